@@ -1,0 +1,46 @@
+# Carillon: what a newcomer types. Every target works on a clean checkout with nothing but Go.
+# The race detector of `make check` needs a C compiler besides.
+
+export CGO_ENABLED ?= 0
+BINARY  := bin/carillon
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+CYCLES  ?= 30
+SEED    ?= 0
+
+.PHONY: help demo test check bench build fmt crash fuzz clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  %-8s %s\n", $$1, $$2}' Makefile
+
+demo: build ## run the main job before your eyes: server, live jobs, firings
+	./$(BINARY) demo
+
+build: ## build bin/carillon
+	go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o $(BINARY) ./cmd/carillon
+
+test: ## run all tests
+	go test ./...
+
+check: ## format, vet, staticcheck, import rules, race detector
+	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then \
+		echo "not formatted (make fmt): $$unformatted"; exit 1; fi
+	go vet ./...
+	go tool staticcheck ./...
+	go mod verify
+	go test -run TestImports .
+	CGO_ENABLED=1 go test -race -short ./...
+
+crash: build ## kill -9 the real binary CYCLES times under load and check what it promised
+	go run ./bench/crash --binary ./$(BINARY) --cycles $(CYCLES) --seed $(SEED)
+
+bench: build ## measure lateness, registration, bulk load and recovery of the real binary
+	go run ./bench all --binary ./$(BINARY)
+
+fuzz: ## fuzz every decoder and parser for a short while each
+	.ci/fuzz
+
+fmt: ## format all Go files
+	gofmt -w $$(git ls-files '*.go')
+
+clean: ## remove what the other targets made
+	rm -rf bin
