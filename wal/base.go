@@ -1,0 +1,103 @@
+package wal
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// The BASE file on disk. These values are part of the format and must not be changed.
+const (
+	baseName    = "BASE"
+	baseMagic   = "CBAS"
+	baseVersion = 1
+	baseBytes   = 52
+
+	offBaseVersion = 4 // then three zero bytes
+	offBaseLogID   = 8
+	offBaseLSN     = 16
+	offBaseEpoch   = 24
+	offBaseHash    = 32
+	offBaseCRC     = 48
+)
+
+// base is where a log begins. It is replaced, atomically, before segments are removed from the
+// front, so that a log knows its position even when no frame is left in it.
+type base struct {
+	logID  uint64   // random, made with the log, and in each of its frames
+	before Position // the position before the first kept frame
+}
+
+// newLogID returns a number that nobody outside can guess, so that no payload can hold a frame of
+// this log.
+func newLogID() uint64 {
+	var b [8]byte
+	rand.Read(b[:]) // never fails
+	return binary.LittleEndian.Uint64(b[:])
+}
+
+func (b base) encode() []byte {
+	le := binary.LittleEndian
+	out := make([]byte, baseBytes)
+	copy(out, baseMagic)
+	out[offBaseVersion] = baseVersion
+	le.PutUint64(out[offBaseLogID:], b.logID)
+	le.PutUint64(out[offBaseLSN:], b.before.LSN)
+	le.PutUint64(out[offBaseEpoch:], b.before.Epoch)
+	copy(out[offBaseHash:offBaseCRC], b.before.Hash[:])
+	le.PutUint32(out[offBaseCRC:], crc32.Checksum(out[:offBaseCRC], castagnoli))
+	return out
+}
+
+// decodeBase decodes a whole BASE file. Its error is a flaw, or ErrVersion.
+func decodeBase(b []byte) (base, error) {
+	le := binary.LittleEndian
+	if len(b) != baseBytes || string(b[:offBaseVersion]) != baseMagic {
+		return base{}, torn("this is no BASE file")
+	}
+	if crc32.Checksum(b[:offBaseCRC], castagnoli) != le.Uint32(b[offBaseCRC:]) {
+		return base{}, torn("the checksum does not match")
+	}
+	if b[offBaseVersion] != baseVersion {
+		return base{}, fmt.Errorf("%w %d of a BASE file", ErrVersion, b[offBaseVersion])
+	}
+	if [3]byte(b[offBaseVersion+1:offBaseLogID]) != [3]byte{} {
+		return base{}, misplaced("the unused bytes are not zero")
+	}
+	return base{
+		logID: le.Uint64(b[offBaseLogID:]),
+		before: Position{
+			LSN:   le.Uint64(b[offBaseLSN:]),
+			Epoch: le.Uint64(b[offBaseEpoch:]),
+			Hash:  Hash(b[offBaseHash:offBaseCRC]),
+		},
+	}, nil
+}
+
+// readBase reads the BASE file of dir. A missing one is damage: it is written before the first
+// commit is accepted.
+func readBase(dir string) (base, error) {
+	f, err := os.Open(filepath.Join(dir, baseName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return base{}, &CorruptionError{Dir: dir, Segment: baseName, Reason: "the file is missing"}
+	}
+	if err != nil {
+		return base{}, err
+	}
+	defer f.Close()
+	raw, err := io.ReadAll(io.LimitReader(f, baseBytes+1))
+	if err != nil {
+		return base{}, err
+	}
+	b, err := decodeBase(raw)
+	if f := (*flaw)(nil); errors.As(err, &f) {
+		return base{}, &CorruptionError{Dir: dir, Segment: baseName, Reason: f.reason}
+	}
+	return b, err
+}

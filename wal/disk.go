@@ -1,0 +1,108 @@
+package wal
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	tidwall "github.com/tidwall/wal"
+	"golang.org/x/sys/unix"
+)
+
+const (
+	fileMode = 0o640
+	dirMode  = 0o750
+)
+
+// disk is every change that a Log makes to its directory. Tests put faults behind it.
+type disk interface {
+	// write creates or replaces the file with all of src and syncs it.
+	write(path string, src io.Reader) error
+	rename(from, to string) error
+	remove(path string) error
+	// syncDir makes the names in dir durable.
+	syncDir(dir string) error
+	// free returns the bytes that an unprivileged process may still write to the file system of
+	// dir.
+	free(dir string) (int64, error)
+	// journal opens the library over verified segments.
+	journal(dir string, segmentBytes int) (journal, error)
+}
+
+// journal is what this package uses of the library. It is for one goroutine.
+type journal interface {
+	// Write appends one entry. It begins a new segment file after the entry that reaches the
+	// segment size; the file it leaves is synced first.
+	Write(index uint64, entry []byte) error
+	// Sync makes the entries of the last segment durable.
+	Sync() error
+	LastIndex() (uint64, error)
+	// Close syncs the last segment and closes it.
+	Close() error
+}
+
+// osDisk is the real disk.
+type osDisk struct{}
+
+func (osDisk) write(path string, src io.Reader) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, fileMode)
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(f, src); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	if err := f.Sync(); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	return f.Close()
+}
+
+func (osDisk) rename(from, to string) error { return os.Rename(from, to) }
+
+func (osDisk) remove(path string) error { return os.Remove(path) }
+
+func (osDisk) syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	if err := d.Sync(); err != nil {
+		return errors.Join(err, d.Close())
+	}
+	return d.Close()
+}
+
+func (osDisk) free(dir string) (int64, error) {
+	var st unix.Statfs_t
+	if err := unix.Statfs(dir, &st); err != nil {
+		return 0, fmt.Errorf("free space of %s: %w", dir, err)
+	}
+	return int64(st.Bavail) * int64(st.Bsize), nil
+}
+
+func (osDisk) journal(dir string, segmentBytes int) (journal, error) {
+	return tidwall.Open(dir, &tidwall.Options{
+		NoSync:           true, // Append syncs, so that a test can fail that step by itself
+		SegmentSize:      segmentBytes,
+		SegmentCacheSize: 1, // 0 would mean 2; nothing is ever read through the library
+		AllowEmpty:       true,
+		DirPerms:         dirMode,
+		FilePerms:        fileMode,
+	})
+}
+
+// replace makes src the content of the file name in dir. The old content stays until the new one is
+// durable: the bytes are synced before the rename, and the rename by the sync of the directory.
+func replace(d disk, dir, name string, src io.Reader) error {
+	path := filepath.Join(dir, name)
+	if err := d.write(path+tempSuffix, src); err != nil {
+		return err
+	}
+	if err := d.rename(path+tempSuffix, path); err != nil {
+		return err
+	}
+	return d.syncDir(dir)
+}

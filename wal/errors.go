@@ -1,0 +1,91 @@
+package wal
+
+import (
+	"errors"
+	"fmt"
+)
+
+var (
+	// ErrLocked is returned by Open, Verify and Dump when another process, or another Log of this
+	// one, has the directory open. The text names the process if it is known.
+	ErrLocked = errors.New("wal: the directory is in use")
+
+	// ErrClosed is returned after Close by Append, TruncateFront, NewReader and CheckApplied, and by
+	// Next of the log's readers.
+	ErrClosed = errors.New("wal: the log is closed")
+
+	// ErrPoisoned is returned by Append, TruncateFront and Close after a write, a sync or a removal
+	// failed, wrapped together with that first failure. The outcome of the commit that met the
+	// failure is unknown: it may be in the log after the next Open, or not. No later commit was
+	// written. The process must stop and open the log again.
+	ErrPoisoned = errors.New("wal: a failure ended all writing")
+
+	// ErrNoSpace is returned by Append when the commit would leave less free space than the
+	// reserve. Nothing was written and the log is not poisoned.
+	ErrNoSpace = errors.New("wal: the free space has reached the reserve")
+
+	// ErrTooLarge is returned by Append for a payload above MaxPayload. Nothing was written.
+	ErrTooLarge = errors.New("wal: the payload is too large")
+
+	// ErrEpoch is returned by Append for an epoch below the one of the last commit. Nothing was
+	// written.
+	ErrEpoch = errors.New("wal: the epoch is lower than the last commit's")
+
+	// ErrVersion is returned by Open, Verify, Dump and a Reader for a frame or a BASE file that is
+	// intact and of a version that this program does not know. Nothing was changed: a newer program
+	// can read it.
+	ErrVersion = errors.New("wal: unknown version")
+
+	// ErrOutOfRange is returned by NewReader, Reader.Next and TruncateFront for an LSN that the log
+	// does not keep any more or does not have yet.
+	ErrOutOfRange = errors.New("wal: the LSN is out of range")
+)
+
+// CorruptionError says that durable bytes of the log are damaged, missing or foreign. It is
+// returned by Open, Verify, Dump and Reader.Next, which have then changed nothing. A torn tail is
+// never reported so, nor is a failed read.
+type CorruptionError struct {
+	Dir     string // directory of the log
+	Segment string // name of the file in Dir
+	Offset  int64  // of the damage in that file, in bytes
+	LSN     LSN    // of the first commit that is affected; 0 if no commit can be named
+	Reason  string // what is wrong, for a person
+}
+
+// Error implements error.
+func (e *CorruptionError) Error() string {
+	return fmt.Sprintf("wal: corrupt log %s: file %s, offset %d, LSN %d: %s",
+		e.Dir, e.Segment, e.Offset, e.LSN, e.Reason)
+}
+
+// MismatchError says that the log and the store do not belong together. It is returned by
+// Log.CheckApplied. Replaying would lose commits or apply foreign ones; the node must be restored
+// or join anew.
+type MismatchError struct {
+	Dir     string   // directory of the log
+	Applied Position // what the store has applied
+	Log     Position // the position of the log that contradicts it
+	Reason  string   // what is wrong, for a person
+}
+
+// Error implements error.
+func (e *MismatchError) Error() string {
+	return fmt.Sprintf("wal: log %s does not match the store: applied %v, log has %v: %s",
+		e.Dir, e.Applied, e.Log, e.Reason)
+}
+
+// flaw says why bytes are not the frame that belongs at their place.
+type flaw struct {
+	reason string
+	// whole means that the checksum holds: these bytes were written as they are, so no interrupted
+	// write explains them.
+	whole bool
+}
+
+func (f *flaw) Error() string { return f.reason }
+
+func torn(reason string) error { return &flaw{reason: reason} }
+
+func misplaced(format string, args ...any) error {
+	return &flaw{reason: fmt.Sprintf(format, args...), whole: true}
+}

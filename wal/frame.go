@@ -1,0 +1,143 @@
+package wal
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+)
+
+// MaxPayload is the largest payload of one commit, in bytes.
+const MaxPayload = 1 << 20
+
+// The frame on disk. These values are part of the format and must not be changed. Every version
+// keeps the layout of the header, so that a program can tell a whole frame of an unknown version
+// from a damaged one.
+const (
+	frameMagic   = "CWAL"
+	frameVersion = 1
+	kindCommit   = 1 // 0 is invalid
+
+	offVersion = 4
+	offKind    = 5
+	offFlags   = 6
+	offLength  = 8
+	offLSN     = 12
+	offEpoch   = 20
+	offPrev    = 28
+	offLogID   = 44
+	offDurable = 52
+	offCRC     = 60
+
+	headerBytes   = 64
+	identityBytes = offLogID // the hashed part of the header
+	maxFrame      = headerBytes + MaxPayload
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// Frame is one commit as it is kept in the log.
+type Frame struct {
+	Position      // LSN, epoch and hash of this commit
+	Prev     Hash // hash of the commit before it
+	Durable  LSN  // highest LSN that was durable when this frame was built
+	// Payload is valid until the next call of what returned the frame, and must not be changed.
+	Payload []byte
+}
+
+// header is the fixed part of a frame.
+type header struct {
+	version uint8
+	kind    uint8
+	flags   uint16
+	length  uint32 // of the payload
+	lsn     LSN
+	epoch   uint64
+	prev    Hash
+	logID   uint64
+	durable LSN
+	crc     uint32
+}
+
+// put encodes h into the first headerBytes of b.
+func (h *header) put(b []byte) {
+	le := binary.LittleEndian
+	copy(b, frameMagic)
+	b[offVersion] = h.version
+	b[offKind] = h.kind
+	le.PutUint16(b[offFlags:], h.flags)
+	le.PutUint32(b[offLength:], h.length)
+	le.PutUint64(b[offLSN:], h.lsn)
+	le.PutUint64(b[offEpoch:], h.epoch)
+	copy(b[offPrev:offLogID], h.prev[:])
+	le.PutUint64(b[offLogID:], h.logID)
+	le.PutUint64(b[offDurable:], h.durable)
+	le.PutUint32(b[offCRC:], h.crc)
+}
+
+// parseHeader decodes the header at the start of b. It reports false if b is too short, or if the
+// magic or the length rule out a frame; the caller may then trust that length is at most
+// MaxPayload.
+func parseHeader(b []byte) (header, bool) {
+	if len(b) < headerBytes || string(b[:offVersion]) != frameMagic {
+		return header{}, false
+	}
+	le := binary.LittleEndian
+	h := header{
+		version: b[offVersion],
+		kind:    b[offKind],
+		flags:   le.Uint16(b[offFlags:]),
+		length:  le.Uint32(b[offLength:]),
+		lsn:     le.Uint64(b[offLSN:]),
+		epoch:   le.Uint64(b[offEpoch:]),
+		prev:    Hash(b[offPrev:offLogID]),
+		logID:   le.Uint64(b[offLogID:]),
+		durable: le.Uint64(b[offDurable:]),
+		crc:     le.Uint32(b[offCRC:]),
+	}
+	return h, h.length <= MaxPayload
+}
+
+// decode returns the header of b, which must be one frame from its first to its last byte. Its
+// error is a flaw, or ErrVersion for a whole frame of another version.
+func decode(b []byte) (header, error) {
+	h, ok := parseHeader(b)
+	if !ok || len(b) != headerBytes+int(h.length) {
+		return h, torn("no frame is here")
+	}
+	if checksum(b) != h.crc {
+		return h, torn("the checksum does not match")
+	}
+	return h, h.check()
+}
+
+// check judges the fields of a header whose checksum holds.
+func (h *header) check() error {
+	switch {
+	case h.version != frameVersion:
+		return fmt.Errorf("%w %d of a frame", ErrVersion, h.version)
+	case h.kind != kindCommit:
+		return misplaced("the frame has the unknown type %d", h.kind)
+	case h.flags != 0:
+		return misplaced("the frame has the unknown flags %#x", h.flags)
+	case h.durable >= h.lsn:
+		return misplaced("the frame says that LSN %d was durable before LSN %d was written", h.durable, h.lsn)
+	}
+	return nil
+}
+
+// checksum returns the CRC32C of a frame: all of it but the checksum itself.
+func checksum(frame []byte) uint32 {
+	return crc32.Update(crc32.Checksum(frame[:offCRC], castagnoli), castagnoli, frame[headerBytes:])
+}
+
+// appendFrame appends the frame of h and payload to dst. It sets the length and the checksum.
+func appendFrame(dst []byte, h header, payload []byte) []byte {
+	start := len(dst)
+	h.length = uint32(len(payload))
+	var head [headerBytes]byte
+	h.put(head[:])
+	dst = append(append(dst, head[:]...), payload...)
+	frame := dst[start:]
+	binary.LittleEndian.PutUint32(frame[offCRC:], checksum(frame))
+	return dst
+}

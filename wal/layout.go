@@ -1,0 +1,84 @@
+package wal
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+)
+
+const (
+	tempSuffix = ".TEMP"
+	// lostAndFound is the directory that some file systems keep at their root: a log may have a
+	// disk of its own.
+	lostAndFound = "lost+found"
+)
+
+// layout is what the names in a log's directory say.
+type layout struct {
+	base     bool
+	segments []LSN    // first LSNs, ascending
+	temps    []string // unfinished files of an interrupted operation
+}
+
+// readLayout lists dir. A name that does not belong to a log is a CorruptionError: it may be what
+// is left of a damaged file system, or a file that the library would take for its own.
+func readLayout(dir string) (layout, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return layout{}, err
+	}
+	var l layout
+	for _, e := range entries {
+		if !l.place(e) {
+			return layout{}, &CorruptionError{Dir: dir, Segment: e.Name(), Reason: foreignReason(e.Name())}
+		}
+	}
+	return l, nil
+}
+
+// place records one entry and reports whether it belongs to a log. Segment names arrive in
+// ascending order, because os.ReadDir sorts and the names have one width.
+func (l *layout) place(e fs.DirEntry) bool {
+	name := e.Name()
+	if e.IsDir() {
+		return name == lostAndFound
+	}
+	if !e.Type().IsRegular() {
+		return false
+	}
+	if first, ok := parseSegmentName(name); ok {
+		l.segments = append(l.segments, first)
+		return true
+	}
+	switch {
+	case name == lockName:
+	case name == baseName:
+		l.base = true
+	case isTemp(name):
+		l.temps = append(l.temps, name)
+	default:
+		return false
+	}
+	return true
+}
+
+// isTemp reports whether name is a file that this package or the library writes before a rename.
+func isTemp(name string) bool {
+	stem, ok := strings.CutSuffix(name, tempSuffix)
+	if !ok {
+		return false
+	}
+	stem = strings.TrimSuffix(strings.TrimSuffix(stem, ".START"), ".END")
+	_, segment := parseSegmentName(stem)
+	return segment || stem == baseName
+}
+
+func foreignReason(name string) string {
+	stem, kind, _ := strings.Cut(name, ".")
+	if _, ok := parseSegmentName(stem); ok && (kind == "START" || kind == "END") {
+		return fmt.Sprintf("the library would remove segments because of this .%s file, "+
+			"and this program writes none", kind)
+	}
+	return "the file does not belong to the log"
+}

@@ -1,0 +1,116 @@
+package wal
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Reader reads the durable commits of a log in order. It is for one goroutine; a log may have many
+// readers, and none of them waits for an append or makes one wait.
+type Reader struct {
+	log     *Log
+	next    LSN
+	open    LSN // first LSN of the open segment; 0 if none is
+	file    *os.File
+	chain   *chain
+	scanner scanner
+}
+
+// NewReader returns a reader whose first commit is from. It returns ErrOutOfRange if from is below
+// First or above Last().LSN+1, and ErrClosed. The caller must close the reader; it holds a file and
+// about 2 MiB of memory.
+func (l *Log) NewReader(from LSN) (*Reader, error) {
+	if _, err := l.state.locate(from); err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("new reader: %w", err)
+	}
+	return &Reader{log: l, next: from, chain: newChain(base{logID: l.id})}, nil
+}
+
+// Next returns the next commit. At the durable end it returns io.EOF, and may be called again when
+// the log has grown. If a truncation has overtaken the reader it returns ErrOutOfRange, after
+// Log.Close ErrClosed; if the file has changed since Open verified it, a *CorruptionError.
+//
+// Each frame is verified as Open does it. Its payload is valid until the next call.
+func (r *Reader) Next() (Frame, error) {
+	for {
+		seg, err := r.log.state.locate(r.next)
+		if errors.Is(err, io.EOF) {
+			return Frame{}, io.EOF
+		}
+		if err == nil {
+			err = r.enter(seg)
+		}
+		if err != nil {
+			return Frame{}, fmt.Errorf("read LSN %d: %w", r.next, err)
+		}
+		f, err := r.read(seg)
+		if err != nil {
+			return Frame{}, fmt.Errorf("read LSN %d: %w", r.next, err)
+		}
+		if f.LSN == r.next { // else still on the way from the segment's beginning
+			r.next++
+			return f, nil
+		}
+	}
+}
+
+// Close releases the reader's file. A second call does nothing.
+func (r *Reader) Close() error {
+	if r.file == nil {
+		return nil
+	}
+	err := r.file.Close()
+	r.file, r.open = nil, 0
+	return err
+}
+
+// enter opens the segment unless it is open, and lets the scanner read as far as the segment is
+// durable: behind that the writer may be in the middle of a frame.
+func (r *Reader) enter(seg segment) error {
+	if r.open == seg.first() {
+		r.scanner.limit = seg.bytes
+		return nil
+	}
+	if err := r.Close(); err != nil {
+		return err
+	}
+	f, err := os.Open(filepath.Join(r.log.opts.Dir, seg.name()))
+	if errors.Is(err, fs.ErrNotExist) && r.next < r.log.First() {
+		return fmt.Errorf("%w: truncated meanwhile", ErrOutOfRange)
+	}
+	if err != nil {
+		return err
+	}
+	r.file, r.open = f, seg.first()
+	r.chain.last = seg.before
+	r.scanner.reset(f, seg.bytes)
+	return nil
+}
+
+// read returns the next frame of the open segment. It must have one: locate said so.
+func (r *Reader) read(seg segment) (Frame, error) {
+	raw, err := r.scanner.next()
+	var f Frame
+	if err == nil {
+		f, err = r.chain.admit(raw)
+	}
+	broken := (*flaw)(nil)
+	switch {
+	case errors.As(err, &broken):
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		broken = &flaw{reason: "the segment has become shorter"}
+	default:
+		return f, err
+	}
+	return Frame{}, &CorruptionError{
+		Dir:     r.log.opts.Dir,
+		Segment: seg.name(),
+		Offset:  r.scanner.start,
+		LSN:     r.chain.last.LSN + 1,
+		Reason:  broken.reason,
+	}
+}

@@ -1,0 +1,51 @@
+package wal
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strconv"
+)
+
+// segmentNameBytes is the length of a segment's file name: the LSN of its first frame in 20 decimal
+// digits.
+const segmentNameBytes = 20
+
+// maxSegmentFile is the size that no segment can exceed: the library begins a new one after the
+// frame that reaches the segment size.
+const maxSegmentFile = SegmentBytesMax + int64(maxEntry)
+
+// segment is what is known of one segment file.
+type segment struct {
+	before Position // the position before its first frame
+	bytes  int64    // the durable part of the file
+}
+
+func (s segment) first() LSN { return s.before.LSN + 1 }
+
+func (s segment) name() string { return segmentName(s.first()) }
+
+func segmentName(first LSN) string { return fmt.Sprintf("%0*d", segmentNameBytes, first) }
+
+// parseSegmentName returns the first LSN of the segment with this file name, and whether it is such
+// a name.
+func parseSegmentName(name string) (LSN, bool) {
+	if len(name) != segmentNameBytes {
+		return 0, false
+	}
+	first, err := strconv.ParseUint(name, 10, 64)
+	return first, err == nil && first > 0 && segmentName(first) == name
+}
+
+// The library puts the length of an entry, as an unsigned varint, in front of it.
+const (
+	prefixMax = 3 // bytes of the longest prefix, the one of maxFrame
+	maxEntry  = prefixMax + maxFrame
+)
+
+// entryBytes returns how much a frame of n bytes takes in a segment.
+func entryBytes(n int) int { return prefixBytes(uint64(n)) + n }
+
+func prefixBytes(n uint64) int {
+	var b [binary.MaxVarintLen64]byte
+	return binary.PutUvarint(b[:], n)
+}

@@ -1,0 +1,189 @@
+package wal
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// survey is what a complete, read-only pass over a directory found. Open, Verify and Dump all begin
+// with one, and Open changes nothing before it has succeeded.
+type survey struct {
+	dir  string
+	base base
+	// fresh means that no log was ever finished here: nothing, or what an interrupted creation
+	// left.
+	fresh bool
+	// litter is what interrupted operations left: unfinished files, and segments that a truncation
+	// had already given up. It is safe to remove, in any order.
+	litter   []string
+	segments []segment // the kept ones, in order; at least one unless fresh
+	last     Position
+	frames   uint64
+	torn     int64 // bytes after the last whole frame of the last segment
+	visit    func(Frame) error
+}
+
+// takeSurvey verifies the log in dir and hands each frame to visit, which may be nil. Memory is one
+// scan buffer, whatever the size of the log. After an error the survey holds what was verified
+// before it.
+func takeSurvey(dir string, visit func(Frame) error) (*survey, error) {
+	s := &survey{dir: dir, visit: visit}
+	l, err := readLayout(dir)
+	if err != nil {
+		return s, err
+	}
+	s.litter = l.temps
+	if !l.base {
+		return s, s.judgeNoBase(l)
+	}
+	if s.base, err = readBase(dir); err != nil {
+		return s, err
+	}
+	s.last = s.base.before
+	return s, s.walkAll(s.dropGivenUp(l.segments))
+}
+
+// judgeNoBase tells an interrupted creation from a lost BASE file. Creation writes an empty
+// segment, makes it durable, and then BASE; a commit is accepted only after that. So without BASE
+// nothing but one empty segment can be there.
+func (s *survey) judgeNoBase(l layout) error {
+	for _, first := range l.segments {
+		name := segmentName(first)
+		info, err := os.Stat(filepath.Join(s.dir, name))
+		if err != nil {
+			return err
+		}
+		if info.Size() > 0 || len(l.segments) > 1 {
+			return &CorruptionError{Dir: s.dir, Segment: baseName, LSN: l.segments[0], Reason: "the file is missing"}
+		}
+		s.litter = append(s.litter, name)
+	}
+	s.fresh = true
+	return nil
+}
+
+// dropGivenUp splits off the segments before the base. TruncateFront replaces BASE first and
+// removes them afterwards, so they are the rest of a truncation that was interrupted, and their
+// content no longer matters.
+func (s *survey) dropGivenUp(firsts []LSN) []LSN {
+	n, _ := slices.BinarySearch(firsts, s.base.before.LSN+1)
+	for _, first := range firsts[:n] {
+		s.litter = append(s.litter, segmentName(first))
+	}
+	return firsts[n:]
+}
+
+// walkAll verifies the kept segments in order.
+func (s *survey) walkAll(firsts []LSN) error {
+	if len(firsts) == 0 {
+		return s.gap("the segment is missing, and no other follows")
+	}
+	w := &walk{survey: s, chain: newChain(s.base)}
+	for i, first := range firsts {
+		if want := s.last.LSN + 1; first > want {
+			return s.gap("the commits %d to %d are missing here, the next segment is %s",
+				want, first-1, segmentName(first))
+		} else if first < want {
+			return s.gap("segment %s begins inside the segments before it", segmentName(first))
+		}
+		if err := w.segment(first, i == len(firsts)-1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// gap reports that the next commit is not where it belongs: at the end of what was verified, or in
+// a segment of its own if nothing was.
+func (s *survey) gap(format string, args ...any) error {
+	lsn := s.last.LSN + 1
+	c := &CorruptionError{Dir: s.dir, Segment: segmentName(lsn), LSN: lsn, Reason: fmt.Sprintf(format, args...)}
+	if n := len(s.segments); n > 0 {
+		c.Segment, c.Offset = s.segments[n-1].name(), s.segments[n-1].bytes
+	}
+	return c
+}
+
+// walk goes over the frames of one segment after the other.
+type walk struct {
+	survey  *survey
+	chain   *chain
+	scanner scanner
+}
+
+// segment verifies one file and adds it to the survey.
+func (w *walk) segment(first LSN, last bool) error {
+	name := segmentName(first)
+	f, err := os.Open(filepath.Join(w.survey.dir, name))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	w.scanner.reset(f, info.Size())
+	seg := segment{before: w.chain.last}
+	err = w.frames()
+	seg.bytes = w.scanner.start
+	if broken := (*flaw)(nil); errors.As(err, &broken) {
+		err = w.judge(broken, seg, last)
+	} else if err != nil {
+		err = fmt.Errorf("segment %s: frame at %d: %w", name, w.scanner.start, err)
+	}
+	if err == nil {
+		w.survey.segments = append(w.survey.segments, seg)
+	}
+	return err
+}
+
+// frames admits the frames of the open segment up to its end.
+func (w *walk) frames() error {
+	for {
+		raw, err := w.scanner.next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		frame, err := w.chain.admit(raw)
+		if err == nil && w.scanner.offset > maxSegmentFile {
+			err = misplaced("the segment is larger than any may be")
+		}
+		if err != nil {
+			return err
+		}
+		w.survey.last = frame.Position
+		w.survey.frames++
+		if w.survey.visit == nil {
+			continue
+		}
+		if err := w.survey.visit(frame); err != nil {
+			return err
+		}
+	}
+}
+
+// verifyCopy checks that the file at path holds exactly the frames of the last segment.
+func (s *survey) verifyCopy(path string, tail segment) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	w := &walk{survey: &survey{}, chain: newChain(base{logID: s.base.logID, before: tail.before})}
+	w.scanner.reset(f, tail.bytes)
+	if err := w.frames(); err != nil {
+		return fmt.Errorf("the copy differs: frame at %d: %w", w.scanner.start, err)
+	}
+	if w.chain.last != s.last {
+		return fmt.Errorf("the copy ends at %v instead of %v", w.chain.last, s.last)
+	}
+	return nil
+}

@@ -1,0 +1,78 @@
+package wal
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"slices"
+)
+
+// TruncateFront gives up the commits before keepFrom, by whole segments: a segment goes if its last
+// LSN is below keepFrom, and the one that is written to always stays. keepFrom is at most
+// Last().LSN+1 (else ErrOutOfRange); if it is below First, nothing is to be done. Appends go on
+// meanwhile. Readers of what was given up get ErrOutOfRange.
+//
+// The caller must have made the effect of these commits durable elsewhere. A crash at any point
+// leaves either all of them or none. A failure poisons the log: ErrPoisoned.
+func (l *Log) TruncateFront(keepFrom LSN) error {
+	l.trimming.Lock()
+	defer l.trimming.Unlock()
+	gone, before, err := l.state.before(keepFrom)
+	if err != nil {
+		return fmt.Errorf("truncate: %w", err)
+	}
+	if len(gone) == 0 {
+		return nil
+	}
+	if err := l.giveUp(gone, before); err != nil {
+		return l.poison(fmt.Errorf("truncate to LSN %d: %w", before.LSN, err))
+	}
+	l.opts.Logger.Debug("truncated the log", slog.Int("segments", len(gone)), slog.Uint64("first", before.LSN+1))
+	return nil
+}
+
+// giveUp moves the base and then removes the files. Once BASE is durable the segments before it are
+// no part of the log, whatever is left of them; until then all of them are. Open finishes an
+// interrupted removal.
+func (l *Log) giveUp(gone []segment, before Position) error {
+	d, dir := l.opts.disk, l.opts.Dir
+	b := base{logID: l.id, before: before}
+	if err := replace(d, dir, baseName, bytes.NewReader(b.encode())); err != nil {
+		return fmt.Errorf("write %s: %w", baseName, err)
+	}
+	l.state.rebase(before, len(gone))
+	for _, seg := range gone {
+		if err := d.remove(filepath.Join(dir, seg.name())); err != nil {
+			return fmt.Errorf("remove segment: %w", err)
+		}
+	}
+	return d.syncDir(dir)
+}
+
+// before returns the segments that a truncation may drop, and the position after them.
+func (s *state) before(keepFrom LSN) ([]segment, Position, error) {
+	if err := s.usable(); err != nil {
+		return nil, Position{}, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if keepFrom > s.last.LSN+1 {
+		return nil, Position{}, fmt.Errorf("%w: %d, the last is %d", ErrOutOfRange, keepFrom, s.last.LSN)
+	}
+	n := 0
+	for n+1 < len(s.segments) && s.segments[n+1].first() <= keepFrom {
+		n++
+	}
+	return s.segments[:n:n], s.segments[n].before, nil
+}
+
+// rebase forgets the first n segments. The slice is copied, so that a long life of appends and
+// truncations does not walk through memory, and so that the caller's view of the old one stays as
+// it is.
+func (s *state) rebase(before Position, n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.base = before
+	s.segments = slices.Clone(s.segments[n:])
+}

@@ -1,0 +1,73 @@
+package wal
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Report is what Verify found.
+type Report struct {
+	Base     Position // the position before the first kept commit
+	Last     Position // of the last whole commit; Base if there is none
+	Segments int
+	Frames   uint64
+	Bytes    int64 // of whole frames
+	// TornBytes follow the last whole frame of the last segment. Open would cut them off: they were
+	// never acknowledged.
+	TornBytes int64
+	// Litter names the files that interrupted operations left. Open would remove them.
+	Litter []string
+}
+
+// Verify reads the log in dir from end to end and changes nothing. It returns a *CorruptionError,
+// ErrVersion, ErrLocked while the log is open, or the error of a failed read; the report then tells
+// how far the log was intact. An empty directory has a zero report. It needs a few MiB of memory,
+// whatever the size of the log.
+func Verify(dir string) (Report, error) {
+	s, err := surveyOffline(dir, nil)
+	if err != nil {
+		err = fmt.Errorf("verify log: %w", err)
+	}
+	return s.report(), err
+}
+
+// Dump calls fn for each commit of the log in dir from LSN from on (0 means the first that is
+// kept), in order. The payload is valid during the call. It verifies as Verify does, and so has
+// called fn for every commit before the damage it reports; an error of fn ends it and is returned,
+// wrapped. A torn tail is passed over.
+func Dump(dir string, from LSN, fn func(Frame) error) error {
+	_, err := surveyOffline(dir, func(f Frame) error {
+		if f.LSN < from {
+			return nil
+		}
+		return fn(f)
+	})
+	if err != nil {
+		return fmt.Errorf("dump log: %w", err)
+	}
+	return nil
+}
+
+func surveyOffline(dir string, visit func(Frame) error) (*survey, error) {
+	lock, err := lockShared(dir)
+	if err != nil {
+		return &survey{}, err
+	}
+	s, err := takeSurvey(dir, visit)
+	return s, errors.Join(err, lock.release())
+}
+
+func (s *survey) report() Report {
+	r := Report{
+		Base:      s.base.before,
+		Last:      s.last,
+		Segments:  len(s.segments),
+		Frames:    s.frames,
+		TornBytes: s.torn,
+		Litter:    s.litter,
+	}
+	for _, seg := range s.segments {
+		r.Bytes += seg.bytes
+	}
+	return r
+}
