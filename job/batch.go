@@ -1,0 +1,135 @@
+package job
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// batchVersion is the first byte of a batch.
+const batchVersion = 1
+
+// Op is what a change does to the store.
+type Op byte
+
+// The operations. Zero is invalid, so that a run of zero bytes is no batch.
+const (
+	OpPut Op = iota + 1
+	OpDelete
+	OpDeleteRange // Key up to, not including, Value
+)
+
+// Bounds of a change, checked before anything is allocated.
+const (
+	keyBytesMax   = 1 << 10
+	valueBytesMax = 1 << 20
+)
+
+// Change is one row change. Key and Value point into the batch they were read from.
+type Change struct {
+	Op    Op
+	Key   []byte
+	Value []byte
+}
+
+// Batch is the row changes of one commit, as the log carries them: results, not requests. Replay
+// applies them in order and computes nothing. The zero value is empty and ready. Not safe for
+// concurrent use.
+//
+// Layout: version byte, then for each change: operation byte, uvarint length and bytes of the key,
+// uvarint length and bytes of the value (no value for a delete).
+type Batch struct {
+	buf   []byte
+	count int
+	key   []byte // scratch for the key of the change being added
+	value []byte // scratch for its value
+}
+
+// Reset empties the batch and keeps its memory.
+func (b *Batch) Reset() { b.buf, b.count = b.buf[:0], 0 }
+
+// Len returns the number of changes.
+func (b *Batch) Len() int { return b.count }
+
+// Size returns the encoded size in bytes.
+func (b *Batch) Size() int { return len(b.buf) }
+
+// Bytes returns the encoded batch, valid until the next change or Reset. It is never empty.
+func (b *Batch) Bytes() []byte {
+	b.start()
+	return b.buf
+}
+
+func (b *Batch) start() {
+	if len(b.buf) == 0 {
+		b.buf = append(b.buf, batchVersion)
+	}
+}
+
+// Put adds a row, replacing the one with the same key. It copies both slices.
+func (b *Batch) Put(key, value []byte) { b.add(OpPut, key, value) }
+
+// Delete drops a row; it need not exist.
+func (b *Batch) Delete(key []byte) { b.add(OpDelete, key, nil) }
+
+// DeleteRange drops the rows from key low up to, not including, key high.
+func (b *Batch) DeleteRange(low, high []byte) { b.add(OpDeleteRange, low, high) }
+
+func (b *Batch) add(op Op, key, value []byte) {
+	b.start()
+	b.buf = append(b.buf, byte(op))
+	b.buf = binary.AppendUvarint(b.buf, uint64(len(key)))
+	b.buf = append(b.buf, key...)
+	if op != OpDelete {
+		b.buf = binary.AppendUvarint(b.buf, uint64(len(value)))
+		b.buf = append(b.buf, value...)
+	}
+	b.count++
+}
+
+// Changes calls fn for each change of an encoded batch, in order. It is total: any bytes give either
+// changes or an error, never a panic. It stops at fn's first error and returns it.
+func Changes(batch []byte, fn func(Change) error) error {
+	if len(batch) == 0 || batch[0] != batchVersion {
+		return fmt.Errorf("job: batch: unknown version (want %d)", batchVersion)
+	}
+	rest := batch[1:]
+	for len(rest) > 0 {
+		c, tail, err := cutChange(rest)
+		if err != nil {
+			return fmt.Errorf("job: batch: at byte %d: %w", len(batch)-len(rest), err)
+		}
+		if err := fn(c); err != nil {
+			return err
+		}
+		rest = tail
+	}
+	return nil
+}
+
+func cutChange(b []byte) (c Change, rest []byte, err error) {
+	c.Op = Op(b[0])
+	if c.Op < OpPut || c.Op > OpDeleteRange {
+		return c, nil, fmt.Errorf("unknown operation %d", c.Op)
+	}
+	if c.Key, rest, err = cutBytes(b[1:], keyBytesMax); err != nil {
+		return c, nil, fmt.Errorf("key: %w", err)
+	}
+	if len(c.Key) == 0 || c.Key[0] == 0 || Kind(c.Key[0]) >= kindEnd {
+		return c, nil, fmt.Errorf("key: unknown kind of row")
+	}
+	if c.Op == OpDelete {
+		return c, rest, nil
+	}
+	if c.Value, rest, err = cutBytes(rest, valueBytesMax); err != nil {
+		return c, nil, fmt.Errorf("value: %w", err)
+	}
+	return c, rest, nil
+}
+
+func cutBytes(b []byte, most uint64) (head, rest []byte, err error) {
+	n, w := binary.Uvarint(b)
+	if w <= 0 || n > most || n > uint64(len(b)-w) {
+		return nil, nil, fmt.Errorf("length is cut, too long or beyond the end")
+	}
+	return b[w : w+int(n) : w+int(n)], b[w+int(n):], nil
+}

@@ -1,0 +1,152 @@
+package job
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+)
+
+// Every row value begins with rowVersion. Integers are varints (signed ones zig-zag), texts are a
+// uvarint length and bytes, instants are signed varints of milliseconds, durations of nanoseconds.
+const rowVersion = 1
+
+// textBytesMax bounds one text or byte string inside a row.
+const textBytesMax = 1 << 20
+
+// listMax bounds a list inside a row.
+const listMax = 1024
+
+// ErrRow is in every error of a row decoder: the bytes are no row of a version this build knows.
+var ErrRow = errors.New("job: malformed row")
+
+func appendText(b []byte, s string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}
+
+func appendMillis(b []byte, m Millis) []byte { return binary.AppendVarint(b, int64(m)) }
+
+func appendDuration(b []byte, d time.Duration) []byte { return binary.AppendVarint(b, int64(d)) }
+
+func appendBool(b []byte, v bool) []byte {
+	if v {
+		return append(b, 1)
+	}
+	return append(b, 0)
+}
+
+func appendPairs(b []byte, pairs []Pair) []byte {
+	b = binary.AppendUvarint(b, uint64(len(pairs)))
+	for _, p := range pairs {
+		b = appendText(appendText(b, p.Key), p.Value)
+	}
+	return b
+}
+
+// rowReader reads a row's value front to back. After the first fault every read returns zero, and
+// finish tells of it; so a decoder is a straight list of reads.
+type rowReader struct {
+	b   []byte
+	err error
+}
+
+func newRowReader(value []byte) *rowReader {
+	r := &rowReader{b: value}
+	if v := r.byte(); r.err == nil && v != rowVersion {
+		r.err = fmt.Errorf("%w: version %d, this build reads %d", ErrRow, v, rowVersion)
+	}
+	return r
+}
+
+func (r *rowReader) fail(what string) {
+	if r.err == nil {
+		r.err = fmt.Errorf("%w: %s", ErrRow, what)
+	}
+	r.b = nil
+}
+
+// finish returns the first fault; bytes left over are one.
+func (r *rowReader) finish() error {
+	if r.err == nil && len(r.b) > 0 {
+		r.fail("bytes left over")
+	}
+	return r.err
+}
+
+func (r *rowReader) byte() byte {
+	if len(r.b) == 0 {
+		r.fail("cut short")
+		return 0
+	}
+	v := r.b[0]
+	r.b = r.b[1:]
+	return v
+}
+
+func (r *rowReader) bool() bool { return r.byte() != 0 }
+
+func (r *rowReader) uint() uint64 {
+	v, w := binary.Uvarint(r.b)
+	if w <= 0 {
+		r.fail("bad number")
+		return 0
+	}
+	r.b = r.b[w:]
+	return v
+}
+
+func (r *rowReader) uint32() uint32 {
+	v := r.uint()
+	if v > math.MaxUint32 {
+		r.fail("number too large")
+		return 0
+	}
+	return uint32(v)
+}
+
+func (r *rowReader) int() int64 {
+	v, w := binary.Varint(r.b)
+	if w <= 0 {
+		r.fail("bad number")
+		return 0
+	}
+	r.b = r.b[w:]
+	return v
+}
+
+func (r *rowReader) millis() Millis          { return Millis(r.int()) }
+func (r *rowReader) duration() time.Duration { return time.Duration(r.int()) }
+
+func (r *rowReader) bytes() []byte {
+	head, rest, err := cutBytes(r.b, textBytesMax)
+	if err != nil {
+		r.fail("bad text length")
+		return nil
+	}
+	r.b = rest
+	return head
+}
+
+func (r *rowReader) text() string { return string(r.bytes()) }
+
+func (r *rowReader) count() int {
+	n := r.uint()
+	if n > listMax {
+		r.fail("list too long")
+		return 0
+	}
+	return int(n)
+}
+
+func (r *rowReader) pairs() []Pair {
+	n := r.count()
+	if n == 0 || r.err != nil {
+		return nil
+	}
+	pairs := make([]Pair, 0, min(n, HeadersMax))
+	for range n {
+		pairs = append(pairs, Pair{Key: r.text(), Value: r.text()})
+	}
+	return pairs
+}

@@ -1,0 +1,135 @@
+package job
+
+import (
+	"encoding/binary"
+	"math"
+)
+
+// EncodeDefinition returns the bytes of a definition as PutRecord stores them. It is deterministic:
+// equal definitions have equal bytes.
+func EncodeDefinition(d *Definition) []byte {
+	b := make([]byte, 0, 160+len(d.Payload))
+	b = appendText(appendText(b, d.Tenant), d.Name)
+	b = appendText(appendText(b, d.Schedule), d.Timezone)
+	b = appendMillis(appendMillis(b, d.StartsAt), d.EndsAt)
+	b = binary.AppendUvarint(b, uint64(d.MaxRuns))
+	b = appendDuration(b, d.Jitter)
+	b = append(b, byte(d.Target.Kind))
+	b = appendText(appendText(b, d.Target.Subject), d.Target.URL)
+	b = appendText(appendText(b, d.Target.Method), d.Target.Handler)
+	b = binary.AppendUvarint(b, uint64(len(d.Payload)))
+	b = append(b, d.Payload...)
+	b = appendBool(b, d.PayloadJSON)
+	b = appendPairs(b, d.Headers)
+	b = append(b, byte(d.Completion))
+	b = appendDuration(b, d.AttemptTimeout)
+	b = appendRetry(b, d.Retry)
+	b = append(b, byte(d.Overlap), byte(d.Missed))
+	b = appendDuration(b, d.CatchupWindow)
+	b = binary.AppendUvarint(b, uint64(d.MaxCatchupRuns))
+	b = appendBool(b, d.Paused)
+	b = appendPairs(b, d.Labels)
+	return appendText(b, d.Description)
+}
+
+func (r *rowReader) definition() (d Definition) {
+	d.Tenant, d.Name = r.text(), r.text()
+	d.Schedule, d.Timezone = r.text(), r.text()
+	d.StartsAt, d.EndsAt = r.millis(), r.millis()
+	d.MaxRuns = r.uint32()
+	d.Jitter = r.duration()
+	d.Target.Kind = TargetKind(r.byte())
+	d.Target.Subject, d.Target.URL = r.text(), r.text()
+	d.Target.Method, d.Target.Handler = r.text(), r.text()
+	d.Payload = append([]byte(nil), r.bytes()...)
+	d.PayloadJSON = r.bool()
+	d.Headers = r.pairs()
+	d.Completion = Completion(r.byte())
+	d.AttemptTimeout = r.duration()
+	d.Retry = r.retry()
+	d.Overlap, d.Missed = Overlap(r.byte()), Missed(r.byte())
+	d.CatchupWindow = r.duration()
+	d.MaxCatchupRuns = r.uint32()
+	d.Paused = r.bool()
+	d.Labels = r.pairs()
+	d.Description = r.text()
+	return d
+}
+
+func appendRetry(b []byte, p Retry) []byte {
+	b = binary.AppendUvarint(b, uint64(p.MaxAttempts))
+	b = appendDuration(b, p.InitialInterval)
+	b = binary.AppendUvarint(b, math.Float64bits(p.Multiplier))
+	return appendDuration(appendDuration(b, p.MaxInterval), p.MaxAge)
+}
+
+func (r *rowReader) retry() Retry {
+	return Retry{
+		MaxAttempts:     r.uint32(),
+		InitialInterval: r.duration(),
+		Multiplier:      math.Float64frombits(r.uint()),
+		MaxInterval:     r.duration(),
+		MaxAge:          r.duration(),
+	}
+}
+
+// PutRecord adds the cold row of a job. The definition comes encoded, so that the work of encoding is
+// done by whoever received it and not by the engine; rec.Def is not looked at.
+func (b *Batch) PutRecord(rec Record, definition []byte) {
+	v := append(b.value[:0], rowVersion)
+	v = binary.AppendUvarint(v, uint64(rec.Version))
+	v = appendMillis(appendMillis(v, rec.CreatedAt), rec.UpdatedAt)
+	v = append(appendMillis(v, rec.Anchor), definition...)
+	b.key = AppendJobKey(b.key[:0], KindJob, rec.ID)
+	b.value = v
+	b.Put(b.key, v)
+}
+
+// DecodeRecord reads the cold row of a job.
+func DecodeRecord(id ID, value []byte) (Record, error) {
+	r := newRowReader(value)
+	rec := Record{ID: id, Version: r.uint32(), CreatedAt: r.millis(), UpdatedAt: r.millis(), Anchor: r.millis()}
+	rec.Def = r.definition()
+	return rec, r.finish()
+}
+
+// PutName adds the row that finds a job by its name.
+func (b *Batch) PutName(tenant, name string, id ID) {
+	b.key = AppendNameKey(b.key[:0], tenant, name)
+	b.value = binary.BigEndian.AppendUint64(append(b.value[:0], rowVersion), uint64(id))
+	b.Put(b.key, b.value)
+}
+
+// DeleteName drops the row that finds a job by its name.
+func (b *Batch) DeleteName(tenant, name string) {
+	b.key = AppendNameKey(b.key[:0], tenant, name)
+	b.Delete(b.key)
+}
+
+// DecodeName reads the job from the value of a name row.
+func DecodeName(value []byte) (ID, error) {
+	if len(value) != 9 || value[0] != rowVersion {
+		return 0, ErrRow
+	}
+	return ID(binary.BigEndian.Uint64(value[1:])), nil
+}
+
+// PutNote adds the small text beside a job.
+func (b *Batch) PutNote(id ID, n Note) {
+	b.key = AppendJobKey(b.key[:0], KindNote, id)
+	b.value = appendText(appendMillis(append(b.value[:0], rowVersion), n.At), n.Reason)
+	b.Put(b.key, b.value)
+}
+
+// DecodeNote reads the small text beside a job.
+func DecodeNote(value []byte) (Note, error) {
+	r := newRowReader(value)
+	n := Note{At: r.millis(), Reason: r.text()}
+	return n, r.finish()
+}
+
+// DeleteJobRow drops a row that a job has one of: KindJob, KindTimer, KindNote.
+func (b *Batch) DeleteJobRow(kind Kind, id ID) {
+	b.key = AppendJobKey(b.key[:0], kind, id)
+	b.Delete(b.key)
+}

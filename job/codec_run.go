@@ -1,0 +1,100 @@
+package job
+
+import "encoding/binary"
+
+// PutRun adds a live run.
+func (b *Batch) PutRun(r *Run) {
+	b.key = AppendRunKey(b.key[:0], r.ID)
+	b.value = appendRunValue(b.value[:0], r)
+	b.Put(b.key, b.value)
+}
+
+// DeleteRun drops a live run, when it became final.
+func (b *Batch) DeleteRun(id RunID) {
+	b.key = AppendRunKey(b.key[:0], id)
+	b.Delete(b.key)
+}
+
+// PutHistory adds a final run.
+func (b *Batch) PutHistory(r *Run) {
+	b.key = AppendHistoryKey(b.key[:0], r.ID)
+	b.value = appendRunValue(b.value[:0], r)
+	b.Put(b.key, b.value)
+}
+
+// PutPayload adds the payload that a manual run carries in place of its job's.
+func (b *Batch) PutPayload(id RunID, payload []byte, isJSON bool) {
+	b.key = AppendPayloadKey(b.key[:0], id)
+	b.value = append(appendBool(append(b.value[:0], rowVersion), isJSON), payload...)
+	b.Put(b.key, b.value)
+}
+
+// DeletePayload drops the payload of a manual run, when the run became final.
+func (b *Batch) DeletePayload(id RunID) {
+	b.key = AppendPayloadKey(b.key[:0], id)
+	b.Delete(b.key)
+}
+
+// DecodePayload reads what PutPayload wrote. The payload points into value.
+func DecodePayload(value []byte) (payload []byte, isJSON bool, err error) {
+	if len(value) < 2 || value[0] != rowVersion {
+		return nil, false, ErrRow
+	}
+	return value[2:], value[1] != 0, nil
+}
+
+// appendRunValue leaves out the identity, which is in the key.
+func appendRunValue(v []byte, r *Run) []byte {
+	v = append(v, rowVersion, byte(r.Status), byte(r.Reason))
+	v = appendMillis(v, r.Until)
+	v = binary.AppendUvarint(v, uint64(r.Attempt))
+	v = binary.AppendUvarint(v, r.Fence)
+	v = appendMillis(appendMillis(appendMillis(v, r.Due), r.LaunchedAt), r.FinishedAt)
+	v = appendDuration(appendDuration(v, r.Lateness), r.Duration)
+	v = appendText(appendText(v, r.Error), r.Result)
+	v = appendBool(v, r.HasPayload)
+	v = binary.AppendUvarint(v, uint64(len(r.Attempts)))
+	for _, a := range r.Attempts {
+		v = binary.AppendUvarint(v, uint64(a.Number))
+		v = binary.AppendUvarint(v, a.Fence)
+		v = appendDuration(appendMillis(v, a.LaunchedAt), a.Duration)
+		v = appendText(v, a.Error)
+	}
+	return v
+}
+
+// DecodeRun reads a live or a final run. The result shares nothing with value.
+func DecodeRun(id RunID, value []byte) (Run, error) {
+	r := newRowReader(value)
+	run := Run{
+		ID: id, Status: Status(r.byte()), Reason: Reason(r.byte()), Until: r.millis(),
+		Attempt: r.uint32(), Fence: r.uint(),
+		Due: r.millis(), LaunchedAt: r.millis(), FinishedAt: r.millis(),
+		Lateness: r.duration(), Duration: r.duration(),
+		Error: r.text(), Result: r.text(), HasPayload: r.bool(),
+	}
+	for range r.count() {
+		if r.err != nil {
+			break
+		}
+		run.Attempts = append(run.Attempts, Attempt{
+			Number: r.uint32(), Fence: r.uint(), LaunchedAt: r.millis(), Duration: r.duration(), Error: r.text(),
+		})
+	}
+	return run, r.finish()
+}
+
+// PutOnce remembers which run an idempotency key stands for.
+func (b *Batch) PutOnce(day uint32, key string, id RunID) {
+	b.key = AppendOnceKey(b.key[:0], day, id.Job, key)
+	b.value = appendRun(append(b.value[:0], rowVersion), id)
+	b.Put(b.key, b.value)
+}
+
+// DecodeOnce reads the run that an idempotency key stands for.
+func DecodeOnce(value []byte) (RunID, error) {
+	if len(value) != 1+runKeyBytes || value[0] != rowVersion {
+		return RunID{}, ErrRow
+	}
+	return ParseRunKey(value)
+}

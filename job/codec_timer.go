@@ -1,0 +1,76 @@
+package job
+
+import "encoding/binary"
+
+// PutTimer adds the hot row of a job.
+func (b *Batch) PutTimer(id ID, t Timer) {
+	v := append(b.value[:0], rowVersion)
+	v = binary.AppendUvarint(v, uint64(t.Profile))
+	v = appendMillis(appendMillis(v, t.Cursor), t.Last)
+	v = binary.AppendUvarint(v, uint64(t.Version))
+	v = binary.AppendUvarint(v, uint64(t.Runs))
+	v = binary.AppendUvarint(v, uint64(t.Manual))
+	b.value = append(v, byte(t.Flags))
+	b.key = AppendJobKey(b.key[:0], KindTimer, id)
+	b.Put(b.key, b.value)
+}
+
+// DecodeTimer reads the hot row of a job.
+func DecodeTimer(value []byte) (Timer, error) {
+	r := rowReader{b: value}
+	if r.byte() != rowVersion {
+		r.fail("unknown version of a timer row")
+	}
+	t := Timer{
+		Profile: r.uint32(), Cursor: r.millis(), Last: r.millis(),
+		Version: r.uint32(), Runs: r.uint32(), Manual: r.uint32(),
+		Flags: TimerFlags(r.byte()),
+	}
+	return t, r.finish()
+}
+
+// PutProfile adds an interned profile under its number.
+func (b *Batch) PutProfile(n uint32, p Profile) {
+	v := append(b.value[:0], rowVersion)
+	v = appendText(appendText(v, p.Spec.Expr), p.Spec.Zone)
+	v = appendMillis(appendMillis(v, p.Spec.StartsAt), p.Spec.EndsAt)
+	v = append(v, byte(p.Overlap), byte(p.Missed))
+	v = appendMillis(v, p.CatchupWindow)
+	v = binary.AppendUvarint(v, uint64(p.MaxCatchupRuns))
+	v = binary.AppendUvarint(v, uint64(p.MaxRuns))
+	b.value = appendRetry(v, p.Retry)
+	b.key = AppendProfileKey(b.key[:0], n)
+	b.Put(b.key, b.value)
+}
+
+// DeleteProfile drops an interned profile that no job refers to any more.
+func (b *Batch) DeleteProfile(n uint32) {
+	b.key = AppendProfileKey(b.key[:0], n)
+	b.Delete(b.key)
+}
+
+// DecodeProfile reads an interned profile.
+func DecodeProfile(value []byte) (Profile, error) {
+	r := newRowReader(value)
+	p := Profile{
+		Spec:    Spec{Expr: r.text(), Zone: r.text(), StartsAt: r.millis(), EndsAt: r.millis()},
+		Overlap: Overlap(r.byte()), Missed: Missed(r.byte()),
+		CatchupWindow: r.millis(), MaxCatchupRuns: r.uint32(), MaxRuns: r.uint32(),
+	}
+	p.Retry = r.retry()
+	return p, r.finish()
+}
+
+// PutMeta adds a number under a name: counters and marks of the whole engine.
+func (b *Batch) PutMeta(name string, value uint64) {
+	b.key = AppendMetaKey(b.key[:0], name)
+	b.value = binary.AppendUvarint(append(b.value[:0], rowVersion), value)
+	b.Put(b.key, b.value)
+}
+
+// DecodeMeta reads a number that PutMeta wrote.
+func DecodeMeta(value []byte) (uint64, error) {
+	r := newRowReader(value)
+	n := r.uint()
+	return n, r.finish()
+}

@@ -1,0 +1,28 @@
+package job
+
+import "time"
+
+// Delivery is one attempt, ready to go: all that a sender needs. Nobody changes one after it is handed
+// over; the slices are the sender's to read until it has told the outcome.
+type Delivery struct {
+	Run         RunID
+	Tenant      string
+	Name        string
+	Target      Target
+	Payload     []byte
+	PayloadJSON bool
+	Headers     []Pair
+	Attempt     uint32
+	Fence       uint64
+	Timeout     time.Duration // how long the attempt may take, from its launch
+}
+
+// Outcome is how an attempt ended.
+type Outcome struct {
+	Run        RunID
+	Attempt    uint32
+	LaunchedAt time.Time     // when the sender began; zero if it never did
+	Duration   time.Duration // from then to the end, on the monotonic clock
+	Error      string        // "" is success; else at most ErrorBytesMax bytes, valid UTF-8
+	Skipped    Reason        // not zero: never launched, for this reason
+}

@@ -1,0 +1,50 @@
+package job
+
+import "strings"
+
+// reservedHeaders are set by the senders and must not be set by a job. They are compared in lower
+// case; an entry that ends in '-' reserves every header that begins so.
+var reservedHeaders = []string{
+	"carillon-", "nats-", "idempotency-key",
+	"host", "content-length", "transfer-encoding", "connection", "keep-alive", "upgrade", "te", "trailer",
+	"proxy-authorization", "proxy-connection", "expect",
+}
+
+// validateHeaders refuses what could split a message or forge one of Carillon's own headers.
+func validateHeaders(headers []Pair) error {
+	if len(headers) > HeadersMax {
+		return Errorf(CodeTooLarge, "headers", "has %d entries; at most %d are allowed", len(headers), HeadersMax)
+	}
+	total := 0
+	for _, h := range headers {
+		total += len(h.Key) + len(h.Value) + 4
+		field := "headers." + clip(h.Key)
+		switch {
+		case !isHeaderName(h.Key):
+			return Errorf(CodeInvalidField, field, "is no header name; want letters, digits and - _ such as X-Team")
+		case isReservedHeader(h.Key):
+			return Errorf(CodeInvalidField, field, "is set by Carillon or by the protocol; choose another name")
+		case !isPrintable(h.Value):
+			return Errorf(CodeInvalidField, field, "must be valid UTF-8 without control characters or line breaks")
+		}
+	}
+	if total > HeadersBytesMax {
+		return Errorf(CodeTooLarge, "headers", "have %d bytes together; at most %d are allowed", total, HeadersBytesMax)
+	}
+	return nil
+}
+
+// isHeaderName checks the token grammar of HTTP (RFC 9110), which NATS accepts too.
+func isHeaderName(s string) bool {
+	return s != "" && len(s) <= 128 && indexOutside(s, "!#$%&'*+-.^_`|~") < 0
+}
+
+func isReservedHeader(name string) bool {
+	name = strings.ToLower(name)
+	for _, r := range reservedHeaders {
+		if name == r || r[len(r)-1] == '-' && strings.HasPrefix(name, r) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,105 @@
+package job
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// ID numbers a job for as long as the cluster lives. IDs are a counter in the log, so they grow with
+// time; the counter begins at a random place, so that the run ids of two clusters do not meet in one
+// stream's duplicate window. Zero is no job.
+type ID uint64
+
+// idDigits is Crockford's base 32 in lower case: it sorts as the numbers do and has no look-alikes.
+const idDigits = "0123456789abcdefghjkmnpqrstvwxyz"
+
+// idTextBytes is the length of an ID's text: 13 digits of 5 bits hold 64.
+const idTextBytes = 13
+
+// String returns the ID as 13 digits that sort like the number.
+func (id ID) String() string { return string(id.appendText(nil)) }
+
+func (id ID) appendText(b []byte) []byte {
+	for shift := 60; shift >= 0; shift -= 5 {
+		b = append(b, idDigits[(id>>shift)&31])
+	}
+	return b
+}
+
+// ParseID is the inverse of [ID.String].
+func ParseID(s string) (ID, error) {
+	if len(s) != idTextBytes || s[0] > 'f' {
+		return 0, fmt.Errorf("job: id %q: want %d digits of base 32", s, idTextBytes)
+	}
+	var id ID
+	for i := range len(s) {
+		d := strings.IndexByte(idDigits, s[i])
+		if d < 0 {
+			return 0, fmt.Errorf("job: id %q: %q is no digit of base 32", s, s[i])
+		}
+		id = id<<5 | ID(d)
+	}
+	return id, nil
+}
+
+// RunID is the identity of a run, the same for each of its attempts, over crashes and failovers.
+// It can be computed before the run exists. It is comparable and holds no pointer.
+type RunID struct {
+	Job ID
+	At  Millis // the scheduled time
+	Seq uint32 // 0 for a run of the schedule; n for the job's n-th manual run
+}
+
+// IsManual tells whether the run was asked for by a caller rather than by the schedule.
+func (r RunID) IsManual() bool { return r.Seq != 0 }
+
+// String returns the run id as callers and targets see it: job, scheduled time in milliseconds and,
+// for a manual run, its number.
+func (r RunID) String() string {
+	b := make([]byte, 0, 48)
+	b = append(r.Job.appendText(b), '-')
+	b = strconv.AppendInt(b, int64(r.At), 10)
+	if r.Seq != 0 {
+		b = strconv.AppendUint(append(b, '-'), uint64(r.Seq), 10)
+	}
+	return string(b)
+}
+
+// ParseRunID is the inverse of [RunID.String]. It accepts no other spelling of the same run.
+func ParseRunID(s string) (RunID, error) {
+	bad := Errorf(CodeInvalidField, "run_id", "%q is no run id; want one as runs.list returns it, such as 0000000000001-1764576000000", clip(s))
+	parts := strings.Split(s, "-")
+	if len(s) > 64 || len(parts) < 2 || len(parts) > 3 {
+		return RunID{}, bad
+	}
+	id, err := ParseID(parts[0])
+	if err != nil {
+		return RunID{}, bad
+	}
+	at, err := strconv.ParseInt(parts[1], 10, 64)
+	if err != nil {
+		return RunID{}, bad
+	}
+	r := RunID{Job: id, At: Millis(at)}
+	if len(parts) == 3 {
+		seq, err := strconv.ParseUint(parts[2], 10, 32)
+		if err != nil {
+			return RunID{}, bad
+		}
+		r.Seq = uint32(seq)
+	}
+	if r.String() != s {
+		return RunID{}, bad
+	}
+	return r, nil
+}
+
+// clip shortens a caller's text for an error message.
+func clip(s string) string {
+	const most = 80
+	if len(s) <= most {
+		return s
+	}
+	return s[:most] + "…"
+}

@@ -1,0 +1,147 @@
+package job
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// Kind is the first byte of a row's key: what the row is.
+type Kind byte
+
+// The kinds of row. Zero is none.
+const (
+	KindMeta    Kind = iota + 1 // name -> value
+	KindProfile                 // profile number -> Profile
+	KindJob                     // job -> Record
+	KindName                    // tenant, name -> job
+	KindTimer                   // job -> Timer
+	KindRun                     // live run -> Run
+	KindHistory                 // day, final run -> Run
+	KindNote                    // job -> Note
+	KindOnce                    // day, job, idempotency key -> run
+	KindPayload                 // live manual run -> payload of its own
+	kindEnd
+)
+
+// Numbers in keys are big-endian, so that the order of keys is the order of numbers; in the keys of
+// runs the scheduled time and number are inverted, so that the newest run of a job comes first.
+
+// dayMillis is the span of one bucket of the history: it is dropped bucket by bucket.
+const dayMillis = 24 * 60 * 60 * 1000
+
+// Day returns the bucket of the history that an instant falls into.
+func Day(at Millis) uint32 { return uint32(at / dayMillis) }
+
+// AppendMetaKey appends the key of a meta row.
+func AppendMetaKey(b []byte, name string) []byte {
+	return append(append(b, byte(KindMeta)), name...)
+}
+
+// AppendProfileKey appends the key of an interned profile.
+func AppendProfileKey(b []byte, n uint32) []byte {
+	return binary.BigEndian.AppendUint32(append(b, byte(KindProfile)), n)
+}
+
+// AppendJobKey appends the key of a row that a job has one of: KindJob, KindTimer, KindNote.
+func AppendJobKey(b []byte, kind Kind, id ID) []byte {
+	return binary.BigEndian.AppendUint64(append(b, byte(kind)), uint64(id))
+}
+
+// AppendNameKey appends the key of a name row. The tenant has no zero byte, so that the names of one
+// tenant are one range, in the order of names.
+func AppendNameKey(b []byte, tenant, name string) []byte {
+	b = append(append(b, byte(KindName)), tenant...)
+	return append(append(b, 0), name...)
+}
+
+// AppendRunKey appends the key of a live run.
+func AppendRunKey(b []byte, r RunID) []byte {
+	return appendRun(append(b, byte(KindRun)), r)
+}
+
+// AppendPayloadKey appends the key of a manual run's own payload.
+func AppendPayloadKey(b []byte, r RunID) []byte {
+	return appendRun(append(b, byte(KindPayload)), r)
+}
+
+// AppendHistoryKey appends the key of a final run.
+func AppendHistoryKey(b []byte, r RunID) []byte {
+	b = binary.BigEndian.AppendUint32(append(b, byte(KindHistory)), Day(r.At))
+	return appendRun(b, r)
+}
+
+// AppendHistoryDay appends the prefix of a job's runs in one bucket of the history.
+func AppendHistoryDay(b []byte, day uint32, id ID) []byte {
+	b = binary.BigEndian.AppendUint32(append(b, byte(KindHistory)), day)
+	return binary.BigEndian.AppendUint64(b, uint64(id))
+}
+
+// AppendBucket appends the prefix of a whole day of KindHistory or KindOnce, for dropping it.
+func AppendBucket(b []byte, kind Kind, day uint32) []byte {
+	return binary.BigEndian.AppendUint32(append(b, byte(kind)), day)
+}
+
+// AppendOnceKey appends the key of an idempotency key.
+func AppendOnceKey(b []byte, day uint32, id ID, key string) []byte {
+	b = binary.BigEndian.AppendUint32(append(b, byte(KindOnce)), day)
+	return append(binary.BigEndian.AppendUint64(b, uint64(id)), key...)
+}
+
+func appendRun(b []byte, r RunID) []byte {
+	b = binary.BigEndian.AppendUint64(b, uint64(r.Job))
+	b = binary.BigEndian.AppendUint64(b, ^uint64(r.At))
+	return binary.BigEndian.AppendUint32(b, ^r.Seq)
+}
+
+// runKeyBytes is the length of what appendRun appends.
+const runKeyBytes = 20
+
+// ParseRunKey reads the identity from the key of a live or final run.
+func ParseRunKey(key []byte) (RunID, error) {
+	if len(key) < runKeyBytes+1 {
+		return RunID{}, fmt.Errorf("job: run key of %d bytes is too short", len(key))
+	}
+	k := key[len(key)-runKeyBytes:]
+	return RunID{
+		Job: ID(binary.BigEndian.Uint64(k)),
+		At:  Millis(^binary.BigEndian.Uint64(k[8:])),
+		Seq: ^binary.BigEndian.Uint32(k[16:]),
+	}, nil
+}
+
+// ParseJobKey reads the job from the key of a row that a job has one of.
+func ParseJobKey(key []byte) (ID, error) {
+	if len(key) != 9 {
+		return 0, fmt.Errorf("job: job key of %d bytes, want 9", len(key))
+	}
+	return ID(binary.BigEndian.Uint64(key[1:])), nil
+}
+
+// ParseProfileKey reads the number from the key of a profile.
+func ParseProfileKey(key []byte) (uint32, error) {
+	if len(key) != 5 {
+		return 0, fmt.Errorf("job: profile key of %d bytes, want 5", len(key))
+	}
+	return binary.BigEndian.Uint32(key[1:]), nil
+}
+
+// ParseNameKey reads tenant and name from the key of a name row. The results are copies.
+func ParseNameKey(key []byte) (tenant, name string, err error) {
+	for i, c := range key {
+		if c == 0 && i > 0 {
+			return string(key[1:i]), string(key[i+1:]), nil
+		}
+	}
+	return "", "", fmt.Errorf("job: name key has no tenant")
+}
+
+// PrefixEnd returns the first key after all keys that begin with prefix, or nil if there is none.
+func PrefixEnd(prefix []byte) []byte {
+	end := append([]byte(nil), prefix...)
+	for i := len(end) - 1; i >= 0; i-- {
+		if end[i]++; end[i] != 0 {
+			return end[:i+1]
+		}
+	}
+	return nil
+}

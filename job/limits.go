@@ -1,0 +1,35 @@
+package job
+
+import "time"
+
+// The bounds of a definition. A value beyond one is refused with an error that names the bound.
+const (
+	NameBytesMax        = 128
+	TenantBytesMax      = 64
+	DescriptionBytesMax = 1024
+	PayloadBytesDefault = 256 << 10
+	PayloadBytesCeiling = 512 << 10 // a payload must fit one commit of the log, with room to spare
+	HeadersMax          = 64
+	HeadersBytesMax     = 16 << 10
+	LabelsMax           = 32
+	LabelKeyBytesMax    = 63
+	LabelValueBytesMax  = 255
+	SubjectBytesMax     = 255
+	URLBytesMax         = 2048
+	HandlerBytesMax     = 128
+
+	AttemptTimeoutMin = 10 * time.Millisecond
+	AttemptTimeoutMax = 24 * time.Hour
+	RetryAttemptsMax  = 100
+	RetryIntervalMin  = time.Millisecond
+	RetryIntervalMax  = 24 * time.Hour
+	RetryAgeMax       = 90 * 24 * time.Hour
+	MultiplierMax     = 100
+	CatchupWindowMax  = 366 * 24 * time.Hour
+	CatchupRunsMax    = 1000
+	IdempotencyKeyMax = 128
+	ReasonBytesMax    = 512
+	ErrorBytesMax     = 512
+	ResultBytesMax    = 512
+	AttemptsKeptMax   = 10
+)

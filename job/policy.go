@@ -1,0 +1,145 @@
+package job
+
+// TargetKind names a kind of sender.
+type TargetKind uint8
+
+// The kinds of target. Zero is no kind.
+const (
+	TargetNATS TargetKind = iota + 1
+	TargetRequest
+	TargetJetStream
+	TargetHTTP
+	TargetHandler
+)
+
+// Completion says when an attempt counts as successful.
+type Completion uint8
+
+// The completions. Zero is none.
+const (
+	CompletionDelivered Completion = iota + 1 // the target took it
+	CompletionReported                        // a worker reports it
+)
+
+// Overlap says what happens to a run that is due while the previous one of its job is still going.
+type Overlap uint8
+
+// The overlap policies. Zero is none.
+const (
+	OverlapAllow Overlap = iota + 1
+	OverlapSkip
+	OverlapBufferOne
+	OverlapBufferAll
+	OverlapCancelOther
+)
+
+// Missed says what happens to ticks that nobody was there to decide in time.
+type Missed uint8
+
+// The missed-run policies. Zero is none.
+const (
+	MissedSkip     Missed = iota + 1 // record them as skipped
+	MissedFireOnce                   // fire the latest inside the catch-up window
+	MissedBackfill                   // fire the latest MaxCatchupRuns inside the catch-up window
+)
+
+// Status is the state of a run.
+type Status uint8
+
+// The states of a run; see the package comment for the ways between them. Zero is none.
+const (
+	StatusPending Status = iota + 1
+	StatusRunning
+	StatusRetrying
+	StatusSucceeded
+	StatusFailed
+	StatusDead
+	StatusSkipped
+	StatusCancelled
+)
+
+// IsFinal tells whether a run in this state is over.
+func (s Status) IsFinal() bool { return s >= StatusSucceeded }
+
+// Reason says why a run was skipped or cancelled.
+type Reason uint8
+
+// The reasons. Zero is none.
+const (
+	ReasonOverlap    Reason = iota + 1 // the previous run was still going
+	ReasonMissed                       // nobody was there in time, and the policy says skip
+	ReasonPaused                       // the job was paused
+	ReasonSuperseded                   // an update of the job dropped this tick
+	ReasonDeleted                      // the job was deleted
+	ReasonQuota                        // a bound of the engine was reached
+)
+
+var (
+	targetKindNames = []string{"", "nats", "request", "jetstream", "http", "handler"}
+	completionNames = []string{"", "delivered", "reported"}
+	overlapNames    = []string{"", "allow", "skip", "buffer_one", "buffer_all", "cancel_other"}
+	missedNames     = []string{"", "skip", "fire_once", "backfill"}
+	statusNames     = []string{"", "pending", "running", "retrying", "succeeded", "failed", "dead", "skipped", "cancelled"}
+	reasonNames     = []string{"", "overlap", "missed", "paused", "superseded", "deleted", "quota"}
+)
+
+func (k TargetKind) String() string { return nameOf(targetKindNames, uint8(k)) }
+func (c Completion) String() string { return nameOf(completionNames, uint8(c)) }
+func (o Overlap) String() string    { return nameOf(overlapNames, uint8(o)) }
+func (m Missed) String() string     { return nameOf(missedNames, uint8(m)) }
+func (s Status) String() string     { return nameOf(statusNames, uint8(s)) }
+func (r Reason) String() string     { return nameOf(reasonNames, uint8(r)) }
+
+// ParseTargetKind reads the API's word for a kind of target.
+func ParseTargetKind(s string) (TargetKind, error) {
+	v, err := parseName(targetKindNames, s, CodeInvalidTarget, "target.kind")
+	return TargetKind(v), err
+}
+
+// ParseCompletion reads the API's word for a completion.
+func ParseCompletion(s string) (Completion, error) {
+	v, err := parseName(completionNames, s, CodeInvalidField, "completion")
+	return Completion(v), err
+}
+
+// ParseOverlap reads the API's word for an overlap policy.
+func ParseOverlap(s string) (Overlap, error) {
+	v, err := parseName(overlapNames, s, CodeInvalidField, "overlap_policy")
+	return Overlap(v), err
+}
+
+// ParseMissed reads the API's word for a missed-run policy.
+func ParseMissed(s string) (Missed, error) {
+	v, err := parseName(missedNames, s, CodeInvalidField, "missed_run_policy")
+	return Missed(v), err
+}
+
+// ParseStatus reads the API's word for the state of a run.
+func ParseStatus(s string) (Status, error) {
+	v, err := parseName(statusNames, s, CodeInvalidField, "status")
+	return Status(v), err
+}
+
+func nameOf(names []string, v uint8) string {
+	if int(v) < len(names) {
+		return names[v]
+	}
+	return "unknown"
+}
+
+func parseName(names []string, s string, code Code, field string) (uint8, error) {
+	for i, name := range names {
+		if i > 0 && name == s {
+			return uint8(i), nil
+		}
+	}
+	return 0, Errorf(code, field, "%q is unknown; want one of %s", clip(s), joinNames(names[1:]))
+}
+
+func joinNames(names []string) string {
+	out := names[0]
+	for _, n := range names[1:] {
+		out += ", " + n
+	}
+	return out
+}

@@ -1,0 +1,15 @@
+package job
+
+import "fmt"
+
+// Position is a place in the log: the commit that ends there, the reign that wrote it, and the hash
+// of its frame, which through the chain stands for everything before it. The zero value is the
+// beginning of a log.
+type Position struct {
+	LSN   uint64
+	Epoch uint64
+	Hash  [16]byte
+}
+
+// String returns the position as epoch/LSN:hash.
+func (p Position) String() string { return fmt.Sprintf("%d/%d:%x", p.Epoch, p.LSN, p.Hash) }

@@ -1,0 +1,97 @@
+package job
+
+// Record is the cold row of a job: what only readers and deliveries need.
+type Record struct {
+	ID        ID
+	Version   uint32 // counts the puts, pauses and resumes of the job, from 1
+	CreatedAt Millis
+	UpdatedAt Millis
+	Anchor    Millis // a point on the grid of an @every schedule
+	Def       Definition
+}
+
+// Timer is the hot row of a job: what its decisions need. Profile refers to an interned Profile.
+type Timer struct {
+	Profile uint32
+	Cursor  Millis // every tick before it is decided; the armed tick, if there is one
+	Last    Millis // scheduled time of the newest run; 0 if there was none
+	Version uint32
+	Runs    uint32 // fired runs of the schedule, for MaxRuns
+	Manual  uint32 // manual runs so far: the Seq of the newest
+	Flags   TimerFlags
+}
+
+// TimerFlags are the bits of a hot row.
+type TimerFlags uint8
+
+// The bits of a hot row. A job with neither Paused, Completed nor Failed is active, and armed at its
+// cursor.
+const (
+	FlagPaused     TimerFlags = 1 << iota
+	FlagCompleted             // no tick will come
+	FlagFailed                // its schedule cannot be evaluated; the note says why
+	FlagLastManual            // the newest run is the manual one numbered Manual
+)
+
+// Is tells whether any of the given bits is set.
+func (f TimerFlags) Is(bits TimerFlags) bool { return f&bits != 0 }
+
+// JobStatus returns the API's word for the state of a job with these bits.
+func (f TimerFlags) JobStatus() string {
+	switch {
+	case f.Is(FlagFailed):
+		return "failed"
+	case f.Is(FlagCompleted):
+		return "completed"
+	case f.Is(FlagPaused):
+		return "paused"
+	default:
+		return "active"
+	}
+}
+
+// LastRun returns the identity of the job's newest run, and whether there is one.
+func (t Timer) LastRun(id ID) (RunID, bool) {
+	if t.Last == 0 {
+		return RunID{}, false
+	}
+	r := RunID{Job: id, At: t.Last}
+	if t.Flags.Is(FlagLastManual) {
+		r.Seq = t.Manual
+	}
+	return r, true
+}
+
+// Profile is what the decisions of many jobs share: schedule and policies. It is comparable, and
+// interned by the engine. For one-shots Spec is empty: the cursor says it all.
+type Profile struct {
+	Spec           Spec
+	Overlap        Overlap
+	Missed         Missed
+	CatchupWindow  Millis // a length
+	MaxCatchupRuns uint32
+	MaxRuns        uint32
+	Retry          Retry
+}
+
+// ProfileOf returns the profile of a definition whose schedule compiled to s.
+func ProfileOf(d *Definition, s *Schedule) Profile {
+	p := Profile{
+		Overlap:        d.Overlap,
+		Missed:         d.Missed,
+		CatchupWindow:  Millis(d.CatchupWindow.Milliseconds()),
+		MaxCatchupRuns: d.MaxCatchupRuns,
+		MaxRuns:        d.MaxRuns,
+		Retry:          d.Retry,
+	}
+	if s.Kind() != ScheduleAt {
+		p.Spec = s.Spec()
+	}
+	return p
+}
+
+// Note is the small text beside a job: why it is paused or failed, and since when.
+type Note struct {
+	At     Millis
+	Reason string
+}

@@ -1,0 +1,52 @@
+package job
+
+import (
+	"strings"
+	"time"
+)
+
+// atPrefix begins a one-shot.
+const atPrefix = "@at"
+
+func (s *Schedule) compileAt(text string) error {
+	at, err := parseAt(text)
+	if err != nil {
+		return err
+	}
+	if at < s.from || at >= s.until {
+		return badSchedule("@at %s is not between starts_at and ends_at, so it would never run; want no window with @at", at)
+	}
+	s.kind, s.at = ScheduleAt, at
+	return nil
+}
+
+// parseAt reads a time, and rounds it up to the millisecond: a run is never early.
+func parseAt(text string) (Millis, error) {
+	text = strings.TrimRight(text, " \t")
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil || !isStrict(text) {
+		return 0, badSchedule("@at %q is no time; want RFC 3339 with a zone, such as @at 2026-12-01T08:00:00Z or @at 2026-12-01T08:00:00.250+01:00", clip(text))
+	}
+	at := MillisUp(t)
+	if at <= 0 || at >= MillisMax {
+		return 0, badSchedule("@at %q is out of range; want a time after 1970-01-01T00:00:00Z and before the end of 9999", clip(text))
+	}
+	return at, nil
+}
+
+// isStrict tells whether a time that package time took is RFC 3339 to the letter. Package time takes
+// an hour of one digit, a comma for the point, offsets of days, and drops digits after the ninth.
+func isStrict(text string) bool {
+	const fraction = len("2026-12-01T08:00:00")
+	if text[len("2026-12-01T08")] != ':' {
+		return false
+	}
+	zone := fraction
+	if text[zone] == '.' {
+		zone = fraction + strings.IndexAny(text[fraction:], "Z+-")
+	}
+	if zone-fraction > len(".123456789") {
+		return false
+	}
+	return text[zone] == 'Z' || text[zone] != ',' && text[zone+1:] < "24" && text[len(text)-2:] < "60"
+}

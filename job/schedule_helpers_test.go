@@ -1,0 +1,70 @@
+package job
+
+import (
+	"bufio"
+	"flag"
+	"math/rand/v2"
+	"os"
+	"testing"
+	"time"
+	_ "time/tzdata" // the tests must not depend on the machine's zones
+)
+
+var (
+	scheduleSeed = flag.Uint64("schedule.seed", 0, "seed of the random schedule tests; 0 picks one")
+	scheduleFull = flag.Bool("schedule.full", false, "check every change of every zone, not a sample")
+)
+
+// seeded returns a random source, and says on failure how to get the same one again.
+func seeded(t *testing.T) *rand.Rand {
+	t.Helper()
+	seed := *scheduleSeed
+	if seed == 0 {
+		seed = uint64(time.Now().UnixNano())
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("repeat with: go test ./job -run '^%s$' -schedule.full=%t -schedule.seed=%d", t.Name(), *scheduleFull, seed)
+		}
+	})
+	return rand.New(rand.NewPCG(seed, 0))
+}
+
+func mustSchedule(t testing.TB, expr, zone string) *Schedule {
+	t.Helper()
+	s, err := ParseSchedule(Spec{Expr: expr, Zone: zone})
+	if err != nil {
+		t.Fatalf("ParseSchedule(%q, %q): %v", expr, zone, err)
+	}
+	return s
+}
+
+// instant reads RFC 3339.
+func instant(t testing.TB, text string) Millis {
+	t.Helper()
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return MillisOf(at)
+}
+
+// zoneNames returns the names of the IANA database, as far as this build knows them.
+func zoneNames(t testing.TB) []string {
+	t.Helper()
+	f, err := os.Open("testdata/schedule_zones.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var names []string
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		if _, err := time.LoadLocation(lines.Text()); err == nil {
+			names = append(names, lines.Text())
+		}
+	}
+	if len(names) < 400 {
+		t.Fatalf("only %d zones are known", len(names))
+	}
+	return names
+}

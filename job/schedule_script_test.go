@@ -1,0 +1,75 @@
+package job
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+)
+
+// TestScheduleScripts plays the stories of testdata/schedule_*.txt. One command is one schedule:
+//
+//	ticks zone=America/New_York after=2026-03-07T12:00:00Z n=3 [anchor=…] [starts=…] [ends=…]
+//	30 2 * * *
+//
+// It prints each tick in UTC and as the wall clock shows it, then the notes of the preview. Run with
+// -rewrite to take what comes as what should come; then read the difference.
+func TestScheduleScripts(t *testing.T) {
+	for _, file := range []string{"dst", "syntax"} {
+		t.Run(file, func(t *testing.T) {
+			datadriven.RunTest(t, "testdata/schedule_"+file+".txt", func(t *testing.T, d *datadriven.TestData) string {
+				if d.Cmd != "ticks" {
+					d.Fatalf(t, "unknown command %q", d.Cmd)
+				}
+				return playTicks(t, d)
+			})
+		})
+	}
+}
+
+func playTicks(t *testing.T, d *datadriven.TestData) string {
+	spec := Spec{Expr: d.Input}
+	var after, anchor Millis
+	n := 3
+	for _, arg := range d.CmdArgs {
+		value := arg.SingleVal(t)
+		switch arg.Key {
+		case "zone":
+			spec.Zone = value
+		case "after":
+			after = instant(t, value)
+		case "anchor":
+			anchor = instant(t, value)
+		case "starts":
+			spec.StartsAt = instant(t, value)
+		case "ends":
+			spec.EndsAt = instant(t, value)
+		case "n":
+			fmt.Sscan(value, &n)
+		default:
+			d.Fatalf(t, "unknown argument %q", arg.Key)
+		}
+	}
+	s, err := ParseSchedule(spec)
+	if err != nil {
+		return err.Error() + "\n"
+	}
+	loc, err := time.LoadLocation(s.Spec().Zone)
+	if err != nil {
+		d.Fatalf(t, "%v", err)
+	}
+	times, notes := s.Preview(after, anchor, n)
+	var b strings.Builder
+	for _, tick := range times {
+		fmt.Fprintf(&b, "%s  %s\n", tick, tick.Time().In(loc).Format("Mon 2006-01-02 15:04:05 MST"))
+	}
+	if len(times) == 0 {
+		b.WriteString("no tick\n")
+	}
+	for _, note := range notes {
+		fmt.Fprintf(&b, "note: %s\n", note)
+	}
+	return b.String()
+}

@@ -1,0 +1,123 @@
+package job
+
+import (
+	"errors"
+	"math"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+)
+
+func validDefinition() Definition {
+	d := Defaults()
+	d.Tenant, d.Name, d.Schedule = "default", "a", "@every 1s"
+	d.Target = Target{Kind: TargetNATS, Subject: "out.a"}
+	return d
+}
+
+func TestValidateAcceptsDefaults(t *testing.T) {
+	d := validDefinition()
+	if err := d.Validate(Rules{Prefix: "carillon"}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestValidateRefuses breaks one field at a time; the error must name it.
+func TestValidateRefuses(t *testing.T) {
+	subject := func(s string) func(*Definition) { return func(d *Definition) { d.Target.Subject = s } }
+	url := func(s string) func(*Definition) {
+		return func(d *Definition) { d.Target = Target{Kind: TargetHTTP, URL: s, Method: "POST"} }
+	}
+	header := func(k, v string) func(*Definition) {
+		return func(d *Definition) { d.Headers = []Pair{{k, v}} }
+	}
+	cases := []struct {
+		name, field string
+		code        Code
+		spoil       func(*Definition)
+	}{
+		{"no name", "name", CodeInvalidName, func(d *Definition) { d.Name = "" }},
+		{"long name", "name", CodeInvalidName, func(d *Definition) { d.Name = strings.Repeat("x", 129) }},
+		{"name with a space", "name", CodeInvalidName, func(d *Definition) { d.Name = "a b" }},
+		{"name with an umlaut", "name", CodeInvalidName, func(d *Definition) { d.Name = "ä" }},
+		{"tenant with a dot", "tenant", CodeInvalidField, func(d *Definition) { d.Tenant = "a.b" }},
+		{"no target", "target.kind", CodeInvalidTarget, func(d *Definition) { d.Target = Target{} }},
+		{"handler", "target.kind", CodeInvalidTarget, func(d *Definition) { d.Target.Kind = TargetHandler }},
+		{"no subject", "target.subject", CodeInvalidTarget, subject("")},
+		{"star", "target.subject", CodeInvalidTarget, subject("a.*")},
+		{"full wildcard", "target.subject", CodeInvalidTarget, subject("a.>")},
+		{"empty token", "target.subject", CodeInvalidTarget, subject("a..b")},
+		{"space", "target.subject", CodeInvalidTarget, subject("a b")},
+		{"line break", "target.subject", CodeInvalidTarget, subject("a\r\nPUB x")},
+		{"system", "target.subject", CodeInvalidTarget, subject("$SYS.REQ.SERVER.PING")},
+		{"jetstream api", "target.subject", CodeInvalidTarget, subject("$JS.API.STREAM.DELETE.x")},
+		{"inbox", "target.subject", CodeInvalidTarget, subject("_INBOX.x")},
+		{"ourselves", "target.subject", CodeInvalidTarget, subject("carillon.v1.default.jobs.delete")},
+		{"long subject", "target.subject", CodeInvalidTarget, subject(strings.Repeat("a", 256))},
+		{"file url", "target.url", CodeInvalidTarget, url("file:///etc/passwd")},
+		{"no host", "target.url", CodeInvalidTarget, url("http:///x")},
+		{"user in url", "target.url", CodeInvalidTarget, url("https://u:p@example.com")},
+		{"loopback", "target.url", CodeInvalidTarget, url("http://127.0.0.1/x")},
+		{"localhost", "target.url", CodeInvalidTarget, url("http://LocalHost:80/x")},
+		{"metadata", "target.url", CodeInvalidTarget, url("http://169.254.169.254/latest")},
+		{"mapped", "target.url", CodeInvalidTarget, url("http://[::ffff:10.0.0.1]/")},
+		{"fragment", "target.url", CodeInvalidTarget, url("https://example.com/#a")},
+		{"method", "target.method", CodeInvalidTarget, func(d *Definition) {
+			d.Target = Target{Kind: TargetHTTP, URL: "https://example.com", Method: "TRACE"}
+		}},
+		{"payload", "payload", CodeTooLarge, func(d *Definition) { d.Payload = make([]byte, PayloadBytesDefault+1) }},
+		{"header injection", "headers.X-A", CodeInvalidField, header("X-A", "1\r\nX-B: 2")},
+		{"header name", "headers.X A", CodeInvalidField, header("X A", "1")},
+		{"own header", "headers.Carillon-Run-Id", CodeInvalidField, header("Carillon-Run-Id", "1")},
+		{"nats header", "headers.nats-msg-id", CodeInvalidField, header("nats-msg-id", "1")},
+		{"host header", "headers.Host", CodeInvalidField, header("Host", "x")},
+		{"large headers", "headers", CodeTooLarge, header("X-A", strings.Repeat("x", HeadersBytesMax))},
+		{"many headers", "headers", CodeTooLarge, func(d *Definition) { d.Headers = make([]Pair, HeadersMax+1) }},
+		{"label key", "labels.a b", CodeInvalidField, func(d *Definition) { d.Labels = []Pair{{"a b", "x"}} }},
+		{"label value", "labels.a", CodeInvalidField, func(d *Definition) { d.Labels = []Pair{{"a", "x\n"}} }},
+		{"jitter", "jitter", CodeInvalidField, func(d *Definition) { d.Jitter = time.Second }},
+		{"timeout", "attempt_timeout", CodeInvalidField, func(d *Definition) { d.AttemptTimeout = 0 }},
+		{"window", "catchup_window", CodeInvalidField, func(d *Definition) { d.CatchupWindow = -1 }},
+		{"reported", "completion", CodeInvalidField, func(d *Definition) { d.Completion = CompletionReported }},
+		{"buffer", "overlap_policy", CodeInvalidField, func(d *Definition) { d.Overlap = OverlapBufferAll }},
+		{"catch-up runs", "max_catchup_runs", CodeInvalidField, func(d *Definition) { d.MaxCatchupRuns = 1001 }},
+		{"backfill nothing", "catchup_window", CodeInvalidField, func(d *Definition) { d.Missed, d.CatchupWindow = MissedBackfill, 0 }},
+		{"no attempts", "retry.max_attempts", CodeInvalidField, func(d *Definition) { d.Retry.MaxAttempts = 0 }},
+		{"multiplier", "retry.multiplier", CodeInvalidField, func(d *Definition) { d.Retry.Multiplier = math.NaN() }},
+		{"intervals", "retry.max_interval", CodeInvalidField, func(d *Definition) { d.Retry.MaxInterval = time.Millisecond }},
+		{"description", "description", CodeTooLarge, func(d *Definition) { d.Description = strings.Repeat("x", 1025) }},
+		{"bad UTF-8", "description", CodeInvalidField, func(d *Definition) { d.Description = "\xff" }},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			d := validDefinition()
+			c.spoil(&d)
+			e, ok := errors.AsType[*Error](d.Validate(Rules{Prefix: "carillon"}))
+			if !ok || e.Code != c.code || e.Field != c.field || e.Message == "" {
+				t.Errorf("got %+v; want %s on %s", e, c.code, c.field)
+			}
+		})
+	}
+}
+
+func TestPrivateAddresses(t *testing.T) {
+	for text, want := range map[string]bool{
+		"127.0.0.1": true, "10.1.2.3": true, "192.168.0.1": true, "172.16.0.1": true, "169.254.1.1": true,
+		"100.64.0.1": true, "0.0.0.0": true, "::1": true, "fe80::1": true, "fd00::1": true, "::ffff:127.0.0.1": true,
+		"224.0.0.1": true, "8.8.8.8": false, "2606:4700::1": false,
+	} {
+		if got := IsPrivateAddr(netip.MustParseAddr(text)); got != want {
+			t.Errorf("IsPrivateAddr(%s) = %t", text, got)
+		}
+	}
+}
+
+func TestBackoff(t *testing.T) {
+	r := Retry{InitialInterval: time.Second, Multiplier: 2, MaxInterval: 5 * time.Second}
+	for n, want := range map[uint32]time.Duration{1: time.Second, 2: 2 * time.Second, 3: 4 * time.Second, 4: 5 * time.Second, 99: 5 * time.Second} {
+		if got := r.Backoff(n); got != want {
+			t.Errorf("after attempt %d: %s, want %s", n, got, want)
+		}
+	}
+}
