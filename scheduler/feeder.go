@@ -1,0 +1,130 @@
+package scheduler
+
+import (
+	"container/heap"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/carillon-io/carillon/job"
+)
+
+// feeder reads the cold rows of the launches on a pad, ahead of their time and off everybody's path.
+type feeder struct {
+	pad   *pad
+	store Store
+	clock Clock
+	keys  []byte
+}
+
+// feedChunk is how many launches are read at a time, between two looks at the pad.
+const feedChunk = 128
+
+// run works until ctx ends.
+func (f *feeder) run(ctx context.Context) {
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	var chunk []*waiting
+	for ctx.Err() == nil {
+		var wait time.Duration
+		chunk, wait = f.pad.unreadChunk(job.MillisOf(f.clock.Now()), chunk[:0])
+		if len(chunk) > 0 {
+			f.readAll(chunk)
+			continue
+		}
+		timer.Reset(wait)
+		select {
+		case <-ctx.Done():
+		case <-f.pad.feed:
+		case <-timer.C:
+		}
+	}
+}
+
+// unreadChunk brings launches nearer whose time has come close, and returns some of those whose cold
+// rows are to be read, or how long there will be none.
+func (p *pad) unreadChunk(now job.Millis, chunk []*waiting) (_ []*waiting, wait time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	first := p.nextDueLocked()
+	for len(p.far) > 0 && p.far[0].Due <= now+p.horizon {
+		p.nearLocked(heap.Pop(&p.far).(*waiting))
+	}
+	if p.nextDueLocked() != first {
+		p.wake()
+	}
+	n := min(feedChunk, len(p.unread))
+	chunk = append(chunk, p.unread[:n]...)
+	if p.unread = p.unread[n:]; len(p.unread) == 0 {
+		p.unread = nil
+	}
+	const longest = time.Hour
+	if len(p.far) == 0 {
+		return chunk, longest
+	}
+	return chunk, min(longest, max(time.Millisecond, (p.far[0].Due-p.horizon).Sub(now)))
+}
+
+func (f *feeder) readAll(chunk []*waiting) {
+	for i, w := range chunk {
+		chunk[i] = nil
+		delivery, err := f.read(w.Launch)
+		f.pad.ready(w, delivery, err)
+	}
+}
+
+// read builds the delivery of a launch. A nil delivery without error means that the job is gone.
+func (f *feeder) read(l Launch) (*job.Delivery, error) {
+	f.keys = job.AppendJobKey(f.keys[:0], job.KindJob, l.Run.Job)
+	value, ok, err := f.store.Get(f.keys)
+	if err != nil || !ok {
+		return nil, err
+	}
+	rec, err := job.DecodeRecord(l.Run.Job, value)
+	if err != nil {
+		return nil, err
+	}
+	d := &job.Delivery{
+		Run: l.Run, Tenant: rec.Def.Tenant, Name: rec.Def.Name, Target: rec.Def.Target,
+		Payload: rec.Def.Payload, PayloadJSON: rec.Def.PayloadJSON, Headers: rec.Def.Headers,
+		Attempt: l.Attempt, Fence: l.Fence, Timeout: rec.Def.AttemptTimeout,
+	}
+	if l.HasPayload {
+		err = f.readPayload(d)
+	}
+	return d, err
+}
+
+func (f *feeder) readPayload(d *job.Delivery) error {
+	f.keys = job.AppendPayloadKey(f.keys[:0], d.Run)
+	value, ok, err := f.store.Get(f.keys)
+	if err == nil && !ok {
+		err = fmt.Errorf("payload of run %s is missing", d.Run)
+	}
+	if err != nil {
+		return err
+	}
+	d.Payload, d.PayloadJSON, err = job.DecodePayload(value)
+	return err
+}
+
+// ready gives a launch what its target will get. Was its time over meanwhile, it leaves at once.
+func (p *pad) ready(w *waiting, d *job.Delivery, err error) {
+	p.mu.Lock()
+	if w.gone {
+		p.mu.Unlock()
+		return
+	}
+	w.delivery = d
+	switch {
+	case err != nil:
+		w.delivery, w.failure = nil, "read the job: "+err.Error()
+	case d == nil:
+		w.failure = "the job was deleted"
+	}
+	leaves := w.index < 0 && !p.held && p.admitLocked(w)
+	p.mu.Unlock()
+	if leaves {
+		p.sendAll([]*waiting{w})
+	}
+}

@@ -1,0 +1,228 @@
+package scheduler
+
+import (
+	"context"
+	"time"
+
+	"github.com/carillon-io/carillon/job"
+)
+
+// Bounds of what one step gathers.
+const (
+	// gatherBytes is how much proposals may add to a batch before the step begins: what comes later
+	// joins the next. Together with one proposal of the largest size it stays inside a commit.
+	gatherBytes = 320 << 10
+	// outcomesMax is how many outcomes one step takes.
+	outcomesMax = 4096
+	// outcomesPatience is how long an outcome may wait for others before it causes a commit.
+	outcomesPatience = 5 * time.Millisecond
+	// decisionPause is the shortest time between two steps that only decide ticks. Ticks are decided
+	// ahead, so nobody waits for them, and commits come in larger pieces.
+	decisionPause = 10 * time.Millisecond
+)
+
+// ticket is a proposal on its way through the loop.
+type ticket struct {
+	proposal Proposal
+	done     chan struct{} // closed when the proposal is settled, committed and applied
+	lost     error         // set before done closes: the engine stopped, the outcome is unknown
+}
+
+// loop gathers, steps, commits and releases; one commit at a time, and everything that arrives
+// meanwhile joins the next.
+func (e *Engine) loop(ctx context.Context) error {
+	g := gathering{engine: e, timer: time.NewTimer(0), taken: make(map[job.ID]struct{})}
+	defer g.timer.Stop()
+	defer g.refuseAll()
+	for g.wait(ctx) {
+		if err := e.stepOnce(&g); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stepOnce makes one step of what was gathered, commits it and lets its effects out, in the order
+// that Output demands.
+func (e *Engine) stepOnce(g *gathering) error {
+	lsn := e.opts.Store.Applied().LSN + 1
+	outcomes := e.outcomes.peek(outcomesMax)
+	out := e.core.Step(Input{
+		Now:       job.MillisOf(e.opts.Clock.Now()),
+		LSN:       lsn,
+		Proposals: g.proposals,
+		Outcomes:  outcomes,
+		Room:      e.opts.LiveMax - len(e.core.live),
+	})
+	if out.Batch.Len() > 0 {
+		if err := e.commit(&out.Batch, lsn); err != nil {
+			return err
+		}
+	}
+	e.outcomes.drop(out.OutcomesTaken)
+	e.pad.add(out.Launches, job.MillisOf(e.opts.Clock.Now()))
+	e.pad.settle(out.Settled)
+	e.publish(outcomes[:out.OutcomesTaken])
+	g.release()
+	e.sendReaps(out.Reap)
+	g.wakeAt = out.WakeAt
+	return nil
+}
+
+// gathering is what the loop has collected for the next step.
+type gathering struct {
+	engine    *Engine
+	timer     *time.Timer
+	tickets   []*ticket
+	proposals []Proposal
+	held      *ticket // came when the step was full
+	bytes     int
+	taken     map[job.ID]struct{} // jobs whose launches a proposal of this step withdrew
+	wakeAt    job.Millis
+	lastStep  time.Time
+}
+
+// wait returns when there is something to step, or false when the engine is to stop.
+func (g *gathering) wait(ctx context.Context) bool {
+	e := g.engine
+	g.tickets, g.proposals, g.bytes = g.tickets[:0], g.proposals[:0], 0
+	clear(g.taken)
+	if t := g.held; t != nil {
+		g.held = nil
+		g.add(t)
+	}
+	for len(g.proposals) == 0 && !e.outcomes.isFull() {
+		g.timer.Reset(g.patience())
+		select {
+		case <-ctx.Done():
+			return false
+		case t := <-e.proposals:
+			g.add(t)
+			continue
+		case <-e.outcomes.ready:
+			continue
+		case <-g.timer.C:
+		}
+		break
+	}
+	g.drain()
+	g.lastStep = time.Now()
+	return ctx.Err() == nil
+}
+
+// patience returns how long the loop may wait for a proposal before it steps for other reasons.
+func (g *gathering) patience() time.Duration {
+	pause := decisionPause - time.Since(g.lastStep)
+	if oldest, some := g.engine.outcomes.oldest(); some {
+		return max(0, outcomesPatience-time.Since(oldest))
+	}
+	if g.wakeAt == 0 {
+		return time.Hour
+	}
+	return max(pause, g.wakeAt.Sub(job.MillisOf(g.engine.opts.Clock.Now())), 0)
+}
+
+// drain takes the proposals that are there, as many as fit.
+func (g *gathering) drain() {
+	for g.bytes < gatherBytes && g.held == nil {
+		select {
+		case t := <-g.engine.proposals:
+			g.add(t)
+		default:
+			return
+		}
+	}
+}
+
+// add takes a proposal in, with the launches that it withdraws: from here on none of them leaves,
+// unless the step puts them back. A proposal that does not fit waits for the next step, and so does
+// one of a job whose launches are withdrawn already: it must see what the first made of them.
+func (g *gathering) add(t *ticket) {
+	id := g.touches(t.proposal)
+	if _, taken := g.taken[id]; taken || g.bytes > 0 && g.bytes+t.proposal.bytes() > 2*gatherBytes {
+		g.held = t
+		return
+	}
+	g.withdraw(t.proposal, id)
+	g.bytes += t.proposal.bytes()
+	g.tickets = append(g.tickets, t)
+	g.proposals = append(g.proposals, t.proposal)
+}
+
+// touches returns the job that a proposal changes, 0 if there is none yet.
+func (g *gathering) touches(p Proposal) job.ID {
+	var h nameHash
+	switch p := p.(type) {
+	case *Put:
+		h = p.Hash
+	case *Delete:
+		h = p.Hash
+	case *Pause:
+		h = p.Hash
+	default:
+		return 0
+	}
+	_, r := g.engine.core.find(h)
+	if r == nil {
+		return 0
+	}
+	return r.id
+}
+
+// withdraw takes the waiting launches of the job that a proposal changes off the pad.
+func (g *gathering) withdraw(p Proposal, id job.ID) {
+	if id == 0 {
+		return
+	}
+	launches := g.engine.pad.take(id)
+	if len(launches) == 0 {
+		return
+	}
+	g.taken[id] = struct{}{}
+	switch p := p.(type) {
+	case *Put:
+		p.Withdrawn = append(p.Withdrawn[:0], launches...)
+	case *Delete:
+		p.Withdrawn = append(p.Withdrawn[:0], launches...)
+	case *Pause:
+		p.Withdrawn = append(p.Withdrawn[:0], launches...)
+	}
+}
+
+// release lets the callers of settled proposals go on.
+func (g *gathering) release() {
+	for _, t := range g.tickets {
+		close(t.done)
+	}
+}
+
+// refuseAll answers the callers whose proposals will not be committed any more, or whose commit
+// failed: what became of those is unknown until the next start.
+func (g *gathering) refuseAll() {
+	e := g.engine
+	e.stopOnce.Do(func() { close(e.stopping) })
+	lost := job.Errorf(job.CodeUnavailable, "", "the server is stopping; whether the request took effect is unknown, so read before asking again")
+	if g.held != nil {
+		g.tickets = append(g.tickets, g.held)
+	}
+	for _, t := range g.tickets {
+		refuse(t, lost)
+	}
+	for {
+		select {
+		case t := <-e.proposals:
+			refuse(t, lost)
+		default:
+			return
+		}
+	}
+}
+
+func refuse(t *ticket, err error) {
+	select {
+	case <-t.done:
+	default:
+		t.lost = err
+		close(t.done)
+	}
+}

@@ -1,0 +1,256 @@
+package scheduler
+
+import (
+	"container/heap"
+	"sync"
+
+	"github.com/carillon-io/carillon/job"
+)
+
+// pad is where committed launches wait for their time. The loop puts them on, the feeder reads their
+// cold rows ahead of the time, the tick thread takes them off and hands them to the sender. It knows
+// which run has the turn of a job that lets only one go at a time. Safe for concurrent use.
+//
+// Invariant: a launch is in exactly one place: far, near (waiting for its time), parked (waiting for
+// its turn), wanted by the tick while its row is being read, or with the sender.
+type pad struct {
+	horizon job.Millis // how far ahead of its time a launch is made ready
+	sender  Sender
+	report  func(job.Outcome) // takes outcomes; never blocks
+	wake    func()            // rouses the tick thread: something earlier is due
+	feed    chan struct{}     // rouses the feeder
+
+	mu     sync.Mutex
+	order  uint64
+	far    launchHeap // due beyond the horizon when they came
+	near   launchHeap
+	unread []*waiting // of near, in need of their cold rows, oldest first
+	byJob  map[job.ID]*waiting
+	turn   map[job.ID]job.RunID
+	parked map[job.ID][]*waiting
+	flying map[job.RunID]struct{} // with the sender
+	count  int                    // of launches on the pad
+	held   bool                   // nothing leaves any more
+	landed chan struct{}          // roused when no attempt is with the sender
+}
+
+func newPad(horizon job.Millis, sender Sender, report func(job.Outcome)) *pad {
+	return &pad{
+		horizon: horizon, sender: sender, report: report, wake: func() {},
+		feed:   make(chan struct{}, 1),
+		landed: make(chan struct{}, 1),
+		byJob:  make(map[job.ID]*waiting),
+		turn:   make(map[job.ID]job.RunID),
+		parked: make(map[job.ID][]*waiting),
+		flying: make(map[job.RunID]struct{}),
+	}
+}
+
+// add puts committed launches on the pad.
+func (p *pad) add(launches []Launch, now job.Millis) {
+	if len(launches) == 0 {
+		return
+	}
+	p.mu.Lock()
+	first := p.nextDueLocked()
+	for _, l := range launches {
+		p.order++
+		w := &waiting{Launch: l, order: p.order, index: -1, sibling: p.byJob[l.Run.Job]}
+		p.byJob[l.Run.Job] = w
+		p.count++
+		if l.Mode == ModeHeld && p.turn[l.Run.Job] == (job.RunID{}) {
+			p.turn[l.Run.Job] = l.Run
+		}
+		if l.Due > now+p.horizon {
+			heap.Push(&p.far, w)
+			continue
+		}
+		p.nearLocked(w)
+	}
+	sooner := p.nextDueLocked() != first
+	p.mu.Unlock()
+	signal(p.feed)
+	if sooner {
+		p.wake()
+	}
+}
+
+func (p *pad) nearLocked(w *waiting) {
+	heap.Push(&p.near, w)
+	p.unread = append(p.unread, w)
+}
+
+// nextDue returns when the next launch is due, 0 if none waits.
+func (p *pad) nextDue() job.Millis {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.nextDueLocked()
+}
+
+func (p *pad) nextDueLocked() job.Millis {
+	if len(p.near) == 0 || p.held {
+		return 0
+	}
+	return p.near[0].Due
+}
+
+// launchDue hands launches that are due to the sender, at most a bounded number, and tells whether
+// more are due. No launch leaves before its time: now is the wall clock, cut down to the millisecond.
+func (p *pad) launchDue(now job.Millis, ready []*waiting) (more bool, _ []*waiting) {
+	const most = 256
+	p.mu.Lock()
+	if p.held {
+		p.mu.Unlock()
+		return false, ready
+	}
+	for len(ready) < most && len(p.near) > 0 && p.near[0].Due <= now {
+		w := heap.Pop(&p.near).(*waiting)
+		if w.delivery == nil && w.failure == "" {
+			continue // wanted: the feeder sends it on as soon as it has the row
+		}
+		if p.admitLocked(w) {
+			ready = append(ready, w)
+		}
+	}
+	more = len(p.near) > 0 && p.near[0].Due <= now
+	p.mu.Unlock()
+	p.sendAll(ready)
+	return more, ready
+}
+
+// admitLocked decides whether a launch that is due and ready may leave now.
+func (p *pad) admitLocked(w *waiting) bool {
+	id := w.Run.Job
+	if w.Mode == ModeSkip || w.Mode == ModeWait {
+		if holder, taken := p.turn[id]; taken && holder != w.Run {
+			if w.Mode == ModeWait {
+				p.parked[id] = append(p.parked[id], w)
+				return false
+			}
+			p.dropLocked(w)
+			p.report(job.Outcome{Run: w.Run, Attempt: w.Attempt, Skipped: job.ReasonOverlap})
+			return false
+		}
+		p.turn[id] = w.Run
+	}
+	p.dropLocked(w)
+	p.flying[w.Run] = struct{}{}
+	return true
+}
+
+// dropLocked forgets a launch that leaves the pad.
+func (p *pad) dropLocked(w *waiting) {
+	p.count--
+	id := w.Run.Job
+	if p.byJob[id] == w {
+		if w.sibling == nil {
+			delete(p.byJob, id)
+		} else {
+			p.byJob[id] = w.sibling
+		}
+		return
+	}
+	for at := p.byJob[id]; at != nil; at = at.sibling {
+		if at.sibling == w {
+			at.sibling = w.sibling
+			return
+		}
+	}
+}
+
+func (p *pad) sendAll(ready []*waiting) {
+	for i, w := range ready {
+		ready[i] = nil
+		if w.failure != "" {
+			p.done(job.Outcome{Run: w.Run, Attempt: w.Attempt, Error: w.failure})
+			continue
+		}
+		p.sender.Launch(w.delivery, p.done)
+	}
+}
+
+// done takes in the outcome of an attempt that was with the sender.
+func (p *pad) done(o job.Outcome) {
+	p.mu.Lock()
+	delete(p.flying, o.Run)
+	last := len(p.flying) == 0
+	p.mu.Unlock()
+	p.report(o)
+	if last {
+		signal(p.landed)
+	}
+}
+
+// settle tells the pad that runs came to their end, so that those that wait for their turn get it.
+func (p *pad) settle(runs []job.RunID) {
+	if len(runs) == 0 {
+		return
+	}
+	var ready []*waiting
+	p.mu.Lock()
+	for _, run := range runs {
+		if p.turn[run.Job] != run {
+			continue
+		}
+		delete(p.turn, run.Job)
+		queue := p.parked[run.Job]
+		if len(queue) == 0 || p.held {
+			continue
+		}
+		if p.parked[run.Job] = queue[1:]; len(queue) == 1 {
+			delete(p.parked, run.Job)
+		}
+		if p.admitLocked(queue[0]) {
+			ready = append(ready, queue[0])
+		}
+	}
+	p.mu.Unlock()
+	p.sendAll(ready)
+}
+
+// take removes the launches of a job that have not left and returns them. Once taken, none leaves.
+func (p *pad) take(id job.ID) []Launch {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var taken []Launch
+	for w := p.byJob[id]; w != nil; w = w.sibling {
+		w.gone = true
+		p.count--
+		taken = append(taken, w.Launch)
+		switch {
+		case w.index >= 0 && w.index < len(p.near) && p.near[w.index] == w:
+			heap.Remove(&p.near, w.index)
+		case w.index >= 0:
+			heap.Remove(&p.far, w.index)
+		}
+	}
+	delete(p.byJob, id)
+	delete(p.parked, id)
+	for i, j := 0, len(taken)-1; i < j; i, j = i+1, j-1 {
+		taken[i], taken[j] = taken[j], taken[i] // oldest first
+	}
+	return taken
+}
+
+// isFlying tells whether an attempt of a run is with the sender.
+func (p *pad) isFlying(run job.RunID) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, ok := p.flying[run]
+	return ok
+}
+
+// load returns how many launches wait and how many are with the sender.
+func (p *pad) load() (waiting, flying int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.count, len(p.flying)
+}
+
+// signal rouses whoever reads from a channel of one place, without ever blocking.
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,47 @@
+package scheduler
+
+import (
+	"time"
+
+	"github.com/carillon-io/carillon/job"
+)
+
+// Log is the write-ahead log. The engine is its only writer.
+type Log interface {
+	// Append makes one commit durable, or fails for good: after an error no later Append succeeds.
+	// It may keep nothing of batch.
+	Append(epoch uint64, batch []byte) (job.Position, error)
+}
+
+// Store is the ordered table of rows that the log is applied to. Its methods are safe for concurrent
+// use, save that Apply has one caller.
+type Store interface {
+	// Apply makes one commit visible to readers. It need not be durable: the log is.
+	Apply(at job.Position, batch []byte) error
+	// Applied returns the newest position applied.
+	Applied() job.Position
+	// Get returns a copy of the value under a key.
+	Get(key []byte) (value []byte, ok bool, err error)
+	// Scan calls fn for the rows in [low, high) in the order of keys until fn returns false. The
+	// slices are fn's only until it returns. A nil high is the end of the store.
+	Scan(low, high []byte, fn func(key, value []byte) (more bool, err error)) error
+}
+
+// Sender brings runs to their targets.
+type Sender interface {
+	// Launch takes an attempt and never blocks. It calls done exactly once, later, from any
+	// goroutine.
+	Launch(d *job.Delivery, done func(job.Outcome))
+}
+
+// Clock reads the two clocks of DESIGN. It is safe for concurrent use.
+type Clock interface {
+	// Now returns the wall time, with Go's monotonic reading for intervals.
+	Now() time.Time
+}
+
+// SystemClock is the clock of the machine.
+type SystemClock struct{}
+
+// Now implements [Clock].
+func (SystemClock) Now() time.Time { return time.Now() }

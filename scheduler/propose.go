@@ -1,0 +1,106 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+
+	"github.com/carillon-io/carillon/job"
+)
+
+// attemptsMax is how often a proposal is prepared again because its job changed meanwhile.
+const attemptsMax = 16
+
+// submit hands a proposal to the loop and waits until it is settled, durable and visible. An error
+// means that the outcome is unknown.
+func (e *Engine) submit(ctx context.Context, p Proposal) error {
+	t, err := e.enqueue(ctx, p)
+	if err != nil {
+		return err
+	}
+	return e.await(ctx, t)
+}
+
+func (e *Engine) enqueue(ctx context.Context, p Proposal) (*ticket, error) {
+	t := &ticket{proposal: p, done: make(chan struct{})}
+	select {
+	case <-e.stopping:
+		return nil, job.Errorf(job.CodeUnavailable, "", "the server is stopping; ask again later")
+	default:
+	}
+	select {
+	case e.proposals <- t:
+		return t, nil
+	case <-e.stopping:
+		return nil, job.Errorf(job.CodeUnavailable, "", "the server is stopping; ask again later")
+	case <-ctx.Done():
+		return nil, job.Errorf(job.CodeRateLimited, "", "the server is busy and did not take the request in time; ask again later")
+	}
+}
+
+func (e *Engine) await(ctx context.Context, t *ticket) error {
+	select {
+	case <-t.done:
+		return t.lost
+	case <-ctx.Done():
+		return job.Errorf(job.CodeUnavailable, "", "no answer in time; whether the request took effect is unknown, so read before asking again")
+	case <-e.stopped:
+	}
+	select {
+	case <-t.done:
+		return t.lost
+	default:
+		return job.Errorf(job.CodeUnavailable, "", "the server stopped; whether the request took effect is unknown, so read before asking again")
+	}
+}
+
+// settleFresh submits a proposal, preparing it again as long as it is out of date.
+func (e *Engine) settleFresh(ctx context.Context, p Proposal, result *settled, prepare func() error) error {
+	for range attemptsMax {
+		result.Err = nil
+		if err := e.submit(ctx, p); err != nil {
+			return err
+		}
+		if !errors.Is(result.Err, errStale) {
+			return result.Err
+		}
+		if err := prepare(); err != nil {
+			return err
+		}
+	}
+	return job.Errorf(job.CodeUnavailable, "", "the job keeps changing; ask again later")
+}
+
+// Delete forgets a job. Runs that wait for their time end with it; what its targets have in hand
+// they may finish.
+func (e *Engine) Delete(ctx context.Context, tenant, name string) error {
+	p := &Delete{Tenant: tenant, Name: name, Hash: e.hasher.hash(tenant, name)}
+	if err := e.submit(ctx, p); err != nil {
+		return err
+	}
+	return p.Err
+}
+
+// Pause stops the ticks of a job. A run that has not left when Pause returns will not leave.
+func (e *Engine) Pause(ctx context.Context, tenant, name, reason string) (JobView, error) {
+	return e.pause(ctx, &Pause{Tenant: tenant, Name: name, Reason: reason})
+}
+
+// Resume lets the ticks of a paused job go on. Those that passed meanwhile are missed, and the job's
+// policy for missed runs decides them.
+func (e *Engine) Resume(ctx context.Context, tenant, name, reason string) (JobView, error) {
+	return e.pause(ctx, &Pause{Tenant: tenant, Name: name, Reason: reason, Resume: true})
+}
+
+func (e *Engine) pause(ctx context.Context, p *Pause) (JobView, error) {
+	if len(p.Reason) > job.ReasonBytesMax {
+		return JobView{}, job.Errorf(job.CodeTooLarge, "reason", "has %d bytes; at most %d are allowed", len(p.Reason), job.ReasonBytesMax)
+	}
+	p.Hash = e.hasher.hash(p.Tenant, p.Name)
+	if err := e.submit(ctx, p); err != nil {
+		return JobView{}, err
+	}
+	if p.Err != nil {
+		return JobView{}, p.Err
+	}
+	return e.Get(ctx, p.Tenant, p.Name)
+}

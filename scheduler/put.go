@@ -1,0 +1,204 @@
+package scheduler
+
+import "github.com/carillon-io/carillon/job"
+
+// put registers a job, or updates the one that has the name.
+func (c *Core) put(p *Put) {
+	s, r := c.find(p.Hash)
+	if err := c.checkVersion(p, r); err != nil {
+		p.Err = err
+		c.relaunch(p.Withdrawn)
+		return
+	}
+	if r == nil {
+		p.Err = c.create(p)
+		return
+	}
+	if p.Prior == nil || p.Prior.ID != r.id || p.Prior.Version != r.version {
+		p.Err = errStale
+	} else {
+		p.Err = c.update(p, s, r)
+	}
+	if p.Err != nil {
+		c.relaunch(p.Withdrawn)
+	}
+}
+
+func (c *Core) checkVersion(p *Put, r *hotRow) error {
+	switch {
+	case p.IfVersion == nil:
+		return nil
+	case *p.IfVersion == 0 && r != nil:
+		return job.Errorf(job.CodeAlreadyExists, "name", "job %q exists at version %d; leave if_version out to update it", p.Name, r.version)
+	case *p.IfVersion == 0:
+		return nil
+	case r == nil:
+		return job.Errorf(job.CodeVersionConflict, "if_version", "job %q does not exist; use if_version 0 to create it", p.Name)
+	case *p.IfVersion != r.version:
+		return job.Errorf(job.CodeVersionConflict, "if_version", "job %q is at version %d, not %d; read it again", p.Name, r.version, *p.IfVersion)
+	}
+	return nil
+}
+
+func (c *Core) create(p *Put) error {
+	anchor := c.now
+	first, err := c.firstTick(p, anchor, c.now)
+	if err != nil {
+		return err
+	}
+	id := c.nextID
+	c.nextID++
+	s, r := c.rows.alloc(id)
+	c.names.add(p.Hash, s)
+	r.version, r.cursor = 1, first
+	r.flags = pausedFlag(p.Paused)
+	c.adopt(p, r)
+	c.arm(s, r)
+
+	p.Created = true
+	c.writeJob(p, r, job.Record{ID: id, Version: 1, CreatedAt: c.now, UpdatedAt: c.now, Anchor: anchor})
+	c.out.Batch.PutName(p.Tenant, p.Name, id)
+	return nil
+}
+
+// update gives a job a new definition. Ticks that are decided stay decided: runs that still wait on
+// the pad are kept if the new schedule has their tick too, and end as superseded if not.
+func (c *Core) update(p *Put, s slot, r *hotRow) error {
+	next, err := c.nextPlan(p, r)
+	if err != nil {
+		return err
+	}
+	flags := pausedFlag(p.Paused) | r.flags&job.FlagLastManual
+	if next.done || p.Profile.MaxRuns > 0 && r.runs >= p.Profile.MaxRuns {
+		flags |= job.FlagCompleted
+	}
+	r.cursor, r.flags = next.cursor, flags
+	r.version++
+	c.dropProfile(r)
+	c.adopt(p, r)
+	c.arm(s, r)
+	c.writeJob(p, r, job.Record{ID: r.id, Version: r.version, CreatedAt: p.Prior.CreatedAt, UpdatedAt: c.now, Anchor: next.anchor})
+	c.out.Batch.DeleteJobRow(job.KindNote, r.id)
+	c.keepOrSupersede(p, r)
+	return nil
+}
+
+// plan is where an update puts the cursor of a job.
+type plan struct {
+	cursor, anchor job.Millis
+	done           bool // no tick will come
+}
+
+func (c *Core) nextPlan(p *Put, r *hotRow) (plan, error) {
+	if p.Schedule.Kind() == job.ScheduleAt {
+		return c.nextOneShot(p, r)
+	}
+	old := c.profiles.get(r.profile)
+	if old.Spec == p.Profile.Spec && !r.flags.Is(job.FlagCompleted|job.FlagFailed) {
+		return plan{cursor: r.cursor, anchor: p.Prior.Anchor}, nil
+	}
+	first, err := c.firstTick(p, c.now, c.decidedAhead(r, old))
+	return plan{cursor: first, anchor: c.now}, err
+}
+
+// nextOneShot arms a one-shot unless its very tick is in the ledger: then it is done, and registering
+// it again changes nothing.
+func (c *Core) nextOneShot(p *Put, r *hotRow) (plan, error) {
+	at := p.Schedule.At()
+	_, live := c.live[job.RunID{Job: r.id, At: at}]
+	if live || p.Prior.Decided || at == r.last && !r.flags.Is(job.FlagLastManual) {
+		return plan{cursor: at + 1, anchor: p.Prior.Anchor, done: true}, nil
+	}
+	return plan{cursor: at, anchor: p.Prior.Anchor}, c.checkPast(p, at)
+}
+
+func pausedFlag(paused bool) job.TimerFlags {
+	if paused {
+		return job.FlagPaused
+	}
+	return 0
+}
+
+// firstTick returns where the cursor of a new schedule begins: its first tick after an instant, or
+// for a one-shot its tick, be it past.
+func (c *Core) firstTick(p *Put, anchor, after job.Millis) (job.Millis, error) {
+	if p.Schedule.Kind() == job.ScheduleAt {
+		return p.Schedule.At(), c.checkPast(p, p.Schedule.At())
+	}
+	first, ok := p.Schedule.Next(after, anchor)
+	if !ok {
+		return 0, job.Errorf(job.CodeInvalidSchedule, "schedule", "has no tick after %s; check ends_at and the expression", after)
+	}
+	return first, nil
+}
+
+// checkPast refuses a one-shot that lies so far back that it could only be skipped.
+func (c *Core) checkPast(p *Put, at job.Millis) error {
+	window := p.Profile.CatchupWindow
+	if p.Profile.Missed == job.MissedSkip {
+		window = 0
+	}
+	window = max(window, job.Millis(c.settings.Grace.Milliseconds()))
+	if at >= c.now-window {
+		return nil
+	}
+	return job.Errorf(job.CodeInvalidSchedule, "schedule",
+		"%s has passed, and lies before the catch-up window (now %s); want a time to come, or a longer catchup_window", at, c.now)
+}
+
+// adopt interns the profile of a proposal for a row.
+func (c *Core) adopt(p *Put, r *hotRow) {
+	n, isNew := c.profiles.intern(p.Profile, p.Schedule)
+	if isNew {
+		c.out.Batch.PutProfile(n, p.Profile)
+	}
+	r.profile = n
+}
+
+func (c *Core) dropProfile(r *hotRow) {
+	if n := r.profile; c.profiles.release(n) {
+		c.out.Batch.DeleteProfile(n)
+	}
+}
+
+func (c *Core) writeJob(p *Put, r *hotRow, rec job.Record) {
+	c.out.Batch.PutRecord(rec, p.Definition)
+	c.writeTimer(r)
+	p.Record, p.Timer, p.NextRun = rec, r.timerRow(), nextRun(r)
+}
+
+func (c *Core) writeTimer(r *hotRow) { c.out.Batch.PutTimer(r.id, r.timerRow()) }
+
+// nextRun returns when the next run of a job comes by itself, 0 if none does.
+func nextRun(r *hotRow) job.Millis {
+	if !r.isActive() {
+		return 0
+	}
+	return r.cursor
+}
+
+// keepOrSupersede settles the launches that an update took off the pad. Manual runs and runs that
+// began are kept in any case.
+func (c *Core) keepOrSupersede(p *Put, r *hotRow) {
+	for _, l := range p.Withdrawn {
+		switch {
+		case l.Run.IsManual() || l.Attempt > 1:
+			c.out.Launches = append(c.out.Launches, l)
+		case p.Paused:
+			c.abandon(l, job.ReasonPaused)
+		case hasTick(p.Schedule, l.Run.At, r.cursor):
+			c.out.Launches = append(c.out.Launches, l)
+		default:
+			c.abandon(l, job.ReasonSuperseded)
+		}
+	}
+}
+
+// hasTick tells whether a schedule has a tick at an instant.
+func hasTick(s *job.Schedule, at, anchor job.Millis) bool {
+	if s.Kind() == job.ScheduleAt {
+		return s.At() == at
+	}
+	t, ok := s.Next(at-1, anchor)
+	return ok && t == at
+}

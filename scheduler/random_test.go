@@ -1,0 +1,268 @@
+package scheduler
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/carillon-io/carillon/job"
+)
+
+var (
+	seedFlag  = flag.Uint64("seed", 0, "run the random stories with this seed only")
+	seedCount = flag.Int("seeds", 60, "how many random stories to run")
+)
+
+// TestRandomStories lets random users, targets, clocks and crashes loose on the engine, and checks
+// after each act what must hold at any time. A failing seed prints the command that repeats it.
+func TestRandomStories(t *testing.T) {
+	if *seedFlag != 0 {
+		runStory(t, *seedFlag)
+		return
+	}
+	for range *seedCount {
+		seed := rand.Uint64()
+		if !t.Run(fmt.Sprint(seed), func(t *testing.T) { runStory(t, seed) }) {
+			t.Fatalf("repeat with: go test ./scheduler -run TestRandomStories -seed %d", seed)
+		}
+	}
+}
+
+// story is a random run of the engine together with what is known to be true of it.
+type story struct {
+	*sim
+	rng   *rand.Rand
+	final map[string][]byte  // history rows: final means final
+	ended map[job.RunID]bool // runs that are final: none of them leaves again
+	acts  []string
+}
+
+func runStory(t *testing.T, seed uint64) {
+	start := time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC)
+	s := &story{
+		sim: newSim(t, start, Settings{CompletedRetention: 20 * time.Second}),
+		rng: rand.New(rand.NewPCG(seed, 1)), final: map[string][]byte{}, ended: map[job.RunID]bool{},
+	}
+	defer func() {
+		if t.Failed() {
+			for _, a := range s.acts {
+				t.Log(a)
+			}
+		}
+	}()
+	for range 120 {
+		s.act()
+		s.check()
+		if t.Failed() {
+			return
+		}
+	}
+}
+
+func (s *story) act() {
+	name := fmt.Sprintf("job-%d", s.rng.IntN(6))
+	note := func(format string, args ...any) {
+		s.acts = append(s.acts, fmt.Sprintf("%s %s", clock(job.MillisOf(s.now)), fmt.Sprintf(format, args...)))
+	}
+	switch n := s.rng.IntN(100); {
+	case n < 25:
+		def := s.randomDefinition(name)
+		note("put %s %s overlap=%s missed=%s paused=%t", name, def.Schedule, def.Overlap, def.Missed, def.Paused)
+		s.putAny(def)
+	case n < 32:
+		note("pause %s", name)
+		s.propose(&Pause{Tenant: "default", Name: name, Hash: s.hash(name)})
+	case n < 40:
+		note("resume %s", name)
+		s.propose(&Pause{Tenant: "default", Name: name, Hash: s.hash(name), Resume: true})
+	case n < 45:
+		note("delete %s", name)
+		s.propose(&Delete{Tenant: "default", Name: name, Hash: s.hash(name)})
+	case n < 50:
+		note("trigger %s", name)
+		s.propose(&Trigger{Tenant: "default", Name: name, Hash: s.hash(name), HasPayload: n%2 == 0, Payload: []byte("x")})
+	case n < 57:
+		s.target[name] = []string{"ok", "hang", "boom"}[s.rng.IntN(3)]
+		note("target %s %s", name, s.target[name])
+	case n < 67 && len(s.flying[name]) > 0:
+		note("answer %s", name)
+		s.answer(name, []string{"", "boom"}[s.rng.IntN(2)])
+	case n < 72:
+		note("crash")
+		s.crash()
+	case n < 75:
+		d := time.Duration(s.rng.IntN(20_000)) * time.Millisecond
+		note("sleep %s", d)
+		s.now = s.now.Add(d)
+		s.crash()
+	case n < 78:
+		d := time.Duration(s.rng.IntN(4000)-2000) * time.Millisecond
+		note("clock %s", d)
+		s.now = s.now.Add(d)
+	default:
+		d := time.Duration(s.rng.IntN(3000)) * time.Millisecond
+		note("advance %s", d)
+		s.advance(d)
+	}
+}
+
+func (s *story) randomDefinition(name string) *job.Definition {
+	d := job.Defaults()
+	d.Tenant, d.Name, d.Target = "default", name, job.Target{Kind: job.TargetNATS, Subject: "x"}
+	at := s.now.Add(time.Duration(s.rng.IntN(5000)) * time.Millisecond)
+	d.Schedule = []string{
+		"@every 10ms", "@every 100ms", "@every 1s", "@every 700ms", "* * * * *", "*/2 * * * * *",
+		"@at " + at.Format(time.RFC3339Nano), "@at " + at.Format(time.RFC3339),
+	}[s.rng.IntN(8)]
+	d.Overlap = []job.Overlap{job.OverlapAllow, job.OverlapSkip}[s.rng.IntN(2)]
+	d.Missed = []job.Missed{job.MissedSkip, job.MissedFireOnce, job.MissedBackfill}[s.rng.IntN(3)]
+	d.CatchupWindow = time.Duration(1+s.rng.IntN(30)) * time.Second
+	d.MaxRuns = uint32(s.rng.IntN(2) * s.rng.IntN(20))
+	d.Paused = s.rng.IntN(8) == 0
+	return &d
+}
+
+// putAny registers as Engine.Put does, and lets a refusal be one.
+func (s *story) putAny(def *job.Definition) {
+	p, err := s.engine.newPut(def)
+	if err != nil {
+		s.t.Errorf("put %s: %v", def.Schedule, err)
+		return
+	}
+	s.propose(p)
+	if p.Err == errStale {
+		if err := s.engine.readPrior(p); err != nil {
+			s.t.Error(err)
+		}
+		p.Err = nil
+		s.propose(p)
+	}
+	if p.Err == errStale {
+		s.t.Errorf("put %s is stale though it was prepared a moment ago", def.Name)
+	}
+}
+
+func (s *story) check() {
+	s.checkFinalStaysFinal()
+	s.checkLaunches()
+	s.checkMemoryIsStore()
+	s.checkLedgers()
+	s.events = nil
+}
+
+// checkFinalStaysFinal: a run in the history never changes, and is not live at the same time.
+func (s *story) checkFinalStaysFinal() {
+	for key, row := range s.store.rows {
+		if job.Kind(key[0]) != job.KindHistory {
+			continue
+		}
+		id, _ := job.ParseRunKey([]byte(key))
+		if old, seen := s.final[key]; seen && !bytes.Equal(old, row) {
+			s.t.Errorf("run %s was decided twice", id)
+		}
+		s.final[key] = row
+		if _, live := s.store.rows[string(job.AppendRunKey(nil, id))]; live {
+			s.t.Errorf("run %s is live and final", id)
+		}
+	}
+}
+
+// checkLaunches: a run that was final before this act did not leave in it.
+func (s *story) checkLaunches() {
+	for _, id := range s.left {
+		if s.ended[id] {
+			s.t.Errorf("run %s left after it was final", id)
+		}
+	}
+	s.left = s.left[:0]
+	for key := range s.final {
+		id, _ := job.ParseRunKey([]byte(key))
+		s.ended[id] = true
+	}
+}
+
+// checkMemoryIsStore: a core that is loaded from the store knows what the running one knows.
+func (s *story) checkMemoryIsStore() {
+	c := s.engine.core
+	fresh := NewCore(c.settings, job.MillisOf(s.now))
+	if _, err := fresh.Load(s.store, s.store.applied.LSN, s.engine.hasher.hash); err != nil {
+		s.t.Errorf("load: %v", err)
+		return
+	}
+	if fresh.rows.count != c.rows.count || fresh.Armed() != c.Armed() || fresh.nextID != c.nextID {
+		s.t.Errorf("loaded %d jobs, %d armed, next %d; running with %d, %d, %d",
+			fresh.rows.count, fresh.Armed(), fresh.nextID, c.rows.count, c.Armed(), c.nextID)
+	}
+	for i := range 6 {
+		h := s.hash(fmt.Sprintf("job-%d", i))
+		_, a := fresh.find(h)
+		_, b := c.find(h)
+		if (a == nil) != (b == nil) || a != nil && a.timerRow() != b.timerRow() {
+			s.t.Errorf("job-%d: loaded %+v, running with %+v", i, a, b)
+		}
+		if a != nil && fresh.profiles.get(a.profile).Profile != c.profiles.get(b.profile).Profile {
+			s.t.Errorf("job-%d: profiles differ", i)
+		}
+	}
+	attempts := func(live map[job.RunID]liveRun) map[job.RunID]uint32 {
+		m := make(map[job.RunID]uint32)
+		for id, l := range live {
+			m[id] = l.attempt
+		}
+		return m
+	}
+	if !maps.Equal(attempts(fresh.live), attempts(c.live)) {
+		s.t.Errorf("loaded %d live runs, running with %d", len(fresh.live), len(c.live))
+	}
+}
+
+// checkLedgers: between two runs of an @every job that its ledger lists, every tick of the grid is
+// decided too: by a run, or inside a skipped range.
+func (s *story) checkLedgers() {
+	for i := range 6 {
+		name := fmt.Sprintf("job-%d", i)
+		v, err := s.engine.Get(context.Background(), "default", name)
+		if err != nil || v.Version != 1 {
+			continue
+		}
+		schedule, err := job.ParseSchedule(v.Def.Spec())
+		if err != nil || schedule.Kind() != job.ScheduleEvery {
+			continue
+		}
+		decided := s.decidedTicks(name, job.Millis(schedule.Interval().Milliseconds()))
+		_, row := s.engine.core.find(s.hash(name))
+		for at, ok := schedule.Next(v.CreatedAt, v.Anchor); ok && at < row.cursor; at, ok = schedule.Next(at, v.Anchor) {
+			if !decided[at] && !v.lastIsMax(row) {
+				s.t.Errorf("%s: the tick %s is not decided (cursor %s)", name, clock(at), clock(row.cursor))
+				return
+			}
+		}
+	}
+}
+
+// lastIsMax tells whether the job ended by its max_runs: what follows is not to be decided.
+func (v *JobView) lastIsMax(row *hotRow) bool { return v.Def.MaxRuns > 0 && row.runs >= v.Def.MaxRuns }
+
+func (s *story) decidedTicks(name string, interval job.Millis) map[job.Millis]bool {
+	decided := make(map[job.Millis]bool)
+	query := RunQuery{Tenant: "default", Job: name, Limit: PageMax}
+	for {
+		page, err := s.engine.Runs(context.Background(), query)
+		if err != nil {
+			s.t.Error(err)
+		}
+		for _, r := range page.Runs {
+			for at := r.ID.At; !r.Manual && at <= max(r.Until, r.ID.At); at += interval {
+				decided[at] = true
+			}
+		}
+		if query.After = page.Next; page.Next == (job.RunID{}) {
+			return decided
+		}
+	}
+}

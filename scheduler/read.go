@@ -1,0 +1,166 @@
+package scheduler
+
+import (
+	"context"
+	"strings"
+
+	"github.com/carillon-io/carillon/job"
+)
+
+// Get returns a job.
+func (e *Engine) Get(_ context.Context, tenant, name string) (JobView, error) {
+	id, ok, err := e.lookUp(tenant, name)
+	if err != nil {
+		return JobView{}, err
+	}
+	if !ok {
+		return JobView{}, errUnknownJob(name)
+	}
+	v, ok, err := e.view(id)
+	if err == nil && !ok {
+		err = errUnknownJob(name)
+	}
+	return v, err
+}
+
+// lookUp finds a job by its name.
+func (e *Engine) lookUp(tenant, name string) (job.ID, bool, error) {
+	value, ok, err := e.opts.Store.Get(job.AppendNameKey(nil, tenant, name))
+	if err != nil || !ok {
+		return 0, false, err
+	}
+	id, err := job.DecodeName(value)
+	return id, err == nil, err
+}
+
+// readRows reads the cold and the hot row of a job; ok is false if it was deleted meanwhile.
+func (e *Engine) readRows(id job.ID) (rec job.Record, timer job.Timer, ok bool, err error) {
+	key := job.AppendJobKey(nil, job.KindTimer, id)
+	value, ok, err := e.opts.Store.Get(key)
+	if err != nil || !ok {
+		return rec, timer, false, err
+	}
+	if timer, err = job.DecodeTimer(value); err != nil {
+		return rec, timer, false, err
+	}
+	value, ok, err = e.opts.Store.Get(job.AppendJobKey(key[:0], job.KindJob, id))
+	if err != nil || !ok {
+		return rec, timer, false, err
+	}
+	rec, err = job.DecodeRecord(id, value)
+	return rec, timer, err == nil, err
+}
+
+// view gathers all that an owner sees of a job.
+func (e *Engine) view(id job.ID) (JobView, bool, error) {
+	rec, timer, ok, err := e.readRows(id)
+	if err != nil || !ok {
+		return JobView{}, false, err
+	}
+	v := JobView{Record: rec, Status: timer.Flags.JobStatus()}
+	v.Version = timer.Version
+	v.Def.Paused = timer.Flags.Is(job.FlagPaused)
+	if v.Status == "active" {
+		v.NextRunAt = timer.Cursor
+	}
+	if err := e.addNote(&v); err != nil {
+		return JobView{}, false, err
+	}
+	err = e.addLastRun(&v, timer)
+	return v, err == nil, err
+}
+
+func (e *Engine) addNote(v *JobView) error {
+	value, ok, err := e.opts.Store.Get(job.AppendJobKey(nil, job.KindNote, v.ID))
+	if err != nil || !ok {
+		return err
+	}
+	note, err := job.DecodeNote(value)
+	v.StatusReason = note.Reason
+	v.UpdatedAt = max(v.UpdatedAt, note.At)
+	return err
+}
+
+// addLastRun adds the newest run of a job. A tick is decided a little ahead of its time; until then
+// its owner sees it as what it is to him: the next run, of a job that is active.
+func (e *Engine) addLastRun(v *JobView, timer job.Timer) error {
+	id, ok := timer.LastRun(v.ID)
+	if !ok {
+		return nil
+	}
+	run, ok, err := e.readRun(id)
+	if err != nil || !ok {
+		return err
+	}
+	v.LastRun = &run
+	if run.Status == job.StatusPending && run.Due > job.MillisOf(e.opts.Clock.Now()) {
+		v.NextRunAt = run.Due
+		if v.Status == "completed" {
+			v.Status = "active"
+		}
+	}
+	return nil
+}
+
+// listScanMax is how many names one page of a list looks at.
+const listScanMax = 10_000
+
+// List returns a page of a tenant's jobs, in the order of their names.
+func (e *Engine) List(_ context.Context, q ListQuery) (JobPage, error) {
+	low := job.AppendNameKey(nil, q.Tenant, max(q.Prefix, q.After))
+	if q.After != "" && q.After >= q.Prefix {
+		low = append(low, 0)
+	}
+	high := job.PrefixEnd(job.AppendNameKey(nil, q.Tenant, q.Prefix))
+	var page JobPage
+	seen := 0
+	err := e.opts.Store.Scan(low, high, func(key, value []byte) (bool, error) {
+		_, name, err := job.ParseNameKey(key)
+		if err != nil {
+			return false, err
+		}
+		if len(page.Jobs) == q.Limit || seen == listScanMax {
+			return false, nil
+		}
+		seen++
+		v, ok, err := e.viewOf(value)
+		if ok && matches(&v, &q) {
+			page.Jobs = append(page.Jobs, v)
+		}
+		page.Next = name
+		return true, err
+	})
+	if seen < listScanMax && len(page.Jobs) < q.Limit {
+		page.Next = ""
+	}
+	return page, err
+}
+
+func (e *Engine) viewOf(nameRow []byte) (JobView, bool, error) {
+	id, err := job.DecodeName(nameRow)
+	if err != nil {
+		return JobView{}, false, err
+	}
+	return e.view(id)
+}
+
+func matches(v *JobView, q *ListQuery) bool {
+	if q.Status != "" && q.Status != v.Status || !strings.HasPrefix(v.Def.Name, q.Prefix) {
+		return false
+	}
+	for _, want := range q.Labels {
+		if !hasPair(v.Def.Labels, want) {
+			return false
+		}
+	}
+	return true
+}
+
+func hasPair(pairs []job.Pair, want job.Pair) bool {
+	for _, p := range pairs {
+		if p == want {
+			return true
+		}
+	}
+	return false
+}

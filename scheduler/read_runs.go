@@ -1,0 +1,187 @@
+package scheduler
+
+import (
+	"context"
+
+	"github.com/carillon-io/carillon/job"
+)
+
+// Run returns a run by its id, live or final.
+func (e *Engine) Run(_ context.Context, tenant string, id job.RunID) (RunView, error) {
+	run, ok, err := e.readRun(id)
+	if err != nil {
+		return RunView{}, err
+	}
+	unknown := job.Errorf(job.CodeNotFound, "run_id", "there is no run %s", id)
+	if !ok {
+		return RunView{}, unknown
+	}
+	rec, _, ok, err := e.readRows(id.Job)
+	if err != nil {
+		return RunView{}, err
+	}
+	if !ok || rec.Def.Tenant != tenant {
+		return RunView{}, unknown
+	}
+	return e.runView(run, &rec), nil
+}
+
+// runView adds to a run what only the process knows: whether it is with its target just now.
+func (e *Engine) runView(run job.Run, rec *job.Record) RunView {
+	if !run.Status.IsFinal() && e.pad.isFlying(run.ID) {
+		run.Status = job.StatusRunning
+	}
+	return RunView{Run: run, Tenant: rec.Def.Tenant, Job: rec.Def.Name, Manual: run.ID.IsManual()}
+}
+
+// readRun reads a run, live or final.
+func (e *Engine) readRun(id job.RunID) (job.Run, bool, error) {
+	for _, key := range [][]byte{job.AppendRunKey(nil, id), job.AppendHistoryKey(nil, id), job.AppendRunKey(nil, id)} {
+		value, ok, err := e.opts.Store.Get(key)
+		if err != nil {
+			return job.Run{}, false, err
+		}
+		if ok {
+			run, err := job.DecodeRun(id, value)
+			return run, err == nil, err
+		}
+	}
+	return job.Run{}, false, nil
+}
+
+// runScanMax is how many runs one page looks at.
+const runScanMax = 10_000
+
+// Runs returns a page of the runs of a job, newest scheduled time first, live and final alike.
+func (e *Engine) Runs(_ context.Context, q RunQuery) (RunPage, error) {
+	id, ok, err := e.lookUp(q.Tenant, q.Job)
+	if err != nil {
+		return RunPage{}, err
+	}
+	if !ok {
+		return RunPage{}, errUnknownJob(q.Job)
+	}
+	rec, _, ok, err := e.readRows(id)
+	if err != nil {
+		return RunPage{}, err
+	}
+	if !ok {
+		return RunPage{}, errUnknownJob(q.Job)
+	}
+	l := runLister{engine: e, query: q, rec: &rec}
+	if err := l.list(); err != nil {
+		return RunPage{}, err
+	}
+	return l.page, nil
+}
+
+// runLister merges the live runs of a job with its history, which lies in buckets of a day.
+type runLister struct {
+	engine *Engine
+	query  RunQuery
+	rec    *job.Record
+	live   []job.Run // newest first
+	seen   int
+	last   job.RunID // last run looked at
+	page   RunPage
+}
+
+func (l *runLister) list() error {
+	if err := l.readLive(); err != nil {
+		return err
+	}
+	for day, oldest := l.days(); day >= oldest && !l.isFull(); day-- {
+		if err := l.readDay(day); err != nil {
+			return err
+		}
+	}
+	l.takeLiveFrom(job.RunID{})
+	if l.isFull() {
+		l.page.Next = l.last
+	}
+	return nil
+}
+
+func (l *runLister) isFull() bool {
+	return len(l.page.Runs) == l.query.Limit || l.seen >= runScanMax
+}
+
+// days returns the newest and the oldest bucket that can hold a run of the query.
+func (l *runLister) days() (newest, oldest int64) {
+	e := l.engine
+	now := job.MillisOf(e.opts.Clock.Now())
+	to := now.Add(e.opts.Settings.Lead) + 1
+	from := max(0, now-job.Millis(e.opts.Settings.HistoryDays+1)*24*3600*1000)
+	if l.query.To != 0 {
+		to = min(to, l.query.To)
+	}
+	if l.query.After.Job != 0 {
+		to = min(to, l.query.After.At+1)
+	}
+	from = max(from, l.query.From)
+	return int64(job.Day(max(0, to))), int64(job.Day(from))
+}
+
+func (l *runLister) readLive() error {
+	low := job.AppendJobKey(nil, job.KindRun, l.rec.ID)
+	return l.engine.opts.Store.Scan(low, job.PrefixEnd(low), func(key, value []byte) (bool, error) {
+		run, err := decodeRun(key, value)
+		l.live = append(l.live, run)
+		return len(l.live) < runScanMax, err
+	})
+}
+
+func (l *runLister) readDay(day int64) error {
+	low := job.AppendHistoryDay(nil, uint32(day), l.rec.ID)
+	high := job.PrefixEnd(low)
+	if after := l.query.After; after.Job != 0 && int64(job.Day(after.At)) == day {
+		low = append(job.AppendHistoryKey(nil, after), 0)
+	}
+	return l.engine.opts.Store.Scan(low, high, func(key, value []byte) (bool, error) {
+		run, err := decodeRun(key, value)
+		if err != nil {
+			return false, err
+		}
+		l.takeLiveFrom(run.ID)
+		l.take(run)
+		return !l.isFull(), nil
+	})
+}
+
+// takeLiveFrom takes the live runs that come before a run in the order of the list; all that are left
+// if it is zero.
+func (l *runLister) takeLiveFrom(id job.RunID) {
+	for len(l.live) > 0 && (id.Job == 0 || newer(l.live[0].ID, id)) && !l.isFull() {
+		l.take(l.live[0])
+		l.live = l.live[1:]
+	}
+}
+
+func newer(a, b job.RunID) bool {
+	if a.At != b.At {
+		return a.At > b.At
+	}
+	return a.Seq > b.Seq
+}
+
+func (l *runLister) take(run job.Run) {
+	q := &l.query
+	if l.isFull() || q.After.Job != 0 && !newer(q.After, run.ID) {
+		return
+	}
+	l.seen++
+	l.last = run.ID
+	v := l.engine.runView(run, l.rec)
+	inTime := (q.From == 0 || max(run.ID.At, run.Until) >= q.From) && (q.To == 0 || run.ID.At < q.To)
+	if inTime && (q.Status == 0 || q.Status == v.Status) {
+		l.page.Runs = append(l.page.Runs, v)
+	}
+}
+
+func decodeRun(key, value []byte) (job.Run, error) {
+	id, err := job.ParseRunKey(key)
+	if err != nil {
+		return job.Run{}, err
+	}
+	return job.DecodeRun(id, value)
+}

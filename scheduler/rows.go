@@ -1,0 +1,88 @@
+package scheduler
+
+import (
+	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/wheel"
+)
+
+// slot is the place of a job's hot row in memory. Slots are reused after a delete; whoever keeps one
+// over a commit compares the row's id.
+type slot uint32
+
+// hotRow is what a decision needs of a job, for every job there is: 48 bytes and no pointer, so that
+// ten million of them are nothing to the garbage collector. Everything else of a job is in the store.
+type hotRow struct {
+	id      job.ID // 0: the slot is free, and cursor links to the next free one
+	cursor  job.Millis
+	last    job.Millis
+	profile uint32
+	version uint32
+	runs    uint32
+	manual  uint32
+	timer   wheel.Ref
+	flags   job.TimerFlags
+	reaping bool // completed, and on the wheel for its retention
+}
+
+// timerRow returns the durable part of the row.
+func (r *hotRow) timerRow() job.Timer {
+	return job.Timer{
+		Profile: r.profile, Cursor: r.cursor, Last: r.last, Version: r.version,
+		Runs: r.runs, Manual: r.manual, Flags: r.flags,
+	}
+}
+
+// setTimerRow takes over the durable part of the row.
+func (r *hotRow) setTimerRow(t job.Timer) {
+	r.profile, r.cursor, r.last, r.version = t.Profile, t.Cursor, t.Last, t.Version
+	r.runs, r.manual, r.flags = t.Runs, t.Manual, t.Flags
+}
+
+// isActive tells whether the job is to be armed at its cursor.
+func (r *hotRow) isActive() bool {
+	return !r.flags.Is(job.FlagPaused | job.FlagCompleted | job.FlagFailed)
+}
+
+// pageRows is the number of rows that are allocated together: growth copies no row.
+const pageRows = 4096
+
+// table holds the hot rows in pages, with a free list through the rows themselves.
+type table struct {
+	pages [][]hotRow
+	free  slot // head of the free list; 0 is none, because slot 0 is never given out
+	next  slot // first slot never used
+	count int
+}
+
+// newTable returns an empty table. Slot 0 is left out, so that zero can mean "none".
+func newTable() table { return table{pages: [][]hotRow{make([]hotRow, pageRows)}, next: 1} }
+
+// row returns the row of a slot. The pointer is good until the slot is released: pages never move.
+func (t *table) row(s slot) *hotRow {
+	return &t.pages[s/pageRows][s%pageRows]
+}
+
+// alloc returns a zeroed row for a job.
+func (t *table) alloc(id job.ID) (slot, *hotRow) {
+	s := t.free
+	if s != 0 {
+		t.free = slot(t.row(s).cursor)
+	} else {
+		s = t.next
+		t.next++
+		if int(s/pageRows) == len(t.pages) {
+			t.pages = append(t.pages, make([]hotRow, pageRows))
+		}
+	}
+	r := t.row(s)
+	*r = hotRow{id: id}
+	t.count++
+	return s, r
+}
+
+// release frees a slot.
+func (t *table) release(s slot) {
+	*t.row(s) = hotRow{cursor: job.Millis(t.free)}
+	t.free = s
+	t.count--
+}

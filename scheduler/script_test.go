@@ -1,0 +1,242 @@
+package scheduler
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/carillon-io/carillon/job"
+	"github.com/cockroachdb/datadriven"
+)
+
+// TestScripts runs the stories in testdata: real engine, real pad, virtual time. Commands:
+//
+//	start 12:00:00 [lead=250ms]        a new engine on 2026-01-05, a Monday, UTC
+//	put NAME [key=value]               the schedule is the line below; keys: overlap missed window
+//	                                   catchup runs attempts paused if
+//	pause|resume|delete|get|ledger NAME
+//	trigger NAME [key=K]               a manual run
+//	backfill NAME from=12:00:00 to=12:05:00 [limit=N]
+//	target NAME ok|hang|TEXT           how the target of a job answers from now on
+//	answer NAME [TEXT]                 the oldest hanging attempt ends, with an error if there is TEXT
+//	advance DURATION                   time passes
+//	sleep DURATION                     time passes while the process is down; then it starts again
+//	clock DURATION                     the wall clock is set forward or back
+//	crash                              kill -9 and start again
+func TestScripts(t *testing.T) {
+	datadriven.Walk(t, "testdata/script", func(t *testing.T, path string) {
+		var s *sim
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			if d.Cmd == "start" {
+				s = startSim(t, d)
+				return "ok"
+			}
+			var out strings.Builder
+			if text := runCommand(s, d); text != "" {
+				out.WriteString(strings.TrimRight(text, "\n") + "\n")
+			}
+			if len(s.events) > 0 || out.Len() == 0 {
+				out.WriteString(s.drain())
+			}
+			return out.String()
+		})
+	})
+}
+
+func startSim(t *testing.T, d *datadriven.TestData) *sim {
+	at, err := time.Parse("2006-01-02 15:04:05", "2026-01-05 "+d.CmdArgs[0].Key)
+	if err != nil {
+		d.Fatalf(t, "start: %v", err)
+	}
+	settings := Settings{CompletedRetention: -1}
+	if v := arg(d, "lead"); v != "" {
+		settings.Lead = duration(t, v)
+	}
+	if v := arg(d, "retention"); v != "" {
+		settings.CompletedRetention = duration(t, v)
+	}
+	return newSim(t, at.UTC(), settings)
+}
+
+// runCommand is a flat switch over the commands of a script.
+func runCommand(s *sim, d *datadriven.TestData) string {
+	name := ""
+	if len(d.CmdArgs) > 0 {
+		name = d.CmdArgs[0].Key
+	}
+	ctx := context.Background()
+	switch d.Cmd {
+	case "put":
+		return s.put(d)
+	case "pause", "resume":
+		p := &Pause{Tenant: "default", Name: name, Hash: s.hash(name), Resume: d.Cmd == "resume", Reason: arg(d, "reason")}
+		s.propose(p)
+		return errText(p.Err)
+	case "delete":
+		p := &Delete{Tenant: "default", Name: name, Hash: s.hash(name)}
+		s.propose(p)
+		return errText(p.Err)
+	case "trigger":
+		p := &Trigger{Tenant: "default", Name: name, Hash: s.hash(name), Key: arg(d, "key"), AsOf: s.store.applied.LSN}
+		s.propose(p)
+		if p.Err != nil {
+			return errText(p.Err)
+		}
+		return fmt.Sprintf("run manual=%d", p.Run.ID.Seq)
+	case "backfill":
+		return s.backfill(d, name)
+	case "get":
+		v, err := s.engine.Get(ctx, "default", name)
+		if err != nil {
+			return errText(err)
+		}
+		return viewText(v)
+	case "ledger":
+		return s.ledger(name)
+	case "target":
+		s.target[name] = d.CmdArgs[1].Key
+		return "ok"
+	case "answer":
+		failure := ""
+		if len(d.CmdArgs) > 1 {
+			failure = d.CmdArgs[1].Key
+		}
+		s.answer(name, failure)
+	case "advance":
+		s.advance(duration(s.t, name))
+	case "sleep":
+		s.now = s.now.Add(duration(s.t, name))
+		s.crash()
+		s.settle()
+	case "clock":
+		s.now = s.now.Add(duration(s.t, name))
+	case "crash":
+		s.crash()
+		s.settle()
+	default:
+		s.t.Fatalf("unknown command %q", d.Cmd)
+	}
+	return ""
+}
+
+func (s *sim) hash(name string) nameHash { return s.engine.hasher.hash("default", name) }
+
+// put makes the proposal as Engine.Put does: first as if the name were free, then from the rows.
+func (s *sim) put(d *datadriven.TestData) string {
+	def := definitionOf(s.t, d)
+	p, err := s.engine.newPut(def)
+	if err != nil {
+		return errText(err)
+	}
+	if v := arg(d, "if"); v != "" {
+		n, _ := strconv.ParseUint(v, 10, 32)
+		n32 := uint32(n)
+		p.IfVersion = &n32
+	}
+	s.propose(p)
+	if p.Err == errStale {
+		if err := s.engine.readPrior(p); err != nil {
+			return errText(err)
+		}
+		p.Err = nil
+		s.propose(p)
+	}
+	if p.Err != nil {
+		return errText(p.Err)
+	}
+	return fmt.Sprintf("version=%d next=%s created=%t", p.Record.Version, clockOrNone(p.NextRun), p.Created)
+}
+
+func (s *sim) backfill(d *datadriven.TestData, name string) string {
+	at := func(key string) job.Millis {
+		v, err := time.Parse("2006-01-02 15:04:05", "2026-01-05 "+arg(d, key))
+		if err != nil {
+			d.Fatalf(s.t, "%s: %v", key, err)
+		}
+		return job.MillisOf(v)
+	}
+	limit, _ := strconv.Atoi(arg(d, "limit"))
+	v, err := s.engine.Get(context.Background(), "default", name)
+	if err != nil {
+		return errText(err)
+	}
+	schedule, _ := job.ParseSchedule(v.Def.Spec())
+	p := &Backfill{Tenant: "default", Name: name, Hash: s.hash(name)}
+	if p.At, err = ticksBetween(schedule, v.Anchor, at("from"), at("to"), limit); err != nil {
+		return errText(err)
+	}
+	s.propose(p)
+	return fmt.Sprintf("runs=%d %s", len(p.At), errText(p.Err))
+}
+
+func definitionOf(t testing.TB, d *datadriven.TestData) *job.Definition {
+	def := job.Defaults()
+	def.Tenant, def.Name = "default", d.CmdArgs[0].Key
+	def.Target = job.Target{Kind: job.TargetNATS, Subject: "out"}
+	def.Schedule = strings.TrimSpace(d.Input)
+	set := map[string]func(string){
+		"overlap":  func(v string) { def.Overlap = must(job.ParseOverlap(v)) },
+		"missed":   func(v string) { def.Missed = must(job.ParseMissed(v)) },
+		"window":   func(v string) { def.CatchupWindow = duration(t, v) },
+		"catchup":  func(v string) { def.MaxCatchupRuns = uint32(must(strconv.Atoi(v))) },
+		"runs":     func(v string) { def.MaxRuns = uint32(must(strconv.Atoi(v))) },
+		"attempts": func(v string) { def.Retry.MaxAttempts = uint32(must(strconv.Atoi(v))) },
+		"paused":   func(v string) { def.Paused = v == "true" },
+		"if":       func(string) {},
+	}
+	for _, a := range d.CmdArgs[1:] {
+		if len(a.Vals) == 1 {
+			set[a.Key](a.Vals[0])
+		}
+	}
+	return &def
+}
+
+func arg(d *datadriven.TestData, key string) string {
+	for _, a := range d.CmdArgs {
+		if a.Key == key && len(a.Vals) > 0 {
+			return a.Vals[0]
+		}
+	}
+	return ""
+}
+
+func duration(t testing.TB, s string) time.Duration {
+	d, err := time.ParseDuration(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+func errText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s: %v", job.AsError(err).Code, err)
+}
+
+func clockOrNone(at job.Millis) string {
+	if at == 0 {
+		return "none"
+	}
+	return clock(at)
+}
+
+func viewText(v JobView) string {
+	last := "none"
+	if v.LastRun != nil {
+		last = clock(v.LastRun.ID.At) + seq(v.LastRun.ID) + " " + v.LastRun.Status.String()
+	}
+	return fmt.Sprintf("%s version=%d next=%s last=%s reason=%q", v.Status, v.Version, clockOrNone(v.NextRunAt), last, v.StatusReason)
+}

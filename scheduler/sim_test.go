@@ -1,0 +1,244 @@
+package scheduler
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"sort"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/carillon-io/carillon/job"
+)
+
+// sim drives a real engine in virtual time, on one goroutine: it makes the loop's steps, the feeder's
+// reads and the tick's launches itself, in a fixed order. What happens is written down as it happens.
+type sim struct {
+	t      testing.TB
+	opts   Options
+	engine *Engine
+	gather gathering
+	store  *memStore
+	log    *memLog
+	now    time.Time
+	target map[string]string // by job: "ok", "hang", or an error text
+	flying map[string][]flight
+	events []string
+	left   []job.RunID // that were launched
+	feeder *feeder
+}
+
+// flight is an attempt whose target has not answered.
+type flight struct {
+	d        *job.Delivery
+	done     func(job.Outcome)
+	launched time.Time
+}
+
+func newSim(t testing.TB, start time.Time, settings Settings) *sim {
+	s := &sim{t: t, store: newMemStore(), log: &memLog{}, now: start, target: make(map[string]string)}
+	s.opts = Options{
+		Log: s.log, Store: s.store, Sender: s, Clock: s, Settings: settings,
+		Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
+	}
+	s.open()
+	return s
+}
+
+// Now implements Clock.
+func (s *sim) Now() time.Time { return s.now }
+
+func (s *sim) open() {
+	s.flying = make(map[string][]flight)
+	e, err := Open(s.opts)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() { _ = e.alarm.close() })
+	s.engine = e
+	s.feeder = &feeder{pad: e.pad, store: s.store, clock: s}
+	s.gather = gathering{engine: e, taken: make(map[job.ID]struct{})}
+	s.step()
+}
+
+// crash loses everything but the store, and starts again.
+func (s *sim) crash() {
+	s.note("crash")
+	s.open()
+}
+
+// Launch implements Sender: the target answers at once, fails, or hangs, as the script says.
+func (s *sim) Launch(d *job.Delivery, done func(job.Outcome)) {
+	s.left = append(s.left, d.Run)
+	s.note("launch %s at=%s attempt=%d%s%s", d.Name, clock(d.Run.At), d.Attempt, seq(d.Run), late(s.now, d.Run.At))
+	if s.now.Before(d.Run.At.Time()) {
+		s.t.Errorf("run %s left early, at %s", d.Run, s.now)
+	}
+	f := flight{d, done, s.now}
+	switch how := s.target[d.Name]; how {
+	case "", "ok":
+		f.end("", s.now)
+	case "hang":
+		s.flying[d.Name] = append(s.flying[d.Name], f)
+	default:
+		f.end(how, s.now)
+	}
+}
+
+func (f flight) end(failure string, now time.Time) {
+	// The pad holds its lock while it admits, not while it sends: done may be called right here.
+	f.done(job.Outcome{
+		Run: f.d.Run, Attempt: f.d.Attempt, LaunchedAt: f.launched, Duration: now.Sub(f.launched), Error: failure,
+	})
+}
+
+// answer lets the oldest hanging attempt of a job end.
+func (s *sim) answer(name, failure string) {
+	if len(s.flying[name]) == 0 {
+		s.t.Fatalf("no attempt of %s hangs", name)
+	}
+	f := s.flying[name][0]
+	s.flying[name] = s.flying[name][1:]
+	f.end(failure, s.now)
+	s.settle()
+}
+
+// propose makes one step with some proposals and settles what follows from it.
+func (s *sim) propose(proposals ...Proposal) {
+	s.begin()
+	for _, p := range proposals {
+		s.gather.add(&ticket{proposal: p, done: make(chan struct{})})
+	}
+	s.finish()
+	for s.gather.held != nil {
+		t := s.gather.held
+		s.begin()
+		s.gather.add(t)
+		s.finish()
+	}
+	s.settle()
+}
+
+func (s *sim) begin() {
+	g := &s.gather
+	g.tickets, g.proposals, g.bytes, g.held = g.tickets[:0], g.proposals[:0], 0, nil
+	clear(g.taken)
+}
+
+func (s *sim) finish() {
+	if err := s.engine.stepOnce(&s.gather); err != nil {
+		s.note("failed: %v", err)
+	}
+}
+
+func (s *sim) step() { s.begin(); s.finish() }
+
+// settle runs feeder, tick and loop until nothing is left to do at this instant.
+func (s *sim) settle() {
+	for range 10_000 {
+		chunk, _ := s.engine.pad.unreadChunk(job.MillisOf(s.now), nil)
+		s.feeder.readAll(chunk)
+		more, _ := s.engine.pad.launchDue(job.MillisOf(s.now), nil)
+		_, outcomes := s.engine.outcomes.oldest()
+		due := s.gather.wakeAt != 0 && s.gather.wakeAt <= job.MillisOf(s.now)
+		if outcomes || due {
+			s.step()
+		}
+		if len(chunk) == 0 && !more && !outcomes && !due {
+			return
+		}
+	}
+	s.t.Fatal("the engine does not come to rest")
+}
+
+// advance moves the clock to an instant, stopping wherever something is due.
+func (s *sim) advance(d time.Duration) {
+	end := s.now.Add(d)
+	for {
+		s.settle()
+		next := end
+		for _, at := range []job.Millis{s.gather.wakeAt, s.engine.pad.nextDue(), s.engine.pad.nextFar()} {
+			if at != 0 && at.Time().After(s.now) && at.Time().Before(next) {
+				next = at.Time()
+			}
+		}
+		if !next.After(s.now) {
+			return
+		}
+		s.now = next
+	}
+}
+
+// nextFar returns when the feeder has something to bring nearer.
+func (p *pad) nextFar() job.Millis {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.far) == 0 {
+		return 0
+	}
+	return p.far[0].Due - p.horizon
+}
+
+func (s *sim) note(format string, args ...any) {
+	s.events = append(s.events, fmt.Sprintf("%s ", clock(job.MillisOf(s.now)))+fmt.Sprintf(format, args...))
+}
+
+// drain returns what happened since the last call.
+func (s *sim) drain() string {
+	out := strings.Join(s.events, "\n")
+	s.events = nil
+	if out == "" {
+		return "nothing"
+	}
+	return out
+}
+
+// ledger lists all runs of a job, oldest first.
+func (s *sim) ledger(name string) string {
+	page, err := s.engine.Runs(context.Background(), RunQuery{Tenant: "default", Job: name, Limit: PageMax})
+	if err != nil {
+		return err.Error()
+	}
+	runs := page.Runs
+	sort.SliceStable(runs, func(i, j int) bool { return newer(runs[j].ID, runs[i].ID) })
+	var b strings.Builder
+	for _, r := range runs {
+		fmt.Fprintf(&b, "%s%s %s", clock(r.ID.At), seq(r.ID), r.Status)
+		if r.Reason != 0 {
+			fmt.Fprintf(&b, " (%s)", r.Reason)
+		}
+		if r.Until != 0 {
+			fmt.Fprintf(&b, " until %s", clock(r.Until))
+		}
+		if r.Attempt > 1 {
+			fmt.Fprintf(&b, " attempt=%d", r.Attempt)
+		}
+		if r.Error != "" {
+			fmt.Fprintf(&b, " error=%q", r.Error)
+		}
+		b.WriteByte('\n')
+	}
+	if b.Len() == 0 {
+		return "empty\n"
+	}
+	return b.String()
+}
+
+func clock(at job.Millis) string { return at.Time().Format("15:04:05.000") }
+
+func seq(r job.RunID) string {
+	if r.Seq == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" manual=%d", r.Seq)
+}
+
+func late(now time.Time, at job.Millis) string {
+	d := now.Sub(at.Time())
+	if d == 0 {
+		return ""
+	}
+	return " late=" + d.String()
+}

@@ -1,0 +1,79 @@
+package scheduler
+
+import "github.com/carillon-io/carillon/job"
+
+// Input is what one step works on.
+type Input struct {
+	Now       job.Millis    // wall time
+	LSN       uint64        // that the commit of this step will have
+	Proposals []Proposal    // in the order they came
+	Outcomes  []job.Outcome // in the order they came
+	Room      int           // how many more runs may go live; none is decided beyond
+}
+
+// Output is what one step decided. The order is the contract: Batch is durable first; only then do
+// Replies leave and Launches go on the pad; and no launch goes to its target before its due time.
+type Output struct {
+	// Batch holds the row changes, to be appended to the log and applied to the store. If it is
+	// empty there is nothing to commit, and the rest may leave at once.
+	Batch job.Batch
+	// Replies are the proposals that were settled, with their results filled in.
+	Replies []Proposal
+	// Launches are the attempts to make, each at its due time.
+	Launches []Launch
+	// Settled are the runs that came to their end and had, or waited for, the turn of their job.
+	Settled []job.RunID
+	// Reap names the jobs that were completed long enough ago to be deleted.
+	Reap []Reap
+	// OutcomesTaken is how many of the outcomes fitted; the rest belongs to the next step.
+	OutcomesTaken int
+	// WakeAt is when the next step has something to decide; 0 is never.
+	WakeAt job.Millis
+}
+
+func (o *Output) reset() {
+	o.Batch.Reset()
+	o.Replies, o.Launches = o.Replies[:0], o.Launches[:0]
+	o.Settled, o.Reap = o.Settled[:0], o.Reap[:0]
+	o.OutcomesTaken, o.WakeAt = 0, 0
+}
+
+// Mode says how a launch behaves while another run of its job is still going.
+type Mode uint8
+
+// The modes of a launch.
+const (
+	ModeFree Mode = iota // does not care
+	ModeSkip             // ends as skipped
+	ModeWait             // waits for its turn
+	ModeHeld             // is a further attempt of a run that has its turn already
+)
+
+// Launch is an attempt that the log knows of. It holds no pointer; what its target gets is read from
+// the store ahead of the due time.
+type Launch struct {
+	Run        job.RunID
+	Due        job.Millis
+	Fence      uint64
+	Attempt    uint32
+	Mode       Mode
+	HasPayload bool
+}
+
+// Reap names a job to be deleted if it is still as it was.
+type Reap struct {
+	ID      job.ID
+	Version uint32
+}
+
+// Bounds of one step. A commit is one frame of the log, of at most a mebibyte.
+const (
+	// CommitBytesMax is the largest batch that a step makes.
+	CommitBytesMax = 1<<20 - 4<<10
+	// decisionBytesMax is more than what the largest single decision adds to a batch.
+	decisionBytesMax = 128 << 10
+	// outcomeBytesMax is more than what the largest single outcome adds to a batch.
+	outcomeBytesMax = 16 << 10
+	// decisionsMax bounds the ticks that one step decides, so that no step takes long.
+	decisionsMax = 4096
+)

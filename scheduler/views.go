@@ -1,0 +1,113 @@
+package scheduler
+
+import (
+	"time"
+
+	"github.com/carillon-io/carillon/job"
+)
+
+// JobView is a job as its owner sees it: the cold row, the hot row and what follows from them.
+type JobView struct {
+	job.Record
+	Status       string // active, paused, completed, failed
+	StatusReason string
+	NextRunAt    job.Millis // 0 if no run will come by itself
+	LastRun      *job.Run   // nil if there was none
+}
+
+// RunView is a run together with the job it is of.
+type RunView struct {
+	job.Run
+	Tenant string
+	Job    string
+	Manual bool
+}
+
+// PutItem is one job of a bulk registration. A prior error stays with its place and touches no other.
+type PutItem struct {
+	Def *job.Definition
+	Err error // set: the item was refused before it came here
+}
+
+// PutResult is what became of one job of a bulk registration.
+type PutResult struct {
+	ID        job.ID
+	Version   uint32
+	NextRunAt job.Millis
+	Err       error
+}
+
+// ListQuery selects jobs of one tenant, in the order of names.
+type ListQuery struct {
+	Tenant string
+	Prefix string
+	Labels []job.Pair // all must match
+	Status string     // "" is any
+	Limit  int        // 1 to PageMax
+	After  string     // name of the last job of the page before; "" is the beginning
+}
+
+// JobPage is one page of jobs. A page can be short, even empty, and still have a Next: the work of
+// one page is bounded, and a narrow filter may not find its fill.
+type JobPage struct {
+	Jobs []JobView
+	Next string // to be given as After for the next page; "" at the end
+}
+
+// RunQuery selects runs of one job, newest first.
+type RunQuery struct {
+	Tenant string
+	Job    string
+	From   job.Millis // scheduled at or after; 0 is no bound
+	To     job.Millis // scheduled before; 0 is no bound
+	Status job.Status // 0 is any
+	Limit  int        // 1 to PageMax
+	After  job.RunID  // the last run of the page before; zero is the beginning
+}
+
+// RunPage is one page of runs, with the rule of [JobPage].
+type RunPage struct {
+	Runs []RunView
+	Next job.RunID // zero at the end
+}
+
+// TriggerRequest asks for a manual run.
+type TriggerRequest struct {
+	Tenant      string
+	Job         string
+	Payload     []byte // in place of the job's own, if HasPayload
+	HasPayload  bool
+	PayloadJSON bool   // the payload is JSON text
+	Key         string // idempotency key; "" is none
+}
+
+// PageMax is the most jobs or runs in one page.
+const PageMax = 1000
+
+// Status is a reading of the engine.
+type Status struct {
+	Role       string // leader
+	Shard      uint32
+	Epoch      uint64
+	LSN        uint64 // newest durable commit
+	AppliedLSN uint64 // newest commit that readers see
+	Jobs       int    // all
+	Armed      int    // waiting for a tick
+	Waiting    int    // launches on the pad
+	InFlight   int    // attempts that targets have not answered
+	Live       int    // runs without an outcome
+	Fired      uint64 // decisions to fire since start
+	Skipped    uint64
+	Succeeded  uint64
+	Failed     uint64 // attempts
+	Dead       uint64
+	Commits    uint64
+	Lateness   Lateness
+	StartedAt  time.Time
+}
+
+// Lateness is the distribution of launch time minus scheduled time since the start of the process.
+type Lateness struct {
+	Count                    uint64
+	P50, P90, P99, P999, Max time.Duration
+}
