@@ -1,0 +1,111 @@
+package dispatch
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/carillon-io/carillon/job"
+)
+
+// timeoutDefault stands in for a delivery without a timeout.
+const timeoutDefault = 30 * time.Second
+
+// ErrStopped is the failure of an attempt that Close ended. An [job.Outcome] with its text and a zero
+// LaunchedAt never left; with a LaunchedAt it may have arrived.
+var ErrStopped = errors.New("stopped")
+
+// phase is how far an attempt has come.
+type phase uint8
+
+const (
+	queued  phase = iota // waits for its turn at its target
+	linking              // waits for the connection to NATS
+	sending              // its sender has begun
+	told                 // its outcome is told
+)
+
+// attempt is one launch on its way. The fields fall into groups by who may touch them.
+type attempt struct {
+	delivery *job.Delivery
+	done     func(job.Outcome)
+
+	// Guarded by the ledger's mutex; once the phase is told, nobody writes them again.
+	phase    phase
+	carried  bool // a goroutine is at it, and gives its place in the lane back
+	place    int  // in the ledger's heap
+	deadline time.Duration
+	patience time.Duration // the deadline that begin replaced
+	began    time.Time
+	abort    context.CancelFunc
+
+	// The router's.
+	lane    *lane
+	started bool
+	gone    bool // told before it was started
+
+	// Guarded by the mutex of replies.
+	token uint64 // 0 is none
+	life  uint64 // of the connection that it was published on
+}
+
+func (a *attempt) kind() job.TargetKind { return a.delivery.Target.Kind }
+
+func (a *attempt) timeout() time.Duration {
+	if a.delivery.Timeout <= 0 {
+		return timeoutDefault
+	}
+	return a.delivery.Timeout
+}
+
+// weight is what the attempt counts against the bound of queued bytes.
+func (a *attempt) weight() int64 { return int64(len(a.delivery.Payload)) }
+
+// outcome is what to tell at the instant now.
+func (a *attempt) outcome(now time.Time, failure string) job.Outcome {
+	o := job.Outcome{Run: a.delivery.Run, Attempt: a.delivery.Attempt, Error: failure}
+	if !a.began.IsZero() {
+		o.LaunchedAt = a.began
+		o.Duration = now.Sub(a.began)
+	}
+	return o
+}
+
+// targetName names a target in error texts. An HTTP target is named by its host alone, because paths and
+// queries of webhooks are often secrets.
+func targetName(t job.Target) string {
+	if t.Kind == job.TargetHTTP {
+		return origin(t.URL)
+	}
+	return t.Address()
+}
+
+// origin returns the scheme and host of a URL, in lower case, without parsing it: the launching
+// thread has no time for that, and an odd URL only gets an odd lane.
+func origin(url string) string {
+	scheme, rest, ok := strings.Cut(url, "://")
+	if !ok {
+		return url
+	}
+	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
+		url = url[:len(scheme)+len("://")+end]
+	}
+	return strings.ToLower(url)
+}
+
+// failureText makes an error fit for [job.Outcome].
+func failureText(err error) string {
+	if err == nil {
+		return ""
+	}
+	text := strings.ToValidUTF8(err.Error(), "�")
+	if text == "" {
+		return "failed without a reason"
+	}
+	if len(text) <= job.ErrorBytesMax {
+		return text
+	}
+	const more = "…"
+	return strings.ToValidUTF8(text[:job.ErrorBytesMax-len(more)], "") + more
+}

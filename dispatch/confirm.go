@@ -1,0 +1,75 @@
+package dispatch
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/carillon-io/carillon/job"
+	"github.com/nats-io/nats.go"
+)
+
+// denialLogEvery keeps a target without permission from filling the log.
+const denialLogEvery = time.Second
+
+// errUnconfirmed is the failure of an attempt whose fate is unknown.
+var errUnconfirmed = errors.New("the connection to NATS was lost before the server confirmed the message; it may have arrived")
+
+// runConfirmer asks the server, by a PING, whether it has what was published, while the publisher goes
+// on; one PING stands for all messages since the last. It runs until stop is closed.
+func (k *link) runConfirmer(stop <-chan struct{}) {
+	var sent []published
+	for {
+		select {
+		case <-k.sent.wake:
+		case <-stop:
+			return
+		}
+		sent = k.sent.takeAll(sent)
+		if len(sent) > 0 {
+			k.confirm(sent)
+		}
+	}
+}
+
+func (k *link) confirm(sent []published) {
+	life := k.life()
+	if err := k.conn.FlushTimeout(k.stuck); err != nil {
+		k.abandon(sent, err)
+		return
+	}
+	steady := k.life() == life // or the PONG may belong to another connection than the messages
+	k.denials.settle(k.conn.LastError())
+	denied := k.denials.any()
+	for _, p := range sent {
+		switch {
+		case !steady || p.life != life:
+			k.ledger.finish(p.attempt, errUnconfirmed)
+		case denied && k.denials.claim(p.attempt.delivery.Target.Subject):
+			k.deny(p.attempt)
+		case p.attempt.kind() == job.TargetNATS:
+			k.ledger.finish(p.attempt, nil)
+		}
+	}
+}
+
+// abandon fails what was not confirmed. A server that does not answer is left, because there is no
+// telling which of the following messages it will see.
+func (k *link) abandon(sent []published, err error) {
+	if errors.Is(err, nats.ErrTimeout) {
+		k.logger.Warn("NATS server does not answer; leaving it", "after", k.stuck)
+		_ = k.conn.ForceReconnect() // fails only on a closed connection, where it is not needed
+	}
+	for _, p := range sent {
+		k.ledger.finish(p.attempt, errUnconfirmed)
+	}
+}
+
+func (k *link) deny(a *attempt) {
+	subject := a.delivery.Target.Subject
+	if now := time.Now(); now.Sub(k.denialLogged) >= denialLogEvery {
+		k.denialLogged = now
+		k.logger.Warn("NATS does not permit publishing", "subject", subject, "job", a.delivery.Name, "denied", k.denials.count())
+	}
+	k.ledger.finish(a, fmt.Errorf("the NATS server does not permit publishing to %q", subject))
+}

@@ -1,0 +1,65 @@
+package dispatch
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/carillon-io/carillon/job"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nats.go/micro"
+)
+
+// statusNoResponders is what the server itself replies when nobody listens.
+const statusNoResponders = "503"
+
+// judge tells whether a reply means success.
+func judge(t job.Target, m *nats.Msg) error {
+	nobody := len(m.Data) == 0 && m.Header.Get("Status") == statusNoResponders
+	switch {
+	case t.Kind == job.TargetJetStream && nobody:
+		return fmt.Errorf("no stream takes the subject %q", t.Subject)
+	case t.Kind == job.TargetJetStream:
+		return judgeAck(t, m.Data)
+	case nobody:
+		return fmt.Errorf("no service listens on the subject %q", t.Subject)
+	default:
+		return judgeReply(m.Header)
+	}
+}
+
+// judgeReply looks for the error headers of a NATS service. What else a reply says is the caller's.
+func judgeReply(h nats.Header) error {
+	code, text := h.Get(micro.ErrorCodeHeader), h.Get(micro.ErrorHeader)
+	switch {
+	case code == "" && text == "":
+		return nil
+	case code == "":
+		return fmt.Errorf("service error: %s", text)
+	case text == "":
+		return fmt.Errorf("service error %s", code)
+	default:
+		return fmt.Errorf("service error %s: %s", code, text)
+	}
+}
+
+var errNoAck = errors.New("the reply is no acknowledgement of a stream; does something else answer on this subject?")
+
+// judgeAck reads a stream's acknowledgement. A duplicate is a success: the stream has the run.
+func judgeAck(t job.Target, data []byte) error {
+	var ack struct {
+		Stream string              `json:"stream"`
+		Error  *jetstream.APIError `json:"error"`
+	}
+	if err := json.Unmarshal(data, &ack); err != nil {
+		return errNoAck
+	}
+	if e := ack.Error; e != nil {
+		return fmt.Errorf("the stream on %q refused the message: %s (code %d, error %d)", t.Subject, e.Description, e.Code, e.ErrorCode)
+	}
+	if ack.Stream == "" {
+		return errNoAck
+	}
+	return nil
+}

@@ -1,0 +1,147 @@
+package dispatch
+
+import (
+	"container/heap"
+	"context"
+	"fmt"
+	"math"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/carillon-io/carillon/job"
+)
+
+// ledger holds every attempt from its launch until its outcome is told, and tells the outcome when a
+// deadline passes before a sender speaks.
+//
+// Invariant: an attempt is in open exactly while its phase is not told; whoever makes it told calls
+// its done, once, without the mutex.
+//
+// Invariant: counts of queued and in flight are those of the attempts in open.
+type ledger struct {
+	start     time.Time // deadlines count from here, on the monotonic clock
+	queueMax  int
+	bytesMax  int64
+	queueWait time.Duration
+	afterTold func(*attempt) // called after done
+
+	mu     sync.Mutex
+	open   deadlines
+	alarm  time.Duration // when watch wakes next
+	closed bool
+	isIdle bool
+	idle   chan struct{} // closed when the ledger is closed and every outcome is told
+	kinds  [job.TargetHandler + 1]KindStats
+
+	untold atomic.Int64  // attempts whose done has not returned
+	wake   chan struct{} // tells watch that a deadline is before its alarm
+}
+
+func newLedger(o Options) *ledger {
+	return &ledger{
+		start:     time.Now(),
+		queueMax:  o.QueueMax,
+		bytesMax:  o.QueueBytesMax,
+		queueWait: o.QueueWaitMax,
+		alarm:     math.MaxInt64,
+		idle:      make(chan struct{}),
+		wake:      make(chan struct{}, 1),
+	}
+}
+
+// accept enters a fresh attempt, or says why not.
+func (l *ledger) accept(a *attempt) error {
+	now := time.Since(l.start)
+	a.phase, a.deadline = queued, now+l.queueWait
+	if a.kind() == job.TargetNATS {
+		a.phase, a.deadline = linking, now+a.timeout()
+	}
+	l.mu.Lock()
+	k := l.countsOf(a)
+	switch {
+	case l.closed:
+		l.mu.Unlock()
+		return ErrStopped
+	case k.Queued >= l.queueMax, k.QueuedBytes+a.weight() > l.bytesMax:
+		k.Failed++
+		l.mu.Unlock()
+		return fmt.Errorf("queue of target %s is full: too many launches of kind %s wait", targetName(a.delivery.Target), a.kind())
+	}
+	k.Queued++
+	k.QueuedBytes += a.weight()
+	heap.Push(&l.open, a)
+	l.untold.Add(1)
+	l.unlockAndSound()
+	return nil
+}
+
+// connect notes that the attempt now waits for the connection to NATS, for as long as its timeout.
+func (l *ledger) connect(a *attempt) {
+	l.mu.Lock()
+	if a.phase == queued {
+		a.phase = linking
+		l.rescheduleLocked(a)
+	}
+	l.unlockAndSound()
+}
+
+// begin notes that the sender begins now, and starts the attempt's timeout. It returns false if the
+// outcome is told already. With an abort, a goroutine carries the attempt: abort is called when
+// the outcome is told, and the goroutine leaves the lane itself.
+func (l *ledger) begin(a *attempt, abort context.CancelFunc) bool {
+	now := time.Now()
+	l.mu.Lock()
+	if a.phase == told {
+		l.mu.Unlock()
+		return false
+	}
+	k := l.countsOf(a)
+	k.Queued--
+	k.QueuedBytes -= a.weight()
+	k.InFlight++
+	a.phase, a.began, a.abort, a.carried = sending, now, abort, abort != nil
+	a.patience = a.deadline
+	l.rescheduleLocked(a)
+	l.unlockAndSound()
+	return true
+}
+
+// retreat undoes begin for an attempt that found the connection down: nothing was sent.
+func (l *ledger) retreat(a *attempt) {
+	l.mu.Lock()
+	if a.phase == sending {
+		k := l.countsOf(a)
+		k.InFlight--
+		k.Queued++
+		k.QueuedBytes += a.weight()
+		a.phase, a.began, a.deadline = linking, time.Time{}, a.patience
+		heap.Fix(&l.open, a.place)
+	}
+	l.unlockAndSound()
+}
+
+// rescheduleLocked gives the attempt its whole timeout from now on.
+func (l *ledger) rescheduleLocked(a *attempt) {
+	a.deadline = time.Since(l.start) + a.timeout()
+	heap.Fix(&l.open, a.place)
+}
+
+// unlockAndSound unlocks the mutex, and wakes watch if a deadline is now before its alarm.
+func (l *ledger) unlockAndSound() {
+	sound := len(l.open) > 0 && l.open[0].deadline < l.alarm
+	if sound {
+		l.alarm = l.open[0].deadline
+	}
+	l.mu.Unlock()
+	if sound {
+		signal(l.wake)
+	}
+}
+
+func (l *ledger) countsOf(a *attempt) *KindStats {
+	if k := a.kind(); int(k) < len(l.kinds) {
+		return &l.kinds[k]
+	}
+	return &l.kinds[0]
+}

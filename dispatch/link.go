@@ -1,0 +1,68 @@
+package dispatch
+
+import (
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
+
+// link is what the kinds nats, request and jetstream share: one goroutine that publishes, one that
+// confirms what was published, and the table of those that wait for a reply. A thousand requests in
+// flight are a thousand table entries, not goroutines.
+type link struct {
+	conn    *nats.Conn
+	up      chan struct{}
+	denials *denials
+	stuck   time.Duration
+	ledger  *ledger
+	logger  *slog.Logger
+	replies *replies
+
+	outbox *queue[*attempt]  // to the publisher
+	sent   *queue[published] // to the confirmer
+	lost   atomic.Uint64     // times that the client lost what it had buffered
+
+	// The publisher's.
+	message *message
+	backlog []*attempt // not published yet, in order
+	pruneAt int        // length of the backlog that calls for a search
+	group   []published
+	isDown  bool
+
+	denialLogged time.Time // the confirmer's
+}
+
+// published is an attempt whose message the client has, and the life of the connection by then.
+type published struct {
+	attempt *attempt
+	life    uint64
+}
+
+func newLink(n *NATS, ledger *ledger, logger *slog.Logger) (*link, error) {
+	replies, err := newReplies(n.conn, ledger)
+	if err != nil {
+		return nil, err
+	}
+	return &link{
+		conn:    n.conn,
+		up:      n.up,
+		denials: n.denials,
+		stuck:   n.stuck,
+		ledger:  ledger,
+		logger:  logger,
+		replies: replies,
+		outbox:  newQueue[*attempt](),
+		sent:    newQueue[published](),
+		message: newMessage(),
+		pruneAt: pruneMin,
+	}, nil
+}
+
+// publish lines an attempt up. It never blocks.
+func (k *link) publish(a *attempt) { k.outbox.push(a) }
+
+// life numbers the stretches of time in which nothing that was handed to the client can have been
+// lost unnoticed: it changes with each reconnect and with each failed write.
+func (k *link) life() uint64 { return k.conn.Stats().Reconnects + k.lost.Load() }

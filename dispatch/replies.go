@@ -1,0 +1,99 @@
+package dispatch
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/carillon-io/carillon/job"
+	"github.com/nats-io/nats.go"
+)
+
+var errAckLost = errors.New("the connection to NATS was lost before the stream acknowledged; the message may be stored")
+
+// replies waits for the answers to requests and to publishes to streams: one subscription for all, and
+// a table by the last token of the reply subject.
+//
+// Invariant: an attempt with a token is in the table until its outcome is told or it is taken back.
+type replies struct {
+	prefix string // of the reply subjects, with its dot
+	ledger *ledger
+
+	mu      sync.Mutex
+	last    uint64
+	waiting map[uint64]*attempt
+}
+
+func newReplies(conn *nats.Conn, ledger *ledger) (*replies, error) {
+	r := &replies{prefix: conn.NewInbox() + ".", ledger: ledger, waiting: make(map[uint64]*attempt)}
+	if _, err := conn.Subscribe(r.prefix+"*", r.receive); err != nil {
+		return nil, fmt.Errorf("dispatch: subscribe to replies: %w", err)
+	}
+	if !conn.IsConnected() {
+		return r, nil // it subscribes when it connects
+	}
+	if err := conn.FlushTimeout(writeStuckAfter); err != nil {
+		return nil, fmt.Errorf("dispatch: subscribe to replies: %w", err)
+	}
+	if err := conn.LastError(); errors.Is(err, nats.ErrPermissionViolation) {
+		return nil, fmt.Errorf("dispatch: the connection may not receive replies: %w", err)
+	}
+	return r, nil
+}
+
+// expect enters the attempt into the table and returns its reply subject. For a kind without replies
+// it does nothing and returns "".
+func (r *replies) expect(a *attempt, life uint64) string {
+	if a.kind() == job.TargetNATS {
+		return ""
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.last++
+	a.token, a.life = r.last, life
+	r.waiting[a.token] = a
+	return r.prefix + strconv.FormatUint(a.token, 36)
+}
+
+// forget takes the attempt out of the table, if it is there.
+func (r *replies) forget(a *attempt) {
+	if a.kind() == job.TargetNATS {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.waiting, a.token)
+}
+
+// failStale fails publishes to streams from before the connection was lost, for which an
+// acknowledgement can hardly come; the next attempt finds out, because the stream knows the run id.
+// Requests wait on: their service may be at work, and its reply finds the new connection.
+func (r *replies) failStale(life uint64) {
+	r.mu.Lock()
+	var stale []*attempt
+	for _, a := range r.waiting {
+		if a.kind() == job.TargetJetStream && a.life != life {
+			stale = append(stale, a)
+		}
+	}
+	r.mu.Unlock()
+	for _, a := range stale {
+		r.ledger.finish(a, errAckLost)
+	}
+}
+
+// receive takes one reply.
+func (r *replies) receive(m *nats.Msg) {
+	token, err := strconv.ParseUint(strings.TrimPrefix(m.Subject, r.prefix), 36, 64)
+	if err != nil {
+		return // not one of ours
+	}
+	r.mu.Lock()
+	a := r.waiting[token]
+	r.mu.Unlock()
+	if a != nil {
+		r.ledger.finish(a, judge(a.delivery.Target, m))
+	}
+}
