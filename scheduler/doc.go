@@ -1,0 +1,45 @@
+// Package scheduler is the engine: a pure core and one thin runner around it.
+//
+// # The way of a job
+//
+//	caller --> Engine.Put --> proposal --+
+//	                                     v
+//	           outcomes ------------> Core.Step --> Output
+//	           due ticks (wheel) -----^   |            Batch     1. appended to the log, durable; applied to the store
+//	                                     |            Replies   2. only after 1
+//	                                     |            Launches  2. only after 1, onto the pad
+//	                                     v
+//	           feeder: reads the job from the store, ahead of its time
+//	                                     v
+//	           tick:   at the due millisecond, hands it to the Sender
+//	                                     v
+//	           outcome, back into the next step
+//
+// [Core] is a value machine. It has every job as a row of 48 bytes, a wheel, and the runs that have no
+// outcome; Step settles proposals and outcomes and decides the ticks that come due within the lead. It
+// opens nothing, starts no goroutine, and reads no clock and no random source.
+//
+// [Engine] is the runner: a loop that gathers, steps, commits and releases, one commit at a time;
+// whatever arrives meanwhile joins the next. So a commit is as large as the load demands, and a lone
+// caller waits for one fsync.
+//
+// # Ahead of time
+//
+// A tick is decided, committed and made ready up to Settings.Lead before it is due, so the launch itself
+// waits for no disk. Whoever changes a job takes its waiting launches off the pad first; the step that
+// settles the change records them as skipped, or puts them back. What can be known only at the due
+// time is decided there: a run that finds the previous one still going ends as skipped, by a later
+// commit.
+//
+// # After a crash
+//
+// The store is level with the log before Open. Open loads rows, names and live runs, arms the wheel, and
+// commits the beginning of a new epoch; its LSN is the least fence from then on. Runs without an
+// outcome are launched again under their own ids: what was with a target at the crash may arrive twice.
+// Ticks that passed meanwhile are decided by the path that decides all ticks, and are merely late.
+//
+// # Who may touch what
+//
+// The loop owns the core. The pad has a lock and is shared by the loop, the feeders, the tick and the
+// senders' goroutines. The store is read from anywhere and written by the loop alone.
+package scheduler
