@@ -169,23 +169,23 @@ func (g *gathering) touches(p Proposal) job.ID {
 	return r.id
 }
 
-// withdraw takes the waiting launches of the job that a proposal changes off the pad.
+// withdraw takes the waiting launches of the job that a proposal changes off the pad. What an earlier
+// try of the same proposal withdrew was put back since, and is not its any more.
 func (g *gathering) withdraw(p Proposal, id job.ID) {
-	if id == 0 {
-		return
+	var launches []Launch
+	if id != 0 {
+		launches = g.engine.pad.take(id)
 	}
-	launches := g.engine.pad.take(id)
-	if len(launches) == 0 {
-		return
+	if len(launches) > 0 {
+		g.taken[id] = struct{}{}
 	}
-	g.taken[id] = struct{}{}
 	switch p := p.(type) {
 	case *Put:
-		p.Withdrawn = append(p.Withdrawn[:0], launches...)
+		p.Withdrawn = launches
 	case *Delete:
-		p.Withdrawn = append(p.Withdrawn[:0], launches...)
+		p.Withdrawn = launches
 	case *Pause:
-		p.Withdrawn = append(p.Withdrawn[:0], launches...)
+		p.Withdrawn = launches
 	}
 }
 

@@ -240,3 +240,32 @@ func viewText(v JobView) string {
 	}
 	return fmt.Sprintf("%s version=%d next=%s last=%s reason=%q", v.Status, v.Version, clockOrNone(v.NextRunAt), last, v.StatusReason)
 }
+
+// TestSecondTryWithdrawsNothingTwice: an update is tried, found out of date, and tried again. The run
+// that the first try took off the pad and put back leaves in between; the second try must not put it
+// back once more.
+func TestSecondTryWithdrawsNothingTwice(t *testing.T) {
+	s := newSim(t, time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC), Settings{})
+	s.target["a"] = "hang"
+	def := job.Defaults()
+	def.Tenant, def.Name, def.Target = "default", "a", job.Target{Kind: job.TargetNATS, Subject: "out"}
+	def.Schedule = "@at 2026-01-05T12:00:01Z"
+	s.propose(must(s.engine.newPut(&def)))
+	s.advance(900 * time.Millisecond)
+
+	p := must(s.engine.newPut(&def))
+	s.propose(p)
+	if p.Err != errStale || len(p.Withdrawn) != 1 {
+		t.Fatalf("the first try: %v, withdrew %d", p.Err, len(p.Withdrawn))
+	}
+	s.advance(200 * time.Millisecond)
+	if err := s.engine.readPrior(p); err != nil {
+		t.Fatal(err)
+	}
+	p.Err = nil
+	s.propose(p)
+	s.advance(time.Second)
+	if p.Err != nil || len(s.left) != 1 {
+		t.Errorf("the run left %d times (%v)", len(s.left), p.Err)
+	}
+}
