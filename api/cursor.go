@@ -1,0 +1,63 @@
+package api
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+
+	"github.com/carillon-io/carillon/job"
+)
+
+// A cursor says where the next page of a query begins. To callers it is opaque; inside it is, in
+// base64url without padding:
+//
+//	version  1 byte
+//	sum      8 bytes of SHA-256 over version, kind and query, each with its length, and the key
+//	key      the last name or run of the page before
+//
+// The sum ties a cursor to its query, tenant included, and shows what was cut or changed. It is no
+// secret: the key only says where to go on in a list that the caller may read anyway.
+const (
+	cursorVersion  = 1
+	cursorSumBytes = 8
+	cursorBytesMax = 512
+)
+
+// query is what a cursor belongs to: the kind of list, the tenant and every filter, in a fixed order.
+type query []string
+
+// cursor returns the cursor of the page after key, or "" if key is "".
+func (q query) cursor(key string) string {
+	if key == "" {
+		return ""
+	}
+	return base64.RawURLEncoding.EncodeToString(append(q.head(key), key...))
+}
+
+// key returns the key in a cursor of this query; "" for no cursor.
+func (q query) key(cursor string) (string, error) {
+	if cursor == "" {
+		return "", nil
+	}
+	if len(cursor) <= cursorBytesMax {
+		b, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
+		if err == nil && len(b) > 1+cursorSumBytes {
+			head, key := string(b[:1+cursorSumBytes]), string(b[1+cursorSumBytes:])
+			if head == string(q.head(key)) {
+				return key, nil
+			}
+		}
+	}
+	return "", job.Errorf(job.CodeInvalidField, "cursor", "is none of this query; want the next_cursor of the page before, with the same filters, or none for the first page")
+}
+
+// head returns version and sum.
+func (q query) head(key string) []byte {
+	h := sha256.New()
+	for _, part := range append([]string{string(rune(cursorVersion))}, q...) {
+		h.Write(binary.AppendUvarint(nil, uint64(len(part))))
+		h.Write([]byte(part))
+	}
+	h.Write([]byte(key))
+	return h.Sum([]byte{cursorVersion})[:1+cursorSumBytes]
+}

@@ -1,0 +1,94 @@
+package api
+
+import (
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler"
+)
+
+// bulkRequest is a bulk registration as it comes in. Items and Names are of one length.
+type bulkRequest struct {
+	tenant string
+	rules  job.Rules
+	most   int // jobs
+
+	items []scheduler.PutItem
+	names []string
+	found bool
+}
+
+var bulkMembers = object[bulkRequest]{"jobs": (*reader).jobs}
+
+// readBulk reads a bulk registration. An error is one of the whole request; what is wrong with one of
+// its jobs alone is with that job.
+func readBulk(body []byte, b *bulkRequest) error {
+	return read(body, func(r *reader) error {
+		if err := bulkMembers.read(r, b); err != nil {
+			return err
+		}
+		if !b.found {
+			return job.Errorf(job.CodeInvalidField, "jobs", "is missing; want a list of jobs")
+		}
+		return nil
+	})
+}
+
+func (r *reader) jobs(b *bulkRequest) error {
+	b.found = true
+	if err := r.open(jsontext.KindBeginArray, "a list of jobs"); err != nil {
+		return err
+	}
+	for r.dec.PeekKind() != jsontext.KindEndArray {
+		if len(b.items) == b.most {
+			return job.Errorf(job.CodeTooLarge, "jobs", "has more than %d jobs, which is the limit of one request here; want several requests", b.most)
+		}
+		if err := r.item(b); err != nil {
+			return err
+		}
+	}
+	return r.token()
+}
+
+// item reads one job of a bulk registration. It returns an error only if the rest of the request
+// cannot be read.
+func (r *reader) item(b *bulkRequest) error {
+	p := newPutRequest(b.tenant)
+	outside := r.dec.StackDepth()
+	r.root = outside // errors name members of the job, not of the request
+	err := jobMembers.read(r, &p)
+	r.root = 0
+	if err == nil {
+		err = p.finish(b.rules)
+	} else if broken := r.leave(outside, &p.def.Name); broken != nil {
+		return broken
+	}
+	item := scheduler.PutItem{Err: err}
+	if err == nil {
+		item.Def = &p.def
+	}
+	b.items, b.names = append(b.items, item), append(b.names, p.def.Name)
+	return nil
+}
+
+// leave reads over the rest of a job that was refused, up to the given depth, and picks up its name if
+// it comes only now: the caller wants to know which job it was.
+func (r *reader) leave(depth int, name *string) error {
+	for r.dec.StackDepth() > depth {
+		atName := r.dec.StackDepth() == depth+1 && r.dec.StackPointer().LastToken() == "name"
+		if atName && r.dec.PeekKind() == jsontext.KindString {
+			if kind, length := r.dec.StackIndex(depth + 1); kind == jsontext.KindBeginObject && length%2 == 1 {
+				text, err := r.text()
+				if err != nil {
+					return err
+				}
+				*name = text
+				continue
+			}
+		}
+		if err := r.token(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

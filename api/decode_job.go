@@ -1,0 +1,143 @@
+package api
+
+import (
+	"maps"
+	"time"
+
+	"github.com/carillon-io/carillon/job"
+)
+
+// putRequest is a job as it comes in.
+type putRequest struct {
+	def       job.Definition
+	json      []byte // member payload
+	base64    []byte // member payload_base64
+	ifVersion *uint32
+}
+
+// replyOnly are the members that replies add to a job. In a request they are read over, so that a job
+// can be put again the way it was got.
+var replyOnly = []string{
+	"id", "tenant", "version", "status", "status_reason", "next_run_at", "last_run", "created_at", "updated_at",
+}
+
+// jobMembers are the members of a job.
+var jobMembers = withIgnored(object[putRequest]{
+	"name":              text(func(p *putRequest) *string { return &p.def.Name }),
+	"schedule":          text(func(p *putRequest) *string { return &p.def.Schedule }),
+	"timezone":          text(func(p *putRequest) *string { return &p.def.Timezone }),
+	"starts_at":         instant(func(p *putRequest) *job.Millis { return &p.def.StartsAt }),
+	"ends_at":           instant(func(p *putRequest) *job.Millis { return &p.def.EndsAt }),
+	"max_runs":          whole(func(p *putRequest) *uint32 { return &p.def.MaxRuns }),
+	"jitter":            length(func(p *putRequest) *time.Duration { return &p.def.Jitter }),
+	"target":            nested(targetMembers, func(p *putRequest) *job.Target { return &p.def.Target }),
+	"payload":           jsonValue(func(p *putRequest) *[]byte { return &p.json }),
+	"payload_base64":    base64Value(func(p *putRequest) *[]byte { return &p.base64 }),
+	"headers":           pairs(job.HeadersMax, func(p *putRequest) *[]job.Pair { return &p.def.Headers }),
+	"completion":        word(job.ParseCompletion, func(p *putRequest) *job.Completion { return &p.def.Completion }),
+	"attempt_timeout":   length(func(p *putRequest) *time.Duration { return &p.def.AttemptTimeout }),
+	"retry":             nested(retryMembers, func(p *putRequest) *job.Retry { return &p.def.Retry }),
+	"overlap_policy":    word(job.ParseOverlap, func(p *putRequest) *job.Overlap { return &p.def.Overlap }),
+	"missed_run_policy": word(job.ParseMissed, func(p *putRequest) *job.Missed { return &p.def.Missed }),
+	"catchup_window":    length(func(p *putRequest) *time.Duration { return &p.def.CatchupWindow }),
+	"max_catchup_runs":  whole(func(p *putRequest) *uint32 { return &p.def.MaxCatchupRuns }),
+	"paused":            boolean(func(p *putRequest) *bool { return &p.def.Paused }),
+	"labels":            pairs(job.LabelsMax, func(p *putRequest) *[]job.Pair { return &p.def.Labels }),
+	"description":       text(func(p *putRequest) *string { return &p.def.Description }),
+})
+
+// putMembers are the members of a job that is put alone.
+var putMembers = with(jobMembers, "if_version", func(r *reader, p *putRequest) error {
+	p.ifVersion = new(uint32)
+	return whole(func(p *putRequest) *uint32 { return p.ifVersion })(r, p)
+})
+
+var targetMembers = object[job.Target]{
+	"kind":    word(job.ParseTargetKind, func(t *job.Target) *job.TargetKind { return &t.Kind }),
+	"subject": text(func(t *job.Target) *string { return &t.Subject }),
+	"url":     text(func(t *job.Target) *string { return &t.URL }),
+	"method":  text(func(t *job.Target) *string { return &t.Method }),
+	"name":    text(func(t *job.Target) *string { return &t.Handler }),
+}
+
+var retryMembers = object[job.Retry]{
+	"max_attempts":     whole(func(t *job.Retry) *uint32 { return &t.MaxAttempts }),
+	"initial_interval": length(func(t *job.Retry) *time.Duration { return &t.InitialInterval }),
+	"multiplier":       real(func(t *job.Retry) *float64 { return &t.Multiplier }),
+	"max_interval":     length(func(t *job.Retry) *time.Duration { return &t.MaxInterval }),
+	"max_age":          length(func(t *job.Retry) *time.Duration { return &t.MaxAge }),
+}
+
+func withIgnored(o object[putRequest]) object[putRequest] {
+	for _, name := range replyOnly {
+		o[name] = func(r *reader, _ *putRequest) error {
+			if err := r.dec.SkipValue(); err != nil {
+				return r.broken(err)
+			}
+			return nil
+		}
+	}
+	return o
+}
+
+// with returns the members of an object and one more.
+func with[T any](o object[T], name string, set setter[T]) object[T] {
+	o = maps.Clone(o)
+	o[name] = set
+	return o
+}
+
+// newPutRequest returns a request with the defaults of a job.
+func newPutRequest(tenant string) putRequest {
+	p := putRequest{def: job.Defaults()}
+	p.def.Tenant = tenant
+	return p
+}
+
+// finish checks what was read, and settles what depends on several members.
+func (p *putRequest) finish(rules job.Rules) error {
+	if p.json != nil && p.base64 != nil {
+		return errTwoPayloads()
+	}
+	p.def.Payload, p.def.PayloadJSON = p.base64, false
+	if p.json != nil {
+		p.def.Payload, p.def.PayloadJSON = p.json, true
+	}
+	if err := finishTarget(&p.def.Target); err != nil {
+		return err
+	}
+	if err := p.def.Validate(rules); err != nil {
+		return err
+	}
+	_, err := job.ParseSchedule(p.def.Spec())
+	return err
+}
+
+func errTwoPayloads() error {
+	return job.Errorf(job.CodeInvalidField, "payload_base64", "excludes payload; want one of them")
+}
+
+// finishTarget refuses members that belong to another kind of target: whoever wrote them meant
+// something else than what would happen.
+func finishTarget(t *job.Target) error {
+	var subject, url, method, name string
+	switch t.Kind {
+	case job.TargetNATS, job.TargetRequest, job.TargetJetStream:
+		url, method, name = t.URL, t.Method, t.Handler
+	case job.TargetHTTP:
+		subject, name = t.Subject, t.Handler
+		if t.Method == "" {
+			t.Method = "POST"
+		}
+	case job.TargetHandler:
+		subject, url, method = t.Subject, t.URL, t.Method
+	}
+	for _, m := range [...]struct{ member, value string }{
+		{"subject", subject}, {"url", url}, {"method", method}, {"name", name},
+	} {
+		if m.value != "" {
+			return job.Errorf(job.CodeInvalidTarget, "target."+m.member, "does not belong to a target of kind %q; leave it out, or change the kind", t.Kind)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,14 @@
+// Package api puts the engine before its callers: a NATS service with every verb, and a small HTTP
+// server for health, metrics and status. It checks what comes in, hands it to the engine, and tells
+// what became of it, or what was wrong and what would be right.
+//
+// # The way of a request
+//
+//	subject --> tenant --> gate --> read --> check --> engine --> reply
+//
+// A request is bounded before it is read: the connection bounds its bytes, and a gate bounds how many
+// are under way. It is read strictly, straight into the types of package job: an unknown member, a
+// second member of the same name or a value of another kind refuses it, and nothing has changed.
+// Whatever goes wrong becomes a [job.Error], of which one table makes the status; other errors are
+// logged, and their text stays here.
+package api

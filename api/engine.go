@@ -1,0 +1,27 @@
+package api
+
+import (
+	"context"
+
+	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler"
+)
+
+// Engine is what the API is about. [*scheduler.Engine] is one. Its methods are safe for concurrent
+// use. An error that is a [*job.Error] is told to the caller as it is; any other is internal.
+type Engine interface {
+	Put(ctx context.Context, def *job.Definition, ifVersion *uint32) (v scheduler.JobView, created bool, err error)
+	PutMany(ctx context.Context, items []scheduler.PutItem) []scheduler.PutResult
+	Get(ctx context.Context, tenant, name string) (scheduler.JobView, error)
+	List(ctx context.Context, q scheduler.ListQuery) (scheduler.JobPage, error)
+	Delete(ctx context.Context, tenant, name string) error
+	Pause(ctx context.Context, tenant, name, reason string) (scheduler.JobView, error)
+	Resume(ctx context.Context, tenant, name, reason string) (scheduler.JobView, error)
+	Trigger(ctx context.Context, req scheduler.TriggerRequest) (scheduler.RunView, error)
+	Backfill(ctx context.Context, tenant, name string, from, to job.Millis, limit int) (int, error)
+	Runs(ctx context.Context, q scheduler.RunQuery) (scheduler.RunPage, error)
+	Run(ctx context.Context, tenant string, id job.RunID) (scheduler.RunView, error)
+	Status() scheduler.Status
+}
+
+var _ Engine = (*scheduler.Engine)(nil)

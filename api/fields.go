@@ -1,0 +1,141 @@
+package api
+
+import (
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/job"
+)
+
+// This file makes the setters of the kinds of values that requests have. Each takes a function that
+// says where in T the value goes.
+
+// text takes a string.
+func text[T any](at func(*T) *string) setter[T] {
+	return func(r *reader, v *T) (err error) {
+		*at(v), err = r.text()
+		return err
+	}
+}
+
+// word takes a string that is one of a set, as parse knows it.
+func word[T, W any](parse func(string) (W, error), at func(*T) *W) setter[T] {
+	return func(r *reader, v *T) error {
+		s, err := r.text()
+		if err == nil {
+			*at(v), err = parse(s)
+		}
+		return err
+	}
+}
+
+// boolean takes a boolean.
+func boolean[T any](at func(*T) *bool) setter[T] {
+	return func(r *reader, v *T) error {
+		kind := r.dec.PeekKind()
+		if kind != jsontext.KindTrue && kind != jsontext.KindFalse && kind != jsontext.KindInvalid {
+			return r.mistyped(kind, "true or false")
+		}
+		*at(v) = kind == jsontext.KindTrue
+		return r.token()
+	}
+}
+
+// whole takes an integer that is not negative and fits 32 bits.
+func whole[T any](at func(*T) *uint32) setter[T] {
+	const want = "a whole number from 0 to 4294967295"
+	return func(r *reader, v *T) error {
+		raw, err := r.value(jsontext.KindNumber, want)
+		if err != nil {
+			return err
+		}
+		n, err := strconv.ParseUint(string(raw), 10, 32)
+		if err != nil {
+			return job.Errorf(job.CodeInvalidField, r.path(), "must be %s, not %s", want, clip(string(raw)))
+		}
+		*at(v) = uint32(n)
+		return nil
+	}
+}
+
+// between takes an integer from low to high.
+func between[T any](low, high int, at func(*T) *int) setter[T] {
+	return func(r *reader, v *T) error {
+		raw, err := r.value(jsontext.KindNumber, "a whole number")
+		if err != nil {
+			return err
+		}
+		n, err := strconv.Atoi(string(raw))
+		if err != nil || n < low || n > high {
+			return job.Errorf(job.CodeInvalidField, r.path(), "must be a whole number from %d to %d, not %s", low, high, clip(string(raw)))
+		}
+		*at(v) = n
+		return nil
+	}
+}
+
+// real takes any number.
+func real[T any](at func(*T) *float64) setter[T] {
+	return func(r *reader, v *T) error {
+		raw, err := r.value(jsontext.KindNumber, "a number")
+		if err != nil {
+			return err
+		}
+		n, err := strconv.ParseFloat(string(raw), 64)
+		if err != nil || math.IsInf(n, 0) {
+			return job.Errorf(job.CodeInvalidField, r.path(), "is too large a number: %s", clip(string(raw)))
+		}
+		*at(v) = n
+		return nil
+	}
+}
+
+// length takes a duration of whole milliseconds, such as "1h30m".
+func length[T any](at func(*T) *time.Duration) setter[T] {
+	const want = `a duration such as "250ms", "90s", "1h30m" or "7d"`
+	return func(r *reader, v *T) error {
+		raw, err := r.value(jsontext.KindString, want)
+		if err != nil {
+			return err
+		}
+		d, err := client.ParseDuration(unquote(raw))
+		switch {
+		case err != nil:
+			return job.Errorf(job.CodeInvalidField, r.path(), "is %s; want %s", clip(string(raw)), want)
+		case time.Duration(d)%time.Millisecond != 0:
+			return job.Errorf(job.CodeInvalidField, r.path(), "is %s; want whole milliseconds", clip(string(raw)))
+		}
+		*at(v) = time.Duration(d)
+		return nil
+	}
+}
+
+// instant takes a time of RFC 3339 with any offset, rounded up to the millisecond.
+func instant[T any](at func(*T) *job.Millis) setter[T] {
+	const want = `a time of RFC 3339 such as "2026-12-01T08:00:00Z"`
+	return func(r *reader, v *T) error {
+		raw, err := r.value(jsontext.KindString, want)
+		if err != nil {
+			return err
+		}
+		var t time.Time
+		if err := t.UnmarshalText([]byte(unquote(raw))); err != nil {
+			return job.Errorf(job.CodeInvalidField, r.path(), "is %s; want %s", clip(string(raw)), want)
+		}
+		ms := job.MillisUp(t)
+		if ms <= 0 || ms >= job.MillisMax {
+			return job.Errorf(job.CodeInvalidField, r.path(), "is %s; want a time after 1970-01-01T00:00:00Z and before the end of 9999", clip(string(raw)))
+		}
+		*at(v) = ms
+		return nil
+	}
+}
+
+// nested takes an object.
+func nested[T, U any](members object[U], at func(*T) *U) setter[T] {
+	return func(r *reader, v *T) error { return members.read(r, at(v)) }
+}

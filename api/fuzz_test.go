@@ -1,0 +1,102 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"reflect"
+	"testing"
+
+	jsonx "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/carillon-io/carillon/job"
+)
+
+func readPut(body []byte) (putRequest, error) {
+	p := newPutRequest("default")
+	err := read(body, func(r *reader) error { return putMembers.read(r, &p) })
+	if err == nil {
+		err = p.finish(job.Rules{Prefix: "carillon"})
+	}
+	return p, err
+}
+
+// FuzzPut reads any bytes as a job: that gives a job or a refusal, and a job that is shown and put again
+// is the same job.
+func FuzzPut(f *testing.F) {
+	for _, bad := range badRequests() {
+		if bad.verb == "jobs.put" && len(bad.body) < 2000 {
+			f.Add([]byte(bad.body))
+		}
+	}
+	f.Add([]byte(sampleJob(1)))
+	f.Add([]byte(jobWith("payload", `[1.50, "\u0041", {"b": [], "a": null}]`, "starts_at", `"2026-12-01T08:00:00.0001+01:00"`, "labels", `{"b":"2","a":"1"}`)))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		first, err := readPut(body)
+		if err != nil {
+			if e, ok := errors.AsType[*job.Error](err); !ok || e.Message == "" || statusOf[e.Code] == 0 {
+				t.Fatalf("refused with %#v", err)
+			}
+			return
+		}
+		text, err := jsonx.Marshal(jobOf(&first.def), encoding)
+		if err != nil {
+			t.Fatalf("accepted, but not shown: %v", err)
+		}
+		second, err := readPut(text)
+		if err != nil {
+			t.Fatalf("shown as %s, which is refused: %v", text, err)
+		}
+		compareDefinitions(t, first.def, second.def)
+	})
+}
+
+// compareDefinitions compares a definition with the one read from its own text. That has the payload
+// without the spaces between its tokens.
+func compareDefinitions(t *testing.T, first, second job.Definition) {
+	if first.PayloadJSON {
+		compact, err := jsontext.AppendFormat(nil, first.Payload, jsontext.PreserveRawStrings(true))
+		if err != nil {
+			t.Fatal(err)
+		}
+		first.Payload = compact
+	}
+	if !bytes.Equal(first.Payload, second.Payload) {
+		t.Fatalf("payload %q became %q", first.Payload, second.Payload)
+	}
+	first.Payload, second.Payload = nil, nil
+	if first.PayloadJSON != second.PayloadJSON || !reflect.DeepEqual(first, second) {
+		t.Fatalf("%+v\nbecame %+v", first, second)
+	}
+}
+
+// FuzzRequests reads any bytes as each of the other requests.
+func FuzzRequests(f *testing.F) {
+	for _, bad := range badRequests() {
+		if len(bad.body) < 2000 {
+			f.Add([]byte(bad.body))
+		}
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		b := bulkRequest{tenant: "default", most: 100}
+		err := readBulk(body, &b)
+		if err == nil && !json.Valid(body) {
+			t.Fatal("accepted what is no JSON")
+		}
+		if len(b.items) != len(b.names) || len(b.items) > 100 {
+			t.Fatalf("%d items, %d names", len(b.items), len(b.names))
+		}
+		readAs(body, nameMembers)
+		readAs(body, listMembers)
+		readAs(body, triggerMembers)
+		readAs(body, backfillMembers)
+		readAs(body, runListMembers)
+		readAs(body, nextMembers)
+	})
+}
+
+func readAs[T any](body []byte, members object[T]) {
+	var v T
+	_ = read(body, func(r *reader) error { return members.read(r, &v) })
+}

@@ -1,0 +1,113 @@
+package api
+
+import (
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler"
+)
+
+// The bounds of an HTTP connection. Requests have no bodies to speak of.
+const (
+	httpHeaderTimeout = 5 * time.Second
+	httpReadTimeout   = 10 * time.Second
+	httpWriteTimeout  = 30 * time.Second
+	httpIdleTimeout   = 2 * time.Minute
+	httpHeaderBytes   = 16 << 10
+	httpBodyBytes     = 64 << 10
+)
+
+// HTTPOptions set up the server of [NewHTTP]. Every zero value is a default.
+type HTTPOptions struct {
+	Version string       // of the program; default "dev"
+	Logger  *slog.Logger // default slog.Default()
+	Service *Service     // its requests are shown in the metrics; nil shows none
+}
+
+// web answers HTTP requests.
+type web struct {
+	engine Engine
+	opts   HTTPOptions
+}
+
+// NewHTTP returns a server of /healthz, /readyz, /metrics and /api/v1/status. The caller gives it a
+// listener and shuts it down.
+func NewHTTP(engine Engine, opts HTTPOptions) *http.Server {
+	setDefault(&opts.Version, "dev")
+	setDefault(&opts.Logger, slog.Default())
+	w := &web{engine: engine, opts: opts}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", w.health)
+	mux.HandleFunc("GET /readyz", w.ready)
+	mux.HandleFunc("GET /api/v1/status", w.status)
+	mux.Handle("GET /metrics", promhttp.HandlerFor(newRegistry(engine, opts), promhttp.HandlerOpts{
+		ErrorLog: slog.NewLogLogger(opts.Logger.Handler(), slog.LevelWarn), MaxRequestsInFlight: 8,
+	}))
+	mux.HandleFunc("/", w.unknown)
+	return &http.Server{
+		Handler:           http.MaxBytesHandler(mux, httpBodyBytes),
+		ReadHeaderTimeout: httpHeaderTimeout, ReadTimeout: httpReadTimeout,
+		WriteTimeout: httpWriteTimeout, IdleTimeout: httpIdleTimeout, MaxHeaderBytes: httpHeaderBytes,
+		ErrorLog: slog.NewLogLogger(opts.Logger.Handler(), slog.LevelDebug),
+	}
+}
+
+// health tells that the process is there.
+func (w *web) health(rw http.ResponseWriter, _ *http.Request) {
+	w.write(rw, http.StatusOK, map[string]string{"status": "ok"})
+}
+
+// readiness is the body of /readyz.
+type readiness struct {
+	Ready bool   `json:"ready"`
+	Role  string `json:"role"`
+}
+
+// ready tells whether the process does its part: it leads, or it stands by without a gap.
+func (w *web) ready(rw http.ResponseWriter, _ *http.Request) {
+	st := w.engine.Status()
+	ok, code := isReady(st), http.StatusOK
+	if !ok {
+		code = http.StatusServiceUnavailable
+	}
+	w.write(rw, code, readiness{Ready: ok, Role: st.Role})
+}
+
+func isReady(st scheduler.Status) bool {
+	return st.Role == "leader" || st.Role == "standby" && st.LSN == st.AppliedLSN
+}
+
+func (w *web) status(rw http.ResponseWriter, _ *http.Request) {
+	w.write(rw, http.StatusOK, statusInfo(w.engine.Status(), w.opts.Version))
+}
+
+func (w *web) unknown(rw http.ResponseWriter, req *http.Request) {
+	e := publicError(job.Errorf(job.CodeNotFound, "", "there is no %s %s; want GET /healthz, /readyz, /metrics or /api/v1/status",
+		clip(req.Method), clip(strings.ToValidUTF8(req.URL.Path, ""))))
+	w.send(rw, e.Status, errorBody(e))
+}
+
+func (w *web) write(rw http.ResponseWriter, code int, value any) {
+	body, err := json.Marshal(value, encoding)
+	if err != nil {
+		w.opts.Logger.Error("a reply was not encoded", slog.Any("error", err))
+		e := publicError(err)
+		code, body = e.Status, errorBody(e)
+	}
+	w.send(rw, code, body)
+}
+
+func (w *web) send(rw http.ResponseWriter, code int, body []byte) {
+	h := rw.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	rw.WriteHeader(code)
+	_, _ = rw.Write(append(body, '\n')) // the caller has gone if this fails
+}

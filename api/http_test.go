@@ -1,0 +1,108 @@
+package api
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/scheduler"
+)
+
+func TestHTTP(t *testing.T) {
+	engine := startEngine(t)
+	service, url := startService(t, engine, Options{}, 0)
+	nc := connect(t, url)
+	ask(t, nc, "carillon.v1.default.jobs.get", `{"name":"unknown"}`, nil)
+	over := ask(t, nc, "carillon.v1.default.status", "", nil)
+	h := NewHTTP(engine, HTTPOptions{Logger: quiet, Service: service}).Handler
+
+	for _, c := range []struct {
+		method, path string
+		status       int
+		contains     string
+	}{
+		{"GET", "/healthz", 200, `"status":"ok"`},
+		{"GET", "/readyz", 200, `"role":"leader"`},
+		{"GET", "/api/v1/status", 200, string(over)},
+		{"GET", "/metrics", 200, `carillon_jobs{shard="0"} 0`},
+		{"GET", "/metrics", 200, `carillon_api_requests_total{code="not_found",verb="jobs.get"} 1`},
+		{"GET", "/metrics", 200, "go_goroutines"},
+		{"GET", "/", 404, `"code":"not_found"`},
+		{"GET", "/api/v1/jobs/%ff", 404, `"code":"not_found"`},
+		{"POST", "/healthz", 404, `"code":"not_found"`},
+	} {
+		rec := httptest.NewRecorder()
+		h.ServeHTTP(rec, httptest.NewRequest(c.method, c.path, nil))
+		if rec.Code != c.status || !strings.Contains(rec.Body.String(), c.contains) {
+			t.Errorf("%s %s: %d %.300s; want %d with %s", c.method, c.path, rec.Code, rec.Body, c.status, c.contains)
+		}
+	}
+}
+
+// reading is an engine with nothing but a status.
+type reading struct {
+	Engine
+	status scheduler.Status
+}
+
+func (r reading) Status() scheduler.Status { return r.status }
+
+func TestReadiness(t *testing.T) {
+	for _, c := range []struct {
+		status scheduler.Status
+		want   int
+	}{
+		{scheduler.Status{Role: "leader"}, 200},
+		{scheduler.Status{Role: "standby", LSN: 7, AppliedLSN: 7}, 200},
+		{scheduler.Status{Role: "standby", LSN: 7, AppliedLSN: 6}, 503},
+		{scheduler.Status{}, 503},
+	} {
+		rec := httptest.NewRecorder()
+		NewHTTP(reading{status: c.status}, HTTPOptions{Logger: quiet}).Handler.ServeHTTP(rec, httptest.NewRequest("GET", "/readyz", nil))
+		if rec.Code != c.want {
+			t.Errorf("%+v: %d, want %d", c.status, rec.Code, c.want)
+		}
+	}
+}
+
+func TestMetricsOfLateness(t *testing.T) {
+	e := reading{status: scheduler.Status{Shard: 3, Lateness: scheduler.Lateness{Count: 10, P99: 1500 * time.Microsecond}}}
+	server := httptest.NewServer(NewHTTP(e, HTTPOptions{Logger: quiet}).Handler)
+	defer server.Close()
+	reply, err := http.Get(server.URL + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reply.Body.Close()
+	body, err := io.ReadAll(reply.Body)
+	if want := `carillon_lateness_seconds{quantile="0.99",shard="3"} 0.0015`; err != nil || !strings.Contains(string(body), want) {
+		t.Errorf("no line %s (%v) in\n%s", want, err, body)
+	}
+}
+
+// TestStatusOfContract checks that every error code of the client has a status.
+func TestStatusOfContract(t *testing.T) {
+	for _, code := range []client.Code{
+		client.CodeInvalidJSON, client.CodeUnknownField, client.CodeInvalidName, client.CodeInvalidSchedule, client.CodeInvalidTimezone,
+		client.CodeInvalidTarget, client.CodeInvalidField, client.CodeTooLarge, client.CodeNotFound, client.CodeVersionConflict,
+		client.CodeAlreadyExists, client.CodeStaleFence, client.CodeQuotaExceeded, client.CodeRateLimited, client.CodeNotLeader,
+		client.CodeUnavailable, client.CodeInternal,
+	} {
+		found := false
+		for known := range statusOf {
+			found = found || string(known) == string(code)
+		}
+		if !found {
+			t.Errorf("%s has no status", code)
+		}
+	}
+	var shown map[string]any
+	if err := json.Unmarshal(errorBody(&client.Error{Code: client.CodeInternal, Message: "bad \xff text"}), &shown); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,141 @@
+package api
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler"
+)
+
+// newRegistry returns a registry of its own with what Prometheus is shown.
+func newRegistry(engine Engine, opts HTTPOptions) *prometheus.Registry {
+	r := prometheus.NewRegistry()
+	r.MustRegister(
+		&engineCollector{engine: engine, version: opts.Version},
+		collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+	)
+	if opts.Service != nil {
+		r.MustRegister(&serviceCollector{opts.Service})
+	}
+	return r
+}
+
+// metric is one figure of an engine's status.
+type metric struct {
+	desc  *prometheus.Desc
+	kind  prometheus.ValueType
+	value func(*scheduler.Status) float64
+}
+
+func gauge(name, help string, value func(*scheduler.Status) float64) metric {
+	return metric{describe(name, help), prometheus.GaugeValue, value}
+}
+
+func counter(name, help string, value func(*scheduler.Status) float64) metric {
+	return metric{describe(name, help), prometheus.CounterValue, value}
+}
+
+// describe names a figure of an engine: each has the engine's shard as its first label.
+func describe(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc("carillon_"+name, help, append([]string{"shard"}, labels...), nil)
+}
+
+// engineMetrics are the figures that are read off the status one by one.
+var engineMetrics = []metric{
+	gauge("epoch", "Reign of the leader; only grows.", func(s *scheduler.Status) float64 { return float64(s.Epoch) }),
+	gauge("lsn", "Newest durable commit.", func(s *scheduler.Status) float64 { return float64(s.LSN) }),
+	gauge("applied_lsn", "Newest commit that readers see.", func(s *scheduler.Status) float64 { return float64(s.AppliedLSN) }),
+	gauge("jobs", "Jobs of any state.", func(s *scheduler.Status) float64 { return float64(s.Jobs) }),
+	gauge("jobs_armed", "Jobs that wait for a tick.", func(s *scheduler.Status) float64 { return float64(s.Armed) }),
+	gauge("launches_waiting", "Launches whose time has not come.", func(s *scheduler.Status) float64 { return float64(s.Waiting) }),
+	gauge("attempts_in_flight", "Attempts that targets have not answered.", func(s *scheduler.Status) float64 { return float64(s.InFlight) }),
+	gauge("runs_live", "Runs without an outcome.", func(s *scheduler.Status) float64 { return float64(s.Live) }),
+	counter("commits_total", "Commits since the start.", func(s *scheduler.Status) float64 { return float64(s.Commits) }),
+	counter("runs_fired_total", "Decisions to fire since the start.", func(s *scheduler.Status) float64 { return float64(s.Fired) }),
+	counter("runs_skipped_total", "Decisions to skip since the start.", func(s *scheduler.Status) float64 { return float64(s.Skipped) }),
+	counter("runs_succeeded_total", "Runs that succeeded since the start.", func(s *scheduler.Status) float64 { return float64(s.Succeeded) }),
+	counter("runs_dead_total", "Runs that exhausted their attempts since the start.", func(s *scheduler.Status) float64 { return float64(s.Dead) }),
+	counter("attempts_failed_total", "Attempts that failed since the start.", func(s *scheduler.Status) float64 { return float64(s.Failed) }),
+	counter("launches_measured_total", "Launches whose lateness was measured since the start.", func(s *scheduler.Status) float64 { return float64(s.Lateness.Count) }),
+	gauge("start_time_seconds", "When the engine started, in seconds of Unix time.", func(s *scheduler.Status) float64 {
+		return float64(s.StartedAt.UnixMilli()) / 1000
+	}),
+}
+
+var (
+	infoDesc     = describe("info", "Always 1; the labels tell what runs.", "version", "role")
+	latenessDesc = describe("lateness_seconds", "Launch time minus scheduled time since the start; quantile 1 is the largest.", "quantile")
+)
+
+// engineCollector shows an engine's status, read once for each scrape.
+type engineCollector struct {
+	engine  Engine
+	version string
+}
+
+// Describe implements [prometheus.Collector].
+func (c *engineCollector) Describe(ch chan<- *prometheus.Desc) {
+	for _, m := range engineMetrics {
+		ch <- m.desc
+	}
+	ch <- infoDesc
+	ch <- latenessDesc
+}
+
+// Collect implements [prometheus.Collector].
+func (c *engineCollector) Collect(ch chan<- prometheus.Metric) {
+	st := c.engine.Status()
+	shard := strconv.FormatUint(uint64(st.Shard), 10)
+	for _, m := range engineMetrics {
+		ch <- prometheus.MustNewConstMetric(m.desc, m.kind, m.value(&st), shard)
+	}
+	ch <- prometheus.MustNewConstMetric(infoDesc, prometheus.GaugeValue, 1, shard, c.version, st.Role)
+	if st.Lateness.Count == 0 {
+		return
+	}
+	for _, q := range []struct {
+		quantile string
+		value    time.Duration
+	}{
+		{"0.5", st.Lateness.P50}, {"0.9", st.Lateness.P90}, {"0.99", st.Lateness.P99}, {"0.999", st.Lateness.P999}, {"1", st.Lateness.Max},
+	} {
+		ch <- prometheus.MustNewConstMetric(latenessDesc, prometheus.GaugeValue, q.value.Seconds(), shard, q.quantile)
+	}
+}
+
+var (
+	requestsDesc = prometheus.NewDesc("carillon_api_requests_total", "Requests over NATS by verb and code; code ok is success.", []string{"verb", "code"}, nil)
+	secondsDesc  = prometheus.NewDesc("carillon_api_request_seconds_total", "Time spent on requests over NATS, from their arrival to their reply.", []string{"verb"}, nil)
+	underWayDesc = prometheus.NewDesc("carillon_api_requests_in_flight", "Requests over NATS that have no reply yet.", nil, nil)
+)
+
+// serviceCollector shows the requests of a service.
+type serviceCollector struct{ service *Service }
+
+// Describe implements [prometheus.Collector].
+func (c *serviceCollector) Describe(ch chan<- *prometheus.Desc) {
+	ch <- requestsDesc
+	ch <- secondsDesc
+	ch <- underWayDesc
+}
+
+// Collect implements [prometheus.Collector].
+func (c *serviceCollector) Collect(ch chan<- prometheus.Metric) {
+	ch <- prometheus.MustNewConstMetric(underWayDesc, prometheus.GaugeValue, float64(c.service.underWay.Load()))
+	for verb, st := range c.service.stats {
+		spent := time.Duration(st.nanos.Load()).Seconds()
+		ch <- prometheus.MustNewConstMetric(secondsDesc, prometheus.CounterValue, spent, verb)
+		st.each(func(code job.Code, n uint64) {
+			text := string(code)
+			if code == "" {
+				text = "ok"
+			}
+			ch <- prometheus.MustNewConstMetric(requestsDesc, prometheus.CounterValue, float64(n), verb, text)
+		})
+	}
+}

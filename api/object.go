@@ -1,0 +1,100 @@
+package api
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/carillon-io/carillon/job"
+)
+
+// setter reads one value, which is not null, into a field of T.
+type setter[T any] func(*reader, *T) error
+
+// object lists the members that a JSON object may have. Any other is an error, so that a typo never
+// silently changes a schedule. A member that is null is as good as absent.
+type object[T any] map[string]setter[T]
+
+// read fills v from the object that comes next.
+func (o object[T]) read(r *reader, v *T) error {
+	if err := r.open(jsontext.KindBeginObject, "an object"); err != nil {
+		return err
+	}
+	for r.dec.PeekKind() != jsontext.KindEndObject {
+		set, err := o.member(r)
+		if err != nil {
+			return err
+		}
+		null, err := r.skipNull()
+		if err == nil && !null {
+			err = set(r, v)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return r.token()
+}
+
+// member reads the name of a member.
+func (o object[T]) member(r *reader) (setter[T], error) {
+	name, err := r.dec.ReadValue()
+	if err != nil {
+		return nil, r.broken(err)
+	}
+	if set, ok := o[string(name[1:len(name)-1])]; ok {
+		return set, nil
+	}
+	plain := unquote(name)
+	if set, ok := o[plain]; ok {
+		return set, nil
+	}
+	return nil, o.unknown(r, plain)
+}
+
+func (o object[T]) unknown(r *reader, name string) error {
+	known := slices.Sorted(maps.Keys(o))
+	advice := "this request has no members"
+	if len(known) > 0 {
+		advice = "want " + strings.Join(known, ", ")
+	}
+	if near := nearest(name, known); near != "" {
+		advice = fmt.Sprintf("did you mean %q?", near)
+	}
+	return job.Errorf(job.CodeUnknownField, r.path(), "is no member here; %s", advice)
+}
+
+// nearest returns the known name that a misspelled one most likely stands for, or "".
+func nearest(name string, known []string) string {
+	best, least := "", 3
+	for _, k := range known {
+		if d := distance(strings.ToLower(clip(name)), k); d < least && d < len(k) {
+			best, least = k, d
+		}
+	}
+	return best
+}
+
+// distance counts the single-byte edits between two texts (Levenshtein).
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

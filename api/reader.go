@@ -1,0 +1,158 @@
+package api
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/carillon-io/carillon/job"
+)
+
+// reader reads one request, token by token, into the types of package job: there is nothing in
+// between to be filled and read again. What it hands out as bytes points into the request.
+type reader struct {
+	dec  jsontext.Decoder
+	buf  bytes.Buffer
+	root int // how many tokens of a pointer the paths in errors leave out
+}
+
+var readers = sync.Pool{New: func() any { return new(reader) }}
+
+// read runs fn over a request that is one JSON value and nothing behind it.
+func read(body []byte, fn func(*reader) error) error {
+	r := readers.Get().(*reader)
+	defer r.release()
+	r.buf, r.root = *bytes.NewBuffer(body), 0
+	r.dec.Reset(&r.buf)
+	if err := fn(r); err != nil {
+		return err
+	}
+	if _, err := r.dec.ReadToken(); err != io.EOF {
+		return job.Errorf(job.CodeInvalidJSON, "", "has something behind the JSON value, at byte %d; want one value alone", r.dec.InputOffset())
+	}
+	return nil
+}
+
+// release gives the reader back, holding on to no request.
+func (r *reader) release() {
+	r.buf = bytes.Buffer{}
+	r.dec.Reset(&r.buf)
+	readers.Put(r)
+}
+
+// path returns where the reader is, as errors name it: retry.max_attempts.
+func (r *reader) path() string { return r.pathOf(r.dec.StackPointer()) }
+
+func (r *reader) pathOf(p jsontext.Pointer) string {
+	tokens := slices.Collect(p.Tokens())
+	return clip(strings.Join(tokens[min(r.root, len(tokens)):], "."))
+}
+
+// broken tells of a request that is not JSON.
+func (r *reader) broken(err error) error {
+	syntax, ok := errors.AsType[*jsontext.SyntacticError](err)
+	switch {
+	case errors.Is(err, jsontext.ErrDuplicateName) && ok:
+		return job.Errorf(job.CodeInvalidJSON, r.pathOf(syntax.JSONPointer), "is there twice; want each member once")
+	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
+		return job.Errorf(job.CodeInvalidJSON, "", "is no complete JSON: it ends at byte %d, in the middle of a value", r.dec.InputOffset()+int64(len(r.dec.UnreadBuffer())))
+	case ok:
+		return job.Errorf(job.CodeInvalidJSON, r.pathOf(syntax.JSONPointer), "is no JSON (RFC 8259, UTF-8) at byte %d: %s", syntax.ByteOffset, syntax.Err)
+	}
+	return job.Errorf(job.CodeInvalidJSON, r.path(), "is no JSON")
+}
+
+// value reads a value of the wanted kind and refuses any other, saying what would be right.
+func (r *reader) value(kind jsontext.Kind, want string) (jsontext.Value, error) {
+	got := r.dec.PeekKind()
+	if got != kind && got != jsontext.KindInvalid {
+		return nil, r.mistyped(got, want)
+	}
+	v, err := r.dec.ReadValue()
+	if err != nil {
+		return nil, r.broken(err)
+	}
+	return v, nil
+}
+
+// mistyped consumes a value of the wrong kind, so that the path names it.
+func (r *reader) mistyped(got jsontext.Kind, want string) error {
+	if err := r.dec.SkipValue(); err != nil {
+		return r.broken(err)
+	}
+	return job.Errorf(job.CodeInvalidField, r.path(), "must be %s, not %s", want, kindName(got))
+}
+
+func kindName(k jsontext.Kind) string {
+	switch k {
+	case jsontext.KindNull:
+		return "null"
+	case jsontext.KindTrue, jsontext.KindFalse:
+		return "a boolean"
+	case jsontext.KindString:
+		return "a string"
+	case jsontext.KindNumber:
+		return "a number"
+	case jsontext.KindBeginObject:
+		return "an object"
+	default:
+		return "a list"
+	}
+}
+
+// open enters an object or a list.
+func (r *reader) open(kind jsontext.Kind, want string) error {
+	got := r.dec.PeekKind()
+	if got != kind && got != jsontext.KindInvalid {
+		return r.mistyped(got, want)
+	}
+	return r.token()
+}
+
+// token reads a token whose kind is known.
+func (r *reader) token() error {
+	if _, err := r.dec.ReadToken(); err != nil {
+		return r.broken(err)
+	}
+	return nil
+}
+
+// skipNull passes a null, which stands for a member that is not there.
+func (r *reader) skipNull() (skipped bool, err error) {
+	if r.dec.PeekKind() != jsontext.KindNull {
+		return false, nil
+	}
+	return true, r.token()
+}
+
+// text reads a string.
+func (r *reader) text() (string, error) {
+	v, err := r.value(jsontext.KindString, "a string")
+	if err != nil {
+		return "", err
+	}
+	return unquote(v), nil
+}
+
+// unquote returns the text of a string that the decoder has found valid.
+func unquote(v jsontext.Value) string {
+	if bytes.IndexByte(v, '\\') < 0 {
+		return string(v[1 : len(v)-1])
+	}
+	b, _ := jsontext.AppendUnquote(nil, v)
+	return string(b)
+}
+
+// clip shortens a caller's text for an error message.
+func clip(s string) string {
+	const most = 80
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
+}

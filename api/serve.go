@@ -1,0 +1,144 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/micro"
+
+	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/job"
+)
+
+// accept returns the handler of a verb's endpoint. An endpoint has one goroutine, so each request gets
+// its own.
+func (s *Service) accept(v *verb) micro.HandlerFunc {
+	g := s.single
+	if v.bulk {
+		g = s.bulk
+	}
+	return func(m micro.Request) {
+		begun := time.Now()
+		if err := g.admit(); err != nil {
+			s.answer(v, m, nil, err, begun)
+			return
+		}
+		s.underWay.Add(1)
+		go func() {
+			defer s.underWay.Add(-1)
+			reply, err := s.carryOut(v, g, m)
+			g.leave() // before the reply, so that whoever gets it finds room for the next request
+			s.answer(v, m, reply, err, begun)
+		}()
+	}
+}
+
+// carryOut does what a request asks for. A panic is an internal error of that request alone.
+func (s *Service) carryOut(v *verb, g *gate, m micro.Request) (reply []byte, err error) {
+	timeout := s.opts.RequestTimeout
+	if v.bulk {
+		timeout = s.opts.BulkTimeout
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	if err := g.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer g.exit()
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	tenant, err := s.tenantOf(m.Subject())
+	if err != nil {
+		return nil, err
+	}
+	body := m.Data()
+	if len(body) == 0 && v.mayBeEmpty {
+		body = []byte("{}")
+	}
+	value, err := v.serve(s, ctx, tenant, body)
+	if err != nil {
+		return nil, err
+	}
+	return s.encode(value)
+}
+
+// tenantOf returns the tenant of a subject <prefix>.v1.<tenant>.<verb>.
+func (s *Service) tenantOf(subject string) (string, error) {
+	tenant, _, _ := strings.Cut(subject[len(s.opts.Prefix)+len(".v1."):], ".")
+	return tenant, job.ValidateTenant(tenant)
+}
+
+// encoding writes replies. Text that is not UTF-8, wherever it came from, must not make a job
+// unreadable.
+var encoding = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.PreserveRawStrings(true))
+
+// encode writes a reply so that it fits into one message, leaving out what can be asked for again.
+func (s *Service) encode(reply any) ([]byte, error) {
+	for {
+		body, err := json.Marshal(reply, encoding)
+		if err != nil {
+			return nil, fmt.Errorf("encode reply: %w", err)
+		}
+		most := int(s.nc.MaxPayload())
+		if len(body) <= most {
+			return body, nil
+		}
+		if !shrink(reply) {
+			return nil, job.Errorf(job.CodeTooLarge, "", "the reply has %d bytes, and NATS carries at most %d here (max_payload); the request has been carried out", len(body), most)
+		}
+	}
+}
+
+// answer sends a reply, or what was wrong. The library's own way of sending an error races with its
+// statistics when a handler hands requests on, so the message is made here.
+func (s *Service) answer(v *verb, m micro.Request, reply []byte, err error, begun time.Time) {
+	msg := &nats.Msg{Subject: m.Reply(), Data: reply}
+	code := job.Code("")
+	if err != nil {
+		e := s.told(err)
+		code = job.Code(e.Code)
+		msg.Data = errorBody(e)
+		msg.Header = nats.Header{
+			micro.ErrorCodeHeader: {strconv.Itoa(e.Status)},
+			micro.ErrorHeader:     {headerText(string(e.Code) + ": " + e.Message)},
+		}
+	}
+	s.stats[v.name].count(code, time.Since(begun))
+	if msg.Subject == "" {
+		return // nobody wants to know
+	}
+	if err := s.nc.PublishMsg(msg); err != nil && !errors.Is(err, nats.ErrConnectionClosed) {
+		s.opts.Logger.Warn("a reply was not sent", slog.String("subject", m.Subject()), slog.Any("error", err))
+	}
+}
+
+// told returns what a caller is told of an error. The text of an internal one goes to the log instead.
+func (s *Service) told(err error) *client.Error {
+	e := publicError(err)
+	if e.Code == client.CodeInternal {
+		s.opts.Logger.Error("a request failed", slog.Any("error", err))
+	}
+	return e
+}
+
+// headerText makes a text safe for one line of a header.
+func headerText(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, s)
+}

@@ -1,0 +1,68 @@
+package api
+
+import (
+	"maps"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/carillon-io/carillon/job"
+)
+
+// verbStats counts the requests of one verb by how they ended.
+type verbStats struct {
+	byCode map[job.Code]*atomic.Uint64 // "" is success; the keys are fixed
+	nanos  atomic.Int64
+}
+
+func newVerbStats() *verbStats {
+	st := &verbStats{byCode: map[job.Code]*atomic.Uint64{"": new(atomic.Uint64)}}
+	for code := range statusOf {
+		st.byCode[code] = new(atomic.Uint64)
+	}
+	return st
+}
+
+func (st *verbStats) count(code job.Code, took time.Duration) {
+	if n, ok := st.byCode[code]; ok {
+		n.Add(1)
+	}
+	st.nanos.Add(int64(took))
+}
+
+// statsData is what `nats micro stats` shows of a verb beside the library's own figures, which know
+// neither errors nor the time that a request takes after it is handed on.
+type statsData struct {
+	Answered  uint64            `json:"answered"`
+	Errors    map[string]uint64 `json:"errors,omitempty"` // by code
+	AverageMS float64           `json:"average_ms"`
+}
+
+func (st *verbStats) snapshot() statsData {
+	var d statsData
+	st.each(func(code job.Code, n uint64) {
+		d.Answered += n
+		if code != "" {
+			if d.Errors == nil {
+				d.Errors = make(map[string]uint64)
+			}
+			d.Errors[string(code)] = n
+		}
+	})
+	if d.Answered > 0 {
+		d.AverageMS = millis(time.Duration(st.nanos.Load() / int64(d.Answered)))
+	}
+	return d
+}
+
+// each calls fn for the codes that have occurred, in the order of their names.
+func (st *verbStats) each(fn func(code job.Code, n uint64)) {
+	for _, code := range slices.Sorted(maps.Keys(st.byCode)) {
+		if n := st.byCode[code].Load(); n > 0 {
+			fn(code, n)
+		}
+	}
+}
+
+// millis returns a duration as the fractional milliseconds of the API.
+func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -1,0 +1,130 @@
+package api
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler"
+)
+
+var nameMembers = object[client.NameRequest]{
+	"name": text(func(q *client.NameRequest) *string { return &q.Name }),
+}
+
+func (s *Service) get(ctx context.Context, tenant string, req *client.NameRequest) (any, error) {
+	if err := job.ValidateName(req.Name); err != nil {
+		return nil, err
+	}
+	return jobReply(s.engine.Get(ctx, tenant, req.Name))
+}
+
+func (s *Service) remove(ctx context.Context, tenant string, req *client.NameRequest) (any, error) {
+	if err := job.ValidateName(req.Name); err != nil {
+		return nil, err
+	}
+	if err := s.engine.Delete(ctx, tenant, req.Name); err != nil {
+		return nil, err
+	}
+	return &client.DeleteReply{Deleted: true}, nil
+}
+
+var pauseMembers = object[client.PauseRequest]{
+	"name":   text(func(q *client.PauseRequest) *string { return &q.Name }),
+	"reason": text(func(q *client.PauseRequest) *string { return &q.Reason }),
+}
+
+func (s *Service) pause(ctx context.Context, tenant string, req *client.PauseRequest) (any, error) {
+	if err := checkPause(req); err != nil {
+		return nil, err
+	}
+	return jobReply(s.engine.Pause(ctx, tenant, req.Name, req.Reason))
+}
+
+func (s *Service) resume(ctx context.Context, tenant string, req *client.PauseRequest) (any, error) {
+	if err := checkPause(req); err != nil {
+		return nil, err
+	}
+	return jobReply(s.engine.Resume(ctx, tenant, req.Name, req.Reason))
+}
+
+func checkPause(req *client.PauseRequest) error {
+	if err := job.ValidateName(req.Name); err != nil {
+		return err
+	}
+	if len(req.Reason) > job.ReasonBytesMax {
+		return job.Errorf(job.CodeTooLarge, "reason", "has %d bytes; at most %d are allowed", len(req.Reason), job.ReasonBytesMax)
+	}
+	return nil
+}
+
+func jobReply(v scheduler.JobView, err error) (any, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &client.JobReply{Job: jobInfo(&v)}, nil
+}
+
+// listRequest is the query with the cursor that it goes on from.
+type listRequest struct {
+	scheduler.ListQuery
+	cursor string
+}
+
+var listMembers = object[listRequest]{
+	"prefix": text(func(q *listRequest) *string { return &q.Prefix }),
+	"labels": pairs(job.LabelsMax, func(q *listRequest) *[]job.Pair { return &q.Labels }),
+	"status": text(func(q *listRequest) *string { return &q.Status }),
+	"limit":  between(1, scheduler.PageMax, func(q *listRequest) *int { return &q.Limit }),
+	"cursor": text(func(q *listRequest) *string { return &q.cursor }),
+}
+
+// jobStatuses are the states of a job, as [job.TimerFlags] names them.
+var jobStatuses = []string{"active", "paused", "completed", "failed"}
+
+func (s *Service) list(ctx context.Context, tenant string, req *listRequest) (any, error) {
+	if len(req.Prefix) > job.NameBytesMax {
+		return nil, job.Errorf(job.CodeInvalidField, "prefix", "has %d characters, more than the %d of any name", len(req.Prefix), job.NameBytesMax)
+	}
+	if req.Status != "" && !slices.Contains(jobStatuses, req.Status) {
+		return nil, job.Errorf(job.CodeInvalidField, "status", "%q is unknown; want one of %s", clip(req.Status), strings.Join(jobStatuses, ", "))
+	}
+	setDefault(&req.Limit, PageDefault)
+	req.Tenant = tenant
+	page := &jobPage{query: query{"jobs", tenant, req.Prefix, req.Status}}
+	for _, l := range req.Labels {
+		page.query = append(page.query, l.Key, l.Value)
+	}
+	var err error
+	if req.After, err = page.query.key(req.cursor); err != nil {
+		return nil, err
+	}
+	return page, s.fillPage(ctx, page, req.ListQuery)
+}
+
+// listStep is how many jobs are read at a time: with the largest payloads they are 16 MiB.
+const listStep = 64
+
+// fillPage reads jobs until the page has its limit, the list ends, or no more would fit one message.
+func (s *Service) fillPage(ctx context.Context, page *jobPage, q scheduler.ListQuery) error {
+	limit, room := q.Limit, int(s.nc.MaxPayload())
+	page.Jobs = []client.JobInfo{}
+	for {
+		q.Limit = min(limit-len(page.Jobs), listStep)
+		got, err := s.engine.List(ctx, q)
+		if err != nil {
+			return err
+		}
+		for i := range got.Jobs {
+			room -= len(got.Jobs[i].Def.Payload)
+			page.Jobs = append(page.Jobs, jobInfo(&got.Jobs[i]))
+		}
+		q.After = got.Next
+		if got.Next == "" || len(got.Jobs) < q.Limit || len(page.Jobs) == limit || room < 0 {
+			page.NextCursor = page.query.cursor(got.Next)
+			return nil
+		}
+	}
+}

@@ -1,0 +1,153 @@
+package api
+
+import (
+	"context"
+	"errors"
+
+	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler"
+)
+
+// triggerRequest asks for a manual run.
+type triggerRequest struct {
+	name, key    string
+	json, base64 []byte
+}
+
+var triggerMembers = object[triggerRequest]{
+	"name":            text(func(q *triggerRequest) *string { return &q.name }),
+	"payload":         jsonValue(func(q *triggerRequest) *[]byte { return &q.json }),
+	"payload_base64":  base64Value(func(q *triggerRequest) *[]byte { return &q.base64 }),
+	"idempotency_key": text(func(q *triggerRequest) *string { return &q.key }),
+}
+
+func (s *Service) trigger(ctx context.Context, tenant string, q *triggerRequest) (any, error) {
+	if err := job.ValidateName(q.name); err != nil {
+		return nil, err
+	}
+	if q.json != nil && q.base64 != nil {
+		return nil, errTwoPayloads()
+	}
+	req := scheduler.TriggerRequest{Tenant: tenant, Job: q.name, Key: q.key, Payload: q.base64, HasPayload: q.base64 != nil}
+	if q.json != nil {
+		req.Payload, req.HasPayload, req.PayloadJSON = q.json, true, true
+	}
+	if len(req.Payload) > s.opts.Rules.PayloadBytesMax {
+		return nil, job.Errorf(job.CodeTooLarge, "payload", "has %d bytes; at most %d are allowed", len(req.Payload), s.opts.Rules.PayloadBytesMax)
+	}
+	if len(q.key) > job.IdempotencyKeyMax {
+		return nil, job.Errorf(job.CodeTooLarge, "idempotency_key", "has %d bytes; at most %d are allowed", len(q.key), job.IdempotencyKeyMax)
+	}
+	v, err := s.engine.Trigger(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	return &client.RunReply{Run: runOf(&v)}, nil
+}
+
+// backfillRequest asks for a run for each tick of a range.
+type backfillRequest struct {
+	name     string
+	from, to job.Millis
+	limit    int // 0: not given
+}
+
+var backfillMembers = object[backfillRequest]{
+	"name":  text(func(q *backfillRequest) *string { return &q.name }),
+	"from":  instant(func(q *backfillRequest) *job.Millis { return &q.from }),
+	"to":    instant(func(q *backfillRequest) *job.Millis { return &q.to }),
+	"limit": between(1, scheduler.BackfillMax, func(q *backfillRequest) *int { return &q.limit }),
+}
+
+func (s *Service) backfill(ctx context.Context, tenant string, q *backfillRequest) (any, error) {
+	if err := job.ValidateName(q.name); err != nil {
+		return nil, err
+	}
+	switch {
+	case q.from == 0:
+		return nil, job.Errorf(job.CodeInvalidField, "from", "is missing; want the time of the first tick")
+	case q.to == 0:
+		return nil, job.Errorf(job.CodeInvalidField, "to", "is missing; want the time that the last tick is before")
+	case q.from >= q.to:
+		return nil, job.Errorf(job.CodeInvalidField, "from", "%s must be before to, which is %s", q.from, q.to)
+	}
+	n, err := s.engine.Backfill(ctx, tenant, q.name, q.from, q.to, q.limit)
+	if err != nil {
+		return nil, err
+	}
+	return &client.BackfillReply{Runs: n}, nil
+}
+
+// runListRequest is the query with the cursor that it goes on from.
+type runListRequest struct {
+	scheduler.RunQuery
+	cursor string
+}
+
+var runListMembers = object[runListRequest]{
+	"job":    text(func(q *runListRequest) *string { return &q.Job }),
+	"from":   instant(func(q *runListRequest) *job.Millis { return &q.From }),
+	"to":     instant(func(q *runListRequest) *job.Millis { return &q.To }),
+	"status": word(job.ParseStatus, func(q *runListRequest) *job.Status { return &q.Status }),
+	"limit":  between(1, scheduler.PageMax, func(q *runListRequest) *int { return &q.Limit }),
+	"cursor": text(func(q *runListRequest) *string { return &q.cursor }),
+}
+
+func (s *Service) runs(ctx context.Context, tenant string, q *runListRequest) (any, error) {
+	if err := job.ValidateName(q.Job); err != nil {
+		return nil, aboutJob(err)
+	}
+	if q.From != 0 && q.To != 0 && q.From >= q.To {
+		return nil, job.Errorf(job.CodeInvalidField, "from", "%s must be before to, which is %s", q.From, q.To)
+	}
+	setDefault(&q.Limit, PageDefault)
+	q.Tenant = tenant
+	page := &runPage{query: query{"runs", tenant, q.Job, q.From.String(), q.To.String(), q.Status.String()}}
+	key, err := page.query.key(q.cursor)
+	if err == nil && key != "" {
+		q.After, err = job.ParseRunID(key)
+	}
+	if err != nil {
+		return nil, err
+	}
+	got, err := s.engine.Runs(ctx, q.RunQuery)
+	if err != nil {
+		return nil, aboutJob(err)
+	}
+	page.Runs = make([]client.Run, len(got.Runs))
+	for i := range got.Runs {
+		page.Runs[i] = runOf(&got.Runs[i])
+	}
+	if got.Next != (job.RunID{}) {
+		page.NextCursor = page.query.cursor(got.Next.String())
+	}
+	return page, nil
+}
+
+// aboutJob gives an error about the name of a job the member that the name is in here.
+func aboutJob(err error) error {
+	e, ok := errors.AsType[*job.Error](err)
+	if !ok || e.Field != "name" {
+		return err
+	}
+	return &job.Error{Code: e.Code, Field: "job", Message: e.Message}
+}
+
+var runMembers = object[client.RunRequest]{
+	"run_id": text(func(q *client.RunRequest) *string { return &q.RunID }),
+}
+
+func (s *Service) run(ctx context.Context, tenant string, q *client.RunRequest) (any, error) {
+	id, err := job.ParseRunID(q.RunID)
+	if err != nil {
+		return nil, err
+	}
+	v, err := s.engine.Run(ctx, tenant, id)
+	if err != nil {
+		return nil, err
+	}
+	run := runOf(&v)
+	run.Attempts = attemptsOf(&v)
+	return &client.RunReply{Run: run}, nil
+}

@@ -1,0 +1,166 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/nats-io/nats.go"
+)
+
+// The headers of a reply that refuses.
+const (
+	errorHeader     = "Nats-Service-Error"
+	errorCodeHeader = "Nats-Service-Error-Code"
+)
+
+// Options set up a [Client]. Every zero value is a default.
+type Options struct {
+	Prefix string // first token of the subjects; default "carillon"
+	Tenant string // whose jobs; default "default"
+
+	// Timeout bounds a request whose context has no deadline. The server gives up after 10 s, on a bulk
+	// registration after 60 s; give it a little longer. Default 15 s.
+	Timeout time.Duration
+	// BulkTimeout is the same for [Client.PutMany] and for each request of [Client.PutAll]. Default 75 s.
+	BulkTimeout time.Duration
+	// BulkInFlight is how many requests [Client.PutAll] has under way at a time. More keep the server
+	// busier; it runs 4 of all its clients at a time. Default 4.
+	BulkInFlight int
+}
+
+func (o Options) withDefaults() Options {
+	setDefault(&o.Prefix, "carillon")
+	setDefault(&o.Tenant, "default")
+	setDefault(&o.Timeout, 15*time.Second)
+	setDefault(&o.BulkTimeout, 75*time.Second)
+	setDefault(&o.BulkInFlight, 4)
+	return o
+}
+
+func setDefault[T comparable](v *T, d T) {
+	var zero T
+	if *v == zero {
+		*v = d
+	}
+}
+
+func (o Options) validate() error {
+	switch {
+	case strings.ContainsAny(o.Prefix+o.Tenant, ".*> \t\r\n"):
+		return fmt.Errorf("client: options: prefix %q and tenant %q must each be one token of a NATS subject", o.Prefix, o.Tenant)
+	case o.Timeout < 0 || o.BulkTimeout < 0 || o.BulkInFlight < 0:
+		return errors.New("client: options: timeouts and limits must be positive")
+	}
+	return nil
+}
+
+// Client speaks to the leader of a Carillon cluster. Its methods are safe for concurrent use.
+type Client struct {
+	opts Options
+	nc   *nats.Conn
+	own  bool // the connection is the client's
+}
+
+// New returns a client that uses a connection of the caller's.
+func New(nc *nats.Conn, opts Options) (*Client, error) {
+	opts = opts.withDefaults()
+	if err := opts.validate(); err != nil {
+		return nil, err
+	}
+	return &Client{opts: opts, nc: nc}, nil
+}
+
+// Connect returns a client with a connection of its own, which Close closes. The url and the further
+// options are those of [nats.Connect].
+func Connect(url string, opts Options, natsOptions ...nats.Option) (*Client, error) {
+	nc, err := nats.Connect(url, natsOptions...)
+	if err != nil {
+		return nil, fmt.Errorf("client: connect to NATS at %s: %w", url, err)
+	}
+	c, err := New(nc, opts)
+	if err != nil {
+		nc.Close()
+		return nil, err
+	}
+	c.own = true
+	return c, nil
+}
+
+// Close closes the connection of a client that [Connect] made.
+func (c *Client) Close() {
+	if c.own {
+		c.nc.Close()
+	}
+}
+
+// encode writes a request: what is zero is left to the server's defaults.
+func encode(request any) ([]byte, error) {
+	body, err := json.Marshal(request, json.OmitZeroStructFields(true))
+	if err != nil {
+		return nil, fmt.Errorf("client: encode request: %w", err)
+	}
+	return body, nil
+}
+
+// ask sends a request and reads its reply.
+func ask[Reply any](ctx context.Context, c *Client, verb string, request any) (reply Reply, err error) {
+	body, err := encode(request)
+	if err != nil {
+		return reply, err
+	}
+	err = c.exchange(ctx, c.opts.Timeout, verb, body, &reply)
+	return reply, err
+}
+
+// exchange sends an encoded request and decodes its reply.
+func (c *Client) exchange(ctx context.Context, timeout time.Duration, verb string, body []byte, reply any) error {
+	if _, ok := ctx.Deadline(); !ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, timeout)
+		defer cancel()
+	}
+	subject := c.opts.Prefix + ".v1." + c.opts.Tenant + "." + verb
+	msg, err := c.nc.RequestWithContext(ctx, subject, body)
+	if err != nil {
+		return unanswered(subject, len(body), err)
+	}
+	if code := msg.Header.Get(errorCodeHeader); code != "" {
+		return refusal(msg, code)
+	}
+	if err := json.Unmarshal(msg.Data, reply); err != nil {
+		return fmt.Errorf("client: decode the reply to %s: %w", verb, err)
+	}
+	return nil
+}
+
+// unanswered tells why there is no reply.
+func unanswered(subject string, size int, err error) error {
+	e := &Error{Code: CodeUnavailable, Status: http.StatusServiceUnavailable, Cause: err}
+	switch {
+	case errors.Is(err, nats.ErrNoResponders):
+		e.Message = fmt.Sprintf("nobody answers on %s: no leader is there just now, or prefix and tenant are others", subject)
+	case errors.Is(err, nats.ErrMaxPayload):
+		e.Code, e.Status = CodeTooLarge, http.StatusRequestEntityTooLarge
+		e.Message = fmt.Sprintf("the request has %d bytes, more than the NATS server takes (max_payload)", size)
+	default:
+		e.Message = "no answer; whether the request took effect is unknown"
+	}
+	return e
+}
+
+// refusal reads what the server refused a request for.
+func refusal(msg *nats.Msg, code string) error {
+	var body ErrorReply
+	if json.Unmarshal(msg.Data, &body) != nil || body.Error == nil {
+		// Not from our service, but from whatever else listens there.
+		body.Error = &Error{Code: CodeInternal, Message: msg.Header.Get(errorHeader)}
+	}
+	body.Error.Status, _ = strconv.Atoi(code)
+	return body.Error
+}

@@ -1,0 +1,46 @@
+package client_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/carillon-io/carillon"
+)
+
+// serverURL is where the tests and the examples find a Carillon.
+var serverURL string
+
+// TestMain runs a whole server, with its data in a directory that goes with it.
+func TestMain(m *testing.M) {
+	code, err := runWithServer(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(code)
+}
+
+func runWithServer(m *testing.M) (code int, err error) {
+	dir, err := os.MkdirTemp("", "carillon-client-test-")
+	if err != nil {
+		return 0, err
+	}
+	defer os.RemoveAll(dir)
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	server, err := carillon.Start(ctx, carillon.Options{
+		Dir: dir, Listen: "127.0.0.1:0", HTTPListen: "127.0.0.1:0", Logger: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		return 0, fmt.Errorf("start the server: %w", err)
+	}
+	serverURL = server.Ready().NATS
+	code = m.Run()
+	stop, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	return code, server.Close(stop)
+}

@@ -1,0 +1,138 @@
+package client
+
+import "encoding/json"
+
+// PutRequest asks for a job to be registered, or updated.
+type PutRequest struct {
+	Job
+	IfVersion *uint32 `json:"if_version,omitzero"` // nil: any; 0: there must be no such job
+}
+
+// PutReply answers a [PutRequest].
+type PutReply struct {
+	Job     JobInfo `json:"job"`
+	Created bool    `json:"created"`
+}
+
+// PutManyRequest asks for many jobs to be registered, each by itself.
+type PutManyRequest struct {
+	Jobs []Job `json:"jobs"`
+}
+
+// PutManyReply answers a [PutManyRequest]; the results are in the order of the jobs.
+type PutManyReply struct {
+	Results  []PutResult `json:"results"`
+	Accepted int         `json:"accepted"`
+	Rejected int         `json:"rejected"`
+}
+
+// PutResult is what became of one job of a bulk registration. With Error nil the job is durable.
+type PutResult struct {
+	Name      string `json:"name"`
+	ID        string `json:"id,omitempty"`
+	Version   uint32 `json:"version,omitzero"`
+	NextRunAt Time   `json:"next_run_at,omitzero"`
+	Error     *Error `json:"error,omitzero"`
+}
+
+// NameRequest names a job, to get or delete it.
+type NameRequest struct {
+	Name string `json:"name"`
+}
+
+// JobReply answers with a job.
+type JobReply struct {
+	Job JobInfo `json:"job"`
+}
+
+// DeleteReply answers a delete.
+type DeleteReply struct {
+	Deleted bool `json:"deleted"`
+}
+
+// PauseRequest asks for a job to be paused or resumed.
+type PauseRequest struct {
+	Name   string `json:"name"`
+	Reason string `json:"reason,omitempty"` // shown as the job's status_reason
+}
+
+// ListRequest selects jobs, in the order of their names.
+type ListRequest struct {
+	Prefix string            `json:"prefix,omitempty"` // of the names
+	Labels map[string]string `json:"labels,omitempty"` // all must match
+	Status string            `json:"status,omitempty"` // active, paused, completed, failed
+	Limit  int               `json:"limit,omitzero"`   // 1 to 1000; default 100
+	Cursor string            `json:"cursor,omitempty"` // of the page before
+}
+
+// JobPage is one page of jobs. A page may be short, even empty, and still have a next one.
+type JobPage struct {
+	Jobs       []JobInfo `json:"jobs"`
+	NextCursor string    `json:"next_cursor,omitempty"` // "" at the end
+}
+
+// TriggerRequest asks for a run of a job now.
+type TriggerRequest struct {
+	Name           string          `json:"name"`
+	Payload        json.RawMessage `json:"payload,omitempty"`         // in place of the job's own
+	PayloadBase64  []byte          `json:"payload_base64,omitempty"`  // bytes instead of a JSON value
+	IdempotencyKey string          `json:"idempotency_key,omitempty"` // the same key, within a day, is the same run
+}
+
+// RunReply answers with a run.
+type RunReply struct {
+	Run Run `json:"run"`
+}
+
+// BackfillRequest asks for a run of a job for each tick of its schedule in [From, To).
+type BackfillRequest struct {
+	Name  string `json:"name"`
+	From  Time   `json:"from"`
+	To    Time   `json:"to"`
+	Limit int    `json:"limit,omitzero"` // the oldest so many; without it there must be at most 1,000
+}
+
+// BackfillReply tells how many runs a backfill started.
+type BackfillReply struct {
+	Runs int `json:"runs"`
+}
+
+// RunListRequest selects runs of a job, newest scheduled time first.
+type RunListRequest struct {
+	Job    string `json:"job"`
+	From   Time   `json:"from,omitzero"`    // scheduled at or after
+	To     Time   `json:"to,omitzero"`      // scheduled before
+	Status string `json:"status,omitempty"` // as in [Run]
+	Limit  int    `json:"limit,omitzero"`   // 1 to 1000; default 100
+	Cursor string `json:"cursor,omitempty"` // of the page before
+}
+
+// RunPage is one page of runs, with the rule of [JobPage].
+type RunPage struct {
+	Runs       []Run  `json:"runs"`
+	NextCursor string `json:"next_cursor,omitempty"`
+}
+
+// RunRequest names a run.
+type RunRequest struct {
+	RunID string `json:"run_id"`
+}
+
+// NextRequest asks when a schedule would tick. No job is needed.
+type NextRequest struct {
+	Schedule string `json:"schedule"`
+	Timezone string `json:"timezone,omitempty"`
+	Count    int    `json:"count,omitzero"` // 1 to 1000; default 10
+	After    Time   `json:"after,omitzero"` // default now; an @every counts from it
+	StartsAt Time   `json:"starts_at,omitzero"`
+	EndsAt   Time   `json:"ends_at,omitzero"`
+}
+
+// NextReply lists ticks, with a note on each change of the clock that moved, dropped or repeated one.
+type NextReply struct {
+	Times []Time   `json:"times"`
+	Notes []string `json:"notes"`
+}
+
+// StatusRequest asks for [Status]. It has no members, and an empty message is one too.
+type StatusRequest struct{}

@@ -1,0 +1,50 @@
+package client
+
+import (
+	"context"
+	"iter"
+)
+
+// Trigger starts a run of a job now, paused or not. With an idempotency key it may be repeated: the
+// same key, within a day, is the same run.
+func (c *Client) Trigger(ctx context.Context, request TriggerRequest) (Run, error) {
+	reply, err := ask[RunReply](ctx, c, "jobs.trigger", request)
+	return reply.Run, err
+}
+
+// Backfill starts a run of a job for each tick of a past range, and tells how many. Repeating it starts
+// them again.
+func (c *Client) Backfill(ctx context.Context, request BackfillRequest) (int, error) {
+	reply, err := ask[BackfillReply](ctx, c, "jobs.backfill", request)
+	return reply.Runs, err
+}
+
+// Run returns a run with its attempts.
+func (c *Client) Run(ctx context.Context, runID string) (Run, error) {
+	reply, err := ask[RunReply](ctx, c, "runs.get", RunRequest{RunID: runID})
+	return reply.Run, err
+}
+
+// ListRuns returns one page of the runs of a job, newest scheduled time first.
+func (c *Client) ListRuns(ctx context.Context, request RunListRequest) (RunPage, error) {
+	return ask[RunPage](ctx, c, "runs.list", request)
+}
+
+// Runs iterates over all runs that a request selects, as [Client.Jobs] does over jobs.
+func (c *Client) Runs(ctx context.Context, request RunListRequest) iter.Seq2[Run, error] {
+	return pages(request.Cursor, func(cursor string) ([]Run, string, error) {
+		request.Cursor = cursor
+		page, err := c.ListRuns(ctx, request)
+		return page.Runs, page.NextCursor, err
+	})
+}
+
+// Next tells when a schedule would tick, and what changes of the clock do to it.
+func (c *Client) Next(ctx context.Context, request NextRequest) (NextReply, error) {
+	return ask[NextReply](ctx, c, "schedules.next", request)
+}
+
+// Status tells how the leader is doing.
+func (c *Client) Status(ctx context.Context) (Status, error) {
+	return ask[Status](ctx, c, "status", StatusRequest{})
+}

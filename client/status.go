@@ -1,0 +1,35 @@
+package client
+
+// Status is how a server is doing. The counts are since its start.
+type Status struct {
+	Role       string   `json:"role"` // leader
+	Version    string   `json:"version"`
+	Shard      uint32   `json:"shard"`
+	Epoch      uint64   `json:"epoch"`       // the reign; only grows
+	LSN        uint64   `json:"lsn"`         // newest durable commit
+	AppliedLSN uint64   `json:"applied_lsn"` // newest commit that readers see
+	Lag        uint64   `json:"lag"`         // commits between the two
+	Jobs       int      `json:"jobs"`        // all
+	Armed      int      `json:"armed"`       // waiting for a tick
+	Waiting    int      `json:"waiting"`     // launches whose time has not come
+	InFlight   int      `json:"in_flight"`   // attempts that targets have not answered
+	Live       int      `json:"live"`        // runs without an outcome
+	Fired      uint64   `json:"fired"`
+	Skipped    uint64   `json:"skipped"`
+	Succeeded  uint64   `json:"succeeded"`
+	Failed     uint64   `json:"failed"` // attempts
+	Dead       uint64   `json:"dead"`
+	Commits    uint64   `json:"commits"`
+	Lateness   Lateness `json:"lateness"`
+	StartedAt  Time     `json:"started_at"`
+}
+
+// Lateness is the distribution of launch time minus scheduled time, in milliseconds.
+type Lateness struct {
+	Count  uint64  `json:"count"`
+	P50MS  float64 `json:"p50_ms"`
+	P90MS  float64 `json:"p90_ms"`
+	P99MS  float64 `json:"p99_ms"`
+	P999MS float64 `json:"p999_ms"`
+	MaxMS  float64 `json:"max_ms"`
+}

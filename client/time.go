@@ -1,0 +1,59 @@
+package client
+
+import (
+	"fmt"
+	"time"
+)
+
+// Time is an instant as the API writes it: RFC 3339 in UTC with milliseconds, or null for none. The
+// zero value is none.
+type Time struct{ time.Time }
+
+// At returns the instant of t, rounded up to the millisecond, so that nothing begins too early.
+func At(t time.Time) Time {
+	if t.IsZero() {
+		return Time{}
+	}
+	ms := t.UTC().Truncate(time.Millisecond)
+	if ms.Before(t) {
+		ms = ms.Add(time.Millisecond)
+	}
+	return Time{ms}
+}
+
+const timeLayout = "2006-01-02T15:04:05.000Z"
+
+// String returns the instant as the API writes it; the zero value is "".
+func (t Time) String() string {
+	if t.IsZero() {
+		return ""
+	}
+	return At(t.Time).Format(timeLayout)
+}
+
+// MarshalJSON implements [encoding/json.Marshaler].
+func (t Time) MarshalJSON() ([]byte, error) {
+	if t.IsZero() {
+		return []byte("null"), nil
+	}
+	b := make([]byte, 0, len(timeLayout)+2)
+	b = append(b, '"')
+	b = At(t.Time).AppendFormat(b, timeLayout)
+	return append(b, '"'), nil
+}
+
+// UnmarshalJSON implements [encoding/json.Unmarshaler].
+func (t *Time) UnmarshalJSON(b []byte) error {
+	if string(b) == "null" {
+		*t = Time{}
+		return nil
+	}
+	if len(b) < 2 || b[0] != '"' {
+		return fmt.Errorf("client: %q is no time; want RFC 3339", clip(string(b)))
+	}
+	if err := t.Time.UnmarshalText(b[1 : len(b)-1]); err != nil {
+		return fmt.Errorf("client: %q is no time; want RFC 3339: %w", clip(string(b)), err)
+	}
+	*t = At(t.Time)
+	return nil
+}
