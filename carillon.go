@@ -1,0 +1,210 @@
+// Package carillon is the assembly of a Carillon server: it opens the log and the store, brings them
+// level, starts the engine, and puts the API before it and the senders behind it. The command does
+// nothing but parse flags and call Start; so can any other program.
+package carillon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/carillon-io/carillon/api"
+	"github.com/carillon-io/carillon/dispatch"
+	"github.com/carillon-io/carillon/scheduler"
+)
+
+// Ready tells where a server is reached and what it holds, as the ready line of the command prints it.
+type Ready struct {
+	NATS  string
+	HTTP  string
+	Role  string
+	Epoch uint64
+	Jobs  int
+}
+
+// Server is a running Carillon. Its methods are safe for concurrent use.
+type Server struct {
+	opts       Options
+	data       *data
+	bus        *bus
+	dispatcher *dispatch.Dispatcher
+	engine     *scheduler.Engine
+	service    *api.Service
+	web        *http.Server
+	listener   net.Listener
+	ready      Ready
+
+	stopEngine context.CancelFunc
+	stopKeeper context.CancelFunc
+	background sync.WaitGroup
+	failed     chan error // first failure of any part
+	closeOnce  sync.Once
+	closed     chan struct{}
+	closeErr   error
+}
+
+// Start opens the data directory, recovers what it holds, and returns when everything is up: jobs
+// fire, requests are answered. Ctx bounds the start alone. On an error nothing is left running.
+func Start(ctx context.Context, opts Options) (*Server, error) {
+	opts = opts.withDefaults()
+	if err := opts.validate(); err != nil {
+		return nil, err
+	}
+	s := &Server{opts: opts, failed: make(chan error, 8), closed: make(chan struct{})}
+	for _, step := range []func(context.Context) error{
+		s.listen, s.openData, s.openBus, s.openEngine, s.openAPI,
+	} {
+		err := step(ctx)
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+			defer cancel()
+			return nil, errors.Join(err, s.Close(stop))
+		}
+	}
+	return s, nil
+}
+
+// listen takes the HTTP address first: a port in use is the likeliest fault and the cheapest to find.
+func (s *Server) listen(context.Context) error {
+	l, err := net.Listen("tcp", s.opts.HTTPListen)
+	if err != nil {
+		return fmt.Errorf("listen for HTTP on %s: %w", s.opts.HTTPListen, err)
+	}
+	s.listener = l
+	return nil
+}
+
+func (s *Server) openData(context.Context) (err error) {
+	s.data, err = openData(s.opts, s.fail)
+	return err
+}
+
+func (s *Server) openBus(ctx context.Context) (err error) {
+	s.bus, err = openBus(ctx, s.opts)
+	return err
+}
+
+func (s *Server) openEngine(context.Context) (err error) {
+	o := &s.opts
+	s.dispatcher, err = dispatch.New(dispatch.Options{
+		NATS: s.bus.dispatch, AllowPrivateTargets: o.AllowPrivateTargets, Logger: o.Logger,
+	})
+	if err != nil {
+		return err
+	}
+	s.engine, err = scheduler.Open(scheduler.Options{
+		Log: s.data.log, Store: s.data.store, Sender: s.dispatcher, Logger: o.Logger,
+		Settings: scheduler.Settings{Lead: o.Lead, CompletedRetention: o.CompletedRetention, HistoryDays: o.HistoryDays},
+	})
+	if err != nil {
+		return err
+	}
+	engineCtx, stopEngine := context.WithCancel(context.Background())
+	keeperCtx, stopKeeper := context.WithCancel(context.Background())
+	s.stopEngine, s.stopKeeper = stopEngine, stopKeeper
+	s.background.Go(func() { s.fail(s.engine.Serve(engineCtx)) })
+	s.background.Go(func() { s.fail(s.data.keep(keeperCtx, o.CheckpointEvery)) })
+	return nil
+}
+
+func (s *Server) openAPI(ctx context.Context) (err error) {
+	o := &s.opts
+	s.service, err = api.NewService(s.bus.api, s.engine, api.Options{
+		Prefix: o.Prefix, Version: o.Version, Rules: o.rules(), Logger: o.Logger,
+	})
+	if err != nil {
+		return err
+	}
+	s.web = api.NewHTTP(s.engine, api.HTTPOptions{Version: o.Version, Logger: o.Logger, Service: s.service})
+	s.background.Go(func() {
+		if err := s.web.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
+			s.fail(err)
+		}
+	})
+	st := s.engine.Status()
+	s.ready = Ready{
+		NATS: s.bus.url, HTTP: "http://" + s.listener.Addr().String(),
+		Role: st.Role, Epoch: st.Epoch, Jobs: st.Jobs,
+	}
+	return s.bus.flush(ctx)
+}
+
+// fail notes the failure of a part: the server is to be closed.
+func (s *Server) fail(err error) {
+	if err == nil {
+		return
+	}
+	s.opts.Logger.Error("a part has failed", slog.Any("error", err))
+	select {
+	case s.failed <- err:
+	default:
+	}
+}
+
+// Ready tells where the server is reached.
+func (s *Server) Ready() Ready { return s.ready }
+
+// Wait blocks until a part of the server fails, and returns why, or until it is closed: nil.
+func (s *Server) Wait() error {
+	select {
+	case err := <-s.failed:
+		return err
+	case <-s.closed:
+		return nil
+	}
+}
+
+// closeTimeMax bounds a Close whose context has no end of its own.
+const closeTimeMax = time.Minute
+
+// Close ends the server: it takes no more requests, launches nothing more, gives what is with its
+// targets until ctx ends to be answered and recorded, and leaves a checkpoint. Whatever ctx cuts short
+// is launched again at the next start. A second Close waits for the first.
+func (s *Server) Close(ctx context.Context) error {
+	s.closeOnce.Do(func() {
+		ctx, cancel := context.WithTimeout(ctx, closeTimeMax)
+		defer cancel()
+		s.closeErr = s.close(ctx)
+		close(s.closed)
+	})
+	<-s.closed
+	return s.closeErr
+}
+
+// close takes down what was put up, in the opposite order.
+func (s *Server) close(ctx context.Context) error {
+	var errs []error
+	if s.service != nil {
+		errs = append(errs, s.service.Close(ctx))
+	}
+	if s.web != nil {
+		errs = append(errs, s.web.Shutdown(ctx))
+	} else if s.listener != nil {
+		errs = append(errs, s.listener.Close())
+	}
+	if s.stopEngine != nil {
+		s.engine.Drain(ctx)
+		s.stopKeeper()
+		s.stopEngine()
+		<-s.engine.Done()
+	}
+	if s.dispatcher != nil {
+		errs = append(errs, s.dispatcher.Close(ctx))
+	}
+	s.background.Wait()
+	if s.bus != nil {
+		s.bus.close()
+	}
+	if s.data != nil {
+		errs = append(errs, s.data.close())
+	}
+	return errors.Join(errs...)
+}

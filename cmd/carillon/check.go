@@ -1,0 +1,103 @@
+package main
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/job"
+)
+
+// checkResult checks a job for a dry run by the rules that every server has. What depends on how a
+// server is set up, such as its own payload limit, only that server can tell.
+func checkResult(j *client.Job) client.PutResult {
+	result := client.PutResult{Name: j.Name}
+	if err := checkJob(j); err != nil {
+		e := job.AsError(err)
+		result.Error = &client.Error{Code: client.Code(e.Code), Field: e.Field, Message: e.Message}
+	}
+	return result
+}
+
+func checkJob(j *client.Job) error {
+	def, err := definitionOf(j)
+	if err != nil {
+		return err
+	}
+	if err := def.Validate(job.Rules{PayloadBytesMax: job.PayloadBytesCeiling, AllowPrivateTargets: true}); err != nil {
+		return err
+	}
+	_, err = job.ParseSchedule(def.Spec())
+	return err
+}
+
+// definitionOf fills the defaults in, as a server does.
+func definitionOf(j *client.Job) (job.Definition, error) {
+	d := job.Defaults()
+	d.Tenant, d.Name = "default", j.Name
+	d.Schedule, d.Timezone, d.MaxRuns, d.Jitter = j.Schedule, j.Timezone, j.MaxRuns, time.Duration(j.Jitter)
+	d.StartsAt, d.EndsAt = millisOf(j.StartsAt), millisOf(j.EndsAt)
+	d.Payload, d.PayloadJSON = j.PayloadBase64, false
+	if len(j.Payload) > 0 {
+		if len(j.PayloadBase64) > 0 {
+			return d, job.Errorf(job.CodeInvalidField, "payload_base64", "excludes payload; want one of them")
+		}
+		d.Payload, d.PayloadJSON = j.Payload, true
+	}
+	d.Headers, d.Labels, d.Description, d.Paused = pairsOf(j.Headers), pairsOf(j.Labels), j.Description, j.Paused
+	d.Target = job.Target{Subject: j.Target.Subject, URL: j.Target.URL, Method: "POST", Handler: j.Target.Name}
+	set(&d.Target.Method, j.Target.Method)
+	set(&d.AttemptTimeout, time.Duration(j.AttemptTimeout))
+	set(&d.Retry.MaxAttempts, j.Retry.MaxAttempts)
+	set(&d.Retry.InitialInterval, time.Duration(j.Retry.InitialInterval))
+	set(&d.Retry.Multiplier, j.Retry.Multiplier)
+	set(&d.Retry.MaxInterval, time.Duration(j.Retry.MaxInterval))
+	set(&d.Retry.MaxAge, time.Duration(j.Retry.MaxAge))
+	if j.CatchupWindow != nil {
+		d.CatchupWindow = time.Duration(*j.CatchupWindow)
+	}
+	if j.MaxCatchupRuns != nil {
+		d.MaxCatchupRuns = *j.MaxCatchupRuns
+	}
+	return d, errors.Join(
+		parseInto(&d.Target.Kind, j.Target.Kind, job.ParseTargetKind),
+		parseInto(&d.Completion, j.Completion, job.ParseCompletion),
+		parseInto(&d.Overlap, j.OverlapPolicy, job.ParseOverlap),
+		parseInto(&d.Missed, j.MissedRunPolicy, job.ParseMissed),
+	)
+}
+
+// set overwrites a default with what is not zero.
+func set[T comparable](at *T, v T) {
+	var zero T
+	if v != zero {
+		*at = v
+	}
+}
+
+// parseInto overwrites a default with a word that is not empty.
+func parseInto[T any](at *T, word string, parse func(string) (T, error)) error {
+	if word == "" {
+		return nil
+	}
+	v, err := parse(word)
+	*at = v
+	return err
+}
+
+func millisOf(t client.Time) job.Millis {
+	if t.IsZero() {
+		return 0
+	}
+	return job.MillisUp(t.Time)
+}
+
+func pairsOf(m map[string]string) []job.Pair {
+	pairs := make([]job.Pair, 0, len(m))
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		pairs = append(pairs, job.Pair{Key: key, Value: m[key]})
+	}
+	return pairs
+}

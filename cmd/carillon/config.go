@@ -1,0 +1,101 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// configBytesMax bounds a config file.
+const configBytesMax = 1 << 20
+
+// configFile is the flag that names a config file: one JSON object whose keys are the flags of serve,
+// in snake_case. A flag wins over the environment, the environment over the file, the file over the
+// default. A key that is no flag is an error, so that a typo never silently leaves a default.
+type configFile string
+
+// BeforeResolve reads the file and lets it answer for the flags that were not given. The parser calls
+// it, for whichever command, as soon as the flag or its variable is set.
+func (c configFile) BeforeResolve(ctx *kong.Context, trace *kong.Path) error {
+	serve := ctx.Selected()
+	if serve == nil || serve.Name != "serve" {
+		return nil
+	}
+	path, _ := ctx.FlagValue(trace.Flag).(configFile)
+	settings, err := readConfig(string(path), serve.Flags)
+	if err != nil {
+		return fmt.Errorf("config file %s: %w", path, err)
+	}
+	ctx.AddResolver(kong.ResolverFunc(func(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
+		text, ok := settings[configKey(flag)]
+		if !ok || slices.ContainsFunc(flag.Envs, isSet) {
+			return nil, nil
+		}
+		return text, nil
+	}))
+	return nil
+}
+
+func isSet(variable string) bool {
+	_, ok := os.LookupEnv(variable)
+	return ok
+}
+
+// configKey is a flag's key in a config file.
+func configKey(flag *kong.Flag) string { return strings.ReplaceAll(flag.Name, "-", "_") }
+
+// readConfig returns the settings of a file as the text that would follow their flags.
+func readConfig(path string, flags []*kong.Flag) (map[string]string, error) {
+	text, err := readFileMax(path, configBytesMax)
+	if err != nil {
+		return nil, err
+	}
+	var raw map[string]jsontext.Value
+	if err := json.Unmarshal(text, &raw); err != nil {
+		return nil, fmt.Errorf("want one JSON object: %w", err)
+	}
+	settings := make(map[string]string, len(raw))
+	for key, value := range raw {
+		if err := checkConfigKey(key, flags); err != nil {
+			return nil, err
+		}
+		if settings[key], err = configText(value); err != nil {
+			return nil, fmt.Errorf("key %q: %w", key, err)
+		}
+	}
+	return settings, nil
+}
+
+func checkConfigKey(key string, flags []*kong.Flag) error {
+	var known []string
+	for _, flag := range flags {
+		if flag.Name == "config" || flag.Name == "help" {
+			continue
+		}
+		if configKey(flag) == key {
+			return nil
+		}
+		known = append(known, configKey(flag))
+	}
+	slices.Sort(known)
+	return fmt.Errorf("key %q is unknown; want one of %s", key, strings.Join(known, ", "))
+}
+
+// configText returns a scalar as it would stand on the command line.
+func configText(value jsontext.Value) (string, error) {
+	switch value.Kind() {
+	case '"':
+		var s string
+		err := json.Unmarshal(value, &s)
+		return s, err
+	case 't', 'f', '0':
+		return value.String(), nil
+	}
+	return "", errors.New("want a string, a number, true or false")
+}

@@ -1,0 +1,35 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+)
+
+// checkDataDir refuses a directory that has files and none of a data directory: a mistyped --data must
+// not scatter files in a directory of something else. An empty or a missing directory is fine.
+func checkDataDir(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("data directory: %w", err)
+	}
+	known := []string{"LOCK", "wal", "store", "nats"}
+	foreign := ""
+	for _, e := range entries {
+		if slices.Contains(known, e.Name()) {
+			return nil
+		}
+		if foreign == "" && e.Name() != "lost+found" {
+			foreign = e.Name()
+		}
+	}
+	if foreign != "" {
+		return fmt.Errorf("%s is not a data directory: it has %s and no wal/ or store/; choose an empty or a new directory with --data", dir, foreign)
+	}
+	return nil
+}

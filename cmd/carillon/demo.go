@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/carillon-io/carillon"
+)
+
+// demoCmd runs the main job before your eyes.
+type demoCmd struct {
+	For  span   `help:"How long it runs." default:"15s"`
+	Data string `help:"Keep the data in this directory; by default it is a temporary one." placeholder:"DIR" type:"path"`
+}
+
+// Help is what `carillon demo --help` says besides the flags.
+func (*demoCmd) Help() string {
+	return `Starts a server of its own on free ports, registers a handful of jobs over NATS, receives what they fire over NATS and HTTP, and shows for each firing how late it came: the time from the scheduled instant until the receiver had it.
+
+Examples:
+
+  carillon demo
+  carillon demo --for 1m`
+}
+
+// demoForMin leaves the jobs of the demo time to fire.
+const demoForMin = 3 * time.Second
+
+// Run implements the command.
+func (c *demoCmd) Run(ctx context.Context, con *console) (err error) {
+	if time.Duration(c.For) < demoForMin {
+		return usagef("--for %s is too short to see anything; want at least %s", time.Duration(c.For), demoForMin)
+	}
+	show := newDemoShow(con)
+	stage, err := openDemoStage(ctx, con, c.Data)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stage.close()) }()
+	show.opening(stage.server.Ready(), stage.dir, stage.temporary)
+	jobs := demoJobs(time.Now(), time.Duration(c.For), stage.hall.url)
+	if err := stage.register(ctx, jobs); err != nil {
+		return err
+	}
+	show.jobs(jobs, time.Duration(c.For))
+	stage.watch(ctx, time.Duration(c.For), show)
+	show.summary(jobs)
+	show.nextSteps()
+	return show.verdict(ctx)
+}
+
+// demoStage is what a demo runs on.
+type demoStage struct {
+	dir       string
+	temporary bool
+	server    *carillon.Server
+	remote    *remote
+	hall      *demoHall
+}
+
+func openDemoStage(ctx context.Context, con *console, dir string) (_ *demoStage, err error) {
+	s := &demoStage{dir: dir}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.close())
+		}
+	}()
+	if dir == "" {
+		if s.dir, err = os.MkdirTemp("", "carillon-demo-"); err != nil {
+			return nil, err
+		}
+		s.temporary = true
+	} else if err := checkDataDir(dir); err != nil {
+		return nil, err
+	}
+	logger := newLogger(con.err, "text", "error")
+	tuneRuntime(logger)
+	s.server, err = carillon.Start(ctx, carillon.Options{
+		Dir: s.dir, Listen: "127.0.0.1:0", HTTPListen: "127.0.0.1:0", AllowPrivateTargets: true,
+		Logger: logger, Version: buildVersion().Version,
+	})
+	if err != nil {
+		return nil, err
+	}
+	flags := remoteFlags{Server: s.server.Ready().NATS, Tenant: "default", Prefix: "carillon", Timeout: span(10 * time.Second)}
+	if s.remote, err = flags.connect(ctx); err != nil {
+		return nil, err
+	}
+	s.hall, err = openDemoHall(s.remote.nc)
+	return s, err
+}
+
+// register puts the jobs over NATS, as any client would.
+func (s *demoStage) register(ctx context.Context, jobs []demoJob) error {
+	for _, j := range jobs {
+		if _, _, err := s.remote.Put(ctx, j.job); err != nil {
+			return fmt.Errorf("register %s: %w", j.job.Name, err)
+		}
+	}
+	return nil
+}
+
+// watch shows what is received until the time is over or ctx ends.
+func (s *demoStage) watch(ctx context.Context, span time.Duration, show *demoShow) {
+	end := time.NewTimer(span)
+	defer end.Stop()
+	for {
+		select {
+		case f := <-s.hall.firings:
+			show.firing(f)
+		case <-end.C:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// close takes everything down and leaves nothing behind that was not asked for.
+func (s *demoStage) close() error {
+	var errs []error
+	if s.server != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		errs = append(errs, s.server.Close(ctx))
+	}
+	if s.hall != nil {
+		s.hall.close()
+	}
+	if s.remote != nil {
+		s.remote.close()
+	}
+	if s.temporary {
+		errs = append(errs, os.RemoveAll(s.dir))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
+
+// demoFailures is how often the flaky receiver refuses a run before it takes it.
+const demoFailures = 2
+
+// firing is one attempt as a receiver of the demo saw it.
+type firing struct {
+	job       string
+	scheduled time.Time
+	received  time.Time
+	attempt   int
+	how       string
+	failed    bool
+}
+
+// demoHall is where the demo's bells are heard: a NATS subscription and an HTTP server. The time of
+// receipt is read before anything else is done.
+type demoHall struct {
+	firings chan firing
+	url     string
+	web     *http.Server
+	done    chan struct{} // closed when the HTTP server has ended
+	sub     *nats.Subscription
+}
+
+func openDemoHall(nc *nats.Conn) (*demoHall, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("listen for the demo's webhooks: %w", err)
+	}
+	h := &demoHall{
+		firings: make(chan firing, 1024), done: make(chan struct{}),
+		url: "http://" + listener.Addr().String(),
+	}
+	h.web = &http.Server{Handler: h, ReadHeaderTimeout: 5 * time.Second}
+	go func() {
+		defer close(h.done)
+		if err := h.web.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			h.hear(firing{how: err.Error(), failed: true})
+		}
+	}()
+	h.sub, err = nc.Subscribe(demoSubjects+"*", func(m *nats.Msg) {
+		f := newFiring(time.Now(), m.Header.Get)
+		f.how = "nats " + m.Subject
+		h.hear(f)
+	})
+	if err == nil {
+		err = nc.Flush()
+	}
+	return h, err
+}
+
+// ServeHTTP takes a webhook; the flaky one refuses a run at first.
+func (h *demoHall) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	f := newFiring(time.Now(), r.Header.Get)
+	status := http.StatusNoContent
+	if strings.HasSuffix(r.URL.Path, "/flaky") && f.attempt <= demoFailures {
+		status, f.failed = http.StatusServiceUnavailable, true
+	}
+	w.WriteHeader(status)
+	f.how = fmt.Sprintf("http %s %s, attempt %d, answered %d", r.Method, r.URL.Path, f.attempt, status)
+	h.hear(f)
+}
+
+// newFiring reads the headers that every target receives.
+func newFiring(received time.Time, header func(string) string) firing {
+	f := firing{job: strings.TrimPrefix(header("Carillon-Job"), "demo/"), received: received}
+	f.scheduled, _ = time.Parse(time.RFC3339Nano, header("Carillon-Scheduled-At"))
+	f.attempt, _ = strconv.Atoi(header("Carillon-Attempt"))
+	return f
+}
+
+// hear passes a firing on. Nobody waits for a show that is over.
+func (h *demoHall) hear(f firing) {
+	select {
+	case h.firings <- f:
+	default:
+	}
+}
+
+func (h *demoHall) close() {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	if err := h.web.Shutdown(ctx); err != nil {
+		_ = h.web.Close()
+	}
+	<-h.done
+	if h.sub != nil {
+		_ = h.sub.Unsubscribe()
+	}
+}

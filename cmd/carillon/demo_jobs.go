@@ -1,0 +1,51 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/carillon-io/carillon/client"
+)
+
+// demoSubjects begins the subjects that the demo's jobs fire to.
+const demoSubjects = "demo."
+
+// demoJob is a job of the demo, with what there is to see.
+type demoJob struct {
+	job  client.Job
+	note string
+}
+
+// demoJobs are the jobs of a demo that runs for the given span from now. Url is where its HTTP receiver
+// listens.
+func demoJobs(now time.Time, span time.Duration, url string) []demoJob {
+	at := func(percent int) string {
+		return "@at " + client.At(now.Add(span*time.Duration(percent)/100)).String()
+	}
+	onNATS := func(name, schedule, note string) demoJob {
+		return demoJob{client.Job{
+			Name: "demo/" + name, Schedule: schedule,
+			Target:  client.Target{Kind: "nats", Subject: demoSubjects + name},
+			Payload: fmt.Appendf(nil, `{"from":%q}`, name),
+		}, note}
+	}
+	onHTTP := func(name, schedule, note string) demoJob {
+		return demoJob{client.Job{
+			Name: "demo/" + name, Schedule: schedule,
+			Target:  client.Target{Kind: "http", URL: url + "/" + name},
+			Payload: fmt.Appendf(nil, `{"from":%q}`, name),
+			Retry: client.Retry{
+				MaxAttempts: demoFailures + 1, InitialInterval: client.Duration(400 * time.Millisecond), Multiplier: 1.5,
+			},
+		}, note}
+	}
+	return []demoJob{
+		onNATS("heartbeat", "@every 1s", "an interval"),
+		onNATS("cron", "*/5 * * * * *", "cron, with seconds"),
+		onNATS("once-1", at(20), "a one-shot"),
+		onNATS("once-2", at(45), "a one-shot"),
+		onNATS("once-3", at(70), "a one-shot"),
+		onHTTP("webhook", "@every 2s", "a webhook"),
+		onHTTP("flaky", at(30), fmt.Sprintf("a webhook that fails %d times", demoFailures)),
+	}
+}

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/carillon-io/carillon"
+)
+
+// demoShow prints the demo and keeps its numbers.
+type demoShow struct {
+	con    *console
+	colour bool
+	late   map[string][]time.Duration // lateness of first attempts, by job
+}
+
+func newDemoShow(con *console) *demoShow {
+	return &demoShow{con: con, colour: isTerminal(con.out) && !isSet("NO_COLOR"), late: map[string][]time.Duration{}}
+}
+
+// The colours of a terminal.
+const (
+	bold  = "1"
+	dim   = "2"
+	red   = "31"
+	green = "32"
+)
+
+func (s *demoShow) paint(style, text string) string {
+	if !s.colour {
+		return text
+	}
+	return "\x1b[" + style + "m" + text + "\x1b[0m"
+}
+
+func (s *demoShow) opening(r carillon.Ready, dir string, temporary bool) {
+	kept := ""
+	if temporary {
+		kept = " (removed at the end)"
+	}
+	s.con.printf("%s\n\n", s.paint(bold, "A Carillon server is up."))
+	t := newTable(s.con.out)
+	t.pair("  NATS", r.NATS)
+	t.pair("  HTTP", r.HTTP)
+	t.pair("  data", dir+kept)
+	_ = t.flush()
+}
+
+func (s *demoShow) jobs(jobs []demoJob, span time.Duration) {
+	s.con.printf("\n%s\n\n", s.paint(bold, fmt.Sprintf("%d jobs are registered over NATS.", len(jobs))))
+	t := newTable(s.con.out, "  JOB", "SCHEDULE", "TARGET", "WHAT")
+	for _, j := range jobs {
+		t.row("  "+j.job.Name, j.job.Schedule, showTarget(j.job.Target), j.note)
+	}
+	_ = t.flush()
+	s.con.printf("\n%s\n\n", s.paint(bold, fmt.Sprintf("This is what they fire in %s (Ctrl-C ends it).", span)))
+	s.con.printf("  %-10s  %-12s  %11s   %s\n", "JOB", "SCHEDULED", "LATE", "RECEIVED OVER")
+}
+
+// firing prints an attempt as it comes in. Only the first attempt of a run has a lateness: a retry
+// is late by design.
+func (s *demoShow) firing(f firing) {
+	late, style := "retry", dim
+	if f.attempt <= 1 {
+		lateness := f.received.Sub(f.scheduled)
+		s.late[f.job] = append(s.late[f.job], lateness)
+		late, style = "+"+formatMillis(lateness), green
+		if lateness < 0 {
+			late, style = formatMillis(lateness)+" EARLY", red
+		}
+	}
+	how := f.how
+	if f.failed {
+		how = s.paint(red, how)
+	}
+	s.con.printf("  %-10s  %-12s  %s   %s\n",
+		f.job, f.scheduled.Local().Format("15:04:05.000"), s.paint(style, fmt.Sprintf("%11s", late)), how)
+}
+
+func (s *demoShow) summary(jobs []demoJob) {
+	s.con.printf("\n%s\n\n", s.paint(bold, "How late the runs reached their receivers:"))
+	t := newTable(s.con.out, "  JOB", "RUNS", "EARLY", "P50", "P99", "MAX")
+	var all []time.Duration
+	for _, j := range jobs {
+		name := j.job.Name[len("demo/"):]
+		s.summaryRow(t, name, s.late[name])
+		all = append(all, s.late[name]...)
+	}
+	s.summaryRow(t, "all", all)
+	_ = t.flush()
+}
+
+func (s *demoShow) summaryRow(t *table, name string, late []time.Duration) {
+	slices.Sort(late)
+	if len(late) == 0 {
+		t.row("  "+name, "0", "0", "-", "-", "-")
+		return
+	}
+	t.row("  "+name, fmt.Sprint(len(late)), fmt.Sprint(countEarly(late)),
+		formatMillis(percentile(late, 50)), formatMillis(percentile(late, 99)), formatMillis(late[len(late)-1]))
+}
+
+func (s *demoShow) nextSteps() {
+	s.con.printf("\n%s\n\n", s.paint(bold, "Next steps:"))
+	for _, step := range [][2]string{
+		{"carillon serve", "run a server, data in ./carillon-data"},
+		{"carillon job put hello --schedule '@every 10s' --target nats:hello", "register a job with it"},
+		{"carillon run list hello", "see what it did"},
+		{"carillon import --crontab /etc/crontab --dry-run", "see what your crontab would be"},
+	} {
+		s.con.printf("  %s\n      %s\n", step[0], s.paint(dim, step[1]))
+	}
+}
+
+// verdict makes a demo fail that showed nothing or showed a run too early. One that was interrupted
+// may have had no time to show anything.
+func (s *demoShow) verdict(ctx context.Context) error {
+	runs, early := 0, 0
+	for _, late := range s.late {
+		runs += len(late)
+		early += countEarly(late)
+	}
+	switch {
+	case early > 0:
+		return fmt.Errorf("%s came early; was the clock of this machine set back?", plural(early, "run"))
+	case runs == 0 && ctx.Err() == nil:
+		return errors.New("no run was received; the log above says why")
+	}
+	return nil
+}
+
+func countEarly(late []time.Duration) int {
+	n := 0
+	for _, d := range late {
+		if d < 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// percentile returns a value of a sorted list by nearest rank.
+func percentile(sorted []time.Duration, percent int) time.Duration {
+	rank := (len(sorted)*percent + 99) / 100
+	return sorted[max(rank, 1)-1]
+}
+
+// formatMillis shows a duration in milliseconds.
+func formatMillis(d time.Duration) string {
+	return fmt.Sprintf("%.2f ms", float64(d)/float64(time.Millisecond))
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-io/carillon/snapshot"
+	"github.com/carillon-io/carillon/wal"
+)
+
+// advice is what to do about an error that people meet.
+type advice struct {
+	is   error
+	text string
+}
+
+// advices are looked through from the top, and the first that fits is given. Errors that say it
+// themselves are not here.
+var advices = []advice{
+	{syscall.EADDRINUSE, "another program has that port: stop it, or choose another with --listen or --http-listen (port 0 picks a free one)"},
+	{syscall.EADDRNOTAVAIL, "no interface of this machine has that address: choose one with --listen or --http-listen"},
+	{snapshot.ErrInUse, "a carillon is running on it: stop that one first"},
+	{snapshot.ErrForeign, "choose another directory with --data; nothing was changed"},
+	{snapshot.ErrVersion, "another version of carillon wrote it: run that one; nothing was changed"},
+	{wal.ErrLocked, "a carillon is running on it: stop that one first, or work on a copy"},
+	{wal.ErrVersion, "a newer carillon wrote it: run that version or a later one; nothing was changed"},
+	{wal.ErrNoSpace, "free space on the disk of the data directory, then start again: nothing acknowledged is lost"},
+	{syscall.ENOSPC, "free space on the disk of the data directory, then start again: nothing acknowledged is lost"},
+	{syscall.EDQUOT, "the quota of the disk is used up: free space, then start again; nothing acknowledged is lost"},
+	{syscall.EROFS, "the file system is read-only: mount it for writing, or choose another directory with --data"},
+	{syscall.EACCES, "the user that runs carillon may not do that: give it the rights, or choose another place"},
+	{syscall.EPERM, "the user that runs carillon may not do that: give it the rights, or choose another place"},
+	{syscall.ENOTDIR, "a part of the path is a file: choose a directory"},
+	{syscall.EMFILE, "the process has too many open files: raise the limit (ulimit -n, or LimitNOFILE= of systemd)"},
+	{nats.ErrNoServers, "nothing answers there: is a server running, and is the address right?"},
+	{nats.ErrAuthorization, "it refuses these credentials: give the right ones with --creds"},
+	{snapshot.ErrFailed, "look into the system's log; if the files are damaged, restore a backup"},
+	{wal.ErrPoisoned, "the disk failed to write: look into the system's log, then start again; nothing acknowledged is lost"},
+}
+
+// explain is the one line that a failed command ends with: what went wrong, where, and what to do.
+func explain(err error) string {
+	if text, ok := explainDamage(err); ok {
+		return text
+	}
+	text := oneLine(err.Error())
+	for _, a := range advices {
+		if errors.Is(err, a.is) {
+			return text + "; " + a.text
+		}
+	}
+	return text
+}
+
+// explainDamage tells of a log that cannot be used as it is.
+func explainDamage(err error) (string, bool) {
+	if damage := (*wal.CorruptionError)(nil); errors.As(err, &damage) {
+		from := ""
+		if damage.LSN > 0 {
+			from = fmt.Sprintf(", from LSN %d on", damage.LSN)
+		}
+		return fmt.Sprintf("the log is damaged: %s at offset %d%s: %s; nothing was changed: "+
+			"keep a copy of the directory, see what is left with 'carillon wal dump', and restore a backup",
+			filepath.Join(damage.Dir, damage.Segment), damage.Offset, from, oneLine(damage.Reason)), true
+	}
+	if mismatch := (*wal.MismatchError)(nil); errors.As(err, &mismatch) {
+		return fmt.Sprintf("the log %s and the store beside it do not belong together: %s; nothing was changed: "+
+			"restore wal/ and store/ from one and the same copy", mismatch.Dir, oneLine(mismatch.Reason)), true
+	}
+	return "", false
+}
+
+// oneLine joins the lines of joined errors.
+func oneLine(text string) string {
+	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
+}

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/carillon-io/carillon/client"
+)
+
+// span is a duration flag that knows days, as the API does: 90s, 1h30m, 7d, 1d12h.
+type span time.Duration
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (s *span) UnmarshalText(text []byte) error {
+	d, err := client.ParseDuration(string(text))
+	if err != nil {
+		return errors.New(strings.TrimPrefix(err.Error(), "client: "))
+	}
+	*s = span(d)
+	return nil
+}
+
+// instant is a flag for a time: RFC 3339, or only its day, which begins at midnight UTC.
+type instant struct{ client.Time }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (i *instant) UnmarshalText(text []byte) error {
+	for _, layout := range []string{time.RFC3339Nano, time.DateOnly} {
+		if t, err := time.Parse(layout, string(text)); err == nil {
+			i.Time = client.At(t)
+			return nil
+		}
+	}
+	return fmt.Errorf("%q is no time; want RFC 3339 such as 2026-12-01T08:00:00Z, or a day such as 2026-12-01", clip(string(text)))
+}
+
+// days is a flag that counts whole days: 90 or 90d.
+type days int
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (d *days) UnmarshalText(text []byte) error {
+	n, err := strconv.Atoi(strings.TrimSuffix(string(text), "d"))
+	if err != nil || n < 1 || n > 36500 {
+		return fmt.Errorf("%q is no number of days; want one such as 90d", clip(string(text)))
+	}
+	*d = days(n)
+	return nil
+}

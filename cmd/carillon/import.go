@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"iter"
+
+	"github.com/carillon-io/carillon/client"
+)
+
+// importCmd registers jobs in bulk.
+type importCmd struct {
+	Files    []string `arg:"" optional:"" name:"file" help:"Files of JSON lines, one job each; - is standard input. With --crontab: more crontabs."`
+	Crontab  string   `help:"Take a crontab over; - is standard input." placeholder:"FILE"`
+	System   *bool    `negatable:"" help:"The crontab has a user column (known by the path for /etc/crontab and cron.d)."`
+	Target   string   `help:"Target of the jobs of a crontab; may have {{name}}, {{hash}}, {{user}} and {{file}} in it." default:"nats:cron.{{name}}"`
+	Timezone string   `help:"Timezone of the crontab's times until a CRON_TZ; this machine's if left out." placeholder:"ZONE"`
+	DryRun   bool     `help:"Check and show the jobs; register none."`
+	remoteFlags
+	outputFlag
+}
+
+// Help is what `carillon import --help` says besides the flags.
+func (*importCmd) Help() string {
+	return `Jobs that are there already are updated. One that cannot be taken is told with its line and the reason, the rest goes in, and the exit status is 1.
+
+Examples:
+
+  carillon export > jobs.jsonl
+  carillon import jobs.jsonl
+  carillon import --crontab /etc/crontab
+  carillon import --crontab /etc/cron.d/* --target 'nats:cron.{{file}}.{{name}}'
+  crontab -l | carillon import --crontab - --timezone Europe/Berlin --dry-run`
+}
+
+// registrar takes any number of jobs and calls each with the result of every one, in their order.
+type registrar func(ctx context.Context, jobs iter.Seq[client.Job], each func(client.PutResult)) (client.PutTotals, error)
+
+// Run implements the command.
+func (c *importCmd) Run(ctx context.Context, con *console) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	read, files := readJobLines, c.Files
+	if c.Crontab != "" {
+		read, files = c.crontabs(con).read, append([]string{c.Crontab}, c.Files...)
+	}
+	report := newImportReport(con, c)
+	put := registrar(report.rehearse)
+	if !c.DryRun {
+		remote, err := c.connect(ctx)
+		if err != nil {
+			return err
+		}
+		defer remote.close()
+		put = remote.PutAll
+	}
+	var readErr error
+	jobs := func(yield func(client.Job) bool) {
+		for _, file := range files {
+			if readErr = read(con, file, report.into(yield)); readErr != nil {
+				return
+			}
+		}
+	}
+	_, err := put(ctx, jobs, report.result)
+	if err == nil {
+		err = readErr
+	}
+	return report.close(err)
+}
+
+// check finds what no file can make up for, before any is read.
+func (c *importCmd) check() error {
+	if c.Crontab == "" && len(c.Files) == 0 {
+		return usagef("want a file of JSON lines (- is standard input), or --crontab FILE")
+	}
+	if c.Crontab == "" {
+		return nil
+	}
+	for _, file := range append([]string{c.Crontab}, c.Files...) {
+		if err := checkCrontabName(file); err != nil {
+			return err
+		}
+	}
+	return checkTemplate(c.Target)
+}
+
+// crontabs is how the flags want crontabs to be read.
+func (c *importCmd) crontabs(con *console) *crontabPlan {
+	plan := &crontabPlan{target: c.Target, zone: c.Timezone, system: c.System}
+	if plan.zone == "" {
+		plan.zone = localZone()
+		con.notef("times without a CRON_TZ are read in %s, the timezone of this machine (--timezone ZONE for another)\n", plan.zone)
+	}
+	return plan
+}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/carillon-io/carillon/client"
+)
+
+// jobCmd groups the commands on jobs.
+type jobCmd struct {
+	Put      jobPutCmd      `cmd:"" help:"Register a job, or replace the one of that name."`
+	Get      jobGetCmd      `cmd:"" help:"Show a job."`
+	List     jobListCmd     `cmd:"" help:"List jobs."`
+	Delete   jobDeleteCmd   `cmd:"" help:"Delete jobs."`
+	Pause    jobPauseCmd    `cmd:"" help:"Pause a job."`
+	Resume   jobResumeCmd   `cmd:"" help:"Resume a job."`
+	Trigger  jobTriggerCmd  `cmd:"" help:"Run a job now."`
+	Backfill jobBackfillCmd `cmd:"" help:"Run a job for ticks that are past."`
+	Next     jobNextCmd     `cmd:"" help:"Tell when a job, or a schedule, runs next."`
+}
+
+// Help is what `carillon job --help` says besides the commands.
+func (*jobCmd) Help() string {
+	return `Examples:
+
+  carillon job put hello --schedule '@every 10s' --target nats:hello --payload '{"n":1}'
+  carillon job list --name-prefix reports/
+  carillon job pause hello --reason 'not now'
+  carillon job next --schedule '0 8 * * 1-5' --timezone Europe/Berlin`
+}
+
+// jobGetCmd shows a job.
+type jobGetCmd struct {
+	Name string `arg:"" help:"Name of the job."`
+	remoteFlags
+	outputFlag
+}
+
+// Help is what `carillon job get --help` says besides the flags.
+func (*jobGetCmd) Help() string {
+	return `Examples:
+
+  carillon job get reports/daily
+  carillon job get reports/daily -o json | jq .job.payload`
+}
+
+// Run implements the command.
+func (c *jobGetCmd) Run(ctx context.Context, con *console) error {
+	r, err := c.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer r.close()
+	j, err := r.Get(ctx, c.Name)
+	if err != nil {
+		return err
+	}
+	if c.isJSON() {
+		return con.printJSON(client.JobReply{Job: j})
+	}
+	return con.printJob(&j)
+}
+
+// jobDeleteCmd deletes jobs.
+type jobDeleteCmd struct {
+	Names []string `arg:"" name:"name" help:"Names of the jobs."`
+	remoteFlags
+	outputFlag
+}
+
+// Help is what `carillon job delete --help` says besides the flags.
+func (*jobDeleteCmd) Help() string {
+	return `What is with a target at that moment is not called back; nothing is launched after it.
+
+Examples:
+
+  carillon job delete reports/daily
+  carillon job delete old/1 old/2`
+}
+
+// Run implements the command.
+func (c *jobDeleteCmd) Run(ctx context.Context, con *console) error {
+	r, err := c.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer r.close()
+	var errs []error
+	for _, name := range c.Names {
+		err := r.Delete(ctx, name)
+		switch {
+		case err != nil:
+			errs = append(errs, fmt.Errorf("%s: %w", name, err))
+		case c.isJSON():
+			errs = append(errs, con.printJSON(client.DeleteReply{Deleted: true}))
+		default:
+			con.printf("deleted %s\n", name)
+		}
+	}
+	return errors.Join(errs...)
+}

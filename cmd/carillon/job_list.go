@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/carillon-io/carillon/client"
+)
+
+// tableRowsMax is how many rows are aligned together; a longer table goes out in parts, so that no
+// list is held in memory.
+const tableRowsMax = 1000
+
+// selectFlags choose jobs.
+type selectFlags struct {
+	NamePrefix string            `help:"Only jobs whose names begin so." placeholder:"TEXT"`
+	Label      map[string]string `short:"l" help:"Only jobs with this label; may be repeated." placeholder:"KEY=VALUE" mapsep:"none"`
+	Status     string            `help:"Only jobs that are active, paused, completed or failed." placeholder:"STATUS"`
+}
+
+func (f *selectFlags) request() client.ListRequest {
+	return client.ListRequest{Prefix: f.NamePrefix, Labels: f.Label, Status: f.Status, Limit: 1000}
+}
+
+// jobListCmd lists jobs.
+type jobListCmd struct {
+	selectFlags
+	Limit int `help:"Stop after so many; 0 is no limit." placeholder:"N"`
+	remoteFlags
+	outputFlag
+}
+
+// Help is what `carillon job list --help` says besides the flags.
+func (*jobListCmd) Help() string {
+	return `Examples:
+
+  carillon job list
+  carillon job list --name-prefix reports/ --status paused
+  carillon job list --label team=billing -o json | jq -r '.jobs[].name'`
+}
+
+// Run implements the command.
+func (c *jobListCmd) Run(ctx context.Context, con *console) error {
+	r, err := c.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer r.close()
+	jobs := atMost(r.Jobs(ctx, c.request()), c.Limit)
+	if c.isJSON() {
+		return printList(con, "jobs", jobs)
+	}
+	return printRows(con, jobs, []string{"NAME", "STATUS", "SCHEDULE", "ZONE", "NEXT RUN", "LAST RUN", "TARGET"}, jobRow)
+}
+
+func jobRow(j *client.JobInfo) []string {
+	next, last := "-", "-"
+	if !j.NextRunAt.IsZero() {
+		next = showDistance(time.Until(j.NextRunAt.Time))
+	}
+	if l := j.LastRun; l != nil {
+		last = fmt.Sprintf("%s %s", l.Status, showDistance(time.Until(l.ScheduledAt.Time)))
+	}
+	return []string{j.Name, j.Status, j.Schedule, j.Timezone, next, last, showTarget(j.Target)}
+}
+
+// atMost ends a sequence after so many values; 0 is no limit.
+func atMost[T any](seq iter.Seq2[T, error], most int) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		n := 0
+		for v, err := range seq {
+			if !yield(v, err) {
+				return
+			}
+			if n++; n == most {
+				return
+			}
+		}
+	}
+}
+
+// printRows prints a sequence as a table, in parts.
+func printRows[T any](con *console, seq iter.Seq2[T, error], titles []string, row func(*T) []string) error {
+	out := con.buffered()
+	t, n := newTable(out, titles...), 0
+	for v, err := range seq {
+		if err != nil {
+			_, _ = t.flush(), out.flush()
+			return err
+		}
+		t.row(row(&v)...)
+		if n++; n%tableRowsMax == 0 {
+			if err := t.flush(); err != nil {
+				return err
+			}
+		}
+	}
+	if err := t.flush(); err != nil {
+		return err
+	}
+	return out.flush()
+}
+
+// printList prints a sequence as the API's object with one list, all pages in one.
+func printList[T any](con *console, name string, seq iter.Seq2[T, error]) error {
+	out := con.buffered()
+	separator := fmt.Sprintf("{%q: [", name)
+	for v, err := range seq {
+		if err != nil {
+			_ = out.flush()
+			return err
+		}
+		out.printf("%s\n  ", separator)
+		if err := out.printJSONValue(v); err != nil {
+			return err
+		}
+		separator = ","
+	}
+	if separator != "," {
+		out.printf("%s]}\n", separator)
+	} else {
+		out.printf("\n]}\n")
+	}
+	return out.flush()
+}

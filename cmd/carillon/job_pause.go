@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+
+	"github.com/carillon-io/carillon/client"
+)
+
+// pauseFlags are those of pause and resume.
+type pauseFlags struct {
+	Name   string `arg:"" help:"Name of the job."`
+	Reason string `help:"Why; shown with the job."`
+	remoteFlags
+	outputFlag
+}
+
+// jobPauseCmd pauses a job.
+type jobPauseCmd struct{ pauseFlags }
+
+// Help is what `carillon job pause --help` says besides the flags.
+func (*jobPauseCmd) Help() string {
+	return `Runs that wait for their time are withdrawn; what is with a target already goes on.
+
+Examples:
+
+  carillon job pause reports/daily --reason 'month end'`
+}
+
+// Run implements the command.
+func (c *jobPauseCmd) Run(ctx context.Context, con *console) error {
+	return c.change(ctx, con, "paused", (*client.Client).Pause)
+}
+
+// jobResumeCmd resumes a job.
+type jobResumeCmd struct{ pauseFlags }
+
+// Help is what `carillon job resume --help` says besides the flags.
+func (*jobResumeCmd) Help() string {
+	return `Examples:
+
+  carillon job resume reports/daily`
+}
+
+// Run implements the command.
+func (c *jobResumeCmd) Run(ctx context.Context, con *console) error {
+	return c.change(ctx, con, "resumed", (*client.Client).Resume)
+}
+
+func (c *pauseFlags) change(
+	ctx context.Context, con *console, done string,
+	call func(c *client.Client, ctx context.Context, name, reason string) (client.JobInfo, error),
+) error {
+	r, err := c.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer r.close()
+	j, err := call(r.Client, ctx, c.Name, c.Reason)
+	if err != nil {
+		return err
+	}
+	if c.isJSON() {
+		return con.printJSON(client.JobReply{Job: j})
+	}
+	con.printf("%s %s, next run %s\n", done, j.Name, showNext(&j))
+	return nil
+}

@@ -1,0 +1,198 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/job"
+)
+
+// jobFileBytesMax bounds a file of jobs that is read at once; import streams longer ones.
+const jobFileBytesMax = 8 << 20
+
+// jobPutCmd registers a job, or updates it.
+type jobPutCmd struct {
+	Name string `arg:"" optional:"" help:"Name of the job."`
+	File string `short:"f" help:"JSON file with a job, or an array of jobs, in place of the flags; - is standard input." placeholder:"FILE"`
+
+	Schedule string  `short:"s" help:"Cron of 5 or 6 fields, @daily and its kin, '@every 10s' or '@at 2026-12-01T08:00:00Z'." placeholder:"SPEC" group:"when"`
+	Timezone string  `short:"z" help:"Zone that a cron expression is read in; UTC if left out." placeholder:"ZONE" group:"when"`
+	StartsAt instant `help:"No run before it." placeholder:"TIME" group:"when"`
+	EndsAt   instant `help:"No run at or after it." placeholder:"TIME" group:"when"`
+	MaxRuns  uint32  `help:"Scheduled runs until the job is completed; 0 is no limit." placeholder:"N" group:"when"`
+
+	Target  string            `short:"t" help:"nats:SUBJECT, request:SUBJECT, jetstream:SUBJECT or https://HOST/PATH." group:"what"`
+	Method  string            `help:"HTTP method; POST if left out." group:"what"`
+	Payload string            `short:"p" help:"JSON text, any other text, @FILE, or - for standard input." group:"what"`
+	Header  map[string]string `short:"H" help:"Header of the message or request; may be repeated." placeholder:"KEY=VALUE" mapsep:"none" group:"what"`
+
+	AttemptTimeout  span    `help:"How long an attempt may take; 30s if left out." placeholder:"SPAN" group:"policies"`
+	MaxAttempts     uint32  `help:"Attempts of a run, the first included; 3 if left out." placeholder:"N" group:"policies"`
+	RetryInterval   span    `help:"Wait after the first failure; 1s if left out." placeholder:"SPAN" group:"policies"`
+	RetryMultiplier float64 `help:"How much longer each further wait is; 2 if left out." placeholder:"X" group:"policies"`
+	Overlap         string  `help:"When the previous run is still going: allow or skip; skip if left out." placeholder:"POLICY" group:"policies"`
+	Missed          string  `help:"Runs that were missed: skip, fire_once or backfill; fire_once if left out." placeholder:"POLICY" group:"policies"`
+	CatchupWindow   *span   `help:"How old a missed run may be; 1h if left out." placeholder:"SPAN" group:"policies"`
+	MaxCatchupRuns  *uint32 `help:"Missed runs that backfill fires at most; 10 if left out." placeholder:"N" group:"policies"`
+
+	Paused      bool              `help:"Register it paused."`
+	Label       map[string]string `short:"l" help:"Label; may be repeated." placeholder:"KEY=VALUE" mapsep:"none"`
+	Description string            `help:"Text for people."`
+	IfVersion   *uint32           `help:"Only if the job is at this version; 0: only if there is none." placeholder:"N"`
+	remoteFlags
+	outputFlag
+}
+
+// Help is what `carillon job put --help` says besides the flags.
+func (*jobPutCmd) Help() string {
+	return `A job that is there already is replaced as a whole: what is left out is back at its default.
+
+Examples:
+
+  carillon job put reports/daily --schedule '0 8 * * 1-5' --timezone America/New_York --target nats:reports.run
+  carillon job put poll --schedule '@every 10s' --target https://example.com/poll --max-attempts 5 --header X-Team=billing
+  carillon job put remind/42 --schedule '@at 2026-12-01T08:00:00Z' --target jetstream:reminders --payload '{"user":42}'
+  carillon job put hello --schedule @hourly --target nats:hello --payload @hello.json --label team=web
+  carillon job put -f job.json`
+}
+
+// Run implements the command.
+func (c *jobPutCmd) Run(ctx context.Context, con *console) error {
+	jobs, err := c.jobs(con)
+	if err != nil {
+		return err
+	}
+	remote, err := c.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer remote.close()
+	for i := range jobs {
+		err = errors.Join(err, c.put(ctx, con, remote, jobs[i]))
+	}
+	return err
+}
+
+// put registers one job.
+func (c *jobPutCmd) put(ctx context.Context, con *console, r *remote, j client.Job) (err error) {
+	var reply client.PutReply
+	if c.IfVersion != nil {
+		reply.Job, reply.Created, err = r.PutIfVersion(ctx, j, *c.IfVersion)
+	} else {
+		reply.Job, reply.Created, err = r.Put(ctx, j)
+	}
+	if err != nil {
+		return err
+	}
+	if c.isJSON() {
+		return con.printJSON(reply)
+	}
+	verb := "updated"
+	if reply.Created {
+		verb = "created"
+	}
+	con.printf("%s %s, version %d, next run %s\n", verb, reply.Job.Name, reply.Job.Version, showNext(&reply.Job))
+	return nil
+}
+
+// jobs returns what is to be put.
+func (c *jobPutCmd) jobs(con *console) ([]client.Job, error) {
+	if c.File == "" {
+		j, err := c.job(con)
+		return []client.Job{j}, err
+	}
+	if c.Name != "" || c.Schedule != "" || c.Target != "" || c.Payload != "" {
+		return nil, usagef("--file stands for the whole job: leave out the name, --schedule, --target and --payload")
+	}
+	text, err := con.readInput(c.File, jobFileBytesMax)
+	if err != nil {
+		return nil, err
+	}
+	jobs, err := decodeJobs(text)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", showFile(c.File), err)
+	}
+	return jobs, err
+}
+
+// decodeJobs reads a job or an array of jobs.
+func decodeJobs(text []byte) ([]client.Job, error) {
+	text = bytes.TrimSpace(text)
+	if len(text) == 0 || text[0] != '[' {
+		j, err := decodeJob(text)
+		return []client.Job{j}, err
+	}
+	dec := jsontext.NewDecoder(bytes.NewReader(text))
+	_, _ = dec.ReadToken()
+	var jobs []client.Job
+	for dec.PeekKind() != ']' {
+		value, err := dec.ReadValue()
+		if err != nil {
+			return nil, explainJSON(err)
+		}
+		j, err := decodeJob(value)
+		if err != nil {
+			return nil, fmt.Errorf("job %d: %w", len(jobs)+1, err)
+		}
+		jobs = append(jobs, j)
+	}
+	if _, err := dec.ReadToken(); err != nil {
+		return nil, explainJSON(err)
+	}
+	return jobs, nil
+}
+
+// job builds the job that the flags describe.
+func (c *jobPutCmd) job(con *console) (client.Job, error) {
+	switch {
+	case c.Name == "":
+		return client.Job{}, usagef("want the name of the job, or --file FILE")
+	case c.Schedule == "":
+		return client.Job{}, usagef("want --schedule, such as --schedule '0 8 * * 1-5' or --schedule '@every 10s'")
+	case c.Target == "":
+		return client.Job{}, usagef("want --target: nats:SUBJECT, request:SUBJECT, jetstream:SUBJECT or https://HOST/PATH")
+	}
+	target, err := parseTarget(c.Target)
+	if err != nil {
+		return client.Job{}, usagef("--target: %v", err)
+	}
+	target.Method = strings.ToUpper(c.Method)
+	j := client.Job{
+		Name: c.Name, Schedule: c.Schedule, Timezone: c.Timezone, StartsAt: c.StartsAt.Time, EndsAt: c.EndsAt.Time,
+		MaxRuns: c.MaxRuns, Target: target, Headers: c.Header, AttemptTimeout: client.Duration(c.AttemptTimeout),
+		Retry: client.Retry{
+			MaxAttempts: c.MaxAttempts, InitialInterval: client.Duration(c.RetryInterval), Multiplier: c.RetryMultiplier,
+		},
+		OverlapPolicy: c.Overlap, MissedRunPolicy: c.Missed, CatchupWindow: (*client.Duration)(c.CatchupWindow),
+		MaxCatchupRuns: c.MaxCatchupRuns, Paused: c.Paused, Labels: c.Label, Description: c.Description,
+	}
+	j.Payload, j.PayloadBase64, err = con.readPayload(c.Payload)
+	return j, err
+}
+
+// readPayload reads what --payload means: JSON if it is JSON, else bytes.
+func (c *console) readPayload(text string) (asJSON, asBytes []byte, err error) {
+	content := []byte(text)
+	if file, found := strings.CutPrefix(text, "@"); found || text == "-" {
+		if text == "-" {
+			file = "-"
+		}
+		if content, err = c.readInput(file, job.PayloadBytesCeiling); err != nil {
+			return nil, nil, fmt.Errorf("payload: %w", err)
+		}
+	}
+	switch value := jsontext.Value(bytes.TrimSpace(content)); {
+	case len(content) == 0:
+		return nil, nil, nil
+	case value.IsValid():
+		return value, nil, nil
+	default:
+		return nil, content, nil
+	}
+}

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/carillon-io/carillon/client"
+)
+
+// lineBytesMax bounds a line of JSON lines: the largest payload, in base 64, and room for the rest.
+const lineBytesMax = 2 << 20
+
+// errLineTooLong says that a line was passed over.
+var errLineTooLong = fmt.Errorf("the line has more than %d bytes, which is the limit", lineBytesMax)
+
+// lineReader reads lines of bounded length.
+type lineReader struct {
+	r      *bufio.Reader
+	number int // of the line that next returned last
+}
+
+func newLineReader(r io.Reader) *lineReader {
+	return &lineReader{r: bufio.NewReaderSize(r, lineBytesMax)}
+}
+
+// next returns the next line without its end, valid until the next call; io.EOF at the end;
+// errLineTooLong for a line that was passed over, after which it may be called again.
+func (l *lineReader) next() ([]byte, error) {
+	l.number++
+	line, err := l.r.ReadSlice('\n')
+	if errors.Is(err, bufio.ErrBufferFull) {
+		for errors.Is(err, bufio.ErrBufferFull) {
+			_, err = l.r.ReadSlice('\n')
+		}
+		if err == nil || err == io.EOF {
+			err = errLineTooLong
+		}
+		return nil, err
+	}
+	if err == io.EOF && len(line) > 0 {
+		err = nil
+	}
+	return bytes.TrimSpace(line), err
+}
+
+// readJobLines hands the jobs of a file of JSON lines to a sink.
+func readJobLines(con *console, file string, sink *jobSink) error {
+	in, closeFile, err := con.open(file)
+	if err != nil {
+		return err
+	}
+	defer closeFile()
+	lines := newLineReader(in)
+	for {
+		line, err := lines.next()
+		at := place{showFile(file), lines.number}
+		switch {
+		case err == io.EOF:
+			return nil
+		case errors.Is(err, errLineTooLong):
+			sink.refuse(at, err.Error())
+			continue
+		case err != nil:
+			return fmt.Errorf("%s: line %d: %w", at.file, at.line, err)
+		case len(line) == 0:
+			continue
+		}
+		j, err := decodeJob(line)
+		if err != nil {
+			sink.refuse(at, err.Error())
+		} else if err := sink.take(at, j); err != nil {
+			return err
+		}
+	}
+}
+
+// decodeJob reads a job as its owner writes it or as the server tells of it; what the server keeps
+// beside a definition is dropped. The error is for the person who wrote the text.
+func decodeJob(text []byte) (client.Job, error) {
+	var info client.JobInfo
+	if err := json.Unmarshal(text, &info, json.RejectUnknownMembers(true)); err != nil {
+		return client.Job{}, explainJSON(err)
+	}
+	if info.PayloadOmitted {
+		return info.Job, errors.New("its payload was left out (payload_omitted): put it back first")
+	}
+	return info.Job, nil
+}
+
+// explainJSON says what is wrong with the text of a job, in the words of its author.
+func explainJSON(err error) error {
+	semantic := (*json.SemanticError)(nil)
+	if !errors.As(err, &semantic) {
+		if syntax := (*jsontext.SyntacticError)(nil); errors.As(err, &syntax) {
+			return fmt.Errorf("is not JSON: %w at byte %d", syntax.Err, syntax.ByteOffset+1)
+		}
+		return fmt.Errorf("is not JSON: %w", err)
+	}
+	field := fieldPath(semantic.JSONPointer)
+	switch {
+	case errors.Is(err, json.ErrUnknownName):
+		return fmt.Errorf("%s: no field of a job has this name", field)
+	case field == "":
+		return errors.New("is no job; want one JSON object")
+	case semantic.Err != nil:
+		return fmt.Errorf("%s: %w", field, semantic.Err)
+	}
+	return fmt.Errorf("%s: a JSON %s cannot stand here", field, semantic.JSONKind)
+}
+
+// fieldPath writes a pointer such as /retry/max_age as the API names a field: retry.max_age.
+func fieldPath(p jsontext.Pointer) string {
+	var b []byte
+	for token := range p.Tokens() {
+		if len(b) > 0 {
+			b = append(b, '.')
+		}
+		b = append(b, clip(token)...)
+	}
+	return printable(string(b))
+}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+)
+
+// The exit statuses.
+const (
+	exitDone   = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// cli is the grammar of the command line.
+type cli struct {
+	Serve   serveCmd   `cmd:"" help:"Run the server: scheduler, log, embedded NATS and HTTP in one process."`
+	Demo    demoCmd    `cmd:"" help:"See it work: a server of its own, live jobs, and each firing with its lateness."`
+	Job     jobCmd     `cmd:"" help:"Register, look at and change jobs."`
+	Run     runCmd     `cmd:"" help:"Look at runs."`
+	Import  importCmd  `cmd:"" help:"Register jobs in bulk from JSON lines, or from crontabs."`
+	Export  exportCmd  `cmd:"" help:"Write jobs as JSON lines that import takes."`
+	Status  statusCmd  `cmd:"" help:"Tell how the server is doing."`
+	Wal     walCmd     `cmd:"" name:"wal" help:"Check and read a log offline."`
+	Version versionCmd `cmd:"" help:"Tell which build this is."`
+}
+
+const description = `Durable job scheduler: cron, intervals and one-shots to NATS, JetStream and HTTP.
+
+  carillon demo                                   see it work, in 15 seconds
+  carillon serve                                  run it, data in ./carillon-data
+  carillon job put hello --schedule '@every 10s' --target nats:hello --payload '{"n":1}'
+  carillon job list                               what is registered, and when it runs next
+  carillon import --crontab /etc/crontab          take a crontab over
+`
+
+func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+
+// run is main with everything that it touches as a parameter.
+func run(args []string, in io.Reader, out, errs io.Writer) int {
+	con := &console{in: in, out: out, err: errs}
+	parser, err := newParser(&cli{}, con)
+	if err != nil {
+		return con.fail(fmt.Errorf("build the command line: %w", err))
+	}
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	command, err := parser.Parse(args)
+	if err != nil {
+		return con.refuse(nil, err)
+	}
+	ctx, stop := interruptible(command.Command())
+	defer stop()
+	command.BindTo(ctx, (*context.Context)(nil))
+	err = command.Run(con)
+	if usage := (*usageError)(nil); errors.As(err, &usage) {
+		return con.refuse(command, err)
+	}
+	if err != nil {
+		return con.fail(err)
+	}
+	return exitDone
+}
+
+func newParser(grammar *cli, con *console) (*kong.Kong, error) {
+	return kong.New(grammar,
+		kong.Name("carillon"), kong.Description(description),
+		kong.Writers(con.out, con.err),
+		kong.ExplicitGroups([]kong.Group{
+			{Key: "when", Title: "When it runs:"},
+			{Key: "what", Title: "What it sends, and where to:"},
+			{Key: "policies", Title: "What if:"},
+			{Key: "server", Title: "Which server:"},
+		}),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, NoAppDescFormat: true, WrapUpperBound: 100}),
+	)
+}
+
+// interruptible returns the context of a command, which Ctrl-C ends; a second Ctrl-C ends the process.
+// The server is left out: it closes in an order of its own.
+func interruptible(command string) (context.Context, context.CancelFunc) {
+	if command == "serve" {
+		return context.WithCancel(context.Background())
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	return ctx, stop
+}

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// patience is how long a script waits for something that must happen.
+const patience = 20 * time.Second
+
+// TestMain lets the scripts run this test binary as the command itself.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"carillon": main})
+}
+
+// TestScripts drives the real command against real servers; see testdata/script.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(env *testscript.Env) error {
+			wd, err := os.Getwd()
+			env.Setenv("FIXTURES", filepath.Join(wd, "testdata"))
+			env.Setenv("TZ", "UTC")
+			env.Values[serverKey] = &background{exited: make(chan error, 1)}
+			return err
+		},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"server":  cmdServer,
+			"stop":    cmdStop,
+			"until":   cmdUntil,
+			"corrupt": cmdCorrupt,
+			"status":  cmdStatus,
+			"hole":    cmdHole,
+		},
+	})
+}
+
+// cmdUntil runs a command again and again until its output matches: until REGEXP COMMAND ARGS…
+func cmdUntil(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: until regexp command args...")
+	}
+	want, err := regexp.Compile(args[0])
+	ts.Check(err)
+	var out []byte
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
+		out, _ = scriptCommand(ts, args[1], args[2:]...).CombinedOutput()
+		if want.Match(out) {
+			return
+		}
+		time.Sleep(20 * time.Millisecond) // between two looks, not in place of one
+	}
+	ts.Fatalf("no match for %q after %s; the last output was:\n%s", args[0], patience, out)
+}
+
+// cmdCorrupt flips a bit in the middle of the first segment of a log: corrupt DIR.
+func cmdCorrupt(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: corrupt waldir")
+	}
+	segments, err := filepath.Glob(filepath.Join(ts.MkAbs(args[0]), "[0-9]*"))
+	ts.Check(err)
+	if len(segments) == 0 {
+		ts.Fatalf("no segment in %s", args[0])
+	}
+	b, err := os.ReadFile(segments[0])
+	ts.Check(err)
+	b[len(b)/4] ^= 0x10
+	ts.Check(os.WriteFile(segments[0], b, 0o640))
+}
+
+// cmdStatus runs a command that fails and checks its exit status: status 2 COMMAND ARGS…
+// Its output is left in the files status.out and status.err.
+func cmdStatus(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: status code command args...")
+	}
+	cmd := scriptCommand(ts, args[1], args[2:]...)
+	var out, errs strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	_ = cmd.Run()
+	ts.Logf("[stdout]\n%s[stderr]\n%s", out.String(), errs.String())
+	ts.Check(os.WriteFile(ts.MkAbs("status.out"), []byte(out.String()), 0o600))
+	ts.Check(os.WriteFile(ts.MkAbs("status.err"), []byte(errs.String()), 0o600))
+	if got := cmd.ProcessState.String(); got != "exit status "+args[0] {
+		ts.Fatalf("got %s, want exit status %s", got, args[0])
+	}
+}
+
+// scriptCommand is a command in the directory and with the environment of a script.
+func scriptCommand(ts *testscript.TestScript, name string, args ...string) *exec.Cmd {
+	var path string
+	for _, dir := range filepath.SplitList(ts.Getenv("PATH")) {
+		if candidate := filepath.Join(dir, name); isExecutable(candidate) {
+			path = candidate
+			break
+		}
+	}
+	cmd := exec.Command(path, args...)
+	cmd.Dir = ts.MkAbs(".")
+	for _, v := range []string{"PATH", "HOME", "TMPDIR", "WORK", "TZ", "CARILLON_SERVER", "CARILLON_DATA", "CARILLON_CONFIG"} {
+		if value := ts.Getenv(v); value != "" {
+			cmd.Env = append(cmd.Env, v+"="+value)
+		}
+	}
+	return cmd
+}
+
+func isExecutable(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
+}

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+	_ "time/tzdata" // so that timezones do not depend on what the machine has installed
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/carillon-io/carillon"
+)
+
+// serveCmd runs the server until a signal or a failure ends it.
+type serveCmd struct {
+	Config configFile `help:"JSON file with these flags as keys (snake_case)." type:"path" placeholder:"FILE" env:"CARILLON_CONFIG"`
+
+	Data       string `help:"Data directory; made if it is not there." default:"./carillon-data" env:"CARILLON_DATA"`
+	Listen     string `help:"Address of the embedded NATS server; port 0 is a free one." default:"127.0.0.1:4222" env:"CARILLON_LISTEN"`
+	HTTPListen string `name:"http-listen" help:"Address of HTTP: API, dashboard, metrics; port 0 is a free one." default:"127.0.0.1:7272" env:"CARILLON_HTTP_LISTEN"`
+	Prefix     string `help:"First token of the service's NATS subjects." default:"carillon" env:"CARILLON_PREFIX"`
+
+	Nats    string `help:"Use this NATS server instead of the embedded one." placeholder:"URL" env:"CARILLON_NATS"`
+	Creds   string `help:"Credentials file for it." placeholder:"FILE" env:"CARILLON_CREDS"`
+	TLSCert string `name:"tls-cert" help:"Client certificate for it." placeholder:"FILE" and:"tls" env:"CARILLON_TLS_CERT"`
+	TLSKey  string `name:"tls-key" help:"Key of the client certificate." placeholder:"FILE" and:"tls" env:"CARILLON_TLS_KEY"`
+	TLSCA   string `name:"tls-ca" help:"Roots to trust for it." placeholder:"FILE" env:"CARILLON_TLS_CA"`
+
+	AllowPrivateTargets bool `help:"Let http targets reach loopback and private addresses." env:"CARILLON_ALLOW_PRIVATE_TARGETS"`
+	PayloadBytesMax     int  `help:"Largest payload of a job, in bytes." default:"262144" env:"CARILLON_PAYLOAD_BYTES_MAX"`
+
+	Lead               span `help:"How long before it is due a run is committed." default:"250ms" env:"CARILLON_LEAD"`
+	History            days `help:"How long finished runs are kept, in days." default:"90d" env:"CARILLON_HISTORY"`
+	CompletedRetention span `help:"How long completed jobs are kept." default:"24h" env:"CARILLON_COMPLETED_RETENTION"`
+	CheckpointEvery    span `help:"Time between checkpoints of the store." default:"15s" env:"CARILLON_CHECKPOINT_EVERY"`
+	StopTimeout        span `help:"How long a stop waits for runs that targets have not answered." default:"20s" env:"CARILLON_STOP_TIMEOUT"`
+
+	LogFormat string `help:"Form of the log on stderr: ${enum}." enum:"text,json" default:"text" env:"CARILLON_LOG_FORMAT"`
+	LogLevel  string `help:"Least level that is logged: ${enum}." enum:"debug,info,warn,error" default:"info" env:"CARILLON_LOG_LEVEL"`
+}
+
+// Help is what `carillon serve --help` says besides the flags.
+func (*serveCmd) Help() string {
+	return `Once everything is up, one JSON line on stdout says where:
+
+  {"ready":true,"nats":"nats://127.0.0.1:4222","http":"http://127.0.0.1:7272","role":"leader","epoch":1,"jobs":0}
+
+SIGTERM or Ctrl-C closes in good order; a second one ends the process at once, and what was under way is launched again at the next start.
+
+Examples:
+
+  carillon serve
+  carillon serve --data /var/lib/carillon --log-format json
+  carillon serve --listen 127.0.0.1:0 --http-listen 127.0.0.1:0
+  carillon serve --nats tls://nats.example.com:4222 --creds /etc/carillon/nats.creds`
+}
+
+// Run implements the command.
+func (c *serveCmd) Run(con *console) error {
+	logger := newLogger(con.err, c.LogFormat, c.LogLevel)
+	tuneRuntime(logger)
+	if err := checkDataDir(c.Data); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	obeySignals(logger, cancel)
+	server, err := carillon.Start(ctx, c.options(logger))
+	if err != nil {
+		return c.startError(ctx, err)
+	}
+	ready := server.Ready()
+	logger.Info("serving", slog.String("data", c.Data), slog.String("nats", ready.NATS), slog.String("http", ready.HTTP),
+		slog.Uint64("epoch", ready.Epoch), slog.Int("jobs", ready.Jobs), slog.String("version", buildVersion().Version))
+	if err := con.printReady(ready); err != nil {
+		cancel()
+		return errors.Join(err, c.serve(ctx, logger, server))
+	}
+	return c.serve(ctx, logger, server)
+}
+
+// startError is what a failed start says. A start that a signal ended is a clean end.
+func (c *serveCmd) startError(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return fmt.Errorf("start: %w", err)
+}
+
+// serve waits for a failure or for the end of ctx, and closes.
+func (c *serveCmd) serve(ctx context.Context, logger *slog.Logger, server *carillon.Server) error {
+	failed := make(chan error, 1)
+	go func() { failed <- server.Wait() }()
+	var err error
+	select {
+	case err = <-failed:
+	case <-ctx.Done():
+	}
+	closing, cancel := context.WithTimeout(context.Background(), time.Duration(c.StopTimeout))
+	defer cancel()
+	closeErr := passOverCutShort(logger, server.Close(closing))
+	if err != nil {
+		return fmt.Errorf("the server failed: %w", err)
+	}
+	if closeErr != nil {
+		return fmt.Errorf("close: %w", closeErr)
+	}
+	return nil
+}
+
+// passOverCutShort takes out of the joined errors of a close those that say that its time was over:
+// what was cut short is launched again at the next start, so that is no failure.
+func passOverCutShort(logger *slog.Logger, err error) error {
+	parts := []error{err}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		parts = joined.Unwrap()
+	}
+	var rest []error
+	for _, part := range parts {
+		if errors.Is(part, context.DeadlineExceeded) {
+			logger.Warn("cut short by --stop-timeout; the next start launches it again", slog.Any("error", part))
+			continue
+		}
+		rest = append(rest, part)
+	}
+	return errors.Join(rest...)
+}
+
+func (c *serveCmd) options(logger *slog.Logger) carillon.Options {
+	return carillon.Options{
+		Dir: c.Data, Prefix: c.Prefix, Listen: c.Listen, HTTPListen: c.HTTPListen,
+		NATSURL: c.Nats, Creds: c.Creds, TLSCert: c.TLSCert, TLSKey: c.TLSKey, TLSCA: c.TLSCA,
+		AllowPrivateTargets: c.AllowPrivateTargets, PayloadBytesMax: c.PayloadBytesMax,
+		Lead: time.Duration(c.Lead), CheckpointEvery: time.Duration(c.CheckpointEvery),
+		CompletedRetention: time.Duration(c.CompletedRetention), HistoryDays: int(c.History),
+		Logger: logger, Version: buildVersion().Version,
+	}
+}
+
+// printReady tells that everything is up, and where.
+func (c *console) printReady(r carillon.Ready) error {
+	line, err := json.Marshal(struct {
+		Ready bool   `json:"ready"`
+		NATS  string `json:"nats"`
+		HTTP  string `json:"http"`
+		Role  string `json:"role"`
+		Epoch uint64 `json:"epoch"`
+		Jobs  int    `json:"jobs"`
+	}{true, r.NATS, r.HTTP, r.Role, r.Epoch, r.Jobs})
+	if err == nil {
+		_, err = fmt.Fprintf(c.out, "%s\n", line)
+	}
+	return err
+}

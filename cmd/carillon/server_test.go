@@ -1,0 +1,98 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// background is a server that a script started.
+type background struct {
+	cmd    *exec.Cmd
+	exited chan error
+}
+
+// serverKey is where a script's values hold its server, a *background.
+const serverKey = "server"
+
+// cmdServer runs `carillon serve` with the given flags on free ports, waits for its ready line, and sets
+// CARILLON_SERVER, HTTP and READY for the lines after it. Its log goes to the file serve.log.
+func cmdServer(ts *testscript.TestScript, neg bool, args []string) {
+	if neg {
+		ts.Fatalf("server cannot be negated; use '! exec carillon serve'")
+	}
+	args = append([]string{"serve", "--listen", "127.0.0.1:0", "--http-listen", "127.0.0.1:0"}, args...)
+	cmd := scriptCommand(ts, "carillon", args...)
+	log, err := os.Create(ts.MkAbs("serve.log"))
+	ts.Check(err)
+	cmd.Stderr = log
+	out, err := cmd.StdoutPipe()
+	ts.Check(err)
+	ts.Check(cmd.Start())
+	b := ts.Value(serverKey).(*background)
+	b.cmd = cmd
+	ts.Defer(func() { _ = cmd.Process.Kill(); _ = log.Close() })
+
+	lines := make(chan string, 1)
+	go func() {
+		scanner := bufio.NewScanner(out)
+		for scanner.Scan() {
+			lines <- scanner.Text()
+		}
+		b.exited <- cmd.Wait()
+	}()
+	select {
+	case line := <-lines:
+		var ready struct {
+			NATS string `json:"nats"`
+			HTTP string `json:"http"`
+		}
+		ts.Check(json.Unmarshal([]byte(line), &ready))
+		ts.Setenv("CARILLON_SERVER", ready.NATS)
+		ts.Setenv("NATS_ADDR", strings.TrimPrefix(ready.NATS, "nats://"))
+		ts.Setenv("HTTP_ADDR", strings.TrimPrefix(ready.HTTP, "http://"))
+		ts.Setenv("READY", line)
+	case err := <-b.exited:
+		ts.Fatalf("the server ended before it was ready: %v\n%s", err, ts.ReadFile("serve.log"))
+	case <-time.After(patience):
+		ts.Fatalf("no ready line after %s\n%s", patience, ts.ReadFile("serve.log"))
+	}
+}
+
+// cmdStop sends SIGTERM to the server and waits for it to end with status 0.
+func cmdStop(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 0 {
+		ts.Fatalf("usage: stop")
+	}
+	b := ts.Value(serverKey).(*background)
+	if b.cmd == nil {
+		ts.Fatalf("no server is running")
+	}
+	ts.Check(b.cmd.Process.Signal(syscall.SIGTERM))
+	select {
+	case err := <-b.exited:
+		if err != nil {
+			ts.Fatalf("the server ended with %v\n%s", err, ts.ReadFile("serve.log"))
+		}
+	case <-time.After(patience):
+		ts.Fatalf("the server still runs %s after SIGTERM\n%s", patience, ts.ReadFile("serve.log"))
+	}
+}
+
+// cmdHole listens where requests are taken and never answered, and sets HOLE to its URL.
+func cmdHole(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 0 {
+		ts.Fatalf("usage: hole")
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	ts.Check(err)
+	ts.Defer(func() { _ = listener.Close() })
+	ts.Setenv("HOLE", "http://"+listener.Addr().String())
+}

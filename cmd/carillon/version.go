@@ -1,0 +1,72 @@
+package main
+
+import (
+	"runtime"
+	"runtime/debug"
+)
+
+// version is set by the linker in a release build.
+var version string
+
+// versionCmd tells which build this is.
+type versionCmd struct {
+	outputFlag
+}
+
+// Help is what `carillon version --help` says besides the flags.
+func (*versionCmd) Help() string {
+	return `Examples:
+
+  carillon version
+  carillon version -o json`
+}
+
+// build says what a binary was made from.
+type build struct {
+	Version  string `json:"version"`
+	Revision string `json:"revision,omitempty"`
+	Modified bool   `json:"modified,omitempty"` // the sources differed from the revision
+	Built    string `json:"built_from,omitempty"`
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+}
+
+// Run implements the command.
+func (c *versionCmd) Run(con *console) error {
+	b := buildVersion()
+	if c.isJSON() {
+		return con.printJSON(b)
+	}
+	con.printf("carillon %s\n", b.Version)
+	rows := newTable(con.out)
+	rows.pair("revision", orDash(b.Revision))
+	rows.pair("commit time", orDash(b.Built))
+	rows.pair("go", b.Go)
+	rows.pair("platform", b.Platform)
+	return rows.flush()
+}
+
+// buildVersion asks the linker's variable first, then what the Go command recorded in the binary.
+func buildVersion() build {
+	b := build{Version: version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	info, ok := debug.ReadBuildInfo()
+	if ok {
+		for _, s := range info.Settings {
+			switch s.Key {
+			case "vcs.revision":
+				b.Revision = s.Value
+			case "vcs.time":
+				b.Built = s.Value
+			case "vcs.modified":
+				b.Modified = s.Value == "true"
+			}
+		}
+		if v := info.Main.Version; b.Version == "" && v != "(devel)" {
+			b.Version = v
+		}
+	}
+	if b.Version == "" {
+		b.Version = "dev"
+	}
+	return b
+}

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/carillon-io/carillon/wal"
+)
+
+// walCmd groups the commands that read a log offline.
+type walCmd struct {
+	Verify walVerifyCmd `cmd:"" help:"Read a log from end to end and tell whether it is intact."`
+	Dump   walDumpCmd   `cmd:"" help:"Print what the commits of a log say, row by row."`
+}
+
+// walVerifyCmd checks a log and changes nothing.
+type walVerifyCmd struct {
+	Dir string `arg:"" help:"Data directory, or the wal directory in it; of a server that is stopped, or a copy." type:"path"`
+	outputFlag
+}
+
+// Help is what `carillon wal verify --help` says besides the flags.
+func (*walVerifyCmd) Help() string {
+	return `Every frame is checked against its checksum and against the hash of the frame before it. A torn tail is what an interrupted write leaves: it was never acknowledged, the next start cuts it off, and it is no damage. Exit status 1 means damage; the text says in which file, where, and from which commit on.
+
+Examples:
+
+  carillon wal verify ./carillon-data
+  carillon wal verify /backup/carillon/wal -o json`
+}
+
+// walReport is the JSON of `wal verify`.
+type walReport struct {
+	Dir       string     `json:"dir"`
+	Intact    bool       `json:"intact"`
+	FirstLSN  uint64     `json:"first_lsn"` // 0 if there is no commit
+	LastLSN   uint64     `json:"last_lsn"`
+	Epoch     uint64     `json:"epoch"`
+	Commits   uint64     `json:"commits"`
+	Segments  int        `json:"segments"`
+	Bytes     int64      `json:"bytes"`
+	TornBytes int64      `json:"torn_bytes"`
+	Litter    []string   `json:"litter"`
+	Damage    *walDamage `json:"damage,omitzero"`
+}
+
+// walDamage is where a log is damaged.
+type walDamage struct {
+	File   string `json:"file"`
+	Offset int64  `json:"offset"`
+	LSN    uint64 `json:"lsn"` // of the first commit that is affected; 0 if none can be named
+	Reason string `json:"reason"`
+}
+
+// Run implements the command.
+func (c *walVerifyCmd) Run(con *console) error {
+	dir, err := findLog(c.Dir)
+	if err != nil {
+		return err
+	}
+	found, err := wal.Verify(dir)
+	report := newWalReport(dir, found)
+	if damage := (*wal.CorruptionError)(nil); errors.As(err, &damage) {
+		report.Intact = false
+		report.Damage = &walDamage{filepath.Join(damage.Dir, damage.Segment), damage.Offset, damage.LSN, damage.Reason}
+	} else if err != nil {
+		return err
+	}
+	if c.isJSON() {
+		err = errors.Join(err, con.printJSON(report))
+	} else {
+		err = errors.Join(err, con.printWalReport(report))
+	}
+	return err
+}
+
+func newWalReport(dir string, r wal.Report) walReport {
+	report := walReport{
+		Dir: dir, Intact: true, LastLSN: r.Last.LSN, Epoch: r.Last.Epoch, Commits: r.Frames,
+		Segments: r.Segments, Bytes: r.Bytes, TornBytes: r.TornBytes, Litter: r.Litter,
+	}
+	if r.Frames > 0 {
+		report.FirstLSN = r.Base.LSN + 1
+	}
+	return report
+}
+
+func (c *console) printWalReport(r walReport) error {
+	t := newTable(c.out)
+	t.pair("log", r.Dir)
+	if r.Commits > 0 {
+		t.pair("commits", fmt.Sprintf("%d, LSN %d to %d, epoch %d", r.Commits, r.FirstLSN, r.LastLSN, r.Epoch))
+	} else {
+		t.pair("commits", "none")
+	}
+	t.pair("size", fmt.Sprintf("%s in %s", formatBytes(r.Bytes), plural(r.Segments, "segment")))
+	if r.TornBytes > 0 {
+		t.pair("torn tail", fmt.Sprintf("%s of an interrupted write, never acknowledged; the next start cuts it off", formatBytes(r.TornBytes)))
+	}
+	for _, name := range r.Litter {
+		t.pair("left over", name+", of an interrupted operation; the next start removes it")
+	}
+	switch {
+	case r.Damage != nil:
+		t.pair("verdict", fmt.Sprintf("DAMAGED at offset %d of %s", r.Damage.Offset, r.Damage.File))
+	case r.Segments == 0:
+		t.pair("verdict", "no log is here yet")
+	default:
+		t.pair("verdict", "intact")
+	}
+	return t.flush()
+}
+
+// walDumpCmd prints the commits of a log.
+type walDumpCmd struct {
+	Dir  string `arg:"" help:"Data directory, or the wal directory in it; of a server that is stopped, or a copy." type:"path"`
+	From uint64 `help:"First LSN to print; 0 is the first that is kept." placeholder:"LSN"`
+	outputFlag
+}
+
+// Help is what `carillon wal dump --help` says besides the flags.
+func (*walDumpCmd) Help() string {
+	return `Each commit is a line, each row that it changes a line below. With -o json each commit is one JSON line. Commits before a damage are printed, and then the damage is told.
+
+Examples:
+
+  carillon wal dump ./carillon-data --from 1200
+  carillon wal dump ./carillon-data -o json | jq 'select(.epoch == 3)'`
+}
+
+// Run implements the command.
+func (c *walDumpCmd) Run(ctx context.Context, con *console) error {
+	dir, err := findLog(c.Dir)
+	if err != nil {
+		return err
+	}
+	out := con.buffered()
+	show := out.printCommit
+	if c.isJSON() {
+		show = out.printCommitJSON
+	}
+	err = wal.Dump(dir, c.From, func(f wal.Frame) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		return show(f)
+	})
+	return errors.Join(err, out.flush())
+}
+
+// findLog returns the directory of the log that an argument means.
+func findLog(dir string) (string, error) {
+	for _, candidate := range []string{filepath.Join(dir, "wal"), dir} {
+		if info, err := os.Stat(candidate); err == nil && info.IsDir() {
+			return candidate, nil
+		}
+	}
+	if _, err := os.Stat(dir); err != nil {
+		return "", err
+	}
+	return "", fmt.Errorf("%s is not a directory; want a data directory or the wal directory in it", dir)
+}

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"encoding/hex"
+	"fmt"
+	"strings"
+
+	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/wal"
+)
+
+// walCommit is the JSON of one commit of `wal dump`.
+type walCommit struct {
+	LSN     uint64   `json:"lsn"`
+	Epoch   uint64   `json:"epoch"`
+	Hash    string   `json:"hash"`
+	Durable uint64   `json:"durable_lsn"`
+	Bytes   int      `json:"bytes"`
+	Rows    []walRow `json:"rows"`
+}
+
+// walRow is one change of a row. Fields is nil for a deletion.
+type walRow struct {
+	Op     string         `json:"op"`
+	Kind   string         `json:"kind"`
+	Key    string         `json:"key"`
+	To     string         `json:"to,omitzero"` // end of a range
+	Fields map[string]any `json:"fields,omitzero"`
+
+	shown []field // Fields in the order to read them
+}
+
+// field is a named value of a row.
+type field struct {
+	name  string
+	value any
+}
+
+// decodeCommit reads the rows of a frame. Rows that this build cannot decode are shown in hex.
+func decodeCommit(f wal.Frame) (walCommit, error) {
+	c := walCommit{
+		LSN: f.LSN, Epoch: f.Epoch, Hash: hex.EncodeToString(f.Hash[:]), Durable: f.Durable, Bytes: len(f.Payload),
+	}
+	err := job.Changes(f.Payload, func(change job.Change) error {
+		c.Rows = append(c.Rows, decodeRow(change))
+		return nil
+	})
+	if err != nil {
+		return c, fmt.Errorf("LSN %d: %w", f.LSN, err)
+	}
+	return c, nil
+}
+
+// rowKind is how one kind of row is named and read.
+type rowKind struct {
+	name   string
+	key    func(key []byte) (string, error)
+	fields func(key, value []byte) ([]field, error)
+}
+
+func decodeRow(c job.Change) walRow {
+	kind, known := rowKinds[job.Kind(c.Key[0])]
+	row := walRow{Op: opName(c.Op), Kind: kind.name, Key: hex.EncodeToString(c.Key)}
+	if !known {
+		row.Kind = fmt.Sprintf("kind %d", c.Key[0])
+		return row
+	}
+	if c.Op == job.OpDeleteRange {
+		row.To = hex.EncodeToString(c.Value)
+		return row
+	}
+	if key, err := kind.key(c.Key); err == nil {
+		row.Key = key
+	}
+	if c.Op == job.OpDelete {
+		return row
+	}
+	fields, err := kind.fields(c.Key, c.Value)
+	if err != nil {
+		fields = []field{{"undecoded", hex.EncodeToString(c.Value)}, {"error", err.Error()}}
+	}
+	row.shown, row.Fields = fields, make(map[string]any, len(fields))
+	for _, f := range fields {
+		row.Fields[f.name] = f.value
+	}
+	return row
+}
+
+func opName(op job.Op) string {
+	switch op {
+	case job.OpPut:
+		return "put"
+	case job.OpDelete:
+		return "delete"
+	default:
+		return "delete_range"
+	}
+}
+
+// printCommit prints a commit for people.
+func (o *output) printCommit(f wal.Frame) error {
+	c, err := decodeCommit(f)
+	if err != nil {
+		return err
+	}
+	o.printf("LSN %d  epoch %d  %s  %s  hash %s\n",
+		c.LSN, c.Epoch, plural(len(c.Rows), "row"), formatBytes(int64(c.Bytes)), c.Hash[:12])
+	for _, r := range c.Rows {
+		o.printf("  %-6s %-8s %s%s\n", r.Op, r.Kind, r.Key, r.text())
+	}
+	return nil
+}
+
+// printCommitJSON prints a commit as one line of JSON.
+func (o *output) printCommitJSON(f wal.Frame) error {
+	c, err := decodeCommit(f)
+	if err != nil {
+		return err
+	}
+	return o.printJSONLine(c)
+}
+
+// text is the fields of a row on one line; those that say nothing are left out.
+func (r *walRow) text() string {
+	var b strings.Builder
+	if r.To != "" {
+		b.WriteString(" to " + r.To)
+	}
+	for _, f := range r.shown {
+		switch v := f.value.(type) {
+		case string:
+			if v == "" {
+				continue
+			}
+			if strings.ContainsAny(v, " \"\n\t") {
+				fmt.Fprintf(&b, "  %s=%q", f.name, v)
+				continue
+			}
+		case bool:
+			if !v {
+				continue
+			}
+		}
+		fmt.Fprintf(&b, "  %s=%v", f.name, f.value)
+	}
+	return b.String()
+}

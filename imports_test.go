@@ -1,0 +1,99 @@
+package carillon_test
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/carillon-io/carillon"
+
+// house lists, for each package, what it may import besides the standard library: packages of ours and
+// other modules. Arrows point down only, and never sideways between adapters. A package that is not
+// listed is not part of the house.
+var house = map[string][]string{
+	"job":       {"github.com/robfig/cron/v3"},
+	"wheel":     {},
+	"client":    {"github.com/nats-io/nats.go", "github.com/go-json-experiment/json"},
+	"scheduler": {module + "/job", module + "/wheel", "golang.org/x/sys"},
+	"wal":       {module + "/job", "github.com/tidwall/wal", "golang.org/x/sys"},
+	"snapshot":  {module + "/job", "github.com/cockroachdb/pebble/v2"},
+	"dispatch":  {module + "/job", "github.com/nats-io/nats.go"},
+	// The suite that every sender passes: it is for tests, and imports no more than they need.
+	"dispatch/dispatchtest": {module + "/job"},
+	"api": {
+		module + "/job", module + "/scheduler", module + "/client",
+		"github.com/nats-io/nats.go", "github.com/go-json-experiment/json", "github.com/prometheus/client_golang",
+	},
+	".":            {module, "github.com/nats-io/nats.go", "github.com/nats-io/nats-server/v2", "golang.org/x/sys"},
+	"cmd/carillon": {module, "github.com/nats-io/nats.go", "github.com/alecthomas/kong", "github.com/go-json-experiment/json"},
+	"bench":        {module + "/client", "github.com/nats-io/nats.go", "github.com/alecthomas/kong", "github.com/HdrHistogram/hdrhistogram-go", "golang.org/x/sys"},
+	// The crash check shares no code with the product: it may not even import the client.
+	"bench/crash": {"github.com/nats-io/nats.go", "github.com/nats-io/nats-server/v2"},
+}
+
+// forbiddenInCore are packages of the standard library that the pure packages must not touch.
+var forbiddenInCore = map[string][]string{
+	"wheel": {"os", "net", "time", "sync", "math/rand", "math/rand/v2"},
+	"job":   {"os", "net/http", "math/rand", "math/rand/v2"},
+}
+
+// TestImports reads the imports of every product file.
+func TestImports(t *testing.T) {
+	files := 0
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		files++
+		checkFile(t, path)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if files < 50 {
+		t.Fatalf("only %d files were checked; the walk is broken", files)
+	}
+}
+
+func checkFile(t *testing.T, path string) {
+	dir := filepath.ToSlash(filepath.Dir(path))
+	allowed, ok := house[dir]
+	if !ok {
+		t.Errorf("%s: package %s is not in the house; add it to the list with its arrows, or move it", path, dir)
+		return
+	}
+	f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, spec := range f.Imports {
+		name, _ := strconv.Unquote(spec.Path.Value)
+		if !mayImport(dir, name, allowed) {
+			t.Errorf("%s imports %s, which package %s must not", path, name, dir)
+		}
+	}
+}
+
+func mayImport(dir, name string, allowed []string) bool {
+	first, _, _ := strings.Cut(name, "/")
+	if !strings.Contains(first, ".") {
+		for _, banned := range forbiddenInCore[dir] {
+			if name == banned {
+				return false
+			}
+		}
+		return true
+	}
+	for _, a := range allowed {
+		if name == a || strings.HasPrefix(name, a+"/") && (a != module || dir == "." || dir == "cmd/carillon") {
+			return true
+		}
+	}
+	return false
+}

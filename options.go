@@ -1,0 +1,80 @@
+package carillon
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/carillon-io/carillon/job"
+)
+
+// Options set up a server. The zero value is complete: an embedded NATS server on its usual port and
+// data in the working directory.
+type Options struct {
+	Dir    string // data directory, made if it is not there; default "carillon-data"
+	Prefix string // first token of the service's subjects; default "carillon"
+
+	Listen  string // of the embedded NATS server; default 127.0.0.1:4222, port 0 is any
+	NATSURL string // an outside server instead of the embedded one
+	Creds   string // credentials file for it
+	TLSCert string // client certificate for it, with TLSKey
+	TLSKey  string
+	TLSCA   string // roots to trust for it; default: those of the system
+
+	HTTPListen string // default 127.0.0.1:7272, port 0 is any
+
+	AllowPrivateTargets bool // http targets may reach loopback and private addresses
+	PayloadBytesMax     int  // of a job; default 256 KiB, at most 512 KiB
+
+	Lead               time.Duration // see scheduler.Settings; default 250 ms
+	CompletedRetention time.Duration // how long completed jobs are kept; default 24 h, negative: for ever
+	HistoryDays        int           // how long finished runs are kept; default 90
+	CheckpointEvery    time.Duration // between checkpoints of the store; default 15 s
+
+	Logger  *slog.Logger // default slog.Default()
+	Version string       // of the program, for those who ask; default "dev"
+
+	segmentBytes int // of the log; 0 is its default, tests want many small ones
+}
+
+func (o Options) withDefaults() Options {
+	set := func(v *string, d string) {
+		if *v == "" {
+			*v = d
+		}
+	}
+	set(&o.Dir, "carillon-data")
+	set(&o.Prefix, "carillon")
+	set(&o.Listen, "127.0.0.1:4222")
+	set(&o.HTTPListen, "127.0.0.1:7272")
+	set(&o.Version, "dev")
+	if o.PayloadBytesMax == 0 {
+		o.PayloadBytesMax = job.PayloadBytesDefault
+	}
+	if o.CheckpointEvery == 0 {
+		o.CheckpointEvery = 15 * time.Second
+	}
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	return o
+}
+
+func (o Options) validate() error {
+	switch {
+	case o.PayloadBytesMax < 1 || o.PayloadBytesMax > job.PayloadBytesCeiling:
+		return fmt.Errorf("options: the payload limit is %d; want 1 to %d bytes", o.PayloadBytesMax, job.PayloadBytesCeiling)
+	case (o.TLSCert == "") != (o.TLSKey == ""):
+		return errors.New("options: a TLS certificate and its key go together")
+	case o.CheckpointEvery < time.Second:
+		return fmt.Errorf("options: checkpoints every %s are too often; want at least 1s", o.CheckpointEvery)
+	case job.ValidateTenant(o.Prefix) != nil:
+		return fmt.Errorf("options: the prefix %q is no subject token; want letters, digits, - and _", o.Prefix)
+	}
+	return nil
+}
+
+func (o Options) rules() job.Rules {
+	return job.Rules{Prefix: o.Prefix, PayloadBytesMax: o.PayloadBytesMax, AllowPrivateTargets: o.AllowPrivateTargets}
+}
