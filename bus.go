@@ -60,10 +60,11 @@ func (b *bus) embed(o Options) error {
 	if err != nil || port < 0 || port > 65535 {
 		return fmt.Errorf("listen for NATS on %q: the port must be 0 to 65535", o.Listen)
 	}
+	if err := probe(o.Listen); err != nil {
+		return err
+	}
 	if port == 0 {
 		port = server.RANDOM_PORT
-	} else if err := probe(o.Listen); err != nil {
-		return err
 	}
 	b.embedded, err = server.NewServer(&server.Options{
 		ServerName: "carillon", Host: host, Port: port, NoSigs: true, MaxPayload: maxPayload,
@@ -81,7 +82,7 @@ func (b *bus) embed(o Options) error {
 	return nil
 }
 
-// probe tells that a port is in use before the server does, which would only log it.
+// probe tells that an address cannot be had before the server does, which would only log it.
 func probe(addr string) error {
 	l, err := net.Listen("tcp", addr)
 	if err != nil {

@@ -16,8 +16,8 @@ type Job struct {
 	Jitter Duration `json:"jitter"`
 	Target Target   `json:"target"`
 
-	Payload       json.RawMessage   `json:"payload,omitempty"`        // any JSON value; targets get its text, without the spaces between tokens
-	PayloadBase64 []byte            `json:"payload_base64,omitempty"` // bytes instead of a JSON value
+	Payload       json.RawMessage   `json:"payload,omitzero"`        // any JSON value; targets get its text, without the spaces between tokens
+	PayloadBase64 []byte            `json:"payload_base64,omitzero"` // bytes instead of a JSON value
 	Headers       map[string]string `json:"headers"`
 
 	Completion      string    `json:"completion"`      // delivered, reported; default delivered

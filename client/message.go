@@ -74,8 +74,8 @@ type JobPage struct {
 // TriggerRequest asks for a run of a job now.
 type TriggerRequest struct {
 	Name           string          `json:"name"`
-	Payload        json.RawMessage `json:"payload,omitempty"`         // in place of the job's own
-	PayloadBase64  []byte          `json:"payload_base64,omitempty"`  // bytes instead of a JSON value
+	Payload        json.RawMessage `json:"payload,omitzero"`          // in place of the job's own
+	PayloadBase64  []byte          `json:"payload_base64,omitzero"`   // bytes instead of a JSON value
 	IdempotencyKey string          `json:"idempotency_key,omitempty"` // the same key, within a day, is the same run
 }
 

@@ -10,6 +10,9 @@ import (
 // attemptsMax is how often a proposal is prepared again because its job changed meanwhile.
 const attemptsMax = 16
 
+// errBusyJob tells that every try met a change by somebody else.
+var errBusyJob = job.Errorf(job.CodeUnavailable, "", "the job keeps changing; ask again later")
+
 // submit hands a proposal to the loop and waits until it is settled, durable and visible. An error
 // means that the outcome is unknown.
 func (e *Engine) submit(ctx context.Context, p Proposal) error {
@@ -67,7 +70,7 @@ func (e *Engine) settleFresh(ctx context.Context, p Proposal, result *settled, p
 			return err
 		}
 	}
-	return job.Errorf(job.CodeUnavailable, "", "the job keeps changing; ask again later")
+	return errBusyJob
 }
 
 // Delete forgets a job. Runs that wait for their time end with it; what its targets have in hand

@@ -70,31 +70,57 @@ func (e *Engine) PutMany(ctx context.Context, items []PutItem) []PutResult {
 	return results
 }
 
+// putChunk proposes a chunk at once, so that it takes few commits, and then again those that turned
+// out to be updates, prepared from the rows that the store has. A name that comes twice takes a round
+// for each time.
 func (e *Engine) putChunk(ctx context.Context, items []PutItem, results []PutResult) {
-	puts := make([]Put, len(items))
-	tickets := make([]*ticket, len(items))
+	puts := make([]*Put, len(items))
 	for i, item := range items {
-		p, err := e.preparePut(item)
-		if err == nil {
-			puts[i] = *p
-			tickets[i], err = e.enqueue(ctx, &puts[i])
+		puts[i], results[i].Err = e.preparePut(item)
+	}
+	for range attemptsMax {
+		if !e.putRound(ctx, puts, results) {
+			return
 		}
-		results[i].Err = err
+	}
+	for i, p := range puts {
+		if p != nil {
+			results[i].Err = errBusyJob
+		}
+	}
+}
+
+// putRound proposes the puts that have no result yet, and tells whether some are to be tried again.
+func (e *Engine) putRound(ctx context.Context, puts []*Put, results []PutResult) (again bool) {
+	tickets := make([]*ticket, len(puts))
+	for i, p := range puts {
+		if p == nil {
+			continue
+		}
+		p.Err = nil
+		if tickets[i], results[i].Err = e.enqueue(ctx, p); tickets[i] == nil {
+			puts[i] = nil
+		}
 	}
 	for i, t := range tickets {
 		if t == nil {
 			continue
 		}
-		err := e.await(ctx, t)
-		if err == nil {
-			err = puts[i].Err
-		}
-		if errors.Is(err, errStale) {
-			results[i] = e.putOne(ctx, items[i].Def)
+		p, err := puts[i], e.await(ctx, t)
+		if err != nil { // the loop may still have it: nothing of it is ours to read
+			results[i].Err, puts[i] = err, nil
 			continue
 		}
-		results[i] = PutResult{ID: puts[i].Record.ID, Version: puts[i].Record.Version, NextRunAt: puts[i].NextRun, Err: err}
+		if err = p.Err; errors.Is(err, errStale) {
+			if err = e.readPrior(p); err == nil {
+				again = true
+				continue
+			}
+		}
+		results[i] = PutResult{ID: p.Record.ID, Version: p.Record.Version, NextRunAt: p.NextRun, Err: err}
+		puts[i] = nil
 	}
+	return again
 }
 
 func (e *Engine) preparePut(item PutItem) (*Put, error) {
@@ -102,10 +128,4 @@ func (e *Engine) preparePut(item PutItem) (*Put, error) {
 		return nil, item.Err
 	}
 	return e.newPut(item.Def)
-}
-
-// putOne registers a job of a bulk registration whose name turned out to be taken.
-func (e *Engine) putOne(ctx context.Context, def *job.Definition) PutResult {
-	v, _, err := e.Put(ctx, def, nil)
-	return PutResult{ID: v.ID, Version: v.Version, NextRunAt: v.NextRunAt, Err: err}
 }

@@ -13,6 +13,11 @@ import (
 // procsMin is the least GOMAXPROCS of a server.
 const procsMin = 4
 
+// gcPercent is how much garbage may gather before a collection, in percent of what is alive. Most of
+// what is alive has no pointers, so a collection is cheap, and half of Go's default saves a quarter of
+// the memory at a million jobs.
+const gcPercent = 50
+
 // memoryShare is how much of the memory that a container may have is left to the Go heap.
 const memoryShare = 0.9
 
@@ -26,6 +31,9 @@ const memoryShare = 0.9
 func tuneRuntime(logger *slog.Logger) {
 	if !isSet("GOMAXPROCS") {
 		runtime.GOMAXPROCS(max(procsMin, 2*runtime.GOMAXPROCS(0)))
+	}
+	if !isSet("GOGC") {
+		debug.SetGCPercent(gcPercent)
 	}
 	if limit := containerMemory(); limit > 0 && !isSet("GOMEMLIMIT") {
 		debug.SetMemoryLimit(int64(float64(limit) * memoryShare))
