@@ -31,7 +31,7 @@ var house = map[string][]string{
 	},
 	".":            {module, "github.com/nats-io/nats.go", "github.com/nats-io/nats-server/v2", "golang.org/x/sys"},
 	"cmd/carillon": {module, "github.com/nats-io/nats.go", "github.com/alecthomas/kong", "github.com/go-json-experiment/json"},
-	"bench":        {module + "/client", "github.com/nats-io/nats.go", "github.com/alecthomas/kong", "github.com/HdrHistogram/hdrhistogram-go", "golang.org/x/sys"},
+	"bench":        {module + "/client", "github.com/nats-io/nats.go", "github.com/alecthomas/kong", "golang.org/x/sys"},
 	// The crash check shares no code with the product: it may not even import the client.
 	"bench/crash": {"github.com/nats-io/nats.go", "github.com/nats-io/nats-server/v2"},
 }
