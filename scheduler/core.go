@@ -204,7 +204,8 @@ func (c *Core) prune() {
 	if day <= c.prunedDay {
 		return
 	}
-	c.out.Batch.DeleteRange(job.AppendBucket(nil, job.KindHistory, c.prunedDay), job.AppendBucket(nil, job.KindHistory, day))
+	// From the first bucket on: a backfill may have put runs into one that was dropped before.
+	c.out.Batch.DeleteRange(job.AppendBucket(nil, job.KindHistory, 0), job.AppendBucket(nil, job.KindHistory, day))
 	c.out.Batch.DeleteRange(job.AppendBucket(nil, job.KindOnce, 0), job.AppendBucket(nil, job.KindOnce, job.Day(c.now)-onceDays))
 	c.out.Batch.PutMeta(metaPrunedDay, uint64(day))
 	c.prunedDay = day

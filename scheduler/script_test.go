@@ -14,7 +14,8 @@ import (
 
 // TestScripts runs the stories in testdata: real engine, real pad, virtual time. Commands:
 //
-//	start 12:00:00 [lead=250ms]        a new engine on 2026-01-05, a Monday, UTC
+//	start 12:00:00 [lead=250ms] [retention=10s] [history=DAYS]
+//	                                   a new engine on 2026-01-05, a Monday, UTC
 //	put NAME [key=value]               the schedule is the line below; keys: overlap missed window
 //	                                   catchup runs attempts paused if
 //	pause|resume|delete|get|ledger NAME
@@ -57,6 +58,9 @@ func startSim(t *testing.T, d *datadriven.TestData) *sim {
 	}
 	if v := arg(d, "retention"); v != "" {
 		settings.CompletedRetention = duration(t, v)
+	}
+	if v := arg(d, "history"); v != "" {
+		settings.HistoryDays = must(strconv.Atoi(v))
 	}
 	return newSim(t, at.UTC(), settings)
 }
