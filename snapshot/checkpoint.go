@@ -7,52 +7,85 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// Checkpoint makes what is applied durable and returns the position up to which it is. The caller may
-// then drop the log up to there, and not before: the flush is finished when Checkpoint returns. With
-// nothing new it writes no file. It runs beside Apply; commits applied meanwhile may be in or not.
+// Checkpoint makes what is applied durable and returns the position up to which the store is: at least
+// the one that was applied when it was called. The caller may then drop the log up to there. It runs
+// beside Apply; commits applied meanwhile may be in or not. With nothing new it writes no file and
+// takes microseconds.
+//
+// It returns ErrFailed, ErrClosed or ctx's error, and the zero position with it. When ctx ends, the
+// flush goes on all the same, and a later Checkpoint finds it done.
 func (s *Store) Checkpoint(ctx context.Context) (job.Position, error) {
-	if err := s.usable(); err != nil {
+	if !s.gate.enter() {
+		return job.Position{}, ErrClosed
+	}
+	defer s.gate.leave()
+	if err := s.fault.err(); err != nil {
 		return job.Position{}, err
 	}
-	at := s.Applied()
-	durable, err := s.Durable()
-	if err != nil || durable == at {
-		return durable, err
+	// Noted before the flush begins: what is applied by now is in the memtables that it takes, and an
+	// Apply that comes between is flushed too, but not promised.
+	want := s.Applied()
+	if at := s.readDurable(); at.LSN >= want.LSN {
+		return at, s.fault.err()
 	}
-	flushed, err := s.db.AsyncFlush()
+	if err := s.flush(ctx); err != nil {
+		return job.Position{}, err
+	}
+	at := s.readDurable()
+	if at.LSN < want.LSN {
+		// The log must not be truncated on the word of a flush that did not do what it is for.
+		s.fault.fail(fmt.Errorf("a finished flush has left %v durable, want at least %v", at, want))
+	}
+	if err := s.fault.err(); err != nil {
+		return job.Position{}, err
+	}
+	return at, nil
+}
+
+// flush writes all memtables out and returns when the manifest names their tables.
+func (s *Store) flush(ctx context.Context) error {
+	var flushed <-chan struct{}
+	err := s.fault.run(func() (err error) {
+		flushed, err = s.db.AsyncFlush() // waits while writers do
+		return err
+	})
 	if err != nil {
-		return job.Position{}, fmt.Errorf("snapshot: flush: %w", err)
+		return fmt.Errorf("snapshot: flush: %w", err)
 	}
 	select {
 	case <-flushed:
-		return at, s.usable()
-	case <-s.failedCh:
-		return job.Position{}, s.usable()
+		return nil
+	case <-s.fault.failed:
+		return s.fault.err()
 	case <-ctx.Done():
-		return job.Position{}, ctx.Err()
+		return ctx.Err()
 	}
 }
 
-// Metrics are readings of the store for its operator.
-type Metrics struct {
-	DiskBytes              uint64
-	MemTableBytes          uint64
-	L0Sublevels            int    // many mean that compactions do not keep up
-	CompactionDebt         uint64 // bytes that compactions have yet to rewrite
-	Flushes                int64
-	Stalls                 uint64 // times that writers had to wait
-	WriteAmplification     float64
-	CacheHits, CacheMisses int64
+// Durable returns a position that a crash at this moment would leave at the least. It takes
+// microseconds. After Close and after a failure it returns the last one known.
+func (s *Store) Durable() job.Position {
+	if s.gate.enter() {
+		defer s.gate.leave()
+		return s.readDurable()
+	}
+	s.durableMu.Lock()
+	defer s.durableMu.Unlock()
+	return s.durable
 }
 
-// Metrics returns readings of the store. It takes microseconds.
-func (s *Store) Metrics() Metrics {
-	m := s.db.Metrics()
-	total := m.Total()
-	return Metrics{
-		DiskBytes: m.DiskSpaceUsage(), MemTableBytes: m.MemTable.Size,
-		L0Sublevels: int(m.Levels[0].Sublevels), CompactionDebt: m.Compact.EstimatedDebt,
-		Flushes: m.Flush.Count, Stalls: s.stalls.Load(), WriteAmplification: total.WriteAmp(),
-		CacheHits: m.BlockCache.Hits, CacheMisses: m.BlockCache.Misses,
+// readDurable reads the head row from the tables that the manifest names. A row that cannot be read is
+// a failure of the store; what was known before stays true.
+func (s *Store) readDurable() job.Position {
+	at, err := readHead(s.db)
+	if err != nil {
+		s.fault.fail(fmt.Errorf("read the durable position: %w", err))
 	}
+	s.durableMu.Lock()
+	defer s.durableMu.Unlock()
+	// Two readers may come here in the opposite order of their reads.
+	if err == nil && at.LSN > s.durable.LSN {
+		s.durable = at
+	}
+	return s.durable
 }

@@ -7,205 +7,186 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
-
-	"github.com/carillon-io/carillon/job"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 )
 
 var (
-	seedFlag    = flag.Uint64("store.seed", 0, "run the crash test with this seed")
-	storesCount = flag.Int("store.runs", 3, "how many stores the crash test makes")
+	storeSeed = flag.Uint64("store.seed", 0, "seed of the random store tests; 0 picks one")
+	storeRuns = flag.Int("store.runs", 3, "how many stores the crash test makes; 100 is a thorough run of all tests")
 )
 
-// model is the slow twin of a store: a map, with a copy for every commit.
-type model struct {
-	rows   map[string]string
-	states []map[string]string // after commit i
-	logged [][]byte            // batch of commit i+1
-}
+const thorough = 100
 
-func newModel() *model {
-	return &model{rows: map[string]string{}, states: []map[string]string{{}}}
-}
-
-func (m *model) apply(batch []byte) {
-	_ = job.Changes(batch, func(c job.Change) error {
-		switch c.Op {
-		case job.OpPut:
-			m.rows[string(c.Key)] = string(c.Value)
-		case job.OpDelete:
-			delete(m.rows, string(c.Key))
-		case job.OpDeleteRange:
-			maps.DeleteFunc(m.rows, func(k, _ string) bool { return k >= string(c.Key) && k < string(c.Value) })
-		}
-		return nil
-	})
-	m.states = append(m.states, maps.Clone(m.rows))
-	m.logged = append(m.logged, slices.Clone(batch))
-}
-
-// randomBatch makes the changes that the engine makes: jobs come and go, timers move, runs pass
-// through; now and then a large one, or a day of history is dropped.
-func randomBatch(rng *rand.Rand) []byte {
-	var b job.Batch
-	n := 1 + rng.IntN(30)
-	if rng.IntN(40) == 0 {
-		n = 400 // larger than half a memtable: takes another way through Pebble
-	}
-	for range n {
-		id := job.ID(rng.IntN(300))
-		run := job.Run{ID: job.RunID{Job: id, At: job.Millis(rng.IntN(5) * 86_400_000)}, Status: job.StatusSucceeded}
-		switch rng.IntN(9) {
-		case 0, 1, 2:
-			b.PutTimer(id, job.Timer{Cursor: job.Millis(rng.Int64N(1 << 40)), Version: rng.Uint32()})
-		case 3:
-			b.PutNote(id, job.Note{Reason: string(make([]byte, rng.IntN(400)))})
-		case 4:
-			b.PutName("default", fmt.Sprint("job/", id), id)
-		case 5:
-			b.DeleteJobRow(job.KindNote, id)
-		case 6:
-			b.PutRun(&run)
-		case 7:
-			b.DeleteRun(run.ID)
-			b.PutHistory(&run)
-		case 8:
-			if rng.IntN(20) == 0 {
-				day := uint32(rng.IntN(5))
-				b.DeleteRange(job.AppendBucket(nil, job.KindHistory, day), job.AppendBucket(nil, job.KindHistory, day+1))
-			}
-		}
-	}
-	return slices.Clone(b.Bytes())
-}
-
-// position names commit lsn; the hash tells commits apart.
-func position(lsn uint64) job.Position {
-	at := job.Position{LSN: lsn, Epoch: 1 + lsn/1000}
-	at.Hash[0], at.Hash[1] = byte(lsn), byte(lsn>>8)
-	return at
-}
-
-func contents(t *testing.T, s *Store) map[string]string {
-	t.Helper()
-	rows := map[string]string{}
-	err := s.Scan([]byte{1}, nil, func(k, v []byte) (bool, error) { rows[string(k)] = string(v); return true, nil })
-	if err != nil {
-		t.Fatal(err)
-	}
-	return rows
-}
-
-// TestCrashLeavesAPrefix: whatever a crash at any moment leaves is the state after a whole commit, the
-// store says after which, it is never before the last checkpoint, and replaying the rest of the log
-// gives what was there.
-func TestCrashLeavesAPrefix(t *testing.T) {
-	for i := range *storesCount {
-		seed := *seedFlag
+// seeds runs a random test with new seeds, or with the one that was given.
+func seeds(t *testing.T, runs int, test func(t *testing.T, seed uint64)) {
+	for i := range runs {
+		seed := *storeSeed
 		if seed == 0 {
 			seed = rand.Uint64()
 		}
-		if !t.Run(fmt.Sprint(i), func(t *testing.T) { crashStore(t, seed) }) {
-			t.Fatalf("repeat with: go test ./snapshot -run TestCrashLeavesAPrefix -store.seed %d -store.runs 1", seed)
+		if !t.Run(fmt.Sprint(i), func(t *testing.T) { test(t, seed) }) {
+			t.Fatalf("repeat with: go test ./snapshot -run '^%s$' -store.runs 1 -store.seed %d", t.Name(), seed)
 		}
 	}
 }
+
+// TestCrashLeavesAPrefix crashes a store at random moments of its life, with checkpoints, flushes and
+// compactions beside it. Whatever is left is the state after a whole commit, never before the last
+// finished checkpoint; the store says after which commit; and the rest of the log makes it whole.
+func TestCrashLeavesAPrefix(t *testing.T) { seeds(t, *storeRuns, crashStore) }
 
 func crashStore(t *testing.T, seed uint64) {
 	rng := rand.New(rand.NewPCG(seed, 3))
 	mem := vfs.NewCrashableMem()
-	s := openMem(t, mem)
-	m := newModel()
-	var durable job.Position
-	for lsn := uint64(1); lsn <= 700; lsn++ {
-		batch := randomBatch(rng)
-		if err := s.Apply(position(lsn), batch); err != nil {
-			t.Fatal(err)
-		}
-		m.apply(batch)
+	s := mustOpen(t, testOptions(mem))
+	checkpoints := startCheckpoints(t, s)
+	var w twin
+	for range 600 {
+		w.add(t, s, randomBatch(rng))
 		if rng.IntN(60) == 0 {
-			at, err := s.Checkpoint(context.Background())
-			if err != nil || at.LSN < durable.LSN {
-				t.Fatalf("checkpoint at %s after %s: %v", at, durable, err)
-			}
-			durable = at
+			checkpoints.ask()
 		}
 		if rng.IntN(25) == 0 {
-			clone := mem.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: rng.IntN(3) * 50, RNG: rng})
-			checkClone(t, clone, m, durable)
+			durable := max(checkpoints.durable.Load(), s.Durable().LSN)
+			checkCrash(t, mem.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: rng.IntN(3) * 50, RNG: rng}), &w, durable)
 		}
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	checkClone(t, mem.CrashClone(vfs.CrashCloneCfg{}), m, position(700))
+	checkpoints.stop()
+	mustClose(t, s)
+	checkCrash(t, mem.CrashClone(vfs.CrashCloneCfg{}), &w, w.last())
 }
 
-func checkClone(t *testing.T, fs vfs.FS, m *model, durable job.Position) {
+// checkpoints makes checkpoints on a goroutine of its own.
+type checkpoints struct {
+	asked   chan struct{}
+	stopped sync.WaitGroup
+	durable atomic.Uint64 // LSN of the last one
+}
+
+func startCheckpoints(t *testing.T, s *Store) *checkpoints {
+	c := &checkpoints{asked: make(chan struct{}, 1)}
+	c.stopped.Go(func() {
+		for range c.asked {
+			at, err := s.Checkpoint(t.Context())
+			if err != nil || at.LSN < c.durable.Load() {
+				t.Errorf("checkpoint at %v after %d: %v", at, c.durable.Load(), err)
+				continue
+			}
+			c.durable.Store(at.LSN)
+		}
+	})
+	return c
+}
+
+// ask wants a checkpoint, unless one is waiting to begin.
+func (c *checkpoints) ask() {
+	select {
+	case c.asked <- struct{}{}:
+	default:
+	}
+}
+
+func (c *checkpoints) stop() {
+	close(c.asked)
+	c.stopped.Wait()
+}
+
+// checkCrash opens what a crash has left and checks it.
+func checkCrash(t *testing.T, fs vfs.FS, w *twin, durable uint64) {
 	t.Helper()
-	s := openMem(t, fs)
+	s := mustOpen(t, testOptions(fs))
 	at := s.Applied()
-	if at.LSN < durable.LSN || at.LSN >= uint64(len(m.states)) {
-		t.Fatalf("a crash left %s; durable was %s", at, durable)
+	if at.LSN < durable || at.LSN > w.last() || at != position(at.LSN) {
+		t.Fatalf("a crash left %v; %d was durable and %d applied", at, durable, w.last())
 	}
-	if at.LSN > 0 && at != position(at.LSN) {
-		t.Fatalf("the head row says %s", at)
+	if s.Durable() != at {
+		t.Fatalf("opened at %v with %v durable", at, s.Durable())
 	}
-	if !maps.Equal(contents(t, s), m.states[at.LSN]) {
+	if !maps.Equal(contents(t, s), w.rows(at.LSN)) {
 		t.Fatalf("the store is not as it was after commit %d", at.LSN)
 	}
-	for lsn := at.LSN + 1; lsn < uint64(len(m.states)); lsn++ {
-		if err := s.Apply(position(lsn), m.logged[lsn-1]); err != nil {
-			t.Fatal(err)
-		}
+	for lsn := at.LSN + 1; lsn <= w.last(); lsn++ {
+		mustApply(t, s, lsn, w.log[lsn-1])
 	}
-	if !maps.Equal(contents(t, s), m.rows) {
-		t.Fatal("replay does not give what was there")
+	if !maps.Equal(contents(t, s), w.rows(w.last())) {
+		t.Fatalf("replay from commit %d does not give what was there", at.LSN)
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	mustClose(t, s)
 }
 
-func openMem(t *testing.T, fs vfs.FS) *Store {
-	t.Helper()
-	s, err := Open(Options{Dir: "store", MemTableBytes: 64 << 10, CacheBytes: 1 << 20, fs: fs})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
-// TestCheckpointIsDurable: right after a checkpoint, a crash that keeps nothing unsynced leaves all of
-// it; and a checkpoint with nothing new writes nothing.
+// TestCheckpointIsDurable crashes right after each checkpoint and keeps nothing that was not synced. A
+// checkpoint with nothing new flushes nothing.
 func TestCheckpointIsDurable(t *testing.T) {
 	mem := vfs.NewCrashableMem()
-	s := openMem(t, mem)
+	s := mustOpen(t, testOptions(mem))
+	defer mustClose(t, s)
 	rng := rand.New(rand.NewPCG(1, 1))
-	for lsn := uint64(1); lsn <= 20; lsn++ {
-		if err := s.Apply(position(lsn), randomBatch(rng)); err != nil {
-			t.Fatal(err)
+	var w twin
+	for range 20 {
+		w.add(t, s, randomBatch(rng))
+		at, err := s.Checkpoint(t.Context())
+		if err != nil || at != position(w.last()) || s.Durable() != at {
+			t.Fatalf("checkpoint at %v, durable %v, applied %d: %v", at, s.Durable(), w.last(), err)
 		}
-		at, err := s.Checkpoint(context.Background())
-		if err != nil || at.LSN != lsn {
-			t.Fatalf("checkpoint: %s, %v", at, err)
-		}
+		checkCrash(t, mem.CrashClone(vfs.CrashCloneCfg{}), &w, at.LSN)
 		flushes := s.Metrics().Flushes
-		if again, err := s.Checkpoint(context.Background()); err != nil || again != at || s.Metrics().Flushes != flushes {
-			t.Fatalf("a second checkpoint: %s, %v, %d flushes after %d", again, err, s.Metrics().Flushes, flushes)
-		}
-		left := openMem(t, mem.CrashClone(vfs.CrashCloneCfg{}))
-		if left.Applied() != at {
-			t.Fatalf("a crash left %s, want %s", left.Applied(), at)
-		}
-		if err := left.Close(); err != nil {
-			t.Fatal(err)
+		if again, err := s.Checkpoint(t.Context()); err != nil || again != at || s.Metrics().Flushes != flushes {
+			t.Fatalf("a second checkpoint at %v with %d flushes after %d: %v", again, s.Metrics().Flushes, flushes, err)
 		}
 	}
-	if err := s.Close(); err != nil && !errors.Is(err, ErrClosed) {
-		t.Fatal(err)
+}
+
+// TestCheckpointEndsWithContext: the flush goes on when nobody waits for it.
+func TestCheckpointEndsWithContext(t *testing.T) {
+	s := mustOpen(t, testOptions(vfs.NewMem()))
+	defer mustClose(t, s)
+	mustApply(t, s, 1, timerBatch(1))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if at, err := s.Checkpoint(ctx); err != nil && !errors.Is(err, context.Canceled) || err != nil && at != position(0) {
+		t.Fatalf("%v, %v", at, err)
+	}
+	if at, err := s.Checkpoint(t.Context()); err != nil || at != position(1) {
+		t.Fatalf("%v, %v", at, err)
+	}
+}
+
+// TestCrashWhileOpening crashes before every change to the directory from Open on until the first flush,
+// which changes the manifest: of a new store, and of one that was used before. Everything that was
+// durable is there afterwards.
+func TestCrashWhileOpening(t *testing.T) { seeds(t, 1, crashOpening) }
+
+func crashOpening(t *testing.T, seed uint64) {
+	rng := rand.New(rand.NewPCG(seed, 7))
+	mem := vfs.NewCrashableMem()
+	var w twin
+	for range 2 {
+		durable := w.last()
+		var mu sync.Mutex // Pebble changes things from several goroutines
+		var left []*vfs.MemFS
+		fs := errorfs.Wrap(mem, errorfs.InjectorFunc(func(op errorfs.Op) error {
+			mu.Lock()
+			defer mu.Unlock()
+			for _, kept := range []int{0, 30, 70, 100} {
+				if isChange(op) {
+					left = append(left, mem.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: kept, RNG: rng}))
+				}
+			}
+			return nil
+		}))
+		s := mustOpen(t, testOptions(fs))
+		w.add(t, s, timerBatch(1))
+		mustClose(t, s)
+		if len(left) < 40 {
+			t.Fatalf("only %d crashes", len(left))
+		}
+		for _, mem := range left {
+			checkCrash(t, mem, &w, durable)
+		}
 	}
 }

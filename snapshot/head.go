@@ -11,8 +11,7 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// The head row tells which commit the store is at. Its key begins with zero, which no kind of row
-// does, so it stands before all of them.
+// The head row says which commit the rows are at. Every commit rewrites it in the same Pebble batch.
 //
 //	0   1  version, 1
 //	1   8  LSN
@@ -21,60 +20,53 @@ import (
 //	33  4  CRC-32C of the bytes before
 //
 // All numbers are big-endian.
-var headKey = []byte{0, 'h', 'e', 'a', 'd'}
-
 const (
 	headVersion = 1
 	headBytes   = 37
 )
 
+// Keys whose first byte is zero are reserved: no kind of row has them, so they stand before all rows,
+// and Get and Scan do not show them.
+var (
+	headKey  = []byte{0, 'h', 'e', 'a', 'd'}
+	headEnd  = []byte{0, 'h', 'e', 'a', 'd', 0}
+	firstRow = []byte{1}
+)
+
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-func encodeHead(at job.Position) []byte {
-	b := append(make([]byte, 0, headBytes), headVersion)
+func appendHead(b []byte, at job.Position) []byte {
+	start := len(b)
+	b = append(b, headVersion)
 	b = binary.BigEndian.AppendUint64(b, at.LSN)
 	b = binary.BigEndian.AppendUint64(b, at.Epoch)
 	b = append(b, at.Hash[:]...)
-	return binary.BigEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
+	return binary.BigEndian.AppendUint32(b, crc32.Checksum(b[start:], castagnoli))
 }
 
 func decodeHead(b []byte) (at job.Position, err error) {
 	if len(b) > 0 && b[0] != headVersion {
-		return at, fmt.Errorf("%w: the head row has version %d, this program reads %d", ErrVersion, b[0], headVersion)
+		return at, fmt.Errorf("%w: the head row has version %d, and this program knows %d", ErrVersion, b[0], headVersion)
 	}
-	if len(b) != headBytes || crc32.Checksum(b[:headBytes-4], castagnoli) != binary.BigEndian.Uint32(b[headBytes-4:]) {
-		return at, errors.New("snapshot: the head row is damaged")
+	if len(b) != headBytes {
+		return at, fmt.Errorf("snapshot: the head row is damaged: %d bytes, want %d", len(b), headBytes)
+	}
+	if crc32.Checksum(b[:33], castagnoli) != binary.BigEndian.Uint32(b[33:]) {
+		return at, errors.New("snapshot: the head row is damaged: its checksum does not match")
 	}
 	at.LSN, at.Epoch = binary.BigEndian.Uint64(b[1:]), binary.BigEndian.Uint64(b[9:])
 	copy(at.Hash[:], b[17:])
 	return at, nil
 }
 
-// readHead returns where the store is. A store that has rows but no head is not ours.
-func (s *Store) readHead() (job.Position, error) {
-	value, ok, err := s.Get(headKey)
-	if err != nil {
-		return job.Position{}, err
-	}
-	if ok {
-		return decodeHead(value)
-	}
-	empty := true
-	err = s.Scan(nil, nil, func(_, _ []byte) (bool, error) { empty = false; return false, nil })
-	if err == nil && !empty {
-		err = fmt.Errorf("%w: %s has rows without a head row", ErrForeign, s.opts.Dir)
-	}
-	return job.Position{}, err
-}
-
-// Durable returns the position that a crash at this moment would leave at least.
-func (s *Store) Durable() (at job.Position, err error) {
-	it, err := s.db.NewIter(&pebble.IterOptions{
-		LowerBound: headKey, UpperBound: append(headKey[:len(headKey):len(headKey)], 0),
-		OnlyReadGuaranteedDurable: true,
+// readHead returns the position of the durable rows, whatever is in the memtables; zero if no commit is
+// durable yet.
+func readHead(db *pebble.DB) (at job.Position, err error) {
+	it, err := db.NewIter(&pebble.IterOptions{
+		LowerBound: headKey, UpperBound: headEnd, OnlyReadGuaranteedDurable: true,
 	})
 	if err != nil {
-		return at, fmt.Errorf("snapshot: read the durable position: %w", err)
+		return at, err
 	}
 	if it.First() {
 		at, err = decodeHead(it.Value())

@@ -3,164 +3,119 @@ package snapshot
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"strings"
 	"sync"
 	"sync/atomic"
 
 	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/carillon-io/carillon/job"
 )
 
-// Store is an open store. Reads may come from any goroutine at any time; Apply and Checkpoint may run
-// beside them and beside one another, but Apply has one caller at a time.
+// Store is an open store. Its methods are safe for concurrent use; calls of Apply wait for one another.
+//
+// Invariant: the durable position never passes the applied one, and neither goes back.
 type Store struct {
-	opts    Options
-	db      *pebble.DB
-	applied atomic.Pointer[job.Position]
-	stalls  atomic.Uint64
+	dir    string
+	db     *pebble.DB
+	lock   *pebble.Lock
+	fault  *fault
+	gate   gate
+	stalls stalls
 
 	applying sync.Mutex
-	failed   atomic.Pointer[error]
-	failedCh chan struct{}
-	failOnce sync.Once
-	closed   atomic.Bool
+	applied  atomic.Pointer[job.Position]
+
+	durableMu sync.Mutex
+	durable   job.Position // the last one known
+
+	closeOnce sync.Once
+	closeErr  error
 }
 
 // Open opens the store in a directory, or makes one in a directory that is empty or not there. It
-// returns ErrInUse, ErrForeign, ErrVersion, or what Pebble met.
+// returns ErrInUse, ErrForeign, ErrVersion, ErrFailed or what the library met, always with the
+// directory. What is applied and what is durable are the same then.
 func Open(opts Options) (*Store, error) {
-	opts = opts.withDefaults()
-	if err := opts.validate(); err != nil {
+	opts, err := opts.withDefaults().validate()
+	if err != nil {
 		return nil, err
 	}
-	s := &Store{opts: opts, failedCh: make(chan struct{})}
-	if err := checkDir(opts); err != nil {
-		return nil, err
+	if opts.fs == nil {
+		opts.fs = vfs.Default
 	}
-	db, err := pebble.Open(opts.Dir, s.pebbleOptions(opts))
-	if err != nil {
-		return nil, openError(opts.Dir, err)
+	s := &Store{dir: opts.Dir, fault: newFault(opts.Logger)}
+	if err := s.open(opts); err != nil {
+		return nil, fmt.Errorf("open the store %s: %w", opts.Dir, err)
 	}
-	s.db = db
-	at, err := s.readHead()
-	if err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
-	s.applied.Store(&at)
 	return s, nil
 }
 
-// checkDir refuses a directory that has files but no store, before Pebble puts its own beside them.
-func checkDir(o Options) error {
-	names, err := o.fs.List(o.Dir)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && len(names) == 0 {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("snapshot: open %s: %w", o.Dir, err)
-	}
-	desc, err := pebble.Peek(o.Dir, o.fs)
-	if err != nil {
-		return fmt.Errorf("snapshot: open %s: %w", o.Dir, err)
-	}
-	if !desc.Exists {
-		for _, name := range names {
-			if name != "LOCK" && !strings.HasPrefix(name, "marker.") && !strings.HasPrefix(name, "MANIFEST-") && !strings.HasPrefix(name, "OPTIONS-") {
-				return fmt.Errorf("%w: %s has a file %s", ErrForeign, o.Dir, name)
-			}
-		}
-		return nil
-	}
-	if desc.FormatMajorVersion > formatVersion {
-		return fmt.Errorf("%w: %s has format %d of Pebble, this program writes %d", ErrVersion, o.Dir, desc.FormatMajorVersion, formatVersion)
-	}
-	return nil
-}
-
-func openError(dir string, err error) error {
-	text := err.Error()
-	if strings.Contains(text, "lock held by current process") || strings.Contains(text, "resource temporarily unavailable") {
-		return fmt.Errorf("%w: %s", ErrInUse, dir)
-	}
-	return fmt.Errorf("snapshot: open %s: %w", dir, err)
-}
-
-// Applied returns the position of the newest commit applied; the zero position for a new store.
-func (s *Store) Applied() job.Position { return *s.applied.Load() }
-
-// Apply makes a commit visible: its rows and its position, together. The commit must follow the last
-// one applied, else ErrGap. The batch is checked before anything is written. Nothing is durable yet.
-func (s *Store) Apply(at job.Position, batch []byte) error {
-	s.applying.Lock()
-	defer s.applying.Unlock()
-	if err := s.usable(); err != nil {
+func (s *Store) open(opts Options) (err error) {
+	if s.lock, err = claimDir(opts.Dir, opts.fs); err != nil {
 		return err
 	}
-	if last := s.Applied(); at.LSN != last.LSN+1 {
-		return fmt.Errorf("%w: got LSN %d after %d", ErrGap, at.LSN, last.LSN)
+	// Waited for even after a failure: it gives back what it has opened, and the lock with it.
+	err = <-s.fault.start(func() (err error) {
+		s.db, err = pebble.Open(opts.Dir, pebbleOptions(opts, s.lock, s.fault, &s.stalls))
+		s.fault.opened.Store(err == nil)
+		return err
+	})
+	if err != nil {
+		return errors.Join(err, s.lock.Close())
 	}
-	b := s.db.NewBatchWithSize(len(batch) + len(batch)/4 + headBytes)
-	defer func() { _ = b.Close() }()
-	if err := job.Changes(batch, func(c job.Change) error { return stage(b, c) }); err != nil {
-		return fmt.Errorf("snapshot: apply LSN %d: %w", at.LSN, err)
+	if err = s.restore(); err == nil {
+		err = s.fault.arm(opts.OnFatal)
 	}
-	if err := b.Set(headKey, encodeHead(at), nil); err != nil {
-		return fmt.Errorf("snapshot: apply LSN %d: %w", at.LSN, err)
+	if err != nil {
+		return errors.Join(err, s.release())
 	}
-	if err := b.Commit(pebble.NoSync); err != nil {
-		s.fail(err)
-		return s.usable()
-	}
-	s.applied.Store(&at)
 	return nil
 }
 
-func stage(b *pebble.Batch, c job.Change) error {
-	switch c.Op {
-	case job.OpPut:
-		return b.Set(c.Key, c.Value, nil)
-	case job.OpDelete:
-		return b.Delete(c.Key, nil)
-	default:
-		return b.DeleteRange(c.Key, c.Value, nil)
+// restore reads the position that the last life left. There is no log to replay in Pebble, so all that
+// it holds now is durable.
+func (s *Store) restore() error {
+	at, err := readHead(s.db)
+	if err != nil {
+		return err
 	}
-}
-
-// fail notes the first failure, after which nothing is applied any more, and tells the owner.
-func (s *Store) fail(cause error) {
-	s.failOnce.Do(func() {
-		err := fmt.Errorf("%w: %w", ErrFailed, cause)
-		s.failed.Store(&err)
-		close(s.failedCh)
-		s.opts.Logger.Error("the store has failed", "dir", s.opts.Dir, "error", cause)
-		s.opts.OnFatal(err)
+	s.applied.Store(&at)
+	s.durable = at
+	if at != (job.Position{}) {
+		return nil
+	}
+	return s.Scan(nil, nil, func(key, _ []byte) (bool, error) {
+		return false, fmt.Errorf("snapshot: the store is damaged: it has a row %x and no head row", key)
 	})
 }
 
-// usable returns why the store accepts no change, or nil.
-func (s *Store) usable() error {
-	if err := s.failed.Load(); err != nil {
-		return *err
-	}
-	if s.closed.Load() {
-		return ErrClosed
-	}
-	return nil
+// Close flushes, so that the next Open has nothing to replay, and gives the directory up. It waits for
+// the calls inside the store and must not be called from one; those that come later get ErrClosed.
+// After a failure it returns ErrFailed, and the directory stays locked until the process ends. A
+// second Close waits for the first and returns the same.
+func (s *Store) Close() error {
+	s.closeOnce.Do(func() {
+		<-s.gate.close()
+		if err := s.release(); err != nil {
+			s.closeErr = fmt.Errorf("close the store %s: %w", s.dir, err)
+		}
+	})
+	return s.closeErr
 }
 
-// Close flushes, so that the next Open has nothing to replay, and gives the directory up. After a
-// failure it does neither: Pebble may hang, and the process is about to end. A second Close does
-// nothing. Nobody may use the store meanwhile or afterwards.
-func (s *Store) Close() error {
-	s.applying.Lock()
-	defer s.applying.Unlock()
-	if s.closed.Swap(true) {
-		return nil
+// release flushes and closes Pebble, then gives up the lock. After a failure it does nothing: Pebble's
+// goroutines that were ended in the middle of their work would be waited for in vain.
+func (s *Store) release() error {
+	err := s.fault.run(func() error {
+		return errors.Join(s.db.Flush(), s.db.Close())
+	})
+	if s.fault.err() != nil {
+		return err
 	}
-	if err := s.failed.Load(); err != nil {
-		return *err
-	}
-	return errors.Join(s.db.Flush(), s.db.Close())
+	return errors.Join(err, s.lock.Close())
 }
+
+// Applied returns the position of the newest commit applied; the zero position for a new store. It
+// works after Close too.
+func (s *Store) Applied() job.Position { return *s.applied.Load() }

@@ -1,0 +1,60 @@
+package snapshot
+
+import (
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/bloom"
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// pebbleFormat is the version of Pebble's own files that a store of formatVersion has. It is named, so
+// that a newer Pebble does not raise it by itself: there is no way back, and an upgrade of one node at
+// a time would be over.
+const pebbleFormat = pebble.FormatValueSeparation // 24, the newest of v2.1
+
+// pebbleOptions states what matters for our shape of work: many small rows that are written in the
+// order of time, rewritten once or twice, read by key, and scanned as a whole at the start.
+func pebbleOptions(o Options, lock *pebble.Lock, f *fault, stalls *stalls) *pebble.Options {
+	p := &pebble.Options{
+		FS:                 guardedFS{o.fs, f},
+		Lock:               lock,
+		DisableWAL:         true,
+		FormatMajorVersion: pebbleFormat,
+		CacheSize:          o.CacheBytes,
+		MemTableSize:       uint64(o.MemTableBytes),
+		// At two, Pebble's default, every flush stops the writers.
+		MemTableStopWritesThreshold: 4,
+		// Few sublevels keep scans and reads short; only a backlog far beyond that stops the writers.
+		L0CompactionThreshold: 2,
+		L0StopWritesThreshold: 40,
+		LBaseMaxBytes:         256 << 20,
+		// The second one starts only when debt piles up; the cores belong to the tick first.
+		CompactionConcurrencyRange: func() (int, int) { return 1, 2 },
+		// History is dropped by ranges; its space must not wait for the next flush.
+		FlushDelayDeleteRange: 10 * time.Second,
+		Logger:                quiet{f},
+		EventListener:         f.listener(stalls),
+	}
+	if o.fs == vfs.Default {
+		p.WithFSDefaults() // adds the watch over how long the disk takes
+	}
+	p.ApplyCompressionSettings(func() pebble.DBCompressionSettings { return pebble.DBCompressionFastest })
+	tuneLevels(p)
+	return p
+}
+
+func tuneLevels(p *pebble.Options) {
+	for i := range p.Levels {
+		p.Levels[i].BlockSize = blockBytes
+		p.Levels[i].FilterPolicy = bloom.FilterPolicy(filterBitsPerKey)
+	}
+}
+
+const (
+	// Reads of single rows outnumber scans by far. A block that is not cached is read and decompressed
+	// as a whole, and without cgo it is garbage afterwards; scans lose little by small ones.
+	blockBytes = 4 << 10
+
+	filterBitsPerKey = 10 // one look-up in a hundred goes to a table in vain
+)
