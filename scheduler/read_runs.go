@@ -143,6 +143,7 @@ func (l *runLister) readDay(day int64) error {
 			return false, err
 		}
 		l.takeLiveFrom(run.ID)
+		l.dropLive(run.ID)
 		l.take(run)
 		return !l.isFull(), nil
 	})
@@ -153,6 +154,13 @@ func (l *runLister) readDay(day int64) error {
 func (l *runLister) takeLiveFrom(id job.RunID) {
 	for len(l.live) > 0 && (id.Job == 0 || newer(l.live[0].ID, id)) && !l.isFull() {
 		l.take(l.live[0])
+		l.live = l.live[1:]
+	}
+}
+
+// dropLive forgets a live run that the history has too: it came to its end between the two reads.
+func (l *runLister) dropLive(id job.RunID) {
+	if len(l.live) > 0 && l.live[0].ID == id {
 		l.live = l.live[1:]
 	}
 }

@@ -1,0 +1,91 @@
+package scheduler
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/carillon-io/carillon/job"
+)
+
+// endingStore ends a run in the moment between the lister's read of the live runs and its read of the
+// history.
+type endingStore struct {
+	*memStore
+	end func()
+}
+
+// Scan implements Store.
+func (s *endingStore) Scan(low, high []byte, fn func(key, value []byte) (bool, error)) error {
+	err := s.memStore.Scan(low, high, fn)
+	if job.Kind(low[0]) == job.KindRun && s.end != nil {
+		s.end()
+		s.end = nil
+	}
+	return err
+}
+
+// TestRunThatEndsMeanwhileIsListedOnce: a run is in the list once, as what it is at the end.
+func TestRunThatEndsMeanwhileIsListedOnce(t *testing.T) {
+	s := newSim(t, time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC), Settings{})
+	store := &endingStore{memStore: s.store}
+	s.engine.opts.Store = store
+	s.target["a"] = "hang"
+	def := job.Defaults()
+	def.Tenant, def.Name, def.Target = "default", "a", job.Target{Kind: job.TargetNATS, Subject: "out"}
+	def.Schedule, def.Overlap = "@every 1s", job.OverlapAllow
+	s.propose(must(s.engine.newPut(&def)))
+	s.advance(3 * time.Second)
+	store.end = func() { s.answer("a", ""); s.answer("a", "") }
+
+	page, err := s.engine.Runs(context.Background(), RunQuery{Tenant: "default", Job: "a", Limit: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, r := range page.Runs {
+		got = append(got, clock(r.ID.At)+" "+r.Status.String())
+	}
+	want := []string{"12:00:03.000 running", "12:00:02.000 succeeded", "12:00:01.000 succeeded"}
+	if len(got) != len(want) {
+		t.Fatalf("listed %v, want %v", got, want)
+	}
+	for i := range want {
+		if got[i] != want[i] {
+			t.Errorf("listed %v, want %v", got, want)
+		}
+	}
+}
+
+// TestRunPages: pages of any size together list every run once, newest first, live and final alike.
+func TestRunPages(t *testing.T) {
+	s := newSim(t, time.Date(2026, 1, 5, 23, 59, 50, 0, time.UTC), Settings{})
+	def := job.Defaults()
+	def.Tenant, def.Name, def.Target = "default", "a", job.Target{Kind: job.TargetNATS, Subject: "out"}
+	def.Schedule, def.Overlap = "@every 1s", job.OverlapAllow
+	s.propose(must(s.engine.newPut(&def)))
+	s.advance(18 * time.Second) // over midnight: two buckets of the history
+	s.target["a"] = "hang"
+	s.advance(3 * time.Second)
+	for limit := 1; limit <= 25; limit++ {
+		q := RunQuery{Tenant: "default", Job: "a", Limit: limit}
+		var last job.RunID
+		n := 0
+		for more := true; more; {
+			page, err := s.engine.Runs(context.Background(), q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range page.Runs {
+				if n++; n > 1 && !newer(last, r.ID) {
+					t.Fatalf("limit %d: %s comes after %s", limit, r.ID, last)
+				}
+				last = r.ID
+			}
+			q.After, more = page.Next, page.Next != (job.RunID{})
+		}
+		if n != 21 {
+			t.Errorf("limit %d: %d runs, want 21", limit, n)
+		}
+	}
+}
