@@ -1,0 +1,191 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/carillon-io/carillon/client"
+)
+
+// bulkCmd registers many jobs and measures what holding them costs.
+type bulkCmd struct {
+	Count int `help:"Jobs to register." default:"1000000"`
+}
+
+// Validate refuses sizes that make no sense.
+func (c *bulkCmd) Validate() error { return within("count", c.Count, 1, armedMax) }
+
+func (c *bulkCmd) measure(s *stand) []*result {
+	r, loaded := loadBulk(s, c.Count)
+	if loaded != nil {
+		if err := loaded.close(); err != nil {
+			r.breaks("%v", err)
+		}
+	}
+	return []*result{s.show(r)}
+}
+
+// loaded is a server with many jobs.
+type loaded struct {
+	server *server
+	client *client.Client
+	load   *bulkLoad
+}
+
+func (l *loaded) close() error {
+	l.client.Close()
+	return l.server.stop()
+}
+
+// idleWait is how long a server is left alone before its memory is read.
+const idleWait = 5 * time.Second
+
+// loadBulk registers jobs on a fresh server. The server is nil if that failed.
+func loadBulk(s *stand, count int) (*result, *loaded) {
+	r := &result{Name: "bulk"}
+	r.Setting = fmt.Sprintf("%d jobs by jobs.put_many: 60 %% one-shots, 20 %% @every, 20 %% cron in %d zones", count, len(zones))
+	srv, cl, err := s.start("bulk")
+	if err != nil {
+		r.breaks("%v", err)
+		return r, nil
+	}
+	empty, _ := srv.memory()
+	l := &loaded{server: srv, client: cl, load: newBulkLoad(s, count)}
+	m := startMeter(srv.cmd.Process.Pid)
+	err = l.load.run(cl)
+	m.stop()
+	l.load.tell(r)
+	m.tell(r)
+	if err != nil {
+		if s.ctx.Err() == nil {
+			r.breaks("%v", err)
+		}
+		srv.kill()
+		return r, nil
+	}
+	s.say("bulk: loaded; leaving the server alone for %s", idleWait)
+	s.wait(idleWait)
+	l.weigh(r, empty)
+	if err := l.verify(s, r); err != nil {
+		r.breaks("%v", err)
+	}
+	return r, l
+}
+
+// weigh reads what the jobs take up.
+func (l *loaded) weigh(r *result, empty float64) {
+	const mib = 1 << 20
+	jobs := float64(l.load.accepted)
+	resident, anonymous := l.server.memory()
+	r.add("rss_mib", "resident memory, idle", resident/mib, "MiB")
+	r.add("anonymous_mib", "of it, not backed by a file", anonymous/mib, "MiB")
+	r.add("rss_bytes_per_job", "resident bytes a job, over an empty server", (resident-empty)/jobs, "B")
+	if disk, err := l.server.disk(); err != nil {
+		r.breaks("measure the data directory: %v", err)
+	} else {
+		r.add("disk_mib", "on disk", disk/mib, "MiB")
+		r.add("disk_bytes_per_job", "bytes on disk a job", disk/jobs, "B")
+	}
+}
+
+// verifySample is how many jobs are read back and compared.
+const verifySample = 1000
+
+// verify demands that the server has as many jobs as it accepted, and that some of them are what was
+// sent.
+func (l *loaded) verify(s *stand, r *result) error {
+	ctx, cancel := s.asking()
+	defer cancel()
+	st, err := l.client.Status(ctx)
+	if err != nil {
+		return fmt.Errorf("status: %w", err)
+	}
+	if st.Jobs != l.load.accepted {
+		r.breaks("%d jobs were accepted, the server has %d", l.load.accepted, st.Jobs)
+	}
+	rng := rand.New(rand.NewPCG(s.seed, 2))
+	for range min(verifySample, l.load.count) {
+		want := l.load.mix.job(rng.IntN(l.load.count))
+		got, err := l.client.Get(ctx, want.Name)
+		if err != nil {
+			return fmt.Errorf("get %s: %w", want.Name, err)
+		}
+		isSame := got.Schedule == want.Schedule && got.Timezone == want.Timezone &&
+			bytes.Equal(got.Payload, want.Payload) && got.Labels["customer"] == want.Labels["customer"]
+		if !isSame {
+			r.breaks("job %s is %q in %q, was put as %q in %q", want.Name, got.Schedule, got.Timezone, want.Schedule, want.Timezone)
+		}
+		if got.NextRunAt.IsZero() {
+			r.breaks("job %s (%s) will never run", want.Name, got.Schedule)
+		}
+	}
+	return nil
+}
+
+// bulkLoad registers a number of jobs and keeps count of how it went.
+type bulkLoad struct {
+	stand    *stand
+	count    int
+	mix      mix
+	accepted int
+	refusal  *client.Error // the first
+	took     time.Duration
+	seconds  []int // jobs acknowledged in each second
+}
+
+func newBulkLoad(s *stand, count int) *bulkLoad {
+	return &bulkLoad{stand: s, count: count, mix: mix{seed: s.seed, begin: time.Now()}}
+}
+
+// run registers the jobs. Several requests are under way at a time.
+func (l *bulkLoad) run(cl *client.Client) error {
+	began := time.Now()
+	said := began
+	totals, err := cl.PutAll(l.stand.ctx, l.jobs(), func(p client.PutResult) {
+		if p.Error != nil {
+			if l.refusal == nil {
+				l.refusal = p.Error
+			}
+			return
+		}
+		l.accepted++
+		second := int(time.Since(began) / time.Second)
+		for len(l.seconds) <= second {
+			l.seconds = append(l.seconds, 0)
+		}
+		l.seconds[second]++
+		if time.Since(said) > 2*time.Second {
+			said = time.Now()
+			l.stand.say("bulk: %d of %d jobs, %.0f/s", l.accepted, l.count, float64(l.accepted)/time.Since(began).Seconds())
+		}
+	})
+	l.took = time.Since(began)
+	if err == nil && l.refusal != nil {
+		err = fmt.Errorf("%d jobs were rejected, the first with: %w", totals.Rejected, l.refusal)
+	}
+	return err
+}
+
+func (l *bulkLoad) jobs() iter.Seq[client.Job] {
+	return func(yield func(client.Job) bool) {
+		for n := range l.count {
+			if !yield(l.mix.job(n)) {
+				return
+			}
+		}
+	}
+}
+
+// tell reports how fast it went. The last second is not a whole one.
+func (l *bulkLoad) tell(r *result) {
+	r.count("accepted", "accepted", l.accepted)
+	r.add("seconds", "took", l.took.Seconds(), "s")
+	r.add("per_second", "accepted a second", float64(l.accepted)/l.took.Seconds(), "/s")
+	if n := len(l.seconds); n > 1 {
+		r.count("slowest_second", "in the slowest second", slices.Min(l.seconds[:n-1]))
+	}
+}

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+)
+
+// startBroker runs a NATS server with JetStream in this process, which outlives the deaths of the
+// server under test.
+func startBroker(dir string) (*server.Server, error) {
+	s, err := server.NewServer(&server.Options{
+		ServerName: "crash", Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true,
+		JetStream: true, StoreDir: dir,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("start NATS: %w", err)
+	}
+	s.Start()
+	if !s.ReadyForConnections(10 * time.Second) {
+		s.Shutdown()
+		return nil, errors.New("start NATS: it did not become ready")
+	}
+	return s, nil
+}
+
+// connect returns a connection that comes back by itself and holds nothing back while it is away: a
+// request that cannot be sent is known not to have been sent.
+func connect(url, name string) (*nats.Conn, error) {
+	return nats.Connect(url, nats.Name(name),
+		nats.MaxReconnects(-1), nats.ReconnectWait(10*time.Millisecond), nats.ReconnectJitter(0, 0),
+		nats.ReconnectBufSize(-1), nats.Timeout(5*time.Second),
+		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {})) // connections break here all the time
+}
+
+// freePort returns an address that nobody listens on just now.
+func freePort() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	defer l.Close()
+	return l.Addr().String(), nil
+}

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// run kills the server as often as it was asked to, and reads at the end what is left. An error means
+// that the run could not go on; the history so far is still worth a check.
+func (r *rig) run(ctx context.Context) error {
+	for cycle := 1; cycle <= r.opts.cycles && ctx.Err() == nil; cycle++ {
+		r.wait(ctx, time.Second+r.random(2*time.Second))
+		how, err := r.die()
+		if err == nil {
+			err = r.rise()
+		}
+		if err == nil {
+			err = r.readLSN()
+		}
+		if err != nil {
+			return fmt.Errorf("cycle %d: %w", cycle, err)
+		}
+		if err := r.look(ctx, cycle, how); err != nil {
+			return fmt.Errorf("cycle %d: %w", cycle, err)
+		}
+	}
+	if err := r.settle(context.WithoutCancel(ctx)); err != nil {
+		return fmt.Errorf("final read: %w", err)
+	}
+	return nil
+}
+
+func (r *rig) wait(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-r.proc.exited: // noticed by die
+	case <-time.After(d):
+	}
+}
+
+func (r *rig) random(most time.Duration) time.Duration {
+	return time.Duration(r.rng.Int64N(int64(most)))
+}
+
+// How often in a hundred deaths the less usual happens.
+const (
+	politePercent  = 12 // SIGTERM instead of SIGKILL
+	relapsePercent = 25 // killed again while it recovers
+	absencePercent = 10 // down for so long that ticks are missed
+	verifyPercent  = 20 // the log is verified while the server is down
+)
+
+func (r *rig) chance(percent int) bool { return r.rng.IntN(100) < percent }
+
+// die ends the server at this very moment, and says how.
+func (r *rig) die() (how string, err error) {
+	if r.proc.isGone() {
+		return "", fmt.Errorf("the server ended by itself: %v; the end of its log:\n%s", r.proc.err, tail(r.launcher.stderrPath()))
+	}
+	if err := r.readLSN(); err != nil {
+		return "", err
+	}
+	how = "SIGKILL"
+	if r.chance(politePercent) {
+		how = "SIGTERM"
+		d, err := r.proc.stop()
+		r.rec.Die(d)
+		if err != nil {
+			r.rec.Surprise(err.Error())
+		}
+	} else {
+		r.rec.Die(r.proc.kill())
+	}
+	for r.chance(relapsePercent) {
+		how += ", SIGKILL in recovery"
+		if err := r.relapse(); err != nil {
+			return how, err
+		}
+	}
+	if r.chance(absencePercent) {
+		how += ", absence"
+		time.Sleep(1200*time.Millisecond + r.random(1500*time.Millisecond))
+	}
+	if r.chance(verifyPercent) {
+		if complaint := r.launcher.verifyLog(); complaint != "" {
+			r.rec.Surprise(complaint)
+		}
+	}
+	return how, nil
+}
+
+// relapse starts the server and kills it before, or shortly after, it is ready.
+func (r *rig) relapse() error {
+	p, err := r.spawn()
+	if err != nil {
+		return err
+	}
+	select {
+	case <-p.exited:
+		return fmt.Errorf("the server ended in recovery: %v; the end of its log:\n%s", p.err, tail(r.launcher.stderrPath()))
+	case <-time.After(r.random(300 * time.Millisecond)):
+	}
+	r.rec.Die(p.kill())
+	return nil
+}
+
+// look checks after each cycle that nothing impossible has been seen yet, and tells how far things
+// are.
+func (r *rig) look(ctx context.Context, cycle int, how string) error {
+	err := r.persist("stream", func() error { return r.sink.readStream(ctx) })
+	if err != nil && ctx.Err() == nil {
+		return err
+	}
+	h := r.history()
+	start := h.Starts[len(h.Starts)-1]
+	fmt.Fprintf(r.progress, "cycle %d/%d: %s; ready in %s; %d requests, %d deliveries so far\n", cycle, r.opts.cycles, how,
+		start.Ready.sub(start.Began).Round(time.Millisecond), len(h.Ops), len(h.Deliveries))
+	for _, v := range violationsOf(checkSoFar(h)) {
+		return fmt.Errorf("impossible already: %s", v)
+	}
+	return nil
+}
+
+// history returns what was recorded so far.
+func (r *rig) history() *History {
+	h := r.rec.Snapshot()
+	if r.opts.embedded {
+		h.Lossy = map[string]bool{"nats": true}
+	}
+	return h
+}

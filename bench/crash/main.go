@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+)
+
+// options are what the command line says.
+type options struct {
+	binary   string
+	cycles   int
+	clients  int
+	seed     uint64
+	embedded bool
+	keep     bool
+	temp     string
+}
+
+// Bounds of the command line.
+const (
+	cyclesMax  = 10_000
+	clientsMax = 256
+)
+
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+
+// run is main with what it touches as parameters. It returns the exit status: 0 if every promise was
+// kept, 1 if not, 2 if the command line makes no sense.
+func run(args []string, out, progress io.Writer) int {
+	opts, err := parse(args, progress)
+	if err != nil {
+		fmt.Fprintln(progress, "crash:", err)
+		return 2
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
+	fmt.Fprintf(out, "seed %d; repeat with: %s\n", opts.seed, opts.command())
+
+	dir, err := os.MkdirTemp(opts.temp, "carillon-crash-")
+	if err != nil {
+		fmt.Fprintln(progress, "crash:", err)
+		return 1
+	}
+	h := crash(ctx, opts, dir, progress)
+	findings := checkAll(h)
+	failed := report(out, h, findings)
+	if err := tidy(dir, opts, h, violationsOf(findings), progress); err != nil {
+		fmt.Fprintln(progress, "crash:", err)
+	}
+	if failed > 0 {
+		return 1
+	}
+	return 0
+}
+
+// tidy removes the directory of a run, or writes into it what a look at the fault needs.
+func tidy(dir string, opts options, h *History, violations []Violation, progress io.Writer) error {
+	if len(violations) == 0 && !opts.keep {
+		return os.RemoveAll(dir)
+	}
+	fmt.Fprintf(progress, "kept in %s: the data, the server's log (stderr.log), whole histories (histories.txt)\n", dir)
+	return writeHistories(filepath.Join(dir, "histories.txt"), h, violations)
+}
+
+// crash makes the run and returns its history. What kept it from going on is in the history too.
+func crash(ctx context.Context, opts options, dir string, progress io.Writer) *History {
+	r, err := newRig(ctx, opts, dir, progress)
+	if err == nil {
+		err = r.run(ctx)
+	}
+	if err != nil {
+		r.rec.Surprise(err.Error())
+	}
+	r.close()
+	return r.history()
+}
+
+func parse(args []string, usage io.Writer) (options, error) {
+	var o options
+	flags := flag.NewFlagSet("crash", flag.ContinueOnError)
+	flags.SetOutput(usage)
+	flags.StringVar(&o.binary, "binary", "bin/carillon", "server to kill")
+	flags.IntVar(&o.cycles, "cycles", 30, "how often to kill it")
+	flags.IntVar(&o.clients, "clients", 8, "how many clients load it")
+	flags.Uint64Var(&o.seed, "seed", 0, "seed of the load and of the deaths; 0 is a random one")
+	flags.BoolVar(&o.embedded, "embedded", false, "use the NATS server inside the process that is killed, instead of one that survives")
+	flags.BoolVar(&o.keep, "keep", false, "keep the data directory in any case")
+	flags.StringVar(&o.temp, "temp", "", "directory for the data; default the system's")
+	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
+	if flags.NArg() > 0 {
+		return o, fmt.Errorf("unknown argument %q", flags.Arg(0))
+	}
+	if o.seed == 0 {
+		o.seed = rand.Uint64()
+	}
+	return o, o.validate()
+}
+
+func (o *options) validate() error {
+	path, err := filepath.Abs(o.binary)
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return fmt.Errorf("--binary: %w (make build builds it)", err)
+	case info.IsDir():
+		return errors.New("--binary is a directory")
+	case o.cycles < 1 || o.cycles > cyclesMax:
+		return fmt.Errorf("--cycles is %d; want 1 to %d", o.cycles, cyclesMax)
+	case o.clients < 1 || o.clients > clientsMax:
+		return fmt.Errorf("--clients is %d; want 1 to %d", o.clients, clientsMax)
+	}
+	o.binary = path
+	return nil
+}
+
+// command returns the command line that repeats a run. The same seed gives the same load and the same
+// deaths; what the machine makes of them differs from run to run.
+func (o *options) command() string {
+	line := fmt.Sprintf("go run ./bench/crash --binary %s --cycles %d --clients %d --seed %d", o.binary, o.cycles, o.clients, o.seed)
+	if o.embedded {
+		line += " --embedded"
+	}
+	return line
+}

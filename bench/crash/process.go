@@ -1,0 +1,147 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"time"
+)
+
+// launcher starts the product's processes, one after the other, on one data directory.
+type launcher struct {
+	binary string
+	dir    string // of everything; the data directory and the log of stderr are in it
+	args   []string
+}
+
+// ready is the line that the server prints once everything is up.
+type ready struct {
+	Ready bool   `json:"ready"`
+	Epoch uint64 `json:"epoch"`
+}
+
+// Bounds of what a process may take its time for.
+const (
+	readyWait = 30 * time.Second
+	stopWait  = 30 * time.Second
+)
+
+// process is one life of the server.
+type process struct {
+	cmd    *exec.Cmd
+	began  Instant
+	lines  chan ready    // gets the ready line; closed when stdout ends
+	exited chan struct{} // closed when the process is gone
+	err    error         // of its end; good once exited is closed
+}
+
+func (l *launcher) dataDir() string { return filepath.Join(l.dir, "data") }
+
+func (l *launcher) stderrPath() string { return filepath.Join(l.dir, "stderr.log") }
+
+// spawn starts a process and does not wait for it to be ready. Further arguments are for this life
+// alone.
+func (l *launcher) spawn(more ...string) (*process, error) {
+	stderr, err := os.OpenFile(l.stderrPath(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer stderr.Close()
+	cmd := exec.Command(l.binary, slices.Concat([]string{"serve", "--data", l.dataDir()}, l.args, more)...)
+	cmd.Stderr = stderr
+	cmd.SysProcAttr = ownGroup()
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	p := &process{cmd: cmd, began: now(), lines: make(chan ready, 1), exited: make(chan struct{})}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start the server: %w", err)
+	}
+	go p.watch(stdout)
+	return p, nil
+}
+
+// watch reads stdout to its end and then takes in the exit status.
+func (p *process) watch(stdout io.Reader) {
+	lines := bufio.NewScanner(stdout)
+	for lines.Scan() {
+		var r ready
+		if json.Unmarshal(lines.Bytes(), &r) == nil && r.Ready {
+			p.lines <- r
+			break
+		}
+	}
+	_, _ = io.Copy(io.Discard, stdout)
+	close(p.lines)
+	p.err = p.cmd.Wait()
+	close(p.exited)
+}
+
+// awaitReady returns the ready line.
+func (p *process) awaitReady() (ready, error) {
+	select {
+	case r, ok := <-p.lines:
+		if !ok {
+			<-p.exited
+			return ready{}, fmt.Errorf("the server ended before it was ready: %v", p.err)
+		}
+		return r, nil
+	case <-time.After(readyWait):
+		return ready{}, fmt.Errorf("the server was not ready after %s", readyWait)
+	}
+}
+
+// kill ends the process with SIGKILL and returns when it is gone.
+func (p *process) kill() Death {
+	d := Death{Sent: now()}
+	_ = p.cmd.Process.Kill() // fails only if the process is gone already
+	<-p.exited
+	d.Gone = now()
+	return d
+}
+
+// stop ends the process with SIGTERM. An error says that it did not end in good order.
+func (p *process) stop() (Death, error) {
+	d := Death{Sent: now(), Clean: true}
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		return d, fmt.Errorf("SIGTERM: %w", err)
+	}
+	select {
+	case <-p.exited:
+	case <-time.After(stopWait):
+		d = p.kill()
+		return d, fmt.Errorf("the server was still there %s after SIGTERM", stopWait)
+	}
+	d.Gone = now()
+	if p.err != nil {
+		d.Clean = false
+		return d, fmt.Errorf("the server ended badly after SIGTERM: %w", p.err)
+	}
+	return d, nil
+}
+
+// isGone tells whether the process has ended.
+func (p *process) isGone() bool {
+	select {
+	case <-p.exited:
+		return true
+	default:
+		return false
+	}
+}
+
+// verifyLog runs the product's own check of its log, and returns what it complains about.
+func (l *launcher) verifyLog() string {
+	out, err := exec.Command(l.binary, "wal", "verify", l.dataDir()).CombinedOutput()
+	if err == nil {
+		return ""
+	}
+	return fmt.Sprintf("wal verify: %v\n%s", err, out)
+}

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+)
+
+// rig is the server under test with all that is around it.
+type rig struct {
+	opts     options
+	dir      string
+	progress io.Writer
+	rng      *rand.Rand // of the deaths
+	rec      *Recorder
+	launcher *launcher
+	proc     *process
+	broker   *server.Server // nil: the server under test embeds one
+	conn     *nats.Conn     // of the sink and the readers
+	sink     *sink
+	api      *caller
+	clients  sync.WaitGroup
+	stopLoad context.CancelFunc
+}
+
+// newRig builds everything up to the first life of the server.
+func newRig(ctx context.Context, opts options, dir string, progress io.Writer) (*rig, error) {
+	r := &rig{
+		opts: opts, dir: dir, progress: progress, rng: rand.New(rand.NewPCG(opts.seed, 1<<32)),
+		rec: &Recorder{}, stopLoad: func() {},
+	}
+	url, err := r.prepare()
+	if err != nil {
+		return r, err
+	}
+	if err := r.rise(); err != nil {
+		return r, err
+	}
+	if r.conn, err = connect(url, "crash sink"); err != nil {
+		return r, err
+	}
+	r.api = &caller{r.conn}
+	if r.sink, err = startSink(r.rec, r.conn, opts.seed); err != nil {
+		return r, err
+	}
+	if err := r.sink.openStream(ctx); err != nil {
+		return r, err
+	}
+	return r, r.startClients(ctx, url)
+}
+
+// prepare decides where NATS is, and returns its URL.
+func (r *rig) prepare() (string, error) {
+	l := &launcher{binary: r.opts.binary, dir: r.dir}
+	l.args = []string{"--http-listen", "127.0.0.1:0", "--allow-private-targets"}
+	r.launcher = l
+	if r.opts.embedded {
+		addr, err := freePort()
+		l.args = append(l.args, "--listen", addr)
+		return "nats://" + addr, err
+	}
+	var err error
+	if r.broker, err = startBroker(filepath.Join(r.dir, "nats")); err != nil {
+		return "", err
+	}
+	l.args = append(l.args, "--nats", r.broker.ClientURL())
+	return r.broker.ClientURL(), nil
+}
+
+func (r *rig) startClients(ctx context.Context, url string) error {
+	ctx, r.stopLoad = context.WithCancel(ctx)
+	for i := range r.opts.clients {
+		conn, err := connect(url, fmt.Sprintf("crash client %d", i))
+		if err != nil {
+			return err
+		}
+		c := newClient(i, r.opts.seed, &caller{conn}, r.rec, &targets{r.sink.url})
+		r.clients.Go(func() {
+			defer conn.Close()
+			c.run(ctx)
+		})
+	}
+	return nil
+}
+
+// spawn starts a process. Most lives are too short for a checkpoint to come by itself, so half of them
+// make one about every second: they die while the store is flushed and the log is cut.
+func (r *rig) spawn() (*process, error) {
+	if r.chance(50) {
+		return r.launcher.spawn("--checkpoint-every", "1s")
+	}
+	return r.launcher.spawn()
+}
+
+// rise starts the server and waits until it is ready.
+func (r *rig) rise() error {
+	p, err := r.spawn()
+	if err != nil {
+		return err
+	}
+	r.proc = p
+	line, err := p.awaitReady()
+	if err != nil {
+		return fmt.Errorf("%w; the end of its log:\n%s", err, tail(r.launcher.stderrPath()))
+	}
+	r.rec.Rise(Start{Began: p.began, Ready: now(), Epoch: line.Epoch})
+	return nil
+}
+
+// readLSN notes the position of the server. It does so before each death and after each start: what
+// was durable then must be there now.
+func (r *rig) readLSN() error {
+	return r.persist("status", func() error {
+		var reply statusReply
+		if res := r.api.call("status", struct{}{}, &reply); res.outcome != acked {
+			return fmt.Errorf("%s", res.code)
+		}
+		r.rec.Read(Reading{now(), reply.LSN})
+		return nil
+	})
+}
+
+// persist repeats what may fail for a while after a start, until connections are back.
+func (r *rig) persist(what string, try func() error) error {
+	const triesMax, wait = 100, 50 * time.Millisecond
+	var err error
+	for range triesMax {
+		if err = try(); err == nil {
+			return nil
+		}
+		if r.proc.isGone() {
+			break
+		}
+		time.Sleep(wait)
+	}
+	return fmt.Errorf("%s: %w", what, err)
+}
+
+// close takes everything down that still stands.
+func (r *rig) close() {
+	r.stopLoad()
+	r.clients.Wait()
+	if r.proc != nil && !r.proc.isGone() {
+		r.proc.kill()
+	}
+	if r.sink != nil {
+		r.sink.close()
+	}
+	if r.conn != nil {
+		r.conn.Close()
+	}
+	if r.broker != nil {
+		r.broker.Shutdown()
+		r.broker.WaitForShutdown()
+	}
+}
+
+// tail returns the end of a text file, as far as it can be read.
+func tail(path string) string {
+	const most = 4000
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text[max(0, len(text)-most):])
+}

@@ -1,0 +1,29 @@
+package main
+
+import (
+	"fmt"
+
+	"golang.org/x/sys/unix"
+)
+
+// fileSystem names the file system of a directory.
+func fileSystem(dir string) string {
+	var st unix.Statfs_t
+	if err := unix.Statfs(dir, &st); err != nil {
+		return "unknown file system"
+	}
+	switch st.Type {
+	case unix.EXT4_SUPER_MAGIC:
+		return "ext4"
+	case unix.XFS_SUPER_MAGIC:
+		return "xfs"
+	case unix.BTRFS_SUPER_MAGIC:
+		return "btrfs"
+	case unix.TMPFS_MAGIC:
+		return "tmpfs (syncs cost nothing here)"
+	case unix.OVERLAYFS_SUPER_MAGIC:
+		return "overlayfs"
+	default:
+		return fmt.Sprintf("file system %#x", st.Type)
+	}
+}

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// meter measures processor time over a while: that of the server, and that of processes which have
+// nothing to do with the workload and may spoil its figures. Without /proc it reads 0.
+type meter struct {
+	server  int
+	others  []int // further processes of the workload
+	began   time.Time
+	elapsed time.Duration
+	serverS time.Duration
+	foreign time.Duration
+}
+
+// startMeter begins to measure. This process counts as one of the workload.
+func startMeter(server int, others ...int) *meter {
+	m := &meter{server: server, others: append(others, os.Getpid()), began: time.Now()}
+	m.read(-1)
+	return m
+}
+
+// stop ends the measuring. The processes must still be there.
+func (m *meter) stop() {
+	m.elapsed = time.Since(m.began)
+	m.read(1)
+}
+
+// read adds the counters as they stand, or takes them off.
+func (m *meter) read(sign time.Duration) {
+	server, ours := cpuOf(m.server), time.Duration(0)
+	for _, pid := range m.others {
+		ours += cpuOf(pid)
+	}
+	m.serverS += sign * server
+	m.foreign += sign * (busyOfAll() - server - ours)
+}
+
+func (m *meter) tell(r *result) {
+	percent := func(d time.Duration) float64 { return 100 * d.Seconds() / m.elapsed.Seconds() }
+	r.add("server_cpu_percent", "server CPU, of one core", percent(m.serverS), "%")
+	r.add("foreign_cpu_percent", "CPU of others, of one core", max(0, percent(m.foreign)), "%")
+}
+
+// procTick is the unit of processor time in /proc, on every Linux.
+const procTick = 10 * time.Millisecond
+
+// cpuOf returns the processor time that a process has used.
+func cpuOf(pid int) time.Duration {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return 0
+	}
+	// The name of the process comes first, in parentheses, and may itself hold spaces.
+	_, rest, _ := strings.Cut(string(text), ") ")
+	fields := strings.Fields(rest)
+	if len(fields) < 13 {
+		return 0
+	}
+	return sumTicks(fields[11:13])
+}
+
+// busyOfAll returns the processor time that the whole machine has spent on other things than waiting.
+func busyOfAll() time.Duration {
+	text, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		return 0
+	}
+	first, _, _ := strings.Cut(string(text), "\n")
+	fields := strings.Fields(first) // cpu user nice system idle iowait irq softirq steal …
+	if len(fields) < 9 {
+		return 0
+	}
+	return sumTicks(fields[1:4]) + sumTicks(fields[6:9])
+}
+
+func sumTicks(fields []string) time.Duration {
+	var sum time.Duration
+	for _, f := range fields {
+		n, _ := strconv.ParseInt(f, 10, 64)
+		sum += time.Duration(n) * procTick
+	}
+	return sum
+}

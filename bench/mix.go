@@ -1,0 +1,65 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/carillon-io/carillon/client"
+)
+
+// mix makes the jobs of a bulk load: what a service with many customers registers. The n-th job is
+// the same in every call with the same seed and beginning.
+type mix struct {
+	seed  uint64
+	begin time.Time
+}
+
+// zones are where the customers live.
+var zones = []string{
+	"America/New_York", "America/Los_Angeles", "America/Sao_Paulo", "Europe/London", "Europe/Berlin",
+	"Europe/Istanbul", "Africa/Lagos", "Asia/Kolkata", "Asia/Tokyo", "Asia/Shanghai", "Australia/Sydney", "UTC",
+}
+
+// intervals are what jobs that tick again and again ask for. None is so short that many of them
+// tick while the load goes on.
+var intervals = []string{"6h", "8h", "12h", "24h", "7d"}
+
+// job returns the n-th job: six in ten are one-shots within a year, two repeat at an interval, two
+// have a cron expression in a zone.
+func (m *mix) job(n int) client.Job {
+	rng := rand.New(rand.NewPCG(m.seed, uint64(n)))
+	j := client.Job{
+		Name: fmt.Sprintf("bulk/%09d", n), Target: client.Target{Kind: "nats", Subject: quietSubject},
+		Labels: map[string]string{"customer": fmt.Sprint(rng.IntN(10_000))},
+	}
+	// Some 100 bytes, of which a third is as random as in real life: disks hold what does not compress.
+	j.Payload = fmt.Appendf(nil, `{"order":"%016x%016x","template":"reminder-%d","channel":"email","retries":%d}`,
+		rng.Uint64(), rng.Uint64(), rng.IntN(40), rng.IntN(5))
+	switch kind := rng.IntN(10); {
+	case kind < 6:
+		due := m.begin.Add(farAhead + time.Duration(rng.Int64N(int64(365*24*time.Hour))))
+		j.Schedule = "@at " + client.At(due).String()
+	case kind < 8:
+		j.Schedule = "@every " + intervals[rng.IntN(len(intervals))]
+	default:
+		j.Schedule = randomCron(rng)
+		j.Timezone = zones[rng.IntN(len(zones))]
+	}
+	return j
+}
+
+// randomCron returns a daily, weekly or monthly schedule at some minute.
+func randomCron(rng *rand.Rand) string {
+	minute, hour := rng.IntN(60), rng.IntN(24)
+	switch rng.IntN(4) {
+	case 0:
+		return fmt.Sprintf("%d %d * * 1-5", minute, hour)
+	case 1:
+		return fmt.Sprintf("%d %d * * %d", minute, hour, rng.IntN(7))
+	case 2:
+		return fmt.Sprintf("%d %d %d * *", minute, hour, 1+rng.IntN(28))
+	default:
+		return fmt.Sprintf("%d %d * * *", minute, hour)
+	}
+}

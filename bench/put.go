@@ -1,0 +1,179 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/carillon-io/carillon/client"
+)
+
+// putCmd registers one job a request.
+type putCmd struct {
+	Count   int           `help:"Registrations of the one client." default:"3000"`
+	Clients int           `help:"Clients that register at the same time, each with a connection of its own." default:"64"`
+	For     time.Duration `help:"How long they do." default:"5s"`
+}
+
+func defaultPut() *putCmd { return &putCmd{Count: 3000, Clients: 64, For: 5 * time.Second} }
+
+// Validate refuses sizes that make no sense.
+func (c *putCmd) Validate() error {
+	if err := within("count", c.Count, 1, 1_000_000); err != nil {
+		return err
+	}
+	if err := within("clients", c.Clients, 1, 4096); err != nil {
+		return err
+	}
+	if c.For < 100*time.Millisecond || c.For > windowMax {
+		return fmt.Errorf("--for is %s; want 100ms to %s", c.For, windowMax)
+	}
+	return nil
+}
+
+// farAhead is how far ahead jobs are due that are not to fire while it counts.
+const farAhead = 24 * time.Hour
+
+// payload is a JSON value of 100 bytes.
+var payload = json.RawMessage(`{"pad":"` + strings.Repeat("x", 90) + `"}`)
+
+// farJob returns a one-shot due in a day or more, the n-th a millisecond after the one before.
+func farJob(name string, n int) client.Job {
+	due := time.Now().Add(farAhead + time.Duration(n)*time.Millisecond)
+	return client.Job{
+		Name: name, Schedule: "@at " + client.At(due).String(),
+		Target: client.Target{Kind: "nats", Subject: quietSubject}, Payload: payload,
+	}
+}
+
+func (c *putCmd) measure(s *stand) []*result {
+	alone := &result{Name: "put_one_client", Setting: fmt.Sprintf("%d registrations, one after the other", c.Count)}
+	many := &result{Name: "put_many_clients", Setting: fmt.Sprintf("%d clients for %s, each one after the other", c.Clients, c.For)}
+	if err := c.run(s, alone, many); err != nil {
+		many.breaks("%v", err)
+	}
+	return []*result{s.show(alone), s.show(many)}
+}
+
+func (c *putCmd) run(s *stand, alone, many *result) error {
+	srv, cl, err := s.start("put")
+	if err != nil {
+		return err
+	}
+	defer srv.kill()
+	defer cl.Close()
+	one := putter{name: "one", client: cl}
+	m := startMeter(srv.cmd.Process.Pid)
+	began := time.Now()
+	said := began
+	for i := 0; i < c.Count && one.put(s.ctx); i++ {
+		if time.Since(said) > 2*time.Second {
+			said = time.Now()
+			s.say("put: %d of %d registrations", i+1, c.Count)
+		}
+	}
+	one.tell(alone, time.Since(began))
+	m.stop()
+	m.tell(alone)
+	if one.err != nil {
+		return one.err
+	}
+	acked, err := c.together(s, srv, many)
+	if err != nil {
+		return err
+	}
+	return c.verify(s, cl, srv, many, len(one.took)+acked)
+}
+
+// putter is one client that registers jobs one after the other.
+type putter struct {
+	name   string
+	client *client.Client
+	took   samples // one for each registration that was acknowledged
+	err    error   // why it ended; nil if it was only interrupted
+}
+
+// put registers one job, and tells whether to go on.
+func (p *putter) put(ctx context.Context) bool {
+	j := farJob(fmt.Sprintf("%s-%d", p.name, len(p.took)), len(p.took))
+	began := time.Now()
+	_, _, err := p.client.Put(ctx, j)
+	if err != nil {
+		if ctx.Err() == nil {
+			p.err = fmt.Errorf("put %s: %w", j.Name, err)
+		}
+		return false
+	}
+	p.took = append(p.took, time.Since(began))
+	return true
+}
+
+// tell reports a number of registrations that took some time together.
+func (p *putter) tell(r *result, took time.Duration) {
+	r.count("acknowledged", "acknowledged", len(p.took))
+	r.add("per_second", "acknowledged a second", float64(len(p.took))/took.Seconds(), "/s")
+	r.spread("request", "request", p.took)
+}
+
+// together lets many clients register for a while, and returns how many jobs they did.
+func (c *putCmd) together(s *stand, srv *server, r *result) (int, error) {
+	putters := make([]*putter, c.Clients)
+	for i := range putters {
+		cl, err := connect(srv)
+		if err != nil {
+			return 0, err
+		}
+		defer cl.Close()
+		putters[i] = &putter{name: fmt.Sprintf("many-%d", i), client: cl}
+	}
+	s.say("put: %d clients for %s", c.Clients, c.For)
+	m := startMeter(srv.cmd.Process.Pid)
+	began := time.Now()
+	var wg sync.WaitGroup
+	for _, p := range putters {
+		wg.Go(func() {
+			// A put that is under way when the time is up is waited for: its outcome must be known.
+			for time.Since(began) < c.For && s.ctx.Err() == nil && p.put(context.WithoutCancel(s.ctx)) {
+			}
+		})
+	}
+	wg.Wait()
+	took := time.Since(began)
+	m.stop()
+	all := putter{}
+	for _, p := range putters {
+		all.took = append(all.took, p.took...)
+		if p.err != nil {
+			return 0, p.err
+		}
+	}
+	all.tell(r, took)
+	m.tell(r)
+	return len(all.took), nil
+}
+
+// verify demands that the server has what it acknowledged, also after a restart.
+func (c *putCmd) verify(s *stand, cl *client.Client, srv *server, r *result, acked int) error {
+	ctx, cancel := s.asking()
+	defer cancel()
+	st, err := cl.Status(ctx)
+	if err != nil {
+		return fmt.Errorf("status: %w", err)
+	}
+	// An interrupt may have come between a put and its answer.
+	if st.Jobs < acked || st.Jobs > acked && s.ctx.Err() == nil {
+		r.breaks("%d jobs were acknowledged, the server has %d", acked, st.Jobs)
+	}
+	srv.kill()
+	again, err := startServer(s.binary, srv.dir)
+	if err != nil {
+		return err
+	}
+	if again.ready.Jobs < acked {
+		r.breaks("%d jobs were acknowledged; after a SIGKILL the server has %d", acked, again.ready.Jobs)
+	}
+	return again.stop()
+}

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
+
+// receiveCmd is the receiving process. It keeps what arrives in memory, so that writing it down
+// costs nothing while it counts, and tells all of it when its standard input ends.
+type receiveCmd struct {
+	URL     string `arg:""`
+	Subject string `arg:""`
+}
+
+// receipt is one arrival.
+type receipt struct {
+	job       string
+	runID     string
+	scheduled time.Time
+	arrived   time.Time
+}
+
+// readyText is what the receiver says when it is subscribed.
+const readyText = "subscribed"
+
+func (c *receiveCmd) run(in io.Reader, out io.Writer) error {
+	signal.Ignore(os.Interrupt) // Ctrl-C is the business of the process that waits for the receipts
+	conn, err := nats.Connect(c.URL, nats.Name("bench receiver"), nats.MaxReconnects(-1))
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	var mu sync.Mutex
+	var all []receipt
+	sub, err := conn.Subscribe(c.Subject, func(m *nats.Msg) {
+		arrived := time.Now()
+		scheduled, _ := time.Parse(time.RFC3339, m.Header.Get("Carillon-Scheduled-At"))
+		mu.Lock()
+		all = append(all, receipt{m.Header.Get("Carillon-Job"), m.Header.Get("Carillon-Run-Id"), scheduled, arrived})
+		mu.Unlock()
+	})
+	if err == nil {
+		err = sub.SetPendingLimits(-1, -1)
+	}
+	if err == nil {
+		err = conn.Flush()
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(out, readyText)
+	_, _ = io.Copy(io.Discard, in)
+	_ = conn.Drain()
+	mu.Lock()
+	defer mu.Unlock()
+	w := bufio.NewWriter(out)
+	for _, r := range all {
+		fmt.Fprintf(w, "%d %d %s %s\n", r.arrived.UnixMicro(), r.scheduled.UnixMilli(), r.job, r.runID)
+	}
+	return w.Flush()
+}
+
+// receiver is the handle of a receiving process.
+type receiver struct {
+	cmd   *exec.Cmd
+	input io.Closer
+	lines *bufio.Scanner
+}
+
+// startReceiver starts this program again, as the receiver of a subject.
+func startReceiver(url, subject string) (*receiver, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	r := &receiver{cmd: exec.Command(self, "receive", url, subject)}
+	r.cmd.Stderr = os.Stderr
+	if r.input, err = r.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	stdout, err := r.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := r.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start the receiver: %w", err)
+	}
+	r.lines = bufio.NewScanner(stdout)
+	if !r.lines.Scan() || r.lines.Text() != readyText {
+		return nil, fmt.Errorf("the receiver did not start: %w", r.cmd.Wait())
+	}
+	return r, nil
+}
+
+// collect ends the receiver and returns what arrived.
+func (r *receiver) collect() ([]receipt, error) {
+	_ = r.input.Close()
+	var all []receipt
+	for r.lines.Scan() {
+		one, err := parseReceipt(r.lines.Text())
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	if err := r.lines.Err(); err != nil {
+		return nil, fmt.Errorf("read the receipts: %w", err)
+	}
+	return all, r.cmd.Wait()
+}
+
+func parseReceipt(line string) (receipt, error) {
+	fields := strings.Split(line, " ")
+	if len(fields) != 4 {
+		return receipt{}, fmt.Errorf("receipt %q has %d fields; want 4", line, len(fields))
+	}
+	arrived, err := strconv.ParseInt(fields[0], 10, 64)
+	if err != nil {
+		return receipt{}, fmt.Errorf("receipt %q: %w", line, err)
+	}
+	scheduled, err := strconv.ParseInt(fields[1], 10, 64)
+	if err != nil {
+		return receipt{}, fmt.Errorf("receipt %q: %w", line, err)
+	}
+	return receipt{job: fields[2], runID: fields[3], scheduled: time.UnixMilli(scheduled), arrived: time.UnixMicro(arrived)}, nil
+}

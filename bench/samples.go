@@ -1,0 +1,38 @@
+package main
+
+import (
+	"slices"
+	"time"
+)
+
+// samples are durations of which exact percentiles are read.
+type samples []time.Duration
+
+// at returns the sample of a rank, by nearest rank: the smallest that at least so many in 100,000 are
+// not above. The samples must be sorted. With none it is 0.
+func (s samples) at(per100k int) time.Duration {
+	if len(s) == 0 {
+		return 0
+	}
+	rank := (len(s)*per100k + 99_999) / 100_000
+	return s[max(rank, 1)-1]
+}
+
+// point is one place of a distribution.
+type point struct {
+	key, label string
+	value      time.Duration
+}
+
+// points sorts the samples and returns the distribution.
+func (s samples) points() []point {
+	slices.Sort(s)
+	return []point{
+		{"min", "min", s.at(0)},
+		{"p50", "p50", s.at(50_000)},
+		{"p90", "p90", s.at(90_000)},
+		{"p99", "p99", s.at(99_000)},
+		{"p999", "p99.9", s.at(99_900)},
+		{"max", "max", s.at(100_000)},
+	}
+}

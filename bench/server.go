@@ -1,0 +1,155 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// server is a running process of the product, on a data directory of its own.
+type server struct {
+	ready   ready
+	readyIn time.Duration // from the start of the process to its ready line
+	dir     string
+	cmd     *exec.Cmd
+	exited  chan struct{}
+	err     error // of its end; good once exited is closed
+}
+
+// ready is the line that the server prints once everything is up.
+type ready struct {
+	Ready bool   `json:"ready"`
+	NATS  string `json:"nats"`
+	Jobs  int    `json:"jobs"`
+}
+
+// readyWait is how long a start may take, recovery included.
+const readyWait = 5 * time.Minute
+
+// startServer starts the product on a directory and waits for its ready line.
+func startServer(binary, dir string) (*server, error) {
+	stderr, err := os.OpenFile(dir+".stderr", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer stderr.Close()
+	s := &server{dir: dir, exited: make(chan struct{})}
+	s.cmd = exec.Command(binary, "serve", "--data", dir, "--listen", "127.0.0.1:0", "--http-listen", "127.0.0.1:0")
+	s.cmd.Stderr = stderr
+	s.cmd.SysProcAttr = ownGroup()
+	stdout, err := s.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	if err := s.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start the server: %w", err)
+	}
+	lines := make(chan ready, 1)
+	go s.watch(stdout, lines)
+	select {
+	case line, ok := <-lines:
+		if !ok {
+			<-s.exited
+			return nil, fmt.Errorf("the server ended before it was ready: %v; its log:\n%s", s.err, s.log())
+		}
+		s.ready, s.readyIn = line, time.Since(began)
+		return s, nil
+	case <-time.After(readyWait):
+		s.kill()
+		return nil, fmt.Errorf("the server was not ready after %s; its log:\n%s", readyWait, s.log())
+	}
+}
+
+// watch reads stdout to its end and then takes in the exit status.
+func (s *server) watch(stdout io.Reader, lines chan<- ready) {
+	scanner := bufio.NewScanner(stdout)
+	for scanner.Scan() {
+		var line ready
+		if json.Unmarshal(scanner.Bytes(), &line) == nil && line.Ready {
+			lines <- line
+			break
+		}
+	}
+	_, _ = io.Copy(io.Discard, stdout)
+	close(lines)
+	s.err = s.cmd.Wait()
+	close(s.exited)
+}
+
+// log returns the end of what the server wrote to stderr.
+func (s *server) log() string {
+	const most = 4000
+	text, err := os.ReadFile(s.dir + ".stderr")
+	if err != nil {
+		return err.Error()
+	}
+	return string(text[max(0, len(text)-most):])
+}
+
+// kill ends the process with SIGKILL and returns when it is gone.
+func (s *server) kill() {
+	_ = s.cmd.Process.Kill() // fails only if the process is gone already
+	<-s.exited
+}
+
+// stop ends the process in good order.
+func (s *server) stop() error {
+	const wait = time.Minute
+	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		return fmt.Errorf("the server is gone already: %v; its log:\n%s", s.err, s.log())
+	}
+	select {
+	case <-s.exited:
+	case <-time.After(wait):
+		s.kill()
+		return fmt.Errorf("the server was still there %s after SIGTERM", wait)
+	}
+	if s.err != nil {
+		return fmt.Errorf("the server ended badly: %w; its log:\n%s", s.err, s.log())
+	}
+	return nil
+}
+
+// memory returns resident bytes: all of them, and those that only this process has and that no file
+// backs. Both are 0 where there is no /proc.
+func (s *server) memory() (resident, anonymous float64) {
+	proc := "/proc/" + strconv.Itoa(s.cmd.Process.Pid)
+	return kilobytes(field(proc+"/status", "VmRSS")), kilobytes(field(proc+"/smaps_rollup", "Anonymous"))
+}
+
+// kilobytes reads a value such as "1234 kB", and returns it in bytes.
+func kilobytes(text string) float64 {
+	n, err := strconv.ParseFloat(strings.TrimSuffix(text, " kB"), 64)
+	if err != nil {
+		return 0
+	}
+	return n * 1024
+}
+
+// disk returns how many bytes the data directory holds. Files that vanish meanwhile count nothing.
+func (s *server) disk() (bytes float64, err error) {
+	err = filepath.WalkDir(s.dir, func(_ string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil || d.IsDir() {
+			return err
+		}
+		if info, err := d.Info(); err == nil {
+			bytes += float64(info.Size())
+		}
+		return nil
+	})
+	return bytes, err
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"time"
+
+	"github.com/carillon-io/carillon/client"
+	"github.com/nats-io/nats.go"
+)
+
+// stand is the place where workloads are measured.
+type stand struct {
+	ctx      context.Context // ends on Ctrl-C; a workload then reports what it has
+	binary   string
+	dir      string
+	seed     uint64
+	out      io.Writer
+	progress io.Writer
+}
+
+// say tells how far things are.
+func (s *stand) say(format string, args ...any) { fmt.Fprintf(s.progress, format+"\n", args...) }
+
+// show prints the result of a workload. Figures of an interrupted one are those so far.
+func (s *stand) show(r *result) *result {
+	r.Interrupted = s.ctx.Err() != nil
+	r.print(s.out)
+	return r
+}
+
+// start starts a server on a fresh data directory, with a client.
+func (s *stand) start(name string) (*server, *client.Client, error) {
+	srv, err := startServer(s.binary, filepath.Join(s.dir, name))
+	if err != nil {
+		return nil, nil, err
+	}
+	c, err := connect(srv)
+	if err != nil {
+		srv.kill()
+		return nil, nil, err
+	}
+	return srv, c, nil
+}
+
+func connect(srv *server) (*client.Client, error) {
+	return client.Connect(srv.ready.NATS, client.Options{}, nats.Name("bench"))
+}
+
+// wait waits, or returns early if the workload is interrupted.
+func (s *stand) wait(d time.Duration) {
+	select {
+	case <-s.ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+// asking returns a context for the questions at the end of a workload, which are asked even if it was
+// interrupted.
+func (s *stand) asking() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(s.ctx), time.Minute)
+}
+
+// within refuses a size that makes no sense.
+func within(flag string, value, low, high int) error {
+	if value < low || value > high {
+		return fmt.Errorf("--%s is %d; want %d to %d", flag, value, low, high)
+	}
+	return nil
+}

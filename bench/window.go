@@ -1,0 +1,130 @@
+package main
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// window is the time in which fires count, and what must fire in it.
+type window struct {
+	from, to time.Time            // fires scheduled in [from, to) count
+	due      map[string]time.Time // of each one-shot
+	every    int                  // jobs that tick once an interval, named by everyName
+}
+
+// everyPrefix begins the names of jobs that tick again and again.
+const everyPrefix = "every-"
+
+func everyName(i int) string { return everyPrefix + strconv.Itoa(i) }
+
+// cut ends the window before its time, because the workload was interrupted.
+func (w *window) cut(at time.Time) {
+	if at.Before(w.to) {
+		w.to = at
+	}
+	if w.to.Before(w.from) {
+		w.to = w.from
+	}
+}
+
+// tally is what a window came to.
+type tally struct {
+	all, shots samples // lateness of the arrivals that count; of one-shots alone
+	early      int
+	missing    int
+	doubled    int // arrivals of a run after its first
+	strange    int // arrivals of a job or a time that nobody asked for
+}
+
+// judge compares what arrived with what was due. What was scheduled outside the window is checked, but
+// its lateness does not count.
+func (w *window) judge(receipts []receipt) tally {
+	var t tally
+	runs := make(map[string]bool, len(receipts))
+	ticks := make(map[string][]time.Time)
+	for _, one := range receipts {
+		late := one.arrived.Sub(one.scheduled)
+		if late < 0 {
+			t.early++
+		}
+		if runs[one.runID] {
+			t.doubled++
+			continue
+		}
+		runs[one.runID] = true
+		isTick := strings.HasPrefix(one.job, everyPrefix)
+		if due, ok := w.due[one.job]; !isTick && (!ok || !due.Equal(one.scheduled)) {
+			t.strange++
+			continue
+		}
+		if one.scheduled.Before(w.from) || !one.scheduled.Before(w.to) {
+			continue
+		}
+		t.all = append(t.all, late)
+		if isTick {
+			ticks[one.job] = append(ticks[one.job], one.scheduled)
+		} else {
+			t.shots = append(t.shots, late)
+		}
+	}
+	t.missing = w.shotsDue() - len(t.shots)
+	for i := range w.every {
+		missing, strange := w.missingTicks(ticks[everyName(i)])
+		t.missing += missing
+		t.strange += strange
+	}
+	return t
+}
+
+// shotsDue counts the one-shots of the window.
+func (w *window) shotsDue() int {
+	due := 0
+	for _, at := range w.due {
+		if !at.Before(w.from) && at.Before(w.to) {
+			due++
+		}
+	}
+	return due
+}
+
+// missingTicks compares the ticks of one job in the window with its grid, which its first arrival
+// tells.
+func (w *window) missingTicks(arrived []time.Time) (missing, strange int) {
+	if len(arrived) == 0 {
+		return int(w.to.Sub(w.from) / interval), 0
+	}
+	first := slices.MinFunc(arrived, time.Time.Compare)
+	for _, at := range arrived {
+		if at.Sub(first)%interval != 0 {
+			strange++
+		}
+	}
+	before := int(first.Sub(w.from) / interval)
+	after := int((w.to.Sub(first) - time.Nanosecond) / interval)
+	return before + 1 + after - (len(arrived) - strange), strange
+}
+
+// tell reports the tally.
+func (t *tally) tell(r *result) {
+	r.count("received", "received in the window", len(t.all))
+	r.spread("lateness", "lateness", t.all)
+	if len(t.shots) > 0 && len(t.shots) < len(t.all) {
+		r.spread("one_shots", "of one-shots", t.shots)
+	}
+	for _, wrong := range []struct {
+		key, text string
+		n         int
+	}{
+		{"early", "early", t.early},
+		{"missing", "missing", t.missing},
+		{"doubled", "doubled", t.doubled},
+		{"strange", "of no job or time asked for", t.strange},
+	} {
+		r.count(wrong.key, wrong.text, wrong.n)
+		if wrong.n != 0 {
+			r.breaks("%d are %s", wrong.n, wrong.text)
+		}
+	}
+}
