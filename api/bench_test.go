@@ -34,7 +34,7 @@ func BenchmarkReadBulk(b *testing.B) {
 			b.ReportAllocs()
 			b.SetBytes(int64(len(body)))
 			for b.Loop() {
-				req := bulkRequest{tenant: "default", rules: job.Rules{Prefix: "carillon"}, most: n}
+				req := bulkRequest{tenant: "default", rules: job.Rules{Prefix: "carillon"}, most: n, prepare: new(faulty).Prepare}
 				if err := readBulk(body, &req); err != nil || req.items[0].Err != nil {
 					b.Fatal(err, req.items[0].Err)
 				}

@@ -9,20 +9,27 @@ import (
 
 // bulkRequest is a bulk registration as it comes in. Items and Names are of one length.
 type bulkRequest struct {
-	tenant string
-	rules  job.Rules
-	most   int // jobs
+	tenant  string
+	rules   job.Rules
+	prepare func(*job.Definition) (*scheduler.Put, error)
+	most    int // jobs
 
+	put   putRequest // the job that is being read
 	items []scheduler.PutItem
 	names []string
 	found bool
 }
+
+// bulkJobBytes is about what a small job takes of a request: how many there will be is a guess.
+const bulkJobBytes = 256
 
 var bulkMembers = object[bulkRequest]{"jobs": (*reader).jobs}
 
 // readBulk reads a bulk registration. An error is one of the whole request; what is wrong with one of
 // its jobs alone is with that job.
 func readBulk(body []byte, b *bulkRequest) error {
+	guess := min(len(body)/bulkJobBytes+1, b.most)
+	b.items, b.names = make([]scheduler.PutItem, 0, guess), make([]string, 0, guess)
 	return read(body, func(r *reader) error {
 		if err := bulkMembers.read(r, b); err != nil {
 			return err
@@ -53,10 +60,11 @@ func (r *reader) jobs(b *bulkRequest) error {
 // item reads one job of a bulk registration. It returns an error only if the rest of the request
 // cannot be read.
 func (r *reader) item(b *bulkRequest) error {
-	p := newPutRequest(b.tenant)
+	p := &b.put
+	*p = newPutRequest(b.tenant)
 	outside := r.dec.StackDepth()
 	r.root = outside // errors name members of the job, not of the request
-	err := jobMembers.read(r, &p)
+	err := jobMembers.read(r, p)
 	r.root = 0
 	if err == nil {
 		err = p.finish(b.rules)
@@ -65,7 +73,7 @@ func (r *reader) item(b *bulkRequest) error {
 	}
 	item := scheduler.PutItem{Err: err}
 	if err == nil {
-		item.Def = &p.def
+		item.Put, item.Err = b.prepare(&p.def)
 	}
 	b.items, b.names = append(b.items, item), append(b.names, p.def.Name)
 	return nil

@@ -94,7 +94,8 @@ func newPutRequest(tenant string) putRequest {
 	return p
 }
 
-// finish checks what was read, and settles what depends on several members.
+// finish checks what was read, and settles what depends on several members. The schedule is left to the
+// engine, which compiles it.
 func (p *putRequest) finish(rules job.Rules) error {
 	if p.json != nil && p.base64 != nil {
 		return errTwoPayloads()
@@ -106,11 +107,7 @@ func (p *putRequest) finish(rules job.Rules) error {
 	if err := finishTarget(&p.def.Target); err != nil {
 		return err
 	}
-	if err := p.def.Validate(rules); err != nil {
-		return err
-	}
-	_, err := job.ParseSchedule(p.def.Spec())
-	return err
+	return p.def.Validate(rules)
 }
 
 func errTwoPayloads() error {

@@ -11,6 +11,7 @@ import (
 // use. An error that is a [*job.Error] is told to the caller as it is; any other is internal.
 type Engine interface {
 	Put(ctx context.Context, def *job.Definition, ifVersion *uint32) (v scheduler.JobView, created bool, err error)
+	Prepare(def *job.Definition) (*scheduler.Put, error)
 	PutMany(ctx context.Context, items []scheduler.PutItem) []scheduler.PutResult
 	Get(ctx context.Context, tenant, name string) (scheduler.JobView, error)
 	List(ctx context.Context, q scheduler.ListQuery) (scheduler.JobPage, error)

@@ -29,6 +29,8 @@ func (f *faulty) PutMany(ctx context.Context, items []scheduler.PutItem) []sched
 	return make([]scheduler.PutResult, len(items))
 }
 
+func (f *faulty) Prepare(*job.Definition) (*scheduler.Put, error) { return new(scheduler.Put), nil }
+
 // TestInternalErrorsStayInside lets the engine panic and fail: the caller learns nothing of the inside,
 // and the service goes on.
 func TestInternalErrorsStayInside(t *testing.T) {

@@ -52,14 +52,14 @@ func TestBulkKeepsPlaces(t *testing.T) {
 		{`{"name":5,"x":"name"}`, "", "invalid_field", "name"},
 		{`{"name":"c","nmae":"d"}`, "c", "unknown_field", "nmae"},
 		{`{"labels":` + manyPairs(40) + `,"name":"many"}`, "many", "too_large", "labels"},
-		{jobWith("name", `"a"`, "schedule", `"x"`), "a", "invalid_schedule", "schedule"},
+		{jobWith("name", `"a"`, "target", `{"kind":"nats","subject":"a..b"}`), "a", "invalid_target", "target.subject"},
 		{jobWith("name", `"z"`), "z", "", ""},
 	}
 	var texts []string
 	for _, j := range jobs {
 		texts = append(texts, j.text)
 	}
-	b := bulkRequest{tenant: "default", most: 100}
+	b := bulkRequest{tenant: "default", most: 100, prepare: new(faulty).Prepare}
 	if err := readBulk([]byte(`{"jobs":[`+strings.Join(texts, ",")+`]}`), &b); err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func TestBulkKeepsPlaces(t *testing.T) {
 		if e, ok := errors.AsType[*job.Error](b.items[i].Err); ok {
 			code, field = string(e.Code), e.Field
 		}
-		if b.names[i] != want.name || code != want.code || field != want.field || (b.items[i].Def == nil) != (code != "") {
+		if b.names[i] != want.name || code != want.code || field != want.field || (b.items[i].Put == nil) != (code != "") {
 			t.Errorf("job %d: name %q, code %q, field %q; want %+v", i, b.names[i], code, field, want)
 		}
 	}

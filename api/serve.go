@@ -84,8 +84,12 @@ func (s *Service) tenantOf(subject string) (string, error) {
 // unreadable.
 var encoding = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.PreserveRawStrings(true))
 
-// encode writes a reply so that it fits into one message, leaving out what can be asked for again.
+// encode writes a reply so that it fits into one message, leaving out what can be asked for again. A
+// reply that is text already is left as it is.
 func (s *Service) encode(reply any) ([]byte, error) {
+	if text, ok := reply.(jsontext.Value); ok {
+		return text, nil
+	}
 	for {
 		body, err := json.Marshal(reply, encoding)
 		if err != nil {
@@ -96,9 +100,14 @@ func (s *Service) encode(reply any) ([]byte, error) {
 			return body, nil
 		}
 		if !shrink(reply) {
-			return nil, job.Errorf(job.CodeTooLarge, "", "the reply has %d bytes, and NATS carries at most %d here (max_payload); the request has been carried out", len(body), most)
+			return nil, s.tooLarge(len(body))
 		}
 	}
+}
+
+// tooLarge tells of a reply that fits no message.
+func (s *Service) tooLarge(size int) error {
+	return job.Errorf(job.CodeTooLarge, "", "the reply has %d bytes, and NATS carries at most %d here (max_payload); the request has been carried out", size, s.nc.MaxPayload())
 }
 
 // answer sends a reply, or what was wrong. The library's own way of sending an error races with its

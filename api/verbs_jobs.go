@@ -18,7 +18,7 @@ func (s *Service) get(ctx context.Context, tenant string, req *client.NameReques
 	if err := job.ValidateName(req.Name); err != nil {
 		return nil, err
 	}
-	return jobReply(s.engine.Get(ctx, tenant, req.Name))
+	return s.jobReply(s.engine.Get(ctx, tenant, req.Name))
 }
 
 func (s *Service) remove(ctx context.Context, tenant string, req *client.NameRequest) (any, error) {
@@ -40,14 +40,14 @@ func (s *Service) pause(ctx context.Context, tenant string, req *client.PauseReq
 	if err := checkPause(req); err != nil {
 		return nil, err
 	}
-	return jobReply(s.engine.Pause(ctx, tenant, req.Name, req.Reason))
+	return s.jobReply(s.engine.Pause(ctx, tenant, req.Name, req.Reason))
 }
 
 func (s *Service) resume(ctx context.Context, tenant string, req *client.PauseRequest) (any, error) {
 	if err := checkPause(req); err != nil {
 		return nil, err
 	}
-	return jobReply(s.engine.Resume(ctx, tenant, req.Name, req.Reason))
+	return s.jobReply(s.engine.Resume(ctx, tenant, req.Name, req.Reason))
 }
 
 func checkPause(req *client.PauseRequest) error {
@@ -58,13 +58,6 @@ func checkPause(req *client.PauseRequest) error {
 		return job.Errorf(job.CodeTooLarge, "reason", "has %d bytes; at most %d are allowed", len(req.Reason), job.ReasonBytesMax)
 	}
 	return nil
-}
-
-func jobReply(v scheduler.JobView, err error) (any, error) {
-	if err != nil {
-		return nil, err
-	}
-	return &client.JobReply{Job: jobInfo(&v)}, nil
 }
 
 // listRequest is the query with the cursor that it goes on from.
@@ -93,38 +86,13 @@ func (s *Service) list(ctx context.Context, tenant string, req *listRequest) (an
 	}
 	setDefault(&req.Limit, PageDefault)
 	req.Tenant = tenant
-	page := &jobPage{query: query{"jobs", tenant, req.Prefix, req.Status}}
+	asked := query{"jobs", tenant, req.Prefix, req.Status}
 	for _, l := range req.Labels {
-		page.query = append(page.query, l.Key, l.Value)
+		asked = append(asked, l.Key, l.Value)
 	}
 	var err error
-	if req.After, err = page.query.key(req.cursor); err != nil {
+	if req.After, err = asked.key(req.cursor); err != nil {
 		return nil, err
 	}
-	return page, s.fillPage(ctx, page, req.ListQuery)
-}
-
-// listStep is how many jobs are read at a time: with the largest payloads they are 16 MiB.
-const listStep = 64
-
-// fillPage reads jobs until the page has its limit, the list ends, or no more would fit one message.
-func (s *Service) fillPage(ctx context.Context, page *jobPage, q scheduler.ListQuery) error {
-	limit, room := q.Limit, int(s.nc.MaxPayload())
-	page.Jobs = []client.JobInfo{}
-	for {
-		q.Limit = min(limit-len(page.Jobs), listStep)
-		got, err := s.engine.List(ctx, q)
-		if err != nil {
-			return err
-		}
-		for i := range got.Jobs {
-			room -= len(got.Jobs[i].Def.Payload)
-			page.Jobs = append(page.Jobs, jobInfo(&got.Jobs[i]))
-		}
-		q.After = got.Next
-		if got.Next == "" || len(got.Jobs) < q.Limit || len(page.Jobs) == limit || room < 0 {
-			page.NextCursor = page.query.cursor(got.Next)
-			return nil
-		}
-	}
+	return s.page(ctx, asked, req.ListQuery)
 }

@@ -2,10 +2,7 @@ package api
 
 import (
 	"context"
-
-	"github.com/carillon-io/carillon/client"
-	"github.com/carillon-io/carillon/job"
-	"github.com/carillon-io/carillon/scheduler"
+	"strconv"
 )
 
 func (s *Service) put(ctx context.Context, tenant string, body []byte) (any, error) {
@@ -20,7 +17,7 @@ func (s *Service) put(ctx context.Context, tenant string, body []byte) (any, err
 	if err != nil {
 		return nil, err
 	}
-	return &client.PutReply{Job: jobInfo(&v), Created: created}, nil
+	return s.jobMessage(&v, `,"created":`+strconv.FormatBool(created)+`}`)
 }
 
 // bulkReplyBytes is what one job may take of the reply to a bulk registration: a name, a code, a field
@@ -29,31 +26,11 @@ const bulkReplyBytes = 512
 
 func (s *Service) putMany(ctx context.Context, tenant string, body []byte) (any, error) {
 	b := bulkRequest{
-		tenant: tenant, rules: s.opts.Rules,
+		tenant: tenant, rules: s.opts.Rules, prepare: s.engine.Prepare,
 		most: min(BulkJobsMax, int(s.nc.MaxPayload())/bulkReplyBytes),
 	}
 	if err := readBulk(body, &b); err != nil {
 		return nil, err
 	}
-	results := s.engine.PutMany(ctx, b.items)
-	reply := &client.PutManyReply{Results: make([]client.PutResult, len(results))}
-	for i := range results {
-		reply.Results[i] = s.putResult(b.names[i], &results[i])
-		if results[i].Err == nil {
-			reply.Accepted++
-		} else {
-			reply.Rejected++
-		}
-	}
-	return reply, nil
-}
-
-func (s *Service) putResult(name string, r *scheduler.PutResult) client.PutResult {
-	result := client.PutResult{Name: name[:min(len(name), job.NameBytesMax)]}
-	if r.Err != nil {
-		result.Error = s.told(r.Err)
-		return result
-	}
-	result.ID, result.Version, result.NextRunAt = r.ID.String(), r.Version, timeOf(r.NextRunAt)
-	return result
+	return s.encodeBulk(b.names, s.engine.PutMany(ctx, b.items))
 }

@@ -1,60 +1,10 @@
 package api
 
 import (
-	"encoding/json"
-
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/scheduler"
 )
-
-// jobInfo returns a job as callers see it.
-func jobInfo(v *scheduler.JobView) client.JobInfo {
-	info := client.JobInfo{
-		Job: jobOf(&v.Def), ID: v.ID.String(), Tenant: v.Def.Tenant, Version: v.Version,
-		Status: v.Status, StatusReason: v.StatusReason, NextRunAt: timeOf(v.NextRunAt),
-		CreatedAt: timeOf(v.CreatedAt), UpdatedAt: timeOf(v.UpdatedAt),
-	}
-	if run := v.LastRun; run != nil {
-		info.LastRun = &client.LastRun{
-			ID: run.ID.String(), Status: run.Status.String(),
-			ScheduledAt: timeOf(run.ID.At), LatenessMS: millis(run.Lateness),
-		}
-	}
-	return info
-}
-
-// jobOf returns a definition as its owner would write it in full.
-func jobOf(d *job.Definition) client.Job {
-	j := client.Job{
-		Name: d.Name, Schedule: d.Schedule, Timezone: d.Timezone,
-		StartsAt: timeOf(d.StartsAt), EndsAt: timeOf(d.EndsAt), MaxRuns: d.MaxRuns, Jitter: client.Duration(d.Jitter),
-		Target:     client.Target{Kind: d.Target.Kind.String(), Subject: d.Target.Subject, URL: d.Target.URL, Method: d.Target.Method, Name: d.Target.Handler},
-		Headers:    mapOf(d.Headers),
-		Completion: d.Completion.String(), AttemptTimeout: client.Duration(d.AttemptTimeout),
-		Retry: client.Retry{
-			MaxAttempts: d.Retry.MaxAttempts, InitialInterval: client.Duration(d.Retry.InitialInterval),
-			Multiplier: d.Retry.Multiplier, MaxInterval: client.Duration(d.Retry.MaxInterval), MaxAge: client.Duration(d.Retry.MaxAge),
-		},
-		OverlapPolicy: d.Overlap.String(), MissedRunPolicy: d.Missed.String(),
-		CatchupWindow: new(client.Duration(d.CatchupWindow)), MaxCatchupRuns: new(d.MaxCatchupRuns),
-		Paused: d.Paused, Labels: mapOf(d.Labels), Description: d.Description,
-	}
-	if d.PayloadJSON {
-		j.Payload = json.RawMessage(d.Payload)
-	} else {
-		j.PayloadBase64 = d.Payload
-	}
-	return j
-}
-
-func mapOf(pairs []job.Pair) map[string]string {
-	m := make(map[string]string, len(pairs))
-	for _, p := range pairs {
-		m[p.Key] = p.Value
-	}
-	return m
-}
 
 func timeOf(m job.Millis) client.Time {
 	if m == 0 {

@@ -74,13 +74,13 @@ func (r *rowReader) retry() Retry {
 }
 
 // PutRecord adds the cold row of a job. The definition comes encoded, so that the work of encoding is
-// done by whoever received it and not by the engine; rec.Def is not looked at.
-func (b *Batch) PutRecord(rec Record, definition []byte) {
+// done by whoever received it and not by the engine.
+func (b *Batch) PutRecord(s Stamp, definition []byte) {
 	v := append(b.value[:0], rowVersion)
-	v = binary.AppendUvarint(v, uint64(rec.Version))
-	v = appendMillis(appendMillis(v, rec.CreatedAt), rec.UpdatedAt)
-	v = append(appendMillis(v, rec.Anchor), definition...)
-	b.key = AppendJobKey(b.key[:0], KindJob, rec.ID)
+	v = binary.AppendUvarint(v, uint64(s.Version))
+	v = appendMillis(appendMillis(v, s.CreatedAt), s.UpdatedAt)
+	v = append(appendMillis(v, s.Anchor), definition...)
+	b.key = AppendJobKey(b.key[:0], KindJob, s.ID)
 	b.value = v
 	b.Put(b.key, v)
 }
@@ -88,7 +88,8 @@ func (b *Batch) PutRecord(rec Record, definition []byte) {
 // DecodeRecord reads the cold row of a job.
 func DecodeRecord(id ID, value []byte) (Record, error) {
 	r := newRowReader(value)
-	rec := Record{ID: id, Version: r.uint32(), CreatedAt: r.millis(), UpdatedAt: r.millis(), Anchor: r.millis()}
+	var rec Record
+	rec.Stamp = Stamp{ID: id, Version: r.uint32(), CreatedAt: r.millis(), UpdatedAt: r.millis(), Anchor: r.millis()}
 	rec.Def = r.definition()
 	return rec, r.finish()
 }

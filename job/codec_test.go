@@ -57,7 +57,7 @@ func sampleBatch() *Batch {
 	timer, profile, note := samplePositions()
 	b.PutMeta("epoch", 12)
 	b.PutProfile(5, profile)
-	b.PutRecord(Record{ID: 77, Version: 3, CreatedAt: 1, UpdatedAt: 2, Anchor: 3}, EncodeDefinition(&d))
+	b.PutRecord(Stamp{ID: 77, Version: 3, CreatedAt: 1, UpdatedAt: 2, Anchor: 3}, EncodeDefinition(&d))
 	b.PutName(d.Tenant, d.Name, 77)
 	b.PutTimer(77, timer)
 	b.PutRun(&run)
@@ -98,7 +98,7 @@ func TestRowsRoundTrip(t *testing.T) {
 			check("profile", p, wantProfile, err)
 		case KindJob:
 			rec, err := DecodeRecord(77, c.Value)
-			check("job", rec, Record{ID: 77, Version: 3, CreatedAt: 1, UpdatedAt: 2, Anchor: 3, Def: wantDef}, err)
+			check("job", rec, Record{Stamp: Stamp{ID: 77, Version: 3, CreatedAt: 1, UpdatedAt: 2, Anchor: 3}, Def: wantDef}, err)
 		case KindName:
 			id, err := DecodeName(c.Value)
 			check("name", id, ID(77), err)

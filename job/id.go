@@ -18,9 +18,10 @@ const idDigits = "0123456789abcdefghjkmnpqrstvwxyz"
 const idTextBytes = 13
 
 // String returns the ID as 13 digits that sort like the number.
-func (id ID) String() string { return string(id.appendText(nil)) }
+func (id ID) String() string { return string(id.Append(nil)) }
 
-func (id ID) appendText(b []byte) []byte {
+// Append appends the digits of [ID.String].
+func (id ID) Append(b []byte) []byte {
 	for shift := 60; shift >= 0; shift -= 5 {
 		b = append(b, idDigits[(id>>shift)&31])
 	}
@@ -58,7 +59,7 @@ func (r RunID) IsManual() bool { return r.Seq != 0 }
 // for a manual run, its number.
 func (r RunID) String() string {
 	b := make([]byte, 0, 48)
-	b = append(r.Job.appendText(b), '-')
+	b = append(r.Job.Append(b), '-')
 	b = strconv.AppendInt(b, int64(r.At), 10)
 	if r.Seq != 0 {
 		b = strconv.AppendUint(append(b, '-'), uint64(r.Seq), 10)

@@ -38,5 +38,9 @@ func (m Millis) String() string {
 	if m == 0 {
 		return ""
 	}
-	return m.Time().Format(timeLayout)
+	return string(m.Append(nil))
 }
+
+// Append appends the instant as RFC 3339 in UTC with milliseconds; the zero value is the epoch's
+// beginning here.
+func (m Millis) Append(b []byte) []byte { return m.Time().AppendFormat(b, timeLayout) }

@@ -2,12 +2,17 @@ package job
 
 // Record is the cold row of a job: what only readers and deliveries need.
 type Record struct {
+	Stamp
+	Def Definition
+}
+
+// Stamp is what the engine keeps beside the definition of a job.
+type Stamp struct {
 	ID        ID
 	Version   uint32 // counts the puts, pauses and resumes of the job, from 1
 	CreatedAt Millis
 	UpdatedAt Millis
 	Anchor    Millis // a point on the grid of an @every schedule
-	Def       Definition
 }
 
 // Timer is the hot row of a job: what its decisions need. Profile refers to an interned Profile.

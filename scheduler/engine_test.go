@@ -153,8 +153,12 @@ func TestPutManyKeepsOrderAndPlaces(t *testing.T) {
 	refused := errors.New("refused before")
 	bad := oneShot("bad", 0)
 	bad.Schedule = "61 * * * *"
+	item := func(def *job.Definition) (i PutItem) {
+		i.Put, i.Err = e.Prepare(def)
+		return i
+	}
 	items := []PutItem{
-		{Def: oneShot("a", time.Hour)}, {Err: refused}, {Def: bad}, {Def: oneShot("b", time.Hour)}, {Def: oneShot("a", 2*time.Hour)},
+		item(oneShot("a", time.Hour)), {Err: refused}, item(bad), item(oneShot("b", time.Hour)), item(oneShot("a", 2*time.Hour)),
 	}
 	got := e.PutMany(context.Background(), items)
 	if got[0].Version != 1 || got[3].Version != 1 || got[4].Version != 2 || got[4].ID != got[0].ID || got[3].ID == got[0].ID {

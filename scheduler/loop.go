@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"context"
+	"runtime"
 	"time"
 
 	"github.com/carillon-io/carillon/job"
@@ -21,12 +22,16 @@ const (
 	decisionPause = 10 * time.Millisecond
 )
 
-// ticket is a proposal on its way through the loop.
+// ticket is what one caller proposes, on its way through the loop. Many proposals of one caller may take
+// several steps; none of another caller comes between them.
 type ticket struct {
-	proposal Proposal
-	done     chan struct{} // closed when the proposal is settled, committed and applied
-	lost     error         // set before done closes: the engine stopped, the outcome is unknown
+	proposals []Proposal
+	taken     int           // how many of them a step has taken in
+	done      chan struct{} // closed when all are settled, committed and applied
+	lost      error         // set before done closes: the engine stopped, the outcome is unknown
 }
+
+func newTicket(p ...Proposal) *ticket { return &ticket{proposals: p, done: make(chan struct{})} }
 
 // loop gathers, steps, commits and releases; one commit at a time, and everything that arrives
 // meanwhile joins the next.
@@ -73,9 +78,9 @@ func (e *Engine) stepOnce(g *gathering) error {
 type gathering struct {
 	engine    *Engine
 	timer     *time.Timer
-	tickets   []*ticket
+	tickets   []*ticket // whose last proposal is in this step
 	proposals []Proposal
-	held      *ticket // came when the step was full
+	held      *ticket // has more than the step can take
 	bytes     int
 	taken     map[job.ID]struct{} // jobs whose launches a proposal of this step withdrew
 	wakeAt    job.Millis
@@ -105,6 +110,7 @@ func (g *gathering) wait(ctx context.Context) bool {
 		}
 		break
 	}
+	g.letIn()
 	g.drain()
 	g.lastStep = time.Now()
 	return ctx.Err() == nil
@@ -122,6 +128,17 @@ func (g *gathering) patience() time.Duration {
 	return max(pause, g.wakeAt.Sub(job.MillisOf(g.engine.opts.Clock.Now())), 0)
 }
 
+// letIn lets those propose who are about to: of many callers that the last step let go, the first would
+// else have a commit alone, and the others wait for it. With nobody about to, it takes no time.
+func (g *gathering) letIn() {
+	if len(g.proposals) == 0 {
+		return
+	}
+	for range 3 {
+		runtime.Gosched()
+	}
+}
+
 // drain takes the proposals that are there, as many as fit.
 func (g *gathering) drain() {
 	for g.bytes < gatherBytes && g.held == nil {
@@ -134,19 +151,30 @@ func (g *gathering) drain() {
 	}
 }
 
-// add takes a proposal in, with the launches that it withdraws: from here on none of them leaves,
-// unless the step puts them back. A proposal that does not fit waits for the next step, and so does
-// one of a job whose launches are withdrawn already: it must see what the first made of them.
+// add takes in what a caller proposes. What the step has no room for waits for the next.
 func (g *gathering) add(t *ticket) {
-	id := g.touches(t.proposal)
-	if _, taken := g.taken[id]; taken || g.bytes > 0 && g.bytes+t.proposal.bytes() > 2*gatherBytes {
-		g.held = t
-		return
+	for t.taken < len(t.proposals) {
+		if !g.take(t.proposals[t.taken]) {
+			g.held = t
+			return
+		}
+		t.taken++
 	}
-	g.withdraw(t.proposal, id)
-	g.bytes += t.proposal.bytes()
 	g.tickets = append(g.tickets, t)
-	g.proposals = append(g.proposals, t.proposal)
+}
+
+// take takes a proposal in, with the launches that it withdraws: from here on none of them leaves,
+// unless the step puts them back. It refuses one that does not fit, and one of a job whose launches
+// are withdrawn already: that must see what the first made of them.
+func (g *gathering) take(p Proposal) bool {
+	id := g.touches(p)
+	if _, taken := g.taken[id]; taken || g.bytes > 0 && g.bytes+p.bytes() > 2*gatherBytes {
+		return false
+	}
+	g.withdraw(p, id)
+	g.bytes += p.bytes()
+	g.proposals = append(g.proposals, p)
+	return true
 }
 
 // touches returns the job that a proposal changes, 0 if there is none yet.

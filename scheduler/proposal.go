@@ -27,6 +27,9 @@ func (s *settled) fail(err error) { s.Err = err }
 // proposalBytes covers keys and small rows that come with any proposal.
 const proposalBytes = 1 << 10
 
+// putBytes covers those of a put, closely: how many puts share a commit depends on it.
+const putBytes = 320
+
 // Put registers a job or updates the one of the same name.
 type Put struct {
 	settled
@@ -41,7 +44,7 @@ type Put struct {
 	Withdrawn    []Launch
 
 	// Results.
-	Record  job.Record // without its definition
+	Stamp   job.Stamp
 	Timer   job.Timer
 	NextRun job.Millis
 	Created bool
@@ -56,7 +59,8 @@ type Prior struct {
 	Decided   bool // the new schedule is a one-shot, and its tick is in the ledger already
 }
 
-func (p *Put) bytes() int { return proposalBytes + len(p.Definition) + settleBytes(p.Withdrawn) }
+// bytes counts the definition twice: its texts come again in the rows of the name and of the profile.
+func (p *Put) bytes() int { return putBytes + 2*len(p.Definition) + settleBytes(p.Withdrawn) }
 
 // Delete forgets a job.
 type Delete struct {

@@ -13,30 +13,29 @@ const attemptsMax = 16
 // errBusyJob tells that every try met a change by somebody else.
 var errBusyJob = job.Errorf(job.CodeUnavailable, "", "the job keeps changing; ask again later")
 
-// submit hands a proposal to the loop and waits until it is settled, durable and visible. An error
-// means that the outcome is unknown.
-func (e *Engine) submit(ctx context.Context, p Proposal) error {
-	t, err := e.enqueue(ctx, p)
-	if err != nil {
+// submit hands proposals to the loop and waits until they are settled, durable and visible. An error
+// means that their outcome is unknown, and that they are not the caller's any more.
+func (e *Engine) submit(ctx context.Context, p ...Proposal) error {
+	t := newTicket(p...)
+	if err := e.enqueue(ctx, t); err != nil {
 		return err
 	}
 	return e.await(ctx, t)
 }
 
-func (e *Engine) enqueue(ctx context.Context, p Proposal) (*ticket, error) {
-	t := &ticket{proposal: p, done: make(chan struct{})}
+func (e *Engine) enqueue(ctx context.Context, t *ticket) error {
 	select {
 	case <-e.stopping:
-		return nil, job.Errorf(job.CodeUnavailable, "", "the server is stopping; ask again later")
+		return job.Errorf(job.CodeUnavailable, "", "the server is stopping; ask again later")
 	default:
 	}
 	select {
 	case e.proposals <- t:
-		return t, nil
+		return nil
 	case <-e.stopping:
-		return nil, job.Errorf(job.CodeUnavailable, "", "the server is stopping; ask again later")
+		return job.Errorf(job.CodeUnavailable, "", "the server is stopping; ask again later")
 	case <-ctx.Done():
-		return nil, job.Errorf(job.CodeRateLimited, "", "the server is busy and did not take the request in time; ask again later")
+		return job.Errorf(job.CodeRateLimited, "", "the server is busy and did not take the request in time; ask again later")
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 // Put registers a job or updates the one of the same name. IfVersion nil is any version, 0 demands
 // that there is no such job. When Put returns without error the job is durable.
 func (e *Engine) Put(ctx context.Context, def *job.Definition, ifVersion *uint32) (JobView, bool, error) {
-	p, err := e.newPut(def)
+	p, err := e.Prepare(def)
 	if err != nil {
 		return JobView{}, false, err
 	}
@@ -18,16 +18,16 @@ func (e *Engine) Put(ctx context.Context, def *job.Definition, ifVersion *uint32
 	if err := e.settleFresh(ctx, p, &p.settled, func() error { return e.readPrior(p) }); err != nil {
 		return JobView{}, false, err
 	}
-	v := JobView{Record: p.Record, Status: p.Timer.Flags.JobStatus(), NextRunAt: p.NextRun}
-	v.Def = *def
+	v := JobView{Record: job.Record{Stamp: p.Stamp, Def: *def}, Status: p.Timer.Flags.JobStatus(), NextRunAt: p.NextRun}
 	if err := e.addLastRun(&v, p.Timer); err != nil {
 		return JobView{}, false, err
 	}
 	return v, p.Created, nil
 }
 
-// newPut prepares a proposal, believing that the name is free.
-func (e *Engine) newPut(def *job.Definition) (*Put, error) {
+// Prepare compiles a definition into a proposal for PutMany, which may be proposed once. The definition
+// is not kept.
+func (e *Engine) Prepare(def *job.Definition) (*Put, error) {
 	s, err := job.ParseSchedule(def.Spec())
 	if err != nil {
 		return nil, err
@@ -74,58 +74,51 @@ func (e *Engine) PutMany(ctx context.Context, items []PutItem) []PutResult {
 // out to be updates, prepared from the rows that the store has. A name that comes twice takes a round
 // for each time.
 func (e *Engine) putChunk(ctx context.Context, items []PutItem, results []PutResult) {
-	puts := make([]*Put, len(items))
+	r := putRound{results: results}
 	for i, item := range items {
-		puts[i], results[i].Err = e.preparePut(item)
+		if results[i].Err = item.Err; item.Err == nil {
+			r.puts, r.proposals, r.places = append(r.puts, item.Put), append(r.proposals, item.Put), append(r.places, i)
+		}
 	}
 	for range attemptsMax {
-		if !e.putRound(ctx, puts, results) {
+		if len(r.puts) == 0 {
 			return
 		}
+		e.settleRound(ctx, &r)
 	}
-	for i, p := range puts {
-		if p != nil {
-			results[i].Err = errBusyJob
-		}
+	for _, place := range r.places {
+		results[place].Err = errBusyJob
 	}
 }
 
-// putRound proposes the puts that have no result yet, and tells whether some are to be tried again.
-func (e *Engine) putRound(ctx context.Context, puts []*Put, results []PutResult) (again bool) {
-	tickets := make([]*ticket, len(puts))
-	for i, p := range puts {
-		if p == nil {
+// putRound holds the puts of a chunk that have no result yet.
+type putRound struct {
+	puts      []*Put
+	proposals []Proposal // the same
+	places    []int      // where their results belong
+	results   []PutResult
+}
+
+// settleRound proposes the puts and keeps those that are to be tried again.
+func (e *Engine) settleRound(ctx context.Context, r *putRound) {
+	lost := e.submit(ctx, r.proposals...)
+	n := 0
+	for i, p := range r.puts {
+		result := &r.results[r.places[i]]
+		if lost != nil { // the loop may still have it: nothing of it is ours to read
+			result.Err = lost
 			continue
 		}
-		p.Err = nil
-		if tickets[i], results[i].Err = e.enqueue(ctx, p); tickets[i] == nil {
-			puts[i] = nil
-		}
-	}
-	for i, t := range tickets {
-		if t == nil {
-			continue
-		}
-		p, err := puts[i], e.await(ctx, t)
-		if err != nil { // the loop may still have it: nothing of it is ours to read
-			results[i].Err, puts[i] = err, nil
-			continue
-		}
-		if err = p.Err; errors.Is(err, errStale) {
+		err := p.Err
+		if errors.Is(err, errStale) {
 			if err = e.readPrior(p); err == nil {
-				again = true
+				p.Err = nil
+				r.puts[n], r.proposals[n], r.places[n] = p, p, r.places[i]
+				n++
 				continue
 			}
 		}
-		results[i] = PutResult{ID: p.Record.ID, Version: p.Record.Version, NextRunAt: p.NextRun, Err: err}
-		puts[i] = nil
+		*result = PutResult{ID: p.Stamp.ID, Version: p.Stamp.Version, NextRunAt: p.NextRun, Err: err}
 	}
-	return again
-}
-
-func (e *Engine) preparePut(item PutItem) (*Put, error) {
-	if item.Err != nil {
-		return nil, item.Err
-	}
-	return e.newPut(item.Def)
+	r.puts, r.proposals, r.places = r.puts[:n], r.proposals[:n:n], r.places[:n]
 }

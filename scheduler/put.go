@@ -56,7 +56,7 @@ func (c *Core) create(p *Put) error {
 	c.arm(s, r)
 
 	p.Created = true
-	c.writeJob(p, r, job.Record{ID: id, Version: 1, CreatedAt: c.now, UpdatedAt: c.now, Anchor: anchor})
+	c.writeJob(p, r, job.Stamp{ID: id, Version: 1, CreatedAt: c.now, UpdatedAt: c.now, Anchor: anchor})
 	c.out.Batch.PutName(p.Tenant, p.Name, id)
 	return nil
 }
@@ -77,7 +77,7 @@ func (c *Core) update(p *Put, s slot, r *hotRow) error {
 	c.dropProfile(r)
 	c.adopt(p, r)
 	c.arm(s, r)
-	c.writeJob(p, r, job.Record{ID: r.id, Version: r.version, CreatedAt: p.Prior.CreatedAt, UpdatedAt: c.now, Anchor: next.anchor})
+	c.writeJob(p, r, job.Stamp{ID: r.id, Version: r.version, CreatedAt: p.Prior.CreatedAt, UpdatedAt: c.now, Anchor: next.anchor})
 	c.out.Batch.DeleteJobRow(job.KindNote, r.id)
 	c.keepOrSupersede(p, r)
 	return nil
@@ -161,10 +161,10 @@ func (c *Core) dropProfile(r *hotRow) {
 	}
 }
 
-func (c *Core) writeJob(p *Put, r *hotRow, rec job.Record) {
-	c.out.Batch.PutRecord(rec, p.Definition)
+func (c *Core) writeJob(p *Put, r *hotRow, s job.Stamp) {
+	c.out.Batch.PutRecord(s, p.Definition)
 	c.writeTimer(r)
-	p.Record, p.Timer, p.NextRun = rec, r.timerRow(), nextRun(r)
+	p.Stamp, p.Timer, p.NextRun = s, r.timerRow(), nextRun(r)
 }
 
 func (c *Core) writeTimer(r *hotRow) { c.out.Batch.PutTimer(r.id, r.timerRow()) }

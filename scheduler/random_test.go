@@ -129,7 +129,7 @@ func (s *story) randomDefinition(name string) *job.Definition {
 
 // putAny registers as Engine.Put does, and lets a refusal be one.
 func (s *story) putAny(def *job.Definition) {
-	p, err := s.engine.newPut(def)
+	p, err := s.engine.Prepare(def)
 	if err != nil {
 		s.t.Errorf("put %s: %v", def.Schedule, err)
 		return

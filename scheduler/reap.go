@@ -37,6 +37,6 @@ func (e *Engine) reapOne(ctx context.Context, r Reap) error {
 		return err
 	}
 	tenant, name := rec.Def.Tenant, rec.Def.Name
-	_, err = e.enqueue(ctx, &Delete{Tenant: tenant, Name: name, Hash: e.hasher.hash(tenant, name), IfVersion: &r.Version})
-	return err
+	p := &Delete{Tenant: tenant, Name: name, Hash: e.hasher.hash(tenant, name), IfVersion: &r.Version}
+	return e.enqueue(ctx, newTicket(p))
 }

@@ -131,7 +131,7 @@ func (s *sim) hash(name string) nameHash { return s.engine.hasher.hash("default"
 // put makes the proposal as Engine.Put does: first as if the name were free, then from the rows.
 func (s *sim) put(d *datadriven.TestData) string {
 	def := definitionOf(s.t, d)
-	p, err := s.engine.newPut(def)
+	p, err := s.engine.Prepare(def)
 	if err != nil {
 		return errText(err)
 	}
@@ -151,7 +151,7 @@ func (s *sim) put(d *datadriven.TestData) string {
 	if p.Err != nil {
 		return errText(p.Err)
 	}
-	return fmt.Sprintf("version=%d next=%s created=%t", p.Record.Version, clockOrNone(p.NextRun), p.Created)
+	return fmt.Sprintf("version=%d next=%s created=%t", p.Stamp.Version, clockOrNone(p.NextRun), p.Created)
 }
 
 func (s *sim) backfill(d *datadriven.TestData, name string) string {
@@ -254,10 +254,10 @@ func TestSecondTryWithdrawsNothingTwice(t *testing.T) {
 	def := job.Defaults()
 	def.Tenant, def.Name, def.Target = "default", "a", job.Target{Kind: job.TargetNATS, Subject: "out"}
 	def.Schedule = "@at 2026-01-05T12:00:01Z"
-	s.propose(must(s.engine.newPut(&def)))
+	s.propose(must(s.engine.Prepare(&def)))
 	s.advance(900 * time.Millisecond)
 
-	p := must(s.engine.newPut(&def))
+	p := must(s.engine.Prepare(&def))
 	s.propose(p)
 	if p.Err != errStale || len(p.Withdrawn) != 1 {
 		t.Fatalf("the first try: %v, withdrew %d", p.Err, len(p.Withdrawn))

@@ -109,7 +109,7 @@ func (s *sim) answer(name, failure string) {
 func (s *sim) propose(proposals ...Proposal) {
 	s.begin()
 	for _, p := range proposals {
-		s.gather.add(&ticket{proposal: p, done: make(chan struct{})})
+		s.gather.add(newTicket(p))
 	}
 	s.finish()
 	for s.gather.held != nil {

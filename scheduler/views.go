@@ -23,10 +23,11 @@ type RunView struct {
 	Manual bool
 }
 
-// PutItem is one job of a bulk registration. A prior error stays with its place and touches no other.
+// PutItem is one job of a bulk registration: what Prepare made of it, or the error that keeps its place
+// and touches no other.
 type PutItem struct {
-	Def *job.Definition
-	Err error // set: the item was refused before it came here
+	Put *Put
+	Err error
 }
 
 // PutResult is what became of one job of a bulk registration.

@@ -148,7 +148,7 @@ func randomChange(rng *rand.Rand, b *job.Batch) {
 	case 3:
 		d := job.Defaults()
 		d.Payload = make([]byte, rng.IntN(400))
-		b.PutRecord(job.Record{ID: id, Version: 1}, job.EncodeDefinition(&d))
+		b.PutRecord(job.Stamp{ID: id, Version: 1}, job.EncodeDefinition(&d))
 	case 4:
 		b.PutName("default", fmt.Sprint("job/", id), id)
 	case 5:

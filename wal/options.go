@@ -10,7 +10,7 @@ import (
 
 // The bounds and defaults of Options, in bytes.
 const (
-	SegmentBytesDefault = 16 << 20
+	SegmentBytesDefault = 1 << 20
 	SegmentBytesMin     = 4 << 10
 	SegmentBytesMax     = 1 << 30
 	ReserveBytesDefault = 64 << 20
@@ -23,9 +23,9 @@ type Options struct {
 	Dir string
 
 	// SegmentBytes is the size at which a segment file is full; it may exceed it by less than one
-	// frame. 0 means 16 MiB; the least is 4 KiB, the most 1 GiB. Space comes back in whole
-	// segments, and the last one is held in memory and rewritten by Open: larger ones cost memory
-	// and start time, smaller ones a directory sync more often. It may differ from one Open to the
+	// frame. 0 means 1 MiB; the least is 4 KiB, the most 1 GiB. Space comes back in whole
+	// segments, and the last one is held in memory, growing, and rewritten by Open: larger ones cost
+	// memory and start time, smaller ones a directory sync more often. It may differ from one Open to the
 	// next.
 	SegmentBytes int
 

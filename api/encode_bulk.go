@@ -1,0 +1,82 @@
+package api
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler"
+)
+
+// bulkResultBytes is about what the result of a job that was accepted takes.
+const bulkResultBytes = 128
+
+// encodeBulk writes a [client.PutManyReply]. It does so by hand: a reply has thousands of results, and
+// reflection would cost as much as reading the jobs did.
+//
+// If the reply fits no message, refusals lose the ends of their messages: which job, which code and
+// which field is worth more than the rest.
+func (s *Service) encodeBulk(names []string, results []scheduler.PutResult) (jsontext.Value, error) {
+	var b []byte
+	for _, messageMost := range []int{messageBytesMax, messageBytesClipped} {
+		var err error
+		if b, err = s.appendBulk(b[:0], names, results, messageMost); err != nil {
+			return nil, err
+		}
+		if len(b) <= int(s.nc.MaxPayload()) {
+			return b, nil
+		}
+	}
+	return nil, s.tooLarge(len(b))
+}
+
+// What a refusal's message may take of a bulk reply.
+const (
+	messageBytesMax     = 1 << 10
+	messageBytesClipped = 48
+)
+
+func (s *Service) appendBulk(b []byte, names []string, results []scheduler.PutResult, messageMost int) ([]byte, error) {
+	b = append(slices.Grow(b, bulkResultBytes*(1+len(results))), `{"results":[`...)
+	accepted := 0
+	for i := range results {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		var err error
+		if b, err = s.appendPutResult(b, names[i], &results[i], messageMost); err != nil {
+			return nil, fmt.Errorf("encode the result of job %d: %w", i, err)
+		}
+		if results[i].Err == nil {
+			accepted++
+		}
+	}
+	b = strconv.AppendInt(append(b, `],"accepted":`...), int64(accepted), 10)
+	b = strconv.AppendInt(append(b, `,"rejected":`...), int64(len(results)-accepted), 10)
+	return append(b, '}'), nil
+}
+
+// appendPutResult writes a [client.PutResult].
+func (s *Service) appendPutResult(b []byte, name string, r *scheduler.PutResult, messageMost int) ([]byte, error) {
+	b = appendQuoted(append(b, `{"name":`...), name[:min(len(name), job.NameBytesMax)])
+	if r.Err != nil {
+		b = append(b, `,"error":`...)
+		e := *s.told(r.Err)
+		if len(e.Message) > messageMost {
+			e.Message = strings.ToValidUTF8(e.Message[:messageMost-len("…")], "") + "…"
+		}
+		text, err := json.Marshal(&e, encoding)
+		return append(append(b, text...), '}'), err
+	}
+	b = append(r.ID.Append(append(b, `,"id":"`...)), '"')
+	b = strconv.AppendUint(append(b, `,"version":`...), uint64(r.Version), 10)
+	if r.NextRunAt != 0 {
+		b = append(r.NextRunAt.Append(append(b, `,"next_run_at":"`...)), '"')
+	}
+	return append(b, '}'), nil
+}

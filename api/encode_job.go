@@ -1,0 +1,169 @@
+package api
+
+import (
+	"encoding/base64"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler"
+)
+
+// Jobs are written by hand, member by member, as they are read: with reflection a registration would
+// spend more on its reply than on anything else but the network.
+
+// jobReply writes a [client.JobReply].
+func (s *Service) jobReply(v scheduler.JobView, err error) (any, error) {
+	if err != nil {
+		return nil, err
+	}
+	return s.jobMessage(&v, `}`)
+}
+
+// jobMessage writes an object with a job as its first member, if need be without the job's payload,
+// which a caller can do without. The tail is what follows the job.
+func (s *Service) jobMessage(v *scheduler.JobView, tail string) (jsontext.Value, error) {
+	const usual = 1 << 10
+	b := make([]byte, 0, usual+len(v.Def.Payload))
+	for _, hasPayload := range []bool{true, false} {
+		b = append(b[:0], `{"job":`...)
+		b = appendJob(b, v, hasPayload)
+		b = append(b, tail...)
+		if len(b) <= int(s.nc.MaxPayload()) {
+			return b, nil
+		}
+	}
+	return nil, s.tooLarge(len(b))
+}
+
+// appendJob writes a [client.JobInfo].
+func appendJob(b []byte, v *scheduler.JobView, hasPayload bool) []byte {
+	b = append(b, '{')
+	b = appendDefinition(b, &v.Def, hasPayload)
+	b = append(v.ID.Append(append(b, `,"id":"`...)), '"')
+	b = appendText(b, "tenant", v.Def.Tenant)
+	b = appendNumber(b, "version", v.Version)
+	b = appendText(b, "status", v.Status)
+	b = appendText(b, "status_reason", v.StatusReason)
+	b = appendTime(b, "next_run_at", v.NextRunAt)
+	b = appendLastRun(b, v.LastRun)
+	b = appendTime(b, "created_at", v.CreatedAt)
+	b = appendTime(b, "updated_at", v.UpdatedAt)
+	if !hasPayload {
+		b = append(b, `,"payload_omitted":true`...)
+	}
+	return append(b, '}')
+}
+
+// appendDefinition writes the members of a [client.Job], as its owner would write it in full.
+func appendDefinition(b []byte, d *job.Definition, hasPayload bool) []byte {
+	b = appendQuoted(append(b, `"name":`...), d.Name)
+	b = appendText(b, "schedule", d.Schedule)
+	b = appendText(b, "timezone", d.Timezone)
+	b = appendTime(b, "starts_at", d.StartsAt)
+	b = appendTime(b, "ends_at", d.EndsAt)
+	b = appendNumber(b, "max_runs", d.MaxRuns)
+	b = appendLength(b, "jitter", d.Jitter)
+	b = appendTarget(b, d.Target)
+	if hasPayload {
+		b = appendPayload(b, d)
+	}
+	b = appendPairs(b, "headers", d.Headers)
+	b = appendText(b, "completion", d.Completion.String())
+	b = appendLength(b, "attempt_timeout", d.AttemptTimeout)
+	b = appendRetry(b, d.Retry)
+	b = appendText(b, "overlap_policy", d.Overlap.String())
+	b = appendText(b, "missed_run_policy", d.Missed.String())
+	b = appendLength(b, "catchup_window", d.CatchupWindow)
+	b = appendNumber(b, "max_catchup_runs", d.MaxCatchupRuns)
+	b = strconv.AppendBool(appendMember(b, "paused"), d.Paused)
+	b = appendPairs(b, "labels", d.Labels)
+	return appendText(b, "description", d.Description)
+}
+
+func appendTarget(b []byte, t job.Target) []byte {
+	b = appendQuoted(append(b, `,"target":{"kind":`...), t.Kind.String())
+	for _, m := range [...]struct{ name, value string }{
+		{"subject", t.Subject}, {"url", t.URL}, {"method", t.Method}, {"name", t.Handler},
+	} {
+		if m.value != "" {
+			b = appendText(b, m.name, m.value)
+		}
+	}
+	return append(b, '}')
+}
+
+// appendPayload writes JSON as it came, without the spaces between tokens, and bytes in base 64.
+func appendPayload(b []byte, d *job.Definition) []byte {
+	switch {
+	case d.PayloadJSON:
+		b, _ = jsontext.AppendFormat(append(b, `,"payload":`...), d.Payload, jsontext.PreserveRawStrings(true)) // it was valid when it came
+	case d.Payload != nil:
+		b = append(base64.StdEncoding.AppendEncode(append(b, `,"payload_base64":"`...), d.Payload), '"')
+	}
+	return b
+}
+
+func appendRetry(b []byte, r job.Retry) []byte {
+	b = strconv.AppendUint(append(b, `,"retry":{"max_attempts":`...), uint64(r.MaxAttempts), 10)
+	b = appendLength(b, "initial_interval", r.InitialInterval)
+	b = strconv.AppendFloat(appendMember(b, "multiplier"), r.Multiplier, 'g', -1, 64)
+	b = appendLength(b, "max_interval", r.MaxInterval)
+	return append(appendLength(b, "max_age", r.MaxAge), '}')
+}
+
+func appendLastRun(b []byte, r *job.Run) []byte {
+	b = appendMember(b, "last_run")
+	if r == nil {
+		return append(b, `null`...)
+	}
+	b = appendQuoted(append(b, `{"id":`...), r.ID.String())
+	b = appendText(b, "status", r.Status.String())
+	b = appendTime(b, "scheduled_at", r.ID.At)
+	b = strconv.AppendFloat(appendMember(b, "lateness_ms"), millis(r.Lateness), 'f', -1, 64)
+	return append(b, '}')
+}
+
+// appendMember writes a comma, a member's name, which needs no escapes, and the colon.
+func appendMember(b []byte, name string) []byte {
+	return append(append(append(b, `,"`...), name...), `":`...)
+}
+
+func appendText(b []byte, name, text string) []byte { return appendQuoted(appendMember(b, name), text) }
+
+// appendQuoted writes a text as JSON. Text that is not UTF-8, wherever it came from, must not make a
+// job unreadable: what is wrong in it is replaced.
+func appendQuoted(b []byte, text string) []byte {
+	b, _ = jsontext.AppendQuote(b, text)
+	return b
+}
+
+func appendNumber(b []byte, name string, n uint32) []byte {
+	return strconv.AppendUint(appendMember(b, name), uint64(n), 10)
+}
+
+func appendTime(b []byte, name string, t job.Millis) []byte {
+	if b = appendMember(b, name); t == 0 {
+		return append(b, `null`...)
+	}
+	return append(t.Append(append(b, '"')), '"')
+}
+
+func appendLength(b []byte, name string, d time.Duration) []byte {
+	b, _ = client.Duration(d).AppendText(append(appendMember(b, name), '"')) // it never fails
+	return append(b, '"')
+}
+
+func appendPairs(b []byte, name string, pairs []job.Pair) []byte {
+	b = append(appendMember(b, name), '{')
+	for i, p := range pairs {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendQuoted(append(appendQuoted(b, p.Key), ':'), p.Value)
+	}
+	return append(b, '}')
+}

@@ -1,0 +1,63 @@
+package api
+
+import (
+	"context"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/carillon-io/carillon/scheduler"
+)
+
+// listStep is how many jobs are read at a time: with the largest payloads they are 16 MiB.
+const listStep = 64
+
+const pageHead, pageCursor, pageTail = `{"jobs":[`, `,"next_cursor":"`, `}`
+
+// page writes a [client.JobPage]: jobs until the page has its limit, the list ends, or the next one does
+// not fit the message. A job that fills a message by itself goes without its payload.
+func (s *Service) page(ctx context.Context, asked query, q scheduler.ListQuery) (jsontext.Value, error) {
+	limit, jobs := q.Limit, 0
+	room := int(s.nc.MaxPayload()) - len(pageCursor) - cursorBytesMax - len(`"]`+pageTail)
+	b := []byte(pageHead)
+	for {
+		q.Limit = min(limit-jobs, listStep)
+		got, err := s.engine.List(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		for i := range got.Jobs {
+			longer := appendPageJob(b, &got.Jobs[i], true)
+			if jobs == 0 && len(longer) > room {
+				longer = appendPageJob(b, &got.Jobs[i], false)
+			}
+			if len(longer) > room {
+				if jobs == 0 {
+					return nil, s.tooLarge(len(longer))
+				}
+				return endPage(b, asked.cursor(q.After)), nil
+			}
+			b, q.After = longer, got.Jobs[i].Def.Name
+			jobs++
+		}
+		if got.Next == "" || jobs == limit || len(got.Jobs) < q.Limit {
+			return endPage(b, asked.cursor(got.Next)), nil
+		}
+		q.After = got.Next
+	}
+}
+
+func appendPageJob(b []byte, v *scheduler.JobView, hasPayload bool) []byte {
+	if len(b) > len(pageHead) {
+		b = append(b, ',')
+	}
+	return appendJob(b, v, hasPayload)
+}
+
+// endPage ends a page. The cursor is "" at the end of the list, and needs no escapes.
+func endPage(b []byte, cursor string) jsontext.Value {
+	b = append(b, ']')
+	if cursor != "" {
+		b = append(append(append(b, pageCursor...), cursor...), '"')
+	}
+	return append(b, pageTail...)
+}
