@@ -25,11 +25,11 @@ func pebbleOptions(o Options, lock *pebble.Lock, f *fault, stalls *stalls) *pebb
 		MemTableSize:       uint64(o.MemTableBytes),
 		// At two, Pebble's default, every flush stops the writers.
 		MemTableStopWritesThreshold: 4,
-		// Few sublevels keep scans and reads short; only a backlog far beyond that stops the writers.
-		// Eight sublevels instead of two: a bulk load then rewrites less while it goes on (measured: a tenth
-		// more jobs a second for a tenth less CPU), and a scan at the start merges a few files more.
-		L0CompactionThreshold: 8,
-		L0StopWritesThreshold: 40,
+		// A registration in bulk flushes several times a second. Merging every second sublevel, as is the
+		// default, would rewrite each row several times while it goes on. A read asks the filters of a
+		// few more tables for it, and a scan merges as many more.
+		L0CompactionThreshold: 20,
+		L0StopWritesThreshold: 60,
 		LBaseMaxBytes:         256 << 20,
 		// The second one starts only when debt piles up; the cores belong to the tick first.
 		CompactionConcurrencyRange: func() (int, int) { return 1, 2 },
