@@ -77,7 +77,7 @@ func openDemoStage(ctx context.Context, con *console, dir string) (_ *demoStage,
 		return nil, err
 	}
 	logger := newLogger(con.err, "text", "error")
-	tuneRuntime(logger)
+	tuneRuntime(ctx, logger)
 	s.server, err = carillon.Start(ctx, carillon.Options{
 		Dir: s.dir, Listen: "127.0.0.1:0", HTTPListen: "127.0.0.1:0", AllowPrivateTargets: true,
 		Logger: logger, Version: buildVersion().Version,

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"log/slog"
 	"math"
 	"os"
@@ -13,27 +14,20 @@ import (
 // procsMin is the least GOMAXPROCS of a server.
 const procsMin = 4
 
-// gcPercent is how much garbage may gather before a collection, in percent of what is alive. Most of
-// what is alive has no pointers, so a collection is cheap, and half of Go's default saves a quarter of
-// the memory at a million jobs.
-const gcPercent = 50
-
 // memoryShare is how much of the memory that a container may have is left to the Go heap.
 const memoryShare = 0.9
 
-// tuneRuntime sets the Go runtime up for a server, where the environment does not.
+// tuneRuntime sets the Go runtime up for a server, where the environment does not, and keeps it so until
+// ctx ends.
 //
 // The tick of the scheduler has an operating system thread of its own, which needs a free P when it
 // wakes. With more Ps than cores there is one, and the kernel shares the cores out; with as many as
 // cores, the tick waits behind whatever goroutines keep them busy, for tens of milliseconds.
 //
 // The memory limit makes the collector work harder before a container is killed for its memory.
-func tuneRuntime(logger *slog.Logger) {
+func tuneRuntime(ctx context.Context, logger *slog.Logger) {
 	if !isSet("GOMAXPROCS") {
 		runtime.GOMAXPROCS(max(procsMin, 2*runtime.GOMAXPROCS(0)))
-	}
-	if !isSet("GOGC") {
-		debug.SetGCPercent(gcPercent)
 	}
 	if limit := containerMemory(); limit > 0 && !isSet("GOMEMLIMIT") {
 		debug.SetMemoryLimit(int64(float64(limit) * memoryShare))
@@ -43,6 +37,7 @@ func tuneRuntime(logger *slog.Logger) {
 		attrs = append(attrs, slog.Int64("memory_limit_bytes", limit))
 	}
 	logger.Debug("runtime", attrs...)
+	go keepMemory(ctx)
 }
 
 // containerMemory returns the memory limit of the control group that is mounted for this process, or

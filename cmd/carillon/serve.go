@@ -60,12 +60,12 @@ Examples:
 // Run implements the command.
 func (c *serveCmd) Run(con *console) error {
 	logger := newLogger(con.err, c.LogFormat, c.LogLevel)
-	tuneRuntime(logger)
 	if err := checkDataDir(c.Data); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
+	tuneRuntime(ctx, logger)
 	obeySignals(logger, cancel)
 	server, err := carillon.Start(ctx, c.options(logger))
 	if err != nil {

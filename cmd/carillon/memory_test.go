@@ -1,0 +1,51 @@
+package main
+
+import "testing"
+
+// TestMemoryIsGivenBackOnce loads a server, leaves it alone and loads it again.
+func TestMemoryIsGivenBackOnce(t *testing.T) {
+	const mib = 1 << 20
+	var k memoryKeeper
+	allocated := uint64(0)
+	check := func(live, allocates uint64, want bool) {
+		t.Helper()
+		allocated += allocates
+		if got := k.check(memory{live: live * mib, allocated: allocated}); got != want {
+			t.Errorf("with %d MiB alive and %d bytes more allocated: %t", live, allocates, got)
+		}
+	}
+	for range 10 { // the load
+		check(200, 300*mib, false)
+	}
+	check(200, mib, false)
+	check(200, mib, false)
+	check(200, mib, true)
+	for range 10 { // nothing is left to be found
+		check(200, mib, false)
+	}
+	check(200, 100*mib, false)
+	check(200, 0, false)
+	check(200, 0, false)
+	check(200, 0, true)
+	portions := 0
+	for range 100 { // what a trickle leaves is given back too, in larger portions
+		allocated += mib / 2
+		if k.check(memory{live: 200 * mib, allocated: allocated}) {
+			portions++
+		}
+	}
+	if portions != 1 {
+		t.Errorf("50 MiB of a trickle were given back in %d portions, want 1 of at least 32", portions)
+	}
+}
+
+func TestPaceOfCollections(t *testing.T) {
+	for _, c := range []struct {
+		live uint64
+		want int
+	}{{0, 400}, {10 << 20, 400}, {96 << 20, 200}, {192 << 20, 100}, {384 << 20, 50}, {4 << 30, 50}} {
+		if got := gcPercent(c.live); got != c.want {
+			t.Errorf("with %d bytes alive: %d %%, want %d", c.live, got, c.want)
+		}
+	}
+}
