@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"time"
 
 	"github.com/carillon-io/carillon/client"
@@ -30,12 +31,10 @@ var intervals = []string{"6h", "8h", "12h", "24h", "7d"}
 func (m *mix) job(n int) client.Job {
 	rng := rand.New(rand.NewPCG(m.seed, uint64(n)))
 	j := client.Job{
-		Name: fmt.Sprintf("bulk/%09d", n), Target: client.Target{Kind: "nats", Subject: quietSubject},
-		Labels: map[string]string{"customer": fmt.Sprint(rng.IntN(10_000))},
+		Name: bulkName(n), Target: client.Target{Kind: "nats", Subject: quietSubject},
+		Labels:  map[string]string{"customer": strconv.Itoa(rng.IntN(10_000))},
+		Payload: bulkPayload(rng),
 	}
-	// Some 100 bytes, of which a third is as random as in real life: disks hold what does not compress.
-	j.Payload = fmt.Appendf(nil, `{"order":"%016x%016x","template":"reminder-%d","channel":"email","retries":%d}`,
-		rng.Uint64(), rng.Uint64(), rng.IntN(40), rng.IntN(5))
 	switch kind := rng.IntN(10); {
 	case kind < 6:
 		due := m.begin.Add(farAhead + time.Duration(rng.Int64N(int64(365*24*time.Hour))))
@@ -47,6 +46,23 @@ func (m *mix) job(n int) client.Job {
 		j.Timezone = zones[rng.IntN(len(zones))]
 	}
 	return j
+}
+
+// bulkName returns bulk/ and nine digits.
+func bulkName(n int) string {
+	return "bulk/" + strconv.Itoa(1_000_000_000 + n)[1:]
+}
+
+// bulkPayload returns some 100 bytes, of which a third is as random as in real life: disks hold what
+// does not compress. It is made without package fmt, because the harness shares the cores with the
+// server.
+func bulkPayload(rng *rand.Rand) []byte {
+	b := append(make([]byte, 0, 128), `{"order":"`...)
+	b = strconv.AppendUint(b, rng.Uint64()|1<<63, 16)
+	b = strconv.AppendUint(b, rng.Uint64()|1<<63, 16)
+	b = strconv.AppendInt(append(b, `","template":"reminder-`...), rng.Int64N(40), 10)
+	b = strconv.AppendInt(append(b, `","channel":"email","retries":`...), rng.Int64N(5), 10)
+	return append(b, '}')
 }
 
 // randomCron returns a daily, weekly or monthly schedule at some minute.

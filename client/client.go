@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -101,11 +102,16 @@ func (c *Client) Close() {
 
 // encode writes a request: what is zero is left to the server's defaults.
 func encode(request any) ([]byte, error) {
-	body, err := json.Marshal(request, json.OmitZeroStructFields(true))
-	if err != nil {
-		return nil, fmt.Errorf("client: encode request: %w", err)
+	var body bytes.Buffer
+	err := encodeTo(&body, request)
+	return body.Bytes(), err
+}
+
+func encodeTo(body *bytes.Buffer, request any) error {
+	if err := json.MarshalWrite(body, request, json.OmitZeroStructFields(true)); err != nil {
+		return fmt.Errorf("client: encode request: %w", err)
 	}
-	return body, nil
+	return nil
 }
 
 // ask sends a request and reads its reply.

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"iter"
@@ -54,9 +55,11 @@ func (c *Client) PutAll(ctx context.Context, jobs iter.Seq[Job], each func(PutRe
 type putter struct {
 	client *Client
 	each   func(PutResult)
-	most   int     // bytes of a request
-	open   *bulk   // being filled; nil if there is none
-	flying []*bulk // sent, oldest first
+	most   int          // bytes of a request
+	text   bytes.Buffer // the job that is being added
+	open   *bulk        // being filled; nil if there is none
+	room   int          // bytes that requests turned out to have
+	flying []*bulk      // sent, oldest first
 	totals PutTotals
 }
 
@@ -69,14 +72,18 @@ type bulk struct {
 	err   error
 }
 
-func newBulk() *bulk { return &bulk{body: []byte(bulkHead), done: make(chan struct{})} }
+func newBulk(room int) *bulk {
+	body := make([]byte, 0, max(room, len(bulkHead)))
+	return &bulk{body: append(body, bulkHead...), done: make(chan struct{})}
+}
 
 // add takes a job into the open request. When too many are flying it waits for the oldest.
 func (p *putter) add(ctx context.Context, j Job) error {
-	text, err := encode(j)
-	if err != nil {
+	p.text.Reset()
+	if err := encodeTo(&p.text, j); err != nil {
 		return fmt.Errorf("client: job %q: %w", clip(j.Name), err)
 	}
+	text := p.text.Bytes()
 	if b := p.open; b != nil && (b.jobs >= p.jobsMax() || len(b.body)+1+len(text)+len(bulkTail) > p.most) {
 		p.send(ctx)
 	}
@@ -98,7 +105,7 @@ func (p *putter) jobsMax() int { return max(1, min(bulkJobsMax, p.most/bulkReply
 
 func (p *putter) fill(text []byte) {
 	if p.open == nil {
-		p.open = newBulk()
+		p.open = newBulk(p.room)
 	} else {
 		p.open.body = append(p.open.body, ',')
 	}
@@ -108,7 +115,7 @@ func (p *putter) fill(text []byte) {
 
 // refuse gives a job that fits no request its place among the results.
 func (p *putter) refuse(name string, size int) {
-	b := newBulk()
+	b := newBulk(0)
 	b.jobs = 1
 	b.reply = PutManyReply{Rejected: 1, Results: []PutResult{{Name: name, Error: &Error{
 		Code: CodeTooLarge, Status: http.StatusRequestEntityTooLarge,
@@ -126,6 +133,7 @@ func (p *putter) send(ctx context.Context) {
 	}
 	p.open = nil
 	b.body = append(b.body, bulkTail...)
+	p.room = len(b.body)
 	p.flying = append(p.flying, b)
 	go func() {
 		defer close(b.done)
