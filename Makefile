@@ -33,8 +33,8 @@ check: ## format, vet, staticcheck, import rules, race detector
 crash: build ## kill -9 the real binary CYCLES times under load and check what it promised
 	go run ./bench/crash --binary ./$(BINARY) --cycles $(CYCLES) --seed $(SEED)
 
-bench: build ## measure lateness, registration, bulk load and recovery of the real binary
-	go run ./bench all --binary ./$(BINARY)
+bench: build ## measure lateness, herds, registration and recovery of the real binary
+	./$(BINARY) bench all
 
 fuzz: ## fuzz every decoder and parser for a short while each
 	.ci/fuzz

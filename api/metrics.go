@@ -70,6 +70,7 @@ var engineMetrics = []metric{
 var (
 	infoDesc     = describe("info", "Always 1; the labels tell what runs.", "version", "role")
 	latenessDesc = describe("lateness_seconds", "Launch time minus scheduled time since the start; quantile 1 is the largest.", "quantile")
+	decisionDesc = describe("decision_lateness_seconds", "Commit of the decision minus scheduled time since the start, 0 if it was ahead; quantile 1 is the largest.", "quantile")
 )
 
 // engineCollector shows an engine's status, read once for each scrape.
@@ -85,6 +86,7 @@ func (c *engineCollector) Describe(ch chan<- *prometheus.Desc) {
 	}
 	ch <- infoDesc
 	ch <- latenessDesc
+	ch <- decisionDesc
 }
 
 // Collect implements [prometheus.Collector].
@@ -95,16 +97,20 @@ func (c *engineCollector) Collect(ch chan<- prometheus.Metric) {
 		ch <- prometheus.MustNewConstMetric(m.desc, m.kind, m.value(&st), shard)
 	}
 	ch <- prometheus.MustNewConstMetric(infoDesc, prometheus.GaugeValue, 1, shard, c.version, st.Role)
-	if st.Lateness.Count == 0 {
+	collectQuantiles(ch, latenessDesc, shard, st.Lateness)
+	collectQuantiles(ch, decisionDesc, shard, st.DecisionLateness)
+}
+
+// collectQuantiles shows a distribution, if it has anything to show.
+func collectQuantiles(ch chan<- prometheus.Metric, desc *prometheus.Desc, shard string, l scheduler.Lateness) {
+	if l.Count == 0 {
 		return
 	}
 	for _, q := range []struct {
 		quantile string
 		value    time.Duration
-	}{
-		{"0.5", st.Lateness.P50}, {"0.9", st.Lateness.P90}, {"0.99", st.Lateness.P99}, {"0.999", st.Lateness.P999}, {"1", st.Lateness.Max},
-	} {
-		ch <- prometheus.MustNewConstMetric(latenessDesc, prometheus.GaugeValue, q.value.Seconds(), shard, q.quantile)
+	}{{"0.5", l.P50}, {"0.9", l.P90}, {"0.99", l.P99}, {"0.999", l.P999}, {"1", l.Max}} {
+		ch <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, q.value.Seconds(), shard, q.quantile)
 	}
 }
 

@@ -40,15 +40,18 @@ func attemptsOf(v *scheduler.RunView) []client.Attempt {
 
 // statusInfo returns the reading of an engine as callers see it.
 func statusInfo(st scheduler.Status, version string) *client.Status {
-	l := st.Lateness
 	return &client.Status{
 		Role: st.Role, Version: version, Shard: st.Shard, Epoch: st.Epoch,
 		LSN: st.LSN, AppliedLSN: st.AppliedLSN, Lag: st.LSN - min(st.LSN, st.AppliedLSN),
 		Jobs: st.Jobs, Armed: st.Armed, Waiting: st.Waiting, InFlight: st.InFlight, Live: st.Live,
 		Fired: st.Fired, Skipped: st.Skipped, Succeeded: st.Succeeded, Failed: st.Failed, Dead: st.Dead, Commits: st.Commits,
-		Lateness: client.Lateness{
-			Count: l.Count, P50MS: millis(l.P50), P90MS: millis(l.P90), P99MS: millis(l.P99), P999MS: millis(l.P999), MaxMS: millis(l.Max),
-		},
+		Lateness: latenessOf(st.Lateness), DecisionLateness: latenessOf(st.DecisionLateness),
 		StartedAt: client.At(st.StartedAt),
+	}
+}
+
+func latenessOf(l scheduler.Lateness) client.Lateness {
+	return client.Lateness{
+		Count: l.Count, P50MS: millis(l.P50), P90MS: millis(l.P90), P99MS: millis(l.P99), P999MS: millis(l.P999), MaxMS: millis(l.Max),
 	}
 }

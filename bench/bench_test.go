@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"bytes"
@@ -17,7 +17,7 @@ func TestNearestRank(t *testing.T) {
 	for i := range 1000 {
 		s = append(s, time.Duration(1000-i))
 	}
-	want := map[string]time.Duration{"min": 1, "p50": 500, "p90": 900, "p99": 990, "p999": 999, "max": 1000}
+	want := map[string]time.Duration{"min": 1, "p50": 500, "p90": 900, "p99": 990, "p999": 999, "p9999": 1000, "max": 1000}
 	for _, p := range s.points() {
 		if p.value != want[p.key] {
 			t.Errorf("%s of 1 to 1000 is %d, want %d", p.key, p.value, want[p.key])
@@ -116,22 +116,25 @@ func TestJudge(t *testing.T) {
 
 func TestSizesAreChecked(t *testing.T) {
 	tests := map[string]string{
-		"lateness --jobs=-1":                    "--jobs is -1",
-		"lateness --jobs 1000000000":            "--jobs is 1000000000",
-		"lateness --for 1ms":                    "--for is 1ms",
-		"lateness --jobs 0 --every 0":           "nothing to fire",
-		"lateness --jobs 5000000 --for 1s":      "fires a second",
+		"jitter --rate=-1":                      "--rate is -1",
+		"jitter --rate 1000000000":              "--rate is 1000000000",
+		"jitter --for 1ms":                      "--for is 1ms",
+		"jitter --rate 0 --every 0":             "nothing to fire",
+		"jitter --rate 200000 --for 1h":         "fires; want at most",
 		"put --count 0":                         "--count is 0",
 		"put --clients 100000":                  "--clients is 100000",
-		"bulk --count 0":                        "--count is 0",
+		"load --count 0":                        "--count is 0",
 		"recover --count 99999999999":           "--count is 99999999999",
-		"lateness --jobs many":                  "--jobs",
+		"jitter --rate many":                    "--rate",
+		"saturate --rates 9,5":                  "rates that rise",
+		"scale --armed 100,10":                  "numbers that rise",
+		"herd --jobs 0":                         "--jobs is 0",
 		"dance":                                 "unexpected argument",
 		"all --binary /nowhere/at/all/carillon": "",
 	}
 	for args, want := range tests {
 		var out, errs bytes.Buffer
-		status := run(strings.Fields(args), &out, &errs)
+		status := Main(Program{Binary: "/nowhere"}, strings.Fields(args), nil, &out, &errs)
 		if want == "" {
 			if status != 1 || !strings.Contains(errs.String(), "make build") {
 				t.Errorf("%s: status %d, %q", args, status, errs.String())
@@ -145,7 +148,7 @@ func TestSizesAreChecked(t *testing.T) {
 }
 
 func TestDefaultsAgree(t *testing.T) {
-	for _, c := range []interface{ Validate() error }{defaultLateness(), defaultPut(), defaultRecover()} {
+	for _, c := range []interface{ Validate() error }{defaultJitter(), defaultHerd(), defaultPut(), defaultRecover()} {
 		if err := c.Validate(); err != nil {
 			t.Errorf("%T: %v", c, err)
 		}

@@ -1,14 +1,17 @@
-// Command bench measures the real Carillon server from outside.
+// Package bench measures the real Carillon server from outside.
 //
-//	go run ./bench lateness|put|bulk|recover|all --binary bin/carillon
+//	carillon bench jitter|herd|saturate|scale|put|load|recover|all
 //
 // Each workload starts the server in a process of its own, on a fresh data directory, and what it
 // fires is received by yet another process. All talk over loopback and share the machine: the
 // figures hold what the clients cost too.
 //
-//	lateness   one-shots and intervals against a receiver: arrival minus scheduled time
+//	jitter     one-shots and intervals against a receiver: arrival minus scheduled time
+//	herd       many jobs due in the same millisecond: time to the last, and what others feel
+//	saturate   jitter at rising rates, until a hundredth of the runs is late by more than a bound
+//	scale      jitter with 10,000 jobs armed, then ten times as many, and so on
 //	put        one registration a request, each durable: one client, then many
-//	bulk       many registrations a request, sustained; then memory and disk
+//	load       many registrations a request, sustained; then memory and disk
 //	recover    SIGKILL with all of them loaded; time until the server is ready again
 //
 // # How figures are made
@@ -20,4 +23,4 @@
 //
 // The cost of an fsync is measured first, in the same directory, because every durable figure
 // depends on it.
-package main
+package bench

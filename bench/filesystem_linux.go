@@ -1,10 +1,19 @@
-package main
+package bench
 
 import (
 	"fmt"
 
 	"golang.org/x/sys/unix"
 )
+
+// freeDisk returns the bytes that are free where a directory is.
+func freeDisk(dir string) float64 {
+	var st unix.Statfs_t
+	if err := unix.Statfs(dir, &st); err != nil {
+		return 0
+	}
+	return float64(st.Bavail) * float64(st.Bsize)
+}
 
 // fileSystem names the file system of a directory.
 func fileSystem(dir string) string {

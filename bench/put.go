@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"bytes"
@@ -66,7 +66,7 @@ func (c *putCmd) run(s *stand, alone, many *result) error {
 	if err != nil {
 		return err
 	}
-	defer srv.kill()
+	defer srv.clear()
 	defer cl.Close()
 	one := putter{name: "one", register: func(ctx context.Context, j client.Job) error {
 		_, _, err := cl.Put(ctx, j)

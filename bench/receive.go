@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"bufio"
@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -77,14 +78,12 @@ type receiver struct {
 	lines *bufio.Scanner
 }
 
-// startReceiver starts this program again, as the receiver of a subject.
-func startReceiver(url, subject string) (*receiver, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	r := &receiver{cmd: exec.Command(self, "receive", url, subject)}
+// startReceiver starts the harness again, as the receiver of a subject.
+func (s *stand) startReceiver(url, subject string) (*receiver, error) {
+	args := slices.Concat(s.program.Args, []string{"receive", url, subject})
+	r := &receiver{cmd: exec.Command(s.program.Self, args...)}
 	r.cmd.Stderr = os.Stderr
+	var err error
 	if r.input, err = r.cmd.StdinPipe(); err != nil {
 		return nil, err
 	}

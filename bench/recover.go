@@ -1,4 +1,4 @@
-package main
+package bench
 
 import "fmt"
 
@@ -38,7 +38,7 @@ func (l *loaded) recover(s *stand, r *result) error {
 		return err
 	}
 	l.server = srv
-	defer srv.kill()
+	defer srv.clear()
 	const mib = 1 << 20
 	resident, _ := srv.memory()
 	r.add("ready_s", "from the start to the ready line", srv.readyIn.Seconds(), "s")

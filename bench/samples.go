@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"slices"
@@ -33,6 +33,7 @@ func (s samples) points() []point {
 		{"p90", "p90", s.at(90_000)},
 		{"p99", "p99", s.at(99_000)},
 		{"p999", "p99.9", s.at(99_900)},
+		{"p9999", "p99.99", s.at(99_990)},
 		{"max", "max", s.at(100_000)},
 	}
 }

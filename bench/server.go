@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"bufio"
@@ -30,6 +30,7 @@ type server struct {
 type ready struct {
 	Ready bool   `json:"ready"`
 	NATS  string `json:"nats"`
+	HTTP  string `json:"http"`
 	Jobs  int    `json:"jobs"`
 }
 
@@ -37,14 +38,15 @@ type ready struct {
 const readyWait = 5 * time.Minute
 
 // startServer starts the product on a directory and waits for its ready line.
-func startServer(binary, dir string) (*server, error) {
+func startServer(binary, dir string, flags ...string) (*server, error) {
 	stderr, err := os.OpenFile(dir+".stderr", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	defer stderr.Close()
 	s := &server{dir: dir, exited: make(chan struct{})}
-	s.cmd = exec.Command(binary, "serve", "--data", dir, "--listen", "127.0.0.1:0", "--http-listen", "127.0.0.1:0")
+	args := []string{"serve", "--data", dir, "--listen", "127.0.0.1:0", "--http-listen", "127.0.0.1:0"}
+	s.cmd = exec.Command(binary, append(args, flags...)...)
 	s.cmd.Stderr = stderr
 	s.cmd.SysProcAttr = ownGroup()
 	stdout, err := s.cmd.StdoutPipe()
@@ -101,6 +103,12 @@ func (s *server) log() string {
 func (s *server) kill() {
 	_ = s.cmd.Process.Kill() // fails only if the process is gone already
 	<-s.exited
+}
+
+// clear kills the process, if it is still there, and removes its data.
+func (s *server) clear() {
+	s.kill()
+	_ = os.RemoveAll(s.dir) // what stays goes with the directory above
 }
 
 // stop ends the process in good order.

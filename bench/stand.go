@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 // stand is the place where workloads are measured.
 type stand struct {
 	ctx      context.Context // ends on Ctrl-C; a workload then reports what it has
+	program  Program
 	binary   string
 	dir      string
 	seed     uint64
@@ -32,8 +33,8 @@ func (s *stand) show(r *result) *result {
 }
 
 // start starts a server on a fresh data directory, with a client.
-func (s *stand) start(name string) (*server, *client.Client, error) {
-	srv, err := startServer(s.binary, filepath.Join(s.dir, name))
+func (s *stand) start(name string, flags ...string) (*server, *client.Client, error) {
+	srv, err := startServer(s.binary, filepath.Join(s.dir, name), flags...)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -1,6 +1,7 @@
-package main
+package bench
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +13,19 @@ type window struct {
 	from, to time.Time            // fires scheduled in [from, to) count
 	due      map[string]time.Time // of each one-shot
 	every    int                  // jobs that tick once an interval, named by everyName
+}
+
+func newWindow(from time.Time, length time.Duration, every int) *window {
+	from = from.Truncate(time.Millisecond)
+	return &window{from: from, to: from.Add(length), due: make(map[string]time.Time), every: every}
+}
+
+// checkStart tells whether the registration was over before the window began.
+func (w *window) checkStart() error {
+	if late := time.Since(w.from); late > 0 {
+		return fmt.Errorf("registering took %s longer than its head start; the machine is too slow for this size", late)
+	}
+	return nil
 }
 
 // everyPrefix begins the names of jobs that tick again and again.
@@ -113,6 +127,11 @@ func (t *tally) tell(r *result) {
 	if len(t.shots) > 0 && len(t.shots) < len(t.all) {
 		r.spread("one_shots", "of one-shots", t.shots)
 	}
+	t.tellBroken(r)
+}
+
+// tellBroken reports what must not be.
+func (t *tally) tellBroken(r *result) {
 	for _, wrong := range []struct {
 		key, text string
 		n         int

@@ -20,11 +20,15 @@ type Status struct {
 	Failed     uint64   `json:"failed"` // attempts
 	Dead       uint64   `json:"dead"`
 	Commits    uint64   `json:"commits"`
-	Lateness   Lateness `json:"lateness"`
+	Lateness   Lateness `json:"lateness"` // launch minus scheduled time
 	StartedAt  Time     `json:"started_at"`
+
+	// DecisionLateness is how late the decision to fire was durable. Ticks are decided ahead, so it is 0
+	// unless the server was behind.
+	DecisionLateness Lateness `json:"decision_lateness"`
 }
 
-// Lateness is the distribution of launch time minus scheduled time, in milliseconds.
+// Lateness is a distribution of how late something was, in milliseconds.
 type Lateness struct {
 	Count  uint64  `json:"count"`
 	P50MS  float64 `json:"p50_ms"`

@@ -150,7 +150,7 @@ func (e *Engine) begin() error {
 		return err
 	}
 	e.pad.add(launches, job.MillisOf(e.opts.Clock.Now()))
-	e.publish(nil)
+	e.publish(nil, nil, e.startedAt)
 	return nil
 }
 

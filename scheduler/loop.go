@@ -65,9 +65,10 @@ func (e *Engine) stepOnce(g *gathering) error {
 		}
 	}
 	e.outcomes.drop(out.OutcomesTaken)
-	e.pad.add(out.Launches, job.MillisOf(e.opts.Clock.Now()))
+	now := e.opts.Clock.Now()
+	e.pad.add(out.Launches, job.MillisOf(now))
 	e.pad.settle(out.Settled)
-	e.publish(outcomes[:out.OutcomesTaken])
+	e.publish(outcomes[:out.OutcomesTaken], out.Launches, now)
 	g.release()
 	e.sendReaps(out.Reap)
 	g.wakeAt = out.WakeAt

@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"sync"
+	"time"
 
 	"github.com/carillon-io/carillon/job"
 )
@@ -10,14 +11,21 @@ import (
 type gauge struct {
 	mu       sync.Mutex
 	status   Status
-	lateness histogram
+	decision histogram // commit of the decision minus scheduled time
+	lateness histogram // launch minus scheduled time
 }
 
-// publish renews the reading. Outcomes are those that the step took in.
-func (e *Engine) publish(outcomes []job.Outcome) {
+// publish renews the reading. Outcomes are those that the step took in, launches those that it made,
+// which are durable now.
+func (e *Engine) publish(outcomes []job.Outcome, launches []Launch, now time.Time) {
 	g := &e.gauge
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	for i := range launches {
+		if l := &launches[i]; l.Attempt == 1 && !l.Run.IsManual() {
+			g.decision.record(now.Sub(l.Run.At.Time()))
+		}
+	}
 	for i := range outcomes {
 		if o := &outcomes[i]; o.Attempt == 1 && !o.Run.IsManual() && !o.LaunchedAt.IsZero() {
 			g.lateness.record(o.LaunchedAt.Sub(o.Run.At.Time()))
@@ -41,6 +49,6 @@ func (e *Engine) Status() Status {
 	defer e.gauge.mu.Unlock()
 	s := e.gauge.status
 	s.Waiting, s.InFlight = waiting, flying
-	s.Lateness = e.gauge.lateness.summary()
+	s.Lateness, s.DecisionLateness = e.gauge.lateness.summary(), e.gauge.decision.summary()
 	return s
 }

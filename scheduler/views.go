@@ -103,11 +103,13 @@ type Status struct {
 	Failed     uint64 // attempts
 	Dead       uint64
 	Commits    uint64
-	Lateness   Lateness
 	StartedAt  time.Time
+
+	Lateness         Lateness // launch minus scheduled time
+	DecisionLateness Lateness // commit of the decision minus scheduled time; 0 for those ahead of it
 }
 
-// Lateness is the distribution of launch time minus scheduled time since the start of the process.
+// Lateness is the distribution of how late something was since the start of the process.
 type Lateness struct {
 	Count                    uint64
 	P50, P90, P99, P999, Max time.Duration

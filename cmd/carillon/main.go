@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -29,6 +30,7 @@ type cli struct {
 	Export  exportCmd  `cmd:"" help:"Write jobs as JSON lines that import takes."`
 	Status  statusCmd  `cmd:"" help:"Tell how the server is doing."`
 	Wal     walCmd     `cmd:"" name:"wal" help:"Check and read a log offline."`
+	Bench   benchCmd   `cmd:"" passthrough:"" help:"Measure it on this machine: lateness, herds, registration, recovery."`
 	Version versionCmd `cmd:"" help:"Tell which build this is."`
 }
 
@@ -64,11 +66,19 @@ func run(args []string, in io.Reader, out, errs io.Writer) int {
 	if usage := (*usageError)(nil); errors.As(err, &usage) {
 		return con.refuse(command, err)
 	}
+	if exit := (*exitError)(nil); errors.As(err, &exit) {
+		return exit.status
+	}
 	if err != nil {
 		return con.fail(err)
 	}
 	return exitDone
 }
+
+// exitError ends the program with a status; what is wrong has been told.
+type exitError struct{ status int }
+
+func (e *exitError) Error() string { return fmt.Sprintf("exit status %d", e.status) }
 
 func newParser(grammar *cli, con *console) (*kong.Kong, error) {
 	return kong.New(grammar,
@@ -85,9 +95,9 @@ func newParser(grammar *cli, con *console) (*kong.Kong, error) {
 }
 
 // interruptible returns the context of a command, which Ctrl-C ends; a second Ctrl-C ends the process.
-// The server is left out: it closes in an order of its own.
+// The server and the harness are left out: they end in an order of their own.
 func interruptible(command string) (context.Context, context.CancelFunc) {
-	if command == "serve" {
+	if command == "serve" || strings.HasPrefix(command, "bench") {
 		return context.WithCancel(context.Background())
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

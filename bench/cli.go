@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"context"
@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -15,17 +14,27 @@ import (
 
 // cli is the grammar of the command line.
 type cli struct {
-	Binary string `help:"Server to measure." default:"bin/carillon" placeholder:"PATH"`
+	Binary string `help:"Server to measure; this program if left out." type:"path" placeholder:"PATH"`
 	Dir    string `help:"Where data directories are made; the system's place for temporary files if left out." type:"path" placeholder:"DIR"`
 	JSON   string `name:"json" help:"Write the figures to a file as well." type:"path" placeholder:"FILE"`
 	Seed   uint64 `help:"Seed of what is random in a workload." default:"1"`
 
-	Lateness latenessCmd `cmd:"" help:"Fire one-shots and intervals, and measure how late they arrive."`
+	Jitter   jitterCmd   `cmd:"" help:"Fire jobs at a rate, and measure how late they arrive."`
+	Herd     herdCmd     `cmd:"" help:"Let many jobs be due in one millisecond, beside those of another tenant."`
+	Saturate saturateCmd `cmd:"" help:"Raise the rate until jobs arrive late."`
+	Scale    scaleCmd    `cmd:"" help:"Measure jitter with more and more jobs armed, and draw it."`
 	Put      putCmd      `cmd:"" help:"Register jobs one by one: one client, then many."`
-	Bulk     bulkCmd     `cmd:"" help:"Register jobs in bulk, and measure memory and disk."`
+	Load     loadCmd     `cmd:"" help:"Register jobs in bulk, and measure memory and disk."`
 	Recover  recoverCmd  `cmd:"" help:"Kill a loaded server, and measure how soon it is ready again."`
-	All      allCmd      `cmd:"" help:"All of these, with their default sizes."`
+	All      allCmd      `cmd:"" help:"The main ones of these, with small sizes: two minutes."`
 	Receive  receiveCmd  `cmd:"" hidden:"" help:"Receive runs for another bench process."`
+}
+
+// Program says how this harness is reached: as part of which program, and by which of its arguments.
+type Program struct {
+	Binary string   // the server to measure if the command line names none
+	Self   string   // the executable that has the harness in it
+	Args   []string // that lead to Main
 }
 
 // workload is a command that measures.
@@ -33,11 +42,9 @@ type workload interface {
 	measure(*stand) []*result
 }
 
-func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
-
-// run is main with what it touches as parameters. It returns the exit status: 0 if all went well, 1
-// if a workload failed or a promise was broken, 2 if the command line makes no sense.
-func run(args []string, out, errs io.Writer) int {
+// Main runs the harness. It returns the exit status: 0 if all went well, 1 if a workload failed or a
+// promise was broken, 2 if the command line makes no sense.
+func Main(p Program, args []string, in io.Reader, out, errs io.Writer) int {
 	var c cli
 	parser, err := kong.New(&c, kong.Name("bench"), kong.Description("Measures a Carillon server from outside."),
 		kong.UsageOnError(), kong.Writers(out, errs))
@@ -51,9 +58,9 @@ func run(args []string, out, errs io.Writer) int {
 	}
 	switch selected := command.Selected().Target.Addr().Interface().(type) {
 	case *receiveCmd:
-		return status(errs, selected.run(os.Stdin, out))
+		return status(errs, selected.run(in, out))
 	case workload:
-		return status(errs, c.bench(selected, out, errs))
+		return status(errs, c.bench(p, selected, out, errs))
 	default:
 		panic(fmt.Sprintf("bench: %T does nothing", selected))
 	}
@@ -68,7 +75,7 @@ func status(errs io.Writer, err error) int {
 }
 
 // bench measures one workload and reports.
-func (c *cli) bench(w workload, out, errs io.Writer) error {
+func (c *cli) bench(p Program, w workload, out, errs io.Writer) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
@@ -77,16 +84,16 @@ func (c *cli) bench(w workload, out, errs io.Writer) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	binary, err := filepath.Abs(c.Binary)
-	if err != nil {
-		return err
+	binary := c.Binary
+	if binary == "" {
+		binary = p.Binary
 	}
 	m, err := lookAround(binary, dir)
 	if err != nil {
 		return err
 	}
 	m.print(out)
-	s := &stand{ctx: ctx, binary: binary, dir: dir, seed: c.Seed, out: out, progress: errs}
+	s := &stand{ctx: ctx, program: p, binary: binary, dir: dir, seed: c.Seed, out: out, progress: errs}
 	results := w.measure(s)
 	if c.JSON != "" {
 		if err := writeJSON(c.JSON, m, results); err != nil {
@@ -110,12 +117,12 @@ func verdict(results []*result) error {
 	return errors.Join(errs...)
 }
 
-// allCmd measures everything. The server that was loaded in bulk is the one that recovers.
+// allCmd measures the main things. The server that was loaded in bulk is the one that recovers.
 type allCmd struct{}
 
 func (*allCmd) measure(s *stand) []*result {
 	var results []*result
-	for _, w := range []workload{defaultLateness(), defaultPut(), defaultRecover()} {
+	for _, w := range []workload{defaultJitter(), defaultHerd(), defaultPut(), defaultRecover()} {
 		if s.ctx.Err() != nil {
 			break
 		}

@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"bytes"
@@ -11,15 +11,15 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// bulkCmd registers many jobs and measures what holding them costs.
-type bulkCmd struct {
+// loadCmd registers many jobs and measures what holding them costs.
+type loadCmd struct {
 	Count int `help:"Jobs to register." default:"1000000"`
 }
 
 // Validate refuses sizes that make no sense.
-func (c *bulkCmd) Validate() error { return within("count", c.Count, 1, armedMax) }
+func (c *loadCmd) Validate() error { return within("count", c.Count, 1, armedMax) }
 
-func (c *bulkCmd) measure(s *stand) []*result {
+func (c *loadCmd) measure(s *stand) []*result {
 	r, loaded := loadBulk(s, c.Count)
 	if loaded != nil {
 		if err := loaded.close(); err != nil {
@@ -46,14 +46,19 @@ const idleWait = 5 * time.Second
 
 // loadBulk registers jobs on a fresh server. The server is nil if that failed.
 func loadBulk(s *stand, count int) (*result, *loaded) {
-	r := &result{Name: "bulk"}
+	r := &result{Name: "load"}
+	if err := s.demand(count); err != nil {
+		r.breaks("%v", err)
+		return r, nil
+	}
 	r.Setting = fmt.Sprintf("%d jobs by jobs.put_many: 60 %% one-shots, 20 %% @every, 20 %% cron in %d zones", count, len(zones))
-	srv, cl, err := s.start("bulk")
+	srv, cl, err := s.start("load")
 	if err != nil {
 		r.breaks("%v", err)
 		return r, nil
 	}
 	empty, _ := srv.memory()
+	written := writtenBytes(srv.cmd.Process.Pid)
 	l := &loaded{server: srv, client: cl, load: newBulkLoad(s, count)}
 	m := startMeter(srv.cmd.Process.Pid)
 	err = l.load.run(cl)
@@ -67,7 +72,11 @@ func loadBulk(s *stand, count int) (*result, *loaded) {
 		srv.kill()
 		return r, nil
 	}
-	s.say("bulk: loaded; leaving the server alone for %s", idleWait)
+	if wrote := writtenBytes(srv.cmd.Process.Pid) - written; wrote > 0 && l.load.bytes > 0 {
+		r.add("written_bytes_per_job", "written to disk a job", wrote/float64(l.load.accepted), "B")
+		r.add("write_amplification", "times what names, schedules and payloads have", wrote/float64(l.load.bytes), "")
+	}
+	s.say("load: loaded; leaving the server alone for %s", idleWait)
 	s.wait(idleWait)
 	l.weigh(r, empty)
 	if err := l.verify(s, r); err != nil {
@@ -132,6 +141,7 @@ type bulkLoad struct {
 	count    int
 	mix      mix
 	accepted int
+	bytes    int           // of names, schedules, zones and payloads
 	refusal  *client.Error // the first
 	took     time.Duration
 	seconds  []int // jobs acknowledged in each second
@@ -160,7 +170,7 @@ func (l *bulkLoad) run(cl *client.Client) error {
 		l.seconds[second]++
 		if time.Since(said) > 2*time.Second {
 			said = time.Now()
-			l.stand.say("bulk: %d of %d jobs, %.0f/s", l.accepted, l.count, float64(l.accepted)/time.Since(began).Seconds())
+			l.stand.say("load: %d of %d jobs, %.0f/s", l.accepted, l.count, float64(l.accepted)/time.Since(began).Seconds())
 		}
 	})
 	l.took = time.Since(began)
@@ -173,7 +183,9 @@ func (l *bulkLoad) run(cl *client.Client) error {
 func (l *bulkLoad) jobs() iter.Seq[client.Job] {
 	return func(yield func(client.Job) bool) {
 		for n := range l.count {
-			if !yield(l.mix.job(n)) {
+			j := l.mix.job(n)
+			l.bytes += len(j.Name) + len(j.Schedule) + len(j.Timezone) + len(j.Payload)
+			if !yield(j) {
 				return
 			}
 		}

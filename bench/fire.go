@@ -1,0 +1,153 @@
+package bench
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/carillon-io/carillon/client"
+)
+
+// interval is the distance of two ticks of the jobs that tick again and again.
+const interval = time.Second
+
+const (
+	fireSubject  = "bench.fire"
+	quietSubject = "bench.quiet" // of jobs that are not to fire while it counts
+)
+
+// arm registers jobs that only take up room.
+func arm(s *stand, cl *client.Client, count int) error {
+	if count == 0 {
+		return nil
+	}
+	load := newBulkLoad(s, count)
+	if err := load.run(cl); err != nil {
+		return fmt.Errorf("arm %d jobs: %w", count, err)
+	}
+	s.wait(idleWait)
+	return nil
+}
+
+// register puts the jobs that fire. Intervals begin when the server takes them, so they are put in
+// groups, spread over one interval.
+func (c *jitterCmd) register(s *stand, cl *client.Client) (*window, error) {
+	const groups = 20
+	payload := padded(c.Payload)
+	for g := range groups {
+		var jobs []client.Job
+		for i := g; i < c.Every; i += groups {
+			jobs = append(jobs, fireJob(everyName(i), "@every "+interval.String(), payload))
+		}
+		if err := putJobs(s.ctx, cl, slices.Values(jobs)); err != nil {
+			return nil, err
+		}
+		s.wait(interval / groups)
+	}
+	count := int(float64(c.Rate) * c.For.Seconds())
+	w := newWindow(time.Now().Add(headStart(count)), c.For, c.Every)
+	rng := rand.New(rand.NewPCG(s.seed, 1))
+	err := putJobs(s.ctx, cl, func(yield func(client.Job) bool) {
+		for i := range count {
+			name := fmt.Sprintf("shot-%d", i)
+			due := w.from.Add(time.Duration(rng.Int64N(c.For.Milliseconds())) * time.Millisecond)
+			w.due[name] = due
+			if !yield(fireJob(name, "@at "+client.At(due).String(), payload)) {
+				return
+			}
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return w, w.checkStart()
+}
+
+// headStart is how long before the window the registration of some one-shots begins: 25,000 a second
+// are slow for bulk.
+func headStart(count int) time.Duration {
+	return 2*time.Second + time.Duration(count)*time.Second/25_000
+}
+
+// background registers jobs one by one while the window is open. The channel gets its end.
+func (c *jitterCmd) background(s *stand, cl *client.Client, w *window) <-chan error {
+	done := make(chan error, 1)
+	if c.Register == 0 {
+		done <- nil
+		return done
+	}
+	const callers = 16 // each waits for its reply
+	errs := make(chan error, callers)
+	for caller := range callers {
+		go func() {
+			step := time.Second * callers / time.Duration(c.Register)
+			next := w.from.Add(step * time.Duration(caller) / callers)
+			for n := 0; next.Before(w.to) && s.ctx.Err() == nil; n++ {
+				s.wait(time.Until(next))
+				next = next.Add(step)
+				j := farJob(fmt.Sprintf("meanwhile-%d-%d", caller, n), n)
+				if _, _, err := cl.Put(s.ctx, j); err != nil && s.ctx.Err() == nil {
+					errs <- fmt.Errorf("register meanwhile: %w", err)
+					return
+				}
+			}
+			errs <- nil
+		}()
+	}
+	go func() {
+		var first error
+		for range callers {
+			if err := <-errs; first == nil {
+				first = err
+			}
+		}
+		done <- first
+	}()
+	return done
+}
+
+// padded returns a JSON value of about so many bytes.
+func padded(size int) json.RawMessage {
+	const frame = len(`{"pad":""}`)
+	if size <= frame {
+		return json.RawMessage(`{}`)
+	}
+	return json.RawMessage(`{"pad":"` + strings.Repeat("x", size-frame) + `"}`)
+}
+
+func fireJob(name, schedule string, payload json.RawMessage) client.Job {
+	return client.Job{
+		Name: name, Schedule: schedule, Target: client.Target{Kind: "nats", Subject: fireSubject},
+		Payload: payload, OverlapPolicy: "allow",
+	}
+}
+
+// putJobs registers jobs, each of which must be taken.
+func putJobs(ctx context.Context, cl *client.Client, jobs func(func(client.Job) bool)) error {
+	var first *client.Error
+	totals, err := cl.PutAll(ctx, jobs, func(p client.PutResult) {
+		if p.Error != nil && first == nil {
+			first = p.Error
+		}
+	})
+	if err == nil && first != nil {
+		err = fmt.Errorf("%d of %d jobs were rejected, the first with: %w", totals.Rejected, totals.Rejected+totals.Accepted, first)
+	}
+	return err
+}
+
+// settleWait is how late a run may be and still be waited for.
+const settleWait = 2 * time.Second
+
+// watch waits until the window is over and all of it had time to arrive.
+func (s *stand) watch(name string, w *window) {
+	const tick = 2 * time.Second
+	for end := w.to.Add(settleWait); s.ctx.Err() == nil && time.Now().Before(end); {
+		s.wait(min(tick, time.Until(end)))
+		s.say("%s: %s of %s", name, max(0, time.Since(w.from)).Round(time.Second), end.Sub(w.from))
+	}
+}

@@ -1,0 +1,161 @@
+package bench
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/carillon-io/carillon/client"
+)
+
+// herdCmd lets many jobs of one tenant be due at once, while another tenant's jobs fire at a rate.
+type herdCmd struct {
+	Jobs  int `help:"Jobs that are due in the same millisecond." default:"10000"`
+	Rate  int `help:"One-shots a second of the other tenant." default:"200"`
+	Armed int `help:"Jobs besides, armed for a far future." default:"0"`
+}
+
+func defaultHerd() *herdCmd { return &herdCmd{Jobs: 10_000, Rate: 200} }
+
+// Validate refuses sizes that make no sense.
+func (c *herdCmd) Validate() error {
+	for _, err := range []error{
+		within("jobs", c.Jobs, 1, 2_000_000),
+		within("rate", c.Rate, 0, 10_000),
+		within("armed", c.Armed, 0, armedMax),
+	} {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const (
+	herdPrefix  = "herd-"
+	otherTenant = "other"
+	// herdAfter is how long into the window the herd is due.
+	herdAfter = 2 * time.Second
+)
+
+func (c *herdCmd) measure(s *stand) []*result {
+	r := &result{Name: "herd"}
+	r.Setting = fmt.Sprintf("%d jobs due in one millisecond, beside %d one-shots a second of another tenant, %d more armed", c.Jobs, c.Rate, c.Armed)
+	if err := c.run(s, r); err != nil {
+		r.breaks("%v", err)
+	}
+	return []*result{s.show(r)}
+}
+
+func (c *herdCmd) run(s *stand, r *result) error {
+	if err := s.demand(c.Armed + c.Jobs); err != nil {
+		return err
+	}
+	srv, cl, err := s.start("herd")
+	if err != nil {
+		return err
+	}
+	defer srv.clear()
+	defer cl.Close()
+	if err := arm(s, cl, c.Armed); err != nil {
+		return err
+	}
+	recv, err := s.startReceiver(srv.ready.NATS, fireSubject)
+	if err != nil {
+		return err
+	}
+	w, err := c.register(s, srv, cl)
+	if err != nil {
+		return err
+	}
+	s.wait(time.Until(w.from))
+	m := startMeter(srv.cmd.Process.Pid, recv.cmd.Process.Pid)
+	s.watch("herd", w)
+	m.stop()
+	receipts, err := recv.collect()
+	if err != nil {
+		return err
+	}
+	w.cut(time.Now().Add(-settleWait))
+	t := w.judge(receipts)
+	t.tellBroken(r)
+	c.tell(r, receipts, w.from.Add(herdAfter))
+	m.tell(r)
+	return compare(s, cl, srv, r)
+}
+
+// register puts the herd, and the jobs of the other tenant around it.
+func (c *herdCmd) register(s *stand, srv *server, cl *client.Client) (*window, error) {
+	other, err := client.Connect(srv.ready.NATS, client.Options{Tenant: otherTenant})
+	if err != nil {
+		return nil, err
+	}
+	defer other.Close()
+	// The window is as long as a slow machine takes for the herd, at 20,000 a second.
+	length := 2*herdAfter + time.Duration(c.Jobs)*time.Second/20_000
+	shots := int(float64(c.Rate) * length.Seconds())
+	w := newWindow(time.Now().Add(headStart(c.Jobs+shots)), length, 0)
+	err = putJobs(s.ctx, cl, func(yield func(client.Job) bool) {
+		due := w.from.Add(herdAfter)
+		for i := range c.Jobs {
+			name := fmt.Sprintf("%s%d", herdPrefix, i)
+			w.due[name] = due
+			if !yield(fireJob(name, "@at "+client.At(due).String(), payload)) {
+				return
+			}
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = putJobs(s.ctx, other, func(yield func(client.Job) bool) {
+		for i := range shots {
+			name := fmt.Sprintf("shot-%d", i)
+			w.due[name] = w.from.Add(length * time.Duration(i) / time.Duration(shots)).Truncate(time.Millisecond)
+			if !yield(fireJob(name, "@at "+client.At(w.due[name]).String(), payload)) {
+				return
+			}
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return w, w.checkStart()
+}
+
+// tell reports how the herd went through, and how late the others were before it and beside it.
+func (c *herdCmd) tell(r *result, receipts []receipt, due time.Time) {
+	var herd, before, beside samples
+	last := due
+	for _, one := range receipts {
+		if strings.HasPrefix(one.job, herdPrefix) {
+			herd = append(herd, one.arrived.Sub(due))
+			if one.arrived.After(last) {
+				last = one.arrived
+			}
+		}
+	}
+	for _, one := range receipts {
+		late := one.arrived.Sub(one.scheduled)
+		switch {
+		case strings.HasPrefix(one.job, herdPrefix):
+		case one.scheduled.Before(due):
+			before = append(before, late)
+		case !one.scheduled.After(last):
+			beside = append(beside, late)
+		}
+	}
+	if len(herd) == 0 {
+		return
+	}
+	slices.Sort(herd)
+	r.add("first_ms", "first of the herd", millis(herd[0]), "ms")
+	r.add("median_ms", "its median", millis(herd.at(50_000)), "ms")
+	r.add("last_ms", "its last", millis(last.Sub(due)), "ms")
+	r.add("per_second", "throughput", float64(len(herd))/last.Sub(due).Seconds(), "/s")
+	r.spread("before", "others, before the herd,", before)
+	if len(beside) > 0 {
+		r.spread("beside", "others, beside the herd,", beside)
+	}
+}

@@ -1,0 +1,38 @@
+package bench
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// What a job takes while it is loaded, with room to spare: the server's memory with its garbage, the
+// log and the store before they are merged, and the harness's own account.
+const (
+	memoryPerJob = 600
+	diskPerJob   = 800
+	reserveBytes = 256 << 20
+)
+
+// demand refuses a number of jobs that the machine has no memory or disk for.
+func (s *stand) demand(jobs int) error {
+	if have, need := availableMemory(), float64(jobs)*memoryPerJob+reserveBytes; have > 0 && need > have {
+		return fmt.Errorf("%d jobs need about %.1f GB of memory, %.1f GB are available; want fewer jobs", jobs, need/1e9, have/1e9)
+	}
+	if have, need := freeDisk(s.dir), float64(jobs)*diskPerJob+reserveBytes; have > 0 && need > have {
+		return fmt.Errorf("%d jobs need about %.1f GB of disk, %s has %.1f GB; want fewer jobs, or --dir elsewhere", jobs, need/1e9, s.dir, have/1e9)
+	}
+	return nil
+}
+
+// availableMemory returns the bytes that a process could have without swapping; 0 where nobody says.
+func availableMemory() float64 { return kilobytes(field("/proc/meminfo", "MemAvailable")) }
+
+// writtenBytes returns what a process has caused to be written to disk; 0 where nobody says.
+func writtenBytes(pid int) float64 {
+	n, err := strconv.ParseFloat(strings.TrimSpace(field("/proc/"+strconv.Itoa(pid)+"/io", "write_bytes")), 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}

@@ -1,0 +1,54 @@
+package bench
+
+import (
+	"bufio"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// pauses are the stops of the server's garbage collector, as its metrics tell them.
+type pauses struct {
+	count   float64
+	seconds float64
+	longest float64 // of the last 256, seconds
+}
+
+// readPauses asks a server. What it does not say is 0.
+func readPauses(srv *server) (p pauses) {
+	c := http.Client{Timeout: 5 * time.Second}
+	reply, err := c.Get(srv.ready.HTTP + "/metrics")
+	if err != nil {
+		return p
+	}
+	defer reply.Body.Close()
+	lines := bufio.NewScanner(reply.Body)
+	for lines.Scan() {
+		name, text, ok := strings.Cut(lines.Text(), " ")
+		value, err := strconv.ParseFloat(text, 64)
+		if !ok || err != nil {
+			continue
+		}
+		switch name {
+		case "go_gc_duration_seconds_count":
+			p.count = value
+		case "go_gc_duration_seconds_sum":
+			p.seconds = value
+		case `go_gc_duration_seconds{quantile="1"}`:
+			p.longest = value
+		}
+	}
+	return p
+}
+
+// since returns the pauses after an earlier reading. The longest may be of before.
+func (p pauses) since(earlier pauses) pauses {
+	return pauses{count: p.count - earlier.count, seconds: p.seconds - earlier.seconds, longest: p.longest}
+}
+
+func (p pauses) tell(r *result) {
+	r.add("gc_pauses", "garbage collections", p.count, "")
+	r.add("gc_pause_sum_ms", "their pauses, together", p.seconds*1e3, "ms")
+	r.add("gc_pause_max_ms", "the longest of late", p.longest*1e3, "ms")
+}

@@ -1,0 +1,44 @@
+package bench
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// scaleCmd measures the same jitter beside more and more armed jobs.
+type scaleCmd struct {
+	Armed []int         `help:"Jobs armed, rising." default:"10000,100000,1000000"`
+	Rate  int           `help:"One-shots a second." default:"1600"`
+	For   time.Duration `help:"Length of each window." default:"20s"`
+}
+
+// Validate refuses sizes that make no sense.
+func (c *scaleCmd) Validate() error {
+	if len(c.Armed) == 0 || !slices.IsSorted(c.Armed) {
+		return fmt.Errorf("--armed is %v; want numbers that rise", c.Armed)
+	}
+	for _, armed := range c.Armed {
+		if err := c.at(armed).Validate(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *scaleCmd) at(armed int) *jitterCmd {
+	return &jitterCmd{Rate: c.Rate, For: c.For, Armed: armed, Payload: defaultJitter().Payload}
+}
+
+func (c *scaleCmd) measure(s *stand) []*result {
+	var results []*result
+	for _, armed := range c.Armed {
+		r, _ := c.at(armed).run(s)
+		r.Name = fmt.Sprintf("jitter_beside_%d", armed)
+		results = append(results, s.show(r))
+		if len(r.Broken) > 0 || s.ctx.Err() != nil {
+			break
+		}
+	}
+	return results
+}

@@ -1,0 +1,29 @@
+package main
+
+import (
+	"os"
+
+	"github.com/carillon-io/carillon/bench"
+)
+
+// benchCmd hands its arguments to the harness, which measures servers that it starts with this program.
+type benchCmd struct {
+	Args []string `arg:"" optional:"" passthrough:"" help:"Workload and flags; --help lists them."`
+}
+
+// Run implements the command.
+func (c *benchCmd) Run(con *console) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	args := c.Args
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	program := bench.Program{Binary: self, Self: self, Args: []string{"bench"}}
+	if status := bench.Main(program, args, con.in, con.out, con.err); status != exitDone {
+		return &exitError{status}
+	}
+	return nil
+}
