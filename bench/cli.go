@@ -23,6 +23,7 @@ type cli struct {
 	Herd     herdCmd     `cmd:"" help:"Let many jobs be due in one millisecond, beside those of another tenant."`
 	Saturate saturateCmd `cmd:"" help:"Raise the rate until jobs arrive late."`
 	Scale    scaleCmd    `cmd:"" help:"Measure jitter with more and more jobs armed, and draw it."`
+	Proof    proofCmd    `cmd:"" help:"Load ten million jobs, and measure jitter, herds and recovery with them."`
 	Put      putCmd      `cmd:"" help:"Register jobs one by one: one client, then many."`
 	Load     loadCmd     `cmd:"" help:"Register jobs in bulk, and measure memory and disk."`
 	Recover  recoverCmd  `cmd:"" help:"Kill a loaded server, and measure how soon it is ready again."`

@@ -53,7 +53,7 @@ func (c *jitterCmd) register(s *stand, cl *client.Client) (*window, error) {
 	rng := rand.New(rand.NewPCG(s.seed, 1))
 	err := putJobs(s.ctx, cl, func(yield func(client.Job) bool) {
 		for i := range count {
-			name := fmt.Sprintf("shot-%d", i)
+			name := fmt.Sprintf("%sshot-%d", c.group, i)
 			due := w.from.Add(time.Duration(rng.Int64N(c.For.Milliseconds())) * time.Millisecond)
 			w.due[name] = due
 			if !yield(fireJob(name, "@at "+client.At(due).String(), payload)) {
@@ -89,7 +89,7 @@ func (c *jitterCmd) background(s *stand, cl *client.Client, w *window) <-chan er
 			for n := 0; next.Before(w.to) && s.ctx.Err() == nil; n++ {
 				s.wait(time.Until(next))
 				next = next.Add(step)
-				j := farJob(fmt.Sprintf("meanwhile-%d-%d", caller, n), n)
+				j := farJob(fmt.Sprintf("%smeanwhile-%d-%d", c.group, caller, n), n)
 				if _, _, err := cl.Put(s.ctx, j); err != nil && s.ctx.Err() == nil {
 					errs <- fmt.Errorf("register meanwhile: %w", err)
 					return

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -40,14 +41,19 @@ const (
 )
 
 func (c *herdCmd) measure(s *stand) []*result {
-	r := &result{Name: "herd"}
-	r.Setting = fmt.Sprintf("%d jobs due in one millisecond, beside %d one-shots a second of another tenant, %d more armed", c.Jobs, c.Rate, c.Armed)
+	r := &result{Name: "herd", Setting: c.setting()}
 	if err := c.run(s, r); err != nil {
 		r.breaks("%v", err)
 	}
 	return []*result{s.show(r)}
 }
 
+// setting says in words what is run.
+func (c *herdCmd) setting() string {
+	return fmt.Sprintf("%d jobs due in one millisecond, beside %d one-shots a second of another tenant, %d more armed", c.Jobs, c.Rate, c.Armed)
+}
+
+// run measures on a fresh server.
 func (c *herdCmd) run(s *stand, r *result) error {
 	if err := s.demand(c.Armed + c.Jobs); err != nil {
 		return err
@@ -61,6 +67,14 @@ func (c *herdCmd) run(s *stand, r *result) error {
 	if err := arm(s, cl, c.Armed); err != nil {
 		return err
 	}
+	if err := c.fire(s, srv, cl, r); err != nil {
+		return err
+	}
+	return errors.Join(split(s, cl, r), srv.stop())
+}
+
+// fire registers the herd, on a server that has the other jobs, and waits for it.
+func (c *herdCmd) fire(s *stand, srv *server, cl *client.Client, r *result) error {
 	recv, err := s.startReceiver(srv.ready.NATS, fireSubject)
 	if err != nil {
 		return err
@@ -82,7 +96,7 @@ func (c *herdCmd) run(s *stand, r *result) error {
 	t.tellBroken(r)
 	c.tell(r, receipts, w.from.Add(herdAfter))
 	m.tell(r)
-	return compare(s, cl, srv, r)
+	return nil
 }
 
 // register puts the herd, and the jobs of the other tenant around it.
@@ -99,7 +113,7 @@ func (c *herdCmd) register(s *stand, srv *server, cl *client.Client) (*window, e
 	err = putJobs(s.ctx, cl, func(yield func(client.Job) bool) {
 		due := w.from.Add(herdAfter)
 		for i := range c.Jobs {
-			name := fmt.Sprintf("%s%d", herdPrefix, i)
+			name := fmt.Sprintf("%s%d-%d", herdPrefix, c.Jobs, i)
 			w.due[name] = due
 			if !yield(fireJob(name, "@at "+client.At(due).String(), payload)) {
 				return
@@ -111,7 +125,7 @@ func (c *herdCmd) register(s *stand, srv *server, cl *client.Client) (*window, e
 	}
 	err = putJobs(s.ctx, other, func(yield func(client.Job) bool) {
 		for i := range shots {
-			name := fmt.Sprintf("shot-%d", i)
+			name := fmt.Sprintf("beside-%d-%d", c.Jobs, i)
 			w.due[name] = w.from.Add(length * time.Duration(i) / time.Duration(shots)).Truncate(time.Millisecond)
 			if !yield(fireJob(name, "@at "+client.At(w.due[name]).String(), payload)) {
 				return

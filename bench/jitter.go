@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -17,6 +18,8 @@ type jitterCmd struct {
 	Register    int           `help:"Registrations a second, meanwhile." default:"0"`
 	Payload     int           `help:"Bytes of the payload of each job." default:"14"`
 	Checkpoints bool          `help:"Let the server make a checkpoint each second."`
+
+	group string // begins the names of the jobs, where a server has several workloads one after the other
 }
 
 func defaultJitter() *jitterCmd {
@@ -98,7 +101,10 @@ func (c *jitterCmd) run(s *stand) (*result, tally) {
 		r.breaks("%v", err)
 		return r, t
 	}
-	if t, err = c.fire(s, srv, cl, r); err != nil {
+	if t, err = c.fire(s, srv, cl, r); err == nil {
+		err = errors.Join(split(s, cl, r), srv.stop())
+	}
+	if err != nil {
 		r.breaks("%v", err)
 	}
 	return r, t
@@ -132,15 +138,12 @@ func (c *jitterCmd) fire(s *stand, srv *server, cl *client.Client, r *result) (t
 		r.add("server_cpu_us_per_fire", "server CPU a fire", float64(m.serverS.Microseconds())/float64(fired), "µs")
 	}
 	readPauses(srv).since(pauses).tell(r)
-	if err := <-registered; err != nil {
-		return t, err
-	}
-	return t, compare(s, cl, srv, r)
+	return t, <-registered
 }
 
-// compare puts the server's own account beside what arrived: how late the decision to fire was
+// split puts the server's own account beside what arrived: how late the decision to fire was
 // durable, and how late the run left.
-func compare(s *stand, cl *client.Client, srv *server, r *result) error {
+func split(s *stand, cl *client.Client, r *result) error {
 	ctx, cancel := s.asking()
 	defer cancel()
 	st, err := cl.Status(ctx)
@@ -158,5 +161,5 @@ func compare(s *stand, cl *client.Client, srv *server, r *result) error {
 	if st.Failed > 0 || st.Dead > 0 {
 		r.breaks("%d attempts failed, %d runs are dead", st.Failed, st.Dead)
 	}
-	return srv.stop()
+	return nil
 }

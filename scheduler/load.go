@@ -28,7 +28,6 @@ func (c *Core) Load(from scanner, lsn uint64, hash func(tenant, name string) nam
 		{job.KindMeta, c.loadMeta},
 		{job.KindProfile, c.loadProfile},
 		{job.KindTimer, c.loadTimer},
-		{job.KindName, func(key, value []byte) error { return c.loadName(key, value, hash) }},
 		{job.KindRun, func(key, value []byte) error {
 			l, err := c.loadRun(key, value)
 			launches = append(launches, l)
@@ -37,12 +36,13 @@ func (c *Core) Load(from scanner, lsn uint64, hash func(tenant, name string) nam
 	}
 	for _, l := range load {
 		low := []byte{byte(l.kind)}
-		err := from.Scan(low, job.PrefixEnd(low), func(key, value []byte) (bool, error) {
-			return true, l.row(key, value)
-		})
+		err := scanAhead(from, low, job.PrefixEnd(low), l.row)
 		if err != nil {
 			return nil, fmt.Errorf("scheduler: load rows of kind %d: %w", l.kind, err)
 		}
+	}
+	if err := c.loadNames(from, hash); err != nil {
+		return nil, fmt.Errorf("scheduler: load names: %w", err)
 	}
 	c.profiles.seal()
 	sort.SliceStable(launches, func(i, j int) bool { return launches[i].Due < launches[j].Due })
@@ -94,27 +94,15 @@ func (c *Core) loadTimer(key, value []byte) error {
 	return nil
 }
 
-func (c *Core) loadName(key, value []byte, hash func(tenant, name string) nameHash) error {
-	tenant, name, err := job.ParseNameKey(key)
-	if err != nil {
-		return err
-	}
-	id, err := job.DecodeName(value)
-	if err != nil {
-		return err
-	}
-	s := c.rowOf(id)
-	if s == 0 {
-		return fmt.Errorf("job %s (%s of %s) has a name but no timer", id, name, tenant)
-	}
-	c.names.add(hash(tenant, name), s)
-	return nil
-}
-
 // rowOf finds a job's slot by its id. It works while loading only: then slots are in the order of
-// ids, because the rows are.
+// ids, because the rows are. Ids are a counter, so unless jobs were deleted the first guess is right.
 func (c *Core) rowOf(id job.ID) slot {
 	n := int(c.rows.next)
+	if n > 1 && id >= c.rows.row(1).id {
+		if guess := 1 + id - c.rows.row(1).id; guess < job.ID(n) && c.rows.row(slot(guess)).id == id {
+			return slot(guess)
+		}
+	}
 	i := 1 + sort.Search(n-1, func(i int) bool { return c.rows.row(slot(i+1)).id >= id })
 	if i < n && c.rows.row(slot(i)).id == id {
 		return slot(i)

@@ -1,0 +1,96 @@
+package bench
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/carillon-io/carillon/client"
+)
+
+// proofCmd measures what a server does that has very many jobs: it loads them once and runs the other
+// workloads beside them, one after the other.
+type proofCmd struct {
+	Armed int           `help:"Jobs armed for a far future." default:"10000000"`
+	For   time.Duration `help:"Length of each window." default:"20s"`
+}
+
+// proofSmall is how many jobs the server has that the large one is compared with.
+const proofSmall = 10_000
+
+// Validate refuses sizes that make no sense.
+func (c *proofCmd) Validate() error {
+	if err := within("armed", c.Armed, proofSmall, armedMax); err != nil {
+		return err
+	}
+	for _, j := range c.jitters() {
+		if err := j.Validate(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// jitters returns the rates that are measured, in order. The first is the one that is compared.
+func (c *proofCmd) jitters() []*jitterCmd {
+	small := defaultJitter().Payload
+	return []*jitterCmd{
+		{group: "plain/", Rate: 1600, For: c.For, Armed: c.Armed, Payload: small},
+		{group: "large/", Rate: 1600, For: c.For, Armed: c.Armed, Payload: 1 << 10},
+		{group: "busy/", Rate: 5000, For: c.For, Armed: c.Armed, Payload: small, Register: 1000},
+	}
+}
+
+func (c *proofCmd) herds() []*herdCmd {
+	return []*herdCmd{{Jobs: 10_000, Rate: 200, Armed: c.Armed}, {Jobs: 100_000, Rate: 200, Armed: c.Armed}}
+}
+
+func (c *proofCmd) measure(s *stand) []*result {
+	few := *c.jitters()[0]
+	few.Armed = proofSmall
+	small, smallTally := few.run(s)
+	small.Name = "jitter_beside_few"
+	results := []*result{s.show(small)}
+	if s.ctx.Err() != nil {
+		return results
+	}
+	load, l := loadBulk(s, c.Armed)
+	results = append(results, s.show(load))
+	if l == nil {
+		return results
+	}
+	defer func() { l.server.clear() }() // recovery starts another one
+	results = append(results, c.beside(s, l.server, l.client, smallTally)...)
+	if s.ctx.Err() != nil {
+		l.client.Close()
+		return results
+	}
+	return append(results, s.show(recoverLoaded(s, l)))
+}
+
+// beside runs the workloads on a server that is loaded.
+func (c *proofCmd) beside(s *stand, srv *server, cl *client.Client, small tally) []*result {
+	var results []*result
+	for i, j := range c.jitters() {
+		r := &result{Name: "jitter_" + j.group[:len(j.group)-1], Setting: j.setting()}
+		t, err := j.fire(s, srv, cl, r)
+		if err != nil {
+			r.breaks("%v", err)
+		}
+		if i == 0 && small.all.at(99_000) > 0 {
+			r.add("p99_ratio", fmt.Sprintf("p99, times that beside %d jobs", proofSmall), float64(t.all.at(99_000))/float64(small.all.at(99_000)), "")
+		}
+		if results = append(results, s.show(r)); s.ctx.Err() != nil {
+			return results
+		}
+	}
+	for _, h := range c.herds() {
+		r := &result{Name: fmt.Sprintf("herd_%d", h.Jobs), Setting: h.setting()}
+		if err := h.fire(s, srv, cl, r); err != nil {
+			r.breaks("%v", err)
+		}
+		if results = append(results, s.show(r)); s.ctx.Err() != nil {
+			return results
+		}
+	}
+	return results
+}

@@ -1,0 +1,116 @@
+package scheduler
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/carillon-io/carillon/job"
+)
+
+// A start with many jobs is over sooner with two cores: one reads rows while the other takes them in.
+
+// rowBlock is a number of rows that are handed over together. Keys and values lie one after the other
+// in data.
+type rowBlock struct {
+	data []byte
+	ends []uint32 // of each key and each value
+}
+
+const (
+	blockBytes = 256 << 10
+	blocksMost = 4 // between the two sides
+)
+
+// errEnough ends a scan whose rows nobody wants any more.
+var errEnough = errors.New("scheduler: enough rows")
+
+// scanAhead calls row for the rows in [low, high), in order, while another goroutine reads further
+// ones. Key and value are row's only until it returns.
+func scanAhead(from scanner, low, high []byte, row func(key, value []byte) error) error {
+	full, free := make(chan *rowBlock, blocksMost), make(chan *rowBlock, blocksMost)
+	for range blocksMost {
+		free <- new(rowBlock)
+	}
+	gone := make(chan struct{})
+	var scanErr error
+	go func() {
+		defer close(full)
+		scanErr = fillBlocks(from, low, high, full, free, gone)
+	}()
+	var rowErr error
+	for b := range full {
+		if rowErr == nil {
+			if rowErr = b.each(row); rowErr != nil {
+				close(gone)
+			}
+		}
+		free <- b
+	}
+	if rowErr != nil {
+		return rowErr
+	}
+	return scanErr
+}
+
+// fillBlocks reads rows into blocks until the end, or until they are not wanted.
+func fillBlocks(from scanner, low, high []byte, full chan<- *rowBlock, free <-chan *rowBlock, gone <-chan struct{}) error {
+	b := <-free
+	err := from.Scan(low, high, func(key, value []byte) (bool, error) {
+		b.add(key, value)
+		if len(b.data) < blockBytes {
+			return true, nil
+		}
+		full <- b
+		b = <-free
+		b.reset()
+		select {
+		case <-gone:
+			return false, errEnough
+		default:
+			return true, nil
+		}
+	})
+	full <- b
+	return err
+}
+
+func (b *rowBlock) reset() { b.data, b.ends = b.data[:0], b.ends[:0] }
+
+func (b *rowBlock) add(key, value []byte) {
+	b.data = append(b.data, key...)
+	b.ends = append(b.ends, uint32(len(b.data)))
+	b.data = append(b.data, value...)
+	b.ends = append(b.ends, uint32(len(b.data)))
+}
+
+func (b *rowBlock) each(row func(key, value []byte) error) error {
+	begin := uint32(0)
+	for i := 0; i < len(b.ends); i += 2 {
+		if err := row(b.data[begin:b.ends[i]:b.ends[i]], b.data[b.ends[i]:b.ends[i+1]:b.ends[i+1]]); err != nil {
+			return err
+		}
+		begin = b.ends[i+1]
+	}
+	return nil
+}
+
+// loadNames fills the index of names. It is called when all rows are there.
+func (c *Core) loadNames(from scanner, hash func(tenant, name string) nameHash) error {
+	low := []byte{byte(job.KindName)}
+	return scanAhead(from, low, job.PrefixEnd(low), func(key, value []byte) error {
+		tenant, name, err := job.ParseNameKey(key)
+		if err != nil {
+			return err
+		}
+		id, err := job.DecodeName(value)
+		if err != nil {
+			return err
+		}
+		s := c.rowOf(id)
+		if s == 0 {
+			return fmt.Errorf("job %s (%s of %s) has a name but no timer", id, name, tenant)
+		}
+		c.names.add(hash(tenant, name), s)
+		return nil
+	})
+}
