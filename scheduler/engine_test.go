@@ -37,8 +37,12 @@ func (s *countingSender) Launch(d *job.Delivery, done func(job.Outcome)) {
 }
 
 func startEngine(t *testing.T, log Log, want int) (*Engine, *countingSender, func() error) {
+	return startEngineOn(t, log, newMemStore(), want)
+}
+
+func startEngineOn(t *testing.T, log Log, store Store, want int) (*Engine, *countingSender, func() error) {
 	sender := &countingSender{seen: make(map[job.RunID]int), first: make(chan struct{}), want: want}
-	e, err := Open(Options{Log: log, Store: newMemStore(), Sender: sender})
+	e, err := Open(Options{Log: log, Store: store, Sender: sender})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,6 +104,29 @@ func TestManyCallers(t *testing.T) {
 	}
 	if n := sender.early.Load(); n != 0 {
 		t.Errorf("%d runs were early", n)
+	}
+}
+
+// TestFiresWithoutBeingAsked starts an engine on jobs that an earlier one had, and leaves it alone.
+func TestFiresWithoutBeingAsked(t *testing.T) {
+	log, store := &memLog{}, newMemStore()
+	e, _, stop := startEngineOn(t, log, store, 1)
+	for name, in := range map[string]time.Duration{"soon": 400 * time.Millisecond, "later": 800 * time.Millisecond} {
+		if _, _, err := e.Put(context.Background(), oneShot(name, in), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	_, sender, stop := startEngineOn(t, log, store, 2)
+	select {
+	case <-sender.first:
+	case <-time.After(20 * time.Second):
+		t.Error("nothing came")
+	}
+	if err := stop(); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -37,6 +37,7 @@ func newTicket(p ...Proposal) *ticket { return &ticket{proposals: p, done: make(
 // meanwhile joins the next.
 func (e *Engine) loop(ctx context.Context) error {
 	g := gathering{engine: e, timer: time.NewTimer(0), taken: make(map[job.ID]struct{})}
+	g.wakeAt = job.MillisOf(e.opts.Clock.Now()) // the first step finds out what is due
 	defer g.timer.Stop()
 	defer g.refuseAll()
 	for g.wait(ctx) {

@@ -14,12 +14,19 @@ const (
 	settleWait = 1500 * time.Millisecond
 )
 
-// settle ends the load, lets all that is due fire, reads everything, stops the server and verifies
-// its log.
+// settle ends the load, kills the server once more, lets all that is due fire without anybody asking
+// for anything, reads everything, stops the server and verifies its log.
 func (r *rig) settle(ctx context.Context) error {
 	r.stopLoad()
 	r.clients.Wait()
 	r.sink.relent()
+	if r.proc.isGone() {
+		return fmt.Errorf("the server ended by itself: %v; the end of its log:\n%s", r.proc.err, tail(r.launcher.stderrPath()))
+	}
+	r.rec.Die(r.proc.kill())
+	if err := r.rise(); err != nil {
+		return err
+	}
 	wait := max(drainWait, r.lastDue().sub(now())+drainWait)
 	fmt.Fprintf(r.progress, "load is over; waiting %s for what is due\n", wait.Round(time.Millisecond))
 	time.Sleep(wait)
