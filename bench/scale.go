@@ -11,6 +11,7 @@ type scaleCmd struct {
 	Armed []int         `help:"Jobs armed, rising." default:"10000,100000,1000000"`
 	Rate  int           `help:"One-shots a second." default:"1600"`
 	For   time.Duration `help:"Length of each window." default:"20s"`
+	SVG   string        `name:"svg" help:"Draw the percentiles into a file as well." type:"path" placeholder:"FILE"`
 }
 
 // Validate refuses sizes that make no sense.
@@ -32,12 +33,19 @@ func (c *scaleCmd) at(armed int) *jitterCmd {
 
 func (c *scaleCmd) measure(s *stand) []*result {
 	var results []*result
+	chart := newScaleChart(c.Rate)
 	for _, armed := range c.Armed {
-		r, _ := c.at(armed).run(s)
+		r, t := c.at(armed).run(s)
 		r.Name = fmt.Sprintf("jitter_beside_%d", armed)
 		results = append(results, s.show(r))
 		if len(r.Broken) > 0 || s.ctx.Err() != nil {
 			break
+		}
+		addToScale(&chart, armed, t.all)
+	}
+	if c.SVG != "" && len(results) > 0 {
+		if err := drawInto(c.SVG, chart); err != nil {
+			results[0].breaks("draw: %v", err)
 		}
 	}
 	return results

@@ -1,0 +1,43 @@
+package bench
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+
+	"github.com/carillon-io/carillon/bench/plot"
+)
+
+// scalePercentiles are the lines of the picture that scale draws.
+var scalePercentiles = []struct {
+	name    string
+	per100k int
+}{{"p50", 50_000}, {"p99", 99_000}, {"p99.9", 99_900}, {"max", 100_000}}
+
+func newScaleChart(rate int) plot.Chart {
+	c := plot.Chart{
+		Title: fmt.Sprintf("Lateness at %d runs a second", rate),
+		X:     plot.Axis{Label: "jobs armed", Log: true}, Y: plot.Axis{Label: "ms after the scheduled time", Log: true},
+	}
+	for _, p := range scalePercentiles {
+		c.Series = append(c.Series, plot.Series{Name: p.name})
+	}
+	return c
+}
+
+// addToScale adds what was measured beside a number of armed jobs. The samples are sorted.
+func addToScale(c *plot.Chart, armed int, s samples) {
+	for i, p := range scalePercentiles {
+		if late := millis(s.at(p.per100k)); late > 0 && armed > 0 {
+			c.Series[i].Points = append(c.Series[i].Points, plot.Point{X: float64(armed), Mid: late})
+		}
+	}
+}
+
+func drawInto(path string, c plot.Chart) error {
+	var b bytes.Buffer
+	if err := plot.Lines(&b, c); err != nil {
+		return err
+	}
+	return os.WriteFile(path, b.Bytes(), 0o644)
+}

@@ -1,0 +1,110 @@
+// Package plot writes line charts as SVG: for figures that a reader of a document compares by eye, and
+// no more than that.
+//
+// A chart has a horizontal and a vertical axis, each linear or logarithmic, and a few series. A series
+// is a line through its points, and around it a band from the lowest to the highest of what was
+// measured at each point. The picture is plain SVG 1.1 without script, style sheet or outside font. It
+// brings its own white background, so that it reads the same on a light page and a dark one. The same
+// chart always makes the same bytes.
+package plot
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+)
+
+// ErrEmpty is returned by Lines for a chart in which no series has a point.
+var ErrEmpty = errors.New("plot: nothing to draw")
+
+// Chart is what Lines draws.
+type Chart struct {
+	Title  string
+	X, Y   Axis
+	Series []Series // drawn and listed in this order; colours repeat after eight
+}
+
+// Axis says what a direction means. Its range follows from the points.
+type Axis struct {
+	Label string // with the unit
+	Log   bool   // logarithmic: every value must be above 0
+}
+
+// Series is one line. Without a name it is not listed in the legend.
+type Series struct {
+	Name   string
+	Points []Point // in the order in which the line joins them
+}
+
+// Point is one place of a line. Low and High are the ends of the band there, with Low <= Mid <= High;
+// if both are 0, there is no band at this point.
+type Point struct {
+	X, Low, Mid, High float64
+}
+
+// banded tells whether there is a band at the point.
+func (p Point) banded() bool { return p.Low != 0 || p.High != 0 }
+
+// band is the vertical extent of the point.
+func (p Point) band() (low, high float64) {
+	if p.banded() {
+		return p.Low, p.High
+	}
+	return p.Mid, p.Mid
+}
+
+// Lines writes the chart as one SVG document. A chart that cannot be drawn is an error, and nothing is
+// written then: one without points, or with a value that is infinite, not a number, or not above 0 on
+// a logarithmic axis, or with a point that is outside its own band.
+func Lines(w io.Writer, chart Chart) error {
+	if err := chart.validate(); err != nil {
+		return err
+	}
+	if _, err := w.Write(newPicture(chart).draw()); err != nil {
+		return fmt.Errorf("plot: %w", err)
+	}
+	return nil
+}
+
+func (c *Chart) validate() error {
+	points := 0
+	for _, s := range c.Series {
+		points += len(s.Points)
+		for i, p := range s.Points {
+			if err := c.validatePoint(p); err != nil {
+				return fmt.Errorf("plot: series %q: point %d: %w", s.Name, i, err)
+			}
+		}
+	}
+	if points == 0 {
+		return ErrEmpty
+	}
+	return nil
+}
+
+func (c *Chart) validatePoint(p Point) error {
+	low, high := p.band()
+	if err := c.X.validate(p.X); err != nil {
+		return fmt.Errorf("x: %w", err)
+	}
+	for _, v := range []float64{low, p.Mid, high} {
+		if err := c.Y.validate(v); err != nil {
+			return fmt.Errorf("y: %w", err)
+		}
+	}
+	if p.Mid < low || p.Mid > high {
+		return fmt.Errorf("y: %v is not in its band from %v to %v", p.Mid, low, high)
+	}
+	return nil
+}
+
+func (a *Axis) validate(v float64) error {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return fmt.Errorf("%v is no number to draw", v)
+	}
+	if a.Log && v <= 0 {
+		return fmt.Errorf("%v on a logarithmic axis", v)
+	}
+	return nil
+}
