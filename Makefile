@@ -7,10 +7,10 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 CYCLES  ?= 30
 SEED    ?= 0
 
-.PHONY: help demo test check bench build fmt crash fuzz clean
+.PHONY: help demo test check check-rivals bench rivals build fmt crash fuzz clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  %-8s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-8s %s\n", $$1, $$2}' Makefile
 
 demo: build ## run the main job before your eyes: server, live jobs, firings
 	./$(BINARY) demo
@@ -35,6 +35,12 @@ crash: build ## kill -9 the real binary CYCLES times under load and check what i
 
 bench: build ## measure lateness, herds, registration and recovery of the real binary
 	./$(BINARY) bench all
+
+rivals: build ## measure others beside it: NATS schedules, River, asynq (installs PostgreSQL and Redis on Debian)
+	cd bench/rivals && ./install.sh && go run . rivals --binary ../../$(BINARY)
+
+check-rivals: ## vet and test the module of the rivals
+	cd bench/rivals && go vet ./... && go test ./...
 
 fuzz: ## fuzz every decoder and parser for a short while each
 	.ci/fuzz
