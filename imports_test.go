@@ -19,11 +19,12 @@ const module = "github.com/carillon-io/carillon"
 var house = map[string][]string{
 	"job":       {"github.com/robfig/cron/v3"},
 	"wheel":     {},
+	"fair":      {},
 	"client":    {"github.com/nats-io/nats.go", "github.com/go-json-experiment/json"},
-	"scheduler": {module + "/job", module + "/wheel", "golang.org/x/sys"},
+	"scheduler": {module + "/job", module + "/wheel", module + "/fair", "golang.org/x/sys"},
 	"wal":       {module + "/job", "github.com/tidwall/wal", "golang.org/x/sys"},
 	"snapshot":  {module + "/job", "github.com/cockroachdb/pebble/v2"},
-	"dispatch":  {module + "/job", "github.com/nats-io/nats.go"},
+	"dispatch":  {module + "/job", module + "/fair", "github.com/nats-io/nats.go"},
 	// The suite that every sender passes: it is for tests, and imports no more than they need.
 	"dispatch/dispatchtest": {module + "/job"},
 	"api": {
@@ -41,6 +42,7 @@ var house = map[string][]string{
 // forbiddenInCore are packages of the standard library that the pure packages must not touch.
 var forbiddenInCore = map[string][]string{
 	"wheel": {"os", "net", "time", "sync", "math/rand", "math/rand/v2"},
+	"fair":  {"os", "net", "time", "sync", "math/rand", "math/rand/v2"},
 	"job":   {"os", "net/http", "math/rand", "math/rand/v2"},
 }
 

@@ -19,7 +19,8 @@
 //
 // Launch puts the attempt into the ledger and into a queue, and returns: two short critical sections
 // and at most one wake-up. A launch of kind nats meets one goroutine and nothing else on its way
-// to the connection, so it shares no limit with slower kinds.
+// to the connection, so it shares no limit with slower kinds. When launches come faster than they can
+// be published, tenants take turns there.
 //
 // # Isolation
 //
@@ -28,7 +29,8 @@
 // higher (16,384 by default, against 64 for a lane): 256 targets of one kind must hang, each under
 // full load, before another of that kind waits; then lanes take turns in the order they asked, and the
 // timeouts of the hanging attempts keep the turns coming. Kinds share no limit. A lane exists
-// only while it has attempts.
+// only while it has attempts. Within a lane attempts go in the order they came, whoever they belong to:
+// tenants that share a target share its queue.
 //
 // # What success means
 //

@@ -1,6 +1,9 @@
 package dispatch
 
-import "github.com/carillon-io/carillon/job"
+import (
+	"github.com/carillon-io/carillon/fair"
+	"github.com/carillon-io/carillon/job"
+)
 
 // laneKey names a target: a subject, the origin of a URL or a handler.
 type laneKey struct {
@@ -15,14 +18,14 @@ type lane struct {
 	key      laneKey
 	limit    int
 	inFlight int
-	waiting  fifo[*attempt]
+	waiting  fair.FIFO[*attempt]
 	ready    bool // it is in the ready list of its kind
 }
 
 // kindLoad is what all lanes of a kind share.
 type kindLoad struct {
 	inFlight int
-	ready    fifo[*lane] // lanes with an attempt that their own limit would let go
+	ready    fair.FIFO[*lane] // lanes with an attempt that their own limit would let go
 }
 
 // lanes decides whose turn it is. It is a plain value: it starts nothing and belongs to one goroutine.
@@ -61,11 +64,11 @@ func (s *lanes) offer(a *attempt) bool {
 		s.byKey[key] = l
 		s.most = max(s.most, len(s.byKey))
 	}
-	if l.waiting.len() >= s.queueMax {
+	if l.waiting.Len() >= s.queueMax {
 		return false
 	}
 	a.lane = l
-	l.waiting.push(a)
+	l.waiting.Push(a)
 	s.queueUp(l)
 	return true
 }
@@ -73,15 +76,15 @@ func (s *lanes) offer(a *attempt) bool {
 // next returns the attempt whose turn it is, now in flight, or nil.
 func (s *lanes) next(kind job.TargetKind) *attempt {
 	k := &s.kinds[kind]
-	for k.inFlight < s.inFlightMax && k.ready.len() > 0 {
-		l := k.ready.pop()
+	for k.inFlight < s.inFlightMax && k.ready.Len() > 0 {
+		l := k.ready.Pop()
 		l.ready = false
 		l.dropGone()
-		if l.waiting.len() == 0 {
+		if l.waiting.Len() == 0 {
 			s.forget(l)
 			continue
 		}
-		a := l.waiting.pop()
+		a := l.waiting.Pop()
 		a.started = true
 		l.inFlight++
 		k.inFlight++
@@ -110,21 +113,21 @@ func (s *lanes) release(a *attempt) {
 
 // dropGone removes attempts that ended while they waited, from the front: they expire in order.
 func (l *lane) dropGone() {
-	for l.waiting.len() > 0 && l.waiting.front().gone {
-		l.waiting.pop()
+	for l.waiting.Len() > 0 && l.waiting.Front().gone {
+		l.waiting.Pop()
 	}
 }
 
 func (s *lanes) queueUp(l *lane) {
-	if !l.ready && l.inFlight < l.limit && l.waiting.len() > 0 {
+	if !l.ready && l.inFlight < l.limit && l.waiting.Len() > 0 {
 		l.ready = true
-		s.kinds[l.key.kind].ready.push(l)
+		s.kinds[l.key.kind].ready.Push(l)
 	}
 }
 
 // forget removes a lane that nothing refers to any more.
 func (s *lanes) forget(l *lane) {
-	if l.inFlight == 0 && l.waiting.len() == 0 && !l.ready {
+	if l.inFlight == 0 && l.waiting.Len() == 0 && !l.ready {
 		delete(s.byKey, l.key)
 	}
 	if len(s.byKey) == 0 && s.most > spareMax {

@@ -4,6 +4,7 @@ import (
 	"container/heap"
 	"time"
 
+	"github.com/carillon-io/carillon/fair"
 	"github.com/carillon-io/carillon/job"
 )
 
@@ -22,17 +23,10 @@ func (l *ledger) finish(a *attempt, err error) {
 }
 
 // dropTold removes the attempts whose outcome is told, keeping the order of the others.
-func (l *ledger) dropTold(list []*attempt) []*attempt {
+func (l *ledger) dropTold(backlog *fair.Queue[string, *attempt]) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	kept := list[:0]
-	for _, a := range list {
-		if a.phase != told {
-			kept = append(kept, a)
-		}
-	}
-	clear(list[len(kept):])
-	return kept
+	backlog.Filter(func(a *attempt) bool { return a.phase != told })
 }
 
 // tell calls done and lets go of what the attempt occupies.

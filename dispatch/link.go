@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/carillon-io/carillon/fair"
 	"github.com/nats-io/nats.go"
 )
 
@@ -26,8 +27,9 @@ type link struct {
 
 	// The publisher's.
 	message *message
-	backlog []*attempt // not published yet, in order
-	pruneAt int        // length of the backlog that calls for a search
+	backlog fair.Queue[string, *attempt] // not published yet; tenants take turns
+	next    []*attempt                   // whose turn it is, before those
+	pruneAt int                          // length of the backlog that calls for a search
 	group   []published
 	isDown  bool
 
@@ -56,6 +58,7 @@ func newLink(n *NATS, ledger *ledger, logger *slog.Logger) (*link, error) {
 		outbox:  newQueue[*attempt](),
 		sent:    newQueue[published](),
 		message: newMessage(),
+		backlog: fair.NewQueue[string, *attempt](publishQuantum),
 		pruneAt: pruneMin,
 	}, nil
 }

@@ -14,8 +14,11 @@ const groupMax = 256
 // pruneMin is the shortest backlog that is searched for attempts that have ended meanwhile.
 const pruneMin = 1024
 
-// runPublisher publishes what is lined up, in order, until stop is closed. While the connection is
-// down it holds everything back, and the ledger ends what waits too long.
+// publishQuantum is how many messages of one tenant are published before it is another's turn.
+const publishQuantum = 16
+
+// runPublisher publishes what is lined up, those of a tenant in order, until stop is closed. While the
+// connection is down it holds everything back, and the ledger ends what waits too long.
 func (k *link) runPublisher(stop <-chan struct{}) {
 	var spare []*attempt
 	for {
@@ -26,45 +29,59 @@ func (k *link) runPublisher(stop <-chan struct{}) {
 		case <-stop:
 			return
 		}
-		fresh := k.outbox.takeAll(spare)
-		if len(k.backlog) == 0 {
-			k.backlog, spare = fresh, k.backlog
-		} else {
-			k.backlog, spare = append(k.backlog, fresh...), fresh
+		for more := true; more; {
+			spare = k.lineUp(spare)
+			more = k.publishNext()
+			select {
+			case <-k.up:
+				k.replies.failStale(k.life())
+			case <-stop:
+				return
+			default:
+			}
 		}
-		k.publishBacklog()
 	}
 }
 
-func (k *link) publishBacklog() {
-	for i := 0; i < len(k.backlog); {
-		n := min(i+groupMax, len(k.backlog))
-		done := k.publishGroup(k.backlog[i:n])
-		if i += done; i < n {
-			k.holdBack(i)
-			return
-		}
+// lineUp puts what has been launched into the backlog. It is done before each group, so that who comes
+// while a burst goes through gets his turn.
+func (k *link) lineUp(spare []*attempt) []*attempt {
+	fresh := k.outbox.takeAll(spare)
+	for _, a := range fresh {
+		k.backlog.Push(a.delivery.Tenant, a)
 	}
-	clear(k.backlog)
-	k.backlog = k.backlog[:0]
+	return fresh
+}
+
+// publishNext publishes the next group of the backlog, and tells whether to go on.
+func (k *link) publishNext() (more bool) {
+	for len(k.next) < groupMax && k.backlog.Len() > 0 {
+		a, _ := k.backlog.Pop()
+		k.next = append(k.next, a)
+	}
+	done := k.publishGroup(k.next)
+	rest := copy(k.next, k.next[done:])
+	clear(k.next[rest:])
+	if k.next = k.next[:rest]; rest > 0 {
+		k.holdBack()
+		return false
+	}
 	if k.isDown {
 		k.isDown = false
 		k.logger.Info("connection to NATS is back; launches go on")
 	}
+	return k.backlog.Len() > 0
 }
 
-// holdBack keeps the backlog from i on for when the connection is back.
-func (k *link) holdBack(i int) {
+// holdBack keeps the backlog for when the connection is back.
+func (k *link) holdBack() {
 	if !k.isDown {
 		k.isDown = true
 		k.logger.Warn("connection to NATS is down; launches to it wait")
 	}
-	rest := copy(k.backlog, k.backlog[i:])
-	clear(k.backlog[rest:])
-	k.backlog = k.backlog[:rest]
-	if len(k.backlog) >= k.pruneAt {
-		k.backlog = k.ledger.dropTold(k.backlog)
-		k.pruneAt = 2*len(k.backlog) + pruneMin
+	if k.backlog.Len() >= k.pruneAt {
+		k.ledger.dropTold(&k.backlog)
+		k.pruneAt = 2*k.backlog.Len() + pruneMin
 	}
 }
 

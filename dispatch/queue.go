@@ -49,35 +49,3 @@ func signal(c chan struct{}) {
 	default:
 	}
 }
-
-// fifo is a queue for a single goroutine. The zero value is empty.
-type fifo[T any] struct {
-	items []T
-	head  int
-}
-
-func (f *fifo[T]) len() int { return len(f.items) - f.head }
-
-func (f *fifo[T]) push(item T) { f.items = append(f.items, item) }
-
-// front returns the oldest item, which must exist.
-func (f *fifo[T]) front() T { return f.items[f.head] }
-
-// pop removes and returns the oldest item, which must exist.
-func (f *fifo[T]) pop() T {
-	var zero T
-	item := f.items[f.head]
-	f.items[f.head] = zero
-	f.head++
-	switch {
-	case f.head == len(f.items) && cap(f.items) > spareMax:
-		f.items, f.head = nil, 0
-	case f.head == len(f.items):
-		f.items, f.head = f.items[:0], 0
-	case f.head > 64 && f.head > len(f.items)/2:
-		rest := copy(f.items, f.items[f.head:])
-		clear(f.items[rest:])
-		f.items, f.head = f.items[:rest], 0
-	}
-	return item
-}

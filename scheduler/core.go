@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/carillon-io/carillon/fair"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/wheel"
 )
@@ -13,13 +14,16 @@ import (
 // concurrent use.
 //
 // Invariant: for every job, each tick before its cursor is decided, and no tick at or after it is.
-// Invariant: a job is armed exactly if it is active (at its cursor) or completed (to be reaped).
+// Invariant: a job is armed exactly if it is active (at its cursor) or completed (to be reaped). It is on
+// the wheel then, or due and in the backlog.
 // Invariant: every run in live has a row in the store, and no other run has one.
 type Core struct {
 	settings Settings
 	now      job.Millis // of the step going on
 	lsn      uint64     // of the commit going on
 	room     int        // runs that this step may still let go live
+
+	decisionsMax int // of a step; a field so that tests can do with few
 
 	rows     table
 	names    nameIndex
@@ -36,10 +40,14 @@ type Core struct {
 	fenceMin  uint64 // LSN of the commit that began the epoch: no attempt has a lower fence
 	prunedDay uint32 // buckets of the history before it are gone
 
+	backlog    fair.Queue[tenantHash, backlogEntry]
+	backlogged int       // jobs in the backlog
+	ticket     wheel.Ref // given out last
+
 	due     []slot // scratch
 	out     Output
 	counts  Counts
-	reaping int // completed jobs on the wheel
+	reaping int // completed jobs that are armed
 }
 
 // Settings are the constants of an engine. They are part of its input: two cores with the same
@@ -81,7 +89,7 @@ const (
 // NewCore returns a core without jobs at an instant.
 func NewCore(settings Settings, now job.Millis) *Core {
 	return &Core{
-		settings: settings,
+		settings: settings, decisionsMax: decisionsMax,
 		rows:     newTable(),
 		profiles: newProfiles(),
 		wheel:    wheel.New(wheel.Tick(now)),
@@ -89,6 +97,7 @@ func NewCore(settings Settings, now job.Millis) *Core {
 		retries:  make(map[job.RunID]*job.Run),
 		onces:    newOnceMemory(),
 		ahead:    newAheadMemory(),
+		backlog:  fair.NewQueue[tenantHash, backlogEntry](decideQuantum),
 		nextID:   1,
 	}
 }
@@ -166,6 +175,7 @@ func (c *Core) arm(s slot, r *hotRow) {
 		at = max(r.cursor, r.last, c.now).Add(c.settings.CompletedRetention)
 	}
 	c.setReaping(r, completed)
+	c.delist(r)
 	if r.timer == 0 || !c.wheel.Rearm(r.timer, wheel.Tick(at)) {
 		r.timer = c.wheel.Arm(uint64(s), wheel.Tick(at))
 	}
@@ -173,6 +183,7 @@ func (c *Core) arm(s slot, r *hotRow) {
 
 func (c *Core) disarm(r *hotRow) {
 	c.setReaping(r, false)
+	c.delist(r)
 	if r.timer != 0 {
 		c.wheel.Cancel(r.timer)
 		r.timer = 0
@@ -181,10 +192,10 @@ func (c *Core) disarm(r *hotRow) {
 
 // setReaping keeps count of the timers that are no ticks.
 func (c *Core) setReaping(r *hotRow, reaping bool) {
-	if r.reaping == reaping {
+	if r.marks.is(markReaping) == reaping {
 		return
 	}
-	if r.reaping = reaping; reaping {
+	if r.marks ^= markReaping; reaping {
 		c.reaping++
 	} else {
 		c.reaping--
@@ -192,7 +203,7 @@ func (c *Core) setReaping(r *hotRow, reaping bool) {
 }
 
 // Armed returns how many jobs wait for a tick.
-func (c *Core) Armed() int { return c.wheel.Len() - c.reaping }
+func (c *Core) Armed() int { return c.wheel.Len() + c.backlogged - c.reaping }
 
 // prune drops the buckets of the history that are too old, once a day.
 func (c *Core) prune() {
@@ -211,8 +222,11 @@ func (c *Core) prune() {
 	c.prunedDay = day
 }
 
-// wakeAt returns when the wheel has something for the next step.
+// wakeAt returns when the wheel has something for the next step: long ago, if the backlog has.
 func (c *Core) wakeAt() job.Millis {
+	if c.backlog.Len() > 0 {
+		return 1
+	}
 	next, ok := c.wheel.Next()
 	if !ok {
 		return 0

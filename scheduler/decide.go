@@ -9,25 +9,42 @@ import (
 const decideChunk = 256
 
 // decideDue decides the ticks that come due within the lead, as many as fit the commit and the room.
-// What does not fit stays due and is taken by the next step.
+// What does not fit goes into the backlog, and is decided by the next steps.
 func (c *Core) decideDue() {
 	to := max(c.wheel.Now(), wheel.Tick(c.now.Add(c.settings.Lead)))
-	for budget := decisionsMax; budget > 0 && c.fits(); {
-		c.due = c.due[:0]
-		fired, _ := c.wheel.Advance(to, min(budget, decideChunk, c.room), c.collect)
-		if fired == 0 {
+	budget := c.decisionsMax
+	if c.backlog.Len() > 0 {
+		if budget = c.decideInTurns(to, budget); c.backlog.Len() > 0 {
 			return
 		}
+	}
+	if !c.decideInOrder(to, budget) {
+		c.takeDue(to, backlogTakesMax)
+	}
+}
+
+// decideInOrder decides ticks as they come off the wheel. It returns false if the step is full before
+// all are decided.
+func (c *Core) decideInOrder(to wheel.Tick, budget int) (all bool) {
+	for budget > 0 && c.fits() {
+		c.due = c.due[:0]
+		fired, done := c.wheel.Advance(to, min(budget, decideChunk, c.room), c.collect)
 		budget -= fired
 		for _, s := range c.due {
 			r := c.rows.row(s)
 			r.timer = 0
-			if c.fits() {
-				c.decide(s, r)
+			if !c.fits() {
+				c.enlist(s, r)
+				continue
 			}
+			c.decide(s, r)
 			c.arm(s, r)
 		}
+		if fired == 0 {
+			return done
+		}
 	}
+	return false
 }
 
 func (c *Core) fits() bool {

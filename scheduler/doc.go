@@ -31,6 +31,14 @@
 // time is decided there: a run that finds the previous one still going ends as skipped, by a later
 // commit.
 //
+// # Tenants take turns
+//
+// Ticks are decided in the order of their times as long as a step can decide all that are due. When more
+// are, the rest comes off the wheel into a backlog with a line for each tenant, and the lines take
+// turns; so do the reading of jobs and, when several tenants have launches due, the pad. A herd of one
+// tenant thus delays that tenant, and another by about a step. The order within a tenant is that of due
+// times, and of arrival among equals.
+//
 // # After a crash
 //
 // The store is level with the log before Open. Open loads rows, names and live runs, arms the wheel, and

@@ -53,10 +53,9 @@ func (p *pad) unreadChunk(now job.Millis, chunk []*waiting) (_ []*waiting, wait 
 	if p.nextDueLocked() != first {
 		p.wake()
 	}
-	n := min(feedChunk, len(p.unread))
-	chunk = append(chunk, p.unread[:n]...)
-	if p.unread = p.unread[n:]; len(p.unread) == 0 {
-		p.unread = nil
+	for range min(feedChunk, p.unread.Len()) {
+		w, _ := p.unread.Pop()
+		chunk = append(chunk, w)
 	}
 	const longest = time.Hour
 	if len(p.far) == 0 {
@@ -69,7 +68,7 @@ func (f *feeder) readAll(chunk []*waiting) {
 	for i, w := range chunk {
 		chunk[i] = nil
 		delivery, err := f.read(w.Launch)
-		f.pad.ready(w, delivery, err)
+		f.pad.ready(w, delivery, err, job.MillisOf(f.clock.Now()))
 	}
 }
 
@@ -109,7 +108,7 @@ func (f *feeder) readPayload(d *job.Delivery) error {
 }
 
 // ready gives a launch what its target will get. Was its time over meanwhile, it leaves at once.
-func (p *pad) ready(w *waiting, d *job.Delivery, err error) {
+func (p *pad) ready(w *waiting, d *job.Delivery, err error, now job.Millis) {
 	p.mu.Lock()
 	if w.gone {
 		p.mu.Unlock()
@@ -122,7 +121,7 @@ func (p *pad) ready(w *waiting, d *job.Delivery, err error) {
 	case d == nil:
 		w.failure = "the job was deleted"
 	}
-	leaves := w.index < 0 && !p.held && p.admitLocked(w)
+	leaves := w.index < 0 && !p.held && !p.isEarlyLocked(w, now) && p.admitLocked(w)
 	p.mu.Unlock()
 	if leaves {
 		p.sendAll([]*waiting{w})

@@ -28,6 +28,7 @@ func (c *Core) Load(from scanner, lsn uint64, hash func(tenant, name string) nam
 		{job.KindMeta, c.loadMeta},
 		{job.KindProfile, c.loadProfile},
 		{job.KindTimer, c.loadTimer},
+		{job.KindName, c.loadName(hash)},
 		{job.KindRun, func(key, value []byte) error {
 			l, err := c.loadRun(key, value)
 			launches = append(launches, l)
@@ -40,9 +41,6 @@ func (c *Core) Load(from scanner, lsn uint64, hash func(tenant, name string) nam
 		if err != nil {
 			return nil, fmt.Errorf("scheduler: load rows of kind %d: %w", l.kind, err)
 		}
-	}
-	if err := c.loadNames(from, hash); err != nil {
-		return nil, fmt.Errorf("scheduler: load names: %w", err)
 	}
 	c.profiles.seal()
 	sort.SliceStable(launches, func(i, j int) bool { return launches[i].Due < launches[j].Due })
@@ -110,6 +108,28 @@ func (c *Core) rowOf(id job.ID) slot {
 	return 0
 }
 
+// loadName returns what takes a name in. Before it, all timers are there.
+func (c *Core) loadName(hash func(tenant, name string) nameHash) func(key, value []byte) error {
+	return func(key, value []byte) error {
+		tenant, name, err := job.ParseNameKey(key)
+		if err != nil {
+			return err
+		}
+		id, err := job.DecodeName(value)
+		if err != nil {
+			return err
+		}
+		s := c.rowOf(id)
+		if s == 0 {
+			return fmt.Errorf("job %s (%s of %s) has a name but no timer", id, name, tenant)
+		}
+		h := hash(tenant, name)
+		c.rows.row(s).tenant = h.tenant
+		c.names.add(h, s)
+		return nil
+	}
+}
+
 func (c *Core) loadRun(key, value []byte) (Launch, error) {
 	id, err := job.ParseRunKey(key)
 	if err != nil {
@@ -122,9 +142,13 @@ func (c *Core) loadRun(key, value []byte) (Launch, error) {
 	run.Fence = max(run.Fence, c.fenceMin)
 	live := liveRun{slot: c.rowOf(id.Job), attempt: run.Attempt, fence: run.Fence, payload: run.HasPayload}
 	l := Launch{Run: id, Due: run.Due, Fence: run.Fence, Attempt: run.Attempt, HasPayload: run.HasPayload}
-	if live.slot != 0 && c.profiles.get(c.rows.row(live.slot).profile).Overlap == job.OverlapSkip {
-		live.waits = true
-		l.Mode = c.modeAfterCrash(&run)
+	if live.slot != 0 {
+		r := c.rows.row(live.slot)
+		l.Tenant = r.tenant
+		if c.profiles.get(r.profile).Overlap == job.OverlapSkip {
+			live.waits = true
+			l.Mode = c.modeAfterCrash(&run)
+		}
 	}
 	if run.Attempt > 1 {
 		c.retries[id] = &run

@@ -1,11 +1,6 @@
 package scheduler
 
-import (
-	"errors"
-	"fmt"
-
-	"github.com/carillon-io/carillon/job"
-)
+import "errors"
 
 // A start with many jobs is over sooner with two cores: one reads rows while the other takes them in.
 
@@ -92,25 +87,4 @@ func (b *rowBlock) each(row func(key, value []byte) error) error {
 		begin = b.ends[i+1]
 	}
 	return nil
-}
-
-// loadNames fills the index of names. It is called when all rows are there.
-func (c *Core) loadNames(from scanner, hash func(tenant, name string) nameHash) error {
-	low := []byte{byte(job.KindName)}
-	return scanAhead(from, low, job.PrefixEnd(low), func(key, value []byte) error {
-		tenant, name, err := job.ParseNameKey(key)
-		if err != nil {
-			return err
-		}
-		id, err := job.DecodeName(value)
-		if err != nil {
-			return err
-		}
-		s := c.rowOf(id)
-		if s == 0 {
-			return fmt.Errorf("job %s (%s of %s) has a name but no timer", id, name, tenant)
-		}
-		c.names.add(hash(tenant, name), s)
-		return nil
-	})
 }

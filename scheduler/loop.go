@@ -68,7 +68,7 @@ func (e *Engine) stepOnce(g *gathering) error {
 	e.outcomes.drop(out.OutcomesTaken)
 	now := e.opts.Clock.Now()
 	e.pad.add(out.Launches, job.MillisOf(now))
-	e.pad.settle(out.Settled)
+	e.pad.settle(out.Settled, job.MillisOf(now))
 	e.publish(outcomes[:out.OutcomesTaken], out.Launches, now)
 	g.release()
 	e.sendReaps(out.Reap)

@@ -61,7 +61,8 @@ func (c *Core) manualRun(s slot, r *hotRow, at job.Millis) job.Run {
 // start makes a run live and asks for its first attempt.
 func (c *Core) start(s slot, run *job.Run, mode Mode) {
 	run.Status, run.Attempt, run.Fence = job.StatusPending, 1, c.lsn
-	waits := c.profiles.get(c.rows.row(s).profile).Overlap == job.OverlapSkip
+	r := c.rows.row(s)
+	waits := c.profiles.get(r.profile).Overlap == job.OverlapSkip
 	if !waits {
 		mode = ModeFree
 	}
@@ -70,5 +71,6 @@ func (c *Core) start(s slot, run *job.Run, mode Mode) {
 	c.out.Batch.PutRun(run)
 	c.out.Launches = append(c.out.Launches, Launch{
 		Run: run.ID, Due: run.Due, Fence: run.Fence, Attempt: 1, Mode: mode, HasPayload: run.HasPayload,
+		Tenant: r.tenant,
 	})
 }

@@ -2,11 +2,17 @@ package scheduler
 
 import "hash/maphash"
 
+// tenantHash stands for a tenant where tenants take turns, and only there. Those whose hashes meet share
+// their turns; nothing else comes of it.
+type tenantHash uint16
+
 // nameHash stands for a (tenant, name) in memory, where the text itself is not. 96 bits: among ten
-// million names the chance that any two meet is about 10^-15, far below that of a memory error.
+// million names the chance that any two meet is about 10^-15, far below that of a memory error. The
+// tenant is no part of it, and comes along for those who take turns.
 type nameHash struct {
-	high uint64
-	low  uint32
+	high   uint64
+	low    uint32
+	tenant tenantHash
 }
 
 // nameHasher makes hashes under seeds of its own, so that nobody outside can make names that meet.
@@ -19,7 +25,10 @@ func newNameHasher() nameHasher {
 func (h nameHasher) hash(tenant, name string) nameHash {
 	type key struct{ tenant, name string }
 	k := key{tenant, name}
-	return nameHash{high: maphash.Comparable(h.a, k), low: uint32(maphash.Comparable(h.b, k))}
+	return nameHash{
+		high: maphash.Comparable(h.a, k), low: uint32(maphash.Comparable(h.b, k)),
+		tenant: tenantHash(maphash.String(h.a, tenant)),
+	}
 }
 
 // nameIndex finds the slot of a job by the hash of its name: open addressing with linear probing,
@@ -106,7 +115,7 @@ func (sh *nameShard) grow() {
 	sh.entries = make([]nameEntry, max(8, 2*len(old)))
 	for _, e := range old {
 		if e.slot != 0 {
-			sh.entries[sh.probe(nameHash{e.high, e.low})] = e
+			sh.entries[sh.probe(nameHash{high: e.high, low: e.low})] = e
 		}
 	}
 }

@@ -52,6 +52,7 @@ func (c *Core) failed(live liveRun, o job.Outcome) {
 	c.out.Batch.PutRun(run)
 	c.out.Launches = append(c.out.Launches, Launch{
 		Run: o.Run, Due: due, Fence: run.Fence, Attempt: run.Attempt, Mode: ModeHeld, HasPayload: live.payload,
+		Tenant: r.tenant,
 	})
 }
 

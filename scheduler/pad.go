@@ -4,6 +4,7 @@ import (
 	"container/heap"
 	"sync"
 
+	"github.com/carillon-io/carillon/fair"
 	"github.com/carillon-io/carillon/job"
 )
 
@@ -23,8 +24,8 @@ type pad struct {
 	mu     sync.Mutex
 	order  uint64
 	far    launchHeap // due beyond the horizon when they came
-	near   launchHeap
-	unread []*waiting // of near, in need of their cold rows, oldest first
+	near   nearLaunches
+	unread fair.Queue[tenantHash, *waiting] // of near, in need of their cold rows
 	byJob  map[job.ID]*waiting
 	turn   map[job.ID]job.RunID
 	parked map[job.ID][]*waiting
@@ -37,6 +38,7 @@ type pad struct {
 func newPad(horizon job.Millis, sender Sender, report func(job.Outcome)) *pad {
 	return &pad{
 		horizon: horizon, sender: sender, report: report, wake: func() {},
+		near: newNearLaunches(), unread: fair.NewQueue[tenantHash, *waiting](launchQuantum),
 		feed:   make(chan struct{}, 1),
 		landed: make(chan struct{}, 1),
 		byJob:  make(map[job.ID]*waiting),
@@ -76,8 +78,8 @@ func (p *pad) add(launches []Launch, now job.Millis) {
 }
 
 func (p *pad) nearLocked(w *waiting) {
-	heap.Push(&p.near, w)
-	p.unread = append(p.unread, w)
+	p.near.push(w)
+	p.unread.Push(w.Tenant, w)
 }
 
 // nextDue returns when the next launch is due, 0 if none waits.
@@ -88,10 +90,10 @@ func (p *pad) nextDue() job.Millis {
 }
 
 func (p *pad) nextDueLocked() job.Millis {
-	if len(p.near) == 0 || p.held {
+	if p.held {
 		return 0
 	}
-	return p.near[0].Due
+	return p.near.nextDue()
 }
 
 // launchDue hands launches that are due to the sender, at most a bounded number, and tells whether
@@ -103,8 +105,11 @@ func (p *pad) launchDue(now job.Millis, ready []*waiting) (more bool, _ []*waiti
 		p.mu.Unlock()
 		return false, ready
 	}
-	for len(ready) < most && len(p.near) > 0 && p.near[0].Due <= now {
-		w := heap.Pop(&p.near).(*waiting)
+	for len(ready) < most {
+		w := p.near.popDue(now)
+		if w == nil {
+			break
+		}
 		if w.delivery == nil && w.failure == "" {
 			continue // wanted: the feeder sends it on as soon as it has the row
 		}
@@ -112,7 +117,7 @@ func (p *pad) launchDue(now job.Millis, ready []*waiting) (more bool, _ []*waiti
 			ready = append(ready, w)
 		}
 	}
-	more = len(p.near) > 0 && p.near[0].Due <= now
+	more = p.near.isDue(now)
 	p.mu.Unlock()
 	p.sendAll(ready)
 	return more, ready
@@ -182,7 +187,7 @@ func (p *pad) done(o job.Outcome) {
 }
 
 // settle tells the pad that runs came to their end, so that those that wait for their turn get it.
-func (p *pad) settle(runs []job.RunID) {
+func (p *pad) settle(runs []job.RunID, now job.Millis) {
 	if len(runs) == 0 {
 		return
 	}
@@ -200,12 +205,26 @@ func (p *pad) settle(runs []job.RunID) {
 		if p.parked[run.Job] = queue[1:]; len(queue) == 1 {
 			delete(p.parked, run.Job)
 		}
+		if p.isEarlyLocked(queue[0], now) {
+			continue
+		}
 		if p.admitLocked(queue[0]) {
 			ready = append(ready, queue[0])
 		}
 	}
 	p.mu.Unlock()
 	p.sendAll(ready)
+}
+
+// isEarlyLocked tells whether a launch that was due is not any more, because the clock was set back, and
+// lets it wait for its time again.
+func (p *pad) isEarlyLocked(w *waiting, now job.Millis) bool {
+	if w.Due <= now {
+		return false
+	}
+	p.near.push(w)
+	p.wake()
+	return true
 }
 
 // take removes the launches of a job that have not left and returns them. Once taken, none leaves.
@@ -218,10 +237,10 @@ func (p *pad) take(id job.ID) []Launch {
 		p.count--
 		taken = append(taken, w.Launch)
 		switch {
-		case w.index >= 0 && w.index < len(p.near) && p.near[w.index] == w:
-			heap.Remove(&p.near, w.index)
-		case w.index >= 0:
+		case w.index >= 0 && w.index < len(p.far) && p.far[w.index] == w:
 			heap.Remove(&p.far, w.index)
+		case w.index >= 0:
+			p.near.remove(w)
 		}
 	}
 	delete(p.byJob, id)

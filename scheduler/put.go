@@ -50,7 +50,7 @@ func (c *Core) create(p *Put) error {
 	c.nextID++
 	s, r := c.rows.alloc(id)
 	c.names.add(p.Hash, s)
-	r.version, r.cursor = 1, first
+	r.version, r.cursor, r.tenant = 1, first, p.Hash.tenant
 	r.flags = pausedFlag(p.Paused)
 	c.adopt(p, r)
 	c.arm(s, r)

@@ -48,6 +48,11 @@ func runStory(t *testing.T, seed uint64) {
 		sim: newSim(t, start, Settings{CompletedRetention: 20 * time.Second}),
 		rng: rand.New(rand.NewPCG(seed, 1)), final: map[string][]byte{}, ended: map[job.RunID]bool{},
 	}
+	if s.rng.IntN(2) == 0 {
+		s.most = 1 + s.rng.IntN(12) // so that ticks go through the backlog
+		s.engine.core.decisionsMax = s.most
+		s.rounds = s.rng.IntN(4) // so that users meet jobs that are in the backlog
+	}
 	defer func() {
 		if t.Failed() {
 			for _, a := range s.acts {
@@ -64,8 +69,11 @@ func runStory(t *testing.T, seed uint64) {
 	}
 }
 
+// storyJob names the jobs of a story. They belong to three tenants.
+func storyJob(i int) string { return fmt.Sprintf("tenant-%d/job-%d", i%3, i) }
+
 func (s *story) act() {
-	name := fmt.Sprintf("job-%d", s.rng.IntN(6))
+	name := storyJob(s.rng.IntN(6))
 	note := func(format string, args ...any) {
 		s.acts = append(s.acts, fmt.Sprintf("%s %s", clock(job.MillisOf(s.now)), fmt.Sprintf(format, args...)))
 	}
@@ -76,16 +84,16 @@ func (s *story) act() {
 		s.putAny(def)
 	case n < 32:
 		note("pause %s", name)
-		s.propose(&Pause{Tenant: "default", Name: name, Hash: s.hash(name)})
+		s.propose(&Pause{Tenant: tenantOf(name), Name: name, Hash: s.hash(name)})
 	case n < 40:
 		note("resume %s", name)
-		s.propose(&Pause{Tenant: "default", Name: name, Hash: s.hash(name), Resume: true})
+		s.propose(&Pause{Tenant: tenantOf(name), Name: name, Hash: s.hash(name), Resume: true})
 	case n < 45:
 		note("delete %s", name)
-		s.propose(&Delete{Tenant: "default", Name: name, Hash: s.hash(name)})
+		s.propose(&Delete{Tenant: tenantOf(name), Name: name, Hash: s.hash(name)})
 	case n < 50:
 		note("trigger %s", name)
-		s.propose(&Trigger{Tenant: "default", Name: name, Hash: s.hash(name), HasPayload: n%2 == 0, Payload: []byte("x")})
+		s.propose(&Trigger{Tenant: tenantOf(name), Name: name, Hash: s.hash(name), HasPayload: n%2 == 0, Payload: []byte("x")})
 	case n < 57:
 		s.target[name] = []string{"ok", "hang", "boom"}[s.rng.IntN(3)]
 		note("target %s %s", name, s.target[name])
@@ -113,7 +121,7 @@ func (s *story) act() {
 
 func (s *story) randomDefinition(name string) *job.Definition {
 	d := job.Defaults()
-	d.Tenant, d.Name, d.Target = "default", name, job.Target{Kind: job.TargetNATS, Subject: "x"}
+	d.Tenant, d.Name, d.Target = tenantOf(name), name, job.Target{Kind: job.TargetNATS, Subject: "x"}
 	at := s.now.Add(time.Duration(s.rng.IntN(5000)) * time.Millisecond)
 	d.Schedule = []string{
 		"@every 10ms", "@every 100ms", "@every 1s", "@every 700ms", "* * * * *", "*/2 * * * * *",
@@ -199,14 +207,14 @@ func (s *story) checkMemoryIsStore() {
 			fresh.rows.count, fresh.Armed(), fresh.nextID, c.rows.count, c.Armed(), c.nextID)
 	}
 	for i := range 6 {
-		h := s.hash(fmt.Sprintf("job-%d", i))
+		h := s.hash(storyJob(i))
 		_, a := fresh.find(h)
 		_, b := c.find(h)
-		if (a == nil) != (b == nil) || a != nil && a.timerRow() != b.timerRow() {
-			s.t.Errorf("job-%d: loaded %+v, running with %+v", i, a, b)
+		if (a == nil) != (b == nil) || a != nil && (a.timerRow() != b.timerRow() || a.tenant != b.tenant) {
+			s.t.Errorf("job %d: loaded %+v, running with %+v", i, a, b)
 		}
 		if a != nil && fresh.profiles.get(a.profile).Profile != c.profiles.get(b.profile).Profile {
-			s.t.Errorf("job-%d: profiles differ", i)
+			s.t.Errorf("job %d: profiles differ", i)
 		}
 	}
 	attempts := func(live map[job.RunID]liveRun) map[job.RunID]uint32 {
@@ -225,8 +233,8 @@ func (s *story) checkMemoryIsStore() {
 // decided too: by a run, or inside a skipped range.
 func (s *story) checkLedgers() {
 	for i := range 6 {
-		name := fmt.Sprintf("job-%d", i)
-		v, err := s.engine.Get(context.Background(), "default", name)
+		name := storyJob(i)
+		v, err := s.engine.Get(context.Background(), tenantOf(name), name)
 		if err != nil || v.Version != 1 {
 			continue
 		}
@@ -250,7 +258,7 @@ func (v *JobView) lastIsMax(row *hotRow) bool { return v.Def.MaxRuns > 0 && row.
 
 func (s *story) decidedTicks(name string, interval job.Millis) map[job.Millis]bool {
 	decided := make(map[job.Millis]bool)
-	query := RunQuery{Tenant: "default", Job: name, Limit: PageMax}
+	query := RunQuery{Tenant: tenantOf(name), Job: name, Limit: PageMax}
 	for {
 		page, err := s.engine.Runs(context.Background(), query)
 		if err != nil {

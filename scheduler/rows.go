@@ -19,10 +19,21 @@ type hotRow struct {
 	version uint32
 	runs    uint32
 	manual  uint32
-	timer   wheel.Ref
+	timer   wheel.Ref // with markBacklog, the ticket in the backlog
 	flags   job.TimerFlags
-	reaping bool // completed, and on the wheel for its retention
+	marks   rowMarks
+	tenant  tenantHash
 }
+
+// rowMarks tell where a job is.
+type rowMarks uint8
+
+const (
+	markReaping rowMarks = 1 << iota // completed, and armed for its retention
+	markBacklog                      // due and off the wheel, in the backlog
+)
+
+func (m rowMarks) is(mark rowMarks) bool { return m&mark != 0 }
 
 // timerRow returns the durable part of the row.
 func (r *hotRow) timerRow() job.Timer {

@@ -14,10 +14,12 @@ import (
 
 // TestScripts runs the stories in testdata: real engine, real pad, virtual time. Commands:
 //
-//	start 12:00:00 [lead=250ms] [retention=10s] [history=DAYS]
-//	                                   a new engine on 2026-01-05, a Monday, UTC
+//	start 12:00:00 [lead=250ms] [retention=10s] [history=DAYS] [decisions=N]
+//	                                   a new engine on 2026-01-05, a Monday, UTC, whose steps decide
+//	                                   at most N ticks; a job NAME of the form T/N is of tenant T
 //	put NAME [key=value]               the schedule is the line below; keys: overlap missed window
 //	                                   catchup runs attempts paused if
+//	herd T N                           N jobs T/1 to T/N; the schedule is the line below
 //	pause|resume|delete|get|ledger NAME
 //	trigger NAME [key=K]               a manual run
 //	backfill NAME from=12:00:00 to=12:05:00 [limit=N]
@@ -62,7 +64,12 @@ func startSim(t *testing.T, d *datadriven.TestData) *sim {
 	if v := arg(d, "history"); v != "" {
 		settings.HistoryDays = must(strconv.Atoi(v))
 	}
-	return newSim(t, at.UTC(), settings)
+	s := newSim(t, at.UTC(), settings)
+	if v := arg(d, "decisions"); v != "" {
+		s.most = must(strconv.Atoi(v))
+		s.engine.core.decisionsMax = s.most
+	}
+	return s
 }
 
 // runCommand is a flat switch over the commands of a script.
@@ -75,16 +82,18 @@ func runCommand(s *sim, d *datadriven.TestData) string {
 	switch d.Cmd {
 	case "put":
 		return s.put(d)
+	case "herd":
+		s.herd(d)
 	case "pause", "resume":
-		p := &Pause{Tenant: "default", Name: name, Hash: s.hash(name), Resume: d.Cmd == "resume", Reason: arg(d, "reason")}
+		p := &Pause{Tenant: tenantOf(name), Name: name, Hash: s.hash(name), Resume: d.Cmd == "resume", Reason: arg(d, "reason")}
 		s.propose(p)
 		return errText(p.Err)
 	case "delete":
-		p := &Delete{Tenant: "default", Name: name, Hash: s.hash(name)}
+		p := &Delete{Tenant: tenantOf(name), Name: name, Hash: s.hash(name)}
 		s.propose(p)
 		return errText(p.Err)
 	case "trigger":
-		p := &Trigger{Tenant: "default", Name: name, Hash: s.hash(name), Key: arg(d, "key"), AsOf: s.store.applied.LSN}
+		p := &Trigger{Tenant: tenantOf(name), Name: name, Hash: s.hash(name), Key: arg(d, "key"), AsOf: s.store.applied.LSN}
 		s.propose(p)
 		if p.Err != nil {
 			return errText(p.Err)
@@ -93,7 +102,7 @@ func runCommand(s *sim, d *datadriven.TestData) string {
 	case "backfill":
 		return s.backfill(d, name)
 	case "get":
-		v, err := s.engine.Get(ctx, "default", name)
+		v, err := s.engine.Get(ctx, tenantOf(name), name)
 		if err != nil {
 			return errText(err)
 		}
@@ -126,7 +135,7 @@ func runCommand(s *sim, d *datadriven.TestData) string {
 	return ""
 }
 
-func (s *sim) hash(name string) nameHash { return s.engine.hasher.hash("default", name) }
+func (s *sim) hash(name string) nameHash { return s.engine.hasher.hash(tenantOf(name), name) }
 
 // put makes the proposal as Engine.Put does: first as if the name were free, then from the rows.
 func (s *sim) put(d *datadriven.TestData) string {
@@ -154,6 +163,15 @@ func (s *sim) put(d *datadriven.TestData) string {
 	return fmt.Sprintf("version=%d next=%s created=%t", p.Stamp.Version, clockOrNone(p.NextRun), p.Created)
 }
 
+func (s *sim) herd(d *datadriven.TestData) {
+	tenant := d.CmdArgs[0].Key
+	for i := range must(strconv.Atoi(d.CmdArgs[1].Key)) {
+		def := definitionOf(s.t, d)
+		def.Tenant, def.Name = tenant, fmt.Sprintf("%s/%d", tenant, i+1)
+		s.propose(must(s.engine.Prepare(def)))
+	}
+}
+
 func (s *sim) backfill(d *datadriven.TestData, name string) string {
 	at := func(key string) job.Millis {
 		v, err := time.Parse("2006-01-02 15:04:05", "2026-01-05 "+arg(d, key))
@@ -163,12 +181,12 @@ func (s *sim) backfill(d *datadriven.TestData, name string) string {
 		return job.MillisOf(v)
 	}
 	limit, _ := strconv.Atoi(arg(d, "limit"))
-	v, err := s.engine.Get(context.Background(), "default", name)
+	v, err := s.engine.Get(context.Background(), tenantOf(name), name)
 	if err != nil {
 		return errText(err)
 	}
 	schedule, _ := job.ParseSchedule(v.Def.Spec())
-	p := &Backfill{Tenant: "default", Name: name, Hash: s.hash(name)}
+	p := &Backfill{Tenant: tenantOf(name), Name: name, Hash: s.hash(name)}
 	if p.At, err = ticksBetween(schedule, v.Anchor, at("from"), at("to"), limit); err != nil {
 		return errText(err)
 	}
@@ -178,7 +196,7 @@ func (s *sim) backfill(d *datadriven.TestData, name string) string {
 
 func definitionOf(t testing.TB, d *datadriven.TestData) *job.Definition {
 	def := job.Defaults()
-	def.Tenant, def.Name = "default", d.CmdArgs[0].Key
+	def.Tenant, def.Name = tenantOf(d.CmdArgs[0].Key), d.CmdArgs[0].Key
 	def.Target = job.Target{Kind: job.TargetNATS, Subject: "out"}
 	def.Schedule = strings.TrimSpace(d.Input)
 	set := map[string]func(string){

@@ -27,6 +27,8 @@ type sim struct {
 	flying map[string][]flight
 	events []string
 	left   []job.RunID // that were launched
+	most   int         // decisions of a step; 0: as many as ever
+	rounds int         // of settle; 0: until nothing is left to do
 	feeder *feeder
 }
 
@@ -47,6 +49,14 @@ func newSim(t testing.TB, start time.Time, settings Settings) *sim {
 	return s
 }
 
+// tenantOf returns the tenant of a job in a story: what its name has before a slash.
+func tenantOf(name string) string {
+	if tenant, _, ok := strings.Cut(name, "/"); ok {
+		return tenant
+	}
+	return "default"
+}
+
 // Now implements Clock.
 func (s *sim) Now() time.Time { return s.now }
 
@@ -58,6 +68,9 @@ func (s *sim) open() {
 	}
 	s.t.Cleanup(func() { _ = e.alarm.close() })
 	s.engine = e
+	if s.most > 0 {
+		e.core.decisionsMax = s.most
+	}
 	s.feeder = &feeder{pad: e.pad, store: s.store, clock: s}
 	s.gather = gathering{engine: e, taken: make(map[job.ID]struct{})}
 	s.step()
@@ -135,9 +148,12 @@ func (s *sim) finish() {
 
 func (s *sim) step() { s.begin(); s.finish() }
 
-// settle runs feeder, tick and loop until nothing is left to do at this instant.
+// settle runs feeder, tick and loop until nothing is left to do at this instant, or for s.rounds.
 func (s *sim) settle() {
-	for range 10_000 {
+	for i := range 10_000 {
+		if s.rounds > 0 && i == s.rounds {
+			return
+		}
 		chunk, _ := s.engine.pad.unreadChunk(job.MillisOf(s.now), nil)
 		s.feeder.readAll(chunk)
 		more, _ := s.engine.pad.launchDue(job.MillisOf(s.now), nil)
@@ -197,7 +213,7 @@ func (s *sim) drain() string {
 
 // ledger lists all runs of a job, oldest first.
 func (s *sim) ledger(name string) string {
-	page, err := s.engine.Runs(context.Background(), RunQuery{Tenant: "default", Job: name, Limit: PageMax})
+	page, err := s.engine.Runs(context.Background(), RunQuery{Tenant: tenantOf(name), Job: name, Limit: PageMax})
 	if err != nil {
 		return err.Error()
 	}

@@ -58,6 +58,7 @@ type Launch struct {
 	Attempt    uint32
 	Mode       Mode
 	HasPayload bool
+	Tenant     tenantHash
 }
 
 // Reap names a job to be deleted if it is still as it was.
