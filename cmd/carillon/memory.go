@@ -27,8 +27,9 @@ func gcPercent(live uint64) int {
 
 const (
 	memoryCheckEvery = time.Second
-	// A server is quiet if it allocates less than 1/quietShare of its live bytes in so many checks.
-	quietShare  = 64
+	// A server is quiet if it allocates less than quietBytes in each of so many checks. One that fires
+	// a few hundred runs a second is not: what giving memory back takes would make some of them late.
+	quietBytes  = 1 << 20
 	quietChecks = 3
 	// looseBytesMin is how much litter is worth a collection of its own.
 	looseBytesMin = 32 << 20
@@ -75,7 +76,7 @@ func keepMemory(ctx context.Context) {
 // check sets the pace, and tells whether memory is to be given back.
 func (k *memoryKeeper) check(m memory) (isLoose bool) {
 	k.percent = gcPercent(m.live)
-	if m.allocated-k.allocated > m.live/quietShare {
+	if m.allocated-k.allocated > quietBytes {
 		k.quiet = 0
 	} else {
 		k.quiet++
