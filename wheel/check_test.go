@@ -9,12 +9,12 @@ func check(t testing.TB, w *Wheel) {
 	for index := range w.slots {
 		linked += checkSlot(t, w, uint(index))
 	}
-	free := 0
-	for ref := w.pool.free; ref != 0; ref = w.pool.entry(ref).next {
+	free := int(w.pool.free.count)
+	for n := range uint(free) {
+		ref := w.pool.free.slabs[n>>slabBits][n%slabSlots]
 		if w.pool.armed(ref) {
 			t.Fatalf("free ref %d is armed", ref)
 		}
-		free++
 	}
 	if linked != w.Len() || linked+free != int(w.pool.used) {
 		t.Fatalf("%d linked, %d free, Len %d, %d handed out", linked, free, w.Len(), w.pool.used)

@@ -39,8 +39,9 @@
 // # Memory
 //
 // A timer is 24 bytes and a two-byte slot index, in slabs without pointers that are never moved: the
-// garbage collector has nothing to scan, and growth copies nothing. Bitmaps say which slots
-// hold timers, so that empty time costs nothing, be it a second or a year.
+// garbage collector has nothing to scan, and growth copies nothing. References that were given back are on
+// a stack of their own, four bytes each. Bitmaps say which slots hold timers, so that empty time costs
+// nothing, be it a second or a year.
 //
 // # Evidence
 //

@@ -25,7 +25,7 @@ type entry struct {
 	id   uint64
 	at   Tick
 	prev Ref // towards the head of the slot; 0 at the head
-	next Ref // towards the tail of the slot, or the next free reference; 0 at the end
+	next Ref // towards the tail of the slot; 0 at the end
 }
 
 // slab is a fixed run of timers. It is never moved nor given back, so growth copies no timers.
@@ -36,11 +36,11 @@ type slab struct {
 
 // pool hands out entries by reference and takes them back.
 //
-// Invariant: references 1 to used are armed, or on the free list with notArmed for a slot.
+// Invariant: references 1 to used are armed, or free with notArmed for a slot.
 type pool struct {
 	slabs []*slab
 	used  Ref // the highest reference ever handed out
-	free  Ref // the free entry that was given back last, and is likely still in the cache
+	free  freeRefs
 }
 
 // newPool makes a pool with its first slab, in which reference 0 is set aside.
@@ -67,9 +67,8 @@ func (p *pool) armed(ref Ref) bool {
 
 // take hands out a reference. The caller sets the entry and its slot.
 func (p *pool) take() Ref {
-	if ref := p.free; ref != 0 {
-		p.free = p.entry(ref).next
-		return ref
+	if p.free.count > 0 {
+		return p.free.pop()
 	}
 	if p.used == timersMax {
 		panic(fmt.Sprintf("wheel: more than %d timers", uint64(timersMax)))
@@ -84,12 +83,11 @@ func (p *pool) take() Ref {
 // release takes a reference back. Its entry must be in no slot any more.
 func (p *pool) release(ref Ref) {
 	*p.slotOf(ref) = notArmed
-	p.entry(ref).next = p.free
-	p.free = ref
+	p.free.push(ref)
 }
 
 // sizeBytes is the memory the pool holds.
 func (p *pool) sizeBytes() int64 {
 	return int64(len(p.slabs))*int64(unsafe.Sizeof(slab{})) +
-		int64(cap(p.slabs))*int64(unsafe.Sizeof((*slab)(nil)))
+		int64(cap(p.slabs))*int64(unsafe.Sizeof((*slab)(nil))) + p.free.sizeBytes()
 }
