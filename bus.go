@@ -16,13 +16,14 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// bus is the way to NATS: the embedded server, if there is one, and two connections. Requests and
-// launches each have their own, so that a flood of one never delays the other.
+// bus is the way to NATS: the embedded server, if there is one, and three connections. Requests, launches
+// and notices each have their own, so that a flood of one never delays the others.
 type bus struct {
 	embedded *server.Server
 	url      string
 	api      *nats.Conn
 	dispatch *dispatch.NATS
+	notices  *dispatch.NATS
 }
 
 // maxPayload is the largest message that the embedded server takes: a bulk registration of thousands
@@ -44,8 +45,10 @@ func openBus(ctx context.Context, o Options) (_ *bus, err error) {
 	if b.api, err = b.connect(ctx, o); err != nil {
 		return nil, err
 	}
-	if b.dispatch, err = dispatch.ConnectNATS(b.url, b.options(o, "carillon dispatch")...); err != nil {
-		return nil, fmt.Errorf("connect to NATS at %s: %w", b.url, err)
+	for name, conn := range map[string]**dispatch.NATS{"carillon dispatch": &b.dispatch, "carillon notices": &b.notices} {
+		if *conn, err = dispatch.ConnectNATS(b.url, b.options(o, name)...); err != nil {
+			return nil, fmt.Errorf("connect to NATS at %s: %w", b.url, err)
+		}
 	}
 	return b, nil
 }
@@ -111,7 +114,7 @@ func (b *bus) connect(ctx context.Context, o Options) (*nats.Conn, error) {
 	return nc, ctx.Err()
 }
 
-// options are what both connections share: how to get there and who we are.
+// options are what the connections share: how to get there and who we are.
 func (b *bus) options(o Options, name string) []nats.Option {
 	options := []nats.Option{nats.Name(name), nats.ReconnectWait(200 * time.Millisecond), nats.Timeout(5 * time.Second)}
 	if b.embedded != nil {
@@ -145,8 +148,10 @@ func (b *bus) close() {
 	if b.api != nil {
 		b.api.Close()
 	}
-	if b.dispatch != nil {
-		b.dispatch.Close()
+	for _, conn := range []*dispatch.NATS{b.dispatch, b.notices} {
+		if conn != nil {
+			conn.Close()
+		}
 	}
 	if b.embedded != nil {
 		b.embedded.Shutdown()

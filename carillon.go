@@ -92,7 +92,7 @@ func (s *Server) openBus(ctx context.Context) (err error) {
 	return err
 }
 
-func (s *Server) openEngine(context.Context) (err error) {
+func (s *Server) openEngine(ctx context.Context) (err error) {
 	o := &s.opts
 	s.dispatcher, err = dispatch.New(dispatch.Options{
 		NATS: s.bus.dispatch, AllowPrivateTargets: o.AllowPrivateTargets, Logger: o.Logger,
@@ -100,9 +100,22 @@ func (s *Server) openEngine(context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	announcer, err := dispatch.NewAnnouncer(s.bus.notices, dispatch.AnnouncerOptions{
+		Prefix: o.Prefix,
+		Events: dispatch.EventOptions{Enabled: o.Events, MaxAge: o.EventsMaxAge, MaxBytes: o.EventsMaxBytes},
+	})
+	if err == nil && o.Events {
+		err = announcer.Prepare(ctx)
+	}
+	if err != nil {
+		return err
+	}
 	s.engine, err = scheduler.Open(scheduler.Options{
-		Log: s.data.log, Store: s.data.store, Sender: s.dispatcher, Logger: o.Logger,
-		Settings: scheduler.Settings{Lead: o.Lead, CompletedRetention: o.CompletedRetention, HistoryDays: o.HistoryDays},
+		Log: s.data.log, Store: s.data.store, Sender: s.dispatcher, Announcer: announcer, Logger: o.Logger,
+		Settings: scheduler.Settings{
+			Lead: o.Lead, CompletedRetention: o.CompletedRetention, HistoryDays: o.HistoryDays,
+			CatchupRate: o.CatchupRate, Events: o.Events,
+		},
 	})
 	if err != nil {
 		return err

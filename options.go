@@ -32,11 +32,27 @@ type Options struct {
 	HistoryDays        int           // how long finished runs are kept; default 90
 	CheckpointEvery    time.Duration // between checkpoints of the store; default 15 s
 
+	// Events publishes each change of a run to a JetStream stream. It costs a message for each, so it is
+	// off unless wanted.
+	Events         bool
+	EventsMaxAge   time.Duration // how long the stream keeps an event; default 7 days
+	EventsMaxBytes int64         // how large the stream gets before its oldest events go; default 1 GiB
+
+	// CatchupRate is how many runs a second are spent on what was missed. More are done sooner, and are in
+	// the way of what is due meanwhile. 0 is twice the usual rate, between 1,000 and 10,000.
+	CatchupRate int
+
 	Logger  *slog.Logger // default slog.Default()
 	Version string       // of the program, for those who ask; default "dev"
 
 	segmentBytes int // of the log; 0 is its default, tests want many small ones
 }
+
+// The bounds of options.
+const (
+	eventsBytesMin = 1 << 20
+	catchupRateMax = 1_000_000
+)
 
 func (o Options) withDefaults() Options {
 	set := func(v *string, d string) {
@@ -55,6 +71,12 @@ func (o Options) withDefaults() Options {
 	if o.CheckpointEvery == 0 {
 		o.CheckpointEvery = 15 * time.Second
 	}
+	if o.EventsMaxAge == 0 {
+		o.EventsMaxAge = 7 * 24 * time.Hour
+	}
+	if o.EventsMaxBytes == 0 {
+		o.EventsMaxBytes = 1 << 30
+	}
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}
@@ -69,6 +91,12 @@ func (o Options) validate() error {
 		return errors.New("options: a TLS certificate and its key go together")
 	case o.CheckpointEvery < time.Second:
 		return fmt.Errorf("options: checkpoints every %s are too often; want at least 1s", o.CheckpointEvery)
+	case o.EventsMaxAge < time.Minute:
+		return fmt.Errorf("options: events are kept for %s, which is too short; want at least 1m", o.EventsMaxAge)
+	case o.EventsMaxBytes < eventsBytesMin:
+		return fmt.Errorf("options: a stream of events of %d bytes is too small; want at least %d", o.EventsMaxBytes, eventsBytesMin)
+	case o.CatchupRate < 0 || o.CatchupRate > catchupRateMax:
+		return fmt.Errorf("options: the rate of catching up is %d; want 0 to %d runs a second", o.CatchupRate, catchupRateMax)
 	case job.ValidateTenant(o.Prefix) != nil:
 		return fmt.Errorf("options: the prefix %q is no subject token; want letters, digits, - and _", o.Prefix)
 	}

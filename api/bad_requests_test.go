@@ -10,7 +10,10 @@ import (
 
 // badRequests lists what must be refused, by what is wrong with it.
 func badRequests() []badRequest {
-	return slices.Concat(badSyntax(), badMembers(), badValues(), badTargets(), badQueries(), badChanges())
+	return slices.Concat(
+		badSyntax(), badMembers(), badValues(), badSchedules(), badTargets(), badQueries(), badChanges(),
+		badReports(), badRunChanges(), badCalendars(), badAudits(),
+	)
 }
 
 // jobWith returns a job with some members in place of those of a good one; "-" leaves a member out.
@@ -125,7 +128,6 @@ func badMembers() []badRequest {
 
 func badValues() []badRequest {
 	name, wrong, large := client.CodeInvalidName, client.CodeInvalidField, client.CodeTooLarge
-	cron, zone := client.CodeInvalidSchedule, client.CodeInvalidTimezone
 	return []badRequest{
 		badPut("no name", jobWith("name", "-"), name, "name"),
 		badPut("empty name", jobWith("name", `""`), name, "name"),
@@ -134,21 +136,6 @@ func badValues() []badRequest {
 		badPut("star in the name", jobWith("name", `"a*"`), name, "name"),
 		badPut("umlaut in the name", jobWith("name", `"ä"`), name, "name"),
 		badPut("NUL in the name", jobWith("name", `"a\u0000"`), name, "name"),
-		badPut("no schedule", jobWith("schedule", "-"), cron, "schedule"),
-		badPut("four fields", jobWith("schedule", `"* * * *"`), cron, "schedule"),
-		badPut("minute 61", jobWith("schedule", `"61 * * * *"`), cron, "schedule"),
-		badPut("February 30", jobWith("schedule", `"0 0 30 2 *"`), cron, "schedule"),
-		badPut("too often", jobWith("schedule", `"@every 1ms"`), cron, "schedule"),
-		badPut("backwards", jobWith("schedule", `"@every -5s"`), cron, "schedule"),
-		badPut("no such macro", jobWith("schedule", `"@sometimes"`), cron, "schedule"),
-		badPut("no time", jobWith("schedule", `"@at tomorrow"`), cron, "schedule"),
-		badPut("time without a zone", jobWith("schedule", `"@at 2100-01-01T00:00:00"`), cron, "schedule"),
-		badPut("past", jobWith("schedule", `"@at 2020-01-01T00:00:00Z"`), cron, "schedule"),
-		badPut("long schedule", jobWith("schedule", `"`+strings.Repeat("1,", 200)+`1 * * * *"`), cron, "schedule"),
-		badPut("no such zone", jobWith("timezone", `"Mars/Olympus"`), zone, "timezone"),
-		badPut("zone of the machine", jobWith("timezone", `"Local"`), zone, "timezone"),
-		badPut("zone is a path", jobWith("timezone", `"../../etc/passwd"`), zone, "timezone"),
-		badPut("zone prefix", jobWith("schedule", `"CRON_TZ=Nowhere 0 8 * * *"`), zone, "timezone"),
 		badPut("start is no time", jobWith("starts_at", `"next week"`), wrong, "starts_at"),
 		badPut("start is a number", jobWith("starts_at", `1764547200`), wrong, "starts_at"),
 		badPut("start before time began", jobWith("starts_at", `"1970-01-01T00:00:00Z"`), wrong, "starts_at"),
@@ -166,9 +153,14 @@ func badValues() []badRequest {
 		badPut("shrinking intervals", jobWith("retry", `{"multiplier":0.5}`), wrong, "retry.multiplier"),
 		badPut("infinite multiplier", jobWith("retry", `{"multiplier":1e999}`), wrong, "retry.multiplier"),
 		badPut("intervals the wrong way", jobWith("retry", `{"initial_interval":"1m","max_interval":"1s"}`), wrong, "retry.max_interval"),
-		badPut("jitter", jobWith("jitter", `"5s"`), wrong, "jitter"),
-		badPut("reported", jobWith("completion", `"reported"`), wrong, "completion"),
-		badPut("buffer one", jobWith("overlap_policy", `"buffer_one"`), wrong, "overlap_policy"),
+		badPut("much jitter", jobWith("jitter", `"25h"`), wrong, "jitter"),
+		badPut("no such completion", jobWith("completion", `"guessed"`), wrong, "completion"),
+		badPut("jitter of retries beyond the interval", jobWith("retry", `{"jitter":1.5}`), wrong, "retry.jitter"),
+		badPut("negative jitter of retries", jobWith("retry", `{"jitter":-0.1}`), wrong, "retry.jitter"),
+		badPut("client errors are a text", jobWith("retry", `{"client_errors":"yes"}`), wrong, "retry.client_errors"),
+		badPut("many failures", jobWith("pause_on_failure", `1001`), wrong, "pause_on_failure"),
+		badPut("concurrent but skipping", jobWith("max_concurrent", `2`), wrong, "max_concurrent"),
+		badPut("many at a time", jobWith("overlap_policy", `"allow"`, "max_concurrent", `10001`), wrong, "max_concurrent"),
 		badPut("no such policy", jobWith("overlap_policy", `"maybe"`), wrong, "overlap_policy"),
 		badPut("no such missed policy", jobWith("missed_run_policy", `"all"`), wrong, "missed_run_policy"),
 		badPut("much catching up", jobWith("max_catchup_runs", `100000`), wrong, "max_catchup_runs"),
@@ -260,7 +252,6 @@ func badQueries() []badRequest {
 		bad("long tenant", strings.Repeat("t", 65)+" jobs.list", `{}`, wrong, "tenant"),
 		bad("no count", "schedules.next", `{"schedule":"@daily","count":0}`, wrong, "count"),
 		bad("large count", "schedules.next", `{"schedule":"@daily","count":1001}`, wrong, "count"),
-		bad("nothing to preview", "schedules.next", `{}`, cron, "schedule"),
 		bad("bad preview", "schedules.next", `{"schedule":"every day"}`, cron, "schedule"),
 		bad("bad zone of a preview", "schedules.next", `{"schedule":"@daily","timezone":"Berlin"}`, client.CodeInvalidTimezone, "timezone"),
 	}

@@ -18,13 +18,16 @@ type putRequest struct {
 // replyOnly are the members that replies add to a job. In a request they are read over, so that a job
 // can be put again the way it was got.
 var replyOnly = []string{
-	"id", "tenant", "version", "status", "status_reason", "next_run_at", "last_run", "created_at", "updated_at",
+	"id", "tenant", "version", "status", "status_reason", "status_by", "next_run_at", "next_launch_at", "last_run",
+	"created_at", "updated_at",
 }
 
 // jobMembers are the members of a job.
 var jobMembers = withIgnored(object[putRequest]{
 	"name":              text(func(p *putRequest) *string { return &p.def.Name }),
 	"schedule":          text(func(p *putRequest) *string { return &p.def.Schedule }),
+	"schedules":         lines(job.SchedulesMax, func(p *putRequest) *[]string { return &p.def.Schedules }),
+	"exclude":           lines(job.ExcludesMax, func(p *putRequest) *[]string { return &p.def.Exclude }),
 	"timezone":          text(func(p *putRequest) *string { return &p.def.Timezone }),
 	"starts_at":         instant(func(p *putRequest) *job.Millis { return &p.def.StartsAt }),
 	"ends_at":           instant(func(p *putRequest) *job.Millis { return &p.def.EndsAt }),
@@ -37,6 +40,8 @@ var jobMembers = withIgnored(object[putRequest]{
 	"completion":        word(job.ParseCompletion, func(p *putRequest) *job.Completion { return &p.def.Completion }),
 	"attempt_timeout":   length(func(p *putRequest) *time.Duration { return &p.def.AttemptTimeout }),
 	"retry":             nested(retryMembers, func(p *putRequest) *job.Retry { return &p.def.Retry }),
+	"pause_on_failure":  whole(func(p *putRequest) *uint32 { return &p.def.PauseOnFailure }),
+	"max_concurrent":    whole(func(p *putRequest) *uint32 { return &p.def.MaxConcurrent }),
 	"overlap_policy":    word(job.ParseOverlap, func(p *putRequest) *job.Overlap { return &p.def.Overlap }),
 	"missed_run_policy": word(job.ParseMissed, func(p *putRequest) *job.Missed { return &p.def.Missed }),
 	"catchup_window":    length(func(p *putRequest) *time.Duration { return &p.def.CatchupWindow }),
@@ -66,6 +71,8 @@ var retryMembers = object[job.Retry]{
 	"multiplier":       real(func(t *job.Retry) *float64 { return &t.Multiplier }),
 	"max_interval":     length(func(t *job.Retry) *time.Duration { return &t.MaxInterval }),
 	"max_age":          length(func(t *job.Retry) *time.Duration { return &t.MaxAge }),
+	"jitter":           real(func(t *job.Retry) *float64 { return &t.Jitter }),
+	"client_errors":    boolean(func(t *job.Retry) *bool { return &t.ClientErrors }),
 }
 
 func withIgnored(o object[putRequest]) object[putRequest] {

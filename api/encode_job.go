@@ -48,7 +48,11 @@ func appendJob(b []byte, v *scheduler.JobView, hasPayload bool) []byte {
 	b = appendNumber(b, "version", v.Version)
 	b = appendText(b, "status", v.Status)
 	b = appendText(b, "status_reason", v.StatusReason)
+	b = appendText(b, "status_by", v.StatusBy)
 	b = appendTime(b, "next_run_at", v.NextRunAt)
+	if v.NextLaunchAt != 0 && v.NextLaunchAt != v.NextRunAt {
+		b = appendTime(b, "next_launch_at", v.NextLaunchAt)
+	}
 	b = appendLastRun(b, v.LastRun)
 	b = appendTime(b, "created_at", v.CreatedAt)
 	b = appendTime(b, "updated_at", v.UpdatedAt)
@@ -61,7 +65,11 @@ func appendJob(b []byte, v *scheduler.JobView, hasPayload bool) []byte {
 // appendDefinition writes the members of a [client.Job], as its owner would write it in full.
 func appendDefinition(b []byte, d *job.Definition, hasPayload bool) []byte {
 	b = appendQuoted(append(b, `"name":`...), d.Name)
-	b = appendText(b, "schedule", d.Schedule)
+	if len(d.Schedules) == 0 {
+		b = appendText(b, "schedule", d.Schedule)
+	}
+	b = appendLines(b, "schedules", d.Schedules)
+	b = appendLines(b, "exclude", d.Exclude)
 	b = appendText(b, "timezone", d.Timezone)
 	b = appendTime(b, "starts_at", d.StartsAt)
 	b = appendTime(b, "ends_at", d.EndsAt)
@@ -75,7 +83,9 @@ func appendDefinition(b []byte, d *job.Definition, hasPayload bool) []byte {
 	b = appendText(b, "completion", d.Completion.String())
 	b = appendLength(b, "attempt_timeout", d.AttemptTimeout)
 	b = appendRetry(b, d.Retry)
+	b = appendNumber(b, "pause_on_failure", d.PauseOnFailure)
 	b = appendText(b, "overlap_policy", d.Overlap.String())
+	b = appendNumber(b, "max_concurrent", d.MaxConcurrent)
 	b = appendText(b, "missed_run_policy", d.Missed.String())
 	b = appendLength(b, "catchup_window", d.CatchupWindow)
 	b = appendNumber(b, "max_catchup_runs", d.MaxCatchupRuns)
@@ -112,7 +122,9 @@ func appendRetry(b []byte, r job.Retry) []byte {
 	b = appendLength(b, "initial_interval", r.InitialInterval)
 	b = strconv.AppendFloat(appendMember(b, "multiplier"), r.Multiplier, 'g', -1, 64)
 	b = appendLength(b, "max_interval", r.MaxInterval)
-	return append(appendLength(b, "max_age", r.MaxAge), '}')
+	b = appendLength(b, "max_age", r.MaxAge)
+	b = strconv.AppendFloat(appendMember(b, "jitter"), r.Jitter, 'g', -1, 64)
+	return append(strconv.AppendBool(appendMember(b, "client_errors"), r.ClientErrors), '}')
 }
 
 func appendLastRun(b []byte, r *job.Run) []byte {
@@ -155,6 +167,21 @@ func appendTime(b []byte, name string, t job.Millis) []byte {
 func appendLength(b []byte, name string, d time.Duration) []byte {
 	b, _ = client.Duration(d).AppendText(append(appendMember(b, name), '"')) // it never fails
 	return append(b, '"')
+}
+
+// appendLines writes a list of texts, and nothing for an empty one.
+func appendLines(b []byte, name string, texts []string) []byte {
+	if len(texts) == 0 {
+		return b
+	}
+	b = append(appendMember(b, name), '[')
+	for i, t := range texts {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendQuoted(b, t)
+	}
+	return append(b, ']')
 }
 
 func appendPairs(b []byte, name string, pairs []job.Pair) []byte {

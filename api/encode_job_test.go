@@ -12,37 +12,46 @@ import (
 	"github.com/carillon-io/carillon/scheduler"
 )
 
-// TestJobIsWrittenInFull writes a job with every field set and one with none, and reads them back with
-// the client's types, which must know all that is written.
-func TestJobIsWrittenInFull(t *testing.T) {
-	at := job.Millis(1_764_576_000_123)
-	full := scheduler.JobView{Status: "paused", StatusReason: "because \"x\"\n", NextRunAt: at}
+const wholeJobAt = job.Millis(1_764_576_000_123)
+
+// wholeJob is a job with every field set.
+func wholeJob() scheduler.JobView {
+	at := wholeJobAt
+	full := scheduler.JobView{Status: "paused", StatusReason: "because \"x\"\n", StatusBy: "alice@ci", NextRunAt: at, NextLaunchAt: at + 500}
 	full.Stamp = job.Stamp{ID: 42, Version: 7, CreatedAt: at - 2, UpdatedAt: at - 1}
 	full.LastRun = &job.Run{ID: job.RunID{Job: 42, At: at}, Status: job.StatusSucceeded, Lateness: 1500 * time.Microsecond}
 	full.Def = job.Definition{
-		Tenant: "acme", Name: "a/b", Schedule: "@every 1h", Timezone: "Asia/Tokyo", StartsAt: at, EndsAt: at + 1, MaxRuns: 9, Jitter: time.Minute,
+		Tenant: "acme", Name: "a/b", Schedules: []string{"@every 1h", "0 8 * * *"}, Exclude: []string{"@calendar \"x\""}, Timezone: "Asia/Tokyo", StartsAt: at, EndsAt: at + 1, MaxRuns: 9, Jitter: time.Minute,
 		Target:  job.Target{Kind: job.TargetHTTP, URL: "https://example.com/?a=1&b=<2>", Method: "PUT"},
 		Payload: []byte(`{"a" : [1.50, "\u0041"]}`), PayloadJSON: true,
 		Headers: []job.Pair{{Key: "X-A", Value: "é"}, {Key: "X-B", Value: `"`}}, Completion: job.CompletionReported,
 		AttemptTimeout: 90 * time.Second,
-		Retry:          job.Retry{MaxAttempts: 4, InitialInterval: 2 * time.Second, Multiplier: 1.5, MaxInterval: 36 * time.Hour, MaxAge: 7 * 24 * time.Hour},
-		Overlap:        job.OverlapAllow, Missed: job.MissedBackfill, CatchupWindow: 48 * time.Hour, MaxCatchupRuns: 20,
+		Retry:          job.Retry{MaxAttempts: 4, InitialInterval: 2 * time.Second, Multiplier: 1.5, MaxInterval: 36 * time.Hour, MaxAge: 7 * 24 * time.Hour, Jitter: 0.25, ClientErrors: true},
+		PauseOnFailure: 5, Overlap: job.OverlapAllow, MaxConcurrent: 3, Missed: job.MissedBackfill, CatchupWindow: 48 * time.Hour, MaxCatchupRuns: 20,
 		Paused: true, Labels: []job.Pair{{Key: "team", Value: "billing"}}, Description: "bad \xff text",
 	}
+	return full
+}
+
+// TestJobIsWrittenInFull writes a job with every field set and one with none, and reads them back with
+// the client's types, which must know all that is written.
+func TestJobIsWrittenInFull(t *testing.T) {
+	full, at := wholeJob(), wholeJobAt
 	want := client.JobInfo{
 		Job: client.Job{
-			Name: "a/b", Schedule: "@every 1h", Timezone: "Asia/Tokyo", StartsAt: timeOf(at), EndsAt: timeOf(at + 1), MaxRuns: 9, Jitter: client.Duration(time.Minute),
+			Name: "a/b", Schedules: []string{"@every 1h", "0 8 * * *"}, Exclude: []string{"@calendar \"x\""}, Timezone: "Asia/Tokyo", StartsAt: timeOf(at), EndsAt: timeOf(at + 1), MaxRuns: 9, Jitter: client.Duration(time.Minute),
 			Target:  client.Target{Kind: "http", URL: "https://example.com/?a=1&b=<2>", Method: "PUT"},
 			Payload: json.RawMessage(`{"a":[1.50,"\u0041"]}`), Headers: map[string]string{"X-A": "é", "X-B": `"`}, Completion: "reported",
 			AttemptTimeout: client.Duration(90 * time.Second),
 			Retry: client.Retry{
 				MaxAttempts: 4, InitialInterval: client.Duration(2 * time.Second), Multiplier: 1.5,
 				MaxInterval: client.Duration(36 * time.Hour), MaxAge: client.Duration(7 * 24 * time.Hour),
+				Jitter: new(0.25), ClientErrors: true,
 			},
-			OverlapPolicy: "allow", MissedRunPolicy: "backfill", CatchupWindow: new(client.Duration(48 * time.Hour)), MaxCatchupRuns: new(uint32(20)),
+			PauseOnFailure: 5, OverlapPolicy: "allow", MaxConcurrent: 3, MissedRunPolicy: "backfill", CatchupWindow: new(client.Duration(48 * time.Hour)), MaxCatchupRuns: new(uint32(20)),
 			Paused: true, Labels: map[string]string{"team": "billing"}, Description: "bad \ufffd text",
 		},
-		ID: job.ID(42).String(), Tenant: "acme", Version: 7, Status: "paused", StatusReason: "because \"x\"\n", NextRunAt: timeOf(at),
+		ID: job.ID(42).String(), Tenant: "acme", Version: 7, Status: "paused", StatusReason: "because \"x\"\n", StatusBy: "alice@ci", NextRunAt: timeOf(at), NextLaunchAt: timeOf(at + 500),
 		LastRun:   &client.LastRun{ID: full.LastRun.ID.String(), Status: "succeeded", ScheduledAt: timeOf(at), LatenessMS: 1.5},
 		CreatedAt: timeOf(at - 2), UpdatedAt: timeOf(at - 1),
 	}
@@ -59,6 +68,10 @@ func TestJobIsWrittenInFull(t *testing.T) {
 	full.Def.Payload, want.PayloadBase64 = nil, nil
 	full.Def.Headers, want.Headers = nil, map[string]string{}
 	full.NextRunAt, want.NextRunAt = 0, client.Time{}
+	full.NextLaunchAt, want.NextLaunchAt = 0, client.Time{}
+	full.Def.Schedules, want.Schedules = nil, nil
+	full.Def.Schedule, want.Schedule = "@daily", "@daily"
+	full.Def.Exclude, want.Exclude = nil, nil
 	compareJob(t, &full, true, want)
 }
 

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"time"
 
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/scheduler"
@@ -15,13 +16,23 @@ type Engine interface {
 	PutMany(ctx context.Context, items []scheduler.PutItem) []scheduler.PutResult
 	Get(ctx context.Context, tenant, name string) (scheduler.JobView, error)
 	List(ctx context.Context, q scheduler.ListQuery) (scheduler.JobPage, error)
-	Delete(ctx context.Context, tenant, name string) error
+	Delete(ctx context.Context, tenant, name string) (scheduler.DeleteResult, error)
 	Pause(ctx context.Context, tenant, name, reason string) (scheduler.JobView, error)
 	Resume(ctx context.Context, tenant, name, reason string) (scheduler.JobView, error)
 	Trigger(ctx context.Context, req scheduler.TriggerRequest) (scheduler.RunView, error)
 	Backfill(ctx context.Context, tenant, name string, from, to job.Millis, limit int) (int, error)
 	Runs(ctx context.Context, q scheduler.RunQuery) (scheduler.RunPage, error)
 	Run(ctx context.Context, tenant string, id job.RunID) (scheduler.RunView, error)
+	Report(ctx context.Context, req scheduler.ReportRequest) (scheduler.RunView, error)
+	Extend(ctx context.Context, tenant string, id job.RunID, fence uint64, by time.Duration) (job.Millis, error)
+	CancelRun(ctx context.Context, tenant string, id job.RunID) (scheduler.RunView, error)
+	RetryRun(ctx context.Context, tenant string, id job.RunID) (scheduler.RunView, error)
+	RetryDead(ctx context.Context, q scheduler.RunQuery) (retried int, more bool, err error)
+	PutCalendar(ctx context.Context, c *job.Calendar) (now job.Calendar, created bool, err error)
+	Calendar(ctx context.Context, tenant, name string) (job.Calendar, error)
+	Calendars(ctx context.Context, tenant, after string, limit int) ([]job.Calendar, error)
+	DeleteCalendar(ctx context.Context, tenant, name string) error
+	Audit(ctx context.Context, q scheduler.AuditQuery) (scheduler.AuditPage, error)
 	Status() scheduler.Status
 }
 

@@ -62,6 +62,23 @@ func whole[T any](at func(*T) *uint32) setter[T] {
 	}
 }
 
+// fence takes the number of an attempt's fence: an integer that fits 64 bits, and not 0.
+func fence[T any](at func(*T) *uint64) setter[T] {
+	const want = "the fence of the attempt, a whole number from 1 on, as the header Carillon-Fence has it"
+	return func(r *reader, v *T) error {
+		raw, err := r.value(jsontext.KindNumber, want)
+		if err != nil {
+			return err
+		}
+		n, err := strconv.ParseUint(string(raw), 10, 64)
+		if err != nil || n == 0 {
+			return job.Errorf(job.CodeInvalidField, r.path(), "must be %s, not %s", want, clip(string(raw)))
+		}
+		*at(v) = n
+		return nil
+	}
+}
+
 // between takes an integer from low to high.
 func between[T any](low, high int, at func(*T) *int) setter[T] {
 	return func(r *reader, v *T) error {

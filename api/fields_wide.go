@@ -45,6 +45,28 @@ func (r *reader) pair() (p job.Pair, err error) {
 	return p, err
 }
 
+// lines takes a list of expressions, each of them one line. An empty list is as good as none.
+func lines[T any](most int, at func(*T) *[]string) setter[T] {
+	return func(r *reader, v *T) error {
+		if err := r.open(jsontext.KindBeginArray, "a list of strings"); err != nil {
+			return err
+		}
+		var list []string
+		for r.dec.PeekKind() != jsontext.KindEndArray {
+			if len(list) == most {
+				return job.Errorf(job.CodeTooLarge, r.parent(), "has more than %d entries, which is the limit", most)
+			}
+			line, err := r.text()
+			if err != nil {
+				return err
+			}
+			list = append(list, line)
+		}
+		*at(v) = list
+		return r.token()
+	}
+}
+
 // parent returns the path of what the reader's last value is in.
 func (r *reader) parent() string { return r.pathOf(r.dec.StackPointer().Parent()) }
 

@@ -31,6 +31,7 @@ func FuzzPut(f *testing.F) {
 	}
 	f.Add([]byte(sampleJob(1)))
 	f.Add([]byte(jobWith("payload", `[1.50, "\u0041", {"b": [], "a": null}]`, "starts_at", `"2026-12-01T08:00:00.0001+01:00"`, "labels", `{"b":"2","a":"1"}`)))
+	f.Add([]byte(jobWith("schedule", "-", "schedules", `["0 8 * * *", "@every\t1h"]`, "exclude", `["2026-12-25"]`, "retry", `{"jitter":0.1,"client_errors":true}`)))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		first, err := readPut(body)
 		if err != nil {
@@ -89,6 +90,11 @@ func FuzzRequests(f *testing.F) {
 		readAs(body, backfillMembers)
 		readAs(body, runListMembers)
 		readAs(body, nextMembers)
+		readAs(body, reportMembers)
+		readAs(body, extendMembers)
+		readAs(body, retryManyMembers)
+		readAs(body, calendarMembers)
+		readAs(body, auditMembers)
 	})
 }
 

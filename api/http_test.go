@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/scheduler"
 )
 
@@ -82,6 +84,37 @@ func TestMetricsOfLateness(t *testing.T) {
 	body, err := io.ReadAll(reply.Body)
 	if want := `carillon_lateness_seconds{quantile="0.99",shard="3"} 0.0015`; err != nil || !strings.Contains(string(body), want) {
 		t.Errorf("no line %s (%v) in\n%s", want, err, body)
+	}
+}
+
+// TestStatusIsWhole reads the counts that a status has beside the plain ones, and the figures made of them.
+func TestStatusIsWhole(t *testing.T) {
+	st := scheduler.Status{
+		Cancelled: 1, Retried: 2, Stale: 3, Reporting: 4, Notices: 5, NoticesLost: 6,
+		CatchUp: scheduler.CatchUp{Jobs: 7, Rate: 1000.5, Left: 90*time.Second + 400*time.Microsecond},
+	}
+	st.SkippedBy[job.ReasonOverlap], st.SkippedBy[job.ReasonWindow] = 8, 9
+	got := statusInfo(st, "dev")
+	if want := map[string]uint64{"overlap": 8, "window": 9}; !maps.Equal(got.SkippedBy, want) {
+		t.Errorf("skipped by %v, want %v", got.SkippedBy, want)
+	}
+	if want := (client.CatchUp{Jobs: 7, Rate: 1000.5, Left: client.Duration(90 * time.Second)}); got.CatchUp != want {
+		t.Errorf("catch up %+v, want %+v", got.CatchUp, want)
+	}
+	if got.Cancelled != 1 || got.Retried != 2 || got.StaleReports != 3 || got.Reporting != 4 || got.Notices != 5 || got.NoticesLost != 6 {
+		t.Errorf("%+v", got)
+	}
+	rec := httptest.NewRecorder()
+	NewHTTP(reading{status: st}, HTTPOptions{Logger: quiet}).Handler.ServeHTTP(rec, httptest.NewRequest("GET", "/metrics", nil))
+	for _, line := range []string{
+		`carillon_skipped_total{reason="overlap",shard="0"} 8`, `carillon_skipped_total{reason="missed",shard="0"} 0`,
+		`carillon_runs_cancelled_total{shard="0"} 1`, `carillon_attempts_retried_total{shard="0"} 2`, `carillon_reports_stale_total{shard="0"} 3`,
+		`carillon_runs_reporting{shard="0"} 4`, `carillon_notices_waiting{shard="0"} 5`, `carillon_notices_lost_total{shard="0"} 6`,
+		`carillon_catch_up_jobs{shard="0"} 7`, `carillon_catch_up_rate{shard="0"} 1000.5`, `carillon_catch_up_left_seconds{shard="0"} 90.0004`,
+	} {
+		if !strings.Contains(rec.Body.String(), line+"\n") {
+			t.Errorf("no line %s", line)
+		}
 	}
 }
 

@@ -81,6 +81,9 @@ func (m *memory) Scan(low, high []byte, fn func(key, value []byte) (bool, error)
 // willing is a sender whose targets take everything at once.
 type willing struct{}
 
+// Cancel implements scheduler.Sender: nothing takes long enough to be cancelled.
+func (willing) Cancel(job.RunID) {}
+
 func (willing) Launch(d *job.Delivery, done func(job.Outcome)) {
 	go done(job.Outcome{Run: d.Run, Attempt: d.Attempt, LaunchedAt: time.Now(), Duration: time.Millisecond})
 }
@@ -165,4 +168,11 @@ func newClient(t testing.TB, url string, opts client.Options) *client.Client {
 	}
 	t.Cleanup(c.Close)
 	return c
+}
+
+// newMsg returns a request that can have headers.
+func newMsg(subject, body string) *nats.Msg {
+	msg := nats.NewMsg(subject)
+	msg.Data = []byte(body)
+	return msg
 }

@@ -59,9 +59,18 @@ var engineMetrics = []metric{
 	counter("runs_fired_total", "Decisions to fire since the start.", func(s *scheduler.Status) float64 { return float64(s.Fired) }),
 	counter("runs_skipped_total", "Decisions to skip since the start.", func(s *scheduler.Status) float64 { return float64(s.Skipped) }),
 	counter("runs_succeeded_total", "Runs that succeeded since the start.", func(s *scheduler.Status) float64 { return float64(s.Succeeded) }),
+	counter("runs_cancelled_total", "Runs that were cancelled since the start.", func(s *scheduler.Status) float64 { return float64(s.Cancelled) }),
 	counter("runs_dead_total", "Runs that exhausted their attempts since the start.", func(s *scheduler.Status) float64 { return float64(s.Dead) }),
+	gauge("runs_reporting", "Runs whose workers are to report.", func(s *scheduler.Status) float64 { return float64(s.Reporting) }),
+	counter("reports_stale_total", "Reports refused for their fence since the start.", func(s *scheduler.Status) float64 { return float64(s.Stale) }),
+	counter("attempts_retried_total", "Attempts after the first of a run since the start.", func(s *scheduler.Status) float64 { return float64(s.Retried) }),
 	counter("attempts_failed_total", "Attempts that failed since the start.", func(s *scheduler.Status) float64 { return float64(s.Failed) }),
 	counter("launches_measured_total", "Launches whose lateness was measured since the start.", func(s *scheduler.Status) float64 { return float64(s.Lateness.Count) }),
+	gauge("notices_waiting", "Changes of runs that are still to be published.", func(s *scheduler.Status) float64 { return float64(s.Notices) }),
+	counter("notices_lost_total", "Changes of runs that were dropped since the start because too many waited.", func(s *scheduler.Status) float64 { return float64(s.NoticesLost) }),
+	gauge("catch_up_jobs", "Jobs that have missed runs still to be fired.", func(s *scheduler.Status) float64 { return float64(s.CatchUp.Jobs) }),
+	gauge("catch_up_rate", "Runs a second that are spent on what was missed.", func(s *scheduler.Status) float64 { return s.CatchUp.Rate }),
+	gauge("catch_up_left_seconds", "Estimated time until what was missed is fired.", func(s *scheduler.Status) float64 { return s.CatchUp.Left.Seconds() }),
 	gauge("start_time_seconds", "When the engine started, in seconds of Unix time.", func(s *scheduler.Status) float64 {
 		return float64(s.StartedAt.UnixMilli()) / 1000
 	}),
@@ -69,6 +78,7 @@ var engineMetrics = []metric{
 
 var (
 	infoDesc     = describe("info", "Always 1; the labels tell what runs.", "version", "role")
+	skippedDesc  = describe("skipped_total", "Decisions to skip since the start by reason; a skipped range counts once.", "reason")
 	latenessDesc = describe("lateness_seconds", "Launch time minus scheduled time since the start; quantile 1 is the largest.", "quantile")
 	decisionDesc = describe("decision_lateness_seconds", "Commit of the decision minus scheduled time since the start, 0 if it was ahead; quantile 1 is the largest.", "quantile")
 )
@@ -85,6 +95,7 @@ func (c *engineCollector) Describe(ch chan<- *prometheus.Desc) {
 		ch <- m.desc
 	}
 	ch <- infoDesc
+	ch <- skippedDesc
 	ch <- latenessDesc
 	ch <- decisionDesc
 }
@@ -97,6 +108,10 @@ func (c *engineCollector) Collect(ch chan<- prometheus.Metric) {
 		ch <- prometheus.MustNewConstMetric(m.desc, m.kind, m.value(&st), shard)
 	}
 	ch <- prometheus.MustNewConstMetric(infoDesc, prometheus.GaugeValue, 1, shard, c.version, st.Role)
+	for reason := 1; reason < job.Reasons; reason++ {
+		n := float64(st.SkippedBy[reason])
+		ch <- prometheus.MustNewConstMetric(skippedDesc, prometheus.CounterValue, n, shard, job.Reason(reason).String())
+	}
 	collectQuantiles(ch, latenessDesc, shard, st.Lateness)
 	collectQuantiles(ch, decisionDesc, shard, st.DecisionLateness)
 }
@@ -111,37 +126,5 @@ func collectQuantiles(ch chan<- prometheus.Metric, desc *prometheus.Desc, shard 
 		value    time.Duration
 	}{{"0.5", l.P50}, {"0.9", l.P90}, {"0.99", l.P99}, {"0.999", l.P999}, {"1", l.Max}} {
 		ch <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, q.value.Seconds(), shard, q.quantile)
-	}
-}
-
-var (
-	requestsDesc = prometheus.NewDesc("carillon_api_requests_total", "Requests over NATS by verb and code; code ok is success.", []string{"verb", "code"}, nil)
-	secondsDesc  = prometheus.NewDesc("carillon_api_request_seconds_total", "Time spent on requests over NATS, from their arrival to their reply.", []string{"verb"}, nil)
-	underWayDesc = prometheus.NewDesc("carillon_api_requests_in_flight", "Requests over NATS that have no reply yet.", nil, nil)
-)
-
-// serviceCollector shows the requests of a service.
-type serviceCollector struct{ service *Service }
-
-// Describe implements [prometheus.Collector].
-func (c *serviceCollector) Describe(ch chan<- *prometheus.Desc) {
-	ch <- requestsDesc
-	ch <- secondsDesc
-	ch <- underWayDesc
-}
-
-// Collect implements [prometheus.Collector].
-func (c *serviceCollector) Collect(ch chan<- prometheus.Metric) {
-	ch <- prometheus.MustNewConstMetric(underWayDesc, prometheus.GaugeValue, float64(c.service.underWay.Load()))
-	for verb, st := range c.service.stats {
-		spent := time.Duration(st.nanos.Load()).Seconds()
-		ch <- prometheus.MustNewConstMetric(secondsDesc, prometheus.CounterValue, spent, verb)
-		st.each(func(code job.Code, n uint64) {
-			text := string(code)
-			if code == "" {
-				text = "ok"
-			}
-			ch <- prometheus.MustNewConstMetric(requestsDesc, prometheus.CounterValue, float64(n), verb, text)
-		})
 	}
 }

@@ -14,27 +14,28 @@ import (
 func TestReadWholeJob(t *testing.T) {
 	p, err := readPut([]byte(`{
   "name": "daily-report", "schedule": "0 8 * * 1-5", "timezone": "America/New_York",
-  "starts_at": "2026-12-01T00:00:00.0001Z", "ends_at": null, "max_runs": 5, "jitter": "0s",
+  "starts_at": "2026-12-01T00:00:00.0001Z", "ends_at": null, "max_runs": 5, "jitter": "30s", "exclude": ["2026-12-25", "@calendar holidays"],
   "target": {"kind": "http", "url": "https://example.com/hook"},
   "payload": {"any" : "json"}, "headers": {"X-Team": "billing", "X-A": "1"},
-  "completion": "delivered", "attempt_timeout": "1m30s",
-  "retry": {"max_attempts": 4, "initial_interval": "2s", "multiplier": 1.5, "max_interval": "1d", "max_age": "7d"},
-  "overlap_policy": "allow", "missed_run_policy": "backfill", "catchup_window": "2d", "max_catchup_runs": 20,
+  "completion": "reported", "attempt_timeout": "1m30s",
+  "retry": {"max_attempts": 4, "initial_interval": "2s", "multiplier": 1.5, "max_interval": "1d", "max_age": "7d", "jitter": 0, "client_errors": true},
+  "pause_on_failure": 5, "overlap_policy": "allow", "max_concurrent": 3, "missed_run_policy": "backfill", "catchup_window": "2d", "max_catchup_runs": 20,
   "paused": true, "labels": {"team": "billing"}, "description": "d",
-  "id": 7, "tenant": {}, "version": "x", "status": null, "status_reason": [], "next_run_at": 1, "last_run": "x", "created_at": {}, "updated_at": 0
+  "id": 7, "tenant": {}, "version": "x", "status": null, "status_reason": [], "status_by": 1, "next_run_at": 1, "next_launch_at": [], "last_run": "x", "created_at": {}, "updated_at": 0
 }`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := job.Definition{
 		Tenant: "default", Name: "daily-report", Schedule: "0 8 * * 1-5", Timezone: "America/New_York",
-		StartsAt: job.MillisOf(time.Date(2026, 12, 1, 0, 0, 0, 1e6, time.UTC)), MaxRuns: 5,
+		StartsAt: job.MillisOf(time.Date(2026, 12, 1, 0, 0, 0, 1e6, time.UTC)), MaxRuns: 5, Jitter: 30 * time.Second,
+		Exclude: []string{"2026-12-25", "@calendar holidays"},
 		Target:  job.Target{Kind: job.TargetHTTP, URL: "https://example.com/hook", Method: "POST"},
 		Payload: []byte(`{"any" : "json"}`), PayloadJSON: true,
 		Headers:    []job.Pair{{Key: "X-A", Value: "1"}, {Key: "X-Team", Value: "billing"}},
-		Completion: job.CompletionDelivered, AttemptTimeout: 90 * time.Second,
-		Retry:   job.Retry{MaxAttempts: 4, InitialInterval: 2 * time.Second, Multiplier: 1.5, MaxInterval: 24 * time.Hour, MaxAge: 7 * 24 * time.Hour},
-		Overlap: job.OverlapAllow, Missed: job.MissedBackfill, CatchupWindow: 48 * time.Hour, MaxCatchupRuns: 20,
+		Completion: job.CompletionReported, AttemptTimeout: 90 * time.Second,
+		Retry:          job.Retry{MaxAttempts: 4, InitialInterval: 2 * time.Second, Multiplier: 1.5, MaxInterval: 24 * time.Hour, MaxAge: 7 * 24 * time.Hour, ClientErrors: true},
+		PauseOnFailure: 5, Overlap: job.OverlapAllow, MaxConcurrent: 3, Missed: job.MissedBackfill, CatchupWindow: 48 * time.Hour, MaxCatchupRuns: 20,
 		Paused: true, Labels: []job.Pair{{Key: "team", Value: "billing"}}, Description: "d",
 	}
 	if !reflect.DeepEqual(p.def, want) {

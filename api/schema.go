@@ -43,6 +43,13 @@ func (v *verb) requestSchema() schema {
 	if len(v.required) > 0 {
 		sc["required"] = v.required
 	}
+	var either []schema
+	for _, name := range v.either {
+		either = append(either, schema{"required": []string{name}})
+	}
+	if len(either) > 0 {
+		sc["anyOf"] = either
+	}
 	return sc
 }
 
@@ -56,6 +63,12 @@ var leaves = map[reflect.Type]schema{
 	reflect.TypeFor[stdjson.RawMessage](): {},
 	reflect.TypeFor[[]byte]():             {"type": "string", "contentEncoding": "base64"},
 	reflect.TypeFor[map[string]string]():  {"type": "object", "additionalProperties": schema{"type": "string"}},
+	reflect.TypeFor[map[string]uint64]():  {"type": "object", "additionalProperties": schema{"type": "integer", "minimum": 0}},
+	reflect.TypeFor[client.Outcome]():     {"type": "string", "enum": []string{"succeeded", "failed"}},
+}
+
+var actionWords = []string{
+	"create", "update", "delete", "pause", "resume", "trigger", "backfill", "cancel_run", "retry_run", "put_calendar", "delete_calendar",
 }
 
 // details are what types do not tell of members, by the name of the member.
@@ -66,6 +79,10 @@ var details = map[string]schema{
 	"overlap_policy":    {"enum": []string{"allow", "skip", "buffer_one", "buffer_all", "cancel_other"}},
 	"missed_run_policy": {"enum": []string{"skip", "fire_once", "backfill"}},
 	"schedule":          {"maxLength": job.ScheduleBytesMax, "examples": []string{"0 8 * * 1-5", "@every 10s", "@at 2026-12-01T08:00:00Z"}},
+	"schedules":         {"maxItems": job.SchedulesMax},
+	"pause_on_failure":  {"maximum": job.PauseOnFailureMax},
+	"max_concurrent":    {"maximum": job.MaxConcurrentMax},
+	"action":            {"enum": actionWords},
 	"limit":             {"minimum": 1},
 	"count":             {"minimum": 1, "maximum": job.PreviewMax},
 	"description":       {"maxLength": job.DescriptionBytesMax},

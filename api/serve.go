@@ -17,6 +17,7 @@ import (
 
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler"
 )
 
 // accept returns the handler of a verb's endpoint. An endpoint has one goroutine, so each request gets
@@ -67,7 +68,11 @@ func (s *Service) carryOut(v *verb, g *gate, m micro.Request) (reply []byte, err
 	if len(body) == 0 && v.mayBeEmpty {
 		body = []byte("{}")
 	}
-	value, err := v.serve(s, ctx, tenant, body)
+	asker, err := askerOf(m.Headers())
+	if err != nil {
+		return nil, err
+	}
+	value, err := v.serve(s, scheduler.WithActor(ctx, asker), tenant, body)
 	if err != nil {
 		return nil, err
 	}
@@ -80,9 +85,18 @@ func (s *Service) tenantOf(subject string) (string, error) {
 	return tenant, job.ValidateTenant(tenant)
 }
 
-// encoding writes replies. Text that is not UTF-8, wherever it came from, must not make a job
+// byHeader is the header of a request that says who asks.
+const byHeader = "Carillon-By"
+
+// askerOf returns who asks, as the request says. Nothing proves it; NATS says who may ask at all.
+func askerOf(h micro.Headers) (job.Actor, error) {
+	asker := job.Actor{By: h.Get(byHeader), From: "nats"}
+	return asker, asker.Validate()
+}
+
+// encoding writes replies, equal ones with equal bytes. Text that is not UTF-8, wherever it came from, must not make a job
 // unreadable.
-var encoding = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.PreserveRawStrings(true))
+var encoding = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.PreserveRawStrings(true), json.Deterministic(true))
 
 // encode writes a reply so that it fits into one message, leaving out what can be asked for again. A
 // reply that is text already is left as it is.

@@ -51,13 +51,13 @@ func TestLifeOfAJob(t *testing.T) {
 		t.Errorf("resume: %+v, %v", resumed, err)
 	}
 	testRuns(t, c, j.Name)
-	if err := c.Delete(ctx, j.Name); err != nil {
+	if _, err := c.Delete(ctx, j.Name); err != nil {
 		t.Error(err)
 	}
 	if _, err := c.Get(ctx, j.Name); !client.IsNotFound(err) {
 		t.Errorf("get of a deleted job: %v", err)
 	}
-	if err := c.Delete(ctx, j.Name); !client.IsNotFound(err) {
+	if _, err := c.Delete(ctx, j.Name); !client.IsNotFound(err) {
 		t.Errorf("second delete: %v", err)
 	}
 }

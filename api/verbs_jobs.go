@@ -25,10 +25,11 @@ func (s *Service) remove(ctx context.Context, tenant string, req *client.NameReq
 	if err := job.ValidateName(req.Name); err != nil {
 		return nil, err
 	}
-	if err := s.engine.Delete(ctx, tenant, req.Name); err != nil {
+	gone, err := s.engine.Delete(ctx, tenant, req.Name)
+	if err != nil {
 		return nil, err
 	}
-	return &client.DeleteReply{Deleted: true}, nil
+	return &client.DeleteReply{Deleted: true, Runs: client.DeletedRuns{Cancelled: gone.Cancelled, Running: gone.Running}}, nil
 }
 
 var pauseMembers = object[client.PauseRequest]{

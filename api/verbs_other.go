@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/carillon-io/carillon/client"
@@ -10,22 +11,28 @@ import (
 
 // nextRequest asks when a schedule would tick.
 type nextRequest struct {
-	spec  job.Spec
-	after job.Millis // 0: now
-	count int        // 0: the default
+	def   job.Definition // its schedule alone
+	after job.Millis     // 0: now
+	count int            // 0: the default
 }
 
 var nextMembers = object[nextRequest]{
-	"schedule":  text(func(q *nextRequest) *string { return &q.spec.Expr }),
-	"timezone":  text(func(q *nextRequest) *string { return &q.spec.Zone }),
-	"starts_at": instant(func(q *nextRequest) *job.Millis { return &q.spec.StartsAt }),
-	"ends_at":   instant(func(q *nextRequest) *job.Millis { return &q.spec.EndsAt }),
+	"schedule":  text(func(q *nextRequest) *string { return &q.def.Schedule }),
+	"schedules": lines(job.SchedulesMax, func(q *nextRequest) *[]string { return &q.def.Schedules }),
+	"exclude":   lines(job.ExcludesMax, func(q *nextRequest) *[]string { return &q.def.Exclude }),
+	"timezone":  text(func(q *nextRequest) *string { return &q.def.Timezone }),
+	"starts_at": instant(func(q *nextRequest) *job.Millis { return &q.def.StartsAt }),
+	"ends_at":   instant(func(q *nextRequest) *job.Millis { return &q.def.EndsAt }),
 	"after":     instant(func(q *nextRequest) *job.Millis { return &q.after }),
 	"count":     between(1, job.PreviewMax, func(q *nextRequest) *int { return &q.count }),
 }
 
-func (s *Service) next(_ context.Context, _ string, q *nextRequest) (any, error) {
-	schedule, err := job.ParseSchedule(q.spec)
+func (s *Service) next(ctx context.Context, tenant string, q *nextRequest) (any, error) {
+	if err := q.def.ValidateSchedules(); err != nil {
+		return nil, err
+	}
+	q.def.Tenant = tenant
+	schedule, err := job.ParseScheduleWith(q.def.Spec(), s.calendarsFor(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -38,6 +45,15 @@ func (s *Service) next(_ context.Context, _ string, q *nextRequest) (any, error)
 		reply.Times[i] = timeOf(tick)
 	}
 	return reply, nil
+}
+
+// calendarsFor finds calendars for a preview, which has no job that the engine would do it for.
+func (s *Service) calendarsFor(ctx context.Context) func(ref string) (*job.Calendar, bool) {
+	return func(ref string) (*job.Calendar, bool) {
+		tenant, name, _ := strings.Cut(ref, "/")
+		c, err := s.engine.Calendar(ctx, tenant, name)
+		return &c, err == nil
+	}
 }
 
 var statusMembers = object[client.StatusRequest]{}

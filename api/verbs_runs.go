@@ -82,24 +82,23 @@ func (s *Service) backfill(ctx context.Context, tenant string, q *backfillReques
 // runListRequest is the query with the cursor that it goes on from.
 type runListRequest struct {
 	scheduler.RunQuery
-	cursor string
+	attempts bool
+	cursor   string
 }
 
 var runListMembers = object[runListRequest]{
-	"job":    text(func(q *runListRequest) *string { return &q.Job }),
-	"from":   instant(func(q *runListRequest) *job.Millis { return &q.From }),
-	"to":     instant(func(q *runListRequest) *job.Millis { return &q.To }),
-	"status": word(job.ParseStatus, func(q *runListRequest) *job.Status { return &q.Status }),
-	"limit":  between(1, scheduler.PageMax, func(q *runListRequest) *int { return &q.Limit }),
-	"cursor": text(func(q *runListRequest) *string { return &q.cursor }),
+	"job":      text(func(q *runListRequest) *string { return &q.Job }),
+	"from":     instant(func(q *runListRequest) *job.Millis { return &q.From }),
+	"to":       instant(func(q *runListRequest) *job.Millis { return &q.To }),
+	"status":   word(job.ParseStatus, func(q *runListRequest) *job.Status { return &q.Status }),
+	"attempts": boolean(func(q *runListRequest) *bool { return &q.attempts }),
+	"limit":    between(1, scheduler.PageMax, func(q *runListRequest) *int { return &q.Limit }),
+	"cursor":   text(func(q *runListRequest) *string { return &q.cursor }),
 }
 
 func (s *Service) runs(ctx context.Context, tenant string, q *runListRequest) (any, error) {
-	if err := job.ValidateName(q.Job); err != nil {
-		return nil, aboutJob(err)
-	}
-	if q.From != 0 && q.To != 0 && q.From >= q.To {
-		return nil, job.Errorf(job.CodeInvalidField, "from", "%s must be before to, which is %s", q.From, q.To)
+	if err := checkRunQuery(&q.RunQuery, q.Status == job.StatusDead); err != nil {
+		return nil, err
 	}
 	setDefault(&q.Limit, PageDefault)
 	q.Tenant = tenant
@@ -118,11 +117,32 @@ func (s *Service) runs(ctx context.Context, tenant string, q *runListRequest) (a
 	page.Runs = make([]client.Run, len(got.Runs))
 	for i := range got.Runs {
 		page.Runs[i] = runOf(&got.Runs[i])
+		if q.attempts {
+			page.Runs[i].Attempts = attemptsOf(&got.Runs[i])
+		}
 	}
 	if got.Next != (job.RunID{}) {
 		page.NextCursor = page.query.cursor(got.Next.String())
 	}
 	return page, nil
+}
+
+// checkRunQuery checks which runs are asked for. Those of all jobs are found only if they are dead.
+func checkRunQuery(q *scheduler.RunQuery, allJobs bool) error {
+	if q.Job != "" || !allJobs {
+		if err := job.ValidateName(q.Job); err != nil {
+			return aboutJob(err)
+		}
+	}
+	return checkRange(q.From, q.To)
+}
+
+// checkRange checks a range of time whose ends may be missing.
+func checkRange(from, to job.Millis) error {
+	if from != 0 && to != 0 && from >= to {
+		return job.Errorf(job.CodeInvalidField, "from", "%s must be before to, which is %s", from, to)
+	}
+	return nil
 }
 
 // aboutJob gives an error about the name of a job the member that the name is in here.

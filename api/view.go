@@ -1,6 +1,8 @@
 package api
 
 import (
+	"time"
+
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/scheduler"
@@ -23,8 +25,9 @@ func runOf(v *scheduler.RunView) client.Run {
 		Result: v.Result, Error: v.Error, Manual: v.Manual,
 	}
 	if !v.Status.IsFinal() {
-		run.DueAt = timeOf(v.Due)
+		run.DueAt, run.Deadline = timeOf(v.Due), timeOf(v.Deadline)
 	}
+	run.StaleReports = v.Stale
 	return run
 }
 
@@ -44,10 +47,26 @@ func statusInfo(st scheduler.Status, version string) *client.Status {
 		Role: st.Role, Version: version, Shard: st.Shard, Epoch: st.Epoch,
 		LSN: st.LSN, AppliedLSN: st.AppliedLSN, Lag: st.LSN - min(st.LSN, st.AppliedLSN),
 		Jobs: st.Jobs, Armed: st.Armed, Waiting: st.Waiting, InFlight: st.InFlight, Live: st.Live,
-		Fired: st.Fired, Skipped: st.Skipped, Succeeded: st.Succeeded, Failed: st.Failed, Dead: st.Dead, Commits: st.Commits,
+		Fired: st.Fired, Skipped: st.Skipped, Succeeded: st.Succeeded, Failed: st.Failed, Dead: st.Dead,
+		Cancelled: st.Cancelled, Retried: st.Retried, StaleReports: st.Stale, Commits: st.Commits,
+		SkippedBy: skippedBy(&st), Reporting: st.Reporting, Notices: st.Notices, NoticesLost: st.NoticesLost,
+		CatchUp: client.CatchUp{
+			Jobs: st.CatchUp.Jobs, Rate: st.CatchUp.Rate, Left: client.Duration(st.CatchUp.Left.Round(time.Millisecond)),
+		},
 		Lateness: latenessOf(st.Lateness), DecisionLateness: latenessOf(st.DecisionLateness),
 		StartedAt: client.At(st.StartedAt),
 	}
+}
+
+// skippedBy returns the reasons for skips that occurred.
+func skippedBy(st *scheduler.Status) map[string]uint64 {
+	counts := make(map[string]uint64)
+	for reason, n := range st.SkippedBy {
+		if n > 0 && reason > 0 {
+			counts[job.Reason(reason).String()] = n
+		}
+	}
+	return counts
 }
 
 func latenessOf(l scheduler.Lateness) client.Lateness {

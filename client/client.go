@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"github.com/nats-io/nats.go"
@@ -20,10 +22,21 @@ const (
 	errorCodeHeader = "Nats-Service-Error-Code"
 )
 
+// byHeader is the header of a request that says who asks.
+const byHeader = "Carillon-By"
+
+// byBytesMax bounds a name in it; the server's bound is the same.
+const byBytesMax = 128
+
 // Options set up a [Client]. Every zero value is a default.
 type Options struct {
 	Prefix string // first token of the subjects; default "carillon"
 	Tenant string // whose jobs; default "default"
+
+	// By is who asks, such as "alice@ci": the audit log has it, and jobs show who paused them. At most
+	// 128 bytes without control characters. It is what the client says of itself, and proves nothing.
+	// Default: nobody in particular.
+	By string
 
 	// Timeout bounds a request whose context has no deadline. The server gives up after 10 s, on a bulk
 	// registration after 60 s; give it a little longer. Default 15 s.
@@ -55,6 +68,8 @@ func (o Options) validate() error {
 	switch {
 	case strings.ContainsAny(o.Prefix+o.Tenant, ".*> \t\r\n"):
 		return fmt.Errorf("client: options: prefix %q and tenant %q must each be one token of a NATS subject", o.Prefix, o.Tenant)
+	case len(o.By) > byBytesMax || !utf8.ValidString(o.By) || strings.ContainsFunc(o.By, unicode.IsControl):
+		return fmt.Errorf("client: options: who asks, %q, must have at most %d bytes of UTF-8 without control characters", clip(o.By), byBytesMax)
 	case o.Timeout < 0 || o.BulkTimeout < 0 || o.BulkInFlight < 0:
 		return errors.New("client: options: timeouts and limits must be positive")
 	}
@@ -131,10 +146,13 @@ func (c *Client) exchange(ctx context.Context, timeout time.Duration, verb strin
 		ctx, cancel = context.WithTimeout(ctx, timeout)
 		defer cancel()
 	}
-	subject := c.opts.Prefix + ".v1." + c.opts.Tenant + "." + verb
-	msg, err := c.nc.RequestWithContext(ctx, subject, body)
+	request := &nats.Msg{Subject: c.opts.Prefix + ".v1." + c.opts.Tenant + "." + verb, Data: body}
+	if c.opts.By != "" {
+		request.Header = nats.Header{byHeader: {c.opts.By}}
+	}
+	msg, err := c.nc.RequestMsgWithContext(ctx, request)
 	if err != nil {
-		return unanswered(subject, len(body), err)
+		return unanswered(request.Subject, len(body), err)
 	}
 	if code := msg.Header.Get(errorCodeHeader); code != "" {
 		return refusal(msg, code)
@@ -143,6 +161,14 @@ func (c *Client) exchange(ctx context.Context, timeout time.Duration, verb strin
 		return fmt.Errorf("client: decode the reply to %s: %w", verb, err)
 	}
 	return nil
+}
+
+// headerBytes is what the header of a request takes of its message.
+func (c *Client) headerBytes() int {
+	if c.opts.By == "" {
+		return 0
+	}
+	return len("NATS/1.0\r\n") + len(byHeader) + len(": \r\n") + len(c.opts.By) + len("\r\n")
 }
 
 // unanswered tells why there is no reply.

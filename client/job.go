@@ -7,13 +7,15 @@ import "encoding/json"
 type Job struct {
 	Name string `json:"name"` // 1 to 128 of A-Z a-z 0-9 . _ - /
 
-	Schedule string `json:"schedule"`  // cron of 5 or 6 fields, @daily and its kin, @every 10s, @at 2026-12-01T08:00:00Z
-	Timezone string `json:"timezone"`  // IANA name that a cron expression is read in; "" is UTC
-	StartsAt Time   `json:"starts_at"` // no run before it
-	EndsAt   Time   `json:"ends_at"`   // no run at or after it
-	MaxRuns  uint32 `json:"max_runs"`  // scheduled runs until the job completes; 0 is no limit
+	Schedule  string   `json:"schedule,omitempty"`  // cron of 5 or 6 fields, @daily and its kin, @every 10s, @at 2026-12-01T08:00:00Z
+	Schedules []string `json:"schedules,omitempty"` // instead of Schedule: a tick of any of them is a tick
+	Exclude   []string `json:"exclude,omitempty"`   // dates, ranges, cron expressions, @calendar NAME; what matches is no tick
+	Timezone  string   `json:"timezone"`            // IANA name that a cron expression is read in; "" is UTC
+	StartsAt  Time     `json:"starts_at"`           // no run before it
+	EndsAt    Time     `json:"ends_at"`             // no run at or after it
+	MaxRuns   uint32   `json:"max_runs"`            // scheduled runs until the job completes; 0 is no limit
 
-	Jitter Duration `json:"jitter"`
+	Jitter Duration `json:"jitter"` // runs leave up to so much after their scheduled time, each job at its own share of it
 	Target Target   `json:"target"`
 
 	Payload       json.RawMessage   `json:"payload,omitzero"`        // any JSON value; targets get its text, without the spaces between tokens
@@ -21,9 +23,11 @@ type Job struct {
 	Headers       map[string]string `json:"headers"`
 
 	Completion      string    `json:"completion"`      // delivered, reported; default delivered
-	AttemptTimeout  Duration  `json:"attempt_timeout"` // default 30s
+	AttemptTimeout  Duration  `json:"attempt_timeout"` // for a target to answer, or for a worker to report; default 30s
 	Retry           Retry     `json:"retry"`
+	PauseOnFailure  uint32    `json:"pause_on_failure"`  // runs in a row that end dead until the job is paused; 0 never pauses it
 	OverlapPolicy   string    `json:"overlap_policy"`    // allow, skip, buffer_one, buffer_all, cancel_other; default skip
+	MaxConcurrent   uint32    `json:"max_concurrent"`    // with allow: runs that may go on at a time; 0 is no limit
 	MissedRunPolicy string    `json:"missed_run_policy"` // skip, fire_once, backfill; default fire_once
 	CatchupWindow   *Duration `json:"catchup_window"`    // default 1h; 0 catches up nothing
 	MaxCatchupRuns  *uint32   `json:"max_catchup_runs"`  // default 10
@@ -49,6 +53,8 @@ type Retry struct {
 	Multiplier      float64  `json:"multiplier"`       // default 2
 	MaxInterval     Duration `json:"max_interval"`     // default 5m
 	MaxAge          Duration `json:"max_age"`          // no attempt later than this after the scheduled time; 0 is no limit
+	Jitter          *float64 `json:"jitter,omitempty"` // share of an interval that it is longer by at most, 0 to 1; default 0.1
+	ClientErrors    bool     `json:"client_errors"`    // retry an answer that blames the request (4xx) too
 }
 
 // JobInfo is a job as the server tells of it: the definition with its defaults filled in, and what
@@ -61,8 +67,10 @@ type JobInfo struct {
 	Version      uint32   `json:"version"` // grows with each change; see [Client.PutIfVersion]
 	Status       string   `json:"status"`  // active, paused, completed, failed
 	StatusReason string   `json:"status_reason"`
-	NextRunAt    Time     `json:"next_run_at"` // none if no run will come by itself
-	LastRun      *LastRun `json:"last_run"`    // nil if there was none
+	StatusBy     string   `json:"status_by"`               // who paused it; "" if nobody gave a name
+	NextRunAt    Time     `json:"next_run_at"`             // none if no run will come by itself
+	NextLaunchAt Time     `json:"next_launch_at,omitzero"` // when that run leaves, if its jitter puts that off
+	LastRun      *LastRun `json:"last_run"`                // nil if there was none
 	CreatedAt    Time     `json:"created_at"`
 	UpdatedAt    Time     `json:"updated_at"`
 

@@ -77,11 +77,11 @@ func pages[T any](cursor string, fetch func(cursor string) ([]T, string, error))
 	}
 }
 
-// Delete forgets a job. What waits for its time is withdrawn; what targets have in hand they may
-// finish.
-func (c *Client) Delete(ctx context.Context, name string) error {
-	_, err := ask[DeleteReply](ctx, c, "jobs.delete", NameRequest{Name: name})
-	return err
+// Delete forgets a job, and tells what became of its runs. What waits for its time is withdrawn; what
+// targets have in hand they may finish.
+func (c *Client) Delete(ctx context.Context, name string) (DeletedRuns, error) {
+	reply, err := ask[DeleteReply](ctx, c, "jobs.delete", NameRequest{Name: name})
+	return reply.Runs, err
 }
 
 // Pause stops the ticks of a job, for a reason that the job then shows.

@@ -47,7 +47,14 @@ type JobReply struct {
 
 // DeleteReply answers a delete.
 type DeleteReply struct {
-	Deleted bool `json:"deleted"`
+	Deleted bool        `json:"deleted"`
+	Runs    DeletedRuns `json:"runs"`
+}
+
+// DeletedRuns counts the runs of a job that was deleted.
+type DeletedRuns struct {
+	Cancelled int `json:"cancelled"` // waited for their time, their turn or another attempt, and never leave
+	Running   int `json:"running"`   // are with their targets, and are not called back
 }
 
 // PauseRequest asks for a job to be paused or resumed.
@@ -97,14 +104,15 @@ type BackfillReply struct {
 	Runs int `json:"runs"`
 }
 
-// RunListRequest selects runs of a job, newest scheduled time first.
+// RunListRequest selects runs, newest scheduled time first.
 type RunListRequest struct {
-	Job    string `json:"job"`
-	From   Time   `json:"from,omitzero"`    // scheduled at or after
-	To     Time   `json:"to,omitzero"`      // scheduled before
-	Status string `json:"status,omitempty"` // as in [Run]
-	Limit  int    `json:"limit,omitzero"`   // 1 to 1000; default 100
-	Cursor string `json:"cursor,omitempty"` // of the page before
+	Job      string `json:"job,omitempty"`     // may be left out with Status "dead" only: the dead runs of all jobs
+	From     Time   `json:"from,omitzero"`     // scheduled at or after
+	To       Time   `json:"to,omitzero"`       // scheduled before
+	Status   string `json:"status,omitempty"`  // as in [Run]
+	Attempts bool   `json:"attempts,omitzero"` // with their attempts
+	Limit    int    `json:"limit,omitzero"`    // 1 to 1000; default 100
+	Cursor   string `json:"cursor,omitempty"`  // of the page before
 }
 
 // RunPage is one page of runs, with the rule of [JobPage].
@@ -120,12 +128,14 @@ type RunRequest struct {
 
 // NextRequest asks when a schedule would tick. No job is needed.
 type NextRequest struct {
-	Schedule string `json:"schedule"`
-	Timezone string `json:"timezone,omitempty"`
-	Count    int    `json:"count,omitzero"` // 1 to 1000; default 10
-	After    Time   `json:"after,omitzero"` // default now; an @every counts from it
-	StartsAt Time   `json:"starts_at,omitzero"`
-	EndsAt   Time   `json:"ends_at,omitzero"`
+	Schedule  string   `json:"schedule,omitempty"`
+	Schedules []string `json:"schedules,omitempty"` // instead of Schedule
+	Exclude   []string `json:"exclude,omitempty"`
+	Timezone  string   `json:"timezone,omitempty"`
+	Count     int      `json:"count,omitzero"` // 1 to 1000; default 10
+	After     Time     `json:"after,omitzero"` // default now; an @every counts from it
+	StartsAt  Time     `json:"starts_at,omitzero"`
+	EndsAt    Time     `json:"ends_at,omitzero"`
 }
 
 // NextReply lists ticks, with a note on each change of the clock that moved, dropped or repeated one.

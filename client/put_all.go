@@ -36,7 +36,7 @@ type PutTotals struct{ Accepted, Rejected int }
 func (c *Client) PutAll(ctx context.Context, jobs iter.Seq[Job], each func(PutResult)) (PutTotals, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	p := &putter{client: c, each: each, most: int(c.nc.MaxPayload())}
+	p := &putter{client: c, each: each, most: int(c.nc.MaxPayload()) - c.headerBytes()}
 	for j := range jobs {
 		if err := p.add(ctx, j); err != nil {
 			return p.totals, err

@@ -25,7 +25,7 @@ func (c *Client) Run(ctx context.Context, runID string) (Run, error) {
 	return reply.Run, err
 }
 
-// ListRuns returns one page of the runs of a job, newest scheduled time first.
+// ListRuns returns one page of runs, newest scheduled time first.
 func (c *Client) ListRuns(ctx context.Context, request RunListRequest) (RunPage, error) {
 	return ask[RunPage](ctx, c, "runs.list", request)
 }

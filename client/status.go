@@ -2,30 +2,46 @@ package client
 
 // Status is how a server is doing. The counts are since its start.
 type Status struct {
-	Role       string   `json:"role"` // leader
-	Version    string   `json:"version"`
-	Shard      uint32   `json:"shard"`
-	Epoch      uint64   `json:"epoch"`       // the reign; only grows
-	LSN        uint64   `json:"lsn"`         // newest durable commit
-	AppliedLSN uint64   `json:"applied_lsn"` // newest commit that readers see
-	Lag        uint64   `json:"lag"`         // commits between the two
-	Jobs       int      `json:"jobs"`        // all
-	Armed      int      `json:"armed"`       // waiting for a tick
-	Waiting    int      `json:"waiting"`     // launches whose time has not come
-	InFlight   int      `json:"in_flight"`   // attempts that targets have not answered
-	Live       int      `json:"live"`        // runs without an outcome
-	Fired      uint64   `json:"fired"`
-	Skipped    uint64   `json:"skipped"`
-	Succeeded  uint64   `json:"succeeded"`
-	Failed     uint64   `json:"failed"` // attempts
-	Dead       uint64   `json:"dead"`
-	Commits    uint64   `json:"commits"`
-	Lateness   Lateness `json:"lateness"` // launch minus scheduled time
-	StartedAt  Time     `json:"started_at"`
+	Role         string   `json:"role"` // leader
+	Version      string   `json:"version"`
+	Shard        uint32   `json:"shard"`
+	Epoch        uint64   `json:"epoch"`       // the reign; only grows
+	LSN          uint64   `json:"lsn"`         // newest durable commit
+	AppliedLSN   uint64   `json:"applied_lsn"` // newest commit that readers see
+	Lag          uint64   `json:"lag"`         // commits between the two
+	Jobs         int      `json:"jobs"`        // all
+	Armed        int      `json:"armed"`       // waiting for a tick
+	Waiting      int      `json:"waiting"`     // launches whose time has not come
+	InFlight     int      `json:"in_flight"`   // attempts that targets have not answered
+	Live         int      `json:"live"`        // runs without an outcome
+	Fired        uint64   `json:"fired"`
+	Skipped      uint64   `json:"skipped"`
+	Succeeded    uint64   `json:"succeeded"`
+	Failed       uint64   `json:"failed"` // attempts
+	Dead         uint64   `json:"dead"`
+	Cancelled    uint64   `json:"cancelled"`
+	Retried      uint64   `json:"retried"`       // attempts after the first
+	StaleReports uint64   `json:"stale_reports"` // reports refused for their fence
+	Commits      uint64   `json:"commits"`
+	Lateness     Lateness `json:"lateness"` // launch minus scheduled time
+	StartedAt    Time     `json:"started_at"`
+
+	SkippedBy   map[string]uint64 `json:"skipped_by"`   // by reason, those that occurred; a skipped range counts once
+	Reporting   int               `json:"reporting"`    // runs whose workers are to report
+	Notices     int               `json:"notices"`      // changes of runs that are still to be published
+	NoticesLost uint64            `json:"notices_lost"` // dropped because too many waited
+	CatchUp     CatchUp           `json:"catch_up"`
 
 	// DecisionLateness is how late the decision to fire was durable. Ticks are decided ahead, so it is 0
 	// unless the server was behind.
 	DecisionLateness Lateness `json:"decision_lateness"`
+}
+
+// CatchUp is how far the server has come with what was missed.
+type CatchUp struct {
+	Jobs int      `json:"jobs"` // that have missed runs still to be fired
+	Rate float64  `json:"rate"` // runs a second that are spent on them
+	Left Duration `json:"left"` // estimated time to the end, at one run a job
 }
 
 // Lateness is a distribution of how late something was, in milliseconds.

@@ -2,7 +2,6 @@ package dispatch
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"time"
 
@@ -11,10 +10,6 @@ import (
 
 // timeoutDefault stands in for a delivery without a timeout.
 const timeoutDefault = 30 * time.Second
-
-// ErrStopped is the failure of an attempt that Close ended. An [job.Outcome] with its text and a zero
-// LaunchedAt never left; with a LaunchedAt it may have arrived.
-var ErrStopped = errors.New("stopped")
 
 // phase is how far an attempt has come.
 type phase uint8
@@ -32,6 +27,7 @@ type attempt struct {
 	done     func(job.Outcome)
 
 	// Guarded by the ledger's mutex; once the phase is told, nobody writes them again.
+	number   uint64 // counts what the ledger accepted
 	phase    phase
 	carried  bool // a goroutine is at it, and gives its place in the lane back
 	place    int  // in the ledger's heap
@@ -62,9 +58,9 @@ func (a *attempt) timeout() time.Duration {
 // weight is what the attempt counts against the bound of queued bytes.
 func (a *attempt) weight() int64 { return int64(len(a.delivery.Payload)) }
 
-// outcome is what to tell at the instant now.
-func (a *attempt) outcome(now time.Time, failure string) job.Outcome {
-	o := job.Outcome{Run: a.delivery.Run, Attempt: a.delivery.Attempt, Error: failure}
+// outcome completes what outcomeOf says to what is told at the instant now.
+func (a *attempt) outcome(now time.Time, o job.Outcome) job.Outcome {
+	o.Run, o.Attempt = a.delivery.Run, a.delivery.Attempt
 	if !a.began.IsZero() {
 		o.LaunchedAt = a.began
 		o.Duration = now.Sub(a.began)
@@ -92,20 +88,4 @@ func origin(url string) string {
 		url = url[:len(scheme)+len("://")+end]
 	}
 	return strings.ToLower(url)
-}
-
-// failureText makes an error fit for [job.Outcome].
-func failureText(err error) string {
-	if err == nil {
-		return ""
-	}
-	text := strings.ToValidUTF8(err.Error(), "�")
-	if text == "" {
-		return "failed without a reason"
-	}
-	if len(text) <= job.ErrorBytesMax {
-		return text
-	}
-	const more = "…"
-	return strings.ToValidUTF8(text[:job.ErrorBytesMax-len(more)], "") + more
 }

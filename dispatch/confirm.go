@@ -33,19 +33,19 @@ func (k *link) runConfirmer(stop <-chan struct{}) {
 }
 
 func (k *link) confirm(sent []published) {
-	life := k.life()
-	if err := k.conn.FlushTimeout(k.stuck); err != nil {
+	life := k.nats.life()
+	if err := k.nats.conn.FlushTimeout(k.nats.stuck); err != nil {
 		k.abandon(sent, err)
 		return
 	}
-	steady := k.life() == life // or the PONG may belong to another connection than the messages
-	k.denials.settle(k.conn.LastError())
-	denied := k.denials.any()
+	steady := k.nats.life() == life // or the PONG may belong to another connection than the messages
+	k.nats.denials.settle(k.nats.conn.LastError())
+	denied := k.nats.denials.any()
 	for _, p := range sent {
 		switch {
 		case !steady || p.life != life:
 			k.ledger.finish(p.attempt, errUnconfirmed)
-		case denied && k.denials.claim(p.attempt.delivery.Target.Subject):
+		case denied && k.nats.denials.claim(p.attempt.delivery.Target.Subject):
 			k.deny(p.attempt)
 		case p.attempt.kind() == job.TargetNATS:
 			k.ledger.finish(p.attempt, nil)
@@ -57,8 +57,8 @@ func (k *link) confirm(sent []published) {
 // telling which of the following messages it will see.
 func (k *link) abandon(sent []published, err error) {
 	if errors.Is(err, nats.ErrTimeout) {
-		k.logger.Warn("NATS server does not answer; leaving it", "after", k.stuck)
-		_ = k.conn.ForceReconnect() // fails only on a closed connection, where it is not needed
+		k.logger.Warn("NATS server does not answer; leaving it", "after", k.nats.stuck)
+		k.nats.leave()
 	}
 	for _, p := range sent {
 		k.ledger.finish(p.attempt, errUnconfirmed)
@@ -69,7 +69,7 @@ func (k *link) deny(a *attempt) {
 	subject := a.delivery.Target.Subject
 	if now := time.Now(); now.Sub(k.denialLogged) >= denialLogEvery {
 		k.denialLogged = now
-		k.logger.Warn("NATS does not permit publishing", "subject", subject, "job", a.delivery.Name, "denied", k.denials.count())
+		k.logger.Warn("NATS does not permit publishing", "subject", subject, "job", a.delivery.Name, "denied", k.nats.denials.count())
 	}
 	k.ledger.finish(a, fmt.Errorf("the NATS server does not permit publishing to %q", subject))
 }

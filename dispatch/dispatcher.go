@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"sync"
+	"time"
 
 	"github.com/carillon-io/carillon/job"
 )
@@ -74,7 +75,7 @@ func New(o Options) (*Dispatcher, error) {
 func (d *Dispatcher) Launch(del *job.Delivery, done func(job.Outcome)) {
 	a := &attempt{delivery: del, done: done}
 	if err := d.ledger.accept(a); err != nil {
-		go done(job.Outcome{Run: del.Run, Attempt: del.Attempt, Error: failureText(err)})
+		go done(a.outcome(time.Now(), outcomeOf(err)))
 		return
 	}
 	switch kind := del.Target.Kind; kind {

@@ -1,6 +1,6 @@
 // Package dispatch brings runs to their targets. It owns how an attempt is delivered: concurrency,
 // queues, timeouts, connections. What an outcome means, and whether another attempt follows, is the
-// scheduler's decision.
+// scheduler's decision. It also tells the world outside what became of runs, see [Announcer].
 //
 // # The way of an attempt
 //
@@ -13,7 +13,7 @@
 //
 // The ledger holds every attempt from its launch until its outcome is told, with the deadline of the
 // step it is in. So each launch is answered exactly once, whoever comes first: the sender, the
-// deadline or Close. Everything else only moves attempts along.
+// deadline, Cancel or Close. Everything else only moves attempts along.
 //
 // # Punctuality
 //
@@ -42,4 +42,17 @@
 //
 // A failure does not prove that nothing arrived: the connection may be lost after the target took the
 // run. Delivery is at least once, under a run id that stays the same.
+//
+// # What a failure says of another attempt
+//
+// A target that blames the request refuses the run (Refused of the outcome): the next attempt would
+// fail alike. One that asks for a pause gets it (RetryAfter), up to job.RetryAfterMax.
+//
+//	request    refuses with a service error code of 4xx
+//	http       refuses with 3xx, 4xx, a URL that is none, a private address
+//	handler    refuses with [Refuse], asks for a pause with [RetryAfter]
+//
+// Of 4xx, 408, 425 and 429 do not refuse. Services and web hooks ask with the header Retry-After. Of the
+// kinds nats and jetstream no failure refuses: it is about the connection, permissions or the stream,
+// which change.
 package dispatch

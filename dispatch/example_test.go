@@ -2,6 +2,7 @@ package dispatch_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -35,5 +36,37 @@ func ExampleDispatcher_Launch() {
 	// Output:
 	// hello, world
 	// error: ""
+	// <nil>
+}
+
+// A handler says what should become of a run that it does not take.
+func ExampleRefuse() {
+	charge := func(_ context.Context, d *job.Delivery) error {
+		switch string(d.Payload) {
+		case "":
+			return dispatch.Refuse(errors.New("no amount")) // and never will be
+		case "maintenance":
+			return dispatch.RetryAfter(errors.New("the bank is closed"), time.Hour)
+		}
+		return nil
+	}
+	d, err := dispatch.New(dispatch.Options{Handlers: map[string]dispatch.Handler{"charge": charge}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	outcome := make(chan job.Outcome, 1)
+	for _, payload := range []string{"", "maintenance"} {
+		d.Launch(&job.Delivery{
+			Target:  job.Target{Kind: job.TargetHandler, Handler: "charge"},
+			Payload: []byte(payload),
+		}, func(o job.Outcome) { outcome <- o })
+		o := <-outcome
+		fmt.Println(o.Error, o.Refused, o.RetryAfter)
+	}
+	fmt.Println(d.Close(context.Background()))
+	// Output:
+	// no amount true 0s
+	// the bank is closed false 1h0m0s
 	// <nil>
 }

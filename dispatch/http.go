@@ -49,10 +49,10 @@ func (s *httpSender) send(ctx context.Context, d *job.Delivery) error {
 	defer cancel()
 	req, err := newRequest(ctx, d)
 	if err != nil {
-		return withoutURL(err)
+		return Refuse(withoutURL(err))
 	}
 	if !s.allowPrivate && job.IsPrivateHost(req.URL.Hostname()) {
-		return privateAddressError{req.URL.Hostname()}
+		return Refuse(privateAddressError{req.URL.Hostname()})
 	}
 	resp, err := s.client.Do(req)
 	if err != nil {
@@ -108,9 +108,20 @@ func setHeaders(h http.Header, d *job.Delivery, hasBody bool) {
 	h.Set(headerFence, strconv.FormatUint(d.Fence, 10))
 }
 
-// answerError says what the target answered instead of 2xx.
+// answerError says what the target answered instead of 2xx, and whether it blames the request. A
+// redirect leads another attempt nowhere either.
 func answerError(resp *http.Response) error {
-	if resp.StatusCode >= 300 && resp.StatusCode <= 399 {
+	return &Failure{
+		Err:        answerText(resp),
+		Refused:    isRedirect(resp) || blamesRequest(resp.StatusCode),
+		RetryAfter: parseRetryAfter(resp.Header.Get(headerRetryAfter), time.Now()),
+	}
+}
+
+func isRedirect(resp *http.Response) bool { return resp.StatusCode >= 300 && resp.StatusCode <= 399 }
+
+func answerText(resp *http.Response) error {
+	if isRedirect(resp) {
 		drain(resp.Body)
 		return fmt.Errorf("HTTP %d: a redirect to %q, which is not followed", resp.StatusCode, resp.Header.Get("Location"))
 	}
@@ -129,10 +140,11 @@ func answerError(resp *http.Response) error {
 // status has settled.
 func drain(body io.Reader) { _, _ = io.CopyN(io.Discard, body, drainBytesMax) }
 
-// withoutURL takes the URL out of an error of net/http: it is often a secret.
+// withoutURL takes the URL out of an error of net/http: it is often a secret. An address that is refused
+// stays so.
 func withoutURL(err error) error {
 	if private, ok := errors.AsType[privateAddressError](err); ok {
-		return private
+		return Refuse(private)
 	}
 	if with, ok := errors.AsType[*url.Error](err); ok {
 		return with.Err

@@ -151,8 +151,8 @@ func TestHTTPPrivateAddresses(t *testing.T) {
 	d := start(t, Options{}, "")
 	for _, host := range []string{"127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "rebind.example.com"} {
 		o := receive(t, launch(d, deliveryTo(httpTarget("http://"+host+":"+port), 0)))
-		if !strings.Contains(o.Error, "loopback or private address") {
-			t.Errorf("%s: error is %q", host, o.Error)
+		if !strings.Contains(o.Error, "loopback or private address") || !o.Refused {
+			t.Errorf("%s: outcome is %+v", host, o)
 		}
 	}
 }

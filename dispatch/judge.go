@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
+	"time"
 
 	"github.com/carillon-io/carillon/job"
 	"github.com/nats-io/nats.go"
@@ -29,12 +31,23 @@ func judge(t job.Target, m *nats.Msg) error {
 	}
 }
 
-// judgeReply looks for the error headers of a NATS service. What else a reply says is the caller's.
+// judgeReply looks for the error headers of a NATS service. What else a reply says is the caller's. The
+// codes of services are those of HTTP; one that is no number blames nobody.
 func judgeReply(h nats.Header) error {
 	code, text := h.Get(micro.ErrorCodeHeader), h.Get(micro.ErrorHeader)
-	switch {
-	case code == "" && text == "":
+	if code == "" && text == "" {
 		return nil
+	}
+	number, err := strconv.Atoi(code)
+	return &Failure{
+		Err:        serviceError(code, text),
+		Refused:    err == nil && blamesRequest(number),
+		RetryAfter: parseRetryAfter(h.Get(headerRetryAfter), time.Now()),
+	}
+}
+
+func serviceError(code, text string) error {
+	switch {
 	case code == "":
 		return fmt.Errorf("service error: %s", text)
 	case text == "":

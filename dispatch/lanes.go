@@ -19,6 +19,7 @@ type lane struct {
 	limit    int
 	inFlight int
 	waiting  fair.FIFO[*attempt]
+	gone     int  // of the waiting ones, that have ended meanwhile
 	ready    bool // it is in the ready list of its kind
 }
 
@@ -64,7 +65,7 @@ func (s *lanes) offer(a *attempt) bool {
 		s.byKey[key] = l
 		s.most = max(s.most, len(s.byKey))
 	}
-	if l.waiting.Len() >= s.queueMax {
+	if l.waiting.Len()-l.gone >= s.queueMax {
 		return false
 	}
 	a.lane = l
@@ -105,17 +106,29 @@ func (s *lanes) release(a *attempt) {
 		s.kinds[l.key.kind].inFlight--
 	} else {
 		a.gone = true
+		l.gone++
 		l.dropGone()
 	}
 	s.queueUp(l)
 	s.forget(l)
 }
 
-// dropGone removes attempts that ended while they waited, from the front: they expire in order.
+// dropGone removes attempts that ended while they waited: those at the front, because attempts expire
+// in order, and all of them once they are more than those that still wait, because any may be cancelled.
 func (l *lane) dropGone() {
 	for l.waiting.Len() > 0 && l.waiting.Front().gone {
 		l.waiting.Pop()
+		l.gone--
 	}
+	if l.gone <= l.waiting.Len()/2 {
+		return
+	}
+	for range l.waiting.Len() {
+		if a := l.waiting.Pop(); !a.gone {
+			l.waiting.Push(a)
+		}
+	}
+	l.gone = 0
 }
 
 func (s *lanes) queueUp(l *lane) {

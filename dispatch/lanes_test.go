@@ -10,7 +10,8 @@ import (
 )
 
 // TestLanesAgainstCounts drives lanes at random and checks, after each step, the limits, that nobody
-// waits who could go, and that each target is served in order. In the end nothing is left.
+// waits who could go, that each target is served in order, and that a queue keeps few of those that
+// have ended in it. In the end nothing is left.
 func TestLanesAgainstCounts(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
@@ -32,6 +33,10 @@ func TestLanesAgainstCounts(t *testing.T) {
 	check := func() {
 		for name := range waiting {
 			busy := len(inFlight[name])
+			if l := s.byKey[laneKey{job.TargetHandler, name}]; l != nil && l.waiting.Len()-l.gone != len(waiting[name]) ||
+				l != nil && l.gone > len(waiting[name])+1 {
+				t.Fatalf("seed %d: target %s keeps %d, %d of them ended, for %d waiting", seed, name, l.waiting.Len(), l.gone, len(waiting[name]))
+			}
 			if busy > 3 || total > 7 || len(waiting[name]) > 0 && busy < 3 && total < 7 {
 				t.Fatalf("seed %d: target %s has %d waiting and %d of %d in flight", seed, name, len(waiting[name]), busy, total)
 			}
@@ -53,8 +58,8 @@ func TestLanesAgainstCounts(t *testing.T) {
 			if a.lane != nil {
 				waiting[name] = append(waiting[name], a)
 			}
-		case n < 6 && len(waiting[name]) > 0: // the oldest one expires
-			release(waiting, name, 0)
+		case n < 6 && len(waiting[name]) > 0: // any one ends
+			release(waiting, name, random.IntN(len(waiting[name])))
 		case n >= 6 && len(inFlight[name]) > 0:
 			release(inFlight, name, random.IntN(len(inFlight[name])))
 			total--

@@ -26,16 +26,18 @@ type ledger struct {
 	queueWait time.Duration
 	afterTold func(*attempt) // called after done
 
-	mu     sync.Mutex
-	open   deadlines
-	alarm  time.Duration // when watch wakes next
-	closed bool
-	isIdle bool
-	idle   chan struct{} // closed when the ledger is closed and every outcome is told
-	kinds  [job.TargetHandler + 1]KindStats
+	mu       sync.Mutex
+	open     deadlines
+	accepted uint64               // number of the newest attempt
+	cancels  map[job.RunID]uint64 // runs to cancel: their attempts up to a number
+	alarm    time.Duration        // when watch wakes next
+	closed   bool
+	isIdle   bool
+	idle     chan struct{} // closed when the ledger is closed and every outcome is told
+	kinds    [job.TargetHandler + 1]KindStats
 
 	untold atomic.Int64  // attempts whose done has not returned
-	wake   chan struct{} // tells watch that a deadline is before its alarm
+	wake   chan struct{} // tells watch of a deadline before its alarm, or of a run to cancel
 }
 
 func newLedger(o Options) *ledger {
@@ -44,6 +46,7 @@ func newLedger(o Options) *ledger {
 		queueMax:  o.QueueMax,
 		bytesMax:  o.QueueBytesMax,
 		queueWait: o.QueueWaitMax,
+		cancels:   make(map[job.RunID]uint64),
 		alarm:     math.MaxInt64,
 		idle:      make(chan struct{}),
 		wake:      make(chan struct{}, 1),
@@ -70,6 +73,8 @@ func (l *ledger) accept(a *attempt) error {
 	}
 	k.Queued++
 	k.QueuedBytes += a.weight()
+	l.accepted++
+	a.number = l.accepted
 	heap.Push(&l.open, a)
 	l.untold.Add(1)
 	l.unlockAndSound()

@@ -10,14 +10,14 @@ import (
 
 // finish tells the outcome, unless it is told.
 func (l *ledger) finish(a *attempt, err error) {
-	failure := failureText(err)
+	ending := outcomeOf(err)
 	now := time.Now()
 	l.mu.Lock()
 	if a.phase == told {
 		l.mu.Unlock()
 		return
 	}
-	outcome := l.settleLocked(a, now, failure)
+	outcome := l.settleLocked(a, now, ending)
 	l.mu.Unlock()
 	l.tell(a, outcome)
 }
@@ -51,7 +51,7 @@ func (l *ledger) maybeIdleLocked() {
 }
 
 // settleLocked takes the attempt out of the ledger. The caller tells the outcome.
-func (l *ledger) settleLocked(a *attempt, now time.Time, failure string) job.Outcome {
+func (l *ledger) settleLocked(a *attempt, now time.Time, ending job.Outcome) job.Outcome {
 	k := l.countsOf(a)
 	if a.phase == sending {
 		k.InFlight--
@@ -59,12 +59,12 @@ func (l *ledger) settleLocked(a *attempt, now time.Time, failure string) job.Out
 		k.Queued--
 		k.QueuedBytes -= a.weight()
 	}
-	if failure == "" {
+	if ending.Error == "" {
 		k.Delivered++
 	} else {
 		k.Failed++
 	}
 	heap.Remove(&l.open, a.place)
 	a.phase = told
-	return a.outcome(now, failure)
+	return a.outcome(now, ending)
 }

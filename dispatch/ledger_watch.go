@@ -14,11 +14,13 @@ type verdict struct {
 	outcome job.Outcome
 }
 
-// watch tells the outcome of attempts whose deadline has passed, until stop is closed.
+// watch tells the outcome of attempts that are cancelled or whose deadline has passed, until stop is
+// closed.
 func (l *ledger) watch(stop <-chan struct{}) {
 	timer := time.NewTimer(math.MaxInt64)
 	defer timer.Stop()
 	for {
+		l.endCancelled()
 		verdicts, wait := l.expire(time.Now())
 		l.tellAll(verdicts)
 		timer.Reset(wait)
@@ -39,7 +41,7 @@ func (l *ledger) expire(now time.Time) ([]verdict, time.Duration) {
 	var out []verdict
 	for len(l.open) > 0 && l.open[0].deadline <= elapsed {
 		a := l.open[0]
-		out = append(out, verdict{a, l.settleLocked(a, now, failureText(l.lateness(a)))})
+		out = append(out, verdict{a, l.settleLocked(a, now, outcomeOf(l.lateness(a)))})
 	}
 	if len(l.open) == 0 {
 		l.alarm = math.MaxInt64
@@ -94,7 +96,7 @@ func (l *ledger) stopLocked(which func(*attempt) bool) []verdict {
 	now := time.Now()
 	out := make([]verdict, len(ending))
 	for i, a := range ending {
-		out[i] = verdict{a, l.settleLocked(a, now, ErrStopped.Error())}
+		out[i] = verdict{a, l.settleLocked(a, now, outcomeOf(ErrStopped))}
 	}
 	return out
 }

@@ -2,28 +2,22 @@ package dispatch
 
 import (
 	"log/slog"
-	"sync/atomic"
 	"time"
 
 	"github.com/carillon-io/carillon/fair"
-	"github.com/nats-io/nats.go"
 )
 
 // link is what the kinds nats, request and jetstream share: one goroutine that publishes, one that
 // confirms what was published, and the table of those that wait for a reply. A thousand requests in
 // flight are a thousand table entries, not goroutines.
 type link struct {
-	conn    *nats.Conn
-	up      chan struct{}
-	denials *denials
-	stuck   time.Duration
+	nats    *NATS
 	ledger  *ledger
 	logger  *slog.Logger
 	replies *replies
 
 	outbox *queue[*attempt]  // to the publisher
 	sent   *queue[published] // to the confirmer
-	lost   atomic.Uint64     // times that the client lost what it had buffered
 
 	// The publisher's.
 	message *message
@@ -48,10 +42,7 @@ func newLink(n *NATS, ledger *ledger, logger *slog.Logger) (*link, error) {
 		return nil, err
 	}
 	return &link{
-		conn:    n.conn,
-		up:      n.up,
-		denials: n.denials,
-		stuck:   n.stuck,
+		nats:    n,
 		ledger:  ledger,
 		logger:  logger,
 		replies: replies,
@@ -65,7 +56,3 @@ func newLink(n *NATS, ledger *ledger, logger *slog.Logger) (*link, error) {
 
 // publish lines an attempt up. It never blocks.
 func (k *link) publish(a *attempt) { k.outbox.push(a) }
-
-// life numbers the stretches of time in which nothing that was handed to the client can have been
-// lost unnoticed: it changes with each reconnect and with each failed write.
-func (k *link) life() uint64 { return k.conn.Stats().Reconnects + k.lost.Load() }

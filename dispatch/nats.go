@@ -25,6 +25,8 @@ type NATS struct {
 	// What the callbacks know. To ask the client would mean to wait while it dials.
 	connected  atomic.Bool
 	reconnects atomic.Uint64
+
+	lost atomic.Uint64 // times that the client lost what it had buffered
 }
 
 // ConnectNATS connects to NATS; url may list several servers, separated by commas. This is the one place where types of the NATS client cross the
@@ -60,6 +62,9 @@ func ConnectNATS(url string, options ...nats.Option) (*NATS, error) {
 		return nil, fmt.Errorf("connect to NATS at %s: %w", url, err)
 	}
 	n.conn = conn
+	if conn.IsConnected() {
+		n.connected.Store(true) // the callback may come a little later
+	}
 	return n, nil
 }
 

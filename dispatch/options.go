@@ -13,8 +13,9 @@ import (
 )
 
 // Handler is a target inside the program. It is called from many goroutines. The delivery is
-// read-only. The context ends with the attempt's timeout; a handler that ignores that is reported as
-// failed in time, but occupies its place in the lane until it returns. A panic is a failure.
+// read-only. The context ends with the attempt's timeout, or when the run is cancelled; a handler that
+// ignores that is reported as failed in time, but occupies its place in the lane until it returns. A
+// panic is a failure. With [Refuse] and [RetryAfter] an error says what should become of the run.
 type Handler func(ctx context.Context, d *job.Delivery) error
 
 // Options sets up a [Dispatcher]. The zero value works, without NATS and without handlers.

@@ -1,11 +1,6 @@
 package dispatch
 
-import (
-	"errors"
-	"fmt"
-
-	"github.com/nats-io/nats.go"
-)
+import "fmt"
 
 // groupMax is how many messages are published before the confirmer hears of them. Smaller confirms
 // a burst earlier; larger asks the client for less.
@@ -24,8 +19,8 @@ func (k *link) runPublisher(stop <-chan struct{}) {
 	for {
 		select {
 		case <-k.outbox.wake:
-		case <-k.up:
-			k.replies.failStale(k.life())
+		case <-k.nats.up:
+			k.replies.failStale(k.nats.life())
 		case <-stop:
 			return
 		}
@@ -33,8 +28,8 @@ func (k *link) runPublisher(stop <-chan struct{}) {
 			spare = k.lineUp(spare)
 			more = k.publishNext()
 			select {
-			case <-k.up:
-				k.replies.failStale(k.life())
+			case <-k.nats.up:
+				k.replies.failStale(k.nats.life())
 			case <-stop:
 				return
 			default:
@@ -88,7 +83,7 @@ func (k *link) holdBack() {
 // publishGroup publishes attempts in order and passes them to the confirmer. It returns how many it
 // is done with, which is fewer than all if the connection is down.
 func (k *link) publishGroup(attempts []*attempt) int {
-	life := k.life()
+	life := k.nats.life()
 	done := 0
 	for _, a := range attempts {
 		if !k.publishOne(a, life) {
@@ -112,7 +107,7 @@ func (k *link) publishOne(a *attempt, life uint64) bool {
 		k.replies.forget(a)
 		return true
 	}
-	err := k.conn.PublishMsg(k.message.of(a.delivery, reply))
+	err := k.nats.publish(k.message.of(a.delivery, reply))
 	k.message.drop(a.delivery)
 	switch {
 	case err == nil:
@@ -124,23 +119,7 @@ func (k *link) publishOne(a *attempt, life uint64) bool {
 	case isRefusal(err):
 		k.ledger.finish(a, fmt.Errorf("the NATS client refused the message: %w", err))
 	default:
-		// A write failed, and the client has dropped its buffer: this message and some before it.
-		// The confirmer fails those, because their life is over.
-		k.lost.Add(1)
-		k.ledger.finish(a, errUnconfirmed)
-		_ = k.conn.ForceReconnect() // fails only on a closed connection, where it is not needed
+		k.ledger.finish(a, errUnconfirmed) // and the confirmer fails those before it
 	}
 	return true
-}
-
-// isDown tells whether the client took nothing because it has no connection.
-func isDown(err error) bool {
-	return errors.Is(err, nats.ErrReconnectBufExceeded) || errors.Is(err, nats.ErrConnectionClosed) ||
-		errors.Is(err, nats.ErrConnectionDraining) || errors.Is(err, nats.ErrConnectionReconnecting)
-}
-
-// isRefusal tells whether the client took nothing because it does not like the message.
-func isRefusal(err error) bool {
-	return errors.Is(err, nats.ErrMaxPayload) || errors.Is(err, nats.ErrBadSubject) ||
-		errors.Is(err, nats.ErrBadHeaderMsg) || errors.Is(err, nats.ErrHeadersNotSupported)
 }

@@ -8,9 +8,13 @@ import (
 	"time"
 )
 
-// Every row value begins with rowVersion. Integers are varints (signed ones zig-zag), texts are a
+// Every row value begins with its version: rowVersion, or rowVersion2 where a row has got more members
+// since; those follow the older ones. Integers are varints (signed ones zig-zag), texts are a
 // uvarint length and bytes, instants are signed varints of milliseconds, durations of nanoseconds.
-const rowVersion = 1
+const (
+	rowVersion  = 1
+	rowVersion2 = 2
+)
 
 // textBytesMax bounds one text or byte string inside a row.
 const textBytesMax = 1 << 20
@@ -36,6 +40,18 @@ func appendBool(b []byte, v bool) []byte {
 	return append(b, 0)
 }
 
+func appendFloat(b []byte, v float64) []byte {
+	return binary.AppendUvarint(b, math.Float64bits(v))
+}
+
+func appendTexts(b []byte, list []string) []byte {
+	b = binary.AppendUvarint(b, uint64(len(list)))
+	for _, s := range list {
+		b = appendText(b, s)
+	}
+	return b
+}
+
 func appendPairs(b []byte, pairs []Pair) []byte {
 	b = binary.AppendUvarint(b, uint64(len(pairs)))
 	for _, p := range pairs {
@@ -47,17 +63,26 @@ func appendPairs(b []byte, pairs []Pair) []byte {
 // rowReader reads a row's value front to back. After the first fault every read returns zero, and
 // finish tells of it; so a decoder is a straight list of reads.
 type rowReader struct {
-	b   []byte
-	err error
+	b       []byte
+	version byte
+	err     error
 }
 
-func newRowReader(value []byte) *rowReader {
+// newRowReader begins to read a row of version 1.
+func newRowReader(value []byte) *rowReader { return newRowReaderUpTo(rowVersion, value) }
+
+// newRowReaderUpTo begins to read a row of a kind that has versions from 1 to a newest.
+func newRowReaderUpTo(newest byte, value []byte) *rowReader {
 	r := &rowReader{b: value}
-	if v := r.byte(); r.err == nil && v != rowVersion {
-		r.err = fmt.Errorf("%w: version %d, this build reads %d", ErrRow, v, rowVersion)
+	r.version = r.byte()
+	if r.err == nil && (r.version < rowVersion || r.version > newest) {
+		r.err = fmt.Errorf("%w: version %d, this build reads up to %d", ErrRow, r.version, newest)
 	}
 	return r
 }
+
+// has tells whether the row has the members that came with a version.
+func (r *rowReader) has(version byte) bool { return r.err == nil && r.version >= version }
 
 func (r *rowReader) fail(what string) {
 	if r.err == nil {
@@ -129,6 +154,19 @@ func (r *rowReader) bytes() []byte {
 }
 
 func (r *rowReader) text() string { return string(r.bytes()) }
+
+func (r *rowReader) float() float64 { return math.Float64frombits(r.uint()) }
+
+func (r *rowReader) texts() []string {
+	var list []string
+	for range r.count() {
+		if r.err != nil {
+			break
+		}
+		list = append(list, r.text())
+	}
+	return list
+}
 
 func (r *rowReader) count() int {
 	n := r.uint()

@@ -1,9 +1,6 @@
 package job
 
-import (
-	"encoding/binary"
-	"math"
-)
+import "encoding/binary"
 
 // EncodeDefinition returns the bytes of a definition as PutRecord stores them. It is deterministic:
 // equal definitions have equal bytes.
@@ -29,7 +26,22 @@ func EncodeDefinition(d *Definition) []byte {
 	b = binary.AppendUvarint(b, uint64(d.MaxCatchupRuns))
 	b = appendBool(b, d.Paused)
 	b = appendPairs(b, d.Labels)
-	return appendText(b, d.Description)
+	b = appendText(b, d.Description)
+	return appendDefinition2(b, d)
+}
+
+// appendDefinition2 appends what definitions have since version 2 of the record.
+func appendDefinition2(b []byte, d *Definition) []byte {
+	b = appendTexts(appendTexts(b, d.Schedules), d.Exclude)
+	b = binary.AppendUvarint(b, uint64(d.MaxConcurrent))
+	b = binary.AppendUvarint(b, uint64(d.PauseOnFailure))
+	return appendBool(appendFloat(b, d.Retry.Jitter), d.Retry.ClientErrors)
+}
+
+func (r *rowReader) definition2(d *Definition) {
+	d.Schedules, d.Exclude = r.texts(), r.texts()
+	d.MaxConcurrent, d.PauseOnFailure = r.uint32(), r.uint32()
+	d.Retry.Jitter, d.Retry.ClientErrors = r.float(), r.bool()
 }
 
 func (r *rowReader) definition() (d Definition) {
@@ -53,13 +65,16 @@ func (r *rowReader) definition() (d Definition) {
 	d.Paused = r.bool()
 	d.Labels = r.pairs()
 	d.Description = r.text()
+	if r.has(rowVersion2) {
+		r.definition2(&d)
+	}
 	return d
 }
 
 func appendRetry(b []byte, p Retry) []byte {
 	b = binary.AppendUvarint(b, uint64(p.MaxAttempts))
 	b = appendDuration(b, p.InitialInterval)
-	b = binary.AppendUvarint(b, math.Float64bits(p.Multiplier))
+	b = appendFloat(b, p.Multiplier)
 	return appendDuration(appendDuration(b, p.MaxInterval), p.MaxAge)
 }
 
@@ -67,7 +82,7 @@ func (r *rowReader) retry() Retry {
 	return Retry{
 		MaxAttempts:     r.uint32(),
 		InitialInterval: r.duration(),
-		Multiplier:      math.Float64frombits(r.uint()),
+		Multiplier:      r.float(),
 		MaxInterval:     r.duration(),
 		MaxAge:          r.duration(),
 	}
@@ -76,7 +91,7 @@ func (r *rowReader) retry() Retry {
 // PutRecord adds the cold row of a job. The definition comes encoded, so that the work of encoding is
 // done by whoever received it and not by the engine.
 func (b *Batch) PutRecord(s Stamp, definition []byte) {
-	v := append(b.value[:0], rowVersion)
+	v := append(b.value[:0], rowVersion2)
 	v = binary.AppendUvarint(v, uint64(s.Version))
 	v = appendMillis(appendMillis(v, s.CreatedAt), s.UpdatedAt)
 	v = append(appendMillis(v, s.Anchor), definition...)
@@ -87,7 +102,7 @@ func (b *Batch) PutRecord(s Stamp, definition []byte) {
 
 // DecodeRecord reads the cold row of a job.
 func DecodeRecord(id ID, value []byte) (Record, error) {
-	r := newRowReader(value)
+	r := newRowReaderUpTo(rowVersion2, value)
 	var rec Record
 	rec.Stamp = Stamp{ID: id, Version: r.uint32(), CreatedAt: r.millis(), UpdatedAt: r.millis(), Anchor: r.millis()}
 	rec.Def = r.definition()
@@ -118,18 +133,22 @@ func DecodeName(value []byte) (ID, error) {
 // PutNote adds the small text beside a job.
 func (b *Batch) PutNote(id ID, n Note) {
 	b.key = AppendJobKey(b.key[:0], KindNote, id)
-	b.value = appendText(appendMillis(append(b.value[:0], rowVersion), n.At), n.Reason)
+	b.value = appendText(appendMillis(append(b.value[:0], rowVersion2), n.At), n.Reason)
+	b.value = appendText(b.value, n.By)
 	b.Put(b.key, b.value)
 }
 
 // DecodeNote reads the small text beside a job.
 func DecodeNote(value []byte) (Note, error) {
-	r := newRowReader(value)
+	r := newRowReaderUpTo(rowVersion2, value)
 	n := Note{At: r.millis(), Reason: r.text()}
+	if r.has(rowVersion2) {
+		n.By = r.text()
+	}
 	return n, r.finish()
 }
 
-// DeleteJobRow drops a row that a job has one of: KindJob, KindTimer, KindNote.
+// DeleteJobRow drops a row that a job has one of: see AppendJobKey.
 func (b *Batch) DeleteJobRow(kind Kind, id ID) {
 	b.key = AppendJobKey(b.key[:0], kind, id)
 	b.Delete(b.key)

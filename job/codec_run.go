@@ -22,6 +22,12 @@ func (b *Batch) PutHistory(r *Run) {
 	b.Put(b.key, b.value)
 }
 
+// DeleteHistory drops a final run, when it is live again.
+func (b *Batch) DeleteHistory(id RunID) {
+	b.key = AppendHistoryKey(b.key[:0], id)
+	b.Delete(b.key)
+}
+
 // PutPayload adds the payload that a manual run carries in place of its job's.
 func (b *Batch) PutPayload(id RunID, payload []byte, isJSON bool) {
 	b.key = AppendPayloadKey(b.key[:0], id)
@@ -33,6 +39,8 @@ func (b *Batch) PutPayload(id RunID, payload []byte, isJSON bool) {
 func (b *Batch) DeletePayload(id RunID) {
 	b.key = AppendPayloadKey(b.key[:0], id)
 	b.Delete(b.key)
+	b.key = AppendOldPayloadKey(b.key[:0], id)
+	b.Delete(b.key)
 }
 
 // DecodePayload reads what PutPayload wrote. The payload points into value.
@@ -43,9 +51,14 @@ func DecodePayload(value []byte) (payload []byte, isJSON bool, err error) {
 	return value[2:], value[1] != 0, nil
 }
 
-// appendRunValue leaves out the identity, which is in the key.
+// appendRunValue leaves out the identity, which is in the key. Most runs have nothing that came with
+// version 2, and are written as version 1.
 func appendRunValue(v []byte, r *Run) []byte {
-	v = append(v, rowVersion, byte(r.Status), byte(r.Reason))
+	version := byte(rowVersion)
+	if r.Base != 0 || r.Deadline != 0 || r.Stale != 0 {
+		version = rowVersion2
+	}
+	v = append(v, version, byte(r.Status), byte(r.Reason))
 	v = appendMillis(v, r.Until)
 	v = binary.AppendUvarint(v, uint64(r.Attempt))
 	v = binary.AppendUvarint(v, r.Fence)
@@ -60,12 +73,16 @@ func appendRunValue(v []byte, r *Run) []byte {
 		v = appendDuration(appendMillis(v, a.LaunchedAt), a.Duration)
 		v = appendText(v, a.Error)
 	}
+	if version == rowVersion2 {
+		v = binary.AppendUvarint(v, uint64(r.Base))
+		v = binary.AppendUvarint(appendMillis(v, r.Deadline), uint64(r.Stale))
+	}
 	return v
 }
 
 // DecodeRun reads a live or a final run. The result shares nothing with value.
 func DecodeRun(id RunID, value []byte) (Run, error) {
-	r := newRowReader(value)
+	r := newRowReaderUpTo(rowVersion2, value)
 	run := Run{
 		ID: id, Status: Status(r.byte()), Reason: Reason(r.byte()), Until: r.millis(),
 		Attempt: r.uint32(), Fence: r.uint(),
@@ -80,6 +97,9 @@ func DecodeRun(id RunID, value []byte) (Run, error) {
 		run.Attempts = append(run.Attempts, Attempt{
 			Number: r.uint32(), Fence: r.uint(), LaunchedAt: r.millis(), Duration: r.duration(), Error: r.text(),
 		})
+	}
+	if r.has(rowVersion2) {
+		run.Base, run.Deadline, run.Stale = r.uint32(), r.millis(), r.uint32()
 	}
 	return run, r.finish()
 }

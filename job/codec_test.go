@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-var rewrite = flag.Bool("rewrite-golden", false, "write testdata/rows_v1.txt anew")
+var rewrite = flag.Bool("rewrite-golden", false, "write testdata/rows_v2.txt anew")
 
 // sampleDefinition sets every field, so that a field that the codec forgets is missed.
 func sampleDefinition() Definition {
@@ -27,6 +27,8 @@ func sampleDefinition() Definition {
 	d.Retry = Retry{MaxAttempts: 4, InitialInterval: time.Second, Multiplier: 1.5, MaxInterval: time.Minute, MaxAge: time.Hour}
 	d.Overlap, d.Missed = OverlapBufferOne, MissedBackfill
 	d.CatchupWindow, d.MaxCatchupRuns = 2*time.Hour, 11
+	d.Schedules, d.Exclude = []string{"@daily", "@hourly"}, []string{"2026-12-25"}
+	d.Retry.Jitter, d.Retry.ClientErrors, d.PauseOnFailure, d.MaxConcurrent = 0.25, true, 6, 8
 	d.Paused, d.Labels, d.Description = true, []Pair{{"team", "billing"}}, "sends the report"
 	return d
 }
@@ -34,7 +36,7 @@ func sampleDefinition() Definition {
 func sampleRun() Run {
 	return Run{
 		ID: RunID{Job: 77, At: 1764576000000, Seq: 3}, Status: StatusDead, Reason: ReasonOverlap, Until: 1764576060000,
-		Attempt: 3, Fence: 99, Due: 1764576000500, LaunchedAt: 1764576000501, FinishedAt: 1764576000600,
+		Attempt: 3, Base: 2, Deadline: 1764576009000, Stale: 1, Fence: 99, Due: 1764576000500, LaunchedAt: 1764576000501, FinishedAt: 1764576000600,
 		Lateness: 412 * time.Microsecond, Duration: 98 * time.Millisecond, Error: "HTTP 503", Result: "r", HasPayload: true,
 		Attempts: []Attempt{{Number: 1, Fence: 97, LaunchedAt: 1764576000001, Duration: time.Millisecond, Error: "refused"}},
 	}
@@ -43,11 +45,30 @@ func sampleRun() Run {
 func samplePositions() (Timer, Profile, Note) {
 	return Timer{Profile: 5, Cursor: 1764576000000, Last: 1764489600000, Version: 3, Runs: 8, Manual: 2, Flags: FlagPaused | FlagLastManual},
 		Profile{
-			Spec:    Spec{Expr: "0 8 * * 1-5", Zone: "America/New_York", StartsAt: 1, EndsAt: 2},
+			Spec:    Spec{Expr: "0 8 * * 1-5", Exclude: "2026-12-25", Zone: "America/New_York", StartsAt: 1, EndsAt: 2},
 			Overlap: OverlapSkip, Missed: MissedFireOnce, CatchupWindow: 3600000, MaxCatchupRuns: 10, MaxRuns: 4,
-			Retry: Defaults().Retry,
+			Retry: Defaults().Retry, Jitter: 5000, MaxConcurrent: 2, PauseOnFailure: 3, ReportWithin: 30_000,
 		},
-		Note{At: 1764576000000, Reason: "holiday"}
+		Note{At: 1764576000000, Reason: "holiday", By: "ann"}
+}
+
+func sampleAudit() AuditEntry {
+	return AuditEntry{
+		ID: AuditID{LSN: 900, Seq: 2}, At: 1764576000000, Actor: Actor{By: "ann", From: "nats"}, Action: ActionUpdate,
+		Tenant: "acme", Name: "billing/daily", Job: 77, Detail: "d", Before: []byte("b"), After: []byte("a"),
+	}
+}
+
+func sampleNotice() Notice {
+	return Notice{
+		ID: NoticeID{LSN: 901, Seq: 3}, Dead: true, Event: true, At: 1764576000000, Run: sampleRun().ID, Status: StatusDead,
+		Reason: ReasonMissed, Until: 1764576000001, Attempt: 3, Fence: 99, Error: "HTTP 503",
+		Tenant: "acme", Name: "n",
+	}
+}
+
+func sampleCalendar() Calendar {
+	return Calendar{Tenant: "acme", Name: "holidays", Exclude: []string{"2026-12-25"}, Description: "x", Version: 2, UpdatedAt: 1764576000000}
 }
 
 // sampleBatch holds one change of each kind.
@@ -65,11 +86,21 @@ func sampleBatch() *Batch {
 	b.PutNote(77, note)
 	b.PutOnce(20423, "key-1", run.ID)
 	b.PutPayload(run.ID, []byte("[1]"), true)
+	b.PutStreak(77, 4)
+	b.PutDebt(77, []Debt{{From: 1764576000000, Last: 1764576060000}})
+	b.PutDead(TenantHash(d.Tenant), run.ID)
+	entry, notice, calendar := sampleAudit(), sampleNotice(), sampleCalendar()
+	b.PutNotice(&notice)
+	b.PutAudit(&entry)
+	b.PutCalendar(&calendar)
 	b.DeleteRun(run.ID)
 	b.DeletePayload(run.ID)
 	b.DeleteName(d.Tenant, d.Name)
 	b.DeleteJobRow(KindTimer, 77)
 	b.DeleteProfile(5)
+	b.DeleteDead(TenantHash(d.Tenant), run.ID)
+	b.DeleteNotice(notice.ID)
+	b.DeleteCalendar("acme", "holidays")
 	b.DeleteRange(AppendBucket(nil, KindHistory, 1), AppendBucket(nil, KindHistory, 9))
 	return &b
 }
@@ -118,21 +149,41 @@ func TestRowsRoundTrip(t *testing.T) {
 		case KindOnce:
 			id, err := DecodeOnce(c.Value)
 			check("once", id, wantRun.ID, err)
-		case KindPayload:
+		case KindRunPayload:
 			p, isJSON, err := DecodePayload(c.Value)
 			check("payload", fmt.Sprint(string(p), isJSON), "[1]true", err)
+		case KindStreak:
+			n, err := DecodeStreak(c.Value)
+			check("streak", n, uint32(4), err)
+		case KindDebt:
+			d, err := DecodeDebt(c.Value)
+			check("debt", d, []Debt{{From: 1764576000000, Last: 1764576060000}}, err)
+		case KindDead:
+			id, err := ParseDeadKey(c.Key)
+			check("dead", id, wantRun.ID, err)
+		case KindOutbox:
+			n, err := DecodeNotice(c.Key, c.Value)
+			check("notice", n, sampleNotice(), err)
+		case KindAudit:
+			_, id, err := ParseAuditKey(c.Key)
+			check("audit key", id, sampleAudit().ID, err)
+			e, err := DecodeAudit(id, c.Value)
+			check("audit", e, sampleAudit(), err)
+		case KindCalendar:
+			got, err := DecodeCalendar(c.Key, c.Value)
+			check("calendar", got, sampleCalendar(), err)
 		}
 		return nil
 	})
-	if err != nil || puts != 10 {
+	if err != nil || puts != 16 {
 		t.Fatalf("%d puts, %v", puts, err)
 	}
 }
 
-// TestGoldenRows pins the bytes of version 1: a change of the codec that older data could not follow
-// shows here.
+// TestGoldenRows pins the bytes that this build writes: a change of the codec that older data could
+// not follow shows here.
 func TestGoldenRows(t *testing.T) {
-	const path = "testdata/rows_v1.txt"
+	const path = "testdata/rows_v2.txt"
 	var out strings.Builder
 	err := Changes(sampleBatch().Bytes(), func(c Change) error {
 		_, err := fmt.Fprintf(&out, "op %d key %x value %x\n", c.Op, c.Key, c.Value)
@@ -191,8 +242,21 @@ func decodeAll(batch []byte) {
 			_, _ = DecodeNote(c.Value)
 		case KindOnce:
 			_, _ = DecodeOnce(c.Value)
-		case KindPayload:
+		case KindPayload, KindRunPayload:
 			_, _, _ = DecodePayload(c.Value)
+		case KindStreak:
+			_, _ = DecodeStreak(c.Value)
+		case KindDebt:
+			_, _ = DecodeDebt(c.Value)
+		case KindDead:
+			_, _ = ParseDeadKey(c.Key)
+		case KindOutbox:
+			_, _ = DecodeNotice(c.Key, c.Value)
+		case KindAudit:
+			_, _ = DecodeAudit(AuditID{}, c.Value)
+			_, _, _ = ParseAuditKey(c.Key)
+		case KindCalendar:
+			_, _ = DecodeCalendar(c.Key, c.Value)
 		}
 		return nil
 	})

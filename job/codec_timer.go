@@ -31,14 +31,19 @@ func DecodeTimer(value []byte) (Timer, error) {
 
 // PutProfile adds an interned profile under its number.
 func (b *Batch) PutProfile(n uint32, p Profile) {
-	v := append(b.value[:0], rowVersion)
+	v := append(b.value[:0], rowVersion2)
 	v = appendText(appendText(v, p.Spec.Expr), p.Spec.Zone)
 	v = appendMillis(appendMillis(v, p.Spec.StartsAt), p.Spec.EndsAt)
 	v = append(v, byte(p.Overlap), byte(p.Missed))
 	v = appendMillis(v, p.CatchupWindow)
 	v = binary.AppendUvarint(v, uint64(p.MaxCatchupRuns))
 	v = binary.AppendUvarint(v, uint64(p.MaxRuns))
-	b.value = appendRetry(v, p.Retry)
+	v = appendRetry(v, p.Retry)
+	v = appendText(v, p.Spec.Exclude)
+	v = appendMillis(appendMillis(v, p.Jitter), p.ReportWithin)
+	v = binary.AppendUvarint(v, uint64(p.MaxConcurrent))
+	v = binary.AppendUvarint(v, uint64(p.PauseOnFailure))
+	b.value = appendBool(appendFloat(v, p.Retry.Jitter), p.Retry.ClientErrors)
 	b.key = AppendProfileKey(b.key[:0], n)
 	b.Put(b.key, b.value)
 }
@@ -51,14 +56,58 @@ func (b *Batch) DeleteProfile(n uint32) {
 
 // DecodeProfile reads an interned profile.
 func DecodeProfile(value []byte) (Profile, error) {
-	r := newRowReader(value)
+	r := newRowReaderUpTo(rowVersion2, value)
 	p := Profile{
 		Spec:    Spec{Expr: r.text(), Zone: r.text(), StartsAt: r.millis(), EndsAt: r.millis()},
 		Overlap: Overlap(r.byte()), Missed: Missed(r.byte()),
 		CatchupWindow: r.millis(), MaxCatchupRuns: r.uint32(), MaxRuns: r.uint32(),
 	}
 	p.Retry = r.retry()
+	if r.has(rowVersion2) {
+		p.Spec.Exclude = r.text()
+		p.Jitter, p.ReportWithin = r.millis(), r.millis()
+		p.MaxConcurrent, p.PauseOnFailure = r.uint32(), r.uint32()
+		p.Retry.Jitter, p.Retry.ClientErrors = r.float(), r.bool()
+	}
 	return p, r.finish()
+}
+
+// PutDebt adds the missed ticks that a job has still to fire, oldest first.
+func (b *Batch) PutDebt(id ID, ranges []Debt) {
+	v := binary.AppendUvarint(append(b.value[:0], rowVersion), uint64(len(ranges)))
+	for _, d := range ranges {
+		v = appendMillis(appendMillis(v, d.From), d.Last)
+	}
+	b.value = v
+	b.key = AppendJobKey(b.key[:0], KindDebt, id)
+	b.Put(b.key, b.value)
+}
+
+// DecodeDebt reads the missed ticks that a job has still to fire.
+func DecodeDebt(value []byte) ([]Debt, error) {
+	r := newRowReader(value)
+	var ranges []Debt
+	for range r.count() {
+		if r.err != nil {
+			break
+		}
+		ranges = append(ranges, Debt{From: r.millis(), Last: r.millis()})
+	}
+	return ranges, r.finish()
+}
+
+// PutStreak adds how many runs of a job in a row ended dead.
+func (b *Batch) PutStreak(id ID, n uint32) {
+	b.key = AppendJobKey(b.key[:0], KindStreak, id)
+	b.value = binary.AppendUvarint(append(b.value[:0], rowVersion), uint64(n))
+	b.Put(b.key, b.value)
+}
+
+// DecodeStreak reads how many runs of a job in a row ended dead.
+func DecodeStreak(value []byte) (uint32, error) {
+	r := newRowReader(value)
+	n := r.uint32()
+	return n, r.finish()
 }
 
 // PutMeta adds a number under a name: counters and marks of the whole engine.

@@ -35,21 +35,9 @@ func (s *Schedule) compileMacro(text string, loc *time.Location) error {
 }
 
 func (s *Schedule) compileCron(text string, loc *time.Location) error {
-	fields, err := splitFields(text)
+	fields, pattern, err := parseCron(text)
 	if err != nil {
 		return err
-	}
-	for i := range fields {
-		if fields[i], err = cronFields[i].normalise(fields[i]); err != nil {
-			return err
-		}
-	}
-	pattern, err := parsePattern(fields)
-	if err != nil {
-		return err
-	}
-	if _, ok := pattern.next(0); !ok {
-		return badSchedule("never runs: no date has the day, month and weekday of %q; want days that exist, such as 28 2 for the end of February", clip(text))
 	}
 	fixed := fields[fieldMinute][0] != '*' && fields[fieldHour][0] != '*'
 	s.kind, s.cron = ScheduleCron, &cron{pattern: pattern, fixed: fixed, loc: loc}
@@ -57,35 +45,39 @@ func (s *Schedule) compileCron(text string, loc *time.Location) error {
 	if loc != nil {
 		s.spec.Zone = loc.String()
 	}
-	return s.checkWindow()
-}
-
-// checkWindow refuses a window that holds no tick: it is a mistake, and the job would complete unseen.
-func (s *Schedule) checkWindow() error {
-	if s.spec.EndsAt == 0 {
-		return nil
-	}
-	unended := *s
-	unended.until = MillisMax
-	if first, ok := unended.Next(s.from-1, 0); ok && first >= s.until {
-		return Errorf(CodeInvalidField, "ends_at", "%s must be after the first tick of the schedule, which is %s", s.spec.EndsAt, first)
-	}
 	return nil
 }
 
-// splitFields returns the six fields of an expression.
-func splitFields(text string) (fields [6]string, err error) {
+// parseCron reads an expression: its fields in their one spelling, and what they match.
+func parseCron(text string) (fields cronText, p pattern, err error) {
+	if fields, err = splitFields(text); err != nil {
+		return fields, p, err
+	}
+	for i := range fields {
+		if fields[i], err = cronFields[i].normalise(fields[i]); err != nil {
+			return fields, p, err
+		}
+	}
+	if p, err = parsePattern(fields); err != nil {
+		return fields, p, err
+	}
+	if _, ok := p.next(0); !ok {
+		return fields, p, badSchedule("never runs: no date has the day, month, weekday and year of %q; want days that exist, such as L 2 for the end of February", clip(text))
+	}
+	return fields, p, nil
+}
+
+// splitFields returns the seven fields of an expression.
+func splitFields(text string) (fields cronText, err error) {
 	words := strings.Fields(strings.ReplaceAll(text, "?", "*"))
+	fields[fieldSecond], fields[fieldYear] = "0", "*"
 	switch len(words) {
-	case 6:
+	case 6, 7:
 		copy(fields[:], words)
 		return fields, nil
 	case 5:
-		fields[fieldSecond] = "0"
 		copy(fields[fieldMinute:], words)
 		return fields, nil
-	case 7:
-		return fields, badSchedule("has 7 fields; a year is not supported yet; want 6 fields, with starts_at and ends_at for the year")
 	case 1:
 		if _, err := time.ParseDuration(text); err == nil {
 			return fields, badSchedule("%q is no schedule; want @every %s", clip(text), clip(text))
@@ -94,33 +86,57 @@ func splitFields(text string) (fields [6]string, err error) {
 			return fields, badSchedule("%q is no schedule; want @at %s", clip(text), clip(text))
 		}
 	}
-	return fields, badSchedule("has the wrong number of fields, %d; want 5 (minute, hour, day of month, month, day of week) or 6 (a second first)", len(words))
+	return fields, badSchedule("has the wrong number of fields, %d; want 5 (minute, hour, day of month, month, day of week), 6 (a second first) or 7 (a year last too)", len(words))
 }
 
-// joinFields writes the canonical expression; a second of 0 is not written.
-func joinFields(fields [6]string) string {
-	if fields[fieldSecond] == "0" {
-		return strings.Join(fields[fieldMinute:], " ")
+// joinFields writes the canonical expression: neither a second of 0 nor every year is written, as long
+// as the number of fields tells which they are.
+func joinFields(fields cronText) string {
+	switch {
+	case fields[fieldYear] != "*":
+		return strings.Join(fields[:], " ")
+	case fields[fieldSecond] != "0":
+		return strings.Join(fields[:fieldYear], " ")
 	}
-	return strings.Join(fields[:], " ")
+	return strings.Join(fields[fieldMinute:fieldYear], " ")
 }
 
-// parsePattern turns normalised fields into a pattern.
-func parsePattern(fields [6]string) (pattern, error) {
-	parsed, err := parseBits(strings.Join(fields[:], " "))
+// parsePattern turns normalised fields into a pattern. What the parser does not know, it does not see:
+// the moving items of the day fields, and the year.
+func parsePattern(fields cronText) (pattern, error) {
+	const starBit = 1 << 63 // the parser's own mark, not kept for */n
+	dates, movingDates := cutMoving(fields[fieldDom])
+	weekdays, movingWeekdays := cutMoving(fields[fieldDow])
+	plain := fields
+	plain[fieldDom], plain[fieldDow] = orStar(dates), orStar(weekdays)
+	parsed, err := parseBits(strings.Join(plain[:fieldYear], " "))
 	if err != nil {
 		return pattern{}, badSchedule("%q is not understood; want fields such as 0 8 * * 1-5", clip(joinFields(fields)))
 	}
-	const starBit = 1 << 63 // the parser's own mark, not kept for */n
-	return pattern{
+	p := pattern{
 		second: parsed.Second &^ starBit,
 		minute: parsed.Minute &^ starBit,
 		hour:   uint32(parsed.Hour &^ starBit),
-		dom:    uint32(parsed.Dom &^ starBit),
 		month:  uint32(parsed.Month &^ starBit),
-		dow:    parsed.Dow &^ starBit,
 		either: fields[fieldDom][0] != '*' && fields[fieldDow][0] != '*',
-	}, nil
+		moving: newMovingDays(movingDates, movingWeekdays),
+	}
+	if dates != "" {
+		p.dom = uint32(parsed.Dom &^ starBit)
+	}
+	if weekdays != "" {
+		p.dow = parsed.Dow &^ starBit
+	}
+	p.years, err = parseYears(fields[fieldYear])
+	return p, err
+}
+
+// orStar stands in for a field that the parser does not see.
+func orStar(field string) string {
+	if field == "" {
+		return "*"
+	}
+	return field
 }
 
 // parseBits calls the parser, which is known to panic on some malformed texts. None of those should

@@ -13,13 +13,13 @@ func (f *cronField) explain(word string) string {
 	case word == "":
 		return "lacks a value; want a range such as 1-5"
 	case strings.Contains(word, "#"):
-		return "uses #, the n-th weekday of a month, which is not supported yet; want plain weekdays such as 1-5"
+		return "uses #, the n-th weekday of a month, which belongs into the day of week"
 	case f.fullName(word) != "":
 		return "has a full name; want " + f.fullName(word)
-	case upper == "L" || upper == "LW" || f.hasSuffix(upper, "L"):
-		return "uses L, the last day, which is not supported yet; want numbered days, such as 1 for the first of the month"
-	case upper == "W" || f.hasSuffix(upper, "W"):
-		return "uses W, the nearest workday, which is not supported yet; want plain days such as 15"
+	case f.moving == nil && (upper == "L" || upper == "LW" || f.hasSuffix(upper, "L")):
+		return "uses L, the last day, which belongs into the day of month or the day of week"
+	case f.moving == nil && (upper == "W" || f.hasSuffix(upper, "W")):
+		return "uses W, the nearest weekday, which belongs into the day of month"
 	case strings.HasPrefix(upper, "H"):
 		return "uses H, a value picked by hash, which is not supported; want a number"
 	case strings.HasPrefix(word, "*"):

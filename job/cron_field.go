@@ -7,6 +7,10 @@ type cronField struct {
 	name      string
 	low, high int
 	names     []string // of the values from low, if they have any
+
+	// moving returns the one spelling of an item that falls on another date each month, and false if it
+	// is none; nil in fields that have no such items.
+	moving func(f *cronField, text string) (string, bool, error)
 }
 
 var (
@@ -14,15 +18,20 @@ var (
 	dayNames   = []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}
 )
 
-// cronFields are the six fields in their order; an expression of five leaves out the first.
-var cronFields = [6]cronField{
+// cronFields are the seven fields in their order. An expression of six leaves out the last, one of five
+// the first too.
+var cronFields = [...]cronField{
 	{name: "second", low: 0, high: 59},
 	{name: "minute", low: 0, high: 59},
 	{name: "hour", low: 0, high: 23},
-	{name: "day of month", low: 1, high: 31},
+	{name: "day of month", low: 1, high: 31, moving: (*cronField).movingDate},
 	{name: "month", low: 1, high: 12, names: monthNames},
-	{name: "day of week", low: 0, high: 6, names: dayNames},
+	{name: "day of week", low: 0, high: 6, names: dayNames, moving: (*cronField).movingWeekday},
+	{name: "year", low: yearMin, high: yearMax},
 }
+
+// cronText is the fields of an expression as text.
+type cronText [len(cronFields)]string
 
 // The places of the fields in cronFields.
 const (
@@ -32,16 +41,27 @@ const (
 	fieldDom
 	fieldMonth
 	fieldDow
+	fieldYear
 )
 
 // sunday is the other number of Sunday, which makes 5-7 a range.
 const sunday = 7
 
 // normalise returns the one spelling of a field: numbers for names, no leading zeros, Sunday as 0, and
-// no range or step that says nothing. That is all the parser ever sees.
+// no range or step that says nothing.
 func (f *cronField) normalise(text string) (string, error) {
 	items := strings.Split(text, ",")
 	for i, item := range items {
+		if f.moving != nil {
+			word, ok, err := f.moving(f, item)
+			if err != nil {
+				return "", err
+			}
+			if ok {
+				items[i] = word
+				continue
+			}
+		}
 		it, err := f.parseItem(item)
 		if err != nil {
 			return "", err
@@ -115,6 +135,9 @@ func (f *cronField) parseValue(text, word string) (int, error) {
 	n, ok := parseDigits(word)
 	if !ok {
 		return 0, f.bad(text, "%s", f.explain(word))
+	}
+	if f.high == sunday-1 && n >= yearMin {
+		return 0, f.bad(text, "has %s, a year; want all seven fields for one, a second first: 0 0 8 1 1 ? %s", word, word)
 	}
 	if n < f.low || n > f.high && !(f.high == sunday-1 && n == sunday) {
 		return 0, f.bad(text, "has %s, which is out of range; want %d-%d", word, f.low, f.high)

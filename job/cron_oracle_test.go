@@ -13,7 +13,7 @@ import (
 type moment struct {
 	instant int64 // seconds since the epoch
 	wall    int64 // what the wall clock shows, as seconds
-	fields  [6]int
+	fields  [7]int
 }
 
 func lookAt(instant int64, loc *time.Location) moment {
@@ -23,13 +23,15 @@ func lookAt(instant int64, loc *time.Location) moment {
 	return moment{
 		instant: instant,
 		wall:    time.Date(year, month, day, hour, minute, second, 0, time.UTC).Unix(),
-		fields:  [6]int{second, minute, hour, day, int(month), int(local.Weekday())},
+		fields:  [7]int{second, minute, hour, day, int(month), int(local.Weekday()), year},
 	}
 }
 
 // oracle is a cron expression: for each field, which values are in it.
 type oracle struct {
 	in     [6][64]bool
+	years  map[int]bool // nil is every year
+	moving [6][]func(time.Time) bool
 	dayAnd bool
 	wild   bool
 }
@@ -39,14 +41,22 @@ var oracleNames = strings.NewReplacer("jan", "1", "feb", "2", "mar", "3", "apr",
 	"sun", "0", "mon", "1", "tue", "2", "wed", "3", "thu", "4", "fri", "5", "sat", "6")
 
 func newOracle(expr string) *oracle {
-	words := strings.Fields(oracleNames.Replace(strings.ToLower(expr)))
+	words := strings.Fields(oracleNames.Replace(strings.ToLower(strings.ReplaceAll(expr, "?", "*"))))
 	if len(words) == 5 {
 		words = append([]string{"0"}, words...)
 	}
 	o := &oracle{}
+	if len(words) == 7 {
+		o.addYears(words[6])
+		words = words[:6]
+	}
 	limits := [6][2]int{{0, 59}, {0, 59}, {0, 23}, {1, 31}, {1, 12}, {0, 6}}
 	for i, word := range words {
 		for item := range strings.SplitSeq(word, ",") {
+			if f := oracleDay(i, item); f != nil {
+				o.moving[i] = append(o.moving[i], f)
+				continue
+			}
 			o.add(i, item, limits[i][0], limits[i][1])
 		}
 	}
@@ -86,10 +96,13 @@ func (o *oracle) matches(m moment) bool {
 	if !o.in[0][f[0]] || !o.in[1][f[1]] || !o.in[2][f[2]] || !o.in[4][f[4]] {
 		return false
 	}
-	if o.dayAnd {
-		return o.in[3][f[3]] && o.in[5][f[5]]
+	if o.years != nil && !o.years[f[6]] {
+		return false
 	}
-	return o.in[3][f[3]] || o.in[5][f[5]]
+	if o.dayAnd {
+		return o.hasDay(3, f) && o.hasDay(5, f)
+	}
+	return o.hasDay(3, f) || o.hasDay(5, f)
 }
 
 // ticks walks through moments that are one step apart, the first of which only sets the clock.

@@ -1,15 +1,6 @@
 package job
 
-import (
-	"math/bits"
-	"time"
-)
-
-const daySeconds = 24 * 60 * 60
-
-// calendarYears is the period of the Gregorian calendar, weekdays included: a date that does not come
-// within it never comes.
-const calendarYears = 400
+import "math/bits"
 
 // weeks repeats seven bits over the 38 that a month and the days before it in its first week need.
 const weeks = 1 | 1<<7 | 1<<14 | 1<<21 | 1<<28 | 1<<35
@@ -22,50 +13,47 @@ type pattern struct {
 	dom            uint32
 	month          uint32
 	dow            uint64
-	either         bool // both day fields are restricted: a day need match only one of them
+	either         bool        // both day fields are restricted: a day need match only one of them
+	moving         *movingDays // days that differ from month to month, in both day fields; nil is none
+	years          *yearSet    // nil is every year
 }
 
 // next returns the first wall time of the pattern at or after the given one.
 func (p *pattern) next(wall int64) (int64, bool) {
 	day := floorDiv(wall, daySeconds)
-	year, month, dom := time.Unix(wall, 0).UTC().Date()
-	first := day - int64(dom) + 1
-	days := p.days(year, month, first)
+	m, dom := monthAt(day)
+	days := p.days(&m)
 	if days>>dom&1 != 0 {
 		if sec, ok := p.timeFrom(int(wall - day*daySeconds)); ok {
 			return day*daySeconds + int64(sec), true
 		}
 	}
 	days = days >> (dom + 1) << (dom + 1)
-	for last := year + calendarYears; days == 0; days = p.days(year, month, first) {
-		first += int64(daysIn(year, month))
-		if month++; month > time.December {
-			year, month = year+1, time.January
-		}
-		if year > last {
+	for last := m.year + calendarYears; days == 0; days = p.days(&m) {
+		if !m.advance(p.years) || m.year > last {
 			return 0, false
 		}
 	}
 	sec, ok := p.timeFrom(0)
-	return (first+int64(bits.TrailingZeros32(days))-1)*daySeconds + int64(sec), ok
+	return m.second(bits.TrailingZeros32(days), sec), ok
 }
 
-// days returns the days of a month that match, bit n for day n. The month's first day is counted from
-// the Unix epoch.
-func (p *pattern) days(year int, month time.Month, first int64) uint32 {
-	if p.month>>month&1 == 0 {
+// days returns the days of a month that match, bit n for day n.
+func (p *pattern) days(m *calendarMonth) uint32 {
+	if p.month>>m.month&1 == 0 || p.years != nil && !p.years.has(m.year) {
 		return 0
 	}
-	weekday := (first + int64(time.Thursday)) % 7 // the epoch was a Thursday
-	if weekday < 0 {
-		weekday += 7
+	weekday, length := m.weekday(), daysIn(m.year, m.month)
+	byDate, byWeek := p.dom, uint32(p.dow*weeks>>weekday<<1)
+	if p.moving != nil {
+		byDate |= p.moving.byDate(weekday, length)
+		byWeek |= p.moving.byWeek(weekday, length)
 	}
-	byWeek := uint32(p.dow * weeks >> weekday << 1)
-	exist := uint32(1)<<(daysIn(year, month)+1) - 2
+	exist := uint32(1)<<(length+1) - 2
 	if p.either {
-		return (p.dom | byWeek) & exist
+		return (byDate | byWeek) & exist
 	}
-	return p.dom & byWeek & exist
+	return byDate & byWeek & exist
 }
 
 // timeFrom returns the first second of a day, at or after the given one, whose time matches.
@@ -86,26 +74,4 @@ func (p *pattern) timeFrom(sec int) (int, bool) {
 		return 0, false
 	}
 	return bits.TrailingZeros32(rest)*3600 + bits.TrailingZeros64(p.minute)*60 + bits.TrailingZeros64(p.second), true
-}
-
-func daysIn(year int, month time.Month) int {
-	switch month {
-	case time.February:
-		if year%4 == 0 && (year%100 != 0 || year%400 == 0) {
-			return 29
-		}
-		return 28
-	case time.April, time.June, time.September, time.November:
-		return 30
-	}
-	return 31
-}
-
-// floorDiv divides and rounds down.
-func floorDiv(a, b int64) int64 {
-	q := a / b
-	if a%b < 0 {
-		q--
-	}
-	return q
 }

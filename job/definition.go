@@ -1,6 +1,10 @@
 package job
 
-import "time"
+import (
+	"slices"
+	"strings"
+	"time"
+)
 
 // Definition is a job as its owner wrote it, with the defaults filled in. It is a value: nothing in
 // it is shared with the engine, and nobody changes one that was handed on.
@@ -8,12 +12,14 @@ type Definition struct {
 	Tenant string
 	Name   string
 
-	Schedule string // as written: cron, @every, @at, with or without CRON_TZ=
-	Timezone string // IANA name; "" is UTC
-	StartsAt Millis // no tick before it; 0 is none
-	EndsAt   Millis // no tick at or after it; 0 is none
-	MaxRuns  uint32 // scheduled runs until the job completes; 0 is no limit
-	Jitter   time.Duration
+	Schedule  string        // as written: cron, @every, @at, with or without CRON_TZ=; "" if there are several
+	Schedules []string      // as written, instead of Schedule: a tick of any of them is a tick
+	Exclude   []string      // as written: dates, ranges, cron expressions, @calendar NAME; what matches is no tick
+	Timezone  string        // IANA name; "" is UTC
+	StartsAt  Millis        // no tick before it; 0 is none
+	EndsAt    Millis        // no tick at or after it; 0 is none
+	MaxRuns   uint32        // scheduled runs until the job completes; 0 is no limit
+	Jitter    time.Duration // runs are launched up to so much after their scheduled time; see JitterOf
 
 	Target      Target
 	Payload     []byte
@@ -21,9 +27,11 @@ type Definition struct {
 	Headers     []Pair
 	Completion  Completion
 
-	AttemptTimeout time.Duration
+	AttemptTimeout time.Duration // for a target to answer, or for a worker to report
 	Retry          Retry
+	PauseOnFailure uint32 // runs in a row that end dead until the job is paused; 0 never pauses it
 	Overlap        Overlap
+	MaxConcurrent  uint32 // with OverlapAllow: runs that may go on at a time; 0 is no limit
 	Missed         Missed
 	CatchupWindow  time.Duration
 	MaxCatchupRuns uint32
@@ -65,6 +73,8 @@ type Retry struct {
 	Multiplier      float64       // each further interval is this much longer; at least 1
 	MaxInterval     time.Duration // no interval is longer
 	MaxAge          time.Duration // no attempt begins later than this after the scheduled time; 0 is no limit
+	Jitter          float64       // each interval is longer by up to this share of it, which spreads herds; 0 to 1
+	ClientErrors    bool          // an answer that blames the request (4xx but 408, 425, 429) is followed by another attempt too
 }
 
 // Defaults returns a definition with the default of every field that has one.
@@ -77,6 +87,7 @@ func Defaults() Definition {
 			InitialInterval: time.Second,
 			Multiplier:      2,
 			MaxInterval:     5 * time.Minute,
+			Jitter:          RetryJitterDefault,
 		},
 		Overlap:        OverlapSkip,
 		Missed:         MissedFireOnce,
@@ -85,16 +96,35 @@ func Defaults() Definition {
 	}
 }
 
-// Spec returns the schedule of the definition as text.
+// Spec returns the schedule of the definition as text, with the calendars that it refers to by tenant
+// and name. A definition that is not valid may give a spec that is.
 func (d *Definition) Spec() Spec {
-	return Spec{Expr: d.Schedule, Zone: d.Timezone, StartsAt: d.StartsAt, EndsAt: d.EndsAt}
+	s := Spec{Expr: d.Schedule, Zone: d.Timezone, StartsAt: d.StartsAt, EndsAt: d.EndsAt}
+	if s.Expr == "" {
+		s.Expr = strings.Join(d.Schedules, "\n")
+	}
+	s.Exclude = strings.Join(d.Exclude, "\n")
+	if !strings.Contains(s.Exclude, calendarPrefix) {
+		return s
+	}
+	lines := slices.Clone(d.Exclude)
+	for i, line := range lines {
+		if name, ok := cutCalendar(line); ok {
+			lines[i] = calendarPrefix + " " + d.Tenant + "/" + name
+		}
+	}
+	s.Exclude = strings.Join(lines, "\n")
+	return s
 }
 
-// Backoff returns how long to wait after attempt number n (from 1) has failed.
-func (r Retry) Backoff(n uint32) time.Duration {
+// Backoff returns how long to wait after attempt number n (from 1) of a run has failed: intervals that
+// grow exponentially up to a cap, and the jitter on top. The jitter follows from the run and the number,
+// so that it is the same wherever it is computed.
+func (r Retry) Backoff(n uint32, run RunID) time.Duration {
 	wait := float64(r.InitialInterval)
 	for i := uint32(1); i < n && wait < float64(r.MaxInterval); i++ {
 		wait *= r.Multiplier
 	}
-	return min(time.Duration(wait), r.MaxInterval)
+	wait = min(wait, float64(r.MaxInterval))
+	return time.Duration(wait + wait*r.Jitter*share(uint64(run.Job), uint64(run.At), uint64(run.Seq)<<32|uint64(n)))
 }

@@ -24,5 +24,9 @@ type Outcome struct {
 	LaunchedAt time.Time     // when the sender began; zero if it never did
 	Duration   time.Duration // from then to the end, on the monotonic clock
 	Error      string        // "" is success; else at most ErrorBytesMax bytes, valid UTF-8
+	Refused    bool          // with Error: the target blames the request, so another attempt would fail alike
+	RetryAfter time.Duration // with Error: the target asks to be left alone for so long; 0 is no wish
+	Result     string        // with success: what a worker reported; at most ResultBytesMax bytes
 	Skipped    Reason        // not zero: never launched, for this reason
+	Cancelled  Reason        // not zero: the run is to end whatever its attempt does, for this reason
 }

@@ -10,16 +10,23 @@ type Kind byte
 
 // The kinds of row. Zero is none.
 const (
-	KindMeta    Kind = iota + 1 // name -> value
-	KindProfile                 // profile number -> Profile
-	KindJob                     // job -> Record
-	KindName                    // tenant, name -> job
-	KindTimer                   // job -> Timer
-	KindRun                     // live run -> Run
-	KindHistory                 // day, final run -> Run
-	KindNote                    // job -> Note
-	KindOnce                    // day, job, idempotency key -> run
-	KindPayload                 // live manual run -> payload of its own
+	KindMeta       Kind = iota + 1 // name -> value
+	KindProfile                    // profile number -> Profile
+	KindJob                        // job -> Record
+	KindName                       // tenant, name -> job
+	KindTimer                      // job -> Timer
+	KindRun                        // live run -> Run
+	KindHistory                    // day, final run -> Run
+	KindNote                       // job -> Note
+	KindOnce                       // day, job, idempotency key -> run
+	KindPayload                    // live manual run -> payload of its own; read, but not written any more
+	KindStreak                     // job -> runs in a row that ended dead
+	KindDebt                       // job -> Debt
+	KindDead                       // day, tenant's hash, dead run -> nothing: finds it by tenant
+	KindOutbox                     // LSN, number -> Notice to be published
+	KindAudit                      // day, LSN, number -> AuditEntry
+	KindCalendar                   // tenant, name -> Calendar
+	KindRunPayload                 // day, manual run -> payload of its own
 	kindEnd
 )
 
@@ -42,10 +49,14 @@ func AppendProfileKey(b []byte, n uint32) []byte {
 	return binary.BigEndian.AppendUint32(append(b, byte(KindProfile)), n)
 }
 
-// AppendJobKey appends the key of a row that a job has one of: KindJob, KindTimer, KindNote.
+// AppendJobKey appends the key of a row that a job has one of: KindJob, KindTimer, KindNote, KindStreak,
+// KindDebt.
 func AppendJobKey(b []byte, kind Kind, id ID) []byte {
 	return binary.BigEndian.AppendUint64(append(b, byte(kind)), uint64(id))
 }
+
+// JobKinds are the kinds of row that a job has at most one of, and that go when it goes.
+var JobKinds = [...]Kind{KindJob, KindTimer, KindNote, KindStreak, KindDebt}
 
 // AppendNameKey appends the key of a name row. The tenant has no zero byte, so that the names of one
 // tenant are one range, in the order of names.
@@ -59,8 +70,15 @@ func AppendRunKey(b []byte, r RunID) []byte {
 	return appendRun(append(b, byte(KindRun)), r)
 }
 
-// AppendPayloadKey appends the key of a manual run's own payload.
+// AppendPayloadKey appends the key of a manual run's own payload. It lies in the bucket of its day, because
+// that of a dead run is kept as long as the history, for a retry.
 func AppendPayloadKey(b []byte, r RunID) []byte {
+	b = binary.BigEndian.AppendUint32(append(b, byte(KindRunPayload)), Day(r.At))
+	return appendRun(b, r)
+}
+
+// AppendOldPayloadKey appends the key that the first release had for a manual run's own payload.
+func AppendOldPayloadKey(b []byte, r RunID) []byte {
 	return appendRun(append(b, byte(KindPayload)), r)
 }
 

@@ -71,7 +71,12 @@ const (
 	ReasonPaused                       // the job was paused
 	ReasonSuperseded                   // an update of the job dropped this tick
 	ReasonDeleted                      // the job was deleted
-	ReasonQuota                        // a bound of the engine was reached
+	ReasonQuota                        // a bound was reached: too many runs of the job wait for their turn
+	ReasonWindow                       // it was missed for longer than the catch-up window
+	ReasonRequested                    // somebody asked for the run to be cancelled
+
+	// Reasons is the number of reasons, zero included: for tables of counts.
+	Reasons = int(iota) + 1
 )
 
 var (
@@ -80,7 +85,7 @@ var (
 	overlapNames    = []string{"", "allow", "skip", "buffer_one", "buffer_all", "cancel_other"}
 	missedNames     = []string{"", "skip", "fire_once", "backfill"}
 	statusNames     = []string{"", "pending", "running", "retrying", "succeeded", "failed", "dead", "skipped", "cancelled"}
-	reasonNames     = []string{"", "overlap", "missed", "paused", "superseded", "deleted", "quota"}
+	reasonNames     = []string{"", "overlap", "missed", "paused", "superseded", "deleted", "quota", "window", "requested"}
 )
 
 func (k TargetKind) String() string { return nameOf(targetKindNames, uint8(k)) }

@@ -1,5 +1,10 @@
 package job
 
+import (
+	"cmp"
+	"slices"
+)
+
 // PreviewMax bounds the ticks of one preview.
 const PreviewMax = 1000
 
@@ -16,10 +21,34 @@ func (s *Schedule) Preview(after, anchor Millis, n int) (times []Millis, notes [
 		times = append(times, tick)
 		at = tick
 	}
-	if s.kind == ScheduleCron && s.cron.loc != nil && len(times) > 0 {
-		notes = s.cron.notes(after, times[len(times)-1])
+	if len(times) == 0 {
+		return nil, nil
+	}
+	found := s.notes(after, times[len(times)-1])
+	slices.SortStableFunc(found, func(a, b note) int { return cmp.Compare(a.at, b.at) })
+	for _, n := range slices.Compact(found) {
+		if len(notes) < PreviewMax {
+			notes = append(notes, n.text)
+		}
 	}
 	return times, notes
+}
+
+// notes tells of the changes that concern ticks after the first and not after the second instant.
+func (s *Schedule) notes(after, upto Millis) (notes []note) {
+	for _, m := range s.members {
+		notes = append(notes, m.notes(after, upto)...)
+	}
+	if s.kind == ScheduleCron && s.cron.loc != nil {
+		notes = s.cron.notes(after, upto, s.filter)
+	}
+	return notes
+}
+
+// note is a text on a change, which is at an instant in seconds.
+type note struct {
+	at   int64
+	text string
 }
 
 // change is one setting of a zone's clock, seen by a schedule.
@@ -29,26 +58,30 @@ type change struct {
 	walls         []int64 // times of the schedule in the gap or fold, at most notedMax+1
 }
 
-// notes tells of the changes that concern ticks after the first and not after the second instant.
-func (c *cron) notes(after, upto Millis) []string {
+// notes tells of the changes that concern ticks after the first and not after the second instant, and
+// not of those that only concern what a filter, nil for none, leaves out.
+func (c *cron) notes(after, upto Millis, f *filter) (notes []note) {
+	seen := func(sec int64) bool {
+		at := Millis(sec * 1000)
+		return at > after && at <= upto && !f.excludes(at)
+	}
 	low, high := floorDiv(int64(after), 1000)+1, int64(upto)/1000
-	var notes []string
 	// A fold concerns ticks that come before the change itself, and ones a while after it.
 	for sec := low - skewMax; ; {
 		p := periodAt(c.loc, sec)
 		if p.end > high+skewMax {
 			return notes
 		}
-		if ch := c.changeAt(p, low, high); len(ch.walls) > 0 {
-			notes = append(notes, c.note(ch))
+		if ch := c.changeAt(p, seen); len(ch.walls) > 0 {
+			notes = append(notes, note{at: p.end, text: c.note(ch)})
 		}
 		sec = c.skip(p.end)
 	}
 }
 
 // changeAt looks at the end of a period: which times of the schedule the change there skips or repeats,
-// if one of the instants that stand for them is within bounds.
-func (c *cron) changeAt(p period, low, high int64) change {
+// if one of the instants that stand for them is seen.
+func (c *cron) changeAt(p period, seen func(sec int64) bool) change {
 	q := periodAt(c.loc, p.end)
 	ch := change{before: p, after: q}
 	if q.start != p.end {
@@ -56,19 +89,31 @@ func (c *cron) changeAt(p period, low, high int64) change {
 	}
 	ch.reached = reachedBefore(c.loc, q)
 	first := q.start + q.offset
-	within := func(instant int64) bool { return instant >= low && instant <= high }
 	for wall := min(first, ch.reached); len(ch.walls) <= notedMax; wall++ {
 		var ok bool
 		if wall, ok = c.pattern.next(wall); !ok || wall >= max(first, ch.reached) {
 			break
 		}
-		noted := within(q.start)
+		if c.isLeftOut(wall) {
+			continue
+		}
+		noted := seen(q.start)
 		if first < ch.reached {
-			noted = within(wall-p.offset) || !c.fixed && within(wall-q.offset)
+			noted = seen(wall-p.offset) || !c.fixed && seen(wall-q.offset)
 		}
 		if noted {
 			ch.walls = append(ch.walls, wall)
 		}
 	}
 	return ch
+}
+
+// isLeftOut tells whether no run could come of a time, so that a change that skips or repeats it means
+// nothing. A skipped time of a fixed schedule stands for another one.
+func (c *cron) isLeftOut(wall int64) bool {
+	if c.without == nil || c.fixed {
+		return false
+	}
+	_, excluded := c.without.wallEnd(wall)
+	return excluded
 }

@@ -36,6 +36,7 @@ const (
 	FlagCompleted             // no tick will come
 	FlagFailed                // its schedule cannot be evaluated; the note says why
 	FlagLastManual            // the newest run is the manual one numbered Manual
+	FlagDead                  // the run that ended last is dead: a completed job is kept as long as its history
 )
 
 // Is tells whether any of the given bits is set.
@@ -68,7 +69,7 @@ func (t Timer) LastRun(id ID) (RunID, bool) {
 }
 
 // Profile is what the decisions of many jobs share: schedule and policies. It is comparable, and
-// interned by the engine. For one-shots Spec is empty: the cursor says it all.
+// interned by the engine. For one-shots without exclusions Spec is empty: the cursor says it all.
 type Profile struct {
 	Spec           Spec
 	Overlap        Overlap
@@ -77,6 +78,11 @@ type Profile struct {
 	MaxCatchupRuns uint32
 	MaxRuns        uint32
 	Retry          Retry
+
+	Jitter         Millis // a length
+	MaxConcurrent  uint32
+	PauseOnFailure uint32
+	ReportWithin   Millis // a length: for a worker to report; 0: runs are over when they are delivered
 }
 
 // ProfileOf returns the profile of a definition whose schedule compiled to s.
@@ -88,15 +94,26 @@ func ProfileOf(d *Definition, s *Schedule) Profile {
 		MaxCatchupRuns: d.MaxCatchupRuns,
 		MaxRuns:        d.MaxRuns,
 		Retry:          d.Retry,
+		Jitter:         Millis(d.Jitter.Milliseconds()),
+		MaxConcurrent:  d.MaxConcurrent,
+		PauseOnFailure: d.PauseOnFailure,
 	}
-	if s.Kind() != ScheduleAt {
+	if d.Completion == CompletionReported {
+		p.ReportWithin = Millis(d.AttemptTimeout.Milliseconds())
+	}
+	if s.Kind() != ScheduleAt || s.filter != nil {
 		p.Spec = s.Spec()
 	}
 	return p
 }
 
-// Note is the small text beside a job: why it is paused or failed, and since when.
+// Note is the small text beside a job: why it is paused or failed, since when, and by whom.
 type Note struct {
 	At     Millis
 	Reason string
+	By     string // "" is nobody who gave a name
 }
+
+// Debt is a range of ticks that were missed and are still to be fired, one after the other, at the
+// engine's pace. Both ends are ticks of the job.
+type Debt struct{ From, Last Millis }

@@ -14,8 +14,14 @@ type Run struct {
 	Until Millis
 
 	Attempt uint32 // number of the current or last attempt; 0 if there was none
+	Base    uint32 // attempts before the newest retry by hand: the retry policy counts from there
 	Fence   uint64 // of that attempt
 	Due     Millis // when that attempt is launched: ID.At, or the retry instant
+
+	// Deadline is when a report must have come; 0 unless the run is with a worker who is to report.
+	Deadline Millis
+	// Stale counts the reports that were refused because they came with another fence.
+	Stale uint32
 
 	LaunchedAt Millis        // of the last attempt
 	FinishedAt Millis        // when the run became final

@@ -23,15 +23,23 @@ func (s *Schedule) compileAt(text string) error {
 // parseAt reads a time, and rounds it up to the millisecond: a run is never early.
 func parseAt(text string) (Millis, error) {
 	text = strings.TrimRight(text, " \t")
-	t, err := time.Parse(time.RFC3339, text)
-	if err != nil || !isStrict(text) {
+	at, ok := parseInstant(text)
+	if !ok {
 		return 0, badSchedule("@at %q is no time; want RFC 3339 with a zone, such as @at 2026-12-01T08:00:00Z or @at 2026-12-01T08:00:00.250+01:00", clip(text))
 	}
-	at := MillisUp(t)
 	if at <= 0 || at >= MillisMax {
 		return 0, badSchedule("@at %q is out of range; want a time after 1970-01-01T00:00:00Z and before the end of 9999", clip(text))
 	}
 	return at, nil
+}
+
+// parseInstant reads RFC 3339, rounded up to the millisecond.
+func parseInstant(text string) (Millis, bool) {
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil || !isStrict(text) {
+		return 0, false
+	}
+	return MillisUp(t), true
 }
 
 // isStrict tells whether a time that package time took is RFC 3339 to the letter. Package time takes

@@ -83,7 +83,7 @@ func BenchmarkParseSchedule(b *testing.B) {
 		b.Run("seen=no/expr="+benchName(expr), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := compileSchedule(spec); err != nil {
+				if _, err := compileSchedule(spec, nil); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -10,13 +10,18 @@ import (
 func FuzzParseSchedule(f *testing.F) {
 	for _, expr := range []string{
 		"*/5 * * * *", "0 0 8 * * 1-5", "0 0 29 2 *", "0 8 ? jan-mar,DEC 5-7", "@daily", "@every 1d12h", "@at 2026-12-01T08:00:00.0001+01:00",
-		"CRON_TZ=America/New_York 30 2 * * *", "TZ=UTC", "TZ=", "0 0 30 2 *", "0 0 L * 5#3", ",,,", "22-2/7 * * * *", "@every -5m", "0 0 * * 7/2",
+		"CRON_TZ=America/New_York 30 2 * * *", "TZ=UTC", "TZ=", "0 0 30 2 *", "0 0 L * 5#3", "0 0 1,15,L,L-3,LW,31W * *", "0 0 * * mon#1,5L", "0 0 8 1 1 ? 2027-2199/3,1970", "0 8 * * *\nCRON_TZ=Asia/Tokyo 0 9 * * 1-5\n@every 1h\n@at 2026-12-01T08:00:00Z", ",,,", "22-2/7 * * * *", "@every -5m", "0 0 * * 7/2",
 	} {
-		f.Add(expr, "", int64(0), int64(0), int64(0))
-		f.Add(expr, "Australia/Lord_Howe", int64(1_790_000_000_000), int64(17), int64(1_800_000_000_000))
+		f.Add(expr, "", "", int64(0), int64(0), int64(0))
+		f.Add(expr, "2026-12-24/2026-12-26\n* * * * 6", "Australia/Lord_Howe", int64(1_790_000_000_000), int64(17), int64(1_800_000_000_000))
 	}
-	f.Fuzz(func(t *testing.T, expr, zone string, after, anchor, startsAt int64) {
-		s, err := ParseSchedule(Spec{Expr: expr, Zone: zone, StartsAt: Millis(startsAt)})
+	for _, exclude := range []string{
+		"2026-12-24T18:00:00Z/2026-12-27T06:00:00+01:00", "*/2 * * * *\n1/2 * * * *", "* * L * 5#3", "0 0 0 1 1 ? 2027", "@calendar acme/x", "1970-01-01/9999-12-31", "2026-02-30", "/", "T/T",
+	} {
+		f.Add("*/5 1-3 * * *", exclude, "America/New_York", int64(1_790_000_000_000), int64(17), int64(0))
+	}
+	f.Fuzz(func(t *testing.T, expr, exclude, zone string, after, anchor, startsAt int64) {
+		s, err := ParseSchedule(Spec{Expr: expr, Exclude: exclude, Zone: zone, StartsAt: Millis(startsAt)})
 		if err != nil {
 			if e, ok := errors.AsType[*Error](err); !ok || e.Message == "" || e.Field == "" {
 				t.Fatalf("%q: %v is no refusal", expr, err)

@@ -2,6 +2,7 @@ package job
 
 import (
 	"strings"
+	"time"
 	"unicode/utf8"
 )
 
@@ -15,53 +16,102 @@ const schedulesKept = 4096
 // immutable. It changes the cost of parsing, never its result.
 var schedules = newIntern[Spec, *Schedule](schedulesKept)
 
-// ParseSchedule compiles a schedule. The error is an [*Error]: [CodeInvalidSchedule] for the
-// expression, [CodeInvalidTimezone] for the zone, [CodeInvalidField] for starts_at and ends_at; its
-// message says what is wrong and what would be right. It is safe for concurrent use and quick for
+// ParseSchedule compiles a schedule that refers to no calendar. The error is an [*Error]:
+// [CodeInvalidSchedule] for an expression or an exclusion, [CodeInvalidTimezone] for the zone,
+// [CodeInvalidField] for starts_at and ends_at, [CodeTooLarge] for too many of them; its message says
+// what is wrong and what would be right. Its field is "schedule" for a single expression, and
+// "schedules.0" or "exclude.0" for a member of a list. It is safe for concurrent use and quick for
 // texts seen before. It never panics.
 func ParseSchedule(spec Spec) (*Schedule, error) {
 	// One-shots are nearly all different: remembering them would only push out the others.
 	if strings.HasPrefix(spec.Expr, atPrefix+" ") {
-		return compileSchedule(spec)
+		return compileSchedule(spec, nil)
 	}
 	if s, ok := schedules.get(spec); ok {
 		return s, nil
 	}
-	s, err := compileSchedule(spec)
+	s, err := compileSchedule(spec, nil)
 	if err != nil {
 		return nil, err
 	}
-	if s.kind != ScheduleAt {
+	if !strings.Contains(spec.Expr, atPrefix) {
 		// The caller's strings may be slices of a whole request.
-		spec.Expr, spec.Zone = strings.Clone(spec.Expr), strings.Clone(spec.Zone)
+		spec.Expr, spec.Zone, spec.Exclude = strings.Clone(spec.Expr), strings.Clone(spec.Zone), strings.Clone(spec.Exclude)
 		schedules.put(spec, s)
 	}
 	return s, nil
+}
+
+// ParseScheduleWith compiles a schedule that may refer to calendars, which it asks for by what stands
+// after "@calendar": TENANT/NAME in the spec of a definition. A schedule keeps what the calendars were
+// when it was parsed. The calendars are only read, and not kept. Otherwise it is [ParseSchedule], and
+// as quick for a spec without calendars; one with calendars is compiled each time.
+func ParseScheduleWith(spec Spec, calendars func(ref string) (*Calendar, bool)) (*Schedule, error) {
+	if !spec.hasCalendars() {
+		return ParseSchedule(spec)
+	}
+	return compileSchedule(spec, calendars)
 }
 
 func badSchedule(format string, args ...any) error {
 	return Errorf(CodeInvalidSchedule, "schedule", format, args...)
 }
 
-func compileSchedule(spec Spec) (*Schedule, error) {
-	if err := checkScheduleText(spec.Expr); err != nil {
+func compileSchedule(spec Spec, calendars func(ref string) (*Calendar, bool)) (*Schedule, error) {
+	compile := compileSingle
+	if strings.IndexByte(spec.Expr, '\n') >= 0 {
+		compile = compileMany
+	}
+	s, loc, err := compile(spec)
+	if err != nil {
 		return nil, err
+	}
+	if spec.Exclude == "" {
+		return s, nil
+	}
+	f, text, err := newFilter(spec.Exclude, loc, calendars)
+	if err != nil {
+		return nil, err
+	}
+	s.spec.Exclude, s.spec.Zone = text, zoneName(loc)
+	if err := s.setFilter(f); err != nil {
+		return nil, err
+	}
+	if err := s.checkKept(f); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// compileSingle compiles the only expression of a schedule, and returns the zone of the exclusions.
+func compileSingle(spec Spec) (*Schedule, *time.Location, error) {
+	s, loc, err := compileOne(spec)
+	if err != nil {
+		return nil, nil, err
+	}
+	return s, loc, s.checkWindow()
+}
+
+// compileOne compiles an expression, and returns the zone that it names or is given.
+func compileOne(spec Spec) (*Schedule, *time.Location, error) {
+	if err := checkScheduleText(spec.Expr); err != nil {
+		return nil, nil, err
 	}
 	s, err := newWindow(spec.StartsAt, spec.EndsAt)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	prefix, expr, err := cutZonePrefix(spec.Expr)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	name, err := mergeZones(spec.Zone, prefix)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	loc, err := loadZone(name)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	head, rest, _ := strings.Cut(expr, " ")
 	rest = strings.TrimLeft(rest, " ")
@@ -75,10 +125,24 @@ func compileSchedule(spec Spec) (*Schedule, error) {
 	default:
 		err = s.compileCron(expr, loc)
 	}
-	if err != nil {
-		return nil, err
+	return s, loc, err
+}
+
+// checkWindow refuses a window that holds no tick: it is a mistake, and the job would complete unseen.
+func (s *Schedule) checkWindow() error {
+	if s.kind != ScheduleCron || s.spec.StartsAt == 0 && s.spec.EndsAt == 0 {
+		return nil
 	}
-	return s, nil
+	unended := *s
+	unended.until = MillisMax
+	first, ok := unended.Next(s.from-1, 0)
+	switch {
+	case !ok:
+		return Errorf(CodeInvalidField, "starts_at", "%s must not be after the last tick of the schedule", s.spec.StartsAt)
+	case first >= s.until:
+		return Errorf(CodeInvalidField, "ends_at", "%s must be after the first tick of the schedule, which is %s", s.spec.EndsAt, first)
+	}
+	return nil
 }
 
 // newWindow returns a schedule with nothing but its window.

@@ -13,11 +13,13 @@ import (
 //
 //	ticks zone=America/New_York after=2026-03-07T12:00:00Z n=3 [anchor=…] [starts=…] [ends=…]
 //	30 2 * * *
+//	exclude 2026-03-09
 //
+// Several lines are several expressions; those that begin with "exclude" are left out.
 // It prints each tick in UTC and as the wall clock shows it, then the notes of the preview. Run with
 // -rewrite to take what comes as what should come; then read the difference.
 func TestScheduleScripts(t *testing.T) {
-	for _, file := range []string{"dst", "syntax"} {
+	for _, file := range []string{"dst", "syntax", "days", "exclude"} {
 		t.Run(file, func(t *testing.T) {
 			datadriven.RunTest(t, "testdata/schedule_"+file+".txt", func(t *testing.T, d *datadriven.TestData) string {
 				if d.Cmd != "ticks" {
@@ -29,8 +31,21 @@ func TestScheduleScripts(t *testing.T) {
 	}
 }
 
+// specOf takes expressions and exclusions apart.
+func specOf(input string) Spec {
+	var exprs, excludes []string
+	for line := range strings.SplitSeq(input, "\n") {
+		if exclude, ok := strings.CutPrefix(line, "exclude "); ok {
+			excludes = append(excludes, exclude)
+		} else {
+			exprs = append(exprs, line)
+		}
+	}
+	return Spec{Expr: strings.Join(exprs, "\n"), Exclude: strings.Join(excludes, "\n")}
+}
+
 func playTicks(t *testing.T, d *datadriven.TestData) string {
-	spec := Spec{Expr: d.Input}
+	spec := specOf(d.Input)
 	var after, anchor Millis
 	n := 3
 	for _, arg := range d.CmdArgs {

@@ -102,7 +102,8 @@ func TestScheduleEnds(t *testing.T) {
 
 // TestScheduleNextDoesNotAllocate holds for every kind and on both sides of a change.
 func TestScheduleNextDoesNotAllocate(t *testing.T) {
-	for _, expr := range []string{"*/5 * * * *", "30 2 * * *", "0 0 29 2 *", "@every 10s", "@at 2026-12-01T08:00:00Z"} {
+	for _, expr := range []string{"*/5 * * * *", "30 2 * * *", "0 0 29 2 *", "@every 10s", "@at 2026-12-01T08:00:00Z",
+		"0 8 L,15W,LW * *", "0 8 * * 5#3,fri#1", "30 2 L-3 * 5L", "*/5 * * * * ? 2026-2030", "0 30 2 29 2 ? 2028", "0 8 * * *\n@every 1h\nCRON_TZ=UTC 0 9 * * *"} {
 		s := mustSchedule(t, expr, "America/New_York")
 		after := instant(t, "2026-03-08T06:59:00Z")
 		if n := testing.AllocsPerRun(100, func() { s.Next(after, 0); s.Latest(after-100_000_000, after, 0) }); n != 0 {

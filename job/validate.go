@@ -2,8 +2,6 @@ package job
 
 import (
 	"math"
-	"net/netip"
-	"net/url"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -17,8 +15,8 @@ type Rules struct {
 	AllowHandlers       bool   // handler targets exist only in a program that embeds the engine
 }
 
-// Validate checks every field of the definition but its schedule, which [ParseSchedule] checks. The
-// error is an [*Error] that names the field and says what would be right.
+// Validate checks every field of the definition but its schedules and exclusions, which
+// [ParseScheduleWith] checks; of those it checks that [Definition.Spec] can hold them. The error is an [*Error] that names the field and says what would be right.
 func (d *Definition) Validate(rules Rules) error {
 	checks := []func() error{
 		func() error { return ValidateTenant(d.Tenant) },
@@ -28,9 +26,10 @@ func (d *Definition) Validate(rules Rules) error {
 		func() error { return validateHeaders(d.Headers) },
 		func() error { return validateLabels(d.Labels) },
 		func() error { return d.Retry.validate() },
+		d.ValidateSchedules,
 		d.validateTimes,
 		d.validatePolicies,
-		d.validateDescription,
+		func() error { return validateDescription(d.Description) },
 	}
 	for _, check := range checks {
 		if err := check(); err != nil {
@@ -84,10 +83,8 @@ func (d *Definition) validatePayload(rules Rules) error {
 
 func (d *Definition) validateTimes() error {
 	switch {
-	case d.Jitter < 0:
-		return Errorf(CodeInvalidField, "jitter", "must not be negative")
-	case d.Jitter != 0:
-		return Errorf(CodeInvalidField, "jitter", `is not supported yet; want "0s" or no jitter at all`)
+	case d.Jitter < 0 || d.Jitter > JitterMax:
+		return Errorf(CodeInvalidField, "jitter", "must be between 0s and %s", JitterMax)
 	case d.AttemptTimeout < AttemptTimeoutMin || d.AttemptTimeout > AttemptTimeoutMax:
 		return Errorf(CodeInvalidField, "attempt_timeout", "must be between %s and %s", AttemptTimeoutMin, AttemptTimeoutMax)
 	case d.CatchupWindow < 0 || d.CatchupWindow > CatchupWindowMax:
@@ -98,10 +95,18 @@ func (d *Definition) validateTimes() error {
 
 func (d *Definition) validatePolicies() error {
 	switch {
-	case d.Completion != CompletionDelivered:
-		return Errorf(CodeInvalidField, "completion", `%q is not supported yet; want "delivered"`, d.Completion)
-	case d.Overlap != OverlapAllow && d.Overlap != OverlapSkip:
-		return Errorf(CodeInvalidField, "overlap_policy", `%q is not supported yet; want "allow" or "skip"`, d.Overlap)
+	case d.Completion == 0:
+		return Errorf(CodeInvalidField, "completion", "is missing; want one of %s", joinNames(completionNames[1:]))
+	case d.Overlap == 0:
+		return Errorf(CodeInvalidField, "overlap_policy", "is missing; want one of %s", joinNames(overlapNames[1:]))
+	case d.Missed == 0:
+		return Errorf(CodeInvalidField, "missed_run_policy", "is missing; want one of %s", joinNames(missedNames[1:]))
+	case d.MaxConcurrent > 0 && d.Overlap != OverlapAllow:
+		return Errorf(CodeInvalidField, "max_concurrent", `is for overlap_policy "allow"; with %q one run goes on at a time`, d.Overlap)
+	case d.MaxConcurrent > MaxConcurrentMax:
+		return Errorf(CodeInvalidField, "max_concurrent", "must be at most %d, or 0 for no limit", MaxConcurrentMax)
+	case d.PauseOnFailure > PauseOnFailureMax:
+		return Errorf(CodeInvalidField, "pause_on_failure", "must be at most %d, or 0 for never", PauseOnFailureMax)
 	case d.MaxCatchupRuns > CatchupRunsMax:
 		return Errorf(CodeInvalidField, "max_catchup_runs", "must be at most %d", CatchupRunsMax)
 	case d.Missed == MissedBackfill && d.CatchupWindow == 0:
@@ -112,11 +117,11 @@ func (d *Definition) validatePolicies() error {
 	return nil
 }
 
-func (d *Definition) validateDescription() error {
-	if len(d.Description) > DescriptionBytesMax {
-		return Errorf(CodeTooLarge, "description", "has %d bytes; at most %d are allowed", len(d.Description), DescriptionBytesMax)
+func validateDescription(text string) error {
+	if len(text) > DescriptionBytesMax {
+		return Errorf(CodeTooLarge, "description", "has %d bytes; at most %d are allowed", len(text), DescriptionBytesMax)
 	}
-	if !utf8.ValidString(d.Description) {
+	if !utf8.ValidString(text) {
 		return Errorf(CodeInvalidField, "description", "must be valid UTF-8")
 	}
 	return nil
@@ -134,6 +139,9 @@ func (r Retry) validate() error {
 	}
 	if math.IsNaN(r.Multiplier) || r.Multiplier < 1 || r.Multiplier > MultiplierMax {
 		return Errorf(CodeInvalidField, "retry.multiplier", "must be between 1 and %d", MultiplierMax)
+	}
+	if math.IsNaN(r.Jitter) || r.Jitter < 0 || r.Jitter > 1 {
+		return Errorf(CodeInvalidField, "retry.jitter", "must be between 0 and 1: it is a share of the interval")
 	}
 	if err := between("initial_interval", r.InitialInterval, RetryIntervalMin, RetryIntervalMax); err != nil {
 		return err
@@ -172,103 +180,10 @@ func isPrintable(s string) bool {
 	return utf8.ValidString(s)
 }
 
-func (t Target) validate(rules Rules) error {
-	switch t.Kind {
-	case TargetNATS, TargetRequest, TargetJetStream:
-		return validateSubject(t.Subject, rules.Prefix)
-	case TargetHTTP:
-		return t.validateHTTP(rules)
-	case TargetHandler:
-		if !rules.AllowHandlers {
-			return Errorf(CodeInvalidTarget, "target.kind", `"handler" is for programs that embed the engine; want nats, request, jetstream or http`)
-		}
-		if t.Handler == "" || len(t.Handler) > HandlerBytesMax || indexOutside(t.Handler, "._-/") >= 0 {
-			return Errorf(CodeInvalidTarget, "target.name", "must be 1 to %d of A-Z a-z 0-9 . _ - /", HandlerBytesMax)
-		}
-		return nil
-	}
-	return Errorf(CodeInvalidTarget, "target.kind", "is missing; want one of %s", joinNames(targetKindNames[1:]))
-}
-
-// validateSubject refuses what NATS would refuse, what would reach nobody in particular (wildcards),
-// and what would let a job speak to the servers or to Carillon itself.
-func validateSubject(subject, prefix string) error {
-	bad := func(format string, args ...any) error {
-		return Errorf(CodeInvalidTarget, "target.subject", format, args...)
-	}
-	if subject == "" || len(subject) > SubjectBytesMax {
-		return bad("must have 1 to %d characters, has %d", SubjectBytesMax, len(subject))
-	}
-	if !isPrintable(subject) || strings.ContainsAny(subject, " ") {
-		return bad("must be printable text without spaces, such as reports.run")
-	}
-	for token := range strings.SplitSeq(subject, ".") {
-		switch token {
-		case "":
-			return bad("has an empty token; want tokens joined by single dots, such as reports.run")
-		case "*", ">":
-			return bad("has the wildcard %q; a run goes to one subject", token)
-		}
-	}
-	if subject[0] == '$' || strings.HasPrefix(subject, "_INBOX.") {
-		return bad("subjects that begin with $ or _INBOX belong to NATS; want one of your own")
-	}
-	if prefix != "" && (subject == prefix || strings.HasPrefix(subject, prefix+".")) {
-		return bad("subjects under %q belong to Carillon; want one of your own", prefix)
+// Validate checks what a caller says of himself.
+func (a Actor) Validate() error {
+	if len(a.By) > ActorBytesMax || !isPrintable(a.By) {
+		return Errorf(CodeInvalidField, "by", "must be at most %d bytes of UTF-8 without control characters", ActorBytesMax)
 	}
 	return nil
 }
-
-func (t Target) validateHTTP(rules Rules) error {
-	bad := func(format string, args ...any) error {
-		return Errorf(CodeInvalidTarget, "target.url", format, args...)
-	}
-	if t.URL == "" || len(t.URL) > URLBytesMax {
-		return bad("must have 1 to %d characters, has %d", URLBytesMax, len(t.URL))
-	}
-	u, err := url.Parse(t.URL)
-	if err != nil || !isPrintable(t.URL) {
-		return bad("is no URL; want one such as https://example.com/hook")
-	}
-	switch {
-	case u.Scheme != "http" && u.Scheme != "https":
-		return bad("has the scheme %q; want http or https", u.Scheme)
-	case u.Hostname() == "":
-		return bad("names no host; want one such as https://example.com/hook")
-	case u.User != nil:
-		return bad("must not carry a user or password; put credentials into a header")
-	case u.Fragment != "":
-		return bad("must not have a fragment (#…): it is never sent")
-	case !rules.AllowPrivateTargets && IsPrivateHost(u.Hostname()):
-		return bad("%q is a loopback or private address, which this server refuses (--allow-private-targets)", u.Hostname())
-	}
-	switch t.Method {
-	case "POST", "PUT", "PATCH", "DELETE", "GET":
-		return nil
-	}
-	return Errorf(CodeInvalidTarget, "target.method", "%q is not possible; want POST, PUT, PATCH, DELETE or GET", clip(t.Method))
-}
-
-// IsPrivateHost tells whether host is written as a loopback, private or link-local address. A name
-// that resolves to one is caught when it is dialled.
-func IsPrivateHost(host string) bool {
-	host = strings.ToLower(strings.TrimSuffix(host, "."))
-	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
-		return true
-	}
-	addr, err := netip.ParseAddr(host)
-	return err == nil && IsPrivateAddr(addr)
-}
-
-// IsPrivateAddr tells whether an address is one that http targets must not reach unless allowed:
-// loopback, private, link-local, multicast, unspecified, shared (RFC 6598) or IPv6 wrapping of these.
-func IsPrivateAddr(addr netip.Addr) bool {
-	addr = addr.Unmap()
-	return addr.IsLoopback() || addr.IsPrivate() || addr.IsLinkLocalUnicast() || addr.IsMulticast() ||
-		addr.IsUnspecified() || sharedAddrs.Contains(addr) || thisNetwork.Contains(addr)
-}
-
-var (
-	sharedAddrs = netip.MustParsePrefix("100.64.0.0/10")
-	thisNetwork = netip.MustParsePrefix("0.0.0.0/8")
-)

@@ -76,11 +76,22 @@ func TestValidateRefuses(t *testing.T) {
 		{"many headers", "headers", CodeTooLarge, func(d *Definition) { d.Headers = make([]Pair, HeadersMax+1) }},
 		{"label key", "labels.a b", CodeInvalidField, func(d *Definition) { d.Labels = []Pair{{"a b", "x"}} }},
 		{"label value", "labels.a", CodeInvalidField, func(d *Definition) { d.Labels = []Pair{{"a", "x\n"}} }},
-		{"jitter", "jitter", CodeInvalidField, func(d *Definition) { d.Jitter = time.Second }},
+		{"both", "schedules", CodeInvalidSchedule, func(d *Definition) { d.Schedules = []string{"@daily"} }},
+		{"line break", "schedule", CodeInvalidSchedule, func(d *Definition) { d.Schedule = "@daily\n@hourly" }},
+		{"empty schedule", "schedules.1", CodeInvalidSchedule, func(d *Definition) { d.Schedule, d.Schedules = "", []string{"@daily", ""} }},
+		{"two in one", "schedules.0", CodeInvalidSchedule, func(d *Definition) { d.Schedule, d.Schedules = "", []string{"@daily\n@hourly"} }},
+		{"many schedules", "schedules", CodeTooLarge, func(d *Definition) { d.Schedule, d.Schedules = "", make([]string, SchedulesMax+1) }},
+		{"empty exclusion", "exclude.0", CodeInvalidSchedule, func(d *Definition) { d.Exclude = []string{" "} }},
+		{"two exclusions", "exclude.1", CodeInvalidSchedule, func(d *Definition) { d.Exclude = []string{"2026-12-25", "2026-12-26\n2026-12-27"} }},
+		{"many exclusions", "exclude", CodeTooLarge, func(d *Definition) { d.Exclude = make([]string, ExcludesMax+1) }},
+		{"jitter", "jitter", CodeInvalidField, func(d *Definition) { d.Jitter = JitterMax + 1 }},
 		{"timeout", "attempt_timeout", CodeInvalidField, func(d *Definition) { d.AttemptTimeout = 0 }},
 		{"window", "catchup_window", CodeInvalidField, func(d *Definition) { d.CatchupWindow = -1 }},
-		{"reported", "completion", CodeInvalidField, func(d *Definition) { d.Completion = CompletionReported }},
-		{"buffer", "overlap_policy", CodeInvalidField, func(d *Definition) { d.Overlap = OverlapBufferAll }},
+		{"no completion", "completion", CodeInvalidField, func(d *Definition) { d.Completion = 0 }},
+		{"limit of one", "max_concurrent", CodeInvalidField, func(d *Definition) { d.Overlap, d.MaxConcurrent = OverlapBufferAll, 2 }},
+		{"limit", "max_concurrent", CodeInvalidField, func(d *Definition) { d.Overlap, d.MaxConcurrent = OverlapAllow, MaxConcurrentMax+1 }},
+		{"pause on failure", "pause_on_failure", CodeInvalidField, func(d *Definition) { d.PauseOnFailure = PauseOnFailureMax + 1 }},
+		{"retry jitter", "retry.jitter", CodeInvalidField, func(d *Definition) { d.Retry.Jitter = 1.5 }},
 		{"catch-up runs", "max_catchup_runs", CodeInvalidField, func(d *Definition) { d.MaxCatchupRuns = 1001 }},
 		{"backfill nothing", "catchup_window", CodeInvalidField, func(d *Definition) { d.Missed, d.CatchupWindow = MissedBackfill, 0 }},
 		{"no attempts", "retry.max_attempts", CodeInvalidField, func(d *Definition) { d.Retry.MaxAttempts = 0 }},
@@ -116,7 +127,7 @@ func TestPrivateAddresses(t *testing.T) {
 func TestBackoff(t *testing.T) {
 	r := Retry{InitialInterval: time.Second, Multiplier: 2, MaxInterval: 5 * time.Second}
 	for n, want := range map[uint32]time.Duration{1: time.Second, 2: 2 * time.Second, 3: 4 * time.Second, 4: 5 * time.Second, 99: 5 * time.Second} {
-		if got := r.Backoff(n); got != want {
+		if got := r.Backoff(n, RunID{}); got != want {
 			t.Errorf("after attempt %d: %s, want %s", n, got, want)
 		}
 	}

@@ -41,10 +41,10 @@ func (c *Core) decidedAhead(r *hotRow, old *profileEntry) job.Millis {
 	case c.now < c.ahead.loaded:
 		after = max(after, c.ahead.loaded)
 	}
+	if r.flags.Is(job.FlagCompleted) {
+		return max(after, r.cursor-1)
+	}
 	if old.schedule == nil {
-		if r.flags.Is(job.FlagCompleted) {
-			after = max(after, r.cursor-1)
-		}
 		return after
 	}
 	if t, ok := old.schedule.Latest(c.now, r.cursor-1, r.cursor); ok {

@@ -11,6 +11,9 @@ import "github.com/carillon-io/carillon/wheel"
 // herd on the wheel, and others behind it. An entry is eight bytes, less than the timer that its
 // job gave back. What has a bound is how many entries a step moves.
 //
+// What was due long ago waits in a backlog of its own, and is decided when nothing is left that is due
+// now. After an outage that is every job; those that are due now are on time all the same.
+//
 // A line is in the order in which its jobs came off the wheel: by due time, then by arrival. A job
 // whose next tick is due as well goes to the end of its line.
 
@@ -18,6 +21,8 @@ const (
 	// backlogTakesMax is how many timers a step takes off the wheel into the backlog before it decides.
 	// They take it some milliseconds. A herd of a million is off the wheel within sixteen steps.
 	backlogTakesMax = 64 << 10
+	// lateMax is how many jobs with missed ticks a step decides, so that it stays short.
+	lateMax = 1024
 	// backlogVoidMax is how many void entries there may be, besides as many as good ones.
 	backlogVoidMax = 1024
 	// decideQuantum is how many ticks of one tenant are decided before it is another's turn.
@@ -33,11 +38,16 @@ type backlogEntry struct {
 // takeDue moves what is due from the wheel to the backlog, at most so much.
 func (c *Core) takeDue(to wheel.Tick, most int) {
 	c.wheel.Advance(to, most, func(id uint64, _ wheel.Tick) {
+		if id&watchBit != 0 {
+			c.ring(uint32(id))
+			return
+		}
 		s := slot(id)
 		r := c.rows.row(s)
 		r.timer = 0
 		c.enlist(s, r)
 	})
+	c.expireAll()
 }
 
 // enlist puts a job that is off the wheel at the end of its tenant's line.
@@ -46,7 +56,11 @@ func (c *Core) enlist(s slot, r *hotRow) {
 	r.timer = c.ticket
 	r.marks |= markBacklog
 	c.backlogged++
-	c.backlog.Push(r.tenant, backlogEntry{slot: s, ticket: c.ticket})
+	queue := &c.backlog
+	if c.isLate(r) {
+		queue = &c.late
+	}
+	queue.Push(r.tenant, backlogEntry{slot: s, ticket: c.ticket})
 }
 
 // delist takes a job out of the backlog, if it is there: it gives up its ticket.
@@ -84,11 +98,33 @@ func (c *Core) decideInTurns(to wheel.Tick, budget int) int {
 		if !c.isGood(e) {
 			continue
 		}
-		r := c.rows.row(e.slot)
-		c.delist(r)
-		c.decide(e.slot, r)
-		c.arm(e.slot, r)
+		c.decideEntry(e)
 		budget--
 	}
 	return budget
+}
+
+func (c *Core) decideEntry(e backlogEntry) {
+	r := c.rows.row(e.slot)
+	c.delist(r)
+	c.decide(e.slot, r)
+	c.arm(e.slot, r)
+}
+
+// decideLate decides ticks that were due long ago, when all that are due now are decided. What they
+// fire, they fire at the pace of debts.
+func (c *Core) decideLate() {
+	if c.late.Len() > 2*c.backlogged+backlogVoidMax {
+		c.late.Filter(c.isGood)
+	}
+	for budget := min(c.decisionsMax, lateMax); budget > 0 && c.fits(); {
+		e, ok := c.late.Pop()
+		if !ok {
+			return
+		}
+		if c.isGood(e) {
+			c.decideEntry(e)
+			budget--
+		}
+	}
 }

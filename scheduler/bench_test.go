@@ -65,6 +65,9 @@ func BenchmarkStepFire(b *testing.B) {
 // nullSender answers at once.
 type nullSender struct{}
 
+// Cancel implements Sender: nothing takes long enough to be cancelled.
+func (nullSender) Cancel(job.RunID) {}
+
 // Launch implements Sender.
 func (nullSender) Launch(d *job.Delivery, done func(job.Outcome)) {
 	done(job.Outcome{Run: d.Run, Attempt: d.Attempt})

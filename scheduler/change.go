@@ -11,17 +11,43 @@ func (c *Core) remove(p *Delete) {
 		c.relaunch(p.Withdrawn)
 		return
 	}
+	c.doomed.tenant, c.doomed.name = p.Tenant, p.Name
+	for _, l := range p.Withdrawn {
+		c.abandon(l, job.ReasonDeleted)
+	}
+	c.endReporting(p)
+	c.doomed.tenant, c.doomed.name = "", ""
+	c.forget(s, r, p)
+	c.audit(p.Actor, job.ActionDelete, job.AuditEntry{Tenant: p.Tenant, Name: p.Name, Job: r.id, Before: p.Before})
+	c.rows.release(s)
+}
+
+// endReporting ends the runs of a job that wait for a report, and counts what becomes of its runs.
+func (c *Core) endReporting(p *Delete) {
+	p.Result = DeleteResult{Cancelled: len(p.Withdrawn)}
+	for _, id := range p.Live {
+		live, ok := c.live[id]
+		switch {
+		case ok && live.watch != 0:
+			c.cancelLive(id, job.ReasonDeleted)
+			p.Result.Cancelled++
+		case ok:
+			p.Result.Running++
+		}
+	}
+}
+
+// forget drops everything that is kept of a job but its history.
+func (c *Core) forget(s slot, r *hotRow, p *Delete) {
 	id := r.id
 	c.disarm(r)
+	c.dropDebt(id)
+	c.endStreak(id)
 	c.dropProfile(r)
 	c.names.remove(p.Hash)
-	c.rows.release(s)
 	c.out.Batch.DeleteName(p.Tenant, p.Name)
 	for _, kind := range []job.Kind{job.KindJob, job.KindTimer, job.KindNote} {
 		c.out.Batch.DeleteJobRow(kind, id)
-	}
-	for _, l := range p.Withdrawn {
-		c.abandon(l, job.ReasonDeleted)
 	}
 }
 
@@ -41,19 +67,26 @@ func (c *Core) pause(p *Pause) {
 		c.relaunch(p.Withdrawn)
 		return
 	}
+	action := job.ActionPause
 	r.flags ^= job.FlagPaused
 	if p.Resume {
+		action = job.ActionResume
 		c.relaunch(p.Withdrawn)
 		p.Withdrawn = nil
 		r.flags &^= job.FlagFailed
+		r.resume(c.now)
+		c.endStreak(r.id)
+	} else {
+		c.skipDebt(r, job.ReasonPaused)
 	}
 	r.version++
 	c.arm(s, r)
 	c.writeTimer(r)
-	c.out.Batch.PutNote(r.id, job.Note{At: c.now, Reason: p.Reason})
+	c.out.Batch.PutNote(r.id, job.Note{At: c.now, Reason: p.Reason, By: p.Actor.By})
 	for _, l := range p.Withdrawn {
 		c.withdraw(l)
 	}
+	c.audit(p.Actor, action, job.AuditEntry{Tenant: p.Tenant, Name: p.Name, Job: r.id, Detail: p.Reason})
 }
 
 // withdraw settles a launch that a pause took off the pad: a tick of the schedule that did not begin
@@ -66,15 +99,10 @@ func (c *Core) withdraw(l Launch) {
 	c.abandon(l, job.ReasonPaused)
 }
 
-// abandon ends a live run that is not with a target: as skipped if it never was, else as cancelled.
+// abandon ends the run of a launch that was taken off the pad.
 func (c *Core) abandon(l Launch, reason job.Reason) {
-	run := c.finalRun(l.Run, job.StatusSkipped)
-	if l.Attempt > 1 {
-		run.Status = job.StatusCancelled
-	}
-	run.Reason = reason
 	c.ahead.add(l.Run, c.now)
-	c.finish(run)
+	c.skipLive(l.Run, l.Attempt, reason)
 }
 
 // relaunch puts launches back that were taken off the pad for a proposal without effect.

@@ -31,8 +31,11 @@ type Core struct {
 	wheel    *wheel.Wheel
 
 	live    map[job.RunID]liveRun
-	retries map[job.RunID]*job.Run // what a live run's earlier attempts left
-	onces   onceMemory
+	retries map[job.RunID]*job.Run // what is known of a live run beyond its liveRun
+	watches watches
+	streaks map[job.ID]uint32
+	onces   recentMemory[onceKey, job.RunID]
+	redone  recentMemory[job.RunID, uint64] // runs that were retried by hand, and the LSN
 	ahead   aheadMemory
 
 	nextID    job.ID
@@ -40,11 +43,23 @@ type Core struct {
 	fenceMin  uint64 // LSN of the commit that began the epoch: no attempt has a lower fence
 	prunedDay uint32 // buckets of the history before it are gone
 
-	backlog    fair.Queue[tenantHash, backlogEntry]
-	backlogged int       // jobs in the backlog
-	ticket     wheel.Ref // given out last
+	backlog    fair.Queue[tenantHash, backlogEntry] // due now
+	late       fair.Queue[tenantHash, backlogEntry] // due long ago
+	backlogged int                                  // jobs in either
+	ticket     wheel.Ref                            // given out last
+	debts      debts
+	replanning bool                     // loaded in the middle of it
+	overdrawn  []AutoPause              // loaded: jobs that were to be paused when the process died
+	calendars  map[string]*job.Calendar // by reference
+	pace       pace
 
-	due     []slot // scratch
+	doomed    struct{ tenant, name string } // the job that is being deleted
+	outbox    int                           // notices in the store
+	noticeSeq uint32                        // of the commit going on
+	auditSeq  uint32                        // of the commit going on
+
+	due     []slot   // scratch
+	expired []uint32 // scratch: watches
 	out     Output
 	counts  Counts
 	reaping int // completed jobs that are armed
@@ -60,13 +75,23 @@ type Settings struct {
 	Grace time.Duration
 	// CompletedRetention is how long a job that completed is kept. 0 is for ever.
 	CompletedRetention time.Duration
-	// HistoryDays is how many days final runs are kept.
+	// HistoryDays is how many days final runs and the audit log are kept.
 	HistoryDays int
+	// CatchupRate is how many runs a second are spent on ticks that were missed. 0 is twice the usual
+	// rate of runs, between catchupRateMin and catchupRateMax.
+	CatchupRate int
+	// DeadLetters lets dead runs be published, Events every change of a run's state. An engine without
+	// an Announcer does neither.
+	DeadLetters, Events bool
 }
 
 // Counts are running totals since the core was made.
 type Counts struct {
 	Fired, Skipped, Succeeded, Failed, Dead uint64
+
+	Cancelled, Retried, Stale uint64
+	SkippedBy                 [job.Reasons]uint64 // a range counts once
+	NoticesLost               uint64
 }
 
 // liveRun is a run without a final outcome.
@@ -74,8 +99,10 @@ type liveRun struct {
 	slot    slot
 	attempt uint32
 	fence   uint64
-	payload bool // has a payload row
-	waits   bool // its job lets only one run go at a time
+	due     job.Millis // of the first attempt
+	watch   uint32     // index of its deadline: it waits for a report; 0: it does not
+	payload bool       // has a payload row
+	waits   bool       // its job lets only so many runs go at a time
 }
 
 // Names of meta rows.
@@ -83,22 +110,28 @@ const (
 	metaEpoch     = "epoch"
 	metaNextID    = "next_id"
 	metaPrunedDay = "pruned_day"
+	metaUsualRate = "usual_rate"
 	metaShard     = "shard"
 )
 
 // NewCore returns a core without jobs at an instant.
 func NewCore(settings Settings, now job.Millis) *Core {
 	return &Core{
-		settings: settings, decisionsMax: decisionsMax,
+		settings: settings, decisionsMax: decisionsMax, now: now,
 		rows:     newTable(),
 		profiles: newProfiles(),
 		wheel:    wheel.New(wheel.Tick(now)),
 		live:     make(map[job.RunID]liveRun),
 		retries:  make(map[job.RunID]*job.Run),
-		onces:    newOnceMemory(),
+		streaks:  make(map[job.ID]uint32),
+		onces:    newRecentMemory[onceKey, job.RunID](),
+		redone:   newRecentMemory[job.RunID, uint64](),
 		ahead:    newAheadMemory(),
 		backlog:  fair.NewQueue[tenantHash, backlogEntry](decideQuantum),
-		nextID:   1,
+		late:     fair.NewQueue[tenantHash, backlogEntry](decideQuantum),
+		debts:    newDebts(), calendars: make(map[string]*job.Calendar),
+		pace:   newPace(settings.CatchupRate, now),
+		nextID: 1,
 	}
 }
 
@@ -107,17 +140,12 @@ func NewCore(settings Settings, now job.Millis) *Core {
 func (c *Core) Step(in Input) *Output {
 	c.begin(in)
 	firstID := c.nextID
+	c.concludeAll(in)
 	for _, p := range in.Proposals {
 		c.settle(p)
 	}
-	for _, o := range in.Outcomes {
-		if c.out.Batch.Size() > CommitBytesMax-decisionBytesMax-outcomeBytesMax {
-			break
-		}
-		c.conclude(o)
-		c.out.OutcomesTaken++
-	}
 	c.decideDue()
+	c.keepPace()
 	c.prune()
 	if c.nextID != firstID {
 		c.out.Batch.PutMeta(metaNextID, uint64(c.nextID))
@@ -128,9 +156,27 @@ func (c *Core) Step(in Input) *Output {
 
 func (c *Core) begin(in Input) {
 	c.now, c.lsn, c.room = in.Now, in.LSN, in.Room
+	c.noticeSeq, c.auditSeq = 0, 0
 	c.out.reset()
 	c.onces.forget(in.LSN)
+	c.redone.forget(in.LSN)
 	c.ahead.forget(in.Now)
+}
+
+// concludeAll takes in the outcomes, before the proposals: so a worker's report finds the run delivered.
+// They may fill what the proposals and a decision leave of the commit.
+func (c *Core) concludeAll(in Input) {
+	most := CommitBytesMax - decisionBytesMax - outcomeBytesMax
+	for _, p := range in.Proposals {
+		most -= p.bytes()
+	}
+	for _, o := range in.Outcomes {
+		if c.out.Batch.Size() > most {
+			return
+		}
+		c.conclude(o)
+		c.out.OutcomesTaken++
+	}
 }
 
 // settle is a flat switch over the kinds of proposal.
@@ -146,6 +192,22 @@ func (c *Core) settle(p Proposal) {
 		c.trigger(p)
 	case *Backfill:
 		c.backfill(p)
+	case *Report:
+		c.report(p)
+	case *Extend:
+		c.extend(p)
+	case *CancelRun:
+		c.cancelRun(p)
+	case *RetryRun:
+		c.retryRun(p)
+	case *Published:
+		c.published(p)
+	case *PutCalendar:
+		c.putCalendar(p)
+	case *DeleteCalendar:
+		c.deleteCalendar(p)
+	case *Replan:
+		c.replan(p)
 	case *Barrier:
 	default:
 		panic(fmt.Sprintf("scheduler: unknown proposal %T", p))
@@ -162,74 +224,20 @@ func (c *Core) find(h nameHash) (slot, *hotRow) {
 	return s, c.rows.row(s)
 }
 
-// arm puts the job of a row on the wheel: at its cursor while it is active, at the end of its
-// retention when it is completed, and not at all otherwise.
-func (c *Core) arm(s slot, r *hotRow) {
-	completed := r.flags.Is(job.FlagCompleted)
-	if r.flags.Is(job.FlagFailed) || r.flags.Is(job.FlagPaused) && !completed || completed && c.settings.CompletedRetention == 0 {
-		c.disarm(r)
-		return
-	}
-	at := r.cursor
-	if completed {
-		at = max(r.cursor, r.last, c.now).Add(c.settings.CompletedRetention)
-	}
-	c.setReaping(r, completed)
-	c.delist(r)
-	if r.timer == 0 || !c.wheel.Rearm(r.timer, wheel.Tick(at)) {
-		r.timer = c.wheel.Arm(uint64(s), wheel.Tick(at))
-	}
-}
-
-func (c *Core) disarm(r *hotRow) {
-	c.setReaping(r, false)
-	c.delist(r)
-	if r.timer != 0 {
-		c.wheel.Cancel(r.timer)
-		r.timer = 0
-	}
-}
-
-// setReaping keeps count of the timers that are no ticks.
-func (c *Core) setReaping(r *hotRow, reaping bool) {
-	if r.marks.is(markReaping) == reaping {
-		return
-	}
-	if r.marks ^= markReaping; reaping {
-		c.reaping++
-	} else {
-		c.reaping--
-	}
-}
-
-// Armed returns how many jobs wait for a tick.
-func (c *Core) Armed() int { return c.wheel.Len() + c.backlogged - c.reaping }
-
-// prune drops the buckets of the history that are too old, once a day.
-func (c *Core) prune() {
-	keep := job.Millis(c.settings.HistoryDays) * 24 * 60 * 60 * 1000
-	if keep == 0 || c.now <= keep {
-		return
-	}
-	day := job.Day(c.now - keep)
-	if day <= c.prunedDay {
-		return
-	}
-	// From the first bucket on: a backfill may have put runs into one that was dropped before.
-	c.out.Batch.DeleteRange(job.AppendBucket(nil, job.KindHistory, 0), job.AppendBucket(nil, job.KindHistory, day))
-	c.out.Batch.DeleteRange(job.AppendBucket(nil, job.KindOnce, 0), job.AppendBucket(nil, job.KindOnce, job.Day(c.now)-onceDays))
-	c.out.Batch.PutMeta(metaPrunedDay, uint64(day))
-	c.prunedDay = day
-}
-
-// wakeAt returns when the wheel has something for the next step: long ago, if the backlog has.
+// wakeAt returns when there is something for the next step: long ago, if the backlog has.
 func (c *Core) wakeAt() job.Millis {
-	if c.backlog.Len() > 0 {
+	if c.backlog.Len() > 0 || c.late.Len() > 0 {
 		return 1
 	}
-	next, ok := c.wheel.Next()
-	if !ok {
-		return 0
+	at := c.payAt()
+	if behind := c.watches.behindAt(); at == 0 || behind != 0 && behind < at {
+		at = behind
 	}
-	return max(job.Millis(next).Add(-c.settings.Lead), 1)
+	if next, ok := c.wheel.Next(); ok {
+		due := max(job.Millis(next).Add(-c.settings.Lead), 1)
+		if at == 0 || due < at {
+			at = due
+		}
+	}
+	return at
 }

@@ -12,6 +12,7 @@ const decideChunk = 256
 // What does not fit goes into the backlog, and is decided by the next steps.
 func (c *Core) decideDue() {
 	to := max(c.wheel.Now(), wheel.Tick(c.now.Add(c.settings.Lead)))
+	c.expireBehind()
 	budget := c.decisionsMax
 	if c.backlog.Len() > 0 {
 		if budget = c.decideInTurns(to, budget); c.backlog.Len() > 0 {
@@ -20,26 +21,31 @@ func (c *Core) decideDue() {
 	}
 	if !c.decideInOrder(to, budget) {
 		c.takeDue(to, backlogTakesMax)
+		return
 	}
+	c.decideLate()
+	c.payDebts()
 }
 
 // decideInOrder decides ticks as they come off the wheel. It returns false if the step is full before
 // all are decided.
 func (c *Core) decideInOrder(to wheel.Tick, budget int) (all bool) {
-	for budget > 0 && c.fits() {
+	for takes := 0; budget > 0 && takes < backlogTakesMax && c.fits(); {
 		c.due = c.due[:0]
 		fired, done := c.wheel.Advance(to, min(budget, decideChunk, c.room), c.collect)
-		budget -= fired
+		takes += fired
 		for _, s := range c.due {
 			r := c.rows.row(s)
 			r.timer = 0
-			if !c.fits() {
+			if !c.fits() || c.isLate(r) {
 				c.enlist(s, r)
 				continue
 			}
 			c.decide(s, r)
 			c.arm(s, r)
+			budget--
 		}
+		c.expireAll()
 		if fired == 0 {
 			return done
 		}
@@ -51,7 +57,24 @@ func (c *Core) fits() bool {
 	return c.room > 0 && c.out.Batch.Size() < CommitBytesMax-decisionBytesMax
 }
 
-func (c *Core) collect(id uint64, _ wheel.Tick) { c.due = append(c.due, slot(id)) }
+func (c *Core) collect(id uint64, _ wheel.Tick) {
+	if id&watchBit != 0 {
+		c.ring(uint32(id))
+		return
+	}
+	c.due = append(c.due, slot(id))
+}
+
+// grace returns the earliest instant that a tick may lie at and still be on time.
+func (c *Core) grace() job.Millis { return c.now - job.Millis(c.settings.Grace.Milliseconds()) }
+
+// isLate tells whether the tick that a job is due for was due long ago.
+func (c *Core) isLate(r *hotRow) bool {
+	if r.cursor >= c.grace() || r.flags.Is(job.FlagCompleted) {
+		return false
+	}
+	return r.cursor+c.jitterOf(r, c.profiles.get(r.profile), r.cursor) < c.grace()
+}
 
 // decide settles the tick at the cursor of a job and moves the cursor on. Late and on time are one
 // path: what differs is only how far back the tick lies.
@@ -65,13 +88,16 @@ func (c *Core) decide(s slot, r *hotRow) {
 		c.poison(r, p.err)
 		return
 	}
-	grace := c.now - job.Millis(c.settings.Grace.Milliseconds())
-	if r.cursor >= grace {
-		c.fire(s, r, r.cursor, ModeSkip)
-		c.moveOn(r, p, r.cursor)
+	if c.isLate(r) {
+		c.catchUp(s, r, p)
 	} else {
-		c.catchUp(s, r, p, grace-1)
+		tick := r.cursor
+		r.runs++
+		c.fire(s, r, tick, tick+c.jitterOf(r, p, tick), p.mode())
+		c.moveOn(r, p, tick)
+		c.pace.fired++
 	}
+	r.marks &^= markResumed
 	c.writeTimer(r)
 }
 
@@ -85,18 +111,16 @@ func (c *Core) moveOn(r *hotRow, p *profileEntry, decided job.Millis) {
 	r.cursor = next
 }
 
-// fire decides that a tick becomes a run. Was it decided before, as an update may have left it, then
-// it stays as it was.
-func (c *Core) fire(s slot, r *hotRow, at job.Millis, mode Mode) {
+// fire lets a tick become a run. Was it decided before, as an update may have left it, then it stays as
+// it was.
+func (c *Core) fire(s slot, r *hotRow, at, due job.Millis, mode Mode) {
 	id := job.RunID{Job: r.id, At: at}
 	if _, live := c.live[id]; live {
 		return
 	}
-	r.runs++
-	r.last = at
-	r.flags &^= job.FlagLastManual
+	r.noteTick(at)
 	c.counts.Fired++
-	c.start(s, &job.Run{ID: id, Due: at}, mode)
+	c.start(s, &job.Run{ID: id, Due: due}, mode)
 }
 
 // poison stops a job whose schedule cannot be evaluated, and tells why. Nothing else is touched.
@@ -109,5 +133,8 @@ func (c *Core) poison(r *hotRow, err error) {
 // reap asks for the deletion of a job that was completed long enough ago. The cursor of a completed
 // job is behind its last tick, so the wheel brings it back only at the end of its retention.
 func (c *Core) reap(r *hotRow) {
+	if c.debts.has(r.id) {
+		return // it has runs to come
+	}
 	c.out.Reap = append(c.out.Reap, Reap{ID: r.id, Version: r.version})
 }

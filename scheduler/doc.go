@@ -39,11 +39,31 @@
 // tenant thus delays that tenant, and another by about a step. The order within a tenant is that of due
 // times, and of arrival among equals.
 //
+// # What was missed
+//
+// A tick that nobody decided within Settings.Grace was missed. Such jobs wait in a backlog of their own
+// until all that is due now is decided. What the policy does not fire is written down as a skipped
+// range; what it fires becomes a debt, which is paid at the pace of the engine. The job is armed for
+// its next tick meanwhile.
+//
+// # Turns and reports
+//
+// Where only so many runs of a job may go at a time, the pad knows which are going, and which wait. A
+// turn is held from the launch to the commit that ends the run: over further attempts, and over the wait
+// for a worker's report, whose deadline is a timer on the wheel.
+//
+// # Beside the loop
+//
+// What needs the store, or the world outside, is asked for by a step and done by goroutines beside the
+// loop, which propose the result like any caller: deleting jobs whose time is over, pausing those that
+// fail, letting jobs follow a calendar, publishing notices.
+//
 // # After a crash
 //
 // The store is level with the log before Open. Open loads rows, names and live runs, arms the wheel, and
 // commits the beginning of a new epoch; its LSN is the least fence from then on. Runs without an
 // outcome are launched again under their own ids: what was with a target at the crash may arrive twice.
+// Those that wait for a report are not: their workers go on, with the fences that they have.
 // Ticks that passed meanwhile are decided by the path that decides all ticks, and are merely late.
 //
 // # Who may touch what

@@ -18,9 +18,11 @@ type Options struct {
 	Log    Log
 	Store  Store
 	Sender Sender
-	Clock  Clock        // default: SystemClock
-	Logger *slog.Logger // default: slog.Default()
-	Shard  uint32       // number of this engine in its cluster
+	// Announcer publishes dead letters and events. Nil: none are kept for it.
+	Announcer Announcer
+	Clock     Clock        // default: SystemClock
+	Logger    *slog.Logger // default: slog.Default()
+	Shard     uint32       // number of this engine in its cluster
 
 	// Settings of the core; see there. Defaults: Lead 250 ms, Grace 1 s, HistoryDays 90,
 	// CompletedRetention 24 h (negative: for ever).
@@ -48,6 +50,8 @@ func (o Options) withDefaults() Options {
 	setDefault(&o.Settings.HistoryDays, 90)
 	setDefault(&o.Settings.CompletedRetention, 24*time.Hour)
 	o.Settings.CompletedRetention = max(0, o.Settings.CompletedRetention)
+	o.Settings.DeadLetters = o.Announcer != nil
+	o.Settings.Events = o.Settings.Events && o.Announcer != nil
 	setDefault(&o.LiveMax, 1_000_000)
 	setDefault(&o.ProposalsMax, 8192)
 	setDefault(&o.Feeders, 2)
@@ -67,8 +71,8 @@ func (o Options) validate() error {
 		return errors.New("scheduler: options: Log, Store and Sender are required")
 	case o.Settings.Lead < 0 || o.Settings.Lead > time.Minute:
 		return fmt.Errorf("scheduler: options: lead %s is out of range (0 to 1m)", o.Settings.Lead)
-	case o.Settings.Grace < 0 || o.Settings.HistoryDays < 0:
-		return errors.New("scheduler: options: grace and history must not be negative")
+	case o.Settings.Grace < 0 || o.Settings.HistoryDays < 0 || o.Settings.CatchupRate < 0:
+		return errors.New("scheduler: options: grace, history and catch-up rate must not be negative")
 	case o.LiveMax < 1 || o.ProposalsMax < 1 || o.Feeders < 1:
 		return errors.New("scheduler: options: LiveMax, ProposalsMax and Feeders must be positive")
 	}
@@ -86,7 +90,7 @@ type Engine struct {
 
 	proposals chan *ticket
 	outcomes  outcomeQueue
-	reaps     chan Reap
+	chores    chores
 	gauge     gauge
 
 	stopping  chan struct{} // closed when no proposal is taken any more
@@ -112,7 +116,7 @@ func Open(opts Options) (*Engine, error) {
 		opts: opts, hasher: newNameHasher(), alarm: alarm, startedAt: now,
 		core:      NewCore(opts.Settings, job.MillisOf(now)),
 		proposals: make(chan *ticket, opts.ProposalsMax),
-		reaps:     make(chan Reap, reapsMax),
+		chores:    newChores(),
 		stopping:  make(chan struct{}),
 		stopped:   make(chan struct{}),
 	}
@@ -132,7 +136,7 @@ const padHorizon = 2000
 // begin loads the core and commits the new epoch.
 func (e *Engine) begin() error {
 	lsn := e.opts.Store.Applied().LSN + 1
-	launches, err := e.core.Load(e.opts.Store, lsn, e.hasher.hash)
+	launches, going, err := e.core.Load(e.opts.Store, lsn, e.hasher.hash)
 	if err != nil {
 		return err
 	}
@@ -149,8 +153,15 @@ func (e *Engine) begin() error {
 	if err := e.commit(&b, lsn); err != nil {
 		return err
 	}
+	for _, p := range e.core.overdrawn {
+		offer(e.chores.pauses, p)
+	}
+	if e.core.replanning {
+		signal(e.chores.replan)
+	}
+	e.pad.occupy(going)
 	e.pad.add(launches, job.MillisOf(e.opts.Clock.Now()))
-	e.publish(nil, nil, e.startedAt)
+	e.publish(&Output{}, e.startedAt)
 	return nil
 }
 
@@ -188,7 +199,10 @@ func (e *Engine) Serve(ctx context.Context) error {
 	for range e.opts.Feeders {
 		helpers.Go(func() { (&feeder{pad: e.pad, store: e.opts.Store, clock: e.opts.Clock}).run(inner) })
 	}
-	helpers.Go(func() { e.reapAll(inner) })
+	helpers.Go(func() { e.doChores(inner) })
+	if e.opts.Announcer != nil {
+		helpers.Go(func() { e.announceAll(inner) })
+	}
 
 	err := e.loop(ctx)
 	e.failure = err

@@ -21,6 +21,9 @@ type countingSender struct {
 	want  int
 }
 
+// Cancel implements Sender: every attempt has ended when it could be cancelled.
+func (*countingSender) Cancel(job.RunID) {}
+
 // Launch implements Sender.
 func (s *countingSender) Launch(d *job.Delivery, done func(job.Outcome)) {
 	now := time.Now()

@@ -61,7 +61,7 @@ func (p *pad) unreadChunk(now job.Millis, chunk []*waiting) (_ []*waiting, wait 
 	if len(p.far) == 0 {
 		return chunk, longest
 	}
-	return chunk, min(longest, max(time.Millisecond, (p.far[0].Due-p.horizon).Sub(now)))
+	return chunk, min(idleMax, max(time.Millisecond, (p.far[0].Due-p.horizon).Sub(now)))
 }
 
 func (f *feeder) readAll(chunk []*waiting) {
@@ -89,22 +89,23 @@ func (f *feeder) read(l Launch) (*job.Delivery, error) {
 		Attempt: l.Attempt, Fence: l.Fence, Timeout: rec.Def.AttemptTimeout,
 	}
 	if l.HasPayload {
-		err = f.readPayload(d)
+		d.Payload, d.PayloadJSON, err = readPayload(f.store, l.Run)
 	}
 	return d, err
 }
 
-func (f *feeder) readPayload(d *job.Delivery) error {
-	f.keys = job.AppendPayloadKey(f.keys[:0], d.Run)
-	value, ok, err := f.store.Get(f.keys)
-	if err == nil && !ok {
-		err = fmt.Errorf("payload of run %s is missing", d.Run)
+// readPayload reads the payload that a manual run has of its own.
+func readPayload(store Store, run job.RunID) (payload []byte, isJSON bool, err error) {
+	for _, key := range [][]byte{job.AppendPayloadKey(nil, run), job.AppendOldPayloadKey(nil, run)} {
+		value, ok, err := store.Get(key)
+		if err != nil {
+			return nil, false, err
+		}
+		if ok {
+			return job.DecodePayload(value)
+		}
 	}
-	if err != nil {
-		return err
-	}
-	d.Payload, d.PayloadJSON, err = job.DecodePayload(value)
-	return err
+	return nil, false, fmt.Errorf("payload of run %s is missing", run)
 }
 
 // ready gives a launch what its target will get. Was its time over meanwhile, it leaves at once.
@@ -121,7 +122,7 @@ func (p *pad) ready(w *waiting, d *job.Delivery, err error, now job.Millis) {
 	case d == nil:
 		w.failure = "the job was deleted"
 	}
-	leaves := w.index < 0 && !p.held && !p.isEarlyLocked(w, now) && p.admitLocked(w)
+	leaves := w.index < 0 && !p.held && !p.isEarlyLocked(w, now) && p.admitLocked(w, now)
 	p.mu.Unlock()
 	if leaves {
 		p.sendAll([]*waiting{w})

@@ -1,7 +1,9 @@
 package scheduler
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"sort"
 
 	"github.com/carillon-io/carillon/job"
@@ -16,35 +18,56 @@ type scanner interface {
 // the runs that have no outcome. Those that were with their targets when the process died are
 // launched again, under the same run id; their fence is at least that of the commit that begins the
 // new epoch, at lsn.
-func (c *Core) Load(from scanner, lsn uint64, hash func(tenant, name string) nameHash) ([]Launch, error) {
+//
+// The second result are the runs that are with workers who are to report: they have their turns.
+func (c *Core) Load(from scanner, lsn uint64, hash func(tenant, name string) nameHash) ([]Launch, []job.RunID, error) {
 	c.lsn, c.fenceMin = lsn, lsn
-	c.onces.since = lsn
+	c.onces.since, c.redone.since = lsn, lsn
 	c.ahead.loaded = job.Millis(c.wheel.Now()).Add(c.settings.Lead)
 	var launches []Launch
+	var going []job.RunID
 	load := []struct {
 		kind job.Kind
 		row  func(key, value []byte) error
 	}{
 		{job.KindMeta, c.loadMeta},
+		{job.KindCalendar, c.loadCalendar},
 		{job.KindProfile, c.loadProfile},
 		{job.KindTimer, c.loadTimer},
 		{job.KindName, c.loadName(hash)},
 		{job.KindRun, func(key, value []byte) error {
 			l, err := c.loadRun(key, value)
-			launches = append(launches, l)
+			live := c.live[l.Run]
+			switch {
+			case live.watch == 0:
+				launches = append(launches, l)
+			case live.waits:
+				going = append(going, l.Run)
+			}
 			return err
 		}},
+		{job.KindStreak, c.loadStreak},
+		{job.KindDebt, c.loadDebt},
+		{job.KindOutbox, func(_, _ []byte) error { c.outbox++; return nil }},
 	}
 	for _, l := range load {
 		low := []byte{byte(l.kind)}
 		err := scanAhead(from, low, job.PrefixEnd(low), l.row)
 		if err != nil {
-			return nil, fmt.Errorf("scheduler: load rows of kind %d: %w", l.kind, err)
+			return nil, nil, fmt.Errorf("scheduler: load rows of kind %d: %w", l.kind, err)
 		}
 	}
 	c.profiles.seal()
-	sort.SliceStable(launches, func(i, j int) bool { return launches[i].Due < launches[j].Due })
-	return launches, nil
+	slices.SortFunc(launches, byDue)
+	return launches, going, nil
+}
+
+// byDue orders launches by due time. Those of one job that are due at the same time are in the order of
+// their ticks, and so in that in which they were asked for.
+func byDue(a, b Launch) int {
+	return cmp.Or(
+		cmp.Compare(a.Due, b.Due), cmp.Compare(a.Run.Job, b.Run.Job), cmp.Compare(a.Run.At, b.Run.At), cmp.Compare(a.Run.Seq, b.Run.Seq),
+	)
 }
 
 func (c *Core) loadMeta(key, value []byte) error {
@@ -56,6 +79,10 @@ func (c *Core) loadMeta(key, value []byte) error {
 		c.nextID = job.ID(n)
 	case metaPrunedDay:
 		c.prunedDay = uint32(n)
+	case metaUsualRate:
+		c.pace.restore(float64(n))
+	case metaReplan:
+		c.replanning = n != 0
 	}
 	return err
 }
@@ -69,7 +96,7 @@ func (c *Core) loadProfile(key, value []byte) error {
 	if err != nil {
 		return err
 	}
-	c.profiles.restore(n, p)
+	c.profiles.restore(n, p, c.calendarOf)
 	return nil
 }
 
@@ -127,45 +154,5 @@ func (c *Core) loadName(hash func(tenant, name string) nameHash) func(key, value
 		c.rows.row(s).tenant = h.tenant
 		c.names.add(h, s)
 		return nil
-	}
-}
-
-func (c *Core) loadRun(key, value []byte) (Launch, error) {
-	id, err := job.ParseRunKey(key)
-	if err != nil {
-		return Launch{}, err
-	}
-	run, err := job.DecodeRun(id, value)
-	if err != nil {
-		return Launch{}, fmt.Errorf("run %s: %w", id, err)
-	}
-	run.Fence = max(run.Fence, c.fenceMin)
-	live := liveRun{slot: c.rowOf(id.Job), attempt: run.Attempt, fence: run.Fence, payload: run.HasPayload}
-	l := Launch{Run: id, Due: run.Due, Fence: run.Fence, Attempt: run.Attempt, HasPayload: run.HasPayload}
-	if live.slot != 0 {
-		r := c.rows.row(live.slot)
-		l.Tenant = r.tenant
-		if c.profiles.get(r.profile).Overlap == job.OverlapSkip {
-			live.waits = true
-			l.Mode = c.modeAfterCrash(&run)
-		}
-	}
-	if run.Attempt > 1 {
-		c.retries[id] = &run
-	}
-	c.live[id] = live
-	return l, nil
-}
-
-// modeAfterCrash says how a run of a job that lets only one run go at a time is launched again. One
-// that may have been going gets its turn; one that is yet to come is skipped if it overlaps.
-func (c *Core) modeAfterCrash(run *job.Run) Mode {
-	switch {
-	case run.Attempt > 1:
-		return ModeHeld
-	case run.ID.IsManual() || run.Due <= job.Millis(c.wheel.Now()):
-		return ModeWait
-	default:
-		return ModeSkip
 	}
 }

@@ -68,10 +68,13 @@ func (e *Engine) stepOnce(g *gathering) error {
 	e.outcomes.drop(out.OutcomesTaken)
 	now := e.opts.Clock.Now()
 	e.pad.add(out.Launches, job.MillisOf(now))
+	for _, run := range out.Aborts {
+		e.opts.Sender.Cancel(run)
+	}
 	e.pad.settle(out.Settled, job.MillisOf(now))
-	e.publish(outcomes[:out.OutcomesTaken], out.Launches, now)
+	e.publish(out, now)
 	g.release()
-	e.sendReaps(out.Reap)
+	e.chores.send(out)
 	g.wakeAt = out.WakeAt
 	return nil
 }
@@ -127,7 +130,8 @@ func (g *gathering) patience() time.Duration {
 	if g.wakeAt == 0 {
 		return time.Hour
 	}
-	return max(pause, g.wakeAt.Sub(job.MillisOf(g.engine.opts.Clock.Now())), 0)
+	// Not longer than idleMax: the timer does not see that the wall clock was set forward.
+	return max(pause, min(idleMax, g.wakeAt.Sub(job.MillisOf(g.engine.opts.Clock.Now()))), 0)
 }
 
 // letIn lets those propose who are about to: of many callers that the last step let go, the first would
@@ -189,6 +193,8 @@ func (g *gathering) touches(p Proposal) job.ID {
 		h = p.Hash
 	case *Pause:
 		h = p.Hash
+	case *CancelRun:
+		return p.Run.Job
 	default:
 		return 0
 	}
@@ -215,6 +221,8 @@ func (g *gathering) withdraw(p Proposal, id job.ID) {
 	case *Delete:
 		p.Withdrawn = launches
 	case *Pause:
+		p.Withdrawn = launches
+	case *CancelRun:
 		p.Withdrawn = launches
 	}
 }

@@ -10,7 +10,7 @@ func (c *Core) trigger(p *Trigger) {
 		return
 	}
 	if p.Key != "" {
-		if id, ok := c.onces.find(r.id, p.Key); ok {
+		if id, ok := c.onces.find(onceKey{r.id, p.Key}); ok {
 			p.Run = job.Run{ID: id}
 			return
 		}
@@ -19,17 +19,18 @@ func (c *Core) trigger(p *Trigger) {
 			return
 		}
 	}
-	run := c.manualRun(s, r, c.now)
+	run := c.manualRun(r, c.now)
 	run.HasPayload = p.HasPayload
 	c.start(s, &run, ModeWait)
 	if p.HasPayload {
 		c.out.Batch.PutPayload(run.ID, p.Payload, p.PayloadJSON)
 	}
 	if p.Key != "" {
-		c.onces.add(c.lsn, run.ID, p.Key)
+		c.onces.add(c.lsn, onceKey{r.id, p.Key}, run.ID)
 		c.out.Batch.PutOnce(job.Day(c.now), p.Key, run.ID)
 	}
 	c.writeTimer(r)
+	c.audit(p.Actor, job.ActionTrigger, job.AuditEntry{Tenant: p.Tenant, Name: p.Name, Job: r.id, Detail: run.ID.String()})
 	p.Run = run
 }
 
@@ -44,14 +45,17 @@ func (c *Core) backfill(p *Backfill) {
 		return
 	}
 	for _, at := range p.At {
-		run := c.manualRun(s, r, at)
+		run := c.manualRun(r, at)
 		c.start(s, &run, ModeWait)
 	}
 	c.writeTimer(r)
+	c.audit(p.Actor, job.ActionBackfill, job.AuditEntry{
+		Tenant: p.Tenant, Name: p.Name, Job: r.id, Detail: p.At[0].String() + "/" + p.At[len(p.At)-1].String(),
+	})
 }
 
 // manualRun numbers a manual run of a job.
-func (c *Core) manualRun(s slot, r *hotRow, at job.Millis) job.Run {
+func (c *Core) manualRun(r *hotRow, at job.Millis) job.Run {
 	r.manual++
 	r.last = at
 	r.flags |= job.FlagLastManual
@@ -61,16 +65,13 @@ func (c *Core) manualRun(s slot, r *hotRow, at job.Millis) job.Run {
 // start makes a run live and asks for its first attempt.
 func (c *Core) start(s slot, run *job.Run, mode Mode) {
 	run.Status, run.Attempt, run.Fence = job.StatusPending, 1, c.lsn
-	r := c.rows.row(s)
-	waits := c.profiles.get(r.profile).Overlap == job.OverlapSkip
-	if !waits {
-		mode = ModeFree
+	p := c.profiles.get(c.rows.row(s).profile)
+	live := liveRun{
+		slot: s, attempt: 1, fence: c.lsn, due: run.Due, payload: run.HasPayload, waits: p.limit() > 0,
 	}
-	c.live[run.ID] = liveRun{slot: s, attempt: 1, fence: c.lsn, payload: run.HasPayload, waits: waits}
+	c.live[run.ID] = live
 	c.room--
 	c.out.Batch.PutRun(run)
-	c.out.Launches = append(c.out.Launches, Launch{
-		Run: run.ID, Due: run.Due, Fence: run.Fence, Attempt: 1, Mode: mode, HasPayload: run.HasPayload,
-		Tenant: r.tenant,
-	})
+	c.announce(run)
+	c.out.Launches = append(c.out.Launches, c.launchOf(live, run, mode))
 }

@@ -2,61 +2,101 @@ package scheduler
 
 import "github.com/carillon-io/carillon/job"
 
-// catchUp decides, by the job's policy, all its ticks from the cursor up to an instant: nobody was
-// there when they were due. What is not fired is recorded as one skipped range.
-func (c *Core) catchUp(s slot, r *hotRow, p *profileEntry, upto job.Millis) {
+// catchUp decides, by the job's policy, all its ticks from the cursor up to where those begin that are
+// on time: nobody was there when they were due. What is not fired is recorded as skipped, in ranges;
+// what is fired is owed, and paid at the engine's pace.
+func (c *Core) catchUp(s slot, r *hotRow, p *profileEntry) {
+	// A tick whose launch the jitter puts off is not missed before that.
+	upto := c.grace() - 1 - job.JitterOf(r.id, p.Jitter, 0, 0)
 	last, ok := p.latest(r, r.cursor-1, upto)
 	if !ok {
 		last = r.cursor
 	}
-	fires := c.missedToFire(r, p, last)
+	owed, n := c.missedToFire(r, p, last)
 	skippedTo := last
-	if len(fires) > 0 {
-		skippedTo = fires[len(fires)-1] - 1
+	if n > 0 {
+		skippedTo = owed.From - 1
 	}
-	c.skipRange(r, p, skippedTo)
-	for i := len(fires) - 1; i >= 0; i-- {
-		if p.MaxRuns == 0 || r.runs < p.MaxRuns {
-			c.fire(s, r, fires[i], ModeWait)
-		}
+	c.skipMissed(r, p, skippedTo)
+	if n > 0 {
+		r.runs += n
+		c.owe(s, r, p, owed, n)
 	}
 	c.moveOn(r, p, last)
 }
 
-// missedToFire returns which missed ticks the policy still fires, newest first. None of them lies
-// before the cursor or before the catch-up window.
-func (c *Core) missedToFire(r *hotRow, p *profileEntry, last job.Millis) []job.Millis {
-	most := 0
+// missedToFire returns which of the missed ticks the policy still fires, and how many they are: the
+// newest, inside the catch-up window, and no more than the job may have.
+func (c *Core) missedToFire(r *hotRow, p *profileEntry, last job.Millis) (owed job.Debt, n uint32) {
+	most := uint32(0)
 	switch p.Missed {
 	case job.MissedFireOnce:
 		most = 1
 	case job.MissedBackfill:
-		most = int(p.MaxCatchupRuns)
+		most = p.MaxCatchupRuns
 	}
 	from := max(r.cursor, c.now-p.CatchupWindow)
-	var fires []job.Millis
-	for at, ok := last, true; ok && at >= from && len(fires) < most; {
-		fires = append(fires, at)
+	owed.Last = last
+	for at, ok := last, true; ok && at >= from && n < most; n++ {
+		owed.From = at
 		at, ok = p.latest(r, r.cursor-1, at-1)
 	}
-	return fires
+	if left := p.MaxRuns - min(r.runs, p.MaxRuns); p.MaxRuns > 0 && n > left {
+		return oldest(p, owed, left)
+	}
+	return owed, n
 }
 
-// skipRange records that the ticks of a job from its cursor up to an instant were missed.
-func (c *Core) skipRange(r *hotRow, p *profileEntry, upto job.Millis) {
-	until, ok := p.latest(r, r.cursor-1, upto)
+// oldest cuts a range of ticks down to its first n.
+func oldest(p *profileEntry, d job.Debt, n uint32) (job.Debt, uint32) {
+	if n == 0 {
+		return job.Debt{}, 0
+	}
+	d.Last = d.From
+	for i := uint32(1); i < n; i++ {
+		d.Last, _ = p.following(d.Last)
+	}
+	return d, n
+}
+
+// skipMissed records that the ticks of a job from its cursor up to an instant do not run, and why: it
+// was paused, it is too long ago, or the policy wants it so.
+func (c *Core) skipMissed(r *hotRow, p *profileEntry, upto job.Millis) {
+	reason, from := job.ReasonMissed, r.cursor
+	switch {
+	case r.marks.is(markResumed):
+		reason = job.ReasonPaused
+	case p.Missed != job.MissedSkip:
+		open := c.now - p.CatchupWindow
+		c.skipRange(r, p, from, min(upto, open-1), job.ReasonWindow)
+		from = max(from, open)
+	}
+	c.skipRange(r, p, from, upto, reason)
+}
+
+// skipRange records that the ticks of a job between two instants, both included, do not run.
+func (c *Core) skipRange(r *hotRow, p *profileEntry, from, upto job.Millis, reason job.Reason) {
+	until, ok := p.latest(r, max(from, r.cursor)-1, upto)
 	if !ok {
 		return
 	}
-	run := job.Run{
-		ID: job.RunID{Job: r.id, At: r.cursor}, Status: job.StatusSkipped, Reason: job.ReasonMissed,
-		FinishedAt: c.now,
+	first := r.cursor
+	if from > r.cursor {
+		first, _ = p.next(r, from-1)
 	}
-	if until != r.cursor {
+	c.skip(r, first, until, reason)
+}
+
+// skip records that the ticks of a job from one to another do not run.
+func (c *Core) skip(r *hotRow, first, until job.Millis, reason job.Reason) {
+	run := job.Run{
+		ID: job.RunID{Job: r.id, At: first}, Status: job.StatusSkipped, Reason: reason, FinishedAt: c.now,
+	}
+	if until != first {
 		run.Until = until
 	}
-	r.last = r.cursor
-	r.flags &^= job.FlagLastManual
-	c.counts.Skipped++
+	r.noteTick(first)
+	c.countSkip(reason)
 	c.out.Batch.PutHistory(&run)
+	c.announce(&run)
 }

@@ -1,9 +1,13 @@
 package scheduler
 
-import "hash/maphash"
+import (
+	"hash/maphash"
 
-// tenantHash stands for a tenant where tenants take turns, and only there. Those whose hashes meet share
-// their turns; nothing else comes of it.
+	"github.com/carillon-io/carillon/job"
+)
+
+// tenantHash stands for a tenant where tenants take turns and in the keys of dead runs: see
+// [job.TenantHash]. Those whose hashes meet share their turns; nothing else comes of it.
 type tenantHash uint16
 
 // nameHash stands for a (tenant, name) in memory, where the text itself is not. 96 bits: among ten
@@ -27,7 +31,7 @@ func (h nameHasher) hash(tenant, name string) nameHash {
 	k := key{tenant, name}
 	return nameHash{
 		high: maphash.Comparable(h.a, k), low: uint32(maphash.Comparable(h.b, k)),
-		tenant: tenantHash(maphash.String(h.a, tenant)),
+		tenant: tenantHash(job.TenantHash(tenant)),
 	}
 }
 

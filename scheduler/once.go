@@ -5,53 +5,62 @@ import "github.com/carillon-io/carillon/job"
 // onceDays is how many whole days an idempotency key is remembered at least.
 const onceDays = 1
 
-// onceCommits is how many commits the memory of keys reaches back: longer than any proposer takes
-// between looking for a key in the store and proposing.
-const onceCommits = 4096
+// recentCommits is how many commits a memory reaches back: longer than any proposer takes between
+// reading the store and proposing.
+const recentCommits = 4096
 
-// onceMemory holds the idempotency keys of the newest commits. The store holds all; but a proposer
+// recentMemory holds what the newest commits decided under a key. The store holds it all; but a proposer
 // reads the store before its proposal is stepped, and this bridges the time between.
-type onceMemory struct {
-	runs  map[onceKey]job.RunID
-	order []onceEntry // by LSN
-	since uint64      // keys of commits after it are all here
+type recentMemory[K comparable, V any] struct {
+	values map[K]recentValue[V]
+	order  []recentEntry[K] // by LSN
+	since  uint64           // what commits after it decided is all here
 }
 
+type recentValue[V any] struct {
+	lsn   uint64
+	value V
+}
+
+type recentEntry[K comparable] struct {
+	lsn uint64
+	key K
+}
+
+// onceKey is an idempotency key of a job.
 type onceKey struct {
 	id  job.ID
 	key string
 }
 
-type onceEntry struct {
-	lsn uint64
-	key onceKey
+func newRecentMemory[K comparable, V any]() recentMemory[K, V] {
+	return recentMemory[K, V]{values: make(map[K]recentValue[V])}
 }
 
-func newOnceMemory() onceMemory { return onceMemory{runs: make(map[onceKey]job.RunID)} }
-
-func (m *onceMemory) find(id job.ID, key string) (job.RunID, bool) {
-	run, ok := m.runs[onceKey{id, key}]
-	return run, ok
+func (m *recentMemory[K, V]) find(key K) (V, bool) {
+	v, ok := m.values[key]
+	return v.value, ok
 }
 
 // covers tells whether a proposer that read the store at an LSN and found nothing can be believed.
-func (m *onceMemory) covers(asOf uint64) bool { return asOf >= m.since }
+func (m *recentMemory[K, V]) covers(asOf uint64) bool { return asOf >= m.since }
 
-func (m *onceMemory) add(lsn uint64, run job.RunID, key string) {
-	k := onceKey{run.Job, key}
-	m.runs[k] = run
-	m.order = append(m.order, onceEntry{lsn, k})
+func (m *recentMemory[K, V]) add(lsn uint64, key K, v V) {
+	m.values[key] = recentValue[V]{lsn, v}
+	m.order = append(m.order, recentEntry[K]{lsn, key})
 }
 
-// forget drops the keys that are too far back from an LSN.
-func (m *onceMemory) forget(lsn uint64) {
-	if lsn <= onceCommits {
+// forget drops what is too far back from an LSN.
+func (m *recentMemory[K, V]) forget(lsn uint64) {
+	if lsn <= recentCommits {
 		return
 	}
-	m.since = max(m.since, lsn-onceCommits)
+	m.since = max(m.since, lsn-recentCommits)
 	n := 0
 	for n < len(m.order) && m.order[n].lsn <= m.since {
-		delete(m.runs, m.order[n].key)
+		if e := m.order[n]; m.values[e.key].lsn == e.lsn {
+			delete(m.values, e.key)
+		}
 		n++
 	}
 	m.order = m.order[n:]

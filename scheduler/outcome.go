@@ -7,28 +7,52 @@ import (
 )
 
 // conclude takes in how an attempt ended. An outcome of a run that is not live, or of an attempt that
-// is not the current one, is void.
+// is not the current one, is void; and so is that of an attempt that was delivered and waits for a
+// report.
 func (c *Core) conclude(o job.Outcome) {
 	live, ok := c.live[o.Run]
-	if !ok || live.attempt != o.Attempt {
-		return
+	if ok && o.Attempt == 1 && live.watch == 0 && !o.LaunchedAt.IsZero() && !o.Run.IsManual() {
+		c.out.Lateness = append(c.out.Lateness, o.LaunchedAt.Sub(live.due.Time()))
 	}
 	switch {
+	case !ok:
+	case o.Cancelled != 0:
+		c.cancelLive(o.Run, o.Cancelled)
+	case live.attempt != o.Attempt || live.watch != 0:
 	case o.Skipped != 0:
-		run := c.finalRun(o.Run, job.StatusSkipped)
-		run.Reason = o.Skipped
-		c.finish(run)
-	case o.Error == "":
-		c.counts.Succeeded++
-		c.finish(c.attempted(live, o, job.StatusSucceeded))
-	default:
-		c.counts.Failed++
+		c.skipLive(o.Run, o.Attempt, o.Skipped)
+	case o.Error != "":
 		c.failed(live, o)
+	default:
+		c.delivered(live, o)
+	}
+}
+
+// delivered takes in that the target took an attempt: the run is over, or its worker is to report.
+func (c *Core) delivered(live liveRun, o job.Outcome) {
+	if within := c.reportWithin(live, o.Run); within > 0 {
+		c.awaitReport(live, o, c.now+within)
+		return
+	}
+	c.succeeded(live, o)
+}
+
+func (c *Core) succeeded(live liveRun, o job.Outcome) {
+	run := c.attempted(live, o, job.StatusSucceeded)
+	run.Result = o.Result
+	c.counts.Succeeded++
+	c.finish(run)
+	c.endStreak(o.Run.Job)
+	if r := c.rows.row(live.slot); r.id == o.Run.Job {
+		c.markDead(live.slot, r, false)
 	}
 }
 
 // failed decides, after a failed attempt, whether another follows.
 func (c *Core) failed(live liveRun, o job.Outcome) {
+	c.counts.Failed++
+	c.unwatch(&live)
+	c.live[o.Run] = live
 	r := c.rows.row(live.slot)
 	if r.id != o.Run.Job {
 		run := c.attempted(live, o, job.StatusCancelled)
@@ -36,24 +60,93 @@ func (c *Core) failed(live liveRun, o job.Outcome) {
 		c.finish(run)
 		return
 	}
-	policy := c.profiles.get(r.profile).Retry
-	due := c.now + millisUp(policy.Backoff(o.Attempt))
-	tooOld := policy.MaxAge > 0 && due.Sub(o.Run.At) > policy.MaxAge
-	if o.Attempt >= policy.MaxAttempts || tooOld {
-		c.counts.Dead++
-		c.finish(c.attempted(live, o, job.StatusDead))
+	p := c.profiles.get(r.profile)
+	run := c.attempted(live, o, job.StatusRetrying)
+	due, again := c.nextAttempt(&p.Retry, run, o)
+	if !again {
+		c.die(live.slot, r, p, run)
 		return
 	}
-	run := c.attempted(live, o, job.StatusRetrying)
-	run.Attempt, run.Fence, run.Due = o.Attempt+1, c.lsn, due
+	c.retry(live, run, due)
+}
+
+// nextAttempt says when the attempt after a failed one is due, or that there is none. A target that asks
+// to be left alone for longer than the policy would is left alone.
+func (c *Core) nextAttempt(policy *job.Retry, run *job.Run, o job.Outcome) (due job.Millis, again bool) {
+	n := o.Attempt - run.Base
+	if n >= policy.MaxAttempts || o.Refused && !policy.ClientErrors {
+		return 0, false
+	}
+	due = c.now + millisUp(max(policy.Backoff(n, run.ID), min(o.RetryAfter, job.RetryAfterMax)))
+	due = max(due, run.ID.At) // the clock may have been set back since the first attempt
+	tooOld := policy.MaxAge > 0 && run.Base == 0 && due.Sub(run.ID.At) > policy.MaxAge
+	return due, !tooOld
+}
+
+// retry makes the next attempt of a live run due at an instant.
+func (c *Core) retry(live liveRun, run *job.Run, due job.Millis) {
+	run.Status, run.Deadline = job.StatusRetrying, 0
+	run.Attempt, run.Fence, run.Due = run.Attempt+1, c.lsn, due
 	live.attempt, live.fence = run.Attempt, run.Fence
-	c.live[o.Run] = live
-	c.retries[o.Run] = run
+	c.live[run.ID] = live
+	c.retries[run.ID] = run
+	c.counts.Retried++
 	c.out.Batch.PutRun(run)
-	c.out.Launches = append(c.out.Launches, Launch{
-		Run: o.Run, Due: due, Fence: run.Fence, Attempt: run.Attempt, Mode: ModeHeld, HasPayload: live.payload,
-		Tenant: r.tenant,
-	})
+	c.announce(run)
+	c.out.Launches = append(c.out.Launches, c.launchOf(live, run, ModeHeld))
+}
+
+// launchOf asks for the current attempt of a live run.
+func (c *Core) launchOf(live liveRun, run *job.Run, mode Mode) Launch {
+	l := Launch{
+		Run: run.ID, Due: run.Due, Fence: run.Fence, Attempt: run.Attempt, HasPayload: run.HasPayload,
+		Tenant: c.rows.row(live.slot).tenant,
+	}
+	if live.waits {
+		l.Mode, l.Limit = mode, c.profiles.get(c.rows.row(live.slot).profile).limit()
+	}
+	return l
+}
+
+// die ends a run whose attempts are exhausted.
+func (c *Core) die(s slot, r *hotRow, p *profileEntry, run *job.Run) {
+	run.Status, run.FinishedAt = job.StatusDead, c.now
+	c.counts.Dead++
+	c.finish(run)
+	c.out.Batch.PutDead(uint16(r.tenant), run.ID)
+	c.markDead(s, r, true)
+	c.extendStreak(p, run)
+}
+
+// markDead notes whether the run of a job that ended last is dead. If so, a job that is completed stays
+// as long as the run is listed, and can be retried.
+func (c *Core) markDead(s slot, r *hotRow, dead bool) {
+	if r.flags.Is(job.FlagDead) == dead {
+		return
+	}
+	r.flags ^= job.FlagDead
+	if r.flags.Is(job.FlagCompleted) {
+		c.arm(s, r)
+	}
+	c.writeTimer(r)
+}
+
+// skipLive ends a live run that is not with a target: as skipped if it never was, else as cancelled.
+func (c *Core) skipLive(id job.RunID, attempt uint32, reason job.Reason) {
+	run := c.finalRun(id, job.StatusSkipped)
+	if attempt > 1 {
+		run.Status = job.StatusCancelled
+	}
+	run.Reason = reason
+	c.finish(run)
+}
+
+// cancelLive ends a live run, whatever it is at. An attempt that is with its target is aborted.
+func (c *Core) cancelLive(id job.RunID, reason job.Reason) {
+	run := c.finalRun(id, job.StatusCancelled)
+	run.Reason = reason
+	c.out.Aborts = append(c.out.Aborts, id)
+	c.finish(run)
 }
 
 // millisUp rounds a length up, so that a retry is never early.
@@ -66,9 +159,9 @@ func (c *Core) finalRun(id job.RunID, status job.Status) *job.Run {
 	run := c.retries[id]
 	if run == nil {
 		live := c.live[id]
-		run = &job.Run{ID: id, Attempt: live.attempt, Fence: live.fence, Due: id.At, HasPayload: live.payload}
+		run = &job.Run{ID: id, Attempt: live.attempt, Fence: live.fence, Due: live.due, HasPayload: live.payload}
 	}
-	run.Status = status
+	run.Status, run.Deadline = status, 0
 	if status.IsFinal() {
 		run.FinishedAt = c.now
 	}
@@ -78,36 +171,54 @@ func (c *Core) finalRun(id job.RunID, status job.Status) *job.Run {
 // attempted returns a live run after one more finished attempt.
 func (c *Core) attempted(live liveRun, o job.Outcome, status job.Status) *job.Run {
 	run := c.finalRun(o.Run, status)
-	launched := job.MillisOf(o.LaunchedAt)
-	if o.LaunchedAt.IsZero() {
-		launched = c.now
-	}
-	if o.Attempt == 1 && !o.LaunchedAt.IsZero() {
-		run.Lateness = max(0, o.LaunchedAt.Sub(run.Due.Time()))
-	}
-	run.LaunchedAt, run.Duration, run.Error = launched, o.Duration, o.Error
+	c.noteLaunch(run, o)
+	run.Duration, run.Error = o.Duration, o.Error
 	if o.Attempt > 1 || o.Error != "" {
 		run.AddAttempt(job.Attempt{
-			Number: o.Attempt, Fence: live.fence, LaunchedAt: launched, Duration: o.Duration, Error: o.Error,
+			Number: o.Attempt, Fence: live.fence, LaunchedAt: run.LaunchedAt, Duration: o.Duration, Error: o.Error,
 		})
 	}
 	return run
 }
 
+// noteLaunch takes over when an attempt was launched, unless that is known already.
+func (c *Core) noteLaunch(run *job.Run, o job.Outcome) {
+	if o.LaunchedAt.IsZero() {
+		if run.LaunchedAt == 0 || o.Attempt > 1 {
+			run.LaunchedAt = c.now
+		}
+		return
+	}
+	run.LaunchedAt = job.MillisOf(o.LaunchedAt)
+	if o.Attempt == 1 {
+		run.Lateness = max(0, o.LaunchedAt.Sub(run.Due.Time()))
+	}
+}
+
 // finish moves a run from the live ones to the history.
 func (c *Core) finish(run *job.Run) {
 	live := c.live[run.ID]
-	if run.Status == job.StatusSkipped {
-		c.counts.Skipped++
+	c.unwatch(&live)
+	switch run.Status {
+	case job.StatusSkipped:
+		c.countSkip(run.Reason)
+	case job.StatusCancelled:
+		c.counts.Cancelled++
 	}
-	if live.payload {
+	if live.payload && run.Status != job.StatusDead {
 		c.out.Batch.DeletePayload(run.ID)
 	}
-	if live.waits {
+	if live.waits || run.Status == job.StatusCancelled { // the pad may have something of it
 		c.out.Settled = append(c.out.Settled, run.ID)
 	}
 	delete(c.live, run.ID)
 	delete(c.retries, run.ID)
 	c.out.Batch.DeleteRun(run.ID)
 	c.out.Batch.PutHistory(run)
+	c.announce(run)
+}
+
+func (c *Core) countSkip(reason job.Reason) {
+	c.counts.Skipped++
+	c.counts.SkippedBy[reason]++
 }

@@ -27,12 +27,18 @@ type pad struct {
 	near   nearLaunches
 	unread fair.Queue[tenantHash, *waiting] // of near, in need of their cold rows
 	byJob  map[job.ID]*waiting
-	turn   map[job.ID]job.RunID
+	turns  map[job.ID]crew
 	parked map[job.ID][]*waiting
-	flying map[job.RunID]struct{} // with the sender
+	flying map[job.RunID]inFlight // with the sender
 	count  int                    // of launches on the pad
 	held   bool                   // nothing leaves any more
 	landed chan struct{}          // roused when no attempt is with the sender
+}
+
+// inFlight is an attempt that is with the sender.
+type inFlight struct {
+	attempt uint32
+	since   job.Millis
 }
 
 func newPad(horizon job.Millis, sender Sender, report func(job.Outcome)) *pad {
@@ -42,9 +48,9 @@ func newPad(horizon job.Millis, sender Sender, report func(job.Outcome)) *pad {
 		feed:   make(chan struct{}, 1),
 		landed: make(chan struct{}, 1),
 		byJob:  make(map[job.ID]*waiting),
-		turn:   make(map[job.ID]job.RunID),
+		turns:  make(map[job.ID]crew),
 		parked: make(map[job.ID][]*waiting),
-		flying: make(map[job.RunID]struct{}),
+		flying: make(map[job.RunID]inFlight),
 	}
 }
 
@@ -60,8 +66,8 @@ func (p *pad) add(launches []Launch, now job.Millis) {
 		w := &waiting{Launch: l, order: p.order, index: -1, sibling: p.byJob[l.Run.Job]}
 		p.byJob[l.Run.Job] = w
 		p.count++
-		if l.Mode == ModeHeld && p.turn[l.Run.Job] == (job.RunID{}) {
-			p.turn[l.Run.Job] = l.Run
+		if l.Mode == ModeHeld {
+			p.occupyLocked(l.Run)
 		}
 		if l.Due > now+p.horizon {
 			heap.Push(&p.far, w)
@@ -113,7 +119,7 @@ func (p *pad) launchDue(now job.Millis, ready []*waiting) (more bool, _ []*waiti
 		if w.delivery == nil && w.failure == "" {
 			continue // wanted: the feeder sends it on as soon as it has the row
 		}
-		if p.admitLocked(w) {
+		if p.admitLocked(w, now) {
 			ready = append(ready, w)
 		}
 	}
@@ -121,26 +127,6 @@ func (p *pad) launchDue(now job.Millis, ready []*waiting) (more bool, _ []*waiti
 	p.mu.Unlock()
 	p.sendAll(ready)
 	return more, ready
-}
-
-// admitLocked decides whether a launch that is due and ready may leave now.
-func (p *pad) admitLocked(w *waiting) bool {
-	id := w.Run.Job
-	if w.Mode == ModeSkip || w.Mode == ModeWait {
-		if holder, taken := p.turn[id]; taken && holder != w.Run {
-			if w.Mode == ModeWait {
-				p.parked[id] = append(p.parked[id], w)
-				return false
-			}
-			p.dropLocked(w)
-			p.report(job.Outcome{Run: w.Run, Attempt: w.Attempt, Skipped: job.ReasonOverlap})
-			return false
-		}
-		p.turn[id] = w.Run
-	}
-	p.dropLocked(w)
-	p.flying[w.Run] = struct{}{}
-	return true
 }
 
 // dropLocked forgets a launch that leaves the pad.
@@ -177,43 +163,15 @@ func (p *pad) sendAll(ready []*waiting) {
 // done takes in the outcome of an attempt that was with the sender.
 func (p *pad) done(o job.Outcome) {
 	p.mu.Lock()
-	delete(p.flying, o.Run)
+	if p.flying[o.Run].attempt == o.Attempt { // or a newer attempt has left meanwhile
+		delete(p.flying, o.Run)
+	}
 	last := len(p.flying) == 0
 	p.mu.Unlock()
 	p.report(o)
 	if last {
 		signal(p.landed)
 	}
-}
-
-// settle tells the pad that runs came to their end, so that those that wait for their turn get it.
-func (p *pad) settle(runs []job.RunID, now job.Millis) {
-	if len(runs) == 0 {
-		return
-	}
-	var ready []*waiting
-	p.mu.Lock()
-	for _, run := range runs {
-		if p.turn[run.Job] != run {
-			continue
-		}
-		delete(p.turn, run.Job)
-		queue := p.parked[run.Job]
-		if len(queue) == 0 || p.held {
-			continue
-		}
-		if p.parked[run.Job] = queue[1:]; len(queue) == 1 {
-			delete(p.parked, run.Job)
-		}
-		if p.isEarlyLocked(queue[0], now) {
-			continue
-		}
-		if p.admitLocked(queue[0]) {
-			ready = append(ready, queue[0])
-		}
-	}
-	p.mu.Unlock()
-	p.sendAll(ready)
 }
 
 // isEarlyLocked tells whether a launch that was due is not any more, because the clock was set back, and
@@ -236,12 +194,7 @@ func (p *pad) take(id job.ID) []Launch {
 		w.gone = true
 		p.count--
 		taken = append(taken, w.Launch)
-		switch {
-		case w.index >= 0 && w.index < len(p.far) && p.far[w.index] == w:
-			heap.Remove(&p.far, w.index)
-		case w.index >= 0:
-			p.near.remove(w)
-		}
+		p.unqueueLocked(w)
 	}
 	delete(p.byJob, id)
 	delete(p.parked, id)
@@ -251,12 +204,22 @@ func (p *pad) take(id job.ID) []Launch {
 	return taken
 }
 
-// isFlying tells whether an attempt of a run is with the sender.
-func (p *pad) isFlying(run job.RunID) bool {
+// unqueueLocked takes a launch out of the queue that it waits in for its time, if it does.
+func (p *pad) unqueueLocked(w *waiting) {
+	switch {
+	case w.index >= 0 && w.index < len(p.far) && p.far[w.index] == w:
+		heap.Remove(&p.far, w.index)
+	case w.index >= 0:
+		p.near.remove(w)
+	}
+}
+
+// flyingSince returns when the attempt of a run that is with the sender was launched.
+func (p *pad) flyingSince(run job.RunID) (at job.Millis, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	_, ok := p.flying[run]
-	return ok
+	f, ok := p.flying[run]
+	return f.since, ok
 }
 
 // load returns how many launches wait and how many are with the sender.

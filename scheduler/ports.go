@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"context"
 	"time"
 
 	"github.com/carillon-io/carillon/job"
@@ -32,6 +33,16 @@ type Sender interface {
 	// Launch takes an attempt and never blocks. It calls done exactly once, later, from any
 	// goroutine.
 	Launch(d *job.Delivery, done func(job.Outcome))
+	// Cancel gives up the attempt of a run that it has, if it has one, and never blocks. The attempt's
+	// done is called as ever.
+	Cancel(run job.RunID)
+}
+
+// Announcer tells the world outside of changes: the outbox is its work.
+type Announcer interface {
+	// Announce publishes in order, and returns how many, from the first on, the world has for sure. An
+	// error is why it did not go on; it will be asked again. It may publish twice.
+	Announce(ctx context.Context, batch []job.Announcement) (n int, err error)
 }
 
 // Clock reads the two clocks of DESIGN. It is safe for concurrent use.

@@ -1,15 +1,18 @@
 package scheduler
 
 import (
+	"slices"
+
 	"github.com/carillon-io/carillon/job"
 )
 
 // profileEntry is an interned profile with its compiled schedule.
 type profileEntry struct {
 	job.Profile
-	schedule *job.Schedule // nil for one-shots
-	err      error         // the schedule does not compile any more: its zone vanished, say
-	refs     int           // jobs that have it; 0: the number is free
+	hasCalendar bool          // the schedule follows a calendar
+	schedule    *job.Schedule // nil for one-shots
+	err         error         // the schedule does not compile any more: its zone vanished, say
+	refs        int           // jobs that have it; 0: the number is free
 }
 
 // profiles interns the profiles of jobs, so that a hot row needs four bytes for them. Numbers are
@@ -42,7 +45,7 @@ func (p *profiles) intern(v job.Profile, s *job.Schedule) (n uint32, isNew bool)
 		n = uint32(len(p.entries))
 		p.entries = append(p.entries, profileEntry{})
 	}
-	p.entries[n] = profileEntry{Profile: v, schedule: s, refs: 1}
+	p.entries[n] = profileEntry{Profile: v, schedule: s, refs: 1, hasCalendar: len(v.Spec.Calendars()) > 0}
 	p.byValue[v] = n
 	return n, true
 }
@@ -60,16 +63,44 @@ func (p *profiles) release(n uint32) (gone bool) {
 }
 
 // restore puts a profile back under its number, as the store has it. No job has it yet.
-func (p *profiles) restore(n uint32, v job.Profile) {
+func (p *profiles) restore(n uint32, v job.Profile, calendars calendarLookup) {
 	for uint32(len(p.entries)) <= n {
 		p.entries = append(p.entries, profileEntry{})
 	}
-	e := profileEntry{Profile: v}
-	if v.Spec.Expr != "" {
-		e.schedule, e.err = job.ParseSchedule(v.Spec)
-	}
+	e := profileEntry{Profile: v, hasCalendar: len(v.Spec.Calendars()) > 0}
+	e.compile(calendars)
 	p.entries[n] = e
 	p.byValue[v] = n
+}
+
+// calendarLookup finds a calendar by its reference.
+type calendarLookup = func(ref string) (*job.Calendar, bool)
+
+// compile makes the schedule of a profile anew.
+func (e *profileEntry) compile(calendars calendarLookup) {
+	if e.Spec.Expr != "" {
+		e.schedule, e.err = job.ParseScheduleWith(e.Spec, calendars)
+	}
+}
+
+// recompile makes the schedules anew that follow a calendar, and tells whether there are any.
+func (p *profiles) recompile(ref string, calendars calendarLookup) (some bool) {
+	for n := range p.entries {
+		if e := &p.entries[n]; e.follows(ref) {
+			e.compile(calendars)
+			some = true
+		}
+	}
+	return some
+}
+
+// uses tells whether a schedule follows a calendar.
+func (p *profiles) uses(ref string) bool {
+	return slices.ContainsFunc(p.entries, func(e profileEntry) bool { return e.follows(ref) })
+}
+
+func (e *profileEntry) follows(ref string) bool {
+	return e.refs > 0 && e.hasCalendar && slices.Contains(e.Spec.Calendars(), ref)
 }
 
 // seal ends a restore: the numbers between that nobody has are free.
@@ -83,12 +114,42 @@ func (p *profiles) seal() {
 	}
 }
 
+// limit returns how many runs of a job may go at a time; 0 is no limit.
+func (e *profileEntry) limit() uint16 {
+	if e.Overlap == job.OverlapAllow {
+		return uint16(e.MaxConcurrent)
+	}
+	return 1
+}
+
+// mode returns how a launch on time behaves while others of its job are going.
+func (e *profileEntry) mode() Mode {
+	switch e.Overlap {
+	case job.OverlapSkip:
+		return ModeSkip
+	case job.OverlapBufferOne:
+		return ModeBufferOne
+	case job.OverlapCancelOther:
+		return ModeCancel
+	}
+	return ModeWait // buffer_all, and allow with a limit
+}
+
 // latest returns the last tick of a job in (after, upto], from its cursor on.
 func (e *profileEntry) latest(r *hotRow, after, upto job.Millis) (job.Millis, bool) {
 	if e.schedule == nil {
 		return r.cursor, r.cursor > after && r.cursor <= upto
 	}
 	return e.schedule.Latest(after, upto, r.cursor)
+}
+
+// following returns the tick of a job after one of its ticks. It does not look at the cursor, which is
+// beside the grid of an @every when the job is completed.
+func (e *profileEntry) following(tick job.Millis) (job.Millis, bool) {
+	if e.schedule == nil {
+		return 0, false
+	}
+	return e.schedule.Next(tick, tick)
 }
 
 // next returns the first tick of a job after an instant that is not before its cursor.

@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"errors"
+	"time"
 
 	"github.com/carillon-io/carillon/job"
 )
@@ -24,8 +25,15 @@ type settled struct{ Err error }
 
 func (s *settled) fail(err error) { s.Err = err }
 
-// proposalBytes covers keys and small rows that come with any proposal.
-const proposalBytes = 1 << 10
+// errNotLive settles a proposal about a run that is not live: it is over, or there is none.
+var errNotLive = errors.New("scheduler: run is not live")
+
+// proposalBytes covers keys and small rows that come with any proposal, its entry in the audit log
+// among them.
+const proposalBytes = 2 << 10
+
+// auditBytes covers what an entry of the audit log has besides texts.
+const auditBytes = 64
 
 // putBytes covers those of a put, closely: how many puts share a commit depends on it.
 const putBytes = 320
@@ -35,7 +43,9 @@ type Put struct {
 	settled
 	Tenant, Name string
 	Hash         nameHash
+	Actor        job.Actor
 	Definition   []byte // encoded
+	After        []byte // the same for the audit log; only with Prior
 	Profile      job.Profile
 	Schedule     *job.Schedule
 	Paused       bool
@@ -55,29 +65,46 @@ type Prior struct {
 	ID        job.ID
 	Version   uint32
 	CreatedAt job.Millis
+	UpdatedAt job.Millis
 	Anchor    job.Millis
-	Decided   bool // the new schedule is a one-shot, and its tick is in the ledger already
+	Decided   bool   // the new schedule is a one-shot, and its tick is in the ledger already
+	Before    []byte // the definition for the audit log
 }
 
 // bytes counts the definition twice: its texts come again in the rows of the name and of the profile.
-func (p *Put) bytes() int { return putBytes + 2*len(p.Definition) + settleBytes(p.Withdrawn) }
+func (p *Put) bytes() int {
+	n := putBytes + 2*len(p.Definition) + settleBytes(p.Withdrawn)
+	n += auditBytes + len(p.Tenant) + len(p.Name) + len(p.Actor.By) + len(p.Actor.From)
+	if p.Prior != nil {
+		n += len(p.Prior.Before) + len(p.After)
+	}
+	return n
+}
 
 // Delete forgets a job.
 type Delete struct {
 	settled
 	Tenant, Name string
 	Hash         nameHash
-	IfVersion    *uint32 // nil: any
+	Actor        job.Actor
+	IfVersion    *uint32     // nil: any
+	Before       []byte      // the definition for the audit log
+	Live         []job.RunID // live runs of the job, as far as the proposer found them
 	Withdrawn    []Launch
+
+	Result DeleteResult
 }
 
-func (p *Delete) bytes() int { return proposalBytes + settleBytes(p.Withdrawn) }
+func (p *Delete) bytes() int {
+	return proposalBytes + len(p.Before) + settleBytes(p.Withdrawn) + 2*runBytes*len(p.Live)
+}
 
 // Pause stops the runs of a job from being decided; Resume lets them go on.
 type Pause struct {
 	settled
 	Tenant, Name string
 	Hash         nameHash
+	Actor        job.Actor
 	Resume       bool
 	Reason       string
 	Withdrawn    []Launch
@@ -90,6 +117,7 @@ type Trigger struct {
 	settled
 	Tenant, Name string
 	Hash         nameHash
+	Actor        job.Actor
 	Payload      []byte
 	HasPayload   bool
 	PayloadJSON  bool
@@ -106,18 +134,76 @@ type Backfill struct {
 	settled
 	Tenant, Name string
 	Hash         nameHash
+	Actor        job.Actor
 	At           []job.Millis
 }
 
 func (p *Backfill) bytes() int { return proposalBytes + runBytes*len(p.At) }
+
+// Report says what became of a run, as its worker has it.
+type Report struct {
+	settled
+	Run    job.RunID
+	Fence  uint64
+	Begun  job.Millis // when the attempt was launched that is with its target; 0: none is
+	Failed bool
+	Error  string
+	Result string
+}
+
+func (p *Report) bytes() int { return 2 * outcomeBytesMax }
+
+// Extend lets a worker report later: within By from now.
+type Extend struct {
+	settled
+	Run   job.RunID
+	Fence uint64
+	Begun job.Millis // as in Report
+	By    time.Duration
+
+	Deadline job.Millis // result
+}
+
+func (p *Extend) bytes() int { return outcomeBytesMax }
+
+// CancelRun ends a run that is not over.
+type CancelRun struct {
+	settled
+	Tenant, Name string
+	Run          job.RunID
+	Actor        job.Actor
+	Withdrawn    []Launch
+}
+
+func (p *CancelRun) bytes() int { return outcomeBytesMax + settleBytes(p.Withdrawn) }
+
+// RetryRun lets a run that is over begin another attempt.
+type RetryRun struct {
+	settled
+	Tenant, Name string
+	Hash         nameHash
+	Actor        job.Actor
+	Run          job.Run // as the history has it; then, as it is live
+	AsOf         uint64  // LSN at which the proposer read it
+}
+
+func (p *RetryRun) bytes() int { return outcomeBytesMax }
+
+// Published drops notices from the outbox.
+type Published struct {
+	settled
+	IDs []job.NoticeID
+}
+
+func (p *Published) bytes() int { return 32 * len(p.IDs) }
 
 // Barrier changes nothing. When it is settled, so is everything that came before it.
 type Barrier struct{ settled }
 
 func (p *Barrier) bytes() int { return 0 }
 
-// runBytes is more than what one run without errors adds to a batch.
-const runBytes = 96
+// runBytes is more than what one run without errors adds to a batch, with its notice.
+const runBytes = 160
 
 // settleBytes bounds what it takes to settle withdrawn launches.
 func settleBytes(l []Launch) int { return 2 * runBytes * len(l) }

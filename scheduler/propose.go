@@ -72,25 +72,50 @@ func (e *Engine) settleFresh(ctx context.Context, p Proposal, result *settled, p
 	return errBusyJob
 }
 
-// Delete forgets a job. Runs that wait for their time end with it; what its targets have in hand
-// they may finish.
-func (e *Engine) Delete(ctx context.Context, tenant, name string) error {
-	p := &Delete{Tenant: tenant, Name: name, Hash: e.hasher.hash(tenant, name)}
+// Delete forgets a job. Runs that wait for their time, their turn or a report end with it; what its
+// targets have in hand they may finish, and nothing follows if it fails.
+func (e *Engine) Delete(ctx context.Context, tenant, name string) (DeleteResult, error) {
+	p := &Delete{Tenant: tenant, Name: name, Hash: e.hasher.hash(tenant, name), Actor: actorOf(ctx)}
+	if err := e.readDoomed(p); err != nil {
+		return DeleteResult{}, err
+	}
 	if err := e.submit(ctx, p); err != nil {
+		return DeleteResult{}, err
+	}
+	return p.Result, p.Err
+}
+
+// liveScanMax bounds the live runs that a delete looks at; those beyond end one by one.
+const liveScanMax = 2000
+
+// readDoomed reads what a delete says of its job: the definition, and the runs that are live.
+func (e *Engine) readDoomed(p *Delete) error {
+	id, ok, err := e.lookUp(p.Tenant, p.Name)
+	if err != nil || !ok {
+		return err // the core knows for sure
+	}
+	rec, _, ok, err := e.readRows(id)
+	if err != nil || !ok {
 		return err
 	}
-	return p.Err
+	p.Before = job.AuditDefinition(&rec.Def)
+	low := job.AppendJobKey(nil, job.KindRun, id)
+	return e.opts.Store.Scan(low, job.PrefixEnd(low), func(key, _ []byte) (bool, error) {
+		run, err := job.ParseRunKey(key)
+		p.Live = append(p.Live, run)
+		return len(p.Live) < liveScanMax, err
+	})
 }
 
 // Pause stops the ticks of a job. A run that has not left when Pause returns will not leave.
 func (e *Engine) Pause(ctx context.Context, tenant, name, reason string) (JobView, error) {
-	return e.pause(ctx, &Pause{Tenant: tenant, Name: name, Reason: reason})
+	return e.pause(ctx, &Pause{Tenant: tenant, Name: name, Actor: actorOf(ctx), Reason: reason})
 }
 
 // Resume lets the ticks of a paused job go on. Those that passed meanwhile are missed, and the job's
 // policy for missed runs decides them.
 func (e *Engine) Resume(ctx context.Context, tenant, name, reason string) (JobView, error) {
-	return e.pause(ctx, &Pause{Tenant: tenant, Name: name, Reason: reason, Resume: true})
+	return e.pause(ctx, &Pause{Tenant: tenant, Name: name, Actor: actorOf(ctx), Reason: reason, Resume: true})
 }
 
 func (e *Engine) pause(ctx context.Context, p *Pause) (JobView, error) {

@@ -14,7 +14,7 @@ func (e *Engine) Put(ctx context.Context, def *job.Definition, ifVersion *uint32
 	if err != nil {
 		return JobView{}, false, err
 	}
-	p.IfVersion = ifVersion
+	p.IfVersion, p.Actor = ifVersion, actorOf(ctx)
 	if err := e.settleFresh(ctx, p, &p.settled, func() error { return e.readPrior(p) }); err != nil {
 		return JobView{}, false, err
 	}
@@ -28,7 +28,7 @@ func (e *Engine) Put(ctx context.Context, def *job.Definition, ifVersion *uint32
 // Prepare compiles a definition into a proposal for PutMany, which may be proposed once. The definition
 // is not kept.
 func (e *Engine) Prepare(def *job.Definition) (*Put, error) {
-	s, err := job.ParseSchedule(def.Spec())
+	s, err := job.ParseScheduleWith(def.Spec(), e.calendarOf)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,13 @@ func (e *Engine) readPrior(p *Put) error {
 	if err != nil || !ok {
 		return err
 	}
-	p.Prior = &Prior{ID: id, Version: timer.Version, CreatedAt: rec.CreatedAt, Anchor: rec.Anchor}
+	p.Prior = &Prior{
+		ID: id, Version: timer.Version, CreatedAt: rec.CreatedAt, UpdatedAt: rec.UpdatedAt, Anchor: rec.Anchor,
+		Before: job.AuditDefinition(&rec.Def),
+	}
+	if p.After, err = job.StripPayload(p.Definition); err != nil {
+		return err
+	}
 	if p.Schedule.Kind() == job.ScheduleAt {
 		_, p.Prior.Decided, err = e.readRun(job.RunID{Job: id, At: p.Schedule.At()})
 	}
@@ -63,6 +69,12 @@ const putsInFlight = 2048
 // the accepted ones are durable. Results are in the order of items.
 func (e *Engine) PutMany(ctx context.Context, items []PutItem) []PutResult {
 	results := make([]PutResult, len(items))
+	actor := actorOf(ctx)
+	for _, item := range items {
+		if item.Put != nil {
+			item.Put.Actor = actor
+		}
+	}
 	for from := 0; from < len(items); from += putsInFlight {
 		to := min(from+putsInFlight, len(items))
 		e.putChunk(ctx, items[from:to], results[from:to])

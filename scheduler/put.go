@@ -58,6 +58,7 @@ func (c *Core) create(p *Put) error {
 	p.Created = true
 	c.writeJob(p, r, job.Stamp{ID: id, Version: 1, CreatedAt: c.now, UpdatedAt: c.now, Anchor: anchor})
 	c.out.Batch.PutName(p.Tenant, p.Name, id)
+	c.audit(p.Actor, job.ActionCreate, job.AuditEntry{Tenant: p.Tenant, Name: p.Name, Job: id})
 	return nil
 }
 
@@ -68,10 +69,14 @@ func (c *Core) update(p *Put, s slot, r *hotRow) error {
 	if err != nil {
 		return err
 	}
-	flags := pausedFlag(p.Paused) | r.flags&job.FlagLastManual
+	flags := pausedFlag(p.Paused) | r.flags&(job.FlagLastManual|job.FlagDead)
 	if next.done || p.Profile.MaxRuns > 0 && r.runs >= p.Profile.MaxRuns {
 		flags |= job.FlagCompleted
 	}
+	if r.flags.Is(job.FlagPaused) && !p.Paused {
+		c.endStreak(r.id)
+	}
+	c.leaveBehind(p, r, next)
 	r.cursor, r.flags = next.cursor, flags
 	r.version++
 	c.dropProfile(r)
@@ -80,7 +85,35 @@ func (c *Core) update(p *Put, s slot, r *hotRow) error {
 	c.writeJob(p, r, job.Stamp{ID: r.id, Version: r.version, CreatedAt: p.Prior.CreatedAt, UpdatedAt: c.now, Anchor: next.anchor})
 	c.out.Batch.DeleteJobRow(job.KindNote, r.id)
 	c.keepOrSupersede(p, r)
+	c.audit(p.Actor, job.ActionUpdate, job.AuditEntry{
+		Tenant: p.Tenant, Name: p.Name, Job: r.id, Before: p.Prior.Before, After: p.After,
+	})
 	return nil
+}
+
+// leaveBehind settles what an update leaves of the past: ticks of the old schedule that were due and not
+// decided, and what is owed. It also tells apart a pause that ends by the update.
+func (c *Core) leaveBehind(p *Put, r *hotRow, next plan) {
+	old := c.profiles.get(r.profile)
+	wasPaused := r.flags.Is(job.FlagPaused)
+	if old.Spec == p.Profile.Spec && next.cursor == r.cursor {
+		if wasPaused && !p.Paused {
+			r.resume(c.now)
+		}
+		if p.Paused && !wasPaused {
+			c.skipDebt(r, job.ReasonPaused)
+		}
+		return
+	}
+	c.skipDebt(r, job.ReasonSuperseded)
+	if r.flags.Is(job.FlagCompleted) || old.err != nil {
+		return
+	}
+	reason := job.ReasonSuperseded
+	if wasPaused {
+		reason = job.ReasonPaused
+	}
+	c.skipRange(r, old, r.cursor, min(c.now, next.cursor-1), reason)
 }
 
 // plan is where an update puts the cursor of a job.
@@ -94,11 +127,18 @@ func (c *Core) nextPlan(p *Put, r *hotRow) (plan, error) {
 		return c.nextOneShot(p, r)
 	}
 	old := c.profiles.get(r.profile)
-	if old.Spec == p.Profile.Spec && !r.flags.Is(job.FlagCompleted|job.FlagFailed) {
-		return plan{cursor: r.cursor, anchor: p.Prior.Anchor}, nil
+	anchor := c.now
+	if old.Spec == p.Profile.Spec {
+		if anchor = p.Prior.Anchor; !r.flags.Is(job.FlagCompleted | job.FlagFailed) {
+			return plan{cursor: r.cursor, anchor: anchor}, nil
+		}
 	}
-	first, err := c.firstTick(p, c.now, c.decidedAhead(r, old))
-	return plan{cursor: first, anchor: c.now}, err
+	after := c.decidedAhead(r, old)
+	if p.Prior.UpdatedAt > c.now { // the clock was set back: schedules before the old one have decided up to there
+		after = max(after, p.Prior.UpdatedAt.Add(c.settings.Lead))
+	}
+	first, err := c.firstTick(p, anchor, after)
+	return plan{cursor: first, anchor: anchor}, err
 }
 
 // nextOneShot arms a one-shot unless its very tick is in the ledger: then it is done, and registering
@@ -106,7 +146,7 @@ func (c *Core) nextPlan(p *Put, r *hotRow) (plan, error) {
 func (c *Core) nextOneShot(p *Put, r *hotRow) (plan, error) {
 	at := p.Schedule.At()
 	_, live := c.live[job.RunID{Job: r.id, At: at}]
-	if live || p.Prior.Decided || at == r.last && !r.flags.Is(job.FlagLastManual) {
+	if live || p.Prior.Decided || c.debts.has(r.id) && at == r.cursor-1 || at == r.last && !r.flags.Is(job.FlagLastManual) {
 		return plan{cursor: at + 1, anchor: p.Prior.Anchor, done: true}, nil
 	}
 	return plan{cursor: at, anchor: p.Prior.Anchor}, c.checkPast(p, at)
@@ -151,6 +191,9 @@ func (c *Core) adopt(p *Put, r *hotRow) {
 	n, isNew := c.profiles.intern(p.Profile, p.Schedule)
 	if isNew {
 		c.out.Batch.PutProfile(n, p.Profile)
+		if e := c.profiles.get(n); e.hasCalendar {
+			e.compile(c.calendarOf) // the proposer may have read an older calendar
+		}
 	}
 	r.profile = n
 }
@@ -178,9 +221,11 @@ func nextRun(r *hotRow) job.Millis {
 }
 
 // keepOrSupersede settles the launches that an update took off the pad. Manual runs and runs that
-// began are kept in any case.
+// began are kept in any case. As many may go at a time as the new definition says.
 func (c *Core) keepOrSupersede(p *Put, r *hotRow) {
+	limit := c.profiles.get(r.profile).limit()
 	for _, l := range p.Withdrawn {
+		l.Limit = limit
 		switch {
 		case l.Run.IsManual() || l.Attempt > 1:
 			c.out.Launches = append(c.out.Launches, l)

@@ -62,6 +62,7 @@ func (e *Engine) view(id job.ID) (JobView, bool, error) {
 	v.Def.Paused = timer.Flags.Is(job.FlagPaused)
 	if v.Status == "active" {
 		v.NextRunAt = timer.Cursor
+		v.NextLaunchAt = e.launchAt(&v)
 	}
 	if err := e.addNote(&v); err != nil {
 		return JobView{}, false, err
@@ -70,13 +71,26 @@ func (e *Engine) view(id job.ID) (JobView, bool, error) {
 	return v, err == nil, err
 }
 
+// launchAt returns when the next tick of a job is launched: its jitter after the tick.
+func (e *Engine) launchAt(v *JobView) job.Millis {
+	if v.Def.Jitter == 0 {
+		return v.NextRunAt
+	}
+	s, err := job.ParseScheduleWith(v.Def.Spec(), e.calendarOf)
+	if err != nil {
+		return v.NextRunAt
+	}
+	next, _ := s.Next(v.NextRunAt, v.Anchor)
+	return v.NextRunAt + job.JitterOf(v.ID, millisUp(v.Def.Jitter), v.NextRunAt, next)
+}
+
 func (e *Engine) addNote(v *JobView) error {
 	value, ok, err := e.opts.Store.Get(job.AppendJobKey(nil, job.KindNote, v.ID))
 	if err != nil || !ok {
 		return err
 	}
 	note, err := job.DecodeNote(value)
-	v.StatusReason = note.Reason
+	v.StatusReason, v.StatusBy = note.Reason, note.By
 	v.UpdatedAt = max(v.UpdatedAt, note.At)
 	return err
 }

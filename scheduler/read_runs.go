@@ -28,8 +28,9 @@ func (e *Engine) Run(_ context.Context, tenant string, id job.RunID) (RunView, e
 
 // runView adds to a run what only the process knows: whether it is with its target just now.
 func (e *Engine) runView(run job.Run, rec *job.Record) RunView {
-	if !run.Status.IsFinal() && e.pad.isFlying(run.ID) {
+	if since, flying := e.pad.flyingSince(run.ID); flying && !run.Status.IsFinal() {
 		run.Status = job.StatusRunning
+		run.LaunchedAt = max(run.LaunchedAt, since)
 	}
 	return RunView{Run: run, Tenant: rec.Def.Tenant, Job: rec.Def.Name, Manual: run.ID.IsManual()}
 }
@@ -53,7 +54,11 @@ func (e *Engine) readRun(id job.RunID) (job.Run, bool, error) {
 const runScanMax = 10_000
 
 // Runs returns a page of the runs of a job, newest scheduled time first, live and final alike.
+// Dead runs can be asked for over all jobs of a tenant.
 func (e *Engine) Runs(_ context.Context, q RunQuery) (RunPage, error) {
+	if q.Job == "" {
+		return e.deadRuns(q)
+	}
 	id, ok, err := e.lookUp(q.Tenant, q.Job)
 	if err != nil {
 		return RunPage{}, err

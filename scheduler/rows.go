@@ -31,6 +31,7 @@ type rowMarks uint8
 const (
 	markReaping rowMarks = 1 << iota // completed, and armed for its retention
 	markBacklog                      // due and off the wheel, in the backlog
+	markResumed                      // it was paused until this step
 )
 
 func (m rowMarks) is(mark rowMarks) bool { return m&mark != 0 }
@@ -47,6 +48,21 @@ func (r *hotRow) timerRow() job.Timer {
 func (r *hotRow) setTimerRow(t job.Timer) {
 	r.profile, r.cursor, r.last, r.version = t.Profile, t.Cursor, t.Last, t.Version
 	r.runs, r.manual, r.flags = t.Runs, t.Manual, t.Flags
+}
+
+// noteTick makes a tick the newest run of the job, unless a later one is.
+func (r *hotRow) noteTick(at job.Millis) {
+	if at >= r.last {
+		r.last = at
+		r.flags &^= job.FlagLastManual
+	}
+}
+
+// resume notes that the job was paused until now, if it has missed ticks by that.
+func (r *hotRow) resume(now job.Millis) {
+	if r.cursor <= now {
+		r.marks |= markResumed
+	}
 }
 
 // isActive tells whether the job is to be armed at its cursor.

@@ -14,16 +14,22 @@ import (
 
 // TestScripts runs the stories in testdata: real engine, real pad, virtual time. Commands:
 //
-//	start 12:00:00 [lead=250ms] [retention=10s] [history=DAYS] [decisions=N]
+//	start 12:00:00 [lead=250ms] [retention=10s] [history=DAYS] [decisions=N] [catchup=RATE]
 //	                                   a new engine on 2026-01-05, a Monday, UTC, whose steps decide
 //	                                   at most N ticks; a job NAME of the form T/N is of tenant T
 //	put NAME [key=value]               the schedule is the line below; keys: overlap missed window
-//	                                   catchup runs attempts paused if
+//	                                   catchup runs attempts paused if concurrent completion timeout
+//	                                   failures jitter
 //	herd T N                           N jobs T/1 to T/N; the schedule is the line below
 //	pause|resume|delete|get|ledger NAME
 //	trigger NAME [key=K]               a manual run
 //	backfill NAME from=12:00:00 to=12:05:00 [limit=N]
-//	target NAME ok|hang|TEXT           how the target of a job answers from now on
+//	target NAME ok|hang|refuse|busy|TEXT  how the target of a job answers from now on
+//	report NAME [failed] [fence=N]     the worker that got the last launch of a job reports
+//	extend NAME by=DURATION            it asks for more time
+//	cancel|retry NAME                  the newest run of a job
+//	dead                               all dead runs
+//	debts                              what is missed and still to be fired
 //	answer NAME [TEXT]                 the oldest hanging attempt ends, with an error if there is TEXT
 //	advance DURATION                   time passes
 //	sleep DURATION                     time passes while the process is down; then it starts again
@@ -55,6 +61,9 @@ func startSim(t *testing.T, d *datadriven.TestData) *sim {
 		d.Fatalf(t, "start: %v", err)
 	}
 	settings := Settings{CompletedRetention: -1}
+	if v := arg(d, "catchup"); v != "" {
+		settings.CatchupRate = must(strconv.Atoi(v))
+	}
 	if v := arg(d, "lead"); v != "" {
 		settings.Lead = duration(t, v)
 	}
@@ -130,7 +139,7 @@ func runCommand(s *sim, d *datadriven.TestData) string {
 		s.crash()
 		s.settle()
 	default:
-		s.t.Fatalf("unknown command %q", d.Cmd)
+		return runAct(s, d, name)
 	}
 	return ""
 }
@@ -199,15 +208,21 @@ func definitionOf(t testing.TB, d *datadriven.TestData) *job.Definition {
 	def.Tenant, def.Name = tenantOf(d.CmdArgs[0].Key), d.CmdArgs[0].Key
 	def.Target = job.Target{Kind: job.TargetNATS, Subject: "out"}
 	def.Schedule = strings.TrimSpace(d.Input)
+	def.Retry.Jitter = 0
 	set := map[string]func(string){
-		"overlap":  func(v string) { def.Overlap = must(job.ParseOverlap(v)) },
-		"missed":   func(v string) { def.Missed = must(job.ParseMissed(v)) },
-		"window":   func(v string) { def.CatchupWindow = duration(t, v) },
-		"catchup":  func(v string) { def.MaxCatchupRuns = uint32(must(strconv.Atoi(v))) },
-		"runs":     func(v string) { def.MaxRuns = uint32(must(strconv.Atoi(v))) },
-		"attempts": func(v string) { def.Retry.MaxAttempts = uint32(must(strconv.Atoi(v))) },
-		"paused":   func(v string) { def.Paused = v == "true" },
-		"if":       func(string) {},
+		"overlap":    func(v string) { def.Overlap = must(job.ParseOverlap(v)) },
+		"missed":     func(v string) { def.Missed = must(job.ParseMissed(v)) },
+		"window":     func(v string) { def.CatchupWindow = duration(t, v) },
+		"catchup":    func(v string) { def.MaxCatchupRuns = uint32(must(strconv.Atoi(v))) },
+		"runs":       func(v string) { def.MaxRuns = uint32(must(strconv.Atoi(v))) },
+		"attempts":   func(v string) { def.Retry.MaxAttempts = uint32(must(strconv.Atoi(v))) },
+		"paused":     func(v string) { def.Paused = v == "true" },
+		"if":         func(string) {},
+		"concurrent": func(v string) { def.MaxConcurrent = uint32(must(strconv.Atoi(v))) },
+		"completion": func(v string) { def.Completion = must(job.ParseCompletion(v)) },
+		"timeout":    func(v string) { def.AttemptTimeout = duration(t, v) },
+		"failures":   func(v string) { def.PauseOnFailure = uint32(must(strconv.Atoi(v))) },
+		"jitter":     func(v string) { def.Jitter = duration(t, v) },
 	}
 	for _, a := range d.CmdArgs[1:] {
 		if len(a.Vals) == 1 {

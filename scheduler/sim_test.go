@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"sort"
 	"strings"
 	"testing"
@@ -25,6 +26,7 @@ type sim struct {
 	now    time.Time
 	target map[string]string // by job: "ok", "hang", or an error text
 	flying map[string][]flight
+	given  map[string]*job.Delivery // last launch of a job
 	events []string
 	left   []job.RunID // that were launched
 	most   int         // decisions of a step; 0: as many as ever
@@ -40,10 +42,15 @@ type flight struct {
 }
 
 func newSim(t testing.TB, start time.Time, settings Settings) *sim {
-	s := &sim{t: t, store: newMemStore(), log: &memLog{}, now: start, target: make(map[string]string)}
+	s := &sim{given: make(map[string]*job.Delivery), t: t, store: newMemStore(), log: &memLog{}, now: start, target: make(map[string]string)}
 	s.opts = Options{
 		Log: s.log, Store: s.store, Sender: s, Clock: s, Settings: settings,
 		Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
+	}
+	var b job.Batch
+	b.PutMeta(metaNextID, 1<<20|1) // or they would begin at a random place
+	if err := s.store.Apply(job.Position{}, b.Bytes()); err != nil {
+		t.Fatal(err)
 	}
 	s.open()
 	return s
@@ -89,14 +96,33 @@ func (s *sim) Launch(d *job.Delivery, done func(job.Outcome)) {
 	if s.now.Before(d.Run.At.Time()) {
 		s.t.Errorf("run %s left early, at %s", d.Run, s.now)
 	}
+	s.given[d.Name] = d
 	f := flight{d, done, s.now}
 	switch how := s.target[d.Name]; how {
 	case "", "ok":
 		f.end("", s.now)
 	case "hang":
 		s.flying[d.Name] = append(s.flying[d.Name], f)
+	case "refuse":
+		done(job.Outcome{Run: d.Run, Attempt: d.Attempt, LaunchedAt: s.now, Error: "HTTP 404", Refused: true})
+	case "busy":
+		done(job.Outcome{Run: d.Run, Attempt: d.Attempt, LaunchedAt: s.now, Error: "HTTP 429", RetryAfter: 20 * time.Second})
 	default:
 		f.end(how, s.now)
+	}
+}
+
+// Cancel implements Sender: a hanging attempt of the run ends.
+func (s *sim) Cancel(run job.RunID) {
+	for name, flights := range s.flying {
+		for i, f := range flights {
+			if f.d.Run == run {
+				s.flying[name] = slices.Delete(flights, i, i+1)
+				s.note("cancel %s at=%s attempt=%d%s", name, clock(run.At), f.d.Attempt, seq(run))
+				f.end("cancelled", s.now)
+				return
+			}
+		}
 	}
 }
 
@@ -120,6 +146,11 @@ func (s *sim) answer(name, failure string) {
 
 // propose makes one step with some proposals and settles what follows from it.
 func (s *sim) propose(proposals ...Proposal) {
+	s.proposeOnly(proposals...)
+	s.settle()
+}
+
+func (s *sim) proposeOnly(proposals ...Proposal) {
 	s.begin()
 	for _, p := range proposals {
 		s.gather.add(newTicket(p))
@@ -131,7 +162,6 @@ func (s *sim) propose(proposals ...Proposal) {
 		s.gather.add(t)
 		s.finish()
 	}
-	s.settle()
 }
 
 func (s *sim) begin() {
@@ -154,6 +184,7 @@ func (s *sim) settle() {
 		if s.rounds > 0 && i == s.rounds {
 			return
 		}
+		s.doChores()
 		chunk, _ := s.engine.pad.unreadChunk(job.MillisOf(s.now), nil)
 		s.feeder.readAll(chunk)
 		more, _ := s.engine.pad.launchDue(job.MillisOf(s.now), nil)
@@ -167,6 +198,28 @@ func (s *sim) settle() {
 		}
 	}
 	s.t.Fatal("the engine does not come to rest")
+}
+
+// doChores does what a goroutine beside the loop would: it pauses jobs that fail.
+func (s *sim) doChores() {
+	for {
+		select {
+		case a := <-s.engine.chores.pauses:
+			rec, _, ok, err := s.engine.readRows(a.ID)
+			if err != nil || !ok {
+				continue
+			}
+			s.proposeOnly(&Pause{
+				Tenant: rec.Def.Tenant, Name: rec.Def.Name, Hash: s.hash(rec.Def.Name), Actor: job.ActorEngine, Reason: a.Reason,
+			})
+		case <-s.engine.chores.replan:
+			for p := (&Replan{From: 1}); p.From != 0; p = (&Replan{From: p.Next}) {
+				s.proposeOnly(p)
+			}
+		default:
+			return
+		}
+	}
 }
 
 // advance moves the clock to an instant, stopping wherever something is due.

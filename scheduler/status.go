@@ -3,8 +3,6 @@ package scheduler
 import (
 	"sync"
 	"time"
-
-	"github.com/carillon-io/carillon/job"
 )
 
 // gauge is the engine's reading of itself, renewed after each step for whoever asks.
@@ -15,21 +13,18 @@ type gauge struct {
 	lateness histogram // launch minus scheduled time
 }
 
-// publish renews the reading. Outcomes are those that the step took in, launches those that it made,
-// which are durable now.
-func (e *Engine) publish(outcomes []job.Outcome, launches []Launch, now time.Time) {
+// publish renews the reading after a step whose output is durable now.
+func (e *Engine) publish(out *Output, now time.Time) {
 	g := &e.gauge
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for i := range launches {
-		if l := &launches[i]; l.Attempt == 1 && !l.Run.IsManual() {
-			g.decision.record(now.Sub(l.Run.At.Time()))
+	for i := range out.Launches {
+		if l := &out.Launches[i]; l.Attempt == 1 && !l.Run.IsManual() {
+			g.decision.record(now.Sub(l.Due.Time()))
 		}
 	}
-	for i := range outcomes {
-		if o := &outcomes[i]; o.Attempt == 1 && !o.Run.IsManual() && !o.LaunchedAt.IsZero() {
-			g.lateness.record(o.LaunchedAt.Sub(o.Run.At.Time()))
-		}
+	for _, late := range out.Lateness {
+		g.lateness.record(late)
 	}
 	c := e.core
 	applied := e.opts.Store.Applied()
@@ -38,6 +33,8 @@ func (e *Engine) publish(outcomes []job.Outcome, launches []Launch, now time.Tim
 		Jobs: c.rows.count, Armed: c.Armed(), Live: len(c.live),
 		Fired: c.counts.Fired, Skipped: c.counts.Skipped, Succeeded: c.counts.Succeeded,
 		Failed: c.counts.Failed, Dead: c.counts.Dead, StartedAt: e.startedAt,
+		Cancelled: c.counts.Cancelled, Retried: c.counts.Retried, Stale: c.counts.Stale, SkippedBy: c.counts.SkippedBy,
+		Reporting: c.watches.used, Notices: c.outbox, NoticesLost: c.counts.NoticesLost, CatchUp: c.catchUpStatus(),
 		Commits: applied.LSN - c.fenceMin + 1,
 	}
 }

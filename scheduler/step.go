@@ -1,6 +1,10 @@
 package scheduler
 
-import "github.com/carillon-io/carillon/job"
+import (
+	"time"
+
+	"github.com/carillon-io/carillon/job"
+)
 
 // Input is what one step works on.
 type Input struct {
@@ -21,8 +25,19 @@ type Output struct {
 	Replies []Proposal
 	// Launches are the attempts to make, each at its due time.
 	Launches []Launch
-	// Settled are the runs that came to their end and had, or waited for, the turn of their job.
+	// Settled are the runs that came to their end and had, or waited for, the turn of their job, or that
+	// were cancelled: what the pad has of them is void.
 	Settled []job.RunID
+	// Aborts are runs that were ended while their attempts may be with their targets.
+	Aborts []job.RunID
+	// Pauses names the jobs that failed too often in a row, and are to be paused.
+	Pauses []AutoPause
+	// Lateness holds how late the first attempts were launched that the step learned of.
+	Lateness []time.Duration
+	// Replan says that jobs are to follow a change of a calendar.
+	Replan bool
+	// Notices is how many notices the batch puts into the outbox.
+	Notices int
 	// Reap names the jobs that were completed long enough ago to be deleted.
 	Reap []Reap
 	// OutcomesTaken is how many of the outcomes fitted; the rest belongs to the next step.
@@ -34,19 +49,22 @@ type Output struct {
 func (o *Output) reset() {
 	o.Batch.Reset()
 	o.Replies, o.Launches = o.Replies[:0], o.Launches[:0]
-	o.Settled, o.Reap = o.Settled[:0], o.Reap[:0]
-	o.OutcomesTaken, o.WakeAt = 0, 0
+	o.Settled, o.Aborts, o.Reap, o.Pauses = o.Settled[:0], o.Aborts[:0], o.Reap[:0], o.Pauses[:0]
+	o.Lateness, o.Replan = o.Lateness[:0], false
+	o.OutcomesTaken, o.WakeAt, o.Notices = 0, 0, 0
 }
 
-// Mode says how a launch behaves while another run of its job is still going.
+// Mode says how a launch behaves while as many runs of its job are going as may go at a time.
 type Mode uint8
 
 // The modes of a launch.
 const (
-	ModeFree Mode = iota // does not care
-	ModeSkip             // ends as skipped
-	ModeWait             // waits for its turn
-	ModeHeld             // is a further attempt of a run that has its turn already
+	ModeFree      Mode = iota // does not care
+	ModeSkip                  // ends as skipped
+	ModeWait                  // waits for its turn
+	ModeHeld                  // is a further attempt of a run that has its turn already
+	ModeBufferOne             // waits for its turn, unless another does: then it ends as skipped
+	ModeCancel                // ends those that are going, and takes the turn
 )
 
 // Launch is an attempt that the log knows of. It holds no pointer; what its target gets is read from
@@ -56,6 +74,7 @@ type Launch struct {
 	Due        job.Millis
 	Fence      uint64
 	Attempt    uint32
+	Limit      uint16 // runs of the job that may go at a time, unless Mode is ModeFree
 	Mode       Mode
 	HasPayload bool
 	Tenant     tenantHash
@@ -65,6 +84,12 @@ type Launch struct {
 type Reap struct {
 	ID      job.ID
 	Version uint32
+}
+
+// AutoPause names a job to be paused, and why.
+type AutoPause struct {
+	ID     job.ID
+	Reason string
 }
 
 // Bounds of one step. A commit is one frame of the log, of at most a mebibyte.

@@ -11,7 +11,9 @@ type JobView struct {
 	job.Record
 	Status       string // active, paused, completed, failed
 	StatusReason string
-	NextRunAt    job.Millis // 0 if no run will come by itself
+	StatusBy     string     // who paused it; "" if nobody gave a name
+	NextRunAt    job.Millis // scheduled time; 0 if no run will come by itself
+	NextLaunchAt job.Millis // later than NextRunAt by the job's share of its jitter
 	LastRun      *job.Run   // nil if there was none
 }
 
@@ -55,10 +57,10 @@ type JobPage struct {
 	Next string // to be given as After for the next page; "" at the end
 }
 
-// RunQuery selects runs of one job, newest first.
+// RunQuery selects runs, newest first.
 type RunQuery struct {
 	Tenant string
-	Job    string
+	Job    string     // "" is all jobs of the tenant, for Status dead only
 	From   job.Millis // scheduled at or after; 0 is no bound
 	To     job.Millis // scheduled before; 0 is no bound
 	Status job.Status // 0 is any
@@ -82,31 +84,87 @@ type TriggerRequest struct {
 	Key         string // idempotency key; "" is none
 }
 
-// PageMax is the most jobs or runs in one page.
+// ReportRequest is what a worker says became of a run that it was given.
+type ReportRequest struct {
+	Tenant string
+	Run    job.RunID
+	Fence  uint64
+	Failed bool
+	Error  string // why, with Failed; at most job.ErrorBytesMax bytes
+	Result string // else; at most job.ResultBytesMax bytes
+}
+
+// DeleteResult says what became of the runs of a job that is gone.
+type DeleteResult struct {
+	Cancelled int // waited for their time, their turn or another attempt, and never leave
+	Running   int // are with their targets: their outcomes are recorded, nothing follows
+}
+
+// AuditQuery selects entries of the audit log of one tenant, newest first.
+type AuditQuery struct {
+	Tenant string
+	Name   string     // of a job or a calendar; "" is any
+	Action job.Action // 0 is any
+	By     string     // "" is anybody
+	From   job.Millis // at or after; 0 is no bound
+	To     job.Millis // before; 0 is no bound
+	Limit  int        // 1 to PageMax
+	After  AuditPlace // of the last entry of the page before; zero is the beginning
+}
+
+// AuditPlace is where an entry stands in the audit log.
+type AuditPlace struct {
+	Day uint32
+	ID  job.AuditID
+}
+
+// AuditPage is one page of the audit log, with the rule of [JobPage].
+type AuditPage struct {
+	Entries []job.AuditEntry
+	Next    AuditPlace // zero at the end
+}
+
+// PageMax is the most jobs, runs or entries in one page.
 const PageMax = 1000
 
 // Status is a reading of the engine.
 type Status struct {
-	Role       string // leader
-	Shard      uint32
-	Epoch      uint64
-	LSN        uint64 // newest durable commit
-	AppliedLSN uint64 // newest commit that readers see
-	Jobs       int    // all
-	Armed      int    // waiting for a tick
-	Waiting    int    // launches on the pad
-	InFlight   int    // attempts that targets have not answered
-	Live       int    // runs without an outcome
-	Fired      uint64 // decisions to fire since start
-	Skipped    uint64
-	Succeeded  uint64
-	Failed     uint64 // attempts
-	Dead       uint64
-	Commits    uint64
-	StartedAt  time.Time
+	Role        string // leader
+	Shard       uint32
+	Epoch       uint64
+	LSN         uint64 // newest durable commit
+	AppliedLSN  uint64 // newest commit that readers see
+	Jobs        int    // all
+	Armed       int    // waiting for a tick
+	Waiting     int    // launches on the pad
+	InFlight    int    // attempts that targets have not answered
+	Live        int    // runs without an outcome
+	Fired       uint64 // decisions to fire since start
+	Skipped     uint64
+	Succeeded   uint64
+	Failed      uint64 // attempts
+	Dead        uint64
+	Cancelled   uint64
+	Retried     uint64              // attempts after the first
+	Stale       uint64              // reports refused for their fence
+	SkippedBy   [job.Reasons]uint64 // by reason; a skipped range counts once
+	Reporting   int                 // runs whose workers are to report
+	Notices     int                 // that are still to be published
+	NoticesLost uint64              // events dropped because the outbox was full
+
+	CatchUp   CatchUp // of what was missed
+	Commits   uint64
+	StartedAt time.Time
 
 	Lateness         Lateness // launch minus scheduled time
 	DecisionLateness Lateness // commit of the decision minus scheduled time; 0 for those ahead of it
+}
+
+// CatchUp is how far the engine has come with what was missed.
+type CatchUp struct {
+	Jobs int           // that have missed ticks still to be fired
+	Rate float64       // runs a second that are spent on them
+	Left time.Duration // estimated time to the end, at one run a job
 }
 
 // Lateness is the distribution of how late something was since the start of the process.

@@ -29,15 +29,20 @@ func checkJob(j *client.Job) error {
 	if err := def.Validate(job.Rules{PayloadBytesMax: job.PayloadBytesCeiling, AllowPrivateTargets: true}); err != nil {
 		return err
 	}
-	_, err = job.ParseSchedule(def.Spec())
+	_, err = job.ParseScheduleWith(def.Spec(), anyCalendar)
 	return err
 }
+
+// anyCalendar stands in for calendars, which only the server has.
+func anyCalendar(string) (*job.Calendar, bool) { return new(job.Calendar), true }
 
 // definitionOf fills the defaults in, as a server does.
 func definitionOf(j *client.Job) (job.Definition, error) {
 	d := job.Defaults()
 	d.Tenant, d.Name = "default", j.Name
 	d.Schedule, d.Timezone, d.MaxRuns, d.Jitter = j.Schedule, j.Timezone, j.MaxRuns, time.Duration(j.Jitter)
+	d.Schedules, d.Exclude = j.Schedules, j.Exclude
+	d.MaxConcurrent, d.PauseOnFailure = j.MaxConcurrent, j.PauseOnFailure
 	d.StartsAt, d.EndsAt = millisOf(j.StartsAt), millisOf(j.EndsAt)
 	d.Payload, d.PayloadJSON = j.PayloadBase64, false
 	if len(j.Payload) > 0 {
@@ -55,6 +60,10 @@ func definitionOf(j *client.Job) (job.Definition, error) {
 	set(&d.Retry.Multiplier, j.Retry.Multiplier)
 	set(&d.Retry.MaxInterval, time.Duration(j.Retry.MaxInterval))
 	set(&d.Retry.MaxAge, time.Duration(j.Retry.MaxAge))
+	d.Retry.ClientErrors = j.Retry.ClientErrors
+	if j.Retry.Jitter != nil {
+		d.Retry.Jitter = *j.Retry.Jitter
+	}
 	if j.CatchupWindow != nil {
 		d.CatchupWindow = time.Duration(*j.CatchupWindow)
 	}

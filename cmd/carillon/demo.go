@@ -85,8 +85,8 @@ func openDemoStage(ctx context.Context, con *console, dir string) (_ *demoStage,
 	if err != nil {
 		return nil, err
 	}
-	flags := remoteFlags{Server: s.server.Ready().NATS, Tenant: "default", Prefix: "carillon", Timeout: span(10 * time.Second)}
-	if s.remote, err = flags.connect(ctx); err != nil {
+	flags := serverFlags{Server: s.server.Ready().NATS, Tenant: "default", Prefix: "carillon", Timeout: span(10 * time.Second)}
+	if s.remote, err = flags.connectAs(ctx, whoAsks()); err != nil {
 		return nil, err
 	}
 	s.hall, err = openDemoHall(s.remote.nc)

@@ -119,5 +119,5 @@ func importRow(j *client.Job) []string {
 	if len(j.PayloadBase64) > 0 {
 		payload = formatBytes(int64(len(j.PayloadBase64)))
 	}
-	return []string{j.Name, j.Schedule, j.Timezone, showTarget(j.Target), clip(payload)}
+	return []string{j.Name, showSchedule(j), j.Timezone, showTarget(j.Target), clip(payload)}
 }

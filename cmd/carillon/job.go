@@ -89,15 +89,26 @@ func (c *jobDeleteCmd) Run(ctx context.Context, con *console) error {
 	defer r.close()
 	var errs []error
 	for _, name := range c.Names {
-		err := r.Delete(ctx, name)
+		runs, err := r.Delete(ctx, name)
 		switch {
 		case err != nil:
 			errs = append(errs, fmt.Errorf("%s: %w", name, err))
 		case c.isJSON():
-			errs = append(errs, con.printJSON(client.DeleteReply{Deleted: true}))
+			errs = append(errs, con.printJSON(client.DeleteReply{Deleted: true, Runs: runs}))
 		default:
-			con.printf("deleted %s\n", name)
+			con.printf("deleted %s%s\n", name, showDeletedRuns(runs))
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// showDeletedRuns is what became of the runs of a job that was deleted, if it had any.
+func showDeletedRuns(runs client.DeletedRuns) (text string) {
+	if runs.Cancelled > 0 {
+		text += ", " + plural(runs.Cancelled, "run") + " cancelled"
+	}
+	if runs.Running > 0 {
+		text += ", " + plural(runs.Running, "run") + " still with the target"
+	}
+	return text
 }

@@ -63,7 +63,7 @@ func jobRow(j *client.JobInfo) []string {
 	if l := j.LastRun; l != nil {
 		last = fmt.Sprintf("%s %s", l.Status, showDistance(time.Until(l.ScheduledAt.Time)))
 	}
-	return []string{j.Name, j.Status, j.Schedule, j.Timezone, next, last, showTarget(j.Target)}
+	return []string{j.Name, j.Status, showSchedule(&j.Job), j.Timezone, next, last, showTarget(j.Target)}
 }
 
 // atMost ends a sequence after so many values; 0 is no limit.

@@ -21,25 +21,20 @@ type jobPutCmd struct {
 	Name string `arg:"" optional:"" help:"Name of the job."`
 	File string `short:"f" help:"JSON file with a job, or an array of jobs, in place of the flags; - is standard input." placeholder:"FILE"`
 
-	Schedule string  `short:"s" help:"Cron of 5 or 6 fields, @daily and its kin, '@every 10s' or '@at 2026-12-01T08:00:00Z'." placeholder:"SPEC" group:"when"`
-	Timezone string  `short:"z" help:"Zone that a cron expression is read in; UTC if left out." placeholder:"ZONE" group:"when"`
-	StartsAt instant `help:"No run before it." placeholder:"TIME" group:"when"`
-	EndsAt   instant `help:"No run at or after it." placeholder:"TIME" group:"when"`
-	MaxRuns  uint32  `help:"Scheduled runs until the job is completed; 0 is no limit." placeholder:"N" group:"when"`
+	Schedule []string `short:"s" help:"Cron of 5 or 6 fields, @daily and its kin, '@every 10s' or '@at 2026-12-01T08:00:00Z'; may be repeated." placeholder:"SPEC" sep:"none" group:"when"`
+	Exclude  []string `short:"x" help:"What is left out: a date, a range, a cron expression, or '@calendar NAME'; may be repeated." placeholder:"SPEC" sep:"none" group:"when"`
+	Timezone string   `short:"z" help:"Zone that a cron expression is read in; UTC if left out." placeholder:"ZONE" group:"when"`
+	StartsAt instant  `help:"No run before it." placeholder:"TIME" group:"when"`
+	EndsAt   instant  `help:"No run at or after it." placeholder:"TIME" group:"when"`
+	MaxRuns  uint32   `help:"Scheduled runs until the job is completed; 0 is no limit." placeholder:"N" group:"when"`
+	Jitter   span     `help:"Runs leave up to so much later, each job at its own share of it." placeholder:"SPAN" group:"when"`
 
 	Target  string            `short:"t" help:"nats:SUBJECT, request:SUBJECT, jetstream:SUBJECT or https://HOST/PATH." group:"what"`
 	Method  string            `help:"HTTP method; POST if left out." group:"what"`
 	Payload string            `short:"p" help:"JSON text, any other text, @FILE, or - for standard input." group:"what"`
 	Header  map[string]string `short:"H" help:"Header of the message or request; may be repeated." placeholder:"KEY=VALUE" mapsep:"none" group:"what"`
 
-	AttemptTimeout  span    `help:"How long an attempt may take; 30s if left out." placeholder:"SPAN" group:"policies"`
-	MaxAttempts     uint32  `help:"Attempts of a run, the first included; 3 if left out." placeholder:"N" group:"policies"`
-	RetryInterval   span    `help:"Wait after the first failure; 1s if left out." placeholder:"SPAN" group:"policies"`
-	RetryMultiplier float64 `help:"How much longer each further wait is; 2 if left out." placeholder:"X" group:"policies"`
-	Overlap         string  `help:"When the previous run is still going: allow or skip; skip if left out." placeholder:"POLICY" group:"policies"`
-	Missed          string  `help:"Runs that were missed: skip, fire_once or backfill; fire_once if left out." placeholder:"POLICY" group:"policies"`
-	CatchupWindow   *span   `help:"How old a missed run may be; 1h if left out." placeholder:"SPAN" group:"policies"`
-	MaxCatchupRuns  *uint32 `help:"Missed runs that backfill fires at most; 10 if left out." placeholder:"N" group:"policies"`
+	jobPolicyFlags
 
 	Paused      bool              `help:"Register it paused."`
 	Label       map[string]string `short:"l" help:"Label; may be repeated." placeholder:"KEY=VALUE" mapsep:"none"`
@@ -56,6 +51,7 @@ func (*jobPutCmd) Help() string {
 Examples:
 
   carillon job put reports/daily --schedule '0 8 * * 1-5' --timezone America/New_York --target nats:reports.run
+  carillon job put open --schedule '0 9 * * 1-5' --schedule '0 10 * * 6' --exclude '@calendar holidays' --target nats:doors.open
   carillon job put poll --schedule '@every 10s' --target https://example.com/poll --max-attempts 5 --header X-Team=billing
   carillon job put remind/42 --schedule '@at 2026-12-01T08:00:00Z' --target jetstream:reminders --payload '{"user":42}'
   carillon job put hello --schedule @hourly --target nats:hello --payload @hello.json --label team=web
@@ -107,7 +103,7 @@ func (c *jobPutCmd) jobs(con *console) ([]client.Job, error) {
 		j, err := c.job(con)
 		return []client.Job{j}, err
 	}
-	if c.Name != "" || c.Schedule != "" || c.Target != "" || c.Payload != "" {
+	if c.Name != "" || len(c.Schedule) > 0 || c.Target != "" || c.Payload != "" {
 		return nil, usagef("--file stands for the whole job: leave out the name, --schedule, --target and --payload")
 	}
 	text, err := con.readInput(c.File, jobFileBytesMax)
@@ -153,7 +149,7 @@ func (c *jobPutCmd) job(con *console) (client.Job, error) {
 	switch {
 	case c.Name == "":
 		return client.Job{}, usagef("want the name of the job, or --file FILE")
-	case c.Schedule == "":
+	case len(c.Schedule) == 0:
 		return client.Job{}, usagef("want --schedule, such as --schedule '0 8 * * 1-5' or --schedule '@every 10s'")
 	case c.Target == "":
 		return client.Job{}, usagef("want --target: nats:SUBJECT, request:SUBJECT, jetstream:SUBJECT or https://HOST/PATH")
@@ -164,16 +160,22 @@ func (c *jobPutCmd) job(con *console) (client.Job, error) {
 	}
 	target.Method = strings.ToUpper(c.Method)
 	j := client.Job{
-		Name: c.Name, Schedule: c.Schedule, Timezone: c.Timezone, StartsAt: c.StartsAt.Time, EndsAt: c.EndsAt.Time,
-		MaxRuns: c.MaxRuns, Target: target, Headers: c.Header, AttemptTimeout: client.Duration(c.AttemptTimeout),
-		Retry: client.Retry{
-			MaxAttempts: c.MaxAttempts, InitialInterval: client.Duration(c.RetryInterval), Multiplier: c.RetryMultiplier,
-		},
-		OverlapPolicy: c.Overlap, MissedRunPolicy: c.Missed, CatchupWindow: (*client.Duration)(c.CatchupWindow),
-		MaxCatchupRuns: c.MaxCatchupRuns, Paused: c.Paused, Labels: c.Label, Description: c.Description,
+		Name: c.Name, Exclude: c.Exclude, Timezone: c.Timezone, StartsAt: c.StartsAt.Time, EndsAt: c.EndsAt.Time,
+		MaxRuns: c.MaxRuns, Jitter: client.Duration(c.Jitter), Target: target, Headers: c.Header,
+		Paused: c.Paused, Labels: c.Label, Description: c.Description,
 	}
+	j.Schedule, j.Schedules = oneOrSeveral(c.Schedule)
+	c.setPolicies(&j)
 	j.Payload, j.PayloadBase64, err = con.readPayload(c.Payload)
 	return j, err
+}
+
+// oneOrSeveral returns schedules as a job has them: one by itself, several as a list.
+func oneOrSeveral(schedules []string) (one string, several []string) {
+	if len(schedules) == 1 {
+		return schedules[0], nil
+	}
+	return "", schedules
 }
 
 // readPayload reads what --payload means: JSON if it is JSON, else bytes.

@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"time"
 
 	"github.com/carillon-io/carillon/client"
-	"github.com/carillon-io/carillon/job"
 )
 
 // jobTriggerCmd runs a job now.
@@ -83,104 +81,5 @@ func (c *jobBackfillCmd) Run(ctx context.Context, con *console) error {
 		return con.printJSON(client.BackfillReply{Runs: n})
 	}
 	con.printf("%s started\n", plural(n, "run"))
-	return nil
-}
-
-// jobNextCmd tells when a job or a schedule runs next.
-type jobNextCmd struct {
-	Name     string  `arg:"" optional:"" help:"Name of a job; or leave it out and give --schedule."`
-	Schedule string  `short:"s" help:"A schedule, without any job." placeholder:"SPEC"`
-	Timezone string  `short:"z" help:"Zone that the schedule is read in; UTC if left out." placeholder:"ZONE"`
-	Count    int     `short:"n" help:"How many times." default:"10"`
-	After    instant `help:"From this time on; now if left out." placeholder:"TIME"`
-	remoteFlags
-	outputFlag
-}
-
-// Help is what `carillon job next --help` says besides the flags.
-func (*jobNextCmd) Help() string {
-	return `Where a change of the clock moved, dropped or repeated a time, a note says so.
-
-Examples:
-
-  carillon job next reports/daily
-  carillon job next --schedule '30 2 * * *' --timezone Europe/Berlin --after 2026-03-27 --count 4`
-}
-
-// Run implements the command.
-func (c *jobNextCmd) Run(ctx context.Context, con *console) error {
-	if (c.Name == "") == (c.Schedule == "") {
-		return usagef("want the name of a job or --schedule, and not both")
-	}
-	r, err := c.connect(ctx)
-	if err != nil {
-		return err
-	}
-	defer r.close()
-	request := client.NextRequest{Schedule: c.Schedule, Timezone: c.Timezone, Count: c.Count, After: c.After.Time}
-	if c.Name != "" {
-		if request, err = c.ofJob(ctx, r); err != nil {
-			return err
-		}
-	}
-	reply, err := r.Next(ctx, request)
-	if err != nil {
-		return err
-	}
-	if c.isJSON() {
-		return con.printJSON(reply)
-	}
-	return con.printTimes(reply, request.Timezone)
-}
-
-// ofJob makes the request for the schedule of a job. The server counts an @every from the instant that
-// it is asked from, so that must be a tick of the job.
-func (c *jobNextCmd) ofJob(ctx context.Context, r *remote) (client.NextRequest, error) {
-	j, err := r.Get(ctx, c.Name)
-	if err != nil {
-		return client.NextRequest{}, err
-	}
-	request := client.NextRequest{
-		Schedule: j.Schedule, Timezone: j.Timezone, Count: c.Count, After: c.After.Time,
-		StartsAt: j.StartsAt, EndsAt: j.EndsAt,
-	}
-	s, err := job.ParseSchedule(job.Spec{Expr: j.Schedule, Zone: j.Timezone})
-	if err != nil || s.Kind() != job.ScheduleEvery || j.NextRunAt.IsZero() {
-		return request, nil
-	}
-	after := c.After.Time
-	if after.IsZero() {
-		after = client.At(time.Now())
-	}
-	if tick, ok := s.Latest(0, millisOf(after), millisOf(j.NextRunAt)); ok {
-		request.After = client.At(tick.Time())
-	}
-	return request, nil
-}
-
-// printTimes prints instants in UTC, on the wall clock of their zone, and how far away they are.
-func (c *console) printTimes(reply client.NextReply, zone string) error {
-	loc, err := time.LoadLocation(zone)
-	if err != nil {
-		loc = time.UTC
-	}
-	titles := []string{"TIME", "IN"}
-	if loc != time.UTC {
-		titles = []string{"TIME", "IN", zone}
-	}
-	t := newTable(c.out, titles...)
-	for _, at := range reply.Times {
-		cells := []string{showTime(at), showDistance(time.Until(at.Time))}
-		if loc != time.UTC {
-			cells = append(cells, at.In(loc).Format("Mon 2006-01-02 15:04:05 MST"))
-		}
-		t.row(cells...)
-	}
-	if err := t.flush(); err != nil {
-		return err
-	}
-	for _, note := range reply.Notes {
-		c.printf("note: %s\n", note)
-	}
 	return nil
 }

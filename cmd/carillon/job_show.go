@@ -11,7 +11,11 @@ import (
 // showNext is when a job runs next, or why it does not.
 func showNext(j *client.JobInfo) string {
 	if !j.NextRunAt.IsZero() {
-		return showTime(j.NextRunAt) + " (" + showDistance(time.Until(j.NextRunAt.Time)) + ")"
+		text := showTime(j.NextRunAt) + " (" + showDistance(time.Until(j.NextRunAt.Time)) + ")"
+		if !j.NextLaunchAt.IsZero() {
+			text += ", leaves at " + showTime(j.NextLaunchAt)
+		}
+		return text
 	}
 	if j.StatusReason != "" {
 		return "none: " + j.Status + ", " + j.StatusReason
@@ -19,12 +23,37 @@ func showNext(j *client.JobInfo) string {
 	return "none: " + j.Status
 }
 
+// showStatus is the state of a job, why it is in it, and who saw to that.
+func showStatus(j *client.JobInfo) string {
+	text := strings.TrimSuffix(j.Status+", "+j.StatusReason, ", ")
+	if j.StatusBy != "" {
+		text += ", by " + j.StatusBy
+	}
+	return text
+}
+
+// schedulesOf returns the schedules of a job, of which most have one.
+func schedulesOf(j *client.Job) []string {
+	if len(j.Schedules) > 0 {
+		return j.Schedules
+	}
+	return []string{j.Schedule}
+}
+
+// showSchedule is the schedules of a job in one cell.
+func showSchedule(j *client.Job) string { return strings.Join(schedulesOf(j), " | ") }
+
 // printJob shows a job in full.
 func (c *console) printJob(j *client.JobInfo) error {
 	t := newTable(c.out)
 	t.pair("name", j.Name)
-	t.pair("status", strings.TrimSuffix(j.Status+", "+j.StatusReason, ", "))
-	t.pair("schedule", strings.TrimSpace(j.Schedule+" "+j.Timezone))
+	t.pair("status", showStatus(j))
+	for _, s := range schedulesOf(&j.Job) {
+		t.pair("schedule", strings.TrimSpace(s+" "+j.Timezone))
+	}
+	for _, line := range j.Exclude {
+		t.pair("exclude", line)
+	}
 	t.pair("next run", showNext(j))
 	if last := j.LastRun; last != nil {
 		t.pair("last run", fmt.Sprintf("%s, %s, %.1f ms late (%s)", showTime(last.ScheduledAt), last.Status, last.LatenessMS, last.ID))
@@ -54,9 +83,22 @@ func printPolicies(t *table, j *client.Job) {
 	if j.MaxRuns > 0 {
 		t.pair("max runs", fmt.Sprint(j.MaxRuns))
 	}
+	if j.Jitter > 0 {
+		t.pair("jitter", j.Jitter.String())
+	}
+	if j.Completion == "reported" {
+		t.pair("completion", "reported by a worker, within "+j.AttemptTimeout.String())
+	}
 	t.pair("attempts", fmt.Sprintf("%d, first retry after %s, then x%g up to %s, each %s at most",
 		j.Retry.MaxAttempts, j.Retry.InitialInterval, j.Retry.Multiplier, j.Retry.MaxInterval, j.AttemptTimeout))
-	t.pair("overlap", j.OverlapPolicy)
+	if j.PauseOnFailure > 0 {
+		t.pair("pause", "after "+plural(int(j.PauseOnFailure), "dead run")+" in a row")
+	}
+	overlap := j.OverlapPolicy
+	if j.MaxConcurrent > 0 {
+		overlap += fmt.Sprintf(", at most %d at a time", j.MaxConcurrent)
+	}
+	t.pair("overlap", overlap)
 	missed := j.MissedRunPolicy
 	if j.CatchupWindow != nil {
 		missed += " within " + j.CatchupWindow.String()

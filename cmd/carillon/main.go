@@ -22,16 +22,18 @@ const (
 
 // cli is the grammar of the command line.
 type cli struct {
-	Serve   serveCmd   `cmd:"" help:"Run the server: scheduler, log, embedded NATS and HTTP in one process."`
-	Demo    demoCmd    `cmd:"" help:"See it work: a server of its own, live jobs, and each firing with its lateness."`
-	Job     jobCmd     `cmd:"" help:"Register, look at and change jobs."`
-	Run     runCmd     `cmd:"" help:"Look at runs."`
-	Import  importCmd  `cmd:"" help:"Register jobs in bulk from JSON lines, or from crontabs."`
-	Export  exportCmd  `cmd:"" help:"Write jobs as JSON lines that import takes."`
-	Status  statusCmd  `cmd:"" help:"Tell how the server is doing."`
-	Wal     walCmd     `cmd:"" name:"wal" help:"Check and read a log offline."`
-	Bench   benchCmd   `cmd:"" passthrough:"" help:"Measure it on this machine: lateness, herds, registration, recovery."`
-	Version versionCmd `cmd:"" help:"Tell which build this is."`
+	Serve    serveCmd    `cmd:"" help:"Run the server: scheduler, log, embedded NATS and HTTP in one process."`
+	Demo     demoCmd     `cmd:"" help:"See it work: a server of its own, live jobs, and each firing with its lateness."`
+	Job      jobCmd      `cmd:"" help:"Register, look at and change jobs."`
+	Run      runCmd      `cmd:"" help:"Look at runs, report them, cancel and retry them."`
+	Calendar calendarCmd `cmd:"" help:"Name what jobs leave out, such as holidays."`
+	Audit    auditCmd    `cmd:"" help:"Tell who changed what."`
+	Import   importCmd   `cmd:"" help:"Register jobs in bulk from JSON lines, or from crontabs."`
+	Export   exportCmd   `cmd:"" help:"Write jobs as JSON lines that import takes, or their runs."`
+	Status   statusCmd   `cmd:"" help:"Tell how the server is doing."`
+	Wal      walCmd      `cmd:"" name:"wal" help:"Check and read a log offline."`
+	Bench    benchCmd    `cmd:"" passthrough:"" help:"Measure it on this machine: lateness, herds, registration, recovery."`
+	Version  versionCmd  `cmd:"" help:"Tell which build this is."`
 }
 
 const description = `Durable job scheduler: cron, intervals and one-shots to NATS, JetStream and HTTP.

@@ -4,15 +4,54 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/job"
 )
 
-// remoteFlags are the flags of every command that speaks to a server.
+// remoteFlags are the flags of the commands that speak to a server.
 type remoteFlags struct {
+	serverFlags
+	By string `help:"Who asks, for the audit log; user and machine if left out." placeholder:"NAME" env:"CARILLON_BY" group:"server"`
+}
+
+// connect reaches the server in the name of whoever asks. The caller must close the result.
+func (f *remoteFlags) connect(ctx context.Context) (*remote, error) {
+	by := f.By
+	if by == "" {
+		by = whoAsks()
+	}
+	return f.connectAs(ctx, by)
+}
+
+// whoAsks returns the user and the machine, as far as they can stand in the audit log.
+func whoAsks() string {
+	user := os.Getenv("USER")
+	if user == "" {
+		user = fmt.Sprint(os.Getuid())
+	}
+	host, _ := os.Hostname()
+	by := strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == utf8.RuneError {
+			return '?'
+		}
+		return r
+	}, user+"@"+host)
+	for len(by) > job.ActorBytesMax {
+		_, size := utf8.DecodeLastRuneInString(by)
+		by = by[:len(by)-size]
+	}
+	return by
+}
+
+// serverFlags say which server, and how to reach it.
+type serverFlags struct {
 	Server  string `help:"NATS URL of the server." default:"nats://127.0.0.1:4222" env:"CARILLON_SERVER" group:"server"`
 	Tenant  string `help:"Tenant whose jobs are meant." default:"default" env:"CARILLON_TENANT" group:"server"`
 	Prefix  string `help:"First token of the service's NATS subjects." default:"carillon" env:"CARILLON_PREFIX" group:"server"`
@@ -29,8 +68,8 @@ type remote struct {
 	nc *nats.Conn
 }
 
-// connect reaches the server. The caller must close the result.
-func (f *remoteFlags) connect(ctx context.Context) (*remote, error) {
+// connectAs reaches the server in somebody's name; "" is nobody's. The caller must close the result.
+func (f *serverFlags) connectAs(ctx context.Context, by string) (*remote, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -52,7 +91,7 @@ func (f *remoteFlags) connect(ctx context.Context) (*remote, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect to NATS at %s: %w", f.Server, err)
 	}
-	c, err := client.New(nc, client.Options{Prefix: f.Prefix, Tenant: f.Tenant, Timeout: time.Duration(f.Timeout)})
+	c, err := client.New(nc, client.Options{Prefix: f.Prefix, Tenant: f.Tenant, By: by, Timeout: time.Duration(f.Timeout)})
 	if err != nil {
 		nc.Close()
 		return nil, err

@@ -37,6 +37,11 @@ type serveCmd struct {
 	CheckpointEvery    span `help:"Time between checkpoints of the store." default:"15s" env:"CARILLON_CHECKPOINT_EVERY"`
 	StopTimeout        span `help:"How long a stop waits for runs that targets have not answered." default:"20s" env:"CARILLON_STOP_TIMEOUT"`
 
+	Events         bool  `help:"Publish each change of a run to a JetStream stream." env:"CARILLON_EVENTS"`
+	EventsMaxAge   span  `help:"How long that stream keeps an event." default:"7d" env:"CARILLON_EVENTS_MAX_AGE"`
+	EventsMaxBytes int64 `help:"How large that stream gets before its oldest events go, in bytes." default:"1073741824" env:"CARILLON_EVENTS_MAX_BYTES"`
+	CatchupRate    int   `help:"Runs a second that are spent on what was missed; 0 is twice the usual rate, between 1000 and 10000." default:"0" env:"CARILLON_CATCHUP_RATE"`
+
 	LogFormat string `help:"Form of the log on stderr: ${enum}." enum:"text,json" default:"text" env:"CARILLON_LOG_FORMAT"`
 	LogLevel  string `help:"Least level that is logged: ${enum}." enum:"debug,info,warn,error" default:"info" env:"CARILLON_LOG_LEVEL"`
 }
@@ -135,6 +140,7 @@ func (c *serveCmd) options(logger *slog.Logger) carillon.Options {
 		AllowPrivateTargets: c.AllowPrivateTargets, PayloadBytesMax: c.PayloadBytesMax,
 		Lead: time.Duration(c.Lead), CheckpointEvery: time.Duration(c.CheckpointEvery),
 		CompletedRetention: time.Duration(c.CompletedRetention), HistoryDays: int(c.History),
+		Events: c.Events, EventsMaxAge: time.Duration(c.EventsMaxAge), EventsMaxBytes: c.EventsMaxBytes, CatchupRate: c.CatchupRate,
 		Logger: logger, Version: buildVersion().Version,
 	}
 }

@@ -3,6 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/carillon-io/carillon/client"
@@ -49,11 +52,37 @@ func (c *console) printStatus(s *client.Status) error {
 	t.pair("jobs", fmt.Sprintf("%s, %s armed", showCount(s.Jobs), showCount(s.Armed)))
 	t.pair("runs now", fmt.Sprintf("%s waiting for their time, %s with targets, %s without an outcome",
 		showCount(s.Waiting), showCount(s.InFlight), showCount(s.Live)))
-	t.pair("runs so far", fmt.Sprintf("%s fired, %s succeeded, %s dead, %s skipped; %s failed",
-		showCount(s.Fired), showCount(s.Succeeded), showCount(s.Dead), showCount(s.Skipped), plural(s.Failed, "attempt")))
+	t.pair("runs so far", fmt.Sprintf("%s fired, %s succeeded, %s dead, %s skipped, %s cancelled; %s failed",
+		showCount(s.Fired), showCount(s.Succeeded), showCount(s.Dead), showCount(s.Skipped), showCount(s.Cancelled), plural(s.Failed, "attempt")))
+	for _, p := range moreCounts(s) {
+		t.pair(p[0], p[1])
+	}
 	t.pair("lateness", showLateness(s.Lateness))
 	t.pair("log", fmt.Sprintf("LSN %d, applied up to %d; %s since the start", s.LSN, s.AppliedLSN, plural(s.Commits, "commit")))
 	return t.flush()
+}
+
+// moreCounts are those rows of a status that a server has which is in the middle of something.
+func moreCounts(s *client.Status) (rows [][2]string) {
+	if len(s.SkippedBy) > 0 {
+		var parts []string
+		for _, reason := range slices.Sorted(maps.Keys(s.SkippedBy)) {
+			parts = append(parts, fmt.Sprintf("%s %s", showCount(s.SkippedBy[reason]), reason))
+		}
+		rows = append(rows, [2]string{"skipped for", strings.Join(parts, ", ")})
+	}
+	if s.Reporting > 0 || s.StaleReports > 0 {
+		rows = append(rows, [2]string{"workers", fmt.Sprintf("%s to be reported, %s refused for an old fence",
+			plural(s.Reporting, "run"), plural(s.StaleReports, "report"))})
+	}
+	if s.Notices > 0 || s.NoticesLost > 0 {
+		rows = append(rows, [2]string{"events", fmt.Sprintf("%s to be published, %s lost", showCount(s.Notices), showCount(s.NoticesLost))})
+	}
+	if c := s.CatchUp; c.Jobs > 0 {
+		rows = append(rows, [2]string{"catching up", fmt.Sprintf("%s, %.0f runs a second, about %s left",
+			plural(c.Jobs, "job"), c.Rate, showLength(time.Duration(c.Left)))})
+	}
+	return rows
 }
 
 func showLateness(l client.Lateness) string {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/binary"
 	"fmt"
 
 	"github.com/carillon-io/carillon/job"
@@ -8,16 +9,23 @@ import (
 
 // rowKinds is how each kind of row is shown.
 var rowKinds = map[job.Kind]rowKind{
-	job.KindMeta:    {"meta", textKey, metaFields},
-	job.KindProfile: {"profile", profileKey, profileFields},
-	job.KindJob:     {"job", jobKey, recordFields},
-	job.KindName:    {"name", nameKey, nameFields},
-	job.KindTimer:   {"timer", jobKey, timerFields},
-	job.KindRun:     {"run", runKey, runFields},
-	job.KindHistory: {"history", runKey, runFields},
-	job.KindNote:    {"note", jobKey, noteFields},
-	job.KindOnce:    {"once", onceKey, onceFields},
-	job.KindPayload: {"payload", runKey, payloadFields},
+	job.KindMeta:       {"meta", textKey, metaFields},
+	job.KindProfile:    {"profile", profileKey, profileFields},
+	job.KindJob:        {"job", jobKey, recordFields},
+	job.KindName:       {"name", nameKey, nameFields},
+	job.KindTimer:      {"timer", jobKey, timerFields},
+	job.KindRun:        {"run", runKey, runFields},
+	job.KindHistory:    {"history", runKey, runFields},
+	job.KindNote:       {"note", jobKey, noteFields},
+	job.KindOnce:       {"once", onceKey, onceFields},
+	job.KindPayload:    {"old_payload", runKey, payloadFields},
+	job.KindStreak:     {"streak", jobKey, streakFields},
+	job.KindDebt:       {"debt", jobKey, debtFields},
+	job.KindDead:       {"dead", deadKey, noFields},
+	job.KindOutbox:     {"outbox", noticeKey, noticeFields},
+	job.KindAudit:      {"audit", auditKey, auditFields},
+	job.KindCalendar:   {"calendar", nameKey, calendarFields},
+	job.KindRunPayload: {"payload", runKey, payloadFields},
 }
 
 func textKey(key []byte) (string, error) { return string(key[1:]), nil }
@@ -51,74 +59,22 @@ func onceKey(key []byte) (string, error) {
 	return fmt.Sprintf("%q", key[head:]), nil
 }
 
-func metaFields(_, value []byte) ([]field, error) {
-	n, err := job.DecodeMeta(value)
-	return []field{{"value", n}}, err
+func deadKey(key []byte) (string, error) {
+	id, err := job.ParseDeadKey(key)
+	return id.String(), err
 }
 
-func profileFields(_, value []byte) ([]field, error) {
-	p, err := job.DecodeProfile(value)
-	return []field{
-		{"schedule", p.Spec.Expr}, {"timezone", p.Spec.Zone},
-		{"starts_at", p.Spec.StartsAt.String()}, {"ends_at", p.Spec.EndsAt.String()},
-		{"overlap_policy", p.Overlap.String()}, {"missed_run_policy", p.Missed.String()},
-		{"max_attempts", p.Retry.MaxAttempts},
-	}, err
-}
-
-func recordFields(key, value []byte) ([]field, error) {
-	id, err := job.ParseJobKey(key)
-	if err != nil {
-		return nil, err
+// noticeKey shows the place of a notice, which is the key and nothing of the value.
+func noticeKey(key []byte) (string, error) {
+	const head = 1
+	if len(key) != head+8+4 {
+		return "", fmt.Errorf("key of %d bytes is no place in the outbox", len(key))
 	}
-	r, err := job.DecodeRecord(id, value)
-	return []field{
-		{"tenant", r.Def.Tenant}, {"name", r.Def.Name}, {"version", r.Version},
-		{"schedule", r.Def.Schedule}, {"timezone", r.Def.Timezone},
-		{"target", r.Def.Target.Kind.String()}, {"address", r.Def.Target.Address()},
-		{"payload_bytes", len(r.Def.Payload)}, {"paused", r.Def.Paused},
-		{"created_at", r.CreatedAt.String()}, {"updated_at", r.UpdatedAt.String()},
-	}, err
+	id := job.NoticeID{LSN: binary.BigEndian.Uint64(key[head:]), Seq: binary.BigEndian.Uint32(key[head+8:])}
+	return id.String(), nil
 }
 
-func nameFields(_, value []byte) ([]field, error) {
-	id, err := job.DecodeName(value)
-	return []field{{"id", id.String()}}, err
-}
-
-func timerFields(_, value []byte) ([]field, error) {
-	t, err := job.DecodeTimer(value)
-	return []field{
-		{"status", t.Flags.JobStatus()}, {"profile", t.Profile}, {"cursor", t.Cursor.String()},
-		{"last", t.Last.String()}, {"version", t.Version}, {"runs", t.Runs}, {"manual", t.Manual},
-	}, err
-}
-
-func runFields(key, value []byte) ([]field, error) {
-	id, err := job.ParseRunKey(key)
-	if err != nil {
-		return nil, err
-	}
-	r, err := job.DecodeRun(id, value)
-	return []field{
-		{"scheduled_at", id.At.String()}, {"status", r.Status.String()}, {"reason", r.Reason.String()},
-		{"until", r.Until.String()}, {"attempt", r.Attempt}, {"fence", r.Fence},
-		{"due", r.Due.String()}, {"launched_at", r.LaunchedAt.String()}, {"finished_at", r.FinishedAt.String()},
-		{"lateness", r.Lateness.String()}, {"duration", r.Duration.String()}, {"error", r.Error}, {"result", r.Result},
-	}, err
-}
-
-func noteFields(_, value []byte) ([]field, error) {
-	n, err := job.DecodeNote(value)
-	return []field{{"at", n.At.String()}, {"reason", n.Reason}}, err
-}
-
-func onceFields(_, value []byte) ([]field, error) {
-	id, err := job.DecodeOnce(value)
-	return []field{{"run_id", id.String()}}, err
-}
-
-func payloadFields(_, value []byte) ([]field, error) {
-	payload, isJSON, err := job.DecodePayload(value)
-	return []field{{"bytes", len(payload)}, {"json", isJSON}}, err
+func auditKey(key []byte) (string, error) {
+	_, id, err := job.ParseAuditKey(key)
+	return fmt.Sprintf("%d-%d", id.LSN, id.Seq), err
 }

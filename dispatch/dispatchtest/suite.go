@@ -18,6 +18,7 @@ const waitMax = 10 * time.Second
 // Sender is what the suite tests.
 type Sender interface {
 	Launch(d *job.Delivery, done func(job.Outcome))
+	Cancel(run job.RunID)
 	Close(ctx context.Context) error
 }
 
@@ -53,6 +54,10 @@ func Run(t *testing.T, newBed func(t *testing.T) Bed) {
 		{"tells each outcome once", tellsOnce},
 		{"does not call done inside Launch", returnsFirst},
 		{"honours the timeout", honoursTimeout},
+		{"Cancel ends the attempt of its run and no other", cancelsOne},
+		{"Cancel ends what waits behind a full target", cancelsQueued},
+		{"Cancel of an unknown run does nothing", cancelsUnknown},
+		{"Cancel after the outcome does nothing", cancelsTooLate},
 		{"Close waits for attempts in flight", closeWaits},
 		{"Close ends what its context does not wait for", closeCuts},
 		{"refuses launches after Close", refusesClosed},
@@ -205,9 +210,7 @@ func closeCuts(t *testing.T, b Bed) {
 	for n := range 20 {
 		outcomes = append(outcomes, launch(b, delivery(b, n)))
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	_ = b.Sender.Close(ctx) // whether any had begun is chance, and so is the error
+	closeAtOnce(b)
 	for n, c := range outcomes {
 		if len(c) != 1 {
 			t.Fatalf("Close returned with %d outcomes of launch %d; want 1", len(c), n)
@@ -216,6 +219,13 @@ func closeCuts(t *testing.T, b Bed) {
 			t.Errorf("launch %d has error %q; want stopped", n, o.Error)
 		}
 	}
+}
+
+// closeAtOnce closes without waiting for what is in flight.
+func closeAtOnce(b Bed) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_ = b.Sender.Close(ctx) // whether any had begun is chance, and so is the error
 }
 
 func refusesClosed(t *testing.T, b Bed) {

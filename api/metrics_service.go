@@ -1,0 +1,41 @@
+package api
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/carillon-io/carillon/job"
+)
+
+var (
+	requestsDesc = prometheus.NewDesc("carillon_api_requests_total", "Requests over NATS by verb and code; code ok is success.", []string{"verb", "code"}, nil)
+	secondsDesc  = prometheus.NewDesc("carillon_api_request_seconds_total", "Time spent on requests over NATS, from their arrival to their reply.", []string{"verb"}, nil)
+	underWayDesc = prometheus.NewDesc("carillon_api_requests_in_flight", "Requests over NATS that have no reply yet.", nil, nil)
+)
+
+// serviceCollector shows the requests of a service.
+type serviceCollector struct{ service *Service }
+
+// Describe implements [prometheus.Collector].
+func (c *serviceCollector) Describe(ch chan<- *prometheus.Desc) {
+	ch <- requestsDesc
+	ch <- secondsDesc
+	ch <- underWayDesc
+}
+
+// Collect implements [prometheus.Collector].
+func (c *serviceCollector) Collect(ch chan<- prometheus.Metric) {
+	ch <- prometheus.MustNewConstMetric(underWayDesc, prometheus.GaugeValue, float64(c.service.underWay.Load()))
+	for verb, st := range c.service.stats {
+		spent := time.Duration(st.nanos.Load()).Seconds()
+		ch <- prometheus.MustNewConstMetric(secondsDesc, prometheus.CounterValue, spent, verb)
+		st.each(func(code job.Code, n uint64) {
+			text := string(code)
+			if code == "" {
+				text = "ok"
+			}
+			ch <- prometheus.MustNewConstMetric(requestsDesc, prometheus.CounterValue, float64(n), verb, text)
+		})
+	}
+}

@@ -1,0 +1,73 @@
+package api
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler"
+)
+
+// auditRequest is the query with the cursor that it goes on from.
+type auditRequest struct {
+	scheduler.AuditQuery
+	cursor string
+}
+
+var auditMembers = object[auditRequest]{
+	"name":   text(func(q *auditRequest) *string { return &q.Name }),
+	"action": word(job.ParseAction, func(q *auditRequest) *job.Action { return &q.Action }),
+	"by":     text(func(q *auditRequest) *string { return &q.By }),
+	"from":   instant(func(q *auditRequest) *job.Millis { return &q.From }),
+	"to":     instant(func(q *auditRequest) *job.Millis { return &q.To }),
+	"limit":  between(1, scheduler.PageMax, func(q *auditRequest) *int { return &q.Limit }),
+	"cursor": text(func(q *auditRequest) *string { return &q.cursor }),
+}
+
+func (s *Service) audit(ctx context.Context, tenant string, q *auditRequest) (any, error) {
+	if err := checkAudit(q); err != nil {
+		return nil, err
+	}
+	setDefault(&q.Limit, PageDefault)
+	q.Tenant = tenant
+	page := &auditPage{query: query{"audit", tenant, q.Name, q.Action.String(), q.By, q.From.String(), q.To.String()}}
+	key, err := page.query.key(q.cursor)
+	if err == nil && key != "" {
+		q.After, err = parseAuditPlace(key)
+	}
+	if err != nil {
+		return nil, err
+	}
+	got, err := s.engine.Audit(ctx, q.AuditQuery)
+	if err != nil {
+		return nil, err
+	}
+	return page, page.fill(&got)
+}
+
+func checkAudit(q *auditRequest) error {
+	if q.Name != "" {
+		if err := job.ValidateName(q.Name); err != nil {
+			return err
+		}
+	}
+	if err := (job.Actor{By: q.By}).Validate(); err != nil {
+		return err
+	}
+	return checkRange(q.From, q.To)
+}
+
+// parseAuditPlace is the inverse of auditKey. A cursor is checked, but anybody can make one.
+func parseAuditPlace(key string) (p scheduler.AuditPlace, err error) {
+	parts := strings.Split(key, "-")
+	if len(parts) == 3 {
+		day, err1 := strconv.ParseUint(parts[0], 10, 32)
+		lsn, err2 := strconv.ParseUint(parts[1], 10, 64)
+		seq, err3 := strconv.ParseUint(parts[2], 10, 32)
+		if err1 == nil && err2 == nil && err3 == nil {
+			return scheduler.AuditPlace{Day: uint32(day), ID: job.AuditID{LSN: lsn, Seq: uint32(seq)}}, nil
+		}
+	}
+	return p, job.Errorf(job.CodeInvalidField, "cursor", "is none of this query; want the next_cursor of the page before, or none for the first page")
+}

@@ -1,0 +1,95 @@
+package api
+
+import (
+	"context"
+
+	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler"
+)
+
+// calendarRequest is a calendar as it comes in.
+type calendarRequest struct {
+	job.Calendar
+	found bool // member exclude; it may be an empty list
+}
+
+var calendarMembers = object[calendarRequest]{
+	"name":        text(func(q *calendarRequest) *string { return &q.Name }),
+	"description": text(func(q *calendarRequest) *string { return &q.Description }),
+	"exclude": func(r *reader, q *calendarRequest) error {
+		q.found = true
+		return lines(job.CalendarLinesMax, func(q *calendarRequest) *[]string { return &q.Exclude })(r, q)
+	},
+}
+
+func (s *Service) putCalendar(ctx context.Context, tenant string, q *calendarRequest) (any, error) {
+	if err := job.ValidateName(q.Name); err != nil {
+		return nil, err
+	}
+	switch {
+	case !q.found:
+		return nil, job.Errorf(job.CodeInvalidField, "exclude", "is missing; want a list of what to leave out, such as 2026-12-25")
+	case len(q.Description) > job.DescriptionBytesMax:
+		return nil, job.Errorf(job.CodeTooLarge, "description", "has %d bytes; at most %d are allowed", len(q.Description), job.DescriptionBytesMax)
+	}
+	q.Tenant = tenant
+	now, created, err := s.engine.PutCalendar(ctx, &q.Calendar)
+	if err != nil {
+		return nil, err
+	}
+	return &client.CalendarPutReply{Calendar: calendarOf(&now), Created: created}, nil
+}
+
+func (s *Service) calendar(ctx context.Context, tenant string, q *client.NameRequest) (any, error) {
+	if err := job.ValidateName(q.Name); err != nil {
+		return nil, err
+	}
+	c, err := s.engine.Calendar(ctx, tenant, q.Name)
+	if err != nil {
+		return nil, err
+	}
+	return &client.CalendarReply{Calendar: calendarOf(&c)}, nil
+}
+
+func (s *Service) removeCalendar(ctx context.Context, tenant string, q *client.NameRequest) (any, error) {
+	if err := job.ValidateName(q.Name); err != nil {
+		return nil, err
+	}
+	if err := s.engine.DeleteCalendar(ctx, tenant, q.Name); err != nil {
+		return nil, err
+	}
+	return &client.CalendarDeleteReply{Deleted: true}, nil
+}
+
+var calendarListMembers = object[client.CalendarListRequest]{
+	"limit":  between(1, scheduler.PageMax, func(q *client.CalendarListRequest) *int { return &q.Limit }),
+	"cursor": text(func(q *client.CalendarListRequest) *string { return &q.Cursor }),
+}
+
+func (s *Service) calendars(ctx context.Context, tenant string, q *client.CalendarListRequest) (any, error) {
+	setDefault(&q.Limit, PageDefault)
+	page := &calendarPage{query: query{"calendars", tenant}}
+	after, err := page.query.key(q.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	got, err := s.engine.Calendars(ctx, tenant, after, q.Limit)
+	if err != nil {
+		return nil, err
+	}
+	page.Calendars = make([]client.Calendar, len(got))
+	for i := range got {
+		page.Calendars[i] = calendarOf(&got[i])
+	}
+	if len(got) == q.Limit {
+		page.NextCursor = page.query.cursor(got[len(got)-1].Name)
+	}
+	return page, nil
+}
+
+func calendarOf(c *job.Calendar) client.Calendar {
+	return client.Calendar{
+		Name: c.Name, Exclude: c.Exclude, Description: c.Description, Version: c.Version, UpdatedAt: timeOf(c.UpdatedAt),
+	}
+}

@@ -1,0 +1,46 @@
+package api
+
+import (
+	"context"
+
+	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler"
+)
+
+func (s *Service) cancelRun(ctx context.Context, tenant string, q *client.RunRequest) (any, error) {
+	id, err := job.ParseRunID(q.RunID)
+	if err != nil {
+		return nil, err
+	}
+	return runReply(s.engine.CancelRun(ctx, tenant, id))
+}
+
+func (s *Service) retryRun(ctx context.Context, tenant string, q *client.RunRequest) (any, error) {
+	id, err := job.ParseRunID(q.RunID)
+	if err != nil {
+		return nil, err
+	}
+	return runReply(s.engine.RetryRun(ctx, tenant, id))
+}
+
+var retryManyMembers = object[scheduler.RunQuery]{
+	"job":   text(func(q *scheduler.RunQuery) *string { return &q.Job }),
+	"from":  instant(func(q *scheduler.RunQuery) *job.Millis { return &q.From }),
+	"to":    instant(func(q *scheduler.RunQuery) *job.Millis { return &q.To }),
+	"limit": between(1, scheduler.PageMax, func(q *scheduler.RunQuery) *int { return &q.Limit }),
+}
+
+// retryMany retries the newest dead runs of a selection.
+func (s *Service) retryMany(ctx context.Context, tenant string, q *scheduler.RunQuery) (any, error) {
+	if err := checkRunQuery(q, true); err != nil {
+		return nil, err
+	}
+	setDefault(&q.Limit, PageDefault)
+	q.Tenant, q.Status = tenant, job.StatusDead
+	n, more, err := s.engine.RetryDead(ctx, *q)
+	if err != nil {
+		return nil, aboutJob(err)
+	}
+	return &client.RetryManyReply{Retried: n, More: more}, nil
+}

@@ -1,0 +1,104 @@
+package api
+
+import (
+	"context"
+	"time"
+
+	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler"
+)
+
+var reportMembers = object[client.ReportRequest]{
+	"run_id": text(func(q *client.ReportRequest) *string { return &q.RunID }),
+	"fence":  fence(func(q *client.ReportRequest) *uint64 { return &q.Fence }),
+	"status": word(parseOutcome, func(q *client.ReportRequest) *client.Outcome { return &q.Status }),
+	"result": text(func(q *client.ReportRequest) *string { return &q.Result }),
+	"error":  text(func(q *client.ReportRequest) *string { return &q.Error }),
+}
+
+const wantOutcome = `want "succeeded" or "failed"`
+
+func parseOutcome(s string) (client.Outcome, error) {
+	switch o := client.Outcome(s); o {
+	case client.OutcomeSucceeded, client.OutcomeFailed:
+		return o, nil
+	}
+	return "", job.Errorf(job.CodeInvalidField, "status", "%q is no outcome of a run; %s", clip(s), wantOutcome)
+}
+
+// report takes in what a worker says became of a run.
+func (s *Service) report(ctx context.Context, tenant string, q *client.ReportRequest) (any, error) {
+	id, err := heldRun(q.RunID, q.Fence)
+	if err == nil {
+		err = checkReport(q)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return runReply(s.engine.Report(ctx, scheduler.ReportRequest{
+		Tenant: tenant, Run: id, Fence: q.Fence, Failed: q.Status == client.OutcomeFailed, Error: q.Error, Result: q.Result,
+	}))
+}
+
+// heldRun checks by what a worker names the attempt that it has in hand.
+func heldRun(runID string, fence uint64) (job.RunID, error) {
+	id, err := job.ParseRunID(runID)
+	if err == nil && fence == 0 {
+		err = job.Errorf(job.CodeInvalidField, "fence", "is missing; want that of the attempt, as the header Carillon-Fence has it")
+	}
+	return id, err
+}
+
+// checkReport refuses a report whose texts do not go with its status: whoever wrote them meant the other.
+func checkReport(q *client.ReportRequest) error {
+	switch {
+	case q.Status == "":
+		return job.Errorf(job.CodeInvalidField, "status", "is missing; "+wantOutcome)
+	case q.Status == client.OutcomeSucceeded && q.Error != "":
+		return job.Errorf(job.CodeInvalidField, "error", `goes with status "failed"; leave it out, or change the status`)
+	case q.Status == client.OutcomeFailed && q.Result != "":
+		return job.Errorf(job.CodeInvalidField, "result", `goes with status "succeeded"; leave it out, or change the status`)
+	case len(q.Result) > job.ResultBytesMax:
+		return job.Errorf(job.CodeTooLarge, "result", "has %d bytes; at most %d are allowed", len(q.Result), job.ResultBytesMax)
+	case len(q.Error) > job.ErrorBytesMax:
+		return job.Errorf(job.CodeTooLarge, "error", "has %d bytes; at most %d are allowed", len(q.Error), job.ErrorBytesMax)
+	}
+	return nil
+}
+
+// extendRequest asks for more time to report.
+type extendRequest struct {
+	runID string
+	fence uint64
+	by    time.Duration
+}
+
+var extendMembers = object[extendRequest]{
+	"run_id": text(func(q *extendRequest) *string { return &q.runID }),
+	"fence":  fence(func(q *extendRequest) *uint64 { return &q.fence }),
+	"by":     length(func(q *extendRequest) *time.Duration { return &q.by }),
+}
+
+func (s *Service) extend(ctx context.Context, tenant string, q *extendRequest) (any, error) {
+	id, err := heldRun(q.runID, q.fence)
+	if err != nil {
+		return nil, err
+	}
+	if q.by <= 0 || q.by > job.ExtendMax {
+		return nil, job.Errorf(job.CodeInvalidField, "by", "must be more than 0s and at most %s", client.Duration(job.ExtendMax))
+	}
+	deadline, err := s.engine.Extend(ctx, tenant, id, q.fence, q.by)
+	if err != nil {
+		return nil, err
+	}
+	return &client.ExtendReply{Deadline: timeOf(deadline)}, nil
+}
+
+// runReply answers with a run.
+func runReply(v scheduler.RunView, err error) (any, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &client.RunReply{Run: runOf(&v)}, nil
+}

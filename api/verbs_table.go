@@ -1,0 +1,100 @@
+package api
+
+import "github.com/carillon-io/carillon/client"
+
+// verbs lists the operations, in the order of the documentation.
+var verbs = []verb{
+	{
+		name: "jobs.put", about: "Register a job, or update it.",
+		request: client.PutRequest{}, required: []string{"name", "target"}, either: []string{"schedule", "schedules"}, reply: client.PutReply{},
+		serve: (*Service).put,
+	}, {
+		name: "jobs.put_many", about: "Register many jobs, each by itself.",
+		request: client.PutManyRequest{}, required: []string{"jobs"}, reply: client.PutManyReply{},
+		bulk: true, serve: (*Service).putMany,
+	}, {
+		name: "jobs.get", about: "Read a job.",
+		request: client.NameRequest{}, required: []string{"name"}, reply: client.JobReply{},
+		serve: take(nameMembers, (*Service).get),
+	}, {
+		name: "jobs.list", about: "List jobs in the order of their names.",
+		request: client.ListRequest{}, reply: client.JobPage{}, mayBeEmpty: true,
+		serve: take(listMembers, (*Service).list),
+	}, {
+		name: "jobs.delete", about: "Forget a job.",
+		request: client.NameRequest{}, required: []string{"name"}, reply: client.DeleteReply{},
+		serve: take(nameMembers, (*Service).remove),
+	}, {
+		name: "jobs.pause", about: "Stop the ticks of a job.",
+		request: client.PauseRequest{}, required: []string{"name"}, reply: client.JobReply{},
+		serve: take(pauseMembers, (*Service).pause),
+	}, {
+		name: "jobs.resume", about: "Let the ticks of a paused job go on.",
+		request: client.PauseRequest{}, required: []string{"name"}, reply: client.JobReply{},
+		serve: take(pauseMembers, (*Service).resume),
+	}, {
+		name: "jobs.trigger", about: "Run a job now.",
+		request: client.TriggerRequest{}, required: []string{"name"}, reply: client.RunReply{},
+		serve: take(triggerMembers, (*Service).trigger),
+	}, {
+		name: "jobs.backfill", about: "Run a job for each tick of a past range.",
+		request: client.BackfillRequest{}, required: []string{"name", "from", "to"}, reply: client.BackfillReply{},
+		serve: take(backfillMembers, (*Service).backfill),
+	}, {
+		name: "runs.list", about: "List the runs of a job, newest first, or the dead runs of all jobs.",
+		request: client.RunListRequest{}, either: []string{"job", "status"}, reply: client.RunPage{},
+		serve: take(runListMembers, (*Service).runs),
+	}, {
+		name: "runs.get", about: "Read a run with its attempts.",
+		request: client.RunRequest{}, required: []string{"run_id"}, reply: client.RunReply{},
+		serve: take(runMembers, (*Service).run),
+	}, {
+		name: "runs.report", about: "Tell what became of a run that a worker has.",
+		request: client.ReportRequest{}, required: []string{"run_id", "fence", "status"}, reply: client.RunReply{},
+		serve: take(reportMembers, (*Service).report),
+	}, {
+		name: "runs.extend", about: "Give a worker more time to report.",
+		request: client.ExtendRequest{}, required: []string{"run_id", "fence", "by"}, reply: client.ExtendReply{},
+		serve: take(extendMembers, (*Service).extend),
+	}, {
+		name: "runs.cancel", about: "End a run that is not over.",
+		request: client.RunRequest{}, required: []string{"run_id"}, reply: client.RunReply{},
+		serve: take(runMembers, (*Service).cancelRun),
+	}, {
+		name: "runs.retry", about: "Let a dead or cancelled run begin another attempt.",
+		request: client.RunRequest{}, required: []string{"run_id"}, reply: client.RunReply{},
+		serve: take(runMembers, (*Service).retryRun),
+	}, {
+		name: "runs.retry_many", about: "Let dead runs begin another attempt, the newest first.",
+		request: client.RetryManyRequest{}, reply: client.RetryManyReply{}, mayBeEmpty: true,
+		serve: take(retryManyMembers, (*Service).retryMany),
+	}, {
+		name: "calendars.put", about: "Add a calendar, or replace it.",
+		request: client.CalendarRequest{}, required: []string{"name", "exclude"}, reply: client.CalendarPutReply{},
+		serve: take(calendarMembers, (*Service).putCalendar),
+	}, {
+		name: "calendars.get", about: "Read a calendar.",
+		request: client.NameRequest{}, required: []string{"name"}, reply: client.CalendarReply{},
+		serve: take(nameMembers, (*Service).calendar),
+	}, {
+		name: "calendars.list", about: "List calendars in the order of their names.",
+		request: client.CalendarListRequest{}, reply: client.CalendarPage{}, mayBeEmpty: true,
+		serve: take(calendarListMembers, (*Service).calendars),
+	}, {
+		name: "calendars.delete", about: "Forget a calendar that no job refers to.",
+		request: client.NameRequest{}, required: []string{"name"}, reply: client.CalendarDeleteReply{},
+		serve: take(nameMembers, (*Service).removeCalendar),
+	}, {
+		name: "audit.list", about: "Tell who changed what, the newest first.",
+		request: client.AuditRequest{}, reply: client.AuditPage{}, mayBeEmpty: true,
+		serve: take(auditMembers, (*Service).audit),
+	}, {
+		name: "schedules.next", about: "Tell when a schedule would tick.",
+		request: client.NextRequest{}, either: []string{"schedule", "schedules"}, reply: client.NextReply{},
+		serve: take(nextMembers, (*Service).next),
+	}, {
+		name: "status", about: "Tell how the server is doing.",
+		request: client.StatusRequest{}, reply: client.Status{}, mayBeEmpty: true,
+		serve: take(statusMembers, (*Service).status),
+	},
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/carillon-io/carillon/client"
+)
+
+// auditCmd tells who changed what.
+type auditCmd struct {
+	Job    string  `help:"Only changes of this job, or of the calendar of this name." placeholder:"NAME"`
+	By     string  `help:"Only what this one asked for." placeholder:"NAME"`
+	Action string  `help:"Only create, update, delete, pause, resume, trigger, backfill, cancel_run, retry_run, put_calendar or delete_calendar." placeholder:"ACTION"`
+	From   instant `help:"At or after this time." placeholder:"TIME"`
+	To     instant `help:"Before this time." placeholder:"TIME"`
+	Limit  int     `help:"Stop after so many; 0 is no limit." default:"50" placeholder:"N"`
+	serverFlags
+	outputFlag
+}
+
+// Help is what `carillon audit --help` says besides the flags.
+func (*auditCmd) Help() string {
+	return `The newest change comes first. Who asked is what the caller said of himself (--by of the other commands, CARILLON_BY). With -o json an update has the whole job before and after it.
+
+Examples:
+
+  carillon audit --job reports/daily
+  carillon audit --by alice@ci --action delete --from 2026-11-01
+  carillon audit --action update --limit 0 -o json`
+}
+
+// Run implements the command.
+func (c *auditCmd) Run(ctx context.Context, con *console) error {
+	r, err := c.connectAs(ctx, whoAsks())
+	if err != nil {
+		return err
+	}
+	defer r.close()
+	entries := atMost(r.Audit(ctx, client.AuditRequest{
+		Name: c.Job, By: c.By, Action: c.Action, From: c.From.Time, To: c.To.Time, Limit: pageSize(c.Limit),
+	}), c.Limit)
+	if c.isJSON() {
+		return printList(con, "entries", entries)
+	}
+	return printRows(con, entries, []string{"TIME", "BY", "FROM", "ACTION", "NAME", "WHAT"}, auditRow)
+}
+
+func auditRow(e *client.AuditEntry) []string {
+	what := e.Detail
+	if changed := changedMembers(e.Before, e.After); len(changed) > 0 {
+		what = strings.TrimSpace(what + " " + strings.Join(changed, ", "))
+	}
+	return []string{showTime(e.At), e.By, e.From, e.Action, e.Name, what}
+}
+
+// changedMembers names the members of a job that an update changed, in the order of a job.
+func changedMembers(before, after *client.Job) (changed []string) {
+	if before == nil || after == nil {
+		return nil
+	}
+	old := make(map[string]string)
+	eachMember(before, func(name, value string) { old[name] = value })
+	eachMember(after, func(name, value string) {
+		if old[name] != value {
+			changed = append(changed, name)
+		}
+		delete(old, name)
+	})
+	eachMember(before, func(name, _ string) {
+		if _, gone := old[name]; gone {
+			changed = append(changed, name)
+		}
+	})
+	return changed
+}
+
+// eachMember calls fn for the members of a job, in their order, with their values as JSON.
+func eachMember(j *client.Job, fn func(name, value string)) {
+	text, err := json.Marshal(j, jsonOptions)
+	if err != nil {
+		return // the job is shown without its changes
+	}
+	dec := jsontext.NewDecoder(strings.NewReader(string(text)))
+	_, _ = dec.ReadToken()
+	for dec.PeekKind() == jsontext.KindString {
+		name, _ := dec.ReadToken()
+		member := name.String()
+		value, err := dec.ReadValue()
+		if err != nil {
+			return
+		}
+		fn(member, string(value))
+	}
+}

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/carillon-io/carillon/client"
+)
+
+// calendarCmd groups the commands on calendars.
+type calendarCmd struct {
+	Put    calendarPutCmd    `cmd:"" help:"Add a calendar, or replace the one of that name."`
+	Get    calendarGetCmd    `cmd:"" help:"Show a calendar."`
+	List   calendarListCmd   `cmd:"" help:"List calendars."`
+	Delete calendarDeleteCmd `cmd:"" help:"Delete calendars that no job refers to."`
+}
+
+// Help is what `carillon calendar --help` says besides the commands.
+func (*calendarCmd) Help() string {
+	return `A calendar is a named list of what jobs leave out. A job refers to it with --exclude '@calendar NAME', and follows its changes.
+
+Examples:
+
+  carillon calendar put holidays 2026-12-25 2026-12-26 '0 0 1 1 *'
+  carillon job put open --schedule '0 9 * * 1-5' --exclude '@calendar holidays' --target nats:doors.open`
+}
+
+// calendarGetCmd shows a calendar.
+type calendarGetCmd struct {
+	Name string `arg:"" help:"Name of the calendar."`
+	remoteFlags
+	outputFlag
+}
+
+// Run implements the command.
+func (c *calendarGetCmd) Run(ctx context.Context, con *console) error {
+	r, err := c.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer r.close()
+	calendar, err := r.Calendar(ctx, c.Name)
+	if err != nil {
+		return err
+	}
+	if c.isJSON() {
+		return con.printJSON(client.CalendarReply{Calendar: calendar})
+	}
+	t := newTable(con.out)
+	t.pair("name", calendar.Name)
+	for _, line := range calendar.Exclude {
+		t.pair("exclude", line)
+	}
+	if calendar.Description != "" {
+		t.pair("description", calendar.Description)
+	}
+	t.pair("version", fmt.Sprintf("%d, updated %s", calendar.Version, showTime(calendar.UpdatedAt)))
+	return t.flush()
+}
+
+// calendarListCmd lists calendars.
+type calendarListCmd struct {
+	Limit int `help:"Stop after so many; 0 is no limit." placeholder:"N"`
+	remoteFlags
+	outputFlag
+}
+
+// Run implements the command.
+func (c *calendarListCmd) Run(ctx context.Context, con *console) error {
+	r, err := c.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer r.close()
+	calendars := atMost(r.Calendars(ctx, client.CalendarListRequest{Limit: pageSize(c.Limit)}), c.Limit)
+	if c.isJSON() {
+		return printList(con, "calendars", calendars)
+	}
+	return printRows(con, calendars, []string{"NAME", "LINES", "UPDATED", "DESCRIPTION"}, func(c *client.Calendar) []string {
+		return []string{c.Name, fmt.Sprint(len(c.Exclude)), showTime(c.UpdatedAt), c.Description}
+	})
+}
+
+// calendarDeleteCmd deletes calendars.
+type calendarDeleteCmd struct {
+	Names []string `arg:"" name:"name" help:"Names of the calendars."`
+	remoteFlags
+	outputFlag
+}
+
+// Run implements the command.
+func (c *calendarDeleteCmd) Run(ctx context.Context, con *console) error {
+	r, err := c.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer r.close()
+	var errs []error
+	for _, name := range c.Names {
+		err := r.DeleteCalendar(ctx, name)
+		switch {
+		case err != nil:
+			errs = append(errs, fmt.Errorf("%s: %w", name, err))
+		case c.isJSON():
+			errs = append(errs, con.printJSON(client.CalendarDeleteReply{Deleted: true}))
+		default:
+			con.printf("deleted calendar %s\n", name)
+		}
+	}
+	return errors.Join(errs...)
+}

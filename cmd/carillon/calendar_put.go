@@ -1,0 +1,76 @@
+package main
+
+import (
+	"context"
+	"strings"
+
+	"github.com/carillon-io/carillon/client"
+)
+
+// calendarFileBytesMax bounds a file of a calendar's lines.
+const calendarFileBytesMax = 1 << 20
+
+// calendarPutCmd adds a calendar.
+type calendarPutCmd struct {
+	Name        string   `arg:"" help:"Name of the calendar."`
+	Lines       []string `arg:"" optional:"" name:"line" help:"What to leave out: a date, a range or a cron expression each."`
+	File        string   `short:"f" help:"File with one of them on each line, in place of the arguments; empty lines and those that begin with # are passed over; - is standard input." placeholder:"FILE"`
+	Description string   `help:"Text for people."`
+	remoteFlags
+	outputFlag
+}
+
+// Help is what `carillon calendar put --help` says besides the flags.
+func (*calendarPutCmd) Help() string {
+	return `Examples:
+
+  carillon calendar put holidays 2026-12-25 2026-12-26 '0 0 1 1 *'
+  carillon calendar put holidays --file holidays.txt --description 'Days off in Berlin'`
+}
+
+// Run implements the command.
+func (c *calendarPutCmd) Run(ctx context.Context, con *console) error {
+	lines, err := c.lines(con)
+	if err != nil {
+		return err
+	}
+	r, err := c.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer r.close()
+	calendar, created, err := r.PutCalendar(ctx, client.CalendarRequest{Name: c.Name, Exclude: lines, Description: c.Description})
+	if err != nil {
+		return err
+	}
+	if c.isJSON() {
+		return con.printJSON(client.CalendarPutReply{Calendar: calendar, Created: created})
+	}
+	verb := "updated"
+	if created {
+		verb = "created"
+	}
+	con.printf("%s calendar %s, version %d, %s\n", verb, calendar.Name, calendar.Version, plural(len(calendar.Exclude), "line"))
+	return nil
+}
+
+// lines returns what the calendar is to leave out.
+func (c *calendarPutCmd) lines(con *console) ([]string, error) {
+	if (c.File == "") == (len(c.Lines) == 0) {
+		return nil, usagef("want what to leave out, such as 2026-12-25, or --file FILE, and not both")
+	}
+	if c.File == "" {
+		return c.Lines, nil
+	}
+	text, err := con.readInput(c.File, calendarFileBytesMax)
+	if err != nil {
+		return nil, err
+	}
+	var lines []string
+	for line := range strings.Lines(string(text)) {
+		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
+			lines = append(lines, line)
+		}
+	}
+	return lines, nil
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/carillon-io/carillon/client"
+)
+
+// runGetCmd shows a run.
+type runGetCmd struct {
+	RunID string `arg:"" name:"run-id" help:"The run's id, as run list shows it."`
+	remoteFlags
+	outputFlag
+}
+
+// Help is what `carillon run get --help` says besides the flags.
+func (*runGetCmd) Help() string {
+	return `Examples:
+
+  carillon run get 0k5s0v8s2m1q4-1764576000000
+  carillon run get 0k5s0v8s2m1q4-1764576000000 -o json`
+}
+
+// Run implements the command.
+func (c *runGetCmd) Run(ctx context.Context, con *console) error {
+	r, err := c.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer r.close()
+	run, err := r.Run(ctx, c.RunID)
+	if err != nil {
+		return err
+	}
+	if c.isJSON() {
+		return con.printJSON(client.RunReply{Run: run})
+	}
+	return con.printRun(&run)
+}
+
+func (c *console) printRun(r *client.Run) error {
+	t := newTable(c.out)
+	t.pair("run", r.RunID)
+	t.pair("job", r.Job)
+	t.pair("scheduled", showTime(r.ScheduledAt))
+	if !r.Until.IsZero() {
+		t.pair("until", showTime(r.Until))
+	}
+	t.pair("status", strings.TrimSuffix(r.Status+", "+r.Reason, ", "))
+	if !r.DueAt.IsZero() {
+		t.pair("due", showTime(r.DueAt))
+	}
+	if !r.Deadline.IsZero() {
+		t.pair("report by", fmt.Sprintf("%s (%s), attempt %d with fence %d",
+			showTime(r.Deadline), showDistance(time.Until(r.Deadline.Time)), r.Attempt, r.Fence))
+	}
+	t.pair("finished", showTime(r.FinishedAt))
+	if !r.Manual && !r.LaunchedAt.IsZero() {
+		t.pair("late", showMillis(r.LatenessMS))
+	}
+	for _, p := range [][2]string{{"result", r.Result}, {"error", r.Error}} {
+		if p[1] != "" {
+			t.pair(p[0], p[1])
+		}
+	}
+	if r.StaleReports > 0 {
+		t.pair("refused", plural(int(r.StaleReports), "report")+" with another fence")
+	}
+	if err := t.flush(); err != nil || len(r.Attempts) == 0 {
+		return err
+	}
+	c.printf("\n")
+	t = newTable(c.out, "ATTEMPT", "LAUNCHED", "TOOK", "FENCE", "ERROR")
+	for _, a := range r.Attempts {
+		t.row(fmt.Sprint(a.Number), showTime(a.LaunchedAt), showMillis(a.DurationMS), fmt.Sprint(a.Fence), a.Error)
+	}
+	return t.flush()
+}

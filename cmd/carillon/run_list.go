@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/carillon-io/carillon/client"
+)
+
+// runListCmd lists runs.
+type runListCmd struct {
+	Job    string  `arg:"" optional:"" help:"Name of the job; may be left out with --dead."`
+	Dead   bool    `help:"Only runs that exhausted their attempts."`
+	From   instant `help:"Scheduled at or after this time." placeholder:"TIME"`
+	To     instant `help:"Scheduled before this time." placeholder:"TIME"`
+	Status string  `help:"Only runs in this state: pending, running, retrying, succeeded, failed, dead, skipped or cancelled." placeholder:"STATUS"`
+	Limit  int     `help:"Stop after so many; 0 is no limit." default:"50" placeholder:"N"`
+	remoteFlags
+	outputFlag
+}
+
+// Help is what `carillon run list --help` says besides the flags.
+func (*runListCmd) Help() string {
+	return `Examples:
+
+  carillon run list reports/daily
+  carillon run list --dead
+  carillon run list reports/daily --status skipped --limit 0 -o json
+  carillon run list reports/daily --from 2026-11-01 --to 2026-11-08`
+}
+
+// Run implements the command.
+func (c *runListCmd) Run(ctx context.Context, con *console) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	r, err := c.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer r.close()
+	runs := atMost(r.Runs(ctx, client.RunListRequest{
+		Job: c.Job, From: c.From.Time, To: c.To.Time, Status: c.Status, Limit: pageSize(c.Limit),
+	}), c.Limit)
+	if c.isJSON() {
+		return printList(con, "runs", runs)
+	}
+	if c.Job == "" {
+		return printRows(con, runs, append([]string{"JOB"}, runTitles...), func(r *client.Run) []string {
+			return append([]string{r.Job}, runRow(r)...)
+		})
+	}
+	return printRows(con, runs, runTitles, runRow)
+}
+
+// check settles what --dead means.
+func (c *runListCmd) check() error {
+	const dead = "dead"
+	if c.Dead {
+		if c.Status != "" && c.Status != dead {
+			return usagef("--dead is --status dead, and excludes another status")
+		}
+		c.Status = dead
+	}
+	if c.Job == "" && c.Status != dead {
+		return usagef("want the name of a job, or --dead for the dead runs of all jobs")
+	}
+	return nil
+}
+
+var runTitles = []string{"RUN", "SCHEDULED", "STATUS", "ATTEMPT", "LATE", "TOOK", "WHY"}
+
+// pageSize is how many to ask for at once when so many are wanted in all; 0 is all.
+func pageSize(limit int) int {
+	const most = 1000
+	if limit > 0 && limit < most {
+		return limit
+	}
+	return most
+}
+
+func runRow(r *client.Run) []string {
+	late, took := "-", "-"
+	if !r.FinishedAt.IsZero() {
+		took = showMillis(r.DurationMS)
+	}
+	switch {
+	case r.Manual:
+		late = "manual"
+	case !r.LaunchedAt.IsZero():
+		late = showMillis(r.LatenessMS)
+	}
+	return []string{
+		r.RunID, showTime(r.ScheduledAt), r.Status, fmt.Sprint(r.Attempt), late, took,
+		strings.TrimSpace(r.Reason + " " + r.Error),
+	}
+}

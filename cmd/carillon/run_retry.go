@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/carillon-io/carillon/client"
+)
+
+// runCancelCmd ends runs.
+type runCancelCmd struct {
+	RunIDs []string `arg:"" name:"run-id" help:"Ids of the runs."`
+	remoteFlags
+	outputFlag
+}
+
+// Help is what `carillon run cancel --help` says besides the flags.
+func (*runCancelCmd) Help() string {
+	return `A run that is with its target already is not called back, but its outcome does not count any more.
+
+Examples:
+
+  carillon run cancel 0k5s0v8s2m1q4-1764576000000`
+}
+
+// Run implements the command.
+func (c *runCancelCmd) Run(ctx context.Context, con *console) error {
+	return c.changeRuns(ctx, con, c.RunIDs, c.isJSON(), (*client.Client).CancelRun)
+}
+
+// changeRuns makes a change to each of some runs. One that fails keeps no other from it.
+func (f *remoteFlags) changeRuns(
+	ctx context.Context, con *console, ids []string, asJSON bool,
+	change func(c *client.Client, ctx context.Context, runID string) (client.Run, error),
+) error {
+	r, err := f.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer r.close()
+	var errs []error
+	for _, id := range ids {
+		run, err := change(r.Client, ctx, id)
+		if err == nil {
+			err = con.printRunState(&run, asJSON)
+		} else if len(ids) > 1 {
+			err = fmt.Errorf("%s: %w", id, err)
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// runRetryCmd lets runs begin another attempt.
+type runRetryCmd struct {
+	RunIDs []string `arg:"" optional:"" name:"run-id" help:"Ids of the runs; or leave them out and give --dead."`
+	Dead   bool     `help:"Every dead run that the flags select."`
+	Job    string   `help:"With --dead: only runs of this job." placeholder:"NAME"`
+	From   instant  `help:"With --dead: scheduled at or after this time." placeholder:"TIME"`
+	To     instant  `help:"With --dead: scheduled before this time." placeholder:"TIME"`
+	remoteFlags
+	outputFlag
+}
+
+// Help is what `carillon run retry --help` says besides the flags.
+func (*runRetryCmd) Help() string {
+	return `A run keeps its id, and its retry policy begins anew. With --dead each run is retried once: one that is dead again by then is left alone.
+
+Examples:
+
+  carillon run retry 0k5s0v8s2m1q4-1764576000000
+  carillon run retry --dead
+  carillon run retry --dead --job reports/daily --from 2026-11-01 --to 2026-11-08`
+}
+
+// Run implements the command.
+func (c *runRetryCmd) Run(ctx context.Context, con *console) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	if !c.Dead {
+		return c.changeRuns(ctx, con, c.RunIDs, c.isJSON(), (*client.Client).RetryRun)
+	}
+	r, err := c.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer r.close()
+	progress := newProgress(con, "run", "retried")
+	n, err := r.RetryAll(ctx, client.RetryManyRequest{Job: c.Job, From: c.From.Time, To: c.To.Time, Limit: pageSize(0)}, progress.tell)
+	if err != nil {
+		return fmt.Errorf("after %s: %w", plural(n, "run"), err)
+	}
+	if c.isJSON() {
+		return con.printJSON(struct {
+			Retried int `json:"retried"`
+		}{n})
+	}
+	con.printf("%s retried\n", plural(n, "run"))
+	return nil
+}
+
+func (c *runRetryCmd) check() error {
+	isFiltered := c.Job != "" || !c.From.IsZero() || !c.To.IsZero()
+	switch {
+	case c.Dead && len(c.RunIDs) > 0:
+		return usagef("want the ids of runs or --dead, and not both")
+	case !c.Dead && isFiltered:
+		return usagef("--job, --from and --to select among dead runs: give --dead")
+	case !c.Dead && len(c.RunIDs) == 0:
+		return usagef("want the ids of runs, or --dead")
+	}
+	return nil
+}

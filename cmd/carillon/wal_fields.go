@@ -1,0 +1,132 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/carillon-io/carillon/job"
+)
+
+func metaFields(_, value []byte) ([]field, error) {
+	n, err := job.DecodeMeta(value)
+	return []field{{"value", n}}, err
+}
+
+func profileFields(_, value []byte) ([]field, error) {
+	p, err := job.DecodeProfile(value)
+	return []field{
+		{"schedule", p.Spec.Expr}, {"timezone", p.Spec.Zone},
+		{"starts_at", p.Spec.StartsAt.String()}, {"ends_at", p.Spec.EndsAt.String()},
+		{"exclude", p.Spec.Exclude}, {"overlap_policy", p.Overlap.String()}, {"missed_run_policy", p.Missed.String()},
+		{"max_attempts", p.Retry.MaxAttempts}, {"jitter_ms", int64(p.Jitter)}, {"report_within_ms", int64(p.ReportWithin)},
+		{"max_concurrent", p.MaxConcurrent}, {"pause_on_failure", p.PauseOnFailure},
+	}, err
+}
+
+func recordFields(key, value []byte) ([]field, error) {
+	id, err := job.ParseJobKey(key)
+	if err != nil {
+		return nil, err
+	}
+	r, err := job.DecodeRecord(id, value)
+	return []field{
+		{"tenant", r.Def.Tenant}, {"name", r.Def.Name}, {"version", r.Version},
+		{"schedule", r.Def.Schedule}, {"schedules", strings.Join(r.Def.Schedules, "\n")},
+		{"exclude", strings.Join(r.Def.Exclude, "\n")}, {"timezone", r.Def.Timezone},
+		{"target", r.Def.Target.Kind.String()}, {"address", r.Def.Target.Address()},
+		{"payload_bytes", len(r.Def.Payload)}, {"paused", r.Def.Paused},
+		{"created_at", r.CreatedAt.String()}, {"updated_at", r.UpdatedAt.String()},
+	}, err
+}
+
+func nameFields(_, value []byte) ([]field, error) {
+	id, err := job.DecodeName(value)
+	return []field{{"id", id.String()}}, err
+}
+
+func timerFields(_, value []byte) ([]field, error) {
+	t, err := job.DecodeTimer(value)
+	return []field{
+		{"status", t.Flags.JobStatus()}, {"profile", t.Profile}, {"cursor", t.Cursor.String()},
+		{"last", t.Last.String()}, {"version", t.Version}, {"runs", t.Runs}, {"manual", t.Manual},
+	}, err
+}
+
+func runFields(key, value []byte) ([]field, error) {
+	id, err := job.ParseRunKey(key)
+	if err != nil {
+		return nil, err
+	}
+	r, err := job.DecodeRun(id, value)
+	return []field{
+		{"scheduled_at", id.At.String()}, {"status", r.Status.String()}, {"reason", r.Reason.String()},
+		{"until", r.Until.String()}, {"attempt", r.Attempt}, {"base", r.Base}, {"fence", r.Fence},
+		{"due", r.Due.String()}, {"deadline", r.Deadline.String()}, {"stale_reports", r.Stale}, {"launched_at", r.LaunchedAt.String()}, {"finished_at", r.FinishedAt.String()},
+		{"lateness", r.Lateness.String()}, {"duration", r.Duration.String()}, {"error", r.Error}, {"result", r.Result},
+	}, err
+}
+
+func noteFields(_, value []byte) ([]field, error) {
+	n, err := job.DecodeNote(value)
+	return []field{{"at", n.At.String()}, {"reason", n.Reason}, {"by", n.By}}, err
+}
+
+func onceFields(_, value []byte) ([]field, error) {
+	id, err := job.DecodeOnce(value)
+	return []field{{"run_id", id.String()}}, err
+}
+
+func payloadFields(_, value []byte) ([]field, error) {
+	payload, isJSON, err := job.DecodePayload(value)
+	return []field{{"bytes", len(payload)}, {"json", isJSON}}, err
+}
+
+// noFields is for rows that say all with their keys.
+func noFields(_, _ []byte) ([]field, error) { return nil, nil }
+
+func streakFields(_, value []byte) ([]field, error) {
+	n, err := job.DecodeStreak(value)
+	return []field{{"runs", n}}, err
+}
+
+func debtFields(_, value []byte) ([]field, error) {
+	ranges, err := job.DecodeDebt(value)
+	texts := make([]string, len(ranges))
+	for i, d := range ranges {
+		texts[i] = d.From.String() + "/" + d.Last.String()
+	}
+	return []field{{"ticks", strings.Join(texts, " ")}}, err
+}
+
+func noticeFields(key, value []byte) ([]field, error) {
+	n, err := job.DecodeNotice(key, value)
+	return []field{
+		{"run_id", n.Run.String()}, {"at", n.At.String()}, {"status", n.Status.String()}, {"reason", n.Reason.String()},
+		{"until", n.Until.String()}, {"attempt", n.Attempt}, {"fence", n.Fence}, {"error", n.Error},
+		{"dead_letter", n.Dead}, {"event", n.Event},
+	}, err
+}
+
+func auditFields(key, value []byte) ([]field, error) {
+	_, id, err := job.ParseAuditKey(key)
+	if err != nil {
+		return nil, err
+	}
+	e, err := job.DecodeAudit(id, value)
+	owner := ""
+	if e.Job != 0 {
+		owner = e.Job.String()
+	}
+	return []field{
+		{"at", e.At.String()}, {"action", e.Action.String()}, {"by", e.Actor.By}, {"from", e.Actor.From},
+		{"tenant", e.Tenant}, {"name", e.Name}, {"job", owner}, {"detail", e.Detail},
+		{"before_bytes", len(e.Before)}, {"after_bytes", len(e.After)},
+	}, err
+}
+
+func calendarFields(key, value []byte) ([]field, error) {
+	c, err := job.DecodeCalendar(key, value)
+	return []field{
+		{"version", c.Version}, {"exclude", strings.Join(c.Exclude, "\n")}, {"description", c.Description},
+		{"updated_at", c.UpdatedAt.String()},
+	}, err
+}

@@ -1,0 +1,72 @@
+package dispatch
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/carillon-io/carillon/job"
+	"github.com/nats-io/nats.go"
+)
+
+// The headers of a dead letter, beside those of a delivery and the job's own.
+const (
+	headerStatus         = "Carillon-Status"
+	headerError          = "Carillon-Error"
+	headerTarget         = "Carillon-Target"
+	headerPayloadOmitted = "Carillon-Payload-Omitted"
+)
+
+// Announcement is what an [Announcer] publishes.
+type Announcement = job.Announcement
+
+// lastError is why the run failed.
+func lastError(n *Announcement) string {
+	for i := len(n.Attempts) - 1; i >= 0 && n.Error == ""; i-- {
+		if text := n.Attempts[i].Error; text != "" {
+			return text
+		}
+	}
+	return n.Error
+}
+
+// deadLetter returns the message of a dead run: what its target would have got, and why it did not.
+func deadLetter(subject string, n *Announcement) *nats.Msg {
+	run, fence := n.Run.String(), strconv.FormatUint(n.Fence, 10)
+	h := make(nats.Header, len(n.Headers)+10)
+	for _, own := range n.Headers {
+		h[own.Key] = []string{own.Value}
+	}
+	for name, value := range map[string]string{
+		nats.MsgIdHdr:     run + "." + fence, // a run that is retried by hand may die again
+		headerRunID:       run,
+		headerJob:         n.Name,
+		headerTenant:      n.Tenant,
+		headerScheduledAt: n.Run.At.String(),
+		headerAttempt:     strconv.FormatUint(uint64(n.Attempt), 10),
+		headerFence:       fence,
+		headerStatus:      job.StatusDead.String(),
+		headerError:       oneLine(lastError(n)),
+		headerTarget:      oneLine(n.Target.Kind.String() + " " + targetName(n.Target)),
+	} {
+		h[name] = []string{value}
+	}
+	return &nats.Msg{Subject: subject, Header: h, Data: n.Payload}
+}
+
+// withoutPayload makes a dead letter that is too large for the server one that says so.
+func withoutPayload(m *nats.Msg) *nats.Msg {
+	m.Header[headerPayloadOmitted] = []string{strconv.Itoa(len(m.Data))}
+	m.Data = nil
+	return m
+}
+
+// oneLine makes a text fit for a header: what could end the line becomes a space.
+func oneLine(text string) string {
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
+			return ' '
+		}
+		return r // also for bytes that are no UTF-8, which come as the replacement character
+	}, text))
+}

@@ -1,0 +1,59 @@
+package dispatch
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/nats-io/nats.go"
+)
+
+// event is the body of an event. Its members are part of the outside contract, see
+// docs/format/events.md; members may be added.
+type event struct {
+	Event       string `json:"event"`
+	At          string `json:"at"`
+	RunID       string `json:"run_id"`
+	Job         string `json:"job"`
+	Tenant      string `json:"tenant"`
+	ScheduledAt string `json:"scheduled_at"`
+	Until       string `json:"until,omitempty"`
+	Status      string `json:"status"`
+	Reason      string `json:"reason,omitempty"`
+	Attempt     uint32 `json:"attempt"`
+	Fence       uint64 `json:"fence"`
+	Error       string `json:"error,omitempty"`
+}
+
+// eventName names what happened: it is the end of the subject too.
+func eventName(n *Announcement) string { return "run." + n.Status.String() }
+
+// eventMessage returns the message of an event, to be acknowledged to reply.
+func eventMessage(subject, reply string, n *Announcement) *nats.Msg {
+	return &nats.Msg{
+		Subject: subject,
+		Reply:   reply,
+		Header:  nats.Header{nats.MsgIdHdr: {n.ID.String()}},
+		Data: encodeEvent(&event{
+			Event:       eventName(n),
+			At:          n.At.String(),
+			RunID:       n.Run.String(),
+			Job:         n.Name,
+			Tenant:      n.Tenant,
+			ScheduledAt: n.Run.At.String(),
+			Until:       n.Until.String(),
+			Status:      n.Status.String(),
+			Reason:      n.Reason.String(),
+			Attempt:     n.Attempt,
+			Fence:       n.Fence,
+			Error:       n.Error,
+		}),
+	}
+}
+
+func encodeEvent(e *event) []byte {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(e) // texts and numbers: there is nothing that could fail
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}

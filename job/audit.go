@@ -1,0 +1,134 @@
+package job
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// Action is what somebody did, as the audit log has it.
+type Action uint8
+
+// The actions. Zero is none.
+const (
+	ActionCreate Action = iota + 1
+	ActionUpdate
+	ActionDelete
+	ActionPause
+	ActionResume
+	ActionTrigger
+	ActionBackfill
+	ActionCancelRun
+	ActionRetryRun
+	ActionPutCalendar
+	ActionDeleteCalendar
+)
+
+var actionNames = []string{
+	"", "create", "update", "delete", "pause", "resume", "trigger", "backfill", "cancel_run", "retry_run",
+	"put_calendar", "delete_calendar",
+}
+
+func (a Action) String() string { return nameOf(actionNames, uint8(a)) }
+
+// ParseAction reads the API's word for an action.
+func ParseAction(s string) (Action, error) {
+	v, err := parseName(actionNames, s, CodeInvalidField, "action")
+	return Action(v), err
+}
+
+// Actor is who asked for a change, and from where: what the caller said of himself, and what the server
+// saw. Each is at most ActorBytesMax bytes, and may be "".
+type Actor struct{ By, From string }
+
+// ActorEngine acts when nobody asked: a job that is paused because it fails, or whose retention is over.
+var ActorEngine = Actor{By: "carillon"}
+
+// AuditID is the place of an entry in the audit log: entries have ascending ids.
+type AuditID struct {
+	LSN uint64 // of the commit that made the change
+	Seq uint32 // within it, from 0
+}
+
+// AuditEntry says who did what to which job, when and from where. It is written by the commit that
+// makes the change.
+type AuditEntry struct {
+	ID     AuditID
+	At     Millis
+	Actor  Actor
+	Action Action
+	Tenant string
+	Name   string // of the job or the calendar
+	Job    ID     // 0 for a calendar
+	Detail string // the reason of a pause, the id of a run, the range of a backfill
+
+	// Before and After are definitions as [EncodeDefinition] writes them, without their payloads. A
+	// creation has neither: the job has it, or the Before of its next entry. A change that is no
+	// update of the definition has neither.
+	Before, After []byte
+}
+
+// auditKeyBytes is the length of a key of KindAudit.
+const auditKeyBytes = 1 + 4 + 8 + 4
+
+// AppendAuditKey appends the key of an entry of the audit log: in the bucket of its day, newest first.
+func AppendAuditKey(b []byte, day uint32, id AuditID) []byte {
+	b = binary.BigEndian.AppendUint32(append(b, byte(KindAudit)), day)
+	b = binary.BigEndian.AppendUint64(b, ^id.LSN)
+	return binary.BigEndian.AppendUint32(b, ^id.Seq)
+}
+
+// ParseAuditKey reads day and place from a key of the audit log.
+func ParseAuditKey(key []byte) (day uint32, id AuditID, err error) {
+	if len(key) != auditKeyBytes {
+		return 0, id, fmt.Errorf("job: audit key of %d bytes, want %d", len(key), auditKeyBytes)
+	}
+	id = AuditID{LSN: ^binary.BigEndian.Uint64(key[5:]), Seq: ^binary.BigEndian.Uint32(key[13:])}
+	return binary.BigEndian.Uint32(key[1:]), id, nil
+}
+
+// PutAudit adds an entry to the audit log.
+func (b *Batch) PutAudit(e *AuditEntry) {
+	v := append(b.value[:0], rowVersion, byte(e.Action))
+	v = appendText(appendText(appendMillis(v, e.At), e.Actor.By), e.Actor.From)
+	v = appendText(appendText(v, e.Tenant), e.Name)
+	v = appendText(binary.AppendUvarint(v, uint64(e.Job)), e.Detail)
+	v = append(binary.AppendUvarint(v, uint64(len(e.Before))), e.Before...)
+	b.value = append(binary.AppendUvarint(v, uint64(len(e.After))), e.After...)
+	b.key = AppendAuditKey(b.key[:0], Day(e.At), e.ID)
+	b.Put(b.key, b.value)
+}
+
+// DecodeAudit reads an entry of the audit log. Nothing of the result points into value.
+func DecodeAudit(id AuditID, value []byte) (AuditEntry, error) {
+	r := newRowReader(value)
+	e := AuditEntry{
+		ID: id, Action: Action(r.byte()), At: r.millis(), Actor: Actor{By: r.text(), From: r.text()},
+		Tenant: r.text(), Name: r.text(), Job: ID(r.uint()), Detail: r.text(),
+		Before: append([]byte(nil), r.bytes()...), After: append([]byte(nil), r.bytes()...),
+	}
+	return e, r.finish()
+}
+
+// AuditDefinition encodes a definition for the audit log: without its payload, which is often large, and
+// no concern of those who read there.
+func AuditDefinition(d *Definition) []byte {
+	bare := *d
+	bare.Payload, bare.PayloadJSON = nil, false
+	return EncodeDefinition(&bare)
+}
+
+// StripPayload returns an encoded definition as AuditDefinition would have encoded it.
+func StripPayload(definition []byte) ([]byte, error) {
+	d, err := DecodeAuditDefinition(definition)
+	if err != nil {
+		return nil, err
+	}
+	return AuditDefinition(&d), nil
+}
+
+// DecodeAuditDefinition reads what AuditDefinition wrote.
+func DecodeAuditDefinition(b []byte) (Definition, error) {
+	r := &rowReader{b: b, version: rowVersion2}
+	d := r.definition()
+	return d, r.finish()
+}

@@ -1,0 +1,71 @@
+package job
+
+import "encoding/binary"
+
+// Calendar is a named list of what to leave out, shared by the jobs of a tenant: a job refers to it in
+// its exclusions as "@calendar NAME".
+type Calendar struct {
+	Tenant      string
+	Name        string
+	Exclude     []string // as those of a definition, but without calendars
+	Description string
+	Version     uint32 // counts the puts, from 1
+	UpdatedAt   Millis
+}
+
+// Validate checks the calendar: its tenant and name as those of a job, its lines and its description.
+// The error is an [*Error] that names the field, a line as exclude.0, and says what would be right.
+func (c *Calendar) Validate() error {
+	if err := ValidateTenant(c.Tenant); err != nil {
+		return err
+	}
+	if err := ValidateName(c.Name); err != nil {
+		return err
+	}
+	if len(c.Exclude) > CalendarLinesMax {
+		return Errorf(CodeTooLarge, "exclude", "has %d lines; at most %d are allowed", len(c.Exclude), CalendarLinesMax)
+	}
+	if _, err := c.compile(); err != nil {
+		return err
+	}
+	return validateDescription(c.Description)
+}
+
+// AppendCalendarKey appends the key of a calendar. The calendars of one tenant are one range, in the
+// order of names.
+func AppendCalendarKey(b []byte, tenant, name string) []byte {
+	b = append(append(b, byte(KindCalendar)), tenant...)
+	return append(append(b, 0), name...)
+}
+
+// ParseCalendarKey reads tenant and name from the key of a calendar. The results are copies.
+func ParseCalendarKey(key []byte) (tenant, name string, err error) { return ParseNameKey(key) }
+
+// PutCalendar adds a calendar, or puts it in the place of the one that has its name.
+func (b *Batch) PutCalendar(c *Calendar) {
+	v := binary.AppendUvarint(append(b.value[:0], rowVersion), uint64(c.Version))
+	v = appendText(appendMillis(v, c.UpdatedAt), c.Description)
+	b.value = appendTexts(v, c.Exclude)
+	b.key = AppendCalendarKey(b.key[:0], c.Tenant, c.Name)
+	b.Put(b.key, b.value)
+}
+
+// DeleteCalendar drops a calendar.
+func (b *Batch) DeleteCalendar(tenant, name string) {
+	b.key = AppendCalendarKey(b.key[:0], tenant, name)
+	b.Delete(b.key)
+}
+
+// DecodeCalendar reads a calendar.
+func DecodeCalendar(key, value []byte) (Calendar, error) {
+	tenant, name, err := ParseCalendarKey(key)
+	if err != nil {
+		return Calendar{}, err
+	}
+	r := newRowReader(value)
+	c := Calendar{
+		Tenant: tenant, Name: name, Version: r.uint32(), UpdatedAt: r.millis(),
+		Description: r.text(), Exclude: r.texts(),
+	}
+	return c, r.finish()
+}

@@ -1,0 +1,111 @@
+package job
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// Notice tells the world outside that a run changed its state. It is written by the commit that makes
+// the change, and dropped when it is published.
+type Notice struct {
+	ID     NoticeID
+	Dead   bool // also goes to the dead-letter subject
+	Event  bool // goes to the stream of events
+	At     Millis
+	Run    RunID
+	Status Status
+	Reason Reason
+	Until  Millis // of a skipped range
+	// Attempt and Fence are those of the attempt that ended or begins, Error is why it failed.
+	Attempt uint32
+	Fence   uint64
+	Error   string
+	// Tenant and Name are those of the job, if it is gone by the same commit.
+	Tenant, Name string
+}
+
+// NoticeID is the place of a notice in the outbox: notices have ascending ids.
+type NoticeID struct {
+	LSN uint64 // of the commit that made the change
+	Seq uint32 // within it, from 0
+}
+
+// String returns the id as the stream of events has it for leaving out duplicates.
+func (n NoticeID) String() string { return fmt.Sprintf("%d-%d", n.LSN, n.Seq) }
+
+// noticeKeyBytes is the length of a key of KindOutbox.
+const noticeKeyBytes = 1 + 8 + 4
+
+// The bits of a notice that say where it goes.
+const (
+	noticeDead  = 1 << 0
+	noticeEvent = 1 << 1
+)
+
+// AppendNoticeKey appends the key of a notice in the outbox.
+func AppendNoticeKey(b []byte, id NoticeID) []byte {
+	b = binary.BigEndian.AppendUint64(append(b, byte(KindOutbox)), id.LSN)
+	return binary.BigEndian.AppendUint32(b, id.Seq)
+}
+
+// PutNotice adds a notice to the outbox.
+func (b *Batch) PutNotice(n *Notice) {
+	where := byte(0)
+	if n.Dead {
+		where |= noticeDead
+	}
+	if n.Event {
+		where |= noticeEvent
+	}
+	v := append(b.value[:0], rowVersion, where, byte(n.Status), byte(n.Reason))
+	v = appendRun(appendMillis(appendMillis(v, n.At), n.Until), n.Run)
+	v = binary.AppendUvarint(binary.AppendUvarint(v, uint64(n.Attempt)), n.Fence)
+	b.value = appendText(appendText(appendText(v, n.Error), n.Tenant), n.Name)
+	b.key = AppendNoticeKey(b.key[:0], n.ID)
+	b.Put(b.key, b.value)
+}
+
+// DeleteNotice drops a notice that is published.
+func (b *Batch) DeleteNotice(id NoticeID) {
+	b.key = AppendNoticeKey(b.key[:0], id)
+	b.Delete(b.key)
+}
+
+// DecodeNotice reads a notice of the outbox.
+func DecodeNotice(key, value []byte) (Notice, error) {
+	if len(key) != noticeKeyBytes {
+		return Notice{}, fmt.Errorf("job: key of a notice of %d bytes, want %d", len(key), noticeKeyBytes)
+	}
+	r := newRowReader(value)
+	where := r.byte()
+	n := Notice{
+		ID:   NoticeID{LSN: binary.BigEndian.Uint64(key[1:]), Seq: binary.BigEndian.Uint32(key[9:])},
+		Dead: where&noticeDead != 0, Event: where&noticeEvent != 0,
+		Status: Status(r.byte()), Reason: Reason(r.byte()), At: r.millis(), Until: r.millis(),
+		Run: r.run(), Attempt: r.uint32(), Fence: r.uint(), Error: r.text(),
+		Tenant: r.text(), Name: r.text(),
+	}
+	return n, r.finish()
+}
+
+// run reads what appendRun wrote.
+func (r *rowReader) run() RunID {
+	if len(r.b) < runKeyBytes {
+		r.fail("cut short")
+		return RunID{}
+	}
+	b := r.b
+	r.b = b[runKeyBytes:]
+	id, _ := ParseRunKey(append([]byte{0}, b[:runKeyBytes]...)) // long enough
+	return id
+}
+
+// Announcement is a notice with what those who read it need besides: the job as it is now.
+type Announcement struct {
+	Notice      // with Tenant and Name
+	Target      Target
+	Payload     []byte // as the target would have got it; for a dead run only
+	PayloadJSON bool
+	Headers     []Pair
+	Attempts    []Attempt // for a dead run only
+}

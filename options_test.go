@@ -1,0 +1,37 @@
+package carillon_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/carillon-io/carillon"
+)
+
+// TestBadOptions starts servers with settings that cannot be: each is refused by what is wrong, before
+// anything is made.
+func TestBadOptions(t *testing.T) {
+	for want, opts := range map[string]carillon.Options{
+		"events are kept for 1s":               {EventsMaxAge: time.Second},
+		"a stream of events of 1000 bytes":     {EventsMaxBytes: 1000},
+		"the rate of catching up is -1":        {CatchupRate: -1},
+		"the rate of catching up is 1000001":   {CatchupRate: 1_000_001},
+		"the payload limit is -1":              {PayloadBytesMax: -1},
+		"a TLS certificate and its key":        {TLSCert: "cert.pem"},
+		`the prefix "a.b" is no subject token`: {Prefix: "a.b"},
+	} {
+		opts.Dir = filepath.Join(t.TempDir(), "data")
+		s, err := carillon.Start(t.Context(), opts)
+		if err == nil {
+			_ = s.Close(t.Context())
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+		if _, err := os.Stat(opts.Dir); err == nil {
+			t.Errorf("%q: the data directory was made", want)
+		}
+	}
+}

@@ -1,0 +1,21 @@
+package scheduler
+
+import (
+	"context"
+
+	"github.com/carillon-io/carillon/job"
+)
+
+// actorKey is the context key of the actor.
+type actorKey struct{}
+
+// WithActor returns a context whose changes are made in the name of an actor: the audit log has him.
+func WithActor(ctx context.Context, a job.Actor) context.Context {
+	return context.WithValue(ctx, actorKey{}, a)
+}
+
+// actorOf returns the actor of a context; the zero value if there is none.
+func actorOf(ctx context.Context) job.Actor {
+	a, _ := ctx.Value(actorKey{}).(job.Actor)
+	return a
+}

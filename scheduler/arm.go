@@ -1,0 +1,71 @@
+package scheduler
+
+import (
+	"time"
+
+	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/wheel"
+)
+
+// arm puts the job of a row on the wheel: at its cursor while it is active, at the end of its
+// retention when it is completed, and not at all otherwise.
+func (c *Core) arm(s slot, r *hotRow) {
+	completed := r.flags.Is(job.FlagCompleted)
+	retention := c.retention(r)
+	if r.flags.Is(job.FlagFailed) || r.flags.Is(job.FlagPaused) && !completed || completed && retention == 0 {
+		c.disarm(r)
+		return
+	}
+	at := r.cursor
+	if completed { // the wheel is ahead of the time by the lead
+		at = max(r.cursor, r.last, c.now, job.Millis(c.wheel.Now())).Add(retention + c.settings.Lead)
+	} else {
+		at += c.jitterOf(r, c.profiles.get(r.profile), at)
+	}
+	c.setReaping(r, completed)
+	c.delist(r)
+	if r.timer == 0 || !c.wheel.Rearm(r.timer, wheel.Tick(at)) {
+		r.timer = c.wheel.Arm(uint64(s), wheel.Tick(at))
+	}
+}
+
+// retention returns how long a completed job is kept; 0 is for ever.
+func (c *Core) retention(r *hotRow) time.Duration {
+	if c.settings.CompletedRetention != 0 && r.flags.Is(job.FlagDead) {
+		return max(c.settings.CompletedRetention, time.Duration(c.settings.HistoryDays)*24*time.Hour)
+	}
+	return c.settings.CompletedRetention
+}
+
+func (c *Core) disarm(r *hotRow) {
+	c.setReaping(r, false)
+	c.delist(r)
+	if r.timer != 0 {
+		c.wheel.Cancel(r.timer)
+		r.timer = 0
+	}
+}
+
+// setReaping keeps count of the timers that are no ticks.
+func (c *Core) setReaping(r *hotRow, reaping bool) {
+	if r.marks.is(markReaping) == reaping {
+		return
+	}
+	if r.marks ^= markReaping; reaping {
+		c.reaping++
+	} else {
+		c.reaping--
+	}
+}
+
+// jitterOf returns by how much the launch of a job's tick is put off.
+func (c *Core) jitterOf(r *hotRow, p *profileEntry, tick job.Millis) job.Millis {
+	if p.Jitter == 0 {
+		return 0
+	}
+	next, _ := p.next(r, tick)
+	return job.JitterOf(r.id, p.Jitter, tick, next)
+}
+
+// Armed returns how many jobs wait for a tick.
+func (c *Core) Armed() int { return c.wheel.Len() + c.backlogged - c.reaping - c.watches.armed }

@@ -1,0 +1,61 @@
+package scheduler
+
+import "github.com/carillon-io/carillon/job"
+
+// cancelRun ends a run that is not over.
+func (c *Core) cancelRun(p *CancelRun) {
+	if _, live := c.live[p.Run]; !live {
+		p.Err = errNotLive
+		c.relaunch(p.Withdrawn)
+		return
+	}
+	for _, l := range p.Withdrawn {
+		if l.Run != p.Run {
+			c.out.Launches = append(c.out.Launches, l)
+		}
+	}
+	c.ahead.add(p.Run, c.now)
+	c.cancelLive(p.Run, job.ReasonRequested)
+	c.audit(p.Actor, job.ActionCancelRun, job.AuditEntry{Tenant: p.Tenant, Name: p.Name, Job: p.Run.Job, Detail: p.Run.String()})
+}
+
+// retryRun lets a run that is over begin another attempt now. The policy for attempts counts anew.
+func (c *Core) retryRun(p *RetryRun) {
+	s, r := c.find(p.Hash)
+	if r == nil || r.id != p.Run.ID.Job {
+		p.Err = errUnknownJob(p.Name)
+		return
+	}
+	_, live := c.live[p.Run.ID]
+	if lsn, _ := c.redone.find(p.Run.ID); live || lsn > p.AsOf || !c.redone.covers(p.AsOf) {
+		p.Err = errStale
+		return
+	}
+	run := p.Run
+	c.out.Batch.DeleteHistory(run.ID)
+	if run.Status == job.StatusDead {
+		c.out.Batch.DeleteDead(uint16(r.tenant), run.ID)
+	}
+	c.redone.add(c.lsn, run.ID, c.lsn)
+	run.Base, run.Reason, run.FinishedAt = run.Attempt, 0, 0
+	c.revive(s, &run)
+	c.audit(p.Actor, job.ActionRetryRun, job.AuditEntry{Tenant: p.Tenant, Name: p.Name, Job: r.id, Detail: run.ID.String()})
+	p.Run = run
+}
+
+// revive makes a run live again, with its next attempt due now.
+func (c *Core) revive(s slot, run *job.Run) {
+	run.Status, run.Due = job.StatusRetrying, max(c.now, run.ID.At)
+	run.Attempt, run.Fence = run.Attempt+1, c.lsn
+	live := liveRun{
+		slot: s, attempt: run.Attempt, fence: run.Fence, due: run.Due, payload: run.HasPayload,
+		waits: c.profiles.get(c.rows.row(s).profile).limit() > 0,
+	}
+	c.live[run.ID] = live
+	c.retries[run.ID] = run
+	c.room--
+	c.counts.Retried++
+	c.out.Batch.PutRun(run)
+	c.announce(run)
+	c.out.Launches = append(c.out.Launches, c.launchOf(live, run, ModeWait))
+}

@@ -1,0 +1,125 @@
+package scheduler
+
+import (
+	"context"
+
+	"github.com/carillon-io/carillon/job"
+)
+
+// Some of what a step finds out needs what only the store has, such as the name of a job. These chores
+// are done by a goroutine beside the loop, which proposes the change like any caller.
+
+// choresMax is how many jobs may wait for each kind of chore. What finds no place is asked for again: a
+// retention later, or after the next failure.
+const choresMax = 16_384
+
+// chores are what the loop asks for.
+type chores struct {
+	reaps   chan Reap
+	pauses  chan AutoPause
+	replan  chan struct{} // of one place
+	notices chan struct{} // of one place
+}
+
+func newChores() chores {
+	return chores{
+		reaps: make(chan Reap, choresMax), pauses: make(chan AutoPause, choresMax),
+		replan: make(chan struct{}, 1), notices: make(chan struct{}, 1),
+	}
+}
+
+// send hands over what a step asks for. It never blocks.
+func (c *chores) send(out *Output) {
+	for _, r := range out.Reap {
+		offer(c.reaps, r)
+	}
+	for _, p := range out.Pauses {
+		offer(c.pauses, p)
+	}
+	if out.Replan {
+		signal(c.replan)
+	}
+	if out.Notices > 0 {
+		signal(c.notices)
+	}
+}
+
+func offer[T any](c chan T, v T) {
+	select {
+	case c <- v:
+	default:
+	}
+}
+
+// doChores works until ctx ends.
+func (e *Engine) doChores(ctx context.Context) {
+	for {
+		var err error
+		about := "a completed job was not deleted"
+		select {
+		case <-ctx.Done():
+			return
+		case r := <-e.chores.reaps:
+			err = e.reap(ctx, r)
+		case p := <-e.chores.pauses:
+			about = "a failing job was not paused"
+			err = e.autoPause(ctx, p)
+		case <-e.chores.replan:
+			about = "jobs did not follow a calendar"
+			err = e.replanAll(ctx)
+		}
+		if err != nil && ctx.Err() == nil {
+			e.opts.Logger.Warn(about, "error", err)
+		}
+	}
+}
+
+// reap deletes a job that was completed long enough ago, if it is still as it was.
+func (e *Engine) reap(ctx context.Context, r Reap) error {
+	rec, _, ok, err := e.readRows(r.ID)
+	if err != nil || !ok {
+		return err
+	}
+	if live, err := e.hasLive(r.ID); err != nil || live {
+		return err // it is asked for again a retention later
+	}
+	tenant, name := rec.Def.Tenant, rec.Def.Name
+	p := &Delete{
+		Tenant: tenant, Name: name, Hash: e.hasher.hash(tenant, name), IfVersion: &r.Version,
+		Actor: job.ActorEngine, Before: job.AuditDefinition(&rec.Def),
+	}
+	return e.enqueue(ctx, newTicket(p))
+}
+
+// hasLive tells whether a job has a run that is not over.
+func (e *Engine) hasLive(id job.ID) (some bool, err error) {
+	low := job.AppendJobKey(nil, job.KindRun, id)
+	err = e.opts.Store.Scan(low, job.PrefixEnd(low), func(_, _ []byte) (bool, error) {
+		some = true
+		return false, nil
+	})
+	return some, err
+}
+
+// autoPause pauses a job that failed too often.
+func (e *Engine) autoPause(ctx context.Context, a AutoPause) error {
+	rec, _, ok, err := e.readRows(a.ID)
+	if err != nil || !ok {
+		return err
+	}
+	tenant, name := rec.Def.Tenant, rec.Def.Name
+	p := &Pause{Tenant: tenant, Name: name, Hash: e.hasher.hash(tenant, name), Actor: job.ActorEngine, Reason: a.Reason}
+	return e.enqueue(ctx, newTicket(p))
+}
+
+// replanAll lets the jobs follow a change of a calendar, piece by piece.
+func (e *Engine) replanAll(ctx context.Context) error {
+	for p := (&Replan{From: 1}); ; p = (&Replan{From: p.Next}) {
+		if err := e.submit(ctx, p); err != nil {
+			return err
+		}
+		if p.Next == 0 {
+			return nil
+		}
+	}
+}

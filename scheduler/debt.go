@@ -1,0 +1,163 @@
+package scheduler
+
+import (
+	"slices"
+
+	"github.com/carillon-io/carillon/fair"
+	"github.com/carillon-io/carillon/job"
+)
+
+// What a job missed and its policy still fires is decided in two steps, so that a million jobs that were
+// due in an outage do not stampede their targets, and none of them loses its next tick to the wait. The
+// first step, taken at once, records what is skipped, moves the cursor on, and writes down what is
+// owed: the job is armed for its next tick like any other. The second step fires what is owed, at the
+// engine's pace, tenants by turns. In between, the debt is a row in the store and an entry here.
+
+// debts are what jobs have missed and are still to fire.
+type debts struct {
+	byJob map[job.ID]*debt
+	queue fair.Queue[tenantHash, job.ID] // void where the job has no debt any more
+	ticks int                            // that are owed in all
+}
+
+// debt is what one job owes, oldest first.
+type debt struct {
+	slot   slot
+	ranges []job.Debt
+	ticks  uint32
+}
+
+func newDebts() debts {
+	return debts{byJob: make(map[job.ID]*debt), queue: fair.NewQueue[tenantHash, job.ID](decideQuantum)}
+}
+
+func (d *debts) has(id job.ID) bool { return d.byJob[id] != nil }
+
+// owe adds a range of ticks to what a job owes. Together with what it owes already there may be no more
+// than the policy fires: the oldest are skipped.
+func (c *Core) owe(s slot, r *hotRow, p *profileEntry, owed job.Debt, n uint32) {
+	d := c.debts.byJob[r.id]
+	if d == nil {
+		d = &debt{slot: s}
+		c.debts.byJob[r.id] = d
+		c.debts.queue.Push(r.tenant, r.id)
+	}
+	d.ranges = append(d.ranges, owed)
+	c.addTicks(d, int(n))
+	most := uint32(1)
+	if p.Missed == job.MissedBackfill {
+		most = p.MaxCatchupRuns
+	}
+	for d.ticks > most {
+		at := c.popTick(p, d)
+		r.runs--
+		c.skip(r, at, at, job.ReasonMissed)
+	}
+	c.out.Batch.PutDebt(r.id, d.ranges)
+}
+
+func (c *Core) addTicks(d *debt, n int) {
+	d.ticks = uint32(int(d.ticks) + n)
+	c.debts.ticks += n
+}
+
+// popTick takes the oldest tick out of a debt.
+func (c *Core) popTick(p *profileEntry, d *debt) job.Millis {
+	first := &d.ranges[0]
+	at := first.From
+	if at == first.Last {
+		d.ranges = slices.Delete(d.ranges, 0, 1)
+	} else {
+		first.From, _ = p.following(at)
+	}
+	c.addTicks(d, -1)
+	return at
+}
+
+// payDebts fires owed ticks as far as the pace allows.
+func (c *Core) payDebts() {
+	for c.pace.may(c.now) && c.fits() {
+		id, ok := c.debts.queue.Pop()
+		if !ok {
+			return
+		}
+		if d := c.debts.byJob[id]; d != nil {
+			c.pay(id, d)
+		}
+	}
+}
+
+// pay fires a few of the ticks that a job owes. What is left goes to the end of its tenant's line.
+func (c *Core) pay(id job.ID, d *debt) {
+	r := c.rows.row(d.slot)
+	p := c.profiles.get(r.profile)
+	for n := 0; d.ticks > 0 && n < decideQuantum && c.pace.may(c.now) && c.fits(); n++ {
+		at := c.popTick(p, d)
+		c.fire(d.slot, r, at, at, ModeWait)
+		c.pace.spend()
+	}
+	c.writeTimer(r)
+	if d.ticks == 0 {
+		c.dropDebt(id)
+		return
+	}
+	c.out.Batch.PutDebt(id, d.ranges)
+	c.debts.queue.Push(r.tenant, id)
+}
+
+// dropDebt forgets what a job owes.
+func (c *Core) dropDebt(id job.ID) {
+	d := c.debts.byJob[id]
+	if d == nil {
+		return
+	}
+	c.addTicks(d, -int(d.ticks))
+	delete(c.debts.byJob, id)
+	c.out.Batch.DeleteJobRow(job.KindDebt, id)
+}
+
+// skipDebt records that what a job owes does not run.
+func (c *Core) skipDebt(r *hotRow, reason job.Reason) {
+	d := c.debts.byJob[r.id]
+	if d == nil {
+		return
+	}
+	r.runs -= min(r.runs, d.ticks)
+	for _, owed := range d.ranges {
+		c.skip(r, owed.From, owed.Last, reason)
+	}
+	c.dropDebt(r.id)
+}
+
+// loadDebt takes a debt in. The timers are there before it.
+func (c *Core) loadDebt(key, value []byte) error {
+	id, err := job.ParseJobKey(key)
+	if err != nil {
+		return err
+	}
+	ranges, err := job.DecodeDebt(value)
+	s := c.rowOf(id)
+	if err != nil || s == 0 {
+		return err
+	}
+	r := c.rows.row(s)
+	p := c.profiles.get(r.profile)
+	d := &debt{slot: s, ranges: ranges}
+	for _, owed := range ranges {
+		for at, ok := owed.From, true; ok && at <= owed.Last && d.ticks < job.CatchupRunsMax; at, ok = p.following(at) {
+			d.ticks++
+		}
+	}
+	c.debts.ticks += int(d.ticks)
+	c.debts.byJob[id] = d
+	c.debts.queue.Push(r.tenant, id)
+	return nil
+}
+
+// payAt returns when the next debt may be paid; 0 if there is none.
+func (c *Core) payAt() job.Millis {
+	if len(c.debts.byJob) == 0 {
+		return 0
+	}
+	return c.pace.nextAt(c.now)
+}

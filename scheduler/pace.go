@@ -1,0 +1,109 @@
+package scheduler
+
+import (
+	"math"
+	"time"
+
+	"github.com/carillon-io/carillon/job"
+)
+
+// Bounds of the pace at which missed ticks are fired, unless a rate is set.
+const (
+	catchupRateMin = 1_000.0  // runs a second
+	catchupRateMax = 10_000.0 // runs a second
+	catchupFactor  = 2        // times the usual rate
+	// catchupBurst is how many seconds of the rate may be spent at once.
+	catchupBurst = 0.1
+	// usualMillis is how far back the usual rate looks: what was before counts 1/e of what is now.
+	usualMillis = 60_000
+	// usualKeptMillis is how often the usual rate is written down, at most.
+	usualKeptMillis = 60_000
+)
+
+// pace is a token bucket whose rate follows how many ticks fire on time: what targets are used to, they
+// can bear twice for a while.
+type pace struct {
+	fixed  float64 // runs a second; 0: follow the usual rate
+	usual  float64 // runs a second, smoothed
+	fired  int     // ticks on time since mark
+	mark   job.Millis
+	tokens float64
+	filled job.Millis
+	kept   float64 // the usual rate as the store has it
+	keptAt job.Millis
+}
+
+func newPace(rate int, now job.Millis) pace {
+	p := pace{fixed: float64(rate), mark: now, filled: now, keptAt: now}
+	p.tokens = p.burst()
+	return p
+}
+
+// restore takes over the usual rate of before.
+func (p *pace) restore(usual float64) {
+	p.usual, p.kept = usual, usual
+	p.tokens = p.burst()
+}
+
+// rate returns how many runs a second may be spent on what was missed.
+func (p *pace) rate() float64 {
+	if p.fixed > 0 {
+		return p.fixed
+	}
+	return min(max(catchupFactor*p.usual, catchupRateMin), catchupRateMax)
+}
+
+func (p *pace) burst() float64 { return max(1, p.rate()*catchupBurst) }
+
+// may tells whether a run may be spent now.
+func (p *pace) may(now job.Millis) bool {
+	if passed := now - p.filled; passed != 0 {
+		p.tokens = min(p.burst(), p.tokens+p.rate()*float64(max(0, passed))/1000)
+		p.filled = now
+	}
+	return p.tokens >= 1
+}
+
+func (p *pace) spend() { p.tokens-- }
+
+// nextAt returns when the next run may be spent.
+func (p *pace) nextAt(now job.Millis) job.Millis {
+	if p.tokens >= 1 {
+		return now
+	}
+	return now + job.Millis(math.Ceil((1-p.tokens)/p.rate()*1000))
+}
+
+// look brings the usual rate up to date, once a second or less.
+func (p *pace) look(now job.Millis) {
+	passed := now - p.mark
+	switch {
+	case passed < 0:
+		p.mark = now // the clock was set back
+	case passed >= 1000:
+		weight := 1 - math.Exp(-float64(passed)/usualMillis)
+		p.usual += weight * (float64(p.fired)*1000/float64(passed) - p.usual)
+		p.fired, p.mark = 0, now
+	}
+}
+
+// keepPace follows the usual rate, and writes it down now and then, with a commit that is made anyway:
+// after an outage it says what was usual before.
+func (c *Core) keepPace() {
+	p := &c.pace
+	p.look(c.now)
+	changed := math.Abs(p.usual-p.kept) > p.kept/4+1
+	if changed && c.out.Batch.Len() > 0 && c.now-p.keptAt >= usualKeptMillis {
+		p.kept, p.keptAt = math.Round(p.usual), c.now
+		c.out.Batch.PutMeta(metaUsualRate, uint64(p.kept))
+	}
+}
+
+// catchUpStatus tells how far the engine has come with what was missed.
+func (c *Core) catchUpStatus() CatchUp {
+	rate := c.pace.rate()
+	left := float64(c.debts.ticks+c.late.Len()) / rate
+	return CatchUp{
+		Jobs: len(c.debts.byJob) + c.late.Len(), Rate: rate, Left: time.Duration(left * float64(time.Second)).Round(time.Millisecond),
+	}
+}

@@ -1,0 +1,77 @@
+package scheduler
+
+import (
+	"context"
+
+	"github.com/carillon-io/carillon/job"
+)
+
+// PutCalendar adds a calendar, or puts it in the place of the one that has its name; the jobs that refer
+// to it follow soon after. It returns the calendar as it is kept, and whether it is new.
+func (e *Engine) PutCalendar(ctx context.Context, cal *job.Calendar) (job.Calendar, bool, error) {
+	if err := cal.Validate(); err != nil {
+		return job.Calendar{}, false, err
+	}
+	p := &PutCalendar{Calendar: *cal, Actor: actorOf(ctx)}
+	if err := e.submit(ctx, p); err != nil {
+		return job.Calendar{}, false, err
+	}
+	return p.Calendar, p.Created, p.Err
+}
+
+// DeleteCalendar forgets a calendar that no job refers to.
+func (e *Engine) DeleteCalendar(ctx context.Context, tenant, name string) error {
+	p := &DeleteCalendar{Tenant: tenant, Name: name, Actor: actorOf(ctx)}
+	if err := e.submit(ctx, p); err != nil {
+		return err
+	}
+	return p.Err
+}
+
+// Calendar returns a calendar.
+func (e *Engine) Calendar(_ context.Context, tenant, name string) (job.Calendar, error) {
+	key := job.AppendCalendarKey(nil, tenant, name)
+	value, ok, err := e.opts.Store.Get(key)
+	if err != nil {
+		return job.Calendar{}, err
+	}
+	if !ok {
+		return job.Calendar{}, errUnknownCalendar(name)
+	}
+	return job.DecodeCalendar(key, value)
+}
+
+// Calendars lists calendars of a tenant in the order of their names, at most limit of them, from behind
+// a name on.
+func (e *Engine) Calendars(_ context.Context, tenant, after string, limit int) ([]job.Calendar, error) {
+	low := job.AppendCalendarKey(nil, tenant, "")
+	high := job.PrefixEnd(low)
+	if after != "" {
+		low = append(job.AppendCalendarKey(nil, tenant, after), 0)
+	}
+	var list []job.Calendar
+	err := e.opts.Store.Scan(low, high, func(key, value []byte) (bool, error) {
+		cal, err := job.DecodeCalendar(key, value)
+		list = append(list, cal)
+		return len(list) < limit, err
+	})
+	return list, err
+}
+
+// calendarOf reads a calendar by its reference, for compiling schedules. A calendar that cannot be read
+// counts as missing: the schedule is refused then.
+func (e *Engine) calendarOf(ref string) (*job.Calendar, bool) {
+	key := append([]byte{byte(job.KindCalendar)}, ref...)
+	for i, c := range key {
+		if c == '/' {
+			key[i] = 0 // a tenant has no slash
+			break
+		}
+	}
+	value, ok, err := e.opts.Store.Get(key)
+	if err != nil || !ok {
+		return nil, false
+	}
+	cal, err := job.DecodeCalendar(key, value)
+	return &cal, err == nil
+}

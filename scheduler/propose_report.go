@@ -1,0 +1,160 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/carillon-io/carillon/job"
+)
+
+// Report takes in what a worker says became of a run of a job with completion "reported". The same
+// report again is answered as it was the first time; one with another fence is refused.
+func (e *Engine) Report(ctx context.Context, req ReportRequest) (RunView, error) {
+	view, err := e.Run(ctx, req.Tenant, req.Run)
+	if err != nil {
+		return RunView{}, err
+	}
+	p := &Report{Run: req.Run, Fence: req.Fence, Failed: req.Failed, Error: req.Error, Result: req.Result}
+	if p.Failed && p.Error == "" {
+		p.Error = "the worker reported a failure"
+	}
+	p.Begun, _ = e.pad.flyingSince(req.Run)
+	if !view.Status.IsFinal() {
+		if err := e.submit(ctx, p); err != nil {
+			return RunView{}, err
+		}
+	}
+	if view.Status.IsFinal() || errors.Is(p.Err, errNotLive) {
+		return e.reportedBefore(ctx, req)
+	}
+	if p.Err != nil {
+		return RunView{}, p.Err
+	}
+	return e.Run(ctx, req.Tenant, req.Run)
+}
+
+// reportedBefore answers a report about a run that is over.
+func (e *Engine) reportedBefore(ctx context.Context, req ReportRequest) (RunView, error) {
+	view, err := e.Run(ctx, req.Tenant, req.Run)
+	if err != nil {
+		return RunView{}, err
+	}
+	said := job.StatusSucceeded
+	if req.Failed {
+		said = job.StatusDead
+	}
+	if view.Fence == req.Fence && view.Status == said {
+		return view, nil
+	}
+	return RunView{}, job.Errorf(job.CodeStaleFence, "run_id", "run %s is over: it %s at fence %d; the report changes nothing", req.Run, past(view.Status), view.Fence)
+}
+
+// past says what became of a run that is over.
+func past(s job.Status) string {
+	switch s {
+	case job.StatusDead:
+		return "died"
+	case job.StatusSkipped, job.StatusCancelled:
+		return "was " + s.String()
+	}
+	return s.String()
+}
+
+// Extend lets a worker report later: within by from now. It returns the new deadline, which is never
+// before the old one.
+func (e *Engine) Extend(ctx context.Context, tenant string, id job.RunID, fence uint64, by time.Duration) (job.Millis, error) {
+	if by <= 0 || by > job.ExtendMax {
+		return 0, job.Errorf(job.CodeInvalidField, "by", "must be more than 0s and at most %s", job.ExtendMax)
+	}
+	view, err := e.Run(ctx, tenant, id)
+	if err != nil {
+		return 0, err
+	}
+	p := &Extend{Run: id, Fence: fence, By: by}
+	p.Begun, _ = e.pad.flyingSince(id)
+	if !view.Status.IsFinal() {
+		if err := e.submit(ctx, p); err != nil {
+			return 0, err
+		}
+	}
+	if view.Status.IsFinal() || errors.Is(p.Err, errNotLive) {
+		return 0, job.Errorf(job.CodeStaleFence, "run_id", "run %s is over: there is nothing to extend", id)
+	}
+	return p.Deadline, p.Err
+}
+
+// CancelRun ends a run that is not over. If its attempt is with a target that can be told, it is.
+func (e *Engine) CancelRun(ctx context.Context, tenant string, id job.RunID) (RunView, error) {
+	view, err := e.Run(ctx, tenant, id)
+	if err != nil {
+		return RunView{}, err
+	}
+	p := &CancelRun{Tenant: tenant, Name: view.Job, Run: id, Actor: actorOf(ctx)}
+	if err := e.submit(ctx, p); err != nil {
+		return RunView{}, err
+	}
+	if err := p.Err; err != nil && !errors.Is(err, errNotLive) {
+		return RunView{}, err
+	}
+	if view, err = e.Run(ctx, tenant, id); err == nil && p.Err != nil && view.Status != job.StatusCancelled {
+		err = job.Errorf(job.CodeVersionConflict, "run_id", "run %s is over: it %s; only a run that is not can be cancelled", id, past(view.Status))
+	}
+	return view, err
+}
+
+// RetryRun lets a dead or cancelled run begin another attempt now, under the run id that it has and
+// with a higher fence. The job's policy for attempts counts anew.
+func (e *Engine) RetryRun(ctx context.Context, tenant string, id job.RunID) (RunView, error) {
+	p := &RetryRun{Tenant: tenant, Actor: actorOf(ctx)}
+	prepare := func() error { return e.readRetry(ctx, p, id) }
+	if err := prepare(); err != nil {
+		return RunView{}, err
+	}
+	if err := e.settleFresh(ctx, p, &p.settled, prepare); err != nil {
+		return RunView{}, err
+	}
+	return e.Run(ctx, tenant, id)
+}
+
+// readRetry prepares the retry of a run from what the history has of it.
+func (e *Engine) readRetry(ctx context.Context, p *RetryRun, id job.RunID) error {
+	p.AsOf = e.opts.Store.Applied().LSN
+	view, err := e.Run(ctx, p.Tenant, id)
+	if err != nil {
+		return err
+	}
+	switch view.Status {
+	case job.StatusDead, job.StatusCancelled:
+	default:
+		return job.Errorf(job.CodeVersionConflict, "run_id", "run %s is %s; want one that is dead or cancelled", id, view.Status)
+	}
+	p.Name, p.Hash, p.Run = view.Job, e.hasher.hash(p.Tenant, view.Job), view.Run
+	if p.Run.HasPayload {
+		if _, _, err := readPayload(e.opts.Store, id); err != nil {
+			return job.Errorf(job.CodeVersionConflict, "run_id", "run %s had a payload of its own, which is not kept for a run that was cancelled; trigger the job anew", id)
+		}
+	}
+	return nil
+}
+
+// RetryDead retries the dead runs of a query, newest first, at most q.Limit of them. It returns how
+// many, and whether there may be more.
+func (e *Engine) RetryDead(ctx context.Context, q RunQuery) (retried int, more bool, err error) {
+	q.Status = job.StatusDead
+	page, err := e.Runs(ctx, q)
+	if err != nil {
+		return 0, false, err
+	}
+	for i := range page.Runs {
+		_, err := e.RetryRun(ctx, q.Tenant, page.Runs[i].ID)
+		if e := (*job.Error)(nil); errors.As(err, &e) && (e.Code == job.CodeVersionConflict || e.Code == job.CodeNotFound) {
+			continue // somebody else was quicker
+		}
+		if err != nil {
+			return retried, true, err
+		}
+		retried++
+	}
+	return retried, page.Next != (job.RunID{}), nil
+}

@@ -1,0 +1,22 @@
+package scheduler
+
+import "github.com/carillon-io/carillon/job"
+
+// prune drops the buckets of the history that are too old, once a day.
+func (c *Core) prune() {
+	keep := job.Millis(c.settings.HistoryDays) * 24 * 60 * 60 * 1000
+	if keep == 0 || c.now <= keep {
+		return
+	}
+	day := job.Day(c.now - keep)
+	if day <= c.prunedDay {
+		return
+	}
+	// From the first bucket on: a backfill may have put runs into one that was dropped before.
+	for _, kind := range []job.Kind{job.KindHistory, job.KindDead, job.KindRunPayload, job.KindAudit} {
+		c.out.Batch.DeleteRange(job.AppendBucket(nil, kind, 0), job.AppendBucket(nil, kind, day))
+	}
+	c.out.Batch.DeleteRange(job.AppendBucket(nil, job.KindOnce, 0), job.AppendBucket(nil, job.KindOnce, job.Day(c.now)-onceDays))
+	c.out.Batch.PutMeta(metaPrunedDay, uint64(day))
+	c.prunedDay = day
+}

@@ -1,0 +1,89 @@
+package scheduler
+
+import (
+	"context"
+
+	"github.com/carillon-io/carillon/job"
+)
+
+// auditScanMax is how many entries one page of the audit log looks at.
+const auditScanMax = 10_000
+
+// Audit returns a page of the audit log of a tenant, newest first.
+func (e *Engine) Audit(_ context.Context, q AuditQuery) (AuditPage, error) {
+	l := auditLister{engine: e, query: q}
+	newest, oldest := l.days()
+	for day := newest; day >= oldest && !l.isFull(); day-- {
+		if err := l.readDay(uint32(day)); err != nil {
+			return AuditPage{}, err
+		}
+	}
+	if l.isFull() {
+		l.page.Next = l.last
+	}
+	return l.page, nil
+}
+
+// auditLister goes through the audit log day by day.
+type auditLister struct {
+	engine *Engine
+	query  AuditQuery
+	seen   int
+	last   AuditPlace // looked at
+	page   AuditPage
+}
+
+func (l *auditLister) isFull() bool {
+	return len(l.page.Entries) == l.query.Limit || l.seen >= auditScanMax
+}
+
+// days returns the newest and the oldest bucket that can hold an entry of the query.
+func (l *auditLister) days() (newest, oldest int64) {
+	now := job.MillisOf(l.engine.opts.Clock.Now())
+	newest = int64(job.Day(now)) + 1 // the clock may have been set back
+	oldest = max(0, newest-1-int64(l.engine.opts.Settings.HistoryDays))
+	if q := &l.query; q.To != 0 {
+		newest = min(newest, int64(job.Day(q.To)))
+	}
+	if q := &l.query; q.From != 0 {
+		oldest = max(oldest, int64(job.Day(q.From)))
+	}
+	if after := l.query.After; after != (AuditPlace{}) {
+		newest = min(newest, int64(after.Day))
+	}
+	return newest, oldest
+}
+
+func (l *auditLister) readDay(day uint32) error {
+	low := job.AppendBucket(nil, job.KindAudit, day)
+	high := job.PrefixEnd(low)
+	if after := l.query.After; after.Day == day && after.ID != (job.AuditID{}) {
+		low = append(job.AppendAuditKey(nil, day, after.ID), 0)
+	}
+	return l.engine.opts.Store.Scan(low, high, func(key, value []byte) (bool, error) {
+		_, id, err := job.ParseAuditKey(key)
+		if err != nil {
+			return false, err
+		}
+		entry, err := job.DecodeAudit(id, value)
+		if err != nil {
+			return false, err
+		}
+		l.seen++
+		l.last = AuditPlace{Day: day, ID: id}
+		if l.wants(&entry) {
+			l.page.Entries = append(l.page.Entries, entry)
+		}
+		return !l.isFull(), nil
+	})
+}
+
+func (l *auditLister) wants(e *job.AuditEntry) bool {
+	q := &l.query
+	return e.Tenant == q.Tenant &&
+		(q.Name == "" || q.Name == e.Name) &&
+		(q.Action == 0 || q.Action == e.Action) &&
+		(q.By == "" || q.By == e.Actor.By) &&
+		(q.From == 0 || e.At >= q.From) &&
+		(q.To == 0 || e.At < q.To)
+}

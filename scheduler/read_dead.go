@@ -1,0 +1,68 @@
+package scheduler
+
+import "github.com/carillon-io/carillon/job"
+
+// deadRuns returns a page of the dead runs of all jobs of a tenant, newest scheduled time first.
+func (e *Engine) deadRuns(q RunQuery) (RunPage, error) {
+	if q.Status != job.StatusDead {
+		return RunPage{}, job.Errorf(job.CodeInvalidField, "job", `is missing; only runs of status "dead" are listed over all jobs`)
+	}
+	l := runLister{engine: e, query: q}
+	d := deadLister{runLister: &l, records: make(map[job.ID]*job.Record)}
+	for day, oldest := l.days(); day >= oldest && !l.isFull(); day-- {
+		if err := d.readDay(uint32(day)); err != nil {
+			return RunPage{}, err
+		}
+	}
+	if l.isFull() {
+		l.page.Next = l.last
+	}
+	return l.page, nil
+}
+
+// deadLister finds runs by the rows that dead runs have beside their history.
+type deadLister struct {
+	*runLister
+	records map[job.ID]*job.Record // of jobs met so far; nil: gone, or another tenant's
+}
+
+func (d *deadLister) readDay(day uint32) error {
+	low := job.AppendDeadDay(nil, day, job.TenantHash(d.query.Tenant))
+	high := job.PrefixEnd(low)
+	if after := d.query.After; after.Job != 0 && job.Day(after.At) == day {
+		low = append(job.AppendDeadKey(nil, job.TenantHash(d.query.Tenant), after), 0)
+	}
+	return d.engine.opts.Store.Scan(low, high, func(key, _ []byte) (bool, error) {
+		id, err := job.ParseDeadKey(key)
+		if err != nil {
+			return false, err
+		}
+		d.seen++
+		d.last = id
+		err = d.takeDead(id)
+		return !d.isFull(), err
+	})
+}
+
+func (d *deadLister) takeDead(id job.RunID) error {
+	rec, met := d.records[id.Job]
+	if !met {
+		got, _, ok, err := d.engine.readRows(id.Job)
+		if err != nil {
+			return err
+		}
+		if ok && got.Def.Tenant == d.query.Tenant {
+			rec = &got
+		}
+		d.records[id.Job] = rec
+	}
+	q := &d.query
+	if rec == nil || q.From != 0 && id.At < q.From || q.To != 0 && id.At >= q.To {
+		return nil
+	}
+	run, ok, err := d.engine.readRun(id)
+	if err == nil && ok && run.Status == job.StatusDead {
+		d.page.Runs = append(d.page.Runs, d.engine.runView(run, rec))
+	}
+	return err
+}

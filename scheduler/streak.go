@@ -1,0 +1,43 @@
+package scheduler
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/carillon-io/carillon/job"
+)
+
+// A job with pause_on_failure is paused when so many of its runs in a row end dead. Its streak is a row
+// in the store and an entry here, both there only while it lasts; a job without the policy has neither.
+
+// extendStreak counts a run that ended dead, and asks for the pause when there were enough.
+func (c *Core) extendStreak(p *profileEntry, run *job.Run) {
+	if p.PauseOnFailure == 0 {
+		return
+	}
+	id := run.ID.Job
+	n := c.streaks[id] + 1
+	c.streaks[id] = n
+	c.out.Batch.PutStreak(id, n)
+	if n >= p.PauseOnFailure {
+		c.out.Pauses = append(c.out.Pauses, AutoPause{
+			ID: id, Reason: fitReason(fmt.Sprintf("%d runs in a row failed; the last: %s", n, run.Error)),
+		})
+	}
+}
+
+// fitReason cuts a text to what the reason of a pause may have.
+func fitReason(s string) string {
+	if len(s) <= job.ReasonBytesMax {
+		return s
+	}
+	return strings.ToValidUTF8(s[:job.ReasonBytesMax], "")
+}
+
+// endStreak forgets the failures of a job, because a run succeeded or somebody resumed it.
+func (c *Core) endStreak(id job.ID) {
+	if _, some := c.streaks[id]; some {
+		delete(c.streaks, id)
+		c.out.Batch.DeleteJobRow(job.KindStreak, id)
+	}
+}

@@ -1,0 +1,186 @@
+package scheduler
+
+import (
+	"slices"
+
+	"github.com/carillon-io/carillon/job"
+)
+
+// crew are the runs of a job that are going, where there is a limit to them: mostly one.
+type crew struct {
+	first job.RunID
+	more  []job.RunID
+}
+
+func (c crew) size() int {
+	if c.first == (job.RunID{}) {
+		return 0
+	}
+	return 1 + len(c.more)
+}
+
+func (c crew) has(run job.RunID) bool { return c.first == run || slices.Contains(c.more, run) }
+
+func (c crew) with(run job.RunID) crew {
+	if c.first == (job.RunID{}) {
+		return crew{first: run}
+	}
+	c.more = append(c.more, run)
+	return c
+}
+
+func (c crew) without(run job.RunID) crew {
+	if c.first == run {
+		if len(c.more) == 0 {
+			return crew{}
+		}
+		return crew{first: c.more[0], more: c.more[1:]}
+	}
+	if i := slices.Index(c.more, run); i >= 0 {
+		c.more = slices.Delete(c.more, i, i+1)
+	}
+	return c
+}
+
+// admitLocked decides whether a launch that is due and ready may leave now.
+func (p *pad) admitLocked(w *waiting, now job.Millis) bool {
+	if w.Mode != ModeFree && !p.takeTurnLocked(w, now) {
+		return false
+	}
+	p.dropLocked(w)
+	p.flying[w.Run] = inFlight{attempt: w.Attempt, since: now}
+	return true
+}
+
+// takeTurnLocked gives a launch its turn, if fewer runs of its job are going than may. If not, it does
+// with the launch what its mode says.
+func (p *pad) takeTurnLocked(w *waiting, now job.Millis) bool {
+	going := p.turns[w.Run.Job]
+	if going.has(w.Run) {
+		return true
+	}
+	if going.size() < max(1, int(w.Limit)) || w.Mode == ModeHeld {
+		p.turns[w.Run.Job] = going.with(w.Run)
+		return true
+	}
+	switch w.Mode {
+	case ModeSkip:
+		p.skipLocked(w, job.ReasonOverlap)
+	case ModeBufferOne:
+		if len(p.parked[w.Run.Job]) > 0 {
+			p.skipLocked(w, job.ReasonOverlap)
+			break
+		}
+		p.parkLocked(w)
+	case ModeCancel:
+		p.endLocked(going)
+		for _, earlier := range p.parked[w.Run.Job] {
+			p.skipLocked(earlier, job.ReasonOverlap)
+		}
+		p.parked[w.Run.Job] = []*waiting{w}
+	default:
+		p.parkLocked(w)
+	}
+	return false
+}
+
+// parkLocked lets a launch wait for its turn; too many do not wait.
+func (p *pad) parkLocked(w *waiting) {
+	queue := p.parked[w.Run.Job]
+	if len(queue) >= job.BufferedRunsMax {
+		p.skipLocked(w, job.ReasonQuota)
+		return
+	}
+	p.parked[w.Run.Job] = append(queue, w)
+}
+
+func (p *pad) skipLocked(w *waiting, reason job.Reason) {
+	p.dropLocked(w)
+	p.report(job.Outcome{Run: w.Run, Attempt: w.Attempt, Skipped: reason})
+}
+
+// endLocked asks for the end of the runs that are going. Their turn is free when that is committed.
+func (p *pad) endLocked(going crew) {
+	p.report(job.Outcome{Run: going.first, Cancelled: job.ReasonOverlap})
+	for _, run := range going.more {
+		p.report(job.Outcome{Run: run, Cancelled: job.ReasonOverlap})
+	}
+}
+
+// occupy gives runs their turns that are with their targets since before the start.
+func (p *pad) occupy(runs []job.RunID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, run := range runs {
+		p.occupyLocked(run)
+	}
+}
+
+func (p *pad) occupyLocked(run job.RunID) {
+	if going := p.turns[run.Job]; !going.has(run) {
+		p.turns[run.Job] = going.with(run)
+	}
+}
+
+// settle tells the pad that runs came to their end: what of them still waits is gone, and those
+// that wait for their turn get it.
+func (p *pad) settle(runs []job.RunID, now job.Millis) {
+	if len(runs) == 0 {
+		return
+	}
+	var ready []*waiting
+	p.mu.Lock()
+	for _, run := range runs {
+		p.forgetLocked(run)
+		going := p.turns[run.Job]
+		if !going.has(run) {
+			continue
+		}
+		if going = going.without(run); going.size() == 0 {
+			delete(p.turns, run.Job)
+		} else {
+			p.turns[run.Job] = going
+		}
+		if !p.held {
+			ready = p.unparkLocked(run.Job, now, ready)
+		}
+	}
+	p.mu.Unlock()
+	p.sendAll(ready)
+}
+
+// unparkLocked lets the first of those leave that wait for the turn of a job.
+func (p *pad) unparkLocked(id job.ID, now job.Millis, ready []*waiting) []*waiting {
+	queue := p.parked[id]
+	if len(queue) == 0 {
+		return ready
+	}
+	w := queue[0]
+	if p.parked[id] = queue[1:]; len(queue) == 1 {
+		delete(p.parked, id)
+	}
+	if !p.isEarlyLocked(w, now) && p.admitLocked(w, now) {
+		ready = append(ready, w)
+	}
+	return ready
+}
+
+// forgetLocked takes the launches of a run off the pad that came to its end by other means.
+func (p *pad) forgetLocked(run job.RunID) {
+	for w := p.byJob[run.Job]; w != nil; w = w.sibling {
+		if w.Run != run {
+			continue
+		}
+		w.gone = true
+		p.unqueueLocked(w)
+		p.dropLocked(w)
+		if queue := p.parked[run.Job]; len(queue) > 0 {
+			if queue = slices.DeleteFunc(queue, func(q *waiting) bool { return q == w }); len(queue) == 0 {
+				delete(p.parked, run.Job)
+			} else {
+				p.parked[run.Job] = queue
+			}
+		}
+		return
+	}
+}

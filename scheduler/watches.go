@@ -1,0 +1,159 @@
+package scheduler
+
+import (
+	"fmt"
+
+	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/wheel"
+)
+
+// watchBit tells the timers of deadlines from those of jobs on the wheel: their ids are indexes of
+// watches then, not slots.
+const watchBit = 1 << 63
+
+// watches are the runs that workers are to report on. The zero value has none.
+type watches struct {
+	list  []watch  // index 0 is never used, so that zero can mean "none"
+	free  []uint32 // indexes
+	used  int      // runs
+	armed int      // timers on the wheel
+
+	behind []uint32 // those that the wheel has passed already, because the clock was set back
+}
+
+type watch struct {
+	run      job.RunID
+	deadline job.Millis
+	timer    wheel.Ref
+	isBehind bool // in behind
+}
+
+// open returns the index of a new watch.
+func (w *watches) open(run job.RunID) uint32 {
+	if len(w.list) == 0 {
+		w.list = make([]watch, 1)
+	}
+	n := uint32(len(w.list))
+	if k := len(w.free); k > 0 {
+		n, w.free = w.free[k-1], w.free[:k-1]
+	} else {
+		w.list = append(w.list, watch{})
+	}
+	w.list[n] = watch{run: run}
+	w.used++
+	return n
+}
+
+func (w *watches) close(n uint32) {
+	w.list[n] = watch{}
+	w.free = append(w.free, n)
+	w.used--
+}
+
+// watch arms the deadline of a run. The wheel is ahead of the time by the lead, so the timer is put
+// off by it: no deadline passes before its time.
+func (c *Core) watch(live *liveRun, run *job.Run) {
+	if live.watch == 0 {
+		live.watch = c.watches.open(run.ID)
+	}
+	w := &c.watches.list[live.watch]
+	w.deadline = run.Deadline
+	at := wheel.Tick(run.Deadline.Add(c.settings.Lead))
+	if at <= c.wheel.Now() {
+		c.watchBehind(live.watch)
+		return
+	}
+	if w.timer == 0 {
+		w.timer = c.wheel.Arm(watchBit|uint64(live.watch), at)
+		c.watches.armed++
+		return
+	}
+	c.wheel.Rearm(w.timer, at)
+}
+
+// unwatch forgets the deadline of a run, if it has one.
+func (c *Core) unwatch(live *liveRun) {
+	if live.watch == 0 {
+		return
+	}
+	c.disarmWatch(&c.watches.list[live.watch])
+	c.watches.close(live.watch)
+	live.watch = 0
+}
+
+// ring takes in that a deadline came off the wheel.
+func (c *Core) ring(n uint32) {
+	c.watches.list[n].timer = 0
+	c.watches.armed--
+	c.expired = append(c.expired, n)
+}
+
+// expireAll ends the attempts whose deadlines came off the wheel, unless they ended meanwhile.
+func (c *Core) expireAll() {
+	for _, n := range c.expired {
+		if w := &c.watches.list[n]; w.run != (job.RunID{}) && w.timer == 0 {
+			c.expire(n)
+		}
+	}
+	c.expired = c.expired[:0]
+}
+
+// expire ends the attempt of a run whose deadline has passed without a report. Was the clock set back
+// meanwhile, the deadline is armed anew.
+func (c *Core) expire(n uint32) {
+	w := &c.watches.list[n]
+	run := c.retries[w.run]
+	live := c.live[w.run]
+	if c.now < w.deadline {
+		c.watch(&live, run)
+		return
+	}
+	o := c.reportOf(run)
+	o.Error = fmt.Sprintf("no report came until %s", w.deadline)
+	c.failed(live, o)
+}
+
+// watchBehind keeps a deadline beside the wheel, which is ahead of it already: when the clock was set
+// back. Each step looks at these.
+func (c *Core) watchBehind(n uint32) {
+	w := &c.watches.list[n]
+	if c.disarmWatch(w); !w.isBehind {
+		w.isBehind = true
+		c.watches.behind = append(c.watches.behind, n)
+	}
+}
+
+// disarmWatch takes a deadline off the wheel, if it is there.
+func (c *Core) disarmWatch(w *watch) {
+	if w.timer != 0 {
+		c.wheel.Cancel(w.timer)
+		c.watches.armed--
+		w.timer = 0
+	}
+}
+
+// expireBehind ends the attempts whose deadlines have passed beside the wheel.
+func (c *Core) expireBehind() {
+	behind := c.watches.behind
+	c.watches.behind = nil
+	for _, n := range behind {
+		w := &c.watches.list[n]
+		switch w.isBehind = false; {
+		case w.run == (job.RunID{}) || w.timer != 0:
+		case c.now < w.deadline:
+			c.watchBehind(n)
+		default:
+			c.expire(n)
+		}
+	}
+}
+
+// behindAt returns the first deadline beside the wheel; 0 if there is none.
+func (w *watches) behindAt() (at job.Millis) {
+	for _, n := range w.behind {
+		if x := &w.list[n]; x.run != (job.RunID{}) && (at == 0 || x.deadline < at) {
+			at = x.deadline
+		}
+	}
+	return at
+}
