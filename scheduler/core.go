@@ -235,6 +235,9 @@ func (c *Core) wakeAt() job.Millis {
 	}
 	if next, ok := c.wheel.Next(); ok {
 		due := max(job.Millis(next).Add(-c.settings.Lead), 1)
+		if next <= c.wheel.Now() {
+			due = 1 // be the clock behind the wheel, because it was set back
+		}
 		if at == 0 || due < at {
 			at = due
 		}

@@ -69,22 +69,26 @@ func (c *Core) update(p *Put, s slot, r *hotRow) error {
 	if err != nil {
 		return err
 	}
-	flags := pausedFlag(p.Paused) | r.flags&(job.FlagLastManual|job.FlagDead)
-	if next.done || p.Profile.MaxRuns > 0 && r.runs >= p.Profile.MaxRuns {
-		flags |= job.FlagCompleted
-	}
 	if r.flags.Is(job.FlagPaused) && !p.Paused {
 		c.endStreak(r.id)
 	}
+	decided := c.decidedAhead(r, c.profiles.get(r.profile))
 	c.leaveBehind(p, r, next)
-	r.cursor, r.flags = next.cursor, flags
+	grid := next.cursor
+	if p.Profile.MaxRuns > 0 && r.runs >= p.Profile.MaxRuns && !next.done {
+		next.done, next.cursor = true, decided+1 // nothing from there on is decided
+	}
+	r.flags = pausedFlag(p.Paused) | r.flags&(job.FlagLastManual|job.FlagDead)
+	if r.cursor = next.cursor; next.done {
+		r.flags |= job.FlagCompleted
+	}
 	r.version++
 	c.dropProfile(r)
 	c.adopt(p, r)
 	c.arm(s, r)
 	c.writeJob(p, r, job.Stamp{ID: r.id, Version: r.version, CreatedAt: p.Prior.CreatedAt, UpdatedAt: c.now, Anchor: next.anchor})
 	c.out.Batch.DeleteJobRow(job.KindNote, r.id)
-	c.keepOrSupersede(p, r)
+	c.keepOrSupersede(p, r, grid)
 	c.audit(p.Actor, job.ActionUpdate, job.AuditEntry{
 		Tenant: p.Tenant, Name: p.Name, Job: r.id, Before: p.Prior.Before, After: p.After,
 	})
@@ -221,22 +225,30 @@ func nextRun(r *hotRow) job.Millis {
 }
 
 // keepOrSupersede settles the launches that an update took off the pad. Manual runs and runs that
-// began are kept in any case. As many may go at a time as the new definition says.
-func (c *Core) keepOrSupersede(p *Put, r *hotRow) {
-	limit := c.profiles.get(r.profile).limit()
+// began are kept in any case.
+func (c *Core) keepOrSupersede(p *Put, r *hotRow, grid job.Millis) {
 	for _, l := range p.Withdrawn {
-		l.Limit = limit
 		switch {
 		case l.Run.IsManual() || l.Attempt > 1:
-			c.out.Launches = append(c.out.Launches, l)
+			c.relaunchAs(r, l)
 		case p.Paused:
 			c.abandon(l, job.ReasonPaused)
-		case hasTick(p.Schedule, l.Run.At, r.cursor):
-			c.out.Launches = append(c.out.Launches, l)
+		case hasTick(p.Schedule, l.Run.At, grid):
+			c.relaunchAs(r, l)
 		default:
 			c.abandon(l, job.ReasonSuperseded)
 		}
 	}
+}
+
+// relaunchAs puts a launch back. If it waits for its turn, then under the limit of the new definition.
+func (c *Core) relaunchAs(r *hotRow, l Launch) {
+	if l.Mode != ModeFree {
+		if l.Limit = c.profiles.get(r.profile).limit(); l.Limit == 0 && l.Mode != ModeHeld {
+			l.Mode = ModeFree
+		}
+	}
+	c.out.Launches = append(c.out.Launches, l)
 }
 
 // hasTick tells whether a schedule has a tick at an instant.
