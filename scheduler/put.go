@@ -150,7 +150,7 @@ func (c *Core) nextPlan(p *Put, r *hotRow) (plan, error) {
 func (c *Core) nextOneShot(p *Put, r *hotRow) (plan, error) {
 	at := p.Schedule.At()
 	_, live := c.live[job.RunID{Job: r.id, At: at}]
-	if live || p.Prior.Decided || c.debts.has(r.id) && at == r.cursor-1 || at == r.last && !r.flags.Is(job.FlagLastManual) {
+	if live || p.Prior.Decided || r.flags.Is(job.FlagCompleted) && at == r.cursor-1 || at == r.last && !r.flags.Is(job.FlagLastManual) {
 		return plan{cursor: at + 1, anchor: p.Prior.Anchor, done: true}, nil
 	}
 	return plan{cursor: at, anchor: p.Prior.Anchor}, c.checkPast(p, at)
