@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -123,6 +124,9 @@ func (e *Engine) describe(a *job.Announcement, records map[job.ID]*job.Record) e
 	a.Payload, a.PayloadJSON, a.Attempts = rec.Def.Payload, rec.Def.PayloadJSON, run.Attempts
 	if run.HasPayload {
 		a.Payload, a.PayloadJSON, err = readPayload(e.opts.Store, a.Run)
+	}
+	if errors.Is(err, errNoPayload) {
+		return nil // it was retried meanwhile, and is over
 	}
 	return err
 }

@@ -3,6 +3,7 @@ package scheduler
 import (
 	"container/heap"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -94,6 +95,9 @@ func (f *feeder) read(l Launch) (*job.Delivery, error) {
 	return d, err
 }
 
+// errNoPayload is in the error of readPayload if there is none.
+var errNoPayload = errors.New("there is no payload")
+
 // readPayload reads the payload that a manual run has of its own.
 func readPayload(store Store, run job.RunID) (payload []byte, isJSON bool, err error) {
 	for _, key := range [][]byte{job.AppendPayloadKey(nil, run), job.AppendOldPayloadKey(nil, run)} {
@@ -105,7 +109,7 @@ func readPayload(store Store, run job.RunID) (payload []byte, isJSON bool, err e
 			return job.DecodePayload(value)
 		}
 	}
-	return nil, false, fmt.Errorf("payload of run %s is missing", run)
+	return nil, false, fmt.Errorf("%w of run %s", errNoPayload, run)
 }
 
 // ready gives a launch what its target will get. Was its time over meanwhile, it leaves at once.

@@ -60,7 +60,7 @@ func (r *hotRow) noteTick(at job.Millis) {
 
 // resume notes that the job was paused until now, if it has missed ticks by that.
 func (r *hotRow) resume(now job.Millis) {
-	if r.cursor <= now {
+	if r.cursor <= now && !r.flags.Is(job.FlagCompleted|job.FlagFailed) {
 		r.marks |= markResumed
 	}
 }

@@ -21,6 +21,9 @@ func (c crew) size() int {
 
 func (c crew) has(run job.RunID) bool { return c.first == run || slices.Contains(c.more, run) }
 
+// mayTake tells whether a launch may go beside those that are going.
+func (c crew) mayTake(w *waiting) bool { return c.size() < max(1, int(w.Limit)) }
+
 func (c crew) with(run job.RunID) crew {
 	if c.first == (job.RunID{}) {
 		return crew{first: run}
@@ -59,7 +62,7 @@ func (p *pad) takeTurnLocked(w *waiting, now job.Millis) bool {
 	if going.has(w.Run) {
 		return true
 	}
-	if going.size() < max(1, int(w.Limit)) || w.Mode == ModeHeld {
+	if going.mayTake(w) || w.Mode == ModeHeld {
 		p.turns[w.Run.Job] = going.with(w.Run)
 		return true
 	}
@@ -149,20 +152,21 @@ func (p *pad) settle(runs []job.RunID, now job.Millis) {
 	p.sendAll(ready)
 }
 
-// unparkLocked lets the first of those leave that wait for the turn of a job.
+// unparkLocked lets the first of those leave that wait for the turn of a job, as many as may go now.
 func (p *pad) unparkLocked(id job.ID, now job.Millis, ready []*waiting) []*waiting {
-	queue := p.parked[id]
-	if len(queue) == 0 {
-		return ready
+	for {
+		queue := p.parked[id]
+		if len(queue) == 0 || !p.turns[id].mayTake(queue[0]) {
+			return ready
+		}
+		w := queue[0]
+		if p.parked[id] = queue[1:]; len(queue) == 1 {
+			delete(p.parked, id)
+		}
+		if !p.isEarlyLocked(w, now) && p.admitLocked(w, now) {
+			ready = append(ready, w)
+		}
 	}
-	w := queue[0]
-	if p.parked[id] = queue[1:]; len(queue) == 1 {
-		delete(p.parked, id)
-	}
-	if !p.isEarlyLocked(w, now) && p.admitLocked(w, now) {
-		ready = append(ready, w)
-	}
-	return ready
 }
 
 // forgetLocked takes the launches of a run off the pad that came to its end by other means.
