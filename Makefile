@@ -6,11 +6,12 @@ BINARY  := bin/carillon
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 CYCLES  ?= 30
 SEED    ?= 0
+SEEDS   ?= 20
 
-.PHONY: help demo test check check-rivals bench rivals build fmt crash fuzz clean
+.PHONY: help demo test check check-rivals bench rivals build fmt crash fuzz sim sim-plants clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-8s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-12s %s\n", $$1, $$2}' Makefile
 
 demo: build ## run the main job before your eyes: server, live jobs, firings
 	./$(BINARY) demo
@@ -44,6 +45,12 @@ check-rivals: ## vet and test the module of the rivals
 
 fuzz: ## fuzz every decoder and parser for a short while each
 	.ci/fuzz
+
+sim: ## let SEEDS engines live through hours, months and years of virtual time
+	go test ./scheduler -run 'TestSimulation$$' -sim.seeds $(SEEDS) -timeout 2h -v
+
+sim-plants: ## plant bugs in the scheduler, and see that SEEDS simulations find each of them
+	go test ./scheduler -run TestPlants -sim.plants $(SEEDS) -timeout 2h -v
 
 fmt: ## format all Go files
 	gofmt -w $$(git ls-files '*.go')

@@ -96,7 +96,7 @@ func (f *feeder) read(l Launch) (*job.Delivery, error) {
 }
 
 // errNoPayload is in the error of readPayload if there is none.
-var errNoPayload = errors.New("there is no payload")
+var errNoPayload = errors.New("is missing")
 
 // readPayload reads the payload that a manual run has of its own.
 func readPayload(store Store, run job.RunID) (payload []byte, isJSON bool, err error) {
@@ -109,7 +109,7 @@ func readPayload(store Store, run job.RunID) (payload []byte, isJSON bool, err e
 			return job.DecodePayload(value)
 		}
 	}
-	return nil, false, fmt.Errorf("%w of run %s", errNoPayload, run)
+	return nil, false, fmt.Errorf("payload of run %s %w", run, errNoPayload)
 }
 
 // ready gives a launch what its target will get. Was its time over meanwhile, it leaves at once.

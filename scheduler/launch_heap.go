@@ -5,7 +5,6 @@ import "github.com/carillon-io/carillon/job"
 // waiting is a launch on the pad.
 type waiting struct {
 	Launch
-	order    uint64        // of arrival; breaks ties of Due
 	index    int           // in the heap; -1: not there
 	delivery *job.Delivery // nil until the cold row is read
 	failure  string        // why the cold row could not be read
@@ -13,7 +12,7 @@ type waiting struct {
 	sibling  *waiting      // next launch of the same job
 }
 
-// launchHeap orders launches by due time; it implements heap.Interface.
+// launchHeap orders launches by due time, and then by arrival; it implements heap.Interface.
 type launchHeap []*waiting
 
 func (h launchHeap) Len() int { return len(h) }

@@ -62,11 +62,11 @@ func (c *Core) Load(from scanner, lsn uint64, hash func(tenant, name string) nam
 	return launches, going, nil
 }
 
-// byDue orders launches by due time. Those of one job that are due at the same time are in the order of
-// their ticks, and so in that in which they were asked for.
+// byDue orders launches by due time. Those of one job that are due at the same time are in the order in
+// which they were asked for: the ticks in theirs, and manual runs in that of their numbers.
 func byDue(a, b Launch) int {
 	return cmp.Or(
-		cmp.Compare(a.Due, b.Due), cmp.Compare(a.Run.Job, b.Run.Job), cmp.Compare(a.Run.At, b.Run.At), cmp.Compare(a.Run.Seq, b.Run.Seq),
+		cmp.Compare(a.Due, b.Due), cmp.Compare(a.Run.Job, b.Run.Job), cmp.Compare(a.Run.Seq, b.Run.Seq), cmp.Compare(a.Run.At, b.Run.At),
 	)
 }
 

@@ -1,10 +1,6 @@
 package scheduler
 
-import (
-	"time"
-
-	"github.com/carillon-io/carillon/job"
-)
+import "github.com/carillon-io/carillon/job"
 
 // catchUp decides, by the job's policy, all its ticks from the cursor up to where those begin that are
 // on time: nobody was there when they were due. What is not fired is recorded as skipped, in ranges;
@@ -78,12 +74,8 @@ func (c *Core) skipMissed(r *hotRow, p *profileEntry, upto job.Millis) {
 	c.skipRange(r, p, from, upto, reason)
 }
 
-// skipRange records that the ticks of a job between two instants, both included, do not run. What is
-// older than the history is left out: the record lies in the bucket of its first tick, and goes with it.
+// skipRange records that the ticks of a job between two instants, both included, do not run.
 func (c *Core) skipRange(r *hotRow, p *profileEntry, from, upto job.Millis, reason job.Reason) {
-	if days := c.settings.HistoryDays; days > 0 {
-		from = max(from, c.now.Add(-time.Duration(days)*24*time.Hour))
-	}
 	until, ok := p.latest(r, max(from, r.cursor)-1, upto)
 	if !ok {
 		return

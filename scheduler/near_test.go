@@ -8,7 +8,7 @@ import (
 )
 
 func launchOf(tenant tenantHash, due job.Millis, order uint64) *waiting {
-	return &waiting{Launch: Launch{Due: due, Tenant: tenant}, order: order, index: -1}
+	return &waiting{Launch: Launch{Due: due, Tenant: tenant, order: order}, index: -1}
 }
 
 // TestNearTakesTurns: a launch that becomes due beside a herd waits for one turn of it.

@@ -62,8 +62,10 @@ func (p *pad) add(launches []Launch, now job.Millis) {
 	p.mu.Lock()
 	first := p.nextDueLocked()
 	for _, l := range launches {
-		p.order++
-		w := &waiting{Launch: l, order: p.order, index: -1, sibling: p.byJob[l.Run.Job]}
+		if p.order++; l.order == 0 {
+			l.order = p.order
+		}
+		w := &waiting{Launch: l, index: -1, sibling: p.byJob[l.Run.Job]}
 		p.byJob[l.Run.Job] = w
 		p.count++
 		if l.Mode == ModeHeld {

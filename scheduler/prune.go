@@ -2,6 +2,10 @@ package scheduler
 
 import "github.com/carillon-io/carillon/job"
 
+// payloadDays is how much longer than the history the payloads of manual runs are kept: a run that is
+// live may be older than the history, if it waits long for its turn or was retried on its last day.
+const payloadDays = 30
+
 // prune drops the buckets of the history that are too old, once a day.
 func (c *Core) prune() {
 	keep := job.Millis(c.settings.HistoryDays) * 24 * 60 * 60 * 1000
@@ -13,8 +17,11 @@ func (c *Core) prune() {
 		return
 	}
 	// From the first bucket on: a backfill may have put runs into one that was dropped before.
-	for _, kind := range []job.Kind{job.KindHistory, job.KindDead, job.KindRunPayload, job.KindAudit} {
+	for _, kind := range []job.Kind{job.KindHistory, job.KindDead, job.KindAudit} {
 		c.out.Batch.DeleteRange(job.AppendBucket(nil, kind, 0), job.AppendBucket(nil, kind, day))
+	}
+	if day > payloadDays {
+		c.out.Batch.DeleteRange(job.AppendBucket(nil, job.KindRunPayload, 0), job.AppendBucket(nil, job.KindRunPayload, day-payloadDays))
 	}
 	c.out.Batch.DeleteRange(job.AppendBucket(nil, job.KindOnce, 0), job.AppendBucket(nil, job.KindOnce, job.Day(c.now)-onceDays))
 	c.out.Batch.PutMeta(metaPrunedDay, uint64(day))

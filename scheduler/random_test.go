@@ -183,19 +183,19 @@ func (s *story) check() {
 
 // checkFinalStaysFinal: a run in the history never changes, and is not live at the same time.
 func (s *story) checkFinalStaysFinal() {
-	for key, row := range s.store.rows {
-		if job.Kind(key[0]) != job.KindHistory {
-			continue
-		}
-		id, _ := job.ParseRunKey([]byte(key))
+	low := []byte{byte(job.KindHistory)}
+	_ = s.store.Scan(low, job.PrefixEnd(low), func(k, row []byte) (bool, error) {
+		key := string(k)
+		id, _ := job.ParseRunKey(k)
 		if old, seen := s.final[key]; seen && !bytes.Equal(old, row) {
 			s.t.Errorf("run %s was decided twice", id)
 		}
 		s.final[key] = row
-		if _, live := s.store.rows[string(job.AppendRunKey(nil, id))]; live {
+		if _, live, _ := s.store.Get(job.AppendRunKey(nil, id)); live {
 			s.t.Errorf("run %s is live and final", id)
 		}
-	}
+		return true, nil
+	})
 }
 
 // checkLaunches: a run that was final before this act did not leave in it.

@@ -78,6 +78,7 @@ type Launch struct {
 	Mode       Mode
 	HasPayload bool
 	Tenant     tenantHash
+	order      uint64 // of its first arrival on the pad, where it was taken off and is put back
 }
 
 // Reap names a job to be deleted if it is still as it was.

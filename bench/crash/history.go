@@ -146,11 +146,15 @@ func (h *History) settled(op *Op) Instant {
 // it recorded the outcome.
 const inFlightWindow = time.Second
 
+// wireWindow is how long what a process has sent may be on its way through NATS when the process is gone.
+// A new process takes longer to come up.
+const wireWindow = 20 * time.Millisecond
+
 // interrupted tells whether the server was killed while a delivery that came at an instant may not
 // have been recorded yet, and before a later instant.
 func (h *History) interrupted(arrived, before Instant) bool {
 	for _, d := range h.Deaths {
-		if !d.Clean && d.Gone >= arrived && d.Sent <= arrived.add(inFlightWindow) && d.Sent <= before {
+		if !d.Clean && d.Gone.add(wireWindow) >= arrived && d.Sent <= arrived.add(inFlightWindow) && d.Sent <= before {
 			return true
 		}
 	}

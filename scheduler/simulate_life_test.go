@@ -1,0 +1,192 @@
+package scheduler
+
+import (
+	"encoding/binary"
+	"maps"
+	"slices"
+
+	"github.com/carillon-io/carillon/job"
+)
+
+// Lives: the process of a world starts, dies at any moment, and starts again on what is durable.
+
+// open starts the process. It may die of that, too.
+func (w *world) open() {
+	if w.tail != nil {
+		at := job.Position{LSN: w.store.Applied().LSN + 1, Epoch: uint64(w.life)}
+		if err := w.store.Apply(at, w.tail); err != nil {
+			w.t.Fatal(err)
+		}
+		w.tail = nil
+	}
+	w.life++
+	w.inbox, w.low = nil, []byte{byte(job.KindOutbox)}
+	w.stepAt = w.wall()
+	w.model.start(w.wall(), w.store.Applied().LSN+1)
+	e, err := Open(w.opts)
+	if err != nil {
+		w.restartSoon()
+		return
+	}
+	w.engine, w.alive = e, true
+	w.checkLoaded()
+	e.core.decisionsMax = w.plan.decisionsMax
+	w.feeder = &feeder{pad: e.pad, store: w.store, clock: w}
+	w.gather = gathering{engine: e, taken: make(map[job.ID]struct{}), wakeAt: job.Millis(w.wall())}
+	w.tellSoon()
+	w.planDeath()
+}
+
+// die ends the process: nothing that waits in memory comes out any more.
+func (w *world) die() {
+	if !w.alive {
+		return
+	}
+	w.alive = false
+	w.last = w.engine.core
+	if w.lose {
+		w.last = nil
+	}
+	w.fate = -1
+	w.model.crash()
+	w.gather.refuseAll()
+	w.refuseInbox()
+	w.landing = nil
+	clear(w.flights)
+	_ = w.engine.alarm.close()
+	w.restartSoon()
+}
+
+func (w *world) refuseInbox() {
+	for _, t := range w.inbox {
+		refuse(t, errDied)
+	}
+	w.inbox = nil
+}
+
+// restartSoon starts the process again after a while: mostly at once, sometimes after days, and sometimes when
+// it is just about to be too late for a tick.
+func (w *world) restartSoon() {
+	wait := w.plan.outage(w.rng)
+	if j := w.model.names[w.names[w.rng.IntN(len(w.names))]]; j != nil && j.next() != 0 && w.chance(4) {
+		late := pick(w.chance(2), w.model.settings.grace, j.def.window)
+		edge := j.next() + late + int64(w.rng.IntN(3)) - 1 - w.wall()
+		if edge >= 0 && edge < w.plan.outages.Milliseconds() {
+			wait = edge
+		}
+	}
+	w.after(wait, w.open)
+}
+
+// planDeath lets the process die after some commits or some time.
+func (w *world) planDeath() {
+	life := w.life
+	w.after(1+int64(w.rng.ExpFloat64()*float64(w.plan.lifetime.Milliseconds())), func() {
+		if w.life != life || !w.alive {
+			return
+		}
+		if w.chance(3) {
+			w.lose = false
+			w.die()
+			return
+		}
+		w.fate, w.lose = w.rng.IntN(3), w.chance(2)
+	})
+}
+
+// Append implements Log. The commit at which the process dies is durable or lost.
+func (w *world) Append(epoch uint64, batch []byte) (job.Position, error) {
+	dies := w.fate == 0
+	if w.fate--; w.fate < -1 {
+		w.fate = -1
+	}
+	if dies && w.lose {
+		return job.Position{}, errDied
+	}
+	at := job.Position{LSN: w.store.Applied().LSN + 1, Epoch: epoch}
+	rows, err := readModelRows(batch)
+	if err != nil {
+		w.model.fail("log", nil, "%v", err)
+	}
+	w.mix(at.LSN, uint64(w.stepAt))
+	_, _ = w.hash.Write(batch)
+	w.model.commit(&modelCommit{lsn: at.LSN, at: w.stepAt, rows: rows})
+	if delay := w.plan.delay(w.rng); delay > 0 {
+		w.passed += delay
+		w.delayed += delay
+	}
+	if dies {
+		w.tail = slices.Clone(batch)
+		return job.Position{}, errDied
+	}
+	return at, nil
+}
+
+// mix adds numbers to what tells two runs of one seed apart.
+func (w *world) mix(numbers ...uint64) {
+	var b [8]byte
+	for _, n := range numbers {
+		binary.LittleEndian.PutUint64(b[:], n)
+		_, _ = w.hash.Write(b[:])
+	}
+}
+
+// checkLoaded compares what the process knows after a start with what it knew before its death.
+func (w *world) checkLoaded() {
+	old, c := w.last, w.engine.core
+	if w.last = nil; old == nil {
+		return
+	}
+	fail := func(format string, args ...any) { w.model.fail("loaded", nil, format, args...) }
+	if c.nextID != old.nextID || c.prunedDay != old.prunedDay || c.outbox != old.outbox || c.outbox != len(w.model.outbox) {
+		fail("next id %d, pruned %d, outbox %d; was %d, %d, %d", c.nextID, c.prunedDay, c.outbox, old.nextID, old.prunedDay, old.outbox)
+	}
+	a, b := timersOf(c), timersOf(old)
+	for id, timer := range b {
+		if a[id] != timer {
+			fail("timer %+v of job %s, was %+v", a[id], id, timer)
+		}
+	}
+	if len(a) != len(b) || !maps.Equal(c.streaks, old.streaks) {
+		fail("%d jobs, %d streaks; were %d, %d", len(a), len(c.streaks), len(b), len(old.streaks))
+	}
+	if !maps.Equal(livesOf(c), livesOf(old)) {
+		fail("%d live runs; were %d, or they differ", len(c.live), len(old.live))
+	}
+	if !maps.EqualFunc(c.debts.byJob, old.debts.byJob, func(a, b *debt) bool { return a.ticks == b.ticks && slices.Equal(a.ranges, b.ranges) }) {
+		fail("%d debts; were %d, or they differ", len(c.debts.byJob), len(old.debts.byJob))
+	}
+}
+
+func timersOf(c *Core) map[job.ID]job.Timer {
+	timers := make(map[job.ID]job.Timer)
+	for s := slot(1); s < c.rows.next; s++ {
+		if r := c.rows.row(s); r.id != 0 {
+			timers[r.id] = r.timerRow()
+		}
+	}
+	return timers
+}
+
+// loadedRun is what must be known of a live run, whoever loaded it.
+type loadedRun struct {
+	attempt  uint32
+	due      job.Millis // of the first attempt
+	deadline job.Millis
+	payload  bool
+}
+
+func livesOf(c *Core) map[job.RunID]loadedRun {
+	runs := make(map[job.RunID]loadedRun)
+	for id, l := range c.live {
+		r := loadedRun{attempt: l.attempt, payload: l.payload}
+		if l.attempt == 1 {
+			r.due = l.due
+		}
+		if l.watch != 0 {
+			r.deadline = c.watches.list[l.watch].deadline
+		}
+		runs[id] = r
+	}
+	return runs
+}

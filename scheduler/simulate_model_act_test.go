@@ -1,0 +1,252 @@
+package scheduler
+
+import "slices"
+
+// What people ask for: the model says what the answer must be, finds the change in the log by its audit
+// entry, and follows it. What was not answered because the process died is done or not: the log says.
+
+const modelDay = 24 * 3600 * 1000
+
+// ask takes in that somebody asks for something. Alone tells that nobody else does at the same time.
+func (m *model) ask(a *modelAct, alone bool) {
+	m.asked = append(m.asked, a)
+	a.begun = true
+	m.counts.acts++
+	if j := m.names[a.name]; j != nil {
+		text := a.text
+		if a.def != nil {
+			text = a.def.expr
+		}
+		j.note(m.now, "ask "+a.kind, a.run.at, int64(a.fence), text)
+	}
+	if a.want = "?"; alone {
+		a.want = m.expect(a)
+	}
+}
+
+// expect returns the answer that an act must get.
+func (m *model) expect(a *modelAct) string {
+	switch a.kind {
+	case "put":
+		return m.expectPut(a)
+	case "report", "extend":
+		return m.expectReport(a)
+	case "cancel":
+		return m.expectCancel(a)
+	case "retry":
+		return m.expectRetry(a)
+	}
+	if m.names[a.name] == nil {
+		return "not_found"
+	}
+	return ""
+}
+
+// expectPut expects a refusal, "!", if the job would have no tick, or only one that is long past.
+func (m *model) expectPut(a *modelAct) string {
+	j, d := m.names[a.name], a.def
+	if j != nil {
+		j.forgetShots(m.history.pruned)
+	}
+	if j != nil && !j.done && d.at == 0 && d.sameTicks(j.def) || j != nil && j.isShot(d.at) {
+		return ""
+	}
+	if j != nil && j.def.at == d.at && d.at > 0 {
+		return "?" // its run may be out of the history
+	}
+	if window := pick(d.missed == "skip", 0, d.window); d.at > 0 {
+		return pick(d.at < m.now-max(window, m.settings.grace), "!", "")
+	}
+	ticks := m.ticksOf(d, m.now)
+	first := ticks.next(m.now)
+	if j != nil && first != 0 && ticks.next(max(first, j.high, m.top+m.settings.lead)) == 0 {
+		return "?"
+	}
+	return pick(first == 0, "!", "")
+}
+
+func (m *model) expectReport(a *modelAct) string {
+	r := m.runs[a.run]
+	if r == nil {
+		return "?"
+	}
+	begun := r.phase == phaseFlying && r.answer == nil
+	switch {
+	case r.job.deleted:
+		return "not_found"
+	case r.phase == phaseWaiting || a.fence != r.sent:
+		return "stale_fence"
+	case r.phase == phaseReporting || begun && r.job.def.reported:
+		return ""
+	case r.phase == phaseFlying && !r.job.def.reported && r.answer == nil:
+		return "invalid_field"
+	}
+	return "?"
+}
+
+func (m *model) expectCancel(a *modelAct) string {
+	if r := m.runs[a.run]; r != nil && r.answer == nil && !r.job.deleted {
+		return ""
+	}
+	if r := m.ended[a.run]; r != nil && !r.job.deleted && m.history.has(a.run) {
+		if r.status == "dead" {
+			return "version_conflict"
+		}
+		a.idle = true
+		return ""
+	}
+	return "?"
+}
+
+func (m *model) expectRetry(a *modelAct) string {
+	if r := m.runs[a.run]; r != nil && r.answer == nil && !r.job.deleted {
+		return "version_conflict"
+	}
+	if r := m.ended[a.run]; r != nil && !r.job.deleted && m.history.has(a.run) {
+		if r.payload && r.status == "cancelled" {
+			return "version_conflict" // the payload is not kept
+		}
+		return ""
+	}
+	return "?"
+}
+
+// answer takes in what a caller was told.
+func (m *model) answer(a *modelAct) {
+	if i := slices.Index(m.asked, a); i >= 0 {
+		m.asked = slices.Delete(m.asked, i, i+1)
+	}
+	a.answered = true
+	if a.lost {
+		return
+	}
+	j := m.names[a.name]
+	switch {
+	case a.want == "!" && a.code != "":
+	case a.want != "?" && a.code != a.want:
+		m.fail("answer", j, "%s of %s (run %s, fence %d) was answered %q, want %q", a.kind, a.name, a.run, a.fence, a.code, a.want)
+	case a.code != "" && a.done != 0 && a.want != "?":
+		m.fail("answer", j, "%s of %s was refused (%s) and done", a.kind, a.name, a.code)
+	case a.code == "":
+		m.checkDone(a, j)
+	}
+}
+
+// checkDone checks that what was acknowledged is done, unless there was nothing to do.
+func (m *model) checkDone(a *modelAct, j *modelJob) {
+	switch a.kind {
+	case "pause", "resume":
+		if a.done == 0 && a.want != "?" && j != nil && j.paused != (a.kind == "pause") {
+			m.fail("answer", j, "%s was acknowledged, and is not done", a.kind)
+		}
+	case "trigger":
+		m.checkTriggered(a, j)
+	case "backfill":
+		if j != nil && a.want != "?" {
+			m.checkBackfilled(a, j)
+		}
+	case "extend":
+		if a.done == 0 || a.deadline != a.until {
+			m.fail("report", j, "run %s was extended to %s, want %s", a.run, modelTime(a.deadline), modelTime(a.until))
+		}
+	case "cancel":
+		if a.done == 0 && !a.idle && a.want != "?" {
+			m.fail("audit", j, "run %s was cancelled, and the audit log has nothing of it", a.run)
+		}
+	case "report":
+		if a.done == 0 && m.runs[a.run] != nil {
+			m.fail("answer", j, "%s of run %s was acknowledged, and is not done", a.kind, a.run)
+		}
+	default:
+		if a.done == 0 {
+			m.fail("answer", j, "%s of %s was acknowledged, and is not done", a.kind, a.name)
+		}
+	}
+}
+
+// checkTriggered checks that one key is one run, for a day at least.
+func (m *model) checkTriggered(a *modelAct, j *modelJob) {
+	if a.done != 0 || j == nil {
+		return
+	}
+	use, used := j.keys[a.key]
+	if a.key == "" || !used || use.run != a.gotRun {
+		m.fail("once", j, "trigger with key %q was answered with run %s; the run of the key is %s", a.key, a.gotRun, use.run)
+	}
+}
+
+func (m *model) checkBackfilled(a *modelAct, j *modelJob) {
+	want := len(j.ticks.between(a.from-1, a.to))
+	if a.length > 0 {
+		want = min(want, int(a.length))
+	}
+	if a.runs != want {
+		m.fail("ledger", j, "%d runs were filled in from %s to %s, want %d", a.runs, modelTime(a.from), modelTime(a.to), want)
+	}
+}
+
+// modelActions are the words of the audit log for the acts.
+var modelActions = map[string]string{
+	"create": "put", "update": "put", "delete": "delete", "pause": "pause", "resume": "resume",
+	"trigger": "trigger", "backfill": "backfill", "cancel_run": "cancel", "retry_run": "retry",
+}
+
+// match finds the act that an entry of the audit log is about. The engine itself may pause and delete.
+func (m *model) match(r *modelRow) *modelAct {
+	kind := modelActions[r.action]
+	if r.by == "carillon" && (kind == "pause" || kind == "delete") {
+		return &modelAct{kind: kind, name: r.name, by: r.by, want: "?", done: m.lsn}
+	}
+	for _, a := range m.asked {
+		byRun := kind == "cancel" || kind == "retry"
+		if a.done == 0 && a.kind == kind && a.by == r.by && (byRun && a.run == r.key || !byRun && a.name == r.name) {
+			a.done = m.lsn
+			return a
+		}
+	}
+	return nil
+}
+
+// takeAudit follows a change.
+func (m *model) takeAudit(r *modelRow) {
+	var act *modelAct
+	for _, p := range m.pending {
+		if p.row == m.row {
+			act = p.act
+		}
+	}
+	j := m.jobs[r.key.job]
+	switch {
+	case act == nil:
+		m.fail("audit", j, "%s of %s by %q was asked for by nobody", r.action, r.name, r.by)
+		return
+	case (r.action == "create") != (j == nil):
+		m.fail("audit", j, "%s of %s", r.action, r.name)
+		return
+	case r.action == "create":
+		m.create(r, act)
+		return
+	}
+	j.note(m.now, "done "+r.action, 0, 0, r.by)
+	j.touched = m.now
+	switch r.action {
+	case "update":
+		m.update(j, act)
+	case "delete":
+		m.remove(j, act)
+	case "pause":
+		m.pause(j, act)
+	case "resume":
+		m.resume(j)
+	case "trigger":
+		m.triggered(j, act)
+	case "cancel_run":
+		if m.runs[act.run] != nil {
+			m.fail("audit", j, "run %s was cancelled, and is live", act.run)
+		}
+	case "retry_run":
+		if m.runs[act.run] == nil {
+			m.fail("audit", j, "run %s was retried, and is not live", act.run)
+		}
+	}
+}

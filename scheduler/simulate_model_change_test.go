@@ -1,0 +1,144 @@
+package scheduler
+
+import (
+	"math"
+	"slices"
+)
+
+// What the changes of a job bring about.
+
+func (m *model) create(r *modelRow, act *modelAct) {
+	if m.names[act.name] != nil {
+		m.fail("audit", m.names[act.name], "%s was created, and exists", act.name)
+	}
+	j := &modelJob{
+		id: r.key.job, name: act.name, def: act.def, paused: act.def.paused, touched: m.now, keys: make(map[string]modelUse),
+	}
+	j.ticks = m.ticksOf(act.def, m.now)
+	if j.after = m.now; act.def.at > 0 {
+		j.after = act.def.at - 1
+	}
+	j.note(m.now, "created", 0, 0, act.def.expr)
+	m.jobs[j.id], m.names[j.name] = j, j
+	m.order = append(m.order, j)
+}
+
+// update gives a job a new definition. Its ticks go on where they are, unless it ticks otherwise now.
+func (m *model) update(j *modelJob, act *modelAct) {
+	wasPaused, d := j.paused, act.def
+	j.note(m.now, "updated", 0, 0, d.expr)
+	if d.paused && !wasPaused {
+		j.resumed = false
+	}
+	switch {
+	case !d.sameTicks(j.def) || j.done:
+		m.replan(j, d)
+	case wasPaused && !d.paused:
+		j.resumes(m.now)
+	}
+	if wasPaused && !d.paused {
+		j.streak = 0
+	}
+	for _, r := range j.live {
+		r.loose = r.loose || d.limit() != j.def.limit()
+		r.limit = pick(d.limit() == 0, math.MaxInt, d.limit())
+	}
+	if j.def, j.paused, j.tired = d, d.paused, 0; d.paused && len(j.owed) > 0 && !wasPaused {
+		m.fail("ledger", j, "the job is paused, and still owes %s", modelList(j.owed))
+	}
+	j.finish(m.now, m.lsn)
+}
+
+// replan lets a job tick by another schedule from now on.
+func (m *model) replan(j *modelJob, d *modelDef) {
+	first := m.firstOf(j, d)
+	if next := j.nextBound(); next != 0 && next <= m.now && next < first || len(j.owed) > 0 {
+		m.fail("ledger", j, "tick %s of the old schedule has no outcome, or one of %d owed", modelTime(next), len(j.owed))
+	}
+	j.ticks = m.ticksOf(d, j.anchorFor(d, m.now))
+	j.resumed, j.done = false, false
+	j.after = max(m.now, j.high)
+	j.free = max(m.now, m.high) + m.settings.lead
+	if m.now < m.top { // the clock was set back: it is not checked what becomes of the time that comes twice
+		j.after = m.now
+		j.free = m.top + m.settings.lead
+	}
+	if d.at > 0 {
+		j.forgetShots(m.history.pruned)
+		if j.after = d.at - 1; j.isShot(d.at) {
+			j.after = d.at
+		}
+	}
+}
+
+func (j *modelJob) resumes(now int64) {
+	next := j.next()
+	j.resumed, j.anew = next != 0 && next <= now, next <= j.free
+}
+
+func (m *model) remove(j *modelJob, act *modelAct) {
+	if act.by == "carillon" {
+		retention := m.settings.retention
+		if j.lastDead {
+			retention = max(retention, m.settings.historyDays*modelDay)
+		}
+		retained := m.settings.retention > 0 && m.now >= j.doneAt+retention || m.backLSN >= j.doneLSN
+		if !j.done || len(j.owed) > 0 || !retained {
+			m.fail("reap", j, "the job was deleted by the engine too early: done since %s", modelTime(j.doneAt))
+		}
+		if len(j.live) > 0 {
+			m.fail("reap", j, "the job was deleted by the engine although run %s is not over", j.live[0].key)
+		}
+	}
+	for _, r := range j.live {
+		if r.phase != phaseFlying && r.fence != m.lsn {
+			m.fail("ledger", j, "the job is gone, and run %s still %s", r.key, r.phase)
+		}
+	}
+	j.deleted = true
+	j.owed = nil
+	delete(m.names, j.name)
+}
+
+func (m *model) pause(j *modelJob, act *modelAct) {
+	if j.paused {
+		m.fail("audit", j, "the job was paused twice")
+	}
+	enough := j.def.pauseOnFailure > 0 && j.streak >= j.def.pauseOnFailure
+	if act.by == "carillon" && !enough && m.now > j.tiredLast+m.settings.slack {
+		m.fail("streak", j, "the job was paused after %d runs that died in a row", j.streak)
+	}
+	if len(j.owed) > 0 {
+		m.fail("ledger", j, "the job is paused, and still owes %s", modelList(j.owed))
+	}
+	for _, r := range j.live {
+		if r.key.seq == 0 && r.attempt == 1 && r.phase == phaseWaiting && r.due > m.now {
+			m.fail("ledger", j, "the job is paused, and run %s still waits", r.key)
+		}
+	}
+	j.paused, j.tired, j.resumed = true, 0, false
+}
+
+func (m *model) resume(j *modelJob) {
+	if !j.paused {
+		m.fail("audit", j, "the job was resumed twice")
+	}
+	j.paused, j.streak, j.tired = false, 0, 0
+	j.resumes(m.now)
+}
+
+func (m *model) triggered(j *modelJob, act *modelAct) {
+	if act.runs != 1 {
+		m.fail("audit", j, "the job was triggered, and %d runs began", act.runs)
+	}
+	if act.key == "" {
+		return
+	}
+	if use, used := j.keys[act.key]; used && m.now-use.at < modelDay && m.top == m.high {
+		m.fail("once", j, "the key %q began run %s, and now %s", act.key, use.run, act.gotRun)
+	}
+	j.keys[act.key] = modelUse{run: act.gotRun, at: m.now}
+	if j.used = append(j.used, act.key); len(j.used) > 4 {
+		j.used = slices.Delete(j.used, 0, 1)
+	}
+}

@@ -1,0 +1,255 @@
+package scheduler
+
+import "slices"
+
+// The ends of runs: each needs a cause that the model knows.
+
+// takeRunGone takes in that a run is not live any more. Its outcome is in the same commit.
+func (m *model) takeRunGone(row *modelRow) {
+	r := m.runs[row.key]
+	if r == nil {
+		m.fail("ledger", m.jobs[row.key.job], "run %s came to its end, and was not live", row.key)
+		return
+	}
+	m.gone = append(m.gone, r)
+}
+
+// takeFinal takes in a row of the history.
+func (m *model) takeFinal(row *modelRow) {
+	m.changes = append(m.changes, *row)
+	r := m.runs[row.key]
+	if r == nil {
+		if row.status != "skipped" || row.attempt != 0 {
+			m.fail("ledger", m.jobs[row.key.job], "run %s became %s, and was not live", row.key, row.status)
+			return
+		}
+		m.takeSkipped(row)
+		return
+	}
+	m.counts.finals++
+	m.counts.by[row.status+" "+row.reason]++
+	r.job.note(m.now, row.status, r.key.at, int64(row.attempt), row.reason+" "+row.err)
+	if row.attempt != r.attempt || row.until != 0 || row.deadline != 0 {
+		m.fail("ledger", r.job, "run %s ended at attempt %d, want %d", r.key, row.attempt, r.attempt)
+	}
+	m.checkEnd(r, row)
+	r.status, r.reason, r.ended = row.status, row.reason, m.now
+	m.setTurn(r, false)
+	delete(m.runs, r.key)
+	r.job.drop(r)
+	r.job.freed = m.now
+	if r.status == "dead" || r.status == "cancelled" {
+		m.ended[r.key] = r
+	}
+	m.history.add(m, row)
+}
+
+// checkEnd is a flat switch over the ends of a run.
+func (m *model) checkEnd(r *modelRun, row *modelRow) {
+	j := r.job
+	switch row.status {
+	case "succeeded":
+		m.checkSucceeded(r)
+		j.streak, j.tired, j.lastDead = 0, 0, false
+	case "dead":
+		m.checkDead(r, row)
+		j.lastDead = true
+		m.grow(j)
+	case "skipped":
+		m.checkSkipped(r, row)
+	case "cancelled":
+		m.checkCancelled(r, row)
+	default:
+		m.fail("ledger", j, "run %s became %q", r.key, row.status)
+	}
+}
+
+// grow counts a dead run.
+func (m *model) grow(j *modelJob) {
+	if j.def.pauseOnFailure == 0 || j.deleted {
+		return
+	}
+	j.streak++
+	if j.streak < j.def.pauseOnFailure {
+		return
+	}
+	j.tiredLast = m.now
+	if j.tired == 0 && !j.paused {
+		j.tired = m.now
+	}
+}
+
+func (m *model) checkSucceeded(r *modelRun) {
+	j := r.job
+	if r.phase == phaseFlying && r.answer != nil && r.answer.err == "" && (!j.def.reported || j.deleted) {
+		return
+	}
+	if r.phase == phaseReporting {
+		for _, a := range m.asked {
+			if a.kind == "report" && a.run == r.key && !a.failed && a.fence == r.sent {
+				a.done = m.lsn
+				return
+			}
+		}
+	}
+	m.fail("ledger", j, "run %s succeeded, and nobody said so (it %s)", r.key, r.phase)
+}
+
+func (m *model) checkDead(r *modelRun, row *modelRow) {
+	j := r.job
+	cause := m.failureOf(r, row.err)
+	if cause == nil {
+		m.fail("retry", j, "run %s died of %q, of which the model does not know", r.key, row.err)
+		return
+	}
+	n := int(r.attempt - r.base)
+	_, high := j.def.retry.wait(n, cause.retryAfter)
+	exhausted := n >= j.def.retry.attempts || cause.refused && !j.def.retry.refusals
+	if !exhausted && !j.def.retry.tooOld(r, m.now+high) || j.deleted {
+		m.fail("retry", j, "run %s died after %d attempts (refused %t)", r.key, n, cause.refused)
+	}
+}
+
+// checkSkipped checks why a run that was decided never left.
+func (m *model) checkSkipped(r *modelRun, row *modelRow) {
+	j := r.job
+	if r.sentLife || r.attempt > 1 {
+		m.fail("ledger", j, "run %s was skipped after it was launched", r.key)
+	}
+	ok := false
+	switch row.reason {
+	case "overlap":
+		ok = m.overlaps(r)
+	case "quota":
+		ok = r.counted && r.due <= m.now && len(j.waiting(m.now, r)) >= 1000
+	case "paused":
+		act := m.upcoming(j, "pause", "put")
+		ok = r.key.seq == 0 && act != nil && (act.kind == "pause" || act.def.paused)
+	case "superseded":
+		act := m.upcoming(j, "put")
+		ok = r.key.seq == 0 && act != nil && (!act.def.sameTicks(j.def) || j.done)
+	case "deleted":
+		ok = m.upcoming(j, "delete") != nil
+	}
+	if !ok {
+		m.fail("overlap", j, "run %s was skipped (%s) without cause; its mode is %s, %d are going", r.key, row.reason, r.mode, j.goingBefore(m.lsn))
+	}
+}
+
+// overlaps tells whether a run had to be skipped because of others.
+func (m *model) overlaps(r *modelRun) bool {
+	j := r.job
+	if !r.counted || r.due > m.now || j.goingBefore(m.lsn) == 0 {
+		return false
+	}
+	waiting := j.waiting(m.now, r)
+	for _, q := range waiting {
+		if q.mode == "cancel_other" {
+			return true
+		}
+	}
+	return r.mode == "skip" || r.mode == "buffer_one" && (len(waiting) > 0 || j.freed == m.now)
+}
+
+func (m *model) checkCancelled(r *modelRun, row *modelRow) {
+	j := r.job
+	ok := false
+	switch row.reason {
+	case "requested":
+		act := m.upcoming(j, "cancel")
+		ok = act != nil && act.run == r.key
+	case "deleted":
+		ok = j.deleted || m.upcoming(j, "delete") != nil
+	case "overlap":
+		ok = r.counted && slices.ContainsFunc(j.waiting(m.now, r), func(q *modelRun) bool { return q.mode == "cancel_other" })
+	case "quota":
+		ok = r.attempt > 1 && len(j.waiting(m.now, r)) >= 1000
+	}
+	if !ok {
+		m.fail("overlap", j, "run %s was cancelled (%s) without cause", r.key, row.reason)
+	}
+}
+
+// takeRevival takes in that a run is taken out of the history: it is to live again.
+func (m *model) takeRevival(row *modelRow) {
+	if r := m.ended[row.key]; r == nil || m.upcoming(r.job, "retry") == nil {
+		m.fail("history", m.jobs[row.key.job], "run %s was taken out of the history", row.key)
+	}
+	m.history.remove(row.key)
+}
+
+// launch takes in that a target gets an attempt.
+func (m *model) launch(l modelLaunch) {
+	m.now = l.at
+	m.counts.launches++
+	r := m.runs[l.key]
+	if r == nil {
+		m.fail("launch", m.jobs[l.key.job], "run %s was launched, and is not live", l.key)
+		return
+	}
+	j := r.job
+	j.note(l.at, "launch", l.key.at, int64(l.attempt), "")
+	switch {
+	case j.deleted:
+		m.fail("launch", j, "run %s was launched after the job was deleted", l.key)
+	case l.at < l.key.at || l.at < r.due:
+		m.fail("launch", j, "run %s was launched early: it is due at %s", l.key, modelTime(r.due))
+	case r.phase != phaseWaiting:
+		m.fail("launch", j, "run %s was launched while it %s", l.key, r.phase)
+	case l.attempt != r.attempt:
+		m.fail("launch", j, "run %s was launched with attempt %d, want %d", l.key, l.attempt, r.attempt)
+	case l.fence <= r.sent || l.fence < r.fence || l.fence > m.lsn:
+		m.fail("fence", j, "run %s was launched with fence %d after %d; its attempt began with %d", l.key, l.fence, r.sent, r.fence)
+	case j.paused && r.attempt == 1 && r.key.seq == 0 && r.sent == 0:
+		m.fail("launch", j, "run %s was launched although the job is paused", l.key)
+	}
+	m.checkTurn(r)
+	m.checkInTime(r)
+	r.phase, r.sent, r.sentAttempt, r.sentLife, r.launched = phaseFlying, l.fence, l.attempt, true, l.at
+}
+
+// checkTurn checks that a launch has its turn, and nobody before it.
+func (m *model) checkTurn(r *modelRun) {
+	j := r.job
+	if !r.counted || r.turn {
+		return
+	}
+	if j.going() >= max(1, r.limit) {
+		m.fail("overlap", j, "run %s was launched although %d are going; %d may", r.key, j.going(), r.limit)
+	}
+	for _, q := range j.waiting(m.now, r) {
+		if q.isBefore(r) && m.stepLSN < q.fence {
+			m.fail("order", j, "run %s was launched before %s, which waits for longer", r.key, q.key)
+		}
+	}
+	m.setTurn(r, true)
+}
+
+// isBefore tells whether a run of the same job has its turn first: it was decided before the other, and is due before it.
+func (r *modelRun) isBefore(o *modelRun) bool {
+	if r.due > o.due || r.fence > o.fence || r.loose || o.loose {
+		return false
+	}
+	sameBackfill := r.fence == o.fence && r.key.seq > 0 && o.key.seq > r.key.seq
+	return r.due < o.due || sameBackfill
+}
+
+// checkInTime checks that a launch left as soon as it could.
+func (m *model) checkInTime(r *modelRun) {
+	soonest := max(r.due, m.life, r.decided, m.stepped, r.job.touched)
+	if r.counted {
+		soonest = max(soonest, r.job.freed)
+	}
+	if m.now > soonest+m.settings.slack {
+		m.fail("late", r.job, "run %s was launched at %s, and could have left at %s", r.key, modelTime(m.now), modelTime(soonest))
+	}
+}
+
+// tell takes in what a target says of an attempt.
+func (m *model) tell(key runKey, a *modelAnswer) {
+	r := m.runs[key]
+	if r != nil && r.phase == phaseFlying && r.attempt == a.attempt {
+		r.job.note(m.now, "answer", key.at, int64(a.attempt), a.err)
+		r.answer = a
+	}
+}

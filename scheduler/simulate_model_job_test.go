@@ -1,0 +1,209 @@
+package scheduler
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+)
+
+// modelJob is a job as the model knows it.
+type modelJob struct {
+	id    uint64
+	name  string
+	def   *modelDef
+	ticks modelTicks
+
+	after int64   // every tick of the schedule up to here has its outcome
+	high  int64   // no tick after it ever had an outcome
+	free  int64   // ticks up to here may have none: an update came too late for them
+	owed  []int64 // missed, and still to be fired, ascending
+	shots []int64 // ticks of one-shots that have an outcome
+	runs  int     // of the schedule, fired or owed
+
+	done, paused, deleted bool
+	lastDead              bool // the run that ended last, but for cancelled ones
+	resumed               bool // ticks passed while it was paused, and are not decided
+	anew                  bool // it was resumed, and the process was started anew since
+
+	live      []*modelRun
+	manual    uint32
+	streak    int
+	tired     int64 // when the streak was long enough for a pause; 0 if it is not
+	tiredLast int64 // when it last was
+	freed     int64 // when a run of it last ended
+	touched   int64 // when it was last changed
+	owes      int64 // since when it owes something
+	doneAt    int64
+	doneLSN   uint64
+	keys      map[string]modelUse
+	used      []string // newest of them
+	over      []runKey // newest runs that are final
+
+	lowShare, highShare float64 // of the jitter, as far as known
+
+	went      uint64 // commit before which
+	wentCount int    // so many runs had a turn
+
+	got   []modelRow // rows of the catching up that goes on
+	trail [24]modelNote
+	noted int
+}
+
+// modelUse is a use of an idempotency key.
+type modelUse struct {
+	run runKey
+	at  int64
+}
+
+// modelNote is a line of what happened to a job, written out only if somebody wants to read it.
+type modelNote struct {
+	at   int64
+	what string
+	a, b int64
+	text string
+}
+
+func (j *modelJob) note(at int64, what string, a, b int64, text string) {
+	j.trail[j.noted%len(j.trail)] = modelNote{at, what, a, b, text}
+	j.noted++
+}
+
+// describe tells a job and what happened to it last.
+func (j *modelJob) describe() (lines []string) {
+	lines = append(lines, fmt.Sprintf("job %s (%d): %+v", j.name, j.id&0xfffff, *j.def))
+	lines = append(lines, fmt.Sprintf("  decided up to %s (free %s), next %s, owed %d, runs %d, paused %t, done %t, deleted %t, streak %d",
+		modelTime(j.after), modelTime(j.free), modelTime(j.next()), len(j.owed), j.runs, j.paused, j.done, j.deleted, j.streak))
+	for _, r := range j.live {
+		lines = append(lines, fmt.Sprintf("  live: %s attempt %d fence %d due %s %s turn %t", r.key, r.attempt, r.fence, modelTime(r.due), r.phase, r.turn))
+	}
+	for i := max(0, j.noted-len(j.trail)); i < j.noted; i++ {
+		n := j.trail[i%len(j.trail)]
+		lines = append(lines, fmt.Sprintf("  %s %-9s %s %s %s", modelTime(n.at), n.what, modelTime(n.a), modelNumber(n.b), n.text))
+	}
+	return lines
+}
+
+func modelTime(at int64) string {
+	if at == 0 {
+		return "-"
+	}
+	return time.UnixMilli(at).UTC().Format("2006-01-02T15:04:05.000")
+}
+
+// modelNumber writes an instant or a small number.
+func modelNumber(n int64) string {
+	if n > 1e11 {
+		return modelTime(n)
+	}
+	return fmt.Sprint(n)
+}
+
+// next returns the first tick without an outcome, 0 if there is none.
+func (j *modelJob) next() int64 {
+	if j.done {
+		return 0
+	}
+	return j.ticks.next(j.after)
+}
+
+// nextBound returns the first tick that must get an outcome.
+func (j *modelJob) nextBound() int64 {
+	next := j.next()
+	for next != 0 && next <= j.free {
+		next = j.ticks.next(next)
+	}
+	return next
+}
+
+// restart takes in that the process was started anew.
+func (j *modelJob) restart(now int64) {
+	j.anew = j.resumed
+	if len(j.owed) > 0 {
+		j.owes = now
+	}
+}
+
+// ticksOf returns the ticks of a definition, @every on a grid through an anchor.
+func (m *model) ticksOf(d *modelDef, anchor int64) modelTicks {
+	t := modelTicks{from: d.starts, until: d.ends}
+	switch {
+	case d.every > 0:
+		t.every, t.anchor = d.every, anchor
+	case d.at > 0:
+		t.list = []int64{d.at}
+	default:
+		t.list = m.clocks.cron(d.expr, d.zone)
+	}
+	return t
+}
+
+// count ends the job if it had all its runs.
+func (j *modelJob) count(n int, now int64, lsn uint64) {
+	j.runs += n
+	j.finish(now, lsn)
+}
+
+// finish marks the job as done if no tick will come.
+func (j *modelJob) finish(now int64, lsn uint64) {
+	if !j.done && (j.def.maxRuns > 0 && j.runs >= j.def.maxRuns || j.ticks.next(j.after) == 0) {
+		j.done, j.doneAt, j.doneLSN = true, now, lsn
+	}
+}
+
+// going returns how many runs of a job have its turn.
+func (j *modelJob) going() (n int) {
+	for _, r := range j.live {
+		if r.turn {
+			n++
+		}
+	}
+	return n
+}
+
+// goingBefore returns the same as of the beginning of the commit going on.
+func (j *modelJob) goingBefore(lsn uint64) int {
+	if j.went == lsn {
+		return j.wentCount
+	}
+	return j.going()
+}
+
+// waits returns the runs of a job that are due and have no turn, but one.
+func (j *modelJob) waiting(now int64, but *modelRun) (list []*modelRun) {
+	for _, r := range j.live {
+		if r != but && r.counted && !r.turn && r.phase == phaseWaiting && r.due <= now {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// drop moves a run from the live ones to those that are over.
+func (j *modelJob) drop(r *modelRun) {
+	if j.over = append(j.over, r.key); len(j.over) > 8 {
+		j.over = slices.Delete(j.over, 0, 1)
+	}
+	if i := slices.Index(j.live, r); i >= 0 {
+		j.live = slices.Delete(j.live, i, i+1)
+	}
+}
+
+// jitters takes in by how much a launch is put off, and tells whether that agrees with what is known: a
+// job keeps its share of the jitter, of which no more counts than the time to its next tick.
+func (j *modelJob) jitters(tick, due int64) bool {
+	span := j.def.jitter
+	if next := j.ticks.next(tick); next > tick {
+		span = min(span, next-tick)
+	}
+	off := due - tick
+	if span == 0 || off < 0 || off >= span {
+		return off == 0
+	}
+	low, high := float64(off)/float64(span), float64(off+1)/float64(span)
+	if j.highShare == 0 {
+		j.highShare = 1
+	}
+	j.lowShare, j.highShare = max(j.lowShare, low), min(j.highShare, high)
+	return j.lowShare <= j.highShare+math.SmallestNonzeroFloat64
+}

@@ -1,0 +1,168 @@
+package scheduler
+
+import (
+	"slices"
+)
+
+// The ledger: every tick of a job has exactly one outcome. Since a job's ticks are decided in their
+// order, that comes down to this: whatever is decided next is the next tick that has no outcome.
+
+// fire takes in that a tick became a run.
+func (m *model) fire(j *modelJob, r *modelRow) {
+	tick := r.key.at
+	if i := slices.Index(j.owed, tick); i >= 0 {
+		m.firedOwed(j, i, r)
+		return
+	}
+	next := j.next()
+	switch {
+	case j.paused:
+		m.fail("ledger", j, "tick %s was fired although the job is paused", modelTime(tick))
+	case next == 0:
+		m.fail("window", j, "tick %s was fired, but the job has no further tick", modelTime(tick))
+	case next != tick && !m.passes(j, tick):
+		m.fail("ledger", j, "tick %s was fired; the next without an outcome is %s", modelTime(tick), modelTime(next))
+	case tick > m.high+m.settings.lead:
+		m.fail("ledger", j, "tick %s was decided long before its time", modelTime(tick))
+	case r.due < m.now-m.settings.grace:
+		m.fail("missed", j, "tick %s was fired as if it were on time", modelTime(tick))
+	case !j.jitters(tick, r.due):
+		m.fail("jitter", j, "tick %s is put off by %d ms; the share is known to be in [%g, %g]", modelTime(tick), r.due-tick, j.lowShare, j.highShare)
+	case j.isShot(tick):
+		m.fail("ledger", j, "tick %s was decided before", modelTime(tick))
+	}
+	m.checkDecidedInTime(j, r)
+	m.settleTick(j, tick, tick)
+	j.count(1, m.now, m.lsn)
+}
+
+// checkDecidedInTime checks that a tick was decided when it came within the lead, or as soon as the process could.
+func (m *model) checkDecidedInTime(j *modelJob, r *modelRow) {
+	if soonest := max(r.due, m.life, m.stepped, j.touched); m.now > soonest+m.settings.slack {
+		m.fail("late", j, "tick %s was decided only at %s", modelTime(r.key.at), modelTime(m.now))
+	}
+}
+
+// passes tells whether a tick may be decided although earlier ones are not: after an update those within
+// the lead may be left out, because later ones of the old schedule were decided.
+func (m *model) passes(j *modelJob, tick int64) bool {
+	for next := j.next(); next != 0 && next <= j.free; next = j.ticks.next(next) {
+		if j.ticks.next(next) == tick {
+			return true
+		}
+	}
+	return false
+}
+
+// settleTick takes in that all ticks up to one have their outcomes.
+func (m *model) settleTick(j *modelJob, first, last int64) {
+	if j.def.at > 0 {
+		j.shots = append(j.shots, first)
+	}
+	j.after, j.high = last, max(j.high, last)
+	j.resumed, j.anew = false, false
+	j.finish(m.now, m.lsn)
+}
+
+// forgetShots forgets the one-shots that the history has forgotten.
+func (j *modelJob) forgetShots(day int64) {
+	j.shots = slices.DeleteFunc(j.shots, func(at int64) bool { return at/modelDay < day })
+}
+
+func (j *modelJob) isShot(tick int64) bool { return slices.Contains(j.shots, tick) }
+
+// firedOwed takes in that a tick was fired that the job owed.
+func (m *model) firedOwed(j *modelJob, i int, r *modelRow) {
+	switch {
+	case i > 0:
+		m.fail("missed", j, "the missed tick %s was fired before an earlier one, %s", modelTime(j.owed[i]), modelTime(j.owed[0]))
+	case j.paused:
+		m.fail("missed", j, "the missed tick %s was fired although the job is paused", modelTime(j.owed[i]))
+	case r.due != r.key.at:
+		m.fail("missed", j, "the missed tick %s is put off", modelTime(j.owed[i]))
+	case !m.pace.spend(m.now):
+		m.fail("pace", j, "the missed tick %s was fired too soon after others", modelTime(j.owed[i]))
+	}
+	j.owed = slices.Delete(j.owed, i, i+1)
+	j.owes = m.now
+}
+
+// takeSkipped takes in that ticks of a job do not run, and never did.
+func (m *model) takeSkipped(r *modelRow) {
+	j := m.jobs[r.key.job]
+	if j == nil || j.deleted || r.key.seq != 0 {
+		m.fail("ledger", j, "run %s was skipped, but there is no such job or run", r.key)
+		return
+	}
+	last := max(r.key.at, r.until)
+	m.counts.skipped++
+	j.note(m.now, "skipped", r.key.at, last, r.reason)
+	m.history.add(m, r)
+	switch {
+	case len(j.owed) > 0 && r.key.at <= j.owed[len(j.owed)-1] && m.upcoming(j, "put", "pause") != nil:
+		m.dropOwed(j, r.key.at, last, r.reason)
+	case r.reason == "superseded" || r.reason == "paused" && m.upcoming(j, "put") != nil:
+		m.dropOld(j, r.key.at, last, r.reason)
+	default:
+		m.planned(j, *r)
+	}
+}
+
+// dropOwed takes in that an act made what a job owes void.
+func (m *model) dropOwed(j *modelJob, first, last int64, reason string) {
+	act := m.upcoming(j, "put", "pause")
+	want := "superseded"
+	if act.kind == "pause" || act.def.paused && act.def.sameTicks(j.def) {
+		want = "paused"
+	}
+	n := 0
+	for n < len(j.owed) && j.owed[n] <= last {
+		n++
+	}
+	if reason != want || n == 0 || j.owed[0] != first || j.owed[n-1] != last {
+		m.fail("ledger", j, "owed ticks from %s to %s were dropped as %s, want %s; owed are %d", modelTime(first), modelTime(last), reason, want, len(j.owed))
+		return
+	}
+	j.runs -= n
+	j.owed = slices.Delete(j.owed, 0, n)
+}
+
+// dropOld takes in that an update made undecided ticks of the past void.
+func (m *model) dropOld(j *modelJob, first, last int64, reason string) {
+	act := m.upcoming(j, "put")
+	want := "superseded"
+	if j.paused {
+		want = "paused"
+	}
+	if act == nil || act.def.sameTicks(j.def) || reason != want {
+		m.fail("ledger", j, "ticks from %s to %s were skipped as %s without cause", modelTime(first), modelTime(last), reason)
+		return
+	}
+	end := j.ticks.next(last)
+	if j.next() != first && !m.passes(j, first) || !j.hasTick(last) || last > m.now {
+		m.fail("ledger", j, "ticks from %s to %s were superseded; undecided are those from %s on", modelTime(first), modelTime(last), modelTime(j.next()))
+	}
+	if end != 0 && end <= m.now && end < m.firstOf(j, act.def) {
+		m.fail("ledger", j, "tick %s of the old schedule has no outcome", modelTime(end))
+	}
+	m.settleTick(j, first, last)
+}
+
+// firstOf returns the first tick of a schedule that a job gets now.
+func (m *model) firstOf(j *modelJob, d *modelDef) int64 {
+	t := m.ticksOf(d, j.anchorFor(d, m.now))
+	if d.at > 0 {
+		return d.at
+	}
+	return t.next(m.now)
+}
+
+// anchorFor returns the anchor of a schedule that a job gets: an @every that it has already stays where it is.
+func (j *modelJob) anchorFor(d *modelDef, now int64) int64 {
+	if d.every > 0 && d.sameTicks(j.def) {
+		return j.ticks.anchor
+	}
+	return now
+}
+
+func (j *modelJob) hasTick(at int64) bool { return j.ticks.next(at-1) == at }

@@ -1,0 +1,253 @@
+package scheduler
+
+import (
+	"math"
+	"slices"
+	"strings"
+)
+
+// modelPhase is where a live run is.
+type modelPhase string
+
+// The phases of a live run.
+const (
+	phaseWaiting   modelPhase = "waits"   // for its time or its turn
+	phaseFlying    modelPhase = "flies"   // its target has it and did not answer
+	phaseReporting modelPhase = "reports" // a worker is to report
+)
+
+// modelRun is a run as the model knows it.
+type modelRun struct {
+	key           runKey
+	job           *modelJob
+	phase         modelPhase
+	due, decided  int64
+	attempt, base uint32
+	fence         uint64 // that the newest attempt began with
+	sent          uint64 // highest that a target got
+	sentAttempt   uint32
+	sentLife      bool // in this life of the process
+	launched      int64
+	deadline      int64
+	stale         uint32
+	answer        *modelAnswer // that is not in the log yet
+
+	counted bool // only so many go at a time
+	turn    bool // it is one of those
+	limit   int
+	loose   bool   // the limit changed while it waited: its place among others is not checked
+	mode    string // what it does if it has to wait
+	payload bool   // of its own
+
+	status string // final, "" if it is live
+	reason string
+	ended  int64
+}
+
+// restart takes in that the process was started anew.
+func (r *modelRun) restart(now int64) {
+	r.sentLife, r.answer = false, nil
+	if r.phase == phaseFlying {
+		r.phase = phaseWaiting
+	}
+	if limit := r.job.def.limit(); !r.job.deleted {
+		r.counted, r.limit = limit > 0, limit
+	}
+	r.turn = r.counted && (r.phase == phaseReporting || r.attempt > r.base+1)
+	switch {
+	case r.key.seq > 0 || r.base > 0:
+		r.mode = "wait"
+	case r.due > now || r.job.def.overlap == "cancel_other":
+		r.mode = r.job.def.overlap
+	default:
+		r.mode = "wait"
+	}
+}
+
+// setTurn gives a run its turn, or takes it.
+func (m *model) setTurn(r *modelRun, turn bool) {
+	j := r.job
+	if j.went != m.lsn {
+		j.went, j.wentCount = m.lsn, j.going()
+	}
+	if r.turn && !turn {
+		j.freed = m.now
+	}
+	r.turn = turn
+}
+
+// takeRun takes in a row of a live run.
+func (m *model) takeRun(row *modelRow) {
+	r := m.runs[row.key]
+	if r == nil {
+		m.begin(row)
+		return
+	}
+	r.job.note(m.now, row.status, r.key.at, int64(row.attempt), row.err)
+	switch {
+	case row.stale == r.stale+1:
+		m.refused(r, row)
+		return
+	case row.base != r.base:
+		m.fail("retry", r.job, "run %s counts from attempt %d now, not %d", r.key, row.base, r.base)
+	case row.status == "retrying" && row.attempt == r.attempt+1:
+		m.again(r, row)
+	case row.status == "running" && row.attempt == r.attempt && r.phase == phaseReporting:
+		m.extended(r, row)
+		return
+	case row.status == "running" && row.attempt == r.attempt:
+		m.reporting(r, row)
+	default:
+		m.fail("ledger", r.job, "run %s became %s at attempt %d; it is at %d", r.key, row.status, row.attempt, r.attempt)
+	}
+	m.changes = append(m.changes, *row)
+}
+
+// begin takes in a run that is new.
+func (m *model) begin(row *modelRow) {
+	j := m.jobs[row.key.job]
+	switch {
+	case j == nil || j.deleted:
+		m.fail("ledger", j, "run %s has no job", row.key)
+		return
+	case m.ended[row.key] != nil && (row.key.seq > 0 || row.status != "pending" || row.key.at > j.free):
+		m.revive(row)
+		return
+	case row.status != "pending" || row.attempt != 1 || row.base != 0 || row.fence != m.lsn:
+		m.fail("ledger", j, "run %s begins as %s with attempt %d and fence %d", row.key, row.status, row.attempt, row.fence)
+	}
+	r := &modelRun{key: row.key, job: j, phase: phaseWaiting, due: row.due, decided: m.now, attempt: 1, fence: row.fence, mode: j.def.overlap}
+	r.limit = j.def.limit()
+	r.counted = r.limit > 0
+	j.note(m.now, "run", r.key.at, r.due, "")
+	m.counts.fired++
+	if r.key.seq == 0 {
+		if slices.Contains(j.owed, r.key.at) {
+			r.mode = "wait"
+		}
+		m.fire(j, row)
+	} else {
+		r.mode = "wait"
+		r.payload = m.beginManual(j, row)
+	}
+	m.runs[r.key] = r
+	j.live = append(j.live, r)
+	m.changes = append(m.changes, *row)
+}
+
+// beginManual takes in a run that somebody asked for, and tells whether it has a payload of its own.
+func (m *model) beginManual(j *modelJob, row *modelRow) (payload bool) {
+	act := m.upcoming(j, "trigger", "backfill")
+	j.manual++
+	switch {
+	case act == nil:
+		m.fail("ledger", j, "run %s was asked for by nobody", row.key)
+		return false
+	case row.key.seq != j.manual || row.due != m.now:
+		m.fail("ledger", j, "the manual run %s is number %d and due at %s", row.key, j.manual, modelTime(row.due))
+	case act.kind == "trigger" && row.key.at != m.now:
+		m.fail("ledger", j, "the run %s was triggered at %s", row.key, modelTime(m.now))
+	case act.kind == "backfill" && (row.key.at < act.from || row.key.at >= act.to):
+		m.fail("ledger", j, "run %s is outside of what was to be filled", row.key)
+	}
+	act.gotRun = row.key
+	act.runs++
+	return act.kind == "trigger" && act.length > 0
+}
+
+// revive takes in that a run that was over begins another attempt by hand.
+func (m *model) revive(row *modelRow) {
+	r := m.ended[row.key]
+	j := r.job
+	delete(m.ended, row.key)
+	j.note(m.now, "revived", row.key.at, int64(row.attempt), "")
+	act := m.upcoming(j, "retry")
+	if act == nil || act.run != row.key {
+		m.fail("ledger", j, "run %s lives again, and nobody asked for it", row.key)
+	}
+	if row.status != "retrying" || row.attempt != r.attempt+1 || row.base != r.attempt || row.fence != m.lsn || row.due != max(m.now, row.key.at) {
+		m.fail("retry", j, "run %s is retried by hand with attempt %d after %d and %d, fence %d", row.key, row.attempt, row.base, r.attempt, row.fence)
+	}
+	*r = modelRun{
+		key: r.key, job: j, phase: phaseWaiting, due: row.due, decided: m.now, attempt: row.attempt, base: row.base, fence: row.fence,
+		payload: r.payload, sent: r.sent, sentAttempt: r.sentAttempt, stale: row.stale, mode: "wait", limit: j.def.limit(),
+	}
+	r.counted = r.limit > 0
+	m.runs[r.key] = r
+	j.live = append(j.live, r)
+	m.changes = append(m.changes, *row)
+}
+
+// again takes in that a failed attempt is followed by another.
+func (m *model) again(r *modelRun, row *modelRow) {
+	j := r.job
+	cause := m.failureOf(r, row.err)
+	if cause == nil {
+		m.fail("retry", j, "attempt %d of run %s ended with %q, of which the model does not know", r.attempt, r.key, row.err)
+		return
+	}
+	n := int(r.attempt - r.base)
+	low, high := j.def.retry.wait(n, cause.retryAfter)
+	switch {
+	case j.deleted:
+		m.fail("retry", j, "run %s is retried although its job is gone", r.key)
+	case n >= j.def.retry.attempts:
+		m.fail("retry", j, "run %s is retried after %d attempts", r.key, n)
+	case cause.refused && !j.def.retry.refusals:
+		m.fail("retry", j, "run %s is retried although it was refused", r.key)
+	case row.due < m.now+low || row.due > max(m.now+high, r.key.at):
+		m.fail("retry", j, "attempt %d of run %s is due after %d ms, want %d to %d", row.attempt, r.key, row.due-m.now, low, high)
+	case j.def.retry.tooOld(r, row.due):
+		m.fail("retry", j, "attempt %d of run %s is due after its max_age", row.attempt, r.key)
+	case row.fence != m.lsn:
+		m.fail("fence", j, "attempt %d of run %s has fence %d", row.attempt, r.key, row.fence)
+	}
+	r.attempt, r.fence, r.due, r.phase, r.deadline, r.answer = row.attempt, row.fence, row.due, phaseWaiting, 0, nil
+	r.decided = m.now
+}
+
+// wait returns the least and the most time between the failure of the n-th attempt and the next.
+func (p *modelRetry) wait(n int, retryAfter int64) (low, high int64) {
+	wait := float64(p.first)
+	for range n - 1 {
+		wait = min(wait*p.multiplier, float64(p.most))
+	}
+	retryAfter = min(retryAfter, 24*3600*1000)
+	low = max(int64(wait), retryAfter)
+	high = max(int64(math.Ceil(wait*(1+p.jitter)))+1, retryAfter)
+	return low, high
+}
+
+func (p *modelRetry) tooOld(r *modelRun, due int64) bool {
+	return p.maxAge > 0 && r.base == 0 && due-r.key.at > p.maxAge
+}
+
+// failureOf returns why the current attempt of a run failed: what its target said, what its worker
+// reported, or that no report came in time.
+func (m *model) failureOf(r *modelRun, text string) *modelAnswer {
+	if r.answer != nil && r.answer.err == text && r.phase == phaseFlying {
+		return r.answer
+	}
+	if lost := r.key.at/modelDay < m.history.pruned; r.payload && lost && strings.HasPrefix(text, "read the job") {
+		return &modelAnswer{err: text} // its payload went with the history
+	}
+	if r.phase != phaseReporting {
+		return nil
+	}
+	if strings.HasPrefix(text, "no report came until") {
+		if m.now < r.deadline {
+			m.fail("report", r.job, "run %s ended for want of a report before its deadline %s", r.key, modelTime(r.deadline))
+		}
+		if soonest := max(r.deadline, m.life, m.stepped); m.now > soonest+m.settings.slack {
+			m.fail("report", r.job, "the deadline %s of run %s passed unnoticed", modelTime(r.deadline), r.key)
+		}
+		return &modelAnswer{err: text}
+	}
+	for _, a := range m.asked {
+		if a.kind == "report" && a.run == r.key && a.failed && a.text == text && a.fence == r.sent {
+			a.done = m.lsn
+			return &modelAnswer{err: text}
+		}
+	}
+	return nil
+}

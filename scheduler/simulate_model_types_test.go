@@ -1,0 +1,158 @@
+package scheduler
+
+// The words of the model. It knows the product by nothing but what callers, targets and the log see:
+// these files import neither job nor wheel, and use no type of this package but their own.
+
+// modelDef is a definition of a job. Lengths and times are milliseconds.
+type modelDef struct {
+	expr, zone   string
+	at           int64 // of a one-shot
+	every        int64
+	starts, ends int64
+	maxRuns      int
+	jitter       int64
+
+	reported bool
+	timeout  int64
+	retry    modelRetry
+
+	pauseOnFailure int
+	overlap        string
+	maxConcurrent  int
+	missed         string
+	window         int64
+	maxCatchup     int
+	paused         bool
+}
+
+type modelRetry struct {
+	attempts            int
+	first, most, maxAge int64
+	multiplier, jitter  float64
+	refusals            bool // are retried, too
+}
+
+// sameTicks tells whether two definitions have one schedule.
+func (d *modelDef) sameTicks(o *modelDef) bool {
+	return d.expr == o.expr && d.zone == o.zone && d.at == o.at && d.every == o.every && d.starts == o.starts && d.ends == o.ends
+}
+
+// limit returns how many runs may go on at a time, 0 for any number.
+func (d *modelDef) limit() int {
+	if d.overlap == "allow" {
+		return d.maxConcurrent
+	}
+	return 1
+}
+
+// runKey is the identity of a run.
+type runKey struct {
+	job uint64
+	at  int64
+	seq uint32
+}
+
+// rowKind says what a row of the log is about.
+type rowKind int
+
+const (
+	rowRun       rowKind = iota + 1 // a live run
+	rowRunGone                      // a live run is none any more
+	rowFinal                        // a run in the history
+	rowFinalGone                    // a run of the history is taken out
+	rowDead                         // a dead run is listed
+	rowDeadGone
+	rowDebt
+	rowDebtGone
+	rowAudit
+	rowNotice
+	rowNoticeGone
+	rowPruned // the buckets of the history before a day are gone
+)
+
+// modelRow is a change in the log.
+type modelRow struct {
+	kind rowKind
+	key  runKey
+
+	// Of a run.
+	status, reason, err string
+	until, due          int64
+	attempt, base       uint32
+	fence               uint64
+	deadline            int64
+	stale               uint32
+
+	ranges [][2]int64 // of a debt
+
+	action, name, detail, by string // of the audit log
+
+	dead, event bool   // of a notice
+	lsn         uint64 // of a notice
+	seq         uint32 // of a notice
+
+	day int64 // of what is pruned
+}
+
+// modelCommit is a commit that is durable, whether or not its effects came out.
+type modelCommit struct {
+	lsn  uint64
+	at   int64 // the wall clock of its step
+	rows []modelRow
+}
+
+// modelLaunch is what a target gets.
+type modelLaunch struct {
+	key     runKey
+	name    string
+	attempt uint32
+	fence   uint64
+	at      int64
+}
+
+// modelAnswer is what a target says of an attempt.
+type modelAnswer struct {
+	attempt    uint32
+	err        string
+	refused    bool
+	retryAfter int64
+}
+
+// modelAct is what somebody asks for.
+type modelAct struct {
+	kind string // put, pause, resume, delete, trigger, backfill, report, extend, cancel, retry
+	name string
+	by   string
+
+	def      *modelDef
+	key      string // of a trigger
+	from, to int64  // of a backfill
+	run      runKey
+	fence    uint64
+	failed   bool
+	text     string // the error of a report
+	length   int64  // of an extension
+
+	want     string // the answer that is expected: a code, "" for success, "?" for either
+	begun    bool
+	idle     bool   // there is nothing to do
+	done     uint64 // commit that did it, 0 if none did
+	until    int64  // of an extension: what the model expects
+	answered bool
+
+	// What came of it, as the caller was told.
+	code     string
+	lost     bool // nobody knows
+	runs     int
+	gotRun   runKey
+	deadline int64
+}
+
+// modelSettings are those of the engine.
+type modelSettings struct {
+	lead, grace, retention int64
+	historyDays            int64
+	rate                   float64 // runs a second, 0 if the engine chooses
+	dead, events           bool
+	slack                  int64 // by how much anything may be late because commits are slow
+}

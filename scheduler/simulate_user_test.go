@@ -1,0 +1,158 @@
+package scheduler
+
+import (
+	"fmt"
+)
+
+// begin lets the world be busy: jobs are registered, changed and asked for, the clock is set, and the
+// model looks around now and then.
+func (w *world) begin() {
+	for i := range w.plan.jobs {
+		name := fmt.Sprintf("job-%d-%d", i, i%3)
+		w.names = append(w.names, name)
+		w.after(w.between(0, w.plan.span.Milliseconds()/20), func() { w.doWhenUp(w.put(name), 1000) })
+	}
+	w.again(w.plan.pause.Milliseconds(), w.act)
+	w.again(w.plan.clock.Milliseconds(), w.setClock)
+	w.again(w.plan.sweep.Milliseconds(), w.look)
+}
+
+// again lets something happen at random times, so many milliseconds apart on average.
+func (w *world) again(mean int64, run func()) {
+	w.after(1+int64(w.rng.ExpFloat64()*float64(mean)), func() {
+		run()
+		w.again(mean, run)
+	})
+}
+
+// setClock sets the wall clock forward or back.
+func (w *world) setClock() {
+	most := w.plan.clockMax.Milliseconds()
+	w.model.now = w.wall()
+	w.offset += w.rng.Int64N(2*most+1) - most
+	w.model.setClock(w.wall())
+}
+
+// look lets the model look around, when the engine has come to rest.
+func (w *world) look() {
+	w.settle()
+	if !w.alive || w.model.broken != "" {
+		return
+	}
+	w.model.sweep(w.wall())
+	if w.chance(10) {
+		w.readHistory()
+	}
+}
+
+// act lets somebody do something, mostly about when a tick of the job is due.
+func (w *world) act() {
+	name := w.names[w.rng.IntN(len(w.names))]
+	wait := int64(0)
+	if j := w.model.names[name]; j != nil && w.chance(2) {
+		if next := j.next(); next > w.wall() && next < w.wall()+10*w.plan.scale.Milliseconds() {
+			wait = max(0, next-w.wall()-int64(w.rng.IntN(int(2*w.plan.settings.Lead.Milliseconds())))+int64(w.rng.IntN(50)))
+		}
+	}
+	if w.chance(6) { // and once more, before the dust has settled
+		w.after(wait+w.between(0, 2*w.plan.settings.Lead.Milliseconds()), func() { w.do(w.choose(name)) })
+	}
+	w.after(wait, func() {
+		acts := []*modelAct{w.choose(name)}
+		for w.chance(4) {
+			acts = append(acts, w.chooseAlongside(w.names[w.rng.IntN(len(w.names))], name))
+		}
+		for range w.rng.IntN(3) {
+			if w.alive {
+				w.turn()
+			}
+		}
+		w.do(acts...)
+	})
+}
+
+// actor makes up who does something: nobody does two things, so that the audit log tells them apart.
+func (w *world) actor() string {
+	w.actors++
+	return fmt.Sprintf("user-%d", w.actors)
+}
+
+// choose draws what somebody does with a job.
+func (w *world) choose(name string) *modelAct {
+	j := w.model.names[name]
+	switch n := w.rng.IntN(100); {
+	case j == nil:
+		return w.put(name)
+	case j.paused && n < 50:
+		return &modelAct{kind: "resume", name: name, by: w.actor()}
+	case n < 20:
+		return w.put(name)
+	case n < 30:
+		return &modelAct{kind: "pause", name: name, by: w.actor()}
+	case n < 34:
+		return &modelAct{kind: "resume", name: name, by: w.actor()}
+	case n < 38:
+		return &modelAct{kind: "delete", name: name, by: w.actor()}
+	case n < 58:
+		return w.trigger(name)
+	case n < 64:
+		return w.backfill(j)
+	case n < 82 && len(j.live) > 0:
+		return &modelAct{kind: "cancel", name: name, by: w.actor(), run: j.live[w.rng.IntN(len(j.live))].key}
+	case len(j.over) > 0:
+		return &modelAct{kind: pick(w.chance(6), "cancel", "retry"), name: name, by: w.actor(), run: j.over[w.rng.IntN(len(j.over))]}
+	}
+	return w.trigger(name)
+}
+
+// chooseAlongside draws what somebody else does at the same time, mostly with another job. It must be
+// nothing that has to be tried again, or the order of the two would be nobody's to say.
+func (w *world) chooseAlongside(name, other string) *modelAct {
+	if w.chance(2) {
+		name = other
+	}
+	kind := []string{"pause", "resume", "trigger", "trigger", "delete"}[w.rng.IntN(5)]
+	return &modelAct{kind: kind, name: name, by: w.actor()}
+}
+
+// put registers a job, or changes it: altogether, or only how it runs.
+func (w *world) put(name string) *modelAct {
+	d := w.newDef()
+	j := w.model.names[name]
+	if j != nil && w.chance(2) && (j.def.at == 0 || !j.done) {
+		o := *j.def
+		o.overlap, o.maxConcurrent, o.missed, o.window, o.maxCatchup = d.overlap, d.maxConcurrent, d.missed, d.window, d.maxCatchup
+		o.retry, o.jitter, o.maxRuns, o.reported, o.paused = d.retry, d.jitter, d.maxRuns, d.reported, d.paused
+		d = &o
+	}
+	if j == nil && d.at > 0 && w.chance(3) {
+		d.at -= (d.at - w.wall()) / 1000 * 1000 // just now, or a little while ago
+		d.at -= w.between(0, d.window) / 1000 * 1000
+		d.expr = "@at " + modelTime(d.at) + "Z"
+	}
+	return &modelAct{kind: "put", name: name, by: w.actor(), def: d}
+}
+
+func (w *world) trigger(name string) *modelAct {
+	a := &modelAct{kind: "trigger", name: name, by: w.actor(), length: int64(w.rng.IntN(2))}
+	if w.chance(2) {
+		if w.chance(2) {
+			w.keys++
+		}
+		a.key = fmt.Sprintf("key-%d", max(0, w.keys-w.rng.IntN(3)))
+		if j := w.model.names[name]; j != nil && len(j.used) > 0 && w.chance(2) {
+			a.key = j.used[w.rng.IntN(len(j.used))]
+		}
+	}
+	return a
+}
+
+func (w *world) backfill(j *modelJob) *modelAct {
+	to := w.wall() - w.between(0, 10*w.plan.scale.Milliseconds())
+	a := &modelAct{kind: "backfill", name: j.name, by: w.actor(), to: to, length: int64(1 + w.rng.IntN(30))}
+	a.from = max(w.plan.start.UnixMilli(), to-1-w.between(0, 40*w.plan.scale.Milliseconds()))
+	if a.from >= a.to {
+		a.from = a.to - 1
+	}
+	return a
+}

@@ -1,0 +1,267 @@
+package scheduler
+
+import (
+	"container/heap"
+	"errors"
+	"hash"
+	"hash/fnv"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/carillon-io/carillon/job"
+)
+
+// world drives a real engine through virtual time, with its callers, targets, workers and faults, and
+// tells the model of all that can be seen from outside. It does on one goroutine what the loop, the
+// feeders and the tick do on theirs, and jumps from one event to the next.
+type world struct {
+	t     testing.TB
+	plan  *simPlan
+	rng   *rand.Rand
+	model *model
+	hash  hash.Hash64 // of all commits and launches
+
+	opts   Options
+	engine *Engine
+	gather gathering
+	feeder *feeder
+	inbox  []*ticket // not yet in a step
+	calls  calls
+
+	store *memStore
+	tail  []byte // the last commit, if it is durable and the process died before its effects came out
+	fate  int    // commits until the process dies; negative: it does not
+	lose  bool   // the commit at which it dies
+
+	passed, offset int64 // real milliseconds; what the wall clock adds to them
+	stepAt         int64 // wall clock of the step going on
+	delayed        int64 // by slow commits, in all
+	events         eventQueue
+	eventSeq       uint64
+	end            int64
+
+	alive   bool
+	life    int
+	last    *Core // of the life before, if the store has all that it knew
+	targets map[string]*target
+	flights map[job.RunID]*attempt
+	landing []*attempt
+	errors  int
+	keys    int // of triggers, made up so far
+	actors  int
+	names   []string
+	telling bool
+	low     []byte // where the next notices are
+}
+
+// errDied is what a process gets to see of its death.
+var errDied = errors.New("the process died")
+
+func newWorld(t testing.TB, p *simPlan) *world {
+	w := &world{
+		t: t, plan: p, rng: rand.New(rand.NewPCG(p.seed, 7)), store: newMemStore(), hash: fnv.New64a(),
+		passed: p.start.UnixMilli(), targets: make(map[string]*target), flights: make(map[job.RunID]*attempt), fate: -1,
+	}
+	w.end = w.passed + p.span.Milliseconds()
+	w.model = newModel(p.modelSettings(), newModelClocks(p.start.Add(-48*time.Hour), p.start.Add(p.span+p.margin())))
+	w.opts = Options{
+		Log: w, Store: w.store, Sender: w, Clock: w, Settings: p.settings,
+		Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
+	}
+	if p.settings.DeadLetters {
+		w.opts.Announcer = w
+	}
+	var b job.Batch
+	b.PutMeta(metaNextID, 1<<20|1) // or they would begin at a random place
+	if err := w.store.Apply(job.Position{}, b.Bytes()); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// Now implements Clock.
+func (w *world) Now() time.Time { return time.UnixMilli(w.wall()).UTC() }
+
+func (w *world) wall() int64 { return w.passed + w.offset }
+
+// run lets the world go on until its end, or until the model finds something wrong.
+func (w *world) run() {
+	w.begin()
+	w.open()
+	for w.model.broken == "" {
+		w.settle()
+		at := w.nextAt()
+		if at > w.end {
+			break
+		}
+		if w.passed = max(w.passed, at); w.chance(2) {
+			w.settle()
+		}
+		for len(w.events) > 0 && w.events[0].at <= w.passed && w.model.broken == "" {
+			heap.Pop(&w.events).(*event).run()
+		}
+	}
+	w.finish()
+}
+
+// nextAt returns when something happens next.
+func (w *world) nextAt() int64 {
+	next := w.end + 1
+	if len(w.events) > 0 {
+		next = w.events[0].at
+	}
+	if !w.alive {
+		return next
+	}
+	for _, at := range []job.Millis{w.gather.wakeAt, w.engine.pad.nextDue(), w.engine.pad.nextFar()} {
+		if at != 0 {
+			next = min(next, int64(at)-w.offset)
+		}
+	}
+	return next
+}
+
+// settle lets the engine come to rest.
+func (w *world) settle() {
+	for n := 0; w.alive && w.model.broken == ""; n++ {
+		if !w.turn() {
+			return
+		}
+		if n == 100_000 {
+			w.model.fail("rest", nil, "the engine does not come to rest")
+		}
+	}
+}
+
+// turn lets every part of the engine do what it has to do, once, and tells whether there was something.
+func (w *world) turn() bool {
+	moved := w.doChores()
+	moved = w.feed() || moved
+	moved = w.tick() || moved
+	moved = w.land() || moved
+	if w.mustStep() {
+		w.step()
+		moved = true
+	}
+	return moved
+}
+
+func (w *world) feed() bool {
+	chunk, _ := w.engine.pad.unreadChunk(job.MillisOf(w.Now()), nil)
+	some := len(chunk) > 0
+	w.feeder.readAll(chunk)
+	return some
+}
+
+func (w *world) tick() bool {
+	before := w.model.counts.launches
+	more, _ := w.engine.pad.launchDue(job.MillisOf(w.Now()), nil)
+	return more || w.model.counts.launches > before
+}
+
+// mustStep tells whether the loop would make a step.
+func (w *world) mustStep() bool {
+	w.collect()
+	_, outcomes := w.engine.outcomes.oldest()
+	due := w.gather.wakeAt != 0 && int64(w.gather.wakeAt) <= w.wall()
+	return outcomes || due || len(w.inbox) > 0 || w.gather.held != nil
+}
+
+// collect takes proposals out of the channel, so that nobody waits at it.
+func (w *world) collect() {
+	for {
+		select {
+		case t := <-w.engine.proposals:
+			w.inbox = append(w.inbox, t)
+		default:
+			return
+		}
+	}
+}
+
+// step makes one step as the loop does.
+func (w *world) step() {
+	g := &w.gather
+	g.tickets, g.proposals, g.bytes = g.tickets[:0], g.proposals[:0], 0
+	clear(g.taken)
+	if t := g.held; t != nil {
+		g.held = nil
+		g.add(t)
+	}
+	for len(w.inbox) > 0 && g.held == nil {
+		t := w.inbox[0]
+		w.inbox = w.inbox[1:]
+		g.add(t)
+	}
+	w.stepAt = w.wall()
+	w.model.see(w.stepAt)
+	if err := w.engine.stepOnce(g); err != nil {
+		w.die()
+	}
+}
+
+// doChores does what a goroutine beside the loop does. A select would choose at random.
+func (w *world) doChores() bool {
+	e := w.engine
+	var err error
+	switch {
+	case len(e.chores.reaps) > 0:
+		err = e.reap(w.t.Context(), <-e.chores.reaps)
+	case len(e.chores.pauses) > 0:
+		err = e.autoPause(w.t.Context(), <-e.chores.pauses)
+	case len(e.chores.notices) > 0:
+		<-e.chores.notices
+		w.tellSoon()
+	default:
+		return false
+	}
+	if err != nil {
+		w.model.fail("chores", nil, "%v", err)
+	}
+	return true
+}
+
+func (w *world) chance(n int) bool { return w.rng.IntN(n) == 0 }
+
+// between returns a random length, mostly short ones.
+func (w *world) between(low, high int64) int64 {
+	return low + int64(float64(high-low)*w.rng.Float64()*w.rng.Float64())
+}
+
+// event is something that happens at a time.
+type event struct {
+	at  int64
+	seq uint64
+	run func()
+}
+
+// after lets something happen after so many milliseconds.
+func (w *world) after(millis int64, run func()) {
+	w.eventSeq++
+	heap.Push(&w.events, &event{at: w.passed + millis, seq: w.eventSeq, run: run})
+}
+
+// eventQueue orders events by time and arrival; it implements heap.Interface.
+type eventQueue []*event
+
+func (q eventQueue) Len() int { return len(q) }
+
+func (q eventQueue) Less(i, j int) bool {
+	return q[i].at < q[j].at || q[i].at == q[j].at && q[i].seq < q[j].seq
+}
+
+func (q eventQueue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+
+// Push implements heap.Interface.
+func (q *eventQueue) Push(x any) { *q = append(*q, x.(*event)) }
+
+// Pop implements heap.Interface.
+func (q *eventQueue) Pop() any {
+	n := len(*q) - 1
+	e := (*q)[n]
+	*q = (*q)[:n]
+	return e
+}
