@@ -63,7 +63,7 @@ func (c *Core) pause(p *Pause) {
 		p.Err = errUnknownJob(p.Name)
 		return
 	}
-	if r.flags.Is(job.FlagPaused) == !p.Resume {
+	if r.flags.Is(job.FlagPaused) == !p.Resume || p.IfFailing && !c.isFailing(r) {
 		c.relaunch(p.Withdrawn)
 		return
 	}

@@ -108,7 +108,7 @@ func (e *Engine) autoPause(ctx context.Context, a AutoPause) error {
 		return err
 	}
 	tenant, name := rec.Def.Tenant, rec.Def.Name
-	p := &Pause{Tenant: tenant, Name: name, Hash: e.hasher.hash(tenant, name), Actor: job.ActorEngine, Reason: a.Reason}
+	p := &Pause{Tenant: tenant, Name: name, Hash: e.hasher.hash(tenant, name), Actor: job.ActorEngine, Reason: a.Reason, IfFailing: true}
 	return e.enqueue(ctx, newTicket(p))
 }
 

@@ -106,6 +106,7 @@ type Pause struct {
 	Hash         nameHash
 	Actor        job.Actor
 	Resume       bool
+	IfFailing    bool // only if the failures in a row that are the reason have not ended meanwhile
 	Reason       string
 	Withdrawn    []Launch
 }

@@ -210,7 +210,7 @@ func (s *sim) doChores() {
 				continue
 			}
 			s.proposeOnly(&Pause{
-				Tenant: rec.Def.Tenant, Name: rec.Def.Name, Hash: s.hash(rec.Def.Name), Actor: job.ActorEngine, Reason: a.Reason,
+				Tenant: rec.Def.Tenant, Name: rec.Def.Name, Hash: s.hash(rec.Def.Name), Actor: job.ActorEngine, Reason: a.Reason, IfFailing: true,
 			})
 		case <-s.engine.chores.replan:
 			for p := (&Replan{From: 1}); p.From != 0; p = (&Replan{From: p.Next}) {

@@ -26,6 +26,12 @@ func (c *Core) extendStreak(p *profileEntry, run *job.Run) {
 	}
 }
 
+// isFailing tells whether enough runs of a job in a row ended dead.
+func (c *Core) isFailing(r *hotRow) bool {
+	most := c.profiles.get(r.profile).PauseOnFailure
+	return most > 0 && c.streaks[r.id] >= most
+}
+
 // fitReason cuts a text to what the reason of a pause may have.
 func fitReason(s string) string {
 	if len(s) <= job.ReasonBytesMax {
