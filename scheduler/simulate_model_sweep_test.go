@@ -164,7 +164,6 @@ func (m *model) checkDeaths() {
 type modelHistory struct {
 	rows   map[uint64]map[runKey]modelRow // by job
 	pruned int64                          // days before it are gone
-	since  int64                          // when a commit could have pruned more
 }
 
 // modelWitnesses is of how many jobs one has its history kept.
