@@ -34,11 +34,8 @@ func (m *aheadMemory) forget(passed job.Millis) {
 // decidedAhead returns an instant that no decided tick of a job lies behind, and that is not before
 // now: a new schedule begins after it.
 func (c *Core) decidedAhead(r *hotRow, old *profileEntry) job.Millis {
-	after := max(c.now, c.ahead.ticks[r.id])
-	switch {
-	case !r.flags.Is(job.FlagLastManual):
-		after = max(after, r.last)
-	case c.now < c.ahead.loaded:
+	after := max(c.now, c.ahead.ticks[r.id], r.last)
+	if r.flags.Is(job.FlagLastManual) && c.now < c.ahead.loaded {
 		after = max(after, c.ahead.loaded)
 	}
 	if r.flags.Is(job.FlagCompleted) {

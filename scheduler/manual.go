@@ -57,8 +57,10 @@ func (c *Core) backfill(p *Backfill) {
 // manualRun numbers a manual run of a job.
 func (c *Core) manualRun(r *hotRow, at job.Millis) job.Run {
 	r.manual++
-	r.last = at
-	r.flags |= job.FlagLastManual
+	if at >= r.last || r.flags.Is(job.FlagLastManual) { // else the newest tick is newer
+		r.last = at
+		r.flags |= job.FlagLastManual
+	}
 	return job.Run{ID: job.RunID{Job: r.id, At: at, Seq: r.manual}, Due: c.now}
 }
 
