@@ -43,7 +43,7 @@ func (l *loaded) close() error {
 }
 
 // idleWait is how long a server is left alone before its memory is read.
-const idleWait = 5 * time.Second
+const idleWait = 10 * time.Second
 
 // loadBulk registers jobs on a fresh server. The server is nil if that failed.
 func loadBulk(s *stand, count int) (*result, *loaded) {
