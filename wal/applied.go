@@ -20,12 +20,9 @@ func (l *Log) CheckApplied(applied Position) error {
 	if applied.LSN < base.LSN {
 		return l.mismatch(applied, base, "the log begins after it: commits between them are missing")
 	}
-	found := base
-	if applied.LSN > base.LSN {
-		var err error
-		if found, err = l.positionOf(applied.LSN); err != nil {
-			return fmt.Errorf("check applied: %w", err)
-		}
+	found, err := l.PositionOf(applied.LSN)
+	if err != nil {
+		return fmt.Errorf("check applied: %w", err)
 	}
 	if found != applied {
 		return l.mismatch(applied, found, "they have different histories")
@@ -37,12 +34,22 @@ func (l *Log) mismatch(applied, found Position, reason string) error {
 	return &MismatchError{Dir: l.opts.Dir, Applied: applied, Log: found, Reason: reason}
 }
 
-// positionOf reads the position of a kept commit.
-func (l *Log) positionOf(lsn LSN) (Position, error) {
+// PositionOf returns the position of a kept commit, or Base for Base's LSN. It returns ErrOutOfRange
+// for any other LSN, ErrClosed, or the error of a read. It reads at most one segment.
+func (l *Log) PositionOf(lsn LSN) (Position, error) {
+	if base := l.Base(); lsn == base.LSN {
+		return base, nil
+	}
+	if first, last := l.First(), l.Last().LSN; lsn > last {
+		return Position{}, fmt.Errorf("position of LSN %d: %w: the log keeps %d to %d", lsn, ErrOutOfRange, first, last)
+	}
 	r, err := l.NewReader(lsn)
 	if err != nil {
-		return Position{}, err
+		return Position{}, fmt.Errorf("position of LSN %d: %w", lsn, err)
 	}
 	f, err := r.Next()
-	return f.Position, errors.Join(err, r.Close())
+	if err := errors.Join(err, r.Close()); err != nil {
+		return Position{}, fmt.Errorf("position of LSN %d: %w", lsn, err)
+	}
+	return f.Position, nil
 }

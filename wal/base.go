@@ -12,10 +12,13 @@ import (
 	"path/filepath"
 )
 
-// The BASE file on disk. These values are part of the format and must not be changed.
+// The BASE file on disk, and the CUT file, which has the same layout. These values are part of the
+// format and must not be changed.
 const (
 	baseName    = "BASE"
 	baseMagic   = "CBAS"
+	cutName     = "CUT"
+	cutMagic    = "CCUT"
 	baseVersion = 1
 	baseBytes   = 52
 
@@ -42,10 +45,12 @@ func newLogID() uint64 {
 	return binary.LittleEndian.Uint64(b[:])
 }
 
-func (b base) encode() []byte {
+func (b base) encode() []byte { return b.encodeAs(baseMagic) }
+
+func (b base) encodeAs(magic string) []byte {
 	le := binary.LittleEndian
 	out := make([]byte, baseBytes)
-	copy(out, baseMagic)
+	copy(out, magic)
 	out[offBaseVersion] = baseVersion
 	le.PutUint64(out[offBaseLogID:], b.logID)
 	le.PutUint64(out[offBaseLSN:], b.before.LSN)
@@ -55,17 +60,17 @@ func (b base) encode() []byte {
 	return out
 }
 
-// decodeBase decodes a whole BASE file. Its error is a flaw, or ErrVersion.
-func decodeBase(b []byte) (base, error) {
+// decodeBase decodes a whole file of this name and magic. Its error is a flaw, or ErrVersion.
+func decodeBase(name, magic string, b []byte) (base, error) {
 	le := binary.LittleEndian
-	if len(b) != baseBytes || string(b[:offBaseVersion]) != baseMagic {
-		return base{}, torn("this is no BASE file")
+	if len(b) != baseBytes || string(b[:offBaseVersion]) != magic {
+		return base{}, torn("this is no " + name + " file")
 	}
 	if crc32.Checksum(b[:offBaseCRC], castagnoli) != le.Uint32(b[offBaseCRC:]) {
 		return base{}, torn("the checksum does not match")
 	}
 	if b[offBaseVersion] != baseVersion {
-		return base{}, fmt.Errorf("%w %d of a BASE file", ErrVersion, b[offBaseVersion])
+		return base{}, fmt.Errorf("%w %d of a %s file", ErrVersion, b[offBaseVersion], name)
 	}
 	if [3]byte(b[offBaseVersion+1:offBaseLogID]) != [3]byte{} {
 		return base{}, misplaced("the unused bytes are not zero")
@@ -80,12 +85,12 @@ func decodeBase(b []byte) (base, error) {
 	}, nil
 }
 
-// readBase reads the BASE file of dir. A missing one is damage: it is written before the first
-// commit is accepted.
-func readBase(dir string) (base, error) {
-	f, err := os.Open(filepath.Join(dir, baseName))
+// readBase reads the file of this name and magic in dir. A missing one is damage: BASE is written
+// before the first commit is accepted, and CUT is read only where it was seen.
+func readBase(dir, name, magic string) (base, error) {
+	f, err := os.Open(filepath.Join(dir, name))
 	if errors.Is(err, fs.ErrNotExist) {
-		return base{}, &CorruptionError{Dir: dir, Segment: baseName, Reason: "the file is missing"}
+		return base{}, &CorruptionError{Dir: dir, Segment: name, Reason: "the file is missing"}
 	}
 	if err != nil {
 		return base{}, err
@@ -95,9 +100,9 @@ func readBase(dir string) (base, error) {
 	if err != nil {
 		return base{}, err
 	}
-	b, err := decodeBase(raw)
+	b, err := decodeBase(name, magic, raw)
 	if f := (*flaw)(nil); errors.As(err, &f) {
-		return base{}, &CorruptionError{Dir: dir, Segment: baseName, Reason: f.reason}
+		return base{}, &CorruptionError{Dir: dir, Segment: name, Reason: f.reason}
 	}
 	return b, err
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -51,9 +52,17 @@ func (p *powerDisk) observe(t *testing.T) {
 	maps.DeleteFunc(p.names, func(name string, _ *powerFile) bool { _, ok := now[name]; return !ok })
 }
 
-// apply records what a finished step has made durable.
+// apply records what a finished step has made durable. What happens outside of the directory, where a
+// cut puts its file, is not modelled.
 func (p *powerDisk) apply(op string) {
 	verb, name, _ := strings.Cut(op, " ")
+	elsewhere := p.names[name] == nil
+	if verb == "syncdir" {
+		elsewhere = name != filepath.Base(p.dir)
+	}
+	if elsewhere && name != "" && verb != "remove" {
+		return
+	}
 	switch verb {
 	case "create":
 		p.names[name].synced = p.names[name].written
@@ -145,6 +154,24 @@ func (p *powerDisk) outcomes(fn func(name string, files map[string]string)) {
 type idleDisk struct{ osDisk }
 
 func (idleDisk) syncDir(string) error { return nil }
+
+func (idleDisk) write(path string, src io.Reader) error {
+	b, err := io.ReadAll(src)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, b, fileMode)
+}
+
+func (d idleDisk) journal(dir string, segmentBytes int) (journal, error) {
+	j, err := d.osDisk.journal(dir, segmentBytes)
+	return idleJournal{j}, err
+}
+
+// idleJournal does the same for the library.
+type idleJournal struct{ journal }
+
+func (idleJournal) Sync() error { return nil }
 
 // TestPowerFailure cuts the power before and after every step of a log's life, and opens every
 // directory that may be left. The log must open without an operator, with all that was

@@ -6,12 +6,12 @@ import (
 )
 
 var (
-	// ErrLocked is returned by Open, Verify and Dump when another process, or another Log of this
+	// ErrLocked is returned by Open, CutTail, Verify and Dump when another process, or another Log of this
 	// one, has the directory open. The text names the process if it is known.
 	ErrLocked = errors.New("wal: the directory is in use")
 
-	// ErrClosed is returned after Close by Append, TruncateFront, NewReader and CheckApplied, and by
-	// Next of the log's readers.
+	// ErrClosed is returned after Close by Append, TruncateFront, SaveTail, NewReader, PositionOf
+	// and CheckApplied, and by Next of the log's readers.
 	ErrClosed = errors.New("wal: the log is closed")
 
 	// ErrPoisoned is returned by Append, TruncateFront and Close after a write, a sync or a removal
@@ -31,21 +31,21 @@ var (
 	// written.
 	ErrEpoch = errors.New("wal: the epoch is lower than the last commit's")
 
-	// ErrVersion is returned by Open, Verify, Dump and a Reader for a frame or a BASE file that is
-	// intact and of a version that this program does not know. Nothing was changed: a newer program
+	// ErrVersion is returned by Open, CutTail, Verify, Dump, DumpFile and a Reader for a frame or a
+	// BASE or CUT file that is intact and of a version that this program does not know. Nothing was changed: a newer program
 	// can read it.
 	ErrVersion = errors.New("wal: unknown version")
 
-	// ErrOutOfRange is returned by NewReader, Reader.Next and TruncateFront for an LSN that the log
-	// does not keep any more or does not have yet.
+	// ErrOutOfRange is returned by NewReader, Reader.Next, PositionOf, TruncateFront, CutTail and
+	// SaveTail for an LSN that the log does not keep any more or does not have yet.
 	ErrOutOfRange = errors.New("wal: the LSN is out of range")
 )
 
 // CorruptionError says that durable bytes of the log are damaged, missing or foreign. It is
-// returned by Open, Verify, Dump and Reader.Next, which have then changed nothing. A torn tail is
+// returned by Open, CutTail, Verify, Dump, DumpFile and Reader.Next, which have then changed nothing. A torn tail is
 // never reported so, nor is a failed read.
 type CorruptionError struct {
-	Dir     string // directory of the log
+	Dir     string // directory of the log, or of the file that DumpFile read
 	Segment string // name of the file in Dir
 	Offset  int64  // of the damage in that file, in bytes
 	LSN     LSN    // of the first commit that is affected; 0 if no commit can be named

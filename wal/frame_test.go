@@ -186,7 +186,7 @@ func FuzzDecodeBase(f *testing.F) {
 			binary.LittleEndian.PutUint32(fixed[offBaseCRC:], sum)
 		}
 		for _, in := range [][]byte{raw, fixed} {
-			b, err := decodeBase(in)
+			b, err := decodeBase(baseName, baseMagic, in)
 			if err == nil && !bytes.Equal(b.encode(), in) {
 				t.Fatalf("accepted %x, encodes as %x", in, b.encode())
 			}

@@ -17,6 +17,7 @@ const (
 // layout is what the names in a log's directory say.
 type layout struct {
 	base     bool
+	cut      bool
 	segments []LSN    // first LSNs, ascending
 	temps    []string // unfinished files of an interrupted operation
 }
@@ -55,6 +56,8 @@ func (l *layout) place(e fs.DirEntry) bool {
 	case name == lockName:
 	case name == baseName:
 		l.base = true
+	case name == cutName:
+		l.cut = true
 	case isTemp(name):
 		l.temps = append(l.temps, name)
 	default:
@@ -71,7 +74,7 @@ func isTemp(name string) bool {
 	}
 	stem = strings.TrimSuffix(strings.TrimSuffix(stem, ".START"), ".END")
 	_, segment := parseSegmentName(stem)
-	return segment || stem == baseName
+	return segment || stem == baseName || stem == cutName
 }
 
 func foreignReason(name string) string {

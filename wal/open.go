@@ -51,18 +51,7 @@ func makeDir(dir string, d disk) error {
 }
 
 func openLocked(opts Options) (*Log, error) {
-	s, err := takeSurvey(opts.Dir, nil)
-	if err != nil {
-		return nil, err
-	}
-	if err := sweep(opts, s); err != nil {
-		return nil, err
-	}
-	if s.fresh {
-		err = create(opts, s)
-	} else {
-		err = settle(opts, s)
-	}
+	s, err := recoverDir(opts)
 	if err != nil {
 		return nil, err
 	}
@@ -75,6 +64,25 @@ func openLocked(opts Options) (*Log, error) {
 		return nil, errors.Join(differs, err, j.Close())
 	}
 	return newLog(opts, s, j), nil
+}
+
+// recoverDir verifies the directory and brings it in order, or makes an empty log in it. The survey
+// that it returns is of what is there then.
+func recoverDir(opts Options) (*survey, error) {
+	s, err := takeSurvey(opts.Dir, nil)
+	if err != nil {
+		return nil, err
+	}
+	if err := sweep(opts, s); err != nil {
+		return nil, err
+	}
+	if s.fresh {
+		return s, create(opts, s)
+	}
+	if err := settle(opts, s); err != nil {
+		return nil, err
+	}
+	return s, finishCut(opts, s)
 }
 
 func newLog(opts Options, s *survey, j journal) *Log {
@@ -163,7 +171,7 @@ func rewrite(opts Options, s *survey, tail segment) error {
 	if err := opts.disk.write(temp, io.NewSectionReader(f, 0, tail.bytes)); err != nil {
 		return err
 	}
-	if err := s.verifyCopy(temp, tail); err != nil {
+	if err := verifyCopy(temp, base{logID: s.base.logID, before: tail.before}, s.last); err != nil {
 		return err
 	}
 	if err := opts.disk.rename(temp, f.Name()); err != nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,11 +15,14 @@ import (
 type survey struct {
 	dir  string
 	base base
+	// cut is where a cut has ended the log and is not yet finished; nil if there is none. What follows
+	// it in the segments is no part of the log.
+	cut *Position
 	// fresh means that no log was ever finished here: nothing, or what an interrupted creation
 	// left.
 	fresh bool
-	// litter is what interrupted operations left: unfinished files, and segments that a truncation
-	// had already given up. It is safe to remove, in any order.
+	// litter is what interrupted operations left: unfinished files, and segments that a truncation or
+	// a cut had already given up. It is safe to remove, in any order.
 	litter   []string
 	segments []segment // the kept ones, in order; at least one unless fresh
 	last     Position
@@ -37,14 +41,22 @@ func takeSurvey(dir string, visit func(Frame) error) (*survey, error) {
 		return s, err
 	}
 	s.litter = l.temps
-	if !l.base {
+	if !l.base && !l.cut { // BASE is there before anything can be cut
 		return s, s.judgeNoBase(l)
 	}
-	if s.base, err = readBase(dir); err != nil {
+	if s.base, err = readBase(dir, baseName, baseMagic); err != nil {
 		return s, err
 	}
+	if l.cut {
+		if err := s.readCut(); err != nil {
+			return s, err
+		}
+	}
 	s.last = s.base.before
-	return s, s.walkAll(s.dropGivenUp(l.segments))
+	if err := s.walkAll(s.dropCutOff(s.dropGivenUp(l.segments))); err != nil {
+		return s, err
+	}
+	return s, s.checkCut()
 }
 
 // judgeNoBase tells an interrupted creation from a lost BASE file. Creation writes an empty
@@ -82,7 +94,7 @@ func (s *survey) walkAll(firsts []LSN) error {
 	if len(firsts) == 0 {
 		return s.gap("the segment is missing, and no other follows")
 	}
-	w := &walk{survey: s, chain: newChain(s.base)}
+	w := &walk{survey: s, chain: newChain(s.base), sizeMax: maxSegmentFile}
 	for i, first := range firsts {
 		if want := s.last.LSN + 1; first > want {
 			return s.gap("the commits %d to %d are missing here, the next segment is %s",
@@ -113,6 +125,7 @@ type walk struct {
 	survey  *survey
 	chain   *chain
 	scanner scanner
+	sizeMax int64 // of a file, in bytes
 }
 
 // segment verifies one file and adds it to the survey.
@@ -142,9 +155,13 @@ func (w *walk) segment(first LSN, last bool) error {
 	return err
 }
 
-// frames admits the frames of the open segment up to its end.
+// frames admits the frames of the open segment up to its end, or to where the log was cut.
 func (w *walk) frames() error {
 	for {
+		if w.survey.cut != nil && w.chain.last.LSN == w.survey.cut.LSN {
+			w.scanner.start = w.scanner.offset
+			return nil
+		}
 		raw, err := w.scanner.next()
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -153,7 +170,7 @@ func (w *walk) frames() error {
 			return err
 		}
 		frame, err := w.chain.admit(raw)
-		if err == nil && w.scanner.offset > maxSegmentFile {
+		if err == nil && w.scanner.offset > w.sizeMax {
 			err = misplaced("the segment is larger than any may be")
 		}
 		if err != nil {
@@ -170,20 +187,24 @@ func (w *walk) frames() error {
 	}
 }
 
-// verifyCopy checks that the file at path holds exactly the frames of the last segment.
-func (s *survey) verifyCopy(path string, tail segment) error {
+// verifyCopy checks that the file at path holds exactly the frames from b on that end at last.
+func verifyCopy(path string, b base, last Position) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	w := &walk{survey: &survey{}, chain: newChain(base{logID: s.base.logID, before: tail.before})}
-	w.scanner.reset(f, tail.bytes)
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	w := &walk{survey: &survey{}, chain: newChain(b), sizeMax: math.MaxInt64}
+	w.scanner.reset(f, info.Size())
 	if err := w.frames(); err != nil {
 		return fmt.Errorf("the copy differs: frame at %d: %w", w.scanner.start, err)
 	}
-	if w.chain.last != s.last {
-		return fmt.Errorf("the copy ends at %v instead of %v", w.chain.last, s.last)
+	if w.chain.last != last {
+		return fmt.Errorf("the copy ends at %v instead of %v", w.chain.last, last)
 	}
 	return nil
 }

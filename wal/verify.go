@@ -3,6 +3,7 @@ package wal
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // Report is what Verify found.
@@ -68,6 +69,9 @@ func (s *survey) report() Report {
 	}
 	for _, seg := range s.segments {
 		r.Bytes += seg.bytes
+	}
+	if s.cut != nil {
+		r.Litter = append(slices.Clone(s.litter), cutName)
 	}
 	return r
 }
