@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -146,6 +147,31 @@ func BenchmarkCheckpoint(b *testing.B) {
 				if _, err := s.Checkpoint(b.Context()); err != nil {
 					b.Fatal(err)
 				}
+			}
+		})
+	}
+}
+
+// BenchmarkExport measures a copy of an idle store, on the file system of the store.
+func BenchmarkExport(b *testing.B) {
+	for _, rows := range []int{30_000, 1_000_000} {
+		s := openBench(b)
+		l := newJobLoader(s)
+		for range (rows + 3*benchJobs - 1) / (3 * benchJobs) {
+			l.load(b)
+		}
+		if _, err := s.Checkpoint(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+		b.Run(fmt.Sprintf("rows=%d", rows), func(b *testing.B) {
+			dir := filepath.Join(b.TempDir(), "copy")
+			for b.Loop() {
+				mustExport(b, s, dir)
+				b.StopTimer()
+				if err := os.RemoveAll(dir); err != nil {
+					b.Fatal(err)
+				}
+				b.StartTimer()
 			}
 		})
 	}

@@ -13,6 +13,7 @@
 //
 //	Apply       rows and position into the memtable           visible; nothing is durable
 //	Checkpoint  flush, and wait until the flush is installed  durable up to the position returned
+//	Export      the same, and a copy of the durable files   durable; the copy is a store of its own
 //	Close       flush, then give the directory up             durable, and nothing to replay
 //
 // Recovery is: Open, compare Applied with the log, Apply the rest of the log. A checkpoint costs what

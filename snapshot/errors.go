@@ -21,11 +21,11 @@ var (
 	// ErrBatch is returned by Apply for a batch that is malformed or too large. Nothing was changed.
 	ErrBatch = errors.New("snapshot: malformed batch")
 
-	// ErrFailed is in every error of Apply, Checkpoint and Close after the first failure in the
+	// ErrFailed is in every error of Apply, Checkpoint, Export and Close after the first failure in the
 	// background, with its cause beside it. What was durable stays so; nothing more is written. The
 	// process must stop: the directory stays locked until it ends.
 	ErrFailed = errors.New("snapshot: the store has failed")
 
-	// ErrClosed is returned by Apply, Checkpoint, Get and Scan after Close.
+	// ErrClosed is returned by Apply, Checkpoint, Export, Get and Scan after Close.
 	ErrClosed = errors.New("snapshot: the store is closed")
 )

@@ -17,6 +17,7 @@ import (
 // Invariant: the durable position never passes the applied one, and neither goes back.
 type Store struct {
 	dir    string
+	fs     vfs.FS
 	db     *pebble.DB
 	lock   *pebble.Lock
 	fault  *fault
@@ -28,6 +29,9 @@ type Store struct {
 
 	durableMu sync.Mutex
 	durable   job.Position // the last one known
+
+	exporting chan struct{} // holds one while there is an export
+	exports   *exports
 
 	closeOnce sync.Once
 	closeErr  error
@@ -44,7 +48,8 @@ func Open(opts Options) (*Store, error) {
 	if opts.fs == nil {
 		opts.fs = vfs.Default
 	}
-	s := &Store{dir: opts.Dir, fault: newFault(opts.Logger)}
+	s := &Store{dir: opts.Dir, fs: opts.fs, fault: newFault(opts.Logger), exporting: make(chan struct{}, 1)}
+	s.exports = &exports{fault: s.fault}
 	if err := s.open(opts); err != nil {
 		return nil, fmt.Errorf("open the store %s: %w", opts.Dir, err)
 	}
@@ -57,7 +62,7 @@ func (s *Store) open(opts Options) (err error) {
 	}
 	// Waited for even after a failure: it gives back what it has opened, and the lock with it.
 	err = <-s.fault.start(func() (err error) {
-		s.db, err = pebble.Open(opts.Dir, pebbleOptions(opts, s.lock, s.fault, &s.stalls))
+		s.db, err = pebble.Open(opts.Dir, s.pebbleOptions(opts))
 		s.fault.opened.Store(err == nil)
 		return err
 	})

@@ -15,10 +15,10 @@ const pebbleFormat = pebble.FormatValueSeparation // 24, the newest of v2.1
 
 // pebbleOptions states what matters for our shape of work: many small rows that are written in the
 // order of time, rewritten once or twice, read by key, and scanned as a whole at the start.
-func pebbleOptions(o Options, lock *pebble.Lock, f *fault, stalls *stalls) *pebble.Options {
+func (s *Store) pebbleOptions(o Options) *pebble.Options {
 	p := &pebble.Options{
-		FS:                 guardedFS{o.fs, f},
-		Lock:               lock,
+		FS:                 exportingFS{guardedFS: guardedFS{o.fs, s.fault}, dir: s.dir, outside: exportFS{o.fs, s.exports}},
+		Lock:               s.lock,
 		DisableWAL:         true,
 		FormatMajorVersion: pebbleFormat,
 		CacheSize:          o.CacheBytes,
@@ -35,8 +35,8 @@ func pebbleOptions(o Options, lock *pebble.Lock, f *fault, stalls *stalls) *pebb
 		CompactionConcurrencyRange: func() (int, int) { return 1, 2 },
 		// History is dropped by ranges; its space must not wait for the next flush.
 		FlushDelayDeleteRange: 10 * time.Second,
-		Logger:                quiet{f},
-		EventListener:         f.listener(stalls),
+		Logger:                quiet{s.fault},
+		EventListener:         s.fault.listener(&s.stalls),
 	}
 	if o.fs == vfs.Default {
 		p.WithFSDefaults() // adds the watch over how long the disk takes
