@@ -10,11 +10,18 @@ import "github.com/carillon-io/carillon/job"
 // aheadMemory holds, for some jobs, the last tick that is decided although it is yet to come.
 type aheadMemory struct {
 	ticks map[job.ID]job.Millis
-	// loaded is the instant up to which ticks may have been decided before the core was loaded.
+	// loaded is the instant up to which ticks may have been decided before the core began to lead.
 	loaded job.Millis
+	// sweepAt is how many entries cause the next look for those that have passed.
+	sweepAt int
 }
 
-func newAheadMemory() aheadMemory { return aheadMemory{ticks: make(map[job.ID]job.Millis)} }
+// aheadSweepMin is how many entries are not worth a look.
+const aheadSweepMin = 64
+
+func newAheadMemory() aheadMemory {
+	return aheadMemory{ticks: make(map[job.ID]job.Millis), sweepAt: aheadSweepMin}
+}
 
 func (m *aheadMemory) add(run job.RunID, now job.Millis) {
 	if !run.IsManual() && run.At > now {
@@ -22,13 +29,18 @@ func (m *aheadMemory) add(run job.RunID, now job.Millis) {
 	}
 }
 
-// forget drops what has passed. The memory is small: it spans one lead.
+// forget drops what has passed, once it is about half of the memory: what has passed does no harm. The
+// memory spans one lead.
 func (m *aheadMemory) forget(passed job.Millis) {
+	if len(m.ticks) < m.sweepAt {
+		return
+	}
 	for id, at := range m.ticks {
 		if at <= passed {
 			delete(m.ticks, id)
 		}
 	}
+	m.sweepAt = max(aheadSweepMin, 2*len(m.ticks))
 }
 
 // decidedAhead returns an instant that no decided tick of a job lies behind, and that is not before

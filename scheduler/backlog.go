@@ -1,6 +1,9 @@
 package scheduler
 
-import "github.com/carillon-io/carillon/wheel"
+import (
+	"github.com/carillon-io/carillon/fair"
+	"github.com/carillon-io/carillon/wheel"
+)
 
 // When more ticks are due than one step decides, the wheel's order would let everybody wait behind a
 // herd. So what is due then comes off the wheel, whole, and waits in the backlog, from which tenants
@@ -78,14 +81,19 @@ func (c *Core) isGood(e backlogEntry) bool {
 	return r.marks.is(markBacklog) && r.timer == e.ticket
 }
 
+// dropVoid drops the void entries of a line when they are many.
+func (c *Core) dropVoid(line *fair.Queue[tenantHash, backlogEntry]) {
+	if line.Len() > 2*c.backlogged+backlogVoidMax {
+		line.Filter(c.isGood)
+	}
+}
+
 // decideInTurns decides ticks of the backlog until it is empty or the step is full, and returns what is
 // left of the budget. Between chunks it looks at the wheel again, where jobs wait for their next tick
 // that is due too.
 func (c *Core) decideInTurns(to wheel.Tick, budget int) int {
 	c.takeDue(to, backlogTakesMax)
-	if c.backlog.Len() > 2*c.backlogged+backlogVoidMax {
-		c.backlog.Filter(c.isGood)
-	}
+	c.dropVoid(&c.backlog)
 	for n := 0; budget > 0 && c.fits(); n++ {
 		if n == decideChunk {
 			c.takeDue(to, decideChunk)
@@ -114,9 +122,7 @@ func (c *Core) decideEntry(e backlogEntry) {
 // decideLate decides ticks that were due long ago, when all that are due now are decided. What they
 // fire, they fire at the pace of debts.
 func (c *Core) decideLate() {
-	if c.late.Len() > 2*c.backlogged+backlogVoidMax {
-		c.late.Filter(c.isGood)
-	}
+	c.dropVoid(&c.late)
 	for budget := min(c.decisionsMax, lateMax); budget > 0 && c.fits(); {
 		e, ok := c.late.Pop()
 		if !ok {

@@ -123,7 +123,7 @@ func (c *Core) replan(p *Replan) {
 
 func (c *Core) replanJob(s slot, r *hotRow) {
 	e := c.profiles.get(r.profile)
-	decided := job.Millis(c.wheel.Now())
+	decided := max(job.Millis(c.wheel.Now()), c.led)
 	if !e.hasCalendar || e.err != nil || r.cursor <= decided {
 		return
 	}
@@ -140,7 +140,8 @@ func (c *Core) replanJob(s slot, r *hotRow) {
 	c.writeTimer(r)
 }
 
-func (c *Core) loadCalendar(key, value []byte) error {
+// takeCalendar takes a calendar in, as the store has it.
+func (c *Core) takeCalendar(key, value []byte) error {
 	cal, err := job.DecodeCalendar(key, value)
 	if err != nil {
 		return err

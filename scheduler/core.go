@@ -25,7 +25,9 @@ type Core struct {
 
 	decisionsMax int // of a step; a field so that tests can do with few
 
+	hash     nameHashFunc
 	rows     table
+	ids      *jobIndex // only while it follows a leader
 	names    nameIndex
 	profiles profiles
 	wheel    *wheel.Wheel
@@ -39,6 +41,7 @@ type Core struct {
 	ahead   aheadMemory
 
 	nextID    job.ID
+	led       job.Millis // when it began to lead
 	epoch     uint64
 	fenceMin  uint64 // LSN of the commit that began the epoch: no attempt has a lower fence
 	prunedDay uint32 // buckets of the history before it are gone
@@ -48,8 +51,7 @@ type Core struct {
 	backlogged int                                  // jobs in either
 	ticket     wheel.Ref                            // given out last
 	debts      debts
-	replanning bool                     // loaded in the middle of it
-	overdrawn  []AutoPause              // loaded: jobs that were to be paused when the process died
+	replanning bool                     // jobs have still to follow a calendar, as the store has it
 	calendars  map[string]*job.Calendar // by reference
 	pace       pace
 

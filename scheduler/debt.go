@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/carillon-io/carillon/fair"
@@ -107,12 +108,10 @@ func (c *Core) pay(id job.ID, d *debt) {
 
 // dropDebt forgets what a job owes.
 func (c *Core) dropDebt(id job.ID) {
-	d := c.debts.byJob[id]
-	if d == nil {
+	if !c.debts.has(id) {
 		return
 	}
-	c.addTicks(d, -int(d.ticks))
-	delete(c.debts.byJob, id)
+	c.forgetDebt(id)
 	c.out.Batch.DeleteJobRow(job.KindDebt, id)
 }
 
@@ -129,29 +128,70 @@ func (c *Core) skipDebt(r *hotRow, reason job.Reason) {
 	c.dropDebt(r.id)
 }
 
-// loadDebt takes a debt in. The timers are there before it.
-func (c *Core) loadDebt(key, value []byte) error {
+// takeDebt takes a debt in, as the store has it; it does not queue up before the core leads. The timers
+// are there before it.
+func (c *Core) takeDebt(key, value []byte) error {
 	id, err := job.ParseJobKey(key)
 	if err != nil {
 		return err
 	}
 	ranges, err := job.DecodeDebt(value)
-	s := c.rowOf(id)
+	s := c.slotOf(id)
 	if err != nil || s == 0 {
 		return err
 	}
-	r := c.rows.row(s)
-	p := c.profiles.get(r.profile)
-	d := &debt{slot: s, ranges: ranges}
+	p := c.profiles.get(c.rows.row(s).profile)
+	d := c.debts.byJob[id]
+	if d == nil {
+		d = &debt{slot: s}
+		c.debts.byJob[id] = d
+	}
+	if !c.popTo(p, d, ranges) {
+		c.addTicks(d, countTicks(p, ranges)-int(d.ticks))
+		d.ranges = ranges
+	}
+	return nil
+}
+
+// popTo pays a debt off up to where its ranges are the given ones, if that is a few ticks away: a leader
+// pays in small pieces, and to count the rest each time would take long. It returns false if the ranges
+// do not come of it; the debt is void then.
+func (c *Core) popTo(p *profileEntry, d *debt, ranges []job.Debt) bool {
+	for range decideQuantum + 1 {
+		if slices.Equal(d.ranges, ranges) {
+			return true
+		}
+		if d.ticks == 0 || len(d.ranges) == 0 {
+			return false
+		}
+		c.popTick(p, d)
+	}
+	return false
+}
+
+// countTicks returns how many ticks are owed in some ranges.
+func countTicks(p *profileEntry, ranges []job.Debt) (n int) {
 	for _, owed := range ranges {
-		for at, ok := owed.From, true; ok && at <= owed.Last && d.ticks < job.CatchupRunsMax; at, ok = p.following(at) {
-			d.ticks++
+		for at, ok := owed.From, true; ok && at <= owed.Last && n < job.CatchupRunsMax; at, ok = p.following(at) {
+			n++
 		}
 	}
-	c.debts.ticks += int(d.ticks)
-	c.debts.byJob[id] = d
-	c.debts.queue.Push(r.tenant, id)
-	return nil
+	return n
+}
+
+// forgetDebt drops what a job owes from memory.
+func (c *Core) forgetDebt(id job.ID) {
+	if d := c.debts.byJob[id]; d != nil {
+		c.addTicks(d, -int(d.ticks))
+		delete(c.debts.byJob, id)
+	}
+}
+
+// queueDebts lets those that owe queue up, in the order of ids.
+func (c *Core) queueDebts() {
+	for _, id := range slices.Sorted(maps.Keys(c.debts.byJob)) {
+		c.debts.queue.Push(c.rows.row(c.debts.byJob[id].slot).tenant, id)
+	}
 }
 
 // payAt returns when the next debt may be paid; 0 if there is none.

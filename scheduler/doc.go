@@ -60,14 +60,22 @@
 //
 // # After a crash
 //
-// The store is level with the log before Open. Open loads rows, names and live runs, arms the wheel, and
+// The store is level with the log before Open. It loads rows, names and live runs, arms the wheel, and
 // commits the beginning of a new epoch; its LSN is the least fence from then on. Runs without an
 // outcome are launched again under their own ids: what was with a target at the crash may arrive twice.
 // Those that wait for a report are not: their workers go on, with the fences that they have.
 // Ticks that passed meanwhile are decided by the path that decides all ticks, and are merely late.
 //
+// # Standing by
+//
+// Another engine may follow the commits of the one that leads: Follow loads it, Apply gives it a commit, and
+// Lead makes a leader of it. It takes in rows and decides nothing, so after each commit it knows what it
+// would know had it loaded its store anew; to be promoted it needs one commit and a look at the live
+// runs. Open is Follow and Lead, so a start and a takeover are one path. Whether a leader still is one only
+// the log knows: an append that fails ends Serve. In between, nothing leaves without Options.Trust.
+//
 // # Who may touch what
 //
-// The loop owns the core. The pad has a lock and is shared by the loop, the feeders, the tick and the
+// The loop owns the core; before it, whoever calls Apply and Lead does. The pad has a lock and is shared by the loop, the feeders, the tick and the
 // senders' goroutines. The store is read from anywhere and written by the loop alone.
 package scheduler

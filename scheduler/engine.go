@@ -2,12 +2,11 @@ package scheduler
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/carillon-io/carillon/job"
@@ -34,6 +33,10 @@ type Options struct {
 	// ProposalsMax is how many proposals may wait for their commit; more callers wait themselves.
 	// Default 8,192.
 	ProposalsMax int
+	// Trust tells for how long, from now on, launches may leave; with 0 or less they wait on the pad until
+	// it is back. It is asked before each batch of launches, from several goroutines, so it must be quick and
+	// safe for that. Nil: always.
+	Trust func() time.Duration
 	// Feeders is how many goroutines read cold rows. Default 2.
 	Feeders int
 }
@@ -86,7 +89,10 @@ type Engine struct {
 	core   *Core
 	hasher nameHasher
 	pad    *pad
-	alarm  *alarm
+	alarm  *alarm // since it leads
+
+	leads  atomic.Bool
+	broken error // why it cannot follow any more
 
 	proposals chan *ticket
 	outcomes  outcomeQueue
@@ -101,30 +107,13 @@ type Engine struct {
 }
 
 // Open loads the engine from its store, which must be level with its log, and commits the beginning
-// of a new epoch. Nothing is launched before Serve.
+// of a new epoch. Nothing is launched before Serve. It is Follow and Lead.
 func Open(opts Options) (*Engine, error) {
-	opts = opts.withDefaults()
-	if err := opts.validate(); err != nil {
-		return nil, err
-	}
-	alarm, err := newAlarm()
+	e, err := Follow(opts)
 	if err != nil {
 		return nil, err
 	}
-	now := opts.Clock.Now()
-	e := &Engine{
-		opts: opts, hasher: newNameHasher(), alarm: alarm, startedAt: now,
-		core:      NewCore(opts.Settings, job.MillisOf(now)),
-		proposals: make(chan *ticket, opts.ProposalsMax),
-		chores:    newChores(),
-		stopping:  make(chan struct{}),
-		stopped:   make(chan struct{}),
-	}
-	e.outcomes.ready = make(chan struct{}, 1)
-	e.pad = newPad(padHorizon, opts.Sender, e.outcomes.add)
-	e.pad.wake = alarm.ring
-	if err := e.begin(); err != nil {
-		_ = alarm.close()
+	if err := e.Lead(); err != nil {
 		return nil, err
 	}
 	return e, nil
@@ -133,50 +122,25 @@ func Open(opts Options) (*Engine, error) {
 // padHorizon is how long before its time a launch is made ready.
 const padHorizon = 2000
 
-// begin loads the core and commits the new epoch.
-func (e *Engine) begin() error {
-	lsn := e.opts.Store.Applied().LSN + 1
-	launches, going, err := e.core.Load(e.opts.Store, lsn, e.hasher.hash)
-	if err != nil {
-		return err
+func newEngine(opts Options) *Engine {
+	now := opts.Clock.Now()
+	e := &Engine{
+		opts: opts, hasher: newNameHasher(), startedAt: now,
+		core:      NewCore(opts.Settings, job.MillisOf(now)),
+		proposals: make(chan *ticket, opts.ProposalsMax),
+		chores:    newChores(),
+		stopping:  make(chan struct{}),
+		stopped:   make(chan struct{}),
 	}
-	if e.core.nextID == 1 {
-		if e.core.nextID, err = firstID(); err != nil {
-			return err
-		}
-	}
-	e.core.epoch++
-	var b job.Batch
-	b.PutMeta(metaEpoch, e.core.epoch)
-	b.PutMeta(metaNextID, uint64(e.core.nextID))
-	b.PutMeta(metaShard, uint64(e.opts.Shard))
-	if err := e.commit(&b, lsn); err != nil {
-		return err
-	}
-	for _, p := range e.core.overdrawn {
-		offer(e.chores.pauses, p)
-	}
-	if e.core.replanning {
-		signal(e.chores.replan)
-	}
-	e.pad.occupy(going)
-	e.pad.add(launches, job.MillisOf(e.opts.Clock.Now()))
-	e.publish(&Output{}, e.startedAt)
-	return nil
-}
-
-// firstID draws where the job ids of a new cluster begin, so that those of two clusters do not meet.
-func firstID() (job.ID, error) {
-	var b [8]byte
-	if _, err := rand.Read(b[:]); err != nil {
-		return 0, fmt.Errorf("scheduler: draw the first job id: %w", err)
-	}
-	return job.ID(binary.LittleEndian.Uint64(b[:])>>24<<20 | 1), nil
+	e.outcomes.ready = make(chan struct{}, 1)
+	e.pad = newPad(padHorizon, opts.Sender, e.outcomes.add)
+	e.pad.trust = opts.Trust
+	return e
 }
 
 // commit makes a batch durable and then visible.
-func (e *Engine) commit(b *job.Batch, lsn uint64) error {
-	at, err := e.opts.Log.Append(e.core.epoch, b.Bytes())
+func (e *Engine) commit(epoch uint64, b *job.Batch, lsn uint64) error {
+	at, err := e.opts.Log.Append(epoch, b.Bytes())
 	if err != nil {
 		return fmt.Errorf("scheduler: append commit %d: %w", lsn, err)
 	}
@@ -190,9 +154,13 @@ func (e *Engine) commit(b *job.Batch, lsn uint64) error {
 }
 
 // Serve works until ctx ends or the log or the store fails, and then returns: nil after ctx ended, else
-// what failed. Launches that are with their targets may end later; their outcomes are not recorded,
-// and the next start launches them again.
+// what failed: the error wraps that of the log or the store. Launches that are with their targets may end
+// later; their outcomes are not recorded, and the next start launches them again. The engine must lead
+// when Serve is called, and is of no use when it has returned.
 func (e *Engine) Serve(ctx context.Context) error {
+	if err := e.mustLead(); err != nil {
+		return fmt.Errorf("scheduler: serve: %w", err)
+	}
 	inner, cancel := context.WithCancel(ctx)
 	var helpers sync.WaitGroup
 	helpers.Go(func() { (&ticker{pad: e.pad, clock: e.opts.Clock, alarm: e.alarm}).run(inner) })

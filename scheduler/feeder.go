@@ -112,8 +112,10 @@ func readPayload(store Store, run job.RunID) (payload []byte, isJSON bool, err e
 	return nil, false, fmt.Errorf("payload of run %s %w", run, errNoPayload)
 }
 
-// ready gives a launch what its target will get. Was its time over meanwhile, it leaves at once.
+// ready gives a launch what its target will get. Was its time over meanwhile, it leaves at once, or
+// waits for the tick if nothing may leave.
 func (p *pad) ready(w *waiting, d *job.Delivery, err error, now job.Millis) {
+	mayLeave := p.mayLeave()
 	p.mu.Lock()
 	if w.gone {
 		p.mu.Unlock()
@@ -126,7 +128,12 @@ func (p *pad) ready(w *waiting, d *job.Delivery, err error, now job.Millis) {
 	case d == nil:
 		w.failure = "the job was deleted"
 	}
-	leaves := w.index < 0 && !p.held && !p.isEarlyLocked(w, now) && p.admitLocked(w, now)
+	wanted := w.index < 0 && !p.held
+	leaves := wanted && mayLeave && !p.isEarlyLocked(w, now) && p.admitLocked(w, now)
+	if wanted && !mayLeave {
+		p.near.push(w)
+		p.wake()
+	}
 	p.mu.Unlock()
 	if leaves {
 		p.sendAll([]*waiting{w})

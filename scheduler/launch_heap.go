@@ -9,7 +9,8 @@ type waiting struct {
 	delivery *job.Delivery // nil until the cold row is read
 	failure  string        // why the cold row could not be read
 	gone     bool          // taken off while its cold row was being read
-	sibling  *waiting      // next launch of the same job
+
+	older, newer *waiting // launches of the same job, by arrival
 }
 
 // launchHeap orders launches by due time, and then by arrival; it implements heap.Interface.

@@ -61,7 +61,7 @@ func (e *Engine) stepOnce(g *gathering) error {
 		Room:      e.opts.LiveMax - len(e.core.live),
 	})
 	if out.Batch.Len() > 0 {
-		if err := e.commit(&out.Batch, lsn); err != nil {
+		if err := e.commit(e.core.epoch, &out.Batch, lsn); err != nil {
 			return err
 		}
 	}

@@ -154,18 +154,34 @@ func (s *memStore) first(low []byte) (key string, value []byte, ok bool) {
 	return s.pages[n].keys[i], s.pages[n].values[i], true
 }
 
+// clone returns a copy that goes its own way. Values are never written into.
+func (s *memStore) clone() *memStore {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := &memStore{applied: s.applied, pages: make([]*memPage, len(s.pages))}
+	for i, p := range s.pages {
+		c.pages[i] = &memPage{keys: slices.Clone(p.keys), values: slices.Clone(p.values)}
+	}
+	return c
+}
+
 // memLog is a Log that only counts, and that can be told to fail.
 type memLog struct {
 	lsn  uint64
 	fail bool
+	tail func(at job.Position, batch []byte) // gets what is appended; may be nil
 }
 
 var errDiskGone = errors.New("the disk is gone")
 
-func (l *memLog) Append(epoch uint64, _ []byte) (job.Position, error) {
+func (l *memLog) Append(epoch uint64, batch []byte) (job.Position, error) {
 	if l.fail {
 		return job.Position{}, errDiskGone
 	}
 	l.lsn++
-	return job.Position{LSN: l.lsn, Epoch: epoch}, nil
+	at := job.Position{LSN: l.lsn, Epoch: epoch}
+	if l.tail != nil {
+		l.tail(at, batch)
+	}
+	return at, nil
 }

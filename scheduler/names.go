@@ -22,6 +22,9 @@ type nameHash struct {
 // nameHasher makes hashes under seeds of its own, so that nobody outside can make names that meet.
 type nameHasher struct{ a, b maphash.Seed }
 
+// nameHashFunc makes the hash of a name.
+type nameHashFunc func(tenant, name string) nameHash
+
 func newNameHasher() nameHasher {
 	return nameHasher{a: maphash.MakeSeed(), b: maphash.MakeSeed()}
 }
@@ -68,7 +71,7 @@ func (x *nameIndex) find(h nameHash) slot {
 	return sh.entries[sh.probe(h)].slot
 }
 
-// add records the slot of a name that is not in the index.
+// add records the slot of a name that is not in the index yet.
 func (x *nameIndex) add(h nameHash, s slot) {
 	sh := x.shard(h)
 	if (sh.used+1)*8 > len(sh.entries)*7 {

@@ -3,6 +3,7 @@ package scheduler
 import (
 	"container/heap"
 	"sync"
+	"time"
 
 	"github.com/carillon-io/carillon/fair"
 	"github.com/carillon-io/carillon/job"
@@ -14,25 +15,31 @@ import (
 //
 // Invariant: a launch is in exactly one place: far, near (waiting for its time), parked (waiting for
 // its turn), wanted by the tick while its row is being read, or with the sender.
+//
+// Nothing leaves while trust is over. Whoever sends asks for it first, outside of the lock.
 type pad struct {
 	horizon job.Millis // how far ahead of its time a launch is made ready
 	sender  Sender
 	report  func(job.Outcome) // takes outcomes; never blocks
 	wake    func()            // rouses the tick thread: something earlier is due
-	feed    chan struct{}     // rouses the feeder
+	trust   func() time.Duration
+	feed    chan struct{} // rouses the feeder
 
 	mu     sync.Mutex
 	order  uint64
 	far    launchHeap // due beyond the horizon when they came
 	near   nearLaunches
 	unread fair.Queue[tenantHash, *waiting] // of near, in need of their cold rows
-	byJob  map[job.ID]*waiting
+	byJob  map[job.ID]*waiting              // the newest
 	turns  map[job.ID]crew
 	parked map[job.ID][]*waiting
 	flying map[job.RunID]inFlight // with the sender
 	count  int                    // of launches on the pad
-	held   bool                   // nothing leaves any more
-	landed chan struct{}          // roused when no attempt is with the sender
+
+	stalled []job.ID // whose turn became free while nothing was allowed to leave
+
+	held   bool          // nothing leaves any more
+	landed chan struct{} // roused when no attempt is with the sender
 }
 
 // inFlight is an attempt that is with the sender.
@@ -65,9 +72,8 @@ func (p *pad) add(launches []Launch, now job.Millis) {
 		if p.order++; l.order == 0 {
 			l.order = p.order
 		}
-		w := &waiting{Launch: l, index: -1, sibling: p.byJob[l.Run.Job]}
-		p.byJob[l.Run.Job] = w
-		p.count++
+		w := &waiting{Launch: l, index: -1}
+		p.keepLocked(w)
 		if l.Mode == ModeHeld {
 			p.occupyLocked(l.Run)
 		}
@@ -98,8 +104,11 @@ func (p *pad) nextDue() job.Millis {
 }
 
 func (p *pad) nextDueLocked() job.Millis {
-	if p.held {
+	switch {
+	case p.held:
 		return 0
+	case len(p.stalled) > 0:
+		return 1 // long ago
 	}
 	return p.near.nextDue()
 }
@@ -108,11 +117,15 @@ func (p *pad) nextDueLocked() job.Millis {
 // more are due. No launch leaves before its time: now is the wall clock, cut down to the millisecond.
 func (p *pad) launchDue(now job.Millis, ready []*waiting) (more bool, _ []*waiting) {
 	const most = 256
+	if !p.mayLeave() {
+		return false, ready
+	}
 	p.mu.Lock()
 	if p.held {
 		p.mu.Unlock()
 		return false, ready
 	}
+	ready = p.unstallLocked(now, most, ready)
 	for len(ready) < most {
 		w := p.near.popDue(now)
 		if w == nil {
@@ -125,30 +138,39 @@ func (p *pad) launchDue(now job.Millis, ready []*waiting) (more bool, _ []*waiti
 			ready = append(ready, w)
 		}
 	}
-	more = p.near.isDue(now)
+	more = len(p.stalled) > 0 || p.near.isDue(now)
 	p.mu.Unlock()
 	p.sendAll(ready)
 	return more, ready
 }
 
+// mayLeave tells whether launches may go to the sender now. What is due and may not waits on the pad.
+func (p *pad) mayLeave() bool { return p.trust == nil || p.trust() > 0 }
+
+// keepLocked makes a launch the newest of its job.
+func (p *pad) keepLocked(w *waiting) {
+	p.count++
+	if w.older = p.byJob[w.Run.Job]; w.older != nil {
+		w.older.newer = w
+	}
+	p.byJob[w.Run.Job] = w
+}
+
 // dropLocked forgets a launch that leaves the pad.
 func (p *pad) dropLocked(w *waiting) {
 	p.count--
-	id := w.Run.Job
-	if p.byJob[id] == w {
-		if w.sibling == nil {
-			delete(p.byJob, id)
-		} else {
-			p.byJob[id] = w.sibling
-		}
-		return
+	if w.older != nil {
+		w.older.newer = w.newer
 	}
-	for at := p.byJob[id]; at != nil; at = at.sibling {
-		if at.sibling == w {
-			at.sibling = w.sibling
-			return
-		}
+	switch {
+	case w.newer != nil:
+		w.newer.older = w.older
+	case w.older != nil:
+		p.byJob[w.Run.Job] = w.older
+	default:
+		delete(p.byJob, w.Run.Job)
 	}
+	w.older, w.newer = nil, nil
 }
 
 func (p *pad) sendAll(ready []*waiting) {
@@ -192,7 +214,7 @@ func (p *pad) take(id job.ID) []Launch {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var taken []Launch
-	for w := p.byJob[id]; w != nil; w = w.sibling {
+	for w := p.byJob[id]; w != nil; w = w.older {
 		w.gone = true
 		p.count--
 		taken = append(taken, w.Launch)

@@ -12,7 +12,8 @@ type profileEntry struct {
 	hasCalendar bool          // the schedule follows a calendar
 	schedule    *job.Schedule // nil for one-shots
 	err         error         // the schedule does not compile any more: its zone vanished, say
-	refs        int           // jobs that have it; 0: the number is free
+	refs        int32         // jobs that have it; 0: the number is free
+	free        int32         // place in freeList, from 1; 0: not there
 }
 
 // profiles interns the profiles of jobs, so that a hot row needs four bytes for them. Numbers are
@@ -40,7 +41,8 @@ func (p *profiles) intern(v job.Profile, s *job.Schedule) (n uint32, isNew bool)
 		s = nil
 	}
 	if k := len(p.freeList); k > 0 {
-		n, p.freeList = p.freeList[k-1], p.freeList[:k-1]
+		n = p.freeList[k-1]
+		p.use(n)
 	} else {
 		n = uint32(len(p.entries))
 		p.entries = append(p.entries, profileEntry{})
@@ -58,19 +60,63 @@ func (p *profiles) release(n uint32) (gone bool) {
 	}
 	delete(p.byValue, e.Profile)
 	*e = profileEntry{}
-	p.freeList = append(p.freeList, n)
+	p.spare(n)
 	return true
 }
 
-// restore puts a profile back under its number, as the store has it. No job has it yet.
+// spare makes a number free that nobody has.
+func (p *profiles) spare(n uint32) {
+	p.freeList = append(p.freeList, n)
+	p.entries[n].free = int32(len(p.freeList))
+}
+
+// use takes a number off the free list, if it is there.
+func (p *profiles) use(n uint32) {
+	e := &p.entries[n]
+	if e.free == 0 {
+		return
+	}
+	last := len(p.freeList) - 1
+	moved := p.freeList[last]
+	p.freeList[e.free-1], p.entries[moved].free = moved, e.free
+	p.freeList, e.free = p.freeList[:last], 0
+}
+
+// restore puts a profile under its number, as the store has it. The jobs that have it are counted by
+// themselves.
 func (p *profiles) restore(n uint32, v job.Profile, calendars calendarLookup) {
 	for uint32(len(p.entries)) <= n {
 		p.entries = append(p.entries, profileEntry{})
+		p.spare(uint32(len(p.entries) - 1))
 	}
-	e := profileEntry{Profile: v, hasCalendar: len(v.Spec.Calendars()) > 0}
+	p.use(n)
+	p.void(n)
+	e := profileEntry{Profile: v, hasCalendar: len(v.Spec.Calendars()) > 0, refs: p.entries[n].refs}
 	e.compile(calendars)
 	p.entries[n] = e
 	p.byValue[v] = n
+}
+
+// void forgets what a number stands for. Jobs may still have it: their rows come later in the commit.
+func (p *profiles) void(n uint32) {
+	e := &p.entries[n]
+	if p.byValue[e.Profile] == n {
+		delete(p.byValue, e.Profile)
+	}
+	*e = profileEntry{refs: e.refs, free: e.free}
+}
+
+// has tells whether a number stands for a profile.
+func (p *profiles) has(n uint32) bool {
+	return n > 0 && int(n) < len(p.entries) && p.entries[n].free == 0
+}
+
+// drop makes a number free whose profile is gone from the store.
+func (p *profiles) drop(n uint32) {
+	if p.has(n) {
+		p.void(n)
+		p.spare(n)
+	}
 }
 
 // calendarLookup finds a calendar by its reference.
@@ -107,9 +153,10 @@ func (e *profileEntry) follows(ref string) bool {
 func (p *profiles) seal() {
 	p.freeList = p.freeList[:0]
 	for n := len(p.entries) - 1; n > 0; n-- {
-		if p.entries[n].refs == 0 {
-			delete(p.byValue, p.entries[n].Profile)
-			p.freeList = append(p.freeList, uint32(n))
+		e := &p.entries[n]
+		if e.free = 0; e.refs == 0 {
+			p.void(uint32(n))
+			p.spare(uint32(n))
 		}
 	}
 }

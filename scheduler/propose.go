@@ -24,6 +24,9 @@ func (e *Engine) submit(ctx context.Context, p ...Proposal) error {
 }
 
 func (e *Engine) enqueue(ctx context.Context, t *ticket) error {
+	if err := e.mustLead(); err != nil {
+		return err
+	}
 	select {
 	case <-e.stopping:
 		return job.Errorf(job.CodeUnavailable, "", "the server is stopping; ask again later")
@@ -75,6 +78,9 @@ func (e *Engine) settleFresh(ctx context.Context, p Proposal, result *settled, p
 // Delete forgets a job. Runs that wait for their time, their turn or a report end with it; what its
 // targets have in hand they may finish, and nothing follows if it fails.
 func (e *Engine) Delete(ctx context.Context, tenant, name string) (DeleteResult, error) {
+	if err := e.mustLead(); err != nil {
+		return DeleteResult{}, err
+	}
 	p := &Delete{Tenant: tenant, Name: name, Hash: e.hasher.hash(tenant, name), Actor: actorOf(ctx)}
 	if err := e.readDoomed(p); err != nil {
 		return DeleteResult{}, err

@@ -16,6 +16,9 @@ const (
 // Backfill starts a manual run for each tick of a job in [from, to), at most limit of them, the
 // oldest first. With limit 0 there must be no more than 1,000.
 func (e *Engine) Backfill(ctx context.Context, tenant, name string, from, to job.Millis, limit int) (int, error) {
+	if err := e.mustLead(); err != nil {
+		return 0, err
+	}
 	now := job.MillisOf(e.opts.Clock.Now())
 	switch {
 	case from <= 0 || to <= from:

@@ -11,6 +11,9 @@ import (
 // Report takes in what a worker says became of a run of a job with completion "reported". The same
 // report again is answered as it was the first time; one with another fence is refused.
 func (e *Engine) Report(ctx context.Context, req ReportRequest) (RunView, error) {
+	if err := e.mustLead(); err != nil {
+		return RunView{}, err
+	}
 	view, err := e.Run(ctx, req.Tenant, req.Run)
 	if err != nil {
 		return RunView{}, err
@@ -64,6 +67,9 @@ func past(s job.Status) string {
 // Extend lets a worker report later: within by from now. It returns the new deadline, which is never
 // before the old one.
 func (e *Engine) Extend(ctx context.Context, tenant string, id job.RunID, fence uint64, by time.Duration) (job.Millis, error) {
+	if err := e.mustLead(); err != nil {
+		return 0, err
+	}
 	if by <= 0 || by > job.ExtendMax {
 		return 0, job.Errorf(job.CodeInvalidField, "by", "must be more than 0s and at most %s", job.ExtendMax)
 	}
@@ -86,6 +92,9 @@ func (e *Engine) Extend(ctx context.Context, tenant string, id job.RunID, fence 
 
 // CancelRun ends a run that is not over. If its attempt is with a target that can be told, it is.
 func (e *Engine) CancelRun(ctx context.Context, tenant string, id job.RunID) (RunView, error) {
+	if err := e.mustLead(); err != nil {
+		return RunView{}, err
+	}
 	view, err := e.Run(ctx, tenant, id)
 	if err != nil {
 		return RunView{}, err
@@ -106,6 +115,9 @@ func (e *Engine) CancelRun(ctx context.Context, tenant string, id job.RunID) (Ru
 // RetryRun lets a dead or cancelled run begin another attempt now, under the run id that it has and
 // with a higher fence. The job's policy for attempts counts anew.
 func (e *Engine) RetryRun(ctx context.Context, tenant string, id job.RunID) (RunView, error) {
+	if err := e.mustLead(); err != nil {
+		return RunView{}, err
+	}
 	p := &RetryRun{Tenant: tenant, Actor: actorOf(ctx)}
 	prepare := func() error { return e.readRetry(ctx, p, id) }
 	if err := prepare(); err != nil {
@@ -141,6 +153,9 @@ func (e *Engine) readRetry(ctx context.Context, p *RetryRun, id job.RunID) error
 // RetryDead retries the dead runs of a query, newest first, at most q.Limit of them. It returns how
 // many, and whether there may be more.
 func (e *Engine) RetryDead(ctx context.Context, q RunQuery) (retried int, more bool, err error) {
+	if err := e.mustLead(); err != nil {
+		return 0, false, err
+	}
 	q.Status = job.StatusDead
 	page, err := e.Runs(ctx, q)
 	if err != nil {

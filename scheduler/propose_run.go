@@ -9,6 +9,9 @@ import (
 // Trigger starts a manual run of a job now, paused or not. The same idempotency key, within a day, is
 // the same run.
 func (e *Engine) Trigger(ctx context.Context, req TriggerRequest) (RunView, error) {
+	if err := e.mustLead(); err != nil {
+		return RunView{}, err
+	}
 	if len(req.Key) > job.IdempotencyKeyMax {
 		return RunView{}, job.Errorf(job.CodeTooLarge, "idempotency_key", "has %d bytes; at most %d are allowed", len(req.Key), job.IdempotencyKeyMax)
 	}

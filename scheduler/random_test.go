@@ -216,7 +216,7 @@ func (s *story) checkLaunches() {
 func (s *story) checkMemoryIsStore() {
 	c := s.engine.core
 	fresh := NewCore(c.settings, job.MillisOf(s.now))
-	if _, _, err := fresh.Load(s.store, s.store.applied.LSN, s.engine.hasher.hash); err != nil {
+	if err := fresh.Load(s.store, s.engine.hasher.hash); err != nil {
 		s.t.Errorf("load: %v", err)
 		return
 	}

@@ -35,6 +35,11 @@ import (
 //	sleep DURATION                     time passes while the process is down; then it starts again
 //	clock DURATION                     the wall clock is set forward or back
 //	crash                              kill -9 and start again
+//	join                               a standby begins to follow
+//	standby                            what it knows
+//	ask NAME                           it is asked to pause a job
+//	takeover [fail] [after=DURATION]   the leader dies and the standby leads, unless the log fails
+//	trust none|back                    launches may not leave, or may again
 func TestScripts(t *testing.T) {
 	datadriven.Walk(t, "testdata/script", func(t *testing.T, path string) {
 		var s *sim

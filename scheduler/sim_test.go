@@ -32,6 +32,9 @@ type sim struct {
 	most   int         // decisions of a step; 0: as many as ever
 	rounds int         // of settle; 0: until nothing is left to do
 	feeder *feeder
+	other  *standby // nil: none
+
+	distrust bool // nothing may leave
 }
 
 // flight is an attempt whose target has not answered.
@@ -44,7 +47,7 @@ type flight struct {
 func newSim(t testing.TB, start time.Time, settings Settings) *sim {
 	s := &sim{given: make(map[string]*job.Delivery), t: t, store: newMemStore(), log: &memLog{}, now: start, target: make(map[string]string)}
 	s.opts = Options{
-		Log: s.log, Store: s.store, Sender: s, Clock: s, Settings: settings,
+		Log: s.log, Store: s.store, Sender: s, Clock: s, Settings: settings, Trust: s.trust,
 		Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
 	}
 	var b job.Batch
@@ -68,12 +71,17 @@ func tenantOf(name string) string {
 func (s *sim) Now() time.Time { return s.now }
 
 func (s *sim) open() {
-	s.flying = make(map[string][]flight)
 	e, err := Open(s.opts)
 	if err != nil {
 		s.t.Fatal(err)
 	}
+	s.run(e)
+}
+
+// run lets an engine that leads be the engine of the sim.
+func (s *sim) run(e *Engine) {
 	s.t.Cleanup(func() { _ = e.alarm.close() })
+	s.flying = make(map[string][]flight)
 	s.engine = e
 	if s.most > 0 {
 		e.core.decisionsMax = s.most

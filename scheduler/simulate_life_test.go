@@ -8,7 +8,8 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// Lives: the process of a world starts, dies at any moment, and starts again on what is durable.
+// Lives: the process of a world starts, dies at any moment, and starts again on what is durable, or the
+// standby takes its place.
 
 // open starts the process. It may die of that, too.
 func (w *world) open() {
@@ -23,18 +24,29 @@ func (w *world) open() {
 	w.inbox, w.low = nil, []byte{byte(job.KindOutbox)}
 	w.stepAt = w.wall()
 	w.model.start(w.wall(), w.store.Applied().LSN+1)
-	e, err := Open(w.opts)
+	e, err := w.start()
 	if err != nil {
 		w.restartSoon()
 		return
 	}
 	w.engine, w.alive = e, true
+	if w.standby.engine == nil {
+		w.join()
+	}
 	w.checkLoaded()
 	e.core.decisionsMax = w.plan.decisionsMax
 	w.feeder = &feeder{pad: e.pad, store: w.store, clock: w}
 	w.gather = gathering{engine: e, taken: make(map[job.ID]struct{}), wakeAt: job.Millis(w.wall())}
 	w.tellSoon()
 	w.planDeath()
+}
+
+// start starts the process again, or promotes the standby in its place.
+func (w *world) start() (*Engine, error) {
+	if w.standby.engine != nil && w.standby.rng.IntN(2) == 0 {
+		return w.takeOver()
+	}
+	return Open(w.opts)
 }
 
 // die ends the process: nothing that waits in memory comes out any more.
@@ -111,6 +123,7 @@ func (w *world) Append(epoch uint64, batch []byte) (job.Position, error) {
 	w.mix(at.LSN, uint64(w.stepAt))
 	_, _ = w.hash.Write(batch)
 	w.model.commit(&modelCommit{lsn: at.LSN, at: w.stepAt, rows: rows})
+	w.send(at, batch)
 	if delay := w.plan.delay(w.rng); delay > 0 {
 		w.passed += delay
 		w.delayed += delay

@@ -42,6 +42,9 @@ func (m *model) update(j *modelJob, act *modelAct) {
 	for _, r := range j.live {
 		r.loose = r.loose || d.limit() != j.def.limit()
 		r.limit = pick(d.limit() == 0, math.MaxInt, d.limit())
+		if d.limit() == 0 && r.phase == phaseWaiting && !r.turn {
+			r.counted = false // it is put back without a limit, and stays so under the next definition
+		}
 	}
 	if j.def, j.paused, j.tired = d, d.paused, 0; d.paused && len(j.owed) > 0 && !wasPaused {
 		m.fail("ledger", j, "the job is paused, and still owes %s", modelList(j.owed))

@@ -53,6 +53,7 @@ type world struct {
 	keys    int // of triggers, made up so far
 	actors  int
 	names   []string
+	standby simStandby
 	telling bool
 	low     []byte // where the next notices are
 }
@@ -63,7 +64,8 @@ var errDied = errors.New("the process died")
 func newWorld(t testing.TB, p *simPlan) *world {
 	w := &world{
 		t: t, plan: p, rng: rand.New(rand.NewPCG(p.seed, 7)), store: newMemStore(), hash: fnv.New64a(),
-		passed: p.start.UnixMilli(), targets: make(map[string]*target), flights: make(map[job.RunID]*attempt), fate: -1,
+		standby: simStandby{rng: rand.New(rand.NewPCG(p.seed, 9))},
+		passed:  p.start.UnixMilli(), targets: make(map[string]*target), flights: make(map[job.RunID]*attempt), fate: -1,
 	}
 	w.end = w.passed + p.span.Milliseconds()
 	w.model = newModel(p.modelSettings(), newModelClocks(p.start.Add(-48*time.Hour), p.start.Add(p.span+p.margin())))

@@ -28,18 +28,23 @@ func (e *Engine) publish(out *Output, now time.Time) {
 	}
 	c := e.core
 	applied := e.opts.Store.Applied()
+	role, commits := "standby", uint64(0)
+	if e.leads.Load() {
+		role, commits = "leader", applied.LSN-c.fenceMin+1
+	}
 	g.status = Status{
-		Role: "leader", Shard: e.opts.Shard, Epoch: c.epoch, LSN: applied.LSN, AppliedLSN: applied.LSN,
+		Role: role, Shard: e.opts.Shard, Epoch: c.epoch, LSN: applied.LSN, AppliedLSN: applied.LSN,
 		Jobs: c.rows.count, Armed: c.Armed(), Live: len(c.live),
 		Fired: c.counts.Fired, Skipped: c.counts.Skipped, Succeeded: c.counts.Succeeded,
 		Failed: c.counts.Failed, Dead: c.counts.Dead, StartedAt: e.startedAt,
 		Cancelled: c.counts.Cancelled, Retried: c.counts.Retried, Stale: c.counts.Stale, SkippedBy: c.counts.SkippedBy,
 		Reporting: c.watches.used, Notices: c.outbox, NoticesLost: c.counts.NoticesLost, CatchUp: c.catchUpStatus(),
-		Commits: applied.LSN - c.fenceMin + 1,
+		Commits: commits,
 	}
 }
 
-// Status returns a reading of the engine, not older than its last step.
+// Status returns a reading of the engine, not older than its last step or, while it stands by, than the
+// last commit applied.
 func (e *Engine) Status() Status {
 	waiting, flying := e.pad.load()
 	e.gauge.mu.Lock()

@@ -25,6 +25,10 @@ type ticker struct {
 // idleMax is the longest that the tick sleeps at a time, so that a step of the wall clock is noticed.
 const idleMax = 500 * time.Millisecond
 
+// distrustPause is how long the tick waits before it looks again, while something is due and nothing may
+// leave.
+const distrustPause = 5 * time.Millisecond
+
 // run launches what is due until ctx ends.
 func (t *ticker) run(ctx context.Context) {
 	runtime.LockOSThread()
@@ -47,5 +51,9 @@ func (t *ticker) untilDue() time.Duration {
 	if due == 0 {
 		return idleMax
 	}
-	return min(idleMax, due.Time().Sub(t.clock.Now().Round(0)))
+	wait := min(idleMax, due.Time().Sub(t.clock.Now().Round(0)))
+	if wait < distrustPause && !t.pad.mayLeave() {
+		return distrustPause
+	}
+	return wait
 }

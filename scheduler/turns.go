@@ -132,6 +132,7 @@ func (p *pad) settle(runs []job.RunID, now job.Millis) {
 		return
 	}
 	var ready []*waiting
+	mayLeave := p.mayLeave()
 	p.mu.Lock()
 	for _, run := range runs {
 		p.forgetLocked(run)
@@ -145,11 +146,33 @@ func (p *pad) settle(runs []job.RunID, now job.Millis) {
 			p.turns[run.Job] = going
 		}
 		if !p.held {
-			ready = p.unparkLocked(run.Job, now, ready)
+			if mayLeave {
+				ready = p.unparkLocked(run.Job, now, ready)
+			} else {
+				p.stallLocked(run.Job)
+			}
 		}
 	}
 	p.mu.Unlock()
 	p.sendAll(ready)
+}
+
+// stallLocked keeps those that wait for the turn of a job until launches may leave again: the tick
+// looks after them.
+func (p *pad) stallLocked(id job.ID) {
+	if len(p.parked[id]) > 0 {
+		p.stalled = append(p.stalled, id)
+		p.wake()
+	}
+}
+
+// unstallLocked gives turns that became free while nothing was allowed to leave.
+func (p *pad) unstallLocked(now job.Millis, most int, ready []*waiting) []*waiting {
+	for len(p.stalled) > 0 && len(ready) < most {
+		ready = p.unparkLocked(p.stalled[0], now, ready)
+		p.stalled = p.stalled[1:]
+	}
+	return ready
 }
 
 // unparkLocked lets the first of those leave that wait for the turn of a job, as many as may go now.
@@ -171,7 +194,7 @@ func (p *pad) unparkLocked(id job.ID, now job.Millis, ready []*waiting) []*waiti
 
 // forgetLocked takes the launches of a run off the pad that came to its end by other means.
 func (p *pad) forgetLocked(run job.RunID) {
-	for w := p.byJob[run.Job]; w != nil; w = w.sibling {
+	for w := p.byJob[run.Job]; w != nil; w = w.older {
 		if w.Run != run {
 			continue
 		}

@@ -129,7 +129,7 @@ const PageMax = 1000
 
 // Status is a reading of the engine.
 type Status struct {
-	Role        string // leader
+	Role        string // leader or standby
 	Shard       uint32
 	Epoch       uint64
 	LSN         uint64 // newest durable commit
@@ -153,7 +153,7 @@ type Status struct {
 	NoticesLost uint64              // events dropped because the outbox was full
 
 	CatchUp   CatchUp // of what was missed
-	Commits   uint64
+	Commits   uint64  // since it leads
 	StartedAt time.Time
 
 	Lateness         Lateness // launch minus scheduled time

@@ -148,6 +148,34 @@ func (c *Core) expireBehind() {
 	}
 }
 
+// ringBehind takes in that a deadline came off the wheel of a core that does not lead: the leader ends
+// the attempt, or this core when it leads.
+func (c *Core) ringBehind(n uint32) {
+	c.watches.list[n].timer = 0
+	c.watches.armed--
+	c.watchBehind(n)
+}
+
+// dropVoid drops those that are not behind any more when they are many, as they become where no step
+// looks at them.
+func (w *watches) dropVoid() {
+	if len(w.behind) <= 2*w.used+backlogVoidMax {
+		return
+	}
+	kept := w.behind[:0]
+	for _, n := range w.behind {
+		x := &w.list[n]
+		if x.isBehind && x.timer == 0 {
+			kept = append(kept, n)
+		}
+		x.isBehind = false // or it would be kept twice
+	}
+	for _, n := range kept {
+		w.list[n].isBehind = true
+	}
+	w.behind = kept
+}
+
 // behindAt returns the first deadline beside the wheel; 0 if there is none.
 func (w *watches) behindAt() (at job.Millis) {
 	for _, n := range w.behind {

@@ -1,0 +1,168 @@
+package scheduler
+
+import (
+	"fmt"
+
+	"github.com/carillon-io/carillon/job"
+)
+
+// A core follows a leader by taking in the rows of its commits. It decides nothing: rows are results.
+// After each commit it is as if it were loaded from the store anew, so that it can lead at once.
+
+// follow takes in a commit of the leader at an instant. After an error the core is of no use any more.
+func (c *Core) follow(batch []byte, now job.Millis) error {
+	if c.ids == nil {
+		c.ids = newJobIndex(&c.rows)
+	}
+	c.now = now
+	if err := job.Changes(batch, c.followChange); err != nil {
+		return err
+	}
+	c.keepTime(now)
+	return nil
+}
+
+// followChange takes in one row of the leader. Most kinds of row are not in memory.
+func (c *Core) followChange(ch job.Change) (err error) {
+	kind := job.Kind(ch.Key[0])
+	switch ch.Op {
+	case job.OpPut:
+		err = c.followPut(kind, ch.Key, ch.Value)
+	case job.OpDelete:
+		err = c.followDelete(kind, ch.Key)
+	default:
+		err = checkRange(ch)
+	}
+	if err != nil {
+		return fmt.Errorf("scheduler: follow a row of kind %d: %w", kind, err)
+	}
+	return nil
+}
+
+// followPut is a flat switch over the kinds of row that are in memory.
+func (c *Core) followPut(kind job.Kind, key, value []byte) error {
+	switch kind {
+	case job.KindMeta:
+		return c.takeMeta(key, value)
+	case job.KindCalendar:
+		return c.followCalendar(key, value)
+	case job.KindProfile:
+		return c.takeProfile(key, value)
+	case job.KindTimer:
+		return c.followTimer(key, value)
+	case job.KindName:
+		return c.takeName(key, value)
+	case job.KindRun:
+		return c.takeRun(key, value)
+	case job.KindStreak:
+		return c.takeStreak(key, value)
+	case job.KindDebt:
+		return c.takeDebt(key, value)
+	case job.KindOutbox:
+		return c.takeNotice(key, value)
+	}
+	return nil
+}
+
+// followDelete is a flat switch over the kinds of row that are in memory.
+func (c *Core) followDelete(kind job.Kind, key []byte) error {
+	switch kind {
+	case job.KindCalendar:
+		tenant, name, err := job.ParseCalendarKey(key)
+		delete(c.calendars, calendarRef(tenant, name))
+		return err
+	case job.KindProfile:
+		n, err := job.ParseProfileKey(key)
+		c.profiles.drop(n)
+		return err
+	case job.KindName:
+		tenant, name, err := job.ParseNameKey(key)
+		c.names.remove(c.hash(tenant, name))
+		return err
+	case job.KindRun:
+		id, err := job.ParseRunKey(key)
+		c.dropRun(id)
+		return err
+	case job.KindTimer, job.KindStreak, job.KindDebt:
+		id, err := job.ParseJobKey(key)
+		c.dropOf(kind, id)
+		return err
+	case job.KindOutbox:
+		c.outbox -= min(c.outbox, 1)
+	}
+	return nil
+}
+
+// checkRange refuses a range of rows that are in memory: leaders drop those one by one.
+func checkRange(ch job.Change) error {
+	kind := job.Kind(ch.Key[0])
+	switch kind {
+	case job.KindHistory, job.KindDead, job.KindAudit, job.KindRunPayload, job.KindOnce:
+		if len(ch.Value) > 0 && ch.Value[0] == ch.Key[0] {
+			return nil
+		}
+	}
+	return fmt.Errorf("the range from %x to %x is dropped; want days of the history, of the audit log, of payloads or of idempotency keys", ch.Key, ch.Value)
+}
+
+// followTimer takes in the hot row of a job, be it new or not.
+func (c *Core) followTimer(key, value []byte) error {
+	id, t, err := c.readTimer(key, value)
+	if err != nil {
+		return err
+	}
+	s := c.ids.find(id)
+	var r *hotRow
+	if s == 0 {
+		s, r = c.rows.alloc(id)
+		c.ids.add(id, s)
+	} else {
+		r = c.rows.row(s)
+		c.profiles.get(r.profile).refs--
+	}
+	r.setTimerRow(t)
+	c.profiles.get(t.Profile).refs++
+	c.arm(s, r)
+	return nil
+}
+
+// dropOf forgets the row of a kind that a job has one of.
+func (c *Core) dropOf(kind job.Kind, id job.ID) {
+	switch kind {
+	case job.KindStreak:
+		delete(c.streaks, id)
+	case job.KindDebt:
+		c.forgetDebt(id)
+	case job.KindTimer:
+		s := c.ids.find(id)
+		if s == 0 {
+			return
+		}
+		r := c.rows.row(s)
+		c.disarm(r)
+		c.profiles.get(r.profile).refs--
+		c.ids.remove(id)
+		c.rows.release(s)
+	}
+}
+
+// dropRun forgets a live run that is over.
+func (c *Core) dropRun(id job.RunID) {
+	live := c.live[id]
+	c.unwatch(&live)
+	delete(c.live, id)
+	delete(c.retries, id)
+}
+
+// followCalendar takes in a calendar, and makes the schedules anew that follow it.
+func (c *Core) followCalendar(key, value []byte) error {
+	tenant, name, err := job.ParseCalendarKey(key)
+	if err == nil {
+		err = c.takeCalendar(key, value)
+	}
+	if err != nil {
+		return err
+	}
+	c.profiles.recompile(calendarRef(tenant, name), c.calendarOf)
+	return nil
+}

@@ -1,0 +1,97 @@
+package scheduler
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/carillon-io/carillon/job"
+)
+
+// heldSender keeps what leaves, in order.
+type heldSender struct {
+	left []job.RunID
+	done []func(job.Outcome)
+}
+
+// Cancel implements Sender.
+func (*heldSender) Cancel(job.RunID) {}
+
+// Launch implements Sender.
+func (s *heldSender) Launch(d *job.Delivery, done func(job.Outcome)) {
+	s.left, s.done = append(s.left, d.Run), append(s.done, done)
+}
+
+// TestPadTwin adds, takes, launches and settles launches of a few jobs at random, and compares the pad with a
+// plain list: take returns what has not left, oldest first, and the count is right.
+func TestPadTwin(t *testing.T) {
+	seed := rand.Uint64()
+	rng := rand.New(rand.NewPCG(seed, 5))
+	sender := &heldSender{}
+	p := newPad(padHorizon, sender, func(job.Outcome) {})
+	twin, now := []job.RunID(nil), job.Millis(10_000)
+	for range 20_000 {
+		id := job.ID(1 + rng.IntN(4))
+		switch k := rng.IntN(10); {
+		case k < 6:
+			run := job.RunID{Job: id, At: now + job.Millis(rng.IntN(4000)), Seq: rng.Uint32()}
+			p.add([]Launch{{Run: run, Due: run.At, Attempt: 1}}, now)
+			twin = append(twin, run)
+		case k < 7:
+			for _, l := range p.take(id) {
+				i := slices.IndexFunc(twin, func(r job.RunID) bool { return r.Job == id })
+				if i < 0 || twin[i] != l.Run {
+					t.Fatalf("seed %d: took %s, which is not the oldest of its job", seed, l.Run)
+				}
+				twin = slices.Delete(twin, i, i+1)
+			}
+			if slices.ContainsFunc(twin, func(r job.RunID) bool { return r.Job == id }) {
+				t.Fatalf("seed %d: launches of job %s were left behind", seed, id)
+			}
+		case k < 8 && len(twin) > 0:
+			i := rng.IntN(len(twin))
+			p.settle([]job.RunID{twin[i]}, now)
+			twin = slices.Delete(twin, i, i+1)
+		default:
+			now += job.Millis(rng.IntN(500))
+			feedAndLaunch(p, now)
+			for _, run := range sender.left {
+				i := slices.Index(twin, run)
+				if i < 0 || run.At > now {
+					t.Fatalf("seed %d: %s left early, or twice", seed, run)
+				}
+				twin = slices.Delete(twin, i, i+1)
+			}
+			sender.left = nil
+		}
+		if waiting, _ := p.load(); waiting != len(twin) {
+			t.Fatalf("seed %d: %d launches wait, want %d", seed, waiting, len(twin))
+		}
+	}
+}
+
+func feedAndLaunch(p *pad, now job.Millis) {
+	for chunk, _ := p.unreadChunk(now, nil); len(chunk) > 0; chunk, _ = p.unreadChunk(now, nil) {
+		for _, w := range chunk {
+			p.ready(w, &job.Delivery{Run: w.Run, Attempt: w.Attempt}, nil, now)
+		}
+	}
+	for more := true; more; {
+		more, _ = p.launchDue(now, nil)
+	}
+}
+
+// TestPadDropsAtOnce: of a job with very many launches on the pad each leaves in the same time, be it the
+// oldest. The count of steps would be the square of their number else, and the test would not end.
+func TestPadDropsAtOnce(t *testing.T) {
+	const launches = 300_000
+	sender := &heldSender{}
+	p := newPad(padHorizon, sender, func(job.Outcome) {})
+	for i := range job.Millis(launches) {
+		p.add([]Launch{{Run: job.RunID{Job: 1, At: i + 1}, Due: 1, Attempt: 1}}, 1)
+	}
+	feedAndLaunch(p, 1)
+	if waiting, flying := p.load(); waiting != 0 || flying != launches || len(p.byJob) != 0 {
+		t.Errorf("%d wait and %d left", waiting, flying)
+	}
+}

@@ -1,0 +1,59 @@
+package scheduler
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// TestTrust lets the tick and the feeders of a real engine run without trust: nothing leaves, and the tick
+// does not spin. Then it is back, and everything leaves.
+func TestTrust(t *testing.T) {
+	const jobs = 20
+	var trust, asked atomic.Int64
+	opts, sender := startWorker(t, &memLog{}, newMemStore(), jobs)
+	opts.Trust = func() time.Duration { asked.Add(1); return time.Duration(trust.Load()) }
+	e := must(Open(opts))
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	served := make(chan error, 1)
+	go func() { served <- e.Serve(ctx) }()
+	for i := range jobs {
+		if _, _, err := e.Put(ctx, oneShot(fmt.Sprint(i), 0), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before, since := asked.Load(), time.Now()
+	for asked.Load() < before+20 && ctx.Err() == nil {
+		time.Sleep(time.Millisecond)
+	}
+	if took := time.Since(since); took < 20*distrustPause/2 {
+		t.Errorf("the tick asked 20 times within %s", took)
+	}
+	if s := e.Status(); len(sender.seen) != 0 || s.Waiting != jobs || s.InFlight != 0 {
+		t.Errorf("%d runs left without trust; %+v", len(sender.seen), s)
+	}
+	trust.Store(int64(time.Minute))
+	select {
+	case <-sender.first:
+	case <-ctx.Done():
+		t.Fatal("with trust nothing leaves")
+	}
+	e.Hold()
+	e.Settle(ctx)
+	if s := e.Status(); s.Succeeded != jobs || s.Live != 0 {
+		t.Errorf("settled with %+v", s)
+	}
+	if _, _, err := e.Put(ctx, oneShot("held", 0), nil); err != nil {
+		t.Error(err)
+	}
+	for e.Status().Waiting == 0 && ctx.Err() == nil {
+		time.Sleep(time.Millisecond)
+	}
+	cancel()
+	if err := <-served; err != nil || len(sender.seen) != jobs {
+		t.Errorf("%v; %d runs left, %d before the hold", err, len(sender.seen), jobs)
+	}
+}
