@@ -110,32 +110,3 @@ func BenchmarkLead(b *testing.B) {
 		})
 	}
 }
-
-// BenchmarkFirstStep is how long the first step takes after a promotion, when the standby has kept its wheel
-// near the time for an hour, and when it has not.
-func BenchmarkFirstStep(b *testing.B) {
-	for _, idle := range []bool{true, false} {
-		b.Run(fmt.Sprintf("jobs=%d/idle=%t", followedJobs, idle), func(b *testing.B) {
-			for range b.N {
-				b.StopTimer()
-				c, now := newFollowed(b, followedJobs)
-				var batch job.Batch
-				for i := range followedJobs { // an hour later each is armed for the next hour
-					if batch.PutTimer(job.ID(1<<20+i), followedTimer(now, i, 1)); batch.Size() > CommitBytesMax/2 || i == followedJobs-1 {
-						if err := c.follow(batch.Bytes(), now); err != nil {
-							b.Fatal(err)
-						}
-						batch.Reset()
-					}
-				}
-				end := now + 3_600_000
-				for at := now; idle && at <= end; at += wheelStride {
-					c.keepTime(at)
-				}
-				b.StartTimer()
-				c.lead(1, 1, end)
-				c.Step(Input{Now: end, LSN: 2, Room: 1 << 20})
-			}
-		})
-	}
-}

@@ -57,7 +57,11 @@ func (m *model) expectPut(a *modelAct) string {
 	if window := pick(d.missed == "skip", 0, d.window); d.at > 0 {
 		return pick(d.at < m.now-max(window, m.settings.grace), "!", "")
 	}
-	ticks := m.ticksOf(d, m.now)
+	anchor := m.now
+	if j != nil {
+		anchor = j.anchorFor(d, m.now)
+	}
+	ticks := m.ticksOf(d, anchor)
 	first := ticks.next(m.now)
 	if j != nil && first != 0 && ticks.next(max(first, j.high, m.top+m.settings.lead)) == 0 {
 		return "?"

@@ -1,0 +1,224 @@
+package replication
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
+
+// bootstrap replaces this node's data by a checkpoint of the leader's. What its log has that the
+// cluster's has not is kept for the operator first.
+func (n *Node) bootstrap(ctx context.Context, cause error) error {
+	n.publishStatus(RoleJoining)
+	n.opts.Logger.Warn("this node joins anew, from a checkpoint of the leader", slog.Any("error", cause))
+	if err := n.saveTail(cause); err != nil {
+		return localError{err}
+	}
+	began := time.Now()
+	o, err := n.receive(ctx)
+	if err != nil {
+		if ctx.Err() == nil {
+			n.warn("the checkpoint was not received; trying again", err)
+			n.rest(ctx, retryPause)
+		}
+		return nil
+	}
+	if err := n.local.Adopt(o.position()); err != nil {
+		return localError{err}
+	}
+	n.opts.Logger.Info("received a checkpoint", slog.Uint64("lsn", o.LSN), slog.Duration("took", time.Since(began).Round(time.Millisecond)))
+	return nil
+}
+
+// saveTail keeps the commits of the log that may be nobody else's.
+func (n *Node) saveTail(cause error) error {
+	after := n.local.Applied()
+	if errors.Is(cause, errDiverged) {
+		common, ok := n.local.Find(n.writer.at.LSN - min(n.writer.at.LSN, 1))
+		if ok {
+			after = common
+		}
+	}
+	if n.local.Last().LSN <= after.LSN {
+		return nil
+	}
+	return n.local.Save(after)
+}
+
+// manifestName is the file in the incoming directory that says what is being received.
+const manifestName = "MANIFEST.json"
+
+// storeName is the directory in it that becomes the store.
+const storeName = "store"
+
+// manifest says what is being received, so that a process that was ended goes on where it was.
+type manifest struct {
+	From string `json:"from"`
+	offer
+}
+
+// receive brings a whole checkpoint into the incoming directory.
+func (n *Node) receive(ctx context.Context) (*manifest, error) {
+	dir := n.local.Incoming()
+	m, err := n.resume(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	for i, f := range m.Files {
+		if ctx.Err() != nil || n.resigned() {
+			return nil, context.Canceled
+		}
+		if err := n.receiveFile(ctx, m, i, filepath.Join(dir, storeName, filepath.FromSlash(f.Name))); err != nil {
+			return nil, fmt.Errorf("receive %s from %s: %w", f.Name, m.From, err)
+		}
+	}
+	return m, syncDir(filepath.Join(dir, storeName))
+}
+
+// resume goes on with what an earlier try has begun, if that is still offered, or begins anew.
+func (n *Node) resume(ctx context.Context, dir string) (*manifest, error) {
+	m := &manifest{}
+	if b, err := os.ReadFile(filepath.Join(dir, manifestName)); err == nil && json.Unmarshal(b, m) == nil {
+		if o, err := n.askOpen(ctx, m.From, m.Session); err == nil && o.position() == m.position() {
+			return m, nil
+		}
+	}
+	leader, ok := n.peers.leader(n.opts.Boot())
+	if !ok {
+		return nil, errors.New("there is no leader to receive it from")
+	}
+	o, err := n.askOpen(ctx, leader.Node, "")
+	if err != nil {
+		return nil, fmt.Errorf("ask %s for a checkpoint: %w", leader.Node, err)
+	}
+	m = &manifest{From: leader.Node, offer: o}
+	if err := os.RemoveAll(dir); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(filepath.Join(dir, storeName), 0o750); err != nil {
+		return nil, err
+	}
+	b, err := json.Marshal(m)
+	if err != nil {
+		return nil, err
+	}
+	return m, os.WriteFile(filepath.Join(dir, manifestName), b, 0o640)
+}
+
+// askOpen asks a node for an offer.
+func (n *Node) askOpen(ctx context.Context, node, session string) (o offer, err error) {
+	ctx, cancel := context.WithTimeout(ctx, offerTime)
+	defer cancel()
+	b, err := json.Marshal(openRequest{Version: offerVersion, Node: n.opts.Node, Session: session})
+	if err != nil {
+		return o, err
+	}
+	m, err := n.opts.Conn.RequestWithContext(ctx, n.subjects().node(node, askOpen), b)
+	if err != nil {
+		return o, err
+	}
+	if err := json.Unmarshal(m.Data, &o); err != nil {
+		return o, err
+	}
+	if o.Error != "" {
+		return o, errors.New(o.Error)
+	}
+	return o, checkOffer(&o)
+}
+
+// checkOffer sees that no file of an offer leaves the directory that it belongs in.
+func checkOffer(o *offer) error {
+	if o.Version != offerVersion || o.Session == "" || len(o.Files) == 0 || len(o.Files) > filesMost {
+		return fmt.Errorf("the offer has version %d and %d files; want version %d and 1 to %d", o.Version, len(o.Files), offerVersion, filesMost)
+	}
+	for _, f := range o.Files {
+		if !filepath.IsLocal(filepath.FromSlash(f.Name)) || f.Size < 0 {
+			return fmt.Errorf("the offer has a file %q of %d bytes", f.Name, f.Size)
+		}
+	}
+	return nil
+}
+
+// receiveFile brings one file here, from where an earlier try has left it, and makes it durable.
+func (n *Node) receiveFile(ctx context.Context, m *manifest, index int, path string) (err error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o640)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	size := m.Files[index].Size
+	// What was written last may be torn by a crash: it is received again.
+	offset := max(0, min(info.Size(), size)/pieceBytes*pieceBytes-pieceBytes)
+	for offset < size {
+		piece, err := n.receivePiece(ctx, m, pieceRequest{Session: m.Session, File: index, Offset: offset})
+		if err != nil {
+			return err
+		}
+		if _, err := f.WriteAt(piece, offset); err != nil {
+			return err
+		}
+		offset += int64(len(piece))
+	}
+	if err := f.Truncate(size); err != nil {
+		return err
+	}
+	return f.Sync()
+}
+
+// pieceTries is how often a piece is asked for.
+const pieceTries = 20
+
+// receivePiece asks for a piece until it comes whole.
+func (n *Node) receivePiece(ctx context.Context, m *manifest, r pieceRequest) (piece []byte, err error) {
+	request, err := json.Marshal(r)
+	if err != nil {
+		return nil, err
+	}
+	for range pieceTries {
+		if piece, err = n.askPiece(ctx, m.From, request); err == nil || ctx.Err() != nil {
+			return piece, err
+		}
+		n.rest(ctx, retryPause)
+	}
+	return nil, err
+}
+
+func (n *Node) askPiece(ctx context.Context, node string, request []byte) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	m, err := n.opts.Conn.RequestMsgWithContext(ctx, &nats.Msg{Subject: n.subjects().node(node, askPiece), Data: request})
+	if err != nil {
+		return nil, err
+	}
+	if text := m.Header.Get("Carillon-Error"); text != "" {
+		return nil, errors.New(text)
+	}
+	if len(m.Data) == 0 || m.Header.Get(pieceCRC) != strconv.FormatUint(uint64(crc32.Checksum(m.Data, castagnoli)), 10) {
+		return nil, errors.New("the piece is damaged")
+	}
+	return m.Data, nil
+}
+
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

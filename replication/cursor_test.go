@@ -1,0 +1,204 @@
+package replication
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/carillon-io/carillon/job"
+)
+
+// stretch returns the first n commits of epoch 1, and the next m of epoch 2.
+func stretch(n, m int) []Frame {
+	frames := chain(job.Position{}, 1, n)
+	return append(frames, chain(ends(frames), 2, m)...)
+}
+
+// Where a node reads on, by what the stream has and what its log has.
+func TestLocate(t *testing.T) {
+	all := stretch(6, 6)
+	at := func(lsn int) job.Position { return all[lsn-1].At }
+	late := frameAfter(at(6), 1, "of the leader that was deposed")
+	long := chain(job.Position{}, 1, 2*reviewMessages)
+
+	for _, c := range []struct {
+		name   string
+		log    *memLog
+		stream *memStream
+		seq    uint64
+		at     job.Position
+		err    error
+	}{
+		{name: "nothing anywhere", log: logOf(), stream: streamOf()},
+		{name: "a new node begins at the beginning", log: logOf(), stream: streamOf(all...)},
+		{name: "all is judged again if it is little", log: logOf(all[:8]...), stream: streamOf(all...)},
+		{
+			name: "of a long stream only the end", log: logOf(long...), stream: streamOf(long...),
+			seq: reviewMessages, at: long[reviewMessages-1].At,
+		}, {
+			name: "a stream made anew begins with the newest", log: logOf(all...), stream: streamOf(all[11]),
+			at: at(11),
+		}, {
+			name: "the log begins with a checkpoint", log: logOf(all...).beginsAfter(8), stream: trimmed(7, all...),
+			seq: 8, at: at(8),
+		}, {
+			name: "the log begins where the stream does", log: logOf(all...).beginsAfter(8), stream: trimmed(8, all...),
+			seq: 8, at: at(8),
+		}, {
+			name: "the log has more than the stream", log: logOf(all...), stream: streamOf(all[:3]...),
+		}, {
+			name: "the stream is empty but was not", log: logOf(all...), stream: trimmed(12, all...),
+			seq: 12, at: at(11), // the last one may be in no stream
+		}, {
+			name: "its front is gone, and it still joins", log: logOf(all[:5]...), stream: trimmed(5, all...),
+			seq: 5, at: at(5),
+		}, {
+			name: "its front is gone too far", log: logOf(all[:5]...), stream: trimmed(6, all...), err: errBehind,
+		}, {
+			name: "the log went another way from the beginning", log: logOf(chain(job.Position{}, 1, 9)[0], late), stream: trimmed(2, all...),
+			err: errBehind,
+		}, {
+			// The late frame is what this node's log ends with: it is void, as only reading in order tells.
+			name: "its own last was published too late", log: logOf(append(all[:6:6], late)...),
+			stream: streamOf(append(all[5:9:9], late)...), at: at(5),
+		}, {
+			name: "only what made it void is left before it", log: logOf(append(all[:6:6], late)...),
+			stream: streamOf(all[6], late), at: at(6),
+		}, {
+			name: "junk at the end", log: logOf(all[:8]...), stream: withJunk(streamOf(all[:8]...), 20),
+		}, {
+			name: "junk alone", log: logOf(all[:8]...), stream: withJunk(streamOf(), 20), seq: 20, at: at(7),
+		},
+	} {
+		w := newTestWriter(c.stream, c.log)
+		err := w.locate(t.Context())
+		if !errors.Is(err, c.err) || err == nil && (w.seq != c.seq || w.at != c.at) {
+			t.Errorf("%s: after message %d at %v, %v; want %d, %v, %v", c.name, w.seq, w.at, err, c.seq, c.at, c.err)
+		}
+	}
+}
+
+// trimmed is a stream that has lost its first messages.
+func trimmed(n int, frames ...Frame) *memStream {
+	s := streamOf(frames...)
+	s.trim(n)
+	return s
+}
+
+func withJunk(s *memStream, n int) *memStream {
+	for range n {
+		s.add([]byte("junk"))
+	}
+	return s
+}
+
+// Wherever the reader is sent back to, it comes out at the end of the log.
+func TestLocateThenCatchUp(t *testing.T) {
+	all := stretch(200, 200)
+	late := frameAfter(all[199].At, 1, "late")
+	s := streamOf(append(all, late)...)
+	for known := 0; known <= 400; known += 7 {
+		l := logOf(all[:known:known]...)
+		if known == 203 {
+			l = logOf(append(all[:200:200], late)...)
+		}
+		if w := located(t, s, l); w.at != ends(all) || w.seq != s.last() || l.Last() != w.at {
+			t.Errorf("a log with %d commits came to %v at message %d, its log to %v", known, w.at, w.seq, l.Last())
+		}
+	}
+}
+
+// The server that answers a read is behind the one that leads the stream. What it does not have yet must
+// not be passed over: who takes over at a place before the end writes what is void for everybody else.
+func TestLaggingServer(t *testing.T) {
+	all := stretch(3, 3)
+	s := streamOf(all...)
+	s.lags = 2
+	l := logOf(all[:3]...)
+	w := newTestWriter(s, l)
+	s.paused = func() {
+		if s.pauses == 20 {
+			s.lags = 0
+		}
+	}
+	if err := w.locate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.catchUp(t.Context(), l.take); err != nil || l.Last() != ends(all) {
+		t.Errorf("it came to %v, %v; want the end of the log", l.Last(), err)
+	}
+
+	s.lags, s.paused = 2, nil
+	w = newTestWriter(s, logOf())
+	if err := w.locate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.catchUp(t.Context(), logOf().take); !errors.Is(err, errLagging) || w.at != all[3].At {
+		t.Errorf("a server that never catches up let the reader come to %v, %v", w.at, err)
+	}
+
+	s = streamOf(all[0])
+	s.lags = 1
+	if err := newTestWriter(s, logOf()).locate(t.Context()); !errors.Is(err, errLagging) {
+		t.Errorf("a new node found a place in a stream that it has not seen: %v", err)
+	}
+}
+
+// A message that the stream itself lacks, as after damage, is passed over. What follows it continues
+// nothing that the reader knows, so that it stays where it is.
+func TestHoleInStream(t *testing.T) {
+	all := stretch(3, 3)
+	s := streamOf(all...)
+	s.messages[2] = nil
+	s.messages[5] = nil
+	l := logOf(all[:2]...)
+	w := newTestWriter(s, l)
+	if err := w.locate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.catchUp(t.Context(), l.take); err != nil || w.seq != 6 || w.at != all[1].At {
+		t.Errorf("it came to message %d at %v, %v", w.seq, w.at, err)
+	}
+}
+
+// The stream has lost what a reader had accepted, and has gone on another way. However long that is, and
+// of whatever epoch, the reader finds out.
+func TestStreamWentAnotherWay(t *testing.T) {
+	ours := stretch(4, 4)
+	for name, other := range map[string][]Frame{
+		"the old leader went on":             chain(ours[3].At, 1, 7)[:7],
+		"the same epoch by another, as long": append([]Frame{frameAfter(ours[3].At, 2, "x")}, chain(testNext(ours[3].At, 2, []byte("x")), 2, 3)...),
+		"the same epoch, and longer":         append([]Frame{frameAfter(ours[3].At, 2, "x")}, chain(testNext(ours[3].At, 2, []byte("x")), 2, 9)...),
+		"a newer epoch, shorter":             chain(ours[3].At, 3, 2),
+		"a newer epoch, longer":              chain(ours[3].At, 3, 9),
+	} {
+		s := streamOf(ours...)
+		l := logOf(ours[:8:8]...)
+		w := located(t, s, l)
+		s.lose(4)
+		for _, f := range other {
+			s.addFrame(f)
+		}
+		next := frameAfter(ends(other), 3, "next")
+		s.addFrame(next)
+		if err := w.catchUp(t.Context(), l.take); err != nil || l.Last() != next.At {
+			t.Errorf("%s: the reader is at %v, %v; want %v", name, l.Last(), err, next.At)
+		}
+	}
+}
+
+// A frame that is looked into once is not looked into again.
+func TestSuspectIsLookedIntoOnce(t *testing.T) {
+	all := stretch(3, 3)
+	w := located(t, streamOf(all...), logOf(all...))
+	strange := appendFrame(nil, &[]Frame{frameAfter(all[1].At, 9, "strange")}[0])
+	w.stream.(*memStream).add(strange)
+	if _, v, err := w.step(t.Context(), 7, strange); v != suspect || err != nil || w.seq >= 6 {
+		t.Fatalf("a strange frame: verdict %d, %v, and the place is after %d", v, err, w.seq)
+	}
+	if err := w.catchUp(t.Context(), logOf(all...).take); err != nil || w.seq != 7 || w.at != ends(all) {
+		t.Errorf("after the second look it is at %v after %d, %v", w.at, w.seq, err)
+	}
+	if _, v, err := w.step(t.Context(), 5, strange); v != void || err != nil {
+		t.Errorf("a message that was judged: verdict %d, %v", v, err)
+	}
+}

@@ -1,0 +1,194 @@
+package replication
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"hash/fnv"
+	"testing"
+
+	"github.com/carillon-io/carillon/job"
+)
+
+// What tests of the pure parts stand on: a log, a stream and frames, all in memory.
+
+// testCluster is the cluster that tests are in.
+var testCluster = ClusterID{0xca, 0x41, 0x11, 15: 0x07}
+
+// testNext names commits as the log does, by a chain of hashes.
+func testNext(prev job.Position, epoch uint64, payload []byte) job.Position {
+	h := fnv.New128a()
+	var b [16]byte
+	binary.LittleEndian.PutUint64(b[:], prev.LSN+1)
+	binary.LittleEndian.PutUint64(b[8:], epoch)
+	h.Write(prev.Hash[:])
+	h.Write(b[:])
+	h.Write(payload)
+	at := job.Position{LSN: prev.LSN + 1, Epoch: epoch}
+	h.Sum(at.Hash[:0])
+	return at
+}
+
+// frameAfter makes the frame that continues a place.
+func frameAfter(prev job.Position, epoch uint64, payload string) Frame {
+	return Frame{
+		Cluster: testCluster, Author: authorOf("a"), At: testNext(prev, epoch, []byte(payload)), Prev: prev.Hash, Payload: []byte(payload),
+	}
+}
+
+// chain makes n frames of an epoch, one after the other.
+func chain(prev job.Position, epoch uint64, n int) (frames []Frame) {
+	for i := range n {
+		frames = append(frames, frameAfter(prev, epoch, fmt.Sprintf("%d/%d", epoch, i)))
+		prev = frames[i].At
+	}
+	return frames
+}
+
+func ends(frames []Frame) job.Position { return frames[len(frames)-1].At }
+
+// memLog is a node's log.
+type memLog struct {
+	base   job.Position // where it begins
+	frames []Frame
+}
+
+func logOf(frames ...Frame) *memLog { return &memLog{frames: frames} }
+
+// beginsAfter drops what the log has up to an LSN.
+func (l *memLog) beginsAfter(lsn uint64) *memLog {
+	kept := lsn - l.base.LSN
+	l.base, l.frames = l.frames[kept-1].At, l.frames[kept:]
+	return l
+}
+
+func (l *memLog) Last() job.Position {
+	if len(l.frames) == 0 {
+		return l.base
+	}
+	return ends(l.frames)
+}
+
+func (l *memLog) Find(lsn uint64) (job.Position, bool) {
+	if lsn == l.base.LSN {
+		return l.base, true
+	}
+	f, ok, _ := l.frame(lsn)
+	return f.At, ok
+}
+
+func (l *memLog) frame(lsn uint64) (Frame, bool, error) {
+	if lsn <= l.base.LSN || lsn > l.base.LSN+uint64(len(l.frames)) {
+		return Frame{}, false, nil
+	}
+	return l.frames[lsn-l.base.LSN-1], true, nil
+}
+
+func (l *memLog) add(f Frame) { l.frames = append(l.frames, f) }
+
+// memStream is a stream that does what it promises, unless a test has it do otherwise.
+type memStream struct {
+	before   uint64 // sequences that are gone from its front
+	messages [][]byte
+	gone     bool
+	lags     uint64 // messages up to the end that the server that answers does not have yet
+	pauses   int
+
+	publish func(message []byte, expect uint64) (uint64, error) // takes the place of Publish for one call
+	paused  func()                                              // is called by each Pause
+}
+
+func streamOf(frames ...Frame) *memStream {
+	s := &memStream{}
+	for i := range frames {
+		s.add(appendFrame(nil, &frames[i]))
+	}
+	return s
+}
+
+func (s *memStream) last() uint64 { return s.before + uint64(len(s.messages)) }
+
+func (s *memStream) add(message []byte) uint64 {
+	s.messages = append(s.messages, append([]byte(nil), message...))
+	return s.last()
+}
+
+func (s *memStream) addFrame(f Frame) uint64 { return s.add(appendFrame(nil, &f)) }
+
+// lose drops the newest messages.
+func (s *memStream) lose(n int) { s.messages = s.messages[:len(s.messages)-n] }
+
+// trim drops the oldest messages.
+func (s *memStream) trim(n int) { s.before, s.messages = s.before+uint64(n), s.messages[n:] }
+
+func (s *memStream) Publish(_ context.Context, message []byte, expect uint64) (uint64, error) {
+	if hook := s.publish; hook != nil {
+		s.publish = nil
+		return hook(message, expect)
+	}
+	switch {
+	case s.gone:
+		return 0, errStreamGone
+	case expect != s.last():
+		return 0, errWrongSequence
+	}
+	return s.add(message), nil
+}
+
+func (s *memStream) Bounds(context.Context) (first, last uint64, err error) {
+	if s.gone {
+		return 0, 0, errStreamGone
+	}
+	return s.before + 1, s.last(), nil
+}
+
+func (s *memStream) Get(_ context.Context, seq uint64) ([]byte, error) {
+	switch lacks := seq <= s.before || seq > s.last(); {
+	case s.gone:
+		return nil, errStreamGone
+	case lacks || seq > s.last()-s.lags || s.messages[seq-s.before-1] == nil:
+		return nil, errNoMessage
+	}
+	return s.messages[seq-s.before-1], nil
+}
+
+func (s *memStream) Lacks(_ context.Context, seq uint64) (bool, error) {
+	return seq <= s.before || seq > s.last() || s.messages[seq-s.before-1] == nil, nil
+}
+
+func (s *memStream) Pause(ctx context.Context) error {
+	if s.pauses++; s.paused != nil {
+		s.paused()
+	}
+	return ctx.Err()
+}
+
+// newTestWriter returns a writer that knows nothing of the stream yet.
+func newTestWriter(s stream, l *memLog) *writer {
+	return &writer{
+		cursor: cursor{tail: tail{cluster: testCluster, next: testNext}, stream: s, own: l},
+		log:    l, frame: l.frame,
+	}
+}
+
+// located returns a writer that has read the stream to its end, and taken what it accepted.
+func located(t *testing.T, s *memStream, l *memLog) *writer {
+	t.Helper()
+	w := newTestWriter(s, l)
+	if err := w.locate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.catchUp(t.Context(), l.take); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// take is what a follower does with an accepted frame: it gets the place of what the log has there.
+func (l *memLog) take(f *Frame) error {
+	if at, ok := l.Find(f.At.LSN); ok && at == f.At {
+		return nil
+	}
+	l.frames = append(l.frames[:f.At.LSN-1-l.base.LSN], *f)
+	return nil
+}

@@ -1,0 +1,245 @@
+package replication
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-io/carillon/job"
+)
+
+// A checkpoint is sent as the files that it consists of, in pieces that the receiver asks for one after
+// the other. They do not change while they are offered, so that it may ask for any of them again.
+
+// The bounds of what a node offers.
+const (
+	offerVersion = 1
+	offersMost   = 4
+	offerIdle    = time.Minute // an offer that nobody asks for pieces of
+	offerTime    = time.Minute // to write a checkpoint
+	filesMost    = 1 << 16
+	pieceBytes   = 256 << 10
+)
+
+// pieceCRC is the header of a piece with the CRC-32C of its bytes, in decimal.
+const pieceCRC = "Carillon-Crc32c"
+
+// openRequest asks for a checkpoint, or, with Session, whether it is still offered.
+type openRequest struct {
+	Version int    `json:"version"`
+	Node    string `json:"node"`
+	Session string `json:"session,omitempty"`
+}
+
+// offer is a checkpoint as it is offered.
+type offer struct {
+	Version int      `json:"version"`
+	Session string   `json:"session,omitempty"`
+	Error   string   `json:"error,omitempty"`
+	LSN     uint64   `json:"lsn"`
+	Epoch   uint64   `json:"epoch"`
+	Hash    [16]byte `json:"hash"`
+	Files   []file   `json:"files"`
+}
+
+// file is one file of a checkpoint.
+type file struct {
+	Name string `json:"name"`
+	Size int64  `json:"size"`
+}
+
+func (o *offer) position() job.Position {
+	return job.Position{LSN: o.LSN, Epoch: o.Epoch, Hash: o.Hash}
+}
+
+// pieceRequest asks for a piece of a file.
+type pieceRequest struct {
+	Session string `json:"session"`
+	File    int    `json:"file"` // index into the files of the offer
+	Offset  int64  `json:"offset"`
+}
+
+// offers are the checkpoints that a node offers. Safe for concurrent use.
+type offers struct {
+	mu   sync.Mutex
+	open map[string]*session
+}
+
+type session struct {
+	offer
+	dir   string
+	timer *time.Timer // ends it when nobody asks
+}
+
+// errManyOffers says that a node sends as many checkpoints as it may.
+var errManyOffers = errors.New("as many checkpoints as may be sent at a time are on their way; ask again later")
+
+// answerOpen writes a checkpoint and offers it.
+func (n *Node) answerOpen(m *nats.Msg) {
+	go func() {
+		var request openRequest
+		o := offer{Version: offerVersion}
+		err := json.Unmarshal(m.Data, &request)
+		if err == nil && request.Version != offerVersion {
+			err = fmt.Errorf("version %d of joining is unknown here; this node knows %d", request.Version, offerVersion)
+		}
+		if err == nil {
+			o, err = n.offerTo(request)
+		}
+		if err != nil {
+			o.Error = err.Error()
+			n.opts.Logger.Warn("no checkpoint was offered", slog.String("to", request.Node), slog.Any("error", err))
+		}
+		respond(m, o)
+	}()
+}
+
+func (n *Node) offerTo(request openRequest) (offer, error) {
+	if s := n.offers.find(request.Session); s != nil {
+		return s.offer, nil
+	}
+	if request.Session != "" {
+		return offer{}, errors.New("that checkpoint is not offered any more")
+	}
+	if n.offers.count() >= offersMost {
+		return offer{}, errManyOffers
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), offerTime)
+	defer cancel()
+	name := rand.Text()
+	dir, at, err := n.local.Export(ctx, name)
+	if err != nil {
+		return offer{}, err
+	}
+	s := &session{dir: dir, offer: offer{Version: offerVersion, Session: name, LSN: at.LSN, Epoch: at.Epoch, Hash: at.Hash}}
+	if s.Files, err = listFiles(dir); err != nil {
+		return offer{}, errors.Join(err, os.RemoveAll(dir))
+	}
+	n.opts.Logger.Info("sending a checkpoint", slog.String("to", request.Node), slog.Uint64("lsn", at.LSN), slog.Int("files", len(s.Files)))
+	n.offers.add(s)
+	return s.offer, nil
+}
+
+// listFiles returns the files below a directory.
+func listFiles(dir string) (files []file, err error) {
+	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(dir, path)
+		files = append(files, file{filepath.ToSlash(name), info.Size()})
+		return err
+	})
+	if len(files) > filesMost {
+		return nil, fmt.Errorf("the checkpoint has %d files, and at most %d can be sent", len(files), filesMost)
+	}
+	return files, err
+}
+
+// answerPiece sends one piece of a file.
+func (n *Node) answerPiece(m *nats.Msg) {
+	reply := nats.NewMsg(m.Reply)
+	piece, err := n.readPiece(m.Data)
+	if err != nil {
+		reply.Header.Set("Carillon-Error", err.Error())
+	}
+	reply.Header.Set(pieceCRC, strconv.FormatUint(uint64(crc32.Checksum(piece, castagnoli)), 10))
+	reply.Data = piece
+	_ = m.RespondMsg(reply) // whoever asked asks again
+}
+
+func (n *Node) readPiece(request []byte) ([]byte, error) {
+	var r pieceRequest
+	if err := json.Unmarshal(request, &r); err != nil {
+		return nil, err
+	}
+	s := n.offers.find(r.Session)
+	if s == nil || r.File < 0 || r.File >= len(s.Files) || r.Offset < 0 || r.Offset >= s.Files[r.File].Size {
+		return nil, errors.New("there is no such piece on offer")
+	}
+	f, err := os.Open(filepath.Join(s.dir, filepath.FromSlash(s.Files[r.File].Name)))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	piece := make([]byte, min(pieceBytes, s.Files[r.File].Size-r.Offset))
+	_, err = f.ReadAt(piece, r.Offset)
+	return piece, err
+}
+
+func (o *offers) add(s *session) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.open == nil {
+		o.open = make(map[string]*session)
+	}
+	o.open[s.Session] = s
+	s.timer = time.AfterFunc(offerIdle, func() { o.drop(s.Session) })
+}
+
+// find returns an offer, and lets it live on.
+func (o *offers) find(name string) *session {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	s := o.open[name]
+	if s != nil {
+		s.timer.Reset(offerIdle)
+	}
+	return s
+}
+
+func (o *offers) count() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.open)
+}
+
+// floor lowers an LSN to those of the checkpoints on offer: who receives one reads on from there.
+func (o *offers) floor(lsn uint64) uint64 {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, s := range o.open {
+		lsn = min(lsn, s.LSN)
+	}
+	return lsn
+}
+
+func (o *offers) drop(name string) {
+	o.mu.Lock()
+	s := o.open[name]
+	delete(o.open, name)
+	o.mu.Unlock()
+	if s != nil {
+		s.timer.Stop()
+		_ = os.RemoveAll(s.dir) // what is left is removed by the next start
+	}
+}
+
+// close ends all offers.
+func (o *offers) close() {
+	o.mu.Lock()
+	var names []string
+	for name := range o.open {
+		names = append(names, name)
+	}
+	o.mu.Unlock()
+	for _, name := range names {
+		o.drop(name)
+	}
+}

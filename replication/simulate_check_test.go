@@ -1,0 +1,204 @@
+package replication
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/carillon-io/carillon/job"
+)
+
+// checker holds what must be true. In a world that loses nothing that counts it reads each message at the
+// moment when it is stored, by the rule alone, and so knows the log better than any node.
+type checker struct {
+	*world
+	broken  string
+	reader  tail
+	log     []job.Position // by the rule, from LSN 1
+	acked   map[uint64]job.Position
+	author  map[uint64]string // of the acknowledged commits of an epoch
+	settled time.Duration
+	since   int // acknowledged after the last fault
+	looked  time.Duration
+	takenAt time.Duration // the lease
+}
+
+func newChecker(w *world) checker {
+	return checker{world: w, reader: tail{cluster: testCluster, next: testNext}, acked: make(map[uint64]job.Position), author: make(map[uint64]string)}
+}
+
+func (c *checker) fail(check, format string, args ...any) {
+	if c.broken == "" {
+		c.broken = fmt.Sprintf("%s: at %s: %s", check, c.now, fmt.Sprintf(format, args...))
+	}
+}
+
+// stored is told of each message in the order of the stream.
+func (c *checker) stored(message []byte) {
+	f, v, _ := c.reader.judge(message)
+	switch {
+	case v == accepted:
+		if n := len(c.log); n > 0 && f.At.Epoch < c.log[n-1].Epoch {
+			c.fail("epoch", "%v was accepted after %v", f.At, c.log[n-1])
+		}
+		c.log = append(c.log, f.At)
+		c.note("accepted", f.At.LSN, f.At.Epoch)
+	case c.has(f.At):
+		c.saw("stored again", f.At.LSN)
+	default:
+		c.saw("void", f.At.LSN, f.At.Epoch)
+	}
+}
+
+func (c *checker) has(at job.Position) bool {
+	return at.LSN > 0 && at.LSN <= uint64(len(c.log)) && c.log[at.LSN-1] == at
+}
+
+// acknowledged is told of each commit that a caller was told of.
+func (c *checker) acknowledged(n *simNode, at job.Position) {
+	c.note("acknowledged", uint64(n.index), at.LSN, at.Epoch)
+	if c.healed {
+		c.since++
+	}
+	if c.plan.mode == lossy {
+		return
+	}
+	if !c.has(at) {
+		c.fail("acknowledged", "%s has acknowledged %v, which is no part of the log: that has %v there", n.name, at, c.at(at.LSN))
+	}
+	if by, ok := c.author[at.Epoch]; ok && by != n.name {
+		c.fail("epoch", "%s acknowledges %v in the epoch of %s", n.name, at, by)
+	}
+	c.acked[at.LSN], c.author[at.Epoch] = at, n.name
+}
+
+func (c *checker) at(lsn uint64) string {
+	if lsn == 0 || lsn > uint64(len(c.log)) {
+		return "nothing"
+	}
+	return c.log[lsn-1].String()
+}
+
+// applied is told what becomes part of a node's store.
+func (c *checker) applied(n *simNode, at job.Position) {
+	if c.plan.mode != lossy && !c.has(at) {
+		c.fail("agreement", "%s applies %v, and the log has %s there", n.name, at, c.at(at.LSN))
+	}
+}
+
+// taken is told of each change of the holder of the lease.
+func (c *checker) taken(n *simNode, v leaseValue, from leaseState, reason string) {
+	c.note("taken by "+n.name+" from "+from.value.Node+": "+reason, v.Term, from.value.Term, from.revision)
+	c.takenAt = c.now
+}
+
+// trust: while a node launches, no other may have taken its lease because it was not renewed, nor
+// because nobody answered for it. Who stood still while he lost his way to the others is excepted from
+// the second: he finds out when he goes on.
+func (c *checker) trust() {
+	for _, n := range c.nodes {
+		if !n.alive || !n.launches || n.pausedUntil > c.now || n.node.Trust() <= 0 {
+			continue
+		}
+		now := c.lease.current()
+		if now.value.Node == n.name || now.value.Node == "" || now.value.Released {
+			continue
+		}
+		if r := reasonOf(now.reason); r == "expired" || r == "silent" && n.resumed < c.takenAt {
+			c.fail("trust", "%s launches for %s more, and %s has the lease since %s: %s", n.name, n.node.Trust(), now.value.Node, now.since, now.reason)
+		}
+	}
+}
+
+// level tells whether somebody leads and commits, and all have what it has.
+func (c *checker) level() bool {
+	if c.now < c.looked+100*time.Millisecond {
+		return false
+	}
+	c.looked = c.now
+	leader := c.leader()
+	if leader == nil || c.since < 5 {
+		return false
+	}
+	for _, n := range c.nodes {
+		at, ok := leader.local.Find(n.local.applied.LSN)
+		if !n.alive || n.node.role == RoleJoining || n.local.applied.LSN+20 < leader.local.applied.LSN || !ok || at != n.local.applied {
+			return false
+		}
+	}
+	return true
+}
+
+// leader returns the node that leads; nil if there is none, or more than one.
+func (c *checker) leader() (leader *simNode) {
+	for _, n := range c.nodes {
+		if n.alive && n.reigns && n.node.role == RoleLeader {
+			if leader != nil {
+				return nil
+			}
+			leader = n
+		}
+	}
+	return leader
+}
+
+// finish compares what everybody has in the end.
+func (c *checker) finish() {
+	leader := c.leader()
+	if c.broken != "" || leader == nil {
+		return
+	}
+	for _, n := range c.nodes {
+		for lsn := n.local.log.base.LSN; lsn <= n.local.applied.LSN; lsn++ {
+			at, _ := n.local.Find(lsn)
+			if led, ok := leader.local.Find(lsn); ok && led != at {
+				c.fail("agreement", "%s has %v, and the leader %s %v", n.name, at, leader.name, led)
+			}
+		}
+	}
+	c.readAll(leader)
+	if c.plan.mode == lossy {
+		return
+	}
+	for lsn, at := range c.acked {
+		led, ok := leader.local.Find(lsn)
+		if ok && led != at || lsn > leader.local.Last().LSN {
+			c.fail("lost", "%v was acknowledged, and the leader has %v", at, led)
+		}
+	}
+	c.world.counts["acknowledged"] += len(c.acked)
+}
+
+// readAll reads what the stream has by the rule, from the first message that the leader's log knows, and
+// must come to where the leader is.
+func (c *checker) readAll(leader *simNode) {
+	reader := tail{cluster: testCluster, next: testNext}
+	began := false
+	for _, m := range c.stream.messages {
+		f, err := decodeFrame(m.data)
+		if before, ok := leader.local.Find(f.At.LSN - 1); err == nil && !began && ok && before.Hash == f.Prev {
+			reader.at, began = before, true
+		}
+		if began {
+			reader.judge(m.data)
+		}
+	}
+	if began && reader.at.LSN+1 < leader.local.applied.LSN || reader.at.LSN > leader.local.Last().LSN+1 {
+		c.fail("split", "%s leads at %v, and who reads the stream comes to %v", leader.name, leader.local.applied, reader.at)
+	}
+}
+
+func (w *world) describe() string {
+	var b strings.Builder
+	for _, n := range w.nodes {
+		fmt.Fprintf(&b, "\n  %s: ", n.name)
+		if !n.alive {
+			b.WriteString("dead")
+			continue
+		}
+		fmt.Fprintf(&b, "%s, log %v, applied %d, reads at %v after %d", n.node.role, n.local.Last(), n.local.applied.LSN, n.node.writer.at, n.node.writer.seq)
+	}
+	now := w.lease.current()
+	fmt.Fprintf(&b, "\n  the stream has %d to %d, the lease is %+v, revision %d", w.stream.before+1, w.stream.last(), now.value, now.revision)
+	return b.String()
+}

@@ -1,0 +1,194 @@
+package replication
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/carillon-io/carillon/job"
+)
+
+// mode says what the stream may lose of what it has acknowledged.
+type mode int
+
+const (
+	keeping mode = iota // nothing
+	losing              // the end, as far as every node has it: nothing that counts may be lost by that
+	lossy               // anything: the nodes have to agree on what is left
+)
+
+func (m mode) String() string { return [...]string{"keeping", "losing", "lossy"}[m] }
+
+// faults are probabilities of what happens to a request.
+type faults struct{ requestLost, answerLost, requestLate float64 }
+
+// plan is what goes wrong in a simulation, and how often. Each fault is in some of the plans only, so that
+// it meets the others in all combinations, and some at peace.
+type plan struct {
+	seed        uint64
+	mode        mode
+	nodes       int
+	length      time.Duration
+	commitEvery time.Duration // at most between two commits
+	loud        bool
+
+	stream, lease, reads faults
+	failOpen             float64
+	staleBounds          float64
+	staleLook            float64
+	handOver             float64
+	crash, pause, part   time.Duration // between two of them, about; 0 is never
+	lag, election        time.Duration
+	loss, trim, bucket   time.Duration
+	deletion             time.Duration
+}
+
+func newPlan(seed uint64) plan {
+	r := rand.New(rand.NewPCG(seed, 1))
+	some := func(p float64) float64 {
+		if r.IntN(2) == 0 {
+			return 0
+		}
+		return p * r.Float64()
+	}
+	every := func(shortest time.Duration) time.Duration {
+		if r.IntN(2) == 0 {
+			return 0
+		}
+		return shortest + time.Duration(r.Int64N(int64(5*shortest)))
+	}
+	p := plan{
+		seed: seed, mode: []mode{keeping, keeping, keeping, losing, lossy}[r.IntN(5)], nodes: 2 + r.IntN(2),
+		length: 40*time.Second + time.Duration(r.Int64N(int64(80*time.Second))), commitEvery: 20*time.Millisecond + time.Duration(r.Int64N(int64(400*time.Millisecond))),
+		stream:   faults{some(0.05), some(0.1), some(0.05)},
+		lease:    faults{some(0.1), some(0.1), some(0.1)},
+		reads:    faults{some(0.02), some(0.02), some(0.02)},
+		failOpen: some(0.8), staleBounds: some(0.5), staleLook: some(0.5), handOver: some(0.02),
+		crash: every(8 * time.Second), pause: every(10 * time.Second), part: every(10 * time.Second),
+		lag: every(8 * time.Second), election: every(15 * time.Second), trim: every(10 * time.Second), bucket: every(40 * time.Second),
+	}
+	switch p.mode {
+	case losing:
+		p.failOpen, p.loss = 0, 3*time.Second+time.Duration(r.Int64N(int64(5*time.Second)))
+	case lossy:
+		p.loss, p.deletion = 5*time.Second+time.Duration(r.Int64N(int64(20*time.Second))), every(30*time.Second)
+	}
+	return p
+}
+
+func (p plan) String() string {
+	return fmt.Sprintf("%d nodes, %s for %s", p.nodes, p.mode, p.length.Round(time.Second))
+}
+
+// begin plans the faults that come by themselves.
+func (p plan) begin(w *world) {
+	for _, n := range w.nodes {
+		w.after(w.between(0, beatEvery), n.beat)
+	}
+	any := func() *simNode { return w.nodes[w.rng.IntN(len(w.nodes))] }
+	w.often(p.crash, func() { any().crash(w.between(50*time.Millisecond, 20*time.Second)) })
+	w.often(p.pause, func() { any().pause(w.between(10*time.Millisecond, 40*time.Second)) })
+	w.often(p.part, func() {
+		n := any()
+		w.saw("parted", uint64(n.index))
+		n.link(false)
+		w.after(w.between(10*time.Millisecond, 10*time.Second), func() { n.link(true) })
+	})
+	w.often(p.lag, func() {
+		n := any()
+		n.lag = w.between(10*time.Millisecond, 4*time.Second)
+		w.after(w.between(time.Second, 10*time.Second), func() { n.lag = 0 })
+	})
+	w.often(p.election, func() { w.elect() })
+	w.often(p.trim, func() { w.stream.trim(20 + w.rng.IntN(400)) })
+	w.often(p.bucket, func() { w.lease.recreate() })
+	w.often(p.loss, func() { w.loseTail() })
+	w.often(p.deletion, func() { w.delete() })
+}
+
+// often does something again and again, until the world is healed.
+func (w *world) often(every time.Duration, do func()) {
+	if every == 0 {
+		return
+	}
+	w.after(w.between(0, 2*every), func() {
+		if !w.healed {
+			do()
+			w.often(every, do)
+		}
+	})
+}
+
+// elect lets the stream, or the bucket, or both be without a leader for as long as elections take.
+func (w *world) elect() {
+	w.saw("election")
+	till := w.now + w.between(10*time.Millisecond, 9*time.Second)
+	if w.rng.IntN(3) != 0 {
+		w.stream.offTill = till
+	}
+	if w.rng.IntN(3) != 0 {
+		w.lease.offTill = till
+	}
+}
+
+// loseTail loses some of the newest messages, and tells some consumers.
+func (w *world) loseTail() {
+	n := 1 + w.rng.IntN(6)
+	if w.plan.mode == losing {
+		n = w.spare(n)
+	}
+	w.stream.lose(n)
+	for _, node := range w.nodes {
+		if w.rng.IntN(2) == 0 {
+			node.next = min(node.next, w.stream.last()+1)
+		}
+	}
+}
+
+// spare returns how many of the newest messages every node has, up to so many.
+func (w *world) spare(most int) int {
+	for _, n := range w.nodes {
+		if n.local.Last().Epoch != w.check.reader.at.Epoch {
+			return 0
+		}
+	}
+	count := 0
+	for m := w.stream.messages; count < min(most, len(m)); count++ {
+		if f, err := decodeFrame(m[len(m)-1-count].data); err != nil || w.check.has(f.At) && !w.allHave(f.At) {
+			break
+		}
+	}
+	return count
+}
+
+func (w *world) allHave(at job.Position) bool {
+	for _, n := range w.nodes {
+		if found, ok := n.local.Find(at.LSN); at.LSN > n.local.log.base.LSN && (!ok || found != at) {
+			return false
+		}
+	}
+	return true
+}
+
+// delete takes the stream away. If no leader makes it anew, the operator does so.
+func (w *world) delete() {
+	w.saw("stream deleted")
+	w.stream.gone, w.stream.messages = true, nil
+	w.stream.era++
+	w.after(20*time.Second, w.stream.restore)
+}
+
+// heal ends all faults.
+func (w *world) heal() {
+	w.note("healed")
+	w.healed = true
+	w.stream.offTill, w.lease.offTill = 0, 0
+	for _, n := range w.nodes {
+		if n.pausedUntil > w.now {
+			n.pausedUntil, n.resumed = w.now, w.now
+		}
+		n.lag = 0
+		n.link(true)
+		w.after(time.Second, n.start)
+	}
+}

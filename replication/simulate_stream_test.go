@@ -1,0 +1,233 @@
+package replication
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+var errNoAnswer = errors.New("simulation: no answer came")
+
+// simStream is a stream as it was seen to be: see the plan for what it does wrong.
+type simStream struct {
+	*world
+	gone     bool
+	before   uint64
+	messages []simMessage
+	offTill  time.Duration // no server leads it until then
+	era      int           // counts the times that what was under way was lost
+}
+
+type simMessage struct {
+	data   []byte
+	stored time.Duration
+}
+
+func (s *simStream) last() uint64 { return s.before + uint64(len(s.messages)) }
+
+// publish stores a message, and tells its sequence.
+func (s *simStream) publish(message []byte, expect uint64, era int) (uint64, error) {
+	switch {
+	case s.now < s.offTill || era != s.era:
+		return 0, errNoAnswer
+	case s.gone:
+		return 0, errStreamGone
+	case expect != s.last() && !s.chance(s.plan.failOpen):
+		return 0, errWrongSequence
+	case expect != s.last():
+		s.saw("check failed open", expect, s.last())
+	}
+	s.messages = append(s.messages, simMessage{message, s.now})
+	s.check.stored(message)
+	return s.last(), nil
+}
+
+// lose drops acknowledged messages from the end, and all requests that are under way.
+func (s *simStream) lose(n int) {
+	if n = min(n, len(s.messages)); n > 0 {
+		s.saw("tail lost", uint64(n))
+		s.messages = s.messages[:len(s.messages)-n]
+	}
+	if s.plan.mode != lossy {
+		s.era++
+	}
+}
+
+// trim drops messages from the front.
+func (s *simStream) trim(keep int) {
+	if n := len(s.messages) - keep; n > 0 {
+		s.saw("front trimmed", uint64(n))
+		s.before, s.messages = s.before+uint64(n), s.messages[n:]
+	}
+}
+
+// streamOfNode is the stream as one node reaches it.
+type streamOfNode struct {
+	*simStream
+	node *simNode
+}
+
+func (s streamOfNode) Publish(ctx context.Context, message []byte, expect uint64) (seq uint64, err error) {
+	message, era := append([]byte(nil), message...), s.era
+	err = s.request(s.node, s.plan.stream, func() (err error) {
+		seq, err = s.publish(message, expect, era)
+		return err
+	})
+	s.note("publish", uint64(s.node.index), expect, seq)
+	return seq, errors.Join(err, ctx.Err())
+}
+
+func (s streamOfNode) Bounds(ctx context.Context) (first, last uint64, err error) {
+	err = s.request(s.node, s.plan.reads, func() error {
+		first, last = s.before+1, s.last()
+		for s.chance(s.plan.staleBounds) && last >= first && s.messages[last-first].stored > s.now-100*time.Millisecond {
+			last--
+		}
+		return s.state()
+	})
+	return first, last, errors.Join(err, ctx.Err())
+}
+
+// state is what keeps any server from answering.
+func (s *simStream) state() error {
+	switch {
+	case s.now < s.offTill:
+		return errNoAnswer
+	case s.gone:
+		return errStreamGone
+	}
+	return nil
+}
+
+// Get is answered by a server that may be behind, without any leader. Most reads take no time, so that
+// the many of a review are cheap.
+func (s streamOfNode) Get(ctx context.Context, seq uint64) (message []byte, err error) {
+	serve := func() error {
+		if s.gone {
+			return errStreamGone
+		}
+		if seq <= s.before || seq > s.last() || s.messages[seq-s.before-1].stored > s.now-s.node.lag {
+			return errNoMessage
+		}
+		message = s.messages[seq-s.before-1].data
+		return nil
+	}
+	if s.node.linked && !s.chance(0.05) {
+		err = serve()
+	} else {
+		err = s.request(s.node, s.plan.reads, serve)
+	}
+	if err == errNoMessage && s.node.lag > 0 {
+		s.counts["server behind"]++
+	}
+	return message, errors.Join(err, ctx.Err())
+}
+
+func (s streamOfNode) Lacks(ctx context.Context, seq uint64) (lacks bool, err error) {
+	err = s.request(s.node, s.plan.reads, func() error {
+		lacks = seq <= s.before || seq > s.last()
+		return s.state()
+	})
+	return lacks, errors.Join(err, ctx.Err())
+}
+
+func (s streamOfNode) Pause(ctx context.Context) error {
+	s.sleep(pauseTime)
+	return ctx.Err()
+}
+
+// restore makes the stream anew.
+func (s *simStream) restore() {
+	if s.gone {
+		s.saw("stream made anew")
+		s.gone, s.before, s.messages = false, 0, nil
+		s.era++
+	}
+}
+
+// simRegister is the lease in its bucket.
+type simRegister struct {
+	*world
+	states  []leaseState // all that it ever was
+	offTill time.Duration
+}
+
+// leaseState is what the lease was from a moment on.
+type leaseState struct {
+	since    time.Duration
+	value    leaseValue
+	revision uint64
+	reason   string // why whoever has it took it
+}
+
+func (r *simRegister) current() leaseState { return r.asOf(r.now) }
+
+func (r *simRegister) asOf(t time.Duration) leaseState {
+	for i := len(r.states) - 1; i >= 0; i-- {
+		if r.states[i].since <= t {
+			return r.states[i]
+		}
+	}
+	return leaseState{}
+}
+
+// set makes a new state.
+func (r *simRegister) set(v leaseValue, revision uint64, reason string) {
+	r.states = append(r.states, leaseState{r.now, v, revision, reason})
+	if len(r.states) > 200 {
+		r.states = r.states[100:]
+	}
+}
+
+// recreate empties the bucket.
+func (r *simRegister) recreate() {
+	r.saw("bucket made anew")
+	r.set(leaseValue{}, 0, "")
+}
+
+type registerOfNode struct {
+	*simRegister
+	node *simNode
+}
+
+func (r registerOfNode) swap(ctx context.Context, v leaseValue, revision uint64) (next uint64, err error) {
+	reason := r.node.reason
+	err = r.request(r.node, r.plan.lease, func() error {
+		now := r.current()
+		switch {
+		case r.now < r.offTill:
+			return errNoAnswer
+		case now.revision != revision:
+			return errLost
+		}
+		if v.Node == now.value.Node && v.Term == now.value.Term {
+			reason = now.reason
+		} else {
+			r.check.taken(r.node, v, now, reason)
+		}
+		next = revision + 1
+		r.set(v, next, reason)
+		return nil
+	})
+	return next, errors.Join(err, ctx.Err())
+}
+
+func (r registerOfNode) look(ctx context.Context) (v leaseValue, revision uint64, err error) {
+	err = r.request(r.node, r.plan.reads, func() error {
+		now := r.current()
+		if r.chance(r.plan.staleLook) {
+			now = r.asOf(r.now - r.between(0, 3*time.Second))
+			r.counts["stale look"]++
+		}
+		v, revision = now.value, now.revision
+		if r.now < r.offTill {
+			return errNoAnswer
+		}
+		return nil
+	})
+	return v, revision, errors.Join(err, ctx.Err())
+}
+
+func (r registerOfNode) watch(context.Context, func(leaseSeen, error)) error {
+	panic("simulation: the watch is looked at by the node's loop")
+}

@@ -1,0 +1,85 @@
+package replication
+
+import (
+	"flag"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+)
+
+var (
+	simSeed  = flag.Uint64("sim.seed", 0, "run the simulation of this seed only, and tell its story")
+	simSeeds = flag.Int("sim.seeds", 300, "how many simulations to run, of the seeds from sim.from")
+	simFrom  = flag.Uint64("sim.from", 1, "the first seed")
+	simLoud  = flag.Bool("sim.loud", false, "print what happens")
+)
+
+// TestSimulation lets clusters live in virtual time with a stream, a lease, clocks and machines that do
+// all that they were seen to do wrong, and demands that the nodes agree, lose nothing that counts, and
+// come together again; see docs/simulation.md.
+func TestSimulation(t *testing.T) {
+	seeds := *simSeeds
+	if testing.Short() {
+		seeds = 30
+	}
+	from := *simFrom
+	if *simSeed != 0 {
+		from, seeds = *simSeed, 1
+	}
+	counts, began, lived, failed := make(map[string]int), time.Now(), time.Duration(0), 0
+	for seed := from; seed < from+uint64(seeds); seed++ {
+		w := simulate(seed)
+		lived += w.now
+		for what, n := range w.counts {
+			counts[what] += n
+		}
+		if w.check.broken != "" {
+			t.Errorf("seed %d: %s: %s\nrepeat with: go test ./replication -run 'TestSimulation$' -sim.seed %d", seed, w.plan, w.check.broken, seed)
+			if failed++; failed == 5 {
+				break
+			}
+		}
+	}
+	t.Logf("%d simulations of %s in %s", seeds, lived.Round(time.Second), time.Since(began).Round(time.Millisecond))
+	for _, what := range slices.Sorted(maps.Keys(counts)) {
+		t.Logf("%8d %s", counts[what], what)
+	}
+	if seeds >= 300 {
+		checkSometimes(t, counts)
+	}
+}
+
+func simulate(seed uint64) *world {
+	p := newPlan(seed)
+	p.loud = *simLoud
+	w := newWorld(p)
+	w.run()
+	return w
+}
+
+// sometimes lists what has to happen now and then, or the simulation proves nothing about it.
+var sometimes = []string{
+	"answer lost", "request lost", "request late", "check failed open", "tail lost", "front trimmed", "server behind", "stale look",
+	"bucket made anew", "stream deleted", "stream made anew", "election", "crash", "pause", "parted", "void", "stored again",
+	"takes over: expired", "takes over: silent", "takes over: released", "takes over: own", "takes over: none", "hands over",
+	"does not lead after all", "deposed by the lease", "deposed by the log", "deposed after a pause",
+	"suspect looked into", "own last cut off", "joined anew",
+}
+
+func checkSometimes(t *testing.T, counts map[string]int) {
+	for _, what := range sometimes {
+		if counts[what] == 0 {
+			t.Errorf("it never happened: %s", what)
+		}
+	}
+}
+
+// TestSimulationRepeats runs some seeds twice: each must be the same story to the last byte.
+func TestSimulationRepeats(t *testing.T) {
+	for seed := uint64(1); seed <= 5; seed++ {
+		if a, b := simulate(seed), simulate(seed); a.hash.Sum64() != b.hash.Sum64() || a.now != b.now {
+			t.Errorf("seed %d is not the same story each time", seed)
+		}
+	}
+}
