@@ -8,7 +8,13 @@ CYCLES  ?= 30
 SEED    ?= 0
 SEEDS   ?= 20
 
-.PHONY: help demo test check check-rivals bench rivals build fmt crash fuzz sim sim-plants clean
+# What `make failover` breaks: all of it within five minutes, or FAILOVER=short within about one.
+FAILOVER ?= full
+EMBEDDED_full := kill9-leader,handover,kill9-leader,kill9-leader-and-member,kill9-leader,sigstop-leader,kill9-leader,handover,kill9-leader,kill9-leader-and-member
+OUTSIDE_full  := nats-leader,partition,partition-in
+EMBEDDED_short := kill9-leader,handover,kill9-leader-and-member
+
+.PHONY: help demo test check check-rivals bench rivals build fmt crash failover fuzz sim sim-plants clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-12s %s\n", $$1, $$2}' Makefile
@@ -33,6 +39,11 @@ check: ## format, vet, staticcheck, import rules, race detector
 
 crash: build ## kill -9 the real binary CYCLES times under load and check what it promised
 	go run ./bench/crash --binary ./$(BINARY) --cycles $(CYCLES) --seed $(SEED)
+
+failover: build ## break a real cluster under load and check what it promised; FAILOVER=short for a minute of it
+	go build -o bin/failover ./bench/failover
+	./bin/failover --binary ./$(BINARY) --topology embedded --scenario $(EMBEDDED_$(FAILOVER)) --seed $(SEED)
+	$(if $(OUTSIDE_$(FAILOVER)),./bin/failover --binary ./$(BINARY) --topology outside --scenario $(OUTSIDE_$(FAILOVER)) --seed $(SEED))
 
 bench: build ## measure lateness, herds, registration and recovery of the real binary
 	./$(BINARY) bench all

@@ -17,14 +17,15 @@ const module = "github.com/carillon-io/carillon"
 // other modules. Arrows point down only, and never sideways between adapters. A package that is not
 // listed is not part of the house.
 var house = map[string][]string{
-	"job":       {"github.com/robfig/cron/v3"},
-	"wheel":     {},
-	"fair":      {},
-	"client":    {"github.com/nats-io/nats.go", "github.com/go-json-experiment/json"},
-	"scheduler": {module + "/job", module + "/wheel", module + "/fair", "golang.org/x/sys"},
-	"wal":       {module + "/job", "github.com/tidwall/wal", "golang.org/x/sys"},
-	"snapshot":  {module + "/job", "github.com/cockroachdb/pebble/v2"},
-	"dispatch":  {module + "/job", module + "/fair", "github.com/nats-io/nats.go"},
+	"job":         {"github.com/robfig/cron/v3"},
+	"wheel":       {},
+	"fair":        {},
+	"client":      {"github.com/nats-io/nats.go", "github.com/go-json-experiment/json"},
+	"replication": {module + "/job", "github.com/nats-io/nats.go"},
+	"scheduler":   {module + "/job", module + "/wheel", module + "/fair", "golang.org/x/sys"},
+	"wal":         {module + "/job", "github.com/tidwall/wal", "golang.org/x/sys"},
+	"snapshot":    {module + "/job", "github.com/cockroachdb/pebble/v2"},
+	"dispatch":    {module + "/job", module + "/fair", "github.com/nats-io/nats.go"},
 	// The suite that every sender passes: it is for tests, and imports no more than they need.
 	"dispatch/dispatchtest": {module + "/job"},
 	"api": {
@@ -35,8 +36,10 @@ var house = map[string][]string{
 	"cmd/carillon": {module, module + "/bench", "github.com/nats-io/nats.go", "github.com/alecthomas/kong", "github.com/go-json-experiment/json"},
 	"bench":        {module + "/client", module + "/bench/plot", "github.com/nats-io/nats.go", "github.com/alecthomas/kong", "golang.org/x/sys"},
 	"bench/plot":   {},
-	// The crash check shares no code with the product: it may not even import the client.
-	"bench/crash": {"github.com/nats-io/nats.go", "github.com/nats-io/nats-server/v2"},
+	// The crash checks share no code with the product: they may not even import the client.
+	"bench/crash":         {module + "/bench/crash/history", "github.com/nats-io/nats.go", "github.com/nats-io/nats-server/v2"},
+	"bench/crash/history": {"github.com/nats-io/nats.go"},
+	"bench/failover":      {module + "/bench/crash/history", "github.com/nats-io/nats.go", "github.com/nats-io/nats-server/v2"},
 }
 
 // forbiddenInCore are packages of the standard library that the pure packages must not touch.

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
-	"github.com/nats-io/nats.go"
 )
 
 // startBroker runs a NATS server with JetStream in this process, which outlives the deaths of the
@@ -26,15 +25,6 @@ func startBroker(dir string) (*server.Server, error) {
 		return nil, errors.New("start NATS: it did not become ready")
 	}
 	return s, nil
-}
-
-// connect returns a connection that comes back by itself and holds nothing back while it is away: a
-// request that cannot be sent is known not to have been sent.
-func connect(url, name string) (*nats.Conn, error) {
-	return nats.Connect(url, nats.Name(name),
-		nats.MaxReconnects(-1), nats.ReconnectWait(10*time.Millisecond), nats.ReconnectJitter(0, 0),
-		nats.ReconnectBufSize(-1), nats.Timeout(5*time.Second),
-		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {})) // connections break here all the time
 }
 
 // freePort returns an address that nobody listens on just now.

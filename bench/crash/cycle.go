@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/carillon-io/carillon/bench/crash/history"
 )
 
 // run kills the server as often as it was asked to, and reads at the end what is left. An error means
@@ -108,22 +110,22 @@ func (r *rig) relapse() error {
 // look checks after each cycle that nothing impossible has been seen yet, and tells how far things
 // are.
 func (r *rig) look(ctx context.Context, cycle int, how string) error {
-	err := r.persist("stream", func() error { return r.sink.readStream(ctx) })
+	err := r.persist("stream", func() error { return r.sink.ReadStream(ctx) })
 	if err != nil && ctx.Err() == nil {
 		return err
 	}
 	h := r.history()
 	start := h.Starts[len(h.Starts)-1]
 	fmt.Fprintf(r.progress, "cycle %d/%d: %s; ready in %s; %d requests, %d deliveries so far\n", cycle, r.opts.cycles, how,
-		start.Ready.sub(start.Began).Round(time.Millisecond), len(h.Ops), len(h.Deliveries))
-	for _, v := range violationsOf(checkSoFar(h)) {
+		start.Ready.Sub(start.Began).Round(time.Millisecond), len(h.Ops), len(h.Deliveries))
+	for _, v := range history.ViolationsOf(history.CheckSoFar(h)) {
 		return fmt.Errorf("impossible already: %s", v)
 	}
 	return nil
 }
 
 // history returns what was recorded so far.
-func (r *rig) history() *History {
+func (r *rig) history() *history.History {
 	h := r.rec.Snapshot()
 	if r.opts.embedded {
 		h.Lossy = map[string]bool{"nats": true}

@@ -11,6 +11,8 @@ import (
 	"os/signal"
 	"path/filepath"
 	"syscall"
+
+	"github.com/carillon-io/carillon/bench/crash/history"
 )
 
 // options are what the command line says.
@@ -51,9 +53,9 @@ func run(args []string, out, progress io.Writer) int {
 		return 1
 	}
 	h := crash(ctx, opts, dir, progress)
-	findings := checkAll(h)
-	failed := report(out, h, findings)
-	if err := tidy(dir, opts, h, violationsOf(findings), progress); err != nil {
+	findings := history.CheckAll(h)
+	failed := history.Report(out, h, findings)
+	if err := tidy(dir, opts, h, history.ViolationsOf(findings), progress); err != nil {
 		fmt.Fprintln(progress, "crash:", err)
 	}
 	if failed > 0 {
@@ -63,16 +65,16 @@ func run(args []string, out, progress io.Writer) int {
 }
 
 // tidy removes the directory of a run, or writes into it what a look at the fault needs.
-func tidy(dir string, opts options, h *History, violations []Violation, progress io.Writer) error {
+func tidy(dir string, opts options, h *history.History, violations []history.Violation, progress io.Writer) error {
 	if len(violations) == 0 && !opts.keep {
 		return os.RemoveAll(dir)
 	}
 	fmt.Fprintf(progress, "kept in %s: the data, the server's log (stderr.log), whole histories (histories.txt)\n", dir)
-	return writeHistories(filepath.Join(dir, "histories.txt"), h, violations)
+	return history.WriteHistories(filepath.Join(dir, "histories.txt"), h, violations)
 }
 
 // crash makes the run and returns its history. What kept it from going on is in the history too.
-func crash(ctx context.Context, opts options, dir string, progress io.Writer) *History {
+func crash(ctx context.Context, opts options, dir string, progress io.Writer) *history.History {
 	r, err := newRig(ctx, opts, dir, progress)
 	if err == nil {
 		err = r.run(ctx)

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"syscall"
 	"time"
+
+	"github.com/carillon-io/carillon/bench/crash/history"
 )
 
 // launcher starts the product's processes, one after the other, on one data directory.
@@ -35,7 +37,7 @@ const (
 // process is one life of the server.
 type process struct {
 	cmd    *exec.Cmd
-	began  Instant
+	began  history.Instant
 	lines  chan ready    // gets the ready line; closed when stdout ends
 	exited chan struct{} // closed when the process is gone
 	err    error         // of its end; good once exited is closed
@@ -60,7 +62,7 @@ func (l *launcher) spawn(more ...string) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &process{cmd: cmd, began: now(), lines: make(chan ready, 1), exited: make(chan struct{})}
+	p := &process{cmd: cmd, began: history.Now(), lines: make(chan ready, 1), exited: make(chan struct{})}
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start the server: %w", err)
 	}
@@ -99,17 +101,17 @@ func (p *process) awaitReady() (ready, error) {
 }
 
 // kill ends the process with SIGKILL and returns when it is gone.
-func (p *process) kill() Death {
-	d := Death{Sent: now()}
+func (p *process) kill() history.Death {
+	d := history.Death{Sent: history.Now()}
 	_ = p.cmd.Process.Kill() // fails only if the process is gone already
 	<-p.exited
-	d.Gone = now()
+	d.Gone = history.Now()
 	return d
 }
 
 // stop ends the process with SIGTERM. An error says that it did not end in good order.
-func (p *process) stop() (Death, error) {
-	d := Death{Sent: now(), Clean: true}
+func (p *process) stop() (history.Death, error) {
+	d := history.Death{Sent: history.Now(), Clean: true}
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		return d, fmt.Errorf("SIGTERM: %w", err)
 	}
@@ -119,7 +121,7 @@ func (p *process) stop() (Death, error) {
 		d = p.kill()
 		return d, fmt.Errorf("the server was still there %s after SIGTERM", stopWait)
 	}
-	d.Gone = now()
+	d.Gone = history.Now()
 	if p.err != nil {
 		d.Clean = false
 		return d, fmt.Errorf("the server ended badly after SIGTERM: %w", p.err)

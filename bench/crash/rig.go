@@ -12,6 +12,8 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-io/carillon/bench/crash/history"
 )
 
 // rig is the server under test with all that is around it.
@@ -20,13 +22,13 @@ type rig struct {
 	dir      string
 	progress io.Writer
 	rng      *rand.Rand // of the deaths
-	rec      *Recorder
+	rec      *history.Recorder
 	launcher *launcher
 	proc     *process
 	broker   *server.Server // nil: the server under test embeds one
 	conn     *nats.Conn     // of the sink and the readers
-	sink     *sink
-	api      *caller
+	sink     *history.Sink
+	api      *history.Caller
 	clients  sync.WaitGroup
 	stopLoad context.CancelFunc
 }
@@ -35,7 +37,7 @@ type rig struct {
 func newRig(ctx context.Context, opts options, dir string, progress io.Writer) (*rig, error) {
 	r := &rig{
 		opts: opts, dir: dir, progress: progress, rng: rand.New(rand.NewPCG(opts.seed, 1<<32)),
-		rec: &Recorder{}, stopLoad: func() {},
+		rec: &history.Recorder{}, stopLoad: func() {},
 	}
 	url, err := r.prepare()
 	if err != nil {
@@ -44,14 +46,14 @@ func newRig(ctx context.Context, opts options, dir string, progress io.Writer) (
 	if err := r.rise(); err != nil {
 		return r, err
 	}
-	if r.conn, err = connect(url, "crash sink"); err != nil {
+	if r.conn, err = history.Connect(url, "crash sink"); err != nil {
 		return r, err
 	}
-	r.api = &caller{r.conn}
-	if r.sink, err = startSink(r.rec, r.conn, opts.seed); err != nil {
+	r.api = history.NewCaller(r.conn)
+	if r.sink, err = history.StartSink(r.rec, r.conn, opts.seed); err != nil {
 		return r, err
 	}
-	if err := r.sink.openStream(ctx); err != nil {
+	if err := r.sink.OpenStream(ctx, 1); err != nil {
 		return r, err
 	}
 	return r, r.startClients(ctx, url)
@@ -78,14 +80,14 @@ func (r *rig) prepare() (string, error) {
 func (r *rig) startClients(ctx context.Context, url string) error {
 	ctx, r.stopLoad = context.WithCancel(ctx)
 	for i := range r.opts.clients {
-		conn, err := connect(url, fmt.Sprintf("crash client %d", i))
+		conn, err := history.Connect(url, fmt.Sprintf("crash client %d", i))
 		if err != nil {
 			return err
 		}
-		c := newClient(i, r.opts.seed, &caller{conn}, r.rec, &targets{r.sink.url})
+		c := history.NewClient(i, r.opts.seed, history.NewCaller(conn), r.rec, r.sink.Targets())
 		r.clients.Go(func() {
 			defer conn.Close()
-			c.run(ctx)
+			c.Run(ctx)
 		})
 	}
 	return nil
@@ -111,19 +113,21 @@ func (r *rig) rise() error {
 	if err != nil {
 		return fmt.Errorf("%w; the end of its log:\n%s", err, tail(r.launcher.stderrPath()))
 	}
-	r.rec.Rise(Start{Began: p.began, Ready: now(), Epoch: line.Epoch})
+	r.rec.Rise(history.Start{Began: p.began, Ready: history.Now(), Epoch: line.Epoch})
 	return nil
 }
 
 // readLSN notes the position of the server. It does so before each death and after each start: what
 // was durable then must be there now.
 func (r *rig) readLSN() error {
-	return r.persist("status", func() error {
-		var reply statusReply
-		if res := r.api.call("status", struct{}{}, &reply); res.outcome != acked {
-			return fmt.Errorf("%s", res.code)
+	return r.persist("position", func() error {
+		var reply struct {
+			LSN uint64 `json:"lsn"`
 		}
-		r.rec.Read(Reading{now(), reply.LSN})
+		if err := r.api.Ask("status", struct{}{}, &reply); err != nil {
+			return err
+		}
+		r.rec.Read(history.Reading{At: history.Now(), LSN: reply.LSN})
 		return nil
 	})
 }
@@ -152,7 +156,7 @@ func (r *rig) close() {
 		r.proc.kill()
 	}
 	if r.sink != nil {
-		r.sink.close()
+		r.sink.Close()
 	}
 	if r.conn != nil {
 		r.conn.Close()

@@ -1,0 +1,198 @@
+package history
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// acts are what a client does, with how often it does it.
+var acts = []struct {
+	weight int
+	do     func(*Client)
+}{
+	{28, (*Client).actOneShot},
+	{6, (*Client).actMany},
+	{5, (*Client).actRecurring},
+	{14, (*Client).actUpdate},
+	{8, (*Client).actPause},
+	{9, (*Client).actResume},
+	{7, (*Client).actDelete},
+	{12, (*Client).actTrigger},
+	{11, (*Client).actGet},
+}
+
+// Bounds of what one client keeps going.
+const (
+	recurringMax = 6
+	recentMax    = 30 // jobs that it still comes back to
+	manyMax      = 12 // jobs of a bulk registration
+)
+
+func (c *Client) actOneShot() {
+	o := c.newJob(c.randomOneShot())
+	none := 0
+	if c.put(o, o.spec, &none) != refused {
+		c.keep(o)
+	}
+}
+
+// keep adds a job to those that the client comes back to. Old one-shots are let go.
+func (c *Client) keep(o *owned) {
+	c.jobs = append(c.jobs, o)
+	shots := len(c.jobs) - c.recurring
+	if shots <= recentMax {
+		return
+	}
+	oldest := slices.IndexFunc(c.jobs, func(o *owned) bool { return o.spec.Kind == oneShot })
+	c.jobs = slices.Delete(c.jobs, oldest, oldest+1)
+}
+
+func (c *Client) actRecurring() {
+	if c.recurring >= recurringMax {
+		c.actOneShot()
+		return
+	}
+	kind, steps := every, []time.Duration{100, 150, 250, 400, 700, 1000}
+	if c.rng.IntN(3) == 0 {
+		kind, steps = cron, []time.Duration{1000, 1000, 2000}
+	}
+	spec := c.randomSpec(kind)
+	spec.Step = steps[c.rng.IntN(len(steps))] * time.Millisecond
+	o := c.newJob(spec)
+	if c.put(o, spec, nil) != refused {
+		c.recurring++
+		c.jobs = append(c.jobs, o)
+	}
+}
+
+// actMany registers one-shots in bulk. Each item has an outcome of its own.
+func (c *Client) actMany() {
+	jobs := make([]*owned, 1+c.rng.IntN(manyMax))
+	ops := make([]*Op, len(jobs))
+	var in putManyRequest
+	for i := range jobs {
+		o := c.newJob(c.randomOneShot())
+		spec := o.spec // the record keeps it as it is now
+		jobs[i], ops[i] = o, c.rec.Begin(Op{Kind: opPut, Job: o.name, Spec: &spec})
+		in.Jobs = append(in.Jobs, spec.wire(o.name, ops[i].ID, c.targets))
+	}
+	var reply putManyReply
+	res := c.api.call("jobs.put_many", in, &reply)
+	for i, op := range ops {
+		each := res
+		if res.outcome == acked {
+			each = reply.item(i, op.Job)
+		}
+		c.rec.End(op, each, func(op *Op) { op.Version = reply.Results[i].Version })
+	}
+	if res.outcome == acked {
+		c.keep(jobs[0])
+	}
+}
+
+// item returns what a bulk reply says of its i-th job.
+func (r *putManyReply) item(i int, name string) result {
+	if i >= len(r.Results) || r.Results[i].Name != name {
+		return result{unknown, fmt.Sprintf("result %d of %d is not of %s", i, len(r.Results), name)}
+	}
+	if e := r.Results[i].Error; e != nil {
+		return refusalOf(*e)
+	}
+	return result{acked, ""}
+}
+
+// pick returns one of the client's jobs for which ok holds, nil if there is none.
+func (c *Client) pick(ok func(*owned) bool) *owned {
+	if len(c.jobs) == 0 {
+		return nil
+	}
+	first := c.rng.IntN(len(c.jobs))
+	for i := range c.jobs {
+		if o := c.jobs[(first+i)%len(c.jobs)]; ok(o) {
+			return o
+		}
+	}
+	return nil
+}
+
+func (c *Client) actUpdate() {
+	o := c.pick(func(*owned) bool { return true })
+	if o == nil {
+		return
+	}
+	if o.version == 0 && c.get(o).outcome == unknown {
+		return
+	}
+	spec := o.spec
+	spec.Paused = o.paused
+	if spec.Kind == oneShot {
+		spec.Due = c.randomDue()
+	}
+	if version := o.version; version != 0 && c.rng.IntN(4) != 0 {
+		c.put(o, spec, &version)
+		return
+	}
+	c.put(o, spec, nil)
+}
+
+func (c *Client) actPause() {
+	o := c.pick(func(o *owned) bool { return !o.paused })
+	if o == nil {
+		return
+	}
+	if c.change(opPause, o).outcome == acked {
+		o.paused = true
+	}
+}
+
+func (c *Client) actResume() {
+	o := c.pick(func(o *owned) bool { return o.paused })
+	if o == nil {
+		return
+	}
+	if c.change(opResume, o).outcome == acked {
+		o.paused = false
+	}
+}
+
+// actDelete deletes a one-shot, or rarely a job that ticks again and again.
+func (c *Client) actDelete() {
+	o := c.pick(func(o *owned) bool { return o.spec.Kind == oneShot || c.rng.IntN(20) == 0 })
+	if o == nil {
+		return
+	}
+	c.change(opDelete, o)
+	if o.spec.Kind != oneShot {
+		c.recurring--
+	}
+	c.jobs = slices.DeleteFunc(c.jobs, func(other *owned) bool { return other == o })
+}
+
+// actTrigger triggers the client's manual job, mostly with a new key, sometimes with one that was
+// used before or with none.
+func (c *Client) actTrigger() {
+	if c.manual == nil {
+		o := c.newJob(c.randomSpec(manual))
+		o.spec.Due = Now().Add(farAhead)
+		if c.put(o, o.spec, nil) == acked {
+			c.manual = o
+		}
+		return
+	}
+	switch n := c.rng.IntN(10); {
+	case n == 0:
+		c.trigger("")
+	case n <= 3 && len(c.keys) > 0:
+		c.trigger(c.keys[len(c.keys)-1-c.rng.IntN(min(len(c.keys), 10))])
+	default:
+		c.keys = append(c.keys, fmt.Sprintf("key-%d-%d", c.id, len(c.keys)))
+		c.trigger(c.keys[len(c.keys)-1])
+	}
+}
+
+func (c *Client) actGet() {
+	if o := c.pick(func(*owned) bool { return true }); o != nil {
+		c.get(o)
+	}
+}

@@ -1,0 +1,152 @@
+package history
+
+import "time"
+
+// These checks look at what only a cluster can do wrong.
+
+// checkLogs compares the logs of all nodes wherever they overlap.
+func checkLogs(ix *index, f *Finding) {
+	type named struct {
+		Commit
+		node string
+	}
+	seen := make(map[uint64]named)
+	for _, l := range ix.Final.Logs {
+		for i, c := range l.Commits {
+			f.Examined++
+			if i > 0 {
+				ix.checkNext(l.Node, l.Commits[i-1], c, f)
+			}
+			other, ok := seen[c.LSN]
+			if ok && other.Commit != c {
+				f.fail("", "LSN %d is epoch %d, hash %s on %s, and epoch %d, hash %s on %s",
+					c.LSN, c.Epoch, c.Hash, l.Node, other.Epoch, other.Hash, other.node)
+				break // what follows differs too
+			}
+			seen[c.LSN] = named{c, l.Node}
+		}
+	}
+}
+
+func (ix *index) checkNext(node string, before, c Commit, f *Finding) {
+	if c.LSN != before.LSN+1 {
+		f.fail("", "the log of %s goes from LSN %d to %d", node, before.LSN, c.LSN)
+	}
+	if c.Epoch < before.Epoch {
+		f.fail("", "on %s epoch %d at LSN %d follows epoch %d", node, c.Epoch, c.LSN, before.Epoch)
+	}
+}
+
+// checkReigns demands an epoch for each fault that makes another node take over, and each reign that was
+// seen in the logs, as far as they reach back.
+func checkReigns(ix *index, f *Finding) {
+	epochs := make(map[uint64]bool)
+	for _, r := range ix.reigns {
+		epochs[r.Epoch] = true
+	}
+	for _, s := range ix.Starts {
+		f.Examined++
+		if len(ix.reigns) > 0 && s.Epoch >= ix.reigns[0].Epoch && !epochs[s.Epoch] {
+			f.fail("", "a node led under epoch %d at %s; no log has it", s.Epoch, s.Ready)
+		}
+		epochs[s.Epoch] = true
+	}
+	takeovers := 0
+	for _, fault := range ix.Faults {
+		if fault.Takeover {
+			takeovers++
+		}
+	}
+	if len(epochs) < takeovers+1 {
+		f.fail("", "there were %d epochs; %d takeovers make at least %d", len(epochs), takeovers, takeovers+1)
+	}
+}
+
+// What of an old leader may still arrive when the new one has begun: what was on its way to the targets.
+const (
+	farewellWait = 250 * time.Millisecond
+	farewellsMax = 20 // of one reign; a paused process has these in its hands when it goes on
+)
+
+// checkOldReigns looks for leaders that launch although another has begun to. What the network held back
+// is not their fault.
+func checkOldReigns(ix *index, f *Finding) {
+	late := make(map[int]int) // farewells of each reign
+	for i := range ix.Deliveries {
+		d := &ix.Deliveries[i]
+		n := reignOf(ix.reigns, d.Fence)
+		f.Examined++
+		if n < 0 || ix.wasHeld(d.Arrived) || !ix.followed(n, d.Arrived.Add(-farewellWait)) {
+			continue
+		}
+		if late[n]++; late[n] == farewellsMax+1 {
+			f.fail(d.Job, "run %s of epoch %d arrived at %s, and %d others too after a later epoch had begun to launch",
+				d.RunID, ix.reigns[n].Epoch, d.Arrived, farewellsMax)
+		}
+	}
+}
+
+// followed tells whether a later reign had launched something by an instant.
+func (ix *index) followed(n int, by Instant) bool {
+	for _, r := range ix.reigns[n+1:] {
+		if r.First != 0 && r.First <= by {
+			return true
+		}
+	}
+	return false
+}
+
+// checkCopies counts how often each run arrived. What the sink refused had to come again.
+func checkCopies(ix *index, f *Finding) {
+	for _, name := range ix.names {
+		for _, ds := range byRun(ix.deliveries[name]) {
+			f.Examined++
+			copies := 0
+			for _, d := range ds {
+				if !d.Refused {
+					copies++
+				}
+			}
+			first, last := ds[0].Arrived, ds[len(ds)-1].Arrived
+			if most := 1 + ix.faultsBetween(first, last); copies > most {
+				f.fail(name, "run %s arrived %d times from %s to %s; %d is the most that faults explain", ds[0].RunID, copies, first, last, most)
+			}
+		}
+	}
+}
+
+// faultsBetween counts the faults that may have been felt in a span of time.
+func (ix *index) faultsBetween(first, last Instant) int {
+	n := 0
+	for _, f := range ix.Faults {
+		if f.From <= last && f.Healed.Add(inFlightWindow) >= first {
+			n++
+		}
+	}
+	return n
+}
+
+// checkAcceptedRuns demands that each run that arrived is in an accepted commit, as far as the logs still
+// reach back.
+func checkAcceptedRuns(ix *index, f *Finding) {
+	logged := make(map[string]bool)
+	oldest := uint64(0)
+	for _, l := range ix.Final.Logs {
+		for id := range l.Runs {
+			logged[id] = true
+		}
+		if len(l.Commits) > 0 && (oldest == 0 || l.Commits[0].LSN < oldest) {
+			oldest = l.Commits[0].LSN
+		}
+	}
+	for i := range ix.Deliveries {
+		d := &ix.Deliveries[i]
+		if oldest == 0 || d.Fence < oldest {
+			continue
+		}
+		f.Examined++
+		if !logged[d.RunID] {
+			f.fail(d.Job, "run %s arrived at %s with fence %d; no node's log has it", d.RunID, d.Arrived, d.Fence)
+		}
+	}
+}

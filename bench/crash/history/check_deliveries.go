@@ -1,0 +1,189 @@
+package history
+
+// These checks look at what arrived at the targets. They make sense at any time.
+
+// checkIdentity looks for a scheduled time of a job that has two run ids, and for a run id of two
+// scheduled times. Manual runs are apart: two of them may begin in the same millisecond.
+func checkIdentity(ix *index, f *Finding) {
+	times := make(map[string]Instant) // by run id, over all jobs
+	owners := make(map[string]string)
+	for _, name := range ix.names {
+		ids := make(map[Instant]string)
+		same := func(id string, at Instant, isManual bool) {
+			f.Examined++
+			if first, ok := ids[at]; ok && first != id && !isManual {
+				f.fail(name, "is due %s as run %s and as run %s", at, first, id)
+			}
+			ids[at] = id
+			if first, ok := times[id]; ok && (first != at || owners[id] != name) {
+				f.fail(name, "run %s is due %s, and %s of job %s", id, at, first, owners[id])
+			}
+			times[id], owners[id] = at, name
+		}
+		spec := ix.spec(name)
+		for _, d := range ix.deliveries[name] {
+			same(d.RunID, d.Scheduled, spec != nil && spec.Kind == manual)
+		}
+		if ix.Final != nil {
+			for _, run := range ix.Final.Runs[name] {
+				same(run.ID, run.Scheduled, run.Manual)
+			}
+		}
+	}
+}
+
+func checkEarly(ix *index, f *Finding) {
+	for i := range ix.Deliveries {
+		d := &ix.Deliveries[i]
+		f.Examined++
+		if d.Arrived < d.Scheduled {
+			f.fail(d.Job, "run %s was due %s and arrived %s early", d.RunID, d.Scheduled, d.Scheduled.Sub(d.Arrived))
+		}
+	}
+}
+
+// checkSchedule demands that each delivery is complete, and of a definition and a tick that a client
+// asked for.
+func checkSchedule(ix *index, f *Finding) {
+	for i := range ix.Deliveries {
+		d := &ix.Deliveries[i]
+		f.Examined++
+		op := ix.op(d.Mark)
+		switch {
+		case d.RunID == "" || d.Scheduled == 0 || d.Attempt < 1 || d.Fence == 0:
+			f.fail(d.Job, "a delivery on %s lacks headers: run %q, due %s, attempt %d, fence %d", d.Target, d.RunID, d.Scheduled, d.Attempt, d.Fence)
+		case op == nil || op.Job != d.Job || op.Kind != opPut && op.Kind != opTrigger:
+			f.fail(d.Job, "run %s has the payload of request %d, which is none of this job", d.RunID, d.Mark)
+		case op.Outcome == refused:
+			f.fail(d.Job, "run %s is of request %d, which was refused", d.RunID, d.Mark)
+		case op.Spec != nil && op.Spec.Kind == oneShot && !ix.hasDue(d):
+			f.fail(d.Job, "run %s is due %s, which no registration asked for", d.RunID, d.Scheduled)
+		case op.Spec != nil && op.Spec.Target != d.Target:
+			f.fail(d.Job, "run %s came by %s instead of %s", d.RunID, d.Target, op.Spec.Target)
+		}
+	}
+}
+
+// hasDue tells whether a put of the delivery's job asked for its tick.
+func (ix *index) hasDue(d *Delivery) bool {
+	for _, op := range ix.ops[d.Job] {
+		if op.Spec != nil && op.Spec.Due == d.Scheduled {
+			return true
+		}
+	}
+	return false
+}
+
+// checkStale looks for runs that were due after a newer definition, or a delete, was acknowledged. It
+// asks twice: is the definition that was delivered replaced, and is the one that asked for the tick?
+func checkStale(ix *index, f *Finding) {
+	for i := range ix.Deliveries {
+		d := &ix.Deliveries[i]
+		of := ix.op(d.Mark)
+		if of == nil || of.Kind != opPut {
+			continue
+		}
+		f.Examined++
+		for _, asked := range []*Op{of, ix.askedFor(d)} {
+			if by := ix.replaced(asked, d.Scheduled); by != nil {
+				f.fail(d.Job, "run %s, due %s, is of request %d; request %d (%s) was acknowledged at %s", d.RunID, d.Scheduled, asked.ID, by.ID, by.Kind, by.Returned)
+				break
+			}
+		}
+	}
+}
+
+// askedFor returns the last put that asked for the tick of a one-shot, nil if there is none.
+func (ix *index) askedFor(d *Delivery) *Op {
+	var last *Op
+	for _, op := range ix.ops[d.Job] {
+		if op.Kind == opPut && op.Spec.Kind == oneShot && op.Spec.Due == d.Scheduled && op.Outcome != refused {
+			last = op
+		}
+	}
+	return last
+}
+
+// replaced returns a change that was acknowledged before an instant and surely came after a put, nil if
+// there is none.
+func (ix *index) replaced(put *Op, before Instant) *Op {
+	if put == nil {
+		return nil
+	}
+	for _, op := range ix.ops[put.Job] {
+		changes := op.Kind == opPut || op.Kind == opDelete
+		if changes && op.Outcome == acked && op.ID > put.ID && op.Returned < before && ix.surelyBefore(put, op) {
+			return op
+		}
+	}
+	return nil
+}
+
+// checkAttempts follows each run in the order of arrival. In a cluster it takes the logs to tell what is of
+// which reign.
+func checkAttempts(ix *index, f *Finding) {
+	if ix.Cluster && ix.reigns == nil {
+		return
+	}
+	for _, name := range ix.names {
+		for _, ds := range byRun(ix.deliveries[name]) {
+			for i := 1; i < len(ds); i++ {
+				f.Examined++
+				a, b := ds[i-1], ds[i]
+				switch {
+				case ix.isFarewell(a, b):
+				case b.Attempt < a.Attempt:
+					f.fail(name, "run %s: attempt %d arrived after attempt %d", b.RunID, b.Attempt, a.Attempt)
+				case b.Fence < a.Fence || b.Attempt > a.Attempt && b.Fence == a.Fence:
+					f.fail(name, "run %s: attempt %d has fence %d, after attempt %d with fence %d", b.RunID, b.Attempt, b.Fence, a.Attempt, a.Fence)
+				}
+			}
+		}
+	}
+}
+
+// isFarewell tells whether a delivery in a cluster is of an older reign than the one before it, or may be
+// since no log reaches back so far: "old reigns" judges it.
+func (ix *index) isFarewell(before, d *Delivery) bool {
+	of := reignOf(ix.reigns, d.Fence)
+	return ix.Cluster && (of < 0 || of < reignOf(ix.reigns, before.Fence))
+}
+
+// checkDuplicates demands a reason for each delivery of a run after its first.
+func checkDuplicates(ix *index, f *Finding) {
+	if ix.Cluster && ix.reigns == nil {
+		return
+	}
+	for _, name := range ix.names {
+		for _, ds := range byRun(ix.deliveries[name]) {
+			for i := 1; i < len(ds); i++ {
+				f.Examined++
+				if !ix.explains(ds[i-1], ds[i]) {
+					f.fail(name, "run %s arrived at %s (attempt %d) and again at %s (attempt %d) without a reason",
+						ds[i].RunID, ds[i-1].Arrived, ds[i-1].Attempt, ds[i].Arrived, ds[i].Attempt)
+				}
+			}
+		}
+	}
+}
+
+// explains tells whether one delivery of a run is a reason for the next.
+func (ix *index) explains(a, b *Delivery) bool {
+	return a.Refused || ix.interrupted(a.Arrived, b.Arrived) || b.Arrived.Sub(a.Arrived) >= attemptTimeout || ix.isFarewell(a, b)
+}
+
+// checkStream demands more of the jetstream target: its duplicate window makes it exactly once. A stream
+// on several servers forgets what was in flight when its leader changes.
+func checkStream(ix *index, f *Finding) {
+	for _, name := range ix.names {
+		for _, ds := range byRun(ix.deliveries[name]) {
+			if ds[0].Target != "jetstream" {
+				continue
+			}
+			f.Examined++
+			if len(ds) > 1 && ix.faultsBetween(ds[0].Arrived, ds[len(ds)-1].Arrived) == 0 {
+				f.fail(name, "run %s is in the stream %d times", ds[0].RunID, len(ds))
+			}
+		}
+	}
+}

@@ -1,0 +1,216 @@
+package history
+
+import (
+	"slices"
+	"time"
+)
+
+// These checks look at the runs that the server lists in the end.
+
+// checkOneShots demands that the tick of every one-shot that stands has fired.
+func checkOneShots(ix *index, f *Finding) {
+	for _, name := range ix.names {
+		seen, there := ix.Final.Jobs[name]
+		op := ix.op(seen.Mark)
+		if !there || op == nil || op.Spec == nil || op.Spec.Kind != oneShot {
+			continue
+		}
+		if seen.Status == "paused" || op.Spec.Due > ix.Final.Horizon {
+			continue
+		}
+		f.Examined++
+		ix.checkOneShot(f, name, op)
+	}
+}
+
+func (ix *index) checkOneShot(f *Finding, name string, op *Op) {
+	due := op.Spec.Due
+	at := slices.IndexFunc(ix.Final.Runs[name], func(r Run) bool { return r.Scheduled == due })
+	if at < 0 {
+		f.fail(name, "was due %s and has no run", due)
+		return
+	}
+	run := ix.Final.Runs[name][at]
+	switch {
+	case run.Status == "succeeded":
+		if !ix.wasReceived(name, run.ID) && !ix.Lossy[op.Spec.Target] {
+			f.fail(name, "was due %s; its run %s succeeded, but never arrived", due, run.ID)
+		}
+	case run.Status == "skipped" && ix.mayBeSkipped(name, run, op):
+	default:
+		f.fail(name, "was due %s; its run %s is %s (%s), attempt %d %s", due, run.ID, run.Status, run.Reason, run.Attempt, run.Error)
+	}
+}
+
+// mayBeSkipped tells whether a one-shot's tick had a reason to be skipped: a pause before it was
+// launched, or a run of the same job that was still going.
+func (ix *index) mayBeSkipped(name string, run Run, op *Op) bool {
+	switch run.Reason {
+	case "paused":
+		return slices.ContainsFunc(ix.ops[name], func(o *Op) bool {
+			return pauses(o) && o.Outcome != refused && o.Invoked <= ix.launched(run.Scheduled)
+		})
+	case "overlap":
+		return op.Spec.Overlap == "skip" && len(ix.Final.Runs[name]) > 1
+	default:
+		return false
+	}
+}
+
+// launchWait is how long a due run may wait for its launch on a busy machine.
+const launchWait = time.Second
+
+// launched returns when a run that was due at an instant was surely launched: then, or when the server
+// that was down, or went down before it came to it, was up again.
+func (ix *index) launched(due Instant) Instant {
+	for _, d := range ix.Deaths {
+		up := slices.IndexFunc(ix.Starts, func(s Start) bool { return s.Ready > d.Gone })
+		if up >= 0 && due >= d.Sent.Add(-launchWait) && due <= ix.Starts[up].Ready {
+			return ix.Starts[up].Ready.Add(launchWait)
+		}
+	}
+	for _, f := range ix.Faults {
+		if due >= f.From.Add(-launchWait) && due <= f.Served {
+			return f.Served.Add(launchWait)
+		}
+	}
+	return due.Add(launchWait)
+}
+
+func (ix *index) wasReceived(name, runID string) bool {
+	return slices.ContainsFunc(ix.deliveries[name], func(d *Delivery) bool { return d.RunID == runID })
+}
+
+// checkTicks enumerates the ticks of recurring jobs. Each must be a run or lie in a skipped range.
+func checkTicks(ix *index, f *Finding) {
+	for _, name := range ix.names {
+		spec := ix.spec(name)
+		seen, there := ix.Final.Jobs[name]
+		if !there || spec == nil || spec.Step == 0 {
+			continue
+		}
+		g := grid{ix: ix, f: f, name: name, step: Instant(spec.Step / time.Microsecond), aligned: spec.Kind == cron}
+		g.check(seen.Status == "active")
+	}
+}
+
+// grid checks the ticks of one recurring job, which lie a fixed step apart.
+type grid struct {
+	ix      *index
+	f       *Finding
+	name    string
+	step    Instant
+	aligned bool // on multiples of the step; else on a grid that begins when the server takes the job
+}
+
+func (g *grid) check(active bool) {
+	runs := slices.Clone(g.ix.Final.Runs[g.name])
+	runs = slices.DeleteFunc(runs, func(r Run) bool { return r.Manual })
+	slices.SortFunc(runs, func(a, b Run) int { return int(a.Scheduled - b.Scheduled) })
+	runs = slices.CompactFunc(runs, func(a, b Run) bool { return a.ID == b.ID }) // of checkRuns
+	last := Instant(0)
+	for i, run := range runs {
+		end := max(run.Scheduled, run.Until)
+		g.f.Examined += 1 + int((end-run.Scheduled)/g.step)
+		g.checkShape(run, end)
+		if i == 0 {
+			g.checkFirst(run.Scheduled)
+		} else if gap := run.Scheduled - last; gap > g.step {
+			g.f.fail(g.name, "%d ticks are lost between %s and %s", gap/g.step-1, last, run.Scheduled)
+		} else if gap < g.step {
+			g.f.fail(g.name, "run %s, due %s, comes %d µs after the tick %s; one in %d µs is right", run.ID, run.Scheduled, gap, last, g.step)
+		}
+		last = end
+	}
+	if first := g.firstAck(); active && max(last, first) < g.ix.Final.Horizon-g.step {
+		g.f.fail(g.name, "has no tick after %s, although active until %s", last, g.ix.Final.Horizon)
+	}
+}
+
+// checkShape looks at one run, or range, by itself.
+func (g *grid) checkShape(run Run, end Instant) {
+	if g.aligned && run.Scheduled%g.step != 0 {
+		g.f.fail(g.name, "run %s is due %s, off its schedule", run.ID, run.Scheduled)
+	}
+	if (end-run.Scheduled)%g.step != 0 {
+		g.f.fail(g.name, "the range from %s to %s is no whole number of ticks", run.Scheduled, end)
+	}
+	if run.Until != 0 && run.Status != "skipped" {
+		g.f.fail(g.name, "run %s is a range, and %s", run.ID, run.Status)
+	}
+}
+
+// checkFirst demands that ticks begin within one step of the registration.
+func (g *grid) checkFirst(first Instant) {
+	if asked := g.ix.ops[g.name][0].Invoked; first < asked/1000*1000 {
+		g.f.fail(g.name, "has a tick at %s, before it was registered at %s", first, asked)
+	}
+	if at := g.firstAck(); at != 0 && first > at+g.step {
+		g.f.fail(g.name, "has its first tick at %s, although registered at %s", first, at)
+	}
+}
+
+// firstAck returns when the job was surely registered; 0 if no put was acknowledged.
+func (g *grid) firstAck() Instant {
+	for _, op := range g.ix.ops[g.name] {
+		if op.Kind == opPut && op.Outcome == acked {
+			return op.Returned
+		}
+	}
+	return 0
+}
+
+// checkRuns demands that everything that was due is over, and listed once.
+func checkRuns(ix *index, f *Finding) {
+	for _, name := range ix.names {
+		listed := make(map[string]Run)
+		for _, run := range ix.Final.Runs[name] {
+			f.Examined++
+			first, twice := listed[run.ID]
+			listed[run.ID] = run
+			switch {
+			case twice:
+				f.fail(name, "run %s, due %s, is listed twice, as %s and as %s", run.ID, run.Scheduled, first.Status, run.Status)
+			case !run.isFinal() && run.Scheduled < ix.Final.Horizon:
+				f.fail(name, "run %s, due %s, is still %s", run.ID, run.Scheduled, run.Status)
+			case run.Status == "dead" || run.Status == "failed" || run.Status == "cancelled":
+				f.fail(name, "run %s, due %s, is %s after %d attempts: %s", run.ID, run.Scheduled, run.Status, run.Attempt, run.Error)
+			}
+		}
+	}
+}
+
+// checkReceipts joins what arrived with what the server lists.
+func checkReceipts(ix *index, f *Finding) {
+	for _, name := range ix.names {
+		if _, there := ix.Final.Jobs[name]; !there {
+			continue // its runs cannot be listed any more
+		}
+		listed := make(map[string]Run)
+		for _, run := range ix.Final.Runs[name] {
+			listed[run.ID] = run
+		}
+		arrived := make(map[string]bool)
+		for _, d := range ix.deliveries[name] {
+			f.Examined++
+			arrived[d.RunID] = true
+			run, ok := listed[d.RunID]
+			switch {
+			case !ok && d.Arrived >= ix.Final.At:
+				// The read may have been over by then.
+			case !ok:
+				f.fail(name, "run %s, due %s, arrived at %s and is not listed", d.RunID, d.Scheduled, d.Arrived)
+			case run.Status == "skipped" && !ix.interrupted(d.Arrived, never):
+				f.fail(name, "run %s, due %s, is skipped (%s) and arrived at %s", d.RunID, d.Scheduled, run.Reason, d.Arrived)
+			}
+		}
+		if spec := ix.spec(name); spec == nil || ix.Lossy[spec.Target] {
+			continue
+		}
+		for _, run := range ix.Final.Runs[name] {
+			if run.Status == "succeeded" && !arrived[run.ID] {
+				f.fail(name, "run %s, due %s, succeeded and never arrived", run.ID, run.Scheduled)
+			}
+		}
+	}
+}

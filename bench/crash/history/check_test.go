@@ -1,0 +1,144 @@
+package history
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestCleanHistory makes sure that the histories which the faults are planted in have none themselves,
+// and that they put every check to the test.
+func TestCleanHistory(t *testing.T) {
+	examined := make(map[string]int)
+	for _, tell := range []func() *story{cleanStory, cleanCluster} {
+		for _, f := range CheckAll(tell().History()) {
+			for _, v := range f.Violations {
+				t.Errorf("a clean history is accused: %s", v)
+			}
+			examined[f.Name] += f.Examined
+		}
+	}
+	for _, c := range checks {
+		if examined[c.name] == 0 {
+			t.Errorf("the clean histories have nothing for %q to look at", c.name)
+		}
+	}
+}
+
+// TestPlantedFaults plants one fault at a time, and wants it found by the check it is meant for.
+// Other checks may find it too.
+func TestPlantedFaults(t *testing.T) {
+	plantAll(t, cleanStory, faults)
+	plantAll(t, cleanCluster, clusterFaults)
+}
+
+func plantAll(t *testing.T, tell func() *story, faults []fault) {
+	for _, fault := range faults {
+		t.Run(fault.name, func(t *testing.T) {
+			s := tell()
+			fault.plant(s)
+			var accusers []string
+			for _, v := range ViolationsOf(CheckAll(s.History())) {
+				accusers = append(accusers, v.Check)
+			}
+			if !slices.Contains(accusers, fault.finder) {
+				t.Errorf("not found by %q; found by %q", fault.finder, accusers)
+			}
+		})
+	}
+}
+
+// TestEveryCheckHasItsFault keeps a new check from coming without a proof that it finds something.
+func TestEveryCheckHasItsFault(t *testing.T) {
+	for _, c := range checks {
+		if !slices.ContainsFunc(slices.Concat(faults, clusterFaults), func(f fault) bool { return f.finder == c.name }) {
+			t.Errorf("no planted fault for check %q", c.name)
+		}
+	}
+}
+
+// TestExplained lists what looks like a fault and is none.
+func TestExplained(t *testing.T) {
+	tests := []struct {
+		name string
+		tell func(*story)
+	}{
+		{"a put without an answer took effect", func(s *story) {
+			op := s.op(opPut, "late", 4990, 0, unknown)
+			op.Spec = &Spec{Kind: oneShot, Due: ms(6000), Target: "nats"}
+			s.final("late", op.ID, "completed", 1)
+			s.run("late", 6000, "succeeded")
+			s.deliver("late", "nats", op.ID, 6000, 6001)
+		}},
+		{"a put without an answer took no effect", func(s *story) {
+			s.op(opPut, "late", 4990, 0, unknown).Spec = &Spec{Kind: oneShot, Due: ms(6000), Target: "nats"}
+		}},
+		{"a run arrives again after a kill, at a higher fence", func(s *story) {
+			d := s.deliver("tick", "nats", s.marks["tick"], 4600, 5120)
+			d.Fence = 99
+		}},
+		{"a run that arrived before a kill is skipped after it", func(s *story) {
+			s.find("tick", 4600).Status, s.find("tick", 4600).Reason = "skipped", "paused"
+		}},
+		{"a tick that was due before the pause arrives after it", func(s *story) {
+			s.delivery("rest", 4100).Arrived = ms(4250)
+		}},
+		{"a one-shot due while the server was down is paused before its launch", func(s *story) {
+			mark := s.put("late", 4900, 1, Spec{Kind: oneShot, Due: ms(5040), Target: "nats"})
+			s.op(opPause, "late", 5102, 5103, acked).Version = 2
+			s.run("late", 5040, "skipped")
+			s.find("late", 5040).Reason = "paused"
+			s.op(opResume, "late", 7000, 7001, acked).Version = 3
+			s.final("late", mark, "completed", 3)
+		}},
+		{"a run comes due during the read", func(s *story) {
+			s.find("tick", 10600).Status = "running"
+			s.deliver("tick", "nats", s.marks["tick"], 11600, 11601)
+		}},
+		{"a publish is lost while the sink has no connection", func(s *story) {
+			s.h.Lossy = map[string]bool{"nats": true}
+			s.forgetDeliveries("shot")
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := cleanStory()
+			tt.tell(s)
+			for _, v := range ViolationsOf(CheckAll(s.History())) {
+				t.Errorf("accused: %s", v)
+			}
+		})
+	}
+}
+
+// TestSoFar makes sure that a run that goes on is not accused of what is yet to come.
+func TestSoFar(t *testing.T) {
+	s := cleanStory()
+	s.h.Final = nil
+	s.op(opPut, "now", 9000, 0, pending).Spec = &Spec{Kind: oneShot, Due: ms(9500), Target: "nats"}
+	for _, v := range ViolationsOf(CheckSoFar(s.History())) {
+		t.Errorf("accused: %s", v)
+	}
+}
+
+func TestReport(t *testing.T) {
+	s := cleanStory()
+	var out bytes.Buffer
+	if failed := Report(&out, s.History(), CheckAll(s.History())); failed != 0 {
+		t.Errorf("%d checks failed on a clean history", failed)
+	}
+	if !strings.HasSuffix(out.String(), "\n22 passed, 0 failed\n") {
+		t.Errorf("the last line is not the count of checks:\n%s", out.String())
+	}
+	out.Reset()
+	s.forgetDeliveries("shot")
+	if failed := Report(&out, s.History(), CheckAll(s.History())); failed != 2 {
+		t.Errorf("%d checks failed, want 2: one-shots and receipts", failed)
+	}
+	for _, want := range []string{"BROKEN", "VIOLATION  one-shots: job shot", "history of shot", "in the end: definition of request"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("the report lacks %q:\n%s", want, out.String())
+		}
+	}
+}

@@ -1,0 +1,138 @@
+package history
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+// cleanCluster tells of ten seconds of two nodes, the first of which is killed at 5.0 s: the second serves
+// from 5.6 s on under epoch 2, and the first is back at 7.0 s. Every promise is kept.
+func cleanCluster() *story {
+	s := &story{marks: make(map[string]int)}
+	s.h.Cluster = true
+	s.h.Final = &Final{At: ms(11500), Horizon: ms(10000), Jobs: make(map[string]JobState), Runs: make(map[string][]Run)}
+	s.h.Starts = []Start{{Ready: ms(0), Epoch: 1}, {Ready: ms(5600), Epoch: 2}}
+	s.h.Faults = []Fault{{Kind: "kill9-leader", Takeover: true, From: ms(5000), Served: ms(5600), Healed: ms(7000)}}
+	s.tellManual()
+	mark := s.put("tick", 90, 1, Spec{Kind: every, Step: time.Second, Target: "request"})
+	for due := 600; due <= 10600; due += 1000 {
+		s.run("tick", due, "succeeded")
+		arrived := due + 1
+		if due == 5600 {
+			s.fence = 19
+			arrived = 5612
+			s.deliver("tick", "request", mark, 4600, 5610) // its outcome died with the first node
+		}
+		s.deliver("tick", "request", mark, due, arrived)
+	}
+	s.final("tick", mark, "active", 1)
+	runs := make(map[string]bool)
+	for _, d := range s.h.Deliveries {
+		runs[d.RunID] = true
+	}
+	s.h.Final.Logs = []Log{
+		{Node: "n1", Commits: commits(1, 40, 20), Runs: runs},
+		{Node: "n2", Commits: commits(10, 40, 20), Runs: runs},
+	}
+	return s
+}
+
+// commits are the commits of an LSN range, of epoch 1 before a takeover and of epoch 2 from it on.
+func commits(first, last, takeover uint64) []Commit {
+	var out []Commit
+	for lsn := first; lsn <= last; lsn++ {
+		c := Commit{LSN: lsn, Epoch: 1, Hash: fmt.Sprint("h", lsn)}
+		if lsn >= takeover {
+			c.Epoch = 2
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// clusterFaults are planted in cleanCluster.
+var clusterFaults = []fault{
+	{"two nodes differ in a commit", "logs", func(s *story) { s.h.Final.Logs[1].Commits[20].Hash = "other" }},
+	{"a commit is of two epochs", "logs", func(s *story) { s.h.Final.Logs[1].Commits[9].Epoch = 2 }},
+	{"an epoch falls", "logs", func(s *story) { s.h.Final.Logs[0].Commits[39].Epoch = 1 }},
+	{"a log has a hole", "logs", func(s *story) {
+		s.h.Final.Logs[1].Commits = append(s.h.Final.Logs[1].Commits[:3], s.h.Final.Logs[1].Commits[4:]...)
+	}},
+	{"a takeover keeps the epoch", "reigns", func(s *story) {
+		s.h.Starts = s.h.Starts[:1]
+		s.h.Final.Logs = []Log{{Node: "n1", Commits: commits(1, 40, 99)}}
+	}},
+	{"a reign leaves no trace", "reigns", func(s *story) {
+		s.h.Final.Logs = []Log{{Node: "n1", Commits: commits(1, 40, 99)}}
+	}},
+	{"a paused leader goes on as if it led", "old reigns", func(s *story) {
+		for i := range 30 {
+			d := s.deliver("tick", "request", s.marks["tick"], 6600, 8000+i)
+			d.Fence = 10
+		}
+	}},
+	{"a run arrives once too often", "copies", func(s *story) {
+		s.deliver("tick", "request", s.marks["tick"], 4600, 5611).Fence = 35
+	}},
+	{"a run of no accepted commit", "accepted runs", func(s *story) {
+		for _, l := range s.h.Final.Logs {
+			delete(l.Runs, runID("tick", 8600))
+		}
+	}},
+	{"a second leader's version of a tick", "duplicates", func(s *story) {
+		s.deliver("tick", "request", s.marks["tick"], 8600, 8700)
+	}},
+}
+
+// TestForgotten lets a request without an answer take effect as long as anything is broken, and no
+// longer.
+func TestForgotten(t *testing.T) {
+	h := cleanCluster().h
+	for invoked, want := range map[int]Instant{
+		4500: ms(7000).Add(forgetWait), 6000: ms(7000).Add(forgetWait), 7500: ms(7500).Add(forgetWait),
+	} {
+		if got := h.settled(&Op{Invoked: ms(invoked), Outcome: unknown}); got != want {
+			t.Errorf("a request of %s is settled at %s, want %s", ms(invoked), got, want)
+		}
+	}
+}
+
+func TestReigns(t *testing.T) {
+	h := cleanCluster().History()
+	got := h.Reigns()
+	want := []Reign{{Epoch: 1, Begin: 1, First: ms(601)}, {Epoch: 2, Begin: 20, First: ms(5610)}}
+	if len(got) != 2 || got[0] != want[0] || got[1] != want[1] {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if n := reignOf(got, 0); n != -1 {
+		t.Errorf("fence 0 is of reign %d", n)
+	}
+}
+
+// TestHeld lets a network hold back what the old leader sent, and let go of it when it is whole.
+func TestHeld(t *testing.T) {
+	s := cleanCluster()
+	s.h.Faults[0].Released = ms(6500)
+	for i := range 10 * farewellsMax {
+		s.deliver("tick", "request", s.marks["tick"], 4600, 6501+i).Fence = 10
+	}
+	for _, v := range ViolationsOf(CheckAll(s.History())) {
+		if v.Check != "copies" { // so many copies of one run come of no network
+			t.Errorf("accused: %s", v)
+		}
+	}
+}
+
+// TestFarewell lets a few launches of a paused leader arrive when it goes on: they were in its hands.
+func TestFarewell(t *testing.T) {
+	s := cleanCluster()
+	for i := range farewellsMax {
+		s.deliver("tick", "request", s.marks["tick"], 6600, 6800+i).Fence = 10
+	}
+	for _, v := range ViolationsOf(CheckAll(s.History())) {
+		if v.Check == "old reigns" || v.Check == "attempts" {
+			t.Errorf("accused: %s", v)
+		}
+	}
+}

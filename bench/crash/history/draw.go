@@ -1,0 +1,49 @@
+package history
+
+import "time"
+
+// randomSpec returns a definition with what is common to all kinds of job. A one-shot never skips
+// what it missed, so that it has to arrive whatever happens.
+func (c *Client) randomSpec(kind JobKind) Spec {
+	s := Spec{Kind: kind, Target: c.randomTarget(), Missed: "fire_once", Overlap: "skip"}
+	if c.rng.IntN(2) == 0 {
+		s.Overlap = "allow"
+	}
+	if c.rng.IntN(4) == 0 {
+		s.Missed = "backfill"
+	}
+	if kind != oneShot && c.rng.IntN(4) == 0 {
+		s.Missed = "skip"
+	}
+	return s
+}
+
+func (c *Client) randomTarget() string {
+	switch n := c.rng.IntN(100); {
+	case n < 40:
+		return "nats"
+	case n < 65:
+		return "request"
+	case n < 85:
+		return "jetstream"
+	default:
+		return "http"
+	}
+}
+
+// randomDue returns when a one-shot comes due: mostly within seconds, sometimes so soon that the
+// server has no time to commit the run ahead.
+func (c *Client) randomDue() Instant {
+	span := 4 * time.Second
+	if c.rng.IntN(4) == 0 {
+		span = 300 * time.Millisecond
+	}
+	due := Now().Add(time.Duration(c.rng.Int64N(int64(span))))
+	return due/1000*1000 + 1000 // whole milliseconds
+}
+
+func (c *Client) randomOneShot() Spec {
+	s := c.randomSpec(oneShot)
+	s.Due = c.randomDue()
+	return s
+}

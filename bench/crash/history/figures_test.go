@@ -1,0 +1,55 @@
+package history
+
+import (
+	"slices"
+	"testing"
+	"time"
+)
+
+func TestFigures(t *testing.T) {
+	s := cleanCluster()
+	s.put("shot", 3000, 1, Spec{Kind: oneShot, Due: ms(9000)})
+	s.put("rest", 100, 1, Spec{Kind: every, Step: time.Second})
+	s.op(opPause, "rest", 200, 201, acked)
+	s.deliver("rest", "nats", s.marks["rest"], 5000, 9000)
+	h := s.History()
+	for i := range h.Deliveries {
+		h.Deliveries[i].Target = "http"
+	}
+	if got := h.AckedPuts(); !slices.Equal(got, []Instant{ms(91), ms(101), ms(101), ms(3001)}) {
+		t.Errorf("puts %v", got)
+	}
+	ticks := h.Ticks()
+	if len(ticks) != 11 {
+		t.Errorf("%d ticks, want the 11 of the job that nobody touched, each once", len(ticks))
+	}
+	if got := h.Repeats(); !slices.Equal(got, []Instant{ms(5610)}) {
+		t.Errorf("repeats %v", got)
+	}
+	if got := h.Farewells(); got != nil {
+		t.Errorf("farewells %v", got)
+	}
+	s.deliver("tick", "request", s.marks["tick"], 5600, 5700).Fence = 10
+	if got := s.History().Farewells(); !slices.Equal(got, []Instant{ms(5700)}) {
+		t.Errorf("farewells %v", got)
+	}
+}
+
+// TestFirstPut looks for the first acknowledgement of what was sent after an instant.
+func TestFirstPut(t *testing.T) {
+	r := &Recorder{}
+	r.End(r.Begin(Op{Kind: opPut}), result{acked, ""}, nil)
+	after := Now().Add(time.Microsecond)
+	for Now() < after {
+	}
+	if at := r.FirstPut(after); at != 0 {
+		t.Errorf("a put from before counts: %s", at)
+	}
+	lost, first, get := r.Begin(Op{Kind: opPut}), r.Begin(Op{Kind: opPut}), r.Begin(Op{Kind: opGet})
+	r.End(get, result{acked, ""}, nil)
+	r.End(lost, result{unknown, ""}, nil)
+	r.End(first, result{acked, ""}, nil)
+	if at := r.FirstPut(after); at != first.Returned {
+		t.Errorf("%s, want %s", at, first.Returned)
+	}
+}

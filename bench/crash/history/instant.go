@@ -1,0 +1,52 @@
+package history
+
+import (
+	"fmt"
+	"time"
+)
+
+// Instant is a moment of the wall clock, in microseconds since 1970. All recorders run on one
+// machine, so instants of different recorders compare. Zero is none.
+type Instant int64
+
+// never is later than every instant of a history.
+const never = Instant(1<<63 - 1)
+
+// Now returns the moment of the call.
+func Now() Instant { return instantOf(time.Now()) }
+
+func instantOf(t time.Time) Instant { return Instant(t.UnixMicro()) }
+
+// parseInstant reads a time as the API writes it. An empty text is none.
+func parseInstant(text string) (Instant, error) {
+	if text == "" {
+		return 0, nil
+	}
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return 0, fmt.Errorf("%q is no RFC 3339 time: %w", text, err)
+	}
+	return instantOf(t), nil
+}
+
+// Add returns the instant that lies d later.
+func (i Instant) Add(d time.Duration) Instant { return i + Instant(d.Microseconds()) }
+
+// Sub returns how long after j the instant lies.
+func (i Instant) Sub(j Instant) time.Duration { return time.Duration(i-j) * time.Microsecond }
+
+// wire returns the instant as a schedule takes it: cut down to the millisecond.
+func (i Instant) wire() string {
+	return time.UnixMicro(int64(i)).UTC().Format("2006-01-02T15:04:05.000Z")
+}
+
+// String returns the time of day, which is enough for a history of minutes.
+func (i Instant) String() string {
+	switch i {
+	case 0:
+		return "-"
+	case never:
+		return "never"
+	}
+	return time.UnixMicro(int64(i)).UTC().Format("15:04:05.000000")
+}

@@ -1,0 +1,102 @@
+package history
+
+import (
+	"fmt"
+	"io"
+	"sync"
+	"time"
+)
+
+// settleWait is how long before the final read a run must have been due for it to be over by then.
+const settleWait = 1500 * time.Millisecond
+
+// LastDue returns when the last one-shot comes due.
+func (h *History) LastDue() Instant {
+	last := Instant(0)
+	for i := range h.Ops {
+		if op := &h.Ops[i]; op.Spec != nil && op.Spec.Kind == oneShot {
+			last = max(last, op.Spec.Due)
+		}
+	}
+	return last
+}
+
+// ReadAll asks the server for every job and every run.
+func ReadAll(api *Caller, progress io.Writer) (*Final, error) {
+	at := Now()
+	f := &Final{At: at, Horizon: at.Add(-settleWait), Jobs: make(map[string]JobState), Runs: make(map[string][]Run)}
+	var names []string
+	for cursor := ""; ; {
+		var page jobsPage
+		if err := api.Ask("jobs.list", pageRequest{Limit: 500, Cursor: cursor}, &page); err != nil {
+			return nil, err
+		}
+		for _, j := range page.Jobs {
+			if _, twice := f.Jobs[j.Name]; twice {
+				return nil, fmt.Errorf("jobs.list names %s twice", j.Name)
+			}
+			f.Jobs[j.Name] = *j.state()
+			names = append(names, j.Name)
+		}
+		if cursor = page.Cursor; cursor == "" {
+			break
+		}
+	}
+	fmt.Fprintf(progress, "reading the runs of %d jobs\n", len(names))
+	return f, api.readRuns(names, f)
+}
+
+// readRuns fills in the runs of jobs, several jobs at a time.
+func (c *Caller) readRuns(names []string, f *Final) error {
+	const readers = 8
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	var failed error
+	for i := range readers {
+		wg.Go(func() {
+			for j := i; j < len(names); j += readers {
+				runs, err := c.runsOf(names[j])
+				mu.Lock()
+				f.Runs[names[j]] = runs
+				if err != nil {
+					failed = err
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	return failed
+}
+
+func (c *Caller) runsOf(name string) ([]Run, error) {
+	var runs []Run
+	for cursor := ""; ; {
+		var page runsPage
+		if err := c.Ask("runs.list", pageRequest{Job: name, Limit: 1000, Cursor: cursor}, &page); err != nil {
+			return nil, err
+		}
+		for _, reply := range page.Runs {
+			run, err := reply.run()
+			if err != nil {
+				return nil, fmt.Errorf("runs.list of %s: %w", name, err)
+			}
+			runs = append(runs, run)
+		}
+		if cursor = page.Cursor; cursor == "" {
+			return runs, nil
+		}
+	}
+}
+
+func (w runReply) run() (Run, error) {
+	scheduled, err := parseInstant(w.ScheduledAt)
+	if err != nil {
+		return Run{}, err
+	}
+	until, err := parseInstant(w.Until)
+	return Run{
+		ID: w.RunID, Scheduled: scheduled, Until: until, Status: w.Status, Reason: w.Reason,
+		Attempt: w.Attempt, Manual: w.Manual, Error: w.Error,
+	}, err
+}

@@ -1,0 +1,116 @@
+package history
+
+import (
+	"slices"
+	"sync"
+)
+
+// Recorder collects a history from many goroutines.
+type Recorder struct {
+	mu      sync.Mutex
+	ops     []*Op
+	history History // all but the ops
+}
+
+// Begin records that a request is about to be sent, and gives it its number.
+func (r *Recorder) Begin(op Op) *Op {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	op.ID = len(r.ops) + 1
+	op.Outcome = pending
+	op.Invoked = Now()
+	r.ops = append(r.ops, &op)
+	return &op
+}
+
+// End records how a request returned. More, if not nil, notes what the reply said.
+func (r *Recorder) End(op *Op, res result, more func(*Op)) {
+	at := Now()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	op.Returned, op.Outcome, op.Code = at, res.outcome, res.code
+	if more != nil && res.outcome == acked {
+		more(op)
+	}
+}
+
+// FirstPut returns when the first put was acknowledged that was sent after an instant; 0 if none was.
+func (r *Recorder) FirstPut(after Instant) Instant {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	first := Instant(0)
+	for i := len(r.ops) - 1; i >= 0 && r.ops[i].Invoked >= after; i-- {
+		if op := r.ops[i]; op.Kind == opPut && op.Outcome == acked && (first == 0 || op.Returned < first) {
+			first = op.Returned
+		}
+	}
+	return first
+}
+
+// Deliver records an arrival.
+func (r *Recorder) Deliver(d Delivery) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.history.Deliveries = append(r.history.Deliveries, d)
+}
+
+// Die records the end of a process.
+func (r *Recorder) Die(d Death) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.history.Deaths = append(r.history.Deaths, d)
+}
+
+// Rise records a start that succeeded.
+func (r *Recorder) Rise(s Start) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.history.Starts = append(r.history.Starts, s)
+}
+
+// Break records a fault that is over.
+func (r *Recorder) Break(f Fault) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.history.Cluster = true
+	r.history.Faults = append(r.history.Faults, f)
+}
+
+// Read records a position that the server told.
+func (r *Recorder) Read(reading Reading) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.history.Readings = append(r.history.Readings, reading)
+}
+
+// Surprise records what should not have happened to the process as a whole.
+func (r *Recorder) Surprise(text string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.history.Surprises = append(r.history.Surprises, text)
+}
+
+// Snapshot returns the history so far. It shares nothing with the recorder that still changes.
+func (r *Recorder) Snapshot() *History {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	h := r.history
+	h.Ops = make([]Op, len(r.ops))
+	for i, op := range r.ops {
+		h.Ops[i] = *op
+	}
+	h.Deliveries = slices.Clone(h.Deliveries)
+	h.Deaths = slices.Clone(h.Deaths)
+	h.Starts = slices.Clone(h.Starts)
+	h.Faults = slices.Clone(h.Faults)
+	h.Readings = slices.Clone(h.Readings)
+	h.Surprises = slices.Clone(h.Surprises)
+	return &h
+}
+
+// Conclude records what the server said at the end.
+func (r *Recorder) Conclude(f *Final) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.history.Final = f
+}

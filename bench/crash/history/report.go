@@ -1,0 +1,178 @@
+package history
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"sort"
+	"text/tabwriter"
+	"time"
+)
+
+// historiesMax is how many jobs are shown with all that is known of them.
+const historiesMax = 5
+
+// linesMax is how many lines of a history are shown. The whole of it goes to a file.
+const linesMax = 60
+
+// violationsMax is how many violations of one check are listed.
+const violationsMax = 10
+
+// Report prints what was done, what was found, and last of all one line that counts the checks. It
+// returns how many failed.
+func Report(w io.Writer, h *History, findings []Finding) int {
+	printFigures(w, h)
+	passed, failed := printTable(w, findings)
+	printViolations(w, h, findings)
+	fmt.Fprintf(w, "\n%d passed, %d failed\n", passed, failed)
+	return failed
+}
+
+func printTable(w io.Writer, findings []Finding) (passed, failed int) {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(t, "\ncheck\texamined\tviolations\t\n")
+	for _, f := range findings {
+		note := f.Promise
+		switch {
+		case len(f.Violations) > 0:
+			failed++
+			note = "BROKEN: " + note
+		case f.Examined == 0:
+			note = "not put to the test: " + note
+		default:
+			passed++
+		}
+		fmt.Fprintf(t, "%s\t%d\t%d\t%s\n", f.Name, f.Examined, len(f.Violations), note)
+	}
+	_ = t.Flush()
+	return passed, failed
+}
+
+// printFigures tells what the run consisted of. They are no verdict.
+func printFigures(w io.Writer, h *History) {
+	counts := make(map[string]int)
+	for i := range h.Ops {
+		counts[string(h.Ops[i].Kind)+" "+string(h.Ops[i].Outcome)]++
+	}
+	kinds := make([]string, 0, len(counts))
+	for k := range counts {
+		kinds = append(kinds, k)
+	}
+	sort.Strings(kinds)
+	fmt.Fprintf(w, "\nrequests    %d:", len(h.Ops))
+	for _, k := range kinds {
+		fmt.Fprintf(w, " %s %d,", k, counts[k])
+	}
+	retries, repeats := countRepeats(h)
+	fmt.Fprintf(w, "\ndeliveries  %d, of them %d refused by the sink\n", len(h.Deliveries), countRefused(h))
+	fmt.Fprintf(w, "duplicates  %d after a refusal, %d for another reason\n", retries, repeats)
+	if h.Cluster {
+		fmt.Fprintf(w, "faults      %d\n", len(h.Faults))
+	} else {
+		fmt.Fprintf(w, "deaths      %d; starts %s\n", len(h.Deaths), Spread(startTimes(h)))
+	}
+	fmt.Fprintf(w, "lateness    %s (over all first arrivals, those after a death included)\n", Spread(latenesses(h)))
+}
+
+func countRefused(h *History) int {
+	n := 0
+	for i := range h.Deliveries {
+		if h.Deliveries[i].Refused {
+			n++
+		}
+	}
+	return n
+}
+
+// countRepeats counts the deliveries of a run after its first: those that the sink asked for by a
+// refusal, and those that a death or a fault made.
+func countRepeats(h *History) (retries, repeats int) {
+	ix := newIndex(h)
+	for _, name := range ix.names {
+		for _, ds := range byRun(ix.deliveries[name]) {
+			for i := 1; i < len(ds); i++ {
+				if ds[i-1].Refused {
+					retries++
+				} else {
+					repeats++
+				}
+			}
+		}
+	}
+	return retries, repeats
+}
+
+func startTimes(h *History) []time.Duration {
+	var out []time.Duration
+	for _, s := range h.Starts {
+		out = append(out, s.Ready.Sub(s.Began))
+	}
+	return out
+}
+
+func latenesses(h *History) []time.Duration {
+	var out []time.Duration
+	for i := range h.Deliveries {
+		if d := &h.Deliveries[i]; d.Attempt == 1 {
+			out = append(out, d.Arrived.Sub(d.Scheduled))
+		}
+	}
+	return out
+}
+
+// Spread summarizes durations by exact nearest ranks.
+func Spread(ds []time.Duration) string {
+	if len(ds) == 0 {
+		return "none"
+	}
+	slices.Sort(ds)
+	at := func(permille int) time.Duration {
+		rank := (len(ds)*permille + 999) / 1000
+		return ds[max(rank, 1)-1].Round(10 * time.Microsecond)
+	}
+	return fmt.Sprintf("p50 %s, p99 %s, max %s of %d", at(500), at(990), at(1000), len(ds))
+}
+
+// printViolations lists breaches, and shows some of their jobs' histories around them.
+func printViolations(w io.Writer, h *History, findings []Finding) {
+	var shown []Violation
+	for _, f := range findings {
+		for i, v := range f.Violations {
+			if i == violationsMax {
+				fmt.Fprintf(w, "  … and %d more of %s\n", len(f.Violations)-i, f.Name)
+				break
+			}
+			fmt.Fprintf(w, "\nVIOLATION  %s\n", v)
+			known := slices.ContainsFunc(shown, func(o Violation) bool { return o.Job == v.Job })
+			if v.Job != "" && i < 2 && !known && len(shown) < historiesMax {
+				shown = append(shown, v)
+			}
+		}
+	}
+	for _, v := range shown {
+		lines := h.history(v.Job)
+		fmt.Fprintf(w, "\nhistory of %s (%d lines, those around the violation)\n", v.Job, len(lines))
+		printLines(w, around(lines, v.At, linesMax))
+	}
+}
+
+// WriteHistories writes the whole history of each job that a violation is of.
+func WriteHistories(path string, h *History, violations []Violation) error {
+	file, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriter(file)
+	written := map[string]bool{"": true}
+	for _, v := range violations {
+		if !written[v.Job] {
+			written[v.Job] = true
+			fmt.Fprintf(out, "\nhistory of %s\n", v.Job)
+			printLines(out, h.history(v.Job))
+		}
+	}
+	return errors.Join(out.Flush(), file.Close())
+}

@@ -1,0 +1,53 @@
+package history
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// The jetstream target is a stream. What it holds is read now and then; the time of arrival is the
+// one that the stream noted.
+
+const streamName = "CRASH"
+
+// duplicateWindow is longer than any run of this program: within it, a run is in the stream once.
+const duplicateWindow = 20 * time.Minute
+
+// OpenStream makes the stream, on so many servers.
+func (s *Sink) OpenStream(ctx context.Context, replicas int) error {
+	js, err := jetstream.New(s.conn)
+	if err != nil {
+		return err
+	}
+	_, err = js.CreateStream(ctx, jetstream.StreamConfig{
+		Name: streamName, Subjects: []string{subjectPrefix + "jetstream.*"},
+		Storage: jetstream.FileStorage, Duplicates: duplicateWindow, AllowDirect: true, Replicas: replicas,
+	})
+	if err != nil {
+		return fmt.Errorf("create the stream: %w", err)
+	}
+	return nil
+}
+
+// ReadStream records what has come into the stream since the last call.
+func (s *Sink) ReadStream(ctx context.Context) error {
+	js, err := jetstream.New(s.conn)
+	if err != nil {
+		return err
+	}
+	stream, err := js.Stream(ctx, streamName)
+	if err != nil {
+		return fmt.Errorf("read the stream: %w", err)
+	}
+	for last := stream.CachedInfo().State.LastSeq; s.streamed < last; s.streamed++ {
+		m, err := stream.GetMsg(ctx, s.streamed+1)
+		if err != nil {
+			return fmt.Errorf("read message %d of the stream: %w", s.streamed+1, err)
+		}
+		s.rec.Deliver(delivery("jetstream", m.Header.Get, m.Data, instantOf(m.Time)))
+	}
+	return nil
+}

@@ -1,0 +1,120 @@
+package history
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+)
+
+// line is one event in the history of a job.
+type line struct {
+	at   Instant
+	text string
+}
+
+// history returns all that is known of a job, in the order of time.
+func (h *History) history(name string) []line {
+	lines := slices.Concat(opLines(h, name), deliveryLines(h, name), lifeLines(h), runLines(h, name))
+	slices.SortStableFunc(lines, func(a, b line) int { return cmp.Compare(a.at, b.at) })
+	return lines
+}
+
+// around cuts a history down to the lines about an instant; 0 is its end.
+func around(lines []line, at Instant, most int) []line {
+	if at == 0 {
+		at = never
+	}
+	middle, _ := slices.BinarySearchFunc(lines, at, func(l line, at Instant) int { return cmp.Compare(l.at, at) })
+	from := max(0, min(middle-most/2, len(lines)-most))
+	return lines[from:min(len(lines), from+most)]
+}
+
+func printLines(w io.Writer, lines []line) {
+	for _, l := range lines {
+		fmt.Fprintf(w, "  %s  %s\n", l.at, l.text)
+	}
+}
+
+// runLines shows what the server lists in the end.
+func runLines(h *History, name string) []line {
+	if h.Final == nil {
+		return nil
+	}
+	last := line{h.Final.At, "in the end: not there"}
+	if j, ok := h.Final.Jobs[name]; ok {
+		last.text = fmt.Sprintf("in the end: definition of request %d, version %d, %s", j.Mark, j.Version, j.Status)
+	}
+	lines := []line{last}
+	for _, run := range h.Final.Runs[name] {
+		text := fmt.Sprintf("listed: run %s due then", run.ID)
+		if run.Until != 0 {
+			text += " until " + run.Until.String()
+		}
+		lines = append(lines, line{run.Scheduled, fmt.Sprintf("%s: %s %s attempt %d %s", text, run.Status, run.Reason, run.Attempt, run.Error)})
+	}
+	return lines
+}
+
+func opLines(h *History, name string) []line {
+	var lines []line
+	for i := range h.Ops {
+		op := &h.Ops[i]
+		if op.Job != name {
+			continue
+		}
+		text := fmt.Sprintf("request %d %s", op.ID, op.Kind)
+		if s := op.Spec; s != nil {
+			text += fmt.Sprintf(" %s to %s, missed %s, overlap %s, paused %t", s.schedule(), s.Target, s.Missed, s.Overlap, s.Paused)
+		}
+		if op.Key != "" {
+			text += " key " + op.Key
+		}
+		lines = append(lines, line{op.Invoked, text})
+		if op.Returned != 0 {
+			text = fmt.Sprintf("request %d returned: %s %s", op.ID, op.Outcome, op.Code)
+			if op.Version != 0 {
+				text += fmt.Sprintf(" version %d", op.Version)
+			}
+			if op.Seen != nil {
+				text += fmt.Sprintf(" of request %d, %s", op.Seen.Mark, op.Seen.Status)
+			}
+			lines = append(lines, line{op.Returned, text + " " + op.RunID})
+		}
+	}
+	return lines
+}
+
+func deliveryLines(h *History, name string) []line {
+	var lines []line
+	for i := range h.Deliveries {
+		d := &h.Deliveries[i]
+		if d.Job != name {
+			continue
+		}
+		text := fmt.Sprintf("arrived by %s: run %s due %s attempt %d fence %d of request %d", d.Target, d.RunID, d.Scheduled, d.Attempt, d.Fence, d.Mark)
+		if d.Refused {
+			text += ", refused"
+		}
+		lines = append(lines, line{d.Arrived, text})
+	}
+	return lines
+}
+
+func lifeLines(h *History) []line {
+	var lines []line
+	for _, d := range h.Deaths {
+		signal := "SIGKILL"
+		if d.Clean {
+			signal = "SIGTERM"
+		}
+		lines = append(lines, line{d.Sent, fmt.Sprintf("-- %s, gone %s", signal, d.Gone)})
+	}
+	for _, f := range h.Faults {
+		lines = append(lines, line{f.From, fmt.Sprintf("-- %s, served again %s, healed %s", f.Kind, f.Served, f.Healed)})
+	}
+	for _, s := range h.Starts {
+		lines = append(lines, line{s.Ready, fmt.Sprintf("-- ready, epoch %d", s.Epoch)})
+	}
+	return lines
+}

@@ -1,0 +1,17 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"syscall"
+)
+
+// mountSmall puts a small file system into a directory that it makes.
+func mountSmall(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	return syscall.Mount("carillon-failover", dir, "tmpfs", 0, fmt.Sprintf("size=%d", diskBytes))
+}
+
+func unmount(dir string) error { return syscall.Unmount(dir, 0) }

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/carillon-io/carillon/bench/crash/history"
+)
+
+// drainWait is how long all runs have, after the last job was due, to be launched and retried.
+const drainWait = 3 * time.Second
+
+// settle ends the load, lets all that is due fire, reads everything from the leader, stops all processes
+// and reads their logs.
+func (r *rig) settle(ctx context.Context) error {
+	r.stopLoad()
+	r.clients.Wait()
+	r.sink.Relent()
+	wait := max(drainWait, r.rec.Snapshot().LastDue().Sub(history.Now())+drainWait)
+	fmt.Fprintf(r.progress, "load is over; waiting %s for what is due\n", wait.Round(time.Millisecond))
+	if err := rest(ctx, wait); err != nil {
+		return err
+	}
+	if err := r.cluster.gone(); err != nil {
+		return err
+	}
+	f, err := history.ReadAll(r.api, r.progress)
+	if err != nil {
+		return err
+	}
+	if err := until(ctx, healWait, func() error { return r.sink.ReadStream(ctx) }); err != nil {
+		return err
+	}
+	if err := r.cluster.stop(); err != nil {
+		r.rec.Surprise(err.Error())
+	}
+	err = r.readLogs(ctx, f)
+	r.rec.Conclude(f)
+	return err
+}
+
+// readLogs verifies and reads the logs of all nodes that have one.
+func (r *rig) readLogs(ctx context.Context, f *history.Final) error {
+	var errs []error
+	for _, n := range r.cluster.engines() {
+		if err := r.command(ctx, "wal", "verify", n.dir); err != nil {
+			f.Log += fmt.Sprintf("%s: %v\n", n.name, err)
+			continue
+		}
+		l, err := dumpLog(ctx, r.opts.binary, n)
+		errs = append(errs, err)
+		f.Logs = append(f.Logs, l)
+	}
+	return errors.Join(errs...)
+}

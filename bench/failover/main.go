@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"github.com/carillon-io/carillon/bench/crash/history"
+)
+
+func main() {
+	if len(os.Args) > 1 && os.Args[1] == natsCommand {
+		os.Exit(runNATS(os.Args[2:], os.Stdout, os.Stderr))
+	}
+	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// run is main with what it touches as parameters. It returns the exit status: 0 if every promise was
+// kept, 1 if not, 2 if the command line makes no sense.
+func run(args []string, out, progress io.Writer) int {
+	opts, err := parse(args, progress)
+	if err != nil {
+		fmt.Fprintln(progress, "failover:", err)
+		return 2
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
+	fmt.Fprintf(progress, "seed %d; repeat with: %s\n", opts.seed, opts.command())
+	dir, err := os.MkdirTemp(opts.temp, "carillon-failover-")
+	if err != nil {
+		fmt.Fprintln(progress, "failover:", err)
+		return 1
+	}
+	h := failover(ctx, opts, dir, progress)
+	findings := history.CheckAll(h)
+	failed, err := tell(out, progress, opts, h, findings)
+	if err := errors.Join(err, tidy(dir, opts, h, history.ViolationsOf(findings), progress)); err != nil {
+		fmt.Fprintln(progress, "failover:", err)
+	}
+	if failed > 0 || err != nil {
+		fmt.Fprintf(progress, "repeat with: %s\n", opts.command())
+		return 1
+	}
+	return 0
+}
+
+// tell reports what was measured and what was found, and returns how many checks failed.
+func tell(out, progress io.Writer, opts options, h *history.History, findings []history.Finding) (failed int, err error) {
+	rounds := measure(h)
+	if opts.output == "json" {
+		failed = history.Report(progress, h, findings)
+		return failed, printJSON(out, opts, rounds, findings)
+	}
+	if err := printTable(out, rounds); err != nil {
+		return 0, err
+	}
+	return history.Report(out, h, findings), nil
+}
+
+// tidy removes the directory of a run, or writes into it what a look at the fault needs.
+func tidy(dir string, opts options, h *history.History, violations []history.Violation, progress io.Writer) error {
+	if len(violations) == 0 && !opts.keep {
+		removeDisks(dir)
+		return os.RemoveAll(dir)
+	}
+	fmt.Fprintf(progress, "kept in %s: the data and the log (*.log) of each process, whole histories (histories.txt)\n", dir)
+	return history.WriteHistories(filepath.Join(dir, "histories.txt"), h, violations)
+}
+
+// failover makes the run and returns its history. What kept it from going on is in the history too.
+func failover(ctx context.Context, opts options, dir string, progress io.Writer) *history.History {
+	r, err := newRig(ctx, opts, dir, progress)
+	if err == nil {
+		err = r.run(ctx)
+	}
+	if err != nil {
+		r.rec.Surprise(err.Error())
+	}
+	r.close()
+	return r.history()
+}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/carillon-io/carillon/bench/crash/history"
+)
+
+func ms(n int) history.Instant { return history.Instant(1_795_000_000_000_000 + n*1000) }
+
+// oneFault tells of a leader that is killed at 5.0 s. A job ticks every second; puts are acknowledged every
+// 100 ms but from 5.0 to 5.9 s.
+func oneFault() *history.History {
+	h := &history.History{Cluster: true, Faults: []history.Fault{
+		{Kind: "kill9-leader", Takeover: true, From: ms(5000), Served: ms(5900), Healed: ms(7000)},
+	}}
+	put := func(job string, at int, spec history.Spec) {
+		h.Ops = append(h.Ops, history.Op{ID: len(h.Ops) + 1, Kind: "put", Job: job, Spec: &spec, Invoked: ms(at - 1), Returned: ms(at), Outcome: "acked"})
+	}
+	put("tick", 50, history.Spec{Kind: "every", Step: time.Second})
+	for at := 100; at < 9000; at += 100 {
+		if at < 5000 || at >= 5900 {
+			put("shot", at, history.Spec{Kind: "one-shot"})
+		}
+	}
+	arrive := func(due, at int, fence uint64) {
+		h.Deliveries = append(h.Deliveries, history.Delivery{
+			Target: "http", Job: "tick", RunID: ms(due).String(), Mark: 1, Scheduled: ms(due), Arrived: ms(at), Attempt: 1, Fence: fence,
+		})
+	}
+	for due := 1000; due < 5000; due += 1000 {
+		arrive(due, due+1, uint64(due/100))
+	}
+	arrive(4000, 5800, 60)
+	arrive(5000, 5810, 61)
+	arrive(5500, 5850, 55) // the old leader had it in hand
+	arrive(6000, 6002, 62)
+	h.Final = &history.Final{Logs: []history.Log{{Node: "n1", Commits: []history.Commit{{LSN: 1, Epoch: 1}, {LSN: 60, Epoch: 2}}}}}
+	return h
+}
+
+func TestMeasure(t *testing.T) {
+	rounds := measure(oneFault())
+	if len(rounds) != 1 {
+		t.Fatalf("%d rounds", len(rounds))
+	}
+	r := rounds[0]
+	want := map[figure]time.Duration{
+		firstLaunch: 800 * time.Millisecond, firstPut: 900 * time.Millisecond, putGap: time.Second, lateness: 810 * time.Millisecond,
+	}
+	for f, d := range want {
+		if r.figures[f] != d {
+			t.Errorf("%s is %s, want %s", f, r.figures[f], d)
+		}
+	}
+	if r.repeats != 1 || r.late != 1 {
+		t.Errorf("%d duplicates and %d farewells, want one each", r.repeats, r.late)
+	}
+}
+
+func TestSpreads(t *testing.T) {
+	var rounds []round
+	for i := range 100 {
+		rounds = append(rounds, round{scenario: "a", figures: map[figure]time.Duration{putGap: time.Duration(100 - i)}})
+	}
+	rounds = append(rounds, round{scenario: "b", figures: map[figure]time.Duration{putGap: 7}})
+	got := spreads(rounds)
+	if len(got) != 2 || got[0] != (spread{"a", putGap, 100, 1, 50, 99, 100}) || got[1] != (spread{"b", putGap, 1, 7, 7, 7, 7}) {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestReports(t *testing.T) {
+	h := oneFault()
+	var out bytes.Buffer
+	if err := printTable(&out, measure(h)); err != nil {
+		t.Fatal(err)
+	}
+	if text := out.String(); !strings.Contains(text, "kill9-leader") || !strings.Contains(text, "810ms") || !strings.Contains(text, "first launch") {
+		t.Errorf("the table lacks something:\n%s", text)
+	}
+	out.Reset()
+	findings := []history.Finding{{Name: "logs", Examined: 3, Violations: []history.Violation{{Check: "logs", Text: "differ"}}}}
+	if err := printJSON(&out, options{topology: embedded, seed: 7}, measure(h), findings); err != nil {
+		t.Fatal(err)
+	}
+	var back struct {
+		Seed    uint64
+		Rounds  []roundJSON
+		Spreads []spread
+		Checks  []checkJSON
+	}
+	if err := json.Unmarshal(out.Bytes(), &back); err != nil {
+		t.Fatal(err)
+	}
+	if back.Seed != 7 || len(back.Rounds) != 1 || len(back.Spreads) != 4 || back.Checks[0].Violations[0] != "logs: differ" {
+		t.Errorf("%+v", back)
+	}
+}
+
+func TestReadLog(t *testing.T) {
+	l, err := readLog(strings.NewReader(`{"lsn":7,"epoch":2,"hash":"ab","durable_lsn":6,"bytes":9,"rows":[{"op":"put","kind":"run","key":"r1"},{"op":"delete","kind":"run","key":"r0"}]}
+{"lsn":8,"epoch":2,"hash":"cd","rows":[{"op":"put","kind":"history","key":"r2"},{"op":"put","kind":"job","key":"j"}]}
+`))
+	if err != nil || len(l.Commits) != 2 || l.Commits[1] != (history.Commit{LSN: 8, Epoch: 2, Hash: "cd"}) {
+		t.Fatalf("%+v, %v", l, err)
+	}
+	if len(l.Runs) != 2 || !l.Runs["r1"] || !l.Runs["r2"] {
+		t.Errorf("runs %v", l.Runs)
+	}
+	if _, err := readLog(strings.NewReader(`{"lsn":7} not JSON`)); err == nil {
+		t.Error("a damaged dump is read")
+	}
+}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// node is one Carillon of the cluster, over all its lives.
+type node struct {
+	name    string
+	binary  string
+	dir     string // data directory
+	log     string // path of its log
+	http    string // host:port
+	args    []string
+	witness bool
+	proxies []*proxy // between it and each NATS server; none with the topology embedded
+	proc    *process
+}
+
+// nodeStatus is what a node says of itself.
+type nodeStatus struct {
+	Role  string `json:"role"`
+	Epoch uint64 `json:"epoch"`
+	LSN   uint64 `json:"lsn"`
+}
+
+// asking bounds what a node may take to answer; a paused one never does, and others wait behind it.
+var asking = http.Client{Timeout: 500 * time.Millisecond}
+
+// start begins a life of the node, and does not wait for it to be ready.
+func (n *node) start() error {
+	args := slices.Concat([]string{"serve", "--node", n.name, "--data", n.dir, "--http-listen", n.http}, n.args)
+	p, err := spawn(n.name, n.log, n.binary, args)
+	if err == nil {
+		n.proc = p
+	}
+	return err
+}
+
+// restart begins the next life of a node that is gone.
+func (n *node) restart() error {
+	if !n.proc.isGone() {
+		return fmt.Errorf("%s is to be restarted, and still runs", n.name)
+	}
+	return n.start()
+}
+
+// status asks the node itself, not by way of NATS.
+func (n *node) status() (s nodeStatus, err error) {
+	reply, err := asking.Get("http://" + n.http + "/api/v1/status")
+	if err != nil {
+		return s, err
+	}
+	defer reply.Body.Close()
+	if reply.StatusCode != http.StatusOK {
+		return s, fmt.Errorf("status of %s: %s", n.name, reply.Status)
+	}
+	return s, json.NewDecoder(reply.Body).Decode(&s)
+}
+
+// isInStep tells whether the node leads, or is a standby that has all there is.
+func (n *node) isInStep() bool {
+	if n.witness {
+		return !n.proc.isGone()
+	}
+	reply, err := asking.Get("http://" + n.http + "/readyz")
+	if err != nil {
+		return false
+	}
+	defer reply.Body.Close()
+	return reply.StatusCode == http.StatusOK
+}
+
+// cut breaks the network between the node and all of NATS.
+func (n *node) cut(mode cut) {
+	for _, p := range n.proxies {
+		p.set(mode)
+	}
+}
+
+func (n *node) close() {
+	if n.proc != nil && !n.proc.isGone() {
+		n.proc.kill()
+	}
+	for _, p := range n.proxies {
+		p.close()
+	}
+}
+
+// newNode returns a node that has not been started.
+func newNode(name, binary, dir string) (*node, error) {
+	address, err := freePort()
+	return &node{
+		name: name, binary: binary, dir: filepath.Join(dir, name), log: filepath.Join(dir, name+".log"), http: address,
+		args: []string{"--cluster-name", "failover", "--allow-private-targets"},
+	}, err
+}

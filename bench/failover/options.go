@@ -1,0 +1,131 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// options are what the command line says.
+type options struct {
+	binary   string
+	topology string
+	plan     []scenario // in order; rounds go round it
+	rounds   int        // 0: once through the plan
+	clients  int
+	seed     uint64
+	keep     bool
+	temp     string
+	output   string
+}
+
+// The topologies.
+const (
+	embedded = "embedded"
+	outside  = "outside"
+)
+
+// Bounds of the command line.
+const (
+	roundsMax  = 1000
+	clientsMax = 64
+)
+
+func parse(args []string, usage io.Writer) (options, error) {
+	var o options
+	var names string
+	flags := flag.NewFlagSet("failover", flag.ContinueOnError)
+	flags.SetOutput(usage)
+	flags.StringVar(&o.binary, "binary", "bin/carillon", "program of the nodes")
+	flags.StringVar(&o.topology, "topology", embedded, "where NATS is: embedded or outside")
+	flags.StringVar(&names, "scenario", "all", "what to break: names with commas between, or all that the topology allows:\n"+listScenarios())
+	flags.IntVar(&o.rounds, "rounds", 0, "how many rounds, going round the scenarios; 0 is once through them")
+	flags.IntVar(&o.clients, "clients", 4, "how many clients load the cluster")
+	flags.Uint64Var(&o.seed, "seed", 0, "seed of the load and of the faults; 0 is a random one")
+	flags.BoolVar(&o.keep, "keep", false, "keep the data directories in any case")
+	flags.StringVar(&o.temp, "temp", "", "directory for the data; default the system's")
+	flags.StringVar(&o.output, "o", "table", "form of the report: table or json")
+	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
+	if flags.NArg() > 0 {
+		return o, fmt.Errorf("unknown argument %q", flags.Arg(0))
+	}
+	if o.seed == 0 {
+		o.seed = rand.Uint64()
+	}
+	if err := o.validate(); err != nil {
+		return o, err
+	}
+	var err error
+	o.plan, err = planOf(names, o.topology)
+	if o.rounds == 0 {
+		o.rounds = len(o.plan)
+	}
+	return o, err
+}
+
+func (o *options) validate() error {
+	path, err := filepath.Abs(o.binary)
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return fmt.Errorf("--binary: %w (make build builds it)", err)
+	case info.IsDir():
+		return errors.New("--binary is a directory")
+	case o.topology != embedded && o.topology != outside:
+		return fmt.Errorf("--topology is %q; want %s or %s", o.topology, embedded, outside)
+	case o.rounds < 0 || o.rounds > roundsMax:
+		return fmt.Errorf("--rounds is %d; want 0 to %d", o.rounds, roundsMax)
+	case o.clients < 1 || o.clients > clientsMax:
+		return fmt.Errorf("--clients is %d; want 1 to %d", o.clients, clientsMax)
+	case o.output != "table" && o.output != "json":
+		return fmt.Errorf("-o is %q; want table or json", o.output)
+	}
+	o.binary = path
+	return nil
+}
+
+// planOf reads a list of scenarios.
+func planOf(names, topology string) ([]scenario, error) {
+	var plan []scenario
+	if names == "all" {
+		for _, s := range scenarios {
+			if s.fits(topology) {
+				plan = append(plan, s)
+			}
+		}
+		return plan, nil
+	}
+	for _, name := range strings.Split(names, ",") {
+		at := slices.IndexFunc(scenarios, func(s scenario) bool { return s.name == name })
+		switch {
+		case at < 0:
+			return nil, fmt.Errorf("--scenario: %q is unknown; want all, or some of\n%s", name, listScenarios())
+		case !scenarios[at].fits(topology):
+			return nil, fmt.Errorf("--scenario: %s is not for the topology %s", name, topology)
+		}
+		plan = append(plan, scenarios[at])
+	}
+	return plan, nil
+}
+
+// command returns the command line that repeats a run. The same seed gives the same load and the same
+// faults; what the machine makes of them differs from run to run.
+func (o *options) command() string {
+	names := make([]string, len(o.plan))
+	for i, s := range o.plan {
+		names[i] = s.name
+	}
+	return fmt.Sprintf("go run ./bench/failover --binary %s --topology %s --scenario %s --rounds %d --clients %d --seed %d",
+		o.binary, o.topology, strings.Join(names, ","), o.rounds, o.clients, o.seed)
+}

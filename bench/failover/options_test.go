@@ -1,0 +1,71 @@
+package main
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestParse(t *testing.T) {
+	binary := filepath.Join(t.TempDir(), "carillon")
+	if err := os.WriteFile(binary, nil, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		args   string
+		rounds int
+		want   string // in the error; "" is none
+	}{
+		{"--scenario kill9-leader,handover,kill9-leader --seed 7", 3, ""},
+		{"--scenario handover --rounds 5", 5, ""},
+		{"--topology outside --scenario partition-in", 1, ""},
+		{"--scenario partition-in", 0, "not for the topology embedded"},
+		{"--topology outside --scenario kill9-leader-and-member", 0, "not for the topology outside"},
+		{"--scenario kill-everybody", 0, "is unknown"},
+		{"--scenario ,", 0, "is unknown"},
+		{"--topology ring", 0, "want embedded or outside"},
+		{"--rounds -1", 0, "want 0 to"},
+		{"--clients 0", 0, "want 1 to"},
+		{"-o xml", 0, "want table or json"},
+		{"--binary /nowhere/at/all", 0, "make build"},
+		{"--binary " + filepath.Dir(binary), 0, "is a directory"},
+		{"surplus", 0, "unknown argument"},
+	} {
+		o, err := parse(append([]string{"--binary", binary}, strings.Fields(tt.args)...), io.Discard)
+		switch {
+		case tt.want == "" && err != nil:
+			t.Errorf("%s: %v", tt.args, err)
+		case tt.want == "" && (o.rounds != tt.rounds || o.seed == 0):
+			t.Errorf("%s: %d rounds, seed %d", tt.args, o.rounds, o.seed)
+		case tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)):
+			t.Errorf("%s: error %v, want %q", tt.args, err, tt.want)
+		}
+	}
+}
+
+// TestAll takes every scenario that a topology has, each once, and repeats it with the command that is shown.
+func TestAll(t *testing.T) {
+	binary := filepath.Join(t.TempDir(), "carillon")
+	if err := os.WriteFile(binary, nil, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	known := make(map[string]bool)
+	for _, topology := range []string{embedded, outside} {
+		o, err := parse([]string{"--binary", binary, "--topology", topology}, io.Discard)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range o.plan {
+			known[s.name] = true
+		}
+		again, err := parse(strings.Fields(o.command())[3:], io.Discard)
+		if err != nil || again.command() != o.command() {
+			t.Errorf("%s is repeated as %s, %v", o.command(), again.command(), err)
+		}
+	}
+	if len(known) != len(scenarios) {
+		t.Errorf("%d of %d scenarios are known; two have one name, or one fits no topology", len(known), len(scenarios))
+	}
+}

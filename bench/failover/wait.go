@@ -1,0 +1,39 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// lookEvery is the pause between two looks at what is waited for. What is measured to it is this coarse.
+const lookEvery = 10 * time.Millisecond
+
+// until waits for a condition, whose error says what is still missing.
+func until(ctx context.Context, most time.Duration, look func() error) error {
+	deadline := time.Now().Add(most)
+	for {
+		err := look()
+		if err == nil {
+			return nil
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("after %s: %w", most, err)
+		}
+		if err := rest(ctx, lookEvery); err != nil {
+			return err
+		}
+	}
+}
+
+// rest waits, unless the program is to end.
+func rest(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
