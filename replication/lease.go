@@ -49,8 +49,10 @@ type tenure struct {
 	lease  time.Duration // L: how long others wait without a renewal
 	margin time.Duration // of L, for clocks that run at different rates
 	cutoff time.Duration // how long it may launch without a way to the others
+	grace  time.Duration // how long it may launch without having looked for the way
 
 	renewed  time.Duration // when the last renewal that succeeded was begun
+	looked   time.Duration // when the way to the others was looked at last; 0: not yet
 	unlinked time.Duration // since when there has been no way to the others; 0: there is one
 	relinked time.Duration // when the way came back after too long: a renewal must begin after it
 }
@@ -64,11 +66,23 @@ func (t *tenure) succeeded(begun time.Duration) {
 }
 
 // link notes whether there is a way to the others. Who cannot be reached may be taken for dead, so that
-// it must stop by itself, and sooner than the others have made sure.
+// it must stop by itself, and sooner than the others have made sure. Since when there is no way is not
+// known better than to the last look; and a process that stood still for longer than the others wait may
+// have lost its way and found it again meanwhile.
 func (t *tenure) link(now time.Duration, linked bool) {
+	last := t.looked
+	t.looked = now
 	switch {
+	case last != 0 && now-last >= t.grace:
+		t.relinked = now
+		if t.unlinked = 0; !linked {
+			t.unlinked = now
+		}
 	case !linked && t.unlinked == 0:
 		t.unlinked = now
+		if last != 0 {
+			t.unlinked = last
+		}
 	case linked && t.unlinked != 0:
 		if now-t.unlinked >= t.cutoff {
 			t.relinked = now
@@ -83,6 +97,9 @@ func (t *tenure) until() time.Duration {
 		return 0
 	}
 	end := t.renewed + t.lease - t.margin
+	if t.looked != 0 {
+		end = min(end, t.looked+t.grace)
+	}
 	if t.unlinked != 0 {
 		end = min(end, t.unlinked+t.cutoff)
 	}

@@ -25,7 +25,7 @@ type reign struct {
 func (r *reign) begin(o Options, v leaseValue, revision uint64, begun time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.tenure = tenure{lease: o.Lease, margin: o.Margin, cutoff: o.Cutoff, renewed: begun}
+	r.tenure = tenure{lease: o.Lease, margin: o.Margin, cutoff: o.Cutoff, grace: o.Grace, renewed: begun}
 	r.value, r.revision, r.unsure, r.opening = v, revision, false, true
 }
 
