@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
-	"path/filepath"
-	"strconv"
+	"strings"
 	"time"
 
 	"github.com/carillon-io/carillon/dispatch"
@@ -19,104 +17,91 @@ import (
 // bus is the way to NATS: the embedded server, if there is one, and three connections. Requests, launches
 // and notices each have their own, so that a flood of one never delays the others.
 type bus struct {
+	opts     Options
 	embedded *server.Server
 	url      string
 	api      *nats.Conn
 	dispatch *dispatch.NATS
 	notices  *dispatch.NATS
+	conns    []*nats.Conn // that connect made
 }
 
-// maxPayload is the largest message that the embedded server takes: a bulk registration of thousands
-// of jobs is one message.
-const maxPayload = 4 << 20
-
+// openBus connects. In a cluster it waits until JetStream serves, however long the other servers take to
+// come; ctx ends the wait.
 func openBus(ctx context.Context, o Options) (_ *bus, err error) {
-	b := &bus{url: o.NATSURL}
+	b := &bus{opts: o, url: o.NATSURL}
 	defer func() {
 		if err != nil {
 			b.close()
 		}
 	}()
 	if o.NATSURL == "" {
-		if err := b.embed(o); err != nil {
+		if err := b.embed(); err != nil {
 			return nil, err
 		}
 	}
-	if b.api, err = b.connect(ctx, o); err != nil {
+	if b.api, err = b.connect("carillon api"); err != nil {
 		return nil, err
 	}
+	if o.clustered() {
+		if err := b.awaitJetStream(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if o.Witness {
+		return b, nil
+	}
 	for name, conn := range map[string]**dispatch.NATS{"carillon dispatch": &b.dispatch, "carillon notices": &b.notices} {
-		if *conn, err = dispatch.ConnectNATS(b.url, b.options(o, name)...); err != nil {
+		if *conn, err = dispatch.ConnectNATS(b.url, b.options(name)...); err != nil {
 			return nil, fmt.Errorf("connect to NATS at %s: %w", b.url, err)
 		}
 	}
-	return b, nil
+	return b, ctx.Err()
 }
 
-// embed starts a NATS server with JetStream inside this process.
-func (b *bus) embed(o Options) error {
-	host, portText, err := net.SplitHostPort(o.Listen)
-	if err != nil {
-		return fmt.Errorf("listen for NATS on %q: want host:port, such as 127.0.0.1:4222", o.Listen)
-	}
-	port, err := strconv.Atoi(portText)
-	if err != nil || port < 0 || port > 65535 {
-		return fmt.Errorf("listen for NATS on %q: the port must be 0 to 65535", o.Listen)
-	}
-	if err := probe(o.Listen); err != nil {
-		return err
-	}
-	if port == 0 {
-		port = server.RANDOM_PORT
-	}
-	b.embedded, err = server.NewServer(&server.Options{
-		ServerName: "carillon", Host: host, Port: port, NoSigs: true, MaxPayload: maxPayload,
-		JetStream: true, StoreDir: filepath.Join(o.Dir, "nats"), SyncInterval: time.Second,
-	})
-	if err != nil {
-		return fmt.Errorf("start the embedded NATS server: %w", err)
-	}
-	b.embedded.SetLoggerV2(natsLogger{o.Logger}, false, false, false)
-	b.embedded.Start()
-	if !b.embedded.ReadyForConnections(10 * time.Second) {
-		return errors.New("the embedded NATS server did not become ready; its log lines say why")
-	}
-	b.url = "nats://" + b.embedded.Addr().String()
-	return nil
-}
-
-// probe tells that an address cannot be had before the server does, which would only log it.
-func probe(addr string) error {
-	l, err := net.Listen("tcp", addr)
-	if err != nil {
-		return fmt.Errorf("listen for NATS on %s: %w", addr, err)
-	}
-	return l.Close()
-}
-
-// connect makes the connection that requests come in by.
-func (b *bus) connect(ctx context.Context, o Options) (*nats.Conn, error) {
-	const name = "carillon api"
-	options := append(b.options(o, name),
+// connect makes a connection, which close ends, under a name that operators see. Not for concurrent use.
+func (b *bus) connect(name string) (*nats.Conn, error) {
+	log := b.opts.Logger.With(slog.String("connection", name))
+	options := append(b.options(name),
 		nats.MaxReconnects(-1), nats.ReconnectBufSize(-1),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
+			log.Warn("NATS reports an error", slog.Any("error", err))
+		}),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			if err != nil {
-				o.Logger.Warn("lost the connection to NATS", slog.String("connection", name), slog.Any("error", err))
+				log.Warn("lost the connection to NATS", slog.Any("error", err))
 			}
 		}),
-		nats.ReconnectHandler(func(*nats.Conn) {
-			o.Logger.Info("connected to NATS again", slog.String("connection", name))
-		}))
+		nats.ReconnectHandler(func(*nats.Conn) { log.Info("connected to NATS again") }))
 	nc, err := nats.Connect(b.url, options...)
 	if err != nil {
 		return nil, fmt.Errorf("connect to NATS at %s: %w", b.url, err)
 	}
-	return nc, ctx.Err()
+	b.conns = append(b.conns, nc)
+	return nc, nil
 }
 
-// options are what the connections share: how to get there and who we are.
-func (b *bus) options(o Options, name string) []nats.Option {
-	options := []nats.Option{nats.Name(name), nats.ReconnectWait(200 * time.Millisecond), nats.Timeout(5 * time.Second)}
+// How connections notice that their server is gone, and how soon they try the next. In a cluster a
+// connection whose other end is silent is given up after (pingsOutMax+1) * pingEvery, 6 s.
+const (
+	reconnectWait        = 200 * time.Millisecond
+	reconnectWaitSeveral = 50 * time.Millisecond
+	dialTimeMax          = 5 * time.Second
+	dialTimeMaxSeveral   = time.Second
+	pingEvery            = 2 * time.Second
+	pingsOutMax          = 2
+)
+
+// options are what the connections share: how to get there, who we are, and when to go elsewhere.
+func (b *bus) options(name string) []nats.Option {
+	o := b.opts
+	options := []nats.Option{nats.Name(name), nats.ReconnectWait(reconnectWait), nats.Timeout(dialTimeMax)}
+	if strings.Contains(o.NATSURL, ",") {
+		options = append(options, nats.ReconnectWait(reconnectWaitSeveral), nats.ReconnectJitter(0, 0), nats.Timeout(dialTimeMaxSeveral))
+	}
+	if o.clustered() {
+		options = append(options, nats.PingInterval(pingEvery), nats.MaxPingsOutstanding(pingsOutMax))
+	}
 	if b.embedded != nil {
 		options = append(options, nats.InProcessServer(b.embedded))
 	}
@@ -142,11 +127,11 @@ func (b *bus) flush(ctx context.Context) error {
 	return nil
 }
 
-// close ends what openBus began. The dispatcher closes its connection itself; a second time does no
-// harm.
+// close ends what openBus and connect began: the connections, and after them the server, which hands to
+// its peers what it leads. The dispatcher closes its connection itself; a second time does no harm.
 func (b *bus) close() {
-	if b.api != nil {
-		b.api.Close()
+	for _, conn := range b.conns {
+		conn.Close()
 	}
 	for _, conn := range []*dispatch.NATS{b.dispatch, b.notices} {
 		if conn != nil {
@@ -159,22 +144,5 @@ func (b *bus) close() {
 	}
 }
 
-// natsLogger passes what the embedded server has to say on to ours.
-type natsLogger struct{ log *slog.Logger }
-
-func (l natsLogger) Noticef(format string, v ...any) {
-	l.log.Debug("nats: " + fmt.Sprintf(format, v...))
-}
-func (l natsLogger) Warnf(format string, v ...any) { l.log.Warn("nats: " + fmt.Sprintf(format, v...)) }
-func (l natsLogger) Errorf(format string, v ...any) {
-	l.log.Error("nats: " + fmt.Sprintf(format, v...))
-}
-func (l natsLogger) Fatalf(format string, v ...any) {
-	l.log.Error("nats: " + fmt.Sprintf(format, v...))
-}
-func (l natsLogger) Debugf(format string, v ...any) {
-	l.log.Debug("nats: " + fmt.Sprintf(format, v...))
-}
-func (l natsLogger) Tracef(format string, v ...any) {
-	l.log.Debug("nats: " + fmt.Sprintf(format, v...))
-}
+// errNATSNotReady is what a start fails with whose embedded server does not come up.
+var errNATSNotReady = errors.New("the embedded NATS server did not become ready; its log lines say why")

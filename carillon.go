@@ -14,7 +14,9 @@ import (
 	"time"
 
 	"github.com/carillon-io/carillon/api"
+	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/dispatch"
+	"github.com/carillon-io/carillon/replication"
 	"github.com/carillon-io/carillon/scheduler"
 )
 
@@ -34,10 +36,17 @@ type Server struct {
 	bus        *bus
 	dispatcher *dispatch.Dispatcher
 	engine     *scheduler.Engine
+	announcer  *dispatch.Announcer
 	service    *api.Service
 	web        *http.Server
 	listener   net.Listener
 	ready      Ready
+
+	// Of a node in a cluster, in the place of engine and service.
+	node     *replication.Node
+	nodeDone chan struct{} // closed when it has ended
+	member   *member
+	warnings []string // what is weaker than promised
 
 	stopEngine context.CancelFunc
 	stopKeeper context.CancelFunc
@@ -56,9 +65,7 @@ func Start(ctx context.Context, opts Options) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{opts: opts, failed: make(chan error, 8), closed: make(chan struct{})}
-	for _, step := range []func(context.Context) error{
-		s.listen, s.openData, s.openBus, s.openEngine, s.openAPI,
-	} {
+	for _, step := range s.steps() {
 		err := step(ctx)
 		if err == nil {
 			err = ctx.Err()
@@ -72,6 +79,17 @@ func Start(ctx context.Context, opts Options) (*Server, error) {
 	return s, nil
 }
 
+// steps are what a start does, in order.
+func (s *Server) steps() []func(context.Context) error {
+	if s.opts.Witness {
+		return []func(context.Context) error{s.listen, s.openWitness, s.openBus, s.openHealth}
+	}
+	if s.opts.clustered() {
+		return []func(context.Context) error{s.listen, s.openData, s.openBus, s.openDispatch, s.openNode, s.openClusterWeb, s.runNode}
+	}
+	return []func(context.Context) error{s.listen, s.openData, s.openBus, s.openDispatch, s.openEngine, s.openAPI}
+}
+
 // listen takes the HTTP address first: a port in use is the likeliest fault and the cheapest to find.
 func (s *Server) listen(context.Context) error {
 	l, err := net.Listen("tcp", s.opts.HTTPListen)
@@ -83,7 +101,9 @@ func (s *Server) listen(context.Context) error {
 }
 
 func (s *Server) openData(context.Context) (err error) {
-	s.data, err = openData(s.opts, s.fail)
+	if s.data, err = openData(s.opts, s.fail); err == nil {
+		s.opts.Node = s.data.identity.Node
+	}
 	return err
 }
 
@@ -92,7 +112,8 @@ func (s *Server) openBus(ctx context.Context) (err error) {
 	return err
 }
 
-func (s *Server) openEngine(ctx context.Context) (err error) {
+// openDispatch opens the ways out: to the targets, and to those who want to know.
+func (s *Server) openDispatch(ctx context.Context) (err error) {
 	o := &s.opts
 	s.dispatcher, err = dispatch.New(dispatch.Options{
 		NATS: s.bus.dispatch, AllowPrivateTargets: o.AllowPrivateTargets, Logger: o.Logger,
@@ -100,54 +121,79 @@ func (s *Server) openEngine(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	announcer, err := dispatch.NewAnnouncer(s.bus.notices, dispatch.AnnouncerOptions{
+	s.announcer, err = dispatch.NewAnnouncer(s.bus.notices, dispatch.AnnouncerOptions{
 		Prefix: o.Prefix,
 		Events: dispatch.EventOptions{Enabled: o.Events, MaxAge: o.EventsMaxAge, MaxBytes: o.EventsMaxBytes},
 	})
 	if err == nil && o.Events {
-		err = announcer.Prepare(ctx)
+		err = s.announcer.Prepare(ctx)
 	}
-	if err != nil {
-		return err
-	}
-	s.engine, err = scheduler.Open(scheduler.Options{
-		Log: s.data.log, Store: s.data.store, Sender: s.dispatcher, Announcer: announcer, Logger: o.Logger,
+	return err
+}
+
+// engineOptions are how an engine is opened whose commits go to log.
+func (s *Server) engineOptions(log scheduler.Log) scheduler.Options {
+	o := &s.opts
+	return scheduler.Options{
+		Log: log, Store: s.data.store, Sender: s.dispatcher, Announcer: s.announcer, Logger: o.Logger,
 		Settings: scheduler.Settings{
 			Lead: o.Lead, CompletedRetention: o.CompletedRetention, HistoryDays: o.HistoryDays,
 			CatchupRate: o.CatchupRate, Events: o.Events,
 		},
-	})
-	if err != nil {
+	}
+}
+
+func (s *Server) openEngine(context.Context) (err error) {
+	if s.engine, err = scheduler.Open(s.engineOptions(s.data.log)); err != nil {
 		return err
 	}
 	engineCtx, stopEngine := context.WithCancel(context.Background())
 	keeperCtx, stopKeeper := context.WithCancel(context.Background())
 	s.stopEngine, s.stopKeeper = stopEngine, stopKeeper
 	s.background.Go(func() { s.fail(s.engine.Serve(engineCtx)) })
-	s.background.Go(func() { s.fail(s.data.keep(keeperCtx, o.CheckpointEvery)) })
+	s.background.Go(func() { s.fail(s.data.keep(keeperCtx, s.opts.CheckpointEvery)) })
 	return nil
 }
 
 func (s *Server) openAPI(ctx context.Context) (err error) {
-	o := &s.opts
-	s.service, err = api.NewService(s.bus.api, s.engine, api.Options{
-		Prefix: o.Prefix, Version: o.Version, Rules: o.rules(), Logger: o.Logger,
-	})
-	if err != nil {
+	if s.service, err = s.newService(s.engine, false); err != nil {
 		return err
 	}
-	s.web = api.NewHTTP(s.engine, api.HTTPOptions{Version: o.Version, Logger: o.Logger, Service: s.service})
-	s.background.Go(func() {
-		if err := s.web.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
-			s.fail(err)
-		}
-	})
+	s.serveWeb(s.engine, func() *api.Service { return s.service })
 	st := s.engine.Status()
 	s.ready = Ready{
 		NATS: s.bus.url, HTTP: "http://" + s.listener.Addr().String(),
 		Role: st.Role, Epoch: st.Epoch, Jobs: st.Jobs,
 	}
 	return s.bus.flush(ctx)
+}
+
+// newService answers requests over NATS.
+func (s *Server) newService(engine api.Engine, standby bool) (*api.Service, error) {
+	o := &s.opts
+	return api.NewService(s.bus.api, engine, api.Options{
+		Prefix: o.Prefix, Version: o.Version, Rules: o.rules(), Logger: o.Logger, Standby: standby, Cluster: s.aboutCluster(),
+	})
+}
+
+// serveWeb answers HTTP.
+func (s *Server) serveWeb(engine api.Reader, service func() *api.Service) {
+	s.web = api.NewHTTP(engine, api.HTTPOptions{
+		Version: s.opts.Version, Logger: s.opts.Logger, Service: service, Cluster: s.aboutCluster(),
+	})
+	s.background.Go(func() {
+		if err := s.web.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
+			s.fail(err)
+		}
+	})
+}
+
+// aboutCluster tells of the cluster; nil if there is none.
+func (s *Server) aboutCluster() func() *client.Cluster {
+	if s.node == nil {
+		return nil
+	}
+	return s.clusterInfo
 }
 
 // fail notes the failure of a part: the server is to be closed.
@@ -203,7 +249,8 @@ func (s *Server) close(ctx context.Context) error {
 	} else if s.listener != nil {
 		errs = append(errs, s.listener.Close())
 	}
-	if s.stopEngine != nil {
+	s.closeNode(ctx)
+	if s.engine != nil {
 		s.engine.Drain(ctx)
 		s.stopKeeper()
 		s.stopEngine()

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/carillon-io/carillon/job"
@@ -86,4 +87,28 @@ func TestCheckpointGivesTheLogBack(t *testing.T) {
 	if err := d.close(); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestReplayUpTo: a last commit that is in doubt stays out of the store until it is asked for.
+func TestReplayUpTo(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	d := openTestData(t, dir)
+	commit(t, d, 1, 21)
+	var b job.Batch
+	for id := job.ID(21); id < 26; id++ {
+		b.Reset()
+		b.PutTimer(id, job.Timer{Version: 1})
+		if _, err := d.log.Append(1, b.Bytes()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct{ to, want uint64 }{{20, 20}, {3, 20}, {24, 24}, {24, 24}, {25, 25}, {10, 25}} {
+		if err := d.replayUpTo(c.to); err != nil || d.applied().LSN != c.want {
+			t.Fatalf("replayed up to %d: at %v, %v", c.to, d.applied(), err)
+		}
+	}
+	if err := d.replayUpTo(26); err == nil || !strings.Contains(err.Error(), "ends at 25") {
+		t.Errorf("beyond the log: %v", err)
+	}
+	mustClose(t, d)
 }

@@ -16,7 +16,7 @@ type Options struct {
 	Prefix string // first token of the service's subjects; default "carillon"
 
 	Listen  string // of the embedded NATS server; default 127.0.0.1:4222, port 0 is any
-	NATSURL string // an outside server instead of the embedded one
+	NATSURL string // outside servers instead of the embedded one, separated by commas
 	Creds   string // credentials file for it
 	TLSCert string // client certificate for it, with TLSKey
 	TLSKey  string
@@ -27,7 +27,36 @@ type Options struct {
 	AllowPrivateTargets bool // http targets may reach loopback and private addresses
 	PayloadBytesMax     int  // of a job; default 256 KiB, at most 512 KiB
 
-	Lead               time.Duration // see scheduler.Settings; default 250 ms
+	// ClusterName makes this process a node of a cluster: nodes with the same NATS, prefix and cluster name
+	// keep one log, and one of them leads. A token of letters, digits, - and _. Empty: one node alone,
+	// and none of the settings down to StreamBytesMax may be set.
+	ClusterName string
+	// Node names this node. The name is a token as the cluster's is, differs from those of the other nodes,
+	// and stays: the data directory keeps it. Default: the host's name and six hex digits, drawn once.
+	Node string
+	// Witness runs the embedded NATS server as a member of the cluster and nothing else: the third vote of a
+	// cluster of two nodes.
+	Witness bool
+	// ClusterListen is where the embedded server listens for those of the other nodes; default
+	// 127.0.0.1:6222. Routes is where those listen, as host:port or nats-route://host:port; the own
+	// address may be among them, so that every node can have the same list.
+	ClusterListen   string
+	Routes          []string
+	ClusterPassword string // what the embedded servers ask of one another; empty: nothing
+
+	// Durability is what a commit waits for: DurabilityReplicated (the default), or DurabilityLocal.
+	Durability string
+	// Replicas is how many NATS servers keep the log of the cluster: 1, 3 or 5. 0 is three, or one if there
+	// are fewer than three servers.
+	Replicas int
+	// StreamBytesMax bounds the log of the cluster on each of these servers; default 1 GiB, at least 64 MiB.
+	// A standby that was away for longer than that holds is sent everything anew.
+	StreamBytesMax int64
+	// RecreateStream lets a node whose cluster has lost its log in NATS make it anew, from its own data: to
+	// be used once, with the node that has the newest data.
+	RecreateStream bool
+
+	Lead               time.Duration // see scheduler.Settings; default 250 ms, in a cluster 10 s
 	CompletedRetention time.Duration // how long completed jobs are kept; default 24 h, negative: for ever
 	HistoryDays        int           // how long finished runs are kept; default 90
 	CheckpointEvery    time.Duration // between checkpoints of the store; default 15 s
@@ -65,6 +94,7 @@ func (o Options) withDefaults() Options {
 	set(&o.Listen, "127.0.0.1:4222")
 	set(&o.HTTPListen, "127.0.0.1:7272")
 	set(&o.Version, "dev")
+	o.setClusterDefaults()
 	if o.PayloadBytesMax == 0 {
 		o.PayloadBytesMax = job.PayloadBytesDefault
 	}
@@ -100,7 +130,10 @@ func (o Options) validate() error {
 	case job.ValidateTenant(o.Prefix) != nil:
 		return fmt.Errorf("options: the prefix %q is no subject token; want letters, digits, - and _", o.Prefix)
 	}
-	return nil
+	if err := validateNATSURL(o.NATSURL); err != nil {
+		return err
+	}
+	return o.validateCluster()
 }
 
 func (o Options) rules() job.Rules {

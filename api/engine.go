@@ -36,4 +36,9 @@ type Engine interface {
 	Status() scheduler.Status
 }
 
+// Reader is an engine as HTTP shows it.
+type Reader interface {
+	Status() scheduler.Status
+}
+
 var _ Engine = (*scheduler.Engine)(nil)

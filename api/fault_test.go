@@ -57,7 +57,7 @@ func TestSlowEngine(t *testing.T) {
 		return ctx.Err()
 	}}
 	_, url := startService(t, e, Options{RequestTimeout: 20 * time.Millisecond}, 0)
-	_, err := newClient(t, url, client.Options{}).Get(t.Context(), "a")
+	_, err := newClient(t, url, client.Options{NoRetry: true}).Get(t.Context(), "a")
 	if !client.IsUnavailable(err) || !strings.Contains(err.Error(), "unknown") {
 		t.Error(err)
 	}
@@ -134,7 +134,7 @@ func TestCloseAnswers(t *testing.T) {
 		return job.Errorf(job.CodeNotFound, "name", "there is none")
 	}}
 	s, url := startService(t, e, Options{}, 0)
-	c := newClient(t, url, client.Options{})
+	c := newClient(t, url, client.Options{NoRetry: true})
 	answer := make(chan error, 1)
 	go func() {
 		_, err := c.Get(context.Background(), "a")

@@ -9,8 +9,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/job"
-	"github.com/carillon-io/carillon/scheduler"
 )
 
 // The bounds of an HTTP connection. Requests have no bodies to speak of.
@@ -27,18 +27,21 @@ const (
 type HTTPOptions struct {
 	Version string       // of the program; default "dev"
 	Logger  *slog.Logger // default slog.Default()
-	Service *Service     // its requests are shown in the metrics; nil shows none
+	// Service returns the service whose requests are shown in the metrics; nil, or a nil one, shows none.
+	Service func() *Service
+	// Cluster tells how the node and the others are; nil: the node is alone.
+	Cluster func() *client.Cluster
 }
 
 // web answers HTTP requests.
 type web struct {
-	engine Engine
+	engine Reader
 	opts   HTTPOptions
 }
 
 // NewHTTP returns a server of /healthz, /readyz, /metrics and /api/v1/status. The caller gives it a
 // listener and shuts it down.
-func NewHTTP(engine Engine, opts HTTPOptions) *http.Server {
+func NewHTTP(engine Reader, opts HTTPOptions) *http.Server {
 	setDefault(&opts.Version, "dev")
 	setDefault(&opts.Logger, slog.Default())
 	w := &web{engine: engine, opts: opts}
@@ -65,26 +68,48 @@ func (w *web) health(rw http.ResponseWriter, _ *http.Request) {
 
 // readiness is the body of /readyz.
 type readiness struct {
-	Ready bool   `json:"ready"`
-	Role  string `json:"role"`
+	Ready bool     `json:"ready"`
+	Role  string   `json:"role"`
+	Lag   *uint64  `json:"lag,omitempty"`    // commits that a node of a cluster lacks
+	LagMS *float64 `json:"lag_ms,omitempty"` // and since when
 }
 
 // ready tells whether the process does its part: it leads, or it stands by without a gap.
 func (w *web) ready(rw http.ResponseWriter, _ *http.Request) {
-	st := w.engine.Status()
-	ok, code := isReady(st), http.StatusOK
+	info := w.info()
+	ok, code := isReady(info), http.StatusOK
 	if !ok {
 		code = http.StatusServiceUnavailable
 	}
-	w.write(rw, code, readiness{Ready: ok, Role: st.Role})
+	body := readiness{Ready: ok, Role: info.Role}
+	if c := info.Cluster; c != nil {
+		body.Lag, body.LagMS = &c.Lag, &c.LagMS
+	}
+	w.write(rw, code, body)
 }
 
-func isReady(st scheduler.Status) bool {
-	return st.Role == "leader" || st.Role == "standby" && st.LSN == st.AppliedLSN
+// lagMost is how many commits a standby may lack and still be ready: it has them before it leads.
+const lagMost = 1000
+
+func isReady(info *client.Status) bool {
+	c := info.Cluster
+	switch info.Role {
+	case "leader":
+		return c == nil || c.TrustMS > 0
+	case "standby":
+		return info.LSN == info.AppliedLSN && (c == nil || c.Lag <= lagMost)
+	default:
+		return false
+	}
+}
+
+// info is the status of the node.
+func (w *web) info() *client.Status {
+	return statusInfo(w.engine.Status(), w.opts.Version, w.opts.Cluster)
 }
 
 func (w *web) status(rw http.ResponseWriter, _ *http.Request) {
-	w.write(rw, http.StatusOK, statusInfo(w.engine.Status(), w.opts.Version))
+	w.write(rw, http.StatusOK, w.info())
 }
 
 func (w *web) unknown(rw http.ResponseWriter, req *http.Request) {

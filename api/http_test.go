@@ -21,7 +21,7 @@ func TestHTTP(t *testing.T) {
 	nc := connect(t, url)
 	ask(t, nc, "carillon.v1.default.jobs.get", `{"name":"unknown"}`, nil)
 	over := ask(t, nc, "carillon.v1.default.status", "", nil)
-	h := NewHTTP(engine, HTTPOptions{Logger: quiet, Service: service}).Handler
+	h := NewHTTP(engine, HTTPOptions{Logger: quiet, Service: func() *Service { return service }}).Handler
 
 	for _, c := range []struct {
 		method, path string
@@ -94,7 +94,7 @@ func TestStatusIsWhole(t *testing.T) {
 		CatchUp: scheduler.CatchUp{Jobs: 7, Rate: 1000.5, Left: 90*time.Second + 400*time.Microsecond},
 	}
 	st.SkippedBy[job.ReasonOverlap], st.SkippedBy[job.ReasonWindow] = 8, 9
-	got := statusInfo(st, "dev")
+	got := statusInfo(st, "dev", nil)
 	if want := map[string]uint64{"overlap": 8, "window": 9}; !maps.Equal(got.SkippedBy, want) {
 		t.Errorf("skipped by %v, want %v", got.SkippedBy, want)
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // newRegistry returns a registry of its own with what Prometheus is shown.
-func newRegistry(engine Engine, opts HTTPOptions) *prometheus.Registry {
+func newRegistry(engine Reader, opts HTTPOptions) *prometheus.Registry {
 	r := prometheus.NewRegistry()
 	r.MustRegister(
 		&engineCollector{engine: engine, version: opts.Version},
@@ -21,6 +21,9 @@ func newRegistry(engine Engine, opts HTTPOptions) *prometheus.Registry {
 	)
 	if opts.Service != nil {
 		r.MustRegister(&serviceCollector{opts.Service})
+	}
+	if opts.Cluster != nil {
+		r.MustRegister(&clusterCollector{opts.Cluster})
 	}
 	return r
 }
@@ -85,7 +88,7 @@ var (
 
 // engineCollector shows an engine's status, read once for each scrape.
 type engineCollector struct {
-	engine  Engine
+	engine  Reader
 	version string
 }
 

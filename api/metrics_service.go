@@ -15,7 +15,7 @@ var (
 )
 
 // serviceCollector shows the requests of a service.
-type serviceCollector struct{ service *Service }
+type serviceCollector struct{ service func() *Service }
 
 // Describe implements [prometheus.Collector].
 func (c *serviceCollector) Describe(ch chan<- *prometheus.Desc) {
@@ -26,8 +26,12 @@ func (c *serviceCollector) Describe(ch chan<- *prometheus.Desc) {
 
 // Collect implements [prometheus.Collector].
 func (c *serviceCollector) Collect(ch chan<- prometheus.Metric) {
-	ch <- prometheus.MustNewConstMetric(underWayDesc, prometheus.GaugeValue, float64(c.service.underWay.Load()))
-	for verb, st := range c.service.stats {
+	service := c.service()
+	if service == nil {
+		return
+	}
+	ch <- prometheus.MustNewConstMetric(underWayDesc, prometheus.GaugeValue, float64(service.underWay.Load()))
+	for verb, st := range service.stats {
 		spent := time.Duration(st.nanos.Load()).Seconds()
 		ch <- prometheus.MustNewConstMetric(secondsDesc, prometheus.CounterValue, spent, verb)
 		st.each(func(code job.Code, n uint64) {

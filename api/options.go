@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/job"
 )
 
@@ -28,6 +29,12 @@ type Options struct {
 	Version string       // of the program; default "dev"
 	Rules   job.Rules    // the checks of definitions; Prefix and PayloadBytesMax are filled in
 	Logger  *slog.Logger // default slog.Default()
+
+	// Cluster tells how the node and the others are; nil: the node is alone.
+	Cluster func() *client.Cluster
+	// Standby answers on the subjects for reads that may lag, <prefix>.standby.v1.<tenant>.<verb>: every
+	// reply says by how much. Whatever changes something is refused there.
+	Standby bool
 
 	// RequestsMax is how many requests are under way at a time; more are refused as rate_limited. Each
 	// holds its message in memory. Default 4,096.

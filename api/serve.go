@@ -79,9 +79,9 @@ func (s *Service) carryOut(v *verb, g *gate, m micro.Request) (reply []byte, err
 	return s.encode(value)
 }
 
-// tenantOf returns the tenant of a subject <prefix>.v1.<tenant>.<verb>.
+// tenantOf returns the tenant of a subject, the token after the root.
 func (s *Service) tenantOf(subject string) (string, error) {
-	tenant, _, _ := strings.Cut(subject[len(s.opts.Prefix)+len(".v1."):], ".")
+	tenant, _, _ := strings.Cut(subject[len(s.opts.root()):], ".")
 	return tenant, job.ValidateTenant(tenant)
 }
 
@@ -139,6 +139,7 @@ func (s *Service) answer(v *verb, m micro.Request, reply []byte, err error, begu
 		}
 	}
 	s.stats[v.name].count(code, time.Since(begun))
+	s.stateLag(msg)
 	if msg.Subject == "" {
 		return // nobody wants to know
 	}

@@ -14,7 +14,20 @@ import (
 )
 
 // serviceName is what `nats micro ls` shows.
-const serviceName = "carillon"
+func (o *Options) serviceName() string {
+	if o.Standby {
+		return "carillon-standby"
+	}
+	return "carillon"
+}
+
+// root is what the subjects begin with.
+func (o *Options) root() string {
+	if o.Standby {
+		return o.Prefix + ".standby.v1."
+	}
+	return o.Prefix + ".v1."
+}
 
 // The pending limits of each endpoint's subscription. Handlers do not block, so that they fill only
 // when the process gets no CPU at all; beyond them NATS drops messages.
@@ -59,7 +72,7 @@ func NewService(nc *nats.Conn, engine Engine, opts Options) (*Service, error) {
 	}
 	var err error
 	s.micro, err = micro.AddService(nc, micro.Config{
-		Name: serviceName, Version: semanticVersion(opts.Version), Description: "Durable job scheduler",
+		Name: s.opts.serviceName(), Version: semanticVersion(opts.Version), Description: "Durable job scheduler",
 		Metadata:     map[string]string{"version": opts.Version, "prefix": opts.Prefix},
 		StatsHandler: func(e *micro.Endpoint) any { return s.stats[verbOf(e.Name)].snapshot() },
 		ErrorHandler: func(_ micro.Service, err *micro.NATSError) {
@@ -78,7 +91,7 @@ func NewService(nc *nats.Conn, engine Engine, opts Options) (*Service, error) {
 
 func (s *Service) addEndpoints() error {
 	// The group's prefix is a wildcard for every tenant.
-	group := s.micro.AddGroup(s.opts.Prefix + ".v1.*")
+	group := s.micro.AddGroup(s.opts.root() + "*")
 	for i := range verbs {
 		s.stats[verbs[i].name] = newVerbStats()
 	}

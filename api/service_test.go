@@ -217,7 +217,7 @@ func TestReplyTooLarge(t *testing.T) {
 }
 
 func TestNobodyAnswers(t *testing.T) {
-	c := newClient(t, startNATS(t, 0), client.Options{})
+	c := newClient(t, startNATS(t, 0), client.Options{NoRetry: true})
 	_, err := c.Status(t.Context())
 	if !client.IsUnavailable(err) || !errors.Is(err, client.CodeUnavailable) {
 		t.Errorf("no server: %v", err)

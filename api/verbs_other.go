@@ -59,5 +59,5 @@ func (s *Service) calendarsFor(ctx context.Context) func(ref string) (*job.Calen
 var statusMembers = object[client.StatusRequest]{}
 
 func (s *Service) status(context.Context, string, *client.StatusRequest) (any, error) {
-	return statusInfo(s.engine.Status(), s.opts.Version), nil
+	return statusInfo(s.engine.Status(), s.opts.Version, s.opts.Cluster), nil
 }

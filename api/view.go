@@ -42,8 +42,8 @@ func attemptsOf(v *scheduler.RunView) []client.Attempt {
 }
 
 // statusInfo returns the reading of an engine as callers see it.
-func statusInfo(st scheduler.Status, version string) *client.Status {
-	return &client.Status{
+func statusInfo(st scheduler.Status, version string, cluster func() *client.Cluster) *client.Status {
+	info := &client.Status{
 		Role: st.Role, Version: version, Shard: st.Shard, Epoch: st.Epoch,
 		LSN: st.LSN, AppliedLSN: st.AppliedLSN, Lag: st.LSN - min(st.LSN, st.AppliedLSN),
 		Jobs: st.Jobs, Armed: st.Armed, Waiting: st.Waiting, InFlight: st.InFlight, Live: st.Live,
@@ -56,6 +56,11 @@ func statusInfo(st scheduler.Status, version string) *client.Status {
 		Lateness: latenessOf(st.Lateness), DecisionLateness: latenessOf(st.DecisionLateness),
 		StartedAt: client.At(st.StartedAt),
 	}
+	if cluster != nil {
+		info.Cluster = cluster()
+		info.Role, info.Lag = info.Cluster.Role, info.Cluster.Lag
+	}
+	return info
 }
 
 // skippedBy returns the reasons for skips that occurred.

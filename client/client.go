@@ -31,21 +31,27 @@ const byBytesMax = 128
 // Options set up a [Client]. Every zero value is a default.
 type Options struct {
 	Prefix string // first token of the subjects; default "carillon"
-	Tenant string // whose jobs; default "default"
+	// Standby asks the nodes that stand by instead of the leader. They answer reads only, and may lag.
+	Standby bool
+	Tenant  string // whose jobs; default "default"
 
 	// By is who asks, such as "alice@ci": the audit log has it, and jobs show who paused them. At most
 	// 128 bytes without control characters. It is what the client says of itself, and proves nothing.
 	// Default: nobody in particular.
 	By string
 
-	// Timeout bounds a request whose context has no deadline. The server gives up after 10 s, on a bulk
-	// registration after 60 s; give it a little longer. Default 15 s.
+	// Timeout bounds a request whose context has no deadline, with all its repetitions. The server gives
+	// up after 10 s, on a bulk registration after 60 s; give it a little longer. Default 15 s.
 	Timeout time.Duration
 	// BulkTimeout is the same for [Client.PutMany] and for each request of [Client.PutAll]. Default 75 s.
 	BulkTimeout time.Duration
 	// BulkInFlight is how many requests [Client.PutAll] has under way at a time. More keep the server
 	// busier; it runs 4 of all its clients at a time. Default 4.
 	BulkInFlight int
+
+	// NoRetry sends each request once. Without it a request that met no leader, or whose answer did not
+	// come, is sent again where that is safe, as the package comment says.
+	NoRetry bool
 }
 
 func (o Options) withDefaults() Options {
@@ -135,18 +141,20 @@ func ask[Reply any](ctx context.Context, c *Client, verb string, request any) (r
 	if err != nil {
 		return reply, err
 	}
-	err = c.exchange(ctx, c.opts.Timeout, verb, body, &reply)
+	err = c.exchange(ctx, call{
+		verb: verb, body: body, repeatable: isRepeatable(verb, request), timeout: c.opts.Timeout, tryTimeout: tryTimeout,
+	}, &reply)
 	return reply, err
 }
 
-// exchange sends an encoded request and decodes its reply.
-func (c *Client) exchange(ctx context.Context, timeout time.Duration, verb string, body []byte, reply any) error {
-	if _, ok := ctx.Deadline(); !ok {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, timeout)
-		defer cancel()
-	}
-	request := &nats.Msg{Subject: c.opts.Prefix + ".v1." + c.opts.Tenant + "." + verb, Data: body}
+// bulkCall is an encoded bulk registration.
+func (c *Client) bulkCall(body []byte) call {
+	return call{verb: "jobs.put_many", body: body, repeatable: true, timeout: c.opts.BulkTimeout, tryTimeout: bulkTryTimeout}
+}
+
+// exchangeOnce sends an encoded request and decodes its reply.
+func (c *Client) exchangeOnce(ctx context.Context, verb string, body []byte, reply any) error {
+	request := &nats.Msg{Subject: c.subject(verb), Data: body}
 	if c.opts.By != "" {
 		request.Header = nats.Header{byHeader: {c.opts.By}}
 	}
@@ -163,6 +171,15 @@ func (c *Client) exchange(ctx context.Context, timeout time.Duration, verb strin
 	return nil
 }
 
+// subject returns where a verb is asked for.
+func (c *Client) subject(verb string) string {
+	root := c.opts.Prefix
+	if c.opts.Standby {
+		root += ".standby"
+	}
+	return root + ".v1." + c.opts.Tenant + "." + verb
+}
+
 // headerBytes is what the header of a request takes of its message.
 func (c *Client) headerBytes() int {
 	if c.opts.By == "" {
@@ -177,6 +194,8 @@ func unanswered(subject string, size int, err error) error {
 	switch {
 	case errors.Is(err, nats.ErrNoResponders):
 		e.Message = fmt.Sprintf("nobody answers on %s: no leader is there just now, or prefix and tenant are others", subject)
+	case errors.Is(err, nats.ErrReconnectBufExceeded):
+		e.Message = "the connection to NATS is broken just now; the request was not sent"
 	case errors.Is(err, nats.ErrMaxPayload):
 		e.Code, e.Status = CodeTooLarge, http.StatusRequestEntityTooLarge
 		e.Message = fmt.Sprintf("the request has %d bytes, more than the NATS server takes (max_payload)", size)

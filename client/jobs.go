@@ -29,7 +29,7 @@ func (c *Client) PutMany(ctx context.Context, jobs []Job) (reply PutManyReply, e
 	if err != nil {
 		return reply, err
 	}
-	err = c.exchange(ctx, c.opts.BulkTimeout, "jobs.put_many", body, &reply)
+	err = c.exchange(ctx, c.bulkCall(body), &reply)
 	return reply, err
 }
 

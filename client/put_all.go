@@ -3,6 +3,7 @@ package client
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"net/http"
@@ -15,7 +16,7 @@ const (
 	bulkReplyBytes = 512 // of the reply, for each job
 )
 
-// The pauses before a request of a bulk registration is repeated: each is twice the one before.
+// The pauses before a request that the server was too busy for is repeated: each is twice the one before.
 const (
 	bulkTries    = 8
 	bulkPauseMin = 100 * time.Millisecond
@@ -30,8 +31,8 @@ type PutTotals struct{ Accepted, Rejected int }
 // each, which may be nil, with the result of every job, in the order of the jobs, from the caller's
 // goroutine. It holds no more than the jobs of the requests under way.
 //
-// Requests that the server is too busy for, or that get no answer, are repeated for a while, so a job
-// may be put twice. An error ends it: the jobs that each was called for have their result, the
+// Requests that the server is too busy for are repeated for a while, whatever the options say; those that
+// get no answer as any other request, so a job may be put twice. An error ends it: the jobs that each was called for have their result, the
 // others may be registered or not, and may be put again.
 func (c *Client) PutAll(ctx context.Context, jobs iter.Seq[Job], each func(PutResult)) (PutTotals, error) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -162,19 +163,12 @@ func (p *putter) settle() error {
 	return nil
 }
 
-// putBulk sends a request, and again while the server cannot take it.
+// putBulk sends a request, and again while the server is too busy for it: nothing of it was done then.
 func (c *Client) putBulk(ctx context.Context, b *bulk) error {
 	pause := bulkPauseMin
 	for try := 1; ; try++ {
-		err := c.exchange(ctx, c.opts.BulkTimeout, "jobs.put_many", b.body, &b.reply)
-		if err == nil || !IsUnavailable(err) || try == bulkTries || ctx.Err() != nil {
-			return err
-		}
-		timer := time.NewTimer(pause)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
+		err := c.exchange(ctx, c.bulkCall(b.body), &b.reply)
+		if !errors.Is(err, CodeRateLimited) || try == bulkTries || !sleep(ctx, pause) {
 			return err
 		}
 		pause *= 2

@@ -2,7 +2,7 @@ package client
 
 // Status is how a server is doing. The counts are since its start.
 type Status struct {
-	Role         string   `json:"role"` // leader
+	Role         string   `json:"role"` // leader, standby, candidate, joining
 	Version      string   `json:"version"`
 	Shard        uint32   `json:"shard"`
 	Epoch        uint64   `json:"epoch"`       // the reign; only grows
@@ -35,6 +35,38 @@ type Status struct {
 	// DecisionLateness is how late the decision to fire was durable. Ticks are decided ahead, so it is 0
 	// unless the server was behind.
 	DecisionLateness Lateness `json:"decision_lateness"`
+
+	Cluster *Cluster `json:"cluster,omitempty"` // nil: the node is alone
+}
+
+// Cluster is how a node and the others of its cluster are, as that node sees it.
+type Cluster struct {
+	Name       string  `json:"name"`
+	ID         string  `json:"id"`
+	Node       string  `json:"node"`
+	Role       string  `json:"role"`
+	Durability string  `json:"durability"` // replicated: a commit counts when the stream has it too; local: when it is durable at the leader
+	Holder     string  `json:"holder"`     // of the lease
+	Term       uint64  `json:"term"`       // of the lease; counts the holders
+	TrustMS    float64 `json:"trust_ms"`   // how long the leader may still launch without renewing the lease
+	Lag        uint64  `json:"lag"`        // commits that the leader has and this node has not
+	LagMS      float64 `json:"lag_ms"`     // and by how much time its newest commit is older than the leader's
+
+	Nodes    []ClusterNode     `json:"nodes"`
+	Void     map[string]uint64 `json:"void_frames"`        // messages of the stream that are no part of the log, by why
+	Warnings []string          `json:"warnings,omitempty"` // what is weaker than promised
+}
+
+// ClusterNode is one node of a cluster.
+type ClusterNode struct {
+	Node          string  `json:"node"`
+	Role          string  `json:"role"`
+	Epoch         uint64  `json:"epoch"`
+	LSN           uint64  `json:"lsn"`         // of its log
+	AppliedLSN    uint64  `json:"applied_lsn"` // of its store
+	Lag           uint64  `json:"lag"`         // commits behind the leader
+	SilentMS      float64 `json:"silent_ms"`   // since it was heard of
+	ClockOffsetMS float64 `json:"clock_offset_ms"`
 }
 
 // CatchUp is how far the server has come with what was missed.

@@ -22,8 +22,8 @@ type advice struct {
 // advices are looked through from the top, and the first that fits is given. Errors that say it
 // themselves are not here.
 var advices = []advice{
-	{syscall.EADDRINUSE, "another program has that port: stop it, or choose another with --listen or --http-listen (port 0 picks a free one)"},
-	{syscall.EADDRNOTAVAIL, "no interface of this machine has that address: choose one with --listen or --http-listen"},
+	{syscall.EADDRINUSE, "another program has that port: stop it, or choose another with --listen or --http-listen (port 0 picks a free one), or --cluster-listen"},
+	{syscall.EADDRNOTAVAIL, "no interface of this machine has that address: choose one with --listen, --http-listen or --cluster-listen"},
 	{snapshot.ErrInUse, "a carillon is running on it: stop that one first"},
 	{snapshot.ErrForeign, "choose another directory with --data; nothing was changed"},
 	{snapshot.ErrVersion, "another version of carillon wrote it: run that one; nothing was changed"},

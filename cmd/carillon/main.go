@@ -31,6 +31,7 @@ type cli struct {
 	Import   importCmd   `cmd:"" help:"Register jobs in bulk from JSON lines, or from crontabs."`
 	Export   exportCmd   `cmd:"" help:"Write jobs as JSON lines that import takes, or their runs."`
 	Status   statusCmd   `cmd:"" help:"Tell how the server is doing."`
+	Handover handoverCmd `cmd:"" help:"Let another node of the cluster lead."`
 	Wal      walCmd      `cmd:"" name:"wal" help:"Check and read a log offline."`
 	Bench    benchCmd    `cmd:"" passthrough:"" help:"Measure it on this machine: lateness, herds, registration, recovery."`
 	Version  versionCmd  `cmd:"" help:"Tell which build this is."`

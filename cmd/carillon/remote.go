@@ -52,13 +52,14 @@ func whoAsks() string {
 
 // serverFlags say which server, and how to reach it.
 type serverFlags struct {
-	Server  string `help:"NATS URL of the server." default:"nats://127.0.0.1:4222" env:"CARILLON_SERVER" group:"server"`
+	Server  string `help:"NATS URL of the server; several, with commas, of a cluster." default:"nats://127.0.0.1:4222" env:"CARILLON_SERVER" group:"server"`
 	Tenant  string `help:"Tenant whose jobs are meant." default:"default" env:"CARILLON_TENANT" group:"server"`
 	Prefix  string `help:"First token of the service's NATS subjects." default:"carillon" env:"CARILLON_PREFIX" group:"server"`
 	Creds   string `help:"Credentials file for NATS." placeholder:"FILE" env:"CARILLON_CREDS" group:"server"`
 	TLSCert string `name:"tls-cert" help:"Client certificate for NATS." placeholder:"FILE" and:"tls" env:"CARILLON_TLS_CERT" group:"server"`
 	TLSKey  string `name:"tls-key" help:"Key of the client certificate." placeholder:"FILE" and:"tls" env:"CARILLON_TLS_KEY" group:"server"`
 	TLSCA   string `name:"tls-ca" help:"Roots to trust for NATS." placeholder:"FILE" env:"CARILLON_TLS_CA" group:"server"`
+	Standby bool   `help:"Ask a node that stands by instead of the leader: for reading, perhaps behind." env:"CARILLON_STANDBY" group:"server"`
 	Timeout span   `help:"How long a request may take." default:"15s" env:"CARILLON_TIMEOUT" group:"server"`
 }
 
@@ -91,7 +92,7 @@ func (f *serverFlags) connectAs(ctx context.Context, by string) (*remote, error)
 	if err != nil {
 		return nil, fmt.Errorf("connect to NATS at %s: %w", f.Server, err)
 	}
-	c, err := client.New(nc, client.Options{Prefix: f.Prefix, Tenant: f.Tenant, By: by, Timeout: time.Duration(f.Timeout)})
+	c, err := client.New(nc, client.Options{Prefix: f.Prefix, Tenant: f.Tenant, By: by, Standby: f.Standby, Timeout: time.Duration(f.Timeout)})
 	if err != nil {
 		nc.Close()
 		return nil, err

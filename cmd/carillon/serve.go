@@ -22,16 +22,27 @@ type serveCmd struct {
 	HTTPListen string `name:"http-listen" help:"Address of HTTP: API, dashboard, metrics; port 0 is a free one." default:"127.0.0.1:7272" env:"CARILLON_HTTP_LISTEN"`
 	Prefix     string `help:"First token of the service's NATS subjects." default:"carillon" env:"CARILLON_PREFIX"`
 
-	Nats    string `help:"Use this NATS server instead of the embedded one." placeholder:"URL" env:"CARILLON_NATS"`
+	Nats    string `help:"Use these NATS servers, separated by commas, instead of the embedded one." placeholder:"URL" env:"CARILLON_NATS"`
 	Creds   string `help:"Credentials file for it." placeholder:"FILE" env:"CARILLON_CREDS"`
 	TLSCert string `name:"tls-cert" help:"Client certificate for it." placeholder:"FILE" and:"tls" env:"CARILLON_TLS_CERT"`
 	TLSKey  string `name:"tls-key" help:"Key of the client certificate." placeholder:"FILE" and:"tls" env:"CARILLON_TLS_KEY"`
 	TLSCA   string `name:"tls-ca" help:"Roots to trust for it." placeholder:"FILE" env:"CARILLON_TLS_CA"`
 
+	ClusterName     string   `help:"Be a node of this cluster: nodes with the same NATS, prefix and cluster name keep one log, and one leads." placeholder:"NAME" env:"CARILLON_CLUSTER_NAME"`
+	Node            string   `help:"Name of this node, which no other has; kept in the data directory. Default: the host's and six digits." placeholder:"NAME" env:"CARILLON_NODE"`
+	ClusterListen   string   `help:"Address where the embedded NATS server takes its peers; in a cluster 127.0.0.1:6222." placeholder:"ADDR" env:"CARILLON_CLUSTER_LISTEN"`
+	Routes          []string `help:"Addresses where the peers take theirs, separated by commas; the own one may be among them." placeholder:"ADDR" env:"CARILLON_ROUTES"`
+	ClusterPassword string   `help:"What the embedded servers ask of one another; rather set the variable, which ps does not show." placeholder:"SECRET" env:"CARILLON_CLUSTER_PASSWORD"`
+	Witness         bool     `help:"Be only a member of the cluster's NATS: the third vote beside two nodes." env:"CARILLON_WITNESS"`
+	Durability      string   `help:"What a commit of a cluster waits for: replicated (disk and stream; the default) or local (disk)." placeholder:"HOW" env:"CARILLON_DURABILITY"`
+	Replicas        int      `help:"NATS servers that keep the cluster's log: 1, 3 or 5; 0 is 3 if there are as many." default:"0" env:"CARILLON_REPLICAS"`
+	RecreateStream  bool     `help:"Make the log of the cluster anew, from the data of this node; for the one with the newest data, when NATS has lost the log." env:"CARILLON_RECREATE_STREAM"`
+	StreamBytesMax  int64    `help:"How large that log gets on each of them, in bytes; in a cluster 1073741824." placeholder:"BYTES" env:"CARILLON_STREAM_BYTES_MAX"`
+
 	AllowPrivateTargets bool `help:"Let http targets reach loopback and private addresses." env:"CARILLON_ALLOW_PRIVATE_TARGETS"`
 	PayloadBytesMax     int  `help:"Largest payload of a job, in bytes." default:"262144" env:"CARILLON_PAYLOAD_BYTES_MAX"`
 
-	Lead               span `help:"How long before it is due a run is committed." default:"250ms" env:"CARILLON_LEAD"`
+	Lead               span `help:"How long before it is due a run is committed; default 250ms, in a cluster 10s." placeholder:"SPAN" env:"CARILLON_LEAD"`
 	History            days `help:"How long finished runs are kept, in days." default:"90d" env:"CARILLON_HISTORY"`
 	CompletedRetention span `help:"How long completed jobs are kept." default:"24h" env:"CARILLON_COMPLETED_RETENTION"`
 	CheckpointEvery    span `help:"Time between checkpoints of the store." default:"15s" env:"CARILLON_CHECKPOINT_EVERY"`
@@ -52,14 +63,26 @@ func (*serveCmd) Help() string {
 
   {"ready":true,"nats":"nats://127.0.0.1:4222","http":"http://127.0.0.1:7272","role":"leader","epoch":1,"jobs":0}
 
+In a cluster the role is leader, standby or witness, and the line comes once the others are there: a majority of NATS servers, and a log to follow.
+
 SIGTERM or Ctrl-C closes in good order; a second one ends the process at once, and what was under way is launched again at the next start.
 
-Examples:
+One node:
 
   carillon serve
   carillon serve --data /var/lib/carillon --log-format json
   carillon serve --listen 127.0.0.1:0 --http-listen 127.0.0.1:0
-  carillon serve --nats tls://nats.example.com:4222 --creds /etc/carillon/nats.creds`
+  carillon serve --nats tls://nats.example.com:4222 --creds /etc/carillon/nats.creds
+
+Two nodes that share a NATS cluster of three servers; the same on both machines:
+
+  carillon serve --cluster-name prod --data /var/lib/carillon --nats nats://n1:4222,nats://n2:4222,nats://n3:4222
+
+Three nodes whose embedded NATS servers form the cluster, here on one machine; the third may be a --witness:
+
+  carillon serve --cluster-name prod --node a --data a --listen 127.0.0.1:4222 --http-listen 127.0.0.1:7272 --cluster-listen 127.0.0.1:6222 --routes 127.0.0.1:6222,127.0.0.1:6223,127.0.0.1:6224
+  carillon serve --cluster-name prod --node b --data b --listen 127.0.0.1:4223 --http-listen 127.0.0.1:7273 --cluster-listen 127.0.0.1:6223 --routes 127.0.0.1:6222,127.0.0.1:6223,127.0.0.1:6224
+  carillon serve --cluster-name prod --node c --data c --listen 127.0.0.1:4224 --http-listen 127.0.0.1:7274 --cluster-listen 127.0.0.1:6224 --routes 127.0.0.1:6222,127.0.0.1:6223,127.0.0.1:6224`
 }
 
 // Run implements the command.
@@ -78,7 +101,7 @@ func (c *serveCmd) Run(con *console) error {
 	}
 	ready := server.Ready()
 	logger.Info("serving", slog.String("data", c.Data), slog.String("nats", ready.NATS), slog.String("http", ready.HTTP),
-		slog.Uint64("epoch", ready.Epoch), slog.Int("jobs", ready.Jobs), slog.String("version", buildVersion().Version))
+		slog.String("role", ready.Role), slog.Uint64("epoch", ready.Epoch), slog.Int("jobs", ready.Jobs), slog.String("version", buildVersion().Version))
 	if err := con.printReady(ready); err != nil {
 		cancel()
 		return errors.Join(err, c.serve(ctx, logger, server))
@@ -137,6 +160,8 @@ func (c *serveCmd) options(logger *slog.Logger) carillon.Options {
 	return carillon.Options{
 		Dir: c.Data, Prefix: c.Prefix, Listen: c.Listen, HTTPListen: c.HTTPListen,
 		NATSURL: c.Nats, Creds: c.Creds, TLSCert: c.TLSCert, TLSKey: c.TLSKey, TLSCA: c.TLSCA,
+		ClusterName: c.ClusterName, Node: c.Node, Witness: c.Witness, ClusterListen: c.ClusterListen, Routes: c.Routes,
+		ClusterPassword: c.ClusterPassword, Durability: c.Durability, Replicas: c.Replicas, StreamBytesMax: c.StreamBytesMax, RecreateStream: c.RecreateStream,
 		AllowPrivateTargets: c.AllowPrivateTargets, PayloadBytesMax: c.PayloadBytesMax,
 		Lead: time.Duration(c.Lead), CheckpointEvery: time.Duration(c.CheckpointEvery),
 		CompletedRetention: time.Duration(c.CompletedRetention), HistoryDays: int(c.History),

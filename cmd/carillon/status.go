@@ -24,7 +24,8 @@ func (*statusCmd) Help() string {
 Examples:
 
   carillon status
-  carillon status --server nats://nats.example.com:4222 -o json`
+  carillon status --server nats://nats.example.com:4222 -o json
+  carillon status --standby                   one that stands by, and its lag`
 }
 
 // Run implements the command.
@@ -56,6 +57,11 @@ func (c *console) printStatus(s *client.Status) error {
 		showCount(s.Fired), showCount(s.Succeeded), showCount(s.Dead), showCount(s.Skipped), showCount(s.Cancelled), plural(s.Failed, "attempt")))
 	for _, p := range moreCounts(s) {
 		t.pair(p[0], p[1])
+	}
+	if s.Cluster != nil {
+		for _, p := range clusterRows(s.Cluster) {
+			t.pair(p[0], p[1])
+		}
 	}
 	t.pair("lateness", showLateness(s.Lateness))
 	t.pair("log", fmt.Sprintf("LSN %d, applied up to %d; %s since the start", s.LSN, s.AppliedLSN, plural(s.Commits, "commit")))

@@ -1,0 +1,122 @@
+package carillon
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+)
+
+// How the settings of servers are asked for. Only the system account may ask, or one that imports this
+// service from it; to others nobody answers.
+const (
+	pingServers    = "$SYS.REQ.SERVER.PING.JSZ"
+	pingTimeMax    = 500 * time.Millisecond
+	pingAnswersMax = 64
+)
+
+// facts gathers what can be known of the servers.
+func (b *bus) facts(ctx context.Context) (busFacts, error) {
+	if b.embedded != nil {
+		return b.ownFacts(), nil
+	}
+	// A connection of its own: a refusal of what we ask is no error of the others.
+	ignore := nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {})
+	nc, err := nats.Connect(b.url, append(b.options("carillon check"), ignore)...)
+	if err != nil {
+		return busFacts{}, fmt.Errorf("connect to NATS at %s: %w", b.url, err)
+	}
+	defer nc.Close()
+	f := busFacts{PayloadMax: nc.MaxPayload(), Clustered: nc.ConnectedClusterName() != ""}
+	answers, err := askServers(ctx, nc)
+	if err != nil {
+		return busFacts{}, err
+	}
+	f.take(answers, serverFacts{Name: nc.ConnectedServerName(), Version: nc.ConnectedServerVersion()})
+	return f, nil
+}
+
+// ownFacts is what the embedded server knows; its peers are set up as it is.
+func (b *bus) ownFacts() busFacts {
+	_, size := b.members()
+	return busFacts{
+		Servers: []serverFacts{{Name: b.embedded.Name(), Version: server.VERSION, Sync: syncAlways}},
+		Members: size, Clustered: b.opts.clustered(), PayloadMax: maxPayload,
+	}
+}
+
+// serverAnswer is the part that matters of what a server says of its JetStream.
+type serverAnswer struct {
+	Server struct {
+		Name    string `json:"name"`
+		Version string `json:"ver"`
+	} `json:"server"`
+	Data *struct {
+		Disabled bool `json:"disabled"`
+		Config   struct {
+			SyncAlways bool `json:"sync_always"`
+		} `json:"config"`
+		Meta *struct {
+			Size int `json:"cluster_size"`
+		} `json:"meta_cluster"`
+	} `json:"data"`
+}
+
+// take counts the answers. Without any, there is only the server that we are connected to.
+func (f *busFacts) take(answers []serverAnswer, connected serverFacts) {
+	known := map[string]serverFacts{connected.Name: connected}
+	members := 0
+	for _, a := range answers {
+		if a.Data == nil {
+			continue
+		}
+		if a.Data.Disabled { // it stores nothing, so it matters not how
+			delete(known, a.Server.Name)
+			continue
+		}
+		s := serverFacts{Name: a.Server.Name, Version: a.Server.Version, Sync: syncLate}
+		if a.Data.Config.SyncAlways {
+			s.Sync = syncAlways
+		}
+		known[s.Name] = s
+		members++
+		if a.Data.Meta != nil {
+			f.Members = max(f.Members, a.Data.Meta.Size)
+		}
+	}
+	f.Members = max(f.Members, members)
+	f.Servers = slices.SortedFunc(maps.Values(known), func(a, b serverFacts) int { return cmp.Compare(a.Name, b.Name) })
+}
+
+// askServers asks all servers and returns what comes in time: nothing, if we may not ask.
+func askServers(ctx context.Context, nc *nats.Conn) ([]serverAnswer, error) {
+	ctx, cancel := context.WithTimeout(ctx, pingTimeMax)
+	defer cancel()
+	inbox := nc.NewInbox()
+	sub, err := nc.SubscribeSync(inbox)
+	if err == nil {
+		err = nc.PublishRequest(pingServers, inbox, nil)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("ask NATS for its settings: %w", err)
+	}
+	defer func() { _ = sub.Unsubscribe() }()
+	var answers []serverAnswer
+	for len(answers) < pingAnswersMax {
+		m, err := sub.NextMsgWithContext(ctx)
+		if err != nil {
+			break // the time is over, or nobody may answer
+		}
+		var a serverAnswer
+		if json.Unmarshal(m.Data, &a) == nil && a.Server.Name != "" {
+			answers = append(answers, a)
+		}
+	}
+	return answers, nil
+}

@@ -1,0 +1,163 @@
+package carillon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/carillon-io/carillon/api"
+	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/replication"
+	"github.com/carillon-io/carillon/wal"
+)
+
+// openNode finds the cluster, or founds it, and begins to follow.
+func (s *Server) openNode(ctx context.Context) error {
+	o := &s.opts
+	facts, err := s.bus.facts(ctx)
+	if err != nil {
+		return err
+	}
+	replicas := facts.replicas(o.Replicas)
+	if s.warnings, err = s.bus.check(ctx, replicas); err != nil {
+		return err
+	}
+	for _, w := range s.warnings {
+		o.Logger.Warn(w, slog.String("node", o.Node))
+	}
+	conn, err := s.bus.connect("carillon log")
+	if err != nil {
+		return err
+	}
+	var id replication.ClusterID
+	if text := s.data.identity.ClusterID; text != "" {
+		if id, err = replication.ParseClusterID(text); err != nil {
+			return err
+		}
+	}
+	opts := replication.Options{
+		Conn: conn, Prefix: o.Prefix, Cluster: o.ClusterName, Node: o.Node, ID: id,
+		Local: o.Durability == DurabilityLocal, Replicas: replicas, StreamBytesMax: o.StreamBytesMax,
+		Recreate: o.RecreateStream, Next: wal.Next, Linked: s.bus.isLinked, Boot: bootClock, Logger: o.Logger,
+	}
+	if s.node, err = s.findCluster(ctx, opts); err != nil {
+		return err
+	}
+	if err := s.data.identity.adopt(s.node.ID().String()); err != nil {
+		return err
+	}
+	s.member = &member{server: s, data: s.data}
+	return s.member.start()
+}
+
+// findAgain is the time between two tries to find the cluster.
+const findAgain = 500 * time.Millisecond
+
+// findCluster tries until JetStream can do what is asked: a stream with three replicas cannot be made
+// before three servers are there.
+func (s *Server) findCluster(ctx context.Context, opts replication.Options) (*replication.Node, error) {
+	var said time.Time
+	for {
+		node, err := replication.NewNode(ctx, opts)
+		if err == nil || replication.IsFinal(err) {
+			return node, err
+		}
+		if time.Since(said) > awaitSayEvery {
+			said = time.Now()
+			s.opts.Logger.Info("waiting for the cluster", slog.Any("error", err))
+		}
+		select {
+		case <-ctx.Done():
+			return nil, errors.Join(err, ctx.Err())
+		case <-time.After(findAgain):
+		}
+	}
+}
+
+// bootClock reads the clock that runs while the machine sleeps.
+func bootClock() time.Duration {
+	var ts unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts); err != nil {
+		panic(fmt.Sprintf("carillon: no boot clock: %v", err)) // every Linux has one
+	}
+	return time.Duration(ts.Nano())
+}
+
+// isLinked tells whether the embedded server has a way to any of its peers.
+func (b *bus) isLinked() bool { return b.embedded == nil || b.embedded.NumRoutes() > 0 }
+
+// runNode lets the node live, and returns when it leads, or follows without a gap.
+func (s *Server) runNode(ctx context.Context) error {
+	nodeCtx, stop := context.WithCancel(context.Background())
+	s.stopEngine = stop
+	s.nodeDone = make(chan struct{})
+	ready := make(chan string, 1)
+	s.background.Go(func() {
+		defer close(s.nodeDone)
+		s.fail(s.node.Run(nodeCtx, s.member, func(role string) { ready <- role }))
+	})
+	select {
+	case role := <-ready:
+		st := s.member.Status()
+		s.ready = Ready{NATS: s.bus.url, HTTP: "http://" + s.listener.Addr().String(), Role: role, Epoch: st.Epoch, Jobs: st.Jobs}
+		return s.bus.flush(ctx)
+	case <-s.nodeDone:
+		select {
+		case err := <-s.failed:
+			return err
+		default:
+			return errors.New("the node has ended")
+		}
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// openClusterWeb answers HTTP from the beginning, so that operators see a node that joins.
+func (s *Server) openClusterWeb(context.Context) error {
+	s.serveWeb(s.member, func() *api.Service { return s.member.service.Load() })
+	return nil
+}
+
+// closeNode hands over, if the node leads, and ends it.
+func (s *Server) closeNode(ctx context.Context) {
+	if s.nodeDone != nil {
+		s.node.Resign()
+		select {
+		case <-s.nodeDone:
+		case <-ctx.Done():
+		}
+		s.stopEngine()
+		<-s.nodeDone
+	}
+	if s.member != nil {
+		s.member.stop()
+	}
+}
+
+// clusterInfo is what a node tells of itself and the others.
+func (s *Server) clusterInfo() *client.Cluster {
+	st := s.node.Status()
+	info := &client.Cluster{
+		Name: st.Cluster, ID: st.ClusterID.String(), Node: st.Node, Role: st.Role, Durability: s.opts.Durability,
+		Holder: st.Holder, Term: st.Term, TrustMS: millisOf(st.Trust), Lag: st.LagLSN, LagMS: millisOf(st.Lag),
+		Warnings: s.warnings,
+		Void: map[string]uint64{
+			"alien": st.Voids.Alien, "foreign": st.Voids.Foreign, "deposed": st.Voids.Deposed,
+			"repeated": st.Voids.Repeated, "unchained": st.Voids.Unchained,
+		},
+	}
+	for _, p := range st.Nodes {
+		info.Nodes = append(info.Nodes, client.ClusterNode{
+			Node: p.Node, Role: p.Role, Epoch: p.Epoch, LSN: p.LSN, AppliedLSN: p.Applied, Lag: p.LagLSN,
+			SilentMS: millisOf(p.Silent), ClockOffsetMS: millisOf(p.Offset),
+		})
+	}
+	return info
+}
+
+func millisOf(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

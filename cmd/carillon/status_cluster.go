@@ -1,0 +1,44 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/carillon-io/carillon/client"
+)
+
+// clusterRows are the rows of a status that a node of a cluster has.
+func clusterRows(c *client.Cluster) (rows [][2]string) {
+	rows = append(rows, [2]string{"cluster", fmt.Sprintf("%s, this is %s; commits are %s", c.Name, c.Node, c.Durability)})
+	lease := fmt.Sprintf("%s, term %d", c.Holder, c.Term)
+	if c.TrustMS > 0 {
+		lease += fmt.Sprintf(", trusted for %.1f s", c.TrustMS/1000)
+	}
+	rows = append(rows, [2]string{"lease", lease})
+	if c.Lag > 0 {
+		rows = append(rows, [2]string{"lag", fmt.Sprintf("%s, %s", plural(c.Lag, "commit"), showMillis(c.LagMS))})
+	}
+	for _, n := range c.Nodes {
+		text := fmt.Sprintf("%s, LSN %d", n.Role, n.LSN)
+		if n.Lag > 0 {
+			text += fmt.Sprintf(", %s behind", plural(n.Lag, "commit"))
+		}
+		if silent := time.Duration(n.SilentMS * float64(time.Millisecond)); silent > 5*time.Second {
+			text += ", not heard of for " + showLength(silent)
+		}
+		rows = append(rows, [2]string{"node " + n.Node, text})
+	}
+	void := uint64(0)
+	for reason, n := range c.Void {
+		if reason != "repeated" {
+			void += n
+		}
+	}
+	if void > 0 {
+		rows = append(rows, [2]string{"void", plural(void, "message") + " of the log's stream that are no part of the log"})
+	}
+	for _, w := range c.Warnings {
+		rows = append(rows, [2]string{"warning", w})
+	}
+	return rows
+}

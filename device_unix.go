@@ -1,0 +1,22 @@
+//go:build unix
+
+package carillon
+
+import (
+	"fmt"
+	"os"
+	"syscall"
+)
+
+// device tells file systems apart: it returns the number of the one that path is on.
+func device(path string) (uint64, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0, err
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 0, fmt.Errorf("the file system of %s is unknown", path)
+	}
+	return uint64(st.Dev), nil
+}

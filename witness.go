@@ -1,0 +1,54 @@
+package carillon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+)
+
+// openWitness takes the directory of a witness, which has neither a log nor a store of ours.
+func (s *Server) openWitness(context.Context) error {
+	s.data = &data{logger: s.opts.Logger}
+	if err := s.data.claim(s.opts); err != nil {
+		return err
+	}
+	s.opts.Node = s.data.identity.Node
+	return nil
+}
+
+// witnessReadTimeMax bounds the reading of a request, which has nothing to read but its head.
+const witnessReadTimeMax = 5 * time.Second
+
+// openHealth answers the two questions that are asked of any node over HTTP: does it live, and does it
+// do its part.
+func (s *Server) openHealth(ctx context.Context) error {
+	warnings, err := s.bus.check(ctx, membersWanted)
+	if err != nil {
+		return err
+	}
+	for _, w := range warnings {
+		s.opts.Logger.Warn(w, slog.String("node", s.opts.Node))
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = fmt.Fprintln(w, "ok")
+	})
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
+		if !s.bus.embedded.JetStreamEnabled() || !s.bus.embedded.JetStreamIsCurrent() {
+			http.Error(w, "JetStream has no leader, or this witness is behind it", http.StatusServiceUnavailable)
+			return
+		}
+		_, _ = fmt.Fprintln(w, "witness")
+	})
+	s.web = &http.Server{Handler: mux, ReadTimeout: witnessReadTimeMax, ErrorLog: slog.NewLogLogger(s.opts.Logger.Handler(), slog.LevelWarn)}
+	s.background.Go(func() {
+		if err := s.web.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
+			s.fail(err)
+		}
+	})
+	s.ready = Ready{NATS: s.bus.url, HTTP: "http://" + s.listener.Addr().String(), Role: "witness"}
+	return nil
+}
