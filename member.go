@@ -150,6 +150,9 @@ func (m *member) Apply(at job.Position, payload []byte) error {
 	return m.engine.Load().Apply(at, payload)
 }
 
+// Idle implements replication.Local.
+func (m *member) Idle() { m.engine.Load().Idle() }
+
 // Cut implements replication.Local.
 func (m *member) Cut(keep job.Position) error {
 	m.stopKeeping()

@@ -19,6 +19,7 @@ const (
 	pullBytes   = 8 << 20
 	pullExpiry  = 5 * time.Second
 	pullBeat    = time.Second
+	idleEvery   = time.Second
 	retryPause  = 500 * time.Millisecond
 	warnBetween = 10 * time.Second
 	inSyncLSN   = 1000 // commits behind the leader that still count as level
@@ -122,6 +123,7 @@ type following struct {
 	*Node
 	messages <-chan message
 	ready    func(role string)
+	idled    time.Duration // when Idle was called last
 }
 
 // errMoved ends a stretch whose cursor was set elsewhere: the next begins there.
@@ -177,6 +179,10 @@ func (f *following) takeMessage(ctx context.Context, m message) error {
 // itself, and who finds nothing there asks for a checkpoint.
 func (f *following) look(ctx context.Context) error {
 	f.publishStatus(RoleStandby)
+	if f.opts.Boot()-f.idled >= idleEvery {
+		f.idled = f.opts.Boot()
+		f.local.Idle()
+	}
 	leader, ok := f.peers.leader(f.opts.Boot())
 	now := f.opts.Boot()
 	if !ok || leader.LSN <= f.writer.at.LSN {

@@ -62,6 +62,8 @@ type Local interface {
 	Append(epoch uint64, payload []byte) (job.Position, error)
 	// Apply makes the commit visible that follows the applied one.
 	Apply(at job.Position, payload []byte) error
+	// Idle lets the engine keep up with the time while there is nothing to apply.
+	Idle()
 	// Cut drops the commits of the log after one, of which none is applied, and keeps them for the
 	// operator.
 	Cut(keep job.Position) error

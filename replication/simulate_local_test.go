@@ -101,3 +101,6 @@ func (l *simLocal) Adopt(at job.Position) error {
 	l.log, l.applied, l.durable = &memLog{base: at}, at, at
 	return nil
 }
+
+// Idle implements Local.
+func (l *simLocal) Idle() {}

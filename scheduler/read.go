@@ -95,27 +95,6 @@ func (e *Engine) addNote(v *JobView) error {
 	return err
 }
 
-// addLastRun adds the newest run of a job. A tick is decided a little ahead of its time; until then
-// its owner sees it as what it is to him: the next run, of a job that is active.
-func (e *Engine) addLastRun(v *JobView, timer job.Timer) error {
-	id, ok := timer.LastRun(v.ID)
-	if !ok {
-		return nil
-	}
-	run, ok, err := e.readRun(id)
-	if err != nil || !ok {
-		return err
-	}
-	v.LastRun = &run
-	if run.Status == job.StatusPending && run.Due > job.MillisOf(e.opts.Clock.Now()) {
-		v.NextRunAt = run.Due
-		if v.Status == "completed" {
-			v.Status = "active"
-		}
-	}
-	return nil
-}
-
 // listScanMax is how many names one page of a list looks at.
 const listScanMax = 10_000
 

@@ -116,7 +116,7 @@ func (c *console) printWalReport(r walReport) error {
 
 // walDumpCmd prints the commits of a log.
 type walDumpCmd struct {
-	Dir  string `arg:"" help:"Data directory, or the wal directory in it; of a server that is stopped, or a copy." type:"path"`
+	Path string `arg:"" help:"Data directory, or the wal directory in it, of a server that is stopped, or a copy; or a file that a node has put aside." type:"path"`
 	From uint64 `help:"First LSN to print; 0 is the first that is kept." placeholder:"LSN"`
 	outputFlag
 }
@@ -128,27 +128,36 @@ func (*walDumpCmd) Help() string {
 Examples:
 
   carillon wal dump ./carillon-data --from 1200
-  carillon wal dump ./carillon-data -o json | jq 'select(.epoch == 3)'`
+  carillon wal dump ./carillon-data -o json | jq 'select(.epoch == 3)'
+  carillon wal dump ./carillon-data/diverged-3-1201-1795274049000.frames`
 }
 
 // Run implements the command.
 func (c *walDumpCmd) Run(ctx context.Context, con *console) error {
-	dir, err := findLog(c.Dir)
-	if err != nil {
-		return err
-	}
 	out := con.buffered()
 	show := out.printCommit
 	if c.isJSON() {
 		show = out.printCommitJSON
 	}
-	err = wal.Dump(dir, c.From, func(f wal.Frame) error {
-		if err := ctx.Err(); err != nil {
+	err := c.dump(func(f wal.Frame) error {
+		if err := ctx.Err(); err != nil || f.LSN < c.From {
 			return err
 		}
 		return show(f)
 	})
 	return errors.Join(err, out.flush())
+}
+
+// dump passes on the commits of a log, or of a file with some.
+func (c *walDumpCmd) dump(show func(wal.Frame) error) error {
+	if info, err := os.Stat(c.Path); err == nil && info.Mode().IsRegular() {
+		return wal.DumpFile(c.Path, show)
+	}
+	dir, err := findLog(c.Path)
+	if err != nil {
+		return err
+	}
+	return wal.Dump(dir, c.From, show)
 }
 
 // findLog returns the directory of the log that an argument means.

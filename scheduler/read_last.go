@@ -1,0 +1,67 @@
+package scheduler
+
+import "github.com/carillon-io/carillon/job"
+
+// addLastRun adds the newest run of a job. Ticks are decided ahead of their time; until then its owner
+// sees them as what they are to him: the next runs, of a job that is active.
+func (e *Engine) addLastRun(v *JobView, timer job.Timer) error {
+	id, ok := timer.LastRun(v.ID)
+	if !ok {
+		return nil
+	}
+	run, ok, err := e.readRun(id)
+	if err != nil || !ok {
+		return err
+	}
+	now := job.MillisOf(e.opts.Clock.Now())
+	if !isAhead(&run, now) {
+		v.LastRun = &run
+		return nil
+	}
+	if v.Status == "completed" {
+		v.Status = "active"
+	}
+	if v.NextRunAt, err = e.nextDecided(v.ID, now); err != nil {
+		return err
+	}
+	return e.addRunUpTo(v, now)
+}
+
+// isAhead tells whether a run was decided and is not due.
+func isAhead(run *job.Run, now job.Millis) bool {
+	return run.Status == job.StatusPending && run.Due > now
+}
+
+// nextDecided returns when the next of the runs is due that were decided ahead. There are as many as the
+// job has ticks within the lead.
+func (e *Engine) nextDecided(id job.ID, now job.Millis) (next job.Millis, err error) {
+	low := job.AppendJobKey(nil, job.KindRun, id)
+	seen := 0
+	err = e.opts.Store.Scan(low, job.PrefixEnd(low), func(key, value []byte) (bool, error) {
+		runID, err := job.ParseRunKey(key)
+		if err != nil {
+			return false, err
+		}
+		run, err := job.DecodeRun(runID, value)
+		if err != nil {
+			return false, err
+		}
+		ahead := isAhead(&run, now)
+		if ahead {
+			next = run.Due
+		}
+		seen++
+		return ahead && seen < runScanMax, nil
+	})
+	return next, err
+}
+
+// addRunUpTo adds the newest run that was scheduled by now.
+func (e *Engine) addRunUpTo(v *JobView, now job.Millis) error {
+	l := runLister{engine: e, query: RunQuery{To: now + 1, Limit: 1}, rec: &v.Record}
+	if err := l.list(); err != nil || len(l.page.Runs) == 0 {
+		return err
+	}
+	v.LastRun = &l.page.Runs[0].Run
+	return nil
+}
