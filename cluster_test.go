@@ -443,3 +443,17 @@ func testLog() *slog.Logger {
 	}
 	return slog.New(slog.DiscardHandler)
 }
+
+// TestJetStreamWithoutRoom: servers that cannot hold the log are an error that names the size and the flag.
+func TestJetStreamWithoutRoom(t *testing.T) {
+	s := runOutside(t, "port: -1\njetstream { store_dir: \"%s\", max_file_store: 10485760 }\nmax_payload: 4194304\n")
+	p := &troupe{t: t, url: s.ClientURL()}
+	got, err := Start(t.Context(), p.options("a", t.TempDir()))
+	if err == nil {
+		_ = got.Close(context.Background())
+		t.Fatal("a log of 1 GiB was put into 10 MiB")
+	}
+	if !strings.Contains(err.Error(), "--stream-bytes-max") {
+		t.Error(err)
+	}
+}

@@ -128,10 +128,18 @@ func (n *Node) beatOnce() {
 // hearBeat takes in what another node tells, or this one.
 func (n *Node) hearBeat(m *nats.Msg) {
 	var b beat
-	if json.Unmarshal(m.Data, &b) == nil && b.Version == beatVersion && b.Cluster == n.id.String() {
-		n.peers.heard(b, n.opts.Boot())
+	if json.Unmarshal(m.Data, &b) != nil || b.Version != beatVersion || b.Cluster != n.id.String() {
+		return
+	}
+	n.peers.heard(b, n.opts.Boot())
+	if offset := time.Until(b.Time.Time()); offset.Abs() > offsetMost {
+		n.warn(fmt.Sprintf("the clock of node %s differs from this one's; jobs are due by the leader's, so run a time daemon", b.Node),
+			fmt.Errorf("by %s", offset.Round(time.Millisecond)))
 	}
 }
+
+// offsetMost is how far the wall clocks of two nodes may differ before somebody is told.
+const offsetMost = time.Second
 
 // successor returns the standby to hand over to: the one that was named, or the one that is furthest.
 func (n *Node) successor(name string) (string, error) {

@@ -79,7 +79,7 @@ func (s *jetStream) make(ctx context.Context, cluster string, id ClusterID) erro
 		return nil // another node was faster: what the stream says counts
 	}
 	if err != nil {
-		return fmt.Errorf("replication: make the stream %s with %d replicas: %w", s.name, s.config.Replicas, err)
+		return fmt.Errorf("replication: make the stream %s with %d replicas and room for %d bytes (--stream-bytes-max): %w", s.name, s.config.Replicas, s.config.MaxBytes, err)
 	}
 	s.stream = stream
 	return nil
