@@ -108,7 +108,7 @@ func respond(m *nats.Msg, reply any) {
 }
 
 // askTimeout bounds a question to the holder. No answer in time may mean anything.
-const askTimeout = 500 * time.Millisecond
+const askTimeout = 200 * time.Millisecond
 
 // isGone asks a node whether it holds the lease of a term. It is gone if nobody is there to answer, or
 // if the node is there and holds none, as after a restart.

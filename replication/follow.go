@@ -66,11 +66,7 @@ func (n *Node) tailOnce(ctx context.Context, ready func(role string)) (string, e
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	messages, err := n.consume(ctx)
-	if err != nil {
-		return "", err
-	}
-	return n.following(messages, ready).run(ctx)
+	return n.following(n.consume(ctx), ready).run(ctx)
 }
 
 // following begins a stretch of tailing. One that begins where the last one did has made no progress.
@@ -87,17 +83,36 @@ type message struct {
 	data []byte
 }
 
-// consume delivers the messages after the cursor until ctx ends.
-func (n *Node) consume(ctx context.Context) (<-chan message, error) {
+// consume delivers the messages after the cursor until ctx ends. It does not wait for the consumer to be
+// made, which takes as long as JetStream has no leader: this node may have to lead meanwhile.
+func (n *Node) consume(ctx context.Context) <-chan message {
+	messages := make(chan message, readAhead)
+	from := n.writer.seq + 1
+	n.watchers.Go(func() {
+		for ctx.Err() == nil {
+			err := n.startConsumer(ctx, from, messages)
+			if err == nil {
+				return
+			}
+			if ctx.Err() == nil {
+				n.warn("the log cannot be tailed; trying again", err)
+			}
+			n.rest(ctx, retryPause)
+		}
+	})
+	return messages
+}
+
+// startConsumer lets the messages from a sequence on come into a channel until ctx ends.
+func (n *Node) startConsumer(ctx context.Context, from uint64, messages chan<- message) error {
 	start, cancel := context.WithTimeout(ctx, 5*callTimeout)
 	defer cancel()
 	consumer, err := n.stream.stream.OrderedConsumer(start, jetstream.OrderedConsumerConfig{
-		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: n.writer.seq + 1,
+		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: from,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("replication: tail the stream %s: %w", n.stream.name, err)
+		return fmt.Errorf("replication: tail the stream %s: %w", n.stream.name, err)
 	}
-	messages := make(chan message, readAhead)
 	tailing, err := consumer.Consume(func(m jetstream.Msg) {
 		meta, err := m.Metadata()
 		if err != nil {
@@ -112,10 +127,10 @@ func (n *Node) consume(ctx context.Context) (<-chan message, error) {
 			n.opts.Logger.Debug("the tail of the log was interrupted", slog.Any("error", err))
 		}))
 	if err != nil {
-		return nil, fmt.Errorf("replication: tail the stream %s: %w", n.stream.name, err)
+		return fmt.Errorf("replication: tail the stream %s: %w", n.stream.name, err)
 	}
 	context.AfterFunc(ctx, tailing.Stop)
-	return messages, nil
+	return nil
 }
 
 // following is one stretch of tailing.
