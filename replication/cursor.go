@@ -23,6 +23,10 @@ type cursor struct {
 	own    history
 	seq    uint64
 	looked uint64 // suspects up to this sequence were looked into
+
+	// ahead is a frame that is void here though its leader was not deposed, that is further in the log than
+	// this place, and that continues nothing in this node's own log. Zero: none. As long as there is one, some of the log is missing here.
+	ahead job.Position
 }
 
 // errBehind says that the stream begins after the place where a node is.
@@ -34,105 +38,10 @@ func (c *cursor) has(at job.Position) bool {
 	return ok && found == at
 }
 
-// locate finds where in the stream the node has to read on: after a message that is part of its log; or,
-// without such a message, before the first one, if that continues the log; else errBehind. What the log
-// has beyond that place is unconfirmed until it is read, or read again.
-//
-// The place is a little before the newest such message: what was published late, by a node that led no
-// more, may stand after what made it void, and only reading in order tells.
-func (c *cursor) locate(ctx context.Context) error {
-	first, last, err := c.stream.Bounds(ctx)
-	if err != nil {
-		return err
-	}
-	seq, err := c.newestUpTo(ctx, first, last, c.own.Last().LSN)
-	if err != nil {
-		return err
-	}
-	left := reviewMessages
-	found := false
-	for ; seq >= first && seq > 0 && left > 0; seq-- {
-		f, err := c.readFrame(ctx, seq)
-		if err != nil {
-			return err
-		}
-		if f != nil && c.has(f.At) {
-			c.goBefore(seq, f)
-			found = true
-		}
-		if found {
-			left--
-		}
-	}
-	if found && left == 0 {
-		return nil
-	}
-	// All that the stream has is to be judged again, if its beginning continues the log.
-	if err := c.locateFirst(ctx, first, last); !found || !errors.Is(err, errBehind) {
-		return err
-	}
-	return nil
-}
-
-// goBefore takes the place before a frame that is part of the node's log; or after it, where the log
-// begins.
-func (c *cursor) goBefore(seq uint64, f *Frame) {
-	c.seq, c.at = seq, f.At
-	if before, ok := c.own.Find(f.At.LSN - min(f.At.LSN, 1)); ok && before.Hash == f.Prev {
-		c.seq, c.at = seq-1, before
-	}
-}
-
-// reviewMessages is how many messages are judged again after a place had to be found anew.
-const reviewMessages = 128
-
-// newestUpTo returns the sequence of about the newest frame with an LSN not above lsn, or one before the
-// first. LSNs grow with the sequences but for the few frames that are void or came twice.
-func (c *cursor) newestUpTo(ctx context.Context, first, last, lsn uint64) (uint64, error) {
-	low, high := first, last+1 // the answer plus one is in [low, high]
-	for low < high {
-		mid := low + (high-low)/2
-		at := mid
-		var f *Frame
-		for ; at < high && f == nil; at++ {
-			var err error
-			if f, err = c.readFrame(ctx, at); err != nil {
-				return 0, err
-			}
-		}
-		if f != nil && f.At.LSN <= lsn {
-			low = at
-		} else {
-			high = mid
-		}
-	}
-	return low - min(low, 1), nil
-}
-
-// locateFirst takes the place before the first frame, if that continues the node's log.
-func (c *cursor) locateFirst(ctx context.Context, first, last uint64) error {
-	own := c.own.Last()
-	for seq := first; seq <= last; seq++ {
-		f, err := c.readFrame(ctx, seq)
-		if err != nil {
-			return err
-		}
-		if f == nil {
-			continue
-		}
-		before, ok := c.own.Find(f.At.LSN - min(f.At.LSN, 1))
-		if !ok || before.Hash != f.Prev {
-			return fmt.Errorf("%w: it begins with %v, and the log ends with %v", errBehind, f.At, own)
-		}
-		c.seq, c.at = seq-1, before
-		return nil
-	}
-	// There is nothing to read. The newest commit of the log may never have been in the stream.
-	c.seq, c.at = last, own
-	if before, ok := c.own.Find(own.LSN - min(own.LSN, 1)); ok {
-		c.at = before
-	}
-	return nil
+// hasBefore tells whether the node's log has what a frame continues.
+func (c *cursor) hasBefore(f *Frame) bool {
+	before, ok := c.own.Find(f.At.LSN - 1)
+	return ok && f.At.LSN > 0 && before.Hash == f.Prev
 }
 
 // readFrame returns the frame of a message; nil if the message is none of this cluster, or not there.
@@ -192,6 +101,12 @@ func (c *cursor) step(ctx context.Context, seq uint64, message []byte) (Frame, v
 	}
 	if v == suspect && (seq <= c.looked || c.has(f.At)) {
 		v = void
+		if f.At.LSN > c.at.LSN && f.At.Epoch >= c.at.Epoch && !c.hasBefore(&f) {
+			c.ahead = f.At
+		}
+	}
+	if v == accepted && f.At.LSN >= c.ahead.LSN {
+		c.ahead = job.Position{}
 	}
 	if v != suspect {
 		c.seq = seq
@@ -199,6 +114,14 @@ func (c *cursor) step(ctx context.Context, seq uint64, message []byte) (Frame, v
 	}
 	c.looked = seq
 	return f, suspect, c.locate(ctx)
+}
+
+// lacks returns errBehind if the stream has what this node would need to be at the log's end.
+func (c *cursor) lacks() error {
+	if c.ahead == (job.Position{}) {
+		return nil
+	}
+	return fmt.Errorf("%w: this node is at %v, and the stream goes on with %v", errBehind, c.at, c.ahead)
 }
 
 // catchUp judges the messages up to the end of the stream, and calls take for each accepted frame. When

@@ -202,3 +202,26 @@ func TestSuspectIsLookedIntoOnce(t *testing.T) {
 		t.Errorf("a message that was judged: verdict %d, %v", v, err)
 	}
 }
+
+// The front of the stream is gone, and what it begins with is a frame that came a second time. Who happens
+// to be where that continues his log takes it, and nothing after it fits: he must not think that he is at
+// the end.
+func TestStreamBeginsWithRepeated(t *testing.T) {
+	all := chain(job.Position{}, 1, 12)
+	s := streamOf(append([]Frame{all[3]}, all[7:]...)...)
+	l := logOf(all[:3:3]...)
+	w := located(t, s, l)
+	if w.at != all[3].At || !errors.Is(w.lacks(), errBehind) {
+		t.Errorf("it is at %v and lacks %v", w.at, w.lacks())
+	}
+	full := logOf(all...)
+	if w := located(t, s, full); w.at != ends(all) || w.lacks() != nil {
+		t.Errorf("who has all is at %v and lacks %v", w.at, w.lacks())
+	}
+	// The record of a challenger that came too late is no sign of that: it is not ahead of the log.
+	s = streamOf(all...)
+	s.addFrame(frameAfter(all[9].At, 2, "too late"))
+	if w := located(t, s, logOf(all...)); w.lacks() != nil {
+		t.Errorf("behind a record that came too late it lacks %v", w.lacks())
+	}
+}

@@ -180,6 +180,8 @@ func (f *following) takeMessage(ctx context.Context, m message) error {
 	switch {
 	case err != nil:
 		return err
+	case v == suspect && f.opts.Boot()-f.progress > joinAfter:
+		return fmt.Errorf("%w: it ends at %v for this node, and goes on with %v", errBehind, f.place, frame.At)
 	case v == suspect:
 		return errMoved
 	case v == accepted:
@@ -229,6 +231,9 @@ func (f *following) look(ctx context.Context) error {
 func (f *following) opening() string {
 	now := f.opts.Boot()
 	if leader, ok := f.peers.leader(now); ok && leader.LSN > f.writer.at.LSN+inSyncLSN && now-f.progress > stuckAfter {
+		return ""
+	}
+	if f.writer.lacks() != nil {
 		return ""
 	}
 	return f.rival.opening(now)

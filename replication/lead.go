@@ -44,6 +44,9 @@ func (n *Node) open(ctx context.Context) error {
 		if err := n.writer.catchUp(ctx, n.take); err != nil {
 			return err
 		}
+		if err := n.writer.lacks(); err != nil {
+			return err
+		}
 		if err := n.confirm(ctx); err != nil {
 			if errors.Is(err, ErrDeposed) && n.holds(ctx) {
 				continue // a frame of the last leader came first

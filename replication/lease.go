@@ -157,6 +157,10 @@ func (r *rival) opening(now time.Duration) string {
 	switch {
 	case r.revision == 0 && r.value.Node == "":
 		return "nobody holds the lease"
+	case now-r.seen >= r.lease:
+		return r.value.Node + " has not renewed the lease"
+	case r.revision == 0: // and who holds it now is not known
+		return ""
 	case r.value.Released:
 		if r.value.To == "" || r.value.To == r.node || now-r.seen >= handoverTime {
 			return r.value.Node + " has given the lease up"
@@ -164,10 +168,8 @@ func (r *rival) opening(now time.Duration) string {
 		return ""
 	case r.value.Node == r.node:
 		return "the lease is this node's from before"
-	case r.swift && r.gone && r.revision != 0:
+	case r.swift && r.gone:
 		return "nobody answers for " + r.value.Node
-	case now-r.seen >= r.lease:
-		return r.value.Node + " has not renewed the lease"
 	default:
 		return ""
 	}

@@ -41,7 +41,7 @@ func (s *leaseScript) run(t *testing.T, d *datadriven.TestData) string {
 	case "hold":
 		s.tenure = tenure{
 			lease: at(t, d, "lease", 15*time.Second), margin: at(t, d, "margin", 2*time.Second),
-			cutoff: at(t, d, "cutoff", 250*time.Millisecond), renewed: at(t, d, "renewed", 0),
+			cutoff: at(t, d, "cutoff", 250*time.Millisecond), grace: at(t, d, "grace", time.Hour), renewed: at(t, d, "renewed", 0),
 		}
 	case "renewed":
 		s.tenure.succeeded(at(t, d, "begun", 0))

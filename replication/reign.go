@@ -56,10 +56,11 @@ func (n *Node) renewAll(ctx context.Context) {
 var errStale = errors.New("replication: an old state of the lease was read")
 
 // renew renews the lease once. After a renewal whose outcome is unknown it reads first: who gets no
-// answers must not go on writing, or the others would take it for alive while it does nothing.
+// answers must not go on writing, or the others would take it for alive while it does nothing. So does
+// one whose trust is over, as after it stood still: much may have happened, even to the bucket.
 func (n *Node) renew(ctx context.Context) error {
 	r := &n.reign
-	if r.unsure {
+	if r.unsure || n.Trust() <= 0 {
 		v, revision, err := n.bucket.look(ctx)
 		switch {
 		case err != nil:
@@ -69,6 +70,7 @@ func (n *Node) renew(ctx context.Context) error {
 		case revision < r.revision && revision != 0 && n.Trust() > 0:
 			return errStale
 		case v.Node != r.value.Node || v.Term != r.value.Term || v.Released:
+			n.distrust()
 			return ErrDeposed
 		default:
 			r.revision = revision
@@ -90,6 +92,14 @@ func (n *Node) renew(ctx context.Context) error {
 	r.tenure.succeeded(begun)
 	n.trusted.Store(int64(r.tenure.until()))
 	return nil
+}
+
+// distrust ends the trust for the rest of the reign: another has the lease.
+func (n *Node) distrust() {
+	n.reign.mu.Lock()
+	defer n.reign.mu.Unlock()
+	n.reign.tenure = tenure{}
+	n.trusted.Store(0)
 }
 
 // linkEvery is how often the way to the others is looked at.

@@ -3,9 +3,7 @@ package replication
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
-	"strings"
 	"time"
 )
 
@@ -66,6 +64,7 @@ func (n *simNode) start() {
 		return
 	}
 	n.life++
+	n.world.check.started = n.world.now
 	n.alive, n.reigns, n.pausedUntil = true, false, 0
 	n.local.restart()
 	n.watched = leaseState{}
@@ -155,6 +154,19 @@ func (n *simNode) relink() {
 	n.node.trusted.Store(int64(r.tenure.until()))
 }
 
+// lookEach is how often the simulated process looks at its way to the others: less often than a real one,
+// to have fewer events.
+const lookEach = 100 * time.Millisecond
+
+// watchLink looks at the way to the others as long as a reign lasts.
+func (n *simNode) watchLink(reign context.Context) {
+	if reign.Err() != nil || !n.alive {
+		return
+	}
+	n.relink()
+	n.world.after(lookEach, func() { n.watchLink(reign) })
+}
+
 // busy tells whether a task has to wait for a lock that the other one holds while it waits.
 func (n *simNode) busy(t *task) bool {
 	if t != n.helper {
@@ -181,242 +193,4 @@ func (n *simNode) beat() {
 			}, other.boot())
 		}
 	}
-}
-
-// follow is [Node.follow].
-func (n *simNode) follow() (reason string) {
-	ctx := context.Background()
-	for {
-		reason, err := n.tailOnce(ctx)
-		failure := localError{}
-		switch {
-		case reason != "":
-			return reason
-		case errors.As(err, &failure):
-			n.fail(err)
-		case errors.Is(err, errBehind), errors.Is(err, errDiverged):
-			n.bootstrap(err)
-		case errors.Is(err, errMoved):
-			n.world.saw("suspect looked into", uint64(n.index))
-		default:
-			n.world.sleep(retryPause)
-		}
-	}
-}
-
-// fail is an error that ends a process. None is ever due here.
-func (n *simNode) fail(err error) {
-	n.world.check.fail("failure", "%s ends itself: %v", n.name, err)
-	n.world.give(n.world.task)
-}
-
-func (n *simNode) tailOnce(ctx context.Context) (string, error) {
-	n.node.rounds.reset()
-	if err := n.node.writer.locate(ctx); err != nil {
-		return "", err
-	}
-	if err := n.node.writer.catchUp(ctx, n.node.take); err != nil {
-		return "", err
-	}
-	n.next = n.node.writer.seq + 1
-	f := n.node.following(nil, func(string) {})
-	for {
-		n.world.sleep(lookEvery)
-		if err := n.deliver(ctx, f); err != nil {
-			return "", err
-		}
-		n.watch()
-		n.ask()
-		if err := f.look(ctx); err != nil {
-			return "", err
-		}
-		if n.reason = f.opening(); n.reason != "" && f.claim(ctx) {
-			return n.reason, nil
-		}
-	}
-}
-
-// deliver is the consumer: it passes on what has come to the server that this node is connected to.
-func (n *simNode) deliver(ctx context.Context, f *following) error {
-	s := n.world.stream
-	for n.linked && !s.gone {
-		n.next = max(n.next, s.before+1)
-		if n.next > s.last() || s.messages[n.next-s.before-1].stored > n.world.now-n.lag {
-			return nil
-		}
-		m := message{n.next, s.messages[n.next-s.before-1].data}
-		n.next++
-		if err := f.takeMessage(ctx, m); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// watch passes on what the lease is by now.
-func (n *simNode) watch() {
-	if state := n.world.lease.asOf(n.world.now - n.watchDelay - n.lag); n.linked && state.since > n.watched.since {
-		n.watched = state
-		n.node.sawLease(leaseSeen{state.value, state.revision})
-	}
-}
-
-// ask asks the holder of the lease whether it is there, as askHolders does.
-func (n *simNode) ask() {
-	holder, term := n.node.holder()
-	if holder == "" || holder == n.name || !n.linked || n.world.now-n.asked < askEvery {
-		return
-	}
-	n.asked = n.world.now
-	other := n.world.nodes[holder[0]-'a']
-	nobody := !other.alive || !other.linked
-	if !nobody && other.pausedUntil <= n.world.now {
-		nobody = other.node.term < term
-	}
-	n.node.rival.heard(n.boot(), nobody && holder == n.node.rival.value.Node)
-}
-
-// bootstrap copies the store of the leader.
-func (n *simNode) bootstrap(cause error) {
-	n.world.saw("joined anew", uint64(n.index))
-	n.node.publishStatus(RoleJoining)
-	n.world.sleep(n.world.between(100*time.Millisecond, 3*time.Second))
-	leader, ok := n.node.peers.leader(n.boot())
-	if !ok || leader.Node == n.name {
-		n.world.sleep(retryPause)
-		return
-	}
-	from := n.world.nodes[leader.Node[0]-'a']
-	if !n.linked || !from.linked || !from.alive || from.pausedUntil > n.world.now {
-		n.world.sleep(retryPause)
-		return
-	}
-	n.world.note("adopt", uint64(n.index), from.local.applied.LSN)
-	_ = n.local.Adopt(from.local.applied)
-}
-
-// lead is [Node.lead] without its hand-overs by Resign.
-func (n *simNode) lead() {
-	w := n.world
-	w.saw("takes over: "+reasonOf(n.reason), uint64(n.index))
-	ctx, end := context.WithCancel(context.Background())
-	n.node.reign.ctx, n.node.reign.end = ctx, end
-	n.reigns, n.launches = true, true
-	n.relink()
-	n.helper = w.spawn(n, func() { n.renewAll(ctx) })
-	err := n.node.open(ctx)
-	if failure := (localError{}); errors.As(err, &failure) {
-		n.fail(err)
-	}
-	if err == nil {
-		w.saw("leads", uint64(n.index), n.local.Last().Epoch)
-		n.node.publishStatus(RoleLeader)
-		n.serve(ctx)
-	} else {
-		w.saw("does not lead after all", uint64(n.index))
-		n.launches = false
-		n.node.giveUp("")
-	}
-	end()
-	n.reigns, n.launches = false, false
-	n.node.trusted.Store(0)
-	n.node.publishStatus(RoleStandby)
-	for !n.helper.over {
-		w.sleep(10 * time.Millisecond)
-	}
-}
-
-func (n *simNode) renewAll(ctx context.Context) {
-	for {
-		n.world.sleep(n.node.opts.Lease / renewalsOfLease)
-		if ctx.Err() != nil {
-			return
-		}
-		if err := n.node.renew(ctx); errors.Is(err, ErrDeposed) {
-			n.world.saw("deposed by the lease", uint64(n.index))
-			n.node.reign.end()
-			return
-		}
-	}
-}
-
-// serve commits until the reign is over.
-func (n *simNode) serve(ctx context.Context) {
-	w := n.world
-	for {
-		w.sleep(w.between(5*time.Millisecond, w.plan.commitEvery))
-		n.watch()
-		n.node.publishStatus(RoleLeader)
-		if ctx.Err() != nil {
-			return
-		}
-		if w.chance(w.plan.handOver) {
-			to, _ := n.node.successor("")
-			w.saw("hands over", uint64(n.index))
-			n.launches = false
-			n.node.giveUp(to)
-			return
-		}
-		err := n.commit(ctx)
-		switch {
-		case err == nil:
-		case errors.Is(err, ErrDeposed):
-			w.saw("deposed by the log", uint64(n.index))
-			if n.wasPaused {
-				w.saw("deposed after a pause", uint64(n.index))
-			}
-			return
-		case ctx.Err() != nil:
-			return
-		default:
-			n.fail(err)
-		}
-		n.wasPaused = false
-	}
-}
-
-// commit is [Node.appendBoth], and what the engine does after it.
-func (n *simNode) commit(ctx context.Context) error {
-	w, prev := n.world, n.local.Last()
-	n.operations++
-	payload := fmt.Appendf(nil, "%s/%d/%d", n.name, prev.Epoch, n.operations)
-	f := Frame{
-		Cluster: testCluster, Author: n.node.author, At: testNext(prev, prev.Epoch, payload), Prev: prev.Hash, Payload: payload,
-	}
-	written, life := false, n.life
-	write := func() {
-		if life == n.life && !written {
-			n.local.append(prev.Epoch, payload)
-			written = true
-		}
-	}
-	switch w.rng.IntN(3) {
-	case 0:
-		write()
-		w.sleep(w.between(0, time.Millisecond))
-	case 1:
-		w.after(w.between(0, 5*time.Millisecond), write)
-	}
-	err := n.node.writer.place(ctx, &f)
-	if !written {
-		w.sleep(w.between(0, time.Millisecond))
-	}
-	write()
-	if err != nil {
-		return err
-	}
-	n.world.check.acknowledged(n, f.At)
-	return n.local.Apply(f.At, payload)
-}
-
-// reasonOf is a reason without the name in it.
-func reasonOf(reason string) string {
-	for short, long := range map[string]string{
-		"expired": "has not renewed", "silent": "nobody answers", "released": "has given", "own": "this node's", "none": "nobody holds",
-	} {
-		if strings.Contains(reason, long) {
-			return short
-		}
-	}
-	return "unknown"
 }

@@ -101,7 +101,9 @@ func (p plan) begin(w *world) {
 	})
 	w.often(p.election, func() { w.elect() })
 	w.often(p.trim, func() { w.stream.trim(20 + w.rng.IntN(400)) })
-	w.often(p.bucket, func() { w.lease.recreate() })
+	if p.bucket > 0 {
+		w.after(w.between(0, p.length), w.lease.recreate)
+	}
 	w.often(p.loss, func() { w.loseTail() })
 	w.often(p.deletion, func() { w.delete() })
 }

@@ -148,8 +148,10 @@ func (s *simStream) restore() {
 // simRegister is the lease in its bucket.
 type simRegister struct {
 	*world
-	states  []leaseState // all that it ever was
-	offTill time.Duration
+	states    []leaseState // all that it ever was
+	offTill   time.Duration
+	recreated time.Duration // when the bucket was made anew; 0 is never
+	era       int           // counts the buckets
 }
 
 // leaseState is what the lease was from a moment on.
@@ -181,7 +183,12 @@ func (r *simRegister) set(v leaseValue, revision uint64, reason string) {
 
 // recreate empties the bucket.
 func (r *simRegister) recreate() {
+	if r.healed {
+		return
+	}
 	r.saw("bucket made anew")
+	r.recreated = r.now
+	r.era++
 	r.set(leaseValue{}, 0, "")
 }
 
@@ -191,11 +198,11 @@ type registerOfNode struct {
 }
 
 func (r registerOfNode) swap(ctx context.Context, v leaseValue, revision uint64) (next uint64, err error) {
-	reason := r.node.reason
+	reason, era := r.node.reason, r.era
 	err = r.request(r.node, r.plan.lease, func() error {
 		now := r.current()
 		switch {
-		case r.now < r.offTill:
+		case r.now < r.offTill || era != r.era:
 			return errNoAnswer
 		case now.revision != revision:
 			return errLost

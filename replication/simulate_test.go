@@ -12,6 +12,7 @@ var (
 	simSeed  = flag.Uint64("sim.seed", 0, "run the simulation of this seed only, and tell its story")
 	simSeeds = flag.Int("sim.seeds", 300, "how many simulations to run, of the seeds from sim.from")
 	simFrom  = flag.Uint64("sim.from", 1, "the first seed")
+	simFails = flag.Int("sim.fails", 5, "stop after so many simulations that failed")
 	simLoud  = flag.Bool("sim.loud", false, "print what happens")
 )
 
@@ -36,7 +37,7 @@ func TestSimulation(t *testing.T) {
 		}
 		if w.check.broken != "" {
 			t.Errorf("seed %d: %s: %s\nrepeat with: go test ./replication -run 'TestSimulation$' -sim.seed %d", seed, w.plan, w.check.broken, seed)
-			if failed++; failed == 5 {
+			if failed++; failed == *simFails {
 				break
 			}
 		}

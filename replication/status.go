@@ -44,12 +44,15 @@ type Peer struct {
 
 // publishStatus notes what the node does, for whoever asks.
 func (n *Node) publishStatus(role string) {
+	n.reign.mu.Lock()
+	term := n.reign.value.Term // what the watch tells of it may be late
+	n.reign.mu.Unlock()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.role = role
 	n.lastHolder, n.lastTerm = n.rival.value.Node, n.rival.value.Term
 	if n.term = 0; role == RoleLeader || role == RoleCandidate {
-		n.term = n.rival.value.Term
+		n.term = term
 	}
 }
 

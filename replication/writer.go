@@ -161,24 +161,21 @@ func (w *writer) logged(at job.Position) bool {
 }
 
 // leap goes to the end of a stream that holds nothing of this node's log, as after somebody has emptied
-// it: unless a later leader wrote it, the log goes on from there.
+// it: unless a later leader wrote there, the log goes on from that place. The newest message alone does not
+// tell: it may be an earlier try of this node, behind the later leader's.
 func (w *writer) leap(ctx context.Context, f *Frame) error {
 	first, last, err := w.stream.Bounds(ctx)
 	if err != nil {
 		return err
 	}
-	for seq := last; seq >= first && seq > 0; seq-- {
+	for seq, left := last, reviewMessages; seq >= first && seq > 0 && left > 0; seq, left = seq-1, left-1 {
 		got, err := w.readFrame(ctx, seq)
 		if err != nil {
 			return err
 		}
-		if got == nil {
-			continue
-		}
-		if got.At.Epoch > f.At.Epoch {
+		if got != nil && got.At.Epoch > f.At.Epoch {
 			return &overtaken{got.At}
 		}
-		break
 	}
 	w.seq = last
 	w.at = job.Position{LSN: f.At.LSN - 1, Epoch: w.at.Epoch, Hash: f.Prev}
