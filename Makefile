@@ -57,11 +57,13 @@ check-rivals: ## vet and test the module of the rivals
 fuzz: ## fuzz every decoder and parser for a short while each
 	.ci/fuzz
 
-sim: ## let SEEDS engines live through hours, months and years of virtual time
+sim: ## let SEEDS engines live through hours, months and years of virtual time, and a hundred times as many clusters
 	go test ./scheduler -run 'TestSimulation$$' -sim.seeds $(SEEDS) -timeout 2h -v
+	go test ./replication -run 'TestSimulation$$' -sim.seeds $(SEEDS)00 -timeout 2h -v
 
-sim-plants: ## plant bugs in the scheduler, and see that SEEDS simulations find each of them
+sim-plants: ## plant bugs in the scheduler and in the replication, and see that simulations find each of them
 	go test ./scheduler -run TestPlants -sim.plants $(SEEDS) -timeout 2h -v
+	go test ./replication -run TestPlants -sim.plants 4000 -timeout 2h -v
 
 fmt: ## format all Go files
 	gofmt -w $$(git ls-files '*.go')

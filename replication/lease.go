@@ -112,6 +112,8 @@ type rival struct {
 	lease time.Duration
 	grace time.Duration // between the two times that nobody answers for the holder
 	swift bool          // nobody answering is enough: the log is the fence
+	// cautious says that there has been a cluster before: a lease that is not there may have been lost.
+	cautious bool
 
 	value    leaseValue
 	revision uint64        // 0: there is no lease; the value is that of the last one then
@@ -155,6 +157,8 @@ func (r *rival) heard(now time.Duration, nobody bool) {
 // opening says why the lease may be taken now; "" if it may not.
 func (r *rival) opening(now time.Duration) string {
 	switch {
+	case r.revision == 0 && r.value.Node == "" && r.cautious && now-r.seen < r.lease:
+		return "" // there may have been one: somebody may still trust it
 	case r.revision == 0 && r.value.Node == "":
 		return "nobody holds the lease"
 	case now-r.seen >= r.lease:

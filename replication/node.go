@@ -76,7 +76,8 @@ func NewNode(ctx context.Context, opts Options) (*Node, error) {
 		lease: make(chan leaseSeen, 16), answers: make(chan answer, 4), wanted: make(chan handover, 1),
 		pumped: make(chan struct{}, 1), stop: make(chan struct{}),
 	}
-	n.rival = rival{node: opts.Node, lease: opts.Lease, grace: opts.Grace, swift: !opts.Local}
+	n.rival = rival{node: opts.Node, lease: opts.Lease, grace: opts.Grace, swift: !opts.Local,
+		cautious: opts.ID != ClusterID{} && !opts.Recreate, seen: opts.Boot()}
 	n.rounds = newTrimmer(opts.StreamBytesMin)
 	if err := n.join(ctx); err != nil {
 		return nil, err

@@ -20,8 +20,6 @@ type checker struct {
 	settled time.Duration
 	since   int // acknowledged after the last fault
 	looked  time.Duration
-	takenAt time.Duration // the lease
-	started time.Duration // a process, last
 }
 
 func newChecker(w *world) checker {
@@ -98,18 +96,11 @@ func (c *checker) applied(n *simNode, at job.Position) {
 // taken is told of each change of the holder of the lease.
 func (c *checker) taken(n *simNode, v leaseValue, from leaseState, reason string) {
 	c.note("taken by "+n.name+" from "+from.value.Node+": "+reason, v.Term, from.value.Term, from.revision)
-	c.takenAt = c.now
 }
 
 // trust: while a node launches, no other may have taken its lease because it was not renewed, nor
 // because nobody answered for it.
-//
-// Excepted is also a process that began when the bucket had just been made anew: it cannot know that
-// there is a holder.
 func (c *checker) trust() {
-	if at := c.lease.recreated; at != 0 && c.now < at+30*time.Second && c.started > at-30*time.Second {
-		return
-	}
 	for _, n := range c.nodes {
 		if !n.alive || !n.launches || n.pausedUntil > c.now || n.node.Trust() <= 0 {
 			continue

@@ -25,8 +25,7 @@ type simNode struct {
 	lag         time.Duration
 	watchDelay  time.Duration
 	pausedUntil time.Duration
-	wasPaused   bool          // since the last commit
-	resumed     time.Duration // when a pause ended last
+	wasPaused   bool // since the last commit
 
 	node         *Node
 	main, helper *task
@@ -64,7 +63,6 @@ func (n *simNode) start() {
 		return
 	}
 	n.life++
-	n.world.check.started = n.world.now
 	n.alive, n.reigns, n.pausedUntil = true, false, 0
 	n.local.restart()
 	n.watched = leaseState{}
@@ -85,7 +83,7 @@ func (n *simNode) newNode() *Node {
 	node := &Node{
 		opts: opts, local: n.local, id: testCluster, author: authorOf(n.name), peers: newPeers(), role: RoleStandby,
 		bucket: registerOfNode{n.world.lease, n}, warned: make(map[string]time.Time), rounds: newTrimmer(opts.StreamBytesMin),
-		rival: rival{node: n.name, lease: opts.Lease, grace: opts.Grace, swift: true},
+		rival: rival{node: n.name, lease: opts.Lease, grace: opts.Grace, swift: true, cautious: n.local.Last().LSN > 0, seen: n.boot()},
 	}
 	node.writer = writer{
 		cursor: cursor{tail: tail{cluster: testCluster, next: testNext}, stream: streamOfNode{n.world.stream, n}, own: n.local},
@@ -127,7 +125,6 @@ func (n *simNode) pause(d time.Duration) {
 		n.world.saw("pause", uint64(n.index))
 		n.pausedUntil, n.wasPaused = n.world.now+d, true
 		n.world.at(n.pausedUntil, func() {
-			n.resumed = n.world.now
 			n.relink()
 		})
 	}

@@ -187,7 +187,7 @@ func (w *world) heal() {
 	w.stream.offTill, w.lease.offTill = 0, 0
 	for _, n := range w.nodes {
 		if n.pausedUntil > w.now {
-			n.pausedUntil, n.resumed = w.now, w.now
+			n.pausedUntil = w.now
 		}
 		n.lag = 0
 		n.link(true)

@@ -148,10 +148,9 @@ func (s *simStream) restore() {
 // simRegister is the lease in its bucket.
 type simRegister struct {
 	*world
-	states    []leaseState // all that it ever was
-	offTill   time.Duration
-	recreated time.Duration // when the bucket was made anew; 0 is never
-	era       int           // counts the buckets
+	states  []leaseState // all that it ever was
+	offTill time.Duration
+	era     int // counts the buckets
 }
 
 // leaseState is what the lease was from a moment on.
@@ -187,7 +186,6 @@ func (r *simRegister) recreate() {
 		return
 	}
 	r.saw("bucket made anew")
-	r.recreated = r.now
 	r.era++
 	r.set(leaseValue{}, 0, "")
 }
