@@ -4,21 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"time"
-
-	"github.com/nats-io/nats.go/jetstream"
 )
 
 // The times of a follower.
 const (
 	lookEvery   = 50 * time.Millisecond // between two looks at the lease and at the others
-	readAhead   = 64                    // messages between the connection and the log
 	stuckAfter  = time.Second           // without progress behind the leader: the end of the stream is read directly
 	joinAfter   = 3 * time.Second       // and with nothing there either: a checkpoint is asked for
-	pullBytes   = 8 << 20
-	pullExpiry  = 5 * time.Second
-	pullBeat    = time.Second
 	idleEvery   = time.Second
 	retryPause  = 500 * time.Millisecond
 	warnBetween = 10 * time.Second
@@ -57,7 +50,7 @@ func (n *Node) follow(ctx context.Context, ready func(role string)) (reason stri
 
 // tailOnce finds the place to read from and tails the log from there.
 func (n *Node) tailOnce(ctx context.Context, ready func(role string)) (string, error) {
-	n.rounds.reset()
+	n.trimmer.reset()
 	if err := n.writer.locate(ctx); err != nil {
 		return "", err
 	}
@@ -75,62 +68,6 @@ func (n *Node) following(messages <-chan message, ready func(role string)) *foll
 		n.place, n.progress = n.writer.at, n.opts.Boot()
 	}
 	return &following{Node: n, messages: messages, ready: ready}
-}
-
-// message is one of the stream.
-type message struct {
-	seq  uint64
-	data []byte
-}
-
-// consume delivers the messages after the cursor until ctx ends. It does not wait for the consumer to be
-// made, which takes as long as JetStream has no leader: this node may have to lead meanwhile.
-func (n *Node) consume(ctx context.Context) <-chan message {
-	messages := make(chan message, readAhead)
-	from := n.writer.seq + 1
-	n.watchers.Go(func() {
-		for ctx.Err() == nil {
-			err := n.startConsumer(ctx, from, messages)
-			if err == nil {
-				return
-			}
-			if ctx.Err() == nil {
-				n.warn("the log cannot be tailed; trying again", err)
-			}
-			n.rest(ctx, retryPause)
-		}
-	})
-	return messages
-}
-
-// startConsumer lets the messages from a sequence on come into a channel until ctx ends.
-func (n *Node) startConsumer(ctx context.Context, from uint64, messages chan<- message) error {
-	start, cancel := context.WithTimeout(ctx, 5*callTimeout)
-	defer cancel()
-	consumer, err := n.stream.stream.OrderedConsumer(start, jetstream.OrderedConsumerConfig{
-		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: from,
-	})
-	if err != nil {
-		return fmt.Errorf("replication: tail the stream %s: %w", n.stream.name, err)
-	}
-	tailing, err := consumer.Consume(func(m jetstream.Msg) {
-		meta, err := m.Metadata()
-		if err != nil {
-			return // no message of the stream
-		}
-		select {
-		case messages <- message{meta.Sequence.Stream, m.Data()}:
-		case <-ctx.Done():
-		}
-	}, jetstream.PullMaxBytes(pullBytes), jetstream.PullExpiry(pullExpiry), jetstream.PullHeartbeat(pullBeat),
-		jetstream.ConsumeErrHandler(func(_ jetstream.ConsumeContext, err error) {
-			n.opts.Logger.Debug("the tail of the log was interrupted", slog.Any("error", err))
-		}))
-	if err != nil {
-		return fmt.Errorf("replication: tail the stream %s: %w", n.stream.name, err)
-	}
-	context.AfterFunc(ctx, tailing.Stop)
-	return nil
 }
 
 // following is one stretch of tailing.
@@ -186,7 +123,7 @@ func (f *following) takeMessage(ctx context.Context, m message) error {
 		return errMoved
 	case v == accepted:
 		f.place, f.progress = frame.At, f.opts.Boot()
-		f.rounds.note(frame.At.LSN, m.seq, len(m.data))
+		f.trimmer.note(frame.At.LSN, m.seq, len(m.data))
 		return f.take(&frame)
 	}
 	return nil

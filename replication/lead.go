@@ -224,7 +224,7 @@ func (n *Node) appendBoth(f *Frame) (job.Position, error) {
 		return job.Position{}, err
 	}
 	if placeErr == nil {
-		n.rounds.note(f.At.LSN, n.writer.seq, len(f.Payload))
+		n.trimmer.note(f.At.LSN, n.writer.seq, len(f.Payload))
 	}
 	return f.At, placeErr
 }

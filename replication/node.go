@@ -24,19 +24,19 @@ type Node struct {
 	author uint64
 	id     ClusterID
 
-	writer writer
-	rival  rival
-	rounds *trimmer
-	peers  peers
-	offers offers
-	subs   []*nats.Subscription
+	writer  writer
+	rival   rival
+	trimmer *trimmer
+	peers   peers
+	offers  offers
+	subs    []*nats.Subscription
 
 	lease    chan leaseSeen // what the watch of the lease saw
 	answers  chan answer    // what became of questions to the holder
 	wanted   chan handover  // hand-overs that were asked for
 	pumped   chan struct{}  // of one place: there is something to publish, where commits count without
-	place    job.Position   // of a follower, and
-	progress time.Duration  // when it last moved, or was at the end
+	place    job.Position   // of a follower
+	progress time.Duration  // when that place last moved, or was the end
 
 	stop    chan struct{} // closed by Resign
 	stopped sync.Once
@@ -70,15 +70,17 @@ func NewNode(ctx context.Context, opts Options) (*Node, error) {
 	n := &Node{
 		opts: opts, author: authorOf(opts.Node), peers: newPeers(), role: RoleStandby, warned: make(map[string]time.Time),
 		stream: &jetStream{
-			js: js, name: name, subject: n0(opts).log(),
-			config: streamConfig(name, n0(opts).log(), opts.Replicas, opts.StreamBytesMax),
+			js: js, name: name, subject: subjectsOf(opts).log(),
+			config: streamConfig(name, subjectsOf(opts).log(), opts.Replicas, opts.StreamBytesMax),
 		},
 		lease: make(chan leaseSeen, 16), answers: make(chan answer, 4), wanted: make(chan handover, 1),
 		pumped: make(chan struct{}, 1), stop: make(chan struct{}),
 	}
-	n.rival = rival{node: opts.Node, lease: opts.Lease, grace: opts.Grace, swift: !opts.Local,
-		cautious: opts.ID != ClusterID{} && !opts.Recreate, seen: opts.Boot()}
-	n.rounds = newTrimmer(opts.StreamBytesMin)
+	n.rival = rival{
+		node: opts.Node, lease: opts.Lease, grace: opts.Grace, swift: !opts.Local,
+		cautious: opts.ID != ClusterID{} && !opts.Recreate, seen: opts.Boot(),
+	}
+	n.trimmer = newTrimmer(opts.StreamBytesMin)
 	if err := n.join(ctx); err != nil {
 		return nil, err
 	}
@@ -89,10 +91,10 @@ func NewNode(ctx context.Context, opts Options) (*Node, error) {
 	return n, n.unique(ctx)
 }
 
-// n0 names subjects before there is a node.
-func n0(o Options) subjects { return subjects{prefix: o.Prefix, shard: o.Shard} }
+// subjectsOf names the subjects of a shard.
+func subjectsOf(o Options) subjects { return subjects{prefix: o.Prefix, shard: o.Shard} }
 
-func (n *Node) subjects() subjects { return n0(n.opts) }
+func (n *Node) subjects() subjects { return subjectsOf(n.opts) }
 
 // authorOf returns the number that stands for a node in its frames.
 func authorOf(node string) uint64 {
@@ -153,6 +155,7 @@ func (n *Node) Run(ctx context.Context, local Local, ready func(role string)) er
 	n.writer = writer{
 		cursor: cursor{tail: tail{cluster: n.id, next: n.opts.Next}, stream: n.stream, own: local},
 		log:    local, frame: n.ownFrame, restore: n.restore,
+		warn: func(err error) { n.warn("a commit is not in the stream yet; trying again", err) },
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	if err := n.listen(ctx); err != nil {
@@ -191,7 +194,7 @@ func (n *Node) ownFrame(lsn uint64) (Frame, bool, error) {
 // restore makes a stream anew that is gone under the leader, who has all that it held.
 func (n *Node) restore(ctx context.Context) error {
 	n.opts.Logger.Error("the stream of the log is gone; the leader makes it anew", slog.String("stream", n.stream.name))
-	n.rounds.reset() // its sequences begin again
+	n.trimmer.reset() // its sequences begin again
 	found, err := n.stream.find(ctx)
 	if err != nil || found {
 		return err

@@ -29,7 +29,7 @@ func (r *reign) begin(o Options, v leaseValue, revision uint64, begun time.Durat
 	r.value, r.revision, r.unsure, r.opening = v, revision, false, true
 }
 
-// isSwift is how many renewals go into a lease.
+// renewalsOfLease is how many renewals go into a lease.
 const renewalsOfLease = 15
 
 // renewAll renews the lease until ctx ends, or ends the reign when another node has taken it.

@@ -36,7 +36,7 @@ func (n *simNode) fail(err error) {
 }
 
 func (n *simNode) tailOnce(ctx context.Context) (string, error) {
-	n.node.rounds.reset()
+	n.node.trimmer.reset()
 	if err := n.node.writer.locate(ctx); err != nil {
 		return "", err
 	}

@@ -82,14 +82,14 @@ func (n *simNode) newNode() *Node {
 	opts := Options{Node: n.name, Cluster: "sim", Next: testNext, Boot: n.boot, Logger: quiet}.withDefaults()
 	node := &Node{
 		opts: opts, local: n.local, id: testCluster, author: authorOf(n.name), peers: newPeers(), role: RoleStandby,
-		bucket: registerOfNode{n.world.lease, n}, warned: make(map[string]time.Time), rounds: newTrimmer(opts.StreamBytesMin),
+		bucket: registerOfNode{n.world.lease, n}, warned: make(map[string]time.Time), trimmer: newTrimmer(opts.StreamBytesMin),
 		rival: rival{node: n.name, lease: opts.Lease, grace: opts.Grace, swift: true, cautious: n.local.Last().LSN > 0, seen: n.boot()},
 	}
 	node.writer = writer{
 		cursor: cursor{tail: tail{cluster: testCluster, next: testNext}, stream: streamOfNode{n.world.stream, n}, own: n.local},
 		log:    n.local, frame: node.ownFrame,
 		restore: func(ctx context.Context) error {
-			node.rounds.reset()
+			node.trimmer.reset()
 			return errors.Join(n.world.request(n, n.world.plan.reads, func() error { n.world.stream.restore(); return nil }), ctx.Err())
 		},
 	}

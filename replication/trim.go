@@ -77,7 +77,7 @@ func (n *Node) trimAll(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		if seq := n.rounds.cut(n.needed()); seq > 0 {
+		if seq := n.trimmer.cut(n.needed()); seq > 0 {
 			if err := n.stream.trim(ctx, seq); err != nil && ctx.Err() == nil {
 				n.warn("the stream was not trimmed; trying again", err)
 			}
@@ -125,6 +125,6 @@ func (n *Node) pumpOne(ctx context.Context) error {
 	if err := n.writer.place(ctx, &f); err != nil {
 		return err
 	}
-	n.rounds.note(f.At.LSN, n.writer.seq, len(f.Payload))
+	n.trimmer.note(f.At.LSN, n.writer.seq, len(f.Payload))
 	return nil
 }

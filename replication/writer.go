@@ -19,6 +19,8 @@ type writer struct {
 	frame func(lsn uint64) (Frame, bool, error)
 	// restore makes a stream that is gone anew; nil if this node must not.
 	restore func(ctx context.Context) error
+	// warn is told why a frame is not in the stream yet; nil tells nobody.
+	warn func(err error)
 }
 
 // ErrDeposed says that the log goes on without this node: another leads.
@@ -35,8 +37,10 @@ func (o *overtaken) Unwrap() error { return ErrDeposed }
 // error, after which nobody knows.
 //
 // One frame is under way at a time, and the stream takes it only where this node has judged all that
-// stands before it. An acknowledgement for exactly the next sequence is proof; whatever else happens,
-// the stream is read until the frame, or another in its place, is found.
+// stands before it. An acknowledgement for exactly the next sequence counts as proof; whatever else
+// happens, the stream is read until the frame, or another in its place, is found. (It is none if the
+// stream has lost its end and grown to the same length again since the last publish. The frame is on this
+// node's disk then, and those who read the stream anew are sent a checkpoint.)
 func (w *writer) place(ctx context.Context, f *Frame) error {
 	w.own = upTo{w.log, f}
 	defer func() { w.own = w.log }()
@@ -51,14 +55,24 @@ func (w *writer) place(ctx context.Context, f *Frame) error {
 		if err == nil {
 			continue
 		}
+		if !errors.Is(err, errWrongSequence) {
+			w.complain(err)
+		}
 		if err = w.resolve(ctx, f, err); errors.Is(err, ErrDeposed) {
 			return err
 		}
 		if err != nil {
+			w.complain(err)
 			_ = w.stream.Pause(ctx) // what fails now may work later; ctx bounds it
 		}
 	}
 	return nil
+}
+
+func (w *writer) complain(err error) {
+	if w.warn != nil {
+		w.warn(err)
+	}
 }
 
 // upTo is the part of a history before a frame.

@@ -1,0 +1,74 @@
+package replication
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// How the tail of the stream is read.
+const (
+	readAhead  = 64 // messages between the connection and the log
+	pullBytes  = 8 << 20
+	pullExpiry = 5 * time.Second
+	pullBeat   = time.Second
+)
+
+// message is one of the stream.
+type message struct {
+	seq  uint64
+	data []byte
+}
+
+// consume delivers the messages after the cursor until ctx ends. It does not wait for the consumer to be
+// made, which takes as long as JetStream has no leader: this node may have to lead meanwhile.
+func (n *Node) consume(ctx context.Context) <-chan message {
+	messages := make(chan message, readAhead)
+	from := n.writer.seq + 1
+	n.watchers.Go(func() {
+		for ctx.Err() == nil {
+			err := n.startConsumer(ctx, from, messages)
+			if err == nil {
+				return
+			}
+			if ctx.Err() == nil {
+				n.warn("the log cannot be tailed; trying again", err)
+			}
+			n.rest(ctx, retryPause)
+		}
+	})
+	return messages
+}
+
+// startConsumer lets the messages from a sequence on come into a channel until ctx ends.
+func (n *Node) startConsumer(ctx context.Context, from uint64, messages chan<- message) error {
+	start, cancel := context.WithTimeout(ctx, 5*callTimeout)
+	defer cancel()
+	consumer, err := n.stream.stream.OrderedConsumer(start, jetstream.OrderedConsumerConfig{
+		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: from,
+	})
+	if err != nil {
+		return fmt.Errorf("replication: tail the stream %s: %w", n.stream.name, err)
+	}
+	tailing, err := consumer.Consume(func(m jetstream.Msg) {
+		meta, err := m.Metadata()
+		if err != nil {
+			return // no message of the stream
+		}
+		select {
+		case messages <- message{meta.Sequence.Stream, m.Data()}:
+		case <-ctx.Done():
+		}
+	}, jetstream.PullMaxBytes(pullBytes), jetstream.PullExpiry(pullExpiry), jetstream.PullHeartbeat(pullBeat),
+		jetstream.ConsumeErrHandler(func(_ jetstream.ConsumeContext, err error) {
+			n.opts.Logger.Debug("the tail of the log was interrupted", slog.Any("error", err))
+		}))
+	if err != nil {
+		return fmt.Errorf("replication: tail the stream %s: %w", n.stream.name, err)
+	}
+	context.AfterFunc(ctx, tailing.Stop)
+	return nil
+}
