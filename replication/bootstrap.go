@@ -92,9 +92,9 @@ func (n *Node) resume(ctx context.Context, dir string) (*manifest, error) {
 			return m, nil
 		}
 	}
-	leader, ok := n.peers.leader(n.opts.Boot())
-	if !ok {
-		return nil, errors.New("there is no leader to receive it from")
+	leader, err := n.awaitLeader(ctx)
+	if err != nil {
+		return nil, err
 	}
 	o, err := n.askOpen(ctx, leader.Node, "")
 	if err != nil {
@@ -112,6 +112,20 @@ func (n *Node) resume(ctx context.Context, dir string) (*manifest, error) {
 		return nil, err
 	}
 	return m, os.WriteFile(filepath.Join(dir, manifestName), b, 0o640)
+}
+
+// awaitLeader returns the node that says that it leads. One that has just started has not heard anybody yet.
+func (n *Node) awaitLeader(ctx context.Context) (peer, error) {
+	for began := n.opts.Boot(); ; {
+		leader, ok := n.peers.leader(n.opts.Boot())
+		switch {
+		case ok:
+			return leader, nil
+		case n.opts.Boot()-began > beatFresh, ctx.Err() != nil, n.resigned():
+			return leader, errors.New("there is no leader to receive it from")
+		}
+		n.rest(ctx, lookEvery)
+	}
 }
 
 // askOpen asks a node for an offer.

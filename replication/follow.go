@@ -54,9 +54,11 @@ func (n *Node) tailOnce(ctx context.Context, ready func(role string)) (string, e
 	if err := n.writer.locate(ctx); err != nil {
 		return "", err
 	}
-	if err := n.writer.catchUp(ctx, n.take); err != nil {
+	_, end, err := n.stream.Bounds(ctx)
+	if err != nil {
 		return "", err
 	}
+	n.end = end
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	return n.following(n.consume(ctx), ready).run(ctx)
@@ -167,6 +169,9 @@ func (f *following) look(ctx context.Context) error {
 // opening says why this node may try to lead; "" if it may not. One that knows to be behind never may.
 func (f *following) opening() string {
 	now := f.opts.Boot()
+	if f.writer.seq < f.end && now-f.progress <= stuckAfter {
+		return "" // it is reading what it missed
+	}
 	if leader, ok := f.peers.leader(now); ok && leader.LSN > f.writer.at.LSN+inSyncLSN && now-f.progress > stuckAfter {
 		return ""
 	}

@@ -101,7 +101,7 @@ func (c *cursor) goBefore(p placed) {
 }
 
 // reviewMessages is how many messages are judged again after a place had to be found anew.
-const reviewMessages = 128
+const reviewMessages = 32
 
 // newestUpTo returns the sequence of about the newest frame with an LSN not above lsn, or one before the
 // first. LSNs grow with the sequences but for the few frames that are void or came twice.

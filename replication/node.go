@@ -37,6 +37,7 @@ type Node struct {
 	pumped   chan struct{}  // of one place: there is something to publish, where commits count without
 	place    job.Position   // of a follower
 	progress time.Duration  // when that place last moved, or was the end
+	end      uint64         // of the stream, when it began to read on
 
 	stop    chan struct{} // closed by Resign
 	stopped sync.Once
