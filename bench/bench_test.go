@@ -129,6 +129,10 @@ func TestSizesAreChecked(t *testing.T) {
 		"saturate --rates 9,5":                  "rates that rise",
 		"scale --armed 100,10":                  "numbers that rise",
 		"herd --jobs 0":                         "--jobs is 0",
+		"cluster --puts 0":                      "--puts is 0",
+		"cluster --load 0":                      "--load is 0",
+		"cluster --count=-1":                    "--count is -1",
+		"cluster --rate 0":                      "nothing to fire",
 		"dance":                                 "unexpected argument",
 		"all --binary /nowhere/at/all/carillon": "",
 	}

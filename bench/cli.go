@@ -28,6 +28,7 @@ type cli struct {
 	Load     loadCmd     `cmd:"" help:"Register jobs in bulk, and measure memory and disk."`
 	Recover  recoverCmd  `cmd:"" help:"Kill a loaded server, and measure how soon it is ready again."`
 	Outage   outageCmd   `cmd:"" help:"Keep a server down while many jobs are due, and measure others while it catches up."`
+	Cluster  clusterCmd  `cmd:"" help:"Measure what replication costs: a cluster of two nodes and a witness beside a server alone."`
 	All      allCmd      `cmd:"" help:"The main ones of these, with small sizes: two minutes."`
 	Receive  receiveCmd  `cmd:"" hidden:"" help:"Receive runs for another bench process."`
 }

@@ -1,6 +1,6 @@
 // Package bench measures the real Carillon server from outside.
 //
-//	carillon bench jitter|herd|saturate|scale|put|load|recover|all
+//	carillon bench jitter|herd|saturate|scale|put|load|recover|cluster|all
 //
 // Each workload starts the server in a process of its own, on a fresh data directory, and what it
 // fires is received by yet another process. All talk over loopback and share the machine: the
@@ -13,6 +13,7 @@
 //	put        one registration a request, each durable: one client, then many
 //	load       many registrations a request, sustained; then memory and disk
 //	recover    SIGKILL with all of them loaded; time until the server is ready again
+//	cluster    what replication costs: registration and lateness beside a server alone, the standby's pace
 //
 // # How figures are made
 //

@@ -49,7 +49,7 @@ func (c *jitterCmd) register(s *stand, cl *client.Client) (*window, error) {
 		s.wait(interval / groups)
 	}
 	count := int(float64(c.Rate) * c.For.Seconds())
-	w := newWindow(time.Now().Add(headStart(count)), c.For, c.Every)
+	w := newWindow(time.Now().Add(c.ahead+headStart(count)), c.For, c.Every)
 	rng := rand.New(rand.NewPCG(s.seed, 1))
 	err := putJobs(s.ctx, cl, func(yield func(client.Job) bool) {
 		for i := range count {

@@ -19,7 +19,8 @@ type jitterCmd struct {
 	Payload     int           `help:"Bytes of the payload of each job." default:"14"`
 	Checkpoints bool          `help:"Let the server make a checkpoint each second."`
 
-	group string // begins the names of the jobs, where a server has several workloads one after the other
+	group string        // begins the names of the jobs, where a server has several workloads one after the other
+	ahead time.Duration // how much longer than usual before the window one-shots are registered
 }
 
 func defaultJitter() *jitterCmd {

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"iter"
 	"math/rand/v2"
@@ -120,28 +121,13 @@ func (l *loaded) verify(s *stand, r *result) error {
 	if st.Jobs != l.jobs {
 		r.breaks("%d jobs were accepted, the server has %d", l.jobs, st.Jobs)
 	}
-	rng := rand.New(rand.NewPCG(s.seed, 2))
-	for range min(verifySample, l.load.count) {
-		want := l.load.mix.job(rng.IntN(l.load.count))
-		got, err := l.client.Get(ctx, want.Name)
-		if err != nil {
-			return fmt.Errorf("get %s: %w", want.Name, err)
-		}
-		isSame := got.Schedule == want.Schedule && got.Timezone == want.Timezone &&
-			bytes.Equal(got.Payload, want.Payload) && got.Labels["customer"] == want.Labels["customer"]
-		if !isSame {
-			r.breaks("job %s is %q in %q, was put as %q in %q", want.Name, got.Schedule, got.Timezone, want.Schedule, want.Timezone)
-		}
-		if got.NextRunAt.IsZero() {
-			r.breaks("job %s (%s) will never run", want.Name, got.Schedule)
-		}
-	}
-	return nil
+	return l.load.compare(ctx, l.client, r)
 }
 
 // bulkLoad registers a number of jobs and keeps count of how it went.
 type bulkLoad struct {
 	stand    *stand
+	first    int // of the mix
 	count    int
 	mix      mix
 	accepted int
@@ -187,7 +173,7 @@ func (l *bulkLoad) run(cl *client.Client) error {
 func (l *bulkLoad) jobs() iter.Seq[client.Job] {
 	return func(yield func(client.Job) bool) {
 		for n := range l.count {
-			j := l.mix.job(n)
+			j := l.mix.job(l.first + n)
 			l.bytes += len(j.Name) + len(j.Schedule) + len(j.Timezone) + len(j.Payload)
 			if !yield(j) {
 				return
@@ -204,4 +190,25 @@ func (l *bulkLoad) tell(r *result) {
 	if n := len(l.seconds); n > 1 {
 		r.count("slowest_second", "in the slowest second", slices.Min(l.seconds[:n-1]))
 	}
+}
+
+// compare demands that some of the jobs are what was sent.
+func (l *bulkLoad) compare(ctx context.Context, cl *client.Client, r *result) error {
+	rng := rand.New(rand.NewPCG(l.stand.seed, 2))
+	for range min(verifySample, l.count) {
+		want := l.mix.job(l.first + rng.IntN(l.count))
+		got, err := cl.Get(ctx, want.Name)
+		if err != nil {
+			return fmt.Errorf("get %s: %w", want.Name, err)
+		}
+		isSame := got.Schedule == want.Schedule && got.Timezone == want.Timezone &&
+			bytes.Equal(got.Payload, want.Payload) && got.Labels["customer"] == want.Labels["customer"]
+		if !isSame {
+			r.breaks("job %s is %q in %q, was put as %q in %q", want.Name, got.Schedule, got.Timezone, want.Schedule, want.Timezone)
+		}
+		if got.NextRunAt.IsZero() {
+			r.breaks("job %s (%s) will never run", want.Name, got.Schedule)
+		}
+	}
+	return nil
 }

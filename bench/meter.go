@@ -42,10 +42,16 @@ func (m *meter) read(sign time.Duration) {
 }
 
 func (m *meter) tell(r *result) {
-	percent := func(d time.Duration) float64 { return 100 * d.Seconds() / m.elapsed.Seconds() }
-	r.add("server_cpu_percent", "server CPU, of one core", percent(m.serverS), "%")
-	r.add("foreign_cpu_percent", "CPU of others, of one core", max(0, percent(m.foreign)), "%")
+	r.add("server_cpu_percent", "server CPU, of one core", m.percent(m.serverS), "%")
+	m.tellForeign(r)
 }
+
+// tellForeign reports only what has nothing to do with the workload.
+func (m *meter) tellForeign(r *result) {
+	r.add("foreign_cpu_percent", "CPU of others, of one core", max(0, m.percent(m.foreign)), "%")
+}
+
+func (m *meter) percent(d time.Duration) float64 { return 100 * d.Seconds() / m.elapsed.Seconds() }
 
 // procTick is the unit of processor time in /proc, on every Linux.
 const procTick = 10 * time.Millisecond

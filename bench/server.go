@@ -22,6 +22,8 @@ type server struct {
 	readyIn time.Duration // from the start of the process to its ready line
 	dir     string
 	cmd     *exec.Cmd
+	began   time.Time
+	started chan started // gets at most one, and is closed when there will be none
 	exited  chan struct{}
 	err     error // of its end; good once exited is closed
 }
@@ -31,20 +33,40 @@ type ready struct {
 	Ready bool   `json:"ready"`
 	NATS  string `json:"nats"`
 	HTTP  string `json:"http"`
+	Role  string `json:"role"`
 	Jobs  int    `json:"jobs"`
 }
 
 // readyWait is how long a start may take, recovery included.
 const readyWait = 5 * time.Minute
 
+// started is a ready line, and how long it took to come.
+type started struct {
+	ready ready
+	in    time.Duration
+}
+
 // startServer starts the product on a directory and waits for its ready line.
 func startServer(binary, dir string, flags ...string) (*server, error) {
+	s, err := launchServer(binary, dir, flags...)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.awaitReady(readyWait); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// launchServer starts the product on a directory and does not wait for it. Of a flag that is given again
+// the last one counts.
+func launchServer(binary, dir string, flags ...string) (*server, error) {
 	stderr, err := os.OpenFile(dir+".stderr", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	defer stderr.Close()
-	s := &server{dir: dir, exited: make(chan struct{})}
+	s := &server{dir: dir, started: make(chan started, 1), exited: make(chan struct{})}
 	args := []string{"serve", "--data", dir, "--listen", "127.0.0.1:0", "--http-listen", "127.0.0.1:0"}
 	s.cmd = exec.Command(binary, append(args, flags...)...)
 	s.cmd.Stderr = stderr
@@ -53,38 +75,42 @@ func startServer(binary, dir string, flags ...string) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	began := time.Now()
+	s.began = time.Now()
 	if err := s.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start the server: %w", err)
 	}
-	lines := make(chan ready, 1)
-	go s.watch(stdout, lines)
+	go s.watch(stdout)
+	return s, nil
+}
+
+// awaitReady returns when the ready line has come. One that does not come in time is killed.
+func (s *server) awaitReady(longest time.Duration) error {
 	select {
-	case line, ok := <-lines:
+	case line, ok := <-s.started:
 		if !ok {
 			<-s.exited
-			return nil, fmt.Errorf("the server ended before it was ready: %v; its log:\n%s", s.err, s.log())
+			return fmt.Errorf("the server ended before it was ready: %v; its log:\n%s", s.err, s.log())
 		}
-		s.ready, s.readyIn = line, time.Since(began)
-		return s, nil
-	case <-time.After(readyWait):
+		s.ready, s.readyIn = line.ready, line.in
+		return nil
+	case <-time.After(longest):
 		s.kill()
-		return nil, fmt.Errorf("the server was not ready after %s; its log:\n%s", readyWait, s.log())
+		return fmt.Errorf("the server was not ready after %s; its log:\n%s", longest, s.log())
 	}
 }
 
 // watch reads stdout to its end and then takes in the exit status.
-func (s *server) watch(stdout io.Reader, lines chan<- ready) {
+func (s *server) watch(stdout io.Reader) {
 	scanner := bufio.NewScanner(stdout)
 	for scanner.Scan() {
 		var line ready
 		if json.Unmarshal(scanner.Bytes(), &line) == nil && line.Ready {
-			lines <- line
+			s.started <- started{line, time.Since(s.began)}
 			break
 		}
 	}
 	_, _ = io.Copy(io.Discard, stdout)
-	close(lines)
+	close(s.started)
 	s.err = s.cmd.Wait()
 	close(s.exited)
 }

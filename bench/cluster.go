@@ -1,0 +1,155 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/carillon-io/carillon/client"
+)
+
+// clusterCmd measures what replication costs: a cluster of two nodes and a witness, whose embedded NATS
+// servers are synced, beside a server alone.
+type clusterCmd struct {
+	Puts  int           `help:"Registrations of one client, one after the other, at each of the two." default:"2000"`
+	Armed int           `help:"Jobs armed while lateness is measured." default:"10000"`
+	Rate  int           `help:"One-shots a second." default:"500"`
+	For   time.Duration `help:"Length of each window of lateness." default:"10s"`
+	Load  int           `help:"Jobs of each of two bulk loads: one with the standby there, one with it gone." default:"200000"`
+	Count int           `help:"Jobs that there are when the standby is sent a checkpoint; 0 is as many as there are by then." default:"0"`
+}
+
+// Bounds of the workload.
+const (
+	clusterLoadMax  = 5_000_000
+	clusterCountMax = 10_000_000
+	clusterMost     = 45 * time.Minute // all of it
+)
+
+// Validate refuses sizes that make no sense.
+func (c *clusterCmd) Validate() error {
+	return errors.Join(
+		within("puts", c.Puts, 1, 1_000_000),
+		within("load", c.Load, 1, clusterLoadMax),
+		within("count", c.Count, 0, clusterCountMax),
+		c.fires("").Validate(),
+	)
+}
+
+// fires is the load whose lateness is measured. In a cluster ticks are decided 10 s ahead, and so that is
+// how they are decided here, one-shots are registered longer before they are due. Beside it a server
+// alone gets them as early.
+func (c *clusterCmd) fires(group string) *jitterCmd {
+	return &jitterCmd{Rate: c.Rate, For: c.For, Armed: c.Armed, Payload: defaultJitter().Payload, group: group, ahead: clusterAhead}
+}
+
+const clusterAhead = 12 * time.Second
+
+// contest is a cluster and a server alone, on one machine at one time.
+type contest struct {
+	*clusterCmd
+	stand   *stand
+	cluster *trio
+	alone   *server
+	single  *client.Client // of alone
+	loaded  int            // jobs of the mix at the cluster
+	row     rowCount       // of what the loads made
+}
+
+// part is one of the results.
+type part struct {
+	name, setting string
+	run           func(*result) error
+}
+
+func (n *contest) parts() []part {
+	return []part{
+		{"cluster_put", fmt.Sprintf("%d registrations, one after the other, at a server alone and at a cluster (two nodes and a witness, "+
+			"3 replicas, each synced), in turns of %d", n.Puts, putTurn), n.put},
+		{"cluster_lateness", fmt.Sprintf("%d one-shots a second for %s, %d more armed, %d windows in turn at a server alone (it decides 250ms "+
+			"ahead) and at a cluster (10s ahead), registered %s ahead at both; arrival at a NATS subscriber in another process",
+			n.Rate, n.For, n.Armed, 2*latenessTurns, clusterAhead), n.lateness},
+		{"cluster_standby", fmt.Sprintf("%d jobs by jobs.put_many with the standby there; SIGKILL of the standby; %d more; start of the "+
+			"standby", n.Load, n.Load), n.apply},
+		{"cluster_checkpoint", fmt.Sprintf("the standby starts without its data, and the stream was emptied, while %d one-shots a second "+
+			"fire", n.Rate), n.checkpoint},
+	}
+}
+
+func (c *clusterCmd) measure(s *stand) []*result {
+	ctx, cancel := context.WithTimeoutCause(s.ctx, clusterMost, fmt.Errorf("it was not over after %s", clusterMost))
+	defer cancel()
+	bounded := *s
+	bounded.ctx = ctx
+	n := &contest{clusterCmd: c, stand: &bounded}
+	defer n.close()
+	var results []*result
+	for _, p := range n.parts() {
+		r := &result{Name: p.name, Setting: p.setting}
+		err := n.do(p, r)
+		if err != nil && s.ctx.Err() == nil {
+			r.breaks("%v", errors.Join(context.Cause(ctx), err))
+		}
+		results = append(results, bounded.show(r))
+		if err != nil || ctx.Err() != nil {
+			break
+		}
+	}
+	return results
+}
+
+// do runs a part. Figures over a takeover mean nothing.
+func (n *contest) do(p part, r *result) error {
+	if n.alone == nil {
+		if err := n.open(r); err != nil {
+			return err
+		}
+	}
+	if err := p.run(r); err != nil {
+		return err
+	}
+	return n.cluster.sameReign(n.stand)
+}
+
+// open starts the processes. What is there must be closed also after an error.
+func (n *contest) open(r *result) (err error) {
+	s := n.stand
+	if err := s.demand(2 * max(n.Count, 2*n.Load+n.Armed)); err != nil {
+		return err
+	}
+	if n.alone, n.single, err = s.start("alone"); err != nil {
+		return err
+	}
+	if n.cluster, err = s.startTrio(); err != nil {
+		return err
+	}
+	r.add("start_s", "start of the cluster, to the third ready line", n.cluster.startedIn.Seconds(), "s")
+	return nil
+}
+
+// close ends the processes and removes their data.
+func (n *contest) close() {
+	if n.single != nil {
+		n.single.Close()
+	}
+	if n.alone != nil {
+		n.alone.clear()
+	}
+	if n.cluster != nil {
+		n.cluster.clear()
+	}
+}
+
+// foreign measures the processor time of what is no part of the contest.
+func (n *contest) foreign() *meter {
+	t := n.cluster
+	return startMeter(t.leader.cmd.Process.Pid, t.standby.cmd.Process.Pid, t.witness.cmd.Process.Pid, n.alone.cmd.Process.Pid)
+}
+
+// ratio adds by how much the cluster is slower.
+func ratio(r *result, key, label string, cluster, alone time.Duration) {
+	if alone > 0 {
+		r.add(key, label, float64(cluster)/float64(alone), "")
+	}
+}

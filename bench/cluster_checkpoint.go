@@ -1,0 +1,174 @@
+package bench
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-io/carillon/client"
+)
+
+// The times of the part with the checkpoint.
+const (
+	calmTime = 10 * time.Second // of firing before the standby starts
+	joinTime = 2 * time.Minute  // of firing after that, at most: the rest of a longer joining is not measured for lateness
+)
+
+// logStream is the name of the stream that carries the cluster's log.
+const logStream = "CARILLON_LOG_carillon_0"
+
+// The goals of it, for a million jobs.
+const (
+	joinGoal         = 30 * time.Second
+	joinLatenessGoal = 20 * time.Millisecond
+)
+
+// checkpoint measures how a standby without data joins, and what the jobs feel of it.
+func (n *contest) checkpoint(r *result) error {
+	if err := n.forgetStandby(); err != nil {
+		return err
+	}
+	st, err := n.cluster.leader.status(n.stand.ctx)
+	if err != nil {
+		return err
+	}
+	var load *bulkLoad
+	if more := n.Count - st.Jobs; more > 0 {
+		if load, err = n.loadMix(r, more); err != nil {
+			return err
+		}
+		st.Jobs += more
+	}
+	if err := n.emptyStream(); err != nil {
+		return err
+	}
+	n.stand.wait(idleWait)
+	r.count("jobs", "jobs of the cluster", st.Jobs)
+	m := startMeter(n.cluster.leader.cmd.Process.Pid, n.cluster.witness.cmd.Process.Pid)
+	if err := n.joinUnderFire(r); err != nil {
+		return err
+	}
+	const mib = 1 << 20
+	disk, err := n.cluster.standby.disk()
+	if err != nil {
+		return err
+	}
+	r.add("standby_disk_mib", "its data directory then, with its share of NATS", disk/mib, "MiB")
+	m.others = append(m.others, n.cluster.standby.cmd.Process.Pid) // it was not there when the meter started
+	m.stop()
+	m.tell(r)
+	err = n.cluster.sameJobs(n.stand, r)
+	if err == nil && load != nil {
+		err = n.readBack(r, load)
+	}
+	return err
+}
+
+// forgetStandby stops the standby and takes its jobs away. Who it is, and what its NATS server has, stays.
+func (n *contest) forgetStandby() error {
+	err := n.cluster.standby.stop()
+	for _, name := range []string{"wal", "store"} {
+		err = errors.Join(err, os.RemoveAll(filepath.Join(n.cluster.standby.dir, name)))
+	}
+	return err
+}
+
+// emptyStream takes away what the standby could tail.
+func (n *contest) emptyStream() error {
+	nc, err := nats.Connect(n.cluster.leader.ready.NATS, nats.Name("bench"))
+	if err != nil {
+		return err
+	}
+	defer nc.Close()
+	js, err := jetstream.New(nc)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := n.stand.asking()
+	defer cancel()
+	stream, err := js.Stream(ctx, logStream)
+	if err == nil {
+		err = stream.Purge(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("empty the stream %s: %w", logStream, err)
+	}
+	return nil
+}
+
+// joinUnderFire starts the standby while jobs fire.
+func (n *contest) joinUnderFire(r *result) error {
+	fires := n.fires("join-")
+	fires.For = calmTime + joinTime
+	recv, err := n.stand.startReceiver(n.cluster.leader.ready.NATS, fireSubject)
+	if err != nil {
+		return err
+	}
+	w, err := fires.register(n.stand, n.cluster.client)
+	if err != nil {
+		return err
+	}
+	n.stand.wait(time.Until(w.from.Add(calmTime)))
+	join, err := n.join(r)
+	if err != nil {
+		return err
+	}
+	n.stand.wait(settleWait)
+	w.cut(join.to)
+	receipts, err := recv.collect()
+	if err != nil {
+		return err
+	}
+	join.tell(r, w, receipts)
+	return nil
+}
+
+// span is the time in which a standby joins.
+type span struct{ from, to time.Time }
+
+// join starts the standby and returns when it is level, and says itself that it follows without a gap.
+func (n *contest) join(r *result) (join span, err error) {
+	n.stand.say("checkpoint: starting the standby without its data")
+	join.from = time.Now()
+	if err := n.cluster.standby.launch(n.stand); err != nil {
+		return join, err
+	}
+	var joining time.Time
+	err = n.cluster.level(n.stand, func(st client.Status) {
+		if st.Role == "joining" && joining.IsZero() {
+			joining = time.Now()
+		}
+	})
+	if err == nil {
+		err = n.cluster.standby.awaitReady(readyWait)
+	}
+	join.to = time.Now()
+	if err == nil && joining.IsZero() {
+		err = errors.New("the standby was level without a checkpoint, so nothing was measured")
+	}
+	if err != nil {
+		return join, err
+	}
+	r.add("join_s", "from the start of the standby to level", join.to.Sub(join.from).Seconds(), "s")
+	r.add("join_goal_s", "goal for a million jobs, at most", joinGoal.Seconds(), "s")
+	r.add("asked_s", "of it, until it asks for the checkpoint", joining.Sub(join.from).Seconds(), "s")
+	return join, nil
+}
+
+// tell reports what the jobs felt, before and while the standby joined.
+func (j span) tell(r *result, w *window, receipts []receipt) {
+	all := w.judge(receipts)
+	before, during := *w, *w
+	before.cut(j.from)
+	during.from = j.from
+	r.spread("before", "lateness before", before.judge(receipts).all)
+	r.spread("during", "lateness while it joined", during.judge(receipts).all)
+	r.add("during_goal_p99_ms", "goal for the p99 of it, at most", millis(joinLatenessGoal), "ms")
+	r.count("received", "received in all", len(all.all))
+	all.tellBroken(r)
+}

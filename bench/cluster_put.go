@@ -1,0 +1,70 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/carillon-io/carillon/client"
+)
+
+// putTurn is how many registrations one of the two gets before the other is on: what else the machine
+// does meets both alike.
+const putTurn = 100
+
+// put compares registrations one by one.
+func (n *contest) put(r *result) error {
+	alone, cluster := putterAt("alone", n.single), putterAt("cluster", n.cluster.client)
+	m := n.foreign()
+	for len(cluster.took) < n.Puts && n.stand.ctx.Err() == nil {
+		turn := min(putTurn, n.Puts-len(cluster.took))
+		n.stand.say("put: %d of %d registrations at each", len(cluster.took), n.Puts)
+		for _, p := range []*putter{alone, cluster} {
+			for i := 0; i < turn && p.put(n.stand.ctx); i++ {
+			}
+			if p.err != nil {
+				return p.err
+			}
+		}
+	}
+	m.stop()
+	r.spread("alone", "alone", alone.took)
+	r.spread("cluster", "cluster", cluster.took)
+	r.add("goal_p50_ms", "goal for the cluster's p50, at most", millis(putGoal), "ms")
+	ratio(r, "ratio_p50", "cluster to alone, p50", cluster.took.at(50_000), alone.took.at(50_000))
+	ratio(r, "ratio_p99", "cluster to alone, p99", cluster.took.at(99_000), alone.took.at(99_000))
+	m.tellForeign(r)
+	return n.countPuts(r, len(alone.took), len(cluster.took))
+}
+
+const putGoal = 3 * time.Millisecond
+
+func putterAt(name string, cl *client.Client) *putter {
+	return &putter{name: name, register: func(ctx context.Context, j client.Job) error {
+		_, _, err := cl.Put(ctx, j)
+		return err
+	}}
+}
+
+// countPuts demands that what was acknowledged is there, also at the standby.
+func (n *contest) countPuts(r *result, alone, cluster int) error {
+	if n.stand.ctx.Err() != nil {
+		return nil // the outcome of the last one is unknown
+	}
+	for _, one := range []struct {
+		cl   *client.Client
+		want int
+	}{{n.single, alone}, {n.cluster.client, cluster}} {
+		st, err := statusOf(n.stand, one.cl)
+		if err != nil {
+			return err
+		}
+		if st.Jobs != one.want {
+			r.breaks("%d jobs were acknowledged, the server has %d", one.want, st.Jobs)
+		}
+	}
+	if err := n.cluster.level(n.stand, nil); err != nil {
+		return fmt.Errorf("after the registrations: %w", err)
+	}
+	return n.cluster.sameJobs(n.stand, r)
+}

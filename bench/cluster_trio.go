@@ -1,0 +1,196 @@
+package bench
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/carillon-io/carillon/client"
+)
+
+// member is a process of a cluster. It may be started again where it was.
+type member struct {
+	*server
+	flags []string
+	url   string // of HTTP, known before it is ready
+}
+
+// trio is a cluster: two nodes with state, and a witness.
+type trio struct {
+	leader, standby, witness *member
+	members                  []*member // those three; fewer while they start
+	client                   *client.Client
+	startedIn                time.Duration
+	epoch                    uint64 // the reign that is measured
+}
+
+// trioWait is how long the first start of a cluster may take.
+const trioWait = 30 * time.Second
+
+// startTrio starts a cluster on fresh directories. All three must be up, the first time.
+func (s *stand) startTrio() (*trio, error) {
+	const names = "abc" // c is the witness
+	ports, err := freeAddrs(2 * len(names))
+	if err != nil {
+		return nil, err
+	}
+	t := &trio{}
+	began := time.Now()
+	routes := strings.Join(ports[:len(names)], ",")
+	for i, name := range names {
+		flags := []string{
+			"--cluster-name", "bench", "--node", string(name), "--cluster-listen", ports[i], "--routes", routes,
+			"--http-listen", ports[len(names)+i],
+		}
+		if i == len(names)-1 {
+			flags = append(flags, "--witness")
+		}
+		m := &member{flags: flags, url: "http://" + ports[len(names)+i]}
+		if m.server, err = launchServer(s.binary, filepath.Join(s.dir, "node-"+string(name)), flags...); err != nil {
+			return t, err
+		}
+		t.members = append(t.members, m)
+	}
+	for _, m := range t.members {
+		if err := m.awaitReady(max(time.Second, trioWait-time.Since(began))); err != nil {
+			return t, err
+		}
+	}
+	t.startedIn = time.Since(began)
+	return t, t.findRoles(s)
+}
+
+// findRoles sees who leads, and connects with it.
+func (t *trio) findRoles(s *stand) error {
+	t.leader, t.standby, t.witness = t.members[0], t.members[1], t.members[2]
+	if t.standby.ready.Role == "leader" {
+		t.leader, t.standby = t.standby, t.leader
+	}
+	if t.leader.ready.Role != "leader" || t.standby.ready.Role != "standby" {
+		return fmt.Errorf("the nodes are %s and %s; want a leader and a standby", t.leader.ready.Role, t.standby.ready.Role)
+	}
+	var err error
+	if t.client, err = connect(t.leader.server); err != nil {
+		return err
+	}
+	st, err := statusOf(s, t.client)
+	t.epoch = st.Epoch
+	return err
+}
+
+// sameReign demands that the leader is the one that it was: figures over a takeover mean nothing.
+func (t *trio) sameReign(s *stand) error {
+	st, err := statusOf(s, t.client)
+	if err == nil && st.Epoch != t.epoch {
+		err = fmt.Errorf("the leader has changed meanwhile: the epoch was %d, and is %d", t.epoch, st.Epoch)
+	}
+	return err
+}
+
+// clear ends all processes and removes their data.
+func (t *trio) clear() {
+	if t.client != nil {
+		t.client.Close()
+	}
+	for _, m := range t.members {
+		m.clear()
+	}
+}
+
+// launch starts the process again, on what its directory holds.
+func (m *member) launch(s *stand) (err error) {
+	dir := m.dir
+	next, err := launchServer(s.binary, dir, m.flags...)
+	if err == nil {
+		m.server = next
+	}
+	return err
+}
+
+// freeAddrs returns addresses of this machine on which nobody listens just now.
+func freeAddrs(count int) ([]string, error) {
+	var addrs []string
+	for range count {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, err
+		}
+		defer l.Close() // all are held until they are found, so that they differ
+		addrs = append(addrs, l.Addr().String())
+	}
+	return addrs, nil
+}
+
+// status asks a node how it is. Nodes that are not ready answer as well, once they have found the cluster.
+func (m *member) status(ctx context.Context) (st client.Status, err error) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, m.url+"/api/v1/status", nil)
+	if err != nil {
+		return st, err
+	}
+	reply, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return st, err
+	}
+	defer reply.Body.Close()
+	if err := json.NewDecoder(reply.Body).Decode(&st); err != nil {
+		return st, err
+	}
+	if reply.StatusCode != http.StatusOK || st.Cluster == nil {
+		return st, fmt.Errorf("%s answers with %s, and is no node of a cluster", m.url, reply.Status)
+	}
+	return st, nil
+}
+
+const (
+	levelWait  = 10 * time.Minute     // bounds how long a standby may take for anything
+	levelEvery = 5 * time.Millisecond // between two looks at it
+)
+
+// level waits until the standby has applied what the leader has committed by now. It shows each status on
+// the way to look, which may be nil.
+func (t *trio) level(s *stand, look func(client.Status)) error {
+	want, err := t.leader.status(s.ctx)
+	if err != nil {
+		return err
+	}
+	last := errors.New("nothing was asked")
+	for end := time.Now().Add(levelWait); time.Now().Before(end) && s.ctx.Err() == nil; s.wait(levelEvery) {
+		select {
+		case <-t.standby.exited:
+			return fmt.Errorf("the standby has ended: %v; its log:\n%s", t.standby.err, t.standby.log())
+		default:
+		}
+		st, err := t.standby.status(s.ctx)
+		if last = err; err != nil {
+			continue
+		}
+		if look != nil {
+			look(st)
+		}
+		if st.Role == "standby" && st.AppliedLSN >= want.LSN {
+			return nil
+		}
+	}
+	return errors.Join(s.ctx.Err(), last, fmt.Errorf("the standby was not level with commit %d within %s", want.LSN, levelWait))
+}
+
+// sameJobs demands that both nodes have the same number of jobs, while none is registered.
+func (t *trio) sameJobs(s *stand, r *result) error {
+	leader, err := t.leader.status(s.ctx)
+	if err != nil {
+		return err
+	}
+	standby, err := t.standby.status(s.ctx)
+	if err == nil && standby.Jobs != leader.Jobs {
+		r.breaks("the leader has %d jobs, and the standby %d", leader.Jobs, standby.Jobs)
+	}
+	return err
+}
