@@ -25,7 +25,7 @@ func (s *Service) jobReply(v scheduler.JobView, err error) (any, error) {
 
 // jobMessage writes an object with a job as its first member, if need be without the job's payload,
 // which a caller can do without. The tail is what follows the job.
-func (s *Service) jobMessage(v *scheduler.JobView, tail string) (jsontext.Value, error) {
+func (s *Service) jobMessage(v *scheduler.JobView, tail string) (*jobText, error) {
 	const usual = 1 << 10
 	b := make([]byte, 0, usual+len(v.Def.Payload))
 	for _, hasPayload := range []bool{true, false} {
@@ -33,10 +33,18 @@ func (s *Service) jobMessage(v *scheduler.JobView, tail string) (jsontext.Value,
 		b = appendJob(b, v, hasPayload)
 		b = append(b, tail...)
 		if len(b) <= int(s.nc.MaxPayload()) {
-			return b, nil
+			return &jobText{text: b, name: v.Def.Name, version: v.Version}, nil
 		}
 	}
 	return nil, s.tooLarge(len(b))
+}
+
+// jobText is a reply with a job that is written already, and what HTTP says of the job beside it.
+type jobText struct {
+	text    jsontext.Value
+	name    string
+	version uint32
+	created bool
 }
 
 // appendJob writes a [client.JobInfo].

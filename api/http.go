@@ -3,6 +3,7 @@ package api
 import (
 	"log/slog"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -13,7 +14,7 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// The bounds of an HTTP connection. Requests have no bodies to speak of.
+// The bounds of an HTTP connection. Requests outside of the API have no bodies to speak of.
 const (
 	httpHeaderTimeout = 5 * time.Second
 	httpReadTimeout   = 10 * time.Second
@@ -27,7 +28,9 @@ const (
 type HTTPOptions struct {
 	Version string       // of the program; default "dev"
 	Logger  *slog.Logger // default slog.Default()
-	// Service returns the service whose requests are shown in the metrics; nil, or a nil one, shows none.
+	// Service returns the service that carries requests out, and whose requests are shown in the metrics. It is
+	// asked at each request, so that it may be another one later. Nil, or a nil one: requests are refused
+	// as unavailable, and the metrics show none.
 	Service func() *Service
 	// Cluster tells how the node and the others are; nil: the node is alone.
 	Cluster func() *client.Cluster
@@ -37,24 +40,31 @@ type HTTPOptions struct {
 type web struct {
 	engine Reader
 	opts   HTTPOptions
+	plain  http.Handler // of everything but the API
+
+	reads, bulkReads *gate // of bodies
+	origins          *http.CrossOriginProtection
 }
 
-// NewHTTP returns a server of /healthz, /readyz, /metrics and /api/v1/status. The caller gives it a
-// listener and shuts it down.
+// NewHTTP returns a server of /healthz, /readyz, /metrics and the API below /api/v1. The caller gives
+// it a listener and shuts it down.
 func NewHTTP(engine Reader, opts HTTPOptions) *http.Server {
 	setDefault(&opts.Version, "dev")
 	setDefault(&opts.Logger, slog.Default())
-	w := &web{engine: engine, opts: opts}
+	w := &web{
+		engine: engine, opts: opts, reads: newGate(httpReadsMax, 0), bulkReads: newGate(httpBulkReadsMax, 0),
+		origins: http.NewCrossOriginProtection(),
+	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", w.health)
 	mux.HandleFunc("GET /readyz", w.ready)
-	mux.HandleFunc("GET /api/v1/status", w.status)
 	mux.Handle("GET /metrics", promhttp.HandlerFor(newRegistry(engine, opts), promhttp.HandlerOpts{
 		ErrorLog: slog.NewLogLogger(opts.Logger.Handler(), slog.LevelWarn), MaxRequestsInFlight: 8,
 	}))
 	mux.HandleFunc("/", w.unknown)
+	w.plain = http.MaxBytesHandler(mux, httpBodyBytes)
 	return &http.Server{
-		Handler:           http.MaxBytesHandler(mux, httpBodyBytes),
+		Handler:           w,
 		ReadHeaderTimeout: httpHeaderTimeout, ReadTimeout: httpReadTimeout,
 		WriteTimeout: httpWriteTimeout, IdleTimeout: httpIdleTimeout, MaxHeaderBytes: httpHeaderBytes,
 		ErrorLog: slog.NewLogLogger(opts.Logger.Handler(), slog.LevelDebug),
@@ -113,7 +123,7 @@ func (w *web) status(rw http.ResponseWriter, _ *http.Request) {
 }
 
 func (w *web) unknown(rw http.ResponseWriter, req *http.Request) {
-	e := publicError(job.Errorf(job.CodeNotFound, "", "there is no %s %s; want GET /healthz, /readyz, /metrics or /api/v1/status",
+	e := publicError(job.Errorf(job.CodeNotFound, "", "there is no %s %s; want GET /healthz, /readyz or /metrics, or what /api/v1/openapi.json lists",
 		clip(req.Method), clip(strings.ToValidUTF8(req.URL.Path, ""))))
 	w.send(rw, e.Status, errorBody(e))
 }
@@ -133,6 +143,7 @@ func (w *web) send(rw http.ResponseWriter, code int, body []byte) {
 	h.Set("Content-Type", "application/json")
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Length", strconv.Itoa(len(body)+1))
 	rw.WriteHeader(code)
 	_, _ = rw.Write(append(body, '\n')) // the caller has gone if this fails
 }

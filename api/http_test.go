@@ -35,7 +35,7 @@ func TestHTTP(t *testing.T) {
 		{"GET", "/metrics", 200, `carillon_api_requests_total{code="not_found",verb="jobs.get"} 1`},
 		{"GET", "/metrics", 200, "go_goroutines"},
 		{"GET", "/", 404, `"code":"not_found"`},
-		{"GET", "/api/v1/jobs/%ff", 404, `"code":"not_found"`},
+		{"GET", "/api/v1/jobs/%ff", 422, `"code":"invalid_name"`},
 		{"POST", "/healthz", 404, `"code":"not_found"`},
 	} {
 		rec := httptest.NewRecorder()

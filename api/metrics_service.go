@@ -9,9 +9,9 @@ import (
 )
 
 var (
-	requestsDesc = prometheus.NewDesc("carillon_api_requests_total", "Requests over NATS by verb and code; code ok is success.", []string{"verb", "code"}, nil)
-	secondsDesc  = prometheus.NewDesc("carillon_api_request_seconds_total", "Time spent on requests over NATS, from their arrival to their reply.", []string{"verb"}, nil)
-	underWayDesc = prometheus.NewDesc("carillon_api_requests_in_flight", "Requests over NATS that have no reply yet.", nil, nil)
+	requestsDesc = prometheus.NewDesc("carillon_api_requests_total", "Requests by verb and code; code ok is success.", []string{"verb", "code"}, nil)
+	secondsDesc  = prometheus.NewDesc("carillon_api_request_seconds_total", "Time spent on requests, from their arrival to their reply.", []string{"verb"}, nil)
+	underWayDesc = prometheus.NewDesc("carillon_api_requests_in_flight", "Requests that have no reply yet.", nil, nil)
 )
 
 // serviceCollector shows the requests of a service.

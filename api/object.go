@@ -56,15 +56,18 @@ func (o object[T]) member(r *reader) (setter[T], error) {
 }
 
 func (o object[T]) unknown(r *reader, name string) error {
-	known := slices.Sorted(maps.Keys(o))
-	advice := "this request has no members"
-	if len(known) > 0 {
-		advice = "want " + strings.Join(known, ", ")
-	}
+	return job.Errorf(job.CodeUnknownField, r.path(), "is no member here; %s", advice(name, slices.Sorted(maps.Keys(o)), "this request has no members"))
+}
+
+// advice says what would be right in the place of a name that is not known.
+func advice(name string, known []string, none string) string {
 	if near := nearest(name, known); near != "" {
-		advice = fmt.Sprintf("did you mean %q?", near)
+		return fmt.Sprintf("did you mean %q?", near)
 	}
-	return job.Errorf(job.CodeUnknownField, r.path(), "is no member here; %s", advice)
+	if len(known) > 0 {
+		return "want " + strings.Join(known, ", ")
+	}
+	return none
 }
 
 // nearest returns the known name that a misspelled one most likely stands for, or "".

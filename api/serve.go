@@ -23,10 +23,7 @@ import (
 // accept returns the handler of a verb's endpoint. An endpoint has one goroutine, so each request gets
 // its own.
 func (s *Service) accept(v *verb) micro.HandlerFunc {
-	g := s.single
-	if v.bulk {
-		g = s.bulk
-	}
+	g := s.gateOf(v)
 	return func(m micro.Request) {
 		begun := time.Now()
 		if err := g.admit(); err != nil {
@@ -36,15 +33,43 @@ func (s *Service) accept(v *verb) micro.HandlerFunc {
 		s.underWay.Add(1)
 		go func() {
 			defer s.underWay.Add(-1)
-			reply, err := s.carryOut(v, g, m)
+			var reply []byte
+			c, err := s.callOf(m)
+			if err == nil {
+				_, reply, err = s.carryOut(v, g, c)
+			}
 			g.leave() // before the reply, so that whoever gets it finds room for the next request
 			s.answer(v, m, reply, err, begun)
 		}()
 	}
 }
 
-// carryOut does what a request asks for. A panic is an internal error of that request alone.
-func (s *Service) carryOut(v *verb, g *gate, m micro.Request) (reply []byte, err error) {
+func (s *Service) gateOf(v *verb) *gate {
+	if v.bulk {
+		return s.bulk
+	}
+	return s.single
+}
+
+// call is a request, whichever way it came.
+type call struct {
+	tenant string
+	asker  job.Actor
+	body   []byte
+}
+
+// callOf reads the request out of a message.
+func (s *Service) callOf(m micro.Request) (c call, err error) {
+	if c.tenant, err = s.tenantOf(m.Subject()); err == nil {
+		c.asker, err = askerOf(m.Headers())
+	}
+	c.body = m.Data()
+	return c, err
+}
+
+// carryOut does what a request that the gate admitted asks for, and returns the reply and its text. A
+// panic is an internal error of that request alone.
+func (s *Service) carryOut(v *verb, g *gate, c call) (reply any, text []byte, err error) {
 	timeout := s.opts.RequestTimeout
 	if v.bulk {
 		timeout = s.opts.BulkTimeout
@@ -52,7 +77,7 @@ func (s *Service) carryOut(v *verb, g *gate, m micro.Request) (reply []byte, err
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	if err := g.enter(ctx); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer g.exit()
 	defer func() {
@@ -60,23 +85,14 @@ func (s *Service) carryOut(v *verb, g *gate, m micro.Request) (reply []byte, err
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 	}()
-	tenant, err := s.tenantOf(m.Subject())
-	if err != nil {
-		return nil, err
+	if len(c.body) == 0 && v.mayBeEmpty {
+		c.body = []byte("{}")
 	}
-	body := m.Data()
-	if len(body) == 0 && v.mayBeEmpty {
-		body = []byte("{}")
+	if reply, err = v.serve(s, scheduler.WithActor(ctx, c.asker), c.tenant, c.body); err != nil {
+		return nil, nil, err
 	}
-	asker, err := askerOf(m.Headers())
-	if err != nil {
-		return nil, err
-	}
-	value, err := v.serve(s, scheduler.WithActor(ctx, asker), tenant, body)
-	if err != nil {
-		return nil, err
-	}
-	return s.encode(value)
+	text, err = s.encode(reply)
+	return reply, text, err
 }
 
 // tenantOf returns the tenant of a subject, the token after the root.
@@ -101,8 +117,11 @@ var encoding = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.Preser
 // encode writes a reply so that it fits into one message, leaving out what can be asked for again. A
 // reply that is text already is left as it is.
 func (s *Service) encode(reply any) ([]byte, error) {
-	if text, ok := reply.(jsontext.Value); ok {
-		return text, nil
+	switch reply := reply.(type) {
+	case jsontext.Value:
+		return reply, nil
+	case *jobText:
+		return reply.text, nil
 	}
 	for {
 		body, err := json.Marshal(reply, encoding)

@@ -17,7 +17,12 @@ func (s *Service) put(ctx context.Context, tenant string, body []byte) (any, err
 	if err != nil {
 		return nil, err
 	}
-	return s.jobMessage(&v, `,"created":`+strconv.FormatBool(created)+`}`)
+	reply, err := s.jobMessage(&v, `,"created":`+strconv.FormatBool(created)+`}`)
+	if err != nil {
+		return nil, err
+	}
+	reply.created = created
+	return reply, nil
 }
 
 // bulkReplyBytes is what one job may take of the reply to a bulk registration: a name, a code, a field

@@ -1,0 +1,176 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/carillon-io/carillon/client"
+)
+
+// TestBadInputOverHTTP sends what NATS refuses over HTTP: the code, the field and the status are the same,
+// and nothing changes.
+func TestBadInputOverHTTP(t *testing.T) {
+	web, natsURL := startWebOf(t, startEngine(t), Options{})
+	w := badWorld{nc: connect(t, natsURL), c: newClient(t, natsURL, client.Options{}), prefix: "carillon"}
+	w.prepare(t)
+	before, sent := w.state(t), 0
+	for _, bad := range badRequests() {
+		method, path, body, ok := w.overHTTP(bad)
+		if !ok {
+			continue
+		}
+		sent++
+		t.Run(bad.name, func(t *testing.T) {
+			reply := web.ask(method, path, body, "Content-Type: application/json")
+			reply.refused(t, method+" "+path, bad.status, bad.code, bad.field)
+			if now := w.state(t); now != before {
+				t.Errorf("something changed:\nbefore %s\nnow    %s", before, now)
+			}
+		})
+	}
+	if all := len(badRequests()); sent < all*9/10 {
+		t.Errorf("only %d of %d cases can be sent", sent, all)
+	}
+}
+
+// overHTTP makes an HTTP request of a bad one. It tells whether HTTP can say such a thing: in its path
+// and its query there are neither kinds of values nor broken JSON.
+func (w *badWorld) overHTTP(bad badRequest) (method, path, body string, ok bool) {
+	tenant, verb, found := strings.Cut(bad.verb, " ")
+	if !found {
+		tenant, verb = "default", bad.verb
+	}
+	body = strings.NewReplacer(
+		"$CURSOR", w.cursor, "$CUT", w.cursor[:len(w.cursor)-1], "$TAMPERED", tamper(w.cursor), "$PREFIX", w.prefix,
+	).Replace(bad.body)
+	r := routeOf(verb)
+	query := url.Values{"tenant": {tenant}}
+	path = httpRoot + r.path
+	if member := r.member(); member != "" {
+		var name string
+		if name, body, ok = takeOut(body, member); !ok {
+			return method, path, body, false
+		}
+		path = strings.Replace(path, "{"+member+"}", url.PathEscape(name), 1)
+	}
+	if !r.hasBody() && body != "" {
+		if ok = asQuery(body, query); !ok {
+			return method, path, body, false
+		}
+		body = ""
+	}
+	path += "?" + query.Encode()
+	return r.method, path, body, len(path) < httpHeaderBytes
+}
+
+// routeOf returns the route of a verb that has the least in its path.
+func routeOf(verb string) *route {
+	var best *route
+	for i := range routes {
+		if r := &routes[i]; r.verb == verb && (best == nil || r.member() == "") {
+			best = r
+		}
+	}
+	return best
+}
+
+// takeOut takes a text out of an object; a missing one is "". Of a value that no JSON library reads it
+// takes the first member by hand.
+func takeOut(body, member string) (value, rest string, ok bool) {
+	if behind, found := strings.CutPrefix(body, `{"`+member+`":"`); found {
+		if value, rest, found = strings.Cut(behind, `",`); found {
+			return value, "{" + rest, true
+		}
+	}
+	var members map[string]json.RawMessage
+	if json.Unmarshal([]byte(body), &members) != nil {
+		return "", "", false
+	}
+	if raw, given := members[member]; given && json.Unmarshal(raw, &value) != nil {
+		return "", "", false
+	}
+	delete(members, member)
+	text, err := json.Marshal(members)
+	return value, string(text), err == nil
+}
+
+// asQuery adds the members of an object to a query.
+func asQuery(body string, query url.Values) bool {
+	var members map[string]json.RawMessage
+	if json.Unmarshal([]byte(body), &members) != nil {
+		return false
+	}
+	for name, raw := range members {
+		var list []string
+		var text string
+		switch {
+		case json.Unmarshal(raw, &list) == nil:
+			query[name] = list
+		case json.Unmarshal(raw, &text) == nil:
+			if kindOf(name) == kindPlain && text == "10" {
+				return false // a text that looks like a number is one in a query
+			}
+			query.Set(name, text)
+		default:
+			query.Set(name, string(raw))
+		}
+	}
+	return true
+}
+
+// TestBadQueries sends what only a query can say.
+func TestBadQueries(t *testing.T) {
+	w, _ := startWebOf(t, startEngine(t), Options{})
+	wrong, unknown := client.CodeInvalidField, client.CodeUnknownField
+	for _, c := range []struct {
+		method, path, body string
+		status             int
+		code               client.Code
+		field              string
+	}{
+		{"GET", "jobs?limt=1", "", 400, unknown, "limt"},
+		{"GET", "jobs?labels=a", "", 400, unknown, "labels"},
+		{"GET", "jobs/a?limit=1", "", 400, unknown, "limit"},
+		{"GET", "jobs/a/runs?job=b", "", 400, unknown, "job"},
+		{"GET", "status?verbose=1", "", 400, unknown, "verbose"},
+		{"GET", "jobs?%ff=1", "", 400, unknown, ""},
+		{"PUT", "jobs/a?if_version=1", jobWith("name", "-"), 400, unknown, "if_version"},
+		{"DELETE", "jobs/a?force=1", "", 400, unknown, "force"},
+		{"GET", "jobs?limit=1&limit=2", "", 422, wrong, "limit"},
+		{"GET", "jobs?limit=", "", 422, wrong, "limit"},
+		{"GET", "jobs?limit=01", "", 422, wrong, "limit"},
+		{"GET", "jobs?limit=%5B1%5D", "", 422, wrong, "limit"},
+		{"GET", "jobs?limit=null", "", 422, wrong, "limit"},
+		{"GET", "jobs?limit=1,%22cursor%22:1", "", 422, wrong, "limit"},
+		{"GET", "jobs?label=team", "", 422, wrong, "label"},
+		{"GET", "jobs?label=a=1&label=a=2", "", 400, client.CodeInvalidJSON, "labels.a"},
+		{"GET", "jobs?prefix=%ff", "", 422, wrong, "prefix"},
+		{"GET", "jobs?prefix=%zz", "", 422, wrong, "query"},
+		{"GET", "jobs?limit=1;cursor=2", "", 422, wrong, "query"},
+		{"GET", "runs?attempts=yes&status=dead", "", 422, wrong, "attempts"},
+		{"GET", "jobs?tenant=", "", 422, wrong, "tenant"},
+		{"GET", "jobs?tenant=a.b", "", 422, wrong, "tenant"},
+		{"GET", "jobs", `{"limit":1}`, 422, wrong, "body"},
+		{"DELETE", "jobs/a", `{"name":"b"}`, 422, wrong, "body"},
+		{"PUT", "jobs/a", jobWith("name", `"b"`), 422, wrong, "name"},
+		{"PUT", "jobs/a", jobWith("name", `null`), 422, wrong, "name"},
+		{"PUT", "jobs/a", `{"name":"b","name":"a"}`, 422, wrong, "name"},
+		{"PUT", "jobs/a", `{"name":"a","name":"a"}`, 400, client.CodeInvalidJSON, "name"},
+		{"PUT", "jobs/a", `{"name":"a"}}`, 400, client.CodeInvalidJSON, ""},
+		{"PUT", "jobs/a", `[]`, 422, wrong, ""},
+		{"PUT", "jobs/a", ``, 400, client.CodeInvalidJSON, ""},
+		{"POST", "jobs/a/backfill", ``, 400, client.CodeInvalidJSON, ""},
+		{"POST", "jobs/a/pause", `{"run_id":"x"}`, 400, unknown, "run_id"},
+		{"POST", "runs/1/report", `{"run_id":"2","fence":1,"status":"failed"}`, 422, wrong, "run_id"},
+		{"GET", "runs/a/b", "", 422, wrong, "run_id"},
+	} {
+		w.ask(c.method, httpRoot+c.path, c.body).refused(t, c.method+" "+c.path+" "+c.body, c.status, c.code, c.field)
+	}
+	w.pour("DELETE", "/api/v1/jobs/a", "{}").refused(t, "DELETE with a body of unknown length", 422, wrong, "body")
+	if page := w.ask(http.MethodGet, "/api/v1/jobs", ""); page.body != "{\"jobs\":[]}\n" {
+		t.Errorf("something was put: %s", page.body)
+	}
+}

@@ -1,0 +1,74 @@
+package api
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-io/carillon/client"
+)
+
+// thing is what HTTP says of a reply beside its text.
+type thing struct {
+	version uint32 // 0: it has none
+	path    string // of what was created; "" if nothing was
+}
+
+// thingOf tells of a reply with a job or a calendar.
+func thingOf(reply any) (t thing) {
+	switch reply := reply.(type) {
+	case *jobText:
+		t.version = reply.version
+		if reply.created {
+			t.path = pathTo("jobs", reply.name)
+		}
+	case *client.CalendarReply:
+		t.version = reply.Calendar.Version
+	case *client.CalendarPutReply:
+		t.version = reply.Calendar.Version
+		if reply.Created {
+			t.path = pathTo("calendars", reply.Calendar.Name)
+		}
+	}
+	return t
+}
+
+// answer sends a reply with the version of what it shows, and with the place of what it created.
+func (w *web) answer(rw http.ResponseWriter, req *http.Request, reply any, text []byte) {
+	t, h, status := thingOf(reply), rw.Header(), http.StatusOK
+	if t.version != 0 {
+		tag := `"` + strconv.FormatUint(uint64(t.version), 10) + `"`
+		h.Set("ETag", tag)
+		isRead := req.Method == http.MethodGet || req.Method == http.MethodHead
+		if isRead && isAmong(tag, req.Header.Get("If-None-Match")) {
+			rw.WriteHeader(http.StatusNotModified)
+			return
+		}
+	}
+	if t.path != "" {
+		h.Set("Location", t.path)
+		status = http.StatusCreated
+	}
+	w.send(rw, status, text)
+}
+
+// isAmong tells whether a tag is in a list of them; * stands for any.
+func isAmong(tag, list string) bool {
+	for one := range strings.SplitSeq(list, ",") {
+		if one = strings.TrimPrefix(strings.TrimSpace(one), "W/"); one == tag || one == "*" {
+			return true
+		}
+	}
+	return false
+}
+
+// stateLagOverHTTP adds to a standby's reply how far it is behind, as over NATS.
+func (s *Service) stateLagOverHTTP(h http.Header) {
+	m := nats.Msg{}
+	s.stateLag(&m)
+	for name, values := range m.Header {
+		h[http.CanonicalHeaderKey(name)] = values
+	}
+}

@@ -1,0 +1,214 @@
+package api
+
+import (
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/job"
+)
+
+// The bounds of bodies. A job with the largest payload in base 64 fits the first; a bulk registration
+// may have what the embedded NATS server takes as one message.
+const (
+	httpSingleBytes = 1 << 20
+	httpBulkBytes   = 4 << 20
+)
+
+// How many bodies are being read at a time, each of them into memory, before the gates count them.
+const (
+	httpReadsMax     = 256
+	httpBulkReadsMax = 16
+)
+
+// How long a bulk registration may take to come in, and then to be answered.
+const (
+	httpBulkReadTimeout  = time.Minute
+	httpBulkWriteTimeout = 3 * time.Minute
+)
+
+// tenantHeader is the header of an HTTP request that names the tenant.
+const (
+	tenantHeader  = "Carillon-Tenant"
+	tenantDefault = "default"
+)
+
+// webCall is an HTTP request that is being made a call.
+type webCall struct {
+	call
+	route       *route
+	verb        *verb
+	params      map[string][]string // of the query
+	outside     []outsideMember
+	conditional bool // a header demands a version
+}
+
+// outsideMember is a member of a request that stands outside of its body.
+type outsideMember struct {
+	name  string
+	value jsontext.Value
+	place string // where it stands, for errors
+}
+
+// callOf makes a call of a request.
+func (w *web) callOf(rw http.ResponseWriter, req *http.Request, r *route, name string) (*webCall, error) {
+	c := &webCall{route: r, verb: verbsByName[r.verb]}
+	if member := r.member(); member != "" {
+		c.add(member, quoted(name), "the path")
+	}
+	err := c.takeQuery(req.URL.RawQuery)
+	if err == nil {
+		err = c.takeHeaders(req.Header)
+	}
+	if err != nil {
+		return c, err
+	}
+	if r.hasBody() {
+		c.body, err = w.readBody(rw, req, c)
+	} else if req.ContentLength != 0 { // -1: it does not say how long
+		err = job.Errorf(job.CodeInvalidField, "body", "does not belong to a %s; want what it says as parameters of the query", r.method)
+	} else {
+		c.body, err = c.queryObject()
+	}
+	if err == nil {
+		c.body, err = c.merge(c.body)
+	}
+	return c, err
+}
+
+func (c *webCall) add(name string, value jsontext.Value, place string) {
+	c.outside = append(c.outside, outsideMember{name, value, place})
+}
+
+// takeHeaders reads what the headers say: the tenant, who asks, and conditions.
+func (c *webCall) takeHeaders(h http.Header) (err error) {
+	c.tenant = tenantDefault
+	if given := h.Get(tenantHeader); given != "" {
+		c.tenant = given
+	}
+	if inQuery, ok := c.params["tenant"]; ok {
+		if h.Get(tenantHeader) != "" && c.tenant != inQuery[0] {
+			return job.Errorf(job.CodeInvalidField, "tenant", "is %q in the query and %q in the header; want one of them", clip(inQuery[0]), clip(c.tenant))
+		}
+		c.tenant = inQuery[0]
+	}
+	if err := job.ValidateTenant(c.tenant); err != nil {
+		return err
+	}
+	c.asker = job.Actor{By: h.Get(byHeader), From: "http"}
+	if err := c.asker.Validate(); err != nil {
+		return err
+	}
+	if key := h.Get("Idempotency-Key"); key != "" && c.route.hasKey {
+		c.add("idempotency_key", quoted(key), "the header Idempotency-Key")
+	}
+	return c.takeConditions(h)
+}
+
+// takeConditions reads which version of the job is demanded. A condition that cannot be kept is refused:
+// whoever sends it counts on it.
+func (c *webCall) takeConditions(h http.Header) error {
+	match, noneMatch := h.Get("If-Match"), h.Get("If-None-Match")
+	if match != "" {
+		version, ok := strings.CutPrefix(match, `"`)
+		version, closed := strings.CutSuffix(version, `"`)
+		n, err := strconv.ParseUint(version, 10, 32)
+		switch {
+		case !c.route.hasVersion:
+			return job.Errorf(job.CodeInvalidField, "If-Match", "is no condition of this request; it is one of a PUT of a job alone")
+		case !ok || !closed || err != nil || n == 0:
+			return job.Errorf(job.CodeInvalidField, "If-Match", `is %s; want one version, as the header ETag has it, such as "7"`, clip(strings.ToValidUTF8(match, "")))
+		}
+		c.add("if_version", strconv.AppendUint(nil, n, 10), "the header If-Match")
+	}
+	if noneMatch != "" && c.route.method != http.MethodGet {
+		if !c.route.hasVersion || noneMatch != "*" {
+			return job.Errorf(job.CodeInvalidField, "If-None-Match", "is no condition of this request; it is one of a PUT of a job, as *, and of a GET")
+		}
+		c.add("if_version", jsontext.Value("0"), "the header If-None-Match")
+	}
+	c.conditional = match != "" || noneMatch != ""
+	return nil
+}
+
+// readBody reads the body of a request, of the type and the size that it may have. A body that is left
+// out stands for {} if nothing needs to be in it.
+func (w *web) readBody(rw http.ResponseWriter, req *http.Request, c *webCall) ([]byte, error) {
+	most, reads := int64(httpSingleBytes), w.reads
+	if c.verb.bulk {
+		most, reads = httpBulkBytes, w.bulkReads
+	}
+	if req.ContentLength > most {
+		return nil, errBodyTooLarge(most)
+	}
+	if err := reads.admit(); err != nil {
+		return nil, err
+	}
+	defer reads.leave()
+	if c.verb.bulk {
+		now, conn := time.Now(), http.NewResponseController(rw)
+		_ = conn.SetReadDeadline(now.Add(httpBulkReadTimeout)) // else the server's own bounds hold
+		_ = conn.SetWriteDeadline(now.Add(httpBulkWriteTimeout))
+	}
+	body, err := readUpTo(http.MaxBytesReader(rw, req.Body, most), req.ContentLength)
+	if _, large := errors.AsType[*http.MaxBytesError](err); large {
+		return nil, errBodyTooLarge(most)
+	}
+	switch {
+	case err != nil:
+		return nil, job.Errorf(job.CodeInvalidJSON, "", "the body did not come whole; nothing has changed")
+	case len(body) == 0 && c.needsNoBody():
+		return []byte("{}"), nil
+	case len(body) > 0 && !isJSON(req.Header):
+		return nil, &client.Error{
+			Code: codeUnsupportedMediaType, Status: http.StatusUnsupportedMediaType, Field: "Content-Type",
+			Message: "want a body of Content-Type application/json, in UTF-8 and without Content-Encoding",
+		}
+	}
+	return body, nil
+}
+
+// readUpTo reads all of a body whose length is known or -1.
+func readUpTo(r io.Reader, length int64) ([]byte, error) {
+	if length < 0 {
+		return io.ReadAll(r)
+	}
+	body := make([]byte, length)
+	_, err := io.ReadFull(r, body)
+	return body, err
+}
+
+func errBodyTooLarge(most int64) error {
+	return job.Errorf(job.CodeTooLarge, "", "the body has more than %d bytes, which is the limit here", most)
+}
+
+// needsNoBody tells whether all that a request must have stands outside of its body.
+func (c *webCall) needsNoBody() bool {
+	for _, name := range c.verb.required {
+		if name != c.route.member() {
+			return false
+		}
+	}
+	return len(c.verb.either) == 0
+}
+
+// isJSON tells whether headers announce a body that can be read.
+func isJSON(h http.Header) bool {
+	kind, params, err := mime.ParseMediaType(h.Get("Content-Type"))
+	charset, given := params["charset"]
+	return err == nil && kind == "application/json" && h.Get("Content-Encoding") == "" &&
+		(!given || strings.EqualFold(charset, "utf-8"))
+}
+
+// quoted returns a text as JSON. What is not UTF-8 in it is replaced, and no valid name then either.
+func quoted(text string) jsontext.Value {
+	b, _ := jsontext.AppendQuote(nil, text)
+	return b
+}
