@@ -23,6 +23,9 @@ type Options struct {
 	TLSCA   string // roots to trust for it; default: those of the system
 
 	HTTPListen string // default 127.0.0.1:7272, port 0 is any
+	// HTTPHosts are the names by which HTTP may be asked, besides addresses. Empty: "localhost" if only this
+	// machine reaches HTTPListen, else any name. A page of another site could lead a name of its own here.
+	HTTPHosts []string
 
 	AllowPrivateTargets bool // http targets may reach loopback and private addresses
 	PayloadBytesMax     int  // of a job; default 256 KiB, at most 512 KiB

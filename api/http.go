@@ -34,6 +34,8 @@ type HTTPOptions struct {
 	Service func() *Service
 	// Cluster tells how the node and the others are; nil: the node is alone.
 	Cluster func() *client.Cluster
+	// Hosts are the names that requests may be for, in lower case, besides addresses. Empty: any.
+	Hosts []string
 }
 
 // web answers HTTP requests.

@@ -16,6 +16,7 @@ import (
 const (
 	codeMethodNotAllowed     client.Code = "method_not_allowed"
 	codeUnsupportedMediaType client.Code = "unsupported_media_type"
+	codeUnknownHost          client.Code = "unknown_host"
 	codeCrossOrigin          client.Code = "cross_origin"
 )
 
@@ -25,6 +26,10 @@ const retryAfter = "1"
 // ServeHTTP answers a request: of the API by its own router, which keeps escapes in names apart, and any
 // other by the usual one.
 func (w *web) ServeHTTP(rw http.ResponseWriter, req *http.Request) {
+	if !w.knowsHost(req.Host) {
+		w.refuseHost(rw, req)
+		return
+	}
 	r, name, allow := theRouter.match(req.Method, req.URL.EscapedPath())
 	switch {
 	case r != nil:

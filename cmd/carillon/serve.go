@@ -17,10 +17,11 @@ import (
 type serveCmd struct {
 	Config configFile `help:"JSON file with these flags as keys (snake_case)." type:"path" placeholder:"FILE" env:"CARILLON_CONFIG"`
 
-	Data       string `help:"Data directory; made if it is not there." default:"./carillon-data" env:"CARILLON_DATA"`
-	Listen     string `help:"Address of the embedded NATS server; port 0 is a free one." default:"127.0.0.1:4222" env:"CARILLON_LISTEN"`
-	HTTPListen string `name:"http-listen" help:"Address of HTTP: API, dashboard, metrics; port 0 is a free one." default:"127.0.0.1:7272" env:"CARILLON_HTTP_LISTEN"`
-	Prefix     string `help:"First token of the service's NATS subjects." default:"carillon" env:"CARILLON_PREFIX"`
+	Data       string   `help:"Data directory; made if it is not there." default:"./carillon-data" env:"CARILLON_DATA"`
+	Listen     string   `help:"Address of the embedded NATS server; port 0 is a free one." default:"127.0.0.1:4222" env:"CARILLON_LISTEN"`
+	HTTPListen string   `name:"http-listen" help:"Address of HTTP: API, dashboard, metrics; port 0 is a free one." default:"127.0.0.1:7272" env:"CARILLON_HTTP_LISTEN"`
+	HTTPHosts  []string `name:"http-hosts" help:"Names by which HTTP may be asked, besides addresses; if left out, localhost when only this machine reaches it, else any." placeholder:"NAME,…" env:"CARILLON_HTTP_HOSTS"`
+	Prefix     string   `help:"First token of the service's NATS subjects." default:"carillon" env:"CARILLON_PREFIX"`
 
 	Nats    string `help:"Use these NATS servers, separated by commas, instead of the embedded one." placeholder:"URL" env:"CARILLON_NATS"`
 	Creds   string `help:"Credentials file for it." placeholder:"FILE" env:"CARILLON_CREDS"`
@@ -158,7 +159,7 @@ func passOverCutShort(logger *slog.Logger, err error) error {
 
 func (c *serveCmd) options(logger *slog.Logger) carillon.Options {
 	return carillon.Options{
-		Dir: c.Data, Prefix: c.Prefix, Listen: c.Listen, HTTPListen: c.HTTPListen,
+		Dir: c.Data, Prefix: c.Prefix, Listen: c.Listen, HTTPListen: c.HTTPListen, HTTPHosts: c.HTTPHosts,
 		NATSURL: c.Nats, Creds: c.Creds, TLSCert: c.TLSCert, TLSKey: c.TLSKey, TLSCA: c.TLSCA,
 		ClusterName: c.ClusterName, Node: c.Node, Witness: c.Witness, ClusterListen: c.ClusterListen, Routes: c.Routes,
 		ClusterPassword: c.ClusterPassword, Durability: c.Durability, Replicas: c.Replicas, StreamBytesMax: c.StreamBytesMax, RecreateStream: c.RecreateStream,

@@ -1,0 +1,38 @@
+package api
+
+import (
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/carillon-io/carillon/client"
+)
+
+// HostsLocal are the names for HTTPOptions.Hosts of a server that only this machine reaches.
+var HostsLocal = []string{"localhost"}
+
+// knowsHost tells whether a request is for a name of this server. A page of another site can have its own
+// name lead here, and would be of one origin with the server then; it has no way to name an address.
+func (w *web) knowsHost(host string) bool {
+	if len(w.opts.Hosts) == 0 {
+		return true
+	}
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	host = strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
+	if _, err := netip.ParseAddr(host); err == nil {
+		return true
+	}
+	return slices.Contains(w.opts.Hosts, host)
+}
+
+// refuseHost answers a request for another name.
+func (w *web) refuseHost(rw http.ResponseWriter, req *http.Request) {
+	w.refuse(rw, &client.Error{
+		Code: codeUnknownHost, Status: http.StatusMisdirectedRequest,
+		Message: "this server is not known as " + clip(strings.ToValidUTF8(req.Host, "")) + "; name it in --http-hosts, or ask for its address",
+	})
+}

@@ -1,0 +1,25 @@
+package api
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+)
+
+// TestHosts: a server that is told its names answers to them and to addresses, and to nothing else.
+func TestHosts(t *testing.T) {
+	h := NewHTTP(reading{}, HTTPOptions{Logger: quiet, Hosts: []string{"localhost", "jobs.example.com"}}).Handler
+	for host, want := range map[string]int{
+		"localhost": 200, "LOCALHOST:7272": 200, "jobs.example.com:80": 200, "jobs.example.com.": 200,
+		"127.0.0.1:7272": 200, "[::1]:7272": 200, "10.1.2.3": 200,
+		"evil.example.com": 421, "localhost.evil.example.com": 421, "": 421,
+	} {
+		req := httptest.NewRequest(http.MethodGet, "/healthz", nil)
+		req.Host = host
+		rec := httptest.NewRecorder()
+		h.ServeHTTP(rec, req)
+		if rec.Code != want {
+			t.Errorf("for %q: %d, want %d", host, rec.Code, want)
+		}
+	}
+}
