@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"time"
 
+	"github.com/carillon-io/carillon/datadir"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/snapshot"
 	"github.com/carillon-io/carillon/wal"
@@ -102,92 +102,38 @@ func (d *data) logOptions() wal.Options {
 // applied returns the position that the store is at.
 func (d *data) applied() job.Position { return d.store.Applied() }
 
-// replayUpTo applies to the store what the log has after the store's position, up to and with the commit
-// lsn; nothing if the store is there or beyond. The store's position tells where it was at the last
-// checkpoint; a log that does not continue there is refused, never guessed at. So is an lsn that the log
-// does not have.
-func (d *data) replayUpTo(lsn uint64) error {
-	began, from := time.Now(), d.store.Applied()
-	if err := d.log.CheckApplied(from); err != nil {
-		return fmt.Errorf("the store and the log do not fit together: %w", err)
-	}
-	r, err := d.log.NewReader(from.LSN + 1)
-	if err != nil {
-		return fmt.Errorf("replay the log: %w", err)
-	}
-	defer func() { _ = r.Close() }()
-	for d.store.Applied().LSN < lsn {
-		f, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return fmt.Errorf("replay the log up to LSN %d: it ends at %d", lsn, d.log.Last().LSN)
-		}
-		if err == nil {
-			err = d.store.Apply(f.Position, f.Payload)
-		}
-		if err != nil {
-			return fmt.Errorf("replay the log: %w", err)
-		}
-	}
-	if n := d.store.Applied().LSN - from.LSN; n > 0 {
-		d.logger.Info("replayed the log", "commits", n, "took", time.Since(began).Round(time.Millisecond))
-	}
-	return nil
+// parts are the log and the store for those who treat them as one.
+func (d *data) parts() datadir.Parts {
+	return datadir.Parts{Log: d.log, Store: d.store, Logger: d.logger, KeepBehind: d.keepBehind}
 }
 
-// logCommitsMax is how many commits make a checkpoint before its time: recovery replays about as many
-// at the most.
-const logCommitsMax = 50_000
+// replayUpTo brings the store to the commit lsn of the log, unless it is there or beyond.
+func (d *data) replayUpTo(lsn uint64) error { return d.parts().Replay(lsn) }
 
 // keep makes checkpoints until ctx ends, and gives the space of the log that they cover back.
 func (d *data) keep(ctx context.Context, every time.Duration) error {
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
-	last := time.Now()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-		behind := d.store.Applied().LSN - d.store.Durable().LSN
-		if time.Since(last) < every && behind < logCommitsMax {
-			continue
-		}
-		last = time.Now()
-		if err := d.checkpoint(ctx); err != nil && ctx.Err() == nil {
-			return err
-		}
-	}
+	return d.parts().Keep(ctx, every)
 }
 
-// checkpoint makes what is applied durable in the store, and then drops the log before it. The order
-// is what a crash depends on: at any moment the store's durable position and the log overlap.
-func (d *data) checkpoint(ctx context.Context) error {
-	durable, err := d.store.Checkpoint(ctx)
-	if err != nil {
-		return fmt.Errorf("checkpoint: %w", err)
-	}
-	keep := durable.LSN + 1 - min(d.keepBehind, durable.LSN)
-	if keep <= d.log.First() {
-		return nil
-	}
-	if err := d.log.TruncateFront(keep); err != nil {
-		return fmt.Errorf("truncate the log: %w", err)
-	}
-	return nil
-}
+func (d *data) checkpoint(ctx context.Context) error { return d.parts().Checkpoint(ctx) }
 
 // close leaves a checkpoint and gives the directory up.
 func (d *data) close() error {
-	var errs []error
-	if d.store != nil {
-		errs = append(errs, d.store.Close())
-	}
-	if d.log != nil {
-		errs = append(errs, d.log.Close())
-	}
+	err := d.parts().Close()
 	if d.lock != nil {
-		errs = append(errs, d.lock.Close())
+		err = errors.Join(err, d.lock.Close())
 	}
-	return errors.Join(errs...)
+	return err
+}
+
+// ErrInUse is returned by Start for a data directory that another server has open.
+var ErrInUse = datadir.ErrInUse
+
+// lockDir takes the directory for this process.
+func lockDir(dir string) (*os.File, error) {
+	f, err := datadir.Lock(dir)
+	if errors.Is(err, ErrInUse) {
+		return nil, fmt.Errorf("%w; stop it, or choose another --data", err)
+	}
+	return f, err
 }

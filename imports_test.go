@@ -26,6 +26,13 @@ var house = map[string][]string{
 	"wal":         {module + "/job", "github.com/tidwall/wal", "golang.org/x/sys"},
 	"snapshot":    {module + "/job", "github.com/cockroachdb/pebble/v2"},
 	"dispatch":    {module + "/job", module + "/fair", "github.com/nats-io/nats.go"},
+	// The data directory, which the server and the embedded scheduler share.
+	"datadir": {module + "/wal", module + "/snapshot", "golang.org/x/sys"},
+	// A scheduler inside a program: no server, and no connection to NATS.
+	"embedded": {
+		module + "/api", module + "/client", module + "/datadir", module + "/dispatch",
+		module + "/job", module + "/scheduler", module + "/snapshot", module + "/wal",
+	},
 	// The suite that every sender passes: it is for tests, and imports no more than they need.
 	"dispatch/dispatchtest": {module + "/job"},
 	"api": {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/carillon-io/carillon/datadir"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/snapshot"
 	"github.com/carillon-io/carillon/wal"
@@ -16,10 +17,10 @@ import (
 // The names in a data directory. A node that joins a cluster, or that has to begin anew, receives a copy
 // of the leader's store into incoming/store; adoptIncoming puts it in the place of what the node had.
 const (
-	logName      = "wal"
-	storeName    = "store"
+	logName      = datadir.LogName
+	storeName    = datadir.StoreName
 	incomingName = "incoming"
-	joiningName  = "JOINING"
+	joiningName  = datadir.JoiningName
 	tempSuffix   = ".TEMP"
 )
 

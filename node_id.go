@@ -13,12 +13,13 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/carillon-io/carillon/datadir"
 	"github.com/carillon-io/carillon/job"
 )
 
 // The file that says which node of which cluster a data directory is, and its format: one line of JSON.
 const (
-	identityFile     = "NODE"
+	identityFile     = datadir.NodeName
 	identityVersion  = 1
 	identityBytesMax = 4 << 10
 	clusterIDBytes   = 16

@@ -28,7 +28,7 @@ func (s *Service) encodeBulk(names []string, results []scheduler.PutResult) (jso
 		if b, err = s.appendBulk(b[:0], names, results, messageMost); err != nil {
 			return nil, err
 		}
-		if len(b) <= int(s.nc.MaxPayload()) {
+		if len(b) <= s.replyBytesMax() {
 			return b, nil
 		}
 	}

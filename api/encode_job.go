@@ -32,7 +32,7 @@ func (s *Service) jobMessage(v *scheduler.JobView, tail string) (*jobText, error
 		b = append(b[:0], `{"job":`...)
 		b = appendJob(b, v, hasPayload)
 		b = append(b, tail...)
-		if len(b) <= int(s.nc.MaxPayload()) {
+		if len(b) <= s.replyBytesMax() {
 			return &jobText{text: b, name: v.Def.Name, version: v.Version}, nil
 		}
 	}

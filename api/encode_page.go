@@ -17,7 +17,7 @@ const pageHead, pageCursor, pageTail = `{"jobs":[`, `,"next_cursor":"`, `}`
 // not fit the message. A job that fills a message by itself goes without its payload.
 func (s *Service) page(ctx context.Context, asked query, q scheduler.ListQuery) (jsontext.Value, error) {
 	limit, jobs := q.Limit, 0
-	room := int(s.nc.MaxPayload()) - len(pageCursor) - cursorBytesMax - len(`"]`+pageTail)
+	room := s.replyBytesMax() - len(pageCursor) - cursorBytesMax - len(`"]`+pageTail)
 	b := []byte(pageHead)
 	for {
 		q.Limit = min(limit-jobs, listStep)

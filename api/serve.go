@@ -128,7 +128,7 @@ func (s *Service) encode(reply any) ([]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("encode reply: %w", err)
 		}
-		most := int(s.nc.MaxPayload())
+		most := s.replyBytesMax()
 		if len(body) <= most {
 			return body, nil
 		}
@@ -140,7 +140,7 @@ func (s *Service) encode(reply any) ([]byte, error) {
 
 // tooLarge tells of a reply that fits no message.
 func (s *Service) tooLarge(size int) error {
-	return job.Errorf(job.CodeTooLarge, "", "the reply has %d bytes, and NATS carries at most %d here (max_payload); the request has been carried out", size, s.nc.MaxPayload())
+	return job.Errorf(job.CodeTooLarge, "", "the reply has %d bytes, and NATS carries at most %d here (max_payload); the request has been carried out", size, s.replyBytesMax())
 }
 
 // answer sends a reply, or what was wrong. The library's own way of sending an error races with its

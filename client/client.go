@@ -87,6 +87,8 @@ type Client struct {
 	opts Options
 	nc   *nats.Conn
 	own  bool // the connection is the client's
+
+	local Local // in the place of the connection; nil: none
 }
 
 // New returns a client that uses a connection of the caller's.
@@ -154,6 +156,9 @@ func (c *Client) bulkCall(body []byte) call {
 
 // exchangeOnce sends an encoded request and decodes its reply.
 func (c *Client) exchangeOnce(ctx context.Context, verb string, body []byte, reply any) error {
+	if c.local != nil {
+		return c.askLocal(ctx, verb, body, reply)
+	}
 	request := &nats.Msg{Subject: c.subject(verb), Data: body}
 	if c.opts.By != "" {
 		request.Header = nats.Header{byHeader: {c.opts.By}}

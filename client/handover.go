@@ -25,6 +25,9 @@ type HandoverReply struct {
 // Handover asks the leader of a shard to let a standby lead, by name or, with "", the one that is furthest.
 // When it returns, the leader has stopped, and the other is about to begin.
 func (c *Client) Handover(ctx context.Context, shard uint32, to string) (reply HandoverReply, err error) {
+	if c.local != nil {
+		return reply, errors.New("client: a scheduler inside the program has nobody to hand over to")
+	}
 	body, err := encode(HandoverRequest{To: to})
 	if err != nil {
 		return reply, err

@@ -37,7 +37,7 @@ type PutTotals struct{ Accepted, Rejected int }
 func (c *Client) PutAll(ctx context.Context, jobs iter.Seq[Job], each func(PutResult)) (PutTotals, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	p := &putter{client: c, each: each, most: int(c.nc.MaxPayload()) - c.headerBytes()}
+	p := &putter{client: c, each: each, most: c.requestBytesMax()}
 	for j := range jobs {
 		if err := p.add(ctx, j); err != nil {
 			return p.totals, err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"sync"
 	"time"
 
@@ -23,6 +22,8 @@ type Dispatcher struct {
 	nats   *NATS // nil without NATS
 	link   *link // nil without NATS
 	http   *httpSender
+
+	handlers *handlers
 
 	cancel   context.CancelFunc // of everything that runs
 	running  sync.WaitGroup
@@ -48,7 +49,8 @@ func New(o Options) (*Dispatcher, error) {
 	}
 	d.router = &router{steps: newQueue[step](), lanes: newLanes(o), ledger: d.ledger, base: base}
 	d.router.senders[job.TargetHTTP] = d.http
-	d.router.senders[job.TargetHandler] = handlers(maps.Clone(o.Handlers))
+	d.handlers = newHandlers(o.Handlers)
+	d.router.senders[job.TargetHandler] = d.handlers
 	d.ledger.afterTold = d.afterTold
 	if o.NATS != nil {
 		link, err := newLink(o.NATS, d.ledger, o.Logger)

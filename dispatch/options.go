@@ -24,7 +24,7 @@ type Options struct {
 	// The dispatcher owns it from New on, and Close closes it.
 	NATS *NATS
 
-	// Handlers are the targets of kind handler, by name. The map is copied.
+	// Handlers are the targets of kind handler, by name. The map is copied; [Dispatcher.Handle] adds more.
 	Handlers map[string]Handler
 
 	// AllowPrivateTargets lets http targets reach loopback, private and link-local addresses. They

@@ -248,16 +248,6 @@ func (s *sim) advance(d time.Duration) {
 	}
 }
 
-// nextFar returns when the feeder has something to bring nearer.
-func (p *pad) nextFar() job.Millis {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if len(p.far) == 0 {
-		return 0
-	}
-	return p.far[0].Due - p.horizon
-}
-
 func (s *sim) note(format string, args ...any) {
 	s.events = append(s.events, fmt.Sprintf("%s ", clock(job.MillisOf(s.now)))+fmt.Sprintf(format, args...))
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package carillon
+package datadir
 
 import (
 	"errors"
@@ -11,12 +11,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ErrInUse is returned by Start for a data directory that another server has open.
+// ErrInUse is returned by Lock for a data directory that somebody has open.
 var ErrInUse = errors.New("the data directory is in use by another carillon")
 
-// lockDir takes the directory for this process. The lock goes with the process, however it ends.
-func lockDir(dir string) (*os.File, error) {
-	path := filepath.Join(dir, "LOCK")
+// Lock takes the directory for this process, until the file is closed. It goes with the process, however
+// that ends.
+func Lock(dir string) (*os.File, error) {
+	path := filepath.Join(dir, LockName)
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o640)
 	if err != nil {
 		return nil, fmt.Errorf("lock the data directory: %w", err)
@@ -24,7 +25,7 @@ func lockDir(dir string) (*os.File, error) {
 	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		_ = f.Close()
 		if errors.Is(err, unix.EWOULDBLOCK) {
-			return nil, fmt.Errorf("%w (%s); stop it, or choose another --data", ErrInUse, path)
+			return nil, fmt.Errorf("%w (%s)", ErrInUse, path)
 		}
 		return nil, fmt.Errorf("lock %s: %w", path, err)
 	}

@@ -1,0 +1,81 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler"
+)
+
+// Local answers the API's verbs for callers in this process, without NATS: the same verbs, checks,
+// replies and errors. It implements [client.Local]. It bounds nothing but what every request is bounded by;
+// how many are under way is up to the program that it is part of.
+type Local struct {
+	service Service
+	verbs   map[string]*verb
+}
+
+var _ client.Local = (*Local)(nil)
+
+// NewLocal returns the API of an engine. Of the options those matter that are about the content of
+// requests and replies: Version, Rules and Logger.
+func NewLocal(engine Engine, opts Options) (*Local, error) {
+	opts = opts.withDefaults()
+	if err := opts.validate(); err != nil {
+		return nil, err
+	}
+	l := &Local{service: Service{opts: opts, engine: engine}, verbs: make(map[string]*verb, len(verbs))}
+	for i := range verbs {
+		l.verbs[verbs[i].name] = &verbs[i]
+	}
+	return l, nil
+}
+
+// localFrom is the way such a request comes, as the audit log has it.
+const localFrom = "local"
+
+// Ask implements [client.Local].
+func (l *Local) Ask(ctx context.Context, tenant, verb, by string, body []byte) (reply []byte, err error) {
+	if reply, err = l.serve(ctx, tenant, verb, by, body); err != nil {
+		return nil, l.service.told(err)
+	}
+	return reply, nil
+}
+
+func (l *Local) serve(ctx context.Context, tenant, verb, by string, body []byte) (reply []byte, err error) {
+	v := l.verbs[verb]
+	if v == nil {
+		return nil, fmt.Errorf("the verb %q is unknown", verb)
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	asker := job.Actor{By: by, From: localFrom}
+	if err := asker.Validate(); err != nil {
+		return nil, err
+	}
+	if err := job.ValidateTenant(tenant); err != nil {
+		return nil, err
+	}
+	value, err := v.serve(&l.service, scheduler.WithActor(ctx, asker), tenant, body)
+	if err != nil {
+		return nil, err
+	}
+	return l.service.encode(value)
+}
+
+// localReplyBytes bounds a reply where no message does.
+const localReplyBytes = 64 << 20
+
+// replyBytesMax returns how large a reply may be.
+func (s *Service) replyBytesMax() int {
+	if s.nc == nil {
+		return localReplyBytes
+	}
+	return int(s.nc.MaxPayload())
+}

@@ -1,0 +1,21 @@
+// Package datadir opens what a data directory holds: the lock, and a log and a store that are level with
+// one another. The server and the embedded scheduler share it, so that either can open a directory that the
+// other has left.
+//
+//	LOCK     held by the process that has the directory open
+//	wal/     the log
+//	store/   the store, at the state of the log after some commit
+//	NODE     of a node in a cluster: which one of which
+//	JOINING  of a node whose data is being replaced
+//
+// The last two are the server's business.
+package datadir
+
+// The names in a data directory.
+const (
+	LockName    = "LOCK"
+	LogName     = "wal"
+	StoreName   = "store"
+	NodeName    = "NODE"
+	JoiningName = "JOINING"
+)

@@ -1,0 +1,112 @@
+package datadir
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/carillon-io/carillon/snapshot"
+	"github.com/carillon-io/carillon/wal"
+)
+
+// Parts are a log and the store that it is applied to. The directory must be locked. Replay is for one
+// caller before anything is appended; Keep and Checkpoint are for one goroutine beside the one that
+// appends and applies.
+type Parts struct {
+	Log    *wal.Log
+	Store  *snapshot.Store
+	Logger *slog.Logger
+
+	// KeepBehind is how many commits the log keeps that the checkpoint has: for nodes that lag.
+	KeepBehind uint64
+}
+
+// Replay applies to the store what the log has after the store's position, up to and with the commit
+// lsn; nothing if the store is there or beyond. The store's position tells where it was at the last
+// checkpoint; a log that does not continue there is refused, never guessed at. So is an lsn that the log
+// does not have.
+func (p Parts) Replay(lsn uint64) error {
+	began, from := time.Now(), p.Store.Applied()
+	if err := p.Log.CheckApplied(from); err != nil {
+		return fmt.Errorf("the store and the log do not fit together: %w", err)
+	}
+	r, err := p.Log.NewReader(from.LSN + 1)
+	if err != nil {
+		return fmt.Errorf("replay the log: %w", err)
+	}
+	defer func() { _ = r.Close() }()
+	for p.Store.Applied().LSN < lsn {
+		f, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return fmt.Errorf("replay the log up to LSN %d: it ends at %d", lsn, p.Log.Last().LSN)
+		}
+		if err == nil {
+			err = p.Store.Apply(f.Position, f.Payload)
+		}
+		if err != nil {
+			return fmt.Errorf("replay the log: %w", err)
+		}
+	}
+	if n := p.Store.Applied().LSN - from.LSN; n > 0 {
+		p.Logger.Info("replayed the log", "commits", n, "took", time.Since(began).Round(time.Millisecond))
+	}
+	return nil
+}
+
+// logCommitsMax is how many commits make a checkpoint before its time: recovery replays about as many
+// at the most.
+const logCommitsMax = 50_000
+
+// Keep makes checkpoints until ctx ends, and gives the space of the log that they cover back.
+func (p Parts) Keep(ctx context.Context, every time.Duration) error {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	last := time.Now()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		behind := p.Store.Applied().LSN - p.Store.Durable().LSN
+		if time.Since(last) < every && behind < logCommitsMax {
+			continue
+		}
+		last = time.Now()
+		if err := p.Checkpoint(ctx); err != nil && ctx.Err() == nil {
+			return err
+		}
+	}
+}
+
+// Checkpoint makes what is applied durable in the store, and then drops the log before it. The order
+// is what a crash depends on: at any moment the store's durable position and the log overlap.
+func (p Parts) Checkpoint(ctx context.Context) error {
+	durable, err := p.Store.Checkpoint(ctx)
+	if err != nil {
+		return fmt.Errorf("checkpoint: %w", err)
+	}
+	keep := durable.LSN + 1 - min(p.KeepBehind, durable.LSN)
+	if keep <= p.Log.First() {
+		return nil
+	}
+	if err := p.Log.TruncateFront(keep); err != nil {
+		return fmt.Errorf("truncate the log: %w", err)
+	}
+	return nil
+}
+
+// Close leaves a checkpoint and closes both. What is nil was not opened.
+func (p Parts) Close() error {
+	var errs []error
+	if p.Store != nil {
+		errs = append(errs, p.Store.Close())
+	}
+	if p.Log != nil {
+		errs = append(errs, p.Log.Close())
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,75 @@
+package embedded
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"github.com/carillon-io/carillon/datadir"
+	"github.com/carillon-io/carillon/snapshot"
+	"github.com/carillon-io/carillon/wal"
+)
+
+// ErrInUse is returned by [Open] for a directory that a scheduler or a server has open, in this process or
+// another one.
+var ErrInUse = datadir.ErrInUse
+
+// directory is an open data directory.
+type directory struct {
+	datadir.Parts
+	lock *os.File
+}
+
+// openDirectory opens a data directory, made if it is not there, and brings the store level with the log.
+func openDirectory(dir string, logger *slog.Logger, fatal func(error)) (_ *directory, err error) {
+	d := &directory{Parts: datadir.Parts{Logger: logger}}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, d.close())
+		}
+	}()
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		return nil, fmt.Errorf("make the data directory: %w", err)
+	}
+	if d.lock, err = datadir.Lock(dir); err != nil {
+		return nil, err
+	}
+	if err := checkAlone(dir); err != nil {
+		return nil, err
+	}
+	if d.Log, err = wal.Open(wal.Options{Dir: filepath.Join(dir, datadir.LogName), Logger: logger}); err != nil {
+		return nil, fmt.Errorf("open the log: %w", err)
+	}
+	d.Store, err = snapshot.Open(snapshot.Options{Dir: filepath.Join(dir, datadir.StoreName), Logger: logger, OnFatal: fatal})
+	if err != nil {
+		return nil, fmt.Errorf("open the store: %w", err)
+	}
+	return d, d.Replay(d.Log.Last().LSN)
+}
+
+// checkAlone refuses the directory of a node in a cluster: its jobs are the cluster's.
+func checkAlone(dir string) error {
+	for _, name := range []string{datadir.NodeName, datadir.JoiningName} {
+		_, err := os.Lstat(filepath.Join(dir, name))
+		if err == nil {
+			return fmt.Errorf("%s: this data directory is that of a node in a cluster, and an embedded scheduler would fork the cluster's jobs; "+
+				"choose another directory", filepath.Join(dir, name))
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// close leaves a checkpoint and gives the directory up.
+func (d *directory) close() error {
+	err := d.Close()
+	if d.lock != nil {
+		err = errors.Join(err, d.lock.Close())
+	}
+	return err
+}

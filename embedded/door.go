@@ -1,0 +1,38 @@
+package embedded
+
+import (
+	"context"
+	"net/http"
+	"sync"
+
+	"github.com/carillon-io/carillon/api"
+	"github.com/carillon-io/carillon/client"
+)
+
+// door lets requests in while the scheduler is open, so that none meets a store that is closed. It
+// implements client.Local.
+type door struct {
+	mu    sync.RWMutex // held for reading by each request
+	local *api.Local   // nil: not open
+}
+
+// Ask implements client.Local.
+func (d *door) Ask(ctx context.Context, tenant, verb, by string, body []byte) ([]byte, error) {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	if d.local == nil {
+		return nil, &client.Error{
+			Code: client.CodeUnavailable, Status: http.StatusServiceUnavailable, Message: "the scheduler is closed; nothing was done",
+		}
+	}
+	return d.local.Ask(ctx, tenant, verb, by, body)
+}
+
+func (d *door) set(local *api.Local) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.local = local
+}
+
+// shut waits for the requests under way, and lets no more in.
+func (d *door) shut() { d.set(nil) }
