@@ -38,6 +38,7 @@ type Server struct {
 	engine     *scheduler.Engine
 	announcer  *dispatch.Announcer
 	service    *api.Service
+	backups    *backups
 	web        *http.Server
 	listener   net.Listener
 	ready      Ready
@@ -85,9 +86,9 @@ func (s *Server) steps() []func(context.Context) error {
 		return []func(context.Context) error{s.listen, s.openWitness, s.openBus, s.openHealth}
 	}
 	if s.opts.clustered() {
-		return []func(context.Context) error{s.listen, s.openData, s.openBus, s.openDispatch, s.openNode, s.openClusterWeb, s.runNode}
+		return []func(context.Context) error{s.listen, s.openData, s.openBus, s.openBackups, s.openDispatch, s.openNode, s.openClusterWeb, s.runNode}
 	}
-	return []func(context.Context) error{s.listen, s.openData, s.openBus, s.openDispatch, s.openEngine, s.openAPI}
+	return []func(context.Context) error{s.listen, s.openData, s.openBus, s.openBackups, s.openDispatch, s.openEngine, s.openAPI}
 }
 
 // listen takes the HTTP address first: a port in use is the likeliest fault and the cheapest to find.
@@ -164,6 +165,9 @@ func (s *Server) openAPI(ctx context.Context) (err error) {
 	s.ready = Ready{
 		NATS: s.bus.url, HTTP: "http://" + s.listener.Addr().String(),
 		Role: st.Role, Epoch: st.Epoch, Jobs: st.Jobs,
+	}
+	if err := errors.Join(s.backups.listen(), s.backups.conn.FlushTimeout(dialTimeMax)); err != nil {
+		return err
 	}
 	return s.bus.flush(ctx)
 }
@@ -251,6 +255,9 @@ func (s *Server) close(ctx context.Context) error {
 	var errs []error
 	if s.service != nil {
 		errs = append(errs, s.service.Close(ctx))
+	}
+	if s.backups != nil {
+		s.backups.close()
 	}
 	if s.web != nil {
 		errs = append(errs, s.web.Shutdown(ctx))

@@ -70,6 +70,9 @@ func (d *data) claim(o Options) (err error) {
 	if d.lock, err = lockDir(o.Dir); err != nil {
 		return err
 	}
+	if err := checkNotRestoring(o.Dir); err != nil {
+		return err
+	}
 	d.identity, err = openIdentity(o.Dir, o)
 	return err
 }

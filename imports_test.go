@@ -25,6 +25,7 @@ var house = map[string][]string{
 	"scheduler":   {module + "/job", module + "/wheel", module + "/fair", "golang.org/x/sys"},
 	"wal":         {module + "/job", "github.com/tidwall/wal", "golang.org/x/sys"},
 	"snapshot":    {module + "/job", "github.com/cockroachdb/pebble/v2"},
+	"backup":      {module + "/job"},
 	"dispatch":    {module + "/job", module + "/fair", "github.com/nats-io/nats.go"},
 	// The data directory, which the server and the embedded scheduler share.
 	"datadir": {module + "/wal", module + "/snapshot", "golang.org/x/sys"},
@@ -40,7 +41,7 @@ var house = map[string][]string{
 		"github.com/nats-io/nats.go", "github.com/go-json-experiment/json", "github.com/prometheus/client_golang",
 	},
 	".":            {module, "github.com/nats-io/nats.go", "github.com/nats-io/nats-server/v2", "golang.org/x/sys"},
-	"cmd/carillon": {module, module + "/bench", "github.com/nats-io/nats.go", "github.com/alecthomas/kong", "github.com/go-json-experiment/json"},
+	"cmd/carillon": {module, module + "/bench", "github.com/nats-io/nats.go", "github.com/alecthomas/kong", "github.com/go-json-experiment/json", "go.yaml.in/yaml/v3"},
 	"bench":        {module + "/client", module + "/bench/plot", "github.com/nats-io/nats.go", "github.com/alecthomas/kong", "golang.org/x/sys"},
 	"bench/plot":   {},
 	// The crash checks share no code with the product: they may not even import the client.

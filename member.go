@@ -54,8 +54,6 @@ func (m *member) start() error {
 	return m.Follow()
 }
 
-func (m *member) outgoing() string { return filepath.Join(m.data.dir, "outgoing") }
-
 // keep makes checkpoints until stopKeeping.
 func (m *member) keep() {
 	ctx, stop := context.WithCancel(context.Background())
@@ -207,6 +205,7 @@ func (m *member) Serve(ctx context.Context, ready func()) error {
 		stop()
 		return errors.Join(err, <-ended)
 	}
+	defer m.server.backups.lead()()
 	ready()
 	select {
 	case err := <-ended:

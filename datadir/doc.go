@@ -7,8 +7,9 @@
 //	store/   the store, at the state of the log after some commit
 //	NODE     of a node in a cluster: which one of which
 //	JOINING  of a node whose data is being replaced
+//	RESTORING  of a directory that a backup is being restored into
 //
-// The last two are the server's business.
+// The last three are the server's business.
 package datadir
 
 // The names in a data directory.
@@ -18,4 +19,6 @@ const (
 	StoreName   = "store"
 	NodeName    = "NODE"
 	JoiningName = "JOINING"
+
+	RestoringName = "RESTORING"
 )

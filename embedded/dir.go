@@ -50,13 +50,17 @@ func openDirectory(dir string, logger *slog.Logger, fatal func(error)) (_ *direc
 	return d, d.Replay(d.Log.Last().LSN)
 }
 
-// checkAlone refuses the directory of a node in a cluster: its jobs are the cluster's.
+// checkAlone refuses the directory of a node in a cluster, whose jobs are the cluster's, and one that is not
+// restored to its end.
 func checkAlone(dir string) error {
-	for _, name := range []string{datadir.NodeName, datadir.JoiningName} {
+	const ofCluster = "this data directory is that of a node in a cluster, and an embedded scheduler would fork the cluster's jobs; choose another directory"
+	for name, why := range map[string]string{
+		datadir.NodeName: ofCluster, datadir.JoiningName: ofCluster,
+		datadir.RestoringName: "the restore of this data directory was interrupted; run `carillon restore` on it again",
+	} {
 		_, err := os.Lstat(filepath.Join(dir, name))
 		if err == nil {
-			return fmt.Errorf("%s: this data directory is that of a node in a cluster, and an embedded scheduler would fork the cluster's jobs; "+
-				"choose another directory", filepath.Join(dir, name))
+			return fmt.Errorf("%s: %s", filepath.Join(dir, name), why)
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
 			return err

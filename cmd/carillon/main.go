@@ -30,6 +30,10 @@ type cli struct {
 	Audit    auditCmd    `cmd:"" help:"Tell who changed what."`
 	Import   importCmd   `cmd:"" help:"Register jobs in bulk from JSON lines, or from crontabs."`
 	Export   exportCmd   `cmd:"" help:"Write jobs as JSON lines that import takes, or their runs."`
+	Apply    applyCmd    `cmd:"" help:"Make the jobs those of a file: create, update, and with --prune delete."`
+	Diff     diffCmd     `cmd:"" help:"Show what apply would change; exit status 1 if it would."`
+	Backup   backupCmd   `cmd:"" help:"Back up a server that runs, into one file."`
+	Restore  restoreCmd  `cmd:"" help:"Make a data directory of a backup."`
 	Status   statusCmd   `cmd:"" help:"Tell how the server is doing."`
 	Handover handoverCmd `cmd:"" help:"Let another node of the cluster lead."`
 	Wal      walCmd      `cmd:"" name:"wal" help:"Check and read a log offline."`

@@ -1,0 +1,129 @@
+package backup
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash"
+	"hash/crc32"
+	"io"
+)
+
+// Writer writes a backup: the header, then File and the file's content for each file, then Close. After an
+// error, which every further call returns, what was written is no backup. Not for concurrent use.
+type Writer struct {
+	w        io.Writer
+	digest   hash.Hash
+	err      error
+	buf      []byte // a record
+	piece    []byte // not written yet, at most PieceBytes
+	files    int    // to come
+	bytes    int64  // to come
+	fileLeft int64  // of the file that is being written
+}
+
+// NewWriter writes the header of a backup to w. Header.Files and Header.Bytes must be those of the files
+// that follow.
+func NewWriter(w io.Writer, h Header) (*Writer, error) {
+	if h.Files < 0 || h.Files > FilesMax || h.Bytes < 0 || len(h.Product) > productMax {
+		return nil, fmt.Errorf("backup: %d files of %d bytes, made by %q: want at most %d files, and at most %d bytes of version",
+			h.Files, h.Bytes, h.Product, FilesMax, productMax)
+	}
+	b := &Writer{w: w, digest: sha256.New(), piece: make([]byte, 0, PieceBytes), files: h.Files, bytes: h.Bytes}
+	b.buf = appendHeader(b.buf, &h)
+	return b, b.flushRecord()
+}
+
+func appendHeader(b []byte, h *Header) []byte {
+	le := binary.LittleEndian
+	b = append(append(b, magic...), version, 0, 0, 0)
+	b = le.AppendUint64(b, h.Position.LSN)
+	b = le.AppendUint64(b, h.Position.Epoch)
+	b = append(append(b, h.Position.Hash[:]...), h.ClusterID[:]...)
+	b = le.AppendUint32(b, h.Shard)
+	b = le.AppendUint32(b, uint32(h.Files))
+	b = le.AppendUint64(b, uint64(h.Bytes))
+	b = le.AppendUint64(b, uint64(h.CreatedAt.UnixMilli()))
+	b = le.AppendUint16(b, uint16(len(h.Product)))
+	return append(b, h.Product...)
+}
+
+// File begins a file. The one before it must be complete.
+func (b *Writer) File(f File) error {
+	if b.err != nil {
+		return b.err
+	}
+	err := checkFile(f)
+	switch {
+	case err != nil:
+	case b.fileLeft > 0:
+		err = fmt.Errorf("%d bytes of the file before %q are missing", b.fileLeft, f.Name)
+	case b.files == 0 || f.Size > b.bytes:
+		err = fmt.Errorf("the file %q is not one of those that the header counts", f.Name)
+	}
+	if err != nil {
+		return b.fail(err)
+	}
+	b.files, b.bytes, b.fileLeft = b.files-1, b.bytes-f.Size, f.Size
+	b.buf = append(b.buf[:0], typeFile)
+	b.buf = binary.LittleEndian.AppendUint16(b.buf, uint16(len(f.Name)))
+	b.buf = binary.LittleEndian.AppendUint64(b.buf, uint64(f.Size))
+	b.buf = append(b.buf, f.Name...)
+	return b.flushRecord()
+}
+
+// Write adds to the content of the file that File began.
+func (b *Writer) Write(p []byte) (n int, err error) {
+	if b.err == nil && int64(len(p)) > b.fileLeft {
+		_ = b.fail(fmt.Errorf("%d bytes more than the file has", int64(len(p))-b.fileLeft))
+	}
+	for b.err == nil && n < len(p) {
+		k := min(len(p)-n, PieceBytes-len(b.piece))
+		b.piece = append(b.piece, p[n:n+k]...)
+		n += k
+		if b.fileLeft -= int64(k); b.fileLeft == 0 || len(b.piece) == PieceBytes {
+			b.flushPiece()
+		}
+	}
+	return n, b.err
+}
+
+func (b *Writer) flushPiece() {
+	b.buf = append(b.buf[:0], typePiece)
+	b.buf = binary.LittleEndian.AppendUint32(b.buf, uint32(len(b.piece)))
+	b.buf = append(b.buf, b.piece...)
+	b.piece = b.piece[:0]
+	_ = b.flushRecord()
+}
+
+// Close writes the end, without which a backup is none. It does not close the writer below.
+func (b *Writer) Close() error {
+	if b.err == nil && (b.files > 0 || b.bytes > 0 || b.fileLeft > 0) {
+		_ = b.fail(fmt.Errorf("%d files and %d bytes are missing", b.files, b.bytes+b.fileLeft))
+	}
+	if b.err != nil {
+		return b.err
+	}
+	b.buf = b.digest.Sum(append(b.buf[:0], typeEnd))
+	if err := b.flushRecord(); err != nil {
+		return err
+	}
+	_ = b.fail(errors.New("it is closed"))
+	return nil
+}
+
+// flushRecord writes the record in buf with its checksum.
+func (b *Writer) flushRecord() error {
+	b.buf = binary.LittleEndian.AppendUint32(b.buf, crc32.Checksum(b.buf, castagnoli))
+	b.digest.Write(b.buf)
+	if _, err := b.w.Write(b.buf); err != nil {
+		return b.fail(err)
+	}
+	return nil
+}
+
+func (b *Writer) fail(err error) error {
+	b.err = fmt.Errorf("write the backup: %w", err)
+	return b.err
+}

@@ -1,0 +1,251 @@
+package carillon
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-io/carillon/backup"
+	"github.com/carillon-io/carillon/client"
+)
+
+// The bounds of the backups that a node sends.
+const (
+	backupsMost      = 2
+	backupIdle       = time.Minute // without a piece being asked for
+	backupTime       = time.Minute // to make the copy
+	backupFilesMost  = 1 << 14     // so that their list fits a message
+	backupMsgReserve = 4 << 10     // of a message, for its headers
+)
+
+// outgoingName is the directory in the data directory where copies of the store wait to be sent.
+const outgoingName = "outgoing"
+
+// backups sends copies of the store to whoever backs it up. It takes requests while it listens, which is
+// while the node leads; a copy that was made is sent to its end all the same, because it does not change.
+// Safe for concurrent use.
+type backups struct {
+	server *Server
+	conn   *nats.Conn // its own: pieces are large, and must not be in the way of requests
+	shard  uint32
+
+	mu       sync.Mutex
+	opening  *nats.Subscription
+	sessions map[string]*backupSession
+	making   int // copies that are being made
+	closed   bool
+	work     sync.WaitGroup
+	stop     context.Context // ended by close, with the copies that are being made
+	cancel   context.CancelFunc
+}
+
+// openBackups connects. It does not listen yet.
+func (s *Server) openBackups(context.Context) error {
+	conn, err := s.bus.connect("carillon backups")
+	if err != nil {
+		return err
+	}
+	s.backups = &backups{server: s, conn: conn, sessions: make(map[string]*backupSession)}
+	s.backups.stop, s.backups.cancel = context.WithCancel(context.Background())
+	if err := os.RemoveAll(filepath.Join(s.data.dir, outgoingName)); err != nil {
+		return fmt.Errorf("remove what was being sent: %w", err)
+	}
+	return nil
+}
+
+// listen begins to take requests; silence ends it.
+func (b *backups) listen() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.opening != nil || b.closed {
+		return nil
+	}
+	subject := client.BackupSubject(b.server.opts.Prefix, b.shard, "open")
+	sub, err := b.conn.Subscribe(subject, b.answerOpen)
+	if err != nil {
+		return fmt.Errorf("subscribe to %s: %w", subject, err)
+	}
+	b.opening = sub
+	return nil
+}
+
+// lead listens, and returns what ends it. That nobody can take a backup is no reason not to lead.
+func (b *backups) lead() (end func()) {
+	if err := b.listen(); err != nil {
+		b.server.opts.Logger.Warn("nobody can take a backup from this node", slog.Any("error", err))
+	}
+	return b.silence
+}
+
+func (b *backups) silence() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.opening != nil {
+		_ = b.opening.Unsubscribe()
+		b.opening = nil
+	}
+}
+
+// close ends all that is being sent.
+func (b *backups) close() {
+	b.silence()
+	b.cancel()
+	b.mu.Lock()
+	b.closed = true
+	var names []string
+	for name := range b.sessions {
+		names = append(names, name)
+	}
+	b.mu.Unlock()
+	for _, name := range names {
+		b.drop(name)
+	}
+	b.work.Wait()
+}
+
+// errManyBackups says that a node sends as many backups as it may.
+var errManyBackups = fmt.Errorf("%d backups are on their way already, which is as many as there may be at a time; ask again later", backupsMost)
+
+// answerOpen makes a copy and offers it, beside whatever else is asked for.
+func (b *backups) answerOpen(m *nats.Msg) {
+	if err := b.begin(); err != nil {
+		b.refuse(m, err)
+		return
+	}
+	go func() {
+		defer b.work.Done()
+		session, err := b.make(m.Data)
+		if err = b.made(session, err); err != nil {
+			b.refuse(m, err)
+			return
+		}
+		b.server.opts.Logger.Info("sending a backup", slog.Uint64("lsn", session.LSN), slog.Int("files", len(session.Files)))
+		b.respond(m, session.BackupOffer)
+	}()
+}
+
+// begin takes one of the places for copies, which made gives to the session, or back.
+func (b *backups) begin() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return errors.New("the server is stopping")
+	}
+	if b.making+len(b.sessions) >= backupsMost {
+		return errManyBackups
+	}
+	b.making++
+	b.work.Add(1)
+	return nil
+}
+
+// make copies the store.
+func (b *backups) make(body []byte) (*backupSession, error) {
+	var request client.BackupRequest
+	if err := json.Unmarshal(body, &request); err != nil || request.Version != client.BackupVersion {
+		return nil, fmt.Errorf(`want {"version":%d}; this server knows no other way to send a backup`, client.BackupVersion)
+	}
+	ctx, cancel := context.WithTimeout(b.stop, backupTime)
+	defer cancel()
+	name := "backup-" + rand.Text()
+	dir, at, err := b.server.exportStore(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	s := &backupSession{dir: dir, BackupOffer: client.BackupOffer{
+		Version: client.BackupVersion, Session: name, LSN: at.LSN, Epoch: at.Epoch, Hash: hex.EncodeToString(at.Hash[:]),
+		ClusterID: b.server.data.identity.ClusterID, Node: b.server.data.identity.Node, Shard: b.shard,
+		CreatedAt: client.At(time.Now()), Product: b.server.opts.Version,
+	}}
+	s.Files, err = listCopy(dir)
+	return s, err
+}
+
+// made keeps a session, and begins to answer for it.
+func (b *backups) made(s *backupSession, err error) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.making--
+	if err == nil && b.closed {
+		err = errors.New("the server is stopping")
+	}
+	for what, answer := range map[string]nats.MsgHandler{
+		"piece.": func(m *nats.Msg) { b.answerPiece(s, m) },
+		"close.": func(*nats.Msg) { b.drop(s.Session) },
+	} {
+		if err != nil {
+			break
+		}
+		var sub *nats.Subscription
+		if sub, err = b.conn.Subscribe(client.BackupSubject(b.server.opts.Prefix, b.shard, what+s.Session), answer); err == nil {
+			s.subs = append(s.subs, sub)
+		}
+	}
+	if err != nil {
+		s.end()
+		return err
+	}
+	b.sessions[s.Session] = s
+	s.timer = time.AfterFunc(backupIdle, func() { b.drop(s.Session) })
+	return nil
+}
+
+// drop ends a session. It does nothing if there is none of that name.
+func (b *backups) drop(name string) {
+	b.mu.Lock()
+	s := b.sessions[name]
+	delete(b.sessions, name)
+	b.mu.Unlock()
+	if s != nil {
+		s.timer.Stop()
+		s.end()
+	}
+}
+
+// keep lets a session live on, unless it has ended.
+func (b *backups) keep(s *backupSession) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.sessions[s.Session] == s {
+		s.timer.Reset(backupIdle)
+	}
+}
+
+// answerPiece sends one piece of a file.
+func (b *backups) answerPiece(s *backupSession, m *nats.Msg) {
+	b.keep(s)
+	reply := nats.NewMsg(m.Reply)
+	piece, err := s.read(m.Data, min(backup.PieceBytes, b.conn.MaxPayload()-backupMsgReserve))
+	if err != nil {
+		reply.Header.Set(client.BackupErrorHeader, err.Error())
+	} else {
+		reply.Header.Set(client.BackupSumHeader, client.BackupSum(piece))
+		reply.Data = piece
+	}
+	_ = m.RespondMsg(reply) // whoever asked asks again
+}
+
+func (b *backups) refuse(m *nats.Msg, err error) {
+	b.server.opts.Logger.Warn("no backup was made", slog.Any("error", err))
+	b.respond(m, client.BackupOffer{Version: client.BackupVersion, Error: err.Error()})
+}
+
+func (b *backups) respond(m *nats.Msg, o client.BackupOffer) {
+	body, err := json.Marshal(o)
+	if err == nil && m.Reply != "" {
+		err = m.Respond(body)
+	}
+	if err != nil {
+		b.server.opts.Logger.Warn("the answer to a backup was not sent", slog.Any("error", err))
+	}
+}

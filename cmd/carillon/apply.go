@@ -1,0 +1,188 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/job"
+)
+
+// setLabel is the label by which apply knows the jobs of a set.
+const setLabel = "carillon-apply"
+
+// applyFlags say which jobs are wanted.
+type applyFlags struct {
+	File  string `short:"f" required:"" help:"YAML or JSON with the wanted jobs; - is standard input." placeholder:"FILE"`
+	Set   string `help:"Name of the set that the file is; the file's name without its ending if left out." placeholder:"NAME"`
+	Prune bool   `help:"Delete the jobs of the set that are not in the file."`
+	remoteFlags
+	outputFlag
+}
+
+// applyCmd makes the jobs those of a file.
+type applyCmd struct {
+	applyFlags
+	DryRun bool `help:"Change nothing, and show each change as a diff."`
+}
+
+// Help is what `carillon apply --help` says besides the flags.
+func (*applyCmd) Help() string {
+	return `The file is a list of jobs, an object with a list under "jobs", or several YAML documents of one job each. A job that is as the file says is not touched. What a job leaves out is at its default, but for "paused": without it, a job that is paused stays so.
+
+Each job gets the label ` + setLabel + `=SET. --prune deletes only jobs that have it and are not in the file. All jobs are checked before any is put; nothing is deleted unless all were put.
+
+Examples:
+
+  carillon apply -f jobs.yaml
+  carillon apply -f jobs.yaml --prune --dry-run
+  carillon diff -f jobs.yaml --prune
+  generate-jobs | carillon apply -f - --set billing --prune`
+}
+
+// Run implements the command.
+func (c *applyCmd) Run(ctx context.Context, con *console) error {
+	_, err := c.apply(ctx, con, c.DryRun)
+	return err
+}
+
+// diffCmd shows what apply would change.
+type diffCmd struct {
+	applyFlags
+}
+
+// Help is what `carillon diff --help` says besides the flags.
+func (*diffCmd) Help() string {
+	return `The same as apply --dry-run, but that the exit status is 1 if apply would change anything.
+
+Examples:
+
+  carillon diff -f jobs.yaml
+  carillon diff -f jobs.yaml --prune`
+}
+
+// Run implements the command.
+func (c *diffCmd) Run(ctx context.Context, con *console) error {
+	changes, err := c.apply(ctx, con, true)
+	if err == nil && changes > 0 {
+		return &exitError{exitFailed}
+	}
+	return err
+}
+
+// apply compares, and makes the changes unless it is a dry run. It returns how many there are.
+func (f *applyFlags) apply(ctx context.Context, con *console, dry bool) (changes int, err error) {
+	set, err := f.setName()
+	if err != nil {
+		return 0, err
+	}
+	text, err := con.readInput(f.File, jobFileBytesMax)
+	if err != nil {
+		return 0, err
+	}
+	wanted, err := readWanted(showFile(f.File), text, set)
+	if wrong := (refusals)(nil); errors.As(err, &wrong) {
+		for _, one := range wrong {
+			con.notef("%s\n", oneLine(one.Error()))
+		}
+		con.notef("nothing was changed\n")
+		return 0, errReported
+	}
+	if err != nil {
+		return 0, err
+	}
+	r, err := f.connect(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer r.close()
+	steps, err := planApply(ctx, r, wanted, set, f.Prune)
+	if err != nil {
+		return 0, err
+	}
+	report := &applyReport{con: con, asJSON: f.isJSON(), dry: dry}
+	for i := range steps {
+		if err = steps[i].carryOut(ctx, r, dry); err != nil {
+			err = fmt.Errorf("%s: %w", steps[i].name, err)
+			break
+		}
+		report.tell(&steps[i])
+	}
+	return report.changes(), report.close(err)
+}
+
+// setName returns the name of the set, which is the value of a label.
+func (f *applyFlags) setName() (string, error) {
+	name := f.Set
+	if name == "" && f.File == "-" {
+		return "", usagef("standard input has no name: give the set one with --set")
+	}
+	if name == "" {
+		name = filepath.Base(f.File)
+		name = strings.TrimSuffix(name, filepath.Ext(name))
+	}
+	if err := checkLabel(setLabel, name); err != nil {
+		return "", usagef("--set: %q is no name of a set: %v", clip(name), err)
+	}
+	return name, nil
+}
+
+// checkLabel checks a label as servers do.
+func checkLabel(key, value string) error {
+	d := job.Defaults()
+	d.Tenant, d.Name = "default", "x"
+	d.Target = job.Target{Kind: job.TargetNATS, Subject: "x"}
+	d.Schedule = "@daily"
+	d.Labels = []job.Pair{{Key: key, Value: value}}
+	return d.Validate(job.Rules{})
+}
+
+// applyAction is what is done with a job.
+type applyAction string
+
+const (
+	actionCreate applyAction = "created"
+	actionUpdate applyAction = "updated"
+	actionKeep   applyAction = "unchanged"
+	actionDelete applyAction = "deleted"
+)
+
+// wouldBe is what a dry run says.
+var wouldBe = map[applyAction]string{
+	actionCreate: "would be created", actionUpdate: "would be updated",
+	actionKeep: "unchanged", actionDelete: "would be deleted",
+}
+
+// applyStep is one job and what is done with it.
+type applyStep struct {
+	name    string
+	action  applyAction
+	wanted  client.Job // unless it is deleted
+	version uint32     // that the job was at when it was compared; 0: there was none
+	diff    string     // of an update
+}
+
+// errChanged says that a job is not any more what it was compared with.
+var errChanged = errors.New("somebody else has changed it just now; run the command again")
+
+// carryOut does the step, unless the run is dry. A job that was changed since it was compared is left.
+func (s *applyStep) carryOut(ctx context.Context, r *remote, dry bool) (err error) {
+	switch {
+	case dry || s.action == actionKeep:
+		return nil
+	case s.action == actionDelete:
+		_, err = r.Delete(ctx, s.name)
+		if client.IsNotFound(err) {
+			err = nil
+		}
+	default:
+		_, _, err = r.PutIfVersion(ctx, s.wanted, s.version)
+	}
+	if client.IsConflict(err) {
+		err = errors.Join(errChanged, err)
+	}
+	return err
+}

@@ -1,0 +1,199 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"go.yaml.in/yaml/v3"
+)
+
+// The bounds of one job of a file: aliases can make a small text a large one.
+const (
+	nodeDepthMax = 100
+	nodeBytesMax = lineBytesMax
+)
+
+// readNodes reads a text as the documents that it consists of: JSON values if it is JSON, else YAML. JSON
+// is mostly YAML too, but not all of it, and not in all details.
+func readNodes(text []byte) ([]*yaml.Node, error) {
+	if nodes, err := readJSONNodes(text); err == nil {
+		return nodes, nil
+	}
+	var nodes []*yaml.Node
+	for dec := yaml.NewDecoder(bytes.NewReader(text)); ; {
+		var doc yaml.Node
+		err := dec.Decode(&doc)
+		if errors.Is(err, io.EOF) {
+			return nodes, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("is neither JSON nor YAML: %w (in YAML, a schedule such as '@daily' or '* * * * *' has to be in quotes)", err)
+		}
+		if len(doc.Content) == 0 || doc.Content[0].ShortTag() == "!!null" {
+			continue // nothing between two lines of ---
+		}
+		nodes = append(nodes, follow(doc.Content[0]))
+	}
+}
+
+// follow returns what an alias stands for, or the node itself.
+func follow(node *yaml.Node) *yaml.Node {
+	for range nodeDepthMax {
+		if node.Kind != yaml.AliasNode {
+			break
+		}
+		node = node.Alias
+	}
+	return node
+}
+
+// readJSONNodes reads JSON values as YAML has them.
+func readJSONNodes(text []byte) (nodes []*yaml.Node, err error) {
+	r := &jsonNodes{text: text, dec: jsontext.NewDecoder(bytes.NewReader(text)), line: 1}
+	for {
+		node, err := r.read()
+		if errors.Is(err, io.EOF) {
+			return nodes, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		nodes = append(nodes, node)
+	}
+}
+
+// jsonNodes reads JSON and counts the lines.
+type jsonNodes struct {
+	text   []byte
+	dec    *jsontext.Decoder
+	offset int64 // up to where lines were counted
+	line   int
+}
+
+func (r *jsonNodes) read() (*yaml.Node, error) {
+	token, err := r.dec.ReadToken()
+	if err != nil {
+		return nil, err
+	}
+	end := r.dec.InputOffset()
+	r.line += bytes.Count(r.text[r.offset:end], []byte{'\n'})
+	r.offset = end
+	node := &yaml.Node{Kind: yaml.ScalarNode, Line: r.line, Value: token.String()}
+	switch token.Kind() {
+	case '{', '[':
+		node.Kind, node.Value = yaml.MappingNode, ""
+		if token.Kind() == '[' {
+			node.Kind = yaml.SequenceNode
+		}
+		for k := r.dec.PeekKind(); k != '}' && k != ']'; k = r.dec.PeekKind() {
+			child, err := r.read()
+			if err != nil {
+				return nil, err
+			}
+			node.Content = append(node.Content, child)
+		}
+		_, err = r.dec.ReadToken()
+	case '"':
+		node.Tag = "!!str"
+	case '0':
+		node.Tag = "!!float"
+	case 'n':
+		node.Tag = "!!null"
+	default:
+		node.Tag = "!!bool"
+	}
+	return node, err
+}
+
+// appendNode writes a node as JSON. Keys that are there twice, merges and what JSON cannot say are errors.
+func appendNode(b []byte, node *yaml.Node, depth int) ([]byte, error) {
+	node = follow(node)
+	if depth > nodeDepthMax || len(b) > nodeBytesMax {
+		return nil, &nodeError{node.Line, fmt.Sprintf("the job is deeper than %d levels, or has more than %d bytes", nodeDepthMax, nodeBytesMax)}
+	}
+	switch node.Kind {
+	case yaml.MappingNode:
+		return appendMapping(b, node, depth)
+	case yaml.SequenceNode:
+		b = append(b, '[')
+		for i, item := range node.Content {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			var err error
+			if b, err = appendNode(b, item, depth+1); err != nil {
+				return nil, err
+			}
+		}
+		return append(b, ']'), nil
+	}
+	return appendScalar(b, node)
+}
+
+func appendMapping(b []byte, node *yaml.Node, depth int) (_ []byte, err error) {
+	b = append(b, '{')
+	seen := make(map[string]bool, len(node.Content)/2)
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		key := follow(node.Content[i])
+		switch {
+		case key.Kind != yaml.ScalarNode:
+			return nil, &nodeError{key.Line, "a key must be a text"}
+		case key.ShortTag() == "!!merge":
+			return nil, &nodeError{key.Line, "merging (<<) is not taken; write the keys out"}
+		case seen[key.Value]:
+			return nil, &nodeError{key.Line, fmt.Sprintf("%s: the key is there twice", clip(key.Value))}
+		}
+		seen[key.Value] = true
+		if i > 0 {
+			b = append(b, ',')
+		}
+		if b, err = jsontext.AppendQuote(b, key.Value); err != nil {
+			return nil, &nodeError{key.Line, "the key is not UTF-8"}
+		}
+		if b, err = appendNode(append(b, ':'), node.Content[i+1], depth+1); err != nil {
+			return nil, err
+		}
+	}
+	return append(b, '}'), nil
+}
+
+func appendScalar(b []byte, node *yaml.Node) ([]byte, error) {
+	var err error
+	switch node.ShortTag() {
+	case "!!null":
+		return append(b, "null"...), nil
+	case "!!bool":
+		return append(b, strings.ToLower(node.Value)...), nil
+	case "!!int", "!!float":
+		b, err = appendYAMLNumber(b, node)
+	case "!!str", "!!timestamp":
+		b, err = jsontext.AppendQuote(b, node.Value)
+	default:
+		err = fmt.Errorf("%s: a value of this kind cannot stand in a job", clip(node.Tag))
+	}
+	if err != nil {
+		return nil, &nodeError{node.Line, err.Error()}
+	}
+	return b, nil
+}
+
+// appendYAMLNumber writes a number with the digits that it has, if JSON knows its form.
+func appendYAMLNumber(b []byte, node *yaml.Node) ([]byte, error) {
+	if v := jsontext.Value(node.Value); v.IsValid() && v.Kind() == '0' {
+		return append(b, node.Value...), nil
+	}
+	var n int64
+	if node.Decode(&n) == nil && node.ShortTag() == "!!int" {
+		return strconv.AppendInt(b, n, 10), nil
+	}
+	var f float64
+	if err := node.Decode(&f); err != nil || f-f != 0 {
+		return nil, fmt.Errorf("%s is no number that JSON knows; put it in quotes if it is a text", clip(node.Value))
+	}
+	return strconv.AppendFloat(b, f, 'g', -1, 64), nil
+}

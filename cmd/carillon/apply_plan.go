@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/job"
+)
+
+// planApply compares the wanted jobs with those of the server, and returns a step for each: the wanted
+// ones in their order, then those to be deleted.
+func planApply(ctx context.Context, r *remote, wanted []wantedJob, set string, prune bool) ([]applyStep, error) {
+	have := make(map[string]client.JobInfo)
+	for j, err := range r.Jobs(ctx, client.ListRequest{Labels: map[string]string{setLabel: set}, Limit: 1000}) {
+		if err != nil {
+			return nil, fmt.Errorf("list the jobs of the set %s: %w", set, err)
+		}
+		have[j.Name] = j
+	}
+	var steps []applyStep
+	for i := range wanted {
+		w := &wanted[i]
+		current, ok := have[w.job.Name]
+		delete(have, w.job.Name)
+		if !ok || current.PayloadOmitted {
+			var err error
+			if current, err = r.Get(ctx, w.job.Name); err != nil && !client.IsNotFound(err) {
+				return nil, fmt.Errorf("%s: %w", w.job.Name, err)
+			}
+		}
+		step, err := planJob(w, &current)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", w.job.Name, err)
+		}
+		steps = append(steps, step)
+	}
+	if prune {
+		for _, name := range slices.Sorted(maps.Keys(have)) {
+			steps = append(steps, applyStep{name: name, action: actionDelete})
+		}
+	}
+	return steps, nil
+}
+
+// planJob decides what is to be done about one job. A current one without a name is none.
+func planJob(w *wantedJob, current *client.JobInfo) (applyStep, error) {
+	s := applyStep{name: w.job.Name, action: actionCreate, wanted: w.job, version: current.Version}
+	if current.Name == "" {
+		return s, nil
+	}
+	if !w.saysPaused {
+		s.wanted.Paused = current.Paused
+	}
+	before, err := fullJob(&current.Job)
+	if err != nil {
+		return s, fmt.Errorf("the server's definition: %w", err)
+	}
+	after, err := fullJob(&s.wanted)
+	if err != nil {
+		return s, err
+	}
+	if reflect.DeepEqual(before, after) && !current.PayloadOmitted {
+		s.action = actionKeep
+		return s, nil
+	}
+	s.action = actionUpdate
+	s.diff, err = diffJobs(&before, &after)
+	return s, err
+}
+
+// fullJob returns a job with every default filled in, in the one form that equal jobs share.
+func fullJob(j *client.Job) (client.Job, error) {
+	d, err := definitionOf(j)
+	if err != nil {
+		return client.Job{}, err
+	}
+	full := client.Job{
+		Name: d.Name, Exclude: d.Exclude, Timezone: d.Timezone, MaxRuns: d.MaxRuns, Jitter: client.Duration(d.Jitter),
+		StartsAt: j.StartsAt, EndsAt: j.EndsAt, Target: j.Target, PayloadBase64: j.PayloadBase64,
+		Headers: j.Headers, Completion: d.Completion.String(), AttemptTimeout: client.Duration(d.AttemptTimeout),
+		Retry: client.Retry{
+			MaxAttempts: d.Retry.MaxAttempts, InitialInterval: client.Duration(d.Retry.InitialInterval), Multiplier: d.Retry.Multiplier,
+			MaxInterval: client.Duration(d.Retry.MaxInterval), MaxAge: client.Duration(d.Retry.MaxAge), Jitter: &d.Retry.Jitter, ClientErrors: d.Retry.ClientErrors,
+		},
+		PauseOnFailure: d.PauseOnFailure, OverlapPolicy: d.Overlap.String(), MaxConcurrent: d.MaxConcurrent,
+		MissedRunPolicy: d.Missed.String(), CatchupWindow: (*client.Duration)(&d.CatchupWindow), MaxCatchupRuns: &d.MaxCatchupRuns,
+		Paused: d.Paused, Labels: j.Labels, Description: d.Description,
+	}
+	if d.Target.Kind == job.TargetHTTP {
+		full.Target.Method = d.Target.Method
+	}
+	if full.Schedule, full.Schedules = d.Schedule, d.Schedules; len(d.Schedules) == 1 {
+		full.Schedule, full.Schedules = d.Schedules[0], nil
+	}
+	full.Payload, err = samePayload(j.Payload)
+	return withoutEmpty(full), err
+}
+
+// samePayload writes JSON as every equal payload is written. Order of members and digits of numbers count.
+func samePayload(payload []byte) ([]byte, error) {
+	if len(payload) == 0 {
+		return nil, nil
+	}
+	return jsontext.AppendFormat(nil, payload)
+}
+
+// withoutEmpty makes what is empty nil.
+func withoutEmpty(j client.Job) client.Job {
+	if len(j.Headers) == 0 {
+		j.Headers = nil
+	}
+	if len(j.Labels) == 0 {
+		j.Labels = nil
+	}
+	if len(j.PayloadBase64) == 0 {
+		j.PayloadBase64 = nil
+	}
+	if len(j.Exclude) == 0 {
+		j.Exclude = nil
+	}
+	if len(j.Schedules) == 0 {
+		j.Schedules = nil
+	}
+	return j
+}
+
+// diffJobs returns the difference of two jobs, line by line of their JSON.
+func diffJobs(before, after *client.Job) (string, error) {
+	var texts [2][]string
+	for i, j := range []*client.Job{before, after} {
+		b, err := json.Marshal(j, jsonOptions, ownerOptions, jsontext.WithIndent("  "))
+		if err != nil {
+			return "", err
+		}
+		texts[i] = strings.Split(string(b), "\n")
+	}
+	return unifiedDiff("server/"+before.Name, "file/"+after.Name, texts[0], texts[1]), nil
+}

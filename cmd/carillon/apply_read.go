@@ -1,0 +1,195 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/carillon-io/carillon/client"
+)
+
+// wantedJob is a job as a file wants it.
+type wantedJob struct {
+	job        client.Job
+	saysPaused bool // whether it is paused is said
+}
+
+// refusals are what is wrong with a file, each with its line.
+type refusals []error
+
+// Error implements error.
+func (r refusals) Error() string { return errors.Join(r...).Error() }
+
+// refusalsMax bounds how much of what is wrong with a file is told.
+const refusalsMax = 50
+
+// readWanted reads the jobs of a file, checks them, and puts them into a set.
+func readWanted(file string, text []byte, set string) ([]wantedJob, error) {
+	nodes, err := readNodes(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	w := wantedReader{file: file, set: set, seen: make(map[string]int)}
+	for _, node := range nodes {
+		w.document(node)
+	}
+	if len(w.wrong) > 0 {
+		return nil, w.wrong
+	}
+	return w.jobs, nil
+}
+
+// wantedReader gathers jobs, and what is wrong.
+type wantedReader struct {
+	file, set string
+	seen      map[string]int // name -> line
+	jobs      []wantedJob
+	wrong     refusals
+}
+
+func (w *wantedReader) refuse(line int, format string, args ...any) {
+	if len(w.wrong) < refusalsMax {
+		w.wrong = append(w.wrong, fmt.Errorf("%s:%d: %w", w.file, line, fmt.Errorf(format, args...)))
+	}
+}
+
+// document takes a job, a list of jobs, or an object with a list of jobs.
+func (w *wantedReader) document(node *yaml.Node) {
+	list := member(node, "jobs")
+	switch {
+	case node.Kind == yaml.SequenceNode:
+		w.list(node)
+	case node.Kind == yaml.MappingNode && list != nil && member(node, "name") == nil:
+		for i := 0; i < len(node.Content); i += 2 {
+			if key := node.Content[i]; key.Value != "jobs" {
+				w.refuse(key.Line, "%s: nothing but the list of jobs may stand beside it", clip(key.Value))
+			}
+		}
+		w.list(list)
+	default:
+		w.take(node)
+	}
+}
+
+func (w *wantedReader) list(node *yaml.Node) {
+	if node = follow(node); node.Kind != yaml.SequenceNode {
+		w.refuse(node.Line, "jobs: want a list of jobs")
+		return
+	}
+	for _, item := range node.Content {
+		w.take(follow(item))
+	}
+}
+
+// take reads one job.
+func (w *wantedReader) take(node *yaml.Node) {
+	if node.Kind != yaml.MappingNode {
+		w.refuse(node.Line, "is no job; want an object with a name, a schedule and a target")
+		return
+	}
+	text, err := appendNode(nil, node, 0)
+	if err != nil {
+		w.refuseAt(node, err)
+		return
+	}
+	var info client.JobInfo
+	if err := json.Unmarshal(text, &info, json.RejectUnknownMembers(true)); err != nil {
+		line := node.Line
+		if semantic := (*json.SemanticError)(nil); errors.As(err, &semantic) {
+			line = lineOf(node, slices.Collect(semantic.JSONPointer.Tokens()))
+		}
+		w.refuse(line, "%w", explainJSON(err))
+		return
+	}
+	if info.PayloadOmitted {
+		w.refuse(node.Line, "%s: its payload was left out (payload_omitted): put it back first", clip(info.Name))
+		return
+	}
+	w.check(node, info.Job)
+}
+
+// check refuses what a server would refuse, and what no set can have.
+func (w *wantedReader) check(node *yaml.Node, j client.Job) {
+	if line, ok := w.seen[j.Name]; ok {
+		w.refuse(node.Line, "%s: the job is in line %d already", clip(j.Name), line)
+		return
+	}
+	w.seen[j.Name] = node.Line
+	if _, ok := j.Labels[setLabel]; ok {
+		w.refuse(lineOf(node, []string{"labels", setLabel}), "%s: labels.%s: apply gives this label itself; leave it out", j.Name, setLabel)
+		return
+	}
+	labels := map[string]string{setLabel: w.set}
+	for k, v := range j.Labels {
+		labels[k] = v
+	}
+	j.Labels = labels
+	if e := checkResult(&j).Error; e != nil {
+		w.refuse(lineOf(node, strings.Split(e.Field, ".")), "%s: %s", orDash(printable(clip(j.Name))), refusalText(e))
+		return
+	}
+	w.jobs = append(w.jobs, wantedJob{job: j, saysPaused: member(node, "paused") != nil})
+}
+
+// nodeError is something in a file that cannot be part of a job.
+type nodeError struct {
+	line   int
+	reason string
+}
+
+// Error implements error.
+func (e *nodeError) Error() string { return e.reason }
+
+func (w *wantedReader) refuseAt(node *yaml.Node, err error) {
+	line := node.Line
+	if at := (*nodeError)(nil); errors.As(err, &at) {
+		line = at.line
+	}
+	w.refuse(line, "%w", err)
+}
+
+// member returns the value of a key of an object, or nil.
+func member(node *yaml.Node, name string) *yaml.Node {
+	if node.Kind != yaml.MappingNode {
+		return nil
+	}
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		if node.Content[i].Value == name {
+			return node.Content[i+1]
+		}
+	}
+	return nil
+}
+
+// lineOf returns the line of what a path leads to, or of what is nearest to it.
+func lineOf(node *yaml.Node, path []string) int {
+	line := node.Line
+	for _, name := range path {
+		node = follow(node)
+		if node.Kind == yaml.SequenceNode {
+			i, err := strconv.Atoi(name)
+			if err != nil || i < 0 || i >= len(node.Content) {
+				return line
+			}
+			node = node.Content[i]
+			line = node.Line
+			continue
+		}
+		value := member(node, name)
+		if value == nil {
+			return line
+		}
+		for i := 0; i < len(node.Content); i += 2 {
+			if node.Content[i].Value == name {
+				line = node.Content[i].Line
+			}
+		}
+		node = value
+	}
+	return line
+}

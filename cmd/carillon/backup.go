@@ -1,0 +1,173 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/carillon-io/carillon"
+	"github.com/carillon-io/carillon/backup"
+)
+
+// backupCmd groups the commands on backups.
+type backupCmd struct {
+	Take   backupTakeCmd   `cmd:"" default:"withargs" help:"Back up a server that runs; what backup does if no other command is given."`
+	Verify backupVerifyCmd `cmd:"" help:"Read a backup from end to end and tell whether it is whole."`
+}
+
+// Help is what `carillon backup --help` says besides the flags.
+func (*backupCmd) Help() string { return backupHelp }
+
+const backupHelp = `The server goes on meanwhile. The file holds its jobs, runs and history as they were at one moment, and a checksum of each piece and of the whole; it gets its name when it is complete. Of a cluster the leader is asked. What is in NATS streams is not part of it.
+
+Examples:
+
+  carillon backup
+  carillon backup --server nats://nats.example.com:4222 -o /backup/carillon.backup --verify
+  carillon backup -o - | gzip > carillon.backup.gz
+  carillon backup verify carillon.backup
+  carillon restore carillon.backup --data /var/lib/carillon`
+
+// backupTakeCmd backs up a server that runs.
+type backupTakeCmd struct {
+	Out    string `short:"o" help:"File to write, - for standard output; carillon-TIME.backup if left out." placeholder:"FILE"`
+	Verify bool   `help:"Read the file again when it is written."`
+	Shard  uint32 `help:"Number of the shard." default:"0"`
+	serverFlags
+}
+
+// Help is what `carillon backup take --help` says besides the flags.
+func (*backupTakeCmd) Help() string { return backupHelp }
+
+// Run implements the command.
+func (c *backupTakeCmd) Run(ctx context.Context, con *console) error {
+	if c.Out == "-" && c.Verify {
+		return usagef("what went to standard output cannot be read again: give a file, or pipe into 'carillon backup verify -'")
+	}
+	if c.Out == "-" && isTerminal(con.out) {
+		return usagef("a backup is not for a terminal: give a file with -o, or pipe it somewhere")
+	}
+	r, err := c.connectAs(ctx, "")
+	if err != nil {
+		return err
+	}
+	defer r.close()
+	from, err := r.OpenBackup(ctx, c.Shard)
+	if err != nil {
+		return fmt.Errorf("back up: %w", err)
+	}
+	file := c.Out
+	if file == "" {
+		file = "carillon-" + from.CreatedAt.UTC().Format("20060102T150405Z") + ".backup"
+	}
+	var h backup.Header
+	write := func(w io.Writer) (err error) {
+		h, err = carillon.WriteBackup(ctx, from, w, newByteProgress(con, "fetched").tell)
+		return err
+	}
+	if file == "-" {
+		err = write(con.out)
+	} else {
+		err = writeWhole(file, write)
+	}
+	from.Close()
+	if err != nil {
+		return fmt.Errorf("back up to %s: %w", showFile(file), err)
+	}
+	con.notef("backed up to %s: %s in %s, LSN %d of epoch %d, as of %s\n", showFile(file),
+		formatBytes(h.Bytes), plural(h.Files, "file"), h.Position.LSN, h.Position.Epoch, h.CreatedAt.Format(time.RFC3339))
+	if c.Verify {
+		_, err = verifyBackup(ctx, con, file)
+		if err == nil {
+			con.notef("%s is whole\n", file)
+		}
+	}
+	return err
+}
+
+// backupVerifyCmd checks a backup and changes nothing.
+type backupVerifyCmd struct {
+	File string `arg:"" help:"Backup; - is standard input."`
+	outputFlag
+}
+
+// Help is what `carillon backup verify --help` says besides the flags.
+func (*backupVerifyCmd) Help() string {
+	return `Every byte is checked. Exit status 1 means that the backup cannot be restored; the text says why.
+
+Examples:
+
+  carillon backup verify carillon.backup
+  gunzip < carillon.backup.gz | carillon backup verify - -o json`
+}
+
+// backupReport is the JSON of `backup verify`, and a part of that of `restore`.
+type backupReport struct {
+	File      string    `json:"file"`
+	LSN       uint64    `json:"lsn"`
+	Epoch     uint64    `json:"epoch"`
+	Hash      string    `json:"hash"`
+	ClusterID string    `json:"cluster_id"` // "": a node alone
+	Shard     uint32    `json:"shard"`
+	CreatedAt time.Time `json:"created_at"`
+	Version   string    `json:"version"` // of the server
+	Files     int       `json:"files"`
+	Bytes     int64     `json:"bytes"`
+}
+
+func newBackupReport(file string, h backup.Header) backupReport {
+	r := backupReport{
+		File: showFile(file), LSN: h.Position.LSN, Epoch: h.Position.Epoch, Hash: fmt.Sprintf("%x", h.Position.Hash),
+		Shard: h.Shard, CreatedAt: h.CreatedAt, Version: h.Product, Files: h.Files, Bytes: h.Bytes,
+	}
+	if h.ClusterID != [16]byte{} {
+		r.ClusterID = fmt.Sprintf("%x", h.ClusterID)
+	}
+	return r
+}
+
+// Run implements the command.
+func (c *backupVerifyCmd) Run(ctx context.Context, con *console) error {
+	h, err := verifyBackup(ctx, con, c.File)
+	if err != nil {
+		return err
+	}
+	r := newBackupReport(c.File, h)
+	if c.isJSON() {
+		return con.printJSON(r)
+	}
+	t := newTable(con.out)
+	t.pair("file", r.File)
+	t.pair("as of", r.CreatedAt.Format(time.RFC3339))
+	t.pair("position", fmt.Sprintf("LSN %d, epoch %d, hash %s", r.LSN, r.Epoch, r.Hash))
+	t.pair("cluster", r.ClusterID)
+	t.pair("shard", fmt.Sprint(r.Shard))
+	t.pair("made by", r.Version)
+	t.pair("content", fmt.Sprintf("%s in %s", formatBytes(r.Bytes), plural(r.Files, "file")))
+	t.pair("verdict", "whole")
+	return t.flush()
+}
+
+// verifyBackup reads a backup to its end.
+func verifyBackup(ctx context.Context, con *console, file string) (backup.Header, error) {
+	in, closeFile, err := con.open(file)
+	if err != nil {
+		return backup.Header{}, err
+	}
+	defer closeFile()
+	h, err := backup.Verify(&interruptibleReader{ctx, in}, nil)
+	return h, aboutBackup(file, err)
+}
+
+// aboutBackup names the file in an error of package backup.
+func aboutBackup(file string, err error) error {
+	damage := (*backup.DamagedError)(nil)
+	for _, known := range []error{backup.ErrNotBackup, backup.ErrVersion, backup.ErrTruncated} {
+		if errors.Is(err, known) || errors.As(err, &damage) {
+			return fmt.Errorf("%s %w", showFile(file), err)
+		}
+	}
+	return err
+}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// byteProgress tells a person at a terminal how far something is that takes long.
+type byteProgress struct {
+	con           *console
+	done          string
+	started, told time.Time
+}
+
+// newByteProgress begins to tell of bytes to which something is done, such as fetched.
+func newByteProgress(con *console, done string) *byteProgress {
+	now := time.Now()
+	return &byteProgress{con: con, done: done, started: now, told: now}
+}
+
+// tell says that so many are done, unless it said so a short while ago, or nobody is there to read it.
+func (p *byteProgress) tell(n, all int64) {
+	now := time.Now()
+	if now.Sub(p.told) < progressAfter || !isTerminal(p.con.err) {
+		return
+	}
+	p.told = now
+	rate := int64(float64(n) / now.Sub(p.started).Seconds())
+	p.con.notef("%s of %s %s, %s a second\n", formatBytes(n), formatBytes(all), p.done, formatBytes(rate))
+}
+
+// partSuffix ends the name of a file that is being written.
+const partSuffix = ".part"
+
+// writeWhole writes a file that has its name only when it is complete and durable; one that was there is
+// replaced then. What is no regular file, such as a pipe, is written as it is.
+func writeWhole(path string, write func(io.Writer) error) (err error) {
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		if info.IsDir() {
+			return fmt.Errorf("%s is a directory; name a file in it", path)
+		}
+		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		return errors.Join(write(f), f.Close())
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	part := path + partSuffix
+	f, err := os.OpenFile(part, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o640)
+	if err != nil {
+		return err
+	}
+	err = write(f)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(part, path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(part))
+	}
+	return syncDirOf(path)
+}
+
+// syncDirOf makes the name of a file durable.
+func syncDirOf(path string) error {
+	d, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// interruptibleReader reads until its context ends.
+type interruptibleReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+// Read implements io.Reader.
+func (r *interruptibleReader) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.r.Read(p)
+}

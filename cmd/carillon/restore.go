@@ -1,0 +1,53 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/carillon-io/carillon"
+)
+
+// restoreCmd makes a data directory of a backup.
+type restoreCmd struct {
+	File string `arg:"" help:"Backup; - is standard input."`
+	Data string `help:"Data directory to make; empty, or not there yet." default:"./carillon-data" env:"CARILLON_DATA"`
+	outputFlag
+}
+
+// Help is what `carillon restore --help` says besides the flags.
+func (*restoreCmd) Help() string {
+	return `The directory becomes that of one node alone, at the moment of the backup. When it is served, runs that were due since then were missed, and the policy of each job decides them. All checksums are verified; a directory whose restore did not come to its end is not served, and may be restored again.
+
+Examples:
+
+  carillon restore carillon.backup --data /var/lib/carillon
+  gunzip < carillon.backup.gz | carillon restore - --data /var/lib/carillon`
+}
+
+// restored is the JSON of a restore.
+type restored struct {
+	backupReport
+	Data string `json:"data"`
+	Jobs int    `json:"jobs"`
+}
+
+// Run implements the command.
+func (c *restoreCmd) Run(ctx context.Context, con *console) error {
+	in, closeFile, err := con.open(c.File)
+	if err != nil {
+		return err
+	}
+	defer closeFile()
+	done, err := carillon.Restore(c.Data, &interruptibleReader{ctx, in}, newLogger(con.err, "text", "warn"))
+	if err != nil {
+		return fmt.Errorf("restore into %s: %w", c.Data, aboutBackup(c.File, err))
+	}
+	if c.isJSON() {
+		return con.printJSON(restored{newBackupReport(c.File, done.Header), c.Data, done.Jobs})
+	}
+	con.printf("restored %s into %s, as of %s: LSN %d of epoch %d\n", plural(done.Jobs, "job"), c.Data,
+		done.CreatedAt.Format(time.RFC3339), done.Position.LSN, done.Position.Epoch)
+	con.notef("it is a node alone: carillon serve --data %s\n", c.Data)
+	return nil
+}
