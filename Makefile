@@ -8,13 +8,17 @@ CYCLES  ?= 30
 SEED    ?= 0
 SEEDS   ?= 20
 
+# The time of everything in a release: that of the commit, so that the same commit gives the same bytes.
+RELEASE_TIME ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
+IMAGE        ?= carillon:$(VERSION)
+
 # What `make failover` breaks: all of it within five minutes, or FAILOVER=short within about one.
 FAILOVER ?= full
 EMBEDDED_full := kill9-leader,handover,kill9-leader,kill9-leader-and-member,kill9-leader,sigstop-leader,kill9-leader,handover,kill9-leader,kill9-leader-and-member
 OUTSIDE_full  := nats-leader,partition,partition-in
 EMBEDDED_short := kill9-leader,handover,kill9-leader-and-member
 
-.PHONY: help demo test check check-rivals bench rivals build fmt crash failover fuzz sim sim-plants clean
+.PHONY: help demo test check check-rivals bench rivals build fmt crash failover fuzz sim sim-plants release image alerts clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-12s %s\n", $$1, $$2}' Makefile
@@ -65,8 +69,17 @@ sim-plants: ## plant bugs in the scheduler and in the replication, and see that 
 	go test ./scheduler -run TestPlants -sim.plants $(SEEDS) -timeout 2h -v
 	go test ./replication -run TestPlants -sim.plants 4000 -timeout 2h -v
 
+release: ## build dist/: archives for Linux and macOS, SPDX, SHA256SUMS; the same commit gives the same bytes
+	go run ./deploy/release --version $(VERSION) --time $(RELEASE_TIME) --out dist
+
+image: ## build the container image IMAGE
+	docker build --build-arg VERSION=$(VERSION) --tag $(IMAGE) .
+
+alerts: ## test the alerts with promtool (fetches it on Debian)
+	deploy/prometheus/check.sh
+
 fmt: ## format all Go files
 	gofmt -w $$(git ls-files '*.go')
 
 clean: ## remove what the other targets made
-	rm -rf bin
+	rm -rf bin dist

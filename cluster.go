@@ -3,11 +3,8 @@ package carillon
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/carillon-io/carillon/api"
 	"github.com/carillon-io/carillon/client"
@@ -76,15 +73,6 @@ func (s *Server) findCluster(ctx context.Context, opts replication.Options) (*re
 		case <-time.After(findAgain):
 		}
 	}
-}
-
-// bootClock reads the clock that runs while the machine sleeps.
-func bootClock() time.Duration {
-	var ts unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts); err != nil {
-		panic(fmt.Sprintf("carillon: no boot clock: %v", err)) // every Linux has one
-	}
-	return time.Duration(ts.Nano())
 }
 
 // isLinked tells whether the embedded server has a way to any of its peers.

@@ -47,6 +47,7 @@ var house = map[string][]string{
 	// The crash checks share no code with the product: they may not even import the client.
 	"bench/crash":         {module + "/bench/crash/history", "github.com/nats-io/nats.go", "github.com/nats-io/nats-server/v2"},
 	"bench/crash/history": {"github.com/nats-io/nats.go"},
+	"deploy/release":      {},
 	"bench/failover":      {module + "/bench/crash/history", "github.com/nats-io/nats.go", "github.com/nats-io/nats-server/v2"},
 }
 

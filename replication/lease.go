@@ -106,6 +106,14 @@ func (t *tenure) until() time.Duration {
 	return end
 }
 
+// left returns how long the lease would carry on without a further renewal; 0 without trust.
+func (t *tenure) left(now time.Duration) time.Duration {
+	if t.until() <= now {
+		return 0
+	}
+	return t.renewed + t.lease - t.margin - now
+}
+
 // rival is a challenger's view of the lease.
 type rival struct {
 	node  string

@@ -29,6 +29,13 @@ func (r *reign) begin(o Options, v leaseValue, revision uint64, begun time.Durat
 	r.value, r.revision, r.unsure, r.opening = v, revision, false, true
 }
 
+// left returns how long the lease carries on; 0 without trust.
+func (r *reign) left(now time.Duration) time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.tenure.left(now)
+}
+
 // renewalsOfLease is how many renewals go into a lease.
 const renewalsOfLease = 15
 

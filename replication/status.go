@@ -23,7 +23,7 @@ type Status struct {
 	Local     bool   // commits count when they are durable at the leader
 	Holder    string // of the lease, as far as this node knows
 	Term      uint64
-	Trust     time.Duration // how long launches may still leave; 0 for whoever does not lead
+	Trust     time.Duration // how long the leader may launch without renewing its lease; 0 for who does not lead, or must not launch
 	LagLSN    uint64        // commits that the leader has and this node has not
 	Lag       time.Duration // how long ago the newest commit of this node was made, if it lacks any; 0 if none
 	Voids     Voids
@@ -68,7 +68,7 @@ func (n *Node) Status() Status {
 	now := n.opts.Boot()
 	s := Status{
 		Node: n.opts.Node, Cluster: n.opts.Cluster, ClusterID: n.id, Local: n.opts.Local,
-		Trust: max(0, n.Trust()), Voids: n.writer.voids.read(),
+		Trust: n.reign.left(now), Voids: n.writer.voids.read(),
 	}
 	n.mu.Lock()
 	s.Role, s.Holder, s.Term = n.role, n.lastHolder, n.lastTerm

@@ -1,0 +1,17 @@
+package carillon
+
+import (
+	"fmt"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// bootClock reads the clock that runs while the machine sleeps.
+func bootClock() time.Duration {
+	var ts unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts); err != nil {
+		panic(fmt.Sprintf("carillon: no boot clock: %v", err)) // every Linux has one
+	}
+	return time.Duration(ts.Nano())
+}

@@ -1,0 +1,151 @@
+// Package deploy has what it takes to run Carillon elsewhere: units, manifests, alerts, a dashboard. It is
+// files, and the tests that hold them to the program that they are for.
+package deploy
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// stopTimeout is the default of --stop-timeout, and afterStop what a stop takes besides: the handover and a
+// checkpoint.
+const (
+	stopTimeout = 20 * time.Second
+	afterStop   = 30 * time.Second
+)
+
+// read returns a file of the repository.
+func read(t *testing.T, path ...string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(append([]string{".."}, path...)...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// parse reads the documents of a YAML file. A key that is there twice is an error.
+func parse[T any](t *testing.T, path ...string) (all []T) {
+	t.Helper()
+	for text := range strings.SplitSeq(read(t, path...), "\n---\n") {
+		var v T
+		if err := yaml.Unmarshal([]byte(text), &v); err != nil {
+			t.Fatalf("%s: %v", filepath.Join(path...), err)
+		}
+		all = append(all, v)
+	}
+	return all
+}
+
+// TestSettingsExist: each variable that a file here sets, or tells of, is one of the program.
+func TestSettingsExist(t *testing.T) {
+	known := map[string]bool{"CARILLON_VERSION": true} // of compose alone: which image
+	sources, err := filepath.Glob("../cmd/carillon/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range sources {
+		for _, m := range regexp.MustCompile(`env:"(CARILLON_[A-Z_]+)"`).FindAllStringSubmatch(read(t, path[3:]), -1) {
+			known[m[1]] = true
+		}
+	}
+	files := []string{"../Dockerfile"}
+	for _, dir := range []string{"systemd", "compose", "kubernetes"} {
+		if err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() {
+				files = append(files, path)
+			}
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	seen := 0
+	for _, path := range files {
+		for _, name := range regexp.MustCompile(`CARILLON_[A-Z_]+`).FindAllString(read(t, "deploy", path), -1) {
+			if seen++; !known[name] {
+				t.Errorf("%s: %s is no setting", path, name)
+			}
+		}
+	}
+	if len(known) < 30 || seen < 30 {
+		t.Fatalf("%d settings known, %d seen; the search is broken", len(known), seen)
+	}
+}
+
+// TestDefaultStopTimeout: what the grace periods are measured by is what the program does.
+func TestDefaultStopTimeout(t *testing.T) {
+	if !regexp.MustCompile(`StopTimeout +span +.*default:"20s"`).MatchString(read(t, "cmd", "carillon", "serve.go")) {
+		t.Error("the default of --stop-timeout is no longer 20s; look at the grace periods of all files here")
+	}
+}
+
+// TestDockerfile checks by text what the builder cannot: no root, no shell, the flags of a release.
+func TestDockerfile(t *testing.T) {
+	text := read(t, "Dockerfile")
+	stages := strings.Split(text, "\nFROM ")
+	final := stages[len(stages)-1]
+	for _, want := range []string{
+		"scratch\n", "USER 65532:65532", `VOLUME ["/data"]`, "EXPOSE 4222 7272 6222", `ENTRYPOINT ["/usr/bin/carillon"]`, `CMD ["serve"]`,
+		`CMD ["/usr/bin/carillon", "status"`, "CARILLON_DATA=/data", "CARILLON_LISTEN=0.0.0.0:4222", "CARILLON_HTTP_LISTEN=0.0.0.0:7272",
+		"/etc/ssl/certs/ca-certificates.crt", "--chown=65532:65532",
+	} {
+		if !strings.Contains(final, want) {
+			t.Errorf("the last stage lacks %s", want)
+		}
+	}
+	if regexp.MustCompile(`(?m)^(RUN|ADD) `).MatchString(final) {
+		t.Error("the last stage runs something: it has nothing to run it with")
+	}
+	// What a release is built with besides the version, the image is as well.
+	release := read(t, "deploy", "release", "build.go")
+	for _, flag := range []string{"-trimpath", "-buildvcs=false", "-s -w -buildid= -X main.version="} {
+		if !strings.Contains(text, flag) || !strings.Contains(release, flag) {
+			t.Errorf("%s is not in both of the Dockerfile and the release", flag)
+		}
+	}
+	if want := "GO_VERSION=" + regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindStringSubmatch(read(t, "go.mod"))[1] + "\n"; !strings.Contains(text, want) {
+		t.Errorf("the image is not built with the Go of go.mod: want %s", want)
+	}
+}
+
+// TestUnit reads the unit of systemd: it is hardened, and a stop has the time that it needs.
+func TestUnit(t *testing.T) {
+	settings := map[string]string{}
+	for line := range strings.Lines(read(t, "deploy", "systemd", "carillon.service")) {
+		if line = strings.TrimSpace(line); line == "" || line[0] == '#' || line[0] == '[' {
+			continue
+		}
+		key, value, ok := strings.Cut(line, "=")
+		if _, twice := settings[key]; !ok || twice && key != "SystemCallFilter" {
+			t.Errorf("%q is no setting, or there twice", line)
+		}
+		settings[key] = value
+	}
+	for key, want := range map[string]string{
+		"Type": "exec", "User": "carillon", "StateDirectory": "carillon", "NoNewPrivileges": "yes", "ProtectSystem": "strict",
+		"Restart": "on-failure", "LimitNOFILE": "65536", "CapabilityBoundingSet": "", "EnvironmentFile": "-/etc/carillon/carillon.env",
+		"ExecStart": "/usr/local/bin/carillon serve",
+	} {
+		if got, ok := settings[key]; !ok || got != want {
+			t.Errorf("%s=%s; want %s", key, got, want)
+		}
+	}
+	if stop, err := time.ParseDuration(settings["TimeoutStopSec"] + "s"); err != nil || stop < stopTimeout+afterStop {
+		t.Errorf("a stop has %s, %v; want at least %s", stop, err, stopTimeout+afterStop)
+	}
+	if !slices.Contains(strings.Fields(read(t, "deploy", "systemd", "carillon.sysusers")), settings["User"]) {
+		t.Errorf("nobody makes the user %s", settings["User"])
+	}
+	if !strings.Contains(read(t, "deploy", "systemd", "carillon.env"), "\nCARILLON_DATA=/var/lib/"+settings["StateDirectory"]+"\n") {
+		t.Error("the data are not in the state directory")
+	}
+}

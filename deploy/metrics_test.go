@@ -1,0 +1,189 @@
+package deploy
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-io/carillon"
+	"github.com/carillon-io/carillon/client"
+)
+
+// metrics are what a server shows: for each metric its labels, and for each label its values.
+type metrics map[string]map[string]map[string]bool
+
+// scrape starts a node of a cluster, lets a job fire so that there is a lateness to show, and returns what
+// it shows then.
+func scrape(t *testing.T) metrics {
+	t.Helper()
+	s, err := carillon.Start(t.Context(), carillon.Options{
+		Dir: filepath.Join(t.TempDir(), "data"), HTTPListen: "127.0.0.1:0", NATSURL: runNATS(t), ClusterName: "prod", Node: "a",
+		Lead: time.Second, Logger: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close(context.Background()) })
+	fire(t, s.Ready().NATS)
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		m := readMetrics(t, s.Ready().HTTP+"/metrics")
+		if m["carillon_lateness_seconds"] != nil && m["carillon_decision_lateness_seconds"] != nil {
+			return m
+		}
+	}
+	t.Fatal("no job has fired")
+	return nil
+}
+
+// runNATS starts a server with JetStream and returns its address.
+func runNATS(t *testing.T) string {
+	t.Helper()
+	s, err := server.NewServer(&server.Options{
+		ServerName: "n1", Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true,
+		JetStream: true, StoreDir: t.TempDir(), MaxPayload: 4 << 20,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
+	if !s.ReadyForConnections(10 * time.Second) {
+		t.Fatal("NATS is not ready")
+	}
+	return s.ClientURL()
+}
+
+// fire registers a job that is due ten times a second.
+func fire(t *testing.T, url string) {
+	t.Helper()
+	nc, err := nats.Connect(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(nc.Close)
+	c, err := client.New(nc, client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	job := client.Job{Name: "often", Schedule: "@every 100ms", Target: client.Target{Kind: "nats", Subject: "often"}}
+	if _, _, err := c.Put(t.Context(), job); err != nil {
+		t.Fatal(err)
+	}
+}
+
+var (
+	sample = regexp.MustCompile(`(?m)^([a-z_]+)(?:\{(.*)\})? `)
+	label  = regexp.MustCompile(`([a-z_]+)="([^"]*)"`)
+)
+
+func readMetrics(t *testing.T, url string) metrics {
+	t.Helper()
+	reply, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reply.Body.Close()
+	text, err := io.ReadAll(reply.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := metrics{}
+	for _, found := range sample.FindAllStringSubmatch(string(text), -1) {
+		if m[found[1]] == nil {
+			m[found[1]] = map[string]map[string]bool{}
+		}
+		for _, l := range label.FindAllStringSubmatch(found[2], -1) {
+			if m[found[1]][l[1]] == nil {
+				m[found[1]][l[1]] = map[string]bool{}
+			}
+			m[found[1]][l[1]][l[2]] = true
+		}
+	}
+	return m
+}
+
+var (
+	selector = regexp.MustCompile(`\b((?:carillon|process|go)_[a-z_]+)\b(?:\{([^}]*)\})?`)
+	matcher  = regexp.MustCompile(`([a-z_]+)(=~|!=|=|!~)"([^"]*)"`)
+	// telling are the labels all of whose values a server shows from the beginning.
+	telling = map[string]bool{"reason": true, "quantile": true, "shard": true}
+)
+
+// check finds fault with the metrics of an expression: each must be there, with the labels that are asked
+// for, and the values where these are known.
+func (m metrics) check(expr string) (faults []string) {
+	for _, found := range selector.FindAllStringSubmatch(expr, -1) {
+		labels, ok := m[found[1]]
+		if !ok {
+			faults = append(faults, "there is no "+found[1])
+			continue
+		}
+		for _, asked := range matcher.FindAllStringSubmatch(found[2], -1) {
+			name := asked[1]
+			if name == "job" || name == "instance" {
+				continue // from Prometheus
+			}
+			if labels[name] == nil {
+				faults = append(faults, fmt.Sprintf("%s has no label %s", found[1], name))
+				continue
+			}
+			for value := range strings.SplitSeq(asked[3], "|") {
+				if telling[name] && !labels[name][value] {
+					faults = append(faults, fmt.Sprintf("%s has no %s %q", found[1], name, value))
+				}
+			}
+		}
+	}
+	return faults
+}
+
+// TestCheckFindsFaults: a check that finds nothing proves nothing unless it can find something.
+func TestCheckFindsFaults(t *testing.T) {
+	m := metrics{"carillon_x_total": {"reason": {"missed": true}}}
+	for expr, want := range map[string]int{
+		`rate(carillon_x_total[5m]) > 0`:                          0,
+		`carillon_x_total{reason="missed", job="a"}`:              0,
+		`carillon_y_total / carillon_x_total`:                     1,
+		`carillon_x_total{verb="x"}`:                              1,
+		`carillon_x_total{reason=~"missed|late"}`:                 1,
+		`carillon_z{reason="missed"} and go_nothing`:              2,
+		`sum by (job) (node_filesystem_avail_bytes) / up{job=""}`: 0,
+	} {
+		if faults := m.check(expr); len(faults) != want {
+			t.Errorf("%s: %q; want %d faults", expr, faults, want)
+		}
+	}
+}
+
+// TestMetricsExist scrapes a real server, and looks for what the alerts and the dashboard ask of it.
+func TestMetricsExist(t *testing.T) {
+	m := scrape(t)
+	asked := 0
+	for _, r := range rules(t) {
+		for _, fault := range m.check(r.Expr) {
+			t.Errorf("alert %s: %s", r.Alert, fault)
+		}
+		asked++
+	}
+	for _, p := range dashboard(t).Panels {
+		for _, target := range p.Targets {
+			for _, fault := range m.check(target.Expr) {
+				t.Errorf("panel %q: %s", p.Title, fault)
+			}
+			asked++
+		}
+	}
+	if asked < 50 {
+		t.Fatalf("%d expressions; want 50 or more", asked)
+	}
+}
