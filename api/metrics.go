@@ -58,6 +58,7 @@ var engineMetrics = []metric{
 	gauge("launches_waiting", "Launches whose time has not come.", func(s *scheduler.Status) float64 { return float64(s.Waiting) }),
 	gauge("attempts_in_flight", "Attempts that targets have not answered.", func(s *scheduler.Status) float64 { return float64(s.InFlight) }),
 	gauge("runs_live", "Runs without an outcome.", func(s *scheduler.Status) float64 { return float64(s.Live) }),
+	counter("commit_bytes_total", "Bytes of commits since the start.", func(s *scheduler.Status) float64 { return float64(s.CommitBytes) }),
 	counter("commits_total", "Commits since the start.", func(s *scheduler.Status) float64 { return float64(s.Commits) }),
 	counter("runs_fired_total", "Decisions to fire since the start.", func(s *scheduler.Status) float64 { return float64(s.Fired) }),
 	counter("runs_skipped_total", "Decisions to skip since the start.", func(s *scheduler.Status) float64 { return float64(s.Skipped) }),
@@ -83,6 +84,9 @@ var (
 	infoDesc     = describe("info", "Always 1; the labels tell what runs.", "version", "role")
 	skippedDesc  = describe("skipped_total", "Decisions to skip since the start by reason; a skipped range counts once.", "reason")
 	latenessDesc = describe("lateness_seconds", "Launch time minus scheduled time since the start; quantile 1 is the largest.", "quantile")
+	launchDesc   = describe("launch_lateness_seconds", "Launch time minus scheduled time of first attempts, since the start.")
+	decidedDesc  = describe("decided_lateness_seconds", "Commit of the decision minus scheduled time, since the start; 0 if it was ahead.")
+	commitDesc   = describe("commit_seconds", "How long commits took until they counted: on disk, and in a cluster in the stream.")
 	decisionDesc = describe("decision_lateness_seconds", "Commit of the decision minus scheduled time since the start, 0 if it was ahead; quantile 1 is the largest.", "quantile")
 )
 
@@ -101,6 +105,9 @@ func (c *engineCollector) Describe(ch chan<- *prometheus.Desc) {
 	ch <- skippedDesc
 	ch <- latenessDesc
 	ch <- decisionDesc
+	ch <- launchDesc
+	ch <- decidedDesc
+	ch <- commitDesc
 }
 
 // Collect implements [prometheus.Collector].
@@ -117,6 +124,21 @@ func (c *engineCollector) Collect(ch chan<- prometheus.Metric) {
 	}
 	collectQuantiles(ch, latenessDesc, shard, st.Lateness)
 	collectQuantiles(ch, decisionDesc, shard, st.DecisionLateness)
+	for _, h := range []struct {
+		desc *prometheus.Desc
+		of   *scheduler.Lateness
+	}{{launchDesc, &st.Lateness}, {decidedDesc, &st.DecisionLateness}, {commitDesc, &st.CommitTime}} {
+		ch <- histogramOf(h.desc, h.of, shard)
+	}
+}
+
+// histogramOf shows a distribution by its buckets.
+func histogramOf(desc *prometheus.Desc, l *scheduler.Lateness, labels ...string) prometheus.Metric {
+	buckets := make(map[float64]uint64, len(l.Within))
+	for i, bound := range scheduler.LatenessBounds() {
+		buckets[bound.Seconds()] = l.Within[i]
+	}
+	return prometheus.MustNewConstHistogram(desc, l.Count, l.Sum.Seconds(), buckets, labels...)
 }
 
 // collectQuantiles shows a distribution, if it has anything to show.

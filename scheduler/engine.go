@@ -140,10 +140,12 @@ func newEngine(opts Options) *Engine {
 
 // commit makes a batch durable and then visible.
 func (e *Engine) commit(epoch uint64, b *job.Batch, lsn uint64) error {
+	began := time.Now()
 	at, err := e.opts.Log.Append(epoch, b.Bytes())
 	if err != nil {
 		return fmt.Errorf("scheduler: append commit %d: %w", lsn, err)
 	}
+	e.gauge.committed(time.Since(began), b.Size())
 	if at.LSN != lsn {
 		return fmt.Errorf("scheduler: the log is at %d where commit %d belongs", at.LSN, lsn)
 	}

@@ -11,6 +11,7 @@ import (
 type histogram struct {
 	counts [512]uint64
 	total  uint64
+	sum    time.Duration
 	max    time.Duration
 }
 
@@ -21,6 +22,7 @@ func (h *histogram) record(d time.Duration) {
 	d = max(d, 0)
 	h.counts[bucketOf(uint64(d.Microseconds()))]++
 	h.total++
+	h.sum += d
 	h.max = max(h.max, d)
 }
 
@@ -61,5 +63,23 @@ func (h *histogram) summary() Lateness {
 	return Lateness{
 		Count: h.total, P50: h.quantile(0.5), P90: h.quantile(0.9), P99: h.quantile(0.99),
 		P999: h.quantile(0.999), Max: h.max,
+		Sum: h.sum, Within: h.within(),
 	}
+}
+
+// within counts what was recorded by the bounds of a summary. A bucket counts where its largest value is.
+func (h *histogram) within() (counts [len(latenessBounds)]uint64) {
+	i := 0
+	seen := uint64(0)
+	for b, n := range h.counts {
+		for i < len(latenessBounds) && bucketTop(b) > uint64(latenessBounds[i].Microseconds()) {
+			counts[i] = seen
+			i++
+		}
+		seen += n
+	}
+	for ; i < len(latenessBounds); i++ {
+		counts[i] = seen
+	}
+	return counts
 }

@@ -11,6 +11,16 @@ type gauge struct {
 	status   Status
 	decision histogram // commit of the decision minus scheduled time
 	lateness histogram // launch minus scheduled time
+	commits  histogram // until they counted
+	bytes    uint64    // of commits
+}
+
+// committed notes a commit that counts.
+func (g *gauge) committed(took time.Duration, bytes int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.commits.record(took)
+	g.bytes += uint64(bytes)
 }
 
 // publish renews the reading after a step whose output is durable now.
@@ -52,5 +62,6 @@ func (e *Engine) Status() Status {
 	s := e.gauge.status
 	s.Waiting, s.InFlight = waiting, flying
 	s.Lateness, s.DecisionLateness = e.gauge.lateness.summary(), e.gauge.decision.summary()
+	s.CommitTime, s.CommitBytes = e.gauge.commits.summary(), e.gauge.bytes
 	return s
 }

@@ -158,6 +158,8 @@ type Status struct {
 
 	Lateness         Lateness // launch minus scheduled time
 	DecisionLateness Lateness // commit of the decision minus scheduled time; 0 for those ahead of it
+	CommitTime       Lateness // how long commits took until they counted; Sum and Within matter
+	CommitBytes      uint64   // of all commits since the start
 }
 
 // CatchUp is how far the engine has come with what was missed.
@@ -171,4 +173,17 @@ type CatchUp struct {
 type Lateness struct {
 	Count                    uint64
 	P50, P90, P99, P999, Max time.Duration
+
+	Sum    time.Duration
+	Within [len(latenessBounds)]uint64 // how many were at most that late, for each of LatenessBounds
 }
+
+// latenessBounds are spread so that both a millisecond and an outage can be seen.
+var latenessBounds = [...]time.Duration{
+	250 * time.Microsecond, 500 * time.Microsecond, time.Millisecond, 2500 * time.Microsecond, 5 * time.Millisecond,
+	10 * time.Millisecond, 25 * time.Millisecond, 50 * time.Millisecond, 100 * time.Millisecond, 250 * time.Millisecond,
+	500 * time.Millisecond, time.Second, 2500 * time.Millisecond, 5 * time.Second, 10 * time.Second, time.Minute, 10 * time.Minute,
+}
+
+// LatenessBounds returns the bounds that [Lateness] counts by, in ascending order.
+func LatenessBounds() []time.Duration { return latenessBounds[:] }
