@@ -40,6 +40,7 @@ type Server struct {
 	service    *api.Service
 	backups    *backups
 	web        *http.Server
+	profile    *http.Server // nil: none is wanted
 	listener   net.Listener
 	ready      Ready
 
@@ -83,12 +84,12 @@ func Start(ctx context.Context, opts Options) (*Server, error) {
 // steps are what a start does, in order.
 func (s *Server) steps() []func(context.Context) error {
 	if s.opts.Witness {
-		return []func(context.Context) error{s.listen, s.openWitness, s.openBus, s.openHealth}
+		return []func(context.Context) error{s.listen, s.openProfile, s.openWitness, s.openBus, s.openHealth}
 	}
 	if s.opts.clustered() {
-		return []func(context.Context) error{s.listen, s.openData, s.openBus, s.openBackups, s.openDispatch, s.openNode, s.openClusterWeb, s.runNode}
+		return []func(context.Context) error{s.listen, s.openProfile, s.openData, s.openBus, s.openBackups, s.openDispatch, s.openNode, s.openClusterWeb, s.runNode}
 	}
-	return []func(context.Context) error{s.listen, s.openData, s.openBus, s.openBackups, s.openDispatch, s.openEngine, s.openAPI}
+	return []func(context.Context) error{s.listen, s.openProfile, s.openData, s.openBus, s.openBackups, s.openDispatch, s.openEngine, s.openAPI}
 }
 
 // listen takes the HTTP address first: a port in use is the likeliest fault and the cheapest to find.
@@ -273,6 +274,9 @@ func (s *Server) close(ctx context.Context) error {
 	}
 	if s.dispatcher != nil {
 		errs = append(errs, s.dispatcher.Close(ctx))
+	}
+	if s.profile != nil {
+		errs = append(errs, s.profile.Close())
 	}
 	s.background.Wait()
 	if s.bus != nil {

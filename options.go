@@ -27,6 +27,10 @@ type Options struct {
 	// machine reaches HTTPListen, else any name. A page of another site could lead a name of its own here.
 	HTTPHosts []string
 
+	// ProfileListen is where Go's profiles are served, /debug/pprof/; only an address of this machine. Empty:
+	// nowhere.
+	ProfileListen string
+
 	AllowPrivateTargets bool // http targets may reach loopback and private addresses
 	PayloadBytesMax     int  // of a job; default 256 KiB, at most 512 KiB
 
@@ -122,6 +126,8 @@ func (o Options) validate() error {
 		return fmt.Errorf("options: the payload limit is %d; want 1 to %d bytes", o.PayloadBytesMax, job.PayloadBytesCeiling)
 	case (o.TLSCert == "") != (o.TLSKey == ""):
 		return errors.New("options: a TLS certificate and its key go together")
+	case o.ProfileListen != "" && !onLoopback(o.ProfileListen):
+		return fmt.Errorf("options: profiles on %s would be open to others; want an address of this machine, such as 127.0.0.1:6060", o.ProfileListen)
 	case o.CheckpointEvery < time.Second:
 		return fmt.Errorf("options: checkpoints every %s are too often; want at least 1s", o.CheckpointEvery)
 	case o.EventsMaxAge < time.Minute:
