@@ -92,7 +92,9 @@ func (willing) Launch(d *job.Delivery, done func(job.Outcome)) {
 func startEngine(t testing.TB) *scheduler.Engine {
 	t.Helper()
 	m := &memory{rows: make(map[string][]byte)}
-	e, err := scheduler.Open(scheduler.Options{Log: m, Store: m, Sender: willing{}, Logger: quiet})
+	// A history long enough for runs that are backfilled over years: others leave it when they end.
+	settings := scheduler.Settings{HistoryDays: 4 * 366}
+	e, err := scheduler.Open(scheduler.Options{Log: m, Store: m, Sender: willing{}, Logger: quiet, Settings: settings})
 	if err != nil {
 		t.Fatal(err)
 	}
