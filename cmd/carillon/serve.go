@@ -19,7 +19,7 @@ type serveCmd struct {
 
 	Data       string   `help:"Data directory; made if it is not there." default:"./carillon-data" env:"CARILLON_DATA"`
 	Listen     string   `help:"Address of the embedded NATS server; port 0 is a free one." default:"127.0.0.1:4222" env:"CARILLON_LISTEN"`
-	HTTPListen string   `name:"http-listen" help:"Address of HTTP: API, dashboard, metrics; port 0 is a free one." default:"127.0.0.1:7272" env:"CARILLON_HTTP_LISTEN"`
+	HTTPListen string   `name:"http-listen" help:"Address of HTTP: API, metrics, probes; port 0 is a free one." default:"127.0.0.1:7272" env:"CARILLON_HTTP_LISTEN"`
 	HTTPHosts  []string `name:"http-hosts" help:"Names by which HTTP may be asked, besides addresses; if left out, localhost when only this machine reaches it, else any." placeholder:"NAME,…" env:"CARILLON_HTTP_HOSTS"`
 	Prefix     string   `help:"First token of the service's NATS subjects." default:"carillon" env:"CARILLON_PREFIX"`
 
