@@ -141,6 +141,9 @@ func (f *following) look(ctx context.Context) error {
 	}
 	leader, ok := f.peers.leader(f.opts.Boot())
 	now := f.opts.Boot()
+	if !ok && f.writer.seq < f.end {
+		return nil // nobody leads, and it is reading what it missed, or should be
+	}
 	if !ok || leader.LSN <= f.writer.at.LSN {
 		f.progress = now
 		if ok {

@@ -28,7 +28,8 @@ func (n *Node) lead(ctx context.Context, ready func(role string)) error {
 		}
 		return nil
 	}
-	n.opts.Logger.Info("this node leads", slog.Uint64("epoch", n.writer.at.Epoch), slog.Uint64("lsn", n.writer.at.LSN))
+	at := n.local.Last()
+	n.opts.Logger.Info("this node leads", slog.Uint64("epoch", at.Epoch), slog.Uint64("lsn", at.LSN))
 	return n.serve(ctx, reign, func() { ready(RoleLeader) })
 }
 
@@ -53,11 +54,10 @@ func (n *Node) open(ctx context.Context) error {
 			}
 			return err
 		}
-		n.reign.opening = true
 		err := n.local.Begin()
-		n.reign.opening = false
 		switch {
 		case err == nil:
+			n.reign.opening.Store(false)
 			return nil
 		case errors.Is(err, ErrDeposed) && n.holds(ctx):
 		case errors.Is(err, ErrDeposed), ctx.Err() != nil:
@@ -189,7 +189,7 @@ func (n *Node) Append(epoch uint64, payload []byte) (job.Position, error) {
 		Time: job.MillisOf(time.Now()), Payload: payload,
 	}
 	switch {
-	case n.reign.opening:
+	case n.reign.opening.Load():
 		return n.appendFirst(&f)
 	case n.opts.Local:
 		return n.appendLocal(&f)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -19,14 +20,15 @@ type reign struct {
 	ctx     context.Context // ends with the reign
 	end     context.CancelFunc
 	helpers sync.WaitGroup // what goes on beside the engine
-	opening bool           // the epoch record is not placed yet
+	opening atomic.Bool    // the epoch record is not placed yet
 }
 
 func (r *reign) begin(o Options, v leaseValue, revision uint64, begun time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.tenure = tenure{lease: o.Lease, margin: o.Margin, cutoff: o.Cutoff, grace: o.Grace, renewed: begun}
-	r.value, r.revision, r.unsure, r.opening = v, revision, false, true
+	r.value, r.revision, r.unsure = v, revision, false
+	r.opening.Store(true)
 }
 
 // left returns how long the lease carries on; 0 without trust.

@@ -2,6 +2,7 @@ package replication
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 )
@@ -105,7 +106,7 @@ func (n *Node) pump(ctx context.Context) {
 			return
 		case <-n.pumped:
 		}
-		for n.writer.at.LSN < n.local.Last().LSN && ctx.Err() == nil && !n.reign.opening {
+		for !n.reign.opening.Load() && n.writer.at.LSN < n.local.Last().LSN && ctx.Err() == nil {
 			if err := n.pumpOne(ctx); err != nil {
 				if ctx.Err() == nil {
 					n.warn("this node leads no more", err)
@@ -117,9 +118,17 @@ func (n *Node) pump(ctx context.Context) {
 	}
 }
 
+// pumpOne publishes the commit that the stream lacks next. If the log does not keep it any more, because the
+// stream was away for long, the log goes on with the newest: who lacks what is between is sent a checkpoint.
 func (n *Node) pumpOne(ctx context.Context) error {
 	f, ok, err := n.ownFrame(n.writer.at.LSN + 1)
-	if err != nil || !ok {
+	if err == nil && !ok {
+		f, ok, err = n.ownFrame(n.local.Last().LSN)
+	}
+	if err == nil && !ok {
+		err = errors.New("replication: the log does not keep its newest commit")
+	}
+	if err != nil {
 		return err
 	}
 	if err := n.writer.place(ctx, &f); err != nil {
