@@ -7,7 +7,7 @@ import "encoding/json"
 type Job struct {
 	Name string `json:"name"` // 1 to 128 of A-Z a-z 0-9 . _ - /
 
-	Schedule  string   `json:"schedule,omitempty"`  // cron of 5 or 6 fields, @daily and its kin, @every 10s, @at 2026-12-01T08:00:00Z
+	Schedule  string   `json:"schedule,omitempty"`  // cron of 5 to 7 fields, @daily and its kin, @every 10s, @at 2026-12-01T08:00:00Z
 	Schedules []string `json:"schedules,omitempty"` // instead of Schedule: a tick of any of them is a tick
 	Exclude   []string `json:"exclude,omitempty"`   // dates, ranges, cron expressions, @calendar NAME; what matches is no tick
 	Timezone  string   `json:"timezone"`            // IANA name that a cron expression is read in; "" is UTC

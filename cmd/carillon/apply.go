@@ -103,13 +103,15 @@ func (f *applyFlags) apply(ctx context.Context, con *console, dry bool) (changes
 	if err != nil {
 		return 0, err
 	}
-	report := &applyReport{con: con, asJSON: f.isJSON(), dry: dry}
+	report := &applyReport{con: con, form: f.Output, dry: dry}
+	told := newProgress(con, "job", "applied")
 	for i := range steps {
 		if err = steps[i].carryOut(ctx, r, dry); err != nil {
 			err = fmt.Errorf("%s: %w", steps[i].name, err)
 			break
 		}
 		report.tell(&steps[i])
+		told.of(int64(i+1), int64(len(steps)))
 	}
 	return report.changes(), report.close(err)
 }

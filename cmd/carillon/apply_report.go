@@ -8,7 +8,7 @@ import (
 // applyReport tells what becomes of each job, and counts.
 type applyReport struct {
 	con    *console
-	asJSON bool
+	form   outputForm
 	dry    bool
 	counts map[applyAction]int
 	rows   []applyRow
@@ -40,7 +40,7 @@ func (r *applyReport) tell(s *applyStep) {
 	if r.dry {
 		row.Diff = s.diff
 	}
-	if r.asJSON {
+	if r.form != formTable {
 		r.rows = append(r.rows, row)
 		return
 	}
@@ -48,15 +48,15 @@ func (r *applyReport) tell(s *applyStep) {
 	if r.dry {
 		verb = wouldBe[s.action]
 	}
-	r.con.printf("%s %s\n%s", s.name, verb, shownDiff(row.Diff))
+	r.con.printf("%s %s\n%s", s.name, verb, r.con.screen.shownDiff(row.Diff))
 }
 
 // shownDiff is a diff as a terminal may have it.
-func shownDiff(diff string) string {
+func (s screen) shownDiff(diff string) string {
 	lines := strings.SplitAfter(diff, "\n")
 	for i, line := range lines {
 		if text, ok := strings.CutSuffix(line, "\n"); ok {
-			lines[i] = printable(text) + "\n"
+			lines[i] = s.paint(diffStyle(text), printable(text)) + "\n"
 		}
 	}
 	return strings.Join(lines, "")
@@ -73,8 +73,8 @@ func (r *applyReport) close(err error) error {
 		end = " (nothing was changed)"
 	}
 	r.con.notef("%d created, %d updated, %d unchanged, %d deleted%s\n", r.counts[actionCreate], r.counts[actionUpdate], r.counts[actionKeep], r.counts[actionDelete], end)
-	if r.asJSON {
-		err = errors.Join(err, r.con.printJSON(applied{
+	if r.form != formTable {
+		err = errors.Join(err, r.con.printDocument(r.form, applied{
 			DryRun: r.dry, Created: r.counts[actionCreate], Updated: r.counts[actionUpdate],
 			Unchanged: r.counts[actionKeep], Deleted: r.counts[actionDelete], Jobs: r.rows,
 		}))

@@ -12,9 +12,9 @@ import (
 
 // auditCmd tells who changed what.
 type auditCmd struct {
-	Job    string  `help:"Only changes of this job, or of the calendar of this name." placeholder:"NAME"`
+	Job    string  `help:"Only changes of this job, or of the calendar of this name." placeholder:"NAME" complete:"@jobs"`
 	By     string  `help:"Only what this one asked for." placeholder:"NAME"`
-	Action string  `help:"Only create, update, delete, pause, resume, trigger, backfill, cancel_run, retry_run, put_calendar or delete_calendar." placeholder:"ACTION"`
+	Action string  `help:"Only create, update, delete, pause, resume, trigger, backfill, cancel_run, retry_run, put_calendar or delete_calendar." placeholder:"ACTION" complete:"create,update,delete,pause,resume,trigger,backfill,cancel_run,retry_run,put_calendar,delete_calendar"`
 	From   instant `help:"At or after this time." placeholder:"TIME"`
 	To     instant `help:"Before this time." placeholder:"TIME"`
 	Limit  int     `help:"Stop after so many; 0 is no limit." default:"50" placeholder:"N"`
@@ -43,8 +43,8 @@ func (c *auditCmd) Run(ctx context.Context, con *console) error {
 	entries := atMost(r.Audit(ctx, client.AuditRequest{
 		Name: c.Job, By: c.By, Action: c.Action, From: c.From.Time, To: c.To.Time, Limit: pageSize(c.Limit),
 	}), c.Limit)
-	if c.isJSON() {
-		return printList(con, "entries", entries)
+	if c.isDocument() {
+		return printList(con, c.Output, "entries", entries)
 	}
 	return printRows(con, entries, []string{"TIME", "BY", "FROM", "ACTION", "NAME", "WHAT"}, auditRow)
 }

@@ -64,7 +64,7 @@ func (c *backupTakeCmd) Run(ctx context.Context, con *console) error {
 	}
 	var h backup.Header
 	write := func(w io.Writer) (err error) {
-		h, err = carillon.WriteBackup(ctx, from, w, newByteProgress(con, "fetched").tell)
+		h, err = carillon.WriteBackup(ctx, from, w, newByteProgress(con, "fetched").of)
 		return err
 	}
 	if file == "-" {
@@ -89,7 +89,7 @@ func (c *backupTakeCmd) Run(ctx context.Context, con *console) error {
 
 // backupVerifyCmd checks a backup and changes nothing.
 type backupVerifyCmd struct {
-	File string `arg:"" help:"Backup; - is standard input."`
+	File string `arg:"" help:"Backup; - is standard input." complete:"@files"`
 	outputFlag
 }
 
@@ -135,10 +135,10 @@ func (c *backupVerifyCmd) Run(ctx context.Context, con *console) error {
 		return err
 	}
 	r := newBackupReport(c.File, h)
-	if c.isJSON() {
-		return con.printJSON(r)
+	if c.isDocument() {
+		return c.print(con, r)
 	}
-	t := newTable(con.out)
+	t := con.table()
 	t.pair("file", r.File)
 	t.pair("as of", r.CreatedAt.Format(time.RFC3339))
 	t.pair("position", fmt.Sprintf("LSN %d, epoch %d, hash %s", r.LSN, r.Epoch, r.Hash))
@@ -157,7 +157,7 @@ func verifyBackup(ctx context.Context, con *console, file string) (backup.Header
 		return backup.Header{}, err
 	}
 	defer closeFile()
-	h, err := backup.Verify(&interruptibleReader{ctx, in}, nil)
+	h, err := backup.Verify(&interruptibleReader{ctx, con.measured(in, "verified")}, nil)
 	return h, aboutBackup(file, err)
 }
 

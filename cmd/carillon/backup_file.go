@@ -8,32 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"time"
 )
-
-// byteProgress tells a person at a terminal how far something is that takes long.
-type byteProgress struct {
-	con           *console
-	done          string
-	started, told time.Time
-}
-
-// newByteProgress begins to tell of bytes to which something is done, such as fetched.
-func newByteProgress(con *console, done string) *byteProgress {
-	now := time.Now()
-	return &byteProgress{con: con, done: done, started: now, told: now}
-}
-
-// tell says that so many are done, unless it said so a short while ago, or nobody is there to read it.
-func (p *byteProgress) tell(n, all int64) {
-	now := time.Now()
-	if now.Sub(p.told) < progressAfter || !isTerminal(p.con.err) {
-		return
-	}
-	p.told = now
-	rate := int64(float64(n) / now.Sub(p.started).Seconds())
-	p.con.notef("%s of %s %s, %s a second\n", formatBytes(n), formatBytes(all), p.done, formatBytes(rate))
-}
 
 // partSuffix ends the name of a file that is being written.
 const partSuffix = ".part"

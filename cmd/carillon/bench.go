@@ -11,6 +11,16 @@ type benchCmd struct {
 	Args []string `arg:"" optional:"" passthrough:"" help:"Workload and flags; --help lists them."`
 }
 
+// Help is what the manual page says besides the flags; `carillon bench --help` is that of the harness.
+func (*benchCmd) Help() string {
+	return `The harness has flags and a help of its own for each workload.
+
+Examples:
+
+  carillon bench --help
+  carillon bench jitter --help`
+}
+
 // Run implements the command.
 func (c *benchCmd) Run(con *console) error {
 	self, err := os.Executable()

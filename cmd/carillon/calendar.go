@@ -33,6 +33,14 @@ type calendarGetCmd struct {
 	outputFlag
 }
 
+// Help is what `carillon calendar get --help` says besides the flags.
+func (*calendarGetCmd) Help() string {
+	return `Examples:
+
+  carillon calendar get holidays
+  carillon calendar get holidays -o json | jq -r '.calendar.exclude[]'`
+}
+
 // Run implements the command.
 func (c *calendarGetCmd) Run(ctx context.Context, con *console) error {
 	r, err := c.connect(ctx)
@@ -44,10 +52,10 @@ func (c *calendarGetCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return err
 	}
-	if c.isJSON() {
-		return con.printJSON(client.CalendarReply{Calendar: calendar})
+	if c.isDocument() {
+		return c.print(con, client.CalendarReply{Calendar: calendar})
 	}
-	t := newTable(con.out)
+	t := con.table()
 	t.pair("name", calendar.Name)
 	for _, line := range calendar.Exclude {
 		t.pair("exclude", line)
@@ -66,6 +74,14 @@ type calendarListCmd struct {
 	outputFlag
 }
 
+// Help is what `carillon calendar list --help` says besides the flags.
+func (*calendarListCmd) Help() string {
+	return `Examples:
+
+  carillon calendar list
+  carillon calendar list -o yaml`
+}
+
 // Run implements the command.
 func (c *calendarListCmd) Run(ctx context.Context, con *console) error {
 	r, err := c.connect(ctx)
@@ -74,8 +90,8 @@ func (c *calendarListCmd) Run(ctx context.Context, con *console) error {
 	}
 	defer r.close()
 	calendars := atMost(r.Calendars(ctx, client.CalendarListRequest{Limit: pageSize(c.Limit)}), c.Limit)
-	if c.isJSON() {
-		return printList(con, "calendars", calendars)
+	if c.isDocument() {
+		return printList(con, c.Output, "calendars", calendars)
 	}
 	return printRows(con, calendars, []string{"NAME", "LINES", "UPDATED", "DESCRIPTION"}, func(c *client.Calendar) []string {
 		return []string{c.Name, fmt.Sprint(len(c.Exclude)), showTime(c.UpdatedAt), c.Description}
@@ -87,6 +103,13 @@ type calendarDeleteCmd struct {
 	Names []string `arg:"" name:"name" help:"Names of the calendars."`
 	remoteFlags
 	outputFlag
+}
+
+// Help is what `carillon calendar delete --help` says besides the flags.
+func (*calendarDeleteCmd) Help() string {
+	return `Examples:
+
+  carillon calendar delete holidays`
 }
 
 // Run implements the command.
@@ -102,8 +125,8 @@ func (c *calendarDeleteCmd) Run(ctx context.Context, con *console) error {
 		switch {
 		case err != nil:
 			errs = append(errs, fmt.Errorf("%s: %w", name, err))
-		case c.isJSON():
-			errs = append(errs, con.printJSON(client.CalendarDeleteReply{Deleted: true}))
+		case c.isDocument():
+			errs = append(errs, c.print(con, client.CalendarDeleteReply{Deleted: true}))
 		default:
 			con.printf("deleted calendar %s\n", name)
 		}

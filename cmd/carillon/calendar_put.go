@@ -43,8 +43,8 @@ func (c *calendarPutCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return err
 	}
-	if c.isJSON() {
-		return con.printJSON(client.CalendarPutReply{Calendar: calendar, Created: created})
+	if c.isDocument() {
+		return c.print(con, client.CalendarPutReply{Calendar: calendar, Created: created})
 	}
 	verb := "updated"
 	if created {

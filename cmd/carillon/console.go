@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/alecthomas/kong"
 )
@@ -14,13 +13,23 @@ import (
 type console struct {
 	in       io.Reader
 	out, err io.Writer
+	screen   screen
+
+	documents int       // of YAML that were printed
+	bar       *progress // that stands on the last line of the terminal; nil: none
 }
 
 // printf writes to the standard output. A failure to write is met by flush and close at the end.
-func (c *console) printf(format string, args ...any) { _, _ = fmt.Fprintf(c.out, format, args...) }
+func (c *console) printf(format string, args ...any) {
+	c.clearBar()
+	_, _ = fmt.Fprintf(c.out, format, args...)
+}
 
 // notef writes a remark.
-func (c *console) notef(format string, args ...any) { _, _ = fmt.Fprintf(c.err, format, args...) }
+func (c *console) notef(format string, args ...any) {
+	c.clearBar()
+	_, _ = fmt.Fprintf(c.err, format, args...)
+}
 
 // fail reports why a command failed. One that has already said so is not repeated.
 func (c *console) fail(err error) int {
@@ -42,16 +51,6 @@ func (c *console) refuse(command *kong.Context, err error) int {
 	}
 	c.notef("Run '%s --help' for the flags and examples.\n", help)
 	return exitUsage
-}
-
-// isTerminal tells whether a person is likely to be reading w.
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
 // errReported is the error of a command that has told the reasons itself.

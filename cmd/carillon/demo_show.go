@@ -12,29 +12,15 @@ import (
 
 // demoShow prints the demo and keeps its numbers.
 type demoShow struct {
-	con    *console
-	colour bool
-	late   map[string][]time.Duration // lateness of first attempts, by job
+	con  *console
+	late map[string][]time.Duration // lateness of first attempts, by job
 }
 
 func newDemoShow(con *console) *demoShow {
-	return &demoShow{con: con, colour: isTerminal(con.out) && !isSet("NO_COLOR"), late: map[string][]time.Duration{}}
+	return &demoShow{con: con, late: map[string][]time.Duration{}}
 }
 
-// The colours of a terminal.
-const (
-	bold  = "1"
-	dim   = "2"
-	red   = "31"
-	green = "32"
-)
-
-func (s *demoShow) paint(style, text string) string {
-	if !s.colour {
-		return text
-	}
-	return "\x1b[" + style + "m" + text + "\x1b[0m"
-}
+func (s *demoShow) paint(style, text string) string { return s.con.screen.paint(style, text) }
 
 func (s *demoShow) opening(r carillon.Ready, dir string, temporary bool) {
 	kept := ""
@@ -42,7 +28,7 @@ func (s *demoShow) opening(r carillon.Ready, dir string, temporary bool) {
 		kept = " (removed at the end)"
 	}
 	s.con.printf("%s\n\n", s.paint(bold, "A Carillon server is up."))
-	t := newTable(s.con.out)
+	t := s.con.table()
 	t.pair("  NATS", r.NATS)
 	t.pair("  HTTP", r.HTTP)
 	t.pair("  data", dir+kept)
@@ -51,7 +37,7 @@ func (s *demoShow) opening(r carillon.Ready, dir string, temporary bool) {
 
 func (s *demoShow) jobs(jobs []demoJob, span time.Duration) {
 	s.con.printf("\n%s\n\n", s.paint(bold, fmt.Sprintf("%d jobs are registered over NATS.", len(jobs))))
-	t := newTable(s.con.out, "  JOB", "SCHEDULE", "TARGET", "WHAT")
+	t := s.con.table("  JOB", "SCHEDULE", "TARGET", "WHAT")
 	for _, j := range jobs {
 		t.row("  "+j.job.Name, j.job.Schedule, showTarget(j.job.Target), j.note)
 	}
@@ -82,7 +68,7 @@ func (s *demoShow) firing(f firing) {
 
 func (s *demoShow) summary(jobs []demoJob) {
 	s.con.printf("\n%s\n\n", s.paint(bold, "How late the runs reached their receivers:"))
-	t := newTable(s.con.out, "  JOB", "RUNS", "EARLY", "P50", "P99", "MAX")
+	t := s.con.table("  JOB", "RUNS", "EARLY", "P50", "P99", "MAX")
 	var all []time.Duration
 	for _, j := range jobs {
 		name := j.job.Name[len("demo/"):]

@@ -38,7 +38,7 @@ var advices = []advice{
 	{syscall.ENOTDIR, "a part of the path is a file: choose a directory"},
 	{syscall.EMFILE, "the process has too many open files: raise the limit (ulimit -n, or LimitNOFILE= of systemd)"},
 	{nats.ErrNoServers, "nothing answers there: is a server running, and is the address right?"},
-	{nats.ErrAuthorization, "it refuses these credentials: give the right ones with --creds"},
+	{nats.ErrAuthorization, "it refuses these credentials: give the right ones with --creds or --context"},
 	{snapshot.ErrFailed, "look into the system's log; if the files are damaged, restore a backup"},
 	{wal.ErrPoisoned, "the disk failed to write: look into the system's log, then start again; nothing acknowledged is lost"},
 }
@@ -48,7 +48,7 @@ func explain(err error) string {
 	if text, ok := explainDamage(err); ok {
 		return text
 	}
-	text := oneLine(err.Error())
+	text := redactText(oneLine(err.Error()))
 	for _, a := range advices {
 		if errors.Is(err, a.is) {
 			return text + "; " + a.text

@@ -18,7 +18,7 @@ type runExport struct {
 
 // exportRuns writes the runs of the jobs that the flags select.
 func (c *exportCmd) exportRuns(ctx context.Context, con *console, r *remote) error {
-	e := &runExport{exportCmd: c, remote: r, out: con.buffered(), progress: newProgress(con, "run", "exported")}
+	e := &runExport{exportCmd: c, remote: r, out: con.buffered(), progress: newProgress(con, "run", "exported").besideOutput()}
 	if err := e.jobs(ctx); err != nil {
 		_ = e.out.flush()
 		return fmt.Errorf("export, after %s: %w", plural(e.n, "run"), err)
@@ -48,7 +48,7 @@ func (e *runExport) runs(ctx context.Context, job string) error {
 	query := client.RunListRequest{Job: job, From: e.From.Time, To: e.To.Time, Attempts: true, Limit: pageSize(0)}
 	for run, err := range e.remote.Runs(ctx, query) {
 		if err == nil {
-			err = e.out.printJSONLine(run)
+			err = e.out.printRecord(e.Output, run)
 		}
 		if err != nil {
 			return err

@@ -54,8 +54,8 @@ func (c *handoverCmd) Run(ctx context.Context, con *console) error {
 		s, err := r.Status(ctx)
 		if err == nil && s.Cluster != nil && s.Cluster.Node != reply.From && s.Role == "leader" {
 			done := handedOver{reply.From, s.Cluster.Node, s.Epoch, float64(time.Since(begun).Microseconds()) / 1000}
-			if c.isJSON() {
-				return con.printJSON(done)
+			if c.isDocument() {
+				return c.print(con, done)
 			}
 			_, err = fmt.Fprintf(con.out, "%s leads in the place of %s, after %s, in epoch %d\n", done.To, done.From, showMillis(done.TookMS), done.Epoch)
 			return err

@@ -9,7 +9,7 @@ import (
 
 // importCmd registers jobs in bulk.
 type importCmd struct {
-	Files    []string `arg:"" optional:"" name:"file" help:"Files of JSON lines, one job each; - is standard input. With --crontab: more crontabs."`
+	Files    []string `arg:"" optional:"" name:"file" help:"Files of JSON lines, one job each; - is standard input. With --crontab: more crontabs." complete:"@files"`
 	Crontab  string   `help:"Take a crontab over; - is standard input." placeholder:"FILE"`
 	System   *bool    `negatable:"" help:"The crontab has a user column (known by the path for /etc/crontab and cron.d)."`
 	Target   string   `help:"Target of the jobs of a crontab; may have {{name}}, {{hash}}, {{user}} and {{file}} in it." default:"nats:cron.{{name}}"`

@@ -5,31 +5,25 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"time"
 
 	"github.com/carillon-io/carillon/client"
 )
-
-// progressAfter is how long an import runs before it tells how far it is, and the time between two
-// such lines.
-const progressAfter = 2 * time.Second
 
 // importReport tells what became of the jobs of an import, and counts.
 type importReport struct {
 	con    *console
 	dryRun bool
-	asJSON bool
+	form   outputForm
 
 	held        []heldItem // read and not told yet, in the order of the input
 	refusedHeld int        // refusals among them
 
 	accepted, refused int
-	started, told     time.Time
+	progress          *progress
 }
 
 func newImportReport(con *console, c *importCmd) *importReport {
-	now := time.Now()
-	return &importReport{con: con, dryRun: c.DryRun, asJSON: c.isJSON(), started: now, told: now}
+	return &importReport{con: con, dryRun: c.DryRun, form: c.Output, progress: newProgress(con, "job", "imported")}
 }
 
 func (r *importReport) refuse(at place, reason string) {
@@ -43,17 +37,6 @@ func refusalText(e *client.Error) string {
 		return e.Message
 	}
 	return e.Field + ": " + e.Message
-}
-
-// progress tells how far a long import is.
-func (r *importReport) progress() {
-	now := time.Now()
-	if now.Sub(r.told) < progressAfter {
-		return
-	}
-	r.told = now
-	rate := float64(r.accepted) / now.Sub(r.started).Seconds()
-	r.con.notef("%s imported so far, %.0f a second, %d refused\n", plural(r.accepted, "job"), rate, r.refused)
 }
 
 // importCounts is the JSON of an import.
@@ -74,8 +57,8 @@ func (r *importReport) close(err error) error {
 		verb, end = "would be imported", "; nothing was registered"
 	}
 	r.con.notef("%s %s, %d refused%s\n", plural(r.accepted, "job"), verb, r.refused, end)
-	if r.asJSON && !r.dryRun {
-		err = errors.Join(err, r.con.printJSON(importCounts{r.accepted, r.refused}))
+	if r.form != formTable && !r.dryRun {
+		err = errors.Join(err, r.con.printDocument(r.form, importCounts{r.accepted, r.refused}))
 	}
 	if err == nil && r.refused > 0 {
 		return errReported
@@ -86,16 +69,17 @@ func (r *importReport) close(err error) error {
 // rehearse stands in for a server in a dry run: it checks the jobs and shows those that it would take.
 func (r *importReport) rehearse(ctx context.Context, jobs iter.Seq[client.Job], each func(client.PutResult)) (client.PutTotals, error) {
 	out := r.con.buffered()
+	r.progress.besideOutput()
 	var rows *table
-	if !r.asJSON {
-		rows = newTable(out, "NAME", "SCHEDULE", "TIMEZONE", "TARGET", "PAYLOAD")
+	if r.form == formTable {
+		rows = out.table("NAME", "SCHEDULE", "TIMEZONE", "TARGET", "PAYLOAD")
 	}
 	var err error
 	shown := 0
 	for j := range jobs {
 		result := checkResult(&j)
-		if result.Error == nil && r.asJSON {
-			err = errors.Join(err, out.printJSONLine(j, ownerOptions))
+		if result.Error == nil && r.form != formTable {
+			err = errors.Join(err, out.printRecord(r.form, j, ownerOptions))
 		} else if result.Error == nil {
 			rows.row(importRow(&j)...)
 			if shown++; shown%tableRowsMax == 0 {

@@ -66,7 +66,7 @@ func (r *importReport) result(result client.PutResult) {
 		r.accepted++
 	}
 	r.tellRefusals()
-	r.progress()
+	r.progress.tell(r.accepted)
 }
 
 func (r *importReport) tellRefusals() {

@@ -33,9 +33,10 @@ func (*jobCmd) Help() string {
 
 // jobGetCmd shows a job.
 type jobGetCmd struct {
-	Name string `arg:"" help:"Name of the job."`
+	Name string `arg:"" help:"Name of the job." complete:"@jobs"`
 	remoteFlags
 	outputFlag
+	watchFlag
 }
 
 // Help is what `carillon job get --help` says besides the flags.
@@ -43,7 +44,8 @@ func (*jobGetCmd) Help() string {
 	return `Examples:
 
   carillon job get reports/daily
-  carillon job get reports/daily -o json | jq .job.payload`
+  carillon job get reports/daily -o json | jq .job.payload
+  carillon job get reports/daily --watch`
 }
 
 // Run implements the command.
@@ -53,19 +55,21 @@ func (c *jobGetCmd) Run(ctx context.Context, con *console) error {
 		return err
 	}
 	defer r.close()
-	j, err := r.Get(ctx, c.Name)
-	if err != nil {
-		return err
-	}
-	if c.isJSON() {
-		return con.printJSON(client.JobReply{Job: j})
-	}
-	return con.printJob(&j)
+	return c.look(ctx, con, c.Output, func(con *console) error {
+		j, err := r.Get(ctx, c.Name)
+		if err != nil {
+			return err
+		}
+		if c.isDocument() {
+			return c.print(con, client.JobReply{Job: j})
+		}
+		return con.printJob(&j)
+	})
 }
 
 // jobDeleteCmd deletes jobs.
 type jobDeleteCmd struct {
-	Names []string `arg:"" name:"name" help:"Names of the jobs."`
+	Names []string `arg:"" name:"name" help:"Names of the jobs." complete:"@jobs"`
 	remoteFlags
 	outputFlag
 }
@@ -93,8 +97,8 @@ func (c *jobDeleteCmd) Run(ctx context.Context, con *console) error {
 		switch {
 		case err != nil:
 			errs = append(errs, fmt.Errorf("%s: %w", name, err))
-		case c.isJSON():
-			errs = append(errs, con.printJSON(client.DeleteReply{Deleted: true, Runs: runs}))
+		case c.isDocument():
+			errs = append(errs, c.print(con, client.DeleteReply{Deleted: true, Runs: runs}))
 		default:
 			con.printf("deleted %s%s\n", name, showDeletedRuns(runs))
 		}

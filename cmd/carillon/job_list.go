@@ -17,7 +17,7 @@ const tableRowsMax = 1000
 type selectFlags struct {
 	NamePrefix string            `help:"Only jobs whose names begin so." placeholder:"TEXT"`
 	Label      map[string]string `short:"l" help:"Only jobs with this label; may be repeated." placeholder:"KEY=VALUE" mapsep:"none"`
-	Status     string            `help:"Only jobs that are active, paused, completed or failed." placeholder:"STATUS"`
+	Status     string            `help:"Only jobs that are active, paused, completed or failed." placeholder:"STATUS" complete:"active,paused,completed,failed"`
 }
 
 func (f *selectFlags) request() client.ListRequest {
@@ -30,6 +30,7 @@ type jobListCmd struct {
 	Limit int `help:"Stop after so many; 0 is no limit." placeholder:"N"`
 	remoteFlags
 	outputFlag
+	watchFlag
 }
 
 // Help is what `carillon job list --help` says besides the flags.
@@ -38,6 +39,7 @@ func (*jobListCmd) Help() string {
 
   carillon job list
   carillon job list --name-prefix reports/ --status paused
+  carillon job list --name-prefix reports/ --watch=5s
   carillon job list --label team=billing -o json | jq -r '.jobs[].name'`
 }
 
@@ -48,11 +50,13 @@ func (c *jobListCmd) Run(ctx context.Context, con *console) error {
 		return err
 	}
 	defer r.close()
-	jobs := atMost(r.Jobs(ctx, c.request()), c.Limit)
-	if c.isJSON() {
-		return printList(con, "jobs", jobs)
-	}
-	return printRows(con, jobs, []string{"NAME", "STATUS", "SCHEDULE", "ZONE", "NEXT RUN", "LAST RUN", "TARGET"}, jobRow)
+	return c.look(ctx, con, c.Output, func(con *console) error {
+		jobs := atMost(r.Jobs(ctx, c.request()), c.rows(c.Limit))
+		if c.isDocument() {
+			return printList(con, c.Output, "jobs", jobs)
+		}
+		return printRows(con, jobs, []string{"NAME", "STATUS", "SCHEDULE", "ZONE", "NEXT RUN", "LAST RUN", "TARGET"}, jobRow)
+	})
 }
 
 func jobRow(j *client.JobInfo) []string {
@@ -84,7 +88,7 @@ func atMost[T any](seq iter.Seq2[T, error], most int) iter.Seq2[T, error] {
 // printRows prints a sequence as a table, in parts.
 func printRows[T any](con *console, seq iter.Seq2[T, error], titles []string, row func(*T) []string) error {
 	out := con.buffered()
-	t, n := newTable(out, titles...), 0
+	t, n := out.table(titles...), 0
 	for v, err := range seq {
 		if err != nil {
 			_, _ = t.flush(), out.flush()
@@ -104,24 +108,24 @@ func printRows[T any](con *console, seq iter.Seq2[T, error], titles []string, ro
 }
 
 // printList prints a sequence as the API's object with one list, all pages in one.
-func printList[T any](con *console, name string, seq iter.Seq2[T, error]) error {
+func printList[T any](con *console, form outputForm, name string, seq iter.Seq2[T, error]) error {
 	out := con.buffered()
-	separator := fmt.Sprintf("{%q: [", name)
+	head, separator, end, empty := fmt.Sprintf("{%q: [\n  ", name), ",\n  ", "\n]}\n", fmt.Sprintf("{%q: []}\n", name)
+	if form == formYAML {
+		head, separator, end, empty = name+":\n", "", "", name+": []\n"
+	}
+	before, after := head, empty
 	for v, err := range seq {
 		if err != nil {
 			_ = out.flush()
 			return err
 		}
-		out.printf("%s\n  ", separator)
-		if err := out.printJSONValue(v); err != nil {
+		out.printf("%s", before)
+		if err := out.printItem(form, v); err != nil {
 			return err
 		}
-		separator = ","
+		before, after = separator, end
 	}
-	if separator != "," {
-		out.printf("%s]}\n", separator)
-	} else {
-		out.printf("\n]}\n")
-	}
+	out.printf("%s", after)
 	return out.flush()
 }

@@ -10,7 +10,7 @@ import (
 
 // jobNextCmd tells when a job or a schedule runs next.
 type jobNextCmd struct {
-	Name     string   `arg:"" optional:"" help:"Name of a job; or leave it out and give --schedule."`
+	Name     string   `arg:"" optional:"" help:"Name of a job; or leave it out and give --schedule." complete:"@jobs"`
 	Schedule []string `short:"s" help:"A schedule, without any job; may be repeated." placeholder:"SPEC" sep:"none"`
 	Exclude  []string `short:"x" help:"What it leaves out; may be repeated." placeholder:"SPEC" sep:"none"`
 	Timezone string   `short:"z" help:"Zone that the schedule is read in; UTC if left out." placeholder:"ZONE"`
@@ -54,8 +54,8 @@ func (c *jobNextCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return err
 	}
-	if c.isJSON() {
-		return con.printJSON(reply)
+	if c.isDocument() {
+		return c.print(con, reply)
 	}
 	return con.printTimes(reply, request.Timezone)
 }
@@ -98,7 +98,7 @@ func (c *console) printTimes(reply client.NextReply, zone string) error {
 	if loc != time.UTC {
 		titles = []string{"TIME", "IN", zone}
 	}
-	t := newTable(c.out, titles...)
+	t := c.table(titles...)
 	for _, at := range reply.Times {
 		cells := []string{showTime(at), showDistance(time.Until(at.Time))}
 		if loc != time.UTC {

@@ -8,7 +8,7 @@ import (
 
 // pauseFlags are those of pause and resume.
 type pauseFlags struct {
-	Name   string `arg:"" help:"Name of the job."`
+	Name   string `arg:"" help:"Name of the job." complete:"@jobs"`
 	Reason string `help:"Why; shown with the job."`
 	remoteFlags
 	outputFlag
@@ -59,8 +59,8 @@ func (c *pauseFlags) change(
 	if err != nil {
 		return err
 	}
-	if c.isJSON() {
-		return con.printJSON(client.JobReply{Job: j})
+	if c.isDocument() {
+		return c.print(con, client.JobReply{Job: j})
 	}
 	con.printf("%s %s, next run %s\n", done, j.Name, showNext(&j))
 	return nil

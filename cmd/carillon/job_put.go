@@ -18,10 +18,10 @@ const jobFileBytesMax = 8 << 20
 
 // jobPutCmd registers a job, or updates it.
 type jobPutCmd struct {
-	Name string `arg:"" optional:"" help:"Name of the job."`
+	Name string `arg:"" optional:"" help:"Name of the job." complete:"@jobs"`
 	File string `short:"f" help:"JSON file with a job, or an array of jobs, in place of the flags; - is standard input." placeholder:"FILE"`
 
-	Schedule []string `short:"s" help:"Cron of 5 or 6 fields, @daily and its kin, '@every 10s' or '@at 2026-12-01T08:00:00Z'; may be repeated." placeholder:"SPEC" sep:"none" group:"when"`
+	Schedule []string `short:"s" help:"Cron of 5 to 7 fields, @daily and its kin, '@every 10s' or '@at 2026-12-01T08:00:00Z'; may be repeated." placeholder:"SPEC" sep:"none" group:"when"`
 	Exclude  []string `short:"x" help:"What is left out: a date, a range, a cron expression, or '@calendar NAME'; may be repeated." placeholder:"SPEC" sep:"none" group:"when"`
 	Timezone string   `short:"z" help:"Zone that a cron expression is read in; UTC if left out." placeholder:"ZONE" group:"when"`
 	StartsAt instant  `help:"No run before it." placeholder:"TIME" group:"when"`
@@ -86,8 +86,8 @@ func (c *jobPutCmd) put(ctx context.Context, con *console, r *remote, j client.J
 	if err != nil {
 		return err
 	}
-	if c.isJSON() {
-		return con.printJSON(reply)
+	if c.isDocument() {
+		return c.print(con, reply)
 	}
 	verb := "updated"
 	if reply.Created {

@@ -8,7 +8,7 @@ import (
 
 // jobTriggerCmd runs a job now.
 type jobTriggerCmd struct {
-	Name           string `arg:"" help:"Name of the job."`
+	Name           string `arg:"" help:"Name of the job." complete:"@jobs"`
 	Payload        string `short:"p" help:"In place of the job's own: JSON text, any other text, @FILE, or - for standard input."`
 	IdempotencyKey string `help:"The same key is the same run, so that asking twice does no harm." placeholder:"KEY"`
 	remoteFlags
@@ -41,8 +41,8 @@ func (c *jobTriggerCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return err
 	}
-	if c.isJSON() {
-		return con.printJSON(client.RunReply{Run: run})
+	if c.isDocument() {
+		return c.print(con, client.RunReply{Run: run})
 	}
 	con.printf("run %s, %s\n", run.RunID, run.Status)
 	return nil
@@ -50,7 +50,7 @@ func (c *jobTriggerCmd) Run(ctx context.Context, con *console) error {
 
 // jobBackfillCmd runs a job for ticks that are past.
 type jobBackfillCmd struct {
-	Name  string  `arg:"" help:"Name of the job."`
+	Name  string  `arg:"" help:"Name of the job." complete:"@jobs"`
 	From  instant `help:"First instant: RFC 3339, or a day." required:"" placeholder:"TIME"`
 	To    instant `help:"End, itself left out." required:"" placeholder:"TIME"`
 	Limit int     `help:"The oldest so many ticks; without it there must be at most 1000." placeholder:"N"`
@@ -77,8 +77,8 @@ func (c *jobBackfillCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return err
 	}
-	if c.isJSON() {
-		return con.printJSON(client.BackfillReply{Runs: n})
+	if c.isDocument() {
+		return c.print(con, client.BackfillReply{Runs: n})
 	}
 	con.printf("%s started\n", plural(n, "run"))
 	return nil

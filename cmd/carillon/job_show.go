@@ -45,7 +45,7 @@ func showSchedule(j *client.Job) string { return strings.Join(schedulesOf(j), " 
 
 // printJob shows a job in full.
 func (c *console) printJob(j *client.JobInfo) error {
-	t := newTable(c.out)
+	t := c.table()
 	t.pair("name", j.Name)
 	t.pair("status", showStatus(j))
 	for _, s := range schedulesOf(&j.Job) {

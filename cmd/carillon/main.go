@@ -22,6 +22,8 @@ const (
 
 // cli is the grammar of the command line.
 type cli struct {
+	Color colourChoice `help:"When to use colours: ${enum}. Auto is on a terminal, unless NO_COLOR is set or TERM is dumb." enum:"auto,always,never" default:"auto" env:"CARILLON_COLOR" group:"always"`
+
 	Serve    serveCmd    `cmd:"" help:"Run the server: scheduler, log, embedded NATS and HTTP in one process."`
 	Demo     demoCmd     `cmd:"" help:"See it work: a server of its own, live jobs, and each firing with its lateness."`
 	Job      jobCmd      `cmd:"" help:"Register, look at and change jobs."`
@@ -29,7 +31,7 @@ type cli struct {
 	Calendar calendarCmd `cmd:"" help:"Name what jobs leave out, such as holidays."`
 	Audit    auditCmd    `cmd:"" help:"Tell who changed what."`
 	Import   importCmd   `cmd:"" help:"Register jobs in bulk from JSON lines, or from crontabs."`
-	Export   exportCmd   `cmd:"" help:"Write jobs as JSON lines that import takes, or their runs."`
+	Export   exportCmd   `cmd:"" help:"Write jobs, or their runs, as JSON lines that import takes, or as YAML that apply takes."`
 	Apply    applyCmd    `cmd:"" help:"Make the jobs those of a file: create, update, and with --prune delete."`
 	Diff     diffCmd     `cmd:"" help:"Show what apply would change; exit status 1 if it would."`
 	Backup   backupCmd   `cmd:"" help:"Back up a server that runs, into one file."`
@@ -39,6 +41,10 @@ type cli struct {
 	Wal      walCmd      `cmd:"" name:"wal" help:"Check and read a log offline."`
 	Bench    benchCmd    `cmd:"" passthrough:"" help:"Measure it on this machine: lateness, herds, registration, recovery."`
 	Version  versionCmd  `cmd:"" help:"Tell which build this is."`
+
+	Completion completionCmd `cmd:"" help:"Print what makes a shell complete commands, flags and names."`
+	Man        manCmd        `cmd:"" help:"Print the manual page."`
+	Complete   completeCmd   `cmd:"" name:"__complete" hidden:"" passthrough:"" help:"Tell a shell what fits."`
 }
 
 const description = `Durable job scheduler: cron, intervals and one-shots to NATS, JetStream and HTTP.
@@ -55,7 +61,8 @@ func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 // run is main with everything that it touches as a parameter.
 func run(args []string, in io.Reader, out, errs io.Writer) int {
 	con := &console{in: in, out: out, err: errs}
-	parser, err := newParser(&cli{}, con)
+	grammar := &cli{}
+	parser, err := newParser(grammar, con)
 	if err != nil {
 		return con.fail(fmt.Errorf("build the command line: %w", err))
 	}
@@ -66,6 +73,7 @@ func run(args []string, in io.Reader, out, errs io.Writer) int {
 	if err != nil {
 		return con.refuse(nil, err)
 	}
+	con.setScreen(grammar.Color)
 	ctx, stop := interruptible(command.Command())
 	defer stop()
 	command.BindTo(ctx, (*context.Context)(nil))
@@ -96,6 +104,7 @@ func newParser(grammar *cli, con *console) (*kong.Kong, error) {
 			{Key: "what", Title: "What it sends, and where to:"},
 			{Key: "policies", Title: "What if:"},
 			{Key: "server", Title: "Which server:"},
+			{Key: "always", Title: "With every command:"},
 		}),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, NoAppDescFormat: true, WrapUpperBound: 100}),
 	)

@@ -33,7 +33,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"server":  cmdServer,
-			"stop":    cmdStop,
+			"halt":    cmdHalt,
 			"until":   cmdUntil,
 			"corrupt": cmdCorrupt,
 			"status":  cmdStatus,

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -52,7 +53,8 @@ func whoAsks() string {
 
 // serverFlags say which server, and how to reach it.
 type serverFlags struct {
-	Server  string `help:"NATS URL of the server; several, with commas, of a cluster." default:"nats://127.0.0.1:4222" env:"CARILLON_SERVER" group:"server"`
+	Server  string `help:"NATS URL of the server; several, with commas, of a cluster; nats://127.0.0.1:4222 if left out." placeholder:"URL" env:"CARILLON_SERVER" group:"server"`
+	Context string `help:"Take address and credentials from this context of the nats command, instead of --server, --creds and the flags of TLS." placeholder:"NAME" complete:"@contexts" env:"CARILLON_CONTEXT" group:"server"`
 	Tenant  string `help:"Tenant whose jobs are meant." default:"default" env:"CARILLON_TENANT" group:"server"`
 	Prefix  string `help:"First token of the service's NATS subjects." default:"carillon" env:"CARILLON_PREFIX" group:"server"`
 	Creds   string `help:"Credentials file for NATS." placeholder:"FILE" env:"CARILLON_CREDS" group:"server"`
@@ -74,10 +76,35 @@ func (f *serverFlags) connectAs(ctx context.Context, by string) (*remote, error)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	server, options, err := f.natsOptions()
+	if err != nil {
+		return nil, err
+	}
+	nc, err := nats.Connect(server, options...)
+	if err != nil {
+		return nil, fmt.Errorf("connect to NATS at %s: %w", redactURLs(server), err)
+	}
+	c, err := client.New(nc, client.Options{Prefix: f.Prefix, Tenant: f.Tenant, By: by, Standby: f.Standby, Timeout: time.Duration(f.Timeout)})
+	if err != nil {
+		nc.Close()
+		return nil, err
+	}
+	return &remote{c, nc}, nil
+}
+
+// serverDefault is where a server of this machine is.
+const serverDefault = nats.DefaultURL
+
+// natsOptions returns the servers to connect to, and how: what the context says, or the flags.
+func (f *serverFlags) natsOptions() (server string, options []nats.Option, err error) {
 	name, _ := os.Hostname()
-	options := []nats.Option{
+	options = []nats.Option{
 		nats.Name("carillon command on " + name), nats.Timeout(time.Duration(f.Timeout)),
 		nats.MaxReconnects(-1), nats.ReconnectWait(200 * time.Millisecond),
+	}
+	if f.Context != "" {
+		server, more, err := f.contextOptions()
+		return cmp.Or(server, serverDefault), append(options, more...), err
 	}
 	if f.Creds != "" {
 		options = append(options, nats.UserCredentials(f.Creds))
@@ -88,16 +115,25 @@ func (f *serverFlags) connectAs(ctx context.Context, by string) (*remote, error)
 	if f.TLSCA != "" {
 		options = append(options, nats.RootCAs(f.TLSCA))
 	}
-	nc, err := nats.Connect(f.Server, options...)
-	if err != nil {
-		return nil, fmt.Errorf("connect to NATS at %s: %w", f.Server, err)
+	return cmp.Or(f.Server, serverDefault), options, nil
+}
+
+// contextOptions returns what the context says. It says all of it: a flag or a variable besides would send
+// credentials to a server that they are not meant for.
+func (f *serverFlags) contextOptions() (server string, options []nats.Option, err error) {
+	for _, other := range []struct{ flag, value string }{
+		{"--server", f.Server}, {"--creds", f.Creds}, {"--tls-cert", f.TLSCert}, {"--tls-ca", f.TLSCA},
+	} {
+		if other.value != "" {
+			return "", nil, usagef("--context %s and %s %s exclude each other (each may come from its variable): leave one out", f.Context, other.flag, redactURLs(other.value))
+		}
 	}
-	c, err := client.New(nc, client.Options{Prefix: f.Prefix, Tenant: f.Tenant, By: by, Standby: f.Standby, Timeout: time.Duration(f.Timeout)})
+	c, err := readNATSContext(f.Context)
 	if err != nil {
-		nc.Close()
-		return nil, err
+		return "", nil, err
 	}
-	return &remote{c, nc}, nil
+	options, err = c.options()
+	return c.URL, options, err
 }
 
 func (r *remote) close() { r.nc.Close() }

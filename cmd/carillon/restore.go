@@ -10,7 +10,7 @@ import (
 
 // restoreCmd makes a data directory of a backup.
 type restoreCmd struct {
-	File string `arg:"" help:"Backup; - is standard input."`
+	File string `arg:"" help:"Backup; - is standard input." complete:"@files"`
 	Data string `help:"Data directory to make; empty, or not there yet." default:"./carillon-data" env:"CARILLON_DATA"`
 	outputFlag
 }
@@ -39,12 +39,12 @@ func (c *restoreCmd) Run(ctx context.Context, con *console) error {
 		return err
 	}
 	defer closeFile()
-	done, err := carillon.Restore(c.Data, &interruptibleReader{ctx, in}, newLogger(con.err, "text", "warn"))
+	done, err := carillon.Restore(c.Data, &interruptibleReader{ctx, con.measured(in, "restored")}, newLogger(con.err, "text", "warn"))
 	if err != nil {
 		return fmt.Errorf("restore into %s: %w", c.Data, aboutBackup(c.File, err))
 	}
-	if c.isJSON() {
-		return con.printJSON(restored{newBackupReport(c.File, done.Header), c.Data, done.Jobs})
+	if c.isDocument() {
+		return c.print(con, restored{newBackupReport(c.File, done.Header), c.Data, done.Jobs})
 	}
 	con.printf("restored %s into %s, as of %s: LSN %d of epoch %d\n", plural(done.Jobs, "job"), c.Data,
 		done.CreatedAt.Format(time.RFC3339), done.Position.LSN, done.Position.Epoch)

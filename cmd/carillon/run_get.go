@@ -14,6 +14,7 @@ type runGetCmd struct {
 	RunID string `arg:"" name:"run-id" help:"The run's id, as run list shows it."`
 	remoteFlags
 	outputFlag
+	watchFlag
 }
 
 // Help is what `carillon run get --help` says besides the flags.
@@ -21,7 +22,8 @@ func (*runGetCmd) Help() string {
 	return `Examples:
 
   carillon run get 0k5s0v8s2m1q4-1764576000000
-  carillon run get 0k5s0v8s2m1q4-1764576000000 -o json`
+  carillon run get 0k5s0v8s2m1q4-1764576000000 -o json
+  carillon run get 0k5s0v8s2m1q4-1764576000000 --watch=500ms`
 }
 
 // Run implements the command.
@@ -31,18 +33,20 @@ func (c *runGetCmd) Run(ctx context.Context, con *console) error {
 		return err
 	}
 	defer r.close()
-	run, err := r.Run(ctx, c.RunID)
-	if err != nil {
-		return err
-	}
-	if c.isJSON() {
-		return con.printJSON(client.RunReply{Run: run})
-	}
-	return con.printRun(&run)
+	return c.look(ctx, con, c.Output, func(con *console) error {
+		run, err := r.Run(ctx, c.RunID)
+		if err != nil {
+			return err
+		}
+		if c.isDocument() {
+			return c.print(con, client.RunReply{Run: run})
+		}
+		return con.printRun(&run)
+	})
 }
 
 func (c *console) printRun(r *client.Run) error {
-	t := newTable(c.out)
+	t := c.table()
 	t.pair("run", r.RunID)
 	t.pair("job", r.Job)
 	t.pair("scheduled", showTime(r.ScheduledAt))
@@ -73,7 +77,7 @@ func (c *console) printRun(r *client.Run) error {
 		return err
 	}
 	c.printf("\n")
-	t = newTable(c.out, "ATTEMPT", "LAUNCHED", "TOOK", "FENCE", "ERROR")
+	t = c.table("ATTEMPT", "LAUNCHED", "TOOK", "FENCE", "ERROR")
 	for _, a := range r.Attempts {
 		t.row(fmt.Sprint(a.Number), showTime(a.LaunchedAt), showMillis(a.DurationMS), fmt.Sprint(a.Fence), a.Error)
 	}

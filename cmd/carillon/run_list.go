@@ -10,14 +10,15 @@ import (
 
 // runListCmd lists runs.
 type runListCmd struct {
-	Job    string  `arg:"" optional:"" help:"Name of the job; may be left out with --dead."`
+	Job    string  `arg:"" optional:"" help:"Name of the job; may be left out with --dead." complete:"@jobs"`
 	Dead   bool    `help:"Only runs that exhausted their attempts."`
 	From   instant `help:"Scheduled at or after this time." placeholder:"TIME"`
 	To     instant `help:"Scheduled before this time." placeholder:"TIME"`
-	Status string  `help:"Only runs in this state: pending, running, retrying, succeeded, failed, dead, skipped or cancelled." placeholder:"STATUS"`
+	Status string  `help:"Only runs in this state: pending, running, retrying, succeeded, failed, dead, skipped or cancelled." placeholder:"STATUS" complete:"pending,running,retrying,succeeded,failed,dead,skipped,cancelled"`
 	Limit  int     `help:"Stop after so many; 0 is no limit." default:"50" placeholder:"N"`
 	remoteFlags
 	outputFlag
+	watchFlag
 }
 
 // Help is what `carillon run list --help` says besides the flags.
@@ -26,6 +27,7 @@ func (*runListCmd) Help() string {
 
   carillon run list reports/daily
   carillon run list --dead
+  carillon run list reports/daily --limit 10 --watch
   carillon run list reports/daily --status skipped --limit 0 -o json
   carillon run list reports/daily --from 2026-11-01 --to 2026-11-08`
 }
@@ -40,11 +42,17 @@ func (c *runListCmd) Run(ctx context.Context, con *console) error {
 		return err
 	}
 	defer r.close()
+	return c.look(ctx, con, c.Output, func(con *console) error { return c.list(ctx, con, r) })
+}
+
+// list prints the runs of the moment.
+func (c *runListCmd) list(ctx context.Context, con *console, r *remote) error {
+	most := c.rows(c.Limit)
 	runs := atMost(r.Runs(ctx, client.RunListRequest{
-		Job: c.Job, From: c.From.Time, To: c.To.Time, Status: c.Status, Limit: pageSize(c.Limit),
-	}), c.Limit)
-	if c.isJSON() {
-		return printList(con, "runs", runs)
+		Job: c.Job, From: c.From.Time, To: c.To.Time, Status: c.Status, Limit: pageSize(most),
+	}), most)
+	if c.isDocument() {
+		return printList(con, c.Output, "runs", runs)
 	}
 	if c.Job == "" {
 		return printRows(con, runs, append([]string{"JOB"}, runTitles...), func(r *client.Run) []string {

@@ -44,19 +44,19 @@ func (c *runReportCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return err
 	}
-	return con.printRunState(&run, c.isJSON())
+	return con.printRunState(&run, c.Output)
 }
 
 // printRunState tells what has become of a run by a change of it.
-func (c *console) printRunState(r *client.Run, asJSON bool) error {
-	if asJSON {
-		return c.printJSON(client.RunReply{Run: *r})
+func (c *console) printRunState(r *client.Run, form outputForm) error {
+	if form != formTable {
+		return c.printDocument(form, client.RunReply{Run: *r})
 	}
 	next := ""
 	if r.Status == "retrying" && !r.DueAt.IsZero() {
 		next = ", next attempt " + showDistance(time.Until(r.DueAt.Time))
 	}
-	c.printf("run %s of %s, %s%s\n", r.RunID, r.Job, r.Status, next)
+	c.printf("run %s of %s, %s%s\n", r.RunID, r.Job, c.screen.paint(statusStyle(r.Status), r.Status), next)
 	return nil
 }
 
@@ -86,8 +86,8 @@ func (c *runExtendCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return err
 	}
-	if c.isJSON() {
-		return con.printJSON(client.ExtendReply{Deadline: deadline})
+	if c.isDocument() {
+		return c.print(con, client.ExtendReply{Deadline: deadline})
 	}
 	con.printf("run %s may be reported until %s (%s)\n", c.RunID, showTime(deadline), showDistance(time.Until(deadline.Time)))
 	return nil

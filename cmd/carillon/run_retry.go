@@ -26,12 +26,12 @@ Examples:
 
 // Run implements the command.
 func (c *runCancelCmd) Run(ctx context.Context, con *console) error {
-	return c.changeRuns(ctx, con, c.RunIDs, c.isJSON(), (*client.Client).CancelRun)
+	return c.changeRuns(ctx, con, c.RunIDs, c.Output, (*client.Client).CancelRun)
 }
 
 // changeRuns makes a change to each of some runs. One that fails keeps no other from it.
 func (f *remoteFlags) changeRuns(
-	ctx context.Context, con *console, ids []string, asJSON bool,
+	ctx context.Context, con *console, ids []string, form outputForm,
 	change func(c *client.Client, ctx context.Context, runID string) (client.Run, error),
 ) error {
 	r, err := f.connect(ctx)
@@ -43,7 +43,7 @@ func (f *remoteFlags) changeRuns(
 	for _, id := range ids {
 		run, err := change(r.Client, ctx, id)
 		if err == nil {
-			err = con.printRunState(&run, asJSON)
+			err = con.printRunState(&run, form)
 		} else if len(ids) > 1 {
 			err = fmt.Errorf("%s: %w", id, err)
 		}
@@ -56,7 +56,7 @@ func (f *remoteFlags) changeRuns(
 type runRetryCmd struct {
 	RunIDs []string `arg:"" optional:"" name:"run-id" help:"Ids of the runs; or leave them out and give --dead."`
 	Dead   bool     `help:"Every dead run that the flags select."`
-	Job    string   `help:"With --dead: only runs of this job." placeholder:"NAME"`
+	Job    string   `help:"With --dead: only runs of this job." placeholder:"NAME" complete:"@jobs"`
 	From   instant  `help:"With --dead: scheduled at or after this time." placeholder:"TIME"`
 	To     instant  `help:"With --dead: scheduled before this time." placeholder:"TIME"`
 	remoteFlags
@@ -80,7 +80,7 @@ func (c *runRetryCmd) Run(ctx context.Context, con *console) error {
 		return err
 	}
 	if !c.Dead {
-		return c.changeRuns(ctx, con, c.RunIDs, c.isJSON(), (*client.Client).RetryRun)
+		return c.changeRuns(ctx, con, c.RunIDs, c.Output, (*client.Client).RetryRun)
 	}
 	r, err := c.connect(ctx)
 	if err != nil {
@@ -92,8 +92,8 @@ func (c *runRetryCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return fmt.Errorf("after %s: %w", plural(n, "run"), err)
 	}
-	if c.isJSON() {
-		return con.printJSON(struct {
+	if c.isDocument() {
+		return c.print(con, struct {
 			Retried int `json:"retried"`
 		}{n})
 	}

@@ -35,7 +35,7 @@ type serveCmd struct {
 	Routes          []string `help:"Addresses where the peers take theirs, separated by commas; the own one may be among them." placeholder:"ADDR" env:"CARILLON_ROUTES"`
 	ClusterPassword string   `help:"What the embedded servers ask of one another; rather set the variable, which ps does not show." placeholder:"SECRET" env:"CARILLON_CLUSTER_PASSWORD"`
 	Witness         bool     `help:"Be only a member of the cluster's NATS: the third vote beside two nodes." env:"CARILLON_WITNESS"`
-	Durability      string   `help:"What a commit of a cluster waits for: replicated (disk and stream; the default) or local (disk)." placeholder:"HOW" env:"CARILLON_DURABILITY"`
+	Durability      string   `help:"What a commit of a cluster waits for: replicated (disk and stream; the default) or local (disk)." placeholder:"HOW" complete:"replicated,local" env:"CARILLON_DURABILITY"`
 	Replicas        int      `help:"NATS servers that keep the cluster's log: 1, 3 or 5; 0 is 3 if there are as many." default:"0" env:"CARILLON_REPLICAS"`
 	RecreateStream  bool     `help:"Make the log of the cluster anew, from the data of this node; for the one with the newest data, when NATS has lost the log." env:"CARILLON_RECREATE_STREAM"`
 	StreamBytesMax  int64    `help:"How large that log gets on each of them, in bytes; in a cluster 1073741824." placeholder:"BYTES" env:"CARILLON_STREAM_BYTES_MAX"`
@@ -103,7 +103,7 @@ func (c *serveCmd) Run(con *console) error {
 		return c.startError(ctx, err)
 	}
 	ready := server.Ready()
-	logger.Info("serving", slog.String("data", c.Data), slog.String("nats", ready.NATS), slog.String("http", ready.HTTP),
+	logger.Info("serving", slog.String("data", c.Data), slog.String("nats", redactURLs(ready.NATS)), slog.String("http", ready.HTTP),
 		slog.String("role", ready.Role), slog.Uint64("epoch", ready.Epoch), slog.Int("jobs", ready.Jobs), slog.String("version", buildVersion().Version))
 	if err := con.printReady(ready); err != nil {
 		cancel()
@@ -182,7 +182,7 @@ func (c *console) printReady(r carillon.Ready) error {
 		Role  string `json:"role"`
 		Epoch uint64 `json:"epoch"`
 		Jobs  int    `json:"jobs"`
-	}{true, r.NATS, r.HTTP, r.Role, r.Epoch, r.Jobs})
+	}{true, redactURLs(r.NATS), r.HTTP, r.Role, r.Epoch, r.Jobs})
 	if err == nil {
 		_, err = fmt.Fprintf(c.out, "%s\n", line)
 	}

@@ -66,10 +66,11 @@ func cmdServer(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// cmdStop sends SIGTERM to the server and waits for it to end with status 0.
-func cmdStop(ts *testscript.TestScript, neg bool, args []string) {
+// cmdHalt sends SIGTERM to the server and waits for it to end with status 0. It is not
+// called stop, which testscript takes for the end of the script.
+func cmdHalt(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 0 {
-		ts.Fatalf("usage: stop")
+		ts.Fatalf("usage: halt")
 	}
 	b := ts.Value(serverKey).(*background)
 	if b.cmd == nil {

@@ -15,6 +15,7 @@ import (
 type statusCmd struct {
 	remoteFlags
 	outputFlag
+	watchFlag
 }
 
 // Help is what `carillon status --help` says besides the flags.
@@ -24,6 +25,7 @@ func (*statusCmd) Help() string {
 Examples:
 
   carillon status
+  carillon status --watch
   carillon status --server nats://nats.example.com:4222 -o json
   carillon status --standby                   one that stands by, and its lag`
 }
@@ -35,18 +37,20 @@ func (c *statusCmd) Run(ctx context.Context, con *console) error {
 		return err
 	}
 	defer r.close()
-	s, err := r.Status(ctx)
-	if err != nil {
-		return err
-	}
-	if c.isJSON() {
-		return con.printJSON(s)
-	}
-	return con.printStatus(&s)
+	return c.look(ctx, con, c.Output, func(con *console) error {
+		s, err := r.Status(ctx)
+		if err != nil {
+			return err
+		}
+		if c.isDocument() {
+			return c.print(con, s)
+		}
+		return con.printStatus(&s)
+	})
 }
 
 func (c *console) printStatus(s *client.Status) error {
-	t := newTable(c.out)
+	t := c.table()
 	t.pair("role", fmt.Sprintf("%s of shard %d, epoch %d", s.Role, s.Shard, s.Epoch))
 	t.pair("version", s.Version)
 	t.pair("up", showLength(time.Since(s.StartedAt.Time))+", since "+showTime(s.StartedAt))

@@ -34,11 +34,11 @@ type build struct {
 // Run implements the command.
 func (c *versionCmd) Run(con *console) error {
 	b := buildVersion()
-	if c.isJSON() {
-		return con.printJSON(b)
+	if c.isDocument() {
+		return c.print(con, b)
 	}
 	con.printf("carillon %s\n", b.Version)
-	rows := newTable(con.out)
+	rows := con.table()
 	rows.pair("revision", orDash(b.Revision))
 	rows.pair("commit time", orDash(b.Built))
 	rows.pair("go", b.Go)

@@ -16,6 +16,14 @@ type walCmd struct {
 	Dump   walDumpCmd   `cmd:"" help:"Print what the commits of a log say, row by row."`
 }
 
+// Help is what `carillon wal --help` says besides the commands.
+func (*walCmd) Help() string {
+	return `Examples:
+
+  carillon wal verify ./carillon-data
+  carillon wal dump ./carillon-data --from 1200`
+}
+
 // walVerifyCmd checks a log and changes nothing.
 type walVerifyCmd struct {
 	Dir string `arg:"" help:"Data directory, or the wal directory in it; of a server that is stopped, or a copy." type:"path"`
@@ -69,8 +77,8 @@ func (c *walVerifyCmd) Run(con *console) error {
 	} else if err != nil {
 		return err
 	}
-	if c.isJSON() {
-		err = errors.Join(err, con.printJSON(report))
+	if c.isDocument() {
+		err = errors.Join(err, c.print(con, report))
 	} else {
 		err = errors.Join(err, con.printWalReport(report))
 	}
@@ -89,7 +97,7 @@ func newWalReport(dir string, r wal.Report) walReport {
 }
 
 func (c *console) printWalReport(r walReport) error {
-	t := newTable(c.out)
+	t := c.table()
 	t.pair("log", r.Dir)
 	if r.Commits > 0 {
 		t.pair("commits", fmt.Sprintf("%d, LSN %d to %d, epoch %d", r.Commits, r.FirstLSN, r.LastLSN, r.Epoch))
@@ -123,7 +131,7 @@ type walDumpCmd struct {
 
 // Help is what `carillon wal dump --help` says besides the flags.
 func (*walDumpCmd) Help() string {
-	return `Each commit is a line, each row that it changes a line below. With -o json each commit is one JSON line. Commits before a damage are printed, and then the damage is told.
+	return `Each commit is a line, each row that it changes a line below. With -o json each commit is one JSON line, with -o yaml one YAML document. Commits before a damage are printed, and then the damage is told.
 
 Examples:
 
@@ -136,8 +144,8 @@ Examples:
 func (c *walDumpCmd) Run(ctx context.Context, con *console) error {
 	out := con.buffered()
 	show := out.printCommit
-	if c.isJSON() {
-		show = out.printCommitJSON
+	if c.isDocument() {
+		show = func(f wal.Frame) error { return out.printCommitDocument(c.Output, f) }
 	}
 	err := c.dump(func(f wal.Frame) error {
 		if err := ctx.Err(); err != nil || f.LSN < c.From {

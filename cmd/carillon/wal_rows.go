@@ -111,13 +111,13 @@ func (o *output) printCommit(f wal.Frame) error {
 	return nil
 }
 
-// printCommitJSON prints a commit as one line of JSON.
-func (o *output) printCommitJSON(f wal.Frame) error {
+// printCommitDocument prints a commit for programs.
+func (o *output) printCommitDocument(form outputForm, f wal.Frame) error {
 	c, err := decodeCommit(f)
 	if err != nil {
 		return err
 	}
-	return o.printJSONLine(c)
+	return o.printRecord(form, c)
 }
 
 // text is the fields of a row on one line; those that say nothing are left out.

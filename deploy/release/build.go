@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 )
@@ -56,9 +57,29 @@ type file struct {
 	content []byte
 }
 
+// writeManual lets a binary for this machine write the manual page. It says nothing of platform or place.
+func (r *release) writeManual(ctx context.Context) error {
+	dir, err := os.MkdirTemp("", "carillon-release-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	binary := filepath.Join(dir, "carillon")
+	if err := r.build(ctx, platform{runtime.GOOS, runtime.GOARCH}, binary); err != nil {
+		return err
+	}
+	if r.manual, err = exec.CommandContext(ctx, binary, "man").Output(); err != nil {
+		return fmt.Errorf("manual page: %w", err)
+	}
+	return nil
+}
+
 // carried are the files that go along with the binary; those of systemd on Linux only.
 var (
-	carried      = []string{"CHANGELOG.md", "LICENSE", "README.md"}
+	carried = []string{
+		"CHANGELOG.md", "LICENSE", "README.md",
+		"cmd/carillon/completion/carillon.bash", "cmd/carillon/completion/carillon.fish", "cmd/carillon/completion/carillon.zsh",
+	}
 	carriedLinux = []string{"deploy/systemd/carillon.env", "deploy/systemd/carillon.service", "deploy/systemd/carillon.sysusers"}
 )
 
@@ -68,7 +89,7 @@ func (r *release) files(p platform, binary string) ([]file, error) {
 	if err != nil {
 		return nil, err
 	}
-	files := []file{{"carillon", 0o755, content}}
+	files := []file{{"carillon", 0o755, content}, {"man/carillon.1", 0o644, r.manual}}
 	names := carried
 	if p.os == "linux" {
 		names = slices.Concat(carried, carriedLinux)
@@ -78,7 +99,8 @@ func (r *release) files(p platform, binary string) ([]file, error) {
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, file{strings.TrimPrefix(name, "deploy/"), 0o644, content})
+		name = strings.TrimPrefix(strings.TrimPrefix(name, "deploy/"), "cmd/carillon/")
+		files = append(files, file{name, 0o644, content})
 	}
 	return files, nil
 }

@@ -8,6 +8,7 @@
 //
 //   - Binaries: -trimpath, no cgo, no stamp of the version control; the settings of the builder's environment
 //     that change code are set here.
+//   - Manual page: written by a binary for this machine, from the grammar of the command line.
 //   - Archives: entries in order, with one time, no owner, and modes of our own. Gzip has no name and no time.
 //   - SPDX: everything in it is read off the binary, or given.
 package main

@@ -27,6 +27,7 @@ type release struct {
 	src       string    // the top of the sources
 	out       string    // where the files go
 	platforms []platform
+	manual    []byte // the manual page, which is the same for all
 }
 
 func main() {
@@ -63,6 +64,9 @@ func (r *release) make(ctx context.Context) error {
 		return err
 	}
 	if err := os.MkdirAll(r.out, 0o755); err != nil {
+		return err
+	}
+	if err := r.writeManual(ctx); err != nil {
 		return err
 	}
 	var names []string

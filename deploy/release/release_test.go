@@ -118,11 +118,14 @@ func checkArchive(t *testing.T, zipped []byte) {
 		if !head.ModTime.Equal(made) || head.Uid != 0 || head.Uname != "" {
 			t.Errorf("%s: time %s, owner %d %q", head.Name, head.ModTime, head.Uid, head.Uname)
 		}
-		if names[len(names)-1] == "carillon" {
+		switch names[len(names)-1] {
+		case "carillon":
 			checkBinary(t, head, archive)
+		case "man/carillon.1":
+			checkManual(t, archive)
 		}
 	}
-	want := "CHANGELOG.md LICENSE README.md carillon systemd/carillon.env systemd/carillon.service systemd/carillon.sysusers"
+	want := "CHANGELOG.md LICENSE README.md carillon completion/carillon.bash completion/carillon.fish completion/carillon.zsh man/carillon.1 systemd/carillon.env systemd/carillon.service systemd/carillon.sysusers"
 	if got := strings.Join(names, " "); got != want {
 		t.Errorf("the archive holds %s; want %s", got, want)
 	}
@@ -229,5 +232,14 @@ func TestBadWords(t *testing.T) {
 		if err := r.make(t.Context()); err == nil || !strings.Contains(err.Error(), "want one such as") {
 			t.Errorf("version %q: %v", version, err)
 		}
+	}
+}
+
+// checkManual: the manual page is one, and of this version.
+func checkManual(t *testing.T, page io.Reader) {
+	t.Helper()
+	text, err := io.ReadAll(page)
+	if err != nil || !strings.HasPrefix(string(text), `.TH "CARILLON" "1" "" "carillon v1.2.3"`) || !strings.Contains(string(text), `.SS "carillon serve"`) {
+		t.Errorf("%v; the manual page begins %.80q", err, text)
 	}
 }

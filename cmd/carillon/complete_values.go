@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/carillon-io/carillon/client"
+)
+
+// The bounds of what is looked up while somebody waits with a finger on a key.
+const (
+	completeNamesMax = 50
+	completeTimeMax  = 500 * time.Millisecond
+)
+
+// valuesOf returns the values that a flag or an argument may have: those of its enum, those that its tag
+// complete lists or names the kind of, or files, if it is said to be one.
+func valuesOf(v *kong.Value, lookUp func(valueKind) []candidate) (all []candidate) {
+	kind := valueKind(v.Tag.Get("complete"))
+	words := strings.Split(string(kind), ",")
+	switch {
+	case v.Enum != "":
+		words = v.EnumSlice()
+	case kind == files, v.Tag.Type == "path", slices.Contains([]string{"FILE", "DIR"}, v.Tag.PlaceHolder):
+		return []candidate{{value: filesFit}}
+	case strings.HasPrefix(string(kind), "@"):
+		return lookUp(kind)
+	case kind == "":
+		return nil
+	}
+	for _, word := range words {
+		all = append(all, candidate{value: word})
+	}
+	return all
+}
+
+// lookUp finds the values of a kind. It finds none rather than take long.
+func lookUp(ctx context.Context, con *console, l *line, kind valueKind) []candidate {
+	switch kind {
+	case contexts:
+		return contextNames()
+	case jobNames:
+		return serversJobs(ctx, con, l)
+	}
+	return nil
+}
+
+// contextNames are those of the contexts of the nats command.
+func contextNames() (all []candidate) {
+	pattern, err := natsContextPath("*")
+	if err != nil {
+		return nil
+	}
+	paths, _ := filepath.Glob(pattern)
+	for _, path := range paths[:min(len(paths), completeNamesMax)] {
+		all = append(all, candidate{value: strings.TrimSuffix(filepath.Base(path), ".json")})
+	}
+	return all
+}
+
+// serversJobs are the names of jobs, and their schedules, of the server that the line and the environment
+// name.
+func serversJobs(ctx context.Context, con *console, l *line) (all []candidate) {
+	ctx, cancel := context.WithTimeout(ctx, completeTimeMax)
+	defer cancel()
+	grammar := &cli{}
+	parser, err := newParser(grammar, con)
+	if err != nil {
+		return nil
+	}
+	if _, err := parser.Parse(append([]string{"status"}, l.server...)); err != nil {
+		return nil
+	}
+	flags := grammar.Status.serverFlags
+	flags.Timeout = span(completeTimeMax)
+	r, err := flags.connectAs(ctx, "")
+	if err != nil {
+		return nil
+	}
+	defer r.close()
+	prefix := l.last
+	if l.value == nil && strings.HasPrefix(prefix, "--") {
+		_, prefix, _ = strings.Cut(prefix, "=")
+	}
+	jobs := atMost(r.Jobs(ctx, client.ListRequest{Prefix: prefix, Limit: completeNamesMax}), completeNamesMax)
+	for j, err := range jobs {
+		if err != nil {
+			break
+		}
+		all = append(all, candidate{j.Name, showSchedule(&j.Job)})
+	}
+	return all
+}

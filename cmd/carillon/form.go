@@ -1,0 +1,117 @@
+package main
+
+import (
+	"bytes"
+	"regexp"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"go.yaml.in/yaml/v3"
+)
+
+// outputForm is the form of what a command prints.
+type outputForm string
+
+const (
+	formTable outputForm = "table"
+	formJSON  outputForm = "json"
+	formYAML  outputForm = "yaml"
+)
+
+// outputFlag is the flag of every command that prints.
+type outputFlag struct {
+	Output outputForm `short:"o" help:"Form of what is printed: ${enum}." enum:"table,json,yaml" default:"table" env:"CARILLON_OUTPUT"`
+}
+
+// isDocument tells whether what is printed is for programs.
+func (f *outputFlag) isDocument() bool { return f.Output != formTable }
+
+// print prints one value for programs.
+func (f *outputFlag) print(con *console, v any) error { return con.printDocument(f.Output, v) }
+
+// printDocument prints one value: JSON that is indented, or a YAML document.
+func (c *console) printDocument(form outputForm, v any) error {
+	text, err := json.Marshal(v, jsonOptions, jsontext.WithIndent("  "))
+	if err == nil && form == formYAML {
+		text, err = c.yamlDocument(text)
+	} else {
+		text = append(text, '\n')
+	}
+	if err == nil {
+		c.clearBar()
+		_, err = c.out.Write(text)
+	}
+	return err
+}
+
+// yamlDocument writes a JSON text as the next YAML document of the output. Documents after the first
+// begin with a line of ---, so that several are one stream.
+func (c *console) yamlDocument(text []byte) ([]byte, error) {
+	document, err := yamlOf(text)
+	if c.documents++; c.documents > 1 {
+		document = append([]byte("---\n"), document...)
+	}
+	return document, err
+}
+
+// yamlOf writes a JSON text as YAML: the same keys in the same order. That there is one idea of what is
+// printed, YAML is always made of the JSON.
+func yamlOf(text []byte) ([]byte, error) {
+	nodes, err := readJSONNodes(text)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	enc := yaml.NewEncoder(&b)
+	enc.SetIndent(2)
+	for _, node := range nodes {
+		plainScalars(node)
+		if err := enc.Encode(node); err != nil {
+			return nil, err
+		}
+	}
+	return b.Bytes(), enc.Close()
+}
+
+// ambiguous are strings that readers of YAML 1.1, of which there are many, take for truth values or for
+// numbers to the base of 60.
+var ambiguous = regexp.MustCompile(`^(?i:y|n|yes|no|on|off)$|^[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?$`)
+
+// plainScalars takes the tags from all scalars but strings. What a number is shows in its digits; a string
+// keeps its tag, and is quoted if it would be read as something else.
+func plainScalars(node *yaml.Node) {
+	if node.Kind == yaml.ScalarNode && node.Tag != "!!str" {
+		node.Tag = ""
+	} else if ambiguous.MatchString(node.Value) {
+		node.Style = yaml.DoubleQuotedStyle
+	}
+	for _, child := range node.Content {
+		plainScalars(child)
+	}
+}
+
+// printRecord prints a value of a stream: a line of JSON, or a YAML document.
+func (o *output) printRecord(form outputForm, v any, options ...json.Options) error {
+	text, err := json.Marshal(v, append([]json.Options{jsonOptions}, options...)...)
+	if err == nil && form == formYAML {
+		text, err = o.con.yamlDocument(text)
+	} else {
+		text = append(text, '\n')
+	}
+	if err == nil {
+		_, err = o.Write(text)
+	}
+	return err
+}
+
+// printItem prints a value of a list that printList has begun.
+func (o *output) printItem(form outputForm, v any) error {
+	text, err := json.Marshal(v, jsonOptions)
+	if err == nil && form == formYAML {
+		text, err = yamlOf(append(append([]byte{'['}, text...), ']'))
+	}
+	if err == nil {
+		_, err = o.Write(text)
+	}
+	return err
+}

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/nats-io/nats.go"
+)
+
+// natsContextBytesMax bounds the file of a context.
+const natsContextBytesMax = 1 << 20
+
+// natsContext is a context of the nats command, as far as it is understood: where its servers are, and as
+// whom to reach them.
+type natsContext struct {
+	URL         string `json:"url"`
+	User        string `json:"user"`
+	Password    string `json:"password"`
+	Token       string `json:"token"`
+	Creds       string `json:"creds"`
+	NKey        string `json:"nkey"`
+	Cert        string `json:"cert"`
+	Key         string `json:"key"`
+	CA          string `json:"ca"`
+	TLSFirst    bool   `json:"tls_first"`
+	InboxPrefix string `json:"inbox_prefix"`
+
+	Others map[string]jsontext.Value `json:",embed"`
+}
+
+// natsContextNeutral are settings that make no difference to a command that neither shows the context nor
+// speaks to JetStream.
+var natsContextNeutral = []string{
+	"description", "color_scheme", "jetstream_domain", "jetstream_api_prefix", "jetstream_event_prefix",
+}
+
+// natsContextPath is where the nats command keeps a context.
+func natsContextPath(name string) (string, error) {
+	if name == "" || name != filepath.Base(name) || strings.HasPrefix(name, ".") {
+		return "", usagef("--context: %q is no name of a context; 'nats context ls' lists them", clip(name))
+	}
+	dir := os.Getenv("XDG_CONFIG_HOME")
+	if dir == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", fmt.Errorf("contexts of nats: %w", err)
+		}
+		dir = filepath.Join(home, ".config")
+	}
+	return filepath.Join(dir, "nats", "context", name+".json"), nil
+}
+
+// readNATSContext reads a context, and refuses one with a setting that would not be obeyed.
+func readNATSContext(name string) (*natsContext, error) {
+	path, err := natsContextPath(name)
+	if err != nil {
+		return nil, err
+	}
+	text, err := readFileMax(path, natsContextBytesMax)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("there is no context %s: %s is missing; 'nats context ls' lists what there is", name, path)
+	}
+	c := new(natsContext)
+	if err == nil {
+		err = json.Unmarshal(text, c)
+	}
+	if err == nil {
+		err = c.check()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("context %s: %s: %w", name, path, err)
+	}
+	for _, file := range []*string{&c.Creds, &c.NKey, &c.Cert, &c.Key, &c.CA} {
+		*file = expandHome(*file)
+	}
+	return c, nil
+}
+
+// check names the settings that are set and not supported.
+func (c *natsContext) check() error {
+	var unsupported []string
+	for _, key := range slices.Sorted(maps.Keys(c.Others)) {
+		if !slices.Contains(natsContextNeutral, key) && !isNothing(c.Others[key]) {
+			unsupported = append(unsupported, key)
+		}
+	}
+	if len(unsupported) > 0 {
+		return fmt.Errorf("%s is not supported; use --server with --creds or --tls-cert instead, or another context", strings.Join(unsupported, ", "))
+	}
+	if (c.Cert == "") != (c.Key == "") {
+		return errors.New("cert and key go together")
+	}
+	return nil
+}
+
+// isNothing tells whether a setting is there and says nothing.
+func isNothing(value jsontext.Value) bool {
+	return slices.Contains([]string{`""`, "false", "null", "0", "[]", "{}"}, value.String())
+}
+
+// expandHome puts the home directory in the place of a ~ at the beginning.
+func expandHome(path string) string {
+	rest, found := strings.CutPrefix(path, "~/")
+	home, err := os.UserHomeDir()
+	if !found || err != nil {
+		return path
+	}
+	return filepath.Join(home, rest)
+}
+
+// options returns how to reach the servers of the context.
+func (c *natsContext) options() (options []nats.Option, err error) {
+	if options, err = c.identity(); err != nil {
+		return nil, err
+	}
+	if c.Cert != "" {
+		options = append(options, nats.ClientCert(c.Cert, c.Key))
+	}
+	if c.CA != "" {
+		options = append(options, nats.RootCAs(c.CA))
+	}
+	if c.TLSFirst {
+		options = append(options, nats.TLSHandshakeFirst())
+	}
+	if c.InboxPrefix != "" {
+		options = append(options, nats.CustomInboxPrefix(c.InboxPrefix))
+	}
+	return options, nil
+}
+
+// identity returns who asks.
+func (c *natsContext) identity() (options []nats.Option, err error) {
+	if c.User != "" {
+		options = append(options, nats.UserInfo(c.User, c.Password))
+	}
+	if c.Token != "" {
+		options = append(options, nats.Token(c.Token))
+	}
+	if c.Creds != "" {
+		options = append(options, nats.UserCredentials(c.Creds))
+	}
+	if c.NKey != "" {
+		option, err := nats.NkeyOptionFromSeed(c.NKey)
+		if err != nil {
+			return nil, fmt.Errorf("nkey of the context: %w", err)
+		}
+		options = append(options, option)
+	}
+	return options, nil
+}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+// roff writes a manual page with the macros of man.
+type roff struct{ strings.Builder }
+
+// roffEscapes turn a text into one that shows as it is: neither backslashes nor dashes nor quotes are
+// changed on the way.
+var roffEscapes = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`)
+
+// roffText returns a text in the escapes of roff, in ASCII alone.
+func roffText(text string) string {
+	var b strings.Builder
+	for _, r := range roffEscapes.Replace(text) {
+		if r < 0x80 {
+			b.WriteRune(r)
+		} else {
+			fmt.Fprintf(&b, `\[u%04X]`, r)
+		}
+	}
+	return b.String()
+}
+
+// line writes a line of text. One that begins with a dot would be a macro.
+func (p *roff) line(text string) {
+	text = roffText(text)
+	if strings.HasPrefix(text, ".") {
+		text = `\&` + text
+	}
+	p.WriteString(text + "\n")
+}
+
+// text writes a paragraph.
+func (p *roff) text(text string) {
+	p.macro("PP")
+	p.line(text)
+}
+
+// macro writes a request with its arguments.
+func (p *roff) macro(name string, args ...string) {
+	p.WriteString("." + name)
+	for _, arg := range args {
+		fmt.Fprintf(p, ` "%s"`, strings.ReplaceAll(roffText(arg), `"`, `\(dq`))
+	}
+	p.WriteByte('\n')
+}
+
+func (p *roff) section(title string) { p.macro("SH", title) }
+
+func (p *roff) bold(text string) { p.macro("B", text) }
+
+// item writes something that is explained.
+func (p *roff) item(head, text string) {
+	p.macro("TP")
+	p.bold(head)
+	p.line(text)
+}
+
+// detail writes a help text: paragraphs, and lines that are indented as they stand.
+func (p *roff) detail(text string) {
+	literal := false
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\n")
+		isCode := strings.HasPrefix(line, "  ")
+		if line == "" {
+			continue
+		}
+		if isCode != literal {
+			p.literal(isCode)
+			literal = isCode
+		}
+		if isCode {
+			p.line(strings.TrimPrefix(line, "  "))
+		} else {
+			p.text(line)
+		}
+	}
+	if literal {
+		p.literal(false)
+	}
+}
+
+// literal begins or ends lines that are neither filled nor joined.
+func (p *roff) literal(on bool) {
+	if on {
+		p.macro("PP")
+		p.macro("RS", "4")
+		p.macro("nf")
+		return
+	}
+	p.macro("fi")
+	p.macro("RE")
+}
