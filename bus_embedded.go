@@ -62,7 +62,7 @@ func (o Options) serverOptions() (*server.Options, error) {
 		port = server.RANDOM_PORT
 	}
 	so := &server.Options{
-		ServerName: "carillon", Host: host, Port: port, NoSigs: true, MaxPayload: maxPayload,
+		ServerName: "carillon", Host: host, Port: port, NoSigs: true, MaxPayload: maxPayload, MaxConn: natsConnections(filesMax()),
 		JetStream: true, StoreDir: filepath.Join(o.Dir, "nats"), SyncInterval: time.Second,
 	}
 	if !o.clustered() {

@@ -187,7 +187,7 @@ func (s *Server) serveWeb(engine api.Reader, service func() *api.Service) {
 		Version: s.opts.Version, Logger: s.opts.Logger, Service: service, Cluster: s.aboutCluster(), Hosts: s.opts.httpHosts(),
 	})
 	s.background.Go(func() {
-		if err := s.web.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
+		if err := s.web.Serve(s.limited()); !errors.Is(err, http.ErrServerClosed) {
 			s.fail(err)
 		}
 	})

@@ -27,6 +27,11 @@ type Options struct {
 	// machine reaches HTTPListen, else any name. A page of another site could lead a name of its own here.
 	HTTPHosts []string
 
+	// HTTPConnections bounds the connections of HTTP that are open at a time, 16 to half of the files that the
+	// process may have open. More take memory, some 20 KiB each; with fewer, callers wait for one another sooner.
+	// 0 is 10,000, or a quarter of the files if that is less.
+	HTTPConnections int
+
 	// ProfileListen is where Go's profiles are served, /debug/pprof/; only an address of this machine. Empty:
 	// nowhere.
 	ProfileListen string
@@ -105,6 +110,9 @@ func (o Options) withDefaults() Options {
 	if o.PayloadBytesMax == 0 {
 		o.PayloadBytesMax = job.PayloadBytesDefault
 	}
+	if o.HTTPConnections == 0 {
+		o.HTTPConnections = httpConnectionsDefault(filesMax())
+	}
 	if o.CheckpointEvery == 0 {
 		o.CheckpointEvery = 15 * time.Second
 	}
@@ -138,6 +146,9 @@ func (o Options) validate() error {
 		return fmt.Errorf("options: the rate of catching up is %d; want 0 to %d runs a second", o.CatchupRate, catchupRateMax)
 	case job.ValidateTenant(o.Prefix) != nil:
 		return fmt.Errorf("options: the prefix %q is no subject token; want letters, digits, - and _", o.Prefix)
+	}
+	if err := validateHTTPConnections(o.HTTPConnections, filesMax()); err != nil {
+		return err
 	}
 	if err := validateNATSURL(o.NATSURL); err != nil {
 		return err

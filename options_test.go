@@ -19,6 +19,8 @@ func TestBadOptions(t *testing.T) {
 		"the rate of catching up is -1":        {CatchupRate: -1},
 		"the rate of catching up is 1000001":   {CatchupRate: 1_000_001},
 		"the payload limit is -1":              {PayloadBytesMax: -1},
+		"the bound on HTTP connections is 15":  {HTTPConnections: 15},
+		"want 16 to ":                          {HTTPConnections: 1 << 30},
 		"a TLS certificate and its key":        {TLSCert: "cert.pem"},
 		`the prefix "a.b" is no subject token`: {Prefix: "a.b"},
 	} {

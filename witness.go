@@ -19,7 +19,7 @@ func (s *Server) openWitness(context.Context) error {
 	return nil
 }
 
-// witnessReadTimeMax bounds the reading of a request, which has nothing to read but its head.
+// witnessReadTimeMax bounds the reading of a request, which has nothing to read but its head, and of its reply, which is a line.
 const witnessReadTimeMax = 5 * time.Second
 
 // openHealth answers the two questions that are asked of any node over HTTP: does it live, and does it
@@ -43,9 +43,9 @@ func (s *Server) openHealth(ctx context.Context) error {
 		}
 		_, _ = fmt.Fprintln(w, "witness")
 	})
-	s.web = &http.Server{Handler: mux, ReadTimeout: witnessReadTimeMax, ErrorLog: slog.NewLogLogger(s.opts.Logger.Handler(), slog.LevelWarn)}
+	s.web = &http.Server{Handler: mux, ReadTimeout: witnessReadTimeMax, WriteTimeout: witnessReadTimeMax, ErrorLog: slog.NewLogLogger(s.opts.Logger.Handler(), slog.LevelWarn)}
 	s.background.Go(func() {
-		if err := s.web.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
+		if err := s.web.Serve(s.limited()); !errors.Is(err, http.ErrServerClosed) {
 			s.fail(err)
 		}
 	})

@@ -16,9 +16,9 @@ type Engine interface {
 	PutMany(ctx context.Context, items []scheduler.PutItem) []scheduler.PutResult
 	Get(ctx context.Context, tenant, name string) (scheduler.JobView, error)
 	List(ctx context.Context, q scheduler.ListQuery) (scheduler.JobPage, error)
-	Delete(ctx context.Context, tenant, name string) (scheduler.DeleteResult, error)
-	Pause(ctx context.Context, tenant, name, reason string) (scheduler.JobView, error)
-	Resume(ctx context.Context, tenant, name, reason string) (scheduler.JobView, error)
+	Delete(ctx context.Context, tenant, name string, ifVersion *uint32) (scheduler.DeleteResult, error)
+	Pause(ctx context.Context, tenant, name, reason string, ifVersion *uint32) (scheduler.JobView, error)
+	Resume(ctx context.Context, tenant, name, reason string, ifVersion *uint32) (scheduler.JobView, error)
 	Trigger(ctx context.Context, req scheduler.TriggerRequest) (scheduler.RunView, error)
 	Backfill(ctx context.Context, tenant, name string, from, to job.Millis, limit int) (int, error)
 	Runs(ctx context.Context, q scheduler.RunQuery) (scheduler.RunPage, error)

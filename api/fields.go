@@ -62,6 +62,20 @@ func whole[T any](at func(*T) *uint32) setter[T] {
 	}
 }
 
+// presentVersion takes the version of a job that must be there, which is not 0.
+func presentVersion[T any](at func(*T) **uint32) setter[T] {
+	return func(r *reader, v *T) error {
+		*at(v) = new(uint32)
+		if err := whole(func(v *T) *uint32 { return *at(v) })(r, v); err != nil {
+			return err
+		}
+		if **at(v) == 0 {
+			return job.Errorf(job.CodeInvalidField, r.path(), "is 0, which stands for no such job, and there is nothing to be done to none; want the job's version, or leave it out")
+		}
+		return nil
+	}
+}
+
 // fence takes the number of an attempt's fence: an integer that fits 64 bits, and not 0.
 func fence[T any](at func(*T) *uint64) setter[T] {
 	const want = "the fence of the attempt, a whole number from 1 on, as the header Carillon-Fence has it"

@@ -45,6 +45,7 @@ type web struct {
 	plain  http.Handler // of everything but the API
 
 	reads, bulkReads *gate // of bodies
+	replies          replyBudget
 	origins          *http.CrossOriginProtection
 }
 
@@ -69,7 +70,8 @@ func NewHTTP(engine Reader, opts HTTPOptions) *http.Server {
 		Handler:           w,
 		ReadHeaderTimeout: httpHeaderTimeout, ReadTimeout: httpReadTimeout,
 		WriteTimeout: httpWriteTimeout, IdleTimeout: httpIdleTimeout, MaxHeaderBytes: httpHeaderBytes,
-		ErrorLog: slog.NewLogLogger(opts.Logger.Handler(), slog.LevelDebug),
+		DisableGeneralOptionsHandler: true, // it would answer before anybody asks for which host
+		ErrorLog:                     slog.NewLogLogger(opts.Logger.Handler(), slog.LevelDebug),
 	}
 }
 
@@ -147,5 +149,11 @@ func (w *web) send(rw http.ResponseWriter, code int, body []byte) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Length", strconv.Itoa(len(body)+1))
 	rw.WriteHeader(code)
-	_, _ = rw.Write(append(body, '\n')) // the caller has gone if this fails
+	for _, part := range [...][]byte{body, lineEnd} { // one by one: the body may be shared by many replies
+		if _, err := rw.Write(part); err != nil {
+			return // the caller has gone
+		}
+	}
 }
+
+var lineEnd = []byte{'\n'}

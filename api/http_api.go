@@ -83,7 +83,7 @@ func (w *web) serveLocal(rw http.ResponseWriter, req *http.Request, r *route) {
 		w.refuse(rw, publicError(err))
 		return
 	}
-	w.send(rw, http.StatusOK, append([]byte(nil), body...))
+	w.send(rw, http.StatusOK, body)
 }
 
 // serviceTries is how often a request looks for a service: one that is closed may have a successor.
@@ -124,6 +124,12 @@ func (w *web) serveVerb(rw http.ResponseWriter, req *http.Request, s *Service, r
 		w.refuse(rw, refusal)
 		return
 	}
+	isRead := r.method == http.MethodGet
+	if !w.replies.take(len(text), !isRead) {
+		w.refuse(rw, publicError(errManyReplies()))
+		return
+	}
+	defer w.replies.give(len(text))
 	w.answer(rw, req, reply, text)
 }
 

@@ -4,11 +4,19 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/carillon-io/carillon/client"
 )
+
+// unsayable are the cases that HTTP has no way to send: they are about JSON where HTTP has a path, a query or the header
+// If-Match, which TestConditions is about, or larger than the head of a request, which TestRawRequests is about.
+var unsayable = []string{
+	"byte order mark", "empty get", "limit is a text", "huge cursor", "delete of another version", "delete of a version of nothing",
+	"delete of what is not there", "empty cancel", "retry of no run id",
+}
 
 // TestBadInputOverHTTP sends what NATS refuses over HTTP: the code, the field and the status are the same,
 // and nothing changes.
@@ -16,13 +24,15 @@ func TestBadInputOverHTTP(t *testing.T) {
 	web, natsURL := startWebOf(t, startEngine(t), Options{})
 	w := badWorld{nc: connect(t, natsURL), c: newClient(t, natsURL, client.Options{}), prefix: "carillon"}
 	w.prepare(t)
-	before, sent := w.state(t), 0
+	before := w.state(t)
 	for _, bad := range badRequests() {
 		method, path, body, ok := w.overHTTP(bad)
 		if !ok {
+			if !slices.Contains(unsayable, bad.name) {
+				t.Errorf("%q cannot be sent", bad.name)
+			}
 			continue
 		}
-		sent++
 		t.Run(bad.name, func(t *testing.T) {
 			reply := web.ask(method, path, body, "Content-Type: application/json")
 			reply.refused(t, method+" "+path, bad.status, bad.code, bad.field)
@@ -30,9 +40,6 @@ func TestBadInputOverHTTP(t *testing.T) {
 				t.Errorf("something changed:\nbefore %s\nnow    %s", before, now)
 			}
 		})
-	}
-	if all := len(badRequests()); sent < all*9/10 {
-		t.Errorf("only %d of %d cases can be sent", sent, all)
 	}
 }
 
@@ -104,6 +111,9 @@ func asQuery(body string, query url.Values) bool {
 		return false
 	}
 	for name, raw := range members {
+		if name == "if_version" {
+			return false // stands in the header If-Match
+		}
 		var list []string
 		var text string
 		switch {

@@ -40,9 +40,12 @@ func TestConditions(t *testing.T) {
 		{"GET", "", `If-None-Match: *`, 304, "", "", `"3"`},
 		{"GET", "", `If-None-Match: "2"`, 200, "", "", `"3"`},
 		{"GET", "", `If-Match: "3"`, 422, client.CodeInvalidField, "If-Match", ""},
-		{"DELETE", "", `If-Match: "3"`, 422, client.CodeInvalidField, "If-Match", ""},
+		{"DELETE", "", `If-Match: "2"`, 412, client.CodeVersionConflict, "if_version", ""},
+		{"DELETE", "", `If-Match: *`, 422, client.CodeInvalidField, "If-Match", ""},
+		{"DELETE", "", `If-Match: `, 422, client.CodeInvalidField, "If-Match", ""},
 		{"DELETE", "", `If-None-Match: *`, 422, client.CodeInvalidField, "If-None-Match", ""},
-		{"DELETE", "", "", 200, "", "", ""},
+		{"DELETE", "", `If-Match: "3"`, 200, "", "", ""},
+		{"DELETE", "", `If-Match: "3"`, 404, client.CodeNotFound, "name", ""},
 		{"GET", "", `If-None-Match: *`, 404, client.CodeNotFound, "name", ""},
 	} {
 		var headers []string

@@ -142,13 +142,16 @@ func (r *route) parameters(v *verb) []schema {
 		}
 		list = append(list, parameter("query", name, "", members[name].(schema)))
 	}
-	switch {
-	case r.hasVersion:
-		list = append(list, ref("parameters/IfMatch"), ref("parameters/IfNoneMatch"))
-	case r.hasKey:
-		list = append(list, ref("parameters/IdempotencyKey"))
-	case r.method == http.MethodGet && (r.verb == "jobs.get" || r.verb == "calendars.get"):
-		list = append(list, ref("parameters/IfNoneMatchTag"))
+	for _, header := range []struct {
+		taken bool
+		name  string
+	}{
+		{r.hasVersion, "IfMatch"}, {r.mayCreate, "IfNoneMatch"}, {r.hasKey, "IdempotencyKey"},
+		{r.method == http.MethodGet && (r.verb == "jobs.get" || r.verb == "calendars.get"), "IfNoneMatchTag"},
+	} {
+		if header.taken {
+			list = append(list, ref("parameters/"+header.name))
+		}
 	}
 	return list
 }

@@ -141,6 +141,8 @@ func TestOpenAPIParameters(t *testing.T) {
 		for _, p := range d.Paths[httpRoot+r.path][strings.ToLower(r.method)].Parameters {
 			if name, ok := p["name"].(string); ok {
 				have = append(have, strings.Replace(name, "label", "labels", 1))
+			} else if p["$ref"] == "#/components/parameters/IfMatch" {
+				have = append(have, "if_version")
 			}
 		}
 		for member := range v.requestSchema()["properties"].(schema) {

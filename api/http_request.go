@@ -89,6 +89,11 @@ func (c *webCall) add(name string, value jsontext.Value, place string) {
 
 // takeHeaders reads what the headers say: the tenant, who asks, and conditions.
 func (c *webCall) takeHeaders(h http.Header) (err error) {
+	for _, name := range [...]string{tenantHeader, byHeader, "Idempotency-Key"} {
+		if n := len(h.Values(name)); n > 1 {
+			return job.Errorf(job.CodeInvalidField, name, "is there %d times; want it once", n)
+		}
+	}
 	c.tenant = tenantDefault
 	if given := h.Get(tenantHeader); given != "" {
 		c.tenant = given
@@ -115,27 +120,34 @@ func (c *webCall) takeHeaders(h http.Header) (err error) {
 // takeConditions reads which version of the job is demanded. A condition that cannot be kept is refused:
 // whoever sends it counts on it.
 func (c *webCall) takeConditions(h http.Header) error {
-	match, noneMatch := h.Get("If-Match"), h.Get("If-None-Match")
-	if match != "" {
+	match, isMatch := headerList(h, "If-Match")
+	noneMatch, isNoneMatch := headerList(h, "If-None-Match")
+	if isMatch {
 		version, ok := strings.CutPrefix(match, `"`)
 		version, closed := strings.CutSuffix(version, `"`)
 		n, err := strconv.ParseUint(version, 10, 32)
 		switch {
 		case !c.route.hasVersion:
-			return job.Errorf(job.CodeInvalidField, "If-Match", "is no condition of this request; it is one of a PUT of a job alone")
+			return job.Errorf(job.CodeInvalidField, "If-Match", "is no condition of this request; it is one of a put, a delete, a pause, a resume and a trigger of a job")
 		case !ok || !closed || err != nil || n == 0:
 			return job.Errorf(job.CodeInvalidField, "If-Match", `is %s; want one version, as the header ETag has it, such as "7"`, clip(strings.ToValidUTF8(match, "")))
 		}
 		c.add("if_version", strconv.AppendUint(nil, n, 10), "the header If-Match")
 	}
-	if noneMatch != "" && c.route.method != http.MethodGet {
-		if !c.route.hasVersion || noneMatch != "*" {
-			return job.Errorf(job.CodeInvalidField, "If-None-Match", "is no condition of this request; it is one of a PUT of a job, as *, and of a GET")
+	if isNoneMatch && c.route.method != http.MethodGet {
+		if !c.route.mayCreate || noneMatch != "*" {
+			return job.Errorf(job.CodeInvalidField, "If-None-Match", "is no condition of this request; it is one of a put of a job, as *, and of a GET")
 		}
 		c.add("if_version", jsontext.Value("0"), "the header If-None-Match")
 	}
-	c.conditional = match != "" || noneMatch != ""
+	c.conditional = isMatch || isNoneMatch
 	return nil
+}
+
+// headerList returns all of a header, be it given in one line or in several, and tells whether it is there.
+func headerList(h http.Header, name string) (list string, given bool) {
+	lines := h.Values(name)
+	return strings.Join(lines, ", "), len(lines) > 0
 }
 
 // readBody reads the body of a request, of the type and the size that it may have. A body that is left

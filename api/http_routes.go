@@ -16,7 +16,8 @@ type route struct {
 	id     string // in the description of the API; the verb if left out
 	query  []string
 
-	hasVersion bool   // takes If-Match and If-None-Match: *
+	hasVersion bool   // takes If-Match
+	mayCreate  bool   // takes If-None-Match: *
 	hasKey     bool   // takes Idempotency-Key
 	example    string // a body
 }
@@ -45,14 +46,14 @@ const (
 // routes lists the paths, in the order of the documentation.
 var routes = []route{
 	{method: http.MethodGet, path: "jobs", verb: "jobs.list", query: jobFilters},
-	{method: http.MethodPost, path: "jobs", verb: "jobs.put", id: "jobs.post", hasVersion: true, example: exampleJob},
+	{method: http.MethodPost, path: "jobs", verb: "jobs.put", id: "jobs.post", hasVersion: true, mayCreate: true, example: exampleJob},
 	{method: http.MethodPost, path: "jobs/bulk", verb: "jobs.put_many", example: exampleBulk},
 	{method: http.MethodGet, path: "jobs/{name}", verb: "jobs.get"},
-	{method: http.MethodPut, path: "jobs/{name}", verb: "jobs.put", hasVersion: true, example: exampleSameJob},
-	{method: http.MethodDelete, path: "jobs/{name}", verb: "jobs.delete"},
-	{method: http.MethodPost, path: "jobs/{name}/pause", verb: "jobs.pause", example: `{"reason":"the target is down"}`},
-	{method: http.MethodPost, path: "jobs/{name}/resume", verb: "jobs.resume", example: `{"reason":"it is up again"}`},
-	{method: http.MethodPost, path: "jobs/{name}/trigger", verb: "jobs.trigger", hasKey: true, example: `{"payload":{"by":"hand"}}`},
+	{method: http.MethodPut, path: "jobs/{name}", verb: "jobs.put", hasVersion: true, mayCreate: true, example: exampleSameJob},
+	{method: http.MethodDelete, path: "jobs/{name}", verb: "jobs.delete", hasVersion: true},
+	{method: http.MethodPost, path: "jobs/{name}/pause", verb: "jobs.pause", hasVersion: true, example: `{"reason":"the target is down"}`},
+	{method: http.MethodPost, path: "jobs/{name}/resume", verb: "jobs.resume", hasVersion: true, example: `{"reason":"it is up again"}`},
+	{method: http.MethodPost, path: "jobs/{name}/trigger", verb: "jobs.trigger", hasVersion: true, hasKey: true, example: `{"payload":{"by":"hand"}}`},
 	{method: http.MethodPost, path: "jobs/{name}/backfill", verb: "jobs.backfill", example: exampleRange},
 	{method: http.MethodGet, path: "jobs/{job}/runs", verb: "runs.list", id: "jobs.runs", query: runFilters},
 	{method: http.MethodGet, path: "runs", verb: "runs.list", query: allRunFilters},

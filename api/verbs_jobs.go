@@ -21,11 +21,16 @@ func (s *Service) get(ctx context.Context, tenant string, req *client.NameReques
 	return s.jobReply(s.engine.Get(ctx, tenant, req.Name))
 }
 
-func (s *Service) remove(ctx context.Context, tenant string, req *client.NameRequest) (any, error) {
+var deleteMembers = object[client.DeleteRequest]{
+	"name":       text(func(q *client.DeleteRequest) *string { return &q.Name }),
+	"if_version": presentVersion(func(q *client.DeleteRequest) **uint32 { return &q.IfVersion }),
+}
+
+func (s *Service) remove(ctx context.Context, tenant string, req *client.DeleteRequest) (any, error) {
 	if err := job.ValidateName(req.Name); err != nil {
 		return nil, err
 	}
-	gone, err := s.engine.Delete(ctx, tenant, req.Name)
+	gone, err := s.engine.Delete(ctx, tenant, req.Name, req.IfVersion)
 	if err != nil {
 		return nil, err
 	}
@@ -33,22 +38,23 @@ func (s *Service) remove(ctx context.Context, tenant string, req *client.NameReq
 }
 
 var pauseMembers = object[client.PauseRequest]{
-	"name":   text(func(q *client.PauseRequest) *string { return &q.Name }),
-	"reason": text(func(q *client.PauseRequest) *string { return &q.Reason }),
+	"name":       text(func(q *client.PauseRequest) *string { return &q.Name }),
+	"reason":     text(func(q *client.PauseRequest) *string { return &q.Reason }),
+	"if_version": presentVersion(func(q *client.PauseRequest) **uint32 { return &q.IfVersion }),
 }
 
 func (s *Service) pause(ctx context.Context, tenant string, req *client.PauseRequest) (any, error) {
 	if err := checkPause(req); err != nil {
 		return nil, err
 	}
-	return s.jobReply(s.engine.Pause(ctx, tenant, req.Name, req.Reason))
+	return s.jobReply(s.engine.Pause(ctx, tenant, req.Name, req.Reason, req.IfVersion))
 }
 
 func (s *Service) resume(ctx context.Context, tenant string, req *client.PauseRequest) (any, error) {
 	if err := checkPause(req); err != nil {
 		return nil, err
 	}
-	return s.jobReply(s.engine.Resume(ctx, tenant, req.Name, req.Reason))
+	return s.jobReply(s.engine.Resume(ctx, tenant, req.Name, req.Reason, req.IfVersion))
 }
 
 func checkPause(req *client.PauseRequest) error {

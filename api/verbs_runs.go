@@ -13,6 +13,7 @@ import (
 type triggerRequest struct {
 	name, key    string
 	json, base64 []byte
+	ifVersion    *uint32
 }
 
 var triggerMembers = object[triggerRequest]{
@@ -20,6 +21,7 @@ var triggerMembers = object[triggerRequest]{
 	"payload":         jsonValue(func(q *triggerRequest) *[]byte { return &q.json }),
 	"payload_base64":  base64Value(func(q *triggerRequest) *[]byte { return &q.base64 }),
 	"idempotency_key": text(func(q *triggerRequest) *string { return &q.key }),
+	"if_version":      presentVersion(func(q *triggerRequest) **uint32 { return &q.ifVersion }),
 }
 
 func (s *Service) trigger(ctx context.Context, tenant string, q *triggerRequest) (any, error) {
@@ -29,7 +31,7 @@ func (s *Service) trigger(ctx context.Context, tenant string, q *triggerRequest)
 	if q.json != nil && q.base64 != nil {
 		return nil, errTwoPayloads()
 	}
-	req := scheduler.TriggerRequest{Tenant: tenant, Job: q.name, Key: q.key, Payload: q.base64, HasPayload: q.base64 != nil}
+	req := scheduler.TriggerRequest{Tenant: tenant, Job: q.name, Key: q.key, IfVersion: q.ifVersion, Payload: q.base64, HasPayload: q.base64 != nil}
 	if q.json != nil {
 		req.Payload, req.HasPayload, req.PayloadJSON = q.json, true, true
 	}

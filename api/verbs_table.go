@@ -22,8 +22,8 @@ var verbs = []verb{
 		serve: take(listMembers, (*Service).list),
 	}, {
 		name: "jobs.delete", about: "Forget a job.",
-		request: client.NameRequest{}, required: []string{"name"}, reply: client.DeleteReply{},
-		serve: take(nameMembers, (*Service).remove),
+		request: client.DeleteRequest{}, required: []string{"name"}, reply: client.DeleteReply{},
+		serve: take(deleteMembers, (*Service).remove),
 	}, {
 		name: "jobs.pause", about: "Stop the ticks of a job.",
 		request: client.PauseRequest{}, required: []string{"name"}, reply: client.JobReply{},

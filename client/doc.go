@@ -19,13 +19,15 @@
 //	Put, PutMany, PutAll                 yes; a job that is put twice has two more versions
 //	PutIfVersion                         no: the second would meet the version that the first made
 //	Pause, Resume, PutCalendar           yes
+//	PauseIfVersion, ResumeIfVersion      no, as PutIfVersion
 //	Trigger                              with an idempotency key
 //	Report, Extend                       yes: the fence guards them
 //	CancelRun                            yes
 //	Delete, DeleteCalendar               no: the name may have been put again by then
+//	DeleteIfVersion                      no: the second would find no job
 //	Backfill, RetryRun, RetryMany        no
 //
 // For the rest the error says that the outcome is unknown. A request that was sent again may arrive
 // twice, and the first copy after the second: a caller who changes the same job from several places uses
-// PutIfVersion. [Options.NoRetry] sends every request once.
+// PutIfVersion and its like. [Options.NoRetry] sends every request once.
 package client

@@ -80,18 +80,42 @@ func pages[T any](cursor string, fetch func(cursor string) ([]T, string, error))
 // Delete forgets a job, and tells what became of its runs. What waits for its time is withdrawn; what
 // targets have in hand they may finish.
 func (c *Client) Delete(ctx context.Context, name string) (DeletedRuns, error) {
-	reply, err := ask[DeleteReply](ctx, c, "jobs.delete", NameRequest{Name: name})
+	return c.delete(ctx, DeleteRequest{Name: name})
+}
+
+// DeleteIfVersion is [Client.Delete] if the job is at that version, as for [Client.PauseIfVersion].
+func (c *Client) DeleteIfVersion(ctx context.Context, name string, version uint32) (DeletedRuns, error) {
+	return c.delete(ctx, DeleteRequest{Name: name, IfVersion: &version})
+}
+
+func (c *Client) delete(ctx context.Context, request DeleteRequest) (DeletedRuns, error) {
+	reply, err := ask[DeleteReply](ctx, c, "jobs.delete", request)
 	return reply.Runs, err
 }
 
 // Pause stops the ticks of a job, for a reason that the job then shows.
 func (c *Client) Pause(ctx context.Context, name, reason string) (JobInfo, error) {
-	reply, err := ask[JobReply](ctx, c, "jobs.pause", PauseRequest{Name: name, Reason: reason})
-	return reply.Job, err
+	return c.pause(ctx, "jobs.pause", PauseRequest{Name: name, Reason: reason})
+}
+
+// PauseIfVersion is [Client.Pause] if the job is at that version, which a [JobInfo] has; 0 is refused.
+// Otherwise nothing changes, and the error is a conflict; see [IsConflict]. It is not sent again if no answer
+// comes: the second could meet the version that the first made.
+func (c *Client) PauseIfVersion(ctx context.Context, name, reason string, version uint32) (JobInfo, error) {
+	return c.pause(ctx, "jobs.pause", PauseRequest{Name: name, Reason: reason, IfVersion: &version})
 }
 
 // Resume lets the ticks of a paused job go on. Its policy for missed runs decides those that passed.
 func (c *Client) Resume(ctx context.Context, name, reason string) (JobInfo, error) {
-	reply, err := ask[JobReply](ctx, c, "jobs.resume", PauseRequest{Name: name, Reason: reason})
+	return c.pause(ctx, "jobs.resume", PauseRequest{Name: name, Reason: reason})
+}
+
+// ResumeIfVersion is [Client.Resume] if the job is at that version, as for [Client.PauseIfVersion].
+func (c *Client) ResumeIfVersion(ctx context.Context, name, reason string, version uint32) (JobInfo, error) {
+	return c.pause(ctx, "jobs.resume", PauseRequest{Name: name, Reason: reason, IfVersion: &version})
+}
+
+func (c *Client) pause(ctx context.Context, verb string, request PauseRequest) (JobInfo, error) {
+	reply, err := ask[JobReply](ctx, c, verb, request)
 	return reply.Job, err
 }

@@ -35,7 +35,7 @@ type PutResult struct {
 	Error     *Error `json:"error,omitzero"`
 }
 
-// NameRequest names a job, to get or delete it.
+// NameRequest names a job to get, or a calendar to get or delete.
 type NameRequest struct {
 	Name string `json:"name"`
 }
@@ -45,7 +45,13 @@ type JobReply struct {
 	Job JobInfo `json:"job"`
 }
 
-// DeleteReply answers a delete.
+// DeleteRequest asks for a job to be forgotten.
+type DeleteRequest struct {
+	Name      string  `json:"name"`
+	IfVersion *uint32 `json:"if_version,omitzero"` // nil: any; 0 is refused
+}
+
+// DeleteReply answers a [DeleteRequest].
 type DeleteReply struct {
 	Deleted bool        `json:"deleted"`
 	Runs    DeletedRuns `json:"runs"`
@@ -59,8 +65,9 @@ type DeletedRuns struct {
 
 // PauseRequest asks for a job to be paused or resumed.
 type PauseRequest struct {
-	Name   string `json:"name"`
-	Reason string `json:"reason,omitempty"` // shown as the job's status_reason
+	Name      string  `json:"name"`
+	Reason    string  `json:"reason,omitempty"`    // shown as the job's status_reason
+	IfVersion *uint32 `json:"if_version,omitzero"` // nil: any; 0 is refused
 }
 
 // ListRequest selects jobs, in the order of their names.
@@ -84,6 +91,7 @@ type TriggerRequest struct {
 	Payload        json.RawMessage `json:"payload,omitzero"`          // in place of the job's own
 	PayloadBase64  []byte          `json:"payload_base64,omitzero"`   // bytes instead of a JSON value
 	IdempotencyKey string          `json:"idempotency_key,omitempty"` // the same key, within a day, is the same run
+	IfVersion      *uint32         `json:"if_version,omitzero"`       // nil: any; 0 is refused; of no account once the key has its run
 }
 
 // RunReply answers with a run.

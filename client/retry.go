@@ -38,6 +38,8 @@ func isRepeatable(verb string, request any) bool {
 	switch r := request.(type) {
 	case PutRequest:
 		return r.IfVersion == nil // the second would meet the version that the first made
+	case PauseRequest:
+		return r.IfVersion == nil
 	case TriggerRequest:
 		return r.IdempotencyKey != ""
 	}

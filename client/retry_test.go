@@ -37,6 +37,15 @@ var verbCalls = []struct {
 	{"jobs.delete", false, func(ctx context.Context, c *client.Client) error { return second(c.Delete(ctx, "a")) }},
 	{"jobs.pause", true, func(ctx context.Context, c *client.Client) error { return second(c.Pause(ctx, "a", "")) }},
 	{"jobs.resume", true, func(ctx context.Context, c *client.Client) error { return second(c.Resume(ctx, "a", "")) }},
+	{"jobs.delete with a version", false, func(ctx context.Context, c *client.Client) error {
+		return second(c.DeleteIfVersion(ctx, "a", 1))
+	}},
+	{"jobs.pause with a version", false, func(ctx context.Context, c *client.Client) error {
+		return second(c.PauseIfVersion(ctx, "a", "", 1))
+	}},
+	{"jobs.resume with a version", false, func(ctx context.Context, c *client.Client) error {
+		return second(c.ResumeIfVersion(ctx, "a", "", 1))
+	}},
 	{"jobs.trigger", false, func(ctx context.Context, c *client.Client) error {
 		return second(c.Trigger(ctx, client.TriggerRequest{Name: "a"}))
 	}},

@@ -6,8 +6,7 @@ import "github.com/carillon-io/carillon/job"
 // targets end by themselves and are recorded.
 func (c *Core) remove(p *Delete) {
 	s, r := c.find(p.Hash)
-	if r == nil || p.IfVersion != nil && *p.IfVersion != r.version {
-		p.Err = errUnknownJob(p.Name)
+	if p.Err = checkPresent(r, p.Name, p.IfVersion); p.Err != nil {
 		c.relaunch(p.Withdrawn)
 		return
 	}
@@ -51,6 +50,22 @@ func (c *Core) forget(s slot, r *hotRow, p *Delete) {
 	}
 }
 
+// checkPresent refuses a change of a job that is not there, or that is not at the version that is demanded;
+// nil demands none.
+func checkPresent(r *hotRow, name string, ifVersion *uint32) error {
+	switch {
+	case r == nil:
+		return errUnknownJob(name)
+	case ifVersion != nil && *ifVersion != r.version:
+		return errOtherVersion(r, name, *ifVersion)
+	}
+	return nil
+}
+
+func errOtherVersion(r *hotRow, name string, want uint32) error {
+	return job.Errorf(job.CodeVersionConflict, "if_version", "job %q is at version %d, not %d; read it again", name, r.version, want)
+}
+
 func errUnknownJob(name string) error {
 	return job.Errorf(job.CodeNotFound, "name", "there is no job %q", name)
 }
@@ -59,8 +74,8 @@ func errUnknownJob(name string) error {
 // meanwhile is decided at the resume, by the job's policy for missed runs.
 func (c *Core) pause(p *Pause) {
 	s, r := c.find(p.Hash)
-	if r == nil {
-		p.Err = errUnknownJob(p.Name)
+	if p.Err = checkPresent(r, p.Name, p.IfVersion); p.Err != nil {
+		c.relaunch(p.Withdrawn)
 		return
 	}
 	if r.flags.Is(job.FlagPaused) == !p.Resume || p.IfFailing && !c.isFailing(r) {

@@ -82,7 +82,7 @@ func TestManyCallers(t *testing.T) {
 			if _, _, err := e.Put(ctx, far, nil); err != nil {
 				t.Error(err)
 			}
-			if v, err := e.Pause(ctx, "default", far.Name, "test"); err != nil || v.Status != "paused" {
+			if v, err := e.Pause(ctx, "default", far.Name, "test", nil); err != nil || v.Status != "paused" {
 				t.Errorf("pause: %s, %v", v.Status, err)
 			}
 		})
@@ -153,7 +153,7 @@ func TestFailedLogStopsEverything(t *testing.T) {
 	if err := stop(); !errors.Is(err, errDiskGone) {
 		t.Errorf("Serve returned %v", err)
 	}
-	if _, err := e.Pause(ctx, "default", "a", ""); job.AsError(err).Code != job.CodeUnavailable {
+	if _, err := e.Pause(ctx, "default", "a", "", nil); job.AsError(err).Code != job.CodeUnavailable {
 		t.Errorf("a later call returned %v", err)
 	}
 	if len(sender.seen) != 0 {

@@ -2,7 +2,8 @@ package scheduler
 
 import "github.com/carillon-io/carillon/job"
 
-// trigger starts a manual run now. The same idempotency key is the same run.
+// trigger starts a manual run now. The same idempotency key is the same run, whatever the version of the job has
+// become: who asks again wants to know what came of it.
 func (c *Core) trigger(p *Trigger) {
 	s, r := c.find(p.Hash)
 	if r == nil {
@@ -18,6 +19,9 @@ func (c *Core) trigger(p *Trigger) {
 			p.Err = errStale
 			return
 		}
+	}
+	if p.Err = checkPresent(r, p.Name, p.IfVersion); p.Err != nil {
+		return
 	}
 	run := c.manualRun(r, c.now)
 	run.HasPayload = p.HasPayload

@@ -105,6 +105,7 @@ type Pause struct {
 	Tenant, Name string
 	Hash         nameHash
 	Actor        job.Actor
+	IfVersion    *uint32 // nil: any
 	Resume       bool
 	IfFailing    bool // only if the failures in a row that are the reason have not ended meanwhile
 	Reason       string
@@ -122,8 +123,9 @@ type Trigger struct {
 	Payload      []byte
 	HasPayload   bool
 	PayloadJSON  bool
-	Key          string // idempotency key; "" is none
-	AsOf         uint64 // LSN at which the proposer found no run under the key
+	Key          string  // idempotency key; "" is none
+	IfVersion    *uint32 // nil: any; of no account once the key has its run
+	AsOf         uint64  // LSN at which the proposer found no run under the key
 
 	Run job.Run // result
 }

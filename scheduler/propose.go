@@ -76,12 +76,12 @@ func (e *Engine) settleFresh(ctx context.Context, p Proposal, result *settled, p
 }
 
 // Delete forgets a job. Runs that wait for their time, their turn or a report end with it; what its
-// targets have in hand they may finish, and nothing follows if it fails.
-func (e *Engine) Delete(ctx context.Context, tenant, name string) (DeleteResult, error) {
+// targets have in hand they may finish, and nothing follows if it fails. IfVersion nil is any version.
+func (e *Engine) Delete(ctx context.Context, tenant, name string, ifVersion *uint32) (DeleteResult, error) {
 	if err := e.mustLead(); err != nil {
 		return DeleteResult{}, err
 	}
-	p := &Delete{Tenant: tenant, Name: name, Hash: e.hasher.hash(tenant, name), Actor: actorOf(ctx)}
+	p := &Delete{Tenant: tenant, Name: name, Hash: e.hasher.hash(tenant, name), Actor: actorOf(ctx), IfVersion: ifVersion}
 	if err := e.readDoomed(p); err != nil {
 		return DeleteResult{}, err
 	}
@@ -114,14 +114,15 @@ func (e *Engine) readDoomed(p *Delete) error {
 }
 
 // Pause stops the ticks of a job. A run that has not left when Pause returns will not leave.
-func (e *Engine) Pause(ctx context.Context, tenant, name, reason string) (JobView, error) {
-	return e.pause(ctx, &Pause{Tenant: tenant, Name: name, Actor: actorOf(ctx), Reason: reason})
+// IfVersion nil is any version; at another one than it names, the job stays as it is.
+func (e *Engine) Pause(ctx context.Context, tenant, name, reason string, ifVersion *uint32) (JobView, error) {
+	return e.pause(ctx, &Pause{Tenant: tenant, Name: name, Actor: actorOf(ctx), IfVersion: ifVersion, Reason: reason})
 }
 
 // Resume lets the ticks of a paused job go on. Those that passed meanwhile are missed, and the job's
-// policy for missed runs decides them.
-func (e *Engine) Resume(ctx context.Context, tenant, name, reason string) (JobView, error) {
-	return e.pause(ctx, &Pause{Tenant: tenant, Name: name, Actor: actorOf(ctx), Reason: reason, Resume: true})
+// policy for missed runs decides them. IfVersion is as for Pause.
+func (e *Engine) Resume(ctx context.Context, tenant, name, reason string, ifVersion *uint32) (JobView, error) {
+	return e.pause(ctx, &Pause{Tenant: tenant, Name: name, Actor: actorOf(ctx), IfVersion: ifVersion, Reason: reason, Resume: true})
 }
 
 func (e *Engine) pause(ctx context.Context, p *Pause) (JobView, error) {

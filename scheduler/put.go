@@ -35,7 +35,7 @@ func (c *Core) checkVersion(p *Put, r *hotRow) error {
 	case r == nil:
 		return job.Errorf(job.CodeVersionConflict, "if_version", "job %q does not exist; use if_version 0 to create it", p.Name)
 	case *p.IfVersion != r.version:
-		return job.Errorf(job.CodeVersionConflict, "if_version", "job %q is at version %d, not %d; read it again", p.Name, r.version, *p.IfVersion)
+		return errOtherVersion(r, p.Name, *p.IfVersion)
 	}
 	return nil
 }

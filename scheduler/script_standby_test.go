@@ -16,7 +16,7 @@ func runStandby(s *sim, d *datadriven.TestData, name string) string {
 	case "standby":
 		return s.standbyText()
 	case "ask":
-		_, err := s.other.engine.Pause(context.Background(), tenantOf(name), name, "")
+		_, err := s.other.engine.Pause(context.Background(), tenantOf(name), name, "", nil)
 		return errText(err)
 	case "takeover":
 		if after := arg(d, "after"); after != "" {

@@ -99,15 +99,15 @@ func runCommand(s *sim, d *datadriven.TestData) string {
 	case "herd":
 		s.herd(d)
 	case "pause", "resume":
-		p := &Pause{Tenant: tenantOf(name), Name: name, Hash: s.hash(name), Resume: d.Cmd == "resume", Reason: arg(d, "reason")}
+		p := &Pause{Tenant: tenantOf(name), Name: name, Hash: s.hash(name), Resume: d.Cmd == "resume", Reason: arg(d, "reason"), IfVersion: demanded(d)}
 		s.propose(p)
 		return errText(p.Err)
 	case "delete":
-		p := &Delete{Tenant: tenantOf(name), Name: name, Hash: s.hash(name)}
+		p := &Delete{Tenant: tenantOf(name), Name: name, Hash: s.hash(name), IfVersion: demanded(d)}
 		s.propose(p)
 		return errText(p.Err)
 	case "trigger":
-		p := &Trigger{Tenant: tenantOf(name), Name: name, Hash: s.hash(name), Key: arg(d, "key"), AsOf: s.store.applied.LSN}
+		p := &Trigger{Tenant: tenantOf(name), Name: name, Hash: s.hash(name), Key: arg(d, "key"), AsOf: s.store.applied.LSN, IfVersion: demanded(d)}
 		s.propose(p)
 		if p.Err != nil {
 			return errText(p.Err)
@@ -158,11 +158,7 @@ func (s *sim) put(d *datadriven.TestData) string {
 	if err != nil {
 		return errText(err)
 	}
-	if v := arg(d, "if"); v != "" {
-		n, _ := strconv.ParseUint(v, 10, 32)
-		n32 := uint32(n)
-		p.IfVersion = &n32
-	}
+	p.IfVersion = demanded(d)
 	s.propose(p)
 	if p.Err == errStale {
 		if err := s.engine.readPrior(p); err != nil {
@@ -175,6 +171,16 @@ func (s *sim) put(d *datadriven.TestData) string {
 		return errText(p.Err)
 	}
 	return fmt.Sprintf("version=%d next=%s created=%t", p.Stamp.Version, clockOrNone(p.NextRun), p.Created)
+}
+
+// demanded is the version that a command demands of its job; nil if it demands none.
+func demanded(d *datadriven.TestData) *uint32 {
+	v := arg(d, "if")
+	if v == "" {
+		return nil
+	}
+	n := uint32(must(strconv.ParseUint(v, 10, 32)))
+	return &n
 }
 
 func (s *sim) herd(d *datadriven.TestData) {

@@ -100,11 +100,11 @@ func (w *world) invoke(ctx context.Context, a *modelAct) (err error) {
 	case "put":
 		_, _, err = e.Put(ctx, w.definition(a.name, a.def), nil)
 	case "pause":
-		_, err = e.Pause(ctx, tenant, a.name, "for a while")
+		_, err = e.Pause(ctx, tenant, a.name, "for a while", nil)
 	case "resume":
-		_, err = e.Resume(ctx, tenant, a.name, "")
+		_, err = e.Resume(ctx, tenant, a.name, "", nil)
 	case "delete":
-		_, err = e.Delete(ctx, tenant, a.name)
+		_, err = e.Delete(ctx, tenant, a.name, nil)
 	case "trigger":
 		var v RunView
 		v, err = e.Trigger(ctx, TriggerRequest{Tenant: tenant, Job: a.name, Key: a.key, HasPayload: a.length > 0, Payload: []byte("own")})

@@ -161,9 +161,9 @@ func TestStandbyRefuses(t *testing.T) {
 	acts := map[string]func() error{
 		"put":      func() error { _, _, err := s.Put(ctx, oneShot("b", 0), nil); return err },
 		"put many": func() error { return s.PutMany(ctx, []PutItem{{Put: must(s.Prepare(oneShot("c", 0)))}})[0].Err },
-		"delete":   func() error { _, err := s.Delete(ctx, "default", "a"); return err },
-		"pause":    func() error { _, err := s.Pause(ctx, "default", "a", ""); return err },
-		"resume":   func() error { _, err := s.Resume(ctx, "default", "a", ""); return err },
+		"delete":   func() error { _, err := s.Delete(ctx, "default", "a", nil); return err },
+		"pause":    func() error { _, err := s.Pause(ctx, "default", "a", "", nil); return err },
+		"resume":   func() error { _, err := s.Resume(ctx, "default", "a", "", nil); return err },
 		"trigger": func() error {
 			_, err := s.Trigger(ctx, TriggerRequest{Tenant: "default", Job: "a", Key: "k"})
 			return err

@@ -80,8 +80,9 @@ type TriggerRequest struct {
 	Job         string
 	Payload     []byte // in place of the job's own, if HasPayload
 	HasPayload  bool
-	PayloadJSON bool   // the payload is JSON text
-	Key         string // idempotency key; "" is none
+	PayloadJSON bool    // the payload is JSON text
+	Key         string  // idempotency key; "" is none
+	IfVersion   *uint32 // of the job; nil is any
 }
 
 // ReportRequest is what a worker says became of a run that it was given.

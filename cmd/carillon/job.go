@@ -69,7 +69,8 @@ func (c *jobGetCmd) Run(ctx context.Context, con *console) error {
 
 // jobDeleteCmd deletes jobs.
 type jobDeleteCmd struct {
-	Names []string `arg:"" name:"name" help:"Names of the jobs." complete:"@jobs"`
+	Names     []string `arg:"" name:"name" help:"Names of the jobs." complete:"@jobs"`
+	IfVersion *uint32  `help:"Only if the job, which must be one then, is at this version." placeholder:"N"`
 	remoteFlags
 	outputFlag
 }
@@ -81,7 +82,16 @@ func (*jobDeleteCmd) Help() string {
 Examples:
 
   carillon job delete reports/daily
-  carillon job delete old/1 old/2`
+  carillon job delete old/1 old/2
+  carillon job delete reports/daily --if-version 7`
+}
+
+// Validate is called by the parser: several jobs have no version in common.
+func (c *jobDeleteCmd) Validate() error {
+	if c.IfVersion != nil && len(c.Names) > 1 {
+		return errors.New("--if-version is the version of one job; want one name with it")
+	}
+	return nil
 }
 
 // Run implements the command.
@@ -93,7 +103,7 @@ func (c *jobDeleteCmd) Run(ctx context.Context, con *console) error {
 	defer r.close()
 	var errs []error
 	for _, name := range c.Names {
-		runs, err := r.Delete(ctx, name)
+		runs, err := c.delete(ctx, r.Client, name)
 		switch {
 		case err != nil:
 			errs = append(errs, fmt.Errorf("%s: %w", name, err))
@@ -104,6 +114,13 @@ func (c *jobDeleteCmd) Run(ctx context.Context, con *console) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+func (c *jobDeleteCmd) delete(ctx context.Context, r *client.Client, name string) (client.DeletedRuns, error) {
+	if c.IfVersion != nil {
+		return r.DeleteIfVersion(ctx, name, *c.IfVersion)
+	}
+	return r.Delete(ctx, name)
 }
 
 // showDeletedRuns is what became of the runs of a job that was deleted, if it had any.

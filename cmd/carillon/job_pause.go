@@ -8,8 +8,9 @@ import (
 
 // pauseFlags are those of pause and resume.
 type pauseFlags struct {
-	Name   string `arg:"" help:"Name of the job." complete:"@jobs"`
-	Reason string `help:"Why; shown with the job."`
+	Name      string  `arg:"" help:"Name of the job." complete:"@jobs"`
+	Reason    string  `help:"Why; shown with the job."`
+	IfVersion *uint32 `help:"Only if the job is at this version." placeholder:"N"`
 	remoteFlags
 	outputFlag
 }
@@ -23,12 +24,13 @@ func (*jobPauseCmd) Help() string {
 
 Examples:
 
-  carillon job pause reports/daily --reason 'month end'`
+  carillon job pause reports/daily --reason 'month end'
+  carillon job pause reports/daily --if-version 7`
 }
 
 // Run implements the command.
 func (c *jobPauseCmd) Run(ctx context.Context, con *console) error {
-	return c.change(ctx, con, "paused", (*client.Client).Pause)
+	return c.change(ctx, con, "paused", (*client.Client).Pause, (*client.Client).PauseIfVersion)
 }
 
 // jobResumeCmd resumes a job.
@@ -43,19 +45,25 @@ func (*jobResumeCmd) Help() string {
 
 // Run implements the command.
 func (c *jobResumeCmd) Run(ctx context.Context, con *console) error {
-	return c.change(ctx, con, "resumed", (*client.Client).Resume)
+	return c.change(ctx, con, "resumed", (*client.Client).Resume, (*client.Client).ResumeIfVersion)
 }
 
 func (c *pauseFlags) change(
 	ctx context.Context, con *console, done string,
 	call func(c *client.Client, ctx context.Context, name, reason string) (client.JobInfo, error),
+	callIf func(c *client.Client, ctx context.Context, name, reason string, version uint32) (client.JobInfo, error),
 ) error {
 	r, err := c.connect(ctx)
 	if err != nil {
 		return err
 	}
 	defer r.close()
-	j, err := call(r.Client, ctx, c.Name, c.Reason)
+	var j client.JobInfo
+	if c.IfVersion != nil {
+		j, err = callIf(r.Client, ctx, c.Name, c.Reason, *c.IfVersion)
+	} else {
+		j, err = call(r.Client, ctx, c.Name, c.Reason)
+	}
 	if err != nil {
 		return err
 	}

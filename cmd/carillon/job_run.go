@@ -8,9 +8,10 @@ import (
 
 // jobTriggerCmd runs a job now.
 type jobTriggerCmd struct {
-	Name           string `arg:"" help:"Name of the job." complete:"@jobs"`
-	Payload        string `short:"p" help:"In place of the job's own: JSON text, any other text, @FILE, or - for standard input."`
-	IdempotencyKey string `help:"The same key is the same run, so that asking twice does no harm." placeholder:"KEY"`
+	Name           string  `arg:"" help:"Name of the job." complete:"@jobs"`
+	Payload        string  `short:"p" help:"In place of the job's own: JSON text, any other text, @FILE, or - for standard input."`
+	IdempotencyKey string  `help:"The same key is the same run, so that asking twice does no harm." placeholder:"KEY"`
+	IfVersion      *uint32 `help:"Only if the job is at this version." placeholder:"N"`
 	remoteFlags
 	outputFlag
 }
@@ -27,7 +28,7 @@ Examples:
 
 // Run implements the command.
 func (c *jobTriggerCmd) Run(ctx context.Context, con *console) error {
-	request := client.TriggerRequest{Name: c.Name, IdempotencyKey: c.IdempotencyKey}
+	request := client.TriggerRequest{Name: c.Name, IdempotencyKey: c.IdempotencyKey, IfVersion: c.IfVersion}
 	var err error
 	if request.Payload, request.PayloadBase64, err = con.readPayload(c.Payload); err != nil {
 		return err

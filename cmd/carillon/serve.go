@@ -54,7 +54,8 @@ type serveCmd struct {
 	EventsMaxBytes int64 `help:"How large that stream gets before its oldest events go, in bytes." default:"1073741824" env:"CARILLON_EVENTS_MAX_BYTES"`
 	CatchupRate    int   `help:"Runs a second that are spent on what was missed; 0 is twice the usual rate, between 1000 and 10000." default:"0" env:"CARILLON_CATCHUP_RATE"`
 
-	ProfileListen string `help:"Serve Go's profiles, /debug/pprof/, at this address, which must be of this machine." placeholder:"HOST:PORT" env:"CARILLON_PROFILE_LISTEN"`
+	HTTPConnections int    `name:"http-connections" help:"HTTP connections that are open at a time; 0 is 10000, or a quarter of the files that may be open." default:"0" env:"CARILLON_HTTP_CONNECTIONS"`
+	ProfileListen   string `help:"Serve Go's profiles, /debug/pprof/, at this address, which must be of this machine." placeholder:"HOST:PORT" env:"CARILLON_PROFILE_LISTEN"`
 
 	LogFormat string `help:"Form of the log on stderr: ${enum}." enum:"text,json" default:"text" env:"CARILLON_LOG_FORMAT"`
 	LogLevel  string `help:"Least level that is logged: ${enum}." enum:"debug,info,warn,error" default:"info" env:"CARILLON_LOG_LEVEL"`
@@ -161,7 +162,7 @@ func passOverCutShort(logger *slog.Logger, err error) error {
 
 func (c *serveCmd) options(logger *slog.Logger) carillon.Options {
 	return carillon.Options{
-		Dir: c.Data, Prefix: c.Prefix, Listen: c.Listen, HTTPListen: c.HTTPListen, HTTPHosts: c.HTTPHosts, ProfileListen: c.ProfileListen,
+		Dir: c.Data, Prefix: c.Prefix, Listen: c.Listen, HTTPListen: c.HTTPListen, HTTPHosts: c.HTTPHosts, HTTPConnections: c.HTTPConnections, ProfileListen: c.ProfileListen,
 		NATSURL: c.Nats, Creds: c.Creds, TLSCert: c.TLSCert, TLSKey: c.TLSKey, TLSCA: c.TLSCA,
 		ClusterName: c.ClusterName, Node: c.Node, Witness: c.Witness, ClusterListen: c.ClusterListen, Routes: c.Routes,
 		ClusterPassword: c.ClusterPassword, Durability: c.Durability, Replicas: c.Replicas, StreamBytesMax: c.StreamBytesMax, RecreateStream: c.RecreateStream,
