@@ -18,6 +18,7 @@ import (
 	"github.com/carillon-io/carillon/dispatch"
 	"github.com/carillon-io/carillon/replication"
 	"github.com/carillon-io/carillon/scheduler"
+	"github.com/carillon-io/carillon/tracing"
 )
 
 // Ready tells where a server is reached and what it holds, as the ready line of the command prints it.
@@ -40,7 +41,8 @@ type Server struct {
 	service    *api.Service
 	backups    *backups
 	web        *http.Server
-	profile    *http.Server // nil: none is wanted
+	profile    *http.Server    // nil: none is wanted
+	tracer     *tracing.Tracer // nil: none is wanted
 	listener   net.Listener
 	ready      Ready
 
@@ -87,9 +89,9 @@ func (s *Server) steps() []func(context.Context) error {
 		return []func(context.Context) error{s.listen, s.openProfile, s.openWitness, s.openBus, s.openHealth}
 	}
 	if s.opts.clustered() {
-		return []func(context.Context) error{s.listen, s.openProfile, s.openData, s.openBus, s.openBackups, s.openDispatch, s.openNode, s.openClusterWeb, s.runNode}
+		return []func(context.Context) error{s.listen, s.openProfile, s.openData, s.openTraces, s.openBus, s.openBackups, s.openDispatch, s.openNode, s.openClusterWeb, s.runNode}
 	}
-	return []func(context.Context) error{s.listen, s.openProfile, s.openData, s.openBus, s.openBackups, s.openDispatch, s.openEngine, s.openAPI}
+	return []func(context.Context) error{s.listen, s.openProfile, s.openData, s.openTraces, s.openBus, s.openBackups, s.openDispatch, s.openEngine, s.openAPI}
 }
 
 // listen takes the HTTP address first: a port in use is the likeliest fault and the cheapest to find.
@@ -118,7 +120,7 @@ func (s *Server) openBus(ctx context.Context) (err error) {
 func (s *Server) openDispatch(ctx context.Context) (err error) {
 	o := &s.opts
 	s.dispatcher, err = dispatch.New(dispatch.Options{
-		NATS: s.bus.dispatch, AllowPrivateTargets: o.AllowPrivateTargets, Logger: o.Logger,
+		NATS: s.bus.dispatch, AllowPrivateTargets: o.AllowPrivateTargets, Logger: o.Logger, Tracer: s.attemptTracer(),
 	})
 	if err != nil {
 		return err
@@ -178,6 +180,7 @@ func (s *Server) newService(engine api.Engine, standby bool) (*api.Service, erro
 	o := &s.opts
 	return api.NewService(s.bus.api, engine, api.Options{
 		Prefix: o.Prefix, Version: o.Version, Rules: o.rules(), Logger: o.Logger, Standby: standby, Cluster: s.aboutCluster(),
+		Tracer: s.requestTracer(),
 	})
 }
 
@@ -274,6 +277,9 @@ func (s *Server) close(ctx context.Context) error {
 	}
 	if s.dispatcher != nil {
 		errs = append(errs, s.dispatcher.Close(ctx))
+	}
+	if s.tracer != nil {
+		s.tracer.Close(ctx)
 	}
 	if s.profile != nil {
 		errs = append(errs, s.profile.Close())

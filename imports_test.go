@@ -27,6 +27,8 @@ var house = map[string][]string{
 	"snapshot":    {module + "/job", "github.com/cockroachdb/pebble/v2"},
 	"backup":      {module + "/job"},
 	"dispatch":    {module + "/job", module + "/fair", "github.com/nats-io/nats.go"},
+	// The one package that knows OpenTelemetry.
+	"tracing": {module + "/job", "go.opentelemetry.io/otel"},
 	// The data directory, which the server and the embedded scheduler share.
 	"datadir": {module + "/wal", module + "/snapshot", "golang.org/x/sys"},
 	// A scheduler inside a program: no server, and no connection to NATS.

@@ -83,6 +83,8 @@ type Options struct {
 	// the way of what is due meanwhile. 0 is twice the usual rate, between 1,000 and 10,000.
 	CatchupRate int
 
+	Traces TraceOptions // OpenTelemetry; default: nothing is traced
+
 	Logger  *slog.Logger // default slog.Default()
 	Version string       // of the program, for those who ask; default "dev"
 
@@ -151,6 +153,9 @@ func (o Options) validate() error {
 		return err
 	}
 	if err := validateNATSURL(o.NATSURL); err != nil {
+		return err
+	}
+	if err := o.Traces.validate(); err != nil {
 		return err
 	}
 	return o.validateCluster()

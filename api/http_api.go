@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -111,7 +112,9 @@ func (w *web) service() *Service {
 // serveVerb carries a request out as one that came over NATS.
 func (w *web) serveVerb(rw http.ResponseWriter, req *http.Request, s *Service, r *route, name string) {
 	begun := time.Now()
-	c, reply, text, err := w.ask(rw, req, s, r, name)
+	ctx := s.follow(context.Background(), r.verb, "http", req.Header.Get)
+	c, reply, text, err := w.ask(ctx, rw, req, s, r, name)
+	s.unfollow(ctx, c.tenantIfRead(), err)
 	var refusal *client.Error
 	code := job.Code("")
 	if err != nil {
@@ -134,7 +137,7 @@ func (w *web) serveVerb(rw http.ResponseWriter, req *http.Request, s *Service, r
 }
 
 // ask makes a call of a request and has it carried out.
-func (w *web) ask(rw http.ResponseWriter, req *http.Request, s *Service, r *route, name string) (c *webCall, reply any, text []byte, err error) {
+func (w *web) ask(ctx context.Context, rw http.ResponseWriter, req *http.Request, s *Service, r *route, name string) (c *webCall, reply any, text []byte, err error) {
 	if s.opts.Standby && r.method != http.MethodGet {
 		return nil, nil, nil, job.Errorf(job.CodeNotLeader, "", "this node stands by and changes nothing")
 	}
@@ -146,7 +149,7 @@ func (w *web) ask(rw http.ResponseWriter, req *http.Request, s *Service, r *rout
 		return c, nil, nil, err
 	}
 	defer g.leave()
-	reply, text, err = s.carryOut(c.verb, g, c.call)
+	reply, text, err = s.carryOut(ctx, c.verb, g, c.call)
 	return c, reply, text, err
 }
 

@@ -39,7 +39,10 @@ const localFrom = "local"
 
 // Ask implements [client.Local].
 func (l *Local) Ask(ctx context.Context, tenant, verb, by string, body []byte) (reply []byte, err error) {
-	if reply, err = l.serve(ctx, tenant, verb, by, body); err != nil {
+	ctx = l.service.follow(ctx, verb, localFrom, nil)
+	reply, err = l.serve(ctx, tenant, verb, by, body)
+	l.service.unfollow(ctx, tenant, err)
+	if err != nil {
 		return nil, l.service.told(err)
 	}
 	return reply, nil
@@ -62,7 +65,7 @@ func (l *Local) serve(ctx context.Context, tenant, verb, by string, body []byte)
 	if err := job.ValidateTenant(tenant); err != nil {
 		return nil, err
 	}
-	value, err := v.serve(&l.service, scheduler.WithActor(ctx, asker), tenant, body)
+	value, err := v.serve(&l.service, scheduler.WithActor(l.service.withOrigin(ctx), asker), tenant, body)
 	if err != nil {
 		return nil, err
 	}

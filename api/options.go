@@ -30,6 +30,9 @@ type Options struct {
 	Rules   job.Rules    // the checks of definitions; Prefix and PayloadBytesMax are filled in
 	Logger  *slog.Logger // default slog.Default()
 
+	// Tracer follows the requests. Nil: nobody does.
+	Tracer Tracer
+
 	// Cluster tells how the node and the others are; nil: the node is alone.
 	Cluster func() *client.Cluster
 	// Standby answers on the subjects for reads that may lag, <prefix>.standby.v1.<tenant>.<verb>: every

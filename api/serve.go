@@ -34,10 +34,12 @@ func (s *Service) accept(v *verb) micro.HandlerFunc {
 		go func() {
 			defer s.underWay.Add(-1)
 			var reply []byte
+			ctx := s.follow(context.Background(), v.name, "nats", m.Headers().Get)
 			c, err := s.callOf(m)
 			if err == nil {
-				_, reply, err = s.carryOut(v, g, c)
+				_, reply, err = s.carryOut(ctx, v, g, c)
 			}
+			s.unfollow(ctx, c.tenant, err)
 			g.leave() // before the reply, so that whoever gets it finds room for the next request
 			s.answer(v, m, reply, err, begun)
 		}()
@@ -69,12 +71,12 @@ func (s *Service) callOf(m micro.Request) (c call, err error) {
 
 // carryOut does what a request that the gate admitted asks for, and returns the reply and its text. A
 // panic is an internal error of that request alone.
-func (s *Service) carryOut(v *verb, g *gate, c call) (reply any, text []byte, err error) {
+func (s *Service) carryOut(ctx context.Context, v *verb, g *gate, c call) (reply any, text []byte, err error) {
 	timeout := s.opts.RequestTimeout
 	if v.bulk {
 		timeout = s.opts.BulkTimeout
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	if err := g.enter(ctx); err != nil {
 		return nil, nil, err
@@ -88,7 +90,7 @@ func (s *Service) carryOut(v *verb, g *gate, c call) (reply any, text []byte, er
 	if len(c.body) == 0 && v.mayBeEmpty {
 		c.body = []byte("{}")
 	}
-	if reply, err = v.serve(s, scheduler.WithActor(ctx, c.asker), c.tenant, c.body); err != nil {
+	if reply, err = v.serve(s, scheduler.WithActor(s.withOrigin(ctx), c.asker), c.tenant, c.body); err != nil {
 		return nil, nil, err
 	}
 	text, err = s.encode(reply)

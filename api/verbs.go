@@ -25,6 +25,7 @@ func take[T any](members object[T], act func(*Service, context.Context, string, 
 		if err := read(body, func(r *reader) error { return members.read(r, &req) }); err != nil {
 			return nil, err
 		}
+		s.noteAbout(ctx, &req)
 		return act(s, ctx, tenant, &req)
 	}
 }

@@ -10,6 +10,7 @@ func (s *Service) put(ctx context.Context, tenant string, body []byte) (any, err
 	if err := read(body, func(r *reader) error { return putMembers.read(r, &p) }); err != nil {
 		return nil, err
 	}
+	s.noteJob(ctx, p.def.Name)
 	if err := p.finish(s.opts.Rules); err != nil {
 		return nil, err
 	}

@@ -28,6 +28,9 @@ const byHeader = "Carillon-By"
 // byBytesMax bounds a name in it; the server's bound is the same.
 const byBytesMax = 128
 
+// InjectBytesMax is how much of the largest message is left to the headers of Options.Inject.
+const InjectBytesMax = 1 << 10
+
 // Options set up a [Client]. Every zero value is a default.
 type Options struct {
 	Prefix string // first token of the subjects; default "carillon"
@@ -48,6 +51,11 @@ type Options struct {
 	// BulkInFlight is how many requests [Client.PutAll] has under way at a time. More keep the server
 	// busier; it runs 4 of all its clients at a time. Default 4.
 	BulkInFlight int
+
+	// Inject may add headers to each request before it is sent, such as the traceparent of the span in ctx: the
+	// server's spans continue it. They may have [InjectBytesMax] bytes. Default nil: none. It has no
+	// effect on a client inside the process, whose requests bring ctx itself.
+	Inject func(ctx context.Context, header nats.Header)
 
 	// NoRetry sends each request once. Without it a request that met no leader, or whose answer did not
 	// come, is sent again where that is safe, as the package comment says.
@@ -159,10 +167,7 @@ func (c *Client) exchangeOnce(ctx context.Context, verb string, body []byte, rep
 	if c.local != nil {
 		return c.askLocal(ctx, verb, body, reply)
 	}
-	request := &nats.Msg{Subject: c.subject(verb), Data: body}
-	if c.opts.By != "" {
-		request.Header = nats.Header{byHeader: {c.opts.By}}
-	}
+	request := &nats.Msg{Subject: c.subject(verb), Data: body, Header: c.header(ctx)}
 	msg, err := c.nc.RequestMsgWithContext(ctx, request)
 	if err != nil {
 		return unanswered(request.Subject, len(body), err)
@@ -176,6 +181,21 @@ func (c *Client) exchangeOnce(ctx context.Context, verb string, body []byte, rep
 	return nil
 }
 
+// header returns the headers of a request; nil if it needs none.
+func (c *Client) header(ctx context.Context) nats.Header {
+	if c.opts.By == "" && c.opts.Inject == nil {
+		return nil
+	}
+	header := nats.Header{}
+	if c.opts.Inject != nil {
+		c.opts.Inject(ctx, header)
+	}
+	if c.opts.By != "" {
+		header[byHeader] = []string{c.opts.By}
+	}
+	return header
+}
+
 // subject returns where a verb is asked for.
 func (c *Client) subject(verb string) string {
 	root := c.opts.Prefix
@@ -187,10 +207,14 @@ func (c *Client) subject(verb string) string {
 
 // headerBytes is what the header of a request takes of its message.
 func (c *Client) headerBytes() int {
-	if c.opts.By == "" {
-		return 0
+	n := 0
+	if c.opts.Inject != nil {
+		n = InjectBytesMax
 	}
-	return len("NATS/1.0\r\n") + len(byHeader) + len(": \r\n") + len(c.opts.By) + len("\r\n")
+	if c.opts.By == "" {
+		return n
+	}
+	return n + len("NATS/1.0\r\n") + len(byHeader) + len(": \r\n") + len(c.opts.By) + len("\r\n")
 }
 
 // unanswered tells why there is no reply.

@@ -25,6 +25,7 @@ const (
 type attempt struct {
 	delivery *job.Delivery
 	done     func(job.Outcome)
+	followed *followed // nil: there is no tracer
 
 	// Guarded by the ledger's mutex; once the phase is told, nobody writes them again.
 	number   uint64 // counts what the ledger accepted

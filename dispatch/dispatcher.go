@@ -76,8 +76,11 @@ func New(o Options) (*Dispatcher, error) {
 // (its timeout). After Close it fails with the text of [ErrStopped].
 func (d *Dispatcher) Launch(del *job.Delivery, done func(job.Outcome)) {
 	a := &attempt{delivery: del, done: done}
+	if d.ledger.tracer != nil {
+		a.followed = &followed{launched: time.Now()}
+	}
 	if err := d.ledger.accept(a); err != nil {
-		go done(a.outcome(time.Now(), outcomeOf(err)))
+		go d.refuse(a, err)
 		return
 	}
 	switch kind := del.Target.Kind; kind {
@@ -95,6 +98,13 @@ func (d *Dispatcher) Launch(del *job.Delivery, done func(job.Outcome)) {
 	default:
 		go d.ledger.finish(a, errNoKind)
 	}
+}
+
+// refuse tells the outcome of an attempt that was not accepted.
+func (d *Dispatcher) refuse(a *attempt, err error) {
+	outcome := a.outcome(time.Now(), outcomeOf(err))
+	d.ledger.unfollow(a, outcome)
+	a.done(outcome)
 }
 
 // afterTold frees what the attempt held.

@@ -54,7 +54,7 @@ func (h *handlers) find(name string) Handler {
 	return h.byName[name]
 }
 
-func (h *handlers) send(ctx context.Context, d *job.Delivery) (err error) {
+func (h *handlers) send(ctx context.Context, d *job.Delivery, _ traceHeaders) (err error) {
 	name := d.Target.Handler
 	handler := h.find(name)
 	if handler == nil {

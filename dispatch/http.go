@@ -44,13 +44,14 @@ func newHTTPSender(o Options) *httpSender {
 
 // send makes one request. The transport may repeat it on another connection if one that was kept
 // alive breaks before any answer: the Idempotency-Key tells the target that it is the same run.
-func (s *httpSender) send(ctx context.Context, d *job.Delivery) error {
+func (s *httpSender) send(ctx context.Context, d *job.Delivery, t traceHeaders) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	req, err := newRequest(ctx, d)
 	if err != nil {
 		return Refuse(withoutURL(err))
 	}
+	t.setIn(req.Header)
 	if !s.allowPrivate && job.IsPrivateHost(req.URL.Hostname()) {
 		return Refuse(privateAddressError{req.URL.Hostname()})
 	}

@@ -25,6 +25,7 @@ type ledger struct {
 	bytesMax  int64
 	queueWait time.Duration
 	afterTold func(*attempt) // called after done
+	tracer    Tracer         // nil: nobody follows the attempts
 
 	mu       sync.Mutex
 	open     deadlines
@@ -46,6 +47,7 @@ func newLedger(o Options) *ledger {
 		queueMax:  o.QueueMax,
 		bytesMax:  o.QueueBytesMax,
 		queueWait: o.QueueWaitMax,
+		tracer:    o.Tracer,
 		cancels:   make(map[job.RunID]uint64),
 		alarm:     math.MaxInt64,
 		idle:      make(chan struct{}),
@@ -95,11 +97,15 @@ func (l *ledger) connect(a *attempt) {
 // outcome is told already. With an abort, a goroutine carries the attempt: abort is called when
 // the outcome is told, and the goroutine leaves the lane itself.
 func (l *ledger) begin(a *attempt, abort context.CancelFunc) bool {
+	span := l.follow(a)
 	now := time.Now()
 	l.mu.Lock()
 	if a.phase == told {
 		l.mu.Unlock()
 		return false
+	}
+	if a.followed != nil {
+		a.followed.span = span
 	}
 	k := l.countsOf(a)
 	k.Queued--

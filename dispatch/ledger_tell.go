@@ -31,6 +31,7 @@ func (l *ledger) dropTold(backlog *fair.Queue[string, *attempt]) {
 
 // tell calls done and lets go of what the attempt occupies.
 func (l *ledger) tell(a *attempt, outcome job.Outcome) {
+	l.unfollow(a, outcome)
 	a.done(outcome)
 	if a.abort != nil {
 		a.abort()

@@ -66,6 +66,9 @@ type Options struct {
 	// minutes. The timeout of an attempt begins after this wait.
 	QueueWaitMax time.Duration
 
+	// Tracer follows the attempts. Nil: nobody does, and their targets get no header of it.
+	Tracer Tracer
+
 	// Logger hears of connections lost and of messages that the NATS server refused. Nil is silence.
 	Logger *slog.Logger
 }

@@ -107,7 +107,7 @@ func (k *link) publishOne(a *attempt, life uint64) bool {
 		k.replies.forget(a)
 		return true
 	}
-	err := k.nats.publish(k.message.of(a.delivery, reply))
+	err := k.nats.publish(k.message.of(a.delivery, reply, k.ledger.traceHeaders(a)))
 	k.message.drop(a.delivery)
 	switch {
 	case err == nil:

@@ -15,7 +15,7 @@ var errIncomplete = errors.New("the sender ended without a result")
 // sender delivers one attempt and returns when the target has answered. It gives up when the context
 // ends.
 type sender interface {
-	send(ctx context.Context, d *job.Delivery) error
+	send(ctx context.Context, d *job.Delivery, t traceHeaders) error
 }
 
 // step is what the router hears: an attempt was launched, or its outcome is told and it has let go.
@@ -90,7 +90,7 @@ func (r *router) carry(a *attempt, s sender) {
 		r.ledger.finish(a, err)
 		r.steps.push(step{attempt: a, released: true})
 	}()
-	err = s.send(ctx, a.delivery)
+	err = s.send(r.ledger.within(ctx, a), a.delivery, r.ledger.traceHeaders(a))
 	if err != nil && ctx.Err() == context.DeadlineExceeded {
 		err = errNoAnswer(a)
 	}

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/carillon-io/carillon/api"
 	"github.com/carillon-io/carillon/dispatch"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/scheduler"
@@ -34,7 +35,18 @@ type Options struct {
 	CatchupRate        int           // runs a second that are spent on what was missed; 0 is twice the usual rate, at least 1,000
 	CheckpointEvery    time.Duration // between checkpoints of the store; default 15 s, at least 1 s
 
+	// Tracer follows the requests of the program and the attempts of runs, and handlers find the span of
+	// their attempt in their context. tracing.New makes one of the program's own OpenTelemetry. Default nil:
+	// nobody follows. [NewTest] follows requests alone.
+	Tracer Tracer
+
 	Logger *slog.Logger // default slog.Default()
+}
+
+// Tracer follows requests and attempts. *tracing.Tracer is one.
+type Tracer interface {
+	api.Tracer
+	dispatch.Tracer
 }
 
 func (o Options) withDefaults() Options {
@@ -85,5 +97,6 @@ func (o Options) settings() scheduler.Settings {
 func (o Options) dispatch() dispatch.Options {
 	return dispatch.Options{
 		AllowPrivateTargets: o.AllowPrivateTargets, ConcurrencyPerTarget: o.Concurrency, Logger: o.Logger,
+		Tracer: o.Tracer,
 	}
 }

@@ -101,7 +101,7 @@ func (s *Scheduler) openEngine(log scheduler.Log, store scheduler.Store, sender 
 		return err
 	}
 	s.engine = engine
-	local, err := api.NewLocal(checkedEngine{engine, s.dispatcher}, api.Options{Version: "embedded", Rules: s.opts.rules(), Logger: s.opts.Logger})
+	local, err := api.NewLocal(checkedEngine{engine, s.dispatcher}, api.Options{Version: "embedded", Rules: s.opts.rules(), Logger: s.opts.Logger, Tracer: s.opts.Tracer})
 	if err != nil {
 		return err
 	}

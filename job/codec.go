@@ -8,12 +8,13 @@ import (
 	"time"
 )
 
-// Every row value begins with its version: rowVersion, or rowVersion2 where a row has got more members
-// since; those follow the older ones. Integers are varints (signed ones zig-zag), texts are a
+// Every row value begins with its version: rowVersion, or rowVersion2 or rowVersion3 where a row has got
+// more members since; those follow the older ones. Integers are varints (signed ones zig-zag), texts are a
 // uvarint length and bytes, instants are signed varints of milliseconds, durations of nanoseconds.
 const (
 	rowVersion  = 1
 	rowVersion2 = 2
+	rowVersion3 = 3
 )
 
 // textBytesMax bounds one text or byte string inside a row.

@@ -89,12 +89,20 @@ func (r *rowReader) retry() Retry {
 }
 
 // PutRecord adds the cold row of a job. The definition comes encoded, so that the work of encoding is
-// done by whoever received it and not by the engine.
+// done by whoever received it and not by the engine. A job whose registration was not traced is written
+// as version 2.
 func (b *Batch) PutRecord(s Stamp, definition []byte) {
-	v := append(b.value[:0], rowVersion2)
+	version := byte(rowVersion2)
+	if s.Origin.IsValid() {
+		version = rowVersion3
+	}
+	v := append(b.value[:0], version)
 	v = binary.AppendUvarint(v, uint64(s.Version))
 	v = appendMillis(appendMillis(v, s.CreatedAt), s.UpdatedAt)
 	v = append(appendMillis(v, s.Anchor), definition...)
+	if version == rowVersion3 {
+		v = appendTraceContext(v, s.Origin)
+	}
 	b.key = AppendJobKey(b.key[:0], KindJob, s.ID)
 	b.value = v
 	b.Put(b.key, v)
@@ -102,10 +110,13 @@ func (b *Batch) PutRecord(s Stamp, definition []byte) {
 
 // DecodeRecord reads the cold row of a job.
 func DecodeRecord(id ID, value []byte) (Record, error) {
-	r := newRowReaderUpTo(rowVersion2, value)
+	r := newRowReaderUpTo(rowVersion3, value)
 	var rec Record
 	rec.Stamp = Stamp{ID: id, Version: r.uint32(), CreatedAt: r.millis(), UpdatedAt: r.millis(), Anchor: r.millis()}
 	rec.Def = r.definition()
+	if r.has(rowVersion3) {
+		rec.Origin = r.traceContext()
+	}
 	return rec, r.finish()
 }
 

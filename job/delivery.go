@@ -15,6 +15,7 @@ type Delivery struct {
 	Attempt     uint32
 	Fence       uint64
 	Timeout     time.Duration // how long the attempt may take, from its launch
+	Origin      TraceContext  // the span that registered the job; may be none
 }
 
 // Outcome is how an attempt ended.

@@ -13,6 +13,10 @@ type Stamp struct {
 	CreatedAt Millis
 	UpdatedAt Millis
 	Anchor    Millis // a point on the grid of an @every schedule
+
+	// Origin is the span of the request that registered the job as it is now, if that was traced and sampled.
+	// It is no part of the definition: nobody compares it, and no reply shows it.
+	Origin TraceContext
 }
 
 // Timer is the hot row of a job: what its decisions need. Profile refers to an interned Profile.

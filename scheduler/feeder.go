@@ -88,6 +88,7 @@ func (f *feeder) read(l Launch) (*job.Delivery, error) {
 		Run: l.Run, Tenant: rec.Def.Tenant, Name: rec.Def.Name, Target: rec.Def.Target,
 		Payload: rec.Def.Payload, PayloadJSON: rec.Def.PayloadJSON, Headers: rec.Def.Headers,
 		Attempt: l.Attempt, Fence: l.Fence, Timeout: rec.Def.AttemptTimeout,
+		Origin: rec.Origin,
 	}
 	if l.HasPayload {
 		d.Payload, d.PayloadJSON, err = readPayload(f.store, l.Run)

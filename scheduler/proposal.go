@@ -38,14 +38,18 @@ const auditBytes = 64
 // putBytes covers those of a put, closely: how many puts share a commit depends on it.
 const putBytes = 320
 
+// originBytes is what the span of a traced registration takes in the row of its job.
+const originBytes = 25
+
 // Put registers a job or updates the one of the same name.
 type Put struct {
 	settled
 	Tenant, Name string
 	Hash         nameHash
 	Actor        job.Actor
-	Definition   []byte // encoded
-	After        []byte // the same for the audit log; only with Prior
+	Origin       job.TraceContext // the request's span, if it is sampled
+	Definition   []byte           // encoded
+	After        []byte           // the same for the audit log; only with Prior
 	Profile      job.Profile
 	Schedule     *job.Schedule
 	Paused       bool
@@ -75,6 +79,9 @@ type Prior struct {
 func (p *Put) bytes() int {
 	n := putBytes + 2*len(p.Definition) + settleBytes(p.Withdrawn)
 	n += auditBytes + len(p.Tenant) + len(p.Name) + len(p.Actor.By) + len(p.Actor.From)
+	if p.Origin.IsValid() {
+		n += originBytes
+	}
 	if p.Prior != nil {
 		n += len(p.Prior.Before) + len(p.After)
 	}

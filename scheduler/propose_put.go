@@ -14,7 +14,7 @@ func (e *Engine) Put(ctx context.Context, def *job.Definition, ifVersion *uint32
 	if err != nil {
 		return JobView{}, false, err
 	}
-	p.IfVersion, p.Actor = ifVersion, actorOf(ctx)
+	p.IfVersion, p.Actor, p.Origin = ifVersion, actorOf(ctx), originOf(ctx)
 	if err := e.settleFresh(ctx, p, &p.settled, func() error { return e.readPrior(p) }); err != nil {
 		return JobView{}, false, err
 	}
@@ -69,10 +69,10 @@ const putsInFlight = 2048
 // the accepted ones are durable. Results are in the order of items.
 func (e *Engine) PutMany(ctx context.Context, items []PutItem) []PutResult {
 	results := make([]PutResult, len(items))
-	actor := actorOf(ctx)
+	actor, origin := actorOf(ctx), originOf(ctx)
 	for _, item := range items {
 		if item.Put != nil {
-			item.Put.Actor = actor
+			item.Put.Actor, item.Put.Origin = actor, origin
 		}
 	}
 	for from := 0; from < len(items); from += putsInFlight {

@@ -209,6 +209,7 @@ func (c *Core) dropProfile(r *hotRow) {
 }
 
 func (c *Core) writeJob(p *Put, r *hotRow, s job.Stamp) {
+	s.Origin = p.Origin
 	c.out.Batch.PutRecord(s, p.Definition)
 	c.writeTimer(r)
 	p.Stamp, p.Timer, p.NextRun = s, r.timerRow(), nextRun(r)

@@ -57,6 +57,8 @@ type serveCmd struct {
 	HTTPConnections int    `name:"http-connections" help:"HTTP connections that are open at a time; 0 is 10000, or a quarter of the files that may be open." default:"0" env:"CARILLON_HTTP_CONNECTIONS"`
 	ProfileListen   string `help:"Serve Go's profiles, /debug/pprof/, at this address, which must be of this machine." placeholder:"HOST:PORT" env:"CARILLON_PROFILE_LISTEN"`
 
+	traceFlags
+
 	LogFormat string `help:"Form of the log on stderr: ${enum}." enum:"text,json" default:"text" env:"CARILLON_LOG_FORMAT"`
 	LogLevel  string `help:"Least level that is logged: ${enum}." enum:"debug,info,warn,error" default:"info" env:"CARILLON_LOG_LEVEL"`
 }
@@ -95,11 +97,16 @@ func (c *serveCmd) Run(con *console) error {
 	if err := checkDataDir(c.Data); err != nil {
 		return err
 	}
+	opts := c.options(logger)
+	var err error
+	if opts.Traces, err = c.traceFlags.options(); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	tuneRuntime(ctx, logger)
 	obeySignals(logger, cancel)
-	server, err := carillon.Start(ctx, c.options(logger))
+	server, err := carillon.Start(ctx, opts)
 	if err != nil {
 		return c.startError(ctx, err)
 	}

@@ -1,0 +1,103 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler"
+)
+
+// Tracer follows requests from their arrival to their answer. Its methods are safe for concurrent use and
+// do not wait for anything. The contexts that it is given are those that Request returned, or come from them.
+type Tracer interface {
+	// Request begins to follow a request for a verb that came some way: nats, http or local. It continues the
+	// trace of the caller, whom header shows by traceparent and tracestate. Without header the caller is in
+	// this process, and his span in ctx.
+	Request(ctx context.Context, verb, via string, header func(name string) string) context.Context
+	// Origin returns the span of the request; none unless it is sampled.
+	Origin(ctx context.Context) job.TraceContext
+	// Concerns notes what the request is about, as the caller wrote it: the name of a job, or of a calendar if
+	// the verb is about those, or the id of a run. Either may be "".
+	Concerns(ctx context.Context, name, runID string)
+	// Answered ends the span. The code is "" if the request was carried out; fault says that it was not, and
+	// that the server is to blame.
+	Answered(ctx context.Context, tenant string, code job.Code, fault bool)
+}
+
+// follow begins to follow a request.
+func (s *Service) follow(ctx context.Context, verb, via string, header func(string) string) context.Context {
+	if s.opts.Tracer == nil {
+		return ctx
+	}
+	return s.opts.Tracer.Request(ctx, verb, via, header)
+}
+
+// unfollow ends the span of a request.
+func (s *Service) unfollow(ctx context.Context, tenant string, err error) {
+	if s.opts.Tracer == nil {
+		return
+	}
+	if err == nil {
+		s.opts.Tracer.Answered(ctx, tenant, "", false)
+		return
+	}
+	e, ok := errors.AsType[*client.Error](err)
+	if !ok {
+		e = publicError(err)
+	}
+	s.opts.Tracer.Answered(ctx, tenant, job.Code(e.Code), e.Status >= http.StatusInternalServerError)
+}
+
+// tenantIfRead returns whose jobs an HTTP request is about, as far as it was read.
+func (c *webCall) tenantIfRead() string {
+	if c == nil {
+		return ""
+	}
+	return c.tenant
+}
+
+// withOrigin gives the registrations of a request its span.
+func (s *Service) withOrigin(ctx context.Context) context.Context {
+	if s.opts.Tracer == nil {
+		return ctx
+	}
+	return scheduler.WithOrigin(ctx, s.opts.Tracer.Origin(ctx))
+}
+
+func (s *Service) noteJob(ctx context.Context, name string) {
+	if s.opts.Tracer != nil {
+		s.opts.Tracer.Concerns(ctx, name, "")
+	}
+}
+
+func (s *Service) noteRun(ctx context.Context, id string) {
+	s.opts.Tracer.Concerns(ctx, "", id)
+}
+
+// noteAbout notes the job or the run that a request names, as it was written.
+func (s *Service) noteAbout(ctx context.Context, request any) {
+	if s.opts.Tracer == nil {
+		return
+	}
+	switch q := request.(type) {
+	case *client.NameRequest:
+		s.noteJob(ctx, q.Name)
+	case *client.PauseRequest:
+		s.noteJob(ctx, q.Name)
+	case *triggerRequest:
+		s.noteJob(ctx, q.name)
+	case *backfillRequest:
+		s.noteJob(ctx, q.name)
+	case *runListRequest:
+		s.noteJob(ctx, q.Job)
+	case *client.RunRequest:
+		s.noteRun(ctx, q.RunID)
+	case *client.ReportRequest:
+		s.noteRun(ctx, q.RunID)
+	case *extendRequest:
+		s.noteRun(ctx, q.runID)
+	}
+}

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"fmt"
+	"net/url"
+	"os"
+	"strings"
+
+	"github.com/carillon-io/carillon"
+)
+
+// traceFlags say whether and where to trace.
+type traceFlags struct {
+	Traces     string  `help:"Send OpenTelemetry traces of requests and runs to this collector, as OTLP over HTTP; headers for it in OTEL_EXPORTER_OTLP_HEADERS." placeholder:"URL" env:"CARILLON_TRACES"`
+	TraceRatio float64 `help:"Share of requests and of runs that are traced if no caller has decided that, 0 to 1." default:"1" env:"CARILLON_TRACE_RATIO"`
+}
+
+// headerVariables are where OpenTelemetry has the headers of an exporter; the first that is set counts.
+var headerVariables = []string{"OTEL_EXPORTER_OTLP_TRACES_HEADERS", "OTEL_EXPORTER_OTLP_HEADERS"}
+
+// options checks the flags.
+func (f *traceFlags) options() (o carillon.TraceOptions, err error) {
+	if f.Traces == "" {
+		return o, nil
+	}
+	if !(f.TraceRatio >= 0 && f.TraceRatio <= 1) {
+		return o, fmt.Errorf("--trace-ratio is %g; want 0 to 1", f.TraceRatio)
+	}
+	o.Endpoint, o.Ratio = f.Traces, f.TraceRatio
+	if o.Ratio == 0 {
+		o.Ratio = -1 // none but what a caller decided
+	}
+	for _, name := range headerVariables {
+		if text := os.Getenv(name); text != "" {
+			o.Headers, err = parseTraceHeaders(name, text)
+			break
+		}
+	}
+	return o, err
+}
+
+// parseTraceHeaders reads key=value pairs separated by commas, the values with escapes as in URLs. What is
+// wrong is named without its value, which is often a key.
+func parseTraceHeaders(variable, text string) (map[string]string, error) {
+	headers := make(map[string]string)
+	for pair := range strings.SplitSeq(text, ",") {
+		if strings.TrimSpace(pair) == "" {
+			continue
+		}
+		name, value, ok := strings.Cut(pair, "=")
+		name = strings.TrimSpace(name)
+		value, err := url.PathUnescape(strings.TrimSpace(value))
+		if !ok || name == "" || err != nil {
+			return nil, fmt.Errorf("%s: a header is not of the form name=value with %%XX for special characters", variable)
+		}
+		headers[name] = value
+	}
+	return headers, nil
+}

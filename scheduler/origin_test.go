@@ -1,0 +1,45 @@
+package scheduler
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/carillon-io/carillon/job"
+)
+
+// TestOriginIsKept: the span of a registration comes with every run of the job, until a registration without
+// one replaces it. Its row is within what the proposal said.
+func TestOriginIsKept(t *testing.T) {
+	s := newSim(t, time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC), Settings{Lead: time.Second})
+	origin := job.TraceContext{Trace: [16]byte{1}, Span: [8]byte{2}, Flags: 1}
+	def := job.Defaults()
+	def.Tenant, def.Name, def.Schedule, def.Target = "t", "n", "@every 1m", job.Target{Kind: job.TargetNATS, Subject: "s"}
+	for i, want := range []job.TraceContext{origin, {}, origin} {
+		p, err := s.engine.Prepare(&def)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i > 0 {
+			if err := s.engine.readPrior(p); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p.Origin = originOf(WithOrigin(context.Background(), want))
+		said := p.bytes()
+		s.begin()
+		s.gather.add(newTicket(p))
+		s.finish()
+		if p.Err != nil {
+			t.Fatal(p.Err)
+		}
+		if size := s.engine.core.out.Batch.Size(); size > said {
+			t.Errorf("registration %d: %d bytes, said %d", i+1, size, said)
+		}
+		f := feeder{pad: s.engine.pad, store: s.engine.opts.Store, clock: s.engine.opts.Clock}
+		d, err := f.read(Launch{Run: job.RunID{Job: p.Stamp.ID, At: 1}, Attempt: 2})
+		if err != nil || d.Origin != want {
+			t.Errorf("registration %d: delivered with %+v (%v); want %+v", i+1, d.Origin, err, want)
+		}
+	}
+}

@@ -1,0 +1,122 @@
+package tracing
+
+import (
+	"context"
+	"net/url"
+	"strconv"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/carillon-io/carillon/job"
+)
+
+// Attempt begins a span for an attempt that came to the dispatcher at an instant.
+func (t *Tracer) Attempt(d *job.Delivery, launched time.Time) context.Context {
+	run := traceOf(d.Run, d.Origin, t.ratio)
+	ctx := context.Background()
+	if t.hasRoot && d.Attempt == 1 {
+		ctx = context.WithValue(ctx, runKey{}, run)
+	} else {
+		ctx = trace.ContextWithRemoteSpanContext(ctx, run.spanContext())
+	}
+	options := []trace.SpanStartOption{trace.WithTimestamp(launched), trace.WithSpanKind(kindOf(d.Target.Kind))}
+	if run.sampled {
+		options = append(options, trace.WithAttributes(attemptAttributes(d)...))
+		if origin := spanContextOf(d.Origin); origin.IsValid() {
+			options = append(options, trace.WithLinks(trace.Link{SpanContext: origin}))
+		}
+	}
+	ctx, _ = t.spans.Start(ctx, "attempt "+d.Target.Kind.String(), options...)
+	return ctx
+}
+
+// Headers returns the headers that the target gets.
+func (t *Tracer) Headers(attempt context.Context) (parent, state string) { return headersOf(attempt) }
+
+// Within returns ctx with the span of an attempt in it.
+func (t *Tracer) Within(ctx, attempt context.Context) context.Context {
+	return trace.ContextWithSpan(ctx, trace.SpanFromContext(attempt))
+}
+
+// Ended ends the span of an attempt.
+func (t *Tracer) Ended(attempt context.Context, d *job.Delivery, o job.Outcome) {
+	span := trace.SpanFromContext(attempt)
+	if !span.IsRecording() {
+		return
+	}
+	ended := time.Now()
+	if !o.LaunchedAt.IsZero() {
+		ended = o.LaunchedAt.Add(o.Duration) // on the monotonic clock: never before it began
+		span.AddEvent("sent", trace.WithTimestamp(o.LaunchedAt))
+		if d.Attempt == 1 {
+			late := max(o.LaunchedAt.Sub(d.Run.At.Time()), 0)
+			span.SetAttributes(attribute.Float64("carillon.lateness_ms", float64(late)/float64(time.Millisecond)))
+		}
+	}
+	if o.Error != "" {
+		span.SetStatus(codes.Error, o.Error)
+	}
+	span.End(trace.WithTimestamp(ended))
+}
+
+// kindOf returns what an attempt is in the eyes of OpenTelemetry.
+func kindOf(k job.TargetKind) trace.SpanKind {
+	switch k {
+	case job.TargetNATS, job.TargetJetStream:
+		return trace.SpanKindProducer
+	case job.TargetRequest, job.TargetHTTP:
+		return trace.SpanKindClient
+	default:
+		return trace.SpanKindInternal
+	}
+}
+
+// attributesMax is how many attributes an attempt has at most.
+const attributesMax = 10
+
+// attemptAttributes say which attempt it is and where it goes. Paths, queries and user names of URLs are
+// often secrets, and left out.
+func attemptAttributes(d *job.Delivery) []attribute.KeyValue {
+	all := append(make([]attribute.KeyValue, 0, attributesMax),
+		attribute.String("carillon.tenant", d.Tenant),
+		attribute.String("carillon.job", d.Name),
+		attribute.String("carillon.run_id", d.Run.String()),
+		attribute.Int64("carillon.attempt", int64(d.Attempt)),
+		attribute.String("carillon.scheduled_at", d.Run.At.String()),
+	)
+	switch d.Target.Kind {
+	case job.TargetHTTP:
+		all = append(all, httpAttributes(d.Target)...)
+	case job.TargetHandler:
+		all = append(all, attribute.String("carillon.handler", d.Target.Handler))
+	default:
+		all = append(all, attribute.String("messaging.system", "nats"), attribute.String("messaging.operation.type", "send"),
+			attribute.String("messaging.destination.name", d.Target.Subject))
+	}
+	return all
+}
+
+func httpAttributes(t job.Target) []attribute.KeyValue {
+	method := t.Method
+	if method == "" {
+		method = "POST"
+	}
+	all := []attribute.KeyValue{attribute.String("http.request.method", method)}
+	u, err := url.Parse(t.URL)
+	if err != nil {
+		return all
+	}
+	all = append(all, attribute.String("url.scheme", u.Scheme), attribute.String("server.address", u.Hostname()))
+	if port, err := strconv.Atoi(u.Port()); err == nil {
+		all = append(all, attribute.Int("server.port", port))
+	}
+	return all
+}
+
+// spanContextOf returns the span that the row of a job has kept.
+func spanContextOf(t job.TraceContext) trace.SpanContext {
+	return trace.NewSpanContext(trace.SpanContextConfig{TraceID: t.Trace, SpanID: t.Span, TraceFlags: trace.TraceFlags(t.Flags), Remote: true})
+}

@@ -1,0 +1,75 @@
+package tracing
+
+import (
+	"context"
+	"strings"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/carillon-io/carillon/job"
+)
+
+// textBytesMax bounds what a caller wrote before it became an attribute.
+const textBytesMax = 256
+
+// verbKey is the context key of the verb of a request.
+type verbKey struct{}
+
+// Request begins a span for a request. It continues the trace that header names, or that of ctx if there is
+// no header.
+func (t *Tracer) Request(ctx context.Context, verb, via string, header func(name string) string) context.Context {
+	kind := trace.SpanKindInternal
+	if header != nil {
+		ctx, kind = traceContext.Extract(ctx, carrier(header)), trace.SpanKindServer
+	}
+	ctx, span := t.spans.Start(ctx, verb, trace.WithSpanKind(kind), trace.WithAttributes(attribute.String("carillon.via", via)))
+	if !span.IsRecording() {
+		return ctx
+	}
+	return context.WithValue(ctx, verbKey{}, verb)
+}
+
+// Origin returns the span of a request if it is sampled.
+func (t *Tracer) Origin(ctx context.Context) job.TraceContext {
+	sc := trace.SpanContextFromContext(ctx)
+	if !sc.IsSampled() || !sc.IsValid() {
+		return job.TraceContext{}
+	}
+	return job.TraceContext{Trace: sc.TraceID(), Span: sc.SpanID(), Flags: byte(sc.TraceFlags())}
+}
+
+// Concerns notes the job or the run that a request is about.
+func (t *Tracer) Concerns(ctx context.Context, name, runID string) {
+	span := trace.SpanFromContext(ctx)
+	if !span.IsRecording() {
+		return
+	}
+	key := "carillon.job"
+	if verb, _ := ctx.Value(verbKey{}).(string); strings.HasPrefix(verb, "calendars.") {
+		key = "carillon.calendar"
+	}
+	setText(span, key, name)
+	setText(span, "carillon.run_id", runID)
+}
+
+// Answered ends the span of a request.
+func (t *Tracer) Answered(ctx context.Context, tenant string, code job.Code, fault bool) {
+	span := trace.SpanFromContext(ctx)
+	setText(span, "carillon.tenant", tenant)
+	setText(span, "carillon.code", string(code))
+	if fault {
+		span.SetStatus(codes.Error, string(code))
+	}
+	span.End()
+}
+
+// setText sets an attribute to a text that came from outside; "" is none.
+func setText(span trace.Span, key, text string) {
+	if text == "" {
+		return
+	}
+	text = text[:min(len(text), textBytesMax)]
+	span.SetAttributes(attribute.String(key, strings.ToValidUTF8(text, "�")))
+}

@@ -1,0 +1,47 @@
+package tracing
+
+import (
+	"context"
+	"crypto/rand"
+
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// sampler decides for the first attempts of runs as for the others, and leaves the rest to the base.
+type sampler struct{ base sdktrace.Sampler }
+
+// ShouldSample implements sdktrace.Sampler.
+func (s sampler) ShouldSample(p sdktrace.SamplingParameters) sdktrace.SamplingResult {
+	run, ok := runOf(p.ParentContext)
+	switch {
+	case !ok:
+		return s.base.ShouldSample(p)
+	case run.sampled:
+		return sdktrace.SamplingResult{Decision: sdktrace.RecordAndSample}
+	default:
+		return sdktrace.SamplingResult{Decision: sdktrace.Drop}
+	}
+}
+
+// Description implements sdktrace.Sampler.
+func (s sampler) Description() string { return "Carillon{" + s.base.Description() + "}" }
+
+// ids gives the first attempt of a run the ids that follow from the run, and all other spans random ones.
+type ids struct{}
+
+// NewIDs implements sdktrace.IDGenerator.
+func (ids) NewIDs(ctx context.Context) (id trace.TraceID, span trace.SpanID) {
+	if run, ok := runOf(ctx); ok {
+		return run.id, run.root
+	}
+	_, _ = rand.Read(id[:]) // never fails
+	_, _ = rand.Read(span[:])
+	return id, span
+}
+
+// NewSpanID implements sdktrace.IDGenerator.
+func (ids) NewSpanID(context.Context, trace.TraceID) (span trace.SpanID) {
+	_, _ = rand.Read(span[:])
+	return span
+}
