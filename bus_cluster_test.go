@@ -220,7 +220,7 @@ func TestWitness(t *testing.T) {
 	if r := w.Ready(); r.Role != "witness" || r.Jobs != 0 || !strings.HasPrefix(r.NATS, "nats://127.0.0.1:") {
 		t.Errorf("the witness is ready as %+v", r)
 	}
-	for _, path := range []string{"/healthz", "/readyz"} {
+	for _, path := range []string{"/healthz", "/readyz", "/metrics"} {
 		eventually(t, path, func(ctx context.Context) error { return get(ctx, w.Ready().HTTP+path) })
 	}
 	for _, name := range []string{"wal", "store"} {

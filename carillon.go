@@ -188,6 +188,7 @@ func (s *Server) newService(engine api.Engine, standby bool) (*api.Service, erro
 func (s *Server) serveWeb(engine api.Reader, service func() *api.Service) {
 	s.web = api.NewHTTP(engine, api.HTTPOptions{
 		Version: s.opts.Version, Logger: s.opts.Logger, Service: service, Cluster: s.aboutCluster(), Hosts: s.opts.httpHosts(),
+		Storage: s.storage, Deliveries: s.deliveries, NATS: s.aboutNATS(),
 	})
 	s.background.Go(func() {
 		if err := s.web.Serve(s.limited()); !errors.Is(err, http.ErrServerClosed) {

@@ -26,6 +26,7 @@ type data struct {
 	log          *wal.Log
 	store        *snapshot.Store
 	logger       *slog.Logger
+	checkpoints  *datadir.Checkpoints // of the store that is open
 
 	// keepBehind is how many commits the log keeps that the checkpoint has: for nodes that lag.
 	keepBehind uint64
@@ -86,6 +87,7 @@ func (d *data) openParts() (err error) {
 	if err != nil {
 		return fmt.Errorf("open the store: %w", err)
 	}
+	d.checkpoints = datadir.NewCheckpoints()
 	return nil
 }
 
@@ -107,7 +109,7 @@ func (d *data) applied() job.Position { return d.store.Applied() }
 
 // parts are the log and the store for those who treat them as one.
 func (d *data) parts() datadir.Parts {
-	return datadir.Parts{Log: d.log, Store: d.store, Logger: d.logger, KeepBehind: d.keepBehind}
+	return datadir.Parts{Log: d.log, Store: d.store, Logger: d.logger, KeepBehind: d.keepBehind, Checkpoints: d.checkpoints}
 }
 
 // replayUpTo brings the store to the commit lsn of the log, unless it is there or beyond.

@@ -20,17 +20,18 @@ var house = map[string][]string{
 	"job":         {"github.com/robfig/cron/v3"},
 	"wheel":       {},
 	"fair":        {},
+	"histogram":   {},
 	"client":      {"github.com/nats-io/nats.go", "github.com/go-json-experiment/json"},
 	"replication": {module + "/job", "github.com/nats-io/nats.go"},
-	"scheduler":   {module + "/job", module + "/wheel", module + "/fair", "golang.org/x/sys"},
-	"wal":         {module + "/job", "github.com/tidwall/wal", "golang.org/x/sys"},
+	"scheduler":   {module + "/job", module + "/histogram", module + "/wheel", module + "/fair", "golang.org/x/sys"},
+	"wal":         {module + "/job", module + "/histogram", "github.com/tidwall/wal", "golang.org/x/sys"},
 	"snapshot":    {module + "/job", "github.com/cockroachdb/pebble/v2"},
 	"backup":      {module + "/job"},
-	"dispatch":    {module + "/job", module + "/fair", "github.com/nats-io/nats.go"},
+	"dispatch":    {module + "/job", module + "/histogram", module + "/fair", "github.com/nats-io/nats.go"},
 	// The one package that knows OpenTelemetry.
 	"tracing": {module + "/job", "go.opentelemetry.io/otel"},
 	// The data directory, which the server and the embedded scheduler share.
-	"datadir": {module + "/wal", module + "/snapshot", "golang.org/x/sys"},
+	"datadir": {module + "/histogram", module + "/wal", module + "/snapshot", "golang.org/x/sys"},
 	// A scheduler inside a program: no server, and no connection to NATS.
 	"embedded": {
 		module + "/api", module + "/client", module + "/datadir", module + "/dispatch",
@@ -39,8 +40,8 @@ var house = map[string][]string{
 	// The suite that every sender passes: it is for tests, and imports no more than they need.
 	"dispatch/dispatchtest": {module + "/job"},
 	"api": {
-		module + "/job", module + "/scheduler", module + "/client",
-		"github.com/nats-io/nats.go", "github.com/go-json-experiment/json", "github.com/prometheus/client_golang",
+		module + "/job", module + "/histogram", module + "/scheduler", module + "/client",
+		"github.com/nats-io/nats.go", "github.com/go-json-experiment/json", "github.com/prometheus/client_golang", "github.com/prometheus/client_model",
 	},
 	".":            {module, "github.com/nats-io/nats.go", "github.com/nats-io/nats-server/v2", "golang.org/x/sys"},
 	"cmd/carillon": {module, module + "/bench", "github.com/nats-io/nats.go", "github.com/alecthomas/kong", "github.com/go-json-experiment/json", "go.yaml.in/yaml/v3", "golang.org/x/sys"},

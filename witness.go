@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"net/http"
 	"time"
+
+	"github.com/carillon-io/carillon/api"
 )
 
 // openWitness takes the directory of a witness, which has neither a log nor a store of ours.
@@ -22,8 +24,8 @@ func (s *Server) openWitness(context.Context) error {
 // witnessReadTimeMax bounds the reading of a request, which has nothing to read but its head, and of its reply, which is a line.
 const witnessReadTimeMax = 5 * time.Second
 
-// openHealth answers the two questions that are asked of any node over HTTP: does it live, and does it
-// do its part.
+// openHealth answers what is asked of any node over HTTP: does it live, does it do its part, and what is there to
+// measure.
 func (s *Server) openHealth(ctx context.Context) error {
 	warnings, err := s.bus.check(ctx, membersWanted)
 	if err != nil {
@@ -33,6 +35,7 @@ func (s *Server) openHealth(ctx context.Context) error {
 		s.opts.Logger.Warn(w, slog.String("node", s.opts.Node))
 	}
 	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", api.NewMetrics(api.HTTPOptions{Version: s.opts.Version, Logger: s.opts.Logger, NATS: s.aboutNATS()}))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = fmt.Fprintln(w, "ok")
 	})

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/job"
@@ -36,6 +35,18 @@ type HTTPOptions struct {
 	Cluster func() *client.Cluster
 	// Hosts are the names that requests may be for, in lower case, besides addresses. Empty: any.
 	Hosts []string
+
+	// What the metrics show besides: the data directory, which may have none just now, the ways to the targets, and
+	// the NATS server in this process. Nil: nothing of it. They are asked at each scrape, from any goroutine.
+	Storage    func() *Storage
+	Deliveries func() *Deliveries
+	NATS       func() EmbeddedNATS
+}
+
+func (o HTTPOptions) withDefaults() HTTPOptions {
+	setDefault(&o.Version, "dev")
+	setDefault(&o.Logger, slog.Default())
+	return o
 }
 
 // web answers HTTP requests.
@@ -52,8 +63,7 @@ type web struct {
 // NewHTTP returns a server of /healthz, /readyz, /metrics and the API below /api/v1. The caller gives
 // it a listener and shuts it down.
 func NewHTTP(engine Reader, opts HTTPOptions) *http.Server {
-	setDefault(&opts.Version, "dev")
-	setDefault(&opts.Logger, slog.Default())
+	opts = opts.withDefaults()
 	w := &web{
 		engine: engine, opts: opts, reads: newGate(httpReadsMax, 0), bulkReads: newGate(httpBulkReadsMax, 0),
 		origins: http.NewCrossOriginProtection(),
@@ -61,9 +71,7 @@ func NewHTTP(engine Reader, opts HTTPOptions) *http.Server {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", w.health)
 	mux.HandleFunc("GET /readyz", w.ready)
-	mux.Handle("GET /metrics", promhttp.HandlerFor(newRegistry(engine, opts), promhttp.HandlerOpts{
-		ErrorLog: slog.NewLogLogger(opts.Logger.Handler(), slog.LevelWarn), MaxRequestsInFlight: 8,
-	}))
+	mux.Handle("GET /metrics", newMetrics(engine, opts))
 	mux.HandleFunc("/", w.unknown)
 	w.plain = http.MaxBytesHandler(mux, httpBodyBytes)
 	return &http.Server{

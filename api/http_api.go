@@ -121,7 +121,7 @@ func (w *web) serveVerb(rw http.ResponseWriter, req *http.Request, s *Service, r
 		refusal = w.told(s, err, c)
 		code = job.Code(refusal.Code)
 	}
-	s.stats[r.verb].count(code, time.Since(begun))
+	s.stats[r.verb].count(code, overHTTP, time.Since(begun))
 	s.stateLagOverHTTP(rw.Header())
 	if refusal != nil {
 		w.refuse(rw, refusal)

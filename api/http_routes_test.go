@@ -173,6 +173,7 @@ func TestWebRequestsCount(t *testing.T) {
 	for _, line := range []string{
 		`carillon_api_requests_total{code="ok",verb="jobs.list"} 1`, `carillon_api_requests_total{code="invalid_field",verb="jobs.list"} 1`,
 		`carillon_api_requests_total{code="not_found",verb="jobs.get"} 1`,
+		`carillon_api_request_duration_seconds_count{verb="jobs.list",via="http"} 2`,
 	} {
 		if !strings.Contains(metrics, line+"\n") {
 			t.Errorf("no line %s", line)

@@ -5,20 +5,24 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/scheduler"
 )
 
-// newRegistry returns a registry of its own with what Prometheus is shown.
+// newRegistry returns a registry of its own with what Prometheus is shown. The engine may be nil.
 func newRegistry(engine Reader, opts HTTPOptions) *prometheus.Registry {
 	r := prometheus.NewRegistry()
-	r.MustRegister(
-		&engineCollector{engine: engine, version: opts.Version},
-		collectors.NewGoCollector(),
-		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-	)
+	registerProcess(r, opts)
+	if engine != nil {
+		r.MustRegister(&engineCollector{engine: engine, version: opts.Version})
+	}
+	if opts.Storage != nil {
+		r.MustRegister(&storageCollector{opts.Storage})
+	}
+	if opts.Deliveries != nil {
+		r.MustRegister(&deliveryCollector{opts.Deliveries})
+	}
 	if opts.Service != nil {
 		r.MustRegister(&serviceCollector{opts.Service})
 	}
@@ -72,6 +76,8 @@ var engineMetrics = []metric{
 	counter("launches_measured_total", "Launches whose lateness was measured since the start.", func(s *scheduler.Status) float64 { return float64(s.Lateness.Count) }),
 	gauge("notices_waiting", "Changes of runs that are still to be published.", func(s *scheduler.Status) float64 { return float64(s.Notices) }),
 	counter("notices_lost_total", "Changes of runs that were dropped since the start because too many waited.", func(s *scheduler.Status) float64 { return float64(s.NoticesLost) }),
+	gauge("tick_behind_seconds", "How long ago the oldest tick was due that is not decided, or the oldest launch that has not left; what is caught up on is not in it.", func(s *scheduler.Status) float64 { return s.Behind.Seconds() }),
+	gauge("oldest_report_awaited_seconds", "For how long the report has been awaited that is awaited longest; 0 if none is.", func(s *scheduler.Status) float64 { return s.ReportWaited.Seconds() }),
 	gauge("catch_up_jobs", "Jobs that have missed runs still to be fired.", func(s *scheduler.Status) float64 { return float64(s.CatchUp.Jobs) }),
 	gauge("catch_up_rate", "Runs a second that are spent on what was missed.", func(s *scheduler.Status) float64 { return s.CatchUp.Rate }),
 	gauge("catch_up_left_seconds", "Estimated time until what was missed is fired.", func(s *scheduler.Status) float64 { return s.CatchUp.Left.Seconds() }),
@@ -81,6 +87,8 @@ var engineMetrics = []metric{
 }
 
 var (
+	statesDesc   = describe("jobs_by_status", "Jobs by state.", "status")
+	sizeDesc     = describe("commit_size_bytes", "Size of commits.")
 	infoDesc     = describe("info", "Always 1; the labels tell what runs.", "version", "role")
 	skippedDesc  = describe("skipped_total", "Decisions to skip since the start by reason; a skipped range counts once.", "reason")
 	latenessDesc = describe("lateness_seconds", "Launch time minus scheduled time since the start; quantile 1 is the largest.", "quantile")
@@ -101,6 +109,8 @@ func (c *engineCollector) Describe(ch chan<- *prometheus.Desc) {
 	for _, m := range engineMetrics {
 		ch <- m.desc
 	}
+	ch <- statesDesc
+	ch <- sizeDesc
 	ch <- infoDesc
 	ch <- skippedDesc
 	ch <- latenessDesc
@@ -122,23 +132,18 @@ func (c *engineCollector) Collect(ch chan<- prometheus.Metric) {
 		n := float64(st.SkippedBy[reason])
 		ch <- prometheus.MustNewConstMetric(skippedDesc, prometheus.CounterValue, n, shard, job.Reason(reason).String())
 	}
+	for state, n := range st.JobsBy {
+		ch <- prometheus.MustNewConstMetric(statesDesc, prometheus.GaugeValue, float64(n), shard, scheduler.JobState(state).String())
+	}
 	collectQuantiles(ch, latenessDesc, shard, st.Lateness)
 	collectQuantiles(ch, decisionDesc, shard, st.DecisionLateness)
 	for _, h := range []struct {
 		desc *prometheus.Desc
 		of   *scheduler.Lateness
 	}{{launchDesc, &st.Lateness}, {decidedDesc, &st.DecisionLateness}, {commitDesc, &st.CommitTime}} {
-		ch <- histogramOf(h.desc, h.of, shard)
+		ch <- secondsOf(h.desc, h.of.Spread, shard)
 	}
-}
-
-// histogramOf shows a distribution by its buckets.
-func histogramOf(desc *prometheus.Desc, l *scheduler.Lateness, labels ...string) prometheus.Metric {
-	buckets := make(map[float64]uint64, len(l.Within))
-	for i, bound := range scheduler.LatenessBounds() {
-		buckets[bound.Seconds()] = l.Within[i]
-	}
-	return prometheus.MustNewConstHistogram(desc, l.Count, l.Sum.Seconds(), buckets, labels...)
+	ch <- bytesOf(sizeDesc, st.CommitSizes, shard)
 }
 
 // collectQuantiles shows a distribution, if it has anything to show.

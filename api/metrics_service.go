@@ -1,8 +1,6 @@
 package api
 
 import (
-	"time"
-
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/carillon-io/carillon/job"
@@ -10,7 +8,7 @@ import (
 
 var (
 	requestsDesc = prometheus.NewDesc("carillon_api_requests_total", "Requests by verb and code; code ok is success.", []string{"verb", "code"}, nil)
-	secondsDesc  = prometheus.NewDesc("carillon_api_request_seconds_total", "Time spent on requests, from their arrival to their reply.", []string{"verb"}, nil)
+	durationDesc = prometheus.NewDesc("carillon_api_request_duration_seconds", "How long requests took from their arrival to their reply, by the way they came.", []string{"verb", "via"}, nil)
 	underWayDesc = prometheus.NewDesc("carillon_api_requests_in_flight", "Requests that have no reply yet.", nil, nil)
 )
 
@@ -20,7 +18,7 @@ type serviceCollector struct{ service func() *Service }
 // Describe implements [prometheus.Collector].
 func (c *serviceCollector) Describe(ch chan<- *prometheus.Desc) {
 	ch <- requestsDesc
-	ch <- secondsDesc
+	ch <- durationDesc
 	ch <- underWayDesc
 }
 
@@ -32,8 +30,11 @@ func (c *serviceCollector) Collect(ch chan<- prometheus.Metric) {
 	}
 	ch <- prometheus.MustNewConstMetric(underWayDesc, prometheus.GaugeValue, float64(service.underWay.Load()))
 	for verb, st := range service.stats {
-		spent := time.Duration(st.nanos.Load()).Seconds()
-		ch <- prometheus.MustNewConstMetric(secondsDesc, prometheus.CounterValue, spent, verb)
+		for over := range ways {
+			if r := st.took[over].Read(); r.Count > 0 {
+				ch <- secondsOf(durationDesc, r, verb, over.String())
+			}
+		}
 		st.each(func(code job.Code, n uint64) {
 			text := string(code)
 			if code == "" {

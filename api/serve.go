@@ -159,7 +159,7 @@ func (s *Service) answer(v *verb, m micro.Request, reply []byte, err error, begu
 			micro.ErrorHeader:     {headerText(string(e.Code) + ": " + e.Message)},
 		}
 	}
-	s.stats[v.name].count(code, time.Since(begun))
+	s.stats[v.name].count(code, overNATS, time.Since(begun))
 	s.stateLag(msg)
 	if msg.Subject == "" {
 		return // nobody wants to know

@@ -6,13 +6,26 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/carillon-io/carillon/histogram"
 	"github.com/carillon-io/carillon/job"
 )
+
+// way is the way that a request came, as the metrics have it.
+type way uint8
+
+// The ways of requests.
+const (
+	overNATS way = iota
+	overHTTP
+	ways // how many there are
+)
+
+func (w way) String() string { return [ways]string{"nats", "http"}[w] }
 
 // verbStats counts the requests of one verb by how they ended.
 type verbStats struct {
 	byCode map[job.Code]*atomic.Uint64 // "" is success; the keys are fixed
-	nanos  atomic.Int64
+	took   [ways]histogram.Times
 }
 
 func newVerbStats() *verbStats {
@@ -23,11 +36,12 @@ func newVerbStats() *verbStats {
 	return st
 }
 
-func (st *verbStats) count(code job.Code, took time.Duration) {
+// count notes a request that has ended. It takes no lock.
+func (st *verbStats) count(code job.Code, over way, took time.Duration) {
 	if n, ok := st.byCode[code]; ok {
 		n.Add(1)
 	}
-	st.nanos.Add(int64(took))
+	st.took[over].Record(took)
 }
 
 // statsData is what `nats micro stats` shows of a verb beside the library's own figures, which know
@@ -50,7 +64,8 @@ func (st *verbStats) snapshot() statsData {
 		}
 	})
 	if d.Answered > 0 {
-		d.AverageMS = millis(time.Duration(st.nanos.Load() / int64(d.Answered)))
+		spent := st.took[overNATS].Read().Sum + st.took[overHTTP].Read().Sum
+		d.AverageMS = millis(histogram.Duration(spent / float64(d.Answered)))
 	}
 	return d
 }

@@ -22,6 +22,8 @@ type Parts struct {
 
 	// KeepBehind is how many commits the log keeps that the checkpoint has: for nodes that lag.
 	KeepBehind uint64
+	// Checkpoints counts checkpoints. Nil: nobody wants to know.
+	Checkpoints *Checkpoints
 }
 
 // Replay applies to the store what the log has after the store's position, up to and with the commit
@@ -85,6 +87,11 @@ func (p Parts) Keep(ctx context.Context, every time.Duration) error {
 // Checkpoint makes what is applied durable in the store, and then drops the log before it. The order
 // is what a crash depends on: at any moment the store's durable position and the log overlap.
 func (p Parts) Checkpoint(ctx context.Context) error {
+	flushed := func() uint64 { return p.Store.Metrics().FlushedBytes }
+	return p.Checkpoints.measure(ctx, flushed, p.checkpoint)
+}
+
+func (p Parts) checkpoint(ctx context.Context) error {
 	durable, err := p.Store.Checkpoint(ctx)
 	if err != nil {
 		return fmt.Errorf("checkpoint: %w", err)

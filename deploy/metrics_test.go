@@ -82,7 +82,7 @@ func fire(t *testing.T, url string) {
 }
 
 var (
-	sample = regexp.MustCompile(`(?m)^([a-z_]+)(?:\{(.*)\})? `)
+	sample = regexp.MustCompile(`(?m)^([a-z0-9_]+)(?:\{(.*)\})? `)
 	label  = regexp.MustCompile(`([a-z_]+)="([^"]*)"`)
 )
 
@@ -113,7 +113,7 @@ func readMetrics(t *testing.T, url string) metrics {
 }
 
 var (
-	selector = regexp.MustCompile(`\b((?:carillon|process|go)_[a-z_]+)\b(?:\{([^}]*)\})?`)
+	selector = regexp.MustCompile(`\b((?:carillon|process|go)_[a-z0-9_]+)\b(?:\{([^}]*)\})?`)
 	matcher  = regexp.MustCompile(`([a-z_]+)(=~|!=|=|!~)"([^"]*)"`)
 	// telling are the labels all of whose values a server shows from the beginning.
 	telling = map[string]bool{"reason": true, "quantile": true, "shard": true}

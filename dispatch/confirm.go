@@ -1,8 +1,10 @@
 package dispatch
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/carillon-io/carillon/job"
@@ -69,7 +71,8 @@ func (k *link) deny(a *attempt) {
 	subject := a.delivery.Target.Subject
 	if now := time.Now(); now.Sub(k.denialLogged) >= denialLogEvery {
 		k.denialLogged = now
-		k.logger.Warn("NATS does not permit publishing", "subject", subject, "job", a.delivery.Name, "denied", k.nats.denials.count())
+		attrs := append(a.delivery.LogAttrs(), slog.String("subject", subject), slog.Uint64("denied", k.nats.denials.count()))
+		k.logger.LogAttrs(context.Background(), slog.LevelWarn, "NATS does not permit publishing", attrs...)
 	}
 	k.ledger.finish(a, fmt.Errorf("the NATS server does not permit publishing to %q", subject))
 }

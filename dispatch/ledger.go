@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/carillon-io/carillon/histogram"
 	"github.com/carillon-io/carillon/job"
 )
 
@@ -36,6 +37,7 @@ type ledger struct {
 	isIdle   bool
 	idle     chan struct{} // closed when the ledger is closed and every outcome is told
 	kinds    [job.TargetHandler + 1]KindStats
+	took     [job.TargetHandler + 1]histogram.Times // from launch to answer; has no need of the mutex
 
 	untold atomic.Int64  // attempts whose done has not returned
 	wake   chan struct{} // tells watch of a deadline before its alarm, or of a run to cancel
@@ -69,7 +71,7 @@ func (l *ledger) accept(a *attempt) error {
 		l.mu.Unlock()
 		return ErrStopped
 	case k.Queued >= l.queueMax, k.QueuedBytes+a.weight() > l.bytesMax:
-		k.Failed++
+		l.measure(a, EndedOverflow, job.Outcome{})
 		l.mu.Unlock()
 		return fmt.Errorf("queue of target %s is full: too many launches of kind %s wait", targetName(a.delivery.Target), a.kind())
 	}

@@ -10,14 +10,14 @@ import (
 
 // finish tells the outcome, unless it is told.
 func (l *ledger) finish(a *attempt, err error) {
-	ending := outcomeOf(err)
+	ending, how := outcomeOf(err), endingOf(err)
 	now := time.Now()
 	l.mu.Lock()
 	if a.phase == told {
 		l.mu.Unlock()
 		return
 	}
-	outcome := l.settleLocked(a, now, ending)
+	outcome := l.settleLocked(a, now, ending, how)
 	l.mu.Unlock()
 	l.tell(a, outcome)
 }
@@ -52,7 +52,7 @@ func (l *ledger) maybeIdleLocked() {
 }
 
 // settleLocked takes the attempt out of the ledger. The caller tells the outcome.
-func (l *ledger) settleLocked(a *attempt, now time.Time, ending job.Outcome) job.Outcome {
+func (l *ledger) settleLocked(a *attempt, now time.Time, ending job.Outcome, how Ending) job.Outcome {
 	k := l.countsOf(a)
 	if a.phase == sending {
 		k.InFlight--
@@ -60,12 +60,9 @@ func (l *ledger) settleLocked(a *attempt, now time.Time, ending job.Outcome) job
 		k.Queued--
 		k.QueuedBytes -= a.weight()
 	}
-	if ending.Error == "" {
-		k.Delivered++
-	} else {
-		k.Failed++
-	}
 	heap.Remove(&l.open, a.place)
 	a.phase = told
-	return a.outcome(now, ending)
+	ending = a.outcome(now, ending)
+	l.measure(a, how, ending)
+	return ending
 }

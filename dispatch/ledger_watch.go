@@ -41,7 +41,7 @@ func (l *ledger) expire(now time.Time) ([]verdict, time.Duration) {
 	var out []verdict
 	for len(l.open) > 0 && l.open[0].deadline <= elapsed {
 		a := l.open[0]
-		out = append(out, verdict{a, l.settleLocked(a, now, outcomeOf(l.lateness(a)))})
+		out = append(out, verdict{a, l.settleLocked(a, now, outcomeOf(l.lateness(a)), EndedTimeout)})
 	}
 	if len(l.open) == 0 {
 		l.alarm = math.MaxInt64
@@ -65,7 +65,9 @@ func (l *ledger) lateness(a *attempt) error {
 	}
 }
 
-func errNoAnswer(a *attempt) error { return fmt.Errorf("no answer within %s", a.timeout()) }
+func errNoAnswer(a *attempt) error {
+	return timeoutError{fmt.Errorf("no answer within %s", a.timeout())}
+}
 
 // close refuses attempts from now on and ends those that have not begun. It may be called again.
 func (l *ledger) close() {
@@ -96,7 +98,7 @@ func (l *ledger) stopLocked(which func(*attempt) bool) []verdict {
 	now := time.Now()
 	out := make([]verdict, len(ending))
 	for i, a := range ending {
-		out[i] = verdict{a, l.settleLocked(a, now, outcomeOf(ErrStopped))}
+		out[i] = verdict{a, l.settleLocked(a, now, outcomeOf(ErrStopped), EndedStopped)}
 	}
 	return out
 }

@@ -1,14 +1,18 @@
 package dispatch
 
-import "github.com/carillon-io/carillon/job"
+import (
+	"github.com/carillon-io/carillon/histogram"
+	"github.com/carillon-io/carillon/job"
+)
 
 // KindStats counts the attempts of one kind of target.
 type KindStats struct {
-	Queued      int    // accepted and not begun
-	QueuedBytes int64  // payload bytes of these
-	InFlight    int    // begun and without an outcome
-	Delivered   uint64 // ended well, since New
-	Failed      uint64 // ended badly, since New; launches refused by a full queue included
+	Queued      int             // accepted and not begun
+	QueuedBytes int64           // payload bytes of these
+	InFlight    int             // begun and without an outcome
+	Delivered   uint64          // ended well, since New
+	Failed      uint64          // ended badly, since New; launches refused by a full queue included
+	Ended       [Endings]uint64 // by how, since New: Delivered and Failed in detail
 }
 
 // Stats is a reading of a [Dispatcher].
@@ -17,6 +21,10 @@ type Stats struct {
 	ByKind    map[job.TargetKind]KindStats // every kind is there
 	Lanes     int                          // targets with attempts, nats not counted
 	NATS      NATSStats
+
+	// Took is, by kind, how many seconds attempts took from their launch until they ended, however they did.
+	// Those that never left are not in it.
+	Took map[job.TargetKind]histogram.Reading
 }
 
 // NATSStats is the state of the connection to NATS. The zero value is no connection.
@@ -28,19 +36,23 @@ type NATSStats struct {
 
 // Stats returns the counts of this moment. It is cheap enough for a metrics scrape.
 func (d *Dispatcher) Stats() Stats {
-	out := Stats{ByKind: make(map[job.TargetKind]KindStats), Lanes: int(d.router.open.Load())}
+	out := Stats{ByKind: make(map[job.TargetKind]KindStats), Took: make(map[job.TargetKind]histogram.Reading), Lanes: int(d.router.open.Load())}
 	d.ledger.mu.Lock()
 	kinds := d.ledger.kinds
 	d.ledger.mu.Unlock()
 	for i, k := range kinds {
 		if i > 0 {
 			out.ByKind[job.TargetKind(i)] = k
+			out.Took[job.TargetKind(i)] = d.ledger.took[i].Read()
 		}
 		out.Queued += k.Queued
 		out.QueuedBytes += k.QueuedBytes
 		out.InFlight += k.InFlight
 		out.Delivered += k.Delivered
 		out.Failed += k.Failed
+		for how, n := range k.Ended {
+			out.Ended[how] += n
+		}
 	}
 	if d.nats != nil {
 		out.NATS = d.nats.stats()

@@ -80,8 +80,8 @@ func (s *Scheduler) guard(name string, h Handler) dispatch.Handler {
 		defer func() {
 			if p := recover(); p != nil {
 				err = fmt.Errorf("handler %q panicked: %v", name, p)
-				s.opts.Logger.Error("a handler panicked", slog.String("handler", name), slog.String("run", d.Run.String()),
-					slog.Any("panic", p), slog.String("stack", string(debug.Stack())))
+				attrs := append(d.LogAttrs(), slog.String("handler", name), slog.Any("panic", p), slog.String("stack", string(debug.Stack())))
+				s.opts.Logger.LogAttrs(ctx, slog.LevelError, "a handler panicked", attrs...)
 			}
 		}()
 		return h(ctx, runOf(d))

@@ -29,7 +29,7 @@ func (n *Node) lead(ctx context.Context, ready func(role string)) error {
 		return nil
 	}
 	at := n.local.Last()
-	n.opts.Logger.Info("this node leads", slog.Uint64("epoch", at.Epoch), slog.Uint64("lsn", at.LSN))
+	n.opts.Logger.Info("this node leads", slog.Uint64(job.LogEpoch, at.Epoch), slog.Uint64("lsn", at.LSN))
 	return n.serve(ctx, reign, func() { ready(RoleLeader) })
 }
 

@@ -62,6 +62,8 @@ func (c *Core) enlist(s slot, r *hotRow) {
 	queue := &c.backlog
 	if c.isLate(r) {
 		queue = &c.late
+	} else if queue.Len() == 0 {
+		c.noteBacklogDue(r)
 	}
 	queue.Push(r.tenant, backlogEntry{slot: s, ticket: c.ticket})
 }
@@ -94,6 +96,7 @@ func (c *Core) dropVoid(line *fair.Queue[tenantHash, backlogEntry]) {
 func (c *Core) decideInTurns(to wheel.Tick, budget int) int {
 	c.takeDue(to, backlogTakesMax)
 	c.dropVoid(&c.backlog)
+	first := true
 	for n := 0; budget > 0 && c.fits(); n++ {
 		if n == decideChunk {
 			c.takeDue(to, decideChunk)
@@ -105,6 +108,10 @@ func (c *Core) decideInTurns(to wheel.Tick, budget int) int {
 		}
 		if !c.isGood(e) {
 			continue
+		}
+		if first {
+			c.noteBacklogDue(c.rows.row(e.slot))
+			first = false
 		}
 		c.decideEntry(e)
 		budget--

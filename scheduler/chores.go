@@ -55,21 +55,21 @@ func offer[T any](c chan T, v T) {
 func (e *Engine) doChores(ctx context.Context) {
 	for {
 		var err error
-		about := "a completed job was not deleted"
+		about, id := "a completed job was not deleted", job.ID(0)
 		select {
 		case <-ctx.Done():
 			return
 		case r := <-e.chores.reaps:
-			err = e.reap(ctx, r)
+			id, err = r.ID, e.reap(ctx, r)
 		case p := <-e.chores.pauses:
 			about = "a failing job was not paused"
-			err = e.autoPause(ctx, p)
+			id, err = p.ID, e.autoPause(ctx, p)
 		case <-e.chores.replan:
 			about = "jobs did not follow a calendar"
 			err = e.replanAll(ctx)
 		}
 		if err != nil && ctx.Err() == nil {
-			e.opts.Logger.Warn(about, "error", err)
+			e.warn(about, id, err)
 		}
 	}
 }

@@ -49,6 +49,7 @@ type Core struct {
 	backlog    fair.Queue[tenantHash, backlogEntry] // due now
 	late       fair.Queue[tenantHash, backlogEntry] // due long ago
 	backlogged int                                  // jobs in either
+	backlogDue job.Millis                           // when a job in backlog was due, about the first
 	ticket     wheel.Ref                            // given out last
 	debts      debts
 	replanning bool                     // jobs have still to follow a calendar, as the store has it

@@ -121,6 +121,7 @@ func (c *Core) followTimer(key, value []byte) error {
 		c.profiles.get(r.profile).refs--
 	}
 	r.setTimerRow(t)
+	c.rows.note(r)
 	c.profiles.get(t.Profile).refs++
 	c.arm(s, r)
 	return nil

@@ -15,6 +15,7 @@ func digest(c *Core) (lines []string) {
 	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	add("meta epoch=%d next=%d pruned=%d replan=%t usual=%v outbox=%d", c.epoch, c.nextID, c.prunedDay, c.replanning, c.pace.usual, c.outbox)
 	add("count jobs=%d armed=%d reaping=%d live=%d reporting=%d debts=%d", c.rows.count, c.Armed(), c.reaping, len(c.live), c.watches.used, len(c.debts.byJob))
+	add("states %v", c.rows.byState)
 	for s := slot(1); s < c.rows.next; s++ {
 		if r := c.rows.row(s); r.id != 0 {
 			add("job %s %+v tenant=%d armed=%t reaping=%t", r.id, r.timerRow(), r.tenant, r.timer != 0, r.marks.is(markReaping))

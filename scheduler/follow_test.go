@@ -90,6 +90,7 @@ func (s *tale) compare(arms bool) {
 	if err := loaded.Load(s.other.store, s.other.engine.hasher.hash); err != nil {
 		s.t.Fatal(err)
 	}
+	checkCounts(s.t, followed)
 	if diff := sameCore(followed, loaded, arms); diff != "" {
 		s.t.Errorf("at %s, commit %d: %s", clock(job.MillisOf(s.now)), s.other.store.applied.LSN, diff)
 	}

@@ -57,7 +57,7 @@ func (c *Core) rewind() {
 	c.backlogged, c.reaping = 0, 0
 	for s := slot(1); s < c.rows.next; s++ {
 		if r := c.rows.row(s); r.id != 0 {
-			r.timer, r.marks = 0, 0
+			r.timer, r.marks = 0, r.marks&stateMask
 			c.arm(s, r)
 		}
 	}

@@ -38,6 +38,7 @@ func (c *Core) Load(from scanner, hash nameHashFunc) error {
 		}
 	}
 	c.profiles.seal()
+	c.watches.recallAges(c.retries)
 	return nil
 }
 
@@ -87,6 +88,7 @@ func (c *Core) loadTimer(key, value []byte) error {
 	}
 	s, r := c.rows.alloc(id)
 	r.setTimerRow(t)
+	c.rows.note(r)
 	c.profiles.get(t.Profile).refs++
 	c.arm(s, r)
 	return nil

@@ -215,7 +215,10 @@ func (c *Core) writeJob(p *Put, r *hotRow, s job.Stamp) {
 	p.Stamp, p.Timer, p.NextRun = s, r.timerRow(), nextRun(r)
 }
 
-func (c *Core) writeTimer(r *hotRow) { c.out.Batch.PutTimer(r.id, r.timerRow()) }
+func (c *Core) writeTimer(r *hotRow) {
+	c.rows.note(r)
+	c.out.Batch.PutTimer(r.id, r.timerRow())
+}
 
 // nextRun returns when the next run of a job comes by itself, 0 if none does.
 func nextRun(r *hotRow) job.Millis {

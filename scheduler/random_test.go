@@ -176,9 +176,9 @@ func (s *story) check() {
 	s.checkFinalStaysFinal()
 	s.checkLaunches()
 	s.checkMemoryIsStore()
+	checkCounts(s.t, s.engine.core)
 	s.checkLedgers()
-	s.acts = append(s.acts, s.events...)
-	s.events = nil
+	s.acts, s.events = append(s.acts, s.events...), nil
 }
 
 // checkFinalStaysFinal: a run in the history never changes, and is not live at the same time.

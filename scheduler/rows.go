@@ -25,7 +25,7 @@ type hotRow struct {
 	tenant  tenantHash
 }
 
-// rowMarks tell where a job is.
+// rowMarks tell where a job is, and, in their upper bits, under which state it is counted.
 type rowMarks uint8
 
 const (
@@ -79,6 +79,8 @@ type table struct {
 	free  slot // head of the free list; 0 is none, because slot 0 is never given out
 	next  slot // first slot never used
 	count int
+
+	byState [JobStates]int // rows
 }
 
 // newTable returns an empty table. Slot 0 is left out, so that zero can mean "none".
@@ -109,6 +111,7 @@ func (t *table) alloc(id job.ID) (slot, *hotRow) {
 
 // release frees a slot.
 func (t *table) release(s slot) {
+	t.uncount(t.row(s))
 	*t.row(s) = hotRow{cursor: job.Millis(t.free)}
 	t.free = s
 	t.count--

@@ -3,23 +3,30 @@ package scheduler
 import (
 	"sync"
 	"time"
+
+	"github.com/carillon-io/carillon/histogram"
+	"github.com/carillon-io/carillon/job"
 )
 
 // gauge is the engine's reading of itself, renewed after each step for whoever asks.
 type gauge struct {
 	mu       sync.Mutex
 	status   Status
-	decision histogram // commit of the decision minus scheduled time
-	lateness histogram // launch minus scheduled time
-	commits  histogram // until they counted
-	bytes    uint64    // of commits
+	bytes    uint64          // of commits
+	behind   job.Millis      // when the oldest tick is due that is not decided; 0: none
+	awaited  job.Millis      // since when the report is awaited that is awaited longest; 0: none
+	decision histogram.Times // commit of the decision minus scheduled time
+	lateness histogram.Times // launch minus scheduled time
+	commits  histogram.Times // until they counted
+	sizes    histogram.Sizes // of commits
 }
 
 // committed notes a commit that counts.
 func (g *gauge) committed(took time.Duration, bytes int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.commits.record(took)
+	g.commits.Record(took)
+	g.sizes.Record(bytes)
 	g.bytes += uint64(bytes)
 }
 
@@ -30,18 +37,20 @@ func (e *Engine) publish(out *Output, now time.Time) {
 	defer g.mu.Unlock()
 	for i := range out.Launches {
 		if l := &out.Launches[i]; l.Attempt == 1 && !l.Run.IsManual() {
-			g.decision.record(now.Sub(l.Due.Time()))
+			g.decision.Record(now.Sub(l.Due.Time()))
 		}
 	}
 	for _, late := range out.Lateness {
-		g.lateness.record(late)
+		g.lateness.Record(late)
 	}
 	c := e.core
 	applied := e.opts.Store.Applied()
 	role, commits := "standby", uint64(0)
 	if e.leads.Load() {
 		role, commits = "leader", applied.LSN-c.fenceMin+1
+		g.behind = c.undecided()
 	}
+	g.awaited = c.watches.awaitedSince()
 	g.status = Status{
 		Role: role, Shard: e.opts.Shard, Epoch: c.epoch, LSN: applied.LSN, AppliedLSN: applied.LSN,
 		Jobs: c.rows.count, Armed: c.Armed(), Live: len(c.live),
@@ -49,7 +58,7 @@ func (e *Engine) publish(out *Output, now time.Time) {
 		Failed: c.counts.Failed, Dead: c.counts.Dead, StartedAt: e.startedAt,
 		Cancelled: c.counts.Cancelled, Retried: c.counts.Retried, Stale: c.counts.Stale, SkippedBy: c.counts.SkippedBy,
 		Reporting: c.watches.used, Notices: c.outbox, NoticesLost: c.counts.NoticesLost, CatchUp: c.catchUpStatus(),
-		Commits: commits,
+		Commits: commits, JobsBy: c.rows.byState,
 	}
 }
 
@@ -57,11 +66,16 @@ func (e *Engine) publish(out *Output, now time.Time) {
 // last commit applied.
 func (e *Engine) Status() Status {
 	waiting, flying := e.pad.load()
+	overdue, now := e.pad.overdue(), e.opts.Clock.Now()
 	e.gauge.mu.Lock()
 	defer e.gauge.mu.Unlock()
 	s := e.gauge.status
 	s.Waiting, s.InFlight = waiting, flying
-	s.Lateness, s.DecisionLateness = e.gauge.lateness.summary(), e.gauge.decision.summary()
-	s.CommitTime, s.CommitBytes = e.gauge.commits.summary(), e.gauge.bytes
+	s.Lateness, s.DecisionLateness = latenessOf(&e.gauge.lateness), latenessOf(&e.gauge.decision)
+	s.CommitTime, s.CommitBytes, s.CommitSizes = latenessOf(&e.gauge.commits), e.gauge.bytes, e.gauge.sizes.Read()
+	s.Behind, s.ReportWaited = max(since(e.gauge.behind, now), since(overdue, now)), since(e.gauge.awaited, now)
+	if e.isStopping() { // who leads now decides what is due
+		s.Behind = 0
+	}
 	return s
 }

@@ -3,6 +3,7 @@ package scheduler
 import (
 	"time"
 
+	"github.com/carillon-io/carillon/histogram"
 	"github.com/carillon-io/carillon/job"
 )
 
@@ -159,8 +160,13 @@ type Status struct {
 
 	Lateness         Lateness // launch minus scheduled time
 	DecisionLateness Lateness // commit of the decision minus scheduled time; 0 for those ahead of it
-	CommitTime       Lateness // how long commits took until they counted; Sum and Within matter
+	CommitTime       Lateness // how long commits took until they counted; Sum and Spread matter
 	CommitBytes      uint64   // of all commits since the start
+	CommitSizes      histogram.Reading
+
+	JobsBy       [JobStates]int // jobs by state: see [JobState]
+	Behind       time.Duration  // how long ago the oldest tick or launch was due that should have been taken; what is missed is not in it
+	ReportWaited time.Duration  // for how long the report that is awaited longest has been
 }
 
 // CatchUp is how far the engine has come with what was missed.
@@ -169,22 +175,3 @@ type CatchUp struct {
 	Rate float64       // runs a second that are spent on them
 	Left time.Duration // estimated time to the end, at one run a job
 }
-
-// Lateness is the distribution of how late something was since the start of the process.
-type Lateness struct {
-	Count                    uint64
-	P50, P90, P99, P999, Max time.Duration
-
-	Sum    time.Duration
-	Within [len(latenessBounds)]uint64 // how many were at most that late, for each of LatenessBounds
-}
-
-// latenessBounds are spread so that both a millisecond and an outage can be seen.
-var latenessBounds = [...]time.Duration{
-	250 * time.Microsecond, 500 * time.Microsecond, time.Millisecond, 2500 * time.Microsecond, 5 * time.Millisecond,
-	10 * time.Millisecond, 25 * time.Millisecond, 50 * time.Millisecond, 100 * time.Millisecond, 250 * time.Millisecond,
-	500 * time.Millisecond, time.Second, 2500 * time.Millisecond, 5 * time.Second, 10 * time.Second, time.Minute, 10 * time.Minute,
-}
-
-// LatenessBounds returns the bounds that [Lateness] counts by, in ascending order.
-func LatenessBounds() []time.Duration { return latenessBounds[:] }

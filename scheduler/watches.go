@@ -18,6 +18,8 @@ type watches struct {
 	used  int      // runs
 	armed int      // timers on the wheel
 
+	oldest, newest uint32 // of a list in the order of since; 0: it is empty
+
 	behind []uint32 // those that the wheel has passed already, because the clock was set back
 }
 
@@ -26,10 +28,13 @@ type watch struct {
 	deadline job.Millis
 	timer    wheel.Ref
 	isBehind bool // in behind
+
+	since        job.Millis // its report is awaited
+	older, newer uint32     // in the list
 }
 
 // open returns the index of a new watch.
-func (w *watches) open(run job.RunID) uint32 {
+func (w *watches) open(run job.RunID, now job.Millis) uint32 {
 	if len(w.list) == 0 {
 		w.list = make([]watch, 1)
 	}
@@ -40,11 +45,13 @@ func (w *watches) open(run job.RunID) uint32 {
 		w.list = append(w.list, watch{})
 	}
 	w.list[n] = watch{run: run}
+	w.link(n, now)
 	w.used++
 	return n
 }
 
 func (w *watches) close(n uint32) {
+	w.unlink(n)
 	w.list[n] = watch{}
 	w.free = append(w.free, n)
 	w.used--
@@ -54,7 +61,7 @@ func (w *watches) close(n uint32) {
 // off by it: no deadline passes before its time.
 func (c *Core) watch(live *liveRun, run *job.Run) {
 	if live.watch == 0 {
-		live.watch = c.watches.open(run.ID)
+		live.watch = c.watches.open(run.ID, c.now)
 	}
 	w := &c.watches.list[live.watch]
 	w.deadline = run.Deadline

@@ -2,6 +2,7 @@ package wal
 
 import (
 	"fmt"
+	"time"
 )
 
 // Append writes payload as the next commit, in the given epoch, and returns its position when it is
@@ -44,16 +45,20 @@ func (l *Log) admit(epoch uint64, payload []byte) error {
 
 // persist makes one frame durable. It reports whether a new segment has begun after it.
 func (l *Log) persist(lsn LSN, frame []byte) (rolled bool, err error) {
+	began := time.Now() // before the write, which syncs too when it fills the segment
 	if err := l.journal.Write(lsn, frame); err != nil {
 		return false, fmt.Errorf("write: %w", err)
 	}
-	if l.state.tailBytes()+int64(entryBytes(len(frame))) < int64(l.opts.SegmentBytes) {
-		if err := l.journal.Sync(); err != nil {
-			return false, fmt.Errorf("sync: %w", err)
-		}
-		return false, nil
+	rolled = l.state.tailBytes()+int64(entryBytes(len(frame))) >= int64(l.opts.SegmentBytes)
+	if rolled {
+		err = l.roll()
+	} else if err = l.journal.Sync(); err != nil {
+		err = fmt.Errorf("sync: %w", err)
 	}
-	return true, l.roll()
+	if err == nil {
+		l.meter.synced(began, frame)
+	}
+	return rolled, err
 }
 
 // roll completes the change to a new segment, which the library has begun: it has synced and left

@@ -28,6 +28,7 @@ type Log struct {
 	trimming sync.Mutex
 
 	state state
+	meter meter
 }
 
 // state is what everybody may ask at any time. Its lock is never held during a system call.

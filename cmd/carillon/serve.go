@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/carillon-io/carillon"
+	"github.com/carillon-io/carillon/job"
 )
 
 // serveCmd runs the server until a signal or a failure ends it.
@@ -112,7 +113,7 @@ func (c *serveCmd) Run(con *console) error {
 	}
 	ready := server.Ready()
 	logger.Info("serving", slog.String("data", c.Data), slog.String("nats", redactURLs(ready.NATS)), slog.String("http", ready.HTTP),
-		slog.String("role", ready.Role), slog.Uint64("epoch", ready.Epoch), slog.Int("jobs", ready.Jobs), slog.String("version", buildVersion().Version))
+		slog.String("role", ready.Role), slog.Uint64(job.LogEpoch, ready.Epoch), slog.Int("jobs", ready.Jobs), slog.String("version", buildVersion().Version))
 	if err := con.printReady(ready); err != nil {
 		cancel()
 		return errors.Join(err, c.serve(ctx, logger, server))

@@ -1,0 +1,102 @@
+package api
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/carillon-io/carillon/histogram"
+	"github.com/carillon-io/carillon/scheduler"
+)
+
+// figures are options with something of everything.
+func figures() HTTPOptions {
+	var times histogram.Times
+	var sizes histogram.Sizes
+	for i := range 1000 {
+		times.Record(time.Duration(i*i) * time.Microsecond)
+		sizes.Record(i * i)
+	}
+	return HTTPOptions{
+		Logger: quiet, Version: "v1.2.3",
+		Storage: func() *Storage {
+			return &Storage{
+				Syncs: times.Read(), Appends: sizes.Read(), Segments: 3, LogBytes: 4096, Checkpoints: times.Read(),
+				CheckpointAt: time.Unix(1_700_000_000, 0), Store: Store{Bytes: 5, Stalls: 6, StallTime: 1500 * time.Millisecond}, FreeBytes: 7e9, SizeBytes: 9e9,
+			}
+		},
+		Deliveries: func() *Deliveries {
+			d := &Deliveries{Connected: true, Reconnects: 2}
+			for _, kind := range []string{"nats", "request", "jetstream", "http"} {
+				d.Kinds = append(d.Kinds, DeliveryKind{Kind: kind, Ended: map[string]uint64{"ok": 10, "timeout": 1}, Took: times.Read(), Queued: 4})
+			}
+			return d
+		},
+		NATS: func() EmbeddedNATS { return EmbeddedNATS{Clients: 3, IsCurrent: true} },
+	}
+}
+
+// TestFigures reads each kind of figure that a server shows beside those of its engine.
+func TestFigures(t *testing.T) {
+	st := scheduler.Status{Behind: 2 * time.Second, ReportWaited: 90 * time.Minute}
+	st.JobsBy[scheduler.JobPaused] = 12
+	text := scrapeText(NewHTTP(reading{status: st}, figures()).Handler)
+	for _, line := range []string{
+		`carillon_wal_segments 3`, `carillon_wal_bytes 4096`, `carillon_wal_fsync_seconds_count 1000`, `carillon_wal_append_bytes_bucket{le="256"} 16`,
+		`carillon_checkpoint_last_success_timestamp_seconds 1.7e+09`, `carillon_store_bytes 5`, `carillon_store_stalls_total 6`,
+		`carillon_store_stall_seconds_total 1.5`, `carillon_data_free_bytes 7e+09`, `carillon_data_size_bytes 9e+09`,
+		`carillon_attempts_total{kind="http",outcome="timeout"} 1`, `carillon_attempts_queued{kind="nats"} 4`,
+		`carillon_delivery_seconds_count{kind="request"} 1000`, `carillon_target_nats_connected 1`, `carillon_target_nats_reconnects_total 2`,
+		`carillon_nats_clients 3`, `carillon_nats_jetstream_current 1`, `carillon_nats_jetstream_leader 0`,
+		`carillon_jobs_by_status{shard="0",status="paused"} 12`, `carillon_jobs_by_status{shard="0",status="active"} 0`,
+		`carillon_tick_behind_seconds{shard="0"} 2`, `carillon_oldest_report_awaited_seconds{shard="0"} 5400`,
+	} {
+		if !strings.Contains(text, line+"\n") {
+			t.Errorf("no line %s", line)
+		}
+	}
+	if !strings.Contains(text, `carillon_build_info{go_version="go`) {
+		t.Error("nothing tells what the program was made of")
+	}
+}
+
+// TestFiguresMissing: a node that has no directory just now shows nothing of one, and one without an engine its
+// process alone.
+func TestFiguresMissing(t *testing.T) {
+	opts := figures()
+	opts.Storage = func() *Storage { return nil }
+	if text := scrapeText(NewHTTP(reading{}, opts).Handler); strings.Contains(text, "carillon_wal_") || !strings.Contains(text, "carillon_jobs{") {
+		t.Errorf("without a directory: %s", text)
+	}
+	text := scrapeText(NewMetrics(HTTPOptions{Logger: quiet, NATS: opts.NATS}))
+	if strings.Contains(text, "carillon_jobs") || !strings.Contains(text, `version="dev"`) || !strings.Contains(text, "carillon_nats_clients 3\n") {
+		t.Errorf("without an engine: %s", text)
+	}
+}
+
+func scrapeText(h http.Handler) string {
+	rec := httptest.NewRecorder()
+	h.ServeHTTP(rec, httptest.NewRequest("GET", "/metrics", nil))
+	return rec.Body.String()
+}
+
+// BenchmarkMetrics scrapes a node with something of everything. No figure depends on how many jobs there are.
+func BenchmarkMetrics(b *testing.B) {
+	for _, form := range []struct{ name, accept string }{{"text", "text/plain"}, {"native", acceptNative}} {
+		b.Run("form="+form.name, func(b *testing.B) {
+			h := NewHTTP(lateEngine(), figures()).Handler
+			req := httptest.NewRequest("GET", "/metrics", nil)
+			req.Header.Set("Accept", form.accept)
+			size := 0
+			b.ReportAllocs()
+			for b.Loop() {
+				rec := httptest.NewRecorder()
+				h.ServeHTTP(rec, req)
+				size = rec.Body.Len()
+			}
+			b.ReportMetric(float64(size), "bytes")
+		})
+	}
+}

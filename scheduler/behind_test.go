@@ -1,0 +1,77 @@
+package scheduler
+
+import (
+	"testing"
+	"time"
+
+	"github.com/carillon-io/carillon/job"
+)
+
+// TestBehind: a tick that nobody decides is behind as soon as its time has passed, although no step comes; the
+// next step makes up for it.
+func TestBehind(t *testing.T) {
+	start := time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC)
+	s := &story{sim: newSim(t, start, Settings{})}
+	s.putAny(&job.Definition{
+		Tenant: "a", Name: "x", Schedule: "@every 10s", Completion: job.CompletionDelivered,
+		Target: job.Target{Kind: job.TargetNATS, Subject: "x"},
+	})
+	if st := s.engine.Status(); st.Behind != 0 || st.JobsBy[JobActive] != 1 {
+		t.Errorf("a new job: %s behind, jobs %v", st.Behind, st.JobsBy)
+	}
+	due := s.engine.core.undecided().Time()
+	s.now = due.Add(3 * time.Second) // the loop is stuck
+	if st := s.engine.Status(); st.Behind != 3*time.Second {
+		t.Errorf("%s behind, want 3s", st.Behind)
+	}
+	close(s.engine.stopping)
+	if st := s.engine.Status(); st.Behind != 0 {
+		t.Errorf("an engine that has ended is %s behind; want 0, for it decides nothing any more", st.Behind)
+	}
+}
+
+// TestOverdue: a launch whose time has passed and that may not leave is behind too.
+func TestOverdue(t *testing.T) {
+	p := newPad(padHorizon, nil, nil)
+	p.add([]Launch{{Run: job.RunID{Job: 1, At: 5000}, Due: 5000}, {Run: job.RunID{Job: 2, At: 4000}, Due: 4000}}, 3000)
+	if due := p.overdue(); due != 4000 {
+		t.Errorf("the first is due at %d, want 4000", due)
+	}
+	if late := since(p.overdue(), job.Millis(4500).Time()); late != 500*time.Millisecond {
+		t.Errorf("%s late, want 500ms", late)
+	}
+	p.held = true
+	if due := p.overdue(); due != 0 {
+		t.Errorf("nothing may leave any more, but something is due at %d", due)
+	}
+}
+
+// TestReportAwaited: of several reports the one that is awaited longest counts, until it comes; a crash does
+// not make it younger.
+func TestReportAwaited(t *testing.T) {
+	start := time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC)
+	s := &story{sim: newSim(t, start, Settings{})}
+	for i, at := range []string{"@at 2026-01-05T12:00:20Z", "@at 2026-01-05T12:00:05Z"} {
+		d := job.Defaults()
+		d.Tenant, d.Name, d.Schedule = tenantOf(storyJob(i)), storyJob(i), at
+		d.Completion, d.AttemptTimeout, d.Target = job.CompletionReported, time.Hour, job.Target{Kind: job.TargetNATS, Subject: "x"}
+		s.putAny(&d)
+	}
+	waited := func(want time.Duration) {
+		t.Helper()
+		if got := s.engine.Status().ReportWaited; got < want-500*time.Millisecond || got > want+500*time.Millisecond {
+			t.Errorf("a report has been awaited for %s, want about %s", got, want)
+		}
+	}
+	s.advance(time.Second)
+	waited(0)
+	s.advance(34 * time.Second) // 12:00:35
+	waited(30 * time.Second)
+	s.crash()
+	checkCounts(t, s.engine.core)
+	waited(30 * time.Second)
+	first := s.given[storyJob(1)]
+	s.propose(&Report{Run: first.Run, Fence: first.Fence})
+	s.advance(5 * time.Second) // 12:00:40
+	waited(20 * time.Second)
+}

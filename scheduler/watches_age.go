@@ -1,0 +1,64 @@
+package scheduler
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/carillon-io/carillon/job"
+)
+
+// Watches are linked in the order in which they were opened, so that the report that is awaited longest
+// is known without a search.
+//
+// Invariant: since does not decrease along the list from oldest to newest.
+
+// link puts a new watch at the end of the list. The clock may have been set back since the one before.
+func (w *watches) link(n uint32, now job.Millis) {
+	x := &w.list[n]
+	x.since, x.older, x.newer = now, w.newest, 0
+	if w.newest == 0 {
+		w.oldest = n
+	} else {
+		last := &w.list[w.newest]
+		last.newer, x.since = n, max(now, last.since)
+	}
+	w.newest = n
+}
+
+// unlink takes a watch out of the list.
+func (w *watches) unlink(n uint32) {
+	x := &w.list[n]
+	if x.older == 0 {
+		w.oldest = x.newer
+	} else {
+		w.list[x.older].newer = x.newer
+	}
+	if x.newer == 0 {
+		w.newest = x.older
+	} else {
+		w.list[x.newer].older = x.older
+	}
+}
+
+// awaitedSince returns since when the report has been awaited that is awaited longest; 0 if none is.
+func (w *watches) awaitedSince() job.Millis {
+	if w.oldest == 0 {
+		return 0
+	}
+	return w.list[w.oldest].since
+}
+
+// recallAges orders the watches that were loaded. When a run was delivered is not written down; it is
+// close to when it was launched.
+func (w *watches) recallAges(runs map[job.RunID]*job.Run) {
+	var all []uint32
+	for n := w.oldest; n != 0; n = w.list[n].newer {
+		w.list[n].since = runs[w.list[n].run].LaunchedAt
+		all = append(all, n)
+	}
+	slices.SortFunc(all, func(a, b uint32) int { return cmp.Compare(w.list[a].since, w.list[b].since) })
+	w.oldest, w.newest = 0, 0
+	for _, n := range all {
+		w.link(n, w.list[n].since)
+	}
+}
