@@ -184,27 +184,6 @@ func (s *Server) newService(engine api.Engine, standby bool) (*api.Service, erro
 	})
 }
 
-// serveWeb answers HTTP.
-func (s *Server) serveWeb(engine api.Reader, service func() *api.Service) {
-	s.web = api.NewHTTP(engine, api.HTTPOptions{
-		Version: s.opts.Version, Logger: s.opts.Logger, Service: service, Cluster: s.aboutCluster(), Hosts: s.opts.httpHosts(),
-		Storage: s.storage, Deliveries: s.deliveries, NATS: s.aboutNATS(),
-	})
-	s.background.Go(func() {
-		if err := s.web.Serve(s.limited()); !errors.Is(err, http.ErrServerClosed) {
-			s.fail(err)
-		}
-	})
-}
-
-// httpHosts are the names by which HTTP may be asked; none is any.
-func (o Options) httpHosts() []string {
-	if len(o.HTTPHosts) > 0 || !onLoopback(o.HTTPListen) {
-		return o.HTTPHosts
-	}
-	return api.HostsLocal
-}
-
 // aboutCluster tells of the cluster; nil if there is none.
 func (s *Server) aboutCluster() func() *client.Cluster {
 	if s.node == nil {

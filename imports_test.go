@@ -43,6 +43,8 @@ var house = map[string][]string{
 		module + "/job", module + "/histogram", module + "/scheduler", module + "/client",
 		"github.com/nats-io/nats.go", "github.com/go-json-experiment/json", "github.com/prometheus/client_golang", "github.com/prometheus/client_model",
 	},
+	// Pages for people, over the requests of the client; the figures are the engine's.
+	"dashboard":    {module + "/client", module + "/histogram", module + "/scheduler"},
 	".":            {module, "github.com/nats-io/nats.go", "github.com/nats-io/nats-server/v2", "golang.org/x/sys"},
 	"cmd/carillon": {module, module + "/bench", "github.com/nats-io/nats.go", "github.com/alecthomas/kong", "github.com/go-json-experiment/json", "go.yaml.in/yaml/v3", "golang.org/x/sys"},
 	"bench":        {module + "/client", module + "/bench/plot", "github.com/nats-io/nats.go", "github.com/alecthomas/kong", "golang.org/x/sys"},

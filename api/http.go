@@ -35,6 +35,10 @@ type HTTPOptions struct {
 	Cluster func() *client.Cluster
 	// Hosts are the names that requests may be for, in lower case, besides addresses. Empty: any.
 	Hosts []string
+	// Pages makes the handler of all paths that are not those of [NewHTTP], such as a dashboard. Asker carries
+	// out what it wants, by the present service. A handler that is an io.Closer is closed when the server is
+	// shut down, and must then end its streams. Nil: there are no pages.
+	Pages func(asker client.Local) http.Handler
 
 	// What the metrics show besides: the data directory, which may have none just now, the ways to the targets, and
 	// the NATS server in this process. Nil: nothing of it. They are asked at each scrape, from any goroutine.
@@ -60,8 +64,8 @@ type web struct {
 	origins          *http.CrossOriginProtection
 }
 
-// NewHTTP returns a server of /healthz, /readyz, /metrics and the API below /api/v1. The caller gives
-// it a listener and shuts it down.
+// NewHTTP returns a server of /healthz, /readyz, /metrics, the API below /api/v1, and the pages of the options.
+// The caller gives it a listener and shuts it down.
 func NewHTTP(engine Reader, opts HTTPOptions) *http.Server {
 	opts = opts.withDefaults()
 	w := &web{
@@ -74,13 +78,17 @@ func NewHTTP(engine Reader, opts HTTPOptions) *http.Server {
 	mux.Handle("GET /metrics", newMetrics(engine, opts))
 	mux.HandleFunc("/", w.unknown)
 	w.plain = http.MaxBytesHandler(mux, httpBodyBytes)
-	return &http.Server{
+	server := &http.Server{
 		Handler:           w,
 		ReadHeaderTimeout: httpHeaderTimeout, ReadTimeout: httpReadTimeout,
 		WriteTimeout: httpWriteTimeout, IdleTimeout: httpIdleTimeout, MaxHeaderBytes: httpHeaderBytes,
 		DisableGeneralOptionsHandler: true, // it would answer before anybody asks for which host
 		ErrorLog:                     slog.NewLogLogger(opts.Logger.Handler(), slog.LevelDebug),
 	}
+	if opts.Pages != nil {
+		w.withPages(server)
+	}
+	return server
 }
 
 // health tells that the process is there.

@@ -47,11 +47,7 @@ func (w *web) ServeHTTP(rw http.ResponseWriter, req *http.Request) {
 }
 
 func (w *web) serveRoute(rw http.ResponseWriter, req *http.Request, r *route, name string) {
-	if err := w.origins.Check(req); err != nil {
-		w.refuse(rw, &client.Error{
-			Code: codeCrossOrigin, Status: http.StatusForbidden,
-			Message: "a page of another site may change nothing here; want the request from this site, or from no browser",
-		})
+	if w.isForeign(rw, req) {
 		return
 	}
 	if r.verb == "" || r.verb == "status" {
@@ -60,11 +56,19 @@ func (w *web) serveRoute(rw http.ResponseWriter, req *http.Request, r *route, na
 	}
 	s := w.service()
 	if s == nil {
-		w.refuse(rw, publicError(job.Errorf(job.CodeUnavailable, "", "the node carries no requests out just now: it starts, stops or changes its part; ask again later")))
+		w.refuse(rw, publicError(errNoService()))
 		return
 	}
 	defer s.underWay.Add(-1)
 	w.serveVerb(rw, req, s, r, name)
+}
+
+func errNoService() error {
+	return job.Errorf(job.CodeUnavailable, "", "the node carries no requests out just now: it starts, stops or changes its part; ask again later")
+}
+
+func errStandsBy() error {
+	return job.Errorf(job.CodeNotLeader, "", "this node stands by and changes nothing")
 }
 
 // serveLocal answers what the node knows by itself, even while it has no service.
@@ -139,7 +143,7 @@ func (w *web) serveVerb(rw http.ResponseWriter, req *http.Request, s *Service, r
 // ask makes a call of a request and has it carried out.
 func (w *web) ask(ctx context.Context, rw http.ResponseWriter, req *http.Request, s *Service, r *route, name string) (c *webCall, reply any, text []byte, err error) {
 	if s.opts.Standby && r.method != http.MethodGet {
-		return nil, nil, nil, job.Errorf(job.CodeNotLeader, "", "this node stands by and changes nothing")
+		return nil, nil, nil, errStandsBy()
 	}
 	if c, err = w.callOf(rw, req, r, name); err != nil {
 		return c, nil, nil, err

@@ -85,6 +85,8 @@ func (s *Service) noteAbout(ctx context.Context, request any) {
 	switch q := request.(type) {
 	case *client.NameRequest:
 		s.noteJob(ctx, q.Name)
+	case *client.DeleteRequest:
+		s.noteJob(ctx, q.Name)
 	case *client.PauseRequest:
 		s.noteJob(ctx, q.Name)
 	case *triggerRequest:

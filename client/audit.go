@@ -10,7 +10,7 @@ type AuditEntry struct {
 	ID     string `json:"id"` // of the commit that made the change, and its number within
 	At     Time   `json:"at"`
 	By     string `json:"by"`     // who asked, as [Options] has it; "" if nobody gave a name
-	From   string `json:"from"`   // the way it came: nats, http, local; "" for what the server does by itself
+	From   string `json:"from"`   // the way it came: nats, http, dashboard, local; "" for what the server does by itself
 	Action string `json:"action"` // create, update, delete, pause, resume, trigger, backfill, cancel_run, retry_run, put_calendar, delete_calendar
 	Name   string `json:"name"`   // of the job or the calendar
 	JobID  string `json:"job_id"` // "" for a calendar

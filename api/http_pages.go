@@ -1,0 +1,126 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/job"
+)
+
+// pagesFrom is the way a request comes that a page makes, as the audit log has it.
+const pagesFrom = "dashboard"
+
+// withPages puts the handler of HTTPOptions.Pages behind all paths that are nobody else's. If it can be
+// closed, it is when the server is shut down.
+func (w *web) withPages(server *http.Server) {
+	pages := w.opts.Pages(&pageAsker{web: w})
+	if c, ok := pages.(io.Closer); ok {
+		server.RegisterOnShutdown(func() { _ = c.Close() })
+	}
+	plain := w.plain
+	w.plain = http.HandlerFunc(func(rw http.ResponseWriter, req *http.Request) {
+		if !isForPages(req.URL.Path) {
+			plain.ServeHTTP(rw, req)
+			return
+		}
+		if w.isForeign(rw, req) {
+			return
+		}
+		pages.ServeHTTP(rw, req)
+	})
+}
+
+// isForPages tells whether a path is one that pages may have.
+func isForPages(path string) bool {
+	switch path {
+	case "/healthz", "/readyz", "/metrics", "/api":
+		return false
+	}
+	return !strings.HasPrefix(path, "/api/")
+}
+
+// isForeign refuses a request that comes from another site and could change something.
+func (w *web) isForeign(rw http.ResponseWriter, req *http.Request) bool {
+	if w.origins.Check(req) == nil {
+		return false
+	}
+	w.refuse(rw, &client.Error{
+		Code: codeCrossOrigin, Status: http.StatusForbidden,
+		Message: "a page of another site may change nothing here; want the request from this site, or from no browser",
+	})
+	return true
+}
+
+// pageAsker carries out what pages ask for, by the service that is present then. It implements
+// [client.Local]: the gates, the bounds and the statistics are those of any other request.
+type pageAsker struct{ web *web }
+
+var _ client.Local = (*pageAsker)(nil)
+
+// Ask implements [client.Local].
+func (p *pageAsker) Ask(ctx context.Context, tenant, name, by string, body []byte) ([]byte, error) {
+	v := verbsByName[name]
+	if v == nil {
+		return nil, publicError(fmt.Errorf("the verb %q is unknown", name))
+	}
+	if name == "status" {
+		return p.status()
+	}
+	s := p.web.service()
+	if s == nil {
+		return nil, publicError(errNoService())
+	}
+	defer s.underWay.Add(-1)
+	begun := time.Now()
+	reply, err := s.askForPage(context.WithoutCancel(ctx), v, call{tenant, job.Actor{By: by, From: pagesFrom}, body})
+	if err == nil {
+		s.stats[v.name].count("", overHTTP, time.Since(begun))
+		return reply, nil
+	}
+	told := p.web.told(s, err, &webCall{})
+	s.stats[v.name].count(job.Code(told.Code), overHTTP, time.Since(begun))
+	return nil, told
+}
+
+// status is what the node knows by itself, even while it has no service.
+func (p *pageAsker) status() ([]byte, error) {
+	return json.Marshal(p.web.info(), encoding)
+}
+
+// askForPage has a request carried out, as one that came over NATS. What a page reads is not followed: a live one
+// reads every second.
+func (s *Service) askForPage(ctx context.Context, v *verb, c call) (text []byte, err error) {
+	if !onlyReads(v.name) {
+		if s.opts.Standby {
+			return nil, errStandsBy()
+		}
+		ctx = s.follow(ctx, v.name, "http", nil)
+		defer func() { s.unfollow(ctx, c.tenant, err) }()
+	}
+	if err := c.asker.Validate(); err != nil {
+		return nil, err
+	}
+	if err := job.ValidateTenant(c.tenant); err != nil {
+		return nil, err
+	}
+	g := s.gateOf(v)
+	if err := g.admit(); err != nil {
+		return nil, err
+	}
+	defer g.leave()
+	_, text, err = s.carryOut(ctx, v, g, c)
+	return text, err
+}
+
+// onlyReads tells whether a verb changes nothing: over HTTP it is then a GET.
+func onlyReads(verb string) bool {
+	return slices.ContainsFunc(routes, func(r route) bool { return r.verb == verb && r.method == http.MethodGet })
+}

@@ -1,0 +1,68 @@
+package dashboard
+
+import (
+	"encoding/json"
+
+	"github.com/carillon-io/carillon/client"
+)
+
+// auditBody is a page of the audit log and the filter that selects its entries.
+type auditBody struct {
+	Name, Action, By, From, To string
+	Entries                    []entry
+	Next, First                string
+	Actions                    []string
+}
+
+// entry is one change.
+type entry struct {
+	client.AuditEntry
+	OldText, NewText string // the definition before and after, as JSON; "" if it has not changed
+}
+
+var auditActions = []string{
+	"create", "update", "delete", "pause", "resume", "trigger", "backfill", "cancel_run", "retry_run", "put_calendar", "delete_calendar",
+}
+
+func (v *visit) audit() view {
+	q := v.query
+	body := &auditBody{
+		Name: q.Get("name"), Action: q.Get("action"), By: q.Get("by"),
+		From: inputTime(q.Get("from")), To: inputTime(q.Get("to")), Actions: auditActions,
+	}
+	p := view{page: "audit", title: "Audit log", active: "/audit", body: body}
+	request := client.AuditRequest{Name: body.Name, Action: body.Action, By: body.By, Cursor: q.Get("cursor")}
+	var err error
+	if request.Limit, err = v.rows(); err == nil {
+		request.From, request.To, err = readRange(q.Get("from"), q.Get("to"))
+	}
+	var page client.AuditPage
+	if err == nil {
+		page, err = v.client.ListAudit(v.req.Context(), request)
+	}
+	if err != nil {
+		p.err = err
+		return p
+	}
+	for i := range page.Entries {
+		body.Entries = append(body.Entries, entryOf(&page.Entries[i]))
+	}
+	body.Next, body.First = v.onward(page.NextCursor), v.first()
+	return p
+}
+
+func entryOf(e *client.AuditEntry) entry {
+	return entry{AuditEntry: *e, OldText: jobText(e.Before), NewText: jobText(e.After)}
+}
+
+// jobText writes a definition as JSON; "" for none.
+func jobText(j *client.Job) string {
+	if j == nil {
+		return ""
+	}
+	text, err := json.MarshalIndent(j, "", "  ")
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}

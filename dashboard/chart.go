@@ -1,0 +1,206 @@
+package dashboard
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/carillon-io/carillon/scheduler"
+)
+
+// The size of a chart in its own units; the page stretches it.
+const (
+	chartWidth  = 720.0
+	chartHeight = 120.0
+)
+
+// spans are what a chart may show: the shortest that has all samples is taken.
+var spans = []time.Duration{5 * time.Minute, 15 * time.Minute, 30 * time.Minute, time.Hour}
+
+// spanFor returns how far back a chart goes.
+func spanFor(samples []sample, now time.Time) time.Duration {
+	for _, span := range spans {
+		if len(samples) == 0 || now.Sub(samples[0].at) < span {
+			return span
+		}
+	}
+	return spans[len(spans)-1]
+}
+
+// chart is the last hour, or less of it, drawn.
+type chart struct {
+	P50, P99 []string  // lines, each with a gap on either side; points of a polyline
+	Marks    []mark    // of the lateness axis, the largest first
+	Bars     []rectBar // runs that fired
+	Most     string    // of the largest bar, a second
+	About    string    // the chart in words
+	Minutes  float64   // that it goes back
+	Empty    bool
+}
+
+// Half is the middle of the time that a chart shows, in minutes.
+func (c *chart) Half() float64 { return c.Minutes / 2 }
+
+// mark is a line of a grid with its label.
+type mark struct {
+	Label string
+	Y     float64
+}
+
+// rectBar is a bar from the ground up.
+type rectBar struct{ X, Y, Width, Height float64 }
+
+// scale is a logarithmic axis, in whole powers of ten of milliseconds.
+type scale struct{ low, high int }
+
+// scaleFor returns an axis that reaches from a tenth of a millisecond to the largest of the samples.
+func scaleFor(samples []sample) scale {
+	most := 10 * time.Millisecond
+	for i := range samples {
+		most = max(most, samples[i].p99)
+	}
+	return scale{low: -1, high: int(math.Ceil(math.Log10(toMillis(most))))}
+}
+
+func toMillis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+func (s scale) y(d time.Duration) float64 {
+	place := (math.Log10(max(toMillis(d), 0.001)) - float64(s.low)) / float64(s.high-s.low)
+	return round(chartHeight * (1 - min(max(place, 0), 1)))
+}
+
+func (s scale) marks() []mark {
+	var list []mark
+	for power := s.high; power >= s.low; power-- {
+		d := time.Duration(math.Pow10(power) * float64(time.Millisecond))
+		list = append(list, mark{boundText(d), s.y(d)})
+	}
+	return list
+}
+
+func round(f float64) float64 { return math.Round(f*10) / 10 }
+
+// drawHour draws samples by their time, now at the right edge.
+func drawHour(samples []sample, now time.Time) chart {
+	s, span := scaleFor(samples), spanFor(samples, now)
+	c := chart{Marks: s.marks(), Empty: len(samples) == 0, Minutes: span.Minutes()}
+	width := round(0.9 * chartWidth * float64(sampleEvery) / float64(span))
+	var p50, p99 line
+	var most float64
+	for i := range samples {
+		if perSecond := samples[i].perSecond(); perSecond > most {
+			most = perSecond
+		}
+	}
+	for i := range samples {
+		one := &samples[i]
+		x := round(chartWidth * (1 - now.Sub(one.at).Seconds()/span.Seconds()))
+		if x < 0 {
+			continue
+		}
+		if one.launched > 0 {
+			p50.to(x, s.y(one.p50))
+			p99.to(x, s.y(one.p99))
+		} else {
+			p50.lift()
+			p99.lift()
+		}
+		if one.fired > 0 {
+			height := max(1, round(chartHeight*one.perSecond()/most))
+			c.Bars = append(c.Bars, rectBar{X: max(0, x-width), Y: round(chartHeight - height), Width: width, Height: height})
+		}
+	}
+	c.P50, c.P99 = p50.done(), p99.done()
+	c.Most = rate(most)
+	c.About = about(samples, most)
+	return c
+}
+
+func (s *sample) perSecond() float64 {
+	if s.took <= 0 {
+		return 0
+	}
+	return float64(s.fired) / s.took.Seconds()
+}
+
+// about says in words what the chart shows.
+func about(samples []sample, most float64) string {
+	var worst time.Duration
+	for i := range samples {
+		worst = max(worst, samples[i].p99)
+	}
+	return fmt.Sprintf("In this time at most %s runs a second fired, and 99 of 100 runs of each ten seconds were at most %s late.", rate(most), millis(toMillis(worst)))
+}
+
+// line collects the points of lines. A single point becomes a short line, so that it is seen.
+type line struct {
+	lines  []string
+	points []string
+}
+
+func (l *line) to(x, y float64) { l.points = append(l.points, fmt.Sprintf("%g,%g", x, y)) }
+
+func (l *line) lift() {
+	if len(l.points) == 1 {
+		l.points = append(l.points, l.points[0])
+	}
+	if len(l.points) > 0 {
+		l.lines = append(l.lines, strings.Join(l.points, " "))
+	}
+	l.points = nil
+}
+
+func (l *line) done() []string {
+	l.lift()
+	return l.lines
+}
+
+// level is one row of a histogram.
+type level struct {
+	Label string
+	Count uint64
+	Share float64 // of all, in percent
+	Width float64 // of the bar, in percent of the largest
+}
+
+// levels are the rows of the lateness since the start, without the empty ones at either end.
+func levels(l *scheduler.Lateness) []level {
+	s := since(&scheduler.Lateness{}, l)
+	first, last, most := -1, -1, uint64(1)
+	for i, n := range s.counts {
+		if n == 0 {
+			continue
+		}
+		if first < 0 {
+			first = i
+		}
+		last, most = i, max(most, n)
+	}
+	if first < 0 {
+		return nil
+	}
+	list := make([]level, 0, last-first+1)
+	for i := first; i <= last; i++ {
+		one := level{Count: s.counts[i], Share: 100 * float64(s.counts[i]) / float64(max(s.total, 1)), Width: round(100 * float64(s.counts[i]) / float64(most))}
+		if one.Label = "more"; i < len(bounds) {
+			one.Label = "≤ " + boundText(bounds[i])
+		}
+		list = append(list, one)
+	}
+	return list
+}
+
+// boundText writes a bound of the lateness.
+func boundText(d time.Duration) string {
+	switch {
+	case d < time.Millisecond:
+		return fmt.Sprintf("%g µs", float64(d)/float64(time.Microsecond))
+	case d < time.Second:
+		return fmt.Sprintf("%g ms", toMillis(d))
+	case d < time.Minute || d%time.Minute != 0:
+		return fmt.Sprintf("%g s", d.Seconds())
+	default:
+		return fmt.Sprintf("%g min", d.Minutes())
+	}
+}

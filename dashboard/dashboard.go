@@ -1,0 +1,136 @@
+package dashboard
+
+import (
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/scheduler"
+)
+
+// Options set up a [Dashboard]. Every zero value is a default.
+type Options struct {
+	// Status reads the engine of this node, for the charts. Default: there are none.
+	Status func() scheduler.Status
+	Logger *slog.Logger // default slog.Default()
+}
+
+// Dashboard serves the pages. Its methods are safe for concurrent use.
+type Dashboard struct {
+	local    client.Local
+	opts     Options
+	recorder *recorder
+	streams  chan struct{} // one for each stream that is open
+
+	closeOnce sync.Once
+	closed    chan struct{}
+	recording sync.WaitGroup
+}
+
+// New returns the dashboard of a scheduler in this process, and begins to record its figures for the
+// charts. The caller closes it.
+func New(local client.Local, opts Options) *Dashboard {
+	if opts.Logger == nil {
+		opts.Logger = slog.Default()
+	}
+	d := &Dashboard{
+		local: local, opts: opts, recorder: new(recorder),
+		streams: make(chan struct{}, streamsMax), closed: make(chan struct{}),
+	}
+	if opts.Status != nil {
+		d.recording.Go(d.record)
+	}
+	return d
+}
+
+// record takes a sample now and then.
+func (d *Dashboard) record() {
+	ticker := time.NewTicker(sampleEvery)
+	defer ticker.Stop()
+	d.recorder.take(time.Now(), d.opts.Status())
+	for {
+		select {
+		case now := <-ticker.C:
+			d.recorder.take(now, d.opts.Status())
+		case <-d.closed:
+			return
+		}
+	}
+}
+
+// Close ends the streams and the recording. It implements [io.Closer], and never fails.
+func (d *Dashboard) Close() error {
+	d.closeOnce.Do(func() { close(d.closed) })
+	d.recording.Wait()
+	return nil
+}
+
+// pages are what can be read, by path.
+var pages = map[string]func(*visit) view{
+	"/":           (*visit).overview,
+	"/jobs":       (*visit).jobs,
+	"/job":        (*visit).job,
+	"/job/edit":   (*visit).edit,
+	"/new":        (*visit).register,
+	"/runs":       (*visit).runs,
+	"/run":        (*visit).run,
+	"/audit":      (*visit).audit,
+	"/playground": (*visit).playground,
+}
+
+// actions are what can be done, by path. Each returns where to go on, or the page that tells what was wrong.
+var actions = map[string]func(*visit) (to string, v view){
+	"/job/pause":   (*visit).pause,
+	"/job/resume":  (*visit).resume,
+	"/job/trigger": (*visit).trigger,
+	"/job/delete":  (*visit).remove,
+	"/job/edit":    (*visit).update,
+	"/new":         (*visit).create,
+	"/run/retry":   (*visit).retryRun,
+	"/run/cancel":  (*visit).cancelRun,
+	"/runs/retry":  (*visit).retryRuns,
+}
+
+// ServeHTTP implements [http.Handler].
+func (d *Dashboard) ServeHTTP(rw http.ResponseWriter, req *http.Request) {
+	setHeaders(rw.Header())
+	if a, ok := assets[req.URL.Path]; ok {
+		a.serve(rw, req)
+		return
+	}
+	isRead := req.Method == http.MethodGet || req.Method == http.MethodHead
+	page, act := pages[req.URL.Path], actions[req.URL.Path]
+	switch {
+	case req.URL.Path == livePath && req.Method == http.MethodGet:
+		d.serveLive(rw, req)
+	case page != nil && isRead:
+		v := d.visit(req)
+		v.send(rw, v.open(page))
+	case act != nil && req.Method == http.MethodPost:
+		d.serveAction(rw, req, act)
+	case page != nil || act != nil || req.URL.Path == livePath:
+		d.serveLost(rw, req, http.StatusMethodNotAllowed)
+	default:
+		d.serveLost(rw, req, http.StatusNotFound)
+	}
+}
+
+// serveAction does what a form asks for.
+func (d *Dashboard) serveAction(rw http.ResponseWriter, req *http.Request, act func(*visit) (string, view)) {
+	v := d.visit(req)
+	if v.err == nil {
+		v.err = v.readForm(rw)
+	}
+	if v.err != nil {
+		v.send(rw, failed(v.err))
+		return
+	}
+	to, page := act(v)
+	if to == "" {
+		v.send(rw, page)
+		return
+	}
+	http.Redirect(rw, req, to, http.StatusSeeOther)
+}

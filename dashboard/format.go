@@ -1,0 +1,154 @@
+package dashboard
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/carillon-io/carillon/client"
+)
+
+// functions are what templates may call.
+var functions = template.FuncMap{
+	"figure": figure, "millis": millis, "shown": shownText, "tone": tone, "pretty": pretty, "rate": rate, "stripWidth": func(s []stroke) float64 { return strokeStep * float64(len(s)) },
+}
+
+// instant is a point in time as pages write it.
+type instant struct {
+	ISO      string // for machines
+	Exact    string // in UTC
+	Relative string // to now; "" for none
+}
+
+func instantOf(t client.Time, now time.Time) instant {
+	if t.IsZero() {
+		return instant{}
+	}
+	layout := "2006-01-02 15:04:05"
+	if t.Nanosecond() != 0 {
+		layout += ".000"
+	}
+	return instant{ISO: t.String(), Exact: t.UTC().Format(layout) + " UTC", Relative: relative(t.Sub(now))}
+}
+
+// relative writes a distance from now.
+func relative(d time.Duration) string {
+	switch {
+	case d >= time.Second:
+		return "in " + span(d)
+	case d <= -time.Second:
+		return span(-d) + " ago"
+	default:
+		return "now"
+	}
+}
+
+// span writes a length of time with its two largest units, rounded down.
+func span(d time.Duration) string {
+	s := int64(d / time.Second)
+	switch {
+	case s < 60:
+		return fmt.Sprintf("%d s", s)
+	case s < 600:
+		return fmt.Sprintf("%d m %d s", s/60, s%60)
+	case s < 3600:
+		return fmt.Sprintf("%d m", s/60)
+	case s < 86400:
+		return fmt.Sprintf("%d h %d m", s/3600, s/60%60)
+	case s < 10*86400:
+		return fmt.Sprintf("%d d %d h", s/86400, s/3600%24)
+	case s < 1000*86400:
+		return fmt.Sprintf("%d d", s/86400)
+	default:
+		return fmt.Sprintf("%d years", s/(365*86400))
+	}
+}
+
+// millis writes milliseconds in a unit that suits them.
+func millis(ms float64) string {
+	switch {
+	case ms == 0:
+		return "0 ms"
+	case ms < 10:
+		return strconv.FormatFloat(ms, 'f', 2, 64) + " ms"
+	case ms < 1000:
+		return strconv.FormatFloat(ms, 'f', 0, 64) + " ms"
+	case ms < 60_000:
+		return strconv.FormatFloat(ms/1000, 'f', 2, 64) + " s"
+	default:
+		return span(time.Duration(ms) * time.Millisecond)
+	}
+}
+
+// rate writes how many a second.
+func rate(perSecond float64) string {
+	if perSecond == 0 || perSecond >= 100 {
+		return figure(fmt.Sprintf("%.0f", perSecond))
+	}
+	return fmt.Sprintf("%.1f", perSecond)
+}
+
+// figure writes a whole number with a comma between thousands. What is none is left as it is.
+func figure(n any) string {
+	s := fmt.Sprint(n)
+	if _, err := strconv.ParseUint(s, 10, 64); err != nil {
+		return s
+	}
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// shownText makes characters visible that would hide, or turn the direction of, what is around them.
+func shownText(s string) string {
+	if !strings.ContainsFunc(s, isHidden) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case !isHidden(r):
+			b.WriteRune(r)
+		case r < ' ':
+			b.WriteRune('\u2400' + r)
+		default:
+			fmt.Fprintf(&b, "[U+%04X]", r)
+		}
+	}
+	return b.String()
+}
+
+func isHidden(r rune) bool {
+	return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029')
+}
+
+// pretty writes JSON in lines, or text that is none as it is.
+func pretty(text []byte) string {
+	var b bytes.Buffer
+	if json.Indent(&b, text, "", "  ") != nil {
+		return string(text)
+	}
+	return b.String()
+}
+
+// tone returns how a status looks: good, busy, warn, bad or still.
+func tone(status string) string {
+	switch status {
+	case "succeeded", "active", "leader":
+		return "good"
+	case "running", "pending", "standby", "joining", "candidate":
+		return "busy"
+	case "retrying", "paused":
+		return "warn"
+	case "failed", "dead":
+		return "bad"
+	default:
+		return "still"
+	}
+}

@@ -1,0 +1,205 @@
+package dashboard
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/carillon-io/carillon/client"
+)
+
+// The bounds of what the page of a job shows.
+const (
+	nextShown   = 10
+	ledgerShown = 40
+)
+
+// jobBody is one job with what it did and will do.
+type jobBody struct {
+	Job     client.JobInfo
+	JSON    string // as the API has it
+	Facts   []fact
+	Zone    string // of the job
+	Times   []tick
+	Notes   []string
+	NoTimes string // why there are none
+	Runs    []client.Run
+	Strip   []stroke
+	HasMore bool
+	Key     string // makes a trigger that is sent twice one run
+	Payload string // for a trigger, as it was typed
+}
+
+// fact is one line of a definition.
+type fact struct{ Name, Value string }
+
+// tick is one time that a job will fire.
+type tick struct {
+	At   client.Time
+	Zone string // in the zone of the job
+}
+
+func (v *visit) job() view { return v.jobPage(v.query.Get("name")) }
+
+// jobPage reads what the page of a job shows. What it cannot read beside the job is left out, and said.
+func (v *visit) jobPage(name string) view {
+	p := view{page: "job", title: name, active: "/jobs", live: []string{"job-head", "job-act", "job-next", "ledger"}}
+	if name == "" {
+		p.title = "Job"
+	}
+	info, text, err := v.getJob(name)
+	if err != nil {
+		return view{page: "failed", title: "Job " + clip(name), active: "/jobs", err: err}
+	}
+	body := &jobBody{Job: info, JSON: text, Facts: factsOf(&info), Key: rand.Text()}
+	p.body = body
+	runs, err := v.client.ListRuns(v.req.Context(), client.RunListRequest{Job: name, Limit: ledgerShown})
+	if err != nil {
+		p.err = err
+	}
+	body.Runs, body.HasMore, body.Strip = runs.Runs, runs.NextCursor != "", stripOf(runs.Runs)
+	if err := body.foresee(v); err != nil && p.err == nil {
+		p.err = err
+	}
+	return p
+}
+
+// getJob returns a job, and its text as the API has it.
+func (v *visit) getJob(name string) (info client.JobInfo, text string, err error) {
+	request, err := json.Marshal(client.NameRequest{Name: name})
+	if err != nil {
+		return info, "", err
+	}
+	reply, err := v.dashboard.local.Ask(v.req.Context(), v.tenant, "jobs.get", v.by, request)
+	if err != nil {
+		return info, "", err
+	}
+	var whole struct {
+		Job json.RawMessage `json:"job"`
+	}
+	if err := json.Unmarshal(reply, &whole); err != nil {
+		return info, "", err
+	}
+	var b bytes.Buffer
+	if err := json.Indent(&b, whole.Job, "", "  "); err != nil {
+		return info, "", err
+	}
+	return info, b.String(), json.Unmarshal(whole.Job, &info)
+}
+
+// ZoneName is the zone that the times are in.
+func (b *jobBody) ZoneName() string { return zoneOf(b.Job.Timezone, b.Job.Schedule) }
+
+// foresee asks when the job will fire. An @every counts from the registration, which its next run shows;
+// a preview counts from where it begins.
+func (b *jobBody) foresee(v *visit) error {
+	j := &b.Job
+	if j.Status == "completed" || j.Status == "failed" {
+		b.NoTimes = "The job is " + j.Status + " and fires no more by itself."
+		return nil
+	}
+	if j.NextRunAt.IsZero() && isCounted(j) {
+		b.NoTimes = "Its @every counts from the registration; the next times are known when the job goes on."
+		return nil
+	}
+	request := client.NextRequest{
+		Schedule: j.Schedule, Schedules: j.Schedules, Exclude: j.Exclude, Timezone: j.Timezone,
+		StartsAt: j.StartsAt, EndsAt: j.EndsAt, Count: nextShown, After: client.At(v.now),
+	}
+	var times []client.Time
+	if !j.NextRunAt.IsZero() && isCounted(j) {
+		times = append(times, j.NextRunAt)
+		request.After, request.Count = j.NextRunAt, nextShown-1
+	}
+	next, err := v.client.Next(v.req.Context(), request)
+	if err != nil {
+		return err
+	}
+	b.Times, b.Notes = ticksOf(append(times, next.Times...), b.ZoneName()), next.Notes
+	if len(b.Times) == 0 {
+		b.NoTimes = "The schedule has no more ticks."
+	}
+	return nil
+}
+
+// isCounted tells whether a job has a schedule that counts from its registration.
+func isCounted(j *client.JobInfo) bool {
+	return slices.ContainsFunc(append([]string{j.Schedule}, j.Schedules...), func(s string) bool {
+		return strings.Contains(s, "@every")
+	})
+}
+
+// ticksOf writes times in a zone. In one that this machine does not know they are written in UTC alone.
+func ticksOf(times []client.Time, zone string) []tick {
+	loc, err := time.LoadLocation(zone)
+	list := make([]tick, len(times))
+	for i, t := range times {
+		list[i].At = t
+		if err == nil {
+			list[i].Zone = t.In(loc).Format("Mon 2006-01-02 15:04:05 MST")
+		}
+	}
+	return list
+}
+
+// zoneOf is the zone of a schedule: the one that is named beside it, or before it, or UTC.
+func zoneOf(timezone, schedule string) string {
+	prefix, _, _ := strings.Cut(strings.TrimSpace(schedule), " ")
+	if _, name, found := strings.Cut(prefix, "TZ="); found && timezone == "" {
+		timezone = name
+	}
+	return orElse(timezone, "UTC")
+}
+
+// factsOf lists a definition for people, without what has no value.
+func factsOf(j *client.JobInfo) []fact {
+	var list []fact
+	add := func(name, value string) {
+		if value != "" {
+			list = append(list, fact{name, value})
+		}
+	}
+	add("Schedule", strings.Join(append(slices.Clone(j.Schedules), j.Schedule), "\n"))
+	add("Except", strings.Join(j.Exclude, "\n"))
+	add("Time zone", zoneOf(j.Timezone, j.Schedule))
+	add("From", instantOf(j.StartsAt, time.Time{}).Exact)
+	add("Until", instantOf(j.EndsAt, time.Time{}).Exact)
+	add("Runs at most", nonZero(uint64(j.MaxRuns)))
+	add("Jitter", lengthOf(j.Jitter))
+	add("Target", targetText(&j.Target))
+	add("Headers", pairsText(j.Headers, ": "))
+	add("Counts as done", map[string]string{"delivered": "when delivered", "reported": "when the worker reports"}[j.Completion])
+	add("Time for an attempt", lengthOf(j.AttemptTimeout))
+	add("Attempts", retryText(&j.Retry))
+	add("If the last run still goes on", policyText(j))
+	add("If runs were missed", missedText(j))
+	add("Pauses after", countOf(j.PauseOnFailure, "dead run", "dead runs in a row"))
+	add("Labels", pairsText(j.Labels, "="))
+	add("Version", nonZero(uint64(j.Version)))
+	add("Created", instantOf(j.CreatedAt, time.Time{}).Exact)
+	add("Changed", instantOf(j.UpdatedAt, time.Time{}).Exact)
+	return list
+}
+
+func orElse(text, other string) string {
+	if text == "" {
+		return other
+	}
+	return text
+}
+
+func pairsText(pairs map[string]string, between string) string {
+	lines := make([]string, 0, len(pairs))
+	for _, key := range slices.Sorted(maps.Keys(pairs)) {
+		lines = append(lines, key+between+pairs[key])
+	}
+	return strings.Join(lines, "\n")
+}
+
+// methodOf is how an HTTP target is called.
+func methodOf(t *client.Target) string { return orElse(t.Method, http.MethodPost) }

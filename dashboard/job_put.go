@@ -1,0 +1,99 @@
+package dashboard
+
+import (
+	"encoding/json"
+	"strconv"
+
+	"github.com/carillon-io/carillon/client"
+)
+
+// create registers a job that must not exist yet.
+func (v *visit) create() (string, view) {
+	b := v.typed()
+	if b.AsJSON {
+		return v.putJSON(b, "registered")
+	}
+	var j client.Job
+	err := b.lay(&j)
+	if err == nil {
+		_, _, err = v.client.PutIfVersion(v.req.Context(), j, 0)
+	}
+	if err != nil {
+		b.JSON = exampleJSON
+		return "", v.refused(b, err)
+	}
+	return v.link("/job", "name", j.Name, "notice", "registered"), view{}
+}
+
+// update changes a job that is still as it was when the form was made.
+func (v *visit) update() (string, view) {
+	b := v.typed()
+	if b.AsJSON {
+		return v.putJSON(b, "changed")
+	}
+	info, text, err := v.getJob(b.Name)
+	if err == nil {
+		b.JSON, b.Bytes, b.TooBig = withVersion(text, info.Version), len(info.PayloadBase64), info.PayloadOmitted
+		err = v.replace(b, info)
+	}
+	if err != nil {
+		return "", v.refused(b, err)
+	}
+	return v.link("/job", "name", b.Name, "notice", "changed"), view{}
+}
+
+// replace puts a job with what the form has for it.
+func (v *visit) replace(b *formBody, info client.JobInfo) error {
+	if info.PayloadOmitted {
+		return refusal(client.CodeTooLarge, 413, "the payload of this job is too large to be read with it; want the whole job put over the API")
+	}
+	version, err := strconv.ParseUint(b.Version, 10, 32)
+	if err != nil {
+		return invalid("if_version", "%q is no version; open the form again", clip(b.Version))
+	}
+	if err := b.lay(&info.Job); err != nil {
+		return err
+	}
+	_, _, err = v.client.PutIfVersion(v.req.Context(), info.Job, uint32(version))
+	return err
+}
+
+// putJSON hands the text of a job to the API as it is.
+func (v *visit) putJSON(b *formBody, notice string) (string, view) {
+	reply, err := v.dashboard.local.Ask(v.req.Context(), v.tenant, "jobs.put", v.by, []byte(b.JSON))
+	var put client.PutReply
+	if err == nil {
+		err = json.Unmarshal(reply, &put)
+	}
+	if err != nil {
+		return "", v.refused(b, err)
+	}
+	return v.link("/job", "name", put.Job.Name, "notice", notice), view{}
+}
+
+// refused is the form with what was typed, and what was wrong with it.
+func (v *visit) refused(b *formBody, err error) view {
+	switch {
+	case !b.AsJSON:
+		b.Fields = fieldErrors(err)
+	case b.Version != "":
+		b = v.besideJSON(b)
+	}
+	if client.IsConflict(err) && b.Version == "" && !b.AsJSON {
+		b.Fields = map[string]string{"name": told(err).Message}
+	}
+	p := v.formView(b)
+	p.err = err
+	return p
+}
+
+// besideJSON fills the first form with the job as it is, when the second was sent.
+func (v *visit) besideJSON(sent *formBody) *formBody {
+	info, text, err := v.getJob(sent.Name)
+	if err != nil {
+		return sent
+	}
+	b := formOf(&info, text)
+	b.JSON, b.AsJSON = sent.JSON, true
+	return b
+}

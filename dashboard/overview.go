@@ -1,0 +1,66 @@
+package dashboard
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/scheduler"
+)
+
+// overview is what the first page shows beside the status, which each page has.
+type overview struct {
+	Rate    float64 // runs that fire a second
+	Levels  []level
+	Hour    *chart
+	Skips   []skip
+	Charted bool // the engine can be read
+}
+
+// skip counts the runs that were skipped for a reason.
+type skip struct {
+	Reason string
+	Count  uint64
+}
+
+func (v *visit) overview() view {
+	p := view{page: "overview", title: "Overview", active: "/", live: []string{"figures", "lateness", "hour", "engine", "nodes"}}
+	body := &overview{}
+	p.body = body
+	status, err := v.client.Status(v.req.Context())
+	if err != nil {
+		p.err = err
+		return p
+	}
+	body.Skips = skipsOf(&status)
+	if read := v.dashboard.opts.Status; read != nil {
+		body.fill(v, read())
+	}
+	return p
+}
+
+// fill draws the charts.
+func (o *overview) fill(v *visit, status scheduler.Status) {
+	r := v.dashboard.recorder
+	o.Charted, o.Rate = true, r.rate(v.now, status.Fired)
+	hour := drawHour(r.samples(), v.now)
+	o.Levels, o.Hour = levels(&status.Lateness), &hour
+}
+
+// skipsOf lists the reasons of skips, the most frequent first.
+func skipsOf(s *client.Status) []skip {
+	list := make([]skip, 0, len(s.SkippedBy))
+	for _, reason := range slices.Sorted(maps.Keys(s.SkippedBy)) {
+		list = append(list, skip{reason, s.SkippedBy[reason]})
+	}
+	slices.SortStableFunc(list, func(a, b skip) int {
+		switch {
+		case a.Count > b.Count:
+			return -1
+		case a.Count < b.Count:
+			return 1
+		}
+		return 0
+	})
+	return list
+}

@@ -1,0 +1,114 @@
+package dashboard
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/carillon-io/carillon/client"
+)
+
+// timesMax bounds how many times the playground shows.
+const timesMax = 100
+
+// playgroundBody is a schedule to try, and when it would fire.
+type playgroundBody struct {
+	Schedule, Exclude, Timezone, StartsAt, After, Count string
+	Times                                               []tick
+	Notes                                               []string
+	Asked                                               bool
+	Examples                                            []example
+	Zones                                               []string
+	Fields                                              map[string]string // what is wrong, by field
+}
+
+// ZoneName is the zone that the times are in.
+func (b *playgroundBody) ZoneName() string { return zoneOf(b.Timezone, b.Schedule) }
+
+// example is a schedule to begin with.
+type example struct{ Schedule, Timezone, After, About string }
+
+var examples = []example{
+	{"*/15 * * * *", "", "", "every quarter of an hour"},
+	{"0 8 * * 1-5", "Europe/Berlin", "", "at eight on working days, in Berlin"},
+	{"30 2 * * *", "Europe/Berlin", "2027-03-27T00:00:00Z", "a time that the clock skips in spring"},
+	{"30 1 * * *", "America/New_York", "2026-10-31T12:00:00Z", "a time that comes twice in autumn"},
+	{"0 9 L * *", "", "", "on the last day of the month"},
+	{"0 12 * * 1#1", "", "", "on the first Monday of the month"},
+	{"@every 90s", "", "", "every ninety seconds"},
+	{"@at 2030-01-01T00:00:00Z", "", "", "once"},
+}
+
+func (v *visit) playground() view {
+	q := v.query
+	body := &playgroundBody{
+		Schedule: q.Get("schedule"), Exclude: q.Get("exclude"), Timezone: q.Get("timezone"),
+		StartsAt: inputTime(q.Get("starts_at")), After: inputTime(q.Get("after")), Count: orElse(q.Get("count"), "10"),
+		Examples: examples, Zones: zones,
+	}
+	p := view{page: "playground", title: "When would it fire?", active: "/playground", body: body}
+	if body.Schedule == "" {
+		return p
+	}
+	request, err := nextRequest(q.Get)
+	var reply client.NextReply
+	if err == nil {
+		reply, err = v.client.Next(v.req.Context(), request)
+	}
+	if err != nil {
+		p.err = err
+		body.Fields = fieldErrors(err)
+		return p
+	}
+	body.Asked, body.Notes, body.Times = true, reply.Notes, ticksOf(reply.Times, body.ZoneName())
+	return p
+}
+
+// nextRequest reads what to try. A schedule of several lines is several schedules.
+func nextRequest(get func(string) string) (request client.NextRequest, err error) {
+	request = client.NextRequest{Timezone: get("timezone"), Exclude: linesOf(get("exclude"))}
+	request.Schedule, request.Schedules = schedulesOf(get("schedule"))
+	if request.StartsAt, err = readTime("starts_at", get("starts_at")); err != nil {
+		return request, err
+	}
+	if request.After, err = readTime("after", get("after")); err != nil {
+		return request, err
+	}
+	if text := get("count"); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 || n > timesMax {
+			return request, invalid("count", "%q is no number of times; want 1 to %d", clip(text), timesMax)
+		}
+		request.Count = n
+	}
+	return request, nil
+}
+
+// schedulesOf reads one schedule, or several of them, each in its line.
+func schedulesOf(text string) (one string, many []string) {
+	if lines := linesOf(text); len(lines) > 1 {
+		return "", lines
+	}
+	return text, nil
+}
+
+// linesOf returns the lines of a text that are not empty.
+func linesOf(text string) []string {
+	var lines []string
+	for line := range strings.SplitSeq(text, "\n") {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// zones are suggestions; every name of the IANA database is taken.
+var zones = slices.Concat([]string{"UTC"}, strings.Fields(`
+	Africa/Cairo Africa/Johannesburg Africa/Lagos Africa/Nairobi America/Anchorage America/Bogota America/Chicago
+	America/Denver America/Halifax America/Los_Angeles America/Mexico_City America/New_York America/Santiago
+	America/Sao_Paulo America/Toronto Asia/Bangkok Asia/Dubai Asia/Hong_Kong Asia/Jakarta Asia/Karachi Asia/Kolkata
+	Asia/Manila Asia/Seoul Asia/Shanghai Asia/Singapore Asia/Tehran Asia/Tokyo Australia/Perth Australia/Sydney
+	Europe/Amsterdam Europe/Athens Europe/Berlin Europe/Istanbul Europe/Kyiv Europe/Lisbon Europe/London
+	Europe/Madrid Europe/Paris Europe/Rome Europe/Stockholm Europe/Warsaw Europe/Zurich Pacific/Auckland
+	Pacific/Honolulu`))

@@ -1,0 +1,72 @@
+package dashboard
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/carillon-io/carillon/client"
+)
+
+// rows returns how many rows of a list are wanted: the parameter limit, but never more than a page has.
+func (v *visit) rows() (int, error) {
+	text := v.query.Get("limit")
+	if text == "" {
+		return pageRows, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		return 0, invalid("limit", "%q is no number of rows; want 1 to %d", clip(text), pageRows)
+	}
+	return min(n, pageRows), nil
+}
+
+// first is the address of the first page of a list; "" on the first page.
+func (v *visit) first() string {
+	if v.query.Get("cursor") == "" {
+		return ""
+	}
+	var pairs []string
+	for name, values := range v.query {
+		if name == "cursor" || name == "tenant" || name == "notice" || name == "n" {
+			continue
+		}
+		for _, value := range values {
+			pairs = append(pairs, name, value)
+		}
+	}
+	return v.link(v.path, pairs...)
+}
+
+// timeLayouts are what people may write an instant as, and what browsers send; all of them in UTC.
+var timeLayouts = []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02 15:04", time.DateOnly}
+
+// readTime reads an instant of a form; "" is none.
+func readTime(field, text string) (client.Time, error) {
+	if text == "" {
+		return client.Time{}, nil
+	}
+	for _, layout := range timeLayouts {
+		if t, err := time.Parse(layout, strings.ToUpper(text)); err == nil {
+			return client.At(t), nil
+		}
+	}
+	return client.Time{}, invalid(field, "%q is no time; want UTC such as 2026-12-01T08:00", clip(text))
+}
+
+// inputTime writes an instant as a browser's field for one takes it; what is no instant is left out, because
+// browsers show nothing else.
+func inputTime(text string) string {
+	t, err := readTime("", text)
+	if err != nil || t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format("2006-01-02T15:04:05")
+}
+
+func invalid(field, format string, args ...any) *client.Error {
+	e := refusal(client.CodeInvalidField, http.StatusUnprocessableEntity, format, args...)
+	e.Field = field
+	return e
+}

@@ -1,0 +1,49 @@
+package dashboard
+
+import "github.com/carillon-io/carillon/client"
+
+// runBody is one run with its attempts.
+type runBody struct {
+	Run       client.Run
+	MayRetry  bool
+	MayCancel bool
+}
+
+func (v *visit) run() view { return v.runPage(v.query.Get("id")) }
+
+func (v *visit) runPage(id string) view {
+	r, err := v.client.Run(v.req.Context(), id)
+	if err != nil {
+		return view{page: "failed", title: "Run " + clip(id), active: "/jobs", err: err}
+	}
+	body := &runBody{Run: r}
+	switch r.Status {
+	case "dead", "cancelled":
+		body.MayRetry = true
+	case "pending", "running", "retrying":
+		body.MayCancel = true
+	}
+	return view{page: "run", title: "Run of " + r.Job, active: "/jobs", body: body, live: []string{"run-facts", "run-act"}}
+}
+
+// actedOn returns the page of a run after an action on it, or the same page with what was wrong.
+func (v *visit) actedOn(id, notice string, err error) (string, view) {
+	if err == nil {
+		return v.link("/run", "id", id, "notice", notice), view{}
+	}
+	p := v.runPage(id)
+	p.err, p.live = err, nil
+	return "", p
+}
+
+func (v *visit) retryRun() (string, view) {
+	id := v.form.Get("id")
+	_, err := v.client.RetryRun(v.req.Context(), id)
+	return v.actedOn(id, "retried", err)
+}
+
+func (v *visit) cancelRun() (string, view) {
+	id := v.form.Get("id")
+	_, err := v.client.CancelRun(v.req.Context(), id)
+	return v.actedOn(id, "cancelled", err)
+}

@@ -1,0 +1,124 @@
+package dashboard
+
+import (
+	"strconv"
+
+	"github.com/carillon-io/carillon/client"
+)
+
+// runsBody is a page of runs and the filter that selects them.
+type runsBody struct {
+	Job, Status, From, To string
+	Runs                  []client.Run
+	Strip                 []stroke
+	Next, First           string
+	Statuses              []string
+	AllJobs               bool // the job is a column
+	MayRetry              bool // they are dead
+}
+
+var runStatuses = []string{"pending", "running", "retrying", "succeeded", "failed", "dead", "skipped", "cancelled"}
+
+func (v *visit) runs() view {
+	q := v.query
+	return v.runsPage(q.Get("job"), q.Get("status"), q.Get("from"), q.Get("to"))
+}
+
+// runsPage reads the runs of a job, or the dead ones of all jobs.
+func (v *visit) runsPage(job, status, from, to string) view {
+	if job == "" && status == "" {
+		status = "dead"
+	}
+	body := &runsBody{
+		Job: job, Status: status, From: inputTime(from), To: inputTime(to), Statuses: runStatuses,
+		AllJobs: job == "", MayRetry: status == "dead",
+	}
+	p := view{page: "runs", title: "Runs of " + clip(job), active: "/jobs", body: body, live: []string{"run-list"}}
+	if body.AllJobs {
+		p.title, p.active = "Dead runs", "/runs"
+	}
+	request := client.RunListRequest{Job: job, Status: status, Cursor: v.query.Get("cursor")}
+	var err error
+	if request.Limit, err = v.rows(); err == nil {
+		request.From, request.To, err = readRange(from, to)
+	}
+	var page client.RunPage
+	if err == nil {
+		page, err = v.client.ListRuns(v.req.Context(), request)
+	}
+	if err != nil {
+		p.err, p.live = err, nil
+		return p
+	}
+	body.Runs, body.Next, body.First = page.Runs, v.onward(page.NextCursor), v.first()
+	if !body.AllJobs {
+		body.Strip = stripOf(page.Runs)
+	}
+	return p
+}
+
+func readRange(from, to string) (a, b client.Time, err error) {
+	if a, err = readTime("from", from); err == nil {
+		b, err = readTime("to", to)
+	}
+	return a, b, err
+}
+
+// retriedMax bounds how many runs one click retries.
+const retriedMax = 1000
+
+// retryRuns lets the dead runs of a selection begin another attempt, the newest of them first.
+func (v *visit) retryRuns() (string, view) {
+	f := v.form
+	job, from, to := f.Get("job"), f.Get("from"), f.Get("to")
+	request := client.RetryManyRequest{Job: job, Limit: retriedMax}
+	var err error
+	request.From, request.To, err = readRange(from, to)
+	var reply client.RetryManyReply
+	if err == nil {
+		reply, err = v.client.RetryMany(v.req.Context(), request)
+	}
+	if err != nil {
+		p := v.runsPage(job, "dead", from, to)
+		p.err, p.live = err, nil
+		return "", p
+	}
+	notice := "many"
+	if reply.More {
+		notice = "more"
+	}
+	return v.link("/runs", "job", job, "status", "dead", "from", from, "to", to, "notice", notice, "n", strconv.Itoa(reply.Retried)), view{}
+}
+
+// stroke is a run in the strip of a ledger.
+type stroke struct {
+	X, Y, Height float64
+	Tone, About  string
+}
+
+// The size of a strip in its own units.
+const (
+	strokeStep  = 10.0
+	stripHeight = 30.0
+)
+
+// stripOf draws runs, the newest at the right. Those that went wrong stand taller, so that nobody needs to
+// tell colours apart.
+func stripOf(runs []client.Run) []stroke {
+	list := make([]stroke, len(runs))
+	for i := range runs {
+		r := &runs[len(runs)-1-i]
+		s := stroke{X: strokeStep * float64(i), Height: stripHeight / 2, Tone: tone(r.Status), About: r.Status + ", " + r.ScheduledAt.String()}
+		switch s.Tone {
+		case "bad":
+			s.Height = stripHeight
+		case "warn":
+			s.Height = stripHeight * 3 / 4
+		case "still":
+			s.Height = stripHeight / 5
+		}
+		s.Y = stripHeight - s.Height
+		list[i] = s
+	}
+	return list
+}

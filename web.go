@@ -1,0 +1,38 @@
+package carillon
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/carillon-io/carillon/api"
+	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/dashboard"
+)
+
+// serveWeb answers HTTP.
+func (s *Server) serveWeb(engine api.Reader, service func() *api.Service) {
+	s.web = api.NewHTTP(engine, api.HTTPOptions{
+		Version: s.opts.Version, Logger: s.opts.Logger, Service: service, Cluster: s.aboutCluster(), Hosts: s.opts.httpHosts(),
+		Storage: s.storage, Deliveries: s.deliveries, NATS: s.aboutNATS(), Pages: s.pages(engine),
+	})
+	s.background.Go(func() {
+		if err := s.web.Serve(s.limited()); !errors.Is(err, http.ErrServerClosed) {
+			s.fail(err)
+		}
+	})
+}
+
+// pages makes the dashboard.
+func (s *Server) pages(engine api.Reader) func(client.Local) http.Handler {
+	return func(asker client.Local) http.Handler {
+		return dashboard.New(asker, dashboard.Options{Status: engine.Status, Logger: s.opts.Logger})
+	}
+}
+
+// httpHosts are the names by which HTTP may be asked; none is any.
+func (o Options) httpHosts() []string {
+	if len(o.HTTPHosts) > 0 || !onLoopback(o.HTTPListen) {
+		return o.HTTPHosts
+	}
+	return api.HostsLocal
+}
