@@ -139,7 +139,7 @@ func (s *Server) openDispatch(ctx context.Context) (err error) {
 func (s *Server) engineOptions(log scheduler.Log) scheduler.Options {
 	o := &s.opts
 	return scheduler.Options{
-		Log: log, Store: s.data.store, Sender: s.dispatcher, Announcer: s.announcer, Logger: o.Logger,
+		Log: log, Store: s.data.store, Sender: s.dispatcher, Announcer: s.announcer, Logger: o.Logger, Loading: o.loading(),
 		Settings: scheduler.Settings{
 			Lead: o.Lead, CompletedRetention: o.CompletedRetention, HistoryDays: o.HistoryDays,
 			CatchupRate: o.CatchupRate, Events: o.Events,

@@ -27,6 +27,7 @@ type data struct {
 	store        *snapshot.Store
 	logger       *slog.Logger
 	checkpoints  *datadir.Checkpoints // of the store that is open
+	replaying    func(done, all uint64)
 
 	// keepBehind is how many commits the log keeps that the checkpoint has: for nodes that lag.
 	keepBehind uint64
@@ -35,7 +36,7 @@ type data struct {
 // openData opens the directory and replays into the store what only the log has. A swap for a received
 // store that was interrupted is finished first.
 func openData(o Options, fatal func(error)) (_ *data, err error) {
-	d := &data{dir: o.Dir, keepBehind: o.keepBehind(), segmentBytes: o.segmentBytes, fatal: fatal, logger: o.Logger}
+	d := &data{dir: o.Dir, keepBehind: o.keepBehind(), segmentBytes: o.segmentBytes, fatal: fatal, logger: o.Logger, replaying: o.replaying()}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, d.close())
@@ -109,7 +110,7 @@ func (d *data) applied() job.Position { return d.store.Applied() }
 
 // parts are the log and the store for those who treat them as one.
 func (d *data) parts() datadir.Parts {
-	return datadir.Parts{Log: d.log, Store: d.store, Logger: d.logger, KeepBehind: d.keepBehind, Checkpoints: d.checkpoints}
+	return datadir.Parts{Log: d.log, Store: d.store, Logger: d.logger, KeepBehind: d.keepBehind, Checkpoints: d.checkpoints, Replaying: d.replaying}
 }
 
 // replayUpTo brings the store to the commit lsn of the log, unless it is there or beyond.

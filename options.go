@@ -88,6 +88,10 @@ type Options struct {
 	Logger  *slog.Logger // default slog.Default()
 	Version string       // of the program, for those who ask; default "dev"
 
+	// OnRecovery is told now and then how far a start is, from one goroutine at a time, which it holds up; in a
+	// cluster also later, when the node joins anew. Nil: nobody is.
+	OnRecovery func(Recovery)
+
 	segmentBytes int // of the log; 0 is its default, tests want many small ones
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -62,4 +63,33 @@ func openParts(t *testing.T) Parts {
 		t.Fatal(err)
 	}
 	return Parts{Log: log, Store: store, Logger: slog.New(slog.DiscardHandler), Checkpoints: NewCheckpoints()}
+}
+
+// TestReplayIsTold: whoever waits for a long replay learns how far it is.
+func TestReplayIsTold(t *testing.T) {
+	p := openParts(t)
+	const commits = 3*replayingEvery + 5
+	for range commits {
+		var b job.Batch
+		b.PutMeta("epoch", 1)
+		if _, err := p.Log.Append(1, b.Bytes()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var told []uint64
+	p.Replaying = func(done, all uint64) {
+		if all != commits {
+			t.Errorf("%d of %d commits; want of %d", done, all, commits)
+		}
+		told = append(told, done)
+	}
+	if err := p.Replay(commits); err != nil {
+		t.Fatal(err)
+	}
+	if want := []uint64{replayingEvery, 2 * replayingEvery, 3 * replayingEvery}; !slices.Equal(told, want) {
+		t.Errorf("told %d, want %d", told, want)
+	}
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
 }

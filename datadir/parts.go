@@ -24,7 +24,12 @@ type Parts struct {
 	KeepBehind uint64
 	// Checkpoints counts checkpoints. Nil: nobody wants to know.
 	Checkpoints *Checkpoints
+	// Replaying is told now and then how many commits are replayed, of how many. Nil: nobody is.
+	Replaying func(done, all uint64)
 }
+
+// replayingEvery is how many commits are replayed from one time to the next that somebody is told.
+const replayingEvery = 64
 
 // Replay applies to the store what the log has after the store's position, up to and with the commit
 // lsn; nothing if the store is there or beyond. The store's position tells where it was at the last
@@ -50,6 +55,9 @@ func (p Parts) Replay(lsn uint64) error {
 		}
 		if err != nil {
 			return fmt.Errorf("replay the log: %w", err)
+		}
+		if done := f.Position.LSN - from.LSN; p.Replaying != nil && done%replayingEvery == 0 {
+			p.Replaying(done, lsn-from.LSN)
 		}
 	}
 	if n := p.Store.Applied().LSN - from.LSN; n > 0 {

@@ -39,6 +39,9 @@ type Options struct {
 	Trust func() time.Duration
 	// Feeders is how many goroutines read cold rows. Default 2.
 	Feeders int
+	// Loading is told now and then how many jobs are loaded, from the goroutine that opens the engine. Nil:
+	// nobody is.
+	Loading func(jobs uint64)
 }
 
 func (o Options) withDefaults() Options {

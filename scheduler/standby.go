@@ -28,7 +28,7 @@ func Follow(opts Options) (*Engine, error) {
 		return nil, err
 	}
 	e := newEngine(opts)
-	if err := e.core.Load(opts.Store, e.hasher.hash); err != nil {
+	if err := e.core.Load(counted(opts.Store, opts.Loading), e.hasher.hash); err != nil {
 		return nil, err
 	}
 	e.publish(&Output{}, e.startedAt)

@@ -94,7 +94,9 @@ Three nodes whose embedded NATS servers form the cluster, here on one machine; t
 
 // Run implements the command.
 func (c *serveCmd) Run(con *console) error {
-	logger := newLogger(con.err, c.LogFormat, c.LogLevel)
+	told := &recovery{con: con}
+	logger := newLogger(told, c.LogFormat, c.LogLevel)
+	told.logger = logger
 	if err := checkDataDir(c.Data); err != nil {
 		return err
 	}
@@ -107,7 +109,9 @@ func (c *serveCmd) Run(con *console) error {
 	defer cancel()
 	tuneRuntime(ctx, logger)
 	obeySignals(logger, cancel)
+	opts.OnRecovery = told.tell
 	server, err := carillon.Start(ctx, opts)
+	told.end()
 	if err != nil {
 		return c.startError(ctx, err)
 	}
