@@ -54,6 +54,9 @@ func space(dir string) (free, size uint64) {
 func (s *Server) deliveries() *api.Deliveries {
 	st := s.dispatcher.Stats()
 	d := &api.Deliveries{Connected: st.NATS.Connected, Reconnects: st.NATS.Reconnects, Denied: st.NATS.Denied}
+	if s.tracer != nil {
+		d.SpansLost = s.tracer.Lost()
+	}
 	for kind := job.TargetNATS; kind < job.TargetHandler; kind++ {
 		k := api.DeliveryKind{
 			Kind: kind.String(), Ended: make(map[string]uint64, dispatch.Endings), Took: st.Took[kind], Queued: st.ByKind[kind].Queued,

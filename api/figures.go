@@ -44,6 +44,8 @@ type Deliveries struct {
 	Connected  bool
 	Reconnects uint64
 	Denied     uint64 // messages that the server refused for lack of permission
+
+	SpansLost uint64 // of traces, that were dropped
 }
 
 // DeliveryKind are the figures of one kind of target.

@@ -8,6 +8,7 @@ var (
 	deliveryDesc   = prometheus.NewDesc("carillon_delivery_seconds", "How long attempts took from their launch until they ended.", []string{"kind"}, nil)
 	targetNATSDesc = prometheus.NewDesc("carillon_target_nats_connected", "1 if the connection for targets of NATS is there, else 0.", nil, nil)
 	reconnectsDesc = prometheus.NewDesc("carillon_target_nats_reconnects_total", "Times that the connection for targets of NATS came back.", nil, nil)
+	spansLostDesc  = prometheus.NewDesc("carillon_trace_spans_lost_total", "Spans of traces that were dropped because the collector does not take them, or not as fast.", nil, nil)
 	deniedDesc     = prometheus.NewDesc("carillon_target_nats_denied_total", "Messages to targets that NATS refused for lack of permission.", nil, nil)
 )
 
@@ -16,7 +17,7 @@ type deliveryCollector struct{ deliveries func() *Deliveries }
 
 // Describe implements [prometheus.Collector].
 func (c *deliveryCollector) Describe(ch chan<- *prometheus.Desc) {
-	for _, desc := range []*prometheus.Desc{attemptsDesc, queuedDesc, deliveryDesc, targetNATSDesc, reconnectsDesc, deniedDesc} {
+	for _, desc := range []*prometheus.Desc{attemptsDesc, queuedDesc, deliveryDesc, targetNATSDesc, reconnectsDesc, deniedDesc, spansLostDesc} {
 		ch <- desc
 	}
 }
@@ -34,6 +35,7 @@ func (c *deliveryCollector) Collect(ch chan<- prometheus.Metric) {
 	ch <- prometheus.MustNewConstMetric(targetNATSDesc, prometheus.GaugeValue, truth(d.Connected))
 	ch <- prometheus.MustNewConstMetric(reconnectsDesc, prometheus.CounterValue, float64(d.Reconnects))
 	ch <- prometheus.MustNewConstMetric(deniedDesc, prometheus.CounterValue, float64(d.Denied))
+	ch <- prometheus.MustNewConstMetric(spansLostDesc, prometheus.CounterValue, float64(d.SpansLost))
 }
 
 // truth is how metrics have what is or is not.
