@@ -2,7 +2,6 @@ package scheduler
 
 import (
 	"context"
-	"strings"
 
 	"github.com/carillon-io/carillon/job"
 )
@@ -52,12 +51,18 @@ func (e *Engine) readRows(id job.ID) (rec job.Record, timer job.Timer, ok bool, 
 }
 
 // view gathers all that an owner sees of a job.
-func (e *Engine) view(id job.ID) (JobView, bool, error) {
+func (e *Engine) view(id job.ID) (JobView, bool, error) { return e.viewFor(id, &ListQuery{}) }
+
+// viewFor is view for a list: of a job that the list has no place for it reads no more than says so.
+func (e *Engine) viewFor(id job.ID, q *ListQuery) (JobView, bool, error) {
 	rec, timer, ok, err := e.readRows(id)
 	if err != nil || !ok {
 		return JobView{}, false, err
 	}
 	v := JobView{Record: rec, Status: timer.Flags.JobStatus()}
+	if !mayMatch(&v, q) {
+		return JobView{}, false, nil
+	}
 	v.Version = timer.Version
 	v.Def.Paused = timer.Flags.Is(job.FlagPaused)
 	if v.Status == "active" {
@@ -116,8 +121,8 @@ func (e *Engine) List(_ context.Context, q ListQuery) (JobPage, error) {
 			return false, nil
 		}
 		seen++
-		v, ok, err := e.viewOf(value)
-		if ok && matches(&v, &q) {
+		v, ok, err := e.viewOf(value, &q)
+		if ok && (q.Status == "" || q.Status == v.Status) {
 			page.Jobs = append(page.Jobs, v)
 		}
 		page.Next = name
@@ -129,16 +134,18 @@ func (e *Engine) List(_ context.Context, q ListQuery) (JobPage, error) {
 	return page, err
 }
 
-func (e *Engine) viewOf(nameRow []byte) (JobView, bool, error) {
+func (e *Engine) viewOf(nameRow []byte, q *ListQuery) (JobView, bool, error) {
 	id, err := job.DecodeName(nameRow)
 	if err != nil {
 		return JobView{}, false, err
 	}
-	return e.view(id)
+	return e.viewFor(id, q)
 }
 
-func matches(v *JobView, q *ListQuery) bool {
-	if q.Status != "" && q.Status != v.Status || !strings.HasPrefix(v.Def.Name, q.Prefix) {
+// mayMatch tells whether a job can be in a list, by what its rows say. The status is not the last word: a job that
+// is completed is active until its last run has left.
+func mayMatch(v *JobView, q *ListQuery) bool {
+	if q.Status != "" && q.Status != v.Status && (q.Status != "active" || v.Status != "completed") {
 		return false
 	}
 	for _, want := range q.Labels {

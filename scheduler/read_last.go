@@ -21,7 +21,7 @@ func (e *Engine) addLastRun(v *JobView, timer job.Timer) error {
 	if v.Status == "completed" {
 		v.Status = "active"
 	}
-	if v.NextRunAt, err = e.nextDecided(v.ID, now); err != nil {
+	if v.NextRunAt, v.NextLaunchAt, err = e.nextDecided(v.ID, now); err != nil {
 		return err
 	}
 	return e.addRunUpTo(v, now)
@@ -32,9 +32,9 @@ func isAhead(run *job.Run, now job.Millis) bool {
 	return run.Status == job.StatusPending && run.Due > now
 }
 
-// nextDecided returns when the next of the runs is due that were decided ahead. There are as many as the
-// job has ticks within the lead.
-func (e *Engine) nextDecided(id job.ID, now job.Millis) (next job.Millis, err error) {
+// nextDecided returns the next of the runs that were decided ahead: for when it was scheduled, and when it is
+// launched. There are as many as the job has ticks within the lead.
+func (e *Engine) nextDecided(id job.ID, now job.Millis) (tick, launch job.Millis, err error) {
 	low := job.AppendJobKey(nil, job.KindRun, id)
 	seen := 0
 	err = e.opts.Store.Scan(low, job.PrefixEnd(low), func(key, value []byte) (bool, error) {
@@ -48,12 +48,12 @@ func (e *Engine) nextDecided(id job.ID, now job.Millis) (next job.Millis, err er
 		}
 		ahead := isAhead(&run, now)
 		if ahead {
-			next = run.Due
+			tick, launch = runID.At, run.Due
 		}
 		seen++
 		return ahead && seen < runScanMax, nil
 	})
-	return next, err
+	return tick, launch, err
 }
 
 // addRunUpTo adds the newest run that was scheduled by now.

@@ -286,7 +286,11 @@ func viewText(v JobView) string {
 	if v.LastRun != nil {
 		last = clock(v.LastRun.ID.At) + seq(v.LastRun.ID) + " " + v.LastRun.Status.String()
 	}
-	return fmt.Sprintf("%s version=%d next=%s last=%s reason=%q", v.Status, v.Version, clockOrNone(v.NextRunAt), last, v.StatusReason)
+	next := clockOrNone(v.NextRunAt)
+	if v.NextLaunchAt != v.NextRunAt {
+		next += " leaves=" + clockOrNone(v.NextLaunchAt)
+	}
+	return fmt.Sprintf("%s version=%d next=%s last=%s reason=%q", v.Status, v.Version, next, last, v.StatusReason)
 }
 
 // TestSecondTryWithdrawsNothingTwice: an update is tried, found out of date, and tried again. The run
