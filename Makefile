@@ -18,10 +18,10 @@ EMBEDDED_full := kill9-leader,handover,kill9-leader,kill9-leader-and-member,kill
 OUTSIDE_full  := nats-leader,partition,partition-in
 EMBEDDED_short := kill9-leader,handover,kill9-leader-and-member
 
-.PHONY: help demo test check check-rivals bench rivals build fmt crash failover fuzz sim sim-plants release image alerts clean
+.PHONY: help demo test check check-rivals check-browser browser screenshots bench rivals build fmt crash failover fuzz sim sim-plants release image alerts clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-12s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-13s %s\n", $$1, $$2}' Makefile
 
 demo: build ## run the main job before your eyes: server, live jobs, firings
 	./$(BINARY) demo
@@ -57,6 +57,16 @@ rivals: build ## measure others beside it: NATS schedules, River, asynq (install
 
 check-rivals: ## vet and test the module of the rivals
 	cd bench/rivals && go vet ./... && go test ./...
+
+browser: check-browser ## use the dashboard in a real browser (installs Chromium on Debian)
+	cd browser && ./install.sh && go test ./...
+
+check-browser: ## vet the module of the browser, and run staticcheck on it
+	go build -o bin/staticcheck honnef.co/go/tools/cmd/staticcheck
+	cd browser && go vet ./... && ../bin/staticcheck ./...
+
+screenshots: ## take the pictures in docs/screenshots (installs Chromium on Debian)
+	cd browser && ./install.sh && go run ./shots --out ../docs/screenshots
 
 fuzz: ## fuzz every decoder and parser for a short while each
 	.ci/fuzz

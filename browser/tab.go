@@ -1,0 +1,174 @@
+package browser
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+)
+
+// The bounds of patience.
+const (
+	stepTimeMax = 30 * time.Second      // for one thing to be done or to show
+	lookEvery   = 20 * time.Millisecond // between looks for it
+)
+
+// Where the reader sits, so that pages read the same everywhere.
+const (
+	readerZone   = "Europe/Berlin"
+	readerLocale = "en-GB"
+)
+
+// View is what a page is looked at through.
+type View struct {
+	Width, Height int64 // in CSS pixels
+	Phone         bool
+	Dark          bool
+}
+
+// The views of somebody at a desk and of somebody in a train.
+var (
+	Desk  = View{Width: 1280, Height: 800}
+	Phone = View{Width: 360, Height: 740, Phone: true}
+)
+
+// Tab is one tab with a profile of its own. It is for one goroutine.
+type Tab struct {
+	ctx   context.Context
+	close context.CancelFunc
+	watch *watch
+}
+
+// Tab opens an empty tab that may ask the given origins for things and no others, and looks through
+// [Desk]. The caller closes it.
+func (c *Chromium) Tab(origins ...string) (*Tab, error) {
+	t := &Tab{watch: &watch{origins: origins}}
+	t.ctx, t.close = chromedp.NewContext(c.ctx, chromedp.WithNewBrowserContext(),
+		chromedp.WithListener(func(event any) { t.watch.note(t.ctx, event) }))
+	// The first call makes the tab, which ends with the context of that call: it must not be a bounded one.
+	err := chromedp.Do(t.ctx,
+		command(network.Enable, network.EnableParams{}),
+		command(emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: readerZone}),
+		command(emulation.SetLocaleOverride, emulation.SetLocaleOverrideParams{Locale: readerLocale}))
+	if err == nil {
+		err = t.Look(Desk)
+	}
+	if err != nil {
+		t.close()
+		return nil, fmt.Errorf("open a tab: %w", err)
+	}
+	return t, nil
+}
+
+// Close closes the tab and its profile.
+func (t *Tab) Close() { t.close() }
+
+// command makes an action of a command of the protocol whose result does not matter.
+func command[P, R any](c cdp.Command[P, R], params P) chromedp.Action[chromedp.Void] {
+	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, c, params)
+		return err
+	})
+}
+
+// do acts in the tab, within stepTimeMax.
+func (t *Tab) do(actions ...chromedp.Action[chromedp.Void]) error {
+	ctx, cancel := context.WithTimeout(t.ctx, stepTimeMax)
+	defer cancel()
+	return chromedp.Do(ctx, actions...)
+}
+
+// Look changes what the page is looked at through, now and for pages to come.
+func (t *Tab) Look(v View) error {
+	theme := "light"
+	if v.Dark {
+		theme = "dark"
+	}
+	return t.do(
+		command(emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
+			Width: v.Width, Height: v.Height, DeviceScaleFactor: 1, Mobile: v.Phone,
+		}),
+		command(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
+			{Name: "prefers-color-scheme", Value: theme},
+			{Name: "prefers-reduced-motion", Value: "reduce"},
+		}}))
+}
+
+// WithoutScripts switches JavaScript off in the pages to come.
+func (t *Tab) WithoutScripts() error {
+	return t.do(command(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}))
+}
+
+// Open goes to a page and returns when it has loaded.
+func (t *Tab) Open(url string) error {
+	if err := t.do(chromedp.Navigate(url)); err != nil {
+		return fmt.Errorf("open %s: %w", url, err)
+	}
+	return nil
+}
+
+// Eval evaluates a JavaScript expression in the page, also where the page's own scripts are off.
+func Eval[T any](t *Tab, expression string) (T, error) {
+	ctx, cancel := context.WithTimeout(t.ctx, stepTimeMax)
+	defer cancel()
+	value, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	if err != nil {
+		return value, fmt.Errorf("evaluate %s: %w", expression, err)
+	}
+	return value, nil
+}
+
+// ErrUnseen says that what was waited for did not show in time.
+var ErrUnseen = errors.New("did not show")
+
+// Await waits until an expression is truthy. A page that is just being left does not count.
+func (t *Tab) Await(expression string) error {
+	return t.until(expression, func() (bool, error) { return Eval[bool](t, "!!("+expression+")") })
+}
+
+// until looks again and again until something is seen; what names it.
+func (t *Tab) until(what string, look func() (bool, error)) error {
+	var last error
+	for end := time.Now().Add(stepTimeMax); time.Now().Before(end); {
+		seen, err := look()
+		if err == nil && seen {
+			return nil
+		}
+		last = err
+		select {
+		case <-t.ctx.Done():
+			return t.ctx.Err()
+		case <-time.After(lookEvery):
+		}
+	}
+	return errors.Join(fmt.Errorf("%s %w within %s", what, ErrUnseen, stepTimeMax), last)
+}
+
+// pictureHeightMax cuts off the end of long pages, in CSS pixels.
+const pictureHeightMax = 1400
+
+// Picture returns the page as a PNG, from its top to its end or to where a picture gets too long.
+func (t *Tab) Picture() ([]byte, error) {
+	size, err := Eval[page.Viewport](t, "({width: innerWidth, height: document.documentElement.getBoundingClientRect().height})")
+	if err != nil {
+		return nil, err
+	}
+	size.Height, size.Scale = min(max(size.Height, 1), pictureHeightMax), 1
+	ctx, cancel := context.WithTimeout(t.ctx, stepTimeMax)
+	defer cancel()
+	whole := true
+	result, err := chromedp.Call(ctx, page.CaptureScreenshot, page.CaptureScreenshotParams{Clip: &size, CaptureBeyondViewport: &whole})
+	return result.Data, err
+}
+
+// Faults returns what the tab has written down that must not be, oldest first.
+func (t *Tab) Faults() []string { return t.watch.list() }
+
+// Pardon leaves out of [Tab.Faults] those that have a text in them: they are meant to happen.
+func (t *Tab) Pardon(text string) { t.watch.pardon(text) }
