@@ -34,20 +34,29 @@ func (e *Engine) lookUp(tenant, name string) (job.ID, bool, error) {
 
 // readRows reads the cold and the hot row of a job; ok is false if it was deleted meanwhile.
 func (e *Engine) readRows(id job.ID) (rec job.Record, timer job.Timer, ok bool, err error) {
-	key := job.AppendJobKey(nil, job.KindTimer, id)
-	value, ok, err := e.opts.Store.Get(key)
-	if err != nil || !ok {
+	if timer, ok, err = e.readTimer(id); err != nil || !ok {
 		return rec, timer, false, err
 	}
-	if timer, err = job.DecodeTimer(value); err != nil {
-		return rec, timer, false, err
-	}
-	value, ok, err = e.opts.Store.Get(job.AppendJobKey(key[:0], job.KindJob, id))
+	rec, ok, err = e.readRecord(id)
+	return rec, timer, ok, err
+}
+
+func (e *Engine) readTimer(id job.ID) (timer job.Timer, ok bool, err error) {
+	value, ok, err := e.opts.Store.Get(job.AppendJobKey(nil, job.KindTimer, id))
 	if err != nil || !ok {
-		return rec, timer, false, err
+		return timer, false, err
+	}
+	timer, err = job.DecodeTimer(value)
+	return timer, err == nil, err
+}
+
+func (e *Engine) readRecord(id job.ID) (rec job.Record, ok bool, err error) {
+	value, ok, err := e.opts.Store.Get(job.AppendJobKey(nil, job.KindJob, id))
+	if err != nil || !ok {
+		return rec, false, err
 	}
 	rec, err = job.DecodeRecord(id, value)
-	return rec, timer, err == nil, err
+	return rec, err == nil, err
 }
 
 // view gathers all that an owner sees of a job.
@@ -55,14 +64,15 @@ func (e *Engine) view(id job.ID) (JobView, bool, error) { return e.viewFor(id, &
 
 // viewFor is view for a list: of a job that the list has no place for it reads no more than says so.
 func (e *Engine) viewFor(id job.ID, q *ListQuery) (JobView, bool, error) {
-	rec, timer, ok, err := e.readRows(id)
-	if err != nil || !ok {
+	timer, ok, err := e.readTimer(id)
+	if err != nil || !ok || !mayBe(timer.Flags.JobStatus(), q.Status) {
+		return JobView{}, false, err
+	}
+	rec, ok, err := e.readRecord(id)
+	if err != nil || !ok || !hasPairs(rec.Def.Labels, q.Labels) {
 		return JobView{}, false, err
 	}
 	v := JobView{Record: rec, Status: timer.Flags.JobStatus()}
-	if !mayMatch(&v, q) {
-		return JobView{}, false, nil
-	}
 	v.Version = timer.Version
 	v.Def.Paused = timer.Flags.Is(job.FlagPaused)
 	if v.Status == "active" {
@@ -100,8 +110,8 @@ func (e *Engine) addNote(v *JobView) error {
 	return err
 }
 
-// listScanMax is how many names one page of a list looks at.
-const listScanMax = 10_000
+// listScanMax is how many names one page of a list looks at: some tens of milliseconds, if they are in no cache.
+const listScanMax = 2_500
 
 // List returns a page of a tenant's jobs, in the order of their names.
 func (e *Engine) List(_ context.Context, q ListQuery) (JobPage, error) {
@@ -142,14 +152,15 @@ func (e *Engine) viewOf(nameRow []byte, q *ListQuery) (JobView, bool, error) {
 	return e.viewFor(id, q)
 }
 
-// mayMatch tells whether a job can be in a list, by what its rows say. The status is not the last word: a job that
-// is completed is active until its last run has left.
-func mayMatch(v *JobView, q *ListQuery) bool {
-	if q.Status != "" && q.Status != v.Status && (q.Status != "active" || v.Status != "completed") {
-		return false
-	}
-	for _, want := range q.Labels {
-		if !hasPair(v.Def.Labels, want) {
+// mayBe tells whether a job whose row says one status may turn out to have the one that is wanted; "" is any. One
+// that is completed is active until its last run has left.
+func mayBe(status, want string) bool {
+	return want == "" || status == want || status == "completed" && want == "active"
+}
+
+func hasPairs(pairs, want []job.Pair) bool {
+	for _, p := range want {
+		if !hasPair(pairs, p) {
 			return false
 		}
 	}
