@@ -1,5 +1,5 @@
 # syntax=docker/dockerfile:1
-# The server and nothing else: one static binary and the roots that it trusts, below 40 MB.
+# The server and nothing else: one static binary and the roots that it trusts, some 40 MB.
 #
 #   make image                  or: docker build --build-arg VERSION=v1.2.0 -t carillon:v1.2.0 .
 #   docker run -p 127.0.0.1:4222:4222 -p 127.0.0.1:7272:7272 -v carillon:/data carillon:v1.2.0
