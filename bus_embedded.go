@@ -48,7 +48,7 @@ func (b *bus) embed() error {
 	if !b.embedded.ReadyForConnections(10 * time.Second) {
 		return errNATSNotReady
 	}
-	b.url = "nats://" + b.embedded.Addr().String()
+	b.url = "nats://" + reachable(b.embedded.Addr())
 	return nil
 }
 

@@ -166,7 +166,7 @@ func (s *Server) openAPI(ctx context.Context) (err error) {
 	s.serveWeb(s.engine, func() *api.Service { return s.service })
 	st := s.engine.Status()
 	s.ready = Ready{
-		NATS: s.bus.url, HTTP: "http://" + s.listener.Addr().String(),
+		NATS: s.bus.url, HTTP: "http://" + reachable(s.listener.Addr()),
 		Role: st.Role, Epoch: st.Epoch, Jobs: st.Jobs,
 	}
 	if err := errors.Join(s.backups.listen(), s.backups.conn.FlushTimeout(dialTimeMax)); err != nil {

@@ -91,7 +91,7 @@ func (s *Server) runNode(ctx context.Context) error {
 	select {
 	case role := <-ready:
 		st := s.member.Status()
-		s.ready = Ready{NATS: s.bus.url, HTTP: "http://" + s.listener.Addr().String(), Role: role, Epoch: st.Epoch, Jobs: st.Jobs}
+		s.ready = Ready{NATS: s.bus.url, HTTP: "http://" + reachable(s.listener.Addr()), Role: role, Epoch: st.Epoch, Jobs: st.Jobs}
 		return s.bus.flush(ctx)
 	case <-s.nodeDone:
 		select {

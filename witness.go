@@ -52,6 +52,6 @@ func (s *Server) openHealth(ctx context.Context) error {
 			s.fail(err)
 		}
 	})
-	s.ready = Ready{NATS: s.bus.url, HTTP: "http://" + s.listener.Addr().String(), Role: "witness"}
+	s.ready = Ready{NATS: s.bus.url, HTTP: "http://" + reachable(s.listener.Addr()), Role: "witness"}
 	return nil
 }
