@@ -1,7 +1,6 @@
 package carillon
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -91,7 +90,9 @@ func (f *busFacts) take(answers []serverAnswer, connected serverFacts) {
 		}
 	}
 	f.Members = max(f.Members, members)
-	f.Servers = slices.SortedFunc(maps.Values(known), func(a, b serverFacts) int { return cmp.Compare(a.Name, b.Name) })
+	for _, name := range slices.Sorted(maps.Keys(known)) {
+		f.Servers = append(f.Servers, known[name])
+	}
 }
 
 // askServers asks all servers and returns what comes in time: nothing, if we may not ask.

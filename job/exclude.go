@@ -2,7 +2,7 @@ package job
 
 import (
 	"math/bits"
-	"slices"
+	"sort"
 	"time"
 )
 
@@ -24,7 +24,7 @@ func (x *exclusions) seal() {
 }
 
 func joinSpans(spans []span) []span {
-	slices.SortFunc(spans, func(a, b span) int { return int(min(max(a.from-b.from, -1), 1)) })
+	sort.Slice(spans, func(i, j int) bool { return spans[i].from < spans[j].from })
 	joined := spans[:0]
 	for _, s := range spans {
 		if n := len(joined); n > 0 && s.from <= joined[n-1].end {

@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
+	"sort"
 	"sync"
 	"time"
 
@@ -95,7 +95,7 @@ func (p *peers) all(now time.Duration) []peer {
 		}
 		list = append(list, b)
 	}
-	slices.SortFunc(list, func(a, b peer) int { return strings.Compare(a.Node, b.Node) })
+	sort.Slice(list, func(i, j int) bool { return list[i].Node < list[j].Node })
 	return list
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sort"
 
 	"github.com/carillon-io/carillon/job"
 )
@@ -61,11 +62,14 @@ func (c *Core) relaunchAll() (launches []Launch, going []job.RunID) {
 			going = append(going, id)
 		}
 	}
-	slices.SortFunc(launches, byDue)
-	slices.SortFunc(going, func(a, b job.RunID) int {
-		return cmp.Or(cmp.Compare(a.Job, b.Job), cmp.Compare(b.At, a.At), cmp.Compare(b.Seq, a.Seq))
-	})
+	sort.Slice(launches, func(i, j int) bool { return byDue(launches[i], launches[j]) < 0 })
+	sort.Slice(going, func(i, j int) bool { return byRow(going[i], going[j]) < 0 })
 	return launches, going
+}
+
+// byRow orders runs as their rows are: by job, the newest first.
+func byRow(a, b job.RunID) int {
+	return cmp.Or(cmp.Compare(a.Job, b.Job), cmp.Compare(b.At, a.At), cmp.Compare(b.Seq, a.Seq))
 }
 
 // byDue orders launches by due time. Those of one job that are due at the same time are in the order in

@@ -1,8 +1,7 @@
 package scheduler
 
 import (
-	"cmp"
-	"slices"
+	"sort"
 
 	"github.com/carillon-io/carillon/job"
 )
@@ -56,7 +55,7 @@ func (w *watches) recallAges(runs map[job.RunID]*job.Run) {
 		w.list[n].since = runs[w.list[n].run].LaunchedAt
 		all = append(all, n)
 	}
-	slices.SortFunc(all, func(a, b uint32) int { return cmp.Compare(w.list[a].since, w.list[b].since) })
+	sort.Slice(all, func(i, j int) bool { return w.list[all[i]].since < w.list[all[j]].since })
 	w.oldest, w.newest = 0, 0
 	for _, n := range all {
 		w.link(n, w.list[n].since)
