@@ -112,3 +112,27 @@ func TestReplayUpTo(t *testing.T) {
 	}
 	mustClose(t, d)
 }
+
+// TestReplayIsTold: a start that replays a log says how far it is.
+func TestReplayIsTold(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	d := openTestData(t, dir)
+	const commits = 200
+	for id := range job.ID(commits) {
+		var b job.Batch
+		b.PutTimer(id, job.Timer{Version: 1})
+		if _, err := d.log.Append(1, b.Bytes()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mustClose(t, d)
+	var told []Recovery
+	d, err := openData(Options{Dir: dir, Logger: slog.New(slog.DiscardHandler), OnRecovery: func(r Recovery) { told = append(told, r) }}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustClose(t, d)
+	if len(told) != 3 || told[0] != (Recovery{ReplayingLog, 64, commits}) || told[2].Done != 192 {
+		t.Errorf("told %v", told)
+	}
+}

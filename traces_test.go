@@ -3,6 +3,7 @@ package carillon_test
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -234,5 +235,40 @@ func TestTracesDoNotDelay(t *testing.T) {
 	begun := time.Now()
 	if err := s.Close(closing); err != nil && !errors.Is(err, context.DeadlineExceeded) || time.Since(begun) > 15*time.Second {
 		t.Errorf("closed in %s: %v", time.Since(begun), err)
+	}
+}
+
+// TestSpansLostAreCounted: what a collector refuses shows in the metrics, which are zero until then.
+func TestSpansLostAreCounted(t *testing.T) {
+	refusing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadRequest) }))
+	defer refusing.Close()
+	s := startTraced(t, filepath.Join(t.TempDir(), "data"), refusing.URL)
+	lost := func() string {
+		response, err := http.Get(s.Ready().HTTP + "/metrics")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		text, err := io.ReadAll(response.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, after, _ := strings.Cut(string(text), "\ncarillon_trace_spans_lost_total ")
+		figure, _, _ := strings.Cut(after, "\n")
+		return figure
+	}
+	if n := lost(); n != "0" {
+		t.Fatalf("%q spans are lost before there was one", n)
+	}
+	_, api := connect(t, s)
+	if _, err := api.Status(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	poll := time.NewTicker(20 * time.Millisecond)
+	defer poll.Stop()
+	for end := time.Now().Add(30 * time.Second); lost() == "0"; <-poll.C {
+		if time.Now().After(end) {
+			t.Fatal("the collector refuses, and no span is lost")
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"testing"
 	"time"
@@ -53,5 +54,22 @@ func TestSlowReader(t *testing.T) {
 		if len(d.streams) != 0 {
 			t.Errorf("%d streams are open", len(d.streams))
 		}
+	}
+}
+
+// TestUnchangedIsNotSent: a look at a page that has not changed sends nothing.
+func TestUnchangedIsNotSent(t *testing.T) {
+	d := New(idle{}, Options{})
+	defer func() { _ = d.Close() }()
+	s := &stream{
+		dashboard: d, req: httptest.NewRequestWithContext(t.Context(), "GET", "/live?page=%2Fjobs", nil),
+		page: &url.URL{Path: "/jobs"}, make: pages["/jobs"], sent: make(map[string]string),
+	}
+	first, err := s.changes()
+	if err != nil || len(first) == 0 {
+		t.Fatalf("the first look: %d fragments, %v", len(first), err)
+	}
+	if second, err := s.changes(); err != nil || len(second) != 0 {
+		t.Errorf("the second look: %d fragments, %v", len(second), err)
 	}
 }

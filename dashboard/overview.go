@@ -10,11 +10,10 @@ import (
 
 // overview is what the first page shows beside the status, which each page has.
 type overview struct {
-	Rate    float64 // runs that fire a second
-	Levels  []level
-	Hour    *chart
-	Skips   []skip
-	Charted bool // the engine can be read
+	Rate   float64 // runs that fire a second
+	Levels []level
+	Hour   *chart
+	Skips  []skip
 }
 
 // skip counts the runs that were skipped for a reason.
@@ -42,7 +41,7 @@ func (v *visit) overview() view {
 // fill draws the charts.
 func (o *overview) fill(v *visit, status scheduler.Status) {
 	r := v.dashboard.recorder
-	o.Charted, o.Rate = true, r.rate(v.now, status.Fired)
+	o.Rate = r.rate(v.now, status.Fired)
 	hour := drawHour(r.samples(), v.now)
 	o.Levels, o.Hour = levels(&status.Lateness), &hour
 }

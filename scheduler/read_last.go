@@ -56,9 +56,14 @@ func (e *Engine) nextDecided(id job.ID, now job.Millis) (tick, launch job.Millis
 	return tick, launch, err
 }
 
-// addRunUpTo adds the newest run that was scheduled by now.
+// addRunUpTo adds the newest run that was scheduled by now, and before the next one: jitter may put that off
+// beyond now.
 func (e *Engine) addRunUpTo(v *JobView, now job.Millis) error {
-	l := runLister{engine: e, query: RunQuery{To: now + 1, Limit: 1}, rec: &v.Record}
+	to := now + 1
+	if v.NextRunAt > 0 {
+		to = min(to, v.NextRunAt)
+	}
+	l := runLister{engine: e, query: RunQuery{To: to, Limit: 1}, rec: &v.Record}
 	if err := l.list(); err != nil || len(l.page.Runs) == 0 {
 		return err
 	}

@@ -54,6 +54,16 @@ func runAct(s *sim, d *datadriven.TestData, name string) string {
 		return runsText(page.Runs)
 	case "debts":
 		return s.debts()
+	case "list":
+		page, err := s.engine.List(ctx, ListQuery{Tenant: "default", Status: name, Limit: PageMax})
+		if err != nil {
+			return errText(err)
+		}
+		names := []string{name + ":"}
+		for _, v := range page.Jobs {
+			names = append(names, v.Def.Name)
+		}
+		return strings.Join(names, " ")
 	}
 	return runStandby(s, d, name)
 }

@@ -29,6 +29,7 @@ import (
 //	extend NAME by=DURATION            it asks for more time
 //	cancel|retry NAME                  the newest run of a job
 //	dead                               all dead runs
+//	list STATUS                        the jobs with a status
 //	debts                              what is missed and still to be fired
 //	answer NAME [TEXT]                 the oldest hanging attempt ends, with an error if there is TEXT
 //	advance DURATION                   time passes
