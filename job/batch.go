@@ -53,6 +53,27 @@ func (b *Batch) Len() int { return b.count }
 // Size returns the encoded size in bytes.
 func (b *Batch) Size() int { return len(b.buf) }
 
+// Mark is a place between two changes of a batch. The zero value is its beginning.
+type Mark struct{ size, count int }
+
+// IsStart reports whether no change lies before the mark.
+func (m Mark) IsStart() bool { return m.count == 0 }
+
+// Mark returns the place after the last change. It is good until Reset.
+func (b *Batch) Mark() Mark { return Mark{size: len(b.buf), count: b.count} }
+
+// MoveAfter moves the changes after a mark of b to the end of another batch, in their order. It copies them.
+func (b *Batch) MoveAfter(m Mark, to *Batch) {
+	from := m.size
+	if m.IsStart() {
+		from = min(1, len(b.buf)) // the version stays
+	}
+	to.start()
+	to.buf = append(to.buf, b.buf[from:]...)
+	to.count += b.count - m.count
+	b.buf, b.count = b.buf[:from], m.count
+}
+
 // Bytes returns the encoded batch, valid until the next change or Reset. It is never empty.
 func (b *Batch) Bytes() []byte {
 	b.start()

@@ -50,7 +50,6 @@ func (c *Core) takeDue(to wheel.Tick, most int) {
 		r.timer = 0
 		c.enlist(s, r)
 	})
-	c.expireAll()
 }
 
 // enlist puts a job that is off the wheel at the end of its tenant's line.

@@ -55,7 +55,7 @@ type Replan struct {
 	Next uint32 // result: where the next piece begins; 0: all have followed
 }
 
-func (p *Replan) bytes() int { return replanRows * 64 }
+func (p *Replan) bytes() int { return timerBytes }
 
 func calendarRef(tenant, name string) string { return tenant + "/" + name }
 
@@ -110,7 +110,12 @@ func errUnknownCalendar(name string) error {
 func (c *Core) replan(p *Replan) {
 	end := min(slot(p.From)+replanRows, c.rows.next)
 	for s := max(1, slot(p.From)); s < end; s++ {
+		if !c.more() {
+			end = s
+			break
+		}
 		if r := c.rows.row(s); r.id != 0 && r.isActive() {
+			c.unit(timerBytes)
 			c.replanJob(s, r)
 		}
 	}
@@ -118,6 +123,7 @@ func (c *Core) replan(p *Replan) {
 		p.Next = uint32(end)
 		return
 	}
+	c.unit(metaBytes)
 	c.out.Batch.PutMeta(metaReplan, 0)
 }
 

@@ -4,36 +4,56 @@ import "github.com/carillon-io/carillon/job"
 
 // remove forgets a job. Runs that still wait on the pad end with it; attempts that are with their
 // targets end by themselves and are recorded.
-func (c *Core) remove(p *Delete) {
+//
+// The runs end first, each in a unit of its own; of many, the rest ends in the next steps, and the job is
+// there until all have ended. A crash in between leaves the job with fewer runs, and an unanswered caller.
+func (c *Core) remove(p *Delete) (settled bool) {
 	s, r := c.find(p.Hash)
 	if p.Err = checkPresent(r, p.Name, p.IfVersion); p.Err != nil {
-		c.relaunch(p.Withdrawn)
-		return
+		c.putBack(p)
+		return true
 	}
 	c.doomed.tenant, c.doomed.name = p.Tenant, p.Name
-	for _, l := range p.Withdrawn {
-		c.abandon(l, job.ReasonDeleted)
-	}
-	c.endReporting(p)
+	settled = c.endDeleted(p) && c.endReporting(p)
 	c.doomed.tenant, c.doomed.name = "", ""
+	if !settled {
+		return false
+	}
+	c.unit(p.bytes())
 	c.forget(s, r, p)
 	c.audit(p.Actor, job.ActionDelete, job.AuditEntry{Tenant: p.Tenant, Name: p.Name, Job: r.id, Before: p.Before})
 	c.rows.release(s)
+	return true
 }
 
-// endReporting ends the runs of a job that wait for a report, and counts what becomes of its runs.
-func (c *Core) endReporting(p *Delete) {
-	p.Result = DeleteResult{Cancelled: len(p.Withdrawn)}
-	for _, id := range p.Live {
+// endDeleted ends the runs of a deleted job that wait on the pad. It returns false if some are left.
+func (c *Core) endDeleted(p *Delete) bool {
+	before := len(p.Withdrawn)
+	done := c.endWithdrawn(&p.Withdrawn, func(Launch) job.Reason { return job.ReasonDeleted })
+	p.Result.Cancelled += before - len(p.Withdrawn)
+	return done
+}
+
+// endReporting ends the runs of a job that wait for a report, and counts what becomes of its runs. It returns
+// false if some are left.
+func (c *Core) endReporting(p *Delete) bool {
+	for i, id := range p.Live {
+		if !c.more() {
+			p.Live = p.Live[i:]
+			return false
+		}
 		live, ok := c.live[id]
 		switch {
 		case ok && live.watch != 0:
+			c.unit(c.endingBytes(id))
 			c.cancelLive(id, job.ReasonDeleted)
 			p.Result.Cancelled++
 		case ok:
 			p.Result.Running++
 		}
 	}
+	p.Live = nil
+	return true
 }
 
 // forget drops everything that is kept of a job but its history.
@@ -72,22 +92,24 @@ func errUnknownJob(name string) error {
 
 // pause stops the ticks of a job, or lets them go on. The cursor stays where it is; what passed
 // meanwhile is decided at the resume, by the job's policy for missed runs.
-func (c *Core) pause(p *Pause) {
+//
+// The launches that a pause withdraws end first, each in a unit of its own; of many, the rest ends in the next
+// steps, and the job is paused when all have ended.
+func (c *Core) pause(p *Pause) (settled bool) {
 	s, r := c.find(p.Hash)
-	if p.Err = checkPresent(r, p.Name, p.IfVersion); p.Err != nil {
-		c.relaunch(p.Withdrawn)
-		return
+	p.Err = checkPresent(r, p.Name, p.IfVersion)
+	if p.Err != nil || r.flags.Is(job.FlagPaused) == !p.Resume || p.IfFailing && !c.isFailing(r) {
+		c.putBack(p)
+		return true
 	}
-	if r.flags.Is(job.FlagPaused) == !p.Resume || p.IfFailing && !c.isFailing(r) {
-		c.relaunch(p.Withdrawn)
-		return
+	if !p.Resume && !c.endWithdrawn(&p.Withdrawn, pausedReason) {
+		return false
 	}
+	c.unit(p.bytes() + c.debtBytes(r.id))
 	action := job.ActionPause
 	r.flags ^= job.FlagPaused
 	if p.Resume {
 		action = job.ActionResume
-		c.relaunch(p.Withdrawn)
-		p.Withdrawn = nil
 		r.flags &^= job.FlagFailed
 		r.resume(c.now)
 		c.endStreak(r.id)
@@ -98,20 +120,39 @@ func (c *Core) pause(p *Pause) {
 	c.arm(s, r)
 	c.writeTimer(r)
 	c.out.Batch.PutNote(r.id, job.Note{At: c.now, Reason: p.Reason, By: p.Actor.By})
-	for _, l := range p.Withdrawn {
-		c.withdraw(l)
-	}
 	c.audit(p.Actor, action, job.AuditEntry{Tenant: p.Tenant, Name: p.Name, Job: r.id, Detail: p.Reason})
+	c.putBack(p)
+	return true
 }
 
-// withdraw settles a launch that a pause took off the pad: a tick of the schedule that did not begin
+// pausedReason says why a launch ends that a pause took off the pad: a tick of the schedule that did not begin
 // ends as skipped; a manual run and a further attempt of a run that began go on.
-func (c *Core) withdraw(l Launch) {
+func pausedReason(l Launch) job.Reason {
 	if l.Run.IsManual() || l.Attempt > 1 {
-		c.out.Launches = append(c.out.Launches, l)
-		return
+		return 0
 	}
-	c.abandon(l, job.ReasonPaused)
+	return job.ReasonPaused
+}
+
+// endWithdrawn ends those of the launches for which the reason is not 0, and takes them off the list. It
+// returns false if the step has no room for all of them.
+func (c *Core) endWithdrawn(list *[]Launch, why func(Launch) job.Reason) (all bool) {
+	kept := (*list)[:0]
+	for i, l := range *list {
+		if !c.more() {
+			*list = append(kept, (*list)[i:]...)
+			return false
+		}
+		reason := why(l)
+		if reason == 0 {
+			kept = append(kept, l)
+			continue
+		}
+		c.unit(c.endingBytes(l.Run))
+		c.abandon(l, reason)
+	}
+	*list = kept
+	return true
 }
 
 // abandon ends the run of a launch that was taken off the pad.
@@ -120,5 +161,9 @@ func (c *Core) abandon(l Launch, reason job.Reason) {
 	c.skipLive(l.Run, l.Attempt, reason)
 }
 
-// relaunch puts launches back that were taken off the pad for a proposal without effect.
-func (c *Core) relaunch(l []Launch) { c.out.Launches = append(c.out.Launches, l...) }
+// putBack puts the launches back that a proposal has withdrawn and not ended.
+func (c *Core) putBack(p withdrawer) {
+	list := p.withdrawn()
+	c.out.Launches = append(c.out.Launches, *list...)
+	*list = nil
+}

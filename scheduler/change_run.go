@@ -1,19 +1,21 @@
 package scheduler
 
-import "github.com/carillon-io/carillon/job"
+import (
+	"slices"
+
+	"github.com/carillon-io/carillon/job"
+)
 
 // cancelRun ends a run that is not over.
 func (c *Core) cancelRun(p *CancelRun) {
 	if _, live := c.live[p.Run]; !live {
 		p.Err = errNotLive
-		c.relaunch(p.Withdrawn)
+		c.putBack(p)
 		return
 	}
-	for _, l := range p.Withdrawn {
-		if l.Run != p.Run {
-			c.out.Launches = append(c.out.Launches, l)
-		}
-	}
+	c.unit(p.bytes() + c.endingBytes(p.Run))
+	p.Withdrawn = slices.DeleteFunc(p.Withdrawn, func(l Launch) bool { return l.Run == p.Run })
+	c.putBack(p)
 	c.ahead.add(p.Run, c.now)
 	c.cancelLive(p.Run, job.ReasonRequested)
 	c.audit(p.Actor, job.ActionCancelRun, job.AuditEntry{Tenant: p.Tenant, Name: p.Name, Job: p.Run.Job, Detail: p.Run.String()})

@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/carillon-io/carillon/fair"
@@ -22,8 +23,12 @@ type Core struct {
 	now      job.Millis // of the step going on
 	lsn      uint64     // of the commit going on
 	room     int        // runs that this step may still let go live
+	upto     int        // size of the step at which the part of it going on ends
+	unitAt   job.Mark   // where the unit going on begins
+	keptID   job.ID     // nextID as the log has it
 
 	decisionsMax int // of a step; a field so that tests can do with few
+	commitMax    int // bytes of a commit; a field so that tests can do with few
 
 	hash     nameHashFunc
 	rows     table
@@ -62,7 +67,7 @@ type Core struct {
 	auditSeq  uint32                        // of the commit going on
 
 	due     []slot   // scratch
-	expired []uint32 // scratch: watches
+	expired []uint32 // watches whose deadlines have passed; the step that has room ends their attempts
 	out     Output
 	counts  Counts
 	reaping int // completed jobs that are armed
@@ -120,7 +125,7 @@ const (
 // NewCore returns a core without jobs at an instant.
 func NewCore(settings Settings, now job.Millis) *Core {
 	return &Core{
-		settings: settings, decisionsMax: decisionsMax, now: now,
+		settings: settings, decisionsMax: decisionsMax, commitMax: CommitBytesMax, now: now,
 		rows:     newTable(),
 		profiles: newProfiles(),
 		wheel:    wheel.New(wheel.Tick(now)),
@@ -142,17 +147,14 @@ func NewCore(settings Settings, now job.Millis) *Core {
 // output is the core's and good until the next step.
 func (c *Core) Step(in Input) *Output {
 	c.begin(in)
-	firstID := c.nextID
 	c.concludeAll(in)
-	for _, p := range in.Proposals {
-		c.settle(p)
-	}
+	c.settleAll(in.Proposals)
 	c.decideDue()
 	c.keepPace()
 	c.prune()
-	if c.nextID != firstID {
-		c.out.Batch.PutMeta(metaNextID, uint64(c.nextID))
-	}
+	c.endUnit()
+	c.keepNextID()
+	c.withhold(in.Proposals[c.out.ProposalsTaken:])
 	c.out.WakeAt = c.wakeAt()
 	return &c.out
 }
@@ -160,6 +162,7 @@ func (c *Core) Step(in Input) *Output {
 func (c *Core) begin(in Input) {
 	c.now, c.lsn, c.room = in.Now, in.LSN, in.Room
 	c.noticeSeq, c.auditSeq = 0, 0
+	c.unitAt, c.keptID = job.Mark{}, c.nextID
 	c.out.reset()
 	c.onces.forget(in.LSN)
 	c.redone.forget(in.LSN)
@@ -167,30 +170,63 @@ func (c *Core) begin(in Input) {
 }
 
 // concludeAll takes in the outcomes, before the proposals: so a worker's report finds the run delivered.
-// They may fill what the proposals and a decision leave of the commit.
+// They may fill what the proposals and the decisions leave of the commit.
 func (c *Core) concludeAll(in Input) {
-	most := CommitBytesMax - decisionBytesMax - outcomeBytesMax
-	for _, p := range in.Proposals {
-		most -= p.bytes()
-	}
+	c.shareOfOutcomes(in.Proposals)
 	for _, o := range in.Outcomes {
-		if c.out.Batch.Size() > most {
+		if !c.more() {
 			return
 		}
+		c.unit(c.endingBytes(o.Run) + 3*len(o.Error) + len(o.Result))
 		c.conclude(o)
 		c.out.OutcomesTaken++
 	}
 }
 
-// settle is a flat switch over the kinds of proposal.
-func (c *Core) settle(p Proposal) {
+// settleAll settles proposals, as many as fit the step, and the first in any case.
+func (c *Core) settleAll(list []Proposal) {
+	c.shareOfProposals()
+	for i, p := range list {
+		if i > 0 && !c.more() {
+			return
+		}
+		c.unit(p.bytes())
+		if !c.settle(p) {
+			return
+		}
+		c.out.Replies = append(c.out.Replies, p)
+		c.out.ProposalsTaken++
+	}
+}
+
+// withhold gives the launches of this step to the proposals that go on in the next, if those have withdrawn
+// earlier ones of the same job: a job's launches leave in their order.
+func (c *Core) withhold(rest []Proposal) {
+	for _, p := range rest {
+		w, ok := p.(withdrawer)
+		if !ok || len(*w.withdrawn()) == 0 {
+			continue
+		}
+		list := w.withdrawn()
+		id := (*list)[0].Run.Job
+		c.out.Launches = slices.DeleteFunc(c.out.Launches, func(l Launch) bool {
+			if l.Run.Job == id {
+				*list = append(*list, l)
+			}
+			return l.Run.Job == id
+		})
+	}
+}
+
+// settle is a flat switch over the kinds of proposal. It returns false for one that goes on in the next step.
+func (c *Core) settle(p Proposal) bool {
 	switch p := p.(type) {
 	case *Put:
-		c.put(p)
+		return c.put(p)
 	case *Delete:
-		c.remove(p)
+		return c.remove(p)
 	case *Pause:
-		c.pause(p)
+		return c.pause(p)
 	case *Trigger:
 		c.trigger(p)
 	case *Backfill:
@@ -215,7 +251,7 @@ func (c *Core) settle(p Proposal) {
 	default:
 		panic(fmt.Sprintf("scheduler: unknown proposal %T", p))
 	}
-	c.out.Replies = append(c.out.Replies, p)
+	return true
 }
 
 // Find returns the job of a name.
@@ -227,10 +263,13 @@ func (c *Core) find(h nameHash) (slot, *hotRow) {
 	return s, c.rows.row(s)
 }
 
-// wakeAt returns when there is something for the next step: long ago, if the backlog has.
+// longAgo is when a step is due that has something to go on with.
+const longAgo job.Millis = 1
+
+// wakeAt returns when there is something for the next step to do: longAgo, if this one left something over.
 func (c *Core) wakeAt() job.Millis {
-	if c.backlog.Len() > 0 || c.late.Len() > 0 {
-		return 1
+	if c.backlog.Len() > 0 || c.late.Len() > 0 || len(c.expired) > 0 {
+		return longAgo
 	}
 	at := c.payAt()
 	if behind := c.watches.behindAt(); at == 0 || behind != 0 && behind < at {

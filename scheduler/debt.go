@@ -50,11 +50,20 @@ func (c *Core) owe(s slot, r *hotRow, p *profileEntry, owed job.Debt, n uint32) 
 		most = p.MaxCatchupRuns
 	}
 	for d.ticks > most {
-		at := c.popTick(p, d)
-		r.runs--
-		c.skip(r, at, at, job.ReasonMissed)
+		c.skipOldest(r, p, d, d.ticks-most)
 	}
 	c.out.Batch.PutDebt(r.id, d.ranges)
+}
+
+// skipOldest skips the n oldest ticks that a job owes, or those of them that lie in its first range.
+func (c *Core) skipOldest(r *hotRow, p *profileEntry, d *debt, n uint32) {
+	first, ranges := d.ranges[0].From, len(d.ranges)
+	last := first
+	for ; n > 0 && len(d.ranges) == ranges; n-- {
+		last = c.popTick(p, d)
+		r.runs--
+	}
+	c.skip(r, first, last, job.ReasonMissed)
 }
 
 func (c *Core) addTicks(d *debt, n int) {
@@ -92,6 +101,7 @@ func (c *Core) payDebts() {
 func (c *Core) pay(id job.ID, d *debt) {
 	r := c.rows.row(d.slot)
 	p := c.profiles.get(r.profile)
+	c.unit(c.debtBytes(id) + decideQuantum*runBytes + timerBytes)
 	for n := 0; d.ticks > 0 && n < decideQuantum && c.pace.may(c.now) && c.fits(); n++ {
 		at := c.popTick(p, d)
 		c.fire(d.slot, r, at, at, ModeWait)

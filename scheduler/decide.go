@@ -8,11 +8,23 @@ import (
 // decideChunk is how many timers are taken off the wheel at a time.
 const decideChunk = 256
 
-// decideDue decides the ticks that come due within the lead, as many as fit the commit and the room.
-// What does not fit goes into the backlog, and is decided by the next steps.
+// decideDue ends the attempts whose deadlines have passed, and decides the ticks that come due within the lead.
+// Deadlines of earlier steps take half of the share at most, so that a herd of them delays no tick for long.
 func (c *Core) decideDue() {
-	to := max(c.wheel.Now(), wheel.Tick(c.now.Add(c.settings.Lead)))
+	c.shareOfDecisions()
+	full := c.upto
+	c.upto = (c.out.size() + full) / 2
 	c.expireBehind()
+	c.expireAll()
+	c.upto = full
+	c.decideTicks()
+	c.expireAll()
+}
+
+// decideTicks decides the ticks that come due within the lead, as many as fit the share and the room.
+// What does not fit goes into the backlog, and is decided by the next steps.
+func (c *Core) decideTicks() {
+	to := max(c.wheel.Now(), wheel.Tick(c.now.Add(c.settings.Lead)))
 	budget := c.decisionsMax
 	if c.backlog.Len() > 0 {
 		if budget = c.decideInTurns(to, budget); c.backlog.Len() > 0 {
@@ -45,7 +57,6 @@ func (c *Core) decideInOrder(to wheel.Tick, budget int) (all bool) {
 			c.arm(s, r)
 			budget--
 		}
-		c.expireAll()
 		if fired == 0 {
 			return done
 		}
@@ -54,7 +65,7 @@ func (c *Core) decideInOrder(to wheel.Tick, budget int) (all bool) {
 }
 
 func (c *Core) fits() bool {
-	return c.room > 0 && c.out.Batch.Size() < CommitBytesMax-decisionBytesMax
+	return c.room > 0 && c.more()
 }
 
 func (c *Core) collect(id uint64, _ wheel.Tick) {
@@ -85,9 +96,11 @@ func (c *Core) decide(s slot, r *hotRow) {
 	}
 	p := c.profiles.get(r.profile)
 	if p.err != nil {
+		c.unit(runBytes + timerBytes + len(p.err.Error()))
 		c.poison(r, p.err)
 		return
 	}
+	c.unit(c.decisionBytes(r))
 	if c.isLate(r) {
 		c.catchUp(s, r, p)
 	} else {

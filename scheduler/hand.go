@@ -45,7 +45,7 @@ func (h *Hand) Wait(stop, wake <-chan struct{}) {
 
 // Answer takes in what was proposed, and lets the callers go on. It launches nothing.
 func (h *Hand) Answer() error {
-	for h.gathering.held != nil || len(h.engine.proposals) > 0 {
+	for h.gathering.isWaiting() || len(h.engine.proposals) > 0 {
 		if err := h.step(); err != nil {
 			return err
 		}
@@ -78,7 +78,7 @@ func (h *Hand) round() (some bool, err error) {
 	h.due = due[:0]
 
 	_, ended := h.engine.outcomes.oldest()
-	asked := h.gathering.held != nil || len(h.engine.proposals) > 0
+	asked := h.gathering.isWaiting() || len(h.engine.proposals) > 0
 	decides := h.gathering.wakeAt != 0 && h.gathering.wakeAt <= now && h.stuck != now
 	if ended || asked || decides {
 		before := h.engine.opts.Store.Applied()
@@ -97,12 +97,7 @@ func (h *Hand) now() job.Millis { return job.MillisOf(h.engine.opts.Clock.Now())
 // step makes one step of what is there.
 func (h *Hand) step() error {
 	g := &h.gathering
-	held := g.held
-	g.tickets, g.proposals, g.bytes, g.held = g.tickets[:0], g.proposals[:0], 0, nil
-	clear(g.taken)
-	if held != nil {
-		g.add(held)
-	}
+	g.reset()
 	g.drain()
 	return h.engine.stepOnce(g)
 }
@@ -185,7 +180,6 @@ func (p *pad) nextFar() job.Millis {
 
 // Close refuses who still waits, and gives back what the engine holds. The engine is of no use any more.
 func (h *Hand) Close() error {
-	h.gathering.tickets = h.gathering.tickets[:0] // those of the last step have their answers
 	h.gathering.refuseAll()
 	close(h.engine.stopped)
 	return h.engine.alarm.close()

@@ -13,17 +13,17 @@ type waiting struct {
 	older, newer *waiting // launches of the same job, by arrival
 }
 
+// isBefore orders launches by due time, and then by their first arrival on the pad.
+func (w *waiting) isBefore(o *waiting) bool {
+	return w.Due < o.Due || w.Due == o.Due && w.order < o.order
+}
+
 // launchHeap orders launches by due time, and then by arrival; it implements heap.Interface.
 type launchHeap []*waiting
 
 func (h launchHeap) Len() int { return len(h) }
 
-func (h launchHeap) Less(i, j int) bool {
-	if h[i].Due != h[j].Due {
-		return h[i].Due < h[j].Due
-	}
-	return h[i].order < h[j].order
-}
+func (h launchHeap) Less(i, j int) bool { return h[i].isBefore(h[j]) }
 
 func (h launchHeap) Swap(i, j int) {
 	h[i], h[j] = h[j], h[i]

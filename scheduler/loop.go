@@ -3,6 +3,7 @@ package scheduler
 import (
 	"context"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/carillon-io/carillon/job"
@@ -56,14 +57,16 @@ func (e *Engine) stepOnce(g *gathering) error {
 	out := e.core.Step(Input{
 		Now:       job.MillisOf(e.opts.Clock.Now()),
 		LSN:       lsn,
-		Proposals: g.proposals,
+		Proposals: g.proposals[:g.ready],
 		Outcomes:  outcomes,
 		Room:      e.opts.LiveMax - len(e.core.live),
 	})
-	if out.Batch.Len() > 0 {
-		if err := e.commit(e.core.epoch, &out.Batch, lsn); err != nil {
-			return err
-		}
+	err := out.Commits(func(b *job.Batch) error {
+		lsn++
+		return e.commit(e.core.epoch, b, lsn-1)
+	})
+	if err != nil {
+		return err
 	}
 	e.outcomes.drop(out.OutcomesTaken)
 	now := e.opts.Clock.Now()
@@ -73,7 +76,7 @@ func (e *Engine) stepOnce(g *gathering) error {
 	}
 	e.pad.settle(out.Settled, job.MillisOf(now))
 	e.publish(out, now)
-	g.release()
+	g.release(out.ProposalsTaken)
 	e.chores.send(out)
 	g.wakeAt = out.WakeAt
 	return nil
@@ -83,24 +86,44 @@ func (e *Engine) stepOnce(g *gathering) error {
 type gathering struct {
 	engine    *Engine
 	timer     *time.Timer
-	tickets   []*ticket // whose last proposal is in this step
-	proposals []Proposal
-	held      *ticket // has more than the step can take
+	tickets   []gathered // whose last proposal is in this step
+	proposals []Proposal // those that the last step left over come first
+	ready     int        // how many of them are for this step
+	held      *ticket    // has more than the step can take
 	bytes     int
 	taken     map[job.ID]struct{} // jobs whose launches a proposal of this step withdrew
 	wakeAt    job.Millis
 	lastStep  time.Time
 }
 
-// wait returns when there is something to step, or false when the engine is to stop.
-func (g *gathering) wait(ctx context.Context) bool {
-	e := g.engine
-	g.tickets, g.proposals, g.bytes = g.tickets[:0], g.proposals[:0], 0
+// gathered is a ticket with the number of proposals that are gathered up to its last one.
+type gathered struct {
+	ticket *ticket
+	end    int
+}
+
+// reset begins to gather for another step, with what the last one left over and what it had no room for.
+func (g *gathering) reset() {
+	g.bytes, g.ready = 0, 0
 	clear(g.taken)
+	for _, p := range g.proposals {
+		if !g.prepare(p) {
+			return
+		}
+	}
 	if t := g.held; t != nil {
 		g.held = nil
 		g.add(t)
 	}
+}
+
+// isWaiting tells whether there are proposals for another step.
+func (g *gathering) isWaiting() bool { return len(g.proposals) > 0 || g.held != nil }
+
+// wait returns when there is something to step, or false when the engine is to stop.
+func (g *gathering) wait(ctx context.Context) bool {
+	e := g.engine
+	g.reset()
 	for len(g.proposals) == 0 && !e.outcomes.isFull() {
 		g.timer.Reset(g.patience())
 		select {
@@ -166,20 +189,30 @@ func (g *gathering) add(t *ticket) {
 		}
 		t.taken++
 	}
-	g.tickets = append(g.tickets, t)
+	g.tickets = append(g.tickets, gathered{t, len(g.proposals)})
 }
 
-// take takes a proposal in, with the launches that it withdraws: from here on none of them leaves,
-// unless the step puts them back. It refuses one that does not fit, and one of a job whose launches
-// are withdrawn already: that must see what the first made of them.
+// take takes a new proposal in, behind those that the last step left over. It refuses one that the step has
+// no room for.
 func (g *gathering) take(p Proposal) bool {
+	if g.ready < len(g.proposals) || g.bytes > 0 && g.bytes+p.bytes() > 2*gatherBytes || !g.prepare(p) {
+		return false
+	}
+	g.proposals = append(g.proposals, p)
+	return true
+}
+
+// prepare makes a proposal ready for the step, with the launches that it withdraws: from here on none of them
+// leaves, unless the step puts them back. It refuses one of a job whose launches are withdrawn already: that
+// must see what the first made of them.
+func (g *gathering) prepare(p Proposal) bool {
 	id := g.touches(p)
-	if _, taken := g.taken[id]; taken || g.bytes > 0 && g.bytes+p.bytes() > 2*gatherBytes {
+	if _, taken := g.taken[id]; taken {
 		return false
 	}
 	g.withdraw(p, id)
 	g.bytes += p.bytes()
-	g.proposals = append(g.proposals, p)
+	g.ready++
 	return true
 }
 
@@ -205,33 +238,31 @@ func (g *gathering) touches(p Proposal) job.ID {
 	return r.id
 }
 
-// withdraw takes the waiting launches of the job that a proposal changes off the pad. What an earlier
-// try of the same proposal withdrew was put back since, and is not its any more.
+// withdraw takes the waiting launches of the job that a proposal changes off the pad.
 func (g *gathering) withdraw(p Proposal, id job.ID) {
-	var launches []Launch
-	if id != 0 {
-		launches = g.engine.pad.take(id)
+	w, ok := p.(withdrawer)
+	if !ok || id == 0 {
+		return
 	}
-	if len(launches) > 0 {
+	launches := w.withdrawn()
+	if *launches = append(*launches, g.engine.pad.take(id)...); len(*launches) > 0 {
 		g.taken[id] = struct{}{}
-	}
-	switch p := p.(type) {
-	case *Put:
-		p.Withdrawn = launches
-	case *Delete:
-		p.Withdrawn = launches
-	case *Pause:
-		p.Withdrawn = launches
-	case *CancelRun:
-		p.Withdrawn = launches
 	}
 }
 
-// release lets the callers of settled proposals go on.
-func (g *gathering) release() {
+// release lets the callers go on whose proposals are all among the first n, which are settled. The others
+// are for the next step.
+func (g *gathering) release(n int) {
+	kept := g.tickets[:0]
 	for _, t := range g.tickets {
-		close(t.done)
+		if t.end <= n {
+			close(t.ticket.done)
+			continue
+		}
+		kept = append(kept, gathered{t.ticket, t.end - n})
 	}
+	clear(g.tickets[len(kept):])
+	g.tickets, g.proposals = kept, slices.Delete(g.proposals, 0, n)
 }
 
 // refuseAll answers the callers whose proposals will not be committed any more, or whose commit
@@ -241,10 +272,10 @@ func (g *gathering) refuseAll() {
 	e.stopOnce.Do(func() { close(e.stopping) })
 	lost := job.Errorf(job.CodeUnavailable, "", "the server is stopping; whether the request took effect is unknown, so read before asking again")
 	if g.held != nil {
-		g.tickets = append(g.tickets, g.held)
+		refuse(g.held, lost)
 	}
 	for _, t := range g.tickets {
-		refuse(t, lost)
+		refuse(t.ticket, lost)
 	}
 	for {
 		select {

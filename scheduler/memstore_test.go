@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"sort"
 	"sync"
@@ -165,7 +166,8 @@ func (s *memStore) clone() *memStore {
 	return c
 }
 
-// memLog is a Log that only counts, and that can be told to fail.
+// memLog is a Log that only counts, and that can be told to fail. It takes no batch over CommitBytesMax, as the
+// log of a server does.
 type memLog struct {
 	lsn  uint64
 	fail bool
@@ -177,6 +179,9 @@ var errDiskGone = errors.New("the disk is gone")
 func (l *memLog) Append(epoch uint64, batch []byte) (job.Position, error) {
 	if l.fail {
 		return job.Position{}, errDiskGone
+	}
+	if len(batch) > CommitBytesMax {
+		return job.Position{}, fmt.Errorf("a commit of %d bytes; at most %d are allowed", len(batch), CommitBytesMax)
 	}
 	l.lsn++
 	at := job.Position{LSN: l.lsn, Epoch: epoch}

@@ -34,6 +34,7 @@ func (c *Core) announce(run *job.Run) {
 // published drops notices that the world outside has.
 func (c *Core) published(p *Published) {
 	for _, id := range p.IDs {
+		c.unit(noticeKeyBytes)
 		c.out.Batch.DeleteNotice(id)
 	}
 	c.outbox -= min(c.outbox, len(p.IDs))

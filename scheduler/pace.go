@@ -95,6 +95,7 @@ func (c *Core) keepPace() {
 	changed := math.Abs(p.usual-p.kept) > p.kept/4+1
 	if changed && c.out.Batch.Len() > 0 && c.now-p.keptAt >= usualKeptMillis {
 		p.kept, p.keptAt = math.Round(p.usual), c.now
+		c.unit(metaBytes)
 		c.out.Batch.PutMeta(metaUsualRate, uint64(p.kept))
 	}
 }

@@ -10,7 +10,9 @@ import (
 // Proposal is a change that a caller asks for. Step settles it: it fills in the results, or Err.
 // Nobody but the step looks at a proposal between its submission and its reply.
 type Proposal interface {
-	// bytes is an upper bound for what the proposal adds to a batch.
+	// bytes is an upper bound for the unit that the proposal writes, as far as the proposal knows: the step adds
+	// what the job owes and what earlier attempts of a run take. Launches that the proposal withdraws, and live
+	// runs that it ends, are units of their own.
 	bytes() int
 	// fail settles the proposal without effect.
 	fail(error)
@@ -19,6 +21,18 @@ type Proposal interface {
 // errStale settles a proposal that was prepared from rows that have changed since, or that must be
 // prepared from rows and was not. The proposer reads them again and asks again.
 var errStale = errors.New("scheduler: proposal is out of date")
+
+// withdrawer is a proposal that takes the waiting launches of its job off the pad before it is stepped.
+type withdrawer interface {
+	// withdrawn returns those launches: the proposal's own list, for changing.
+	withdrawn() *[]Launch
+}
+
+// withdrawal is the common part of proposals that withdraw launches. The list is empty before and after the
+// proposal is settled.
+type withdrawal struct{ Withdrawn []Launch }
+
+func (w *withdrawal) withdrawn() *[]Launch { return &w.Withdrawn }
 
 // settled is the common part of proposals.
 type settled struct{ Err error }
@@ -44,6 +58,7 @@ const originBytes = 25
 // Put registers a job or updates the one of the same name.
 type Put struct {
 	settled
+	withdrawal
 	Tenant, Name string
 	Hash         nameHash
 	Actor        job.Actor
@@ -55,7 +70,6 @@ type Put struct {
 	Paused       bool
 	IfVersion    *uint32 // nil: any; 0: the name must be free
 	Prior        *Prior  // nil: the proposer believes that the name is free
-	Withdrawn    []Launch
 
 	// Results.
 	Stamp   job.Stamp
@@ -77,7 +91,7 @@ type Prior struct {
 
 // bytes counts the definition twice: its texts come again in the rows of the name and of the profile.
 func (p *Put) bytes() int {
-	n := putBytes + 2*len(p.Definition) + settleBytes(p.Withdrawn)
+	n := putBytes + 2*len(p.Definition)
 	n += auditBytes + len(p.Tenant) + len(p.Name) + len(p.Actor.By) + len(p.Actor.From)
 	if p.Origin.IsValid() {
 		n += originBytes
@@ -91,24 +105,23 @@ func (p *Put) bytes() int {
 // Delete forgets a job.
 type Delete struct {
 	settled
+	withdrawal
 	Tenant, Name string
 	Hash         nameHash
 	Actor        job.Actor
 	IfVersion    *uint32     // nil: any
 	Before       []byte      // the definition for the audit log
 	Live         []job.RunID // live runs of the job, as far as the proposer found them
-	Withdrawn    []Launch
 
 	Result DeleteResult
 }
 
-func (p *Delete) bytes() int {
-	return proposalBytes + len(p.Before) + settleBytes(p.Withdrawn) + 2*runBytes*len(p.Live)
-}
+func (p *Delete) bytes() int { return proposalBytes + len(p.Before) }
 
 // Pause stops the runs of a job from being decided; Resume lets them go on.
 type Pause struct {
 	settled
+	withdrawal
 	Tenant, Name string
 	Hash         nameHash
 	Actor        job.Actor
@@ -116,10 +129,9 @@ type Pause struct {
 	Resume       bool
 	IfFailing    bool // only if the failures in a row that are the reason have not ended meanwhile
 	Reason       string
-	Withdrawn    []Launch
 }
 
-func (p *Pause) bytes() int { return proposalBytes + settleBytes(p.Withdrawn) }
+func (p *Pause) bytes() int { return proposalBytes }
 
 // Trigger starts a manual run.
 type Trigger struct {
@@ -161,7 +173,7 @@ type Report struct {
 	Result string
 }
 
-func (p *Report) bytes() int { return 2 * outcomeBytesMax }
+func (p *Report) bytes() int { return 2*endingRowsBytes + 3*len(p.Error) + len(p.Result) }
 
 // Extend lets a worker report later: within By from now.
 type Extend struct {
@@ -174,18 +186,18 @@ type Extend struct {
 	Deadline job.Millis // result
 }
 
-func (p *Extend) bytes() int { return outcomeBytesMax }
+func (p *Extend) bytes() int { return endingRowsBytes }
 
 // CancelRun ends a run that is not over.
 type CancelRun struct {
 	settled
+	withdrawal
 	Tenant, Name string
 	Run          job.RunID
 	Actor        job.Actor
-	Withdrawn    []Launch
 }
 
-func (p *CancelRun) bytes() int { return outcomeBytesMax + settleBytes(p.Withdrawn) }
+func (p *CancelRun) bytes() int { return proposalBytes }
 
 // RetryRun lets a run that is over begin another attempt.
 type RetryRun struct {
@@ -197,7 +209,7 @@ type RetryRun struct {
 	AsOf         uint64  // LSN at which the proposer read it
 }
 
-func (p *RetryRun) bytes() int { return outcomeBytesMax }
+func (p *RetryRun) bytes() int { return proposalBytes + textBytes(&p.Run) }
 
 // Published drops notices from the outbox.
 type Published struct {
@@ -214,6 +226,3 @@ func (p *Barrier) bytes() int { return 0 }
 
 // runBytes is more than what one run without errors adds to a batch, with its notice.
 const runBytes = 160
-
-// settleBytes bounds what it takes to settle withdrawn launches.
-func settleBytes(l []Launch) int { return 2 * runBytes * len(l) }

@@ -92,7 +92,7 @@ func (e *Engine) Delete(ctx context.Context, tenant, name string, ifVersion *uin
 }
 
 // liveScanMax bounds the live runs that a delete looks at; those beyond end one by one.
-const liveScanMax = 2000
+const liveScanMax = 1 << 20
 
 // readDoomed reads what a delete says of its job: the definition, and the runs that are live.
 func (e *Engine) readDoomed(p *Delete) error {

@@ -16,6 +16,7 @@ func (c *Core) prune() {
 	if day <= c.prunedDay {
 		return
 	}
+	c.unit(pruneBytes)
 	// From the first bucket on: a backfill may have put runs into one that was dropped before.
 	for _, kind := range []job.Kind{job.KindHistory, job.KindDead, job.KindAudit} {
 		c.out.Batch.DeleteRange(job.AppendBucket(nil, kind, 0), job.AppendBucket(nil, kind, day))

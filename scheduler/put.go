@@ -3,25 +3,22 @@ package scheduler
 import "github.com/carillon-io/carillon/job"
 
 // put registers a job, or updates the one that has the name.
-func (c *Core) put(p *Put) {
+func (c *Core) put(p *Put) (settled bool) {
 	s, r := c.find(p.Hash)
-	if err := c.checkVersion(p, r); err != nil {
-		p.Err = err
-		c.relaunch(p.Withdrawn)
-		return
-	}
-	if r == nil {
+	settled = true
+	switch p.Err = c.checkVersion(p, r); {
+	case p.Err != nil:
+	case r == nil:
 		p.Err = c.create(p)
-		return
-	}
-	if p.Prior == nil || p.Prior.ID != r.id || p.Prior.Version != r.version {
+	case p.Prior == nil || p.Prior.ID != r.id || p.Prior.Version != r.version:
 		p.Err = errStale
-	} else {
-		p.Err = c.update(p, s, r)
+	default:
+		settled, p.Err = c.update(p, s, r)
 	}
 	if p.Err != nil {
-		c.relaunch(p.Withdrawn)
+		c.putBack(p)
 	}
+	return settled
 }
 
 func (c *Core) checkVersion(p *Put, r *hotRow) error {
@@ -63,18 +60,22 @@ func (c *Core) create(p *Put) error {
 }
 
 // update gives a job a new definition. Ticks that are decided stay decided: runs that still wait on
-// the pad are kept if the new schedule has their tick too, and end as superseded if not.
-func (c *Core) update(p *Put, s slot, r *hotRow) error {
+// the pad are kept if the new schedule has their tick too, and end as superseded if not. Those end first, each
+// in a unit of its own; of many, the rest ends in the next steps, and the update follows when all have ended.
+func (c *Core) update(p *Put, s slot, r *hotRow) (settled bool, err error) {
 	next, err := c.nextPlan(p, r)
 	if err != nil {
-		return err
+		return true, err
 	}
+	if !c.endWithdrawn(&p.Withdrawn, func(l Launch) job.Reason { return droppedReason(p, l, next.cursor) }) {
+		return false, nil
+	}
+	c.unit(p.bytes() + c.debtBytes(r.id))
 	if r.flags.Is(job.FlagPaused) && !p.Paused {
 		c.endStreak(r.id)
 	}
 	decided := c.decidedAhead(r, c.profiles.get(r.profile))
 	c.leaveBehind(p, r, next)
-	grid := next.cursor
 	if p.Profile.MaxRuns > 0 && r.runs >= p.Profile.MaxRuns && !next.done {
 		next.done, next.cursor = true, decided+1 // nothing from there on is decided
 	}
@@ -88,11 +89,14 @@ func (c *Core) update(p *Put, s slot, r *hotRow) error {
 	c.arm(s, r)
 	c.writeJob(p, r, job.Stamp{ID: r.id, Version: r.version, CreatedAt: p.Prior.CreatedAt, UpdatedAt: c.now, Anchor: next.anchor})
 	c.out.Batch.DeleteJobRow(job.KindNote, r.id)
-	c.keepOrSupersede(p, r, grid)
+	for i := range p.Withdrawn {
+		c.limitAnew(r, &p.Withdrawn[i])
+	}
+	c.putBack(p)
 	c.audit(p.Actor, job.ActionUpdate, job.AuditEntry{
 		Tenant: p.Tenant, Name: p.Name, Job: r.id, Before: p.Prior.Before, After: p.After,
 	})
-	return nil
+	return true, nil
 }
 
 // leaveBehind settles what an update leaves of the past: ticks of the old schedule that were due and not
@@ -228,31 +232,28 @@ func nextRun(r *hotRow) job.Millis {
 	return r.cursor
 }
 
-// keepOrSupersede settles the launches that an update took off the pad. Manual runs and runs that
-// began are kept in any case.
-func (c *Core) keepOrSupersede(p *Put, r *hotRow, grid job.Millis) {
-	for _, l := range p.Withdrawn {
-		switch {
-		case l.Run.IsManual() || l.Attempt > 1:
-			c.relaunchAs(r, l)
-		case p.Paused:
-			c.abandon(l, job.ReasonPaused)
-		case hasTick(p.Schedule, l.Run.At, grid):
-			c.relaunchAs(r, l)
-		default:
-			c.abandon(l, job.ReasonSuperseded)
-		}
+// droppedReason says why a launch ends that an update took off the pad; 0 if it is kept. Manual runs and runs
+// that began are kept in any case.
+func droppedReason(p *Put, l Launch, grid job.Millis) job.Reason {
+	switch {
+	case l.Run.IsManual() || l.Attempt > 1:
+		return 0
+	case p.Paused:
+		return job.ReasonPaused
+	case hasTick(p.Schedule, l.Run.At, grid):
+		return 0
 	}
+	return job.ReasonSuperseded
 }
 
-// relaunchAs puts a launch back. If it waits for its turn, then under the limit of the new definition.
-func (c *Core) relaunchAs(r *hotRow, l Launch) {
-	if l.Mode != ModeFree {
-		if l.Limit = c.profiles.get(r.profile).limit(); l.Limit == 0 && l.Mode != ModeHeld {
-			l.Mode = ModeFree
-		}
+// limitAnew lets a launch that waits for its turn wait under the limit of the job's new definition.
+func (c *Core) limitAnew(r *hotRow, l *Launch) {
+	if l.Mode == ModeFree {
+		return
 	}
-	c.out.Launches = append(c.out.Launches, l)
+	if l.Limit = c.profiles.get(r.profile).limit(); l.Limit == 0 && l.Mode != ModeHeld {
+		l.Mode = ModeFree
+	}
 }
 
 // hasTick tells whether a schedule has a tick at an instant.

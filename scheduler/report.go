@@ -31,6 +31,7 @@ func (c *Core) awaitReport(live liveRun, o job.Outcome, deadline job.Millis) {
 
 // report takes in what a worker says became of a run.
 func (c *Core) report(p *Report) {
+	c.unit(p.bytes() + c.endingBytes(p.Run))
 	live, err := c.reported(p.Run, p.Fence, p.Begun)
 	if err != nil {
 		p.Err = err
@@ -58,6 +59,7 @@ func (c *Core) reportOf(run *job.Run) job.Outcome {
 
 // extend lets a worker report later.
 func (c *Core) extend(p *Extend) {
+	c.unit(p.bytes() + c.endingBytes(p.Run))
 	live, err := c.reported(p.Run, p.Fence, p.Begun)
 	if err != nil {
 		p.Err = err

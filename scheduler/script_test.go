@@ -308,8 +308,8 @@ func TestSecondTryWithdrawsNothingTwice(t *testing.T) {
 
 	p := must(s.engine.Prepare(&def))
 	s.propose(p)
-	if p.Err != errStale || len(p.Withdrawn) != 1 {
-		t.Fatalf("the first try: %v, withdrew %d", p.Err, len(p.Withdrawn))
+	if back := s.engine.pad.count; p.Err != errStale || len(p.Withdrawn) != 0 || back != 1 {
+		t.Fatalf("the first try: %v, keeps %d, put %d back", p.Err, len(p.Withdrawn), back)
 	}
 	s.advance(200 * time.Millisecond)
 	if err := s.engine.readPrior(p); err != nil {

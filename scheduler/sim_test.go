@@ -164,19 +164,12 @@ func (s *sim) proposeOnly(proposals ...Proposal) {
 		s.gather.add(newTicket(p))
 	}
 	s.finish()
-	for s.gather.held != nil {
-		t := s.gather.held
-		s.begin()
-		s.gather.add(t)
-		s.finish()
+	for s.gather.isWaiting() {
+		s.step()
 	}
 }
 
-func (s *sim) begin() {
-	g := &s.gather
-	g.tickets, g.proposals, g.bytes, g.held = g.tickets[:0], g.proposals[:0], 0, nil
-	clear(g.taken)
-}
+func (s *sim) begin() { s.gather.reset() }
 
 func (s *sim) finish() {
 	if err := s.engine.stepOnce(&s.gather); err != nil {

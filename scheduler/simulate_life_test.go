@@ -34,7 +34,7 @@ func (w *world) open() {
 		w.join()
 	}
 	w.checkLoaded()
-	e.core.decisionsMax = w.plan.decisionsMax
+	e.core.decisionsMax, e.core.commitMax = w.plan.decisionsMax, w.plan.commitMax
 	w.feeder = &feeder{pad: e.pad, store: w.store, clock: w}
 	w.gather = gathering{engine: e, taken: make(map[job.ID]struct{}), wakeAt: job.Millis(w.wall())}
 	w.tellSoon()
@@ -56,7 +56,7 @@ func (w *world) die() {
 	}
 	w.alive = false
 	w.last = w.engine.core
-	if w.lose {
+	if w.lose || len(w.last.out.Sealed) > 0 { // it may know more than is durable
 		w.last = nil
 	}
 	w.fate = -1
@@ -106,6 +106,9 @@ func (w *world) planDeath() {
 	})
 }
 
+// simUnitMax is how much larger than a commit a single unit may be where commits are very small.
+const simUnitMax = 2 << 10
+
 // Append implements Log. The commit at which the process dies is durable or lost.
 func (w *world) Append(epoch uint64, batch []byte) (job.Position, error) {
 	dies := w.fate == 0
@@ -114,6 +117,9 @@ func (w *world) Append(epoch uint64, batch []byte) (job.Position, error) {
 	}
 	if dies && w.lose {
 		return job.Position{}, errDied
+	}
+	if len(batch) > w.plan.commitMax+simUnitMax {
+		w.model.fail("log", nil, "a commit has %d bytes; at most %d are allowed", len(batch), w.plan.commitMax)
 	}
 	at := job.Position{LSN: w.store.Applied().LSN + 1, Epoch: epoch}
 	rows, err := readModelRows(batch)

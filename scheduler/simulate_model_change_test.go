@@ -94,7 +94,7 @@ func (m *model) remove(j *modelJob, act *modelAct) {
 		}
 	}
 	for _, r := range j.live {
-		if r.phase != phaseFlying && r.fence != m.lsn {
+		if r.phase != phaseFlying && r.fence <= m.stepFrom {
 			m.fail("ledger", j, "the job is gone, and run %s still %s", r.key, r.phase)
 		}
 	}

@@ -123,23 +123,29 @@ func (m *model) checkSkipped(r *modelRun, row *modelRow) {
 	case "quota":
 		ok = r.counted && r.due <= m.now && len(j.waiting(m.now, r)) >= 1000
 	case "paused":
-		act := m.upcoming(j, "pause", "put")
-		ok = r.key.seq == 0 && act != nil && (act.kind == "pause" || act.def.paused)
+		ok = r.key.seq == 0 && m.comes(j, func(a *modelAct) bool { return a.kind == "pause" || a.kind == "put" && a.def.paused })
 	case "superseded":
-		act := m.upcoming(j, "put")
-		ok = r.key.seq == 0 && act != nil && (!act.def.sameTicks(j.def) || j.done)
+		ok = r.key.seq == 0 && m.comes(j, func(a *modelAct) bool { return a.kind == "put" && (!a.def.sameTicks(j.def) || j.done) })
 	case "deleted":
-		ok = m.upcoming(j, "delete") != nil
+		ok = m.comes(j, isDelete)
 	}
 	if !ok {
-		m.fail("overlap", j, "run %s was skipped (%s) without cause; its mode is %s, %d are going", r.key, row.reason, r.mode, j.goingBefore(m.lsn))
+		m.fail("overlap", j, "run %s was skipped (%s) without cause; its mode is %s, %d are going", r.key, row.reason, r.mode, j.goingBefore(m.steps))
 	}
 }
+
+func isDelete(a *modelAct) bool { return a.kind == "delete" }
 
 // overlaps tells whether a run had to be skipped because of others.
 func (m *model) overlaps(r *modelRun) bool {
 	j := r.job
-	if !r.counted || r.due > m.now || j.goingBefore(m.lsn) == 0 {
+	if !r.counted || r.due > m.now {
+		return false
+	}
+	if m.settings.cut && m.now <= max(j.freed, j.touched)+m.settings.slack {
+		return true // what was in its way has ended, for which an earlier step had room
+	}
+	if j.goingBefore(m.steps) == 0 {
 		return false
 	}
 	waiting := j.waiting(m.now, r)
@@ -159,7 +165,7 @@ func (m *model) checkCancelled(r *modelRun, row *modelRow) {
 		act := m.upcoming(j, "cancel")
 		ok = act != nil && act.run == r.key
 	case "deleted":
-		ok = j.deleted || m.upcoming(j, "delete") != nil
+		ok = j.deleted || m.comes(j, isDelete)
 	case "overlap":
 		ok = r.counted && slices.ContainsFunc(j.waiting(m.now, r), func(q *modelRun) bool { return q.mode == "cancel_other" })
 	case "quota":
@@ -217,8 +223,9 @@ func (m *model) checkTurn(r *modelRun) {
 	if j.going() >= max(1, r.limit) {
 		m.fail("overlap", j, "run %s was launched although %d are going; %d may", r.key, j.going(), r.limit)
 	}
+	overtakes := m.settings.cut && r.mode == "cancel_other" // the ends of those that it ended may come in a later step
 	for _, q := range j.waiting(m.now, r) {
-		if q.isBefore(r) && m.stepLSN < q.fence {
+		if !overtakes && q.isBefore(r) && m.stepLSN < q.fence {
 			m.fail("order", j, "run %s was launched before %s, which waits for longer", r.key, q.key)
 		}
 	}

@@ -42,7 +42,7 @@ type modelJob struct {
 
 	lowShare, highShare float64 // of the jitter, as far as known
 
-	went      uint64 // commit before which
+	went      uint64 // step before which
 	wentCount int    // so many runs had a turn
 
 	got   []modelRow // rows of the catching up that goes on
@@ -161,9 +161,9 @@ func (j *modelJob) going() (n int) {
 	return n
 }
 
-// goingBefore returns the same as of the beginning of the commit going on.
-func (j *modelJob) goingBefore(lsn uint64) int {
-	if j.went == lsn {
+// goingBefore returns the same as of the beginning of the step going on.
+func (j *modelJob) goingBefore(step uint64) int {
+	if j.went == step {
 		return j.wentCount
 	}
 	return j.going()

@@ -70,7 +70,7 @@ func (m *model) closePlan(j *modelJob) {
 	if len(j.got) == 0 {
 		return
 	}
-	got := j.got
+	got := j.single(j.got)
 	j.got = j.got[:0]
 	plans := m.plansFor(j)
 	for i := range plans {
@@ -84,6 +84,25 @@ func (m *model) closePlan(j *modelJob) {
 		text += fmt.Sprintf("\n  want %s; then owed %s", modelRows(p.rows), modelList(p.owed))
 	}
 	m.fail("missed", j, "caught up with %s%s", modelRows(got), text)
+}
+
+// single takes apart the ranges of ticks that the job owed already: one row a tick.
+func (j *modelJob) single(rows []modelRow) (list []modelRow) {
+	for _, r := range rows {
+		if r.kind != rowFinal || r.until == 0 || !slices.Contains(j.owed, r.key.at) {
+			list = append(list, r)
+			continue
+		}
+		last := r.until
+		r.until = 0
+		for _, at := range j.owed {
+			if at >= r.key.at && at <= last {
+				r.key.at = at
+				list = append(list, r)
+			}
+		}
+	}
+	return list
 }
 
 func modelRows(rows []modelRow) (text string) {

@@ -67,8 +67,8 @@ func (r *modelRun) restart(now int64) {
 // setTurn gives a run its turn, or takes it.
 func (m *model) setTurn(r *modelRun, turn bool) {
 	j := r.job
-	if j.went != m.lsn {
-		j.went, j.wentCount = m.lsn, j.going()
+	if j.went != m.steps {
+		j.went, j.wentCount = m.steps, j.going()
 	}
 	if r.turn && !turn {
 		j.freed = m.now

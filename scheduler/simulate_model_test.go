@@ -41,6 +41,8 @@ type model struct {
 	deaths  []modelRow      // rows of dead runs, in the commit going on
 	outbox  map[[2]uint64]*modelNotice
 
+	steps, stepFrom uint64 // of the process so far; the last commit before the one going on
+
 	pace     modelPace
 	history  modelHistory
 	failures []string
@@ -105,7 +107,14 @@ func (m *model) setClock(now int64) {
 	m.now, m.stepped, m.stepLSN = now, now, m.lsn
 }
 
-// see takes in that the process makes a step.
+// step takes in that the process makes a step, of any number of commits.
+func (m *model) step(now int64) {
+	m.steps++
+	m.stepFrom = m.lsn
+	m.see(now)
+}
+
+// see takes in what the clock says.
 func (m *model) see(now int64) { m.high, m.top = max(m.high, now), max(m.top, now) }
 
 // crash takes in that the process is gone. What was asked and not answered, nobody knows.
@@ -160,6 +169,19 @@ func (m *model) upcoming(j *modelJob, kinds ...string) *modelAct {
 		}
 	}
 	return nil
+}
+
+// comes tells whether the next change of a job in the commit going on is the one. Where commits are small, it may
+// also be one that is asked for and follows in another commit: the runs that it ends, end before it.
+func (m *model) comes(j *modelJob, is func(*modelAct) bool) bool {
+	if act := m.upcoming(j, "put", "delete", "pause"); act != nil {
+		return is(act)
+	}
+	if !m.settings.cut || j == nil {
+		return false
+	}
+	asked := func(a *modelAct) bool { return a.done == 0 && a.name == j.name && is(a) }
+	return slices.ContainsFunc(m.asked, asked) || j.tiredLast != 0 && is(&modelAct{kind: "pause"})
 }
 
 // take is a flat switch over the kinds of row.

@@ -155,4 +155,5 @@ type modelSettings struct {
 	rate                   float64 // runs a second, 0 if the engine chooses
 	dead, events           bool
 	slack                  int64 // by how much anything may be late because commits are slow
+	cut                    bool  // commits are small: what belongs to one change may come in several
 }

@@ -17,6 +17,7 @@ type simPlan struct {
 
 	settings     Settings
 	decisionsMax int
+	commitMax    int // bytes of a commit
 
 	lifetime time.Duration // of the process, on average
 	outages  time.Duration // the longest
@@ -69,6 +70,13 @@ func (p *simPlan) draw(rng *rand.Rand) {
 	if rng.IntN(3) == 0 {
 		p.decisionsMax = 1 + rng.IntN(20)
 	}
+	if p.commitMax = CommitBytesMax; rng.IntN(2) == 0 {
+		p.commitMax = 2<<10 + rng.IntN(2<<10)
+		if p.kind == "hours" { // many things at a time
+			p.jobs, p.span, p.pause = 5*p.jobs, p.span/3, p.pause/5
+			p.outages, p.lifetime = p.outages/4, p.lifetime/2
+		}
+	}
 	p.slow = pickDuration(0, 0, 20*time.Millisecond, 3*time.Second)
 	p.clockMax = pickDuration(time.Second, time.Minute, time.Hour)
 	if rng.IntN(3) == 0 {
@@ -84,7 +92,7 @@ func (p *simPlan) draw(rng *rand.Rand) {
 }
 
 func (p *simPlan) String() string {
-	return fmt.Sprintf("%s from %s, %d jobs, %+v, slow %s", p.kind, p.start.Format(time.DateOnly), p.jobs, p.settings, p.slow)
+	return fmt.Sprintf("%s from %s, %d jobs, %+v, slow %s, commits of %d", p.kind, p.start.Format(time.DateOnly), p.jobs, p.settings, p.slow, p.commitMax)
 }
 
 // margin is how far beyond its end a simulation needs schedules.
@@ -100,7 +108,7 @@ func (p *simPlan) modelSettings() modelSettings {
 	return modelSettings{
 		lead: s.Lead.Milliseconds(), grace: s.Grace.Milliseconds(), retention: max(0, s.CompletedRetention.Milliseconds()),
 		historyDays: int64(s.HistoryDays), rate: float64(s.CatchupRate), dead: s.DeadLetters, events: s.Events,
-		slack: 3 * p.slow.Milliseconds(),
+		slack: 3 * p.slow.Milliseconds(), cut: p.commitMax < CommitBytesMax,
 	}
 }
 

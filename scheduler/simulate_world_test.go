@@ -169,7 +169,7 @@ func (w *world) mustStep() bool {
 	w.collect()
 	_, outcomes := w.engine.outcomes.oldest()
 	due := w.gather.wakeAt != 0 && int64(w.gather.wakeAt) <= w.wall()
-	return outcomes || due || len(w.inbox) > 0 || w.gather.held != nil
+	return outcomes || due || len(w.inbox) > 0 || w.gather.isWaiting()
 }
 
 // collect takes proposals out of the channel, so that nobody waits at it.
@@ -187,19 +187,14 @@ func (w *world) collect() {
 // step makes one step as the loop does.
 func (w *world) step() {
 	g := &w.gather
-	g.tickets, g.proposals, g.bytes = g.tickets[:0], g.proposals[:0], 0
-	clear(g.taken)
-	if t := g.held; t != nil {
-		g.held = nil
-		g.add(t)
-	}
+	g.reset()
 	for len(w.inbox) > 0 && g.held == nil {
 		t := w.inbox[0]
 		w.inbox = w.inbox[1:]
 		g.add(t)
 	}
 	w.stepAt = w.wall()
-	w.model.see(w.stepAt)
+	w.model.step(w.stepAt)
 	if err := w.engine.stepOnce(g); err != nil {
 		w.die()
 	}

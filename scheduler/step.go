@@ -15,14 +15,20 @@ type Input struct {
 	Room      int           // how many more runs may go live; none is decided beyond
 }
 
-// Output is what one step decided. The order is the contract: Batch is durable first; only then do
-// Replies leave and Launches go on the pad; and no launch goes to its target before its due time.
+// Output is what one step decided. The order is the contract: Sealed and then Batch are durable first, each a
+// commit of its own; only then do Replies leave and Launches go on the pad; and no launch goes to its target
+// before its due time.
 type Output struct {
-	// Batch holds the row changes, to be appended to the log and applied to the store. If it is
-	// empty there is nothing to commit, and the rest may leave at once.
+	// Sealed holds the commits before Batch, of a step that outgrew one.
+	Sealed []*job.Batch
+	// Batch holds the last row changes, to be appended to the log and applied to the store. If it is
+	// empty there is nothing to commit. See [Output.Commits].
 	Batch job.Batch
 	// Replies are the proposals that were settled, with their results filled in.
 	Replies []Proposal
+	// ProposalsTaken is how many of the proposals were settled; the rest belongs to the next step, with
+	// the launches that they have withdrawn.
+	ProposalsTaken int
 	// Launches are the attempts to make, each at its due time.
 	Launches []Launch
 	// Settled are the runs that came to their end and had, or waited for, the turn of their job, or that
@@ -44,14 +50,18 @@ type Output struct {
 	OutcomesTaken int
 	// WakeAt is when the next step has something to decide; 0 is never.
 	WakeAt job.Millis
+
+	sealedBytes int
+	spare       []*job.Batch // for reuse
 }
 
 func (o *Output) reset() {
 	o.Batch.Reset()
+	o.resetSealed()
 	o.Replies, o.Launches = o.Replies[:0], o.Launches[:0]
 	o.Settled, o.Aborts, o.Reap, o.Pauses = o.Settled[:0], o.Aborts[:0], o.Reap[:0], o.Pauses[:0]
 	o.Lateness, o.Replan = o.Lateness[:0], false
-	o.OutcomesTaken, o.WakeAt, o.Notices = 0, 0, 0
+	o.OutcomesTaken, o.ProposalsTaken, o.WakeAt, o.Notices = 0, 0, 0, 0
 }
 
 // Mode says how a launch behaves while as many runs of its job are going as may go at a time.
@@ -97,10 +107,6 @@ type AutoPause struct {
 const (
 	// CommitBytesMax is the largest batch that a step makes.
 	CommitBytesMax = 1<<20 - 4<<10
-	// decisionBytesMax is more than what the largest single decision adds to a batch.
-	decisionBytesMax = 128 << 10
-	// outcomeBytesMax is more than what the largest single outcome adds to a batch.
-	outcomeBytesMax = 16 << 10
 	// decisionsMax bounds the ticks that one step decides, so that no step takes long.
 	decisionsMax = 4096
 )

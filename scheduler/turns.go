@@ -87,14 +87,20 @@ func (p *pad) takeTurnLocked(w *waiting, now job.Millis) bool {
 	return false
 }
 
-// parkLocked lets a launch wait for its turn; too many do not wait.
+// parkLocked lets a launch wait for its turn, behind those that were due before it: it may have been ready before
+// them, if they were put back on the pad. One that has ended others to take their turn is not overtaken. Too many
+// do not wait.
 func (p *pad) parkLocked(w *waiting) {
 	queue := p.parked[w.Run.Job]
 	if len(queue) >= job.BufferedRunsMax {
 		p.skipLocked(w, job.ReasonQuota)
 		return
 	}
-	p.parked[w.Run.Job] = append(queue, w)
+	i := len(queue)
+	for i > 0 && queue[i-1].Mode != ModeCancel && w.isBefore(queue[i-1]) {
+		i--
+	}
+	p.parked[w.Run.Job] = slices.Insert(queue, i, w)
 }
 
 func (p *pad) skipLocked(w *waiting, reason job.Reason) {

@@ -95,14 +95,19 @@ func (c *Core) ring(n uint32) {
 	c.expired = append(c.expired, n)
 }
 
-// expireAll ends the attempts whose deadlines came off the wheel, unless they ended meanwhile.
+// expireAll ends the attempts whose deadlines have passed, unless they ended meanwhile: as many as the step has
+// room for. The others wait in memory for the next step; a start finds them by their rows.
 func (c *Core) expireAll() {
-	for _, n := range c.expired {
-		if w := &c.watches.list[n]; w.run != (job.RunID{}) && w.timer == 0 {
-			c.expire(n)
+	n := 0
+	for ; n < len(c.expired) && c.more(); n++ {
+		if w := &c.watches.list[c.expired[n]]; w.run != (job.RunID{}) && w.timer == 0 && !w.isBehind {
+			c.unit(c.endingBytes(w.run) + 3*lateReportBytes)
+			c.expire(c.expired[n])
 		}
 	}
-	c.expired = c.expired[:0]
+	if c.expired = c.expired[n:]; len(c.expired) == 0 {
+		c.expired = nil
+	}
 }
 
 // expire ends the attempt of a run whose deadline has passed without a report. Was the clock set back
@@ -116,7 +121,7 @@ func (c *Core) expire(n uint32) {
 		return
 	}
 	o := c.reportOf(run)
-	o.Error = fmt.Sprintf("no report came until %s", w.deadline)
+	o.Error = fmt.Sprintf("no report came until %s", w.deadline) // within lateReportBytes
 	c.failed(live, o)
 }
 
@@ -139,7 +144,7 @@ func (c *Core) disarmWatch(w *watch) {
 	}
 }
 
-// expireBehind ends the attempts whose deadlines have passed beside the wheel.
+// expireBehind finds the deadlines that have passed beside the wheel.
 func (c *Core) expireBehind() {
 	behind := c.watches.behind
 	c.watches.behind = nil
@@ -150,7 +155,7 @@ func (c *Core) expireBehind() {
 		case c.now < w.deadline:
 			c.watchBehind(n)
 		default:
-			c.expire(n)
+			c.expired = append(c.expired, n)
 		}
 	}
 }
