@@ -61,7 +61,8 @@ type AuditEntry struct {
 	Job    ID     // 0 for a calendar
 	Detail string // the reason of a pause, the id of a run, the range of a backfill
 
-	// Before and After are definitions as [EncodeDefinition] writes them, without their payloads. A
+	// Before and After are definitions as [EncodeDefinition] writes them, without their payloads and with
+	// masks in the place of credentials; entries of the first release have the credentials themselves. A
 	// creation has neither: the job has it, or the Before of its next entry. A change that is no
 	// update of the definition has neither.
 	Before, After []byte
@@ -109,24 +110,31 @@ func DecodeAudit(id AuditID, value []byte) (AuditEntry, error) {
 	return e, r.finish()
 }
 
-// AuditDefinition encodes a definition for the audit log: without its payload, which is often large, and
-// no concern of those who read there.
+// AuditDefinition encodes a definition for the audit log: masked, so that no credential outlives its
+// rotation there, and without its payload, which is often large, and no concern of those who read there.
 func AuditDefinition(d *Definition) []byte {
+	masked := d.Masked()
+	return auditDefinition(&masked)
+}
+
+// AuditUpdate encodes what an update leads from and to, for the audit log. Of the definition after it takes the
+// encoded form. A credential that the update replaces is [MaskChanged] in what it leads to.
+func AuditUpdate(before *Definition, after []byte) (from, to []byte, err error) {
+	d, err := DecodeAuditDefinition(after)
+	if err != nil {
+		return nil, nil, err
+	}
+	d = d.MaskedAfter(before)
+	return AuditDefinition(before), auditDefinition(&d), nil
+}
+
+func auditDefinition(d *Definition) []byte {
 	bare := *d
 	bare.Payload, bare.PayloadJSON = nil, false
 	return EncodeDefinition(&bare)
 }
 
-// StripPayload returns an encoded definition as AuditDefinition would have encoded it.
-func StripPayload(definition []byte) ([]byte, error) {
-	d, err := DecodeAuditDefinition(definition)
-	if err != nil {
-		return nil, err
-	}
-	return AuditDefinition(&d), nil
-}
-
-// DecodeAuditDefinition reads what AuditDefinition wrote.
+// DecodeAuditDefinition reads what EncodeDefinition or AuditDefinition wrote.
 func DecodeAuditDefinition(b []byte) (Definition, error) {
 	r := &rowReader{b: b, version: rowVersion2}
 	d := r.definition()

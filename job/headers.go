@@ -26,6 +26,8 @@ func validateHeaders(headers []Pair) error {
 			return Errorf(CodeInvalidField, field, "is set by Carillon or by the protocol; choose another name")
 		case !isPrintable(h.Value):
 			return Errorf(CodeInvalidField, field, "must be valid UTF-8 without control characters or line breaks")
+		case isMaskInPart(h.Value) && IsCredentialHeader(h.Key):
+			return Errorf(CodeInvalidField, field, "has the mask "+Mask+" in it and more besides; want the whole value, or the mask alone to keep the one that is stored")
 		}
 	}
 	if total > HeadersBytesMax {

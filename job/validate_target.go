@@ -73,6 +73,8 @@ func (t Target) validateHTTP(rules Rules) error {
 		return bad("must not carry a user or password; put credentials into a header")
 	case u.Fragment != "":
 		return bad("must not have a fragment (#…): it is never sent")
+	case hasMaskInPart(t.URL):
+		return Errorf(CodeInvalidField, urlField, "has the mask "+Mask+" in a parameter and more besides; want the whole value, or the mask alone to keep the one that is stored")
 	case !rules.AllowPrivateTargets && IsPrivateHost(u.Hostname()):
 		return bad("%q is a loopback or private address, which this server refuses (--allow-private-targets)", u.Hostname())
 	}

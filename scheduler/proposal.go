@@ -64,6 +64,8 @@ type Put struct {
 	Actor        job.Actor
 	Origin       job.TraceContext // the request's span, if it is sampled
 	Definition   []byte           // encoded
+	Masked       []byte           // the same as it came, with masks in the place of credentials; nil if it has none
+	IfNew        error            // with Masked: why it registers no job that is not there
 	After        []byte           // the same for the audit log; only with Prior
 	Profile      job.Profile
 	Schedule     *job.Schedule

@@ -19,6 +19,11 @@ func (e *Engine) Put(ctx context.Context, def *job.Definition, ifVersion *uint32
 		return JobView{}, false, err
 	}
 	v := JobView{Record: job.Record{Stamp: p.Stamp, Def: *def}, Status: p.Timer.Flags.JobStatus(), NextRunAt: p.NextRun}
+	if p.Masked != nil {
+		if v.Def, err = job.DecodeAuditDefinition(p.Definition); err != nil {
+			return JobView{}, false, err
+		}
+	}
 	if err := e.addLastRun(&v, p.Timer); err != nil {
 		return JobView{}, false, err
 	}
@@ -32,10 +37,33 @@ func (e *Engine) Prepare(def *job.Definition) (*Put, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Put{
+	p := &Put{
 		Tenant: def.Tenant, Name: def.Name, Hash: e.hasher.hash(def.Tenant, def.Name),
 		Definition: job.EncodeDefinition(def), Profile: job.ProfileOf(def, s), Schedule: s, Paused: def.Paused,
-	}, nil
+	}
+	if def.HasMasks() {
+		p.Masked = p.Definition
+		_, p.IfNew = def.Unmask(nil)
+	}
+	return p, nil
+}
+
+// unmask puts the stored credentials in the place of the masks that the proposal came with. The step takes the
+// proposal at the version of the job alone that they were read at, so that a mask never brings back a
+// credential that another put has replaced.
+func (p *Put) unmask(stored *job.Definition) error {
+	if p.Masked == nil {
+		return nil
+	}
+	d, err := job.DecodeAuditDefinition(p.Masked)
+	if err != nil {
+		return err
+	}
+	if d, err = d.Unmask(stored); err != nil {
+		return err
+	}
+	p.Definition = job.EncodeDefinition(&d)
+	return nil
 }
 
 // readPrior prepares a proposal again, from the rows of the job that has its name.
@@ -49,11 +77,11 @@ func (e *Engine) readPrior(p *Put) error {
 	if err != nil || !ok {
 		return err
 	}
-	p.Prior = &Prior{
-		ID: id, Version: timer.Version, CreatedAt: rec.CreatedAt, UpdatedAt: rec.UpdatedAt, Anchor: rec.Anchor,
-		Before: job.AuditDefinition(&rec.Def),
+	if err := p.unmask(&rec.Def); err != nil {
+		return err
 	}
-	if p.After, err = job.StripPayload(p.Definition); err != nil {
+	p.Prior = &Prior{ID: id, Version: timer.Version, CreatedAt: rec.CreatedAt, UpdatedAt: rec.UpdatedAt, Anchor: rec.Anchor}
+	if p.Prior.Before, p.After, err = job.AuditUpdate(&rec.Def, p.Definition); err != nil {
 		return err
 	}
 	if p.Schedule.Kind() == job.ScheduleAt {

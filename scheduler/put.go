@@ -8,6 +8,8 @@ func (c *Core) put(p *Put) (settled bool) {
 	settled = true
 	switch p.Err = c.checkVersion(p, r); {
 	case p.Err != nil:
+	case r == nil && p.IfNew != nil:
+		p.Err = p.IfNew
 	case r == nil:
 		p.Err = c.create(p)
 	case p.Prior == nil || p.Prior.ID != r.id || p.Prior.Version != r.version:
