@@ -30,11 +30,21 @@ func lastError(n *Announcement) string {
 	return n.Error
 }
 
-// deadLetter returns the message of a dead run: what its target would have got, and why it did not.
+// maskedError is a text about the attempts of a run without the credentials of its job. The texts of this
+// release have none; those that an older one wrote may.
+func maskedError(n *Announcement, text string) string {
+	if text == "" {
+		return ""
+	}
+	return job.CredentialsOf(n.Headers, n.Target).MaskIn(text)
+}
+
+// deadLetter returns the message of a dead run: what its target would have got but for credentials, in the place of
+// which it has masks, and why the target did not get it.
 func deadLetter(subject string, n *Announcement) *nats.Msg {
 	run, fence := n.Run.String(), strconv.FormatUint(n.Fence, 10)
 	h := make(nats.Header, len(n.Headers)+10)
-	for _, own := range n.Headers {
+	for _, own := range job.MaskHeaders(n.Headers) {
 		h[own.Key] = []string{own.Value}
 	}
 	for name, value := range map[string]string{
@@ -46,7 +56,7 @@ func deadLetter(subject string, n *Announcement) *nats.Msg {
 		headerAttempt:     strconv.FormatUint(uint64(n.Attempt), 10),
 		headerFence:       fence,
 		headerStatus:      job.StatusDead.String(),
-		headerError:       oneLine(lastError(n)),
+		headerError:       oneLine(maskedError(n, lastError(n))),
 		headerTarget:      oneLine(n.Target.Kind.String() + " " + targetName(n.Target)),
 	} {
 		h[name] = []string{value}

@@ -78,8 +78,8 @@ func targetName(t job.Target) string {
 	return t.Address()
 }
 
-// origin returns the scheme and host of a URL, in lower case, without parsing it: the launching
-// thread has no time for that, and an odd URL only gets an odd lane.
+// origin returns the scheme and host of a URL, in lower case and without a user, without parsing it: the
+// launching thread has no time for that, and an odd URL only gets an odd lane.
 func origin(url string) string {
 	scheme, rest, ok := strings.Cut(url, "://")
 	if !ok {
@@ -87,6 +87,9 @@ func origin(url string) string {
 	}
 	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
 		url = url[:len(scheme)+len("://")+end]
+	}
+	if at := strings.LastIndexByte(url, '@'); at >= 0 {
+		url = scheme + "://" + url[at+1:]
 	}
 	return strings.ToLower(url)
 }

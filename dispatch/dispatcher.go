@@ -102,7 +102,7 @@ func (d *Dispatcher) Launch(del *job.Delivery, done func(job.Outcome)) {
 
 // refuse tells the outcome of an attempt that was not accepted.
 func (d *Dispatcher) refuse(a *attempt, err error) {
-	outcome := a.outcome(time.Now(), outcomeOf(err))
+	outcome := a.outcome(time.Now(), outcomeOf(a.delivery, err))
 	d.ledger.unfollow(a, outcome)
 	a.done(outcome)
 }

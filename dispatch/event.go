@@ -45,7 +45,7 @@ func eventMessage(subject, reply string, n *Announcement) *nats.Msg {
 			Reason:      n.Reason.String(),
 			Attempt:     n.Attempt,
 			Fence:       n.Fence,
-			Error:       n.Error,
+			Error:       maskedError(n, n.Error),
 		}),
 	}
 }

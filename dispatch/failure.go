@@ -75,29 +75,41 @@ func failureOf(err error) Failure {
 	return f
 }
 
-// outcomeOf is what the outcome of an attempt says of the error that ended it. It is the one place
-// where an error becomes an outcome.
-func outcomeOf(err error) job.Outcome {
+// outcomeOf is what the outcome of a delivery's attempt says of the error that ended it. It is the one place
+// where an error becomes an outcome, and from where on its text has no credential of the job.
+func outcomeOf(d *job.Delivery, err error) job.Outcome {
 	if err == nil {
 		return job.Outcome{}
 	}
 	f := failureOf(err)
 	return job.Outcome{
-		Error:      failureText(err),
+		Error:      failureText(d, err),
 		Refused:    f.Refused,
 		RetryAfter: min(max(f.RetryAfter, 0), job.RetryAfterMax),
 	}
 }
 
-// failureText makes an error fit for [job.Outcome].
-func failureText(err error) string {
-	text := strings.ToValidUTF8(err.Error(), "�")
-	if text == "" {
+// failureReadMax is how much of an error's text is looked at for credentials. The rest is dropped unseen.
+const failureReadMax = 8 << 10
+
+// failureText makes an error fit for [job.Outcome]. It masks before it cuts: half a credential is one too.
+func failureText(d *job.Delivery, err error) string {
+	text := err.Error()
+	isCut := len(text) > failureReadMax
+	if isCut {
+		text = text[:failureReadMax]
+	}
+	if text = strings.ToValidUTF8(text, "�"); text == "" {
 		return "failed without a reason"
 	}
-	if len(text) <= job.ErrorBytesMax {
+	return clipText(job.CredentialsOf(d.Headers, d.Target).MaskInCut(text, isCut), job.ErrorBytesMax)
+}
+
+// clipText cuts a text that has more than so many bytes, and shows that it did.
+func clipText(text string, most int) string {
+	if len(text) <= most {
 		return text
 	}
 	const more = "…"
-	return strings.ToValidUTF8(text[:job.ErrorBytesMax-len(more)], "") + more
+	return strings.ToValidUTF8(text[:most-len(more)], "") + more
 }

@@ -38,7 +38,7 @@ func TestOutcomeOfFailures(t *testing.T) {
 		{"none later", RetryAfter(nil, time.Minute), "", false, 0},
 	}
 	for _, tc := range tests {
-		o := outcomeOf(tc.err)
+		o := outcomeOf(new(job.Delivery), tc.err)
 		if o.Error != tc.text || o.Refused != tc.refused || o.RetryAfter != tc.after {
 			t.Errorf("%s: outcome is %+v", tc.name, o)
 		}

@@ -65,7 +65,7 @@ func (s *httpSender) send(ctx context.Context, d *job.Delivery, t traceHeaders) 
 		drain(resp.Body)
 		return nil
 	}
-	return answerError(resp)
+	return answerError(d, resp)
 }
 
 func newRequest(ctx context.Context, d *job.Delivery) (*http.Request, error) {
@@ -111,9 +111,9 @@ func setHeaders(h http.Header, d *job.Delivery, hasBody bool) {
 
 // answerError says what the target answered instead of 2xx, and whether it blames the request. A
 // redirect leads another attempt nowhere either.
-func answerError(resp *http.Response) error {
+func answerError(d *job.Delivery, resp *http.Response) error {
 	return &Failure{
-		Err:        answerText(resp),
+		Err:        answerText(d, resp),
 		Refused:    isRedirect(resp) || blamesRequest(resp.StatusCode),
 		RetryAfter: parseRetryAfter(resp.Header.Get(headerRetryAfter), time.Now()),
 	}
@@ -121,16 +121,19 @@ func answerError(resp *http.Response) error {
 
 func isRedirect(resp *http.Response) bool { return resp.StatusCode >= 300 && resp.StatusCode <= 399 }
 
-func answerText(resp *http.Response) error {
+// answerText says what the target answered. A target may repeat what it got: that is masked, and so is a part of it at
+// which the text is cut.
+func answerText(d *job.Delivery, resp *http.Response) error {
 	if isRedirect(resp) {
 		drain(resp.Body)
-		return fmt.Errorf("HTTP %d: a redirect to %q, which is not followed", resp.StatusCode, resp.Header.Get("Location"))
+		return fmt.Errorf("HTTP %d: a redirect to %q, which is not followed", resp.StatusCode, job.MaskURL(resp.Header.Get("Location")))
 	}
 	text, err := io.ReadAll(io.LimitReader(resp.Body, answerBytesMax))
 	if err == nil {
 		drain(resp.Body)
 	}
-	text = bytes.TrimSpace(text)
+	masked := job.CredentialsOf(d.Headers, d.Target).MaskInCut(string(text), len(text) == answerBytesMax)
+	text = bytes.TrimSpace([]byte(masked))
 	if len(text) == 0 {
 		return fmt.Errorf("HTTP %d", resp.StatusCode)
 	}

@@ -10,7 +10,7 @@ import (
 
 // finish tells the outcome, unless it is told.
 func (l *ledger) finish(a *attempt, err error) {
-	ending, how := outcomeOf(err), endingOf(err)
+	ending, how := outcomeOf(a.delivery, err), endingOf(err)
 	now := time.Now()
 	l.mu.Lock()
 	if a.phase == told {

@@ -41,7 +41,7 @@ func (l *ledger) expire(now time.Time) ([]verdict, time.Duration) {
 	var out []verdict
 	for len(l.open) > 0 && l.open[0].deadline <= elapsed {
 		a := l.open[0]
-		out = append(out, verdict{a, l.settleLocked(a, now, outcomeOf(l.lateness(a)), EndedTimeout)})
+		out = append(out, verdict{a, l.settleLocked(a, now, outcomeOf(a.delivery, l.lateness(a)), EndedTimeout)})
 	}
 	if len(l.open) == 0 {
 		l.alarm = math.MaxInt64
@@ -98,7 +98,7 @@ func (l *ledger) stopLocked(which func(*attempt) bool) []verdict {
 	now := time.Now()
 	out := make([]verdict, len(ending))
 	for i, a := range ending {
-		out[i] = verdict{a, l.settleLocked(a, now, outcomeOf(ErrStopped), EndedStopped)}
+		out[i] = verdict{a, l.settleLocked(a, now, outcomeOf(a.delivery, ErrStopped), EndedStopped)}
 	}
 	return out
 }
