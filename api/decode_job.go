@@ -19,7 +19,7 @@ type putRequest struct {
 // can be put again the way it was got.
 var replyOnly = []string{
 	"id", "tenant", "version", "status", "status_reason", "status_by", "next_run_at", "next_launch_at", "last_run",
-	"created_at", "updated_at",
+	"created_at", "updated_at", "credentials_masked",
 }
 
 // jobMembers are the members of a job.

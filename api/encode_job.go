@@ -20,20 +20,44 @@ func (s *Service) jobReply(v scheduler.JobView, err error) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.jobMessage(&v, `}`)
+	return s.jobMessage(masked(&v), `}`)
+}
+
+// shown is a job as a caller sees it.
+type shown struct {
+	*scheduler.JobView
+	def    *job.Definition // the job's own, or a masked copy of it
+	masked bool            // it has masks in the place of credentials
+}
+
+// masked returns a job with masks in the place of its credentials.
+func masked(v *scheduler.JobView) shown {
+	if !v.Def.HasCredentials() {
+		return shown{v, &v.Def, false}
+	}
+	def := v.Def.Masked()
+	return shown{v, &def, true}
+}
+
+// asAsked returns a job with its credentials in clear, if the caller asked for that in so many words.
+func asAsked(v *scheduler.JobView, withCredentials bool) shown {
+	if withCredentials {
+		return shown{v, &v.Def, false}
+	}
+	return masked(v)
 }
 
 // jobMessage writes an object with a job as its first member, if need be without the job's payload,
 // which a caller can do without. The tail is what follows the job.
-func (s *Service) jobMessage(v *scheduler.JobView, tail string) (*jobText, error) {
+func (s *Service) jobMessage(v shown, tail string) (*jobText, error) {
 	const usual = 1 << 10
-	b := make([]byte, 0, usual+len(v.Def.Payload))
+	b := make([]byte, 0, usual+len(v.def.Payload))
 	for _, hasPayload := range []bool{true, false} {
 		b = append(b[:0], `{"job":`...)
 		b = appendJob(b, v, hasPayload)
 		b = append(b, tail...)
 		if len(b) <= s.replyBytesMax() {
-			return &jobText{text: b, name: v.Def.Name, version: v.Version}, nil
+			return &jobText{text: b, name: v.def.Name, version: v.Version}, nil
 		}
 	}
 	return nil, s.tooLarge(len(b))
@@ -48,11 +72,11 @@ type jobText struct {
 }
 
 // appendJob writes a [client.JobInfo].
-func appendJob(b []byte, v *scheduler.JobView, hasPayload bool) []byte {
+func appendJob(b []byte, v shown, hasPayload bool) []byte {
 	b = append(b, '{')
-	b = appendDefinition(b, &v.Def, hasPayload)
+	b = appendDefinition(b, v.def, hasPayload)
 	b = append(v.ID.Append(append(b, `,"id":"`...)), '"')
-	b = appendText(b, "tenant", v.Def.Tenant)
+	b = appendText(b, "tenant", v.def.Tenant)
 	b = appendNumber(b, "version", v.Version)
 	b = appendText(b, "status", v.Status)
 	b = appendText(b, "status_reason", v.StatusReason)
@@ -66,6 +90,9 @@ func appendJob(b []byte, v *scheduler.JobView, hasPayload bool) []byte {
 	b = appendTime(b, "updated_at", v.UpdatedAt)
 	if !hasPayload {
 		b = append(b, `,"payload_omitted":true`...)
+	}
+	if v.masked {
+		b = append(b, `,"credentials_masked":true`...)
 	}
 	return append(b, '}')
 }

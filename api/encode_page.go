@@ -15,7 +15,7 @@ const pageHead, pageCursor, pageTail = `{"jobs":[`, `,"next_cursor":"`, `}`
 
 // page writes a [client.JobPage]: jobs until the page has its limit, the list ends, or the next one does
 // not fit the message. A job that fills a message by itself goes without its payload.
-func (s *Service) page(ctx context.Context, asked query, q scheduler.ListQuery) (jsontext.Value, error) {
+func (s *Service) page(ctx context.Context, asked query, q scheduler.ListQuery, withCredentials bool) (jsontext.Value, error) {
 	limit, jobs := q.Limit, 0
 	room := s.replyBytesMax() - len(pageCursor) - cursorBytesMax - len(`"]`+pageTail)
 	b := []byte(pageHead)
@@ -26,9 +26,10 @@ func (s *Service) page(ctx context.Context, asked query, q scheduler.ListQuery) 
 			return nil, err
 		}
 		for i := range got.Jobs {
-			longer := appendPageJob(b, &got.Jobs[i], true)
+			v := asAsked(&got.Jobs[i], withCredentials)
+			longer := appendPageJob(b, v, true)
 			if jobs == 0 && len(longer) > room {
-				longer = appendPageJob(b, &got.Jobs[i], false)
+				longer = appendPageJob(b, v, false)
 			}
 			if len(longer) > room {
 				if jobs == 0 {
@@ -46,7 +47,7 @@ func (s *Service) page(ctx context.Context, asked query, q scheduler.ListQuery) 
 	}
 }
 
-func appendPageJob(b []byte, v *scheduler.JobView, hasPayload bool) []byte {
+func appendPageJob(b []byte, v shown, hasPayload bool) []byte {
 	if len(b) > len(pageHead) {
 		b = append(b, ',')
 	}

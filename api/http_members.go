@@ -51,7 +51,7 @@ const (
 // kindOf tells of the parameters that are no texts: numbers and booleans, and lists.
 func kindOf(name string) paramKind {
 	switch name {
-	case "limit", "count", "attempts":
+	case "limit", "count", "attempts", "with_credentials":
 		return kindPlain
 	case "schedules", "exclude":
 		return kindMany

@@ -25,7 +25,7 @@ type route struct {
 // What is asked for as parameters of a query: members of the request, except that label stands for one
 // entry of labels.
 var (
-	jobFilters      = []string{"prefix", "label", "status", "limit", "cursor"}
+	jobFilters      = []string{"prefix", "label", "status", "limit", "cursor", "with_credentials"}
 	runFilters      = []string{"from", "to", "status", "attempts", "limit", "cursor"}
 	allRunFilters   = append([]string{"job"}, runFilters...)
 	calendarFilters = []string{"limit", "cursor"}
@@ -48,7 +48,7 @@ var routes = []route{
 	{method: http.MethodGet, path: "jobs", verb: "jobs.list", query: jobFilters},
 	{method: http.MethodPost, path: "jobs", verb: "jobs.put", id: "jobs.post", hasVersion: true, mayCreate: true, example: exampleJob},
 	{method: http.MethodPost, path: "jobs/bulk", verb: "jobs.put_many", example: exampleBulk},
-	{method: http.MethodGet, path: "jobs/{name}", verb: "jobs.get"},
+	{method: http.MethodGet, path: "jobs/{name}", verb: "jobs.get", query: []string{"with_credentials"}},
 	{method: http.MethodPut, path: "jobs/{name}", verb: "jobs.put", hasVersion: true, mayCreate: true, example: exampleSameJob},
 	{method: http.MethodDelete, path: "jobs/{name}", verb: "jobs.delete", hasVersion: true},
 	{method: http.MethodPost, path: "jobs/{name}/pause", verb: "jobs.pause", hasVersion: true, example: `{"reason":"the target is down"}`},

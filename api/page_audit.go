@@ -64,23 +64,34 @@ func auditEntryOf(e *job.AuditEntry) (auditEntry, error) {
 	if e.Job != 0 {
 		entry.JobID = e.Job.String()
 	}
-	var err error
-	if entry.Before, err = auditDefinition(e.Before); err == nil {
-		entry.After, err = auditDefinition(e.After)
+	if err := entry.define(e); err != nil {
+		return entry, fmt.Errorf("audit entry %s: %w", entry.ID, err)
 	}
-	if err != nil {
-		err = fmt.Errorf("audit entry %s: %w", entry.ID, err)
-	}
-	return entry, err
+	return entry, nil
 }
 
-// auditDefinition writes a definition as the owner of the job would.
-func auditDefinition(encoded []byte) (jsontext.Value, error) {
-	if len(encoded) == 0 {
-		return nil, nil
+// define writes the definitions of an entry, masked: those that the first release wrote have credentials.
+func (e *auditEntry) define(from *job.AuditEntry) error {
+	var before, after job.Definition
+	var err error
+	if len(from.Before) > 0 {
+		if before, err = job.DecodeAuditDefinition(from.Before); err != nil {
+			return err
+		}
+		e.Before = definitionText(before.Masked())
 	}
-	d, err := job.DecodeAuditDefinition(encoded)
-	return append(appendDefinition([]byte{'{'}, &d, false), '}'), err
+	if len(from.After) > 0 {
+		if after, err = job.DecodeAuditDefinition(from.After); err != nil {
+			return err
+		}
+		e.After = definitionText(after.MaskedAfter(&before))
+	}
+	return nil
+}
+
+// definitionText writes a definition as the owner of the job would.
+func definitionText(d job.Definition) jsontext.Value {
+	return append(appendDefinition([]byte{'{'}, &d, false), '}')
 }
 
 func auditID(id job.AuditID) string { return fmt.Sprintf("%d-%d", id.LSN, id.Seq) }

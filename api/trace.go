@@ -83,6 +83,8 @@ func (s *Service) noteAbout(ctx context.Context, request any) {
 		return
 	}
 	switch q := request.(type) {
+	case *client.GetRequest:
+		s.noteJob(ctx, q.Name)
 	case *client.NameRequest:
 		s.noteJob(ctx, q.Name)
 	case *client.DeleteRequest:

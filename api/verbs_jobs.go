@@ -14,11 +14,20 @@ var nameMembers = object[client.NameRequest]{
 	"name": text(func(q *client.NameRequest) *string { return &q.Name }),
 }
 
-func (s *Service) get(ctx context.Context, tenant string, req *client.NameRequest) (any, error) {
+var getMembers = object[client.GetRequest]{
+	"name":             text(func(q *client.GetRequest) *string { return &q.Name }),
+	"with_credentials": boolean(func(q *client.GetRequest) *bool { return &q.WithCredentials }),
+}
+
+func (s *Service) get(ctx context.Context, tenant string, req *client.GetRequest) (any, error) {
 	if err := job.ValidateName(req.Name); err != nil {
 		return nil, err
 	}
-	return s.jobReply(s.engine.Get(ctx, tenant, req.Name))
+	v, err := s.engine.Get(ctx, tenant, req.Name)
+	if err != nil {
+		return nil, err
+	}
+	return s.jobMessage(asAsked(&v, req.WithCredentials), `}`)
 }
 
 var deleteMembers = object[client.DeleteRequest]{
@@ -70,7 +79,8 @@ func checkPause(req *client.PauseRequest) error {
 // listRequest is the query with the cursor that it goes on from.
 type listRequest struct {
 	scheduler.ListQuery
-	cursor string
+	cursor          string
+	withCredentials bool
 }
 
 var listMembers = object[listRequest]{
@@ -79,6 +89,8 @@ var listMembers = object[listRequest]{
 	"status": text(func(q *listRequest) *string { return &q.Status }),
 	"limit":  between(1, scheduler.PageMax, func(q *listRequest) *int { return &q.Limit }),
 	"cursor": text(func(q *listRequest) *string { return &q.cursor }),
+
+	"with_credentials": boolean(func(q *listRequest) *bool { return &q.withCredentials }),
 }
 
 // jobStatuses are the states of a job, as [job.TimerFlags] names them.
@@ -101,5 +113,5 @@ func (s *Service) list(ctx context.Context, tenant string, req *listRequest) (an
 	if req.After, err = asked.key(req.cursor); err != nil {
 		return nil, err
 	}
-	return s.page(ctx, asked, req.ListQuery)
+	return s.page(ctx, asked, req.ListQuery, req.withCredentials)
 }

@@ -18,7 +18,7 @@ func (s *Service) put(ctx context.Context, tenant string, body []byte) (any, err
 	if err != nil {
 		return nil, err
 	}
-	reply, err := s.jobMessage(&v, `,"created":`+strconv.FormatBool(created)+`}`)
+	reply, err := s.jobMessage(masked(&v), `,"created":`+strconv.FormatBool(created)+`}`)
 	if err != nil {
 		return nil, err
 	}

@@ -14,8 +14,8 @@ var verbs = []verb{
 		bulk: true, serve: (*Service).putMany,
 	}, {
 		name: "jobs.get", about: "Read a job.",
-		request: client.NameRequest{}, required: []string{"name"}, reply: client.JobReply{},
-		serve: take(nameMembers, (*Service).get),
+		request: client.GetRequest{}, required: []string{"name"}, reply: client.JobReply{},
+		serve: take(getMembers, (*Service).get),
 	}, {
 		name: "jobs.list", about: "List jobs in the order of their names.",
 		request: client.ListRequest{}, reply: client.JobPage{}, mayBeEmpty: true,

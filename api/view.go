@@ -22,7 +22,7 @@ func runOf(v *scheduler.RunView) client.Run {
 		Status: v.Status.String(), Reason: v.Reason.String(), Attempt: v.Attempt, Fence: v.Fence,
 		LaunchedAt: timeOf(v.LaunchedAt), FinishedAt: timeOf(v.FinishedAt),
 		LatenessMS: millis(v.Lateness), DurationMS: millis(v.Duration),
-		Result: v.Result, Error: v.Error, Manual: v.Manual,
+		Result: v.Result, Error: job.MaskText(v.Error), Manual: v.Manual,
 	}
 	if !v.Status.IsFinal() {
 		run.DueAt, run.Deadline = timeOf(v.Due), timeOf(v.Deadline)
@@ -35,7 +35,7 @@ func attemptsOf(v *scheduler.RunView) []client.Attempt {
 	var list []client.Attempt
 	for _, a := range v.Attempts {
 		list = append(list, client.Attempt{
-			Number: a.Number, Fence: a.Fence, LaunchedAt: timeOf(a.LaunchedAt), DurationMS: millis(a.Duration), Error: a.Error,
+			Number: a.Number, Fence: a.Fence, LaunchedAt: timeOf(a.LaunchedAt), DurationMS: millis(a.Duration), Error: job.MaskText(a.Error),
 		})
 	}
 	return list

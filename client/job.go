@@ -77,7 +77,15 @@ type JobInfo struct {
 	// PayloadOmitted says that the job did not fit into one NATS message with its payload. A put
 	// with this member set is refused, so that nobody loses a payload by putting such a job again.
 	PayloadOmitted bool `json:"payload_omitted,omitzero"`
+
+	// CredentialsMasked says that the values of headers, or parts of the URL, are [Mask] in the place of
+	// credentials. Put again, a mask keeps the credential that the server has; see [Client.Put].
+	CredentialsMasked bool `json:"credentials_masked,omitzero"`
 }
+
+// Mask is what a server shows in the place of a credential: the value of a header such as Authorization, Cookie or
+// X-Api-Key, a password in a URL, or a parameter of its query such as token.
+const Mask = "********"
 
 // LastRun is the newest run of a job, in short.
 type LastRun struct {

@@ -6,7 +6,8 @@ import (
 )
 
 // Put registers a job, or updates the one of its name. It tells whether the job is new. The job is
-// durable when Put returns.
+// durable when Put returns. A credential that is [Mask], as [Client.Get] returns it, keeps the value that the
+// server has; without one, or with a target elsewhere, the put is refused.
 func (c *Client) Put(ctx context.Context, j Job) (info JobInfo, created bool, err error) {
 	return c.put(ctx, PutRequest{Job: j})
 }
@@ -33,9 +34,20 @@ func (c *Client) PutMany(ctx context.Context, jobs []Job) (reply PutManyReply, e
 	return reply, err
 }
 
-// Get returns a job; an unknown one is an error for which [IsNotFound] holds.
+// Get returns a job, with [Mask] in the place of its credentials; an unknown one is an error for which
+// [IsNotFound] holds.
 func (c *Client) Get(ctx context.Context, name string) (JobInfo, error) {
-	reply, err := ask[JobReply](ctx, c, "jobs.get", NameRequest{Name: name})
+	return c.get(ctx, GetRequest{Name: name})
+}
+
+// GetWithCredentials is [Client.Get] with the credentials in clear. A server of the first release refuses the
+// request as one with an unknown member, [CodeUnknownField].
+func (c *Client) GetWithCredentials(ctx context.Context, name string) (JobInfo, error) {
+	return c.get(ctx, GetRequest{Name: name, WithCredentials: true})
+}
+
+func (c *Client) get(ctx context.Context, request GetRequest) (JobInfo, error) {
+	reply, err := ask[JobReply](ctx, c, "jobs.get", request)
 	return reply.Job, err
 }
 

@@ -35,7 +35,13 @@ type PutResult struct {
 	Error     *Error `json:"error,omitzero"`
 }
 
-// NameRequest names a job to get, or a calendar to get or delete.
+// GetRequest names a job to get.
+type GetRequest struct {
+	Name            string `json:"name"`
+	WithCredentials bool   `json:"with_credentials,omitzero"` // in clear, not masked
+}
+
+// NameRequest names a calendar to get or delete.
 type NameRequest struct {
 	Name string `json:"name"`
 }
@@ -77,6 +83,8 @@ type ListRequest struct {
 	Status string            `json:"status,omitempty"` // active, paused, completed, failed
 	Limit  int               `json:"limit,omitzero"`   // 1 to 1000; default 100
 	Cursor string            `json:"cursor,omitempty"` // of the page before
+
+	WithCredentials bool `json:"with_credentials,omitzero"` // in clear, not masked; a server of the first release refuses it
 }
 
 // JobPage is one page of jobs. A page may be short, even empty, and still have a next one.

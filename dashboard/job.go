@@ -71,7 +71,7 @@ func (v *visit) jobPage(name string) view {
 
 // getJob returns a job, and its text as the API has it.
 func (v *visit) getJob(name string) (info client.JobInfo, text string, err error) {
-	request, err := json.Marshal(client.NameRequest{Name: name})
+	request, err := json.Marshal(client.GetRequest{Name: name})
 	if err != nil {
 		return info, "", err
 	}
