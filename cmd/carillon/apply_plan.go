@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -18,12 +19,9 @@ import (
 // planApply compares the wanted jobs with those of the server, and returns a step for each: the wanted
 // ones in their order, then those to be deleted.
 func planApply(ctx context.Context, r *remote, wanted []wantedJob, set string, prune bool) ([]applyStep, error) {
-	have := make(map[string]client.JobInfo)
-	for j, err := range r.Jobs(ctx, client.ListRequest{Labels: map[string]string{setLabel: set}, Limit: 1000}) {
-		if err != nil {
-			return nil, fmt.Errorf("list the jobs of the set %s: %w", set, err)
-		}
-		have[j.Name] = j
+	have, inClear, err := jobsOfSet(ctx, r, set)
+	if err != nil {
+		return nil, fmt.Errorf("list the jobs of the set %s: %w", set, err)
 	}
 	var steps []applyStep
 	for i := range wanted {
@@ -32,7 +30,7 @@ func planApply(ctx context.Context, r *remote, wanted []wantedJob, set string, p
 		delete(have, w.job.Name)
 		if !ok || current.PayloadOmitted {
 			var err error
-			if current, err = r.Get(ctx, w.job.Name); err != nil && !client.IsNotFound(err) {
+			if current, err = r.get(ctx, w.job.Name, inClear); err != nil && !client.IsNotFound(err) {
 				return nil, fmt.Errorf("%s: %w", w.job.Name, err)
 			}
 		}
@@ -50,20 +48,44 @@ func planApply(ctx context.Context, r *remote, wanted []wantedJob, set string, p
 	return steps, nil
 }
 
+// jobsOfSet returns the jobs of a set by their names, in clear: whether a credential is the one that the file
+// has shows in nothing else. A server of the first release masks nothing, and does not know how to be asked.
+func jobsOfSet(ctx context.Context, r *remote, set string) (have map[string]client.JobInfo, inClear bool, err error) {
+	for _, inClear = range []bool{true, false} {
+		have, err = make(map[string]client.JobInfo), nil
+		var j client.JobInfo
+		for j, err = range r.Jobs(ctx, client.ListRequest{Labels: map[string]string{setLabel: set}, Limit: 1000, WithCredentials: inClear}) {
+			if err != nil {
+				break
+			}
+			have[j.Name] = j
+		}
+		if !errors.Is(err, client.CodeUnknownField) {
+			break
+		}
+	}
+	return have, inClear, err
+}
+
 // planJob decides what is to be done about one job. A current one without a name is none.
 func planJob(w *wantedJob, current *client.JobInfo) (applyStep, error) {
 	s := applyStep{name: w.job.Name, action: actionCreate, wanted: w.job, version: current.Version}
 	if current.Name == "" {
-		return s, nil
+		_, err := unmasked(&w.job, nil)
+		return s, err
 	}
 	if !w.saysPaused {
 		s.wanted.Paused = current.Paused
+	}
+	wanted, err := unmasked(&s.wanted, &current.Job)
+	if err != nil {
+		return s, err
 	}
 	before, err := fullJob(&current.Job)
 	if err != nil {
 		return s, fmt.Errorf("the server's definition: %w", err)
 	}
-	after, err := fullJob(&s.wanted)
+	after, err := fullJob(&wanted)
 	if err != nil {
 		return s, err
 	}
@@ -134,9 +156,14 @@ func withoutEmpty(j client.Job) client.Job {
 
 // diffJobs returns the difference of two jobs, line by line of their JSON.
 func diffJobs(before, after *client.Job) (string, error) {
+	pair := []*client.Job{before, after}
+	masked, err := maskedPair(before, after)
+	if err != nil {
+		return "", err
+	}
 	var texts [2][]string
-	for i, j := range []*client.Job{before, after} {
-		b, err := json.Marshal(j, jsonOptions, ownerOptions, jsontext.WithIndent("  "))
+	for i, definition := range masked {
+		b, err := json.Marshal(withCredentialsOf(pair[i], &definition), jsonOptions, ownerOptions, jsontext.WithIndent("  "))
 		if err != nil {
 			return "", err
 		}

@@ -13,8 +13,12 @@ import (
 // partSuffix ends the name of a file that is being written.
 const partSuffix = ".part"
 
+// ownersFile is the mode of what may have credentials in it.
+const ownersFile = 0o600
+
 // writeWhole writes a file that has its name only when it is complete and durable; one that was there is
-// replaced then. What is no regular file, such as a pipe, is written as it is.
+// replaced then. Its owner alone can read it, whatever the umask is and whatever the mode of the replaced one was.
+// What is no regular file, such as a pipe, is written as it is.
 func writeWhole(path string, write func(io.Writer) error) (err error) {
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
@@ -31,7 +35,10 @@ func writeWhole(path string, write func(io.Writer) error) (err error) {
 		return err
 	}
 	part := path + partSuffix
-	f, err := os.OpenFile(part, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o640)
+	if err := os.Remove(part); err != nil && !errors.Is(err, fs.ErrNotExist) { // it would keep its mode
+		return err
+	}
+	f, err := os.OpenFile(part, os.O_CREATE|os.O_EXCL|os.O_WRONLY, ownersFile)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
+	"os"
 
 	"github.com/carillon-io/carillon/client"
 )
@@ -15,6 +17,9 @@ type exportCmd struct {
 	Job  string  `help:"With --runs: only those of this job." placeholder:"NAME" complete:"@jobs"`
 	From instant `help:"With --runs: scheduled at or after this time." placeholder:"TIME"`
 	To   instant `help:"With --runs: scheduled before this time." placeholder:"TIME"`
+
+	File            string `short:"f" help:"File to write, which its owner alone can read; standard output if left out." placeholder:"FILE"`
+	WithCredentials bool   `help:"Write credentials (headers such as Authorization, tokens in URLs) in clear; they are masked otherwise."`
 	remoteFlags
 
 	Output outputForm `short:"o" help:"Form of what is written: ${enum}." enum:"json,yaml" default:"json"`
@@ -24,12 +29,15 @@ type exportCmd struct {
 func (*exportCmd) Help() string {
 	return `Each job is one line in the order of names, and import takes it unchanged. With -o yaml each is one document, and apply takes them. With --runs each run is one line, job by job, the newest first; how far it is goes to stderr. What only the server keeps (ids, versions, runs) is left out. A server that goes on meanwhile is no obstacle; a job that changes while it is exported is there as it was before or after.
 
+Credentials are masked, and a job with a mask says "credentials_masked": it can be put again where it came from, and keeps its credentials there; a server that does not have the job refuses it. For a move or a copy give --with-credentials.
+
 Examples:
 
   carillon export > jobs.jsonl
+  carillon export --with-credentials --file jobs.jsonl
   carillon export -o yaml > jobs.yaml
   carillon export --runs --from 2026-11-01 > runs.jsonl
-  carillon export --label team=billing | carillon import - --server nats://other:4222`
+  carillon export --label team=billing --with-credentials | carillon import - --server nats://other:4222`
 }
 
 // Run implements the command.
@@ -40,23 +48,45 @@ func (c *exportCmd) Run(ctx context.Context, con *console) error {
 	if c.Job != "" && (c.NamePrefix != "" || len(c.Label) > 0 || c.Status != "") {
 		return usagef("--job is one job: leave out --name-prefix, --label and --status")
 	}
+	if c.Runs && c.WithCredentials {
+		return usagef("--with-credentials is about jobs: no run has credentials")
+	}
 	r, err := c.connect(ctx)
 	if err != nil {
 		return err
 	}
 	defer r.close()
+	export := c.exportJobs
 	if c.Runs {
-		return c.exportRuns(ctx, con, r)
+		export = c.exportRuns
 	}
-	return c.exportJobs(ctx, con, r)
+	if c.File == "" || c.File == "-" {
+		c.warnOfReaders(con)
+		return export(ctx, con, r, con.out)
+	}
+	return writeWhole(c.File, func(w io.Writer) error { return export(ctx, con, r, w) })
 }
 
-func (c *exportCmd) exportJobs(ctx context.Context, con *console, r *remote) error {
-	out, told := con.buffered(), newProgress(con, "job", "exported").besideOutput()
-	n := 0
-	for j, err := range r.Jobs(ctx, c.request()) {
+// warnOfReaders says that others can read credentials that the standard output writes to a file.
+func (c *exportCmd) warnOfReaders(con *console) {
+	f, ok := con.out.(*os.File)
+	if !ok || !c.WithCredentials {
+		return
+	}
+	const others = 0o077
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&others != 0 {
+		con.notef("the file has credentials in clear, and its mode is %#o: others can read it; --file FILE writes one that they cannot\n", info.Mode().Perm())
+	}
+}
+
+func (c *exportCmd) exportJobs(ctx context.Context, con *console, r *remote, w io.Writer) error {
+	out, told := con.bufferedTo(w), newProgress(con, "job", "exported").besideOutput()
+	n, masked := 0, 0
+	request := c.request()
+	request.WithCredentials = c.WithCredentials
+	for j, err := range r.Jobs(ctx, request) {
 		if err == nil && j.PayloadOmitted {
-			j, err = r.Get(ctx, j.Name)
+			j, err = r.get(ctx, j.Name, c.WithCredentials)
 		}
 		if err == nil && j.PayloadOmitted {
 			err = fmt.Errorf("%s: its payload does not fit one NATS message; raise the limit of the NATS server (max_payload)", j.Name)
@@ -68,20 +98,31 @@ func (c *exportCmd) exportJobs(ctx context.Context, con *console, r *remote) err
 			_ = out.flush()
 			return fmt.Errorf("export, after %s: %w", plural(n, "job"), err)
 		}
-		n++
+		if n++; j.CredentialsMasked {
+			masked++
+		}
 		told.tell(n)
 	}
 	con.clearBar()
+	if masked > 0 {
+		con.notef("the credentials of %s are masked: a server that does not have the job refuses it; --with-credentials writes them in clear\n", plural(masked, "job"))
+	}
 	return out.flush()
 }
 
+// exportedJob is a job as an export has it.
+type exportedJob struct {
+	*client.Job
+	CredentialsMasked bool `json:"credentials_masked"`
+}
+
 // ownersPart is a job without what the server keeps beside it and without empty lists.
-func ownersPart(j *client.JobInfo) *client.Job {
+func ownersPart(j *client.JobInfo) exportedJob {
 	if len(j.Headers) == 0 {
 		j.Headers = nil
 	}
 	if len(j.Labels) == 0 {
 		j.Labels = nil
 	}
-	return &j.Job
+	return exportedJob{&j.Job, j.CredentialsMasked}
 }

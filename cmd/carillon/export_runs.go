@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 
 	"github.com/carillon-io/carillon/client"
 )
@@ -17,8 +18,8 @@ type runExport struct {
 }
 
 // exportRuns writes the runs of the jobs that the flags select.
-func (c *exportCmd) exportRuns(ctx context.Context, con *console, r *remote) error {
-	e := &runExport{exportCmd: c, remote: r, out: con.buffered(), progress: newProgress(con, "run", "exported").besideOutput()}
+func (c *exportCmd) exportRuns(ctx context.Context, con *console, r *remote, w io.Writer) error {
+	e := &runExport{exportCmd: c, remote: r, out: con.bufferedTo(w), progress: newProgress(con, "run", "exported").besideOutput()}
 	if err := e.jobs(ctx); err != nil {
 		_ = e.out.flush()
 		return fmt.Errorf("export, after %s: %w", plural(e.n, "run"), err)

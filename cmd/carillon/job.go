@@ -33,7 +33,8 @@ func (*jobCmd) Help() string {
 
 // jobGetCmd shows a job.
 type jobGetCmd struct {
-	Name string `arg:"" help:"Name of the job." complete:"@jobs"`
+	Name            string `arg:"" help:"Name of the job." complete:"@jobs"`
+	WithCredentials bool   `help:"Show credentials (headers such as Authorization, tokens in URLs) in clear; they are masked otherwise."`
 	remoteFlags
 	outputFlag
 	watchFlag
@@ -41,7 +42,9 @@ type jobGetCmd struct {
 
 // Help is what `carillon job get --help` says besides the flags.
 func (*jobGetCmd) Help() string {
-	return `Examples:
+	return `What is shown can be put again: a masked credential stays as it is.
+
+Examples:
 
   carillon job get reports/daily
   carillon job get reports/daily -o json | jq .job.payload
@@ -56,7 +59,7 @@ func (c *jobGetCmd) Run(ctx context.Context, con *console) error {
 	}
 	defer r.close()
 	return c.look(ctx, con, c.Output, func(con *console) error {
-		j, err := r.Get(ctx, c.Name)
+		j, err := r.get(ctx, c.Name, c.WithCredentials)
 		if err != nil {
 			return err
 		}

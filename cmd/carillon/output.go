@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -24,7 +25,10 @@ type output struct {
 	con *console
 }
 
-func (c *console) buffered() *output { return &output{bufio.NewWriterSize(c.out, 64<<10), c} }
+func (c *console) buffered() *output { return c.bufferedTo(c.out) }
+
+// bufferedTo is buffered for what goes elsewhere.
+func (c *console) bufferedTo(w io.Writer) *output { return &output{bufio.NewWriterSize(w, 64<<10), c} }
 
 // flush writes out what is left, and tells of the first failure to write.
 func (o *output) flush() error {

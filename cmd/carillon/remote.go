@@ -137,3 +137,11 @@ func (f *serverFlags) contextOptions() (server string, options []nats.Option, er
 }
 
 func (r *remote) close() { r.nc.Close() }
+
+// get returns a job, with its credentials in clear or masked.
+func (r *remote) get(ctx context.Context, name string, withCredentials bool) (client.JobInfo, error) {
+	if withCredentials {
+		return r.GetWithCredentials(ctx, name)
+	}
+	return r.Get(ctx, name)
+}

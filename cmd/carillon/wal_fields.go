@@ -32,7 +32,7 @@ func recordFields(key, value []byte) ([]field, error) {
 		{"tenant", r.Def.Tenant}, {"name", r.Def.Name}, {"version", r.Version},
 		{"schedule", r.Def.Schedule}, {"schedules", strings.Join(r.Def.Schedules, "\n")},
 		{"exclude", strings.Join(r.Def.Exclude, "\n")}, {"timezone", r.Def.Timezone},
-		{"target", r.Def.Target.Kind.String()}, {"address", r.Def.Target.Address()},
+		{"target", r.Def.Target.Kind.String()}, {"address", job.MaskURL(r.Def.Target.Address())},
 		{"payload_bytes", len(r.Def.Payload)}, {"paused", r.Def.Paused},
 		{"created_at", r.CreatedAt.String()}, {"updated_at", r.UpdatedAt.String()},
 	}, err
@@ -61,7 +61,7 @@ func runFields(key, value []byte) ([]field, error) {
 		{"scheduled_at", id.At.String()}, {"status", r.Status.String()}, {"reason", r.Reason.String()},
 		{"until", r.Until.String()}, {"attempt", r.Attempt}, {"base", r.Base}, {"fence", r.Fence},
 		{"due", r.Due.String()}, {"deadline", r.Deadline.String()}, {"stale_reports", r.Stale}, {"launched_at", r.LaunchedAt.String()}, {"finished_at", r.FinishedAt.String()},
-		{"lateness", r.Lateness.String()}, {"duration", r.Duration.String()}, {"error", r.Error}, {"result", r.Result},
+		{"lateness", r.Lateness.String()}, {"duration", r.Duration.String()}, {"error", job.MaskText(r.Error)}, {"result", r.Result},
 	}, err
 }
 
@@ -101,7 +101,7 @@ func noticeFields(key, value []byte) ([]field, error) {
 	n, err := job.DecodeNotice(key, value)
 	return []field{
 		{"run_id", n.Run.String()}, {"at", n.At.String()}, {"status", n.Status.String()}, {"reason", n.Reason.String()},
-		{"until", n.Until.String()}, {"attempt", n.Attempt}, {"fence", n.Fence}, {"error", n.Error},
+		{"until", n.Until.String()}, {"attempt", n.Attempt}, {"fence", n.Fence}, {"error", job.MaskText(n.Error)},
 		{"dead_letter", n.Dead}, {"event", n.Event},
 	}, err
 }

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/job"
+)
+
+// unmasked returns a wanted job with the credentials of the server's in the place of masks, by the rules of the
+// server, which fills them in itself when the job is put. Current nil is no job.
+func unmasked(wanted, current *client.Job) (client.Job, error) {
+	d, err := definitionOf(wanted)
+	if err != nil || !d.HasMasks() {
+		return *wanted, err
+	}
+	var stored *job.Definition
+	if current != nil {
+		have, err := definitionOf(current)
+		if err != nil {
+			return *wanted, err
+		}
+		stored = &have
+	}
+	d, err = d.Unmask(stored)
+	return withCredentialsOf(wanted, &d), err
+}
+
+// maskedPair returns what a diff shows of two jobs: masks in the place of credentials, and another mask for one
+// that changes.
+func maskedPair(before, after *client.Job) (pair [2]job.Definition, err error) {
+	from, err := definitionOf(before)
+	if err != nil {
+		return pair, err
+	}
+	to, err := definitionOf(after)
+	return [2]job.Definition{from.Masked(), to.MaskedAfter(&from)}, err
+}
+
+// withCredentialsOf returns a job with the headers and the URL of a definition.
+func withCredentialsOf(j *client.Job, d *job.Definition) client.Job {
+	c := *j
+	c.Target.URL = d.Target.URL
+	if len(d.Headers) > 0 {
+		c.Headers = make(map[string]string, len(d.Headers))
+	}
+	for _, h := range d.Headers {
+		c.Headers[h.Key] = h.Value
+	}
+	return c
+}
