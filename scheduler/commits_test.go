@@ -157,3 +157,37 @@ func TestLargestUnits(t *testing.T) {
 		t.Error(failed, trigger.Err, backfill.Err)
 	}
 }
+
+// TestUpdateOverManySteps: an update has more launches to end than a step has room for. What is decided for the job
+// meanwhile leaves neither before it nor before older launches that the update keeps.
+func TestUpdateOverManySteps(t *testing.T) {
+	s := newSim(t, time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC), Settings{Lead: 10 * time.Second})
+	s.target["j00000"] = "hang"
+	herdOf(s, 1, func(d *job.Definition) { d.Schedule, d.Overlap = "@every 10ms", job.OverlapBufferAll })
+	s.advance(time.Second) // one run is going, the others wait for its turn or their time
+	s.engine.core.commitMax = 2 << 10
+	def := job.Defaults()
+	def.Tenant, def.Name, def.Target = "default", "j00000", job.Target{Kind: job.TargetNATS, Subject: "s"}
+	def.Schedule, def.Overlap = "@every 20ms", job.OverlapBufferAll // has no tick of the old one: it begins anew
+	p := must(s.engine.Prepare(&def))
+	if err := s.engine.readPrior(p); err != nil {
+		t.Fatal(err)
+	}
+	s.begin()
+	s.gather.add(newTicket(p))
+	steps := 0
+	for ; s.gather.isWaiting(); steps++ {
+		s.finish()
+		if on := s.engine.pad.count; s.gather.isWaiting() && on != 0 {
+			t.Fatalf("after step %d of the update %d launches of the job are on the pad", steps+1, on)
+		}
+		s.now = s.now.Add(20 * time.Millisecond) // further ticks of the old schedule come due within the lead
+		s.begin()
+	}
+	if p.Err != nil || steps < 3 {
+		t.Errorf("the update took %d steps (%v), want some", steps, p.Err)
+	}
+	if failed := s.failures(); len(failed) > 0 {
+		t.Error(failed[0])
+	}
+}

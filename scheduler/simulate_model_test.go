@@ -40,6 +40,7 @@ type model struct {
 	notices []modelRow      // in the commit going on
 	deaths  []modelRow      // rows of dead runs, in the commit going on
 	outbox  map[[2]uint64]*modelNotice
+	nextID  uint64 // as the log has it; 0: it has not said so yet
 
 	steps, stepFrom uint64 // of the process so far; the last commit before the one going on
 
@@ -207,6 +208,8 @@ func (m *model) take(r *modelRow) {
 		m.deaths = append(m.deaths, *r)
 	case rowPruned:
 		m.takePruned(r)
+	case rowNextID:
+		m.nextID = r.key.job
 	}
 }
 
@@ -222,6 +225,9 @@ func (m *model) endCommit() {
 	}
 	m.checkNotices()
 	m.checkDeaths()
+	if n := len(m.order); n > 0 && m.nextID != 0 && m.order[n-1].id >= m.nextID {
+		m.fail("loaded", m.order[n-1], "id %d is given out, and after a crash it would be once more: the log has %d as the next", m.order[n-1].id, m.nextID)
+	}
 }
 
 func (k runKey) String() string {

@@ -68,6 +68,7 @@ const (
 	rowNotice
 	rowNoticeGone
 	rowPruned // the buckets of the history before a day are gone
+	rowNextID // which id is given out next
 )
 
 // modelRow is a change in the log.

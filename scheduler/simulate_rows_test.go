@@ -27,6 +27,11 @@ func readModelRow(c job.Change) (row modelRow, err error) {
 	}
 	gone := c.Op == job.OpDelete
 	switch job.Kind(c.Key[0]) {
+	case job.KindMeta:
+		if string(c.Key[1:]) == metaNextID {
+			n, err := job.DecodeMeta(c.Value)
+			return modelRow{kind: rowNextID, key: runKey{job: n}}, err
+		}
 	case job.KindRun:
 		return runRow(c, rowRun, rowRunGone)
 	case job.KindHistory:
