@@ -46,6 +46,8 @@ type Server struct {
 	listener   net.Listener
 	ready      Ready
 
+	profileListener net.Listener // nil: no profiles are wanted
+
 	// Of a node in a cluster, in the place of engine and service.
 	node     *replication.Node
 	nodeDone chan struct{} // closed when it has ended
@@ -119,8 +121,10 @@ func (s *Server) openBus(ctx context.Context) (err error) {
 // openDispatch opens the ways out: to the targets, and to those who want to know.
 func (s *Server) openDispatch(ctx context.Context) (err error) {
 	o := &s.opts
+	rules := o.rules()
 	s.dispatcher, err = dispatch.New(dispatch.Options{
-		NATS: s.bus.dispatch, AllowPrivateTargets: o.AllowPrivateTargets, Logger: o.Logger, Tracer: s.attemptTracer(),
+		NATS: s.bus.dispatch, Prefix: rules.Prefix, InboxPrefixes: rules.InboxPrefixes, AllowPrivateTargets: rules.AllowPrivateTargets,
+		Own: s.own(), Logger: o.Logger, Tracer: s.attemptTracer(),
 	})
 	if err != nil {
 		return err

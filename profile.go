@@ -20,6 +20,7 @@ func (s *Server) openProfile(context.Context) error {
 	if err != nil {
 		return fmt.Errorf("listen for profiles on %s: %w", s.opts.ProfileListen, err)
 	}
+	s.profileListener = l
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
 	mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)

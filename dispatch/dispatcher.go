@@ -53,7 +53,7 @@ func New(o Options) (*Dispatcher, error) {
 	d.router.senders[job.TargetHandler] = d.handlers
 	d.ledger.afterTold = d.afterTold
 	if o.NATS != nil {
-		link, err := newLink(o.NATS, d.ledger, o.Logger)
+		link, err := newLink(o, d.ledger)
 		if err != nil {
 			cancel()
 			return nil, err

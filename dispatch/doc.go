@@ -48,11 +48,12 @@
 // A target that blames the request refuses the run (Refused of the outcome): the next attempt would
 // fail alike. One that asks for a pause gets it (RetryAfter), up to job.RetryAfterMax.
 //
+//	nats, request, jetstream   refuse with a subject of NATS, of inboxes or of Carillon
 //	request    refuses with a service error code of 4xx
-//	http       refuses with 3xx, 4xx, a URL that is none, a private address
+//	http       refuses with 3xx, 4xx, a URL that is none, a closed address, an address of this process
 //	handler    refuses with [Refuse], asks for a pause with [RetryAfter]
 //
 // Of 4xx, 408, 425 and 429 do not refuse. Services and web hooks ask with the header Retry-After. Of the
-// kinds nats and jetstream no failure refuses: it is about the connection, permissions or the stream,
+// kinds nats and jetstream no other failure refuses: it is about the connection, permissions or the stream,
 // which change.
 package dispatch

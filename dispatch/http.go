@@ -24,22 +24,15 @@ const (
 	drainTimeMax = 250 * time.Millisecond
 )
 
-// httpSender sends to web hooks.
+// httpSender sends to web hooks. It uses the transport itself, which follows no redirect: the job names its
+// target, and no answer names another.
 type httpSender struct {
-	client       *http.Client
-	allowPrivate bool
+	transport      *http.Transport
+	privateAllowed bool
 }
 
 func newHTTPSender(o Options) *httpSender {
-	return &httpSender{
-		client: &http.Client{
-			Transport: newTransport(o),
-			CheckRedirect: func(*http.Request, []*http.Request) error {
-				return http.ErrUseLastResponse // the job names its target; nobody else does
-			},
-		},
-		allowPrivate: o.AllowPrivateTargets,
-	}
+	return &httpSender{transport: newTransport(o), privateAllowed: o.AllowPrivateTargets}
 }
 
 // send makes one request. The transport may repeat it on another connection if one that was kept
@@ -52,10 +45,13 @@ func (s *httpSender) send(ctx context.Context, d *job.Delivery, t traceHeaders) 
 		return Refuse(withoutURL(err))
 	}
 	t.setIn(req.Header)
-	if !s.allowPrivate && job.IsPrivateHost(req.URL.Hostname()) {
-		return Refuse(privateAddressError{req.URL.Hostname()})
+	if err := job.CheckURL(req.URL, s.privateAllowed); err != nil {
+		return Refuse(fmt.Errorf("target.url: %w", err))
 	}
-	resp, err := s.client.Do(req)
+	resp, err := s.transport.RoundTrip(req)
+	if refusal := refusalOf(err); refusal != nil {
+		return Refuse(refusal)
+	}
 	if err != nil {
 		return withoutURL(err)
 	}
@@ -109,51 +105,16 @@ func setHeaders(h http.Header, d *job.Delivery, hasBody bool) {
 	h.Set(headerFence, strconv.FormatUint(d.Fence, 10))
 }
 
-// answerError says what the target answered instead of 2xx, and whether it blames the request. A
-// redirect leads another attempt nowhere either.
-func answerError(d *job.Delivery, resp *http.Response) error {
-	return &Failure{
-		Err:        answerText(d, resp),
-		Refused:    isRedirect(resp) || blamesRequest(resp.StatusCode),
-		RetryAfter: parseRetryAfter(resp.Header.Get(headerRetryAfter), time.Now()),
-	}
-}
-
-func isRedirect(resp *http.Response) bool { return resp.StatusCode >= 300 && resp.StatusCode <= 399 }
-
-// answerText says what the target answered. A target may repeat what it got: that is masked, and so is a part of it at
-// which the text is cut.
-func answerText(d *job.Delivery, resp *http.Response) error {
-	if isRedirect(resp) {
-		drain(resp.Body)
-		return fmt.Errorf("HTTP %d: a redirect to %q, which is not followed", resp.StatusCode, job.MaskURL(resp.Header.Get("Location")))
-	}
-	text, err := io.ReadAll(io.LimitReader(resp.Body, answerBytesMax))
-	if err == nil {
-		drain(resp.Body)
-	}
-	masked := job.CredentialsOf(d.Headers, d.Target).MaskInCut(string(text), len(text) == answerBytesMax)
-	text = bytes.TrimSpace([]byte(masked))
-	if len(text) == 0 {
-		return fmt.Errorf("HTTP %d", resp.StatusCode)
-	}
-	return fmt.Errorf("HTTP %d: %s", resp.StatusCode, text)
-}
-
 // drain reads a body to its end if that is near. What it says is no concern of an outcome that the
 // status has settled.
 func drain(body io.Reader) { _, _ = io.CopyN(io.Discard, body, drainBytesMax) }
 
-// withoutURL takes the URL out of an error of net/http: it is often a secret. An address that is refused
-// stays so.
+// withoutURL takes the URL out of an error of net/http: it is often a secret.
 func withoutURL(err error) error {
-	if private, ok := errors.AsType[privateAddressError](err); ok {
-		return Refuse(private)
-	}
 	if with, ok := errors.AsType[*url.Error](err); ok {
 		return with.Err
 	}
 	return err
 }
 
-func (s *httpSender) closeIdle() { s.client.CloseIdleConnections() }
+func (s *httpSender) closeIdle() { s.transport.CloseIdleConnections() }

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -28,6 +29,15 @@ func TestHTTPAnswers(t *testing.T) {
 			w.WriteHeader(http.StatusAccepted)
 		case "/moved":
 			http.Redirect(w, r, "/ok", http.StatusFound)
+		case "/300":
+			w.WriteHeader(http.StatusMultipleChoices)
+			_, _ = io.WriteString(w, "pick one")
+		case "/304", "/305", "/399":
+			status, _ := strconv.Atoi(r.URL.Path[1:])
+			w.WriteHeader(status)
+		case "/lost":
+			w.Header().Set("Location", "::")
+			w.WriteHeader(http.StatusPermanentRedirect)
 		case "/broken":
 			http.Error(w, "database is away", http.StatusServiceUnavailable)
 		case "/slow":
@@ -48,6 +58,11 @@ func TestHTTPAnswers(t *testing.T) {
 		{"/ok", ""},
 		{"/slow", ""},
 		{"/moved", `HTTP 302: a redirect to "/ok", which is not followed`},
+		{"/300", "HTTP 300 Multiple Choices without a Location: neither success nor a redirect; want a status of 2xx: pick one"},
+		{"/304", "HTTP 304 Not Modified without a Location: neither success nor a redirect; want a status of 2xx"},
+		{"/305", "HTTP 305 Use Proxy without a Location: neither success nor a redirect; want a status of 2xx"},
+		{"/399", "HTTP 399 without a Location: neither success nor a redirect; want a status of 2xx"},
+		{"/lost", `HTTP 308: a redirect to "::", which is not followed`},
 		{"/broken", "HTTP 503: database is away"},
 		{"/silent", "HTTP 418"},
 		{"/endless", "HTTP 500: grüße � and so on� and so on"},

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/carillon-io/carillon/fair"
+	"github.com/carillon-io/carillon/job"
 )
 
 // link is what the kinds nats, request and jetstream share: one goroutine that publishes, one that
@@ -14,6 +15,7 @@ type link struct {
 	nats    *NATS
 	ledger  *ledger
 	logger  *slog.Logger
+	rules   job.Rules // which subjects are no targets
 	replies *replies
 
 	outbox *queue[*attempt]  // to the publisher
@@ -36,15 +38,16 @@ type published struct {
 	life    uint64
 }
 
-func newLink(n *NATS, ledger *ledger, logger *slog.Logger) (*link, error) {
-	replies, err := newReplies(n.conn, ledger)
+func newLink(o Options, ledger *ledger) (*link, error) {
+	replies, err := newReplies(o.NATS.conn, ledger)
 	if err != nil {
 		return nil, err
 	}
 	return &link{
-		nats:    n,
+		nats:    o.NATS,
 		ledger:  ledger,
-		logger:  logger,
+		logger:  o.Logger,
+		rules:   job.Rules{Prefix: o.Prefix, InboxPrefixes: o.InboxPrefixes},
 		replies: replies,
 		outbox:  newQueue[*attempt](),
 		sent:    newQueue[published](),

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/netip"
 	"time"
 
 	"github.com/carillon-io/carillon/job"
@@ -27,14 +28,20 @@ type Options struct {
 	// Handlers are the targets of kind handler, by name. The map is copied; [Dispatcher.Handle] adds more.
 	Handlers map[string]Handler
 
-	// AllowPrivateTargets lets http targets reach loopback, private and link-local addresses. They
-	// are refused otherwise, after the name is resolved.
+	// AllowPrivateTargets lets http targets reach addresses that are closed otherwise, such as loopback and
+	// private ones; see [job.ClosedNetwork]. An address counts when it is dialled, after its name is resolved.
 	AllowPrivateTargets bool
 
-	// ProxyFromEnvironment makes http targets honour HTTP_PROXY, HTTPS_PROXY and NO_PROXY. The proxy
-	// then resolves the names, so it is the proxy that has to keep private addresses out; only
-	// hosts that are written as private addresses are still refused here.
-	ProxyFromEnvironment bool
+	// Own are the addresses where the process listens, as they are bound; an unspecified address stands for every
+	// address of the machine. No http target reaches them, whatever the other options say.
+	Own []netip.AddrPort
+
+	// Prefix begins the subjects of the service: no run is sent there. "" checks none.
+	Prefix string
+
+	// InboxPrefixes begin the subjects that clients take replies on, besides those that NATS names itself; no run is
+	// sent there.
+	InboxPrefixes []string
 
 	// TLS is used for https targets, and cloned. Nil is Go's default.
 	TLS *tls.Config

@@ -100,8 +100,12 @@ func (k *link) publishGroup(attempts []*attempt) int {
 }
 
 // publishOne hands the message to the client. It returns false if the connection is down and the
-// attempt has to wait.
+// attempt has to wait. A definition may be older than the rules for subjects, so they are checked here too.
 func (k *link) publishOne(a *attempt, life uint64) bool {
+	if err := k.rules.CheckSubject(a.delivery.Target.Subject); err != nil {
+		k.ledger.finish(a, Refuse(fmt.Errorf("target.subject: %w", err)))
+		return true
+	}
 	reply := k.replies.expect(a, life)
 	if !k.ledger.begin(a, nil) {
 		k.replies.forget(a)

@@ -1,15 +1,9 @@
 package dispatch
 
 import (
-	"context"
-	"fmt"
 	"net"
 	"net/http"
-	"net/netip"
-	"syscall"
 	"time"
-
-	"github.com/carillon-io/carillon/job"
 )
 
 const (
@@ -20,12 +14,10 @@ const (
 	http2PingAfter      = 15 * time.Second
 )
 
-// newTransport returns the transport of http targets. No proxy is used unless asked for.
+// newTransport returns the transport of http targets. It dials each target itself, under the guard, and never
+// through a proxy, whatever the environment says: a proxy would dial addresses that no guard sees.
 func newTransport(o Options) *http.Transport {
-	dialer := &net.Dialer{Timeout: dialTimeout}
-	if !o.AllowPrivateTargets && !o.ProxyFromEnvironment {
-		dialer.ControlContext = refusePrivate
-	}
+	dialer := &net.Dialer{Timeout: dialTimeout, ControlContext: newGuard(o).control}
 	t := &http.Transport{
 		DialContext:            dialer.DialContext,
 		ForceAttemptHTTP2:      true,
@@ -44,29 +36,5 @@ func newTransport(o Options) *http.Transport {
 	if o.TLS != nil {
 		t.TLSClientConfig = o.TLS.Clone()
 	}
-	if o.ProxyFromEnvironment {
-		t.Proxy = http.ProxyFromEnvironment
-	}
 	return t
-}
-
-// privateAddressError says that a target is at an address that this server does not send to.
-type privateAddressError struct{ address string }
-
-// Error implements error.
-func (e privateAddressError) Error() string {
-	return fmt.Sprintf("%s is a loopback or private address, which this server refuses (--allow-private-targets)", e.address)
-}
-
-// refusePrivate is called with the address that is about to be dialled, after the name was resolved,
-// so a name that resolves to something else the second time gains nothing.
-func refusePrivate(_ context.Context, _, address string, _ syscall.RawConn) error {
-	at, err := netip.ParseAddrPort(address)
-	if err != nil {
-		return fmt.Errorf("dial %s: %w", address, err)
-	}
-	if job.IsPrivateAddr(at.Addr()) {
-		return privateAddressError{at.Addr().String()}
-	}
-	return nil
 }

@@ -9,10 +9,11 @@ import (
 
 // Rules are the checks of a definition that depend on how the server is set up.
 type Rules struct {
-	Prefix              string // the service's own subjects are no targets; "" checks none
-	PayloadBytesMax     int    // 0 is PayloadBytesDefault
-	AllowPrivateTargets bool   // http targets may name loopback and private addresses
-	AllowHandlers       bool   // handler targets exist only in a program that embeds the engine
+	Prefix              string   // the service's own subjects are no targets; "" checks none
+	InboxPrefixes       []string // subjects that begin so are inboxes of clients and no targets, besides those that NATS names itself
+	PayloadBytesMax     int      // 0 is PayloadBytesDefault
+	AllowPrivateTargets bool     // http targets may name addresses that are closed otherwise, see [ClosedNetwork]
+	AllowHandlers       bool     // handler targets exist only in a program that embeds the engine
 }
 
 // Validate checks every field of the definition but its schedules and exclusions, which

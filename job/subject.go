@@ -1,0 +1,61 @@
+package job
+
+import (
+	"fmt"
+	"strings"
+)
+
+// natsPrefixes begin the subjects that NATS servers and clients keep for themselves. A message there is taken for
+// a reply, an acknowledgement or a command of theirs.
+var natsPrefixes = []struct{ prefix, use string }{
+	{"$", "commands and events of NATS servers"},
+	{"_INBOX", "inboxes of clients"},
+	{"_CINBOX", "inboxes of clients"},
+	{"_R_", "replies across accounts"},
+	{"_GR_", "replies across clusters"},
+}
+
+// CheckSubject refuses a subject that belongs to NATS, to Carillon or to an inbox. It is what a definition that
+// is stored already must pass at each launch. It makes nothing and is cheap, except where it refuses.
+func (r Rules) CheckSubject(subject string) error {
+	for _, n := range natsPrefixes {
+		if strings.HasPrefix(subject, n.prefix) {
+			return fmt.Errorf("subjects that begin with %s belong to NATS (%s); want one of your own", n.prefix, n.use)
+		}
+	}
+	for _, prefix := range r.InboxPrefixes {
+		if prefix != "" && strings.HasPrefix(subject, prefix) {
+			return fmt.Errorf("subjects that begin with %q are inboxes of clients (--inbox-prefix); want one of your own", prefix)
+		}
+	}
+	if rest, ok := strings.CutPrefix(subject, r.Prefix); ok && r.Prefix != "" && (rest == "" || rest[0] == '.') {
+		return fmt.Errorf("subjects under %q belong to Carillon; want one of your own", r.Prefix)
+	}
+	return nil
+}
+
+// validateSubject refuses what NATS would refuse, what would reach no subject in particular (wildcards),
+// and what would let a job speak to the servers, to callers that wait for a reply, or to Carillon itself.
+func validateSubject(subject string, rules Rules) error {
+	bad := func(format string, args ...any) error {
+		return Errorf(CodeInvalidTarget, "target.subject", format, args...)
+	}
+	if subject == "" || len(subject) > SubjectBytesMax {
+		return bad("must have 1 to %d characters, has %d", SubjectBytesMax, len(subject))
+	}
+	if !isPrintable(subject) || strings.ContainsAny(subject, " ") {
+		return bad("must be printable text without spaces, such as reports.run")
+	}
+	for token := range strings.SplitSeq(subject, ".") {
+		switch token {
+		case "":
+			return bad("has an empty token; want tokens joined by single dots, such as reports.run")
+		case "*", ">":
+			return bad("has the wildcard %q; a run goes to one subject", token)
+		}
+	}
+	if err := rules.CheckSubject(subject); err != nil {
+		return bad("%s", err)
+	}
+	return nil
+}

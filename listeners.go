@@ -1,0 +1,35 @@
+package carillon
+
+import (
+	"net"
+	"net/netip"
+)
+
+// own returns the addresses where this process listens, as they are bound. It is complete once the bus is open. No
+// job may be sent to one: the server would carry out what a tenant made it ask of itself.
+func (s *Server) own() []netip.AddrPort {
+	var own []netip.AddrPort
+	add := func(addr net.Addr) {
+		if tcp, ok := addr.(*net.TCPAddr); ok && tcp != nil {
+			own = append(own, tcp.AddrPort())
+		}
+	}
+	for _, l := range []net.Listener{s.listener, s.profileListener} {
+		if l != nil {
+			add(l.Addr())
+		}
+	}
+	if embedded := s.bus.embedded; embedded != nil {
+		add(embedded.Addr())
+		add(netAddr(embedded.ClusterAddr()))
+	}
+	return own
+}
+
+// netAddr returns an address that may be nil as an interface that is nil then too.
+func netAddr(addr *net.TCPAddr) net.Addr {
+	if addr == nil {
+		return nil
+	}
+	return addr
+}
