@@ -118,20 +118,24 @@ func (s *Server) openBus(ctx context.Context) (err error) {
 	return err
 }
 
-// openDispatch opens the ways out: to the targets, and to those who want to know.
-func (s *Server) openDispatch(ctx context.Context) (err error) {
+// openDispatch opens the ways to the targets.
+func (s *Server) openDispatch(context.Context) (err error) {
 	o := &s.opts
 	rules := o.rules()
 	s.dispatcher, err = dispatch.New(dispatch.Options{
 		NATS: s.bus.dispatch, Prefix: rules.Prefix, InboxPrefixes: rules.InboxPrefixes, AllowPrivateTargets: rules.AllowPrivateTargets,
-		Own: s.own(), Logger: o.Logger, Tracer: s.attemptTracer(),
+		Own: s.own(), TLS: o.webhookTLS(), Logger: o.Logger, Tracer: s.attemptTracer(),
 	})
-	if err != nil {
-		return err
-	}
+	return err
+}
+
+// openAnnouncer opens the way to those who want to know what became of runs. The origin is the same on every node of
+// a cluster, so that what two leaders publish of one change has one id.
+func (s *Server) openAnnouncer(ctx context.Context, origin string) (err error) {
+	o := &s.opts
 	s.announcer, err = dispatch.NewAnnouncer(s.bus.notices, dispatch.AnnouncerOptions{
-		Prefix: o.Prefix,
-		Events: dispatch.EventOptions{Enabled: o.Events, MaxAge: o.EventsMaxAge, MaxBytes: o.EventsMaxBytes},
+		Prefix: o.Prefix, Origin: origin,
+		Events: dispatch.EventOptions{Enabled: o.Events, Stream: o.EventsStream, MaxAge: o.EventsMaxAge, MaxBytes: o.EventsMaxBytes},
 	})
 	if err == nil && o.Events {
 		err = s.announcer.Prepare(ctx)
@@ -151,7 +155,14 @@ func (s *Server) engineOptions(log scheduler.Log) scheduler.Options {
 	}
 }
 
-func (s *Server) openEngine(context.Context) (err error) {
+func (s *Server) openEngine(ctx context.Context) (err error) {
+	origin, err := openInstallation(s.opts.Dir)
+	if err != nil {
+		return err
+	}
+	if err := s.openAnnouncer(ctx, origin); err != nil {
+		return err
+	}
 	if s.engine, err = scheduler.Open(s.engineOptions(s.data.log)); err != nil {
 		return err
 	}

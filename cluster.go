@@ -47,6 +47,9 @@ func (s *Server) openNode(ctx context.Context) error {
 	if err := s.data.identity.adopt(s.node.ID().String()); err != nil {
 		return err
 	}
+	if err := s.openAnnouncer(ctx, s.data.identity.ClusterID); err != nil {
+		return err
+	}
 	s.member = &member{server: s, data: s.data}
 	return s.member.start()
 }

@@ -53,7 +53,10 @@ func space(dir string) (free, size uint64) {
 // deliveries reads the ways to the targets. A server has no handlers.
 func (s *Server) deliveries() *api.Deliveries {
 	st := s.dispatcher.Stats()
-	d := &api.Deliveries{Connected: st.NATS.Connected, Reconnects: st.NATS.Reconnects, Denied: st.NATS.Denied}
+	d := &api.Deliveries{Connected: st.NATS.Connected, Reconnects: st.NATS.Reconnects, Denied: st.NATS.Denied, Duplicates: st.NATS.Duplicates}
+	if s.announcer != nil {
+		d.EventDuplicates = s.announcer.Duplicates()
+	}
 	if s.tracer != nil {
 		d.SpansLost = s.tracer.Lost()
 	}

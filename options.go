@@ -1,10 +1,13 @@
 package carillon
 
 import (
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/carillon-io/carillon/job"
 )
@@ -36,8 +39,10 @@ type Options struct {
 	// nowhere.
 	ProfileListen string
 
-	AllowPrivateTargets bool // http targets may reach loopback and private addresses
-	PayloadBytesMax     int  // of a job; default 256 KiB, at most 512 KiB
+	AllowPrivateTargets bool // http targets may reach loopback, private and other closed addresses, see job.ClosedNetwork
+	// WebhookRoots are the authorities that https targets are checked with. Nil: those of the system.
+	WebhookRoots    *x509.CertPool
+	PayloadBytesMax int // of a job; default 256 KiB, at most 512 KiB
 
 	// ClusterName makes this process a node of a cluster: nodes with the same NATS, prefix and cluster name
 	// keep one log, and one of them leads. A token of letters, digits, - and _. Empty: one node alone,
@@ -76,6 +81,7 @@ type Options struct {
 	// Events publishes each change of a run to a JetStream stream. It costs a message for each, so it is
 	// off unless wanted.
 	Events         bool
+	EventsStream   string        // its name; default "CARILLON_EVENTS"
 	EventsMaxAge   time.Duration // how long the stream keeps an event; default 7 days
 	EventsMaxBytes int64         // how large the stream gets before its oldest events go; default 1 GiB
 
@@ -98,7 +104,9 @@ type Options struct {
 // The bounds of options.
 const (
 	eventsBytesMin = 1 << 20
-	catchupRateMax = 1_000_000
+	// eventsStreamBytesMax is the longest name of a stream that JetStream takes.
+	eventsStreamBytesMax = 255
+	catchupRateMax       = 1_000_000
 )
 
 func (o Options) withDefaults() Options {
@@ -112,6 +120,7 @@ func (o Options) withDefaults() Options {
 	set(&o.Listen, "127.0.0.1:4222")
 	set(&o.HTTPListen, "127.0.0.1:7272")
 	set(&o.Version, "dev")
+	set(&o.EventsStream, "CARILLON_EVENTS")
 	o.setClusterDefaults()
 	if o.PayloadBytesMax == 0 {
 		o.PayloadBytesMax = job.PayloadBytesDefault
@@ -144,6 +153,8 @@ func (o Options) validate() error {
 		return fmt.Errorf("options: profiles on %s would be open to others; want an address of this machine, such as 127.0.0.1:6060", o.ProfileListen)
 	case o.CheckpointEvery < time.Second:
 		return fmt.Errorf("options: checkpoints every %s are too often; want at least 1s", o.CheckpointEvery)
+	case len(o.EventsStream) > eventsStreamBytesMax || strings.ContainsFunc(o.EventsStream, isNoStreamRune):
+		return fmt.Errorf("options: the stream of events cannot have the name %q; want 1 to %d characters without spaces, dots, wildcards and slashes, such as CARILLON_EVENTS", o.EventsStream, eventsStreamBytesMax)
 	case o.EventsMaxAge < time.Minute:
 		return fmt.Errorf("options: events are kept for %s, which is too short; want at least 1m", o.EventsMaxAge)
 	case o.EventsMaxBytes < eventsBytesMin:
@@ -163,6 +174,11 @@ func (o Options) validate() error {
 		return err
 	}
 	return o.validateCluster()
+}
+
+// isNoStreamRune reports whether JetStream takes no stream with r in its name.
+func isNoStreamRune(r rune) bool {
+	return unicode.IsSpace(r) || !unicode.IsPrint(r) || strings.ContainsRune(`.*>/\`, r)
 }
 
 func (o Options) rules() job.Rules {

@@ -44,6 +44,9 @@ type Deliveries struct {
 	Connected  bool
 	Reconnects uint64
 	Denied     uint64 // messages that the server refused for lack of permission
+	Duplicates uint64 // runs that streams took as duplicates
+
+	EventDuplicates uint64 // events that their stream took as duplicates
 
 	SpansLost uint64 // of traces, that were dropped
 }

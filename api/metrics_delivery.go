@@ -9,6 +9,8 @@ var (
 	targetNATSDesc = prometheus.NewDesc("carillon_target_nats_connected", "1 if the connection for targets of NATS is there, else 0.", nil, nil)
 	reconnectsDesc = prometheus.NewDesc("carillon_target_nats_reconnects_total", "Times that the connection for targets of NATS came back.", nil, nil)
 	spansLostDesc  = prometheus.NewDesc("carillon_trace_spans_lost_total", "Spans of traces that were dropped because the collector does not take them, or not as fast.", nil, nil)
+	duplicatesDesc = prometheus.NewDesc("carillon_target_duplicates_total", "Runs that streams of targets took as duplicates, because they have their run ids.", nil, nil)
+	eventDupsDesc  = prometheus.NewDesc("carillon_event_duplicates_total", "Events that their stream took as duplicates, because it has their message ids.", nil, nil)
 	deniedDesc     = prometheus.NewDesc("carillon_target_nats_denied_total", "Messages to targets that NATS refused for lack of permission.", nil, nil)
 )
 
@@ -17,7 +19,7 @@ type deliveryCollector struct{ deliveries func() *Deliveries }
 
 // Describe implements [prometheus.Collector].
 func (c *deliveryCollector) Describe(ch chan<- *prometheus.Desc) {
-	for _, desc := range []*prometheus.Desc{attemptsDesc, queuedDesc, deliveryDesc, targetNATSDesc, reconnectsDesc, deniedDesc, spansLostDesc} {
+	for _, desc := range []*prometheus.Desc{attemptsDesc, queuedDesc, deliveryDesc, targetNATSDesc, reconnectsDesc, deniedDesc, duplicatesDesc, eventDupsDesc, spansLostDesc} {
 		ch <- desc
 	}
 }
@@ -35,6 +37,8 @@ func (c *deliveryCollector) Collect(ch chan<- prometheus.Metric) {
 	ch <- prometheus.MustNewConstMetric(targetNATSDesc, prometheus.GaugeValue, truth(d.Connected))
 	ch <- prometheus.MustNewConstMetric(reconnectsDesc, prometheus.CounterValue, float64(d.Reconnects))
 	ch <- prometheus.MustNewConstMetric(deniedDesc, prometheus.CounterValue, float64(d.Denied))
+	ch <- prometheus.MustNewConstMetric(duplicatesDesc, prometheus.CounterValue, float64(d.Duplicates))
+	ch <- prometheus.MustNewConstMetric(eventDupsDesc, prometheus.CounterValue, float64(d.EventDuplicates))
 	ch <- prometheus.MustNewConstMetric(spansLostDesc, prometheus.CounterValue, float64(d.SpansLost))
 }
 

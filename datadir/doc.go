@@ -6,10 +6,11 @@
 //	wal/     the log
 //	store/   the store, at the state of the log after some commit
 //	NODE     of a node in a cluster: which one of which
+//	INSTALLATION  of a node alone: the id that what it publishes is known by
 //	JOINING  of a node whose data is being replaced
 //	RESTORING  of a directory that a backup is being restored into
 //
-// The last three are the server's business.
+// The last four are the server's business.
 package datadir
 
 // The names in a data directory.
@@ -20,5 +21,6 @@ const (
 	NodeName    = "NODE"
 	JoiningName = "JOINING"
 
-	RestoringName = "RESTORING"
+	InstallationName = "INSTALLATION"
+	RestoringName    = "RESTORING"
 )

@@ -41,14 +41,14 @@ func maskedError(n *Announcement, text string) string {
 
 // deadLetter returns the message of a dead run: what its target would have got but for credentials, in the place of
 // which it has masks, and why the target did not get it.
-func deadLetter(subject string, n *Announcement) *nats.Msg {
+func (a *Announcer) deadLetter(n *Announcement) *nats.Msg {
 	run, fence := n.Run.String(), strconv.FormatUint(n.Fence, 10)
 	h := make(nats.Header, len(n.Headers)+10)
 	for _, own := range job.MaskHeaders(n.Headers) {
 		h[own.Key] = []string{own.Value}
 	}
 	for name, value := range map[string]string{
-		nats.MsgIdHdr:     run + "." + fence, // a run that is retried by hand may die again
+		nats.MsgIdHdr:     a.origin + "." + run + "." + fence, // a run that is retried by hand may die again
 		headerRunID:       run,
 		headerJob:         n.Name,
 		headerTenant:      n.Tenant,
@@ -61,7 +61,7 @@ func deadLetter(subject string, n *Announcement) *nats.Msg {
 	} {
 		h[name] = []string{value}
 	}
-	return &nats.Msg{Subject: subject, Header: h, Data: n.Payload}
+	return &nats.Msg{Subject: a.deadSubject(n), Header: h, Data: n.Payload}
 }
 
 // withoutPayload makes a dead letter that is too large for the server one that says so.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -31,6 +32,7 @@ var (
 type Announcer struct {
 	nats   *NATS
 	prefix string
+	origin string
 	events EventOptions
 	js     jetstream.JetStream
 	ready  bool // the stream of events takes them
@@ -38,7 +40,13 @@ type Announcer struct {
 	inbox string         // of the acknowledgements, with its dot
 	acks  chan *nats.Msg // room for two rounds: what an earlier one gave up may still come
 	token uint64         // of the last reply subject
+
+	duplicates atomic.Uint64 // events that the stream had already
 }
+
+// Duplicates returns how many events the stream took as duplicates, because it has their message ids: those that were
+// announced again, and none else. It may be called from any goroutine.
+func (a *Announcer) Duplicates() uint64 { return a.duplicates.Load() }
 
 // NewAnnouncer returns an announcer over a connection, which stays the caller's. It may be that of a
 // [Dispatcher]; one of its own keeps large dead letters from standing before launches. NewAnnouncer
@@ -49,7 +57,7 @@ func NewAnnouncer(n *NATS, o AnnouncerOptions) (*Announcer, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	a := &Announcer{nats: n, prefix: o.Prefix, events: o.Events}
+	a := &Announcer{nats: n, prefix: o.Prefix, origin: o.Origin, events: o.Events}
 	if !o.Events.Enabled {
 		return a, nil
 	}

@@ -6,13 +6,20 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/carillon-io/carillon/job"
 )
 
-// AnnouncerOptions sets up an [Announcer]. The zero value publishes dead letters and no events.
+// AnnouncerOptions sets up an [Announcer]. With nothing but an Origin it publishes dead letters and no events.
 type AnnouncerOptions struct {
 	// Prefix begins every subject; it may have several tokens. "" is "carillon".
 	Prefix string
 
+	// Origin tells the data whose changes are announced from that of other installations, also from a backup of it
+	// that was restored: positions in two logs are the same numbers. It begins the message ids, and stays the same
+	// for as long as the data is continued, whichever node announces. It is a token of letters, digits, - and _, and
+	// must be set.
+	Origin string
 	// Events sets up the stream of events.
 	Events EventOptions
 }
@@ -50,6 +57,9 @@ func (o AnnouncerOptions) validate() error {
 			bad("Prefix is %q; want tokens without wildcards, joined by dots", o.Prefix)
 			break
 		}
+	}
+	if err := job.ValidateTenant(o.Origin); err != nil {
+		bad("Origin is %q; want 1 to %d letters, digits, - and _", o.Origin, job.TenantBytesMax)
 	}
 	if strings.ContainsAny(o.Events.Stream, ".*>/\\ \t\r\n") {
 		bad("Events.Stream is %q; want a name without dots, wildcards, slashes and spaces", o.Events.Stream)

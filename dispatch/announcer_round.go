@@ -61,7 +61,7 @@ func (r *round) publishOne(ctx context.Context, i int) error {
 	if err := r.prepare(ctx); err != nil {
 		return err
 	}
-	m := eventMessage(r.eventSubject(n), r.reply(r.first+uint64(i)), n)
+	m := r.eventMessage(n, r.reply(r.first+uint64(i)))
 	if err := r.nats.publish(m); err != nil {
 		return handoverError(err)
 	}
@@ -73,7 +73,7 @@ func (r *round) publishOne(ctx context.Context, i int) error {
 // publishDead publishes a dead letter. One that is too large goes without its payload, since it would
 // otherwise hold up all that follow it, for ever.
 func (r *round) publishDead(n *Announcement) error {
-	m := deadLetter(r.deadSubject(n), n)
+	m := r.deadLetter(n)
 	err := r.nats.publish(m)
 	if errors.Is(err, nats.ErrMaxPayload) {
 		err = r.nats.publish(withoutPayload(m))
@@ -155,7 +155,11 @@ func (r *round) take(m *nats.Msg) {
 	if i >= uint64(len(r.group)) || !r.pending[i] {
 		return
 	}
-	r.settle(int(i), judge(job.Target{Kind: job.TargetJetStream, Subject: r.eventSubject(&r.group[i])}, m))
+	duplicate, err := judge(job.Target{Kind: job.TargetJetStream, Subject: r.eventSubject(&r.group[i])}, m)
+	if duplicate {
+		r.duplicates.Add(1)
+	}
+	r.settle(int(i), err)
 }
 
 func (r *round) giveUp(err error) {

@@ -86,7 +86,7 @@ func (a *Announcer) overlapError(ctx context.Context, err error) error {
 	if unknown != nil {
 		return err
 	}
-	return fmt.Errorf("cannot be made: the stream %s takes %q, or a part of it, already; use that stream or take the subjects from it", other, subject)
+	return fmt.Errorf("cannot be made: the stream %s takes %q, or a part of it, already; use that stream (--events-stream) or take the subjects from it", other, subject)
 }
 
 // checkStream tells whether a stream takes every event and says so.
@@ -94,11 +94,11 @@ func (a *Announcer) checkStream(c jetstream.StreamConfig) error {
 	subject := a.prefix + ".events.*.run.*"
 	switch {
 	case !slices.ContainsFunc(c.Subjects, func(pattern string) bool { return covers(pattern, subject) }):
-		return fmt.Errorf("is there and does not take the subjects %q, but %q; add them, or use another stream", subject, c.Subjects)
+		return fmt.Errorf("is there and does not take the subjects %q, but %q; add them, or use another stream (--events-stream)", subject, c.Subjects)
 	case c.NoAck:
-		return errors.New("is there and acknowledges nothing (no_ack); change that, or use another stream")
+		return errors.New("is there and acknowledges nothing (no_ack); change that, or use another stream (--events-stream)")
 	case c.Sealed:
-		return errors.New("is there and sealed, so it takes nothing more; use another stream")
+		return errors.New("is there and sealed, so it takes nothing more; use another stream (--events-stream)")
 	}
 	return nil
 }

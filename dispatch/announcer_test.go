@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -14,7 +15,10 @@ import (
 )
 
 // withEvents are options for tests: the server sets no gigabyte aside.
-var withEvents = AnnouncerOptions{Events: EventOptions{Enabled: true, MaxBytes: 8 << 20}}
+var withEvents = AnnouncerOptions{Origin: testOrigin, Events: EventOptions{Enabled: true, MaxBytes: 8 << 20}}
+
+// testOrigin is whose data the tests announce.
+const testOrigin = "0123abcd"
 
 // startAnnouncer returns an announcer over a connection that ends with the test.
 func startAnnouncer(t testing.TB, o AnnouncerOptions, url string, options ...nats.Option) *Announcer {
@@ -25,6 +29,7 @@ func startAnnouncer(t testing.TB, o AnnouncerOptions, url string, options ...nat
 		t.Fatal(err)
 	}
 	t.Cleanup(n.Close)
+	o.Origin = cmp.Or(o.Origin, testOrigin)
 	a, err := NewAnnouncer(n, o)
 	if err != nil {
 		t.Fatal(err)
@@ -97,8 +102,9 @@ func TestAnnouncerOptionsAreChecked(t *testing.T) {
 		t.Fatal(err)
 	}
 	bad := []AnnouncerOptions{
-		{Prefix: "a..b"}, {Prefix: "*"}, {Prefix: "a b"}, {Events: EventOptions{Stream: "a.b"}},
-		{Events: EventOptions{MaxAge: time.Millisecond}}, {Events: EventOptions{MaxBytes: -1}},
+		{}, {Origin: "a.b"}, {Origin: "o", Prefix: "a..b"}, {Origin: "o", Prefix: "*"}, {Origin: "o", Prefix: "a b"},
+		{Origin: "o", Events: EventOptions{Stream: "a.b"}},
+		{Origin: "o", Events: EventOptions{MaxAge: time.Millisecond}}, {Origin: "o", Events: EventOptions{MaxBytes: -1}},
 	}
 	for _, o := range bad {
 		if _, err := NewAnnouncer(n, o); err == nil {
@@ -109,7 +115,7 @@ func TestAnnouncerOptionsAreChecked(t *testing.T) {
 	if _, err := NewAnnouncer(n, withEvents); err == nil {
 		t.Error("a closed connection is accepted")
 	}
-	if a, err := NewAnnouncer(n, AnnouncerOptions{}); err != nil {
+	if a, err := NewAnnouncer(n, AnnouncerOptions{Origin: testOrigin}); err != nil {
 		t.Error(err)
 	} else if _, err := a.Announce(t.Context(), []Announcement{deadOf(0)}); err == nil {
 		t.Error("announced over a closed connection")

@@ -22,7 +22,7 @@ func TestDeadLetter(t *testing.T) {
 		t.Errorf("subject %q has %q", m.Subject, m.Data)
 	}
 	want := nats.Header{
-		"Nats-Msg-Id": {"0000000000007-1764576000000.900"}, "Carillon-Run-Id": {"0000000000007-1764576000000"},
+		"Nats-Msg-Id": {"0123abcd.0000000000007-1764576000000.900"}, "Carillon-Run-Id": {"0000000000007-1764576000000"},
 		"Carillon-Job": {"billing/daily"}, "Carillon-Tenant": {"acme"}, "Carillon-Scheduled-At": {"2025-12-01T08:00:00.000Z"},
 		"Carillon-Attempt": {"3"}, "Carillon-Fence": {"900"}, "Carillon-Status": {"dead"}, "Carillon-Error": {"HTTP 503: away"},
 		"Carillon-Target": {"http https://example.com"}, "X-Team": {"billing"}, "traceparent": {"00-1"},

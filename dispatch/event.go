@@ -3,6 +3,7 @@ package dispatch
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 
 	"github.com/nats-io/nats.go"
 )
@@ -27,12 +28,18 @@ type event struct {
 // eventName names what happened: it is the end of the subject too.
 func eventName(n *Announcement) string { return "run." + n.Status.String() }
 
+// eventID is the message id of an event: the installation, the place in its outbox, and the time of the change. The
+// time tells a change from another one in the same place, after files of the data directory were put back.
+func eventID(origin string, n *Announcement) string {
+	return fmt.Sprintf("%s.%s.%d", origin, n.ID, n.At)
+}
+
 // eventMessage returns the message of an event, to be acknowledged to reply.
-func eventMessage(subject, reply string, n *Announcement) *nats.Msg {
+func (a *Announcer) eventMessage(n *Announcement, reply string) *nats.Msg {
 	return &nats.Msg{
-		Subject: subject,
+		Subject: a.eventSubject(n),
 		Reply:   reply,
-		Header:  nats.Header{nats.MsgIdHdr: {n.ID.String()}},
+		Header:  nats.Header{nats.MsgIdHdr: {eventID(a.origin, n)}},
 		Data: encodeEvent(&event{
 			Event:       eventName(n),
 			At:          n.At.String(),

@@ -20,11 +20,11 @@ func TestEvents(t *testing.T) {
 	announceAll(t, a, []Announcement{eventOf(0), skipped, both})
 	messages := stored(t, s.ClientURL(), "CARILLON_EVENTS")
 	want := []struct{ subject, id, body string }{
-		{"carillon.events.acme.run.running", "900-0", `{"event":"run.running","at":"2025-12-01T08:00:01.000Z","run_id":"0000000000007-1764576000000",` +
+		{"carillon.events.acme.run.running", "0123abcd.900-0.1764576001000", `{"event":"run.running","at":"2025-12-01T08:00:01.000Z","run_id":"0000000000007-1764576000000",` +
 			`"job":"billing/daily","tenant":"acme","scheduled_at":"2025-12-01T08:00:00.000Z","status":"running","attempt":1,"fence":900}`},
-		{"carillon.events.acme.run.skipped", "900-1", `{"event":"run.skipped","at":"2025-12-01T08:00:01.000Z","run_id":"0000000000007-1764576000001",` +
+		{"carillon.events.acme.run.skipped", "0123abcd.900-1.1764576001000", `{"event":"run.skipped","at":"2025-12-01T08:00:01.000Z","run_id":"0000000000007-1764576000001",` +
 			`"job":"billing/daily","tenant":"acme","scheduled_at":"2025-12-01T08:00:00.001Z","until":"2025-12-01T08:01:00.000Z","status":"skipped","reason":"missed","attempt":0,"fence":0}`},
-		{"carillon.events.acme.run.dead", "900-2", `{"event":"run.dead","at":"2025-12-01T08:00:01.000Z","run_id":"0000000000007-1764576000002",` +
+		{"carillon.events.acme.run.dead", "0123abcd.900-2.1764576001000", `{"event":"run.dead","at":"2025-12-01T08:00:01.000Z","run_id":"0000000000007-1764576000002",` +
 			`"job":"billing/daily","tenant":"acme","scheduled_at":"2025-12-01T08:00:00.002Z","status":"dead","attempt":3,"fence":900,"error":"say \"<no>\"\n"}`},
 	}
 	if len(messages) != len(want) {
@@ -52,7 +52,7 @@ func TestEventsComeOnce(t *testing.T) {
 		t.Fatalf("the stream has %d messages; want %d", len(messages), len(batch))
 	}
 	for i, m := range messages {
-		if id := m.Header.Get(nats.MsgIdHdr); id != batch[i].ID.String() {
+		if id := m.Header.Get(nats.MsgIdHdr); id != eventID(testOrigin, &batch[i]) {
 			t.Fatalf("message %d is %s", i, id)
 		}
 	}

@@ -16,18 +16,18 @@ import (
 // statusNoResponders is what the server itself replies when nobody listens.
 const statusNoResponders = "503"
 
-// judge tells whether a reply means success.
-func judge(t job.Target, m *nats.Msg) error {
+// judge tells whether a reply means success, and whether a stream had the message already.
+func judge(t job.Target, m *nats.Msg) (duplicate bool, err error) {
 	nobody := len(m.Data) == 0 && m.Header.Get("Status") == statusNoResponders
 	switch {
 	case t.Kind == job.TargetJetStream && nobody:
-		return fmt.Errorf("no stream takes the subject %q", t.Subject)
+		return false, fmt.Errorf("no stream takes the subject %q", t.Subject)
 	case t.Kind == job.TargetJetStream:
 		return judgeAck(t, m.Data)
 	case nobody:
-		return fmt.Errorf("no service listens on the subject %q", t.Subject)
+		return false, fmt.Errorf("no service listens on the subject %q", t.Subject)
 	default:
-		return judgeReply(m.Header)
+		return false, judgeReply(m.Header)
 	}
 }
 
@@ -60,19 +60,20 @@ func serviceError(code, text string) error {
 var errNoAck = errors.New("the reply is no acknowledgement of a stream; does something else answer on this subject?")
 
 // judgeAck reads a stream's acknowledgement. A duplicate is a success: the stream has the run.
-func judgeAck(t job.Target, data []byte) error {
+func judgeAck(t job.Target, data []byte) (duplicate bool, err error) {
 	var ack struct {
-		Stream string              `json:"stream"`
-		Error  *jetstream.APIError `json:"error"`
+		Stream    string              `json:"stream"`
+		Duplicate bool                `json:"duplicate"`
+		Error     *jetstream.APIError `json:"error"`
 	}
 	if err := json.Unmarshal(data, &ack); err != nil {
-		return errNoAck
+		return false, errNoAck
 	}
 	if e := ack.Error; e != nil {
-		return fmt.Errorf("the stream on %q refused the message: %s (code %d, error %d)", t.Subject, e.Description, e.Code, e.ErrorCode)
+		return false, fmt.Errorf("the stream on %q refused the message: %s (code %d, error %d)", t.Subject, e.Description, e.Code, e.ErrorCode)
 	}
 	if ack.Stream == "" {
-		return errNoAck
+		return false, errNoAck
 	}
-	return nil
+	return ack.Duplicate, nil
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/carillon-io/carillon/job"
 	"github.com/nats-io/nats.go"
@@ -24,6 +25,8 @@ type replies struct {
 	mu      sync.Mutex
 	last    uint64
 	waiting map[uint64]*attempt
+
+	duplicates atomic.Uint64 // runs that their streams had already
 }
 
 func newReplies(conn *nats.Conn, ledger *ledger) (*replies, error) {
@@ -94,6 +97,10 @@ func (r *replies) receive(m *nats.Msg) {
 	a := r.waiting[token]
 	r.mu.Unlock()
 	if a != nil {
-		r.ledger.finish(a, judge(a.delivery.Target, m))
+		duplicate, err := judge(a.delivery.Target, m)
+		if duplicate {
+			r.duplicates.Add(1)
+		}
+		r.ledger.finish(a, err)
 	}
 }

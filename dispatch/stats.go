@@ -32,6 +32,7 @@ type NATSStats struct {
 	Connected  bool
 	Reconnects uint64
 	Denied     uint64 // messages that the server refused for lack of permission
+	Duplicates uint64 // runs that streams took as duplicates, because they have their run ids
 }
 
 // Stats returns the counts of this moment. It is cheap enough for a metrics scrape.
@@ -56,6 +57,7 @@ func (d *Dispatcher) Stats() Stats {
 	}
 	if d.nats != nil {
 		out.NATS = d.nats.stats()
+		out.NATS.Duplicates = d.link.replies.duplicates.Load()
 	}
 	return out
 }

@@ -30,7 +30,7 @@ type NoticeID struct {
 	Seq uint32 // within it, from 0
 }
 
-// String returns the id as the stream of events has it for leaving out duplicates.
+// String returns the id as the message ids of events have it.
 func (n NoticeID) String() string { return fmt.Sprintf("%d-%d", n.LSN, n.Seq) }
 
 // noticeKeyBytes is the length of a key of KindOutbox.

@@ -1,0 +1,92 @@
+package carillon
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/carillon-io/carillon/datadir"
+)
+
+// The file that says which installation the data directory of a node alone is, and its format: one line of JSON.
+const (
+	installationFile     = datadir.InstallationName
+	installationVersion  = 1
+	installationBytesMax = 4 << 10
+)
+
+// installation tells the data of one installation from that of every other: the ids of what it publishes begin
+// with it. A new directory draws one, and so does one that a backup was restored into, because a backup has none.
+type installation struct {
+	Version int    `json:"version"`
+	ID      string `json:"id"` // 32 hex digits
+}
+
+// openInstallation returns the id of the installation whose data dir holds, and draws one if there is none. The
+// directory must be locked.
+func openInstallation(dir string) (string, error) {
+	path := filepath.Join(dir, installationFile)
+	text, err := readInstallation(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return newInstallation(dir)
+	}
+	if err != nil {
+		return "", fmt.Errorf("read which installation this data directory is: %w", err)
+	}
+	id, err := decodeInstallation(text)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", path, err)
+	}
+	return id, nil
+}
+
+// newInstallation draws an id, which is durable when it is returned.
+func newInstallation(dir string) (string, error) {
+	raw := make([]byte, clusterIDBytes)
+	_, _ = rand.Read(raw) // never fails
+	i := installation{Version: installationVersion, ID: hex.EncodeToString(raw)}
+	text, err := json.Marshal(i)
+	if err == nil {
+		err = replaceFile(dir, installationFile, append(text, '\n'))
+	}
+	if err != nil {
+		return "", fmt.Errorf("keep which installation this data directory is: %w", err)
+	}
+	return i.ID, nil
+}
+
+// readInstallation reads the file if it is not longer than one can be.
+func readInstallation(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > installationBytesMax {
+		return nil, fmt.Errorf("%s has %d bytes; want at most %d", path, info.Size(), installationBytesMax)
+	}
+	return os.ReadFile(path)
+}
+
+// decodeInstallation reads the file's one line. The version is looked at first: what else is in a later one
+// cannot be known.
+func decodeInstallation(text []byte) (string, error) {
+	const remedy = "restore the file, or remove it: the next start draws a new id"
+	var i installation
+	d := json.NewDecoder(bytes.NewReader(text))
+	if err := d.Decode(&i); err != nil {
+		return "", fmt.Errorf("the file is no JSON object; %s: %w", remedy, err)
+	}
+	switch {
+	case i.Version != installationVersion:
+		return "", fmt.Errorf("the file has version %d, and this carillon knows %d; run the carillon that wrote it, or a later one", i.Version, installationVersion)
+	case !isClusterID(i.ID):
+		return "", fmt.Errorf("the file is damaged: %q is no id of %d hex digits; %s", i.ID, hex.EncodedLen(clusterIDBytes), remedy)
+	}
+	return i.ID, nil
+}
