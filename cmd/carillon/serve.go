@@ -41,8 +41,9 @@ type serveCmd struct {
 	RecreateStream  bool     `help:"Make the log of the cluster anew, from the data of this node; for the one with the newest data, when NATS has lost the log." env:"CARILLON_RECREATE_STREAM"`
 	StreamBytesMax  int64    `help:"How large that log gets on each of them, in bytes; in a cluster 1073741824." placeholder:"BYTES" env:"CARILLON_STREAM_BYTES_MAX"`
 
-	AllowPrivateTargets bool `help:"Let http targets reach loopback and private addresses." env:"CARILLON_ALLOW_PRIVATE_TARGETS"`
-	PayloadBytesMax     int  `help:"Largest payload of a job, in bytes." default:"262144" env:"CARILLON_PAYLOAD_BYTES_MAX"`
+	AllowPrivateTargets bool   `help:"Let http targets reach loopback and private addresses." env:"CARILLON_ALLOW_PRIVATE_TARGETS"`
+	WebhookCA           string `name:"webhook-ca" help:"Certificates in PEM form of authorities that https targets may have, besides those of the system." placeholder:"FILE" env:"CARILLON_WEBHOOK_CA"`
+	PayloadBytesMax     int    `help:"Largest payload of a job, in bytes." default:"262144" env:"CARILLON_PAYLOAD_BYTES_MAX"`
 
 	Lead               span `help:"How long before it is due a run is committed; default 250ms, in a cluster 10s." placeholder:"SPAN" env:"CARILLON_LEAD"`
 	History            days `help:"How long finished runs are kept, in days." default:"90d" env:"CARILLON_HISTORY"`
@@ -50,10 +51,11 @@ type serveCmd struct {
 	CheckpointEvery    span `help:"Time between checkpoints of the store." default:"15s" env:"CARILLON_CHECKPOINT_EVERY"`
 	StopTimeout        span `help:"How long a stop waits for runs that targets have not answered." default:"20s" env:"CARILLON_STOP_TIMEOUT"`
 
-	Events         bool  `help:"Publish each change of a run to a JetStream stream." env:"CARILLON_EVENTS"`
-	EventsMaxAge   span  `help:"How long that stream keeps an event." default:"7d" env:"CARILLON_EVENTS_MAX_AGE"`
-	EventsMaxBytes int64 `help:"How large that stream gets before its oldest events go, in bytes." default:"1073741824" env:"CARILLON_EVENTS_MAX_BYTES"`
-	CatchupRate    int   `help:"Runs a second that are spent on what was missed; 0 is twice the usual rate, between 1000 and 10000." default:"0" env:"CARILLON_CATCHUP_RATE"`
+	Events         bool   `help:"Publish each change of a run to a JetStream stream." env:"CARILLON_EVENTS"`
+	EventsStream   string `help:"Name of that stream; it is made if it is not there." default:"CARILLON_EVENTS" env:"CARILLON_EVENTS_STREAM"`
+	EventsMaxAge   span   `help:"How long that stream keeps an event." default:"7d" env:"CARILLON_EVENTS_MAX_AGE"`
+	EventsMaxBytes int64  `help:"How large that stream gets before its oldest events go, in bytes." default:"1073741824" env:"CARILLON_EVENTS_MAX_BYTES"`
+	CatchupRate    int    `help:"Runs a second that are spent on what was missed; 0 is twice the usual rate, between 1000 and 10000." default:"0" env:"CARILLON_CATCHUP_RATE"`
 
 	HTTPConnections int    `name:"http-connections" help:"HTTP connections that are open at a time; 0 is 10000, or a quarter of the files that may be open." default:"0" env:"CARILLON_HTTP_CONNECTIONS"`
 	ProfileListen   string `help:"Serve Go's profiles, /debug/pprof/, at this address, which must be of this machine." placeholder:"HOST:PORT" env:"CARILLON_PROFILE_LISTEN"`
@@ -103,6 +105,9 @@ func (c *serveCmd) Run(con *console) error {
 	opts := c.options(logger)
 	var err error
 	if opts.Traces, err = c.traceFlags.options(); err != nil {
+		return err
+	}
+	if opts.WebhookRoots, err = webhookRoots(c.WebhookCA); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -181,7 +186,7 @@ func (c *serveCmd) options(logger *slog.Logger) carillon.Options {
 		AllowPrivateTargets: c.AllowPrivateTargets, PayloadBytesMax: c.PayloadBytesMax,
 		Lead: time.Duration(c.Lead), CheckpointEvery: time.Duration(c.CheckpointEvery),
 		CompletedRetention: time.Duration(c.CompletedRetention), HistoryDays: int(c.History),
-		Events: c.Events, EventsMaxAge: time.Duration(c.EventsMaxAge), EventsMaxBytes: c.EventsMaxBytes, CatchupRate: c.CatchupRate,
+		Events: c.Events, EventsStream: c.EventsStream, EventsMaxAge: time.Duration(c.EventsMaxAge), EventsMaxBytes: c.EventsMaxBytes, CatchupRate: c.CatchupRate,
 		Logger: logger, Version: buildVersion().Version,
 	}
 }
