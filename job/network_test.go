@@ -1,7 +1,10 @@
 package job
 
 import (
+	"fmt"
 	"net/netip"
+	"os"
+	"strings"
 	"testing"
 )
 
@@ -100,5 +103,26 @@ func TestOpenNetworks(t *testing.T) {
 		if n, ok := ClosedNetwork(netip.MustParseAddr(text), true); ok {
 			t.Errorf("%s is closed by %s though private targets are allowed", text, n)
 		}
+	}
+}
+
+// TestClosedNetworksAreListed holds the table of docs/format/api.md to that of the code.
+func TestClosedNetworksAreListed(t *testing.T) {
+	page, err := os.ReadFile("../docs/format/api.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range closedNetworks {
+		closed := "unless private targets are allowed"
+		if n.Always {
+			closed = "always"
+		}
+		row := fmt.Sprintf("| `%s` | %s | %s | %s |\n", n.Prefix, n.Name, n.Source, closed)
+		if !strings.Contains(string(page), row) {
+			t.Errorf("the page lacks the row %s", row)
+		}
+	}
+	if n := strings.Count(string(page), "| unless private targets are allowed |") + strings.Count(string(page), "| always |"); n != len(closedNetworks) {
+		t.Errorf("the page has %d rows; want %d", n, len(closedNetworks))
 	}
 }
