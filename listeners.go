@@ -21,15 +21,7 @@ func (s *Server) own() []netip.AddrPort {
 	}
 	if embedded := s.bus.embedded; embedded != nil {
 		add(embedded.Addr())
-		add(netAddr(embedded.ClusterAddr()))
+		add(embedded.ClusterAddr())
 	}
 	return own
-}
-
-// netAddr returns an address that may be nil as an interface that is nil then too.
-func netAddr(addr *net.TCPAddr) net.Addr {
-	if addr == nil {
-		return nil
-	}
-	return addr
 }
