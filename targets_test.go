@@ -60,7 +60,7 @@ func TestURLsOverNATS(t *testing.T) {
 		{"http://0.0.0.0/ http://0.1.2.3/ http://224.0.0.1/ http://255.255.255.255/ http://168.63.129.16/ http://[::ffff:168.63.129.16]/", true, true},
 		{"http://169.254.169.254/latest http://[fd00:ec2::254]/ http://[64:ff9b::a9fe:a9fe]/ http://100.100.100.200/ http://192.0.0.192/ http://metadata.google.internal/", true, true},
 		{"http://2130706433/ http://0x7f000001/ http://017700000001/ http://127.1/ http://0x7f.1/ http://0177.0.0.1/ http://127.0.0.01/ http://127.0.0.1./ http://8.8.8.8./ http://0/", true, true},
-		{"http://%E2%91%A0%E2%91%A1%E2%91%A6.0.0.1/ http://１２７.0.0.1/ http://ｌｏｃａｌｈｏｓｔ/ http://127。0。0。1/ http://a!b/", true, true},
+		{"http://%E2%91%A0%E2%91%A1%E2%91%A6.0.0.1/ http://１２７.0.0.1/ http://ｌｏｃａｌｈｏｓｔ/ http://127。0。0。1/ http://a!b/ http://./", true, true},
 		{"http://example.com:0/ http://example.com:65536/ http://example.com:99999999999/ http://8.8.8.8:0/", true, true},
 	}
 	for _, allowed := range []bool{false, true} {

@@ -73,6 +73,9 @@ func checkHost(host string) error {
 		return fmt.Errorf("has the host %q; want an address, or a name of A-Z a-z 0-9 . - _, other letters in the form xn--…", clip(host))
 	}
 	name := strings.TrimSuffix(host, ".")
+	if name == "" {
+		return fmt.Errorf("has the host %q; want an address or a name", host)
+	}
 	if last := name[strings.LastIndexByte(name, '.')+1:]; isNumeric(last) {
 		return fmt.Errorf("has the host %q, which is no name and no IPv4 address; want four numbers from 0 to 255, such as 192.0.2.1", clip(host))
 	}
