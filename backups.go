@@ -17,6 +17,7 @@ import (
 
 	"github.com/carillon-io/carillon/backup"
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/inbox"
 )
 
 // The bounds of the backups that a node sends.
@@ -37,6 +38,7 @@ const outgoingName = "outgoing"
 type backups struct {
 	server *Server
 	conn   *nats.Conn // its own: pieces are large, and must not be in the way of requests
+	desk   *inbox.Desk
 	shard  uint32
 
 	mu       sync.Mutex
@@ -55,7 +57,7 @@ func (s *Server) openBackups(context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.backups = &backups{server: s, conn: conn, sessions: make(map[string]*backupSession)}
+	s.backups = &backups{server: s, conn: conn, desk: inbox.NewDesk(conn, s.inboxes, s.opts.Logger), sessions: make(map[string]*backupSession)}
 	s.backups.stop, s.backups.cancel = context.WithCancel(context.Background())
 	if err := os.RemoveAll(filepath.Join(s.data.dir, outgoingName)); err != nil {
 		return fmt.Errorf("remove what was being sent: %w", err)
@@ -71,7 +73,7 @@ func (b *backups) listen() error {
 		return nil
 	}
 	subject := client.BackupSubject(b.server.opts.Prefix, b.shard, "open")
-	sub, err := b.conn.Subscribe(subject, b.answerOpen)
+	sub, err := b.desk.Subscribe(subject, b.answerOpen)
 	if err != nil {
 		return fmt.Errorf("subscribe to %s: %w", subject, err)
 	}
@@ -117,7 +119,7 @@ func (b *backups) close() {
 var errManyBackups = fmt.Errorf("%d backups are on their way already, which is as many as there may be at a time; ask again later", backupsMost)
 
 // answerOpen makes a copy and offers it, beside whatever else is asked for.
-func (b *backups) answerOpen(m *nats.Msg) {
+func (b *backups) answerOpen(m *inbox.Request) {
 	if err := b.begin(); err != nil {
 		b.refuse(m, err)
 		return
@@ -179,15 +181,15 @@ func (b *backups) made(s *backupSession, err error) error {
 	if err == nil && b.closed {
 		err = errors.New("the server is stopping")
 	}
-	for what, answer := range map[string]nats.MsgHandler{
-		"piece.": func(m *nats.Msg) { b.answerPiece(s, m) },
-		"close.": func(*nats.Msg) { b.drop(s.Session) },
+	for what, answer := range map[string]func(*inbox.Request){
+		"piece.": func(m *inbox.Request) { b.answerPiece(s, m) },
+		"close.": func(*inbox.Request) { b.drop(s.Session) },
 	} {
 		if err != nil {
 			break
 		}
 		var sub *nats.Subscription
-		if sub, err = b.conn.Subscribe(client.BackupSubject(b.server.opts.Prefix, b.shard, what+s.Session), answer); err == nil {
+		if sub, err = b.desk.Subscribe(client.BackupSubject(b.server.opts.Prefix, b.shard, what+s.Session), answer); err == nil {
 			s.subs = append(s.subs, sub)
 		}
 	}
@@ -222,28 +224,28 @@ func (b *backups) keep(s *backupSession) {
 }
 
 // answerPiece sends one piece of a file.
-func (b *backups) answerPiece(s *backupSession, m *nats.Msg) {
+func (b *backups) answerPiece(s *backupSession, m *inbox.Request) {
 	b.keep(s)
-	reply := nats.NewMsg(m.Reply)
+	header := nats.Header{}
 	piece, err := s.read(m.Data, min(backup.PieceBytes, b.conn.MaxPayload()-backupMsgReserve))
 	if err != nil {
-		reply.Header.Set(client.BackupErrorHeader, err.Error())
+		piece = nil
+		header.Set(client.BackupErrorHeader, err.Error())
 	} else {
-		reply.Header.Set(client.BackupSumHeader, client.BackupSum(piece))
-		reply.Data = piece
+		header.Set(client.BackupSumHeader, client.BackupSum(piece))
 	}
-	_ = m.RespondMsg(reply) // whoever asked asks again
+	_ = m.Answer(client.ReplyBackupPiece, header, piece) // the caller asks again
 }
 
-func (b *backups) refuse(m *nats.Msg, err error) {
+func (b *backups) refuse(m *inbox.Request, err error) {
 	b.server.opts.Logger.Warn("no backup was made", slog.Any("error", err))
 	b.respond(m, client.BackupOffer{Version: client.BackupVersion, Error: err.Error()})
 }
 
-func (b *backups) respond(m *nats.Msg, o client.BackupOffer) {
+func (b *backups) respond(m *inbox.Request, o client.BackupOffer) {
 	body, err := json.Marshal(o)
-	if err == nil && m.Reply != "" {
-		err = m.Respond(body)
+	if err == nil {
+		err = m.Answer(client.ReplyBackupOpen, nil, body)
 	}
 	if err != nil {
 		b.server.opts.Logger.Warn("the answer to a backup was not sent", slog.Any("error", err))

@@ -16,6 +16,7 @@ import (
 	"github.com/carillon-io/carillon/api"
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/dispatch"
+	"github.com/carillon-io/carillon/inbox"
 	"github.com/carillon-io/carillon/replication"
 	"github.com/carillon-io/carillon/scheduler"
 	"github.com/carillon-io/carillon/tracing"
@@ -44,6 +45,7 @@ type Server struct {
 	profile    *http.Server    // nil: none is wanted
 	tracer     *tracing.Tracer // nil: none is wanted
 	listener   net.Listener
+	inboxes    *inbox.Rule // where replies may go
 	ready      Ready
 
 	profileListener net.Listener // nil: no profiles are wanted
@@ -70,7 +72,11 @@ func Start(ctx context.Context, opts Options) (*Server, error) {
 	if err := opts.validate(); err != nil {
 		return nil, err
 	}
-	s := &Server{opts: opts, failed: make(chan error, 8), closed: make(chan struct{})}
+	inboxes, err := inbox.NewRule(opts.Prefix, opts.InboxPrefixes...)
+	if err != nil {
+		return nil, fmt.Errorf("options: %w", err)
+	}
+	s := &Server{opts: opts, inboxes: inboxes, failed: make(chan error, 8), closed: make(chan struct{})}
 	for _, step := range s.steps() {
 		err := step(ctx)
 		if err == nil {
@@ -195,7 +201,7 @@ func (s *Server) newService(engine api.Engine, standby bool) (*api.Service, erro
 	o := &s.opts
 	return api.NewService(s.bus.api, engine, api.Options{
 		Prefix: o.Prefix, Version: o.Version, Rules: o.rules(), Logger: o.Logger, Standby: standby, Cluster: s.aboutCluster(),
-		Tracer: s.requestTracer(),
+		Tracer: s.requestTracer(), Inboxes: s.inboxes,
 	})
 }
 

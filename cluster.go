@@ -39,7 +39,7 @@ func (s *Server) openNode(ctx context.Context) error {
 	opts := replication.Options{
 		Conn: conn, Prefix: o.Prefix, Cluster: o.ClusterName, Node: o.Node, ID: id,
 		Local: o.Durability == DurabilityLocal, Replicas: replicas, StreamBytesMax: o.StreamBytesMax,
-		Recreate: o.RecreateStream, Next: wal.Next, Linked: s.bus.isLinked, Boot: bootClock, Logger: o.Logger,
+		Recreate: o.RecreateStream, Next: wal.Next, Linked: s.bus.isLinked, Inboxes: s.inboxes, Boot: bootClock, Logger: o.Logger,
 	}
 	if s.node, err = s.findCluster(ctx, opts); err != nil {
 		return err
@@ -51,6 +51,7 @@ func (s *Server) openNode(ctx context.Context) error {
 		return err
 	}
 	s.member = &member{server: s, data: s.data}
+	s.node.Attach(s.member)
 	return s.member.start()
 }
 
@@ -89,7 +90,7 @@ func (s *Server) runNode(ctx context.Context) error {
 	ready := make(chan string, 1)
 	s.background.Go(func() {
 		defer close(s.nodeDone)
-		s.fail(s.node.Run(nodeCtx, s.member, func(role string) { ready <- role }))
+		s.fail(s.node.Run(nodeCtx, func(role string) { ready <- role }))
 	})
 	select {
 	case role := <-ready:

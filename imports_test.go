@@ -17,12 +17,14 @@ const module = "github.com/carillon-io/carillon"
 // other modules. Arrows point down only, and never sideways between adapters. A package that is not
 // listed is not part of the house.
 var house = map[string][]string{
-	"job":         {"github.com/robfig/cron/v3"},
-	"wheel":       {},
-	"fair":        {},
-	"histogram":   {},
-	"client":      {"github.com/nats-io/nats.go", "github.com/go-json-experiment/json"},
-	"replication": {module + "/job", "github.com/nats-io/nats.go"},
+	"job":       {"github.com/robfig/cron/v3"},
+	"wheel":     {},
+	"fair":      {},
+	"histogram": {},
+	"client":    {"github.com/nats-io/nats.go", "github.com/go-json-experiment/json"},
+	// The one package that publishes replies.
+	"inbox":       {"github.com/nats-io/nats.go"},
+	"replication": {module + "/job", module + "/inbox", "github.com/nats-io/nats.go"},
 	"scheduler":   {module + "/job", module + "/histogram", module + "/wheel", module + "/fair", "golang.org/x/sys"},
 	"wal":         {module + "/job", module + "/histogram", "github.com/tidwall/wal", "golang.org/x/sys"},
 	"snapshot":    {module + "/job", "github.com/cockroachdb/pebble/v2"},
@@ -40,7 +42,7 @@ var house = map[string][]string{
 	// The suite that every sender passes: it is for tests, and imports no more than they need.
 	"dispatch/dispatchtest": {module + "/job"},
 	"api": {
-		module + "/job", module + "/histogram", module + "/scheduler", module + "/client",
+		module + "/job", module + "/histogram", module + "/scheduler", module + "/client", module + "/inbox",
 		"github.com/nats-io/nats.go", "github.com/go-json-experiment/json", "github.com/prometheus/client_golang", "github.com/prometheus/client_model",
 	},
 	// Pages for people, over the requests of the client; the figures are the engine's.

@@ -25,6 +25,10 @@ type Options struct {
 	TLSKey  string
 	TLSCA   string // roots to trust for it; default: those of the system
 
+	// InboxPrefixes are what the inboxes of clients begin with, besides _INBOX and _R_: what they give
+	// nats.CustomInboxPrefix. A request whose reply is to go elsewhere is dropped. At most 16.
+	InboxPrefixes []string
+
 	HTTPListen string // default 127.0.0.1:7272, port 0 is any
 	// HTTPHosts are the names by which HTTP may be asked, besides addresses. Empty: "localhost" if only this
 	// machine reaches HTTPListen, else any name. A page of another site could lead a name of its own here.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nats-io/nats.go/micro"
+	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/job"
@@ -110,7 +110,7 @@ func TestAsker(t *testing.T) {
 		"": true, "alice@ci": true, "Zoë Ω": true, strings.Repeat("x", 128): true,
 		strings.Repeat("x", 129): false, "a\x00b": false, "a\x7f": false, "\xff": false,
 	} {
-		got, err := askerOf(micro.Headers{"Carillon-By": {by}})
+		got, err := askerOf(nats.Header{"Carillon-By": {by}})
 		if want := (job.Actor{By: by, From: "nats"}); (err == nil) != ok || ok && got != want {
 			t.Errorf("%q: %+v, %v", by, got, err)
 		}

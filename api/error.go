@@ -22,6 +22,7 @@ var statusOf = map[job.Code]int{
 	job.CodeInvalidTarget:   http.StatusUnprocessableEntity,
 	job.CodeInvalidField:    http.StatusUnprocessableEntity,
 	job.CodeTooLarge:        http.StatusRequestEntityTooLarge,
+	job.CodeForbidden:       http.StatusForbidden,
 	job.CodeNotFound:        http.StatusNotFound,
 	job.CodeVersionConflict: http.StatusConflict,
 	job.CodeAlreadyExists:   http.StatusConflict,

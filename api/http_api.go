@@ -31,6 +31,10 @@ func (w *web) ServeHTTP(rw http.ResponseWriter, req *http.Request) {
 		w.refuseHost(rw, req)
 		return
 	}
+	if err := refuseDelivery(req.Header); err != nil && !isProbe(req.URL.Path) {
+		w.refuse(rw, publicError(err))
+		return
+	}
 	r, name, allow := theRouter.match(req.Method, req.URL.EscapedPath())
 	switch {
 	case r != nil:
@@ -45,6 +49,9 @@ func (w *web) ServeHTTP(rw http.ResponseWriter, req *http.Request) {
 		w.plain.ServeHTTP(rw, req)
 	}
 }
+
+// isProbe tells whether a path is one that shows nothing but how the process does. A job may watch it.
+func isProbe(path string) bool { return path == "/healthz" || path == "/readyz" }
 
 func (w *web) serveRoute(rw http.ResponseWriter, req *http.Request, r *route, name string) {
 	if w.isForeign(rw, req) {
@@ -105,7 +112,7 @@ func (w *web) service() *Service {
 			break
 		}
 		s.underWay.Add(1) // before the look, so that a Close that this does not see waits
-		if !s.micro.Stopped() {
+		if !s.isStopped() {
 			return s
 		}
 		s.underWay.Add(-1)

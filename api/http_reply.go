@@ -66,9 +66,9 @@ func isAmong(tag, list string) bool {
 
 // stateLagOverHTTP adds to a standby's reply how far it is behind, as over NATS.
 func (s *Service) stateLagOverHTTP(h http.Header) {
-	m := nats.Msg{}
-	s.stateLag(&m)
-	for name, values := range m.Header {
+	stated := nats.Header{}
+	s.stateLag(stated)
+	for name, values := range stated {
 		h[http.CanonicalHeaderKey(name)] = values
 	}
 }

@@ -91,7 +91,7 @@ func (c *webCall) add(name string, value jsontext.Value, place string) {
 func (c *webCall) takeHeaders(h http.Header) (err error) {
 	for _, name := range [...]string{tenantHeader, byHeader, "Idempotency-Key"} {
 		if n := len(h.Values(name)); n > 1 {
-			return job.Errorf(job.CodeInvalidField, name, "is there %d times; want it once", n)
+			return errHeaderTwice(name, n)
 		}
 	}
 	c.tenant = tenantDefault

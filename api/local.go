@@ -75,10 +75,16 @@ func (l *Local) serve(ctx context.Context, tenant, verb, by string, body []byte)
 // localReplyBytes bounds a reply where no message does.
 const localReplyBytes = 64 << 20
 
-// replyBytesMax returns how large a reply may be.
-func (s *Service) replyBytesMax() int {
+// replyHeaderBytes is what is left of the largest message to the headers of a reply.
+const replyHeaderBytes = 512
+
+// messageBytesMax returns how large a message may be.
+func (s *Service) messageBytesMax() int {
 	if s.nc == nil {
 		return localReplyBytes
 	}
 	return int(s.nc.MaxPayload())
 }
+
+// replyBytesMax returns how large the body of a reply may be.
+func (s *Service) replyBytesMax() int { return s.messageBytesMax() - replyHeaderBytes }

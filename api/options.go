@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/inbox"
 	"github.com/carillon-io/carillon/job"
 )
 
@@ -39,6 +40,10 @@ type Options struct {
 	// reply says by how much. Whatever changes something is refused there.
 	Standby bool
 
+	// Inboxes says where replies may go, and counts the requests that want theirs elsewhere. Nil: the usual
+	// inboxes.
+	Inboxes *inbox.Rule
+
 	// RequestsMax is how many requests are under way at a time; more are refused as rate_limited. Each
 	// holds its message in memory. Default 4,096.
 	RequestsMax int
@@ -55,6 +60,7 @@ func (o Options) withDefaults() Options {
 	setDefault(&o.Prefix, "carillon")
 	setDefault(&o.Version, "dev")
 	setDefault(&o.Logger, slog.Default())
+	setDefault(&o.Inboxes, new(inbox.Rule))
 	setDefault(&o.Rules.Prefix, o.Prefix)
 	setDefault(&o.Rules.PayloadBytesMax, job.PayloadBytesDefault)
 	setDefault(&o.RequestsMax, 4096)

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
@@ -16,32 +15,33 @@ import (
 	"github.com/nats-io/nats.go/micro"
 
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/inbox"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/scheduler"
 )
 
-// accept returns the handler of a verb's endpoint. An endpoint has one goroutine, so each request gets
+// accept returns the handler of a verb's requests. A subscription has one goroutine, so each request gets
 // its own.
-func (s *Service) accept(v *verb) micro.HandlerFunc {
+func (s *Service) accept(v *verb) func(*inbox.Request) {
 	g := s.gateOf(v)
-	return func(m micro.Request) {
+	return func(r *inbox.Request) {
 		begun := time.Now()
 		if err := g.admit(); err != nil {
-			s.answer(v, m, nil, err, begun)
+			s.answer(v, r, nil, err, begun)
 			return
 		}
 		s.underWay.Add(1)
 		go func() {
 			defer s.underWay.Add(-1)
 			var reply []byte
-			ctx := s.follow(context.Background(), v.name, "nats", m.Headers().Get)
-			c, err := s.callOf(m)
+			ctx := s.follow(context.Background(), v.name, "nats", r.Header.Get)
+			c, err := s.callOf(r)
 			if err == nil {
 				_, reply, err = s.carryOut(ctx, v, g, c)
 			}
 			s.unfollow(ctx, c.tenant, err)
-			g.leave() // before the reply, so that whoever gets it finds room for the next request
-			s.answer(v, m, reply, err, begun)
+			g.leave() // before the reply, so that the caller who gets it finds room for the next request
+			s.answer(v, r, reply, err, begun)
 		}()
 	}
 }
@@ -61,11 +61,14 @@ type call struct {
 }
 
 // callOf reads the request out of a message.
-func (s *Service) callOf(m micro.Request) (c call, err error) {
-	if c.tenant, err = s.tenantOf(m.Subject()); err == nil {
-		c.asker, err = askerOf(m.Headers())
+func (s *Service) callOf(r *inbox.Request) (c call, err error) {
+	if c.tenant, err = s.tenantOf(r.Subject); err == nil {
+		err = refuseDelivery(r.Header)
 	}
-	c.body = m.Data()
+	if err == nil {
+		c.asker, err = askerOf(r.Header)
+	}
+	c.body = r.Data
 	return c, err
 }
 
@@ -103,15 +106,6 @@ func (s *Service) tenantOf(subject string) (string, error) {
 	return tenant, job.ValidateTenant(tenant)
 }
 
-// byHeader is the header of a request that says who asks.
-const byHeader = "Carillon-By"
-
-// askerOf returns who asks, as the request says. Nothing proves it; NATS says who may ask at all.
-func askerOf(h micro.Headers) (job.Actor, error) {
-	asker := job.Actor{By: h.Get(byHeader), From: "nats"}
-	return asker, asker.Validate()
-}
-
 // encoding writes replies, equal ones with equal bytes. Text that is not UTF-8, wherever it came from, must not make a job
 // unreadable.
 var encoding = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.PreserveRawStrings(true), json.Deterministic(true))
@@ -142,30 +136,22 @@ func (s *Service) encode(reply any) ([]byte, error) {
 
 // tooLarge tells of a reply that fits no message.
 func (s *Service) tooLarge(size int) error {
-	return job.Errorf(job.CodeTooLarge, "", "the reply has %d bytes, and NATS carries at most %d here (max_payload); the request has been carried out", size, s.replyBytesMax())
+	return job.Errorf(job.CodeTooLarge, "", "the reply has %d bytes, and NATS carries at most %d of them here (max_payload, less what the headers take); the request has been carried out", size, s.replyBytesMax())
 }
 
-// answer sends a reply, or what was wrong. The library's own way of sending an error races with its
-// statistics when a handler hands requests on, so the message is made here.
-func (s *Service) answer(v *verb, m micro.Request, reply []byte, err error, begun time.Time) {
-	msg := &nats.Msg{Subject: m.Reply(), Data: reply}
-	code := job.Code("")
+// answer sends a reply, or what was wrong.
+func (s *Service) answer(v *verb, r *inbox.Request, reply []byte, err error, begun time.Time) {
+	header, code := nats.Header{}, job.Code("")
 	if err != nil {
 		e := s.told(err)
-		code = job.Code(e.Code)
-		msg.Data = errorBody(e)
-		msg.Header = nats.Header{
-			micro.ErrorCodeHeader: {strconv.Itoa(e.Status)},
-			micro.ErrorHeader:     {headerText(string(e.Code) + ": " + e.Message)},
-		}
+		code, reply = job.Code(e.Code), errorBody(e)
+		header[micro.ErrorCodeHeader] = []string{strconv.Itoa(e.Status)}
+		header[micro.ErrorHeader] = []string{headerText(string(e.Code) + ": " + e.Message)}
 	}
 	s.stats[v.name].count(code, overNATS, time.Since(begun))
-	s.stateLag(msg)
-	if msg.Subject == "" {
-		return // nobody wants to know
-	}
-	if err := s.nc.PublishMsg(msg); err != nil && !errors.Is(err, nats.ErrConnectionClosed) {
-		s.opts.Logger.Warn("a reply was not sent", slog.String("subject", m.Subject()), slog.Any("error", err))
+	s.stateLag(header)
+	if err := r.Answer(v.name, header, reply); err != nil {
+		s.opts.Logger.Warn("a reply was not sent", slog.String("subject", r.Subject), slog.Any("error", err))
 	}
 }
 

@@ -2,15 +2,18 @@ package api
 
 import (
 	"context"
+	"crypto/rand"
+	"errors"
 	"fmt"
-	"log/slog"
 	"regexp"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/micro"
+
+	"github.com/carillon-io/carillon/inbox"
 )
 
 // serviceName is what `nats micro ls` shows.
@@ -51,12 +54,16 @@ type Service struct {
 	opts   Options
 	engine Engine
 	nc     *nats.Conn
-	micro  micro.Service
+	desk   *inbox.Desk
+
+	id        string // of the instance, among the services of NATS
+	startedAt time.Time
+	subs      []*nats.Subscription // fixed after the start
+	stopped   atomic.Bool
 
 	single, bulk *gate
 	stats        map[string]*verbStats // by verb; fixed after the start
 	underWay     atomic.Int64          // requests that have no reply yet
-	others       int                   // subscriptions of the connection before ours
 }
 
 // NewService subscribes to the subjects of every verb, <prefix>.v1.<tenant>.<verb>, and answers from
@@ -67,58 +74,62 @@ func NewService(nc *nats.Conn, engine Engine, opts Options) (*Service, error) {
 		return nil, err
 	}
 	s := &Service{
-		opts: opts, engine: engine, nc: nc, stats: make(map[string]*verbStats), others: nc.NumSubscriptions(),
+		opts: opts, engine: engine, nc: nc, desk: inbox.NewDesk(nc, opts.Inboxes, opts.Logger), stats: make(map[string]*verbStats),
+		id: rand.Text(), startedAt: time.Now().UTC(),
 		single: newGate(opts.RequestsMax, 0), bulk: newGate(opts.BulkMax, opts.BulkWaiting),
 	}
-	var err error
-	s.micro, err = micro.AddService(nc, micro.Config{
-		Name: s.opts.serviceName(), Version: semanticVersion(opts.Version), Description: "Durable job scheduler",
-		Metadata:     map[string]string{"version": opts.Version, "prefix": opts.Prefix},
-		StatsHandler: func(e *micro.Endpoint) any { return s.stats[verbOf(e.Name)].snapshot() },
-		ErrorHandler: func(_ micro.Service, err *micro.NATSError) {
-			opts.Logger.Warn("the API lost messages or its subscription", slog.String("subject", err.Subject), slog.Any("error", err))
-		},
-	})
-	if err != nil {
-		return nil, fmt.Errorf("api: add the NATS service: %w", err)
+	for i := range verbs {
+		s.stats[verbs[i].name] = newVerbStats()
 	}
-	if err := s.addEndpoints(); err != nil {
-		_ = s.micro.Stop()
-		return nil, err
+	if err := errors.Join(s.addVerbs(), s.addDiscovery()); err != nil {
+		return nil, errors.Join(err, s.stop())
 	}
 	return s, nil
 }
 
-func (s *Service) addEndpoints() error {
-	// The group's prefix is a wildcard for every tenant.
-	group := s.micro.AddGroup(s.opts.root() + "*")
-	for i := range verbs {
-		s.stats[verbs[i].name] = newVerbStats()
-	}
+// queueGroup is the group of those who share the requests, the one that services of NATS have by default.
+const queueGroup = "q"
+
+// addVerbs subscribes to every verb, for all tenants.
+func (s *Service) addVerbs() error {
 	for i := range verbs {
 		v := &verbs[i]
-		metadata, err := v.metadata()
-		if err != nil {
-			return err
+		sub, err := s.desk.QueueSubscribe(s.subjectOf(v), queueGroup, s.accept(v))
+		if err == nil {
+			s.subs = append(s.subs, sub)
+			err = sub.SetPendingLimits(pendingMessages, pendingBytes)
 		}
-		err = group.AddEndpoint(endpointName(v.name), s.accept(v),
-			micro.WithEndpointSubject(v.name), micro.WithEndpointMetadata(metadata),
-			micro.WithEndpointPendingLimits(pendingMessages, pendingBytes))
 		if err != nil {
-			return fmt.Errorf("api: add the endpoint of %s: %w", v.name, err)
+			return fmt.Errorf("api: subscribe to %s: %w", s.subjectOf(v), err)
 		}
 	}
 	return nil
 }
 
-// endpointName returns a verb as NATS services allow it in a name, and verbOf is its inverse.
+func (s *Service) subjectOf(v *verb) string { return s.opts.root() + "*." + v.name }
+
+// endpointName returns a verb as NATS services allow it in a name.
 func endpointName(verb string) string { return strings.Replace(verb, ".", "-", 1) }
-func verbOf(endpoint string) string   { return strings.Replace(endpoint, "-", ".", 1) }
+
+// stop takes no further request. What the subscriptions have they hand out.
+func (s *Service) stop() error {
+	s.stopped.Store(true)
+	var errs []error
+	for _, sub := range s.subs {
+		if err := sub.Drain(); err != nil && !errors.Is(err, nats.ErrConnectionClosed) && !errors.Is(err, nats.ErrBadSubscription) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// isStopped tells whether the service takes no further request.
+func (s *Service) isStopped() bool { return s.stopped.Load() || s.nc.IsClosed() }
 
 // Close takes no further request, and returns when those under way have their replies, or when ctx
 // ends.
 func (s *Service) Close(ctx context.Context) error {
-	if err := s.micro.Stop(); err != nil {
+	if err := s.stop(); err != nil {
 		return fmt.Errorf("api: stop the NATS service: %w", err)
 	}
 	poll := time.NewTicker(2 * time.Millisecond)
@@ -141,6 +152,7 @@ func (s *Service) Close(ctx context.Context) error {
 	return nil
 }
 
-// isDraining tells whether subscriptions may still have requests to hand out. The library tells that
-// by nothing but their number, which the connection's other users may change; so it is a hint.
-func (s *Service) isDraining() bool { return !s.nc.IsClosed() && s.nc.NumSubscriptions() > s.others }
+// isDraining tells whether subscriptions may still have requests to hand out.
+func (s *Service) isDraining() bool {
+	return !s.nc.IsClosed() && slices.ContainsFunc(s.subs, (*nats.Subscription).IsValid)
+}

@@ -14,16 +14,13 @@ const (
 	lagMSHeader = "Carillon-Lag-Ms"
 )
 
-// stateLag adds to a standby's reply how far it is behind.
-func (s *Service) stateLag(m *nats.Msg) {
+// stateLag adds to the header of a standby's reply how far it is behind.
+func (s *Service) stateLag(h nats.Header) {
 	if !s.opts.Standby || s.opts.Cluster == nil {
 		return
 	}
-	if m.Header == nil {
-		m.Header = nats.Header{}
-	}
 	c := s.opts.Cluster()
-	m.Header.Set(nodeHeader, c.Node)
-	m.Header.Set(lagHeader, strconv.FormatUint(c.Lag, 10))
-	m.Header.Set(lagMSHeader, strconv.FormatFloat(c.LagMS, 'f', 0, 64))
+	h.Set(nodeHeader, c.Node)
+	h.Set(lagHeader, strconv.FormatUint(c.Lag, 10))
+	h.Set(lagMSHeader, strconv.FormatFloat(c.LagMS, 'f', 0, 64))
 }

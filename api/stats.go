@@ -26,6 +26,10 @@ func (w way) String() string { return [ways]string{"nats", "http"}[w] }
 type verbStats struct {
 	byCode map[job.Code]*atomic.Uint64 // "" is success; the keys are fixed
 	took   [ways]histogram.Times
+
+	// Of the requests over NATS that were refused: how many, and the code of the last.
+	refused     atomic.Uint64
+	lastRefusal atomic.Pointer[job.Code]
 }
 
 func newVerbStats() *verbStats {
@@ -41,11 +45,16 @@ func (st *verbStats) count(code job.Code, over way, took time.Duration) {
 	if n, ok := st.byCode[code]; ok {
 		n.Add(1)
 	}
+	if code != "" && over == overNATS {
+		last := code // so that only a refusal makes garbage
+		st.refused.Add(1)
+		st.lastRefusal.Store(&last)
+	}
 	st.took[over].Record(took)
 }
 
-// statsData is what `nats micro stats` shows of a verb beside the library's own figures, which know
-// neither errors nor the time that a request takes after it is handed on.
+// statsData is what `nats micro stats` shows of a verb beside the figures that every service has: the requests of
+// all ways, and their errors by code.
 type statsData struct {
 	Answered  uint64            `json:"answered"`
 	Errors    map[string]uint64 `json:"errors,omitempty"` // by code
@@ -68,6 +77,14 @@ func (st *verbStats) snapshot() statsData {
 		d.AverageMS = millis(histogram.Duration(spent / float64(d.Answered)))
 	}
 	return d
+}
+
+// errorsOverNATS returns how many requests over NATS were refused, and the code of the last; "" if none was.
+func (st *verbStats) errorsOverNATS() (n int, last string) {
+	if code := st.lastRefusal.Load(); code != nil {
+		last = string(*code)
+	}
+	return int(st.refused.Load()), last
 }
 
 // each calls fn for the codes that have occurred, in the order of their names.

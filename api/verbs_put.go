@@ -33,7 +33,7 @@ const bulkReplyBytes = 512
 func (s *Service) putMany(ctx context.Context, tenant string, body []byte) (any, error) {
 	b := bulkRequest{
 		tenant: tenant, rules: s.opts.Rules, prepare: s.engine.Prepare,
-		most: min(BulkJobsMax, s.replyBytesMax()/bulkReplyBytes),
+		most: min(BulkJobsMax, s.messageBytesMax()/bulkReplyBytes),
 	}
 	if err := readBulk(body, &b); err != nil {
 		return nil, err

@@ -87,6 +87,9 @@ func (c *Client) OpenBackup(ctx context.Context, shard uint32) (*Backup, error) 
 	if err != nil {
 		return nil, err
 	}
+	if err := checkReply(ReplyBackupOpen, BackupSubject(c.opts.Prefix, shard, "open"), msg); err != nil {
+		return nil, err
+	}
 	b := &Backup{client: c}
 	if err := json.Unmarshal(msg.Data, &b.BackupOffer); err != nil {
 		return nil, fmt.Errorf("client: decode the offer of a backup: %w", err)
@@ -105,7 +108,7 @@ func (c *Client) askForBackup(ctx context.Context, subject string, body []byte) 
 		msg, err := c.nc.RequestWithContext(ctx, subject, body)
 		if !errors.Is(err, nats.ErrNoResponders) {
 			if err != nil {
-				err = unanswered(subject, len(body), err)
+				err = c.unanswered(subject, len(body), err)
 			}
 			return msg, err
 		}
@@ -139,10 +142,15 @@ func (b *Backup) Piece(ctx context.Context, file int, offset int64) ([]byte, err
 		return nil, &Error{Code: CodeUnavailable, Message: "the server does not hold this copy any more: it has been stopped, or was not asked for a minute", Cause: err}
 	}
 	if err != nil {
-		return nil, unanswered(subject, len(body), err)
+		return nil, b.client.unanswered(subject, len(body), err)
 	}
 	if text := msg.Header.Get(BackupErrorHeader); text != "" {
 		return nil, errors.New(text)
+	}
+	if msg.Header.Get(BackupSumHeader) == "" { // a server of the release before the header has at least the sum
+		if err := checkReply(ReplyBackupPiece, subject, msg); err != nil {
+			return nil, err
+		}
 	}
 	if len(msg.Data) == 0 || msg.Header.Get(BackupSumHeader) != BackupSum(msg.Data) {
 		return nil, errors.New("client: a piece of the backup was damaged on its way")

@@ -170,7 +170,10 @@ func (c *Client) exchangeOnce(ctx context.Context, verb string, body []byte, rep
 	request := &nats.Msg{Subject: c.subject(verb), Data: body, Header: c.header(ctx)}
 	msg, err := c.nc.RequestMsgWithContext(ctx, request)
 	if err != nil {
-		return unanswered(request.Subject, len(body), err)
+		return c.unanswered(request.Subject, len(body), err)
+	}
+	if err := checkReply(verb, request.Subject, msg); err != nil {
+		return err
 	}
 	if code := msg.Header.Get(errorCodeHeader); code != "" {
 		return refusal(msg, code)
@@ -218,7 +221,7 @@ func (c *Client) headerBytes() int {
 }
 
 // unanswered tells why there is no reply.
-func unanswered(subject string, size int, err error) error {
+func (c *Client) unanswered(subject string, size int, err error) error {
 	e := &Error{Code: CodeUnavailable, Status: http.StatusServiceUnavailable, Cause: err}
 	switch {
 	case errors.Is(err, nats.ErrNoResponders):
@@ -230,6 +233,9 @@ func unanswered(subject string, size int, err error) error {
 		e.Message = fmt.Sprintf("the request has %d bytes, more than the NATS server takes (max_payload)", size)
 	default:
 		e.Message = "no answer; whether the request took effect is unknown"
+		if prefix := c.nc.Opts.InboxPrefix; prefix != "" && !strings.HasPrefix(prefix, "_INBOX") {
+			e.Message = fmt.Sprintf("no answer; the inboxes of this connection begin with %q, and a server drops what it is asked from there unless its --inbox-prefix names that; whether the request took effect is unknown", prefix)
+		}
 	}
 	return e
 }
@@ -238,7 +244,6 @@ func unanswered(subject string, size int, err error) error {
 func refusal(msg *nats.Msg, code string) error {
 	var body ErrorReply
 	if json.Unmarshal(msg.Data, &body) != nil || body.Error == nil {
-		// Not from our service, but from whatever else listens there.
 		body.Error = &Error{Code: CodeInternal, Message: msg.Header.Get(errorHeader)}
 	}
 	body.Error.Status, _ = strconv.Atoi(code)

@@ -24,6 +24,7 @@ const (
 	CodeRateLimited     Code = "rate_limited"
 	CodeNotLeader       Code = "not_leader"
 	CodeUnavailable     Code = "unavailable"
+	CodeForbidden       Code = "forbidden"
 	CodeInternal        Code = "internal"
 )
 

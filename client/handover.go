@@ -43,7 +43,10 @@ func (c *Client) Handover(ctx context.Context, shard uint32, to string) (reply H
 		return reply, &Error{Code: CodeUnavailable, Message: "nobody answers on " + subject + ": the server is no node of a cluster, or prefix and shard are others", Cause: err}
 	}
 	if err != nil {
-		return reply, unanswered(subject, len(body), err)
+		return reply, c.unanswered(subject, len(body), err)
+	}
+	if err := checkReply(replyHandover, subject, msg); err != nil {
+		return reply, err
 	}
 	if err := json.Unmarshal(msg.Data, &reply); err != nil {
 		return reply, fmt.Errorf("client: decode the reply to a hand-over: %w", err)

@@ -27,6 +27,7 @@ func serve(t *testing.T, prefix string, opts client.Options, fn func(verb string
 	_, err = nc.Subscribe(head+">", func(msg *nats.Msg) {
 		answer := nats.NewMsg(msg.Reply)
 		reply := fn(strings.TrimPrefix(msg.Subject, head), msg)
+		answer.Header.Set("Carillon-Reply", strings.TrimPrefix(msg.Subject, head))
 		if _, refused := reply.(client.ErrorReply); refused {
 			answer.Header.Set("Nats-Service-Error-Code", "500")
 		}

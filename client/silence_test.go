@@ -30,7 +30,7 @@ func TestSilence(t *testing.T) {
 	var asked atomic.Int32
 	_, err = nc.Subscribe("carillon.>", func(msg *nats.Msg) {
 		if asked.Add(1) > 1 {
-			_ = msg.Respond([]byte(`{}`))
+			_ = msg.RespondMsg(&nats.Msg{Data: []byte(`{}`), Header: nats.Header{replyHeader: {"x"}}})
 		}
 	})
 	if err != nil {

@@ -11,8 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nats-io/nats.go"
-
+	"github.com/carillon-io/carillon/inbox"
 	"github.com/carillon-io/carillon/job"
 )
 
@@ -126,7 +125,7 @@ func (n *Node) beatOnce() {
 }
 
 // hearBeat takes in what another node tells, or this one.
-func (n *Node) hearBeat(m *nats.Msg) {
+func (n *Node) hearBeat(m *inbox.Request) {
 	var b beat
 	if json.Unmarshal(m.Data, &b) != nil || b.Version != beatVersion || b.Cluster != n.id.String() {
 		return

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-io/carillon/inbox"
 )
 
 // holderReply answers whether a node holds the lease.
@@ -35,20 +37,24 @@ type handoverRequest struct {
 	To string `json:"to"`
 }
 
+// replyHandover is what the header of a reply to it names.
+const replyHandover = "handover"
+
 // HandoverSubject returns the subject on which the leader of a shard takes requests to hand over: a JSON
 // object with the optional member "to", answered by a [HandoverReply].
 func HandoverSubject(prefix string, shard uint32) string { return subjects{prefix, shard}.handover() }
 
 // listen answers the other nodes, and begins to watch them.
 func (n *Node) listen(ctx context.Context) error {
-	for subject, handle := range map[string]nats.MsgHandler{
+	desk := inbox.NewDesk(n.opts.Conn, n.opts.Inboxes, n.opts.Logger)
+	for subject, handle := range map[string]func(*inbox.Request){
 		n.subjects().beat():                       n.hearBeat,
 		n.subjects().node(n.opts.Node, askHolder): n.answerHolder,
 		n.subjects().node(n.opts.Node, askOpen):   n.answerOpen,
 		n.subjects().node(n.opts.Node, askPiece):  n.answerPiece,
 		n.subjects().handover():                   n.answerHandover,
 	} {
-		sub, err := n.opts.Conn.Subscribe(subject, handle)
+		sub, err := desk.Subscribe(subject, handle)
 		if err != nil {
 			return fmt.Errorf("replication: subscribe to %s: %w", subject, err)
 		}
@@ -87,52 +93,66 @@ var errNameTaken = errors.New("replication: a node of this name is in the cluste
 func (n *Node) unique(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	_, err := n.opts.Conn.RequestWithContext(ctx, n.subjects().node(n.opts.Node, askHolder), nil)
-	if err == nil {
+	if _, err := n.askHolder(ctx, n.opts.Node); err == nil {
 		return fmt.Errorf("%w: %q; give each node a name of its own (--node)", errNameTaken, n.opts.Node)
 	}
 	return nil
 }
 
-func (n *Node) answerHolder(m *nats.Msg) {
+func (n *Node) answerHolder(m *inbox.Request) {
 	n.mu.Lock()
 	reply := holderReply{Node: n.opts.Node, Term: n.term}
 	n.mu.Unlock()
-	respond(m, reply)
+	respond(m, "cluster."+askHolder, reply)
 }
 
-func respond(m *nats.Msg, reply any) {
-	if b, err := json.Marshal(reply); err == nil && m.Reply != "" {
-		_ = m.Respond(b) // whoever asked asks again
+func respond(m *inbox.Request, to string, reply any) {
+	if b, err := json.Marshal(reply); err == nil {
+		_ = m.Answer(to, nil, b) // the node that asked asks again
 	}
+}
+
+// errForeignReply says that something else than a node answers on its subject, such as a stream that stores what
+// is sent there. It says nothing of the node.
+var errForeignReply = errors.New("replication: the answer is not that of a node; is there a JetStream stream over the subjects of the cluster?")
+
+// askHolder asks a node whether it holds the lease.
+func (n *Node) askHolder(ctx context.Context, node string) (reply holderReply, err error) {
+	m, err := n.opts.Conn.RequestWithContext(ctx, n.subjects().node(node, askHolder), nil)
+	if err != nil {
+		return reply, err
+	}
+	if json.Unmarshal(m.Data, &reply) != nil || reply.Node != node {
+		return reply, errForeignReply
+	}
+	return reply, nil
 }
 
 // askTimeout bounds a question to the holder. No answer in time may mean anything.
 const askTimeout = 200 * time.Millisecond
 
-// isGone asks a node whether it holds the lease of a term. It is gone if nobody is there to answer, or
-// if the node is there and holds none, as after a restart.
+// isGone asks a node whether it holds the lease of a term. The node is gone if nothing is there to answer, or
+// if it holds none, as after a restart.
 func (n *Node) isGone(ctx context.Context, node string, term uint64) bool {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
-	m, err := n.opts.Conn.RequestWithContext(ctx, n.subjects().node(node, askHolder), nil)
+	reply, err := n.askHolder(ctx, node)
 	if err != nil {
 		return errors.Is(err, nats.ErrNoResponders)
 	}
-	var reply holderReply
-	return json.Unmarshal(m.Data, &reply) == nil && reply.Term < term
+	return reply.Term < term
 }
 
 // isThere tells whether a node answers just now.
 func (n *Node) isThere(ctx context.Context, node string) bool {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
-	_, err := n.opts.Conn.RequestWithContext(ctx, n.subjects().node(node, askHolder), nil)
+	_, err := n.askHolder(ctx, node)
 	return err == nil
 }
 
 // answerHandover passes a request to hand over on to the loop. Only the leader answers.
-func (n *Node) answerHandover(m *nats.Msg) {
+func (n *Node) answerHandover(m *inbox.Request) {
 	n.mu.Lock()
 	leads := n.role == RoleLeader
 	n.mu.Unlock()
@@ -141,7 +161,7 @@ func (n *Node) answerHandover(m *nats.Msg) {
 	}
 	var request handoverRequest
 	if len(m.Data) > 0 && json.Unmarshal(m.Data, &request) != nil {
-		respond(m, HandoverReply{From: n.opts.Node, Error: `want a JSON object, such as {"to":"node-b"}`})
+		respond(m, replyHandover, HandoverReply{From: n.opts.Node, Error: `want a JSON object, such as {"to":"node-b"}`})
 		return
 	}
 	h := handover{to: request.To, reply: func(to string, err error) {
@@ -149,7 +169,7 @@ func (n *Node) answerHandover(m *nats.Msg) {
 		if err != nil {
 			reply.Error = err.Error()
 		}
-		respond(m, reply)
+		respond(m, replyHandover, reply)
 	}}
 	select {
 	case n.wanted <- h:

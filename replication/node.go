@@ -55,8 +55,8 @@ type Node struct {
 	warned     map[string]time.Time
 }
 
-// NewNode finds the cluster, or founds it, and returns a node of it that does nothing before [Node.Run].
-// Local may be nil until then. Its errors say what is in the way: the stream is another cluster's, or is gone,
+// NewNode finds the cluster, or founds it, and returns a node of it that does nothing before [Node.Attach] and
+// [Node.Run]. Its errors say what is in the way: the stream is another cluster's, or is gone,
 // or JetStream does not do what is needed.
 func NewNode(ctx context.Context, opts Options) (*Node, error) {
 	opts = opts.withDefaults()
@@ -149,15 +149,20 @@ func (n *Node) Trust() time.Duration {
 	return time.Duration(n.trusted.Load()) - n.opts.Boot()
 }
 
-// Run is the life of the node: it follows, and leads when it is its turn, until ctx ends, Resign was
-// called, or its Local fails. It calls ready once, when it leads or follows without a gap.
-func (n *Node) Run(ctx context.Context, local Local, ready func(role string)) error {
+// Attach gives the node what it keeps. It is called once, before anything else but ID, so that a reader of the
+// status finds all that it reads.
+func (n *Node) Attach(local Local) {
 	n.local = local
 	n.writer = writer{
 		cursor: cursor{tail: tail{cluster: n.id, next: n.opts.Next}, stream: n.stream, own: local},
 		log:    local, frame: n.ownFrame, restore: n.restore,
 		warn: func(err error) { n.warn("a commit is not in the stream yet; trying again", err) },
 	}
+}
+
+// Run is the life of the node: it follows, and leads when it is its turn, until ctx ends, Resign was
+// called, or its Local fails. It calls ready once, when it leads or follows without a gap.
+func (n *Node) Run(ctx context.Context, ready func(role string)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	if err := n.listen(ctx); err != nil {
 		cancel()

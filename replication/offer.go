@@ -17,6 +17,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/carillon-io/carillon/inbox"
 	"github.com/carillon-io/carillon/job"
 )
 
@@ -87,7 +88,7 @@ type session struct {
 var errManyOffers = errors.New("as many checkpoints as may be sent at a time are on their way; ask again later")
 
 // answerOpen writes a checkpoint and offers it.
-func (n *Node) answerOpen(m *nats.Msg) {
+func (n *Node) answerOpen(m *inbox.Request) {
 	go func() {
 		var request openRequest
 		o := offer{Version: offerVersion}
@@ -102,7 +103,7 @@ func (n *Node) answerOpen(m *nats.Msg) {
 			o.Error = err.Error()
 			n.opts.Logger.Warn("no checkpoint was offered", slog.String("to", request.Node), slog.Any("error", err))
 		}
-		respond(m, o)
+		respond(m, "cluster."+askOpen, o)
 	}()
 }
 
@@ -153,15 +154,14 @@ func listFiles(dir string) (files []file, err error) {
 }
 
 // answerPiece sends one piece of a file.
-func (n *Node) answerPiece(m *nats.Msg) {
-	reply := nats.NewMsg(m.Reply)
+func (n *Node) answerPiece(m *inbox.Request) {
+	header := nats.Header{}
 	piece, err := n.readPiece(m.Data)
 	if err != nil {
-		reply.Header.Set("Carillon-Error", err.Error())
+		header.Set("Carillon-Error", err.Error())
 	}
-	reply.Header.Set(pieceCRC, strconv.FormatUint(uint64(crc32.Checksum(piece, castagnoli)), 10))
-	reply.Data = piece
-	_ = m.RespondMsg(reply) // whoever asked asks again
+	header.Set(pieceCRC, strconv.FormatUint(uint64(crc32.Checksum(piece, castagnoli)), 10))
+	_ = m.Answer("cluster."+askPiece, header, piece) // the node that asked asks again
 }
 
 func (n *Node) readPiece(request []byte) ([]byte, error) {

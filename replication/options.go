@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-io/carillon/inbox"
 )
 
 // Options set up a [Node]. Conn, Cluster, Node and Next are required; every other zero value is a
@@ -36,6 +38,9 @@ type Options struct {
 	Margin time.Duration // of it, for clocks that run at different rates; default 2 s
 	Cutoff time.Duration // how long a leader launches without a way to the others; default 250 ms
 	Grace  time.Duration // how long nobody answers for a leader until it counts as dead; default 500 ms
+
+	// Inboxes says where the replies to other nodes may go; nil: to the usual inboxes.
+	Inboxes *inbox.Rule
 
 	Next Next
 	// Linked tells whether there is a way to the others, besides the connection's being up; nil: there is.

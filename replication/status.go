@@ -63,7 +63,7 @@ func (n *Node) holder() (string, uint64) {
 	return n.lastHolder, n.lastTerm
 }
 
-// Status returns a reading of the node. It is safe for concurrent use, after Run has begun.
+// Status returns a reading of the node. It is safe for concurrent use, after Attach.
 func (n *Node) Status() Status {
 	now := n.opts.Boot()
 	s := Status{

@@ -24,6 +24,8 @@ type serveCmd struct {
 	HTTPHosts  []string `name:"http-hosts" help:"Names by which HTTP may be asked, besides addresses; if left out, localhost when only this machine reaches it, else any." placeholder:"NAME,…" env:"CARILLON_HTTP_HOSTS"`
 	Prefix     string   `help:"First token of the service's NATS subjects." default:"carillon" env:"CARILLON_PREFIX"`
 
+	InboxPrefix []string `name:"inbox-prefix" help:"What the inboxes of clients begin with besides _INBOX and _R_; several, with commas. A request whose reply goes elsewhere is dropped." placeholder:"PREFIX,…" env:"CARILLON_INBOX_PREFIX"`
+
 	Nats    string `help:"Use these NATS servers, separated by commas, instead of the embedded one." placeholder:"URL" env:"CARILLON_NATS"`
 	Creds   string `help:"Credentials file for it." placeholder:"FILE" env:"CARILLON_CREDS"`
 	TLSCert string `name:"tls-cert" help:"Client certificate for it." placeholder:"FILE" and:"tls" env:"CARILLON_TLS_CERT"`
@@ -179,7 +181,7 @@ func passOverCutShort(logger *slog.Logger, err error) error {
 
 func (c *serveCmd) options(logger *slog.Logger) carillon.Options {
 	return carillon.Options{
-		Dir: c.Data, Prefix: c.Prefix, Listen: c.Listen, HTTPListen: c.HTTPListen, HTTPHosts: c.HTTPHosts, HTTPConnections: c.HTTPConnections, ProfileListen: c.ProfileListen,
+		Dir: c.Data, Prefix: c.Prefix, InboxPrefixes: c.InboxPrefix, Listen: c.Listen, HTTPListen: c.HTTPListen, HTTPHosts: c.HTTPHosts, HTTPConnections: c.HTTPConnections, ProfileListen: c.ProfileListen,
 		NATSURL: c.Nats, Creds: c.Creds, TLSCert: c.TLSCert, TLSKey: c.TLSKey, TLSCA: c.TLSCA,
 		ClusterName: c.ClusterName, Node: c.Node, Witness: c.Witness, ClusterListen: c.ClusterListen, Routes: c.Routes,
 		ClusterPassword: c.ClusterPassword, Durability: c.Durability, Replicas: c.Replicas, StreamBytesMax: c.StreamBytesMax, RecreateStream: c.RecreateStream,

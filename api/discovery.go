@@ -1,0 +1,98 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go/micro"
+
+	"github.com/carillon-io/carillon/histogram"
+	"github.com/carillon-io/carillon/inbox"
+)
+
+// The service is one of NATS's services (ADR-32): `nats micro ls`, `info` and `stats` find it. It answers them by
+// its own desk: the library's handlers reply to any subject, and measure the time until a request is handed on.
+
+// serviceDescription is what `nats micro info` shows.
+const serviceDescription = "Durable job scheduler"
+
+// addDiscovery subscribes to the questions that services of NATS answer: to all of them, to those of this name,
+// and to this one.
+func (s *Service) addDiscovery() error {
+	info, err := s.info()
+	if err != nil {
+		return err
+	}
+	for verb, answer := range map[micro.Verb]func() any{
+		micro.PingVerb:  func() any { return micro.Ping{ServiceIdentity: s.identity(), Type: micro.PingResponseType} },
+		micro.InfoVerb:  func() any { return info },
+		micro.StatsVerb: func() any { return s.microStats() },
+	} {
+		for _, whom := range [][2]string{{}, {s.opts.serviceName()}, {s.opts.serviceName(), s.id}} {
+			subject, err := micro.ControlSubject(verb, whom[0], whom[1])
+			if err != nil {
+				return fmt.Errorf("api: %w", err)
+			}
+			sub, err := s.desk.Subscribe(subject, func(r *inbox.Request) { s.present(r, verb.String(), answer()) })
+			if err != nil {
+				return fmt.Errorf("api: subscribe to %s: %w", subject, err)
+			}
+			s.subs = append(s.subs, sub)
+		}
+	}
+	return nil
+}
+
+// present answers one of those questions.
+func (s *Service) present(r *inbox.Request, verb string, value any) {
+	body, err := json.Marshal(value)
+	if err == nil {
+		err = r.Answer(verb, nil, body)
+	}
+	if err != nil {
+		s.opts.Logger.Warn("a question about the service was not answered", "subject", r.Subject, "error", err)
+	}
+}
+
+func (s *Service) identity() micro.ServiceIdentity {
+	return micro.ServiceIdentity{
+		Name: s.opts.serviceName(), ID: s.id, Version: semanticVersion(s.opts.Version),
+		Metadata: map[string]string{"version": s.opts.Version, "prefix": s.opts.Prefix},
+	}
+}
+
+// info describes the verbs, with their schemas.
+func (s *Service) info() (micro.Info, error) {
+	info := micro.Info{ServiceIdentity: s.identity(), Type: micro.InfoResponseType, Description: serviceDescription}
+	for i := range verbs {
+		v := &verbs[i]
+		metadata, err := v.metadata()
+		if err != nil {
+			return info, err
+		}
+		info.Endpoints = append(info.Endpoints, micro.EndpointInfo{
+			Name: endpointName(v.name), Subject: s.subjectOf(v), QueueGroup: queueGroup, Metadata: metadata,
+		})
+	}
+	return info, nil
+}
+
+// microStats are the figures of the verbs: of the requests over NATS, and in data of all.
+func (s *Service) microStats() micro.Stats {
+	stats := micro.Stats{ServiceIdentity: s.identity(), Type: micro.StatsResponseType, Started: s.startedAt}
+	for i := range verbs {
+		v := &verbs[i]
+		st := s.stats[v.name]
+		e := &micro.EndpointStats{Name: endpointName(v.name), Subject: s.subjectOf(v), QueueGroup: queueGroup}
+		took := st.took[overNATS].Read()
+		e.NumRequests, e.ProcessingTime = int(took.Count), histogram.Duration(took.Sum)
+		if took.Count > 0 {
+			e.AverageProcessingTime = e.ProcessingTime / time.Duration(took.Count)
+		}
+		e.NumErrors, e.LastError = st.errorsOverNATS()
+		e.Data, _ = json.Marshal(st.snapshot()) // of numbers and texts: it never fails
+		stats.Endpoints = append(stats.Endpoints, e)
+	}
+	return stats
+}
