@@ -41,7 +41,7 @@ type Server struct {
 	announcer  *dispatch.Announcer
 	service    *api.Service
 	backups    *backups
-	web        *http.Server
+	web        *api.Front
 	profile    *http.Server    // nil: none is wanted
 	tracer     *tracing.Tracer // nil: none is wanted
 	listener   net.Listener
@@ -68,15 +68,10 @@ type Server struct {
 // Start opens the data directory, recovers what it holds, and returns when everything is up: jobs
 // fire, requests are answered. Ctx bounds the start alone. On an error nothing is left running.
 func Start(ctx context.Context, opts Options) (*Server, error) {
-	opts = opts.withDefaults()
-	if err := opts.validate(); err != nil {
+	s, err := newServer(opts)
+	if err != nil {
 		return nil, err
 	}
-	inboxes, err := inbox.NewRule(opts.Prefix, opts.InboxPrefixes...)
-	if err != nil {
-		return nil, fmt.Errorf("options: %w", err)
-	}
-	s := &Server{opts: opts, inboxes: inboxes, failed: make(chan error, 8), closed: make(chan struct{})}
 	for _, step := range s.steps() {
 		err := step(ctx)
 		if err == nil {
@@ -91,6 +86,19 @@ func Start(ctx context.Context, opts Options) (*Server, error) {
 	return s, nil
 }
 
+// newServer returns a server that has done nothing yet.
+func newServer(opts Options) (*Server, error) {
+	opts = opts.withDefaults()
+	if err := opts.validate(); err != nil {
+		return nil, err
+	}
+	inboxes, err := inbox.NewRule(opts.Prefix, opts.InboxPrefixes...)
+	if err != nil {
+		return nil, fmt.Errorf("options: %w", err)
+	}
+	return &Server{opts: opts, inboxes: inboxes, failed: make(chan error, 8), closed: make(chan struct{})}, nil
+}
+
 // steps are what a start does, in order.
 func (s *Server) steps() []func(context.Context) error {
 	if s.opts.Witness {
@@ -102,13 +110,15 @@ func (s *Server) steps() []func(context.Context) error {
 	return []func(context.Context) error{s.listen, s.openProfile, s.openData, s.openTraces, s.openBus, s.openBackups, s.openDispatch, s.openEngine, s.openAPI}
 }
 
-// listen takes the HTTP address first: a port in use is the likeliest fault and the cheapest to find.
+// listen takes the HTTP address first: a port in use is the likeliest fault and the cheapest to find. A caller who
+// comes before the server can answer is told so.
 func (s *Server) listen(context.Context) error {
 	l, err := net.Listen("tcp", s.opts.HTTPListen)
 	if err != nil {
 		return fmt.Errorf("listen for HTTP on %s: %w", s.opts.HTTPListen, err)
 	}
 	s.listener = l
+	s.openFront()
 	return nil
 }
 
@@ -266,8 +276,6 @@ func (s *Server) close(ctx context.Context) error {
 	}
 	if s.web != nil {
 		errs = append(errs, s.web.Shutdown(ctx))
-	} else if s.listener != nil {
-		errs = append(errs, s.listener.Close())
 	}
 	s.closeNode(ctx)
 	if s.engine != nil {

@@ -39,5 +39,5 @@ func validateHTTPConnections(n, files int) error {
 // limited is the HTTP listener with as many connections as there may be. It is called once, before the server of
 // s.web begins.
 func (s *Server) limited() net.Listener {
-	return api.LimitConnections(s.web, s.listener, s.opts.HTTPConnections, s.opts.Logger)
+	return api.LimitConnections(s.web.Server, s.listener, s.opts.HTTPConnections, s.opts.Logger)
 }

@@ -9,17 +9,23 @@ import (
 	"github.com/carillon-io/carillon/dashboard"
 )
 
-// serveWeb answers HTTP.
-func (s *Server) serveWeb(engine api.Reader, service func() *api.Service) {
-	s.web = api.NewHTTP(engine, api.HTTPOptions{
-		Version: s.opts.Version, Logger: s.opts.Logger, Service: service, Cluster: s.aboutCluster(), Hosts: s.opts.httpHosts(),
-		Storage: s.storage, Deliveries: s.deliveries, NATS: s.aboutNATS(), Pages: s.pages(engine),
-	})
+// openFront begins to answer HTTP: until serveWeb that the server starts.
+func (s *Server) openFront() {
+	s.web = api.NewFront(s.opts.Logger)
+	listener := s.limited()
 	s.background.Go(func() {
-		if err := s.web.Serve(s.limited()); !errors.Is(err, http.ErrServerClosed) {
+		if err := s.web.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			s.fail(err)
 		}
 	})
+}
+
+// serveWeb answers HTTP from the engine, by the service that is present at each request.
+func (s *Server) serveWeb(engine api.Reader, service func() *api.Service) {
+	s.web.Open(api.NewHTTP(engine, api.HTTPOptions{
+		Version: s.opts.Version, Logger: s.opts.Logger, Service: service, Cluster: s.aboutCluster(), Hosts: s.opts.httpHosts(),
+		Storage: s.storage, Deliveries: s.deliveries, NATS: s.aboutNATS(), Pages: s.pages(engine),
+	}))
 }
 
 // pages makes the dashboard.

@@ -2,11 +2,9 @@ package carillon
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
-	"time"
 
 	"github.com/carillon-io/carillon/api"
 )
@@ -20,9 +18,6 @@ func (s *Server) openWitness(context.Context) error {
 	s.opts.Node = s.data.identity.Node
 	return nil
 }
-
-// witnessReadTimeMax bounds the reading of a request, which has nothing to read but its head, and of its reply, which is a line.
-const witnessReadTimeMax = 5 * time.Second
 
 // openHealth answers what is asked of any node over HTTP: does it live, does it do its part, and what is there to
 // measure.
@@ -46,12 +41,7 @@ func (s *Server) openHealth(ctx context.Context) error {
 		}
 		_, _ = fmt.Fprintln(w, "witness")
 	})
-	s.web = &http.Server{Handler: mux, ReadTimeout: witnessReadTimeMax, WriteTimeout: witnessReadTimeMax, ErrorLog: slog.NewLogLogger(s.opts.Logger.Handler(), slog.LevelWarn)}
-	s.background.Go(func() {
-		if err := s.web.Serve(s.limited()); !errors.Is(err, http.ErrServerClosed) {
-			s.fail(err)
-		}
-	})
+	s.web.Open(&http.Server{Handler: mux})
 	s.ready = Ready{NATS: s.bus.url, HTTP: "http://" + reachable(s.listener.Addr()), Role: "witness"}
 	return nil
 }

@@ -78,13 +78,7 @@ func NewHTTP(engine Reader, opts HTTPOptions) *http.Server {
 	mux.Handle("GET /metrics", newMetrics(engine, opts))
 	mux.HandleFunc("/", w.unknown)
 	w.plain = http.MaxBytesHandler(mux, httpBodyBytes)
-	server := &http.Server{
-		Handler:           w,
-		ReadHeaderTimeout: httpHeaderTimeout, ReadTimeout: httpReadTimeout,
-		WriteTimeout: httpWriteTimeout, IdleTimeout: httpIdleTimeout, MaxHeaderBytes: httpHeaderBytes,
-		DisableGeneralOptionsHandler: true, // it would answer before anybody asks for which host
-		ErrorLog:                     slog.NewLogLogger(opts.Logger.Handler(), slog.LevelDebug),
-	}
+	server := newServer(w, opts.Logger)
 	if opts.Pages != nil {
 		w.withPages(server)
 	}
