@@ -64,7 +64,11 @@ func (b *bus) connect(name string) (*nats.Conn, error) {
 	log := b.opts.Logger.With(slog.String("connection", name))
 	options := append(b.options(name),
 		nats.MaxReconnects(-1), nats.ReconnectBufSize(-1),
-		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
+		nats.ErrorHandler(func(_ *nats.Conn, sub *nats.Subscription, err error) {
+			log := log
+			if sub != nil { // which lost messages, or may not be
+				log = log.With(slog.String("subject", sub.Subject))
+			}
 			log.Warn("NATS reports an error", slog.Any("error", err))
 		}),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
@@ -74,6 +78,18 @@ func (b *bus) connect(name string) (*nats.Conn, error) {
 		}),
 		nats.ReconnectHandler(func(*nats.Conn) { log.Info("connected to NATS again") }))
 	nc, err := nats.Connect(b.url, options...)
+	if err != nil {
+		return nil, fmt.Errorf("connect to NATS at %s: %w", b.url, err)
+	}
+	b.conns = append(b.conns, nc)
+	return nc, nil
+}
+
+// connectQuietly is connect for questions that NATS may refuse us: its errors are not logged. Reconnecting has no
+// end either.
+func (b *bus) connectQuietly(name string) (*nats.Conn, error) {
+	nc, err := nats.Connect(b.url, append(b.options(name), nats.MaxReconnects(-1),
+		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))...)
 	if err != nil {
 		return nil, fmt.Errorf("connect to NATS at %s: %w", b.url, err)
 	}

@@ -41,6 +41,7 @@ type Server struct {
 	announcer  *dispatch.Announcer
 	service    *api.Service
 	backups    *backups
+	captures   *captures
 	web        *api.Front
 	profile    *http.Server    // nil: none is wanted
 	tracer     *tracing.Tracer // nil: none is wanted
@@ -56,13 +57,14 @@ type Server struct {
 	member   *member
 	warnings []string // what is weaker than promised
 
-	stopEngine context.CancelFunc
-	stopKeeper context.CancelFunc
-	background sync.WaitGroup
-	failed     chan error // first failure of any part
-	closeOnce  sync.Once
-	closed     chan struct{}
-	closeErr   error
+	stopEngine   context.CancelFunc
+	stopKeeper   context.CancelFunc
+	stopCaptures context.CancelFunc
+	background   sync.WaitGroup
+	failed       chan error // first failure of any part
+	closeOnce    sync.Once
+	closed       chan struct{}
+	closeErr     error
 }
 
 // Start opens the data directory, recovers what it holds, and returns when everything is up: jobs
@@ -105,9 +107,9 @@ func (s *Server) steps() []func(context.Context) error {
 		return []func(context.Context) error{s.listen, s.openProfile, s.openWitness, s.openBus, s.openHealth}
 	}
 	if s.opts.clustered() {
-		return []func(context.Context) error{s.listen, s.openProfile, s.openData, s.openTraces, s.openBus, s.openBackups, s.openDispatch, s.openNode, s.openClusterWeb, s.runNode}
+		return []func(context.Context) error{s.listen, s.openProfile, s.openData, s.openTraces, s.openBus, s.openCaptures, s.openBackups, s.openDispatch, s.openNode, s.openClusterWeb, s.runNode}
 	}
-	return []func(context.Context) error{s.listen, s.openProfile, s.openData, s.openTraces, s.openBus, s.openBackups, s.openDispatch, s.openEngine, s.openAPI}
+	return []func(context.Context) error{s.listen, s.openProfile, s.openData, s.openTraces, s.openBus, s.openCaptures, s.openBackups, s.openDispatch, s.openEngine, s.openAPI}
 }
 
 // listen takes the HTTP address first: a port in use is the likeliest fault and the cheapest to find. A caller who
@@ -211,7 +213,7 @@ func (s *Server) newService(engine api.Engine, standby bool) (*api.Service, erro
 	o := &s.opts
 	return api.NewService(s.bus.api, engine, api.Options{
 		Prefix: o.Prefix, Version: o.Version, Rules: o.rules(), Logger: o.Logger, Standby: standby, Cluster: s.aboutCluster(),
-		Tracer: s.requestTracer(), Inboxes: s.inboxes,
+		Tracer: s.requestTracer(), Inboxes: s.inboxes, Surroundings: s.captures,
 	})
 }
 
@@ -270,6 +272,9 @@ func (s *Server) close(ctx context.Context) error {
 	var errs []error
 	if s.service != nil {
 		errs = append(errs, s.service.Close(ctx))
+	}
+	if s.captures != nil {
+		s.stopCaptures()
 	}
 	if s.backups != nil {
 		s.backups.close()

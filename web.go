@@ -24,6 +24,7 @@ func (s *Server) openFront() {
 func (s *Server) serveWeb(engine api.Reader, service func() *api.Service) {
 	s.web.Open(api.NewHTTP(engine, api.HTTPOptions{
 		Version: s.opts.Version, Logger: s.opts.Logger, Service: service, Cluster: s.aboutCluster(), Hosts: s.opts.httpHosts(),
+		Inboxes: s.inboxes, Surroundings: s.captures,
 		Storage: s.storage, Deliveries: s.deliveries, NATS: s.aboutNATS(), Pages: s.pages(engine),
 	}))
 }

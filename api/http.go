@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/inbox"
 	"github.com/carillon-io/carillon/job"
 )
 
@@ -33,6 +34,10 @@ type HTTPOptions struct {
 	Service func() *Service
 	// Cluster tells how the node and the others are; nil: the node is alone.
 	Cluster func() *client.Cluster
+	// Inboxes counts the requests over NATS that were dropped; nil: none is.
+	Inboxes *inbox.Rule
+	// Surroundings say what is wrong around the server; nil: nothing is known.
+	Surroundings Surroundings
 	// Hosts are the names that requests may be for, in lower case, besides addresses. Empty: any.
 	Hosts []string
 	// Pages makes the handler of all paths that are not those of [NewHTTP], such as a dashboard. Asker carries
@@ -129,10 +134,15 @@ func isReady(info *client.Status) bool {
 
 // info is the status of the node.
 func (w *web) info() *client.Status {
-	return statusInfo(w.engine.Status(), w.opts.Version, w.opts.Cluster)
+	info := statusInfo(w.engine.Status(), w.opts.Version, w.opts.Cluster)
+	addSurroundings(info, w.opts.Inboxes, w.opts.Surroundings)
+	return info
 }
 
 func (w *web) status(rw http.ResponseWriter, _ *http.Request) {
+	if w.opts.Surroundings != nil {
+		w.opts.Surroundings.Look()
+	}
 	w.write(rw, http.StatusOK, w.info())
 }
 

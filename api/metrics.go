@@ -24,7 +24,7 @@ func newRegistry(engine Reader, opts HTTPOptions) *prometheus.Registry {
 		r.MustRegister(&deliveryCollector{opts.Deliveries})
 	}
 	if opts.Service != nil {
-		r.MustRegister(&serviceCollector{opts.Service})
+		r.MustRegister(&serviceCollector{opts.Service}, &doorCollector{opts.Inboxes, opts.Surroundings})
 	}
 	if opts.Cluster != nil {
 		r.MustRegister(&clusterCollector{opts.Cluster})

@@ -44,6 +44,9 @@ type Options struct {
 	// inboxes.
 	Inboxes *inbox.Rule
 
+	// Surroundings say what is wrong around the server; nil: nothing is known.
+	Surroundings Surroundings
+
 	// RequestsMax is how many requests are under way at a time; more are refused as rate_limited. Each
 	// holds its message in memory. Default 4,096.
 	RequestsMax int

@@ -59,7 +59,16 @@ func testServiceStats(t *testing.T, nc *nats.Conn) {
 	ask(t, nc, "$SRV.STATS.carillon", "", &stats)
 	at := slices.IndexFunc(stats.Endpoints, func(e *micro.EndpointStats) bool { return e.Name == "jobs-get" })
 	if at < 0 || !strings.Contains(string(stats.Endpoints[at].Data), `"invalid_name":1`) {
-		t.Errorf("stats: %s", stats.Endpoints[max(at, 0)].Data)
+		t.Fatalf("stats: %s", stats.Endpoints[max(at, 0)].Data)
+	}
+	e := stats.Endpoints[at]
+	if e.NumRequests != 2 || e.NumErrors != 1 || e.LastError != "invalid_name" || e.ProcessingTime <= 0 || e.AverageProcessingTime != e.ProcessingTime/2 || stats.Started.IsZero() {
+		t.Errorf("stats of jobs.get: %+v", e)
+	}
+	var ping micro.Ping
+	ask(t, nc, "$SRV.PING.carillon."+stats.ID, "", &ping)
+	if ping.ID != stats.ID || ping.Type != micro.PingResponseType || ping.Metadata["prefix"] != "carillon" || ping.Version != "1.2.3" {
+		t.Errorf("ping: %+v", ping)
 	}
 }
 

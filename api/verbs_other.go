@@ -59,5 +59,10 @@ func (s *Service) calendarsFor(ctx context.Context) func(ref string) (*job.Calen
 var statusMembers = object[client.StatusRequest]{}
 
 func (s *Service) status(context.Context, string, *client.StatusRequest) (any, error) {
-	return statusInfo(s.engine.Status(), s.opts.Version, s.opts.Cluster), nil
+	if s.opts.Surroundings != nil {
+		s.opts.Surroundings.Look()
+	}
+	info := statusInfo(s.engine.Status(), s.opts.Version, s.opts.Cluster)
+	addSurroundings(info, s.opts.Inboxes, s.opts.Surroundings)
+	return info, nil
 }

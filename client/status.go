@@ -36,6 +36,14 @@ type Status struct {
 	// unless the server was behind.
 	DecisionLateness Lateness `json:"decision_lateness"`
 
+	// DroppedRequests counts the requests that were dropped because their reply would go to a subject that is no
+	// inbox.
+	DroppedRequests uint64 `json:"dropped_requests"`
+
+	// Warnings are what is wrong around the server, each with what to do, such as a JetStream stream that captures
+	// requests. What a cluster lacks is in Cluster.
+	Warnings []string `json:"warnings,omitempty"`
+
 	Cluster *Cluster `json:"cluster,omitempty"` // nil: the node is alone
 }
 

@@ -38,6 +38,7 @@ func TestScripts(t *testing.T) {
 			"corrupt": cmdCorrupt,
 			"status":  cmdStatus,
 			"hole":    cmdHole,
+			"stream":  cmdStream,
 		},
 	})
 }

@@ -88,6 +88,12 @@ func moreCounts(s *client.Status) (rows [][2]string) {
 	if s.Notices > 0 || s.NoticesLost > 0 {
 		rows = append(rows, [2]string{"events", fmt.Sprintf("%s to be published, %s lost", showCount(s.Notices), showCount(s.NoticesLost))})
 	}
+	if s.DroppedRequests > 0 {
+		rows = append(rows, [2]string{"dropped", plural(s.DroppedRequests, "request") + " whose reply would go to no inbox (serve --inbox-prefix)"})
+	}
+	for _, w := range s.Warnings {
+		rows = append(rows, [2]string{"warning", w})
+	}
 	if c := s.CatchUp; c.Jobs > 0 {
 		rows = append(rows, [2]string{"catching up", fmt.Sprintf("%s, %.0f runs a second, about %s left",
 			plural(c.Jobs, "job"), c.Rate, showLength(time.Duration(c.Left)))})
