@@ -30,4 +30,11 @@
 // For the rest the error says that the outcome is unknown. A request that was sent again may arrive
 // twice, and the first copy after the second: a caller who changes the same job from several places uses
 // PutIfVersion and its like. [Options.NoRetry] sends every request once.
+//
+// # What is no answer
+//
+// A reply names what it answers. What else comes back, such as the acknowledgement of a JetStream stream that captures
+// the server's subjects, is an error with [ErrForeignReply] in its chain, which names the stream. A connection with
+// inboxes of its own ([nats.CustomInboxPrefix]) is answered by a server that was started with that prefix
+// (--inbox-prefix), and by no other.
 package client
