@@ -186,5 +186,7 @@ func isNoStreamRune(r rune) bool {
 }
 
 func (o Options) rules() job.Rules {
-	return job.Rules{Prefix: o.Prefix, PayloadBytesMax: o.PayloadBytesMax, AllowPrivateTargets: o.AllowPrivateTargets}
+	return job.Rules{
+		Prefix: o.Prefix, InboxPrefixes: o.InboxPrefixes, PayloadBytesMax: o.PayloadBytesMax, AllowPrivateTargets: o.AllowPrivateTargets,
+	}
 }
