@@ -131,12 +131,16 @@ func AuditUpdate(before *Definition, after []byte) (from, to []byte, err error) 
 func auditDefinition(d *Definition) []byte {
 	bare := *d
 	bare.Payload, bare.PayloadJSON = nil, false
-	return EncodeDefinition(&bare)
+	b, _ := cutDefinition4(EncodeDefinition(&bare))
+	return b
 }
 
 // DecodeAuditDefinition reads what EncodeDefinition or AuditDefinition wrote.
 func DecodeAuditDefinition(b []byte) (Definition, error) {
 	r := &rowReader{b: b, version: rowVersion2}
 	d := r.definition()
+	if len(r.b) > 0 {
+		d.Target.MaxInFlight = r.uint32()
+	}
 	return d, r.finish()
 }

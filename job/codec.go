@@ -8,13 +8,14 @@ import (
 	"time"
 )
 
-// Every row value begins with its version: rowVersion, or rowVersion2 or rowVersion3 where a row has got
+// Every row value begins with its version: rowVersion, or a later one where a row has got
 // more members since; those follow the older ones. Integers are varints (signed ones zig-zag), texts are a
 // uvarint length and bytes, instants are signed varints of milliseconds, durations of nanoseconds.
 const (
 	rowVersion  = 1
 	rowVersion2 = 2
 	rowVersion3 = 3
+	rowVersion4 = 4
 )
 
 // textBytesMax bounds one text or byte string inside a row.

@@ -27,7 +27,21 @@ func EncodeDefinition(d *Definition) []byte {
 	b = appendBool(b, d.Paused)
 	b = appendPairs(b, d.Labels)
 	b = appendText(b, d.Description)
-	return appendDefinition2(b, d)
+	return appendDefinition4(appendDefinition2(b, d), d)
+}
+
+// appendDefinition4 appends what definitions have since version 4 of the record: the places at the target.
+// So the last byte of an encoded definition is zero exactly if its target is given no number.
+func appendDefinition4(b []byte, d *Definition) []byte {
+	return binary.AppendUvarint(b, uint64(d.Target.MaxInFlight))
+}
+
+// cutDefinition4 returns an encoded definition without the members of version 4, if these are zero.
+func cutDefinition4(b []byte) (rest []byte, isZero bool) {
+	if last := len(b) - 1; last >= 0 && b[last] == 0 {
+		return b[:last], true
+	}
+	return b, false
 }
 
 // appendDefinition2 appends what definitions have since version 2 of the record.
@@ -68,6 +82,9 @@ func (r *rowReader) definition() (d Definition) {
 	if r.has(rowVersion2) {
 		r.definition2(&d)
 	}
+	if r.has(rowVersion4) {
+		d.Target.MaxInFlight = r.uint32()
+	}
 	return d
 }
 
@@ -89,18 +106,22 @@ func (r *rowReader) retry() Retry {
 }
 
 // PutRecord adds the cold row of a job. The definition comes encoded, so that the work of encoding is
-// done by whoever received it and not by the engine. A job whose registration was not traced is written
-// as version 2.
+// done by whoever received it and not by the engine. A row is of the oldest version that holds what it
+// has: 2, of a job whose registration was traced 3, of one whose target has a number of places 4.
 func (b *Batch) PutRecord(s Stamp, definition []byte) {
 	version := byte(rowVersion2)
 	if s.Origin.IsValid() {
 		version = rowVersion3
 	}
+	definition, isZero := cutDefinition4(definition)
+	if !isZero {
+		version = rowVersion4
+	}
 	v := append(b.value[:0], version)
 	v = binary.AppendUvarint(v, uint64(s.Version))
 	v = appendMillis(appendMillis(v, s.CreatedAt), s.UpdatedAt)
 	v = append(appendMillis(v, s.Anchor), definition...)
-	if version == rowVersion3 {
+	if version >= rowVersion3 {
 		v = appendTraceContext(v, s.Origin)
 	}
 	b.key = AppendJobKey(b.key[:0], KindJob, s.ID)
@@ -110,7 +131,7 @@ func (b *Batch) PutRecord(s Stamp, definition []byte) {
 
 // DecodeRecord reads the cold row of a job.
 func DecodeRecord(id ID, value []byte) (Record, error) {
-	r := newRowReaderUpTo(rowVersion3, value)
+	r := newRowReaderUpTo(rowVersion4, value)
 	var rec Record
 	rec.Stamp = Stamp{ID: id, Version: r.uint32(), CreatedAt: r.millis(), UpdatedAt: r.millis(), Anchor: r.millis()}
 	rec.Def = r.definition()

@@ -52,6 +52,10 @@ type Target struct {
 	URL     string // http
 	Method  string // http
 	Handler string // handler
+
+	// MaxInFlight is how many attempts the target has at a time, up to MaxInFlightMax; 0 is what the
+	// server has for targets. Of kind nats no target has a number: a publish is over when the server has it.
+	MaxInFlight uint32
 }
 
 // Address returns what a human would call the target: its subject, URL or handler.

@@ -30,4 +30,6 @@ type Outcome struct {
 	Result     string        // with success: what a worker reported; at most ResultBytesMax bytes
 	Skipped    Reason        // not zero: never launched, for this reason
 	Cancelled  Reason        // not zero: the run is to end whatever its attempt does, for this reason
+
+	Place time.Duration // that it waited for a place at its target, until LaunchedAt or just before
 }

@@ -27,6 +27,7 @@ const (
 	JitterMax          = 24 * time.Hour
 	PauseOnFailureMax  = 1000
 	MaxConcurrentMax   = 10_000
+	MaxInFlightMax     = 10_000
 	BufferedRunsMax    = 1000 // runs of a job that wait for their turn; more are skipped
 	SchedulesMax       = 16
 	ExcludesMax        = 64

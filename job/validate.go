@@ -23,6 +23,7 @@ func (d *Definition) Validate(rules Rules) error {
 		func() error { return ValidateTenant(d.Tenant) },
 		func() error { return ValidateName(d.Name) },
 		func() error { return d.Target.validate(rules) },
+		d.Target.validatePlaces,
 		func() error { return d.validatePayload(rules) },
 		func() error { return validateHeaders(d.Headers) },
 		func() error { return validateLabels(d.Labels) },

@@ -65,6 +65,10 @@ func TestValidateRefuses(t *testing.T) {
 		{"method", "target.method", CodeInvalidTarget, func(d *Definition) {
 			d.Target = Target{Kind: TargetHTTP, URL: "https://example.com", Method: "TRACE"}
 		}},
+		{"too many places", "target.max_in_flight", CodeInvalidTarget, func(d *Definition) {
+			d.Target = Target{Kind: TargetRequest, Subject: "a", MaxInFlight: MaxInFlightMax + 1}
+		}},
+		{"places of nats", "target.max_in_flight", CodeInvalidTarget, func(d *Definition) { d.Target.MaxInFlight = 5 }},
 		{"payload", "payload", CodeTooLarge, func(d *Definition) { d.Payload = make([]byte, PayloadBytesDefault+1) }},
 		{"header injection", "headers.X-A", CodeInvalidField, header("X-A", "1\r\nX-B: 2")},
 		{"header name", "headers.X A", CodeInvalidField, header("X A", "1")},
