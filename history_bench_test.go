@@ -76,7 +76,7 @@ func fillHistory(b *testing.B, d *data, runs int) {
 }
 
 // noSender is never asked for anything.
-type noSender struct{}
+type noSender struct{ scheduler.Boundless }
 
 // Launch implements scheduler.Sender.
 func (noSender) Launch(*job.Delivery, func(job.Outcome)) { panic("nothing is due") }

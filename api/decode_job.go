@@ -63,6 +63,8 @@ var targetMembers = object[job.Target]{
 	"url":     text(func(t *job.Target) *string { return &t.URL }),
 	"method":  text(func(t *job.Target) *string { return &t.Method }),
 	"name":    text(func(t *job.Target) *string { return &t.Handler }),
+
+	"max_in_flight": whole(func(t *job.Target) *uint32 { return &t.MaxInFlight }),
 }
 
 var retryMembers = object[job.Retry]{

@@ -138,6 +138,9 @@ func appendTarget(b []byte, t job.Target) []byte {
 			b = appendText(b, m.name, m.value)
 		}
 	}
+	if t.MaxInFlight > 0 {
+		b = appendNumber(b, "max_in_flight", t.MaxInFlight)
+	}
 	return append(b, '}')
 }
 

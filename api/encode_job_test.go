@@ -22,7 +22,7 @@ func wholeJob() scheduler.JobView {
 	full.LastRun = &job.Run{ID: job.RunID{Job: 42, At: at}, Status: job.StatusSucceeded, Lateness: 1500 * time.Microsecond}
 	full.Def = job.Definition{
 		Tenant: "acme", Name: "a/b", Schedules: []string{"@every 1h", "0 8 * * *"}, Exclude: []string{"@calendar \"x\""}, Timezone: "Asia/Tokyo", StartsAt: at, EndsAt: at + 1, MaxRuns: 9, Jitter: time.Minute,
-		Target:  job.Target{Kind: job.TargetHTTP, URL: "https://example.com/?a=1&b=<2>", Method: "PUT"},
+		Target:  job.Target{Kind: job.TargetHTTP, URL: "https://example.com/?a=1&b=<2>", Method: "PUT", MaxInFlight: 12},
 		Payload: []byte(`{"a" : [1.50, "\u0041"]}`), PayloadJSON: true,
 		Headers: []job.Pair{{Key: "X-A", Value: "é"}, {Key: "X-B", Value: `"`}}, Completion: job.CompletionReported,
 		AttemptTimeout: 90 * time.Second,
@@ -40,7 +40,7 @@ func TestJobIsWrittenInFull(t *testing.T) {
 	want := client.JobInfo{
 		Job: client.Job{
 			Name: "a/b", Schedules: []string{"@every 1h", "0 8 * * *"}, Exclude: []string{"@calendar \"x\""}, Timezone: "Asia/Tokyo", StartsAt: timeOf(at), EndsAt: timeOf(at + 1), MaxRuns: 9, Jitter: client.Duration(time.Minute),
-			Target:  client.Target{Kind: "http", URL: "https://example.com/?a=1&b=<2>", Method: "PUT"},
+			Target:  client.Target{Kind: "http", URL: "https://example.com/?a=1&b=<2>", Method: "PUT", MaxInFlight: 12},
 			Payload: json.RawMessage(`{"a":[1.50,"\u0041"]}`), Headers: map[string]string{"X-A": "é", "X-B": `"`}, Completion: "reported",
 			AttemptTimeout: client.Duration(90 * time.Second),
 			Retry: client.Retry{

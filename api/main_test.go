@@ -79,7 +79,7 @@ func (m *memory) Scan(low, high []byte, fn func(key, value []byte) (bool, error)
 }
 
 // willing is a sender whose targets take everything at once.
-type willing struct{}
+type willing struct{ scheduler.Boundless }
 
 // Cancel implements scheduler.Sender: nothing takes long enough to be cancelled.
 func (willing) Cancel(job.RunID) {}

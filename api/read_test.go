@@ -15,7 +15,7 @@ func TestReadWholeJob(t *testing.T) {
 	p, err := readPut([]byte(`{
   "name": "daily-report", "schedule": "0 8 * * 1-5", "timezone": "America/New_York",
   "starts_at": "2026-12-01T00:00:00.0001Z", "ends_at": null, "max_runs": 5, "jitter": "30s", "exclude": ["2026-12-25", "@calendar holidays"],
-  "target": {"kind": "http", "url": "https://example.com/hook"},
+  "target": {"kind": "http", "url": "https://example.com/hook", "max_in_flight": 12},
   "payload": {"any" : "json"}, "headers": {"X-Team": "billing", "X-A": "1"},
   "completion": "reported", "attempt_timeout": "1m30s",
   "retry": {"max_attempts": 4, "initial_interval": "2s", "multiplier": 1.5, "max_interval": "1d", "max_age": "7d", "jitter": 0, "client_errors": true},
@@ -30,7 +30,7 @@ func TestReadWholeJob(t *testing.T) {
 		Tenant: "default", Name: "daily-report", Schedule: "0 8 * * 1-5", Timezone: "America/New_York",
 		StartsAt: job.MillisOf(time.Date(2026, 12, 1, 0, 0, 0, 1e6, time.UTC)), MaxRuns: 5, Jitter: 30 * time.Second,
 		Exclude: []string{"2026-12-25", "@calendar holidays"},
-		Target:  job.Target{Kind: job.TargetHTTP, URL: "https://example.com/hook", Method: "POST"},
+		Target:  job.Target{Kind: job.TargetHTTP, URL: "https://example.com/hook", Method: "POST", MaxInFlight: 12},
 		Payload: []byte(`{"any" : "json"}`), PayloadJSON: true,
 		Headers:    []job.Pair{{Key: "X-A", Value: "1"}, {Key: "X-Team", Value: "billing"}},
 		Completion: job.CompletionReported, AttemptTimeout: 90 * time.Second,

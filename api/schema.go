@@ -82,6 +82,7 @@ var details = map[string]schema{
 	"schedules":         {"maxItems": job.SchedulesMax},
 	"pause_on_failure":  {"maximum": job.PauseOnFailureMax},
 	"max_concurrent":    {"maximum": job.MaxConcurrentMax},
+	"max_in_flight":     {"maximum": job.MaxInFlightMax},
 	"action":            {"enum": actionWords},
 	"limit":             {"minimum": 1},
 	"count":             {"minimum": 1, "maximum": job.PreviewMax},

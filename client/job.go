@@ -44,6 +44,10 @@ type Target struct {
 	URL     string `json:"url,omitempty"`     // of http
 	Method  string `json:"method,omitempty"`  // of http; default POST
 	Name    string `json:"name,omitempty"`    // of handler
+
+	// MaxInFlight is how many attempts the target has at a time, up to 10,000; 0 is what the server has for
+	// a target. Runs beyond it wait, and a wait is no attempt. Not for nats.
+	MaxInFlight uint32 `json:"max_in_flight,omitempty"`
 }
 
 // Retry says whether and when a failed attempt is followed by another.

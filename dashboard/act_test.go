@@ -137,7 +137,7 @@ func TestFormKeeps(t *testing.T) {
 	window := client.Duration(0)
 	before := w.put(client.Job{
 		Name: "rich", Schedule: "@daily", Exclude: []string{"2030-01-01"}, Headers: map[string]string{"X-A": "b"}, PayloadBase64: []byte{0, 1, 255},
-		Jitter: client.Duration(5e9), CatchupWindow: &window, Target: client.Target{Kind: "http", URL: "https://example.com/a", Method: "PUT"},
+		Jitter: client.Duration(5e9), CatchupWindow: &window, Target: client.Target{Kind: "http", URL: "https://example.com/a", Method: "PUT", MaxInFlight: 7},
 	})
 	form := []string{"name", "rich", "if_version", "1", "schedule", "@daily\n@weekly", "target_kind", "http", "target_address", "https://example.com/b",
 		"overlap_policy", "skip", "missed_run_policy", "fire_once", "max_attempts", "3", "description", "new"}
@@ -147,7 +147,7 @@ func TestFormKeeps(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !slices.Equal(after.Exclude, before.Exclude) || after.Headers["X-A"] != "b" || string(after.PayloadBase64) != string(before.PayloadBase64) ||
-		after.Jitter != before.Jitter || *after.CatchupWindow != 0 || after.Target.Method != "PUT" {
+		after.Jitter != before.Jitter || *after.CatchupWindow != 0 || after.Target.Method != "PUT" || after.Target.MaxInFlight != 7 {
 		t.Errorf("the form lost something: %+v", after)
 	}
 	if after.Description != "new" || len(after.Schedules) != 2 || after.Target.URL != "https://example.com/b" {

@@ -172,6 +172,7 @@ func factsOf(j *client.JobInfo) []fact {
 	add("Runs at most", nonZero(uint64(j.MaxRuns)))
 	add("Jitter", lengthOf(j.Jitter))
 	add("Target", targetText(&j.Target))
+	add("Attempts that it has at a time", nonZero(uint64(j.Target.MaxInFlight)))
 	add("Headers", pairsText(j.Headers, ": "))
 	add("Counts as done", map[string]string{"delivered": "when delivered", "reported": "when the worker reports"}[j.Completion])
 	add("Time for an attempt", lengthOf(j.AttemptTimeout))

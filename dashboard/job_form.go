@@ -136,9 +136,12 @@ func (b *formBody) lay(j *client.Job) error {
 	return nil
 }
 
-// target returns the target that the form names; of one of the same kind it keeps the method.
+// target returns the target that the form names; of one of the same kind it keeps the method and the places.
 func (b *formBody) target(old client.Target) client.Target {
 	t := client.Target{Kind: b.TargetKind}
+	if t.Kind == old.Kind {
+		t.MaxInFlight = old.MaxInFlight
+	}
 	switch b.TargetKind {
 	case "http":
 		t.URL, t.Method = b.TargetAddress, old.Method

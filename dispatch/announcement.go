@@ -57,7 +57,7 @@ func (a *Announcer) deadLetter(n *Announcement) *nats.Msg {
 		headerFence:       fence,
 		headerStatus:      job.StatusDead.String(),
 		headerError:       oneLine(maskedError(n, lastError(n))),
-		headerTarget:      oneLine(n.Target.Kind.String() + " " + targetName(n.Target)),
+		headerTarget:      oneLine(n.Target.Kind.String() + " " + n.Target.Site()),
 	} {
 		h[name] = []string{value}
 	}

@@ -2,7 +2,6 @@ package dispatch
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/carillon-io/carillon/job"
@@ -15,10 +14,10 @@ const timeoutDefault = 30 * time.Second
 type phase uint8
 
 const (
-	queued  phase = iota // waits for its turn at its target
-	linking              // waits for the connection to NATS
-	sending              // its sender has begun
-	told                 // its outcome is told
+	starting phase = iota // its goroutine has not begun
+	linking               // waits for the connection to NATS
+	sending               // its sender has begun
+	told                  // its outcome is told
 )
 
 // attempt is one launch on its way. The fields fall into groups by who may touch them.
@@ -30,18 +29,14 @@ type attempt struct {
 	// Guarded by the ledger's mutex; once the phase is told, nobody writes them again.
 	number   uint64 // counts what the ledger accepted
 	phase    phase
-	carried  bool // a goroutine is at it, and gives its place in the lane back
+	carried  bool // a goroutine is at it, and gives its place back
 	place    int  // in the ledger's heap
 	deadline time.Duration
 	patience time.Duration // the deadline that begin replaced
 	began    time.Time
 	abort    context.CancelFunc
 
-	// The router's.
-	lane    *lane
-	started bool
-	gone    bool // told before it was started
-
+	lane *lane // where it has its place
 	// Guarded by the mutex of replies.
 	token uint64 // 0 is none
 	life  uint64 // of the connection that it was published on
@@ -56,7 +51,7 @@ func (a *attempt) timeout() time.Duration {
 	return a.delivery.Timeout
 }
 
-// weight is what the attempt counts against the bound of queued bytes.
+// weight is what the attempt counts against the bounds of bytes.
 func (a *attempt) weight() int64 { return int64(len(a.delivery.Payload)) }
 
 // outcome completes what outcomeOf says to what is told at the instant now.
@@ -67,29 +62,4 @@ func (a *attempt) outcome(now time.Time, o job.Outcome) job.Outcome {
 		o.Duration = now.Sub(a.began)
 	}
 	return o
-}
-
-// targetName names a target in error texts. An HTTP target is named by its host alone, because paths and
-// queries of webhooks are often secrets.
-func targetName(t job.Target) string {
-	if t.Kind == job.TargetHTTP {
-		return origin(t.URL)
-	}
-	return t.Address()
-}
-
-// origin returns the scheme and host of a URL, in lower case and without a user, without parsing it: the
-// launching thread has no time for that, and an odd URL only gets an odd lane.
-func origin(url string) string {
-	scheme, rest, ok := strings.Cut(url, "://")
-	if !ok {
-		return url
-	}
-	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
-		url = url[:len(scheme)+len("://")+end]
-	}
-	if at := strings.LastIndexByte(url, '@'); at >= 0 {
-		url = scheme + "://" + url[at+1:]
-	}
-	return strings.ToLower(url)
 }

@@ -32,7 +32,7 @@ func BenchmarkLaunch(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				open <- struct{}{}
-				d.Launch(del, done)
+				lineOf(d).Launch(del, done)
 			}
 			eventually(b, "all are done", func() bool { return len(open) == 0 })
 		})
@@ -78,8 +78,8 @@ func fillStuck(b *testing.B, d *Dispatcher) {
 		service := deliveryTo(requestTarget(fmt.Sprint("stuck.", n)), n)
 		service.Timeout = time.Hour
 		for range 100 {
-			d.Launch(del, func(job.Outcome) {})
-			d.Launch(service, func(job.Outcome) {})
+			lineOf(d).Launch(del, func(job.Outcome) {})
+			lineOf(d).Launch(service, func(job.Outcome) {})
 		}
 	}
 	eventually(b, "the stuck targets are full", func() bool { return d.Stats().InFlight == 2*50*64 })
@@ -90,6 +90,7 @@ func report(b *testing.B, d *Dispatcher, rate int, length time.Duration) {
 	n := int(int64(rate) * int64(length) / int64(time.Second))
 	calls, late := make([]time.Duration, n), make([]time.Duration, n)
 	del := deliveryTo(natsTarget("bench.nats"), 0)
+	lane := del.Lane()
 	var failed atomic.Int64
 	var all sync.WaitGroup
 	all.Add(n)
@@ -101,6 +102,7 @@ func report(b *testing.B, d *Dispatcher, rate int, length time.Duration) {
 		due := min(n, int(int64(time.Since(begin))*int64(rate)/int64(time.Second)))
 		for ; i < due; i++ {
 			at, launched := i, time.Now()
+			d.Reserve(lane, len(del.Payload), nil)
 			d.Launch(del, func(o job.Outcome) {
 				late[at] = o.LaunchedAt.Sub(launched)
 				if o.Error != "" {

@@ -66,87 +66,29 @@ func TestCancelGivesUpReplies(t *testing.T) {
 	})
 }
 
-// TestCancelledNeverLeaves cancels what waits: in a lane behind a handler, and for the connection.
+// TestCancelledNeverLeaves cancels what waits for the connection.
 func TestCancelledNeverLeaves(t *testing.T) {
 	s := startNATS(t, nil)
 	v := newValve(t, s.Addr().String())
 	arrived := make(chan string, 10)
 	subscribe(t, dial(t, s.ClientURL()), "a", func(m *nats.Msg) { arrived <- m.Header.Get(headerRunID) })
-	begun, let := make(chan struct{}, 1), make(chan struct{})
-	d := start(t, Options{ConcurrencyPerTarget: 1, Handlers: map[string]Handler{
-		"h": func(_ context.Context, d *job.Delivery) error {
-			begun <- struct{}{}
-			<-let
-			arrived <- d.Run.String()
-			return nil
-		},
-	}}, v.url())
+	d := start(t, Options{}, v.url())
 	v.set(false, true)
 	v.cut()
 	eventually(t, "the dispatcher knows", func() bool { return !d.Stats().NATS.Connected })
-	targets := []job.Target{handlerTarget("h"), natsTarget("a")}
-	for i, target := range targets {
-		first := launch(d, deliveryTo(target, 10*i))
-		if target.Kind == job.TargetHandler {
-			receive(t, begun)
-		}
-		cancelled := deliveryTo(target, 10*i+1)
-		second, third := launch(d, cancelled), launch(d, deliveryTo(target, 10*i+2))
-		d.Cancel(cancelled.Run)
-		if o := receive(t, second); o.Error != ErrCancelled.Error() || !o.LaunchedAt.IsZero() {
-			t.Errorf("%s: outcome is %+v", target.Kind, o)
-		}
-		v.set(false, false)
-		if i == 0 {
-			close(let)
-		}
-		for _, c := range []<-chan job.Outcome{first, third} {
-			if o := receive(t, c); o.Error != "" {
-				t.Errorf("%s: another launch has error %q", target.Kind, o.Error)
-			}
-			if run := receive(t, arrived); run == cancelled.Run.String() {
-				t.Errorf("%s: what was cancelled arrived", target.Kind)
-			}
-		}
-		v.set(false, true) // away again, for the next target
-		v.cut()
-		eventually(t, "the dispatcher knows", func() bool { return !d.Stats().NATS.Connected })
+	first, cancelled := launch(d, deliveryTo(natsTarget("a"), 0)), deliveryTo(natsTarget("a"), 1)
+	second, third := launch(d, cancelled), launch(d, deliveryTo(natsTarget("a"), 2))
+	d.Cancel(cancelled.Run)
+	if o := receive(t, second); o.Error != ErrCancelled.Error() || !o.LaunchedAt.IsZero() {
+		t.Errorf("outcome is %+v", o)
 	}
-}
-
-// TestCancelManyInOneQueue cancels most of a queue from its end: their places are free again, and
-// nothing of them is kept until the front has gone.
-func TestCancelManyInOneQueue(t *testing.T) {
-	const queue = 100
-	begun, let := make(chan struct{}, queue), make(chan struct{})
-	d := start(t, Options{ConcurrencyPerTarget: 1, QueuePerTarget: queue, Handlers: map[string]Handler{
-		"h": func(context.Context, *job.Delivery) error {
-			begun <- struct{}{}
-			<-let
-			return nil
-		},
-	}}, "")
-	held := launch(d, deliveryTo(handlerTarget("h"), 0))
-	receive(t, begun)
-	waiting := make([]<-chan job.Outcome, queue)
-	for n := range waiting {
-		waiting[n] = launch(d, deliveryTo(handlerTarget("h"), n+1))
-	}
-	for n := 10; n < queue; n++ {
-		d.Cancel(deliveryTo(handlerTarget("h"), n+1).Run)
-	}
-	for _, c := range waiting[10:] {
-		if o := receive(t, c); o.Error != ErrCancelled.Error() {
-			t.Fatalf("outcome is %+v", o)
-		}
-	}
-	for n := range queue - 10 {
-		waiting[n+10] = launch(d, deliveryTo(handlerTarget("h"), n+1000))
-	}
-	close(let)
-	for n, c := range append(waiting, held) {
+	v.set(false, false)
+	for _, c := range []<-chan job.Outcome{first, third} {
 		if o := receive(t, c); o.Error != "" {
-			t.Errorf("launch %d has error %q", n, o.Error)
+			t.Errorf("another launch has error %q", o.Error)
+		}
+		if run := receive(t, arrived); run == cancelled.Run.String() {
+			t.Error("what was cancelled arrived")
 		}
 	}
 }

@@ -39,6 +39,9 @@ func arrivalOf(m *nats.Msg) dispatchtest.Arrival {
 	return dispatchtest.Arrival{Payload: m.Data, Header: m.Header.Get}
 }
 
+// bedPlaces is how many attempts the targets of the suite have at a time.
+const bedPlaces = 48
+
 // natsBed stalls the connection itself: a core publish has nobody else who could hang.
 func natsBed(t *testing.T) dispatchtest.Bed {
 	s := startNATS(t, nil)
@@ -46,8 +49,9 @@ func natsBed(t *testing.T) dispatchtest.Bed {
 	arrivals := newArrivals()
 	subscribe(t, dial(t, s.ClientURL()), "a.b", func(m *nats.Msg) { arrivals <- arrivalOf(m) })
 	return dispatchtest.Bed{
-		Sender:   start(t, Options{}, v.url()),
+		Sender:   start(t, Options{PublishMax: bedPlaces * 4 / 3}, v.url()), // a tenant has three quarters
 		Target:   job.Target{Kind: job.TargetNATS, Subject: "a.b"},
+		Places:   bedPlaces,
 		Arrivals: arrivals,
 		Stall:    func() { v.set(true, false) },
 	}
@@ -66,8 +70,9 @@ func requestBed(t *testing.T) dispatchtest.Bed {
 		}
 	})
 	return dispatchtest.Bed{
-		Sender:   start(t, Options{}, s.ClientURL()),
+		Sender:   start(t, Options{ConcurrencyPerTarget: bedPlaces}, s.ClientURL()),
 		Target:   job.Target{Kind: job.TargetRequest, Subject: "svc"},
+		Places:   bedPlaces,
 		Arrivals: arrivals,
 		Stall:    func() { close(stalled) },
 	}
@@ -81,8 +86,9 @@ func jetStreamBed(t *testing.T) dispatchtest.Bed {
 	arrivals := newArrivals()
 	subscribe(t, nc, "runs.>", func(m *nats.Msg) { arrivals <- arrivalOf(m) })
 	return dispatchtest.Bed{
-		Sender:   start(t, Options{}, s.ClientURL()),
+		Sender:   start(t, Options{StreamWindow: bedPlaces}, s.ClientURL()),
 		Target:   job.Target{Kind: job.TargetJetStream, Subject: "runs.a"},
+		Places:   bedPlaces,
 		Arrivals: arrivals,
 		Stall: func() {
 			if err := js.DeleteStream(t.Context(), stream.CachedInfo().Config.Name); err != nil {
@@ -118,8 +124,9 @@ func httpBed(t *testing.T) dispatchtest.Bed {
 		}
 	})
 	return dispatchtest.Bed{
-		Sender:   start(t, Options{AllowPrivateTargets: true}, ""),
+		Sender:   start(t, Options{AllowPrivateTargets: true, ConcurrencyPerTarget: bedPlaces}, ""),
 		Target:   job.Target{Kind: job.TargetHTTP, Method: "POST", URL: url + "/hook?key=1"},
+		Places:   bedPlaces,
 		Arrivals: arrivals,
 		Stall:    func() { close(stalled) },
 	}
@@ -156,8 +163,9 @@ func handlerBed(t *testing.T) dispatchtest.Bed {
 		return nil
 	}
 	return dispatchtest.Bed{
-		Sender:   start(t, Options{Handlers: map[string]Handler{"h": handler}}, ""),
+		Sender:   start(t, Options{ConcurrencyPerTarget: bedPlaces, Handlers: map[string]Handler{"h": handler}}, ""),
 		Target:   job.Target{Kind: job.TargetHandler, Handler: "h"},
+		Places:   bedPlaces,
 		Arrivals: arrivals,
 		Stall:    func() { close(stalled) },
 	}

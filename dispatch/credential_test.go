@@ -101,7 +101,7 @@ func TestOriginsHaveNoUser(t *testing.T) {
 	for url, want := range map[string]string{
 		"https://ann:planted@Example.com/x@y?token=z": "https://example.com", "http://t0ken@a:1": "http://a:1", "odd@text": "odd@text",
 	} {
-		if got := origin(url); got != want {
+		if got := httpTarget(url).Site(); got != want {
 			t.Errorf("%s: %s; want %s", url, got, want)
 		}
 	}

@@ -18,12 +18,13 @@ var (
 // Dispatcher brings runs to their targets. It is safe for concurrent use.
 type Dispatcher struct {
 	ledger *ledger
-	router *router
+	places *places
 	nats   *NATS // nil without NATS
 	link   *link // nil without NATS
 	http   *httpSender
 
 	handlers *handlers
+	base     context.Context // of every attempt that a goroutine carries
 
 	cancel   context.CancelFunc // of everything that runs
 	running  sync.WaitGroup
@@ -42,15 +43,14 @@ func New(o Options) (*Dispatcher, error) {
 	base, cancel := context.WithCancel(context.Background())
 	d := &Dispatcher{
 		ledger: newLedger(o),
+		places: newPlaces(o),
+		base:   base,
 		nats:   o.NATS,
 		http:   newHTTPSender(o),
 		cancel: cancel,
 		ended:  make(chan struct{}),
 	}
-	d.router = &router{steps: newQueue[step](), lanes: newLanes(o), ledger: d.ledger, base: base}
-	d.router.senders[job.TargetHTTP] = d.http
 	d.handlers = newHandlers(o.Handlers)
-	d.router.senders[job.TargetHandler] = d.handlers
 	d.ledger.afterTold = d.afterTold
 	if o.NATS != nil {
 		link, err := newLink(o, d.ledger)
@@ -58,24 +58,41 @@ func New(o Options) (*Dispatcher, error) {
 			cancel()
 			return nil, err
 		}
-		d.link, d.router.link = link, link
+		d.link = link
 		d.running.Go(func() { link.runPublisher(base.Done()) })
 		d.running.Go(func() { link.runConfirmer(base.Done()) })
 	}
 	d.running.Go(func() { d.ledger.watch(base.Done()) })
-	d.running.Go(func() { d.router.run(base.Done()) })
 	return d, nil
 }
 
-// Launch takes an attempt and returns without waiting for anything; it is made for the thread that
-// launches on time. It calls done exactly once, later, from another goroutine. done must not block:
-// other outcomes wait behind it. The delivery must not change until then.
+// Reserve takes a place for an attempt of a lane, whose payload has so many bytes. It returns true if there
+// is one, for a Launch or a Release, and false if not. Then, unless the lane has asked already, it calls
+// room once, later, from another goroutine, with a place that it has taken: room says whether the caller
+// has it now; else it is given back. Neither Reserve nor room may block.
+//
+// Places are bounded for a lane (Options.ConcurrencyPerTarget, or what the target says), for a tenant, which
+// has three quarters of a kind at the most, and for a kind (Options.InFlightMax); so are the bytes of
+// payloads. When a kind is full, tenants take turns, and within a tenant lanes.
+func (d *Dispatcher) Reserve(key job.Lane, payloadBytes int, room func() bool) bool {
+	return d.places.reserve(key, int64(payloadBytes), room)
+}
+
+// Release gives a place back that no Launch has used.
+func (d *Dispatcher) Release(key job.Lane, payloadBytes int) {
+	d.places.release(d.places.find(key), int64(payloadBytes))
+}
+
+// Launch takes an attempt for which the caller has a place, see [Dispatcher.Reserve], and returns without
+// waiting for anything; it is made for the thread that launches on time. It calls done exactly once, later,
+// from another goroutine, and gives the place back. done must not block: other outcomes wait behind it. The
+// delivery must not change until then.
 //
 // The attempt's timeout counts from the moment its sender begins, which is the LaunchedAt of its
-// outcome. Before, it may wait for its turn (Options.QueueWaitMax) and for the connection to NATS
-// (its timeout). After Close it fails with the text of [ErrStopped].
+// outcome. Before, it may wait for the connection to NATS (its timeout). After Close it fails with the text
+// of [ErrStopped].
 func (d *Dispatcher) Launch(del *job.Delivery, done func(job.Outcome)) {
-	a := &attempt{delivery: del, done: done}
+	a := &attempt{delivery: del, done: done, lane: d.places.find(del.Lane())}
 	if d.ledger.tracer != nil {
 		a.followed = &followed{launched: time.Now()}
 	}
@@ -83,18 +100,17 @@ func (d *Dispatcher) Launch(del *job.Delivery, done func(job.Outcome)) {
 		go d.refuse(a, err)
 		return
 	}
-	switch kind := del.Target.Kind; kind {
+	switch del.Target.Kind {
 	case job.TargetNATS, job.TargetRequest, job.TargetJetStream:
-		switch {
-		case d.link == nil:
+		if d.link == nil {
 			go d.ledger.finish(a, errNoNATS)
-		case kind == job.TargetNATS:
-			d.link.publish(a)
-		default:
-			d.router.steps.push(step{attempt: a})
+			return
 		}
-	case job.TargetHTTP, job.TargetHandler:
-		d.router.steps.push(step{attempt: a})
+		d.link.publish(a)
+	case job.TargetHTTP:
+		go d.carry(a, d.http)
+	case job.TargetHandler:
+		go d.carry(a, d.handlers)
 	default:
 		go d.ledger.finish(a, errNoKind)
 	}
@@ -105,18 +121,16 @@ func (d *Dispatcher) refuse(a *attempt, err error) {
 	outcome := a.outcome(time.Now(), outcomeOf(a.delivery, err))
 	d.ledger.unfollow(a, outcome)
 	a.done(outcome)
+	d.places.release(a.lane, a.weight())
 }
 
-// afterTold frees what the attempt held.
+// afterTold frees what the attempt held. A goroutine that carries it gives its place back itself.
 func (d *Dispatcher) afterTold(a *attempt) {
-	switch a.kind() {
-	case job.TargetRequest, job.TargetJetStream:
-		if d.link != nil {
-			d.link.replies.forget(a)
-		}
-		d.router.afterTold(a)
-	case job.TargetHTTP, job.TargetHandler:
-		d.router.afterTold(a)
+	if kind := a.kind(); d.link != nil && (kind == job.TargetRequest || kind == job.TargetJetStream) {
+		d.link.replies.forget(a)
+	}
+	if !a.carried {
+		d.places.release(a.lane, a.weight())
 	}
 }
 

@@ -14,14 +14,13 @@ const (
 	EndedOK        Ending = iota // the target took it
 	EndedFailed                  // the target said so, or was not reached
 	EndedRefused                 // the fault is with the request: another attempt would fail alike
-	EndedTimeout                 // no answer, no turn or no connection came in time
+	EndedTimeout                 // no answer or no connection came in time
 	EndedCancelled               // by Cancel
 	EndedStopped                 // by Close
-	EndedOverflow                // a queue was full
 	Endings                      // how many there are
 )
 
-var endingNames = [Endings]string{"ok", "failed", "refused", "timeout", "cancelled", "stopped", "overflow"}
+var endingNames = [Endings]string{"ok", "failed", "refused", "timeout", "cancelled", "stopped"}
 
 // String returns the word for an ending.
 func (e Ending) String() string { return endingNames[e] }

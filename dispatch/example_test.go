@@ -24,12 +24,14 @@ func ExampleDispatcher_Launch() {
 		return
 	}
 	outcome := make(chan job.Outcome, 1)
-	d.Launch(&job.Delivery{
+	run := &job.Delivery{
 		Run:     job.RunID{Job: 1, At: job.MillisOf(time.Now())},
 		Target:  job.Target{Kind: job.TargetHandler, Handler: "greet"},
 		Payload: []byte("world"),
 		Attempt: 1,
-	}, func(o job.Outcome) { outcome <- o })
+	}
+	d.Reserve(run.Lane(), len(run.Payload), nil) // nothing else is in its way
+	d.Launch(run, func(o job.Outcome) { outcome <- o })
 
 	fmt.Printf("error: %q\n", (<-outcome).Error)
 	fmt.Println(d.Close(context.Background()))
@@ -57,10 +59,12 @@ func ExampleRefuse() {
 	}
 	outcome := make(chan job.Outcome, 1)
 	for _, payload := range []string{"", "maintenance"} {
-		d.Launch(&job.Delivery{
+		run := &job.Delivery{
 			Target:  job.Target{Kind: job.TargetHandler, Handler: "charge"},
 			Payload: []byte(payload),
-		}, func(o job.Outcome) { outcome <- o })
+		}
+		d.Reserve(run.Lane(), len(run.Payload), nil)
+		d.Launch(run, func(o job.Outcome) { outcome <- o })
 		o := <-outcome
 		fmt.Println(o.Error, o.Refused, o.RetryAfter)
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 
@@ -56,8 +55,8 @@ func TestStuckTargetsDelayNoOther(t *testing.T) {
 			t.Fatalf("a stuck launch has ended: %+v", <-c)
 		}
 	}
-	if stats := d.Stats(); stats.Queued != len(stuck)-2*stuckTargets*8 || stats.Lanes < 2*stuckTargets {
-		t.Errorf("stats are %+v", stats)
+	if stats, n := d.Stats(), lineOf(d).Waiting(); n != len(stuck)-2*stuckTargets*8 || stats.Lanes < 2*stuckTargets {
+		t.Errorf("%d wait, stats are %+v", n, stats)
 	}
 }
 
@@ -68,11 +67,11 @@ func TestKindLimitIsSharedInTurns(t *testing.T) {
 	healthy := httpTarget(serve(t, func(http.ResponseWriter, *http.Request) {}))
 	d := start(t, Options{AllowPrivateTargets: true, ConcurrencyPerTarget: 2, InFlightMax: 4, Handlers: map[string]Handler{"h": succeed}}, "")
 	var stuck []<-chan job.Outcome
-	for range 2 {
+	for i := range 2 {
 		target := stuckHost(t, begun)
 		for n := range 20 {
 			del := deliveryTo(target, n)
-			del.Timeout = 100 * time.Millisecond
+			del.Tenant, del.Timeout = fmt.Sprint("stuck", i), 100*time.Millisecond
 			stuck = append(stuck, launch(d, del))
 		}
 	}
@@ -95,101 +94,30 @@ func TestKindLimitIsSharedInTurns(t *testing.T) {
 	}
 }
 
-func TestQueueBounds(t *testing.T) {
-	begun := make(chan struct{}, 10)
-	blocked := func(ctx context.Context, _ *job.Delivery) error {
+// TestTenantLeavesAShare: a tenant whose targets hang takes three quarters of a kind, and another finds a
+// place at once.
+func TestTenantLeavesAShare(t *testing.T) {
+	begun := make(chan struct{}, 20)
+	hangs := func(ctx context.Context, _ *job.Delivery) error {
 		begun <- struct{}{}
 		<-ctx.Done()
-		return nil
+		return ctx.Err()
 	}
-	handlers := map[string]Handler{"a": blocked, "b": blocked}
-	tests := []struct {
-		name, want string
-		options    Options
-		targets    []string // after the one in flight; the last one is refused
-	}{
-		{"per target", "queue of target a is full", Options{QueuePerTarget: 2}, []string{"a", "a", "a"}},
-		{"per kind", "queue of target b is full: too many launches of kind handler wait", Options{QueueMax: 2}, []string{"a", "a", "b"}},
+	d := start(t, Options{InFlightMax: 8, Handlers: map[string]Handler{"a": hangs, "b": hangs, "h": succeed}}, "")
+	stuck := append(launchAll(d, handlerTarget("a"), 5), launchAll(d, handlerTarget("b"), 5)...)
+	for range 6 {
+		receive(t, begun)
 	}
-	for _, tc := range tests {
-		t.Run(tc.name, func(t *testing.T) {
-			tc.options.ConcurrencyPerTarget, tc.options.Handlers = 1, handlers
-			d := start(t, tc.options, "")
-			launch(d, deliveryTo(handlerTarget("a"), 0))
-			receive(t, begun)
-			var last <-chan job.Outcome
-			for n, name := range tc.targets {
-				last = launch(d, deliveryTo(handlerTarget(name), n+1))
-			}
-			if o := receive(t, last); o.Error != tc.want || !o.LaunchedAt.IsZero() {
-				t.Errorf("outcome is %+v; want error %q", o, tc.want)
-			}
-		})
+	other := deliveryTo(handlerTarget("h"), 0)
+	other.Tenant = "other"
+	if o := receive(t, launch(d, other)); o.Error != "" {
+		t.Errorf("the other tenant has error %q", o.Error)
 	}
-}
-
-func TestQueueBytesBound(t *testing.T) {
-	l := newLedger(Options{QueueBytesMax: 1000}.withDefaults())
-	accept := func(bytes int) error {
-		del := deliveryTo(handlerTarget("a"), 0)
-		del.Payload = make([]byte, bytes)
-		return l.accept(&attempt{delivery: del})
+	if n := lineOf(d).Waiting(); n != 4 || len(begun) != 0 {
+		t.Errorf("%d wait, and %d began beyond the share", n, len(begun))
 	}
-	if err := accept(900); err != nil {
-		t.Fatal(err)
-	}
-	if err := accept(101); err == nil || !strings.Contains(err.Error(), "is full") {
-		t.Errorf("error is %v", err)
-	}
-	if err := accept(100); err != nil {
-		t.Errorf("what fits is refused: %v", err)
-	}
-}
-
-func TestQueueWaitIsBounded(t *testing.T) {
-	begun := make(chan struct{}, 1)
-	d := start(t, Options{ConcurrencyPerTarget: 1, QueueWaitMax: 30 * time.Millisecond, Handlers: map[string]Handler{
-		"h": func(ctx context.Context, _ *job.Delivery) error {
-			begun <- struct{}{}
-			<-ctx.Done()
-			return nil
-		},
-	}}, "")
-	launch(d, deliveryTo(handlerTarget("h"), 0))
-	receive(t, begun)
-	o := receive(t, launch(d, deliveryTo(handlerTarget("h"), 1)))
-	if o.Error != "no turn within 30ms in the queue of target h" || !o.LaunchedAt.IsZero() {
-		t.Errorf("outcome is %+v", o)
-	}
-	eventually(t, "the lane is empty again", func() bool { return d.Stats().Queued == 0 })
-}
-
-// TestCloseEndsWhatWaits waits for the attempt in flight, and not for those behind it.
-func TestCloseEndsWhatWaits(t *testing.T) {
-	begun, let := make(chan struct{}, 1), make(chan struct{})
-	d := start(t, Options{ConcurrencyPerTarget: 1, Handlers: map[string]Handler{
-		"h": func(context.Context, *job.Delivery) error {
-			begun <- struct{}{}
-			<-let
-			return nil
-		},
-	}}, "")
-	first := launch(d, deliveryTo(handlerTarget("h"), 0))
-	receive(t, begun)
-	second := launch(d, deliveryTo(handlerTarget("h"), 1))
-	closed := make(chan error, 1)
-	go func() { closed <- d.Close(context.Background()) }()
-	if o := receive(t, second); o.Error != ErrStopped.Error() || !o.LaunchedAt.IsZero() {
-		t.Errorf("the waiting one has outcome %+v", o)
-	}
-	if len(first) != 0 || len(closed) != 0 {
-		t.Error("Close did not wait for the one in flight")
-	}
-	close(let)
-	if o := receive(t, first); o.Error != "" {
-		t.Errorf("the one in flight has error %q", o.Error)
-	}
-	if err := receive(t, closed); err != nil {
-		t.Error(err)
+	lineOf(d).Drop()
+	for n := range stuck {
+		d.Cancel(deliveryTo(handlerTarget("a"), n).Run)
 	}
 }

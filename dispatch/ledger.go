@@ -3,7 +3,6 @@ package dispatch
 import (
 	"container/heap"
 	"context"
-	"fmt"
 	"math"
 	"sync"
 	"sync/atomic"
@@ -21,10 +20,7 @@ import (
 //
 // Invariant: counts of queued and in flight are those of the attempts in open.
 type ledger struct {
-	start     time.Time // deadlines count from here, on the monotonic clock
-	queueMax  int
-	bytesMax  int64
-	queueWait time.Duration
+	start     time.Time      // deadlines count from here, on the monotonic clock
 	afterTold func(*attempt) // called after done
 	tracer    Tracer         // nil: nobody follows the attempts
 
@@ -45,36 +41,27 @@ type ledger struct {
 
 func newLedger(o Options) *ledger {
 	return &ledger{
-		start:     time.Now(),
-		queueMax:  o.QueueMax,
-		bytesMax:  o.QueueBytesMax,
-		queueWait: o.QueueWaitMax,
-		tracer:    o.Tracer,
-		cancels:   make(map[job.RunID]uint64),
-		alarm:     math.MaxInt64,
-		idle:      make(chan struct{}),
-		wake:      make(chan struct{}, 1),
+		start:   time.Now(),
+		tracer:  o.Tracer,
+		cancels: make(map[job.RunID]uint64),
+		alarm:   math.MaxInt64,
+		idle:    make(chan struct{}),
+		wake:    make(chan struct{}, 1),
 	}
 }
 
-// accept enters a fresh attempt, or says why not.
+// accept enters a fresh attempt, or says why not. Until it begins, it has as much time as for its answer.
 func (l *ledger) accept(a *attempt) error {
-	now := time.Since(l.start)
-	a.phase, a.deadline = queued, now+l.queueWait
-	if a.kind() == job.TargetNATS {
-		a.phase, a.deadline = linking, now+a.timeout()
+	a.phase, a.deadline = starting, time.Since(l.start)+a.timeout()
+	if kind := a.kind(); kind != job.TargetHTTP && kind != job.TargetHandler {
+		a.phase = linking
 	}
 	l.mu.Lock()
-	k := l.countsOf(a)
-	switch {
-	case l.closed:
+	if l.closed {
 		l.mu.Unlock()
 		return ErrStopped
-	case k.Queued >= l.queueMax, k.QueuedBytes+a.weight() > l.bytesMax:
-		l.measure(a, EndedOverflow, job.Outcome{})
-		l.mu.Unlock()
-		return fmt.Errorf("queue of target %s is full: too many launches of kind %s wait", targetName(a.delivery.Target), a.kind())
 	}
+	k := l.countsOf(a)
 	k.Queued++
 	k.QueuedBytes += a.weight()
 	l.accepted++
@@ -83,16 +70,6 @@ func (l *ledger) accept(a *attempt) error {
 	l.untold.Add(1)
 	l.unlockAndSound()
 	return nil
-}
-
-// connect notes that the attempt now waits for the connection to NATS, for as long as its timeout.
-func (l *ledger) connect(a *attempt) {
-	l.mu.Lock()
-	if a.phase == queued {
-		a.phase = linking
-		l.rescheduleLocked(a)
-	}
-	l.unlockAndSound()
 }
 
 // begin notes that the sender begins now, and starts the attempt's timeout. It returns false if the

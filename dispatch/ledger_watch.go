@@ -54,8 +54,6 @@ func (l *ledger) expire(now time.Time) ([]verdict, time.Duration) {
 // lateness says what an overdue attempt waited for.
 func (l *ledger) lateness(a *attempt) error {
 	switch {
-	case a.phase == queued:
-		return fmt.Errorf("no turn within %s in the queue of target %s", l.queueWait, targetName(a.delivery.Target))
 	case a.phase == linking:
 		return fmt.Errorf("the connection to NATS was down for %s", a.timeout())
 	case a.kind() == job.TargetNATS:

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-io/carillon/dispatch/dispatchtest"
 	"github.com/carillon-io/carillon/job"
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
@@ -78,7 +79,9 @@ func start(t testing.TB, o Options, url string, options ...nats.Option) *Dispatc
 	if err != nil {
 		t.Fatal(err)
 	}
+	lines.Store(d, dispatchtest.NewLine(d))
 	t.Cleanup(func() {
+		lines.Delete(d)
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
 		_ = d.Close(ctx) // what a test left in flight is cut off
@@ -100,10 +103,19 @@ func deliveryTo(t job.Target, n int) *job.Delivery {
 	}
 }
 
-// launch launches and returns where the outcome will be. The channel has room for one too many.
+// lines are where the tests' attempts wait for places, by dispatcher.
+var lines sync.Map
+
+func lineOf(d *Dispatcher) *dispatchtest.Line {
+	l, _ := lines.Load(d)
+	return l.(*dispatchtest.Line)
+}
+
+// launch launches, as soon as there is a place, and returns where the outcome will be. The channel has room
+// for one too many.
 func launch(d *Dispatcher, del *job.Delivery) <-chan job.Outcome {
 	outcome := make(chan job.Outcome, 2)
-	d.Launch(del, func(o job.Outcome) { outcome <- o })
+	lineOf(d).Launch(del, func(o job.Outcome) { outcome <- o })
 	return outcome
 }
 

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/netip"
-	"time"
 
 	"github.com/carillon-io/carillon/job"
 )
@@ -46,32 +45,21 @@ type Options struct {
 	// TLS is used for https targets, and cloned. Nil is Go's default.
 	TLS *tls.Config
 
-	// ConcurrencyPerTarget bounds the attempts in flight to one request subject, HTTP host or
-	// handler. 0 is 64. Larger is faster and harder on the target.
+	// ConcurrencyPerTarget is how many attempts of a tenant one request subject, HTTP host or handler has
+	// at a time, unless the target says how many. 0 is 64. Larger is faster and harder on the target.
 	ConcurrencyPerTarget int
 
-	// StreamWindow bounds the publishes to one jetstream subject that wait for their
+	// StreamWindow is the same for the publishes to one jetstream subject that wait for their
 	// acknowledgement. 0 is 4,096.
 	StreamWindow int
 
-	// InFlightMax bounds the attempts in flight of one kind, over all its targets; nats needs no such
-	// bound. 0 is 16,384. An HTTP attempt in flight costs about 30 KB and a socket.
+	// InFlightMax bounds the attempts of one kind, over all its targets. 0 is 16,384. An HTTP attempt in
+	// flight costs about 30 KB and a socket.
 	InFlightMax int
 
-	// QueuePerTarget bounds the attempts that wait for their turn at one target. 0 is 16,384. Beyond
-	// it an attempt fails at once.
-	QueuePerTarget int
-
-	// QueueMax bounds the attempts of one kind that wait, over all its targets; for nats, those
-	// that wait for the connection. 0 is 1,048,576, about 250 MB with small payloads.
-	QueueMax int
-
-	// QueueBytesMax bounds the payload bytes of the attempts that QueueMax counts. 0 is 256 MiB.
-	QueueBytesMax int64
-
-	// QueueWaitMax is how long an attempt may wait for its turn at its target; then it fails. 0 is 5
-	// minutes. The timeout of an attempt begins after this wait.
-	QueueWaitMax time.Duration
+	// PublishMax is the same for the kind nats, whose attempts are over when the server has the message.
+	// 0 is 262,144.
+	PublishMax int
 
 	// Tracer follows the attempts. Nil: nobody does, and their targets get no header of it.
 	Tracer Tracer
@@ -84,10 +72,7 @@ func (o Options) withDefaults() Options {
 	o.ConcurrencyPerTarget = cmp.Or(o.ConcurrencyPerTarget, 64)
 	o.StreamWindow = cmp.Or(o.StreamWindow, 4096)
 	o.InFlightMax = cmp.Or(o.InFlightMax, 16_384)
-	o.QueuePerTarget = cmp.Or(o.QueuePerTarget, 16_384)
-	o.QueueMax = cmp.Or(o.QueueMax, 1<<20)
-	o.QueueBytesMax = cmp.Or(o.QueueBytesMax, 256<<20)
-	o.QueueWaitMax = cmp.Or(o.QueueWaitMax, 5*time.Minute)
+	o.PublishMax = cmp.Or(o.PublishMax, 1<<18)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -104,12 +89,7 @@ func (o Options) validate() error {
 	atLeast("ConcurrencyPerTarget", int64(o.ConcurrencyPerTarget), 1)
 	atLeast("StreamWindow", int64(o.StreamWindow), 1)
 	atLeast("InFlightMax", int64(o.InFlightMax), 1)
-	atLeast("QueuePerTarget", int64(o.QueuePerTarget), 1)
-	atLeast("QueueMax", int64(o.QueueMax), 1)
-	atLeast("QueueBytesMax", o.QueueBytesMax, job.PayloadBytesCeiling)
-	if o.QueueWaitMax < 0 {
-		errs = append(errs, fmt.Errorf("dispatch: QueueWaitMax is %s; want no negative time", o.QueueWaitMax))
-	}
+	atLeast("PublishMax", int64(o.PublishMax), 1)
 	for name, handler := range o.Handlers {
 		if handler == nil {
 			errs = append(errs, fmt.Errorf("dispatch: handler %q is nil", name))

@@ -46,7 +46,7 @@ func TestNATSCutConnection(t *testing.T) {
 	again := func(n int, attempt uint32) {
 		del := deliveryTo(natsTarget("a"), n)
 		del.Attempt = attempt
-		d.Launch(del, func(o job.Outcome) { outcomes <- o })
+		lineOf(d).Launch(del, func(o job.Outcome) { outcomes <- o })
 	}
 	var failed int
 	for round := range rounds {

@@ -114,7 +114,7 @@ func TestJetStreamServerRestart(t *testing.T) {
 	again := func(n int, attempt uint32) {
 		del := deliveryTo(streamTarget("runs"), n)
 		del.Attempt = attempt
-		d.Launch(del, func(o job.Outcome) { outcomes <- o })
+		lineOf(d).Launch(del, func(o job.Outcome) { outcomes <- o })
 	}
 	for n := range runs {
 		again(n, 1)

@@ -11,7 +11,7 @@ type KindStats struct {
 	QueuedBytes int64           // payload bytes of these
 	InFlight    int             // begun and without an outcome
 	Delivered   uint64          // ended well, since New
-	Failed      uint64          // ended badly, since New; launches refused by a full queue included
+	Failed      uint64          // ended badly, since New
 	Ended       [Endings]uint64 // by how, since New: Delivered and Failed in detail
 }
 
@@ -19,7 +19,7 @@ type KindStats struct {
 type Stats struct {
 	KindStats                              // the sum over all kinds
 	ByKind    map[job.TargetKind]KindStats // every kind is there
-	Lanes     int                          // targets with attempts, nats not counted
+	Lanes     int                          // of tenants at targets, those with a place taken or asked for
 	NATS      NATSStats
 
 	// Took is, by kind, how many seconds attempts took from their launch until they ended, however they did.
@@ -37,7 +37,7 @@ type NATSStats struct {
 
 // Stats returns the counts of this moment. It is cheap enough for a metrics scrape.
 func (d *Dispatcher) Stats() Stats {
-	out := Stats{ByKind: make(map[job.TargetKind]KindStats), Took: make(map[job.TargetKind]histogram.Reading), Lanes: int(d.router.open.Load())}
+	out := Stats{ByKind: make(map[job.TargetKind]KindStats), Took: make(map[job.TargetKind]histogram.Reading), Lanes: d.places.count()}
 	d.ledger.mu.Lock()
 	kinds := d.ledger.kinds
 	d.ledger.mu.Unlock()

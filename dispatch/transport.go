@@ -23,7 +23,7 @@ func newTransport(o Options) *http.Transport {
 		ForceAttemptHTTP2:      true,
 		TLSHandshakeTimeout:    dialTimeout,
 		MaxIdleConns:           idleConnsMax,
-		MaxIdleConnsPerHost:    min(o.ConcurrencyPerTarget, idleConnsMax),
+		MaxIdleConnsPerHost:    idleConnsMax, // as many as tenants and targets have places there
 		IdleConnTimeout:        idleConnTimeout,
 		MaxResponseHeaderBytes: responseHeaderBytes,
 		DisableCompression:     true, // the few bytes that are read are not worth it

@@ -14,6 +14,8 @@ import (
 // testSender carries attempts out one by one, by the real dispatcher, and lets their outcomes come at the time
 // of the test's clock. All but spent is the driver's.
 type testSender struct {
+	scheduler.Boundless // what it has not begun waits in its own line
+
 	dispatcher *dispatch.Dispatcher
 	clock      *handClock
 
@@ -78,6 +80,7 @@ func (s *testSender) carryOut(hand *scheduler.Hand) bool {
 	s.spent.Store(0)
 	var o job.Outcome
 	ended := make(chan struct{})
+	s.await(hand, a.delivery)
 	s.dispatcher.Launch(a.delivery, func(got job.Outcome) {
 		o = got
 		close(ended)
@@ -94,6 +97,23 @@ func (s *testSender) carryOut(hand *scheduler.Hand) bool {
 	s.current = job.RunID{}
 	s.end(a, o)
 	return true
+}
+
+// await takes a place for an attempt. There is one at once, unless handlers go on whose time is over.
+func (s *testSender) await(hand *scheduler.Hand, d *job.Delivery) {
+	called := make(chan struct{})
+	if s.dispatcher.Reserve(d.Lane(), len(d.Payload), func() bool { close(called); return true }) {
+		return
+	}
+	for {
+		hand.Wait(called, nil)
+		select {
+		case <-called:
+			return
+		default:
+			_ = hand.Answer() // memory does not fail
+		}
+	}
 }
 
 // end puts the outcome of an attempt at its place in the test's time.

@@ -30,7 +30,8 @@ func (t Target) Site() string {
 	return t.Address()
 }
 
-// origin cuts a URL without parsing it: an odd URL only gets an odd lane.
+// origin returns the scheme and host of a URL, without a user. It does not parse it: an odd URL only gets an
+// odd lane.
 func origin(url string) string {
 	scheme, rest, ok := strings.Cut(url, "://")
 	if !ok {
@@ -38,6 +39,9 @@ func origin(url string) string {
 	}
 	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
 		url = url[:len(scheme)+len("://")+end]
+	}
+	if at := strings.LastIndexByte(url, '@'); at >= 0 {
+		url = scheme + "://" + url[at+1:]
 	}
 	return strings.ToLower(url)
 }

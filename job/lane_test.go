@@ -13,6 +13,7 @@ func TestLane(t *testing.T) {
 		{http("http://example.com:8080?x=/"), Lane{Kind: TargetHTTP, Name: "http://example.com:8080"}},
 		{http("http://example.com"), Lane{Kind: TargetHTTP, Name: "http://example.com"}},
 		{http("http://[::1]:80/"), Lane{Kind: TargetHTTP, Name: "http://[::1]:80"}},
+		{http("https://user:secret@example.com/"), Lane{Kind: TargetHTTP, Name: "https://example.com"}},
 		{http("no url"), Lane{Kind: TargetHTTP, Name: "no url"}},
 		{Target{Kind: TargetRequest, Subject: "a.b", MaxInFlight: 3}, Lane{Kind: TargetRequest, Name: "a.b", Limit: 3}},
 		{Target{Kind: TargetHandler, Handler: "h"}, Lane{Kind: TargetHandler, Name: "h"}},

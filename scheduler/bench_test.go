@@ -63,7 +63,7 @@ func BenchmarkStepFire(b *testing.B) {
 }
 
 // nullSender answers at once.
-type nullSender struct{}
+type nullSender struct{ Boundless }
 
 // Cancel implements Sender: nothing takes long enough to be cancelled.
 func (nullSender) Cancel(job.RunID) {}

@@ -137,7 +137,7 @@ func newEngine(opts Options) *Engine {
 	}
 	e.outcomes.ready = make(chan struct{}, 1)
 	e.pad = newPad(padHorizon, opts.Sender, e.outcomes.add)
-	e.pad.trust = opts.Trust
+	e.pad.trust, e.pad.clock = opts.Trust, opts.Clock.Now
 	return e
 }
 
@@ -169,8 +169,9 @@ func (e *Engine) Serve(ctx context.Context) error {
 	inner, cancel := context.WithCancel(ctx)
 	var helpers sync.WaitGroup
 	helpers.Go(func() { (&ticker{pad: e.pad, clock: e.opts.Clock, alarm: e.alarm}).run(inner) })
-	for range e.opts.Feeders {
-		helpers.Go(func() { (&feeder{pad: e.pad, store: e.opts.Store, clock: e.opts.Clock}).run(inner) })
+	e.pad.setFeeds(e.opts.Feeders)
+	for n := range e.opts.Feeders {
+		helpers.Go(func() { (&feeder{pad: e.pad, store: e.opts.Store, clock: e.opts.Clock, number: n}).run(inner) })
 	}
 	helpers.Go(func() { e.doChores(inner) })
 	if e.opts.Announcer != nil {
@@ -182,6 +183,7 @@ func (e *Engine) Serve(ctx context.Context) error {
 	e.stopOnce.Do(func() { close(e.stopping) })
 	cancel()
 	helpers.Wait()
+	e.pad.close()
 	close(e.stopped)
 	return errors.Join(err, e.alarm.close())
 }

@@ -14,6 +14,7 @@ import (
 
 // countingSender answers every attempt at once, and notes each.
 type countingSender struct {
+	Boundless
 	mu    sync.Mutex
 	seen  map[job.RunID]int
 	early atomic.Int64

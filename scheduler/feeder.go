@@ -12,10 +12,11 @@ import (
 
 // feeder reads the cold rows of the launches on a pad, ahead of their time and off everybody's path.
 type feeder struct {
-	pad   *pad
-	store Store
-	clock Clock
-	keys  []byte
+	pad    *pad
+	store  Store
+	clock  Clock
+	number int // of its feed
+	keys   []byte
 }
 
 // feedChunk is how many launches are read at a time, between two looks at the pad.
@@ -26,9 +27,10 @@ func (f *feeder) run(ctx context.Context) {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	var chunk []*waiting
+	wake := f.pad.feeds[f.number].wake
 	for ctx.Err() == nil {
 		var wait time.Duration
-		chunk, wait = f.pad.unreadChunk(job.MillisOf(f.clock.Now()), chunk[:0])
+		chunk, wait = f.pad.feedChunk(f.number, job.MillisOf(f.clock.Now()), chunk[:0])
 		if len(chunk) > 0 {
 			f.readAll(chunk)
 			continue
@@ -36,15 +38,23 @@ func (f *feeder) run(ctx context.Context) {
 		timer.Reset(wait)
 		select {
 		case <-ctx.Done():
-		case <-f.pad.feed:
+		case <-wake:
 		case <-timer.C:
 		}
 	}
 }
 
-// unreadChunk brings launches nearer whose time has come close, and returns some of those whose cold
-// rows are to be read, or how long there will be none.
+// unreadChunk is feedChunk for one caller that does the work of every feeder.
 func (p *pad) unreadChunk(now job.Millis, chunk []*waiting) (_ []*waiting, wait time.Duration) {
+	for n := range p.feeds {
+		chunk, wait = p.feedChunk(n, now, chunk)
+	}
+	return chunk, wait
+}
+
+// feedChunk brings launches nearer whose time has come close, and returns some of a feed whose cold rows are
+// to be read, or how long there will be none.
+func (p *pad) feedChunk(n int, now job.Millis, chunk []*waiting) (_ []*waiting, wait time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	first := p.nextDueLocked()
@@ -54,10 +64,7 @@ func (p *pad) unreadChunk(now job.Millis, chunk []*waiting) (_ []*waiting, wait 
 	if p.nextDueLocked() != first {
 		p.wake()
 	}
-	for range min(feedChunk, p.unread.Len()) {
-		w, _ := p.unread.Pop()
-		chunk = append(chunk, w)
-	}
+	chunk = p.takeLocked(p.feeds[n], chunk)
 	const longest = time.Hour
 	if len(p.far) == 0 {
 		return chunk, longest
@@ -68,7 +75,10 @@ func (p *pad) unreadChunk(now job.Millis, chunk []*waiting) (_ []*waiting, wait 
 func (f *feeder) readAll(chunk []*waiting) {
 	for i, w := range chunk {
 		chunk[i] = nil
-		delivery, err := f.read(w.Launch)
+		delivery, err := w.delivery, error(nil)
+		if delivery == nil {
+			delivery, err = f.read(w.Launch)
+		}
 		f.pad.ready(w, delivery, err, job.MillisOf(f.clock.Now()))
 	}
 }
@@ -113,30 +123,53 @@ func readPayload(store Store, run job.RunID) (payload []byte, isJSON bool, err e
 	return nil, false, fmt.Errorf("payload of run %s %w", run, errNoPayload)
 }
 
-// ready gives a launch what its target will get. Was its time over meanwhile, it leaves at once, or
-// waits for the tick if nothing may leave.
+// ready gives a launch what its target will get. If the launch is wanted, it leaves at once, or waits for what
+// it lacks: for the tick if nothing may leave.
 func (p *pad) ready(w *waiting, d *job.Delivery, err error, now job.Millis) {
 	mayLeave := p.mayLeave()
+	p.sending.Lock()
+	defer p.sending.Unlock()
 	p.mu.Lock()
-	if w.gone {
-		p.mu.Unlock()
-		return
-	}
-	w.delivery = d
-	switch {
-	case err != nil:
-		w.delivery, w.failure = nil, "read the job: "+err.Error()
-	case d == nil:
-		w.failure = "the job was deleted"
-	}
-	wanted := w.index < 0 && !p.held
-	leaves := wanted && mayLeave && !p.isEarlyLocked(w, now) && p.admitLocked(w, now)
-	if wanted && !mayLeave {
-		p.near.push(w)
-		p.wake()
+	placed := w.placed
+	w.reading = false
+	leaves := p.readyLocked(w, d, err, now, mayLeave)
+	isUnused := placed && (!leaves || w.failure != "")
+	if placed {
+		w.placed = false
+		w.lane.reading--
+		p.tidyLocked(w.lane)
 	}
 	p.mu.Unlock()
+	if isUnused {
+		p.sender.Release(w.lane.key, w.weight)
+	}
 	if leaves {
 		p.sendAll([]*waiting{w})
 	}
+}
+
+// readyLocked tells whether a launch leaves now that its cold row is read.
+func (p *pad) readyLocked(w *waiting, d *job.Delivery, err error, now job.Millis, mayLeave bool) bool {
+	if w.gone {
+		return false
+	}
+	p.loadLocked(w, d, err)
+	switch {
+	case w.spot == atNear: // ahead of its time
+		if p.ahead > aheadBytesMax {
+			p.unloadLocked(w)
+		}
+		return false
+	case p.held:
+		return false
+	case !mayLeave:
+		p.near.push(w)
+		p.wake()
+		return false
+	case p.isEarlyLocked(w, now):
+		return false
+	case w.isTooLate(now):
+		w.failure = tooLate
+	}
+	return p.admitLocked(w, now)
 }

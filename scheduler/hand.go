@@ -89,7 +89,7 @@ func (h *Hand) round() (some bool, err error) {
 			h.stuck = now
 		}
 	}
-	return chores || read > 0 || more || len(due) > 0 || ended || asked || decides, nil
+	return chores || read > 0 || more || len(due) > 0 || ended || asked || decides || h.engine.pad.wants(), nil
 }
 
 func (h *Hand) now() job.Millis { return job.MillisOf(h.engine.opts.Clock.Now()) }
@@ -181,6 +181,7 @@ func (p *pad) nextFar() job.Millis {
 // Close refuses who still waits, and gives back what the engine holds. The engine is of no use any more.
 func (h *Hand) Close() error {
 	h.gathering.refuseAll()
+	h.engine.pad.close()
 	close(h.engine.stopped)
 	return h.engine.alarm.close()
 }

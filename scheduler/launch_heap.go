@@ -1,14 +1,26 @@
 package scheduler
 
-import "github.com/carillon-io/carillon/job"
+import (
+	"time"
+
+	"github.com/carillon-io/carillon/job"
+)
 
 // waiting is a launch on the pad.
 type waiting struct {
 	Launch
-	index    int           // in the heap; -1: not there
-	delivery *job.Delivery // nil until the cold row is read
-	failure  string        // why the cold row could not be read
+	spot     spot
+	index    int           // in the heap of its spot; -1: in none
+	delivery *job.Delivery // nil until the cold row is read, and while it waits for long
+	cost     int64         // bytes of delivery, as the pad's bound counts them; 0: not counted
+	failure  string        // why it cannot leave
+	reading  bool          // a feeder has it in hand
 	gone     bool          // taken off while its cold row was being read
+
+	lane   *padLane      // nil until its cold row was read first
+	weight int           // bytes of its payload
+	placed bool          // it has a place at its target, and a feeder makes it ready
+	place  time.Duration // that it waited for that place
 
 	older, newer *waiting // launches of the same job, by arrival
 }
@@ -17,6 +29,16 @@ type waiting struct {
 func (w *waiting) isBefore(o *waiting) bool {
 	return w.Due < o.Due || w.Due == o.Due && w.order < o.order
 }
+
+// spot is where a launch waits.
+type spot uint8
+
+const (
+	atNone spot = iota // for its turn, for a feeder, or nowhere any more
+	atFar              // for the time at which it is made ready
+	atNear             // for its time
+	atLane             // for a place at its target
+)
 
 // launchHeap orders launches by due time, and then by arrival; it implements heap.Interface.
 type launchHeap []*waiting

@@ -96,7 +96,7 @@ func (c *Core) takeOver(id job.RunID) (Launch, liveRun) {
 		live.slot = 0
 	} else {
 		p := c.profiles.get(r.profile)
-		l.Tenant = r.tenant
+		l.Tenant, l.Expires = r.tenant, p.expiry(run)
 		if l.Limit = p.limit(); l.Limit > 0 {
 			live.waits = true
 			l.Mode = c.modeAfterCrash(p, run)

@@ -41,6 +41,7 @@ func newNearLaunches() nearLaunches {
 }
 
 func (n *nearLaunches) push(w *waiting) {
+	w.spot = atNear
 	t := n.byTenant[w.Tenant]
 	if t == nil {
 		t = n.open(w.Tenant)
@@ -95,6 +96,7 @@ func (n *nearLaunches) popDue(now job.Millis) *waiting {
 			continue
 		}
 		w := heap.Pop(&t.launches).(*waiting)
+		w.spot = atNone
 		if n.taken++; n.taken == launchQuantum || !t.isDue(now) {
 			n.passTurn(now)
 		}

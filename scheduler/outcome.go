@@ -102,10 +102,20 @@ func (c *Core) launchOf(live liveRun, run *job.Run, mode Mode) Launch {
 		Run: run.ID, Due: run.Due, Fence: run.Fence, Attempt: run.Attempt, HasPayload: run.HasPayload,
 		Tenant: c.rows.row(live.slot).tenant,
 	}
+	p := c.profiles.get(c.rows.row(live.slot).profile)
 	if live.waits {
-		l.Mode, l.Limit = mode, c.profiles.get(c.rows.row(live.slot).profile).limit()
+		l.Mode, l.Limit = mode, p.limit()
 	}
+	l.Expires = p.expiry(run)
 	return l
+}
+
+// expiry returns the instant after which no attempt of a run begins; 0 if there is none.
+func (p *profileEntry) expiry(run *job.Run) job.Millis {
+	if p.Retry.MaxAge == 0 || run.Base > 0 {
+		return 0
+	}
+	return run.ID.At.Add(p.Retry.MaxAge)
 }
 
 // die ends a run whose attempts are exhausted.

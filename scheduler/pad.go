@@ -5,7 +5,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/carillon-io/carillon/fair"
 	"github.com/carillon-io/carillon/job"
 )
 
@@ -13,8 +12,12 @@ import (
 // cold rows ahead of the time, the tick thread takes them off and hands them to the sender. It knows
 // which run has the turn of a job that lets only one go at a time. Safe for concurrent use.
 //
-// Invariant: a launch is in exactly one place: far, near (waiting for its time), parked (waiting for
-// its turn), wanted by the tick while its row is being read, or with the sender.
+// Invariant: a launch is in exactly one spot: far, near (waiting for its time), parked (waiting for
+// its turn), in a lane (waiting for a place at its target), wanted by the tick or by its lane while its row
+// is being read, or with the sender.
+//
+// Invariant: the launches of a job leave in the order in which they were admitted: what is wanted goes through
+// one feeder for each job, and sending is held from an admission to the Launch.
 //
 // Nothing leaves while trust is over. Whoever sends asks for it first, outside of the lock.
 type pad struct {
@@ -23,20 +26,26 @@ type pad struct {
 	report  func(job.Outcome) // takes outcomes; never blocks
 	wake    func()            // rouses the tick thread: something earlier is due
 	trust   func() time.Duration
-	feed    chan struct{} // rouses the feeder
+	clock   func() time.Time
+
+	sending sync.Mutex // held while launches go to the sender; locked before mu
 
 	mu     sync.Mutex
 	order  uint64
 	far    launchHeap // due beyond the horizon when they came
 	near   nearLaunches
-	unread fair.Queue[tenantHash, *waiting] // of near, in need of their cold rows
-	byJob  map[job.ID]*waiting              // the newest
+	feeds  []*feed
+	ahead  int64                 // bytes of deliveries that wait
+	lanes  map[job.Lane]*padLane // that launches on the pad are of
+	queued int                   // launches in lanes
+	byJob  map[job.ID]*waiting   // the newest
 	turns  map[job.ID]crew
 	parked map[job.ID][]*waiting
 	flying map[job.RunID]inFlight // with the sender
 	count  int                    // of launches on the pad
 
-	stalled []job.ID // whose turn became free while nothing was allowed to leave
+	stalled []job.ID   // whose turn became free while nothing was allowed to leave
+	resting []*padLane // that got a place then
 
 	held   bool          // nothing leaves any more
 	landed chan struct{} // roused when no attempt is with the sender
@@ -46,13 +55,13 @@ type pad struct {
 type inFlight struct {
 	attempt uint32
 	since   job.Millis
+	place   time.Duration // that it waited for its place
 }
 
 func newPad(horizon job.Millis, sender Sender, report func(job.Outcome)) *pad {
 	return &pad{
 		horizon: horizon, sender: sender, report: report, wake: func() {},
-		near: newNearLaunches(), unread: fair.NewQueue[tenantHash, *waiting](launchQuantum),
-		feed:   make(chan struct{}, 1),
+		clock: time.Now, near: newNearLaunches(), feeds: newFeeds(1), lanes: make(map[job.Lane]*padLane),
 		landed: make(chan struct{}, 1),
 		byJob:  make(map[job.ID]*waiting),
 		turns:  make(map[job.ID]crew),
@@ -78,14 +87,15 @@ func (p *pad) add(launches []Launch, now job.Millis) {
 			p.occupyLocked(l.Run)
 		}
 		if l.Due > now+p.horizon {
+			w.spot = atFar
 			heap.Push(&p.far, w)
 			continue
 		}
 		p.nearLocked(w)
 	}
 	sooner := p.nextDueLocked() != first
+	p.rouseLocked()
 	p.mu.Unlock()
-	signal(p.feed)
 	if sooner {
 		p.wake()
 	}
@@ -93,7 +103,7 @@ func (p *pad) add(launches []Launch, now job.Millis) {
 
 func (p *pad) nearLocked(w *waiting) {
 	p.near.push(w)
-	p.unread.Push(w.Tenant, w)
+	p.feedOf(w).unread.Push(w.Tenant, w)
 }
 
 // nextDue returns when the next launch is due, 0 if none waits.
@@ -107,7 +117,7 @@ func (p *pad) nextDueLocked() job.Millis {
 	switch {
 	case p.held:
 		return 0
-	case len(p.stalled) > 0:
+	case len(p.stalled) > 0 || len(p.resting) > 0:
 		return 1 // long ago
 	}
 	return p.near.nextDue()
@@ -120,19 +130,23 @@ func (p *pad) launchDue(now job.Millis, ready []*waiting) (more bool, _ []*waiti
 	if !p.mayLeave() {
 		return false, ready
 	}
+	p.sending.Lock()
+	defer p.sending.Unlock()
 	p.mu.Lock()
 	if p.held {
 		p.mu.Unlock()
 		return false, ready
 	}
+	p.unrestLocked()
 	ready = p.unstallLocked(now, most, ready)
-	for len(ready) < most {
+	for n := len(ready); n < most; n++ {
 		w := p.near.popDue(now)
 		if w == nil {
 			break
 		}
-		if w.delivery == nil && w.failure == "" {
-			continue // wanted: the feeder sends it on as soon as it has the row
+		if w.lane == nil && w.failure == "" {
+			p.wantLocked(w) // the feeder sends it on as soon as it has the row
+			continue
 		}
 		if p.admitLocked(w, now) {
 			ready = append(ready, w)
@@ -159,6 +173,7 @@ func (p *pad) keepLocked(w *waiting) {
 // dropLocked forgets a launch that leaves the pad.
 func (p *pad) dropLocked(w *waiting) {
 	p.count--
+	p.leaveLaneLocked(w)
 	if w.older != nil {
 		w.older.newer = w.newer
 	}
@@ -188,6 +203,7 @@ func (p *pad) sendAll(ready []*waiting) {
 func (p *pad) done(o job.Outcome) {
 	p.mu.Lock()
 	if p.flying[o.Run].attempt == o.Attempt { // or a newer attempt has left meanwhile
+		o.Place = p.flying[o.Run].place
 		delete(p.flying, o.Run)
 	}
 	last := len(p.flying) == 0
@@ -219,6 +235,7 @@ func (p *pad) take(id job.ID) []Launch {
 		p.count--
 		taken = append(taken, w.Launch)
 		p.unqueueLocked(w)
+		p.leaveLaneLocked(w)
 	}
 	delete(p.byJob, id)
 	delete(p.parked, id)
@@ -228,14 +245,18 @@ func (p *pad) take(id job.ID) []Launch {
 	return taken
 }
 
-// unqueueLocked takes a launch out of the queue that it waits in for its time, if it does.
+// unqueueLocked takes a launch out of the heap of its spot.
 func (p *pad) unqueueLocked(w *waiting) {
-	switch {
-	case w.index >= 0 && w.index < len(p.far) && p.far[w.index] == w:
+	switch w.spot {
+	case atFar:
 		heap.Remove(&p.far, w.index)
-	case w.index >= 0:
+	case atNear:
 		p.near.remove(w)
+	case atLane:
+		heap.Remove(&w.lane.queue, w.index)
+		p.queued--
 	}
+	w.spot = atNone
 }
 
 // flyingSince returns when the attempt of a run that is with the sender was launched.

@@ -10,6 +10,7 @@ import (
 
 // heldSender keeps what leaves, in order.
 type heldSender struct {
+	Boundless
 	left []job.RunID
 	done []func(job.Outcome)
 }

@@ -28,15 +28,30 @@ type Store interface {
 	Scan(low, high []byte, fn func(key, value []byte) (more bool, err error)) error
 }
 
-// Sender brings runs to their targets.
+// Sender brings runs to their targets, as many at a time as these have places. None of its methods blocks.
 type Sender interface {
-	// Launch takes an attempt and never blocks. It calls done exactly once, later, from any
-	// goroutine.
+	// Reserve takes a place for an attempt of a lane, whose payload has so many bytes, and tells whether there
+	// was one: the caller owes a Launch or a Release. If not, room is called once, later, from any goroutine,
+	// maybe inside of a Release, with a place that is taken; room says whether the caller has it now, else it
+	// is given back. It does not block. While a lane waits for that call, Reserve of it finds no place.
+	Reserve(lane job.Lane, payloadBytes int, room func() bool) bool
+	// Release gives a place back that no Launch has used.
+	Release(lane job.Lane, payloadBytes int)
+	// Launch takes an attempt for which the caller has a place of its lane and payload, and gives the place
+	// back when the attempt is over. It calls done exactly once, later, from any goroutine.
 	Launch(d *job.Delivery, done func(job.Outcome))
-	// Cancel gives up the attempt of a run that it has, if it has one, and never blocks. The attempt's
-	// done is called as ever.
+	// Cancel gives up the attempt of a run that it has, if it has one. The attempt's done is called as ever.
 	Cancel(run job.RunID)
 }
+
+// Boundless is the half of a [Sender] whose targets have any number of places.
+type Boundless struct{}
+
+// Reserve always finds a place.
+func (Boundless) Reserve(job.Lane, int, func() bool) bool { return true }
+
+// Release does nothing.
+func (Boundless) Release(job.Lane, int) {}
 
 // Announcer tells the world outside of changes: the outbox is its work.
 type Announcer interface {

@@ -17,6 +17,7 @@ import (
 // sim drives a real engine in virtual time, on one goroutine: it makes the loop's steps, the feeder's
 // reads and the tick's launches itself, in a fixed order. What happens is written down as it happens.
 type sim struct {
+	Boundless
 	t      testing.TB
 	opts   Options
 	engine *Engine
@@ -194,7 +195,7 @@ func (s *sim) settle() {
 		if outcomes || due {
 			s.step()
 		}
-		if len(chunk) == 0 && !more && !outcomes && !due {
+		if len(chunk) == 0 && !more && !outcomes && !due && !s.engine.pad.wants() {
 			return
 		}
 	}

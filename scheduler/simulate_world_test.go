@@ -18,6 +18,7 @@ import (
 // tells the model of all that can be seen from outside. It does on one goroutine what the loop, the
 // feeders and the tick do on theirs, and jumps from one event to the next.
 type world struct {
+	Boundless
 	t     testing.TB
 	plan  *simPlan
 	rng   *rand.Rand
@@ -161,7 +162,7 @@ func (w *world) feed() bool {
 func (w *world) tick() bool {
 	before := w.model.counts.launches
 	more, _ := w.engine.pad.launchDue(job.MillisOf(w.Now()), nil)
-	return more || w.model.counts.launches > before
+	return more || w.model.counts.launches > before || w.engine.pad.wants()
 }
 
 // mustStep tells whether the loop would make a step.

@@ -88,7 +88,9 @@ type Launch struct {
 	Mode       Mode
 	HasPayload bool
 	Tenant     tenantHash
-	order      uint64 // of its first arrival on the pad, where it was taken off and is put back
+	Expires    job.Millis // after it, an attempt that has waited for a place does not begin any more; 0: never
+	order      uint64     // of its first arrival on the pad, where it was taken off and is put back
+	queuedAt   int64      // since when it waits for a place at its target, in ns of Unix time; 0: it does not
 }
 
 // Reap names a job to be deleted if it is still as it was.

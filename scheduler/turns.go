@@ -45,13 +45,13 @@ func (c crew) without(run job.RunID) crew {
 	return c
 }
 
-// admitLocked decides whether a launch that is due and ready may leave now.
+// admitLocked decides whether a launch that is due may leave now: it has its turn, its delivery and a place.
 func (p *pad) admitLocked(w *waiting, now job.Millis) bool {
-	if w.Mode != ModeFree && !p.takeTurnLocked(w, now) {
+	if w.Mode != ModeFree && !p.takeTurnLocked(w, now) || !p.boardLocked(w) {
 		return false
 	}
 	p.dropLocked(w)
-	p.flying[w.Run] = inFlight{attempt: w.Attempt, since: now}
+	p.flying[w.Run] = inFlight{attempt: w.Attempt, since: now, place: w.place}
 	return true
 }
 
@@ -80,6 +80,7 @@ func (p *pad) takeTurnLocked(w *waiting, now job.Millis) bool {
 		for _, earlier := range p.parked[w.Run.Job] {
 			p.skipLocked(earlier, job.ReasonOverlap)
 		}
+		p.spareLocked(w)
 		p.parked[w.Run.Job] = []*waiting{w}
 	default:
 		p.parkLocked(w)
@@ -96,6 +97,7 @@ func (p *pad) parkLocked(w *waiting) {
 		p.skipLocked(w, job.ReasonQuota)
 		return
 	}
+	p.spareLocked(w)
 	i := len(queue)
 	for i > 0 && queue[i-1].Mode != ModeCancel && w.isBefore(queue[i-1]) {
 		i--
@@ -139,6 +141,8 @@ func (p *pad) settle(runs []job.RunID, now job.Millis) {
 	}
 	var ready []*waiting
 	mayLeave := p.mayLeave()
+	p.sending.Lock()
+	defer p.sending.Unlock()
 	p.mu.Lock()
 	for _, run := range runs {
 		p.forgetLocked(run)

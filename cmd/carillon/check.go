@@ -52,7 +52,7 @@ func definitionOf(j *client.Job) (job.Definition, error) {
 		d.Payload, d.PayloadJSON = j.Payload, true
 	}
 	d.Headers, d.Labels, d.Description, d.Paused = pairsOf(j.Headers), pairsOf(j.Labels), j.Description, j.Paused
-	d.Target = job.Target{Subject: j.Target.Subject, URL: j.Target.URL, Method: "POST", Handler: j.Target.Name}
+	d.Target = job.Target{Subject: j.Target.Subject, URL: j.Target.URL, Method: "POST", Handler: j.Target.Name, MaxInFlight: j.Target.MaxInFlight}
 	set(&d.Target.Method, j.Target.Method)
 	set(&d.AttemptTimeout, time.Duration(j.AttemptTimeout))
 	set(&d.Retry.MaxAttempts, j.Retry.MaxAttempts)

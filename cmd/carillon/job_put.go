@@ -29,8 +29,11 @@ type jobPutCmd struct {
 	MaxRuns  uint32   `help:"Scheduled runs until the job is completed; 0 is no limit." placeholder:"N" group:"when"`
 	Jitter   span     `help:"Runs leave up to so much later, each job at its own share of it." placeholder:"SPAN" group:"when"`
 
-	Target  string            `short:"t" help:"nats:SUBJECT, request:SUBJECT, jetstream:SUBJECT or https://HOST/PATH." group:"what"`
-	Method  string            `help:"HTTP method; POST if left out." group:"what"`
+	Target string `short:"t" help:"nats:SUBJECT, request:SUBJECT, jetstream:SUBJECT or https://HOST/PATH." group:"what"`
+	Method string `help:"HTTP method; POST if left out." group:"what"`
+
+	MaxInFlight uint32 `help:"Attempts that the target has at a time; more wait. What the server has for a target if left out." placeholder:"N" group:"what"`
+
 	Payload string            `short:"p" help:"JSON text, any other text, @FILE, or - for standard input." group:"what"`
 	Header  map[string]string `short:"H" help:"Header of the message or request; may be repeated." placeholder:"KEY=VALUE" mapsep:"none" group:"what"`
 
@@ -158,7 +161,7 @@ func (c *jobPutCmd) job(con *console) (client.Job, error) {
 	if err != nil {
 		return client.Job{}, usagef("--target: %v", err)
 	}
-	target.Method = strings.ToUpper(c.Method)
+	target.Method, target.MaxInFlight = strings.ToUpper(c.Method), c.MaxInFlight
 	j := client.Job{
 		Name: c.Name, Exclude: c.Exclude, Timezone: c.Timezone, StartsAt: c.StartsAt.Time, EndsAt: c.EndsAt.Time,
 		MaxRuns: c.MaxRuns, Jitter: client.Duration(c.Jitter), Target: target, Headers: c.Header,

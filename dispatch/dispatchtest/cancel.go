@@ -6,10 +6,10 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// stalled launches as many as a test may at a target that takes or answers none of them.
+// stalled launches as many as there are places for, at a target that takes or answers none of them.
 func stalled(b Bed) (outcomes []<-chan job.Outcome) {
 	b.Stall()
-	for n := range LaunchesMax {
+	for n := range b.Places {
 		outcomes = append(outcomes, launch(b, delivery(b, n)))
 	}
 	return outcomes
@@ -49,9 +49,8 @@ func cancelsOne(t *testing.T, b Bed) {
 	wantStopped(t, b, outcomes, 0)
 }
 
-func cancelsQueued(t *testing.T, b Bed) {
-	const last = LaunchesMax - 1
-	outcomes := stalled(b)
+func cancelsSeveral(t *testing.T, b Bed) {
+	outcomes, last := stalled(b), b.Places-1
 	b.Sender.Cancel(delivery(b, last).Run)
 	b.Sender.Cancel(delivery(b, last/2).Run)
 	wantCancelled(t, b, last, outcomes[last])

@@ -17,6 +17,8 @@ const waitMax = 10 * time.Second
 
 // Sender is what the suite tests.
 type Sender interface {
+	Reserve(lane job.Lane, payloadBytes int, room func() bool) bool
+	Release(lane job.Lane, payloadBytes int)
 	Launch(d *job.Delivery, done func(job.Outcome))
 	Cancel(run job.RunID)
 	Close(ctx context.Context) error
@@ -27,11 +29,16 @@ type Bed struct {
 	Sender Sender
 	Target job.Target
 
+	// Places is how many attempts of a tenant the target has at a time; fewer than [LaunchesMax].
+	Places int
+
 	// Arrivals gets what reaches the target. Its capacity is at least [LaunchesMax].
 	Arrivals <-chan Arrival
 
 	// Stall makes the target take no more attempts, or not answer them, until the test ends.
 	Stall func()
+
+	line *Line
 }
 
 // LaunchesMax is the most launches that a test of the suite makes.
@@ -54,8 +61,12 @@ func Run(t *testing.T, newBed func(t *testing.T) Bed) {
 		{"tells each outcome once", tellsOnce},
 		{"does not call done inside Launch", returnsFirst},
 		{"honours the timeout", honoursTimeout},
+		{"calls who found no place when there is one", callsForPlace},
+		{"takes a place back that is not taken", takesBack},
+		{"has places for each tenant", placesOfTenants},
+		{"has as many places as the target says", placesOfTarget},
 		{"Cancel ends the attempt of its run and no other", cancelsOne},
-		{"Cancel ends what waits behind a full target", cancelsQueued},
+		{"Cancel ends several at a full target", cancelsSeveral},
 		{"Cancel of an unknown run does nothing", cancelsUnknown},
 		{"Cancel after the outcome does nothing", cancelsTooLate},
 		{"Close waits for attempts in flight", closeWaits},
@@ -63,7 +74,11 @@ func Run(t *testing.T, newBed func(t *testing.T) Bed) {
 		{"refuses launches after Close", refusesClosed},
 	}
 	for _, tc := range tests {
-		t.Run(tc.name, func(t *testing.T) { tc.test(t, newBed(t)) })
+		t.Run(tc.name, func(t *testing.T) {
+			b := newBed(t)
+			b.line = NewLine(b.Sender)
+			tc.test(t, b)
+		})
 	}
 }
 
@@ -82,10 +97,10 @@ func delivery(b Bed, n int) *job.Delivery {
 	}
 }
 
-// launch launches and returns where the outcome will be. The channel has room for one too many.
+// launch launches, as soon as there is a place, and returns where the outcome will be. The channel has room for one too many.
 func launch(b Bed, d *job.Delivery) <-chan job.Outcome {
 	outcome := make(chan job.Outcome, 2)
-	b.Sender.Launch(d, func(o job.Outcome) { outcome <- o })
+	b.line.Launch(d, func(o job.Outcome) { outcome <- o })
 	return outcome
 }
 
@@ -158,7 +173,9 @@ func returnsFirst(t *testing.T, b Bed) {
 	var mu sync.Mutex
 	outcome := make(chan job.Outcome, 1)
 	mu.Lock()
-	b.Sender.Launch(delivery(b, 0), func(o job.Outcome) {
+	d := delivery(b, 0)
+	b.Sender.Reserve(d.Lane(), len(d.Payload), nil)
+	b.Sender.Launch(d, func(o job.Outcome) {
 		mu.Lock() // hangs for ever if Launch calls done
 		defer mu.Unlock()
 		outcome <- o

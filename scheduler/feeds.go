@@ -1,0 +1,141 @@
+package scheduler
+
+import (
+	"slices"
+
+	"github.com/carillon-io/carillon/fair"
+	"github.com/carillon-io/carillon/job"
+)
+
+// aheadBytesMax bounds the bytes of the deliveries that wait on a pad. What it leaves no room for is read
+// when it is to leave.
+const aheadBytesMax = 256 << 20
+
+// deliveryBytes is about what a delivery takes up besides its payload and its headers.
+const deliveryBytes = 512
+
+// feed is the work of one feeder. All launches of a job have one feed, so that they keep their order.
+type feed struct {
+	wanted fair.Queue[tenantHash, *waiting] // may leave as soon as their cold rows are read
+	unread fair.Queue[tenantHash, *waiting] // wait for their time, in need of their cold rows
+	wake   chan struct{}                    // rouses the feeder
+}
+
+func newFeeds(n int) []*feed {
+	feeds := make([]*feed, n)
+	for i := range feeds {
+		feeds[i] = &feed{
+			wanted: fair.NewQueue[tenantHash, *waiting](launchQuantum),
+			unread: fair.NewQueue[tenantHash, *waiting](launchQuantum),
+			wake:   make(chan struct{}, 1),
+		}
+	}
+	return feeds
+}
+
+// setFeeds lets n feeders work, before the first does.
+func (p *pad) setFeeds(n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	old := p.feeds
+	p.feeds = newFeeds(n)
+	for _, f := range old {
+		for w, ok := f.wanted.Pop(); ok; w, ok = f.wanted.Pop() {
+			p.feedOf(w).wanted.Push(w.Tenant, w)
+		}
+		for w, ok := f.unread.Pop(); ok; w, ok = f.unread.Pop() {
+			p.feedOf(w).unread.Push(w.Tenant, w)
+		}
+	}
+	p.rouseLocked()
+}
+
+func (p *pad) feedOf(w *waiting) *feed { return p.feeds[uint64(w.Run.Job)%uint64(len(p.feeds))] }
+
+// rouseLocked rouses the feeders.
+func (p *pad) rouseLocked() {
+	for _, f := range p.feeds {
+		signal(f.wake)
+	}
+}
+
+// wantLocked has a launch made ready that may leave then. One that a feeder has in hand comes by itself.
+func (p *pad) wantLocked(w *waiting) {
+	if w.reading {
+		return
+	}
+	f := p.feedOf(w)
+	f.wanted.Push(w.Tenant, w)
+	signal(f.wake)
+}
+
+// takeLocked takes launches out of a feed whose cold rows are to be read: first those that may leave then, and
+// as many ahead of their time as there is room for.
+func (p *pad) takeLocked(f *feed, chunk []*waiting) []*waiting {
+	for len(chunk) < feedChunk {
+		w, ok := f.wanted.Pop()
+		if ok && w.gone && !w.placed {
+			continue
+		}
+		if !ok && p.ahead < aheadBytesMax {
+			if w, ok = f.unread.Pop(); ok && (w.spot != atNear || w.lane != nil || w.failure != "") {
+				continue // it was wanted meanwhile, or is gone
+			}
+		}
+		if !ok {
+			break
+		}
+		w.reading = true
+		chunk = append(chunk, w)
+	}
+	return chunk
+}
+
+// loadLocked gives a launch what its cold row says.
+func (p *pad) loadLocked(w *waiting, d *job.Delivery, err error) {
+	switch {
+	case err != nil:
+		w.failure = "read the job: " + err.Error()
+	case d == nil:
+		w.failure = "the job was deleted"
+	default:
+		p.unloadLocked(w)
+		w.delivery, w.cost = d, deliveryBytes+int64(len(d.Payload))
+		for _, h := range d.Headers {
+			w.cost += int64(len(h.Key) + len(h.Value))
+		}
+		p.ahead += w.cost
+		p.enterLaneLocked(w)
+	}
+}
+
+// unloadLocked drops the delivery of a launch: it is read again when the launch is to leave.
+func (p *pad) unloadLocked(w *waiting) {
+	p.uncountLocked(w)
+	w.delivery = nil
+}
+
+// spareLocked drops the delivery of a launch that may wait for long, unless there is much room: what comes
+// ahead of its time has more need of it.
+func (p *pad) spareLocked(w *waiting) {
+	if p.ahead > aheadBytesMax/2 {
+		p.unloadLocked(w)
+	}
+}
+
+// wants tells whether a launch waits for a feeder that may leave then.
+func (p *pad) wants() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.ContainsFunc(p.feeds, func(f *feed) bool { return f.wanted.Len() > 0 })
+}
+
+// uncountLocked takes the delivery of a launch out of the bytes that wait.
+func (p *pad) uncountLocked(w *waiting) {
+	wasFull := p.ahead >= aheadBytesMax
+	p.ahead -= w.cost
+	w.cost = 0
+	if wasFull && p.ahead < aheadBytesMax {
+		p.rouseLocked()
+	}
+}

@@ -1,0 +1,182 @@
+package scheduler
+
+import (
+	"container/heap"
+	"time"
+
+	"github.com/carillon-io/carillon/job"
+)
+
+// padLane has the launches that wait for a place at one target. A launch that waits is as small as any on
+// the pad: its cold row is read again when it has its place. It exists while launches on the pad are of it,
+// or while a place is asked for.
+//
+// Invariant: while launches wait in queue, a place is asked for, or the lane rests because nothing may leave.
+type padLane struct {
+	key     job.Lane
+	room    func() bool // for the sender: there is a place
+	queue   launchHeap  // by due time, and then by arrival
+	asked   bool
+	weight  int // of the launch that a place is asked for
+	refs    int // launches on the pad that are of it
+	reading int // launches that have a place and are made ready
+}
+
+// enterLaneLocked finds the lane of a launch whose cold row is read.
+func (p *pad) enterLaneLocked(w *waiting) {
+	if w.lane != nil {
+		return
+	}
+	key := w.delivery.Lane()
+	l := p.lanes[key]
+	if l == nil {
+		l = &padLane{key: key}
+		l.room = func() bool { return p.callUp(l) }
+		p.lanes[key] = l
+	}
+	l.refs++
+	w.lane, w.weight = l, len(w.delivery.Payload)
+}
+
+// leaveLaneLocked lets go of the lane and the bytes of a launch that leaves the pad.
+func (p *pad) leaveLaneLocked(w *waiting) {
+	p.uncountLocked(w)
+	if w.lane != nil {
+		w.lane.refs--
+		p.tidyLocked(w.lane)
+	}
+}
+
+// tidyLocked forgets a lane that is not in use.
+func (p *pad) tidyLocked(l *padLane) {
+	if l.refs == 0 && l.reading == 0 && !l.asked && p.lanes[l.key] == l {
+		delete(p.lanes, l.key)
+	}
+}
+
+// boardLocked tells whether a launch that has its turn may go to the sender now: it has a place, and its
+// delivery. Else it waits in its lane for a place, or is made ready and comes again.
+func (p *pad) boardLocked(w *waiting) bool {
+	l := w.lane
+	switch {
+	case w.failure != "":
+		return true
+	case w.placed:
+		return w.delivery != nil
+	case len(l.queue) > 0 || !p.reserveLocked(w):
+		p.queueLocked(w)
+		return false
+	case w.delivery != nil && l.reading == 0:
+		return true // what has come before it has left
+	}
+	p.placeLocked(w)
+	return false
+}
+
+// reserveLocked takes a place for a launch, or asks for one.
+func (p *pad) reserveLocked(w *waiting) bool {
+	l := w.lane
+	if l.asked {
+		return false
+	}
+	if p.sender.Reserve(l.key, w.weight, l.room) {
+		return true
+	}
+	l.asked, l.weight = true, w.weight
+	return false
+}
+
+// queueLocked lets a launch wait for a place.
+func (p *pad) queueLocked(w *waiting) {
+	if w.queuedAt == 0 {
+		w.queuedAt = p.clock().UnixNano()
+	}
+	p.unloadLocked(w)
+	w.spot = atLane
+	heap.Push(&w.lane.queue, w)
+	p.queued++
+}
+
+// placeLocked has a launch made ready that has its place.
+func (p *pad) placeLocked(w *waiting) {
+	if w.queuedAt != 0 {
+		w.place = max(0, time.Duration(p.clock().UnixNano()-w.queuedAt))
+	}
+	w.placed = true
+	w.lane.reading++
+	p.wantLocked(w)
+}
+
+// callUp takes a place that a lane has asked for, and tells whether there is a launch for it. Then it goes
+// on: there may be more. While nothing may leave the lane takes none, and rests.
+func (p *pad) callUp(l *padLane) bool {
+	mayLeave := p.mayLeave()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	l.asked = false
+	defer p.tidyLocked(l)
+	if p.held || len(l.queue) == 0 {
+		return false
+	}
+	if !mayLeave {
+		p.resting = append(p.resting, l)
+		p.wake()
+		return false
+	}
+	takes := l.queue[0].weight == l.weight
+	if takes {
+		p.placeLocked(p.unqueueFirstLocked(l))
+	}
+	p.fillLocked(l)
+	return takes
+}
+
+// fillLocked gives the first launches of a lane the places that there are, and asks for the next.
+func (p *pad) fillLocked(l *padLane) {
+	for len(l.queue) > 0 && p.reserveLocked(l.queue[0]) {
+		p.placeLocked(p.unqueueFirstLocked(l))
+	}
+}
+
+// unrestLocked lets the lanes go on that were called while nothing was allowed to leave.
+func (p *pad) unrestLocked() {
+	for _, l := range p.resting {
+		p.fillLocked(l)
+	}
+	clear(p.resting)
+	p.resting = p.resting[:0]
+}
+
+func (p *pad) unqueueFirstLocked(l *padLane) *waiting {
+	w := heap.Pop(&l.queue).(*waiting)
+	w.spot = atNone
+	p.queued--
+	return w
+}
+
+// tooLate is the failure of an attempt that has waited for its place until it may not begin any more.
+const tooLate = "there was no place at the target before retry.max_age was over"
+
+// isTooLate tells whether a launch has waited for its place for too long.
+func (w *waiting) isTooLate(now job.Millis) bool {
+	return w.place > 0 && w.Expires != 0 && now > w.Expires
+}
+
+// close lets nothing leave any more, and gives back the places of what has not left. The feeders have
+// ended.
+func (p *pad) close() {
+	p.hold()
+	p.mu.Lock()
+	var placed []*waiting
+	for _, f := range p.feeds {
+		for w, ok := f.wanted.Pop(); ok; w, ok = f.wanted.Pop() {
+			if w.placed {
+				placed = append(placed, w)
+			}
+		}
+	}
+	p.mu.Unlock()
+	for _, w := range placed {
+		p.sender.Release(w.lane.key, w.weight)
+	}
+}

@@ -1,0 +1,266 @@
+package scheduler
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/carillon-io/carillon/job"
+)
+
+// placeSender has so many places for a lane, and keeps what leaves.
+type placeSender struct {
+	heldSender
+	most  int
+	taken map[job.Lane]int
+	asks  map[job.Lane]func() bool
+	lanes []job.Lane // of what left
+}
+
+func newPlaceSender(most int) *placeSender {
+	return &placeSender{most: most, taken: make(map[job.Lane]int), asks: make(map[job.Lane]func() bool)}
+}
+
+// Reserve implements Sender.
+func (s *placeSender) Reserve(key job.Lane, _ int, room func() bool) bool {
+	if s.asks[key] != nil {
+		panic("a lane asks twice")
+	}
+	if s.taken[key] < s.most {
+		s.taken[key]++
+		return true
+	}
+	s.asks[key] = room
+	return false
+}
+
+// Release implements Sender.
+func (s *placeSender) Release(key job.Lane, _ int) {
+	s.taken[key]--
+	for s.asks[key] != nil && s.taken[key] < s.most {
+		room := s.asks[key]
+		delete(s.asks, key)
+		s.taken[key]++
+		if !room() {
+			s.taken[key]--
+		}
+	}
+}
+
+// Launch implements Sender.
+func (s *placeSender) Launch(d *job.Delivery, done func(job.Outcome)) {
+	s.heldSender.Launch(d, done)
+	s.lanes = append(s.lanes, d.Lane())
+	if key := d.Lane(); s.taken[key] > s.most || s.taken[key] < 1 {
+		panic(fmt.Sprintf("%d places are taken in %v", s.taken[key], key))
+	}
+}
+
+// answer ends an attempt.
+func (s *placeSender) answer(i int) {
+	done, key := s.done[i], s.lanes[i]
+	run := s.left[i]
+	s.left, s.done, s.lanes = slices.Delete(s.left, i, i+1), slices.Delete(s.done, i, i+1), slices.Delete(s.lanes, i, i+1)
+	done(job.Outcome{Run: run, Attempt: 1})
+	s.Release(key, 0)
+}
+
+// laneTest drives a pad before a sender with few places.
+type laneTest struct {
+	*pad
+	sender   *placeSender
+	now      job.Millis
+	trusted  bool
+	outcomes []job.Outcome
+	reads    int
+}
+
+func newLaneTest(places int) *laneTest {
+	l := &laneTest{sender: newPlaceSender(places), now: 10_000, trusted: true}
+	l.pad = newPad(padHorizon, l.sender, func(o job.Outcome) { l.outcomes = append(l.outcomes, o) })
+	l.clock = func() time.Time { return l.now.Time() }
+	l.trust = func() time.Duration {
+		if l.trusted {
+			return time.Hour
+		}
+		return 0
+	}
+	return l
+}
+
+// rest does what there is to do at this instant. The target of a run is that of its job.
+func (l *laneTest) rest() {
+	for more := true; more; {
+		chunk, _ := l.unreadChunk(l.now, nil)
+		for _, w := range chunk {
+			l.reads++
+			target := job.Target{Kind: job.TargetRequest, Subject: fmt.Sprint("t", w.Run.Job%3)}
+			l.ready(w, &job.Delivery{Run: w.Run, Attempt: w.Attempt, Target: target}, nil, l.now)
+		}
+		more, _ = l.launchDue(l.now, nil)
+		more = more || l.wants()
+	}
+}
+
+// launches returns launches of a job, a millisecond apart.
+func (l *laneTest) launches(id job.ID, n int) (out []Launch) {
+	for i := range n {
+		at := l.now + job.Millis(i)
+		out = append(out, Launch{Run: job.RunID{Job: id, At: at}, Due: at, Attempt: 1})
+	}
+	return out
+}
+
+// TestLanesTwin lets runs of a few jobs come, wait for places, be withdrawn and put back, and end, at random, also
+// while nothing may leave. Those of a job leave in order, no target has more than its places, none is lost, and
+// in the end nothing is kept.
+func TestLanesTwin(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	rng := rand.New(rand.NewPCG(seed, 7))
+	l := newLaneTest(3)
+	last, left, added := map[job.ID]job.Millis{}, 0, 0
+	look := func() {
+		l.rest()
+		for _, run := range l.sender.left[left:] {
+			if run.At <= last[run.Job] || run.At > l.now {
+				t.Fatalf("seed %d: run %s left at %s, after that of %s", seed, run, l.now, last[run.Job])
+			}
+			last[run.Job] = run.At
+		}
+		left = len(l.sender.left)
+	}
+	for range 10_000 {
+		id := job.ID(1 + rng.IntN(7))
+		switch k := rng.IntN(20); {
+		case k < 6:
+			l.now += 5
+			runs := l.launches(id, 1+rng.IntN(4))
+			added += len(runs)
+			l.add(runs, l.now)
+		case k < 7:
+			l.add(l.take(id), l.now)
+		case k < 8:
+			added -= len(l.take(id))
+		case k < 9:
+			l.trusted = !l.trusted
+		case left > 0:
+			l.sender.answer(rng.IntN(left))
+			left--
+			added--
+		}
+		look()
+		if waiting, flying := l.load(); waiting+flying != added {
+			t.Fatalf("seed %d: %d wait and %d are under way, of %d", seed, waiting, flying, added)
+		}
+	}
+	l.trusted, l.now = true, l.now+100
+	for look(); left > 0; look() {
+		l.sender.answer(0)
+		left--
+	}
+	if waiting, flying := l.load(); waiting+flying+l.queued+len(l.lanes)+int(l.ahead)+len(l.sender.asks) != 0 {
+		t.Errorf("seed %d: %d wait, %d are under way, %d in %d lanes, %d bytes, %d asked for", seed, waiting, flying, l.queued, len(l.lanes), l.ahead, len(l.sender.asks))
+	}
+}
+
+// TestHerdWaitsWithoutDeliveries: of a herd at a target only those are held whole that have a place, and each
+// row is read twice at the most.
+func TestHerdWaitsWithoutDeliveries(t *testing.T) {
+	const herd = 3000
+	l := newLaneTest(64)
+	for id := range job.ID(herd) {
+		l.add([]Launch{{Run: job.RunID{Job: 3 * (id + 1), At: l.now}, Due: l.now, Attempt: 1}}, l.now)
+	}
+	for l.rest(); len(l.sender.left) > 0; l.rest() {
+		if l.ahead != 0 || len(l.sender.left) > 64 {
+			t.Fatalf("%d bytes wait, %d runs are under way", l.ahead, len(l.sender.left))
+		}
+		l.now++
+		l.sender.answer(0)
+	}
+	if len(l.outcomes) != herd || l.reads > 2*herd {
+		t.Errorf("%d of %d ended, with %d reads", len(l.outcomes), herd, l.reads)
+	}
+	if o := l.outcomes[herd-1]; o.Place < (herd-65)*time.Millisecond || o.Error != "" {
+		t.Errorf("the last waited for %s (%q)", o.Place, o.Error)
+	}
+	if o := l.outcomes[0]; o.Place != 0 {
+		t.Errorf("the first waited for %s", o.Place)
+	}
+}
+
+// TestReadAheadIsBounded: what is ahead of its time and finds no room is read when it is due.
+func TestReadAheadIsBounded(t *testing.T) {
+	l := newLaneTest(1000)
+	l.ahead = aheadBytesMax // what others have
+	l.add(l.launches(1, 10), l.now-1000)
+	chunk, _ := l.unreadChunk(l.now-1000, nil)
+	if len(chunk) != 0 {
+		t.Fatalf("%d are read ahead", len(chunk))
+	}
+	l.now += 20
+	l.rest()
+	if len(l.sender.left) != 10 || l.ahead != aheadBytesMax {
+		t.Errorf("%d left; %d bytes wait", len(l.sender.left), l.ahead)
+	}
+	if !slices.IsSortedFunc(l.sender.left, func(a, b job.RunID) int { return int(a.At - b.At) }) {
+		t.Errorf("they left as %v", l.sender.left)
+	}
+}
+
+// TestTooLateForAPlace: an attempt whose retry.max_age is over when it gets its place does not begin.
+func TestTooLateForAPlace(t *testing.T) {
+	l := newLaneTest(1)
+	runs := l.launches(3, 3)
+	runs[1].Expires = l.now + 100
+	runs[2].Expires = l.now + 1000
+	l.now += 10
+	l.add(runs, l.now)
+	l.rest()
+	l.now += 500
+	l.sender.answer(0)
+	l.rest()
+	if len(l.outcomes) != 2 || l.outcomes[1].Error != tooLate || !l.outcomes[1].LaunchedAt.IsZero() {
+		t.Errorf("outcomes: %+v", l.outcomes)
+	}
+	if len(l.sender.left) != 1 || l.sender.left[0] != runs[2].Run {
+		t.Errorf("%v left; want the third, which has time", l.sender.left)
+	}
+}
+
+// TestPlacesAreGivenBack: a pad that is closed, and a launch that is withdrawn while it is made ready, leave no
+// place taken.
+func TestPlacesAreGivenBack(t *testing.T) {
+	l := newLaneTest(2)
+	l.add(l.launches(3, 6), l.now)
+	l.now += 10
+	l.rest()
+	l.sender.answer(0)
+	l.sender.answer(0) // two more have places now
+	chunk, _ := l.unreadChunk(l.now, nil)
+	if len(chunk) != 2 {
+		t.Fatalf("%d are made ready", len(chunk))
+	}
+	l.take(3)
+	for _, w := range chunk {
+		l.ready(w, &job.Delivery{Run: w.Run}, nil, l.now)
+	}
+	if n := len(l.sender.left) + len(l.lanes); n != 0 {
+		t.Errorf("%d are left of what was withdrawn", n)
+	}
+	l.now += 10
+	l.add(l.launches(3, 6), l.now)
+	l.now += 10
+	l.rest()
+	l.sender.answer(0)
+	l.sender.answer(0)
+	l.close()
+	for key, n := range l.sender.taken {
+		if n != 0 {
+			t.Errorf("%d places in %v are taken", n, key)
+		}
+	}
+}
