@@ -142,7 +142,7 @@ func (s *Server) openDispatch(context.Context) (err error) {
 	rules := o.rules()
 	s.dispatcher, err = dispatch.New(dispatch.Options{
 		NATS: s.bus.dispatch, Prefix: rules.Prefix, InboxPrefixes: rules.InboxPrefixes, AllowPrivateTargets: rules.AllowPrivateTargets,
-		Own: s.own(), TLS: o.webhookTLS(), Logger: o.Logger, Tracer: s.attemptTracer(),
+		Own: s.own(), ConcurrencyPerTarget: o.MaxInFlight, TLS: o.webhookTLS(), Logger: o.Logger, Tracer: s.attemptTracer(),
 	})
 	return err
 }

@@ -48,6 +48,10 @@ type Options struct {
 	WebhookRoots    *x509.CertPool
 	PayloadBytesMax int // of a job; default 256 KiB, at most 512 KiB
 
+	// MaxInFlight is how many attempts of a tenant a target of kind request or http has at a time unless it says
+	// itself: 1 to 10,000, default 64. More are done sooner, and are harder on the target.
+	MaxInFlight int
+
 	// ClusterName makes this process a node of a cluster: nodes with the same NATS, prefix and cluster name
 	// keep one log, and one of them leads. A token of letters, digits, - and _. Empty: one node alone,
 	// and none of the settings down to StreamBytesMax may be set.
@@ -129,6 +133,9 @@ func (o Options) withDefaults() Options {
 	if o.PayloadBytesMax == 0 {
 		o.PayloadBytesMax = job.PayloadBytesDefault
 	}
+	if o.MaxInFlight == 0 {
+		o.MaxInFlight = 64
+	}
 	if o.HTTPConnections == 0 {
 		o.HTTPConnections = httpConnectionsDefault(filesMax())
 	}
@@ -151,6 +158,8 @@ func (o Options) validate() error {
 	switch {
 	case o.PayloadBytesMax < 1 || o.PayloadBytesMax > job.PayloadBytesCeiling:
 		return fmt.Errorf("options: the payload limit is %d; want 1 to %d bytes", o.PayloadBytesMax, job.PayloadBytesCeiling)
+	case o.MaxInFlight < 1 || o.MaxInFlight > job.MaxInFlightMax:
+		return fmt.Errorf("options: a target has %d attempts at a time; want 1 to %d", o.MaxInFlight, job.MaxInFlightMax)
 	case (o.TLSCert == "") != (o.TLSKey == ""):
 		return errors.New("options: a TLS certificate and its key go together")
 	case o.ProfileListen != "" && !onLoopback(o.ProfileListen):

@@ -21,8 +21,8 @@ type Options struct {
 	Tenant string // whose jobs these are; default "default"
 	By     string // who asks, for the audit log; default nobody in particular
 
-	// Concurrency bounds the attempts that one handler, or one HTTP host, has in hand at a time; more wait
-	// for their turn, at most 5 minutes. Default 64.
+	// Concurrency bounds the attempts that one handler, or one HTTP host, has in hand at a time, unless the
+	// target has a MaxInFlight; more wait for a place, which is no attempt. Default 64.
 	Concurrency int
 
 	AllowPrivateTargets bool // http targets may reach loopback and private addresses

@@ -46,6 +46,7 @@ type serveCmd struct {
 	AllowPrivateTargets bool   `help:"Let http targets reach loopback and private addresses." env:"CARILLON_ALLOW_PRIVATE_TARGETS"`
 	WebhookCA           string `name:"webhook-ca" help:"Certificates in PEM form of authorities that https targets may have, besides those of the system." placeholder:"FILE" env:"CARILLON_WEBHOOK_CA"`
 	PayloadBytesMax     int    `help:"Largest payload of a job, in bytes." default:"262144" env:"CARILLON_PAYLOAD_BYTES_MAX"`
+	MaxInFlight         int    `help:"Attempts that a target has at a time, for each tenant, unless the job says; more wait." default:"64" env:"CARILLON_MAX_IN_FLIGHT"`
 
 	Lead               span `help:"How long before it is due a run is committed; default 250ms, in a cluster 10s." placeholder:"SPAN" env:"CARILLON_LEAD"`
 	History            days `help:"How long finished runs are kept, in days." default:"90d" env:"CARILLON_HISTORY"`
@@ -185,7 +186,7 @@ func (c *serveCmd) options(logger *slog.Logger) carillon.Options {
 		NATSURL: c.Nats, Creds: c.Creds, TLSCert: c.TLSCert, TLSKey: c.TLSKey, TLSCA: c.TLSCA,
 		ClusterName: c.ClusterName, Node: c.Node, Witness: c.Witness, ClusterListen: c.ClusterListen, Routes: c.Routes,
 		ClusterPassword: c.ClusterPassword, Durability: c.Durability, Replicas: c.Replicas, StreamBytesMax: c.StreamBytesMax, RecreateStream: c.RecreateStream,
-		AllowPrivateTargets: c.AllowPrivateTargets, PayloadBytesMax: c.PayloadBytesMax,
+		AllowPrivateTargets: c.AllowPrivateTargets, PayloadBytesMax: c.PayloadBytesMax, MaxInFlight: c.MaxInFlight,
 		Lead: time.Duration(c.Lead), CheckpointEvery: time.Duration(c.CheckpointEvery),
 		CompletedRetention: time.Duration(c.CompletedRetention), HistoryDays: int(c.History),
 		Events: c.Events, EventsStream: c.EventsStream, EventsMaxAge: time.Duration(c.EventsMaxAge), EventsMaxBytes: c.EventsMaxBytes, CatchupRate: c.CatchupRate,
