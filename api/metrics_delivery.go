@@ -4,7 +4,7 @@ import "github.com/prometheus/client_golang/prometheus"
 
 var (
 	attemptsDesc   = prometheus.NewDesc("carillon_attempts_total", "Attempts that have ended since the start, by kind of target and outcome.", []string{"kind", "outcome"}, nil)
-	queuedDesc     = prometheus.NewDesc("carillon_attempts_queued", "Attempts that wait for their turn at their target.", []string{"kind"}, nil)
+	queuedDesc     = prometheus.NewDesc("carillon_attempts_queued", "Attempts that wait for the connection to NATS.", []string{"kind"}, nil)
 	deliveryDesc   = prometheus.NewDesc("carillon_delivery_seconds", "How long attempts took from their launch until they ended.", []string{"kind"}, nil)
 	targetNATSDesc = prometheus.NewDesc("carillon_target_nats_connected", "1 if the connection for targets of NATS is there, else 0.", nil, nil)
 	reconnectsDesc = prometheus.NewDesc("carillon_target_nats_reconnects_total", "Times that the connection for targets of NATS came back.", nil, nil)

@@ -1,15 +1,18 @@
-// Package dispatch brings runs to their targets. It owns how an attempt is delivered: concurrency,
-// queues, timeouts, connections. What an outcome means, and whether another attempt follows, is the
+// Package dispatch brings runs to their targets. It owns how an attempt is delivered: places,
+// timeouts, connections. What an outcome means, and whether another attempt follows, is the
 // scheduler's decision. It also tells the world outside what became of runs, see [Announcer].
 //
 // # The way of an attempt
 //
+//	Reserve --> places      a place, or a call when there is one
+//
 //	Launch --> ledger --+--> publisher --> confirmer            nats
-//	                    |        ^             \
-//	                    |        |              +--> replies    request, jetstream
-//	                    +--> router (lanes) -----+
-//	                              \
-//	                               +--> a goroutine             http, handler
+//	                    |                \
+//	                    |                 +--> replies          request, jetstream
+//	                    +--> a goroutine                        http, handler
+//
+// The caller takes a place before it launches. So nothing waits here for its turn: what finds no place stays
+// with the caller, where it can be withdrawn, and waiting is no attempt.
 //
 // The ledger holds every attempt from its launch until its outcome is told, with the deadline of the
 // step it is in. So each launch is answered exactly once, whoever comes first: the sender, the
@@ -18,19 +21,17 @@
 // # Punctuality
 //
 // Launch puts the attempt into the ledger and into a queue, and returns: two short critical sections
-// and at most one wake-up. A launch of kind nats meets one goroutine and nothing else on its way
-// to the connection, so it shares no limit with slower kinds. When launches come faster than they can
-// be published, tenants take turns there.
+// and at most one wake-up. What goes to NATS meets one goroutine and nothing else on its way to the
+// connection. When launches come faster than they can be published, tenants take turns there.
 //
 // # Isolation
 //
-// Every other target has a lane: its own queue and its own limit of attempts in flight, so a target
-// that hangs holds only its own launches. Above the lanes each kind has one limit, which is far
-// higher (16,384 by default, against 64 for a lane): 256 targets of one kind must hang, each under
-// full load, before another of that kind waits; then lanes take turns in the order they asked, and the
-// timeouts of the hanging attempts keep the turns coming. Kinds share no limit. A lane exists
-// only while it has attempts. Within a lane attempts go in the order they came, whoever they belong to:
-// tenants that share a target share its queue.
+// A tenant has a lane at each target, which is so many places (64 by default): so a target that hangs holds
+// only its own places, and one tenant's herd at a host leaves the lane of another tenant alone. Above the
+// lanes each kind has one limit, which is far higher (16,384), of which one tenant has three quarters at the
+// most. When that is used up tenants take turns, and within a tenant lanes, in the order in which they asked;
+// the timeouts of hanging attempts keep the turns coming. Kinds share no limit. A lane exists only while a
+// place in it is taken or asked for.
 //
 // # What success means
 //

@@ -12,6 +12,8 @@
 //	           feeder: reads the job from the store, ahead of its time
 //	                                     v
 //	           tick:   at the due millisecond, hands it to the Sender
+//	                                     |  no place at its target: it waits in a lane of the pad,
+//	                                     |  until the Sender calls; its row is read again
 //	                                     v
 //	           outcome, back into the next step
 //
@@ -38,6 +40,17 @@
 // turns; so do the reading of jobs and, when several tenants have launches due, the pad. A herd of one
 // tenant thus delays that tenant, and another by about a step. The order within a tenant is that of due
 // times, and of arrival among equals.
+//
+// # Places
+//
+// A target has so many attempts at a time, which the Sender counts. A launch that is due and has its turn asks for
+// a place; without one it waits in a lane of the pad, by due time, without its delivery. The Sender calls when
+// there is a place, and a feeder makes the first of the lane ready, with the place in its hand. So a wait costs
+// no attempt, no timeout and little memory, and what waits is withdrawn like any launch. Bytes of deliveries that
+// wait for their time are bounded; what finds no room is read when it is to leave.
+//
+// The launches of one job leave in the order in which they were admitted: one feeder has all of them, and sending
+// is locked from an admission to the Launch.
 //
 // # What was missed
 //
