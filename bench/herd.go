@@ -15,9 +15,12 @@ type herdCmd struct {
 	Jobs  int `help:"Jobs that are due in the same millisecond." default:"10000"`
 	Rate  int `help:"One-shots a second of the other tenant." default:"200"`
 	Armed int `help:"Jobs besides, armed for a far future." default:"0"`
+
+	Kind    string `help:"Kind of the targets: ${enum}." enum:"nats,request" default:"nats"`
+	Targets int    `help:"Targets that the herd is spread over." default:"1"`
 }
 
-func defaultHerd() *herdCmd { return &herdCmd{Jobs: 10_000, Rate: 200} }
+func defaultHerd() *herdCmd { return &herdCmd{Jobs: 10_000, Rate: 200, Kind: "nats", Targets: 1} }
 
 // Validate refuses sizes that make no sense.
 func (c *herdCmd) Validate() error {
@@ -25,6 +28,7 @@ func (c *herdCmd) Validate() error {
 		within("jobs", c.Jobs, 1, 2_000_000),
 		within("rate", c.Rate, 0, 10_000),
 		within("armed", c.Armed, 0, armedMax),
+		within("targets", c.Targets, 1, 100_000),
 	} {
 		if err != nil {
 			return err
@@ -50,7 +54,15 @@ func (c *herdCmd) measure(s *stand) []*result {
 
 // setting says in words what is run.
 func (c *herdCmd) setting() string {
-	return fmt.Sprintf("%d jobs due in one millisecond, beside %d one-shots a second of another tenant, %d more armed", c.Jobs, c.Rate, c.Armed)
+	return fmt.Sprintf("%d jobs due in one millisecond at %d targets of kind %s, beside %d one-shots a second of another tenant, %d more armed",
+		c.Jobs, c.Targets, c.Kind, c.Rate, c.Armed)
+}
+
+// job returns a job of the herd, or of the other tenant; numbers spread over the targets.
+func (c *herdCmd) job(name string, number int, due time.Time) client.Job {
+	j := fireJob(name, "@at "+client.At(due).String(), payload)
+	j.Target = client.Target{Kind: c.Kind, Subject: fmt.Sprintf("%s.%d", fireSubject, number%c.Targets)}
+	return j
 }
 
 // run measures on a fresh server.
@@ -75,7 +87,7 @@ func (c *herdCmd) run(s *stand, r *result) error {
 
 // fire registers the herd, on a server that has the other jobs, and waits for it.
 func (c *herdCmd) fire(s *stand, srv *server, cl *client.Client, r *result) error {
-	recv, err := s.startReceiver(srv.ready.NATS, fireSubject)
+	recv, err := s.startReceiver(srv.ready.NATS, fireSubject+".*")
 	if err != nil {
 		return err
 	}
@@ -115,7 +127,7 @@ func (c *herdCmd) register(s *stand, srv *server, cl *client.Client) (*window, e
 		for i := range c.Jobs {
 			name := fmt.Sprintf("%s%d-%d", herdPrefix, c.Jobs, i)
 			w.due[name] = due
-			if !yield(fireJob(name, "@at "+client.At(due).String(), payload)) {
+			if !yield(c.job(name, i, due)) {
 				return
 			}
 		}
@@ -127,7 +139,7 @@ func (c *herdCmd) register(s *stand, srv *server, cl *client.Client) (*window, e
 		for i := range shots {
 			name := fmt.Sprintf("beside-%d-%d", c.Jobs, i)
 			w.due[name] = w.from.Add(length * time.Duration(i) / time.Duration(shots)).Truncate(time.Millisecond)
-			if !yield(fireJob(name, "@at "+client.At(w.due[name]).String(), payload)) {
+			if !yield(c.job(name, i, w.due[name])) {
 				return
 			}
 		}

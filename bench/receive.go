@@ -49,6 +49,9 @@ func (c *receiveCmd) run(in io.Reader, out io.Writer) error {
 		mu.Lock()
 		all = append(all, receipt{m.Header.Get("Carillon-Job"), m.Header.Get("Carillon-Run-Id"), scheduled, arrived})
 		mu.Unlock()
+		if m.Reply != "" {
+			_ = m.Respond(nil)
+		}
 	})
 	if err == nil {
 		err = sub.SetPendingLimits(-1, -1)
