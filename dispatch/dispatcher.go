@@ -67,9 +67,9 @@ func New(o Options) (*Dispatcher, error) {
 }
 
 // Reserve takes a place for an attempt of a lane, whose payload has so many bytes. It returns true if there
-// is one, for a Launch or a Release, and false if not. Then, unless the lane has asked already, it calls
-// room once, later, from another goroutine, with a place that it has taken: room says whether the caller
-// has it now; else it is given back. Neither Reserve nor room may block.
+// is one, for a Launch or a Release, and false if not. Then it calls room once, later, with a place that it
+// has taken: room says whether the caller has it now; else it is given back. Several engines may ask for places
+// of one lane; they get them in the order in which they asked. Neither Reserve nor room may block.
 //
 // Places are bounded for a lane (Options.ConcurrencyPerTarget, or what the target says), for a tenant, which
 // has three quarters of a kind at the most, and for a kind (Options.InFlightMax); so are the bytes of

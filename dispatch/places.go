@@ -43,9 +43,14 @@ type lane struct {
 	most   load
 	taken  load
 
-	room   func() bool // nil: no place is asked for
-	weight int64       // of the attempt that a place is asked for
-	queued bool        // it has a place for that attempt, and waits for one of its tenant's or its kind's
+	asks   fair.FIFO[ask] // one of each engine that launches are of, at the most
+	queued bool           // it has a place for the first ask, and waits for one of its tenant's or its kind's
+}
+
+// ask is what is to be called when there is a place.
+type ask struct {
+	weight int64 // of the attempt
+	room   func() bool
 }
 
 // tenantPlaces is what the lanes of one tenant and one kind share. It exists while one of them does.
@@ -93,21 +98,17 @@ func newPlaces(o Options) *places {
 	return s
 }
 
-// reserve takes a place, or, if there is none, keeps room to be called with one. A lane asks for one place
-// at a time.
+// reserve takes a place, or, if there is none, keeps room to be called with one.
 func (s *places) reserve(key job.Lane, weight int64, room func() bool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := s.open(key)
-	if l.room != nil {
-		return false
-	}
-	isFree := l.taken.hasRoom(l.most, weight)
+	isFree := l.asks.Len() == 0 && l.taken.hasRoom(l.most, weight)
 	if isFree && l.kind.turns.Len() == 0 && l.tenant.taken.hasRoom(l.kind.share, weight) && l.kind.taken.hasRoom(l.kind.most, weight) {
 		l.take(1, weight)
 		return true
 	}
-	l.room, l.weight = room, weight
+	l.asks.Push(ask{weight, room})
 	l.queueUp()
 	return false
 }
@@ -123,16 +124,15 @@ func (s *places) find(key job.Lane) *lane {
 	return l
 }
 
-// grant is a place that was taken for a lane which had asked for it.
+// grant is a place that was taken for one that had asked for it.
 type grant struct {
-	lane   *lane
-	weight int64
-	room   func() bool
+	ask
+	lane *lane
 }
 
 // release gives a place back, and calls those for whom there is one now, without the mutex.
 func (s *places) release(l *lane, weight int64) {
-	back := []grant{{lane: l, weight: weight}}
+	back := []grant{{ask{weight: weight}, l}}
 	for len(back) > 0 {
 		last := back[len(back)-1]
 		back = back[:len(back)-1]
@@ -152,29 +152,29 @@ func (s *places) free(l *lane, weight int64) (grants []grant) {
 	l.queueUp()
 	l.tenant.queueUp(l.kind)
 	for next := l.kind.next(); next != nil; next = l.kind.next() {
-		grants = append(grants, grant{next, next.weight, next.room})
-		next.room = nil
+		grants = append(grants, grant{next.asks.Pop(), next})
+		next.queueUp()
 	}
 	s.forget(l)
 	return grants
 }
 
-// next takes a place for the lane whose turn it is, and returns it; nil if there is no place, or no lane
-// that waits for one.
+// next takes a place for the first ask of the lane whose turn it is, and returns the lane; nil if there is no
+// place, or no lane that waits for one.
 func (k *kindPlaces) next() *lane {
 	for k.turns.Len() > 0 {
 		t := k.turns.Front()
-		if t.waiting.Len() > 0 && !k.taken.hasRoom(k.most, t.waiting.Front().weight) {
+		if t.waiting.Len() > 0 && !k.taken.hasRoom(k.most, t.weight()) {
 			return nil
 		}
 		k.turns.Pop()
 		t.queued = false
-		if t.waiting.Len() == 0 || !t.taken.hasRoom(k.share, t.waiting.Front().weight) {
+		if t.waiting.Len() == 0 || !t.taken.hasRoom(k.share, t.weight()) {
 			continue
 		}
 		l := t.waiting.Pop()
 		l.queued = false
-		l.take(1, l.weight)
+		l.take(1, l.asks.Front().weight)
 		t.queueUp(k)
 		return l
 	}
@@ -223,7 +223,7 @@ func (l *lane) take(attempts int, weight int64) {
 
 // queueUp puts a lane that asks, and has a place, behind the others of its tenant.
 func (l *lane) queueUp() {
-	if l.room == nil || l.queued || !l.taken.hasRoom(l.most, l.weight) {
+	if l.asks.Len() == 0 || l.queued || !l.taken.hasRoom(l.most, l.asks.Front().weight) {
 		return
 	}
 	l.queued = true
@@ -231,9 +231,15 @@ func (l *lane) queueUp() {
 	l.tenant.queueUp(l.kind)
 }
 
+// weight returns the weight of the attempt for which the first lane that waits asks.
+func (t *tenantPlaces) weight() int64 {
+	first := t.waiting.Front()
+	return first.asks.Front().weight
+}
+
 // queueUp puts a tenant with a lane that its share has room for behind the others of the kind.
 func (t *tenantPlaces) queueUp(k *kindPlaces) {
-	if t.queued || t.waiting.Len() == 0 || !t.taken.hasRoom(k.share, t.waiting.Front().weight) {
+	if t.queued || t.waiting.Len() == 0 || !t.taken.hasRoom(k.share, t.weight()) {
 		return
 	}
 	t.queued = true
@@ -242,7 +248,7 @@ func (t *tenantPlaces) queueUp(k *kindPlaces) {
 
 // forget removes a lane that is not in use.
 func (s *places) forget(l *lane) {
-	if l.taken.attempts > 0 || l.room != nil {
+	if l.taken.attempts > 0 || l.asks.Len() > 0 {
 		return
 	}
 	delete(s.lanes, l.key)

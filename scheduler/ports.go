@@ -33,7 +33,7 @@ type Sender interface {
 	// Reserve takes a place for an attempt of a lane, whose payload has so many bytes, and tells whether there
 	// was one: the caller owes a Launch or a Release. If not, room is called once, later, from any goroutine,
 	// maybe inside of a Release, with a place that is taken; room says whether the caller has it now, else it
-	// is given back. It does not block. While a lane waits for that call, Reserve of it finds no place.
+	// is given back. It does not block. Until that call, Reserve of the lane finds no place.
 	Reserve(lane job.Lane, payloadBytes int, room func() bool) bool
 	// Release gives a place back that no Launch has used.
 	Release(lane job.Lane, payloadBytes int)
