@@ -19,6 +19,9 @@ func (f *FIFO[T]) Push(item T) { f.items = append(f.items, item) }
 // Front returns the oldest item, which must exist.
 func (f *FIFO[T]) Front() T { return f.items[f.head] }
 
+// At returns the item with i others in front of it; there must be one.
+func (f *FIFO[T]) At(i int) T { return f.items[f.head+i] }
+
 // Pop removes and returns the oldest item, which must exist.
 func (f *FIFO[T]) Pop() T {
 	var zero T

@@ -31,5 +31,8 @@ type Outcome struct {
 	Skipped    Reason        // not zero: never launched, for this reason
 	Cancelled  Reason        // not zero: the run is to end whatever its attempt does, for this reason
 
-	Place time.Duration // that it waited for a place at its target, until LaunchedAt or just before
+	// What the launch waited for after its time had come. Zero is nothing.
+	Turn   time.Duration // for the turn of its job
+	TurnAt time.Time     // when it got that turn; zero if it did not wait for it
+	Place  time.Duration // for a place at its target, until LaunchedAt or just before
 }

@@ -108,6 +108,7 @@ type liveRun struct {
 	attempt uint32
 	fence   uint64
 	due     job.Millis // of the first attempt
+	paidAt  job.Millis // when the pace of catching up let the run go; 0: it was not caught up on
 	watch   uint32     // index of its deadline: it waits for a report; 0: it does not
 	payload bool       // has a payload row
 	waits   bool       // its job lets only so many runs go at a time

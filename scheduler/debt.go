@@ -105,6 +105,7 @@ func (c *Core) pay(id job.ID, d *debt) {
 	for n := 0; d.ticks > 0 && n < decideQuantum && c.pace.may(c.now) && c.fits(); n++ {
 		at := c.popTick(p, d)
 		c.fire(d.slot, r, at, at, ModeWait)
+		c.notePaid(job.RunID{Job: r.id, At: at})
 		c.pace.spend()
 	}
 	c.writeTimer(r)

@@ -6,7 +6,8 @@ import (
 	"github.com/carillon-io/carillon/histogram"
 )
 
-// Lateness is the distribution of how late something was since the start of the process.
+// Lateness is the distribution of how late something was, or for how long it waited, since the start of the
+// process.
 type Lateness struct {
 	Count                    uint64
 	P50, P90, P99, P999, Max time.Duration

@@ -16,6 +16,7 @@ type waiting struct {
 	failure  string        // why it cannot leave
 	reading  bool          // a feeder has it in hand
 	gone     bool          // taken off while its cold row was being read
+	turnAt   int64         // when it got the turn that it had waited for, in ns of Unix time; 0: it has not
 
 	lane   *padLane      // nil until its cold row was read first
 	weight int           // bytes of its payload

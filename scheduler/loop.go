@@ -74,7 +74,7 @@ func (e *Engine) stepOnce(g *gathering) error {
 	for _, run := range out.Aborts {
 		e.opts.Sender.Cancel(run)
 	}
-	e.pad.settle(out.Settled, job.MillisOf(now))
+	e.pad.settle(out.Settled, now)
 	e.publish(out, now)
 	g.release(out.ProposalsTaken)
 	e.chores.send(out)

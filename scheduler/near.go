@@ -18,6 +18,7 @@ type nearLaunches struct {
 	turns    fair.FIFO[*tenantLaunches] // had something due; one may have lost it since, or all it had
 	taken    int                        // by the tenant at the front, in this turn
 	spare    []*tenantLaunches
+	count    int // of launches
 }
 
 // tenantLaunches are those of one tenant.
@@ -42,6 +43,7 @@ func newNearLaunches() nearLaunches {
 
 func (n *nearLaunches) push(w *waiting) {
 	w.spot = atNear
+	n.count++
 	t := n.byTenant[w.Tenant]
 	if t == nil {
 		t = n.open(w.Tenant)
@@ -97,6 +99,7 @@ func (n *nearLaunches) popDue(now job.Millis) *waiting {
 		}
 		w := heap.Pop(&t.launches).(*waiting)
 		w.spot = atNone
+		n.count--
 		if n.taken++; n.taken == launchQuantum || !t.isDue(now) {
 			n.passTurn(now)
 		}
@@ -123,6 +126,7 @@ func (n *nearLaunches) passTurn(now job.Millis) {
 func (n *nearLaunches) remove(w *waiting) {
 	t := n.byTenant[w.Tenant]
 	heap.Remove(&t.launches, w.index)
+	n.count--
 	switch {
 	case t.index < 0: // its turn will tell
 	case len(t.launches) == 0:

@@ -11,8 +11,8 @@ import (
 // report.
 func (c *Core) conclude(o job.Outcome) {
 	live, ok := c.live[o.Run]
-	if ok && o.Attempt == 1 && live.watch == 0 && !o.LaunchedAt.IsZero() && !o.Run.IsManual() {
-		c.out.Lateness = append(c.out.Lateness, o.LaunchedAt.Sub(live.due.Time()))
+	if ok && o.Attempt == live.attempt && live.watch == 0 && !o.LaunchedAt.IsZero() {
+		c.measure(live, &o)
 	}
 	switch {
 	case !ok:

@@ -43,6 +43,7 @@ type pad struct {
 	parked map[job.ID][]*waiting
 	flying map[job.RunID]inFlight // with the sender
 	count  int                    // of launches on the pad
+	again  int                    // of these, how many are not the first attempt of their run
 
 	stalled []job.ID   // whose turn became free while nothing was allowed to leave
 	resting []*padLane // that got a place then
@@ -56,6 +57,8 @@ type inFlight struct {
 	attempt uint32
 	since   job.Millis
 	place   time.Duration // that it waited for its place
+	parked  job.Millis    // as in Launch
+	turnAt  int64         // as in waiting
 }
 
 func newPad(horizon job.Millis, sender Sender, report func(job.Outcome)) *pad {
@@ -164,6 +167,9 @@ func (p *pad) mayLeave() bool { return p.trust == nil || p.trust() > 0 }
 // keepLocked makes a launch the newest of its job.
 func (p *pad) keepLocked(w *waiting) {
 	p.count++
+	if w.Attempt > 1 {
+		p.again++
+	}
 	if w.older = p.byJob[w.Run.Job]; w.older != nil {
 		w.older.newer = w
 	}
@@ -172,7 +178,7 @@ func (p *pad) keepLocked(w *waiting) {
 
 // dropLocked forgets a launch that leaves the pad.
 func (p *pad) dropLocked(w *waiting) {
-	p.count--
+	p.discountLocked(w)
 	p.leaveLaneLocked(w)
 	if w.older != nil {
 		w.older.newer = w.newer
@@ -202,9 +208,10 @@ func (p *pad) sendAll(ready []*waiting) {
 // done takes in the outcome of an attempt that was with the sender.
 func (p *pad) done(o job.Outcome) {
 	p.mu.Lock()
-	if p.flying[o.Run].attempt == o.Attempt { // or a newer attempt has left meanwhile
-		o.Place = p.flying[o.Run].place
+	if f := p.flying[o.Run]; f.attempt == o.Attempt { // or a newer attempt has left meanwhile
+		o.Place = f.place
 		delete(p.flying, o.Run)
+		f.noteTurn(&o)
 	}
 	last := len(p.flying) == 0
 	p.mu.Unlock()
@@ -232,7 +239,7 @@ func (p *pad) take(id job.ID) []Launch {
 	var taken []Launch
 	for w := p.byJob[id]; w != nil; w = w.older {
 		w.gone = true
-		p.count--
+		p.discountLocked(w)
 		taken = append(taken, w.Launch)
 		p.unqueueLocked(w)
 		p.leaveLaneLocked(w)
@@ -265,13 +272,6 @@ func (p *pad) flyingSince(run job.RunID) (at job.Millis, ok bool) {
 	defer p.mu.Unlock()
 	f, ok := p.flying[run]
 	return f.since, ok
-}
-
-// load returns how many launches wait and how many are with the sender.
-func (p *pad) load() (waiting, flying int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.count, len(p.flying)
 }
 
 // signal rouses whoever reads from a channel of one place, without ever blocking.

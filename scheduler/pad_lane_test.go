@@ -152,8 +152,8 @@ func TestLanesTwin(t *testing.T) {
 			added--
 		}
 		look()
-		if waiting, flying := l.load(); waiting+flying != added {
-			t.Fatalf("seed %d: %d wait and %d are under way, of %d", seed, waiting, flying, added)
+		if load := l.load(l.now); load.waiting+load.flying != added {
+			t.Fatalf("seed %d: %d wait and %d are under way, of %d", seed, load.waiting, load.flying, added)
 		}
 	}
 	l.trusted, l.now = true, l.now+100
@@ -161,8 +161,8 @@ func TestLanesTwin(t *testing.T) {
 		l.sender.answer(0)
 		left--
 	}
-	if waiting, flying := l.load(); waiting+flying+l.queued+len(l.lanes)+int(l.ahead)+len(l.sender.asks) != 0 {
-		t.Errorf("seed %d: %d wait, %d are under way, %d in %d lanes, %d bytes, %d asked for", seed, waiting, flying, l.queued, len(l.lanes), l.ahead, len(l.sender.asks))
+	if load := l.load(l.now); load.waiting+load.flying+l.queued+len(l.lanes)+int(l.ahead)+len(l.sender.asks) != 0 {
+		t.Errorf("seed %d: %d wait, %d are under way, %d in %d lanes, %d bytes, %d asked for", seed, load.waiting, load.flying, l.queued, len(l.lanes), l.ahead, len(l.sender.asks))
 	}
 }
 

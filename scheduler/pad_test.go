@@ -51,7 +51,7 @@ func TestPadTwin(t *testing.T) {
 			}
 		case k < 8 && len(twin) > 0:
 			i := rng.IntN(len(twin))
-			p.settle([]job.RunID{twin[i]}, now)
+			p.settle([]job.RunID{twin[i]}, now.Time())
 			twin = slices.Delete(twin, i, i+1)
 		default:
 			now += job.Millis(rng.IntN(500))
@@ -65,8 +65,14 @@ func TestPadTwin(t *testing.T) {
 			}
 			sender.left = nil
 		}
-		if waiting, _ := p.load(); waiting != len(twin) {
-			t.Fatalf("seed %d: %d launches wait, want %d", seed, waiting, len(twin))
+		due := 0
+		for _, run := range twin {
+			if run.At <= now {
+				due++
+			}
+		}
+		if load := p.load(now); load.waiting != len(twin) || load.backlog != due || load.scheduled != len(twin)-due {
+			t.Fatalf("seed %d: %+v, want %d launches, %d of them due", seed, load, len(twin), due)
 		}
 	}
 }
@@ -92,7 +98,7 @@ func TestPadDropsAtOnce(t *testing.T) {
 		p.add([]Launch{{Run: job.RunID{Job: 1, At: i + 1}, Due: 1, Attempt: 1}}, 1)
 	}
 	feedAndLaunch(p, 1)
-	if waiting, flying := p.load(); waiting != 0 || flying != launches || len(p.byJob) != 0 {
-		t.Errorf("%d wait and %d left", waiting, flying)
+	if load := p.load(1); load.waiting != 0 || load.flying != launches || len(p.byJob) != 0 {
+		t.Errorf("%+v", load)
 	}
 }

@@ -46,6 +46,8 @@ func runAct(s *sim, d *datadriven.TestData, name string) string {
 		}
 		s.propose(p)
 		return s.actText(p.Err, id)
+	case "figures":
+		return figuresText(s.engine.Status())
 	case "dead":
 		page, err := s.engine.Runs(ctx, RunQuery{Tenant: "default", Status: job.StatusDead, Limit: PageMax})
 		if err != nil {

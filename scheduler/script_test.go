@@ -40,6 +40,7 @@ import (
 //	standby                            what it knows
 //	ask NAME                           it is asked to pause a job
 //	takeover [fail] [after=DURATION]   the leader dies and the standby leads, unless the log fails
+//	figures                            how punctual attempts were, what they waited for, what waits now
 //	trust none|back                    launches may not leave, or may again
 func TestScripts(t *testing.T) {
 	datadriven.Walk(t, "testdata/script", func(t *testing.T, path string) {

@@ -16,7 +16,8 @@ type gauge struct {
 	behind   job.Millis      // when the oldest tick is due that is not decided; 0: none
 	awaited  job.Millis      // since when the report is awaited that is awaited longest; 0: none
 	decision histogram.Times // commit of the decision minus scheduled time
-	lateness histogram.Times // launch minus scheduled time
+	lateness histogram.Times // launch minus the instant at which the attempt was free to go
+	waited   [WaitReasons]histogram.Times
 	commits  histogram.Times // until they counted
 	sizes    histogram.Sizes // of commits
 }
@@ -43,6 +44,9 @@ func (e *Engine) publish(out *Output, now time.Time) {
 	for _, late := range out.Lateness {
 		g.lateness.Record(late)
 	}
+	for _, w := range out.Waits {
+		g.waited[w.For].Record(w.Length)
+	}
 	c := e.core
 	applied := e.opts.Store.Applied()
 	role, commits := "standby", uint64(0)
@@ -65,13 +69,17 @@ func (e *Engine) publish(out *Output, now time.Time) {
 // Status returns a reading of the engine, not older than its last step or, while it stands by, than the
 // last commit applied.
 func (e *Engine) Status() Status {
-	waiting, flying := e.pad.load()
-	overdue, now := e.pad.overdue(), e.opts.Clock.Now()
+	now := e.opts.Clock.Now()
+	load, overdue := e.pad.load(job.MillisOf(now)), e.pad.overdue()
 	e.gauge.mu.Lock()
 	defer e.gauge.mu.Unlock()
 	s := e.gauge.status
-	s.Waiting, s.InFlight = waiting, flying
+	s.Waiting, s.Scheduled, s.Retrying, s.Backlog = load.waiting, load.scheduled, load.retrying, load.backlog
+	s.Queued, s.InFlight = load.queued, load.flying
 	s.Lateness, s.DecisionLateness = latenessOf(&e.gauge.lateness), latenessOf(&e.gauge.decision)
+	for reason := range s.Waited {
+		s.Waited[reason] = latenessOf(&e.gauge.waited[reason])
+	}
 	s.CommitTime, s.CommitBytes, s.CommitSizes = latenessOf(&e.gauge.commits), e.gauge.bytes, e.gauge.sizes.Read()
 	s.Behind, s.ReportWaited = max(since(e.gauge.behind, now), since(overdue, now)), since(e.gauge.awaited, now)
 	if e.isStopping() { // who leads now decides what is due

@@ -38,8 +38,11 @@ type Output struct {
 	Aborts []job.RunID
 	// Pauses names the jobs that failed too often in a row, and are to be paused.
 	Pauses []AutoPause
-	// Lateness holds how late the first attempts were launched that the step learned of.
+	// Lateness holds how late the attempts were launched that the step learned of, each from the instant at
+	// which it was free to go. Manual runs are not in it: they are due when they are asked for.
 	Lateness []time.Duration
+	// Waits holds what those attempts, manual ones included, waited for before they were free to go.
+	Waits []Wait
 	// Replan says that jobs are to follow a change of a calendar.
 	Replan bool
 	// Notices is how many notices the batch puts into the outbox.
@@ -60,7 +63,7 @@ func (o *Output) reset() {
 	o.resetSealed()
 	o.Replies, o.Launches = o.Replies[:0], o.Launches[:0]
 	o.Settled, o.Aborts, o.Reap, o.Pauses = o.Settled[:0], o.Aborts[:0], o.Reap[:0], o.Pauses[:0]
-	o.Lateness, o.Replan = o.Lateness[:0], false
+	o.Lateness, o.Waits, o.Replan = o.Lateness[:0], o.Waits[:0], false
 	o.OutcomesTaken, o.ProposalsTaken, o.WakeAt, o.Notices = 0, 0, 0, 0
 }
 
@@ -91,6 +94,7 @@ type Launch struct {
 	Expires    job.Millis // after it, an attempt that has waited for a place does not begin any more; 0: never
 	order      uint64     // of its first arrival on the pad, where it was taken off and is put back
 	queuedAt   int64      // since when it waits for a place at its target, in ns of Unix time; 0: it does not
+	parked     job.Millis // when it first waited for the turn of its job; 0: it did not
 }
 
 // Reap names a job to be deleted if it is still as it was.

@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"slices"
+	"time"
 
 	"github.com/carillon-io/carillon/job"
 )
@@ -47,11 +48,17 @@ func (c crew) without(run job.RunID) crew {
 
 // admitLocked decides whether a launch that is due may leave now: it has its turn, its delivery and a place.
 func (p *pad) admitLocked(w *waiting, now job.Millis) bool {
-	if w.Mode != ModeFree && !p.takeTurnLocked(w, now) || !p.boardLocked(w) {
+	if w.Mode != ModeFree && !p.takeTurnLocked(w, now) {
+		return false
+	}
+	if w.parked != 0 { // else it did not wait for its turn
+		w.endTurn(now.Time())
+	}
+	if !p.boardLocked(w) {
 		return false
 	}
 	p.dropLocked(w)
-	p.flying[w.Run] = inFlight{attempt: w.Attempt, since: now, place: w.place}
+	p.flying[w.Run] = inFlight{attempt: w.Attempt, since: now, place: w.place, parked: w.parked, turnAt: w.turnAt}
 	return true
 }
 
@@ -74,16 +81,17 @@ func (p *pad) takeTurnLocked(w *waiting, now job.Millis) bool {
 			p.skipLocked(w, job.ReasonOverlap)
 			break
 		}
-		p.parkLocked(w)
+		p.parkLocked(w, now)
 	case ModeCancel:
 		p.endLocked(going)
 		for _, earlier := range p.parked[w.Run.Job] {
 			p.skipLocked(earlier, job.ReasonOverlap)
 		}
 		p.spareLocked(w)
+		w.beginTurn(now)
 		p.parked[w.Run.Job] = []*waiting{w}
 	default:
-		p.parkLocked(w)
+		p.parkLocked(w, now)
 	}
 	return false
 }
@@ -91,13 +99,14 @@ func (p *pad) takeTurnLocked(w *waiting, now job.Millis) bool {
 // parkLocked lets a launch wait for its turn, behind those that were due before it: it may have been ready before
 // them, if they were put back on the pad. One that has ended others to take their turn is not overtaken. Too many
 // do not wait.
-func (p *pad) parkLocked(w *waiting) {
+func (p *pad) parkLocked(w *waiting, now job.Millis) {
 	queue := p.parked[w.Run.Job]
 	if len(queue) >= job.BufferedRunsMax {
 		p.skipLocked(w, job.ReasonQuota)
 		return
 	}
 	p.spareLocked(w)
+	w.beginTurn(now)
 	i := len(queue)
 	for i > 0 && queue[i-1].Mode != ModeCancel && w.isBefore(queue[i-1]) {
 		i--
@@ -135,7 +144,7 @@ func (p *pad) occupyLocked(run job.RunID) {
 
 // settle tells the pad that runs came to their end: what of them still waits is gone, and those
 // that wait for their turn get it.
-func (p *pad) settle(runs []job.RunID, now job.Millis) {
+func (p *pad) settle(runs []job.RunID, now time.Time) {
 	if len(runs) == 0 {
 		return
 	}
@@ -159,7 +168,7 @@ func (p *pad) settle(runs []job.RunID, now job.Millis) {
 			if mayLeave {
 				ready = p.unparkLocked(run.Job, now, ready)
 			} else {
-				p.stallLocked(run.Job)
+				p.stallLocked(run.Job, now)
 			}
 		}
 	}
@@ -169,8 +178,9 @@ func (p *pad) settle(runs []job.RunID, now job.Millis) {
 
 // stallLocked keeps those that wait for the turn of a job until launches may leave again: the tick
 // looks after them.
-func (p *pad) stallLocked(id job.ID) {
-	if len(p.parked[id]) > 0 {
+func (p *pad) stallLocked(id job.ID, now time.Time) {
+	if queue := p.parked[id]; len(queue) > 0 {
+		queue[0].endTurn(now)
 		p.stalled = append(p.stalled, id)
 		p.wake()
 	}
@@ -179,14 +189,15 @@ func (p *pad) stallLocked(id job.ID) {
 // unstallLocked gives turns that became free while nothing was allowed to leave.
 func (p *pad) unstallLocked(now job.Millis, most int, ready []*waiting) []*waiting {
 	for len(p.stalled) > 0 && len(ready) < most {
-		ready = p.unparkLocked(p.stalled[0], now, ready)
+		ready = p.unparkLocked(p.stalled[0], now.Time(), ready)
 		p.stalled = p.stalled[1:]
 	}
 	return ready
 }
 
 // unparkLocked lets the first of those leave that wait for the turn of a job, as many as may go now.
-func (p *pad) unparkLocked(id job.ID, now job.Millis, ready []*waiting) []*waiting {
+func (p *pad) unparkLocked(id job.ID, at time.Time, ready []*waiting) []*waiting {
+	now := job.MillisOf(at)
 	for {
 		queue := p.parked[id]
 		if len(queue) == 0 || !p.turns[id].mayTake(queue[0]) {
@@ -196,6 +207,7 @@ func (p *pad) unparkLocked(id job.ID, now job.Millis, ready []*waiting) []*waiti
 		if p.parked[id] = queue[1:]; len(queue) == 1 {
 			delete(p.parked, id)
 		}
+		w.endTurn(at)
 		if !p.isEarlyLocked(w, now) && p.admitLocked(w, now) {
 			ready = append(ready, w)
 		}

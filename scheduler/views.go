@@ -138,7 +138,11 @@ type Status struct {
 	AppliedLSN  uint64 // newest commit that readers see
 	Jobs        int    // all
 	Armed       int    // waiting for a tick
-	Waiting     int    // launches on the pad
+	Waiting     int    // launches that have not left: Scheduled, Retrying and Backlog
+	Scheduled   int    // launches within the lead: decided ahead, and their time has not come
+	Retrying    int    // launches of further attempts whose instant has not come
+	Backlog     int    // launches whose time has come: they wait for the turn of their job or for a place, or may not leave
+	Queued      int    // of the backlog, launches that wait for a place at their target
 	InFlight    int    // attempts that targets have not answered
 	Live        int    // runs without an outcome
 	Fired       uint64 // decisions to fire since start
@@ -158,7 +162,10 @@ type Status struct {
 	Commits   uint64  // since it leads
 	StartedAt time.Time
 
-	Lateness         Lateness // launch minus scheduled time
+	// Lateness is punctuality: launch minus the instant at which the attempt was free to go. Waited has what
+	// attempts waited for until then, by reason.
+	Lateness         Lateness
+	Waited           [WaitReasons]Lateness
 	DecisionLateness Lateness // commit of the decision minus scheduled time; 0 for those ahead of it
 	CommitTime       Lateness // how long commits took until they counted; Sum and Spread matter
 	CommitBytes      uint64   // of all commits since the start

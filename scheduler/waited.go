@@ -1,0 +1,101 @@
+package scheduler
+
+import (
+	"time"
+
+	"github.com/carillon-io/carillon/job"
+)
+
+// WaitReason is what a run waits for before it is free to go.
+type WaitReason uint8
+
+// What runs wait for. None of it is lateness: that counts from when it is over.
+const (
+	WaitOverlap WaitReason = iota // the turn of its job, while as many runs of it go as may
+	WaitCatchUp                   // the pace at which missed runs are fired, or a leader that takes over
+	WaitTarget                    // a place at its target
+	WaitRetry                     // the instant of the next attempt
+	WaitReasons                   // how many there are
+)
+
+var waitNames = [WaitReasons]string{"overlap", "catch_up", "target", "retry"}
+
+// String returns the word for a reason.
+func (r WaitReason) String() string { return waitNames[r] }
+
+// Wait is how long an attempt waited for something.
+type Wait struct {
+	For    WaitReason
+	Length time.Duration
+}
+
+// measure notes how punctual an attempt was that left, and what it had waited for. Punctuality counts from the
+// instant at which the attempt was free to go: it was due, the pace of catching up let it go, it had the turn of
+// its job, and its target had a place for it.
+func (c *Core) measure(live liveRun, o *job.Outcome) {
+	due, byHand := live.due, o.Run.IsManual()
+	if run := c.retries[o.Run]; run != nil && run.Attempt > 1 {
+		due = run.Due
+		if run.Attempt > run.Base+1 {
+			c.waited(WaitRetry, due.Sub(run.LaunchedAt)-run.Duration)
+		} else {
+			byHand = true
+		}
+	}
+	free := c.freeAt(live, due)
+	c.waited(WaitCatchUp, free.Sub(due))
+	from := free.Time()
+	if !o.TurnAt.IsZero() {
+		c.waited(WaitOverlap, o.Turn)
+		from = o.TurnAt
+	}
+	c.waited(WaitTarget, o.Place)
+	if !byHand {
+		c.out.Lateness = append(c.out.Lateness, max(0, o.LaunchedAt.Sub(from)-o.Place))
+	}
+}
+
+// freeAt returns when an attempt that is due at an instant was free to go, as far as catching up is
+// concerned. What a takeover finds due for longer than Grace waited for a leader: as a missed tick does.
+func (c *Core) freeAt(live liveRun, due job.Millis) job.Millis {
+	if due < c.led-job.Millis(c.settings.Grace.Milliseconds()) {
+		due = c.led
+	}
+	return max(due, live.paidAt)
+}
+
+// notePaid notes that the pace of catching up let a run go that began in this step.
+func (c *Core) notePaid(id job.RunID) {
+	if live, ok := c.live[id]; ok && live.fence == c.lsn {
+		live.paidAt = c.now
+		c.live[id] = live
+	}
+}
+
+func (c *Core) waited(reason WaitReason, length time.Duration) {
+	if length > 0 {
+		c.out.Waits = append(c.out.Waits, Wait{reason, length})
+	}
+}
+
+// beginTurn notes that a launch waits for the turn of its job.
+func (w *waiting) beginTurn(now job.Millis) {
+	if w.turnAt = 0; w.parked == 0 {
+		w.parked = now
+	}
+}
+
+// endTurn notes that a launch has got the turn of its job, unless it had it already.
+func (w *waiting) endTurn(at time.Time) {
+	if w.turnAt == 0 {
+		w.turnAt = at.UnixNano()
+	}
+}
+
+// noteTurn adds to the outcome of an attempt how long its launch waited for its turn.
+func (f *inFlight) noteTurn(o *job.Outcome) {
+	if f.parked != 0 {
+		o.TurnAt = time.Unix(0, f.turnAt)
+		o.Turn = max(0, o.TurnAt.Sub(f.parked.Time()))
+	}
+}
