@@ -59,7 +59,10 @@ var engineMetrics = []metric{
 	gauge("applied_lsn", "Newest commit that readers see.", func(s *scheduler.Status) float64 { return float64(s.AppliedLSN) }),
 	gauge("jobs", "Jobs of any state.", func(s *scheduler.Status) float64 { return float64(s.Jobs) }),
 	gauge("jobs_armed", "Jobs that wait for a tick.", func(s *scheduler.Status) float64 { return float64(s.Armed) }),
-	gauge("launches_waiting", "Launches whose time has not come.", func(s *scheduler.Status) float64 { return float64(s.Waiting) }),
+	gauge("launches_waiting", "Launches that have not left: scheduled, retrying and backlog.", func(s *scheduler.Status) float64 { return float64(s.Waiting) }),
+	gauge("launches_scheduled", "Launches scheduled within the lead: decided ahead, and their time has not come.", func(s *scheduler.Status) float64 { return float64(s.Scheduled) }),
+	gauge("launches_retrying", "Launches of further attempts whose instant has not come.", func(s *scheduler.Status) float64 { return float64(s.Retrying) }),
+	gauge("launches_backlog", "Launches whose time has come: they wait for the turn of their job, or may not leave.", func(s *scheduler.Status) float64 { return float64(s.Backlog) }),
 	gauge("attempts_in_flight", "Attempts that targets have not answered.", func(s *scheduler.Status) float64 { return float64(s.InFlight) }),
 	gauge("runs_live", "Runs without an outcome.", func(s *scheduler.Status) float64 { return float64(s.Live) }),
 	counter("commit_bytes_total", "Bytes of commits since the start.", func(s *scheduler.Status) float64 { return float64(s.CommitBytes) }),
@@ -91,8 +94,9 @@ var (
 	sizeDesc     = describe("commit_size_bytes", "Size of commits.")
 	infoDesc     = describe("info", "Always 1; the labels tell what runs.", "version", "role")
 	skippedDesc  = describe("skipped_total", "Decisions to skip since the start by reason; a skipped range counts once.", "reason")
-	latenessDesc = describe("lateness_seconds", "Launch time minus scheduled time since the start; quantile 1 is the largest.", "quantile")
-	launchDesc   = describe("launch_lateness_seconds", "Launch time minus scheduled time of first attempts, since the start.")
+	latenessDesc = describe("lateness_seconds", "Launch minus the instant at which the attempt was free to go, since the start; quantile 1 is the largest.", "quantile")
+	launchDesc   = describe("launch_lateness_seconds", "Launch minus the instant at which the attempt was free to go, since the start.")
+	waitedDesc   = describe("waited_seconds", "How long attempts waited before they were free to go, since the start, by what for.", "reason")
 	decidedDesc  = describe("decided_lateness_seconds", "Commit of the decision minus scheduled time, since the start; 0 if it was ahead.")
 	commitDesc   = describe("commit_seconds", "How long commits took until they counted: on disk, and in a cluster in the stream.")
 	decisionDesc = describe("decision_lateness_seconds", "Commit of the decision minus scheduled time since the start, 0 if it was ahead; quantile 1 is the largest.", "quantile")
@@ -116,6 +120,7 @@ func (c *engineCollector) Describe(ch chan<- *prometheus.Desc) {
 	ch <- latenessDesc
 	ch <- decisionDesc
 	ch <- launchDesc
+	ch <- waitedDesc
 	ch <- decidedDesc
 	ch <- commitDesc
 }
@@ -142,6 +147,9 @@ func (c *engineCollector) Collect(ch chan<- prometheus.Metric) {
 		of   *scheduler.Lateness
 	}{{launchDesc, &st.Lateness}, {decidedDesc, &st.DecisionLateness}, {commitDesc, &st.CommitTime}} {
 		ch <- secondsOf(h.desc, h.of.Spread, shard)
+	}
+	for reason := range scheduler.WaitReasons {
+		ch <- secondsOf(waitedDesc, st.Waited[reason].Spread, shard, reason.String())
 	}
 	ch <- bytesOf(sizeDesc, st.CommitSizes, shard)
 }

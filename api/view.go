@@ -46,14 +46,15 @@ func statusInfo(st scheduler.Status, version string, cluster func() *client.Clus
 	info := &client.Status{
 		Role: st.Role, Version: version, Shard: st.Shard, Epoch: st.Epoch,
 		LSN: st.LSN, AppliedLSN: st.AppliedLSN, Lag: st.LSN - min(st.LSN, st.AppliedLSN),
-		Jobs: st.Jobs, Armed: st.Armed, Waiting: st.Waiting, InFlight: st.InFlight, Live: st.Live,
+		Jobs: st.Jobs, Armed: st.Armed, Live: st.Live, Waiting: st.Waiting, Scheduled: st.Scheduled,
+		Retrying: st.Retrying, Backlog: st.Backlog, Queued: st.Queued, InFlight: st.InFlight,
 		Fired: st.Fired, Skipped: st.Skipped, Succeeded: st.Succeeded, Failed: st.Failed, Dead: st.Dead,
 		Cancelled: st.Cancelled, Retried: st.Retried, StaleReports: st.Stale, Commits: st.Commits,
 		SkippedBy: skippedBy(&st), Reporting: st.Reporting, Notices: st.Notices, NoticesLost: st.NoticesLost,
 		CatchUp: client.CatchUp{
 			Jobs: st.CatchUp.Jobs, Rate: st.CatchUp.Rate, Left: client.Duration(st.CatchUp.Left.Round(time.Millisecond)),
 		},
-		Lateness: latenessOf(st.Lateness), DecisionLateness: latenessOf(st.DecisionLateness),
+		Lateness: latenessOf(st.Lateness), Waited: waitedOf(&st), DecisionLateness: latenessOf(st.DecisionLateness),
 		StartedAt: client.At(st.StartedAt),
 	}
 	if cluster != nil {
@@ -72,6 +73,13 @@ func skippedBy(st *scheduler.Status) map[string]uint64 {
 		}
 	}
 	return counts
+}
+
+func waitedOf(st *scheduler.Status) client.Waited {
+	return client.Waited{
+		Overlap: latenessOf(st.Waited[scheduler.WaitOverlap]), CatchUp: latenessOf(st.Waited[scheduler.WaitCatchUp]),
+		Target: latenessOf(st.Waited[scheduler.WaitTarget]), Retry: latenessOf(st.Waited[scheduler.WaitRetry]),
+	}
 }
 
 func latenessOf(l scheduler.Lateness) client.Lateness {

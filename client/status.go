@@ -11,7 +11,11 @@ type Status struct {
 	Lag          uint64   `json:"lag"`         // commits between the two
 	Jobs         int      `json:"jobs"`        // all
 	Armed        int      `json:"armed"`       // waiting for a tick
-	Waiting      int      `json:"waiting"`     // launches whose time has not come
+	Waiting      int      `json:"waiting"`     // launches that have not left: the sum of the next three
+	Scheduled    int      `json:"scheduled"`   // within the lead: decided ahead, and their time has not come
+	Retrying     int      `json:"retrying"`    // further attempts whose instant has not come
+	Backlog      int      `json:"backlog"`     // whose time has come: they wait for the turn of their job, or may not leave
+	Queued       int      `json:"queued"`      // attempts that wait for a place at their target
 	InFlight     int      `json:"in_flight"`   // attempts that targets have not answered
 	Live         int      `json:"live"`        // runs without an outcome
 	Fired        uint64   `json:"fired"`
@@ -23,7 +27,8 @@ type Status struct {
 	Retried      uint64   `json:"retried"`       // attempts after the first
 	StaleReports uint64   `json:"stale_reports"` // reports refused for their fence
 	Commits      uint64   `json:"commits"`
-	Lateness     Lateness `json:"lateness"` // launch minus scheduled time
+	Lateness     Lateness `json:"lateness"` // launch minus the instant at which the attempt was free to go
+	Waited       Waited   `json:"waited"`   // what attempts waited for until then
 	StartedAt    Time     `json:"started_at"`
 
 	SkippedBy   map[string]uint64 `json:"skipped_by"`   // by reason, those that occurred; a skipped range counts once
@@ -84,7 +89,16 @@ type CatchUp struct {
 	Left Duration `json:"left"` // estimated time to the end, at one run a job
 }
 
-// Lateness is a distribution of how late something was, in milliseconds.
+// Waited is for how long attempts waited before they were free to go, by what they waited for. An attempt that
+// waited for several things is in each; one that did not wait is in none.
+type Waited struct {
+	Overlap Lateness `json:"overlap"`  // the turn of its job
+	CatchUp Lateness `json:"catch_up"` // a leader, and then the pace of catching up, since its scheduled time
+	Target  Lateness `json:"target"`   // a place at its target
+	Retry   Lateness `json:"retry"`    // the instant of the next attempt, since the end of the one before
+}
+
+// Lateness is a distribution of how late something was, or for how long it waited, in milliseconds.
 type Lateness struct {
 	Count  uint64  `json:"count"`
 	P50MS  float64 `json:"p50_ms"`

@@ -10,10 +10,14 @@ import (
 
 // overview is what the first page shows beside the status, which each page has.
 type overview struct {
-	Rate   float64 // runs that fire a second
-	Levels []level
-	Hour   *chart
-	Skips  []skip
+	Rate float64 // runs that fire a second
+	// Backlog is what is due and has not begun: launches that wait for the turn of their job, and attempts
+	// that wait for a place at their target.
+	Backlog int
+	Waits   []waitRow
+	Levels  []level
+	Hour    *chart
+	Skips   []skip
 }
 
 // skip counts the runs that were skipped for a reason.
@@ -31,7 +35,7 @@ func (v *visit) overview() view {
 		p.err = err
 		return p
 	}
-	body.Skips = skipsOf(&status)
+	body.Skips, body.Waits, body.Backlog = skipsOf(&status), waitsOf(&status.Waited), status.Backlog+status.Queued
 	if read := v.dashboard.opts.Status; read != nil {
 		body.fill(v, read())
 	}
@@ -44,6 +48,21 @@ func (o *overview) fill(v *visit, status scheduler.Status) {
 	o.Rate = r.rate(v.now, status.Fired)
 	hour := drawHour(r.samples(), v.now)
 	o.Levels, o.Hour = levels(&status.Lateness), &hour
+}
+
+// waitRow is how long attempts waited for one thing.
+type waitRow struct {
+	Reason, Label string
+	Spread        client.Lateness
+}
+
+// waitsOf lists what attempts waited for, without what none did.
+func waitsOf(w *client.Waited) []waitRow {
+	list := []waitRow{
+		{"overlap", "the turn of their job", w.Overlap}, {"catch_up", "catching up", w.CatchUp},
+		{"target", "a place at their target", w.Target}, {"retry", "another attempt", w.Retry},
+	}
+	return slices.DeleteFunc(list, func(r waitRow) bool { return r.Spread.Count == 0 })
 }
 
 // skipsOf lists the reasons of skips, the most frequent first.

@@ -12,7 +12,7 @@ type WaitReason uint8
 // What runs wait for. None of it is lateness: that counts from when it is over.
 const (
 	WaitOverlap WaitReason = iota // the turn of its job, while as many runs of it go as may
-	WaitCatchUp                   // the pace at which missed runs are fired, or a leader that takes over
+	WaitCatchUp                   // a leader, and then the pace at which missed runs are fired
 	WaitTarget                    // a place at its target
 	WaitRetry                     // the instant of the next attempt
 	WaitReasons                   // how many there are
@@ -56,13 +56,8 @@ func (c *Core) measure(live liveRun, o *job.Outcome) {
 }
 
 // freeAt returns when an attempt that is due at an instant was free to go, as far as catching up is
-// concerned. What a takeover finds due for longer than Grace waited for a leader: as a missed tick does.
-func (c *Core) freeAt(live liveRun, due job.Millis) job.Millis {
-	if due < c.led-job.Millis(c.settings.Grace.Milliseconds()) {
-		due = c.led
-	}
-	return max(due, live.paidAt)
-}
+// concerned: not before this leader began, and not before the pace of catching up let it go.
+func (c *Core) freeAt(live liveRun, due job.Millis) job.Millis { return max(due, c.led, live.paidAt) }
 
 // notePaid notes that the pace of catching up let a run go that began in this step.
 func (c *Core) notePaid(id job.RunID) {

@@ -67,6 +67,9 @@ func nounFor(n int64, noun string) string {
 	if n == 1 {
 		return noun
 	}
+	if strings.HasSuffix(noun, "ch") {
+		return noun + "es"
+	}
 	return noun + "s"
 }
 

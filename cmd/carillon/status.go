@@ -55,8 +55,8 @@ func (c *console) printStatus(s *client.Status) error {
 	t.pair("version", s.Version)
 	t.pair("up", showLength(time.Since(s.StartedAt.Time))+", since "+showTime(s.StartedAt))
 	t.pair("jobs", fmt.Sprintf("%s, %s armed", showCount(s.Jobs), showCount(s.Armed)))
-	t.pair("runs now", fmt.Sprintf("%s waiting for their time, %s with targets, %s without an outcome",
-		showCount(s.Waiting), showCount(s.InFlight), showCount(s.Live)))
+	t.pair("runs now", fmt.Sprintf("%s scheduled within the lead, %s with targets, %s without an outcome",
+		showCount(s.Scheduled), showCount(s.InFlight), showCount(s.Live)))
 	t.pair("runs so far", fmt.Sprintf("%s fired, %s succeeded, %s dead, %s skipped, %s cancelled; %s failed",
 		showCount(s.Fired), showCount(s.Succeeded), showCount(s.Dead), showCount(s.Skipped), showCount(s.Cancelled), plural(s.Failed, "attempt")))
 	for _, p := range moreCounts(s) {
@@ -68,12 +68,19 @@ func (c *console) printStatus(s *client.Status) error {
 		}
 	}
 	t.pair("lateness", showLateness(s.Lateness))
+	for _, p := range waitedRows(&s.Waited) {
+		t.pair(p[0], p[1])
+	}
 	t.pair("log", fmt.Sprintf("LSN %d, applied up to %d; %s since the start", s.LSN, s.AppliedLSN, plural(s.Commits, "commit")))
 	return t.flush()
 }
 
 // moreCounts are those rows of a status that a server has which is in the middle of something.
 func moreCounts(s *client.Status) (rows [][2]string) {
+	if s.Backlog > 0 || s.Queued > 0 || s.Retrying > 0 {
+		rows = append(rows, [2]string{"backlog", fmt.Sprintf("%s due and not launched, %s waiting for a place at their target, %s to be retried",
+			showCount(s.Backlog), showCount(s.Queued), showCount(s.Retrying))})
+	}
 	if len(s.SkippedBy) > 0 {
 		var parts []string
 		for _, reason := range slices.Sorted(maps.Keys(s.SkippedBy)) {
@@ -101,10 +108,23 @@ func moreCounts(s *client.Status) (rows [][2]string) {
 	return rows
 }
 
+// waitedRows says what runs waited for before they were free to go, if they did. It is no lateness.
+func waitedRows(w *client.Waited) (rows [][2]string) {
+	for _, one := range []struct {
+		what string
+		l    client.Lateness
+	}{{"own turn", w.Overlap}, {"catching up", w.CatchUp}, {"a place", w.Target}, {"a retry", w.Retry}} {
+		if one.l.Count > 0 {
+			rows = append(rows, [2]string{"waited for", one.what + ": " + showLateness(one.l)})
+		}
+	}
+	return rows
+}
+
 func showLateness(l client.Lateness) string {
 	if l.Count == 0 {
-		return "no run yet"
+		return "no launch yet"
 	}
 	return fmt.Sprintf("p50 %s, p99 %s, p99.9 %s, max %s over %s",
-		showMillis(l.P50MS), showMillis(l.P99MS), showMillis(l.P999MS), showMillis(l.MaxMS), plural(l.Count, "run"))
+		showMillis(l.P50MS), showMillis(l.P99MS), showMillis(l.P999MS), showMillis(l.MaxMS), plural(l.Count, "launch"))
 }
