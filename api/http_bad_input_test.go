@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"net/url"
@@ -120,7 +121,7 @@ func asQuery(body string, query url.Values) bool {
 		case json.Unmarshal(raw, &list) == nil:
 			query[name] = list
 		case json.Unmarshal(raw, &text) == nil:
-			if kindOf(name) == kindPlain && text == "10" {
+			if kindOf(name) == kindNumber && text == "10" {
 				return false // a text that looks like a number is one in a query
 			}
 			query.Set(name, text)
@@ -146,7 +147,8 @@ func TestBadQueries(t *testing.T) {
 		{"GET", "jobs/a?limit=1", "", 400, unknown, "limit"},
 		{"GET", "jobs/a/runs?job=b", "", 400, unknown, "job"},
 		{"GET", "status?verbose=1", "", 400, unknown, "verbose"},
-		{"GET", "jobs?%ff=1", "", 400, unknown, ""},
+		{"GET", "jobs?%ff=1", "", 400, unknown, "query"},
+		{"GET", "jobs?=1", "", 400, unknown, "query"},
 		{"PUT", "jobs/a?if_version=1", jobWith("name", "-"), 400, unknown, "if_version"},
 		{"DELETE", "jobs/a?force=1", "", 400, unknown, "force"},
 		{"GET", "jobs?limit=1&limit=2", "", 422, wrong, "limit"},
@@ -156,7 +158,15 @@ func TestBadQueries(t *testing.T) {
 		{"GET", "jobs?limit=null", "", 422, wrong, "limit"},
 		{"GET", "jobs?limit=1,%22cursor%22:1", "", 422, wrong, "limit"},
 		{"GET", "jobs?label=team", "", 422, wrong, "label"},
-		{"GET", "jobs?label=a=1&label=a=2", "", 400, client.CodeInvalidJSON, "labels.a"},
+		{"GET", "jobs?label=a=1&label=a=1", "", 422, wrong, "label"},
+		{"GET", "jobs?label=a=1&label=b=1&label=a=2", "", 422, wrong, "label"},
+		{"GET", "jobs?label==1", "", 422, wrong, "label"},
+		{"GET", "jobs?label=", "", 422, wrong, "label"},
+		{"GET", "jobs?limit=%205", "", 422, wrong, "limit"},
+		{"GET", "jobs?limit=+5", "", 422, wrong, "limit"},
+		{"GET", "jobs?limit=-1", "", 422, wrong, "limit"},
+		{"GET", "jobs?limit=99999999999999999999", "", 422, wrong, "limit"},
+		{"GET", "jobs?limit=true", "", 422, wrong, "limit"},
 		{"GET", "jobs?prefix=%ff", "", 422, wrong, "prefix"},
 		{"GET", "jobs?prefix=%zz", "", 422, wrong, "query"},
 		{"GET", "jobs?limit=1;cursor=2", "", 422, wrong, "query"},
@@ -182,5 +192,37 @@ func TestBadQueries(t *testing.T) {
 	w.pour("DELETE", "/api/v1/jobs/a", "{}").refused(t, "DELETE with a body of unknown length", 422, wrong, "body")
 	if page := w.ask(http.MethodGet, "/api/v1/jobs", ""); page.body != "{\"jobs\":[]}\n" {
 		t.Errorf("something was put: %s", page.body)
+	}
+}
+
+// TestEachParameter sends each parameter of each route empty, more than once if it is no list, and beside one that
+// the route does not have. The refusal names it and says what would be right.
+func TestEachParameter(t *testing.T) {
+	w, _ := startWebOf(t, startEngine(t), Options{})
+	good := map[string]string{
+		"limit": "1", "count": "1", "attempts": "true", "from": "2026-01-01T00:00:00Z", "to": "2026-01-02T00:00:00Z", "status": "dead",
+		"label": "a=1", "schedules": "@daily", "exclude": "2026-12-25",
+	}
+	for i := range routes {
+		r := &routes[i]
+		path := httpRoot + strings.ReplaceAll(r.path, "{"+r.member()+"}", "a")
+		if r.method != http.MethodGet {
+			w.ask(r.method, path+"?limit=1", r.example).refused(t, r.method+" "+path+" with limit", 400, client.CodeUnknownField, "limit")
+			continue
+		}
+		w.ask(r.method, path+"?nothing=1", "").refused(t, path+" with nothing", 400, client.CodeUnknownField, "nothing")
+		for _, name := range append([]string{"tenant"}, r.query...) {
+			one := name + "=" + url.QueryEscape(cmp.Or(good[name], "a"))
+			for _, query := range []string{name, name + "=", one + "&" + one} {
+				if query == one+"&"+one && kindOf(name) == kindList {
+					continue
+				}
+				got := w.ask(r.method, path+"?"+query, "")
+				got.refused(t, path+"?"+query, 422, client.CodeInvalidField, name)
+				if !strings.Contains(got.body, "; want ") {
+					t.Errorf("%s?%s: %s does not say what would be right", path, query, got.body)
+				}
+			}
+		}
 	}
 }

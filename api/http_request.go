@@ -75,7 +75,7 @@ func (w *web) callOf(rw http.ResponseWriter, req *http.Request, r *route, name s
 	} else if req.ContentLength != 0 { // -1: it does not say how long
 		err = job.Errorf(job.CodeInvalidField, "body", "does not belong to a %s; want what it says as parameters of the query", r.method)
 	} else {
-		c.body, err = c.queryObject()
+		c.body = c.queryObject()
 	}
 	if err == nil {
 		c.body, err = c.merge(c.body)

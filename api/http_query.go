@@ -1,0 +1,163 @@
+package api
+
+import (
+	"maps"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/carillon-io/carillon/job"
+)
+
+// takeQuery reads the parameters of a query. None may be unknown, empty or there more than once, unless it is a
+// list: what a caller wrote is never passed over.
+func (c *webCall) takeQuery(raw string) error {
+	if raw == "" {
+		return nil
+	}
+	params, err := url.ParseQuery(raw)
+	if err != nil {
+		return job.Errorf(job.CodeInvalidField, "query", "cannot be read (%s); want name=value pairs with & between them, and what is special escaped", clip(strings.ToValidUTF8(err.Error(), "")))
+	}
+	known := append([]string{"tenant"}, c.route.query...)
+	for _, name := range slices.Sorted(maps.Keys(params)) {
+		if !slices.Contains(known, name) {
+			return errUnknownParam(strings.ToValidUTF8(name, ""), known)
+		}
+		if err := checkParam(name, params[name]); err != nil {
+			return err
+		}
+	}
+	c.params = params
+	return nil
+}
+
+func errUnknownParam(name string, known []string) error {
+	if name == "" {
+		return job.Errorf(job.CodeUnknownField, "query", "has a parameter without a name; %s", advice(name, known, ""))
+	}
+	return job.Errorf(job.CodeUnknownField, clip(name), "is no parameter here; %s", advice(name, known, ""))
+}
+
+// paramKind is what JSON value a parameter becomes.
+type paramKind uint8
+
+const (
+	kindText paramKind = iota
+	kindNumber
+	kindBool
+	kindList
+	kindLabels
+)
+
+// kindOf tells of the parameters that are no texts.
+func kindOf(name string) paramKind {
+	switch name {
+	case "limit", "count":
+		return kindNumber
+	case "attempts", "with_credentials":
+		return kindBool
+	case "schedules", "exclude":
+		return kindList
+	case "label":
+		return kindLabels
+	}
+	return kindText
+}
+
+// digits is the form of a number in a query; its range is for the verb to check.
+var digits = regexp.MustCompile(`^(0|[1-9][0-9]*)$`)
+
+// checkParam checks the form of a parameter's values.
+func checkParam(name string, values []string) error {
+	kind := kindOf(name)
+	if n := len(values); n > 1 && kind != kindList && kind != kindLabels {
+		return job.Errorf(job.CodeInvalidField, name, "is there %d times; want it once", n)
+	}
+	for _, v := range values {
+		switch {
+		case !utf8.ValidString(v):
+			return job.Errorf(job.CodeInvalidField, name, "is no UTF-8")
+		case v == "" && kind != kindLabels:
+			return job.Errorf(job.CodeInvalidField, name, "is empty; want a value, or leave the parameter out")
+		case kind == kindNumber && !digits.MatchString(v):
+			return job.Errorf(job.CodeInvalidField, name, "is %q; want a whole number, such as %s=10", clip(v), name)
+		case kind == kindBool && v != "true" && v != "false":
+			return job.Errorf(job.CodeInvalidField, name, "is %q; want true or false", clip(v))
+		}
+	}
+	if kind == kindLabels {
+		return checkLabels(values)
+	}
+	return nil
+}
+
+// checkLabels checks the values of label: pairs, none of which says anything twice.
+func checkLabels(values []string) error {
+	seen := make(map[string]bool, len(values))
+	for _, v := range values {
+		key, _, found := strings.Cut(v, "=")
+		switch {
+		case !found || key == "":
+			return job.Errorf(job.CodeInvalidField, "label", "is %q; want key=value, such as label=team=billing", clip(v))
+		case seen[key]:
+			return job.Errorf(job.CodeInvalidField, "label", "has the key %q twice; want each key once, as a job has it", clip(key))
+		}
+		seen[key] = true
+	}
+	return nil
+}
+
+// queryObject makes of the query, which was checked, the request that it stands for.
+func (c *webCall) queryObject() []byte {
+	b := []byte{'{'}
+	for _, name := range c.route.query {
+		values, given := c.params[name]
+		if !given {
+			continue
+		}
+		if len(b) > 1 {
+			b = append(b, ',')
+		}
+		b = appendParam(b, name, values)
+	}
+	return append(b, '}')
+}
+
+// appendParam adds a member for a parameter.
+func appendParam(b []byte, name string, values []string) []byte {
+	kind := kindOf(name)
+	if kind == kindLabels {
+		return appendLabels(append(b, `"labels":`...), values)
+	}
+	b = append(append(b, quoted(name)...), ':')
+	switch kind {
+	case kindList:
+		b = append(b, '[')
+		for i, v := range values {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = append(b, quoted(v)...)
+		}
+		return append(b, ']')
+	case kindNumber, kindBool:
+		return append(b, values[0]...)
+	default:
+		return append(b, quoted(values[0])...)
+	}
+}
+
+func appendLabels(b []byte, values []string) []byte {
+	b = append(b, '{')
+	for i, v := range values {
+		key, value, _ := strings.Cut(v, "=")
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(append(append(b, quoted(key)...), ':'), quoted(value)...)
+	}
+	return append(b, '}')
+}
