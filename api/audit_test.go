@@ -95,12 +95,12 @@ func TestAuditPlaces(t *testing.T) {
 
 // TestActionWords holds the words of the schema against those of package job.
 func TestActionWords(t *testing.T) {
-	for i, word := range actionWords {
+	for i, word := range auditActions["enum"].([]string) {
 		if a, err := job.ParseAction(word); err != nil || a != job.Action(i+1) {
 			t.Errorf("%s is %d, %v", word, a, err)
 		}
 	}
-	if next := job.Action(len(actionWords) + 1).String(); next != "unknown" {
+	if next := job.Action(len(auditActions["enum"].([]string)) + 1).String(); next != "unknown" {
 		t.Errorf("%s has no word in the schema", next)
 	}
 }

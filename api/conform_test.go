@@ -1,35 +1,61 @@
 package api
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
+	"strings"
 	"testing"
+	"time"
+	"unicode/utf8"
 )
 
-// conform checks a value against the parts of JSON Schema that the schemas use.
-func conform(t *testing.T, what, schemaText, valueText string) {
+// conform checks a value against a schema.
+func conform(t testing.TB, what, schemaText, valueText string) {
 	t.Helper()
-	var sc, value any
-	if err := json.Unmarshal([]byte(schemaText), &sc); err != nil {
-		t.Fatalf("%s: schema %q: %v", what, schemaText, err)
-	}
-	if err := json.Unmarshal([]byte(valueText), &value); err != nil {
-		t.Fatalf("%s: %q: %v", what, valueText, err)
-	}
-	if m, ok := value.(map[string]any); ok {
-		if _, refused := m["error"].(map[string]any); refused {
-			t.Fatalf("%s: %s", what, valueText)
-		}
-	}
-	if err := check(sc.(map[string]any), value, what); err != nil {
-		t.Error(err)
+	if err := conforms(schemaText, valueText); err != nil {
+		t.Errorf("%s: %v in %.2000s", what, err, valueText)
 	}
 }
 
-func check(sc map[string]any, v any, path string) error {
-	if len(sc) == 0 {
-		return nil // anything
+// conforms checks a text of JSON against a schema. A reply may have no members that its schema does not know,
+// although the schema allows them: those would be of a later version.
+func conforms(schemaText, valueText string) error {
+	var sc map[string]any
+	if err := json.Unmarshal([]byte(schemaText), &sc); err != nil {
+		return fmt.Errorf("schema: %w", err)
+	}
+	var value any
+	if err := json.Unmarshal([]byte(valueText), &value); err != nil {
+		return err
+	}
+	return (&checker{root: sc}).check(sc, value, "")
+}
+
+// checker knows the parts of JSON Schema that the schemas use, and no others: one that uses another fails.
+type checker struct{ root map[string]any }
+
+// keywords are what a schema may say: those that are checked, and those that only inform.
+var keywords = []string{
+	"$ref", "$defs", "type", "enum", "const", "anyOf", "required", "properties", "additionalProperties", "items", "minLength", "maxLength",
+	"pattern", "format", "minimum", "maximum", "minItems", "maxItems", "uniqueItems", "maxProperties", "contentEncoding",
+	"description", "examples", "readOnly",
+}
+
+func (c *checker) check(sc map[string]any, v any, path string) error {
+	for word := range sc {
+		if !slices.Contains(keywords, word) {
+			return fmt.Errorf("%s: the schema says %q, which is not checked", path, word)
+		}
+	}
+	if ref, ok := sc["$ref"].(string); ok {
+		to, err := c.follow(ref)
+		if err != nil {
+			return err
+		}
+		return c.check(to, v, path)
 	}
 	if want, ok := sc["type"]; ok && !isOf(want, v) {
 		return fmt.Errorf("%s: %v is not of type %v", path, v, want)
@@ -37,49 +63,120 @@ func check(sc map[string]any, v any, path string) error {
 	if words, ok := sc["enum"].([]any); ok && !slices.Contains(words, v) {
 		return fmt.Errorf("%s: %v is none of %v", path, v, words)
 	}
-	if list, ok := v.([]any); ok {
-		for i, item := range list {
-			if err := check(sc["items"].(map[string]any), item, fmt.Sprint(path, ".", i)); err != nil {
-				return err
-			}
+	if want, ok := sc["const"]; ok && want != v {
+		return fmt.Errorf("%s: %v is not %v", path, v, want)
+	}
+	if ways, ok := sc["anyOf"].([]any); ok && !slices.ContainsFunc(ways, func(way any) bool { return c.check(way.(map[string]any), v, path) == nil }) {
+		return fmt.Errorf("%s: %v is none of %v", path, v, ways)
+	}
+	switch v := v.(type) {
+	case string:
+		return checkText(sc, v, path)
+	case float64:
+		return checkRange64(sc, v, path)
+	case []any:
+		return c.checkList(sc, v, path)
+	case map[string]any:
+		return c.checkObject(sc, v, path)
+	}
+	return nil
+}
+
+func (c *checker) follow(ref string) (map[string]any, error) {
+	at := any(c.root)
+	for _, part := range strings.Split(strings.TrimPrefix(ref, "#/"), "/") {
+		object, _ := at.(map[string]any)
+		at = object[part]
+	}
+	sc, ok := at.(map[string]any)
+	if !ok {
+		return nil, fmt.Errorf("there is no %s", ref)
+	}
+	return sc, nil
+}
+
+func checkText(sc map[string]any, v, path string) error {
+	n := float64(utf8.RuneCountInString(v))
+	if most, ok := sc["maxLength"].(float64); ok && n > most {
+		return fmt.Errorf("%s: %.40q has %g characters, more than %g", path, v, n, most)
+	}
+	if least, ok := sc["minLength"].(float64); ok && n < least {
+		return fmt.Errorf("%s: %q has %g characters, fewer than %g", path, v, n, least)
+	}
+	if pattern, ok := sc["pattern"].(string); ok && !regexp.MustCompile(pattern).MatchString(v) {
+		return fmt.Errorf("%s: %q does not match %s", path, v, pattern)
+	}
+	if sc["format"] == "date-time" {
+		if _, err := time.Parse(time.RFC3339Nano, v); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
 		}
 	}
-	object, ok := v.(map[string]any)
+	if sc["contentEncoding"] == "base64" {
+		if _, err := base64.StdEncoding.DecodeString(v); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	return nil
+}
+
+func checkRange64(sc map[string]any, v float64, path string) error {
+	if least, ok := sc["minimum"].(float64); ok && v < least {
+		return fmt.Errorf("%s: %g is less than %g", path, v, least)
+	}
+	if most, ok := sc["maximum"].(float64); ok && v > most {
+		return fmt.Errorf("%s: %g is more than %g", path, v, most)
+	}
+	return nil
+}
+
+func (c *checker) checkList(sc map[string]any, v []any, path string) error {
+	if most, ok := sc["maxItems"].(float64); ok && float64(len(v)) > most {
+		return fmt.Errorf("%s: has %d items, more than %g", path, len(v), most)
+	}
+	items, ok := sc["items"].(map[string]any)
 	if !ok {
 		return nil
 	}
-	if names, ok := sc["required"].([]any); ok {
-		for _, name := range names {
-			if _, ok := object[name.(string)]; !ok {
-				return fmt.Errorf("%s: %v is missing", path, name)
-			}
-		}
-	}
-	if ways, ok := sc["anyOf"].([]any); ok && !slices.ContainsFunc(ways, func(way any) bool { return check(way.(map[string]any), v, path) == nil }) {
-		return fmt.Errorf("%s: is none of %v", path, ways)
-	}
-	if sc["type"] == nil {
-		return nil // only says what is required
-	}
-	return checkMembers(sc, object, path)
-}
-
-func checkMembers(sc, object map[string]any, path string) error {
-	members, _ := sc["properties"].(map[string]any)
-	for name, v := range object {
-		member, ok := members[name].(map[string]any)
-		if !ok {
-			// A reply has no members that its schema does not know, although it would be allowed to.
-			if _, isMap := sc["additionalProperties"].(map[string]any); isMap {
-				continue
-			}
-			return fmt.Errorf("%s: %s is not in the schema", path, name)
-		}
-		if err := check(member, v, path+"."+name); err != nil {
+	for i, item := range v {
+		if err := c.check(items, item, fmt.Sprint(path, ".", i)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (c *checker) checkObject(sc, v map[string]any, path string) error {
+	for _, name := range asList(sc["required"]) {
+		if _, ok := v[name.(string)]; !ok {
+			return fmt.Errorf("%s: %v is missing", path, name)
+		}
+	}
+	if most, ok := sc["maxProperties"].(float64); ok && float64(len(v)) > most {
+		return fmt.Errorf("%s: has %d members, more than %g", path, len(v), most)
+	}
+	members, hasMembers := sc["properties"].(map[string]any)
+	others, hasOthers := sc["additionalProperties"].(map[string]any)
+	if !hasMembers && !hasOthers {
+		return nil // any object, or only what is required of one
+	}
+	for name, value := range v {
+		member, ok := members[name].(map[string]any)
+		if !ok {
+			member, ok = others, hasOthers
+		}
+		if !ok {
+			return fmt.Errorf("%s: %s is not in the schema", path, name)
+		}
+		if err := c.check(member, value, path+"."+name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func asList(v any) []any {
+	list, _ := v.([]any)
+	return list
 }
 
 func isOf(want, v any) bool {

@@ -21,6 +21,12 @@ const (
 	codeCrossOrigin          client.Code = "cross_origin"
 )
 
+// statusOfHTTP is the status of each of them.
+var statusOfHTTP = map[client.Code]int{
+	codeMethodNotAllowed: http.StatusMethodNotAllowed, codeUnsupportedMediaType: http.StatusUnsupportedMediaType,
+	codeUnknownHost: http.StatusMisdirectedRequest, codeCrossOrigin: http.StatusForbidden,
+}
+
 // retryAfter is what a refusal says that another time may not meet, in seconds.
 const retryAfter = "1"
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/job"
 )
 
 // openAPIVersion is the version of the API in its description. It is that of the paths, not of the program.
@@ -22,20 +22,28 @@ var openAPIDocument = sync.OnceValues(func() ([]byte, error) {
 	return json.Marshal(newOpenAPI(), json.Deterministic(true))
 })
 
+// apiWriter makes the description. What it describes twice is a component, in one form for requests and another
+// for replies.
+type apiWriter struct{ requests, replies, params *schemaBuilder }
+
 func newOpenAPI() schema {
-	replies, paths := schema{"ErrorReply": new(schemaBuilder).of(reflect.TypeFor[client.ErrorReply]())}, schema{}
+	w := apiWriter{
+		requests: newSchemaBuilder(formRequest, componentsRef), replies: newSchemaBuilder(formReply, componentsRef),
+		params: newSchemaBuilder(formParameter, componentsRef),
+	}
+	paths := schema{}
 	for i := range routes {
 		r := &routes[i]
-		if v := verbsByName[r.verb]; v != nil {
-			replies[reflect.TypeOf(v.reply).Name()] = v.replySchema()
-		}
 		item, known := paths[httpRoot+r.path].(schema)
 		if !known {
 			item = schema{}
 			paths[httpRoot+r.path] = item
 		}
-		item[strings.ToLower(r.method)] = r.describe()
+		item[strings.ToLower(r.method)] = w.describe(r)
 	}
+	responses := w.refusals()
+	schemas := maps.Clone(w.requests.defs)
+	maps.Copy(schemas, w.replies.defs)
 	return schema{
 		"openapi": "3.1.0",
 		"info": schema{
@@ -43,31 +51,35 @@ func newOpenAPI() schema {
 			"description": "Durable job scheduler: the verbs of the NATS service over HTTP. A name in a path may have slashes; " +
 				"one whose last part is an action, such as a/runs, is written with %2F.",
 		},
-		"paths": paths,
-		"components": schema{
-			"schemas":    replies,
-			"parameters": commonParameters,
-			"responses": schema{"Refusal": schema{
-				"description": "What is wrong, and what would be right. The status is that of the code.",
-				"content":     jsonContent(ref("schemas/ErrorReply")),
-			}},
-		},
+		"tags":       apiTags(),
+		"paths":      paths,
+		"components": schema{"schemas": schemas, "parameters": commonParameters, "responses": responses},
 	}
+}
+
+// apiTags are the nouns of the verbs.
+func apiTags() (tags []schema) {
+	for _, noun := range []string{"jobs", "runs", "calendars", "audit", "schedules", "status"} {
+		tags = append(tags, schema{"name": noun})
+	}
+	return tags
 }
 
 func ref(to string) schema { return schema{"$ref": "#/components/" + to} }
 
 func jsonContent(of schema) schema { return schema{"application/json": schema{"schema": of}} }
 
+var tenantSchema = schema{"type": "string", "minLength": 1, "maxLength": job.TenantBytesMax, "pattern": "^[A-Za-z0-9_-]+$"}
+
 // commonParameters are what stands outside of a request and is no member of it.
 var commonParameters = schema{
-	"Tenant":         parameter("query", "tenant", "Whose jobs; default "+tenantDefault+".", schema{"type": "string"}),
-	"TenantHeader":   parameter("header", tenantHeader, "In place of the parameter tenant.", schema{"type": "string"}),
-	"By":             parameter("header", byHeader, "Who asks, for the audit log.", schema{"type": "string"}),
+	"Tenant":         parameter("query", "tenant", "Whose jobs; default "+tenantDefault+".", tenantSchema),
+	"TenantHeader":   parameter("header", tenantHeader, "In place of the parameter tenant.", tenantSchema),
+	"By":             parameter("header", byHeader, "Who asks, for the audit log.", schema{"type": "string", "maxLength": job.ActorBytesMax}),
 	"IfMatch":        parameter("header", "If-Match", "The version that the job must have, as its ETag.", schema{"type": "string", "pattern": `^"[1-9][0-9]*"$`}),
 	"IfNoneMatch":    parameter("header", "If-None-Match", "* if there must be no such job.", schema{"type": "string", "const": "*"}),
 	"IfNoneMatchTag": parameter("header", "If-None-Match", "Versions that the caller has: of those, the answer is 304.", schema{"type": "string"}),
-	"IdempotencyKey": parameter("header", "Idempotency-Key", "The same key, within a day, is the same run.", schema{"type": "string"}),
+	"IdempotencyKey": parameter("header", "Idempotency-Key", "The same key, within a day, is the same run.", schema{"type": "string", "maxLength": job.IdempotencyKeyMax}),
 }
 
 // parameter describes a parameter; about may be "".
@@ -80,23 +92,19 @@ func parameter(in, name, about string, of schema) schema {
 }
 
 // describe makes the description of a route.
-func (r *route) describe() schema {
+func (w *apiWriter) describe(r *route) schema {
 	op := schema{"operationId": r.operation()}
 	v := verbsByName[r.verb]
+	op["responses"] = w.responses(r, v)
 	if v == nil {
 		op["summary"] = "Describe this API."
-		op["responses"] = schema{"200": schema{"description": "OpenAPI 3.1", "content": jsonContent(schema{"type": "object"})}}
 		return op
 	}
 	op["summary"] = v.about
 	op["tags"] = []string{strings.SplitN(r.verb, ".", 2)[0]}
-	op["responses"] = r.responses(v)
-	if r.verb == "status" {
-		return op
-	}
-	op["parameters"] = r.parameters(v)
+	op["parameters"] = w.parameters(r, v)
 	if r.hasBody() {
-		content := jsonContent(r.bodySchema(v))
+		content := jsonContent(w.bodySchema(r, v))
 		content["application/json"].(schema)["example"] = rawExample(r.example)
 		c := webCall{route: r, verb: v}
 		op["requestBody"] = schema{"required": !c.needsNoBody(), "content": content}
@@ -112,42 +120,30 @@ func rawExample(text string) (value any) {
 	return value
 }
 
-func (r *route) responses(v *verb) schema {
-	content := jsonContent(ref("schemas/" + reflect.TypeOf(v.reply).Name()))
-	all := schema{"200": schema{"description": "Done.", "content": content}, "default": ref("responses/Refusal")}
-	switch r.verb {
-	case "jobs.put", "calendars.put":
-		location := schema{"Location": schema{"description": "The path of what was created.", "schema": schema{"type": "string"}}}
-		all["201"] = schema{"description": "Created.", "content": content, "headers": location}
-	case "jobs.get", "calendars.get":
-		all["304"] = schema{"description": "The caller has this version."}
-	}
-	return all
-}
-
 // parameters lists what stands in the path, the query and the headers.
-func (r *route) parameters(v *verb) []schema {
+func (w *apiWriter) parameters(r *route, v *verb) []schema {
 	list := []schema{ref("parameters/Tenant"), ref("parameters/TenantHeader"), ref("parameters/By")}
-	members := new(schemaBuilder).of(reflect.TypeOf(v.request))["properties"].(schema)
+	of := reflect.TypeOf(v.request)
 	if member := r.member(); member != "" {
-		p := parameter("path", member, "", members[member].(schema))
+		p := parameter("path", member, "", w.memberSchema(of, member))
 		p["required"] = true
 		list = append(list, p)
 	}
 	for _, name := range r.query {
 		if name == "label" {
-			list = append(list, parameter("query", name, "key=value, of which all must match; may be repeated.",
-				schema{"type": "array", "items": schema{"type": "string", "pattern": "="}}))
+			list = append(list, parameter("query", name, "key=value, of which all must match; may be repeated, with other keys.", schema{
+				"type": "array", "maxItems": job.LabelsMax, "uniqueItems": true, "items": schema{"type": "string", "pattern": "^[^=]+="},
+			}))
 			continue
 		}
-		list = append(list, parameter("query", name, "", members[name].(schema)))
+		list = append(list, parameter("query", name, "", w.memberSchema(of, name)))
 	}
 	for _, header := range []struct {
 		taken bool
 		name  string
 	}{
 		{r.hasVersion, "IfMatch"}, {r.mayCreate, "IfNoneMatch"}, {r.hasKey, "IdempotencyKey"},
-		{r.method == http.MethodGet && (r.verb == "jobs.get" || r.verb == "calendars.get"), "IfNoneMatchTag"},
+		{r.hasTag(), "IfNoneMatchTag"},
 	} {
 		if header.taken {
 			list = append(list, ref("parameters/"+header.name))
@@ -156,13 +152,30 @@ func (r *route) parameters(v *verb) []schema {
 	return list
 }
 
-// bodySchema is the schema of a verb's request. What the path says need not be in the body.
-func (r *route) bodySchema(v *verb) schema {
-	sc := maps.Clone(v.requestSchema())
-	required := slices.DeleteFunc(slices.Clone(v.required), func(name string) bool { return name == r.member() })
-	delete(sc, "required")
-	if len(required) > 0 {
-		sc["required"] = required
+// memberSchema is the schema of a member of a request, as a parameter.
+func (w *apiWriter) memberSchema(of reflect.Type, member string) schema {
+	members := w.params.object(of)["properties"].(schema)
+	sc := maps.Clone(members[member].(schema))
+	if kinds, ok := sc["type"].([]string); ok { // nothing stands for null in a query
+		sc["type"] = kinds[0]
 	}
+	return sc
+}
+
+// hasTag tells whether a reply has a version, by which a caller may say what he has.
+func (r *route) hasTag() bool {
+	return r.method == http.MethodGet && (r.verb == "jobs.get" || r.verb == "calendars.get")
+}
+
+// bodySchema is the schema of a verb's request. What the path says need not be in the body.
+func (w *apiWriter) bodySchema(r *route, v *verb) schema {
+	if r.member() == "" {
+		name := w.requests.nameOf(reflect.TypeOf(v.request))
+		w.requests.defs[name] = v.requestObject(w.requests)
+		return ref("schemas/" + name)
+	}
+	elsewhere := func(name string) bool { return name == r.member() }
+	sc := w.requests.object(reflect.TypeOf(v.request))
+	maps.Copy(sc, needs(slices.DeleteFunc(slices.Clone(v.required), elsewhere), v.either))
 	return sc
 }

@@ -1,8 +1,10 @@
 package api
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -65,9 +67,11 @@ func TestOpenAPI(t *testing.T) {
 		if r.hasBody() {
 			content := op.RequestBody.Content["application/json"]
 			body = string(content.Example)
-			conform(t, r.method+" "+r.path, string(content.Schema), body)
+			if err := theDescription(t).check(asSchema(t, content.Schema), decoded(t, body), ""); err != nil {
+				t.Errorf("%s %s: %v in %s", r.method, r.path, err, body)
+			}
 		}
-		w.tryExample(t, d, r, body)
+		w.tryExample(t, r, body)
 	}
 	for _, methods := range d.Paths {
 		operations += len(methods)
@@ -78,7 +82,7 @@ func TestOpenAPI(t *testing.T) {
 }
 
 // tryExample sends the example of a route, about a job, a calendar or a run that is there.
-func (w *webWorld) tryExample(t *testing.T, d openAPI, r *route, body string) {
+func (w *webWorld) tryExample(t *testing.T, r *route, body string) {
 	name := "reports/daily"
 	if r.member() == "run_id" {
 		name = deskRun.ID.String()
@@ -102,17 +106,37 @@ func (w *webWorld) tryExample(t *testing.T, d openAPI, r *route, body string) {
 	if got.status != 200 && got.status != 201 {
 		t.Errorf("%s %s: %d %.300s", r.method, path, got.status, got.body)
 	}
-	if v := verbsByName[r.verb]; v != nil {
-		sc, err := json.Marshal(v.replySchema())
+}
+
+// TestOneSource: the types in the description are those of the NATS service, and each is there in both.
+func TestOneSource(t *testing.T) {
+	d := readOpenAPI(t, startWeb(t, HTTPOptions{}, nil))
+	compared := 0
+	compare := func(name string, sc any) {
+		text, err := json.Marshal(sc)
 		if err != nil {
 			t.Fatal(err)
 		}
-		described := d.Paths[httpRoot+r.path][strings.ToLower(r.method)].Responses["200"]["content"].(map[string]any)["application/json"].(map[string]any)["schema"]
-		to, _ := described.(map[string]any)["$ref"].(string)
-		if shown := d.Components["schemas"][strings.TrimPrefix(to, "#/components/schemas/")]; !sameJSON(t, shown, sc) {
-			t.Errorf("%s %s: the reply is described by %s", r.method, path, to)
+		text = bytes.ReplaceAll(text, []byte(defsRef), []byte(componentsRef))
+		if shown := d.Components["schemas"][name]; shown == nil || !sameJSON(t, shown, text) {
+			t.Errorf("%s is %s over HTTP, and %s over NATS", name, shown, text)
 		}
-		conform(t, r.method+" "+path, string(sc), got.body)
+		compared++
+	}
+	for i := range verbs {
+		v := &verbs[i]
+		for name, sc := range map[string]schema{"": v.requestSchema(), reflect.TypeOf(v.reply).Name(): v.replySchema()} {
+			defs, _ := sc["$defs"].(schema)
+			for part, of := range defs {
+				compare(part, of)
+			}
+			if delete(sc, "$defs"); name != "" {
+				compare(name, sc)
+			}
+		}
+	}
+	if compared < 2*len(verbs) {
+		t.Errorf("only %d types were compared", compared)
 	}
 }
 
@@ -122,9 +146,7 @@ func sameJSON(t *testing.T, a, b []byte) bool {
 	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
 		t.Fatalf("%s or %s is no JSON", a, b)
 	}
-	first, err1 := json.Marshal(x)
-	second, err2 := json.Marshal(y)
-	return err1 == nil && err2 == nil && string(first) == string(second)
+	return reflect.DeepEqual(x, y)
 }
 
 // TestOpenAPIParameters checks that all that a verb may be asked for has its place: in the path, the query

@@ -3,6 +3,7 @@ package api
 import (
 	"maps"
 	"net/url"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -52,20 +53,33 @@ const (
 	kindLabels
 )
 
-// kindOf tells of the parameters that are no texts.
-func kindOf(name string) paramKind {
-	switch name {
-	case "limit", "count":
-		return kindNumber
-	case "attempts", "with_credentials":
-		return kindBool
-	case "schedules", "exclude":
-		return kindList
-	case "label":
-		return kindLabels
+// kindOf tells what a parameter becomes: what the member is in the requests of the verbs that have it.
+func kindOf(name string) paramKind { return paramKinds[name] }
+
+var paramKinds = func() map[string]paramKind {
+	kinds := map[string]paramKind{"label": kindLabels}
+	for i := range routes {
+		v := verbsByName[routes[i].verb]
+		if v == nil {
+			continue
+		}
+		for _, name := range routes[i].query {
+			f, ok := memberOf(reflect.TypeOf(v.request), name)
+			if !ok {
+				continue
+			}
+			switch f.Type.Kind() {
+			case reflect.Int, reflect.Uint32, reflect.Uint64:
+				kinds[name] = kindNumber
+			case reflect.Bool:
+				kinds[name] = kindBool
+			case reflect.Slice:
+				kinds[name] = kindList
+			}
+		}
 	}
-	return kindText
-}
+	return kinds
+}()
 
 // digits is the form of a number in a query; its range is for the verb to check.
 var digits = regexp.MustCompile(`^(0|[1-9][0-9]*)$`)

@@ -70,7 +70,9 @@ func (w *webWorld) ask(method, path, body string, headers ...string) webReply {
 	if err != nil {
 		w.t.Fatalf("%s %s: %v", method, path, err)
 	}
-	return webReply{res.StatusCode, res.Header, string(text)}
+	got := webReply{res.StatusCode, res.Header, string(text)}
+	got.described(w.t, method, path)
+	return got
 }
 
 // refusal returns the error in a reply; an empty one if there is none.

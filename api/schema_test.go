@@ -41,6 +41,9 @@ func TestServiceInfo(t *testing.T) {
 		}{}); json.Unmarshal(reply, &got) == nil && got.Run.ID != "" {
 			run = got.Run.ID
 		}
+		if conforms(refusals(t), string(reply)) == nil {
+			t.Errorf("%s %s: %s", x.verb, request, reply)
+		}
 		conform(t, x.verb+" request", schemas[x.verb][metaRequest], request)
 		conform(t, x.verb+" reply", schemas[x.verb][metaResponse], string(reply))
 		seen[x.verb] = true
@@ -87,13 +90,23 @@ func ask(t *testing.T, nc *nats.Conn, subject, body string, into any) []byte {
 	return msg.Data
 }
 
+// refusals is the schema of a reply that refuses.
+func refusals(t testing.TB) string {
+	t.Helper()
+	text, err := json.Marshal(refusalSchema())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
 // example is a good request. They build upon each other.
 type example struct{ verb, request string }
 
 func examples() []example {
 	return []example{
 		{"jobs.put", jobWith("payload", `{"a":1}`, "if_version", "0", "starts_at", "null", "overlap_policy", "null", "retry", `{"max_age":"7d"}`)},
-		{"jobs.put_many", `{"jobs":[` + jobWith() + `,{"name":"bad"}]}`},
+		{"jobs.put_many", `{"jobs":[` + jobWith() + `,` + jobWith("name", `"bad"`, "schedule", `"@never"`) + `]}`},
 		{"jobs.get", `{"name":"new"}`},
 		{"jobs.list", `{"prefix":"n","labels":{},"limit":10}`},
 		{"jobs.pause", `{"name":"new","reason":"because"}`},
@@ -132,11 +145,7 @@ func TestSchemaKnowsWholeJobs(t *testing.T) {
 	}
 	conform(t, "jobs.put request", metadata[metaRequest], text) // what was got can be put again
 	conform(t, "jobs.put reply", metadata[metaResponse], `{"job":`+text+`,"created":false}`)
-	var sc map[string]any
-	if err := json.Unmarshal([]byte(metadata[metaRequest]), &sc); err != nil {
-		t.Fatal(err)
-	}
-	if check(sc, map[string]any{"name": "a", "target": map[string]any{}}, "jobs.put") == nil {
+	if conforms(metadata[metaRequest], `{"name":"a","target":{"kind":"nats"}}`) == nil {
 		t.Error("a job without a schedule conforms")
 	}
 }

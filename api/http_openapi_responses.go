@@ -1,0 +1,100 @@
+package api
+
+import (
+	"maps"
+	"net/http"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/job"
+)
+
+// particular are the codes of refusals that some verbs have and others have not.
+var particular = map[job.Code][]string{
+	job.CodeVersionConflict: {"jobs.put", "jobs.delete", "jobs.pause", "jobs.resume", "jobs.trigger"},
+	job.CodeAlreadyExists:   {"jobs.put"},
+	job.CodeStaleFence:      {"runs.report", "runs.extend"},
+}
+
+// responses are what a route may answer: what it is asked for, and each status of a refusal.
+func (w *apiWriter) responses(r *route, v *verb) schema {
+	all := schema{"default": ref("responses/Refusal")}
+	for _, status := range w.statusesOf(r) {
+		all[strconv.Itoa(status)] = ref("responses/" + refusalName(status))
+	}
+	if v == nil {
+		all["200"] = schema{"description": "OpenAPI 3.1", "content": jsonContent(schema{"type": "object"})}
+		return all
+	}
+	content := jsonContent(w.replies.named(reflect.TypeOf(v.reply)))
+	done := schema{"description": "Done.", "content": content}
+	all["200"] = done
+	tag := schema{"description": "The version, for If-Match and If-None-Match.", "schema": schema{"type": "string"}}
+	switch v.reply.(type) {
+	case client.JobReply, client.CalendarReply:
+		done["headers"] = schema{"ETag": tag}
+	case client.PutReply, client.CalendarPutReply:
+		done["headers"] = schema{"ETag": tag}
+		location := schema{"description": "The path of what was created.", "schema": schema{"type": "string"}}
+		all["201"] = schema{"description": "Created.", "content": content, "headers": schema{"Location": location, "ETag": tag}}
+	}
+	if r.hasTag() {
+		all["304"] = schema{"description": "The caller has this version."}
+	}
+	return all
+}
+
+// statusesOf lists the statuses of the refusals of a route, in order.
+func (w *apiWriter) statusesOf(r *route) []int {
+	found := map[int]bool{}
+	for code, status := range statusOf {
+		if verbs, some := particular[code]; !some || slices.Contains(verbs, r.verb) {
+			found[status] = true
+		}
+	}
+	if r.hasVersion || r.mayCreate {
+		found[http.StatusPreconditionFailed] = true
+	}
+	if r.hasBody() {
+		found[http.StatusUnsupportedMediaType] = true
+	}
+	if r.method != http.MethodGet {
+		found[http.StatusForbidden] = true
+	}
+	found[http.StatusMisdirectedRequest] = true
+	return slices.Sorted(maps.Keys(found))
+}
+
+// refusalName names the component of a status, such as NotFound.
+func refusalName(status int) string { return strings.ReplaceAll(http.StatusText(status), " ", "") }
+
+// refusals are the components of the statuses. Each says which codes it is the status of.
+func (w *apiWriter) refusals() schema {
+	codes := map[int][]string{http.StatusPreconditionFailed: {string(job.CodeAlreadyExists), string(job.CodeVersionConflict)}}
+	for code, status := range statusOf {
+		codes[status] = append(codes[status], string(code))
+	}
+	for code, status := range statusOfHTTP {
+		codes[status] = append(codes[status], string(code))
+	}
+	delete(codes, http.StatusMethodNotAllowed) // of no operation
+	content := jsonContent(w.replies.named(reflect.TypeFor[client.ErrorReply]()))
+	all := schema{"Refusal": schema{"description": "What is wrong, and what would be right. The status is that of the code.", "content": content}}
+	for status, names := range codes {
+		slices.Sort(names)
+		one := schema{"description": "Refused: " + strings.Join(names, ", ") + ".", "content": content}
+		if mayPass(status) {
+			one["headers"] = schema{"Retry-After": schema{"description": "Seconds until it may be asked again.", "schema": schema{"type": "integer", "minimum": 0}}}
+		}
+		all[refusalName(status)] = one
+	}
+	return all
+}
+
+// mayPass tells whether what was refused with a status may be carried out another time.
+func mayPass(status int) bool {
+	return status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable
+}

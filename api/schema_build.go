@@ -1,0 +1,181 @@
+package api
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"strings"
+
+	"github.com/carillon-io/carillon/client"
+)
+
+// schemaForm is what a schema is of.
+type schemaForm uint8
+
+// The forms of schemas. A request allows no members but its own, each of which may be null, as good as absent. A
+// reply has all its members but those that may be left out, and allows others. A parameter is a value in a path
+// or a query.
+const (
+	formRequest schemaForm = iota
+	formReply
+	formParameter
+)
+
+// Where schemas find the types that they refer to.
+const (
+	defsRef       = "#/$defs/"
+	componentsRef = "#/components/schemas/"
+)
+
+// schemaBuilder makes schemas of the types of package client. Each struct is made once, under its name; others
+// refer to it.
+type schemaBuilder struct {
+	form schemaForm
+	refs string // what a reference begins with
+	defs schema // by name
+}
+
+func newSchemaBuilder(form schemaForm, refs string) *schemaBuilder {
+	return &schemaBuilder{form: form, refs: refs, defs: schema{}}
+}
+
+// whole adds to a schema the types that it refers to.
+func (b *schemaBuilder) whole(sc schema) schema {
+	if len(b.defs) > 0 {
+		sc["$defs"] = b.defs
+	}
+	return sc
+}
+
+// named returns a reference to the schema of a struct.
+func (b *schemaBuilder) named(t reflect.Type) schema {
+	name := b.nameOf(t)
+	if _, known := b.defs[name]; !known {
+		b.defs[name] = nil // types may refer to themselves
+		sc := b.object(t)
+		if b.form == formRequest {
+			maps.Copy(sc, requestNeeds[t])
+		}
+		b.defs[name] = sc
+	}
+	return schema{"$ref": b.refs + name}
+}
+
+// nameOf is the name of a struct among the schemas: in requests a type has another form than in replies.
+func (b *schemaBuilder) nameOf(t reflect.Type) string {
+	if b.form == formRequest && !strings.HasSuffix(t.Name(), "Request") {
+		return t.Name() + "Request"
+	}
+	return t.Name()
+}
+
+func (b *schemaBuilder) of(t reflect.Type) schema {
+	if leaf, ok := leaves[t]; ok {
+		return maps.Clone(leaf)
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return b.of(t.Elem())
+	case reflect.Struct:
+		return b.named(t)
+	case reflect.Slice:
+		return schema{"type": "array", "items": b.of(t.Elem())}
+	case reflect.String:
+		return schema{"type": "string"}
+	case reflect.Bool:
+		return schema{"type": "boolean"}
+	case reflect.Float64:
+		return schema{"type": "number"}
+	case reflect.Uint32:
+		return schema{"type": "integer", "minimum": 0, "maximum": uint32(1<<32 - 1)}
+	case reflect.Int, reflect.Uint64:
+		return schema{"type": "integer", "minimum": 0}
+	}
+	panic(fmt.Sprintf("api: no schema for %s", t))
+}
+
+// object is the schema of a struct with all its members.
+func (b *schemaBuilder) object(t reflect.Type) schema {
+	members, required := schema{}, []string{}
+	b.addMembers(t, members, &required)
+	sc := schema{"type": "object", "properties": members}
+	switch {
+	case b.form == formRequest:
+		sc["additionalProperties"] = false
+	case len(required) > 0:
+		sc["required"] = required
+	}
+	return sc
+}
+
+func (b *schemaBuilder) addMembers(t reflect.Type, members schema, required *[]string) {
+	if b.form == formRequest && t == reflect.TypeFor[client.Job]() {
+		for _, name := range replyOnly {
+			members[name] = schema{"readOnly": true}
+		}
+	}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, omit := tagOf(f)
+		switch {
+		case name == "-":
+		case f.Anonymous:
+			b.addMembers(f.Type, members, required)
+		default:
+			members[name] = b.member(t, f)
+			if !omit {
+				*required = append(*required, name)
+			}
+		}
+	}
+}
+
+// member describes a member: in a request null stands for its absence, in a reply a pointer that is always
+// there may be null.
+func (b *schemaBuilder) member(t reflect.Type, f reflect.StructField) schema {
+	name, omit := tagOf(f)
+	sc := b.of(f.Type)
+	if own, ok := facts[t][name]; ok {
+		maps.Copy(sc, own)
+	} else if b.form != formReply {
+		maps.Copy(sc, inRequests[name])
+	}
+	if b.form == formRequest || b.form == formReply && f.Type.Kind() == reflect.Pointer && !omit && !neverNull[t] {
+		return orNull(sc)
+	}
+	return sc
+}
+
+// orNull allows null besides.
+func orNull(sc schema) schema {
+	if _, isRef := sc["$ref"]; isRef {
+		return schema{"anyOf": []schema{sc, {"type": "null"}}}
+	}
+	if single, ok := sc["type"].(string); ok {
+		sc["type"] = []string{single, "null"}
+	}
+	if words, ok := sc["enum"].([]string); ok {
+		values := []any{nil}
+		for _, w := range words {
+			values = append(values, w)
+		}
+		sc["enum"] = values
+	}
+	return sc
+}
+
+// tagOf returns the name of a field in JSON, and whether it is left out when it is empty.
+func tagOf(f reflect.StructField) (name string, omit bool) {
+	name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+	return name, strings.Contains(options, "omit")
+}
+
+// memberOf finds the field of a struct by its name in JSON.
+func memberOf(t reflect.Type, name string) (reflect.StructField, bool) {
+	for _, f := range reflect.VisibleFields(t) {
+		if got, _ := tagOf(f); got == name && !f.Anonymous {
+			return f, true
+		}
+	}
+	return reflect.StructField{}, false
+}

@@ -1,0 +1,121 @@
+package api
+
+import (
+	stdjson "encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler"
+)
+
+// leaves are the schemas of the types that are not described by their fields. The lengths of texts are bounded
+// in bytes, which a schema cannot say: it says the same number of characters, of which none is shorter.
+var leaves = map[reflect.Type]schema{
+	reflect.TypeFor[client.Time]():        {"type": []string{"string", "null"}, "format": "date-time"},
+	reflect.TypeFor[client.Duration]():    {"type": "string", "minLength": 2, "pattern": `^([0-9]+d)?([0-9]+([.][0-9]*)?(ns|us|µs|ms|s|m|h))*$`},
+	reflect.TypeFor[stdjson.RawMessage](): {},
+	reflect.TypeFor[[]byte]():             {"type": "string", "contentEncoding": "base64"},
+	reflect.TypeFor[map[string]string]():  {"type": "object", "additionalProperties": schema{"type": "string"}},
+	reflect.TypeFor[map[string]uint64]():  {"type": "object", "additionalProperties": schema{"type": "integer", "minimum": 0}},
+	reflect.TypeFor[client.Outcome]():     enumOf("succeeded", "failed"),
+	reflect.TypeFor[client.Code]():        enumOf(allCodes()...),
+}
+
+// requestNeeds are the members that the parts of requests must have.
+var requestNeeds = map[reflect.Type]schema{
+	reflect.TypeFor[client.Job]():    needs([]string{"name", "target"}, []string{"schedule", "schedules"}),
+	reflect.TypeFor[client.Target](): needs([]string{"kind"}, nil),
+}
+
+// neverNull are the types in replies whose pointers are never null.
+var neverNull = map[reflect.Type]bool{reflect.TypeFor[client.ErrorReply](): true}
+
+// inRequests are facts of members that mean the same in each request that has them; facts come first.
+var inRequests = map[string]schema{
+	"name":        {"minLength": 1, "maxLength": job.NameBytesMax, "pattern": "^[A-Za-z0-9._/-]*$"},
+	"limit":       {"minimum": 1, "maximum": scheduler.PageMax},
+	"if_version":  {"minimum": 1},
+	"fence":       {"minimum": 1},
+	"schedule":    {"maxLength": job.ScheduleBytesMax, "examples": []string{"0 8 * * 1-5", "@every 10s", "@at 2026-12-01T08:00:00Z"}},
+	"schedules":   {"maxItems": job.SchedulesMax},
+	"exclude":     {"maxItems": job.ExcludesMax},
+	"description": {"maxLength": job.DescriptionBytesMax},
+	"labels":      {"maxProperties": job.LabelsMax},
+	"headers":     {"maxProperties": job.HeadersMax},
+}
+
+// facts are what the types of Go do not say of members, by the struct that declares them.
+var facts = map[reflect.Type]map[string]schema{
+	reflect.TypeFor[client.Job](): {
+		"completion":        words(func(n uint8) string { return job.Completion(n).String() }),
+		"overlap_policy":    words(func(n uint8) string { return job.Overlap(n).String() }),
+		"missed_run_policy": words(func(n uint8) string { return job.Missed(n).String() }),
+		"pause_on_failure":  {"maximum": job.PauseOnFailureMax},
+		"max_concurrent":    {"maximum": job.MaxConcurrentMax},
+		"max_catchup_runs":  {"maximum": job.CatchupRunsMax},
+	},
+	reflect.TypeFor[client.Target](): {
+		"max_in_flight": {"maximum": job.MaxInFlightMax},
+		"kind":          words(func(n uint8) string { return job.TargetKind(n).String() }),
+		"subject":       {"maxLength": job.SubjectBytesMax},
+		"url":           {"maxLength": job.URLBytesMax},
+		"name":          {"maxLength": job.HandlerBytesMax},
+		"method":        enumOf("POST", "PUT", "PATCH", "DELETE", "GET"),
+	},
+	reflect.TypeFor[client.Retry](): {
+		"max_attempts": {"minimum": 1, "maximum": job.RetryAttemptsMax},
+		"multiplier":   {"minimum": 1, "maximum": job.MultiplierMax},
+		"jitter":       {"minimum": 0, "maximum": 1},
+	},
+	reflect.TypeFor[client.PutRequest]():     {"if_version": {"minimum": 0}},
+	reflect.TypeFor[client.PutManyRequest](): {"jobs": {"maxItems": BulkJobsMax}},
+	reflect.TypeFor[client.ListRequest]():    {"prefix": {"maxLength": job.NameBytesMax}, "status": enumOf(jobStatuses...)},
+	reflect.TypeFor[client.PauseRequest]():   {"reason": {"maxLength": job.ReasonBytesMax}},
+	reflect.TypeFor[client.TriggerRequest](): {"idempotency_key": {"maxLength": job.IdempotencyKeyMax}},
+	reflect.TypeFor[client.BackfillRequest](): {
+		"limit": {"minimum": 1, "maximum": scheduler.BackfillMax},
+	},
+	reflect.TypeFor[client.RunListRequest](): {"status": runStatuses},
+	reflect.TypeFor[client.ReportRequest]():  {"result": {"maxLength": job.ResultBytesMax}, "error": {"maxLength": job.ErrorBytesMax}},
+	reflect.TypeFor[client.CalendarRequest](): {
+		"exclude": {"maxItems": job.CalendarLinesMax},
+	},
+	reflect.TypeFor[client.AuditRequest](): {"name": {"maxLength": job.NameBytesMax}, "action": auditActions, "by": {"maxLength": job.ActorBytesMax}},
+	reflect.TypeFor[client.NextRequest]():  {"count": {"minimum": 1, "maximum": job.PreviewMax}},
+
+	reflect.TypeFor[client.JobInfo]():    {"status": enumOf(jobStatuses...)},
+	reflect.TypeFor[client.LastRun]():    {"status": runStatuses},
+	reflect.TypeFor[client.Run]():        {"status": runStatuses, "reason": words(func(n uint8) string { return job.Reason(n).String() })},
+	reflect.TypeFor[client.AuditEntry](): {"action": auditActions},
+}
+
+var (
+	runStatuses  = words(func(n uint8) string { return job.Status(n).String() })
+	auditActions = words(func(n uint8) string { return job.Action(n).String() })
+)
+
+func enumOf(words ...string) schema { return schema{"type": "string", "enum": words} }
+
+// words is an enum of the words of a type of package job, whose values count from 1.
+func words(of func(n uint8) string) schema {
+	var list []string
+	for n := uint8(1); of(n) != "unknown" && n != 0; n++ {
+		list = append(list, of(n))
+	}
+	return enumOf(list...)
+}
+
+// allCodes are the codes of refusals: those of the verbs, and those that HTTP has besides.
+func allCodes() []string {
+	codes := make(map[string]bool)
+	for code := range statusOf {
+		codes[string(code)] = true
+	}
+	for code := range statusOfHTTP {
+		codes[string(code)] = true
+	}
+	return slices.Sorted(maps.Keys(codes))
+}
