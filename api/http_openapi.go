@@ -176,6 +176,7 @@ func (w *apiWriter) bodySchema(r *route, v *verb) schema {
 	}
 	elsewhere := func(name string) bool { return name == r.member() }
 	sc := w.requests.object(reflect.TypeOf(v.request))
-	maps.Copy(sc, needs(slices.DeleteFunc(slices.Clone(v.required), elsewhere), v.either))
+	notNull(sc["properties"].(schema), r.member()) // if it is there, it says the same
+	demand(sc, slices.DeleteFunc(slices.Clone(v.required), elsewhere), v.either)
 	return sc
 }

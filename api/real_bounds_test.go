@@ -40,8 +40,9 @@ var goodRequests = map[string]string{
 
 // place is a member of a request, with the part of the schema that is about it.
 type place struct {
-	path   []string
-	schema map[string]any
+	path     []string
+	schema   map[string]any
+	required bool
 }
 
 // TestSchemasMeanWhatTheySay takes each bound that a schema of a request has, and each object in it: the server
@@ -73,22 +74,29 @@ func placesOf(root, sc map[string]any, path []string) (list []place) {
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		member := members[name].(map[string]any)
 		at := append(slices.Clone(path), name)
-		list = append(list, place{at, member})
+		list = append(list, place{at, member, slices.Contains(listOf(sc["required"]), any(name))})
+		ref, _ := member["$ref"].(string)
 		if ways, ok := member["anyOf"].([]any); ok { // of a reference and null
-			ref, _ := ways[0].(map[string]any)["$ref"].(string)
+			ref, _ = ways[0].(map[string]any)["$ref"].(string)
+		}
+		if ref != "" {
 			of := root["$defs"].(map[string]any)[strings.TrimPrefix(ref, "#/$defs/")].(map[string]any)
 			list = append(list, placesOf(root, of, at)...)
 		}
 	}
 	if sc["additionalProperties"] == false {
-		list = append(list, place{append(slices.Clone(path), "nothing"), nil})
+		list = append(list, place{path: append(slices.Clone(path), "nothing")})
 	}
 	return list
 }
 
 // beyond tries the bounds of one member.
 func (w *realWorld) beyond(verb, text, good string, p place) {
-	for _, bad := range beyondOf(p.schema) {
+	bad := beyondOf(p.schema)
+	if p.required {
+		bad = append(bad, nil)
+	}
+	for _, bad := range bad {
 		request := replaced(w.t, good, p.path, bad)
 		if api.Conforms(text, request) == nil {
 			w.t.Errorf("%s %.200s: conforms", verb, request)
@@ -151,7 +159,7 @@ func beyondOf(sc map[string]any) (bad []any) {
 
 // edgesOf are values at the bounds of a schema.
 func edgesOf(sc map[string]any) (edges []any) {
-	for _, word := range list(sc["enum"]) {
+	for _, word := range listOf(sc["enum"]) {
 		if word != nil && word != "handler" { // which is for programs that embed the engine
 			edges = append(edges, word)
 		}
@@ -167,7 +175,7 @@ func edgesOf(sc map[string]any) (edges []any) {
 	return edges
 }
 
-func list(v any) []any {
+func listOf(v any) []any {
 	l, _ := v.([]any)
 	return l
 }

@@ -2,7 +2,6 @@ package api
 
 import (
 	"fmt"
-	"maps"
 	"reflect"
 
 	"github.com/go-json-experiment/json"
@@ -43,7 +42,7 @@ func (v *verb) requestSchema() schema {
 // requestObject is the schema of a verb's request, without the types that it refers to.
 func (v *verb) requestObject(b *schemaBuilder) schema {
 	sc := b.object(reflect.TypeOf(v.request))
-	maps.Copy(sc, needs(v.required, v.either))
+	demand(sc, v.required, v.either)
 	return sc
 }
 
@@ -60,11 +59,11 @@ func refusalSchema() schema {
 	return b.whole(b.object(reflect.TypeFor[client.ErrorReply]()))
 }
 
-// needs says which members an object must have: all of some, and one of others.
-func needs(all, oneOf []string) schema {
-	sc := schema{}
+// demand says which members an object must have: all of some, which are not null then, and one of others.
+func demand(sc schema, all, oneOf []string) {
 	if len(all) > 0 {
 		sc["required"] = all
+		notNull(sc["properties"].(schema), all...)
 	}
 	var ways []schema
 	for _, name := range oneOf {
@@ -73,5 +72,4 @@ func needs(all, oneOf []string) schema {
 	if len(ways) > 0 {
 		sc["anyOf"] = ways
 	}
-	return sc
 }

@@ -54,7 +54,7 @@ func (b *schemaBuilder) named(t reflect.Type) schema {
 		b.defs[name] = nil // types may refer to themselves
 		sc := b.object(t)
 		if b.form == formRequest {
-			maps.Copy(sc, requestNeeds[t])
+			demand(sc, requestNeeds[t].all, requestNeeds[t].oneOf)
 		}
 		b.defs[name] = sc
 	}
@@ -162,6 +162,22 @@ func orNull(sc schema) schema {
 		sc["enum"] = values
 	}
 	return sc
+}
+
+// notNull undoes orNull for some members of an object.
+func notNull(members schema, names ...string) {
+	for _, name := range names {
+		sc := members[name].(schema)
+		if ways, ok := sc["anyOf"].([]schema); ok {
+			members[name] = ways[0]
+		}
+		if kinds, ok := sc["type"].([]string); ok {
+			sc["type"] = kinds[0]
+		}
+		if values, ok := sc["enum"].([]any); ok {
+			sc["enum"] = values[1:]
+		}
+	}
 }
 
 // tagOf returns the name of a field in JSON, and whether it is left out when it is empty.

@@ -25,9 +25,9 @@ var leaves = map[reflect.Type]schema{
 }
 
 // requestNeeds are the members that the parts of requests must have.
-var requestNeeds = map[reflect.Type]schema{
-	reflect.TypeFor[client.Job]():    needs([]string{"name", "target"}, []string{"schedule", "schedules"}),
-	reflect.TypeFor[client.Target](): needs([]string{"kind"}, nil),
+var requestNeeds = map[reflect.Type]struct{ all, oneOf []string }{
+	reflect.TypeFor[client.Job]():    {[]string{"name", "target"}, []string{"schedule", "schedules"}},
+	reflect.TypeFor[client.Target](): {[]string{"kind"}, nil},
 }
 
 // neverNull are the types in replies whose pointers are never null.
