@@ -15,12 +15,16 @@ import (
 // The BASE file on disk, and the CUT file, which has the same layout. These values are part of the
 // format and must not be changed.
 const (
-	baseName    = "BASE"
-	baseMagic   = "CBAS"
-	cutName     = "CUT"
-	cutMagic    = "CCUT"
-	baseVersion = 1
-	baseBytes   = 52
+	baseName  = "BASE"
+	baseMagic = "CBAS"
+	cutName   = "CUT"
+	cutMagic  = "CCUT"
+	baseBytes = 52
+
+	// baseVersionAlone is the version of CUT, and of a BASE that an older release wrote: there may be no
+	// SEGMENTS file beside it. baseVersionListed is that of a BASE with one.
+	baseVersionAlone  = 1
+	baseVersionListed = 2
 
 	offBaseVersion = 4 // then three zero bytes
 	offBaseLogID   = 8
@@ -35,6 +39,7 @@ const (
 type base struct {
 	logID  uint64   // random, made with the log, and in each of its frames
 	before Position // the position before the first kept frame
+	listed bool     // a SEGMENTS file belongs to it, so that its loss is noticed
 }
 
 // newLogID returns a number that nobody outside can guess, so that no payload can hold a frame of
@@ -51,7 +56,10 @@ func (b base) encodeAs(magic string) []byte {
 	le := binary.LittleEndian
 	out := make([]byte, baseBytes)
 	copy(out, magic)
-	out[offBaseVersion] = baseVersion
+	out[offBaseVersion] = baseVersionAlone
+	if b.listed && magic == baseMagic {
+		out[offBaseVersion] = baseVersionListed
+	}
 	le.PutUint64(out[offBaseLogID:], b.logID)
 	le.PutUint64(out[offBaseLSN:], b.before.LSN)
 	le.PutUint64(out[offBaseEpoch:], b.before.Epoch)
@@ -69,8 +77,9 @@ func decodeBase(name, magic string, b []byte) (base, error) {
 	if crc32.Checksum(b[:offBaseCRC], castagnoli) != le.Uint32(b[offBaseCRC:]) {
 		return base{}, torn("the checksum does not match")
 	}
-	if b[offBaseVersion] != baseVersion {
-		return base{}, fmt.Errorf("%w %d of a %s file", ErrVersion, b[offBaseVersion], name)
+	version := b[offBaseVersion]
+	if version != baseVersionAlone && (version != baseVersionListed || magic != baseMagic) {
+		return base{}, fmt.Errorf("%w %d of a %s file", ErrVersion, version, name)
 	}
 	if [3]byte(b[offBaseVersion+1:offBaseLogID]) != [3]byte{} {
 		return base{}, misplaced("the unused bytes are not zero")
@@ -82,6 +91,7 @@ func decodeBase(name, magic string, b []byte) (base, error) {
 			Epoch: le.Uint64(b[offBaseEpoch:]),
 			Hash:  Hash(b[offBaseHash:offBaseCRC]),
 		},
+		listed: version == baseVersionListed,
 	}, nil
 }
 

@@ -252,7 +252,7 @@ func TestPayloadImitatesFrames(t *testing.T) {
 	if _, err := l.Append(1, payload); err != nil {
 		t.Fatal(err)
 	}
-	mustClose(t, l)
+	mustKill(t, l)
 	editFile(t, segmentFiles(t, dir)[0], func(b []byte) []byte { return b[:len(b)-1] })
 	checkFrames(t, mustOpen(t, testOptions(dir)), 1, 2)
 }
@@ -260,7 +260,7 @@ func TestPayloadImitatesFrames(t *testing.T) {
 // A failed sync may lose pages that a later read brings back, so Open never trusts the last segment
 // where it lies.
 func TestOpenRewritesTheLastSegment(t *testing.T) {
-	dir := newTestLog(t, 5)
+	dir := newClosedLog(t, 5)
 	var ops []string
 	opts := testOptions(dir)
 	opts.disk = &stepDisk{before: func(op string) error { ops = append(ops, op); return nil }}

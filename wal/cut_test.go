@@ -121,7 +121,7 @@ func TestCutTailRefuses(t *testing.T) {
 // declared, and all that is cut is gone, durably, before the declaration is.
 func TestCutOrder(t *testing.T) {
 	var ops []string
-	opts := testOptions(newTestLog(t, 34))
+	opts := testOptions(newClosedLog(t, 34))
 	opts.disk = &stepDisk{before: func(op string) error { ops = append(ops, op); return nil }}
 	if _, err := CutTail(opts, 12, savedName(opts.Dir)); err != nil {
 		t.Fatal(err)
@@ -133,6 +133,7 @@ func TestCutOrder(t *testing.T) {
 		"create CUT.TEMP", "rename CUT", "syncdir wal",
 		"remove " + segmentName(19), "remove " + tail,
 		"create " + segmentName(10) + ".TEMP", "rename " + segmentName(10), "syncdir wal",
+		"create SEGMENTS.TEMP", "rename SEGMENTS", "syncdir wal",
 		"remove CUT", "syncdir wal",
 	}
 	if !slices.Equal(ops, want) {

@@ -16,7 +16,8 @@ import (
 
 // TestDamage runs the scripts in testdata/damage. Each makes a log, damages its files and opens it:
 //
-//	new commits=N                        a closed log; nine commits of 400 bytes fill a segment
+//	new commits=N                        a log whose process was killed; nine commits of 400 bytes fill a segment
+//	closed commits=N                     one that was closed, and so has noted its end
 //	truncate keep=LSN                    opens it, truncates its front and closes it
 //	cut file=K bytes=N                   cuts the last N bytes off the K-th segment
 //	add file=K (zeros=N | text=S)        appends
@@ -24,6 +25,8 @@ import (
 //	flip file=K frame=J at=N             flips a bit of byte N of a frame
 //	forge file=K frame=J (version=N | lsn=N)  changes a field and makes the checksum right
 //	remove (file=K | name=S)
+//	rename file=K to=S
+//	save name=S, restore name=S          keeps a file as it is, and puts it back
 //	create name=S [text=S] [dir]
 //	swap file=K with=L                   exchanges two segments' contents
 //	verify                               prints the report, or the error
@@ -39,6 +42,12 @@ func TestDamage(t *testing.T) {
 				var n int
 				d.ScanArgs(t, "commits", &n)
 				dir = newTestLog(t, n)
+				return listing(t, dir)
+			}
+			if d.Cmd == "closed" {
+				var n int
+				d.ScanArgs(t, "commits", &n)
+				dir = newClosedLog(t, n)
 				return listing(t, dir)
 			}
 			return strings.ReplaceAll(damageCommand(t, d, dir), dir, "DIR")
@@ -74,6 +83,22 @@ func damageCommand(t *testing.T, d *datadriven.TestData, dir string) string {
 			name = filepath.Base(fileArg(t, d, dir, "file"))
 		}
 		return fmtError(os.Remove(filepath.Join(dir, name)))
+	case "rename":
+		var to string
+		d.ScanArgs(t, "to", &to)
+		return fmtError(os.Rename(fileArg(t, d, dir, "file"), filepath.Join(dir, to)))
+	case "save", "restore":
+		var name string
+		d.ScanArgs(t, "name", &name)
+		from, to := filepath.Join(dir, name), filepath.Join(filepath.Dir(dir), name)
+		if d.Cmd == "restore" {
+			from, to = to, from
+		}
+		b, err := os.ReadFile(from)
+		if err == nil {
+			writeFile(t, to, b)
+		}
+		return fmtError(err)
 	case "swap":
 		a, b := fileArg(t, d, dir, "file"), fileArg(t, d, dir, "with")
 		return fmtError(errors.Join(os.Rename(a, a+"x"), os.Rename(b, a), os.Rename(a+"x", b)))
@@ -169,8 +194,8 @@ func verifyDamaged(t *testing.T, dir string) string {
 		t.Fatal("Verify has changed the directory")
 	}
 	var out strings.Builder
-	fmt.Fprintf(&out, "base=%d last=%d segments=%d frames=%d bytes=%d torn=%d litter=%v\n",
-		r.Base.LSN, r.Last.LSN, r.Segments, r.Frames, r.Bytes, r.TornBytes, r.Litter)
+	fmt.Fprintf(&out, "base=%d last=%d segments=%d frames=%d bytes=%d torn=%d listed=%d watermark=%d litter=%v\n",
+		r.Base.LSN, r.Last.LSN, r.Segments, r.Frames, r.Bytes, r.TornBytes, r.Listed, r.Watermark.LSN, r.Litter)
 	if err != nil {
 		fmt.Fprintf(&out, "error: %v\n", err)
 	}

@@ -92,6 +92,11 @@ func (c *ledger) life(opts Options) error {
 		if err := c.append(l); err != nil {
 			return errors.Join(err, c.staysDead(l))
 		}
+		if c.acked%testSegmentLSNs == 1 {
+			if err := l.MarkDurable(); err != nil {
+				return errors.Join(err, c.staysDead(l))
+			}
+		}
 		if c.acked%testSegmentLSNs == 3 {
 			c.kept = c.acked
 			if err := l.TruncateFront(c.acked); err != nil {
@@ -121,6 +126,9 @@ func (c *ledger) staysDead(l *Log) error {
 	}
 	if err := l.TruncateFront(1); !errors.Is(err, ErrPoisoned) {
 		return fmt.Errorf("TruncateFront after a failure returned %v", err)
+	}
+	if err := l.MarkDurable(); !errors.Is(err, ErrPoisoned) {
+		return fmt.Errorf("MarkDurable after a failure returned %v", err)
 	}
 	if err := l.Close(); !errors.Is(err, ErrPoisoned) {
 		return fmt.Errorf("Close after a failure returned %v", err)

@@ -29,12 +29,22 @@ func goldenSegment() []byte {
 	return out
 }
 
-// The golden files pin version 1 of the formats: logs that were written must stay readable for
+// goldenList is the list of the log of the golden files.
+func goldenList() *segmentList {
+	last := Next(Next(goldenBase.before, 7, []byte("a carillon plays")), 8, nil)
+	return &segmentList{logID: goldenBase.logID, watermark: last, first: 42, firsts: []LSN{42}}
+}
+
+// The golden files pin the versions of the formats: logs that were written must stay readable for
 // ever. A change here needs a new version, not a new file.
-func TestGoldenVersion1(t *testing.T) {
+func TestGoldenVersions(t *testing.T) {
+	listed := goldenBase
+	listed.listed = true
 	files := map[string][]byte{
-		"v1.segment": goldenSegment(),
-		"v1.base":    goldenBase.encode(),
+		"v1.segment":  goldenSegment(),
+		"v1.base":     goldenBase.encode(),
+		"v2.base":     listed.encode(),
+		"v1.segments": goldenList().encode(),
 	}
 	for name, got := range files {
 		want, err := os.ReadFile(filepath.Join("testdata", name))
@@ -47,7 +57,8 @@ func TestGoldenVersion1(t *testing.T) {
 	}
 }
 
-// A log made of nothing but the golden files opens, reads and goes on.
+// A log made of nothing but the golden files of the first release opens, reads and goes on; and it has a
+// list from then on.
 func TestGoldenOpens(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "wal")
 	if err := os.Mkdir(dir, dirMode); err != nil {
@@ -59,6 +70,11 @@ func TestGoldenOpens(t *testing.T) {
 	want := Next(Next(goldenBase.before, 7, []byte("a carillon plays")), 8, nil)
 	if l.Last() != want {
 		t.Fatalf("last is %v, want %v", l.Last(), want)
+	}
+	files, listed := contents(t, dir), goldenBase
+	listed.listed = true
+	if files[baseName] != string(listed.encode()) || files[listName] != string(goldenList().encode()) {
+		t.Fatalf("BASE is %x, SEGMENTS is %x", files[baseName], files[listName])
 	}
 	if _, err := l.Append(8, nil); err != nil {
 		t.Fatal(err)

@@ -60,8 +60,31 @@ func mustClose(t testing.TB, c io.Closer) {
 	}
 }
 
-// newTestLog returns the directory of a closed log of n commits.
+// newTestLog returns the directory of a log of n commits whose process was killed before it noted any
+// of them as durable: its list is the one of an empty log.
 func newTestLog(t testing.TB, n int) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "wal")
+	l := mustOpen(t, testOptions(dir))
+	mustAppend(t, l, n)
+	mustKill(t, l)
+	return dir
+}
+
+// mustKill closes a log and leaves its list as it was: that is what a kill leaves.
+func mustKill(t testing.TB, l *Log) {
+	t.Helper()
+	path := filepath.Join(l.opts.Dir, listName)
+	list, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustClose(t, l)
+	writeFile(t, path, list)
+}
+
+// newClosedLog returns the directory of a log of n commits that was closed, and so has noted them all.
+func newClosedLog(t testing.TB, n int) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "wal")
 	l := mustOpen(t, testOptions(dir))

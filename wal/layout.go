@@ -18,12 +18,13 @@ const (
 type layout struct {
 	base     bool
 	cut      bool
+	list     bool
+	foreign  string   // the first name that does not belong to a log; "" if there is none
 	segments []LSN    // first LSNs, ascending
 	temps    []string // unfinished files of an interrupted operation
 }
 
-// readLayout lists dir. A name that does not belong to a log is a CorruptionError: it may be what
-// is left of a damaged file system, or a file that the library would take for its own.
+// readLayout lists dir.
 func readLayout(dir string) (layout, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -31,8 +32,8 @@ func readLayout(dir string) (layout, error) {
 	}
 	var l layout
 	for _, e := range entries {
-		if !l.place(e) {
-			return layout{}, &CorruptionError{Dir: dir, Segment: e.Name(), Reason: foreignReason(e.Name())}
+		if !l.place(e) && l.foreign == "" {
+			l.foreign = e.Name()
 		}
 	}
 	return l, nil
@@ -58,6 +59,8 @@ func (l *layout) place(e fs.DirEntry) bool {
 		l.base = true
 	case name == cutName:
 		l.cut = true
+	case name == listName:
+		l.list = true
 	case isTemp(name):
 		l.temps = append(l.temps, name)
 	default:
@@ -74,7 +77,7 @@ func isTemp(name string) bool {
 	}
 	stem = strings.TrimSuffix(strings.TrimSuffix(stem, ".START"), ".END")
 	_, segment := parseSegmentName(stem)
-	return segment || stem == baseName || stem == cutName
+	return segment || stem == baseName || stem == cutName || stem == listName
 }
 
 func foreignReason(name string) string {

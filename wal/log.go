@@ -27,6 +27,11 @@ type Log struct {
 	// trimming is held through a truncation. A goroutine that needs both takes trimming first.
 	trimming sync.Mutex
 
+	// listing is held while SEGMENTS is written; it is the last that a goroutine takes. It guards listed,
+	// which is what the file says.
+	listing sync.Mutex
+	listed  segmentList
+
 	state state
 	meter meter
 }
@@ -40,6 +45,7 @@ type state struct {
 	base     Position
 	last     Position
 	segments []segment
+	appeared int   // segments in this life, those that were there at Open included
 	fatal    error // wraps ErrPoisoned, once writing has ended
 	closed   bool
 }
@@ -62,8 +68,16 @@ func (l *Log) Last() Position {
 	return l.state.last
 }
 
-// Close ends all writing and reading and gives up the directory. It waits for an append or a
-// truncation under way. Every acknowledged commit is durable before it, so its error does not put
+// Segments returns how many segment files have appeared in the life of this Log, the ones that Open found
+// included.
+func (l *Log) Segments() int {
+	l.state.mu.Lock()
+	defer l.state.mu.Unlock()
+	return l.state.appeared
+}
+
+// Close ends all writing and reading, notes what is durable as MarkDurable does, and gives up the
+// directory. It waits for an append or a truncation under way. Every acknowledged commit is durable before it, so its error does not put
 // any in doubt; for a poisoned log it is ErrPoisoned with the first failure. A second Close does
 // nothing and returns nil.
 func (l *Log) Close() error {
@@ -78,6 +92,9 @@ func (l *Log) Close() error {
 	err := l.journal.Close()
 	if fatal != nil {
 		err = fatal // what the library says of files that already failed adds nothing
+	}
+	if err == nil {
+		err = l.writeList()
 	}
 	return errors.Join(err, l.lock.release())
 }
@@ -130,6 +147,7 @@ func (s *state) acknowledge(pos Position, entry int, rolled bool) {
 	s.segments[len(s.segments)-1].bytes += int64(entry)
 	if rolled {
 		s.segments = append(s.segments, segment{before: pos})
+		s.appeared++
 	}
 }
 

@@ -82,6 +82,10 @@ func recoverDir(opts Options) (*survey, error) {
 	if err := settle(opts, s); err != nil {
 		return nil, err
 	}
+	// Before CUT goes: the list of the longer log would miss what was cut off.
+	if err := relist(opts, s); err != nil {
+		return nil, err
+	}
 	return s, finishCut(opts, s)
 }
 
@@ -91,10 +95,11 @@ func newLog(opts Options, s *survey, j journal) *Log {
 	return &Log{
 		opts:    opts,
 		id:      s.base.logID,
+		listed:  *s.list,
 		journal: j,
 		chain:   c,
 		space:   spaceGuard{disk: opts.disk, dir: opts.Dir, reserve: opts.ReserveBytes},
-		state:   state{base: s.base.before, last: s.last, segments: s.segments},
+		state:   state{base: s.base.before, last: s.last, segments: s.segments, appeared: len(s.segments)},
 	}
 }
 
@@ -112,15 +117,18 @@ func sweep(opts Options, s *survey) error {
 }
 
 // create makes an empty log. The segment is durable before BASE is, so that a log with BASE always
-// has its segments; judgeNoBase relies on it.
+// has its segments; judgeNoBase relies on it. SEGMENTS comes last, so that it is never without BASE.
 func create(opts Options, s *survey) error {
-	s.base = base{logID: newLogID(), before: opts.Start}
+	s.base = base{logID: newLogID(), before: opts.Start, listed: true}
 	s.last = opts.Start
 	s.segments = []segment{{before: opts.Start}}
 	if err := addSegment(opts, s.segments[0]); err != nil {
 		return err
 	}
-	return replace(opts.disk, opts.Dir, baseName, bytes.NewReader(s.base.encode()))
+	if err := replace(opts.disk, opts.Dir, baseName, bytes.NewReader(s.base.encode())); err != nil {
+		return err
+	}
+	return relist(opts, s)
 }
 
 // settle makes what the survey read durable, and ready for the library.

@@ -18,6 +18,9 @@ type survey struct {
 	// cut is where a cut has ended the log and is not yet finished; nil if there is none. What follows
 	// it in the segments is no part of the log.
 	cut *Position
+	// list is what SEGMENTS says; nil if an older release has left the log, or creation did not come
+	// so far.
+	list *segmentList
 	// fresh means that no log was ever finished here: nothing, or what an interrupted creation
 	// left.
 	fresh bool
@@ -41,7 +44,10 @@ func takeSurvey(dir string, visit func(Frame) error) (*survey, error) {
 		return s, err
 	}
 	s.litter = l.temps
-	if !l.base && !l.cut { // BASE is there before anything can be cut
+	if l.foreign != "" {
+		return s, s.foreign(l)
+	}
+	if !l.base && !l.cut && !l.list { // BASE is there before anything can be cut
 		return s, s.judgeNoBase(l)
 	}
 	if s.base, err = readBase(dir, baseName, baseMagic); err != nil {
@@ -52,11 +58,18 @@ func takeSurvey(dir string, visit func(Frame) error) (*survey, error) {
 			return s, err
 		}
 	}
-	s.last = s.base.before
-	if err := s.walkAll(s.dropCutOff(s.dropGivenUp(l.segments))); err != nil {
+	firsts := s.dropCutOff(s.dropGivenUp(l.segments))
+	if err := s.readList(l, firsts); err != nil {
 		return s, err
 	}
-	return s, s.checkCut()
+	s.last = s.base.before
+	if err := s.walkAll(firsts); err != nil {
+		return s, err
+	}
+	if err := s.checkCut(); err != nil {
+		return s, err
+	}
+	return s, s.checkWatermark()
 }
 
 // judgeNoBase tells an interrupted creation from a lost BASE file. Creation writes an empty
@@ -97,8 +110,8 @@ func (s *survey) walkAll(firsts []LSN) error {
 	w := &walk{survey: s, chain: newChain(s.base), sizeMax: maxSegmentFile}
 	for i, first := range firsts {
 		if want := s.last.LSN + 1; first > want {
-			return s.gap("the commits %d to %d are missing here, the next segment is %s",
-				want, first-1, segmentName(first))
+			return s.gap("the commits %d to %d are missing here, the next segment is %s: this file has lost its end, or %s is missing",
+				want, first-1, segmentName(first), segmentName(want))
 		} else if first < want {
 			return s.gap("segment %s begins inside the segments before it", segmentName(first))
 		}
@@ -178,6 +191,9 @@ func (w *walk) frames() error {
 		}
 		w.survey.last = frame.Position
 		w.survey.frames++
+		if err := w.survey.meetWatermark(); err != nil {
+			return err
+		}
 		if w.survey.visit == nil {
 			continue
 		}

@@ -37,7 +37,7 @@ func (l *Log) TruncateFront(keepFrom LSN) error {
 // interrupted removal.
 func (l *Log) giveUp(gone []segment, before Position) error {
 	d, dir := l.opts.disk, l.opts.Dir
-	b := base{logID: l.id, before: before}
+	b := base{logID: l.id, before: before, listed: true}
 	if err := replace(d, dir, baseName, bytes.NewReader(b.encode())); err != nil {
 		return fmt.Errorf("write %s: %w", baseName, err)
 	}
@@ -47,7 +47,7 @@ func (l *Log) giveUp(gone []segment, before Position) error {
 			return fmt.Errorf("remove segment: %w", err)
 		}
 	}
-	return d.syncDir(dir)
+	return l.writeList() // which syncs the directory
 }
 
 // before returns the segments that a truncation may drop, and the position after them.

@@ -16,6 +16,10 @@ type Report struct {
 	// TornBytes follow the last whole frame of the last segment. Open would cut them off: they were
 	// never acknowledged.
 	TornBytes int64
+	// Listed is how many segments the SEGMENTS file names; 0 if there is none, as an older release left it.
+	Listed int
+	// Watermark is the position up to which that file says that the log was durable.
+	Watermark Position
 	// Litter names the files that interrupted operations left. Open would remove them.
 	Litter []string
 }
@@ -69,6 +73,9 @@ func (s *survey) report() Report {
 	}
 	for _, seg := range s.segments {
 		r.Bytes += seg.bytes
+	}
+	if s.list != nil {
+		r.Listed, r.Watermark = len(s.list.firsts), s.list.watermark
 	}
 	if s.cut != nil {
 		r.Litter = append(slices.Clone(s.litter), cutName)

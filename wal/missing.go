@@ -1,0 +1,130 @@
+package wal
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// readList reads SEGMENTS and compares it with the names in the directory: each segment that it lists
+// must be there, unless a truncation or a cut has given it up.
+func (s *survey) readList(l layout, firsts []LSN) error {
+	if !l.list {
+		return s.judgeNoList(l)
+	}
+	list, err := loadList(s.dir)
+	if err != nil {
+		return err
+	}
+	if list.logID != s.base.logID {
+		return &CorruptionError{Dir: s.dir, Segment: listName, Reason: "the file belongs to another log than " + baseName}
+	}
+	if begins := s.base.before.LSN + 1; list.first > begins {
+		return &CorruptionError{Dir: s.dir, Segment: baseName, LSN: begins, Reason: fmt.Sprintf(
+			"the file is an older copy of itself: it begins the log at LSN %d, and %s says that it begins at %d",
+			begins, listName, list.first)}
+	}
+	s.list = list
+	for _, first := range list.firsts {
+		if s.gaveUp(first) || slices.Contains(firsts, first) {
+			continue
+		}
+		return &CorruptionError{Dir: s.dir, Segment: segmentName(first), LSN: first,
+			Reason: "the segment is missing, and " + listName + " lists it"}
+	}
+	return nil
+}
+
+// gaveUp reports whether a truncation or a cut has given up the segment that begins at first.
+func (s *survey) gaveUp(first LSN) bool {
+	return first <= s.base.before.LSN || s.cut != nil && first > s.cut.LSN
+}
+
+// judgeNoList tells a log that has no list yet, because an older release wrote it or its creation was
+// interrupted, from one whose list is gone. Creation writes the list before a commit is accepted.
+func (s *survey) judgeNoList(l layout) error {
+	if !s.base.listed {
+		return nil
+	}
+	empty := len(l.segments) == 1
+	for _, first := range l.segments {
+		info, err := os.Stat(filepath.Join(s.dir, segmentName(first)))
+		if err != nil {
+			return err
+		}
+		empty = empty && info.Size() == 0
+	}
+	if empty {
+		return nil
+	}
+	return &CorruptionError{Dir: s.dir, Segment: listName, Reason: "the file is missing: without it the loss of the newest commits would not be seen"}
+}
+
+// loadList reads SEGMENTS.
+func loadList(dir string) (*segmentList, error) {
+	f, err := os.Open(filepath.Join(dir, listName))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	raw, err := io.ReadAll(io.LimitReader(f, listBytesMin+listedMax*listEntryBytes+1))
+	if err != nil {
+		return nil, err
+	}
+	list, err := decodeList(raw)
+	if broken := (*flaw)(nil); errors.As(err, &broken) {
+		return nil, &CorruptionError{Dir: dir, Segment: listName, Reason: broken.reason}
+	}
+	return &list, err
+}
+
+// meetWatermark compares the frame that was verified last with the watermark, if it is the one.
+func (s *survey) meetWatermark() error {
+	if s.list == nil || s.last.LSN != s.list.watermark.LSN || s.last == s.list.watermark {
+		return nil
+	}
+	return misplaced("the frame is another commit than the one that %s says was durable: %v, want %v",
+		listName, s.last, s.list.watermark)
+}
+
+// checkWatermark checks that the log reaches as far as it is known to have been durable. The file that
+// has lost its end is the last one: a listed segment that is not there was missed before.
+func (s *survey) checkWatermark() error {
+	if s.list == nil || s.last.LSN >= s.list.watermark.LSN || s.cut != nil {
+		return nil
+	}
+	rest := ""
+	if s.torn > 0 {
+		rest = fmt.Sprintf(", and its last %d bytes are no whole commit", s.torn)
+	}
+	return s.gap("the commits %d to %d are missing%s: %s says that they were durable; "+
+		"the file was cut, emptied, or replaced by an older copy of itself", s.last.LSN+1, s.list.watermark.LSN, rest, listName)
+}
+
+// foreign reports a name that does not belong to a log: it may be what is left of a damaged file system,
+// a file that the library would take for its own, or a file of the log under another name.
+func (s *survey) foreign(l layout) error {
+	c := &CorruptionError{Dir: s.dir, Segment: l.foreign, Reason: foreignReason(l.foreign)}
+	missing := ""
+	list, err := loadList(s.dir)
+	switch {
+	case !l.base:
+		missing = baseName
+	case !l.list:
+		missing = listName
+	case err == nil:
+		for _, first := range list.firsts {
+			if !slices.Contains(l.segments, first) {
+				missing = segmentName(first)
+				break
+			}
+		}
+	}
+	if missing != "" {
+		c.Reason += "; " + missing + " is missing: if this is it, give it its name back"
+	}
+	return c
+}
