@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/cockroachdb/pebble/v2"
-
 	"github.com/carillon-io/carillon/job"
 )
 
@@ -106,23 +104,10 @@ func (s *Store) mayExport(dir string) error {
 // inspect opens a copy for reading alone and returns its position. A flush may be installed at any
 // moment, so that only the copy itself knows which it has; and a copy that was opened can be.
 func (s *Store) inspect(dir string) (at job.Position, err error) {
-	f := newFault(s.fault.logger) // its own: what the copy suffers from is not the store's
-	err = <-f.start(func() error {
-		db, err := pebble.Open(dir, &pebble.Options{
-			FS: s.fs, ReadOnly: true, DisableWAL: true, FormatMajorVersion: pebbleFormat,
-			CacheSize: inspectCacheBytes, Logger: quiet{f},
-		})
-		if err != nil {
-			return err
-		}
-		at, err = readHead(db)
-		return errors.Join(err, db.Close())
-	})
+	// A fault of its own: what the copy suffers from is not the store's.
+	at, err = readAlone(dir, s.fs, nil, newFault(s.fault.logger))
 	if err != nil {
 		return job.Position{}, err
 	}
 	return at, s.fs.Remove(s.fs.PathJoin(dir, "LOCK"))
 }
-
-// inspectCacheBytes is enough to read one row.
-const inspectCacheBytes = 1 << 20

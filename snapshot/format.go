@@ -11,6 +11,8 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/carillon-io/carillon/job"
 )
 
 // A store's directory holds Pebble's files and the file FORMAT, which says what they are. FORMAT comes
@@ -29,20 +31,25 @@ const (
 // leaves, and the root of a file system of its own.
 var harmless = []string{"LOCK", formatTemp, "lost+found"}
 
-// claimDir makes the directory a store's, or sees that it is one, and locks it.
-func claimDir(dir string, fs vfs.FS) (*pebble.Lock, error) {
-	if err := makeDir(dir, fs); err != nil {
-		return nil, err
-	}
+// claimDir makes the directory a store's, unless check refuses a new one, or sees that it is one, and
+// locks it.
+func claimDir(dir string, fs vfs.FS, check func(job.Position) error) (*pebble.Lock, error) {
 	// First without the lock, because its file must not be put into a directory that is refused.
-	if _, err := surveyDir(dir, fs); err != nil {
+	isStore, err := surveyDir(dir, fs)
+	if err == nil && !isStore {
+		err = check(job.Position{})
+	}
+	if err == nil {
+		err = makeDir(dir, fs)
+	}
+	if err != nil {
 		return nil, err
 	}
 	lock, err := lockDir(dir, fs)
 	if err != nil {
 		return nil, err
 	}
-	isStore, err := surveyDir(dir, fs) // another process may have been here in between
+	isStore, err = surveyDir(dir, fs) // another process may have been here in between
 	if err == nil && !isStore {
 		err = writeFormat(dir, fs)
 	}
@@ -92,13 +99,16 @@ func lockDir(dir string, fs vfs.FS) (*pebble.Lock, error) {
 
 // surveyDir tells whether the directory is a store of a version that we know, or is free to become one
 // if it is neither foreign nor of another version.
-func surveyDir(dir string, fs vfs.FS) (isStore bool, err error) {
-	names, err := fs.List(dir)
+func surveyDir(dir string, fsys vfs.FS) (isStore bool, err error) {
+	names, err := fsys.List(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
 	if err != nil {
 		return false, err
 	}
 	if slices.Contains(names, formatName) {
-		return true, checkFormat(dir, fs)
+		return true, checkFormat(dir, fsys)
 	}
 	slices.Sort(names)
 	for _, name := range names {

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/carillon-io/carillon/job"
 )
 
 // The bounds and defaults of Options, in bytes.
@@ -45,6 +47,12 @@ type Options struct {
 	// Nil tells nobody, and the calls of the store tell all the same.
 	OnFatal func(error)
 
+	// Check is asked by Open, before anything in the directory is changed, whether the store may be at the
+	// position that was found; the zero position is that of a new store. Its error is returned, wrapped.
+	// It is for the comparison with the log: a store that was rolled back must not be opened, because the
+	// library then removes what it takes for left over. Nil takes every position.
+	Check func(applied job.Position) error
+
 	fs vfs.FS // tests put a file system that crashes or fails here; nil is the machine's
 }
 
@@ -60,6 +68,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.OnFatal == nil {
 		o.OnFatal = func(error) {}
+	}
+	if o.Check == nil {
+		o.Check = func(job.Position) error { return nil }
 	}
 	return o
 }

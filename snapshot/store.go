@@ -38,7 +38,7 @@ type Store struct {
 }
 
 // Open opens the store in a directory, or makes one in a directory that is empty or not there. It
-// returns ErrInUse, ErrForeign, ErrVersion, ErrFailed or what the library met, always with the
+// returns ErrInUse, ErrForeign, ErrVersion, a *DamageError, ErrFailed or what the library met, always with the
 // directory. What is applied and what is durable are the same then.
 func Open(opts Options) (*Store, error) {
 	opts, err := opts.withDefaults().validate()
@@ -57,8 +57,11 @@ func Open(opts Options) (*Store, error) {
 }
 
 func (s *Store) open(opts Options) (err error) {
-	if s.lock, err = claimDir(opts.Dir, opts.fs); err != nil {
+	if s.lock, err = claimDir(opts.Dir, opts.fs, opts.Check); err != nil {
 		return err
+	}
+	if err := examine(opts.Dir, opts.fs, s.lock, newFault(opts.Logger), opts.Check); err != nil {
+		return errors.Join(err, s.lock.Close())
 	}
 	// Waited for even after a failure: it gives back what it has opened, and the lock with it.
 	err = <-s.fault.start(func() (err error) {
