@@ -21,6 +21,7 @@ type data struct {
 	identity     *identity
 	dir          string
 	segmentBytes int
+	markEvery    time.Duration
 	fatal        func(error)
 	lock         *os.File
 	log          *wal.Log
@@ -36,7 +37,7 @@ type data struct {
 // openData opens the directory and replays into the store what only the log has. A swap for a received
 // store that was interrupted is finished first.
 func openData(o Options, fatal func(error)) (_ *data, err error) {
-	d := &data{dir: o.Dir, keepBehind: o.keepBehind(), segmentBytes: o.segmentBytes, fatal: fatal, logger: o.Logger, replaying: o.replaying()}
+	d := &data{dir: o.Dir, keepBehind: o.keepBehind(), segmentBytes: o.segmentBytes, markEvery: o.markEvery, fatal: fatal, logger: o.Logger, replaying: o.replaying()}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, d.close())
@@ -80,14 +81,16 @@ func (d *data) claim(o Options) (err error) {
 }
 
 // openParts opens the log and the store.
-func (d *data) openParts() (err error) {
-	if err := d.openLog(); err != nil {
+func (d *data) openParts() error {
+	identity := ""
+	if d.identity.ClusterID != "" { // it is written when both parts have been made
+		identity = identityFile
+	}
+	log, store, err := datadir.Open(d.dir, identity, d.logOptions(), snapshot.Options{Logger: d.logger, OnFatal: d.fatal})
+	if err != nil {
 		return err
 	}
-	d.store, err = snapshot.Open(snapshot.Options{Dir: filepath.Join(d.dir, storeName), Logger: d.logger, OnFatal: d.fatal})
-	if err != nil {
-		return fmt.Errorf("open the store: %w", err)
-	}
+	d.log, d.store = log, store
 	d.checkpoints = datadir.NewCheckpoints()
 	return nil
 }
@@ -110,7 +113,7 @@ func (d *data) applied() job.Position { return d.store.Applied() }
 
 // parts are the log and the store for those who treat them as one.
 func (d *data) parts() datadir.Parts {
-	return datadir.Parts{Log: d.log, Store: d.store, Logger: d.logger, KeepBehind: d.keepBehind, Checkpoints: d.checkpoints, Replaying: d.replaying}
+	return datadir.Parts{Log: d.log, Store: d.store, Logger: d.logger, KeepBehind: d.keepBehind, Checkpoints: d.checkpoints, Replaying: d.replaying, MarkEvery: d.markEvery}
 }
 
 // replayUpTo brings the store to the commit lsn of the log, unless it is there or beyond.

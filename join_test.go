@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/carillon-io/carillon/datadir"
 	"github.com/carillon-io/carillon/job"
 )
 
@@ -68,7 +69,7 @@ func checkJoined(t *testing.T, dir string, at job.Position, rows int) {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
-		if name := e.Name(); name != "LOCK" && name != logName && name != storeName {
+		if name := e.Name(); name != "LOCK" && name != datadir.PartsName && name != logName && name != storeName {
 			t.Errorf("%s is left", name)
 		}
 	}

@@ -106,7 +106,8 @@ type Options struct {
 	// cluster also later, when the node joins anew. Nil: nobody is.
 	OnRecovery func(Recovery)
 
-	segmentBytes int // of the log; 0 is its default, tests want many small ones
+	segmentBytes int           // of the log; 0 is its default, tests want many small ones
+	markEvery    time.Duration // how often the log notes what is durable; 0 is the default, tests want it at once
 }
 
 // The bounds of options.

@@ -3,6 +3,7 @@
 // other has left.
 //
 //	LOCK     held by the process that has the directory open
+//	PARTS    there from the moment on at which wal/ and store/ were both made
 //	wal/     the log
 //	store/   the store, at the state of the log after some commit
 //	NODE     of a node in a cluster: which one of which
@@ -18,6 +19,7 @@ const (
 	LockName    = "LOCK"
 	LogName     = "wal"
 	StoreName   = "store"
+	PartsName   = "PARTS"
 	NodeName    = "NODE"
 	JoiningName = "JOINING"
 

@@ -1,6 +1,7 @@
 package datadir
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +23,10 @@ type Parts struct {
 
 	// KeepBehind is how many commits the log keeps that the checkpoint has: for nodes that lag.
 	KeepBehind uint64
+	// MarkEvery is how long Keep lets commits come before it notes in the log that they are durable; see
+	// wal.Log.MarkDurable. 0 means 5 s. Longer spares two syncs each time; what is newer can be lost
+	// unseen when the log's last file is damaged.
+	MarkEvery time.Duration
 	// Checkpoints counts checkpoints. Nil: nobody wants to know.
 	Checkpoints *Checkpoints
 	// Replaying is told now and then how many commits are replayed, of how many. Nil: nobody is.
@@ -70,16 +75,43 @@ func (p Parts) Replay(lsn uint64) error {
 // at the most.
 const logCommitsMax = 50_000
 
-// Keep makes checkpoints until ctx ends, and gives the space of the log that they cover back.
+// markEveryDefault is Parts.MarkEvery if that is not set.
+const markEveryDefault = 5 * time.Second
+
+// marker decides when the log is to note what is durable.
+type marker struct {
+	log      *wal.Log
+	every    time.Duration
+	segments int       // of the log, when it was last marked
+	last     time.Time // when that was
+}
+
+// maybeMark notes what is durable if a segment has appeared since the last time, or if that is long ago. It
+// writes nothing if no commit came.
+func (m *marker) maybeMark(now time.Time) error {
+	segments := m.log.Segments()
+	if segments == m.segments && now.Sub(m.last) < m.every {
+		return nil
+	}
+	m.segments, m.last = segments, now
+	return m.log.MarkDurable()
+}
+
+// Keep makes checkpoints until ctx ends, and gives the space of the log that they cover back. Between them
+// it has the log note what is durable.
 func (p Parts) Keep(ctx context.Context, every time.Duration) error {
-	tick := time.NewTicker(time.Second)
+	tick := time.NewTicker(min(time.Second, cmp.Or(p.MarkEvery, time.Second)))
 	defer tick.Stop()
 	last := time.Now()
+	m := &marker{log: p.Log, every: cmp.Or(p.MarkEvery, markEveryDefault), segments: p.Log.Segments(), last: last}
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-tick.C:
+		}
+		if err := m.maybeMark(time.Now()); err != nil {
+			return err
 		}
 		behind := p.Store.Applied().LSN - p.Store.Durable().LSN
 		if time.Since(last) < every && behind < logCommitsMax {
@@ -103,6 +135,9 @@ func (p Parts) checkpoint(ctx context.Context) error {
 	durable, err := p.Store.Checkpoint(ctx)
 	if err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
+	}
+	if err := p.Log.MarkDurable(); err != nil {
+		return err
 	}
 	keep := durable.LSN + 1 - min(p.KeepBehind, durable.LSN)
 	if keep <= p.Log.First() {

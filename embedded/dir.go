@@ -40,12 +40,9 @@ func openDirectory(dir string, logger *slog.Logger, fatal func(error)) (_ *direc
 	if err := checkAlone(dir); err != nil {
 		return nil, err
 	}
-	if d.Log, err = wal.Open(wal.Options{Dir: filepath.Join(dir, datadir.LogName), Logger: logger}); err != nil {
-		return nil, fmt.Errorf("open the log: %w", err)
-	}
-	d.Store, err = snapshot.Open(snapshot.Options{Dir: filepath.Join(dir, datadir.StoreName), Logger: logger, OnFatal: fatal})
+	d.Log, d.Store, err = datadir.Open(dir, "", wal.Options{Logger: logger}, snapshot.Options{Logger: logger, OnFatal: fatal})
 	if err != nil {
-		return nil, fmt.Errorf("open the store: %w", err)
+		return nil, err
 	}
 	return d, d.Replay(d.Log.Last().LSN)
 }

@@ -18,7 +18,7 @@ func checkDataDir(dir string) error {
 	if err != nil {
 		return fmt.Errorf("data directory: %w", err)
 	}
-	known := []string{"LOCK", "NODE", "INSTALLATION", "wal", "store", "nats", "JOINING", "incoming", "RESTORING"}
+	known := []string{"LOCK", "PARTS", "NODE", "INSTALLATION", "wal", "store", "nats", "JOINING", "incoming", "RESTORING"}
 	foreign := ""
 	for _, e := range entries {
 		if slices.Contains(known, e.Name()) {
