@@ -53,7 +53,11 @@ func TestCheckpointsAreCounted(t *testing.T) {
 
 func openParts(t *testing.T) Parts {
 	t.Helper()
-	dir := t.TempDir()
+	return openPartsIn(t, t.TempDir())
+}
+
+func openPartsIn(t *testing.T, dir string) Parts {
+	t.Helper()
 	log, err := wal.Open(wal.Options{Dir: filepath.Join(dir, "wal")})
 	if err != nil {
 		t.Fatal(err)

@@ -80,21 +80,30 @@ const markEveryDefault = 5 * time.Second
 
 // marker decides when the log is to note what is durable.
 type marker struct {
-	log      *wal.Log
+	mark     func() error
 	every    time.Duration
-	segments int       // of the log, when it was last marked
+	segments int       // that the log had had when it was last marked
 	last     time.Time // when that was
 }
 
-// maybeMark notes what is durable if a segment has appeared since the last time, or if that is long ago. It
-// writes nothing if no commit came.
-func (m *marker) maybeMark(now time.Time) error {
-	segments := m.log.Segments()
+// maybeMark notes what is durable if a segment has appeared since the last time, or if that is long ago.
+// Nothing is written if no commit came. Segments is how many the log has had.
+func (m *marker) maybeMark(now time.Time, segments int) error {
 	if segments == m.segments && now.Sub(m.last) < m.every {
 		return nil
 	}
 	m.segments, m.last = segments, now
-	return m.log.MarkDurable()
+	return m.mark()
+}
+
+// mark has the log note what is durable. Without room for that it goes on, and the next one does it.
+func (p Parts) mark() error {
+	err := p.Log.MarkDurable()
+	if errors.Is(err, wal.ErrNotMarked) {
+		p.Logger.Warn("the log could not note what is durable; if its end is lost, that may not be seen", "error", err)
+		return nil
+	}
+	return err
 }
 
 // Keep makes checkpoints until ctx ends, and gives the space of the log that they cover back. Between them
@@ -103,14 +112,14 @@ func (p Parts) Keep(ctx context.Context, every time.Duration) error {
 	tick := time.NewTicker(min(time.Second, cmp.Or(p.MarkEvery, time.Second)))
 	defer tick.Stop()
 	last := time.Now()
-	m := &marker{log: p.Log, every: cmp.Or(p.MarkEvery, markEveryDefault), segments: p.Log.Segments(), last: last}
+	m := &marker{mark: p.mark, every: cmp.Or(p.MarkEvery, markEveryDefault), segments: p.Log.Segments(), last: last}
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-tick.C:
 		}
-		if err := m.maybeMark(time.Now()); err != nil {
+		if err := m.maybeMark(time.Now(), p.Log.Segments()); err != nil {
 			return err
 		}
 		behind := p.Store.Applied().LSN - p.Store.Durable().LSN
@@ -136,7 +145,7 @@ func (p Parts) checkpoint(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
 	}
-	if err := p.Log.MarkDurable(); err != nil {
+	if err := p.mark(); err != nil {
 		return err
 	}
 	keep := durable.LSN + 1 - min(p.KeepBehind, durable.LSN)

@@ -3,6 +3,7 @@ package snapshot
 import (
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -35,14 +36,24 @@ func (e *DamageError) Error() string {
 // Unwrap returns Err.
 func (e *DamageError) Unwrap() error { return e.Err }
 
-// The markers are empty files whose names say what is current: marker.manifest.000002.MANIFEST-000007.
+// The markers are empty files whose names say what is current, as marker.manifest.000002.MANIFEST-000007.
 const (
-	manifestMarker = "marker.manifest."
-	formatMarker   = "marker.format-version."
+	markerPrefix   = "marker."
+	manifestMarker = markerPrefix + "manifest."
+	formatMarker   = markerPrefix + "format-version."
+	optionsPrefix  = "OPTIONS-"
+	tableSuffix    = ".sst"
 )
 
-// libraryFile matches the names of Pebble's files in the text of an error.
-var libraryFile = regexp.MustCompile(`MANIFEST-[0-9]+|OPTIONS-[0-9]+|[0-9]{6,}\.(sst|blob|log)|marker\.[a-z.-]+[0-9]{6}\.[A-Z0-9-]+`)
+var (
+	// markerName matches every name that a marker may have. Pebble takes any other that begins so for one
+	// too, and then cannot read what it says.
+	markerName = regexp.MustCompile(`^marker\.(manifest\.[0-9]{6,}\.MANIFEST-[0-9]{6,}|format-version\.[0-9]{6,}\.[0-9]{3,})$`)
+	// badTable matches how Pebble's comparison of the manifest with the directory names a table.
+	badTable = regexp.MustCompile(`L[0-9]: ([0-9]{6,}): `)
+	// libraryFile matches the names of Pebble's files in the text of an error.
+	libraryFile = regexp.MustCompile(`MANIFEST-[0-9]{6,}|[0-9]{6,}\.(sst|blob|log)`)
+)
 
 // examine looks at a store before Pebble may change it, and asks the caller whether the position that it
 // is at can be right.
@@ -63,27 +74,78 @@ func examine(dir string, fs vfs.FS, lock *pebble.Lock, f *fault, check func(job.
 	if !made {
 		return check(job.Position{})
 	}
+	if err := checkOptions(dir, fs, names); err != nil {
+		return err
+	}
 	manifest := currentManifest(names)
 	at, err := readAlone(dir, fs, lock, f)
 	if err != nil {
-		file := manifest
-		if name := libraryFile.FindString(err.Error()); name != "" {
-			file = name
-		}
-		return &DamageError{Dir: dir, File: file, Reason: "it is missing, damaged, or does not fit " + manifest +
-			", which may be an older copy of itself", Err: err}
+		return unreadable(dir, manifest, err)
 	}
 	if err := check(at); err != nil {
-		return &DamageError{Dir: dir, File: manifest, Reason: fmt.Sprintf("the store that it leads to is at %v; "+
-			"it may be cut, emptied, or an older copy of itself", at), Err: err}
+		return &DamageError{Dir: dir, File: manifest, Reason: fmt.Sprintf("the store that it leads to is at %v", at), Err: err}
 	}
 	return nil
 }
 
+// unreadable names the file that keeps a store from being read.
+func unreadable(dir, manifest string, err error) error {
+	file := libraryFile.FindString(err.Error())
+	if m := badTable.FindStringSubmatch(err.Error()); m != nil {
+		file = m[1] + tableSuffix
+	}
+	if file == "" || file == manifest {
+		return &DamageError{Dir: dir, File: manifest, Reason: "it is missing, damaged, or an older copy of itself", Err: err}
+	}
+	return &DamageError{Dir: dir, File: file, Err: err,
+		Reason: "it is missing, damaged, or does not fit " + manifest + ", which may be an older copy of itself"}
+}
+
+// checkOptions checks the newest OPTIONS file, which Pebble reads, as Pebble does: its error would not say
+// that it is about this file.
+func checkOptions(dir string, fs vfs.FS, names []string) error {
+	newest := ""
+	for _, name := range names {
+		if strings.HasPrefix(name, optionsPrefix) && name > newest {
+			newest = name
+		}
+	}
+	if newest == "" {
+		return nil // Pebble writes one at each start
+	}
+	text, err := readFile(fs.PathJoin(dir, newest), fs)
+	if err != nil {
+		return err
+	}
+	o := &pebble.Options{FS: fs, DisableWAL: true, FormatMajorVersion: pebbleFormat}
+	o.EnsureDefaults()
+	if err := o.CheckCompatibility(dir, string(text)); err != nil {
+		return &DamageError{Dir: dir, File: newest, Reason: "the file is damaged; remove it, nothing of the store is in it and a new one is written", Err: err}
+	}
+	return nil
+}
+
+func readFile(path string, fs vfs.FS) ([]byte, error) {
+	f, err := fs.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	b, err := io.ReadAll(io.LimitReader(f, optionsBytesMax))
+	return b, errors.Join(err, f.Close())
+}
+
+// optionsBytesMax bounds what is read of an OPTIONS file, which has about 5 KiB.
+const optionsBytesMax = 1 << 20
+
 // findMarkers reports whether Pebble has made the store; if not, its creation was interrupted, and there
 // is no table. Markers that are missing beside a table are damage.
 func findMarkers(dir string, names []string) (made bool, err error) {
-	table := slices.IndexFunc(names, func(name string) bool { return strings.HasSuffix(name, ".sst") })
+	for _, name := range names {
+		if strings.HasPrefix(name, markerPrefix) && !markerName.MatchString(name) {
+			return false, &DamageError{Dir: dir, File: name, Reason: "no marker has such a name: if it was renamed, give it its name back"}
+		}
+	}
+	table := slices.IndexFunc(names, func(name string) bool { return strings.HasSuffix(name, tableSuffix) })
 	for _, marker := range []string{formatMarker, manifestMarker} {
 		made = slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, marker) })
 		if !made && table >= 0 {

@@ -6,15 +6,15 @@ import (
 )
 
 var (
-	// ErrLocked is returned by Open, CutTail, Verify and Dump when another process, or another Log of this
+	// ErrLocked is returned by Open, CutTail, Relist, Verify and Dump when another process, or another Log of this
 	// one, has the directory open. The text names the process if it is known.
 	ErrLocked = errors.New("wal: the directory is in use")
 
-	// ErrClosed is returned after Close by Append, TruncateFront, SaveTail, NewReader, PositionOf
+	// ErrClosed is returned after Close by Append, MarkDurable, TruncateFront, SaveTail, NewReader, PositionOf
 	// and CheckApplied, and by Next of the log's readers.
 	ErrClosed = errors.New("wal: the log is closed")
 
-	// ErrPoisoned is returned by Append, TruncateFront and Close after a write, a sync or a removal
+	// ErrPoisoned is returned by Append, MarkDurable, TruncateFront and Close after a write, a sync or a removal
 	// failed, wrapped together with that first failure. The outcome of the commit that met the
 	// failure is unknown: it may be in the log after the next Open, or not. No later commit was
 	// written. The process must stop and open the log again.
@@ -24,6 +24,10 @@ var (
 	// reserve. Nothing was written and the log is not poisoned.
 	ErrNoSpace = errors.New("wal: the free space has reached the reserve")
 
+	// ErrNotMarked is returned by MarkDurable when there was no room for the file, or no descriptor. The
+	// log is not poisoned and no commit is in doubt; the next call tries again.
+	ErrNotMarked = errors.New("wal: what is durable could not be noted")
+
 	// ErrTooLarge is returned by Append for a payload above MaxPayload. Nothing was written.
 	ErrTooLarge = errors.New("wal: the payload is too large")
 
@@ -31,8 +35,8 @@ var (
 	// written.
 	ErrEpoch = errors.New("wal: the epoch is lower than the last commit's")
 
-	// ErrVersion is returned by Open, CutTail, Verify, Dump, DumpFile and a Reader for a frame or a
-	// BASE or CUT file that is intact and of a version that this program does not know. Nothing was changed: a newer program
+	// ErrVersion is returned by Open, CutTail, Relist, Verify, Dump, DumpFile and a Reader for a frame or a
+	// BASE, CUT or SEGMENTS file that is intact and of a version that this program does not know. Nothing was changed: a newer program
 	// can read it.
 	ErrVersion = errors.New("wal: unknown version")
 
@@ -42,7 +46,7 @@ var (
 )
 
 // CorruptionError says that durable bytes of the log are damaged, missing or foreign. It is
-// returned by Open, CutTail, Verify, Dump, DumpFile and Reader.Next, which have then changed nothing. A torn tail is
+// returned by Open, CutTail, Relist, Verify, Dump, DumpFile and Reader.Next, which have then changed nothing. A torn tail is
 // never reported so, nor is a failed read.
 type CorruptionError struct {
 	Dir     string // directory of the log, or of the file that DumpFile read

@@ -3,9 +3,12 @@ package wal
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"slices"
+
+	"golang.org/x/sys/unix"
 )
 
 // The SEGMENTS file on disk. These values are part of the format and must not be changed.
@@ -137,15 +140,29 @@ func listOf(logID uint64, before, last Position, segments []segment) segmentList
 // and TruncateFront do the same. If nothing has changed since, nothing is written; else it costs two
 // syncs, and no append waits for them.
 //
-// It returns ErrClosed or ErrPoisoned. A failure poisons the log.
+// It returns ErrClosed or ErrPoisoned; or ErrNotMarked if the disk is full or the process has too many open
+// files, and the log goes on then. Any other failure poisons it.
 func (l *Log) MarkDurable() error {
 	if err := l.state.usable(); err != nil {
 		return fmt.Errorf("mark what is durable: %w", err)
 	}
-	if err := l.writeList(); err != nil {
+	err := l.writeList()
+	switch {
+	case err == nil:
+		return nil
+	case outOfRoom(err):
+		return fmt.Errorf("%w: %w", ErrNotMarked, err)
+	default:
 		return l.poison(fmt.Errorf("mark what is durable: %w", err))
 	}
-	return nil
+}
+
+// outOfRoom reports whether a change was refused before it began. The list stays the old one or becomes the
+// new one then, and either is true; a failed sync may be of more than this file.
+func outOfRoom(err error) bool {
+	return slices.ContainsFunc([]error{unix.ENOSPC, unix.EDQUOT, unix.EMFILE, unix.ENFILE}, func(errno error) bool {
+		return errors.Is(err, errno)
+	})
 }
 
 // writeList replaces SEGMENTS by the list of what is durable, unless it says so already.

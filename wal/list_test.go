@@ -4,11 +4,13 @@ import (
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -37,6 +39,36 @@ func TestMarkDurable(t *testing.T) {
 	}
 	if err := l.MarkDurable(); !errors.Is(err, ErrClosed) {
 		t.Errorf("after Close: %v", err)
+	}
+}
+
+// TestMarkWithoutRoom: a full disk or too many open files keep a mark from being made and nothing else; a
+// failed sync ends all writing.
+func TestMarkWithoutRoom(t *testing.T) {
+	var refuse error
+	opts := testOptions(filepath.Join(t.TempDir(), "wal"))
+	opts.disk = &stepDisk{before: func(op string) error {
+		if op == "create SEGMENTS.TEMP" || op == "syncdir wal" {
+			return refuse
+		}
+		return nil
+	}}
+	l := mustOpen(t, opts)
+	for _, refuse = range []error{syscall.ENOSPC, syscall.EMFILE} {
+		mustAppend(t, l, 1)
+		if err := l.MarkDurable(); !errors.Is(err, ErrNotMarked) || !errors.Is(err, refuse) {
+			t.Fatalf("%v: %v", refuse, err)
+		}
+	}
+	refuse = nil
+	mustAppend(t, l, 1)
+	if err := l.MarkDurable(); err != nil {
+		t.Fatal(err)
+	}
+	mustAppend(t, l, 1)
+	refuse = syscall.EIO
+	if err := l.MarkDurable(); !errors.Is(err, ErrPoisoned) {
+		t.Fatal(err)
 	}
 }
 
@@ -135,6 +167,44 @@ func TestListOfAnotherHistory(t *testing.T) {
 		if wantCorruption(t, err); err == nil {
 			t.Errorf("%s: opened", name)
 		}
+	}
+}
+
+// TestRelist: an operator may go on with what is left, and with nothing less: a hole stays one.
+func TestRelist(t *testing.T) {
+	for name, tc := range map[string]struct {
+		lose      string
+		was, ends LSN
+	}{
+		"newest segment": {segmentName(28), 34, 27},
+		"list":           {listName, 0, 34},
+	} {
+		opts := testOptions(newClosedLog(t, 34))
+		if err := os.Remove(filepath.Join(opts.Dir, tc.lose)); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Open(opts)
+		wantCorruption(t, err)
+		was, ends, err := Relist(opts)
+		if err != nil || was.LSN != tc.was || ends.LSN != tc.ends {
+			t.Fatalf("%s: was %v, ends %v, %v", name, was, ends, err)
+		}
+		checkFrames(t, mustOpen(t, opts), 1, tc.ends)
+	}
+	opts := testOptions(newClosedLog(t, 34))
+	if err := os.Remove(filepath.Join(opts.Dir, segmentName(10))); err != nil {
+		t.Fatal(err)
+	}
+	before := contents(t, opts.Dir)
+	_, _, err := Relist(opts)
+	if wantCorruption(t, err); !maps.Equal(before, contents(t, opts.Dir)) {
+		t.Fatal("a log with a hole was changed")
+	}
+	empty := testOptions(t.TempDir())
+	_, _, err = Relist(empty)
+	wantCorruption(t, err)
+	if entries, err := os.ReadDir(empty.Dir); err != nil || len(entries) > 0 {
+		t.Errorf("a directory that is no log has %v now, %v", entries, err)
 	}
 }
 

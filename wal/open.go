@@ -69,8 +69,11 @@ func openLocked(opts Options) (*Log, error) {
 // recoverDir verifies the directory and brings it in order, or makes an empty log in it. The survey
 // that it returns is of what is there then.
 func recoverDir(opts Options) (*survey, error) {
-	s, err := takeSurvey(opts.Dir, nil)
-	if err != nil {
+	return settleSurvey(opts, &survey{dir: opts.Dir})
+}
+
+func settleSurvey(opts Options, s *survey) (*survey, error) {
+	if err := s.take(); err != nil {
 		return nil, err
 	}
 	if err := sweep(opts, s); err != nil {

@@ -21,6 +21,8 @@ type survey struct {
 	// list is what SEGMENTS says; nil if an older release has left the log, or creation did not come
 	// so far.
 	list *segmentList
+	// unlisted means that SEGMENTS is not to be believed: what is there is taken for the whole log.
+	unlisted bool
 	// fresh means that no log was ever finished here: nothing, or what an interrupted creation
 	// left.
 	fresh bool
@@ -39,42 +41,47 @@ type survey struct {
 // before it.
 func takeSurvey(dir string, visit func(Frame) error) (*survey, error) {
 	s := &survey{dir: dir, visit: visit}
-	l, err := readLayout(dir)
+	return s, s.take()
+}
+
+// take fills an empty survey.
+func (s *survey) take() error {
+	l, err := readLayout(s.dir)
 	if err != nil {
-		return s, err
+		return err
 	}
 	s.litter = l.temps
 	if l.foreign != "" {
-		return s, s.foreign(l)
+		return s.foreign(l)
 	}
 	if !l.base && !l.cut && !l.list { // BASE is there before anything can be cut
-		return s, s.judgeNoBase(l)
+		return s.judgeNoBase(l)
 	}
-	if s.base, err = readBase(dir, baseName, baseMagic); err != nil {
-		return s, err
+	if s.base, err = readBase(s.dir, baseName, baseMagic); err != nil {
+		return err
 	}
 	if l.cut {
 		if err := s.readCut(); err != nil {
-			return s, err
+			return err
 		}
 	}
 	firsts := s.dropCutOff(s.dropGivenUp(l.segments))
 	if err := s.readList(l, firsts); err != nil {
-		return s, err
+		return err
 	}
 	s.last = s.base.before
 	if err := s.walkAll(firsts); err != nil {
-		return s, err
+		return err
 	}
 	if err := s.checkCut(); err != nil {
-		return s, err
+		return err
 	}
-	return s, s.checkWatermark()
+	return s.checkWatermark()
 }
 
 // judgeNoBase tells an interrupted creation from a lost BASE file. Creation writes an empty
-// segment, makes it durable, and then BASE; a commit is accepted only after that. So without BASE
-// nothing but one empty segment can be there.
+// segment, makes it durable, then BASE, and then SEGMENTS; a commit is accepted only after that. So
+// without BASE nothing but one empty segment can be there.
 func (s *survey) judgeNoBase(l layout) error {
 	for _, first := range l.segments {
 		name := segmentName(first)

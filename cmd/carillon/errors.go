@@ -65,12 +65,24 @@ func explainDamage(err error) (string, bool) {
 			from = fmt.Sprintf(", from LSN %d on", damage.LSN)
 		}
 		return fmt.Sprintf("the log is damaged: %s at offset %d%s: %s; nothing was changed: "+
-			"keep a copy of the directory, see what is left with 'carillon wal dump', and restore a backup",
+			"keep a copy of the directory, see what is left with 'carillon wal dump', and put the file back or restore a backup",
 			filepath.Join(damage.Dir, damage.Segment), damage.Offset, from, oneLine(damage.Reason)), true
 	}
 	if mismatch := (*wal.MismatchError)(nil); errors.As(err, &mismatch) {
-		return fmt.Sprintf("the log %s and the store beside it do not belong together: %s; nothing was changed: "+
-			"restore wal/ and store/ from one and the same copy", mismatch.Dir, oneLine(mismatch.Reason)), true
+		leads := ""
+		if store := (*snapshot.DamageError)(nil); errors.As(err, &store) {
+			leads = fmt.Sprintf(" (it is at LSN %d by %s)", mismatch.Applied.LSN, filepath.Join(store.Dir, store.File))
+		}
+		return fmt.Sprintf("the log %s and the store beside it%s do not belong together: %s; nothing was changed: "+
+			"restore wal/ and store/ from one and the same copy", mismatch.Dir, leads, oneLine(mismatch.Reason)), true
+	}
+	if store := (*snapshot.DamageError)(nil); errors.As(err, &store) {
+		cause := ""
+		if store.Err != nil {
+			cause = " (" + oneLine(store.Err.Error()) + ")"
+		}
+		return fmt.Sprintf("the store is damaged: %s: %s%s; nothing was changed: "+
+			"keep a copy of the directory, and put the file back or restore a backup", filepath.Join(store.Dir, store.File), store.Reason, cause), true
 	}
 	return "", false
 }

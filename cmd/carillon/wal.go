@@ -14,6 +14,7 @@ import (
 type walCmd struct {
 	Verify walVerifyCmd `cmd:"" help:"Read a log from end to end and tell whether it is intact."`
 	Dump   walDumpCmd   `cmd:"" help:"Print what the commits of a log say, row by row."`
+	Relist walRelistCmd `cmd:"" help:"Give up what a log has lost at its end, and go on with the rest."`
 }
 
 // Help is what `carillon wal --help` says besides the commands.
@@ -32,7 +33,7 @@ type walVerifyCmd struct {
 
 // Help is what `carillon wal verify --help` says besides the flags.
 func (*walVerifyCmd) Help() string {
-	return `Every frame is checked against its checksum and against the hash of the frame before it. A torn tail is what an interrupted write leaves: it was never acknowledged, the next start cuts it off, and it is no damage. Exit status 1 means damage; the text says in which file, where, and from which commit on.
+	return `Every frame is checked against its checksum and against the hash of the frame before it. A torn tail is what an interrupted write leaves: it was never acknowledged, the next start cuts it off, and it is no damage. Exit status 1 means damage; the text says in which file, where, and from which commit on. The file SEGMENTS says which segments there are and up to which commit, the watermark, the log was durable: a log that has less is damaged.
 
 Examples:
 
@@ -51,6 +52,8 @@ type walReport struct {
 	Segments  int        `json:"segments"`
 	Bytes     int64      `json:"bytes"`
 	TornBytes int64      `json:"torn_bytes"`
+	Listed    int        `json:"listed_segments"` // 0: an older release left the log, which has no list
+	Watermark uint64     `json:"watermark_lsn"`   // up to it the list says that the log was durable
 	Litter    []string   `json:"litter"`
 	Damage    *walDamage `json:"damage,omitzero"`
 }
@@ -89,6 +92,7 @@ func newWalReport(dir string, r wal.Report) walReport {
 	report := walReport{
 		Dir: dir, Intact: true, LastLSN: r.Last.LSN, Epoch: r.Last.Epoch, Commits: r.Frames,
 		Segments: r.Segments, Bytes: r.Bytes, TornBytes: r.TornBytes, Litter: r.Litter,
+		Listed: r.Listed, Watermark: r.Watermark.LSN,
 	}
 	if r.Frames > 0 {
 		report.FirstLSN = r.Base.LSN + 1
@@ -105,6 +109,11 @@ func (c *console) printWalReport(r walReport) error {
 		t.pair("commits", "none")
 	}
 	t.pair("size", fmt.Sprintf("%s in %s", formatBytes(r.Bytes), plural(r.Segments, "segment")))
+	if r.Listed > 0 {
+		t.pair("listed", fmt.Sprintf("%s, durable up to LSN %d", plural(r.Listed, "segment"), r.Watermark))
+	} else if r.Segments > 0 && r.Damage == nil {
+		t.pair("listed", "nothing; an older release left the log, and the next start makes the list")
+	}
 	if r.TornBytes > 0 {
 		t.pair("torn tail", fmt.Sprintf("%s of an interrupted write, never acknowledged; the next start cuts it off", formatBytes(r.TornBytes)))
 	}
