@@ -145,17 +145,13 @@ func (p Parts) checkpoint(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
 	}
-	if err := p.mark(); err != nil {
-		return err
-	}
 	keep := durable.LSN + 1 - min(p.KeepBehind, durable.LSN)
-	if keep <= p.Log.First() {
-		return nil
+	if keep > p.Log.First() {
+		if err := p.Log.TruncateFront(keep); err != nil {
+			return fmt.Errorf("truncate the log: %w", err)
+		}
 	}
-	if err := p.Log.TruncateFront(keep); err != nil {
-		return fmt.Errorf("truncate the log: %w", err)
-	}
-	return nil
+	return p.mark() // nothing, if the truncation has done it
 }
 
 // Close leaves a checkpoint and closes both. What is nil was not opened.
