@@ -1,120 +1,16 @@
 package carillon
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/nats-io/nats.go"
-
-	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/datadir"
-	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/wal"
 )
-
-// life is what a server has left: the directory after it was closed, as a kill would have left it, and as
-// it was at earlier moments of the same life.
-type life struct {
-	closed, killed string
-	older          []string
-	jobs           int // that were acknowledged
-}
-
-// liveALife runs a server over three checkpoints with jobs between them, some of them after the last.
-func liveALife(t *testing.T) life {
-	t.Helper()
-	root := t.TempDir()
-	dir := filepath.Join(root, "data")
-	l := life{closed: dir, killed: filepath.Join(root, "killed")}
-	for turn := range 2 { // the second begins with what the first has left
-		s, err := Start(t.Context(), Options{
-			Dir: dir, Listen: "127.0.0.1:0", HTTPListen: "127.0.0.1:0", Logger: discard, CheckpointEvery: time.Hour,
-			segmentBytes: 4 << 10, markEvery: 10 * time.Millisecond,
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = s.Close(context.Background()) })
-		for range 3 {
-			l.putJobs(t, s, 40)
-			if err := s.data.checkpoint(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			l.putJobs(t, s, 20)
-			older := filepath.Join(root, fmt.Sprintf("older%d", len(l.older)))
-			copyParts(t, dir, older)
-			l.older = append(l.older, older)
-		}
-		l.putJobs(t, s, 44) // so that the newest segment holds some
-		if turn == 1 {
-			l.copyMarked(t, s)
-		}
-		if err := s.Close(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return l
-}
-
-func (l *life) putJobs(t *testing.T, s *Server, n int) {
-	t.Helper()
-	nc, err := nats.Connect(s.Ready().NATS)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer nc.Close()
-	c, err := client.New(nc, client.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range n {
-		mustPut(t, c, natsJob(fmt.Sprintf("job-%d", l.jobs), "@yearly"))
-		l.jobs++
-	}
-}
-
-// copyMarked copies the directory of a server that is left alone, when all that it has acknowledged is
-// noted as durable. That is what a kill some seconds after the last change leaves.
-func (l *life) copyMarked(t *testing.T, s *Server) {
-	t.Helper()
-	for end := time.Now().Add(30 * time.Second); ; {
-		if err := os.RemoveAll(l.killed); err != nil {
-			t.Fatal(err)
-		}
-		copyParts(t, s.data.dir, l.killed)
-		r, err := wal.Verify(filepath.Join(l.killed, logName))
-		if err == nil && r.Watermark == r.Last && r.Last == s.data.log.Last() {
-			return
-		}
-		if time.Now().After(end) {
-			t.Fatalf("the end of the log is never noted: %+v, %v", r, err)
-		}
-	}
-}
-
-// copyParts copies what may be lost: the parts, and what says that they are there.
-func copyParts(t *testing.T, from, to string) {
-	t.Helper()
-	for _, name := range []string{logName, storeName} {
-		if err := os.CopyFS(filepath.Join(to, name), os.DirFS(filepath.Join(from, name))); err != nil {
-			t.Fatal(err)
-		}
-	}
-	b, err := os.ReadFile(filepath.Join(from, datadir.PartsName))
-	if err == nil {
-		err = os.WriteFile(filepath.Join(to, datadir.PartsName), b, 0o640)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 // mishap is something that happens to one file of a directory.
 type mishap struct {
@@ -175,20 +71,6 @@ func TestEachFileIsMissed(t *testing.T) {
 	}
 }
 
-// checkNewestHolds checks that the newest segment of a log has commits: an empty one can be lost with nothing
-// in it.
-func checkNewestHolds(t *testing.T, dir string) {
-	t.Helper()
-	segments, err := filepath.Glob(filepath.Join(dir, logName, "0*"))
-	if err != nil || len(segments) == 0 {
-		t.Fatalf("no segments: %v", err)
-	}
-	info, err := os.Stat(segments[len(segments)-1])
-	if err != nil || info.Size() == 0 {
-		t.Fatalf("the newest segment is empty: %v; let the life have some jobs more", err)
-	}
-}
-
 // suffer lets a mishap happen to a file in a copy of the directory, and reports whether it was refused.
 func (l *life) suffer(t *testing.T, state, dir, file string, m mishap) (refused bool) {
 	t.Helper()
@@ -225,37 +107,6 @@ func (l *life) suffer(t *testing.T, state, dir, file string, m mishap) (refused 
 	}
 	l.checkWhole(t, what+", and put back", d)
 	return true
-}
-
-// checkWhole checks that a directory has all jobs, and closes it.
-func (l *life) checkWhole(t *testing.T, what string, d *data) {
-	t.Helper()
-	jobs := 0
-	low := []byte{byte(job.KindName)}
-	err := d.store.Scan(low, job.PrefixEnd(low), func(_, _ []byte) (bool, error) { jobs++; return true, nil })
-	if err != nil || jobs != l.jobs || countTimers(t, d) != l.jobs {
-		t.Errorf("%s: %d jobs and %d timers of %d are there: %v", what, jobs, countTimers(t, d), l.jobs, err)
-	}
-	if err := d.close(); err != nil {
-		t.Errorf("%s: %v", what, err)
-	}
-}
-
-// filesOf returns the files of the parts, but the locks, and PARTS.
-func filesOf(t *testing.T, dir string) (files []string) {
-	t.Helper()
-	for _, part := range []string{logName, storeName, datadir.PartsName} {
-		err := fs.WalkDir(os.DirFS(dir), part, func(path string, e fs.DirEntry, err error) error {
-			if err == nil && !e.IsDir() && e.Name() != "LOCK" {
-				files = append(files, path)
-			}
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	return files
 }
 
 // TestPartsAreMissed: a part that is gone, or empty, is never made anew in a directory that had it, and the

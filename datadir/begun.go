@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/snapshot"
 	"github.com/carillon-io/carillon/wal"
 )
@@ -35,11 +34,11 @@ func (e *GoneError) Error() string {
 	for i, name := range e.Parts {
 		paths[i] = filepath.Join(e.Dir, name) + string(filepath.Separator)
 	}
-	verb := "is"
-	if len(paths) > 1 {
-		verb = "are"
+	what, verb := "", "are"
+	if len(paths) == 1 {
+		what, verb = "the store and the log do not fit together: ", "is"
 	}
-	return fmt.Sprintf("%s %s missing or empty, and %s shows that this data directory has been in use; "+
+	return what + fmt.Sprintf("%s %s missing or empty, and %s shows that this data directory has been in use; "+
 		"put wal/ and store/ back from one and the same copy, or restore a backup into an empty directory; "+
 		"to begin anew without the old jobs, remove the whole data directory",
 		strings.Join(paths, " and "), verb, filepath.Join(e.Dir, e.Known))
@@ -74,7 +73,7 @@ func Open(dir, identity string, lo wal.Options, so snapshot.Options) (*wal.Log, 
 	if err != nil {
 		return nil, nil, fmt.Errorf("open the log: %w", err)
 	}
-	so.Check = func(applied job.Position) error { return log.CheckApplied(applied) }
+	so.Check = func(applied wal.Position) error { return checkFit(log, applied) }
 	store, err := snapshot.Open(so)
 	if err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("open the store: %w", err), log.Close())
@@ -83,6 +82,14 @@ func Open(dir, identity string, lo wal.Options, so snapshot.Options) (*wal.Log, 
 		return nil, nil, errors.Join(err, store.Close(), log.Close())
 	}
 	return log, store, nil
+}
+
+// checkFit compares the log with the position of the store.
+func checkFit(log *wal.Log, applied wal.Position) error {
+	if err := log.CheckApplied(applied); err != nil {
+		return fmt.Errorf("the store and the log do not fit together: %w", err)
+	}
+	return nil
 }
 
 // checkThere refuses a directory that has lost a part. Witness is the name of what shows that it had both,

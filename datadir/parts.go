@@ -42,8 +42,8 @@ const replayingEvery = 64
 // does not have.
 func (p Parts) Replay(lsn uint64) error {
 	began, from := time.Now(), p.Store.Applied()
-	if err := p.Log.CheckApplied(from); err != nil {
-		return fmt.Errorf("the store and the log do not fit together: %w", err)
+	if err := checkFit(p.Log, from); err != nil {
+		return err
 	}
 	r, err := p.Log.NewReader(from.LSN + 1)
 	if err != nil {
