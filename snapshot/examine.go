@@ -167,7 +167,7 @@ func currentManifest(names []string) string {
 }
 
 // readAlone opens a store for reading alone and returns its position. What the store suffers from is
-// returned and is nobody's failure; a panic of the library over what it read is such an error too.
+// returned and ends no open store; a panic of the library over what it read is such an error too.
 func readAlone(dir string, fs vfs.FS, lock *pebble.Lock, f *fault) (at job.Position, err error) {
 	err = <-f.start(func() (err error) {
 		defer func() {

@@ -46,7 +46,7 @@ func (s *survey) gaveUp(first LSN) bool {
 	return first <= s.base.before.LSN || s.cut != nil && first > s.cut.LSN
 }
 
-// judgeNoList tells a log that has no list yet, because an older release wrote it or its creation was
+// judgeNoList separates a log that has no list yet, because an older release wrote it or its creation was
 // interrupted, from one whose list is gone. Creation writes the list before a commit is accepted.
 func (s *survey) judgeNoList(l layout) error {
 	if !s.base.listed {

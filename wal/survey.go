@@ -1,6 +1,7 @@
 package wal
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -66,11 +67,9 @@ func (s *survey) take() error {
 		}
 	}
 	firsts := s.dropCutOff(s.dropGivenUp(l.segments))
-	if err := s.readList(l, firsts); err != nil {
-		return err
-	}
+	missing := s.readList(l, firsts) // it names what is gone, the walk only where that is noticed
 	s.last = s.base.before
-	if err := s.walkAll(firsts); err != nil {
+	if err := cmp.Or(missing, s.walkAll(firsts)); err != nil {
 		return err
 	}
 	if err := s.checkCut(); err != nil {
