@@ -20,7 +20,7 @@ type Engine interface {
 	Pause(ctx context.Context, tenant, name, reason string, ifVersion *uint32) (scheduler.JobView, error)
 	Resume(ctx context.Context, tenant, name, reason string, ifVersion *uint32) (scheduler.JobView, error)
 	Trigger(ctx context.Context, req scheduler.TriggerRequest) (scheduler.RunView, error)
-	Backfill(ctx context.Context, tenant, name string, from, to job.Millis, limit int) (int, error)
+	Backfill(ctx context.Context, q scheduler.BackfillRequest) (scheduler.BackfillResult, error)
 	Runs(ctx context.Context, q scheduler.RunQuery) (scheduler.RunPage, error)
 	Run(ctx context.Context, tenant string, id job.RunID) (scheduler.RunView, error)
 	Report(ctx context.Context, req scheduler.ReportRequest) (scheduler.RunView, error)

@@ -93,8 +93,8 @@ func (s *Service) noteAbout(ctx context.Context, request any) {
 		s.noteJob(ctx, q.Name)
 	case *triggerRequest:
 		s.noteJob(ctx, q.name)
-	case *backfillRequest:
-		s.noteJob(ctx, q.name)
+	case *scheduler.BackfillRequest:
+		s.noteJob(ctx, q.Job)
 	case *runListRequest:
 		s.noteJob(ctx, q.Job)
 	case *client.RunRequest:

@@ -48,37 +48,37 @@ func (s *Service) trigger(ctx context.Context, tenant string, q *triggerRequest)
 	return &client.RunReply{Run: runOf(&v)}, nil
 }
 
-// backfillRequest asks for a run for each tick of a range.
-type backfillRequest struct {
-	name     string
-	from, to job.Millis
-	limit    int // 0: not given
+var backfillMembers = object[scheduler.BackfillRequest]{
+	"name":    text(func(q *scheduler.BackfillRequest) *string { return &q.Job }),
+	"from":    instant(func(q *scheduler.BackfillRequest) *job.Millis { return &q.From }),
+	"to":      instant(func(q *scheduler.BackfillRequest) *job.Millis { return &q.To }),
+	"limit":   between(1, scheduler.BackfillMax, func(q *scheduler.BackfillRequest) *int { return &q.Limit }),
+	"repeat":  boolean(func(q *scheduler.BackfillRequest) *bool { return &q.Repeat }),
+	"dry_run": boolean(func(q *scheduler.BackfillRequest) *bool { return &q.DryRun }),
 }
 
-var backfillMembers = object[backfillRequest]{
-	"name":  text(func(q *backfillRequest) *string { return &q.name }),
-	"from":  instant(func(q *backfillRequest) *job.Millis { return &q.from }),
-	"to":    instant(func(q *backfillRequest) *job.Millis { return &q.to }),
-	"limit": between(1, scheduler.BackfillMax, func(q *backfillRequest) *int { return &q.limit }),
-}
-
-func (s *Service) backfill(ctx context.Context, tenant string, q *backfillRequest) (any, error) {
-	if err := job.ValidateName(q.name); err != nil {
+func (s *Service) backfill(ctx context.Context, tenant string, q *scheduler.BackfillRequest) (any, error) {
+	if err := job.ValidateName(q.Job); err != nil {
 		return nil, err
 	}
 	switch {
-	case q.from == 0:
+	case q.From == 0:
 		return nil, job.Errorf(job.CodeInvalidField, "from", "is missing; want the time of the first tick")
-	case q.to == 0:
+	case q.To == 0:
 		return nil, job.Errorf(job.CodeInvalidField, "to", "is missing; want the time that the last tick is before")
-	case q.from >= q.to:
-		return nil, job.Errorf(job.CodeInvalidField, "from", "%s must be before to, which is %s", q.from, q.to)
+	case q.From >= q.To:
+		return nil, job.Errorf(job.CodeInvalidField, "from", "%s must be before to, which is %s", q.From, q.To)
 	}
-	n, err := s.engine.Backfill(ctx, tenant, q.name, q.from, q.to, q.limit)
+	q.Tenant = tenant
+	done, err := s.engine.Backfill(ctx, *q)
 	if err != nil {
 		return nil, err
 	}
-	return &client.BackfillReply{Runs: n}, nil
+	reply := &client.BackfillReply{Runs: done.Runs, LeftOut: done.LeftOut}
+	for _, at := range done.Times {
+		reply.Times = append(reply.Times, timeOf(at))
+	}
+	return reply, nil
 }
 
 // runListRequest is the query with the cursor that it goes on from.

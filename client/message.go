@@ -107,17 +107,22 @@ type RunReply struct {
 	Run Run `json:"run"`
 }
 
-// BackfillRequest asks for a run of a job for each tick of its schedule in [From, To).
+// BackfillRequest asks for a run of a job for each tick of its schedule in [From, To) that no run has fired. A tick
+// that was skipped is none that a run has fired.
 type BackfillRequest struct {
-	Name  string `json:"name"`
-	From  Time   `json:"from"`
-	To    Time   `json:"to"`
-	Limit int    `json:"limit,omitzero"` // the oldest so many; without it there must be at most 1,000
+	Name   string `json:"name"`
+	From   Time   `json:"from"`
+	To     Time   `json:"to"`
+	Limit  int    `json:"limit,omitzero"`   // the oldest so many; without it there must be at most 1,000
+	Repeat bool   `json:"repeat,omitzero"`  // also those that runs have fired, under run ids of their own
+	DryRun bool   `json:"dry_run,omitzero"` // only list them
 }
 
-// BackfillReply tells how many runs a backfill started.
+// BackfillReply tells how many runs a backfill started, or would start.
 type BackfillReply struct {
-	Runs int `json:"runs"`
+	Runs    int    `json:"runs"`
+	LeftOut int    `json:"left_out"`        // ticks that runs have fired, or are about to
+	Times   []Time `json:"times,omitempty"` // scheduled times of the runs; with DryRun only
 }
 
 // RunListRequest selects runs, newest scheduled time first.

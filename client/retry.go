@@ -28,7 +28,7 @@ const (
 var onceVerbs = map[string]bool{
 	"jobs.delete":      true, // the second finds no job, or one that was put meanwhile
 	"calendars.delete": true,
-	"jobs.backfill":    true, // starts the runs again
+	"jobs.backfill":    true, // with repeat, it starts the runs again
 	"runs.retry":       true, // a run that died again would begin once more
 	"runs.retry_many":  true,
 }

@@ -12,11 +12,16 @@ func (c *Client) Trigger(ctx context.Context, request TriggerRequest) (Run, erro
 	return reply.Run, err
 }
 
-// Backfill starts a run of a job for each tick of a past range, and tells how many. Repeating it starts
-// them again.
+// Backfill starts a run of a job for each tick of a past range that no run has fired, and tells how many. Asked
+// again it leaves out what it has started, unless Repeat is set.
 func (c *Client) Backfill(ctx context.Context, request BackfillRequest) (int, error) {
-	reply, err := ask[BackfillReply](ctx, c, "jobs.backfill", request)
+	reply, err := c.BackfillTicks(ctx, request)
 	return reply.Runs, err
+}
+
+// BackfillTicks is [Client.Backfill], and says what it left out; with DryRun it lists the ticks.
+func (c *Client) BackfillTicks(ctx context.Context, request BackfillRequest) (BackfillReply, error) {
+	return ask[BackfillReply](ctx, c, "jobs.backfill", request)
 }
 
 // Run returns a run with its attempts.

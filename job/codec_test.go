@@ -52,6 +52,13 @@ func samplePositions() (Timer, Profile, Note) {
 		Note{At: 1764576000000, Reason: "holiday", By: "ann"}
 }
 
+func sampleDebts() []Debt {
+	return []Debt{
+		{From: 1764576000000, Last: 1764576120000, Step: 60_000}, {From: 1764576125000, Last: 1764576125000, Joined: true},
+		{From: 1764580000000, Last: 1764580000000},
+	}
+}
+
 func sampleAudit() AuditEntry {
 	return AuditEntry{
 		ID: AuditID{LSN: 900, Seq: 2}, At: 1764576000000, Actor: Actor{By: "ann", From: "nats"}, Action: ActionUpdate,
@@ -87,7 +94,7 @@ func sampleBatch() *Batch {
 	b.PutOnce(20423, "key-1", run.ID)
 	b.PutPayload(run.ID, []byte("[1]"), true)
 	b.PutStreak(77, 4)
-	b.PutDebt(77, []Debt{{From: 1764576000000, Last: 1764576060000}})
+	b.PutDebt(77, sampleDebts())
 	b.PutDead(TenantHash(d.Tenant), run.ID)
 	entry, notice, calendar := sampleAudit(), sampleNotice(), sampleCalendar()
 	b.PutNotice(&notice)
@@ -157,7 +164,7 @@ func TestRowsRoundTrip(t *testing.T) {
 			check("streak", n, uint32(4), err)
 		case KindDebt:
 			d, err := DecodeDebt(c.Value)
-			check("debt", d, []Debt{{From: 1764576000000, Last: 1764576060000}}, err)
+			check("debt", d, sampleDebts(), err)
 		case KindDead:
 			id, err := ParseDeadKey(c.Key)
 			check("dead", id, wantRun.ID, err)

@@ -72,30 +72,6 @@ func DecodeProfile(value []byte) (Profile, error) {
 	return p, r.finish()
 }
 
-// PutDebt adds the missed ticks that a job has still to fire, oldest first.
-func (b *Batch) PutDebt(id ID, ranges []Debt) {
-	v := binary.AppendUvarint(append(b.value[:0], rowVersion), uint64(len(ranges)))
-	for _, d := range ranges {
-		v = appendMillis(appendMillis(v, d.From), d.Last)
-	}
-	b.value = v
-	b.key = AppendJobKey(b.key[:0], KindDebt, id)
-	b.Put(b.key, b.value)
-}
-
-// DecodeDebt reads the missed ticks that a job has still to fire.
-func DecodeDebt(value []byte) ([]Debt, error) {
-	r := newRowReader(value)
-	var ranges []Debt
-	for range r.count() {
-		if r.err != nil {
-			break
-		}
-		ranges = append(ranges, Debt{From: r.millis(), Last: r.millis()})
-	}
-	return ranges, r.finish()
-}
-
 // PutStreak adds how many runs of a job in a row ended dead.
 func (b *Batch) PutStreak(id ID, n uint32) {
 	b.key = AppendJobKey(b.key[:0], KindStreak, id)

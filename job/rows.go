@@ -23,7 +23,7 @@ type Stamp struct {
 type Timer struct {
 	Profile uint32
 	Cursor  Millis // every tick before it is decided; the armed tick, if there is one
-	Last    Millis // scheduled time of the newest run; 0 if there was none
+	Last    Millis // no tick after it was ever decided, be it by an earlier schedule, and no run is scheduled for later; 0: there was none
 	Version uint32
 	Runs    uint32 // fired runs of the schedule, for MaxRuns
 	Manual  uint32 // manual runs so far: the Seq of the newest
@@ -39,7 +39,7 @@ const (
 	FlagPaused     TimerFlags = 1 << iota
 	FlagCompleted             // no tick will come
 	FlagFailed                // its schedule cannot be evaluated; the note says why
-	FlagLastManual            // the newest run is the manual one numbered Manual
+	FlagLastManual            // what Last is the time of is a manual run, mostly the one numbered Manual
 	FlagDead                  // the run that ended last is dead: a completed job is kept as long as its history
 )
 
@@ -60,7 +60,8 @@ func (f TimerFlags) JobStatus() string {
 	}
 }
 
-// LastRun returns the identity of the job's newest run, and whether there is one.
+// LastRun returns the identity that the job's newest run has, unless that is a skipped range or was followed
+// by manual runs for earlier times, and whether there is one.
 func (t Timer) LastRun(id ID) (RunID, bool) {
 	if t.Last == 0 {
 		return RunID{}, false
@@ -117,7 +118,3 @@ type Note struct {
 	Reason string
 	By     string // "" is nobody who gave a name
 }
-
-// Debt is a range of ticks that were missed and are still to be fired, one after the other, at the
-// engine's pace. Both ends are ticks of the job.
-type Debt struct{ From, Last Millis }

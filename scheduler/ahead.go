@@ -1,63 +1,105 @@
 package scheduler
 
-import "github.com/carillon-io/carillon/job"
+import (
+	"slices"
 
-// Ticks are decided ahead of their time, and an update must not decide one of them again. Mostly the
-// cursor tells: the ticks of the old schedule before it are decided. But when an update drops a tick
-// that is decided and still to come, and another update brings the tick back, the schedule between the
-// two does not have it. Those few are remembered until their time has passed.
+	"github.com/carillon-io/carillon/job"
+)
 
-// aheadMemory holds, for some jobs, the last tick that is decided although it is yet to come.
-type aheadMemory struct {
-	ticks map[job.ID]job.Millis
-	// loaded is the instant up to which ticks may have been decided before the core began to lead.
-	loaded job.Millis
-	// sweepAt is how many entries cause the next look for those that have passed.
-	sweepAt int
+// Ticks are decided ahead of their time, and an update must not decide one of them again: not one that it keeps,
+// nor one that an earlier update, a pause or a cancel took back. It must not lose one either that only the
+// new schedule has. No tick after the row's last was ever decided: there the cursor of a new schedule begins.
+// What it has between now and then, the update decides itself: the core knows what is live, and the
+// proposer reads what is over.
+
+// aheadMax is how many ticks an update decides itself; of a schedule with more of them within the lead, the
+// rest is skipped as superseded. With a lead of ten seconds that is a schedule quicker than six a second.
+const aheadMax = 64
+
+// aheadReadMax bounds what a proposer reads of ticks that are over and yet to come.
+const aheadReadMax = 4096
+
+// priorLedger is what a proposer read of the ticks of its job.
+type priorLedger struct {
+	asOf    uint64       // LSN that all of it is at least at
+	cursor  job.Millis   // of the timer
+	decided bool         // the new schedule is a one-shot, and its tick is in the ledger
+	from    job.Millis   // what is over after it is known:
+	over    []job.Millis // ticks of runs, the newest first
+	some    bool         // ticks are decided ahead
 }
 
-// aheadSweepMin is how many entries are not worth a look.
-const aheadSweepMin = 64
-
-func newAheadMemory() aheadMemory {
-	return aheadMemory{ticks: make(map[job.ID]job.Millis), sweepAt: aheadSweepMin}
-}
-
-func (m *aheadMemory) add(run job.RunID, now job.Millis) {
-	if !run.IsManual() && run.At > now {
-		m.ticks[run.Job] = max(m.ticks[run.Job], run.At)
+// bytes is what the ticks add to a batch that the update decides itself.
+func (l *priorLedger) bytes() int {
+	if l.some {
+		return (aheadMax + 1) * runBytes
 	}
+	return 2 * runBytes
 }
 
-// forget drops what has passed, once it is about half of the memory: what has passed does no harm. The
-// memory spans one lead.
-func (m *aheadMemory) forget(passed job.Millis) {
-	if len(m.ticks) < m.sweepAt {
-		return
+// dropped notes a launch that the update ends for a reason, if it is not 0: its tick is over.
+func (l *priorLedger) dropped(launch Launch, reason job.Reason) job.Reason {
+	if reason != 0 {
+		l.over = append(l.over, launch.Run.At)
 	}
-	for id, at := range m.ticks {
-		if at <= passed {
-			delete(m.ticks, id)
+	return reason
+}
+
+// planAhead lists the ticks that an update decides itself, because the cursor begins behind them.
+func (c *Core) planAhead(p *Put, r *hotRow, next *plan) error {
+	if c.keepsDue(p, r, next.anchor) {
+		next.ticks = append(next.ticks, r.cursor)
+	}
+	known := &p.Prior.Ledger
+	if r.last <= c.now || r.last > c.now.Add(c.settings.Lead) { // nothing is ahead, or the clock was set back
+		return nil
+	}
+	if lsn, some := c.overAhead.find(r.id); some && lsn > known.asOf || !c.overAhead.covers(known.asOf) {
+		return errStale
+	}
+	tick, ok := p.Schedule.Next(max(c.now, known.from), next.anchor)
+	for ; ok && tick <= r.last; tick, ok = p.Schedule.Next(tick, next.anchor) {
+		_, live := c.live[job.RunID{Job: r.id, At: tick}]
+		switch {
+		case live || slices.Contains(known.over, tick):
+		case len(next.ticks) < min(aheadMax, c.commitMax/(8*runBytes)): // they are one unit
+			next.ticks = append(next.ticks, tick)
+		default:
+			next.rest, _ = p.Schedule.Latest(tick-1, r.last, next.anchor)
+			next.restFrom = tick
+			return nil
 		}
 	}
-	m.sweepAt = max(aheadSweepMin, 2*len(m.ticks))
+	return nil
 }
 
-// decidedAhead returns an instant that no decided tick of a job lies behind, and that is not before
-// now: a new schedule begins after it.
-func (c *Core) decidedAhead(r *hotRow, old *profileEntry) job.Millis {
-	after := max(c.now, c.ahead.ticks[r.id], r.last)
-	if r.flags.Is(job.FlagLastManual) && c.now < c.ahead.loaded {
-		after = max(after, c.ahead.loaded)
+// keepsDue tells whether an update keeps the tick that its job is due for: it has passed, its launch is put off by
+// the jitter or it waits for its decision, and the new schedule has it too.
+func (c *Core) keepsDue(p *Put, r *hotRow, anchor job.Millis) bool {
+	old := c.profiles.get(r.profile)
+	return r.isActive() && !p.Paused && old.err == nil && r.cursor <= c.now && !c.isLate(r) && hasTick(p.Schedule, r.cursor, anchor)
+}
+
+// decideAhead decides what planAhead has listed, and returns the first tick that becomes a run, 0 if none does.
+func (c *Core) decideAhead(s slot, r *hotRow, next *plan) (first job.Millis) {
+	p := c.profiles.get(r.profile)
+	for _, tick := range next.ticks {
+		switch {
+		case p.MaxRuns > 0 && r.runs >= p.MaxRuns:
+			return first
+		case r.flags.Is(job.FlagPaused):
+			c.skip(r, tick, tick, job.ReasonPaused)
+			continue
+		case first == 0:
+			first = tick
+		}
+		r.runs++
+		following, _ := p.following(tick)
+		due := tick + job.JitterOf(r.id, p.Jitter, tick, following)
+		c.fire(s, r, tick, max(due, c.now), p.mode())
 	}
-	if r.flags.Is(job.FlagCompleted) {
-		return max(after, r.cursor-1)
+	if next.rest != 0 {
+		c.skip(r, next.restFrom, next.rest, job.ReasonSuperseded)
 	}
-	if old.schedule == nil {
-		return after
-	}
-	if t, ok := old.schedule.Latest(c.now, r.cursor-1, r.cursor); ok {
-		after = max(after, t)
-	}
-	return after
+	return first
 }

@@ -157,7 +157,6 @@ func (c *Core) endWithdrawn(list *[]Launch, why func(Launch) job.Reason) (all bo
 
 // abandon ends the run of a launch that was taken off the pad.
 func (c *Core) abandon(l Launch, reason job.Reason) {
-	c.ahead.add(l.Run, c.now)
 	c.skipLive(l.Run, l.Attempt, reason)
 }
 

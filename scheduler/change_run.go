@@ -16,7 +16,6 @@ func (c *Core) cancelRun(p *CancelRun) {
 	c.unit(p.bytes() + c.endingBytes(p.Run))
 	p.Withdrawn = slices.DeleteFunc(p.Withdrawn, func(l Launch) bool { return l.Run == p.Run })
 	c.putBack(p)
-	c.ahead.add(p.Run, c.now)
 	c.cancelLive(p.Run, job.ReasonRequested)
 	c.audit(p.Actor, job.ActionCancelRun, job.AuditEntry{Tenant: p.Tenant, Name: p.Name, Job: p.Run.Job, Detail: p.Run.String()})
 }

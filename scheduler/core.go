@@ -43,7 +43,8 @@ type Core struct {
 	streaks map[job.ID]uint32
 	onces   recentMemory[onceKey, job.RunID]
 	redone  recentMemory[job.RunID, uint64] // runs that were retried by hand, and the LSN
-	ahead   aheadMemory
+
+	overAhead recentMemory[job.ID, uint64] // jobs of which a run ended before its tick, and the LSN
 
 	nextID    job.ID
 	led       job.Millis // when it began to lead
@@ -135,10 +136,12 @@ func NewCore(settings Settings, now job.Millis) *Core {
 		streaks:  make(map[job.ID]uint32),
 		onces:    newRecentMemory[onceKey, job.RunID](),
 		redone:   newRecentMemory[job.RunID, uint64](),
-		ahead:    newAheadMemory(),
-		backlog:  fair.NewQueue[tenantHash, backlogEntry](decideQuantum),
-		late:     fair.NewQueue[tenantHash, backlogEntry](decideQuantum),
-		debts:    newDebts(), calendars: make(map[string]*job.Calendar),
+
+		overAhead: newRecentMemory[job.ID, uint64](),
+
+		backlog: fair.NewQueue[tenantHash, backlogEntry](decideQuantum),
+		late:    fair.NewQueue[tenantHash, backlogEntry](decideQuantum),
+		debts:   newDebts(), calendars: make(map[string]*job.Calendar),
 		pace:   newPace(settings.CatchupRate, now),
 		nextID: 1,
 	}
@@ -167,7 +170,7 @@ func (c *Core) begin(in Input) {
 	c.out.reset()
 	c.onces.forget(in.LSN)
 	c.redone.forget(in.LSN)
-	c.ahead.forget(in.Now)
+	c.overAhead.forget(in.LSN)
 }
 
 // concludeAll takes in the outcomes, before the proposals: so a worker's report finds the run delivered.

@@ -12,7 +12,8 @@ import (
 // due in an outage do not stampede their targets, and none of them loses its next tick to the wait. The
 // first step, taken at once, records what is skipped, moves the cursor on, and writes down what is
 // owed: the job is armed for its next tick like any other. The second step fires what is owed, at the
-// engine's pace, tenants by turns. In between, the debt is a row in the store and an entry here.
+// engine's pace, tenants by turns. In between, the debt is a row in the store and an entry here. It lists its
+// ticks: what is owed is owed by the schedule of then, whatever becomes of the schedule, or of its calendars.
 
 // debts are what jobs have missed and are still to fire.
 type debts struct {
@@ -23,9 +24,9 @@ type debts struct {
 
 // debt is what one job owes, oldest first.
 type debt struct {
-	slot   slot
-	ranges []job.Debt
-	ticks  uint32
+	slot  slot
+	ticks []job.Debt
+	count uint32 // of all ticks
 }
 
 func newDebts() debts {
@@ -34,8 +35,15 @@ func newDebts() debts {
 
 func (d *debts) has(id job.ID) bool { return d.byJob[id] != nil }
 
-// owe adds a range of ticks to what a job owes. Together with what it owes already there may be no more
-// than the policy fires: the oldest are skipped.
+// owes tells whether a job owes a tick.
+func (d *debts) owes(id job.ID, at job.Millis) bool {
+	o := d.byJob[id]
+	return o != nil && slices.ContainsFunc(o.ticks, func(t job.Debt) bool { return t.Has(at) })
+}
+
+// owe adds a range of ticks to what a job owes, one by one: what the schedule says later does not matter
+// any more. Together with what it owes already there may be no more than the policy fires: the oldest are
+// skipped.
 func (c *Core) owe(s slot, r *hotRow, p *profileEntry, owed job.Debt, n uint32) {
 	d := c.debts.byJob[r.id]
 	if d == nil {
@@ -43,42 +51,51 @@ func (c *Core) owe(s slot, r *hotRow, p *profileEntry, owed job.Debt, n uint32) 
 		c.debts.byJob[r.id] = d
 		c.debts.queue.Push(r.tenant, r.id)
 	}
-	d.ranges = append(d.ranges, owed)
-	c.addTicks(d, int(n))
+	at, ok := owed.From, true
+	for i := range n {
+		if !ok {
+			break
+		}
+		d.ticks = job.AddDebt(d.ticks, at, i > 0)
+		c.addTicks(d, 1)
+		at, ok = p.following(at)
+	}
+	r.noteTick(owed.Last)
 	most := uint32(1)
 	if p.Missed == job.MissedBackfill {
 		most = p.MaxCatchupRuns
 	}
-	for d.ticks > most {
-		c.skipOldest(r, p, d, d.ticks-most)
+	for d.count > most {
+		c.skipOldest(r, d, d.count-most)
 	}
-	c.out.Batch.PutDebt(r.id, d.ranges)
+	c.out.Batch.PutDebt(r.id, d.ticks)
 }
 
-// skipOldest skips the n oldest ticks that a job owes, or those of them that lie in its first range.
-func (c *Core) skipOldest(r *hotRow, p *profileEntry, d *debt, n uint32) {
-	first, ranges := d.ranges[0].From, len(d.ranges)
+// skipOldest skips the n oldest ticks that a job owes, or those of them that follow on one another.
+func (c *Core) skipOldest(r *hotRow, d *debt, n uint32) {
+	first := d.ticks[0].From
 	last := first
-	for ; n > 0 && len(d.ranges) == ranges; n-- {
-		last = c.popTick(p, d)
+	for goesOn := true; n > 0 && goesOn; n-- {
+		_, more := d.ticks[0].Rest()
+		goesOn = more || len(d.ticks) > 1 && d.ticks[1].Joined
+		last = c.popTick(d)
 		r.runs--
 	}
 	c.skip(r, first, last, job.ReasonMissed)
 }
 
 func (c *Core) addTicks(d *debt, n int) {
-	d.ticks = uint32(int(d.ticks) + n)
+	d.count = uint32(int(d.count) + n)
 	c.debts.ticks += n
 }
 
-// popTick takes the oldest tick out of a debt.
-func (c *Core) popTick(p *profileEntry, d *debt) job.Millis {
-	first := &d.ranges[0]
-	at := first.From
-	if at == first.Last {
-		d.ranges = slices.Delete(d.ranges, 0, 1)
-	} else {
-		first.From, _ = p.following(at)
+// popTick takes the oldest tick out of a debt, which must have one.
+func (c *Core) popTick(d *debt) job.Millis {
+	at := d.ticks[0].From
+	if rest, some := d.ticks[0].Rest(); some {
+		d.ticks[0] = rest
+	} else if d.ticks = slices.Delete(d.ticks, 0, 1); len(d.ticks) > 0 {
+		d.ticks[0].Joined = false
 	}
 	c.addTicks(d, -1)
 	return at
@@ -100,20 +117,19 @@ func (c *Core) payDebts() {
 // pay fires a few of the ticks that a job owes. What is left goes to the end of its tenant's line.
 func (c *Core) pay(id job.ID, d *debt) {
 	r := c.rows.row(d.slot)
-	p := c.profiles.get(r.profile)
 	c.unit(c.debtBytes(id) + decideQuantum*runBytes + timerBytes)
-	for n := 0; d.ticks > 0 && n < decideQuantum && c.pace.may(c.now) && c.fits(); n++ {
-		at := c.popTick(p, d)
+	for n := 0; d.count > 0 && n < decideQuantum && c.pace.may(c.now) && c.fits(); n++ {
+		at := c.popTick(d)
 		c.fire(d.slot, r, at, at, ModeWait)
 		c.notePaid(job.RunID{Job: r.id, At: at})
 		c.pace.spend()
 	}
 	c.writeTimer(r)
-	if d.ticks == 0 {
+	if d.count == 0 {
 		c.dropDebt(id)
 		return
 	}
-	c.out.Batch.PutDebt(id, d.ranges)
+	c.out.Batch.PutDebt(id, d.ticks)
 	c.debts.queue.Push(r.tenant, id)
 }
 
@@ -132,9 +148,12 @@ func (c *Core) skipDebt(r *hotRow, reason job.Reason) {
 	if d == nil {
 		return
 	}
-	r.runs -= min(r.runs, d.ticks)
-	for _, owed := range d.ranges {
-		c.skip(r, owed.From, owed.Last, reason)
+	r.runs -= min(r.runs, d.count)
+	for i := 0; i < len(d.ticks); {
+		first := d.ticks[i].From
+		for i++; i < len(d.ticks) && d.ticks[i].Joined; i++ {
+		}
+		c.skip(r, first, d.ticks[i-1].Last, reason)
 	}
 	c.dropDebt(r.id)
 }
@@ -146,54 +165,45 @@ func (c *Core) takeDebt(key, value []byte) error {
 	if err != nil {
 		return err
 	}
-	ranges, err := job.DecodeDebt(value)
+	list, err := job.DecodeDebt(value)
 	s := c.slotOf(id)
 	if err != nil || s == 0 {
 		return err
 	}
-	p := c.profiles.get(c.rows.row(s).profile)
 	d := c.debts.byJob[id]
 	if d == nil {
 		d = &debt{slot: s}
 		c.debts.byJob[id] = d
 	}
-	if !c.popTo(p, d, ranges) {
-		c.addTicks(d, countTicks(p, ranges)-int(d.ticks))
-		d.ranges = ranges
+	d.ticks = listDebts(c.profiles.get(c.rows.row(s).profile), list)
+	n := 0
+	for _, t := range d.ticks {
+		n += t.Ticks()
 	}
+	c.addTicks(d, n-int(d.count))
 	return nil
 }
 
-// popTo pays a debt off up to where its ranges are the given ones, if that is a few ticks away: a leader
-// pays in small pieces, and to count the rest each time would take long. It returns false if the ranges
-// do not come of it; the debt is void then.
-func (c *Core) popTo(p *profileEntry, d *debt, ranges []job.Debt) bool {
-	for range decideQuantum + 1 {
-		if slices.Equal(d.ranges, ranges) {
-			return true
-		}
-		if d.ticks == 0 || len(d.ranges) == 0 {
-			return false
-		}
-		c.popTick(p, d)
+// listDebts lists the ticks of a row as the first releases wrote it, which leaves them to the schedule.
+func listDebts(p *profileEntry, list []job.Debt) []job.Debt {
+	if !slices.ContainsFunc(list, job.Debt.IsBySchedule) {
+		return list
 	}
-	return false
-}
-
-// countTicks returns how many ticks are owed in some ranges.
-func countTicks(p *profileEntry, ranges []job.Debt) (n int) {
-	for _, owed := range ranges {
-		for at, ok := owed.From, true; ok && at <= owed.Last && n < job.CatchupRunsMax; at, ok = p.following(at) {
+	var ticks []job.Debt
+	n := 0
+	for _, d := range list {
+		for at, ok := d.From, true; ok && at <= d.Last && n < job.CatchupRunsMax; at, ok = p.following(at) {
+			ticks = job.AddDebt(ticks, at, at != d.From)
 			n++
 		}
 	}
-	return n
+	return ticks
 }
 
 // forgetDebt drops what a job owes from memory.
 func (c *Core) forgetDebt(id job.ID) {
 	if d := c.debts.byJob[id]; d != nil {
-		c.addTicks(d, -int(d.ticks))
+		c.addTicks(d, -int(d.count))
 		delete(c.debts.byJob, id)
 	}
 }

@@ -101,6 +101,9 @@ func (c *Core) decide(s slot, r *hotRow) {
 		return
 	}
 	c.unit(c.decisionBytes(r))
+	if p.hasCalendar && c.hasMoved(r, p) {
+		return
+	}
 	if c.isLate(r) {
 		c.catchUp(s, r, p)
 	} else {

@@ -70,11 +70,7 @@ func digestRuns(c *Core) (lines []string) {
 		add("streak %s %d", id, n)
 	}
 	for id, d := range c.debts.byJob {
-		ticks := "?"
-		if !c.profiles.get(c.rows.row(d.slot).profile).hasCalendar { // else the count is as of when it was made
-			ticks = fmt.Sprint(d.ticks)
-		}
-		add("debt %s %v ticks=%s job=%t", id, d.ranges, ticks, c.rows.row(d.slot).id == id)
+		add("debt %s %v ticks=%d job=%t", id, d.ticks, d.count, c.rows.row(d.slot).id == id)
 	}
 	return lines
 }

@@ -119,7 +119,10 @@ func (s *tale) actBefore() {
 		}
 	case n < 11:
 		note("backfill %s", name)
-		p := &Backfill{Tenant: tenantOf(name), Name: name, Hash: s.hash(name)}
+		p := &Backfill{Tenant: tenantOf(name), Name: name, Hash: s.hash(name), Repeat: true}
+		if _, r := s.engine.core.find(p.Hash); r != nil {
+			p.ID = r.id
+		}
 		for i := range 1 + s.rng.IntN(4) {
 			p.At = append(p.At, job.MillisOf(s.now.Add(-time.Duration(10-i)*time.Second)))
 		}

@@ -24,8 +24,7 @@ func (c *Core) lead(epoch, lsn uint64, now job.Millis) (launches []Launch, going
 	c.epoch, c.lsn, c.fenceMin = epoch, lsn, lsn
 	c.keepTime(now)
 	c.led = now
-	c.onces.since, c.redone.since = lsn, lsn
-	c.ahead.loaded = now.Add(c.settings.Lead)
+	c.onces.since, c.redone.since, c.overAhead.since = lsn, lsn, lsn
 	usual := c.pace.usual
 	c.pace = newPace(c.settings.CatchupRate, now)
 	c.pace.restore(usual)

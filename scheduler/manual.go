@@ -41,11 +41,12 @@ func (c *Core) trigger(p *Trigger) {
 // backfill starts a manual run for each of some ticks.
 func (c *Core) backfill(p *Backfill) {
 	s, r := c.find(p.Hash)
-	if r == nil {
+	if r == nil || r.id != p.ID {
 		p.Err = errUnknownJob(p.Name)
 		return
 	}
-	if len(p.At) == 0 {
+	if !p.Repeat && c.mayHaveFired(p, r) {
+		p.Err = errStale
 		return
 	}
 	for _, at := range p.At {
@@ -58,10 +59,17 @@ func (c *Core) backfill(p *Backfill) {
 	})
 }
 
+// mayHaveFired tells whether ticks of a backfill may have got runs since its proposer looked: another backfill came
+// first, or the engine decided some of them.
+func (c *Core) mayHaveFired(p *Backfill, r *hotRow) bool {
+	decided := r.cursor != p.Cursor && p.At[len(p.At)-1] >= p.Cursor
+	return r.version != p.Version || r.manual != p.Manual || decided
+}
+
 // manualRun numbers a manual run of a job.
 func (c *Core) manualRun(r *hotRow, at job.Millis) job.Run {
 	r.manual++
-	if at >= r.last || r.flags.Is(job.FlagLastManual) { // else the newest tick is newer
+	if at >= r.last {
 		r.last = at
 		r.flags |= job.FlagLastManual
 	}

@@ -53,10 +53,12 @@ func oldest(p *profileEntry, d job.Debt, n uint32) (job.Debt, uint32) {
 		return job.Debt{}, 0
 	}
 	d.Last = d.From
-	for i := uint32(1); i < n; i++ {
-		d.Last, _ = p.following(d.Last)
+	count := uint32(1)
+	for at, ok := p.following(d.Last); ok && count < n; at, ok = p.following(at) {
+		d.Last = at
+		count++
 	}
-	return d, n
+	return d, count
 }
 
 // skipMissed records that the ticks of a job from its cursor up to an instant do not run, and why: it
@@ -95,7 +97,7 @@ func (c *Core) skip(r *hotRow, first, until job.Millis, reason job.Reason) {
 	if until != first {
 		run.Until = until
 	}
-	r.noteTick(first)
+	r.noteTick(max(first, until))
 	c.countSkip(reason)
 	c.out.Batch.PutHistory(&run)
 	c.announce(&run)

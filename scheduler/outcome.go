@@ -221,6 +221,9 @@ func (c *Core) finish(run *job.Run) {
 	if live.waits || run.Status == job.StatusCancelled { // the pad may have something of it
 		c.out.Settled = append(c.out.Settled, run.ID)
 	}
+	if run.ID.At > c.now {
+		c.overAhead.add(c.lsn, run.ID.Job, c.lsn)
+	}
 	delete(c.live, run.ID)
 	delete(c.retries, run.ID)
 	c.out.Batch.DeleteRun(run.ID)

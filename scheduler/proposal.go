@@ -85,10 +85,9 @@ type Prior struct {
 	ID        job.ID
 	Version   uint32
 	CreatedAt job.Millis
-	UpdatedAt job.Millis
 	Anchor    job.Millis
-	Decided   bool   // the new schedule is a one-shot, and its tick is in the ledger already
 	Before    []byte // the definition for the audit log
+	Ledger    priorLedger
 }
 
 // bytes counts the definition twice: its texts come again in the rows of the name and of the profile.
@@ -99,7 +98,7 @@ func (p *Put) bytes() int {
 		n += originBytes
 	}
 	if p.Prior != nil {
-		n += len(p.Prior.Before) + len(p.After)
+		n += len(p.Prior.Before) + len(p.After) + p.Prior.Ledger.bytes()
 	}
 	return n
 }
@@ -159,7 +158,14 @@ type Backfill struct {
 	Tenant, Name string
 	Hash         nameHash
 	Actor        job.Actor
-	At           []job.Millis
+	At           []job.Millis // ascending
+	Repeat       bool         // whether runs have fired them or not
+
+	// What the proposer read of the job, before it read which ticks have runs.
+	ID      job.ID
+	Version uint32
+	Manual  uint32
+	Cursor  job.Millis
 }
 
 func (p *Backfill) bytes() int { return proposalBytes + runBytes*len(p.At) }

@@ -69,6 +69,7 @@ func (p *Put) unmask(stored *job.Definition) error {
 // readPrior prepares a proposal again, from the rows of the job that has its name.
 func (e *Engine) readPrior(p *Put) error {
 	p.Prior = nil
+	asOf := e.opts.Store.Applied().LSN
 	id, ok, err := e.lookUp(p.Tenant, p.Name)
 	if err != nil || !ok {
 		return err
@@ -80,13 +81,12 @@ func (e *Engine) readPrior(p *Put) error {
 	if err := p.unmask(&rec.Def); err != nil {
 		return err
 	}
-	p.Prior = &Prior{ID: id, Version: timer.Version, CreatedAt: rec.CreatedAt, UpdatedAt: rec.UpdatedAt, Anchor: rec.Anchor}
+	p.Prior = &Prior{ID: id, Version: timer.Version, CreatedAt: rec.CreatedAt, Anchor: rec.Anchor}
 	if p.Prior.Before, p.After, err = job.AuditUpdate(&rec.Def, p.Definition); err != nil {
 		return err
 	}
-	if p.Schedule.Kind() == job.ScheduleAt {
-		_, p.Prior.Decided, err = e.readRun(job.RunID{Job: id, At: p.Schedule.At()})
-	}
+	p.Prior.Ledger, err = e.readPriorLedger(id, timer, p.Schedule)
+	p.Prior.Ledger.asOf = asOf
 	return err
 }
 

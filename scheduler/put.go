@@ -69,29 +69,35 @@ func (c *Core) update(p *Put, s slot, r *hotRow) (settled bool, err error) {
 	if err != nil {
 		return true, err
 	}
-	if !c.endWithdrawn(&p.Withdrawn, func(l Launch) job.Reason { return droppedReason(p, l, next.cursor) }) {
+	ended := c.endWithdrawn(&p.Withdrawn, func(l Launch) job.Reason { return p.Prior.Ledger.dropped(l, droppedReason(p, l, next.anchor)) })
+	p.Prior.Ledger.asOf = c.lsn // what ended since it was read is noted
+	if !ended {
 		return false, nil
 	}
 	c.unit(p.bytes() + c.debtBytes(r.id))
 	if r.flags.Is(job.FlagPaused) && !p.Paused {
 		c.endStreak(r.id)
 	}
-	decided := c.decidedAhead(r, c.profiles.get(r.profile))
 	c.leaveBehind(p, r, next)
-	if p.Profile.MaxRuns > 0 && r.runs >= p.Profile.MaxRuns && !next.done {
-		next.done, next.cursor = true, decided+1 // nothing from there on is decided
-	}
 	r.flags = pausedFlag(p.Paused) | r.flags&(job.FlagLastManual|job.FlagDead)
-	if r.cursor = next.cursor; next.done {
-		r.flags |= job.FlagCompleted
-	}
 	r.version++
 	c.dropProfile(r)
 	c.adopt(p, r)
+	first := c.decideAhead(s, r, &next)
+	if p.Profile.MaxRuns > 0 && r.runs >= p.Profile.MaxRuns && !next.done {
+		next.done, next.cursor = true, max(c.now, r.last)+1 // nothing from there on is decided
+	}
+	if r.cursor = next.cursor; next.done {
+		r.flags |= job.FlagCompleted
+	}
 	c.arm(s, r)
 	c.writeJob(p, r, job.Stamp{ID: r.id, Version: r.version, CreatedAt: p.Prior.CreatedAt, UpdatedAt: c.now, Anchor: next.anchor})
+	p.comes(first)
 	c.out.Batch.DeleteJobRow(job.KindNote, r.id)
 	for i := range p.Withdrawn {
+		if l := &p.Withdrawn[i]; !l.Run.IsManual() && l.Attempt == 1 {
+			p.comes(l.Run.At)
+		}
 		c.limitAnew(r, &p.Withdrawn[i])
 	}
 	c.putBack(p)
@@ -123,40 +129,54 @@ func (c *Core) leaveBehind(p *Put, r *hotRow, next plan) {
 	if wasPaused {
 		reason = job.ReasonPaused
 	}
-	c.skipRange(r, old, r.cursor, min(c.now, next.cursor-1), reason)
+	kept := next.cursor // a one-shot may lie in the past
+	if len(next.ticks) > 0 && next.ticks[0] == r.cursor {
+		kept = r.cursor
+	}
+	c.skipRange(r, old, r.cursor, min(c.now, kept-1), reason)
+	c.skipRange(r, old, kept+1, c.now, reason)
 }
 
 // plan is where an update puts the cursor of a job.
 type plan struct {
 	cursor, anchor job.Millis
-	done           bool // no tick will come
+	done           bool         // no tick will come
+	ticks          []job.Millis // before the cursor that the update decides itself
+	restFrom, rest job.Millis   // a range of more of them, which does not run; 0: there are no more
 }
 
 func (c *Core) nextPlan(p *Put, r *hotRow) (plan, error) {
 	if p.Schedule.Kind() == job.ScheduleAt {
 		return c.nextOneShot(p, r)
 	}
-	old := c.profiles.get(r.profile)
-	anchor := c.now
-	if old.Spec == p.Profile.Spec {
-		if anchor = p.Prior.Anchor; !r.flags.Is(job.FlagCompleted | job.FlagFailed) {
-			return plan{cursor: r.cursor, anchor: anchor}, nil
+	next := plan{anchor: c.now}
+	if c.profiles.get(r.profile).Spec == p.Profile.Spec {
+		if next.anchor = p.Prior.Anchor; !r.flags.Is(job.FlagCompleted | job.FlagFailed) {
+			next.cursor = r.cursor
+			return next, nil
 		}
 	}
-	after := c.decidedAhead(r, old)
-	if p.Prior.UpdatedAt > c.now { // the clock was set back: schedules before the old one have decided up to there
-		after = max(after, p.Prior.UpdatedAt.Add(c.settings.Lead))
+	if err := c.planAhead(p, r, &next); err != nil {
+		return next, err
 	}
-	first, err := c.firstTick(p, anchor, after)
-	return plan{cursor: first, anchor: anchor}, err
+	after := max(c.now, r.last)
+	first, err := c.firstTick(p, next.anchor, after)
+	if next.cursor = first; err != nil && len(next.ticks) > 0 {
+		next.done, next.cursor, err = true, after+1, nil
+	}
+	return next, err
 }
 
-// nextOneShot arms a one-shot unless its very tick is in the ledger: then it is done, and registering
-// it again changes nothing.
+// nextOneShot arms a one-shot unless its very tick is decided: then it is done, and registering it again
+// changes nothing.
 func (c *Core) nextOneShot(p *Put, r *hotRow) (plan, error) {
-	at := p.Schedule.At()
+	at, known := p.Schedule.At(), &p.Prior.Ledger
+	if at >= known.cursor && at < r.cursor { // it may have been decided since
+		return plan{}, errStale
+	}
 	_, live := c.live[job.RunID{Job: r.id, At: at}]
-	if live || p.Prior.Decided || r.flags.Is(job.FlagCompleted) && at == r.cursor-1 || at == r.last && !r.flags.Is(job.FlagLastManual) {
+	pruned := at <= r.last && job.Day(at) < c.prunedDay
+	if live || known.decided || pruned || c.debts.owes(r.id, at) {
 		return plan{cursor: at + 1, anchor: p.Prior.Anchor, done: true}, nil
 	}
 	return plan{cursor: at, anchor: p.Prior.Anchor}, c.checkPast(p, at)
@@ -234,15 +254,22 @@ func nextRun(r *hotRow) job.Millis {
 	return r.cursor
 }
 
+// comes takes in that a tick that is decided becomes a run.
+func (p *Put) comes(tick job.Millis) {
+	if tick != 0 && (p.NextRun == 0 || tick < p.NextRun) {
+		p.NextRun = tick
+	}
+}
+
 // droppedReason says why a launch ends that an update took off the pad; 0 if it is kept. Manual runs and runs
 // that began are kept in any case.
-func droppedReason(p *Put, l Launch, grid job.Millis) job.Reason {
+func droppedReason(p *Put, l Launch, anchor job.Millis) job.Reason {
 	switch {
 	case l.Run.IsManual() || l.Attempt > 1:
 		return 0
 	case p.Paused:
 		return job.ReasonPaused
-	case hasTick(p.Schedule, l.Run.At, grid):
+	case hasTick(p.Schedule, l.Run.At, anchor):
 		return 0
 	}
 	return job.ReasonSuperseded

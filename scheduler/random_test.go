@@ -274,7 +274,7 @@ func (s *story) checkLedgers() {
 // owes tells whether a tick is missed and still to be fired.
 func (s *story) owes(id job.ID, at job.Millis) bool {
 	d := s.engine.core.debts.byJob[id]
-	return d != nil && slices.ContainsFunc(d.ranges, func(r job.Debt) bool { return r.From <= at && at <= r.Last })
+	return d != nil && slices.ContainsFunc(d.ticks, func(r job.Debt) bool { return r.Has(at) })
 }
 
 // lastIsMax tells whether the job ended by its max_runs: what follows is not to be decided.

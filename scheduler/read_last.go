@@ -10,21 +10,28 @@ func (e *Engine) addLastRun(v *JobView, timer job.Timer) error {
 		return nil
 	}
 	run, ok, err := e.readRun(id)
-	if err != nil || !ok {
+	if err != nil {
 		return err
 	}
 	now := job.MillisOf(e.opts.Clock.Now())
-	if !isAhead(&run, now) {
+	tick, launch := job.Millis(0), job.Millis(0)
+	if timer.Last > now || isAhead(&run, now) {
+		if tick, launch, err = e.nextDecided(v.ID, now); err != nil {
+			return err
+		}
+	}
+	switch {
+	case tick != 0:
+		v.NextRunAt, v.NextLaunchAt = tick, launch
+		if v.Status == "completed" {
+			v.Status = "active"
+		}
+		return e.addRunUpTo(v, now)
+	case ok:
 		v.LastRun = &run
 		return nil
 	}
-	if v.Status == "completed" {
-		v.Status = "active"
-	}
-	if v.NextRunAt, v.NextLaunchAt, err = e.nextDecided(v.ID, now); err != nil {
-		return err
-	}
-	return e.addRunUpTo(v, now)
+	return e.addNewestRun(v, timer.Last+1) // a skipped range ends there, or manual runs for earlier times followed
 }
 
 // isAhead tells whether a run was decided and is not due.
@@ -63,6 +70,11 @@ func (e *Engine) addRunUpTo(v *JobView, now job.Millis) error {
 	if v.NextRunAt > 0 {
 		to = min(to, v.NextRunAt)
 	}
+	return e.addNewestRun(v, to)
+}
+
+// addNewestRun adds the newest run that was scheduled before an instant.
+func (e *Engine) addNewestRun(v *JobView, to job.Millis) error {
 	l := runLister{engine: e, query: RunQuery{To: to, Limit: 1}, rec: &v.Record}
 	if err := l.list(); err != nil || len(l.page.Runs) == 0 {
 		return err

@@ -50,7 +50,8 @@ func (r *hotRow) setTimerRow(t job.Timer) {
 	r.runs, r.manual, r.flags = t.Runs, t.Manual, t.Flags
 }
 
-// noteTick makes a tick the newest run of the job, unless a later one is.
+// noteTick takes in that a tick is decided. It is mostly the newest run of the job, and never lowers what the row
+// has: a schedule that the job gets later begins after that.
 func (r *hotRow) noteTick(at job.Millis) {
 	if at >= r.last {
 		r.last = at

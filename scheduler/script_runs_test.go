@@ -122,7 +122,7 @@ func (s *sim) debts() string {
 		if err != nil {
 			return err.Error()
 		}
-		for _, r := range d.ranges {
+		for _, r := range d.ticks {
 			lines = append(lines, fmt.Sprintf("%s %s to %s", rec.Def.Name, clock(r.From), clock(r.Last)))
 		}
 	}

@@ -19,11 +19,12 @@ import (
 //	                                   at most N ticks; a job NAME of the form T/N is of tenant T
 //	put NAME [key=value]               the schedule is the line below; keys: overlap missed window
 //	                                   catchup runs attempts paused if concurrent completion timeout
-//	                                   failures jitter
+//	                                   failures jitter calendar ends
+//	calendar NAME                      puts a calendar; the lines are its exclusions. Jobs follow at once
 //	herd T N                           N jobs T/1 to T/N; the schedule is the line below
 //	pause|resume|delete|get|ledger NAME
 //	trigger NAME [key=K]               a manual run
-//	backfill NAME from=12:00:00 to=12:05:00 [limit=N]
+//	backfill NAME from=12:00:00 to=12:05:00 [limit=N] [repeat] [dry]
 //	target NAME ok|hang|refuse|busy|TEXT  how the target of a job answers from now on
 //	report NAME [failed] [fence=N]     the worker that got the last launch of a job reports
 //	extend NAME by=DURATION            it asks for more time
@@ -106,6 +107,13 @@ func runCommand(s *sim, d *datadriven.TestData) string {
 		return errText(p.Err)
 	case "delete":
 		p := &Delete{Tenant: tenantOf(name), Name: name, Hash: s.hash(name), IfVersion: demanded(d)}
+		s.propose(p)
+		return errText(p.Err)
+	case "calendar":
+		p := &PutCalendar{Calendar: job.Calendar{Tenant: "default", Name: name, Exclude: strings.Split(strings.TrimSpace(d.Input), "\n")}}
+		if err := p.Calendar.Validate(); err != nil {
+			return errText(err)
+		}
 		s.propose(p)
 		return errText(p.Err)
 	case "trigger":
@@ -203,17 +211,40 @@ func (s *sim) backfill(d *datadriven.TestData, name string) string {
 		return job.MillisOf(v)
 	}
 	limit, _ := strconv.Atoi(arg(d, "limit"))
-	v, err := s.engine.Get(context.Background(), tenantOf(name), name)
+	q := BackfillRequest{
+		Tenant: tenantOf(name), Job: name, From: at("from"), To: at("to"), Limit: limit, Repeat: d.HasArg("repeat"), DryRun: d.HasArg("dry"),
+	}
+	var done BackfillResult
+	var err error
+	s.call(func() { done, err = s.engine.Backfill(context.Background(), q) })
 	if err != nil {
 		return errText(err)
 	}
-	schedule, _ := job.ParseSchedule(v.Def.Spec())
-	p := &Backfill{Tenant: tenantOf(name), Name: name, Hash: s.hash(name)}
-	if p.At, err = ticksBetween(schedule, v.Anchor, at("from"), at("to"), limit); err != nil {
-		return errText(err)
+	text := fmt.Sprintf("runs=%d left_out=%d", done.Runs, done.LeftOut)
+	for _, at := range done.Times {
+		text += " " + clock(at)
 	}
-	s.propose(p)
-	return fmt.Sprintf("runs=%d %s", len(p.At), errText(p.Err))
+	return text
+}
+
+// call lets a method of the engine run that proposes, and makes the steps that it waits for.
+func (s *sim) call(f func()) {
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		f()
+	}()
+	for {
+		select {
+		case <-over:
+			s.settle()
+			return
+		case t := <-s.engine.proposals:
+			s.begin()
+			s.gather.add(t)
+			s.finish()
+		}
+	}
 }
 
 func definitionOf(t testing.TB, d *datadriven.TestData) *job.Definition {
@@ -237,6 +268,8 @@ func definitionOf(t testing.TB, d *datadriven.TestData) *job.Definition {
 		"failures":   func(v string) { def.PauseOnFailure = uint32(must(strconv.Atoi(v))) },
 		"jitter":     func(v string) { def.Jitter = duration(t, v) },
 	}
+	set["calendar"] = func(v string) { def.Exclude = []string{"@calendar " + v} }
+	set["ends"] = func(v string) { def.EndsAt = job.MillisOf(must(time.Parse("2006-01-02 15:04:05", "2026-01-05 "+v))) }
 	for _, a := range d.CmdArgs[1:] {
 		if len(a.Vals) == 1 {
 			set[a.Key](a.Vals[0])

@@ -111,10 +111,11 @@ func (w *world) invoke(ctx context.Context, a *modelAct) (err error) {
 		a.gotRun = keyOf(v.ID)
 	case "backfill":
 		a.runs = 0
-		var n int
-		n, err = e.Backfill(ctx, tenant, a.name, job.Millis(a.from), job.Millis(a.to), int(a.length))
-		if a.runs != n && err == nil {
-			a.runs = -n
+		var done BackfillResult
+		done, err = e.Backfill(ctx, BackfillRequest{Tenant: tenant, Job: a.name, From: job.Millis(a.from), To: job.Millis(a.to), Limit: int(a.length), Repeat: a.repeat, DryRun: a.dry})
+		a.told, a.leftOut, a.times = done.Runs, done.LeftOut, nil
+		for _, at := range done.Times {
+			a.times = append(a.times, int64(at))
 		}
 	case "report":
 		_, err = e.Report(ctx, ReportRequest{Tenant: tenant, Run: run, Fence: a.fence, Failed: a.failed, Error: a.text})

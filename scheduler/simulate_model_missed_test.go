@@ -31,12 +31,12 @@ func (m *model) takeDebt(r *modelRow) {
 		m.fail("missed", j, "job %d owes something, but there is none", r.key.job)
 		return
 	}
-	if last := r.ranges[len(r.ranges)-1][1]; len(j.got) > 0 || last > j.after {
+	if last := r.owed[len(r.owed)-1]; len(j.got) > 0 || last > j.after {
 		m.planned(j, *r)
 		m.closePlan(j)
 	}
-	if !slices.Equal(j.owed, j.flatten(r.ranges)) {
-		m.fail("missed", j, "the log has as owed %s, want %s", modelList(j.flatten(r.ranges)), modelList(j.owed))
+	if !slices.Equal(j.owed, r.owed) {
+		m.fail("missed", j, "the log has as owed %s, want %s", modelList(r.owed), modelList(j.owed))
 	}
 }
 
@@ -48,14 +48,6 @@ func (m *model) takeDebtGone(r *modelRow) {
 	case len(j.owed) > 0:
 		m.fail("missed", j, "the log forgets that the job owes %s", modelList(j.owed))
 	}
-}
-
-// flatten lists the ticks in some ranges.
-func (j *modelJob) flatten(ranges [][2]int64) (list []int64) {
-	for _, r := range ranges {
-		list = append(list, j.ticks.between(r[0]-1, r[1]+1)...)
-	}
-	return list
 }
 
 func modelList(ticks []int64) string {
@@ -108,7 +100,7 @@ func (j *modelJob) single(rows []modelRow) (list []modelRow) {
 func modelRows(rows []modelRow) (text string) {
 	for _, r := range rows {
 		if r.kind == rowDebt {
-			text += fmt.Sprintf("[owed until %s]", modelTime(r.ranges[len(r.ranges)-1][1]))
+			text += fmt.Sprintf("[owed until %s]", modelTime(r.owed[len(r.owed)-1]))
 			continue
 		}
 		text += fmt.Sprintf("[%s to %s %s]", modelTime(r.key.at), modelTime(r.until), r.reason)
@@ -180,7 +172,7 @@ func (m *model) planFor(j *modelJob, missed []int64, resumed bool) modelPlan {
 		p.skip(p.owed[:1], "missed")
 		p.owed, p.runs = p.owed[1:], p.runs-1
 	}
-	p.rows = append(p.rows, modelRow{kind: rowDebt, ranges: [][2]int64{{p.owed[0], p.owed[len(p.owed)-1]}}})
+	p.rows = append(p.rows, modelRow{kind: rowDebt, owed: p.owed})
 	return p
 }
 
@@ -224,7 +216,7 @@ func (p *modelPlan) skip(ticks []int64, reason string) {
 func (p *modelPlan) fits(j *modelJob, got []modelRow) bool {
 	return slices.EqualFunc(p.rows, got, func(want, got modelRow) bool {
 		if want.kind == rowDebt {
-			return got.kind == rowDebt && slices.Equal(j.flatten(got.ranges), p.owed)
+			return got.kind == rowDebt && slices.Equal(got.owed, p.owed)
 		}
 		return got.kind == rowFinal && want.key.at == got.key.at && want.until == got.until && want.reason == got.reason
 	})

@@ -84,7 +84,7 @@ type modelRow struct {
 	deadline            int64
 	stale               uint32
 
-	ranges [][2]int64 // of a debt
+	owed []int64 // of a debt: its ticks
 
 	action, name, detail, by string // of the audit log
 
@@ -133,6 +133,8 @@ type modelAct struct {
 	failed   bool
 	text     string // the error of a report
 	length   int64  // of an extension
+	repeat   bool   // of a backfill
+	dry      bool   // of a backfill
 
 	want     string // the answer that is expected: a code, "" for success, "?" for either
 	begun    bool
@@ -144,7 +146,10 @@ type modelAct struct {
 	// What came of it, as the caller was told.
 	code     string
 	lost     bool // nobody knows
-	runs     int
+	runs     int  // began in the log
+	told     int  // runs of a backfill that began, as the caller was told
+	leftOut  int
+	times    []int64
 	gotRun   runKey
 	deadline int64
 }

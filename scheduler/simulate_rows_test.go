@@ -95,7 +95,9 @@ func debtRow(c job.Change) (modelRow, error) {
 	debts, err := job.DecodeDebt(c.Value)
 	row.kind = rowDebt
 	for _, d := range debts {
-		row.ranges = append(row.ranges, [2]int64{int64(d.From), int64(d.Last)})
+		for at := d.From; at <= d.Last; at += max(d.Step, 1) {
+			row.owed = append(row.owed, int64(at))
+		}
 	}
 	return row, err
 }

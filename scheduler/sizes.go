@@ -45,5 +45,5 @@ func (c *Core) debtBytes(id job.ID) int {
 	if d == nil {
 		return metaBytes
 	}
-	return metaBytes + runBytes*len(d.ranges)
+	return metaBytes + runBytes*len(d.ticks)
 }

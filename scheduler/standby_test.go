@@ -168,7 +168,10 @@ func TestStandbyRefuses(t *testing.T) {
 			_, err := s.Trigger(ctx, TriggerRequest{Tenant: "default", Job: "a", Key: "k"})
 			return err
 		},
-		"backfill":  func() error { _, err := s.Backfill(ctx, "default", "a", 1, 2, 0); return err },
+		"backfill": func() error {
+			_, err := s.Backfill(ctx, BackfillRequest{Tenant: "default", Job: "a", From: 1, To: 2})
+			return err
+		},
 		"report":    func() error { _, err := s.Report(ctx, ReportRequest{Tenant: "default", Run: run}); return err },
 		"extend":    func() error { _, err := s.Extend(ctx, "default", run, 1, time.Second); return err },
 		"cancel":    func() error { _, err := s.CancelRun(ctx, "default", run); return err },

@@ -55,6 +55,9 @@ type jobBackfillCmd struct {
 	From  instant `help:"First instant: RFC 3339, or a day." required:"" placeholder:"TIME"`
 	To    instant `help:"End, itself left out." required:"" placeholder:"TIME"`
 	Limit int     `help:"The oldest so many ticks; without it there must be at most 1000." placeholder:"N"`
+
+	Repeat bool `help:"Also ticks that runs have fired, under run ids of their own."`
+	DryRun bool `help:"List the ticks, and change nothing."`
 	remoteFlags
 	outputFlag
 }
@@ -64,7 +67,10 @@ func (*jobBackfillCmd) Help() string {
 	return `Examples:
 
   carillon job backfill reports/daily --from 2026-11-01 --to 2026-11-08
-  carillon job backfill reports/daily --from 2026-11-01T00:00:00Z --to 2026-12-01T00:00:00Z --limit 10`
+  carillon job backfill reports/daily --from 2026-11-01T00:00:00Z --to 2026-12-01T00:00:00Z --limit 10
+  carillon job backfill reports/daily --from 2026-11-01 --to 2026-11-08 --dry-run
+
+Ticks that a run has fired are left out; --repeat fires them again. Ticks that were skipped are fired.`
 }
 
 // Run implements the command.
@@ -74,13 +80,22 @@ func (c *jobBackfillCmd) Run(ctx context.Context, con *console) error {
 		return err
 	}
 	defer r.close()
-	n, err := r.Backfill(ctx, client.BackfillRequest{Name: c.Name, From: c.From.Time, To: c.To.Time, Limit: c.Limit})
+	done, err := r.BackfillTicks(ctx, client.BackfillRequest{
+		Name: c.Name, From: c.From.Time, To: c.To.Time, Limit: c.Limit, Repeat: c.Repeat, DryRun: c.DryRun,
+	})
 	if err != nil {
 		return err
 	}
 	if c.isDocument() {
-		return c.print(con, client.BackfillReply{Runs: n})
+		return c.print(con, done)
 	}
-	con.printf("%s started\n", plural(n, "run"))
+	for _, at := range done.Times {
+		con.printf("%s\n", at)
+	}
+	verb := "started"
+	if c.DryRun {
+		verb = "would start"
+	}
+	con.printf("%s %s, %s left out\n", plural(done.Runs, "run"), verb, plural(done.LeftOut, "tick"))
 	return nil
 }

@@ -92,7 +92,9 @@ func debtFields(_, value []byte) ([]field, error) {
 	ranges, err := job.DecodeDebt(value)
 	texts := make([]string, len(ranges))
 	for i, d := range ranges {
-		texts[i] = d.From.String() + "/" + d.Last.String()
+		if texts[i] = d.From.String(); d.Last != d.From {
+			texts[i] += "/" + d.Last.String()
+		}
 	}
 	return []field{{"ticks", strings.Join(texts, " ")}}, err
 }

@@ -1,0 +1,135 @@
+package job
+
+import (
+	"encoding/binary"
+	"slices"
+)
+
+// Debt is a list of ticks at equal distances that were missed and are still to be fired: From, From+Step, and so on
+// up to Last. It names its ticks itself, so that no later change of the schedule adds one or takes one away.
+type Debt struct {
+	From, Last Millis
+	Step       Millis // 0 if there is one tick only
+	Joined     bool   // the schedule had no tick between this one and the Debt before it
+}
+
+// byScheduleStep is the Step of a row of version 1 that has more than one tick: those of the schedule.
+const byScheduleStep = -1
+
+// IsBySchedule tells whether the ticks are those of the job's schedule from From to Last, as the rows of the
+// first releases have it, and are to be listed before anything else changes.
+func (d Debt) IsBySchedule() bool { return d.Step == byScheduleStep }
+
+// Ticks returns how many ticks there are; 0 if the schedule says so.
+func (d Debt) Ticks() int {
+	switch {
+	case d.IsBySchedule():
+		return 0
+	case d.Step == 0:
+		return 1
+	}
+	return int((d.Last-d.From)/d.Step) + 1
+}
+
+// Has tells whether an instant is one of the ticks; for those of a schedule, whether it is among them.
+func (d Debt) Has(at Millis) bool {
+	if at < d.From || at > d.Last {
+		return false
+	}
+	return d.Step <= 0 || (at-d.From)%d.Step == 0
+}
+
+// Rest returns what follows the first tick, and whether there is any.
+func (d Debt) Rest() (Debt, bool) {
+	if d.From == d.Last {
+		return Debt{}, false
+	}
+	d.Joined = false
+	if d.From += d.Step; d.From == d.Last {
+		d.Step = 0
+	}
+	return d, true
+}
+
+// AddDebt adds a tick behind those of a list. Joined tells that the schedule has none between.
+func AddDebt(list []Debt, at Millis, joined bool) []Debt {
+	if n := len(list) - 1; n >= 0 && joined {
+		last := &list[n]
+		if step := at - last.Last; last.Step == 0 || last.Step == step {
+			last.Step, last.Last = step, at
+			return list
+		}
+	}
+	return append(list, Debt{From: at, Last: at, Joined: joined && len(list) > 0})
+}
+
+// PutDebt adds the missed ticks that a job has still to fire, oldest first.
+func (b *Batch) PutDebt(id ID, list []Debt) {
+	b.value = appendDebts(b.value[:0], list)
+	b.key = AppendJobKey(b.key[:0], KindDebt, id)
+	b.Put(b.key, b.value)
+}
+
+// appendDebts writes version 1 where that says it all: each tick by itself.
+func appendDebts(v []byte, list []Debt) []byte {
+	if !slices.ContainsFunc(list, func(d Debt) bool { return d.Step != 0 || d.Joined }) {
+		v = binary.AppendUvarint(append(v, rowVersion), uint64(len(list)))
+		for _, d := range list {
+			v = appendMillis(appendMillis(v, d.From), d.Last)
+		}
+		return v
+	}
+	v = binary.AppendUvarint(append(v, rowVersion2), uint64(len(list)))
+	end := Millis(0)
+	for _, d := range list {
+		head := uint64(d.Ticks()) << 1
+		if d.Joined {
+			head |= 1
+		}
+		v = appendMillis(binary.AppendUvarint(v, head), d.From-end)
+		if d.Step > 0 {
+			v = appendMillis(v, d.Step)
+		}
+		end = d.Last
+	}
+	return v
+}
+
+// DecodeDebt reads the missed ticks that a job has still to fire.
+func DecodeDebt(value []byte) ([]Debt, error) {
+	r := newRowReaderUpTo(rowVersion2, value)
+	var list []Debt
+	end := Millis(0)
+	for range r.count() {
+		if r.err != nil {
+			break
+		}
+		d := r.debt(end)
+		end = d.Last
+		list = append(list, d)
+	}
+	return slices.Clip(list), r.finish()
+}
+
+func (r *rowReader) debt(end Millis) Debt {
+	if !r.has(rowVersion2) {
+		d := Debt{From: r.millis(), Last: r.millis()}
+		if d.Last != d.From {
+			d.Step = byScheduleStep
+		}
+		return d
+	}
+	head := r.uint()
+	d := Debt{From: end + r.millis(), Joined: head&1 != 0}
+	d.Last = d.From
+	n := head >> 1
+	if n > 1 {
+		d.Step = r.millis()
+	}
+	if n == 0 || n > CatchupRunsMax || n > 1 && d.Step <= 0 || d.Step > MillisMax {
+		r.fail("bad number of ticks")
+		return Debt{}
+	}
+	d.Last += Millis(n-1) * d.Step
+	return d
+}

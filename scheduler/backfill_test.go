@@ -1,0 +1,69 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/carillon-io/carillon/job"
+)
+
+// TestTwoBackfillsAtOnce: two that looked at the ledger at the same time do not fire the same ticks.
+func TestTwoBackfillsAtOnce(t *testing.T) {
+	s := newBackfillSim(t, "* * * * *")
+	first, second := s.prepared(t, 0), s.prepared(t, 0)
+	one, two := first.proposal(0), second.proposal(0)
+	s.propose(one, two)
+	if one.Err != nil || !errors.Is(two.Err, errStale) || len(s.left) != 60 {
+		t.Fatalf("the first: %v; the second: %v; %d runs left, want 60", one.Err, two.Err, len(s.left))
+	}
+	if again := s.prepared(t, 0); len(again.at) != 0 || again.result.LeftOut != 60 {
+		t.Errorf("%d ticks to fire and %d left out, want 0 and 60", len(again.at), again.result.LeftOut)
+	}
+}
+
+// TestBackfillOfManyCommits: a backfill of the largest size takes several commits. If it is cut off between them,
+// the next one does the rest.
+func TestBackfillOfManyCommits(t *testing.T) {
+	s := newBackfillSim(t, "* * * * * *")
+	b := s.prepared(t, BackfillMax)
+	if len(b.at) != 3600 {
+		t.Fatalf("%d ticks, want 3600", len(b.at))
+	}
+	p := b.proposal(0)
+	s.propose(p)
+	if p.Err != nil || len(p.At) != backfillChunk || p.bytes() > gatherBytes {
+		t.Fatalf("a piece of %d runs and %d bytes: %v", len(p.At), p.bytes(), p.Err)
+	}
+	var done BackfillResult
+	var err error
+	before := s.store.applied.LSN
+	s.call(func() { done, err = s.engine.Backfill(context.Background(), s.backfillRequest(BackfillMax)) })
+	commits := s.store.applied.LSN - before
+	if err != nil || done.Runs != 3600-backfillChunk || done.LeftOut != backfillChunk || len(s.left) != 3600 || commits < 7 {
+		t.Errorf("%+v (%v) in %d commits, %d runs left", done, err, commits, len(s.left))
+	}
+}
+
+func newBackfillSim(t *testing.T, schedule string) *sim {
+	s := newSim(t, time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC), Settings{})
+	def := job.Defaults()
+	def.Tenant, def.Name, def.Target = "default", "a", job.Target{Kind: job.TargetNATS, Subject: "out"}
+	def.Schedule, def.Overlap, def.Paused = schedule, job.OverlapAllow, true
+	s.propose(must(s.engine.Prepare(&def)))
+	return s
+}
+
+func (s *sim) backfillRequest(limit int) BackfillRequest {
+	now := job.MillisOf(s.now)
+	return BackfillRequest{Tenant: "default", Job: "a", From: now - 3600_000, To: now, Limit: limit}
+}
+
+func (s *sim) prepared(t *testing.T, limit int) *backfilling {
+	b := &backfilling{engine: s.engine, request: s.backfillRequest(limit)}
+	if err := b.prepare(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}

@@ -1,0 +1,144 @@
+package scheduler
+
+import (
+	"slices"
+
+	"github.com/carillon-io/carillon/job"
+)
+
+// readPriorLedger reads which ticks of a job are decided that a new schedule might have too.
+func (e *Engine) readPriorLedger(id job.ID, timer job.Timer, s *job.Schedule) (l priorLedger, err error) {
+	l.cursor, l.from = timer.Cursor, job.MillisOf(e.opts.Clock.Now())
+	if at := s.At(); s.Kind() == job.ScheduleAt {
+		if _, l.decided, err = e.readRun(job.RunID{Job: id, At: at}); err == nil && !l.decided {
+			_, l.decided, err = e.skippedOver(id, at)
+		}
+		return l, err
+	}
+	if l.some = timer.Last > l.from; !l.some {
+		return l, nil
+	}
+	if timer.Last > l.from.Add(e.opts.Settings.Lead) { // the clock was set back: the new schedule begins after it
+		return l, nil
+	}
+	if until, ok, err := e.skippedOver(id, l.from); ok || err != nil {
+		l.from = max(l.from, until)
+		if err != nil {
+			return l, err
+		}
+	}
+	err = e.scanHistory(id, l.from+1, timer.Last+1, func(run job.RunID, _ []byte) (bool, error) {
+		if len(l.over) == aheadReadMax {
+			l.from, l.over = timer.Last, nil
+			return false, nil
+		}
+		if !run.IsManual() {
+			l.over = append(l.over, run.At)
+		}
+		return true, nil
+	})
+	return l, err
+}
+
+// skippedOver returns the end of the skipped range that an instant is in, and whether it is in one.
+func (e *Engine) skippedOver(id job.ID, at job.Millis) (until job.Millis, ok bool, err error) {
+	now := job.MillisOf(e.opts.Clock.Now())
+	oldest := max(1, now-job.Millis(e.opts.Settings.HistoryDays+1)*dayMillis)
+	seen := 0
+	err = e.scanHistory(id, oldest, at+1, func(run job.RunID, value []byte) (bool, error) {
+		if seen++; run.IsManual() && seen < ledgerRowsMax {
+			return true, nil
+		}
+		r, err := job.DecodeRun(run, value) // the newest tick before: no range goes on behind it
+		until, ok = r.Until, err == nil && r.Until >= at
+		return false, err
+	})
+	return until, ok, err
+}
+
+// dayMillis is the length of a bucket of the history.
+const dayMillis = 24 * 3600 * 1000
+
+// ledgerRowsMax bounds the rows that one look at the ledger reads.
+const ledgerRowsMax = 100_000
+
+// scanHistory calls fn for the runs of a job that are over and were scheduled in [from, to), the newest first,
+// until fn wants no more.
+func (e *Engine) scanHistory(id job.ID, from, to job.Millis, fn func(run job.RunID, value []byte) (more bool, err error)) error {
+	more := true
+	for day := int64(job.Day(to - 1)); more && day >= int64(job.Day(max(from, 0))); day-- {
+		low := job.AppendHistoryDay(nil, uint32(day), id)
+		high := job.PrefixEnd(low)
+		if day == int64(job.Day(to-1)) {
+			low = job.AppendHistoryKey(nil, job.RunID{Job: id, At: to - 1, Seq: ^uint32(0)})
+		}
+		err := e.opts.Store.Scan(low, high, func(key, value []byte) (bool, error) {
+			run, err := job.ParseRunKey(key)
+			if more = err == nil && run.At >= from; !more {
+				return false, err
+			}
+			more, err = fn(run, value)
+			return more, err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ledgerLook finds out which ticks of a job runs have fired.
+type ledgerLook struct {
+	*backfilling
+	rows int // that it may still read
+}
+
+// fired returns those of some ticks, given in their order, that runs have fired or are about to fire: those of the
+// schedule, and manual ones for the same time.
+func (l *ledgerLook) fired(ticks []job.Millis) (map[job.Millis]bool, error) {
+	fired := make(map[job.Millis]bool)
+	if len(ticks) == 0 || l.request.Repeat {
+		return fired, nil
+	}
+	id, from, to := l.rec.ID, ticks[0], ticks[len(ticks)-1]+1
+	for _, at := range ticks {
+		due := at >= l.timer.Cursor && !l.timer.Flags.Is(job.FlagPaused|job.FlagCompleted|job.FlagFailed)
+		owed := func(d job.Debt) bool { return d.Has(at) }
+		if due || slices.ContainsFunc(l.debts, owed) {
+			fired[at] = true
+		}
+	}
+	note := func(run job.RunID, value []byte) (bool, error) {
+		if l.rows--; l.rows < 0 {
+			return false, job.Errorf(job.CodeInvalidField, "from", "the range has more than %d runs; want a shorter one", ledgerRowsMax)
+		}
+		r, err := job.DecodeRun(run, value)
+		if r.Status != job.StatusSkipped {
+			fired[run.At] = true
+		}
+		return true, err
+	}
+	low := job.AppendRunKey(nil, job.RunID{Job: id, At: to - 1, Seq: ^uint32(0)})
+	high := append(job.AppendRunKey(nil, job.RunID{Job: id, At: from}), 0)
+	err := l.engine.opts.Store.Scan(low, high, func(key, value []byte) (bool, error) { // live ones first: they may end meanwhile
+		run, err := job.ParseRunKey(key)
+		if err != nil {
+			return false, err
+		}
+		return note(run, value)
+	})
+	if err != nil {
+		return nil, err
+	}
+	oldest := job.MillisOf(l.engine.opts.Clock.Now()) - job.Millis(l.engine.opts.Settings.HistoryDays+1)*dayMillis
+	return fired, l.engine.scanHistory(id, max(from, oldest), to, note)
+}
+
+// readDebts reads what a job owes.
+func (e *Engine) readDebts(id job.ID) ([]job.Debt, error) {
+	value, ok, err := e.opts.Store.Get(job.AppendJobKey(nil, job.KindDebt, id))
+	if err != nil || !ok {
+		return nil, err
+	}
+	return job.DecodeDebt(value)
+}
