@@ -77,6 +77,9 @@ func (c *Core) planAhead(p *Put, r *hotRow, next *plan) error {
 // the jitter or it waits for its decision, and the new schedule has it too.
 func (c *Core) keepsDue(p *Put, r *hotRow, anchor job.Millis) bool {
 	old := c.profiles.get(r.profile)
+	if most := p.Profile.MaxRuns; most > 0 && r.runs-min(r.runs, c.debts.of(r.id)) >= most {
+		return false
+	}
 	return r.isActive() && !p.Paused && old.err == nil && r.cursor <= c.now && !c.isLate(r) && hasTick(p.Schedule, r.cursor, anchor)
 }
 

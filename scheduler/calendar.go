@@ -144,7 +144,7 @@ func (c *Core) replanJob(s slot, r *hotRow) {
 		return
 	case e.err != nil || r.flags.Is(job.FlagCompleted) && e.MaxRuns > 0 && r.runs >= e.MaxRuns:
 		return
-	case r.isActive() && r.cursor <= decided: // it is about to be decided
+	case !ended && r.cursor <= decided: // it is about to be decided, or will be by a resume
 		return
 	}
 	next, ok := e.upcoming(r, decided)
@@ -180,6 +180,9 @@ func (c *Core) hasMoved(r *hotRow, p *profileEntry) bool {
 		r.flags |= job.FlagCompleted
 		r.cursor++
 	}
+	if r.cursor > c.now { // nothing is left of a pause that ended
+		r.marks &^= markResumed
+	}
 	c.writeTimer(r)
 	return true
 }
@@ -192,7 +195,7 @@ func (e *profileEntry) upcoming(r *hotRow, decided job.Millis) (job.Millis, bool
 	switch {
 	case r.flags.Is(job.FlagCompleted):
 		anchor--
-	case !r.flags.Is(job.FlagFailed) && r.cursor <= after:
+	case !r.flags.Is(job.FlagFailed) && r.cursor <= after: // as it may be after a manual run, or a clock that was set back
 		after = r.cursor - 1
 	}
 	if e.schedule == nil {

@@ -41,6 +41,14 @@ func (d *debts) owes(id job.ID, at job.Millis) bool {
 	return o != nil && slices.ContainsFunc(o.ticks, func(t job.Debt) bool { return t.Has(at) })
 }
 
+// of returns how many ticks a job owes.
+func (d *debts) of(id job.ID) uint32 {
+	if o := d.byJob[id]; o != nil {
+		return o.count
+	}
+	return 0
+}
+
 // owe adds a range of ticks to what a job owes, one by one: what the schedule says later does not matter
 // any more. Together with what it owes already there may be no more than the policy fires: the oldest are
 // skipped.

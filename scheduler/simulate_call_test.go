@@ -117,6 +117,8 @@ func (w *world) invoke(ctx context.Context, a *modelAct) (err error) {
 		for _, at := range done.Times {
 			a.times = append(a.times, int64(at))
 		}
+	case "calendar":
+		_, _, err = e.PutCalendar(ctx, &job.Calendar{Tenant: tenant, Name: a.name, Exclude: slices.Clone(a.lines)})
 	case "report":
 		_, err = e.Report(ctx, ReportRequest{Tenant: tenant, Run: run, Fence: a.fence, Failed: a.failed, Error: a.text})
 	case "extend":
@@ -189,6 +191,9 @@ func (w *world) definition(name string, d *modelDef) *job.Definition {
 	def := job.Defaults()
 	def.Tenant, def.Name, def.Target = simTenant(name), name, job.Target{Kind: job.TargetNATS, Subject: "out"}
 	def.Schedule, def.Timezone = d.expr, d.zone
+	if d.calendar != "" {
+		def.Exclude = []string{"@calendar " + d.calendar}
+	}
 	def.StartsAt, def.EndsAt, def.MaxRuns = job.Millis(d.starts), job.Millis(d.ends), uint32(d.maxRuns)
 	def.Jitter, def.AttemptTimeout = time.Duration(d.jitter)*time.Millisecond, time.Duration(d.timeout)*time.Millisecond
 	if d.reported {

@@ -36,7 +36,7 @@ func (m *model) expect(a *modelAct) string {
 	case "retry":
 		return m.expectRetry(a)
 	}
-	if m.names[a.name] == nil {
+	if m.names[a.name] == nil && a.kind != "calendar" {
 		return "not_found"
 	}
 	return ""
@@ -45,28 +45,24 @@ func (m *model) expect(a *modelAct) string {
 // expectPut expects a refusal, "!", if the job would have no tick, or only one that is long past.
 func (m *model) expectPut(a *modelAct) string {
 	j, d := m.names[a.name], a.def
-	if j != nil {
-		j.forgetShots(m.history.pruned)
-	}
-	if j != nil && !j.done && d.at == 0 && d.sameTicks(j.def) || j != nil && j.isShot(d.at) {
+	if j != nil && !j.done && d.at == 0 && d.sameTicks(j.def) {
 		return ""
 	}
-	if j != nil && j.def.at == d.at && d.at > 0 {
-		return "?" // its run may be out of the history
+	if j != nil && d.at > 0 && m.isOver(j, d.at) {
+		return pick(d.at/modelDay <= m.history.pruned, "?", "")
 	}
 	if window := pick(d.missed == "skip", 0, d.window); d.at > 0 {
 		return pick(d.at < m.now-max(window, m.settings.grace), "!", "")
 	}
-	anchor := m.now
+	anchor, from := m.now, m.now
 	if j != nil {
-		anchor = j.anchorFor(d, m.now)
+		anchor, from = j.anchorFor(d, m.now), max(m.now, j.high)
 	}
 	ticks := m.ticksOf(d, anchor)
-	first := ticks.next(m.now)
-	if j != nil && first != 0 && ticks.next(max(first, j.high, m.top+m.settings.lead)) == 0 {
-		return "?"
+	if j != nil && ticks.next(from) == 0 {
+		return "?" // it may have some that the update decides itself
 	}
-	return pick(first == 0, "!", "")
+	return pick(ticks.next(from) == 0, "!", "")
 }
 
 func (m *model) expectReport(a *modelAct) string {
@@ -179,20 +175,42 @@ func (m *model) checkTriggered(a *modelAct, j *modelJob) {
 	}
 }
 
+// checkBackfilled checks that a backfill left no tick without a run, unless it was to start no more.
 func (m *model) checkBackfilled(a *modelAct, j *modelJob) {
-	want := len(j.ticks.between(a.from-1, a.to))
-	if a.length > 0 {
-		want = min(want, int(a.length))
+	ticks := j.ticks.between(a.from-1, a.to)
+	missing, first := 0, int64(0)
+	for _, at := range ticks {
+		if j.fired[at] == 0 && !slices.Contains(j.owed, at) && (at <= j.after || j.paused) {
+			if missing++; first == 0 {
+				first = at
+			}
+		}
 	}
-	if a.runs != want {
-		m.fail("ledger", j, "%d runs were filled in from %s to %s, want %d", a.runs, modelTime(a.from), modelTime(a.to), want)
+	switch {
+	case a.dry && (a.runs != 0 || a.told != len(a.times)):
+		m.fail("ledger", j, "a dry run began %d runs, and told of %d and %d", a.runs, a.told, len(a.times))
+	case !a.dry && a.runs != a.told:
+		m.fail("ledger", j, "%d runs were filled in, and the caller was told of %d", a.runs, a.told)
+	case a.repeat && a.told != min(len(ticks), int(a.length)):
+		m.fail("ledger", j, "%d runs were filled in again, want %d, at most %d", a.told, len(ticks), a.length)
+	case a.told > int(a.length) || a.told < int(a.length) && !a.repeat && a.told+a.leftOut != len(ticks):
+		m.fail("ledger", j, "of %d ticks %d were filled in, and %d left out", len(ticks), a.told, a.leftOut)
+	case a.dry && !a.repeat && a.told < min(missing, int(a.length)):
+		m.fail("ledger", j, "a dry run lists %d ticks, want %d at least", a.told, missing)
+	case !a.dry && !a.repeat && missing > 0 && a.told < int(a.length):
+		m.fail("ledger", j, "tick %s was not filled in; %d runs began", modelTime(first), a.told)
+	}
+	for _, at := range a.times {
+		if !a.repeat && (j.fired[at] > 0 || !j.hasTick(at)) {
+			m.fail("ledger", j, "a dry run lists %s, which a run has fired, or which is no tick", modelTime(at))
+		}
 	}
 }
 
 // modelActions are the words of the audit log for the acts.
 var modelActions = map[string]string{
 	"create": "put", "update": "put", "delete": "delete", "pause": "pause", "resume": "resume",
-	"trigger": "trigger", "backfill": "backfill", "cancel_run": "cancel", "retry_run": "retry",
+	"put_calendar": "calendar", "trigger": "trigger", "backfill": "backfill", "cancel_run": "cancel", "retry_run": "retry",
 }
 
 // match finds the act that an entry of the audit log is about. The engine itself may pause and delete.
@@ -223,6 +241,9 @@ func (m *model) takeAudit(r *modelRow) {
 	switch {
 	case act == nil:
 		m.fail("audit", j, "%s of %s by %q was asked for by nobody", r.action, r.name, r.by)
+		return
+	case r.action == "put_calendar":
+		m.changeCalendar(act)
 		return
 	case (r.action == "create") != (j == nil):
 		m.fail("audit", j, "%s of %s", r.action, r.name)

@@ -12,7 +12,7 @@ func (m *model) create(r *modelRow, act *modelAct) {
 		m.fail("audit", m.names[act.name], "%s was created, and exists", act.name)
 	}
 	j := &modelJob{
-		id: r.key.job, name: act.name, def: act.def, paused: act.def.paused, touched: m.now, keys: make(map[string]modelUse),
+		id: r.key.job, name: act.name, def: act.def, paused: act.def.paused, touched: m.now, keys: make(map[string]modelUse), fired: make(map[int64]int),
 	}
 	j.ticks = m.ticksOf(act.def, m.now)
 	if j.after = m.now; act.def.at > 0 {
@@ -32,7 +32,9 @@ func (m *model) update(j *modelJob, act *modelAct) {
 	}
 	switch {
 	case !d.sameTicks(j.def) || j.done:
-		m.replan(j, d)
+		m.replan(j, act)
+	case len(act.ahead) > 0 || len(act.dropped) > 0:
+		m.fail("ledger", j, "the schedule stays, and the update decides %d ticks and drops %d ranges", len(act.ahead), len(act.dropped))
 	case wasPaused && !d.paused:
 		j.resumes(m.now)
 	}
@@ -52,31 +54,9 @@ func (m *model) update(j *modelJob, act *modelAct) {
 	j.finish(m.now, m.lsn)
 }
 
-// replan lets a job tick by another schedule from now on.
-func (m *model) replan(j *modelJob, d *modelDef) {
-	first := m.firstOf(j, d)
-	if next := j.nextBound(); next != 0 && next <= m.now && next < first || len(j.owed) > 0 {
-		m.fail("ledger", j, "tick %s of the old schedule has no outcome, or one of %d owed", modelTime(next), len(j.owed))
-	}
-	j.ticks = m.ticksOf(d, j.anchorFor(d, m.now))
-	j.resumed, j.done = false, false
-	j.after = max(m.now, j.high)
-	j.free = max(m.now, m.high) + m.settings.lead
-	if m.now < m.top { // the clock was set back: it is not checked what becomes of the time that comes twice
-		j.after = m.now
-		j.free = m.top + m.settings.lead
-	}
-	if d.at > 0 {
-		j.forgetShots(m.history.pruned)
-		if j.after = d.at - 1; j.isShot(d.at) {
-			j.after = d.at
-		}
-	}
-}
-
 func (j *modelJob) resumes(now int64) {
 	next := j.next()
-	j.resumed, j.anew = next != 0 && next <= now, next <= j.free
+	j.resumed, j.anew = next != 0 && next <= now, j.mayPass(next)
 }
 
 func (m *model) remove(j *modelJob, act *modelAct) {

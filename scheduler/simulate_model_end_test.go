@@ -32,6 +32,9 @@ func (m *model) takeFinal(row *modelRow) {
 	if row.attempt != r.attempt || row.until != 0 || row.deadline != 0 {
 		m.fail("ledger", r.job, "run %s ended at attempt %d, want %d", r.key, row.attempt, r.attempt)
 	}
+	if row.status == "skipped" {
+		r.job.fired[r.key.at]--
+	}
 	m.checkEnd(r, row)
 	r.status, r.reason, r.ended = row.status, row.reason, m.now
 	m.setTurn(r, false)

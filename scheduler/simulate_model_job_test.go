@@ -15,11 +15,15 @@ type modelJob struct {
 	ticks modelTicks
 
 	after int64   // every tick of the schedule up to here has its outcome
-	high  int64   // no tick after it ever had an outcome
-	free  int64   // ticks up to here may have none: an update came too late for them
+	high  int64   // no tick after it ever had an outcome, and no run is for later
 	owed  []int64 // missed, and still to be fired, ascending
-	shots []int64 // ticks of one-shots that have an outcome
-	runs  int     // of the schedule, fired or owed
+
+	spans [][2]int64    // stretches whose ticks have their outcomes
+	fired map[int64]int // runs for an instant that were not skipped
+
+	befores []modelBefore
+	behind  int64 // the same for all ticks: the clock was set back
+	runs    int   // of the schedule, fired or owed
 
 	done, paused, deleted bool
 	lastDead              bool // the run that ended last, but for cancelled ones
@@ -72,8 +76,8 @@ func (j *modelJob) note(at int64, what string, a, b int64, text string) {
 // describe tells a job and what happened to it last.
 func (j *modelJob) describe() (lines []string) {
 	lines = append(lines, fmt.Sprintf("job %s (%d): %+v", j.name, j.id&0xfffff, *j.def))
-	lines = append(lines, fmt.Sprintf("  decided up to %s (free %s), next %s, owed %d, runs %d, paused %t, done %t, deleted %t, streak %d",
-		modelTime(j.after), modelTime(j.free), modelTime(j.next()), len(j.owed), j.runs, j.paused, j.done, j.deleted, j.streak))
+	lines = append(lines, fmt.Sprintf("  decided up to %s (high %s), next %s, owed %d, runs %d, paused %t, done %t, deleted %t, streak %d",
+		modelTime(j.after), modelTime(j.high), modelTime(j.next()), len(j.owed), j.runs, j.paused, j.done, j.deleted, j.streak))
 	for _, r := range j.live {
 		lines = append(lines, fmt.Sprintf("  live: %s attempt %d fence %d due %s %s turn %t", r.key, r.attempt, r.fence, modelTime(r.due), r.phase, r.turn))
 	}
@@ -110,10 +114,33 @@ func (j *modelJob) next() int64 {
 // nextBound returns the first tick that must get an outcome.
 func (j *modelJob) nextBound() int64 {
 	next := j.next()
-	for next != 0 && next <= j.free {
+	for next != 0 && j.mayPass(next) {
 		next = j.ticks.next(next)
 	}
 	return next
+}
+
+// decided tells whether an instant has its outcome, or is inside a range that has.
+func (j *modelJob) decided(at int64) bool {
+	for i := len(j.spans) - 1; i >= 0; i-- {
+		if j.spans[i][0] <= at && at <= j.spans[i][1] {
+			return true
+		}
+	}
+	return false
+}
+
+// mayPass tells whether a tick may be left without an outcome: a calendar gave it back, and it lies within the lead.
+func (j *modelJob) mayPass(tick int64) bool {
+	return tick <= j.behind || slices.ContainsFunc(j.befores, func(b modelBefore) bool { return tick <= b.free && b.ticks.next(tick-1) != tick })
+}
+
+// modelBefore is what a job ticked before a calendar changed: what it did not have may be left without an outcome up to
+// an instant.
+type modelBefore struct {
+	ticks modelTicks
+	free  int64
+	open  bool // the job has still to follow the change
 }
 
 // restart takes in that the process was started anew.
@@ -127,6 +154,9 @@ func (j *modelJob) restart(now int64) {
 // ticksOf returns the ticks of a definition, @every on a grid through an anchor.
 func (m *model) ticksOf(d *modelDef, anchor int64) modelTicks {
 	t := modelTicks{from: d.starts, until: d.ends}
+	if lines := m.calendars[d.calendar]; d.calendar != "" {
+		t.without = func(tick int64) bool { return m.clocks.leavesOut(lines, d.zone, tick) }
+	}
 	switch {
 	case d.every > 0:
 		t.every, t.anchor = d.every, anchor

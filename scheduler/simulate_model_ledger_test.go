@@ -14,6 +14,10 @@ func (m *model) fire(j *modelJob, r *modelRow) {
 		m.firedOwed(j, i, r)
 		return
 	}
+	if act := m.upcoming(j, "put"); act != nil {
+		act.ahead = append(act.ahead, modelAhead{tick, r.due})
+		return
+	}
 	next := j.next()
 	switch {
 	case j.paused:
@@ -28,7 +32,7 @@ func (m *model) fire(j *modelJob, r *modelRow) {
 		m.fail("missed", j, "tick %s was fired as if it were on time", modelTime(tick))
 	case !j.jitters(tick, r.due):
 		m.fail("jitter", j, "tick %s is put off by %d ms; the share is known to be in [%g, %g]", modelTime(tick), r.due-tick, j.lowShare, j.highShare)
-	case j.isShot(tick):
+	case j.decided(tick):
 		m.fail("ledger", j, "tick %s was decided before", modelTime(tick))
 	}
 	m.checkDecidedInTime(j, r)
@@ -43,10 +47,9 @@ func (m *model) checkDecidedInTime(j *modelJob, r *modelRow) {
 	}
 }
 
-// passes tells whether a tick may be decided although earlier ones are not: after an update those within
-// the lead may be left out, because later ones of the old schedule were decided.
+// passes tells whether a tick may be decided although earlier ones are not: calendars gave those back too late.
 func (m *model) passes(j *modelJob, tick int64) bool {
-	for next := j.next(); next != 0 && next <= j.free; next = j.ticks.next(next) {
+	for next := j.next(); next != 0 && (j.mayPass(next) || m.following); next = j.ticks.next(next) {
 		if j.ticks.next(next) == tick {
 			return true
 		}
@@ -56,20 +59,17 @@ func (m *model) passes(j *modelJob, tick int64) bool {
 
 // settleTick takes in that all ticks up to one have their outcomes.
 func (m *model) settleTick(j *modelJob, first, last int64) {
-	if j.def.at > 0 {
-		j.shots = append(j.shots, first)
-	}
-	j.after, j.high = last, max(j.high, last)
+	j.settle(first, last)
+	j.after = last
 	j.resumed, j.anew = false, false
 	j.finish(m.now, m.lsn)
 }
 
-// forgetShots forgets the one-shots that the history has forgotten.
-func (j *modelJob) forgetShots(day int64) {
-	j.shots = slices.DeleteFunc(j.shots, func(at int64) bool { return at/modelDay < day })
+// settle takes in that what lies between two instants has its outcome.
+func (j *modelJob) settle(first, last int64) {
+	j.spans = append(j.spans, [2]int64{first, last})
+	j.high = max(j.high, last)
 }
-
-func (j *modelJob) isShot(tick int64) bool { return slices.Contains(j.shots, tick) }
 
 // firedOwed takes in that a tick was fired that the job owed.
 func (m *model) firedOwed(j *modelJob, i int, r *modelRow) {
@@ -102,7 +102,7 @@ func (m *model) takeSkipped(r *modelRow) {
 	case len(j.owed) > 0 && r.key.at <= j.owed[len(j.owed)-1] && m.upcoming(j, "put", "pause") != nil:
 		m.dropOwed(j, r.key.at, last, r.reason)
 	case r.reason == "superseded" || r.reason == "paused" && m.upcoming(j, "put") != nil:
-		m.dropOld(j, r.key.at, last, r.reason)
+		m.dropByUpdate(j, r.key.at, last, r.reason)
 	default:
 		m.planned(j, *r)
 	}
@@ -127,34 +127,22 @@ func (m *model) dropOwed(j *modelJob, first, last int64, reason string) {
 	j.owed = slices.Delete(j.owed, 0, n)
 }
 
-// dropOld takes in that an update made undecided ticks of the past void.
-func (m *model) dropOld(j *modelJob, first, last int64, reason string) {
+// dropByUpdate takes in that an update skips ticks: old ones of the past, or new ones that are yet to come.
+func (m *model) dropByUpdate(j *modelJob, first, last int64, reason string) {
 	act := m.upcoming(j, "put")
-	want := "superseded"
-	if j.paused {
-		want = "paused"
-	}
-	if act == nil || act.def.sameTicks(j.def) || reason != want {
+	want := pick(j.paused, "paused", "superseded")
+	switch {
+	case act == nil || act.def.sameTicks(j.def) && !j.done:
 		m.fail("ledger", j, "ticks from %s to %s were skipped as %s without cause", modelTime(first), modelTime(last), reason)
-		return
+	case first > m.now && reason == "paused" && first == last:
+		act.ahead = append(act.ahead, modelAhead{tick: first})
+	case first > m.now:
+		act.beyond = append(act.beyond, [2]int64{first, last})
+	case reason != want || !j.hasTick(first) || !j.hasTick(last) || last > m.now:
+		m.fail("ledger", j, "ticks from %s to %s were skipped as %s, want %s", modelTime(first), modelTime(last), reason, want)
+	default:
+		act.dropped = append(act.dropped, [2]int64{first, last})
 	}
-	end := j.ticks.next(last)
-	if j.next() != first && !m.passes(j, first) || !j.hasTick(last) || last > m.now {
-		m.fail("ledger", j, "ticks from %s to %s were superseded; undecided are those from %s on", modelTime(first), modelTime(last), modelTime(j.next()))
-	}
-	if end != 0 && end <= m.now && end < m.firstOf(j, act.def) {
-		m.fail("ledger", j, "tick %s of the old schedule has no outcome", modelTime(end))
-	}
-	m.settleTick(j, first, last)
-}
-
-// firstOf returns the first tick of a schedule that a job gets now.
-func (m *model) firstOf(j *modelJob, d *modelDef) int64 {
-	t := m.ticksOf(d, j.anchorFor(d, m.now))
-	if d.at > 0 {
-		return d.at
-	}
-	return t.next(m.now)
 }
 
 // anchorFor returns the anchor of a schedule that a job gets: an @every that it has already stays where it is.

@@ -131,7 +131,7 @@ func (m *model) plansFor(j *modelJob) (plans []modelPlan) {
 	missed := j.ticks.between(j.after, edge)
 	least := len(j.ticks.between(j.after, min(edge, edge-j.def.jitter+1)))
 	for n := max(1, least); n <= len(missed); n++ {
-		for from := 0; from < n && (from == 0 || missed[from-1] <= j.free); from++ {
+		for from := 0; from < n && (from == 0 || j.mayPass(missed[from-1]) || m.following); from++ {
 			plans = append(plans, m.planFor(j, missed[from:n], j.resumed))
 			if j.anew {
 				plans = append(plans, m.planFor(j, missed[from:n], false))

@@ -110,7 +110,7 @@ func (m *model) begin(row *modelRow) {
 	case j == nil || j.deleted:
 		m.fail("ledger", j, "run %s has no job", row.key)
 		return
-	case m.ended[row.key] != nil && (row.key.seq > 0 || row.status != "pending" || row.key.at > j.free):
+	case m.ended[row.key] != nil:
 		m.revive(row)
 		return
 	case row.status != "pending" || row.attempt != 1 || row.base != 0 || row.fence != m.lsn:
@@ -121,6 +121,7 @@ func (m *model) begin(row *modelRow) {
 	r.counted = r.limit > 0
 	j.note(m.now, "run", r.key.at, r.due, "")
 	m.counts.fired++
+	j.fired[r.key.at]++
 	if r.key.seq == 0 {
 		if slices.Contains(j.owed, r.key.at) {
 			r.mode = "wait"
@@ -147,9 +148,12 @@ func (m *model) beginManual(j *modelJob, row *modelRow) (payload bool) {
 		m.fail("ledger", j, "the manual run %s is number %d and due at %s", row.key, j.manual, modelTime(row.due))
 	case act.kind == "trigger" && row.key.at != m.now:
 		m.fail("ledger", j, "the run %s was triggered at %s", row.key, modelTime(m.now))
-	case act.kind == "backfill" && (row.key.at < act.from || row.key.at >= act.to):
+	case act.kind == "backfill" && (row.key.at < act.from || row.key.at >= act.to || !j.hasTick(row.key.at)):
 		m.fail("ledger", j, "run %s is outside of what was to be filled", row.key)
+	case act.kind == "backfill" && !act.repeat && (j.fired[row.key.at] > 1 || slices.Contains(j.owed, row.key.at)):
+		m.fail("ledger", j, "run %s fills in a tick that a run has fired, or is about to", row.key)
 	}
+	j.high = max(j.high, row.key.at)
 	act.gotRun = row.key
 	act.runs++
 	return act.kind == "trigger" && act.length > 0

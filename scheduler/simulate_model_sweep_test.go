@@ -181,7 +181,7 @@ func (h *modelHistory) add(m *model, r *modelRow) {
 		rows = make(map[runKey]modelRow)
 		h.rows[r.key.job] = rows
 	}
-	if _, twice := rows[r.key]; twice && (r.key.seq > 0 || r.key.at > m.jobs[r.key.job].free) {
+	if _, twice := rows[r.key]; twice {
 		m.fail("history", m.jobs[r.key.job], "run %s has two outcomes", r.key)
 	}
 	rows[r.key] = *r

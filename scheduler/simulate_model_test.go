@@ -44,6 +44,9 @@ type model struct {
 
 	steps, stepFrom uint64 // of the process so far; the last commit before the one going on
 
+	calendars map[string][]string // lines by name
+	following bool                // jobs have still to follow a calendar
+
 	pace     modelPace
 	history  modelHistory
 	failures []string
@@ -67,7 +70,7 @@ func newModel(settings modelSettings, clocks *modelClocks) *model {
 	return &model{
 		settings: settings, clocks: clocks,
 		jobs: make(map[uint64]*modelJob), names: make(map[string]*modelJob), runs: make(map[runKey]*modelRun),
-		ended: make(map[runKey]*modelRun), outbox: make(map[[2]uint64]*modelNotice),
+		ended: make(map[runKey]*modelRun), outbox: make(map[[2]uint64]*modelNotice), calendars: make(map[string][]string),
 		counts: modelCounts{by: make(map[string]int)},
 	}
 }
@@ -206,6 +209,8 @@ func (m *model) take(r *modelRow) {
 		m.takeNotice(r)
 	case rowDead, rowDeadGone:
 		m.deaths = append(m.deaths, *r)
+	case rowReplan:
+		m.takeReplan(r.day != 0)
 	case rowPruned:
 		m.takePruned(r)
 	case rowNextID:

@@ -16,10 +16,21 @@ type modelTicks struct {
 	list          []int64 // of cron and of a one-shot, ascending
 	every, anchor int64   // of @every
 	from, until   int64   // no tick before the one, none at or after the other
+
+	without func(tick int64) bool // what a calendar leaves out; nil is nothing
 }
 
 // next returns the first tick after an instant, 0 if there is none.
 func (t *modelTicks) next(after int64) int64 {
+	tick := t.any(after)
+	for t.without != nil && tick != 0 && t.without(tick) {
+		tick = t.any(tick)
+	}
+	return tick
+}
+
+// any returns the first tick after an instant, be it left out or not.
+func (t *modelTicks) any(after int64) int64 {
 	after = max(after, t.from-1)
 	tick := int64(0)
 	if t.every > 0 {
@@ -52,12 +63,13 @@ type modelClocks struct {
 	from, to int64              // minutes since the epoch
 	walls    map[string][]int32 // by zone: what the wall clock shows, in minutes as if it were UTC
 	ticks    map[string][]int64 // by expression and zone
+	lines    map[string]modelCron
 }
 
 func newModelClocks(from, to time.Time) *modelClocks {
 	return &modelClocks{
 		from: from.Unix() / 60, to: to.Unix() / 60,
-		walls: make(map[string][]int32), ticks: make(map[string][]int64),
+		walls: make(map[string][]int32), ticks: make(map[string][]int64), lines: make(map[string]modelCron),
 	}
 }
 
@@ -102,6 +114,26 @@ func (c *modelClocks) cron(expr, zone string) []int64 {
 	}
 	c.ticks[key] = list
 	return list
+}
+
+// leavesOut tells whether lines of five fields match the minute that a zone's clock shows at an instant.
+func (c *modelClocks) leavesOut(lines []string, zone string, at int64) bool {
+	minute := at/60_000 - c.from
+	wall := c.wall(zone)
+	if minute < 0 || minute >= int64(len(wall)) {
+		return false
+	}
+	for _, line := range lines {
+		x, ok := c.lines[line]
+		if !ok {
+			x = parseModelCron(line)
+			c.lines[line] = x
+		}
+		if x.matches(wall[minute]) {
+			return true
+		}
+	}
+	return false
 }
 
 // modelCron is an expression taken apart.

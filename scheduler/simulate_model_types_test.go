@@ -9,6 +9,7 @@ type modelDef struct {
 	at           int64 // of a one-shot
 	every        int64
 	starts, ends int64
+	calendar     string // "" is none
 	maxRuns      int
 	jitter       int64
 
@@ -34,7 +35,7 @@ type modelRetry struct {
 
 // sameTicks tells whether two definitions have one schedule.
 func (d *modelDef) sameTicks(o *modelDef) bool {
-	return d.expr == o.expr && d.zone == o.zone && d.at == o.at && d.every == o.every && d.starts == o.starts && d.ends == o.ends
+	return d.expr == o.expr && d.zone == o.zone && d.at == o.at && d.every == o.every && d.starts == o.starts && d.ends == o.ends && d.calendar == o.calendar
 }
 
 // limit returns how many runs may go on at a time, 0 for any number.
@@ -67,6 +68,7 @@ const (
 	rowAudit
 	rowNotice
 	rowNoticeGone
+	rowReplan // jobs are to follow a calendar, or have followed
 	rowPruned // the buckets of the history before a day are gone
 	rowNextID // which id is given out next
 )
@@ -121,7 +123,7 @@ type modelAnswer struct {
 
 // modelAct is what somebody asks for.
 type modelAct struct {
-	kind string // put, pause, resume, delete, trigger, backfill, report, extend, cancel, retry
+	kind string // put, pause, resume, delete, trigger, backfill, report, extend, cancel, retry, calendar
 	name string
 	by   string
 
@@ -143,6 +145,13 @@ type modelAct struct {
 	until    int64  // of an extension: what the model expects
 	answered bool
 
+	lines []string // of a calendar
+
+	// What the log has of an update before its entry in the audit log.
+	dropped [][2]int64 // ranges of old ticks
+	ahead   []modelAhead
+	beyond  [][2]int64 // ranges of new ticks, skipped
+
 	// What came of it, as the caller was told.
 	code     string
 	lost     bool // nobody knows
@@ -154,12 +163,18 @@ type modelAct struct {
 	deadline int64
 }
 
+// modelAhead is a tick that an update decided itself.
+type modelAhead struct {
+	tick, due int64 // due is 0 if it was skipped
+}
+
 // modelSettings are those of the engine.
 type modelSettings struct {
 	lead, grace, retention int64
 	historyDays            int64
 	rate                   float64 // runs a second, 0 if the engine chooses
 	dead, events           bool
+	aheadMax               int   // ticks within the lead that an update lets run; the others are skipped
 	slack                  int64 // by how much anything may be late because commits are slow
 	cut                    bool  // commits are small: what belongs to one change may come in several
 }

@@ -108,7 +108,7 @@ func (p *simPlan) modelSettings() modelSettings {
 	return modelSettings{
 		lead: s.Lead.Milliseconds(), grace: s.Grace.Milliseconds(), retention: max(0, s.CompletedRetention.Milliseconds()),
 		historyDays: int64(s.HistoryDays), rate: float64(s.CatchupRate), dead: s.DeadLetters, events: s.Events,
-		slack: 3 * p.slow.Milliseconds(), cut: p.commitMax < CommitBytesMax,
+		slack: 3 * p.slow.Milliseconds(), cut: p.commitMax < CommitBytesMax, aheadMax: min(aheadMax, p.commitMax/(8*runBytes)),
 	}
 }
 

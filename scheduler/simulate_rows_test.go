@@ -28,10 +28,7 @@ func readModelRow(c job.Change) (row modelRow, err error) {
 	gone := c.Op == job.OpDelete
 	switch job.Kind(c.Key[0]) {
 	case job.KindMeta:
-		if string(c.Key[1:]) == metaNextID {
-			n, err := job.DecodeMeta(c.Value)
-			return modelRow{kind: rowNextID, key: runKey{job: n}}, err
-		}
+		return metaRow(c)
 	case job.KindRun:
 		return runRow(c, rowRun, rowRunGone)
 	case job.KindHistory:
@@ -98,6 +95,17 @@ func debtRow(c job.Change) (modelRow, error) {
 		for at := d.From; at <= d.Last; at += max(d.Step, 1) {
 			row.owed = append(row.owed, int64(at))
 		}
+	}
+	return row, err
+}
+
+func metaRow(c job.Change) (row modelRow, err error) {
+	n, err := job.DecodeMeta(c.Value)
+	switch string(c.Key[1:]) {
+	case metaNextID:
+		row = modelRow{kind: rowNextID, key: runKey{job: n}}
+	case metaReplan:
+		row = modelRow{kind: rowReplan, day: int64(n)}
 	}
 	return row, err
 }

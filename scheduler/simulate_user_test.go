@@ -12,7 +12,11 @@ func (w *world) begin() {
 		w.names = append(w.names, name)
 		w.after(w.between(0, w.plan.span.Milliseconds()/20), func() { w.doWhenUp(w.put(name), 1000) })
 	}
+	for n := range simCalendars * simTenants {
+		w.after(0, func() { w.doWhenUp(w.calendar(n), 10) })
+	}
 	w.again(w.plan.pause.Milliseconds(), w.act)
+	w.again(20*w.plan.pause.Milliseconds(), func() { w.do(w.calendar(w.rng.IntN(simCalendars * simTenants))) })
 	w.again(w.plan.clock.Milliseconds(), w.setClock)
 	w.again(w.plan.sweep.Milliseconds(), w.look)
 }
@@ -125,12 +129,52 @@ func (w *world) put(name string) *modelAct {
 		o.retry, o.jitter, o.maxRuns, o.reported, o.paused = d.retry, d.jitter, d.maxRuns, d.reported, d.paused
 		d = &o
 	}
-	if j == nil && d.at > 0 && w.chance(3) {
+	if d.at > 0 && w.chance(pick(j == nil, 3, 2)) {
 		d.at -= (d.at - w.wall()) / 1000 * 1000 // just now, or a little while ago
 		d.at -= w.between(0, d.window) / 1000 * 1000
+		if j != nil && len(j.spans) > 0 && w.chance(2) { // where something was decided
+			span := j.spans[len(j.spans)-1-w.rng.IntN(min(8, len(j.spans)))]
+			d.at = pick(w.chance(2), span[0], (span[0]+span[1])/2)
+			d.missed, d.window = "fire_once", max(d.window, w.wall()-d.at+1000)
+		}
 		d.expr = "@at " + modelTime(d.at) + "Z"
 	}
+	if calendar := w.calendarName(w.rng.IntN(simCalendars), name); d.at == 0 && d.ends == 0 && w.model.calendars[calendar] != nil && d.calendar == "" && w.chance(4) {
+		if d.calendar = calendar; !w.model.hasTicks(d) {
+			d.calendar = ""
+		}
+	}
 	return &modelAct{kind: "put", name: name, by: w.actor(), def: d}
+}
+
+// The calendars of a simulation: a tenant has so many.
+const (
+	simCalendars = 2
+	simTenants   = 3
+)
+
+func (w *world) calendarName(n int, job string) string {
+	return fmt.Sprintf("calendar-%d-%s", n, job[len(job)-1:])
+}
+
+// simLines are what calendars leave out: enough to matter, and never all.
+var simLines = map[string][]string{
+	"hours": {"10-19 * * * *", "30-59 * * * *", "* */2 * * *", "0 * * * *", "*/2 * * * *", "0-30/2 2 * * *"},
+	"month": {"* * * * 0,6", "* 8-11 * * *", "* * 10-20 * *", "0-30 * * * *", "* */2 * * *", "0 2 * * *"},
+	"year":  {"* * * * 0", "* 8-11 * * *", "* * 24-26 12 *", "* * * 7 *", "* 2 * * *", "* * 1 * *"},
+}
+
+// calendar puts one of the calendars, with one line or two.
+func (w *world) calendar(n int) *modelAct {
+	a := &modelAct{kind: "calendar", name: w.calendarName(n/simTenants, fmt.Sprint(n%simTenants)), by: w.actor()}
+	lines := simLines[w.plan.kind]
+	for range 1 + w.rng.IntN(2) {
+		a.lines = append(a.lines, lines[w.rng.IntN(len(lines))])
+	}
+	if !w.model.leavesAll(a) {
+		a.lines = []string{"59 23 31 12 *"} // a day on which no job of a simulation has all its ticks
+	}
+	return a
 }
 
 func (w *world) trigger(name string) *modelAct {
@@ -150,6 +194,7 @@ func (w *world) trigger(name string) *modelAct {
 func (w *world) backfill(j *modelJob) *modelAct {
 	to := w.wall() - w.between(0, 10*w.plan.scale.Milliseconds())
 	a := &modelAct{kind: "backfill", name: j.name, by: w.actor(), to: to, length: int64(1 + w.rng.IntN(30))}
+	a.repeat, a.dry = w.chance(5), w.chance(5)
 	a.from = max(w.plan.start.UnixMilli(), to-1-w.between(0, 40*w.plan.scale.Milliseconds()))
 	if a.from >= a.to {
 		a.from = a.to - 1

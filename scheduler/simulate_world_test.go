@@ -210,6 +210,9 @@ func (w *world) doChores() bool {
 		err = e.reap(w.t.Context(), <-e.chores.reaps)
 	case len(e.chores.pauses) > 0:
 		err = e.autoPause(w.t.Context(), <-e.chores.pauses)
+	case len(e.chores.replan) > 0:
+		<-e.chores.replan
+		err = e.enqueue(w.t.Context(), newTicket(&Replan{From: 1})) // all jobs are in one piece
 	case len(e.chores.notices) > 0:
 		<-e.chores.notices
 		w.tellSoon()

@@ -1,0 +1,193 @@
+package scheduler
+
+import "slices"
+
+// What an update makes of ticks: those of the old schedule that have passed and have no outcome end, those that are
+// decided stay so, and of the new schedule none is lost that is yet to come.
+
+// replan lets a job tick by another schedule from now on.
+func (m *model) replan(j *modelJob, act *modelAct) {
+	d := act.def
+	ticks := m.ticksOf(d, j.anchorFor(d, m.now))
+	if len(j.owed) > 0 {
+		m.fail("ledger", j, "the job has another schedule, and owes %s", modelList(j.owed))
+	}
+	kept := int64(0)
+	if len(act.ahead) > 0 && act.ahead[0].tick <= m.now {
+		kept = act.ahead[0].tick
+	}
+	m.checkDropped(j, act, kept)
+	m.checkKept(j, act, &ticks, kept)
+	m.checkAhead(j, act, &ticks, kept)
+	for _, r := range act.dropped {
+		j.settle(r[0], r[1])
+	}
+	for _, r := range act.beyond {
+		j.settle(r[0], r[1])
+	}
+	for _, a := range act.ahead {
+		j.settle(a.tick, a.tick)
+		if a.due > 0 {
+			j.runs++
+		}
+	}
+	j.ticks, j.resumed, j.done, j.behind, j.befores = ticks, false, false, 0, nil
+	if j.after = max(m.now, j.high); d.at > 0 {
+		if j.after = d.at - 1; m.isOver(j, d.at) {
+			j.after = d.at
+		}
+	}
+}
+
+// isOver tells whether a one-shot is decided, or may have been before what the history goes back to.
+func (m *model) isOver(j *modelJob, at int64) bool {
+	return j.decided(at) || at <= j.high && at/modelDay < m.history.pruned
+}
+
+// checkDropped checks that the old ticks of the past got their outcomes, and a one-shot of the past not by that.
+func (m *model) checkDropped(j *modelJob, act *modelAct, kept int64) {
+	shot := int64(0)
+	if act.def.at > 0 && !m.isOver(j, act.def.at) {
+		shot = act.def.at
+	}
+	has := func(at int64) bool {
+		return slices.ContainsFunc(act.dropped, func(r [2]int64) bool { return r[0] <= at && at <= r[1] })
+	}
+	if has(kept) || has(shot) {
+		m.fail("ledger", j, "the update dropped %s or %s, and keeps it", modelTime(kept), modelTime(shot))
+	}
+	for _, r := range act.dropped {
+		if j.done || r[0] <= j.after {
+			m.fail("ledger", j, "the update dropped ticks from %s on, which have an outcome", modelTime(r[0]))
+		}
+	}
+	if j.done {
+		return
+	}
+	for _, tick := range j.ticks.between(j.after, m.now+1) {
+		if !has(tick) && tick != kept && tick != shot && !j.mayPass(tick) && !m.following {
+			m.fail("ledger", j, "tick %s of the old schedule has no outcome", modelTime(tick))
+		}
+	}
+}
+
+// checkKept checks that a tick whose launch is still to come is kept if the new schedule has it.
+func (m *model) checkKept(j *modelJob, act *modelAct, ticks *modelTicks, kept int64) {
+	d, tick := act.def, j.next()
+	full := d.maxRuns > 0 && j.runs >= d.maxRuns
+	may := tick != 0 && tick <= m.now && !j.paused && !d.paused && d.at == 0 && !full && ticks.next(tick-1) == tick
+	if kept != 0 && (!may || kept != tick) && !j.mayPass(tick) && !m.following {
+		m.fail("ledger", j, "the update fires %s, which it must not", modelTime(kept))
+	}
+	if kept == 0 && may && tick+j.putOff(tick) >= m.now-m.settings.grace && len(j.befores) == 0 {
+		m.fail("ledger", j, "tick %s is lost, and both schedules have it", modelTime(tick))
+	}
+}
+
+// putOff returns by how much the jitter puts off a tick at least.
+func (j *modelJob) putOff(tick int64) int64 {
+	span := j.def.jitter
+	if next := j.ticks.next(tick); next > tick {
+		span = min(span, next-tick)
+	}
+	return int64(j.lowShare * float64(span))
+}
+
+// checkAhead checks that the update decides those ticks of the new schedule that come before where it begins.
+func (m *model) checkAhead(j *modelJob, act *modelAct, ticks *modelTicks, kept int64) {
+	d := act.def
+	var want []int64
+	if d.at == 0 && j.high <= m.now+m.settings.lead {
+		for _, tick := range ticks.between(m.now, j.high+1) {
+			if !j.decided(tick) {
+				want = append(want, tick)
+			}
+		}
+	}
+	most := m.settings.aheadMax
+	if kept != 0 {
+		want = append([]int64{kept}, want...)
+	}
+	if len(want) > most {
+		rest := [2]int64{want[most], want[len(want)-1]}
+		if len(act.beyond) != 1 || act.beyond[0][0] != rest[0] || act.beyond[0][1] < rest[1] {
+			m.fail("ledger", j, "the update skips %v, want %v", act.beyond, rest)
+		}
+		want = want[:most]
+	} else if len(act.beyond) > 0 {
+		m.fail("ledger", j, "the update skips %v, which it must not", act.beyond)
+	}
+	if left := max(0, d.maxRuns-j.runs); d.maxRuns > 0 && !d.paused {
+		want = want[:min(len(want), left)]
+	} else if d.maxRuns > 0 && left == 0 {
+		want = nil
+	}
+	got := make([]int64, len(act.ahead))
+	for i, a := range act.ahead {
+		if got[i] = a.tick; (a.due == 0) != d.paused || a.due != 0 && a.due < m.now {
+			m.fail("ledger", j, "the update decides %s for %s; paused: %t", modelTime(a.tick), modelTime(a.due), d.paused)
+		}
+	}
+	if !slices.Equal(got, want) {
+		m.fail("ledger", j, "the update decides %s, want %s", modelList(got), modelList(want))
+	}
+}
+
+// takeReplan takes in that jobs are to follow a calendar, or have followed.
+func (m *model) takeReplan(begins bool) {
+	m.following = begins
+	for _, j := range m.order {
+		if j.def.calendar != "" && len(j.befores) > 0 {
+			for i := range j.befores {
+				if b := &j.befores[i]; b.open && !begins {
+					b.free, b.open = max(b.free, max(m.now, m.high)+m.settings.lead), false
+				}
+			}
+			m.goBack(j)
+		}
+	}
+}
+
+// changeCalendar lets the jobs of a calendar tick by its new lines. What it gives back within the lead may come or not.
+func (m *model) changeCalendar(act *modelAct) {
+	m.calendars[act.name] = act.lines
+	for _, j := range m.order {
+		if j.def.calendar != act.name || j.deleted {
+			continue
+		}
+		free := max(m.now, m.high) + m.settings.lead
+		j.befores = slices.DeleteFunc(j.befores, func(b modelBefore) bool { return b.free <= j.after })
+		j.befores = append(j.befores, modelBefore{j.ticks, free, true})
+		j.ticks = m.ticksOf(j.def, j.ticks.anchor)
+		j.note(m.now, "calendar", free, 0, act.name)
+	}
+}
+
+// goBack lets a job that a calendar has moved tick where it did already, because the clock was set back: nothing that
+// has an outcome gets another, and the rest may come or not.
+func (m *model) goBack(j *modelJob) {
+	if from := max(m.now, j.high); m.now < m.top && from < j.after {
+		j.behind = max(j.behind, j.after)
+		j.after = from
+	}
+}
+
+// hasTicks tells whether a definition has ticks to come, whatever time it is.
+func (m *model) hasTicks(d *modelDef) bool {
+	ticks := m.ticksOf(d, m.now)
+	return ticks.next(m.top+modelDay) != 0
+}
+
+// leavesAll tells whether a calendar leaves ticks to all the jobs that follow it.
+func (m *model) leavesAll(a *modelAct) bool {
+	old, some := m.calendars[a.name]
+	m.calendars[a.name] = a.lines
+	all := true
+	for _, j := range m.order {
+		all = all && (j.def.calendar != a.name || m.hasTicks(j.def))
+	}
+	if m.calendars[a.name] = old; !some {
+		delete(m.calendars, a.name)
+	}
+	return all
+}
