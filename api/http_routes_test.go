@@ -36,7 +36,7 @@ func webSteps() []webStep {
 		{method: "POST", path: "jobs/a%2Fb/pause", body: `{"reason":"down"}`, headers: []string{"Carillon-By: alice@ci"}, status: 200, contains: `"paused"`},
 		{method: "POST", path: "jobs/a/b/resume", body: ` {"name":"a/b"} `, status: 200, contains: `"status":"active"`},
 		{method: "POST", path: "jobs/a/b/trigger", headers: []string{"Idempotency-Key: k"}, status: 200, contains: `"manual":true`},
-		{method: "POST", path: "jobs/a/b/backfill", body: `{"from":"2024-01-01T00:00:00Z","to":"2025-01-01T00:00:00Z","limit":1}`, status: 200, contains: `{"runs":1}`},
+		{method: "POST", path: "jobs/a/b/backfill", body: `{"from":"2024-01-01T00:00:00Z","to":"2025-01-01T00:00:00Z","limit":1}`, status: 200, contains: `{"runs":1,"left_out":0}`},
 		{method: "GET", path: "jobs/a/b/runs?limit=1&attempts=true&from=2024-01-01T00:00:00Z", status: 200, contains: `{"runs":[{`},
 		{method: "GET", path: "runs?job=a/b&limit=1", status: 200, contains: `"next_cursor"`},
 		{method: "GET", path: "runs?status=dead&attempts=false", status: 200, contains: deskRun.ID.String()},
