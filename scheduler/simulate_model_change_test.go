@@ -42,6 +42,10 @@ func (m *model) update(j *modelJob, act *modelAct) {
 		j.streak = 0
 	}
 	for _, r := range j.live {
+		if slices.ContainsFunc(act.ahead, func(a modelAhead) bool { return a.tick == r.key.at && r.key.seq == 0 }) {
+			r.mode, r.limit, r.counted = d.overlap, pick(d.limit() == 0, math.MaxInt, d.limit()), d.limit() > 0
+			continue // the update decided it
+		}
 		r.loose = r.loose || d.limit() != j.def.limit()
 		r.limit = pick(d.limit() == 0, math.MaxInt, d.limit())
 		if d.limit() == 0 && r.phase == phaseWaiting && !r.turn {
