@@ -39,6 +39,7 @@ func (c *Core) retention(r *hotRow) time.Duration {
 
 func (c *Core) disarm(r *hotRow) {
 	c.setReaping(r, false)
+	c.isBack(r)
 	c.delist(r)
 	if r.timer != 0 {
 		c.wheel.Cancel(r.timer)

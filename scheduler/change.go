@@ -112,6 +112,7 @@ func (c *Core) pause(p *Pause) (settled bool) {
 		action = job.ActionResume
 		r.flags &^= job.FlagFailed
 		r.resume(c.now)
+		c.wasAway(r)
 		c.endStreak(r.id)
 	} else {
 		c.skipDebt(r, job.ReasonPaused)

@@ -47,6 +47,7 @@ type Core struct {
 
 	nextID    job.ID
 	led       job.Millis // when it began to lead
+	presence  presence   // when it led
 	epoch     uint64
 	fenceMin  uint64 // LSN of the commit that began the epoch: no attempt has a lower fence
 	prunedDay uint32 // buckets of the history before it are gone
@@ -135,6 +136,7 @@ func NewCore(settings Settings, now job.Millis) *Core {
 		onces:    newRecentMemory[onceKey, job.RunID](),
 		redone:   newRecentMemory[job.RunID, uint64](),
 		ahead:    newAheadMemory(),
+		presence: newPresence(now),
 		backlog:  fair.NewQueue[tenantHash, backlogEntry](decideQuantum),
 		late:     fair.NewQueue[tenantHash, backlogEntry](decideQuantum),
 		debts:    newDebts(), calendars: make(map[string]*job.Calendar),
@@ -160,6 +162,7 @@ func (c *Core) Step(in Input) *Output {
 }
 
 func (c *Core) begin(in Input) {
+	c.presence.attend(in.Now, c.now, c.out.WakeAt, c.graceMillis())
 	c.now, c.lsn, c.room = in.Now, in.LSN, in.Room
 	c.noticeSeq, c.auditSeq = 0, 0
 	c.unitAt, c.keptID = job.Mark{}, c.nextID

@@ -35,7 +35,9 @@ func (c *Core) decideTicks() {
 		c.takeDue(to, backlogTakesMax)
 		return
 	}
-	c.decideLate()
+	if c.decideLate(); c.late.Len() == 0 {
+		c.presence.settled()
+	}
 	c.payDebts()
 }
 
@@ -76,19 +78,7 @@ func (c *Core) collect(id uint64, _ wheel.Tick) {
 	c.due = append(c.due, slot(id))
 }
 
-// grace returns the earliest instant that a tick may lie at and still be on time.
-func (c *Core) grace() job.Millis { return c.now - job.Millis(c.settings.Grace.Milliseconds()) }
-
-// isLate tells whether the tick that a job is due for was due long ago.
-func (c *Core) isLate(r *hotRow) bool {
-	if r.cursor >= c.grace() || r.flags.Is(job.FlagCompleted) {
-		return false
-	}
-	return r.cursor+c.jitterOf(r, c.profiles.get(r.profile), r.cursor) < c.grace()
-}
-
-// decide settles the tick at the cursor of a job and moves the cursor on. Late and on time are one
-// path: what differs is only how far back the tick lies.
+// decide settles the tick at the cursor of a job and moves the cursor on.
 func (c *Core) decide(s slot, r *hotRow) {
 	if r.flags.Is(job.FlagCompleted) {
 		c.reap(r)
@@ -101,8 +91,8 @@ func (c *Core) decide(s slot, r *hotRow) {
 		return
 	}
 	c.unit(c.decisionBytes(r))
-	if c.isLate(r) {
-		c.catchUp(s, r, p)
+	if edge, missed := c.missedUntil(r); missed {
+		c.catchUp(s, r, p, edge)
 	} else {
 		tick := r.cursor
 		r.runs++
@@ -111,6 +101,9 @@ func (c *Core) decide(s slot, r *hotRow) {
 		c.pace.fired++
 	}
 	r.marks &^= markResumed
+	if r.marks.is(markAway) && r.cursor >= c.presence.away[r.id]-c.graceMillis() {
+		c.isBack(r)
+	}
 	c.writeTimer(r)
 }
 

@@ -16,7 +16,9 @@ const wheelStride = 1000
 
 // keepTime lets the wheel go on, behind the time.
 func (c *Core) keepTime(now job.Millis) {
-	if c.now = now; now.Add(c.settings.Lead) < job.Millis(c.wheel.Now()) {
+	c.now = now
+	c.presence.begin(now) // what is due before the time at which it leads met another engine, or none
+	if now.Add(c.settings.Lead) < job.Millis(c.wheel.Now()) {
 		c.rewind()
 		return
 	}
@@ -55,6 +57,7 @@ func (c *Core) rewind() {
 	c.backlog = fair.NewQueue[tenantHash, backlogEntry](decideQuantum)
 	c.late = fair.NewQueue[tenantHash, backlogEntry](decideQuantum)
 	c.backlogged, c.reaping = 0, 0
+	clear(c.presence.away)
 	for s := slot(1); s < c.rows.next; s++ {
 		if r := c.rows.row(s); r.id != 0 {
 			r.timer, r.marks = 0, r.marks&stateMask

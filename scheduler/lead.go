@@ -24,6 +24,7 @@ func (c *Core) lead(epoch, lsn uint64, now job.Millis) (launches []Launch, going
 	c.epoch, c.lsn, c.fenceMin = epoch, lsn, lsn
 	c.keepTime(now)
 	c.led = now
+	c.out.WakeAt = 1 // until its first step it is not at work
 	c.onces.since, c.redone.since = lsn, lsn
 	c.ahead.loaded = now.Add(c.settings.Lead)
 	usual := c.pace.usual

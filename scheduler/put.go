@@ -52,6 +52,7 @@ func (c *Core) create(p *Put) error {
 	r.version, r.cursor, r.tenant = 1, first, p.Hash.tenant
 	r.flags = pausedFlag(p.Paused)
 	c.adopt(p, r)
+	c.wasAway(r)
 	c.arm(s, r)
 
 	p.Created = true
@@ -78,6 +79,7 @@ func (c *Core) update(p *Put, s slot, r *hotRow) (settled bool, err error) {
 	}
 	decided := c.decidedAhead(r, c.profiles.get(r.profile))
 	c.leaveBehind(p, r, next)
+	planned, before := next.cursor, r.cursor
 	if p.Profile.MaxRuns > 0 && r.runs >= p.Profile.MaxRuns && !next.done {
 		next.done, next.cursor = true, decided+1 // nothing from there on is decided
 	}
@@ -88,6 +90,9 @@ func (c *Core) update(p *Put, s slot, r *hotRow) (settled bool, err error) {
 	r.version++
 	c.dropProfile(r)
 	c.adopt(p, r)
+	if planned != before {
+		c.wasAway(r)
+	}
 	c.arm(s, r)
 	c.writeJob(p, r, job.Stamp{ID: r.id, Version: r.version, CreatedAt: p.Prior.CreatedAt, UpdatedAt: c.now, Anchor: next.anchor})
 	c.out.Batch.DeleteJobRow(job.KindNote, r.id)
@@ -109,6 +114,7 @@ func (c *Core) leaveBehind(p *Put, r *hotRow, next plan) {
 	if old.Spec == p.Profile.Spec && next.cursor == r.cursor {
 		if wasPaused && !p.Paused {
 			r.resume(c.now)
+			c.wasAway(r)
 		}
 		if p.Paused && !wasPaused {
 			c.skipDebt(r, job.ReasonPaused)

@@ -16,7 +16,7 @@ func (m *model) create(r *modelRow, act *modelAct) {
 	}
 	j.ticks = m.ticksOf(act.def, m.now)
 	if j.after = m.now; act.def.at > 0 {
-		j.after = act.def.at - 1
+		j.after, j.away = act.def.at-1, m.now
 	}
 	j.note(m.now, "created", 0, 0, act.def.expr)
 	m.jobs[j.id], m.names[j.name] = j, j
@@ -68,7 +68,7 @@ func (m *model) replan(j *modelJob, d *modelDef) {
 	}
 	if d.at > 0 {
 		j.forgetShots(m.history.pruned)
-		if j.after = d.at - 1; j.isShot(d.at) {
+		if j.after, j.away = d.at-1, m.now; j.isShot(d.at) {
 			j.after = d.at
 		}
 	}
@@ -76,7 +76,7 @@ func (m *model) replan(j *modelJob, d *modelDef) {
 
 func (j *modelJob) resumes(now int64) {
 	next := j.next()
-	j.resumed, j.anew = next != 0 && next <= now, next <= j.free
+	j.resumed, j.anew, j.away = next != 0 && next <= now, next <= j.free, now
 }
 
 func (m *model) remove(j *modelJob, act *modelAct) {

@@ -34,6 +34,7 @@ type modelJob struct {
 	freed     int64 // when a run of it last ended
 	touched   int64 // when it was last changed
 	owes      int64 // since when it owes something
+	away      int64 // up to when it was paused, or not there, with ticks that passed
 	doneAt    int64
 	doneLSN   uint64
 	keys      map[string]modelUse

@@ -24,7 +24,7 @@ func (m *model) fire(j *modelJob, r *modelRow) {
 		m.fail("ledger", j, "tick %s was fired; the next without an outcome is %s", modelTime(tick), modelTime(next))
 	case tick > m.high+m.settings.lead:
 		m.fail("ledger", j, "tick %s was decided long before its time", modelTime(tick))
-	case r.due < m.now-m.settings.grace:
+	case m.missedUntil(j, r.due) != 0:
 		m.fail("missed", j, "tick %s was fired as if it were on time", modelTime(tick))
 	case !j.jitters(tick, r.due):
 		m.fail("jitter", j, "tick %s is put off by %d ms; the share is known to be in [%g, %g]", modelTime(tick), r.due-tick, j.lowShare, j.highShare)

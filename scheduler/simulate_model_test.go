@@ -45,6 +45,7 @@ type model struct {
 	steps, stepFrom uint64 // of the process so far; the last commit before the one going on
 
 	pace     modelPace
+	presence modelPresence
 	history  modelHistory
 	failures []string
 	broken   string // name of the check that failed first
@@ -90,6 +91,7 @@ func (m *model) start(now int64, lsn uint64) {
 	m.top = max(m.top, now)
 	m.counts.lives++
 	m.pace.start(m.settings.rate, now)
+	m.presence.start(now)
 	for _, r := range m.runs {
 		r.restart(now)
 	}
@@ -105,6 +107,7 @@ func (m *model) setClock(now int64) {
 		m.backLSN = m.lsn
 	}
 	m.pace.setClock(m.now, now)
+	m.presence.stand(m.now)
 	m.now, m.stepped, m.stepLSN = now, now, m.lsn
 }
 
