@@ -110,7 +110,7 @@ func errUnknownCalendar(name string) error {
 func (c *Core) replan(p *Replan) {
 	end := min(slot(p.From)+replanRows, c.rows.next)
 	for s := max(1, slot(p.From)); s < end; s++ {
-		if !c.more() {
+		if !c.more() || s > slot(p.From) && c.profiles.meter.isSpent() {
 			end = s
 			break
 		}

@@ -67,8 +67,9 @@ type Core struct {
 	noticeSeq uint32                        // of the commit going on
 	auditSeq  uint32                        // of the commit going on
 
-	due     []slot   // scratch
-	expired []uint32 // watches whose deadlines have passed; the step that has room ends their attempts
+	due     []slot       // scratch
+	expired []uint32     // watches whose deadlines have passed; the step that has room ends their attempts
+	ticks   []job.Millis // scratch
 	out     Output
 	counts  Counts
 	reaping int // completed jobs that are armed
@@ -167,6 +168,7 @@ func (c *Core) begin(in Input) {
 	c.noticeSeq, c.auditSeq = 0, 0
 	c.unitAt, c.keptID = job.Mark{}, c.nextID
 	c.out.reset()
+	c.profiles.meter.spent = 0
 	c.onces.forget(in.LSN)
 	c.redone.forget(in.LSN)
 	c.ahead.forget(in.Now)

@@ -26,6 +26,7 @@ type debt struct {
 	slot   slot
 	ranges []job.Debt
 	ticks  uint32
+	rough  bool // ticks is an estimate, as long as nothing depends on it
 }
 
 func newDebts() debts {
@@ -43,6 +44,7 @@ func (c *Core) owe(s slot, r *hotRow, p *profileEntry, owed job.Debt, n uint32) 
 		c.debts.byJob[r.id] = d
 		c.debts.queue.Push(r.tenant, r.id)
 	}
+	c.countDebt(p, d)
 	d.ranges = append(d.ranges, owed)
 	c.addTicks(d, int(n))
 	most := uint32(1)
@@ -80,7 +82,12 @@ func (c *Core) popTick(p *profileEntry, d *debt) job.Millis {
 	} else {
 		first.From, _ = p.following(at)
 	}
-	c.addTicks(d, -1)
+	switch {
+	case len(d.ranges) == 0:
+		c.addTicks(d, -int(d.ticks))
+	case d.ticks > 1 || !d.rough:
+		c.addTicks(d, -1)
+	}
 	return at
 }
 
@@ -102,13 +109,13 @@ func (c *Core) pay(id job.ID, d *debt) {
 	r := c.rows.row(d.slot)
 	p := c.profiles.get(r.profile)
 	c.unit(c.debtBytes(id) + decideQuantum*runBytes + timerBytes)
-	for n := 0; d.ticks > 0 && n < decideQuantum && c.pace.may(c.now) && c.fits(); n++ {
+	for n := 0; len(d.ranges) > 0 && n < decideQuantum && c.pace.may(c.now) && c.fits(); n++ {
 		at := c.popTick(p, d)
 		c.fire(d.slot, r, at, at, ModeWait)
 		c.pace.spend()
 	}
 	c.writeTimer(r)
-	if d.ticks == 0 {
+	if len(d.ranges) == 0 {
 		c.dropDebt(id)
 		return
 	}
@@ -131,6 +138,7 @@ func (c *Core) skipDebt(r *hotRow, reason job.Reason) {
 	if d == nil {
 		return
 	}
+	c.countDebt(c.profiles.get(r.profile), d)
 	r.runs -= min(r.runs, d.ticks)
 	for _, owed := range d.ranges {
 		c.skip(r, owed.From, owed.Last, reason)
@@ -157,8 +165,8 @@ func (c *Core) takeDebt(key, value []byte) error {
 		c.debts.byJob[id] = d
 	}
 	if !c.popTo(p, d, ranges) {
-		c.addTicks(d, countTicks(p, ranges)-int(d.ticks))
-		d.ranges = ranges
+		c.addTicks(d, roughTicks(p, ranges)-int(d.ticks))
+		d.ranges, d.rough = ranges, true
 	}
 	return nil
 }
@@ -171,12 +179,32 @@ func (c *Core) popTo(p *profileEntry, d *debt, ranges []job.Debt) bool {
 		if slices.Equal(d.ranges, ranges) {
 			return true
 		}
-		if d.ticks == 0 || len(d.ranges) == 0 {
+		if len(d.ranges) == 0 {
 			return false
 		}
 		c.popTick(p, d)
 	}
 	return false
+}
+
+// countDebt counts what a job owes, if that is only estimated. A step does it, for a job that it changes: to
+// count all debts at a start would take as long as evaluating each tick of an outage.
+func (c *Core) countDebt(p *profileEntry, d *debt) {
+	if d.rough {
+		d.rough = false
+		c.addTicks(d, countTicks(p, d.ranges)-int(d.ticks))
+	}
+}
+
+// roughTicks estimates how many ticks are owed in some ranges, from the distance of the first two of each.
+func roughTicks(p *profileEntry, ranges []job.Debt) (n int) {
+	for _, owed := range ranges {
+		n++
+		if next, ok := p.following(owed.From); ok && next <= owed.Last {
+			n += min(int((owed.Last-owed.From)/(next-owed.From)), job.CatchupRunsMax)
+		}
+	}
+	return n
 }
 
 // countTicks returns how many ticks are owed in some ranges.

@@ -35,9 +35,10 @@ func (c *Core) decideTicks() {
 		c.takeDue(to, backlogTakesMax)
 		return
 	}
-	if c.decideLate(); c.late.Len() == 0 {
+	if c.late.Len() == 0 {
 		c.presence.settled()
 	}
+	c.decideLate()
 	c.payDebts()
 }
 
@@ -67,7 +68,7 @@ func (c *Core) decideInOrder(to wheel.Tick, budget int) (all bool) {
 }
 
 func (c *Core) fits() bool {
-	return c.room > 0 && c.more()
+	return c.room > 0 && c.more() && !c.profiles.meter.isSpent()
 }
 
 func (c *Core) collect(id uint64, _ wheel.Tick) {
@@ -85,6 +86,7 @@ func (c *Core) decide(s slot, r *hotRow) {
 		return
 	}
 	p := c.profiles.get(r.profile)
+	p.meter.spent += decisionEffort
 	if p.err != nil {
 		c.unit(runBytes + timerBytes + len(p.err.Error()))
 		c.poison(r, p.err)

@@ -36,11 +36,11 @@ func (c *Core) missedToFire(r *hotRow, p *profileEntry, last job.Millis) (owed j
 		most = p.MaxCatchupRuns
 	}
 	from := max(r.cursor, c.now-p.CatchupWindow)
-	owed.Last = last
-	for at, ok := last, true; ok && at >= from && n < most; n++ {
-		owed.From = at
-		at, ok = p.latest(r, r.cursor-1, at-1)
+	if most == 0 || last < from {
+		return owed, 0
 	}
+	owed.Last = last
+	owed.From, n = p.newest(r, from, last, most, &c.ticks)
 	if left := p.MaxRuns - min(r.runs, p.MaxRuns); p.MaxRuns > 0 && n > left {
 		return oldest(p, owed, left)
 	}

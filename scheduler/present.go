@@ -61,6 +61,9 @@ func (p *presence) attend(now, last, due, grace job.Millis) {
 // setBack takes in that the clock shows an earlier instant: none that it will show again lies in a gap.
 func (p *presence) setBack(now job.Millis) {
 	p.since = min(p.since, now)
+	for id, at := range p.away {
+		p.away[id] = min(at, now)
+	}
 	p.gaps = slices.DeleteFunc(p.gaps, func(g gap) bool { return g.from >= now })
 	if n := len(p.gaps); n > 0 {
 		p.gaps[n-1].to = min(p.gaps[n-1].to, now)

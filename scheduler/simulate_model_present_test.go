@@ -23,8 +23,12 @@ func (p *modelPresence) stand(now int64) {
 }
 
 // attend takes in that the engine makes a step.
-func (p *modelPresence) attend(now, allowed int64) {
+func (m *model) attend(now int64) {
+	p, allowed := &m.presence, m.settings.grace+2000
 	if now < p.step {
+		for _, j := range m.order {
+			j.away = min(j.away, now)
+		}
 		p.since = min(p.since, now)
 		kept := p.gaps[:0]
 		for _, g := range p.gaps {

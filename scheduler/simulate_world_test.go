@@ -195,7 +195,7 @@ func (w *world) step() {
 	}
 	w.stepAt = w.wall()
 	w.model.step(w.stepAt)
-	w.model.presence.attend(w.stepAt, w.model.settings.grace+2000)
+	w.model.attend(w.stepAt)
 	if err := w.engine.stepOnce(g); err != nil {
 		w.die()
 	}
