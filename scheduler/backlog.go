@@ -129,6 +129,10 @@ func (c *Core) decideInTurns(to wheel.Tick, budget int) int {
 
 func (c *Core) decideEntry(e backlogEntry) {
 	r := c.rows.row(e.slot)
+	if !c.isLate(r) && c.mustWait(r) {
+		c.await(e.slot, r)
+		return
+	}
 	c.delist(r)
 	c.decide(e.slot, r)
 	c.arm(e.slot, r)

@@ -44,6 +44,7 @@ type Core struct {
 	onces   recentMemory[onceKey, job.RunID]
 	redone  recentMemory[job.RunID, uint64] // runs that were retried by hand, and the LSN
 	ahead   aheadMemory
+	shares  liveShares
 
 	nextID    job.ID
 	led       job.Millis // when it began to lead
@@ -54,7 +55,8 @@ type Core struct {
 
 	backlog    fair.Queue[tenantHash, backlogEntry] // due now
 	late       fair.Queue[tenantHash, backlogEntry] // due long ago
-	backlogged int                                  // jobs in either
+	shared     waitingLines                         // due, and waiting for the share of their tenant
+	backlogged int                                  // jobs in any of them
 	backlogDue job.Millis                           // when a job in backlog was due, about the first
 	ticket     wheel.Ref                            // given out last
 	debts      debts
@@ -87,6 +89,9 @@ type Settings struct {
 	CompletedRetention time.Duration
 	// HistoryDays is how many days final runs and the audit log are kept.
 	HistoryDays int
+	// ManualMax is how many runs of one tenant that callers started may be live: a trigger, a backfill or a
+	// retry by hand beyond it is refused. 0 is 100,000. No more than half of all live runs are such.
+	ManualMax int
 	// CatchupRate is how many runs a second are spent on ticks that were missed. 0 is twice the usual
 	// rate of runs, between catchupRateMin and catchupRateMax.
 	CatchupRate int
@@ -111,6 +116,8 @@ type liveRun struct {
 	fence   uint64
 	due     job.Millis // of the first attempt
 	watch   uint32     // index of its deadline: it waits for a report; 0: it does not
+	tenant  tenantHash // of its job
+	byHand  bool       // a caller started it, or let it begin again
 	payload bool       // has a payload row
 	waits   bool       // its job lets only so many runs go at a time
 }
@@ -126,6 +133,7 @@ const (
 
 // NewCore returns a core without jobs at an instant.
 func NewCore(settings Settings, now job.Millis) *Core {
+	setDefault(&settings.ManualMax, manualMaxDefault)
 	return &Core{
 		settings: settings, decisionsMax: decisionsMax, commitMax: CommitBytesMax, now: now,
 		rows:     newTable(),
@@ -137,6 +145,8 @@ func NewCore(settings Settings, now job.Millis) *Core {
 		onces:    newRecentMemory[onceKey, job.RunID](),
 		redone:   newRecentMemory[job.RunID, uint64](),
 		ahead:    newAheadMemory(),
+		shares:   liveShares{by: make(map[tenantHash]liveShare)},
+		shared:   newWaitingLines(),
 		presence: newPresence(now),
 		backlog:  fair.NewQueue[tenantHash, backlogEntry](decideQuantum),
 		late:     fair.NewQueue[tenantHash, backlogEntry](decideQuantum),
@@ -273,7 +283,7 @@ const longAgo job.Millis = 1
 
 // wakeAt returns when there is something for the next step to do: longAgo, if this one left something over.
 func (c *Core) wakeAt() job.Millis {
-	if c.backlog.Len() > 0 || c.late.Len() > 0 || len(c.expired) > 0 {
+	if c.backlog.Len() > 0 || c.late.Len() > 0 || len(c.expired) > 0 || c.mayDecideAwaiting() {
 		return longAgo
 	}
 	at := c.payAt()

@@ -21,11 +21,11 @@ func (c *Core) decideDue() {
 	c.expireAll()
 }
 
-// decideTicks decides the ticks that come due within the lead, as many as fit the share and the room.
+// decideTicks decides the ticks that come due within the lead, as many as fit the share and the effort.
 // What does not fit goes into the backlog, and is decided by the next steps.
 func (c *Core) decideTicks() {
 	to := max(c.wheel.Now(), wheel.Tick(c.now.Add(c.settings.Lead)))
-	budget := c.decisionsMax
+	budget := c.decideAwaiting(c.decisionsMax)
 	if c.backlog.Len() > 0 {
 		if budget = c.decideInTurns(to, budget); c.backlog.Len() > 0 {
 			return
@@ -35,7 +35,7 @@ func (c *Core) decideTicks() {
 		c.takeDue(to, backlogTakesMax)
 		return
 	}
-	if c.late.Len() == 0 {
+	if c.late.Len() == 0 && c.shared.count == 0 {
 		c.presence.settled()
 	}
 	c.decideLate()
@@ -47,13 +47,17 @@ func (c *Core) decideTicks() {
 func (c *Core) decideInOrder(to wheel.Tick, budget int) (all bool) {
 	for takes := 0; budget > 0 && takes < backlogTakesMax && c.fits(); {
 		c.due = c.due[:0]
-		fired, done := c.wheel.Advance(to, min(budget, decideChunk, c.room), c.collect)
+		fired, done := c.wheel.Advance(to, min(budget, decideChunk), c.collect)
 		takes += fired
 		for _, s := range c.due {
 			r := c.rows.row(s)
 			r.timer = 0
 			if !c.fits() || c.isLate(r) {
 				c.enlist(s, r)
+				continue
+			}
+			if c.mustWait(r) {
+				c.await(s, r)
 				continue
 			}
 			c.decide(s, r)
@@ -68,7 +72,7 @@ func (c *Core) decideInOrder(to wheel.Tick, budget int) (all bool) {
 }
 
 func (c *Core) fits() bool {
-	return c.room > 0 && c.more() && !c.profiles.meter.isSpent()
+	return c.more() && !c.profiles.meter.isSpent()
 }
 
 func (c *Core) collect(id uint64, _ wheel.Tick) {

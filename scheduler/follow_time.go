@@ -56,6 +56,7 @@ func (c *Core) rewind() {
 	c.wheel = wheel.New(wheel.Tick(c.now))
 	c.backlog = fair.NewQueue[tenantHash, backlogEntry](decideQuantum)
 	c.late = fair.NewQueue[tenantHash, backlogEntry](decideQuantum)
+	c.shared = newWaitingLines()
 	c.backlogged, c.reaping = 0, 0
 	clear(c.presence.away)
 	for s := slot(1); s < c.rows.next; s++ {

@@ -93,9 +93,11 @@ func (c *Core) takeOver(id job.RunID) (Launch, liveRun) {
 	}
 	run.Fence = live.fence
 	l := Launch{Run: id, Due: live.due, Fence: live.fence, Attempt: live.attempt, HasPayload: live.payload}
+	live.tenant, live.byHand = 0, id.IsManual() || run.Base > 0
 	if r := c.rows.row(live.slot); r.id != id.Job {
 		live.slot = 0
 	} else {
+		live.tenant = r.tenant
 		p := c.profiles.get(r.profile)
 		l.Tenant = r.tenant
 		if l.Limit = p.limit(); l.Limit > 0 {
@@ -104,6 +106,7 @@ func (c *Core) takeOver(id job.RunID) (Launch, liveRun) {
 		}
 	}
 	c.live[id] = live
+	c.shares.add(live, 1)
 	return l, live
 }
 

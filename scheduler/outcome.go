@@ -211,6 +211,7 @@ func (c *Core) finish(run *job.Run) {
 	if live.waits || run.Status == job.StatusCancelled { // the pad may have something of it
 		c.out.Settled = append(c.out.Settled, run.ID)
 	}
+	c.goOver(live)
 	delete(c.live, run.ID)
 	delete(c.retries, run.ID)
 	c.out.Batch.DeleteRun(run.ID)
