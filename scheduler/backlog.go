@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"github.com/carillon-io/carillon/fair"
+	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/wheel"
 )
 
@@ -57,6 +58,10 @@ func (c *Core) takeOne(id uint64, _ wheel.Tick) {
 	}
 	s := slot(id)
 	r := c.rows.row(s)
+	if r.flags.Is(job.FlagCompleted) {
+		c.retire(s, r)
+		return
+	}
 	r.timer = 0
 	c.enlist(s, r)
 }

@@ -60,6 +60,7 @@ func (c *Core) revive(s slot, run *job.Run) {
 	c.live[run.ID] = live
 	c.retries[run.ID] = run
 	c.goLive(live)
+	c.isUsed(s, c.rows.row(s))
 	c.counts.Retried++
 	c.out.Batch.PutRun(run)
 	c.announce(run)

@@ -74,7 +74,9 @@ type Core struct {
 	ticks   []job.Millis // scratch
 	out     Output
 	counts  Counts
-	reaping int // completed jobs that are armed
+	reaping int // completed jobs that are armed, or retired
+
+	retirement retirement
 }
 
 // Settings are the constants of an engine. They are part of its input: two cores with the same
@@ -163,6 +165,7 @@ func (c *Core) Step(in Input) *Output {
 	c.concludeAll(in)
 	c.settleAll(in.Proposals)
 	c.decideDue()
+	c.askToReap()
 	c.keepPace()
 	c.prune()
 	c.endUnit()
@@ -262,6 +265,8 @@ func (c *Core) settle(p Proposal) bool {
 		c.deleteCalendar(p)
 	case *Replan:
 		c.replan(p)
+	case *ReapJobs:
+		c.reapJobs(p)
 	case *Barrier:
 	default:
 		panic(fmt.Sprintf("scheduler: unknown proposal %T", p))
@@ -283,7 +288,8 @@ const longAgo job.Millis = 1
 
 // wakeAt returns when there is something for the next step to do: longAgo, if this one left something over.
 func (c *Core) wakeAt() job.Millis {
-	if c.backlog.Len() > 0 || c.late.Len() > 0 || len(c.expired) > 0 || c.mayDecideAwaiting() {
+	if c.backlog.Len() > 0 || c.late.Len() > 0 || len(c.expired) > 0 || c.mayDecideAwaiting() ||
+		c.retirement.asked == 0 && c.retirement.line.Len() > 0 {
 		return longAgo
 	}
 	at := c.payAt()

@@ -80,13 +80,16 @@ func (c *Core) collect(id uint64, _ wheel.Tick) {
 		c.ring(uint32(id))
 		return
 	}
+	if r := c.rows.row(slot(id)); r.flags.Is(job.FlagCompleted) {
+		c.retire(slot(id), r)
+		return
+	}
 	c.due = append(c.due, slot(id))
 }
 
 // decide settles the tick at the cursor of a job and moves the cursor on.
 func (c *Core) decide(s slot, r *hotRow) {
 	if r.flags.Is(job.FlagCompleted) {
-		c.reap(r)
 		return
 	}
 	p := c.profiles.get(r.profile)
@@ -140,13 +143,4 @@ func (c *Core) poison(r *hotRow, err error) {
 	r.flags |= job.FlagFailed
 	c.writeTimer(r)
 	c.out.Batch.PutNote(r.id, job.Note{At: c.now, Reason: err.Error()})
-}
-
-// reap asks for the deletion of a job that was completed long enough ago. The cursor of a completed
-// job is behind its last tick, so the wheel brings it back only at the end of its retention.
-func (c *Core) reap(r *hotRow) {
-	if c.debts.has(r.id) {
-		return // it has runs to come
-	}
-	c.out.Reap = append(c.out.Reap, Reap{ID: r.id, Version: r.version})
 }

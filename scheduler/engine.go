@@ -173,6 +173,7 @@ func (e *Engine) Serve(ctx context.Context) error {
 		helpers.Go(func() { (&feeder{pad: e.pad, store: e.opts.Store, clock: e.opts.Clock}).run(inner) })
 	}
 	helpers.Go(func() { e.doChores(inner) })
+	helpers.Go(func() { e.reapAll(inner) })
 	if e.opts.Announcer != nil {
 		helpers.Go(func() { e.announceAll(inner) })
 	}

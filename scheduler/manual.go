@@ -78,6 +78,7 @@ func (c *Core) manualRun(r *hotRow, at job.Millis) job.Run {
 func (c *Core) start(s slot, run *job.Run, mode Mode) {
 	run.Status, run.Attempt, run.Fence = job.StatusPending, 1, c.lsn
 	r := c.rows.row(s)
+	c.isUsed(s, r)
 	p := c.profiles.get(r.profile)
 	live := liveRun{
 		tenant: r.tenant, byHand: run.ID.IsManual(),

@@ -207,9 +207,12 @@ func (w *world) doChores() bool {
 	var err error
 	switch {
 	case len(e.chores.reaps) > 0:
-		err = e.reap(w.t.Context(), <-e.chores.reaps)
-	case len(e.chores.pauses) > 0:
-		err = e.autoPause(w.t.Context(), <-e.chores.pauses)
+		_, err = e.proposeReaps(w.t.Context(), e.chores.moreReaps(<-e.chores.reaps))
+	case len(e.chores.pauses.ready) > 0:
+		<-e.chores.pauses.ready
+		if p, ok := e.chores.pauses.next(); ok {
+			err = e.autoPause(w.t.Context(), p)
+		}
 	case len(e.chores.notices) > 0:
 		<-e.chores.notices
 		w.tellSoon()

@@ -91,12 +91,6 @@ type Launch struct {
 	order      uint64 // of its first arrival on the pad, where it was taken off and is put back
 }
 
-// Reap names a job to be deleted if it is still as it was.
-type Reap struct {
-	ID      job.ID
-	Version uint32
-}
-
 // AutoPause names a job to be paused, and why.
 type AutoPause struct {
 	ID     job.ID
