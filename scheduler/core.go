@@ -296,6 +296,9 @@ func (c *Core) wakeAt() job.Millis {
 	if behind := c.watches.behindAt(); at == 0 || behind != 0 && behind < at {
 		at = behind
 	}
+	if again := c.now.Add(idleMax); c.shared.count > 0 && (at == 0 || again < at) {
+		at = again // further ticks of those that wait come due, and are on no wheel
+	}
 	if next, ok := c.wheel.Next(); ok {
 		due := max(job.Millis(next).Add(-c.settings.Lead), 1)
 		if next <= c.wheel.Now() {

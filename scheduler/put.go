@@ -4,9 +4,13 @@ import "github.com/carillon-io/carillon/job"
 
 // put registers a job, or updates the one that has the name.
 func (c *Core) put(p *Put) (settled bool) {
+	p.inherit()
 	s, r := c.find(p.Hash)
 	settled = true
-	switch p.Err = c.checkVersion(p, r); {
+	if p.Err == nil {
+		p.Err = c.checkVersion(p, r)
+	}
+	switch {
 	case p.Err != nil:
 	case r == nil && p.IfNew != nil:
 		p.Err = p.IfNew

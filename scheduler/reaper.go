@@ -7,9 +7,9 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// reapRest is how many times as long as a batch of deletions took the reaper rests before the next: it takes a
-// third of one core at most, and less when the engine is busy, because the batches take longer then.
-const reapRest = 2
+// reapRest is how many times as long as a batch of deletions took the reaper rests before the next: it takes
+// half of one core at most, and less when the engine is busy, because the batches take longer then.
+const reapRest = 1
 
 // reapRestMin is the shortest rest between two batches.
 const reapRestMin = 5 * time.Millisecond

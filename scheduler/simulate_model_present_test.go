@@ -63,6 +63,19 @@ func (m *model) missedUntil(j *modelJob, due int64) (edge int64) {
 	return edge
 }
 
+// isMissed says whether a tick that came due at an instant was surely missed. While ticks wait for a share, the
+// engine looks at the clock every half a second, and for so long it may not have noticed that it stood still.
+func (m *model) isMissed(j *modelJob, due int64) bool {
+	if m.settings.liveMax > 0 {
+		for _, g := range m.presence.gaps {
+			if due > g[0] && due <= g[0]+500 {
+				return false
+			}
+		}
+	}
+	return m.missedUntil(j, due) != 0
+}
+
 // edges returns up to where the ticks of a job may be missed: one may be put off by its jitter, and the first
 // ones may have no outcome because an update came too late for them.
 func (m *model) edges(j *modelJob) (edges []int64) {

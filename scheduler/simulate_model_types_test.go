@@ -144,6 +144,7 @@ type modelAct struct {
 	// What came of it, as the caller was told.
 	code     string
 	lost     bool // nobody knows
+	alone    bool // nobody does anything at the same time
 	runs     int
 	gotRun   runKey
 	deadline int64
@@ -153,6 +154,7 @@ type modelAct struct {
 type modelSettings struct {
 	lead, grace, retention int64
 	historyDays            int64
+	liveMax, manualMax     int     // 0: as many as there are
 	rate                   float64 // runs a second, 0 if the engine chooses
 	dead, events           bool
 	slack                  int64 // by how much anything may be late because commits are slow

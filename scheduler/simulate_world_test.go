@@ -70,7 +70,7 @@ func newWorld(t testing.TB, p *simPlan) *world {
 	w.end = w.passed + p.span.Milliseconds()
 	w.model = newModel(p.modelSettings(), newModelClocks(p.start.Add(-48*time.Hour), p.start.Add(p.span+p.margin())))
 	w.opts = Options{
-		Log: w, Store: w.store, Sender: w, Clock: w, Settings: p.settings,
+		Log: w, Store: w.store, Sender: w, Clock: w, Settings: p.settings, LiveMax: p.liveMax,
 		Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
 	}
 	if p.settings.DeadLetters {
