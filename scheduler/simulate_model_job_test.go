@@ -119,7 +119,7 @@ func (j *modelJob) nextBound() int64 {
 
 // restart takes in that the process was started anew.
 func (j *modelJob) restart(now int64) {
-	j.anew = j.resumed
+	j.anew, j.away = j.resumed, min(j.away, now)
 	if len(j.owed) > 0 {
 		j.owes = now
 	}

@@ -14,6 +14,7 @@ func (m *model) fire(j *modelJob, r *modelRow) {
 		m.firedOwed(j, i, r)
 		return
 	}
+	m.closePlan(j) // what it missed may be decided in the same commit
 	next := j.next()
 	switch {
 	case j.paused:
