@@ -16,13 +16,13 @@ func (c *Core) arm(s slot, r *hotRow) {
 		c.disarm(r)
 		return
 	}
-	at := r.cursor
-	if completed { // the wheel is ahead of the time by the lead
-		at = max(r.cursor, r.last, c.now, job.Millis(c.wheel.Now())).Add(retention + c.settings.Lead)
-	} else {
-		at += c.jitterOf(r, c.profiles.get(r.profile), at)
+	if completed {
+		c.armReap(s, r, max(r.cursor, r.last, c.now, job.Millis(c.wheel.Now())).Add(retention))
+		return
 	}
-	c.setReaping(r, completed)
+	at := r.cursor + c.jitterOf(r, c.profiles.get(r.profile), r.cursor)
+	c.isArmedAgain(r)
+	c.setReaping(r, false)
 	c.delist(r)
 	if r.timer == 0 || !c.wheel.Rearm(r.timer, wheel.Tick(at)) {
 		r.timer = c.wheel.Arm(uint64(s), wheel.Tick(at))
@@ -39,6 +39,8 @@ func (c *Core) retention(r *hotRow) time.Duration {
 
 func (c *Core) disarm(r *hotRow) {
 	c.setReaping(r, false)
+	c.isBack(r)
+	c.isArmedAgain(r)
 	c.delist(r)
 	if r.timer != 0 {
 		c.wheel.Cancel(r.timer)
@@ -68,4 +70,6 @@ func (c *Core) jitterOf(r *hotRow, p *profileEntry, tick job.Millis) job.Millis 
 }
 
 // Armed returns how many jobs wait for a tick.
-func (c *Core) Armed() int { return c.wheel.Len() + c.backlogged - c.reaping - c.watches.armed }
+func (c *Core) Armed() int {
+	return c.wheel.Len() + c.backlogged + c.retirement.jobs - c.reaping - c.watches.armed
+}

@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"github.com/carillon-io/carillon/fair"
+	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/wheel"
 )
 
@@ -24,6 +25,8 @@ const (
 	// backlogTakesMax is how many timers a step takes off the wheel into the backlog before it decides.
 	// They take it some milliseconds. A herd of a million is off the wheel within sixteen steps.
 	backlogTakesMax = 64 << 10
+	// takesAtOnce is how many it takes between two looks at its effort.
+	takesAtOnce = 1 << 10
 	// lateMax is how many jobs with missed ticks a step decides, so that it stays short.
 	lateMax = 1024
 	// backlogVoidMax is how many void entries there may be, besides as many as good ones.
@@ -40,16 +43,27 @@ type backlogEntry struct {
 
 // takeDue moves what is due from the wheel to the backlog, at most so much.
 func (c *Core) takeDue(to wheel.Tick, most int) {
-	c.wheel.Advance(to, most, func(id uint64, _ wheel.Tick) {
-		if id&watchBit != 0 {
-			c.ring(uint32(id))
-			return
-		}
-		s := slot(id)
-		r := c.rows.row(s)
-		r.timer = 0
-		c.enlist(s, r)
-	})
+	for done := false; !done && most > 0 && !c.profiles.meter.isSpent(); {
+		var fired int
+		fired, done = c.wheel.Advance(to, min(most, takesAtOnce), c.takeOne)
+		most -= fired
+	}
+}
+
+// takeOne moves one timer that came off the wheel to the backlog.
+func (c *Core) takeOne(id uint64, _ wheel.Tick) {
+	if id&watchBit != 0 {
+		c.ring(uint32(id))
+		return
+	}
+	s := slot(id)
+	r := c.rows.row(s)
+	if r.flags.Is(job.FlagCompleted) {
+		c.retire(s, r)
+		return
+	}
+	r.timer = 0
+	c.enlist(s, r)
 }
 
 // enlist puts a job that is off the wheel at the end of its tenant's line.
@@ -120,6 +134,10 @@ func (c *Core) decideInTurns(to wheel.Tick, budget int) int {
 
 func (c *Core) decideEntry(e backlogEntry) {
 	r := c.rows.row(e.slot)
+	if !c.isLate(r) && c.mustWait(r) {
+		c.await(e.slot, r)
+		return
+	}
 	c.delist(r)
 	c.decide(e.slot, r)
 	c.arm(e.slot, r)

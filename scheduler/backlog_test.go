@@ -16,6 +16,8 @@ type herd struct {
 	now    job.Millis
 	lsn    uint64
 	tenant map[job.ID]string
+
+	liveMax int // 0: as many as a step can make
 }
 
 func newHerd(t *testing.T) *herd {
@@ -49,8 +51,16 @@ func (h *herd) put(tenant, name, spec string) *Put {
 }
 
 func (h *herd) step(proposals ...Proposal) []Launch {
+	return h.stepWith(nil, proposals...)
+}
+
+func (h *herd) stepWith(outcomes []job.Outcome, proposals ...Proposal) []Launch {
 	h.lsn++
-	return h.core.Step(Input{Now: h.now, LSN: h.lsn, Proposals: proposals, Room: 1000}).Launches
+	room := 1000
+	if h.liveMax > 0 {
+		room = h.liveMax - len(h.core.live)
+	}
+	return h.core.Step(Input{Now: h.now, LSN: h.lsn, Proposals: proposals, Outcomes: outcomes, Room: room}).Launches
 }
 
 // come registers jobs of a tenant that are due in a second.

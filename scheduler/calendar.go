@@ -114,7 +114,7 @@ const errTextBytes = 512
 func (c *Core) replan(p *Replan) {
 	end := min(slot(p.From)+replanRows, c.rows.next)
 	for s := max(1, slot(p.From)); s < end; s++ {
-		if !c.more() {
+		if !c.more() || s > slot(p.From) && c.profiles.meter.isSpent() {
 			end = s
 			break
 		}

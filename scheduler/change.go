@@ -98,7 +98,11 @@ func errUnknownJob(name string) error {
 func (c *Core) pause(p *Pause) (settled bool) {
 	s, r := c.find(p.Hash)
 	p.Err = checkPresent(r, p.Name, p.IfVersion)
-	if p.Err != nil || r.flags.Is(job.FlagPaused) == !p.Resume || p.IfFailing && !c.isFailing(r) {
+	revives := p.Err == nil && p.Resume && r.flags.Is(job.FlagFailed)
+	if revives {
+		p.Err = c.replanFailed(r)
+	}
+	if p.Err != nil || !revives && r.flags.Is(job.FlagPaused) == !p.Resume || p.IfFailing && !c.isFailing(r) {
 		c.putBack(p)
 		return true
 	}
@@ -107,11 +111,13 @@ func (c *Core) pause(p *Pause) (settled bool) {
 	}
 	c.unit(p.bytes() + c.debtBytes(r.id))
 	action := job.ActionPause
-	r.flags ^= job.FlagPaused
+	r.flags |= job.FlagPaused
 	if p.Resume {
+		r.flags &^= job.FlagPaused
 		action = job.ActionResume
 		r.flags &^= job.FlagFailed
 		r.resume(c.now)
+		c.wasAway(r)
 		c.endStreak(r.id)
 	} else {
 		c.skipDebt(r, job.ReasonPaused)
@@ -123,6 +129,25 @@ func (c *Core) pause(p *Pause) (settled bool) {
 	c.audit(p.Actor, action, job.AuditEntry{Tenant: p.Tenant, Name: p.Name, Job: r.id, Detail: p.Reason})
 	c.putBack(p)
 	return true
+}
+
+// replanFailed evaluates the schedule of a job that failed, as it is now, and moves its cursor to the first
+// tick from where it stopped. A job that cannot go on stays failed, and the error says why.
+func (c *Core) replanFailed(r *hotRow) error {
+	p := c.profiles.get(r.profile)
+	if p.err != nil {
+		return job.Errorf(job.CodeInvalidSchedule, "schedule",
+			"the job failed because its schedule cannot be evaluated, and it still cannot: %v; change the job, or the calendar that it follows, and resume it then", p.err)
+	}
+	if p.schedule == nil {
+		return nil
+	}
+	next, ok := p.next(r, r.cursor-1)
+	if !ok {
+		return job.Errorf(job.CodeInvalidSchedule, "schedule", "the job failed at %s, and its schedule has no tick from there on; change the job, or the calendar that it follows", r.cursor)
+	}
+	r.cursor = next
+	return nil
 }
 
 // pausedReason says why a launch ends that a pause took off the pad: a tick of the schedule that did not begin

@@ -32,6 +32,9 @@ func (c *Core) retryRun(p *RetryRun) {
 		p.Err = errStale
 		return
 	}
+	if p.Err = c.checkManual(r.tenant, 1); p.Err != nil {
+		return
+	}
 	run := p.Run
 	c.out.Batch.DeleteHistory(run.ID)
 	if run.Status == job.StatusDead {
@@ -49,12 +52,14 @@ func (c *Core) revive(s slot, run *job.Run) {
 	run.Status, run.Due = job.StatusRetrying, max(c.now, run.ID.At)
 	run.Attempt, run.Fence = run.Attempt+1, c.lsn
 	live := liveRun{
+		tenant: c.rows.row(s).tenant, byHand: true,
 		slot: s, attempt: run.Attempt, fence: run.Fence, due: run.Due, payload: run.HasPayload,
 		waits: c.profiles.get(c.rows.row(s).profile).limit() > 0,
 	}
 	c.live[run.ID] = live
 	c.retries[run.ID] = run
-	c.room--
+	c.goLive(live)
+	c.isUsed(s, c.rows.row(s))
 	c.counts.Retried++
 	c.out.Batch.PutRun(run)
 	c.announce(run)

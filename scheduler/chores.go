@@ -9,21 +9,17 @@ import (
 // Some of what a step finds out needs what only the store has, such as the name of a job. These chores
 // are done by a goroutine beside the loop, which proposes the change like any caller.
 
-// choresMax is how many jobs may wait for each kind of chore. What finds no place is asked for again: a
-// retention later, or after the next failure.
-const choresMax = 16_384
-
 // chores are what the loop asks for.
 type chores struct {
-	reaps   chan Reap
-	pauses  chan AutoPause
+	reaps   chan Reap // has a place for all that a core hands over at a time
+	pauses  *pauseQueue
 	replan  chan struct{} // of one place
 	notices chan struct{} // of one place
 }
 
 func newChores() chores {
 	return chores{
-		reaps: make(chan Reap, choresMax), pauses: make(chan AutoPause, choresMax),
+		reaps: make(chan Reap, reapBatch), pauses: newPauseQueue(),
 		replan: make(chan struct{}, 1), notices: make(chan struct{}, 1),
 	}
 }
@@ -31,10 +27,10 @@ func newChores() chores {
 // send hands over what a step asks for. It never blocks.
 func (c *chores) send(out *Output) {
 	for _, r := range out.Reap {
-		offer(c.reaps, r)
+		c.reaps <- r
 	}
 	for _, p := range out.Pauses {
-		offer(c.pauses, p)
+		c.pauses.add(p)
 	}
 	if out.Replan {
 		signal(c.replan)
@@ -44,26 +40,19 @@ func (c *chores) send(out *Output) {
 	}
 }
 
-func offer[T any](c chan T, v T) {
-	select {
-	case c <- v:
-	default:
-	}
-}
-
 // doChores works until ctx ends.
 func (e *Engine) doChores(ctx context.Context) {
 	for {
 		var err error
-		about, id := "a completed job was not deleted", job.ID(0)
+		about, id := "", job.ID(0)
 		select {
 		case <-ctx.Done():
 			return
-		case r := <-e.chores.reaps:
-			id, err = r.ID, e.reap(ctx, r)
-		case p := <-e.chores.pauses:
-			about = "a failing job was not paused"
-			id, err = p.ID, e.autoPause(ctx, p)
+		case <-e.chores.pauses.ready:
+			if p, ok := e.chores.pauses.next(); ok {
+				about = "a failing job was not paused"
+				id, err = p.ID, e.autoPause(ctx, p)
+			}
 		case <-e.chores.replan:
 			about = "jobs did not follow a calendar"
 			err = e.replanAll(ctx)
@@ -72,23 +61,6 @@ func (e *Engine) doChores(ctx context.Context) {
 			e.warn(about, id, err)
 		}
 	}
-}
-
-// reap deletes a job that was completed long enough ago, if it is still as it was.
-func (e *Engine) reap(ctx context.Context, r Reap) error {
-	rec, _, ok, err := e.readRows(r.ID)
-	if err != nil || !ok {
-		return err
-	}
-	if live, err := e.hasLive(r.ID); err != nil || live {
-		return err // it is asked for again a retention later
-	}
-	tenant, name := rec.Def.Tenant, rec.Def.Name
-	p := &Delete{
-		Tenant: tenant, Name: name, Hash: e.hasher.hash(tenant, name), IfVersion: &r.Version,
-		Actor: job.ActorEngine, Before: job.AuditDefinition(&rec.Def),
-	}
-	return e.enqueue(ctx, newTicket(p))
 }
 
 // hasLive tells whether a job has a run that is not over.

@@ -133,6 +133,7 @@ func TestLargestUnits(t *testing.T) {
 	}
 	s := newSim(t, time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC), Settings{Events: true})
 	h := s.engine.hasher.hash(def.Tenant, def.Name)
+	var id job.ID
 	for range 2 {
 		p := must(s.engine.Prepare(&def))
 		if err := s.engine.readPrior(p); err != nil {
@@ -142,13 +143,14 @@ func TestLargestUnits(t *testing.T) {
 		if p.Err != nil {
 			t.Fatal(p.Err)
 		}
+		id = p.Stamp.ID
 	}
 	trigger := &Trigger{
 		Tenant: def.Tenant, Name: def.Name, Hash: h, Payload: def.Payload, HasPayload: true,
 		Key: text(job.IdempotencyKeyMax), AsOf: s.store.Applied().LSN,
 	}
 	s.proposeAll(trigger)
-	backfill := &Backfill{Tenant: def.Tenant, Name: def.Name, Hash: h, At: make([]job.Millis, BackfillMax)}
+	backfill := &Backfill{Tenant: def.Tenant, Name: def.Name, Hash: h, ID: id, Repeat: true, At: make([]job.Millis, BackfillMax)}
 	for i := range backfill.At {
 		backfill.At[i] = job.MillisOf(s.now) - job.Millis(i+1)
 	}

@@ -45,16 +45,19 @@ type Core struct {
 	redone  recentMemory[job.RunID, uint64] // runs that were retried by hand, and the LSN
 
 	overAhead recentMemory[job.ID, uint64] // jobs of which a run ended before its tick, and the LSN
+	shares    liveShares
 
 	nextID    job.ID
 	led       job.Millis // when it began to lead
+	presence  presence   // when it led
 	epoch     uint64
 	fenceMin  uint64 // LSN of the commit that began the epoch: no attempt has a lower fence
 	prunedDay uint32 // buckets of the history before it are gone
 
 	backlog    fair.Queue[tenantHash, backlogEntry] // due now
 	late       fair.Queue[tenantHash, backlogEntry] // due long ago
-	backlogged int                                  // jobs in either
+	shared     waitingLines                         // due, and waiting for the share of their tenant
+	backlogged int                                  // jobs in any of them
 	backlogDue job.Millis                           // when a job in backlog was due, about the first
 	ticket     wheel.Ref                            // given out last
 	debts      debts
@@ -67,11 +70,14 @@ type Core struct {
 	noticeSeq uint32                        // of the commit going on
 	auditSeq  uint32                        // of the commit going on
 
-	due     []slot   // scratch
-	expired []uint32 // watches whose deadlines have passed; the step that has room ends their attempts
+	due     []slot       // scratch
+	expired []uint32     // watches whose deadlines have passed; the step that has room ends their attempts
+	ticks   []job.Millis // scratch
 	out     Output
 	counts  Counts
-	reaping int // completed jobs that are armed
+	reaping int // completed jobs that are armed, or retired
+
+	retirement retirement
 }
 
 // Settings are the constants of an engine. They are part of its input: two cores with the same
@@ -86,6 +92,9 @@ type Settings struct {
 	CompletedRetention time.Duration
 	// HistoryDays is how many days final runs and the audit log are kept.
 	HistoryDays int
+	// ManualMax is how many runs of one tenant that callers started may be live: a trigger, a backfill or a
+	// retry by hand beyond it is refused. 0 is 100,000. No more than half of all live runs are such.
+	ManualMax int
 	// CatchupRate is how many runs a second are spent on ticks that were missed. 0 is twice the usual
 	// rate of runs, between catchupRateMin and catchupRateMax.
 	CatchupRate int
@@ -111,6 +120,8 @@ type liveRun struct {
 	due     job.Millis // of the first attempt
 	paidAt  job.Millis // when the pace of catching up let the run go; 0: it was not caught up on
 	watch   uint32     // index of its deadline: it waits for a report; 0: it does not
+	tenant  tenantHash // of its job
+	byHand  bool       // a caller started it, or let it begin again
 	payload bool       // has a payload row
 	waits   bool       // its job lets only so many runs go at a time
 }
@@ -126,22 +137,24 @@ const (
 
 // NewCore returns a core without jobs at an instant.
 func NewCore(settings Settings, now job.Millis) *Core {
+	setDefault(&settings.ManualMax, manualMaxDefault)
 	return &Core{
 		settings: settings, decisionsMax: decisionsMax, commitMax: CommitBytesMax, now: now,
-		rows:     newTable(),
-		profiles: newProfiles(),
-		wheel:    wheel.New(wheel.Tick(now)),
-		live:     make(map[job.RunID]liveRun),
-		retries:  make(map[job.RunID]*job.Run),
-		streaks:  make(map[job.ID]uint32),
-		onces:    newRecentMemory[onceKey, job.RunID](),
-		redone:   newRecentMemory[job.RunID, uint64](),
-
+		rows:      newTable(),
+		profiles:  newProfiles(),
+		wheel:     wheel.New(wheel.Tick(now)),
+		live:      make(map[job.RunID]liveRun),
+		retries:   make(map[job.RunID]*job.Run),
+		streaks:   make(map[job.ID]uint32),
+		onces:     newRecentMemory[onceKey, job.RunID](),
+		redone:    newRecentMemory[job.RunID, uint64](),
 		overAhead: newRecentMemory[job.ID, uint64](),
-
-		backlog: fair.NewQueue[tenantHash, backlogEntry](decideQuantum),
-		late:    fair.NewQueue[tenantHash, backlogEntry](decideQuantum),
-		debts:   newDebts(), calendars: make(map[string]*job.Calendar),
+		shares:    liveShares{by: make(map[tenantHash]liveShare)},
+		shared:    newWaitingLines(),
+		presence:  newPresence(now),
+		backlog:   fair.NewQueue[tenantHash, backlogEntry](decideQuantum),
+		late:      fair.NewQueue[tenantHash, backlogEntry](decideQuantum),
+		debts:     newDebts(), calendars: make(map[string]*job.Calendar),
 		pace:   newPace(settings.CatchupRate, now),
 		nextID: 1,
 	}
@@ -154,6 +167,7 @@ func (c *Core) Step(in Input) *Output {
 	c.concludeAll(in)
 	c.settleAll(in.Proposals)
 	c.decideDue()
+	c.askToReap()
 	c.keepPace()
 	c.prune()
 	c.endUnit()
@@ -164,10 +178,12 @@ func (c *Core) Step(in Input) *Output {
 }
 
 func (c *Core) begin(in Input) {
+	c.presence.attend(in.Now, c.now, c.out.WakeAt, c.graceMillis())
 	c.now, c.lsn, c.room = in.Now, in.LSN, in.Room
 	c.noticeSeq, c.auditSeq = 0, 0
 	c.unitAt, c.keptID = job.Mark{}, c.nextID
 	c.out.reset()
+	c.profiles.meter.spent = 0
 	c.onces.forget(in.LSN)
 	c.redone.forget(in.LSN)
 	c.overAhead.forget(in.LSN)
@@ -251,6 +267,8 @@ func (c *Core) settle(p Proposal) bool {
 		c.deleteCalendar(p)
 	case *Replan:
 		c.replan(p)
+	case *ReapJobs:
+		c.reapJobs(p)
 	case *Barrier:
 	default:
 		panic(fmt.Sprintf("scheduler: unknown proposal %T", p))
@@ -265,28 +283,4 @@ func (c *Core) find(h nameHash) (slot, *hotRow) {
 		return 0, nil
 	}
 	return s, c.rows.row(s)
-}
-
-// longAgo is when a step is due that has something to go on with.
-const longAgo job.Millis = 1
-
-// wakeAt returns when there is something for the next step to do: longAgo, if this one left something over.
-func (c *Core) wakeAt() job.Millis {
-	if c.backlog.Len() > 0 || c.late.Len() > 0 || len(c.expired) > 0 {
-		return longAgo
-	}
-	at := c.payAt()
-	if behind := c.watches.behindAt(); at == 0 || behind != 0 && behind < at {
-		at = behind
-	}
-	if next, ok := c.wheel.Next(); ok {
-		due := max(job.Millis(next).Add(-c.settings.Lead), 1)
-		if next <= c.wheel.Now() {
-			due = 1 // be the clock behind the wheel, because it was set back
-		}
-		if at == 0 || due < at {
-			at = due
-		}
-	}
-	return at
 }

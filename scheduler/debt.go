@@ -20,6 +20,7 @@ type debts struct {
 	byJob map[job.ID]*debt
 	queue fair.Queue[tenantHash, job.ID] // void where the job has no debt any more
 	ticks int                            // that are owed in all
+	stuck int                            // jobs that the last step passed over, because their tenants have their share
 }
 
 // debt is what one job owes, oldest first.
@@ -111,13 +112,18 @@ func (c *Core) popTick(d *debt) job.Millis {
 
 // payDebts fires owed ticks as far as the pace allows.
 func (c *Core) payDebts() {
-	for c.pace.may(c.now) && c.fits() {
-		id, ok := c.debts.queue.Pop()
-		if !ok {
-			return
-		}
-		if d := c.debts.byJob[id]; d != nil {
+	c.debts.stuck = 0
+	for c.pace.may(c.now) && c.fits() && c.debts.stuck < min(c.debts.queue.Len(), stuckDebtsMax) {
+		id, _ := c.debts.queue.Pop()
+		d := c.debts.byJob[id]
+		switch {
+		case d == nil:
+		case c.mayGoLive(c.rows.row(d.slot).tenant):
+			c.debts.stuck = 0
 			c.pay(id, d)
+		default:
+			c.debts.stuck++
+			c.debts.queue.Push(c.rows.row(d.slot).tenant, id)
 		}
 	}
 }
@@ -126,7 +132,7 @@ func (c *Core) payDebts() {
 func (c *Core) pay(id job.ID, d *debt) {
 	r := c.rows.row(d.slot)
 	c.unit(c.debtBytes(id) + decideQuantum*runBytes + timerBytes)
-	for n := 0; d.count > 0 && n < decideQuantum && c.pace.may(c.now) && c.fits(); n++ {
+	for n := 0; d.count > 0 && n < decideQuantum && c.pace.may(c.now) && c.fits() && c.mayGoLive(r.tenant); n++ {
 		at := c.popTick(d)
 		c.fire(d.slot, r, at, at, ModeWait)
 		c.notePaid(job.RunID{Job: r.id, At: at})
@@ -227,6 +233,9 @@ func (c *Core) queueDebts() {
 func (c *Core) payAt() job.Millis {
 	if len(c.debts.byJob) == 0 {
 		return 0
+	}
+	if c.debts.stuck > 0 {
+		return c.now + stuckDebtsPause
 	}
 	return c.pace.nextAt(c.now)
 }

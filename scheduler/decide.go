@@ -21,11 +21,11 @@ func (c *Core) decideDue() {
 	c.expireAll()
 }
 
-// decideTicks decides the ticks that come due within the lead, as many as fit the share and the room.
+// decideTicks decides the ticks that come due within the lead, as many as fit the share and the effort.
 // What does not fit goes into the backlog, and is decided by the next steps.
 func (c *Core) decideTicks() {
 	to := max(c.wheel.Now(), wheel.Tick(c.now.Add(c.settings.Lead)))
-	budget := c.decisionsMax
+	budget := c.decideAwaiting(c.decisionsMax)
 	if c.backlog.Len() > 0 {
 		if budget = c.decideInTurns(to, budget); c.backlog.Len() > 0 {
 			return
@@ -34,6 +34,9 @@ func (c *Core) decideTicks() {
 	if !c.decideInOrder(to, budget) {
 		c.takeDue(to, backlogTakesMax)
 		return
+	}
+	if c.late.Len() == 0 && c.shared.count == 0 {
+		c.presence.settled()
 	}
 	c.decideLate()
 	c.payDebts()
@@ -44,13 +47,17 @@ func (c *Core) decideTicks() {
 func (c *Core) decideInOrder(to wheel.Tick, budget int) (all bool) {
 	for takes := 0; budget > 0 && takes < backlogTakesMax && c.fits(); {
 		c.due = c.due[:0]
-		fired, done := c.wheel.Advance(to, min(budget, decideChunk, c.room), c.collect)
+		fired, done := c.wheel.Advance(to, min(budget, decideChunk), c.collect)
 		takes += fired
 		for _, s := range c.due {
 			r := c.rows.row(s)
 			r.timer = 0
 			if !c.fits() || c.isLate(r) {
 				c.enlist(s, r)
+				continue
+			}
+			if c.mustWait(r) {
+				c.await(s, r)
 				continue
 			}
 			c.decide(s, r)
@@ -65,7 +72,7 @@ func (c *Core) decideInOrder(to wheel.Tick, budget int) (all bool) {
 }
 
 func (c *Core) fits() bool {
-	return c.room > 0 && c.more()
+	return c.more() && !c.profiles.meter.isSpent()
 }
 
 func (c *Core) collect(id uint64, _ wheel.Tick) {
@@ -73,28 +80,20 @@ func (c *Core) collect(id uint64, _ wheel.Tick) {
 		c.ring(uint32(id))
 		return
 	}
+	if r := c.rows.row(slot(id)); r.flags.Is(job.FlagCompleted) {
+		c.retire(slot(id), r)
+		return
+	}
 	c.due = append(c.due, slot(id))
 }
 
-// grace returns the earliest instant that a tick may lie at and still be on time.
-func (c *Core) grace() job.Millis { return c.now - job.Millis(c.settings.Grace.Milliseconds()) }
-
-// isLate tells whether the tick that a job is due for was due long ago.
-func (c *Core) isLate(r *hotRow) bool {
-	if r.cursor >= c.grace() || r.flags.Is(job.FlagCompleted) {
-		return false
-	}
-	return r.cursor+c.jitterOf(r, c.profiles.get(r.profile), r.cursor) < c.grace()
-}
-
-// decide settles the tick at the cursor of a job and moves the cursor on. Late and on time are one
-// path: what differs is only how far back the tick lies.
+// decide settles the tick at the cursor of a job and moves the cursor on.
 func (c *Core) decide(s slot, r *hotRow) {
 	if r.flags.Is(job.FlagCompleted) {
-		c.reap(r)
 		return
 	}
 	p := c.profiles.get(r.profile)
+	p.meter.spent += decisionEffort
 	if p.err != nil {
 		c.unit(runBytes + timerBytes + len(p.err.Error()))
 		c.poison(r, p.err)
@@ -104,8 +103,8 @@ func (c *Core) decide(s slot, r *hotRow) {
 	if p.hasCalendar && c.hasMoved(r, p) {
 		return
 	}
-	if c.isLate(r) {
-		c.catchUp(s, r, p)
+	if edge, missed := c.missedUntil(r); missed {
+		c.catchUp(s, r, p, edge)
 	} else {
 		tick := r.cursor
 		r.runs++
@@ -114,6 +113,9 @@ func (c *Core) decide(s slot, r *hotRow) {
 		c.pace.fired++
 	}
 	r.marks &^= markResumed
+	if r.marks.is(markAway) && r.cursor >= c.presence.away[r.id]-c.graceMillis() {
+		c.isBack(r)
+	}
 	c.writeTimer(r)
 }
 
@@ -144,13 +146,4 @@ func (c *Core) poison(r *hotRow, err error) {
 	r.flags |= job.FlagFailed
 	c.writeTimer(r)
 	c.out.Batch.PutNote(r.id, job.Note{At: c.now, Reason: err.Error()})
-}
-
-// reap asks for the deletion of a job that was completed long enough ago. The cursor of a completed
-// job is behind its last tick, so the wheel brings it back only at the end of its retention.
-func (c *Core) reap(r *hotRow) {
-	if c.debts.has(r.id) {
-		return // it has runs to come
-	}
-	c.out.Reap = append(c.out.Reap, Reap{ID: r.id, Version: r.version})
 }

@@ -54,10 +54,15 @@
 //
 // # What was missed
 //
-// A tick that nobody decided within Settings.Grace was missed. Such jobs wait in a backlog of their own
-// until all that is due now is decided. What the policy does not fire is written down as a skipped
+// A tick was missed if no engine led when it came due, nor within Settings.Grace after that. Such jobs wait in
+// a backlog of their own until all that is due now is decided. What the policy does not fire is written down as a skipped
 // range; what it fires becomes a debt, which is paid at the pace of the engine. The job is armed for
 // its next tick meanwhile.
+//
+// # Bounds
+//
+// A step is bounded in bytes, in ticks and in the evaluations of schedules; what is left over belongs to the
+// next. Live runs have a bound, which tenants share: see share.go.
 //
 // # Turns and reports
 //

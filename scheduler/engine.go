@@ -27,8 +27,8 @@ type Options struct {
 	// CompletedRetention 24 h (negative: for ever).
 	Settings Settings
 
-	// LiveMax is how many runs may be without an outcome. At the bound no further tick is decided
-	// until one ends: ticks become late, none is lost. Default 1,000,000.
+	// LiveMax is how many runs may be without an outcome; tenants share it. The ticks of a tenant that has its
+	// share wait until runs of it end: they become late, none is lost. Default 1,000,000.
 	LiveMax int
 	// ProposalsMax is how many proposals may wait for their commit; more callers wait themselves.
 	// Default 8,192.
@@ -174,6 +174,7 @@ func (e *Engine) Serve(ctx context.Context) error {
 		helpers.Go(func() { (&feeder{pad: e.pad, store: e.opts.Store, clock: e.opts.Clock, number: n}).run(inner) })
 	}
 	helpers.Go(func() { e.doChores(inner) })
+	helpers.Go(func() { e.reapAll(inner) })
 	if e.opts.Announcer != nil {
 		helpers.Go(func() { e.announceAll(inner) })
 	}

@@ -123,7 +123,7 @@ func (c *Core) followTimer(key, value []byte) error {
 	r.setTimerRow(t)
 	c.rows.note(r)
 	c.profiles.get(t.Profile).refs++
-	c.arm(s, r)
+	c.armLoaded(s, r)
 	return nil
 }
 

@@ -18,7 +18,7 @@ func digest(c *Core) (lines []string) {
 	add("states %v", c.rows.byState)
 	for s := slot(1); s < c.rows.next; s++ {
 		if r := c.rows.row(s); r.id != 0 {
-			add("job %s %+v tenant=%d armed=%t reaping=%t", r.id, r.timerRow(), r.tenant, r.timer != 0, r.marks.is(markReaping))
+			add("job %s %+v tenant=%d armed=%t reaping=%t", r.id, r.timerRow(), r.tenant, r.timer != 0 || r.marks.is(markRetired), r.marks.is(markReaping))
 		}
 	}
 	for n := range c.names.shards {
@@ -85,7 +85,7 @@ type arm struct {
 func armsOf(c *Core) map[string]arm {
 	arms := make(map[string]arm)
 	for s := slot(1); s < c.rows.next; s++ {
-		if r := c.rows.row(s); r.marks.is(markBacklog) {
+		if r := c.rows.row(s); r.marks.is(markBacklog) || r.marks.is(markRetired) {
 			arms[fmt.Sprintf("job %s", r.id)] = arm{aside: true}
 		}
 	}

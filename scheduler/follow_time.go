@@ -16,7 +16,9 @@ const wheelStride = 1000
 
 // keepTime lets the wheel go on, behind the time.
 func (c *Core) keepTime(now job.Millis) {
-	if c.now = now; now.Add(c.settings.Lead) < job.Millis(c.wheel.Now()) {
+	c.now = now
+	c.presence.begin(now) // what is due before the time at which it leads met another engine, or none
+	if now.Add(c.settings.Lead) < job.Millis(c.wheel.Now()) {
 		c.rewind()
 		return
 	}
@@ -27,11 +29,12 @@ func (c *Core) keepTime(now job.Millis) {
 	c.wheel.Advance(to, backlogTakesMax, c.passed)
 	c.dropVoid(&c.backlog)
 	c.dropVoid(&c.late)
+	c.dropVoidRetired()
 	c.watches.dropVoid()
 }
 
-// passed puts aside what comes off the wheel. A completed job that the leader has not deleted has a live
-// run, and is asked for again a retention later, as a leader would.
+// passed puts aside what comes off the wheel. A completed job waits for its deletion by the leader, or by this
+// core when it leads.
 func (c *Core) passed(id uint64, _ wheel.Tick) {
 	if id&watchBit != 0 {
 		c.ringBehind(uint32(id))
@@ -39,11 +42,11 @@ func (c *Core) passed(id uint64, _ wheel.Tick) {
 	}
 	s := slot(id)
 	r := c.rows.row(s)
-	r.timer = 0
 	if r.flags.Is(job.FlagCompleted) {
-		c.arm(s, r)
+		c.retire(s, r)
 		return
 	}
+	r.timer = 0
 	c.enlist(s, r)
 }
 
@@ -54,11 +57,13 @@ func (c *Core) rewind() {
 	c.wheel = wheel.New(wheel.Tick(c.now))
 	c.backlog = fair.NewQueue[tenantHash, backlogEntry](decideQuantum)
 	c.late = fair.NewQueue[tenantHash, backlogEntry](decideQuantum)
+	c.shared, c.retirement = newWaitingLines(), retirement{}
 	c.backlogged, c.reaping = 0, 0
+	clear(c.presence.away)
 	for s := slot(1); s < c.rows.next; s++ {
 		if r := c.rows.row(s); r.id != 0 {
 			r.timer, r.marks = 0, r.marks&stateMask
-			c.arm(s, r)
+			c.armLoaded(s, r)
 		}
 	}
 	c.watches.armed, c.watches.behind = 0, nil

@@ -135,9 +135,17 @@ func (h *Hand) doChores() (some bool, err error) {
 func (e *Engine) nextChore() func(context.Context) error {
 	select {
 	case r := <-e.chores.reaps:
-		return func(ctx context.Context) error { return e.reap(ctx, r) }
-	case p := <-e.chores.pauses:
-		return func(ctx context.Context) error { return e.autoPause(ctx, p) }
+		return func(ctx context.Context) error {
+			_, err := e.proposeReaps(ctx, e.chores.moreReaps(r))
+			return err
+		}
+	case <-e.chores.pauses.ready:
+		return func(ctx context.Context) error {
+			if p, ok := e.chores.pauses.next(); ok {
+				return e.autoPause(ctx, p)
+			}
+			return nil
+		}
 	case <-e.chores.replan:
 		return e.replanAll
 	default:

@@ -24,6 +24,7 @@ func (c *Core) lead(epoch, lsn uint64, now job.Millis) (launches []Launch, going
 	c.epoch, c.lsn, c.fenceMin = epoch, lsn, lsn
 	c.keepTime(now)
 	c.led = now
+	c.out.WakeAt = 1 // until its first step it is not at work
 	c.onces.since, c.redone.since, c.overAhead.since = lsn, lsn, lsn
 	usual := c.pace.usual
 	c.pace = newPace(c.settings.CatchupRate, now)
@@ -91,9 +92,11 @@ func (c *Core) takeOver(id job.RunID) (Launch, liveRun) {
 	}
 	run.Fence = live.fence
 	l := Launch{Run: id, Due: live.due, Fence: live.fence, Attempt: live.attempt, HasPayload: live.payload}
+	live.tenant, live.byHand = 0, id.IsManual() || run.Base > 0
 	if r := c.rows.row(live.slot); r.id != id.Job {
 		live.slot = 0
 	} else {
+		live.tenant = r.tenant
 		p := c.profiles.get(r.profile)
 		l.Tenant, l.Expires = r.tenant, p.expiry(run)
 		if l.Limit = p.limit(); l.Limit > 0 {
@@ -102,6 +105,7 @@ func (c *Core) takeOver(id job.RunID) (Launch, liveRun) {
 		}
 	}
 	c.live[id] = live
+	c.shares.add(live, 1)
 	return l, live
 }
 

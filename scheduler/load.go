@@ -90,7 +90,7 @@ func (c *Core) loadTimer(key, value []byte) error {
 	r.setTimerRow(t)
 	c.rows.note(r)
 	c.profiles.get(t.Profile).refs++
-	c.arm(s, r)
+	c.armLoaded(s, r)
 	return nil
 }
 

@@ -23,6 +23,9 @@ func (c *Core) trigger(p *Trigger) {
 	if p.Err = checkPresent(r, p.Name, p.IfVersion); p.Err != nil {
 		return
 	}
+	if p.Err = c.checkManual(r.tenant, 1); p.Err != nil {
+		return
+	}
 	run := c.manualRun(r, c.now)
 	run.HasPayload = p.HasPayload
 	c.start(s, &run, ModeWait)
@@ -47,6 +50,9 @@ func (c *Core) backfill(p *Backfill) {
 	}
 	if !p.Repeat && c.mayHaveFired(p, r) {
 		p.Err = errStale
+		return
+	}
+	if p.Err = c.checkManual(r.tenant, len(p.At)); p.Err != nil {
 		return
 	}
 	for _, at := range p.At {
@@ -79,12 +85,15 @@ func (c *Core) manualRun(r *hotRow, at job.Millis) job.Run {
 // start makes a run live and asks for its first attempt.
 func (c *Core) start(s slot, run *job.Run, mode Mode) {
 	run.Status, run.Attempt, run.Fence = job.StatusPending, 1, c.lsn
-	p := c.profiles.get(c.rows.row(s).profile)
+	r := c.rows.row(s)
+	c.isUsed(s, r)
+	p := c.profiles.get(r.profile)
 	live := liveRun{
+		tenant: r.tenant, byHand: run.ID.IsManual(),
 		slot: s, attempt: 1, fence: c.lsn, due: run.Due, payload: run.HasPayload, waits: p.limit() > 0,
 	}
 	c.live[run.ID] = live
-	c.room--
+	c.goLive(live)
 	c.out.Batch.PutRun(run)
 	c.announce(run)
 	c.out.Launches = append(c.out.Launches, c.launchOf(live, run, mode))

@@ -2,12 +2,12 @@ package scheduler
 
 import "github.com/carillon-io/carillon/job"
 
-// catchUp decides, by the job's policy, all its ticks from the cursor up to where those begin that are
-// on time: nobody was there when they were due. What is not fired is recorded as skipped, in ranges;
+// catchUp decides, by the job's policy, all its ticks from the cursor up to an edge, from which on they
+// are on time: no engine led when they were due. What is not fired is recorded as skipped, in ranges;
 // what is fired is owed, and paid at the engine's pace.
-func (c *Core) catchUp(s slot, r *hotRow, p *profileEntry) {
+func (c *Core) catchUp(s slot, r *hotRow, p *profileEntry, edge job.Millis) {
 	// A tick whose launch the jitter puts off is not missed before that.
-	upto := c.grace() - 1 - job.JitterOf(r.id, p.Jitter, 0, 0)
+	upto := edge - 1 - job.JitterOf(r.id, p.Jitter, 0, 0)
 	last, ok := p.latest(r, r.cursor-1, upto)
 	if !ok {
 		last = r.cursor
@@ -36,11 +36,11 @@ func (c *Core) missedToFire(r *hotRow, p *profileEntry, last job.Millis) (owed j
 		most = p.MaxCatchupRuns
 	}
 	from := max(r.cursor, c.now-p.CatchupWindow)
-	owed.Last = last
-	for at, ok := last, true; ok && at >= from && n < most; n++ {
-		owed.From = at
-		at, ok = p.latest(r, r.cursor-1, at-1)
+	if most == 0 || last < from {
+		return owed, 0
 	}
+	owed.Last = last
+	owed.From, n = p.newest(r, from, last, most, &c.ticks)
 	if left := p.MaxRuns - min(r.runs, p.MaxRuns); p.MaxRuns > 0 && n > left {
 		return oldest(p, owed, left)
 	}

@@ -224,6 +224,7 @@ func (c *Core) finish(run *job.Run) {
 	if run.ID.At > c.now {
 		c.overAhead.add(c.lsn, run.ID.Job, c.lsn)
 	}
+	c.goOver(live)
 	delete(c.live, run.ID)
 	delete(c.retries, run.ID)
 	c.out.Batch.DeleteRun(run.ID)

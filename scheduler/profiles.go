@@ -13,6 +13,8 @@ type profileEntry struct {
 	schedule    *job.Schedule // nil for one-shots
 	err         error         // the schedule does not compile any more: its zone vanished, say
 	refs        int32         // jobs that have it; 0: the number is free
+	meter       *effort       // counts the evaluations of the schedule
+	cost        int           // of one
 	free        int32         // place in freeList, from 1; 0: not there
 }
 
@@ -22,13 +24,20 @@ type profiles struct {
 	entries  []profileEntry
 	byValue  map[job.Profile]uint32
 	freeList []uint32
+	meter    effort
 }
 
 func newProfiles() profiles {
-	return profiles{entries: make([]profileEntry, 1), byValue: make(map[job.Profile]uint32)}
+	return profiles{entries: make([]profileEntry, 1), byValue: make(map[job.Profile]uint32), meter: effort{most: effortMax}}
 }
 
-func (p *profiles) get(n uint32) *profileEntry { return &p.entries[n] }
+func (p *profiles) get(n uint32) *profileEntry {
+	e := &p.entries[n]
+	if e.meter == nil {
+		e.meter, e.cost = &p.meter, costOf(&e.Profile)
+	}
+	return e
+}
 
 // intern returns the number of a profile, counting one more job that has it, and whether the profile
 // is new and must be written.
@@ -187,6 +196,7 @@ func (e *profileEntry) latest(r *hotRow, after, upto job.Millis) (job.Millis, bo
 	if e.schedule == nil {
 		return r.cursor, r.cursor > after && r.cursor <= upto
 	}
+	e.spend(latestFactor)
 	return e.schedule.Latest(after, upto, r.cursor)
 }
 
@@ -196,6 +206,7 @@ func (e *profileEntry) following(tick job.Millis) (job.Millis, bool) {
 	if e.schedule == nil {
 		return 0, false
 	}
+	e.spend(1)
 	return e.schedule.Next(tick, tick)
 }
 
@@ -204,5 +215,6 @@ func (e *profileEntry) next(r *hotRow, after job.Millis) (job.Millis, bool) {
 	if e.schedule == nil {
 		return 0, false
 	}
+	e.spend(1)
 	return e.schedule.Next(after, r.cursor)
 }

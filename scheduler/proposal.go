@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/carillon-io/carillon/job"
@@ -72,6 +73,9 @@ type Put struct {
 	Paused       bool
 	IfVersion    *uint32 // nil: any; 0: the name must be free
 	Prior        *Prior  // nil: the proposer believes that the name is free
+	Earlier      *Put    // of the same name, before it in the same ticket; nil: none
+	last         *Put    // the newest of those that took effect, once it is settled
+	again        bool    // it is proposed once more
 
 	// Results.
 	Stamp   job.Stamp
@@ -100,7 +104,62 @@ func (p *Put) bytes() int {
 	if p.Prior != nil {
 		n += len(p.Prior.Before) + len(p.After) + p.Prior.Ledger.bytes()
 	}
+	if p.Earlier != nil {
+		n += len(p.Earlier.Definition) + len(p.Definition)
+	}
 	return n
+}
+
+// inherit prepares a put from the one of the same name before it in the ticket: what that left is not in the
+// store when the ticket is proposed.
+func (p *Put) inherit() {
+	e := p.Earlier
+	if e == nil {
+		return
+	}
+	if errors.Is(e.Err, errStale) { // it is settled again, and this one behind it
+		p.Err = errStale
+		return
+	}
+	if p.last = e.last; e.Err == nil {
+		p.last = e
+	}
+	if p.last != nil && p.Masked != nil { // the credentials that it keeps are to be read first
+		p.Err = errStale
+		return
+	}
+	if q := p.last; q != nil {
+		from, to, err := q.auditUpTo(p)
+		if err != nil {
+			p.Err = err
+			return
+		}
+		p.Prior = &Prior{
+			ID: q.Stamp.ID, Version: q.Stamp.Version, CreatedAt: q.Stamp.CreatedAt,
+			Anchor: q.Stamp.Anchor, Before: from, Ledger: q.ledgerFor(p),
+		}
+		p.After = to
+	}
+}
+
+// ledgerFor returns what is known of the ticks of a job for the put that follows this one: what its proposer has
+// read, and what this one has ended since.
+func (p *Put) ledgerFor(next *Put) (l priorLedger) {
+	if p.Prior != nil && p.Prior.ID == p.Stamp.ID {
+		l = p.Prior.Ledger
+		l.over = slices.Clone(l.over)
+	}
+	l.decided = next.Prior != nil && next.Prior.ID == p.Stamp.ID && next.Prior.Ledger.decided
+	return l
+}
+
+// auditUpTo returns what the audit log has of a put that follows this one.
+func (p *Put) auditUpTo(next *Put) (from, to []byte, err error) {
+	before, err := job.DecodeAuditDefinition(p.Definition)
+	if err != nil {
+		return nil, nil, err
+	}
+	return job.AuditUpdate(&before, next.Definition)
 }
 
 // Delete forgets a job.

@@ -111,8 +111,8 @@ func (e *Engine) PutMany(ctx context.Context, items []PutItem) []PutResult {
 }
 
 // putChunk proposes a chunk at once, so that it takes few commits, and then again those that turned
-// out to be updates, prepared from the rows that the store has. A name that comes twice takes a round
-// for each time.
+// out to be updates, prepared from the rows that the store has. A name that comes several times is settled in
+// the order of the items, each put prepared by the step from the one before.
 func (e *Engine) putChunk(ctx context.Context, items []PutItem, results []PutResult) {
 	r := putRound{results: results}
 	for i, item := range items {
@@ -120,6 +120,7 @@ func (e *Engine) putChunk(ctx context.Context, items []PutItem, results []PutRes
 			r.puts, r.proposals, r.places = append(r.puts, item.Put), append(r.proposals, item.Put), append(r.places, i)
 		}
 	}
+	r.chain()
 	for range attemptsMax {
 		if len(r.puts) == 0 {
 			return
@@ -139,9 +140,23 @@ type putRound struct {
 	results   []PutResult
 }
 
+// chain lets each put know the one before it that has its name.
+func (r *putRound) chain() {
+	last := make(map[nameHash]*Put, len(r.puts))
+	for _, p := range r.puts {
+		if e := last[p.Hash]; e != nil {
+			p.Earlier = e
+		}
+		last[p.Hash] = p
+	}
+}
+
 // settleRound proposes the puts and keeps those that are to be tried again.
 func (e *Engine) settleRound(ctx context.Context, r *putRound) {
 	lost := e.submit(ctx, r.proposals...)
+	for _, p := range r.puts {
+		p.again = false
+	}
 	n := 0
 	for i, p := range r.puts {
 		result := &r.results[r.places[i]]
@@ -152,7 +167,10 @@ func (e *Engine) settleRound(ctx context.Context, r *putRound) {
 		err := p.Err
 		if errors.Is(err, errStale) {
 			if err = e.readPrior(p); err == nil {
-				p.Err = nil
+				p.Err, p.again = nil, true
+				if p.Earlier != nil && !p.Earlier.again { // what it left is in the store
+					p.Earlier, p.last = nil, nil
+				}
 				r.puts[n], r.proposals[n], r.places[n] = p, p, r.places[i]
 				n++
 				continue

@@ -4,9 +4,13 @@ import "github.com/carillon-io/carillon/job"
 
 // put registers a job, or updates the one that has the name.
 func (c *Core) put(p *Put) (settled bool) {
+	p.inherit()
 	s, r := c.find(p.Hash)
 	settled = true
-	switch p.Err = c.checkVersion(p, r); {
+	if p.Err == nil {
+		p.Err = c.checkVersion(p, r)
+	}
+	switch {
 	case p.Err != nil:
 	case r == nil && p.IfNew != nil:
 		p.Err = p.IfNew
@@ -52,6 +56,7 @@ func (c *Core) create(p *Put) error {
 	r.version, r.cursor, r.tenant = 1, first, p.Hash.tenant
 	r.flags = pausedFlag(p.Paused)
 	c.adopt(p, r)
+	c.wasAway(r)
 	c.arm(s, r)
 
 	p.Created = true
@@ -79,23 +84,28 @@ func (c *Core) update(p *Put, s slot, r *hotRow) (settled bool, err error) {
 		c.endStreak(r.id)
 	}
 	c.leaveBehind(p, r, next)
+	planned, before := next.cursor, r.cursor
 	r.flags = pausedFlag(p.Paused) | r.flags&(job.FlagLastManual|job.FlagDead)
 	r.version++
 	c.dropProfile(r)
 	c.adopt(p, r)
 	first := c.decideAhead(s, r, &next)
+	p.Prior.Ledger.from = max(p.Prior.Ledger.from, next.rest) // for a put of the same name behind this one
 	if p.Profile.MaxRuns > 0 && r.runs >= p.Profile.MaxRuns && !next.done {
 		next.done, next.cursor = true, max(c.now, r.last)+1 // nothing from there on is decided
 	}
 	if r.cursor = next.cursor; next.done {
 		r.flags |= job.FlagCompleted
 	}
+	if planned != before {
+		c.wasAway(r)
+	}
 	c.arm(s, r)
 	c.writeJob(p, r, job.Stamp{ID: r.id, Version: r.version, CreatedAt: p.Prior.CreatedAt, UpdatedAt: c.now, Anchor: next.anchor})
 	p.comes(first)
 	c.out.Batch.DeleteJobRow(job.KindNote, r.id)
 	for i := range p.Withdrawn {
-		if l := &p.Withdrawn[i]; !l.Run.IsManual() && l.Attempt == 1 {
+		if l := &p.Withdrawn[i]; !l.Run.IsManual() && l.Attempt == 1 && l.Due > c.now {
 			p.comes(l.Run.At)
 		}
 		c.limitAnew(r, &p.Withdrawn[i])
@@ -115,6 +125,7 @@ func (c *Core) leaveBehind(p *Put, r *hotRow, next plan) {
 	if old.Spec == p.Profile.Spec && next.cursor == r.cursor {
 		if wasPaused && !p.Paused {
 			r.resume(c.now)
+			c.wasAway(r)
 		}
 		if p.Paused && !wasPaused {
 			c.skipDebt(r, job.ReasonPaused)

@@ -31,8 +31,11 @@ type rowMarks uint8
 const (
 	markReaping rowMarks = 1 << iota // completed, and armed for its retention
 	markBacklog                      // due and off the wheel, in the backlog
-	markResumed                      // it was paused until this step
+	markResumed                      // it was paused until lately, and has ticks of that time
 )
+
+// markAway says that presence.away has the job. It is above the bits of the state.
+const markAway rowMarks = 1 << 6
 
 func (m rowMarks) is(mark rowMarks) bool { return m&mark != 0 }
 

@@ -206,7 +206,8 @@ func (s *sim) settle() {
 func (s *sim) doChores() {
 	for {
 		select {
-		case a := <-s.engine.chores.pauses:
+		case <-s.engine.chores.pauses.ready:
+			a, _ := s.engine.chores.pauses.next()
 			rec, _, ok, err := s.engine.readRows(a.ID)
 			if err != nil || !ok {
 				continue

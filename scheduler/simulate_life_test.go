@@ -131,6 +131,7 @@ func (w *world) Append(epoch uint64, batch []byte) (job.Position, error) {
 	w.model.commit(&modelCommit{lsn: at.LSN, at: w.stepAt, rows: rows})
 	w.send(at, batch)
 	if delay := w.plan.delay(w.rng); delay > 0 {
+		w.model.presence.stand(w.wall())
 		w.passed += delay
 		w.delayed += delay
 	}

@@ -22,6 +22,7 @@ func (m *model) ask(a *modelAct, alone bool) {
 	if a.want = "?"; alone {
 		a.want = m.expect(a)
 	}
+	a.alone = alone
 }
 
 // expect returns the answer that an act must get.
@@ -122,6 +123,10 @@ func (m *model) answer(a *modelAct) {
 	}
 	j := m.names[a.name]
 	switch {
+	case a.code == "quota_exceeded" && m.settings.liveMax > 0:
+		if a.alone {
+			m.checkRefused(a, j)
+		}
 	case a.want == "!" && a.code != "":
 	case a.want != "?" && a.code != a.want:
 		m.fail("answer", j, "%s of %s (run %s, fence %d) was answered %q, want %q", a.kind, a.name, a.run, a.fence, a.code, a.want)

@@ -16,7 +16,7 @@ func (m *model) create(r *modelRow, act *modelAct) {
 	}
 	j.ticks = m.ticksOf(act.def, m.now)
 	if j.after = m.now; act.def.at > 0 {
-		j.after = act.def.at - 1
+		j.after, j.away = act.def.at-1, m.now
 	}
 	j.note(m.now, "created", 0, 0, act.def.expr)
 	m.jobs[j.id], m.names[j.name] = j, j
@@ -60,7 +60,7 @@ func (m *model) update(j *modelJob, act *modelAct) {
 
 func (j *modelJob) resumes(now int64) {
 	next := j.next()
-	j.resumed, j.anew = next != 0 && next <= now, j.mayPass(next)
+	j.resumed, j.anew, j.away = next != 0 && next <= now, j.mayPass(next), now
 }
 
 func (m *model) remove(j *modelJob, act *modelAct) {

@@ -38,6 +38,7 @@ type modelJob struct {
 	freed     int64 // when a run of it last ended
 	touched   int64 // when it was last changed
 	owes      int64 // since when it owes something
+	away      int64 // up to when it was paused, or not there, with ticks that passed
 	doneAt    int64
 	doneLSN   uint64
 	keys      map[string]modelUse
@@ -145,7 +146,7 @@ type modelBefore struct {
 
 // restart takes in that the process was started anew.
 func (j *modelJob) restart(now int64) {
-	j.anew = j.resumed
+	j.anew, j.away = j.resumed, min(j.away, now)
 	if len(j.owed) > 0 {
 		j.owes = now
 	}

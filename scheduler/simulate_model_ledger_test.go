@@ -18,6 +18,7 @@ func (m *model) fire(j *modelJob, r *modelRow) {
 		act.ahead = append(act.ahead, modelAhead{tick, r.due})
 		return
 	}
+	m.closePlan(j) // what it missed may be decided in the same commit
 	next := j.next()
 	switch {
 	case j.paused:
@@ -28,13 +29,14 @@ func (m *model) fire(j *modelJob, r *modelRow) {
 		m.fail("ledger", j, "tick %s was fired; the next without an outcome is %s", modelTime(tick), modelTime(next))
 	case tick > m.high+m.settings.lead:
 		m.fail("ledger", j, "tick %s was decided long before its time", modelTime(tick))
-	case r.due < m.now-m.settings.grace:
+	case m.isMissed(j, r.due):
 		m.fail("missed", j, "tick %s was fired as if it were on time", modelTime(tick))
 	case !j.jitters(tick, r.due):
 		m.fail("jitter", j, "tick %s is put off by %d ms; the share is known to be in [%g, %g]", modelTime(tick), r.due-tick, j.lowShare, j.highShare)
 	case j.decided(tick):
 		m.fail("ledger", j, "tick %s was decided before", modelTime(tick))
 	}
+	m.checkShare(j, tick)
 	m.checkDecidedInTime(j, r)
 	m.settleTick(j, tick, tick)
 	j.count(1, m.now, m.lsn)
@@ -42,6 +44,9 @@ func (m *model) fire(j *modelJob, r *modelRow) {
 
 // checkDecidedInTime checks that a tick was decided when it came within the lead, or as soon as the process could.
 func (m *model) checkDecidedInTime(j *modelJob, r *modelRow) {
+	if m.settings.liveMax > 0 {
+		return // it may have waited for its tenant's share
+	}
 	if soonest := max(r.due, m.life, m.stepped, j.touched); m.now > soonest+m.settings.slack {
 		m.fail("late", j, "tick %s was decided only at %s", modelTime(r.key.at), modelTime(m.now))
 	}
@@ -83,6 +88,7 @@ func (m *model) firedOwed(j *modelJob, i int, r *modelRow) {
 	case !m.pace.spend(m.now):
 		m.fail("pace", j, "the missed tick %s was fired too soon after others", modelTime(j.owed[i]))
 	}
+	m.checkShare(j, r.key.at)
 	j.owed = slices.Delete(j.owed, i, i+1)
 	j.owes = m.now
 }

@@ -127,7 +127,13 @@ func (m *model) plansFor(j *modelJob) (plans []modelPlan) {
 	if j.done || j.paused {
 		return nil
 	}
-	edge := m.now - m.settings.grace
+	for _, edge := range m.edges(j) {
+		plans = append(plans, m.plansUpTo(j, edge)...)
+	}
+	return plans
+}
+
+func (m *model) plansUpTo(j *modelJob, edge int64) (plans []modelPlan) {
 	missed := j.ticks.between(j.after, edge)
 	least := len(j.ticks.between(j.after, min(edge, edge-j.def.jitter+1)))
 	for n := max(1, least); n <= len(missed); n++ {

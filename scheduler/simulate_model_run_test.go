@@ -134,6 +134,9 @@ func (m *model) begin(row *modelRow) {
 	m.runs[r.key] = r
 	j.live = append(j.live, r)
 	m.changes = append(m.changes, *row)
+	if r.key.seq > 0 {
+		m.checkByHand(j)
+	}
 }
 
 // beginManual takes in a run that somebody asked for, and tells whether it has a payload of its own.
@@ -180,6 +183,7 @@ func (m *model) revive(row *modelRow) {
 	m.runs[r.key] = r
 	j.live = append(j.live, r)
 	m.changes = append(m.changes, *row)
+	m.checkByHand(j)
 }
 
 // again takes in that a failed attempt is followed by another.

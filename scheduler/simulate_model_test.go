@@ -48,6 +48,7 @@ type model struct {
 	following bool                // jobs have still to follow a calendar
 
 	pace     modelPace
+	presence modelPresence
 	history  modelHistory
 	failures []string
 	broken   string // name of the check that failed first
@@ -93,6 +94,7 @@ func (m *model) start(now int64, lsn uint64) {
 	m.top = max(m.top, now)
 	m.counts.lives++
 	m.pace.start(m.settings.rate, now)
+	m.presence.start(now)
 	for _, r := range m.runs {
 		r.restart(now)
 	}
@@ -108,6 +110,7 @@ func (m *model) setClock(now int64) {
 		m.backLSN = m.lsn
 	}
 	m.pace.setClock(m.now, now)
+	m.presence.stand(m.now)
 	m.now, m.stepped, m.stepLSN = now, now, m.lsn
 }
 

@@ -159,6 +159,7 @@ type modelAct struct {
 	told     int  // runs of a backfill that began, as the caller was told
 	leftOut  int
 	times    []int64
+	alone    bool // nobody does anything at the same time
 	gotRun   runKey
 	deadline int64
 }
@@ -172,6 +173,7 @@ type modelAhead struct {
 type modelSettings struct {
 	lead, grace, retention int64
 	historyDays            int64
+	liveMax, manualMax     int     // 0: as many as there are
 	rate                   float64 // runs a second, 0 if the engine chooses
 	dead, events           bool
 	aheadMax               int   // ticks within the lead that an update lets run; the others are skipped

@@ -33,7 +33,7 @@ func (m *model) replan(j *modelJob, act *modelAct) {
 	}
 	j.ticks, j.resumed, j.done, j.behind, j.befores = ticks, false, false, 0, nil
 	if j.after = max(m.now, j.high); d.at > 0 {
-		if j.after = d.at - 1; m.isOver(j, d.at) {
+		if j.after, j.away = d.at-1, m.now; m.isOver(j, d.at) {
 			j.after = d.at
 		}
 	}

@@ -18,6 +18,7 @@ type simPlan struct {
 	settings     Settings
 	decisionsMax int
 	commitMax    int // bytes of a commit
+	liveMax      int // 0: as many as an engine has by itself
 
 	lifetime time.Duration // of the process, on average
 	outages  time.Duration // the longest
@@ -89,6 +90,9 @@ func (p *simPlan) draw(rng *rand.Rand) {
 		}
 		p.start = change[rng.IntN(len(change))]
 	}
+	if p.kind == "hours" && rng.IntN(3) == 0 {
+		p.liveMax, p.settings.ManualMax = 12+rng.IntN(60), 2+rng.IntN(6)
+	}
 }
 
 func (p *simPlan) String() string {
@@ -108,7 +112,7 @@ func (p *simPlan) modelSettings() modelSettings {
 	return modelSettings{
 		lead: s.Lead.Milliseconds(), grace: s.Grace.Milliseconds(), retention: max(0, s.CompletedRetention.Milliseconds()),
 		historyDays: int64(s.HistoryDays), rate: float64(s.CatchupRate), dead: s.DeadLetters, events: s.Events,
-		slack: 3 * p.slow.Milliseconds(), cut: p.commitMax < CommitBytesMax, aheadMax: min(aheadMax, p.commitMax/(8*runBytes)),
+		slack: 3 * p.slow.Milliseconds(), cut: p.commitMax < CommitBytesMax, aheadMax: min(aheadMax, p.commitMax/(8*runBytes)), liveMax: p.liveMax, manualMax: s.ManualMax,
 	}
 }
 

@@ -71,7 +71,7 @@ func newWorld(t testing.TB, p *simPlan) *world {
 	w.end = w.passed + p.span.Milliseconds()
 	w.model = newModel(p.modelSettings(), newModelClocks(p.start.Add(-48*time.Hour), p.start.Add(p.span+p.margin())))
 	w.opts = Options{
-		Log: w, Store: w.store, Sender: w, Clock: w, Settings: p.settings,
+		Log: w, Store: w.store, Sender: w, Clock: w, Settings: p.settings, LiveMax: p.liveMax,
 		Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
 	}
 	if p.settings.DeadLetters {
@@ -196,6 +196,7 @@ func (w *world) step() {
 	}
 	w.stepAt = w.wall()
 	w.model.step(w.stepAt)
+	w.model.attend(w.stepAt)
 	if err := w.engine.stepOnce(g); err != nil {
 		w.die()
 	}
@@ -207,9 +208,12 @@ func (w *world) doChores() bool {
 	var err error
 	switch {
 	case len(e.chores.reaps) > 0:
-		err = e.reap(w.t.Context(), <-e.chores.reaps)
-	case len(e.chores.pauses) > 0:
-		err = e.autoPause(w.t.Context(), <-e.chores.pauses)
+		_, err = e.proposeReaps(w.t.Context(), e.chores.moreReaps(<-e.chores.reaps))
+	case len(e.chores.pauses.ready) > 0:
+		<-e.chores.pauses.ready
+		if p, ok := e.chores.pauses.next(); ok {
+			err = e.autoPause(w.t.Context(), p)
+		}
 	case len(e.chores.replan) > 0:
 		<-e.chores.replan
 		err = e.enqueue(w.t.Context(), newTicket(&Replan{From: 1})) // all jobs are in one piece

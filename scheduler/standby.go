@@ -118,7 +118,7 @@ func (e *Engine) beginEpoch() error {
 	e.core.nextID = nextID
 	launches, going, overdrawn := e.core.lead(epoch, lsn, now)
 	for _, p := range overdrawn {
-		offer(e.chores.pauses, p)
+		e.chores.pauses.add(p)
 	}
 	if e.core.replanning {
 		signal(e.chores.replan)

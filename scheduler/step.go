@@ -97,12 +97,6 @@ type Launch struct {
 	parked     job.Millis // when it first waited for the turn of its job; 0: it did not
 }
 
-// Reap names a job to be deleted if it is still as it was.
-type Reap struct {
-	ID      job.ID
-	Version uint32
-}
-
 // AutoPause names a job to be paused, and why.
 type AutoPause struct {
 	ID     job.ID

@@ -1,0 +1,49 @@
+package scheduler
+
+import (
+	"sync"
+
+	"github.com/carillon-io/carillon/job"
+)
+
+// pauseQueue holds the jobs that failed too often and are to be paused, each once: its bound is how many jobs
+// fail, of which the core keeps account anyway. Safe for concurrent use.
+type pauseQueue struct {
+	ready chan struct{} // of one place: there are some
+
+	mu      sync.Mutex
+	list    []AutoPause
+	waiting map[job.ID]struct{}
+}
+
+func newPauseQueue() *pauseQueue {
+	return &pauseQueue{ready: make(chan struct{}, 1), waiting: make(map[job.ID]struct{})}
+}
+
+// add puts a job at the end of the queue, unless it is there.
+func (q *pauseQueue) add(p AutoPause) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if _, there := q.waiting[p.ID]; there {
+		return
+	}
+	q.waiting[p.ID] = struct{}{}
+	q.list = append(q.list, p)
+	signal(q.ready)
+}
+
+// next takes the first job out of the queue, false if there is none.
+func (q *pauseQueue) next() (p AutoPause, ok bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.list) == 0 {
+		q.list = nil
+		return p, false
+	}
+	p, q.list = q.list[0], q.list[1:]
+	delete(q.waiting, p.ID)
+	if len(q.list) > 0 {
+		signal(q.ready)
+	}
+	return p, true
+}
