@@ -77,7 +77,7 @@ func TestCronAgreesWithOracle(t *testing.T) {
 	}
 	windows := 0
 	for _, name := range names {
-		loc, err := time.LoadLocation(name)
+		loc, err := EmbeddedZones().Location(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -133,7 +133,7 @@ func TestCronAtOddChanges(t *testing.T) {
 		t.Run(fmt.Sprintf("%s/%s", odd.zone, odd.from[:4]), func(t *testing.T) {
 			t.Parallel()
 			rng := seeded(t)
-			loc, err := time.LoadLocation(odd.zone)
+			loc, err := EmbeddedZones().Location(odd.zone)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -166,7 +166,7 @@ func TestCronSecondsAgreeWithOracle(t *testing.T) {
 		{"Australia/Lord_Howe", "2026-10-03T15:30:00Z"},
 		{"Africa/Monrovia", "1972-01-07T00:44:30Z"},
 	} {
-		loc, err := time.LoadLocation(c.zone)
+		loc, err := EmbeddedZones().Location(c.zone)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -182,7 +182,7 @@ func TestCronSecondsAgreeWithOracle(t *testing.T) {
 func TestCronAtTurnOfYear(t *testing.T) {
 	rng := seeded(t)
 	for _, zone := range []string{"America/New_York", "Australia/Sydney", "Africa/Cairo", "Europe/Dublin"} {
-		loc, err := time.LoadLocation(zone)
+		loc, err := EmbeddedZones().Location(zone)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -48,7 +48,7 @@ func oracleTicksOf(t *testing.T, expr string, moments []moment, step int64) (tic
 	}
 	if text, ok := strings.CutPrefix(expr, "CRON_TZ="); ok {
 		name, rest, _ := strings.Cut(text, " ")
-		loc, err := time.LoadLocation(name)
+		loc, err := EmbeddedZones().Location(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -209,7 +209,7 @@ func TestKeptTicksAgreeWithOracle(t *testing.T) {
 		if rng.IntN(3) == 0 {
 			name = oddChanges[rng.IntN(len(oddChanges))].zone
 		}
-		loc, err := time.LoadLocation(name)
+		loc, err := EmbeddedZones().Location(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -240,7 +240,7 @@ func TestKeptTicksAtOddChanges(t *testing.T) {
 		t.Run(odd.zone+"/"+strconv.Itoa(i), func(t *testing.T) {
 			t.Parallel()
 			rng := seeded(t)
-			loc, err := time.LoadLocation(odd.zone)
+			loc, err := EmbeddedZones().Location(odd.zone)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -269,7 +269,7 @@ func TestKeptSecondsAgreeWithOracle(t *testing.T) {
 		{"Australia/Lord_Howe", "2026-10-03T15:30:00Z"},
 		{"America/Havana", "2026-11-01T05:00:00Z"},
 	} {
-		loc, err := time.LoadLocation(c.zone)
+		loc, err := EmbeddedZones().Location(c.zone)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	robfig "github.com/robfig/cron/v3"
 )
@@ -31,7 +30,7 @@ func BenchmarkScheduleNext(b *testing.B) {
 			if err != nil {
 				continue
 			}
-			loc, err := time.LoadLocation(zone)
+			loc, err := EmbeddedZones().Location(zone)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -83,7 +82,7 @@ func BenchmarkParseSchedule(b *testing.B) {
 		b.Run("seen=no/expr="+benchName(expr), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := compileSchedule(spec, nil); err != nil {
+				if _, err := embeddedZones.compileSchedule(spec, nil); err != nil {
 					b.Fatal(err)
 				}
 			}

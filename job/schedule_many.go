@@ -6,7 +6,7 @@ import (
 )
 
 // compileMany compiles expressions joined by newlines, and returns the zone of the exclusions.
-func compileMany(spec Spec) (*Schedule, *time.Location, error) {
+func (z *Zones) compileMany(spec Spec) (*Schedule, *time.Location, error) {
 	exprs := strings.Split(spec.Expr, "\n")
 	if len(exprs) > SchedulesMax {
 		return nil, nil, Errorf(CodeTooLarge, "schedules", "has %d entries; at most %d are allowed", len(exprs), SchedulesMax)
@@ -19,13 +19,13 @@ func compileMany(spec Spec) (*Schedule, *time.Location, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	loc, err := loadZone(zone)
+	loc, err := z.load(zone)
 	if err != nil {
 		return nil, nil, err
 	}
 	s.kind, s.spec.Zone = ScheduleMany, zone
 	for i, expr := range exprs {
-		m, err := s.compileMember(expr)
+		m, err := s.compileMember(z, expr)
 		if err != nil {
 			return nil, nil, indexed(err, "schedules", i)
 		}
@@ -37,12 +37,12 @@ func compileMany(spec Spec) (*Schedule, *time.Location, error) {
 }
 
 // compileMember compiles one of several expressions. Its own zone comes before that of the schedule.
-func (s *Schedule) compileMember(expr string) (*Schedule, error) {
+func (s *Schedule) compileMember(z *Zones, expr string) (*Schedule, error) {
 	spec := s.spec
 	if spec.Expr = expr; hasZonePrefix(expr) {
 		spec.Zone = ""
 	}
-	m, loc, err := compileOne(spec)
+	m, loc, err := z.compileOne(spec)
 	if err != nil {
 		return nil, err
 	}

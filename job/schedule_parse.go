@@ -12,9 +12,13 @@ const ScheduleBytesMax = 256
 // schedulesKept bounds each of the two generations of remembered schedules.
 const schedulesKept = 4096
 
-// schedules remembers what texts compiled to: most jobs share few schedules, and a compiled one is
-// immutable. It changes the cost of parsing, never its result.
-var schedules = newIntern[Spec, *Schedule](schedulesKept)
+// ParseSchedule is that of [EmbeddedZones].
+func ParseSchedule(spec Spec) (*Schedule, error) { return embeddedZones.ParseSchedule(spec) }
+
+// ParseScheduleWith is that of [EmbeddedZones].
+func ParseScheduleWith(spec Spec, calendars func(ref string) (*Calendar, bool)) (*Schedule, error) {
+	return embeddedZones.ParseScheduleWith(spec, calendars)
+}
 
 // ParseSchedule compiles a schedule that refers to no calendar. The error is an [*Error]:
 // [CodeInvalidSchedule] for an expression or an exclusion, [CodeInvalidTimezone] for the zone,
@@ -22,22 +26,24 @@ var schedules = newIntern[Spec, *Schedule](schedulesKept)
 // what is wrong and what would be right. Its field is "schedule" for a single expression, and
 // "schedules.0" or "exclude.0" for a member of a list. It is safe for concurrent use and quick for
 // texts seen before. It never panics.
-func ParseSchedule(spec Spec) (*Schedule, error) {
+func (z *Zones) ParseSchedule(spec Spec) (*Schedule, error) {
 	// One-shots are nearly all different: remembering them would only push out the others.
 	if strings.HasPrefix(spec.Expr, atPrefix+" ") {
-		return compileSchedule(spec, nil)
+		return z.compileSchedule(spec, nil)
 	}
-	if s, ok := schedules.get(spec); ok {
+	// Most jobs share few schedules, and a compiled one is immutable. To remember them changes the cost of
+	// parsing, never its result.
+	if s, ok := z.schedules.get(spec); ok {
 		return s, nil
 	}
-	s, err := compileSchedule(spec, nil)
+	s, err := z.compileSchedule(spec, nil)
 	if err != nil {
 		return nil, err
 	}
 	if !strings.Contains(spec.Expr, atPrefix) {
 		// The caller's strings may be slices of a whole request.
 		spec.Expr, spec.Zone, spec.Exclude = strings.Clone(spec.Expr), strings.Clone(spec.Zone), strings.Clone(spec.Exclude)
-		schedules.put(spec, s)
+		z.schedules.put(spec, s)
 	}
 	return s, nil
 }
@@ -46,21 +52,21 @@ func ParseSchedule(spec Spec) (*Schedule, error) {
 // after "@calendar": TENANT/NAME in the spec of a definition. A schedule keeps what the calendars were
 // when it was parsed. The calendars are only read, and not kept. Otherwise it is [ParseSchedule], and
 // as quick for a spec without calendars; one with calendars is compiled each time.
-func ParseScheduleWith(spec Spec, calendars func(ref string) (*Calendar, bool)) (*Schedule, error) {
+func (z *Zones) ParseScheduleWith(spec Spec, calendars func(ref string) (*Calendar, bool)) (*Schedule, error) {
 	if !spec.hasCalendars() {
-		return ParseSchedule(spec)
+		return z.ParseSchedule(spec)
 	}
-	return compileSchedule(spec, calendars)
+	return z.compileSchedule(spec, calendars)
 }
 
 func badSchedule(format string, args ...any) error {
 	return Errorf(CodeInvalidSchedule, "schedule", format, args...)
 }
 
-func compileSchedule(spec Spec, calendars func(ref string) (*Calendar, bool)) (*Schedule, error) {
-	compile := compileSingle
+func (z *Zones) compileSchedule(spec Spec, calendars func(ref string) (*Calendar, bool)) (*Schedule, error) {
+	compile := z.compileSingle
 	if strings.IndexByte(spec.Expr, '\n') >= 0 {
-		compile = compileMany
+		compile = z.compileMany
 	}
 	s, loc, err := compile(spec)
 	if err != nil {
@@ -84,8 +90,8 @@ func compileSchedule(spec Spec, calendars func(ref string) (*Calendar, bool)) (*
 }
 
 // compileSingle compiles the only expression of a schedule, and returns the zone of the exclusions.
-func compileSingle(spec Spec) (*Schedule, *time.Location, error) {
-	s, loc, err := compileOne(spec)
+func (z *Zones) compileSingle(spec Spec) (*Schedule, *time.Location, error) {
+	s, loc, err := z.compileOne(spec)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -93,7 +99,7 @@ func compileSingle(spec Spec) (*Schedule, *time.Location, error) {
 }
 
 // compileOne compiles an expression, and returns the zone that it names or is given.
-func compileOne(spec Spec) (*Schedule, *time.Location, error) {
+func (z *Zones) compileOne(spec Spec) (*Schedule, *time.Location, error) {
 	if err := checkScheduleText(spec.Expr); err != nil {
 		return nil, nil, err
 	}
@@ -109,7 +115,7 @@ func compileOne(spec Spec) (*Schedule, *time.Location, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	loc, err := loadZone(name)
+	loc, err := z.load(name)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/cockroachdb/datadriven"
 )
@@ -71,7 +70,7 @@ func playTicks(t *testing.T, d *datadriven.TestData) string {
 	if err != nil {
 		return err.Error() + "\n"
 	}
-	loc, err := time.LoadLocation(s.Spec().Zone)
+	loc, err := EmbeddedZones().Location(s.Spec().Zone)
 	if err != nil {
 		d.Fatalf(t, "%v", err)
 	}

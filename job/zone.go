@@ -11,9 +11,6 @@ const zoneBytesMax = 64
 // zonesKept bounds each of the two generations of remembered zones; IANA has about 600 names.
 const zonesKept = 1024
 
-// zones remembers loaded zones: loading one reads and decodes a file each time.
-var zones = newIntern[string, *time.Location](zonesKept)
-
 func badZone(format string, args ...any) error {
 	return Errorf(CodeInvalidTimezone, "timezone", format, args...)
 }
@@ -56,23 +53,24 @@ func mergeZones(field, prefix string) (string, error) {
 	return field, nil
 }
 
-// loadZone returns the zone of a name; nil stands for UTC, the name "".
-func loadZone(name string) (*time.Location, error) {
+// load returns the zone of a name; nil stands for UTC, the name "". It remembers zones: finding one reads
+// and decodes a file each time.
+func (z *Zones) load(name string) (*time.Location, error) {
 	if name == "" {
 		return nil, nil
 	}
-	if loc, ok := zones.get(name); ok {
+	if loc, ok := z.locations.get(name); ok {
 		return loc, nil
 	}
 	if err := checkZoneName(name); err != nil {
 		return nil, err
 	}
-	loc, err := time.LoadLocation(name)
+	loc, err := z.find(name)
 	if err != nil {
-		return nil, unknownZone(name)
+		return nil, z.unknown(name)
 	}
 	name = strings.Clone(name)
-	zones.put(name, loc)
+	z.locations.put(name, loc)
 	return loc, nil
 }
 
@@ -94,8 +92,8 @@ func checkZoneName(name string) error {
 	return nil
 }
 
-// unknownZone refuses a zone, and proposes the usual spelling if only that was wrong.
-func unknownZone(name string) error {
+// unknown refuses a zone, and proposes the usual spelling if only that was wrong.
+func (z *Zones) unknown(name string) error {
 	word := true
 	spelled := []byte(strings.ToLower(name))
 	for i, c := range spelled {
@@ -105,7 +103,7 @@ func unknownZone(name string) error {
 		word = c == '/' || c == '_' || c == '-'
 	}
 	for _, guess := range []string{string(spelled), strings.ToUpper(name)} {
-		if _, err := time.LoadLocation(guess); err == nil && guess != name {
+		if _, err := z.find(guess); err == nil && guess != name {
 			return badZone("%q is unknown; want %s", clip(name), guess)
 		}
 	}

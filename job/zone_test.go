@@ -10,7 +10,7 @@ import (
 func TestZonePeriodsCoverTime(t *testing.T) {
 	last := time.Date(2110, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
 	for _, name := range zoneNames(t) {
-		loc, err := loadZone(name)
+		loc, err := embeddedZones.load(name)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -38,8 +38,8 @@ func TestZonePeriodsCoverTime(t *testing.T) {
 }
 
 func TestZonesAreInterned(t *testing.T) {
-	a, _ := loadZone("Europe/Paris")
-	if b, err := loadZone("Europe/Paris"); a != b || err != nil {
+	a, _ := embeddedZones.load("Europe/Paris")
+	if b, err := embeddedZones.load("Europe/Paris"); a != b || err != nil {
 		t.Errorf("loaded twice: %v", err)
 	}
 }

@@ -1,0 +1,61 @@
+package job
+
+import (
+	"archive/zip"
+	_ "embed"
+	"errors"
+	"io"
+	"strings"
+	"sync"
+	"time"
+)
+
+// The rules of timezones are in the binary, so that a job has the same instants on every node, whatever
+// is installed there. They are those that come with Go, which takes them from the IANA database, which is in
+// the public domain. A test checks that they are those of the toolchain.
+//
+//go:generate sh -c "cp $(go env GOROOT)/lib/time/zoneinfo.zip zoneinfo.zip"
+//go:embed zoneinfo.zip
+var zoneinfo string
+
+// embeddedVersion is the release of the IANA database that zoneinfo.zip was made from.
+const embeddedVersion = "2025c"
+
+// zoneBytesOfFile bounds the data of one zone; the longest has about 3,600 bytes.
+const zoneBytesOfFile = 64 << 10
+
+var embeddedZones = NewZones(ZonesEmbedded, embeddedVersion, findEmbedded)
+
+// EmbeddedZones returns the rules of timezones that are in the binary.
+func EmbeddedZones() *Zones { return embeddedZones }
+
+var errNoZone = errors.New("job: no such zone")
+
+func findEmbedded(name string) (*time.Location, error) {
+	f := zoneFiles()[name]
+	if f == nil {
+		return nil, errNoZone
+	}
+	r, err := f.Open()
+	if err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(io.LimitReader(r, zoneBytesOfFile))
+	if err := errors.Join(err, r.Close()); err != nil {
+		return nil, err
+	}
+	return time.LoadLocationFromTZData(name, data)
+}
+
+// zoneFiles returns the files of the archive by the names of their zones.
+var zoneFiles = sync.OnceValue(func() map[string]*zip.File {
+	r, err := zip.NewReader(strings.NewReader(zoneinfo), int64(len(zoneinfo)))
+	if err != nil {
+		panic("job: zoneinfo.zip: " + err.Error()) // a test reads all of it
+	}
+	files := make(map[string]*zip.File, len(r.File))
+	for _, f := range r.File {
+		files[f.Name] = f
+	}
+	return files
+})
