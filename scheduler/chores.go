@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"context"
+	"log/slog"
 
 	"github.com/carillon-io/carillon/job"
 )
@@ -54,7 +55,7 @@ func (e *Engine) doChores(ctx context.Context) {
 				id, err = p.ID, e.autoPause(ctx, p)
 			}
 		case <-e.chores.replan:
-			about = "jobs did not follow a calendar"
+			about = "jobs did not follow a change of their schedules"
 			err = e.replanAll(ctx)
 		}
 		if err != nil && ctx.Err() == nil {
@@ -84,13 +85,15 @@ func (e *Engine) autoPause(ctx context.Context, a AutoPause) error {
 	return e.enqueue(ctx, newTicket(p))
 }
 
-// replanAll lets the jobs follow a change of a calendar, piece by piece.
+// replanAll lets the jobs follow a change of their schedules, piece by piece, and says how many did.
 func (e *Engine) replanAll(ctx context.Context) error {
+	moved := 0
 	for p := (&Replan{From: 1}); ; p = (&Replan{From: p.Next}) {
 		if err := e.submit(ctx, p); err != nil {
 			return err
 		}
-		if p.Next == 0 {
+		if moved += p.Moved; p.Next == 0 {
+			e.opts.Logger.Info("jobs follow their schedules, which changed", slog.Int("jobs", moved))
 			return nil
 		}
 	}

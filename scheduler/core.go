@@ -61,7 +61,10 @@ type Core struct {
 	backlogDue job.Millis                           // when a job in backlog was due, about the first
 	ticket     wheel.Ref                            // given out last
 	debts      debts
-	replanning bool                     // jobs have still to follow a calendar, as the store has it
+	replanning bool   // jobs have still to follow their schedules, as the store had it before the core led
+	changes    uint64 // of schedules under their jobs, counted
+	followed   uint64 // changes before the pass of replanning that is going on
+	zones      zoneMemory
 	calendars  map[string]*job.Calendar // by reference
 	pace       pace
 
@@ -98,6 +101,8 @@ type Settings struct {
 	// CatchupRate is how many runs a second are spent on ticks that were missed. 0 is twice the usual
 	// rate of runs, between catchupRateMin and catchupRateMax.
 	CatchupRate int
+	// Zones are the rules of timezones. Nil: those in the binary.
+	Zones *job.Zones
 	// DeadLetters lets dead runs be published, Events every change of a run's state. An engine without
 	// an Announcer does neither.
 	DeadLetters, Events bool
@@ -137,11 +142,12 @@ const (
 
 // NewCore returns a core without jobs at an instant.
 func NewCore(settings Settings, now job.Millis) *Core {
+	setDefault(&settings.Zones, job.EmbeddedZones())
 	setDefault(&settings.ManualMax, manualMaxDefault)
 	return &Core{
 		settings: settings, decisionsMax: decisionsMax, commitMax: CommitBytesMax, now: now,
 		rows:      newTable(),
-		profiles:  newProfiles(),
+		profiles:  newProfiles(settings.Zones),
 		wheel:     wheel.New(wheel.Tick(now)),
 		live:      make(map[job.RunID]liveRun),
 		retries:   make(map[job.RunID]*job.Run),
@@ -155,6 +161,7 @@ func NewCore(settings Settings, now job.Millis) *Core {
 		backlog:   fair.NewQueue[tenantHash, backlogEntry](decideQuantum),
 		late:      fair.NewQueue[tenantHash, backlogEntry](decideQuantum),
 		debts:     newDebts(), calendars: make(map[string]*job.Calendar),
+		zones:  newZoneMemory(settings.Zones),
 		pace:   newPace(settings.CatchupRate, now),
 		nextID: 1,
 	}

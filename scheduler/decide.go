@@ -100,7 +100,7 @@ func (c *Core) decide(s slot, r *hotRow) {
 		return
 	}
 	c.unit(c.decisionBytes(r))
-	if p.hasCalendar && c.hasMoved(r, p) {
+	if c.mayHaveMoved(r, p) && c.hasMoved(r, p) {
 		return
 	}
 	if edge, missed := c.missedUntil(r); missed {

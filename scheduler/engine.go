@@ -54,6 +54,7 @@ func (o Options) withDefaults() Options {
 	setDefault(&o.Settings.Lead, 250*time.Millisecond)
 	setDefault(&o.Settings.Grace, time.Second)
 	setDefault(&o.Settings.HistoryDays, 90)
+	setDefault(&o.Settings.Zones, job.EmbeddedZones())
 	setDefault(&o.Settings.CompletedRetention, 24*time.Hour)
 	o.Settings.CompletedRetention = max(0, o.Settings.CompletedRetention)
 	o.Settings.DeadLetters = o.Announcer != nil

@@ -3,6 +3,7 @@ package scheduler
 import (
 	"fmt"
 	"sort"
+	"strings"
 
 	"github.com/carillon-io/carillon/job"
 )
@@ -58,6 +59,12 @@ func (c *Core) takeMeta(key, value []byte) error {
 		c.pace.restore(float64(n))
 	case metaReplan:
 		c.replanning = n != 0
+	case metaTZData:
+		c.zones.version = n
+	default:
+		if zone, ok := strings.CutPrefix(string(key[1:]), metaZone); ok {
+			c.zones.keep(zone, n)
+		}
 	}
 	return err
 }
@@ -71,6 +78,7 @@ func (c *Core) takeProfile(key, value []byte) error {
 	if err != nil {
 		return err
 	}
+	c.zones.note(p.Spec)
 	c.profiles.restore(n, p, c.calendarOf)
 	return nil
 }

@@ -19,6 +19,19 @@ func (e *Engine) warn(message string, id job.ID, err error) {
 	e.opts.Logger.LogAttrs(context.Background(), slog.LevelWarn, message, attrs...)
 }
 
+// sayZones tells that the rules of zones changed.
+func (e *Engine) sayZones(ch *zoneChange) {
+	if len(ch.changed) == 0 {
+		return
+	}
+	e.opts.Logger.Warn("the rules of timezones changed; the jobs of these zones follow",
+		slog.Any("zones", ch.changed[:min(len(ch.changed), zonesSaid)]), slog.Int("count", len(ch.changed)),
+		slog.String("from", versionText(ch.from)), slog.String("to", versionText(ch.to)), slog.Uint64(job.LogEpoch, e.core.epoch))
+}
+
+// zonesSaid is how many names of zones a log line has.
+const zonesSaid = 20
+
 // knownEpoch returns the epoch as of the last step. Any goroutine may ask.
 func (e *Engine) knownEpoch() uint64 {
 	e.gauge.mu.Lock()

@@ -16,6 +16,7 @@ type profileEntry struct {
 	meter       *effort       // counts the evaluations of the schedule
 	cost        int           // of one
 	free        int32         // place in freeList, from 1; 0: not there
+	moved       bool          // the schedule has changed, and jobs have still to follow
 }
 
 // profiles interns the profiles of jobs, so that a hot row needs four bytes for them. Numbers are
@@ -25,10 +26,12 @@ type profiles struct {
 	byValue  map[job.Profile]uint32
 	freeList []uint32
 	meter    effort
+	moved    []uint32   // entries that are marked as moved, and perhaps others
+	rules    *job.Zones // that schedules are compiled by
 }
 
-func newProfiles() profiles {
-	return profiles{entries: make([]profileEntry, 1), byValue: make(map[job.Profile]uint32), meter: effort{most: effortMax}}
+func newProfiles(rules *job.Zones) profiles {
+	return profiles{entries: make([]profileEntry, 1), byValue: make(map[job.Profile]uint32), meter: effort{most: effortMax}, rules: rules}
 }
 
 func (p *profiles) get(n uint32) *profileEntry {
@@ -101,7 +104,7 @@ func (p *profiles) restore(n uint32, v job.Profile, calendars calendarLookup) {
 	p.use(n)
 	p.void(n)
 	e := profileEntry{Profile: v, hasCalendar: len(v.Spec.Calendars()) > 0, refs: p.entries[n].refs}
-	e.compile(calendars)
+	p.compile(&e, calendars)
 	p.entries[n] = e
 	p.byValue[v] = n
 }
@@ -132,21 +135,57 @@ func (p *profiles) drop(n uint32) {
 type calendarLookup = func(ref string) (*job.Calendar, bool)
 
 // compile makes the schedule of a profile anew.
-func (e *profileEntry) compile(calendars calendarLookup) {
+func (p *profiles) compile(e *profileEntry, calendars calendarLookup) {
 	if e.Spec.Expr != "" {
-		e.schedule, e.err = job.ParseScheduleWith(e.Spec, calendars)
+		e.schedule, e.err = p.rules.ParseScheduleWith(e.Spec, calendars)
 	}
 }
 
-// recompile makes the schedules anew that follow a calendar, and tells whether there are any.
-func (p *profiles) recompile(ref string, calendars calendarLookup) (some bool) {
+// recompile makes the schedules anew that follow a calendar, and returns which.
+func (p *profiles) recompile(ref string, calendars calendarLookup) (list []uint32) {
 	for n := range p.entries {
 		if e := &p.entries[n]; e.follows(ref) {
-			e.compile(calendars)
-			some = true
+			p.compile(e, calendars)
+			list = append(list, uint32(n))
 		}
 	}
-	return some
+	return list
+}
+
+// inZones returns the profiles whose schedules are read in one of some zones.
+func (p *profiles) inZones(names []string) (list []uint32) {
+	isOne := func(name string) bool { return slices.Contains(names, name) }
+	for n := range p.entries {
+		if e := &p.entries[n]; e.refs > 0 && slices.ContainsFunc(e.Spec.Zones(), isOne) {
+			list = append(list, uint32(n))
+		}
+	}
+	return list
+}
+
+// mark notes that jobs have still to follow the schedules of some profiles.
+func (p *profiles) mark(list []uint32) {
+	for _, n := range list {
+		p.entries[n].moved = true
+	}
+	p.moved = append(p.moved, list...)
+}
+
+// markAll marks all profiles whose schedules may change.
+func (p *profiles) markAll() {
+	for n := range p.entries {
+		if e := &p.entries[n]; e.refs > 0 && (e.hasCalendar || len(e.Spec.Zones()) > 0) {
+			p.mark([]uint32{uint32(n)})
+		}
+	}
+}
+
+// unmark notes that all jobs have followed.
+func (p *profiles) unmark() {
+	for _, n := range p.moved {
+		p.entries[n].moved = false
+	}
+	p.moved = nil
 }
 
 // uses tells whether a schedule follows a calendar.

@@ -107,6 +107,9 @@ func (p *Put) bytes() int {
 	if p.Earlier != nil {
 		n += len(p.Earlier.Definition) + len(p.Definition)
 	}
+	for _, name := range p.Profile.Spec.Zones() {
+		n += metaBytes + len(name)
+	}
 	return n
 }
 

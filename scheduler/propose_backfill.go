@@ -103,7 +103,7 @@ func (b *backfilling) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s, err := job.ParseScheduleWith(b.rec.Def.Spec(), e.calendarOf)
+	s, err := e.parse(&b.rec.Def)
 	if err != nil {
 		return err
 	}

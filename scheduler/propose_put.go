@@ -33,7 +33,7 @@ func (e *Engine) Put(ctx context.Context, def *job.Definition, ifVersion *uint32
 // Prepare compiles a definition into a proposal for PutMany, which may be proposed once. The definition
 // is not kept.
 func (e *Engine) Prepare(def *job.Definition) (*Put, error) {
-	s, err := job.ParseScheduleWith(def.Spec(), e.calendarOf)
+	s, err := e.parse(def)
 	if err != nil {
 		return nil, err
 	}
@@ -64,6 +64,16 @@ func (p *Put) unmask(stored *job.Definition) error {
 	}
 	p.Definition = job.EncodeDefinition(&d)
 	return nil
+}
+
+// parse compiles the schedule of a definition.
+func (e *Engine) parse(def *job.Definition) (*job.Schedule, error) {
+	zones := e.opts.Settings.Zones
+	spec := def.Spec()
+	for _, name := range spec.Zones() {
+		zones.Digest(name) // so that the step that registers the job need not work it out
+	}
+	return zones.ParseScheduleWith(spec, e.calendarOf)
 }
 
 // readPrior prepares a proposal again, from the rows of the job that has its name.

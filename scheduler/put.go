@@ -232,8 +232,9 @@ func (c *Core) adopt(p *Put, r *hotRow) {
 	n, isNew := c.profiles.intern(p.Profile, p.Schedule)
 	if isNew {
 		c.out.Batch.PutProfile(n, p.Profile)
+		c.keepZones(p.Profile.Spec)
 		if e := c.profiles.get(n); e.hasCalendar {
-			e.compile(c.calendarOf) // the proposer may have read an older calendar
+			c.profiles.compile(e, c.calendarOf) // the proposer may have read an older calendar
 		}
 	}
 	r.profile = n

@@ -91,7 +91,7 @@ func (e *Engine) launchAt(v *JobView) job.Millis {
 	if v.Def.Jitter == 0 {
 		return v.NextRunAt
 	}
-	s, err := job.ParseScheduleWith(v.Def.Spec(), e.calendarOf)
+	s, err := e.parse(&v.Def)
 	if err != nil {
 		return v.NextRunAt
 	}

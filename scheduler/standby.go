@@ -112,11 +112,15 @@ func (e *Engine) beginEpoch() error {
 	b.PutMeta(metaEpoch, epoch)
 	b.PutMeta(metaNextID, uint64(nextID))
 	b.PutMeta(metaShard, uint64(e.opts.Shard))
+	zones := e.core.zoneChange()
+	zones.write(&b, &e.core.zones)
 	if err := e.commit(epoch, &b, lsn); err != nil {
 		return err
 	}
 	e.core.nextID = nextID
+	e.core.takeZoneChange(&zones)
 	launches, going, overdrawn := e.core.lead(epoch, lsn, now)
+	e.sayZones(&zones)
 	for _, p := range overdrawn {
 		e.chores.pauses.add(p)
 	}

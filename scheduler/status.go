@@ -62,7 +62,7 @@ func (e *Engine) publish(out *Output, now time.Time) {
 		Failed: c.counts.Failed, Dead: c.counts.Dead, StartedAt: e.startedAt,
 		Cancelled: c.counts.Cancelled, Retried: c.counts.Retried, Stale: c.counts.Stale, SkippedBy: c.counts.SkippedBy,
 		Reporting: c.watches.used, Notices: c.outbox, NoticesLost: c.counts.NoticesLost, CatchUp: c.catchUpStatus(),
-		Commits: commits, JobsBy: c.rows.byState,
+		Commits: commits, JobsBy: c.rows.byState, Zones: c.zones.reading(),
 	}
 }
 

@@ -158,6 +158,7 @@ type Status struct {
 	Notices     int                 // that are still to be published
 	NoticesLost uint64              // events dropped because the outbox was full
 
+	Zones     Zones   // the rules of timezones
 	CatchUp   CatchUp // of what was missed
 	Commits   uint64  // since it leads
 	StartedAt time.Time
