@@ -94,6 +94,9 @@ func newServer(opts Options) (*Server, error) {
 	if err := opts.validate(); err != nil {
 		return nil, err
 	}
+	if err := opts.openZones(); err != nil {
+		return nil, err
+	}
 	inboxes, err := inbox.NewRule(opts.Prefix, opts.InboxPrefixes...)
 	if err != nil {
 		return nil, fmt.Errorf("options: %w", err)
@@ -168,7 +171,7 @@ func (s *Server) engineOptions(log scheduler.Log) scheduler.Options {
 		Log: log, Store: s.data.store, Sender: s.dispatcher, Announcer: s.announcer, Logger: o.Logger, Loading: o.loading(),
 		Settings: scheduler.Settings{
 			Lead: o.Lead, CompletedRetention: o.CompletedRetention, HistoryDays: o.HistoryDays,
-			CatchupRate: o.CatchupRate, Events: o.Events,
+			CatchupRate: o.CatchupRate, Events: o.Events, Zones: o.zones,
 		},
 	}
 }
@@ -213,7 +216,7 @@ func (s *Server) newService(engine api.Engine, standby bool) (*api.Service, erro
 	o := &s.opts
 	return api.NewService(s.bus.api, engine, api.Options{
 		Prefix: o.Prefix, Version: o.Version, Rules: o.rules(), Logger: o.Logger, Standby: standby, Cluster: s.aboutCluster(),
-		Tracer: s.requestTracer(), Inboxes: s.inboxes, Surroundings: s.captures,
+		Tracer: s.requestTracer(), Zones: o.zones, Inboxes: s.inboxes, Surroundings: s.captures,
 	})
 }
 

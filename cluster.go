@@ -3,7 +3,9 @@ package carillon
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/carillon-io/carillon/api"
@@ -137,7 +139,7 @@ func (s *Server) clusterInfo() *client.Cluster {
 	info := &client.Cluster{
 		Name: st.Cluster, ID: st.ClusterID.String(), Node: st.Node, Role: st.Role, Durability: s.opts.Durability,
 		Holder: st.Holder, Term: st.Term, TrustMS: millisOf(st.Trust), Lag: st.LagLSN, LagMS: millisOf(st.Lag),
-		Warnings: s.warnings,
+		Warnings: append(slices.Clone(s.warnings), s.zoneWarnings()...),
 		Void: map[string]uint64{
 			"alien": st.Voids.Alien, "foreign": st.Voids.Foreign, "deposed": st.Voids.Deposed,
 			"repeated": st.Voids.Repeated, "unchained": st.Voids.Unchained,
@@ -150,6 +152,19 @@ func (s *Server) clusterInfo() *client.Cluster {
 		})
 	}
 	return info
+}
+
+// zoneWarnings says that this node, should it lead, goes by other rules of timezones than the leader.
+func (s *Server) zoneWarnings() []string {
+	if s.member == nil || s.member.engine.Load() == nil {
+		return nil // it has not begun
+	}
+	z := s.member.Status().Zones
+	if z.Differs == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("the zone rules of this node (%s %s) differ from those that the leader plans by, in %d of %d zones: if this node leads, their jobs are planned anew; run the same version with the same --tzdata on all nodes",
+		z.Source, z.Version, z.Differs, z.Count)}
 }
 
 func millisOf(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -97,6 +97,11 @@ type Options struct {
 	// the way of what is due meanwhile. 0 is twice the usual rate, between 1,000 and 10,000.
 	CatchupRate int
 
+	// TZData says by which rules of timezones schedules are read: TZDataEmbedded, those in the binary, which are
+	// the same on every node and the default, or TZDataSystem, the machine's.
+	TZData string
+	zones  *job.Zones
+
 	Traces TraceOptions // OpenTelemetry; default: nothing is traced
 
 	Logger  *slog.Logger // default slog.Default()
@@ -130,6 +135,7 @@ func (o Options) withDefaults() Options {
 	set(&o.HTTPListen, "127.0.0.1:7272")
 	set(&o.Version, "dev")
 	set(&o.EventsStream, "CARILLON_EVENTS")
+	set(&o.TZData, TZDataEmbedded)
 	o.setClusterDefaults()
 	if o.PayloadBytesMax == 0 {
 		o.PayloadBytesMax = job.PayloadBytesDefault

@@ -32,7 +32,7 @@ func (s *Server) serveWeb(engine api.Reader, service func() *api.Service) {
 // pages makes the dashboard.
 func (s *Server) pages(engine api.Reader) func(client.Local) http.Handler {
 	return func(asker client.Local) http.Handler {
-		return dashboard.New(asker, dashboard.Options{Status: engine.Status, Logger: s.opts.Logger})
+		return dashboard.New(asker, dashboard.Options{Status: engine.Status, Location: s.opts.zones.Location, Logger: s.opts.Logger})
 	}
 }
 

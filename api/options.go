@@ -31,6 +31,9 @@ type Options struct {
 	Rules   job.Rules    // the checks of definitions; Prefix and PayloadBytesMax are filled in
 	Logger  *slog.Logger // default slog.Default()
 
+	// Zones are the rules of timezones for previews. Default: those in the binary.
+	Zones *job.Zones
+
 	// Tracer follows the requests. Nil: nobody does.
 	Tracer Tracer
 
@@ -66,6 +69,7 @@ func (o Options) withDefaults() Options {
 	setDefault(&o.Inboxes, new(inbox.Rule))
 	setDefault(&o.Rules.Prefix, o.Prefix)
 	setDefault(&o.Rules.PayloadBytesMax, job.PayloadBytesDefault)
+	setDefault(&o.Zones, job.EmbeddedZones())
 	setDefault(&o.RequestsMax, 4096)
 	setDefault(&o.BulkMax, 4)
 	setDefault(&o.BulkWaiting, 60)

@@ -32,7 +32,7 @@ func (s *Service) next(ctx context.Context, tenant string, q *nextRequest) (any,
 		return nil, err
 	}
 	q.def.Tenant = tenant
-	schedule, err := job.ParseScheduleWith(q.def.Spec(), s.calendarsFor(ctx))
+	schedule, err := s.opts.Zones.ParseScheduleWith(q.def.Spec(), s.calendarsFor(ctx))
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/carillon-io/carillon/client"
@@ -55,13 +56,20 @@ func statusInfo(st scheduler.Status, version string, cluster func() *client.Clus
 			Jobs: st.CatchUp.Jobs, Rate: st.CatchUp.Rate, Left: client.Duration(st.CatchUp.Left.Round(time.Millisecond)),
 		},
 		Lateness: latenessOf(st.Lateness), Waited: waitedOf(&st), DecisionLateness: latenessOf(st.DecisionLateness),
-		StartedAt: client.At(st.StartedAt),
+		StartedAt: client.At(st.StartedAt), TZData: tzdataOf(&st.Zones),
 	}
 	if cluster != nil {
 		info.Cluster = cluster()
 		info.Role, info.Lag = info.Cluster.Role, info.Cluster.Lag
 	}
 	return info
+}
+
+func tzdataOf(z *scheduler.Zones) client.TZData {
+	return client.TZData{
+		Source: z.Source, Version: z.Version, Digest: fmt.Sprintf("%016x", z.Digest),
+		Zones: z.Count, Differing: z.Differs, Changed: z.Changed, Moved: z.Moved,
+	}
 }
 
 // skippedBy returns the reasons for skips that occurred.

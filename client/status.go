@@ -49,7 +49,19 @@ type Status struct {
 	// requests. What a cluster lacks is in Cluster.
 	Warnings []string `json:"warnings,omitempty"`
 
+	TZData  TZData   `json:"tzdata"`
 	Cluster *Cluster `json:"cluster,omitempty"` // nil: the node is alone
+}
+
+// TZData is the rules of timezones that a server goes by. Servers older than them send none.
+type TZData struct {
+	Source    string `json:"source"`    // embedded: in the binary; system: the machine's
+	Version   string `json:"version"`   // such as 2025c, or unknown
+	Digest    string `json:"digest"`    // of what they say of the zones of the jobs: with the same one two nodes plan alike
+	Zones     int    `json:"zones"`     // that jobs were ever read in, but for UTC
+	Differing int    `json:"differing"` // those of them whose jobs are planned by other rules: on a standby, the leader's
+	Changed   int    `json:"changed"`   // zones whose rules had changed when this leader began
+	Moved     int    `json:"moved"`     // jobs whose next tick that moved
 }
 
 // Cluster is how a node and the others of its cluster are, as that node sees it.

@@ -14,6 +14,8 @@ import (
 type Options struct {
 	// Status reads the engine of this node, for the charts. Default: there are none.
 	Status func() scheduler.Status
+	// Location returns the zone of an IANA name, to show times in. Default: time.LoadLocation.
+	Location func(name string) (*time.Location, error)
 	Logger *slog.Logger // default slog.Default()
 }
 
@@ -34,6 +36,9 @@ type Dashboard struct {
 func New(local client.Local, opts Options) *Dashboard {
 	if opts.Logger == nil {
 		opts.Logger = slog.Default()
+	}
+	if opts.Location == nil {
+		opts.Location = time.LoadLocation
 	}
 	d := &Dashboard{
 		local: local, opts: opts, recorder: new(recorder),

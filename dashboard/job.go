@@ -120,7 +120,7 @@ func (b *jobBody) foresee(v *visit) error {
 	if err != nil {
 		return err
 	}
-	b.Times, b.Notes = ticksOf(append(times, next.Times...), b.ZoneName()), next.Notes
+	b.Times, b.Notes = v.ticksOf(append(times, next.Times...), b.ZoneName()), next.Notes
 	if len(b.Times) == 0 {
 		b.NoTimes = "The schedule has no more ticks."
 	}
@@ -134,9 +134,9 @@ func isCounted(j *client.JobInfo) bool {
 	})
 }
 
-// ticksOf writes times in a zone. In one that this machine does not know they are written in UTC alone.
-func ticksOf(times []client.Time, zone string) []tick {
-	loc, err := time.LoadLocation(zone)
+// ticksOf writes times in a zone. In one that is not known they are written in UTC alone.
+func (v *visit) ticksOf(times []client.Time, zone string) []tick {
+	loc, err := v.dashboard.opts.Location(zone)
 	list := make([]tick, len(times))
 	for i, t := range times {
 		list[i].At = t

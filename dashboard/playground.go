@@ -60,7 +60,7 @@ func (v *visit) playground() view {
 		body.Fields = fieldErrors(err)
 		return p
 	}
-	body.Asked, body.Notes, body.Times = true, reply.Notes, ticksOf(reply.Times, body.ZoneName())
+	body.Asked, body.Notes, body.Times = true, reply.Notes, v.ticksOf(reply.Times, body.ZoneName())
 	return p
 }
 

@@ -33,7 +33,10 @@ type Options struct {
 	CompletedRetention time.Duration // how long completed jobs are kept; default 24 h, negative: for ever
 	HistoryDays        int           // how long finished runs are kept; default 90
 	CatchupRate        int           // runs a second that are spent on what was missed; 0 is twice the usual rate, at least 1,000
-	CheckpointEvery    time.Duration // between checkpoints of the store; default 15 s, at least 1 s
+	// TZData says by which rules of timezones schedules are read: "embedded", those of this module, is the
+	// default, and "system" the machine's.
+	TZData          string
+	CheckpointEvery time.Duration // between checkpoints of the store; default 15 s, at least 1 s
 
 	// Tracer follows the requests of the program and the attempts of runs, and handlers find the span of
 	// their attempt in their context. tracing.New makes one of the program's own OpenTelemetry. Default nil:
@@ -58,6 +61,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.CheckpointEvery == 0 {
 		o.CheckpointEvery = 15 * time.Second
+	}
+	if o.TZData == "" {
+		o.TZData = job.ZonesEmbedded
 	}
 	if o.Logger == nil {
 		o.Logger = slog.Default()
@@ -88,10 +94,22 @@ func (o Options) rules() job.Rules {
 	return job.Rules{PayloadBytesMax: o.PayloadBytesMax, AllowPrivateTargets: o.AllowPrivateTargets, AllowHandlers: true}
 }
 
-func (o Options) settings() scheduler.Settings {
+func (o Options) settings(zones *job.Zones) scheduler.Settings {
 	return scheduler.Settings{
 		Lead: o.Lead, CompletedRetention: o.CompletedRetention, HistoryDays: o.HistoryDays, CatchupRate: o.CatchupRate,
+		Zones: zones,
 	}
+}
+
+// zones returns the rules of timezones that are wanted.
+func (o Options) zones() (*job.Zones, error) {
+	switch o.TZData {
+	case job.ZonesEmbedded:
+		return job.EmbeddedZones(), nil
+	case job.ZonesSystem:
+		return job.SystemZones("")
+	}
+	return nil, fmt.Errorf("embedded: options: the zone rules %q are unknown; want %s or %s", o.TZData, job.ZonesEmbedded, job.ZonesSystem)
 }
 
 func (o Options) dispatch() dispatch.Options {

@@ -94,14 +94,18 @@ func (s *Scheduler) open(dir string) (err error) {
 
 // openEngine makes the engine, which does nothing yet, and lets requests in.
 func (s *Scheduler) openEngine(log scheduler.Log, store scheduler.Store, sender scheduler.Sender) error {
+	zones, err := s.opts.zones()
+	if err != nil {
+		return err
+	}
 	engine, err := scheduler.Open(scheduler.Options{
-		Log: log, Store: store, Sender: sender, Clock: s.clock, Logger: s.opts.Logger, Settings: s.opts.settings(),
+		Log: log, Store: store, Sender: sender, Clock: s.clock, Logger: s.opts.Logger, Settings: s.opts.settings(zones),
 	})
 	if err != nil {
 		return err
 	}
 	s.engine = engine
-	local, err := api.NewLocal(checkedEngine{engine, s.dispatcher}, api.Options{Version: "embedded", Rules: s.opts.rules(), Logger: s.opts.Logger, Tracer: s.opts.Tracer})
+	local, err := api.NewLocal(checkedEngine{engine, s.dispatcher}, api.Options{Version: "embedded", Rules: s.opts.rules(), Zones: zones, Logger: s.opts.Logger, Tracer: s.opts.Tracer})
 	if err != nil {
 		return err
 	}

@@ -59,3 +59,16 @@ var zoneFiles = sync.OnceValue(func() map[string]*zip.File {
 	}
 	return files
 })
+
+// SystemZones returns the machine's rules of timezones, at a version that the caller knows, or "". They
+// are in the directory or archive that the variable ZONEINFO names, or where the system has them. It fails
+// on a machine without any.
+func SystemZones(version string) (*Zones, error) {
+	z := NewZones(ZonesSystem, version, time.LoadLocation)
+	for _, name := range []string{"Europe/London", "America/New_York", "Asia/Tokyo"} {
+		if _, err := z.find(name); err == nil {
+			return z, nil
+		}
+	}
+	return nil, errors.New("this machine has no rules of timezones; install its tzdata, or go by the embedded ones")
+}

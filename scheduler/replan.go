@@ -52,7 +52,9 @@ func (c *Core) replan(p *Replan) {
 			p.Moved++
 		}
 	}
-	c.zones.moved += p.Moved
+	if c.followed == 0 { // since then only calendars have changed
+		c.zones.moved += p.Moved
+	}
 	if p.Next = 0; end < c.rows.next {
 		p.Next = uint32(end)
 		return

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -147,7 +146,7 @@ func fileLabel(file string) string {
 func localZone() string {
 	if name, set := os.LookupEnv("TZ"); set {
 		name = strings.TrimPrefix(name, ":")
-		if _, err := time.LoadLocation(name); err == nil && name != "" {
+		if _, err := job.EmbeddedZones().Location(name); err == nil && name != "" {
 			return name
 		}
 		return "UTC"

@@ -90,7 +90,7 @@ func (c *jobNextCmd) ofJob(ctx context.Context, r *remote) (client.NextRequest, 
 
 // printTimes prints instants in UTC, on the wall clock of their zone, and how far away they are.
 func (c *console) printTimes(reply client.NextReply, zone string) error {
-	loc, err := time.LoadLocation(zone)
+	loc, err := job.EmbeddedZones().Location(zone)
 	if err != nil {
 		loc = time.UTC
 	}

@@ -39,6 +39,7 @@ func TestScripts(t *testing.T) {
 			"status":  cmdStatus,
 			"hole":    cmdHole,
 			"stream":  cmdStream,
+			"zone":    cmdZone,
 		},
 	})
 }
@@ -106,7 +107,7 @@ func scriptCommand(ts *testscript.TestScript, name string, args ...string) *exec
 	}
 	cmd := exec.Command(path, args...)
 	cmd.Dir = ts.MkAbs(".")
-	for _, v := range []string{"PATH", "HOME", "TMPDIR", "WORK", "TZ", "CARILLON_SERVER", "CARILLON_DATA", "CARILLON_CONFIG"} {
+	for _, v := range []string{"PATH", "HOME", "TMPDIR", "WORK", "TZ", "CARILLON_SERVER", "CARILLON_DATA", "CARILLON_CONFIG", "CARILLON_TZDATA", "ZONEINFO"} {
 		if value := ts.Getenv(v); value != "" {
 			cmd.Env = append(cmd.Env, v+"="+value)
 		}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"time"
-	_ "time/tzdata" // so that timezones do not depend on what the machine has installed
 
 	"github.com/go-json-experiment/json"
 
@@ -53,6 +52,8 @@ type serveCmd struct {
 	CompletedRetention span `help:"How long completed jobs are kept." default:"24h" env:"CARILLON_COMPLETED_RETENTION"`
 	CheckpointEvery    span `help:"Time between checkpoints of the store." default:"15s" env:"CARILLON_CHECKPOINT_EVERY"`
 	StopTimeout        span `help:"How long a stop waits for runs that targets have not answered." default:"20s" env:"CARILLON_STOP_TIMEOUT"`
+
+	TZData string `name:"tzdata" help:"Rules of timezones: ${enum}. The embedded ones are in the binary, the same on every node; the system's are the machine's, which change with its updates." enum:"embedded,system" default:"embedded" env:"CARILLON_TZDATA"`
 
 	Events         bool   `help:"Publish each change of a run to a JetStream stream." env:"CARILLON_EVENTS"`
 	EventsStream   string `help:"Name of that stream; it is made if it is not there." default:"CARILLON_EVENTS" env:"CARILLON_EVENTS_STREAM"`
@@ -190,6 +191,7 @@ func (c *serveCmd) options(logger *slog.Logger) carillon.Options {
 		Lead: time.Duration(c.Lead), CheckpointEvery: time.Duration(c.CheckpointEvery),
 		CompletedRetention: time.Duration(c.CompletedRetention), HistoryDays: int(c.History),
 		Events: c.Events, EventsStream: c.EventsStream, EventsMaxAge: time.Duration(c.EventsMaxAge), EventsMaxBytes: c.EventsMaxBytes, CatchupRate: c.CatchupRate,
+		TZData: c.TZData,
 		Logger: logger, Version: buildVersion().Version,
 	}
 }

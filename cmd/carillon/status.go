@@ -53,6 +53,9 @@ func (c *console) printStatus(s *client.Status) error {
 	t := c.table()
 	t.pair("role", fmt.Sprintf("%s of shard %d, epoch %d", s.Role, s.Shard, s.Epoch))
 	t.pair("version", s.Version)
+	if s.TZData.Source != "" {
+		t.pair("tzdata", showTZData(&s.TZData))
+	}
 	t.pair("up", showLength(time.Since(s.StartedAt.Time))+", since "+showTime(s.StartedAt))
 	t.pair("jobs", fmt.Sprintf("%s, %s armed", showCount(s.Jobs), showCount(s.Armed)))
 	t.pair("runs now", fmt.Sprintf("%s scheduled within the lead, %s with targets, %s without an outcome",
@@ -73,6 +76,18 @@ func (c *console) printStatus(s *client.Status) error {
 	}
 	t.pair("log", fmt.Sprintf("LSN %d, applied up to %d; %s since the start", s.LSN, s.AppliedLSN, plural(s.Commits, "commit")))
 	return t.flush()
+}
+
+// showTZData is the row of the rules of timezones.
+func showTZData(z *client.TZData) string {
+	text := fmt.Sprintf("%s, %s; %s of jobs, digest %s", z.Version, z.Source, plural(z.Zones, "zone"), z.Digest)
+	if z.Changed > 0 {
+		text += fmt.Sprintf("; %s changed at the start, %s moved", plural(z.Changed, "zone"), plural(z.Moved, "job"))
+	}
+	if z.Differing > 0 {
+		text += fmt.Sprintf("; %s planned by other rules", plural(z.Differing, "zone"))
+	}
+	return text
 }
 
 // moreCounts are those rows of a status that a server has which is in the middle of something.

@@ -3,6 +3,8 @@ package main
 import (
 	"runtime"
 	"runtime/debug"
+
+	"github.com/carillon-io/carillon/job"
 )
 
 // version is set by the linker in a release build.
@@ -29,6 +31,7 @@ type build struct {
 	Built    string `json:"built_from,omitempty"`
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
+	TZData   string `json:"tzdata"` // version of the rules of timezones in the binary
 }
 
 // Run implements the command.
@@ -43,12 +46,13 @@ func (c *versionCmd) Run(con *console) error {
 	rows.pair("commit time", orDash(b.Built))
 	rows.pair("go", b.Go)
 	rows.pair("platform", b.Platform)
+	rows.pair("tzdata", b.TZData+", embedded")
 	return rows.flush()
 }
 
 // buildVersion asks the linker's variable first, then what the Go command recorded in the binary.
 func buildVersion() build {
-	b := build{Version: version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	b := build{Version: version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, TZData: job.EmbeddedZones().Version()}
 	info, ok := debug.ReadBuildInfo()
 	if ok {
 		for _, s := range info.Settings {
