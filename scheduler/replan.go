@@ -81,8 +81,14 @@ func (c *Core) replanJob(s slot, r *hotRow) (moved bool) {
 		return true
 	case e.err != nil || r.flags.Is(job.FlagCompleted) && e.MaxRuns > 0 && r.runs >= e.MaxRuns:
 		return false
-	case !ended && r.cursor <= decided: // it is about to be decided, or will be by a resume
+	case !ended && r.cursor <= c.led: // it was due before
 		return false
+	case !ended && r.cursor <= decided: // it is about to be decided, or will be by a resume
+		c.unit(timerBytes)
+		if moved = e.schedule != nil && c.hasMoved(r, e); moved {
+			c.arm(s, r)
+		}
+		return moved
 	}
 	next, ok := e.upcoming(r, decided)
 	if !ok && r.flags.Is(job.FlagCompleted) || ok && !ended && next == r.cursor {
