@@ -66,7 +66,7 @@ func (z *Zones) load(name string) (*time.Location, error) {
 		return nil, err
 	}
 	loc, err := z.find(name)
-	if err != nil {
+	if err != nil || loc.String() != name { // schedules are stored with the name that the zone has
 		return nil, z.unknown(name)
 	}
 	name = strings.Clone(name)

@@ -32,6 +32,16 @@ func EmbeddedZones() *Zones { return embeddedZones }
 var errNoZone = errors.New("job: no such zone")
 
 func findEmbedded(name string) (*time.Location, error) {
+	data, err := EmbeddedZoneData(name)
+	if err != nil {
+		return nil, err
+	}
+	return time.LoadLocationFromTZData(name, data)
+}
+
+// EmbeddedZoneData returns the rules of a zone that are in the binary, in the form of a TZif file. The slice
+// is the caller's.
+func EmbeddedZoneData(name string) ([]byte, error) {
 	f := zoneFiles()[name]
 	if f == nil {
 		return nil, errNoZone
@@ -41,10 +51,7 @@ func findEmbedded(name string) (*time.Location, error) {
 		return nil, err
 	}
 	data, err := io.ReadAll(io.LimitReader(r, zoneBytesOfFile))
-	if err := errors.Join(err, r.Close()); err != nil {
-		return nil, err
-	}
-	return time.LoadLocationFromTZData(name, data)
+	return data, errors.Join(err, r.Close())
 }
 
 // zoneFiles returns the files of the archive by the names of their zones.

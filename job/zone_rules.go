@@ -29,7 +29,7 @@ type Zones struct {
 }
 
 // NewZones returns the rules of a source at a version such as 2025c, "" if that is not known. find
-// returns the zone of an IANA name other than UTC, or an error if there is none; it is called from
+// returns the zone of an IANA name other than UTC, under that very name, or an error if there is none; it is called from
 // several goroutines, and what it returns is remembered.
 func NewZones(source, version string, find func(name string) (*time.Location, error)) *Zones {
 	if version == "" {

@@ -4,7 +4,6 @@ import (
 	"archive/zip"
 	"bytes"
 	"errors"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -61,11 +60,7 @@ func TestEmbeddedZonesNeedNoMachine(t *testing.T) {
 // zoneData returns the embedded data of a zone.
 func zoneData(t *testing.T, name string) []byte {
 	t.Helper()
-	r, err := zoneFiles()[name].Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := io.ReadAll(r)
+	data, err := EmbeddedZoneData(name)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 package scheduler
 
 import (
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -14,13 +13,19 @@ import (
 func rulesOf(version string, as map[string]string) *job.Zones {
 	return job.NewZones("test", version, func(name string) (*time.Location, error) {
 		if other, ok := as[name]; ok {
-			name = other
-		}
-		if name == "" {
-			return nil, errors.New("no such zone")
+			return zoneUnderName(name, other)
 		}
 		return job.EmbeddedZones().Location(name)
 	})
+}
+
+// zoneUnderName returns a zone with the rules of another one.
+func zoneUnderName(name, other string) (*time.Location, error) {
+	data, err := job.EmbeddedZoneData(other)
+	if err != nil {
+		return nil, err
+	}
+	return time.LoadLocationFromTZData(name, data)
 }
 
 // The zones of these tests: Berlin is at +01:00 in January, Tokyo at +09:00, Athens at +02:00.
