@@ -230,13 +230,18 @@ func (e *profileEntry) mode() Mode {
 	return ModeWait // buffer_all, and allow with a limit
 }
 
-// latest returns the last tick of a job in (after, upto], from its cursor on.
+// latest returns the last tick of a job in (after, upto], from its cursor on. The cursor is a tick, whatever the
+// schedule says of it now. The job must not be completed.
 func (e *profileEntry) latest(r *hotRow, after, upto job.Millis) (job.Millis, bool) {
 	if e.schedule == nil {
 		return r.cursor, r.cursor > after && r.cursor <= upto
 	}
 	e.spend(latestFactor)
-	return e.schedule.Latest(after, upto, r.cursor)
+	at, ok := e.schedule.Latest(after, upto, r.cursor)
+	if !ok && r.cursor > after && r.cursor <= upto {
+		return r.cursor, true // the rules of its zone changed after it was due
+	}
+	return at, ok
 }
 
 // following returns the tick of a job after one of its ticks. It does not look at the cursor, which is
