@@ -3,12 +3,31 @@ package scheduler
 import (
 	"fmt"
 	"time"
+
+	"github.com/carillon-io/carillon/job"
 )
 
 // simZones have their changes of the clock at different times, by different lengths, or never.
 var simZones = []string{
-	"", "", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Beirut", "Africa/Cairo",
+	"", "", simMovedZone, simMovedZone, simMovedZone, "America/New_York", "Australia/Lord_Howe", "Asia/Beirut", "Africa/Cairo",
 	"America/Havana", "Asia/Kolkata", "America/St_Johns", "Antarctica/Troll", "Pacific/Chatham",
+}
+
+// simMovedZone is the zone whose rules change between lives: it is as it is, or it is simMovedTo.
+const (
+	simMovedZone = "Europe/Berlin"
+	simMovedTo   = "Africa/Cairo"
+)
+
+// simRules are the rules that a process may have.
+var simRules = [2]*job.Zones{
+	job.EmbeddedZones(),
+	job.NewZones("moved", "", func(name string) (*time.Location, error) {
+		if name == simMovedZone {
+			return zoneUnderName(name, simMovedTo)
+		}
+		return job.EmbeddedZones().Location(name)
+	}),
 }
 
 // simCrons are the expressions of each kind of plan; the more often one is there, the more jobs have it.
@@ -86,7 +105,7 @@ func (w *world) drawSchedule(d *modelDef, scale int64) {
 	if w.chance(8) {
 		d.starts = w.wall() + w.between(-20*scale, 100*scale)
 	}
-	if w.chance(8) {
+	if w.chance(8) && d.zone != simMovedZone { // other rules might give a tick to one that is over
 		d.ends = max(d.starts, w.wall()) + 1 + w.between(0, 400*scale)
 	}
 	if d.every == 0 && w.chance(2) { // exactly at a tick

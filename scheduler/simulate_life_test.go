@@ -30,6 +30,7 @@ func (w *world) open() {
 		return
 	}
 	w.engine, w.alive = e, true
+	w.model.rules = slices.Index(simRules[:], e.core.settings.Zones)
 	if w.standby.engine == nil {
 		w.join()
 	}
@@ -46,7 +47,17 @@ func (w *world) start() (*Engine, error) {
 	if w.standby.engine != nil && w.standby.rng.IntN(2) == 0 {
 		return w.takeOver()
 	}
+	w.opts.Settings.Zones = w.drawRules()
 	return Open(w.opts)
+}
+
+// drawRules draws the rules of zones of a process: mostly those of the one before.
+func (w *world) drawRules() *job.Zones {
+	now := w.model.rules
+	if w.standby.rng.IntN(4) == 0 {
+		now = 1 - now
+	}
+	return simRules[now]
 }
 
 // die ends the process: nothing that waits in memory comes out any more.

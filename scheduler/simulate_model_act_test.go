@@ -182,7 +182,9 @@ func (m *model) checkTriggered(a *modelAct, j *modelJob) {
 
 // checkBackfilled checks that a backfill left no tick without a run, unless it was to start no more.
 func (m *model) checkBackfilled(a *modelAct, j *modelJob) {
-	ticks := j.ticks.between(a.from-1, a.to)
+	scheduled := j.ticks
+	scheduled.kept = 0 // one of the rules before
+	ticks := scheduled.between(a.from-1, a.to)
 	missing, first := 0, int64(0)
 	for _, at := range ticks {
 		if j.fired[at] == 0 && !slices.Contains(j.owed, at) && (at <= j.after || j.paused) {

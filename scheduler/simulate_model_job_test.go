@@ -155,8 +155,9 @@ func (j *modelJob) restart(now int64) {
 // ticksOf returns the ticks of a definition, @every on a grid through an anchor.
 func (m *model) ticksOf(d *modelDef, anchor int64) modelTicks {
 	t := modelTicks{from: d.starts, until: d.ends}
+	zone := pick(d.zone == simMovedZone && m.rules == 1, simMovedTo, d.zone)
 	if lines := m.calendars[d.calendar]; d.calendar != "" {
-		t.without = func(tick int64) bool { return m.clocks.leavesOut(lines, d.zone, tick) }
+		t.without = func(tick int64) bool { return m.clocks.leavesOut(lines, zone, tick) }
 	}
 	switch {
 	case d.every > 0:
@@ -164,7 +165,7 @@ func (m *model) ticksOf(d *modelDef, anchor int64) modelTicks {
 	case d.at > 0:
 		t.list = []int64{d.at}
 	default:
-		t.list = m.clocks.cron(d.expr, d.zone)
+		t.list = m.clocks.cron(d.expr, zone)
 	}
 	return t
 }

@@ -45,6 +45,7 @@ type model struct {
 	steps, stepFrom uint64 // of the process so far; the last commit before the one going on
 
 	calendars map[string][]string // lines by name
+	rules     int                 // of zones, that jobs are planned by
 	following bool                // jobs have still to follow a calendar
 
 	pace     modelPace
@@ -212,6 +213,8 @@ func (m *model) take(r *modelRow) {
 		m.takeNotice(r)
 	case rowDead, rowDeadGone:
 		m.deaths = append(m.deaths, *r)
+	case rowZone:
+		m.changeRules(int(r.day))
 	case rowReplan:
 		m.takeReplan(r.day != 0)
 	case rowPruned:

@@ -17,11 +17,16 @@ type modelTicks struct {
 	every, anchor int64   // of @every
 	from, until   int64   // no tick before the one, none at or after the other
 
+	kept, keptFrom int64 // a tick that was due before the rules of the zone changed: the next after keptFrom
+
 	without func(tick int64) bool // what a calendar leaves out; nil is nothing
 }
 
 // next returns the first tick after an instant, 0 if there is none.
 func (t *modelTicks) next(after int64) int64 {
+	if after >= t.keptFrom && after < t.kept {
+		return t.kept
+	}
 	tick := t.any(after)
 	for t.without != nil && tick != 0 && t.without(tick) {
 		tick = t.any(tick)

@@ -68,6 +68,7 @@ const (
 	rowAudit
 	rowNotice
 	rowNoticeGone
+	rowZone   // by which rules the jobs of the zone that changes are planned
 	rowReplan // jobs are to follow a calendar, or have followed
 	rowPruned // the buckets of the history before a day are gone
 	rowNextID // which id is given out next

@@ -137,7 +137,7 @@ func (m *model) checkAhead(j *modelJob, act *modelAct, ticks *modelTicks, kept i
 func (m *model) takeReplan(begins bool) {
 	m.following = begins
 	for _, j := range m.order {
-		if j.def.calendar != "" && len(j.befores) > 0 {
+		if len(j.befores) > 0 {
 			for i := range j.befores {
 				if b := &j.befores[i]; b.open && !begins {
 					b.free, b.open = max(b.free, max(m.now, m.high)+m.settings.lead), false
@@ -155,11 +155,36 @@ func (m *model) changeCalendar(act *modelAct) {
 		if j.def.calendar != act.name || j.deleted {
 			continue
 		}
-		free := max(m.now, m.high) + m.settings.lead
-		j.befores = slices.DeleteFunc(j.befores, func(b modelBefore) bool { return b.free <= j.after })
-		j.befores = append(j.befores, modelBefore{j.ticks, free, true})
-		j.ticks = m.ticksOf(j.def, j.ticks.anchor)
-		j.note(m.now, "calendar", free, 0, act.name)
+		m.reticks(j)
+		j.note(m.now, "calendar", 0, 0, act.name)
+	}
+}
+
+// reticks gives a job the ticks that its schedule has now.
+func (m *model) reticks(j *modelJob) {
+	free := max(m.now, m.high) + m.settings.lead
+	j.befores = slices.DeleteFunc(j.befores, func(b modelBefore) bool { return b.free <= j.after })
+	j.befores = append(j.befores, modelBefore{j.ticks, free, true})
+	j.ticks = m.ticksOf(j.def, j.ticks.anchor)
+}
+
+// changeRules lets the jobs of the zone that changes tick by its other rules. What was due before stays, unless a
+// calendar may have changed it.
+func (m *model) changeRules(rules int) {
+	if rules == m.rules {
+		return
+	}
+	m.rules = rules
+	for _, j := range m.order {
+		if j.def.zone != simMovedZone || j.deleted {
+			continue
+		}
+		first := j.nextBound()
+		m.reticks(j)
+		if first != 0 && first <= m.now && j.def.calendar == "" {
+			j.ticks.kept, j.ticks.keptFrom = first, j.after
+		}
+		j.note(m.now, "rules", int64(rules), first, "")
 	}
 }
 

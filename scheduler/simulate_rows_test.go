@@ -106,6 +106,8 @@ func metaRow(c job.Change) (row modelRow, err error) {
 		row = modelRow{kind: rowNextID, key: runKey{job: n}}
 	case metaReplan:
 		row = modelRow{kind: rowReplan, day: int64(n)}
+	case metaZone + simMovedZone:
+		row = modelRow{kind: rowZone, day: pick[int64](n == simRules[1].Digest(simMovedZone), 1, 0)}
 	}
 	return row, err
 }

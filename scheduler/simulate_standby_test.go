@@ -29,7 +29,7 @@ func (w *world) join() {
 	b := &w.standby
 	b.store, b.behind = w.store.clone(), nil
 	opts := w.opts
-	opts.Store = b.store
+	opts.Store, opts.Settings.Zones = b.store, w.drawRules()
 	e, err := Follow(opts)
 	if err != nil {
 		w.t.Fatal(err)
