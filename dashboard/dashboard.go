@@ -16,7 +16,7 @@ type Options struct {
 	Status func() scheduler.Status
 	// Location returns the zone of an IANA name, to show times in. Default: time.LoadLocation.
 	Location func(name string) (*time.Location, error)
-	Logger *slog.Logger // default slog.Default()
+	Logger   *slog.Logger // default slog.Default()
 }
 
 // Dashboard serves the pages. Its methods are safe for concurrent use.
