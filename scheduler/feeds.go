@@ -78,8 +78,8 @@ func (p *pad) takeLocked(f *feed, chunk []*waiting) []*waiting {
 			continue
 		}
 		if !ok && p.ahead < aheadBytesMax {
-			if w, ok = f.unread.Pop(); ok && (w.spot != atNear || w.lane != nil || w.failure != "") {
-				continue // it was wanted meanwhile, or is gone
+			if w, ok = f.unread.Pop(); ok && (w.spot != atNear || w.lane != nil || w.failure != "" || p.isInLineLocked(w)) {
+				continue // it was wanted meanwhile, is gone, or will wait in any case
 			}
 		}
 		if !ok {

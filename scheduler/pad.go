@@ -37,6 +37,7 @@ type pad struct {
 	feeds  []*feed
 	ahead  int64                 // bytes of deliveries that wait
 	lanes  map[job.Lane]*padLane // that launches on the pad are of
+	facts  map[job.ID]laneFact   // of jobs that have not changed since
 	queued int                   // launches in lanes
 	byJob  map[job.ID]*waiting   // the newest
 	turns  map[job.ID]crew
@@ -64,7 +65,7 @@ type inFlight struct {
 func newPad(horizon job.Millis, sender Sender, report func(job.Outcome)) *pad {
 	return &pad{
 		horizon: horizon, sender: sender, report: report, wake: func() {},
-		clock: time.Now, near: newNearLaunches(), feeds: newFeeds(1), lanes: make(map[job.Lane]*padLane),
+		clock: time.Now, near: newNearLaunches(), feeds: newFeeds(1), lanes: make(map[job.Lane]*padLane), facts: make(map[job.ID]laneFact),
 		landed: make(chan struct{}, 1),
 		byJob:  make(map[job.ID]*waiting),
 		turns:  make(map[job.ID]crew),
@@ -147,7 +148,7 @@ func (p *pad) launchDue(now job.Millis, ready []*waiting) (more bool, _ []*waiti
 		if w == nil {
 			break
 		}
-		if w.lane == nil && w.failure == "" {
+		if w.lane == nil && w.failure == "" && !p.enterKnownLocked(w) {
 			p.wantLocked(w) // the feeder sends it on as soon as it has the row
 			continue
 		}
@@ -246,6 +247,7 @@ func (p *pad) take(id job.ID) []Launch {
 	}
 	delete(p.byJob, id)
 	delete(p.parked, id)
+	delete(p.facts, id) // the job may be about to change
 	for i, j := 0, len(taken)-1; i < j; i, j = i+1, j-1 {
 		taken[i], taken[j] = taken[j], taken[i] // oldest first
 	}

@@ -22,20 +22,57 @@ type padLane struct {
 	reading int // launches that have a place and are made ready
 }
 
+// laneFact is what the pad knows of the launches of a job from the last one whose cold row it read.
+type laneFact struct {
+	key    job.Lane
+	weight int // bytes of the payload
+}
+
+// factsMax bounds the jobs of which the pad remembers that. Beyond it, it begins anew.
+const factsMax = 64 << 10
+
 // enterLaneLocked finds the lane of a launch whose cold row is read.
 func (p *pad) enterLaneLocked(w *waiting) {
 	if w.lane != nil {
 		return
 	}
-	key := w.delivery.Lane()
-	l := p.lanes[key]
+	fact := laneFact{key: w.delivery.Lane(), weight: len(w.delivery.Payload)}
+	if !w.HasPayload {
+		if len(p.facts) >= factsMax {
+			clear(p.facts)
+		}
+		p.facts[w.Run.Job] = fact
+	}
+	p.joinLaneLocked(w, fact)
+}
+
+// enterKnownLocked finds the lane of a launch without its cold row, if one of its job was read since the job changed
+// last: a herd of one job gets in line without reading the payload of each run.
+func (p *pad) enterKnownLocked(w *waiting) bool {
+	fact, known := p.facts[w.Run.Job]
+	if known = known && !w.HasPayload; known {
+		p.joinLaneLocked(w, fact)
+	}
+	return known
+}
+
+// isInLineLocked tells whether a launch will wait in its lane when it is due: to read its cold row now would be for
+// nothing.
+func (p *pad) isInLineLocked(w *waiting) bool {
+	fact, known := p.facts[w.Run.Job]
+	l := p.lanes[fact.key]
+	return known && !w.HasPayload && l != nil && len(l.queue) > 0
+}
+
+func (p *pad) joinLaneLocked(w *waiting, fact laneFact) {
+	l := p.lanes[fact.key]
 	if l == nil {
-		l = &padLane{key: key}
+		l = &padLane{key: fact.key}
 		l.room = func() bool { return p.callUp(l) }
-		p.lanes[key] = l
+		p.lanes[fact.key] = l
 	}
 	l.refs++
-	w.lane, w.weight = l, len(w.delivery.Payload)
+	w.lane, w.weight = l, fact.weight
 }
 
 // leaveLaneLocked lets go of the lane and the bytes of a launch that leaves the pad.

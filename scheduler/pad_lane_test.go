@@ -264,3 +264,27 @@ func TestPlacesAreGivenBack(t *testing.T) {
 		}
 	}
 }
+
+// TestHerdOfOneJobReadsLittle: once the row of a job is read, its further runs get in line for a place without it,
+// until the job changes; so a row is read when there is a place for its run.
+func TestHerdOfOneJobReadsLittle(t *testing.T) {
+	const herd = 1000
+	l := newLaneTest(1)
+	due := l.launches(1, herd)
+	l.now += herd
+	l.add(due, l.now)
+	l.rest()
+	if l.reads > 2*feedChunk || l.queued < herd-2 {
+		t.Fatalf("%d rows are read for one place, %d of %d runs are in line", l.reads, l.queued, herd)
+	}
+	for ; len(l.sender.left) > 0; l.rest() {
+		l.sender.answer(0)
+	}
+	if len(l.outcomes) != herd || l.reads > herd+2*feedChunk {
+		t.Errorf("%d of %d ended, with %d reads", len(l.outcomes), herd, l.reads)
+	}
+	l.take(1)
+	if len(l.facts) != 0 {
+		t.Errorf("what the pad knows of a job outlives its change: %v", l.facts)
+	}
+}
