@@ -185,7 +185,7 @@ func (c *Core) Step(in Input) *Output {
 }
 
 func (c *Core) begin(in Input) {
-	c.presence.attend(in.Now, c.now, c.out.WakeAt, c.graceMillis())
+	c.presence.attend(in.Now, c.now, c.out.WakeAt, job.Millis(c.settings.Lead.Milliseconds()), c.graceMillis())
 	c.now, c.lsn, c.room = in.Now, in.LSN, in.Room
 	c.noticeSeq, c.auditSeq = 0, 0
 	c.unitAt, c.keptID = job.Mark{}, c.nextID

@@ -13,7 +13,8 @@ import (
 //
 // The core sees a gap by the instant at which it asked to be called again: nothing is due before that
 // instant, so a step that comes at it or earlier has missed nothing, however long the engine slept. A step
-// that comes later leaves a gap between the two. A stopped process, a suspended machine and a wall clock
+// that comes later leaves a gap between the two. What came due within the lead after the last step is not in
+// it: that step had it in hand, be it decided or in the backlog. A stopped process, a suspended machine and a wall clock
 // that is set forward all look alike, and are alike: what came due in the gap met no engine.
 
 // stillSlackMillis is how much longer than the grace the engine may stand still without a tick being missed:
@@ -41,13 +42,14 @@ func newPresence(now job.Millis) presence {
 // begin makes an engine present from an instant on.
 func (p *presence) begin(now job.Millis) { p.since, p.gaps = now, nil }
 
-// attend takes in that a step begins. The last one began at last and asked for the next at due; 0 is never.
-func (p *presence) attend(now, last, due, grace job.Millis) {
+// attend takes in that a step begins. The last one began at last, had in hand what is due within the lead after it,
+// and asked for the next step at due; 0 is never.
+func (p *presence) attend(now, last, due, lead, grace job.Millis) {
 	if now < last { // the clock was set back
 		p.setBack(now)
 		return
 	}
-	from, to := max(last, due), now-grace-stillSlackMillis
+	from, to := max(last+lead, due), now-grace-stillSlackMillis
 	if due == 0 || from >= to {
 		return
 	}

@@ -56,14 +56,27 @@ func TestStandstillIsMissed(t *testing.T) {
 	}
 }
 
+// TestStandstillWithinTheLead: the engine stands still when a herd is partly decided, ahead of its instant. The last
+// step had all of the herd in hand, so none of it is missed.
+func TestStandstillWithinTheLead(t *testing.T) {
+	h := newImpatientHerd(t, 400)
+	h.now += 29_800 - h.now%30_000
+	launches := len(h.step())
+	h.now += 10_000
+	launches += len(h.step()) + h.stepOn(100, 10)
+	if c := h.core; launches != 400 || c.counts.Skipped != 0 {
+		t.Errorf("%d launches, %d skipped; want 400 launches", launches, c.counts.Skipped)
+	}
+}
+
 // TestPresence checks which instants count as missed, in a table.
 func TestPresence(t *testing.T) {
 	const grace = 1000
 	p := newPresence(100_000)
-	p.attend(100_500, 100_000, 101_000, grace) // early
-	p.attend(103_000, 101_000, 101_000, grace) // late, within the slack
-	p.attend(120_000, 103_000, 0, grace)       // it asked for nothing
-	p.attend(140_000, 120_000, 130_000, grace) // ten seconds late
+	p.attend(100_500, 100_000, 101_000, 0, grace) // early
+	p.attend(103_000, 101_000, 101_000, 0, grace) // late, within the slack
+	p.attend(120_000, 103_000, 0, 0, grace)       // it asked for nothing
+	p.attend(140_000, 120_000, 130_000, 0, grace) // ten seconds late
 	for due, want := range map[job.Millis]job.Millis{
 		98_999: 99_000, 99_000: 0, 101_500: 0, 110_000: 0, 130_000: 0, 130_001: 137_000, 136_999: 137_000, 137_000: 0,
 	} {
@@ -71,12 +84,12 @@ func TestPresence(t *testing.T) {
 			t.Errorf("due %d: missed until %d, want %d", due, edge, want)
 		}
 	}
-	p.attend(132_000, 140_000, 141_000, grace) // the clock was set back
+	p.attend(132_000, 140_000, 141_000, 0, grace) // the clock was set back
 	if edge, _ := p.missedUntil(133_000, grace); edge != 0 {
 		t.Errorf("an instant that comes again is missed until %d", edge)
 	}
 	for i := range job.Millis(10 * gapsMax) {
-		p.attend(200_000+i*20_000, 190_000+i*20_000, 1, grace)
+		p.attend(200_000+i*20_000, 190_000+i*20_000, 1, 0, grace)
 	}
 	if len(p.gaps) > gapsMax {
 		t.Errorf("%d gaps are remembered, at most %d may be", len(p.gaps), gapsMax)

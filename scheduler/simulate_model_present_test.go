@@ -37,8 +37,8 @@ func (m *model) attend(now int64) {
 			}
 		}
 		p.gaps = kept
-	} else if p.still != 0 && p.still < now-allowed {
-		p.gaps = append(p.gaps, [2]int64{p.still, now - allowed})
+	} else if from := max(p.still, p.step+m.settings.lead); p.still != 0 && from < now-allowed {
+		p.gaps = append(p.gaps, [2]int64{from, now - allowed}) // its last step had in hand what came due before
 	}
 	p.step, p.still = now, 0
 }
