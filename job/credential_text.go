@@ -3,6 +3,8 @@ package job
 import (
 	"cmp"
 	"encoding/base64"
+	"html"
+	"net/url"
 	"slices"
 	"strings"
 )
@@ -33,9 +35,16 @@ func CredentialsOf(headers []Pair, t Target) (c Credentials) {
 	return c
 }
 
+// add adds a value, and the forms in which a target may repeat it inside a URL, a text of JSON or a page.
 func (c *Credentials) add(value string) {
-	if len(value) >= credentialBytesMin {
-		c.values = append(c.values, value)
+	if len(value) < credentialBytesMin {
+		return
+	}
+	inJSON := strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(value)
+	for _, form := range []string{value, url.QueryEscape(value), url.PathEscape(value), inJSON, html.EscapeString(value)} {
+		if !slices.Contains(c.values, form) {
+			c.values = append(c.values, form)
+		}
 	}
 }
 

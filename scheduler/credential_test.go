@@ -176,3 +176,20 @@ func TestMasksRaceRotation(t *testing.T) {
 	wg.Wait()
 	wantCredentials(t, e, "a", last, last)
 }
+
+// TestReportsAreMasked: what a worker says has masks in the place of its job's credentials.
+func TestReportsAreMasked(t *testing.T) {
+	e, _, stop := startEngine(t, &memLog{}, 1)
+	defer func() { _ = stop() }()
+	v, _, err := e.Put(t.Context(), webhook("a", "Bearer SEKRET-one", "SEKRET-two"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &Report{Run: job.RunID{Job: v.ID}, Error: "refused SEKRET-one", Result: strings.Repeat("SEKRET-two ", 60)}
+	if err := e.maskReport(p); err != nil {
+		t.Fatal(err)
+	}
+	if p.Error != "refused "+job.Mask || strings.Contains(p.Result, "SEKRET") || len(p.Result) > job.ResultBytesMax {
+		t.Errorf("%q and %q", p.Error, p.Result)
+	}
+}

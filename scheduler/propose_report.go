@@ -22,6 +22,9 @@ func (e *Engine) Report(ctx context.Context, req ReportRequest) (RunView, error)
 	if p.Failed && p.Error == "" {
 		p.Error = "the worker reported a failure"
 	}
+	if err := e.maskReport(p); err != nil {
+		return RunView{}, err
+	}
 	p.Begun, _ = e.pad.flyingSince(req.Run)
 	if !view.Status.IsFinal() {
 		if err := e.submit(ctx, p); err != nil {
@@ -35,6 +38,22 @@ func (e *Engine) Report(ctx context.Context, req ReportRequest) (RunView, error)
 		return RunView{}, p.Err
 	}
 	return e.Run(ctx, req.Tenant, req.Run)
+}
+
+// maskReport puts masks in the place of the job's credentials in what a worker says: a worker that failed for want
+// of a right likes to repeat what it had.
+func (e *Engine) maskReport(p *Report) error {
+	if p.Error == "" && p.Result == "" {
+		return nil
+	}
+	rec, _, ok, err := e.readRows(p.Run.Job)
+	if err != nil || !ok {
+		return err
+	}
+	known := job.CredentialsOf(rec.Def.Headers, rec.Def.Target)
+	p.Error = cutText(known.MaskIn(p.Error), job.ErrorBytesMax)
+	p.Result = cutText(known.MaskIn(p.Result), job.ResultBytesMax)
+	return nil
 }
 
 // reportedBefore answers a report about a run that is over.

@@ -37,7 +37,7 @@ func (e *Engine) publish(out *Output, now time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for i := range out.Launches {
-		if l := &out.Launches[i]; l.Attempt == 1 && !l.Run.IsManual() {
+		if l := &out.Launches[i]; l.Attempt == 1 && !l.Run.IsManual() && e.core.live[l.Run].paidAt == 0 {
 			g.decision.Record(now.Sub(l.Due.Time()))
 		}
 	}

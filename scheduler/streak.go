@@ -33,11 +33,14 @@ func (c *Core) isFailing(r *hotRow) bool {
 }
 
 // fitReason cuts a text to what the reason of a pause may have.
-func fitReason(s string) string {
-	if len(s) <= job.ReasonBytesMax {
+func fitReason(s string) string { return cutText(s, job.ReasonBytesMax) }
+
+// cutText cuts a text to so many bytes, and drops what is left of a character that it cuts.
+func cutText(s string, most int) string {
+	if len(s) <= most {
 		return s
 	}
-	return strings.ToValidUTF8(s[:job.ReasonBytesMax], "")
+	return strings.ToValidUTF8(s[:most], "")
 }
 
 // endStreak forgets the failures of a job, because a run succeeded or somebody resumed it.
