@@ -83,8 +83,11 @@ func (d *data) claim(o Options) (err error) {
 // openParts opens the log and the store.
 func (d *data) openParts() error {
 	identity := ""
-	if d.identity.ClusterID != "" { // it is written when both parts have been made
+	switch { // each is written when both parts have been made
+	case d.identity.ClusterID != "":
 		identity = identityFile
+	case hasInstallation(d.dir):
+		identity = installationFile
 	}
 	log, store, err := datadir.Open(d.dir, identity, d.logOptions(), snapshot.Options{Logger: d.logger, OnFatal: d.fatal})
 	if err != nil {

@@ -1,6 +1,7 @@
 package carillon
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -140,6 +141,33 @@ func TestPartsAreMissed(t *testing.T) {
 				removeAll(t, hit)
 				mustClose(t, openTestData(t, hit))
 			}
+		}
+	}
+}
+
+// TestRestoredPartsAreMissed: a directory that was restored, and one that is known as an installation, miss their parts
+// before they were ever served, or without PARTS.
+func TestRestoredPartsAreMissed(t *testing.T) {
+	_, _, c := startAlone(t, filepath.Join(t.TempDir(), "data"))
+	mustPut(t, c, natsJob("a", "@every 1h"))
+	restored := filepath.Join(t.TempDir(), "restored")
+	if _, err := Restore(restored, bytes.NewReader(takeBackup(t, c)), discard); err != nil {
+		t.Fatal(err)
+	}
+	installed := filepath.Join(t.TempDir(), "installed")
+	mustClose(t, openTestData(t, installed))
+	if _, err := openInstallation(installed); err != nil {
+		t.Fatal(err)
+	}
+	removeAll(t, filepath.Join(installed, datadir.PartsName))
+	for _, dir := range []string{restored, installed} {
+		for _, part := range []string{logName, storeName} {
+			removeAll(t, filepath.Join(dir, part))
+			makeDir(t, filepath.Join(dir, part))
+		}
+		var e *datadir.GoneError
+		if _, err := openData(Options{Dir: dir, Logger: discard}, nil); !errors.As(err, &e) {
+			t.Errorf("%s: %v", dir, err)
 		}
 	}
 }

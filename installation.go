@@ -90,3 +90,9 @@ func decodeInstallation(text []byte) (string, error) {
 	}
 	return i.ID, nil
 }
+
+// hasInstallation reports whether a data directory is known as an installation: it has been in use then.
+func hasInstallation(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, installationFile))
+	return err == nil
+}

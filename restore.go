@@ -55,7 +55,10 @@ func Restore(dir string, from io.Reader, logger *slog.Logger) (done Restored, er
 		return done, fmt.Errorf("check what was restored: %w", err)
 	}
 	j := &join{dir: dir, at: done.Position, logger: logger}
-	return done, errors.Join(j.beginLog(), syncTree(dir))
+	if err := errors.Join(j.beginLog(), syncTree(dir)); err != nil {
+		return done, err
+	}
+	return done, datadir.NoteParts(dir)
 }
 
 // restore is a directory that is being restored.

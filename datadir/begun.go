@@ -151,6 +151,10 @@ func readParts(dir string) (bool, error) {
 	return true, nil
 }
 
+// NoteParts notes that a data directory has both parts: from then on [Open] misses either. The caller holds the
+// lock of the directory, and both parts are durable.
+func NoteParts(dir string) error { return writeParts(dir, false) }
+
 // writeParts notes that both parts are there, once.
 func writeParts(dir string, known bool) error {
 	path, text := filepath.Join(dir, PartsName), fmt.Sprintf(partsText, partsVersion)
