@@ -106,3 +106,28 @@ func (c *Core) decideAhead(s slot, r *hotRow, next *plan) (first job.Millis) {
 	}
 	return first
 }
+
+// droppedReason says why a launch ends that an update took off the pad; 0 if it is kept. Manual runs and runs
+// that began are kept in any case, and so is what is decided of a schedule that stays: a calendar may have changed
+// since, and what is decided stays decided.
+func droppedReason(p *Put, l Launch, stays bool, anchor job.Millis) job.Reason {
+	switch {
+	case l.Run.IsManual() || l.Attempt > 1:
+		return 0
+	case p.Paused:
+		return job.ReasonPaused
+	case stays || hasTick(p.Schedule, l.Run.At, anchor):
+		return 0
+	}
+	return job.ReasonSuperseded
+}
+
+// limitAnew lets a launch that waits for its turn wait under the limit of the job's new definition.
+func (c *Core) limitAnew(r *hotRow, l *Launch) {
+	if l.Mode == ModeFree {
+		return
+	}
+	if l.Limit = c.profiles.get(r.profile).limit(); l.Limit == 0 && l.Mode != ModeHeld {
+		l.Mode = ModeFree
+	}
+}

@@ -119,8 +119,9 @@ func (c *Core) pause(p *Pause) (settled bool) {
 		r.resume(c.now)
 		c.wasAway(r)
 		c.endStreak(r.id)
-	} else {
+	} else if c.debts.has(r.id) {
 		c.skipDebt(r, job.ReasonPaused)
+		c.goOn(r)
 	}
 	r.version++
 	c.arm(s, r)

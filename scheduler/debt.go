@@ -172,6 +172,18 @@ func (c *Core) skipDebt(r *hotRow, reason job.Reason) {
 	c.dropDebt(r.id)
 }
 
+// goOn lets a job go on that was complete, and has not had its max_runs any more because it does not owe them.
+func (c *Core) goOn(r *hotRow) {
+	p := c.profiles.get(r.profile)
+	if !r.flags.Is(job.FlagCompleted) || p.err != nil || p.MaxRuns == 0 || r.runs >= p.MaxRuns {
+		return
+	}
+	if next, ok := p.following(r.cursor - 1); ok {
+		r.flags &^= job.FlagCompleted
+		r.cursor = next
+	}
+}
+
 // takeDebt takes a debt in, as the store has it; it does not queue up before the core leads. The timers
 // are there before it.
 func (c *Core) takeDebt(key, value []byte) error {

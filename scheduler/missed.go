@@ -21,6 +21,9 @@ func (c *Core) catchUp(s slot, r *hotRow, p *profileEntry, edge job.Millis) {
 	if n > 0 {
 		r.runs += n
 		c.owe(s, r, p, owed, n)
+		if p.MaxRuns > 0 && r.runs >= p.MaxRuns {
+			last = owed.Last // the job is complete with it: what comes after is not decided
+		}
 	}
 	c.moveOn(r, p, last)
 }

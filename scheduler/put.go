@@ -74,7 +74,10 @@ func (c *Core) update(p *Put, s slot, r *hotRow) (settled bool, err error) {
 	if err != nil {
 		return true, err
 	}
-	ended := c.endWithdrawn(&p.Withdrawn, func(l Launch) job.Reason { return p.Prior.Ledger.dropped(l, droppedReason(p, l, next.anchor)) })
+	stays := p.Schedule.Kind() != job.ScheduleAt && c.profiles.get(r.profile).Spec == p.Profile.Spec // all one-shots have one
+	ended := c.endWithdrawn(&p.Withdrawn, func(l Launch) job.Reason {
+		return p.Prior.Ledger.dropped(l, droppedReason(p, l, stays, next.anchor))
+	})
 	p.Prior.Ledger.asOf = c.lsn // what ended since it was read is noted
 	if !ended {
 		return false, nil
@@ -270,30 +273,6 @@ func nextRun(r *hotRow) job.Millis {
 func (p *Put) comes(tick job.Millis) {
 	if tick != 0 && (p.NextRun == 0 || tick < p.NextRun) {
 		p.NextRun = tick
-	}
-}
-
-// droppedReason says why a launch ends that an update took off the pad; 0 if it is kept. Manual runs and runs
-// that began are kept in any case.
-func droppedReason(p *Put, l Launch, anchor job.Millis) job.Reason {
-	switch {
-	case l.Run.IsManual() || l.Attempt > 1:
-		return 0
-	case p.Paused:
-		return job.ReasonPaused
-	case hasTick(p.Schedule, l.Run.At, anchor):
-		return 0
-	}
-	return job.ReasonSuperseded
-}
-
-// limitAnew lets a launch that waits for its turn wait under the limit of the job's new definition.
-func (c *Core) limitAnew(r *hotRow, l *Launch) {
-	if l.Mode == ModeFree {
-		return
-	}
-	if l.Limit = c.profiles.get(r.profile).limit(); l.Limit == 0 && l.Mode != ModeHeld {
-		l.Mode = ModeFree
 	}
 }
 

@@ -65,6 +65,11 @@ func (m *model) passes(j *modelJob, tick int64) bool {
 // settleTick takes in that all ticks up to one have their outcomes.
 func (m *model) settleTick(j *modelJob, first, last int64) {
 	j.settle(first, last)
+	m.goOn(j, last)
+}
+
+// goOn lets a job go on behind a tick: all up to it have their outcomes.
+func (m *model) goOn(j *modelJob, last int64) {
 	j.after = last
 	j.resumed, j.anew = false, false
 	j.finish(m.now, m.lsn)
@@ -118,7 +123,7 @@ func (m *model) takeSkipped(r *modelRow) {
 func (m *model) dropOwed(j *modelJob, first, last int64, reason string) {
 	act := m.upcoming(j, "put", "pause")
 	want := "superseded"
-	if act.kind == "pause" || act.def.paused && act.def.sameTicks(j.def) {
+	if act.kind == "pause" || act.def.paused && act.def.sameTicks(j.def) && (!j.done || j.def.at > 0) {
 		want = "paused"
 	}
 	n := 0
@@ -131,6 +136,10 @@ func (m *model) dropOwed(j *modelJob, first, last int64, reason string) {
 	}
 	j.runs -= n
 	j.owed = slices.Delete(j.owed, 0, n)
+	j.settle(first, last)
+	if act.kind == "pause" && j.def.maxRuns > 0 && j.runs < j.def.maxRuns && j.ticks.next(j.after) != 0 {
+		j.done = false // it has not had all its runs
+	}
 }
 
 // dropByUpdate takes in that an update skips ticks: old ones of the past, or new ones that are yet to come.

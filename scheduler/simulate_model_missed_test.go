@@ -63,11 +63,11 @@ func (m *model) closePlan(j *modelJob) {
 		return
 	}
 	got := j.single(j.got)
-	j.got = j.got[:0]
 	plans := m.plansFor(j)
 	for i := range plans {
 		if plans[i].fits(j, got) {
 			m.follow(j, &plans[i])
+			j.got = j.got[:0]
 			return
 		}
 	}
@@ -118,7 +118,15 @@ func (m *model) follow(j *modelJob, p *modelPlan) {
 	first := j.next()
 	j.note(m.now, "missed", first, p.last, modelList(p.owed))
 	j.runs += p.runs
-	m.settleTick(j, first, p.last)
+	for _, r := range j.got { // what lies between a skipped range and what is owed has no outcome, if a one-shot is put there
+		if r.kind == rowFinal {
+			j.settle(r.key.at, max(r.key.at, r.until))
+		}
+	}
+	for _, at := range p.owed {
+		j.settle(at, at)
+	}
+	m.goOn(j, p.last)
 }
 
 // plansFor returns what may become of what a job has missed: with jitter, a tick or two at the end may count as
@@ -177,6 +185,9 @@ func (m *model) planFor(j *modelJob, missed []int64, resumed bool) modelPlan {
 	for len(p.owed) > d.mostOwed() {
 		p.skip(p.owed[:1], "missed")
 		p.owed, p.runs = p.owed[1:], p.runs-1
+	}
+	if d.maxRuns > 0 && j.runs+p.runs >= d.maxRuns {
+		p.last = owed[len(owed)-1] // the job is done with it
 	}
 	p.rows = append(p.rows, modelRow{kind: rowDebt, owed: p.owed})
 	return p

@@ -137,7 +137,7 @@ func (m *model) checkAhead(j *modelJob, act *modelAct, ticks *modelTicks, kept i
 func (m *model) takeReplan(begins bool) {
 	m.following = begins
 	for _, j := range m.order {
-		if len(j.befores) > 0 {
+		if j.def.calendar != "" || len(j.befores) > 0 {
 			for i := range j.befores {
 				if b := &j.befores[i]; b.open && !begins {
 					b.free, b.open = max(b.free, max(m.now, m.high)+m.settings.lead), false
@@ -189,8 +189,11 @@ func (m *model) changeRules(rules int) {
 }
 
 // goBack lets a job that a calendar has moved tick where it did already, because the clock was set back: nothing that
-// has an outcome gets another, and the rest may come or not.
+// has an outcome gets another, and the rest may come or not, up to what the job has of later.
 func (m *model) goBack(j *modelJob) {
+	if m.now < j.high && len(j.befores) > 0 {
+		j.behind = max(j.behind, j.high)
+	}
 	if from := max(m.now, j.high); m.now < m.top && from < j.after {
 		j.behind = max(j.behind, j.after)
 		j.after = from
