@@ -19,6 +19,11 @@ func (m *model) replan(j *modelJob, act *modelAct) {
 	m.checkDropped(j, act, kept)
 	m.checkKept(j, act, &ticks, kept)
 	m.checkAhead(j, act, &ticks, kept)
+	for _, r := range j.live {
+		if r.key.seq == 0 && r.attempt == 1 && r.phase == phaseWaiting && r.due > m.now && !d.sameTicks(j.def) && ticks.next(r.key.at-1) != r.key.at {
+			m.fail("ledger", j, "the new schedule has no tick for run %s, and it still waits", r.key)
+		}
+	}
 	for _, r := range act.dropped {
 		j.settle(r[0], r[1])
 	}
@@ -108,7 +113,9 @@ func (m *model) checkAhead(j *modelJob, act *modelAct, ticks *modelTicks, kept i
 	if kept != 0 {
 		want = append([]int64{kept}, want...)
 	}
-	if len(want) > most {
+	left := max(0, d.maxRuns-j.runs)
+	full := d.maxRuns > 0 && min(len(want), most) > left && (!d.paused || left == 0) // the job is complete before
+	if len(want) > most && !full {
 		rest := [2]int64{want[most], want[len(want)-1]}
 		if len(act.beyond) != 1 || act.beyond[0][0] != rest[0] || act.beyond[0][1] < rest[1] {
 			m.fail("ledger", j, "the update skips %v, want %v", act.beyond, rest)
@@ -117,10 +124,8 @@ func (m *model) checkAhead(j *modelJob, act *modelAct, ticks *modelTicks, kept i
 	} else if len(act.beyond) > 0 {
 		m.fail("ledger", j, "the update skips %v, which it must not", act.beyond)
 	}
-	if left := max(0, d.maxRuns-j.runs); d.maxRuns > 0 && !d.paused {
-		want = want[:min(len(want), left)]
-	} else if d.maxRuns > 0 && left == 0 {
-		want = nil
+	if full {
+		want = want[:left]
 	}
 	got := make([]int64, len(act.ahead))
 	for i, a := range act.ahead {
