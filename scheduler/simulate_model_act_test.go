@@ -52,6 +52,9 @@ func (m *model) expectPut(a *modelAct) string {
 	if j != nil && d.at > 0 && m.isOver(j, d.at) {
 		return pick(d.at/modelDay <= m.history.pruned, "?", "")
 	}
+	if j != nil && d.at > 0 && j.next() == d.at && d.at+j.def.jitter >= m.now {
+		return "?" // its launch is put off, and it may be decided at this very instant
+	}
 	if window := pick(d.missed == "skip", 0, d.window); d.at > 0 {
 		return pick(d.at < m.now-max(window, m.settings.grace), "!", "")
 	}
