@@ -100,14 +100,19 @@ func (e *Engine) launchAt(v *JobView) job.Millis {
 }
 
 func (e *Engine) addNote(v *JobView) error {
-	value, ok, err := e.opts.Store.Get(job.AppendJobKey(nil, job.KindNote, v.ID))
-	if err != nil || !ok {
-		return err
-	}
-	note, err := job.DecodeNote(value)
+	note, err := e.readNote(v.ID)
 	v.StatusReason, v.StatusBy = note.Reason, note.By
 	v.UpdatedAt = max(v.UpdatedAt, note.At)
 	return err
+}
+
+// readNote reads why a job is in its state, and since when; a zero Note is none.
+func (e *Engine) readNote(id job.ID) (job.Note, error) {
+	value, ok, err := e.opts.Store.Get(job.AppendJobKey(nil, job.KindNote, id))
+	if err != nil || !ok {
+		return job.Note{}, err
+	}
+	return job.DecodeNote(value)
 }
 
 // listScanMax is how many names one page of a list looks at: some tens of milliseconds, if they are in no cache.

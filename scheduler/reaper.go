@@ -103,10 +103,14 @@ func (e *Engine) judge(r Reap) ReapItem {
 	return item
 }
 
-// overSince returns since when nothing has happened to a completed job: since its last change, and the end of
-// its last runs. If those are not known, the time counts from when this engine began to lead.
+// overSince returns since when nothing has happened to a completed job: since its last change, pauses and resumes
+// included, and the end of its last runs. If those are not known, the time counts from when this engine began to lead.
 func (e *Engine) overSince(rec *job.Record, timer job.Timer, led job.Millis) (job.Millis, error) {
-	since, known := rec.UpdatedAt, false
+	note, err := e.readNote(rec.ID)
+	if err != nil {
+		return 0, err
+	}
+	since, known := max(rec.UpdatedAt, note.At), false
 	ids := []job.RunID{{Job: rec.ID, At: timer.Cursor - 1}} // the tick that was decided last
 	if last, ok := timer.LastRun(rec.ID); ok {
 		ids = append(ids, last)
