@@ -87,11 +87,18 @@ func (c *Core) replanJob(s slot, r *hotRow) (moved bool) {
 		c.unit(timerBytes)
 		if moved = e.schedule != nil && c.hasMoved(r, e); moved {
 			c.arm(s, r)
+		} else {
+			c.putOffAnew(s, r, e)
 		}
 		return moved
 	}
 	next, ok := e.upcoming(r, decided)
-	if !ok && r.flags.Is(job.FlagCompleted) || ok && !ended && next == r.cursor {
+	if !ok && r.flags.Is(job.FlagCompleted) {
+		return false
+	}
+	if ok && !ended && next == r.cursor {
+		c.unit(timerBytes)
+		c.putOffAnew(s, r, e)
 		return false
 	}
 	c.unit(timerBytes + metaBytes)
@@ -116,6 +123,15 @@ func (c *Core) replanJob(s slot, r *hotRow) (moved bool) {
 // follow a change. What was due before the rules of a zone changed stays due.
 func (c *Core) mayHaveMoved(r *hotRow, p *profileEntry) bool {
 	return p.schedule != nil && (p.hasCalendar || p.moved && r.cursor > c.led)
+}
+
+// putOffAnew arms a job again that keeps its tick: the jitter puts its launch off by no more than the distance to the
+// tick after it, and that may have changed.
+func (c *Core) putOffAnew(s slot, r *hotRow, e *profileEntry) {
+	if e.Jitter > 0 && r.timer != 0 && r.isActive() && !r.marks.is(markBacklog) {
+		c.arm(s, r)
+		c.writeTimer(r) // a standby does the same
+	}
 }
 
 // hasMoved moves the cursor of a job whose tick is none by its schedule of now, which the job has still to follow,
