@@ -26,6 +26,7 @@ type priorLedger struct {
 	decided bool         // the new schedule is a one-shot, and its tick is in the ledger
 	from    job.Millis   // what is over after it is known:
 	over    []job.Millis // ticks of runs, the newest first
+	ranges  []tickRange  // in which all ticks were skipped
 	some    bool         // ticks are decided ahead
 }
 
@@ -35,6 +36,14 @@ func (l *priorLedger) bytes() int {
 		return (aheadMax + 1) * runBytes
 	}
 	return 2 * runBytes
+}
+
+// tickRange is the ticks of a job between two instants, both included.
+type tickRange struct{ from, last job.Millis }
+
+// isOver tells whether a tick has its outcome.
+func (l *priorLedger) isOver(tick job.Millis) bool {
+	return slices.Contains(l.over, tick) || slices.ContainsFunc(l.ranges, func(r tickRange) bool { return r.from <= tick && tick <= r.last })
 }
 
 // dropped notes a launch that the update ends for a reason, if it is not 0: its tick is over.
@@ -61,7 +70,7 @@ func (c *Core) planAhead(p *Put, r *hotRow, next *plan) error {
 	for ; ok && tick <= r.last; tick, ok = p.Schedule.Next(tick, next.anchor) {
 		_, live := c.live[job.RunID{Job: r.id, At: tick}]
 		switch {
-		case live || slices.Contains(known.over, tick):
+		case live || known.isOver(tick):
 		case len(next.ticks) < min(aheadMax, c.commitMax/(8*runBytes)): // they are one unit
 			next.ticks = append(next.ticks, tick)
 		default:

@@ -38,6 +38,7 @@ func (c *Core) endUnit() {
 	if b.Size() <= c.commitMax-commitSlack || c.unitAt.IsStart() {
 		return
 	}
+	c.misjudged++
 	tail := c.out.spareBatch()
 	b.MoveAfter(c.unitAt, tail)
 	c.seal()

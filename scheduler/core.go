@@ -27,6 +27,8 @@ type Core struct {
 	unitAt   job.Mark   // where the unit going on begins
 	keptID   job.ID     // nextID as the log has it
 
+	misjudged int // units that were larger than they said, and moved to the next commit
+
 	decisionsMax int // of a step; a field so that tests can do with few
 	commitMax    int // bytes of a commit; a field so that tests can do with few
 

@@ -27,15 +27,21 @@ func (e *Engine) readPriorLedger(id job.ID, timer job.Timer, s *job.Schedule) (l
 			return l, err
 		}
 	}
-	err = e.scanHistory(id, l.from+1, timer.Last+1, func(run job.RunID, _ []byte) (bool, error) {
-		if len(l.over) == aheadReadMax {
-			l.from, l.over = timer.Last, nil
+	err = e.scanHistory(id, l.from+1, timer.Last+1, func(run job.RunID, value []byte) (bool, error) {
+		if len(l.over)+len(l.ranges) == aheadReadMax {
+			l.from, l.over, l.ranges = timer.Last, nil, nil
 			return false, nil
 		}
-		if !run.IsManual() {
+		if run.IsManual() {
+			return true, nil
+		}
+		r, err := job.DecodeRun(run, value)
+		if r.Until != 0 {
+			l.ranges = append(l.ranges, tickRange{run.At, r.Until})
+		} else {
 			l.over = append(l.over, run.At)
 		}
-		return true, nil
+		return true, err
 	})
 	return l, err
 }

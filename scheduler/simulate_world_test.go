@@ -200,6 +200,9 @@ func (w *world) step() {
 	if err := w.engine.stepOnce(g); err != nil {
 		w.die()
 	}
+	if n := w.engine.core.misjudged; n > 0 {
+		w.model.fail("log", nil, "%d units were larger than they said", n)
+	}
 }
 
 // doChores does what a goroutine beside the loop does. A select would choose at random.
