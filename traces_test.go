@@ -84,9 +84,18 @@ func TestTracesOfBulk(t *testing.T) {
 	if _, err := bulk.PutMany(t.Context(), []client.Job{{Name: "old", Schedule: "@yearly", Target: target}, {Name: "new", Schedule: "@yearly", Target: target}}); err != nil {
 		t.Fatal(err)
 	}
+	ran := make(chan *nats.Msg, 2)
+	if _, err := nc.ChanSubscribe("out", ran); err != nil {
+		t.Fatal(err)
+	}
 	for _, name := range []string{"old", "new"} {
 		if _, err := api.Trigger(t.Context(), client.TriggerRequest{Name: name}); err != nil {
 			t.Fatal(err)
+		}
+		select {
+		case <-ran:
+		case <-time.After(20 * time.Second):
+			t.Fatalf("the run of %s does not come", name)
 		}
 	}
 	if err := s.Close(t.Context()); err != nil {

@@ -75,12 +75,21 @@ func (p *pad) feedChunk(n int, now job.Millis, chunk []*waiting) (_ []*waiting, 
 func (f *feeder) readAll(chunk []*waiting) {
 	for i, w := range chunk {
 		chunk[i] = nil
-		delivery, err := w.delivery, error(nil)
+		launch, delivery := f.pad.toRead(w)
+		var err error
 		if delivery == nil {
-			delivery, err = f.read(w.Launch)
+			delivery, err = f.read(launch)
 		}
 		f.pad.ready(w, delivery, err, job.MillisOf(f.clock.Now()))
 	}
+}
+
+// toRead returns what a feeder needs of a launch that it has in hand, and its delivery if that was read before. The
+// launch may get its turn, or lose its delivery, meanwhile.
+func (p *pad) toRead(w *waiting) (Launch, *job.Delivery) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return w.Launch, w.delivery
 }
 
 // read builds the delivery of a launch. A nil delivery without error means that the job is gone.
