@@ -20,6 +20,7 @@ type waiting struct {
 
 	lane   *padLane      // nil until its cold row was read first
 	weight int           // bytes of its payload
+	found  bool          // it waits for its turn to get in line, and its cold row is read
 	placed bool          // it has a place at its target, and a feeder makes it ready
 	place  time.Duration // that it waited for that place
 
@@ -38,6 +39,7 @@ const (
 	atNone spot = iota // for its turn, for a feeder, or nowhere any more
 	atFar              // for the time at which it is made ready
 	atNear             // for its time
+	atSeek             // for its cold row, before it gets in line
 	atLane             // for a place at its target
 )
 

@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"container/heap"
+	"slices"
 	"sync"
 	"time"
 
@@ -13,11 +14,12 @@ import (
 // which run has the turn of a job that lets only one go at a time. Safe for concurrent use.
 //
 // Invariant: a launch is in exactly one spot: far, near (waiting for its time), parked (waiting for
-// its turn), in a lane (waiting for a place at its target), wanted by the tick or by its lane while its row
-// is being read, or with the sender.
+// its turn), seeking (due, and waiting for its cold row before it gets in line), in a lane (waiting for a place at its
+// target), placed (its row is being read, or it waits for leave to go), or with the sender.
 //
-// Invariant: the launches of a job leave in the order in which they were admitted: what is wanted goes through
-// one feeder for each job, and sending is held from an admission to the Launch.
+// Invariant: the launches of a job leave in the order in which they were due: none passes another that waits for its
+// cold row, what has its place goes through one feeder for each job, and sending is held from an admission to the
+// Launch.
 //
 // Nothing leaves while trust is over. Whoever sends asks for it first, outside of the lock.
 type pad struct {
@@ -30,22 +32,24 @@ type pad struct {
 
 	sending sync.Mutex // held while launches go to the sender; locked before mu
 
-	mu     sync.Mutex
-	order  uint64
-	far    launchHeap // due beyond the horizon when they came
-	near   nearLaunches
-	feeds  []*feed
-	ahead  int64                 // bytes of deliveries that wait
-	lanes  map[job.Lane]*padLane // that launches on the pad are of
-	facts  map[job.ID]laneFact   // of jobs that have not changed since
-	queued int                   // launches in lanes
-	byJob  map[job.ID]*waiting   // the newest
-	turns  map[job.ID]crew
-	parked map[job.ID][]*waiting
-	flying map[job.RunID]inFlight // with the sender
-	count  int                    // of launches on the pad
-	again  int                    // of these, how many are not the first attempt of their run
+	mu      sync.Mutex
+	order   uint64
+	far     launchHeap // due beyond the horizon when they came
+	near    nearLaunches
+	feeds   []*feed
+	ahead   int64                 // bytes of deliveries that wait
+	lanes   map[job.Lane]*padLane // that launches on the pad are of
+	facts   map[job.ID]laneFact   // of jobs that have not changed since
+	seekers map[job.ID]launchHeap // wait for their cold rows before they get in line
+	queued  int                   // launches in lanes
+	byJob   map[job.ID]*waiting   // the newest
+	turns   map[job.ID]crew
+	parked  map[job.ID][]*waiting
+	flying  map[job.RunID]inFlight // with the sender
+	count   int                    // of launches on the pad
+	again   int                    // of these, how many are not the first attempt of their run
 
+	departures
 	stalled []job.ID   // whose turn became free while nothing was allowed to leave
 	resting []*padLane // that got a place then
 
@@ -66,11 +70,12 @@ func newPad(horizon job.Millis, sender Sender, report func(job.Outcome)) *pad {
 	return &pad{
 		horizon: horizon, sender: sender, report: report, wake: func() {},
 		clock: time.Now, near: newNearLaunches(), feeds: newFeeds(1), lanes: make(map[job.Lane]*padLane), facts: make(map[job.ID]laneFact),
-		landed: make(chan struct{}, 1),
-		byJob:  make(map[job.ID]*waiting),
-		turns:  make(map[job.ID]crew),
-		parked: make(map[job.ID][]*waiting),
-		flying: make(map[job.RunID]inFlight),
+		seekers: make(map[job.ID]launchHeap),
+		landed:  make(chan struct{}, 1),
+		byJob:   make(map[job.ID]*waiting),
+		turns:   make(map[job.ID]crew),
+		parked:  make(map[job.ID][]*waiting),
+		flying:  make(map[job.RunID]inFlight),
 	}
 }
 
@@ -121,7 +126,7 @@ func (p *pad) nextDueLocked() job.Millis {
 	switch {
 	case p.held:
 		return 0
-	case len(p.stalled) > 0 || len(p.resting) > 0:
+	case len(p.stalled) > 0 || len(p.resting) > 0 || p.isDepartingLocked():
 		return 1 // long ago
 	}
 	return p.near.nextDue()
@@ -130,7 +135,6 @@ func (p *pad) nextDueLocked() job.Millis {
 // launchDue hands launches that are due to the sender, at most a bounded number, and tells whether
 // more are due. No launch leaves before its time: now is the wall clock, cut down to the millisecond.
 func (p *pad) launchDue(now job.Millis, ready []*waiting) (more bool, _ []*waiting) {
-	const most = 256
 	if !p.mayLeave() {
 		return false, ready
 	}
@@ -142,21 +146,18 @@ func (p *pad) launchDue(now job.Millis, ready []*waiting) (more bool, _ []*waiti
 		return false, ready
 	}
 	p.unrestLocked()
-	ready = p.unstallLocked(now, most, ready)
-	for n := len(ready); n < most; n++ {
+	ready = p.departLocked(now, ready)
+	ready = p.unstallLocked(now, departuresMax, ready)
+	for n := len(ready); n < departuresMax; n++ {
 		w := p.near.popDue(now)
 		if w == nil {
 			break
 		}
-		if w.lane == nil && w.failure == "" && !p.enterKnownLocked(w) {
-			p.wantLocked(w) // the feeder sends it on as soon as it has the row
-			continue
-		}
-		if p.admitLocked(w, now) {
+		if !p.seeksLocked(w) && p.admitLocked(w, now) {
 			ready = append(ready, w)
 		}
 	}
-	more = len(p.stalled) > 0 || p.near.isDue(now)
+	more = len(p.stalled) > 0 || p.isDepartingLocked() || p.near.isDue(now)
 	p.mu.Unlock()
 	p.sendAll(ready)
 	return more, ready
@@ -195,18 +196,8 @@ func (p *pad) dropLocked(w *waiting) {
 	w.older, w.newer = nil, nil
 }
 
-func (p *pad) sendAll(ready []*waiting) {
-	for i, w := range ready {
-		ready[i] = nil
-		if w.failure != "" {
-			p.done(job.Outcome{Run: w.Run, Attempt: w.Attempt, Error: w.failure})
-			continue
-		}
-		p.sender.Launch(w.delivery, p.done)
-	}
-}
-
-// done takes in the outcome of an attempt that was with the sender.
+// done takes in the outcome of an attempt that was with the sender. At any time the attempt is with the sender or its
+// outcome is reported.
 func (p *pad) done(o job.Outcome) {
 	p.mu.Lock()
 	if f := p.flying[o.Run]; f.attempt == o.Attempt { // or a newer attempt has left meanwhile
@@ -215,8 +206,8 @@ func (p *pad) done(o job.Outcome) {
 		f.noteTurn(&o)
 	}
 	last := len(p.flying) == 0
-	p.mu.Unlock()
 	p.report(o)
+	p.mu.Unlock()
 	if last {
 		signal(p.landed)
 	}
@@ -247,6 +238,7 @@ func (p *pad) take(id job.ID) []Launch {
 	}
 	delete(p.byJob, id)
 	delete(p.parked, id)
+	p.found = slices.DeleteFunc(p.found, func(of job.ID) bool { return of == id })
 	delete(p.facts, id) // the job may be about to change
 	for i, j := 0, len(taken)-1; i < j; i, j = i+1, j-1 {
 		taken[i], taken[j] = taken[j], taken[i] // oldest first
@@ -264,6 +256,8 @@ func (p *pad) unqueueLocked(w *waiting) {
 	case atLane:
 		heap.Remove(&w.lane.queue, w.index)
 		p.queued--
+	case atSeek:
+		p.unseekLocked(w)
 	}
 	w.spot = atNone
 }

@@ -198,22 +198,3 @@ const tooLate = "there was no place at the target before retry.max_age was over"
 func (w *waiting) isTooLate(now job.Millis) bool {
 	return w.place > 0 && w.Expires != 0 && now > w.Expires
 }
-
-// close lets nothing leave any more, and gives back the places of what has not left. The feeders have
-// ended.
-func (p *pad) close() {
-	p.hold()
-	p.mu.Lock()
-	var placed []*waiting
-	for _, f := range p.feeds {
-		for w, ok := f.wanted.Pop(); ok; w, ok = f.wanted.Pop() {
-			if w.placed {
-				placed = append(placed, w)
-			}
-		}
-	}
-	p.mu.Unlock()
-	for _, w := range placed {
-		p.sender.Release(w.lane.key, w.weight)
-	}
-}

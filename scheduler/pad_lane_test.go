@@ -75,6 +75,7 @@ type laneTest struct {
 	trusted  bool
 	outcomes []job.Outcome
 	reads    int
+	inHand   []*waiting // taken by a feeder, not ready yet
 }
 
 func newLaneTest(places int) *laneTest {
@@ -93,15 +94,24 @@ func newLaneTest(places int) *laneTest {
 // rest does what there is to do at this instant. The target of a run is that of its job.
 func (l *laneTest) rest() {
 	for more := true; more; {
-		chunk, _ := l.unreadChunk(l.now, nil)
-		for _, w := range chunk {
-			l.reads++
-			target := job.Target{Kind: job.TargetRequest, Subject: fmt.Sprint("t", w.Run.Job%3)}
-			l.ready(w, &job.Delivery{Run: w.Run, Attempt: w.Attempt, Target: target}, nil, l.now)
-		}
+		l.feed()
+		l.handOn(len(l.inHand))
 		more, _ = l.launchDue(l.now, nil)
 		more = more || l.wants()
 	}
+}
+
+// feed lets the feeders take launches in hand.
+func (l *laneTest) feed() { l.inHand, _ = l.unreadChunk(l.now, l.inHand) }
+
+// handOn lets the feeders make ready the first n of what they have in hand.
+func (l *laneTest) handOn(n int) {
+	for _, w := range l.inHand[:n] {
+		l.reads++
+		target := job.Target{Kind: job.TargetRequest, Subject: fmt.Sprint("t", w.Run.Job%3)}
+		l.ready(w, &job.Delivery{Run: w.Run, Attempt: w.Attempt, Target: target}, nil, l.now)
+	}
+	l.inHand = slices.Delete(l.inHand, 0, n)
 }
 
 // launches returns launches of a job, a millisecond apart.
@@ -114,16 +124,23 @@ func (l *laneTest) launches(id job.ID, n int) (out []Launch) {
 }
 
 // TestLanesTwin lets runs of a few jobs come, wait for places, be withdrawn and put back, and end, at random, also
-// while nothing may leave. Those of a job leave in order, no target has more than its places, none is lost, and
-// in the end nothing is kept.
+// while nothing may leave, and while feeders have launches in hand. Those of a job leave in order and once, no target
+// has more than its places, none is lost, and in the end nothing is kept.
 func TestLanesTwin(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 7))
 	l := newLaneTest(3)
 	last, left, added := map[job.ID]job.Millis{}, 0, 0
+	draining := false
 	look := func() {
-		l.rest()
+		if draining || rng.IntN(3) > 0 {
+			l.rest()
+		} else { // the tick passes feeders that are slow
+			l.feed()
+			l.handOn(rng.IntN(len(l.inHand) + 1))
+			l.launchDue(l.now, nil)
+		}
 		for _, run := range l.sender.left[left:] {
 			if run.At <= last[run.Job] || run.At > l.now {
 				t.Fatalf("seed %d: run %s left at %s, after that of %s", seed, run, l.now, last[run.Job])
@@ -156,7 +173,7 @@ func TestLanesTwin(t *testing.T) {
 			t.Fatalf("seed %d: %d wait and %d are under way, of %d", seed, load.waiting, load.flying, added)
 		}
 	}
-	l.trusted, l.now = true, l.now+100
+	draining, l.trusted, l.now = true, true, l.now+100
 	for look(); left > 0; look() {
 		l.sender.answer(0)
 		left--

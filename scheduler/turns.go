@@ -222,6 +222,7 @@ func (p *pad) forgetLocked(run job.RunID) {
 		}
 		w.gone = true
 		p.unqueueLocked(w)
+		p.seekOnLocked(run.Job)
 		p.dropLocked(w)
 		if queue := p.parked[run.Job]; len(queue) > 0 {
 			if queue = slices.DeleteFunc(queue, func(q *waiting) bool { return q == w }); len(queue) == 0 {
