@@ -47,7 +47,7 @@ func (m *model) expect(a *modelAct) string {
 func (m *model) expectPut(a *modelAct) string {
 	j, d := m.names[a.name], a.def
 	if j != nil && !j.done && d.at == 0 && d.sameTicks(j.def) {
-		return ""
+		return pick(d.calendar == "" || m.hasTicks(d), "", "?") // rules of its zone may have left it none beside its calendar
 	}
 	if j != nil && d.at > 0 && m.isOver(j, d.at) {
 		return pick(d.at/modelDay <= m.history.pruned, "?", "")

@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -29,7 +30,8 @@ type world struct {
 	engine *Engine
 	gather gathering
 	feeder *feeder
-	inbox  []*ticket // not yet in a step
+	inHand []*waiting // of the feeder: it may be slower than the tick
+	inbox  []*ticket  // not yet in a step
 	calls  calls
 
 	store *memStore
@@ -153,10 +155,14 @@ func (w *world) turn() bool {
 }
 
 func (w *world) feed() bool {
-	chunk, _ := w.engine.pad.unreadChunk(job.MillisOf(w.Now()), nil)
-	some := len(chunk) > 0
-	w.feeder.readAll(chunk)
-	return some
+	w.inHand, _ = w.engine.pad.unreadChunk(job.MillisOf(w.Now()), w.inHand)
+	n := len(w.inHand)
+	if n == 0 {
+		return false
+	}
+	w.feeder.readAll(w.inHand[:w.rng.IntN(n+1)])
+	w.inHand = slices.DeleteFunc(w.inHand, func(l *waiting) bool { return l == nil }) // those that are ready
+	return true
 }
 
 func (w *world) tick() bool {
