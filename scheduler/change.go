@@ -120,7 +120,7 @@ func (c *Core) pause(p *Pause) (settled bool) {
 		c.wasAway(r)
 		c.endStreak(r.id)
 	} else if c.debts.has(r.id) {
-		c.skipDebt(r, job.ReasonPaused)
+		c.skipDebt(r, job.ReasonPaused, 0)
 		c.goOn(r)
 	}
 	r.version++

@@ -156,19 +156,26 @@ func (c *Core) dropDebt(id job.ID) {
 	c.out.Batch.DeleteJobRow(job.KindDebt, id)
 }
 
-// skipDebt records that what a job owes does not run.
-func (c *Core) skipDebt(r *hotRow, reason job.Reason) {
+// skipDebt records that what a job owes does not run. No range that it records has the instant spare in it, unless
+// that is owed itself; 0 spares none.
+func (c *Core) skipDebt(r *hotRow, reason job.Reason, spare job.Millis) {
 	d := c.debts.byJob[r.id]
 	if d == nil {
 		return
 	}
 	r.runs -= min(r.runs, d.count)
-	for i := 0; i < len(d.ticks); {
-		first := d.ticks[i].From
-		for i++; i < len(d.ticks) && d.ticks[i].Joined; i++ {
+	first, last := d.ticks[0].From, d.ticks[0].From
+	for _, part := range d.ticks {
+		for joined, more := part.Joined, true; more; joined = true {
+			if at := part.From; !joined && at != first || last < spare && spare < at {
+				c.skip(r, first, last, reason)
+				first = at
+			}
+			last = part.From
+			part, more = part.Rest()
 		}
-		c.skip(r, first, d.ticks[i-1].Last, reason)
 	}
+	c.skip(r, first, last, reason)
 	c.dropDebt(r.id)
 }
 

@@ -131,11 +131,11 @@ func (c *Core) leaveBehind(p *Put, r *hotRow, next plan) {
 			c.wasAway(r)
 		}
 		if p.Paused && !wasPaused {
-			c.skipDebt(r, job.ReasonPaused)
+			c.skipDebt(r, job.ReasonPaused, 0)
 		}
 		return
 	}
-	c.skipDebt(r, job.ReasonSuperseded)
+	c.skipDebt(r, job.ReasonSuperseded, next.cursor)
 	if r.flags.Is(job.FlagCompleted) || old.err != nil {
 		return
 	}

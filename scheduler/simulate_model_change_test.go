@@ -31,6 +31,7 @@ func (m *model) update(j *modelJob, act *modelAct) {
 		j.resumed = false
 	}
 	switch {
+	case d.sameTicks(j.def) && d.at > 0 && slices.Contains(j.owed, d.at): // it is owed, and stays so
 	case !d.sameTicks(j.def) || j.done:
 		m.replan(j, act)
 	case len(act.ahead) > 0 || len(act.dropped) > 0:

@@ -41,6 +41,7 @@ func (m *model) takeFinal(row *modelRow) {
 	delete(m.runs, r.key)
 	r.job.drop(r)
 	r.job.freed = m.now
+	m.over.count(r)
 	if r.status == "dead" || r.status == "cancelled" {
 		m.ended[r.key] = r
 	}
@@ -148,16 +149,19 @@ func (m *model) overlaps(r *modelRun) bool {
 	if m.settings.cut && m.now <= max(j.freed, j.touched)+m.settings.slack {
 		return true // what was in its way has ended, for which an earlier step had room
 	}
-	if j.goingBefore(m.steps) == 0 {
-		return false
-	}
 	waiting := j.waiting(m.now, r)
+	buffered := len(waiting)
+	if j.goingBefore(m.steps) == 0 {
+		if buffered--; buffered < 0 {
+			return false
+		} // else one of them has its turn, and its row is being read
+	}
 	for _, q := range waiting {
 		if q.mode == "cancel_other" {
 			return true
 		}
 	}
-	return r.mode == "skip" || r.mode == "buffer_one" && (len(waiting) > 0 || j.freed == m.now)
+	return r.mode == "skip" || r.mode == "buffer_one" && (buffered > 0 || j.freed == m.now)
 }
 
 func (m *model) checkCancelled(r *modelRun, row *modelRow) {
@@ -170,13 +174,19 @@ func (m *model) checkCancelled(r *modelRun, row *modelRow) {
 	case "deleted":
 		ok = j.deleted || m.comes(j, isDelete)
 	case "overlap":
-		ok = r.counted && slices.ContainsFunc(j.waiting(m.now, r), func(q *modelRun) bool { return q.mode == "cancel_other" })
+		ok = r.counted && slices.ContainsFunc(j.live, func(q *modelRun) bool { return m.ends(q, r) })
 	case "quota":
 		ok = r.attempt > 1 && len(j.waiting(m.now, r)) >= 1000
 	}
 	if !ok {
 		m.fail("overlap", j, "run %s was cancelled (%s) without cause", r.key, row.reason)
 	}
+}
+
+// ends tells whether a run ends others to take their turn. It may have begun while a commit had no room for their ends.
+func (m *model) ends(q, other *modelRun) bool {
+	waits := q.phase == phaseWaiting && !q.turn
+	return q != other && q.counted && q.mode == "cancel_other" && q.due <= m.now && (waits || m.settings.cut)
 }
 
 // takeRevival takes in that a run is taken out of the history: it is to live again.

@@ -80,7 +80,7 @@ func (j *modelJob) describe() (lines []string) {
 	lines = append(lines, fmt.Sprintf("  decided up to %s (high %s), next %s, owed %d, runs %d, paused %t, done %t, deleted %t, streak %d",
 		modelTime(j.after), modelTime(j.high), modelTime(j.next()), len(j.owed), j.runs, j.paused, j.done, j.deleted, j.streak))
 	for _, r := range j.live {
-		lines = append(lines, fmt.Sprintf("  live: %s attempt %d fence %d due %s %s turn %t", r.key, r.attempt, r.fence, modelTime(r.due), r.phase, r.turn))
+		lines = append(lines, fmt.Sprintf("  live: %s attempt %d fence %d due %s %s turn %t, %s", r.key, r.attempt, r.fence, modelTime(r.due), r.phase, r.turn, r.mode))
 	}
 	for i := max(0, j.noted-len(j.trail)); i < j.noted; i++ {
 		n := j.trail[i%len(j.trail)]

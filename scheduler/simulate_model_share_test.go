@@ -6,11 +6,19 @@ package scheduler
 // modelCrowd is how many runs are live.
 type modelCrowd struct{ all, manual, ticks, byHand int } // the last two are of one tenant
 
+// count counts a run of whatever tenant.
+func (c *modelCrowd) count(r *modelRun) {
+	if c.all++; r.key.seq > 0 || r.base > 0 {
+		c.manual++
+	}
+}
+
 // crowd counts live runs. Those of jobs that are gone count for their tenant until the next start, so with gone
 // it is as many as may count, and without as many as must.
 func (m *model) crowd(tenant string, gone bool) (c modelCrowd) {
 	for _, j := range m.order {
 		for _, r := range j.live {
+			c.count(r)
 			byHand := r.key.seq > 0 || r.base > 0
 			own := simTenant(j.name) == tenant && (gone || !j.deleted)
 			switch {
@@ -18,9 +26,6 @@ func (m *model) crowd(tenant string, gone bool) (c modelCrowd) {
 				c.byHand++
 			case own:
 				c.ticks++
-			}
-			if c.all++; byHand {
-				c.manual++
 			}
 		}
 	}
@@ -65,6 +70,9 @@ func (m *model) checkRefused(a *modelAct, j *modelJob) {
 		return
 	}
 	c := m.crowd(simTenant(j.name), true)
+	c.all += m.over.all // they had not ended when the caller was refused
+	c.manual += m.over.manual
+	c.byHand += m.over.manual
 	if c.byHand+1 <= m.mostByHand(c) && c.all < m.settings.liveMax {
 		m.fail("share", j, "%s was refused, and there are only %+v", a.kind, c)
 	}

@@ -42,7 +42,8 @@ type model struct {
 	outbox  map[[2]uint64]*modelNotice
 	nextID  uint64 // as the log has it; 0: it has not said so yet
 
-	steps, stepFrom uint64 // of the process so far; the last commit before the one going on
+	steps, stepFrom uint64     // of the process so far; the last commit before the one going on
+	over            modelCrowd // runs that have ended in the step going on
 
 	calendars map[string][]string // lines by name
 	rules     int                 // of zones, that jobs are planned by
@@ -118,7 +119,7 @@ func (m *model) setClock(now int64) {
 // step takes in that the process makes a step, of any number of commits.
 func (m *model) step(now int64) {
 	m.steps++
-	m.stepFrom = m.lsn
+	m.stepFrom, m.over = m.lsn, modelCrowd{}
 	m.see(now)
 }
 

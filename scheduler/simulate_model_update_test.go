@@ -138,11 +138,12 @@ func (m *model) checkAhead(j *modelJob, act *modelAct, ticks *modelTicks, kept i
 	}
 }
 
-// takeReplan takes in that jobs are to follow a calendar, or have followed.
+// takeReplan takes in that jobs are to follow a calendar or the rules of their zone, or have followed. After a start
+// the engine does not know any more which zone it was, and looks at them all.
 func (m *model) takeReplan(begins bool) {
 	m.following = begins
 	for _, j := range m.order {
-		if j.def.calendar != "" || len(j.befores) > 0 {
+		if j.def.calendar != "" || j.def.zone != "" || len(j.befores) > 0 {
 			for i := range j.befores {
 				if b := &j.befores[i]; b.open && !begins {
 					b.free, b.open = max(b.free, max(m.now, m.high)+m.settings.lead), false
@@ -185,6 +186,9 @@ func (m *model) changeRules(rules int) {
 			continue
 		}
 		first := j.nextBound()
+		if next := j.next(); next <= j.behind { // where the clock was set back over; the job may stand there or not
+			first = next
+		}
 		m.reticks(j)
 		if first != 0 && first <= m.now && j.def.calendar == "" {
 			j.ticks.kept, j.ticks.keptFrom = first, j.after
@@ -210,6 +214,9 @@ func (m *model) hasTicks(d *modelDef) bool {
 	ticks := m.ticksOf(d, m.now)
 	return ticks.next(m.top+modelDay) != 0
 }
+
+// isBarren tells whether the rules of its zone have left a definition no tick beside its calendar.
+func (m *model) isBarren(d *modelDef) bool { return d.zone == simMovedZone && d.calendar != "" && !m.hasTicks(d) }
 
 // leavesAll tells whether a calendar leaves ticks to all the jobs that follow it.
 func (m *model) leavesAll(a *modelAct) bool {
