@@ -131,12 +131,17 @@ func droppedReason(p *Put, l Launch, stays bool, anchor job.Millis) job.Reason {
 	return job.ReasonSuperseded
 }
 
-// limitAnew lets a launch that waits for its turn wait under the limit of the job's new definition.
+// limitAnew lets a launch that waits for its turn wait under the limit of the job's new definition. Without one its
+// run goes free, with all its attempts.
 func (c *Core) limitAnew(r *hotRow, l *Launch) {
 	if l.Mode == ModeFree {
 		return
 	}
 	if l.Limit = c.profiles.get(r.profile).limit(); l.Limit == 0 && l.Mode != ModeHeld {
 		l.Mode = ModeFree
+		if live, ok := c.live[l.Run]; ok {
+			live.waits = false
+			c.live[l.Run] = live
+		}
 	}
 }
