@@ -156,8 +156,8 @@ func (c *Core) dropDebt(id job.ID) {
 	c.out.Batch.DeleteJobRow(job.KindDebt, id)
 }
 
-// skipDebt records that what a job owes does not run. No range that it records has the instant spare in it, unless
-// that is owed itself; 0 spares none.
+// skipDebt records that what a job owes does not run. No range that it records has the instant spare in it, which
+// must not be owed; 0 spares none.
 func (c *Core) skipDebt(r *hotRow, reason job.Reason, spare job.Millis) {
 	d := c.debts.byJob[r.id]
 	if d == nil {

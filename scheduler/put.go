@@ -135,7 +135,11 @@ func (c *Core) leaveBehind(p *Put, r *hotRow, next plan) {
 		}
 		return
 	}
-	c.skipDebt(r, job.ReasonSuperseded, next.cursor)
+	spare := next.cursor
+	if next.done {
+		spare = 0
+	}
+	c.skipDebt(r, job.ReasonSuperseded, spare)
 	if r.flags.Is(job.FlagCompleted) || old.err != nil {
 		return
 	}
