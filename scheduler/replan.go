@@ -82,6 +82,8 @@ func (c *Core) replanJob(s slot, r *hotRow) (moved bool) {
 	case e.err != nil || r.flags.Is(job.FlagCompleted) && e.MaxRuns > 0 && r.runs >= e.MaxRuns:
 		return false
 	case !ended && r.cursor <= c.led: // it was due before
+		c.unit(timerBytes)
+		c.putOffAnew(s, r, e)
 		return false
 	case !ended && r.cursor <= decided: // it is about to be decided, or will be by a resume
 		c.unit(timerBytes)
