@@ -254,7 +254,7 @@ func TestNoDoorShowsCredentials(t *testing.T) {
 	}
 }
 
-// readPage returns the body of an address.
+// readPage returns the headers and the body of an address.
 func readPage(t *testing.T, address string) string {
 	t.Helper()
 	res, err := http.Get(address)

@@ -3,8 +3,6 @@ package carillon_test
 import (
 	"encoding/json"
 	"fmt"
-	"io"
-	"net/http"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -96,7 +94,7 @@ func TestWaitingIsNotLateness(t *testing.T) {
 	if late.P99 > 250 { // as the alert has it
 		t.Errorf("lateness is %+v", late)
 	}
-	page, metrics := read(t, s.Ready().HTTP+"/"), read(t, s.Ready().HTTP+"/metrics")
+	page, metrics := readPage(t, s.Ready().HTTP+"/"), readPage(t, s.Ready().HTTP+"/metrics")
 	for _, reason := range []string{"overlap", "catch_up", "retry"} {
 		if !strings.Contains(page, fmt.Sprintf(`data-reason="%s"`, reason)) {
 			t.Errorf("the page says nothing of %s", reason)
@@ -123,7 +121,7 @@ func TestWithinTheLeadIsNoBacklog(t *testing.T) {
 		st, err := c.Status(t.Context())
 		return err == nil && st.Scheduled == 7 && st.Waiting == 7 && st.Backlog == 0 && st.Retrying == 0
 	})
-	page, metrics := read(t, s.Ready().HTTP+"/"), read(t, s.Ready().HTTP+"/metrics")
+	page, metrics := readPage(t, s.Ready().HTTP+"/"), readPage(t, s.Ready().HTTP+"/metrics")
 	for _, part := range []string{`id="figure-backlog">0<`, `id="figure-scheduled">7</span> scheduled within the lead`} {
 		if !strings.Contains(page, part) {
 			t.Errorf("the page has no %s", part)
@@ -146,20 +144,6 @@ func becomes(t *testing.T, what string, is func() bool) {
 			t.Fatalf("not in 30 s: %s", what)
 		}
 	}
-}
-
-func read(t *testing.T, url string) string {
-	t.Helper()
-	res, err := http.Get(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	body, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(body)
 }
 
 func startWith(t *testing.T, opts carillon.Options) *carillon.Server {

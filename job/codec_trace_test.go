@@ -15,19 +15,20 @@ func sampleTraced() (value []byte, want Record) {
 	want.Def = d
 	want.Stamp = Stamp{ID: 77, Version: 3, CreatedAt: 1, UpdatedAt: 2, Anchor: 3}
 	want.Origin = TraceContext{Trace: [16]byte{1, 15: 16}, Span: [8]byte{17, 7: 24}, Flags: 1}
-	var b Batch
-	b.PutRecord(want.Stamp, EncodeDefinition(&d))
-	_ = Changes(b.Bytes(), func(c Change) error {
-		value = bytes.Clone(c.Value)
-		return nil
-	})
-	return value, want
+	return recordRow(&want), want
 }
 
 // TestTracedJob: the span of the registration comes back, its bytes stay as they are, and none of them may
 // be missing.
 func TestTracedJob(t *testing.T) {
 	value, want := sampleTraced()
+	checkRecord(t, value, want, "testdata/rows_v3.txt")
+}
+
+// checkRecord checks what the row of a job is read as, that none of its bytes may be missing, and that they are those
+// of a file.
+func checkRecord(t *testing.T, value []byte, want Record, path string) {
+	t.Helper()
 	if got, err := DecodeRecord(77, value); err != nil || !reflect.DeepEqual(got, want) {
 		t.Fatalf("got %+v (%v)\nwant %+v", got, err, want)
 	}
@@ -36,7 +37,6 @@ func TestTracedJob(t *testing.T) {
 			t.Fatalf("cut at %d: %v", n, err)
 		}
 	}
-	const path = "testdata/rows_v3.txt"
 	got := fmt.Sprintf("%x\n", value)
 	if *rewrite {
 		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
@@ -45,8 +45,19 @@ func TestTracedJob(t *testing.T) {
 	}
 	golden, err := os.ReadFile(path)
 	if err != nil || got != string(golden) {
-		t.Errorf("the bytes of a traced job have changed; a new version is needed (%v).\ngot:\n%s\nwant:\n%s", err, got, golden)
+		t.Errorf("the bytes have changed; a new version is needed (%v).\ngot:\n%s\nwant:\n%s", err, got, golden)
 	}
+}
+
+// recordRow returns the row of a job.
+func recordRow(r *Record) (value []byte) {
+	var b Batch
+	b.PutRecord(r.Stamp, EncodeDefinition(&r.Def))
+	_ = Changes(b.Bytes(), func(c Change) error {
+		value = bytes.Clone(c.Value)
+		return nil
+	})
+	return value
 }
 
 // TestUntracedJob is written as it always was: half a span is none.

@@ -56,7 +56,11 @@ func (c *Core) takeOne(id uint64, _ wheel.Tick) {
 		c.ring(uint32(id))
 		return
 	}
-	s := slot(id)
+	c.takeJob(slot(id))
+}
+
+// takeJob moves a job whose timer came off the wheel to the backlog, or to those that are deleted if it is complete.
+func (c *Core) takeJob(s slot) {
 	r := c.rows.row(s)
 	if r.flags.Is(job.FlagCompleted) {
 		c.retire(s, r)

@@ -40,14 +40,7 @@ func (c *Core) passed(id uint64, _ wheel.Tick) {
 		c.ringBehind(uint32(id))
 		return
 	}
-	s := slot(id)
-	r := c.rows.row(s)
-	if r.flags.Is(job.FlagCompleted) {
-		c.retire(s, r)
-		return
-	}
-	r.timer = 0
-	c.enlist(s, r)
+	c.takeJob(slot(id))
 }
 
 // rewind arms everything anew on a wheel that stands at the present, because the clock was set back by more

@@ -216,7 +216,9 @@ func (m *model) hasTicks(d *modelDef) bool {
 }
 
 // isBarren tells whether the rules of its zone have left a definition no tick beside its calendar.
-func (m *model) isBarren(d *modelDef) bool { return d.zone == simMovedZone && d.calendar != "" && !m.hasTicks(d) }
+func (m *model) isBarren(d *modelDef) bool {
+	return d.zone == simMovedZone && d.calendar != "" && !m.hasTicks(d)
+}
 
 // leavesAll tells whether a calendar leaves ticks to all the jobs that follow it.
 func (m *model) leavesAll(a *modelAct) bool {
