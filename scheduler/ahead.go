@@ -1,10 +1,6 @@
 package scheduler
 
-import (
-	"slices"
-
-	"github.com/carillon-io/carillon/job"
-)
+import "github.com/carillon-io/carillon/job"
 
 // Ticks are decided ahead of their time, and an update must not decide one of them again: not one that it keeps,
 // nor one that an earlier update, a pause or a cancel took back. It must not lose one either that only the
@@ -13,7 +9,8 @@ import (
 // proposer reads what is over.
 
 // aheadMax is how many ticks an update decides itself; of a schedule with more of them within the lead, the
-// rest is skipped as superseded. With a lead of ten seconds that is a schedule quicker than six a second.
+// rest is skipped as superseded, in ranges between the ticks that have their outcome or their run. With a lead of ten
+// seconds that is a schedule quicker than six a second.
 const aheadMax = 64
 
 // aheadReadMax bounds what a proposer reads of ticks that are over and yet to come.
@@ -41,9 +38,20 @@ func (l *priorLedger) bytes() int {
 // tickRange is the ticks of a job between two instants, both included.
 type tickRange struct{ from, last job.Millis }
 
-// isOver tells whether a tick has its outcome.
-func (l *priorLedger) isOver(tick job.Millis) bool {
-	return slices.Contains(l.over, tick) || slices.ContainsFunc(l.ranges, func(r tickRange) bool { return r.from <= tick && tick <= r.last })
+// reader returns a function that tells, for ticks in their order, whether they have their outcome.
+func (l *priorLedger) reader() (isOver func(tick job.Millis) bool) {
+	over := make(map[job.Millis]struct{}, len(l.over))
+	for _, tick := range l.over {
+		over[tick] = struct{}{}
+	}
+	ranges := l.ranges // the newest first
+	return func(tick job.Millis) bool {
+		for len(ranges) > 0 && ranges[len(ranges)-1].last < tick {
+			ranges = ranges[:len(ranges)-1]
+		}
+		_, some := over[tick]
+		return some || len(ranges) > 0 && ranges[len(ranges)-1].from <= tick
+	}
 }
 
 // dropped notes a launch that the update ends for a reason, if it is not 0: its tick is over.
@@ -66,20 +74,45 @@ func (c *Core) planAhead(p *Put, r *hotRow, next *plan) error {
 	if lsn, some := c.overAhead.find(r.id); some && lsn > known.asOf || !c.overAhead.covers(known.asOf) {
 		return errStale
 	}
+	c.listAhead(p, r, next)
+	return nil
+}
+
+// listAhead lists the ticks up to the row's last that have neither an outcome nor a run: as many as the update decides,
+// and the ranges of the rest.
+func (c *Core) listAhead(p *Put, r *hotRow, next *plan) {
+	known := &p.Prior.Ledger
+	isOver, goesOn := known.reader(), false
+	most := min(aheadMax, c.commitMax/(8*runBytes)) // they are one unit
 	tick, ok := p.Schedule.Next(max(c.now, known.from), next.anchor)
 	for ; ok && tick <= r.last; tick, ok = p.Schedule.Next(tick, next.anchor) {
 		_, live := c.live[job.RunID{Job: r.id, At: tick}]
 		switch {
-		case live || known.isOver(tick):
-		case len(next.ticks) < min(aheadMax, c.commitMax/(8*runBytes)): // they are one unit
+		case live || isOver(tick):
+			goesOn = false
+		case len(next.ticks) < most && len(next.rest) == 0:
 			next.ticks = append(next.ticks, tick)
+		case goesOn:
+			next.rest[len(next.rest)-1].last = tick
 		default:
-			next.rest, _ = p.Schedule.Latest(tick-1, r.last, next.anchor)
-			next.restFrom = tick
-			return nil
+			next.rest = append(next.rest, tickRange{tick, tick})
+			goesOn = true
 		}
 	}
-	return nil
+}
+
+// skipRest records the ranges that an update does not decide, each in a unit of its own, before the update: until that
+// is done they say nothing of the old schedule. A job that is complete before them has none.
+func (c *Core) skipRest(p *Put, r *hotRow, next *plan) {
+	runs, most := int(r.runs-min(r.runs, c.debts.of(r.id))), int(p.Profile.MaxRuns)
+	if most > 0 && (runs >= most || !p.Paused && runs+len(next.ticks) > most) {
+		return
+	}
+	for _, rest := range next.rest {
+		c.unit(2 * runBytes)
+		c.skip(r, rest.from, rest.last, job.ReasonSuperseded)
+		p.Prior.Ledger.from = max(p.Prior.Ledger.from, rest.last) // for a put of the same name behind this one
+	}
 }
 
 // keepsDue tells whether an update keeps the tick that its job is due for: it has passed, its launch is put off by
@@ -109,9 +142,6 @@ func (c *Core) decideAhead(s slot, r *hotRow, next *plan) (first job.Millis) {
 		following, _ := p.following(tick)
 		due := tick + job.JitterOf(r.id, p.Jitter, tick, following)
 		c.fire(s, r, tick, max(due, c.now), p.mode())
-	}
-	if next.rest != 0 {
-		c.skip(r, next.restFrom, next.rest, job.ReasonSuperseded)
 	}
 	return first
 }

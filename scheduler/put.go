@@ -82,6 +82,7 @@ func (c *Core) update(p *Put, s slot, r *hotRow) (settled bool, err error) {
 	if !ended {
 		return false, nil
 	}
+	c.skipRest(p, r, &next)
 	c.unit(p.bytes() + c.debtBytes(r.id))
 	if r.flags.Is(job.FlagPaused) && !p.Paused {
 		c.endStreak(r.id)
@@ -93,7 +94,6 @@ func (c *Core) update(p *Put, s slot, r *hotRow) (settled bool, err error) {
 	c.dropProfile(r)
 	c.adopt(p, r)
 	first := c.decideAhead(s, r, &next)
-	p.Prior.Ledger.from = max(p.Prior.Ledger.from, next.rest) // for a put of the same name behind this one
 	if p.Profile.MaxRuns > 0 && r.runs >= p.Profile.MaxRuns && !next.done {
 		next.done, next.cursor = true, max(c.now, r.last)+1 // nothing from there on is decided
 	}
@@ -160,7 +160,7 @@ type plan struct {
 	cursor, anchor job.Millis
 	done           bool         // no tick will come
 	ticks          []job.Millis // before the cursor that the update decides itself
-	restFrom, rest job.Millis   // a range of more of them, which does not run; 0: there are no more
+	rest           []tickRange  // more of them, which do not run
 }
 
 func (c *Core) nextPlan(p *Put, r *hotRow) (plan, error) {

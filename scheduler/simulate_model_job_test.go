@@ -47,8 +47,9 @@ type modelJob struct {
 
 	lowShare, highShare float64 // of the jitter, as far as known
 
-	went      uint64 // step before which
-	wentCount int    // so many runs had a turn
+	beyond    [][2]int64 // ranges of new ticks that an update skips, which is yet to be done
+	went      uint64     // step before which
+	wentCount int        // so many runs had a turn
 
 	got   []modelRow // rows of the catching up that goes on
 	trail [24]modelNote

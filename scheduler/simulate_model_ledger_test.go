@@ -146,13 +146,14 @@ func (m *model) dropOwed(j *modelJob, first, last int64, reason string) {
 func (m *model) dropByUpdate(j *modelJob, first, last int64, reason string) {
 	act := m.upcoming(j, "put")
 	want := pick(j.paused, "paused", "superseded")
+	isBeyond := first > m.now && reason == "superseded"
 	switch {
-	case act == nil || act.def.sameTicks(j.def) && !j.done:
+	case isBeyond && m.comes(j, func(a *modelAct) bool { return a.kind == "put" && (!a.def.sameTicks(j.def) || j.done) }):
+		j.beyond = append(j.beyond, [2]int64{first, last})
+	case isBeyond || act == nil || act.def.sameTicks(j.def) && !j.done:
 		m.fail("ledger", j, "ticks from %s to %s were skipped as %s without cause", modelTime(first), modelTime(last), reason)
-	case first > m.now && reason == "paused" && first == last:
+	case first > m.now && first == last:
 		act.ahead = append(act.ahead, modelAhead{tick: first})
-	case first > m.now:
-		act.beyond = append(act.beyond, [2]int64{first, last})
 	case reason != want || !j.hasTick(first) || !j.hasTick(last) || last > m.now:
 		m.fail("ledger", j, "ticks from %s to %s were skipped as %s, want %s", modelTime(first), modelTime(last), reason, want)
 	default:

@@ -101,6 +101,7 @@ func (m *model) start(now int64, lsn uint64) {
 		r.restart(now)
 	}
 	for _, j := range m.order {
+		j.takeBeyond()
 		j.note(now, "start", 0, 0, "")
 		j.restart(now)
 	}

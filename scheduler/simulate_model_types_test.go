@@ -151,7 +151,6 @@ type modelAct struct {
 	// What the log has of an update before its entry in the audit log.
 	dropped [][2]int64 // ranges of old ticks
 	ahead   []modelAhead
-	beyond  [][2]int64 // ranges of new ticks, skipped
 
 	// What came of it, as the caller was told.
 	code     string
