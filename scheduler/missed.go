@@ -1,6 +1,10 @@
 package scheduler
 
-import "github.com/carillon-io/carillon/job"
+import (
+	"time"
+
+	"github.com/carillon-io/carillon/job"
+)
 
 // catchUp decides, by the job's policy, all its ticks from the cursor up to an edge, from which on they
 // are on time: no engine led when they were due. What is not fired is recorded as skipped, in ranges;
@@ -26,7 +30,19 @@ func (c *Core) catchUp(s slot, r *hotRow, p *profileEntry, edge job.Millis) {
 		}
 	}
 	c.moveOn(r, p, last)
+	c.noteLateEnd(r, last)
 }
+
+// noteLateEnd writes down when a job was completed, if that was long after its last tick: its retention counts from then,
+// and by the next start the history may not go back to that tick.
+func (c *Core) noteLateEnd(r *hotRow, last job.Millis) {
+	if r.flags.Is(job.FlagCompleted) && last.Add(lateEnd) < c.now {
+		c.out.Batch.PutNote(r.id, job.Note{At: c.now})
+	}
+}
+
+// lateEnd is how long after its last tick a job is completed late: no history is shorter.
+const lateEnd = 24 * time.Hour
 
 // missedToFire returns which of the missed ticks the policy still fires, and how many they are: the
 // newest, inside the catch-up window, and no more than the job may have.

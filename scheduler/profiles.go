@@ -254,10 +254,13 @@ func (e *profileEntry) following(tick job.Millis) (job.Millis, bool) {
 	return e.schedule.Next(tick, tick)
 }
 
-// next returns the first tick of a job after an instant that is not before its cursor.
+// next returns the first tick of a job after an instant, from its cursor on. The cursor is a tick, as it is of latest.
 func (e *profileEntry) next(r *hotRow, after job.Millis) (job.Millis, bool) {
 	if e.schedule == nil {
 		return 0, false
+	}
+	if after = max(after, r.cursor-1); after < r.cursor {
+		return r.cursor, true
 	}
 	e.spend(1)
 	return e.schedule.Next(after, r.cursor)

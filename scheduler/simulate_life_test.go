@@ -36,7 +36,7 @@ func (w *world) open() {
 	}
 	w.checkLoaded()
 	e.core.decisionsMax, e.core.commitMax = w.plan.decisionsMax, w.plan.commitMax
-	w.feeder, w.inHand = &feeder{pad: e.pad, store: w.store, clock: w}, nil
+	w.feeder, w.inHand, w.replanning = &feeder{pad: e.pad, store: w.store, clock: w}, nil, nil
 	w.gather = gathering{engine: e, taken: make(map[job.ID]struct{}), wakeAt: job.Millis(w.wall())}
 	w.tellSoon()
 	w.planDeath()

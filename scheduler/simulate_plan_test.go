@@ -104,7 +104,7 @@ func (p *simPlan) margin() time.Duration {
 	if p.kind == "year" {
 		return 370 * simDay
 	}
-	return 40 * simDay
+	return 75 * simDay
 }
 
 func (p *simPlan) modelSettings() modelSettings {

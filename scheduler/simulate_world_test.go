@@ -26,13 +26,14 @@ type world struct {
 	model *model
 	hash  hash.Hash64 // of all commits and launches
 
-	opts   Options
-	engine *Engine
-	gather gathering
-	feeder *feeder
-	inHand []*waiting // of the feeder: it may be slower than the tick
-	inbox  []*ticket  // not yet in a step
-	calls  calls
+	opts       Options
+	engine     *Engine
+	gather     gathering
+	feeder     *feeder
+	replanning *simReplan // nil: nothing is left to follow
+	inHand     []*waiting // of the feeder: it may be slower than the tick
+	inbox      []*ticket  // not yet in a step
+	calls      calls
 
 	store *memStore
 	tail  []byte // the last commit, if it is durable and the process died before its effects came out
@@ -223,9 +224,8 @@ func (w *world) doChores() bool {
 		if p, ok := e.chores.pauses.next(); ok {
 			err = e.autoPause(w.t.Context(), p)
 		}
-	case len(e.chores.replan) > 0:
-		<-e.chores.replan
-		err = e.enqueue(w.t.Context(), newTicket(&Replan{From: 1})) // all jobs are in one piece
+	case w.replanning.hasEnded() || w.replanning == nil && len(e.chores.replan) > 0:
+		err = w.replanNext()
 	case len(e.chores.notices) > 0:
 		<-e.chores.notices
 		w.tellSoon()
@@ -236,6 +236,38 @@ func (w *world) doChores() bool {
 		w.model.fail("chores", nil, "%v", err)
 	}
 	return true
+}
+
+// simReplan is the piece of a change of schedules that is under way.
+type simReplan struct {
+	piece Replan
+	*ticket
+}
+
+func (r *simReplan) hasEnded() bool {
+	if r == nil {
+		return false
+	}
+	select {
+	case <-r.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// replanNext asks for the next piece, as replanAll does.
+func (w *world) replanNext() error {
+	from := uint32(1)
+	if w.replanning == nil {
+		<-w.engine.chores.replan
+	} else if from = w.replanning.piece.Next; from == 0 {
+		w.replanning = nil
+		return nil
+	}
+	w.replanning = &simReplan{piece: Replan{From: from}}
+	w.replanning.ticket = newTicket(&w.replanning.piece)
+	return w.engine.enqueue(w.t.Context(), w.replanning.ticket)
 }
 
 func (w *world) chance(n int) bool { return w.rng.IntN(n) == 0 }

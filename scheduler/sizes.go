@@ -34,9 +34,9 @@ func textBytes(run *job.Run) int {
 	return n
 }
 
-// decisionBytes returns what the decision of a job's tick takes: a run, or a few skipped ranges, and what is owed.
+// decisionBytes returns what the decision of a job's tick takes: a run, or a few skipped ranges, what is owed, and a note.
 func (c *Core) decisionBytes(r *hotRow) int {
-	return timerBytes + 4*runBytes + c.debtBytes(r.id)
+	return timerBytes + metaBytes + 4*runBytes + c.debtBytes(r.id)
 }
 
 // debtBytes returns what it takes to write down what a job owes, or to skip it.
