@@ -125,7 +125,7 @@ func (c *captures) find(ctx context.Context) (names []string, err error) {
 	return names, nil
 }
 
-// acknowledges tells whether a stream answers what it stores. One that cannot be asked may.
+// acknowledges reports whether a stream answers what it stores. One that cannot be asked may.
 func (c *captures) acknowledges(ctx context.Context, name string) bool {
 	stream, err := c.js.Stream(ctx, name)
 	return err != nil || !stream.CachedInfo().Config.NoAck

@@ -134,6 +134,36 @@ func TestWithinTheLeadIsNoBacklog(t *testing.T) {
 	}
 }
 
+// TestPlacesAreCountedOnce: a run that waits for a place at its target is one of the backlog, wherever the figures are.
+func TestPlacesAreCountedOnce(t *testing.T) {
+	s := startWith(t, options(filepath.Join(t.TempDir(), "data")))
+	nc, c := connect(t, s)
+	if _, err := nc.SubscribeSync("silent"); err != nil {
+		t.Fatal(err)
+	}
+	at := client.At(time.Now().Add(300 * time.Millisecond)).String()
+	for i := range 5 {
+		if _, _, err := c.Put(t.Context(), client.Job{Name: fmt.Sprint("herd", i), Schedule: "@at " + at, Target: client.Target{Kind: "request", Subject: "silent", MaxInFlight: 1}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	becomes(t, "all but one wait for the place", func() bool {
+		st, err := c.Status(t.Context())
+		return err == nil && st.InFlight == 1 && st.Queued == 4 && st.Backlog == 4 && st.Waiting == 4
+	})
+	page, metrics := readPage(t, s.Ready().HTTP+"/"), readPage(t, s.Ready().HTTP+"/metrics")
+	for _, part := range []string{`id="figure-backlog">4<`, "4 of the backlog wait for a place at their target"} {
+		if !strings.Contains(page, part) {
+			t.Errorf("the page has no %s", part)
+		}
+	}
+	for _, line := range []string{`carillon_launches_backlog{shard="0"} 4`, `carillon_launches_queued{shard="0"} 4`} {
+		if !strings.Contains(metrics, line+"\n") {
+			t.Errorf("the metrics have no %s", line)
+		}
+	}
+}
+
 // becomes returns when something is so.
 func becomes(t *testing.T, what string, is func() bool) {
 	t.Helper()

@@ -21,7 +21,7 @@ const (
 	installationBytesMax = 4 << 10
 )
 
-// installation tells the data of one installation from that of every other: the ids of what it publishes begin
+// installation distinguishes the data of one installation from that of every other: the ids of what it publishes begin
 // with it. A new directory draws one, and so does one that a backup was restored into, because a backup has none.
 type installation struct {
 	Version int    `json:"version"`

@@ -136,7 +136,7 @@ func (t *restore) mark() error {
 
 // clear removes what a restore makes.
 func (t *restore) clear() error {
-	return errors.Join(os.RemoveAll(t.path(storeName)), os.RemoveAll(t.path(logName)))
+	return errors.Join(datadir.ForgetParts(t.dir), os.RemoveAll(t.path(storeName)), os.RemoveAll(t.path(logName)))
 }
 
 // end gives the directory up: to a server, or, after a failure, empty.

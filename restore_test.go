@@ -13,6 +13,7 @@ import (
 
 	"github.com/carillon-io/carillon/backup"
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/datadir"
 )
 
 // TestRestoredMissedRuns: jobs that were due between the backup and the restore are decided by their
@@ -137,6 +138,11 @@ func TestInterruptedRestore(t *testing.T) {
 			_ = r.receive(from)
 			_ = (&join{dir: r.dir, at: from.Header().Position, logger: discard}).beginLog()
 		},
+		"all but the mark": func(r *restore, from *backup.Reader) {
+			_ = r.receive(from)
+			_ = (&join{dir: r.dir, at: from.Header().Position, logger: discard}).beginLog()
+			_ = datadir.NoteParts(r.dir)
+		},
 	} {
 		dir := filepath.Join(t.TempDir(), "restored")
 		from, err := backup.NewReader(bytes.NewReader(b))
@@ -152,6 +158,9 @@ func TestInterruptedRestore(t *testing.T) {
 		_, err = Start(t.Context(), Options{Dir: dir, Listen: "127.0.0.1:0", HTTPListen: "127.0.0.1:0", Logger: discard})
 		if !errors.Is(err, ErrRestoring) {
 			t.Errorf("%s: started: %v", name, err)
+		}
+		if _, err := Restore(dir, bytes.NewReader(b[:len(b)-1]), discard); !errors.Is(err, backup.ErrTruncated) {
+			t.Errorf("%s: restored from a backup that was cut: %v", name, err)
 		}
 		if done, err := Restore(dir, bytes.NewReader(b), discard); err != nil || done.Jobs != 1 {
 			t.Errorf("%s: restored again: %+v, %v", name, done, err)

@@ -56,7 +56,7 @@ type DeliveryKind struct {
 	Kind   string
 	Ended  map[string]uint64 // attempts by outcome
 	Took   histogram.Reading // seconds from launch to answer
-	Queued int               // attempts that wait for their turn
+	Queued int               // attempts that wait for the connection to NATS
 }
 
 // EmbeddedNATS are the figures of a NATS server in this process.

@@ -56,7 +56,7 @@ func (w *web) ServeHTTP(rw http.ResponseWriter, req *http.Request) {
 	}
 }
 
-// isProbe tells whether a path is one that shows nothing but how the process does. A job may watch it.
+// isProbe reports whether a path is one that shows nothing but the health of the process. A job may watch it.
 func isProbe(path string) bool { return path == "/healthz" || path == "/readyz" }
 
 func (w *web) serveRoute(rw http.ResponseWriter, req *http.Request, r *route, name string) {

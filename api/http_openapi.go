@@ -162,7 +162,7 @@ func (w *apiWriter) memberSchema(of reflect.Type, member string) schema {
 	return sc
 }
 
-// hasTag tells whether a reply has a version, by which a caller may say what he has.
+// hasTag reports whether a reply has a version, by which a caller may say which one it has.
 func (r *route) hasTag() bool {
 	return r.method == http.MethodGet && (r.verb == "jobs.get" || r.verb == "calendars.get")
 }

@@ -94,7 +94,7 @@ func (w *apiWriter) refusals() schema {
 	return all
 }
 
-// mayPass tells whether what was refused with a status may be carried out another time.
+// mayPass reports whether what was refused with a status may be carried out another time.
 func mayPass(status int) bool {
 	return status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable
 }

@@ -53,7 +53,7 @@ const (
 	kindLabels
 )
 
-// kindOf tells what a parameter becomes: what the member is in the requests of the verbs that have it.
+// kindOf returns what a parameter becomes: what the member is in the requests of the verbs that have it.
 func kindOf(name string) paramKind { return paramKinds[name] }
 
 var paramKinds = func() map[string]paramKind {

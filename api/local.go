@@ -21,7 +21,7 @@ type Local struct {
 var _ client.Local = (*Local)(nil)
 
 // NewLocal returns the API of an engine. Of the options those matter that are about the content of
-// requests and replies: Version, Rules and Logger.
+// requests and replies: Version, Rules, Zones, Tracer and Logger.
 func NewLocal(engine Engine, opts Options) (*Local, error) {
 	opts = opts.withDefaults()
 	if err := opts.validate(); err != nil {

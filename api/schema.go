@@ -46,8 +46,8 @@ func (v *verb) requestObject(b *schemaBuilder) schema {
 	return sc
 }
 
-// replySchema is one of either reply: what the verb answers, or a refusal. Both allow further members, which a
-// later version may add.
+// replySchema is the schema of what the verb answers when it does not refuse. It allows further members, which a
+// later version may add, and so does that of a refusal.
 func (v *verb) replySchema() schema {
 	b := newSchemaBuilder(formReply, defsRef)
 	return b.whole(b.object(reflect.TypeOf(v.reply)))

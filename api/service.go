@@ -123,7 +123,7 @@ func (s *Service) stop() error {
 	return errors.Join(errs...)
 }
 
-// isStopped tells whether the service takes no further request.
+// isStopped reports whether the service takes no further request.
 func (s *Service) isStopped() bool { return s.stopped.Load() || s.nc.IsClosed() }
 
 // Close takes no further request, and returns when those under way have their replies, or when ctx
@@ -152,7 +152,7 @@ func (s *Service) Close(ctx context.Context) error {
 	return nil
 }
 
-// isDraining tells whether subscriptions may still have requests to hand out.
+// isDraining reports whether subscriptions may still have requests to hand out.
 func (s *Service) isDraining() bool {
 	return !s.nc.IsClosed() && slices.ContainsFunc(s.subs, (*nats.Subscription).IsValid)
 }

@@ -118,7 +118,7 @@ type BackfillRequest struct {
 	DryRun bool   `json:"dry_run,omitzero"` // only list them
 }
 
-// BackfillReply tells how many runs a backfill started, or would start.
+// BackfillReply has how many runs a backfill started, or would start.
 type BackfillReply struct {
 	Runs    int    `json:"runs"`
 	LeftOut int    `json:"left_out"`        // ticks that runs have fired, or are about to

@@ -12,7 +12,7 @@ func (c *Client) Trigger(ctx context.Context, request TriggerRequest) (Run, erro
 	return reply.Run, err
 }
 
-// Backfill starts a run of a job for each tick of a past range that no run has fired, and tells how many. Asked
+// Backfill starts a run of a job for each tick of a past range that no run has fired, and returns how many. Asked
 // again it leaves out what it has started, unless Repeat is set.
 func (c *Client) Backfill(ctx context.Context, request BackfillRequest) (int, error) {
 	reply, err := c.BackfillTicks(ctx, request)

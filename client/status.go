@@ -14,8 +14,8 @@ type Status struct {
 	Waiting      int      `json:"waiting"`     // launches that have not left: the sum of the next three
 	Scheduled    int      `json:"scheduled"`   // within the lead: decided ahead, and their time has not come
 	Retrying     int      `json:"retrying"`    // further attempts whose instant has not come
-	Backlog      int      `json:"backlog"`     // whose time has come: they wait for the turn of their job, or may not leave
-	Queued       int      `json:"queued"`      // attempts that wait for a place at their target
+	Backlog      int      `json:"backlog"`     // whose time has come: they wait for the turn of their job or for a place, or may not leave
+	Queued       int      `json:"queued"`      // of the backlog, those that wait for a place at their target
 	InFlight     int      `json:"in_flight"`   // attempts that targets have not answered
 	Live         int      `json:"live"`        // runs without an outcome
 	Fired        uint64   `json:"fired"`

@@ -10,14 +10,11 @@ import (
 
 // overview is what the first page shows beside the status, which each page has.
 type overview struct {
-	Rate float64 // runs that fire a second
-	// Backlog is what is due and has not begun: launches that wait for the turn of their job, and attempts
-	// that wait for a place at their target.
-	Backlog int
-	Waits   []waitRow
-	Levels  []level
-	Hour    *chart
-	Skips   []skip
+	Rate   float64 // runs that fire a second
+	Waits  []waitRow
+	Levels []level
+	Hour   *chart
+	Skips  []skip
 }
 
 // skip counts the runs that were skipped for a reason.
@@ -35,7 +32,7 @@ func (v *visit) overview() view {
 		p.err = err
 		return p
 	}
-	body.Skips, body.Waits, body.Backlog = skipsOf(&status), waitsOf(&status.Waited), status.Backlog+status.Queued
+	body.Skips, body.Waits = skipsOf(&status), waitsOf(&status.Waited)
 	if read := v.dashboard.opts.Status; read != nil {
 		body.fill(v, read())
 	}

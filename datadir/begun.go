@@ -155,15 +155,25 @@ func readParts(dir string) (bool, error) {
 // lock of the directory, and both parts are durable.
 func NoteParts(dir string) error { return writeParts(dir, false) }
 
+// ForgetParts undoes [NoteParts], also one that was cut short, for a caller who removes both parts. It does not
+// make the removal durable.
+func ForgetParts(dir string) error {
+	path := filepath.Join(dir, PartsName)
+	return errors.Join(os.RemoveAll(path), os.RemoveAll(path+partsTemp))
+}
+
+// partsTemp ends the name of a PARTS file that is being written.
+const partsTemp = ".tmp"
+
 // writeParts notes that both parts are there, once.
 func writeParts(dir string, known bool) error {
 	path, text := filepath.Join(dir, PartsName), fmt.Sprintf(partsText, partsVersion)
 	if b, err := os.ReadFile(path); known && err == nil && string(b) == text {
 		return nil
 	}
-	err := writeSynced(path+".tmp", text)
+	err := writeSynced(path+partsTemp, text)
 	if err == nil {
-		err = os.Rename(path+".tmp", path)
+		err = os.Rename(path+partsTemp, path)
 	}
 	if err == nil {
 		err = syncDir(dir)

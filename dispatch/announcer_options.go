@@ -15,7 +15,7 @@ type AnnouncerOptions struct {
 	// Prefix begins every subject; it may have several tokens. "" is "carillon".
 	Prefix string
 
-	// Origin tells the data whose changes are announced from that of other installations, also from a backup of it
+	// Origin distinguishes the data whose changes are announced from that of other installations, also from a backup of it
 	// that was restored: positions in two logs are the same numbers. It begins the message ids, and stays the same
 	// for as long as the data is continued, whichever node announces. It is a token of letters, digits, - and _, and
 	// must be set.

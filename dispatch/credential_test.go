@@ -79,6 +79,27 @@ func TestNoCredentialIsInAnError(t *testing.T) {
 	}
 }
 
+// TestNoCredentialOfAnAnswerThatStops: an answer that stops in the midst of a credential leaves no part of it.
+func TestNoCredentialOfAnAnswerThatStops(t *testing.T) {
+	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Length", "100")
+		w.WriteHeader(http.StatusUnauthorized)
+		_, _ = io.WriteString(w, "no planted-auth-01234")
+		_ = http.NewResponseController(w).Flush()
+		if r.URL.Path == "/silent" {
+			<-r.Context().Done()
+		}
+	})
+	d := start(t, Options{AllowPrivateTargets: true}, "")
+	for _, path := range []string{"/silent", "/closed"} {
+		del := deliveryTo(httpTarget(url+path), 0)
+		del.Headers = []job.Pair{{Key: "Authorization", Value: "Bearer planted-auth-0123456789"}}
+		if o := receive(t, launch(d, del)); o.Error != "HTTP 401: no" {
+			t.Errorf("%s: %q", path, o.Error)
+		}
+	}
+}
+
 // TestNoCredentialOfAHandlersError: the errors of functions are masked too, before they are cut.
 func TestNoCredentialOfAHandlersError(t *testing.T) {
 	d := &job.Delivery{Headers: []job.Pair{{Key: "X-Api-Key", Value: "planted-key-0123456789"}}}

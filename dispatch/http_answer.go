@@ -40,12 +40,13 @@ func answerText(d *job.Delivery, resp *http.Response) error {
 	return errors.New(text)
 }
 
-// bodyText returns the beginning of a body. A target may repeat what it got: that is masked, and so is a part of it at
-// which the text is cut.
+// bodyText returns the beginning of a body. A target may repeat what it got: that is masked. A text that is cut, or
+// stops before its end, does not end in a part of it either.
 func bodyText(d *job.Delivery, resp *http.Response) string {
 	text, err := io.ReadAll(io.LimitReader(resp.Body, answerBytesMax))
 	if err == nil {
 		drain(resp.Body)
 	}
-	return strings.TrimSpace(job.CredentialsOf(d.Headers, d.Target).MaskInCut(string(text), len(text) == answerBytesMax))
+	isCut := err != nil || len(text) == answerBytesMax
+	return strings.TrimSpace(job.CredentialsOf(d.Headers, d.Target).MaskInCut(string(text), isCut))
 }

@@ -16,7 +16,7 @@ import (
 // statusNoResponders is what the server itself replies when nobody listens.
 const statusNoResponders = "503"
 
-// judge tells whether a reply means success, and whether a stream had the message already.
+// judge reports whether a reply means success, and whether a stream had the message already.
 func judge(t job.Target, m *nats.Msg) (duplicate bool, err error) {
 	nobody := len(m.Data) == 0 && m.Header.Get("Status") == statusNoResponders
 	switch {

@@ -25,7 +25,7 @@ type load struct {
 	bytes    int64
 }
 
-// hasRoom tells whether an attempt of a weight fits. One alone always does.
+// hasRoom reports whether an attempt of a weight fits. One alone always does.
 func (l load) hasRoom(most load, weight int64) bool {
 	return l.attempts < most.attempts && (l.attempts == 0 || l.bytes+weight <= most.bytes)
 }

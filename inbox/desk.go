@@ -72,7 +72,7 @@ func (d *Desk) drop(m *nats.Msg) {
 
 func clip(subject string) string { return subject[:min(len(subject), clipAt)] }
 
-// Wants tells whether the caller waits for a reply.
+// Wants reports whether the caller waits for a reply.
 func (r *Request) Wants() bool { return r.reply != "" }
 
 // Answer sends the reply, with the header [ReplyHeader] that says to what. Without a caller that waits it does

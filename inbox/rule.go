@@ -76,7 +76,7 @@ func validate(prefix string) error {
 	return nil
 }
 
-// Allows tells whether a subject is an inbox.
+// Allows reports whether a subject is an inbox.
 func (r *Rule) Allows(subject string) bool {
 	if rest, ok := strings.CutPrefix(subject, gateway); ok {
 		tokens := strings.SplitN(rest, ".", 3)
@@ -115,7 +115,7 @@ func (r *Rule) Dropped() uint64 {
 // sayEvery is the time between two log lines about dropped requests.
 const sayEvery = time.Minute
 
-// drop counts a request, and tells whether it is time for a log line.
+// drop counts a request, and reports whether it is time for a log line.
 func (r *Rule) drop(now time.Time) (dropped uint64, say bool) {
 	dropped = r.dropped.Add(1)
 	last := r.said.Load()

@@ -106,7 +106,7 @@ func (r *rowReader) retry() Retry {
 }
 
 // PutRecord adds the cold row of a job. The definition comes encoded, so that the work of encoding is
-// done by whoever received it and not by the engine. A row is of the oldest version that holds what it
+// done by its receiver and not by the engine. A row is of the oldest version that holds what it
 // has: 2, of a job whose registration was traced 3, of one whose target has a number of places 4.
 func (b *Batch) PutRecord(s Stamp, definition []byte) {
 	version := byte(rowVersion2)

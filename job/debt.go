@@ -16,7 +16,7 @@ type Debt struct {
 // byScheduleStep is the Step of a row of version 1 that has more than one tick: those of the schedule.
 const byScheduleStep = -1
 
-// IsBySchedule tells whether the ticks are those of the job's schedule from From to Last, as the rows of the
+// IsBySchedule reports whether the ticks are those of the job's schedule from From to Last, as the rows of the
 // first releases have it, and are to be listed before anything else changes.
 func (d Debt) IsBySchedule() bool { return d.Step == byScheduleStep }
 
@@ -31,7 +31,7 @@ func (d Debt) Ticks() int {
 	return int((d.Last-d.From)/d.Step) + 1
 }
 
-// Has tells whether an instant is one of the ticks; for those of a schedule, whether it is among them.
+// Has reports whether an instant is one of the ticks; for those of a schedule, whether it is among them.
 func (d Debt) Has(at Millis) bool {
 	if at < d.From || at > d.Last {
 		return false
@@ -51,7 +51,7 @@ func (d Debt) Rest() (Debt, bool) {
 	return d, true
 }
 
-// AddDebt adds a tick behind those of a list. Joined tells that the schedule has none between.
+// AddDebt adds a tick behind those of a list. Joined says that the schedule has none between.
 func AddDebt(list []Debt, at Millis, joined bool) []Debt {
 	if n := len(list) - 1; n >= 0 && joined {
 		last := &list[n]

@@ -25,7 +25,7 @@ var advices = []advice{
 	{syscall.EADDRINUSE, "another program has that port: stop it, or choose another with --listen or --http-listen (port 0 picks a free one), or --cluster-listen"},
 	{syscall.EADDRNOTAVAIL, "no interface of this machine has that address: choose one with --listen, --http-listen or --cluster-listen"},
 	{snapshot.ErrInUse, "a carillon is running on it: stop that one first"},
-	{snapshot.ErrForeign, "choose another directory with --data; nothing was changed"},
+	{snapshot.ErrForeign, "if it is the store of a carillon, put its file FORMAT back or restore a backup, else choose another directory with --data; nothing was changed"},
 	{snapshot.ErrVersion, "another version of carillon wrote it: run that one; nothing was changed"},
 	{wal.ErrLocked, "a carillon is running on it: stop that one first, or work on a copy"},
 	{wal.ErrVersion, "a newer carillon wrote it: run that version or a later one; nothing was changed"},

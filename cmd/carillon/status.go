@@ -93,7 +93,7 @@ func showTZData(z *client.TZData) string {
 // moreCounts are those rows of a status that a server has which is in the middle of something.
 func moreCounts(s *client.Status) (rows [][2]string) {
 	if s.Backlog > 0 || s.Queued > 0 || s.Retrying > 0 {
-		rows = append(rows, [2]string{"backlog", fmt.Sprintf("%s due and not launched, %s waiting for a place at their target, %s to be retried",
+		rows = append(rows, [2]string{"backlog", fmt.Sprintf("%s due and not launched, %s of them waiting for a place at their target; %s to be retried",
 			showCount(s.Backlog), showCount(s.Queued), showCount(s.Retrying))})
 	}
 	if len(s.SkippedBy) > 0 {

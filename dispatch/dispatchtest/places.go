@@ -6,7 +6,7 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// fill takes all the places of a lane, and returns what tells of the call for one more, which it has asked
+// fill takes all the places of a lane, and returns what shows the call for one more, which it has asked
 // for. keep says what that call answers.
 func fill(t *testing.T, b Bed, d *job.Delivery, keep bool) (called <-chan struct{}) {
 	t.Helper()
