@@ -32,9 +32,14 @@ func runOf(v *scheduler.RunView) client.Run {
 	return run
 }
 
+// attemptsOf returns the finished attempts of a run. That of a run that succeeded at once is not kept apart from the run.
 func attemptsOf(v *scheduler.RunView) []client.Attempt {
+	attempts := v.Attempts
+	if len(attempts) == 0 && v.Status == job.StatusSucceeded {
+		attempts = []job.Attempt{{Number: v.Attempt, Fence: v.Fence, LaunchedAt: v.LaunchedAt, Duration: v.Duration}}
+	}
 	var list []client.Attempt
-	for _, a := range v.Attempts {
+	for _, a := range attempts {
 		list = append(list, client.Attempt{
 			Number: a.Number, Fence: a.Fence, LaunchedAt: timeOf(a.LaunchedAt), DurationMS: millis(a.Duration), Error: job.MaskText(a.Error),
 		})
