@@ -75,6 +75,7 @@ func (c *Core) update(p *Put, s slot, r *hotRow) (settled bool, err error) {
 		return true, err
 	}
 	stays := p.Schedule.Kind() != job.ScheduleAt && c.profiles.get(r.profile).Spec == p.Profile.Spec // all one-shots have one
+	c.recall(p, r.id)
 	ended := c.endWithdrawn(&p.Withdrawn, func(l Launch) job.Reason {
 		return p.Prior.Ledger.dropped(l, droppedReason(p, l, stays, next.anchor))
 	})
