@@ -10,6 +10,9 @@ func (c *Core) put(p *Put) (settled bool) {
 	if p.Err == nil {
 		p.Err = c.checkVersion(p, r)
 	}
+	if p.Err == nil {
+		p.Err = c.followCalendars(p)
+	}
 	switch {
 	case p.Err != nil:
 	case r == nil && p.IfNew != nil:
@@ -241,9 +244,6 @@ func (c *Core) adopt(p *Put, r *hotRow) {
 	if isNew {
 		c.out.Batch.PutProfile(n, p.Profile)
 		c.keepZones(p.Profile.Spec)
-		if e := c.profiles.get(n); e.hasCalendar {
-			c.profiles.compile(e, c.calendarOf) // the proposer may have read an older calendar
-		}
 	}
 	r.profile = n
 }
