@@ -73,6 +73,9 @@ func (c *Core) create(p *Put) error {
 // the pad are kept if the new schedule has their tick too, and end as superseded if not. Those end first, each
 // in a unit of its own; of many, the rest ends in the next steps, and the update follows when all have ended.
 func (c *Core) update(p *Put, s slot, r *hotRow) (settled bool, err error) {
+	if c.profiles.get(r.profile).moved {
+		c.replanJob(s, r) // its mark goes with the profile that it may lose
+	}
 	next, err := c.nextPlan(p, r)
 	if err != nil {
 		return true, err

@@ -45,3 +45,25 @@ func TestPutWithAnOlderCalendar(t *testing.T) {
 		}
 	}
 }
+
+// TestUpdateBeforeJobFollows updates a job after its calendar changed and before the job has followed: it follows.
+func TestUpdateBeforeJobFollows(t *testing.T) {
+	closed := func(days ...string) *PutCalendar {
+		return &PutCalendar{Calendar: job.Calendar{Tenant: "default", Name: "closed", Exclude: days}}
+	}
+	s := newSim(t, time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC), Settings{CompletedRetention: -1})
+	s.propose(closed("2026-01-06"))
+	s.putIn("a", "0 8 * * *", "", func(d *job.Definition) { d.Exclude = []string{"@calendar closed"} })
+	s.wantNext("a", "07 08:00")
+	def := s.view("a").Def
+	def.Payload = []byte("other")
+	p := must(s.engine.Prepare(&def))
+	if err := s.engine.readPrior(p); err != nil {
+		t.Fatal(err)
+	}
+	s.propose(closed("2026-01-07"), p)
+	if p.Err != nil {
+		t.Fatal(p.Err)
+	}
+	s.wantNext("a", "06 08:00")
+}
