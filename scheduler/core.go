@@ -15,7 +15,8 @@ import (
 //
 // Invariant: for every job, each tick before its cursor is decided, and no tick at or after it is.
 // Invariant: a job is armed exactly if it is active (at its cursor) or completed (to be reaped). It is on
-// the wheel then, or due and in the backlog.
+// the wheel then, or due and in a line: in the backlog, in that of its tenant's share, or in that of what is to be
+// deleted.
 // Invariant: every run in live has a row in the store, and no other run has one.
 type Core struct {
 	settings Settings
