@@ -84,9 +84,6 @@ func (e *profileEntry) newest(r *hotRow, low, last job.Millis, most uint32, scra
 			span *= 2
 		}
 	}
-	if n < most && low == r.cursor && low < first {
-		return low, n + 1 // the rules of its zone changed after the tick at the cursor was due
-	}
 	return first, n
 }
 
