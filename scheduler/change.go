@@ -149,7 +149,8 @@ func (c *Core) replanFailed(r *hotRow) error {
 	if p.schedule == nil {
 		return nil
 	}
-	next, ok := p.next(r, r.cursor-1)
+	p.spend(1)
+	next, ok := p.schedule.Next(r.cursor-1, r.cursor)
 	if !ok {
 		return job.Errorf(job.CodeInvalidSchedule, "schedule", "the job failed at %s, and its schedule has no tick from there on; change the job, or the calendar that it follows", r.cursor)
 	}
