@@ -139,6 +139,7 @@ func (c *Core) decideAhead(s slot, r *hotRow, next *plan) (first job.Millis) {
 			first = tick
 		}
 		r.runs++
+		c.asked[r.id] = struct{}{}
 		following, _ := p.following(tick)
 		due := tick + job.JitterOf(r.id, p.Jitter, tick, following)
 		c.fire(s, r, tick, max(due, c.now), p.mode())

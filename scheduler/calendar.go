@@ -69,6 +69,22 @@ func (c *Core) putCalendar(p *PutCalendar) {
 	}
 }
 
+// followCalendars gives a put its schedule by the calendars of now: its proposer may have read older ones, and a
+// job that is there already may have followed them.
+func (c *Core) followCalendars(p *Put) (err error) {
+	spec := p.Profile.Spec
+	if p.Schedule.Kind() == job.ScheduleAt || len(spec.Calendars()) == 0 {
+		return nil
+	}
+	if n, known := c.profiles.byValue[p.Profile]; known {
+		e := c.profiles.get(n)
+		p.Schedule = e.schedule
+		return e.err
+	}
+	p.Schedule, err = c.profiles.rules.ParseScheduleWith(spec, c.calendarOf)
+	return err
+}
+
 func (c *Core) deleteCalendar(p *DeleteCalendar) {
 	ref := calendarRef(p.Tenant, p.Name)
 	switch {

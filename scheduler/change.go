@@ -1,6 +1,10 @@
 package scheduler
 
-import "github.com/carillon-io/carillon/job"
+import (
+	"slices"
+
+	"github.com/carillon-io/carillon/job"
+)
 
 // remove forgets a job. Runs that still wait on the pad end with it; attempts that are with their
 // targets end by themselves and are recorded.
@@ -13,6 +17,7 @@ func (c *Core) remove(p *Delete) (settled bool) {
 		c.putBack(p)
 		return true
 	}
+	c.recall(p, r.id)
 	c.doomed.tenant, c.doomed.name = p.Tenant, p.Name
 	settled = c.endDeleted(p) && c.endReporting(p)
 	c.doomed.tenant, c.doomed.name = "", ""
@@ -106,6 +111,7 @@ func (c *Core) pause(p *Pause) (settled bool) {
 		c.putBack(p)
 		return true
 	}
+	c.recall(p, r.id)
 	if !p.Resume && !c.endWithdrawn(&p.Withdrawn, pausedReason) {
 		return false
 	}
@@ -143,7 +149,8 @@ func (c *Core) replanFailed(r *hotRow) error {
 	if p.schedule == nil {
 		return nil
 	}
-	next, ok := p.next(r, r.cursor-1)
+	p.spend(1)
+	next, ok := p.schedule.Next(r.cursor-1, r.cursor)
 	if !ok {
 		return job.Errorf(job.CodeInvalidSchedule, "schedule", "the job failed at %s, and its schedule has no tick from there on; change the job, or the calendar that it follows", r.cursor)
 	}
@@ -158,6 +165,25 @@ func pausedReason(l Launch) job.Reason {
 		return 0
 	}
 	return job.ReasonPaused
+}
+
+// recall gives a proposal the launches of its job that an update before it in this step has asked for: they are
+// withdrawn like those on the pad, which they have not reached.
+func (c *Core) recall(p withdrawer, id job.ID) {
+	if _, some := c.asked[id]; some {
+		c.holdBack(p, id)
+	}
+}
+
+// holdBack gives a proposal the launches of a job that this step has asked for.
+func (c *Core) holdBack(p withdrawer, id job.ID) {
+	list := p.withdrawn()
+	c.out.Launches = slices.DeleteFunc(c.out.Launches, func(l Launch) bool {
+		if l.Run.Job == id {
+			*list = append(*list, l)
+		}
+		return l.Run.Job == id
+	})
 }
 
 // endWithdrawn ends those of the launches for which the reason is not 0, and takes them off the list. It

@@ -2,7 +2,6 @@ package scheduler
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/carillon-io/carillon/fair"
@@ -16,7 +15,8 @@ import (
 //
 // Invariant: for every job, each tick before its cursor is decided, and no tick at or after it is.
 // Invariant: a job is armed exactly if it is active (at its cursor) or completed (to be reaped). It is on
-// the wheel then, or due and in the backlog.
+// the wheel then, or due and in a line: in the backlog, in that of its tenant's share, or in that of what is to be
+// deleted.
 // Invariant: every run in live has a row in the store, and no other run has one.
 type Core struct {
 	settings Settings
@@ -47,6 +47,7 @@ type Core struct {
 	redone  recentMemory[job.RunID, uint64] // runs that were retried by hand, and the LSN
 
 	overAhead recentMemory[job.ID, uint64] // jobs of which a run ended before its tick, and the LSN
+	asked     map[job.ID]struct{}          // jobs whose launches an update of this step has asked for
 	shares    liveShares
 
 	nextID    job.ID
@@ -157,6 +158,7 @@ func NewCore(settings Settings, now job.Millis) *Core {
 		onces:     newRecentMemory[onceKey, job.RunID](),
 		redone:    newRecentMemory[job.RunID, uint64](),
 		overAhead: newRecentMemory[job.ID, uint64](),
+		asked:     make(map[job.ID]struct{}),
 		shares:    liveShares{by: make(map[tenantHash]liveShare)},
 		shared:    newWaitingLines(),
 		presence:  newPresence(now),
@@ -193,6 +195,7 @@ func (c *Core) begin(in Input) {
 	c.unitAt, c.keptID = job.Mark{}, c.nextID
 	c.out.reset()
 	c.profiles.meter.spent = 0
+	clear(c.asked)
 	c.onces.forget(in.LSN)
 	c.redone.forget(in.LSN)
 	c.overAhead.forget(in.LSN)
@@ -236,14 +239,7 @@ func (c *Core) withhold(rest []Proposal) {
 		if !ok || len(*w.withdrawn()) == 0 {
 			continue
 		}
-		list := w.withdrawn()
-		id := (*list)[0].Run.Job
-		c.out.Launches = slices.DeleteFunc(c.out.Launches, func(l Launch) bool {
-			if l.Run.Job == id {
-				*list = append(*list, l)
-			}
-			return l.Run.Job == id
-		})
+		c.holdBack(w, (*w.withdrawn())[0].Run.Job)
 	}
 }
 

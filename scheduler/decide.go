@@ -113,7 +113,7 @@ func (c *Core) decide(s slot, r *hotRow) {
 		c.pace.fired++
 	}
 	r.marks &^= markResumed
-	if r.marks.is(markAway) && r.cursor >= c.presence.away[r.id]-c.graceMillis() {
+	if r.marks.is(markAway) && (r.flags.Is(job.FlagCompleted) || r.cursor >= c.presence.away[r.id]-c.graceMillis()) {
 		c.isBack(r)
 	}
 	c.writeTimer(r)

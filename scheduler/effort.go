@@ -8,7 +8,7 @@ import "github.com/carillon-io/carillon/job"
 
 const (
 	// effortMax is how much one step may spend on schedules. A unit is about a tenth of a microsecond, so this
-	// is six to ten milliseconds. The last decision of a step may go beyond it by catchUpEffort.
+	// is six to ten milliseconds. The last decision of a step may go beyond it, by what its missed ticks take.
 	effortMax = 60_000
 	// latestFactor is how much dearer the last tick before an instant is than the first one after it.
 	latestFactor = 20

@@ -92,8 +92,11 @@ func (p *pad) add(launches []Launch, now job.Millis) {
 		}
 		w := &waiting{Launch: l, index: -1}
 		p.keepLocked(w)
-		if l.Mode == ModeHeld {
+		switch l.Mode {
+		case ModeHeld:
 			p.occupyLocked(l.Run)
+		case ModeFree: // it may have had a turn before an update took the limit away
+			p.vacateLocked(l.Run)
 		}
 		if l.Due > now+p.horizon {
 			w.spot = atFar

@@ -10,6 +10,9 @@ func (c *Core) put(p *Put) (settled bool) {
 	if p.Err == nil {
 		p.Err = c.checkVersion(p, r)
 	}
+	if p.Err == nil {
+		p.Err = c.followCalendars(p)
+	}
 	switch {
 	case p.Err != nil:
 	case r == nil && p.IfNew != nil:
@@ -70,11 +73,15 @@ func (c *Core) create(p *Put) error {
 // the pad are kept if the new schedule has their tick too, and end as superseded if not. Those end first, each
 // in a unit of its own; of many, the rest ends in the next steps, and the update follows when all have ended.
 func (c *Core) update(p *Put, s slot, r *hotRow) (settled bool, err error) {
+	if c.profiles.get(r.profile).moved {
+		c.replanJob(s, r) // its mark goes with the profile that it may lose
+	}
 	next, err := c.nextPlan(p, r)
 	if err != nil {
 		return true, err
 	}
 	stays := p.Schedule.Kind() != job.ScheduleAt && c.profiles.get(r.profile).Spec == p.Profile.Spec // all one-shots have one
+	c.recall(p, r.id)
 	ended := c.endWithdrawn(&p.Withdrawn, func(l Launch) job.Reason {
 		return p.Prior.Ledger.dropped(l, droppedReason(p, l, stays, next.anchor))
 	})
@@ -240,9 +247,6 @@ func (c *Core) adopt(p *Put, r *hotRow) {
 	if isNew {
 		c.out.Batch.PutProfile(n, p.Profile)
 		c.keepZones(p.Profile.Spec)
-		if e := c.profiles.get(n); e.hasCalendar {
-			c.profiles.compile(e, c.calendarOf) // the proposer may have read an older calendar
-		}
 	}
 	r.profile = n
 }

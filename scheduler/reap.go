@@ -47,6 +47,8 @@ type Reap struct {
 	Version uint32
 	Keep    time.Duration // after it was completed and its last run was over
 	Led     job.Millis    // when the engine began to lead
+
+	slot slot
 }
 
 // retire puts a completed job whose timer came off the wheel at the end of the line.
@@ -93,7 +95,7 @@ func (c *Core) askToReap() {
 			continue
 		}
 		w.asked++
-		c.out.Reap = append(c.out.Reap, Reap{ID: r.id, Version: r.version, Keep: c.retention(r), Led: c.led})
+		c.out.Reap = append(c.out.Reap, Reap{ID: r.id, Version: r.version, Keep: c.retention(r), Led: c.led, slot: e.slot})
 	}
 }
 
@@ -167,13 +169,13 @@ func (c *Core) reapJobs(p *ReapJobs) {
 		if item.Gone {
 			continue
 		}
-		s, r := c.find(item.Hash)
+		r := c.rows.row(item.slot)
 		switch {
-		case r == nil || r.id != item.ID || r.version != item.Version || !r.marks.is(markRetired):
+		case r.id != item.ID || r.version != item.Version || !r.marks.is(markRetired):
 		case item.Until > 0 || c.debts.has(r.id):
-			c.armReap(s, r, max(item.Until, c.now.Add(time.Second)))
+			c.armReap(item.slot, r, max(item.Until, c.now.Add(time.Second)))
 		default:
-			c.reap(s, r, item)
+			c.reap(item.slot, r, item)
 		}
 	}
 }

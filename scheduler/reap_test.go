@@ -80,6 +80,20 @@ func TestReapIsPutOff(t *testing.T) {
 	}
 }
 
+// TestReapOfAnUnreadableJob: a job whose row cannot be read, so that its name is not known, is handed over again.
+func TestReapOfAnUnreadableJob(t *testing.T) {
+	h, names := newRetired(t, 1)
+	h.step()
+	p := h.answer(names, h.now+10_000)
+	p.Items[0].Tenant, p.Items[0].Name, p.Items[0].Hash = "", "", nameHash{}
+	h.step(p)
+	h.now += 11_000
+	h.step()
+	if n := len(h.core.out.Reap); n != 1 {
+		t.Errorf("%d jobs are handed over again, want 1", n)
+	}
+}
+
 // TestPauseQueue: none of many jobs that fail at once is lost, and each is there once.
 func TestPauseQueue(t *testing.T) {
 	q := newPauseQueue()

@@ -139,6 +139,7 @@ func (c *Core) putOffAnew(s slot, r *hotRow, e *profileEntry) {
 // hasMoved moves the cursor of a job whose tick is none by its schedule of now, which the job has still to follow,
 // and tells whether it did.
 func (c *Core) hasMoved(r *hotRow, p *profileEntry) bool {
+	p.spend(1)
 	next, ok := p.schedule.Next(r.cursor-1, r.cursor)
 	switch {
 	case ok && next == r.cursor:

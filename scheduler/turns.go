@@ -142,6 +142,20 @@ func (p *pad) occupyLocked(run job.RunID) {
 	}
 }
 
+// vacateLocked takes the turn back that a run has, and tells whether it had one.
+func (p *pad) vacateLocked(run job.RunID) bool {
+	going := p.turns[run.Job]
+	if !going.has(run) {
+		return false
+	}
+	if going = going.without(run); going.size() == 0 {
+		delete(p.turns, run.Job)
+	} else {
+		p.turns[run.Job] = going
+	}
+	return true
+}
+
 // settle tells the pad that runs came to their end: what of them still waits is gone, and those
 // that wait for their turn get it.
 func (p *pad) settle(runs []job.RunID, now time.Time) {
@@ -155,21 +169,12 @@ func (p *pad) settle(runs []job.RunID, now time.Time) {
 	p.mu.Lock()
 	for _, run := range runs {
 		p.forgetLocked(run)
-		going := p.turns[run.Job]
-		if !going.has(run) {
-			continue
-		}
-		if going = going.without(run); going.size() == 0 {
-			delete(p.turns, run.Job)
-		} else {
-			p.turns[run.Job] = going
-		}
-		if !p.held {
-			if mayLeave {
-				ready = p.unparkLocked(run.Job, now, ready)
-			} else {
-				p.stallLocked(run.Job, now)
-			}
+		switch {
+		case !p.vacateLocked(run) || p.held:
+		case mayLeave:
+			ready = p.unparkLocked(run.Job, now, ready)
+		default:
+			p.stallLocked(run.Job, now)
 		}
 	}
 	p.mu.Unlock()

@@ -286,3 +286,17 @@ func TestVersionNumbers(t *testing.T) {
 		}
 	}
 }
+
+// TestZoneRulesKeepOwedTicks starts under other rules after an outage over several ticks: the policy for missed runs
+// still fires the one that was due by the rules of then.
+func TestZoneRulesKeepOwedTicks(t *testing.T) {
+	s := zonedSim(t, rulesOld)
+	s.putIn("a", "30 13 * * *", "Europe/Berlin", func(d *job.Definition) { // 12:30Z, then 11:30Z
+		d.Missed, d.MaxCatchupRuns, d.CatchupWindow = job.MissedBackfill, 10, 100*time.Hour
+	})
+	s.now = s.now.Add(50 * time.Hour) // the 7th, 14:00
+	s.restart(rulesNew)
+	if len(s.left) != 3 {
+		t.Errorf("%v left; want the runs of three ticks\n%s", s.left, s.ledger("a"))
+	}
+}
