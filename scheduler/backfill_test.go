@@ -46,11 +46,43 @@ func TestBackfillOfManyCommits(t *testing.T) {
 	}
 }
 
+// TestBackfillBeyondTheShare: a backfill of many commits that the tenant has no room for starts no run at all.
+func TestBackfillBeyondTheShare(t *testing.T) {
+	s := newBackfillSim(t, "* * * * * *")
+	s.engine.core.settings.ManualMax = 3599
+	var done BackfillResult
+	var err error
+	s.call(func() { done, err = s.engine.Backfill(context.Background(), s.backfillRequest(BackfillMax)) })
+	if !isQuota(err) || done.Runs != 0 || len(s.left) != 0 {
+		t.Errorf("%+v (%v), %d runs left; want none", done, err, len(s.left))
+	}
+}
+
+// TestRetryManyUpToTheShare: of dead runs as many are retried as the tenant has room for, and the answer says that there
+// are more.
+func TestRetryManyUpToTheShare(t *testing.T) {
+	s := newBackfillSim(t, "* * * * * *")
+	s.target["a"] = "broken"
+	s.call(func() { _, _ = s.engine.Backfill(context.Background(), s.backfillRequest(BackfillMax)) })
+	s.target["a"] = "hang"
+	s.engine.core.settings.ManualMax = 5
+	var n int
+	var more bool
+	var err error
+	retry := func() { n, more, err = s.engine.RetryDead(context.Background(), RunQuery{Tenant: "default", Job: "a", Limit: 10}) }
+	if s.call(retry); n != 5 || !more || err != nil {
+		t.Errorf("%d retried, more: %t (%v); want 5 and more", n, more, err)
+	}
+	if s.call(retry); n != 0 || !isQuota(err) {
+		t.Errorf("%d retried (%v) beyond the share", n, err)
+	}
+}
+
 func newBackfillSim(t *testing.T, schedule string) *sim {
 	s := newSim(t, time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC), Settings{})
 	def := job.Defaults()
 	def.Tenant, def.Name, def.Target = "default", "a", job.Target{Kind: job.TargetNATS, Subject: "out"}
-	def.Schedule, def.Overlap, def.Paused = schedule, job.OverlapAllow, true
+	def.Schedule, def.Overlap, def.Paused, def.Retry.MaxAttempts = schedule, job.OverlapAllow, true, 1
 	s.propose(must(s.engine.Prepare(&def)))
 	return s
 }

@@ -52,7 +52,7 @@ func (c *Core) backfill(p *Backfill) {
 		p.Err = errStale
 		return
 	}
-	if p.Err = c.checkManual(r.tenant, len(p.At)); p.Err != nil {
+	if p.Err = c.checkManual(r.tenant, len(p.At)+p.Rest); p.Err != nil {
 		return
 	}
 	for _, at := range p.At {

@@ -221,6 +221,7 @@ type Backfill struct {
 	Hash         nameHash
 	Actor        job.Actor
 	At           []job.Millis // ascending
+	Rest         int          // ticks that follow in further proposals: there must be room for all
 	Repeat       bool         // whether runs have fired them or not
 
 	// What the proposer read of the job, before it read which ticks have runs.

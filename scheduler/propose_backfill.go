@@ -3,6 +3,7 @@ package scheduler
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/carillon-io/carillon/job"
 )
@@ -158,19 +159,30 @@ func (b *backfilling) propose(ctx context.Context) error {
 			return err
 		}
 		if p.Err != nil {
-			return p.Err
+			return b.interrupted(p.Err)
 		}
 		b.result.Runs += len(p.At)
 	}
 	return nil
 }
 
+// interrupted says of a refusal how many runs were started before: the first commit has looked whether there is room for
+// all, but others may have taken it since.
+func (b *backfilling) interrupted(err error) error {
+	e, ok := errors.AsType[*job.Error](err)
+	if !ok || b.result.Runs == 0 {
+		return err
+	}
+	return &job.Error{Code: e.Code, Field: e.Field, Message: fmt.Sprintf("%s; %d runs of this backfill were started before, and stay: asked again, it leaves them out unless it repeats", e.Message, b.result.Runs)}
+}
+
 // proposal is what the core is asked for, from a place of the ticks on. What came before it has counted.
 func (b *backfilling) proposal(from int) *Backfill {
 	q := &b.request
+	end := min(from+backfillChunk, len(b.at))
 	return &Backfill{
 		Tenant: q.Tenant, Name: q.Job, Hash: b.engine.hasher.hash(q.Tenant, q.Job),
-		At: b.at[from:min(from+backfillChunk, len(b.at))], Repeat: q.Repeat,
+		At: b.at[from:end], Rest: len(b.at) - end, Repeat: q.Repeat,
 		ID: b.rec.ID, Version: b.timer.Version, Manual: b.timer.Manual + uint32(from), Cursor: b.timer.Cursor,
 	}
 }

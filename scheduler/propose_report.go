@@ -170,7 +170,8 @@ func (e *Engine) readRetry(ctx context.Context, p *RetryRun, id job.RunID) error
 }
 
 // RetryDead retries the dead runs of a query, newest first, at most q.Limit of them. It returns how
-// many, and whether there may be more.
+// many, and whether there may be more. If the tenant's share ends among them, those before it are retried, and there are
+// more; with no room for the first it is an error.
 func (e *Engine) RetryDead(ctx context.Context, q RunQuery) (retried int, more bool, err error) {
 	if err := e.mustLead(); err != nil {
 		return 0, false, err
@@ -183,7 +184,10 @@ func (e *Engine) RetryDead(ctx context.Context, q RunQuery) (retried int, more b
 	for i := range page.Runs {
 		_, err := e.RetryRun(ctx, q.Tenant, page.Runs[i].ID)
 		if e := (*job.Error)(nil); errors.As(err, &e) && (e.Code == job.CodeVersionConflict || e.Code == job.CodeNotFound) {
-			continue // somebody else was quicker
+			continue // another caller was quicker
+		}
+		if retried > 0 && isQuota(err) {
+			return retried, true, nil
 		}
 		if err != nil {
 			return retried, true, err
@@ -191,4 +195,10 @@ func (e *Engine) RetryDead(ctx context.Context, q RunQuery) (retried int, more b
 		retried++
 	}
 	return retried, page.Next != (job.RunID{}), nil
+}
+
+// isQuota tells whether a caller was refused because the tenant has its share.
+func isQuota(err error) bool {
+	e, ok := errors.AsType[*job.Error](err)
+	return ok && e.Code == job.CodeQuotaExceeded
 }
