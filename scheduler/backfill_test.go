@@ -69,7 +69,9 @@ func TestRetryManyUpToTheShare(t *testing.T) {
 	var n int
 	var more bool
 	var err error
-	retry := func() { n, more, err = s.engine.RetryDead(context.Background(), RunQuery{Tenant: "default", Job: "a", Limit: 10}) }
+	retry := func() {
+		n, more, err = s.engine.RetryDead(context.Background(), RunQuery{Tenant: "default", Job: "a", Limit: 10})
+	}
 	if s.call(retry); n != 5 || !more || err != nil {
 		t.Errorf("%d retried, more: %t (%v); want 5 and more", n, more, err)
 	}

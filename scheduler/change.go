@@ -132,7 +132,9 @@ func (c *Core) pause(p *Pause) (settled bool) {
 	r.version++
 	c.arm(s, r)
 	c.writeTimer(r)
-	c.out.Batch.PutNote(r.id, job.Note{At: c.now, Reason: p.Reason, By: p.Actor.By})
+	if !r.flags.Is(job.FlagFailed) { // else the note says why it failed, until it is resumed
+		c.out.Batch.PutNote(r.id, job.Note{At: c.now, Reason: p.Reason, By: p.Actor.By})
+	}
 	c.audit(p.Actor, action, job.AuditEntry{Tenant: p.Tenant, Name: p.Name, Job: r.id, Detail: p.Reason})
 	c.putBack(p)
 	return true

@@ -237,6 +237,10 @@ func (c *Core) checkPast(p *Put, at job.Millis) error {
 	if at >= c.now-window {
 		return nil
 	}
+	if p.Profile.Missed == job.MissedSkip {
+		return job.Errorf(job.CodeInvalidSchedule, "schedule",
+			"%s has passed (now %s), and by missed_run_policy skip it would not run; want a time to come, or missed_run_policy fire_once", at, c.now)
+	}
 	return job.Errorf(job.CodeInvalidSchedule, "schedule",
 		"%s has passed, and lies before the catch-up window (now %s); want a time to come, or a longer catchup_window", at, c.now)
 }

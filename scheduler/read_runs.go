@@ -127,9 +127,20 @@ func (l *runLister) days() (newest, oldest int64) {
 	return int64(job.Day(max(0, to))), int64(job.Day(from))
 }
 
+// readLive reads the live runs of the page. If they are more than one page looks at, the page is full with them.
 func (l *runLister) readLive() error {
 	low := job.AppendJobKey(nil, job.KindRun, l.rec.ID)
-	return l.engine.opts.Store.Scan(low, job.PrefixEnd(low), func(key, value []byte) (bool, error) {
+	high := job.PrefixEnd(low)
+	switch q := &l.query; {
+	case q.After.Job != 0:
+		low = append(job.AppendRunKey(nil, q.After), 0)
+	case q.To != 0:
+		low = job.AppendRunKey(nil, job.RunID{Job: l.rec.ID, At: q.To - 1, Seq: ^uint32(0)})
+	}
+	if from := l.query.From; from != 0 {
+		high = append(job.AppendRunKey(nil, job.RunID{Job: l.rec.ID, At: from}), 0)
+	}
+	return l.engine.opts.Store.Scan(low, high, func(key, value []byte) (bool, error) {
 		run, err := decodeRun(key, value)
 		l.live = append(l.live, run)
 		return len(l.live) < runScanMax, err

@@ -89,3 +89,34 @@ func TestRunPages(t *testing.T) {
 		}
 	}
 }
+
+// TestManyLiveRuns: pages list all live runs of a job, also when they are more than one page looks at.
+func TestManyLiveRuns(t *testing.T) {
+	s := newBackfillSim(t, "* * * * * *")
+	s.target["a"] = "hang"
+	const hour, hours = 3600_000, 3
+	q := s.backfillRequest(BackfillMax)
+	for range hours {
+		s.call(func() { _, _ = s.engine.Backfill(context.Background(), q) })
+		q.From, q.To = q.From-hour, q.To-hour
+	}
+	count := func(q RunQuery) (n int) {
+		q.Tenant, q.Job, q.Limit = "default", "a", PageMax
+		for {
+			page, err := s.engine.Runs(context.Background(), q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n += len(page.Runs)
+			if q.After = page.Next; q.After.Job == 0 {
+				return n
+			}
+		}
+	}
+	if n := count(RunQuery{}); n != hours*3600 || n <= runScanMax {
+		t.Errorf("%d runs are listed, want %d", n, hours*3600)
+	}
+	if n := count(RunQuery{From: q.From + hour, To: q.To + hour}); n != 3600 {
+		t.Errorf("%d runs of the oldest hour are listed, want 3600", n)
+	}
+}

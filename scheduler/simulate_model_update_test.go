@@ -160,7 +160,8 @@ func restOf(ticks *modelTicks, list []int64) (rest [][2]int64) {
 func (m *model) takeReplan(begins bool) {
 	m.following = begins
 	for _, j := range m.order {
-		if j.def.calendar != "" || j.def.zone != "" || len(j.befores) > 0 {
+		inZone := j.def.zone != "" && j.def.every == 0
+		if j.def.calendar != "" || inZone || len(j.befores) > 0 {
 			for i := range j.befores {
 				if b := &j.befores[i]; b.open && !begins {
 					b.free, b.open = max(b.free, max(m.now, m.high)+m.settings.lead), false
