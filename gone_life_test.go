@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"testing"
@@ -206,11 +207,12 @@ func bytesOf(t *testing.T, dir string) map[string]string {
 
 // changes names the files that differ.
 func changes(before, after map[string]string) (names []string) {
-	for _, files := range []map[string]string{before, after} {
-		for name := range files {
-			if _, ok := after[name]; before[name] != after[name] || !ok {
-				names = append(names, name)
-			}
+	all := maps.Clone(before)
+	maps.Copy(all, after)
+	for name := range all {
+		was, had := before[name]
+		if is, has := after[name]; was != is || had != has {
+			names = append(names, name)
 		}
 	}
 	return names
