@@ -63,7 +63,7 @@ func (s *Server) exportStore(ctx context.Context, name string) (dir string, at j
 		return "", at, err
 	}
 	dir = filepath.Join(outgoing, name)
-	at, err = s.data.store.Export(ctx, dir)
+	at, err = s.data.parts().Export(ctx, dir)
 	return dir, at, err
 }
 

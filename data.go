@@ -52,6 +52,9 @@ func openData(o Options, fatal func(error)) (_ *data, err error) {
 	if err := d.openParts(); err != nil {
 		return nil, err
 	}
+	if err := d.identity.keep(); err != nil {
+		return nil, err
+	}
 	return d, d.replayUpTo(d.sureLSN(o))
 }
 
@@ -65,7 +68,8 @@ func (d *data) sureLSN(o Options) uint64 {
 	return max(applied, last-1)
 }
 
-// claim takes the directory for this process, and checks that it is the directory of this node.
+// claim takes the directory for this process, and checks that it is the directory of this node. It writes
+// nothing but the lock, because what the directory holds may still be refused.
 func (d *data) claim(o Options) (err error) {
 	if err := os.MkdirAll(o.Dir, 0o750); err != nil {
 		return fmt.Errorf("make the data directory: %w", err)
@@ -76,8 +80,10 @@ func (d *data) claim(o Options) (err error) {
 	if err := checkNotRestoring(o.Dir); err != nil {
 		return err
 	}
-	d.identity, err = openIdentity(o.Dir, o)
-	return err
+	if d.identity, err = openIdentity(o.Dir, o); err != nil || o.clustered() {
+		return err
+	}
+	return checkInstallation(o.Dir)
 }
 
 // openParts opens the log and the store.
@@ -108,7 +114,12 @@ func (d *data) openLog() error {
 }
 
 func (d *data) logOptions() wal.Options {
-	return wal.Options{Dir: filepath.Join(d.dir, logName), SegmentBytes: d.segmentBytes, Logger: d.logger}
+	o := wal.Options{Dir: filepath.Join(d.dir, logName), SegmentBytes: d.segmentBytes, Logger: d.logger}
+	if d.store != nil { // else it is read first
+		applied := d.applied()
+		o.Applied = &applied
+	}
+	return o
 }
 
 // applied returns the position that the store is at.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"testing"
@@ -21,6 +22,7 @@ import (
 // it was at earlier moments of the same life.
 type life struct {
 	closed, killed string
+	unmarked       string // killed when the store had just been flushed, and the log had not noted its end
 	older          []string
 	jobs           int // that were acknowledged
 }
@@ -30,7 +32,7 @@ func liveALife(t *testing.T) life {
 	t.Helper()
 	root := t.TempDir()
 	dir := filepath.Join(root, "data")
-	l := life{closed: dir, killed: filepath.Join(root, "killed")}
+	l := life{closed: dir, killed: filepath.Join(root, "killed"), unmarked: filepath.Join(root, "unmarked")}
 	for turn := range 2 { // the second begins with what the first has left
 		s, err := Start(t.Context(), Options{
 			Dir: dir, Listen: "127.0.0.1:0", HTTPListen: "127.0.0.1:0", Logger: discard, CheckpointEvery: time.Hour,
@@ -53,6 +55,7 @@ func liveALife(t *testing.T) life {
 		l.putJobs(t, s, 44) // so that the newest segment holds some
 		if turn == 1 {
 			copyMarked(t, s, l.killed)
+			l.copyUnmarked(t, s)
 		}
 		if err := s.Close(t.Context()); err != nil {
 			t.Fatal(err)
@@ -97,6 +100,23 @@ func copyMarked(t *testing.T, s *Server, to string) {
 		if time.Now().After(end) {
 			t.Fatalf("the end of the log is never noted: %v", err)
 		}
+	}
+}
+
+// copyUnmarked copies the directory after the store was flushed, as a backup or a full memtable does it, with
+// the list of the log as it was some commits before.
+func (l *life) copyUnmarked(t *testing.T, s *Server) {
+	t.Helper()
+	list, err := os.ReadFile(filepath.Join(l.older[len(l.older)-1], logName, "SEGMENTS"))
+	if err == nil {
+		_, err = s.data.store.Checkpoint(t.Context())
+	}
+	if err == nil {
+		copyMarked(t, s, l.unmarked)
+		err = os.WriteFile(filepath.Join(l.unmarked, logName, "SEGMENTS"), list, 0o640)
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -165,4 +185,35 @@ func filesOf(t *testing.T, dir string) (files []string) {
 		}
 	}
 	return files
+}
+
+// bytesOf returns the content of all files of a directory but the locks, by path.
+func bytesOf(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() || e.Name() == "LOCK" {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		files[path] = string(b)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// changes names the files that differ.
+func changes(before, after map[string]string) (names []string) {
+	all := maps.Clone(before)
+	maps.Copy(all, after)
+	for name := range all {
+		was, had := before[name]
+		if is, has := after[name]; was != is || had != has {
+			names = append(names, name)
+		}
+	}
+	return names
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -32,6 +33,9 @@ func mishapsOf(t *testing.T, path string, older []string) []mishap {
 		all = append(all, mishap{"emptied", func(path string) error { return os.Truncate(path, 0) }},
 			mishap{"cut", func(path string) error { return os.Truncate(path, int64(len(now)-1)) }},
 			mishap{"halved", func(path string) error { return os.Truncate(path, int64(len(now)/2)) }})
+		if filepath.Ext(path) != ".sst" { // whose blocks are checked when they are read
+			all = append(all, flip("first byte flipped", now, 0), flip("middle flipped", now, len(now)/2), flip("end flipped", now, len(now)-min(len(now), 9)))
+		}
 	}
 	seen := map[string]bool{string(now): true}
 	for i, path := range older {
@@ -45,15 +49,25 @@ func mishapsOf(t *testing.T, path string, older []string) []mishap {
 	return all
 }
 
-// TestEachFileIsMissed tries every file of a directory for every mishap, after a close and after a kill. The
-// start is refused, with the name of the file, and with the file back in its place all is there; or all is
-// there at once.
+// flip changes a bit of one byte.
+func flip(name string, now []byte, at int) mishap {
+	b := bytes.Clone(now)
+	b[at] ^= 4
+	return mishap{name, func(path string) error { return os.WriteFile(path, b, 0o640) }}
+}
+
+// TestEachFileIsMissed tries every file of a directory for every mishap: after a close, after a kill, and after
+// a kill before the log had noted what the store has. The start is refused, with the name of the file and
+// no byte changed, and with the file back in its place all is there; or all is there at once.
 func TestEachFileIsMissed(t *testing.T) {
 	l := liveALife(t)
-	for state, dir := range map[string]string{"closed": l.closed, "killed": l.killed} {
+	for state, dir := range map[string]string{"closed": l.closed, "killed": l.killed, "unmarked": l.unmarked} {
 		refused, tried := 0, 0
 		checkNewestHolds(t, dir)
 		for _, file := range filesOf(t, dir) {
+			if state == "unmarked" && !strings.HasPrefix(file, logName) {
+				continue // it differs from the killed one in the log alone
+			}
 			var older []string
 			for _, from := range l.older {
 				older = append(older, filepath.Join(from, file))
@@ -66,7 +80,7 @@ func TestEachFileIsMissed(t *testing.T) {
 			}
 		}
 		t.Logf("%s: %d of %d were refused, the others lost nothing", state, refused, tried)
-		if refused < 30 {
+		if refused < 20 {
 			t.Errorf("%s: %d mishaps were refused", state, refused)
 		}
 	}
@@ -81,10 +95,14 @@ func (l *life) suffer(t *testing.T, state, dir, file string, m mishap) (refused 
 	if err := m.do(filepath.Join(hit, file)); err != nil {
 		t.Fatal(err)
 	}
+	before := bytesOf(t, hit)
 	d, err := openData(Options{Dir: hit, Logger: discard, segmentBytes: 4 << 10}, nil)
 	if err == nil {
 		l.checkWhole(t, what, d)
 		return false
+	}
+	if after := bytesOf(t, hit); !maps.Equal(before, after) {
+		t.Errorf("%s: the refusal has changed the directory: %s", what, changes(before, after))
 	}
 	name := filepath.Base(file)
 	if marker, ok := strings.CutPrefix(name, "marker."); ok { // the numbers in its name are nowhere else

@@ -46,6 +46,15 @@ func openInstallation(dir string) (string, error) {
 	return id, nil
 }
 
+// checkInstallation refuses a directory whose id cannot be read, as openInstallation does later, and draws none.
+func checkInstallation(dir string) error {
+	if !hasInstallation(dir) {
+		return nil
+	}
+	_, err := openInstallation(dir)
+	return err
+}
+
 // newInstallation draws an id, which is durable when it is returned.
 func newInstallation(dir string) (string, error) {
 	raw := make([]byte, clusterIDBytes)

@@ -266,7 +266,7 @@ func (m *member) Export(ctx context.Context, name string) (dir string, at job.Po
 	dir = filepath.Join(m.outgoing(), name)
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	at, err = m.data.store.Export(ctx, dir)
+	at, err = m.data.parts().Export(ctx, dir)
 	return dir, at, err
 }
 

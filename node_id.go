@@ -40,15 +40,16 @@ type identity struct {
 	Cluster   string `json:"cluster"`
 	ClusterID string `json:"cluster_id"` // 32 hex digits; empty until the node has met the cluster
 
-	dir string
+	dir   string
+	drawn bool // now, and in no file yet
 }
 
-// openIdentity tells who dir is, and makes it a node of the cluster if it is none yet. The directory must be
-// locked. It refuses one that belongs to another cluster or node than the options name.
+// openIdentity tells who dir is, and draws who it will be in the cluster if it is no node yet: keep makes it one
+// when what it holds was found fit for a start. The directory must be locked. It refuses one that belongs to another cluster or node than the options name.
 func openIdentity(dir string, o Options) (*identity, error) {
 	id, err := readIdentity(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return newIdentity(dir, o)
+		return newIdentity(dir, o), nil
 	}
 	if err != nil {
 		return nil, err
@@ -69,16 +70,24 @@ func openIdentity(dir string, o Options) (*identity, error) {
 }
 
 // newIdentity names a directory that has no name.
-func newIdentity(dir string, o Options) (*identity, error) {
+func newIdentity(dir string, o Options) *identity {
 	if !o.clustered() {
-		return &identity{}, nil
+		return &identity{}
 	}
-	id := &identity{Version: identityVersion, Node: o.Node, Cluster: o.ClusterName, dir: dir}
+	id := &identity{Version: identityVersion, Node: o.Node, Cluster: o.ClusterName, dir: dir, drawn: true}
 	if id.Node == "" {
 		host, _ := os.Hostname() // one without a name is a node all the same
 		id.Node = drawNode(host)
 	}
-	return id, id.write()
+	return id
+}
+
+// keep writes who the directory is, if that is in no file yet.
+func (id *identity) keep() error {
+	if !id.drawn {
+		return nil
+	}
+	return id.write()
 }
 
 // drawNode makes a name from that of the host.
@@ -187,6 +196,7 @@ func (id *identity) write() error {
 	if err != nil {
 		return fmt.Errorf("keep who this data directory is: %w", err)
 	}
+	id.drawn = false
 	return nil
 }
 

@@ -15,10 +15,13 @@ const (
 	idTwo = "ffeeddccbbaa99887766554433221100"
 )
 
-// mustOpenIdentity opens a directory's identity, which must be possible.
+// mustOpenIdentity opens a directory's identity, and keeps it, which must be possible.
 func mustOpenIdentity(t *testing.T, dir string, o Options) *identity {
 	t.Helper()
 	id, err := openIdentity(dir, o)
+	if err == nil {
+		err = id.keep()
+	}
 	if err != nil {
 		t.Fatal(err)
 	}

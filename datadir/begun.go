@@ -48,8 +48,8 @@ func (e *GoneError) Error() string {
 // new one. Their directories are set here; the other options are the caller's. Identity is the name of a
 // file in the directory that shows that it has been in use; "" if there is none.
 //
-// It returns a *GoneError, or what package wal or snapshot returns. The store is compared with the log
-// before anything in it is changed.
+// It returns a *GoneError, or what package wal or snapshot returns. The store's position is read before
+// the log is judged, and the two are compared before anything in either is changed; see wal.Options.Applied.
 //
 // The order is what a crash depends on. PARTS comes last: from then on both parts must be there. Without
 // it a store is there only after its log was made durable; so a store alone is what is left of both, and a
@@ -69,27 +69,14 @@ func Open(dir, identity string, lo wal.Options, so snapshot.Options) (*wal.Log, 
 		return nil, nil, err
 	}
 	lo.Dir, so.Dir = filepath.Join(dir, LogName), filepath.Join(dir, StoreName)
-	log, err := wal.Open(lo)
-	if err != nil {
-		return nil, nil, fmt.Errorf("open the log: %w", err)
-	}
-	so.Check = func(applied wal.Position) error { return checkFit(log, applied) }
-	store, err := snapshot.Open(so)
-	if err != nil {
-		return nil, nil, errors.Join(fmt.Errorf("open the store: %w", err), log.Close())
+	p := pair{dir: dir, witness: witness}
+	if err := p.open(lo, so); err != nil {
+		return nil, nil, errors.Join(err, p.close())
 	}
 	if err := writeParts(dir, known); err != nil {
-		return nil, nil, errors.Join(err, store.Close(), log.Close())
+		return nil, nil, errors.Join(err, p.close())
 	}
-	return log, store, nil
-}
-
-// checkFit compares the log with the position of the store.
-func checkFit(log *wal.Log, applied wal.Position) error {
-	if err := log.CheckApplied(applied); err != nil {
-		return fmt.Errorf("the store and the log do not fit together: %w", err)
-	}
-	return nil
+	return p.log, p.store, nil
 }
 
 // checkThere refuses a directory that has lost a part. Witness is the name of what shows that it had both,
@@ -145,7 +132,8 @@ func readParts(dir string) (bool, error) {
 	}
 	version := 0
 	if _, err := fmt.Sscanf(string(b[:min(len(b), partsBytesMax)]), partsText, &version); err == nil && version != partsVersion {
-		return false, fmt.Errorf("%s: a carillon that knows version %d of a data directory wrote it, and this one knows %d; run that one or a later one",
+		return false, fmt.Errorf("%s: a carillon that knows version %d of a data directory wrote it, and this one knows %d; run that one or a later one; "+
+			"if none was ever here, the file is damaged: remove it, and it is written again",
 			path, version, partsVersion)
 	}
 	return true, nil

@@ -154,6 +154,16 @@ func (p Parts) checkpoint(ctx context.Context) error {
 	return p.mark() // nothing, if the truncation has done it
 }
 
+// Export copies the store into the directory to, which must not be there, and returns the position that the
+// copy is at. That makes the store durable, so the log notes its end as it does at a checkpoint.
+func (p Parts) Export(ctx context.Context, to string) (wal.Position, error) {
+	at, err := p.Store.Export(ctx, to)
+	if err == nil {
+		err = p.mark()
+	}
+	return at, err
+}
+
 // Close leaves a checkpoint and closes both. What is nil was not opened.
 func (p Parts) Close() error {
 	var errs []error

@@ -62,6 +62,7 @@ var (
 // one; a manifest that was cut, emptied or replaced by an older copy is to it one that a crash cut short;
 // and then it removes the tables that such a manifest does not name. So it opens the directory for
 // reading first, which compares the manifest with the tables, and the head row says which state that is.
+// The file system that it has meanwhile refuses every change.
 func examine(dir string, fs vfs.FS, lock *pebble.Lock, f *fault, check func(job.Position) error) error {
 	names, err := fs.List(dir)
 	if err != nil {
@@ -78,7 +79,7 @@ func examine(dir string, fs vfs.FS, lock *pebble.Lock, f *fault, check func(job.
 		return err
 	}
 	manifest := currentManifest(names)
-	at, err := readAlone(dir, fs, lock, f)
+	at, err := readAlone(dir, readOnlyFS{fs}, lock, f)
 	if err != nil {
 		return unreadable(dir, manifest, err)
 	}

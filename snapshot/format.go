@@ -15,12 +15,16 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
+// FormatName is the file that says that a directory is a store: Open takes a directory with others and without
+// it for one of something else, and returns ErrForeign.
+const FormatName = "FORMAT"
+
 // A store's directory holds Pebble's files and the file FORMAT, which says what they are. FORMAT comes
 // first: it is written, synced and renamed into the empty directory before Pebble is let in. So a
 // directory with files but without FORMAT is foreign at every point of a crash, and one of another
 // version is refused before Pebble, which raises the version of its files by itself, has touched it.
 const (
-	formatName    = "FORMAT"
+	formatName    = FormatName
 	formatTemp    = "FORMAT.TEMP"
 	formatVersion = 1
 	formatText    = "carillon store %d, pebble format %d\n"
@@ -133,8 +137,9 @@ func checkFormat(dir string, fs vfs.FS) error {
 		return fmt.Errorf("%w: its file %s says %q", ErrForeign, formatName, b)
 	}
 	if version != formatVersion || engine != int(pebbleFormat) {
-		return fmt.Errorf("%w: it has store version %d with pebble format %d, and this program knows %d with %d",
-			ErrVersion, version, engine, formatVersion, pebbleFormat)
+		return fmt.Errorf("%w: it has store version %d with pebble format %d, and this program knows %d with %d; "+
+			"if no other version was ever here, its file %s is damaged",
+			ErrVersion, version, engine, formatVersion, pebbleFormat, formatName)
 	}
 	return nil
 }

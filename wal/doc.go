@@ -38,6 +38,7 @@
 // it. The log id, a random number that never leaves the log, keeps a payload that imitates a frame
 // from being taken for such a witness.
 //
-// One loss the log cannot see by itself: durable commits missing, or damaged, at its very end.
-// Log.CheckApplied compares the log with the position that the store has applied.
+// One loss the log cannot see by itself: durable commits missing, or damaged, at its very end. SEGMENTS
+// notes now and then how far the log was durable, and Options.Applied says how far the store is: a log
+// that ends before either is damaged, whatever its tail looks like, and nothing of it is changed.
 package wal

@@ -63,7 +63,7 @@ func (e *CorruptionError) Error() string {
 }
 
 // MismatchError says that the log and the store do not belong together. It is returned by
-// Log.CheckApplied. Replaying would lose commits or apply foreign ones; the node must be restored
+// Log.CheckApplied, and by Open, CutTail, Relist and VerifyBeside, which have then changed nothing. Replaying would lose commits or apply foreign ones; the node must be restored
 // or join anew.
 type MismatchError struct {
 	Dir     string   // directory of the log

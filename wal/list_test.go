@@ -185,9 +185,9 @@ func TestRelist(t *testing.T) {
 		}
 		_, err := Open(opts)
 		wantCorruption(t, err)
-		was, ends, err := Relist(opts)
-		if err != nil || was.LSN != tc.was || ends.LSN != tc.ends {
-			t.Fatalf("%s: was %v, ends %v, %v", name, was, ends, err)
+		done, err := Relist(opts)
+		if err != nil || done.Watermark.LSN != tc.was || done.Ended.LSN != tc.ends || done.Last != done.Ended {
+			t.Fatalf("%s: %+v, %v", name, done, err)
 		}
 		checkFrames(t, mustOpen(t, opts), 1, tc.ends)
 	}
@@ -196,12 +196,12 @@ func TestRelist(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := contents(t, opts.Dir)
-	_, _, err := Relist(opts)
+	_, err := Relist(opts)
 	if wantCorruption(t, err); !maps.Equal(before, contents(t, opts.Dir)) {
 		t.Fatal("a log with a hole was changed")
 	}
 	empty := testOptions(t.TempDir())
-	_, _, err = Relist(empty)
+	_, err = Relist(empty)
 	wantCorruption(t, err)
 	if entries, err := os.ReadDir(empty.Dir); err != nil || len(entries) > 0 {
 		t.Errorf("a directory that is no log has %v now, %v", entries, err)

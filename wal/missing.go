@@ -94,17 +94,28 @@ func (s *survey) meetWatermark() error {
 }
 
 // checkWatermark checks that the log reaches as far as it is known to have been durable. The file that
-// has lost its end is the last one: a listed segment that is not there was missed before.
+// has lost its end is the last one: a listed segment that is not there was missed before. A store that is
+// further on asks for more: see checkStore.
 func (s *survey) checkWatermark() error {
-	if s.list == nil || s.last.LSN >= s.list.watermark.LSN || s.cut != nil {
+	if s.list == nil || s.cut != nil || s.applied != nil && s.applied.LSN > s.list.watermark.LSN {
+		return nil
+	}
+	return s.mustReach(s.list.watermark.LSN, listName+" says that they were durable; "+
+		"the file was cut, emptied, damaged, or replaced by an older copy of itself")
+}
+
+// mustReach reports the commits up to end as missing if the log ends before. Why says how it is known that
+// there were such. What follows the last whole commit is no torn tail then.
+func (s *survey) mustReach(end LSN, why string) error {
+	if s.last.LSN >= end {
 		return nil
 	}
 	rest := ""
 	if s.torn > 0 {
 		rest = fmt.Sprintf(", and its last %d bytes are no whole commit", s.torn)
+		s.torn = 0
 	}
-	return s.gap("the commits %d to %d are missing%s: %s says that they were durable; "+
-		"the file was cut, emptied, or replaced by an older copy of itself", s.last.LSN+1, s.list.watermark.LSN, rest, listName)
+	return s.gap("the commits %d to %d are missing%s: %s", s.last.LSN+1, end, rest, why)
 }
 
 // foreign reports a name that does not belong to a log: it may be what is left of a damaged file system,

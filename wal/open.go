@@ -15,8 +15,8 @@ import (
 // frame, and only then changes anything: it removes what an interrupted operation left, cuts off a
 // torn tail, and rewrites the last segment.
 //
-// It returns ErrLocked, a *CorruptionError or ErrVersion, and has then changed nothing; or the
-// error of a failed read or write, after which it may be called again. Reading a gigabyte takes
+// It returns ErrLocked, a *CorruptionError, a *MismatchError (see Options.Applied) or ErrVersion, and has
+// then changed nothing; or the error of a failed read or write, after which it may be called again. Reading a gigabyte takes
 // about a second, and memory does not grow with the log.
 func Open(opts Options) (*Log, error) {
 	opts, err := opts.withDefaults().validate()
@@ -69,15 +69,19 @@ func openLocked(opts Options) (*Log, error) {
 // recoverDir verifies the directory and brings it in order, or makes an empty log in it. The survey
 // that it returns is of what is there then.
 func recoverDir(opts Options) (*survey, error) {
-	return settleSurvey(opts, &survey{dir: opts.Dir})
+	return settleSurvey(opts, &survey{dir: opts.Dir, applied: opts.Applied})
 }
 
 func settleSurvey(opts Options, s *survey) (*survey, error) {
 	if err := s.take(); err != nil {
 		return nil, err
 	}
+	s.ended = s.last
 	if err := sweep(opts, s); err != nil {
 		return nil, err
+	}
+	if s.endsBehindStore() {
+		return s, rebase(opts, s)
 	}
 	if s.fresh {
 		return s, create(opts, s)

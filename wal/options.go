@@ -36,8 +36,14 @@ type Options struct {
 
 	// Start is the position that a new log continues; its first LSN is Start.LSN+1. The zero value
 	// begins at LSN 1. A directory that already holds a log is opened as it is, whatever Start
-	// says: CheckApplied tells whether it fits.
+	// says: Applied or CheckApplied finds what does not fit.
 	Start Position
+
+	// Applied is the position that the store beside the log has applied; the zero position is an empty
+	// store. It says how far the log must reach, whatever its tail looks like: Open, CutTail and Relist
+	// compare the log with it before they change anything. Nil means that it is not known, and the log is
+	// judged alone.
+	Applied *Position
 
 	// Logger gets one line for each repair, and one for the failure that poisons the log. Nil
 	// discards them.

@@ -22,8 +22,13 @@ type survey struct {
 	// list is what SEGMENTS says; nil if an older release has left the log, or creation did not come
 	// so far.
 	list *segmentList
-	// unlisted means that SEGMENTS is not to be believed: what is there is taken for the whole log.
+	// unlisted means that what is missing at the end is given up: what is there is taken for the whole
+	// log, whatever SEGMENTS and the store have seen. With a store, no segment need be left.
 	unlisted bool
+	// applied is the position of the store beside the log; nil if it is not known. There is the log's
+	// position with that LSN, zero if the log does not have it.
+	applied *Position
+	there   Position
 	// fresh means that no log was ever finished here: nothing, or what an interrupted creation
 	// left.
 	fresh bool
@@ -32,20 +37,14 @@ type survey struct {
 	litter   []string
 	segments []segment // the kept ones, in order; at least one unless fresh
 	last     Position
+	ended    Position // last as it was read, before a relist may have moved it to the store's position
 	frames   uint64
 	torn     int64 // bytes after the last whole frame of the last segment
 	visit    func(Frame) error
 }
 
-// takeSurvey verifies the log in dir and hands each frame to visit, which may be nil. Memory is one
-// scan buffer, whatever the size of the log. After an error the survey holds what was verified
-// before it.
-func takeSurvey(dir string, visit func(Frame) error) (*survey, error) {
-	s := &survey{dir: dir, visit: visit}
-	return s, s.take()
-}
-
-// take fills an empty survey.
+// take verifies the log in dir and hands each frame to visit, unless that is nil. Memory is one scan
+// buffer, whatever the size of the log. After an error the survey holds what was verified before it.
 func (s *survey) take() error {
 	l, err := readLayout(s.dir)
 	if err != nil {
@@ -56,7 +55,7 @@ func (s *survey) take() error {
 		return s.foreign(l)
 	}
 	if !l.base && !l.cut && !l.list { // BASE is there before anything can be cut
-		return s.judgeNoBase(l)
+		return cmp.Or(s.judgeNoBase(l), s.checkStore())
 	}
 	if s.base, err = readBase(s.dir, baseName, baseMagic); err != nil {
 		return err
@@ -69,13 +68,14 @@ func (s *survey) take() error {
 	firsts := s.dropCutOff(s.dropGivenUp(l.segments))
 	missing := s.readList(l, firsts) // it names what is gone, the walk only where that is noticed
 	s.last = s.base.before
+	s.meetStore()
 	if err := cmp.Or(missing, s.walkAll(firsts)); err != nil {
 		return err
 	}
 	if err := s.checkCut(); err != nil {
 		return err
 	}
-	return s.checkWatermark()
+	return cmp.Or(s.checkWatermark(), s.checkStore())
 }
 
 // judgeNoBase tells an interrupted creation from a lost BASE file. Creation writes an empty
@@ -110,6 +110,9 @@ func (s *survey) dropGivenUp(firsts []LSN) []LSN {
 
 // walkAll verifies the kept segments in order.
 func (s *survey) walkAll(firsts []LSN) error {
+	if len(firsts) == 0 && s.unlisted && s.applied != nil {
+		return nil
+	}
 	if len(firsts) == 0 {
 		return s.gap("the segment is missing, and no other follows")
 	}
@@ -197,6 +200,7 @@ func (w *walk) frames() error {
 		}
 		w.survey.last = frame.Position
 		w.survey.frames++
+		w.survey.meetStore()
 		if err := w.survey.meetWatermark(); err != nil {
 			return err
 		}

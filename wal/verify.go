@@ -13,8 +13,8 @@ type Report struct {
 	Segments int
 	Frames   uint64
 	Bytes    int64 // of whole frames
-	// TornBytes follow the last whole frame of the last segment. Open would cut them off: they were
-	// never acknowledged.
+	// TornBytes follow the last whole frame of the last segment, and neither SEGMENTS nor the store that
+	// it was compared with knows of a commit there. Open would cut them off.
 	TornBytes int64
 	// Listed is how many segments the SEGMENTS file names; 0 if there is none, as an older release left it.
 	Listed int
@@ -28,8 +28,14 @@ type Report struct {
 // ErrVersion, ErrLocked while the log is open, or the error of a failed read; the report then tells
 // how far the log was intact. An empty directory has a zero report. It needs a few MiB of memory,
 // whatever the size of the log.
-func Verify(dir string) (Report, error) {
-	s, err := surveyOffline(dir, nil)
+//
+// The log is judged alone. VerifyBeside is for one whose store is there.
+func Verify(dir string) (Report, error) { return VerifyBeside(dir, nil) }
+
+// VerifyBeside is Verify for a log beside a store that has applied this position, as Options.Applied says:
+// a log that does not reach so far is damaged, and one that does not fit is a *MismatchError.
+func VerifyBeside(dir string, applied *Position) (Report, error) {
+	s, err := surveyOffline(&survey{dir: dir, applied: applied})
 	if err != nil {
 		err = fmt.Errorf("verify log: %w", err)
 	}
@@ -41,25 +47,24 @@ func Verify(dir string) (Report, error) {
 // called fn for every commit before the damage it reports; an error of fn ends it and is returned,
 // wrapped. A torn tail is passed over.
 func Dump(dir string, from LSN, fn func(Frame) error) error {
-	_, err := surveyOffline(dir, func(f Frame) error {
+	_, err := surveyOffline(&survey{dir: dir, visit: func(f Frame) error {
 		if f.LSN < from {
 			return nil
 		}
 		return fn(f)
-	})
+	}})
 	if err != nil {
 		return fmt.Errorf("dump log: %w", err)
 	}
 	return nil
 }
 
-func surveyOffline(dir string, visit func(Frame) error) (*survey, error) {
-	lock, err := lockShared(dir)
+func surveyOffline(s *survey) (*survey, error) {
+	lock, err := lockShared(s.dir)
 	if err != nil {
 		return &survey{}, err
 	}
-	s, err := takeSurvey(dir, visit)
-	return s, errors.Join(err, lock.release())
+	return s, errors.Join(s.take(), lock.release())
 }
 
 func (s *survey) report() Report {

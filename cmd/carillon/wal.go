@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/carillon-io/carillon/datadir"
 	"github.com/carillon-io/carillon/wal"
 )
 
@@ -33,7 +34,9 @@ type walVerifyCmd struct {
 
 // Help is what `carillon wal verify --help` says besides the flags.
 func (*walVerifyCmd) Help() string {
-	return `Every frame is checked against its checksum and against the hash of the frame before it. A torn tail is what an interrupted write leaves: it was never acknowledged, the next start cuts it off, and it is no damage. Exit status 1 means damage; the text says in which file, where, and from which commit on. The file SEGMENTS says which segments there are and up to which commit, the watermark, the log was durable: a log that has less is damaged.
+	return `Every frame is checked against its checksum and against the hash of the frame before it. Exit status 1 means damage; the text says in which file, where, and from which commit on. The file SEGMENTS says which segments there are and up to which commit, the watermark, the log was durable, and the store beside it, in a data directory, which commits it has applied: a log that has less is damaged, as a start will find. The store is read and not changed. If there is none, or it cannot be read, the log is judged alone, and the output says so.
+
+Bytes behind all of that which are no whole commit are a torn tail, as an interrupted write leaves it: no damage, and the next start cuts it off. What was acknowledged in the last seconds before a crash can look the same if it was damaged since.
 
 Examples:
 
@@ -54,6 +57,7 @@ type walReport struct {
 	TornBytes int64      `json:"torn_bytes"`
 	Listed    int        `json:"listed_segments"` // 0: an older release left the log, which has no list
 	Watermark uint64     `json:"watermark_lsn"`   // up to it the list says that the log was durable
+	Store     *walStore  `json:"store"`           // null: there is none beside the log
 	Litter    []string   `json:"litter"`
 	Damage    *walDamage `json:"damage,omitzero"`
 }
@@ -72,11 +76,16 @@ func (c *walVerifyCmd) Run(con *console) error {
 	if err != nil {
 		return err
 	}
-	found, err := wal.Verify(dir)
+	applied, unread := datadir.StoreBeside(dir)
+	found, err := wal.VerifyBeside(dir, applied)
 	report := newWalReport(dir, found)
+	report.Store = newWalStore(applied, unread)
 	if damage := (*wal.CorruptionError)(nil); errors.As(err, &damage) {
 		report.Intact = false
 		report.Damage = &walDamage{filepath.Join(damage.Dir, damage.Segment), damage.Offset, damage.LSN, damage.Reason}
+	} else if mismatch := (*wal.MismatchError)(nil); errors.As(err, &mismatch) {
+		report.Intact = false
+		report.Damage = &walDamage{File: mismatch.Dir, LSN: mismatch.Applied.LSN, Reason: "the log and the store beside it do not belong together: " + mismatch.Reason}
 	} else if err != nil {
 		return err
 	}
@@ -114,13 +123,16 @@ func (c *console) printWalReport(r walReport) error {
 	} else if r.Segments > 0 && r.Damage == nil {
 		t.pair("listed", "nothing; an older release left the log, and the next start makes the list")
 	}
+	t.pair("store", r.Store.text())
 	if r.TornBytes > 0 {
-		t.pair("torn tail", fmt.Sprintf("%s of an interrupted write, never acknowledged; the next start cuts it off", formatBytes(r.TornBytes)))
+		t.pair("torn tail", fmt.Sprintf("%s that are no whole commit, behind all that the log is known to have had; the next start cuts them off", formatBytes(r.TornBytes)))
 	}
 	for _, name := range r.Litter {
 		t.pair("left over", name+", of an interrupted operation; the next start removes it")
 	}
 	switch {
+	case r.Damage != nil && r.Damage.File == r.Dir:
+		t.pair("verdict", "DAMAGED: "+r.Damage.Reason)
 	case r.Damage != nil:
 		t.pair("verdict", fmt.Sprintf("DAMAGED at offset %d of %s", r.Damage.Offset, r.Damage.File))
 	case r.Segments == 0:

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"github.com/carillon-io/carillon/datadir"
 	"github.com/carillon-io/carillon/wal"
 )
 
@@ -13,7 +14,11 @@ type walRelistCmd struct {
 
 // Help is what `carillon wal relist --help` says besides the flags.
 func (*walRelistCmd) Help() string {
-	return `A start is refused if the newest segment of the log, its end, or the list SEGMENTS is missing. Put the file back, or restore a backup. If there is neither, this command makes the list anew from what is there: the acknowledged changes that it names are lost for good. Keep a copy of the directory before. A hole or a damaged commit in what is left is refused as before, and so is, at the next start, a store that is ahead of the log.
+	return `A start is refused if the newest segment of the log, its end, or the list SEGMENTS is missing. Put the file back, or restore a backup. If there is neither, this command makes the list anew from what is there: the acknowledged changes that it names are lost for good. Keep a copy of the directory before.
+
+The store beside the log has the commits up to its own position. A log that ends before that, or that has no segment left, goes on behind the store: what is lost then is what came after the store's position. If the store cannot be read, nothing is done.
+
+It does not mend a segment that is missing or damaged before an intact one, a missing BASE, a damaged store, or a store that is older than the log's first commit or of another history: restore a backup then.
 
 Examples:
 
@@ -27,20 +32,38 @@ func (c *walRelistCmd) Run(con *console) error {
 	if err != nil {
 		return err
 	}
-	was, ends, err := wal.Relist(wal.Options{Dir: dir})
+	applied, err := datadir.StoreBeside(dir)
+	if err != nil {
+		return fmt.Errorf("what may be given up depends on the store beside the log, and it cannot be read: %w", err)
+	}
+	done, err := wal.Relist(wal.Options{Dir: dir, Applied: applied})
 	if err != nil {
 		return err
 	}
 	t := con.table()
 	t.pair("log", dir)
-	t.pair("ends at", fmt.Sprintf("LSN %d", ends.LSN))
-	switch {
-	case was.LSN > ends.LSN:
-		t.pair("lost", fmt.Sprintf("LSN %d to %d, and what came after them", ends.LSN+1, was.LSN))
-	case was.LSN == 0:
-		t.pair("lost", "not known: there was no list")
-	default:
-		t.pair("lost", "nothing that the list knew of")
+	t.pair("store", newWalStore(applied, nil).text())
+	t.pair("ends at", fmt.Sprintf("LSN %d", done.Ended.LSN))
+	if done.Last != done.Ended {
+		t.pair("goes on", fmt.Sprintf("behind the store, at LSN %d: the store has what the log has lost up to there", done.Last.LSN+1))
 	}
+	t.pair("lost", lostBy(done, applied == nil))
 	return t.flush()
+}
+
+// lostBy says what is given up.
+func lostBy(done wal.Relisted, alone bool) string {
+	text := ""
+	switch {
+	case done.Watermark.LSN > done.Last.LSN:
+		text = fmt.Sprintf("LSN %d to %d, and what came after them", done.Last.LSN+1, done.Watermark.LSN)
+	case !done.Listed:
+		text = fmt.Sprintf("what came after LSN %d, if anything: there is no list that would know", done.Last.LSN)
+	default:
+		text = fmt.Sprintf("what came after LSN %d, if anything: the list knows of nothing", done.Last.LSN)
+	}
+	if alone {
+		text += "; a store that is beyond this end is refused at the next start: relist its data directory as a whole"
+	}
+	return text
 }

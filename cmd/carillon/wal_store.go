@@ -1,0 +1,37 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/carillon-io/carillon/wal"
+)
+
+// walStore is what is known of the store beside a log.
+type walStore struct {
+	LSN   uint64 `json:"applied_lsn"`    // of the last commit that it has applied
+	Error string `json:"error,omitzero"` // why it cannot be read
+}
+
+// newWalStore returns what datadir.StoreBeside found; nil for no store.
+func newWalStore(applied *wal.Position, unread error) *walStore {
+	switch {
+	case unread != nil:
+		return &walStore{Error: explain(unread)}
+	case applied != nil:
+		return &walStore{LSN: applied.LSN}
+	default:
+		return nil
+	}
+}
+
+// text says it to people.
+func (s *walStore) text() string {
+	switch {
+	case s == nil:
+		return "none beside the log, which is judged alone"
+	case s.Error != "":
+		return "cannot be read, and the log is judged alone: " + s.Error
+	default:
+		return fmt.Sprintf("at LSN %d", s.LSN)
+	}
+}

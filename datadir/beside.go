@@ -1,0 +1,32 @@
+package datadir
+
+import (
+	"errors"
+	"path/filepath"
+
+	"github.com/carillon-io/carillon/snapshot"
+	"github.com/carillon-io/carillon/wal"
+)
+
+// StoreBeside returns the position of the store that stands beside the log in logDir, and changes nothing:
+// that of a data directory whose process has ended, or of a copy of one. It is nil if logDir is not the log
+// of a data directory, or there is no store in it; a store that cannot be read is an error.
+func StoreBeside(logDir string) (*wal.Position, error) {
+	logDir, err := filepath.Abs(logDir)
+	if err != nil || filepath.Base(logDir) != LogName {
+		return nil, err
+	}
+	store := filepath.Join(filepath.Dir(logDir), StoreName)
+	if there, err := holds(store); err != nil || !there {
+		return nil, err
+	}
+	at, err := snapshot.Inspect(store)
+	if errors.Is(err, snapshot.ErrForeign) {
+		p := pair{dir: filepath.Dir(logDir)}
+		err = p.formatLost(store, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &at, nil
+}

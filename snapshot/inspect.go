@@ -1,0 +1,85 @@
+package snapshot
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"path/filepath"
+	"syscall"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/carillon-io/carillon/job"
+)
+
+// Inspect returns the position that the store in dir is at, and changes nothing: no file is made, written
+// or removed. It takes the lock for as long as it reads, where there is one. It returns fs.ErrNotExist for a
+// directory without a store, and otherwise the errors of Open.
+func Inspect(dir string) (at job.Position, err error) {
+	if dir, err = filepath.Abs(dir); err != nil {
+		return at, err
+	}
+	if at, err = inspect(dir, readOnlyFS{vfs.Default}); err != nil {
+		return at, fmt.Errorf("read the store %s: %w", dir, err)
+	}
+	return at, nil
+}
+
+func inspect(dir string, fsys vfs.FS) (at job.Position, err error) {
+	isStore, err := surveyDir(dir, fsys)
+	if err == nil && !isStore {
+		err = fmt.Errorf("no store is there: %w", fs.ErrNotExist)
+	}
+	if err != nil {
+		return at, err
+	}
+	lock, err := lockDir(dir, fsys)
+	if err != nil {
+		return at, err
+	}
+	err = examine(dir, fsys, lock, newFault(slog.New(slog.DiscardHandler)), func(found job.Position) error {
+		at = found
+		return nil
+	})
+	return at, errors.Join(err, lock.Close())
+}
+
+// errReadOnly is what a change of a readOnlyFS returns.
+var errReadOnly = errors.New("snapshot: the store is open for reading alone")
+
+// readOnlyFS refuses every change. Every method of vfs.FS that changes something must be here.
+type readOnlyFS struct{ vfs.FS }
+
+// Unwrap implements vfs.FS.
+func (r readOnlyFS) Unwrap() vfs.FS { return r.FS }
+
+// Lock takes the lock if its file is there and may be written. A copy without one, or on a file system that
+// is read-only, is open in no process.
+func (r readOnlyFS) Lock(name string) (io.Closer, error) {
+	if _, err := r.Stat(name); errors.Is(err, fs.ErrNotExist) {
+		return io.NopCloser(nil), nil
+	}
+	lock, err := r.FS.Lock(name)
+	if pathErr := (*fs.PathError)(nil); errors.As(err, &pathErr) && (errors.Is(err, syscall.EROFS) || errors.Is(err, syscall.EACCES)) {
+		return io.NopCloser(nil), nil
+	}
+	return lock, err
+}
+
+func (readOnlyFS) Create(string, vfs.DiskWriteCategory) (vfs.File, error) { return nil, errReadOnly }
+
+func (readOnlyFS) OpenReadWrite(string, vfs.DiskWriteCategory, ...vfs.OpenOption) (vfs.File, error) {
+	return nil, errReadOnly
+}
+
+func (readOnlyFS) ReuseForWrite(string, string, vfs.DiskWriteCategory) (vfs.File, error) {
+	return nil, errReadOnly
+}
+
+func (readOnlyFS) Link(string, string) error          { return errReadOnly }
+func (readOnlyFS) Rename(string, string) error        { return errReadOnly }
+func (readOnlyFS) MkdirAll(string, fs.FileMode) error { return errReadOnly }
+func (readOnlyFS) Remove(string) error                { return errReadOnly }
+func (readOnlyFS) RemoveAll(string) error             { return errReadOnly }
