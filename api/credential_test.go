@@ -127,19 +127,12 @@ func TestAuditOfTheFirstRelease(t *testing.T) {
 	}
 }
 
-// TestRunsMaskCredentials: errors of runs that an older release wrote, and what workers report.
+// TestRunsMaskCredentials: errors of runs that an older release wrote, and before errors were masked when they are written.
 func TestRunsMaskCredentials(t *testing.T) {
 	const text, want = `Post "https://ann:planted@x.y/?sig=planted": refused`, `Post "https://ann:********@x.y/?sig=********": refused`
 	v := deskRun
 	v.Error, v.Attempts = text, []job.Attempt{{Number: 1, Error: text}}
 	if run := runOf(&v); run.Error != want || attemptsOf(&v)[0].Error != want {
 		t.Errorf("%s, %+v", run.Error, attemptsOf(&v))
-	}
-	if got := reportedError(text); got != want {
-		t.Error(got)
-	}
-	long := "https://a:b@x.y/ " + strings.Repeat("é", (job.ErrorBytesMax-17)/2)
-	if got := reportedError(long); len(got) > job.ErrorBytesMax || strings.Contains(got, "a:b@") {
-		t.Errorf("%d bytes: %s", len(got), got)
 	}
 }

@@ -23,10 +23,7 @@ func CredentialsOf(headers []Pair, t Target) (c Credentials) {
 			c.addHeader(h.Value)
 		}
 	}
-	for _, value := range credentialsOfURL(t.URL) {
-		c.add(value)
-		c.add(unescaped(value))
-	}
+	c.addURL(t.URL, nestedMax)
 	return c
 }
 
@@ -34,6 +31,17 @@ func CredentialsOf(headers []Pair, t Target) (c Credentials) {
 func (c *Credentials) add(value string) {
 	if len(value) >= credentialBytesMin && !slices.Contains(c.values, value) {
 		c.values = append(c.values, value)
+	}
+}
+
+// addURL adds the credentials of a URL, and those of so many URLs within one another that count as credentials of it.
+func (c *Credentials) addURL(raw string, depth int) {
+	for _, value := range credentialsOfURL(raw) {
+		c.add(value)
+		c.add(unescaped(value))
+		if link, isURL := urlIn(value); isURL && depth > 0 {
+			c.addURL(link, depth-1)
+		}
 	}
 }
 
