@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
@@ -134,5 +135,40 @@ func TestRunsMaskCredentials(t *testing.T) {
 	v.Error, v.Attempts = text, []job.Attempt{{Number: 1, Error: text}}
 	if run := runOf(&v); run.Error != want || attemptsOf(&v)[0].Error != want {
 		t.Errorf("%s, %+v", run.Error, attemptsOf(&v))
+	}
+}
+
+// TestHeadersOfOneNameFromAnOlderRelease: a job that an older release took with two headers which differ in case alone is
+// shown and runs; put back as it is shown it is refused, and with one of the two it keeps that one's credential.
+func TestHeadersOfOneNameFromAnOlderRelease(t *testing.T) {
+	engine := startEngine(t)
+	old := job.Defaults()
+	old.Tenant, old.Name, old.Schedule, old.Target = "default", "a", "@yearly", job.Target{Kind: job.TargetNATS, Subject: "out.a"}
+	old.Headers = []job.Pair{{Key: "Authorization", Value: "upper"}, {Key: "authorization", Value: "lower"}}
+	if _, _, err := engine.Put(t.Context(), &old, nil); err != nil { // an engine checks no definitions: its callers do
+		t.Fatal(err)
+	}
+	_, url := startService(t, engine, Options{}, 0)
+	c := newClient(t, url, client.Options{})
+	shown, err := c.Get(t.Context(), "a")
+	if err != nil || len(shown.Headers) != 2 {
+		t.Fatalf("%+v, %v", shown, err)
+	}
+	if _, err := c.Trigger(t.Context(), client.TriggerRequest{Name: "a"}); err != nil {
+		t.Error(err)
+	}
+	if _, err := c.Pause(t.Context(), "a", ""); err != nil {
+		t.Error(err)
+	}
+	_, _, err = c.Put(t.Context(), shown.Job)
+	if e, ok := errors.AsType[*client.Error](err); !ok || e.Code != client.CodeInvalidField || e.Field != "headers.authorization" {
+		t.Errorf("as it is shown: %v", err)
+	}
+	delete(shown.Headers, "Authorization")
+	if _, _, err := c.Put(t.Context(), shown.Job); err != nil {
+		t.Error(err)
+	}
+	if clear, err := c.GetWithCredentials(t.Context(), "a"); err != nil || len(clear.Headers) != 1 || clear.Headers["authorization"] != "lower" {
+		t.Errorf("%+v, %v", clear.Headers, err)
 	}
 }
