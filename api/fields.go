@@ -22,6 +22,16 @@ func text[T any](at func(*T) *string) setter[T] {
 	}
 }
 
+// filled takes a string that is not empty.
+func filled[T any](at func(*T) *string) setter[T] {
+	return func(r *reader, v *T) (err error) {
+		if *at(v), err = r.text(); err == nil && *at(v) == "" {
+			return job.Errorf(job.CodeInvalidField, r.path(), "is empty; want a value, or leave it out")
+		}
+		return err
+	}
+}
+
 // word takes a string that is one of a set, as parse knows it.
 func word[T, W any](parse func(string) (W, error), at func(*T) *W) setter[T] {
 	return func(r *reader, v *T) error {

@@ -168,6 +168,9 @@ func (w *web) send(rw http.ResponseWriter, code int, body []byte) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Length", strconv.Itoa(len(body)+1))
+	if mayPass(code) {
+		h.Set("Retry-After", retryAfter)
+	}
 	rw.WriteHeader(code)
 	for _, part := range [...][]byte{body, lineEnd} { // one by one: the body may be shared by many replies
 		if _, err := rw.Write(part); err != nil {

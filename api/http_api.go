@@ -200,8 +200,5 @@ func (w *web) whoLeads(message string) string {
 
 // refuse answers with an error.
 func (w *web) refuse(rw http.ResponseWriter, e *client.Error) {
-	if e.Status == http.StatusTooManyRequests || e.Status == http.StatusServiceUnavailable {
-		rw.Header().Set("Retry-After", retryAfter)
-	}
 	w.send(rw, e.Status, errorBody(e))
 }

@@ -76,6 +76,14 @@ func TestIdempotencyKey(t *testing.T) {
 		}
 		return id
 	}
+	for _, header := range []string{"Idempotency-Key: ", "Carillon-Tenant: "} {
+		reply := w.ask("POST", "/api/v1/jobs/a/trigger", "", header)
+		reply.refused(t, "an empty "+header, 422, client.CodeInvalidField, strings.TrimSuffix(header, ": "))
+	}
+	w.ask("POST", "/api/v1/jobs/a/trigger", `{"idempotency_key":""}`).refused(t, "an empty key", 422, client.CodeInvalidField, "idempotency_key")
+	if runs := w.ask("GET", "/api/v1/jobs/a/runs", ""); strings.Contains(runs.body, "run_id") {
+		t.Errorf("a refused trigger made a run: %s", runs.body)
+	}
 	first := trigger("", "Idempotency-Key: k")
 	for _, again := range []string{
 		trigger("", "Idempotency-Key: k"), trigger(`{"idempotency_key":"k"}`), trigger(`{"idempotency_key":"\u006b"}`, "Idempotency-Key: k"),

@@ -31,8 +31,9 @@ func (w *web) knowsHost(host string) bool {
 
 // refuseHost answers a request for another name.
 func (w *web) refuseHost(rw http.ResponseWriter, req *http.Request) {
-	w.refuse(rw, &client.Error{
-		Code: codeUnknownHost, Status: http.StatusMisdirectedRequest,
-		Message: "this server is not known as " + clip(strings.ToValidUTF8(req.Host, "")) + "; name it in --http-hosts, or ask for its address",
-	})
+	message := "this server is not known as " + clip(strings.ToValidUTF8(req.Host, "")) + "; name it in --http-hosts, or ask for its address"
+	if req.Host == "" {
+		message = "the request names no host; want the header Host, which HTTP/1.0 can do without and this server cannot"
+	}
+	w.refuse(rw, &client.Error{Code: codeUnknownHost, Status: http.StatusMisdirectedRequest, Message: message})
 }

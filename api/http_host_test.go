@@ -3,6 +3,7 @@ package api
 import (
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 )
 
@@ -20,6 +21,21 @@ func TestHosts(t *testing.T) {
 		h.ServeHTTP(rec, req)
 		if rec.Code != want {
 			t.Errorf("for %q: %d, want %d", host, rec.Code, want)
+		}
+		if host == "" && !strings.Contains(rec.Body.String(), "want the header Host") {
+			t.Errorf("without a host: %s", rec.Body)
+		}
+	}
+}
+
+// TestStartSaysWhenToAskAgain: each 503 of a server that starts has Retry-After.
+func TestStartSaysWhenToAskAgain(t *testing.T) {
+	f := NewFront(quiet)
+	for path, want := range map[string]int{"/healthz": 200, "/readyz": 503, "/api/v1/jobs": 503, "/": 503} {
+		rec := httptest.NewRecorder()
+		f.ServeHTTP(rec, httptest.NewRequest(http.MethodGet, path, nil))
+		if got := rec.Header().Get("Retry-After"); rec.Code != want || (got == retryAfter) != (want == 503) {
+			t.Errorf("%s: %d, Retry-After %q", path, rec.Code, got)
 		}
 	}
 }

@@ -40,6 +40,9 @@ func newOpenAPI() schema {
 			paths[httpRoot+r.path] = item
 		}
 		item[strings.ToLower(r.method)] = w.describe(r)
+		if r.method == http.MethodGet {
+			item["head"] = headOf(w.describe(r))
+		}
 	}
 	responses := w.refusals()
 	schemas := maps.Clone(w.requests.defs)
@@ -109,6 +112,17 @@ func (w *apiWriter) describe(r *route) schema {
 		c := webCall{route: r, verb: v}
 		op["requestBody"] = schema{"required": !c.needsNoBody(), "content": content}
 	}
+	return op
+}
+
+// headOf makes of the description of a GET that of its HEAD, whose replies have no body.
+func headOf(op schema) schema {
+	op["operationId"] = "head_" + op["operationId"].(string)
+	responses := schema{"default": schema{"description": "As of a GET, without the body."}}
+	for status := range op["responses"].(schema) {
+		responses[status] = schema{"description": "As of a GET, without the body."}
+	}
+	op["responses"] = responses
 	return op
 }
 

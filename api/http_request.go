@@ -40,6 +40,9 @@ const (
 	tenantDefault = "default"
 )
 
+// keyHeader is the header of a trigger that has the same effect as the member idempotency_key.
+const keyHeader = "Idempotency-Key"
+
 // webCall is an HTTP request that is being made a call.
 type webCall struct {
 	call
@@ -89,9 +92,14 @@ func (c *webCall) add(name string, value jsontext.Value, place string) {
 
 // takeHeaders reads what the headers say: the tenant, who asks, and conditions.
 func (c *webCall) takeHeaders(h http.Header) (err error) {
-	for _, name := range [...]string{tenantHeader, byHeader, "Idempotency-Key"} {
+	for _, name := range [...]string{tenantHeader, byHeader, keyHeader} {
 		if n := len(h.Values(name)); n > 1 {
 			return errHeaderTwice(name, n)
+		}
+	}
+	for _, name := range [...]string{tenantHeader, keyHeader} { // a caller whose Carillon-By is empty does not say who it is
+		if values := h.Values(name); len(values) == 1 && values[0] == "" && (name == tenantHeader || c.route.hasKey) {
+			return job.Errorf(job.CodeInvalidField, name, "is empty; want a value, or leave the header out")
 		}
 	}
 	c.tenant = tenantDefault
@@ -111,8 +119,8 @@ func (c *webCall) takeHeaders(h http.Header) (err error) {
 	if err := c.asker.Validate(); err != nil {
 		return err
 	}
-	if key := h.Get("Idempotency-Key"); key != "" && c.route.hasKey {
-		c.add("idempotency_key", quoted(key), "the header Idempotency-Key")
+	if key := h.Get(keyHeader); key != "" && c.route.hasKey {
+		c.add("idempotency_key", quoted(key), "the header "+keyHeader)
 	}
 	return c.takeConditions(h)
 }

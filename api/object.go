@@ -55,7 +55,15 @@ func (o object[T]) member(r *reader) (setter[T], error) {
 	return nil, o.unknown(r, plain)
 }
 
+// notPutBack are members of replies that no request may have, each with what to do instead.
+var notPutBack = map[string]string{
+	"payload_omitted": "says that a list left the payload of this job out, for it did not fit the message; a put would take the payload away: get the job by its name (jobs.get), which has it, and put that",
+}
+
 func (o object[T]) unknown(r *reader, name string) error {
+	if hint, ok := notPutBack[name]; ok {
+		return job.Errorf(job.CodeUnknownField, r.path(), "%s", hint)
+	}
 	return job.Errorf(job.CodeUnknownField, r.path(), "is no member here; %s", advice(name, slices.Sorted(maps.Keys(o)), "this request has no members"))
 }
 

@@ -50,7 +50,7 @@ func (v *verb) requestObject(b *schemaBuilder) schema {
 // later version may add, and so does that of a refusal.
 func (v *verb) replySchema() schema {
 	b := newSchemaBuilder(formReply, defsRef)
-	return b.whole(b.object(reflect.TypeOf(v.reply)))
+	return b.whole(schema{"anyOf": []schema{b.object(reflect.TypeOf(v.reply)), b.object(reflect.TypeFor[client.ErrorReply]())}})
 }
 
 // refusalSchema is the schema of a reply that refuses, whatever the verb.

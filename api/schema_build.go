@@ -140,6 +140,9 @@ func (b *schemaBuilder) member(t reflect.Type, f reflect.StructField) schema {
 	} else if b.form != formReply {
 		maps.Copy(sc, inRequests[name])
 	}
+	if b.form != formReply {
+		maps.Copy(sc, onlyInRequests[t][name])
+	}
 	if b.form == formRequest || b.form == formReply && f.Type.Kind() == reflect.Pointer && !omit && !neverNull[t] {
 		return orNull(sc)
 	}

@@ -47,6 +47,18 @@ var inRequests = map[string]schema{
 	"headers":     {"maxProperties": job.HeadersMax},
 }
 
+// httpMethods are the methods of targets of kind http, the default first.
+var httpMethods = []string{"POST", "PUT", "PATCH", "DELETE", "GET"}
+
+// onlyInRequests are the facts of members that mean something else in requests than in replies. An empty method is as
+// good as none, as other members of a target are; a handler is for programs that embed the engine.
+var onlyInRequests = map[reflect.Type]map[string]schema{
+	reflect.TypeFor[client.Target](): {
+		"kind":   enumOf("nats", "request", "jetstream", "http"),
+		"method": enumOf(append([]string{""}, httpMethods...)...),
+	},
+}
+
 // facts are what the types of Go do not say of members, by the struct that declares them.
 var facts = map[reflect.Type]map[string]schema{
 	reflect.TypeFor[client.Job](): {
@@ -63,7 +75,7 @@ var facts = map[reflect.Type]map[string]schema{
 		"subject":       {"maxLength": job.SubjectBytesMax},
 		"url":           {"maxLength": job.URLBytesMax},
 		"name":          {"maxLength": job.HandlerBytesMax},
-		"method":        enumOf("POST", "PUT", "PATCH", "DELETE", "GET"),
+		"method":        enumOf(httpMethods...),
 	},
 	reflect.TypeFor[client.Retry](): {
 		"max_attempts": {"minimum": 1, "maximum": job.RetryAttemptsMax},
@@ -74,7 +86,7 @@ var facts = map[reflect.Type]map[string]schema{
 	reflect.TypeFor[client.PutManyRequest](): {"jobs": {"maxItems": BulkJobsMax}},
 	reflect.TypeFor[client.ListRequest]():    {"prefix": {"maxLength": job.NameBytesMax}, "status": enumOf(jobStatuses...)},
 	reflect.TypeFor[client.PauseRequest]():   {"reason": {"maxLength": job.ReasonBytesMax}},
-	reflect.TypeFor[client.TriggerRequest](): {"idempotency_key": {"maxLength": job.IdempotencyKeyMax}},
+	reflect.TypeFor[client.TriggerRequest](): {"idempotency_key": {"minLength": 1, "maxLength": job.IdempotencyKeyMax}},
 	reflect.TypeFor[client.BackfillRequest](): {
 		"limit": {"minimum": 1, "maximum": scheduler.BackfillMax},
 	},

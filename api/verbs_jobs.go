@@ -86,7 +86,7 @@ type listRequest struct {
 var listMembers = object[listRequest]{
 	"prefix": text(func(q *listRequest) *string { return &q.Prefix }),
 	"labels": pairs(job.LabelsMax, func(q *listRequest) *[]job.Pair { return &q.Labels }),
-	"status": text(func(q *listRequest) *string { return &q.Status }),
+	"status": word(parseJobStatus, func(q *listRequest) *string { return &q.Status }),
 	"limit":  between(1, scheduler.PageMax, func(q *listRequest) *int { return &q.Limit }),
 	"cursor": text(func(q *listRequest) *string { return &q.cursor }),
 
@@ -96,12 +96,16 @@ var listMembers = object[listRequest]{
 // jobStatuses are the states of a job, as [job.TimerFlags] names them.
 var jobStatuses = []string{"active", "paused", "completed", "failed"}
 
+func parseJobStatus(s string) (string, error) {
+	if !slices.Contains(jobStatuses, s) {
+		return "", job.Errorf(job.CodeInvalidField, "status", "%q is unknown; want one of %s", clip(s), strings.Join(jobStatuses, ", "))
+	}
+	return s, nil
+}
+
 func (s *Service) list(ctx context.Context, tenant string, req *listRequest) (any, error) {
 	if len(req.Prefix) > job.NameBytesMax {
 		return nil, job.Errorf(job.CodeInvalidField, "prefix", "has %d characters, more than the %d of any name", len(req.Prefix), job.NameBytesMax)
-	}
-	if req.Status != "" && !slices.Contains(jobStatuses, req.Status) {
-		return nil, job.Errorf(job.CodeInvalidField, "status", "%q is unknown; want one of %s", clip(req.Status), strings.Join(jobStatuses, ", "))
 	}
 	setDefault(&req.Limit, PageDefault)
 	req.Tenant = tenant

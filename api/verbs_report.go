@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/carillon-io/carillon/client"
@@ -38,17 +37,8 @@ func (s *Service) report(ctx context.Context, tenant string, q *client.ReportReq
 		return nil, err
 	}
 	return runReply(s.engine.Report(ctx, scheduler.ReportRequest{
-		Tenant: tenant, Run: id, Fence: q.Fence, Failed: q.Status == client.OutcomeFailed, Error: reportedError(q.Error), Result: q.Result,
+		Tenant: tenant, Run: id, Fence: q.Fence, Failed: q.Status == client.OutcomeFailed, Error: q.Error, Result: q.Result,
 	}))
-}
-
-// reportedError returns what a worker says went wrong, with masks in the place of the credentials of URLs.
-func reportedError(text string) string {
-	masked := job.MaskText(text)
-	if len(masked) > job.ErrorBytesMax {
-		masked = strings.ToValidUTF8(masked[:job.ErrorBytesMax], "")
-	}
-	return masked
 }
 
 // heldRun checks by what a worker names the attempt that it has in hand.

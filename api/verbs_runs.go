@@ -20,7 +20,7 @@ var triggerMembers = object[triggerRequest]{
 	"name":            text(func(q *triggerRequest) *string { return &q.name }),
 	"payload":         jsonValue(func(q *triggerRequest) *[]byte { return &q.json }),
 	"payload_base64":  base64Value(func(q *triggerRequest) *[]byte { return &q.base64 }),
-	"idempotency_key": text(func(q *triggerRequest) *string { return &q.key }),
+	"idempotency_key": filled(func(q *triggerRequest) *string { return &q.key }),
 	"if_version":      presentVersion(func(q *triggerRequest) **uint32 { return &q.ifVersion }),
 }
 

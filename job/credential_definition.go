@@ -151,7 +151,7 @@ func (d *Definition) checkUnmasked() error {
 	return validateHeaders(d.Headers)
 }
 
-// destination names who gets what the runs of a job carry.
+// destination names who gets what the runs of a job carry, and how: a stream keeps it, a subscriber need not.
 func destination(t Target) string {
 	switch t.Kind {
 	case TargetHTTP:
@@ -159,6 +159,6 @@ func destination(t Target) string {
 	case TargetHandler:
 		return "handler " + t.Handler
 	default:
-		return "subject " + t.Subject
+		return "subject " + t.Subject + " of kind " + t.Kind.String()
 	}
 }

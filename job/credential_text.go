@@ -3,8 +3,6 @@ package job
 import (
 	"cmp"
 	"encoding/base64"
-	"html"
-	"net/url"
 	"slices"
 	"strings"
 )
@@ -25,25 +23,24 @@ func CredentialsOf(headers []Pair, t Target) (c Credentials) {
 			c.addHeader(h.Value)
 		}
 	}
-	for _, value := range credentialsOfURL(t.URL) {
-		c.add(value)
-		c.add(unescaped(value))
-	}
-	slices.SortFunc(c.values, func(a, b string) int { // the longest first, for it may have others in it
-		return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b))
-	})
+	c.addURL(t.URL, nestedMax)
 	return c
 }
 
-// add adds a value, and the forms in which a target may repeat it inside a URL, a text of JSON or a page.
+// add adds a value, unless it is too short.
 func (c *Credentials) add(value string) {
-	if len(value) < credentialBytesMin {
-		return
+	if len(value) >= credentialBytesMin && !slices.Contains(c.values, value) {
+		c.values = append(c.values, value)
 	}
-	inJSON := strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(value)
-	for _, form := range []string{value, url.QueryEscape(value), url.PathEscape(value), inJSON, html.EscapeString(value)} {
-		if !slices.Contains(c.values, form) {
-			c.values = append(c.values, form)
+}
+
+// addURL adds the credentials of a URL, and those of so many URLs within one another that count as credentials of it.
+func (c *Credentials) addURL(raw string, depth int) {
+	for _, value := range credentialsOfURL(raw) {
+		c.add(value)
+		c.add(unescaped(value))
+		if link, isURL := urlIn(value); isURL && depth > 0 {
+			c.addURL(link, depth-1)
 		}
 	}
 }
@@ -76,28 +73,43 @@ func (c *Credentials) addBasic(token string) {
 	}
 }
 
-// MaskIn returns a text with masks in the place of the credentials, and of those of the URLs in it.
+// MaskIn returns a text with masks in the place of the credentials, and of those of the URLs in it. Each character of a
+// credential may stand in the text as it is, or escaped as in a URL, in JSON or in HTML. Of a text that repeats parts of
+// credentials so often that the search would take long, the mask is all that is left.
 func (c Credentials) MaskIn(text string) string { return c.MaskInCut(text, false) }
 
 // MaskInCut is MaskIn for a text that may be cut: then it does not end in a part of a credential either.
 func (c Credentials) MaskInCut(text string, isCut bool) string {
+	if len(c.values) == 0 || text == "" {
+		return MaskText(text)
+	}
+	var found []stretch
+	in := newEcho(text)
 	for _, value := range c.values {
-		text = strings.ReplaceAll(text, value, Mask)
+		found = in.find(value, isCut, found)
 	}
-	if isCut {
-		text = text[:len(text)-c.partAtEnd(text)]
+	if in.steps > searchStepsMax {
+		return Mask
 	}
-	return MaskText(text)
+	return MaskText(replaceStretches(text, found))
 }
 
-// partAtEnd returns the length of the longest beginning of a credential that a text ends in.
-func (c Credentials) partAtEnd(text string) (longest int) {
-	for _, value := range c.values {
-		for n := min(len(value), len(text)); n > longest; n-- {
-			if strings.HasSuffix(text, value[:n]) {
-				longest = n
-			}
+// replaceStretches returns a text with one mask in the place of those parts that overlap and have a whole credential among
+// them. Others are left out.
+func replaceStretches(text string, parts []stretch) string {
+	slices.SortFunc(parts, func(a, b stretch) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to)) })
+	var b strings.Builder
+	done := 0
+	for len(parts) > 0 {
+		one := parts[0]
+		for parts = parts[1:]; len(parts) > 0 && parts[0].from < one.to; parts = parts[1:] {
+			one.to, one.isWhole = max(one.to, parts[0].to), one.isWhole || parts[0].isWhole
 		}
+		b.WriteString(text[done:one.from])
+		if one.isWhole {
+			b.WriteString(Mask)
+		}
+		done = one.to
 	}
-	return longest
+	return b.String() + text[done:]
 }

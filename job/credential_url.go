@@ -7,71 +7,138 @@ import (
 	"strings"
 )
 
-// userPlace is the place of a URL's password, or of its user if there is no password: that is a token then. The
-// places of parameters begin with a question mark.
+// userPlace is the place of a URL's password, or of its user if there is no password: that is a token then. For URLs in its
+// path it has a number. The places of parameters begin with a question mark.
 const userPlace = "@"
+
+// nestedMax is how many URLs within one another are read; one that is deeper inside counts as a credential.
+const nestedMax = 4
 
 // rewriteURL returns a URL with each credential replaced by what with returns for its place and value. It
 // works on the text, so that nothing else changes, and takes what is no URL as well.
 func rewriteURL(raw string, with func(place, value string) string) string {
+	return urlRewriter{with: with}.rewrite(raw)
+}
+
+// urlRewriter rewrites a URL, or one that is part of another.
+type urlRewriter struct {
+	with  func(place, value string) string
+	where string // what the places begin with: the way to a URL in a URL
+	depth int
+}
+
+// inside returns the rewriter of a URL that stands at a place of this one.
+func (w urlRewriter) inside(place string) urlRewriter {
+	return urlRewriter{with: w.with, where: w.where + place + ">", depth: w.depth + 1}
+}
+
+func (w urlRewriter) rewrite(raw string) string {
 	end := strings.IndexAny(raw, "?#")
 	if end < 0 {
-		return rewriteUser(raw, with)
+		return w.rewriteUser(raw)
 	}
-	head, tail := rewriteUser(raw[:end], with), raw[end:]
+	head, tail := w.rewriteUser(raw[:end]), raw[end:]
 	query, fragment, hasFragment := strings.Cut(tail, "#")
 	seen := make(map[string]int)
 	if query != "" {
-		head += "?" + rewriteQuery(query[1:], seen, with)
+		head += "?" + w.rewriteQuery(query[1:], seen)
 	}
 	if hasFragment {
-		head += "#" + rewriteQuery(fragment, seen, with)
+		head += "#" + w.rewriteQuery(fragment, seen)
 	}
 	return head
 }
 
-// rewriteUser does so for what a URL has before its query.
-func rewriteUser(head string, with func(place, value string) string) string {
-	scheme, rest, found := strings.Cut(head, "://")
-	if !found {
-		return head
+// rewriteUser does so for what a URL has before its query: its user, and those of URLs in its path.
+func (w urlRewriter) rewriteUser(head string) string {
+	var b strings.Builder
+	for n := 0; ; n++ {
+		scheme, rest, found := strings.Cut(head, "://")
+		if b.WriteString(scheme); !found {
+			return b.String()
+		}
+		authority, place := rest, w.where+userPlace
+		if i := strings.IndexByte(rest, '/'); i >= 0 {
+			authority = rest[:i]
+		}
+		if n > 0 {
+			place += strconv.Itoa(n)
+		}
+		b.WriteString("://")
+		b.WriteString(w.rewriteAuthority(authority, place))
+		head = rest[len(authority):]
 	}
-	authority, path := rest, ""
-	if i := strings.IndexByte(rest, '/'); i >= 0 {
-		authority, path = rest[:i], rest[i:]
-	}
+}
+
+// rewriteAuthority does so for user and host of a URL.
+func (w urlRewriter) rewriteAuthority(authority, place string) string {
 	at := strings.LastIndexByte(authority, '@')
 	if at <= 0 {
-		return head
+		return authority
 	}
 	user, password, hasPassword := strings.Cut(authority[:at], ":")
 	switch {
 	case password != "":
-		user += ":" + with(userPlace, password)
+		user += ":" + w.with(place, password)
 	case hasPassword:
 		user += ":"
 	default:
-		user = with(userPlace, user)
+		user = w.with(place, user)
 	}
-	return scheme + "://" + user + authority[at:] + path
+	return user + authority[at:]
 }
 
 // rewriteQuery does so for the parameters of a query. The places of parameters of one name are numbered.
-func rewriteQuery(query string, seen map[string]int, with func(place, value string) string) string {
+func (w urlRewriter) rewriteQuery(query string, seen map[string]int) string {
 	pairs := strings.Split(query, "&")
 	for i, pair := range pairs {
 		name, value, _ := strings.Cut(pair, "=")
-		plain, err := url.QueryUnescape(name)
-		if err != nil {
-			plain = name
-		}
-		if value == "" || !isCredentialParam(plain) {
+		if value == "" {
 			continue
 		}
-		pairs[i] = name + "=" + with("?"+strconv.Itoa(seen[plain])+plain, value)
+		plain := unescaped(name)
+		place := "?" + strconv.Itoa(seen[plain]) + plain
 		seen[plain]++
+		pairs[i] = name + "=" + w.rewriteParam(place, plain, value)
 	}
 	return strings.Join(pairs, "&")
+}
+
+// rewriteParam does so for the value of a parameter. It is a credential by the name of the parameter; if it is a mask;
+// or if there is a URL with a credential in it that is escaped, so that it cannot be replaced in its place.
+func (w urlRewriter) rewriteParam(place, name, value string) string {
+	if isCredentialParam(name) || isMask(unescaped(value)) {
+		return w.with(w.where+place, value)
+	}
+	link, isURL := urlIn(value)
+	if !isURL {
+		return value
+	}
+	in := w.inside(place)
+	if in.depth > nestedMax {
+		return w.with(w.where+place, value)
+	}
+	shown := in
+	shown.with = maskOf
+	masked := shown.rewrite(link)
+	if plain := unescaped(masked); masked != link && link != value || shown.rewrite(plain) != plain {
+		return w.with(w.where+place, value)
+	}
+	if link != value {
+		return value
+	}
+	return in.rewrite(value)
+}
+
+// urlIn returns the URL that a value has in it, without the escapes that hide it.
+func urlIn(value string) (link string, found bool) {
+	for range nestedMax {
+		if strings.Contains(value, "://") {
+			return value, true
+		}
+		value = unescaped(value)
+	}
+	return "", false
 }
 
 // mayHaveCredentials reports whether a URL has a user, a query or a fragment: most have none.
@@ -99,17 +166,21 @@ func unescaped(value string) string {
 }
 
 // MaskURL returns a URL with masks in the place of its credentials: the password of the user, a user without
-// one, and the parameters of the query whose names say so. The path is left as it is.
+// one, the parameters of the query whose names say so, and those of URLs in its path and its parameters. What else the
+// path has is left as it is.
 func MaskURL(raw string) string {
 	if !mayHaveCredentials(raw) {
 		return raw
 	}
-	return rewriteURL(raw, func(_, value string) string {
-		if isMask(unescaped(value)) {
-			return value
-		}
-		return Mask
-	})
+	return rewriteURL(raw, maskOf)
+}
+
+// maskOf is what is shown of a credential: a mask, and of a mask itself as it is written.
+func maskOf(_, value string) string {
+	if isMask(unescaped(value)) {
+		return value
+	}
+	return Mask
 }
 
 // MaskText returns a text with masks in the place of the credentials of the URLs in it.

@@ -15,7 +15,7 @@ func validateHeaders(headers []Pair) error {
 	if len(headers) > HeadersMax {
 		return Errorf(CodeTooLarge, "headers", "has %d entries; at most %d are allowed", len(headers), HeadersMax)
 	}
-	total := 0
+	total, spelled := 0, make(map[string]string, len(headers))
 	for _, h := range headers {
 		total += len(h.Key) + len(h.Value) + 4
 		field := "headers." + clip(h.Key)
@@ -24,11 +24,14 @@ func validateHeaders(headers []Pair) error {
 			return Errorf(CodeInvalidField, field, "is no header name; want letters, digits and - _ such as X-Team")
 		case isReservedHeader(h.Key):
 			return Errorf(CodeInvalidField, field, "is set by Carillon or by the protocol; choose another name")
+		case spelled[strings.ToLower(h.Key)] != "":
+			return Errorf(CodeInvalidField, field, "is the header %s in another case, and the case of a header does not count; want it once", clip(spelled[strings.ToLower(h.Key)]))
 		case !isPrintable(h.Value):
 			return Errorf(CodeInvalidField, field, "must be valid UTF-8 without control characters or line breaks")
 		case isMaskInPart(h.Value) && IsCredentialHeader(h.Key):
 			return Errorf(CodeInvalidField, field, "has the mask "+Mask+" in it and more besides; want the whole value, or the mask alone to keep the one that is stored")
 		}
+		spelled[strings.ToLower(h.Key)] = h.Key
 	}
 	if total > HeadersBytesMax {
 		return Errorf(CodeTooLarge, "headers", "have %d bytes together; at most %d are allowed", total, HeadersBytesMax)

@@ -75,6 +75,7 @@ func TestValidateRefuses(t *testing.T) {
 		{"own header", "headers.Carillon-Run-Id", CodeInvalidField, header("Carillon-Run-Id", "1")},
 		{"nats header", "headers.nats-msg-id", CodeInvalidField, header("nats-msg-id", "1")},
 		{"host header", "headers.Host", CodeInvalidField, header("Host", "x")},
+		{"header twice", "headers.authorization", CodeInvalidField, func(d *Definition) { d.Headers = []Pair{{"Authorization", "a"}, {"authorization", "b"}} }},
 		{"large headers", "headers", CodeTooLarge, header("X-A", strings.Repeat("x", HeadersBytesMax))},
 		{"many headers", "headers", CodeTooLarge, func(d *Definition) { d.Headers = make([]Pair, HeadersMax+1) }},
 		{"label key", "labels.a b", CodeInvalidField, func(d *Definition) { d.Labels = []Pair{{"a b", "x"}} }},

@@ -192,4 +192,8 @@ func TestReportsAreMasked(t *testing.T) {
 	if p.Error != "refused "+job.Mask || strings.Contains(p.Result, "SEKRET") || len(p.Result) > job.ResultBytesMax {
 		t.Errorf("%q and %q", p.Error, p.Result)
 	}
+	p = &Report{Run: job.RunID{Job: v.ID}, Error: "https://u:p@x.y/ " + strings.Repeat("-", job.ErrorBytesMax-27) + "SEKRET-one"}
+	if err := e.maskReport(p); err != nil || len(p.Error) != job.ErrorBytesMax || strings.Contains(p.Error, "u:p@") || strings.Contains(p.Error, "SEK") {
+		t.Errorf("%d bytes: %q, %v", len(p.Error), p.Error, err)
+	}
 }

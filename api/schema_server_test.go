@@ -1,0 +1,96 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/carillon-io/carillon/client"
+)
+
+// TestSchemasAreAsStrictAsTheServer tries values in the members of requests that the schema bounds: what the schema
+// refuses the server refuses, and what the schema takes the server takes. Each reply conforms to the schema of replies.
+func TestSchemasAreAsStrictAsTheServer(t *testing.T) {
+	engine := newDesk(t)
+	engine.entries = deskEntries(1)
+	_, url := startService(t, engine, Options{}, 0)
+	nc := connect(t, url)
+	ask(t, nc, "carillon.v1.default.jobs.put", jobWith("name", `"a"`), nil)
+	target := func(members string) string { return jobWith("target", `{`+members+`}`) }
+	texts := []string{`""`, `null`, `"x"`, `"X"`, `5`, `[]`}
+	for _, c := range []struct {
+		verb    string
+		request func(value string) string
+		values  []string
+	}{
+		{"jobs.put", func(v string) string { return target(`"kind":` + v + `,"subject":"a"`) }, []string{`"nats"`, `"request"`, `"jetstream"`, `"handler"`}},
+		{"jobs.put", func(v string) string { return target(`"kind":"handler","name":` + v) }, nil},
+		{"jobs.put", func(v string) string { return target(`"kind":"http","url":"https://example.com/","method":` + v) }, []string{`"POST"`, `"PUT"`, `"GET"`, `"post"`}},
+		{"jobs.put", func(v string) string { return target(`"kind":"nats","subject":"a","url":"","method":` + v) }, nil},
+		{"jobs.put", func(v string) string { return jobWith("completion", v) }, []string{`"delivered"`}},
+		{"jobs.put", func(v string) string { return jobWith("overlap_policy", v) }, []string{`"allow"`, `"cancel_other"`}},
+		{"jobs.put", func(v string) string { return jobWith("missed_run_policy", v) }, []string{`"skip"`, `"backfill"`}},
+		{"jobs.put", func(v string) string { return jobWith("payload_omitted", v) }, []string{`true`, `false`}},
+		{"jobs.list", func(v string) string { return `{"status":` + v + `}` }, []string{`"active"`, `"failed"`}},
+		{"runs.list", func(v string) string { return `{"job":"a","status":` + v + `}` }, []string{`"dead"`, `"skipped"`}},
+		{"audit.list", func(v string) string { return `{"action":` + v + `}` }, []string{`"update"`}},
+		{"jobs.trigger", func(v string) string { return `{"name":"a","idempotency_key":` + v + `}` }, nil},
+		{"jobs.pause", func(v string) string { return `{"name":"a","if_version":` + v + `}` }, []string{`0`}},
+		{"runs.report", func(v string) string {
+			return `{"run_id":"` + deskRun.ID.String() + `","fence":4711,"status":` + v + `}`
+		}, []string{`"succeeded"`, `"failed"`}},
+	} {
+		for _, value := range append(c.values, texts...) {
+			request := c.request(value)
+			if value == "null" && strings.Contains(request, `"payload_omitted"`) {
+				continue // unknown members are refused whatever they are
+			}
+			metadata, err := verbsByName[c.verb].metadata()
+			if err != nil {
+				t.Fatal(err)
+			}
+			reply := ask(t, nc, "carillon.v1.default."+c.verb, request, nil)
+			conform(t, "reply of "+c.verb, metadata[metaResponse], string(reply))
+			says := conforms(metadata[metaRequest], request)
+			if isRefused := strings.HasPrefix(string(reply), `{"error"`); isRefused != (says != nil) && !isOfAValue(reply) {
+				t.Errorf("%s %s: the schema says %v, the server %s", c.verb, request, says, reply)
+			}
+		}
+	}
+}
+
+// isOfAValue reports whether a reply refuses what no schema can tell: that there is no such thing, or not now.
+func isOfAValue(reply []byte) bool {
+	var e client.ErrorReply
+	if json.Unmarshal(reply, &e) != nil || e.Error == nil {
+		return false
+	}
+	return e.Error.Code == client.CodeNotFound || e.Error.Code == client.CodeStaleFence || e.Error.Code == client.CodeVersionConflict
+}
+
+// TestRefusalsConform: a refusal of each verb conforms to the schema of the replies of that verb.
+func TestRefusalsConform(t *testing.T) {
+	_, url := startService(t, newDesk(t), Options{}, 0)
+	nc := connect(t, url)
+	for i := range verbs {
+		metadata, err := verbs[i].metadata()
+		if err != nil {
+			t.Fatal(err)
+		}
+		reply := ask(t, nc, "carillon.v1.default."+verbs[i].name, `{"zzz":1}`, nil)
+		if conform(t, verbs[i].name, metadata[metaResponse], string(reply)); conforms(refusals(t), string(reply)) != nil {
+			t.Errorf("%s: %s", verbs[i].name, reply)
+		}
+	}
+}
+
+// TestPayloadOmittedIsExplained: a job that a list shows without its payload is refused with what to do.
+func TestPayloadOmittedIsExplained(t *testing.T) {
+	_, url := startService(t, newDesk(t), Options{}, 0)
+	var e client.ErrorReply
+	ask(t, connect(t, url), "carillon.v1.default.jobs.put", jobWith("payload_omitted", "true"), &e)
+	if e.Error == nil || e.Error.Code != client.CodeUnknownField || e.Error.Field != "payload_omitted" || !strings.Contains(e.Error.Message, "jobs.get") {
+		t.Error(fmt.Sprint(e.Error))
+	}
+}
