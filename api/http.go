@@ -65,7 +65,7 @@ type web struct {
 	plain  http.Handler // of everything but the API
 
 	reads, bulkReads *gate // of bodies
-	replies          replyBudget
+	sends            sends
 	origins          *http.CrossOriginProtection
 }
 
@@ -84,6 +84,7 @@ func NewHTTP(engine Reader, opts HTTPOptions) *http.Server {
 	mux.HandleFunc("/", w.unknown)
 	w.plain = http.MaxBytesHandler(mux, httpBodyBytes)
 	server := newServer(w, opts.Logger)
+	server.RegisterOnShutdown(w.sends.shut)
 	if opts.Pages != nil {
 		w.withPages(server)
 	}
@@ -168,12 +169,7 @@ func (w *web) send(rw http.ResponseWriter, code int, body []byte) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Length", strconv.Itoa(len(body)+1))
-	rw.WriteHeader(code)
-	for _, part := range [...][]byte{body, lineEnd} { // one by one: the body may be shared by many replies
-		if _, err := rw.Write(part); err != nil {
-			return // the caller has gone
-		}
-	}
+	w.sends.write(rw, code, body, lineEnd)
 }
 
 var lineEnd = []byte{'\n'}
