@@ -35,7 +35,7 @@ func TestAuditEntry(t *testing.T) {
 	if err != nil || len(page.Entries) != 1 || page.NextCursor != "" {
 		t.Fatalf("%+v, %v", page, err)
 	}
-	want := scheduler.AuditQuery{Tenant: "default", Name: "a/b", Action: job.ActionUpdate, By: "alice@ci", From: 1, To: deskAt, Limit: PageDefault}
+	want := scheduler.AuditQuery{Tenant: "default", Name: "a/b", Action: job.ActionUpdate, By: "alice@ci", From: 1, To: deskAt, Limit: auditStep}
 	if d.asked != want {
 		t.Errorf("the engine was asked for %+v, want %+v", d.asked, want)
 	}

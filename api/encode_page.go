@@ -8,8 +8,8 @@ import (
 	"github.com/carillon-io/carillon/scheduler"
 )
 
-// listStep is how many jobs are read at a time: with the largest payloads they are 16 MiB.
-const listStep = 64
+// listStep is how many jobs are read at a time: with the largest payloads they are 8 MiB, with the usual bound 4.
+const listStep = 16
 
 const pageHead, pageCursor, pageTail = `{"jobs":[`, `,"next_cursor":"`, `}`
 
@@ -17,7 +17,7 @@ const pageHead, pageCursor, pageTail = `{"jobs":[`, `,"next_cursor":"`, `}`
 // not fit the message. A job that fills a message by itself goes without its payload.
 func (s *Service) page(ctx context.Context, asked query, q scheduler.ListQuery, withCredentials bool) (jsontext.Value, error) {
 	limit, jobs := q.Limit, 0
-	room := s.replyBytesMax() - len(pageCursor) - cursorBytesMax - len(`"]`+pageTail)
+	room := s.pageBytesMax() - len(pageCursor) - cursorBytesMax - len(`"]`+pageTail)
 	b := []byte(pageHead)
 	for {
 		q.Limit = min(limit-jobs, listStep)

@@ -65,7 +65,7 @@ type web struct {
 	plain  http.Handler // of everything but the API
 
 	reads, bulkReads *gate // of bodies
-	replies          replyBudget
+	sends            sends
 	origins          *http.CrossOriginProtection
 }
 
@@ -84,6 +84,7 @@ func NewHTTP(engine Reader, opts HTTPOptions) *http.Server {
 	mux.HandleFunc("/", w.unknown)
 	w.plain = http.MaxBytesHandler(mux, httpBodyBytes)
 	server := newServer(w, opts.Logger)
+	server.RegisterOnShutdown(w.sends.shut)
 	if opts.Pages != nil {
 		w.withPages(server)
 	}
@@ -171,12 +172,7 @@ func (w *web) send(rw http.ResponseWriter, code int, body []byte) {
 	if mayPass(code) {
 		h.Set("Retry-After", retryAfter)
 	}
-	rw.WriteHeader(code)
-	for _, part := range [...][]byte{body, lineEnd} { // one by one: the body may be shared by many replies
-		if _, err := rw.Write(part); err != nil {
-			return // the caller has gone
-		}
-	}
+	w.sends.write(rw, code, body, lineEnd)
 }
 
 var lineEnd = []byte{'\n'}

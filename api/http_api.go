@@ -52,7 +52,7 @@ func (w *web) ServeHTTP(rw http.ResponseWriter, req *http.Request) {
 			Message: fmt.Sprintf("%s is no method of this path; want %s", clip(strings.ToValidUTF8(req.Method, "")), strings.Join(allow, ", ")),
 		})
 	default:
-		w.plain.ServeHTTP(rw, req)
+		w.sends.guard(w.plain, rw, req)
 	}
 }
 
@@ -72,8 +72,13 @@ func (w *web) serveRoute(rw http.ResponseWriter, req *http.Request, r *route, na
 		w.refuse(rw, publicError(errNoService()))
 		return
 	}
-	defer s.underWay.Add(-1)
-	w.serveVerb(rw, req, s, r, name)
+	done, refusal := w.serveVerb(rw, req, s, r, name)
+	if refusal != nil {
+		w.refuse(rw, refusal)
+		return
+	}
+	defer done.hold.give()
+	w.answer(rw, req, done.reply, done.text)
 }
 
 func errNoService() error {
@@ -126,11 +131,12 @@ func (w *web) service() *Service {
 	return nil
 }
 
-// serveVerb carries a request out as one that came over NATS.
-func (w *web) serveVerb(rw http.ResponseWriter, req *http.Request, s *Service, r *route, name string) {
+// serveVerb carries a request out as one that came over NATS, and returns what is to be sent.
+func (w *web) serveVerb(rw http.ResponseWriter, req *http.Request, s *Service, r *route, name string) (outcome, *client.Error) {
+	defer s.underWay.Add(-1) // before the reply is sent: a caller who does not read holds no service up
 	begun := time.Now()
 	ctx := s.follow(context.Background(), r.verb, "http", req.Header.Get)
-	c, reply, text, err := w.ask(ctx, rw, req, s, r, name)
+	c, done, err := w.ask(ctx, rw, req, s, r, name)
 	s.unfollow(ctx, c.tenantIfRead(), err)
 	var refusal *client.Error
 	code := job.Code("")
@@ -140,34 +146,24 @@ func (w *web) serveVerb(rw http.ResponseWriter, req *http.Request, s *Service, r
 	}
 	s.stats[r.verb].count(code, overHTTP, time.Since(begun))
 	s.stateLagOverHTTP(rw.Header())
-	if refusal != nil {
-		w.refuse(rw, refusal)
-		return
-	}
-	isRead := r.method == http.MethodGet
-	if !w.replies.take(len(text), !isRead) {
-		w.refuse(rw, publicError(errManyReplies()))
-		return
-	}
-	defer w.replies.give(len(text))
-	w.answer(rw, req, reply, text)
+	return done, refusal
 }
 
 // ask makes a call of a request and has it carried out.
-func (w *web) ask(ctx context.Context, rw http.ResponseWriter, req *http.Request, s *Service, r *route, name string) (c *webCall, reply any, text []byte, err error) {
+func (w *web) ask(ctx context.Context, rw http.ResponseWriter, req *http.Request, s *Service, r *route, name string) (c *webCall, done outcome, err error) {
 	if s.opts.Standby && r.method != http.MethodGet {
-		return nil, nil, nil, errStandsBy()
+		return nil, done, errStandsBy()
 	}
 	if c, err = w.callOf(rw, req, r, name); err != nil {
-		return c, nil, nil, err
+		return c, done, err
 	}
 	g := s.gateOf(c.verb)
 	if err := g.admit(); err != nil {
-		return c, nil, nil, err
+		return c, done, err
 	}
 	defer g.leave()
-	reply, text, err = s.carryOut(ctx, c.verb, g, c.call)
-	return c, reply, text, err
+	done, err = s.carryOut(ctx, c.verb, g, c.call)
+	return c, done, err
 }
 
 // told returns what a caller is told of an error. A condition that a header made has its own status, and

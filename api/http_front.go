@@ -22,6 +22,7 @@ type Front struct {
 func NewFront(logger *slog.Logger) *Front {
 	f := &Front{web: &web{opts: HTTPOptions{Logger: logger}}}
 	f.Server = newServer(f, logger)
+	f.RegisterOnShutdown(f.web.sends.shut)
 	return f
 }
 

@@ -80,7 +80,7 @@ func (p *pageAsker) Ask(ctx context.Context, tenant, name, by string, body []byt
 	}
 	defer s.underWay.Add(-1)
 	begun := time.Now()
-	reply, err := s.askForPage(context.WithoutCancel(ctx), v, call{tenant, job.Actor{By: by, From: pagesFrom}, body})
+	reply, err := s.askForPage(context.WithoutCancel(ctx), v, call{tenant: tenant, asker: job.Actor{By: by, From: pagesFrom}, body: body})
 	if err == nil {
 		s.stats[v.name].count("", overHTTP, time.Since(begun))
 		return reply, nil
@@ -116,8 +116,9 @@ func (s *Service) askForPage(ctx context.Context, v *verb, c call) (text []byte,
 		return nil, err
 	}
 	defer g.leave()
-	_, text, err = s.carryOut(ctx, v, g, c)
-	return text, err
+	done, err := s.carryOut(ctx, v, g, c)
+	done.hold.give()
+	return done.text, err
 }
 
 // onlyReads tells whether a verb changes nothing: over HTTP it is then a GET.

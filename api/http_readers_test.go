@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -12,76 +13,117 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// TestDeafCallers asks for more than a connection takes without being read, and reads nothing. The connection ends
-// in time, what it held of replies is free again, and others are answered meanwhile.
+// putLarge registers so many jobs whose payloads have 200 KB.
+func (w *webWorld) putLarge(jobs int) {
+	w.t.Helper()
+	payload := `"` + strings.Repeat("x", 200<<10) + `"`
+	for i := range jobs {
+		if got := w.ask("PUT", fmt.Sprint("/api/v1/jobs/", i), jobWith("name", "-", "payload", payload)); got.status != 201 {
+			w.t.Fatalf("%d %.200s", got.status, got.body)
+		}
+	}
+}
+
+// deaf connects, asks so often for a list, and reads nothing of what comes.
+func (w *webWorld) deaf(times int) net.Conn {
+	w.t.Helper()
+	conn, err := net.Dial("tcp", w.server.Listener.Addr().String())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { conn.Close() })
+	if _, err := io.WriteString(conn, strings.Repeat("GET /api/v1/jobs HTTP/1.1\r\nHost: x\r\n\r\n", times)); err != nil {
+		w.t.Fatal(err)
+	}
+	return conn
+}
+
+// sending returns how many replies are being sent.
+func (s *sends) sending() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.begun)
+}
+
+func (r *room) held() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.bytes
+}
+
+// becomes waits until a condition holds.
+func becomes(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for end := time.Now().Add(2 * patience); !holds(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%s: not within %v", what, 2*patience)
+		}
+	}
+}
+
+// TestDeafCallers asks for more than a connection takes without being read, and reads nothing. The connections end
+// in time, what they held of replies is free again, and others are answered meanwhile.
 func TestDeafCallers(t *testing.T) {
 	s, _ := startService(t, startEngine(t), Options{}, 4<<20)
 	var h *web
-	w := startWeb(t, HTTPOptions{Service: func() *Service { return s }}, func(server *http.Server) {
-		server.WriteTimeout = 1500 * time.Millisecond
-		h = server.Handler.(*web)
-	})
-	payload := `"` + strings.Repeat("x", 200<<10) + `"`
-	for i := range 20 {
-		if got := w.ask("PUT", fmt.Sprint("/api/v1/jobs/", i), jobWith("name", "-", "payload", payload)); got.status != 201 {
-			t.Fatalf("%d %.200s", got.status, got.body)
-		}
-	}
-	var deaf []net.Conn
-	for range 2 {
-		conn, err := net.Dial("tcp", w.server.Listener.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer conn.Close()
-		deaf = append(deaf, conn)
-		if _, err := io.WriteString(conn, strings.Repeat("GET /api/v1/jobs HTTP/1.1\r\nHost: x\r\n\r\n", 20)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	end := time.Now().Add(patience)
-	for h.replies.bytes.Load() == 0 {
-		if time.Now().After(end) {
-			t.Fatal("no reply waits for its caller")
-		}
-		time.Sleep(time.Millisecond)
-	}
+	w := startWeb(t, HTTPOptions{Service: func() *Service { return s }}, func(server *http.Server) { h = server.Handler.(*web) })
+	w.putLarge(20)
+	deaf := []net.Conn{w.deaf(20), w.deaf(20)}
+	becomes(t, "two replies are being sent", func() bool { return h.sends.sending() == 2 })
 	if got := w.ask("GET", "/api/v1/jobs/1", ""); got.status != 200 {
 		t.Errorf("another caller meanwhile: %d %.200s", got.status, got.body)
 	}
+	becomes(t, "the replies are cut off", func() bool { return h.sends.sending() == 0 && s.rooms.large.held() == 0 })
 	for _, conn := range deaf { // the rest comes, and then the end, before all of it has come
-		if err := conn.SetReadDeadline(end); err != nil {
+		if err := conn.SetReadDeadline(time.Now().Add(patience)); err != nil {
 			t.Fatal(err)
-		}
-		for h.replies.bytes.Load() > 0 && time.Now().Before(end) {
-			time.Sleep(time.Millisecond)
 		}
 		n, err := io.Copy(io.Discard, conn)
 		if ne, ok := err.(net.Error); ok && ne.Timeout() || n > 70<<20 {
 			t.Errorf("the connection was not ended: %d bytes, %v", n, err)
 		}
 	}
-	if n := h.replies.bytes.Load(); n != 0 {
-		t.Errorf("%d bytes of replies are kept", n)
+}
+
+// TestDeafCallersHoldNoShutdown shuts down with a reply that its caller does not read.
+func TestDeafCallersHoldNoShutdown(t *testing.T) {
+	s, _ := startService(t, startEngine(t), Options{}, 4<<20)
+	var h *web
+	w := startWeb(t, HTTPOptions{Service: func() *Service { return s }}, func(server *http.Server) { h = server.Handler.(*web) })
+	w.putLarge(20)
+	w.deaf(4)
+	becomes(t, "a reply is being sent", func() bool { return h.sends.sending() == 1 })
+	ctx, cancel := context.WithTimeout(t.Context(), sendLastMax+2*time.Second)
+	defer cancel()
+	if err := s.Close(ctx); err != nil {
+		t.Errorf("the service: %v", err)
+	}
+	if err := w.server.Config.Shutdown(ctx); err != nil {
+		t.Errorf("the HTTP server: %v", err)
 	}
 }
 
-// TestReplyBudget uses up what replies may take. Reads are refused, and a change that was made is told.
-func TestReplyBudget(t *testing.T) {
+// TestNoRoom uses up what pages may take. They are refused, and all that is small goes on.
+func TestNoRoom(t *testing.T) {
 	s, _ := startService(t, startEngine(t), Options{}, 0)
-	var h *web
-	w := startWeb(t, HTTPOptions{Service: func() *Service { return s }}, func(server *http.Server) { h = server.Handler.(*web) })
-	if !h.replies.take(httpRepliesBytes, false) {
-		t.Fatal("the budget is used up from the beginning")
+	w := startWeb(t, HTTPOptions{Service: func() *Service { return s }}, nil)
+	var holds []*hold
+	const parties = 4
+	for i := range parties {
+		h := mustTake(t, s.rooms.large, party{tenant: fmt.Sprint(i)}, largeBytes/parties)
+		h.settle(largeBytes / parties)
+		holds = append(holds, h)
 	}
 	w.ask("GET", "/api/v1/jobs", "").refused(t, "a list", 429, client.CodeRateLimited, "")
 	if got := w.ask("PUT", "/api/v1/jobs/a", jobWith("name", "-")); got.status != 201 {
 		t.Errorf("a change: %d %s", got.status, got.body)
 	}
-	if got := w.ask("GET", "/api/v1/status", ""); got.status != 200 {
-		t.Errorf("the status: %d %s", got.status, got.body)
+	if got := w.ask("GET", "/api/v1/jobs/a", ""); got.status != 200 {
+		t.Errorf("a job: %d %s", got.status, got.body)
 	}
-	h.replies.give(httpRepliesBytes)
+	for _, h := range holds {
+		h.give()
+	}
 	if got := w.ask("GET", "/api/v1/jobs", ""); got.status != 200 {
 		t.Errorf("a list after that: %d %s", got.status, got.body)
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"mime"
+	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -63,6 +64,7 @@ type outsideMember struct {
 // callOf makes a call of a request.
 func (w *web) callOf(rw http.ResponseWriter, req *http.Request, r *route, name string) (*webCall, error) {
 	c := &webCall{route: r, verb: verbsByName[r.verb]}
+	c.host, _, _ = net.SplitHostPort(req.RemoteAddr)
 	if member := r.member(); member != "" {
 		c.add(member, quoted(name), "the path")
 	}

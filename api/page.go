@@ -23,6 +23,35 @@ func half[T any](list *[]T) bool {
 	return true
 }
 
+// fill reads a page step by step until it has its limit, the list ends, or what was read is as long as a page may be:
+// no more is in memory than the longest page and one step. Read returns the next items and whether there are more
+// behind them, fewer than asked for only if it does not go on by itself; size says about how long an item is when it
+// is written. Fill tells whether there are more.
+func fill[T any](limit, step, most int, read func(n int) ([]T, bool, error), size func(*T) int) (list []T, more bool, err error) {
+	list = make([]T, 0, min(limit, step))
+	for bytes := 0; ; {
+		n := min(step, limit-len(list))
+		got, more, err := read(n)
+		if err != nil {
+			return nil, false, err
+		}
+		for i := range got {
+			bytes += size(&got[i])
+		}
+		list = append(list, got...)
+		if !more || len(got) < n || len(list) == limit || bytes >= most {
+			return list, more, nil
+		}
+	}
+}
+
+// How many items are read at a time for a page: as long as they can get, they are a few MiB.
+const (
+	runStep      = 128 // with a hundred attempts each
+	auditStep    = 40  // with two definitions each
+	calendarStep = 16  // with a thousand lines each
+)
+
 // runPage is a page of runs.
 type runPage struct {
 	client.RunPage

@@ -33,18 +33,21 @@ type auditEntry struct {
 	place scheduler.AuditPlace
 }
 
-func (p *auditPage) fill(got *scheduler.AuditPage) error {
-	p.Entries = make([]auditEntry, len(got.Entries))
-	for i := range got.Entries {
+func auditEntriesOf(entries []job.AuditEntry) ([]auditEntry, error) {
+	list := make([]auditEntry, len(entries))
+	for i := range entries {
 		var err error
-		if p.Entries[i], err = auditEntryOf(&got.Entries[i]); err != nil {
-			return err
+		if list[i], err = auditEntryOf(&entries[i]); err != nil {
+			return nil, err
 		}
 	}
-	if got.Next != (scheduler.AuditPlace{}) {
-		p.NextCursor = p.query.cursor(auditKey(got.Next))
-	}
-	return nil
+	return list, nil
+}
+
+// bytes is about how long an entry is when it is written.
+func (e *auditEntry) bytes() int {
+	const usual = 250
+	return usual + len(e.Name) + len(e.Detail) + len(e.Before) + len(e.After)
 }
 
 func (p *auditPage) shrink() bool {

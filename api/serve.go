@@ -33,15 +33,16 @@ func (s *Service) accept(v *verb) func(*inbox.Request) {
 		s.underWay.Add(1)
 		go func() {
 			defer s.underWay.Add(-1)
-			var reply []byte
+			var done outcome
 			ctx := s.follow(context.Background(), v.name, "nats", r.Header.Get)
 			c, err := s.callOf(r)
 			if err == nil {
-				_, reply, err = s.carryOut(ctx, v, g, c)
+				done, err = s.carryOut(ctx, v, g, c)
 			}
 			s.unfollow(ctx, c.tenant, err)
 			g.leave() // before the reply, so that the caller who gets it finds room for the next request
-			s.answer(v, r, reply, err, begun)
+			s.answer(v, r, done.text, err, begun)
+			done.hold.giveAfter(paceOf(len(done.text)))
 		}()
 	}
 }
@@ -57,7 +58,15 @@ func (s *Service) gateOf(v *verb) *gate {
 type call struct {
 	tenant string
 	asker  job.Actor
+	host   string // that it came from, over HTTP
 	body   []byte
+}
+
+// outcome is what a request led to: the reply, its text, and the room of the text, which its sender gives back.
+type outcome struct {
+	reply any
+	text  []byte
+	hold  *hold
 }
 
 // callOf reads the request out of a message.
@@ -72,9 +81,9 @@ func (s *Service) callOf(r *inbox.Request) (c call, err error) {
 	return c, err
 }
 
-// carryOut does what a request that the gate admitted asks for, and returns the reply and its text. A
+// carryOut does what a request that the gate admitted asks for. The reply has its room before anything is read. A
 // panic is an internal error of that request alone.
-func (s *Service) carryOut(ctx context.Context, v *verb, g *gate, c call) (reply any, text []byte, err error) {
+func (s *Service) carryOut(ctx context.Context, v *verb, g *gate, c call) (done outcome, err error) {
 	timeout := s.opts.RequestTimeout
 	if v.bulk {
 		timeout = s.opts.BulkTimeout
@@ -82,22 +91,34 @@ func (s *Service) carryOut(ctx context.Context, v *verb, g *gate, c call) (reply
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	if err := g.enter(ctx); err != nil {
-		return nil, nil, err
+		return done, err
 	}
 	defer g.exit()
+	hold, err := s.roomFor(ctx, v, &c)
+	if err != nil {
+		return done, err
+	}
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+		if err != nil {
+			hold.give()
+			done = outcome{}
 		}
 	}()
 	if len(c.body) == 0 && v.mayBeEmpty {
 		c.body = []byte("{}")
 	}
-	if reply, err = v.serve(s, scheduler.WithActor(s.withOrigin(ctx), c.asker), c.tenant, c.body); err != nil {
-		return nil, nil, err
+	if done.reply, err = v.serve(s, scheduler.WithActor(s.withOrigin(ctx), c.asker), c.tenant, c.body); err != nil {
+		return done, err
 	}
-	text, err = s.encode(reply)
-	return reply, text, err
+	if done.text, err = s.encode(done.reply); err != nil {
+		return done, err
+	}
+	done.hold = hold
+	hold.settle(cap(done.text))
+	return done, nil
 }
 
 // tenantOf returns the tenant of a subject, the token after the root.
@@ -125,6 +146,9 @@ func (s *Service) encode(reply any) ([]byte, error) {
 			return nil, fmt.Errorf("encode reply: %w", err)
 		}
 		most := s.replyBytesMax()
+		if _, isPage := reply.(page); isPage {
+			most = s.pageBytesMax()
+		}
 		if len(body) <= most {
 			return body, nil
 		}

@@ -62,6 +62,7 @@ type Service struct {
 	stopped   atomic.Bool
 
 	single, bulk *gate
+	rooms        rooms
 	stats        map[string]*verbStats // by verb; fixed after the start
 	underWay     atomic.Int64          // requests that have no reply yet
 }
@@ -77,6 +78,7 @@ func NewService(nc *nats.Conn, engine Engine, opts Options) (*Service, error) {
 		opts: opts, engine: engine, nc: nc, desk: inbox.NewDesk(nc, opts.Inboxes, opts.Logger), stats: make(map[string]*verbStats),
 		id: rand.Text(), startedAt: time.Now().UTC(),
 		single: newGate(opts.RequestsMax, 0), bulk: newGate(opts.BulkMax, opts.BulkWaiting),
+		rooms: newRooms(&opts),
 	}
 	for i := range verbs {
 		s.stats[verbs[i].name] = newVerbStats()

@@ -11,7 +11,8 @@ type verb struct {
 	either     []string // members of which a request must have one
 	reply      any      // of the type that a client reads; for the schema
 	bulk       bool     // bounded apart from the others
-	mayBeEmpty bool     // an empty message stands for {}
+	size       replySize
+	mayBeEmpty bool // an empty message stands for {}
 	serve      serveFunc
 }
 

@@ -39,11 +39,25 @@ func (s *Service) audit(ctx context.Context, tenant string, q *auditRequest) (an
 	if err != nil {
 		return nil, err
 	}
-	got, err := s.engine.Audit(ctx, q.AuditQuery)
-	if err != nil {
+	next := func(n int) ([]auditEntry, bool, error) {
+		asked := q.AuditQuery
+		asked.Limit = n
+		got, err := s.engine.Audit(ctx, asked)
+		if err != nil {
+			return nil, false, err
+		}
+		q.After = got.Next
+		entries, err := auditEntriesOf(got.Entries)
+		return entries, got.Next != (scheduler.AuditPlace{}), err
+	}
+	var more bool
+	if page.Entries, more, err = fill(q.Limit, auditStep, s.pageBytesMax(), next, (*auditEntry).bytes); err != nil {
 		return nil, err
 	}
-	return page, page.fill(&got)
+	if more {
+		page.NextCursor = page.query.cursor(auditKey(q.After))
+	}
+	return page, nil
 }
 
 func checkAudit(q *auditRequest) error {

@@ -74,18 +74,33 @@ func (s *Service) calendars(ctx context.Context, tenant string, q *client.Calend
 	if err != nil {
 		return nil, err
 	}
-	got, err := s.engine.Calendars(ctx, tenant, after, q.Limit)
-	if err != nil {
+	next := func(n int) ([]client.Calendar, bool, error) {
+		got, err := s.engine.Calendars(ctx, tenant, after, n)
+		list := make([]client.Calendar, len(got))
+		for i := range got {
+			list[i] = calendarOf(&got[i])
+			after = got[i].Name
+		}
+		return list, len(got) == n, err
+	}
+	var more bool
+	if page.Calendars, more, err = fill(q.Limit, calendarStep, s.pageBytesMax(), next, calendarBytes); err != nil {
 		return nil, err
 	}
-	page.Calendars = make([]client.Calendar, len(got))
-	for i := range got {
-		page.Calendars[i] = calendarOf(&got[i])
-	}
-	if len(got) == q.Limit {
-		page.NextCursor = page.query.cursor(got[len(got)-1].Name)
+	if more {
+		page.NextCursor = page.query.cursor(after)
 	}
 	return page, nil
+}
+
+// calendarBytes is about how long a calendar is when it is written.
+func calendarBytes(c *client.Calendar) int {
+	const usual = 150
+	n := usual + len(c.Name) + len(c.Description)
+	for _, line := range c.Exclude {
+		n += len(line) + len(`"",`)
+	}
+	return n
 }
 
 func calendarOf(c *job.Calendar) client.Calendar {

@@ -112,21 +112,42 @@ func (s *Service) runs(ctx context.Context, tenant string, q *runListRequest) (a
 	if err != nil {
 		return nil, err
 	}
-	got, err := s.engine.Runs(ctx, q.RunQuery)
-	if err != nil {
+	next := func(n int) ([]client.Run, bool, error) {
+		asked := q.RunQuery
+		asked.Limit = n
+		got, err := s.engine.Runs(ctx, asked)
+		q.After = got.Next
+		return runsOf(got.Runs, q.attempts), got.Next != (job.RunID{}), err
+	}
+	var more bool
+	if page.Runs, more, err = fill(q.Limit, runStep, s.pageBytesMax(), next, runBytes); err != nil {
 		return nil, aboutJob(err)
 	}
-	page.Runs = make([]client.Run, len(got.Runs))
-	for i := range got.Runs {
-		page.Runs[i] = runOf(&got.Runs[i])
-		if q.attempts {
-			page.Runs[i].Attempts = attemptsOf(&got.Runs[i])
-		}
-	}
-	if got.Next != (job.RunID{}) {
-		page.NextCursor = page.query.cursor(got.Next.String())
+	if more {
+		page.NextCursor = page.query.cursor(q.After.String())
 	}
 	return page, nil
+}
+
+func runsOf(views []scheduler.RunView, attempts bool) []client.Run {
+	list := make([]client.Run, len(views))
+	for i := range views {
+		list[i] = runOf(&views[i])
+		if attempts {
+			list[i].Attempts = attemptsOf(&views[i])
+		}
+	}
+	return list
+}
+
+// runBytes is about how long a run is when it is written.
+func runBytes(r *client.Run) int {
+	const usual, attempt = 300, 120
+	n := usual + len(r.Job) + len(r.Result) + len(r.Error)
+	for i := range r.Attempts {
+		n += attempt + len(r.Attempts[i].Error)
+	}
+	return n
 }
 
 // checkRunQuery checks which runs are asked for. Those of all jobs are found only if they are dead.

@@ -11,15 +11,15 @@ var verbs = []verb{
 	}, {
 		name: "jobs.put_many", about: "Register many jobs, each by itself.",
 		request: client.PutManyRequest{}, required: []string{"jobs"}, reply: client.PutManyReply{},
-		bulk: true, serve: (*Service).putMany,
+		bulk: true, size: sizeBulk, serve: (*Service).putMany,
 	}, {
 		name: "jobs.get", about: "Read a job.",
 		request: client.GetRequest{}, required: []string{"name"}, reply: client.JobReply{},
-		serve: take(getMembers, (*Service).get),
+		size: sizeJob, serve: take(getMembers, (*Service).get),
 	}, {
 		name: "jobs.list", about: "List jobs in the order of their names.",
 		request: client.ListRequest{}, reply: client.JobPage{}, mayBeEmpty: true,
-		serve: take(listMembers, (*Service).list),
+		size: sizePage, serve: take(listMembers, (*Service).list),
 	}, {
 		name: "jobs.delete", about: "Forget a job.",
 		request: client.DeleteRequest{}, required: []string{"name"}, reply: client.DeleteReply{},
@@ -27,11 +27,11 @@ var verbs = []verb{
 	}, {
 		name: "jobs.pause", about: "Stop the ticks of a job.",
 		request: client.PauseRequest{}, required: []string{"name"}, reply: client.JobReply{},
-		serve: take(pauseMembers, (*Service).pause),
+		size: sizeJob, serve: take(pauseMembers, (*Service).pause),
 	}, {
 		name: "jobs.resume", about: "Let the ticks of a paused job go on.",
 		request: client.PauseRequest{}, required: []string{"name"}, reply: client.JobReply{},
-		serve: take(pauseMembers, (*Service).resume),
+		size: sizeJob, serve: take(pauseMembers, (*Service).resume),
 	}, {
 		name: "jobs.trigger", about: "Run a job now.",
 		request: client.TriggerRequest{}, required: []string{"name"}, reply: client.RunReply{},
@@ -39,15 +39,15 @@ var verbs = []verb{
 	}, {
 		name: "jobs.backfill", about: "Run a job for each tick of a past range.",
 		request: client.BackfillRequest{}, required: []string{"name", "from", "to"}, reply: client.BackfillReply{},
-		serve: take(backfillMembers, (*Service).backfill),
+		size: sizeList, serve: take(backfillMembers, (*Service).backfill),
 	}, {
 		name: "runs.list", about: "List the runs of a job, newest first, or the dead runs of all jobs.",
 		request: client.RunListRequest{}, either: []string{"job", "status"}, reply: client.RunPage{},
-		serve: take(runListMembers, (*Service).runs),
+		size: sizePage, serve: take(runListMembers, (*Service).runs),
 	}, {
 		name: "runs.get", about: "Read a run with its attempts.",
 		request: client.RunRequest{}, required: []string{"run_id"}, reply: client.RunReply{},
-		serve: take(runMembers, (*Service).run),
+		size: sizeList, serve: take(runMembers, (*Service).run),
 	}, {
 		name: "runs.report", about: "Tell what became of a run that a worker has.",
 		request: client.ReportRequest{}, required: []string{"run_id", "fence", "status"}, reply: client.RunReply{},
@@ -67,7 +67,7 @@ var verbs = []verb{
 	}, {
 		name: "runs.retry_many", about: "Let dead runs begin another attempt, the newest first.",
 		request: client.RetryManyRequest{}, reply: client.RetryManyReply{}, mayBeEmpty: true,
-		serve: take(retryManyMembers, (*Service).retryMany),
+		size: sizeList, serve: take(retryManyMembers, (*Service).retryMany),
 	}, {
 		name: "calendars.put", about: "Add a calendar, or replace it.",
 		request: client.CalendarRequest{}, required: []string{"name", "exclude"}, reply: client.CalendarPutReply{},
@@ -75,11 +75,11 @@ var verbs = []verb{
 	}, {
 		name: "calendars.get", about: "Read a calendar.",
 		request: client.NameRequest{}, required: []string{"name"}, reply: client.CalendarReply{},
-		serve: take(nameMembers, (*Service).calendar),
+		size: sizeJob, serve: take(nameMembers, (*Service).calendar),
 	}, {
 		name: "calendars.list", about: "List calendars in the order of their names.",
 		request: client.CalendarListRequest{}, reply: client.CalendarPage{}, mayBeEmpty: true,
-		serve: take(calendarListMembers, (*Service).calendars),
+		size: sizePage, serve: take(calendarListMembers, (*Service).calendars),
 	}, {
 		name: "calendars.delete", about: "Forget a calendar that no job refers to.",
 		request: client.NameRequest{}, required: []string{"name"}, reply: client.CalendarDeleteReply{},
@@ -87,14 +87,14 @@ var verbs = []verb{
 	}, {
 		name: "audit.list", about: "Tell who changed what, the newest first.",
 		request: client.AuditRequest{}, reply: client.AuditPage{}, mayBeEmpty: true,
-		serve: take(auditMembers, (*Service).audit),
+		size: sizePage, serve: take(auditMembers, (*Service).audit),
 	}, {
 		name: "schedules.next", about: "Tell when a schedule would tick.",
 		request: client.NextRequest{}, either: []string{"schedule", "schedules"}, reply: client.NextReply{},
-		serve: take(nextMembers, (*Service).next),
+		size: sizeList, serve: take(nextMembers, (*Service).next),
 	}, {
 		name: "status", about: "Tell how the server is doing.",
 		request: client.StatusRequest{}, reply: client.Status{}, mayBeEmpty: true,
-		serve: take(statusMembers, (*Service).status),
+		size: sizeList, serve: take(statusMembers, (*Service).status),
 	},
 }

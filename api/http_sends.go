@@ -1,0 +1,107 @@
+package api
+
+import (
+	"net/http"
+	"sync"
+	"time"
+)
+
+// How a reply is sent: in parts, each of which the caller has so long to take. At a shutdown whoever is still slow has
+// this long for all that is left.
+const (
+	sendPartBytes = 64 << 10
+	sendPartMax   = 5 * time.Second
+	sendLastMax   = time.Second
+)
+
+// sends are the replies that are being written to their connections. The zero value is ready. Safe for concurrent use.
+type sends struct {
+	mu    sync.Mutex
+	begun map[*http.ResponseController]time.Time // when each must be over; zero: as the server has it
+	ends  time.Time                              // when all must be over; zero: no shutdown
+}
+
+// begin lets a reply be written until the time is over that it has at most; 0: the server's own.
+func (s *sends) begin(conn *http.ResponseController, most time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.begun == nil {
+		s.begun = make(map[*http.ResponseController]time.Time)
+	}
+	s.begun[conn] = time.Time{}
+	if most > 0 {
+		s.begun[conn] = time.Now().Add(most)
+	}
+	s.extendLocked(conn)
+}
+
+// extend gives the next part of a reply its time.
+func (s *sends) extend(conn *http.ResponseController) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.extendLocked(conn)
+}
+
+func (s *sends) extendLocked(conn *http.ResponseController) {
+	until := s.ends
+	if over := s.begun[conn]; !over.IsZero() {
+		until = earlier(over, time.Now().Add(sendPartMax))
+		if !s.ends.IsZero() {
+			until = earlier(until, s.ends)
+		}
+	}
+	if !until.IsZero() {
+		_ = conn.SetWriteDeadline(until) // what has no deadlines is no connection
+	}
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+func (s *sends) end(conn *http.ResponseController) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.begun, conn)
+}
+
+// shut ends all sends soon, those that begin later too: callers that do not read hold no shutdown up.
+func (s *sends) shut() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ends = time.Now().Add(sendLastMax)
+	for conn := range s.begun {
+		s.extendLocked(conn)
+	}
+}
+
+// guard has a handler write by itself, until a shutdown ends it.
+func (s *sends) guard(h http.Handler, rw http.ResponseWriter, req *http.Request) {
+	conn := http.NewResponseController(rw)
+	s.begin(conn, 0)
+	defer s.end(conn)
+	h.ServeHTTP(rw, req)
+}
+
+// write sends the body of a reply whose head is set, and returns when the system has taken all of it, or the caller
+// took too long.
+func (s *sends) write(rw http.ResponseWriter, code int, body ...[]byte) {
+	conn := http.NewResponseController(rw)
+	s.begin(conn, httpWriteTimeout)
+	defer s.end(conn)
+	rw.WriteHeader(code)
+	for _, part := range body { // one by one: a body may be shared by many replies
+		for len(part) > 0 {
+			n := min(len(part), sendPartBytes)
+			if _, err := rw.Write(part[:n]); err != nil {
+				return // the caller has gone, or does not read
+			}
+			part = part[n:]
+			s.extend(conn)
+		}
+	}
+	_ = conn.Flush()
+}

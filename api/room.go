@@ -1,0 +1,201 @@
+package api
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/carillon-io/carillon/job"
+)
+
+// party is who shares a room with others: the callers of a tenant that come one way, over HTTP from one host.
+type party struct{ tenant, from, host string }
+
+// roomLimits are the bounds of a room. All must be positive.
+type roomLimits struct {
+	bytes, partyBytes     int           // that replies take together, and those of one party
+	builds, partyBuilds   int           // replies that are read and written at a time
+	waiting, partyWaiting int           // requests that wait for a place
+	wait                  time.Duration // for how long each
+}
+
+// room is the memory of replies. A request takes the most that its reply may need before anything of it is read,
+// keeps what the reply has once it is written, and gives that back when the reply has left. Parties take turns: the
+// one whose last turn is longest ago is first, and one party never has all of the room. Safe for concurrent use.
+//
+// Invariant: a party is in parties exactly while it has bytes, builds or waiting requests.
+type room struct {
+	limits roomLimits
+
+	mu            sync.Mutex
+	bytes, builds int
+	turn          uint64 // counts the places that were given
+	parties       map[party]*roomShare
+	waiting       []*roomWait // in the order they came
+}
+
+// roomShare is what a party has of a room.
+type roomShare struct {
+	bytes, builds, waiting int
+	turn                   uint64 // of its last place
+}
+
+// roomWait is a request that waits.
+type roomWait struct {
+	party party
+	bytes int
+	given chan struct{} // closed when it has its place
+}
+
+func newRoom(limits roomLimits) *room {
+	return &room{limits: limits, parties: make(map[party]*roomShare)}
+}
+
+// take gives a reply of at most so many bytes its place, which the caller settles and gives back. It waits for it no
+// longer than the room's wait, and fails with the code rate_limited at once where too many wait.
+func (r *room) take(ctx context.Context, p party, bytes int) (*hold, error) {
+	bytes = min(bytes, r.limits.partyBytes) // so that it fits an empty room
+	r.mu.Lock()
+	share := r.shareLocked(p)
+	if share.waiting == 0 && r.fitsLocked(share, bytes) {
+		r.giveLocked(share, bytes)
+		r.mu.Unlock()
+		return &hold{room: r, party: p, bytes: bytes, building: true}, nil
+	}
+	if len(r.waiting) >= r.limits.waiting || share.waiting >= r.limits.partyWaiting {
+		r.forgetLocked(p, share)
+		r.mu.Unlock()
+		return nil, errNoRoom()
+	}
+	w := &roomWait{party: p, bytes: bytes, given: make(chan struct{})}
+	r.waiting = append(r.waiting, w)
+	share.waiting++
+	r.mu.Unlock()
+	return r.await(ctx, w)
+}
+
+func (r *room) await(ctx context.Context, w *roomWait) (*hold, error) {
+	timer := time.NewTimer(r.limits.wait)
+	defer timer.Stop()
+	select {
+	case <-w.given:
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if i := slices.Index(r.waiting, w); i >= 0 {
+		r.waiting = slices.Delete(r.waiting, i, i+1)
+		share := r.parties[w.party]
+		share.waiting--
+		r.forgetLocked(w.party, share)
+		return nil, errNoRoom()
+	}
+	return &hold{room: r, party: w.party, bytes: w.bytes, building: true}, nil
+}
+
+func errNoRoom() error {
+	return job.Errorf(job.CodeRateLimited, "", "the replies of other requests have all the memory that replies may have, or all of your share; nothing was read or changed, ask again later")
+}
+
+func (r *room) shareLocked(p party) *roomShare {
+	share := r.parties[p]
+	if share == nil {
+		share = new(roomShare)
+		r.parties[p] = share
+	}
+	return share
+}
+
+// forgetLocked drops a share that holds nothing.
+func (r *room) forgetLocked(p party, share *roomShare) {
+	if share.bytes == 0 && share.builds == 0 && share.waiting == 0 {
+		delete(r.parties, p)
+	}
+}
+
+func (r *room) fitsLocked(share *roomShare, bytes int) bool {
+	l := &r.limits
+	return r.builds < l.builds && share.builds < l.partyBuilds && r.bytes+bytes <= l.bytes && share.bytes+bytes <= l.partyBytes
+}
+
+func (r *room) giveLocked(share *roomShare, bytes int) {
+	r.bytes += bytes
+	share.bytes += bytes
+	r.builds++
+	share.builds++
+	r.turn++
+	share.turn = r.turn
+}
+
+// passLocked gives places to those who wait, as long as there are any.
+func (r *room) passLocked() {
+	for {
+		next, first := -1, uint64(0)
+		for i, w := range r.waiting {
+			share := r.parties[w.party]
+			if (next < 0 || share.turn < first) && r.fitsLocked(share, w.bytes) {
+				next, first = i, share.turn
+			}
+		}
+		if next < 0 {
+			return
+		}
+		w := r.waiting[next]
+		r.waiting = slices.Delete(r.waiting, next, next+1)
+		share := r.parties[w.party]
+		share.waiting--
+		r.giveLocked(share, w.bytes)
+		close(w.given)
+	}
+}
+
+// hold is the place of one reply in a room. A nil one is none. Not for concurrent use.
+type hold struct {
+	room     *room
+	party    party
+	bytes    int
+	building bool
+}
+
+// settle ends the building of a reply, which keeps so many bytes until give.
+func (h *hold) settle(bytes int) {
+	if h == nil || !h.building {
+		return
+	}
+	h.change(bytes)
+}
+
+// give ends the place. A second time does nothing.
+func (h *hold) give() {
+	if h != nil && (h.building || h.bytes > 0) {
+		h.change(0)
+	}
+}
+
+// giveAfter is give after a while.
+func (h *hold) giveAfter(d time.Duration) {
+	if h != nil && d > 0 {
+		time.AfterFunc(d, h.give)
+		return
+	}
+	h.give()
+}
+
+func (h *hold) change(bytes int) {
+	r := h.room
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	share := r.parties[h.party]
+	r.bytes += bytes - h.bytes
+	share.bytes += bytes - h.bytes
+	h.bytes = bytes
+	if h.building {
+		h.building = false
+		r.builds--
+		share.builds--
+	}
+	r.forgetLocked(h.party, share)
+	r.passLocked()
+}
