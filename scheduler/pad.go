@@ -32,22 +32,23 @@ type pad struct {
 
 	sending sync.Mutex // held while launches go to the sender; locked before mu
 
-	mu      sync.Mutex
-	order   uint64
-	far     launchHeap // due beyond the horizon when they came
-	near    nearLaunches
-	feeds   []*feed
-	ahead   int64                 // bytes of deliveries that wait
-	lanes   map[job.Lane]*padLane // that launches on the pad are of
-	facts   map[job.ID]laneFact   // of jobs that have not changed since
-	seekers map[job.ID]launchHeap // wait for their cold rows before they get in line
-	queued  int                   // launches in lanes
-	byJob   map[job.ID]*waiting   // the newest
-	turns   map[job.ID]crew
-	parked  map[job.ID][]*waiting
-	flying  map[job.RunID]inFlight // with the sender
-	count   int                    // of launches on the pad
-	again   int                    // of these, how many are not the first attempt of their run
+	mu         sync.Mutex
+	order      uint64
+	far        launchHeap // due beyond the horizon when they came
+	near       nearLaunches
+	feeds      []*feed
+	ahead      int64                 // bytes of deliveries that wait
+	lanes      map[job.Lane]*padLane // that launches on the pad are of
+	spareLanes []*padLane            // not in use
+	facts      map[job.ID]laneFact   // of jobs that have not changed since
+	seekers    map[job.ID]launchHeap // wait for their cold rows before they get in line
+	queued     int                   // launches in lanes
+	byJob      map[job.ID]*waiting   // the newest
+	turns      map[job.ID]crew
+	parked     map[job.ID][]*waiting
+	flying     map[job.RunID]inFlight // with the sender
+	count      int                    // of launches on the pad
+	again      int                    // of these, how many are not the first attempt of their run
 
 	departures
 	stalled []job.ID   // whose turn became free while nothing was allowed to leave

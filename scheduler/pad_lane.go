@@ -37,7 +37,7 @@ func (p *pad) enterLaneLocked(w *waiting) {
 		return
 	}
 	fact := laneFact{key: w.delivery.Lane(), weight: len(w.delivery.Payload)}
-	if !w.HasPayload {
+	if isShared := w.older != nil || w.newer != nil; isShared && !w.HasPayload { // else it is of no use to any other
 		if len(p.facts) >= factsMax {
 			clear(p.facts)
 		}
@@ -67,12 +67,24 @@ func (p *pad) isInLineLocked(w *waiting) bool {
 func (p *pad) joinLaneLocked(w *waiting, fact laneFact) {
 	l := p.lanes[fact.key]
 	if l == nil {
-		l = &padLane{key: fact.key}
-		l.room = func() bool { return p.callUp(l) }
+		l = p.newLaneLocked()
+		l.key = fact.key
 		p.lanes[fact.key] = l
 	}
 	l.refs++
 	w.lane, w.weight = l, fact.weight
+}
+
+// newLaneLocked returns a lane that is not in use.
+func (p *pad) newLaneLocked() *padLane {
+	if last := len(p.spareLanes) - 1; last >= 0 {
+		l := p.spareLanes[last]
+		p.spareLanes = p.spareLanes[:last]
+		return l
+	}
+	l := new(padLane)
+	l.room = func() bool { return p.callUp(l) }
+	return l
 }
 
 // leaveLaneLocked lets go of the lane and the bytes of a launch that leaves the pad.
@@ -88,8 +100,14 @@ func (p *pad) leaveLaneLocked(w *waiting) {
 func (p *pad) tidyLocked(l *padLane) {
 	if l.refs == 0 && l.reading == 0 && !l.asked && p.lanes[l.key] == l {
 		delete(p.lanes, l.key)
+		if len(p.spareLanes) < spareLanesMax && cap(l.queue) <= nearSpareHeapMax {
+			p.spareLanes = append(p.spareLanes, l)
+		}
 	}
 }
+
+// spareLanesMax bounds the lanes that are kept for the next targets, so that an even load allocates nothing.
+const spareLanesMax = 64
 
 // boardLocked tells whether a launch that has its turn may go to the sender now: it has a place, and its
 // delivery. Else it waits in its lane for a place, or is made ready and comes again.

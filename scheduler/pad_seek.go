@@ -10,15 +10,19 @@ import (
 // read it then. That is so if its lane is not known, if a feeder has it in hand already, and behind others of its job
 // that wait for theirs: it would overtake them.
 func (p *pad) seeksLocked(w *waiting) bool {
-	queue := p.seekers[w.Run.Job]
-	if len(queue) == 0 && !w.reading && (w.lane != nil || w.failure != "" || p.enterKnownLocked(w)) {
+	if len(p.seekers[w.Run.Job]) == 0 && !w.reading && (w.lane != nil || w.failure != "" || p.enterKnownLocked(w)) {
 		return false
 	}
+	p.seekLocked(w)
+	return true
+}
+
+func (p *pad) seekLocked(w *waiting) {
+	queue := p.seekers[w.Run.Job]
 	w.spot, w.found = atSeek, false
 	heap.Push(&queue, w)
 	p.seekers[w.Run.Job] = queue
 	p.wantLocked(w)
-	return true
 }
 
 // foundLocked notes that the cold row of a launch is read that waits for it.
