@@ -54,6 +54,21 @@ func TestPlants(t *testing.T) {
 	t.Logf("plant, what it does, found in, first by the check\n%s", table.String())
 }
 
+// TestPlantsMatch checks that each plant still finds its place in the code.
+func TestPlantsMatch(t *testing.T) {
+	paths, err := filepath.Glob("testdata/plants/*.txt")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no plants: %v", err)
+	}
+	for _, path := range paths {
+		p := readPlant(t, path)
+		text := string(must(os.ReadFile(filepath.Join("..", p.file))))
+		if n := strings.Count(text, p.old); n != 1 {
+			t.Errorf("%s: %s has the old text %d times, want once", p.name, p.file, n)
+		}
+	}
+}
+
 func readPlant(t *testing.T, path string) plant {
 	text := string(must(os.ReadFile(path)))
 	head, rest, ok := strings.Cut(text, "\n--- old\n")
