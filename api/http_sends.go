@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// How a reply is sent: in parts, each of which the caller has so long to take. At a shutdown whoever is still slow has
+// How a reply is sent: in parts, each of which the caller has so long to take. At a shutdown a caller that is still slow has
 // this long for all that is left.
 const (
 	sendPartBytes = 64 << 10

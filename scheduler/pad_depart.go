@@ -8,7 +8,7 @@ import (
 const departuresMax = 256
 
 // departures are the launches that were made ready and wait for leave to go, in the order in which they will. The tick
-// and the feeders both let them go: whoever comes, the order is the same.
+// and the feeders both let them go, in this order.
 type departures struct {
 	boarded []*waiting // have their place
 	found   []job.ID   // whose launches get in line next
