@@ -2,8 +2,8 @@ package carillon
 
 import "net"
 
-// reachable returns an address by which a program of this machine reaches who listens on addr: where that is
-// all addresses of the machine, the one of its own.
+// reachable returns an address by which a program on this machine reaches a listener on addr. If addr stands
+// for all addresses of the machine, it returns the loopback address.
 func reachable(addr net.Addr) string {
 	tcp, ok := addr.(*net.TCPAddr)
 	if !ok || len(tcp.IP) > 0 && !tcp.IP.IsUnspecified() {

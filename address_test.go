@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestReachable: whoever listens everywhere is reached at home.
+// TestReachable: a server that listens on all addresses is reached by the loopback address.
 func TestReachable(t *testing.T) {
 	for listen, want := range map[string]string{
 		"0.0.0.0:7272": "127.0.0.1:7272", "[::]:7272": "127.0.0.1:7272", ":7272": "127.0.0.1:7272",

@@ -12,15 +12,15 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// How often a piece is asked for, and the time in between: a connection that breaks is back by then.
+// How often a piece is requested, and the time in between: within it a broken connection comes back.
 const (
 	backupPieceTries = 10
 	backupPiecePause = 200 * time.Millisecond
 )
 
-// WriteBackup fetches a copy of a server's store and writes it to w as the file that Restore takes. It
-// holds one piece in memory. Told, which may be nil, is called with the bytes of files so far, and all
-// that there are. The caller closes the copy. After an error what was written is no backup.
+// WriteBackup fetches a copy of a server's store and writes it to w as the file that [Restore] reads. It keeps
+// one piece in memory at a time. It calls told, which may be nil, with the number of bytes of files written so
+// far and their total. The caller closes the copy. After an error, what was written is not a backup.
 func WriteBackup(ctx context.Context, from *client.Backup, w io.Writer, told func(done, all int64)) (backup.Header, error) {
 	h, err := backupHeader(&from.BackupOffer)
 	if err != nil {
@@ -52,7 +52,7 @@ func WriteBackup(ctx context.Context, from *client.Backup, w io.Writer, told fun
 	return h, out.Close()
 }
 
-// backupHeader says what an offer is of.
+// backupHeader returns the header of the backup that an offer describes.
 func backupHeader(o *client.BackupOffer) (h backup.Header, err error) {
 	h = backup.Header{Shard: o.Shard, Files: len(o.Files), CreatedAt: o.CreatedAt.Time, Product: o.Product}
 	h.Position.LSN, h.Position.Epoch = o.LSN, o.Epoch
@@ -69,7 +69,7 @@ func backupHeader(o *client.BackupOffer) (h backup.Header, err error) {
 	return h, nil
 }
 
-// fetchPiece asks for a piece until it comes whole, a few times at the most.
+// fetchPiece requests a piece until it arrives whole, a bounded number of times.
 func fetchPiece(ctx context.Context, from *client.Backup, file int, offset int64) (piece []byte, err error) {
 	for range backupPieceTries {
 		piece, err = from.Piece(ctx, file, offset)

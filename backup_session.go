@@ -15,15 +15,15 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// backupSession is a copy that is being sent.
+// backupSession is a copy of the store that is being sent.
 type backupSession struct {
 	client.BackupOffer
 	dir   string
 	subs  []*nats.Subscription
-	timer *time.Timer // ends it when nobody asks
+	timer *time.Timer // ends the session after backupIdle without a request
 }
 
-// end gives up what a session has. A nil one has nothing.
+// end releases what a session has. A nil session has nothing.
 func (s *backupSession) end() {
 	if s == nil {
 		return
@@ -31,10 +31,10 @@ func (s *backupSession) end() {
 	for _, sub := range s.subs {
 		_ = sub.Unsubscribe()
 	}
-	_ = os.RemoveAll(s.dir) // what is left is removed by the next start
+	_ = os.RemoveAll(s.dir) // the next start removes what remains
 }
 
-// read returns a piece of a file, of at most so many bytes.
+// read returns a piece of a file, of a bounded number of bytes.
 func (s *backupSession) read(request []byte, most int64) ([]byte, error) {
 	var r client.BackupPiece
 	if err := json.Unmarshal(request, &r); err != nil {
@@ -53,10 +53,10 @@ func (s *backupSession) read(request []byte, most int64) ([]byte, error) {
 	return piece, err
 }
 
-// exportStore copies the store into a directory below outgoing.
+// exportStore copies the store into a new directory below the outgoing one.
 func (s *Server) exportStore(ctx context.Context, name string) (dir string, at job.Position, err error) {
 	if s.member != nil {
-		return s.member.Export(ctx, name) // the store may be replaced
+		return s.member.Export(ctx, name) // the member locks the store, which a join may replace
 	}
 	outgoing := filepath.Join(s.data.dir, outgoingName)
 	if err := os.MkdirAll(outgoing, 0o750); err != nil {
@@ -69,7 +69,7 @@ func (s *Server) exportStore(ctx context.Context, name string) (dir string, at j
 
 func (m *member) outgoing() string { return filepath.Join(m.data.dir, outgoingName) }
 
-// listCopy returns the files below a directory, in the order of their names.
+// listCopy returns the files below a directory, sorted by name.
 func listCopy(dir string) (files []client.BackupFile, err error) {
 	err = filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
 		if err != nil || d.IsDir() {

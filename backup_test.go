@@ -65,7 +65,7 @@ func takeBackup(t *testing.T, c *client.Client) []byte {
 	return out.Bytes()
 }
 
-// TestBackupWhileServing: a backup of a server that takes jobs all the time has every job that was
+// TestBackupWhileServing: a backup of a server that registers jobs all the time has every job that was
 // acknowledged before, and restores to a server that goes on.
 func TestBackupWhileServing(t *testing.T) {
 	s, _, c := startAlone(t, filepath.Join(t.TempDir(), "data"))
@@ -144,7 +144,7 @@ func TestBackupsAreBounded(t *testing.T) {
 			t.Errorf("the piece %+v: %v", p, err)
 		}
 	}
-	s.backups.drop(two.Session) // as when nobody has asked for a minute
+	s.backups.drop(two.Session) // as after a minute without a request
 	if _, err := two.Piece(t.Context(), 0, 0); !client.IsUnavailable(err) {
 		t.Errorf("a piece of a copy that is gone: %v", err)
 	}
@@ -153,8 +153,8 @@ func TestBackupsAreBounded(t *testing.T) {
 	}
 }
 
-// TestBackupOfCluster: the leader answers, whoever that is; what it sends restores to a node alone. With
-// no leader nobody answers.
+// TestBackupOfCluster: only the leader answers, and its backup restores to a node alone. Without a leader no
+// node answers.
 func TestBackupOfCluster(t *testing.T) {
 	p := newTroupe(t)
 	a := p.start("a", filepath.Join(t.TempDir(), "a"))

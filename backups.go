@@ -23,35 +23,35 @@ import (
 // The bounds of the backups that a node sends.
 const (
 	backupsMost      = 2
-	backupIdle       = time.Minute // without a piece being asked for
-	backupTime       = time.Minute // to make the copy
-	backupFilesMost  = 1 << 14     // so that their list fits a message
-	backupMsgReserve = 4 << 10     // of a message, for its headers
+	backupIdle       = time.Minute // time without a request after which a session ends
+	backupTime       = time.Minute // bound of the time to make a copy
+	backupFilesMost  = 1 << 14     // so that the list of files fits into a message
+	backupMsgReserve = 4 << 10     // bytes of a message that are left for its headers
 )
 
-// outgoingName is the directory in the data directory where copies of the store wait to be sent.
+// outgoingName is the directory, in the data directory, with the copies that are being sent.
 const outgoingName = "outgoing"
 
-// backups sends copies of the store to whoever backs it up. It takes requests while it listens, which is
-// while the node leads; a copy that was made is sent to its end all the same, because it does not change.
-// Safe for concurrent use.
+// backups sends copies of the store to callers that make a backup. It accepts requests only while the node
+// leads. A copy that was made is sent to its end in any case, because it does not change. Safe for concurrent
+// use.
 type backups struct {
 	server *Server
-	conn   *nats.Conn // its own: pieces are large, and must not be in the way of requests
+	conn   *nats.Conn // a connection of its own: pieces are large and must not delay requests
 	desk   *inbox.Desk
 	shard  uint32
 
 	mu       sync.Mutex
-	opening  *nats.Subscription
+	requests *nats.Subscription
 	sessions map[string]*backupSession
-	making   int // copies that are being made
+	making   int // number of copies being made
 	closed   bool
 	work     sync.WaitGroup
-	stop     context.Context // ended by close, with the copies that are being made
+	stop     context.Context // ends at close, and with it the copies being made
 	cancel   context.CancelFunc
 }
 
-// openBackups connects. It does not listen yet.
+// openBackups connects to NATS. Requests are accepted from listen on.
 func (s *Server) openBackups(context.Context) error {
 	conn, err := s.bus.connect("carillon backups")
 	if err != nil {
@@ -65,11 +65,11 @@ func (s *Server) openBackups(context.Context) error {
 	return nil
 }
 
-// listen begins to take requests; silence ends it.
+// listen begins to accept requests; silence ends it.
 func (b *backups) listen() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.opening != nil || b.closed {
+	if b.requests != nil || b.closed {
 		return nil
 	}
 	subject := client.BackupSubject(b.server.opts.Prefix, b.shard, "open")
@@ -77,28 +77,30 @@ func (b *backups) listen() error {
 	if err != nil {
 		return fmt.Errorf("subscribe to %s: %w", subject, err)
 	}
-	b.opening = sub
+	b.requests = sub
 	return nil
 }
 
-// lead listens, and returns what ends it. That nobody can take a backup is no reason not to lead.
+// lead begins to accept requests, and returns a function that ends it. If that fails the node leads all the
+// same, without backups.
 func (b *backups) lead() (end func()) {
 	if err := b.listen(); err != nil {
-		b.server.opts.Logger.Warn("nobody can take a backup from this node", slog.Any("error", err))
+		b.server.opts.Logger.Warn("no backup can be taken from this node", slog.Any("error", err))
 	}
 	return b.silence
 }
 
+// silence ends what listen began.
 func (b *backups) silence() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.opening != nil {
-		_ = b.opening.Unsubscribe()
-		b.opening = nil
+	if b.requests != nil {
+		_ = b.requests.Unsubscribe()
+		b.requests = nil
 	}
 }
 
-// close ends all that is being sent.
+// close ends all sessions, and waits for the copies being made.
 func (b *backups) close() {
 	b.silence()
 	b.cancel()
@@ -115,10 +117,10 @@ func (b *backups) close() {
 	b.work.Wait()
 }
 
-// errManyBackups says that a node sends as many backups as it may.
+// errManyBackups says that a node sends as many backups as it may at a time.
 var errManyBackups = fmt.Errorf("%d backups are on their way already, which is as many as there may be at a time; ask again later", backupsMost)
 
-// answerOpen makes a copy and offers it, beside whatever else is asked for.
+// answerOpen makes a copy and offers it. It works in the background, so other requests do not wait for it.
 func (b *backups) answerOpen(m *inbox.Request) {
 	if err := b.begin(); err != nil {
 		b.refuse(m, err)
@@ -136,7 +138,7 @@ func (b *backups) answerOpen(m *inbox.Request) {
 	}()
 }
 
-// begin takes one of the places for copies, which made gives to the session, or back.
+// begin reserves one of the places for copies. made passes the place on to the session, or releases it.
 func (b *backups) begin() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -173,7 +175,7 @@ func (b *backups) make(body []byte) (*backupSession, error) {
 	return s, err
 }
 
-// made keeps a session, and begins to answer for it.
+// made stores a session, and begins to answer requests for its pieces.
 func (b *backups) made(s *backupSession, err error) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -214,7 +216,7 @@ func (b *backups) drop(name string) {
 	}
 }
 
-// keep lets a session live on, unless it has ended.
+// keep prolongs the life of a session, unless it has ended.
 func (b *backups) keep(s *backupSession) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -234,7 +236,7 @@ func (b *backups) answerPiece(s *backupSession, m *inbox.Request) {
 	} else {
 		header.Set(client.BackupSumHeader, client.BackupSum(piece))
 	}
-	_ = m.Answer(client.ReplyBackupPiece, header, piece) // the caller asks again
+	_ = m.Answer(client.ReplyBackupPiece, header, piece) // the caller tries again
 }
 
 func (b *backups) refuse(m *inbox.Request, err error) {

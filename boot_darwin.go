@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// bootClock reads the clock that runs while the machine sleeps. On macOS that is the monotonic clock; the
-// one that Go reads stands still meanwhile.
+// bootClock reads a clock that goes on while the machine sleeps. On macOS that is the monotonic clock; the one
+// that Go reads stands still during sleep.
 func bootClock() time.Duration {
 	var ts unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts); err != nil {

@@ -4,9 +4,9 @@ package carillon
 
 import "time"
 
-// processStart is what the clock of bootClock counts from.
+// processStart is the origin of bootClock.
 var processStart = time.Now()
 
-// bootClock reads the monotonic clock of Go. Where that stands still while the machine sleeps, so does a
-// lease: let no node of a cluster sleep.
+// bootClock reads Go's monotonic clock. Where that clock stands still while the machine sleeps, a lease does
+// too, so no node of a cluster may sleep there.
 func bootClock() time.Duration { return time.Since(processStart) }

@@ -14,8 +14,8 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// bus is the way to NATS: the embedded server, if there is one, and three connections. Requests, launches
-// and notices each have their own, so that a flood of one never delays the others.
+// bus connects the server to NATS: it owns the embedded server, if there is one, and the connections. Requests,
+// launches and notices have a connection each, so that a flood of one kind never delays the others.
 type bus struct {
 	opts     Options
 	embedded *server.Server
@@ -23,11 +23,12 @@ type bus struct {
 	api      *nats.Conn
 	dispatch *dispatch.NATS
 	notices  *dispatch.NATS
-	conns    []*nats.Conn // that connect made
+	conns    []*nats.Conn // the connections that connect made; close ends them
+	founder  *nats.Subscription
 }
 
-// openBus connects. In a cluster it waits until JetStream serves, however long the other servers take to
-// come; ctx ends the wait.
+// openBus connects to NATS. It waits until a server answers, and in a cluster until JetStream serves, however
+// long that takes; ctx ends the wait.
 func openBus(ctx context.Context, o Options) (_ *bus, err error) {
 	b := &bus{opts: o, url: o.NATSURL}
 	defer func() {
@@ -40,7 +41,10 @@ func openBus(ctx context.Context, o Options) (_ *bus, err error) {
 			return nil, err
 		}
 	}
-	if b.api, err = b.connect("carillon api"); err != nil {
+	if err := b.awaitNATS(ctx); err != nil {
+		return nil, err
+	}
+	if err := b.answerFounder(); err != nil {
 		return nil, err
 	}
 	if o.clustered() {
@@ -59,14 +63,14 @@ func openBus(ctx context.Context, o Options) (_ *bus, err error) {
 	return b, ctx.Err()
 }
 
-// connect makes a connection, which close ends, under a name that operators see. Not for concurrent use.
+// connect makes a connection with a name that operators see in NATS. close ends it. Not for concurrent use.
 func (b *bus) connect(name string) (*nats.Conn, error) {
 	log := b.opts.Logger.With(slog.String("connection", name))
 	options := append(b.options(name),
 		nats.MaxReconnects(-1), nats.ReconnectBufSize(-1),
 		nats.ErrorHandler(func(_ *nats.Conn, sub *nats.Subscription, err error) {
 			log := log
-			if sub != nil { // which lost messages, or may not be
+			if sub != nil { // the subscription that lost messages, or is forbidden
 				log = log.With(slog.String("subject", sub.Subject))
 			}
 			log.Warn("NATS reports an error", slog.Any("error", err))
@@ -85,11 +89,11 @@ func (b *bus) connect(name string) (*nats.Conn, error) {
 	return nc, nil
 }
 
-// connectQuietly is connect for questions that NATS may refuse us: its errors are not logged. Reconnecting has no
-// end either.
-func (b *bus) connectQuietly(name string) (*nats.Conn, error) {
-	nc, err := nats.Connect(b.url, append(b.options(name), nats.MaxReconnects(-1),
-		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))...)
+// connectQuietly does what connect does, for requests that NATS may refuse: the errors of the connection are
+// not logged. It reconnects without end as well.
+func (b *bus) connectQuietly(name string, more ...nats.Option) (*nats.Conn, error) {
+	options := append(b.options(name), nats.MaxReconnects(-1), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
+	nc, err := nats.Connect(b.url, append(options, more...)...)
 	if err != nil {
 		return nil, fmt.Errorf("connect to NATS at %s: %w", b.url, err)
 	}
@@ -97,8 +101,8 @@ func (b *bus) connectQuietly(name string) (*nats.Conn, error) {
 	return nc, nil
 }
 
-// How connections notice that their server is gone, and how soon they try the next. In a cluster a
-// connection whose other end is silent is given up after (pingsOutMax+1) * pingEvery, 6 s.
+// How connections notice that their server is gone, and how soon they try the next one. In a cluster a
+// connection whose server is silent is given up after (pingsOutMax+1) * pingEvery, 6 s.
 const (
 	reconnectWait        = 200 * time.Millisecond
 	reconnectWaitSeveral = 50 * time.Millisecond
@@ -108,7 +112,8 @@ const (
 	pingsOutMax          = 2
 )
 
-// options are what the connections share: how to get there, who we are, and when to go elsewhere.
+// options returns the options that all connections share: addresses, credentials, and when to change the
+// server.
 func (b *bus) options(name string) []nats.Option {
 	o := b.opts
 	options := []nats.Option{nats.Name(name), nats.ReconnectWait(reconnectWait), nats.Timeout(dialTimeMax)}
@@ -133,7 +138,7 @@ func (b *bus) options(name string) []nats.Option {
 	return options
 }
 
-// flush returns when the servers know of our subscriptions.
+// flush returns when the servers know this process's subscriptions.
 func (b *bus) flush(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -143,8 +148,8 @@ func (b *bus) flush(ctx context.Context) error {
 	return nil
 }
 
-// close ends what openBus and connect began: the connections, and after them the server, which hands to
-// its peers what it leads. The dispatcher closes its connection itself; a second time does no harm.
+// close ends the connections, and then the embedded server, which first hands the leadership of its streams to
+// its peers. The dispatcher closes its own connection; closing one twice does no harm.
 func (b *bus) close() {
 	for _, conn := range b.conns {
 		conn.Close()
@@ -160,5 +165,5 @@ func (b *bus) close() {
 	}
 }
 
-// errNATSNotReady is what a start fails with whose embedded server does not come up.
+// errNATSNotReady is the error of a start whose embedded server does not come up.
 var errNATSNotReady = errors.New("the embedded NATS server did not become ready; its log lines say why")

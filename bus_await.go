@@ -12,15 +12,15 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// How the start of a node waits for JetStream. The wait itself has no end: the nodes of a cluster are started
-// one by one, and one that comes back alone must not give up.
+// How the start of a node waits for JetStream. The wait has no end: the nodes of a cluster are started one by
+// one, and a node that comes back alone must not give up.
 const (
 	awaitEvery    = 100 * time.Millisecond
-	awaitSayEvery = 10 * time.Second // without news, it says this often that it waits
+	awaitSayEvery = 10 * time.Second // how often the log says that the node waits, without news
 	askTimeMax    = time.Second
 )
 
-// awaitJetStream returns when JetStream serves our account, when it never will, or when ctx ends.
+// awaitJetStream returns when JetStream serves this account, when it never will, or when ctx ends.
 func (b *bus) awaitJetStream(ctx context.Context) error {
 	js, err := jetstream.New(b.api)
 	if err != nil {
@@ -43,26 +43,26 @@ func (b *bus) awaitJetStream(ctx context.Context) error {
 			b.opts.Logger.Info(now, slog.String("node", b.opts.Node))
 		}
 		select {
-		case <-ctx.Done(): // the next look says so
+		case <-ctx.Done(): // the next attempt returns the error
 		case <-time.After(awaitEvery):
 		}
 	}
 }
 
-// askJetStream asks once. The leader of JetStream's servers answers, so that an answer means that there is
-// one.
+// askJetStream asks JetStream once. The leader of its servers answers, so an answer means that there is a
+// leader.
 func (b *bus) askJetStream(ctx context.Context, js jetstream.JetStream) error {
 	ctx, cancel := context.WithTimeout(ctx, askTimeMax)
 	defer cancel()
 	_, err := js.AccountInfo(ctx)
 	if last := b.api.LastError(); err != nil && errors.Is(last, nats.ErrPermissionViolation) {
-		return last // what is forbidden is not answered at all
+		return last // NATS does not answer a forbidden request at all
 	}
 	return err
 }
 
-// hopeless tells whether the servers are as somebody has set them up, which no waiting changes. An embedded
-// server may still be on its way up.
+// hopeless reports whether waiting cannot help, because the servers are configured in a way that excludes
+// JetStream. An embedded server may still be starting.
 func (b *bus) hopeless(err error) bool {
 	if b.embedded != nil {
 		return !b.embedded.JetStreamEnabled()
@@ -71,7 +71,7 @@ func (b *bus) hopeless(err error) bool {
 		errors.Is(err, nats.ErrPermissionViolation)
 }
 
-// explain says what would be right, of an error that is hopeless.
+// explain adds to such an error what the operator has to change.
 func (b *bus) explain(err error) error {
 	switch {
 	case b.embedded != nil:
@@ -84,8 +84,8 @@ func (b *bus) explain(err error) error {
 	return fmt.Errorf("a cluster keeps its log in JetStream, which NATS at %s does not have; enable it there (jetstream { store_dir: … }): %w", b.url, err)
 }
 
-// whatIsMissing says what a start waits for. Servers that have never had a leader elect one by the votes of all
-// of them, so that two with emptied disks never outvote the third.
+// whatIsMissing describes what the start waits for. Servers that have never had a leader elect one only with
+// the votes of all of them, so that two with emptied disks never outvote the third.
 func (b *bus) whatIsMissing() string {
 	if b.embedded == nil {
 		return "waiting for JetStream: its servers have no leader"
@@ -97,8 +97,8 @@ func (b *bus) whatIsMissing() string {
 	return fmt.Sprintf("waiting for the leader of the peers: all %d are here", size)
 }
 
-// members returns how many servers the embedded one is connected with, itself included, and of how many
-// it knows. Both are 1 without a cluster, and 0 without an embedded server.
+// members returns how many servers the embedded one is connected with, itself included, and how many servers it
+// knows. Both are 1 without a cluster, and 0 without an embedded server.
 func (b *bus) members() (here, size int) {
 	if b.embedded == nil {
 		return 0, 0

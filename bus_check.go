@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/nats-io/nats.go"
 )
 
-// What a cluster wants of NATS.
+// What a cluster requires of NATS.
 const (
 	payloadMin      = 1 << 20 // a commit of a megabyte is one message
 	membersWanted   = 3
@@ -15,34 +17,35 @@ const (
 	versionMinorMin = 12
 )
 
-// busFacts is what is known of the NATS servers of a cluster.
+// busFacts is what this process knows about the NATS servers of a cluster.
 type busFacts struct {
-	Servers    []serverFacts // by name; at least the one that we are connected to
-	Members    int           // servers with JetStream; 0: not known
-	Clustered  bool          // the server that we are connected to has peers
+	Servers    []serverFacts // sorted by name; at least the server of the connection
+	Members    int           // number of servers with JetStream; 0: unknown
+	Clustered  bool          // the server of the connection has peers
 	PayloadMax int64         // bytes
+	NATSSyncs  bool          // the operator declares that the servers sync (--nats-syncs)
 }
 
-// serverFacts are the settings of one server that matter.
+// serverFacts are the relevant settings of one server.
 type serverFacts struct {
 	Name    string
 	Version string
 	Sync    syncing
 }
 
-// syncing is when a server acknowledges what it stores.
+// syncing says when a server acknowledges what it stores.
 type syncing int
 
 const (
-	syncUnknown syncing = iota // an ordinary account does not see it
+	syncUnknown syncing = iota // unknown: an ordinary account cannot read the setting
 	syncLate                   // before it is on disk
 	syncAlways
 )
 
-// check looks at the servers of NATS. It returns what is weaker than promised, each with what to do, and
-// an error if they cannot carry a cluster. Replicas is how many the log really has.
-func (b *bus) check(ctx context.Context, replicas int) ([]string, error) {
-	f, err := b.facts(ctx)
+// check examines the NATS servers. It returns warnings about what is weaker than promised, each with its
+// remedy, and an error if the servers cannot carry a cluster. replicas is the real number of copies of the log.
+func (b *bus) check(ctx context.Context, nc *nats.Conn, replicas int) ([]string, error) {
+	f, err := b.facts(ctx, nc)
 	if err == nil {
 		err = f.validate()
 	}
@@ -52,7 +55,7 @@ func (b *bus) check(ctx context.Context, replicas int) ([]string, error) {
 	return f.warnings(replicas), nil
 }
 
-// validate refuses servers that cannot carry a cluster.
+// validate returns an error if the servers cannot carry a cluster.
 func (f busFacts) validate() error {
 	if f.PayloadMax < payloadMin {
 		return fmt.Errorf("NATS takes messages of at most %d bytes, and a commit of a cluster may have %d; set max_payload to at least %d, better %d",
@@ -61,8 +64,8 @@ func (f busFacts) validate() error {
 	return nil
 }
 
-// replicas returns how many servers are to keep the log: as many as are wanted, or three if there are as
-// many servers.
+// replicas returns how many servers are to keep the log: the configured number; otherwise three if there are
+// three or if their number is unknown in a NATS cluster; otherwise one.
 func (f busFacts) replicas(wanted int) int {
 	switch {
 	case wanted != 0:
@@ -73,7 +76,7 @@ func (f busFacts) replicas(wanted int) int {
 	return 1
 }
 
-// warnings names what is weaker than promised.
+// warnings returns what is weaker than promised.
 func (f busFacts) warnings(replicas int) []string {
 	var all []string
 	for _, w := range []string{f.warnMembers(replicas), f.warnSync(), f.warnVersions()} {
@@ -103,6 +106,9 @@ func (f busFacts) warnSync() string {
 	if late := f.names(func(s serverFacts) bool { return s.Sync == syncLate }); late != "" {
 		return fmt.Sprintf("NATS servers acknowledge what they have not synced to disk (%s): %s", late, what)
 	}
+	if f.NATSSyncs {
+		return ""
+	}
 	if unknown := f.names(func(s serverFacts) bool { return s.Sync == syncUnknown }); unknown != "" {
 		return fmt.Sprintf("it cannot be seen from here whether NATS servers sync to disk what they acknowledge (%s, and their peers): unless it is so, %s", unknown, what)
 	}
@@ -117,7 +123,7 @@ func (f busFacts) warnVersions() string {
 	return fmt.Sprintf("NATS servers are older than %d.%d, with which a cluster is not tested (%s): upgrade them", versionMajorMin, versionMinorMin, old)
 }
 
-// names lists servers with their versions.
+// names returns the names of servers with their versions.
 func (f busFacts) names(which func(serverFacts) bool) string {
 	var all []string
 	for _, s := range f.Servers {
@@ -128,7 +134,7 @@ func (f busFacts) names(which func(serverFacts) bool) string {
 	return strings.Join(all, ", ")
 }
 
-// isOld tells whether a version such as 2.11.4 is too old. One that cannot be read is not.
+// isOld reports whether a version such as 2.11.4 is too old. A version that cannot be parsed is not.
 func isOld(version string) bool {
 	parts := strings.SplitN(strings.TrimPrefix(version, "v"), ".", 3)
 	if len(parts) < 2 {

@@ -13,9 +13,10 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
 )
 
-// TestWarnings: for each way in which NATS may fall short, there is one line that says so, and nothing else.
+// TestWarnings: for each weakness of NATS there is exactly one warning.
 func TestWarnings(t *testing.T) {
 	good := serverFacts{Name: "n1", Version: "2.12.0", Sync: syncAlways}
 	late := serverFacts{Name: "n2", Version: "2.14.9", Sync: syncLate}
@@ -45,7 +46,7 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// wantWarnings checks that there are just these.
+// wantWarnings checks that the warnings are exactly these.
 func wantWarnings(t *testing.T, got, want []string) {
 	t.Helper()
 	if !slices.EqualFunc(got, want, strings.Contains) {
@@ -53,8 +54,8 @@ func wantWarnings(t *testing.T, got, want []string) {
 	}
 }
 
-// TestAnswersOfServers: what three servers say of themselves, one of which has no JetStream, and one of which knows
-// of a fourth.
+// TestAnswersOfServers: the answers of three servers, one of which has no JetStream, and one of which knows a
+// fourth server.
 func TestAnswersOfServers(t *testing.T) {
 	connected := serverFacts{Name: "n3", Version: "2.15.2"}
 	var answers []serverAnswer
@@ -71,13 +72,13 @@ func TestAnswersOfServers(t *testing.T) {
 		answers = append(answers, a)
 	}
 	var f busFacts
-	f.take(answers, connected)
+	f.evaluate(answers, connected)
 	want := []serverFacts{{"n1", "2.15.2", syncLate}, {"n2", "2.14.9", syncAlways}}
 	if !slices.Equal(f.Servers, want) || f.Members != 3 {
 		t.Errorf("got %+v of %d members, want %+v of 3", f.Servers, f.Members, want)
 	}
 	var silent busFacts
-	silent.take(nil, connected)
+	silent.evaluate(nil, connected)
 	if !slices.Equal(silent.Servers, []serverFacts{connected}) || silent.Members != 0 {
 		t.Errorf("without an answer: %+v", silent)
 	}
@@ -154,8 +155,8 @@ func openOutside(t *testing.T, url string) (*bus, error) {
 	return b, err
 }
 
-// TestCheckOfOutsideServers looks at real servers: what an ordinary user sees, and what one sees whose account
-// imports the service of the system account.
+// TestCheckOfOutsideServers checks real servers: with an ordinary account, and with one that imports the
+// service of the system account.
 func TestCheckOfOutsideServers(t *testing.T) {
 	const accounts = `
 accounts {
@@ -181,7 +182,7 @@ system_account: SYS
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := b.check(t.Context(), 1)
+			got, err := b.check(t.Context(), quietly(t, b), 1)
 			if tt.err != "" {
 				refuses(t, err, tt.err)
 				return
@@ -194,7 +195,7 @@ system_account: SYS
 	}
 }
 
-// TestClusterWithoutJetStream: servers that will never do are refused at once, by what is wrong with them.
+// TestClusterWithoutJetStream: servers that can never carry a cluster are refused at once, with the reason.
 func TestClusterWithoutJetStream(t *testing.T) {
 	for _, tt := range []struct{ name, config, user, want string }{
 		{"none on the server", `server_name: bare`, "", "does not have; enable it there"},
@@ -215,4 +216,14 @@ authorization { users: [{user: u, password: p, permissions: {publish: ["carillon
 			}
 		})
 	}
+}
+
+// quietly returns a connection for questions that NATS may refuse.
+func quietly(t *testing.T, b *bus) *nats.Conn {
+	t.Helper()
+	nc, err := b.connectQuietly("carillon check")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return nc
 }

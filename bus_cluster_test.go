@@ -17,7 +17,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// freeAddrs returns addresses that nobody listened on a moment ago.
+// freeAddrs returns addresses on which no program listened a moment ago.
 func freeAddrs(t *testing.T, n int) []string {
 	t.Helper()
 	var addrs []string
@@ -73,7 +73,7 @@ func openBuses(t *testing.T, nodes ...Options) []*bus {
 	return buses
 }
 
-// eventually tries again until something works, as clients do while a cluster elects.
+// eventually repeats a call until it succeeds, as clients do while a cluster elects.
 func eventually(t *testing.T, what string, try func(context.Context) error) {
 	t.Helper()
 	deadline := time.Now().Add(30 * time.Second)
@@ -119,7 +119,7 @@ func TestEmbeddedServersFormACluster(t *testing.T) {
 		if !b.embedded.JetStreamConfig().SyncAlways {
 			t.Errorf("node %d acknowledges before it syncs", i)
 		}
-		warnings, err := b.check(t.Context(), 3)
+		warnings, err := b.check(t.Context(), b.api, 3)
 		if err != nil || len(warnings) > 0 {
 			t.Errorf("node %d: %q, %v; want no warnings", i, warnings, err)
 		}
@@ -169,8 +169,8 @@ func TestEmbeddedServersFormACluster(t *testing.T) {
 	})
 }
 
-// waitsForPeers starts one node of three alone: it says what it waits for, and gives up only when it is told
-// to.
+// waitsForPeers starts one node of three alone: it logs what it waits for, and gives up only when its context
+// ends.
 func waitsForPeers(t *testing.T, o Options) {
 	t.Helper()
 	said := &lockedBuffer{}
@@ -197,8 +197,8 @@ func waitsForPeers(t *testing.T, o Options) {
 	}
 }
 
-// TestWitness starts a witness and two nodes: it is a member like they are, says so, and has neither a log nor
-// a store.
+// TestWitness starts a witness and two nodes: the witness is a member as they are, reports itself as a witness,
+// and has neither a log nor a store.
 func TestWitness(t *testing.T) {
 	nodes := nodeOptions(t, 3)
 	waitsForPeers(t, nodes[0])
@@ -228,7 +228,7 @@ func TestWitness(t *testing.T) {
 			t.Errorf("a witness has made %s", name)
 		}
 	}
-	if id := mustOpenIdentity(t, nodes[1].Dir, Options{ClusterName: "prod"}); !strings.Contains(id.Node, "-") {
+	if id := mustOpenIdentity(t, nodes[1].Dir, Options{ClusterName: "prod", Witness: true}); !strings.Contains(id.Node, "-") {
 		t.Errorf("the witness has no name of its own: %+v", id)
 	}
 	closing, cancel := context.WithTimeout(t.Context(), 20*time.Second)
@@ -255,7 +255,7 @@ func get(ctx context.Context, url string) error {
 	return nil
 }
 
-// lockedBuffer holds what a logger writes while a test reads it.
+// lockedBuffer keeps what a logger writes while a test reads it.
 type lockedBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer

@@ -16,16 +16,17 @@ import (
 
 // The settings of the embedded server.
 const (
-	// maxPayload is the largest message that it takes: a bulk registration of thousands of jobs is one
-	// message.
+	// maxPayload is the largest message that the server accepts, in bytes: a bulk registration of thousands of
+	// jobs is one message.
 	maxPayload = 4 << 20
-	// clusterUser is whom the embedded servers know one another as.
+	// clusterUser is the user name with which the embedded servers connect to each other.
 	clusterUser = "carillon"
-	// routeErrorsEvery is how many failed tries to reach a peer, a second apart, are told of as one.
+	// routeErrorsEvery is the number of failed attempts to reach a peer, a second apart, that make one log
+	// line.
 	routeErrorsEvery = 60
 )
 
-// embed starts a NATS server with JetStream inside this process.
+// embed starts a NATS server with JetStream in this process.
 func (b *bus) embed() error {
 	so, err := b.opts.serverOptions()
 	if err != nil {
@@ -52,7 +53,7 @@ func (b *bus) embed() error {
 	return nil
 }
 
-// serverOptions are those of the embedded server.
+// serverOptions returns the options of the embedded server.
 func (o Options) serverOptions() (*server.Options, error) {
 	host, port, err := splitAddr(o.Listen)
 	if err != nil {
@@ -68,13 +69,19 @@ func (o Options) serverOptions() (*server.Options, error) {
 	if !o.clustered() {
 		return so, nil
 	}
-	// What the stream acknowledges must be on the disks of a majority: its word is what a takeover goes by.
+	// What the stream acknowledges must be on the disks of a majority, because a takeover relies on the
+	// acknowledgement.
 	so.ServerName, so.SyncAlways = o.Node, true
 	so.ConnectErrorReports, so.ReconnectErrorReports = routeErrorsEvery, routeErrorsEvery
 	return so, o.setRoutes(so)
 }
 
-// setRoutes lets the server find its peers, and them it.
+// streamDir returns the directory in which the embedded server keeps a stream.
+func streamDir(dir, name string) string {
+	return filepath.Join(dir, "nats", "jetstream", server.DEFAULT_GLOBAL_ACCOUNT, "streams", name)
+}
+
+// setRoutes configures the connections between the server and its peers.
 func (o Options) setRoutes(so *server.Options) error {
 	host, port, err := splitAddr(o.ClusterListen)
 	if err != nil {
@@ -86,7 +93,7 @@ func (o Options) setRoutes(so *server.Options) error {
 	if o.ClusterPassword != "" {
 		so.Cluster.Username, so.Cluster.Password = clusterUser, o.ClusterPassword
 	}
-	// A route that is listed twice would be counted as a peer more, and the first election wait for it.
+	// A route that is listed twice would count as another peer, and the first election would wait for it.
 	seen := map[string]bool{}
 	for _, route := range o.Routes {
 		u, err := routeURL(route)
@@ -105,7 +112,18 @@ func (o Options) setRoutes(so *server.Options) error {
 	return nil
 }
 
-// probe tells that an address cannot be had before the server does, which would only log it.
+// seats returns the name of the embedded server, and a function that reports whether it leads a stream; "" and
+// nil without an embedded server.
+func (b *bus) seats() (name string, leads func(stream string) bool) {
+	if b.embedded == nil {
+		return "", nil
+	}
+	return b.embedded.Name(), func(stream string) bool {
+		return b.embedded.JetStreamIsStreamLeader(server.DEFAULT_GLOBAL_ACCOUNT, stream)
+	}
+}
+
+// probe returns an error if an address is taken. The embedded server itself would only log that.
 func probe(what, addr string) error {
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
@@ -114,17 +132,17 @@ func probe(what, addr string) error {
 	return l.Close()
 }
 
-// warnOpenRoutes says that whoever reaches the port is a peer, and reads and writes everything.
+// warnOpenRoutes logs that any program that reaches the port can act as a peer, and read and write everything.
 func (b *bus) warnOpenRoutes() {
 	if b.opts.ClusterPassword != "" || onLoopback(b.opts.ClusterListen) {
 		return
 	}
-	b.opts.Logger.Warn("whoever reaches the address for peers can join the cluster's NATS: set the same CARILLON_CLUSTER_PASSWORD on all nodes",
+	b.opts.Logger.Warn("any program that reaches the address for peers can join the cluster's NATS: set the same CARILLON_CLUSTER_PASSWORD on all nodes",
 		slog.String("cluster_listen", b.opts.ClusterListen))
 }
 
-// onLoopback tells whether only this machine can reach an address. A name other than localhost is taken for
-// one that others can reach.
+// onLoopback reports whether only this machine can reach an address. A name other than localhost counts as
+// reachable by others.
 func onLoopback(addr string) bool {
 	host, _, err := splitAddr(addr)
 	if err != nil {
@@ -134,10 +152,11 @@ func onLoopback(addr string) bool {
 	return host == "localhost" || (err == nil && ip.Unmap().IsLoopback())
 }
 
-// routeError begins what the server says of a peer that is not up: one of several, started one by one.
+// routeError is the beginning of the server's log line about a peer that is not up. Nodes are started one by
+// one, so it is expected.
 const routeError = "Error trying to connect to route"
 
-// natsLogger passes what the embedded server has to say on to ours.
+// natsLogger passes the log lines of the embedded server on to the server's logger.
 type natsLogger struct{ log *slog.Logger }
 
 func (l natsLogger) Noticef(format string, v ...any) {

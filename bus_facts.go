@@ -12,36 +12,30 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// How the settings of servers are asked for. Only the system account may ask, or one that imports this
-// service from it; to others nobody answers.
+// How the settings of servers are requested. Only the system account may ask, or an account that imports this
+// service from it; other accounts receive no answer.
 const (
 	pingServers    = "$SYS.REQ.SERVER.PING.JSZ"
 	pingTimeMax    = 500 * time.Millisecond
 	pingAnswersMax = 64
 )
 
-// facts gathers what can be known of the servers.
-func (b *bus) facts(ctx context.Context) (busFacts, error) {
+// facts gathers what can be known about the servers. NATS may refuse these requests, so nc must be a connection
+// on which such a refusal is not reported as another request's error.
+func (b *bus) facts(ctx context.Context, nc *nats.Conn) (busFacts, error) {
 	if b.embedded != nil {
 		return b.ownFacts(), nil
 	}
-	// A connection of its own: a refusal of what we ask is no error of the others.
-	ignore := nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {})
-	nc, err := nats.Connect(b.url, append(b.options("carillon check"), ignore)...)
-	if err != nil {
-		return busFacts{}, fmt.Errorf("connect to NATS at %s: %w", b.url, err)
-	}
-	defer nc.Close()
-	f := busFacts{PayloadMax: nc.MaxPayload(), Clustered: nc.ConnectedClusterName() != ""}
+	f := busFacts{NATSSyncs: b.opts.NATSSyncs, PayloadMax: nc.MaxPayload(), Clustered: nc.ConnectedClusterName() != ""}
 	answers, err := askServers(ctx, nc)
 	if err != nil {
 		return busFacts{}, err
 	}
-	f.take(answers, serverFacts{Name: nc.ConnectedServerName(), Version: nc.ConnectedServerVersion()})
+	f.evaluate(answers, serverFacts{Name: nc.ConnectedServerName(), Version: nc.ConnectedServerVersion()})
 	return f, nil
 }
 
-// ownFacts is what the embedded server knows; its peers are set up as it is.
+// ownFacts returns what is known with an embedded server; its peers have the same settings.
 func (b *bus) ownFacts() busFacts {
 	_, size := b.members()
 	return busFacts{
@@ -50,7 +44,7 @@ func (b *bus) ownFacts() busFacts {
 	}
 }
 
-// serverAnswer is the part that matters of what a server says of its JetStream.
+// serverAnswer is the relevant part of a server's answer about its JetStream.
 type serverAnswer struct {
 	Server struct {
 		Name    string `json:"name"`
@@ -67,15 +61,15 @@ type serverAnswer struct {
 	} `json:"data"`
 }
 
-// take counts the answers. Without any, there is only the server that we are connected to.
-func (f *busFacts) take(answers []serverAnswer, connected serverFacts) {
+// evaluate evaluates the answers. Without any, only the server of the connection is known.
+func (f *busFacts) evaluate(answers []serverAnswer, connected serverFacts) {
 	known := map[string]serverFacts{connected.Name: connected}
 	members := 0
 	for _, a := range answers {
 		if a.Data == nil {
 			continue
 		}
-		if a.Data.Disabled { // it stores nothing, so it matters not how
+		if a.Data.Disabled { // it stores nothing, so its settings are irrelevant
 			delete(known, a.Server.Name)
 			continue
 		}
@@ -95,7 +89,7 @@ func (f *busFacts) take(answers []serverAnswer, connected serverFacts) {
 	}
 }
 
-// askServers asks all servers and returns what comes in time: nothing, if we may not ask.
+// askServers asks all servers and returns the answers that arrive in time; none if this account may not ask.
 func askServers(ctx context.Context, nc *nats.Conn) ([]serverAnswer, error) {
 	ctx, cancel := context.WithTimeout(ctx, pingTimeMax)
 	defer cancel()
@@ -112,7 +106,7 @@ func askServers(ctx context.Context, nc *nats.Conn) ([]serverAnswer, error) {
 	for len(answers) < pingAnswersMax {
 		m, err := sub.NextMsgWithContext(ctx)
 		if err != nil {
-			break // the time is over, or nobody may answer
+			break // the time is over, or no server may answer
 		}
 		var a serverAnswer
 		if json.Unmarshal(m.Data, &a) == nil && a.Server.Name != "" {

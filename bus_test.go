@@ -12,13 +12,13 @@ import (
 	"time"
 )
 
-// TestConnectionsGoToTheNextServer: with a list of servers, one that is down at the start is passed over, and
-// when the one in use dies, the connections are with another soon.
+// TestConnectionsGoToTheNextServer: with a list of servers, the start skips one that is down, and when the one
+// in use dies, the connections soon move to another.
 func TestConnectionsGoToTheNextServer(t *testing.T) {
 	const config = `jetstream { store_dir: "%s" }`
 	one, two := runOutside(t, config), runOutside(t, config)
-	nobody := freeAddrs(t, 1)[0]
-	b, err := openOutside(t, fmt.Sprintf("nats://%s, nats://%s,nats://%s", nobody, one.Addr(), two.Addr()))
+	unused := freeAddrs(t, 1)[0]
+	b, err := openOutside(t, fmt.Sprintf("nats://%s, nats://%s,nats://%s", unused, one.Addr(), two.Addr()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,8 +45,8 @@ func TestConnectionsGoToTheNextServer(t *testing.T) {
 	}
 }
 
-// TestSilenceIsNoticed: in a cluster, what a server that is no longer there leaves open is given up within
-// seconds; a node alone asks as rarely as it always did.
+// TestSilenceIsNoticed: in a cluster, a connection that a vanished server leaves open is given up within
+// seconds; a node alone keeps the slower default.
 func TestSilenceIsNoticed(t *testing.T) {
 	s := runOutside(t, `jetstream { store_dir: "%s" }`)
 	url := "nats://" + s.Addr().String()
@@ -68,7 +68,7 @@ func TestSilenceIsNoticed(t *testing.T) {
 	}
 }
 
-// TestPeersAreAskedForThePassword: who does not know it is no peer.
+// TestPeersAreAskedForThePassword: a server that does not know the password cannot become a peer.
 func TestPeersAreAskedForThePassword(t *testing.T) {
 	o := nodeOptions(t, 3)[0]
 	b := &bus{opts: o}
@@ -93,10 +93,10 @@ func TestPeersAreAskedForThePassword(t *testing.T) {
 			return
 		}
 	}
-	t.Errorf("nobody objected: %v", lines.Err())
+	t.Errorf("no peer was refused: %v", lines.Err())
 }
 
-// TestOpenPeersAreWarnedOf: an address that others reach, without a password, is told of by name.
+// TestOpenPeersAreWarnedOf: a warning names an address for peers that other machines reach without a password.
 func TestOpenPeersAreWarnedOf(t *testing.T) {
 	for _, tt := range []struct {
 		listen, password string

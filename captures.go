@@ -15,49 +15,35 @@ import (
 
 // The bounds of the search for streams that capture requests.
 const (
-	capturesEvery   = time.Minute            // between two looks
-	capturesFresh   = time.Second            // for which a look counts, when the status is asked for
-	capturesTimeMax = 500 * time.Millisecond // of a look
-	capturesMost    = 16                     // streams that are named
+	capturesEvery   = time.Minute            // between two searches
+	capturesFresh   = time.Second            // age up to which a search counts as fresh when the status is requested
+	capturesTimeMax = 500 * time.Millisecond // bound of one search
+	capturesMost    = 16                     // streams that a warning names at most
 )
 
-// captures finds the JetStream streams over the subjects on which this server is asked. Such a stream acknowledges
-// each request in the server's place. The server's own streams are over other subjects. Safe for concurrent use.
+// captures finds the JetStream streams over the subjects on which this server answers. Such a stream
+// acknowledges each request in the server's place, so callers take the acknowledgement for the reply. The
+// server's own streams are over other subjects. Safe for concurrent use.
 type captures struct {
-	conn     *nats.Conn // its own: a refusal of what it asks is no error of the others
 	js       jetstream.JetStream
 	subjects []string
 	logger   *slog.Logger
 
-	looking sync.Mutex // one look at a time
+	searching sync.Mutex // held during a search
 
 	mu       sync.Mutex
 	lookedAt time.Time
-	streams  []string // by name
+	streams  []string // sorted by name
 }
 
-// openCaptures looks for the first time, and from then on.
-func (s *Server) openCaptures(context.Context) error {
-	conn, err := s.bus.connectQuietly("carillon check")
-	if err != nil {
-		return err
-	}
-	js, err := jetstream.New(conn)
-	if err != nil {
-		return fmt.Errorf("speak to JetStream: %w", err)
-	}
-	prefix := s.opts.Prefix
-	s.captures = &captures{conn: conn, js: js, logger: s.opts.Logger, subjects: []string{
-		prefix + ".v1.>", prefix + ".standby.v1.>", prefix + ".cluster.>", prefix + ".backup.>",
+// newCaptures returns a search that has not run yet.
+func newCaptures(js jetstream.JetStream, o Options) *captures {
+	return &captures{js: js, logger: o.Logger, subjects: []string{
+		o.Prefix + ".v1.>", o.Prefix + ".standby.v1.>", o.Prefix + ".cluster.>", o.Prefix + ".backup.>",
 	}}
-	s.captures.Look()
-	ctx, stop := context.WithCancel(context.Background())
-	s.stopCaptures = stop
-	s.background.Go(func() { s.captures.watch(ctx) })
-	return nil
 }
 
-// watch looks now and then until ctx ends.
+// watch searches from time to time until ctx ends.
 func (c *captures) watch(ctx context.Context) {
 	ticker := time.NewTicker(capturesEvery)
 	defer ticker.Stop()
@@ -73,8 +59,8 @@ func (c *captures) watch(ctx context.Context) {
 
 // Look implements [api.Surroundings].
 func (c *captures) Look() {
-	c.looking.Lock()
-	defer c.looking.Unlock()
+	c.searching.Lock()
+	defer c.searching.Unlock()
 	if c.isFresh() {
 		return
 	}
@@ -104,8 +90,8 @@ func (c *captures) isFresh() bool {
 	return !c.lookedAt.IsZero() && time.Since(c.lookedAt) < capturesFresh
 }
 
-// find asks for the streams. JetStream selects them by their subjects, so that an account of any number of streams
-// costs no more than one. Without JetStream there is none.
+// find requests the streams. JetStream selects them by their subjects, so the cost does not depend on the
+// number of streams. Without JetStream there are none.
 func (c *captures) find(ctx context.Context) (names []string, err error) {
 	for _, subject := range c.subjects {
 		lister := c.js.StreamNames(ctx, jetstream.WithStreamListSubject(subject))
@@ -125,7 +111,7 @@ func (c *captures) find(ctx context.Context) (names []string, err error) {
 	return names, nil
 }
 
-// acknowledges reports whether a stream answers what it stores. One that cannot be asked may.
+// acknowledges reports whether a stream answers what it stores. It assumes so if the stream cannot be read.
 func (c *captures) acknowledges(ctx context.Context, name string) bool {
 	stream, err := c.js.Stream(ctx, name)
 	return err != nil || !stream.CachedInfo().Config.NoAck

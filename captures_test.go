@@ -11,8 +11,8 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// TestStreamsThatCapture makes streams over the server's subjects, and one that takes nothing from it, and looks at
-// what the status says.
+// TestStreamsThatCapture makes streams over the server's subjects, and one that stores none of its requests,
+// and checks the status.
 func TestStreamsThatCapture(t *testing.T) {
 	p := newTroupe(t)
 	make := func(name string, noAck bool, subjects ...string) {
@@ -54,7 +54,7 @@ func TestStreamsThatCapture(t *testing.T) {
 	p.until("the warnings are gone", func() bool { return len(status()) == 0 })
 }
 
-// TestClusterStreamsAreOwn: the streams of a cluster are no warning.
+// TestClusterStreamsAreOwn: the streams of a cluster cause no warning.
 func TestClusterStreamsAreOwn(t *testing.T) {
 	p := newTroupe(t)
 	o := p.options("a", t.TempDir())
@@ -69,8 +69,8 @@ func TestClusterStreamsAreOwn(t *testing.T) {
 	}
 }
 
-// TestStreamIsNoNode lets a stream capture what the nodes of a cluster ask one another. What it acknowledges is no
-// node's word: a name is free, and a leader is not taken for gone.
+// TestStreamIsNoNode lets a stream capture the requests among the nodes of a cluster. Its acknowledgements do
+// not count as a node's answer: a name counts as free, and a leader does not count as gone.
 func TestStreamIsNoNode(t *testing.T) {
 	p := newTroupe(t)
 	_, err := p.js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "NODES", Subjects: []string{"carillon.cluster.>"}, Storage: jetstream.MemoryStorage})

@@ -1,6 +1,6 @@
-// Package carillon is the assembly of a Carillon server: it opens the log and the store, brings them
-// level, starts the engine, and puts the API before it and the senders behind it. The command does
-// nothing but parse flags and call Start; so can any other program.
+// Package carillon assembles a Carillon server. It opens the log and the store, replays into the store what
+// only the log has, starts the engine, and connects it to the API and to the senders. The command only parses
+// flags and calls [Start]; any other program can do the same.
 package carillon
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/carillon-io/carillon/tracing"
 )
 
-// Ready tells where a server is reached and what it holds, as the ready line of the command prints it.
+// Ready describes where a server can be reached and what it holds, as the ready line of the command prints it.
 type Ready struct {
 	NATS  string
 	HTTP  string
@@ -41,34 +41,34 @@ type Server struct {
 	announcer  *dispatch.Announcer
 	service    *api.Service
 	backups    *backups
-	captures   *captures
+	around     *surroundings
 	web        *api.Front
 	profile    *http.Server    // nil: none is wanted
 	tracer     *tracing.Tracer // nil: none is wanted
 	listener   net.Listener
-	inboxes    *inbox.Rule // where replies may go
+	inboxes    *inbox.Rule // reply subjects to which this server answers
+	process    string      // identifier of this process that no other server has
 	ready      Ready
 
 	profileListener net.Listener // nil: no profiles are wanted
 
-	// Of a node in a cluster, in the place of engine and service.
+	// Only for a node in a cluster, instead of engine and service.
 	node     *replication.Node
-	nodeDone chan struct{} // closed when it has ended
+	nodeDone chan struct{} // closed when the node has ended
 	member   *member
-	warnings []string // what is weaker than promised
 
-	stopEngine   context.CancelFunc
-	stopKeeper   context.CancelFunc
-	stopCaptures context.CancelFunc
-	background   sync.WaitGroup
-	failed       chan error // first failure of any part
-	closeOnce    sync.Once
-	closed       chan struct{}
-	closeErr     error
+	stopEngine context.CancelFunc
+	stopKeeper context.CancelFunc
+	stopWatch  context.CancelFunc // nil: no watch runs
+	background sync.WaitGroup
+	failed     chan error // capacity 1: the first failure of a part
+	closeOnce  sync.Once
+	closed     chan struct{}
+	closeErr   error
 }
 
-// Start opens the data directory, recovers what it holds, and returns when everything is up: jobs
-// fire, requests are answered. Ctx bounds the start alone. On an error nothing is left running.
+// Start opens the data directory, recovers its contents, and returns when jobs fire and requests are answered.
+// ctx bounds the start alone. After an error nothing is left running.
 func Start(ctx context.Context, opts Options) (*Server, error) {
 	s, err := newServer(opts)
 	if err != nil {
@@ -88,7 +88,7 @@ func Start(ctx context.Context, opts Options) (*Server, error) {
 	return s, nil
 }
 
-// newServer returns a server that has done nothing yet.
+// newServer returns a server of which nothing is started.
 func newServer(opts Options) (*Server, error) {
 	opts = opts.withDefaults()
 	if err := opts.validate(); err != nil {
@@ -101,22 +101,22 @@ func newServer(opts Options) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("options: %w", err)
 	}
-	return &Server{opts: opts, inboxes: inboxes, failed: make(chan error, 8), closed: make(chan struct{})}, nil
+	return &Server{opts: opts, inboxes: inboxes, process: replication.NewProcess(), failed: make(chan error, 8), closed: make(chan struct{})}, nil
 }
 
-// steps are what a start does, in order.
+// steps returns the steps of a start, in order.
 func (s *Server) steps() []func(context.Context) error {
 	if s.opts.Witness {
-		return []func(context.Context) error{s.listen, s.openProfile, s.openWitness, s.openBus, s.openHealth}
+		return []func(context.Context) error{s.listen, s.openProfile, s.openWitness, s.openBus, s.watchJetStream, s.openHealth}
 	}
 	if s.opts.clustered() {
-		return []func(context.Context) error{s.listen, s.openProfile, s.openData, s.openTraces, s.openBus, s.openCaptures, s.openBackups, s.openDispatch, s.openNode, s.openClusterWeb, s.runNode}
+		return []func(context.Context) error{s.listen, s.openProfile, s.openData, s.openTraces, s.openBus, s.watchJetStream, s.openSurroundings, s.openBackups, s.openDispatch, s.openNode, s.openClusterWeb, s.runNode}
 	}
-	return []func(context.Context) error{s.listen, s.openProfile, s.openData, s.openTraces, s.openBus, s.openCaptures, s.openBackups, s.openDispatch, s.openEngine, s.openAPI}
+	return []func(context.Context) error{s.listen, s.openProfile, s.refuseMember, s.openData, s.openTraces, s.openBus, s.openSurroundings, s.openBackups, s.openDispatch, s.openEngine, s.openAPI}
 }
 
-// listen takes the HTTP address first: a port in use is the likeliest fault and the cheapest to find. A caller who
-// comes before the server can answer is told so.
+// listen opens the HTTP address first, because a port in use is the likeliest fault and the cheapest to find.
+// Until the server can answer, callers receive a reply that says so.
 func (s *Server) listen(context.Context) error {
 	l, err := net.Listen("tcp", s.opts.HTTPListen)
 	if err != nil {
@@ -129,17 +129,20 @@ func (s *Server) listen(context.Context) error {
 
 func (s *Server) openData(context.Context) (err error) {
 	if s.data, err = openData(s.opts, s.fail); err == nil {
-		s.opts.Node = s.data.identity.Node
+		s.opts.Node, s.opts.founding = s.data.identity.Node, s.data.identity.State == stateFounder
 	}
 	return err
 }
 
 func (s *Server) openBus(ctx context.Context) (err error) {
+	if err := s.setNATSAside(); err != nil {
+		return err
+	}
 	s.bus, err = openBus(ctx, s.opts)
 	return err
 }
 
-// openDispatch opens the ways to the targets.
+// openDispatch opens the senders to the targets.
 func (s *Server) openDispatch(context.Context) (err error) {
 	o := &s.opts
 	rules := o.rules()
@@ -150,8 +153,8 @@ func (s *Server) openDispatch(context.Context) (err error) {
 	return err
 }
 
-// openAnnouncer opens the way to those who want to know what became of runs. The origin is the same on every node of
-// a cluster, so that what two leaders publish of one change has one id.
+// openAnnouncer opens the publisher of events and dead letters. The origin is the same on every node of a
+// cluster, so that what two leaders publish about one change has the same id.
 func (s *Server) openAnnouncer(ctx context.Context, origin string) (err error) {
 	o := &s.opts
 	s.announcer, err = dispatch.NewAnnouncer(s.bus.notices, dispatch.AnnouncerOptions{
@@ -164,14 +167,14 @@ func (s *Server) openAnnouncer(ctx context.Context, origin string) (err error) {
 	return err
 }
 
-// engineOptions are how an engine is opened whose commits go to log.
+// engineOptions returns the options of an engine whose commits go to log.
 func (s *Server) engineOptions(log scheduler.Log) scheduler.Options {
 	o := &s.opts
 	return scheduler.Options{
 		Log: log, Store: s.data.store, Sender: s.dispatcher, Announcer: s.announcer, Logger: o.Logger, Loading: o.loading(),
 		Settings: scheduler.Settings{
 			Lead: o.Lead, CompletedRetention: o.CompletedRetention, HistoryDays: o.HistoryDays,
-			CatchupRate: o.CatchupRate, Events: o.Events, Zones: o.zones,
+			CatchupRate: o.CatchupRate, Events: o.Events, EventsMax: o.EventsMaxWaiting, Zones: o.zones,
 		},
 	}
 }
@@ -211,16 +214,21 @@ func (s *Server) openAPI(ctx context.Context) (err error) {
 	return s.bus.flush(ctx)
 }
 
-// newService answers requests over NATS.
+// newService makes the service that answers requests over NATS.
 func (s *Server) newService(engine api.Engine, standby bool) (*api.Service, error) {
 	o := &s.opts
+	var leads func() bool
+	if s.node != nil {
+		leads = func() bool { return s.node.Trust() > 0 }
+	}
 	return api.NewService(s.bus.api, engine, api.Options{
+		Leads:  leads,
 		Prefix: o.Prefix, Version: o.Version, Rules: o.rules(), Logger: o.Logger, Standby: standby, Cluster: s.aboutCluster(),
-		Tracer: s.requestTracer(), Zones: o.zones, Inboxes: s.inboxes, Surroundings: s.captures,
+		Tracer: s.requestTracer(), Zones: o.zones, Inboxes: s.inboxes, Surroundings: s.around,
 	})
 }
 
-// aboutCluster tells of the cluster; nil if there is none.
+// aboutCluster returns the function that describes the cluster; nil if there is none.
 func (s *Server) aboutCluster() func() *client.Cluster {
 	if s.node == nil {
 		return nil
@@ -228,7 +236,7 @@ func (s *Server) aboutCluster() func() *client.Cluster {
 	return s.clusterInfo
 }
 
-// fail notes the failure of a part: the server is to be closed.
+// fail records the failure of a part: the server is to be closed. Only the first failure counts.
 func (s *Server) fail(err error) {
 	if err == nil {
 		return
@@ -240,10 +248,11 @@ func (s *Server) fail(err error) {
 	}
 }
 
-// Ready tells where the server is reached.
+// Ready returns where the server can be reached. It is valid once Start has returned.
 func (s *Server) Ready() Ready { return s.ready }
 
-// Wait blocks until a part of the server fails, and returns why, or until it is closed: nil.
+// Wait blocks until a part of the server fails, and returns that error, or until the server is closed, and
+// returns nil.
 func (s *Server) Wait() error {
 	select {
 	case err := <-s.failed:

@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// closeTimeMax bounds a Close whose context has no end of its own.
+// closeTimeMax bounds a Close whose context has no deadline.
 const closeTimeMax = time.Minute
 
-// Close ends the server: it takes no more requests, launches nothing more, gives what is with its
-// targets until ctx ends to be answered and recorded, and leaves a checkpoint. Whatever ctx cuts short
-// is launched again at the next start. A second Close waits for the first.
+// Close ends the server: it accepts no more requests, launches nothing more, waits until ctx ends for the
+// answers to attempts in flight and records them, and leaves a checkpoint. Attempts that ctx cuts short are
+// launched again at the next start. A second Close waits for the first.
 func (s *Server) Close(ctx context.Context) error {
 	s.closeOnce.Do(func() {
 		ctx, cancel := context.WithTimeout(ctx, closeTimeMax)
@@ -23,14 +23,17 @@ func (s *Server) Close(ctx context.Context) error {
 	return s.closeErr
 }
 
-// close takes down what was put up, in the opposite order.
+// close ends what the start has opened, in the opposite order.
 func (s *Server) close(ctx context.Context) error {
 	var errs []error
 	if s.service != nil {
 		errs = append(errs, s.service.Close(ctx))
 	}
-	if s.captures != nil {
-		s.stopCaptures()
+	if s.around != nil {
+		s.around.stop()
+	}
+	if s.stopWatch != nil {
+		s.stopWatch()
 	}
 	if s.backups != nil {
 		s.backups.close()
@@ -59,6 +62,7 @@ func (s *Server) close(ctx context.Context) error {
 		s.bus.close()
 	}
 	if s.data != nil {
+		errs = append(errs, s.putNATSBack()) // once the node has joined there is nothing to put back
 		errs = append(errs, s.data.close())
 	}
 	return errors.Join(errs...)

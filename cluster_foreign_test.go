@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestForeignThings: what is none of the cluster's harms it not, and says what it is.
+// TestForeignThings: foreign streams and messages do not harm the cluster, and are named.
 func TestForeignThings(t *testing.T) {
 	p := newTroupe(t)
 	dir := t.TempDir()

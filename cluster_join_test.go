@@ -11,8 +11,8 @@ import (
 	"github.com/carillon-io/carillon/replication"
 )
 
-// TestJoinFromCheckpoint: a node without data joins a cluster whose stream does not go back to the
-// beginning; it is sent a checkpoint, and can lead afterwards.
+// TestJoinFromCheckpoint: a node without data joins a cluster whose stream does not reach back to the
+// beginning; it receives a checkpoint, and can lead afterwards.
 func TestJoinFromCheckpoint(t *testing.T) {
 	p := newTroupe(t)
 	a := p.start("a", t.TempDir())
@@ -51,7 +51,7 @@ func TestDivergedNodeJoinsAnew(t *testing.T) {
 	p.level(a, b)
 	p.kill(a)
 	p.until("b leads", p.leads(b))
-	// What a leader leaves that dies between its own disk and the stream.
+	// A commit of a leader that died after its own disk had it, and before the stream had it.
 	last := a.member.Last()
 	if _, err := a.member.Append(last.Epoch, []byte{1}); err != nil {
 		t.Fatal(err)
@@ -67,8 +67,8 @@ func TestDivergedNodeJoinsAnew(t *testing.T) {
 	}
 }
 
-// TestStreamGone: somebody deletes the stream under the leader, who makes it anew and goes on; somebody
-// deletes it while the cluster is down, and its nodes refuse to forget what they had, unless told.
+// TestStreamGone: an operator deletes the stream under the leader, which makes it anew and goes on. An operator
+// deletes it while the cluster is down, and its nodes refuse to start without the log unless a flag permits it.
 func TestStreamGone(t *testing.T) {
 	p := newTroupe(t)
 	dirs := map[string]string{"a": t.TempDir(), "b": t.TempDir()}

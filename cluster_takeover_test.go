@@ -9,8 +9,8 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// TestTakeover: a leader dies without a word; the standby leads in about a second, under a higher epoch
-// and fence, and no tick is lost or decided twice. The dead one comes back as a standby.
+// TestTakeover: a leader dies without notice; the standby leads within about a second, under a higher epoch and
+// fence, and no tick is lost or decided twice. The dead node comes back as a standby.
 func TestTakeover(t *testing.T) {
 	p := newTroupe(t)
 	dirs := map[string]string{"a": t.TempDir(), "b": t.TempDir()}
@@ -55,7 +55,7 @@ func TestTakeover(t *testing.T) {
 	p.eachTickOnce("x", 10)
 }
 
-// TestHandover: asked to, and at a stop, the leader lets the standby lead. No run is launched twice.
+// TestHandover: on a request, and at its stop, the leader lets the standby lead. No run is launched twice.
 func TestHandover(t *testing.T) {
 	p := newTroupe(t)
 	a, b := p.start("a", t.TempDir()), p.start("b", t.TempDir())
@@ -67,7 +67,7 @@ func TestHandover(t *testing.T) {
 	receiveOne(t, received)
 	c := p.client(false)
 	if _, err := c.Handover(t.Context(), 0, "nobody"); err == nil || !strings.Contains(err.Error(), "no standby") {
-		t.Errorf("a hand-over to nobody: %v", err)
+		t.Errorf("a hand-over to an unknown node: %v", err)
 	}
 	reply, err := c.Handover(t.Context(), 0, "")
 	if err != nil || reply.From != "a" || reply.To != "b" {

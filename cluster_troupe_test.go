@@ -16,8 +16,8 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// troupe is a cluster on one NATS server outside: what its nodes do to one another does not depend on how
-// many servers carry their words.
+// troupe is a cluster on one outside NATS server: what its nodes do to each other does not depend on how many
+// servers carry their messages.
 type troupe struct {
 	t     *testing.T
 	url   string
@@ -28,7 +28,13 @@ type troupe struct {
 
 func newTroupe(t *testing.T) *troupe {
 	t.Helper()
-	s := runOutside(t, "port: -1\njetstream { store_dir: \"%s\" }\nmax_payload: 4194304\n")
+	return newTroupeOn(t, "")
+}
+
+// newTroupeOn is newTroupe on a server that is configured further.
+func newTroupeOn(t *testing.T, config string) *troupe {
+	t.Helper()
+	s := runOutside(t, "port: -1\njetstream { store_dir: \"%s\" }\nmax_payload: 4194304\n"+config)
 	p := &troupe{t: t, url: s.ClientURL(), nodes: make(map[string]*Server)}
 	var err error
 	if p.nc, err = nats.Connect(p.url); err != nil {
@@ -60,7 +66,7 @@ func (p *troupe) start(name, dir string) *Server {
 	return s
 }
 
-// kill ends a node as a signal would that cannot be caught: it gives nothing up and says nothing.
+// kill ends a node as a signal does that cannot be caught: the node releases nothing and reports nothing.
 func (p *troupe) kill(s *Server) {
 	s.stopEngine()
 	<-s.nodeDone
@@ -97,7 +103,7 @@ func (p *troupe) until(what string, holds func() bool) {
 	}
 }
 
-// info is what a node tells of the cluster over HTTP.
+// info returns the state of the cluster as a node reports it over HTTP.
 func (p *troupe) info(s *Server) client.Status {
 	p.t.Helper()
 	var status client.Status

@@ -7,23 +7,23 @@ import (
 	"github.com/carillon-io/carillon/api"
 )
 
-// Callers share the files that this process may have open with the log, the store and the targets, which must
-// never want for one: a log that cannot open its next file ends the server. HTTP gets a quarter of them unless told
-// otherwise, the embedded NATS server another, and half is for the rest.
+// Callers share this process's limit of open files with the log, the store and the targets, which must always
+// be able to open one: a log that cannot open its next segment ends the server. HTTP gets a quarter of the
+// limit by default, the embedded NATS server another quarter, and half remains.
 const (
 	httpConnectionsMin  = 16
-	httpConnectionsMost = 10_000 // unless told otherwise
+	httpConnectionsMost = 10_000 // default bound
 	natsConnectionsMost = 65_536
-	filesCounted        = 1 << 20 // more are as good as no limit
-	filesUnknown        = 1024    // what systems allow at least
+	filesCounted        = 1 << 20 // a higher limit counts as this one
+	filesUnknown        = 1024    // assumed where the limit is unknown; systems allow at least this
 )
 
-// httpConnectionsDefault is the bound on connections of HTTP if none is given.
+// httpConnectionsDefault returns the bound on HTTP connections if the options give none.
 func httpConnectionsDefault(files int) int {
 	return max(httpConnectionsMin, min(httpConnectionsMost, files/4))
 }
 
-// natsConnections is the bound on connections of the embedded NATS server, our own among them.
+// natsConnections returns the bound on connections of the embedded NATS server, this process's own included.
 func natsConnections(files int) int {
 	return max(httpConnectionsMin, min(natsConnectionsMost, files/4))
 }
@@ -36,8 +36,8 @@ func validateHTTPConnections(n, files int) error {
 	return nil
 }
 
-// limited is the HTTP listener with as many connections as there may be. It is called once, before the server of
-// s.web begins.
+// limited returns the HTTP listener with a bound on its connections. It is called once, before the server of
+// s.web starts.
 func (s *Server) limited() net.Listener {
 	return api.LimitConnections(s.web.Server, s.listener, s.opts.HTTPConnections, s.opts.Logger)
 }

@@ -52,7 +52,7 @@ func newRepeater(t *testing.T) *repeater {
 	return r
 }
 
-// doors are the ways on which something of a server comes out, and what came out.
+// doors are the ways on which a server's data comes out, with what came out.
 type doors struct {
 	mu   sync.Mutex
 	seen map[string][]string
@@ -81,7 +81,7 @@ func (d *doors) watch(t *testing.T, nc *nats.Conn, name, subject string) {
 	}
 }
 
-// until waits for what nothing signals.
+// until waits for a condition that nothing signals.
 func until(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	for end := time.Now().Add(30 * time.Second); !holds(); time.Sleep(5 * time.Millisecond) {
@@ -152,7 +152,7 @@ func (p *planted) message(name string) client.Job {
 	return j
 }
 
-// live lets runs die, rotates the credentials of one job and deletes another.
+// live makes runs die, rotates the credentials of one job and deletes another.
 func (p *planted) live() {
 	p.t.Helper()
 	for _, j := range []client.Job{p.hook(), p.message("message"), p.message("gone")} {
@@ -191,7 +191,7 @@ func (p *planted) putAsShown() {
 	until(p.t, "events of all runs", func() bool { return p.out.count("events") >= 8 })
 }
 
-// askAll asks for all that can be asked for.
+// askAll makes every request that reads something.
 func (p *planted) askAll() {
 	p.t.Helper()
 	for name, request := range map[string]any{
@@ -269,7 +269,7 @@ func readPage(t *testing.T, address string) string {
 	return fmt.Sprintf("%v %s", res.Header, body)
 }
 
-// around returns what stands around a word in a text.
+// around returns the text around a word.
 func around(text, word string) string {
 	i := strings.Index(text, word)
 	return text[max(0, i-200):min(len(text), i+200)]

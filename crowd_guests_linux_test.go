@@ -18,16 +18,16 @@ import (
 )
 
 const (
-	crowdDialers  = 128             // that a process opens at a time
-	crowdPatience = 5 * time.Second // for a connection to be made
+	crowdDialers  = 128             // connections that a process opens at a time
+	crowdPatience = 5 * time.Second // time for a connection to be made
 	crowdEnv      = "CARILLON_TEST_CROWD"
 )
 
-// crowdResult is what became of the connections of a process.
+// crowdResult counts the outcomes of a process's connections.
 type crowdResult struct {
-	Made    int // by the system
-	Refused int // by it, or not in time
-	Ended   int // by the server, of those that were made
+	Made    int // accepted by the system
+	Refused int // refused by the system, or not made in time
+	Ended   int // of those made, closed by the server
 }
 
 // crowd is the processes that hold the connections.
@@ -75,7 +75,7 @@ func (c *crowd) waitDialed(t *testing.T) {
 	}
 }
 
-// leave lets the crowd go, and returns what became of it.
+// leave ends the crowd, and returns its result.
 func (c *crowd) leave(t *testing.T) (sum crowdResult) {
 	t.Helper()
 	for _, p := range c.parts {

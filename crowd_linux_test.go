@@ -22,7 +22,7 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// httpConnections is how large a crowd comes. Large ones are for hand: 100000 take a minute and a half.
+// httpConnections is the size of the crowd. Large ones are for runs by hand: 100000 take a minute and a half.
 var httpConnections = flag.Int("http.connections", 300, "connections that TestCrowd opens")
 
 const (
@@ -32,14 +32,14 @@ const (
 	crowdJobs    = 20              // that tick each second meanwhile
 )
 
-// TestCrowd lets far more connections come over HTTP than may be open, which say nothing. Jobs go on in time, a
-// connection that was there is answered all the while, and new ones with a request are too; the log and the store
-// have files to open, and when the crowd is gone everything is as before.
+// TestCrowd opens far more HTTP connections than may be open, and sends nothing on them. Jobs go on in time, a
+// connection from before is answered all the while, and so are new ones with a request. The log and the store
+// can open files, and once the crowd is gone everything is as before.
 func TestCrowd(t *testing.T) {
 	opts := options(filepath.Join(t.TempDir(), "data"))
 	opts.HTTPConnections = crowdSeats
 	if *httpConnections > crowdPart {
-		opts.HTTPConnections = 0 // what a server has by itself
+		opts.HTTPConnections = 0 // the default
 	}
 	s, err := carillon.Start(t.Context(), opts)
 	if err != nil {

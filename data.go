@@ -15,8 +15,7 @@ import (
 	"github.com/carillon-io/carillon/wal"
 )
 
-// data is the data directory: a lock, the name of the node, and a log and a store that are level with
-// one another.
+// data is an open data directory: its lock, the name of the node, and a log and a store at the same position.
 type data struct {
 	identity     *identity
 	dir          string
@@ -27,15 +26,16 @@ type data struct {
 	log          *wal.Log
 	store        *snapshot.Store
 	logger       *slog.Logger
-	checkpoints  *datadir.Checkpoints // of the store that is open
+	checkpoints  *datadir.Checkpoints // of the open store
 	replaying    func(done, all uint64)
 
-	// keepBehind is how many commits the log keeps that the checkpoint has: for nodes that lag.
+	// keepBehind is the number of commits that the log keeps although the checkpoint has them: for nodes that
+	// lag.
 	keepBehind uint64
 }
 
-// openData opens the directory and replays into the store what only the log has. A swap for a received
-// store that was interrupted is finished first.
+// openData opens the directory and replays into the store what only the log has. It first completes a swap for
+// a received store that was interrupted.
 func openData(o Options, fatal func(error)) (_ *data, err error) {
 	d := &data{dir: o.Dir, keepBehind: o.keepBehind(), segmentBytes: o.segmentBytes, markEvery: o.markEvery, fatal: fatal, logger: o.Logger, replaying: o.replaying()}
 	defer func() {
@@ -58,18 +58,19 @@ func openData(o Options, fatal func(error)) (_ *data, err error) {
 	return d, d.replayUpTo(d.sureLSN(o))
 }
 
-// sureLSN returns up to where the log is replayed before the other nodes were asked: the last commit of a
-// node that led may be part of no other's log, because it died before it knew.
+// sureLSN returns the LSN up to which the log may be replayed before the other nodes were asked. The last
+// commit of a node that led may be in no other node's log, because the node died before it was confirmed.
+// Without a cluster all commits are sure.
 func (d *data) sureLSN(o Options) uint64 {
 	last, applied := d.log.Last().LSN, d.store.Applied().LSN
-	if !o.clustered() || last <= applied {
+	if !o.clustered() || last <= applied || o.anyIdentity || d.identity.isOwn() || d.identity.State == stateFounder {
 		return last
 	}
 	return max(applied, last-1)
 }
 
-// claim takes the directory for this process, and checks that it is the directory of this node. It writes
-// nothing but the lock, because what the directory holds may still be refused.
+// claim locks the directory for this process, and checks that it is this node's. It writes nothing but the
+// lock, because the directory may still be refused.
 func (d *data) claim(o Options) (err error) {
 	if err := os.MkdirAll(o.Dir, 0o750); err != nil {
 		return fmt.Errorf("make the data directory: %w", err)
@@ -89,7 +90,7 @@ func (d *data) claim(o Options) (err error) {
 // openParts opens the log and the store.
 func (d *data) openParts() error {
 	identity := ""
-	switch { // each is written when both parts have been made
+	switch { // each of these files is written only when both parts exist
 	case d.identity.ClusterID != "":
 		identity = identityFile
 	case hasInstallation(d.dir):
@@ -115,32 +116,32 @@ func (d *data) openLog() error {
 
 func (d *data) logOptions() wal.Options {
 	o := wal.Options{Dir: filepath.Join(d.dir, logName), SegmentBytes: d.segmentBytes, Logger: d.logger}
-	if d.store != nil { // else it is read first
+	if d.store != nil { // otherwise datadir.Open reads it from the store
 		applied := d.applied()
 		o.Applied = &applied
 	}
 	return o
 }
 
-// applied returns the position that the store is at.
+// applied returns the position of the store.
 func (d *data) applied() job.Position { return d.store.Applied() }
 
-// parts are the log and the store for those who treat them as one.
+// parts returns the log and the store as one value for package datadir.
 func (d *data) parts() datadir.Parts {
 	return datadir.Parts{Log: d.log, Store: d.store, Logger: d.logger, KeepBehind: d.keepBehind, Checkpoints: d.checkpoints, Replaying: d.replaying, MarkEvery: d.markEvery}
 }
 
-// replayUpTo brings the store to the commit lsn of the log, unless it is there or beyond.
+// replayUpTo applies the log to the store up to the commit lsn, unless the store is there or beyond.
 func (d *data) replayUpTo(lsn uint64) error { return d.parts().Replay(lsn) }
 
-// keep makes checkpoints until ctx ends, and gives the space of the log that they cover back.
+// keep makes checkpoints until ctx ends, and truncates the log that they cover.
 func (d *data) keep(ctx context.Context, every time.Duration) error {
 	return d.parts().Keep(ctx, every)
 }
 
 func (d *data) checkpoint(ctx context.Context) error { return d.parts().Checkpoint(ctx) }
 
-// close leaves a checkpoint and gives the directory up.
+// close leaves a checkpoint and unlocks the directory.
 func (d *data) close() error {
 	err := d.parts().Close()
 	if d.lock != nil {
@@ -149,10 +150,10 @@ func (d *data) close() error {
 	return err
 }
 
-// ErrInUse is returned by Start for a data directory that another server has open.
+// ErrInUse is returned by [Start] for a data directory that another server has open.
 var ErrInUse = datadir.ErrInUse
 
-// lockDir takes the directory for this process.
+// lockDir locks the directory for this process.
 func lockDir(dir string) (*os.File, error) {
 	f, err := datadir.Lock(dir)
 	if errors.Is(err, ErrInUse) {

@@ -47,9 +47,9 @@ func countTimers(t *testing.T, d *data) (n int) {
 	return n
 }
 
-// TestCheckpointGivesTheLogBack: a checkpoint drops the segments that the store covers, and no commit
-// is lost by it: not by a clean stop, and not by a copy of the directory taken while all is running,
-// which is what kill -9 leaves.
+// TestCheckpointGivesTheLogBack: a checkpoint drops the segments that the store covers, and loses no commit:
+// neither by a clean stop, nor in a copy of the directory taken while the server runs, which is what kill -9
+// leaves.
 func TestCheckpointGivesTheLogBack(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	d := openTestData(t, dir)
@@ -89,7 +89,7 @@ func TestCheckpointGivesTheLogBack(t *testing.T) {
 	}
 }
 
-// TestReplayUpTo: a last commit that is in doubt stays out of the store until it is asked for.
+// TestReplayUpTo: a last commit that may not count stays out of the store until replayUpTo reaches it.
 func TestReplayUpTo(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	d := openTestData(t, dir)
@@ -113,7 +113,7 @@ func TestReplayUpTo(t *testing.T) {
 	mustClose(t, d)
 }
 
-// TestReplayIsTold: a start that replays a log says how far it is.
+// TestReplayIsTold: a start that replays a log reports its progress.
 func TestReplayIsTold(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	d := openTestData(t, dir)

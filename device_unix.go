@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// device tells file systems apart: it returns the number of the one that path is on.
+// device returns the number of the file system on which path lies.
 func device(path string) (uint64, error) {
 	info, err := os.Stat(path)
 	if err != nil {

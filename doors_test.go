@@ -111,7 +111,7 @@ func scrape(t *testing.T, s *Server) string {
 	return string(text)
 }
 
-// TestClusterRepliesToInboxes: what the nodes of a cluster are asked is answered to inboxes alone.
+// TestClusterRepliesToInboxes: the nodes of a cluster reply to inboxes only.
 func TestClusterRepliesToInboxes(t *testing.T) {
 	p := newTroupe(t)
 	a, b := p.start("a", t.TempDir()), p.start("b", t.TempDir())
@@ -174,8 +174,8 @@ func TestInboxPrefix(t *testing.T) {
 	}
 }
 
-// TestDeliveriesMayNotAsk: what carries the headers of a delivery is refused by API and pages, over HTTP and NATS, and
-// so is a job whose webhook is the server.
+// TestDeliveriesMayNotAsk: API and pages refuse a request with the headers of a delivery, over HTTP and NATS,
+// and a job whose webhook is the server.
 func TestDeliveriesMayNotAsk(t *testing.T) {
 	p := newTroupe(t)
 	s := startDoors(t, p, nil)
@@ -215,7 +215,7 @@ func TestDeliveriesMayNotAsk(t *testing.T) {
 	}
 }
 
-// TestTwoAskers: a request that says twice who asks is refused, over NATS as over HTTP.
+// TestTwoAskers: a request that names its caller twice is refused, over NATS as over HTTP.
 func TestTwoAskers(t *testing.T) {
 	p := newTroupe(t)
 	startDoors(t, p, nil)

@@ -14,8 +14,8 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// figuresOf reads the parts of a status that say how late launches were and what they waited for, as a program
-// does that knows the names in JSON alone.
+// figuresOf reads the parts of a status that describe lateness and waiting, as a program does that only knows
+// the names in JSON.
 func figuresOf(t *testing.T, nc *nats.Conn) (late distribution, waited map[string]distribution) {
 	t.Helper()
 	msg, err := nc.Request("carillon.v1.default.status", nil, 5*time.Second)
@@ -38,8 +38,8 @@ type distribution struct {
 	Max   float64 `json:"max_ms"`
 }
 
-// TestWaitingIsNotLateness: runs that wait for their own turn, for the pace of catching up or for another attempt
-// do not make a server late that launches each of them as soon as it may go.
+// TestWaitingIsNotLateness: runs that wait for their turn, for the pace of catching up or for another attempt
+// do not count as late if the server launches each of them as soon as it may.
 func TestWaitingIsNotLateness(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	opts := options(dir)
@@ -164,7 +164,7 @@ func TestPlacesAreCountedOnce(t *testing.T) {
 	}
 }
 
-// becomes returns when something is so.
+// becomes waits until a condition holds.
 func becomes(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	poll := time.NewTicker(20 * time.Millisecond)

@@ -4,8 +4,8 @@ package carillon
 
 import "syscall"
 
-// filesMax is how many files this process may have open, connections among them. The Go runtime has raised that
-// to what the system allows.
+// filesMax returns how many files, connections included, this process may have open. The Go runtime has raised
+// the limit as far as the system allows.
 func filesMax() int {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {

@@ -22,12 +22,12 @@ import (
 )
 
 const (
-	fewFiles    = 256 // that the server may have open
+	fewFiles    = 256 // files that the server may have open
 	fewFilesEnv = "CARILLON_TEST_FEW_FILES"
 )
 
-// TestFilesStayFree opens more connections over NATS or HTTP than the server may have files, and holds them. The
-// store still gets the files that its checkpoints make, and who was there before is answered.
+// TestFilesStayFree opens more connections over NATS or HTTP than the server may have files, and keeps them
+// open. The store can still open the files for its checkpoints, and earlier clients are answered.
 func TestFilesStayFree(t *testing.T) {
 	for _, way := range []string{"nats", "http"} {
 		t.Run(way, func(t *testing.T) {
@@ -110,7 +110,7 @@ func startWithFewFiles(t *testing.T, dir string) (ready carillon.Ready) {
 	return ready
 }
 
-// TestServerWithFewFiles is that process: it serves until its input ends.
+// TestServerWithFewFiles is the program of that process: it serves until its input ends.
 func TestServerWithFewFiles(t *testing.T) {
 	dir := os.Getenv(fewFilesEnv)
 	if dir == "" {

@@ -18,8 +18,8 @@ import (
 	"github.com/carillon-io/carillon/wal"
 )
 
-// life is what a server has left: the directory after it was closed, as a kill would have left it, and as
-// it was at earlier moments of the same life.
+// life is what a server leaves: the directory after a close, as a kill would have left it, and as it was at
+// earlier moments.
 type life struct {
 	closed, killed string
 	unmarked       string // killed when the store had just been flushed, and the log had not noted its end
@@ -27,7 +27,7 @@ type life struct {
 	jobs           int // that were acknowledged
 }
 
-// liveALife runs a server over three checkpoints with jobs between them, some of them after the last.
+// liveALife runs a server over three checkpoints with jobs between them, some of them after the last one.
 func liveALife(t *testing.T) life {
 	t.Helper()
 	root := t.TempDir()
@@ -120,7 +120,7 @@ func (l *life) copyUnmarked(t *testing.T, s *Server) {
 	}
 }
 
-// copyParts copies what may be lost: the parts, and what says that they are there.
+// copyParts copies what may be lost: the parts, and the files that record that they exist.
 func copyParts(t *testing.T, from, to string) {
 	t.Helper()
 	if err := tryCopyParts(from, to); err != nil {
@@ -142,8 +142,8 @@ func tryCopyParts(from, to string) error {
 	return os.WriteFile(filepath.Join(to, datadir.PartsName), b, 0o640)
 }
 
-// checkNewestHolds checks that the newest segment of a log has commits: an empty one can be lost with nothing
-// in it.
+// checkNewestHolds checks that the newest segment of a log has commits, because losing an empty one proves
+// nothing.
 func checkNewestHolds(t *testing.T, dir string) {
 	t.Helper()
 	segments, err := filepath.Glob(filepath.Join(dir, logName, "0*"))

@@ -9,9 +9,9 @@ import (
 	"github.com/carillon-io/carillon/datadir"
 )
 
-// TestRefusedStartChangesNothing: whatever of a directory beside its parts keeps a server from starting, or
-// however it is started wrongly, not a byte is changed: not of the log, whose torn tail a start would cut, and
-// no file is made.
+// TestRefusedStartChangesNothing: when a file beside the parts, or a wrong option, keeps a server from
+// starting, not a byte of the directory changes: neither of the log, whose torn tail a start would cut, nor by
+// a new file.
 func TestRefusedStartChangesNothing(t *testing.T) {
 	whole := filepath.Join(t.TempDir(), "data")
 	d := openTestData(t, whole)
@@ -32,7 +32,7 @@ func TestRefusedStartChangesNothing(t *testing.T) {
 		"store damaged, in a cluster":  {file: "store/FORMAT", text: "?", opts: Options{ClusterName: "prod"}},
 		"store damaged":                {file: "store/FORMAT", text: "?"},
 		"node damaged":                 {file: identityFile, text: "{", opts: Options{ClusterName: "prod"}},
-		"node alone":                   {file: identityFile, text: `{"version":1,"node":"a","cluster":"prod","cluster_id":""}`},
+		"node alone":                   {file: identityFile, text: `{"version":1,"node":"a","cluster":"prod","cluster_id":"00112233445566778899aabbccddeeff"}`},
 		"later directory":              {file: datadir.PartsName, text: "carillon data directory 2\n"},
 		"joining damaged":              {file: joiningName, text: "CJOI"},
 		"restoring":                    {file: restoringName, text: "\n"},

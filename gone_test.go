@@ -20,8 +20,7 @@ type mishap struct {
 	do   func(path string) error
 }
 
-// mishapsOf returns what may happen to a file. Older are the paths of older copies of it, which need not be
-// there.
+// mishapsOf returns what can happen to a file. older are the paths of older copies of it, which need not exist.
 func mishapsOf(t *testing.T, path string, older []string) []mishap {
 	t.Helper()
 	now, err := os.ReadFile(path)
@@ -56,9 +55,9 @@ func flip(name string, now []byte, at int) mishap {
 	return mishap{name, func(path string) error { return os.WriteFile(path, b, 0o640) }}
 }
 
-// TestEachFileIsMissed tries every file of a directory for every mishap: after a close, after a kill, and after
-// a kill before the log had noted what the store has. The start is refused, with the name of the file and
-// no byte changed, and with the file back in its place all is there; or all is there at once.
+// TestEachFileIsMissed tries every mishap on every file of a directory: after a close, after a kill, and after
+// a kill before the log had recorded what the store has. Either the start is refused, with the name of the file
+// and no byte changed, and succeeds once the file is back in its place; or it succeeds at once.
 func TestEachFileIsMissed(t *testing.T) {
 	l := liveALife(t)
 	for state, dir := range map[string]string{"closed": l.closed, "killed": l.killed, "unmarked": l.unmarked} {
@@ -86,7 +85,7 @@ func TestEachFileIsMissed(t *testing.T) {
 	}
 }
 
-// suffer lets a mishap happen to a file in a copy of the directory, and reports whether it was refused.
+// suffer applies a mishap to a file in a copy of the directory, and reports whether the start was refused.
 func (l *life) suffer(t *testing.T, state, dir, file string, m mishap) (refused bool) {
 	t.Helper()
 	what := fmt.Sprintf("%s, %s %s", state, file, m.name)
@@ -200,7 +199,8 @@ func becomeOlder(t *testing.T, dir string) {
 	}
 }
 
-// TestFirstStartIsInterrupted: what a crash in a first start leaves is no directory that has lost something.
+// TestFirstStartIsInterrupted: the directory that a crash in a first start leaves does not count as one that
+// has lost something.
 func TestFirstStartIsInterrupted(t *testing.T) {
 	for name, leave := range map[string]func(dir string){
 		"before the log":   func(dir string) { makeDir(t, filepath.Join(dir, logName)) },

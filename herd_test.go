@@ -15,7 +15,7 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// hook is a web hook that answers when it is let, and counts.
+// hook is a webhook that answers once its channel is closed, and counts.
 type hook struct {
 	url     string
 	let     chan struct{} // closed: answer

@@ -7,7 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/schedule"
 	"github.com/carillon-io/carillon/scheduler"
 )
 
@@ -41,11 +43,11 @@ func fillHistory(b *testing.B, d *data, runs int) {
 	def := job.Defaults()
 	def.Tenant, def.Name, def.Schedule = "default", "busy", "@every 8s"
 	def.Target = job.Target{Kind: job.TargetNATS, Subject: "x"}
-	schedule, err := job.ParseSchedule(def.Spec())
+	schedule, err := schedule.Parse(def.Spec())
 	if err != nil {
 		b.Fatal(err)
 	}
-	now := job.MillisOf(time.Now())
+	now := instant.Of(time.Now())
 	const id = job.ID(7)
 	var batch job.Batch
 	batch.PutProfile(1, job.ProfileOf(&def, schedule))
@@ -75,7 +77,7 @@ func fillHistory(b *testing.B, d *data, runs int) {
 	}
 }
 
-// noSender is never asked for anything.
+// noSender is a sender that no job uses.
 type noSender struct{ scheduler.Boundless }
 
 // Launch implements scheduler.Sender.

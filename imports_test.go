@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -13,49 +14,58 @@ import (
 
 const module = "github.com/carillon-io/carillon"
 
+// words are the packages of plain types that nearly every other package speaks in.
+var words = []string{module + "/instant", module + "/apierr", module + "/schedule", module + "/job"}
+
+// over returns the words and some packages more.
+func over(words []string, more ...string) []string { return append(slices.Clone(words), more...) }
+
 // house lists, for each package, what it may import besides the standard library: packages of ours and
 // other modules. Arrows point down only, and never sideways between adapters. A package that is not
 // listed is not part of the house.
 var house = map[string][]string{
-	"job":       {"github.com/robfig/cron/v3"},
+	"instant":   {},
+	"apierr":    {},
+	"schedule":  {module + "/instant", module + "/apierr", "github.com/robfig/cron/v3"},
+	"job":       {module + "/instant", module + "/apierr", module + "/schedule"},
 	"wheel":     {},
 	"fair":      {},
 	"histogram": {},
+	"crontab":   {},
+	"terminal":  {"golang.org/x/sys"},
 	"client":    {"github.com/nats-io/nats.go", "github.com/go-json-experiment/json"},
 	// The one package that publishes replies.
 	"inbox":       {"github.com/nats-io/nats.go"},
-	"replication": {module + "/job", module + "/inbox", "github.com/nats-io/nats.go"},
-	"scheduler":   {module + "/job", module + "/histogram", module + "/wheel", module + "/fair", "golang.org/x/sys"},
-	"wal":         {module + "/job", module + "/histogram", "github.com/tidwall/wal", "golang.org/x/sys"},
-	"snapshot":    {module + "/job", "github.com/cockroachdb/pebble/v2"},
-	"backup":      {module + "/job"},
-	"dispatch":    {module + "/job", module + "/histogram", module + "/fair", "github.com/nats-io/nats.go"},
+	"replication": over(words, module+"/inbox", "github.com/nats-io/nats.go"),
+	"scheduler":   over(words, module+"/histogram", module+"/wheel", module+"/fair", "golang.org/x/sys"),
+	"wal":         over(words, module+"/histogram", "github.com/tidwall/wal", "golang.org/x/sys"),
+	"snapshot":    over(words, "github.com/cockroachdb/pebble/v2"),
+	"backup":      over(words),
+	"dispatch":    over(words, module+"/histogram", module+"/fair", "github.com/nats-io/nats.go"),
 	// The one package that knows OpenTelemetry.
-	"tracing": {module + "/job", "go.opentelemetry.io/otel"},
+	"tracing": over(words, "go.opentelemetry.io/otel"),
 	// The data directory, which the server and the embedded scheduler share.
-	"datadir": {module + "/histogram", module + "/wal", module + "/snapshot", "golang.org/x/sys"},
+	"datadir": over(words, module+"/histogram", module+"/wal", module+"/snapshot", "golang.org/x/sys"),
 	// A scheduler inside a program: no server, and no connection to NATS.
-	"embedded": {
-		module + "/api", module + "/client", module + "/datadir", module + "/dispatch",
-		module + "/job", module + "/scheduler", module + "/snapshot", module + "/wal",
-	},
+	"embedded": over(words, module+"/api", module+"/client", module+"/datadir", module+"/dispatch", module+"/scheduler", module+"/snapshot", module+"/wal"),
 	// The suite that every sender passes: it is for tests, and imports no more than they need.
-	"dispatch/dispatchtest": {module + "/job"},
-	"api": {
-		module + "/job", module + "/histogram", module + "/scheduler", module + "/client", module + "/inbox",
-		"github.com/nats-io/nats.go", "github.com/go-json-experiment/json", "github.com/prometheus/client_golang", "github.com/prometheus/client_model",
-	},
+	"dispatch/dispatchtest": over(words),
+	"api":                   over(words, module+"/histogram", module+"/scheduler", module+"/client", module+"/inbox", "github.com/nats-io/nats.go", "github.com/go-json-experiment/json", "github.com/prometheus/client_golang", "github.com/prometheus/client_model"),
 	// Pages for people, over the requests of the client; the figures are the engine's.
 	"dashboard":    {module + "/client", module + "/histogram", module + "/scheduler"},
 	".":            {module, "github.com/nats-io/nats.go", "github.com/nats-io/nats-server/v2", "golang.org/x/sys"},
 	"cmd/carillon": {module, module + "/bench", "github.com/nats-io/nats.go", "github.com/alecthomas/kong", "github.com/go-json-experiment/json", "go.yaml.in/yaml/v3", "golang.org/x/sys"},
 	"bench":        {module + "/client", module + "/bench/plot", "github.com/nats-io/nats.go", "github.com/alecthomas/kong", "golang.org/x/sys"},
 	"bench/plot":   {},
+	// What the tests of several packages share.
+	"testkit":               {},
+	"terminal/terminaltest": {"golang.org/x/sys"},
 	// The crash checks share no code with the product: they may not even import the client.
 	"bench/crash":         {module + "/bench/crash/history", "github.com/nats-io/nats.go", "github.com/nats-io/nats-server/v2"},
 	"bench/crash/history": {"github.com/nats-io/nats.go"},
 	"deploy/release":      {},
-	"bench/failover":      {module + "/bench/crash/history", "github.com/nats-io/nats.go", "github.com/nats-io/nats-server/v2"},
+	"bench/failover":      {module + "/bench/crash/history", module + "/bench/failover/lan", "github.com/nats-io/nats.go", "github.com/nats-io/nats-server/v2"},
+	"bench/failover/lan":  {"golang.org/x/sys"},
 }
 
 // forbiddenInCore are packages of the standard library that the pure packages must not touch.
@@ -63,6 +73,12 @@ var forbiddenInCore = map[string][]string{
 	"wheel": {"os", "net", "time", "sync", "math/rand", "math/rand/v2"},
 	"fair":  {"os", "net", "time", "sync", "math/rand", "math/rand/v2"},
 	"job":   {"os", "net/http", "math/rand", "math/rand/v2"},
+
+	"schedule": {"net", "net/http", "math/rand", "math/rand/v2"},
+	"instant":  {"os", "net", "math/rand", "math/rand/v2"},
+	"apierr":   {"os", "net", "math/rand", "math/rand/v2"},
+	// It reads texts: no file, no flag, no clock.
+	"crontab": {"os", "flag", "net", "time", "math/rand", "math/rand/v2"},
 }
 
 // TestImports reads the imports of every product file.

@@ -14,22 +14,23 @@ import (
 	"github.com/carillon-io/carillon/datadir"
 )
 
-// The file that says which installation the data directory of a node alone is, and its format: one line of JSON.
+// The file that identifies the installation of a node alone, and its format: one line of JSON.
 const (
 	installationFile     = datadir.InstallationName
 	installationVersion  = 1
 	installationBytesMax = 4 << 10
 )
 
-// installation distinguishes the data of one installation from that of every other: the ids of what it publishes begin
-// with it. A new directory draws one, and so does one that a backup was restored into, because a backup has none.
+// installation distinguishes the data of one installation from that of every other: the ids of what it
+// publishes begin with it. A new directory draws one, and so does a directory into which a backup was restored,
+// because a backup has none.
 type installation struct {
 	Version int    `json:"version"`
 	ID      string `json:"id"` // 32 hex digits
 }
 
 // openInstallation returns the id of the installation whose data dir holds, and draws one if there is none. The
-// directory must be locked.
+// caller holds the lock of the directory.
 func openInstallation(dir string) (string, error) {
 	path := filepath.Join(dir, installationFile)
 	text, err := readInstallation(path)
@@ -46,7 +47,8 @@ func openInstallation(dir string) (string, error) {
 	return id, nil
 }
 
-// checkInstallation refuses a directory whose id cannot be read, as openInstallation does later, and draws none.
+// checkInstallation returns an error if the id of a directory cannot be read, as openInstallation would later.
+// It draws none.
 func checkInstallation(dir string) error {
 	if !hasInstallation(dir) {
 		return nil
@@ -55,11 +57,16 @@ func checkInstallation(dir string) error {
 	return err
 }
 
-// newInstallation draws an id, which is durable when it is returned.
-func newInstallation(dir string) (string, error) {
+// drawID draws an id of an installation or of a cluster.
+func drawID() string {
 	raw := make([]byte, clusterIDBytes)
 	_, _ = rand.Read(raw) // never fails
-	i := installation{Version: installationVersion, ID: hex.EncodeToString(raw)}
+	return hex.EncodeToString(raw)
+}
+
+// newInstallation draws an id, which is durable when the function returns.
+func newInstallation(dir string) (string, error) {
+	i := installation{Version: installationVersion, ID: drawID()}
 	text, err := json.Marshal(i)
 	if err == nil {
 		err = replaceFile(dir, installationFile, append(text, '\n'))
@@ -70,7 +77,7 @@ func newInstallation(dir string) (string, error) {
 	return i.ID, nil
 }
 
-// readInstallation reads the file if it is not longer than one can be.
+// readInstallation reads the file, unless it is longer than it can be.
 func readInstallation(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -82,8 +89,8 @@ func readInstallation(path string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// decodeInstallation reads the file's one line. The version is looked at first: what else is in a later one
-// cannot be known.
+// decodeInstallation decodes the file's one line. It checks the version first, because the rest of a later
+// version is unknown.
 func decodeInstallation(text []byte) (string, error) {
 	const remedy = "restore the file, or remove it: the next start draws a new id"
 	var i installation
@@ -100,7 +107,7 @@ func decodeInstallation(text []byte) (string, error) {
 	return i.ID, nil
 }
 
-// hasInstallation reports whether a data directory is known as an installation: it has been in use then.
+// hasInstallation reports whether a data directory has an installation's id: then it has been in use.
 func hasInstallation(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, installationFile))
 	return err == nil

@@ -58,7 +58,7 @@ func (h *hall) start(dir, prefix string) (*Server, *client.Client) {
 	return s, c
 }
 
-// trigger lets a job run once, and returns the run when it is over.
+// trigger triggers a job, and returns the run when it has finished.
 func (h *hall) trigger(c *client.Client, name string) string {
 	h.t.Helper()
 	run, err := c.Trigger(h.t.Context(), client.TriggerRequest{Name: name})
@@ -135,7 +135,7 @@ func TestRestoredBackupLosesNoEvent(t *testing.T) {
 	}
 }
 
-// TestInstallationStays reads the id again, and refuses a file that is none.
+// TestInstallationStays reads the id again, and refuses an invalid file.
 func TestInstallationStays(t *testing.T) {
 	dir, other := t.TempDir(), t.TempDir()
 	id, err := openInstallation(dir)

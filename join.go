@@ -14,8 +14,8 @@ import (
 	"github.com/carillon-io/carillon/wal"
 )
 
-// The names in a data directory. A node that joins a cluster, or that has to begin anew, receives a copy
-// of the leader's store into incoming/store; adoptIncoming puts it in the place of what the node had.
+// The names in a data directory. A node that joins a cluster, or begins anew, receives a copy of the leader's
+// store into incoming/store; adoptIncoming replaces the node's store by it.
 const (
 	logName      = datadir.LogName
 	storeName    = datadir.StoreName
@@ -24,16 +24,17 @@ const (
 	tempSuffix   = ".TEMP"
 )
 
-// adoptIncoming replaces the log and the store in dir, which must not be open, by the store that was
-// received into incoming/store, and an empty log that begins at the position at. The lock of dir must be
-// held. What it has received must be at that very position, on the file system of dir, and is made
-// durable first; an error up to there leaves all as it was. After that the swap has been decided: a
-// crash or a failure leaves the file JOINING, and finishJoin goes on, at the next start at the latest.
-func adoptIncoming(dir string, at job.Position, logger *slog.Logger) error {
+// adoptIncoming replaces the log and the store in dir, which must be closed, by the store in incoming/store and
+// an empty log that begins at its position. The old ones are put aside, or removed if the swap says so. The
+// caller holds the lock of dir. The received store must be at exactly that position, on the file system of dir,
+// and is first made durable; after an error before that all is as it was. Then the swap is decided: after a
+// crash or a failure the file JOINING remains, and finishJoin completes the swap, at the next start at the
+// latest.
+func adoptIncoming(dir string, s swap, logger *slog.Logger) error {
 	incoming := filepath.Join(dir, incomingName)
 	err := checkSameDisk(dir, filepath.Join(incoming, storeName), filepath.Join(dir, storeName))
 	if err == nil {
-		err = checkStore(filepath.Join(incoming, storeName), at, logger)
+		err = checkStore(filepath.Join(incoming, storeName), s.at, logger)
 	}
 	if err == nil {
 		err = syncTree(incoming)
@@ -44,46 +45,53 @@ func adoptIncoming(dir string, at job.Position, logger *slog.Logger) error {
 	if err != nil {
 		return fmt.Errorf("adopt the received store: %w", err)
 	}
-	if err := writeJoining(dir, at); err != nil {
+	if err := writeJoining(dir, s); err != nil {
 		return fmt.Errorf("adopt the received store: write %s: %w", joiningName, err)
 	}
 	return finishJoin(dir, logger)
 }
 
-// finishJoin completes a swap that adoptIncoming has decided on, from wherever a crash or a failure has
-// left it; if none was, it does nothing, also to an incoming directory. The lock of dir must be held, and
-// log and store not be open. It may be called again after an error.
+// finishJoin completes a swap that adoptIncoming has decided, from any point at which a crash or a failure
+// stopped it. Without such a swap it does nothing, and leaves an incoming directory as it is. The caller holds
+// the lock of dir; log and store must be closed. It may be called again after an error.
 func finishJoin(dir string, logger *slog.Logger) error {
-	at, ok, err := readJoining(dir)
+	s, ok, err := readJoining(dir)
 	if err == nil && ok {
-		j := &join{dir: dir, at: at, logger: logger}
+		j := &join{dir: dir, swap: s, logger: logger}
 		err = j.run(len(joinSteps))
 	}
 	if err != nil {
 		return fmt.Errorf("finish joining the cluster in %s: %w", dir, err)
 	}
 	if ok {
-		logger.Info("this node's data was replaced by the store that it received", "position", at.String())
+		logger.Info("this node's data was replaced by the store that it received", "position", s.at.String())
+		if s.fate != fateRemoved {
+			logger.Warn("the data that this node had is put aside; remove it when it is not needed any more",
+				"log", keptPath(dir, logName, s), "store", keptPath(dir, storeName, s))
+		}
 	}
 	return nil
 }
 
-// join is a swap that has been decided.
+// join is a swap that has been decided, with the directory in which it happens.
 type join struct {
+	swap
 	dir    string
-	at     job.Position
 	logger *slog.Logger
 }
 
-// joinSteps are the steps of a swap. Each is durable when it returns, and does nothing, or the same
-// again, if it was done before, so that after a crash all of them are repeated.
+// joinSteps are the steps of a swap. Each step is durable when it returns, and has no further effect when it is
+// repeated, so that after a crash all of them are repeated.
 //
-// Only JOINING makes this safe: until it is gone neither the new log nor the new store takes a commit,
-// so that removing and making them again loses nothing. And whether the store is the old or the new one
-// follows from incoming/store, which the rename takes away.
+// The file JOINING makes this safe: until it is removed, neither the new log nor the new store accepts a
+// commit, so removing and making them again loses nothing. Whether the store is the old or the new one follows
+// from incoming/store, which the rename removes. JOINING also gives the names of what is put aside: once such a
+// name exists, what remains in the old place has no value.
 var joinSteps = []func(*join) error{
 	(*join).check,
+	(*join).keepLog,
 	(*join).dropLog,
+	(*join).keepStore,
 	(*join).dropStore,
 	(*join).moveStore,
 	(*join).beginLog,
@@ -91,7 +99,7 @@ var joinSteps = []func(*join) error{
 	(*join).forget,
 }
 
-// run does the first n steps; all but a test do all.
+// run executes the first n steps; only a test executes fewer than all.
 func (j *join) run(n int) error {
 	for _, step := range joinSteps[:n] {
 		if err := step(j); err != nil {
@@ -113,7 +121,7 @@ func (j *join) moved() (bool, error) {
 	return false, err
 }
 
-// check looks at the new store once more, before anything of the old is removed.
+// check examines the new store once more, before anything of the old data is removed.
 func (j *join) check() error {
 	moved, err := j.moved()
 	if err != nil {
@@ -130,8 +138,8 @@ func (j *join) check() error {
 	return nil
 }
 
-// dropLog removes the old log, or a new one that nobody has used. The directory stays if it is the root
-// of a file system.
+// dropLog removes the old log, or a new one that has not been used. It keeps the directory itself if that is
+// the root of a file system.
 func (j *join) dropLog() error {
 	entries, err := os.ReadDir(j.path(logName))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -161,8 +169,8 @@ func (j *join) dropStore() error {
 	return syncPath(j.dir)
 }
 
-// moveStore renames. After a crash the store is in one place or in the other; both directories are
-// synced before anything relies on which.
+// moveStore renames the received store into its place. After a crash the store is in one place or the other;
+// both directories are synced before a later step relies on it.
 func (j *join) moveStore() error {
 	moved, err := j.moved()
 	if err != nil {
@@ -201,10 +209,10 @@ func (j *join) forget() error {
 	return syncPath(j.dir)
 }
 
-// checkStore opens the store in dir, which must be one, and sees that it is at this position.
+// checkStore opens the store in dir, which must exist, and verifies that it is at this position.
 func checkStore(dir string, at job.Position, logger *slog.Logger) error {
 	if _, err := os.Stat(dir); err != nil {
-		return err // Open would make one
+		return err // Open would make a new store
 	}
 	s, err := snapshot.Open(snapshot.Options{Dir: dir, Logger: logger})
 	if err != nil {
@@ -220,8 +228,8 @@ func checkStore(dir string, at job.Position, logger *slog.Logger) error {
 	return nil
 }
 
-// checkSameDisk sees that the received store can be renamed into the place of the old one, if there is
-// an old one.
+// checkSameDisk verifies that the received store can be renamed to the place of the old one, if there is an old
+// one.
 func checkSameDisk(dir, received, old string) error {
 	home, err := device(dir)
 	if err != nil {
@@ -242,8 +250,7 @@ func checkSameDisk(dir, received, old string) error {
 	return nil
 }
 
-// syncTree makes a directory and all that is in it durable: what was received may have been written by
-// a process that a crash ended.
+// syncTree makes a directory and all files in it durable, because a process that crashed may have written them.
 func syncTree(dir string) error {
 	return filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || !e.IsDir() && !e.Type().IsRegular() {

@@ -8,11 +8,14 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/carillon-io/carillon/datadir"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/replication"
 )
 
 var discard = slog.New(slog.DiscardHandler)
@@ -37,6 +40,35 @@ func receive(t *testing.T, own, leaders job.ID) (dir string, at job.Position) {
 	}
 	mustClose(t, leader)
 	return dir, at
+}
+
+// swapTo is a swap that was decided at a known time.
+func swapTo(at job.Position, f fate) swap {
+	return swap{at: at, fate: f, when: time.UnixMilli(1_790_000_000_123)}
+}
+
+// checkKept checks that the old data with so many rows is put aside, if it should be: it opens as a data
+// directory.
+func checkKept(t *testing.T, dir string, s swap, rows int) {
+	t.Helper()
+	log, store := keptPath(dir, logName, s), keptPath(dir, storeName, s)
+	if s.fate == fateRemoved {
+		if exists(log) || exists(store) {
+			t.Errorf("%s or %s is there", log, store)
+		}
+		return
+	}
+	again := t.TempDir()
+	for from, name := range map[string]string{log: logName, store: storeName} {
+		if err := os.CopyFS(filepath.Join(again, name), os.DirFS(from)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d := openTestData(t, again)
+	if n := countTimers(t, d); n != rows {
+		t.Errorf("what was put aside has %d rows, want %d", n, rows)
+	}
+	mustClose(t, d)
 }
 
 func mustClose(t *testing.T, d *data) {
@@ -69,7 +101,7 @@ func checkJoined(t *testing.T, dir string, at job.Position, rows int) {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
-		if name := e.Name(); name != "LOCK" && name != datadir.PartsName && name != logName && name != storeName {
+		if name := e.Name(); name != "LOCK" && name != datadir.PartsName && name != logName && name != storeName && !strings.Contains(name, replacedMark) && !strings.Contains(name, behindMark) {
 			t.Errorf("%s is left", name)
 		}
 	}
@@ -78,13 +110,13 @@ func checkJoined(t *testing.T, dir string, at job.Position, rows int) {
 // TestAdoptIncoming: a node of another history becomes a copy of the leader.
 func TestAdoptIncoming(t *testing.T) {
 	dir, at := receive(t, 300, 120)
-	if err := adoptIncoming(dir, at, discard); err != nil {
+	if err := adoptIncoming(dir, swapTo(at, fateRemoved), discard); err != nil {
 		t.Fatal(err)
 	}
 	checkJoined(t, dir, at, 120)
 }
 
-// TestAdoptIntoNothing: so does one that never had any data, and one that receives an empty store.
+// TestAdoptIntoNothing: so does a node that never had any data, and one that receives an empty store.
 func TestAdoptIntoNothing(t *testing.T) {
 	for _, leaders := range []job.ID{0, 30} {
 		dir, at := receive(t, 0, leaders)
@@ -93,7 +125,7 @@ func TestAdoptIntoNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := adoptIncoming(dir, at, discard); err != nil {
+		if err := adoptIncoming(dir, swapTo(at, fateRemoved), discard); err != nil {
 			t.Fatal(err)
 		}
 		checkJoined(t, dir, at, int(leaders))
@@ -104,7 +136,7 @@ func TestAdoptIntoNothing(t *testing.T) {
 func TestAdoptWhileOpen(t *testing.T) {
 	dir, at := receive(t, 50, 80)
 	d := openTestData(t, dir)
-	if err := d.adopt(at); err != nil {
+	if err := d.adopt(at, replication.OldPart); err != nil {
 		t.Fatal(err)
 	}
 	if d.applied() != at || countTimers(t, d) != 80 {
@@ -118,14 +150,14 @@ func TestAdoptWhileOpen(t *testing.T) {
 // completion. The next start finishes it.
 func TestEachStepOfAJoin(t *testing.T) {
 	dir, at := receive(t, 40, 25)
-	for first := range len(joinSteps) + 1 {
-		for second := range len(joinSteps) + 1 {
+	for _, f := range []fate{fateRemoved, fateReplaced, fateBehind} {
+		eachTwoSteps(func(first, second int) {
 			image := copyDir(t, dir)
-			if err := writeJoining(image, at); err != nil {
+			if err := writeJoining(image, swapTo(at, f)); err != nil {
 				t.Fatal(err)
 			}
 			for _, n := range []int{first, second} {
-				j := &join{dir: image, at: at, logger: discard}
+				j := &join{dir: image, swap: swapTo(at, f), logger: discard}
 				if _, ok, _ := readJoining(image); !ok {
 					break
 				}
@@ -134,6 +166,16 @@ func TestEachStepOfAJoin(t *testing.T) {
 				}
 			}
 			checkJoined(t, image, at, 25)
+			checkKept(t, image, swapTo(at, f), 40)
+		})
+	}
+}
+
+// eachTwoSteps calls do with every two numbers of steps.
+func eachTwoSteps(do func(first, second int)) {
+	for first := range len(joinSteps) + 1 {
+		for second := range len(joinSteps) + 1 {
+			do(first, second)
 		}
 	}
 }
@@ -143,14 +185,15 @@ func TestEachStepOfAJoin(t *testing.T) {
 func TestEachRemovalOfAJoin(t *testing.T) {
 	dir, at := receive(t, 40, 25)
 	for _, c := range []struct {
+		fate  fate
 		after int // steps
 		tree  string
-	}{{1, logName}, {2, storeName}, {5, incomingName}, {4, logName}, {5, logName}} {
+	}{{fateRemoved, 2, logName}, {fateRemoved, 4, storeName}, {fateRemoved, 7, incomingName}, {fateRemoved, 6, logName}, {fateReplaced, 7, logName}} {
 		whole := copyDir(t, dir)
-		if err := writeJoining(whole, at); err != nil {
+		if err := writeJoining(whole, swapTo(at, c.fate)); err != nil {
 			t.Fatal(err)
 		}
-		if err := (&join{dir: whole, at: at, logger: discard}).run(c.after); err != nil {
+		if err := (&join{dir: whole, swap: swapTo(at, c.fate), logger: discard}).run(c.after); err != nil {
 			t.Fatal(err)
 		}
 		for _, path := range files(t, filepath.Join(whole, c.tree)) {
@@ -220,7 +263,7 @@ func TestAdoptRefuses(t *testing.T) {
 			}
 			own := []string{logName, storeName}
 			before := []map[string]string{tree(t, filepath.Join(image, own[0])), tree(t, filepath.Join(image, own[1]))}
-			if err := adoptIncoming(image, c.at, discard); err == nil {
+			if err := adoptIncoming(image, swapTo(c.at, fateReplaced), discard); err == nil {
 				t.Fatal("adopted")
 			}
 			for i := range own {
@@ -247,7 +290,7 @@ func removeLike(pattern string) func(string) error {
 	}
 }
 
-// TestIncomingIsLeftAlone: what is being received is no business of a start.
+// TestIncomingIsLeftAlone: a start does not touch a transfer that is not complete.
 func TestIncomingIsLeftAlone(t *testing.T) {
 	dir, _ := receive(t, 40, 25)
 	before := tree(t, filepath.Join(dir, incomingName))
@@ -267,16 +310,17 @@ func TestJoinThatCannotBeFinished(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(dir, incomingName)); err != nil {
 		t.Fatal(err)
 	}
-	later := encodeJoining(at)
-	later[4] = 2
+	mark := encodeJoining(swapTo(at, fateReplaced))
+	later := slices.Clone(mark)
+	later[4] = 3
 	for name, c := range map[string]struct {
 		mark []byte
 		want string
 	}{
-		"nothing to swap in": {encodeJoining(at), "join anew"},
-		"damaged":            {append(encodeJoining(at), 0), "damaged"},
+		"nothing to swap in": {mark, "join anew"},
+		"damaged":            {append(slices.Clone(mark), 0), "damaged"},
 		"empty":              {nil, "damaged"},
-		"later version":      {rehash(later), "has version 2"},
+		"later version":      {rehash(later), "has version 3"},
 	} {
 		image := copyDir(t, dir)
 		if err := os.WriteFile(filepath.Join(image, joiningName), c.mark, 0o640); err != nil {
@@ -293,7 +337,7 @@ func TestJoinThatCannotBeFinished(t *testing.T) {
 	}
 }
 
-// rehash makes the checksum of a mark right.
+// rehash corrects the checksum of a mark.
 func rehash(b []byte) []byte {
 	return appendSum(b[:joiningBytes-4])
 }

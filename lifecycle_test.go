@@ -16,8 +16,8 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// TestReportedRunOutlivesARestart: a worker is given a run, the server is restarted, and the worker's
-// report counts; one with another fence does not.
+// TestReportedRunOutlivesARestart: a worker receives a run, the server restarts, and the worker's report
+// counts; a report with another fence does not.
 func TestReportedRunOutlivesARestart(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	s := start(t, dir)
@@ -66,8 +66,8 @@ func TestReportedRunOutlivesARestart(t *testing.T) {
 	}
 }
 
-// TestDeadLettersAndEvents: a run that fails for good is published with its payload and its error, and
-// the stream of events has what became of it.
+// TestDeadLettersAndEvents: a run that fails for good is published with its payload and its error, and the
+// stream of events has its outcome.
 func TestDeadLettersAndEvents(t *testing.T) {
 	o := options(filepath.Join(t.TempDir(), "data"))
 	o.Events, o.EventsMaxBytes = true, 1<<20
@@ -106,7 +106,7 @@ func TestDeadLettersAndEvents(t *testing.T) {
 	}
 }
 
-// statesOf returns the states that the first n events of the stream tell of.
+// statesOf returns the states in the first n events of the stream.
 func statesOf(t *testing.T, nc *nats.Conn, n int) string {
 	t.Helper()
 	js, err := jetstream.New(nc)

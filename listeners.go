@@ -5,8 +5,9 @@ import (
 	"net/netip"
 )
 
-// own returns the addresses where this process listens, as they are bound. It is complete once the bus is open. No
-// job may be sent to one: the server would carry out what a tenant made it ask of itself.
+// own returns the addresses on which this process listens. The list is complete once the bus is open. No job
+// may be sent to one of them, because the server would carry out requests that a tenant makes it send to
+// itself.
 func (s *Server) own() []netip.AddrPort {
 	var own []netip.AddrPort
 	add := func(addr net.Addr) {

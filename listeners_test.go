@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestOwnHasEveryListener opens whatever a server can listen on.
+// TestOwnHasEveryListener opens every kind of listener of a server.
 func TestOwnHasEveryListener(t *testing.T) {
 	o := nodeOptions(t, 2)[0]
 	o.ProfileListen = "127.0.0.1:0"

@@ -9,16 +9,16 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/carillon-io/carillon/api"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/replication"
 	"github.com/carillon-io/carillon/scheduler"
 	"github.com/carillon-io/carillon/wal"
 )
 
-// keepBehind is how many commits the log of a node in a cluster keeps that its checkpoint has: should the
-// stream lose some, the leader still has them.
+// keepBehind is the number of commits that the log of a node in a cluster keeps although its checkpoint has
+// them: if the stream loses some, the leader still has them.
 const keepBehind = 10_000
 
 func (o Options) keepBehind() uint64 {
@@ -28,24 +28,25 @@ func (o Options) keepBehind() uint64 {
 	return 0
 }
 
-// member is what a node of a cluster keeps, as the replication sees it: log, store and engine. The engine
-// follows, or leads; after it has led, and after the data was replaced, there is a new one.
+// member is the log, store and engine of a node in a cluster; it implements replication.Local. The engine
+// follows or leads. After it has led, and after the data was replaced, a new engine takes its place.
 type member struct {
 	server  *Server
 	engine  atomic.Pointer[scheduler.Engine]
 	service atomic.Pointer[api.Service]
-	closing sync.WaitGroup // services that were replaced
+	closing sync.WaitGroup    // replaced services that still answer
+	known   replication.Known // as the directory had it at the start
 
-	mu         sync.RWMutex // the log and the store may be replaced
+	mu         sync.RWMutex // held for writing while the log and the store are replaced
 	recent     recentPositions
 	data       *data
-	reader     *wal.Reader // reads on where Read was last
+	reader     *wal.Reader // continues after the commit that Read returned last
 	readNext   uint64
 	stopKeeper context.CancelFunc
 	keeper     sync.WaitGroup
 }
 
-// start begins to follow with what the directory holds.
+// start opens an engine that follows, on the directory's data.
 func (m *member) start() error {
 	if err := os.RemoveAll(m.outgoing()); err != nil {
 		return fmt.Errorf("remove what was being sent: %w", err)
@@ -54,7 +55,7 @@ func (m *member) start() error {
 	return m.Follow()
 }
 
-// keep makes checkpoints until stopKeeping.
+// keep makes checkpoints until stopKeeping is called.
 func (m *member) keep() {
 	ctx, stop := context.WithCancel(context.Background())
 	m.stopKeeper = stop
@@ -102,7 +103,7 @@ func (m *member) Find(lsn uint64) (job.Position, bool) {
 	return at, err == nil
 }
 
-// Read implements replication.Local. Reading on is cheaper than jumping.
+// Read implements replication.Local. Reading the next commit is cheaper than reading another one.
 func (m *member) Read(lsn uint64) (at job.Position, prev [16]byte, payload []byte, ok bool, err error) {
 	before, ok := m.Find(lsn - 1)
 	m.mu.Lock()
@@ -129,7 +130,7 @@ func (m *member) Read(lsn uint64) (at job.Position, prev [16]byte, payload []byt
 
 func (m *member) closeReader() {
 	if m.reader != nil {
-		_ = m.reader.Close() // it was read only
+		_ = m.reader.Close() // it was only read
 		m.reader = nil
 	}
 }
@@ -185,7 +186,7 @@ func (m *member) Follow() error {
 	m.mu.RLock()
 	opts := m.server.engineOptions(m.server.node)
 	m.mu.RUnlock()
-	opts.Trust = m.server.node.Trust
+	opts.Trust, opts.RowsMax = m.server.node.Trust, m.server.node.RowsMax
 	engine, err := scheduler.Follow(opts)
 	if err != nil {
 		return err
@@ -194,68 +195,7 @@ func (m *member) Follow() error {
 	return m.openService(true)
 }
 
-// Serve implements replication.Local.
-func (m *member) Serve(ctx context.Context, ready func()) error {
-	engine := m.engine.Load()
-	serving, stop := context.WithCancel(context.Background())
-	defer stop()
-	ended := make(chan error, 1)
-	go func() { ended <- engine.Serve(serving) }()
-	if err := m.openService(false); err != nil {
-		stop()
-		return errors.Join(err, <-ended)
-	}
-	defer m.server.backups.lead()()
-	ready()
-	select {
-	case err := <-ended:
-		m.closeService()
-		return err
-	case <-ctx.Done():
-	}
-	m.closeService()
-	stop()
-	return <-ended
-}
-
-// Hold implements replication.Local.
-func (m *member) Hold(ctx context.Context) {
-	engine := m.engine.Load()
-	engine.Hold()
-	engine.Settle(ctx)
-}
-
-// closeServiceMax bounds how long a node that changes its part waits for the requests under way.
-const closeServiceMax = 250 * time.Millisecond
-
-// openService answers requests from the engine: as the leader, or as a standby.
-func (m *member) openService(standby bool) error {
-	service, err := m.server.newService(m.engine.Load(), standby)
-	if err != nil {
-		return err
-	}
-	if last := m.service.Swap(service); last != nil {
-		m.closing.Go(func() { m.closeOne(last) }) // nobody waits for what the old one still answers
-	}
-	return nil
-}
-
-func (m *member) closeService() {
-	if service := m.service.Swap(nil); service != nil {
-		m.closeOne(service)
-	}
-	m.closing.Wait()
-}
-
-func (m *member) closeOne(service *api.Service) {
-	ctx, cancel := context.WithTimeout(context.Background(), closeServiceMax)
-	defer cancel()
-	if err := service.Close(ctx); err != nil {
-		m.server.opts.Logger.Debug("requests were cut short", slog.Any("error", err))
-	}
-}
-
-// Status returns a reading of the engine.
+// Status returns the present state of the engine.
 func (m *member) Status() scheduler.Status { return m.engine.Load().Status() }
 
 // Export implements replication.Local.
@@ -273,14 +213,24 @@ func (m *member) Export(ctx context.Context, name string) (dir string, at job.Po
 // Incoming implements replication.Local.
 func (m *member) Incoming() string { return filepath.Join(m.data.dir, incomingName) }
 
+// MayReplace implements replication.Local.
+func (m *member) MayReplace(old replication.Old) error {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.data.mayReplace(old)
+}
+
 // Adopt implements replication.Local.
-func (m *member) Adopt(at job.Position) error {
-	m.closeService()
+func (m *member) Adopt(at job.Position, old replication.Old) error {
+	m.closeService(context.Background())
 	m.stopKeeping()
 	m.mu.Lock()
 	m.closeReader()
 	m.recent.forget()
-	err := m.data.adopt(at)
+	err := m.data.adopt(at, old)
+	if err == nil {
+		err = m.data.identity.markJoined()
+	}
 	m.mu.Unlock()
 	if err != nil {
 		return err
@@ -291,7 +241,7 @@ func (m *member) Adopt(at job.Position) error {
 
 // stop ends what start began.
 func (m *member) stop() {
-	m.closeService()
+	m.closeService(context.Background())
 	m.stopKeeping()
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -8,9 +8,9 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// What a server shows in its metrics beside its engine is read here from the parts that know.
+// The metrics of the parts of a server other than its engine, which each part is asked for here.
 
-// storage reads the data directory; nil while the node has none, because it receives another one.
+// storage describes the data directory; nil while the node has none, because it is receiving another one.
 func (s *Server) storage() *api.Storage {
 	if s.member != nil {
 		s.member.mu.RLock()
@@ -40,8 +40,8 @@ func (d *data) figures() *api.Storage {
 	return f
 }
 
-// space returns the bytes that are free for an unprivileged process in the file system of a directory, and all
-// that it has; zeros if it does not say.
+// space returns the bytes that are free for an unprivileged process in the file system of a directory, and its
+// size; zeros if they are unknown.
 func space(dir string) (free, size uint64) {
 	var st unix.Statfs_t
 	if err := unix.Statfs(dir, &st); err != nil {
@@ -50,7 +50,7 @@ func space(dir string) (free, size uint64) {
 	return uint64(st.Bavail) * uint64(st.Bsize), uint64(st.Blocks) * uint64(st.Bsize)
 }
 
-// deliveries reads the ways to the targets. A server has no handlers.
+// deliveries returns the counters of the senders. A server has no handlers.
 func (s *Server) deliveries() *api.Deliveries {
 	st := s.dispatcher.Stats()
 	d := &api.Deliveries{Connected: st.NATS.Connected, Reconnects: st.NATS.Reconnects, Denied: st.NATS.Denied, Duplicates: st.NATS.Duplicates}
@@ -72,7 +72,7 @@ func (s *Server) deliveries() *api.Deliveries {
 	return d
 }
 
-// aboutNATS tells of the NATS server in this process; nil if there is none.
+// aboutNATS returns the function that describes the NATS server in this process; nil if there is none.
 func (s *Server) aboutNATS() func() api.EmbeddedNATS {
 	server := s.bus.embedded
 	if server == nil {

@@ -28,7 +28,7 @@ func mustOpenIdentity(t *testing.T, dir string, o Options) *identity {
 	return id
 }
 
-// refuses checks that an error says each of some things.
+// refuses checks that an error contains each of some texts.
 func refuses(t *testing.T, err error, wants ...string) {
 	t.Helper()
 	if err == nil {
@@ -51,7 +51,7 @@ func TestIdentityOfANode(t *testing.T) {
 	if _, err := os.Stat(path); err == nil || alone.Node != "" {
 		t.Errorf("a node alone is %+v, and has a file: %v", alone, err)
 	}
-	refuses(t, alone.adopt(idOne), "alone")
+	refuses(t, alone.adopt(idOne, false), "alone")
 
 	first := mustOpenIdentity(t, dir, Options{ClusterName: "prod"})
 	if job.ValidateTenant(first.Node) != nil || first.Cluster != "prod" || first.ClusterID != "" {
@@ -62,26 +62,33 @@ func TestIdentityOfANode(t *testing.T) {
 	}
 	mustOpenIdentity(t, dir, Options{ClusterName: "prod", Node: first.Node})
 
-	_, err := openIdentity(dir, Options{})
-	refuses(t, err, path, first.Node, `"prod"`, "--cluster-name prod", "delete that file")
-	_, err = openIdentity(dir, Options{ClusterName: "test"})
-	refuses(t, err, path, `"prod"`, `"test"`, "--data")
-	_, err = openIdentity(dir, Options{ClusterName: "prod", Node: "other"})
+	_, err := openIdentity(dir, Options{ClusterName: "prod", Node: "other"})
 	refuses(t, err, path, first.Node, `"other"`, "--node")
+	if once, err := openIdentity(dir, Options{}); err != nil || *once != (identity{}) {
+		t.Errorf("alone, before it met the cluster: %+v, %v", once, err)
+	}
+	if typo := mustOpenIdentity(t, dir, Options{ClusterName: "prdo"}); typo.Node != first.Node || typo.Cluster != "prdo" {
+		t.Errorf("by a mistyped name: %+v", typo)
+	}
+	first = mustOpenIdentity(t, dir, Options{ClusterName: "prod"})
 
-	refuses(t, first.adopt("short"), "32 hex digits")
-	refuses(t, first.adopt(strings.ToUpper(idTwo)), "32 hex digits")
+	refuses(t, first.adopt("short", false), "32 hex digits")
+	refuses(t, first.adopt(strings.ToUpper(idTwo), false), "32 hex digits")
 	for range 2 { // the second changes nothing
-		if err := first.adopt(idOne); err != nil {
+		if err := first.adopt(idOne, false); err != nil {
 			t.Fatal(err)
 		}
 	}
-	refuses(t, first.adopt(idTwo), path, idOne, idTwo)
+	refuses(t, first.adopt(idTwo, false), path, idOne, idTwo)
 	met := mustOpenIdentity(t, dir, Options{ClusterName: "prod"})
 	if met.ClusterID != idOne {
 		t.Errorf("after the cluster was met: %+v", met)
 	}
-	refuses(t, met.adopt(idTwo), path, idOne, idTwo)
+	refuses(t, met.adopt(idTwo, false), path, idOne, idTwo)
+	_, err = openIdentity(dir, Options{})
+	refuses(t, err, path, first.Node, `"prod"`, "--cluster-name prod", "delete that file")
+	_, err = openIdentity(dir, Options{ClusterName: "test"})
+	refuses(t, err, path, `"prod"`, `"test"`, "--data")
 	if text, err := os.ReadFile(path); err != nil || strings.Count(string(text), "\n") != 1 || !strings.Contains(string(text), idOne) {
 		t.Errorf("the file has %q, %v", text, err)
 	}
@@ -97,7 +104,7 @@ func TestAdoptThatCannotBeWritten(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "NODE.tmp"), 0o750); err != nil {
 		t.Fatal(err)
 	}
-	refuses(t, id.adopt(idOne), "NODE.tmp")
+	refuses(t, id.adopt(idOne, false), "NODE.tmp")
 	if id.ClusterID != "" || mustOpenIdentity(t, dir, Options{ClusterName: "prod"}).ClusterID != "" {
 		t.Errorf("the id was taken: %+v", id)
 	}
@@ -130,13 +137,21 @@ var identityTexts = map[string]string{ // what a file has, and what is said abou
 	`{"version":1,"node":"a","cluster":"prod"} trailing`:       "no JSON object",
 	`[1]`:                          "no JSON object",
 	`{}`:                           "version 0",
-	`{"version":2,"members":[{}]}`: "version 2",
-	`{"version":1,"node":"a","cluster":"prod","color":"red"}`:     "color",
-	`{"version":1,"node":"a","cluster":""}`:                       "no names",
-	`{"version":1,"node":"a b","cluster":"prod"}`:                 `"a b"`,
-	`{"version":1,"node":"a","cluster":"prod","cluster_id":"12"}`: `"12"`,
-	`{"version":1,"node":7,"cluster":"prod"}`:                     "damaged",
-	`{"version":1,"node":"` + strings.Repeat("a", 5000) + `"}`:    "more than 4096 bytes",
+	`{"version":3,"members":[{}]}`: "version 3",
+	`{"version":2,"node":"a","cluster":"prod","cluster_id":"","state":"new"}`:                                             "",
+	`{"version":2,"node":"a","cluster":"prod","cluster_id":"","state":"witness"}`:                                         "--witness",
+	`{"version":2,"node":"a","cluster":"prod","cluster_id":"` + idOne + `","state":"founder","gives_up":"` + idTwo + `"}`: "",
+	`{"version":2,"node":"a","cluster":"prod","cluster_id":"` + idOne + `","state":"discarding"}`:                         "",
+	`{"version":2,"node":"a","cluster":"prod","cluster_id":"","state":"founder"}`:                                         "damaged",
+	`{"version":2,"node":"a","cluster":"prod","cluster_id":"` + idOne + `"}`:                                              "damaged",
+	`{"version":1,"node":"a","cluster":"prod","cluster_id":"","state":"new"}`:                                             "damaged",
+	`{"version":2,"node":"a","cluster":"prod","cluster_id":"","state":"king"}`:                                            "damaged",
+	`{"version":1,"node":"a","cluster":"prod","color":"red"}`:                                                             "color",
+	`{"version":1,"node":"a","cluster":""}`:                                                                               "no names",
+	`{"version":1,"node":"a b","cluster":"prod"}`:                                                                         `"a b"`,
+	`{"version":1,"node":"a","cluster":"prod","cluster_id":"12"}`:                                                         `"12"`,
+	`{"version":1,"node":7,"cluster":"prod"}`:                                                                             "damaged",
+	`{"version":1,"node":"` + strings.Repeat("a", 5000) + `"}`:                                                            "more than 4096 bytes",
 }
 
 func TestIdentityFilesThatCannotBeRead(t *testing.T) {

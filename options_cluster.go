@@ -15,17 +15,17 @@ import (
 
 // What a commit of a cluster waits for before it counts.
 const (
-	// DurabilityReplicated: the own disk and the stream that the standby reads. Whoever takes over knows of
-	// everything that was acknowledged.
+	// DurabilityReplicated: the leader's own disk and the stream that the standbys read. A node that takes over
+	// has every acknowledged commit.
 	DurabilityReplicated = "replicated"
-	// DurabilityLocal: the own disk. The stream follows; a takeover may forget the last of what was
-	// acknowledged.
+	// DurabilityLocal: the leader's own disk. The stream receives commits later; a takeover can lose the newest
+	// acknowledged ones.
 	DurabilityLocal = "local"
 )
 
 // The bounds and defaults of a cluster's options.
 const (
-	leadInCluster         = 10 * time.Second // longer than an election of the stream's leader, of 4 to 9 s
+	leadInCluster         = 10 * time.Second // longer than an election of the stream's leader, which takes 4 to 9 s
 	clusterListenDefault  = "127.0.0.1:6222"
 	streamBytesMaxDefault = 1 << 30
 	streamBytesMaxMin     = 64 << 20
@@ -34,10 +34,10 @@ const (
 	natsURLsMax           = 16
 )
 
-// clustered tells whether this is a node of a cluster, rather than one alone.
+// clustered reports whether this is a node of a cluster, rather than a node alone.
 func (o Options) clustered() bool { return o.ClusterName != "" }
 
-// clusterEmbedded tells whether the embedded servers of the nodes form the cluster's NATS.
+// clusterEmbedded reports whether the embedded servers of the nodes form the cluster's NATS.
 func (o Options) clusterEmbedded() bool { return o.clustered() && o.NATSURL == "" }
 
 func (o *Options) setClusterDefaults() {
@@ -73,6 +73,8 @@ func (o Options) validateCluster() error {
 		return fmt.Errorf("options: %d replicas; want 1, 3 or 5, or 0 to choose by the number of servers: an even number survives no more than the odd one below it", o.Replicas)
 	case o.StreamBytesMax < streamBytesMaxMin:
 		return fmt.Errorf("options: a log of the cluster of %d bytes is too small; want at least %d", o.StreamBytesMax, streamBytesMaxMin)
+	case o.Witness && o.DiscardData:
+		return errors.New("options: a witness has no data to discard; leave out --discard-data")
 	}
 	if o.clusterEmbedded() {
 		return o.validateMember()
@@ -80,8 +82,8 @@ func (o Options) validateCluster() error {
 	return o.validateOutside()
 }
 
-// validateAlone refuses what means nothing without a cluster: a forgotten name must not make two nodes
-// that both lead.
+// validateAlone refuses settings that have no meaning without a cluster: a forgotten cluster name must not lead
+// to two nodes that both fire.
 func (o Options) validateAlone() error {
 	for _, v := range []struct {
 		set  bool
@@ -95,6 +97,9 @@ func (o Options) validateAlone() error {
 		{o.Durability != "", "a durability"},
 		{o.Replicas != 0, "a number of replicas"},
 		{o.StreamBytesMax != 0, "a size of the cluster's log"},
+		{o.DiscardData, "giving data up for a cluster's"},
+		{o.LeadAlone, "leading without the other members"},
+		{o.NATSSyncs, "what NATS has on disk"},
 	} {
 		if v.set {
 			return fmt.Errorf("options: %s needs a cluster name (--cluster-name), the same on all nodes", v.what)
@@ -103,7 +108,7 @@ func (o Options) validateAlone() error {
 	return nil
 }
 
-// validateOutside refuses what only the embedded server can obey.
+// validateOutside refuses settings that only the embedded server can follow.
 func (o Options) validateOutside() error {
 	for _, v := range []struct {
 		set  bool
@@ -121,7 +126,7 @@ func (o Options) validateOutside() error {
 	return nil
 }
 
-// validateMember checks what the embedded server needs to find its peers.
+// validateMember checks the settings with which the embedded server finds its peers.
 func (o Options) validateMember() error {
 	host, port, err := splitAddr(o.ClusterListen)
 	if err != nil || port == 0 {
@@ -145,7 +150,7 @@ func (o Options) validateMember() error {
 	return nil
 }
 
-// routeURL reads host:port or nats-route://host:port.
+// routeURL parses host:port or nats-route://host:port.
 func routeURL(route string) (*url.URL, error) {
 	shown, _ := cutUser(route)
 	bad := fmt.Errorf("options: the route %q is no address of a peer; want host:port or nats-route://host:port", shown)
@@ -165,13 +170,13 @@ func routeURL(route string) (*url.URL, error) {
 	return &url.URL{Scheme: "nats-route", Host: net.JoinHostPort(host, strconv.Itoa(port))}, nil
 }
 
-// cutUser returns what follows the user of user@host, and whether there is one. The user may hold a
+// cutUser returns what follows the user of user@host, and reports whether there is one. The user may contain a
 // password, which no message repeats.
 func cutUser(addr string) (host string, ok bool) {
 	return addr[strings.LastIndexByte(addr, '@')+1:], strings.Contains(addr, "@")
 }
 
-// splitAddr reads host:port with a port from 0 to 65535.
+// splitAddr parses host:port with a port from 0 to 65535.
 func splitAddr(addr string) (host string, port int, err error) {
 	host, text, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -184,7 +189,7 @@ func splitAddr(addr string) (host string, port int, err error) {
 	return host, int(n), nil
 }
 
-// validateNATSURL checks a list of outside servers. What a URL holds besides is for the client of NATS.
+// validateNATSURL checks a list of outside servers. The NATS client checks the rest of each URL.
 func validateNATSURL(list string) error {
 	if list == "" {
 		return nil

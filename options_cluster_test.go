@@ -22,7 +22,7 @@ func TestClusterOptions(t *testing.T) {
 		name   string
 		base   Options
 		change func(*Options)
-		want   string // the error; empty: taken
+		want   string // the error; empty: accepted
 	}{
 		{"a node alone", Options{}, func(*Options) {}, ""},
 		{"a member", memberOptions(), func(*Options) {}, ""},
@@ -84,13 +84,14 @@ func TestClusterOptions(t *testing.T) {
 				refuses(t, err, tt.want)
 			}
 			if err != nil && strings.Contains(err.Error(), "secret") {
-				t.Errorf("%v tells a secret", err)
+				t.Errorf("%v contains a secret", err)
 			}
 		})
 	}
 }
 
-// TestClusterDefaults: what is not said is chosen by what a cluster needs, and a node alone stays as it was.
+// TestClusterDefaults: settings left out get the values that a cluster needs, and those of a node alone are
+// unchanged.
 func TestClusterDefaults(t *testing.T) {
 	alone := Options{}.withDefaults()
 	if alone.Lead != 0 || alone.Durability != "" || alone.ClusterListen != "" || alone.StreamBytesMax != 0 {

@@ -10,8 +10,8 @@ import (
 	"github.com/carillon-io/carillon"
 )
 
-// TestBadOptions starts servers with settings that cannot be: each is refused by what is wrong, before
-// anything is made.
+// TestBadOptions starts servers with invalid settings: each is refused with the reason, before anything is
+// made.
 func TestBadOptions(t *testing.T) {
 	for want, opts := range map[string]carillon.Options{
 		"events are kept for 1s":                {EventsMaxAge: time.Second},

@@ -69,8 +69,8 @@ func TestOutsideServerRestarts(t *testing.T) {
 	if m := receive(t, fired); m.Header.Get("Carillon-Job") != "while-gone" {
 		t.Errorf("got %v", m.Header)
 	}
-	// Our own subscription may come back a little after the client's: the first requests can find
-	// nobody.
+	// The server's own subscription may come back a little after the client's: the first requests can find no
+	// responder.
 	deadline := time.Now().Add(10 * time.Second)
 	for err = put("after", 0); err != nil && time.Now().Before(deadline); err = put("after", 0) {
 	}

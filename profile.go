@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// openProfile answers the tools that look into a running Go program, if that is wanted, on an address that
-// only this machine reaches: a profile tells what is in memory, and costs time.
+// openProfile serves Go's profiles, if the options want that, on an address that only this machine reaches: a
+// profile reveals the contents of memory, and takes time.
 func (s *Server) openProfile(context.Context) error {
 	if s.opts.ProfileListen == "" {
 		return nil

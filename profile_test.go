@@ -33,6 +33,6 @@ func TestProfile(t *testing.T) {
 	}
 	o.ProfileListen = "0.0.0.0:6060"
 	if _, err := Start(t.Context(), o); err == nil || !strings.Contains(err.Error(), "127.0.0.1:6060") {
-		t.Errorf("profiles for everybody: %v", err)
+		t.Errorf("profiles on a public address: %v", err)
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// recentPositions are those of the newest commits, so that whoever takes over need not read the log to
-// know them. Safe for concurrent use.
+// recentPositions are the positions of the newest commits, so that a node that takes over need not read the log
+// for them. Safe for concurrent use.
 type recentPositions struct {
 	mu   sync.Mutex
 	ring [recentMost]job.Position

@@ -1,22 +1,22 @@
 package carillon
 
-// Recovery is how far a start is with what the data directory holds.
+// Recovery is the progress of a start.
 type Recovery struct {
 	Stage RecoveryStage
-	Done  uint64 // commits or jobs
-	All   uint64 // the same; 0: it is not known
+	Done  uint64 // number of commits or jobs so far
+	All   uint64 // number of all of them; 0: unknown
 }
 
-// RecoveryStage is what a start is at.
+// RecoveryStage names a phase of a start.
 type RecoveryStage string
 
-// The stages of a recovery, in their order.
+// The stages of a start, in order.
 const (
 	ReplayingLog RecoveryStage = "replaying" // the commits since the last checkpoint are applied to the store
 	LoadingJobs  RecoveryStage = "loading"   // the timers are armed
 )
 
-// replaying tells of the replay of the log; nil if nobody wants to know.
+// replaying returns the function that reports the replay of the log; nil without OnRecovery.
 func (o *Options) replaying() func(done, all uint64) {
 	if o.OnRecovery == nil {
 		return nil
@@ -24,7 +24,7 @@ func (o *Options) replaying() func(done, all uint64) {
 	return func(done, all uint64) { o.OnRecovery(Recovery{ReplayingLog, done, all}) }
 }
 
-// loading tells of the loading of jobs; nil if nobody wants to know.
+// loading returns the function that reports the loading of jobs; nil without OnRecovery.
 func (o *Options) loading() func(jobs uint64) {
 	if o.OnRecovery == nil {
 		return nil

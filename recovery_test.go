@@ -10,7 +10,7 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// TestLoadingIsTold: a start that loads many jobs says how far it is.
+// TestLoadingIsTold: a start that loads many jobs reports its progress.
 func TestLoadingIsTold(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	s := start(t, dir)

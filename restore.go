@@ -16,27 +16,27 @@ import (
 	"github.com/carillon-io/carillon/snapshot"
 )
 
-// restoringName is the file in a data directory that is being restored. A server refuses a directory that
-// has it, so that nothing comes into use that is not whole: it is the first thing that a restore makes
-// durable and the last that it removes.
+// restoringName is the file that marks a data directory as being restored. A server refuses a directory with
+// this file, so that no incomplete data comes into use: it is the first thing that a restore makes durable and
+// the last that it removes.
 const restoringName = datadir.RestoringName
 
-// ErrRestoring is returned by Start for a data directory whose restore was interrupted.
+// ErrRestoring is returned by [Start] for a data directory whose restore was interrupted.
 var ErrRestoring = errors.New("the restore of this data directory was interrupted; run `carillon restore` on it again")
 
-// ErrNotEmpty is returned by Restore for a directory that has something in it.
+// ErrNotEmpty is returned by [Restore] for a directory that is not empty.
 var ErrNotEmpty = errors.New("is not empty; a backup is restored into an empty or a new directory")
 
-// Restored tells what was restored.
+// Restored describes what was restored.
 type Restored struct {
 	backup.Header
 	Jobs int
 }
 
-// Restore makes dir, which must be empty or absent, the data directory of one node alone with what a
-// backup holds, for Start to open. Everything is durable, and has been checked, when it returns; on an
-// error dir is empty or absent again. After a crash Start refuses dir with ErrRestoring, and Restore
-// takes it. It returns ErrNotEmpty, ErrInUse, the errors of package backup, or what the disk said.
+// Restore makes dir, which must be empty or absent, the data directory of a node alone with the data of a
+// backup; Start can then open it. When Restore returns, everything is verified and durable. After an error dir
+// is empty or absent again. After a crash Start refuses dir with ErrRestoring, while Restore accepts it. It
+// returns ErrNotEmpty, ErrInUse, the errors of package backup, or an I/O error.
 func Restore(dir string, from io.Reader, logger *slog.Logger) (done Restored, err error) {
 	r, err := backup.NewReader(from) // before anything is made
 	if err != nil {
@@ -54,7 +54,7 @@ func Restore(dir string, from io.Reader, logger *slog.Logger) (done Restored, er
 	if done.Jobs, err = t.check(done.Position); err != nil {
 		return done, fmt.Errorf("check what was restored: %w", err)
 	}
-	j := &join{dir: dir, at: done.Position, logger: logger}
+	j := &join{dir: dir, swap: swap{at: done.Position}, logger: logger}
 	if err := errors.Join(j.beginLog(), syncTree(dir)); err != nil {
 		return done, err
 	}
@@ -66,14 +66,14 @@ type restore struct {
 	dir    string
 	logger *slog.Logger
 	lock   *os.File
-	made   bool // the directory was not there
+	made   bool // the directory did not exist
 }
 
 func (t *restore) path(name string) string { return filepath.Join(t.dir, name) }
 
-// claim takes the directory, and marks it.
+// claim locks the directory, and marks it.
 func (t *restore) claim() error {
-	if err := t.mayTake(); err != nil {
+	if err := t.mayUse(); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(t.dir, 0o750); err != nil {
@@ -91,9 +91,9 @@ func (t *restore) claim() error {
 	return err
 }
 
-// mayTake refuses a directory without touching it. One that has a lock may be in use, which is the better
-// thing to say, and is looked at again when the lock is held.
-func (t *restore) mayTake() error {
+// mayUse returns an error for a directory that must not be used, without touching it. A directory with a lock
+// may be in use, which is the better message; claim checks again once it holds the lock.
+func (t *restore) mayUse() error {
 	entries, err := os.ReadDir(t.dir)
 	if t.made = errors.Is(err, fs.ErrNotExist); t.made {
 		return nil
@@ -113,7 +113,7 @@ func (t *restore) checkEmpty(entries []os.DirEntry) error {
 	return nil
 }
 
-// mark notes that the directory is being restored, and removes what an interrupted restore has left.
+// mark marks the directory as being restored, and removes what an interrupted restore has left.
 func (t *restore) mark() error {
 	entries, err := os.ReadDir(t.dir)
 	if err != nil {
@@ -139,7 +139,7 @@ func (t *restore) clear() error {
 	return errors.Join(datadir.ForgetParts(t.dir), os.RemoveAll(t.path(storeName)), os.RemoveAll(t.path(logName)))
 }
 
-// end gives the directory up: to a server, or, after a failure, empty.
+// end unlocks the directory: complete, or empty after a failure.
 func (t *restore) end(failed error) error {
 	var err error
 	if failed != nil {
@@ -154,8 +154,8 @@ func (t *restore) end(failed error) error {
 	return errors.Join(err, t.lock.Close())
 }
 
-// receive writes the files of a backup into the store's place, and returns when they are known to be what
-// was backed up.
+// receive writes the files of a backup to the store's place, and returns when they are verified to be what was
+// backed up.
 func (t *restore) receive(r *backup.Reader) error {
 	for {
 		f, err := r.Next()
@@ -184,7 +184,7 @@ func (t *restore) receiveFile(r *backup.Reader, name string) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// check opens the restored store, sees that it is where the backup says, and counts its jobs.
+// check opens the restored store, verifies that it is at the backup's position, and counts its jobs.
 func (t *restore) check(at job.Position) (jobs int, err error) {
 	if err := checkStore(t.path(storeName), at, t.logger); err != nil {
 		return 0, err
@@ -193,12 +193,11 @@ func (t *restore) check(at job.Position) (jobs int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	low := []byte{byte(job.KindTimer)}
-	err = s.Scan(low, job.PrefixEnd(low), func(_, _ []byte) (bool, error) { jobs++; return true, nil })
+	jobs, err = countJobs(s)
 	return jobs, errors.Join(err, s.Close())
 }
 
-// checkNotRestoring refuses a directory whose restore was interrupted.
+// checkNotRestoring returns ErrRestoring for a directory whose restore was interrupted.
 func checkNotRestoring(dir string) error {
 	_, err := os.Lstat(filepath.Join(dir, restoringName))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -57,7 +57,7 @@ func TestRestoredMissedRuns(t *testing.T) {
 	}
 }
 
-// TestRestoreRefuses: what cannot be restored leaves the directory as it was, or absent.
+// TestRestoreRefuses: after a refused restore the directory is as it was, or absent.
 func TestRestoreRefuses(t *testing.T) {
 	s, _, c := startAlone(t, filepath.Join(t.TempDir(), "data"))
 	mustPut(t, c, natsJob("one", "@daily"))
@@ -121,8 +121,8 @@ func TestWrongPosition(t *testing.T) {
 	}
 }
 
-// TestInterruptedRestore: what a crash leaves of a restore is refused by a server, at each of its steps,
-// and taken by the next restore.
+// TestInterruptedRestore: what a crash leaves of a restore, at each of its steps, is refused by a server and
+// accepted by the next restore.
 func TestInterruptedRestore(t *testing.T) {
 	_, _, c := startAlone(t, filepath.Join(t.TempDir(), "data"))
 	mustPut(t, c, natsJob("one", "@daily"))
@@ -136,11 +136,11 @@ func TestInterruptedRestore(t *testing.T) {
 		},
 		"log begun": func(r *restore, from *backup.Reader) {
 			_ = r.receive(from)
-			_ = (&join{dir: r.dir, at: from.Header().Position, logger: discard}).beginLog()
+			_ = (&join{dir: r.dir, swap: swap{at: from.Header().Position}, logger: discard}).beginLog()
 		},
 		"all but the mark": func(r *restore, from *backup.Reader) {
 			_ = r.receive(from)
-			_ = (&join{dir: r.dir, at: from.Header().Position, logger: discard}).beginLog()
+			_ = (&join{dir: r.dir, swap: swap{at: from.Header().Position}, logger: discard}).beginLog()
 			_ = datadir.NoteParts(r.dir)
 		},
 	} {
@@ -186,6 +186,9 @@ func TestRestoreACluster(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := newTroupe(t)
+	if _, err := Found(FoundOptions{Dir: dir, ClusterName: "prod", Node: "a", Logger: discard}); err != nil {
+		t.Fatal(err)
+	}
 	leader := again.start("a", dir)
 	standby := again.start("b", filepath.Join(t.TempDir(), "b"))
 	again.level(leader, standby)

@@ -105,7 +105,9 @@ func TestStartRefuses(t *testing.T) {
 		t.Helper()
 		o := options(filepath.Join(t.TempDir(), "other"))
 		change(&o)
-		got, err := carillon.Start(t.Context(), o)
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second) // for a wait, which says for what
+		defer cancel()
+		got, err := carillon.Start(ctx, o)
 		if err == nil {
 			_ = got.Close(t.Context())
 			t.Errorf("%s was taken", what)

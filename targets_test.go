@@ -20,7 +20,7 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// refusal is what the server says of a put; "" if it takes it.
+// refusal returns the server's reason to refuse a put; "" if it accepts it.
 func refusal(t *testing.T, nc *nats.Conn, target map[string]string) (code, field, message string) {
 	t.Helper()
 	body, err := json.Marshal(map[string]any{"name": "a", "schedule": "@yearly", "target": target})
@@ -110,7 +110,7 @@ func TestSubjectsOverNATS(t *testing.T) {
 	}
 }
 
-// runOnce puts a job without retries, lets it run, and returns the run when it is over.
+// runOnce puts a job without retries, triggers it, and returns the run when it has finished.
 func runOnce(t *testing.T, c *client.Client, target client.Target) client.Run {
 	t.Helper()
 	j := client.Job{Name: "once", Schedule: "@yearly", Target: target, Retry: client.Retry{MaxAttempts: 1}}

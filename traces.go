@@ -9,17 +9,17 @@ import (
 	"github.com/carillon-io/carillon/tracing"
 )
 
-// TraceOptions say whether and where requests and attempts are traced. The zero value traces nothing.
+// TraceOptions configure the tracing of requests and attempts. The zero value traces nothing.
 type TraceOptions struct {
-	Endpoint string            // of a collector that takes OTLP over HTTP, such as http://127.0.0.1:4318
-	Headers  map[string]string // go with what is sent there, such as the collector's key
+	Endpoint string            // collector that accepts OTLP over HTTP, such as http://127.0.0.1:4318
+	Headers  map[string]string // headers of the requests to it, such as the collector's key
 
-	// Ratio is the share of requests and of runs that are sampled, from 0 to 1; default 1. What a caller has
-	// decided to sample, or not to, is followed in any case. Negative: nothing but what a caller decided.
+	// Ratio is the share of requests and of runs that are sampled, from 0 to 1; 0 is the default, 1. The
+	// decision of a caller to sample or not always counts. Negative: only what a caller has decided to sample.
 	Ratio float64
 }
 
-// tracing returns the options as the package that traces has them.
+// tracing converts the options to those of package tracing.
 func (o TraceOptions) tracing() tracing.Options {
 	ratio := o.Ratio
 	switch {
@@ -41,7 +41,7 @@ func (o TraceOptions) validate() error {
 	return nil
 }
 
-// openTraces begins to trace, if that is wanted. It does not wait for the collector.
+// openTraces starts tracing, if the options want that. It does not wait for the collector.
 func (s *Server) openTraces(context.Context) (err error) {
 	if s.opts.Traces.Endpoint == "" {
 		return nil
@@ -52,7 +52,7 @@ func (s *Server) openTraces(context.Context) (err error) {
 	return err
 }
 
-// attemptTracer returns who follows attempts; nil if nobody does.
+// attemptTracer returns the tracer of attempts; nil if attempts are not traced.
 func (s *Server) attemptTracer() dispatch.Tracer {
 	if s.tracer == nil {
 		return nil
@@ -60,7 +60,7 @@ func (s *Server) attemptTracer() dispatch.Tracer {
 	return s.tracer
 }
 
-// requestTracer returns who follows requests; nil if nobody does.
+// requestTracer returns the tracer of requests; nil if requests are not traced.
 func (s *Server) requestTracer() api.Tracer {
 	if s.tracer == nil {
 		return nil

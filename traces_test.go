@@ -109,8 +109,8 @@ func TestTracesOfBulk(t *testing.T) {
 	}
 }
 
-// TestTracesOfRetries: the attempts of a run, which a target fails twice, share its trace; a worker that
-// reports continues his own.
+// TestTracesOfRetries: the attempts of a run that its target fails twice share the run's trace; a worker that
+// reports continues its own trace.
 func TestTracesOfRetries(t *testing.T) {
 	c := newCollector(t)
 	s := startTraced(t, filepath.Join(t.TempDir(), "data"), c.URL)

@@ -9,7 +9,7 @@ import (
 	"github.com/carillon-io/carillon/dashboard"
 )
 
-// openFront begins to answer HTTP: until serveWeb that the server starts.
+// openFront begins to serve HTTP. Until serveWeb, each reply says that the server starts.
 func (s *Server) openFront() {
 	s.web = api.NewFront(s.opts.Logger)
 	listener := s.limited()
@@ -20,11 +20,11 @@ func (s *Server) openFront() {
 	})
 }
 
-// serveWeb answers HTTP from the engine, by the service that is present at each request.
+// serveWeb serves HTTP from the engine, through the service that is current at each request.
 func (s *Server) serveWeb(engine api.Reader, service func() *api.Service) {
 	s.web.Open(api.NewHTTP(engine, api.HTTPOptions{
 		Version: s.opts.Version, Logger: s.opts.Logger, Service: service, Cluster: s.aboutCluster(), Hosts: s.opts.httpHosts(),
-		Inboxes: s.inboxes, Surroundings: s.captures,
+		Inboxes: s.inboxes, Surroundings: s.around,
 		Storage: s.storage, Deliveries: s.deliveries, NATS: s.aboutNATS(), Pages: s.pages(engine),
 	}))
 }
@@ -36,7 +36,7 @@ func (s *Server) pages(engine api.Reader) func(client.Local) http.Handler {
 	}
 }
 
-// httpHosts are the names by which HTTP may be asked; none is any.
+// httpHosts returns the host names that HTTP requests may name; none means any.
 func (o Options) httpHosts() []string {
 	if len(o.HTTPHosts) > 0 || !onLoopback(o.HTTPListen) {
 		return o.HTTPHosts

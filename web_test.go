@@ -16,12 +16,12 @@ import (
 // paths are what is asked of a server while it starts: probes, figures, pages, and the API.
 var paths = []string{"/healthz", "/readyz", "/metrics", "/", "/jobs", "/cluster", "/api/v1/status", "/api/v1/jobs", "/api/v1/openapi.json", "/nothing"}
 
-// TestHTTPWhileStarting asks for everything after each step of a start, and meanwhile. Each request has an answer: it
-// is carried out, or the server says that it starts.
+// TestHTTPWhileStarting requests every path after each step of a start, and in between. Each request has a
+// reply: its result, or that the server is starting.
 func TestHTTPWhileStarting(t *testing.T) {
 	p := newTroupe(t)
 	alone := p.options("", t.TempDir())
-	alone.ClusterName = ""
+	alone.ClusterName, alone.Prefix = "", "alone"
 	witness := Options{
 		Witness: true, ClusterName: "prod", Node: "w", Dir: t.TempDir(), Listen: "127.0.0.1:0", HTTPListen: "127.0.0.1:0", Logger: testLog(),
 	}
@@ -44,7 +44,7 @@ func askWhileStarting(t *testing.T, opts Options) {
 	defer askers.Wait()
 	steps, begun := s.steps(), false
 	if opts.Witness {
-		steps = steps[:len(steps)-2] // it would wait for its peers, and has nothing to answer from before
+		steps = steps[:len(steps)-3] // it would wait for its peers, and has nothing to answer from before
 	}
 	for _, step := range steps {
 		if err := step(ctx); err != nil {

@@ -2,7 +2,7 @@ package carillon
 
 import "crypto/tls"
 
-// webhookTLS is what https targets are reached with; nil is Go's default.
+// webhookTLS returns the TLS configuration for https targets; nil is Go's default.
 func (o Options) webhookTLS() *tls.Config {
 	if o.WebhookRoots == nil {
 		return nil

@@ -9,20 +9,25 @@ import (
 	"github.com/carillon-io/carillon/api"
 )
 
-// openWitness takes the directory of a witness, which has neither a log nor a store of ours.
+// openWitness locks the directory of a witness, which has neither a log nor a store.
 func (s *Server) openWitness(context.Context) error {
 	s.data = &data{logger: s.opts.Logger}
 	if err := s.data.claim(s.opts); err != nil {
+		return err
+	}
+	if err := s.data.identity.keep(); err != nil {
 		return err
 	}
 	s.opts.Node = s.data.identity.Node
 	return nil
 }
 
-// openHealth answers what is asked of any node over HTTP: does it live, does it do its part, and what is there to
-// measure.
+// openHealth serves over HTTP what every node serves: health, readiness and metrics.
 func (s *Server) openHealth(ctx context.Context) error {
-	warnings, err := s.bus.check(ctx, membersWanted)
+	if err := s.data.identity.metLeader(); err != nil {
+		return err
+	}
+	warnings, err := s.bus.check(ctx, s.bus.api, membersWanted)
 	if err != nil {
 		return err
 	}

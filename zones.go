@@ -7,22 +7,22 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/schedule"
 )
 
-// The rules of timezones that a server goes by.
+// The timezone rules that a server can use.
 const (
-	TZDataEmbedded = job.ZonesEmbedded // those in the binary
-	TZDataSystem   = job.ZonesSystem   // the machine's: $ZONEINFO, or where the system has them
+	TZDataEmbedded = schedule.ZonesEmbedded // those in the binary
+	TZDataSystem   = schedule.ZonesSystem   // the machine's: $ZONEINFO, or where the system has them
 )
 
-// openZones takes the rules that are wanted.
+// openZones selects the timezone rules that the options want.
 func (o *Options) openZones() (err error) {
 	switch o.TZData {
 	case TZDataEmbedded:
-		o.zones = job.EmbeddedZones()
+		o.zones = schedule.EmbeddedZones()
 	case TZDataSystem:
-		o.zones, err = job.SystemZones(systemZonesVersion())
+		o.zones, err = schedule.SystemZones(systemZonesVersion())
 	default:
 		err = fmt.Errorf("options: the zone rules %q are unknown; want %s or %s", o.TZData, TZDataEmbedded, TZDataSystem)
 	}
@@ -45,7 +45,7 @@ func systemZonesVersion() string {
 			}
 		}
 		if _, err := os.Stat(dir); err == nil {
-			return "" // these are the zones that are used
+			return "" // these zones are in use
 		}
 	}
 	return ""

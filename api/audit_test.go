@@ -67,7 +67,8 @@ func TestAuditPages(t *testing.T) {
 	}
 }
 
-// TestAuditKeepsQuiet leaves out what an entry does not have, and tells nothing of a broken one.
+// TestAuditKeepsQuiet checks that a reply leaves out the members that an entry lacks, and shows no definition that
+// cannot be decoded.
 func TestAuditKeepsQuiet(t *testing.T) {
 	d, c := startDesk(t, 0)
 	d.entries = []job.AuditEntry{{ID: job.AuditID{LSN: 5}, At: deskAt, Action: job.ActionPutCalendar, Name: "holidays"}}
@@ -120,7 +121,7 @@ func TestAsker(t *testing.T) {
 	}
 }
 
-// TestBadAsker sends a request in the name of somebody who cannot be, to every verb.
+// TestBadAsker sends every verb a request with an invalid Carillon-By.
 func TestBadAsker(t *testing.T) {
 	_, url := startService(t, newDesk(t), Options{}, 0)
 	nc := connect(t, url)

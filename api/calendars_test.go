@@ -7,7 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 )
 
@@ -69,14 +71,14 @@ func TestPreviewFollowsCalendars(t *testing.T) {
 		{Tenant: "other", Name: "theirs", Exclude: []string{"2026-12-31"}},
 	}
 	s := &Service{engine: d}
-	q := nextRequest{after: job.MillisOf(time.Date(2026, 12, 24, 12, 0, 0, 0, time.UTC)), count: 1}
+	q := nextRequest{after: instant.Of(time.Date(2026, 12, 24, 12, 0, 0, 0, time.UTC)), count: 1}
 	q.def.Schedule, q.def.Exclude = "0 9 * * *", []string{" @calendar  holidays", "2026-12-27"}
 	got, err := s.next(t.Context(), "default", &q)
 	if err != nil || got.(*client.NextReply).Times[0].Day() != 28 {
 		t.Errorf("%+v, %v; want the 28th", got, err)
 	}
 	q.def.Exclude = []string{"@calendar theirs"}
-	if got, err := s.next(t.Context(), "default", &q); job.AsError(err).Field != "exclude.0" {
+	if got, err := s.next(t.Context(), "default", &q); apierr.From(err).Field != "exclude.0" {
 		t.Errorf("another tenant's calendar: %+v, %v", got, err)
 	}
 }

@@ -5,28 +5,28 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 
-	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/apierr"
 )
 
-// A cursor says where the next page of a query begins. To callers it is opaque; inside it is, in
-// base64url without padding:
+// A cursor says where the next page of a query begins. To callers it is opaque. Its content, in base64url without
+// padding:
 //
 //	version  1 byte
 //	sum      8 bytes of SHA-256 over version, kind and query, each with its length, and the key
-//	key      the last name or run of the page before
+//	key      the last name or run of the previous page
 //
-// The sum ties a cursor to its query, tenant included, and shows what was cut or changed. It is no
-// secret: the key only says where to go on in a list that the caller may read anyway.
+// The sum ties a cursor to its query, including the tenant, and detects cursors that were truncated or changed. It is
+// not a secret: the key only says where to continue in a list that the caller may read anyway.
 const (
 	cursorVersion  = 1
 	cursorSumBytes = 8
 	cursorBytesMax = 512
 )
 
-// query is what a cursor belongs to: the kind of list, the tenant and every filter, in a fixed order.
+// query identifies the list that a cursor belongs to: its kind, its tenant and every filter, in a fixed order.
 type query []string
 
-// cursor returns the cursor of the page after key, or "" if key is "".
+// cursor returns the cursor of the page after key; "" if key is "".
 func (q query) cursor(key string) string {
 	if key == "" {
 		return ""
@@ -34,7 +34,7 @@ func (q query) cursor(key string) string {
 	return base64.RawURLEncoding.EncodeToString(append(q.head(key), key...))
 }
 
-// key returns the key in a cursor of this query; "" for no cursor.
+// key returns the key of a cursor of this query; "" for an empty cursor.
 func (q query) key(cursor string) (string, error) {
 	if cursor == "" {
 		return "", nil
@@ -48,10 +48,10 @@ func (q query) key(cursor string) (string, error) {
 			}
 		}
 	}
-	return "", job.Errorf(job.CodeInvalidField, "cursor", "is none of this query; want the next_cursor of the page before, with the same filters, or none for the first page")
+	return "", apierr.Errorf(apierr.InvalidField, "cursor", "is none of this query; want the next_cursor of the page before, with the same filters, or none for the first page")
 }
 
-// head returns version and sum.
+// head returns the version and the sum of the cursor for a key.
 func (q query) head(key string) []byte {
 	h := sha256.New()
 	for _, part := range append([]string{string(rune(cursorVersion))}, q...) {

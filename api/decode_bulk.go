@@ -3,16 +3,17 @@ package api
 import (
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/scheduler"
 )
 
-// bulkRequest is a bulk registration as it comes in. Items and Names are of one length.
+// bulkRequest is a bulk registration as it arrives. Items and Names have the same length.
 type bulkRequest struct {
 	tenant  string
 	rules   job.Rules
 	prepare func(*job.Definition) (*scheduler.Put, error)
-	most    int // jobs
+	most    int // bound of jobs
 
 	put   putRequest // the job that is being read
 	items []scheduler.PutItem
@@ -20,13 +21,13 @@ type bulkRequest struct {
 	found bool
 }
 
-// bulkJobBytes is about what a small job takes of a request: how many there will be is a guess.
+// bulkJobBytes is the approximate size of a small job in a request, from which the number of jobs is estimated.
 const bulkJobBytes = 256
 
 var bulkMembers = object[bulkRequest]{"jobs": (*reader).jobs}
 
-// readBulk reads a bulk registration. An error is one of the whole request; what is wrong with one of
-// its jobs alone is with that job.
+// readBulk reads a bulk registration. It returns an error only for the request as a whole; an error of a single job
+// is stored with that job.
 func readBulk(body []byte, b *bulkRequest) error {
 	guess := min(len(body)/bulkJobBytes+1, b.most)
 	b.items, b.names = make([]scheduler.PutItem, 0, guess), make([]string, 0, guess)
@@ -35,7 +36,7 @@ func readBulk(body []byte, b *bulkRequest) error {
 			return err
 		}
 		if !b.found {
-			return job.Errorf(job.CodeInvalidField, "jobs", "is missing; want a list of jobs")
+			return apierr.Errorf(apierr.InvalidField, "jobs", "is missing; want a list of jobs")
 		}
 		return nil
 	})
@@ -48,7 +49,7 @@ func (r *reader) jobs(b *bulkRequest) error {
 	}
 	for r.dec.PeekKind() != jsontext.KindEndArray {
 		if len(b.items) == b.most {
-			return job.Errorf(job.CodeTooLarge, "jobs", "has more than %d jobs, which is the limit of one request here; want several requests", b.most)
+			return apierr.Errorf(apierr.TooLarge, "jobs", "has more than %d jobs, which is the limit of one request here; want several requests", b.most)
 		}
 		if err := r.item(b); err != nil {
 			return err
@@ -57,8 +58,7 @@ func (r *reader) jobs(b *bulkRequest) error {
 	return r.token()
 }
 
-// item reads one job of a bulk registration. It returns an error only if the rest of the request
-// cannot be read.
+// item reads one job of a bulk registration. It returns an error only if the rest of the request cannot be read.
 func (r *reader) item(b *bulkRequest) error {
 	p := &b.put
 	*p = newPutRequest(b.tenant)
@@ -79,8 +79,8 @@ func (r *reader) item(b *bulkRequest) error {
 	return nil
 }
 
-// leave reads over the rest of a job that was refused, up to the given depth, and picks up its name if
-// it comes only now: the caller wants to know which job it was.
+// leave skips the rest of a refused job, up to the given depth. It reads the job's name if that comes only now, so
+// that the result names the job.
 func (r *reader) leave(depth int, name *string) error {
 	for r.dec.StackDepth() > depth {
 		atName := r.dec.StackDepth() == depth+1 && r.dec.StackPointer().LastToken() == "name"

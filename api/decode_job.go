@@ -4,10 +4,13 @@ import (
 	"maps"
 	"time"
 
+	"github.com/carillon-io/carillon/apierr"
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/schedule"
 )
 
-// putRequest is a job as it comes in.
+// putRequest is a job as it arrives.
 type putRequest struct {
 	def       job.Definition
 	json      []byte // member payload
@@ -15,8 +18,8 @@ type putRequest struct {
 	ifVersion *uint32
 }
 
-// replyOnly are the members that replies add to a job. In a request they are read over, so that a job
-// can be put again the way it was got.
+// replyOnly are the members that replies add to a job. Requests may contain them and they are ignored, so that a
+// caller can put a job as it got it.
 var replyOnly = []string{
 	"id", "tenant", "version", "status", "status_reason", "status_by", "next_run_at", "next_launch_at", "last_run",
 	"created_at", "updated_at", "credentials_masked",
@@ -26,11 +29,11 @@ var replyOnly = []string{
 var jobMembers = withIgnored(object[putRequest]{
 	"name":              text(func(p *putRequest) *string { return &p.def.Name }),
 	"schedule":          text(func(p *putRequest) *string { return &p.def.Schedule }),
-	"schedules":         lines(job.SchedulesMax, func(p *putRequest) *[]string { return &p.def.Schedules }),
-	"exclude":           lines(job.ExcludesMax, func(p *putRequest) *[]string { return &p.def.Exclude }),
+	"schedules":         lines(schedule.ExpressionsMax, func(p *putRequest) *[]string { return &p.def.Schedules }),
+	"exclude":           lines(schedule.ExcludesMax, func(p *putRequest) *[]string { return &p.def.Exclude }),
 	"timezone":          text(func(p *putRequest) *string { return &p.def.Timezone }),
-	"starts_at":         instant(func(p *putRequest) *job.Millis { return &p.def.StartsAt }),
-	"ends_at":           instant(func(p *putRequest) *job.Millis { return &p.def.EndsAt }),
+	"starts_at":         timeField(func(p *putRequest) *instant.Millis { return &p.def.StartsAt }),
+	"ends_at":           timeField(func(p *putRequest) *instant.Millis { return &p.def.EndsAt }),
 	"max_runs":          whole(func(p *putRequest) *uint32 { return &p.def.MaxRuns }),
 	"jitter":            length(func(p *putRequest) *time.Duration { return &p.def.Jitter }),
 	"target":            nested(targetMembers, func(p *putRequest) *job.Target { return &p.def.Target }),
@@ -103,8 +106,8 @@ func newPutRequest(tenant string) putRequest {
 	return p
 }
 
-// finish checks what was read, and settles what depends on several members. The schedule is left to the
-// engine, which compiles it.
+// finish checks what was read, and completes what depends on several members. The schedule is checked by the engine,
+// which compiles it.
 func (p *putRequest) finish(rules job.Rules) error {
 	if p.json != nil && p.base64 != nil {
 		return errTwoPayloads()
@@ -120,11 +123,11 @@ func (p *putRequest) finish(rules job.Rules) error {
 }
 
 func errTwoPayloads() error {
-	return job.Errorf(job.CodeInvalidField, "payload_base64", "excludes payload; want one of them")
+	return apierr.Errorf(apierr.InvalidField, "payload_base64", "excludes payload; want one of them")
 }
 
-// finishTarget refuses members that belong to another kind of target: whoever wrote them meant
-// something else than what would happen.
+// finishTarget refuses members that belong to another kind of target: their author expects something else than would
+// happen.
 func finishTarget(t *job.Target) error {
 	var subject, url, method, name string
 	switch t.Kind {
@@ -142,7 +145,7 @@ func finishTarget(t *job.Target) error {
 		{"subject", subject}, {"url", url}, {"method", method}, {"name", name},
 	} {
 		if m.value != "" {
-			return job.Errorf(job.CodeInvalidTarget, "target."+m.member, "does not belong to a target of kind %q; leave it out, or change the kind", t.Kind)
+			return apierr.Errorf(apierr.InvalidTarget, "target."+m.member, "does not belong to a target of kind %q; leave it out, or change the kind", t.Kind)
 		}
 	}
 	return nil

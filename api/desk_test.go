@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-io/carillon/apierr"
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/scheduler"
 )
@@ -21,7 +23,7 @@ type desk struct {
 func newDesk(t testing.TB) *desk { return &desk{Engine: startEngine(t)} }
 
 // deskAt is the time of all that a desk has.
-const deskAt = job.Millis(1_764_576_000_123)
+const deskAt = instant.Millis(1_764_576_000_123)
 
 // deskRun is the one run that a desk knows. Every member of it is set.
 var deskRun = scheduler.RunView{
@@ -37,7 +39,7 @@ var deskRun = scheduler.RunView{
 func (d *desk) answer(id job.RunID, asked any) (scheduler.RunView, error) {
 	d.asked = asked
 	if id != deskRun.ID {
-		return scheduler.RunView{}, job.Errorf(job.CodeNotFound, "run_id", "there is no run %s", id)
+		return scheduler.RunView{}, apierr.Errorf(apierr.NotFound, "run_id", "there is no run %s", id)
 	}
 	return deskRun, nil
 }
@@ -54,7 +56,7 @@ type deskExtension struct {
 	by     time.Duration
 }
 
-func (d *desk) Extend(_ context.Context, tenant string, id job.RunID, fence uint64, by time.Duration) (job.Millis, error) {
+func (d *desk) Extend(_ context.Context, tenant string, id job.RunID, fence uint64, by time.Duration) (instant.Millis, error) {
 	v, err := d.answer(id, deskExtension{tenant, id, fence, by})
 	return v.Deadline, err
 }
@@ -70,7 +72,7 @@ func (d *desk) RetryRun(_ context.Context, tenant string, id job.RunID) (schedul
 func (d *desk) RetryDead(_ context.Context, q scheduler.RunQuery) (int, bool, error) {
 	d.asked = q
 	if q.Job != "" && q.Job != deskRun.Job {
-		return 0, false, job.Errorf(job.CodeNotFound, "name", "there is no job %s", q.Job)
+		return 0, false, apierr.Errorf(apierr.NotFound, "name", "there is no job %s", q.Job)
 	}
 	return 5, true, nil
 }
@@ -98,7 +100,7 @@ func (d *desk) Calendar(_ context.Context, tenant, name string) (job.Calendar, e
 			return c, nil
 		}
 	}
-	return job.Calendar{}, job.Errorf(job.CodeNotFound, "name", "there is no calendar %s", name)
+	return job.Calendar{}, apierr.Errorf(apierr.NotFound, "name", "there is no calendar %s", name)
 }
 
 func (d *desk) Calendars(_ context.Context, tenant, after string, limit int) (page []job.Calendar, _ error) {

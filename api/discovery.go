@@ -11,14 +11,15 @@ import (
 	"github.com/carillon-io/carillon/inbox"
 )
 
-// The service is one of NATS's services (ADR-32): `nats micro ls`, `info` and `stats` find it. It answers them by
-// its own desk: the library's handlers reply to any subject, and measure the time until a request is handed on.
+// The service is a NATS service (ADR-32), so that `nats micro ls`, `info` and `stats` find it. It answers their
+// requests with handlers of its own: those of the library reply to any subject, and measure only the time until a
+// request is handed on.
 
-// serviceDescription is what `nats micro info` shows.
+// serviceDescription is the description in `nats micro info`.
 const serviceDescription = "Durable job scheduler"
 
-// addDiscovery subscribes to the questions that services of NATS answer: to all of them, to those of this name,
-// and to this one.
+// addDiscovery subscribes to the discovery requests of NATS services: those to all services, to those of this name,
+// and to this instance.
 func (s *Service) addDiscovery() error {
 	info, err := s.info()
 	if err != nil {
@@ -44,7 +45,7 @@ func (s *Service) addDiscovery() error {
 	return nil
 }
 
-// present answers one of those questions.
+// present answers a discovery request.
 func (s *Service) present(r *inbox.Request, verb string, value any) {
 	body, err := json.Marshal(value)
 	if err == nil {
@@ -62,7 +63,7 @@ func (s *Service) identity() micro.ServiceIdentity {
 	}
 }
 
-// info describes the verbs, with their schemas.
+// info describes the verbs with their schemas.
 func (s *Service) info() (micro.Info, error) {
 	info := micro.Info{ServiceIdentity: s.identity(), Type: micro.InfoResponseType, Description: serviceDescription}
 	for i := range verbs {
@@ -78,7 +79,7 @@ func (s *Service) info() (micro.Info, error) {
 	return info, nil
 }
 
-// microStats are the figures of the verbs: of the requests over NATS, and in data of all.
+// microStats returns the counters of the verbs: of requests over NATS, and in data those of all ways.
 func (s *Service) microStats() micro.Stats {
 	stats := micro.Stats{ServiceIdentity: s.identity(), Type: micro.StatsResponseType, Started: s.startedAt}
 	for i := range verbs {
@@ -91,7 +92,7 @@ func (s *Service) microStats() micro.Stats {
 			e.AverageProcessingTime = e.ProcessingTime / time.Duration(took.Count)
 		}
 		e.NumErrors, e.LastError = st.errorsOverNATS()
-		e.Data, _ = json.Marshal(st.snapshot()) // of numbers and texts: it never fails
+		e.Data, _ = json.Marshal(st.snapshot()) // cannot fail: it holds only numbers and texts
 		stats.Endpoints = append(stats.Endpoints, e)
 	}
 	return stats

@@ -1,17 +1,17 @@
-// Package api puts the engine before its callers: a NATS service with every verb, and an HTTP server with
-// the same verbs, and with health and metrics. It checks what comes in, hands it to the engine, and tells
-// what became of it, or what was wrong and what would be right.
+// Package api makes the engine available to callers: as a NATS service with every verb, and as an HTTP server with
+// the same verbs, health and metrics. It checks each request, passes it to the engine, and replies with the result,
+// or with what was wrong and what would be right.
 //
-// # The way of a request
+// # The path of a request
 //
 //	subject --> tenant --> gate --> read --> check --> engine --> reply
 //
-// A request is bounded before it is read: the connection bounds its bytes, and a gate bounds how many
-// are under way. It is read strictly, straight into the types of package job: an unknown member, a
-// second member of the same name or a value of another kind refuses it, and nothing has changed.
-// Whatever goes wrong becomes a [job.Error], of which one table makes the status; other errors are
-// logged, and their text stays here.
+// A request is bounded before it is read: the connection bounds its bytes, and a gate bounds how many are in
+// progress. It is read strictly and directly into the types of package job. An unknown member, a duplicate member or
+// a value of the wrong type refuses the whole request, and nothing has changed. Every failure becomes an
+// [apierr.Error], and one table gives its status. Other errors are logged as internal, and their text does not reach
+// the caller.
 //
-// HTTP is a gateway: it makes a request to a verb of method, path, query, headers and body, and that verb
-// carries it out behind the same gates. It has no rule of its own about jobs.
+// HTTP is a gateway: it converts method, path, query, headers and body into the request of a verb, and that verb
+// carries it out behind the same gates. The gateway has no rules of its own about jobs.
 package api

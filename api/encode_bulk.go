@@ -13,14 +13,14 @@ import (
 	"github.com/carillon-io/carillon/scheduler"
 )
 
-// bulkResultBytes is about what the result of a job that was accepted takes.
+// bulkResultBytes is the approximate size of the result of an accepted job.
 const bulkResultBytes = 128
 
-// encodeBulk writes a [client.PutManyReply]. It does so by hand: a reply has thousands of results, and
-// reflection would cost as much as reading the jobs did.
+// encodeBulk writes a [client.PutManyReply]. It does not use reflection, because a reply has thousands of results and
+// reflection would cost as much as reading the jobs.
 //
-// If the reply fits no message, refusals lose the ends of their messages: which job, which code and
-// which field is worth more than the rest.
+// If the reply does not fit into a message, the texts of refusals are shortened: the job, the code and the field
+// matter more than the rest.
 func (s *Service) encodeBulk(names []string, results []scheduler.PutResult) (jsontext.Value, error) {
 	var b []byte
 	for _, messageMost := range []int{messageBytesMax, messageBytesClipped} {
@@ -35,7 +35,7 @@ func (s *Service) encodeBulk(names []string, results []scheduler.PutResult) (jso
 	return nil, s.tooLarge(len(b))
 }
 
-// What a refusal's message may take of a bulk reply.
+// Bounds of a refusal's text in a bulk reply.
 const (
 	messageBytesMax     = 1 << 10
 	messageBytesClipped = 48
@@ -66,7 +66,7 @@ func (s *Service) appendPutResult(b []byte, name string, r *scheduler.PutResult,
 	b = appendQuoted(append(b, `{"name":`...), name[:min(len(name), job.NameBytesMax)])
 	if r.Err != nil {
 		b = append(b, `,"error":`...)
-		e := *s.told(r.Err)
+		e := *s.replyError(r.Err)
 		if len(e.Message) > messageMost {
 			e.Message = strings.ToValidUTF8(e.Message[:messageMost-len("…")], "") + "…"
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/scheduler"
@@ -14,7 +15,7 @@ import (
 // TestBulkReply writes results of all kinds and reads them back with the client's types.
 func TestBulkReply(t *testing.T) {
 	long := strings.Repeat("n", job.NameBytesMax-1) + "é"
-	refusal := job.Errorf(job.CodeInvalidSchedule, "schedule", `"x" is no "schedule"`)
+	refusal := apierr.Errorf(apierr.InvalidSchedule, "schedule", `"x" is no "schedule"`)
 	names := []string{"a", "b", `quote " and é`, long}
 	results := []scheduler.PutResult{
 		{ID: 7, Version: 1, NextRunAt: 1_764_576_000_123},
@@ -22,13 +23,13 @@ func TestBulkReply(t *testing.T) {
 		{Err: refusal},
 		{Err: refusal},
 	}
-	told := client.Error{Code: "invalid_schedule", Field: "schedule", Message: refusal.Message}
+	replyError := client.Error{Code: "invalid_schedule", Field: "schedule", Message: refusal.Message}
 	want := client.PutManyReply{
 		Results: []client.PutResult{
 			{Name: "a", ID: job.ID(7).String(), Version: 1, NextRunAt: timeOf(1_764_576_000_123)},
 			{Name: "b", ID: job.ID(1 << 63).String(), Version: 4_294_967_295},
-			{Name: names[2], Error: &told},
-			{Name: long[:job.NameBytesMax-1] + "\ufffd", Error: &told},
+			{Name: names[2], Error: &replyError},
+			{Name: long[:job.NameBytesMax-1] + "\ufffd", Error: &replyError},
 		},
 		Accepted: 2, Rejected: 2,
 	}
@@ -50,7 +51,7 @@ func TestBulkReply(t *testing.T) {
 
 // TestBulkReplyClipped shortens the messages of refusals, and nothing else of them.
 func TestBulkReplyClipped(t *testing.T) {
-	refusal := job.Errorf(job.CodeInvalidSchedule, "schedule", "%s", strings.Repeat("é", messageBytesClipped))
+	refusal := apierr.Errorf(apierr.InvalidSchedule, "schedule", "%s", strings.Repeat("é", messageBytesClipped))
 	text, err := new(Service).appendBulk(nil, []string{"a"}, []scheduler.PutResult{{Err: refusal}}, messageBytesClipped)
 	if err != nil {
 		t.Fatal(err)

@@ -8,14 +8,15 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/scheduler"
 )
 
-// Jobs are written by hand, member by member, as they are read: with reflection a registration would
-// spend more on its reply than on anything else but the network.
+// Jobs are written member by member, as they are read. With reflection, a registration would spend more on its reply
+// than on anything else except the network.
 
-// jobReply writes a [client.JobReply].
+// jobReply returns the reply with a job, or the error.
 func (s *Service) jobReply(v scheduler.JobView, err error) (any, error) {
 	if err != nil {
 		return nil, err
@@ -26,11 +27,11 @@ func (s *Service) jobReply(v scheduler.JobView, err error) (any, error) {
 // shown is a job as a caller sees it.
 type shown struct {
 	*scheduler.JobView
-	def    *job.Definition // the job's own, or a masked copy of it
-	masked bool            // it has masks in the place of credentials
+	def    *job.Definition // the job's own definition, or a masked copy
+	masked bool            // credentials are replaced by masks
 }
 
-// masked returns a job with masks in the place of its credentials.
+// masked returns a job with its credentials masked.
 func masked(v *scheduler.JobView) shown {
 	if !v.Def.HasCredentials() {
 		return shown{v, &v.Def, false}
@@ -39,7 +40,7 @@ func masked(v *scheduler.JobView) shown {
 	return shown{v, &def, true}
 }
 
-// asAsked returns a job with its credentials in clear, if the caller asked for that in so many words.
+// asAsked returns a job with its credentials in clear if the caller explicitly asked for that, otherwise masked.
 func asAsked(v *scheduler.JobView, withCredentials bool) shown {
 	if withCredentials {
 		return shown{v, &v.Def, false}
@@ -47,8 +48,8 @@ func asAsked(v *scheduler.JobView, withCredentials bool) shown {
 	return masked(v)
 }
 
-// jobMessage writes an object with a job as its first member, if need be without the job's payload,
-// which a caller can do without. The tail is what follows the job.
+// jobMessage writes an object with a job as its first member, followed by tail. If the message becomes too large, the
+// job's payload is left out.
 func (s *Service) jobMessage(v shown, tail string) (*jobText, error) {
 	const usual = 1 << 10
 	b := make([]byte, 0, usual+len(v.def.Payload))
@@ -63,7 +64,7 @@ func (s *Service) jobMessage(v shown, tail string) (*jobText, error) {
 	return nil, s.tooLarge(len(b))
 }
 
-// jobText is a reply with a job that is written already, and what HTTP says of the job beside it.
+// jobText is an encoded reply with a job, and what HTTP headers say about that job.
 type jobText struct {
 	text    jsontext.Value
 	name    string
@@ -97,7 +98,7 @@ func appendJob(b []byte, v shown, hasPayload bool) []byte {
 	return append(b, '}')
 }
 
-// appendDefinition writes the members of a [client.Job], as its owner would write it in full.
+// appendDefinition writes the members of a [client.Job] in full.
 func appendDefinition(b []byte, d *job.Definition, hasPayload bool) []byte {
 	b = appendQuoted(append(b, `"name":`...), d.Name)
 	if len(d.Schedules) == 0 {
@@ -144,11 +145,11 @@ func appendTarget(b []byte, t job.Target) []byte {
 	return append(b, '}')
 }
 
-// appendPayload writes JSON as it came, without the spaces between tokens, and bytes in base 64.
+// appendPayload writes a JSON payload as it was sent, without the spaces between tokens, or a binary one in base64.
 func appendPayload(b []byte, d *job.Definition) []byte {
 	switch {
 	case d.PayloadJSON:
-		b, _ = jsontext.AppendFormat(append(b, `,"payload":`...), d.Payload, jsontext.PreserveRawStrings(true)) // it was valid when it came
+		b, _ = jsontext.AppendFormat(append(b, `,"payload":`...), d.Payload, jsontext.PreserveRawStrings(true)) // was valid when it arrived
 	case d.Payload != nil:
 		b = append(base64.StdEncoding.AppendEncode(append(b, `,"payload_base64":"`...), d.Payload), '"')
 	}
@@ -177,15 +178,15 @@ func appendLastRun(b []byte, r *job.Run) []byte {
 	return append(b, '}')
 }
 
-// appendMember writes a comma, a member's name, which needs no escapes, and the colon.
+// appendMember writes a comma, the name of a member, which must need no escapes, and the colon.
 func appendMember(b []byte, name string) []byte {
 	return append(append(append(b, `,"`...), name...), `":`...)
 }
 
 func appendText(b []byte, name, text string) []byte { return appendQuoted(appendMember(b, name), text) }
 
-// appendQuoted writes a text as JSON. Text that is not UTF-8, wherever it came from, must not make a
-// job unreadable: what is wrong in it is replaced.
+// appendQuoted writes a text as a JSON string. Invalid UTF-8, wherever it came from, is replaced, so that it cannot
+// make a job unreadable.
 func appendQuoted(b []byte, text string) []byte {
 	b, _ = jsontext.AppendQuote(b, text)
 	return b
@@ -195,7 +196,7 @@ func appendNumber(b []byte, name string, n uint32) []byte {
 	return strconv.AppendUint(appendMember(b, name), uint64(n), 10)
 }
 
-func appendTime(b []byte, name string, t job.Millis) []byte {
+func appendTime(b []byte, name string, t instant.Millis) []byte {
 	if b = appendMember(b, name); t == 0 {
 		return append(b, `null`...)
 	}
@@ -203,11 +204,11 @@ func appendTime(b []byte, name string, t job.Millis) []byte {
 }
 
 func appendLength(b []byte, name string, d time.Duration) []byte {
-	b, _ = client.Duration(d).AppendText(append(appendMember(b, name), '"')) // it never fails
+	b, _ = client.Duration(d).AppendText(append(appendMember(b, name), '"')) // cannot fail
 	return append(b, '"')
 }
 
-// appendLines writes a list of texts, and nothing for an empty one.
+// appendLines writes a list of texts as a member; nothing for an empty list.
 func appendLines(b []byte, name string, texts []string) []byte {
 	if len(texts) == 0 {
 		return b

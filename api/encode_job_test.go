@@ -8,11 +8,12 @@ import (
 	"time"
 
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/scheduler"
 )
 
-const wholeJobAt = job.Millis(1_764_576_000_123)
+const wholeJobAt = instant.Millis(1_764_576_000_123)
 
 // wholeJob is a job with every field set.
 func wholeJob() scheduler.JobView {

@@ -8,13 +8,13 @@ import (
 	"github.com/carillon-io/carillon/scheduler"
 )
 
-// listStep is how many jobs are read at a time: with the largest payloads they are 8 MiB, with the usual bound 4.
+// listStep is how many jobs are read at a time: 8 MiB with the largest payloads, 4 MiB with the usual bound.
 const listStep = 16
 
 const pageHead, pageCursor, pageTail = `{"jobs":[`, `,"next_cursor":"`, `}`
 
-// page writes a [client.JobPage]: jobs until the page has its limit, the list ends, or the next one does
-// not fit the message. A job that fills a message by itself goes without its payload.
+// page writes a [client.JobPage]: jobs until the limit is reached, the list ends, or the next job does not fit into
+// the message. A job that alone fills a message is shown without its payload.
 func (s *Service) page(ctx context.Context, asked query, q scheduler.ListQuery, withCredentials bool) (jsontext.Value, error) {
 	limit, jobs := q.Limit, 0
 	room := s.pageBytesMax() - len(pageCursor) - cursorBytesMax - len(`"]`+pageTail)

@@ -4,12 +4,13 @@ import (
 	"context"
 	"time"
 
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/scheduler"
 )
 
-// Engine is what the API is about. [*scheduler.Engine] is one. Its methods are safe for concurrent
-// use. An error that is a [*job.Error] is told to the caller as it is; any other is internal.
+// Engine is what the API serves; [*scheduler.Engine] implements it. Its methods are safe for concurrent use. An error
+// that is an [*apierr.Error] is returned to the caller as it is; any other is internal.
 type Engine interface {
 	Put(ctx context.Context, def *job.Definition, ifVersion *uint32) (v scheduler.JobView, created bool, err error)
 	Prepare(def *job.Definition) (*scheduler.Put, error)
@@ -24,7 +25,7 @@ type Engine interface {
 	Runs(ctx context.Context, q scheduler.RunQuery) (scheduler.RunPage, error)
 	Run(ctx context.Context, tenant string, id job.RunID) (scheduler.RunView, error)
 	Report(ctx context.Context, req scheduler.ReportRequest) (scheduler.RunView, error)
-	Extend(ctx context.Context, tenant string, id job.RunID, fence uint64, by time.Duration) (job.Millis, error)
+	Extend(ctx context.Context, tenant string, id job.RunID, fence uint64, by time.Duration) (instant.Millis, error)
 	CancelRun(ctx context.Context, tenant string, id job.RunID) (scheduler.RunView, error)
 	RetryRun(ctx context.Context, tenant string, id job.RunID) (scheduler.RunView, error)
 	RetryDead(ctx context.Context, q scheduler.RunQuery) (retried int, more bool, err error)
@@ -36,7 +37,7 @@ type Engine interface {
 	Status() scheduler.Status
 }
 
-// Reader is an engine as HTTP shows it.
+// Reader is the part of an engine that HTTP shows without a service.
 type Reader interface {
 	Status() scheduler.Status
 }

@@ -7,39 +7,39 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/client"
-	"github.com/carillon-io/carillon/job"
 )
 
-// statusOf is the HTTP status of each code, which is also the NATS service error code. What cannot be
-// read is 400; what can be read, but holds a value that cannot be, is 422.
-var statusOf = map[job.Code]int{
-	job.CodeInvalidJSON:     http.StatusBadRequest,
-	job.CodeUnknownField:    http.StatusBadRequest,
-	job.CodeInvalidName:     http.StatusUnprocessableEntity,
-	job.CodeInvalidSchedule: http.StatusUnprocessableEntity,
-	job.CodeInvalidTimezone: http.StatusUnprocessableEntity,
-	job.CodeInvalidTarget:   http.StatusUnprocessableEntity,
-	job.CodeInvalidField:    http.StatusUnprocessableEntity,
-	job.CodeTooLarge:        http.StatusRequestEntityTooLarge,
-	job.CodeForbidden:       http.StatusForbidden,
-	job.CodeNotFound:        http.StatusNotFound,
-	job.CodeVersionConflict: http.StatusConflict,
-	job.CodeAlreadyExists:   http.StatusConflict,
-	job.CodeStaleFence:      http.StatusConflict,
-	job.CodeQuotaExceeded:   http.StatusTooManyRequests,
-	job.CodeRateLimited:     http.StatusTooManyRequests,
-	job.CodeNotLeader:       http.StatusServiceUnavailable,
-	job.CodeUnavailable:     http.StatusServiceUnavailable,
-	job.CodeInternal:        http.StatusInternalServerError,
+// statusOf is the HTTP status of each code, which is also the error code of the NATS service. A request that cannot
+// be parsed is 400; one that can be parsed but has an invalid value is 422.
+var statusOf = map[apierr.Code]int{
+	apierr.InvalidJSON:     http.StatusBadRequest,
+	apierr.UnknownField:    http.StatusBadRequest,
+	apierr.InvalidName:     http.StatusUnprocessableEntity,
+	apierr.InvalidSchedule: http.StatusUnprocessableEntity,
+	apierr.InvalidTimezone: http.StatusUnprocessableEntity,
+	apierr.InvalidTarget:   http.StatusUnprocessableEntity,
+	apierr.InvalidField:    http.StatusUnprocessableEntity,
+	apierr.TooLarge:        http.StatusRequestEntityTooLarge,
+	apierr.Forbidden:       http.StatusForbidden,
+	apierr.NotFound:        http.StatusNotFound,
+	apierr.VersionConflict: http.StatusConflict,
+	apierr.AlreadyExists:   http.StatusConflict,
+	apierr.StaleFence:      http.StatusConflict,
+	apierr.QuotaExceeded:   http.StatusTooManyRequests,
+	apierr.RateLimited:     http.StatusTooManyRequests,
+	apierr.NotLeader:       http.StatusServiceUnavailable,
+	apierr.Unavailable:     http.StatusServiceUnavailable,
+	apierr.Internal:        http.StatusInternalServerError,
 }
 
-// publicError returns what a caller is told of an error.
+// publicError returns the error that a caller receives.
 func publicError(err error) *client.Error {
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
-		err = job.Errorf(job.CodeUnavailable, "", "no answer in time; whether the request took effect is unknown, so read before asking again")
+		err = apierr.Errorf(apierr.Unavailable, "", "no answer in time; whether the request took effect is unknown, so read before asking again")
 	}
-	e := job.AsError(err)
+	e := apierr.From(err)
 	status, ok := statusOf[e.Code]
 	if !ok {
 		status = http.StatusInternalServerError
@@ -47,7 +47,7 @@ func publicError(err error) *client.Error {
 	return &client.Error{Code: client.Code(e.Code), Message: e.Message, Field: e.Field, Status: status}
 }
 
-// errorBody returns the body of a reply that refuses.
+// errorBody returns the body of a refusal.
 func errorBody(e *client.Error) []byte {
 	body, err := json.Marshal(client.ErrorReply{Error: e}, encoding)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/scheduler"
@@ -69,7 +70,7 @@ func TestBusyService(t *testing.T) {
 	e := &faulty{get: func(context.Context, string) error {
 		entered <- struct{}{}
 		<-release
-		return job.Errorf(job.CodeNotFound, "name", "there is none")
+		return apierr.Errorf(apierr.NotFound, "name", "there is none")
 	}}
 	_, url := startService(t, e, Options{RequestsMax: 2}, 0)
 	c := newClient(t, url, client.Options{})
@@ -131,7 +132,7 @@ func TestCloseAnswers(t *testing.T) {
 	e := &faulty{get: func(context.Context, string) error {
 		close(entered)
 		<-release
-		return job.Errorf(job.CodeNotFound, "name", "there is none")
+		return apierr.Errorf(apierr.NotFound, "name", "there is none")
 	}}
 	s, url := startService(t, e, Options{}, 0)
 	c := newClient(t, url, client.Options{NoRetry: true})

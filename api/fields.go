@@ -7,14 +7,15 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/client"
-	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/instant"
 )
 
-// This file makes the setters of the kinds of values that requests have. Each takes a function that
-// says where in T the value goes.
+// This file contains the setters for the types of values in requests. Each takes a function that returns the place of
+// the value in T.
 
-// text takes a string.
+// text reads a string.
 func text[T any](at func(*T) *string) setter[T] {
 	return func(r *reader, v *T) (err error) {
 		*at(v), err = r.text()
@@ -22,17 +23,17 @@ func text[T any](at func(*T) *string) setter[T] {
 	}
 }
 
-// filled takes a string that is not empty.
+// filled reads a string that must not be empty.
 func filled[T any](at func(*T) *string) setter[T] {
 	return func(r *reader, v *T) (err error) {
 		if *at(v), err = r.text(); err == nil && *at(v) == "" {
-			return job.Errorf(job.CodeInvalidField, r.path(), "is empty; want a value, or leave it out")
+			return apierr.Errorf(apierr.InvalidField, r.path(), "is empty; want a value, or leave it out")
 		}
 		return err
 	}
 }
 
-// word takes a string that is one of a set, as parse knows it.
+// word reads a string that must be one of a set, as parse defines it.
 func word[T, W any](parse func(string) (W, error), at func(*T) *W) setter[T] {
 	return func(r *reader, v *T) error {
 		s, err := r.text()
@@ -43,7 +44,7 @@ func word[T, W any](parse func(string) (W, error), at func(*T) *W) setter[T] {
 	}
 }
 
-// boolean takes a boolean.
+// boolean reads a boolean.
 func boolean[T any](at func(*T) *bool) setter[T] {
 	return func(r *reader, v *T) error {
 		kind := r.dec.PeekKind()
@@ -55,7 +56,7 @@ func boolean[T any](at func(*T) *bool) setter[T] {
 	}
 }
 
-// whole takes an integer that is not negative and fits 32 bits.
+// whole reads a non-negative integer of at most 32 bits.
 func whole[T any](at func(*T) *uint32) setter[T] {
 	const want = "a whole number from 0 to 4294967295"
 	return func(r *reader, v *T) error {
@@ -65,14 +66,14 @@ func whole[T any](at func(*T) *uint32) setter[T] {
 		}
 		n, err := strconv.ParseUint(string(raw), 10, 32)
 		if err != nil {
-			return job.Errorf(job.CodeInvalidField, r.path(), "must be %s, not %s", want, clip(string(raw)))
+			return apierr.Errorf(apierr.InvalidField, r.path(), "must be %s, not %s", want, clip(string(raw)))
 		}
 		*at(v) = uint32(n)
 		return nil
 	}
 }
 
-// presentVersion takes the version of a job that must be there, which is not 0.
+// presentVersion reads the version of a job that must exist, which is not 0.
 func presentVersion[T any](at func(*T) **uint32) setter[T] {
 	return func(r *reader, v *T) error {
 		*at(v) = new(uint32)
@@ -80,13 +81,13 @@ func presentVersion[T any](at func(*T) **uint32) setter[T] {
 			return err
 		}
 		if **at(v) == 0 {
-			return job.Errorf(job.CodeInvalidField, r.path(), "is 0, which stands for no such job, and there is nothing to be done to none; want the job's version, or leave it out")
+			return apierr.Errorf(apierr.InvalidField, r.path(), "is 0, which stands for no such job, and there is nothing to be done to none; want the job's version, or leave it out")
 		}
 		return nil
 	}
 }
 
-// fence takes the number of an attempt's fence: an integer that fits 64 bits, and not 0.
+// fence reads the fence of an attempt: an integer of at most 64 bits, and not 0.
 func fence[T any](at func(*T) *uint64) setter[T] {
 	const want = "the fence of the attempt, a whole number from 1 on, as the header Carillon-Fence has it"
 	return func(r *reader, v *T) error {
@@ -96,14 +97,14 @@ func fence[T any](at func(*T) *uint64) setter[T] {
 		}
 		n, err := strconv.ParseUint(string(raw), 10, 64)
 		if err != nil || n == 0 {
-			return job.Errorf(job.CodeInvalidField, r.path(), "must be %s, not %s", want, clip(string(raw)))
+			return apierr.Errorf(apierr.InvalidField, r.path(), "must be %s, not %s", want, clip(string(raw)))
 		}
 		*at(v) = n
 		return nil
 	}
 }
 
-// between takes an integer from low to high.
+// between reads an integer from low to high.
 func between[T any](low, high int, at func(*T) *int) setter[T] {
 	return func(r *reader, v *T) error {
 		raw, err := r.value(jsontext.KindNumber, "a whole number")
@@ -112,14 +113,14 @@ func between[T any](low, high int, at func(*T) *int) setter[T] {
 		}
 		n, err := strconv.Atoi(string(raw))
 		if err != nil || n < low || n > high {
-			return job.Errorf(job.CodeInvalidField, r.path(), "must be a whole number from %d to %d, not %s", low, high, clip(string(raw)))
+			return apierr.Errorf(apierr.InvalidField, r.path(), "must be a whole number from %d to %d, not %s", low, high, clip(string(raw)))
 		}
 		*at(v) = n
 		return nil
 	}
 }
 
-// real takes any number.
+// real reads any number.
 func real[T any](at func(*T) *float64) setter[T] {
 	return func(r *reader, v *T) error {
 		raw, err := r.value(jsontext.KindNumber, "a number")
@@ -128,14 +129,14 @@ func real[T any](at func(*T) *float64) setter[T] {
 		}
 		n, err := strconv.ParseFloat(string(raw), 64)
 		if err != nil || math.IsInf(n, 0) {
-			return job.Errorf(job.CodeInvalidField, r.path(), "is too large a number: %s", clip(string(raw)))
+			return apierr.Errorf(apierr.InvalidField, r.path(), "is too large a number: %s", clip(string(raw)))
 		}
 		*at(v) = n
 		return nil
 	}
 }
 
-// length takes a duration of whole milliseconds, such as "1h30m".
+// length reads a duration of whole milliseconds, such as "1h30m".
 func length[T any](at func(*T) *time.Duration) setter[T] {
 	const want = `a duration such as "250ms", "90s", "1h30m" or "7d"`
 	return func(r *reader, v *T) error {
@@ -146,17 +147,17 @@ func length[T any](at func(*T) *time.Duration) setter[T] {
 		d, err := client.ParseDuration(unquote(raw))
 		switch {
 		case err != nil:
-			return job.Errorf(job.CodeInvalidField, r.path(), "is %s; want %s", clip(string(raw)), want)
+			return apierr.Errorf(apierr.InvalidField, r.path(), "is %s; want %s", clip(string(raw)), want)
 		case time.Duration(d)%time.Millisecond != 0:
-			return job.Errorf(job.CodeInvalidField, r.path(), "is %s; want whole milliseconds", clip(string(raw)))
+			return apierr.Errorf(apierr.InvalidField, r.path(), "is %s; want whole milliseconds", clip(string(raw)))
 		}
 		*at(v) = time.Duration(d)
 		return nil
 	}
 }
 
-// instant takes a time of RFC 3339 with any offset, rounded up to the millisecond.
-func instant[T any](at func(*T) *job.Millis) setter[T] {
+// timeField reads an RFC 3339 time with any offset, and rounds it up to the millisecond.
+func timeField[T any](at func(*T) *instant.Millis) setter[T] {
 	const want = `a time of RFC 3339 such as "2026-12-01T08:00:00Z"`
 	return func(r *reader, v *T) error {
 		raw, err := r.value(jsontext.KindString, want)
@@ -165,18 +166,18 @@ func instant[T any](at func(*T) *job.Millis) setter[T] {
 		}
 		var t time.Time
 		if err := t.UnmarshalText([]byte(unquote(raw))); err != nil {
-			return job.Errorf(job.CodeInvalidField, r.path(), "is %s; want %s", clip(string(raw)), want)
+			return apierr.Errorf(apierr.InvalidField, r.path(), "is %s; want %s", clip(string(raw)), want)
 		}
-		ms := job.MillisUp(t)
-		if ms <= 0 || ms >= job.MillisMax {
-			return job.Errorf(job.CodeInvalidField, r.path(), "is %s; want a time after 1970-01-01T00:00:00Z and before the end of 9999", clip(string(raw)))
+		ms := instant.Up(t)
+		if ms <= 0 || ms >= instant.Max {
+			return apierr.Errorf(apierr.InvalidField, r.path(), "is %s; want a time after 1970-01-01T00:00:00Z and before the end of 9999", clip(string(raw)))
 		}
 		*at(v) = ms
 		return nil
 	}
 }
 
-// nested takes an object.
+// nested reads an object.
 func nested[T, U any](members object[U], at func(*T) *U) setter[T] {
 	return func(r *reader, v *T) error { return members.read(r, at(v)) }
 }

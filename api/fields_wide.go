@@ -7,13 +7,14 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/job"
 )
 
-// This file makes the setters of values that can be large: maps and payloads.
+// This file contains the setters of values that can be large: maps, lists and payloads.
 
-// pairs takes an object of strings. Its bound keeps a request from filling memory with pairs that are
-// refused later.
+// pairs reads an object of strings. Its bound keeps a request from filling memory with pairs that would be refused
+// later.
 func pairs[T any](most int, at func(*T) *[]job.Pair) setter[T] {
 	return func(r *reader, v *T) error {
 		if err := r.open(jsontext.KindBeginObject, "an object of strings"); err != nil {
@@ -26,7 +27,7 @@ func pairs[T any](most int, at func(*T) *[]job.Pair) setter[T] {
 				return err
 			}
 			if list = append(list, p); len(list) > most {
-				return job.Errorf(job.CodeTooLarge, r.parent(), "has more than %d entries, which is the limit", most)
+				return apierr.Errorf(apierr.TooLarge, r.parent(), "has more than %d entries, which is the limit", most)
 			}
 		}
 		slices.SortFunc(list, func(a, b job.Pair) int { return strings.Compare(a.Key, b.Key) })
@@ -45,7 +46,7 @@ func (r *reader) pair() (p job.Pair, err error) {
 	return p, err
 }
 
-// lines takes a list of expressions, each of them one line. An empty list is as good as none.
+// lines reads a list of one-line expressions. An empty list means the same as no list.
 func lines[T any](most int, at func(*T) *[]string) setter[T] {
 	return func(r *reader, v *T) error {
 		if err := r.open(jsontext.KindBeginArray, "a list of strings"); err != nil {
@@ -54,7 +55,7 @@ func lines[T any](most int, at func(*T) *[]string) setter[T] {
 		var list []string
 		for r.dec.PeekKind() != jsontext.KindEndArray {
 			if len(list) == most {
-				return job.Errorf(job.CodeTooLarge, r.parent(), "has more than %d entries, which is the limit", most)
+				return apierr.Errorf(apierr.TooLarge, r.parent(), "has more than %d entries, which is the limit", most)
 			}
 			line, err := r.text()
 			if err != nil {
@@ -67,13 +68,13 @@ func lines[T any](most int, at func(*T) *[]string) setter[T] {
 	}
 }
 
-// parent returns the path of what the reader's last value is in.
+// parent returns the path of the object or list that contains the reader's last value.
 func (r *reader) parent() string { return r.pathOf(r.dec.StackPointer().Parent()) }
 
-// depthMax is how deep the value of a payload may be nested.
+// depthMax is the largest nesting depth of a payload.
 const depthMax = 100
 
-// jsonValue takes any JSON value and keeps its text as it is, in the memory of the request.
+// jsonValue reads any JSON value and keeps its text, which stays in the memory of the request.
 func jsonValue[T any](at func(*T) *[]byte) setter[T] {
 	return func(r *reader, v *T) error {
 		raw, err := r.dec.ReadValue()
@@ -81,14 +82,14 @@ func jsonValue[T any](at func(*T) *[]byte) setter[T] {
 			return r.broken(err)
 		}
 		if depth(raw) > depthMax {
-			return job.Errorf(job.CodeInvalidJSON, r.path(), "is nested more than %d deep; want it flatter, or as payload_base64", depthMax)
+			return apierr.Errorf(apierr.InvalidJSON, r.path(), "is nested more than %d deep; want it flatter, or as payload_base64", depthMax)
 		}
 		*at(v) = raw
 		return nil
 	}
 }
 
-// depth returns how deep a JSON value is nested; a number is 0, a list of numbers 1.
+// depth returns the nesting depth of a JSON value: 0 for a number, 1 for a list of numbers.
 func depth(v []byte) int {
 	deepest, now := 0, 0
 	for i := 0; i < len(v); i++ {
@@ -109,7 +110,7 @@ func depth(v []byte) int {
 	return deepest
 }
 
-// base64Value takes bytes as a string of base 64.
+// base64Value reads bytes from a base64 string.
 func base64Value[T any](at func(*T) *[]byte) setter[T] {
 	return func(r *reader, v *T) error {
 		s, err := r.text()
@@ -118,7 +119,7 @@ func base64Value[T any](at func(*T) *[]byte) setter[T] {
 		}
 		b, err := base64.StdEncoding.Strict().DecodeString(s)
 		if err != nil {
-			return job.Errorf(job.CodeInvalidField, r.path(), "is no base 64; want the standard alphabet with padding, such as aGVsbG8=")
+			return apierr.Errorf(apierr.InvalidField, r.path(), "is no base 64; want the standard alphabet with padding, such as aGVsbG8=")
 		}
 		*at(v) = b
 		return nil

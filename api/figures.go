@@ -6,52 +6,52 @@ import (
 	"github.com/carillon-io/carillon/histogram"
 )
 
-// Storage are the figures of a data directory. Counters count since it was opened.
+// Storage holds the readings of a data directory. Counters run since it was opened.
 type Storage struct {
-	Syncs    histogram.Reading // seconds of the log's appends, synced
-	Appends  histogram.Reading // bytes of them
+	Syncs    histogram.Reading // seconds of the log's synced appends
+	Appends  histogram.Reading // bytes of the appends
 	Segments int               // of the log
 	LogBytes int64
 
-	Checkpoints        histogram.Reading // seconds of those that succeeded
-	CheckpointBytes    uint64            // written for them
+	Checkpoints        histogram.Reading // seconds, successful ones only
+	CheckpointBytes    uint64            // bytes written for them
 	CheckpointFailures uint64
-	CheckpointAt       time.Time // the last that succeeded, or when the directory was opened
+	CheckpointAt       time.Time // time of the last successful one, or when the directory was opened
 
 	Store Store
 
 	FreeBytes, SizeBytes uint64 // of the file system; 0: unknown
 }
 
-// Store are the figures of the store of rows.
+// Store holds the readings of the store of rows.
 type Store struct {
-	Bytes, MemTableBytes         uint64 // on the disk, and not yet there
+	Bytes, MemTableBytes         uint64 // on disk, and not yet on disk
 	CacheBytes                   int64
 	CacheHits, CacheMisses       int64
 	L0Sublevels                  int
 	CompactionDebtBytes          uint64
 	Flushes, Compactions         int64
 	FlushedBytes, CompactedBytes uint64
-	Stalls                       uint64 // times that writers had to wait
+	Stalls                       uint64 // number of times that writers had to wait
 	StallTime                    time.Duration
 }
 
-// Deliveries are the figures of the ways to the targets, since the start of the process.
+// Deliveries holds the readings of the ways of delivery, since the start of the process.
 type Deliveries struct {
 	Kinds []DeliveryKind
 
-	// The connection for targets of NATS.
+	// The connection for NATS targets.
 	Connected  bool
 	Reconnects uint64
 	Denied     uint64 // messages that the server refused for lack of permission
-	Duplicates uint64 // runs that streams took as duplicates
+	Duplicates uint64 // runs that streams refused as duplicates
 
-	EventDuplicates uint64 // events that their stream took as duplicates
+	EventDuplicates uint64 // events that their stream refused as duplicates
 
-	SpansLost uint64 // of traces, that were dropped
+	SpansLost uint64 // dropped spans of traces
 }
 
-// DeliveryKind are the figures of one kind of target.
+// DeliveryKind holds the readings of one kind of target.
 type DeliveryKind struct {
 	Kind   string
 	Ended  map[string]uint64 // attempts by outcome
@@ -59,9 +59,9 @@ type DeliveryKind struct {
 	Queued int               // attempts that wait for the connection to NATS
 }
 
-// EmbeddedNATS are the figures of a NATS server in this process.
+// EmbeddedNATS holds the readings of the NATS server in this process.
 type EmbeddedNATS struct {
 	Clients, Routes int
-	IsCurrent       bool // JetStream serves, and this server is not behind
-	IsLeader        bool // of what JetStream keeps of streams
+	IsCurrent       bool // JetStream serves, and this server does not lag
+	IsLeader        bool // this server leads the metadata of JetStream
 }

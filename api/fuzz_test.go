@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/job"
 )
 
@@ -35,7 +36,7 @@ func FuzzPut(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		first, err := readPut(body)
 		if err != nil {
-			if e, ok := errors.AsType[*job.Error](err); !ok || e.Message == "" || statusOf[e.Code] == 0 {
+			if e, ok := errors.AsType[*apierr.Error](err); !ok || e.Message == "" || statusOf[e.Code] == 0 {
 				t.Fatalf("refused with %#v", err)
 			}
 			return

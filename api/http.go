@@ -9,12 +9,12 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/inbox"
-	"github.com/carillon-io/carillon/job"
 )
 
-// The bounds of an HTTP connection. Requests outside of the API have no bodies to speak of.
+// Bounds of an HTTP connection. Requests outside the API have hardly any body.
 const (
 	httpHeaderTimeout = 5 * time.Second
 	httpReadTimeout   = 10 * time.Second
@@ -24,29 +24,30 @@ const (
 	httpBodyBytes     = 64 << 10
 )
 
-// HTTPOptions set up the server of [NewHTTP]. Every zero value is a default.
+// HTTPOptions configure the server of [NewHTTP]. Every zero value means a default.
 type HTTPOptions struct {
 	Version string       // of the program; default "dev"
 	Logger  *slog.Logger // default slog.Default()
-	// Service returns the service that carries requests out, and whose requests are shown in the metrics. It is
-	// asked at each request, so that it may be another one later. Nil, or a nil one: requests are refused
-	// as unavailable, and the metrics show none.
+	// Service returns the service that carries out requests, and whose counters the metrics show. It is called for
+	// each request, so it may return another one later. If it is nil or returns nil, requests are refused as
+	// unavailable, and the metrics show no requests.
 	Service func() *Service
-	// Cluster tells how the node and the others are; nil: the node is alone.
+	// Cluster returns the state of the node and of the others; nil: the node is alone.
 	Cluster func() *client.Cluster
-	// Inboxes counts the requests over NATS that were dropped; nil: none is.
+	// Inboxes counts the requests over NATS that were dropped; nil: none are counted.
 	Inboxes *inbox.Rule
-	// Surroundings say what is wrong around the server; nil: nothing is known.
+	// Surroundings report what is wrong around the server; nil: nothing is known.
 	Surroundings Surroundings
-	// Hosts are the names that requests may be for, in lower case, besides addresses. Empty: any.
+	// Hosts are the names, in lower case, that requests may be for, in addition to IP addresses. Empty means any.
 	Hosts []string
-	// Pages makes the handler of all paths that are not those of [NewHTTP], such as a dashboard. Asker carries
-	// out what it wants, by the present service. A handler that is an io.Closer is closed when the server is
-	// shut down, and must then end its streams. Nil: there are no pages.
+	// Pages returns the handler of all paths that [NewHTTP] does not serve itself, such as a dashboard. asker carries
+	// out its requests, with the present service. A handler that is an io.Closer is closed when the server is shut
+	// down, and must then end its streams. Nil means that there are no pages.
 	Pages func(asker client.Local) http.Handler
 
-	// What the metrics show besides: the data directory, which may have none just now, the ways to the targets, and
-	// the NATS server in this process. Nil: nothing of it. They are asked at each scrape, from any goroutine.
+	// Further readings for the metrics: the data directory, which may be absent for a time, the ways of delivery, and
+	// the NATS server in this process. A nil function shows nothing. They are called at each scrape, from any
+	// goroutine.
 	Storage    func() *Storage
 	Deliveries func() *Deliveries
 	NATS       func() EmbeddedNATS
@@ -62,15 +63,15 @@ func (o HTTPOptions) withDefaults() HTTPOptions {
 type web struct {
 	engine Reader
 	opts   HTTPOptions
-	plain  http.Handler // of everything but the API
+	plain  http.Handler // everything except the API
 
-	reads, bulkReads *gate // of bodies
+	reads, bulkReads *gate // bound the bodies being read
 	sends            sends
 	origins          *http.CrossOriginProtection
 }
 
-// NewHTTP returns a server of /healthz, /readyz, /metrics, the API below /api/v1, and the pages of the options.
-// The caller gives it a listener and shuts it down.
+// NewHTTP returns a server of /healthz, /readyz, /metrics, the API below /api/v1, and the pages of the options. The
+// caller serves a listener with it and shuts it down.
 func NewHTTP(engine Reader, opts HTTPOptions) *http.Server {
 	opts = opts.withDefaults()
 	w := &web{
@@ -91,7 +92,7 @@ func NewHTTP(engine Reader, opts HTTPOptions) *http.Server {
 	return server
 }
 
-// health tells that the process is there.
+// health answers that the process is alive.
 func (w *web) health(rw http.ResponseWriter, _ *http.Request) {
 	w.write(rw, http.StatusOK, map[string]string{"status": "ok"})
 }
@@ -101,10 +102,11 @@ type readiness struct {
 	Ready bool     `json:"ready"`
 	Role  string   `json:"role"`
 	Lag   *uint64  `json:"lag,omitempty"`    // commits that a node of a cluster lacks
-	LagMS *float64 `json:"lag_ms,omitempty"` // and since when
+	LagMS *float64 `json:"lag_ms,omitempty"` // and for how long
+	Waits string   `json:"waits,omitempty"`  // what it waits for before it leads
 }
 
-// ready tells whether the process does its part: it leads, or it stands by without a gap.
+// ready reports whether the process does its part: it leads, or it stands by and hardly lags.
 func (w *web) ready(rw http.ResponseWriter, _ *http.Request) {
 	info := w.info()
 	ok, code := isReady(info), http.StatusOK
@@ -113,27 +115,34 @@ func (w *web) ready(rw http.ResponseWriter, _ *http.Request) {
 	}
 	body := readiness{Ready: ok, Role: info.Role}
 	if c := info.Cluster; c != nil {
-		body.Lag, body.LagMS = &c.Lag, &c.LagMS
+		body.Lag, body.LagMS, body.Waits = &c.Lag, &c.LagMS, c.Waits
 	}
 	w.write(rw, code, body)
 }
 
-// lagMost is how many commits a standby may lack and still be ready: it has them before it leads.
-const lagMost = 1000
+// lagMost is how many commits a standby may lack and still be ready; it applies them before it leads. lagMSMost is
+// how many milliseconds it may lack any, or hear no leader; the next node leads before that.
+const (
+	lagMost   = 1000
+	lagMSMost = 5000
+	// leaderLagMSMost is how many milliseconds the commits of a leader may wait for the stream. After that, the
+	// launches that were committed ahead are used up.
+	leaderLagMSMost = 10_000
+)
 
 func isReady(info *client.Status) bool {
 	c := info.Cluster
 	switch info.Role {
 	case "leader":
-		return c == nil || c.TrustMS > 0
+		return c == nil || c.TrustMS > 0 && c.LagMS <= leaderLagMSMost
 	case "standby":
-		return info.LSN == info.AppliedLSN && (c == nil || c.Lag <= lagMost)
+		return info.LSN == info.AppliedLSN && (c == nil || c.Lag <= lagMost && c.LagMS <= lagMSMost)
 	default:
 		return false
 	}
 }
 
-// info is the status of the node.
+// info returns the status of the node.
 func (w *web) info() *client.Status {
 	info := statusInfo(w.engine.Status(), w.opts.Version, w.opts.Cluster)
 	addSurroundings(info, w.opts.Inboxes, w.opts.Surroundings)
@@ -148,7 +157,7 @@ func (w *web) status(rw http.ResponseWriter, _ *http.Request) {
 }
 
 func (w *web) unknown(rw http.ResponseWriter, req *http.Request) {
-	e := publicError(job.Errorf(job.CodeNotFound, "", "there is no %s %s; want GET /healthz, /readyz or /metrics, or what /api/v1/openapi.json lists",
+	e := publicError(apierr.Errorf(apierr.NotFound, "", "there is no %s %s; want GET /healthz, /readyz or /metrics, or what /api/v1/openapi.json lists",
 		clip(req.Method), clip(strings.ToValidUTF8(req.URL.Path, ""))))
 	w.send(rw, e.Status, errorBody(e))
 }

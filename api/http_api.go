@@ -9,11 +9,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/client"
-	"github.com/carillon-io/carillon/job"
 )
 
-// The codes that only HTTP has.
+// Codes that exist only over HTTP.
 const (
 	codeMethodNotAllowed     client.Code = "method_not_allowed"
 	codeUnsupportedMediaType client.Code = "unsupported_media_type"
@@ -21,17 +21,17 @@ const (
 	codeCrossOrigin          client.Code = "cross_origin"
 )
 
-// statusOfHTTP is the status of each of them.
+// statusOfHTTP is the status of each of those codes.
 var statusOfHTTP = map[client.Code]int{
 	codeMethodNotAllowed: http.StatusMethodNotAllowed, codeUnsupportedMediaType: http.StatusUnsupportedMediaType,
 	codeUnknownHost: http.StatusMisdirectedRequest, codeCrossOrigin: http.StatusForbidden,
 }
 
-// retryAfter is what a refusal says that another time may not meet, in seconds.
+// retryAfter is the header value, in seconds, of a refusal that may succeed later.
 const retryAfter = "1"
 
-// ServeHTTP answers a request: of the API by its own router, which keeps escapes in names apart, and any
-// other by the usual one.
+// ServeHTTP answers a request. Requests of the API go to its own router, which keeps escapes within names; others go
+// to the mux of net/http.
 func (w *web) ServeHTTP(rw http.ResponseWriter, req *http.Request) {
 	if !w.knowsHost(req.Host) {
 		w.refuseHost(rw, req)
@@ -56,7 +56,7 @@ func (w *web) ServeHTTP(rw http.ResponseWriter, req *http.Request) {
 	}
 }
 
-// isProbe reports whether a path is one that shows nothing but the health of the process. A job may watch it.
+// isProbe reports whether a path shows only the health of the process. A job may call it.
 func isProbe(path string) bool { return path == "/healthz" || path == "/readyz" }
 
 func (w *web) serveRoute(rw http.ResponseWriter, req *http.Request, r *route, name string) {
@@ -82,14 +82,14 @@ func (w *web) serveRoute(rw http.ResponseWriter, req *http.Request, r *route, na
 }
 
 func errNoService() error {
-	return job.Errorf(job.CodeUnavailable, "", "the node carries no requests out just now: it starts, stops or changes its part; ask again later")
+	return apierr.Errorf(apierr.Unavailable, "", "the node carries no requests out just now: it starts, stops or changes its part; ask again later")
 }
 
 func errStandsBy() error {
-	return job.Errorf(job.CodeNotLeader, "", "this node stands by and changes nothing")
+	return apierr.Errorf(apierr.NotLeader, "", "this node stands by and changes nothing")
 }
 
-// serveLocal answers what the node knows by itself, even while it has no service.
+// serveLocal answers what the node knows by itself, even without a service.
 func (w *web) serveLocal(rw http.ResponseWriter, req *http.Request, r *route) {
 	c := webCall{route: r}
 	if err := c.takeQuery(req.URL.RawQuery); err != nil {
@@ -109,10 +109,10 @@ func (w *web) serveLocal(rw http.ResponseWriter, req *http.Request, r *route) {
 	w.send(rw, http.StatusOK, body)
 }
 
-// serviceTries is how often a request looks for a service: one that is closed may have a successor.
+// serviceTries is how often a request asks for the service: a closed one may have a successor.
 const serviceTries = 2
 
-// service returns the present service with this request under way in it; nil if there is none.
+// service returns the present service, with this request counted as in progress; nil if there is none.
 func (w *web) service() *Service {
 	for range serviceTries {
 		if w.opts.Service == nil {
@@ -122,7 +122,7 @@ func (w *web) service() *Service {
 		if s == nil {
 			break
 		}
-		s.underWay.Add(1) // before the look, so that a Close that this does not see waits
+		s.underWay.Add(1) // before the check, so that a Close that the check does not see waits for this request
 		if !s.isStopped() {
 			return s
 		}
@@ -131,25 +131,25 @@ func (w *web) service() *Service {
 	return nil
 }
 
-// serveVerb carries a request out as one that came over NATS, and returns what is to be sent.
+// serveVerb carries out a request like one that came over NATS, and returns the reply to be sent.
 func (w *web) serveVerb(rw http.ResponseWriter, req *http.Request, s *Service, r *route, name string) (outcome, *client.Error) {
-	defer s.underWay.Add(-1) // before the reply is sent: a caller who does not read holds no service up
+	defer s.underWay.Add(-1) // before the reply is sent, so that a caller who does not read it cannot delay the Close of the service
 	begun := time.Now()
-	ctx := s.follow(context.Background(), r.verb, "http", req.Header.Get)
+	ctx := s.trace(context.Background(), r.verb, "http", req.Header.Get)
 	c, done, err := w.ask(ctx, rw, req, s, r, name)
-	s.unfollow(ctx, c.tenantIfRead(), err)
+	s.endTrace(ctx, c.tenantIfRead(), err)
 	var refusal *client.Error
-	code := job.Code("")
+	code := apierr.Code("")
 	if err != nil {
-		refusal = w.told(s, err, c)
-		code = job.Code(refusal.Code)
+		refusal = w.replyError(s, err, c)
+		code = apierr.Code(refusal.Code)
 	}
 	s.stats[r.verb].count(code, overHTTP, time.Since(begun))
 	s.stateLagOverHTTP(rw.Header())
 	return done, refusal
 }
 
-// ask makes a call of a request and has it carried out.
+// ask converts an HTTP request into a call and has it carried out.
 func (w *web) ask(ctx context.Context, rw http.ResponseWriter, req *http.Request, s *Service, r *route, name string) (c *webCall, done outcome, err error) {
 	if s.opts.Standby && r.method != http.MethodGet {
 		return nil, done, errStandsBy()
@@ -166,13 +166,13 @@ func (w *web) ask(ctx context.Context, rw http.ResponseWriter, req *http.Request
 	return c, done, err
 }
 
-// told returns what a caller is told of an error. A condition that a header made has its own status, and
-// whoever asks the wrong node learns of the right one.
-func (w *web) told(s *Service, err error, c *webCall) *client.Error {
+// replyError returns the error that the caller receives. A failed condition of a header has a status of its own, and an
+// error of a standby names the leader.
+func (w *web) replyError(s *Service, err error, c *webCall) *client.Error {
 	if e, ok := errors.AsType[*client.Error](err); ok {
 		return e
 	}
-	e := s.told(err)
+	e := s.replyError(err)
 	switch e.Code {
 	case client.CodeVersionConflict, client.CodeAlreadyExists:
 		if c.conditional {
@@ -184,7 +184,7 @@ func (w *web) told(s *Service, err error, c *webCall) *client.Error {
 	return e
 }
 
-// whoLeads adds to a message which node is the leader, if this one knows.
+// whoLeads adds the name of the leader to a message, if this node knows it.
 func (w *web) whoLeads(message string) string {
 	if w.opts.Cluster != nil {
 		if c := w.opts.Cluster(); c.Holder != "" && c.Holder != c.Node {

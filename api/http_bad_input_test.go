@@ -44,7 +44,7 @@ func TestBadInputOverHTTP(t *testing.T) {
 	}
 }
 
-// overHTTP makes an HTTP request of a bad one. It tells whether HTTP can say such a thing: in its path
+// overHTTP makes an HTTP request of a bad one. It reports whether HTTP can say such a thing: in its path
 // and its query there are neither kinds of values nor broken JSON.
 func (w *badWorld) overHTTP(bad badRequest) (method, path, body string, ok bool) {
 	tenant, verb, found := strings.Cut(bad.verb, " ")

@@ -145,7 +145,7 @@ func (e *stuck) Get(ctx context.Context, tenant, name string) (scheduler.JobView
 	return e.Engine.Get(ctx, tenant, name)
 }
 
-// TestFullGates fills the gates. Whoever comes next is told to come again, over either way.
+// TestFullGates fills the gates. Further requests, over NATS and HTTP, are refused and told to retry.
 func TestFullGates(t *testing.T) {
 	engine := &stuck{startEngine(t), make(chan struct{}), make(chan struct{})}
 	w, url := startWebOf(t, engine, Options{RequestsMax: 1})

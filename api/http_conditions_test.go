@@ -138,7 +138,7 @@ func TestMediaTypes(t *testing.T) {
 	w.ask("PUT", "/api/v1/jobs/b", job, "Content-Encoding: gzip").refused(t, "gzip", 415, "unsupported_media_type", "Content-Type")
 }
 
-// TestMethods checks that a path tells which methods it has.
+// TestMethods checks that a path lists its methods.
 func TestMethods(t *testing.T) {
 	w, _ := startWebOf(t, startEngine(t), Options{})
 	for _, c := range []struct{ method, path, allow string }{

@@ -9,30 +9,30 @@ import (
 	"time"
 )
 
-// How long a connection may have been without a request before it is closed in favour of a new one, once there are
-// as many as may be: one that never asked for anything, and one that has.
+// After how long without a request a connection may be closed in favour of a new one, when the bound of connections
+// is reached: for a connection that never sent a request, and for one that has.
 const (
 	httpSilenceMax = time.Second
 	httpIdleMax    = 10 * time.Second
 )
 
-// roomEvery is the least time between two connections that are closed for new ones: a crowd that comes and goes is
-// not to take the processor from what is due.
+// roomEvery is the shortest time between two connections that are closed for new ones. It keeps a crowd of
+// connections from using the processor time that due launches need.
 const roomEvery = time.Millisecond
 
-// fullToldEvery is the least time between two lines of the log about it.
-const fullToldEvery = time.Minute
+// fullLoggedEvery is the shortest time between two log lines about the bound.
+const fullLoggedEvery = time.Minute
 
-// LimitConnections returns a listener for [http.Server.Serve] under which a server has at most so many connections
-// open. It takes the server's ConnState, and is called before Serve.
+// LimitConnections returns a listener for [http.Server.Serve] that keeps at most the given number of connections
+// open. It sets the server's ConnState, and must be called before Serve.
 //
-// Once there are as many, nobody is accepted until one ends: those who come wait with the system, which refuses
-// them in the end. Room is made by closing who keeps a place for nothing: the one that has been there longest
-// without ever having asked for anything, a second at least, and then the one that asked longest ago, ten seconds
-// at least; a thousand a second at most. A connection with a request under way is left alone; the server's time
-// limits bound it.
+// At the bound, the listener accepts no connection until another ends. New ones wait in the operating system, which
+// refuses them when its queue is full. To make room, the listener closes connections that hold a place without using
+// it: first the one that has waited longest without ever sending a request, after a second at least; then the one
+// whose last request is longest ago, after ten seconds at least; at most a thousand a second. It never closes a
+// connection with a request in progress, which the server's time limits bound.
 func LimitConnections(server *http.Server, l net.Listener, most int, logger *slog.Logger) net.Listener {
-	y := &lobby{
+	y := &listener{
 		Listener: l, seats: make(chan struct{}, most), closing: make(chan struct{}), logger: logger,
 		silenceMax: httpSilenceMax, idleMax: httpIdleMax,
 	}
@@ -40,10 +40,10 @@ func LimitConnections(server *http.Server, l net.Listener, most int, logger *slo
 	return y
 }
 
-// lobby is a listener with as many seats as there may be connections.
-type lobby struct {
+// listener is a net.Listener with a seat for each connection that may be open.
+type listener struct {
 	net.Listener
-	seats   chan struct{} // one for each connection, and for the next while it is awaited
+	seats   chan struct{} // one for each connection, and one for the next while Accept waits for it
 	closing chan struct{}
 	ending  sync.Once
 	logger  *slog.Logger
@@ -51,25 +51,25 @@ type lobby struct {
 	silenceMax, idleMax time.Duration
 
 	mu           sync.Mutex
-	silent, idle list.List // of *guest; who has been without a request longest is first
-	told         time.Time // when the log was told that there is no seat left
-	sent         int       // guests that were sent away since then
+	silent, idle list.List // of *connection; the one without a request for longest is first
+	loggedAt     time.Time // when the last log line was written that no seat is free
+	sent         int       // connections that were closed since then
 }
 
-// guest is a connection with a seat.
-type guest struct {
+// connection is a connection with a seat.
+type connection struct {
 	net.Conn
-	lobby *lobby
-	ended sync.Once
+	listener *listener
+	ended    sync.Once
 
-	// Of the lobby's lock.
-	among *list.List // those without a request that it is one of; nil: it has one
+	// Guarded by the listener's mutex.
+	among *list.List // the list that it is in while it has no request; nil: it has one
 	place *list.Element
-	since time.Time // when it joined them
+	since time.Time // when it joined that list
 }
 
 // Accept implements net.Listener.
-func (y *lobby) Accept() (net.Conn, error) {
+func (y *listener) Accept() (net.Conn, error) {
 	if err := y.takeSeat(); err != nil {
 		return nil, err
 	}
@@ -78,11 +78,11 @@ func (y *lobby) Accept() (net.Conn, error) {
 		<-y.seats
 		return nil, err
 	}
-	return &guest{Conn: conn, lobby: y}, nil
+	return &connection{Conn: conn, listener: y}, nil
 }
 
-// Close implements net.Listener. A second one does nothing.
-func (y *lobby) Close() (err error) {
+// Close implements net.Listener. Further calls do nothing.
+func (y *listener) Close() (err error) {
 	y.ending.Do(func() {
 		close(y.closing)
 		err = y.Listener.Close()
@@ -90,8 +90,8 @@ func (y *lobby) Close() (err error) {
 	return err
 }
 
-// takeSeat waits for a seat, and sends those away who may be.
-func (y *lobby) takeSeat() error {
+// takeSeat waits for a free seat, and closes idle connections meanwhile.
+func (y *listener) takeSeat() error {
 	for {
 		select {
 		case y.seats <- struct{}{}:
@@ -99,7 +99,7 @@ func (y *lobby) takeSeat() error {
 		default:
 		}
 		now := time.Now()
-		y.tell(now)
+		y.log(now)
 		g, wait := y.longest(now)
 		if g != nil {
 			_ = g.Close()
@@ -119,12 +119,12 @@ func (y *lobby) takeSeat() error {
 	}
 }
 
-// longest returns who is to be sent away first; nil if nobody is just now, and then how long to wait at most
-// before it is asked again.
-func (y *lobby) longest(now time.Time) (*guest, time.Duration) {
+// longest returns the connection to be closed first. If none may be closed now it returns nil, and how long to wait
+// at most before the next check.
+func (y *listener) longest(now time.Time) (*connection, time.Duration) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
-	wait := min(y.silenceMax, y.idleMax) // for those who have a request now
+	wait := min(y.silenceMax, y.idleMax) // for those that have a request now
 	for _, of := range [...]struct {
 		list *list.List
 		most time.Duration
@@ -133,7 +133,7 @@ func (y *lobby) longest(now time.Time) (*guest, time.Duration) {
 		if first == nil {
 			continue
 		}
-		g := first.Value.(*guest)
+		g := first.Value.(*connection)
 		left := of.most - now.Sub(g.since)
 		if left <= 0 {
 			y.moveLocked(g, nil)
@@ -145,23 +145,23 @@ func (y *lobby) longest(now time.Time) (*guest, time.Duration) {
 	return nil, wait
 }
 
-// tell says in the log that there is no seat left, not too often.
-func (y *lobby) tell(now time.Time) {
+// log logs that no seat is free, at most once each fullLoggedEvery.
+func (y *listener) log(now time.Time) {
 	y.mu.Lock()
-	tell, sent := y.told.IsZero() || now.Sub(y.told) >= fullToldEvery, y.sent
-	if tell {
-		y.told, y.sent = now, 0
+	due, sent := y.loggedAt.IsZero() || now.Sub(y.loggedAt) >= fullLoggedEvery, y.sent
+	if due {
+		y.loggedAt, y.sent = now, 0
 	}
 	y.mu.Unlock()
-	if tell {
-		y.logger.Warn("HTTP has as many connections as it may have: whoever comes waits, and those without a request are closed (--http-connections)",
+	if due {
+		y.logger.Warn("HTTP has as many connections as it may have: further ones wait, and those without a request are closed (--http-connections)",
 			slog.Int("connections", cap(y.seats)), slog.Int("closed", sent))
 	}
 }
 
-// note follows what becomes of a connection, as [http.Server.ConnState].
-func (y *lobby) note(conn net.Conn, state http.ConnState) {
-	g, ok := conn.(*guest)
+// note records the state of a connection, as [http.Server.ConnState].
+func (y *listener) note(conn net.Conn, state http.ConnState) {
+	g, ok := conn.(*connection)
 	if !ok {
 		return
 	}
@@ -177,8 +177,8 @@ func (y *lobby) note(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// moveLocked puts a guest at the end of a list, and takes it off the one that it is in.
-func (y *lobby) moveLocked(g *guest, to *list.List) {
+// moveLocked removes a connection from the list that it is in, and appends it to another; nil means to none.
+func (y *listener) moveLocked(g *connection, to *list.List) {
 	if g.among != nil {
 		g.among.Remove(g.place)
 	}
@@ -187,20 +187,20 @@ func (y *lobby) moveLocked(g *guest, to *list.List) {
 	}
 }
 
-// Close implements net.Conn. It gives the seat back.
-func (g *guest) Close() error {
+// Close implements net.Conn. It frees the seat.
+func (g *connection) Close() error {
 	err := g.Conn.Close()
 	g.ended.Do(func() {
-		g.lobby.mu.Lock()
-		g.lobby.moveLocked(g, nil)
-		g.lobby.mu.Unlock()
-		<-g.lobby.seats
+		g.listener.mu.Lock()
+		g.listener.moveLocked(g, nil)
+		g.listener.mu.Unlock()
+		<-g.listener.seats
 	})
 	return err
 }
 
-// CloseWrite lets the server end its half first, so that a refusal is read before the connection is reset.
-func (g *guest) CloseWrite() error {
+// CloseWrite lets the server close its half first, so that the client reads a refusal before the connection is reset.
+func (g *connection) CloseWrite() error {
 	if half, ok := g.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
 	}

@@ -16,11 +16,11 @@ import (
 
 // hall is a server with few seats.
 type hall struct {
-	t     *testing.T
-	lobby *lobby
-	addr  string
-	told  atomic.Int64  // lines of the log
-	under chan struct{} // a request to /hold is answered when something comes of it
+	t        *testing.T
+	listener *listener
+	addr     string
+	logged   atomic.Int64  // lines of the log
+	under    chan struct{} // a request to /hold is answered when something comes of it
 }
 
 func startHall(t *testing.T, seats int, silence, idle time.Duration) *hall {
@@ -35,13 +35,13 @@ func startHall(t *testing.T, seats int, silence, idle time.Duration) *hall {
 	mux.HandleFunc("/", func(rw http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(rw, "here") })
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: time.Minute}
 	logger := slog.New(slog.NewTextHandler(writerFunc(func(p []byte) (int, error) {
-		h.told.Add(1)
+		h.logged.Add(1)
 		return len(p), nil
 	}), nil))
-	h.lobby = LimitConnections(server, l, seats, logger).(*lobby)
-	h.lobby.silenceMax, h.lobby.idleMax = silence, idle
+	h.listener = LimitConnections(server, l, seats, logger).(*listener)
+	h.listener.silenceMax, h.listener.idleMax = silence, idle
 	var serving sync.WaitGroup
-	serving.Go(func() { _ = server.Serve(h.lobby) })
+	serving.Go(func() { _ = server.Serve(h.listener) })
 	t.Cleanup(func() {
 		_ = server.Close()
 		serving.Wait()
@@ -67,7 +67,7 @@ func (h *hall) enter() net.Conn {
 	return conn
 }
 
-// ask sends a request, and tells whether it is answered before the connection ends.
+// ask sends a request, and reports whether it is answered before the connection ends.
 func (h *hall) ask(conn net.Conn, path string) bool {
 	_, err := fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", path)
 	if err != nil {
@@ -94,20 +94,20 @@ func (h *hall) until(what string, holds func() bool) {
 
 // taken is how many seats are taken, without the one that is kept for the next.
 func (h *hall) taken() int {
-	h.lobby.mu.Lock()
-	defer h.lobby.mu.Unlock()
-	return h.lobby.silent.Len() + h.lobby.idle.Len()
+	h.listener.mu.Lock()
+	defer h.listener.mu.Unlock()
+	return h.listener.silent.Len() + h.listener.idle.Len()
 }
 
 const never = time.Hour
 
-// TestFullHall has as many connections as there may be. Whoever comes waits until one of them ends.
+// TestFullHall opens as many connections as are allowed. A further one waits until one of them ends.
 func TestFullHall(t *testing.T) {
 	h := startHall(t, 3, never, never)
 	inside := []net.Conn{h.enter(), h.enter(), h.enter()}
 	for _, conn := range inside {
 		if !h.ask(conn, "/") {
-			t.Fatal("a guest with a seat is not answered")
+			t.Fatal("a connection with a seat is not answered")
 		}
 	}
 	waiting := h.enter()
@@ -115,25 +115,25 @@ func TestFullHall(t *testing.T) {
 	go func() { answered <- h.ask(waiting, "/") }()
 	for range 20 { // those inside are answered all the while
 		if !h.ask(inside[0], "/") {
-			t.Fatal("a guest with a seat lost it")
+			t.Fatal("a connection with a seat lost it")
 		}
 	}
 	select {
 	case <-answered:
-		t.Error("a guest was answered without a seat")
+		t.Error("a connection was answered without a seat")
 	default:
 	}
 	inside[1].Close()
 	if !<-answered {
-		t.Error("there is a seat, and the guest who waits does not get it")
+		t.Error("there is a seat, and the connection that waits does not get it")
 	}
-	if n := h.told.Load(); n != 1 {
-		t.Errorf("the log was told %d times", n)
+	if n := h.logged.Load(); n != 1 {
+		t.Errorf("%d lines were logged", n)
 	}
 }
 
-// TestSilentGuestsMakeRoom fills the hall with connections that say nothing: they go, the oldest first, and whoever
-// has been answered stays.
+// TestSilentGuestsMakeRoom fills the listener with connections that never send a request: they are closed, oldest
+// first, and connections that have been answered stay.
 func TestSilentGuestsMakeRoom(t *testing.T) {
 	h := startHall(t, 4, 10*time.Millisecond, never)
 	known := h.enter()
@@ -168,7 +168,7 @@ func TestIdleGuestsMakeRoom(t *testing.T) {
 	}
 }
 
-// TestBusyGuestsStay: nobody is closed who has a request under way, however long that takes.
+// TestBusyGuestsStay checks that a connection with a request in progress is never closed, however long it takes.
 func TestBusyGuestsStay(t *testing.T) {
 	h := startHall(t, 2, time.Millisecond, time.Millisecond)
 	done := make(chan bool, 2)
@@ -176,7 +176,7 @@ func TestBusyGuestsStay(t *testing.T) {
 		conn := h.enter()
 		go func() { done <- h.ask(conn, "/hold") }()
 	}
-	h.until("both requests are under way", func() bool { return len(h.lobby.seats) == 2 && h.taken() == 0 })
+	h.until("both requests are under way", func() bool { return len(h.listener.seats) == 2 && h.taken() == 0 })
 	newcomer := make(chan bool, 1)
 	conn := h.enter()
 	go func() { newcomer <- h.ask(conn, "/") }()
@@ -208,21 +208,21 @@ func TestSeatsComeBack(t *testing.T) {
 		}
 		conn.Close()
 	}
-	h.until("all seats but the next guest's are free", func() bool { return len(h.lobby.seats) == 1 && h.taken() == 0 })
+	h.until("all seats but the next guest's are free", func() bool { return len(h.listener.seats) == 1 && h.taken() == 0 })
 }
 
-// TestHallCloses while it is full, and somebody waits.
+// TestHallCloses closes the listener while it is full and a connection waits.
 func TestHallCloses(t *testing.T) {
 	h := startHall(t, 1, never, never)
 	if !h.ask(h.enter(), "/") {
 		t.Fatal("the guest is not answered")
 	}
 	h.enter()
-	h.until("the log is told that the hall is full", func() bool { return h.told.Load() > 0 })
-	if err := h.lobby.Close(); err != nil {
+	h.until("the log says that no seat is free", func() bool { return h.logged.Load() > 0 })
+	if err := h.listener.Close(); err != nil {
 		t.Error(err)
 	}
-	if _, err := h.lobby.Accept(); err == nil || !strings.Contains(err.Error(), "closed") {
+	if _, err := h.listener.Accept(); err == nil || !strings.Contains(err.Error(), "closed") {
 		t.Errorf("Accept after Close: %v", err)
 	}
 }

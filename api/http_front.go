@@ -6,19 +6,19 @@ import (
 	"net/http"
 	"sync/atomic"
 
-	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/apierr"
 )
 
-// Front is an HTTP server that answers from its first moment on: until Open, that the process is there and that it
-// starts, and then by the server that Open gave it. So no handler runs before all that it reads is there, and a
-// caller who comes early is answered at once. Safe for concurrent use.
+// Front is an HTTP server that answers from its start. Until Open it answers only that the process is alive and
+// starting; after that, the server that Open received answers. So no handler runs before everything that it reads
+// exists, and an early caller gets an answer at once. Safe for concurrent use.
 type Front struct {
 	*http.Server
 	behind atomic.Pointer[http.Server]
-	web    *web // writes the replies of a start
+	web    *web // writes the replies during the start
 }
 
-// NewFront returns a front with the bounds of [NewHTTP]. The caller gives it a listener and shuts it down.
+// NewFront returns a front with the bounds of [NewHTTP]. The caller serves a listener with it and shuts it down.
 func NewFront(logger *slog.Logger) *Front {
 	f := &Front{web: &web{opts: HTTPOptions{Logger: logger}}}
 	f.Server = newServer(f, logger)
@@ -26,7 +26,7 @@ func NewFront(logger *slog.Logger) *Front {
 	return f
 }
 
-// newServer returns an HTTP server with our bounds.
+// newServer returns an HTTP server with the bounds of this package.
 func newServer(h http.Handler, logger *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler:           h,
@@ -37,8 +37,8 @@ func newServer(h http.Handler, logger *slog.Logger) *http.Server {
 	}
 }
 
-// Open lets a server answer from now on, which has no listener of its own. It is shut down with the front. Open is
-// called once.
+// Open makes behind, which must have no listener of its own, answer from now on. behind is shut down together with
+// the front. Open may be called only once.
 func (f *Front) Open(behind *http.Server) {
 	f.RegisterOnShutdown(func() { _ = behind.Shutdown(context.Background()) }) // it has no connection to wait for
 	f.behind.Store(behind)
@@ -56,6 +56,6 @@ func (f *Front) ServeHTTP(rw http.ResponseWriter, req *http.Request) {
 	case "/readyz":
 		f.web.write(rw, http.StatusServiceUnavailable, readiness{Role: "starting"})
 	default:
-		f.web.refuse(rw, publicError(job.Errorf(job.CodeUnavailable, "", "the server starts, and answers when it has read its data; ask again later")))
+		f.web.refuse(rw, publicError(apierr.Errorf(apierr.Unavailable, "", "the server starts, and answers when it has read its data; ask again later")))
 	}
 }

@@ -10,11 +10,11 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// HostsLocal are the names for HTTPOptions.Hosts of a server that only this machine reaches.
+// HostsLocal are the HTTPOptions.Hosts of a server that only this machine can reach.
 var HostsLocal = []string{"localhost"}
 
-// knowsHost tells whether a request is for a name of this server. A page of another site can have its own
-// name lead here, and would be of one origin with the server then; it has no way to name an address.
+// knowsHost reports whether a request is for a name of this server. A page of another site could make its own name
+// resolve to this server, and would then have the same origin. It cannot do so with an IP address.
 func (w *web) knowsHost(host string) bool {
 	if len(w.opts.Hosts) == 0 {
 		return true
@@ -29,7 +29,7 @@ func (w *web) knowsHost(host string) bool {
 	return slices.Contains(w.opts.Hosts, host)
 }
 
-// refuseHost answers a request for another name.
+// refuseHost answers a request for an unknown name.
 func (w *web) refuseHost(rw http.ResponseWriter, req *http.Request) {
 	message := "this server is not known as " + clip(strings.ToValidUTF8(req.Host, "")) + "; name it in --http-hosts, or ask for its address"
 	if req.Host == "" {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestHosts: a server that is told its names answers to them and to addresses, and to nothing else.
+// TestHosts checks that a server with configured names answers to them and to IP addresses, and to nothing else.
 func TestHosts(t *testing.T) {
 	h := NewHTTP(reading{}, HTTPOptions{Logger: quiet, Hosts: []string{"localhost", "jobs.example.com"}}).Handler
 	for host, want := range map[string]int{

@@ -3,13 +3,13 @@ package api
 import (
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/apierr"
 )
 
-// merge adds to a body what stands outside of it. A member that is in both must be the same in both.
+// merge adds the members from path, query and headers to a body. A member that is in both must have the same value.
 func (c *webCall) merge(body []byte) ([]byte, error) {
 	for _, m := range c.outside {
-		end, empty, present, err := lookFor(body, m)
+		end, empty, present, err := findMember(body, m)
 		if err != nil {
 			return nil, err
 		}
@@ -27,9 +27,9 @@ func (c *webCall) merge(body []byte) ([]byte, error) {
 	return body, nil
 }
 
-// lookFor reads all of a body, which must be an object, and tells whether it has a member, and where
-// its last member ends.
-func lookFor(body []byte, m outsideMember) (end int64, empty, present bool, err error) {
+// findMember reads a whole body, which must be an object. It reports whether the body has a member, and where its last
+// member ends.
+func findMember(body []byte, m outsideMember) (end int64, empty, present bool, err error) {
 	empty = true
 	err = read(body, func(r *reader) error {
 		if err := r.open(jsontext.KindBeginObject, "an object"); err != nil {
@@ -47,7 +47,7 @@ func lookFor(body []byte, m outsideMember) (end int64, empty, present bool, err 
 				return r.broken(err)
 			}
 			if isIt && !m.is(value) {
-				return job.Errorf(job.CodeInvalidField, m.name, "is %s in the body, and %s in %s; want it in one of them, or the same in both",
+				return apierr.Errorf(apierr.InvalidField, m.name, "is %s in the body, and %s in %s; want it in one of them, or the same in both",
 					clip(string(value)), clip(string(m.value)), m.place)
 			}
 			present = present || isIt
@@ -57,7 +57,7 @@ func lookFor(body []byte, m outsideMember) (end int64, empty, present bool, err 
 	return end, empty, present, err
 }
 
-// is tells whether a value of a body says the same.
+// is reports whether a value in the body is equal to this one.
 func (m outsideMember) is(value jsontext.Value) bool {
 	if value.Kind() == jsontext.KindString && m.value.Kind() == jsontext.KindString {
 		return unquote(value) == unquote(m.value)

@@ -16,13 +16,13 @@ import (
 // openAPIVersion is the version of the API in its description. It is that of the paths, not of the program.
 const openAPIVersion = "1"
 
-// openAPIDocument returns the description of the HTTP API as OpenAPI 3.1, made of the routes and of the
-// types of their verbs. It is the same for each caller, and must not be changed.
+// openAPIDocument returns the description of the HTTP API as OpenAPI 3.1, generated from the routes and the types of
+// their verbs. All callers get the same slice and must not change it.
 var openAPIDocument = sync.OnceValues(func() ([]byte, error) {
 	return json.Marshal(newOpenAPI(), json.Deterministic(true))
 })
 
-// apiWriter makes the description. What it describes twice is a component, in one form for requests and another
+// apiWriter generates the description. A type that is used twice is a component, in one form for requests and another
 // for replies.
 type apiWriter struct{ requests, replies, params *schemaBuilder }
 
@@ -74,7 +74,7 @@ func jsonContent(of schema) schema { return schema{"application/json": schema{"s
 
 var tenantSchema = schema{"type": "string", "minLength": 1, "maxLength": job.TenantBytesMax, "pattern": "^[A-Za-z0-9_-]+$"}
 
-// commonParameters are what stands outside of a request and is no member of it.
+// commonParameters are the parameters that are not members of a request.
 var commonParameters = schema{
 	"Tenant":         parameter("query", "tenant", "Whose jobs; default "+tenantDefault+".", tenantSchema),
 	"TenantHeader":   parameter("header", tenantHeader, "In place of the parameter tenant.", tenantSchema),
@@ -94,7 +94,7 @@ func parameter(in, name, about string, of schema) schema {
 	return p
 }
 
-// describe makes the description of a route.
+// describe returns the description of a route.
 func (w *apiWriter) describe(r *route) schema {
 	op := schema{"operationId": r.operation()}
 	v := verbsByName[r.verb]
@@ -115,7 +115,7 @@ func (w *apiWriter) describe(r *route) schema {
 	return op
 }
 
-// headOf makes of the description of a GET that of its HEAD, whose replies have no body.
+// headOf returns the description of a HEAD, given that of its GET: its replies have no body.
 func headOf(op schema) schema {
 	op["operationId"] = "head_" + op["operationId"].(string)
 	responses := schema{"default": schema{"description": "As of a GET, without the body."}}
@@ -134,7 +134,7 @@ func rawExample(text string) (value any) {
 	return value
 }
 
-// parameters lists what stands in the path, the query and the headers.
+// parameters lists the parameters in the path, the query and the headers.
 func (w *apiWriter) parameters(r *route, v *verb) []schema {
 	list := []schema{ref("parameters/Tenant"), ref("parameters/TenantHeader"), ref("parameters/By")}
 	of := reflect.TypeOf(v.request)
@@ -166,22 +166,22 @@ func (w *apiWriter) parameters(r *route, v *verb) []schema {
 	return list
 }
 
-// memberSchema is the schema of a member of a request, as a parameter.
+// memberSchema returns the schema of a request's member, as a parameter.
 func (w *apiWriter) memberSchema(of reflect.Type, member string) schema {
 	members := w.params.object(of)["properties"].(schema)
 	sc := maps.Clone(members[member].(schema))
-	if kinds, ok := sc["type"].([]string); ok { // nothing stands for null in a query
+	if kinds, ok := sc["type"].([]string); ok { // a query cannot contain null
 		sc["type"] = kinds[0]
 	}
 	return sc
 }
 
-// hasTag reports whether a reply has a version, by which a caller may say which one it has.
+// hasTag reports whether the reply has a version, which a caller can demand in a later request.
 func (r *route) hasTag() bool {
 	return r.method == http.MethodGet && (r.verb == "jobs.get" || r.verb == "calendars.get")
 }
 
-// bodySchema is the schema of a verb's request. What the path says need not be in the body.
+// bodySchema returns the schema of a verb's request. Members that the path contains are optional.
 func (w *apiWriter) bodySchema(r *route, v *verb) schema {
 	if r.member() == "" {
 		name := w.requests.nameOf(reflect.TypeOf(v.request))
@@ -190,7 +190,7 @@ func (w *apiWriter) bodySchema(r *route, v *verb) schema {
 	}
 	elsewhere := func(name string) bool { return name == r.member() }
 	sc := w.requests.object(reflect.TypeOf(v.request))
-	notNull(sc["properties"].(schema), r.member()) // if it is there, it says the same
+	notNull(sc["properties"].(schema), r.member()) // if it is there, it must be equal to that in the path
 	demand(sc, slices.DeleteFunc(slices.Clone(v.required), elsewhere), v.either)
 	return sc
 }

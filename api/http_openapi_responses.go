@@ -8,18 +8,18 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/client"
-	"github.com/carillon-io/carillon/job"
 )
 
-// particular are the codes of refusals that some verbs have and others have not.
-var particular = map[job.Code][]string{
-	job.CodeVersionConflict: {"jobs.put", "jobs.delete", "jobs.pause", "jobs.resume", "jobs.trigger"},
-	job.CodeAlreadyExists:   {"jobs.put"},
-	job.CodeStaleFence:      {"runs.report", "runs.extend"},
+// particular are the codes of refusals that only some verbs have.
+var particular = map[apierr.Code][]string{
+	apierr.VersionConflict: {"jobs.put", "jobs.delete", "jobs.pause", "jobs.resume", "jobs.trigger"},
+	apierr.AlreadyExists:   {"jobs.put"},
+	apierr.StaleFence:      {"runs.report", "runs.extend"},
 }
 
-// responses are what a route may answer: what it is asked for, and each status of a refusal.
+// responses are the answers of a route: the successful one, and each status of a refusal.
 func (w *apiWriter) responses(r *route, v *verb) schema {
 	all := schema{"default": ref("responses/Refusal")}
 	for _, status := range w.statusesOf(r) {
@@ -68,12 +68,12 @@ func (w *apiWriter) statusesOf(r *route) []int {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// refusalName names the component of a status, such as NotFound.
+// refusalName returns the name of the component for a status, such as NotFound.
 func refusalName(status int) string { return strings.ReplaceAll(http.StatusText(status), " ", "") }
 
-// refusals are the components of the statuses. Each says which codes it is the status of.
+// refusals are the components of the statuses. Each lists the codes that have this status.
 func (w *apiWriter) refusals() schema {
-	codes := map[int][]string{http.StatusPreconditionFailed: {string(job.CodeAlreadyExists), string(job.CodeVersionConflict)}}
+	codes := map[int][]string{http.StatusPreconditionFailed: {string(apierr.AlreadyExists), string(apierr.VersionConflict)}}
 	for code, status := range statusOf {
 		codes[status] = append(codes[status], string(code))
 	}
@@ -94,7 +94,7 @@ func (w *apiWriter) refusals() schema {
 	return all
 }
 
-// mayPass reports whether what was refused with a status may be carried out another time.
+// mayPass reports whether a request that was refused with a status may succeed later.
 func mayPass(status int) bool {
 	return status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable
 }

@@ -11,15 +11,16 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/job"
 )
 
-// pagesFrom is the way a request comes that a page makes, as the audit log has it.
+// pagesFrom is the origin of a request by a page in the audit log.
 const pagesFrom = "dashboard"
 
-// withPages puts the handler of HTTPOptions.Pages behind all paths that are nobody else's. If it can be
-// closed, it is when the server is shut down.
+// withPages serves all remaining paths with the handler of HTTPOptions.Pages. If that can be closed, it is closed
+// when the server is shut down.
 func (w *web) withPages(server *http.Server) {
 	pages := w.opts.Pages(&pageAsker{web: w})
 	if c, ok := pages.(io.Closer); ok {
@@ -38,7 +39,7 @@ func (w *web) withPages(server *http.Server) {
 	})
 }
 
-// isForPages tells whether a path is one that pages may have.
+// isForPages reports whether a page may have a path.
 func isForPages(path string) bool {
 	switch path {
 	case "/healthz", "/readyz", "/metrics", "/api":
@@ -47,7 +48,7 @@ func isForPages(path string) bool {
 	return !strings.HasPrefix(path, "/api/")
 }
 
-// isForeign refuses a request that comes from another site and could change something.
+// isForeign refuses a request that comes from another site and could change something. It reports whether it refused.
 func (w *web) isForeign(rw http.ResponseWriter, req *http.Request) bool {
 	if w.origins.Check(req) == nil {
 		return false
@@ -59,8 +60,8 @@ func (w *web) isForeign(rw http.ResponseWriter, req *http.Request) bool {
 	return true
 }
 
-// pageAsker carries out what pages ask for, by the service that is present then. It implements
-// [client.Local]: the gates, the bounds and the statistics are those of any other request.
+// pageAsker carries out the requests of pages, with the service of the moment. It implements [client.Local]; the
+// gates, bounds and counters are those of all requests.
 type pageAsker struct{ web *web }
 
 var _ client.Local = (*pageAsker)(nil)
@@ -85,25 +86,25 @@ func (p *pageAsker) Ask(ctx context.Context, tenant, name, by string, body []byt
 		s.stats[v.name].count("", overHTTP, time.Since(begun))
 		return reply, nil
 	}
-	told := p.web.told(s, err, &webCall{})
-	s.stats[v.name].count(job.Code(told.Code), overHTTP, time.Since(begun))
-	return nil, told
+	replyError := p.web.replyError(s, err, &webCall{})
+	s.stats[v.name].count(apierr.Code(replyError.Code), overHTTP, time.Since(begun))
+	return nil, replyError
 }
 
-// status is what the node knows by itself, even while it has no service.
+// status returns what the node knows by itself, even without a service.
 func (p *pageAsker) status() ([]byte, error) {
 	return json.Marshal(p.web.info(), encoding)
 }
 
-// askForPage has a request carried out, as one that came over NATS. What a page reads is not followed: a live one
-// reads every second.
+// askForPage carries out a request like one that came over NATS. Reads are not traced, because a live page reads
+// every second.
 func (s *Service) askForPage(ctx context.Context, v *verb, c call) (text []byte, err error) {
 	if !onlyReads(v.name) {
 		if s.opts.Standby {
 			return nil, errStandsBy()
 		}
-		ctx = s.follow(ctx, v.name, "http", nil)
-		defer func() { s.unfollow(ctx, c.tenant, err) }()
+		ctx = s.trace(ctx, v.name, "http", nil)
+		defer func() { s.endTrace(ctx, c.tenant, err) }()
 	}
 	if err := c.asker.Validate(); err != nil {
 		return nil, err
@@ -121,7 +122,7 @@ func (s *Service) askForPage(ctx context.Context, v *verb, c call) (text []byte,
 	return done.text, err
 }
 
-// onlyReads tells whether a verb changes nothing: over HTTP it is then a GET.
+// onlyReads reports whether a verb changes nothing: over HTTP it is then a GET.
 func onlyReads(verb string) bool {
 	return slices.ContainsFunc(routes, func(r route) bool { return r.verb == verb && r.method == http.MethodGet })
 }

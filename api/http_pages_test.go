@@ -45,8 +45,8 @@ func startPages(t *testing.T, opts HTTPOptions) (*webWorld, *booklet) {
 	return startWeb(t, opts, nil), b
 }
 
-// TestPages: pages have every path that is nobody else's, what they ask is counted and recorded as theirs, and
-// they are closed when the server is shut down.
+// TestPages checks that pages have every path that nothing else serves, that their requests are counted and recorded
+// as theirs, and that they are closed when the server is shut down.
 func TestPages(t *testing.T) {
 	engine := startEngine(t)
 	s, _ := startService(t, engine, Options{}, 0)

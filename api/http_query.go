@@ -9,18 +9,18 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/apierr"
 )
 
-// takeQuery reads the parameters of a query. None may be unknown, empty or there more than once, unless it is a
-// list: what a caller wrote is never passed over.
+// takeQuery reads the parameters of a query. A parameter must not be unknown, empty or repeated, except that lists
+// may repeat, so that nothing that a caller wrote is silently ignored.
 func (c *webCall) takeQuery(raw string) error {
 	if raw == "" {
 		return nil
 	}
 	params, err := url.ParseQuery(raw)
 	if err != nil {
-		return job.Errorf(job.CodeInvalidField, "query", "cannot be read (%s); want name=value pairs with & between them, and what is special escaped", clip(strings.ToValidUTF8(err.Error(), "")))
+		return apierr.Errorf(apierr.InvalidField, "query", "cannot be read (%s); want name=value pairs with & between them, and what is special escaped", clip(strings.ToValidUTF8(err.Error(), "")))
 	}
 	known := append([]string{"tenant"}, c.route.query...)
 	for _, name := range slices.Sorted(maps.Keys(params)) {
@@ -37,12 +37,12 @@ func (c *webCall) takeQuery(raw string) error {
 
 func errUnknownParam(name string, known []string) error {
 	if name == "" {
-		return job.Errorf(job.CodeUnknownField, "query", "has a parameter without a name; %s", advice(name, known, ""))
+		return apierr.Errorf(apierr.UnknownField, "query", "has a parameter without a name; %s", advice(name, known, ""))
 	}
-	return job.Errorf(job.CodeUnknownField, clip(name), "is no parameter here; %s", advice(name, known, ""))
+	return apierr.Errorf(apierr.UnknownField, clip(name), "is no parameter here; %s", advice(name, known, ""))
 }
 
-// paramKind is what JSON value a parameter becomes.
+// paramKind is the JSON type that a parameter becomes.
 type paramKind uint8
 
 const (
@@ -53,7 +53,7 @@ const (
 	kindLabels
 )
 
-// kindOf returns what a parameter becomes: what the member is in the requests of the verbs that have it.
+// kindOf returns the type of the member with the same name in the requests of the verbs.
 func kindOf(name string) paramKind { return paramKinds[name] }
 
 var paramKinds = func() map[string]paramKind {
@@ -81,25 +81,25 @@ var paramKinds = func() map[string]paramKind {
 	return kinds
 }()
 
-// digits is the form of a number in a query; its range is for the verb to check.
+// digits is the form of a number in a query; the verb checks its range.
 var digits = regexp.MustCompile(`^(0|[1-9][0-9]*)$`)
 
 // checkParam checks the form of a parameter's values.
 func checkParam(name string, values []string) error {
 	kind := kindOf(name)
 	if n := len(values); n > 1 && kind != kindList && kind != kindLabels {
-		return job.Errorf(job.CodeInvalidField, name, "is there %d times; want it once", n)
+		return apierr.Errorf(apierr.InvalidField, name, "is there %d times; want it once", n)
 	}
 	for _, v := range values {
 		switch {
 		case !utf8.ValidString(v):
-			return job.Errorf(job.CodeInvalidField, name, "is no UTF-8")
+			return apierr.Errorf(apierr.InvalidField, name, "is no UTF-8")
 		case v == "" && kind != kindLabels:
-			return job.Errorf(job.CodeInvalidField, name, "is empty; want a value, or leave the parameter out")
+			return apierr.Errorf(apierr.InvalidField, name, "is empty; want a value, or leave the parameter out")
 		case kind == kindNumber && !digits.MatchString(v):
-			return job.Errorf(job.CodeInvalidField, name, "is %q; want a whole number, such as %s=10", clip(v), name)
+			return apierr.Errorf(apierr.InvalidField, name, "is %q; want a whole number, such as %s=10", clip(v), name)
 		case kind == kindBool && v != "true" && v != "false":
-			return job.Errorf(job.CodeInvalidField, name, "is %q; want true or false", clip(v))
+			return apierr.Errorf(apierr.InvalidField, name, "is %q; want true or false", clip(v))
 		}
 	}
 	if kind == kindLabels {
@@ -108,23 +108,23 @@ func checkParam(name string, values []string) error {
 	return nil
 }
 
-// checkLabels checks the values of label: pairs, none of which says anything twice.
+// checkLabels checks the values of label: they are pairs with different keys.
 func checkLabels(values []string) error {
 	seen := make(map[string]bool, len(values))
 	for _, v := range values {
 		key, _, found := strings.Cut(v, "=")
 		switch {
 		case !found || key == "":
-			return job.Errorf(job.CodeInvalidField, "label", "is %q; want key=value, such as label=team=billing", clip(v))
+			return apierr.Errorf(apierr.InvalidField, "label", "is %q; want key=value, such as label=team=billing", clip(v))
 		case seen[key]:
-			return job.Errorf(job.CodeInvalidField, "label", "has the key %q twice; want each key once, as a job has it", clip(key))
+			return apierr.Errorf(apierr.InvalidField, "label", "has the key %q twice; want each key once, as a job has it", clip(key))
 		}
 		seen[key] = true
 	}
 	return nil
 }
 
-// queryObject makes of the query, which was checked, the request that it stands for.
+// queryObject converts the checked query into the request that it stands for.
 func (c *webCall) queryObject() []byte {
 	b := []byte{'{'}
 	for _, name := range c.route.query {
@@ -140,7 +140,7 @@ func (c *webCall) queryObject() []byte {
 	return append(b, '}')
 }
 
-// appendParam adds a member for a parameter.
+// appendParam appends the member for a parameter.
 func appendParam(b []byte, name string, values []string) []byte {
 	kind := kindOf(name)
 	if kind == kindLabels {

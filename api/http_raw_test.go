@@ -114,8 +114,8 @@ func rawRequests() []rawRequest {
 	}
 }
 
-// TestRawRequests sends what no client library does. Each is refused or ends the connection, nothing is put, and
-// whoever comes next is served.
+// TestRawRequests sends what no client library sends. Each request is refused or ends the connection, nothing is put,
+// and the next client is served.
 func TestRawRequests(t *testing.T) {
 	s, _ := startService(t, startEngine(t), Options{}, 0)
 	opts := HTTPOptions{Service: func() *Service { return s }, Hosts: HostsLocal}
@@ -143,7 +143,8 @@ func TestRawRequests(t *testing.T) {
 	}
 }
 
-// TestHalfClosed: who ends his half after a request is answered; who does so within one is told that it is none.
+// TestHalfClosed: a client that closes its half after a request is answered; one that does so within a request gets a
+// refusal.
 func TestHalfClosed(t *testing.T) {
 	w, _ := startWebOf(t, startEngine(t), Options{})
 	for text, want := range map[string]int{

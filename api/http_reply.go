@@ -10,13 +10,13 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// thing is what HTTP says of a reply beside its text.
+// thing is what HTTP headers say about the job or calendar in a reply.
 type thing struct {
 	version uint32 // 0: it has none
-	path    string // of what was created; "" if nothing was
+	path    string // of a created one; "" if none was created
 }
 
-// thingOf tells of a reply with a job or a calendar.
+// thingOf describes the job or calendar in a reply.
 func thingOf(reply any) (t thing) {
 	switch reply := reply.(type) {
 	case *jobText:
@@ -35,7 +35,7 @@ func thingOf(reply any) (t thing) {
 	return t
 }
 
-// answer sends a reply with the version of what it shows, and with the place of what it created.
+// answer sends a reply, with the version of the thing that it shows and the location of the one that it created.
 func (w *web) answer(rw http.ResponseWriter, req *http.Request, reply any, text []byte) {
 	t, h, status := thingOf(reply), rw.Header(), http.StatusOK
 	if t.version != 0 {
@@ -54,7 +54,7 @@ func (w *web) answer(rw http.ResponseWriter, req *http.Request, reply any, text 
 	w.send(rw, status, text)
 }
 
-// isAmong tells whether a tag is in a list of them; * stands for any.
+// isAmong reports whether a list contains a tag; * means any tag.
 func isAmong(tag, list string) bool {
 	for one := range strings.SplitSeq(list, ",") {
 		if one = strings.TrimPrefix(strings.TrimSpace(one), "W/"); one == tag || one == "*" {
@@ -64,7 +64,7 @@ func isAmong(tag, list string) bool {
 	return false
 }
 
-// stateLagOverHTTP adds to a standby's reply how far it is behind, as over NATS.
+// stateLagOverHTTP adds the lag to a standby's reply, as over NATS.
 func (s *Service) stateLagOverHTTP(h http.Header) {
 	stated := nats.Header{}
 	s.stateLag(stated)

@@ -12,39 +12,40 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/job"
 )
 
-// The bounds of bodies. A job with the largest payload in base 64 fits the first; a bulk registration
-// may have what the embedded NATS server takes as one message.
+// Bounds of bodies. The first fits a job with the largest payload in base64; a bulk registration may be as large as a
+// message of the embedded NATS server.
 const (
 	httpSingleBytes = 1 << 20
 	httpBulkBytes   = 4 << 20
 )
 
-// How many bodies are being read at a time, each of them into memory, before the gates count them.
+// How many bodies are read at a time. Each is held in memory before a gate counts its request.
 const (
 	httpReadsMax     = 256
 	httpBulkReadsMax = 16
 )
 
-// How long a bulk registration may take to come in, and then to be answered.
+// How long a bulk registration may take to arrive, and then to be answered.
 const (
 	httpBulkReadTimeout  = time.Minute
 	httpBulkWriteTimeout = 3 * time.Minute
 )
 
-// tenantHeader is the header of an HTTP request that names the tenant.
+// tenantHeader is the header that names the tenant.
 const (
 	tenantHeader  = "Carillon-Tenant"
 	tenantDefault = "default"
 )
 
-// keyHeader is the header of a trigger that has the same effect as the member idempotency_key.
+// keyHeader is the header of a trigger that means the same as the member idempotency_key.
 const keyHeader = "Idempotency-Key"
 
-// webCall is an HTTP request that is being made a call.
+// webCall is an HTTP request that is being converted into a call.
 type webCall struct {
 	call
 	route       *route
@@ -54,14 +55,14 @@ type webCall struct {
 	conditional bool // a header demands a version
 }
 
-// outsideMember is a member of a request that stands outside of its body.
+// outsideMember is a member of a request that is not in its body.
 type outsideMember struct {
 	name  string
 	value jsontext.Value
-	place string // where it stands, for errors
+	place string // where it is, for errors
 }
 
-// callOf makes a call of a request.
+// callOf converts an HTTP request into a call.
 func (w *web) callOf(rw http.ResponseWriter, req *http.Request, r *route, name string) (*webCall, error) {
 	c := &webCall{route: r, verb: verbsByName[r.verb]}
 	c.host, _, _ = net.SplitHostPort(req.RemoteAddr)
@@ -77,8 +78,8 @@ func (w *web) callOf(rw http.ResponseWriter, req *http.Request, r *route, name s
 	}
 	if r.hasBody() {
 		c.body, err = w.readBody(rw, req, c)
-	} else if req.ContentLength != 0 { // -1: it does not say how long
-		err = job.Errorf(job.CodeInvalidField, "body", "does not belong to a %s; want what it says as parameters of the query", r.method)
+	} else if req.ContentLength != 0 { // -1: the length is unknown
+		err = apierr.Errorf(apierr.InvalidField, "body", "does not belong to a %s; want what it says as parameters of the query", r.method)
 	} else {
 		c.body = c.queryObject()
 	}
@@ -92,16 +93,16 @@ func (c *webCall) add(name string, value jsontext.Value, place string) {
 	c.outside = append(c.outside, outsideMember{name, value, place})
 }
 
-// takeHeaders reads what the headers say: the tenant, who asks, and conditions.
+// takeHeaders reads the tenant, the asker and the conditions from the headers.
 func (c *webCall) takeHeaders(h http.Header) (err error) {
 	for _, name := range [...]string{tenantHeader, byHeader, keyHeader} {
 		if n := len(h.Values(name)); n > 1 {
 			return errHeaderTwice(name, n)
 		}
 	}
-	for _, name := range [...]string{tenantHeader, keyHeader} { // a caller whose Carillon-By is empty does not say who it is
+	for _, name := range [...]string{tenantHeader, keyHeader} { // an empty Carillon-By means that the caller does not name itself
 		if values := h.Values(name); len(values) == 1 && values[0] == "" && (name == tenantHeader || c.route.hasKey) {
-			return job.Errorf(job.CodeInvalidField, name, "is empty; want a value, or leave the header out")
+			return apierr.Errorf(apierr.InvalidField, name, "is empty; want a value, or leave the header out")
 		}
 	}
 	c.tenant = tenantDefault
@@ -110,7 +111,7 @@ func (c *webCall) takeHeaders(h http.Header) (err error) {
 	}
 	if inQuery, ok := c.params["tenant"]; ok {
 		if h.Get(tenantHeader) != "" && c.tenant != inQuery[0] {
-			return job.Errorf(job.CodeInvalidField, "tenant", "is %q in the query and %q in the header; want one of them", clip(inQuery[0]), clip(c.tenant))
+			return apierr.Errorf(apierr.InvalidField, "tenant", "is %q in the query and %q in the header; want one of them", clip(inQuery[0]), clip(c.tenant))
 		}
 		c.tenant = inQuery[0]
 	}
@@ -127,8 +128,8 @@ func (c *webCall) takeHeaders(h http.Header) (err error) {
 	return c.takeConditions(h)
 }
 
-// takeConditions reads which version of the job is demanded. A condition that cannot be kept is refused:
-// whoever sends it counts on it.
+// takeConditions reads the demanded version of the job. A condition that cannot be checked is refused, because the
+// caller relies on it.
 func (c *webCall) takeConditions(h http.Header) error {
 	match, isMatch := headerList(h, "If-Match")
 	noneMatch, isNoneMatch := headerList(h, "If-None-Match")
@@ -138,15 +139,15 @@ func (c *webCall) takeConditions(h http.Header) error {
 		n, err := strconv.ParseUint(version, 10, 32)
 		switch {
 		case !c.route.hasVersion:
-			return job.Errorf(job.CodeInvalidField, "If-Match", "is no condition of this request; it is one of a put, a delete, a pause, a resume and a trigger of a job")
+			return apierr.Errorf(apierr.InvalidField, "If-Match", "is no condition of this request; it is one of a put, a delete, a pause, a resume and a trigger of a job")
 		case !ok || !closed || err != nil || n == 0:
-			return job.Errorf(job.CodeInvalidField, "If-Match", `is %s; want one version, as the header ETag has it, such as "7"`, clip(strings.ToValidUTF8(match, "")))
+			return apierr.Errorf(apierr.InvalidField, "If-Match", `is %s; want one version, as the header ETag has it, such as "7"`, clip(strings.ToValidUTF8(match, "")))
 		}
 		c.add("if_version", strconv.AppendUint(nil, n, 10), "the header If-Match")
 	}
 	if isNoneMatch && c.route.method != http.MethodGet {
 		if !c.route.mayCreate || noneMatch != "*" {
-			return job.Errorf(job.CodeInvalidField, "If-None-Match", "is no condition of this request; it is one of a put of a job, as *, and of a GET")
+			return apierr.Errorf(apierr.InvalidField, "If-None-Match", "is no condition of this request; it is one of a put of a job, as *, and of a GET")
 		}
 		c.add("if_version", jsontext.Value("0"), "the header If-None-Match")
 	}
@@ -154,14 +155,14 @@ func (c *webCall) takeConditions(h http.Header) error {
 	return nil
 }
 
-// headerList returns all of a header, be it given in one line or in several, and tells whether it is there.
+// headerList returns all values of a header, in one line or in several, and reports whether it is present.
 func headerList(h http.Header, name string) (list string, given bool) {
 	lines := h.Values(name)
 	return strings.Join(lines, ", "), len(lines) > 0
 }
 
-// readBody reads the body of a request, of the type and the size that it may have. A body that is left
-// out stands for {} if nothing needs to be in it.
+// readBody reads the body of a request, with bounds of type and size. A missing body means {} if the request needs no
+// members in it.
 func (w *web) readBody(rw http.ResponseWriter, req *http.Request, c *webCall) ([]byte, error) {
 	most, reads := int64(httpSingleBytes), w.reads
 	if c.verb.bulk {
@@ -176,7 +177,7 @@ func (w *web) readBody(rw http.ResponseWriter, req *http.Request, c *webCall) ([
 	defer reads.leave()
 	if c.verb.bulk {
 		now, conn := time.Now(), http.NewResponseController(rw)
-		_ = conn.SetReadDeadline(now.Add(httpBulkReadTimeout)) // else the server's own bounds hold
+		_ = conn.SetReadDeadline(now.Add(httpBulkReadTimeout)) // if this fails, the server's own bounds hold
 		_ = conn.SetWriteDeadline(now.Add(httpBulkWriteTimeout))
 	}
 	body, err := readUpTo(http.MaxBytesReader(rw, req.Body, most), req.ContentLength)
@@ -185,7 +186,7 @@ func (w *web) readBody(rw http.ResponseWriter, req *http.Request, c *webCall) ([
 	}
 	switch {
 	case err != nil:
-		return nil, job.Errorf(job.CodeInvalidJSON, "", "the body did not come whole; nothing has changed")
+		return nil, apierr.Errorf(apierr.InvalidJSON, "", "the body did not come whole; nothing has changed")
 	case len(body) == 0 && c.needsNoBody():
 		return []byte("{}"), nil
 	case len(body) > 0 && !isJSON(req.Header):
@@ -197,7 +198,7 @@ func (w *web) readBody(rw http.ResponseWriter, req *http.Request, c *webCall) ([
 	return body, nil
 }
 
-// readUpTo reads all of a body whose length is known or -1.
+// readUpTo reads a whole body whose length is known, or -1.
 func readUpTo(r io.Reader, length int64) ([]byte, error) {
 	if length < 0 {
 		return io.ReadAll(r)
@@ -208,10 +209,10 @@ func readUpTo(r io.Reader, length int64) ([]byte, error) {
 }
 
 func errBodyTooLarge(most int64) error {
-	return job.Errorf(job.CodeTooLarge, "", "the body has more than %d bytes, which is the limit here", most)
+	return apierr.Errorf(apierr.TooLarge, "", "the body has more than %d bytes, which is the limit here", most)
 }
 
-// needsNoBody tells whether all that a request must have stands outside of its body.
+// needsNoBody reports whether all required members of a request are outside its body.
 func (c *webCall) needsNoBody() bool {
 	for _, name := range c.verb.required {
 		if name != c.route.member() {
@@ -221,7 +222,7 @@ func (c *webCall) needsNoBody() bool {
 	return len(c.verb.either) == 0
 }
 
-// isJSON tells whether headers announce a body that can be read.
+// isJSON reports whether the headers announce a JSON body without an encoding.
 func isJSON(h http.Header) bool {
 	kind, params, err := mime.ParseMediaType(h.Get("Content-Type"))
 	charset, given := params["charset"]
@@ -229,7 +230,8 @@ func isJSON(h http.Header) bool {
 		(!given || strings.EqualFold(charset, "utf-8"))
 }
 
-// quoted returns a text as JSON. What is not UTF-8 in it is replaced, and no valid name then either.
+// quoted returns a text as a JSON string. Invalid UTF-8 in it is replaced, and the result is then not a valid name
+// either.
 func quoted(text string) jsontext.Value {
 	b, _ := jsontext.AppendQuote(nil, text)
 	return b

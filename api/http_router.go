@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// resource is what a path names: its routes by their methods.
+// resource is what a path names: its routes by method.
 type resource map[string]*route
 
-// collection is a kind of things with names. A name may have slashes, so that it takes all of a path up
-// to an action.
+// collection is a kind of things with names. A name may contain slashes, so it extends over the whole path up to an
+// action.
 type collection struct {
 	item    resource
 	actions map[string]resource
@@ -19,7 +19,7 @@ type collection struct {
 
 // router finds routes by paths.
 type router struct {
-	plain       map[string]resource // the paths without a name
+	plain       map[string]resource // paths without a name
 	collections map[string]*collection
 }
 
@@ -34,7 +34,7 @@ func newRouter(routes []route) *router {
 	return t
 }
 
-// resourceOf returns what the path of a route names, and makes it if it is new.
+// resourceOf returns the resource of a route's path, and creates it if necessary.
 func (t *router) resourceOf(r *route) resource {
 	within, key := t.plain, r.path
 	if r.member() != "" {
@@ -55,11 +55,11 @@ func (t *router) resourceOf(r *route) resource {
 	return within[key]
 }
 
-// match finds the route of a method and a path as it was sent, with its escapes, and the name in the
-// path. Without a route, allow lists the methods that the path has; none means that there is no such path.
+// match finds the route of a method and of a path as it was sent, with its escapes, and the name in the path. Without
+// a route, allow lists the methods of the path; if it is empty too, the path does not exist.
 //
-// The last part of a path is an action whenever it is the word for one, whatever the method: a job whose
-// name ends like that is reached with the slash before it written as %2F.
+// The last part of a path is an action whenever it is the word for one, whatever the method. A job whose name ends
+// with such a word is reached with the slash before the word written as %2F.
 func (t *router) match(method, path string) (r *route, name string, allow []string) {
 	rest, ok := strings.CutPrefix(path, httpRoot)
 	if !ok {
@@ -79,7 +79,7 @@ func (t *router) match(method, path string) (r *route, name string, allow []stri
 	return nil, "", methodsOf(plain, named)
 }
 
-// named finds what a path with a name in it stands for; nil if nothing has such a path.
+// named returns the resource of a path that contains a name; nil if there is none.
 func (t *router) named(rest string) (resource, string) {
 	parts := strings.Split(rest, "/")
 	c := t.collections[parts[0]]
@@ -100,7 +100,7 @@ func (t *router) named(rest string) (resource, string) {
 	return c.item, strings.Join(parts[1:], "/")
 }
 
-// methodsOf lists the methods of resources in order, as the header Allow has them.
+// methodsOf lists the methods of resources in order, for the header Allow.
 func methodsOf(resources ...resource) []string {
 	var methods []string
 	for _, res := range resources {
@@ -115,7 +115,7 @@ func methodsOf(resources ...resource) []string {
 	return slices.Compact(methods)
 }
 
-// pathTo returns the path of a thing with a name.
+// pathTo returns the path of a thing by its name.
 func pathTo(collection, name string) string {
 	return httpRoot + collection + "/" + url.PathEscape(name)
 }

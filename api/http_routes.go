@@ -5,25 +5,24 @@ import (
 	"strings"
 )
 
-// httpRoot is what the paths of the API begin with.
+// httpRoot is the prefix of the paths of the API.
 const httpRoot = "/api/v1/"
 
 // route is one method of one path, and the verb that it stands for.
 type route struct {
 	method string
-	path   string // behind httpRoot; a part in braces is the member of the request that it becomes
-	verb   string // "" for what HTTP has by itself
-	id     string // in the description of the API; the verb if left out
+	path   string // after httpRoot; a part in braces is a member of the request
+	verb   string // "" for what exists only over HTTP
+	id     string // in the description of the API; default: the verb
 	query  []string
 
-	hasVersion bool   // takes If-Match
-	mayCreate  bool   // takes If-None-Match: *
-	hasKey     bool   // takes Idempotency-Key
-	example    string // a body
+	hasVersion bool   // accepts If-Match
+	mayCreate  bool   // accepts If-None-Match: *
+	hasKey     bool   // accepts Idempotency-Key
+	example    string // of a body
 }
 
-// What is asked for as parameters of a query: members of the request, except that label stands for one
-// entry of labels.
+// Query parameters: members of the request, except that label stands for one entry of labels.
 var (
 	jobFilters      = []string{"prefix", "label", "status", "limit", "cursor", "with_credentials"}
 	runFilters      = []string{"from", "to", "status", "attempts", "limit", "cursor"}
@@ -73,7 +72,7 @@ var routes = []route{
 	{method: http.MethodGet, path: "openapi.json", id: "openapi"},
 }
 
-// hasBody tells whether a request may have a body.
+// hasBody reports whether a request may have a body.
 func (r *route) hasBody() bool { return r.method == http.MethodPost || r.method == http.MethodPut }
 
 // member returns the member that a part of the path becomes; "" if there is none.
@@ -86,13 +85,13 @@ func (r *route) member() string {
 	return member
 }
 
-// action returns what follows the name in the path; "" if nothing does.
+// action returns the part of the path after the name; "" if there is none.
 func (r *route) action() string {
 	_, action, _ := strings.Cut(r.path, "}/")
 	return action
 }
 
-// operation names the route in the description of the API.
+// operation returns the name of the route in the description of the API.
 func (r *route) operation() string {
 	if r.id != "" {
 		return r.id
@@ -100,7 +99,7 @@ func (r *route) operation() string {
 	return r.verb
 }
 
-// verbsByName finds the verbs of the routes.
+// verbsByName finds verbs by their names.
 var verbsByName = func() map[string]*verb {
 	m := make(map[string]*verb, len(verbs))
 	for i := range verbs {

@@ -6,22 +6,23 @@ import (
 	"time"
 )
 
-// How a reply is sent: in parts, each of which the caller has so long to take. At a shutdown a caller that is still slow has
-// this long for all that is left.
+// How a reply is sent: in parts, each with a time within which the caller must read it. At a shutdown, a slow caller
+// has this long for all that is left.
 const (
 	sendPartBytes = 64 << 10
 	sendPartMax   = 5 * time.Second
 	sendLastMax   = time.Second
 )
 
-// sends are the replies that are being written to their connections. The zero value is ready. Safe for concurrent use.
+// sends tracks the replies that are being written to their connections. The zero value is ready. Safe for concurrent
+// use.
 type sends struct {
 	mu    sync.Mutex
-	begun map[*http.ResponseController]time.Time // when each must be over; zero: as the server has it
-	ends  time.Time                              // when all must be over; zero: no shutdown
+	begun map[*http.ResponseController]time.Time // when each must be finished; zero: only the server's own bounds
+	ends  time.Time                              // when all must be finished; zero: no shutdown
 }
 
-// begin lets a reply be written until the time is over that it has at most; 0: the server's own.
+// begin allows a reply to be written within the given time; 0 means the server's own bound.
 func (s *sends) begin(conn *http.ResponseController, most time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -51,7 +52,7 @@ func (s *sends) extendLocked(conn *http.ResponseController) {
 		}
 	}
 	if !until.IsZero() {
-		_ = conn.SetWriteDeadline(until) // what has no deadlines is no connection
+		_ = conn.SetWriteDeadline(until) // an error means that it has no deadlines, so it is not a connection
 	}
 }
 
@@ -68,7 +69,7 @@ func (s *sends) end(conn *http.ResponseController) {
 	delete(s.begun, conn)
 }
 
-// shut ends all sends soon, those that begin later too: callers that do not read hold no shutdown up.
+// shut ends all sends soon, also those that begin later, so that callers who do not read do not delay the shutdown.
 func (s *sends) shut() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -78,7 +79,7 @@ func (s *sends) shut() {
 	}
 }
 
-// guard has a handler write by itself, until a shutdown ends it.
+// guard runs a handler that writes by itself, until a shutdown ends it.
 func (s *sends) guard(h http.Handler, rw http.ResponseWriter, req *http.Request) {
 	conn := http.NewResponseController(rw)
 	s.begin(conn, 0)
@@ -86,18 +87,18 @@ func (s *sends) guard(h http.Handler, rw http.ResponseWriter, req *http.Request)
 	h.ServeHTTP(rw, req)
 }
 
-// write sends the body of a reply whose head is set, and returns when the system has taken all of it, or the caller
-// took too long.
+// write sends the body of a reply with the given status. It returns when the operating system has accepted the whole
+// body, or when the caller was too slow.
 func (s *sends) write(rw http.ResponseWriter, code int, body ...[]byte) {
 	conn := http.NewResponseController(rw)
 	s.begin(conn, httpWriteTimeout)
 	defer s.end(conn)
 	rw.WriteHeader(code)
-	for _, part := range body { // one by one: a body may be shared by many replies
+	for _, part := range body { // part by part: many replies may share a body
 		for len(part) > 0 {
 			n := min(len(part), sendPartBytes)
 			if _, err := rw.Write(part[:n]); err != nil {
-				return // the caller has gone, or does not read
+				return // the caller is gone or does not read
 			}
 			part = part[n:]
 			s.extend(conn)

@@ -55,19 +55,32 @@ type reading struct {
 func (r reading) Status() scheduler.Status { return r.status }
 
 func TestReadiness(t *testing.T) {
+	standby := scheduler.Status{Role: "standby", LSN: 7, AppliedLSN: 7}
 	for _, c := range []struct {
-		status scheduler.Status
-		want   int
+		status  scheduler.Status
+		cluster *client.Cluster
+		want    int
 	}{
-		{scheduler.Status{Role: "leader"}, 200},
-		{scheduler.Status{Role: "standby", LSN: 7, AppliedLSN: 7}, 200},
-		{scheduler.Status{Role: "standby", LSN: 7, AppliedLSN: 6}, 503},
-		{scheduler.Status{}, 503},
+		{scheduler.Status{Role: "leader"}, nil, 200},
+		{standby, nil, 200},
+		{scheduler.Status{Role: "standby", LSN: 7, AppliedLSN: 6}, nil, 503},
+		{scheduler.Status{}, nil, 503},
+		{scheduler.Status{Role: "leader"}, &client.Cluster{TrustMS: 1}, 200},
+		{scheduler.Status{Role: "leader"}, &client.Cluster{}, 503},
+		{standby, &client.Cluster{Lag: 1000, LagMS: 5000}, 200},
+		{standby, &client.Cluster{Lag: 1001, LagMS: 10}, 503},
+		{standby, &client.Cluster{Lag: 1, LagMS: 59000}, 503},
+		{standby, &client.Cluster{LagMS: 59000}, 503}, // it hears no leader
 	} {
 		rec := httptest.NewRecorder()
-		NewHTTP(reading{status: c.status}, HTTPOptions{Logger: quiet}).Handler.ServeHTTP(rec, httptest.NewRequest("GET", "/readyz", nil))
+		opts := HTTPOptions{Logger: quiet}
+		if c.cluster != nil {
+			c.cluster.Role = c.status.Role
+			opts.Cluster = func() *client.Cluster { return c.cluster }
+		}
+		NewHTTP(reading{status: c.status}, opts).Handler.ServeHTTP(rec, httptest.NewRequest("GET", "/readyz", nil))
 		if rec.Code != c.want {
-			t.Errorf("%+v: %d, want %d", c.status, rec.Code, c.want)
+			t.Errorf("%+v, %+v: %d, want %d", c.status, c.cluster, rec.Code, c.want)
 		}
 	}
 }

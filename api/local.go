@@ -10,9 +10,9 @@ import (
 	"github.com/carillon-io/carillon/scheduler"
 )
 
-// Local answers the API's verbs for callers in this process, without NATS: the same verbs, checks,
-// replies and errors. It implements [client.Local]. It bounds nothing but what every request is bounded by;
-// how many are under way is up to the program that it is part of.
+// Local answers the API's verbs for callers in this process, without NATS: with the same verbs, checks, replies and
+// errors. It implements [client.Local]. It does not bound how many requests are in progress; that is up to the
+// program that embeds it. Safe for concurrent use.
 type Local struct {
 	service Service
 	verbs   map[string]*verb
@@ -20,8 +20,8 @@ type Local struct {
 
 var _ client.Local = (*Local)(nil)
 
-// NewLocal returns the API of an engine. Of the options those matter that are about the content of
-// requests and replies: Version, Rules, Zones, Tracer and Logger.
+// NewLocal returns the API of an engine. It uses only those options that concern the content of requests and replies:
+// Version, Rules, Zones, Tracer and Logger.
 func NewLocal(engine Engine, opts Options) (*Local, error) {
 	opts = opts.withDefaults()
 	if err := opts.validate(); err != nil {
@@ -34,16 +34,16 @@ func NewLocal(engine Engine, opts Options) (*Local, error) {
 	return l, nil
 }
 
-// localFrom is the way such a request comes, as the audit log has it.
+// localFrom is the origin of such a request in the audit log.
 const localFrom = "local"
 
 // Ask implements [client.Local].
 func (l *Local) Ask(ctx context.Context, tenant, verb, by string, body []byte) (reply []byte, err error) {
-	ctx = l.service.follow(ctx, verb, localFrom, nil)
+	ctx = l.service.trace(ctx, verb, localFrom, nil)
 	reply, err = l.serve(ctx, tenant, verb, by, body)
-	l.service.unfollow(ctx, tenant, err)
+	l.service.endTrace(ctx, tenant, err)
 	if err != nil {
-		return nil, l.service.told(err)
+		return nil, l.service.replyError(err)
 	}
 	return reply, nil
 }
@@ -72,13 +72,13 @@ func (l *Local) serve(ctx context.Context, tenant, verb, by string, body []byte)
 	return l.service.encode(value)
 }
 
-// localReplyBytes bounds a reply where no message does.
+// localReplyBytes bounds a reply that is not sent in a message.
 const localReplyBytes = 64 << 20
 
-// replyHeaderBytes is what is left of the largest message to the headers of a reply.
+// replyHeaderBytes is the part of the largest message that is reserved for the headers of a reply.
 const replyHeaderBytes = 512
 
-// messageBytesMax returns how large a message may be.
+// messageBytesMax returns the largest size of a message.
 func (s *Service) messageBytesMax() int {
 	if s.nc == nil {
 		return localReplyBytes
@@ -86,5 +86,5 @@ func (s *Service) messageBytesMax() int {
 	return int(s.nc.MaxPayload())
 }
 
-// replyBytesMax returns how large the body of a reply may be.
+// replyBytesMax returns the largest size of a reply's body.
 func (s *Service) replyBytesMax() int { return s.messageBytesMax() - replyHeaderBytes }

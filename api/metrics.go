@@ -10,7 +10,7 @@ import (
 	"github.com/carillon-io/carillon/scheduler"
 )
 
-// newRegistry returns a registry of its own with what Prometheus is shown. The engine may be nil.
+// newRegistry returns a registry with everything that Prometheus is shown. The engine may be nil.
 func newRegistry(engine Reader, opts HTTPOptions) *prometheus.Registry {
 	r := prometheus.NewRegistry()
 	registerProcess(r, opts)
@@ -32,7 +32,7 @@ func newRegistry(engine Reader, opts HTTPOptions) *prometheus.Registry {
 	return r
 }
 
-// metric is one figure of an engine's status.
+// metric is one value of an engine's status.
 type metric struct {
 	desc  *prometheus.Desc
 	kind  prometheus.ValueType
@@ -47,14 +47,14 @@ func counter(name, help string, value func(*scheduler.Status) float64) metric {
 	return metric{describe(name, help), prometheus.CounterValue, value}
 }
 
-// describe names a figure of an engine: each has the engine's shard as its first label.
+// describe returns the description of an engine's metric. The first label of each is the engine's shard.
 func describe(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc("carillon_"+name, help, append([]string{"shard"}, labels...), nil)
 }
 
-// engineMetrics are the figures that are read off the status one by one.
+// engineMetrics are the metrics that show one value of the status each.
 var engineMetrics = []metric{
-	gauge("epoch", "Reign of the leader; only grows.", func(s *scheduler.Status) float64 { return float64(s.Epoch) }),
+	gauge("epoch", "Number of the leadership; it only grows.", func(s *scheduler.Status) float64 { return float64(s.Epoch) }),
 	gauge("lsn", "Newest durable commit.", func(s *scheduler.Status) float64 { return float64(s.LSN) }),
 	gauge("applied_lsn", "Newest commit that readers see.", func(s *scheduler.Status) float64 { return float64(s.AppliedLSN) }),
 	gauge("jobs", "Jobs of any state.", func(s *scheduler.Status) float64 { return float64(s.Jobs) }),
@@ -103,7 +103,7 @@ var (
 	decisionDesc = describe("decision_lateness_seconds", "Commit of the decision minus scheduled time since the start, 0 if it was ahead; quantile 1 is the largest.", "quantile")
 )
 
-// engineCollector shows an engine's status, read once for each scrape.
+// engineCollector shows the status of an engine, read once for each scrape.
 type engineCollector struct {
 	engine  Reader
 	version string
@@ -155,7 +155,7 @@ func (c *engineCollector) Collect(ch chan<- prometheus.Metric) {
 	ch <- bytesOf(sizeDesc, st.CommitSizes, shard)
 }
 
-// collectQuantiles shows a distribution, if it has anything to show.
+// collectQuantiles shows a distribution, if it is not empty.
 func collectQuantiles(ch chan<- prometheus.Metric, desc *prometheus.Desc, shard string, l scheduler.Lateness) {
 	if l.Count == 0 {
 		return

@@ -10,7 +10,7 @@ var (
 	trustDesc     = prometheus.NewDesc("carillon_lease_trust_seconds", "How long the leader may still launch without renewing its lease; 0 on a standby.", nil, nil)
 	termDesc      = prometheus.NewDesc("carillon_lease_term", "Term of the lease, as this node sees it.", nil, nil)
 	lagDesc       = prometheus.NewDesc("carillon_replication_lag_commits", "Commits that the leader has and the node has not, as this node sees it.", []string{"node"}, nil)
-	lagTimeDesc   = prometheus.NewDesc("carillon_replication_lag_seconds", "How far this node's newest commit is behind the leader's.", nil, nil)
+	lagTimeDesc   = prometheus.NewDesc("carillon_replication_lag_seconds", "How long this node has lacked commits of the leader, or heard no leader.", nil, nil)
 	silentDesc    = prometheus.NewDesc("carillon_node_silent_seconds", "How long ago a node was heard of.", []string{"node"}, nil)
 	roleDesc      = prometheus.NewDesc("carillon_node_role", "Always 1; the labels tell what a node does, as this node sees it.", []string{"node", "role"}, nil)
 	clockDesc     = prometheus.NewDesc("carillon_node_clock_offset_seconds", "Wall clock of a node against this node's, and the way of its word.", []string{"node"}, nil)
@@ -19,7 +19,7 @@ var (
 	milliToSecond = 1e-3
 )
 
-// clusterCollector shows how a node and the others are.
+// clusterCollector shows the state of a node and of the others.
 type clusterCollector struct{ cluster func() *client.Cluster }
 
 // Describe implements [prometheus.Collector].

@@ -14,7 +14,7 @@ var (
 	deniedDesc     = prometheus.NewDesc("carillon_target_nats_denied_total", "Messages to targets that NATS refused for lack of permission.", nil, nil)
 )
 
-// deliveryCollector shows the ways to the targets, read once for each scrape.
+// deliveryCollector shows the ways of delivery, read once for each scrape.
 type deliveryCollector struct{ deliveries func() *Deliveries }
 
 // Describe implements [prometheus.Collector].
@@ -42,7 +42,7 @@ func (c *deliveryCollector) Collect(ch chan<- prometheus.Metric) {
 	ch <- prometheus.MustNewConstMetric(spansLostDesc, prometheus.CounterValue, float64(d.SpansLost))
 }
 
-// truth is how metrics have what is or is not.
+// truth returns 1 for true and 0 for false.
 func truth(is bool) float64 {
 	if is {
 		return 1

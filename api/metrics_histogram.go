@@ -9,8 +9,7 @@ import (
 	"github.com/carillon-io/carillon/histogram"
 )
 
-// The bounds of classic buckets. Those of durations are spread so that both a millisecond and an outage can
-// be seen.
+// Bounds of classic buckets. Those of durations show both a millisecond and an outage.
 var (
 	secondsBounds = []float64{
 		0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 600,
@@ -18,15 +17,16 @@ var (
 	bytesBounds = []float64{256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20}
 )
 
-// The shape of native histograms: four buckets for each power of two, a little wider than those that we count in,
-// so that none between two others is empty only for that. What is below half a microsecond is zero.
+// Shape of native histograms: four buckets for each power of two. They are a little wider than the buckets in which
+// package histogram counts, so that no bucket between two others is empty only because of that. Values below half a
+// microsecond are in the zero bucket.
 const (
 	nativeSchema = 2
 	nativeZero   = 0x1p-21
 )
 
-// spread shows a histogram of ours in both forms: scrapers that read the native one take that, and the text
-// has the classic one alone.
+// spread shows a histogram in both forms. Scrapers that read native histograms get the native one; the text format
+// has only the classic one.
 type spread struct {
 	desc    *prometheus.Desc
 	labels  []*dto.LabelPair
@@ -61,11 +61,10 @@ func (s *spread) Write(out *dto.Metric) error {
 	return nil
 }
 
-// addNative adds the native buckets: runs of buckets that lie side by side, each by its difference from the one
-// before.
+// addNative adds the native buckets: spans of adjacent buckets, each count as the difference from the one before.
 func addNative(h *dto.Histogram, r histogram.Reading) {
 	var zero uint64
-	var last, next int64 // count of the last bucket, and index behind it
+	var last, next int64 // count of the last bucket, and the index after it
 	h.ZeroCount = &zero
 	r.Each(func(top float64, n uint64) {
 		if top <= nativeZero {
@@ -89,8 +88,8 @@ func addNative(h *dto.Histogram, r histogram.Reading) {
 	})
 }
 
-// nativeIndex returns the index of the native bucket that a value is in: its upper bound is the power of two
-// with a quarter of the index.
+// nativeIndex returns the index of the native bucket of a value. The bucket's upper bound is two to the power of a
+// quarter of the index.
 func nativeIndex(value float64) int64 {
 	return int64(math.Ceil(math.Log2(value) * (1 << nativeSchema)))
 }

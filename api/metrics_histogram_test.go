@@ -52,7 +52,7 @@ func lateEngine() Reader {
 	return reading{status: scheduler.Status{Lateness: scheduler.Lateness{Count: 5, Spread: h.Read()}}}
 }
 
-// TestClassicHistogram: whoever asks for text gets buckets with bounds.
+// TestClassicHistogram: a scraper that asks for text gets buckets with bounds.
 func TestClassicHistogram(t *testing.T) {
 	h := families(t, lateEngine(), HTTPOptions{}, "text/plain")["carillon_launch_lateness_seconds"].GetMetric()[0].GetHistogram()
 	want := map[float64]uint64{0.00025: 1, 0.001: 1, 0.0025: 4, 60: 4, 600: 5, math.Inf(1): 5}
@@ -67,7 +67,8 @@ func TestClassicHistogram(t *testing.T) {
 	}
 }
 
-// TestNativeHistogram: whoever asks for it gets the same as native buckets, beside the classic ones.
+// TestNativeHistogram: a scraper that asks for native histograms gets the same values in them, besides the classic
+// ones.
 func TestNativeHistogram(t *testing.T) {
 	all := families(t, lateEngine(), HTTPOptions{}, acceptNative)
 	h := all["carillon_launch_lateness_seconds"].GetMetric()[0].GetHistogram()

@@ -18,7 +18,7 @@ var (
 	natsLeaderDesc  = prometheus.NewDesc("carillon_nats_jetstream_leader", "1 if the embedded NATS server leads what JetStream keeps of streams, else 0.", nil, nil)
 )
 
-// newMetrics returns what answers /metrics. Without an engine it shows the process alone.
+// newMetrics returns the handler of /metrics. Without an engine it shows only the process.
 func newMetrics(engine Reader, opts HTTPOptions) http.Handler {
 	return promhttp.HandlerFor(newRegistry(engine, opts), promhttp.HandlerOpts{
 		ErrorLog: slog.NewLogLogger(opts.Logger.Handler(), slog.LevelWarn), MaxRequestsInFlight: scrapesMax,
@@ -28,11 +28,11 @@ func newMetrics(engine Reader, opts HTTPOptions) http.Handler {
 // scrapesMax bounds the scrapes at a time; more are refused.
 const scrapesMax = 8
 
-// NewMetrics returns what answers /metrics of a node that has no engine: what is to be told of its process and of
-// its NATS server. Of the options Version, Logger and NATS matter.
+// NewMetrics returns the handler of /metrics for a node without an engine: it shows the process and its NATS server.
+// It uses only the options Version, Logger and NATS.
 func NewMetrics(opts HTTPOptions) http.Handler { return newMetrics(nil, opts.withDefaults()) }
 
-// registerProcess adds what every node shows.
+// registerProcess adds the metrics that every node shows.
 func registerProcess(r *prometheus.Registry, opts HTTPOptions) {
 	r.MustRegister(
 		&processCollector{opts.Version, opts.NATS},
@@ -41,7 +41,7 @@ func registerProcess(r *prometheus.Registry, opts HTTPOptions) {
 	)
 }
 
-// processCollector shows what the process is made of, and the NATS server in it.
+// processCollector shows the build of the process, and the NATS server in it.
 type processCollector struct {
 	version string
 	nats    func() EmbeddedNATS // nil: there is none

@@ -3,7 +3,7 @@ package api
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/apierr"
 )
 
 var (
@@ -12,7 +12,7 @@ var (
 	underWayDesc = prometheus.NewDesc("carillon_api_requests_in_flight", "Requests that have no reply yet.", nil, nil)
 )
 
-// serviceCollector shows the requests of a service.
+// serviceCollector shows the counters of a service's requests.
 type serviceCollector struct{ service func() *Service }
 
 // Describe implements [prometheus.Collector].
@@ -35,7 +35,7 @@ func (c *serviceCollector) Collect(ch chan<- prometheus.Metric) {
 				ch <- secondsOf(durationDesc, r, verb, over.String())
 			}
 		}
-		st.each(func(code job.Code, n uint64) {
+		st.each(func(code apierr.Code, n uint64) {
 			text := string(code)
 			if code == "" {
 				text = "ok"

@@ -4,7 +4,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// storageMetric is one figure of a data directory.
+// storageMetric is one value of a data directory.
 type storageMetric struct {
 	desc  *prometheus.Desc
 	kind  prometheus.ValueType
@@ -19,7 +19,7 @@ func storageCounter(name, help string, value func(*Storage) float64) storageMetr
 	return storageMetric{prometheus.NewDesc("carillon_"+name, help, nil, nil), prometheus.CounterValue, value}
 }
 
-// storageMetrics are the figures that are read off one by one.
+// storageMetrics are the metrics that show one value each.
 var storageMetrics = []storageMetric{
 	storageGauge("wal_segments", "Segment files of the log.", func(s *Storage) float64 { return float64(s.Segments) }),
 	storageGauge("wal_bytes", "Size of the log on the disk.", func(s *Storage) float64 { return float64(s.LogBytes) }),
@@ -51,7 +51,7 @@ var (
 	checkpointDesc = prometheus.NewDesc("carillon_checkpoint_seconds", "How long checkpoints took.", nil, nil)
 )
 
-// storageCollector shows a data directory, read once for each scrape. Nothing is shown while there is none.
+// storageCollector shows a data directory, read once for each scrape. It shows nothing while there is none.
 type storageCollector struct{ storage func() *Storage }
 
 // Describe implements [prometheus.Collector].

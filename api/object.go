@@ -8,17 +8,17 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/apierr"
 )
 
 // setter reads one value, which is not null, into a field of T.
 type setter[T any] func(*reader, *T) error
 
-// object lists the members that a JSON object may have. Any other is an error, so that a typo never
-// silently changes a schedule. A member that is null is as good as absent.
+// object lists the members that a JSON object may have. Any other member is an error, so that a typo never silently
+// changes a schedule. A member that is null counts as absent.
 type object[T any] map[string]setter[T]
 
-// read fills v from the object that comes next.
+// read fills v from the next object.
 func (o object[T]) read(r *reader, v *T) error {
 	if err := r.open(jsontext.KindBeginObject, "an object"); err != nil {
 		return err
@@ -39,7 +39,7 @@ func (o object[T]) read(r *reader, v *T) error {
 	return r.token()
 }
 
-// member reads the name of a member.
+// member reads the name of a member, and returns its setter.
 func (o object[T]) member(r *reader) (setter[T], error) {
 	name, err := r.dec.ReadValue()
 	if err != nil {
@@ -55,19 +55,19 @@ func (o object[T]) member(r *reader) (setter[T], error) {
 	return nil, o.unknown(r, plain)
 }
 
-// notPutBack are members of replies that no request may have, each with what to do instead.
+// notPutBack are members of replies that requests must not contain, each with what to do instead.
 var notPutBack = map[string]string{
 	"payload_omitted": "says that a list left the payload of this job out, for it did not fit the message; a put would take the payload away: get the job by its name (jobs.get), which has it, and put that",
 }
 
 func (o object[T]) unknown(r *reader, name string) error {
 	if hint, ok := notPutBack[name]; ok {
-		return job.Errorf(job.CodeUnknownField, r.path(), "%s", hint)
+		return apierr.Errorf(apierr.UnknownField, r.path(), "%s", hint)
 	}
-	return job.Errorf(job.CodeUnknownField, r.path(), "is no member here; %s", advice(name, slices.Sorted(maps.Keys(o)), "this request has no members"))
+	return apierr.Errorf(apierr.UnknownField, r.path(), "is no member here; %s", advice(name, slices.Sorted(maps.Keys(o)), "this request has no members"))
 }
 
-// advice says what would be right in the place of a name that is not known.
+// advice says what would be right instead of an unknown name.
 func advice(name string, known []string, none string) string {
 	if near := nearest(name, known); near != "" {
 		return fmt.Sprintf("did you mean %q?", near)
@@ -78,7 +78,7 @@ func advice(name string, known []string, none string) string {
 	return none
 }
 
-// nearest returns the known name that a misspelled one most likely stands for, or "".
+// nearest returns the known name that a misspelled one most likely means; "" if none is close.
 func nearest(name string, known []string) string {
 	best, least := "", 3
 	for _, k := range known {
@@ -89,7 +89,7 @@ func nearest(name string, known []string) string {
 	return best
 }
 
-// distance counts the single-byte edits between two texts (Levenshtein).
+// distance returns the number of single-byte edits between two texts (Levenshtein).
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

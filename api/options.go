@@ -10,55 +10,59 @@ import (
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/inbox"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/schedule"
 )
 
-// The bounds of requests that are not fields of [Options].
+// Bounds of requests that are not fields of [Options].
 const (
-	// PageDefault is the limit of a list that names none; the most is scheduler.PageMax.
+	// PageDefault is the limit of a list that names none. The largest limit is scheduler.PageMax.
 	PageDefault = 100
-	// BulkJobsMax is the most jobs of one jobs.put_many. Where NATS carries smaller messages than 5 MiB
-	// it is less, so that the reply is sure to fit: one job for each 512 bytes of max_payload.
+	// BulkJobsMax is the largest number of jobs in one jobs.put_many. If NATS carries messages of less than 5 MiB it
+	// is smaller, one job for each 512 bytes of max_payload, so that the reply fits.
 	BulkJobsMax = 10_000
-	// NextCountDefault is how many ticks schedules.next returns if the request does not say; the most
-	// is job.PreviewMax.
+	// NextCountDefault is how many ticks schedules.next returns if the request does not say. The largest number is
+	// schedule.PreviewMax.
 	NextCountDefault = 10
 )
 
-// Options set up a [Service]. Every zero value is a default.
+// Options configure a [Service]. Every zero value means a default.
 type Options struct {
 	Prefix  string       // first token of the subjects; default "carillon"
 	Version string       // of the program; default "dev"
-	Rules   job.Rules    // the checks of definitions; Prefix and PayloadBytesMax are filled in
+	Rules   job.Rules    // for definitions; Prefix and PayloadBytesMax are filled in
 	Logger  *slog.Logger // default slog.Default()
 
 	// Zones are the rules of timezones for previews. Default: those in the binary.
-	Zones *job.Zones
+	Zones *schedule.Zones
 
-	// Tracer follows the requests. Nil: nobody does.
+	// Tracer traces the requests. Nil means that they are not traced.
 	Tracer Tracer
 
-	// Cluster tells how the node and the others are; nil: the node is alone.
+	// Cluster returns the state of the node and of the others; nil: the node is alone.
 	Cluster func() *client.Cluster
-	// Standby answers on the subjects for reads that may lag, <prefix>.standby.v1.<tenant>.<verb>: every
-	// reply says by how much. Whatever changes something is refused there.
+	// Standby serves the subjects for reads that may lag, <prefix>.standby.v1.<tenant>.<verb>. Every reply says by
+	// how much. Changes are refused there.
 	Standby bool
 
-	// Inboxes says where replies may go, and counts the requests that want theirs elsewhere. Nil: the usual
-	// inboxes.
+	// Leads reports whether it is certain that no other node has led until now; what a leader reads of its state is
+	// valid only then. Nil means that there is no other node.
+	Leads func() bool
+
+	// Inboxes restricts the subjects of replies, and counts the requests that want their replies elsewhere. Nil means
+	// the usual inboxes.
 	Inboxes *inbox.Rule
 
-	// Surroundings say what is wrong around the server; nil: nothing is known.
+	// Surroundings report what is wrong around the server; nil: nothing is known.
 	Surroundings Surroundings
 
-	// RequestsMax is how many requests are under way at a time; more are refused as rate_limited. Each
-	// holds its message in memory. Default 4,096.
+	// RequestsMax bounds the requests in progress; more are refused as rate_limited. Each holds its message in
+	// memory. Default 4,096.
 	RequestsMax int
-	// BulkMax is how many bulk registrations run at a time, and BulkWaiting how many more may wait, each
-	// with its message in memory. Default 4 and 60.
+	// BulkMax bounds the bulk registrations that run at a time, and BulkWaiting how many more may wait, each with its
+	// message in memory. Default 4 and 60.
 	BulkMax, BulkWaiting int
 
-	// RequestTimeout bounds the work on one request, BulkTimeout that on a bulk registration.
-	// Default 10 s and 60 s.
+	// RequestTimeout bounds the work on one request, BulkTimeout that on a bulk registration. Default 10 s and 60 s.
 	RequestTimeout, BulkTimeout time.Duration
 }
 
@@ -69,7 +73,7 @@ func (o Options) withDefaults() Options {
 	setDefault(&o.Inboxes, new(inbox.Rule))
 	setDefault(&o.Rules.Prefix, o.Prefix)
 	setDefault(&o.Rules.PayloadBytesMax, job.PayloadBytesDefault)
-	setDefault(&o.Zones, job.EmbeddedZones())
+	setDefault(&o.Zones, schedule.EmbeddedZones())
 	setDefault(&o.RequestsMax, 4096)
 	setDefault(&o.BulkMax, 4)
 	setDefault(&o.BulkWaiting, 60)
@@ -97,8 +101,8 @@ func (o Options) validate() error {
 	return nil
 }
 
-// semanticVersion returns a version as NATS services must have it. What is none becomes build metadata
-// of 0.0.0, which may be any text.
+// semanticVersion returns a version in the form that NATS services demand. A version of another form becomes the
+// build metadata of 0.0.0, which may be any text.
 func semanticVersion(version string) string {
 	plain := strings.TrimPrefix(version, "v")
 	if semanticForm.MatchString(plain) {

@@ -2,19 +2,19 @@ package api
 
 import "github.com/carillon-io/carillon/client"
 
-// page is a reply that can be cut shorter: the caller asks for the rest with its cursor.
+// page is a reply that can be made shorter: the caller asks for the rest with its cursor.
 type page interface {
-	// shrink leaves something out, and tells whether it found anything.
+	// shrink leaves out a part, and reports whether there was a part to leave out.
 	shrink() bool
 }
 
-// shrink leaves something out of a reply that is too large for one message, if that is possible.
+// shrink leaves out a part of a reply that is too large for one message, and reports whether that was possible.
 func shrink(reply any) bool {
 	p, ok := reply.(page)
 	return ok && p.shrink()
 }
 
-// half cuts a list to its first half. A list of one is left as it is.
+// half cuts a list to its first half, and reports whether it did. A list of one stays.
 func half[T any](list *[]T) bool {
 	if len(*list) < 2 {
 		return false
@@ -23,10 +23,10 @@ func half[T any](list *[]T) bool {
 	return true
 }
 
-// fill reads a page step by step until it has its limit, the list ends, or what was read is as long as a page may be:
-// no more is in memory than the longest page and one step. Read returns the next items and whether there are more
-// behind them, fewer than asked for only if it does not go on by itself; size says about how long an item is when it
-// is written. Fill tells whether there are more.
+// fill reads a page step by step, until it reaches the limit, the list ends, or the page reaches its largest size. So
+// memory holds at most the largest page and one step. read returns the next items and whether more follow; it may
+// return fewer than asked for only at the end. size returns the approximate encoded size of an item. fill reports
+// whether more items follow.
 func fill[T any](limit, step, most int, read func(n int) ([]T, bool, error), size func(*T) int) (list []T, more bool, err error) {
 	list = make([]T, 0, min(limit, step))
 	for bytes := 0; ; {
@@ -45,7 +45,7 @@ func fill[T any](limit, step, most int, read func(n int) ([]T, bool, error), siz
 	}
 }
 
-// How many items are read at a time for a page: as long as they can get, they are a few MiB.
+// How many items are read at a time for a page. At their largest size they are a few MiB.
 const (
 	runStep      = 128 // with a hundred attempts each
 	auditStep    = 40  // with two definitions each

@@ -10,7 +10,7 @@ import (
 	"github.com/carillon-io/carillon/scheduler"
 )
 
-// auditPage is a [client.AuditPage]. The definitions are written by hand, as everywhere.
+// auditPage is a [client.AuditPage]. Its definitions are encoded without reflection, as everywhere.
 type auditPage struct {
 	Entries    []auditEntry `json:"entries"`
 	NextCursor string       `json:"next_cursor,omitempty"`
@@ -44,7 +44,7 @@ func auditEntriesOf(entries []job.AuditEntry) ([]auditEntry, error) {
 	return list, nil
 }
 
-// bytes is about how long an entry is when it is written.
+// bytes returns the approximate encoded size of an entry.
 func (e *auditEntry) bytes() int {
 	const usual = 250
 	return usual + len(e.Name) + len(e.Detail) + len(e.Before) + len(e.After)
@@ -73,7 +73,8 @@ func auditEntryOf(e *job.AuditEntry) (auditEntry, error) {
 	return entry, nil
 }
 
-// define writes the definitions of an entry, masked: those that the first release wrote have credentials.
+// define encodes the definitions of an entry, masked, because entries that the first release wrote contain
+// credentials.
 func (e *auditEntry) define(from *job.AuditEntry) error {
 	var before, after job.Definition
 	var err error
@@ -92,12 +93,12 @@ func (e *auditEntry) define(from *job.AuditEntry) error {
 	return nil
 }
 
-// definitionText writes a definition as the owner of the job would.
+// definitionText encodes a definition in the form of a [client.Job].
 func definitionText(d job.Definition) jsontext.Value {
 	return append(appendDefinition([]byte{'{'}, &d, false), '}')
 }
 
 func auditID(id job.AuditID) string { return fmt.Sprintf("%d-%d", id.LSN, id.Seq) }
 
-// auditKey is the place of an entry as cursors have it: the day, and the entry's id.
+// auditKey is the place of an entry in a cursor: the day and the id of the entry.
 func auditKey(p scheduler.AuditPlace) string { return fmt.Sprintf("%d-%s", p.Day, auditID(p.ID)) }

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-io/carillon/apierr"
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 )
 
@@ -28,7 +30,7 @@ func TestReadWholeJob(t *testing.T) {
 	}
 	want := job.Definition{
 		Tenant: "default", Name: "daily-report", Schedule: "0 8 * * 1-5", Timezone: "America/New_York",
-		StartsAt: job.MillisOf(time.Date(2026, 12, 1, 0, 0, 0, 1e6, time.UTC)), MaxRuns: 5, Jitter: 30 * time.Second,
+		StartsAt: instant.Of(time.Date(2026, 12, 1, 0, 0, 0, 1e6, time.UTC)), MaxRuns: 5, Jitter: 30 * time.Second,
 		Exclude: []string{"2026-12-25", "@calendar holidays"},
 		Target:  job.Target{Kind: job.TargetHTTP, URL: "https://example.com/hook", Method: "POST", MaxInFlight: 12},
 		Payload: []byte(`{"any" : "json"}`), PayloadJSON: true,
@@ -69,7 +71,7 @@ func TestBulkKeepsPlaces(t *testing.T) {
 	}
 	for i, want := range jobs {
 		code, field := "", ""
-		if e, ok := errors.AsType[*job.Error](b.items[i].Err); ok {
+		if e, ok := errors.AsType[*apierr.Error](b.items[i].Err); ok {
 			code, field = string(e.Code), e.Field
 		}
 		if b.names[i] != want.name || code != want.code || field != want.field || (b.items[i].Put == nil) != (code != "") {

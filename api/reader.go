@@ -10,11 +10,11 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/apierr"
 )
 
-// reader reads one request, token by token, into the types of package job: there is nothing in
-// between to be filled and read again. What it hands out as bytes points into the request.
+// reader reads one request, token by token, directly into the types of package job, so that no intermediate form is
+// built. The bytes that it returns point into the request.
 type reader struct {
 	dec  jsontext.Decoder
 	buf  bytes.Buffer
@@ -23,7 +23,7 @@ type reader struct {
 
 var readers = sync.Pool{New: func() any { return new(reader) }}
 
-// read runs fn over a request that is one JSON value and nothing behind it.
+// read runs fn over a request, which must be exactly one JSON value.
 func read(body []byte, fn func(*reader) error) error {
 	r := readers.Get().(*reader)
 	defer r.release()
@@ -33,19 +33,19 @@ func read(body []byte, fn func(*reader) error) error {
 		return err
 	}
 	if _, err := r.dec.ReadToken(); err != io.EOF {
-		return job.Errorf(job.CodeInvalidJSON, "", "has something behind the JSON value, at byte %d; want one value alone", r.dec.InputOffset())
+		return apierr.Errorf(apierr.InvalidJSON, "", "has something behind the JSON value, at byte %d; want one value alone", r.dec.InputOffset())
 	}
 	return nil
 }
 
-// release gives the reader back, holding on to no request.
+// release returns the reader to the pool, without its request.
 func (r *reader) release() {
 	r.buf = bytes.Buffer{}
 	r.dec.Reset(&r.buf)
 	readers.Put(r)
 }
 
-// path returns where the reader is, as errors name it: retry.max_attempts.
+// path returns the reader's position in the form of errors: retry.max_attempts.
 func (r *reader) path() string { return r.pathOf(r.dec.StackPointer()) }
 
 func (r *reader) pathOf(p jsontext.Pointer) string {
@@ -53,21 +53,21 @@ func (r *reader) pathOf(p jsontext.Pointer) string {
 	return clip(strings.Join(tokens[min(r.root, len(tokens)):], "."))
 }
 
-// broken tells of a request that is not JSON.
+// broken returns the error for a request that is not JSON.
 func (r *reader) broken(err error) error {
 	syntax, ok := errors.AsType[*jsontext.SyntacticError](err)
 	switch {
 	case errors.Is(err, jsontext.ErrDuplicateName) && ok:
-		return job.Errorf(job.CodeInvalidJSON, r.pathOf(syntax.JSONPointer), "is there twice; want each member once")
+		return apierr.Errorf(apierr.InvalidJSON, r.pathOf(syntax.JSONPointer), "is there twice; want each member once")
 	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
-		return job.Errorf(job.CodeInvalidJSON, "", "is no complete JSON: it ends at byte %d, in the middle of a value", r.dec.InputOffset()+int64(len(r.dec.UnreadBuffer())))
+		return apierr.Errorf(apierr.InvalidJSON, "", "is no complete JSON: it ends at byte %d, in the middle of a value", r.dec.InputOffset()+int64(len(r.dec.UnreadBuffer())))
 	case ok:
-		return job.Errorf(job.CodeInvalidJSON, r.pathOf(syntax.JSONPointer), "is no JSON (RFC 8259, UTF-8) at byte %d: %s", syntax.ByteOffset, syntax.Err)
+		return apierr.Errorf(apierr.InvalidJSON, r.pathOf(syntax.JSONPointer), "is no JSON (RFC 8259, UTF-8) at byte %d: %s", syntax.ByteOffset, syntax.Err)
 	}
-	return job.Errorf(job.CodeInvalidJSON, r.path(), "is no JSON")
+	return apierr.Errorf(apierr.InvalidJSON, r.path(), "is no JSON")
 }
 
-// value reads a value of the wanted kind and refuses any other, saying what would be right.
+// value reads a value of the wanted kind. Any other kind is an error that says what would be right.
 func (r *reader) value(kind jsontext.Kind, want string) (jsontext.Value, error) {
 	got := r.dec.PeekKind()
 	if got != kind && got != jsontext.KindInvalid {
@@ -85,7 +85,7 @@ func (r *reader) mistyped(got jsontext.Kind, want string) error {
 	if err := r.dec.SkipValue(); err != nil {
 		return r.broken(err)
 	}
-	return job.Errorf(job.CodeInvalidField, r.path(), "must be %s, not %s", want, kindName(got))
+	return apierr.Errorf(apierr.InvalidField, r.path(), "must be %s, not %s", want, kindName(got))
 }
 
 func kindName(k jsontext.Kind) string {
@@ -114,7 +114,7 @@ func (r *reader) open(kind jsontext.Kind, want string) error {
 	return r.token()
 }
 
-// token reads a token whose kind is known.
+// token reads a token of a known kind.
 func (r *reader) token() error {
 	if _, err := r.dec.ReadToken(); err != nil {
 		return r.broken(err)
@@ -122,7 +122,7 @@ func (r *reader) token() error {
 	return nil
 }
 
-// skipNull passes a null, which stands for a member that is not there.
+// skipNull skips a null, which counts as an absent member, and reports whether there was one.
 func (r *reader) skipNull() (skipped bool, err error) {
 	if r.dec.PeekKind() != jsontext.KindNull {
 		return false, nil
@@ -139,7 +139,7 @@ func (r *reader) text() (string, error) {
 	return unquote(v), nil
 }
 
-// unquote returns the text of a string that the decoder has found valid.
+// unquote returns the text of a string that the decoder has validated.
 func unquote(v jsontext.Value) string {
 	if bytes.IndexByte(v, '\\') < 0 {
 		return string(v[1 : len(v)-1])

@@ -119,7 +119,7 @@ func (w *realWorld) beyond(verb, text, good string, p place) {
 	}
 }
 
-// isOfState tells whether a refusal is about what is there, or about another member, and not about a bound.
+// isOfState reports whether a refusal is about what is there, or about another member, and not about a bound.
 func isOfState(reply string) bool {
 	return slices.ContainsFunc([]string{`"not_found"`, `"version_conflict"`, "with missed_run_policy", "belong to a target of kind"},
 		func(part string) bool { return strings.Contains(reply, part) })

@@ -6,23 +6,24 @@ import (
 	"sync"
 	"time"
 
-	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/apierr"
 )
 
-// party is who shares a room with others: the callers of a tenant that come one way, over HTTP from one host.
+// party is one of those who share a room: the callers of a tenant over one way, for HTTP from one host.
 type party struct{ tenant, from, host string }
 
 // roomLimits are the bounds of a room. All must be positive.
 type roomLimits struct {
-	bytes, partyBytes     int           // that replies take together, and those of one party
-	builds, partyBuilds   int           // replies that are read and written at a time
+	bytes, partyBytes     int           // of all replies together, and of those of one party
+	builds, partyBuilds   int           // replies that are read and encoded at a time
 	waiting, partyWaiting int           // requests that wait for a place
-	wait                  time.Duration // for how long each
+	wait                  time.Duration // how long a request waits
 }
 
-// room is the memory of replies. A request takes the most that its reply may need before anything of it is read,
-// keeps what the reply has once it is written, and gives that back when the reply has left. Parties take turns: the
-// one whose last turn is longest ago is first, and one party never has all of the room. Safe for concurrent use.
+// room is the memory of replies. Before a request reads anything, it reserves the most that its reply may need. Once
+// the reply is encoded, the request keeps the size of the reply, and frees that when the reply has left. Parties take
+// turns: the one whose last place is oldest is served first, and no party can have the whole room. Safe for
+// concurrent use.
 //
 // Invariant: a party is in parties exactly while it has bytes, builds or waiting requests.
 type room struct {
@@ -32,13 +33,13 @@ type room struct {
 	bytes, builds int
 	turn          uint64 // counts the places that were given
 	parties       map[party]*roomShare
-	waiting       []*roomWait // in the order they came
+	waiting       []*roomWait // in the order of arrival
 }
 
 // roomShare is what a party has of a room.
 type roomShare struct {
 	bytes, builds, waiting int
-	turn                   uint64 // of its last place
+	turn                   uint64 // when it last got a place
 }
 
 // roomWait is a request that waits.
@@ -52,10 +53,11 @@ func newRoom(limits roomLimits) *room {
 	return &room{limits: limits, parties: make(map[party]*roomShare)}
 }
 
-// take gives a reply of at most so many bytes its place, which the caller settles and gives back. It waits for it no
-// longer than the room's wait, and fails with the code rate_limited at once where too many wait.
+// take reserves a place for a reply of at most the given bytes. The caller must call settle and give on it. take
+// waits no longer than the room's wait, and returns an error with the code rate_limited at once if too many requests
+// wait.
 func (r *room) take(ctx context.Context, p party, bytes int) (*hold, error) {
-	bytes = min(bytes, r.limits.partyBytes) // so that it fits an empty room
+	bytes = min(bytes, r.limits.partyBytes) // so that it fits into an empty room
 	r.mu.Lock()
 	share := r.shareLocked(p)
 	if share.waiting == 0 && r.fitsLocked(share, bytes) {
@@ -96,7 +98,7 @@ func (r *room) await(ctx context.Context, w *roomWait) (*hold, error) {
 }
 
 func errNoRoom() error {
-	return job.Errorf(job.CodeRateLimited, "", "the replies of other requests have all the memory that replies may have, or all of your share; nothing was read or changed, ask again later")
+	return apierr.Errorf(apierr.RateLimited, "", "the replies of other requests have all the memory that replies may have, or all of your share; nothing was read or changed, ask again later")
 }
 
 func (r *room) shareLocked(p party) *roomShare {
@@ -108,7 +110,7 @@ func (r *room) shareLocked(p party) *roomShare {
 	return share
 }
 
-// forgetLocked drops a share that holds nothing.
+// forgetLocked drops the share of a party that holds nothing.
 func (r *room) forgetLocked(p party, share *roomShare) {
 	if share.bytes == 0 && share.builds == 0 && share.waiting == 0 {
 		delete(r.parties, p)
@@ -129,7 +131,7 @@ func (r *room) giveLocked(share *roomShare, bytes int) {
 	share.turn = r.turn
 }
 
-// passLocked gives places to those who wait, as long as there are any.
+// passLocked gives places to waiting requests, as long as there are any.
 func (r *room) passLocked() {
 	for {
 		next, first := -1, uint64(0)
@@ -151,7 +153,8 @@ func (r *room) passLocked() {
 	}
 }
 
-// hold is the place of one reply in a room. A nil one is none. Not for concurrent use.
+// hold is the place of one reply in a room. A nil hold is no place, and its methods do nothing. Not safe for
+// concurrent use.
 type hold struct {
 	room     *room
 	party    party
@@ -159,7 +162,7 @@ type hold struct {
 	building bool
 }
 
-// settle ends the building of a reply, which keeps so many bytes until give.
+// settle ends the building of a reply. The reply keeps the given bytes until give.
 func (h *hold) settle(bytes int) {
 	if h == nil || !h.building {
 		return
@@ -167,14 +170,14 @@ func (h *hold) settle(bytes int) {
 	h.change(bytes)
 }
 
-// give ends the place. A second time does nothing.
+// give frees the place. Further calls do nothing.
 func (h *hold) give() {
 	if h != nil && (h.building || h.bytes > 0) {
 		h.change(0)
 	}
 }
 
-// giveAfter is give after a while.
+// giveAfter calls give after a delay.
 func (h *hold) giveAfter(d time.Duration) {
 	if h != nil && d > 0 {
 		time.AfterFunc(d, h.give)

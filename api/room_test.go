@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/apierr"
 )
 
 var (
@@ -16,8 +16,8 @@ var (
 )
 
 func isRefused(err error) bool {
-	e, ok := errors.AsType[*job.Error](err)
-	return ok && e.Code == job.CodeRateLimited
+	e, ok := errors.AsType[*apierr.Error](err)
+	return ok && e.Code == apierr.RateLimited
 }
 
 // mustTake takes room that there must be.

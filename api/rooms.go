@@ -6,32 +6,32 @@ import (
 	"time"
 )
 
-// The bytes of replies, over NATS and HTTP together: of those that show much, and of those that show one thing. The
-// second have a room of their own, so that no list is in the way of a report. A party has a part of each.
+// Bytes of replies, over NATS and HTTP together: of large replies such as lists, and of small ones that show one
+// thing. The small ones have a room of their own, so that no list blocks a report. Each party gets a part of both.
 const (
 	largeBytes, largePartyBytes = 128 << 20, 48 << 20
 	smallBytes, smallPartyBytes = 32 << 20, 16 << 20
 )
 
-// bulkPages is how many of the longest replies of bulk registrations there may be for each that runs.
+// bulkPages is how many bulk replies of the largest size there may be for each bulk registration that runs.
 const bulkPages = 4
 
-// How many requests wait for room, and how long. One that shows much is refused soon: its caller reads page by page
-// and asks again. Others wait as long as it may take.
+// How many requests wait for room, and how long. A large one is refused early, because its caller reads page by page
+// and can ask again. Others may wait as long as a request may take.
 const (
 	largeWaiting, largePartyWaiting = 256, 64
 	largeWait                       = 2 * time.Second
 )
 
-// A NATS server takes a reply at once, and keeps what its caller does not read: 64 MiB for ten seconds, unless it is
-// set up otherwise. How much is read nothing says, so a long reply keeps its room for as long as a caller may take to
-// read it. That bounds what a server gets to keep, however many connections a caller has.
+// A NATS server accepts a reply at once and keeps what its client does not read: by default 64 MiB for ten seconds.
+// Nothing says how much the client has read, so a long reply keeps its room for as long as a caller may need to read
+// it. This bounds what the server has to keep, however many connections a caller has.
 const (
-	replyPaceBytes = 8 << 20  // a second
+	replyPaceBytes = 8 << 20  // per second
 	replyPaceFrom  = 64 << 10 // a shorter reply keeps nothing
 )
 
-// paceOf is how long a reply keeps its room that a NATS server has.
+// paceOf returns how long a reply that was sent over NATS keeps its room.
 func paceOf(bytes int) time.Duration {
 	if bytes < replyPaceFrom {
 		return 0
@@ -39,33 +39,33 @@ func paceOf(bytes int) time.Duration {
 	return time.Duration(bytes) * time.Second / replyPaceBytes
 }
 
-// pageBytesMost is the most that a page takes, also where NATS carries larger messages.
+// pageBytesMost is the largest size of a page, even if NATS carries larger messages.
 const pageBytesMost = 4 << 20
 
-// What replies need while they are made.
+// Memory that replies need while they are built.
 const (
-	pageNeedFactor = 4         // pages: the text, its former length while it grows, and the rows of a step
+	pageNeedFactor = 4         // pages: the text, its former buffer while it grows, and the rows of a step
 	fixedBytes     = 4 << 10   // a reply that repeats the request and adds little
-	listBytes      = 128 << 10 // a run with its attempts, the ticks of a preview or a backfill
-	jobBytes       = 64 << 10  // a job or a calendar but its payload
+	listBytes      = 128 << 10 // a run with its attempts, or the ticks of a preview or a backfill
+	jobBytes       = 64 << 10  // a job or a calendar without its payload
 )
 
-// replySize is how much memory the replies of a verb need.
+// replySize is the class of memory that the replies of a verb need.
 type replySize uint8
 
 const (
 	sizeFixed replySize = iota // in proportion to the request
 	sizeList                   // a bounded list of small things
 	sizeJob                    // a job with its payload
-	sizePage                   // a page, as long as fits a message
+	sizePage                   // a page of at most one message
 	sizeBulk                   // an entry for each job of the request
 )
 
-// rooms are the memory that a service has for replies.
+// rooms are the memory of a service for replies.
 type rooms struct{ large, small, bulk *room }
 
-// newRooms returns the rooms of a service. The building of pages takes half of the processors, and one party half of
-// that: what is due has the rest.
+// newRooms returns the rooms of a service. The building of pages may use half of the processors, and one party half
+// of that; the rest is left to launches.
 func newRooms(o *Options) rooms {
 	builds, bulk := max(2, runtime.NumCPU()/2), o.BulkMax*bulkPages*pageBytesMost
 	return rooms{
@@ -84,7 +84,7 @@ func newRooms(o *Options) rooms {
 	}
 }
 
-// roomFor takes the room that the reply to a request may need.
+// roomFor reserves the room that the reply to a request may need.
 func (s *Service) roomFor(ctx context.Context, v *verb, c *call) (*hold, error) {
 	p := party{c.tenant, c.asker.From, c.host}
 	switch v.size {
@@ -101,7 +101,7 @@ func (s *Service) roomFor(ctx context.Context, v *verb, c *call) (*hold, error) 
 	}
 }
 
-// pageBytesMax returns how large a page may be.
+// pageBytesMax returns the largest size of a page.
 func (s *Service) pageBytesMax() int {
 	if s.nc == nil {
 		return s.replyBytesMax()

@@ -61,7 +61,7 @@ func TestRunVerbs(t *testing.T) {
 	}
 }
 
-// TestFinalRunHasNoDeadline shows a run that is over: nobody waits for it any more.
+// TestFinalRunHasNoDeadline shows a run that is over, and so has no report to wait for.
 func TestFinalRunHasNoDeadline(t *testing.T) {
 	v := deskRun
 	v.Status = job.StatusSucceeded

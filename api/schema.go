@@ -9,7 +9,7 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// The keys of an endpoint's metadata, as `nats micro info` shows them.
+// Keys of an endpoint's metadata in `nats micro info`.
 const (
 	metaRequest  = "request_schema"
 	metaResponse = "response_schema"
@@ -19,8 +19,8 @@ const (
 // schema is a JSON Schema (draft 2020-12), or a part of one.
 type schema map[string]any
 
-// metadata describes a verb to a caller who asks the NATS service for its info. A schema has the types that it
-// refers to under $defs.
+// metadata describes a verb in the info of the NATS service. A schema contains the types that it refers to under
+// $defs.
 func (v *verb) metadata() (map[string]string, error) {
 	m := map[string]string{metaAbout: v.about}
 	for key, sc := range map[string]schema{metaRequest: v.requestSchema(), metaResponse: v.replySchema()} {
@@ -33,7 +33,7 @@ func (v *verb) metadata() (map[string]string, error) {
 	return m, nil
 }
 
-// requestSchema is strict where the server is: it allows no other members.
+// requestSchema is as strict as the server: it allows no other members.
 func (v *verb) requestSchema() schema {
 	b := newSchemaBuilder(formRequest, defsRef)
 	return b.whole(v.requestObject(b))
@@ -46,20 +46,21 @@ func (v *verb) requestObject(b *schemaBuilder) schema {
 	return sc
 }
 
-// replySchema is the schema of what the verb answers when it does not refuse. It allows further members, which a
-// later version may add, and so does that of a refusal.
+// replySchema is the schema of a successful reply. Like that of a refusal it allows further members, which a later
+// version may add.
 func (v *verb) replySchema() schema {
 	b := newSchemaBuilder(formReply, defsRef)
 	return b.whole(schema{"anyOf": []schema{b.object(reflect.TypeOf(v.reply)), b.object(reflect.TypeFor[client.ErrorReply]())}})
 }
 
-// refusalSchema is the schema of a reply that refuses, whatever the verb.
+// refusalSchema is the schema of a refusal of any verb.
 func refusalSchema() schema {
 	b := newSchemaBuilder(formReply, defsRef)
 	return b.whole(b.object(reflect.TypeFor[client.ErrorReply]()))
 }
 
-// demand says which members an object must have: all of some, which are not null then, and one of others.
+// demand adds which members an object must have: all members of the first list, which are then not null, and one
+// member of the second.
 func demand(sc schema, all, oneOf []string) {
 	if len(all) > 0 {
 		sc["required"] = all

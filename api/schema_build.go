@@ -9,12 +9,11 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// schemaForm is what a schema is of.
+// schemaForm is what a schema describes.
 type schemaForm uint8
 
-// The forms of schemas. A request allows no members but its own, each of which may be null, as good as absent. A
-// reply has all its members but those that may be left out, and allows others. A parameter is a value in a path
-// or a query.
+// Forms of schemas. A request allows only its own members, each of which may be null, which means absent. A reply has
+// all its members, except those that may be left out, and allows others. A parameter is a value in a path or a query.
 const (
 	formRequest schemaForm = iota
 	formReply
@@ -27,11 +26,11 @@ const (
 	componentsRef = "#/components/schemas/"
 )
 
-// schemaBuilder makes schemas of the types of package client. Each struct is made once, under its name; others
-// refer to it.
+// schemaBuilder generates schemas from the types of package client. Each struct is generated once, under its name,
+// and referred to.
 type schemaBuilder struct {
 	form schemaForm
-	refs string // what a reference begins with
+	refs string // prefix of a reference
 	defs schema // by name
 }
 
@@ -61,7 +60,7 @@ func (b *schemaBuilder) named(t reflect.Type) schema {
 	return schema{"$ref": b.refs + name}
 }
 
-// nameOf is the name of a struct among the schemas: in requests a type has another form than in replies.
+// nameOf returns the name of a struct among the schemas. A type has one form in requests and another in replies.
 func (b *schemaBuilder) nameOf(t reflect.Type) string {
 	if b.form == formRequest && !strings.HasSuffix(t.Name(), "Request") {
 		return t.Name() + "Request"
@@ -130,8 +129,8 @@ func (b *schemaBuilder) addMembers(t reflect.Type, members schema, required *[]s
 	}
 }
 
-// member describes a member: in a request null stands for its absence, in a reply a pointer that is always
-// there may be null.
+// member describes a member. In a request null means its absence; in a reply a pointer that is always present may be
+// null.
 func (b *schemaBuilder) member(t reflect.Type, f reflect.StructField) schema {
 	name, omit := tagOf(f)
 	sc := b.of(f.Type)
@@ -149,7 +148,7 @@ func (b *schemaBuilder) member(t reflect.Type, f reflect.StructField) schema {
 	return sc
 }
 
-// orNull allows null besides.
+// orNull also allows null.
 func orNull(sc schema) schema {
 	if _, isRef := sc["$ref"]; isRef {
 		return schema{"anyOf": []schema{sc, {"type": "null"}}}
@@ -167,7 +166,7 @@ func orNull(sc schema) schema {
 	return sc
 }
 
-// notNull undoes orNull for some members of an object.
+// notNull disallows null for some members of an object.
 func notNull(members schema, names ...string) {
 	for _, name := range names {
 		sc := members[name].(schema)
@@ -183,13 +182,13 @@ func notNull(members schema, names ...string) {
 	}
 }
 
-// tagOf returns the name of a field in JSON, and whether it is left out when it is empty.
+// tagOf returns the JSON name of a field, and whether an empty field is left out.
 func tagOf(f reflect.StructField) (name string, omit bool) {
 	name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 	return name, strings.Contains(options, "omit")
 }
 
-// memberOf finds the field of a struct by its name in JSON.
+// memberOf finds the field of a struct by its JSON name.
 func memberOf(t reflect.Type, name string) (reflect.StructField, bool) {
 	for _, f := range reflect.VisibleFields(t) {
 		if got, _ := tagOf(f); got == name && !f.Anonymous {

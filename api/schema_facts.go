@@ -8,11 +8,12 @@ import (
 
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/schedule"
 	"github.com/carillon-io/carillon/scheduler"
 )
 
-// leaves are the schemas of the types that are not described by their fields. The lengths of texts are bounded
-// in bytes, which a schema cannot say: it says the same number of characters, of which none is shorter.
+// leaves are the schemas of types that are not described by their fields. The lengths of texts are bounded in bytes,
+// which a schema cannot express: it allows the same number of characters, and a character has at least one byte.
 var leaves = map[reflect.Type]schema{
 	reflect.TypeFor[client.Time]():        {"type": []string{"string", "null"}, "format": "date-time"},
 	reflect.TypeFor[client.Duration]():    {"type": "string", "minLength": 2, "pattern": `^([0-9]+d)?([0-9]+([.][0-9]*)?(ns|us|µs|ms|s|m|h))*$`},
@@ -30,18 +31,18 @@ var requestNeeds = map[reflect.Type]struct{ all, oneOf []string }{
 	reflect.TypeFor[client.Target](): {[]string{"kind"}, nil},
 }
 
-// neverNull are the types in replies whose pointers are never null.
+// neverNull are the types whose pointers are never null in replies.
 var neverNull = map[reflect.Type]bool{reflect.TypeFor[client.ErrorReply](): true}
 
-// inRequests are facts of members that mean the same in each request that has them; facts come first.
+// inRequests are facts about members that mean the same in every request. Entries of facts take precedence.
 var inRequests = map[string]schema{
 	"name":        {"minLength": 1, "maxLength": job.NameBytesMax, "pattern": "^[A-Za-z0-9._/-]*$"},
 	"limit":       {"minimum": 1, "maximum": scheduler.PageMax},
 	"if_version":  {"minimum": 1},
 	"fence":       {"minimum": 1},
-	"schedule":    {"maxLength": job.ScheduleBytesMax, "examples": []string{"0 8 * * 1-5", "@every 10s", "@at 2026-12-01T08:00:00Z"}},
-	"schedules":   {"maxItems": job.SchedulesMax},
-	"exclude":     {"maxItems": job.ExcludesMax},
+	"schedule":    {"maxLength": schedule.ExprBytesMax, "examples": []string{"0 8 * * 1-5", "@every 10s", "@at 2026-12-01T08:00:00Z"}},
+	"schedules":   {"maxItems": schedule.ExpressionsMax},
+	"exclude":     {"maxItems": schedule.ExcludesMax},
 	"description": {"maxLength": job.DescriptionBytesMax},
 	"labels":      {"maxProperties": job.LabelsMax},
 	"headers":     {"maxProperties": job.HeadersMax},
@@ -50,8 +51,8 @@ var inRequests = map[string]schema{
 // httpMethods are the methods of targets of kind http, the default first.
 var httpMethods = []string{"POST", "PUT", "PATCH", "DELETE", "GET"}
 
-// onlyInRequests are the facts of members that mean something else in requests than in replies. An empty method is as
-// good as none, as other members of a target are; a handler is for programs that embed the engine.
+// onlyInRequests are facts about members that mean something else in requests than in replies. An empty method counts
+// as absent, like the other members of a target; handlers are only for programs that embed the engine.
 var onlyInRequests = map[reflect.Type]map[string]schema{
 	reflect.TypeFor[client.Target](): {
 		"kind":   enumOf("nats", "request", "jetstream", "http"),
@@ -59,7 +60,7 @@ var onlyInRequests = map[reflect.Type]map[string]schema{
 	},
 }
 
-// facts are what the types of Go do not say of members, by the struct that declares them.
+// facts are what Go types cannot express about members, by the struct that declares them.
 var facts = map[reflect.Type]map[string]schema{
 	reflect.TypeFor[client.Job](): {
 		"completion":        words(func(n uint8) string { return job.Completion(n).String() }),
@@ -96,7 +97,7 @@ var facts = map[reflect.Type]map[string]schema{
 		"exclude": {"maxItems": job.CalendarLinesMax},
 	},
 	reflect.TypeFor[client.AuditRequest](): {"name": {"maxLength": job.NameBytesMax}, "action": auditActions, "by": {"maxLength": job.ActorBytesMax}},
-	reflect.TypeFor[client.NextRequest]():  {"count": {"minimum": 1, "maximum": job.PreviewMax}},
+	reflect.TypeFor[client.NextRequest]():  {"count": {"minimum": 1, "maximum": schedule.PreviewMax}},
 
 	reflect.TypeFor[client.JobInfo]():    {"status": enumOf(jobStatuses...)},
 	reflect.TypeFor[client.LastRun]():    {"status": runStatuses},
@@ -111,7 +112,7 @@ var (
 
 func enumOf(words ...string) schema { return schema{"type": "string", "enum": words} }
 
-// words is an enum of the words of a type of package job, whose values count from 1.
+// words is an enum of the words of a type in package job, whose values count from 1.
 func words(of func(n uint8) string) schema {
 	var list []string
 	for n := uint8(1); of(n) != "unknown" && n != 0; n++ {
@@ -120,7 +121,7 @@ func words(of func(n uint8) string) schema {
 	return enumOf(list...)
 }
 
-// allCodes are the codes of refusals: those of the verbs, and those that HTTP has besides.
+// allCodes are the codes of refusals: those of the verbs and those that exist only over HTTP.
 func allCodes() []string {
 	codes := make(map[string]bool)
 	for code := range statusOf {

@@ -60,7 +60,8 @@ func TestSchemasAreAsStrictAsTheServer(t *testing.T) {
 	}
 }
 
-// isOfAValue reports whether a reply refuses what no schema can tell: that there is no such thing, or not now.
+// isOfAValue reports whether a refusal is about something that no schema can express: that a thing does not exist, or
+// not now.
 func isOfAValue(reply []byte) bool {
 	var e client.ErrorReply
 	if json.Unmarshal(reply, &e) != nil || e.Error == nil {

@@ -79,7 +79,7 @@ func TestConformRefuses(t *testing.T) {
 	}
 }
 
-// isFree tells of members that may have any value, or be left out.
+// isFree reports whether a member may have any value, or be left out.
 func isFree(what string) bool {
 	for _, free := range []string{
 		".payload", ".headers", ".labels", "without .next_cursor", "without .job.next_launch_at", "without .results", "without .job.schedule", "without .job.exclude",

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
@@ -14,14 +15,15 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/micro"
 
+	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/inbox"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/scheduler"
 )
 
-// accept returns the handler of a verb's requests. A subscription has one goroutine, so each request gets
-// its own.
+// accept returns the handler of a verb's requests. A subscription has only one goroutine, so each request gets its
+// own.
 func (s *Service) accept(v *verb) func(*inbox.Request) {
 	g := s.gateOf(v)
 	return func(r *inbox.Request) {
@@ -34,13 +36,13 @@ func (s *Service) accept(v *verb) func(*inbox.Request) {
 		go func() {
 			defer s.underWay.Add(-1)
 			var done outcome
-			ctx := s.follow(context.Background(), v.name, "nats", r.Header.Get)
+			ctx := s.trace(context.Background(), v.name, "nats", r.Header.Get)
 			c, err := s.callOf(r)
 			if err == nil {
 				done, err = s.carryOut(ctx, v, g, c)
 			}
-			s.unfollow(ctx, c.tenant, err)
-			g.leave() // before the reply, so that the caller who gets it finds room for the next request
+			s.endTrace(ctx, c.tenant, err)
+			g.leave() // before the reply, so that a caller who has the reply finds a free place for the next request
 			s.answer(v, r, done.text, err, begun)
 			done.hold.giveAfter(paceOf(len(done.text)))
 		}()
@@ -58,18 +60,19 @@ func (s *Service) gateOf(v *verb) *gate {
 type call struct {
 	tenant string
 	asker  job.Actor
-	host   string // that it came from, over HTTP
+	host   string // for HTTP, where it came from
 	body   []byte
 }
 
-// outcome is what a request led to: the reply, its text, and the room of the text, which its sender gives back.
+// outcome is the result of a request: the reply, its text, and the room of the text, which the sender of the reply
+// frees.
 type outcome struct {
 	reply any
 	text  []byte
 	hold  *hold
 }
 
-// callOf reads the request out of a message.
+// callOf reads the call from a message.
 func (s *Service) callOf(r *inbox.Request) (c call, err error) {
 	if c.tenant, err = s.tenantOf(r.Subject); err == nil {
 		err = refuseDelivery(r.Header)
@@ -81,8 +84,8 @@ func (s *Service) callOf(r *inbox.Request) (c call, err error) {
 	return c, err
 }
 
-// carryOut does what a request that the gate admitted asks for. The reply has its room before anything is read. A
-// panic is an internal error of that request alone.
+// carryOut carries out a request that the gate admitted. It reserves the room of the reply before anything is read. A
+// panic becomes an internal error of this request alone.
 func (s *Service) carryOut(ctx context.Context, v *verb, g *gate, c call) (done outcome, err error) {
 	timeout := s.opts.RequestTimeout
 	if v.bulk {
@@ -110,7 +113,11 @@ func (s *Service) carryOut(ctx context.Context, v *verb, g *gate, c call) (done 
 	if len(c.body) == 0 && v.mayBeEmpty {
 		c.body = []byte("{}")
 	}
-	if done.reply, err = v.serve(s, scheduler.WithActor(s.withOrigin(ctx), c.asker), c.tenant, c.body); err != nil {
+	done.reply, err = v.serve(s, scheduler.WithActor(s.withOrigin(ctx), c.asker), c.tenant, c.body)
+	if s.isStale(v, err) {
+		err = apierr.Errorf(apierr.NotLeader, "", "this node may have been replaced as the leader; ask again")
+	}
+	if err != nil {
 		return done, err
 	}
 	if done.text, err = s.encode(done.reply); err != nil {
@@ -121,18 +128,29 @@ func (s *Service) carryOut(ctx context.Context, v *verb, g *gate, c call) (done 
 	return done, nil
 }
 
-// tenantOf returns the tenant of a subject, the token after the root.
+// isStale reports whether a reply may be out of date: it was only read, and meanwhile another node may have led. A
+// change needs no check, because its commit proves that this node led.
+func (s *Service) isStale(v *verb, err error) bool {
+	if s.opts.Standby || s.opts.Leads == nil || s.opts.Leads() {
+		return false
+	}
+	refusal, ok := errors.AsType[*apierr.Error](err)
+	reads := strings.HasSuffix(v.name, ".get") || strings.HasSuffix(v.name, ".list")
+	return err == nil && reads || ok && refusal.Code != apierr.Unavailable
+}
+
+// tenantOf returns the tenant in a subject, which is the token after the root.
 func (s *Service) tenantOf(subject string) (string, error) {
 	tenant, _, _ := strings.Cut(subject[len(s.opts.root()):], ".")
 	return tenant, job.ValidateTenant(tenant)
 }
 
-// encoding writes replies, equal ones with equal bytes. Text that is not UTF-8, wherever it came from, must not make a job
-// unreadable.
+// encoding are the JSON options of replies. Equal replies have equal bytes. Invalid UTF-8, wherever it came from,
+// must not make a job unreadable.
 var encoding = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.PreserveRawStrings(true), json.Deterministic(true))
 
-// encode writes a reply so that it fits into one message, leaving out what can be asked for again. A
-// reply that is text already is left as it is.
+// encode encodes a reply so that it fits into one message, and leaves out what can be asked for again. A reply that
+// is already text is returned as it is.
 func (s *Service) encode(reply any) ([]byte, error) {
 	switch reply := reply.(type) {
 	case jsontext.Value:
@@ -158,17 +176,17 @@ func (s *Service) encode(reply any) ([]byte, error) {
 	}
 }
 
-// tooLarge tells of a reply that fits no message.
+// tooLarge returns the error for a reply that does not fit into a message.
 func (s *Service) tooLarge(size int) error {
-	return job.Errorf(job.CodeTooLarge, "", "the reply has %d bytes, and NATS carries at most %d of them here (max_payload, less what the headers take); the request has been carried out", size, s.replyBytesMax())
+	return apierr.Errorf(apierr.TooLarge, "", "the reply has %d bytes, and NATS carries at most %d of them here (max_payload, less what the headers take); the request has been carried out", size, s.replyBytesMax())
 }
 
-// answer sends a reply, or what was wrong.
+// answer sends a reply, or the error.
 func (s *Service) answer(v *verb, r *inbox.Request, reply []byte, err error, begun time.Time) {
-	header, code := nats.Header{}, job.Code("")
+	header, code := nats.Header{}, apierr.Code("")
 	if err != nil {
-		e := s.told(err)
-		code, reply = job.Code(e.Code), errorBody(e)
+		e := s.replyError(err)
+		code, reply = apierr.Code(e.Code), errorBody(e)
 		header[micro.ErrorCodeHeader] = []string{strconv.Itoa(e.Status)}
 		header[micro.ErrorHeader] = []string{headerText(string(e.Code) + ": " + e.Message)}
 	}
@@ -179,8 +197,8 @@ func (s *Service) answer(v *verb, r *inbox.Request, reply []byte, err error, beg
 	}
 }
 
-// told returns what a caller is told of an error. The text of an internal one goes to the log instead.
-func (s *Service) told(err error) *client.Error {
+// replyError returns the error that the caller receives. The text of an internal error goes to the log instead.
+func (s *Service) replyError(err error) *client.Error {
 	e := publicError(err)
 	if e.Code == client.CodeInternal {
 		s.opts.Logger.Error("a request failed", slog.Any("error", err))

@@ -16,7 +16,7 @@ import (
 	"github.com/carillon-io/carillon/inbox"
 )
 
-// serviceName is what `nats micro ls` shows.
+// serviceName is the name in `nats micro ls`.
 func (o *Options) serviceName() string {
 	if o.Standby {
 		return "carillon-standby"
@@ -24,7 +24,7 @@ func (o *Options) serviceName() string {
 	return "carillon"
 }
 
-// root is what the subjects begin with.
+// root is the prefix of the subjects.
 func (o *Options) root() string {
 	if o.Standby {
 		return o.Prefix + ".standby.v1."
@@ -32,21 +32,21 @@ func (o *Options) root() string {
 	return o.Prefix + ".v1."
 }
 
-// The pending limits of each endpoint's subscription. Handlers do not block, so that they fill only
-// when the process gets no CPU at all; beyond them NATS drops messages.
+// Pending limits of each endpoint's subscription. Handlers do not block, so the limits are reached only if the
+// process gets no CPU at all; beyond them NATS drops messages.
 const (
 	pendingMessages = 64 << 10
 	pendingBytes    = 256 << 20
 )
 
-// The bounds of what Close waits for, besides the requests under way: subscriptions to hand out what
-// they have, and the NATS server to take the last replies.
+// Bounds of what Close waits for, besides the requests in progress: the messages that subscriptions still have, and
+// the last replies to the NATS server.
 const (
 	drainTimeout = time.Second
 	flushTimeout = 5 * time.Second
 )
 
-// semanticForm is the grammar of versions without the finer points of pre-releases.
+// semanticForm is the grammar of versions, without the finer rules for pre-releases.
 var semanticForm = regexp.MustCompile(`^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[a-zA-Z][0-9a-zA-Z-]*|-\d+-g[0-9a-f]+(-dirty)?)?$`)
 
 // Service answers the API's verbs over NATS. Its methods are safe for concurrent use.
@@ -56,7 +56,7 @@ type Service struct {
 	nc     *nats.Conn
 	desk   *inbox.Desk
 
-	id        string // of the instance, among the services of NATS
+	id        string // of this instance, among the NATS services
 	startedAt time.Time
 	subs      []*nats.Subscription // fixed after the start
 	stopped   atomic.Bool
@@ -64,11 +64,11 @@ type Service struct {
 	single, bulk *gate
 	rooms        rooms
 	stats        map[string]*verbStats // by verb; fixed after the start
-	underWay     atomic.Int64          // requests that have no reply yet
+	underWay     atomic.Int64          // requests without a reply yet
 }
 
-// NewService subscribes to the subjects of every verb, <prefix>.v1.<tenant>.<verb>, and answers from
-// the engine until Close. The connection stays the caller's.
+// NewService subscribes to the subjects of every verb, <prefix>.v1.<tenant>.<verb>, and answers from the engine until
+// Close. The caller keeps the connection and closes it after Close.
 func NewService(nc *nats.Conn, engine Engine, opts Options) (*Service, error) {
 	opts = opts.withDefaults()
 	if err := opts.validate(); err != nil {
@@ -89,7 +89,7 @@ func NewService(nc *nats.Conn, engine Engine, opts Options) (*Service, error) {
 	return s, nil
 }
 
-// queueGroup is the group of those who share the requests, the one that services of NATS have by default.
+// queueGroup is the queue group in which all servers share the requests, the default of NATS services.
 const queueGroup = "q"
 
 // addVerbs subscribes to every verb, for all tenants.
@@ -110,10 +110,10 @@ func (s *Service) addVerbs() error {
 
 func (s *Service) subjectOf(v *verb) string { return s.opts.root() + "*." + v.name }
 
-// endpointName returns a verb as NATS services allow it in a name.
+// endpointName returns a verb in the form that NATS services allow as a name.
 func endpointName(verb string) string { return strings.Replace(verb, ".", "-", 1) }
 
-// stop takes no further request. What the subscriptions have they hand out.
+// stop accepts no further requests. Those that the subscriptions already have are still handled.
 func (s *Service) stop() error {
 	s.stopped.Store(true)
 	var errs []error
@@ -125,11 +125,10 @@ func (s *Service) stop() error {
 	return errors.Join(errs...)
 }
 
-// isStopped reports whether the service takes no further request.
+// isStopped reports whether the service accepts no further requests.
 func (s *Service) isStopped() bool { return s.stopped.Load() || s.nc.IsClosed() }
 
-// Close takes no further request, and returns when those under way have their replies, or when ctx
-// ends.
+// Close accepts no further requests, and returns when those in progress have their replies, or when ctx ends.
 func (s *Service) Close(ctx context.Context) error {
 	if err := s.stop(); err != nil {
 		return fmt.Errorf("api: stop the NATS service: %w", err)
@@ -154,7 +153,7 @@ func (s *Service) Close(ctx context.Context) error {
 	return nil
 }
 
-// isDraining reports whether subscriptions may still have requests to hand out.
+// isDraining reports whether subscriptions may still have requests.
 func (s *Service) isDraining() bool {
 	return !s.nc.IsClosed() && slices.ContainsFunc(s.subs, (*nats.Subscription).IsValid)
 }

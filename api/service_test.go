@@ -201,8 +201,8 @@ func TestPagesFitMessages(t *testing.T) {
 	}
 }
 
-// TestReplyTooLarge puts a job that fits a message, while its echo does not: the job is told without
-// its payload, and cannot be put again that way.
+// TestReplyTooLarge puts a job that fits into a message while its echo does not: the job is shown without its
+// payload, and cannot be put again in that form.
 func TestReplyTooLarge(t *testing.T) {
 	_, url := startService(t, startEngine(t), Options{}, 32<<10)
 	nc := connect(t, url)

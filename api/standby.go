@@ -6,15 +6,14 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// The headers of what a standby answers: who did, and how far it was behind the leader then, in commits
-// and in milliseconds.
+// Headers of a standby's reply: the node, and its lag behind the leader in commits and in milliseconds.
 const (
 	nodeHeader  = "Carillon-Node"
 	lagHeader   = "Carillon-Lag"
 	lagMSHeader = "Carillon-Lag-Ms"
 )
 
-// stateLag adds to the header of a standby's reply how far it is behind.
+// stateLag adds the lag to the header of a standby's reply.
 func (s *Service) stateLag(h nats.Header) {
 	if !s.opts.Standby || s.opts.Cluster == nil {
 		return

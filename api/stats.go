@@ -6,55 +6,55 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/histogram"
-	"github.com/carillon-io/carillon/job"
 )
 
-// way is the way that a request came, as the metrics have it.
+// way is how a request came, as the metrics name it.
 type way uint8
 
-// The ways of requests.
+// Ways of requests.
 const (
 	overNATS way = iota
 	overHTTP
-	ways // how many there are
+	ways // number of ways
 )
 
 func (w way) String() string { return [ways]string{"nats", "http"}[w] }
 
-// verbStats counts the requests of one verb by how they ended.
+// verbStats counts the requests of one verb by how they ended. Safe for concurrent use.
 type verbStats struct {
-	byCode map[job.Code]*atomic.Uint64 // "" is success; the keys are fixed
+	byCode map[apierr.Code]*atomic.Uint64 // "" means success; the keys are fixed
 	took   [ways]histogram.Times
 
-	// Of the requests over NATS that were refused: how many, and the code of the last.
+	// Of the refused requests over NATS: how many, and the code of the last.
 	refused     atomic.Uint64
-	lastRefusal atomic.Pointer[job.Code]
+	lastRefusal atomic.Pointer[apierr.Code]
 }
 
 func newVerbStats() *verbStats {
-	st := &verbStats{byCode: map[job.Code]*atomic.Uint64{"": new(atomic.Uint64)}}
+	st := &verbStats{byCode: map[apierr.Code]*atomic.Uint64{"": new(atomic.Uint64)}}
 	for code := range statusOf {
 		st.byCode[code] = new(atomic.Uint64)
 	}
 	return st
 }
 
-// count notes a request that has ended. It takes no lock.
-func (st *verbStats) count(code job.Code, over way, took time.Duration) {
+// count counts a request that has ended. It takes no lock.
+func (st *verbStats) count(code apierr.Code, over way, took time.Duration) {
 	if n, ok := st.byCode[code]; ok {
 		n.Add(1)
 	}
 	if code != "" && over == overNATS {
-		last := code // so that only a refusal makes garbage
+		last := code // a copy, so that only a refusal allocates
 		st.refused.Add(1)
 		st.lastRefusal.Store(&last)
 	}
 	st.took[over].Record(took)
 }
 
-// statsData is what `nats micro stats` shows of a verb beside the figures that every service has: the requests of
-// all ways, and their errors by code.
+// statsData is what `nats micro stats` shows of a verb besides the counters of every service: the requests of all
+// ways, and their errors by code.
 type statsData struct {
 	Answered  uint64            `json:"answered"`
 	Errors    map[string]uint64 `json:"errors,omitempty"` // by code
@@ -63,7 +63,7 @@ type statsData struct {
 
 func (st *verbStats) snapshot() statsData {
 	var d statsData
-	st.each(func(code job.Code, n uint64) {
+	st.each(func(code apierr.Code, n uint64) {
 		d.Answered += n
 		if code != "" {
 			if d.Errors == nil {
@@ -87,8 +87,8 @@ func (st *verbStats) errorsOverNATS() (n int, last string) {
 	return int(st.refused.Load()), last
 }
 
-// each calls fn for the codes that have occurred, in the order of their names.
-func (st *verbStats) each(fn func(code job.Code, n uint64)) {
+// each calls fn for the codes that have occurred, in alphabetical order.
+func (st *verbStats) each(fn func(code apierr.Code, n uint64)) {
 	for _, code := range slices.Sorted(maps.Keys(st.byCode)) {
 		if n := st.byCode[code].Load(); n > 0 {
 			fn(code, n)
@@ -96,5 +96,5 @@ func (st *verbStats) each(fn func(code job.Code, n uint64)) {
 	}
 }
 
-// millis returns a duration as the fractional milliseconds of the API.
+// millis returns a duration in the fractional milliseconds of the API.
 func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -5,38 +5,39 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/scheduler"
 )
 
-// Tracer follows requests from their arrival to their answer. Its methods are safe for concurrent use and
-// do not wait for anything. The contexts that it is given are those that Request returned, or come from them.
+// Tracer traces requests from their arrival to their answer. Its methods are safe for concurrent use and do not
+// block. The contexts passed to it are those that Request returned, or derived from them.
 type Tracer interface {
-	// Request begins to follow a request for a verb that came some way: nats, http or local. It continues the
-	// trace of the caller, whom header shows by traceparent and tracestate. Without header the caller is in
-	// this process, and his span in ctx.
+	// Request begins the span of a request for a verb that came some way: nats, http or local. It continues the trace
+	// of the caller, which header gives by traceparent and tracestate. Without header the caller is in this process,
+	// and its span is in ctx.
 	Request(ctx context.Context, verb, via string, header func(name string) string) context.Context
-	// Origin returns the span of the request; none unless it is sampled.
+	// Origin returns the span of the request, or the zero value if it is not sampled.
 	Origin(ctx context.Context) job.TraceContext
-	// Concerns notes what the request is about, as the caller wrote it: the name of a job, or of a calendar if
-	// the verb is about those, or the id of a run. Either may be "".
+	// Concerns records what the request is about, as the caller wrote it: the name of a job or of a calendar, and the
+	// id of a run. Either may be "".
 	Concerns(ctx context.Context, name, runID string)
-	// Answered ends the span. The code is "" if the request was carried out; fault says that it was not, and
-	// that the server is to blame.
-	Answered(ctx context.Context, tenant string, code job.Code, fault bool)
+	// Answered ends the span. code is "" if the request was carried out. fault means that it was not, and that the
+	// server is to blame.
+	Answered(ctx context.Context, tenant string, code apierr.Code, fault bool)
 }
 
-// follow begins to follow a request.
-func (s *Service) follow(ctx context.Context, verb, via string, header func(string) string) context.Context {
+// trace begins the span of a request.
+func (s *Service) trace(ctx context.Context, verb, via string, header func(string) string) context.Context {
 	if s.opts.Tracer == nil {
 		return ctx
 	}
 	return s.opts.Tracer.Request(ctx, verb, via, header)
 }
 
-// unfollow ends the span of a request.
-func (s *Service) unfollow(ctx context.Context, tenant string, err error) {
+// endTrace ends the span of a request.
+func (s *Service) endTrace(ctx context.Context, tenant string, err error) {
 	if s.opts.Tracer == nil {
 		return
 	}
@@ -48,10 +49,10 @@ func (s *Service) unfollow(ctx context.Context, tenant string, err error) {
 	if !ok {
 		e = publicError(err)
 	}
-	s.opts.Tracer.Answered(ctx, tenant, job.Code(e.Code), e.Status >= http.StatusInternalServerError)
+	s.opts.Tracer.Answered(ctx, tenant, apierr.Code(e.Code), e.Status >= http.StatusInternalServerError)
 }
 
-// tenantIfRead returns whose jobs an HTTP request is about, as far as it was read.
+// tenantIfRead returns the tenant of an HTTP request; "" if it was not read.
 func (c *webCall) tenantIfRead() string {
 	if c == nil {
 		return ""
@@ -59,7 +60,7 @@ func (c *webCall) tenantIfRead() string {
 	return c.tenant
 }
 
-// withOrigin gives the registrations of a request its span.
+// withOrigin attaches the span of a request to the jobs that it registers.
 func (s *Service) withOrigin(ctx context.Context) context.Context {
 	if s.opts.Tracer == nil {
 		return ctx
@@ -77,7 +78,7 @@ func (s *Service) noteRun(ctx context.Context, id string) {
 	s.opts.Tracer.Concerns(ctx, "", id)
 }
 
-// noteAbout notes the job or the run that a request names, as it was written.
+// noteAbout records which job or run a request names.
 func (s *Service) noteAbout(ctx context.Context, request any) {
 	if s.opts.Tracer == nil {
 		return

@@ -6,20 +6,20 @@ import "context"
 type verb struct {
 	name       string
 	about      string
-	request    any      // of the type that a client sends; for the schema
+	request    any      // a value of the client's type, for the schema
 	required   []string // members that a request must have
 	either     []string // members of which a request must have one
-	reply      any      // of the type that a client reads; for the schema
-	bulk       bool     // bounded apart from the others
+	reply      any      // a value of the client's type, for the schema
+	bulk       bool     // bounded separately from the others
 	size       replySize
-	mayBeEmpty bool // an empty message stands for {}
+	mayBeEmpty bool // an empty message means {}
 	serve      serveFunc
 }
 
-// serveFunc carries a request out and returns the reply to be encoded.
+// serveFunc carries out a request and returns the reply to be encoded.
 type serveFunc func(s *Service, ctx context.Context, tenant string, body []byte) (any, error)
 
-// take makes a serveFunc of a method that works on a request with the given members.
+// take returns a serveFunc that reads a request with the given members and passes it to a method.
 func take[T any](members object[T], act func(*Service, context.Context, string, *T) (any, error)) serveFunc {
 	return func(s *Service, ctx context.Context, tenant string, body []byte) (any, error) {
 		var req T

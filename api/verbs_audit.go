@@ -5,11 +5,13 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/carillon-io/carillon/apierr"
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/scheduler"
 )
 
-// auditRequest is the query with the cursor that it goes on from.
+// auditRequest is the query, with the cursor from which it continues.
 type auditRequest struct {
 	scheduler.AuditQuery
 	cursor string
@@ -19,8 +21,8 @@ var auditMembers = object[auditRequest]{
 	"name":   text(func(q *auditRequest) *string { return &q.Name }),
 	"action": word(job.ParseAction, func(q *auditRequest) *job.Action { return &q.Action }),
 	"by":     text(func(q *auditRequest) *string { return &q.By }),
-	"from":   instant(func(q *auditRequest) *job.Millis { return &q.From }),
-	"to":     instant(func(q *auditRequest) *job.Millis { return &q.To }),
+	"from":   timeField(func(q *auditRequest) *instant.Millis { return &q.From }),
+	"to":     timeField(func(q *auditRequest) *instant.Millis { return &q.To }),
 	"limit":  between(1, scheduler.PageMax, func(q *auditRequest) *int { return &q.Limit }),
 	"cursor": text(func(q *auditRequest) *string { return &q.cursor }),
 }
@@ -72,7 +74,8 @@ func checkAudit(q *auditRequest) error {
 	return checkRange(q.From, q.To)
 }
 
-// parseAuditPlace is the inverse of auditKey. A cursor is checked, but anybody can make one.
+// parseAuditPlace is the inverse of auditKey. A cursor has a checksum, but any caller can compute one, so the key is
+// validated too.
 func parseAuditPlace(key string) (p scheduler.AuditPlace, err error) {
 	parts := strings.Split(key, "-")
 	if len(parts) == 3 {
@@ -83,5 +86,5 @@ func parseAuditPlace(key string) (p scheduler.AuditPlace, err error) {
 			return scheduler.AuditPlace{Day: uint32(day), ID: job.AuditID{LSN: lsn, Seq: uint32(seq)}}, nil
 		}
 	}
-	return p, job.Errorf(job.CodeInvalidField, "cursor", "is none of this query; want the next_cursor of the page before, or none for the first page")
+	return p, apierr.Errorf(apierr.InvalidField, "cursor", "is none of this query; want the next_cursor of the page before, or none for the first page")
 }

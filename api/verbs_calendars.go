@@ -3,15 +3,16 @@ package api
 import (
 	"context"
 
+	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/scheduler"
 )
 
-// calendarRequest is a calendar as it comes in.
+// calendarRequest is a calendar as it arrives.
 type calendarRequest struct {
 	job.Calendar
-	found bool // member exclude; it may be an empty list
+	found bool // it has the member exclude, possibly with an empty list
 }
 
 var calendarMembers = object[calendarRequest]{
@@ -29,9 +30,9 @@ func (s *Service) putCalendar(ctx context.Context, tenant string, q *calendarReq
 	}
 	switch {
 	case !q.found:
-		return nil, job.Errorf(job.CodeInvalidField, "exclude", "is missing; want a list of what to leave out, such as 2026-12-25")
+		return nil, apierr.Errorf(apierr.InvalidField, "exclude", "is missing; want a list of what to leave out, such as 2026-12-25")
 	case len(q.Description) > job.DescriptionBytesMax:
-		return nil, job.Errorf(job.CodeTooLarge, "description", "has %d bytes; at most %d are allowed", len(q.Description), job.DescriptionBytesMax)
+		return nil, apierr.Errorf(apierr.TooLarge, "description", "has %d bytes; at most %d are allowed", len(q.Description), job.DescriptionBytesMax)
 	}
 	q.Tenant = tenant
 	now, created, err := s.engine.PutCalendar(ctx, &q.Calendar)
@@ -93,7 +94,7 @@ func (s *Service) calendars(ctx context.Context, tenant string, q *client.Calend
 	return page, nil
 }
 
-// calendarBytes is about how long a calendar is when it is written.
+// calendarBytes returns the approximate encoded size of a calendar.
 func calendarBytes(c *client.Calendar) int {
 	const usual = 150
 	n := usual + len(c.Name) + len(c.Description)

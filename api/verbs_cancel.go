@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/scheduler"
 )
@@ -26,8 +27,8 @@ func (s *Service) retryRun(ctx context.Context, tenant string, q *client.RunRequ
 
 var retryManyMembers = object[scheduler.RunQuery]{
 	"job":   text(func(q *scheduler.RunQuery) *string { return &q.Job }),
-	"from":  instant(func(q *scheduler.RunQuery) *job.Millis { return &q.From }),
-	"to":    instant(func(q *scheduler.RunQuery) *job.Millis { return &q.To }),
+	"from":  timeField(func(q *scheduler.RunQuery) *instant.Millis { return &q.From }),
+	"to":    timeField(func(q *scheduler.RunQuery) *instant.Millis { return &q.To }),
 	"limit": between(1, scheduler.PageMax, func(q *scheduler.RunQuery) *int { return &q.Limit }),
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/scheduler"
@@ -71,12 +72,12 @@ func checkPause(req *client.PauseRequest) error {
 		return err
 	}
 	if len(req.Reason) > job.ReasonBytesMax {
-		return job.Errorf(job.CodeTooLarge, "reason", "has %d bytes; at most %d are allowed", len(req.Reason), job.ReasonBytesMax)
+		return apierr.Errorf(apierr.TooLarge, "reason", "has %d bytes; at most %d are allowed", len(req.Reason), job.ReasonBytesMax)
 	}
 	return nil
 }
 
-// listRequest is the query with the cursor that it goes on from.
+// listRequest is the query, with the cursor from which it continues.
 type listRequest struct {
 	scheduler.ListQuery
 	cursor          string
@@ -98,14 +99,14 @@ var jobStatuses = []string{"active", "paused", "completed", "failed"}
 
 func parseJobStatus(s string) (string, error) {
 	if !slices.Contains(jobStatuses, s) {
-		return "", job.Errorf(job.CodeInvalidField, "status", "%q is unknown; want one of %s", clip(s), strings.Join(jobStatuses, ", "))
+		return "", apierr.Errorf(apierr.InvalidField, "status", "%q is unknown; want one of %s", clip(s), strings.Join(jobStatuses, ", "))
 	}
 	return s, nil
 }
 
 func (s *Service) list(ctx context.Context, tenant string, req *listRequest) (any, error) {
 	if len(req.Prefix) > job.NameBytesMax {
-		return nil, job.Errorf(job.CodeInvalidField, "prefix", "has %d characters, more than the %d of any name", len(req.Prefix), job.NameBytesMax)
+		return nil, apierr.Errorf(apierr.InvalidField, "prefix", "has %d characters, more than the %d of any name", len(req.Prefix), job.NameBytesMax)
 	}
 	setDefault(&req.Limit, PageDefault)
 	req.Tenant = tenant

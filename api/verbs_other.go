@@ -6,25 +6,27 @@ import (
 	"time"
 
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/schedule"
 )
 
-// nextRequest asks when a schedule would tick.
+// nextRequest asks for the next ticks of a schedule.
 type nextRequest struct {
-	def   job.Definition // its schedule alone
-	after job.Millis     // 0: now
+	def   job.Definition // only its schedule
+	after instant.Millis // 0: now
 	count int            // 0: the default
 }
 
 var nextMembers = object[nextRequest]{
 	"schedule":  text(func(q *nextRequest) *string { return &q.def.Schedule }),
-	"schedules": lines(job.SchedulesMax, func(q *nextRequest) *[]string { return &q.def.Schedules }),
-	"exclude":   lines(job.ExcludesMax, func(q *nextRequest) *[]string { return &q.def.Exclude }),
+	"schedules": lines(schedule.ExpressionsMax, func(q *nextRequest) *[]string { return &q.def.Schedules }),
+	"exclude":   lines(schedule.ExcludesMax, func(q *nextRequest) *[]string { return &q.def.Exclude }),
 	"timezone":  text(func(q *nextRequest) *string { return &q.def.Timezone }),
-	"starts_at": instant(func(q *nextRequest) *job.Millis { return &q.def.StartsAt }),
-	"ends_at":   instant(func(q *nextRequest) *job.Millis { return &q.def.EndsAt }),
-	"after":     instant(func(q *nextRequest) *job.Millis { return &q.after }),
-	"count":     between(1, job.PreviewMax, func(q *nextRequest) *int { return &q.count }),
+	"starts_at": timeField(func(q *nextRequest) *instant.Millis { return &q.def.StartsAt }),
+	"ends_at":   timeField(func(q *nextRequest) *instant.Millis { return &q.def.EndsAt }),
+	"after":     timeField(func(q *nextRequest) *instant.Millis { return &q.after }),
+	"count":     between(1, schedule.PreviewMax, func(q *nextRequest) *int { return &q.count }),
 }
 
 func (s *Service) next(ctx context.Context, tenant string, q *nextRequest) (any, error) {
@@ -32,13 +34,13 @@ func (s *Service) next(ctx context.Context, tenant string, q *nextRequest) (any,
 		return nil, err
 	}
 	q.def.Tenant = tenant
-	schedule, err := s.opts.Zones.ParseScheduleWith(q.def.Spec(), s.calendarsFor(ctx))
+	schedule, err := s.opts.Zones.ParseWith(q.def.Spec(), s.calendarsFor(ctx))
 	if err != nil {
 		return nil, err
 	}
-	setDefault(&q.after, job.MillisOf(time.Now()))
+	setDefault(&q.after, instant.Of(time.Now()))
 	setDefault(&q.count, NextCountDefault)
-	// A job's @every counts from its registration; here there is none, so it counts from after.
+	// The @every of a job counts from its registration. A preview has none, so it counts from after.
 	ticks, notes := schedule.Preview(q.after, q.after, q.count)
 	reply := &client.NextReply{Times: make([]client.Time, len(ticks)), Notes: notes}
 	for i, tick := range ticks {
@@ -47,12 +49,12 @@ func (s *Service) next(ctx context.Context, tenant string, q *nextRequest) (any,
 	return reply, nil
 }
 
-// calendarsFor finds calendars for a preview, which has no job that the engine would do it for.
-func (s *Service) calendarsFor(ctx context.Context) func(ref string) (*job.Calendar, bool) {
-	return func(ref string) (*job.Calendar, bool) {
+// calendarsFor returns the calendar lookup for a preview. The engine does this itself for jobs.
+func (s *Service) calendarsFor(ctx context.Context) schedule.CalendarLookup {
+	return func(ref string) (exclude []string, ok bool) {
 		tenant, name, _ := strings.Cut(ref, "/")
 		c, err := s.engine.Calendar(ctx, tenant, name)
-		return &c, err == nil
+		return c.Exclude, err == nil
 	}
 }
 

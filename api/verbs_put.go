@@ -26,8 +26,8 @@ func (s *Service) put(ctx context.Context, tenant string, body []byte) (any, err
 	return reply, nil
 }
 
-// bulkReplyBytes is what one job may take of the reply to a bulk registration: a name, a code, a field
-// and a message, none of them longer than they get.
+// bulkReplyBytes bounds what one job needs of the reply to a bulk registration: a name, a code, a field and a message
+// of the largest size.
 const bulkReplyBytes = 512
 
 func (s *Service) putMany(ctx context.Context, tenant string, body []byte) (any, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/scheduler"
@@ -24,10 +25,10 @@ func parseOutcome(s string) (client.Outcome, error) {
 	case client.OutcomeSucceeded, client.OutcomeFailed:
 		return o, nil
 	}
-	return "", job.Errorf(job.CodeInvalidField, "status", "%q is no outcome of a run; %s", clip(s), wantOutcome)
+	return "", apierr.Errorf(apierr.InvalidField, "status", "%q is no outcome of a run; %s", clip(s), wantOutcome)
 }
 
-// report takes in what a worker says became of a run.
+// report handles what a worker says about its run.
 func (s *Service) report(ctx context.Context, tenant string, q *client.ReportRequest) (any, error) {
 	id, err := heldRun(q.RunID, q.Fence)
 	if err == nil {
@@ -41,28 +42,28 @@ func (s *Service) report(ctx context.Context, tenant string, q *client.ReportReq
 	}))
 }
 
-// heldRun checks by what a worker names the attempt that it has in hand.
+// heldRun checks the run id and the fence with which a worker names its attempt.
 func heldRun(runID string, fence uint64) (job.RunID, error) {
 	id, err := job.ParseRunID(runID)
 	if err == nil && fence == 0 {
-		err = job.Errorf(job.CodeInvalidField, "fence", "is missing; want that of the attempt, as the header Carillon-Fence has it")
+		err = apierr.Errorf(apierr.InvalidField, "fence", "is missing; want that of the attempt, as the header Carillon-Fence has it")
 	}
 	return id, err
 }
 
-// checkReport refuses a report whose texts do not go with its status: whoever wrote them meant the other.
+// checkReport refuses a report whose texts do not fit its status, because the worker probably meant the other status.
 func checkReport(q *client.ReportRequest) error {
 	switch {
 	case q.Status == "":
-		return job.Errorf(job.CodeInvalidField, "status", "is missing; "+wantOutcome)
+		return apierr.Errorf(apierr.InvalidField, "status", "is missing; "+wantOutcome)
 	case q.Status == client.OutcomeSucceeded && q.Error != "":
-		return job.Errorf(job.CodeInvalidField, "error", `goes with status "failed"; leave it out, or change the status`)
+		return apierr.Errorf(apierr.InvalidField, "error", `goes with status "failed"; leave it out, or change the status`)
 	case q.Status == client.OutcomeFailed && q.Result != "":
-		return job.Errorf(job.CodeInvalidField, "result", `goes with status "succeeded"; leave it out, or change the status`)
+		return apierr.Errorf(apierr.InvalidField, "result", `goes with status "succeeded"; leave it out, or change the status`)
 	case len(q.Result) > job.ResultBytesMax:
-		return job.Errorf(job.CodeTooLarge, "result", "has %d bytes; at most %d are allowed", len(q.Result), job.ResultBytesMax)
+		return apierr.Errorf(apierr.TooLarge, "result", "has %d bytes; at most %d are allowed", len(q.Result), job.ResultBytesMax)
 	case len(q.Error) > job.ErrorBytesMax:
-		return job.Errorf(job.CodeTooLarge, "error", "has %d bytes; at most %d are allowed", len(q.Error), job.ErrorBytesMax)
+		return apierr.Errorf(apierr.TooLarge, "error", "has %d bytes; at most %d are allowed", len(q.Error), job.ErrorBytesMax)
 	}
 	return nil
 }
@@ -86,7 +87,7 @@ func (s *Service) extend(ctx context.Context, tenant string, q *extendRequest) (
 		return nil, err
 	}
 	if q.by <= 0 || q.by > job.ExtendMax {
-		return nil, job.Errorf(job.CodeInvalidField, "by", "must be more than 0s and at most %s", client.Duration(job.ExtendMax))
+		return nil, apierr.Errorf(apierr.InvalidField, "by", "must be more than 0s and at most %s", client.Duration(job.ExtendMax))
 	}
 	deadline, err := s.engine.Extend(ctx, tenant, id, q.fence, q.by)
 	if err != nil {
@@ -95,7 +96,7 @@ func (s *Service) extend(ctx context.Context, tenant string, q *extendRequest) (
 	return &client.ExtendReply{Deadline: timeOf(deadline)}, nil
 }
 
-// runReply answers with a run.
+// runReply returns the reply with a run, or the error.
 func runReply(v scheduler.RunView, err error) (any, error) {
 	if err != nil {
 		return nil, err

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 
+	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/scheduler"
 )
@@ -36,10 +38,10 @@ func (s *Service) trigger(ctx context.Context, tenant string, q *triggerRequest)
 		req.Payload, req.HasPayload, req.PayloadJSON = q.json, true, true
 	}
 	if len(req.Payload) > s.opts.Rules.PayloadBytesMax {
-		return nil, job.Errorf(job.CodeTooLarge, "payload", "has %d bytes; at most %d are allowed", len(req.Payload), s.opts.Rules.PayloadBytesMax)
+		return nil, apierr.Errorf(apierr.TooLarge, "payload", "has %d bytes; at most %d are allowed", len(req.Payload), s.opts.Rules.PayloadBytesMax)
 	}
 	if len(q.key) > job.IdempotencyKeyMax {
-		return nil, job.Errorf(job.CodeTooLarge, "idempotency_key", "has %d bytes; at most %d are allowed", len(q.key), job.IdempotencyKeyMax)
+		return nil, apierr.Errorf(apierr.TooLarge, "idempotency_key", "has %d bytes; at most %d are allowed", len(q.key), job.IdempotencyKeyMax)
 	}
 	v, err := s.engine.Trigger(ctx, req)
 	if err != nil {
@@ -50,8 +52,8 @@ func (s *Service) trigger(ctx context.Context, tenant string, q *triggerRequest)
 
 var backfillMembers = object[scheduler.BackfillRequest]{
 	"name":    text(func(q *scheduler.BackfillRequest) *string { return &q.Job }),
-	"from":    instant(func(q *scheduler.BackfillRequest) *job.Millis { return &q.From }),
-	"to":      instant(func(q *scheduler.BackfillRequest) *job.Millis { return &q.To }),
+	"from":    timeField(func(q *scheduler.BackfillRequest) *instant.Millis { return &q.From }),
+	"to":      timeField(func(q *scheduler.BackfillRequest) *instant.Millis { return &q.To }),
 	"limit":   between(1, scheduler.BackfillMax, func(q *scheduler.BackfillRequest) *int { return &q.Limit }),
 	"repeat":  boolean(func(q *scheduler.BackfillRequest) *bool { return &q.Repeat }),
 	"dry_run": boolean(func(q *scheduler.BackfillRequest) *bool { return &q.DryRun }),
@@ -63,11 +65,11 @@ func (s *Service) backfill(ctx context.Context, tenant string, q *scheduler.Back
 	}
 	switch {
 	case q.From == 0:
-		return nil, job.Errorf(job.CodeInvalidField, "from", "is missing; want the time of the first tick")
+		return nil, apierr.Errorf(apierr.InvalidField, "from", "is missing; want the time of the first tick")
 	case q.To == 0:
-		return nil, job.Errorf(job.CodeInvalidField, "to", "is missing; want the time that the last tick is before")
+		return nil, apierr.Errorf(apierr.InvalidField, "to", "is missing; want the time that the last tick is before")
 	case q.From >= q.To:
-		return nil, job.Errorf(job.CodeInvalidField, "from", "%s must be before to, which is %s", q.From, q.To)
+		return nil, apierr.Errorf(apierr.InvalidField, "from", "%s must be before to, which is %s", q.From, q.To)
 	}
 	q.Tenant = tenant
 	done, err := s.engine.Backfill(ctx, *q)
@@ -81,7 +83,7 @@ func (s *Service) backfill(ctx context.Context, tenant string, q *scheduler.Back
 	return reply, nil
 }
 
-// runListRequest is the query with the cursor that it goes on from.
+// runListRequest is the query, with the cursor from which it continues.
 type runListRequest struct {
 	scheduler.RunQuery
 	attempts bool
@@ -90,8 +92,8 @@ type runListRequest struct {
 
 var runListMembers = object[runListRequest]{
 	"job":      text(func(q *runListRequest) *string { return &q.Job }),
-	"from":     instant(func(q *runListRequest) *job.Millis { return &q.From }),
-	"to":       instant(func(q *runListRequest) *job.Millis { return &q.To }),
+	"from":     timeField(func(q *runListRequest) *instant.Millis { return &q.From }),
+	"to":       timeField(func(q *runListRequest) *instant.Millis { return &q.To }),
 	"status":   word(job.ParseStatus, func(q *runListRequest) *job.Status { return &q.Status }),
 	"attempts": boolean(func(q *runListRequest) *bool { return &q.attempts }),
 	"limit":    between(1, scheduler.PageMax, func(q *runListRequest) *int { return &q.Limit }),
@@ -140,7 +142,7 @@ func runsOf(views []scheduler.RunView, attempts bool) []client.Run {
 	return list
 }
 
-// runBytes is about how long a run is when it is written.
+// runBytes returns the approximate encoded size of a run.
 func runBytes(r *client.Run) int {
 	const usual, attempt = 300, 120
 	n := usual + len(r.Job) + len(r.Result) + len(r.Error)
@@ -150,7 +152,7 @@ func runBytes(r *client.Run) int {
 	return n
 }
 
-// checkRunQuery checks which runs are asked for. Those of all jobs are found only if they are dead.
+// checkRunQuery checks which runs are asked for. The runs of all jobs can be listed only if they are dead.
 func checkRunQuery(q *scheduler.RunQuery, allJobs bool) error {
 	if q.Job != "" || !allJobs {
 		if err := job.ValidateName(q.Job); err != nil {
@@ -160,21 +162,21 @@ func checkRunQuery(q *scheduler.RunQuery, allJobs bool) error {
 	return checkRange(q.From, q.To)
 }
 
-// checkRange checks a range of time whose ends may be missing.
-func checkRange(from, to job.Millis) error {
+// checkRange checks a range of time, either end of which may be missing.
+func checkRange(from, to instant.Millis) error {
 	if from != 0 && to != 0 && from >= to {
-		return job.Errorf(job.CodeInvalidField, "from", "%s must be before to, which is %s", from, to)
+		return apierr.Errorf(apierr.InvalidField, "from", "%s must be before to, which is %s", from, to)
 	}
 	return nil
 }
 
-// aboutJob gives an error about the name of a job the member that the name is in here.
+// aboutJob sets the field of an error about a job's name to the member that holds the name here.
 func aboutJob(err error) error {
-	e, ok := errors.AsType[*job.Error](err)
+	e, ok := errors.AsType[*apierr.Error](err)
 	if !ok || e.Field != "name" {
 		return err
 	}
-	return &job.Error{Code: e.Code, Field: "job", Message: e.Message}
+	return &apierr.Error{Code: e.Code, Field: "job", Message: e.Message}
 }
 
 var runMembers = object[client.RunRequest]{

@@ -5,11 +5,12 @@ import (
 	"time"
 
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/scheduler"
 )
 
-func timeOf(m job.Millis) client.Time {
+func timeOf(m instant.Millis) client.Time {
 	if m == 0 {
 		return client.Time{}
 	}
@@ -32,7 +33,8 @@ func runOf(v *scheduler.RunView) client.Run {
 	return run
 }
 
-// attemptsOf returns the finished attempts of a run. That of a run that succeeded at once is not kept apart from the run.
+// attemptsOf returns the finished attempts of a run. If the first attempt succeeded, the row keeps no separate
+// attempt, so it is derived from the run.
 func attemptsOf(v *scheduler.RunView) []client.Attempt {
 	attempts := v.Attempts
 	if len(attempts) == 0 && v.Status == job.StatusSucceeded {
@@ -47,7 +49,7 @@ func attemptsOf(v *scheduler.RunView) []client.Attempt {
 	return list
 }
 
-// statusInfo returns the reading of an engine as callers see it.
+// statusInfo returns the status of an engine as callers see it.
 func statusInfo(st scheduler.Status, version string, cluster func() *client.Cluster) *client.Status {
 	info := &client.Status{
 		Role: st.Role, Version: version, Shard: st.Shard, Epoch: st.Epoch,
@@ -63,6 +65,7 @@ func statusInfo(st scheduler.Status, version string, cluster func() *client.Clus
 		Lateness: latenessOf(st.Lateness), Waited: waitedOf(&st), DecisionLateness: latenessOf(st.DecisionLateness),
 		StartedAt: client.At(st.StartedAt), TZData: tzdataOf(&st.Zones),
 	}
+	warnLost(info)
 	if cluster != nil {
 		info.Cluster = cluster()
 		info.Role, info.Lag = info.Cluster.Role, info.Cluster.Lag
@@ -77,7 +80,7 @@ func tzdataOf(z *scheduler.Zones) client.TZData {
 	}
 }
 
-// skippedBy returns the reasons for skips that occurred.
+// skippedBy returns how often each reason for skips occurred.
 func skippedBy(st *scheduler.Status) map[string]uint64 {
 	counts := make(map[string]uint64)
 	for reason, n := range st.SkippedBy {

@@ -1,6 +1,7 @@
-// Package backup reads and writes the file that a backup is: a copy of a store at one position of the
-// log, with what is needed to tell whose it is and whether it is whole. docs/format/backup.md has every
-// byte. The package knows nothing of where the files of the copy come from, or go.
+// Package backup reads and writes backup files. A backup file is a copy of a store at one position of
+// the log, with a header that identifies the installation and checksums that show whether it is
+// complete. docs/format/backup.md describes every byte. The package does not know where the files of the
+// copy come from, nor where they are written.
 package backup
 
 import (
@@ -10,7 +11,7 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// The format; all integers are little-endian. These values must not be changed.
+// The format; all integers are little-endian. These values must not change.
 const (
 	magic       = "CBKP"
 	version     = 1
@@ -28,29 +29,29 @@ const (
 	typeEnd   = 3
 )
 
-// The bounds of what a backup holds. A reader refuses what is beyond before it makes room for it.
+// The bounds of a backup. A reader checks each length against them before it allocates memory.
 const (
 	FilesMax   = 1 << 16
-	PieceBytes = 256 << 10 // that a writer cuts files into
-	pieceMax   = 1 << 20   // that a reader takes
+	PieceBytes = 256 << 10 // size of the pieces into which a writer splits files
+	pieceMax   = 1 << 20   // largest piece that a reader accepts
 	nameMax    = 512
 	productMax = 128
 )
 
-// Header says what a backup is of.
+// Header identifies the content of a backup. The zero value is not valid.
 type Header struct {
-	Position  job.Position // that the copy is at
-	ClusterID [16]byte     // whose it is; zero: a node alone
+	Position  job.Position // position of the copy: it has the effects of the log up to there
+	ClusterID [16]byte     // cluster of the node; zero for a node without a cluster
 	Shard     uint32
-	Files     int       // that follow
-	Bytes     int64     // of all files together
-	CreatedAt time.Time // by the clock of the node that made the copy; milliseconds, UTC
+	Files     int       // number of files that follow
+	Bytes     int64     // total size of the files
+	CreatedAt time.Time // when the copy was made, by the clock of its node; whole milliseconds, UTC
 	Product   string    // version of the program that made it
 }
 
 // File is one file of the copy.
 type File struct {
-	Name string // relative, with slashes
+	Name string // relative path with slashes
 	Size int64
 }
 

@@ -11,23 +11,31 @@ import (
 	"time"
 )
 
-// Reader reads a backup. What it has handed out is that of a whole backup only when Next has returned
-// io.EOF: until then it may turn out to be cut short, or of two backups. Not for concurrent use.
+// Reader reads a backup, one record at a time, in constant memory: the largest record is a piece. The
+// caller must not use the files before Next has returned io.EOF: until then the backup may prove
+// incomplete, or made of parts of two backups. A Reader is not safe for concurrent use.
+//
+// Three checks complement one another. The checksum of each record detects damage at once and says
+// where. The counts in the header detect missing files. The digest at the end, over all bytes, detects
+// records that are intact but belong to another backup.
+//
+// Invariant: after an error every method returns that error.
 type Reader struct {
 	r        io.Reader
 	digest   hash.Hash
 	header   Header
 	err      error
-	offset   int64 // where the next record begins
+	offset   int64 // of the next record, in bytes
 	buf      []byte
-	piece    []byte // the rest of one
-	files    int    // to come
-	bytes    int64  // to come
-	fileLeft int64  // of the file that is being read, after piece
+	piece    []byte // bytes of the present piece not yet returned
+	files    int    // number of files still to come
+	bytes    int64  // bytes of files still to come
+	fileLeft int64  // bytes of the present file after piece
 }
 
-// NewReader reads the header of a backup. Its errors say what is wrong with "the file", which they do not
-// name; they are those of this package, or what r said.
+// NewReader reads the header of a backup. Its errors are those of this package, or those of r. Their
+// texts have no subject ("is cut short: …"), so that the caller can put the name of the file before
+// them.
 func NewReader(r io.Reader) (*Reader, error) {
 	b := &Reader{r: r, digest: sha256.New()}
 	if err := b.readHeader(); err != nil {
@@ -37,9 +45,12 @@ func NewReader(r io.Reader) (*Reader, error) {
 	return b, nil
 }
 
-// Header returns what the backup is of.
+// Header returns the header of the backup.
 func (b *Reader) Header() Header { return b.header }
 
+// readHeader reads and verifies the header. It checks the magic before the version and the version
+// before the rest, so that another file, and a backup of another version, get an error of their own and
+// not that of damage.
 func (b *Reader) readHeader() error {
 	head, err := b.fill(nil, headBytes)
 	if len(head) < len(magic) || string(head[:len(magic)]) != magic {
@@ -56,7 +67,7 @@ func (b *Reader) readHeader() error {
 	}
 	product := int(binary.LittleEndian.Uint16(head[headBytes-2:]))
 	if product > productMax {
-		return b.damaged("the version of the program is longer than any")
+		return b.damaged("the text of the program's version is too long")
 	}
 	if head, err = b.finish(head, product); err != nil {
 		return err
@@ -64,6 +75,7 @@ func (b *Reader) readHeader() error {
 	return b.decodeHeader(head)
 }
 
+// decodeHeader decodes a header whose checksum is correct, and checks that its values are possible.
 func (b *Reader) decodeHeader(head []byte) error {
 	le := binary.LittleEndian
 	h := &b.header
@@ -74,13 +86,13 @@ func (b *Reader) decodeHeader(head []byte) error {
 	h.CreatedAt = time.UnixMilli(int64(le.Uint64(head[72:]))).UTC()
 	h.Product = string(head[headBytes:])
 	if h.Files > FilesMax || h.Bytes < 0 || [3]byte(head[5:8]) != [3]byte{} {
-		return b.damaged("the header says what none can say")
+		return b.damaged("the header has impossible values")
 	}
 	return nil
 }
 
-// Next goes on to the next file, past what is left of the one before. It returns io.EOF after the last
-// one, when all that was read is known to be what was written.
+// Next advances to the next file and skips the unread part of the present one. After the last file it
+// verifies the checksum of the whole backup and returns io.EOF if that is correct.
 func (b *Reader) Next() (File, error) {
 	if _, err := io.Copy(io.Discard, b); err != nil {
 		return File{}, err
@@ -92,6 +104,7 @@ func (b *Reader) Next() (File, error) {
 	return f, err
 }
 
+// next reads the record of the next file, or the end record. Next has read the rest of the present file.
 func (b *Reader) next() (f File, err error) {
 	if b.err != nil {
 		return f, b.err
@@ -103,7 +116,7 @@ func (b *Reader) next() (f File, err error) {
 	case record[0] == typeEnd:
 		return f, b.readEnd(record)
 	case record[0] != typeFile || b.files == 0:
-		return f, b.damaged("neither a file nor the end stands where one of them must")
+		return f, b.damaged("there is neither a file nor the end where one of them must be")
 	}
 	if record, err = b.fill(record, fileBytes-1); err != nil {
 		return f, err
@@ -126,7 +139,7 @@ func (b *Reader) next() (f File, err error) {
 	return f, nil
 }
 
-// readEnd compares all that was read with what was written.
+// readEnd compares what was read with the counts and the checksum at the end of the backup.
 func (b *Reader) readEnd(record []byte) error {
 	want := b.digest.Sum(nil)
 	record, err := b.finish(record, digestBytes)
@@ -136,19 +149,19 @@ func (b *Reader) readEnd(record []byte) error {
 	case b.files > 0 || b.bytes > 0:
 		return b.damaged(fmt.Sprintf("%d files and %d bytes are missing before the end", b.files, b.bytes))
 	case string(record[1:]) != string(want):
-		return b.damaged("the checksum of the whole is that of another backup")
+		return b.damaged("the checksum of the whole does not match: it is that of another backup")
 	}
 	for {
 		switch n, err := b.r.Read(make([]byte, 1)); {
 		case n > 0:
-			return b.damaged("something follows the end")
+			return b.damaged("there are bytes after the end")
 		case err != nil:
-			return err // io.EOF, if all is well
+			return err // io.EOF if the backup is complete
 		}
 	}
 }
 
-// Read reads the content of the file that Next returned last; io.EOF at its end.
+// Read reads from the file that Next returned last. It returns io.EOF at the end of that file.
 func (b *Reader) Read(p []byte) (int, error) {
 	if len(b.piece) == 0 && b.err == nil && b.fileLeft > 0 {
 		b.piece, b.err = b.readPiece()
@@ -164,13 +177,14 @@ func (b *Reader) Read(p []byte) (int, error) {
 	return 0, io.EOF
 }
 
+// readPiece reads the next piece of the present file.
 func (b *Reader) readPiece() ([]byte, error) {
 	record, err := b.fill(nil, 1)
 	if err != nil {
 		return nil, err
 	}
 	if record[0] != typePiece {
-		return nil, b.damaged("no piece of a file stands where one must")
+		return nil, b.damaged("there is no piece of a file where one must be")
 	}
 	if record, err = b.fill(record, pieceHead-1); err != nil {
 		return nil, err
@@ -186,7 +200,7 @@ func (b *Reader) readPiece() ([]byte, error) {
 	return record[pieceHead:], nil
 }
 
-// fill reads n more bytes of a record. Nil begins one.
+// fill appends the next n bytes to a record. A nil record begins a new one.
 func (b *Reader) fill(record []byte, n int) ([]byte, error) {
 	if record == nil {
 		record = b.buf[:0]
@@ -209,17 +223,18 @@ func (b *Reader) finish(record []byte, n int) ([]byte, error) {
 	}
 	body := record[:len(record)-sumBytes]
 	if crc32.Checksum(body, castagnoli) != binary.LittleEndian.Uint32(record[len(body):]) {
-		return nil, b.damaged("its checksum does not fit")
+		return nil, b.damaged("its checksum does not match")
 	}
 	b.digest.Write(record)
 	b.offset += int64(len(record))
 	return body, nil
 }
 
+// damaged returns a DamagedError for the present record.
 func (b *Reader) damaged(reason string) error { return &DamagedError{Offset: b.offset, Reason: reason} }
 
-// Verify reads a backup to its end and returns its header if it is whole. Read, which may be nil, is told
-// the bytes of files so far.
+// Verify reads a backup to its end and returns its header if it is complete. It calls read, which may be
+// nil, with the number of bytes of files read so far.
 func Verify(r io.Reader, read func(bytes int64)) (Header, error) {
 	b, err := NewReader(r)
 	if err != nil {

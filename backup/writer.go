@@ -10,17 +10,22 @@ import (
 	"io"
 )
 
-// Writer writes a backup: the header, then File and the file's content for each file, then Close. After an
-// error, which every further call returns, what was written is no backup. Not for concurrent use.
+// Writer writes a backup: NewWriter, then for each file File and Writes of its content, then Close. It
+// streams: it holds one piece in memory, whatever the size of the backup. After an error every further
+// call returns the same error, and the bytes written are not a valid backup. A Writer is not safe for
+// concurrent use.
+//
+// Invariant: files and bytes are those of the header minus those of the files begun, so Close can refuse
+// a backup that is shorter than its header says.
 type Writer struct {
 	w        io.Writer
 	digest   hash.Hash
 	err      error
-	buf      []byte // a record
-	piece    []byte // not written yet, at most PieceBytes
-	files    int    // to come
-	bytes    int64  // to come
-	fileLeft int64  // of the file that is being written
+	buf      []byte // the record being built
+	piece    []byte // content not written yet, at most PieceBytes
+	files    int    // number of files still to come
+	bytes    int64  // bytes of files still to come
+	fileLeft int64  // bytes of the present file still to come
 }
 
 // NewWriter writes the header of a backup to w. Header.Files and Header.Bytes must be those of the files
@@ -35,6 +40,7 @@ func NewWriter(w io.Writer, h Header) (*Writer, error) {
 	return b, b.flushRecord()
 }
 
+// appendHeader appends the header record without its checksum. docs/format/backup.md lists its offsets.
 func appendHeader(b []byte, h *Header) []byte {
 	le := binary.LittleEndian
 	b = append(append(b, magic...), version, 0, 0, 0)
@@ -49,7 +55,7 @@ func appendHeader(b []byte, h *Header) []byte {
 	return append(b, h.Product...)
 }
 
-// File begins a file. The one before it must be complete.
+// File begins a file. The file before it must be complete.
 func (b *Writer) File(f File) error {
 	if b.err != nil {
 		return b.err
@@ -73,7 +79,7 @@ func (b *Writer) File(f File) error {
 	return b.flushRecord()
 }
 
-// Write adds to the content of the file that File began.
+// Write appends to the content of the file that File began.
 func (b *Writer) Write(p []byte) (n int, err error) {
 	if b.err == nil && int64(len(p)) > b.fileLeft {
 		_ = b.fail(fmt.Errorf("%d bytes more than the file has", int64(len(p))-b.fileLeft))
@@ -89,6 +95,7 @@ func (b *Writer) Write(p []byte) (n int, err error) {
 	return n, b.err
 }
 
+// flushPiece writes the collected content as one piece.
 func (b *Writer) flushPiece() {
 	b.buf = append(b.buf[:0], typePiece)
 	b.buf = binary.LittleEndian.AppendUint32(b.buf, uint32(len(b.piece)))
@@ -97,7 +104,8 @@ func (b *Writer) flushPiece() {
 	_ = b.flushRecord()
 }
 
-// Close writes the end, without which a backup is none. It does not close the writer below.
+// Close writes the end record, without which a backup is incomplete. It does not close the underlying
+// writer.
 func (b *Writer) Close() error {
 	if b.err == nil && (b.files > 0 || b.bytes > 0 || b.fileLeft > 0) {
 		_ = b.fail(fmt.Errorf("%d files and %d bytes are missing", b.files, b.bytes+b.fileLeft))
@@ -123,6 +131,7 @@ func (b *Writer) flushRecord() error {
 	return nil
 }
 
+// fail records the first error, which it returns wrapped; later calls return the same.
 func (b *Writer) fail(err error) error {
 	b.err = fmt.Errorf("write the backup: %w", err)
 	return b.err

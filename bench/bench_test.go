@@ -114,6 +114,24 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// What proof measures are workloads that could be run alone.
+func TestProofIsValid(t *testing.T) {
+	c := &proofCmd{Armed: 10_000_000, For: 20 * time.Second}
+	for _, j := range c.jitters() {
+		if err := j.Validate(); err != nil {
+			t.Errorf("jitter %s: %v", j.group, err)
+		}
+	}
+	for _, h := range c.herds() {
+		if err := h.Validate(); err != nil {
+			t.Errorf("herd of %d: %v", h.Jobs, err)
+		}
+		if h.Kind != defaultHerd().Kind {
+			t.Errorf("herd of %d: its targets have the kind %q, want %q", h.Jobs, h.Kind, defaultHerd().Kind)
+		}
+	}
+}
+
 func TestSizesAreChecked(t *testing.T) {
 	tests := map[string]string{
 		"jitter --rate=-1":                      "--rate is -1",

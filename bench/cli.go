@@ -33,20 +33,20 @@ type cli struct {
 	Receive  receiveCmd  `cmd:"" hidden:"" help:"Receive runs for another bench process."`
 }
 
-// Program says how this harness is reached: as part of which program, and by which of its arguments.
+// Program says how this harness is started: by which executable, and with which arguments.
 type Program struct {
-	Binary string   // the server to measure if the command line names none
-	Self   string   // the executable that has the harness in it
-	Args   []string // that lead to Main
+	Binary string   // the server to measure unless the command line names another
+	Self   string   // the executable that contains the harness
+	Args   []string // arguments with which Self calls Main
 }
 
-// workload is a command that measures.
+// workload is a command that measures something and returns its results.
 type workload interface {
 	measure(*stand) []*result
 }
 
-// Main runs the harness. It returns the exit status: 0 if all went well, 1 if a workload failed or a
-// promise was broken, 2 if the command line makes no sense.
+// Main runs the harness. It returns the exit status: 0 for success, 1 if a workload failed or a promise
+// was broken, 2 for an invalid command line.
 func Main(p Program, args []string, in io.Reader, out, errs io.Writer) int {
 	var c cli
 	parser, err := kong.New(&c, kong.Name("bench"), kong.Description("Measures a Carillon server from outside."),
@@ -69,6 +69,7 @@ func Main(p Program, args []string, in io.Reader, out, errs io.Writer) int {
 	}
 }
 
+// status returns the exit status for an error, and prints the error.
 func status(errs io.Writer, err error) int {
 	if err != nil {
 		fmt.Fprintln(errs, "bench:", err)
@@ -77,11 +78,11 @@ func status(errs io.Writer, err error) int {
 	return 0
 }
 
-// bench measures one workload and reports.
+// bench runs one workload and reports its results.
 func (c *cli) bench(p Program, w workload, out, errs io.Writer) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
+	context.AfterFunc(ctx, stop) // after the first Ctrl-C, a second one ends the program at once
 	dir, err := os.MkdirTemp(c.Dir, "carillon-bench-")
 	if err != nil {
 		return err
@@ -106,7 +107,7 @@ func (c *cli) bench(p Program, w workload, out, errs io.Writer) error {
 	return verdict(results)
 }
 
-// verdict is the error of all that was broken, or cut short.
+// verdict returns an error if a result has a broken promise or was interrupted; nil otherwise.
 func verdict(results []*result) error {
 	var errs []error
 	for _, r := range results {
@@ -120,7 +121,7 @@ func verdict(results []*result) error {
 	return errors.Join(errs...)
 }
 
-// allCmd measures the main things. The server that was loaded in bulk is the one that recovers.
+// allCmd runs the main workloads with small sizes. The recovery is that of the server of the bulk load.
 type allCmd struct{}
 
 func (*allCmd) measure(s *stand) []*result {

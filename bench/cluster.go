@@ -9,8 +9,8 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// clusterCmd measures what replication costs: a cluster of two nodes and a witness, whose embedded NATS
-// servers are synced, beside a server alone.
+// clusterCmd measures the cost of replication: a cluster of two nodes and a witness, whose embedded NATS
+// servers sync every write, in comparison with a single server.
 type clusterCmd struct {
 	Puts  int           `help:"Registrations of one client, one after the other, at each of the two." default:"2000"`
 	Armed int           `help:"Jobs armed while lateness is measured." default:"10000"`
@@ -20,14 +20,14 @@ type clusterCmd struct {
 	Count int           `help:"Jobs that there are when the standby is sent a checkpoint; 0 is as many as there are by then." default:"0"`
 }
 
-// Bounds of the workload.
+// The bounds of the workload.
 const (
 	clusterLoadMax  = 5_000_000
 	clusterCountMax = 10_000_000
-	clusterMost     = 45 * time.Minute // all of it
+	clusterMost     = 45 * time.Minute // for the whole workload
 )
 
-// Validate refuses sizes that make no sense.
+// Validate returns an error for sizes out of range.
 func (c *clusterCmd) Validate() error {
 	return errors.Join(
 		within("puts", c.Puts, 1, 1_000_000),
@@ -37,32 +37,33 @@ func (c *clusterCmd) Validate() error {
 	)
 }
 
-// fires is the load whose lateness is measured. In a cluster ticks are decided 10 s ahead, and so that is
-// how they are decided here, one-shots are registered longer before they are due. Beside it a server
-// alone gets them as early.
+// fires returns the load whose lateness is measured. A cluster decides ticks 10 s ahead, so the
+// one-shots are registered longer than that before they are due. The single server gets them as early,
+// so that both have the same load.
 func (c *clusterCmd) fires(group string) *jitterCmd {
 	return &jitterCmd{Rate: c.Rate, For: c.For, Armed: c.Armed, Payload: defaultJitter().Payload, group: group, ahead: clusterAhead}
 }
 
 const clusterAhead = 12 * time.Second
 
-// contest is a cluster and a server alone, on one machine at one time.
+// contest is a cluster and a single server that run on the same machine at the same time.
 type contest struct {
 	*clusterCmd
 	stand   *stand
 	cluster *trio
 	alone   *server
-	single  *client.Client // of alone
-	loaded  int            // jobs of the mix at the cluster
-	row     rowCount       // of what the loads made
+	single  *client.Client // client of the single server
+	loaded  int            // number of jobs of the mix that the cluster has
+	row     rowCount       // rows in the commits of the bulk loads
 }
 
-// part is one of the results.
+// part is one measurement of the contest, with one result.
 type part struct {
 	name, setting string
 	run           func(*result) error
 }
 
+// parts returns the measurements, in the order in which they run.
 func (n *contest) parts() []part {
 	return []part{
 		{"cluster_put", fmt.Sprintf("%d registrations, one after the other, at a server alone and at a cluster (two nodes and a witness, "+
@@ -99,7 +100,7 @@ func (c *clusterCmd) measure(s *stand) []*result {
 	return results
 }
 
-// do runs a part. Figures over a takeover mean nothing.
+// do runs a part. It fails if the leader changed meanwhile, because such figures are not comparable.
 func (n *contest) do(p part, r *result) error {
 	if n.alone == nil {
 		if err := n.open(r); err != nil {
@@ -112,7 +113,7 @@ func (n *contest) do(p part, r *result) error {
 	return n.cluster.sameReign(n.stand)
 }
 
-// open starts the processes. What is there must be closed also after an error.
+// open starts the processes. The caller calls close even after an error.
 func (n *contest) open(r *result) (err error) {
 	s := n.stand
 	if err := s.demand(2 * max(n.Count, 2*n.Load+n.Armed)); err != nil {
@@ -141,13 +142,13 @@ func (n *contest) close() {
 	}
 }
 
-// foreign measures the processor time of what is no part of the contest.
+// foreign returns a meter of the processor time of processes outside the contest.
 func (n *contest) foreign() *meter {
 	t := n.cluster
 	return startMeter(t.leader.cmd.Process.Pid, t.standby.cmd.Process.Pid, t.witness.cmd.Process.Pid, n.alone.cmd.Process.Pid)
 }
 
-// ratio adds by how much the cluster is slower.
+// ratio adds the cluster's time divided by the single server's.
 func ratio(r *result, key, label string, cluster, alone time.Duration) {
 	if alone > 0 {
 		r.add(key, label, float64(cluster)/float64(alone), "")

@@ -13,22 +13,22 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// The times of the part with the checkpoint.
+// The durations of the part with the checkpoint.
 const (
-	calmTime = 10 * time.Second // of firing before the standby starts
-	joinTime = 2 * time.Minute  // of firing after that, at most: the rest of a longer joining is not measured for lateness
+	calmTime = 10 * time.Second // time of firing before the standby starts
+	joinTime = 2 * time.Minute  // longest time of firing after that; lateness during the rest of a longer joining is not measured
 )
 
 // logStream is the name of the stream that carries the cluster's log.
 const logStream = "CARILLON_LOG_carillon_0"
 
-// The goals of it, for a million jobs.
+// The goals for a million jobs.
 const (
 	joinGoal         = 30 * time.Second
 	joinLatenessGoal = 20 * time.Millisecond
 )
 
-// checkpoint measures how a standby without data joins, and what the jobs feel of it.
+// checkpoint measures how long a standby without data takes to join, and the lateness of runs meanwhile.
 func (n *contest) checkpoint(r *result) error {
 	if err := n.forgetStandby(); err != nil {
 		return err
@@ -59,7 +59,7 @@ func (n *contest) checkpoint(r *result) error {
 		return err
 	}
 	r.add("standby_disk_mib", "its data directory then, with its share of NATS", disk/mib, "MiB")
-	m.others = append(m.others, n.cluster.standby.cmd.Process.Pid) // it was not there when the meter started
+	m.others = append(m.others, n.cluster.standby.cmd.Process.Pid) // it did not run when the meter started
 	m.stop()
 	m.tell(r)
 	err = n.cluster.sameJobs(n.stand, r)
@@ -69,7 +69,8 @@ func (n *contest) checkpoint(r *result) error {
 	return err
 }
 
-// forgetStandby stops the standby and takes its jobs away. Who it is, and what its NATS server has, stays.
+// forgetStandby stops the standby and removes its log and store. Its identity and the data of its NATS
+// server stay.
 func (n *contest) forgetStandby() error {
 	err := n.cluster.standby.stop()
 	for _, name := range []string{"wal", "store"} {
@@ -78,7 +79,7 @@ func (n *contest) forgetStandby() error {
 	return err
 }
 
-// emptyStream takes away what the standby could tail.
+// emptyStream removes all frames from the stream, so that the standby needs a checkpoint.
 func (n *contest) emptyStream() error {
 	nc, err := nats.Connect(n.cluster.leader.ready.NATS, nats.Name("bench"))
 	if err != nil {
@@ -128,10 +129,10 @@ func (n *contest) joinUnderFire(r *result) error {
 	return nil
 }
 
-// span is the time in which a standby joins.
+// span is the time during which a standby joins.
 type span struct{ from, to time.Time }
 
-// join starts the standby and returns when it is level, and says itself that it follows without a gap.
+// join starts the standby and returns when it is level and reports the role standby.
 func (n *contest) join(r *result) (join span, err error) {
 	n.stand.say("checkpoint: starting the standby without its data")
 	join.from = time.Now()
@@ -160,7 +161,7 @@ func (n *contest) join(r *result) (join span, err error) {
 	return join, nil
 }
 
-// tell reports what the jobs felt, before and while the standby joined.
+// tell adds the lateness of runs before and during the joining to the result.
 func (j span) tell(r *result, w *window, receipts []receipt) {
 	all := w.judge(receipts)
 	before, during := *w, *w

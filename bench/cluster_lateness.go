@@ -6,18 +6,18 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// latenessTurns is how many windows each of the two has.
+// latenessTurns is the number of windows for each of the two sides.
 const latenessTurns = 2
 
-// side is one of the two whose lateness is compared.
+// side is one of the two servers whose lateness is compared: the cluster or the single server.
 type side struct {
 	name   string
 	server *server
 	client *client.Client
-	tally  tally // of all its windows
+	tally  tally // tally of all its windows
 }
 
-// lateness compares how late runs arrive.
+// lateness compares how late runs arrive from the two sides.
 func (n *contest) lateness(r *result) error {
 	sides := []*side{
 		{name: "alone", server: n.alone, client: n.single},
@@ -55,16 +55,16 @@ func (n *contest) lateness(r *result) error {
 
 const latenessGoal = 1.5
 
-// turn fires one window at one of the two.
+// turn runs one window at one side.
 func (n *contest) turn(one *side, turn int) error {
 	n.stand.say("lateness: window %d %s", turn+1, one.name)
-	var figures result // of this window alone, which nobody asks for
+	var figures result // of this window only; not reported
 	t, err := n.fires(fmt.Sprintf("%s-%d-", one.name, turn)).fire(n.stand, one.server, one.client, &figures)
 	one.tally.add(&t)
 	return err
 }
 
-// add takes in another window.
+// add adds the tally of another window.
 func (t *tally) add(other *tally) {
 	t.all = append(t.all, other.all...)
 	t.shots = append(t.shots, other.shots...)
@@ -74,8 +74,8 @@ func (t *tally) add(other *tally) {
 	t.strange += other.strange
 }
 
-// tellLaunches adds how late the launches were by the servers' own account, which does not hold what
-// the way to the receiver costs.
+// tellLaunches adds the lateness of launches that the servers themselves report. It does not include the
+// way to the receiver.
 func (n *contest) tellLaunches(r *result, sides []*side) error {
 	for _, one := range sides {
 		st, err := statusOf(n.stand, one.client)

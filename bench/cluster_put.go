@@ -8,11 +8,11 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// putTurn is how many registrations one of the two gets before the other is on: what else the machine
-// does meets both alike.
+// putTurn is the number of registrations at one side before it is the other side's turn, so that other
+// load on the machine affects both equally.
 const putTurn = 100
 
-// put compares registrations one by one.
+// put compares the time of single registrations at the two sides.
 func (n *contest) put(r *result) error {
 	alone, cluster := putterAt("alone", n.single), putterAt("cluster", n.cluster.client)
 	m := n.foreign()
@@ -39,6 +39,7 @@ func (n *contest) put(r *result) error {
 
 const putGoal = 3 * time.Millisecond
 
+// putterAt returns a putter of far jobs for one side.
 func putterAt(name string, cl *client.Client) *putter {
 	return &putter{name: name, register: func(ctx context.Context, j client.Job) error {
 		_, _, err := cl.Put(ctx, j)
@@ -46,10 +47,10 @@ func putterAt(name string, cl *client.Client) *putter {
 	}}
 }
 
-// countPuts demands that what was acknowledged is there, also at the standby.
+// countPuts checks that both sides and the standby have all acknowledged jobs.
 func (n *contest) countPuts(r *result, alone, cluster int) error {
 	if n.stand.ctx.Err() != nil {
-		return nil // the outcome of the last one is unknown
+		return nil // interrupted: the outcome of the last put is unknown
 	}
 	for _, one := range []struct {
 		cl   *client.Client

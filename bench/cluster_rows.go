@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// rowCount is what some commits of bulk loads hold.
+// rowCount is the number of rows and jobs in some commits of bulk loads.
 type rowCount struct {
 	commits int
 	jobs    int
@@ -19,11 +19,11 @@ type rowCount struct {
 
 func (c rowCount) perJob() float64 { return float64(c.rows) / float64(c.jobs) }
 
-// rowSample is how many commits are counted.
+// rowSample is the number of commits that are counted.
 const rowSample = 200
 
-// countRows reads the log of a node that is not running, from a commit on, with the product's own
-// command.
+// countRows counts the rows in the log of a stopped node, from the commit from on, with the product's
+// own command.
 func (s *stand) countRows(dir string, from uint64) (rowCount, error) {
 	dump := exec.CommandContext(s.ctx, s.binary, "wal", "dump", dir, "--from", strconv.FormatUint(from, 10))
 	out, err := dump.StdoutPipe()
@@ -34,7 +34,7 @@ func (s *stand) countRows(dir string, from uint64) (rowCount, error) {
 		return rowCount{}, err
 	}
 	c, err := countDumped(out)
-	_ = dump.Process.Kill() // what follows the sample is not read; and if it has ended, it has
+	_ = dump.Process.Kill() // the rest of the log is not read; an error says that the process has ended
 	_ = dump.Wait()
 	if err == nil && c.jobs == 0 {
 		err = errors.New("no job is in it")
@@ -45,7 +45,8 @@ func (s *stand) countRows(dir string, from uint64) (rowCount, error) {
 	return c, err
 }
 
-// countDumped counts commits that put jobs. A commit is a line, and each of its rows an indented one.
+// countDumped counts the commits that put jobs in the output of the dump. A commit is a line, and each
+// of its rows an indented line after it.
 func countDumped(in io.Reader) (all rowCount, err error) {
 	const lineMost = 4 << 20
 	lines := bufio.NewScanner(in)
@@ -70,7 +71,7 @@ func countDumped(in io.Reader) (all rowCount, err error) {
 	return all, lines.Err()
 }
 
-// add takes in a commit, if it is of a load.
+// add adds a commit if it belongs to a bulk load.
 func (c *rowCount) add(one rowCount) {
 	if one.jobs > 0 {
 		c.commits += one.commits

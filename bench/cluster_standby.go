@@ -9,9 +9,10 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// apply measures the pace of the standby: beside the leader, and when it comes back.
+// apply measures how fast the standby applies commits: while it follows the leader, and when it comes
+// back after an absence.
 func (n *contest) apply(r *result) error {
-	if err := n.alone.stop(); err != nil { // it has had its part
+	if err := n.alone.stop(); err != nil { // its measurements are complete
 		return err
 	}
 	before, err := n.cluster.leader.status(n.stand.ctx)
@@ -37,7 +38,7 @@ func (n *contest) apply(r *result) error {
 	return errors.Join(n.cluster.sameJobs(n.stand, r), n.readBack(r, load))
 }
 
-// loadMix loads further jobs of the mix, and demands that the leader has them.
+// loadMix loads further jobs of the mix, and checks that the leader has them.
 func (n *contest) loadMix(r *result, count int) (*bulkLoad, error) {
 	before, err := n.cluster.leader.status(n.stand.ctx)
 	if err != nil {
@@ -56,7 +57,7 @@ func (n *contest) loadMix(r *result, count int) (*bulkLoad, error) {
 	return load, err
 }
 
-// loadBeside loads while the standby follows.
+// loadBeside runs a bulk load while the standby follows.
 func (n *contest) loadBeside(r *result) (*bulkLoad, error) {
 	m := n.foreign()
 	watch := n.cluster.watchLag(n.stand.ctx)
@@ -80,14 +81,14 @@ func (n *contest) loadBeside(r *result) (*bulkLoad, error) {
 	return load, n.cluster.sameJobs(n.stand, r)
 }
 
-// lag is how far a standby was behind.
+// lag says how far a standby was behind during a load.
 type lag struct {
-	said    uint64 // most, by its own word, which is up to a quarter of a second old
-	seen    uint64 // most, by what both nodes told one after the other
-	commits uint64 // that the leader made meanwhile
+	said    uint64 // largest lag that the standby reported, which is up to a quarter of a second old
+	seen    uint64 // largest difference between the LSNs of both nodes, asked one after the other
+	commits uint64 // commits of the leader meanwhile
 }
 
-// watchLag asks both nodes again and again, until the function that it returns is called.
+// watchLag polls both nodes until the function that it returns is called, which returns the largest lag.
 func (t *trio) watchLag(ctx context.Context) (stop func() lag) {
 	const every = 20 * time.Millisecond
 	ctx, cancel := context.WithCancel(ctx)
@@ -119,14 +120,14 @@ func (t *trio) watchLag(ctx context.Context) (stop func() lag) {
 	}
 }
 
-// missed is what a standby that was gone has to take.
+// missed is the number of commits and jobs that a standby missed while it was stopped.
 type missed struct {
 	jobs    int
 	commits uint64
 }
 
-// loadBehind loads while the standby is gone. If that led the stream, the next leader of it is elected
-// first, and commits wait.
+// loadBehind runs a bulk load while the standby is stopped. If the standby's NATS server led the stream,
+// NATS first elects another leader of the stream, and commits wait for that.
 func (n *contest) loadBehind(r *result) (missed, error) {
 	before, err := n.cluster.leader.status(n.stand.ctx)
 	if err != nil {
@@ -146,7 +147,7 @@ func (n *contest) loadBehind(r *result) (missed, error) {
 	return missed{load.accepted, after.LSN - before.LSN}, err
 }
 
-// tail starts the standby again and measures until it has what it missed.
+// tail starts the standby again and measures the time until it is level.
 func (n *contest) tail(r *result, gone missed) error {
 	n.stand.say("standby: starting again, %d commits behind", gone.commits)
 	began := time.Now()
@@ -160,7 +161,7 @@ func (n *contest) tail(r *result, gone missed) error {
 			answered, first = time.Now(), st.AppliedLSN
 		}
 		if st.AppliedLSN == first {
-			moving = time.Now() // it has not begun
+			moving = time.Now() // the standby has not begun to apply
 		}
 	})
 	level := time.Now()
@@ -187,7 +188,7 @@ func (n *contest) tail(r *result, gone missed) error {
 
 const rowsGoal = 100_000
 
-// readBack demands that the standby has jobs as they were sent.
+// readBack checks that the standby returns jobs as they were put.
 func (n *contest) readBack(r *result, load *bulkLoad) error {
 	cl, err := client.Connect(n.cluster.leader.ready.NATS, client.Options{Standby: true})
 	if err != nil {

@@ -14,26 +14,26 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// member is a process of a cluster. It may be started again where it was.
+// member is a process of a cluster. It can be started again on its directory.
 type member struct {
 	*server
 	flags []string
-	url   string // of HTTP, known before it is ready
+	url   string // address of its HTTP, known before it is ready
 }
 
 // trio is a cluster: two nodes with state, and a witness.
 type trio struct {
 	leader, standby, witness *member
-	members                  []*member // those three; fewer while they start
+	members                  []*member // the three of them; fewer while they start
 	client                   *client.Client
 	startedIn                time.Duration
-	epoch                    uint64 // the reign that is measured
+	epoch                    uint64 // epoch of the leadership that is measured
 }
 
-// trioWait is how long the first start of a cluster may take.
+// trioWait bounds the first start of a cluster.
 const trioWait = 30 * time.Second
 
-// startTrio starts a cluster on fresh directories. All three must be up, the first time.
+// startTrio starts a cluster on empty directories. The first start needs all three members.
 func (s *stand) startTrio() (*trio, error) {
 	const names = "abc" // c is the witness
 	ports, err := freeAddrs(2 * len(names))
@@ -66,7 +66,7 @@ func (s *stand) startTrio() (*trio, error) {
 	return t, t.findRoles(s)
 }
 
-// findRoles sees who leads, and connects with it.
+// findRoles finds out which node leads, and connects to it.
 func (t *trio) findRoles(s *stand) error {
 	t.leader, t.standby, t.witness = t.members[0], t.members[1], t.members[2]
 	if t.standby.ready.Role == "leader" {
@@ -84,7 +84,8 @@ func (t *trio) findRoles(s *stand) error {
 	return err
 }
 
-// sameReign demands that the leader is the one that it was: figures over a takeover mean nothing.
+// sameReign returns an error if the leader has changed, because figures across a takeover are not
+// comparable.
 func (t *trio) sameReign(s *stand) error {
 	st, err := statusOf(s, t.client)
 	if err == nil && st.Epoch != t.epoch {
@@ -93,7 +94,7 @@ func (t *trio) sameReign(s *stand) error {
 	return err
 }
 
-// clear ends all processes and removes their data.
+// clear kills all processes and removes their data.
 func (t *trio) clear() {
 	if t.client != nil {
 		t.client.Close()
@@ -103,7 +104,7 @@ func (t *trio) clear() {
 	}
 }
 
-// launch starts the process again, on what its directory holds.
+// launch starts the process on its directory, with the data that is there.
 func (m *member) launch(s *stand) (err error) {
 	dir := m.dir
 	next, err := launchServer(s.binary, dir, m.flags...)
@@ -113,7 +114,7 @@ func (m *member) launch(s *stand) (err error) {
 	return err
 }
 
-// freeAddrs returns addresses of this machine on which nobody listens just now.
+// freeAddrs returns loopback addresses on which no program listens at the moment.
 func freeAddrs(count int) ([]string, error) {
 	var addrs []string
 	for range count {
@@ -121,13 +122,14 @@ func freeAddrs(count int) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		defer l.Close() // all are held until they are found, so that they differ
+		defer l.Close() // all listeners stay open until the end, so that the addresses differ
 		addrs = append(addrs, l.Addr().String())
 	}
 	return addrs, nil
 }
 
-// status asks a node how it is. Nodes that are not ready answer as well, once they have found the cluster.
+// status returns the status of a node. A node that is not ready answers too, once it has found the
+// cluster.
 func (m *member) status(ctx context.Context) (st client.Status, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
@@ -150,12 +152,12 @@ func (m *member) status(ctx context.Context) (st client.Status, err error) {
 }
 
 const (
-	levelWait  = 10 * time.Minute     // bounds how long a standby may take for anything
-	levelEvery = 5 * time.Millisecond // between two looks at it
+	levelWait  = 10 * time.Minute     // longest time for a standby to become level
+	levelEvery = 5 * time.Millisecond // between two polls of its status
 )
 
-// level waits until the standby has applied what the leader has committed by now. It shows each status on
-// the way to look, which may be nil.
+// level waits until the standby has applied everything that the leader has committed by now. It calls
+// look, which may be nil, with each status that it polls.
 func (t *trio) level(s *stand, look func(client.Status)) error {
 	want, err := t.leader.status(s.ctx)
 	if err != nil {
@@ -182,7 +184,7 @@ func (t *trio) level(s *stand, look func(client.Status)) error {
 	return errors.Join(s.ctx.Err(), last, fmt.Errorf("the standby was not level with commit %d within %s", want.LSN, levelWait))
 }
 
-// sameJobs demands that both nodes have the same number of jobs, while none is registered.
+// sameJobs checks that both nodes have the same number of jobs. No client may register jobs meanwhile.
 func (t *trio) sameJobs(s *stand, r *result) error {
 	leader, err := t.leader.status(s.ctx)
 	if err != nil {

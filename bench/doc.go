@@ -2,26 +2,26 @@
 //
 //	carillon bench jitter|herd|saturate|scale|put|load|recover|cluster|all
 //
-// Each workload starts the server in a process of its own, on a fresh data directory, and what it
-// fires is received by yet another process. All talk over loopback and share the machine: the
-// figures hold what the clients cost too.
+// Each workload starts the server in a separate process on an empty data directory. Another process
+// receives the runs. All of them communicate over loopback and share the machine, so the figures include
+// the cost of the clients.
 //
 //	jitter     one-shots and intervals against a receiver: arrival minus scheduled time
-//	herd       many jobs due in the same millisecond: time to the last, and what others feel
-//	saturate   jitter at rising rates, until a hundredth of the runs is late by more than a bound
+//	herd       many jobs due in the same millisecond: time to the last, and the lateness of another tenant
+//	saturate   jitter at rising rates, until 1 % of the runs is later than a bound
 //	scale      jitter with 10,000 jobs armed, then ten times as many, and so on
 //	put        one registration a request, each durable: one client, then many
 //	load       many registrations a request, sustained; then memory and disk
 //	recover    SIGKILL with all of them loaded; time until the server is ready again
-//	cluster    what replication costs: registration and lateness beside a server alone, the standby's pace
+//	cluster    the cost of replication: registration and lateness compared with a single server, the standby's speed
 //
 // # How figures are made
 //
-// Percentiles are exact: all samples are kept, sorted, and read by nearest rank. Lateness is open
-// loop: it counts from the time a run was scheduled for, whatever else was late before it. A figure
-// for a server that lost something would mean nothing, so each workload checks the result as well, and
-// the exit status is 1 if anything is early, lost or doubled.
+// Percentiles are exact: the harness keeps all samples, sorts them, and reads them by nearest rank.
+// Lateness is open loop: it counts from the scheduled time of a run, even if earlier runs were late. The
+// figures of a server that loses runs would be worthless, so each workload also checks the results, and
+// the exit status is 1 if any run is early, lost or doubled.
 //
-// The cost of an fsync is measured first, in the same directory, because every durable figure
+// The harness first measures the time of an fsync in the same directory, because every durable figure
 // depends on it.
 package bench

@@ -8,7 +8,7 @@ import (
 	"github.com/carillon-io/carillon/bench/plot"
 )
 
-// scalePercentiles are the lines of the picture that scale draws.
+// scalePercentiles are the percentiles that scale draws as lines.
 var scalePercentiles = []struct {
 	name    string
 	per100k int
@@ -25,7 +25,7 @@ func newScaleChart(rate int) plot.Chart {
 	return c
 }
 
-// addToScale adds what was measured beside a number of armed jobs. The samples are sorted.
+// addToScale adds the samples measured with a number of armed jobs. They must be sorted.
 func addToScale(c *plot.Chart, armed int, s samples) {
 	for i, p := range scalePercentiles {
 		if late := millis(s.at(p.per100k)); late > 0 && armed > 0 {

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// freeDisk returns the bytes that are free where a directory is.
+// freeDisk returns the free bytes of the file system of a directory.
 func freeDisk(dir string) float64 {
 	var st unix.Statfs_t
 	if err := unix.Statfs(dir, &st); err != nil {
@@ -15,7 +15,7 @@ func freeDisk(dir string) float64 {
 	return float64(st.Bavail) * float64(st.Bsize)
 }
 
-// fileSystem names the file system of a directory.
+// fileSystem returns the name of the file system of a directory.
 func fileSystem(dir string) string {
 	var st unix.Statfs_t
 	if err := unix.Statfs(dir, &st); err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// interval is the distance of two ticks of the jobs that tick again and again.
+// interval is the interval of the jobs with @every.
 const interval = time.Second
 
 const (
@@ -20,7 +20,7 @@ const (
 	quietSubject = "bench.quiet" // of jobs that are not to fire while it counts
 )
 
-// arm registers jobs that only take up room.
+// arm registers jobs that never fire during the measurement, so that the wheel and the store hold them.
 func arm(s *stand, cl *client.Client, count int) error {
 	if count == 0 {
 		return nil
@@ -33,8 +33,8 @@ func arm(s *stand, cl *client.Client, count int) error {
 	return nil
 }
 
-// register puts the jobs that fire. Intervals begin when the server takes them, so they are put in
-// groups, spread over one interval.
+// register puts the jobs that fire. An @every counts from its registration, so these jobs are put in
+// groups that are spread over one interval.
 func (c *jitterCmd) register(s *stand, cl *client.Client) (*window, error) {
 	const groups = 20
 	payload := padded(c.Payload)
@@ -67,20 +67,21 @@ func (c *jitterCmd) register(s *stand, cl *client.Client) (*window, error) {
 	return w, w.checkStart()
 }
 
-// headStart is how long before the window the registration of some one-shots begins: 25,000 a second
-// are slow for bulk.
+// headStart returns how long before the window the registration of count one-shots begins. It assumes
+// 25,000 per second, which is slow for bulk requests.
 func headStart(count int) time.Duration {
 	return 2*time.Second + time.Duration(count)*time.Second/25_000
 }
 
-// background registers jobs one by one while the window is open. The channel gets its end.
+// background registers jobs one by one while the window is open. The channel receives its error, or nil,
+// at the end.
 func (c *jitterCmd) background(s *stand, cl *client.Client, w *window) <-chan error {
 	done := make(chan error, 1)
 	if c.Register == 0 {
 		done <- nil
 		return done
 	}
-	const callers = 16 // each waits for its reply
+	const callers = 16 // each waits for the reply to its request
 	errs := make(chan error, callers)
 	for caller := range callers {
 		go func() {
@@ -110,7 +111,7 @@ func (c *jitterCmd) background(s *stand, cl *client.Client, w *window) <-chan er
 	return done
 }
 
-// padded returns a JSON value of about so many bytes.
+// padded returns a JSON value of about size bytes.
 func padded(size int) json.RawMessage {
 	const frame = len(`{"pad":""}`)
 	if size <= frame {
@@ -119,6 +120,7 @@ func padded(size int) json.RawMessage {
 	return json.RawMessage(`{"pad":"` + strings.Repeat("x", size-frame) + `"}`)
 }
 
+// fireJob returns a job whose target is the receiver's subject.
 func fireJob(name, schedule string, payload json.RawMessage) client.Job {
 	return client.Job{
 		Name: name, Schedule: schedule, Target: client.Target{Kind: "nats", Subject: fireSubject},
@@ -126,7 +128,7 @@ func fireJob(name, schedule string, payload json.RawMessage) client.Job {
 	}
 }
 
-// putJobs registers jobs, each of which must be taken.
+// putJobs registers jobs. It returns an error if the server rejects one.
 func putJobs(ctx context.Context, cl *client.Client, jobs func(func(client.Job) bool)) error {
 	var first *client.Error
 	totals, err := cl.PutAll(ctx, jobs, func(p client.PutResult) {
@@ -140,10 +142,10 @@ func putJobs(ctx context.Context, cl *client.Client, jobs func(func(client.Job) 
 	return err
 }
 
-// settleWait is how late a run may be and still be waited for.
+// settleWait is how long after the window the harness waits for late runs.
 const settleWait = 2 * time.Second
 
-// watch waits until the window is over and all of it had time to arrive.
+// watch waits until the window is over and its last runs have had settleWait to arrive.
 func (s *stand) watch(name string, w *window) {
 	const tick = 2 * time.Second
 	for end := w.to.Add(settleWait); s.ctx.Err() == nil && time.Now().Before(end); {

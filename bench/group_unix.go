@@ -4,6 +4,6 @@ package bench
 
 import "syscall"
 
-// ownGroup gives a process a group of its own, so that Ctrl-C in a terminal reaches this program
-// alone: the figures so far are still taken from a server that runs.
+// ownGroup puts a process into its own process group, so that Ctrl-C in a terminal reaches only this
+// program: it can then still read the figures of the running server.
 func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }

@@ -10,7 +10,8 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// herdCmd lets many jobs of one tenant be due at once, while another tenant's jobs fire at a rate.
+// herdCmd makes many jobs of one tenant due in the same millisecond, while another tenant's jobs fire at
+// a constant rate.
 type herdCmd struct {
 	Jobs  int `help:"Jobs that are due in the same millisecond." default:"10000"`
 	Rate  int `help:"One-shots a second of the other tenant." default:"200"`
@@ -40,7 +41,7 @@ func (c *herdCmd) Validate() error {
 const (
 	herdPrefix  = "herd-"
 	otherTenant = "other"
-	// herdAfter is how long into the window the herd is due.
+	// herdAfter is the time from the beginning of the window until the herd is due.
 	herdAfter = 2 * time.Second
 )
 
@@ -52,20 +53,20 @@ func (c *herdCmd) measure(s *stand) []*result {
 	return []*result{s.show(r)}
 }
 
-// setting says in words what is run.
+// setting describes the workload in words.
 func (c *herdCmd) setting() string {
 	return fmt.Sprintf("%d jobs due in one millisecond at %d targets of kind %s, beside %d one-shots a second of another tenant, %d more armed",
 		c.Jobs, c.Targets, c.Kind, c.Rate, c.Armed)
 }
 
-// job returns a job of the herd, or of the other tenant; numbers spread over the targets.
+// job returns a job of the herd or of the other tenant. Its number selects one of the targets.
 func (c *herdCmd) job(name string, number int, due time.Time) client.Job {
 	j := fireJob(name, "@at "+client.At(due).String(), payload)
 	j.Target = client.Target{Kind: c.Kind, Subject: fmt.Sprintf("%s.%d", fireSubject, number%c.Targets)}
 	return j
 }
 
-// run measures on a fresh server.
+// run measures on an empty server.
 func (c *herdCmd) run(s *stand, r *result) error {
 	if err := s.demand(c.Armed + c.Jobs); err != nil {
 		return err
@@ -85,7 +86,7 @@ func (c *herdCmd) run(s *stand, r *result) error {
 	return errors.Join(split(s, cl, r), srv.stop())
 }
 
-// fire registers the herd, on a server that has the other jobs, and waits for it.
+// fire registers the herd on a server that already has the armed jobs, and waits until it has arrived.
 func (c *herdCmd) fire(s *stand, srv *server, cl *client.Client, r *result) error {
 	recv, err := s.startReceiver(srv.ready.NATS, fireSubject+".*")
 	if err != nil {
@@ -111,14 +112,14 @@ func (c *herdCmd) fire(s *stand, srv *server, cl *client.Client, r *result) erro
 	return nil
 }
 
-// register puts the herd, and the jobs of the other tenant around it.
+// register puts the herd, and the other tenant's jobs before and after it.
 func (c *herdCmd) register(s *stand, srv *server, cl *client.Client) (*window, error) {
 	other, err := client.Connect(srv.ready.NATS, client.Options{Tenant: otherTenant})
 	if err != nil {
 		return nil, err
 	}
 	defer other.Close()
-	// The window is as long as a slow machine takes for the herd, at 20,000 a second.
+	// The window is long enough for a slow machine, which delivers 20,000 runs of the herd per second.
 	length := 2*herdAfter + time.Duration(c.Jobs)*time.Second/20_000
 	shots := int(float64(c.Rate) * length.Seconds())
 	w := newWindow(time.Now().Add(headStart(c.Jobs+shots)), length, 0)
@@ -150,7 +151,7 @@ func (c *herdCmd) register(s *stand, srv *server, cl *client.Client) (*window, e
 	return w, w.checkStart()
 }
 
-// tell reports how the herd went through, and how late the others were before it and beside it.
+// tell adds the times of the herd, and the lateness of the other tenant before it and during it.
 func (c *herdCmd) tell(r *result, receipts []receipt, due time.Time) {
 	var herd, before, beside samples
 	last := due

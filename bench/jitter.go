@@ -9,7 +9,7 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// jitterCmd fires jobs at a receiver in another process.
+// jitterCmd fires jobs at a receiver in another process and measures their lateness.
 type jitterCmd struct {
 	Rate        int           `help:"One-shots a second, at random milliseconds." default:"200"`
 	Every       int           `help:"Jobs that tick once a second." default:"200"`
@@ -19,15 +19,15 @@ type jitterCmd struct {
 	Payload     int           `help:"Bytes of the payload of each job." default:"14"`
 	Checkpoints bool          `help:"Let the server make a checkpoint each second."`
 
-	group string        // begins the names of the jobs, where a server has several workloads one after the other
-	ahead time.Duration // how much longer than usual before the window one-shots are registered
+	group string        // prefix of the jobs' names, for a server that runs several workloads one after another
+	ahead time.Duration // additional time between the registration of one-shots and the window
 }
 
 func defaultJitter() *jitterCmd {
 	return &jitterCmd{Rate: 200, Every: 200, For: 10 * time.Second, Payload: len(`{"bench":true}`)}
 }
 
-// Bounds of the command line.
+// The bounds of the command line's values.
 const (
 	everyMax       = 100_000
 	armedMax       = 50_000_000
@@ -111,7 +111,8 @@ func (c *jitterCmd) run(s *stand) (*result, tally) {
 	return r, t
 }
 
-// fire registers the jobs that fire, on a server that has the others, and waits for them.
+// fire registers the jobs that fire, on a server that already has the armed ones, and waits until they
+// have arrived.
 func (c *jitterCmd) fire(s *stand, srv *server, cl *client.Client, r *result) (t tally, err error) {
 	recv, err := s.startReceiver(srv.ready.NATS, fireSubject)
 	if err != nil {
@@ -142,8 +143,8 @@ func (c *jitterCmd) fire(s *stand, srv *server, cl *client.Client, r *result) (t
 	return t, <-registered
 }
 
-// split puts the server's own account beside what arrived: how late the decision to fire was
-// durable, and how late the run left.
+// split adds the figures that the server itself reports: how late the decision to fire was durable, and
+// how late the run was launched.
 func split(s *stand, cl *client.Client, r *result) error {
 	ctx, cancel := s.asking()
 	defer cancel()

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// What a job takes while it is loaded, with room to spare: the server's memory with its garbage, the
-// log and the store before they are merged, and the harness's own account.
+// The memory and the disk that a job needs during a bulk load, estimated high: the server's memory with
+// its garbage, the log and the store before compaction, and the harness's own records.
 const (
 	memoryPerJob = 600
 	diskPerJob   = 800
 	reserveBytes = 256 << 20
 )
 
-// demand refuses a number of jobs that the machine has no memory or disk for.
+// demand returns an error if the machine does not have enough memory or disk for a number of jobs.
 func (s *stand) demand(jobs int) error {
 	if have, need := availableMemory(), float64(jobs)*memoryPerJob+reserveBytes; have > 0 && need > have {
 		return fmt.Errorf("%d jobs need about %.1f GB of memory, %.1f GB are available; want fewer jobs", jobs, need/1e9, have/1e9)
@@ -25,10 +25,12 @@ func (s *stand) demand(jobs int) error {
 	return nil
 }
 
-// availableMemory returns the bytes that a process could have without swapping; 0 where nobody says.
+// availableMemory returns the bytes that a process can allocate without swapping; 0 if the system does
+// not say.
 func availableMemory() float64 { return kilobytes(field("/proc/meminfo", "MemAvailable")) }
 
-// writtenBytes returns what a process has caused to be written to disk; 0 where nobody says.
+// writtenBytes returns the bytes that a process has caused to be written to disk; 0 if the system does
+// not say.
 func writtenBytes(pid int) float64 {
 	n, err := strconv.ParseFloat(strings.TrimSpace(field("/proc/"+strconv.Itoa(pid)+"/io", "write_bytes")), 64)
 	if err != nil {

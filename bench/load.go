@@ -12,7 +12,7 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// loadCmd registers many jobs and measures what holding them costs.
+// loadCmd registers many jobs and measures the memory and the disk that they take.
 type loadCmd struct {
 	Count int `help:"Jobs to register." default:"1000000"`
 }
@@ -30,7 +30,7 @@ func (c *loadCmd) measure(s *stand) []*result {
 	return []*result{s.show(r)}
 }
 
-// loaded is a server with many jobs.
+// loaded is a running server with many jobs.
 type loaded struct {
 	server *server
 	client *client.Client
@@ -38,15 +38,16 @@ type loaded struct {
 	jobs   int // on the server
 }
 
+// close closes the client and ends the server.
 func (l *loaded) close() error {
 	l.client.Close()
 	return l.server.stop()
 }
 
-// idleWait is how long a server is left alone before its memory is read.
+// idleWait is how long a server has no requests before its memory is measured.
 const idleWait = 10 * time.Second
 
-// loadBulk registers jobs on a fresh server. The server is nil if that failed.
+// loadBulk registers jobs on an empty server. After a failure the returned server is nil.
 func loadBulk(s *stand, count int) (*result, *loaded) {
 	r := &result{Name: "load"}
 	if err := s.demand(count); err != nil {
@@ -87,7 +88,7 @@ func loadBulk(s *stand, count int) (*result, *loaded) {
 	return r, l
 }
 
-// weigh reads what the jobs take up.
+// weigh adds the memory and the disk that the jobs take. empty is the memory of a server without jobs.
 func (l *loaded) weigh(r *result, empty float64) {
 	const mib = 1 << 20
 	jobs := float64(l.load.accepted)
@@ -103,11 +104,11 @@ func (l *loaded) weigh(r *result, empty float64) {
 	}
 }
 
-// verifySample is how many jobs are read back and compared.
+// verifySample is the number of jobs that are read back and compared.
 const verifySample = 1000
 
-// verify demands that the server has as many jobs as it accepted, and that some of them are what was
-// sent.
+// verify checks that the server has as many jobs as it accepted, and that a sample of them is as it was
+// put.
 func (l *loaded) verify(s *stand, r *result) error {
 	ctx, cancel := s.asking()
 	defer cancel()
@@ -124,15 +125,15 @@ func (l *loaded) verify(s *stand, r *result) error {
 	return l.load.compare(ctx, l.client, r)
 }
 
-// bulkLoad registers a number of jobs and keeps count of how it went.
+// bulkLoad registers a number of jobs and counts the results.
 type bulkLoad struct {
 	stand    *stand
-	first    int // of the mix
+	first    int // number of its first job in the mix
 	count    int
 	mix      mix
 	accepted int
-	bytes    int           // of names, schedules, zones and payloads
-	refusal  *client.Error // the first
+	bytes    int           // total size of names, schedules, zones and payloads
+	refusal  *client.Error // the first rejection
 	took     time.Duration
 	seconds  []int // jobs acknowledged in each second
 }
@@ -141,7 +142,7 @@ func newBulkLoad(s *stand, count int) *bulkLoad {
 	return &bulkLoad{stand: s, count: count, mix: mix{seed: s.seed, begin: time.Now()}}
 }
 
-// run registers the jobs. Several requests are under way at a time.
+// run registers the jobs, with several requests under way at a time.
 func (l *bulkLoad) run(cl *client.Client) error {
 	began := time.Now()
 	said := began
@@ -170,6 +171,8 @@ func (l *bulkLoad) run(cl *client.Client) error {
 	return err
 }
 
+// jobs returns the jobs of the load, generated one at a time, so that the harness never holds all of
+// them.
 func (l *bulkLoad) jobs() iter.Seq[client.Job] {
 	return func(yield func(client.Job) bool) {
 		for n := range l.count {
@@ -182,7 +185,7 @@ func (l *bulkLoad) jobs() iter.Seq[client.Job] {
 	}
 }
 
-// tell reports how fast it went. The last second is not a whole one.
+// tell adds the rates of the load. It ignores the last second, which is not a full one.
 func (l *bulkLoad) tell(r *result) {
 	r.count("accepted", "accepted", l.accepted)
 	r.add("seconds", "took", l.took.Seconds(), "s")
@@ -192,7 +195,7 @@ func (l *bulkLoad) tell(r *result) {
 	}
 }
 
-// compare demands that some of the jobs are what was sent.
+// compare checks that a sample of the jobs is as it was put.
 func (l *bulkLoad) compare(ctx context.Context, cl *client.Client, r *result) error {
 	rng := rand.New(rand.NewPCG(l.stand.seed, 2))
 	for range min(verifySample, l.count) {

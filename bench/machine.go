@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// machine is what the figures were measured on.
+// machine describes the machine on which the figures were measured.
 type machine struct {
 	Time       string  `json:"time"`
 	CPU        string  `json:"cpu"`
@@ -27,7 +27,7 @@ type machine struct {
 	FsyncMax   float64 `json:"fsync_max_ms"`
 }
 
-// lookAround describes the machine and measures what an fsync costs in a directory.
+// lookAround describes the machine and measures the time of an fsync in a directory.
 func lookAround(binary, dir string) (*machine, error) {
 	version, err := exec.Command(binary, "version").Output()
 	if err != nil {
@@ -51,13 +51,13 @@ func lookAround(binary, dir string) (*machine, error) {
 	return m, nil
 }
 
-// firstLines returns some lines of a text as one.
+// firstLines returns the first n lines of a text as one line.
 func firstLines(text string, n int) string {
 	lines := strings.SplitN(text, "\n", n+1)
 	return strings.Join(strings.Fields(strings.Join(lines[:min(n, len(lines))], " ")), " ")
 }
 
-// field reads one field of a text file of "name: value" lines; "unknown" where there is none.
+// field returns the value of a name in a text file of "name: value" lines; "unknown" if it is missing.
 func field(path, name string) string {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -71,12 +71,13 @@ func field(path, name string) string {
 	return "unknown"
 }
 
-// The probe of an fsync: so many appends of so many bytes, each made durable.
+// The fsync probe: the number of appends and the bytes of each; each append is synced.
 const (
 	fsyncProbes = 400
 	fsyncBytes  = 4096
 )
 
+// measureFsync returns the times of fsyncProbes appends, each with its fsync.
 func measureFsync(dir string) (samples, error) {
 	file, err := os.Create(filepath.Join(dir, "fsync"))
 	if err != nil {

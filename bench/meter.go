@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// meter measures processor time over a while: that of the server, and that of processes which have
-// nothing to do with the workload and may spoil its figures. Without /proc it reads 0.
+// meter measures processor time between start and stop: that of the server, and that of processes
+// outside the workload, which may distort its figures. On systems without /proc all its figures are 0.
 type meter struct {
 	server  int
 	others  []int // further processes of the workload
@@ -18,20 +18,20 @@ type meter struct {
 	foreign time.Duration
 }
 
-// startMeter begins to measure. This process counts as one of the workload.
+// startMeter begins to measure. This process belongs to the workload.
 func startMeter(server int, others ...int) *meter {
 	m := &meter{server: server, others: append(others, os.Getpid()), began: time.Now()}
 	m.read(-1)
 	return m
 }
 
-// stop ends the measuring. The processes must still be there.
+// stop ends the measurement. The processes must still be running.
 func (m *meter) stop() {
 	m.elapsed = time.Since(m.began)
 	m.read(1)
 }
 
-// read adds the counters as they stand, or takes them off.
+// read adds the present counters, multiplied by sign: -1 at the start, 1 at the end.
 func (m *meter) read(sign time.Duration) {
 	server, ours := cpuOf(m.server), time.Duration(0)
 	for _, pid := range m.others {
@@ -46,7 +46,7 @@ func (m *meter) tell(r *result) {
 	m.tellForeign(r)
 }
 
-// tellForeign reports only what has nothing to do with the workload.
+// tellForeign adds only the processor time of processes outside the workload.
 func (m *meter) tellForeign(r *result) {
 	r.add("foreign_cpu_percent", "CPU of others, of one core", max(0, m.percent(m.foreign)), "%")
 }
@@ -62,7 +62,7 @@ func cpuOf(pid int) time.Duration {
 	if err != nil {
 		return 0
 	}
-	// The name of the process comes first, in parentheses, and may itself hold spaces.
+	// The name of the process comes first, in parentheses, and may contain spaces.
 	_, rest, _ := strings.Cut(string(text), ") ")
 	fields := strings.Fields(rest)
 	if len(fields) < 13 {
@@ -71,7 +71,7 @@ func cpuOf(pid int) time.Duration {
 	return sumTicks(fields[11:13])
 }
 
-// busyOfAll returns the processor time that the whole machine has spent on other things than waiting.
+// busyOfAll returns the processor time of the whole machine, without idle time and waiting for I/O.
 func busyOfAll() time.Duration {
 	text, err := os.ReadFile("/proc/stat")
 	if err != nil {

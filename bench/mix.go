@@ -9,25 +9,25 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// mix makes the jobs of a bulk load: what a service with many customers registers. The n-th job is
-// the same in every call with the same seed and beginning.
+// mix generates the jobs of a bulk load, like those of a service with many customers. The n-th job is
+// always the same for the same seed and start time.
 type mix struct {
 	seed  uint64
 	begin time.Time
 }
 
-// zones are where the customers live.
+// zones are the timezones of the customers.
 var zones = []string{
 	"America/New_York", "America/Los_Angeles", "America/Sao_Paulo", "Europe/London", "Europe/Berlin",
 	"Europe/Istanbul", "Africa/Lagos", "Asia/Kolkata", "Asia/Tokyo", "Asia/Shanghai", "Australia/Sydney", "UTC",
 }
 
-// intervals are what jobs that tick again and again ask for. None is so short that many of them
-// tick while the load goes on.
+// intervals are the intervals of the jobs with @every. None is short enough for many of them to tick
+// during the load.
 var intervals = []string{"6h", "8h", "12h", "24h", "7d"}
 
-// job returns the n-th job: six in ten are one-shots within a year, two repeat at an interval, two
-// have a cron expression in a zone.
+// job returns the n-th job. Of ten jobs, six are one-shots within a year, two have an @every, and two a
+// cron expression in a zone.
 func (m *mix) job(n int) client.Job {
 	rng := rand.New(rand.NewPCG(m.seed, uint64(n)))
 	j := client.Job{
@@ -48,14 +48,14 @@ func (m *mix) job(n int) client.Job {
 	return j
 }
 
-// bulkName returns bulk/ and nine digits.
+// bulkName returns the name of the n-th job: bulk/ and nine digits.
 func bulkName(n int) string {
 	return "bulk/" + strconv.Itoa(1_000_000_000 + n)[1:]
 }
 
-// bulkPayload returns some 100 bytes, of which a third is as random as in real life: disks hold what
-// does not compress. It is made without package fmt, because the harness shares the cores with the
-// server.
+// bulkPayload returns about 100 bytes, a third of which is random, as in real payloads, because disk
+// usage depends on what does not compress. It does not use package fmt, which is slow: the harness
+// shares the cores with the server.
 func bulkPayload(rng *rand.Rand) []byte {
 	b := append(make([]byte, 0, 128), `{"order":"`...)
 	b = strconv.AppendUint(b, rng.Uint64()|1<<63, 16)
@@ -65,7 +65,7 @@ func bulkPayload(rng *rand.Rand) []byte {
 	return append(b, '}')
 }
 
-// randomCron returns a daily, weekly or monthly schedule at some minute.
+// randomCron returns a daily, weekly or monthly schedule at a random minute.
 func randomCron(rng *rand.Rand) string {
 	minute, hour := rng.IntN(60), rng.IntN(24)
 	switch rng.IntN(4) {

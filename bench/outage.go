@@ -7,7 +7,8 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// outageCmd keeps a server down while many jobs are due, and fires others while it catches up.
+// outageCmd keeps a server down while many jobs are due, and measures other jobs while the server
+// catches up.
 type outageCmd struct {
 	Count int           `help:"Jobs that are due while the server is down." default:"1000000"`
 	Away  time.Duration `help:"How long after that it starts again." default:"10s"`
@@ -15,8 +16,8 @@ type outageCmd struct {
 	For   time.Duration `help:"For how long." default:"20s"`
 }
 
-// overdueSubject is where the jobs go that were due in the outage. Nobody listens there: a crowd of
-// messages would keep the receiver from taking the time of those that are measured.
+// overdueSubject is the target of the jobs that are due in the outage. It has no subscriber, because so
+// many messages would delay the receiver of the measured ones.
 const overdueSubject = "bench.overdue"
 
 // Validate refuses sizes that make no sense.
@@ -30,6 +31,7 @@ func (c *outageCmd) Validate() error {
 	return c.fires().Validate()
 }
 
+// fires returns the load that is measured while the server catches up.
 func (c *outageCmd) fires() *jitterCmd {
 	return &jitterCmd{Rate: c.Rate, For: c.For, Payload: len(payload), group: "now-"}
 }
@@ -92,7 +94,7 @@ func (c *outageCmd) miss(s *stand) (dir string, due time.Time, err error) {
 	return srv.dir, due, err
 }
 
-// catchUp measures jobs that are due now, while the server fires what was missed.
+// catchUp measures jobs that are due now, while the server fires missed runs.
 func (c *outageCmd) catchUp(s *stand, srv *server, cl *client.Client, r *result) error {
 	began := time.Now()
 	before, err := statusOf(s, cl)

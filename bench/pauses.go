@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// pauses are the stops of the server's garbage collector, as its metrics tell them.
+// pauses are the pauses of the server's garbage collector, from its metrics.
 type pauses struct {
 	count   float64
 	seconds float64
-	longest float64 // of the last 256, seconds
+	longest float64 // longest of the last 256 pauses, in seconds
 }
 
-// readPauses asks a server. What it does not say is 0.
+// readPauses reads the metrics of a server. A metric that is missing is 0.
 func readPauses(srv *server) (p pauses) {
 	c := http.Client{Timeout: 5 * time.Second}
 	reply, err := c.Get(srv.ready.HTTP + "/metrics")
@@ -42,7 +42,7 @@ func readPauses(srv *server) (p pauses) {
 	return p
 }
 
-// since returns the pauses after an earlier reading. The longest may be of before.
+// since returns the pauses since an earlier reading. The longest may be older.
 func (p pauses) since(earlier pauses) pauses {
 	return pauses{count: p.count - earlier.count, seconds: p.seconds - earlier.seconds, longest: p.longest}
 }

@@ -7,14 +7,14 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// proofCmd measures what a server does that has very many jobs: it loads them once and runs the other
-// workloads beside them, one after the other.
+// proofCmd measures a server with very many jobs: it loads them once and then runs the other workloads
+// on this server, one after another.
 type proofCmd struct {
 	Armed int           `help:"Jobs armed for a far future." default:"10000000"`
 	For   time.Duration `help:"Length of each window." default:"20s"`
 }
 
-// proofSmall is how many jobs the server has that the large one is compared with.
+// proofSmall is the number of jobs of the server with which the large one is compared.
 const proofSmall = 10_000
 
 // Validate refuses sizes that make no sense.
@@ -27,10 +27,16 @@ func (c *proofCmd) Validate() error {
 			return err
 		}
 	}
+	for _, h := range c.herds() {
+		if err := h.Validate(); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
-// jitters returns the rates that are measured, in order. The first is the one that is compared.
+// jitters returns the rates that are measured, in order. The first is compared with that of the small
+// server.
 func (c *proofCmd) jitters() []*jitterCmd {
 	small := defaultJitter().Payload
 	return []*jitterCmd{
@@ -40,8 +46,14 @@ func (c *proofCmd) jitters() []*jitterCmd {
 	}
 }
 
-func (c *proofCmd) herds() []*herdCmd {
-	return []*herdCmd{{Jobs: 10_000, Rate: 200, Armed: c.Armed}, {Jobs: 100_000, Rate: 200, Armed: c.Armed}}
+// herds returns the herds that are measured, in order. They differ from the default one only in size.
+func (c *proofCmd) herds() (herds []*herdCmd) {
+	for _, jobs := range []int{10_000, 100_000} {
+		h := defaultHerd()
+		h.Jobs, h.Armed = jobs, c.Armed
+		herds = append(herds, h)
+	}
+	return herds
 }
 
 func (c *proofCmd) measure(s *stand) []*result {
@@ -58,7 +70,7 @@ func (c *proofCmd) measure(s *stand) []*result {
 	if l == nil {
 		return results
 	}
-	defer func() { l.server.clear() }() // recovery starts another one
+	defer func() { l.server.clear() }() // recovery replaces the server, so this closes the last one
 	results = append(results, c.beside(s, l.server, l.client, smallTally)...)
 	if s.ctx.Err() != nil {
 		l.client.Close()
@@ -67,7 +79,7 @@ func (c *proofCmd) measure(s *stand) []*result {
 	return append(results, s.show(recoverLoaded(s, l)))
 }
 
-// beside runs the workloads on a server that is loaded.
+// beside runs the workloads on the loaded server.
 func (c *proofCmd) beside(s *stand, srv *server, cl *client.Client, small tally) []*result {
 	var results []*result
 	for i, j := range c.jitters() {

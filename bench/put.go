@@ -14,7 +14,7 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// putCmd registers one job a request.
+// putCmd registers one job per request.
 type putCmd struct {
 	Count   int           `help:"Registrations of the one client." default:"3000"`
 	Clients int           `help:"Clients that register at the same time, each with a connection of its own." default:"64"`
@@ -37,13 +37,13 @@ func (c *putCmd) Validate() error {
 	return nil
 }
 
-// farAhead is how far ahead jobs are due that are not to fire while it counts.
+// farAhead is how far ahead jobs are due that must not fire during a measurement.
 const farAhead = 24 * time.Hour
 
 // payload is a JSON value of 100 bytes.
 var payload = json.RawMessage(`{"pad":"` + strings.Repeat("x", 90) + `"}`)
 
-// farJob returns a one-shot due in a day or more, the n-th a millisecond after the one before.
+// farJob returns a one-shot that is due in a day plus n milliseconds.
 func farJob(name string, n int) client.Job {
 	due := time.Now().Add(farAhead + time.Duration(n)*time.Millisecond)
 	return client.Job{
@@ -94,15 +94,15 @@ func (c *putCmd) run(s *stand, alone, many *result) error {
 	return c.verify(s, cl, srv, many, len(one.took)+acked)
 }
 
-// putter is one client that registers jobs one after the other.
+// putter is one client that registers jobs one after another.
 type putter struct {
 	name     string
 	register func(context.Context, client.Job) error
-	took     samples // one for each registration that was acknowledged
-	err      error   // why it ended; nil if it was only interrupted
+	took     samples // time of each acknowledged registration
+	err      error   // why it ended; nil after an interruption
 }
 
-// put registers one job, and tells whether to go on.
+// put registers one job, and reports whether to continue.
 func (p *putter) put(ctx context.Context) bool {
 	j := farJob(fmt.Sprintf("%s-%d", p.name, len(p.took)), len(p.took))
 	began := time.Now()
@@ -116,8 +116,8 @@ func (p *putter) put(ctx context.Context) bool {
 	return true
 }
 
-// plainly returns a function that registers one-shots with plain requests: many clients in one process
-// share the cores with the server, so they do no more than what shows that a job was accepted.
+// plainly returns a function that registers one-shots with plain NATS requests. Many clients share the
+// cores with the server, so each does no more than check that the job was accepted.
 func plainly(nc *nats.Conn) func(context.Context, client.Job) error {
 	var body []byte
 	return func(_ context.Context, j client.Job) error {
@@ -136,14 +136,14 @@ func plainly(nc *nats.Conn) func(context.Context, client.Job) error {
 
 const putTimeout = 30 * time.Second
 
-// tell reports a number of registrations that took some time together.
+// tell adds the rate and the times of the registrations, which took the time took in all.
 func (p *putter) tell(r *result, took time.Duration) {
 	r.count("acknowledged", "acknowledged", len(p.took))
 	r.add("per_second", "acknowledged a second", float64(len(p.took))/took.Seconds(), "/s")
 	r.spread("request", "request", p.took)
 }
 
-// together lets many clients register for a while, and returns how many jobs they did.
+// together runs many clients for the time of --for, and returns the number of jobs that they registered.
 func (c *putCmd) together(s *stand, srv *server, r *result) (int, error) {
 	putters := make([]*putter, c.Clients)
 	for i := range putters {
@@ -160,7 +160,7 @@ func (c *putCmd) together(s *stand, srv *server, r *result) (int, error) {
 	var wg sync.WaitGroup
 	for _, p := range putters {
 		wg.Go(func() {
-			// A put that is under way when the time is up is waited for: its outcome must be known.
+			// A put that is under way at the end is completed, because its outcome must be known.
 			for time.Since(began) < c.For && s.ctx.Err() == nil && p.put(context.WithoutCancel(s.ctx)) {
 			}
 		})
@@ -180,7 +180,7 @@ func (c *putCmd) together(s *stand, srv *server, r *result) (int, error) {
 	return len(all.took), nil
 }
 
-// verify demands that the server has what it acknowledged, also after a restart.
+// verify checks that the server has all acknowledged jobs, also after a SIGKILL and a restart.
 func (c *putCmd) verify(s *stand, cl *client.Client, srv *server, r *result, acked int) error {
 	ctx, cancel := s.asking()
 	defer cancel()
@@ -188,7 +188,7 @@ func (c *putCmd) verify(s *stand, cl *client.Client, srv *server, r *result, ack
 	if err != nil {
 		return fmt.Errorf("status: %w", err)
 	}
-	// An interrupt may have come between a put and its answer.
+	// After an interrupt the last put may have taken effect without an answer.
 	if st.Jobs < acked || st.Jobs > acked && s.ctx.Err() == nil {
 		r.breaks("%d jobs were acknowledged, the server has %d", acked, st.Jobs)
 	}

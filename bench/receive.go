@@ -16,8 +16,8 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// receiveCmd is the receiving process. It keeps what arrives in memory, so that writing it down
-// costs nothing while it counts, and tells all of it when its standard input ends.
+// receiveCmd is the receiving process. It keeps the arrivals in memory, so that writing them costs
+// nothing during the measurement, and prints all of them when its standard input ends.
 type receiveCmd struct {
 	URL     string `arg:""`
 	Subject string `arg:""`
@@ -31,11 +31,11 @@ type receipt struct {
 	arrived   time.Time
 }
 
-// readyText is what the receiver says when it is subscribed.
+// readyText is the line that the receiver prints when it is subscribed.
 const readyText = "subscribed"
 
 func (c *receiveCmd) run(in io.Reader, out io.Writer) error {
-	signal.Ignore(os.Interrupt) // Ctrl-C is the business of the process that waits for the receipts
+	signal.Ignore(os.Interrupt) // only the parent process handles Ctrl-C, and then collects the receipts
 	conn, err := nats.Connect(c.URL, nats.Name("bench receiver"), nats.MaxReconnects(-1))
 	if err != nil {
 		return err
@@ -74,14 +74,14 @@ func (c *receiveCmd) run(in io.Reader, out io.Writer) error {
 	return w.Flush()
 }
 
-// receiver is the handle of a receiving process.
+// receiver is a running receiving process.
 type receiver struct {
 	cmd   *exec.Cmd
 	input io.Closer
 	lines *bufio.Scanner
 }
 
-// startReceiver starts the harness again, as the receiver of a subject.
+// startReceiver starts this program again as the receiver of a subject.
 func (s *stand) startReceiver(url, subject string) (*receiver, error) {
 	args := slices.Concat(s.program.Args, []string{"receive", url, subject})
 	r := &receiver{cmd: exec.Command(s.program.Self, args...)}
@@ -104,7 +104,7 @@ func (s *stand) startReceiver(url, subject string) (*receiver, error) {
 	return r, nil
 }
 
-// collect ends the receiver and returns what arrived.
+// collect ends the receiver and returns its receipts.
 func (r *receiver) collect() ([]receipt, error) {
 	_ = r.input.Close()
 	var all []receipt
@@ -121,6 +121,7 @@ func (r *receiver) collect() ([]receipt, error) {
 	return all, r.cmd.Wait()
 }
 
+// parseReceipt parses one line of the receiver's output.
 func parseReceipt(line string) (receipt, error) {
 	fields := strings.Split(line, " ")
 	if len(fields) != 4 {

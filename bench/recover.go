@@ -29,7 +29,7 @@ func (c *recoverCmd) measure(s *stand) []*result {
 	return append(results, s.show(recoverLoaded(s, l)))
 }
 
-// recoverDue is how many jobs are due while the server is gone.
+// recoverDue is the number of jobs that are due while the server is down.
 const recoverDue = 10_000
 
 // recoverLoaded kills a loaded server and starts it again. It closes the client.
@@ -42,7 +42,7 @@ func recoverLoaded(s *stand, l *loaded) *result {
 	return r
 }
 
-// addDue registers jobs that are due when the server is gone.
+// addDue registers jobs that are due while the server is down.
 func (l *loaded) addDue(s *stand) error {
 	due := client.At(time.Now().Add(headStart(recoverDue)))
 	err := putJobs(s.ctx, l.client, func(yield func(client.Job) bool) {
@@ -60,8 +60,8 @@ func (l *loaded) addDue(s *stand) error {
 	return err
 }
 
-// drain waits until the jobs that were due have run. A server launches what it missed from its ready
-// line on.
+// drain waits until the jobs that were due have run. A server launches missed runs from its ready line
+// on.
 func (l *loaded) drain(s *stand, r *result) error {
 	const step, longest = 2 * time.Millisecond, time.Minute
 	began := time.Now()
@@ -85,7 +85,8 @@ func (l *loaded) drain(s *stand, r *result) error {
 	return nil
 }
 
-// recover kills the server, and measures until it is ready again and after.
+// recover kills the server and measures its restart: the time until it is ready, and its memory
+// afterwards.
 func (l *loaded) recover(s *stand, r *result) error {
 	err := l.addDue(s)
 	l.client.Close()

@@ -11,39 +11,42 @@ import (
 	"time"
 )
 
-// result is what one workload found.
+// result holds the figures of one workload.
 type result struct {
 	Name    string
-	Setting string // what was run, in words
+	Setting string // description of the workload
 	Figures []figure
-	Broken  []string // promises that were not kept; what kept the workload from its end
+	Broken  []string // broken promises, and the error that ended the workload
 
-	Interrupted bool // the figures are those so far
+	Interrupted bool // the workload was interrupted; the figures are partial
 }
 
 // figure is one number of a result.
 type figure struct {
-	Key   string // in JSON; ends in the unit
+	Key   string // its name in JSON; ends with the unit
 	Label string
 	Value float64
 	Unit  string // "" for a count
 }
 
+// count adds a figure that is a whole number without a unit.
 func (r *result) count(key, label string, n int) {
 	r.Figures = append(r.Figures, figure{key, label, float64(n), ""})
 }
 
+// add adds a figure. Keys are part of the JSON file and must not change.
 func (r *result) add(key, label string, value float64, unit string) {
 	r.Figures = append(r.Figures, figure{key, label, value, unit})
 }
 
-// spread adds the distribution of some samples, in milliseconds.
+// spread adds the percentiles of samples, in milliseconds.
 func (r *result) spread(key, label string, s samples) {
 	for _, p := range s.points() {
 		r.add(key+"_"+p.key+"_ms", label+" "+p.label, millis(p.value), "ms")
 	}
 }
 
+// breaks records a broken promise, or an error that ended the workload. It makes the exit status 1.
 func (r *result) breaks(format string, args ...any) {
 	r.Broken = append(r.Broken, fmt.Sprintf(format, args...))
 }
@@ -69,7 +72,8 @@ func (r *result) print(w io.Writer) {
 	}
 }
 
-// formatNumber writes large numbers whole, in groups of three, and small ones with three digits.
+// formatNumber returns a large number as a whole one with groups of three digits, and a small one with
+// three significant digits.
 func formatNumber(v float64) string {
 	if v != math.Trunc(v) && math.Abs(v) < 1000 {
 		return strconv.FormatFloat(v, 'f', 3, 64)

@@ -5,11 +5,12 @@ import (
 	"time"
 )
 
-// samples are durations of which exact percentiles are read.
+// samples are durations from which exact percentiles are computed. All values are kept: a histogram
+// would be smaller, but would round the very values at the tail that matter.
 type samples []time.Duration
 
-// at returns the sample of a rank, by nearest rank: the smallest that at least so many in 100,000 are
-// not above. The samples must be sorted. With none it is 0.
+// at returns a percentile by nearest rank: the smallest sample that at least per100k of
+// 100,000 samples do not exceed. The samples must be sorted. Without samples it is 0.
 func (s samples) at(per100k int) time.Duration {
 	if len(s) == 0 {
 		return 0
@@ -18,13 +19,13 @@ func (s samples) at(per100k int) time.Duration {
 	return s[max(rank, 1)-1]
 }
 
-// point is one place of a distribution.
+// point is one percentile of a distribution.
 type point struct {
 	key, label string
 	value      time.Duration
 }
 
-// points sorts the samples and returns the distribution.
+// points sorts the samples and returns their percentiles.
 func (s samples) points() []point {
 	slices.Sort(s)
 	return []point{

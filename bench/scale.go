@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// scaleCmd measures the same jitter beside more and more armed jobs.
+// scaleCmd measures the same jitter with more and more armed jobs.
 type scaleCmd struct {
 	Armed []int         `help:"Jobs armed, rising." default:"10000,100000,1000000"`
 	Rate  int           `help:"One-shots a second." default:"1600"`

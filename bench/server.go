@@ -16,19 +16,19 @@ import (
 	"time"
 )
 
-// server is a running process of the product, on a data directory of its own.
+// server is a process of the product with its own data directory.
 type server struct {
 	ready   ready
 	readyIn time.Duration // from the start of the process to its ready line
 	dir     string
 	cmd     *exec.Cmd
 	began   time.Time
-	started chan started // gets at most one, and is closed when there will be none
+	started chan started // receives at most one value; closed when no ready line can come any more
 	exited  chan struct{}
-	err     error // of its end; good once exited is closed
+	err     error // exit status; valid once exited is closed
 }
 
-// ready is the line that the server prints once everything is up.
+// ready is the line that the server prints when it is ready.
 type ready struct {
 	Ready bool   `json:"ready"`
 	NATS  string `json:"nats"`
@@ -37,10 +37,10 @@ type ready struct {
 	Jobs  int    `json:"jobs"`
 }
 
-// readyWait is how long a start may take, recovery included.
+// readyWait bounds a start, including recovery.
 const readyWait = 5 * time.Minute
 
-// started is a ready line, and how long it took to come.
+// started is a ready line, and the time that it took.
 type started struct {
 	ready ready
 	in    time.Duration
@@ -58,8 +58,8 @@ func startServer(binary, dir string, flags ...string) (*server, error) {
 	return s, nil
 }
 
-// launchServer starts the product on a directory and does not wait for it. Of a flag that is given again
-// the last one counts.
+// launchServer starts the product on a directory and does not wait until it is ready. If flags repeats a
+// flag that is set already, the last one counts.
 func launchServer(binary, dir string, flags ...string) (*server, error) {
 	stderr, err := os.OpenFile(dir+".stderr", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -83,7 +83,7 @@ func launchServer(binary, dir string, flags ...string) (*server, error) {
 	return s, nil
 }
 
-// awaitReady returns when the ready line has come. One that does not come in time is killed.
+// awaitReady waits for the ready line. It kills the server if the line does not come in time.
 func (s *server) awaitReady(longest time.Duration) error {
 	select {
 	case line, ok := <-s.started:
@@ -99,7 +99,7 @@ func (s *server) awaitReady(longest time.Duration) error {
 	}
 }
 
-// watch reads stdout to its end and then takes in the exit status.
+// watch reads stdout to its end and then waits for the exit status.
 func (s *server) watch(stdout io.Reader) {
 	scanner := bufio.NewScanner(stdout)
 	for scanner.Scan() {
@@ -125,19 +125,19 @@ func (s *server) log() string {
 	return string(text[max(0, len(text)-most):])
 }
 
-// kill ends the process with SIGKILL and returns when it is gone.
+// kill ends the process with SIGKILL and waits until it has ended.
 func (s *server) kill() {
-	_ = s.cmd.Process.Kill() // fails only if the process is gone already
+	_ = s.cmd.Process.Kill() // fails only if the process has already ended
 	<-s.exited
 }
 
-// clear kills the process, if it is still there, and removes its data.
+// clear kills the process, if it is still running, and removes its data.
 func (s *server) clear() {
 	s.kill()
-	_ = os.RemoveAll(s.dir) // what stays goes with the directory above
+	_ = os.RemoveAll(s.dir) // the caller removes the parent directory with any rest
 }
 
-// stop ends the process in good order.
+// stop ends the process with SIGTERM and waits until it has ended.
 func (s *server) stop() error {
 	const wait = time.Minute
 	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
@@ -155,8 +155,8 @@ func (s *server) stop() error {
 	return nil
 }
 
-// memory returns resident bytes: all of them, and those that only this process has and that no file
-// backs. Both are 0 where there is no /proc.
+// memory returns the resident bytes of the process, and those of them that are anonymous: private and
+// not backed by a file. Both are 0 on systems without /proc.
 func (s *server) memory() (resident, anonymous float64) {
 	proc := "/proc/" + strconv.Itoa(s.cmd.Process.Pid)
 	return kilobytes(field(proc+"/status", "VmRSS")), kilobytes(field(proc+"/smaps_rollup", "Anonymous"))
@@ -171,7 +171,7 @@ func kilobytes(text string) float64 {
 	return n * 1024
 }
 
-// disk returns how many bytes the data directory holds. Files that vanish meanwhile count nothing.
+// disk returns the bytes on disk of the data directory. Files that are removed meanwhile do not count.
 func (s *server) disk() (bytes float64, err error) {
 	err = filepath.WalkDir(s.dir, func(_ string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {

@@ -11,9 +11,9 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// stand is the place where workloads are measured.
+// stand holds what all workloads share: the binary, the directory, the output.
 type stand struct {
-	ctx      context.Context // ends on Ctrl-C; a workload then reports what it has
+	ctx      context.Context // ends on Ctrl-C; a workload then reports its partial figures
 	program  Program
 	binary   string
 	dir      string
@@ -22,17 +22,17 @@ type stand struct {
 	progress io.Writer
 }
 
-// say tells how far things are.
+// say prints a line about the progress.
 func (s *stand) say(format string, args ...any) { fmt.Fprintf(s.progress, format+"\n", args...) }
 
-// show prints the result of a workload. Figures of an interrupted one are those so far.
+// show prints the result of a workload, and marks it if the workload was interrupted.
 func (s *stand) show(r *result) *result {
 	r.Interrupted = s.ctx.Err() != nil
 	r.print(s.out)
 	return r
 }
 
-// start starts a server on a fresh data directory, with a client.
+// start starts a server on an empty data directory, and connects a client.
 func (s *stand) start(name string, flags ...string) (*server, *client.Client, error) {
 	srv, err := startServer(s.binary, filepath.Join(s.dir, name), flags...)
 	if err != nil {
@@ -46,6 +46,7 @@ func (s *stand) start(name string, flags ...string) (*server, *client.Client, er
 	return srv, c, nil
 }
 
+// connect returns a client that is connected to a server's NATS.
 func connect(srv *server) (*client.Client, error) {
 	return client.Connect(srv.ready.NATS, client.Options{}, nats.Name("bench"))
 }
@@ -58,13 +59,13 @@ func (s *stand) wait(d time.Duration) {
 	}
 }
 
-// asking returns a context for the questions at the end of a workload, which are asked even if it was
-// interrupted.
+// asking returns a context for the requests at the end of a workload, which are made even after an
+// interruption.
 func (s *stand) asking() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(s.ctx), time.Minute)
 }
 
-// within refuses a size that makes no sense.
+// within returns an error for a value out of range.
 func within(flag string, value, low, high int) error {
 	if value < low || value > high {
 		return fmt.Errorf("--%s is %d; want %d to %d", flag, value, low, high)

@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// window is the time in which fires count, and what must fire in it.
+// window is the time in which fires are measured, and the jobs that must fire in it.
 type window struct {
-	from, to time.Time            // fires scheduled in [from, to) count
-	due      map[string]time.Time // of each one-shot
-	every    int                  // jobs that tick once an interval, named by everyName
+	from, to time.Time            // fires scheduled in [from, to) are measured
+	due      map[string]time.Time // due time of each one-shot, by name
+	every    int                  // number of jobs with @every, named by everyName
 }
 
 func newWindow(from time.Time, length time.Duration, every int) *window {
@@ -20,7 +20,7 @@ func newWindow(from time.Time, length time.Duration, every int) *window {
 	return &window{from: from, to: from.Add(length), due: make(map[string]time.Time), every: every}
 }
 
-// checkStart tells whether the registration was over before the window began.
+// checkStart returns an error if the window began before the registration was complete.
 func (w *window) checkStart() error {
 	if late := time.Since(w.from); late > 0 {
 		return fmt.Errorf("registering took %s longer than its head start; the machine is too slow for this size", late)
@@ -28,12 +28,12 @@ func (w *window) checkStart() error {
 	return nil
 }
 
-// everyPrefix begins the names of jobs that tick again and again.
+// everyPrefix is the prefix of the names of jobs with @every.
 const everyPrefix = "every-"
 
 func everyName(i int) string { return everyPrefix + strconv.Itoa(i) }
 
-// cut ends the window before its time, because the workload was interrupted.
+// cut ends the window early, because the workload was interrupted.
 func (w *window) cut(at time.Time) {
 	if at.Before(w.to) {
 		w.to = at
@@ -43,17 +43,18 @@ func (w *window) cut(at time.Time) {
 	}
 }
 
-// tally is what a window came to.
+// tally is the result of a window. Only lateness is a figure of merit; the counts of early, lost,
+// doubled and unknown runs must be 0, otherwise the figures are worthless.
 type tally struct {
-	all, shots samples // lateness of the arrivals that count; of one-shots alone
+	all, shots samples // lateness of the measured arrivals; of the one-shots among them
 	early      int
 	missing    int
-	doubled    int // arrivals of a run after its first
-	strange    int // arrivals of a job or a time that nobody asked for
+	doubled    int // repeated arrivals of a run
+	strange    int // arrivals of an unknown job, or at a time that its schedule does not have
 }
 
-// judge compares what arrived with what was due. What was scheduled outside the window is checked, but
-// its lateness does not count.
+// judge compares the arrivals with what was due. It also checks runs scheduled outside the window, but
+// does not measure their lateness.
 func (w *window) judge(receipts []receipt) tally {
 	var t tally
 	runs := make(map[string]bool, len(receipts))
@@ -92,7 +93,7 @@ func (w *window) judge(receipts []receipt) tally {
 	return t
 }
 
-// shotsDue counts the one-shots of the window.
+// shotsDue returns the number of one-shots that are due in the window.
 func (w *window) shotsDue() int {
 	due := 0
 	for _, at := range w.due {
@@ -103,8 +104,8 @@ func (w *window) shotsDue() int {
 	return due
 }
 
-// missingTicks compares the ticks of one job in the window with its grid, which its first arrival
-// tells.
+// missingTicks compares the arrivals of a job with @every with the ticks that it must have, which it
+// computes from the first arrival.
 func (w *window) missingTicks(arrived []time.Time) (missing, strange int) {
 	if len(arrived) == 0 {
 		return int(w.to.Sub(w.from) / interval), 0
@@ -120,7 +121,7 @@ func (w *window) missingTicks(arrived []time.Time) (missing, strange int) {
 	return before + 1 + after - (len(arrived) - strange), strange
 }
 
-// tell reports the tally.
+// tell adds the tally to the result.
 func (t *tally) tell(r *result) {
 	r.count("received", "received in the window", len(t.all))
 	r.spread("lateness", "lateness", t.all)
@@ -130,7 +131,7 @@ func (t *tally) tell(r *result) {
 	t.tellBroken(r)
 }
 
-// tellBroken reports what must not be.
+// tellBroken adds what breaks a promise: early, lost, doubled and unknown runs.
 func (t *tally) tellBroken(r *result) {
 	for _, wrong := range []struct {
 		key, text string
@@ -139,7 +140,7 @@ func (t *tally) tellBroken(r *result) {
 		{"early", "early", t.early},
 		{"missing", "missing", t.missing},
 		{"doubled", "doubled", t.doubled},
-		{"strange", "of no job or time asked for", t.strange},
+		{"strange", "of an unknown job or time", t.strange},
 	} {
 		r.count(wrong.key, wrong.text, wrong.n)
 		if wrong.n != 0 {

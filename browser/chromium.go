@@ -11,19 +11,19 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// startTimeMax bounds how long a browser may take to come up.
+// startTimeMax bounds the start of a browser.
 const startTimeMax = time.Minute
 
 // ErrNoChromium is returned by [Find] and [Launch] where no browser is installed.
-var ErrNoChromium = errors.New("no Chromium here; run browser/install.sh, or install Chromium or Chrome yourself")
+var ErrNoChromium = errors.New("no Chromium is installed; run browser/install.sh, or install Chromium or Chrome yourself")
 
-// names are what the programs are called that will do.
+// names lists the names of the programs that the package can use.
 var names = []string{
 	"chromium", "chromium-browser", "google-chrome-stable", "google-chrome",
 	"/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
 }
 
-// Find returns the path of the browser that the system has, or [ErrNoChromium].
+// Find returns the path of the browser that is installed, or [ErrNoChromium].
 func Find() (string, error) {
 	for _, name := range names {
 		if path, err := exec.LookPath(name); err == nil {
@@ -39,7 +39,7 @@ type Chromium struct {
 	stop context.CancelFunc
 }
 
-// Launch starts the browser that [Find] found. It lives until Close, or until ctx ends.
+// Launch starts the browser that [Find] finds. It runs until Close, or until ctx ends.
 func Launch(ctx context.Context) (*Chromium, error) {
 	path, err := Find()
 	if err != nil {
@@ -53,7 +53,7 @@ func Launch(ctx context.Context) (*Chromium, error) {
 		chromedp.Flag("font-render-hinting", "none"),
 	)
 	if os.Getuid() == 0 {
-		options = append(options, chromedp.NoSandbox) // the sandbox refuses to serve root
+		options = append(options, chromedp.NoSandbox) // Chromium's sandbox does not work for root
 	}
 	ctx, stopProgram := chromedp.NewExecAllocator(ctx, options...)
 	ctx, stopBrowser := chromedp.NewContext(ctx)
@@ -67,6 +67,6 @@ func Launch(ctx context.Context) (*Chromium, error) {
 
 // Close ends the browser and waits until it has.
 func (c *Chromium) Close() {
-	_ = chromedp.Cancel(c.ctx) // an error says that it had ended
+	_ = chromedp.Cancel(c.ctx) // an error says that it has already ended
 	c.stop()
 }

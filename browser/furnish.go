@@ -12,10 +12,10 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// The furniture that tests and pictures ask for by name.
+// The names of the jobs that tests and screenshots use.
 const (
 	LiveJob    = "checkout/expire-carts"    // fires every other second
-	DeadJob    = "payments/reconcile"       // nobody answers it: its runs end dead
+	DeadJob    = "payments/reconcile"       // its subject has no subscriber, so its runs end dead
 	ClosedJob  = "partners/price-feed"      // its target refuses it: its runs end dead
 	PausedJob  = "legacy/ftp-import"        // paused, with a reason
 	SlowJob    = "search/reindex-delta"     // takes longer than its interval: some ticks are skipped
@@ -23,8 +23,8 @@ const (
 	ZonedJob   = "reports/new-york-opening" // by the clock of another zone
 )
 
-// Furnish fills a stage with what a firm might have: jobs of several teams by several people, with targets
-// that answer, fail or are not there. The live ones begin to fire at once, and do so until the stage closes.
+// Furnish registers the jobs of a fictitious firm: several teams and callers, with targets that answer,
+// fail or do not exist. The jobs with short intervals fire from then on until the stage closes.
 func (s *Stage) Furnish(ctx context.Context) error {
 	if err := s.staff(); err != nil {
 		return fmt.Errorf("furnish: %w", err)
@@ -54,7 +54,7 @@ func (s *Stage) Furnish(ctx context.Context) error {
 	return nil
 }
 
-// staff answers what the jobs ask for over NATS.
+// staff subscribes to the NATS subjects of the jobs and answers their requests.
 func (s *Stage) staff() error {
 	_, err := s.NATS.Subscribe("search.>", func(m *nats.Msg) {
 		time.AfterFunc(2600*time.Millisecond, func() { _ = m.Respond([]byte(`{"documents":1204}`)) })
@@ -73,7 +73,7 @@ func (s *Stage) staff() error {
 	return errors.Join(err, err2, s.NATS.Flush())
 }
 
-// jobs are all jobs of the firm.
+// jobs returns all jobs of the firm.
 func (s *Stage) jobs() []client.Job {
 	nats := func(subject string) client.Target { return client.Target{Kind: "nats", Subject: subject} }
 	request := func(subject string) client.Target { return client.Target{Kind: "request", Subject: subject} }
@@ -107,7 +107,7 @@ func (s *Stage) jobs() []client.Job {
 	return append(jobs, statements()...)
 }
 
-// statements are a job for each customer: more than a page shows.
+// statements returns a job for each customer: more than one page of a list shows.
 func statements() (jobs []client.Job) {
 	customers := strings.Fields("acme argo bluebird borealis cascade cinder clover comet copper delta ember falcon " +
 		"fjord garnet granite harbor heron indigo ivory juniper kestrel lagoon larch lumen maple meridian nimbus north " +
@@ -122,8 +122,8 @@ func statements() (jobs []client.Job) {
 	return jobs
 }
 
-// Pages returns the path of each page of a furnished stage, by a name for it. It waits until there are runs
-// to show.
+// Pages returns the path of each page of a furnished stage, by the name of its screenshot. It waits
+// until there are runs to show.
 func (s *Stage) Pages(ctx context.Context) (map[string]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, stepTimeMax)
 	defer cancel()

@@ -9,7 +9,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// quote writes a text as JavaScript does. The escapes for HTML, which JSON has, would be others in CSS.
+// quote returns a text as a JavaScript string. It does not use JSON's escapes for HTML, because they
+// would mean something else in a CSS selector.
 func quote(text string) string {
 	var b strings.Builder
 	encoder := json.NewEncoder(&b)
@@ -20,13 +21,14 @@ func quote(text string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// spot is where an element can be clicked: the middle of what is seen of it.
+// spot is the point at which an element is clicked: the middle of its visible part.
 type spot struct {
 	X, Y  float64
-	Cover string // what lies above it; "" is nothing
+	Cover string // the element that covers it; "" if none does
 }
 
-// spotScript finds the first visible element of a selector and brings it into view; null: there is none.
+// spotScript finds the first visible element of a selector and scrolls it into view. It returns null if
+// there is none.
 const spotScript = `(selector => {
 	const seen = e => e.checkVisibility({visibilityProperty: true}) && e.getClientRects().length > 0;
 	const e = [...document.querySelectorAll(selector)].find(seen);
@@ -37,7 +39,7 @@ const spotScript = `(selector => {
 	return {X: x, Y: y, Cover: !top ? "the edge" : e.contains(top) || top.contains(e) ? "" : top.outerHTML.slice(0, 200)};
 })`
 
-// Click clicks the first visible element of a CSS selector, as soon as it shows.
+// Click clicks the first visible element of a CSS selector, as soon as one is visible.
 func (t *Tab) Click(selector string) error {
 	s, err := t.find(selector)
 	if err == nil {
@@ -49,7 +51,7 @@ func (t *Tab) Click(selector string) error {
 	return nil
 }
 
-// find waits until an element shows and nothing covers it.
+// find waits until an element is visible and no other covers it.
 func (t *Tab) find(selector string) (place spot, err error) {
 	err = t.until("it", func() (bool, error) {
 		s, err := Eval[*spot](t, spotScript+"("+quote(selector)+")")
@@ -64,7 +66,7 @@ func (t *Tab) find(selector string) (place spot, err error) {
 	return place, err
 }
 
-// Fill clicks a field and types a text in the place of what it holds.
+// Fill clicks a field and replaces its content by typing a text.
 func (t *Tab) Fill(selector, text string) error {
 	if err := t.Click(selector); err != nil {
 		return err
@@ -81,7 +83,8 @@ func (t *Tab) Fill(selector, text string) error {
 	return t.do(command(input.InsertText, input.InsertTextParams{Text: text}))
 }
 
-// Choose picks an option of a list by its value. Headless, the list itself cannot be seen or clicked.
+// Choose selects an option of a list by its value. It does not use the mouse, because a browser without
+// a window does not draw the open list.
 func (t *Tab) Choose(selector, value string) error {
 	done, err := Eval[bool](t, `((selector, value) => {
 		const list = document.querySelector(selector);

@@ -16,28 +16,29 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// Stage is a server and the targets of its jobs.
+// Stage is a server with the targets of its jobs.
 type Stage struct {
 	Server *carillon.Server
 	URL    string         // of the dashboard
 	NATS   *nats.Conn     // to the server's own
-	Client *client.Client // by which jobs are put that no person types
+	Client *client.Client // for jobs that a test does not register through the pages
 	Hall   *Hall
 }
 
-// Hall is an HTTP server that jobs call. Its methods are safe for concurrent use.
+// Hall is the HTTP server that is the target of jobs. Its methods are safe for concurrent use.
 type Hall struct {
-	URL string // a path may follow it; below "/broken/" all fails until Mend, and below "/closed/" for ever
+	URL string // prefix of the targets' URLs; paths below "/broken/" fail until Mend, those below "/closed/" for ever
 
 	server *httptest.Server
 	mended atomic.Bool
 }
 
-// brokenText is what the hall answers while it is broken: what a careless program would print.
+// brokenText is the hall's answer below "/broken/": text that a careless program might print, with a
+// script that must not run on a page.
 const brokenText = `database is locked <script>window.pwned = "error"</script>`
 
-// Open starts a stage with its data in dir. By is the name that its client gives; version is what the
-// server says of itself.
+// Open starts a stage with its data in dir. by is the name of its client in the audit log; version is
+// the version that the server shows.
 func Open(ctx context.Context, dir, by, version string) (s *Stage, err error) {
 	s = &Stage{Hall: newHall()}
 	defer func() {
@@ -60,7 +61,7 @@ func Open(ctx context.Context, dir, by, version string) (s *Stage, err error) {
 	return s, err
 }
 
-// Close ends all of it: the server first, which waits for what its targets have in hand.
+// Close ends the server and then its targets, so that runs in progress can finish.
 func (s *Stage) Close(ctx context.Context) (err error) {
 	if s.Server != nil {
 		err = s.Server.Close(ctx)
@@ -93,5 +94,5 @@ func newHall() *Hall {
 	return h
 }
 
-// Mend lets the broken paths succeed from now on.
+// Mend makes the paths below "/broken/" succeed from now on.
 func (h *Hall) Mend() { h.mended.Store(true) }

@@ -13,45 +13,45 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// The bounds of patience.
+// The bounds of waiting.
 const (
-	stepTimeMax = 30 * time.Second      // for one thing to be done or to show
-	lookEvery   = 20 * time.Millisecond // between looks for it
+	stepTimeMax = 30 * time.Second      // for one action, or for one element to become visible
+	lookEvery   = 20 * time.Millisecond // between two polls
 )
 
-// Where the reader sits, so that pages read the same everywhere.
+// The locale and the timezone of the browser, so that pages have the same text on every machine.
 const (
 	readerZone   = "Europe/Berlin"
 	readerLocale = "en-GB"
 )
 
-// View is what a page is looked at through.
+// View is the size and the kind of screen on which a page is shown.
 type View struct {
 	Width, Height int64 // in CSS pixels
 	Phone         bool
 	Dark          bool
 }
 
-// The views of somebody at a desk and of somebody in a train.
+// The views of a user at a desk and of a user with a phone.
 var (
 	Desk  = View{Width: 1280, Height: 800}
 	Phone = View{Width: 360, Height: 740, Phone: true}
 )
 
-// Tab is one tab with a profile of its own. It is for one goroutine.
+// Tab is one tab with its own profile. It is not safe for concurrent use.
 type Tab struct {
 	ctx   context.Context
 	close context.CancelFunc
 	watch *watch
 }
 
-// Tab opens an empty tab that may ask the given origins for things and no others, and looks through
-// [Desk]. The caller closes it.
+// Tab opens an empty tab with the view [Desk]. Requests to other origins than the given ones are faults.
+// The caller must close it.
 func (c *Chromium) Tab(origins ...string) (*Tab, error) {
 	t := &Tab{watch: &watch{origins: origins}}
 	t.ctx, t.close = chromedp.NewContext(c.ctx, chromedp.WithNewBrowserContext(),
 		chromedp.WithListener(func(event any) { t.watch.note(t.ctx, event) }))
-	// The first call makes the tab, which ends with the context of that call: it must not be a bounded one.
+	// The first call creates the tab, which ends with the context of that call, so the context has no timeout.
 	err := chromedp.Do(t.ctx,
 		command(network.Enable, network.EnableParams{}),
 		command(emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: readerZone}),
@@ -69,7 +69,7 @@ func (c *Chromium) Tab(origins ...string) (*Tab, error) {
 // Close closes the tab and its profile.
 func (t *Tab) Close() { t.close() }
 
-// command makes an action of a command of the protocol whose result does not matter.
+// command returns the action for a command of the DevTools protocol whose result is ignored.
 func command[P, R any](c cdp.Command[P, R], params P) chromedp.Action[chromedp.Void] {
 	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 		_, err := cdp.Call(ctx, t, c, params)
@@ -77,14 +77,14 @@ func command[P, R any](c cdp.Command[P, R], params P) chromedp.Action[chromedp.V
 	})
 }
 
-// do acts in the tab, within stepTimeMax.
+// do runs actions in the tab, within stepTimeMax.
 func (t *Tab) do(actions ...chromedp.Action[chromedp.Void]) error {
 	ctx, cancel := context.WithTimeout(t.ctx, stepTimeMax)
 	defer cancel()
 	return chromedp.Do(ctx, actions...)
 }
 
-// Look changes what the page is looked at through, now and for pages to come.
+// Look changes the view, for the present page and later ones.
 func (t *Tab) Look(v View) error {
 	theme := "light"
 	if v.Dark {
@@ -100,12 +100,12 @@ func (t *Tab) Look(v View) error {
 		}}))
 }
 
-// WithoutScripts switches JavaScript off in the pages to come.
+// WithoutScripts switches JavaScript off for the pages that are opened after it.
 func (t *Tab) WithoutScripts() error {
 	return t.do(command(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}))
 }
 
-// Open goes to a page and returns when it has loaded.
+// Open loads a page and returns when it has loaded.
 func (t *Tab) Open(url string) error {
 	if err := t.do(chromedp.Navigate(url)); err != nil {
 		return fmt.Errorf("open %s: %w", url, err)
@@ -113,7 +113,7 @@ func (t *Tab) Open(url string) error {
 	return nil
 }
 
-// Eval evaluates a JavaScript expression in the page, also where the page's own scripts are off.
+// Eval evaluates a JavaScript expression in the page, even if the page's own scripts are off.
 func Eval[T any](t *Tab, expression string) (T, error) {
 	ctx, cancel := context.WithTimeout(t.ctx, stepTimeMax)
 	defer cancel()
@@ -124,15 +124,15 @@ func Eval[T any](t *Tab, expression string) (T, error) {
 	return value, nil
 }
 
-// ErrUnseen says that what was waited for did not show in time.
+// ErrUnseen reports that an element or a condition did not appear in time.
 var ErrUnseen = errors.New("did not show")
 
-// Await waits until an expression is truthy. A page that is just being left does not count.
+// Await waits until a JavaScript expression is truthy. It ignores errors of a page that is being left.
 func (t *Tab) Await(expression string) error {
 	return t.until(expression, func() (bool, error) { return Eval[bool](t, "!!("+expression+")") })
 }
 
-// until looks again and again until something is seen; what names it.
+// until polls look until it returns true; what names the condition in the error.
 func (t *Tab) until(what string, look func() (bool, error)) error {
 	var last error
 	for end := time.Now().Add(stepTimeMax); time.Now().Before(end); {
@@ -150,10 +150,10 @@ func (t *Tab) until(what string, look func() (bool, error)) error {
 	return errors.Join(fmt.Errorf("%s %w within %s", what, ErrUnseen, stepTimeMax), last)
 }
 
-// pictureHeightMax cuts off the end of long pages, in CSS pixels.
+// pictureHeightMax bounds the height of a picture, in CSS pixels; the end of a longer page is cut off.
 const pictureHeightMax = 1400
 
-// Picture returns the page as a PNG, from its top to its end or to where a picture gets too long.
+// Picture returns the page as a PNG, from its top to its end or to pictureHeightMax.
 func (t *Tab) Picture() ([]byte, error) {
 	size, err := Eval[page.Viewport](t, "({width: innerWidth, height: document.documentElement.getBoundingClientRect().height})")
 	if err != nil {
@@ -167,8 +167,8 @@ func (t *Tab) Picture() ([]byte, error) {
 	return result.Data, err
 }
 
-// Faults returns what the tab has written down that must not be, oldest first.
+// Faults returns the faults that the tab has recorded, oldest first, without pardoned ones.
 func (t *Tab) Faults() []string { return t.watch.list() }
 
-// Pardon leaves out of [Tab.Faults] those that have a text in them: they are meant to happen.
+// Pardon removes from [Tab.Faults] those that contain a text, because the test provokes them.
 func (t *Tab) Pardon(text string) { t.watch.pardon(text) }

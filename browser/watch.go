@@ -15,20 +15,20 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// watch writes down what must not happen in a tab.
+// watch records the faults of a tab.
 type watch struct {
-	origins []string // that may be asked
+	origins []string // origins to which requests may go
 
-	pardoned []string // parts of faults that are meant to happen
+	pardoned []string // texts of faults that the test provokes
 
-	mu     sync.Mutex // guards what follows; the rest is the tab's
+	mu     sync.Mutex // guards the fields below; only the tab's goroutine uses the others
 	faults []string
 }
 
-// faultsMax bounds the list: one broken page need not fill the memory.
+// faultsMax bounds the list, so that a broken page does not fill the memory.
 const faultsMax = 100
 
-// note looks at one event of the tab whose context is ctx.
+// note records the fault in an event of the tab, if it is one. ctx is the tab's context.
 func (w *watch) note(ctx context.Context, event any) {
 	switch e := event.(type) {
 	case *runtime.EventExceptionThrown:
@@ -43,7 +43,8 @@ func (w *watch) note(ctx context.Context, event any) {
 		}
 	case *page.EventJavascriptDialogOpening:
 		w.add("dialog: %s", e.Message)
-		// The events wait for this call to return, and the page for an answer to the dialog.
+		// The library delivers no event before this call returns, and the page waits for the answer to its
+		// dialog, so another goroutine gives it.
 		go func() { _, _ = chromedp.Call(ctx, page.HandleJavaScriptDialog, page.HandleJavaScriptDialogParams{}) }()
 	case *network.EventRequestWillBeSent:
 		if !w.mayAsk(e.Request.URL) {
@@ -52,7 +53,7 @@ func (w *watch) note(ctx context.Context, event any) {
 	}
 }
 
-// consoleFaults are the kinds of output that mean that something is wrong.
+// consoleFaults lists the kinds of console output that are faults.
 var consoleFaults = []runtime.ConsoleAPICalledType{
 	runtime.ConsoleAPICalledTypeError, runtime.ConsoleAPICalledTypeWarning, runtime.ConsoleAPICalledTypeAssert,
 }
@@ -67,7 +68,7 @@ func consoleText(args []*runtime.RemoteObject) string {
 	return strings.Join(text, " ")
 }
 
-// mayAsk tells whether a request stays where it may.
+// mayAsk reports whether a request goes to an allowed origin.
 func (w *watch) mayAsk(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -88,19 +89,19 @@ func (w *watch) add(format string, values ...any) {
 	}
 }
 
-// pardon takes faults that have a text in them for what they are: meant to happen.
+// pardon marks the faults that contain a text as provoked.
 func (w *watch) pardon(text string) {
 	w.pardoned = append(w.pardoned, text)
 }
 
-// list returns the faults that nobody has pardoned.
+// list returns the faults that are not pardoned.
 func (w *watch) list() []string {
 	return slices.DeleteFunc(w.all(), func(fault string) bool {
 		return slices.ContainsFunc(w.pardoned, func(text string) bool { return strings.Contains(fault, text) })
 	})
 }
 
-// all returns all faults.
+// all returns all faults, including pardoned ones.
 func (w *watch) all() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -5,34 +5,36 @@ import (
 	"iter"
 )
 
-// AuditEntry says who did what to which job, when and from where.
+// AuditEntry records one change: who changed which job or calendar, how, when and by which way.
 type AuditEntry struct {
-	ID     string `json:"id"` // of the commit that made the change, and its number within
+	ID     string `json:"id"` // unique; made of the LSN of the change's commit and its number within the commit
 	At     Time   `json:"at"`
-	By     string `json:"by"`     // who asked, as [Options] has it; "" if nobody gave a name
-	From   string `json:"from"`   // the way it came: nats, http, dashboard, local; "" for what the server does by itself
+	By     string `json:"by"`     // the name in [Options].By of the caller; "" if the caller gave none
+	From   string `json:"from"`   // how the request arrived: nats, http, dashboard, local; "" for a change that the server made itself
 	Action string `json:"action"` // create, update, delete, pause, resume, trigger, backfill, cancel_run, retry_run, put_calendar, delete_calendar
-	Name   string `json:"name"`   // of the job or the calendar
-	JobID  string `json:"job_id"` // "" for a calendar
-	Detail string `json:"detail"` // the reason of a pause, the id of a run, the range of a backfill
+	Name   string `json:"name"`   // name of the job or the calendar
+	JobID  string `json:"job_id"` // id of the job; "" for a calendar
+	Detail string `json:"detail"` // for example the reason of a pause, the id of a run, the range of a backfill
 
-	// Before and After are the job, without its payload, before and after a change of its definition.
+	// Before and After are the job's definition, without its payload, before and after a change of it;
+	// nil for other actions.
 	Before *Job `json:"before,omitzero"`
 	After  *Job `json:"after,omitzero"`
 }
 
 // AuditRequest selects entries of the audit log, newest first.
 type AuditRequest struct {
-	Name   string `json:"name,omitempty"`   // of a job or a calendar
+	Name   string `json:"name,omitempty"`   // name of a job or a calendar; "" selects all
 	Action string `json:"action,omitempty"` // as in [AuditEntry]
-	By     string `json:"by,omitempty"`
+	By     string `json:"by,omitempty"`     // as in [AuditEntry]
 	From   Time   `json:"from,omitzero"`    // at or after
 	To     Time   `json:"to,omitzero"`      // before
 	Limit  int    `json:"limit,omitzero"`   // 1 to 1000; default 100
 	Cursor string `json:"cursor,omitempty"` // of the page before
 }
 
-// AuditPage is one page of the audit log, with the rule of [JobPage].
+// AuditPage is one page of the audit log. As with [JobPage], a page may be short or empty before the
+// end.
 type AuditPage struct {
 	Entries    []AuditEntry `json:"entries"`
 	NextCursor string       `json:"next_cursor,omitempty"`

@@ -13,7 +13,8 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// BackupVersion is the version of the exchange in which a backup is sent.
+// BackupVersion is the version of the protocol by which a backup is fetched. Client and server must
+// agree on it.
 const BackupVersion = 1
 
 // BackupRequest asks the leader of a shard for a copy of its store.
@@ -21,63 +22,65 @@ type BackupRequest struct {
 	Version int `json:"version"`
 }
 
-// BackupOffer is a copy that a server holds ready, until nobody has asked for a piece for a minute. It is
-// of one moment, however long the sending takes.
+// BackupOffer describes a copy that a server keeps for a client to fetch. The copy has the state of one
+// commit, however long the transfer takes. The server removes it when no piece has been requested for a
+// minute.
 type BackupOffer struct {
 	Version   int          `json:"version"`
 	Session   string       `json:"session,omitempty"`
-	Error     string       `json:"error,omitempty"` // why there is none
-	LSN       uint64       `json:"lsn"`
+	Error     string       `json:"error,omitempty"` // why the server makes no copy; "" if it has made one
+	LSN       uint64       `json:"lsn"`             // the last commit in the copy
 	Epoch     uint64       `json:"epoch"`
-	Hash      string       `json:"hash"`                 // 32 hex digits
-	ClusterID string       `json:"cluster_id,omitempty"` // 32 hex digits; "": a node alone
+	Hash      string       `json:"hash"`                 // of the commit LSN; 32 hex digits
+	ClusterID string       `json:"cluster_id,omitempty"` // 32 hex digits; "" for a node without a cluster
 	Node      string       `json:"node,omitempty"`
 	Shard     uint32       `json:"shard"`
 	CreatedAt Time         `json:"created_at"`
-	Product   string       `json:"product"` // version of the server
+	Product   string       `json:"product"` // version of the server's program
 	Files     []BackupFile `json:"files"`
 }
 
-// BackupFile is one file of a copy.
+// BackupFile is one file of a copy. Its size is in bytes.
 type BackupFile struct {
 	Name string `json:"name"`
 	Size int64  `json:"size"`
 }
 
-// BackupPiece asks for a piece of a file.
+// BackupPiece asks for a piece of a file. Offset counts bytes from the beginning of the file.
 type BackupPiece struct {
 	File   int   `json:"file"` // index into the files of the offer
 	Offset int64 `json:"offset"`
 }
 
-// The headers of a piece: the CRC-32C of its bytes in decimal, or why there is none.
+// The headers of a reply to [BackupPiece]: the CRC-32C of the piece in decimal, or the error if there is
+// no piece.
 const (
 	BackupSumHeader   = "Carillon-Crc32c"
 	BackupErrorHeader = "Carillon-Error"
 )
 
-// BackupSubject returns where the leader of a shard is asked for what: "open", or, of a session,
-// "piece.SESSION" and "close.SESSION".
+// BackupSubject returns the subject for a request about backups to the leader of a shard. what is
+// "open", or for a session "piece.SESSION" or "close.SESSION".
 func BackupSubject(prefix string, shard uint32, what string) string {
 	return prefix + ".backup." + strconv.FormatUint(uint64(shard), 10) + "." + what
 }
 
-// BackupSum returns the checksum that goes with a piece.
+// BackupSum returns the value of [BackupSumHeader] for a piece.
 func BackupSum(piece []byte) string {
 	return strconv.FormatUint(uint64(crc32.Checksum(piece, castagnoli)), 10)
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Backup is a copy of a server's store that is being fetched. Safe for concurrent use.
+// Backup is a copy of a server's store that is being fetched. It is safe for concurrent use.
 type Backup struct {
 	BackupOffer
 	client *Client
 }
 
-// OpenBackup lets the leader of a shard make a copy of its store, to be fetched with [Backup.Piece]. It
-// waits for a leader as long as other requests do, and takes as long as the server needs to flush its
-// store, up to the timeout of bulk requests. Close frees what the copy takes of its disk.
+// OpenBackup makes the leader of a shard copy its store, and returns the copy for [Backup.Piece]. It
+// waits for a leader for up to [Options].Timeout, and for the server to flush its store for up to
+// [Options].BulkTimeout. The caller calls [Backup.Close], which frees the server's disk.
 func (c *Client) OpenBackup(ctx context.Context, shard uint32) (*Backup, error) {
 	body, err := encode(BackupRequest{Version: BackupVersion})
 	if err != nil {
@@ -100,7 +103,7 @@ func (c *Client) OpenBackup(ctx context.Context, shard uint32) (*Backup, error) 
 	return b, b.check()
 }
 
-// askForBackup asks until there is a leader, unless the options forbid to ask again.
+// askForBackup repeats the request until a leader answers, unless the options forbid to repeat requests.
 func (c *Client) askForBackup(ctx context.Context, subject string, body []byte) (*nats.Msg, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.opts.BulkTimeout)
 	defer cancel()
@@ -113,11 +116,12 @@ func (c *Client) askForBackup(ctx context.Context, subject string, body []byte) 
 			return msg, err
 		}
 		if c.opts.NoRetry || time.Now().After(end) || !sleep(ctx, retryPauseMax) {
-			return nil, &Error{Code: CodeUnavailable, Message: "nobody answers on " + subject + ": no leader is there just now, prefix or shard are others, or the server is too old to send backups", Cause: err}
+			return nil, &Error{Code: CodeUnavailable, Message: "no server answers on " + subject + ": there is no leader at the moment, the prefix or the shard is wrong, or the server is too old to send backups", Cause: err}
 		}
 	}
 }
 
+// check returns an error unless the offer has the version and the form that this client knows.
 func (b *Backup) check() error {
 	hash, err := hex.DecodeString(b.Hash)
 	id, idErr := hex.DecodeString(b.ClusterID)
@@ -127,19 +131,20 @@ func (b *Backup) check() error {
 	return nil
 }
 
-// Piece returns the bytes of a file of the offer from an offset on: as many as the server puts into a
-// message, at least one. The offset must be below the size of the file. A piece may be asked for again.
+// Piece returns bytes of a file of the offer, beginning at offset: as many as the server puts into one
+// message, at least one. file is an index into Files; offset must be below the size of the file. A piece
+// may be requested again. Piece verifies the checksum.
 func (b *Backup) Piece(ctx context.Context, file int, offset int64) ([]byte, error) {
 	body, err := encode(BackupPiece{File: file, Offset: offset})
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, b.client.opts.Timeout) // one exchange of a longer undertaking
+	ctx, cancel := context.WithTimeout(ctx, b.client.opts.Timeout) // the timeout is for this exchange, not for the whole backup
 	defer cancel()
 	subject := BackupSubject(b.client.opts.Prefix, b.Shard, "piece."+b.Session)
 	msg, err := b.client.nc.RequestWithContext(ctx, subject, body)
 	if errors.Is(err, nats.ErrNoResponders) {
-		return nil, &Error{Code: CodeUnavailable, Message: "the server does not hold this copy any more: it has been stopped, or was not asked for a minute", Cause: err}
+		return nil, &Error{Code: CodeUnavailable, Message: "the server no longer has this copy: it was restarted, or no piece was requested for a minute; begin the backup again", Cause: err}
 	}
 	if err != nil {
 		return nil, b.client.unanswered(subject, len(body), err)
@@ -153,12 +158,13 @@ func (b *Backup) Piece(ctx context.Context, file int, offset int64) ([]byte, err
 		}
 	}
 	if len(msg.Data) == 0 || msg.Header.Get(BackupSumHeader) != BackupSum(msg.Data) {
-		return nil, errors.New("client: a piece of the backup was damaged on its way")
+		return nil, errors.New("client: a piece of the backup was damaged in transfer; request it again")
 	}
 	return msg.Data, nil
 }
 
-// Close lets the server forget the copy. It does not wait, and the server does so by itself after a minute.
+// Close asks the server to remove the copy. It does not wait for that; without Close the server removes
+// the copy after a minute.
 func (b *Backup) Close() {
 	_ = b.client.nc.Publish(BackupSubject(b.client.opts.Prefix, b.Shard, "close."+b.Session), nil)
 	_ = b.client.nc.Flush()

@@ -5,24 +5,24 @@ import (
 	"iter"
 )
 
-// Calendar is a named list of what to leave out, for any number of jobs: a job refers to it in its
+// Calendar is a named list of exclusions that any number of jobs can share: a job refers to it in its
 // Exclude as "@calendar NAME".
 type Calendar struct {
 	Name        string   `json:"name"`
-	Exclude     []string `json:"exclude"` // as that of a [Job], but without calendars
+	Exclude     []string `json:"exclude"` // as in [Job], but without references to calendars
 	Description string   `json:"description"`
-	Version     uint32   `json:"version"` // counts the puts, from 1
+	Version     uint32   `json:"version"` // number of puts of this calendar, from 1
 	UpdatedAt   Time     `json:"updated_at"`
 }
 
-// CalendarRequest asks for a calendar to be added, or to be put in the place of the one of its name.
+// CalendarRequest asks to add a calendar, or to replace the one with the same name.
 type CalendarRequest struct {
 	Name        string   `json:"name"`
 	Exclude     []string `json:"exclude"`
 	Description string   `json:"description,omitempty"`
 }
 
-// CalendarReply answers with a calendar.
+// CalendarReply answers a request for a calendar.
 type CalendarReply struct {
 	Calendar Calendar `json:"calendar"`
 }
@@ -33,7 +33,7 @@ type CalendarPutReply struct {
 	Created  bool     `json:"created"`
 }
 
-// CalendarDeleteReply answers the delete of a calendar.
+// CalendarDeleteReply answers a request to delete a calendar.
 type CalendarDeleteReply struct {
 	Deleted bool `json:"deleted"`
 }
@@ -44,14 +44,14 @@ type CalendarListRequest struct {
 	Cursor string `json:"cursor,omitempty"` // of the page before
 }
 
-// CalendarPage is one page of calendars, with the rule of [JobPage].
+// CalendarPage is one page of calendars. As with [JobPage], a page may be short or empty before the end.
 type CalendarPage struct {
 	Calendars  []Calendar `json:"calendars"`
 	NextCursor string     `json:"next_cursor,omitempty"`
 }
 
-// PutCalendar adds a calendar, or puts it in the place of the one of its name. It tells whether the
-// calendar is new.
+// PutCalendar adds a calendar, or replaces the one with the same name; the jobs that refer to it follow
+// the new list within moments. It returns the calendar, and whether it is new.
 func (c *Client) PutCalendar(ctx context.Context, request CalendarRequest) (Calendar, bool, error) {
 	if request.Exclude == nil {
 		request.Exclude = []string{}
@@ -60,7 +60,7 @@ func (c *Client) PutCalendar(ctx context.Context, request CalendarRequest) (Cale
 	return reply.Calendar, reply.Created, err
 }
 
-// Calendar returns a calendar; an unknown one is an error for which [IsNotFound] holds.
+// Calendar returns a calendar. If there is none with this name, [IsNotFound] holds for the error.
 func (c *Client) Calendar(ctx context.Context, name string) (Calendar, error) {
 	reply, err := ask[CalendarReply](ctx, c, "calendars.get", NameRequest{Name: name})
 	return reply.Calendar, err
@@ -80,7 +80,7 @@ func (c *Client) Calendars(ctx context.Context, request CalendarListRequest) ite
 	})
 }
 
-// DeleteCalendar forgets a calendar. One that jobs refer to is refused.
+// DeleteCalendar deletes a calendar. The server refuses to delete one that jobs refer to.
 func (c *Client) DeleteCalendar(ctx context.Context, name string) error {
 	_, err := ask[CalendarDeleteReply](ctx, c, "calendars.delete", NameRequest{Name: name})
 	return err

@@ -16,49 +16,51 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// The headers of a reply that refuses.
+// The headers of a reply that refuses a request.
 const (
 	errorHeader     = "Nats-Service-Error"
 	errorCodeHeader = "Nats-Service-Error-Code"
 )
 
-// byHeader is the header of a request that says who asks.
+// byHeader is the header of a request for [Options].By.
 const byHeader = "Carillon-By"
 
-// byBytesMax bounds a name in it; the server's bound is the same.
+// byBytesMax bounds the length of [Options].By in bytes; the server's bound is the same.
 const byBytesMax = 128
 
-// InjectBytesMax is how much of the largest message is left to the headers of Options.Inject.
+// InjectBytesMax bounds the headers that [Options].Inject adds to a request, in bytes. The client leaves
+// this room in the largest message.
 const InjectBytesMax = 1 << 10
 
-// Options set up a [Client]. Every zero value is a default.
+// Options configure a [Client]. The zero value of each field selects its default.
 type Options struct {
 	Prefix string // first token of the subjects; default "carillon"
-	// Standby asks the nodes that stand by instead of the leader. They answer reads only, and may lag.
+	// Standby sends requests to the standbys instead of the leader. They answer reads only, and their
+	// answers may lag behind the leader's.
 	Standby bool
-	Tenant  string // whose jobs; default "default"
+	Tenant  string // the tenant whose jobs the client sees and changes; default "default"
 
-	// By is who asks, such as "alice@ci": the audit log has it, and jobs show who paused them. At most
-	// 128 bytes without control characters. It is what the client says of itself, and proves nothing.
-	// Default: nobody in particular.
+	// By names the caller, such as "alice@ci". It appears in the audit log, and in jobs as the name of the
+	// caller that paused them. It has at most 128 bytes and no control characters. The server does not
+	// verify it. Default "": no name.
 	By string
 
-	// Timeout bounds a request whose context has no deadline, with all its repetitions. The server gives
-	// up after 10 s, on a bulk registration after 60 s; give it a little longer. Default 15 s.
+	// Timeout bounds a request whose context has no deadline, including its repetitions. The server itself
+	// gives up after 10 s (a bulk registration: 60 s); Timeout should be a little longer. Default 15 s.
 	Timeout time.Duration
 	// BulkTimeout is the same for [Client.PutMany] and for each request of [Client.PutAll]. Default 75 s.
 	BulkTimeout time.Duration
-	// BulkInFlight is how many requests [Client.PutAll] has under way at a time. More keep the server
-	// busier; it runs 4 of all its clients at a time. Default 4.
+	// BulkInFlight is the number of requests that [Client.PutAll] sends concurrently. The server carries
+	// out 4 bulk requests of all its clients at a time, so more requests only wait there. Default 4.
 	BulkInFlight int
 
-	// Inject may add headers to each request before it is sent, such as the traceparent of the span in ctx: the
-	// server's spans continue it. They may have [InjectBytesMax] bytes. Default nil: none. It has no
-	// effect on a client inside the process, whose requests bring ctx itself.
+	// Inject is called before each request is sent and may add headers, such as the traceparent of the span
+	// in ctx, which the server's spans then continue. The headers have at most [InjectBytesMax] bytes. Nil
+	// adds none. A client of [NewLocal] does not call it, because its requests carry ctx itself.
 	Inject func(ctx context.Context, header nats.Header)
 
-	// NoRetry sends each request once. Without it a request that met no leader, or whose answer did not
-	// come, is sent again where that is safe, as the package comment says.
+	// NoRetry makes the client send each request once. By default it repeats a request that reached no
+	// leader or got no answer, where that is safe; the package comment has the rules.
 	NoRetry bool
 }
 
@@ -71,6 +73,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
+// setDefault sets *v to d if it is the zero value.
 func setDefault[T comparable](v *T, d T) {
 	var zero T
 	if *v == zero {
@@ -83,23 +86,23 @@ func (o Options) validate() error {
 	case strings.ContainsAny(o.Prefix+o.Tenant, ".*> \t\r\n"):
 		return fmt.Errorf("client: options: prefix %q and tenant %q must each be one token of a NATS subject", o.Prefix, o.Tenant)
 	case len(o.By) > byBytesMax || !utf8.ValidString(o.By) || strings.ContainsFunc(o.By, unicode.IsControl):
-		return fmt.Errorf("client: options: who asks, %q, must have at most %d bytes of UTF-8 without control characters", clip(o.By), byBytesMax)
+		return fmt.Errorf("client: options: By is %q and must have at most %d bytes of UTF-8 without control characters", clip(o.By), byBytesMax)
 	case o.Timeout < 0 || o.BulkTimeout < 0 || o.BulkInFlight < 0:
 		return errors.New("client: options: timeouts and limits must be positive")
 	}
 	return nil
 }
 
-// Client speaks to the leader of a Carillon cluster. Its methods are safe for concurrent use.
+// Client sends requests to the leader of a Carillon cluster. Its methods are safe for concurrent use.
 type Client struct {
 	opts Options
 	nc   *nats.Conn
-	own  bool // the connection is the client's
+	own  bool // the client owns the connection, so Close closes it
 
-	local Local // in the place of the connection; nil: none
+	local Local // replaces the connection for a scheduler in this process; nil: nc is used
 }
 
-// New returns a client that uses a connection of the caller's.
+// New returns a client that uses the connection nc. The caller still owns nc and closes it.
 func New(nc *nats.Conn, opts Options) (*Client, error) {
 	opts = opts.withDefaults()
 	if err := opts.validate(); err != nil {
@@ -108,8 +111,8 @@ func New(nc *nats.Conn, opts Options) (*Client, error) {
 	return &Client{opts: opts, nc: nc}, nil
 }
 
-// Connect returns a client with a connection of its own, which Close closes. The url and the further
-// options are those of [nats.Connect].
+// Connect returns a client with a connection of its own, which Close closes. url and natsOptions are
+// those of [nats.Connect].
 func Connect(url string, opts Options, natsOptions ...nats.Option) (*Client, error) {
 	nc, err := nats.Connect(url, natsOptions...)
 	if err != nil {
@@ -124,20 +127,21 @@ func Connect(url string, opts Options, natsOptions ...nats.Option) (*Client, err
 	return c, nil
 }
 
-// Close closes the connection of a client that [Connect] made.
+// Close closes the connection of a client that [Connect] made. For other clients it does nothing.
 func (c *Client) Close() {
 	if c.own {
 		c.nc.Close()
 	}
 }
 
-// encode writes a request: what is zero is left to the server's defaults.
+// encode returns the JSON of a request. It omits zero fields, so that the server's defaults apply.
 func encode(request any) ([]byte, error) {
 	var body bytes.Buffer
 	err := encodeTo(&body, request)
 	return body.Bytes(), err
 }
 
+// encodeTo appends the JSON of a request to body.
 func encodeTo(body *bytes.Buffer, request any) error {
 	if err := json.MarshalWrite(body, request, json.OmitZeroStructFields(true)); err != nil {
 		return fmt.Errorf("client: encode request: %w", err)
@@ -145,7 +149,7 @@ func encodeTo(body *bytes.Buffer, request any) error {
 	return nil
 }
 
-// ask sends a request and reads its reply.
+// ask sends a request and returns its decoded reply.
 func ask[Reply any](ctx context.Context, c *Client, verb string, request any) (reply Reply, err error) {
 	body, err := encode(request)
 	if err != nil {
@@ -157,7 +161,7 @@ func ask[Reply any](ctx context.Context, c *Client, verb string, request any) (r
 	return reply, err
 }
 
-// bulkCall is an encoded bulk registration.
+// bulkCall returns the call of an encoded bulk registration.
 func (c *Client) bulkCall(body []byte) call {
 	return call{verb: "jobs.put_many", body: body, repeatable: true, timeout: c.opts.BulkTimeout, tryTimeout: bulkTryTimeout}
 }
@@ -184,7 +188,7 @@ func (c *Client) exchangeOnce(ctx context.Context, verb string, body []byte, rep
 	return nil
 }
 
-// header returns the headers of a request; nil if it needs none.
+// header returns the headers of a request; nil if it has none.
 func (c *Client) header(ctx context.Context) nats.Header {
 	if c.opts.By == "" && c.opts.Inject == nil {
 		return nil
@@ -199,7 +203,7 @@ func (c *Client) header(ctx context.Context) nats.Header {
 	return header
 }
 
-// subject returns where a verb is asked for.
+// subject returns the subject to which requests for a verb are sent.
 func (c *Client) subject(verb string) string {
 	root := c.opts.Prefix
 	if c.opts.Standby {
@@ -208,7 +212,8 @@ func (c *Client) subject(verb string) string {
 	return root + ".v1." + c.opts.Tenant + "." + verb
 }
 
-// headerBytes is what the header of a request takes of its message.
+// headerBytes returns the largest size of a request's headers, in bytes. They count towards the server's
+// limit for a message.
 func (c *Client) headerBytes() int {
 	n := 0
 	if c.opts.Inject != nil {
@@ -220,27 +225,28 @@ func (c *Client) headerBytes() int {
 	return n + len("NATS/1.0\r\n") + len(byHeader) + len(": \r\n") + len(c.opts.By) + len("\r\n")
 }
 
-// unanswered tells why there is no reply.
+// unanswered returns the error for a request without a reply. err is the error of the NATS client, size
+// the number of bytes of the request.
 func (c *Client) unanswered(subject string, size int, err error) error {
 	e := &Error{Code: CodeUnavailable, Status: http.StatusServiceUnavailable, Cause: err}
 	switch {
 	case errors.Is(err, nats.ErrNoResponders):
-		e.Message = fmt.Sprintf("nobody answers on %s: no leader is there just now, or prefix and tenant are others", subject)
+		e.Message = fmt.Sprintf("no server answers on %s: there is no leader at the moment, or the prefix or the tenant is wrong", subject)
 	case errors.Is(err, nats.ErrReconnectBufExceeded):
-		e.Message = "the connection to NATS is broken just now; the request was not sent"
+		e.Message = "the connection to NATS is broken at the moment; the request was not sent"
 	case errors.Is(err, nats.ErrMaxPayload):
 		e.Code, e.Status = CodeTooLarge, http.StatusRequestEntityTooLarge
-		e.Message = fmt.Sprintf("the request has %d bytes, more than the NATS server takes (max_payload)", size)
+		e.Message = fmt.Sprintf("the request has %d bytes, more than the NATS server accepts (max_payload)", size)
 	default:
 		e.Message = "no answer; whether the request took effect is unknown"
 		if prefix := c.nc.Opts.InboxPrefix; prefix != "" && !strings.HasPrefix(prefix, "_INBOX") {
-			e.Message = fmt.Sprintf("no answer; the inboxes of this connection begin with %q, and a server drops what it is asked from there unless its --inbox-prefix names that; whether the request took effect is unknown", prefix)
+			e.Message = fmt.Sprintf("no answer; the inboxes of this connection begin with %q, and a server drops requests from such inboxes unless it was started with that --inbox-prefix; whether the request took effect is unknown", prefix)
 		}
 	}
 	return e
 }
 
-// refusal reads what the server refused a request for.
+// refusal returns the error in a reply that refuses a request. code is the reply's HTTP status.
 func refusal(msg *nats.Msg, code string) error {
 	var body ErrorReply
 	if json.Unmarshal(msg.Data, &body) != nil || body.Error == nil {

@@ -1,40 +1,43 @@
-// Package client is the Go client of Carillon: it registers jobs and reads what became of them, over
-// NATS. It speaks the API and shares nothing else with the server; the messages of the API are its
-// types, and the server answers with the very same ones.
+// Package client is the Go client of Carillon: it registers jobs over NATS and reads what became of
+// them. Its types are the messages of the API, which the server uses too; client and server share
+// nothing else.
 //
-// A [Client] asks the leader with NATS requests. An answer that refuses is an [*Error], whose code is
-// also in its chain, so that errors.Is(err, client.CodeNotFound) works.
+// A [Client] sends NATS requests to the leader. If the server refuses a request, the client returns an
+// [*Error]; errors.Is finds its code, as in errors.Is(err, client.CodeNotFound).
 //
 // # While another leader takes over
 //
-// For a moment nobody answers then. Requests wait: within the deadline of its context, or else within
-// [Options.Timeout], a request is sent again, 20 ms later and with pauses that grow to 250 ms.
+// During a takeover no server answers for a moment. The client then sends a request again, first after
+// 20 ms and then with pauses that grow to 250 ms, until the deadline of its context, or else until
+// [Options.Timeout] has passed.
 //
-// A request that nobody can have carried out is sent again whatever it asks for: NATS had no responders,
-// the connection was broken, or the answer is [CodeNotLeader]. One whose answer is [CodeUnavailable], or
-// has not come after 5 s (25 s for a bulk registration), may have taken effect. It is sent again only
-// where twice is as good as once:
+// The client repeats every request that no server can have carried out: NATS had no responders, the
+// connection was broken, or the answer is [CodeNotLeader]. A request may have taken effect if its answer
+// is [CodeUnavailable], or has not arrived after 5 s (25 s for a bulk registration). The client repeats
+// it only if carrying it out twice is as good as once:
 //
-//	all that reads                       yes
+//	all requests that only read          yes
 //	Put, PutMany, PutAll                 yes; a job that is put twice has two more versions
-//	PutIfVersion                         no: the second would meet the version that the first made
+//	PutIfVersion                         no: the second would find the version that the first made
 //	Pause, Resume, PutCalendar           yes
 //	PauseIfVersion, ResumeIfVersion      no, as PutIfVersion
 //	Trigger                              with an idempotency key
-//	Report, Extend                       yes: the fence guards them
+//	Report, Extend                       yes: the fence protects them
 //	CancelRun                            yes
-//	Delete, DeleteCalendar               no: the name may have been put again by then
+//	Delete, DeleteCalendar               no: the name may have been put again in between
 //	DeleteIfVersion                      no: the second would find no job
 //	Backfill, RetryRun, RetryMany        no
 //
-// For the rest the error says that the outcome is unknown. A request that was sent again may arrive
-// twice, and the first copy after the second: a caller who changes the same job from several places uses
-// PutIfVersion and its like. [Options.NoRetry] sends every request once.
+// For the others the client returns an error that says that the outcome is unknown. A repeated request
+// may arrive twice, and the first copy may arrive after the second: a caller that changes the same job
+// from several places should use PutIfVersion and the other conditional methods. With [Options.NoRetry]
+// the client sends each request once.
 //
-// # What is no answer
+// # Answers of other programs
 //
-// A reply names what it answers. What else comes back, such as the acknowledgement of a JetStream stream that captures
-// the server's subjects, is an error with [ErrForeignReply] in its chain, which names the stream. A connection with
-// inboxes of its own ([nats.CustomInboxPrefix]) is answered by a server that was started with that prefix
-// (--inbox-prefix), and by no other.
+// A reply of a server names the request that it answers. Any other reply is an error that wraps
+// [ErrForeignReply]; a common one is the acknowledgement of a JetStream stream that captures the
+// server's subjects, and the error then names the stream. If the connection has a custom inbox prefix
+// ([nats.CustomInboxPrefix]), only a server that was started with the same prefix (--inbox-prefix)
+// answers.
 package client

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Duration is a length of time as the API writes it: "90s", "1h30m", "7d", "1d12h". A day has 24
+// Duration is a length of time in the notation of the API: "90s", "1h30m", "7d", "1d12h". A day has 24
 // hours.
 type Duration time.Duration
 
@@ -16,8 +16,8 @@ const day = 24 * time.Hour
 // daysMax is the largest number of whole days that a [time.Duration] holds.
 const daysMax = int64(1<<63-1) / int64(day)
 
-// ParseDuration reads a duration: whole days, then whatever [time.ParseDuration] reads. It takes no
-// sign.
+// ParseDuration parses a duration: optional whole days, then the notation of [time.ParseDuration],
+// without a sign.
 func ParseDuration(s string) (Duration, error) {
 	head, rest, hasDays := strings.Cut(s, "d")
 	if !hasDays {
@@ -40,17 +40,18 @@ func ParseDuration(s string) (Duration, error) {
 	case err != nil || !startsPlain(s) || hasDays && rest != "" && !startsPlain(rest):
 		return 0, fmt.Errorf(`client: %q is no duration; want one such as "250ms", "90s", "1h30m" or "7d"`, clip(s))
 	case days > daysMax || d > time.Duration(1<<63-1)-time.Duration(days)*day:
-		return 0, fmt.Errorf("client: %q is longer than a duration can be", clip(s))
+		return 0, fmt.Errorf("client: %q is too long; a duration is at most 106751 days", clip(s))
 	}
 	return Duration(time.Duration(days)*day + d), nil
 }
 
-// startsPlain tells whether a duration begins with a digit: not with a sign, and not with a bare dot.
+// startsPlain reports whether a duration begins with a digit, not with a sign or a dot.
 func startsPlain(s string) bool { return s != "" && s[0] >= '0' && s[0] <= '9' }
 
-// String returns the shortest text of the duration that [ParseDuration] reads back.
+// String returns the shortest text that [ParseDuration] parses to the same duration.
 func (d Duration) String() string { return string(d.appendText(make([]byte, 0, 24))) }
 
+// appendText appends the text of String.
 func (d Duration) appendText(b []byte) []byte {
 	rest := time.Duration(d)
 	if days := rest / day; days > 0 {

@@ -2,8 +2,8 @@ package client
 
 import "errors"
 
-// Code is the machine-readable class of an [Error]. It is an error itself, so that
-// errors.Is(err, CodeNotFound) finds it in any chain.
+// Code is the machine-readable class of an [Error]. It is an error itself, so that errors.Is(err,
+// CodeNotFound) finds it in a wrapped error.
 type Code string
 
 // The codes.
@@ -31,25 +31,26 @@ const (
 // Error returns the code as text.
 func (c Code) Error() string { return string(c) }
 
-// Error is a refusal by the server, or, with [CodeUnavailable], the lack of an answer.
+// Error is the server's refusal of a request, or, with [CodeUnavailable], the lack of an answer.
 type Error struct {
 	Code    Code   `json:"code"`
 	Message string `json:"message"`         // what is wrong, and what would be right
 	Field   string `json:"field,omitempty"` // path of the offending field in the request, if there is one
 	Status  int    `json:"-"`               // HTTP status of the code, from the reply's headers
 
-	// Cause is why no answer came, such as [context.DeadlineExceeded] or an error of the connection.
-	// A request that changes something may then have taken effect: read before asking again, or ask
-	// in a way that may be repeated (a put of the same definition, a trigger with an idempotency key).
+	// Cause is the reason why no answer came, such as [context.DeadlineExceeded] or an error of the
+	// connection; nil if the server answered. With a Cause, a request that changes data may have taken
+	// effect: read the data before sending it again, or use a request that may be repeated (a put of the
+	// same definition, a trigger with an idempotency key).
 	Cause error `json:"-"`
 }
 
-// ErrorReply is the body of a reply that refuses.
+// ErrorReply is the body of a reply that refuses a request.
 type ErrorReply struct {
 	Error *Error `json:"error"`
 }
 
-// Error returns the human text, led by the field where there is one.
+// Error returns the message, preceded by the name of the field if the error has one.
 func (e *Error) Error() string {
 	text := string(e.Code) + ": "
 	if e.Field != "" {
@@ -62,7 +63,7 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Unwrap returns the code and the cause.
+// Unwrap returns the code and, if there is one, the cause.
 func (e *Error) Unwrap() []error {
 	if e.Cause == nil {
 		return []error{e.Code}
@@ -70,16 +71,16 @@ func (e *Error) Unwrap() []error {
 	return []error{e.Code, e.Cause}
 }
 
-// IsNotFound tells whether err says that there is no such job or run.
+// IsNotFound reports whether err says that the job, run or calendar does not exist.
 func IsNotFound(err error) bool { return errors.Is(err, CodeNotFound) }
 
-// IsConflict tells whether err says that the job is not at the version that the caller demanded.
+// IsConflict reports whether err says that the job does not have the version that the caller required.
 func IsConflict(err error) bool {
 	return errors.Is(err, CodeVersionConflict) || errors.Is(err, CodeAlreadyExists)
 }
 
-// IsUnavailable tells whether err says that nobody answered, or that the server is not able to just
-// now. It may be different in a while.
+// IsUnavailable reports whether err says that no server answered, or that the server cannot carry out
+// the request at the moment. A later attempt may succeed.
 func IsUnavailable(err error) bool {
 	return errors.Is(err, CodeUnavailable) || errors.Is(err, CodeNotLeader) || errors.Is(err, CodeRateLimited)
 }

@@ -10,23 +10,26 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// HandoverRequest asks the leader of a shard to let another node lead.
+// HandoverRequest asks the leader of a shard to hand the leadership over to another node.
 type HandoverRequest struct {
-	To string `json:"to,omitempty"` // a standby by name; "" is the one that is furthest
+	To string `json:"to,omitempty"` // name of a standby; "" selects the one with the least lag
 }
 
-// HandoverReply tells between whom the lead changes.
+// HandoverReply names the nodes between which the leadership changes.
 type HandoverReply struct {
 	From  string `json:"from"`
 	To    string `json:"to,omitempty"`
-	Error string `json:"error,omitempty"` // why it does not
+	Error string `json:"error,omitempty"` // why the leadership does not change; "" if it does
+	Code  Code   `json:"code,omitempty"`  // of the error; [CodeUnavailable]: a later request may succeed
 }
 
-// Handover asks the leader of a shard to let a standby lead, by name or, with "", the one that is furthest.
-// When it returns, the leader has stopped, and the other is about to begin.
+// Handover asks the leader of a shard to hand the leadership over to a standby: the one named to or, if
+// to is "", the one with the least lag. When Handover returns without an error, the old leader has
+// stopped launching and the new one is about to begin. While the log does not acknowledge commits, as during an election
+// of its stream, the leader goes on leading, and the error is [CodeUnavailable]. A client of [NewLocal] returns an error.
 func (c *Client) Handover(ctx context.Context, shard uint32, to string) (reply HandoverReply, err error) {
 	if c.local != nil {
-		return reply, errors.New("client: a scheduler inside the program has nobody to hand over to")
+		return reply, errors.New("client: a scheduler inside the program has no standby to hand over to")
 	}
 	body, err := encode(HandoverRequest{To: to})
 	if err != nil {
@@ -40,7 +43,7 @@ func (c *Client) Handover(ctx context.Context, shard uint32, to string) (reply H
 	subject := c.opts.Prefix + ".cluster." + strconv.FormatUint(uint64(shard), 10) + ".handover"
 	msg, err := c.nc.RequestMsgWithContext(ctx, &nats.Msg{Subject: subject, Data: body})
 	if errors.Is(err, nats.ErrNoResponders) {
-		return reply, &Error{Code: CodeUnavailable, Message: "nobody answers on " + subject + ": the server is no node of a cluster, or prefix and shard are others", Cause: err}
+		return reply, &Error{Code: CodeUnavailable, Message: "no server answers on " + subject + ": the server is not a node of a cluster, or the prefix or the shard is wrong", Cause: err}
 	}
 	if err != nil {
 		return reply, c.unanswered(subject, len(body), err)
@@ -50,6 +53,9 @@ func (c *Client) Handover(ctx context.Context, shard uint32, to string) (reply H
 	}
 	if err := json.Unmarshal(msg.Data, &reply); err != nil {
 		return reply, fmt.Errorf("client: decode the reply to a hand-over: %w", err)
+	}
+	if reply.Error != "" && reply.Code != "" {
+		return reply, &Error{Code: reply.Code, Message: reply.Error}
 	}
 	if reply.Error != "" {
 		return reply, errors.New(reply.Error)

@@ -2,42 +2,42 @@ package client
 
 import "encoding/json"
 
-// Job is a job as its owner writes it. A zero field is left to the server's default; where zero means
-// something else than the default, the field is a pointer.
+// Job is the definition of a job as its owner writes it. For a zero field the server uses its default. A
+// field is a pointer if its zero value and its default mean different things.
 type Job struct {
 	Name string `json:"name"` // 1 to 128 of A-Z a-z 0-9 . _ - /
 
-	Schedule  string   `json:"schedule,omitempty"`  // cron of 5 to 7 fields, @daily and its kin, @every 10s, @at 2026-12-01T08:00:00Z
-	Schedules []string `json:"schedules,omitempty"` // instead of Schedule: a tick of any of them is a tick
-	Exclude   []string `json:"exclude,omitempty"`   // dates, ranges, cron expressions, @calendar NAME; what matches is no tick
-	Timezone  string   `json:"timezone"`            // IANA name that a cron expression is read in; "" is UTC
-	StartsAt  Time     `json:"starts_at"`           // no run before it
-	EndsAt    Time     `json:"ends_at"`             // no run at or after it
-	MaxRuns   uint32   `json:"max_runs"`            // scheduled runs until the job completes; 0 is no limit
+	Schedule  string   `json:"schedule,omitempty"`  // cron of 5 to 7 fields, @daily and similar, @every 10s, @at 2026-12-01T08:00:00Z
+	Schedules []string `json:"schedules,omitempty"` // instead of Schedule: the job ticks when any of them does
+	Exclude   []string `json:"exclude,omitempty"`   // dates, ranges, cron expressions, @calendar NAME; an instant that matches one is not a tick
+	Timezone  string   `json:"timezone"`            // IANA name of the zone in which cron expressions are evaluated; "" means UTC
+	StartsAt  Time     `json:"starts_at"`           // no scheduled run before this instant; zero: no limit
+	EndsAt    Time     `json:"ends_at"`             // no scheduled run at or after this instant; zero: no limit
+	MaxRuns   uint32   `json:"max_runs"`            // number of scheduled runs after which the job completes; 0 means no limit
 
-	Jitter Duration `json:"jitter"` // runs leave up to so much after their scheduled time, each job at its own share of it
+	Jitter Duration `json:"jitter"` // runs are launched up to this long after their scheduled time; each job has a fixed share of it
 	Target Target   `json:"target"`
 
-	Payload       json.RawMessage   `json:"payload,omitzero"`        // any JSON value; targets get its text, without the spaces between tokens
-	PayloadBase64 []byte            `json:"payload_base64,omitzero"` // bytes instead of a JSON value
+	Payload       json.RawMessage   `json:"payload,omitzero"`        // any JSON value; targets receive its text, without the spaces between tokens
+	PayloadBase64 []byte            `json:"payload_base64,omitzero"` // bytes, instead of a JSON value
 	Headers       map[string]string `json:"headers"`
 
-	Completion      string    `json:"completion"`      // delivered, reported; default delivered
-	AttemptTimeout  Duration  `json:"attempt_timeout"` // for a target to answer, or for a worker to report; default 30s
+	Completion      string    `json:"completion"`      // delivered: the run ends when the target accepts it; reported: when a worker reports. Default delivered
+	AttemptTimeout  Duration  `json:"attempt_timeout"` // time for a target to answer, or for a worker to report; default 30s
 	Retry           Retry     `json:"retry"`
-	PauseOnFailure  uint32    `json:"pause_on_failure"`  // runs in a row that end dead until the job is paused; 0 never pauses it
-	OverlapPolicy   string    `json:"overlap_policy"`    // allow, skip, buffer_one, buffer_all, cancel_other; default skip
-	MaxConcurrent   uint32    `json:"max_concurrent"`    // with allow: runs that may go on at a time; 0 is no limit
-	MissedRunPolicy string    `json:"missed_run_policy"` // skip, fire_once, backfill; default fire_once
-	CatchupWindow   *Duration `json:"catchup_window"`    // default 1h; 0 catches up nothing
-	MaxCatchupRuns  *uint32   `json:"max_catchup_runs"`  // default 10
+	PauseOnFailure  uint32    `json:"pause_on_failure"`  // number of consecutive dead runs after which the job is paused; 0 never pauses it
+	OverlapPolicy   string    `json:"overlap_policy"`    // for a tick while a run is in progress: allow, skip, buffer_one, buffer_all, cancel_other; default skip
+	MaxConcurrent   uint32    `json:"max_concurrent"`    // with allow: number of runs that may be in progress at a time; 0 means no limit
+	MissedRunPolicy string    `json:"missed_run_policy"` // for ticks that no leader decided in time: skip, fire_once, backfill; default fire_once
+	CatchupWindow   *Duration `json:"catchup_window"`    // a missed tick that is older does not fire; default 1h; 0: no missed tick fires
+	MaxCatchupRuns  *uint32   `json:"max_catchup_runs"`  // with backfill: missed runs that are fired at most; default 10
 
 	Paused      bool              `json:"paused"`
 	Labels      map[string]string `json:"labels"`
 	Description string            `json:"description"`
 }
 
-// Target is where the runs of a job go.
+// Target is the destination of a job's runs.
 type Target struct {
 	Kind    string `json:"kind"`              // nats, request, jetstream, http, handler
 	Subject string `json:"subject,omitempty"` // of nats, request and jetstream
@@ -45,24 +45,24 @@ type Target struct {
 	Method  string `json:"method,omitempty"`  // of http; default POST
 	Name    string `json:"name,omitempty"`    // of handler
 
-	// MaxInFlight is how many attempts the target has at a time, up to 10,000; 0 is what the server has for
-	// a target. Runs beyond it wait, and a wait is no attempt. Not for nats.
+	// MaxInFlight is the number of concurrent attempts at the target, up to 10,000; 0 means the server's
+	// default. Further runs wait for a place; waiting does not count as an attempt. Not for kind nats.
 	MaxInFlight uint32 `json:"max_in_flight,omitempty"`
 }
 
-// Retry says whether and when a failed attempt is followed by another.
+// Retry says whether and when another attempt follows a failed one.
 type Retry struct {
 	MaxAttempts     uint32   `json:"max_attempts"`     // including the first; default 3
-	InitialInterval Duration `json:"initial_interval"` // default 1s
-	Multiplier      float64  `json:"multiplier"`       // default 2
-	MaxInterval     Duration `json:"max_interval"`     // default 5m
-	MaxAge          Duration `json:"max_age"`          // no attempt later than this after the scheduled time; 0 is no limit
-	Jitter          *float64 `json:"jitter,omitempty"` // share of an interval that it is longer by at most, 0 to 1; default 0.1
-	ClientErrors    bool     `json:"client_errors"`    // retry an answer that blames the request (4xx) too
+	InitialInterval Duration `json:"initial_interval"` // pause before the second attempt; default 1s
+	Multiplier      float64  `json:"multiplier"`       // factor from each pause to the next; default 2
+	MaxInterval     Duration `json:"max_interval"`     // longest pause; default 5m
+	MaxAge          Duration `json:"max_age"`          // no attempt begins later than this after the scheduled time; 0 means no limit
+	Jitter          *float64 `json:"jitter,omitempty"` // a pause is longer by a random share of up to this, 0 to 1; default 0.1
+	ClientErrors    bool     `json:"client_errors"`    // also retry after an answer that blames the request (4xx)
 }
 
-// JobInfo is a job as the server tells of it: the definition with its defaults filled in, and what
-// the server keeps beside it. The latter is ignored when a JobInfo is put again.
+// JobInfo is a job as the server returns it: the definition with the defaults filled in, and the state
+// that the server keeps for the job. A put of a JobInfo uses the definition and ignores the state.
 type JobInfo struct {
 	Job
 
@@ -71,27 +71,27 @@ type JobInfo struct {
 	Version      uint32   `json:"version"` // grows with each change; see [Client.PutIfVersion]
 	Status       string   `json:"status"`  // active, paused, completed, failed
 	StatusReason string   `json:"status_reason"`
-	StatusBy     string   `json:"status_by"`               // who paused it; "" if nobody gave a name
-	NextRunAt    Time     `json:"next_run_at"`             // none if no run will come by itself
-	NextLaunchAt Time     `json:"next_launch_at,omitzero"` // when that run leaves, if its jitter puts that off
-	LastRun      *LastRun `json:"last_run"`                // nil if there was none
+	StatusBy     string   `json:"status_by"`               // name of the caller that paused it; "" if that gave none
+	NextRunAt    Time     `json:"next_run_at"`             // scheduled time of the next run; zero if the schedule has no further tick
+	NextLaunchAt Time     `json:"next_launch_at,omitzero"` // when that run is launched, if jitter delays it
+	LastRun      *LastRun `json:"last_run"`                // nil if the job has had no run
 	CreatedAt    Time     `json:"created_at"`
 	UpdatedAt    Time     `json:"updated_at"`
 
-	// PayloadOmitted says that the job did not fit into one NATS message with its payload. A put
-	// with this member set is refused, so that nobody loses a payload by putting such a job again.
+	// PayloadOmitted says that the payload is missing here, because the job did not fit into one NATS
+	// message with it. The server refuses a put with this member set, since that would delete the payload.
 	PayloadOmitted bool `json:"payload_omitted,omitzero"`
 
-	// CredentialsMasked says that the values of headers, or parts of the URL, are [Mask] in the place of
-	// credentials. Put again, a mask keeps the credential that the server has; see [Client.Put].
+	// CredentialsMasked says that credentials in headers or in the URL are replaced by [Mask]. In a put, a
+	// mask keeps the credential that the server has; see [Client.Put].
 	CredentialsMasked bool `json:"credentials_masked,omitzero"`
 }
 
-// Mask is what a server shows in the place of a credential: the value of a header such as Authorization, Cookie or
-// X-Api-Key, a password in a URL, or a parameter of its query such as token.
+// Mask is the text that a server shows instead of a credential: the value of a header such as
+// Authorization, Cookie or X-Api-Key, a password in a URL, or a parameter of its query such as token.
 const Mask = "********"
 
-// LastRun is the newest run of a job, in short.
+// LastRun is a summary of the newest run of a job.
 type LastRun struct {
 	ID          string  `json:"id"`
 	Status      string  `json:"status"`

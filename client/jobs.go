@@ -5,26 +5,30 @@ import (
 	"iter"
 )
 
-// Put registers a job, or updates the one of its name. It tells whether the job is new. The job is
-// durable when Put returns. A credential that is [Mask], as [Client.Get] returns it, keeps the value that the
-// server has; without one, or with a target elsewhere, the put is refused.
+// Put registers a job, or updates the one with the same name. It returns the job, and whether it is new.
+// The job is durable when Put returns without an error. Where a credential is [Mask], as [Client.Get]
+// returns it, the server keeps the value that it has. It refuses the put if it has no such value, or if
+// the target's address changes with it.
 func (c *Client) Put(ctx context.Context, j Job) (info JobInfo, created bool, err error) {
 	return c.put(ctx, PutRequest{Job: j})
 }
 
-// PutIfVersion is [Client.Put] if the job is at that version, which a [JobInfo] has; 0 demands that
-// there is no such job. Otherwise the error is a conflict; see [IsConflict].
+// PutIfVersion is [Client.Put] on condition that the job has the given version (see [JobInfo]); 0
+// requires that no such job exists. If the condition does not hold, it changes nothing and returns an
+// error for which [IsConflict] holds.
 func (c *Client) PutIfVersion(ctx context.Context, j Job, version uint32) (info JobInfo, created bool, err error) {
 	return c.put(ctx, PutRequest{Job: j, IfVersion: &version})
 }
 
+// put carries out Put and PutIfVersion.
 func (c *Client) put(ctx context.Context, request PutRequest) (JobInfo, bool, error) {
 	reply, err := ask[PutReply](ctx, c, "jobs.put", request)
 	return reply.Job, reply.Created, err
 }
 
-// PutMany registers jobs in one request, each by itself: one that is refused has an error in its
-// result and touches no other. The jobs must fit one NATS message; [Client.PutAll] has no such limit.
+// PutMany registers jobs in one request, each independently: a refused job has an error in its result
+// and does not affect the others. The jobs must fit into one NATS message; [Client.PutAll] has no such
+// limit.
 func (c *Client) PutMany(ctx context.Context, jobs []Job) (reply PutManyReply, err error) {
 	body, err := encode(PutManyRequest{Jobs: jobs})
 	if err != nil {
@@ -34,14 +38,14 @@ func (c *Client) PutMany(ctx context.Context, jobs []Job) (reply PutManyReply, e
 	return reply, err
 }
 
-// Get returns a job, with [Mask] in the place of its credentials; an unknown one is an error for which
-// [IsNotFound] holds.
+// Get returns a job, with [Mask] in place of its credentials. If there is no such job, [IsNotFound]
+// holds for the error.
 func (c *Client) Get(ctx context.Context, name string) (JobInfo, error) {
 	return c.get(ctx, GetRequest{Name: name})
 }
 
-// GetWithCredentials is [Client.Get] with the credentials in clear. A server of the first release refuses the
-// request as one with an unknown member, [CodeUnknownField].
+// GetWithCredentials is [Client.Get] with the credentials in clear text. A server of the first release
+// refuses the request with [CodeUnknownField].
 func (c *Client) GetWithCredentials(ctx context.Context, name string) (JobInfo, error) {
 	return c.get(ctx, GetRequest{Name: name, WithCredentials: true})
 }
@@ -56,8 +60,8 @@ func (c *Client) List(ctx context.Context, request ListRequest) (JobPage, error)
 	return ask[JobPage](ctx, c, "jobs.list", request)
 }
 
-// Jobs iterates over all jobs that a request selects, page after page; its Limit is the size of a
-// page. After an error, which comes with a zero job, it ends.
+// Jobs iterates over all jobs that a request selects, page after page; its Limit is the size of a page.
+// An error ends the iteration; it comes with a zero job.
 func (c *Client) Jobs(ctx context.Context, request ListRequest) iter.Seq2[JobInfo, error] {
 	return pages(request.Cursor, func(cursor string) ([]JobInfo, string, error) {
 		request.Cursor = cursor
@@ -66,7 +70,7 @@ func (c *Client) Jobs(ctx context.Context, request ListRequest) iter.Seq2[JobInf
 	})
 }
 
-// pages iterates over what the pages of a list hold.
+// pages iterates over the elements of all pages of a list.
 func pages[T any](cursor string, fetch func(cursor string) ([]T, string, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for next := cursor; ; {
@@ -89,13 +93,14 @@ func pages[T any](cursor string, fetch func(cursor string) ([]T, string, error))
 	}
 }
 
-// Delete forgets a job, and tells what became of its runs. What waits for its time is withdrawn; what
-// targets have in hand they may finish.
+// Delete deletes a job, and returns what became of its runs. Runs that wait are cancelled; targets may
+// finish runs that are in progress.
 func (c *Client) Delete(ctx context.Context, name string) (DeletedRuns, error) {
 	return c.delete(ctx, DeleteRequest{Name: name})
 }
 
-// DeleteIfVersion is [Client.Delete] if the job is at that version, as for [Client.PauseIfVersion].
+// DeleteIfVersion is [Client.Delete] on condition that the job has the given version, as in
+// [Client.PauseIfVersion].
 func (c *Client) DeleteIfVersion(ctx context.Context, name string, version uint32) (DeletedRuns, error) {
 	return c.delete(ctx, DeleteRequest{Name: name, IfVersion: &version})
 }
@@ -105,28 +110,32 @@ func (c *Client) delete(ctx context.Context, request DeleteRequest) (DeletedRuns
 	return reply.Runs, err
 }
 
-// Pause stops the ticks of a job, for a reason that the job then shows.
+// Pause stops the ticks of a job. The job then shows the reason.
 func (c *Client) Pause(ctx context.Context, name, reason string) (JobInfo, error) {
 	return c.pause(ctx, "jobs.pause", PauseRequest{Name: name, Reason: reason})
 }
 
-// PauseIfVersion is [Client.Pause] if the job is at that version, which a [JobInfo] has; 0 is refused.
-// Otherwise nothing changes, and the error is a conflict; see [IsConflict]. It is not sent again if no answer
-// comes: the second could meet the version that the first made.
+// PauseIfVersion is [Client.Pause] on condition that the job has the given version (see [JobInfo]); 0 is
+// refused. If the condition does not hold, it changes nothing and returns an error for which
+// [IsConflict] holds. The client does not repeat it if no answer comes, because the first request may
+// have changed the version.
 func (c *Client) PauseIfVersion(ctx context.Context, name, reason string, version uint32) (JobInfo, error) {
 	return c.pause(ctx, "jobs.pause", PauseRequest{Name: name, Reason: reason, IfVersion: &version})
 }
 
-// Resume lets the ticks of a paused job go on. Its policy for missed runs decides those that passed.
+// Resume starts the ticks of a paused job again. The job's missed-run policy decides about the ticks
+// that passed meanwhile.
 func (c *Client) Resume(ctx context.Context, name, reason string) (JobInfo, error) {
 	return c.pause(ctx, "jobs.resume", PauseRequest{Name: name, Reason: reason})
 }
 
-// ResumeIfVersion is [Client.Resume] if the job is at that version, as for [Client.PauseIfVersion].
+// ResumeIfVersion is [Client.Resume] on condition that the job has the given version, as in
+// [Client.PauseIfVersion].
 func (c *Client) ResumeIfVersion(ctx context.Context, name, reason string, version uint32) (JobInfo, error) {
 	return c.pause(ctx, "jobs.resume", PauseRequest{Name: name, Reason: reason, IfVersion: &version})
 }
 
+// pause carries out pause and resume, with and without a condition.
 func (c *Client) pause(ctx context.Context, verb string, request PauseRequest) (JobInfo, error) {
 	reply, err := ask[JobReply](ctx, c, verb, request)
 	return reply.Job, err

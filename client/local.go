@@ -7,16 +7,16 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Local is a scheduler in this very process, reached without NATS.
+// Local is a scheduler in the same process, which a client reaches without NATS.
 type Local interface {
-	// Ask carries out a request of the API, such as "jobs.put", for a tenant. Body and reply are the JSON
-	// that the messages of the API hold. By is who asks, "" for nobody in particular. A refusal is an [*Error].
+	// Ask carries out a request of the API for a tenant. verb is such as "jobs.put"; body and reply are
+	// the JSON of the API's messages; by is [Options].By. A refusal is an [*Error].
 	Ask(ctx context.Context, tenant, verb, by string, body []byte) (reply []byte, err error)
 }
 
-// NewLocal returns a client of a scheduler in this process. It does all that one over NATS does, but
-// [Client.Handover]; it asks once, as if Options.NoRetry were set, because nobody else could answer. Of a
-// request that is refused because its context ended, the outcome is unknown.
+// NewLocal returns a client of a scheduler in this process. It supports everything that a client over
+// NATS does, except [Client.Handover]. It sends each request once, as with [Options.NoRetry], because no
+// other server could answer. If a request fails because its context ended, its outcome is unknown.
 func NewLocal(l Local, opts Options) (*Client, error) {
 	opts = opts.withDefaults()
 	opts.NoRetry = true
@@ -26,7 +26,7 @@ func NewLocal(l Local, opts Options) (*Client, error) {
 	return &Client{opts: opts, local: l}, nil
 }
 
-// askLocal is exchangeOnce without a message.
+// askLocal does what exchangeOnce does, with a call instead of a message.
 func (c *Client) askLocal(ctx context.Context, verb string, body []byte, reply any) error {
 	text, err := c.local.Ask(ctx, c.opts.Tenant, verb, c.opts.By, body)
 	if err != nil {
@@ -38,10 +38,10 @@ func (c *Client) askLocal(ctx context.Context, verb string, body []byte, reply a
 	return nil
 }
 
-// localRequestBytes bounds a request of [Client.PutAll] where no message does.
+// localRequestBytes bounds a request of [Client.PutAll] to a Local, in bytes.
 const localRequestBytes = 1 << 20
 
-// requestBytesMax returns how large a request may be.
+// requestBytesMax returns the largest size of a request's body, in bytes.
 func (c *Client) requestBytesMax() int {
 	if c.local != nil {
 		return localRequestBytes

@@ -2,10 +2,10 @@ package client
 
 import "encoding/json"
 
-// PutRequest asks for a job to be registered, or updated.
+// PutRequest asks to register or update a job.
 type PutRequest struct {
 	Job
-	IfVersion *uint32 `json:"if_version,omitzero"` // nil: any; 0: there must be no such job
+	IfVersion *uint32 `json:"if_version,omitzero"` // required version of the job; nil: any; 0: no such job may exist
 }
 
 // PutReply answers a [PutRequest].
@@ -14,7 +14,7 @@ type PutReply struct {
 	Created bool    `json:"created"`
 }
 
-// PutManyRequest asks for many jobs to be registered, each by itself.
+// PutManyRequest asks to register many jobs, each independently.
 type PutManyRequest struct {
 	Jobs []Job `json:"jobs"`
 }
@@ -26,7 +26,7 @@ type PutManyReply struct {
 	Rejected int         `json:"rejected"`
 }
 
-// PutResult is what became of one job of a bulk registration. With Error nil the job is durable.
+// PutResult is the result for one job of a bulk registration. If Error is nil, the job is durable.
 type PutResult struct {
 	Name      string `json:"name"`
 	ID        string `json:"id,omitempty"`
@@ -38,7 +38,7 @@ type PutResult struct {
 // GetRequest names a job to get.
 type GetRequest struct {
 	Name            string `json:"name"`
-	WithCredentials bool   `json:"with_credentials,omitzero"` // in clear, not masked
+	WithCredentials bool   `json:"with_credentials,omitzero"` // return credentials in clear text instead of masks
 }
 
 // NameRequest names a calendar to get or delete.
@@ -46,15 +46,15 @@ type NameRequest struct {
 	Name string `json:"name"`
 }
 
-// JobReply answers with a job.
+// JobReply answers a request for a job.
 type JobReply struct {
 	Job JobInfo `json:"job"`
 }
 
-// DeleteRequest asks for a job to be forgotten.
+// DeleteRequest asks to delete a job.
 type DeleteRequest struct {
 	Name      string  `json:"name"`
-	IfVersion *uint32 `json:"if_version,omitzero"` // nil: any; 0 is refused
+	IfVersion *uint32 `json:"if_version,omitzero"` // required version of the job; nil: any; 0 is refused
 }
 
 // DeleteReply answers a [DeleteRequest].
@@ -65,105 +65,106 @@ type DeleteReply struct {
 
 // DeletedRuns counts the runs of a job that was deleted.
 type DeletedRuns struct {
-	Cancelled int `json:"cancelled"` // waited for their time, their turn or another attempt, and never leave
-	Running   int `json:"running"`   // are with their targets, and are not called back
+	Cancelled int `json:"cancelled"` // runs that waited for their time, their turn or another attempt, and are never launched
+	Running   int `json:"running"`   // runs in progress at their targets, which may finish them
 }
 
-// PauseRequest asks for a job to be paused or resumed.
+// PauseRequest asks to pause or resume a job.
 type PauseRequest struct {
 	Name      string  `json:"name"`
 	Reason    string  `json:"reason,omitempty"`    // shown as the job's status_reason
-	IfVersion *uint32 `json:"if_version,omitzero"` // nil: any; 0 is refused
+	IfVersion *uint32 `json:"if_version,omitzero"` // required version of the job; nil: any; 0 is refused
 }
 
 // ListRequest selects jobs, in the order of their names.
 type ListRequest struct {
-	Prefix string            `json:"prefix,omitempty"` // of the names
-	Labels map[string]string `json:"labels,omitempty"` // all must match
+	Prefix string            `json:"prefix,omitempty"` // only jobs whose names begin with it
+	Labels map[string]string `json:"labels,omitempty"` // only jobs that have all of these
 	Status string            `json:"status,omitempty"` // active, paused, completed, failed
 	Limit  int               `json:"limit,omitzero"`   // 1 to 1000; default 100
-	Cursor string            `json:"cursor,omitempty"` // of the page before
+	Cursor string            `json:"cursor,omitempty"` // NextCursor of the previous page
 
-	WithCredentials bool `json:"with_credentials,omitzero"` // in clear, not masked; a server of the first release refuses it
+	WithCredentials bool `json:"with_credentials,omitzero"` // return credentials in clear text; a server of the first release refuses it
 }
 
-// JobPage is one page of jobs. A page may be short, even empty, and still have a next one.
+// JobPage is one page of jobs. A page may be shorter than the limit, even empty, and still have a next
+// one: only an empty NextCursor marks the end.
 type JobPage struct {
 	Jobs       []JobInfo `json:"jobs"`
 	NextCursor string    `json:"next_cursor,omitempty"` // "" at the end
 }
 
-// TriggerRequest asks for a run of a job now.
+// TriggerRequest asks to fire a run of a job now.
 type TriggerRequest struct {
 	Name           string          `json:"name"`
-	Payload        json.RawMessage `json:"payload,omitzero"`          // in place of the job's own
-	PayloadBase64  []byte          `json:"payload_base64,omitzero"`   // bytes instead of a JSON value
-	IdempotencyKey string          `json:"idempotency_key,omitempty"` // the same key, within a day, is the same run
-	IfVersion      *uint32         `json:"if_version,omitzero"`       // nil: any; 0 is refused; of no account once the key has its run
+	Payload        json.RawMessage `json:"payload,omitzero"`          // replaces the job's payload for this run
+	PayloadBase64  []byte          `json:"payload_base64,omitzero"`   // bytes, instead of a JSON value
+	IdempotencyKey string          `json:"idempotency_key,omitempty"` // a repeated key within a day returns the first run and fires no other
+	IfVersion      *uint32         `json:"if_version,omitzero"`       // required version of the job; nil: any; 0 is refused; ignored if the key has its run already
 }
 
-// RunReply answers with a run.
+// RunReply answers a request for a run.
 type RunReply struct {
 	Run Run `json:"run"`
 }
 
-// BackfillRequest asks for a run of a job for each tick of its schedule in [From, To) that no run has fired. A tick
-// that was skipped is none that a run has fired.
+// BackfillRequest asks to fire a run for each tick of a job's schedule in [From, To) for which no run
+// was fired. Skipped ticks count as not fired.
 type BackfillRequest struct {
 	Name   string `json:"name"`
 	From   Time   `json:"from"`
 	To     Time   `json:"to"`
-	Limit  int    `json:"limit,omitzero"`   // the oldest so many; without it there must be at most 1,000
-	Repeat bool   `json:"repeat,omitzero"`  // also those that runs have fired, under run ids of their own
-	DryRun bool   `json:"dry_run,omitzero"` // only list them
+	Limit  int    `json:"limit,omitzero"`   // only the oldest ticks, up to this number; 0: all, and more than 1,000 are refused
+	Repeat bool   `json:"repeat,omitzero"`  // include ticks that were fired; their new runs have other run ids
+	DryRun bool   `json:"dry_run,omitzero"` // fire nothing and list the ticks
 }
 
-// BackfillReply has how many runs a backfill started, or would start.
+// BackfillReply has the number of runs that a backfill fired, or with DryRun would fire.
 type BackfillReply struct {
 	Runs    int    `json:"runs"`
-	LeftOut int    `json:"left_out"`        // ticks that runs have fired, or are about to
+	LeftOut int    `json:"left_out"`        // ticks left out because a run was fired for them, or is about to be
 	Times   []Time `json:"times,omitempty"` // scheduled times of the runs; with DryRun only
 }
 
 // RunListRequest selects runs, newest scheduled time first.
 type RunListRequest struct {
-	Job      string `json:"job,omitempty"`     // may be left out with Status "dead" only: the dead runs of all jobs
-	From     Time   `json:"from,omitzero"`     // scheduled at or after
-	To       Time   `json:"to,omitzero"`       // scheduled before
+	Job      string `json:"job,omitempty"`     // "" only with Status "dead": the dead runs of all jobs
+	From     Time   `json:"from,omitzero"`     // only runs scheduled at or after
+	To       Time   `json:"to,omitzero"`       // only runs scheduled before
 	Status   string `json:"status,omitempty"`  // as in [Run]
-	Attempts bool   `json:"attempts,omitzero"` // with their attempts
+	Attempts bool   `json:"attempts,omitzero"` // include the attempts of each run
 	Limit    int    `json:"limit,omitzero"`    // 1 to 1000; default 100
-	Cursor   string `json:"cursor,omitempty"`  // of the page before
+	Cursor   string `json:"cursor,omitempty"`  // NextCursor of the previous page
 }
 
-// RunPage is one page of runs, with the rule of [JobPage].
+// RunPage is one page of runs. As with [JobPage], a page may be short or empty before the end.
 type RunPage struct {
 	Runs       []Run  `json:"runs"`
 	NextCursor string `json:"next_cursor,omitempty"`
 }
 
-// RunRequest names a run.
+// RunRequest names a run to get, cancel or retry.
 type RunRequest struct {
 	RunID string `json:"run_id"`
 }
 
-// NextRequest asks when a schedule would tick. No job is needed.
+// NextRequest asks for the next ticks of a schedule. No job with this schedule needs to exist.
 type NextRequest struct {
 	Schedule  string   `json:"schedule,omitempty"`
 	Schedules []string `json:"schedules,omitempty"` // instead of Schedule
 	Exclude   []string `json:"exclude,omitempty"`
 	Timezone  string   `json:"timezone,omitempty"`
 	Count     int      `json:"count,omitzero"` // 1 to 1000; default 10
-	After     Time     `json:"after,omitzero"` // default now; an @every counts from it
+	After     Time     `json:"after,omitzero"` // list ticks after this instant, from which an @every counts too; default now
 	StartsAt  Time     `json:"starts_at,omitzero"`
 	EndsAt    Time     `json:"ends_at,omitzero"`
 }
 
-// NextReply lists ticks, with a note on each change of the clock that moved, dropped or repeated one.
+// NextReply lists ticks, and has a note for each clock change that moves, drops or repeats one of them.
 type NextReply struct {
 	Times []Time   `json:"times"`
 	Notes []string `json:"notes"`
 }
 
-// StatusRequest asks for [Status]. It has no members, and an empty message is one too.
+// StatusRequest asks for [Status]. It has no members; an empty message is also valid.
 type StatusRequest struct{}

@@ -1,44 +1,45 @@
 package client
 
-// Outcome is what a worker says became of a run.
+// Outcome is the outcome of a run that its worker reports.
 type Outcome string
 
-// The outcomes.
+// The outcomes that a worker can report.
 const (
 	OutcomeSucceeded Outcome = "succeeded"
 	OutcomeFailed    Outcome = "failed"
 )
 
-// ReportRequest tells what became of a run of a job whose completion is "reported".
+// ReportRequest reports the outcome of a run of a job whose completion is "reported".
 type ReportRequest struct {
 	RunID  string  `json:"run_id"`
-	Fence  uint64  `json:"fence"` // of the attempt, as the header Carillon-Fence has it
+	Fence  uint64  `json:"fence"` // fence of the attempt, from the header Carillon-Fence of its delivery
 	Status Outcome `json:"status"`
-	Result string  `json:"result,omitempty"` // of one that succeeded; at most 512 bytes
-	Error  string  `json:"error,omitempty"`  // why it failed; at most 512 bytes
+	Result string  `json:"result,omitempty"` // for OutcomeSucceeded; at most 512 bytes
+	Error  string  `json:"error,omitempty"`  // for OutcomeFailed: the cause; at most 512 bytes
 }
 
 // ExtendRequest asks for more time to report a run.
 type ExtendRequest struct {
 	RunID string   `json:"run_id"`
 	Fence uint64   `json:"fence"` // as in [ReportRequest]
-	By    Duration `json:"by"`    // from now; at most 24h
+	By    Duration `json:"by"`    // new time for the report, counted from now; at most 24h
 }
 
-// ExtendReply tells when the report must have come now.
+// ExtendReply has the new deadline of the report.
 type ExtendReply struct {
 	Deadline Time `json:"deadline"`
 }
 
-// RetryManyRequest selects dead runs that are to begin another attempt, newest scheduled time first.
+// RetryManyRequest asks to retry dead runs: the newest ones that match, by scheduled time.
 type RetryManyRequest struct {
-	Job   string `json:"job,omitempty"`  // "" is every job
-	From  Time   `json:"from,omitzero"`  // scheduled at or after
-	To    Time   `json:"to,omitzero"`    // scheduled before
+	Job   string `json:"job,omitempty"`  // "" selects all jobs
+	From  Time   `json:"from,omitzero"`  // only runs scheduled at or after
+	To    Time   `json:"to,omitzero"`    // only runs scheduled before
 	Limit int    `json:"limit,omitzero"` // 1 to 1000; default 100
 }
 
-// RetryManyReply tells how many runs begin another attempt, and whether dead ones are left.
+// RetryManyReply has the number of runs that begin another attempt. More says that further dead runs
+// match.
 type RetryManyReply struct {
 	Retried int  `json:"retried"`
 	More    bool `json:"more"`

@@ -10,13 +10,14 @@ import (
 	"time"
 )
 
-// The bounds of one request of a bulk registration. The server's are the same.
+// The bounds of one request of a bulk registration; the server has the same.
 const (
 	bulkJobsMax    = 10_000
-	bulkReplyBytes = 512 // of the reply, for each job
+	bulkReplyBytes = 512 // largest part of the reply for one job, in bytes
 )
 
-// The pauses before a request that the server was too busy for is repeated: each is twice the one before.
+// The repetition of a request for which the server was too busy: the number of tries, and the first
+// pause. Each pause is twice as long as the one before.
 const (
 	bulkTries    = 8
 	bulkPauseMin = 100 * time.Millisecond
@@ -24,16 +25,17 @@ const (
 
 const bulkHead, bulkTail = `{"jobs":[`, `]}`
 
-// PutTotals counts what became of the jobs of a [Client.PutAll].
+// PutTotals counts the jobs of a [Client.PutAll] by result.
 type PutTotals struct{ Accepted, Rejected int }
 
-// PutAll registers any number of jobs, in as many requests as they need, several at a time. It calls
-// each, which may be nil, with the result of every job, in the order of the jobs, from the caller's
-// goroutine. It holds no more than the jobs of the requests under way.
+// PutAll registers any number of jobs, in as many requests as necessary, several of them concurrently.
+// It calls each, which may be nil, with the result of every job, in the order of the jobs, on the
+// caller's goroutine. It holds only the jobs of the requests that are under way.
 //
-// Requests that the server is too busy for are repeated for a while, whatever the options say; those that
-// get no answer as any other request, so a job may be put twice. An error ends it: the jobs that each was called for have their result, the
-// others may be registered or not, and may be put again.
+// It repeats requests for which the server is too busy for a while, even with Options.NoRetry. It
+// repeats requests without an answer as other methods do, so a job may be put twice. An error ends it:
+// jobs for which each was called have their result; the others may or may not be registered, and may be
+// put again.
 func (c *Client) PutAll(ctx context.Context, jobs iter.Seq[Job], each func(PutResult)) (PutTotals, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -44,41 +46,43 @@ func (c *Client) PutAll(ctx context.Context, jobs iter.Seq[Job], each func(PutRe
 		}
 	}
 	p.send(ctx)
-	for len(p.flying) > 0 {
-		if err := p.settle(); err != nil {
+	for len(p.inFlight) > 0 {
+		if err := p.collect(); err != nil {
 			return p.totals, err
 		}
 	}
 	return p.totals, nil
 }
 
-// putter cuts a stream of jobs into requests.
+// putter splits a sequence of jobs into requests, and keeps up to Options.BulkInFlight of them under
+// way. Only the goroutine of PutAll uses it.
 type putter struct {
-	client *Client
-	each   func(PutResult)
-	most   int          // bytes of a request
-	text   bytes.Buffer // the job that is being added
-	open   *bulk        // being filled; nil if there is none
-	room   int          // bytes that requests turned out to have
-	flying []*bulk      // sent, oldest first
-	totals PutTotals
+	client   *Client
+	each     func(PutResult)
+	most     int          // largest size of a request, in bytes
+	text     bytes.Buffer // JSON of the job that is being added
+	open     *bulk        // the request being filled; nil if there is none
+	room     int          // size of the last request, in bytes; used to allocate the next
+	inFlight []*bulk      // requests sent and not collected, oldest first
+	totals   PutTotals
 }
 
 // bulk is one request of many jobs.
 type bulk struct {
 	body  []byte
 	jobs  int
-	done  chan struct{} // closed when reply and err are there
+	done  chan struct{} // closed when reply and err are set
 	reply PutManyReply
 	err   error
 }
 
+// newBulk returns an empty request with memory for room bytes.
 func newBulk(room int) *bulk {
 	body := make([]byte, 0, max(room, len(bulkHead)))
 	return &bulk{body: append(body, bulkHead...), done: make(chan struct{})}
 }
 
-// add takes a job into the open request. When too many are flying it waits for the oldest.
+// add adds a job to the open request. If too many requests are under way, it waits for the oldest.
 func (p *putter) add(ctx context.Context, j Job) error {
 	p.text.Reset()
 	if err := encodeTo(&p.text, j); err != nil {
@@ -94,16 +98,18 @@ func (p *putter) add(ctx context.Context, j Job) error {
 	} else {
 		p.fill(text)
 	}
-	for len(p.flying) >= p.client.opts.BulkInFlight {
-		if err := p.settle(); err != nil {
+	for len(p.inFlight) >= p.client.opts.BulkInFlight {
+		if err := p.collect(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// jobsMax returns the largest number of jobs in a request: the reply must fit into a message too.
 func (p *putter) jobsMax() int { return max(1, min(bulkJobsMax, p.most/bulkReplyBytes)) }
 
+// fill appends a job's JSON to the open request.
 func (p *putter) fill(text []byte) {
 	if p.open == nil {
 		p.open = newBulk(p.room)
@@ -114,19 +120,19 @@ func (p *putter) fill(text []byte) {
 	p.open.jobs++
 }
 
-// refuse gives a job that fits no request its place among the results.
+// refuse adds the result of a job that is too large for any request, at its place among the results.
 func (p *putter) refuse(name string, size int) {
 	b := newBulk(0)
 	b.jobs = 1
 	b.reply = PutManyReply{Rejected: 1, Results: []PutResult{{Name: name, Error: &Error{
 		Code: CodeTooLarge, Status: http.StatusRequestEntityTooLarge,
-		Message: fmt.Sprintf("the job has %d bytes, and NATS carries at most %d here (max_payload)", size, p.most),
+		Message: fmt.Sprintf("the job has %d bytes, and a request here has at most %d (max_payload of NATS)", size, p.most),
 	}}}}
 	close(b.done)
-	p.flying = append(p.flying, b)
+	p.inFlight = append(p.inFlight, b)
 }
 
-// send lets the open request fly.
+// send sends the open request on a goroutine of its own.
 func (p *putter) send(ctx context.Context) {
 	b := p.open
 	if b == nil {
@@ -135,17 +141,17 @@ func (p *putter) send(ctx context.Context) {
 	p.open = nil
 	b.body = append(b.body, bulkTail...)
 	p.room = len(b.body)
-	p.flying = append(p.flying, b)
+	p.inFlight = append(p.inFlight, b)
 	go func() {
 		defer close(b.done)
 		b.err = p.client.putBulk(ctx, b)
 	}()
 }
 
-// settle waits for the oldest request and tells its results.
-func (p *putter) settle() error {
-	b := p.flying[0]
-	p.flying = p.flying[1:]
+// collect waits for the oldest request and passes its results to each.
+func (p *putter) collect() error {
+	b := p.inFlight[0]
+	p.inFlight = p.inFlight[1:]
 	<-b.done
 	if b.err == nil && len(b.reply.Results) != b.jobs {
 		b.err = fmt.Errorf("client: the reply has %d results for %d jobs", len(b.reply.Results), b.jobs)
@@ -163,7 +169,8 @@ func (p *putter) settle() error {
 	return nil
 }
 
-// putBulk sends a request, and again while the server is too busy for it: nothing of it was done then.
+// putBulk sends a request. It repeats it while the server is too busy, because the server has then done
+// nothing of it.
 func (c *Client) putBulk(ctx context.Context, b *bulk) error {
 	pause := bulkPauseMin
 	for try := 1; ; try++ {

@@ -9,18 +9,18 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// replyHeader is the header of every reply, which names what was asked for.
+// replyHeader is the header of every reply; it names the verb of the request.
 const replyHeader = "Carillon-Reply"
 
-// What replies besides those of the verbs have in that header.
+// The values of that header in replies to requests that have no verb.
 const (
 	ReplyBackupOpen  = "backup.open"
 	ReplyBackupPiece = "backup.piece"
 	replyHandover    = "handover"
 )
 
-// replyMembers has a member that every reply of a kind has. By it a reply is known that comes from a server of the
-// release before the header.
+// replyMembers has, for each kind of reply, a member that every such reply has. It identifies replies of
+// servers that are older than the header.
 var replyMembers = map[string]string{
 	"jobs.put": "job", "jobs.put_many": "results", "jobs.get": "job", "jobs.list": "jobs", "jobs.delete": "deleted",
 	"jobs.pause": "job", "jobs.resume": "job", "jobs.trigger": "run", "jobs.backfill": "runs",
@@ -31,12 +31,13 @@ var replyMembers = map[string]string{
 	ReplyBackupOpen: "files", replyHandover: "from",
 }
 
-// ErrForeignReply says that something else than a server answered a request, such as a JetStream stream that
-// stores what is sent to the server's subjects. It is the Cause of an [Error], whose text says what did. A server
-// may have carried the request out besides.
+// ErrForeignReply says that another program answered a request, such as a JetStream stream that captures
+// the server's subjects. It is the Cause of an [Error], whose text says which program it was. A server
+// may have carried out the request as well.
 var ErrForeignReply = errors.New("the answer is not that of a Carillon server")
 
-// checkReply refuses an answer to a request of a kind that no server gave. A refusal of a server passes.
+// checkReply returns an error if a server did not send the reply m to a request of this kind. It accepts
+// a reply in which a server refuses the request.
 func checkReply(kind, subject string, m *nats.Msg) error {
 	if named := m.Header.Get(replyHeader); named == kind {
 		return nil
@@ -45,10 +46,10 @@ func checkReply(kind, subject string, m *nats.Msg) error {
 	}
 	var members map[string]json.RawMessage
 	if json.Unmarshal(m.Data, &members) != nil {
-		members = nil // no object has no members
+		members = nil // not a JSON object
 	}
 	if stream, ok := streamOf(members); ok {
-		return foreign(fmt.Sprintf("the JetStream stream %s captures %s and acknowledged the request in the server's place: take the server's subjects out of that stream (nats stream edit %s), then ask again", stream, subject, stream))
+		return foreign(fmt.Sprintf("the JetStream stream %s captures %s and acknowledged the request in place of the server: remove the server's subjects from that stream (nats stream edit %s), then repeat the request", stream, subject, stream))
 	}
 	if m.Header.Get(errorCodeHeader) != "" {
 		var refusal Error
@@ -58,10 +59,10 @@ func checkReply(kind, subject string, m *nats.Msg) error {
 	} else if _, ok := members[replyMembers[kind]]; ok {
 		return nil
 	}
-	return foreign(fmt.Sprintf("what answers on %s is no Carillon server: the reply has neither the header %s nor what a reply to %s holds; is the prefix another one?", subject, replyHeader, kind))
+	return foreign(fmt.Sprintf("the program that answers on %s is not a Carillon server: the reply has neither the header %s nor the members of a reply to %s; is the prefix right?", subject, replyHeader, kind))
 }
 
-// streamOf returns the stream that acknowledged a message, if an answer is such an acknowledgement.
+// streamOf returns the name of the stream if a reply is the acknowledgement of a JetStream stream.
 func streamOf(members map[string]json.RawMessage) (stream string, ok bool) {
 	_, stored := members["seq"]
 	_, failed := members["error"]
@@ -69,6 +70,7 @@ func streamOf(members map[string]json.RawMessage) (stream string, ok bool) {
 	return stream, named && (stored || failed)
 }
 
+// foreign returns the error for a reply that no server sent.
 func foreign(message string) error {
 	return &Error{
 		Code: CodeUnavailable, Status: http.StatusServiceUnavailable, Cause: ErrForeignReply,

@@ -94,13 +94,13 @@ func TestWhatIsAnAnswer(t *testing.T) {
 		{"an acknowledgement", nil, `{"stream":"S","seq":7}`, "stream S captures"},
 		{"an acknowledgement with more", nil, `{"stream":"S","seq":7,"jobs":[],"duplicate":true}`, "stream S captures"},
 		{"a failed acknowledgement", nil, `{"error":{"code":503,"description":"no"},"stream":"S","seq":0}`, "stream S captures"},
-		{"an empty object", nil, `{}`, "no Carillon server"},
-		{"nothing", nil, ``, "no Carillon server"},
-		{"a text", nil, `"jobs"`, "no Carillon server"},
+		{"an empty object", nil, `{}`, "not a Carillon server"},
+		{"nothing", nil, ``, "not a Carillon server"},
+		{"a text", nil, `"jobs"`, "not a Carillon server"},
 		{"a refusal", nats.Header{"Carillon-Reply": {"jobs.list"}, "Nats-Service-Error-Code": {"404"}}, `{"error":{"code":"not_found","message":"x"}}`, "not_found"},
 		{"a refusal of the release before", nats.Header{"Nats-Service-Error-Code": {"404"}}, `{"error":{"code":"not_found","message":"x"}}`, "not_found"},
-		{"a refusal of another service", nats.Header{"Nats-Service-Error-Code": {"500"}, "Nats-Service-Error": {"oops"}}, ``, "no Carillon server"},
-		{"a refusal of JetStream", nats.Header{"Nats-Service-Error-Code": {"500"}}, `{"error":{"code":503}}`, "no Carillon server"},
+		{"a refusal of another service", nats.Header{"Nats-Service-Error-Code": {"500"}, "Nats-Service-Error": {"oops"}}, ``, "not a Carillon server"},
+		{"a refusal of JetStream", nats.Header{"Nats-Service-Error-Code": {"500"}}, `{"error":{"code":503}}`, "not a Carillon server"},
 	} {
 		sub, err := nc.Subscribe("carillon.v1.default.jobs.list", func(m *nats.Msg) {
 			_ = m.RespondMsg(&nats.Msg{Header: tc.header, Data: []byte(tc.body)})

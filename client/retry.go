@@ -10,34 +10,34 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// The pauses before a request is sent again: each is twice the one before, up to the longest.
+// The pauses before a request is repeated: each is twice as long as the one before, up to the maximum.
 const (
 	retryPauseMin = 20 * time.Millisecond
 	retryPauseMax = 250 * time.Millisecond
 )
 
-// How long a request that may be repeated waits for its answer before it is sent again: the leader that
-// got it may be gone. A bulk registration takes the server longer.
+// How long a repeatable request waits for its answer before it is repeated: the leader that received it
+// may have died. A bulk registration has more time, because the server needs longer for it.
 const (
 	tryTimeout     = 5 * time.Second
 	bulkTryTimeout = 25 * time.Second
 )
 
-// onceVerbs do something else, or something more, when they are done again. All other verbs may be
-// repeated although it is unknown whether they took effect; see [isRepeatable].
+// onceVerbs lists the verbs that must not be repeated while it is unknown whether they took effect,
+// because a second time has another effect. All other verbs may be repeated; but see [isRepeatable].
 var onceVerbs = map[string]bool{
-	"jobs.delete":      true, // the second finds no job, or one that was put meanwhile
+	"jobs.delete":      true, // the second request finds no job, or one that was put meanwhile
 	"calendars.delete": true,
-	"jobs.backfill":    true, // with repeat, it starts the runs again
-	"runs.retry":       true, // a run that died again would begin once more
+	"jobs.backfill":    true, // with repeat, it fires the runs again
+	"runs.retry":       true, // a run that is dead again would get another attempt
 	"runs.retry_many":  true,
 }
 
-// isRepeatable tells whether a request may be done twice.
+// isRepeatable reports whether a request may be carried out twice.
 func isRepeatable(verb string, request any) bool {
 	switch r := request.(type) {
 	case PutRequest:
-		return r.IfVersion == nil // the second would meet the version that the first made
+		return r.IfVersion == nil // the second would find the version that the first made
 	case PauseRequest:
 		return r.IfVersion == nil
 	case TriggerRequest:
@@ -46,26 +46,27 @@ func isRepeatable(verb string, request any) bool {
 	return !onceVerbs[verb]
 }
 
-// fate is what an error says of the request that met it.
+// fate classifies a request by the error that it got.
 type fate uint8
 
 const (
-	settled fate = iota // answered for good, or nothing is gained by asking again
-	undone              // nobody carried it out
-	unclear             // carried out or not
+	answered fate = iota // answered finally, or repeating it cannot help
+	undone               // no server has carried it out
+	unclear              // carried out or not; unknown
 )
 
+// fateOf returns the fate of a request that got err.
 func fateOf(err error) fate {
 	e, ok := errors.AsType[*Error](err)
 	switch {
 	case !ok:
-		return settled
+		return answered
 	case e.Code == CodeNotLeader, errors.Is(e.Cause, nats.ErrNoResponders), errors.Is(e.Cause, nats.ErrReconnectBufExceeded):
 		return undone
 	case e.Code == CodeUnavailable && (e.Cause == nil || errors.Is(e.Cause, context.DeadlineExceeded)):
 		return unclear
 	}
-	return settled
+	return answered
 }
 
 // call is an encoded request.
@@ -73,23 +74,24 @@ type call struct {
 	verb       string
 	body       []byte
 	repeatable bool
-	timeout    time.Duration // if the context has no deadline
-	tryTimeout time.Duration // of each try of a request that may be repeated
+	timeout    time.Duration // of the whole call, if the context has no deadline
+	tryTimeout time.Duration // of each try, if the request may be repeated
 }
 
-// exchange sends a request and decodes its reply. It sends it again as the package comment says.
+// exchange sends a request and decodes its reply. It repeats the request by the rules in the package
+// comment.
 func (c *Client) exchange(ctx context.Context, q call, reply any) error {
 	if _, ok := ctx.Deadline(); !ok {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, q.timeout)
 		defer cancel()
 	}
-	doubt := false // an earlier try may have taken effect
+	doubt := false // whether an earlier try may have taken effect
 	for pause := retryPauseMin; ; pause = min(2*pause, retryPauseMax) {
 		err := c.try(ctx, q, reply)
 		of := fateOf(err)
 		again := of == undone || of == unclear && q.repeatable
-		refused := c.opts.Standby && errors.Is(err, CodeNotLeader) // every standby will
+		refused := c.opts.Standby && errors.Is(err, CodeNotLeader) // every standby would refuse it
 		if c.opts.NoRetry || !again || refused {
 			return err
 		}
@@ -110,7 +112,7 @@ func (c *Client) try(ctx context.Context, q call, reply any) error {
 	return c.exchangeOnce(ctx, q.verb, q.body, reply)
 }
 
-// sleep waits, and tells whether the context has time left after it.
+// sleep waits for the pause, and reports whether the context has not ended.
 func sleep(ctx context.Context, pause time.Duration) bool {
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
@@ -122,8 +124,8 @@ func sleep(ctx context.Context, pause time.Duration) bool {
 	}
 }
 
-// gaveUp returns the error of a request whose time is over. What an earlier try left in doubt, a later
-// one that reached nobody does not settle.
+// gaveUp returns the error of a request whose time is over. If an earlier try may have taken effect, the
+// outcome is unknown, even if the last try reached no server.
 func gaveUp(ctx context.Context, last error, doubt bool) error {
 	e := &Error{Code: CodeUnavailable, Status: http.StatusServiceUnavailable}
 	e.Cause = fmt.Errorf("%w; the last try: %w", ctx.Err(), last)

@@ -5,21 +5,22 @@ import (
 	"iter"
 )
 
-// Trigger starts a run of a job now, paused or not. With an idempotency key it may be repeated: the
-// same key, within a day, is the same run.
+// Trigger fires a run of a job now, even if the job is paused. With an idempotency key it may be
+// repeated: within a day, the same key returns the first run and fires no other.
 func (c *Client) Trigger(ctx context.Context, request TriggerRequest) (Run, error) {
 	reply, err := ask[RunReply](ctx, c, "jobs.trigger", request)
 	return reply.Run, err
 }
 
-// Backfill starts a run of a job for each tick of a past range that no run has fired, and returns how many. Asked
-// again it leaves out what it has started, unless Repeat is set.
+// Backfill fires a run of a job for each tick of a past range for which no run was fired, and returns
+// their number. A second Backfill leaves out the ticks of the first, unless Repeat is set.
 func (c *Client) Backfill(ctx context.Context, request BackfillRequest) (int, error) {
 	reply, err := c.BackfillTicks(ctx, request)
 	return reply.Runs, err
 }
 
-// BackfillTicks is [Client.Backfill], and says what it left out; with DryRun it lists the ticks.
+// BackfillTicks is [Client.Backfill] with the whole reply: the number of ticks left out and, with
+// DryRun, the list of ticks.
 func (c *Client) BackfillTicks(ctx context.Context, request BackfillRequest) (BackfillReply, error) {
 	return ask[BackfillReply](ctx, c, "jobs.backfill", request)
 }
@@ -44,12 +45,12 @@ func (c *Client) Runs(ctx context.Context, request RunListRequest) iter.Seq2[Run
 	})
 }
 
-// Next tells when a schedule would tick, and what changes of the clock do to it.
+// Next returns the next ticks of a schedule, and the effect of clock changes on them.
 func (c *Client) Next(ctx context.Context, request NextRequest) (NextReply, error) {
 	return ask[NextReply](ctx, c, "schedules.next", request)
 }
 
-// Status tells how the leader is doing.
+// Status returns the state and the counts of the leader, or with [Options].Standby of a standby.
 func (c *Client) Status(ctx context.Context) (Status, error) {
 	return ask[Status](ctx, c, "status", StatusRequest{})
 }

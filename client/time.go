@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// Time is an instant as the API writes it: RFC 3339 in UTC with milliseconds, or null for none. The
-// zero value is none.
+// Time is an instant in the notation of the API: RFC 3339 in UTC with milliseconds, or null. The zero
+// value means no time and is written as null.
 type Time struct{ time.Time }
 
-// At returns the instant of t, rounded up to the millisecond, so that nothing begins too early.
+// At returns t as a Time, rounded up to the millisecond: rounding down could make a run early.
 func At(t time.Time) Time {
 	if t.IsZero() {
 		return Time{}
@@ -23,7 +23,7 @@ func At(t time.Time) Time {
 
 const timeLayout = "2006-01-02T15:04:05.000Z"
 
-// String returns the instant as the API writes it; the zero value is "".
+// String returns the instant in the notation of the API; "" for the zero value.
 func (t Time) String() string {
 	if t.IsZero() {
 		return ""
@@ -49,10 +49,10 @@ func (t *Time) UnmarshalJSON(b []byte) error {
 		return nil
 	}
 	if len(b) < 2 || b[0] != '"' {
-		return fmt.Errorf("client: %q is no time; want RFC 3339", clip(string(b)))
+		return fmt.Errorf("client: %q is not a time; want RFC 3339, such as 2026-12-01T08:00:00Z", clip(string(b)))
 	}
 	if err := t.Time.UnmarshalText(b[1 : len(b)-1]); err != nil {
-		return fmt.Errorf("client: %q is no time; want RFC 3339: %w", clip(string(b)), err)
+		return fmt.Errorf("client: %q is not a time; want RFC 3339: %w", clip(string(b)), err)
 	}
 	*t = At(t.Time)
 	return nil

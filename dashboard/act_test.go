@@ -94,7 +94,7 @@ func TestFormErrors(t *testing.T) {
 		says         string
 	}{
 		{"name", "no spaces", 422, "A-Z"}, {"name", "taken", 409, ""}, {"schedule", "nonsense", 422, ""}, {"timezone", "Mars/Base", 422, ""},
-		{"target_kind", "pigeon", 422, ""}, {"target_address", "with space", 422, ""}, {"payload", "{", 422, "is no JSON"},
+		{"target_kind", "pigeon", 422, ""}, {"target_address", "with space", 422, ""}, {"payload", "{", 422, "is not JSON"},
 		{"labels", "lonely", 422, "key=value"}, {"description", strings.Repeat("x", 2000), 422, ""}, {"overlap_policy", "odd", 422, ""},
 		{"missed_run_policy", "odd", 422, ""}, {"max_attempts", "-1", 422, "want 1 or more"}, {"max_attempts", "1000", 422, ""},
 	} {

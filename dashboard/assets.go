@@ -14,26 +14,28 @@ import (
 //go:embed assets pages
 var files embed.FS
 
-// asset is a file that pages refer to. Its path has its hash in it, so that it never changes.
+// asset is a static file of the pages. Its path contains the hash of its content, so the content of a
+// path never changes and browsers may cache it for ever.
 type asset struct {
 	path    string
 	kind    string // content type
 	content []byte
 }
 
-// The files that pages refer to.
+// The static files of the pages.
 var (
 	styleAsset  = newAsset("style.css", "text/css; charset=utf-8")
 	scriptAsset = newAsset("live.js", "text/javascript; charset=utf-8")
 	bellAsset   = newAsset("bell.svg", "image/svg+xml")
 )
 
-// assets are the same by path.
+// assets has the same files by path.
 var assets = map[string]asset{
 	styleAsset.path: styleAsset, scriptAsset.path: scriptAsset, bellAsset.path: bellAsset,
 }
 
-// newAsset reads a file of the binary; one that is missing is a fault of the build.
+// newAsset reads a file embedded in the binary. It panics if the file is missing, because the build is
+// then wrong.
 func newAsset(name, kind string) asset {
 	content, err := files.ReadFile("assets/" + name)
 	if err != nil {
@@ -47,12 +49,13 @@ func newAsset(name, kind string) asset {
 	}
 }
 
+// serve answers with the file, which the browser may keep for ever.
 func (a asset) serve(rw http.ResponseWriter, req *http.Request) {
 	h := rw.Header()
 	h.Set("Content-Type", a.kind)
 	h.Set("Cache-Control", "public, max-age=31536000, immutable")
 	h.Set("Content-Length", strconv.Itoa(len(a.content)))
 	if req.Method != http.MethodHead {
-		_, _ = rw.Write(a.content) // the caller has gone if this fails
+		_, _ = rw.Write(a.content) // fails only if the client has disconnected
 	}
 }

@@ -14,16 +14,17 @@ type auditBody struct {
 	Actions                    []string
 }
 
-// entry is one change.
+// entry is one change in the audit log, as a row of the page.
 type entry struct {
 	client.AuditEntry
-	OldText, NewText string // the definition before and after, as JSON; "" if it has not changed
+	OldText, NewText string // the definition before and after, as JSON; "" if the action does not change it
 }
 
 var auditActions = []string{
 	"create", "update", "delete", "pause", "resume", "trigger", "backfill", "cancel_run", "retry_run", "put_calendar", "delete_calendar",
 }
 
+// audit returns the page of the audit log.
 func (v *visit) audit() view {
 	q := v.query
 	body := &auditBody{
@@ -51,11 +52,12 @@ func (v *visit) audit() view {
 	return p
 }
 
+// entryOf returns the row for an entry of the audit log.
 func entryOf(e *client.AuditEntry) entry {
 	return entry{AuditEntry: *e, OldText: jobText(e.Before), NewText: jobText(e.After)}
 }
 
-// jobText writes a definition as JSON; "" for none.
+// jobText returns a definition as JSON; "" for nil.
 func jobText(j *client.Job) string {
 	if j == nil {
 		return ""

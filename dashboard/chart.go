@@ -9,16 +9,17 @@ import (
 	"github.com/carillon-io/carillon/scheduler"
 )
 
-// The size of a chart in its own units; the page stretches it.
+// The size of a chart in the units of its SVG; the page scales it.
 const (
 	chartWidth  = 720.0
 	chartHeight = 120.0
 )
 
-// spans are what a chart may show: the shortest that has all samples is taken.
+// spans are the lengths of time that a chart can show. A chart uses the shortest one that has all
+// samples.
 var spans = []time.Duration{5 * time.Minute, 15 * time.Minute, 30 * time.Minute, time.Hour}
 
-// spanFor returns how far back a chart goes.
+// spanFor returns how far back a chart of these samples goes.
 func spanFor(samples []sample, now time.Time) time.Duration {
 	for _, span := range spans {
 		if len(samples) == 0 || now.Sub(samples[0].at) < span {
@@ -28,33 +29,33 @@ func spanFor(samples []sample, now time.Time) time.Duration {
 	return spans[len(spans)-1]
 }
 
-// chart is the last hour, or less of it, drawn.
+// chart is the drawing of at most the last hour of samples.
 type chart struct {
-	P50, P99 []string  // lines, each with a gap on either side; points of a polyline
-	Marks    []mark    // of the lateness axis, the largest first
-	Bars     []rectBar // runs that fired
-	Most     string    // of the largest bar, a second
-	About    string    // the chart in words
-	Minutes  float64   // that it goes back
+	P50, P99 []string  // each element is the points of one polyline; a gap without runs begins a new one
+	Marks    []mark    // grid lines of the lateness axis, the largest first
+	Bars     []rectBar // runs fired in each sample
+	Most     string    // label of the largest bar, in runs per second
+	About    string    // the chart in words, for readers who do not see it
+	Minutes  float64   // how far back it goes
 	Empty    bool
 }
 
-// Half is the middle of the time that a chart shows, in minutes.
+// Half returns half the time that a chart shows, in minutes.
 func (c *chart) Half() float64 { return c.Minutes / 2 }
 
-// mark is a line of a grid with its label.
+// mark is a grid line with its label.
 type mark struct {
 	Label string
 	Y     float64
 }
 
-// rectBar is a bar from the ground up.
+// rectBar is a bar that stands on the time axis.
 type rectBar struct{ X, Y, Width, Height float64 }
 
-// scale is a logarithmic axis, in whole powers of ten of milliseconds.
+// scale is a logarithmic axis: the exponents of ten, in milliseconds, of its lower and its upper end.
 type scale struct{ low, high int }
 
-// scaleFor returns an axis that reaches from a tenth of a millisecond to the largest of the samples.
+// scaleFor returns an axis from a tenth of a millisecond up to the largest lateness of the samples.
 func scaleFor(samples []sample) scale {
 	most := 10 * time.Millisecond
 	for i := range samples {
@@ -65,11 +66,13 @@ func scaleFor(samples []sample) scale {
 
 func toMillis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
+// y returns the y coordinate of a duration. A duration below the lower end is drawn at the lower end.
 func (s scale) y(d time.Duration) float64 {
 	place := (math.Log10(max(toMillis(d), 0.001)) - float64(s.low)) / float64(s.high-s.low)
 	return round(chartHeight * (1 - min(max(place, 0), 1)))
 }
 
+// marks returns a grid line for each power of ten.
 func (s scale) marks() []mark {
 	var list []mark
 	for power := s.high; power >= s.low; power-- {
@@ -81,7 +84,7 @@ func (s scale) marks() []mark {
 
 func round(f float64) float64 { return math.Round(f*10) / 10 }
 
-// drawHour draws samples by their time, now at the right edge.
+// drawHour draws samples by their time, with now at the right edge.
 func drawHour(samples []sample, now time.Time) chart {
 	s, span := scaleFor(samples), spanFor(samples, now)
 	c := chart{Marks: s.marks(), Empty: len(samples) == 0, Minutes: span.Minutes()}
@@ -117,6 +120,7 @@ func drawHour(samples []sample, now time.Time) chart {
 	return c
 }
 
+// perSecond returns the runs fired per second in the sample; 0 for an empty interval.
 func (s *sample) perSecond() float64 {
 	if s.took <= 0 {
 		return 0
@@ -124,23 +128,25 @@ func (s *sample) perSecond() float64 {
 	return float64(s.fired) / s.took.Seconds()
 }
 
-// about says in words what the chart shows.
+// about describes the chart in words.
 func about(samples []sample, most float64) string {
 	var worst time.Duration
 	for i := range samples {
 		worst = max(worst, samples[i].p99)
 	}
-	return fmt.Sprintf("In this time at most %s runs a second fired, and 99 of 100 runs of each ten seconds were at most %s late.", rate(most), millis(toMillis(worst)))
+	return fmt.Sprintf("In this time at most %s runs per second fired, and in each ten seconds 99 %% of the runs were at most %s late.", rate(most), millis(toMillis(worst)))
 }
 
-// line collects the points of lines. A single point becomes a short line, so that it is seen.
+// line collects points into polylines. A single point becomes a short line, so that it is visible.
 type line struct {
 	lines  []string
 	points []string
 }
 
+// to adds a point to the present polyline.
 func (l *line) to(x, y float64) { l.points = append(l.points, fmt.Sprintf("%g,%g", x, y)) }
 
+// lift ends the present polyline; the next point begins another.
 func (l *line) lift() {
 	if len(l.points) == 1 {
 		l.points = append(l.points, l.points[0])
@@ -151,20 +157,21 @@ func (l *line) lift() {
 	l.points = nil
 }
 
+// done ends the line and returns its polylines.
 func (l *line) done() []string {
 	l.lift()
 	return l.lines
 }
 
-// level is one row of a histogram.
+// level is one row of the histogram of lateness.
 type level struct {
 	Label string
 	Count uint64
-	Share float64 // of all, in percent
-	Width float64 // of the bar, in percent of the largest
+	Share float64 // share of all runs, in percent
+	Width float64 // width of the bar, in percent of the largest
 }
 
-// levels are the rows of the lateness since the start, without the empty ones at either end.
+// levels returns the rows for the lateness since the start, without the empty rows at both ends.
 func levels(l *scheduler.Lateness) []level {
 	s := since(&scheduler.Lateness{}, l)
 	first, last, most := -1, -1, uint64(1)
@@ -191,7 +198,7 @@ func levels(l *scheduler.Lateness) []level {
 	return list
 }
 
-// boundText writes a bound of the lateness.
+// boundText returns the text of a bound.
 func boundText(d time.Duration) string {
 	switch {
 	case d < time.Millisecond:

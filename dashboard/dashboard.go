@@ -10,11 +10,11 @@ import (
 	"github.com/carillon-io/carillon/scheduler"
 )
 
-// Options set up a [Dashboard]. Every zero value is a default.
+// Options configure a [Dashboard]. The zero value of each field selects its default.
 type Options struct {
-	// Status reads the engine of this node, for the charts. Default: there are none.
+	// Status returns the status of this node's engine, for the charts. Nil: the pages have no charts.
 	Status func() scheduler.Status
-	// Location returns the zone of an IANA name, to show times in. Default: time.LoadLocation.
+	// Location returns the zone with an IANA name, in which times are shown. Default: time.LoadLocation.
 	Location func(name string) (*time.Location, error)
 	Logger   *slog.Logger // default slog.Default()
 }
@@ -24,15 +24,15 @@ type Dashboard struct {
 	local    client.Local
 	opts     Options
 	recorder *recorder
-	streams  chan struct{} // one for each stream that is open
+	streams  chan struct{} // holds one element for each open stream
 
 	closeOnce sync.Once
 	closed    chan struct{}
 	recording sync.WaitGroup
 }
 
-// New returns the dashboard of a scheduler in this process, and begins to record its figures for the
-// charts. The caller closes it.
+// New returns the dashboard of a scheduler in this process, and begins to record samples for the charts.
+// The caller must call Close.
 func New(local client.Local, opts Options) *Dashboard {
 	if opts.Logger == nil {
 		opts.Logger = slog.Default()
@@ -50,29 +50,29 @@ func New(local client.Local, opts Options) *Dashboard {
 	return d
 }
 
-// record takes a sample now and then.
+// record adds a sample to the recorder at each interval sampleEvery, until Close.
 func (d *Dashboard) record() {
 	ticker := time.NewTicker(sampleEvery)
 	defer ticker.Stop()
-	d.recorder.take(time.Now(), d.opts.Status())
+	d.recorder.add(time.Now(), d.opts.Status())
 	for {
 		select {
 		case now := <-ticker.C:
-			d.recorder.take(now, d.opts.Status())
+			d.recorder.add(now, d.opts.Status())
 		case <-d.closed:
 			return
 		}
 	}
 }
 
-// Close ends the streams and the recording. It implements [io.Closer], and never fails.
+// Close ends the streams and the recording. It implements [io.Closer] and always returns nil.
 func (d *Dashboard) Close() error {
 	d.closeOnce.Do(func() { close(d.closed) })
 	d.recording.Wait()
 	return nil
 }
 
-// pages are what can be read, by path.
+// pages has the function of each page, by path.
 var pages = map[string]func(*visit) view{
 	"/":           (*visit).overview,
 	"/jobs":       (*visit).jobs,
@@ -85,7 +85,8 @@ var pages = map[string]func(*visit) view{
 	"/playground": (*visit).playground,
 }
 
-// actions are what can be done, by path. Each returns where to go on, or the page that tells what was wrong.
+// actions has the function of each action, by path. An action returns the address to which the browser
+// is redirected, or, after an error, the page that shows the error.
 var actions = map[string]func(*visit) (to string, v view){
 	"/job/pause":   (*visit).pause,
 	"/job/resume":  (*visit).resume,
@@ -122,7 +123,7 @@ func (d *Dashboard) ServeHTTP(rw http.ResponseWriter, req *http.Request) {
 	}
 }
 
-// serveAction does what a form asks for.
+// serveAction carries out the action of a form.
 func (d *Dashboard) serveAction(rw http.ResponseWriter, req *http.Request, act func(*visit) (string, view)) {
 	v := d.visit(req)
 	if v.err == nil {

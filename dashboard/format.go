@@ -13,18 +13,19 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// functions are what templates may call.
+// functions lists the functions that templates can call.
 var functions = template.FuncMap{
 	"figure": figure, "millis": millis, "shown": shownText, "tone": tone, "pretty": pretty, "rate": rate, "stripWidth": func(s []stroke) float64 { return strokeStep * float64(len(s)) },
 }
 
-// instant is a point in time as pages write it.
+// instant is the texts that a page shows for a point in time.
 type instant struct {
-	ISO      string // for machines
+	ISO      string // for the datetime attribute
 	Exact    string // in UTC
-	Relative string // to now; "" for none
+	Relative string // distance to now; "" if the time is zero
 }
 
+// instantOf returns the texts for t as seen at now.
 func instantOf(t client.Time, now time.Time) instant {
 	if t.IsZero() {
 		return instant{}
@@ -36,7 +37,7 @@ func instantOf(t client.Time, now time.Time) instant {
 	return instant{ISO: t.String(), Exact: t.UTC().Format(layout) + " UTC", Relative: relative(t.Sub(now))}
 }
 
-// relative writes a distance from now.
+// relative returns the text of a distance from now; negative is in the past.
 func relative(d time.Duration) string {
 	switch {
 	case d >= time.Second:
@@ -48,7 +49,7 @@ func relative(d time.Duration) string {
 	}
 }
 
-// span writes a length of time with its two largest units, rounded down.
+// span returns a length of time with its two largest units, rounded down.
 func span(d time.Duration) string {
 	s := int64(d / time.Second)
 	switch {
@@ -69,7 +70,7 @@ func span(d time.Duration) string {
 	}
 }
 
-// millis writes milliseconds in a unit that suits them.
+// millis returns a number of milliseconds in a suitable unit: milliseconds, seconds, or as span does.
 func millis(ms float64) string {
 	switch {
 	case ms == 0:
@@ -85,7 +86,7 @@ func millis(ms float64) string {
 	}
 }
 
-// rate writes how many a second.
+// rate returns the text of a number per second.
 func rate(perSecond float64) string {
 	if perSecond == 0 || perSecond >= 100 {
 		return figure(fmt.Sprintf("%.0f", perSecond))
@@ -93,7 +94,8 @@ func rate(perSecond float64) string {
 	return fmt.Sprintf("%.1f", perSecond)
 }
 
-// figure writes a whole number with a comma between thousands. What is none is left as it is.
+// figure returns a whole number with commas between thousands. Other values are returned as text,
+// unchanged.
 func figure(n any) string {
 	s := fmt.Sprint(n)
 	if _, err := strconv.ParseUint(s, 10, 64); err != nil {
@@ -105,7 +107,8 @@ func figure(n any) string {
 	return s
 }
 
-// shownText makes characters visible that would hide, or turn the direction of, what is around them.
+// shownText replaces characters that are invisible or that change the direction of the text around them,
+// such as those that could make a job's name look like another one.
 func shownText(s string) string {
 	if !strings.ContainsFunc(s, isHidden) {
 		return s
@@ -124,11 +127,12 @@ func shownText(s string) string {
 	return b.String()
 }
 
+// isHidden reports whether a character is invisible or changes the direction of text.
 func isHidden(r rune) bool {
 	return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029')
 }
 
-// pretty writes JSON in lines, or text that is none as it is.
+// pretty returns JSON with indented lines. A text that is not JSON is returned unchanged.
 func pretty(text []byte) string {
 	var b bytes.Buffer
 	if json.Indent(&b, text, "", "  ") != nil {
@@ -137,7 +141,7 @@ func pretty(text []byte) string {
 	return b.String()
 }
 
-// tone returns how a status looks: good, busy, warn, bad or still.
+// tone returns the CSS class of a status: good, busy, warn, bad or still.
 func tone(status string) string {
 	switch status {
 	case "succeeded", "active", "leader":

@@ -2,12 +2,12 @@ package dashboard
 
 import "net/http"
 
-// policy lets a page load nothing but what this server has, run no script within it, and be within no
-// page of others.
+// policy is the Content-Security-Policy: a page may load files from this server only, may not run inline
+// scripts, and may not be framed by another site's page.
 const policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
-// setHeaders sets what every answer has.
+// setHeaders sets the headers of every answer.
 func setHeaders(h http.Header) {
 	h.Set("Content-Security-Policy", policy)
 	h.Set("X-Content-Type-Options", "nosniff")

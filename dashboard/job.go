@@ -13,40 +13,42 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// The bounds of what the page of a job shows.
+// The numbers of runs and ticks that the page of a job shows.
 const (
 	nextShown   = 10
 	ledgerShown = 40
 )
 
-// jobBody is one job with what it did and will do.
+// jobBody is the content of a job's page: the job, its last runs and its next ticks.
 type jobBody struct {
 	Job     client.JobInfo
-	JSON    string // as the API has it
+	JSON    string // the job in the form of the API
 	Facts   []fact
-	Zone    string // of the job
+	Zone    string // timezone of the job
 	Times   []tick
 	Notes   []string
-	NoTimes string // why there are none
+	NoTimes string // why no next times are shown; "" if they are
 	Runs    []client.Run
 	Strip   []stroke
 	HasMore bool
-	Key     string // makes a trigger that is sent twice one run
-	Payload string // for a trigger, as it was typed
+	Key     string // idempotency key of the trigger form, so that sending it twice fires one run
+	Payload string // payload typed into the trigger form
 }
 
-// fact is one line of a definition.
+// fact is one line in the list of a job's definition.
 type fact struct{ Name, Value string }
 
-// tick is one time that a job will fire.
+// tick is one future tick of a job.
 type tick struct {
 	At   client.Time
-	Zone string // in the zone of the job
+	Zone string // the time in the zone of the job
 }
 
+// job returns the page of the job that the parameter name names.
 func (v *visit) job() view { return v.jobPage(v.query.Get("name")) }
 
-// jobPage reads what the page of a job shows. What it cannot read beside the job is left out, and said.
+// jobPage returns the page of a job. If it can read the job but not its runs or its ticks, it shows the
+// page without those, with the error.
 func (v *visit) jobPage(name string) view {
 	p := view{page: "job", title: name, active: "/jobs", live: []string{"job-head", "job-act", "job-next", "ledger"}}
 	if name == "" {
@@ -69,7 +71,7 @@ func (v *visit) jobPage(name string) view {
 	return p
 }
 
-// getJob returns a job, and its text as the API has it.
+// getJob returns a job, and its JSON in the form of the API.
 func (v *visit) getJob(name string) (info client.JobInfo, text string, err error) {
 	request, err := json.Marshal(client.GetRequest{Name: name})
 	if err != nil {
@@ -92,19 +94,19 @@ func (v *visit) getJob(name string) (info client.JobInfo, text string, err error
 	return info, b.String(), json.Unmarshal(whole.Job, &info)
 }
 
-// ZoneName is the zone that the times are in.
+// ZoneName returns the zone in which the times are shown.
 func (b *jobBody) ZoneName() string { return zoneOf(b.Job.Timezone, b.Job.Schedule) }
 
-// foresee asks when the job will fire. An @every counts from the registration, which its next run shows;
-// a preview counts from where it begins.
+// foresee reads the next ticks of the job. A preview of @every counts from its beginning, but the job's
+// @every counts from its registration; therefore the preview begins at the job's next run.
 func (b *jobBody) foresee(v *visit) error {
 	j := &b.Job
 	if j.Status == "completed" || j.Status == "failed" {
-		b.NoTimes = "The job is " + j.Status + " and fires no more by itself."
+		b.NoTimes = "The job is " + j.Status + ": its schedule fires no more runs."
 		return nil
 	}
 	if j.NextRunAt.IsZero() && isCounted(j) {
-		b.NoTimes = "Its @every counts from the registration; the next times are known when the job goes on."
+		b.NoTimes = "Its @every counts from the registration; the next times are known when the job is resumed."
 		return nil
 	}
 	request := client.NextRequest{
@@ -127,14 +129,14 @@ func (b *jobBody) foresee(v *visit) error {
 	return nil
 }
 
-// isCounted tells whether a job has a schedule that counts from its registration.
+// isCounted reports whether a job has an @every, which counts from the job's registration.
 func isCounted(j *client.JobInfo) bool {
 	return slices.ContainsFunc(append([]string{j.Schedule}, j.Schedules...), func(s string) bool {
 		return strings.Contains(s, "@every")
 	})
 }
 
-// ticksOf writes times in a zone. In one that is not known they are written in UTC alone.
+// ticksOf returns times in a zone. If the zone is unknown here, it returns them in UTC only.
 func (v *visit) ticksOf(times []client.Time, zone string) []tick {
 	loc, err := v.dashboard.opts.Location(zone)
 	list := make([]tick, len(times))
@@ -147,7 +149,8 @@ func (v *visit) ticksOf(times []client.Time, zone string) []tick {
 	return list
 }
 
-// zoneOf is the zone of a schedule: the one that is named beside it, or before it, or UTC.
+// zoneOf returns the zone of a schedule: the field timezone, or the prefix CRON_TZ= of the expression,
+// or UTC.
 func zoneOf(timezone, schedule string) string {
 	prefix, _, _ := strings.Cut(strings.TrimSpace(schedule), " ")
 	if _, name, found := strings.Cut(prefix, "TZ="); found && timezone == "" {
@@ -156,7 +159,7 @@ func zoneOf(timezone, schedule string) string {
 	return orElse(timezone, "UTC")
 }
 
-// factsOf lists a definition for people, without what has no value.
+// factsOf lists a job's definition in words, without the fields that are not set.
 func factsOf(j *client.JobInfo) []fact {
 	var list []fact
 	add := func(name, value string) {
@@ -169,16 +172,16 @@ func factsOf(j *client.JobInfo) []fact {
 	add("Time zone", zoneOf(j.Timezone, j.Schedule))
 	add("From", instantOf(j.StartsAt, time.Time{}).Exact)
 	add("Until", instantOf(j.EndsAt, time.Time{}).Exact)
-	add("Runs at most", nonZero(uint64(j.MaxRuns)))
+	add("Maximum number of runs", nonZero(uint64(j.MaxRuns)))
 	add("Jitter", lengthOf(j.Jitter))
 	add("Target", targetText(&j.Target))
-	add("Attempts that it has at a time", nonZero(uint64(j.Target.MaxInFlight)))
+	add("Attempts at a time", nonZero(uint64(j.Target.MaxInFlight)))
 	add("Headers", pairsText(j.Headers, ": "))
-	add("Counts as done", map[string]string{"delivered": "when delivered", "reported": "when the worker reports"}[j.Completion])
+	add("A run succeeds", map[string]string{"delivered": "when delivered", "reported": "when the worker reports success"}[j.Completion])
 	add("Time for an attempt", lengthOf(j.AttemptTimeout))
 	add("Attempts", retryText(&j.Retry))
-	add("If the last run still goes on", policyText(j))
-	add("If runs were missed", missedText(j))
+	add("If the last run is in progress", policyText(j))
+	add("Missed runs", missedText(j))
 	add("Pauses after", countOf(j.PauseOnFailure, "dead run", "dead runs in a row"))
 	add("Labels", pairsText(j.Labels, "="))
 	add("Version", nonZero(uint64(j.Version)))
@@ -194,6 +197,7 @@ func orElse(text, other string) string {
 	return text
 }
 
+// pairsText returns pairs as one text, sorted by name.
 func pairsText(pairs map[string]string, between string) string {
 	lines := make([]string, 0, len(pairs))
 	for _, key := range slices.Sorted(maps.Keys(pairs)) {
@@ -202,5 +206,5 @@ func pairsText(pairs map[string]string, between string) string {
 	return strings.Join(lines, "\n")
 }
 
-// methodOf is how an HTTP target is called.
+// methodOf returns the method of an HTTP target.
 func methodOf(t *client.Target) string { return orElse(t.Method, http.MethodPost) }

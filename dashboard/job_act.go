@@ -6,8 +6,8 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// notices are what a page says of an action that led to it, by the parameter notice. # is the name or the
-// number in the parameter n.
+// notices has the texts that a page shows after an action, by the query parameter notice. The character
+// # stands for the parameter n, a name or a number.
 var notices = map[string]string{
 	"registered": "The job is registered.",
 	"changed":    "The job is changed.",
@@ -17,11 +17,12 @@ var notices = map[string]string{
 	"deleted":    "The job # is deleted.",
 	"retried":    "The run begins another attempt.",
 	"cancelled":  "The run is cancelled.",
-	"many":       "Runs that begin another attempt: #. No other dead run of the selection is left.",
-	"more":       "Runs that begin another attempt: #. More dead runs are left.",
+	"many":       "Runs that begin another attempt: #. No other dead run matches.",
+	"more":       "Runs that begin another attempt: #. More dead runs match.",
 }
 
-// acted returns the page of a job after an action on it, or the same page with what was wrong.
+// acted returns the address of a job's page after a successful action on it, or that page with the
+// error.
 func (v *visit) acted(name, notice string, err error) (string, view) {
 	if err == nil {
 		return v.link("/job", "name", name, "notice", notice), view{}
@@ -34,18 +35,22 @@ func (v *visit) acted(name, notice string, err error) (string, view) {
 	return "", p
 }
 
+// pause pauses a job with the reason in the form.
 func (v *visit) pause() (string, view) {
 	name := v.form.Get("name")
 	_, err := v.client.Pause(v.req.Context(), name, v.form.Get("reason"))
 	return v.acted(name, "paused", err)
 }
 
+// resume resumes a paused job.
 func (v *visit) resume() (string, view) {
 	name := v.form.Get("name")
 	_, err := v.client.Resume(v.req.Context(), name, v.form.Get("reason"))
 	return v.acted(name, "resumed", err)
 }
 
+// trigger fires a run of a job, with the payload in the form if there is one. The form's key makes a
+// repeated submission harmless.
 func (v *visit) trigger() (string, view) {
 	request := client.TriggerRequest{Name: v.form.Get("name"), IdempotencyKey: v.form.Get("key")}
 	if text := v.form.Get("payload"); text != "" {
@@ -58,6 +63,7 @@ func (v *visit) trigger() (string, view) {
 	return v.acted(request.Name, "triggered", err)
 }
 
+// remove deletes a job.
 func (v *visit) remove() (string, view) {
 	name := v.form.Get("name")
 	_, err := v.client.Delete(v.req.Context(), name)
@@ -68,5 +74,5 @@ func (v *visit) remove() (string, view) {
 }
 
 func errNoJSON() error {
-	return invalid("payload", `is no JSON; want a value such as {"n": 1}, or a text in quotes`)
+	return invalid("payload", `is not JSON; want a value such as {"n": 1}, or a text in quotes`)
 }

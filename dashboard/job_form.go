@@ -9,40 +9,40 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// formBody is the form of a job, with what was typed and what was wrong with it.
+// formBody is the content of the form of a job: what was typed, and the errors in it.
 type formBody struct {
 	Name, Schedule, Timezone, TargetKind, TargetAddress, Payload string
 	Labels, Description, Overlap, Missed, MaxAttempts            string
 
-	JSON    string // of the second form
+	JSON    string // text of the second form, the job as JSON
 	AsJSON  bool   // the second form was sent
-	Version string // that is edited; "" for a new job
-	Bytes   int    // of a payload that is no JSON, and is kept
-	TooBig  bool   // the payload is not here, so that the job cannot be put
+	Version string // version of the job that is edited; "" for a new job
+	Bytes   int    // size of a payload that is not JSON; the form keeps it unchanged
+	TooBig  bool   // the job was read without its payload, so that it cannot be put
 
-	Fields   map[string]string // what is wrong, by field
+	Fields   map[string]string // error texts by field
 	Kinds    []choice
 	Overlaps []choice
 	Misses   []choice
 	Zones    []string
 }
 
-// choice is an option of a list.
+// choice is an option of a select field.
 type choice struct{ Value, Text string }
 
 var (
 	targetKinds = []choice{
-		{"nats", "nats: publish a message"}, {"request", "request: a message that is answered"},
+		{"nats", "nats: publish a message"}, {"request", "request: send a request and wait for the reply"},
 		{"jetstream", "jetstream: publish to a stream"}, {"http", "http: call a URL"}, {"handler", "handler: a function of the program"},
 	}
 	overlaps = []choice{
-		{"skip", "skip the new one"}, {"allow", "let both go on"}, {"buffer_one", "let one wait"},
-		{"buffer_all", "let all wait"}, {"cancel_other", "cancel the old one"},
+		{"skip", "skip the new run"}, {"allow", "run both"}, {"buffer_one", "let one run wait"},
+		{"buffer_all", "let all runs wait"}, {"cancel_other", "cancel the old run"},
 	}
-	misses = []choice{{"fire_once", "fire once for all"}, {"skip", "leave them out"}, {"backfill", "make up for each"}}
+	misses = []choice{{"fire_once", "fire once for all of them"}, {"skip", "skip them"}, {"backfill", "fire each of them"}}
 )
 
-// exampleJSON is what the second form begins with.
+// exampleJSON is the initial text of the second form.
 const exampleJSON = `{
   "name": "reports/daily",
   "schedule": "0 8 * * 1-5",
@@ -53,7 +53,7 @@ const exampleJSON = `{
   "if_version": 0
 }`
 
-// formView is the page with the form.
+// formView returns the page with the form.
 func (v *visit) formView(body *formBody) view {
 	body.Kinds, body.Overlaps, body.Misses, body.Zones = targetKinds, overlaps, misses, zones
 	p := view{page: "form", title: "New job", active: "/new", body: body}
@@ -63,10 +63,13 @@ func (v *visit) formView(body *formBody) view {
 	return p
 }
 
+// register returns the form for a new job, filled with the query parameters, so that the playground can
+// link to it.
 func (v *visit) register() view {
 	return v.formView(&formBody{Name: v.query.Get("name"), Schedule: v.query.Get("schedule"), Timezone: v.query.Get("timezone"), JSON: exampleJSON})
 }
 
+// edit returns the form for an existing job.
 func (v *visit) edit() view {
 	name := v.query.Get("name")
 	info, text, err := v.getJob(name)
@@ -76,7 +79,7 @@ func (v *visit) edit() view {
 	return v.formView(formOf(&info, text))
 }
 
-// formOf fills the form with a job.
+// formOf returns the form filled with a job. text is the job's JSON.
 func formOf(j *client.JobInfo, text string) *formBody {
 	b := &formBody{
 		Name: j.Name, Schedule: j.Schedule, Timezone: j.Timezone, TargetKind: j.Target.Kind, TargetAddress: addressOf(&j.Target),
@@ -91,12 +94,13 @@ func formOf(j *client.JobInfo, text string) *formBody {
 	return b
 }
 
-// withVersion adds to the text of a job the condition that it is still at that version.
+// withVersion adds the member if_version to the JSON of a job, so that a put of it fails if the job has
+// changed meanwhile.
 func withVersion(text string, version uint32) string {
 	return strings.Replace(text, "{", "{\n  \"if_version\": "+strconv.FormatUint(uint64(version), 10)+",", 1)
 }
 
-// typed fills the form with what was sent.
+// typed returns the form filled with the values that the browser sent.
 func (v *visit) typed() *formBody {
 	get := v.form.Get
 	return &formBody{
@@ -107,8 +111,8 @@ func (v *visit) typed() *formBody {
 	}
 }
 
-// lay writes what the form holds over a job. What the form does not have stays as it is.
-func (b *formBody) lay(j *client.Job) error {
+// applyTo sets the fields of a job that the form has, and leaves the others unchanged.
+func (b *formBody) applyTo(j *client.Job) error {
 	j.Name, j.Timezone, j.Description = b.Name, b.Timezone, b.Description
 	j.Schedule, j.Schedules = schedulesOf(b.Schedule)
 	j.OverlapPolicy, j.MissedRunPolicy = b.Overlap, b.Missed
@@ -121,7 +125,7 @@ func (b *formBody) lay(j *client.Job) error {
 	if b.MaxAttempts != "" {
 		n, err := strconv.ParseUint(b.MaxAttempts, 10, 32)
 		if err != nil || n == 0 {
-			return invalid("retry.max_attempts", "%q is no number of attempts; want 1 or more", clip(b.MaxAttempts))
+			return invalid("retry.max_attempts", "%q is not a number of attempts; want 1 or more", clip(b.MaxAttempts))
 		}
 		j.Retry.MaxAttempts = uint32(n)
 	}
@@ -136,7 +140,8 @@ func (b *formBody) lay(j *client.Job) error {
 	return nil
 }
 
-// target returns the target that the form names; of one of the same kind it keeps the method and the places.
+// target returns the target in the form. If the old target has the same kind, it keeps the old method
+// and max_in_flight, which the form does not have.
 func (b *formBody) target(old client.Target) client.Target {
 	t := client.Target{Kind: b.TargetKind}
 	if t.Kind == old.Kind {
@@ -153,28 +158,28 @@ func (b *formBody) target(old client.Target) client.Target {
 	return t
 }
 
-// labelsOf reads labels, each a line.
+// labelsOf parses labels, one key=value in each line.
 func labelsOf(text string) (map[string]string, error) {
 	labels := make(map[string]string)
 	for _, line := range linesOf(text) {
 		key, value, found := strings.Cut(line, "=")
 		if !found {
-			return nil, invalid("labels", "%q has no value; want key=value, each in its line", clip(line))
+			return nil, invalid("labels", "%q has no value; want key=value, one per line", clip(line))
 		}
 		labels[strings.TrimSpace(key)] = strings.TrimSpace(value)
 	}
 	return labels, nil
 }
 
-// formFields are the fields of the form by the members of the API that they become.
+// formFields maps members of the API to the fields of the form that hold them.
 var formFields = []struct{ member, field string }{
 	{"target.kind", "target_kind"}, {"target", "target_address"}, {"retry.max_attempts", "max_attempts"},
 	{"schedule", "schedule"}, {"exclude", "exclude"}, {"labels", "labels"}, {"payload", "payload"},
 }
 
-// fieldErrors returns what is wrong by the field of a form that an error names.
+// fieldErrors returns the message of an error under the field of the form that the error names.
 func fieldErrors(err error) map[string]string {
-	e := told(err)
+	e := publicError(err)
 	if e == nil || e.Field == "" {
 		return nil
 	}

@@ -14,7 +14,7 @@ func (v *visit) create() (string, view) {
 		return v.putJSON(b, "registered")
 	}
 	var j client.Job
-	err := b.lay(&j)
+	err := b.applyTo(&j)
 	if err == nil {
 		_, _, err = v.client.PutIfVersion(v.req.Context(), j, 0)
 	}
@@ -25,7 +25,7 @@ func (v *visit) create() (string, view) {
 	return v.link("/job", "name", j.Name, "notice", "registered"), view{}
 }
 
-// update changes a job that is still as it was when the form was made.
+// update changes a job, on condition that it has not changed since the form was loaded.
 func (v *visit) update() (string, view) {
 	b := v.typed()
 	if b.AsJSON {
@@ -42,23 +42,23 @@ func (v *visit) update() (string, view) {
 	return v.link("/job", "name", b.Name, "notice", "changed"), view{}
 }
 
-// replace puts a job with what the form has for it.
+// replace puts a job with the changes of the form.
 func (v *visit) replace(b *formBody, info client.JobInfo) error {
 	if info.PayloadOmitted {
-		return refusal(client.CodeTooLarge, 413, "the payload of this job is too large to be read with it; want the whole job put over the API")
+		return refusal(client.CodeTooLarge, 413, "the payload of this job is too large to be read with the job, so the form cannot keep it; put the whole job over the API")
 	}
 	version, err := strconv.ParseUint(b.Version, 10, 32)
 	if err != nil {
-		return invalid("if_version", "%q is no version; open the form again", clip(b.Version))
+		return invalid("if_version", "%q is not a version; open the form again", clip(b.Version))
 	}
-	if err := b.lay(&info.Job); err != nil {
+	if err := b.applyTo(&info.Job); err != nil {
 		return err
 	}
 	_, _, err = v.client.PutIfVersion(v.req.Context(), info.Job, uint32(version))
 	return err
 }
 
-// putJSON hands the text of a job to the API as it is.
+// putJSON passes the JSON of a job to the API unchanged.
 func (v *visit) putJSON(b *formBody, notice string) (string, view) {
 	reply, err := v.dashboard.local.Ask(v.req.Context(), v.tenant, "jobs.put", v.by, []byte(b.JSON))
 	var put client.PutReply
@@ -71,7 +71,7 @@ func (v *visit) putJSON(b *formBody, notice string) (string, view) {
 	return v.link("/job", "name", put.Job.Name, "notice", notice), view{}
 }
 
-// refused is the form with what was typed, and what was wrong with it.
+// refused returns the form with what was typed and the error.
 func (v *visit) refused(b *formBody, err error) view {
 	switch {
 	case !b.AsJSON:
@@ -80,14 +80,15 @@ func (v *visit) refused(b *formBody, err error) view {
 		b = v.besideJSON(b)
 	}
 	if client.IsConflict(err) && b.Version == "" && !b.AsJSON {
-		b.Fields = map[string]string{"name": told(err).Message}
+		b.Fields = map[string]string{"name": publicError(err).Message}
 	}
 	p := v.formView(b)
 	p.err = err
 	return p
 }
 
-// besideJSON fills the first form with the job as it is, when the second was sent.
+// besideJSON returns the form for a page whose second form was sent: the first form has the present job,
+// the second what was sent.
 func (v *visit) besideJSON(sent *formBody) *formBody {
 	info, text, err := v.getJob(sent.Name)
 	if err != nil {

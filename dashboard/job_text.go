@@ -7,7 +7,7 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// addressOf is where a target is, whatever its kind.
+// addressOf returns the subject, the URL or the name of a target, by its kind.
 func addressOf(t *client.Target) string {
 	switch t.Kind {
 	case "http":
@@ -19,6 +19,7 @@ func addressOf(t *client.Target) string {
 	}
 }
 
+// targetText returns the kind and the address of a target.
 func targetText(t *client.Target) string {
 	text := t.Kind + " " + addressOf(t)
 	if t.Kind == "http" {
@@ -27,23 +28,25 @@ func targetText(t *client.Target) string {
 	return text
 }
 
+// retryText describes a retry policy.
 func retryText(r *client.Retry) string {
 	if r.MaxAttempts <= 1 {
 		return "1, no retry"
 	}
-	text := fmt.Sprintf("at most %d, the second after %s, then %g times as long, up to %s", r.MaxAttempts, r.InitialInterval, r.Multiplier, r.MaxInterval)
+	text := fmt.Sprintf("at most %d; the second after %s, each further pause %g times as long, up to %s", r.MaxAttempts, r.InitialInterval, r.Multiplier, r.MaxInterval)
 	if r.MaxAge > 0 {
 		text += fmt.Sprintf("; none later than %s", r.MaxAge)
 	}
 	return text
 }
 
-// overlapTexts say what the policies for overlap do.
+// overlapTexts describes the overlap policies.
 var overlapTexts = map[string]string{
-	"allow": "both go on (allow)", "skip": "the new one is skipped (skip)", "buffer_one": "one waits for its turn (buffer_one)",
-	"buffer_all": "all wait for their turn (buffer_all)", "cancel_other": "the old one is cancelled (cancel_other)",
+	"allow": "both run (allow)", "skip": "the new run is skipped (skip)", "buffer_one": "one run waits for its turn (buffer_one)",
+	"buffer_all": "all runs wait for their turn (buffer_all)", "cancel_other": "the old run is cancelled (cancel_other)",
 }
 
+// policyText describes what happens to a tick while a run of the job is in progress.
 func policyText(j *client.JobInfo) string {
 	text := orElse(overlapTexts[j.OverlapPolicy], j.OverlapPolicy)
 	if j.MaxConcurrent > 0 {
@@ -52,18 +55,19 @@ func policyText(j *client.JobInfo) string {
 	return text
 }
 
+// missedText describes what happens to missed runs.
 func missedText(j *client.JobInfo) string {
 	var parts []string
 	switch j.MissedRunPolicy {
 	case "skip":
-		return "they stay missed (skip)"
+		return "are skipped (skip)"
 	case "backfill":
-		parts = append(parts, "each is made up for (backfill)")
+		parts = append(parts, "each is fired (backfill)")
 		if j.MaxCatchupRuns != nil {
 			parts = append(parts, fmt.Sprintf("at most %d", *j.MaxCatchupRuns))
 		}
 	default:
-		parts = append(parts, "one makes up for them ("+j.MissedRunPolicy+")")
+		parts = append(parts, "only the latest is fired ("+j.MissedRunPolicy+")")
 	}
 	if j.CatchupWindow != nil {
 		parts = append(parts, "if not older than "+j.CatchupWindow.String())
@@ -71,6 +75,7 @@ func missedText(j *client.JobInfo) string {
 	return strings.Join(parts, ", ")
 }
 
+// lengthOf returns a duration as text; "" for 0, so that the fact is left out.
 func lengthOf(d client.Duration) string {
 	if d == 0 {
 		return ""
@@ -78,6 +83,7 @@ func lengthOf(d client.Duration) string {
 	return d.String()
 }
 
+// nonZero returns a number as text; "" for 0, so that the fact is left out.
 func nonZero(n uint64) string {
 	if n == 0 {
 		return ""
@@ -85,6 +91,7 @@ func nonZero(n uint64) string {
 	return figure(n)
 }
 
+// countOf returns a number with its noun, which is one for 1 and many otherwise; "" for 0.
 func countOf(n uint32, one, many string) string {
 	switch n {
 	case 0:

@@ -6,22 +6,23 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// pageRows bounds how much of a list a page shows.
+// pageRows bounds the rows of a list on one page.
 const pageRows = 50
 
-// jobsBody is a page of jobs and the filter that selects them.
+// jobsBody is the content of the list of jobs: one page of them, and the filter.
 type jobsBody struct {
 	Prefix, Status string
 	Labels         []string // key=value, as they were typed
 	Jobs           []client.JobInfo
 	Next           string // address of the next page
-	First          string // address of the first page, on any other
+	First          string // address of the first page; "" on that page
 	Filtered       bool
 	Statuses       []string
 }
 
 var jobStatuses = []string{"active", "paused", "completed", "failed"}
 
+// jobs returns the list of jobs that match the filter in the query.
 func (v *visit) jobs() view {
 	q := v.query
 	body := &jobsBody{Prefix: q.Get("prefix"), Status: q.Get("status"), Statuses: jobStatuses}

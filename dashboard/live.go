@@ -13,27 +13,27 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// livePath is where the stream of a page is; the parameter page is the address of the page.
+// livePath is the path of the streams. Its parameter page is the address of the page.
 const livePath = "/live"
 
 // The bounds of the streams.
 const (
-	streamsMax      = 64               // open at a time; a page without one works, and stands still
-	streamAge       = 5 * time.Minute  // then the browser opens another
-	streamEvery     = time.Second      // between two looks
-	streamShare     = 20               // a stream rests so many times as long as it works
-	streamHeartbeat = 15 * time.Second // between two signs of life
-	streamPatience  = 5 * time.Second  // for a reader to take what was sent
-	streamBusyAfter = "10"             // seconds until a browser that found no place tries again
+	streamsMax      = 64               // open at a time; a page without a stream works but does not update itself
+	streamAge       = 5 * time.Minute  // the longest life of a stream; then the browser opens another
+	streamEvery     = time.Second      // between two polls of the page
+	streamShare     = 20               // a stream pauses at least this many times as long as a poll takes
+	streamHeartbeat = 15 * time.Second // between two messages, so that the browser sees that the stream is alive
+	streamPatience  = 5 * time.Second  // for the browser to receive what was sent
+	streamBusyAfter = "10"             // seconds after which a browser tries again if too many streams are open
 )
 
-// fragment is an element of a page, to take the place of the one with its id.
+// fragment is an element of a page, which replaces the element with the same id.
 type fragment struct {
 	ID   string `json:"id"`
 	HTML string `json:"html"`
 }
 
-// pageParam is the query of the stream of a visited page.
+// pageParam returns the query of the stream for a page.
 func pageParam(v *visit) string {
 	q := url.Values{}
 	for name, values := range v.query {
@@ -44,7 +44,9 @@ func pageParam(v *visit) string {
 	return url.Values{"page": {v.path + "?" + q.Encode()}}.Encode()
 }
 
-// stream sends what changes on one page to one browser.
+// stream sends the changes of one page to one browser as server-sent events. It keeps the last text of
+// each fragment and sends only fragments whose text has changed, so an idle page costs no traffic except
+// the heartbeat.
 type stream struct {
 	dashboard *Dashboard
 	req       *http.Request
@@ -52,12 +54,12 @@ type stream struct {
 	make      func(*visit) view
 	out       http.ResponseWriter
 	conn      *http.ResponseController
-	sent      map[string]string // text of each fragment, by its id
+	sent      map[string]string // the last text of each fragment, by its id
 	spoke     time.Time
 }
 
-// serveLive sends the live parts of a page whenever they have changed, until the reader goes, the stream is
-// old enough, or the server is shut down.
+// serveLive sends the live parts of a page whenever they have changed, until the browser disconnects,
+// the stream reaches its age, or the server shuts down.
 func (d *Dashboard) serveLive(rw http.ResponseWriter, req *http.Request) {
 	to, err := url.Parse(req.URL.Query().Get("page"))
 	if err != nil || to.Host != "" || pages[to.Path] == nil {
@@ -68,7 +70,7 @@ func (d *Dashboard) serveLive(rw http.ResponseWriter, req *http.Request) {
 	case d.streams <- struct{}{}:
 	default:
 		rw.Header().Set("Retry-After", streamBusyAfter)
-		http.Error(rw, "as many streams are open as are allowed; the page works without", http.StatusServiceUnavailable)
+		http.Error(rw, "too many streams are open; the page works without, but does not update itself", http.StatusServiceUnavailable)
 		return
 	}
 	defer func() { <-d.streams }()
@@ -81,11 +83,12 @@ func (d *Dashboard) serveLive(rw http.ResponseWriter, req *http.Request) {
 	}
 }
 
-// run looks at the page again and again. It rests longer if the page is expensive.
+// run polls the page until the stream ends. It pauses longer if a poll takes long, so that expensive
+// pages do not load the server.
 func (s *stream) run() error {
 	s.out.Header().Set("Content-Type", "text/event-stream")
 	s.out.Header().Set("X-Accel-Buffering", "no") // for proxies, which would keep what is sent
-	_ = s.conn.SetReadDeadline(time.Time{})       // else the server's bound for a request ends the stream
+	_ = s.conn.SetReadDeadline(time.Time{})       // otherwise the server's time limit for a request would end the stream
 	if err := s.write("retry: 2000\n\n"); err != nil {
 		return err
 	}
@@ -97,7 +100,7 @@ func (s *stream) run() error {
 		select {
 		case <-look.C:
 			begun := time.Now()
-			if err := s.look(); err != nil {
+			if err := s.poll(); err != nil {
 				return err
 			}
 			look.Reset(max(streamEvery, streamShare*time.Since(begun)))
@@ -111,8 +114,8 @@ func (s *stream) run() error {
 	}
 }
 
-// look sends what has changed since the last look.
-func (s *stream) look() error {
+// poll sends what has changed since the last poll.
+func (s *stream) poll() error {
 	changed, err := s.changes()
 	if err != nil {
 		return err
@@ -136,8 +139,8 @@ func (s *stream) look() error {
 	return s.write(b.String())
 }
 
-// changes makes the live parts of the page, and returns those with another text than before. A page that
-// cannot be read just now has none.
+// changes renders the live parts of the page, and returns those whose text has changed. If the page
+// cannot be read at the moment, it returns none.
 func (s *stream) changes() ([]fragment, error) {
 	v := s.dashboard.visitTo(s.req, s.page)
 	p := v.open(s.make)
@@ -159,7 +162,8 @@ func (s *stream) changes() ([]fragment, error) {
 	return list, nil
 }
 
-// gone returns an error if a page will not come back, such as that of a job that was deleted.
+// gone returns an error if the page no longer exists, as after the deletion of its job; nil if the error
+// may pass.
 func (s *stream) gone(err error) error {
 	if client.IsUnavailable(err) {
 		return nil
@@ -167,7 +171,7 @@ func (s *stream) gone(err error) error {
 	return errors.Join(errors.New("the page cannot be read"), err)
 }
 
-// write sends text, and gives the reader a while to take it.
+// write sends text. It fails if the browser does not receive it within streamPatience.
 func (s *stream) write(text string) error {
 	s.spoke = time.Now()
 	if err := s.conn.SetWriteDeadline(s.spoke.Add(streamPatience)); err != nil {

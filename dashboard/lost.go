@@ -8,13 +8,13 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// serveLost answers a request for nothing that there is: a browser with a page, and a program with an
-// error as the API has them.
+// serveLost answers a request for a path or a method that does not exist: with a page for a browser, and
+// with an error in the form of the API for a program.
 func (d *Dashboard) serveLost(rw http.ResponseWriter, req *http.Request, status int) {
-	e := refusal(client.CodeNotFound, status, "there is no page %s; want one of the navigation, GET /healthz, /readyz or /metrics, or what /api/v1/openapi.json lists", shownText(clip(req.URL.Path)))
+	e := refusal(client.CodeNotFound, status, "there is no page %s; want a page of the navigation, GET /healthz, /readyz or /metrics, or a path in /api/v1/openapi.json", shownText(clip(req.URL.Path)))
 	title := "There is no such page"
 	if status == http.StatusMethodNotAllowed {
-		title = "That page takes no " + clip(req.Method)
+		title = "This page does not accept " + clip(req.Method)
 		rw.Header().Set("Allow", allowed(req.URL.Path))
 		e = refusal("method_not_allowed", status, "%s is no method of this path; want %s", clip(req.Method), allowed(req.URL.Path))
 	}
@@ -32,7 +32,7 @@ func (d *Dashboard) serveLost(rw http.ResponseWriter, req *http.Request, status 
 	_, _ = rw.Write(append(body, '\n')) // the caller has gone if this fails
 }
 
-// allowed lists the methods of a path.
+// allowed returns the methods of a path, as a list in words.
 func allowed(path string) string {
 	switch {
 	case path == livePath:
@@ -45,7 +45,7 @@ func allowed(path string) string {
 	return "GET, HEAD, POST"
 }
 
-// clip shortens a text that a visitor sent.
+// clip shortens a text from a request for an error message.
 func clip(s string) string {
 	const most = 120
 	if s = strings.ToValidUTF8(s, "\uFFFD"); len(s) <= most {

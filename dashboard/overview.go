@@ -8,21 +8,22 @@ import (
 	"github.com/carillon-io/carillon/scheduler"
 )
 
-// overview is what the first page shows beside the status, which each page has.
+// overview is the content of the first page, besides the status that each page has.
 type overview struct {
-	Rate   float64 // runs that fire a second
+	Rate   float64 // runs fired per second
 	Waits  []waitRow
 	Levels []level
 	Hour   *chart
 	Skips  []skip
 }
 
-// skip counts the runs that were skipped for a reason.
+// skip is the number of runs skipped for one reason.
 type skip struct {
 	Reason string
 	Count  uint64
 }
 
+// overview returns the first page: the status of the node, its charts and its cluster.
 func (v *visit) overview() view {
 	p := view{page: "overview", title: "Overview", active: "/", live: []string{"figures", "lateness", "hour", "engine", "nodes"}}
 	body := &overview{}
@@ -47,13 +48,13 @@ func (o *overview) fill(v *visit, status scheduler.Status) {
 	o.Levels, o.Hour = levels(&status.Lateness), &hour
 }
 
-// waitRow is how long attempts waited for one thing.
+// waitRow says how long attempts waited for one cause.
 type waitRow struct {
 	Reason, Label string
 	Spread        client.Lateness
 }
 
-// waitsOf lists what attempts waited for, without what none did.
+// waitsOf lists the causes for which attempts waited.
 func waitsOf(w *client.Waited) []waitRow {
 	list := []waitRow{
 		{"overlap", "the turn of their job", w.Overlap}, {"catch_up", "catching up", w.CatchUp},
@@ -62,7 +63,7 @@ func waitsOf(w *client.Waited) []waitRow {
 	return slices.DeleteFunc(list, func(r waitRow) bool { return r.Spread.Count == 0 })
 }
 
-// skipsOf lists the reasons of skips, the most frequent first.
+// skipsOf lists the reasons of skipped runs, the most frequent first.
 func skipsOf(s *client.Status) []skip {
 	list := make([]skip, 0, len(s.SkippedBy))
 	for _, reason := range slices.Sorted(maps.Keys(s.SkippedBy)) {

@@ -8,10 +8,10 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// timesMax bounds how many times the playground shows.
+// timesMax bounds the number of times that the playground shows.
 const timesMax = 100
 
-// playgroundBody is a schedule to try, and when it would fire.
+// playgroundBody is the content of the playground: a schedule, and its next times.
 type playgroundBody struct {
 	Schedule, Exclude, Timezone, StartsAt, After, Count string
 	Times                                               []tick
@@ -22,10 +22,10 @@ type playgroundBody struct {
 	Fields                                              map[string]string // what is wrong, by field
 }
 
-// ZoneName is the zone that the times are in.
+// ZoneName returns the zone in which the times are shown.
 func (b *playgroundBody) ZoneName() string { return zoneOf(b.Timezone, b.Schedule) }
 
-// example is a schedule to begin with.
+// example is a schedule that the playground offers.
 type example struct{ Schedule, Timezone, After, About string }
 
 var examples = []example{
@@ -39,6 +39,7 @@ var examples = []example{
 	{"@at 2030-01-01T00:00:00Z", "", "", "once"},
 }
 
+// playground returns the page on which a schedule can be tried. It registers nothing.
 func (v *visit) playground() view {
 	q := v.query
 	body := &playgroundBody{
@@ -64,7 +65,8 @@ func (v *visit) playground() view {
 	return p
 }
 
-// nextRequest reads what to try. A schedule of several lines is several schedules.
+// nextRequest returns the request for the values of the form. A schedule of several lines is several
+// schedules.
 func nextRequest(get func(string) string) (request client.NextRequest, err error) {
 	request = client.NextRequest{Timezone: get("timezone"), Exclude: linesOf(get("exclude"))}
 	request.Schedule, request.Schedules = schedulesOf(get("schedule"))
@@ -77,14 +79,14 @@ func nextRequest(get func(string) string) (request client.NextRequest, err error
 	if text := get("count"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 || n > timesMax {
-			return request, invalid("count", "%q is no number of times; want 1 to %d", clip(text), timesMax)
+			return request, invalid("count", "%q is not a number of times; want 1 to %d", clip(text), timesMax)
 		}
 		request.Count = n
 	}
 	return request, nil
 }
 
-// schedulesOf reads one schedule, or several of them, each in its line.
+// schedulesOf returns one schedule, or several if the text has several lines.
 func schedulesOf(text string) (one string, many []string) {
 	if lines := linesOf(text); len(lines) > 1 {
 		return "", lines
@@ -103,7 +105,7 @@ func linesOf(text string) []string {
 	return lines
 }
 
-// zones are suggestions; every name of the IANA database is taken.
+// zones lists suggestions; the field accepts every name of the IANA database.
 var zones = slices.Concat([]string{"UTC"}, strings.Fields(`
 	Africa/Cairo Africa/Johannesburg Africa/Lagos Africa/Nairobi America/Anchorage America/Bogota America/Chicago
 	America/Denver America/Halifax America/Los_Angeles America/Mexico_City America/New_York America/Santiago

@@ -7,23 +7,24 @@ import (
 	"github.com/carillon-io/carillon/scheduler"
 )
 
-// The recorder keeps an hour.
+// The recorder keeps samples of an hour.
 const (
 	sampleEvery = 10 * time.Second
 	samplesMax  = 360
 )
 
-// sample is what happened since the one before it.
+// sample is what happened in the engine since the previous sample.
 type sample struct {
 	at       time.Time
-	took     time.Duration // since the sample before
+	took     time.Duration // time since the previous sample
 	fired    uint64
 	launched uint64
-	p50, p99 time.Duration // how late those were that were launched; 0 if there were none
+	p50, p99 time.Duration // lateness of the runs launched in it; 0 if there were none
 }
 
-// recorder keeps the newest samples of the engine. The zero value is empty and ready. Its methods are safe
-// for concurrent use.
+// recorder keeps the newest samples of the engine in a ring. It exists because the engine counts only
+// totals since its start: the charts need differences. The zero value is empty and ready. Its methods
+// are safe for concurrent use.
 type recorder struct {
 	mu   sync.Mutex
 	ring [samplesMax]sample
@@ -31,16 +32,17 @@ type recorder struct {
 	last reading
 }
 
-// reading is what the next sample is compared with.
+// reading is the counts with which the next sample is compared.
 type reading struct {
 	at       time.Time
 	fired    uint64
 	lateness scheduler.Lateness
 }
 
-// take makes a sample of a status. The first status, and one whose counts are smaller than those before,
-// because the node has begun a new reign, is only something to compare with.
-func (r *recorder) take(now time.Time, status scheduler.Status) {
+// add makes a sample of the difference between a status and the previous one. The first status gives no
+// sample, nor does one with smaller counts than before, which means that a new leadership began: later
+// ones are compared with it.
+func (r *recorder) add(now time.Time, status scheduler.Status) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	before := r.last
@@ -56,7 +58,7 @@ func (r *recorder) take(now time.Time, status scheduler.Status) {
 	r.used++
 }
 
-// samples returns what is kept, the oldest first.
+// samples returns the kept samples, the oldest first.
 func (r *recorder) samples() []sample {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -68,7 +70,7 @@ func (r *recorder) samples() []sample {
 	return list
 }
 
-// rate returns how many runs fire a second, by the count that is now and the newest sample.
+// rate returns the runs fired per second, from the present count and the newest sample.
 func (r *recorder) rate(now time.Time, fired uint64) float64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -30,7 +30,7 @@ func latenessOf(times *histogram.Times) scheduler.Lateness {
 func TestRecorderKeepsAnHour(t *testing.T) {
 	var r recorder
 	for i := range samplesMax + 100 {
-		r.take(start.Add(time.Duration(i)*sampleEvery), after(uint64(i*20), 3*time.Millisecond))
+		r.add(start.Add(time.Duration(i)*sampleEvery), after(uint64(i*20), 3*time.Millisecond))
 	}
 	got := r.samples()
 	if len(got) != samplesMax {
@@ -56,9 +56,9 @@ func TestRecorderStartsAnew(t *testing.T) {
 	if got := r.rate(start, 100); got != 0 || len(r.samples()) != 0 {
 		t.Errorf("an empty recorder: %g a second", got)
 	}
-	r.take(start, after(1000, time.Millisecond))
-	r.take(start.Add(10*time.Second), after(5, time.Millisecond))
-	r.take(start.Add(20*time.Second), after(15, time.Millisecond))
+	r.add(start, after(1000, time.Millisecond))
+	r.add(start.Add(10*time.Second), after(5, time.Millisecond))
+	r.add(start.Add(20*time.Second), after(15, time.Millisecond))
 	if got := r.samples(); len(got) != 1 || got[0].fired != 10 {
 		t.Errorf("the samples are %+v", got)
 	}

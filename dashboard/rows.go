@@ -9,7 +9,7 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// rows returns how many rows of a list are wanted: the parameter limit, but never more than a page has.
+// rows returns the number of rows of a list: the parameter limit, which is at most pageRows.
 func (v *visit) rows() (int, error) {
 	text := v.query.Get("limit")
 	if text == "" {
@@ -17,12 +17,12 @@ func (v *visit) rows() (int, error) {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 {
-		return 0, invalid("limit", "%q is no number of rows; want 1 to %d", clip(text), pageRows)
+		return 0, invalid("limit", "%q is not a number of rows; want 1 to %d", clip(text), pageRows)
 	}
 	return min(n, pageRows), nil
 }
 
-// first is the address of the first page of a list; "" on the first page.
+// first returns the address of the first page of a list; "" on the first page.
 func (v *visit) first() string {
 	if v.query.Get("cursor") == "" {
 		return ""
@@ -39,10 +39,11 @@ func (v *visit) first() string {
 	return v.link(v.path, pairs...)
 }
 
-// timeLayouts are what people may write an instant as, and what browsers send; all of them in UTC.
+// timeLayouts lists the notations of an instant in forms: those that users may type, and those that
+// browsers send. All are in UTC.
 var timeLayouts = []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02 15:04", time.DateOnly}
 
-// readTime reads an instant of a form; "" is none.
+// readTime parses an instant in a form; "" gives the zero Time.
 func readTime(field, text string) (client.Time, error) {
 	if text == "" {
 		return client.Time{}, nil
@@ -52,11 +53,11 @@ func readTime(field, text string) (client.Time, error) {
 			return client.At(t), nil
 		}
 	}
-	return client.Time{}, invalid(field, "%q is no time; want UTC such as 2026-12-01T08:00", clip(text))
+	return client.Time{}, invalid(field, "%q is not a time; want UTC such as 2026-12-01T08:00", clip(text))
 }
 
-// inputTime writes an instant as a browser's field for one takes it; what is no instant is left out, because
-// browsers show nothing else.
+// inputTime returns an instant in the notation of a browser's datetime field. A text that is not an
+// instant gives "", because browsers show nothing else.
 func inputTime(text string) string {
 	t, err := readTime("", text)
 	if err != nil || t.IsZero() {
@@ -65,6 +66,7 @@ func inputTime(text string) string {
 	return t.UTC().Format("2006-01-02T15:04:05")
 }
 
+// invalid returns the error of the API for an invalid field.
 func invalid(field, format string, args ...any) *client.Error {
 	e := refusal(client.CodeInvalidField, http.StatusUnprocessableEntity, format, args...)
 	e.Field = field

@@ -2,7 +2,7 @@ package dashboard
 
 import "github.com/carillon-io/carillon/client"
 
-// runBody is one run with its attempts.
+// runBody is the content of a run's page: the run with its attempts.
 type runBody struct {
 	Run       client.Run
 	MayRetry  bool
@@ -11,6 +11,7 @@ type runBody struct {
 
 func (v *visit) run() view { return v.runPage(v.query.Get("id")) }
 
+// runPage returns the page of a run with its attempts.
 func (v *visit) runPage(id string) view {
 	r, err := v.client.Run(v.req.Context(), id)
 	if err != nil {
@@ -26,7 +27,8 @@ func (v *visit) runPage(id string) view {
 	return view{page: "run", title: "Run of " + r.Job, active: "/jobs", body: body, live: []string{"run-facts", "run-act"}}
 }
 
-// actedOn returns the page of a run after an action on it, or the same page with what was wrong.
+// actedOn returns the address of a run's page after a successful action on it, or that page with the
+// error.
 func (v *visit) actedOn(id, notice string, err error) (string, view) {
 	if err == nil {
 		return v.link("/run", "id", id, "notice", notice), view{}
@@ -36,12 +38,14 @@ func (v *visit) actedOn(id, notice string, err error) (string, view) {
 	return "", p
 }
 
+// retryRun begins another attempt of a dead or cancelled run.
 func (v *visit) retryRun() (string, view) {
 	id := v.form.Get("id")
 	_, err := v.client.RetryRun(v.req.Context(), id)
 	return v.actedOn(id, "retried", err)
 }
 
+// cancelRun cancels a run that is not finished.
 func (v *visit) cancelRun() (string, view) {
 	id := v.form.Get("id")
 	_, err := v.client.CancelRun(v.req.Context(), id)

@@ -6,25 +6,26 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// runsBody is a page of runs and the filter that selects them.
+// runsBody is the content of a list of runs: one page of them, and the filter.
 type runsBody struct {
 	Job, Status, From, To string
 	Runs                  []client.Run
 	Strip                 []stroke
 	Next, First           string
 	Statuses              []string
-	AllJobs               bool // the job is a column
-	MayRetry              bool // they are dead
+	AllJobs               bool // runs of all jobs, so that the list has a column for the job
+	MayRetry              bool // the runs are dead, so that they can be retried
 }
 
 var runStatuses = []string{"pending", "running", "retrying", "succeeded", "failed", "dead", "skipped", "cancelled"}
 
+// runs returns the list of runs that the query selects.
 func (v *visit) runs() view {
 	q := v.query
 	return v.runsPage(q.Get("job"), q.Get("status"), q.Get("from"), q.Get("to"))
 }
 
-// runsPage reads the runs of a job, or the dead ones of all jobs.
+// runsPage returns the list of a job's runs or, without a job, of the dead runs of all jobs.
 func (v *visit) runsPage(job, status, from, to string) view {
 	if job == "" && status == "" {
 		status = "dead"
@@ -57,6 +58,7 @@ func (v *visit) runsPage(job, status, from, to string) view {
 	return p
 }
 
+// readRange parses the two ends of a range of scheduled times. Either may be "".
 func readRange(from, to string) (a, b client.Time, err error) {
 	if a, err = readTime("from", from); err == nil {
 		b, err = readTime("to", to)
@@ -64,10 +66,10 @@ func readRange(from, to string) (a, b client.Time, err error) {
 	return a, b, err
 }
 
-// retriedMax bounds how many runs one click retries.
+// retriedMax bounds the runs that one click retries.
 const retriedMax = 1000
 
-// retryRuns lets the dead runs of a selection begin another attempt, the newest of them first.
+// retryRuns begins another attempt of the dead runs that match the filter, the newest first.
 func (v *visit) retryRuns() (string, view) {
 	f := v.form
 	job, from, to := f.Get("job"), f.Get("from"), f.Get("to")
@@ -90,20 +92,20 @@ func (v *visit) retryRuns() (string, view) {
 	return v.link("/runs", "job", job, "status", "dead", "from", from, "to", to, "notice", notice, "n", strconv.Itoa(reply.Retried)), view{}
 }
 
-// stroke is a run in the strip of a ledger.
+// stroke is a run in the strip that shows a job's last runs.
 type stroke struct {
 	X, Y, Height float64
 	Tone, About  string
 }
 
-// The size of a strip in its own units.
+// The size of a strip in the units of its SVG.
 const (
 	strokeStep  = 10.0
 	stripHeight = 30.0
 )
 
-// stripOf draws runs, the newest at the right. Those that went wrong stand taller, so that nobody needs to
-// tell colours apart.
+// stripOf draws runs, the newest at the right. Failed runs are taller, so that readers need not
+// distinguish colours.
 func stripOf(runs []client.Run) []stroke {
 	list := make([]stroke, len(runs))
 	for i := range runs {

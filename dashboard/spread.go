@@ -6,14 +6,15 @@ import (
 	"github.com/carillon-io/carillon/scheduler"
 )
 
-// bounds are spread so that both a millisecond and an outage can be seen.
+// bounds are the bucket bounds of the charts. They range from a quarter of a millisecond to ten minutes,
+// so that both punctual runs and an outage are visible.
 var bounds = [...]time.Duration{
 	250 * time.Microsecond, 500 * time.Microsecond, time.Millisecond, 2500 * time.Microsecond, 5 * time.Millisecond,
 	10 * time.Millisecond, 25 * time.Millisecond, 50 * time.Millisecond, 100 * time.Millisecond, 250 * time.Millisecond,
 	500 * time.Millisecond, time.Second, 2500 * time.Millisecond, 5 * time.Second, 10 * time.Second, time.Minute, 10 * time.Minute,
 }
 
-// boundSeconds are the bounds as histograms have them.
+// boundSeconds has the bounds in seconds, the unit of package histogram.
 var boundSeconds = func() (list []float64) {
 	for _, bound := range bounds {
 		list = append(list, bound.Seconds())
@@ -21,15 +22,15 @@ var boundSeconds = func() (list []float64) {
 	return list
 }()
 
-// spread counts latenesses by the bounds, each apart from the smaller ones; the last count is
-// beyond all bounds.
+// spread is a distribution of lateness: counts[i] is the number of values above bounds[i-1] and up to
+// bounds[i]; the last count has the values above all bounds.
 type spread struct {
 	counts []uint64
 	total  uint64
 	max    time.Duration
 }
 
-// since is what was recorded between two states of one distribution.
+// since returns what was recorded between two readings of one distribution.
 func since(before, after *scheduler.Lateness) spread {
 	s := spread{counts: make([]uint64, len(bounds)+1), total: after.Count - before.Count, max: after.Max}
 	was, is := before.Spread.Within(boundSeconds), after.Spread.Within(boundSeconds)
@@ -43,7 +44,8 @@ func since(before, after *scheduler.Lateness) spread {
 	return s
 }
 
-// quantile returns about how late a share of what was recorded was at most; 0 if nothing was.
+// quantile returns an estimate of the lateness that the share q of the values does not exceed,
+// interpolated within a bucket; 0 if there are no values.
 func (s *spread) quantile(q float64) time.Duration {
 	if s.total == 0 {
 		return 0

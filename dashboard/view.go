@@ -15,47 +15,48 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// view is a page that has read what it shows.
+// view is a page with the data that it shows, ready to be rendered.
 type view struct {
 	page   string // file name of its template, without the extension
 	title  string
-	active string // path of the entry of the navigation that it belongs to
-	err    error  // shown above the content; its status is the answer's
+	active string // path of its entry in the navigation
+	err    error  // shown above the content; it also determines the status of the answer
 	code   int    // status of the answer without an error; 0 is 200
 	body   any
-	live   []string // templates within the page that are live; each is an element whose id is its name
+	live   []string // names of the live templates within the page; each renders an element with its name as id
 }
 
-// frame is what a template gets: what is around each page, and the content of one.
+// frame is the data of a template: the content of the page, and what surrounds every page.
 type frame struct {
 	Title, Active string
 	Tenant        string
 	Status        client.Status
 	Alert         *client.Error
 	Notice        string
-	Live          string // address of the stream; "" for none
+	Live          string // address of the stream; "" if the page has none
 	Now           time.Time
 	Body          any
 
 	Style, Script, Bell string
 }
 
-// Link returns the address of a page for the same tenant.
+// Link returns the address of another page for the same tenant. pairs are query parameters: names and
+// values in turn.
 func (f *frame) Link(path string, pairs ...string) string { return link(f.Tenant, path, pairs...) }
 
-// IsDefault tells whether the tenant is the default one.
+// IsDefault reports whether the tenant is the default one.
 func (f *frame) IsDefault() bool { return f.Tenant == tenantDefault }
 
-// IsOfAll tells whether the page lists runs of more than one job.
+// IsOfAll reports whether the page lists runs of more than one job.
 func (f *frame) IsOfAll() bool {
 	body, ok := f.Body.(*runsBody)
 	return ok && body.AllJobs
 }
 
-// When returns how an instant is written.
+// When returns the texts for an instant.
 func (f *frame) When(t client.Time) instant { return instantOf(t, f.Now) }
 
-// Age returns how long ago an instant was.
+// Age returns the text of how long ago an instant was.
 func (f *frame) Age(t client.Time) string {
 	if t.IsZero() {
 		return ""
@@ -66,7 +67,8 @@ func (f *frame) Age(t client.Time) string {
 // templates holds the templates of each page, by its name.
 var templates = parseTemplates()
 
-// parseTemplates reads the templates of the binary; one that is wrong is a fault of the build.
+// parseTemplates parses the templates embedded in the binary. It panics if one is invalid, because the
+// build is then wrong.
 func parseTemplates() map[string]*template.Template {
 	shared := template.Must(template.New("").Funcs(functions).ParseFS(files, "pages/layout.html", "pages/parts.html"))
 	names, err := files.ReadDir("pages")
@@ -84,19 +86,19 @@ func parseTemplates() map[string]*template.Template {
 	return all
 }
 
-// failed is a page of nothing but an error.
-func failed(err error) view { return view{page: "failed", title: "That did not work", err: err} }
+// failed returns a page that shows only an error.
+func failed(err error) view { return view{page: "failed", title: "The request failed", err: err} }
 
-// frame puts what is around each page around one.
+// frame returns the data for rendering a page.
 func (v *visit) frame(p *view) *frame {
 	f := &frame{
 		Title: p.title, Active: p.active, Tenant: v.tenant, Now: v.now, Body: p.body,
-		Alert: told(p.err), Notice: notices[v.query.Get("notice")],
+		Alert: publicError(p.err), Notice: notices[v.query.Get("notice")],
 		Style: styleAsset.path, Script: scriptAsset.path, Bell: bellAsset.path,
 	}
 	f.Notice = strings.Replace(f.Notice, "#", nameOrNumber(v.query.Get("n")), 1)
 	if v.client != nil {
-		f.Status, _ = v.client.Status(v.req.Context()) // a node that tells nothing has an empty status line
+		f.Status, _ = v.client.Status(v.req.Context()) // after an error the status line is empty
 	}
 	if len(p.live) > 0 && v.req.Method == http.MethodGet {
 		f.Live = livePath + "?" + pageParam(v)
@@ -104,10 +106,11 @@ func (v *visit) frame(p *view) *frame {
 	return f
 }
 
-// nameForm is what a notice may be about; no sentence can be made of it.
+// nameForm matches the values of the parameter n that a notice may show. It has no spaces, so that a
+// link cannot make the page show a sentence of its author.
 var nameForm = regexp.MustCompile(`^[A-Za-z0-9._/-]{1,128}$`)
 
-// nameOrNumber returns what a notice is about, "?" if it is no name and no number.
+// nameOrNumber returns the text if it is a name or a number, "?" otherwise.
 func nameOrNumber(text string) string {
 	if !nameForm.MatchString(text) {
 		return "?"
@@ -115,8 +118,9 @@ func nameOrNumber(text string) string {
 	return figure(text)
 }
 
-// told returns what a visitor is told of an error; nil of none.
-func told(err error) *client.Error {
+// publicError returns the error to show to a visitor: an error of the API as it is, any other as an
+// internal error without details. It returns nil for nil.
+func publicError(err error) *client.Error {
 	if err == nil {
 		return nil
 	}
@@ -126,7 +130,7 @@ func told(err error) *client.Error {
 	return refusal(client.CodeInternal, http.StatusInternalServerError, "internal error; the server's log has the details")
 }
 
-// render makes the text of a page.
+// render returns the HTML of a page.
 func (v *visit) render(p *view) ([]byte, error) {
 	var b bytes.Buffer
 	err := templates[p.page].ExecuteTemplate(&b, "layout", v.frame(p))
@@ -135,13 +139,13 @@ func (v *visit) render(p *view) ([]byte, error) {
 
 // send answers with a page.
 func (v *visit) send(rw http.ResponseWriter, p view) {
-	e := told(p.err)
+	e := publicError(p.err)
 	if e != nil && e.Code == client.CodeInternal {
-		v.dashboard.opts.Logger.Error("a page has an error", slog.String("path", v.path), slog.Any("error", p.err))
+		v.dashboard.opts.Logger.Error("a page shows an internal error", slog.String("path", v.path), slog.Any("error", p.err))
 	}
 	text, err := v.render(&p)
 	if err != nil {
-		v.dashboard.opts.Logger.Error("a page was not made", slog.String("path", v.path), slog.Any("error", err))
+		v.dashboard.opts.Logger.Error("a page could not be rendered", slog.String("path", v.path), slog.Any("error", err))
 		http.Error(rw, "internal error; the server's log has the details", http.StatusInternalServerError)
 		return
 	}
@@ -159,6 +163,6 @@ func (v *visit) send(rw http.ResponseWriter, p view) {
 	rw.Header().Set("Content-Length", strconv.Itoa(len(text)))
 	rw.WriteHeader(code)
 	if v.req.Method != http.MethodHead {
-		_, _ = rw.Write(text) // the caller has gone if this fails
+		_, _ = rw.Write(text) // fails only if the browser has disconnected
 	}
 }

@@ -11,32 +11,34 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// formBytesMax bounds what a form sends. A job with the largest payload fits, although each special
-// character takes three bytes.
+// formBytesMax bounds the body of a form, in bytes. A job with the largest payload fits, although the
+// encoding of forms makes three bytes of each special character.
 const formBytesMax = 2 << 20
 
 // tenantDefault is the tenant of a visit that names none.
 const tenantDefault = "default"
 
-// visit is one request for a page or an action.
+// visit is one request for a page or an action, or one poll of a page's stream. It reads and changes
+// data only through its client, so that the pages have the same checks, rights and audit entries as the
+// API.
 type visit struct {
 	dashboard *Dashboard
 	req       *http.Request
-	path      string     // of the page, which is not that of the request for its stream
-	query     url.Values // of the same
-	form      url.Values // of the body of an action
+	path      string     // path of the page; for a stream this differs from the path of the request
+	query     url.Values // query of the page
+	form      url.Values // values of the body of an action
 	tenant    string
 	by        string
 	client    *client.Client
 	now       time.Time
-	err       error // why there is no client
+	err       error // why the visit has no client; nil if it has
 }
 
-// visit makes a visit of a request.
+// visit returns the visit of a request.
 func (d *Dashboard) visit(req *http.Request) *visit { return d.visitTo(req, req.URL) }
 
-// visitTo makes a visit to another page than the request names. Who asks is what a proxy says in the
-// header Carillon-By.
+// visitTo returns the visit of a request to the page to, which may differ from the request's own path.
+// The name of the caller, for the audit log, is that in the header Carillon-By, which a proxy sets.
 func (d *Dashboard) visitTo(req *http.Request, to *url.URL) *visit {
 	v := &visit{
 		dashboard: d, req: req, path: to.Path, query: cleaned(to.Query()), tenant: tenantDefault,
@@ -51,7 +53,7 @@ func (d *Dashboard) visitTo(req *http.Request, to *url.URL) *visit {
 	return v
 }
 
-// refusal is an error as the API has them.
+// refusal returns an error in the form of the API.
 func refusal(code client.Code, status int, format string, args ...any) *client.Error {
 	return &client.Error{Code: code, Status: status, Message: fmt.Sprintf(format, args...)}
 }
@@ -64,13 +66,13 @@ func (v *visit) readForm(rw http.ResponseWriter) error {
 		return refusal(client.CodeTooLarge, http.StatusRequestEntityTooLarge, "the form has more than %d bytes, which is the limit here", formBytesMax)
 	}
 	if err != nil {
-		return refusal(client.CodeInvalidField, http.StatusBadRequest, "the form did not come whole; nothing has changed")
+		return refusal(client.CodeInvalidField, http.StatusBadRequest, "the form did not arrive completely; nothing has changed")
 	}
 	v.form = cleaned(v.req.PostForm)
 	return nil
 }
 
-// cleaned replaces what is no UTF-8 in values, and takes off the spaces around them.
+// cleaned replaces invalid UTF-8 in values and removes the spaces around them.
 func cleaned(values url.Values) url.Values {
 	for _, list := range values {
 		for i, value := range list {
@@ -81,7 +83,7 @@ func cleaned(values url.Values) url.Values {
 	return values
 }
 
-// open returns a page, or why it cannot be visited.
+// open returns a page, or the page with the reason why it cannot be visited.
 func (v *visit) open(page func(*visit) view) view {
 	if v.err != nil {
 		return failed(v.err)
@@ -89,10 +91,11 @@ func (v *visit) open(page func(*visit) view) view {
 	return page(v)
 }
 
-// link returns the address of a page for this tenant. Parameters are pairs of a name and a value; those
-// without a value are left out.
+// link returns the address of a page for this tenant. pairs are query parameters: names and values in
+// turn; those with the value "" are left out.
 func (v *visit) link(path string, pairs ...string) string { return link(v.tenant, path, pairs...) }
 
+// link returns a path with query parameters. It leaves out the tenant if that is the default one.
 func link(tenant, path string, pairs ...string) string {
 	q := url.Values{}
 	if tenant != tenantDefault {
@@ -109,7 +112,7 @@ func link(tenant, path string, pairs ...string) string {
 	return path + "?" + q.Encode()
 }
 
-// onward is the address of the same page with another cursor.
+// onward returns the address of the same page with another cursor.
 func (v *visit) onward(cursor string) string {
 	if cursor == "" {
 		return ""

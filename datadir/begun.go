@@ -13,19 +13,20 @@ import (
 	"github.com/carillon-io/carillon/wal"
 )
 
-// partsText is what the file PARTS says. Its version is that of the directory: which parts it has.
+// partsText is the content of the file PARTS. Its number is the version of the directory's layout: which
+// parts it has.
 const (
 	partsVersion  = 1
 	partsText     = "carillon data directory %d\n"
 	partsBytesMax = 100
 )
 
-// A GoneError says that the log, the store, or both have vanished from a data directory that had them.
-// Nothing was changed.
+// A GoneError reports that the log, the store, or both are missing from a data directory that had them.
+// The call that returns it has changed nothing.
 type GoneError struct {
 	Dir   string   // the data directory
 	Parts []string // the names in it that are missing or empty
-	Known string   // the name in it that shows that they were there
+	Known string   // the name in it that shows that they existed
 }
 
 // Error implements error.
@@ -44,18 +45,19 @@ func (e *GoneError) Error() string {
 		strings.Join(paths, " and "), verb, filepath.Join(e.Dir, e.Known))
 }
 
-// Open opens the log and the store of a data directory, whose lock the caller holds. It makes them in a
-// new one. Their directories are set here; the other options are the caller's. Identity is the name of a
-// file in the directory that shows that it has been in use; "" if there is none.
+// Open opens the log and the store of a data directory, and creates them in a new one. The caller holds
+// the directory's lock. Open sets Dir in lo and so; the caller sets the other options. identity is the
+// name of a file in the directory whose existence shows that the directory has been in use; "" if there
+// is none.
 //
-// It returns a *GoneError, or what package wal or snapshot returns. The store's position is read before
-// the log is judged, and the two are compared before anything in either is changed; see wal.Options.Applied.
+// It returns a *GoneError, or an error of package wal or snapshot. It reads the store's position before
+// it verifies the log, and compares the two before it changes either; see wal.Options.Applied.
 //
-// The order is what a crash depends on. PARTS comes last: from then on both parts must be there. Without
-// it a store is there only after its log was made durable; so a store alone is what is left of both, and a
-// log alone what a crash in the first start leaves, or all that is left. A log from its first commit on
-// makes such a store anew with nothing lost; any other is refused with the store, because it begins after
-// an empty one.
+// The order of the steps makes a crash at any point safe. The log is created and made durable first,
+// then the store, then PARTS. Once PARTS exists, both parts must exist. Without PARTS, a store without a
+// log is what remains of both: the log was there first. A log without a store is either what a crash in
+// the first start left, or what remains of both. If that log begins with the first commit, the store is
+// rebuilt from it with nothing lost. Any other log does not fit an empty store and is refused.
 func Open(dir, identity string, lo wal.Options, so snapshot.Options) (*wal.Log, *snapshot.Store, error) {
 	known, err := readParts(dir)
 	if err != nil {
@@ -79,8 +81,8 @@ func Open(dir, identity string, lo wal.Options, so snapshot.Options) (*wal.Log, 
 	return p.log, p.store, nil
 }
 
-// checkThere refuses a directory that has lost a part. Witness is the name of what shows that it had both,
-// or "".
+// checkThere returns a GoneError for a directory that has lost a part. witness is the name of the file
+// that shows that the directory had both, or "".
 func checkThere(dir, witness string) error {
 	log, err := holds(filepath.Join(dir, LogName))
 	if err != nil {
@@ -106,8 +108,8 @@ func checkThere(dir, witness string) error {
 	return gone
 }
 
-// holds reports whether the directory of a part has anything that only its making can have left. A lock,
-// an unfinished file and the root of a file system prove nothing.
+// holds reports whether the directory of a part has a file of that part. It ignores the lock file,
+// unfinished files, and the lost+found of a file system: they exist in directories without a part, too.
 func holds(dir string) (bool, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -119,8 +121,8 @@ func holds(dir string) (bool, error) {
 	}), err
 }
 
-// readParts reports whether the file PARTS is there. What it says matters only if another version wrote
-// it; one that cannot be read is written again.
+// readParts reports whether the file PARTS exists. It returns an error if another version of the program
+// wrote it. Damaged content does not matter: writeParts replaces it.
 func readParts(dir string) (bool, error) {
 	path := filepath.Join(dir, PartsName)
 	b, err := os.ReadFile(path)
@@ -139,21 +141,21 @@ func readParts(dir string) (bool, error) {
 	return true, nil
 }
 
-// NoteParts notes that a data directory has both parts: from then on [Open] misses either. The caller holds the
-// lock of the directory, and both parts are durable.
+// NoteParts records that a data directory has both parts; from then on [Open] reports a missing one. The
+// caller holds the directory's lock, and has made both parts durable.
 func NoteParts(dir string) error { return writeParts(dir, false) }
 
-// ForgetParts undoes [NoteParts], also one that was cut short, for a caller who removes both parts. It does not
-// make the removal durable.
+// ForgetParts undoes [NoteParts], also an interrupted one, for a caller that removes both parts. It does
+// not make the removal durable.
 func ForgetParts(dir string) error {
 	path := filepath.Join(dir, PartsName)
 	return errors.Join(os.RemoveAll(path), os.RemoveAll(path+partsTemp))
 }
 
-// partsTemp ends the name of a PARTS file that is being written.
+// partsTemp is the suffix of a PARTS file that is being written.
 const partsTemp = ".tmp"
 
-// writeParts notes that both parts are there, once.
+// writeParts writes PARTS durably, unless known says that it exists.
 func writeParts(dir string, known bool) error {
 	path, text := filepath.Join(dir, PartsName), fmt.Sprintf(partsText, partsVersion)
 	if b, err := os.ReadFile(path); known && err == nil && string(b) == text {

@@ -8,9 +8,10 @@ import (
 	"github.com/carillon-io/carillon/wal"
 )
 
-// StoreBeside returns the position of the store that stands beside the log in logDir, and changes nothing:
-// that of a data directory whose process has ended, or of a copy of one. It is nil if logDir is not the log
-// of a data directory, or there is no store in it; a store that cannot be read is an error.
+// StoreBeside returns the position of the store beside the log in logDir, and changes nothing. The
+// directory is the data directory of a process that has ended, or a copy of one. The position is nil if
+// logDir is not the log of a data directory, or if that has no store. It is an error if the store cannot
+// be read.
 func StoreBeside(logDir string) (*wal.Position, error) {
 	logDir, err := filepath.Abs(logDir)
 	if err != nil || filepath.Base(logDir) != LogName {

@@ -8,8 +8,8 @@ import (
 	"github.com/carillon-io/carillon/histogram"
 )
 
-// Checkpoints count what [Parts.Checkpoint] does. It is safe for concurrent use, and must not be copied.
-// Use NewCheckpoints.
+// Checkpoints counts the checkpoints of [Parts.Checkpoint]. It is safe for concurrent use, and must not
+// be copied. Use NewCheckpoints.
 type Checkpoints struct {
 	took     histogram.Times
 	written  atomic.Uint64
@@ -17,8 +17,8 @@ type Checkpoints struct {
 	last     atomic.Int64 // nanoseconds of Unix time
 }
 
-// NewCheckpoints returns counts of nothing. The store has just been opened, so all that it holds is
-// durable: that stands for the last checkpoint.
+// NewCheckpoints returns a Checkpoints with all counts 0. Its last success is now, when the store is
+// opened: all that a store holds at its opening is durable.
 func NewCheckpoints() *Checkpoints {
 	c := new(Checkpoints)
 	c.last.Store(time.Now().UnixNano())
@@ -27,21 +27,21 @@ func NewCheckpoints() *Checkpoints {
 
 // CheckpointStats are readings of [Checkpoints].
 type CheckpointStats struct {
-	Took         histogram.Reading // seconds, of those that succeeded
-	WrittenBytes uint64            // to the store's tables while checkpoints were made
+	Took         histogram.Reading // durations of the successful checkpoints, in seconds
+	WrittenBytes uint64            // bytes written to the store's tables during checkpoints
 	Failures     uint64
-	LastSuccess  time.Time // or when the store was opened
+	LastSuccess  time.Time // of the last successful checkpoint; before the first, when the store was opened
 }
 
-// Stats returns readings.
+// Stats returns the present readings.
 func (c *Checkpoints) Stats() CheckpointStats {
 	return CheckpointStats{
 		Took: c.took.Read(), WrittenBytes: c.written.Load(), Failures: c.failures.Load(), LastSuccess: time.Unix(0, c.last.Load()),
 	}
 }
 
-// measure makes a checkpoint and counts it; one that was called off is no failure. A nil receiver counts
-// nothing.
+// measure runs a checkpoint and counts it. A checkpoint whose context has ended is not counted as a
+// failure. A nil receiver runs the checkpoint and counts nothing.
 func (c *Checkpoints) measure(ctx context.Context, flushed func() uint64, checkpoint func(context.Context) error) error {
 	if c == nil {
 		return checkpoint(ctx)
@@ -54,7 +54,7 @@ func (c *Checkpoints) measure(ctx context.Context, flushed func() uint64, checkp
 		return err
 	}
 	c.took.Record(time.Since(began))
-	if after := flushed(); after > before { // it is 0 once the store is closed
+	if after := flushed(); after > before { // after is 0 once the store is closed
 		c.written.Add(after - before)
 	}
 	c.last.Store(time.Now().UnixNano())

@@ -1,17 +1,17 @@
-// Package datadir opens what a data directory holds: the lock, and a log and a store that are level with
-// one another. The server and the embedded scheduler share it, so that either can open a directory that the
-// other has left.
+// Package datadir opens a data directory: it takes the lock, opens the log and the store, and checks
+// that they fit together. The server and the embedded scheduler share it, so that each can open a
+// directory that the other has closed.
 //
-//	LOCK     held by the process that has the directory open
-//	PARTS    there from the moment on at which wal/ and store/ were both made
+//	LOCK     locked by the process that has the directory open
+//	PARTS    exists once wal/ and store/ have both been created
 //	wal/     the log
-//	store/   the store, at the state of the log after some commit
-//	NODE     of a node in a cluster: which one of which
-//	INSTALLATION  of a node alone: the id that what it publishes is known by
-//	JOINING  of a node whose data is being replaced
-//	RESTORING  of a directory that a backup is being restored into
+//	store/   the store, with the state of the log after some commit
+//	NODE     of a node in a cluster: its name, and the cluster's
+//	INSTALLATION  of a node without a cluster: the id in the messages that it publishes
+//	JOINING  of a node whose data is being replaced by a copy from another node
+//	RESTORING  of a directory into which a backup is being restored
 //
-// The last four are the server's business.
+// The server writes and reads the last four.
 package datadir
 
 // The names in a data directory.
@@ -22,6 +22,8 @@ const (
 	PartsName   = "PARTS"
 	NodeName    = "NODE"
 	JoiningName = "JOINING"
+	// MembersName is the file with the other members of the cluster.
+	MembersName = "MEMBERS"
 
 	InstallationName = "INSTALLATION"
 	RestoringName    = "RESTORING"

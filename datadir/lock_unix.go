@@ -11,11 +11,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ErrInUse is returned by Lock for a data directory that somebody has open.
+// ErrInUse is returned by Lock for a data directory that another process, or this one, has open.
 var ErrInUse = errors.New("the data directory is in use by another carillon")
 
-// Lock takes the directory for this process, until the file is closed. It goes with the process, however
-// that ends.
+// Lock locks the directory until the returned file is closed. The kernel releases the lock when the
+// process ends, even by a kill.
 func Lock(dir string) (*os.File, error) {
 	path := filepath.Join(dir, LockName)
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o640)

@@ -11,14 +11,15 @@ import (
 	"github.com/carillon-io/carillon/wal"
 )
 
-// pair opens the log and the store of a directory as one. The store is read first, then the log is judged
-// by the position that was found, and only then either is changed: what is refused is as it was.
+// pair opens the log and the store of a directory together. It reads the store's position first, then
+// verifies the log against it, and only then changes either. So a directory that is refused is
+// unchanged.
 type pair struct {
 	dir     string
-	witness string // the name in dir that shows that it has been in use; "" if there is none
+	witness string // name in dir that shows that the directory has been in use; "" if there is none
 	log     *wal.Log
 	store   *snapshot.Store
-	logErr  error // what keeps the log from being opened
+	logErr  error // why the log cannot be opened; nil if it can
 }
 
 func (p *pair) open(lo wal.Options, so snapshot.Options) (err error) {
@@ -28,15 +29,15 @@ func (p *pair) open(lo wal.Options, so snapshot.Options) (err error) {
 	case err == nil:
 		return nil
 	case p.logErr != nil && !errors.As(p.logErr, new(*wal.MismatchError)):
-		return p.logErr // the store is not to blame
+		return p.logErr // the cause is the log, not the store
 	case errors.Is(err, snapshot.ErrForeign):
 		err = p.formatLost(so.Dir, err)
 	}
 	return fmt.Errorf("open the store: %w", err)
 }
 
-// openLog opens the log beside a store at this position. A new store asks a second time, when its directory
-// is made.
+// openLog opens the log beside a store at the position applied. It is the store's Check, which a new
+// store calls a second time when its directory has been created.
 func (p *pair) openLog(lo wal.Options, applied wal.Position) (err error) {
 	if p.log != nil {
 		return checkFit(p.log, applied)
@@ -47,7 +48,7 @@ func (p *pair) openLog(lo wal.Options, applied wal.Position) (err error) {
 	return p.logErr
 }
 
-// fitError says of what an error of package wal is.
+// fitError wraps an error of package wal with the operation that failed.
 func fitError(err error) error {
 	switch {
 	case err == nil:
@@ -62,8 +63,9 @@ func fitError(err error) error {
 // checkFit compares an open log with the position of the store.
 func checkFit(log *wal.Log, applied wal.Position) error { return fitError(log.CheckApplied(applied)) }
 
-// formatLost returns what is wrong with a store that is taken for something else, in a directory that has
-// been in use: its file FORMAT is gone or damaged. Without a sign of that the directory is foreign indeed.
+// formatLost returns the error for a store directory that snapshot reports as foreign. If a witness or
+// the log shows that the data directory has been in use, the store's file FORMAT is missing or damaged,
+// and the error says so. Otherwise formatLost returns foreign: the directory holds other data.
 func (p *pair) formatLost(store string, foreign error) error {
 	witness := p.witness
 	if witness == "" {
@@ -80,5 +82,5 @@ func (p *pair) formatLost(store string, foreign error) error {
 		Reason: fmt.Sprintf("the file %s, and %s shows that a store was here", what, filepath.Join(p.dir, witness))}
 }
 
-// close gives up what has been opened.
+// close closes what has been opened.
 func (p *pair) close() error { return Parts{Log: p.log, Store: p.store}.Close() }

@@ -9,37 +9,40 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/snapshot"
 	"github.com/carillon-io/carillon/wal"
 )
 
-// Parts are a log and the store that it is applied to. The directory must be locked. Replay is for one
-// caller before anything is appended; Keep and Checkpoint are for one goroutine beside the one that
-// appends and applies.
+// Parts are a log and the store to which it is applied. The caller holds the directory's lock. Replay is
+// called once, before the first append. Keep and Checkpoint are called by one goroutine, while another
+// one appends and applies.
 type Parts struct {
 	Log    *wal.Log
 	Store  *snapshot.Store
 	Logger *slog.Logger
 
-	// KeepBehind is how many commits the log keeps that the checkpoint has: for nodes that lag.
+	// KeepBehind is the number of commits before a checkpoint that the log keeps for standbys that lag. 0
+	// keeps none.
 	KeepBehind uint64
-	// MarkEvery is how long Keep lets commits come before it notes in the log that they are durable; see
-	// wal.Log.MarkDurable. 0 means 5 s. Longer spares two syncs each time; what is newer can be lost
-	// unseen when the log's last file is damaged.
+	// MarkEvery is the interval at which Keep calls wal.Log.MarkDurable while commits arrive. 0 means 5 s.
+	// Each call costs two syncs. The loss of commits that are newer than the last call can go undetected
+	// if the log's last file is damaged, so a longer interval leaves more of them.
 	MarkEvery time.Duration
-	// Checkpoints counts checkpoints. Nil: nobody wants to know.
+	// Checkpoints counts checkpoints. Nil counts nothing.
 	Checkpoints *Checkpoints
-	// Replaying is told now and then how many commits are replayed, of how many. Nil: nobody is.
+	// Replaying is called from time to time during Replay with the number of commits replayed and the
+	// number of all commits to replay. May be nil.
 	Replaying func(done, all uint64)
 }
 
-// replayingEvery is how many commits are replayed from one time to the next that somebody is told.
+// replayingEvery is the number of commits between two calls of Parts.Replaying.
 const replayingEvery = 64
 
-// Replay applies to the store what the log has after the store's position, up to and with the commit
-// lsn; nothing if the store is there or beyond. The store's position tells where it was at the last
-// checkpoint; a log that does not continue there is refused, never guessed at. So is an lsn that the log
-// does not have.
+// Replay applies to the store the commits of the log after the store's position, up to and including
+// lsn. It does nothing if the store has lsn already. It returns an error if the log does not continue at
+// the store's position, if the log does not have lsn, or if a commit has rows of a newer release
+// ([job.ErrNewerRows]).
 func (p Parts) Replay(lsn uint64) error {
 	began, from := time.Now(), p.Store.Applied()
 	if err := checkFit(p.Log, from); err != nil {
@@ -54,6 +57,9 @@ func (p Parts) Replay(lsn uint64) error {
 		f, err := r.Next()
 		if errors.Is(err, io.EOF) {
 			return fmt.Errorf("replay the log up to LSN %d: it ends at %d", lsn, p.Log.Last().LSN)
+		}
+		if err == nil {
+			err = job.CheckRows(f.Payload)
 		}
 		if err == nil {
 			err = p.Store.Apply(f.Position, f.Payload)
@@ -71,23 +77,23 @@ func (p Parts) Replay(lsn uint64) error {
 	return nil
 }
 
-// logCommitsMax is how many commits make a checkpoint before its time: recovery replays about as many
-// at the most.
+// logCommitsMax is the number of commits after which Keep makes a checkpoint before its time. It bounds
+// the commits that recovery replays.
 const logCommitsMax = 50_000
 
-// markEveryDefault is Parts.MarkEvery if that is not set.
+// markEveryDefault is the default of Parts.MarkEvery.
 const markEveryDefault = 5 * time.Second
 
-// marker decides when the log is to note what is durable.
+// marker decides when to call Log.MarkDurable.
 type marker struct {
 	mark     func() error
 	every    time.Duration
-	segments int       // that the log had had when it was last marked
-	last     time.Time // when that was
+	segments int       // Log.Segments at the last call
+	last     time.Time // when the last call was
 }
 
-// maybeMark notes what is durable if a segment has appeared since the last time, or if that is long ago.
-// Nothing is written if no commit came. Segments is how many the log has had.
+// maybeMark calls MarkDurable if a segment has been created since the last call, or if the last call was
+// MarkEvery ago. segments is Log.Segments. If no commit came meanwhile, MarkDurable writes nothing.
 func (m *marker) maybeMark(now time.Time, segments int) error {
 	if segments == m.segments && now.Sub(m.last) < m.every {
 		return nil
@@ -96,18 +102,19 @@ func (m *marker) maybeMark(now time.Time, segments int) error {
 	return m.mark()
 }
 
-// mark has the log note what is durable. Without room for that it goes on, and the next one does it.
+// mark calls MarkDurable. If the disk has no room for it, mark logs a warning and returns nil; the next
+// call tries again.
 func (p Parts) mark() error {
 	err := p.Log.MarkDurable()
 	if errors.Is(err, wal.ErrNotMarked) {
-		p.Logger.Warn("the log could not note what is durable; if its end is lost, that may not be seen", "error", err)
+		p.Logger.Warn("the log could not record up to where it is durable; until it can, the loss of its end may go undetected", "error", err)
 		return nil
 	}
 	return err
 }
 
-// Keep makes checkpoints until ctx ends, and gives the space of the log that they cover back. Between them
-// it has the log note what is durable.
+// Keep makes a checkpoint at each interval every until ctx ends, and truncates the log to what the
+// checkpoint does not cover. Between checkpoints it calls MarkDurable.
 func (p Parts) Keep(ctx context.Context, every time.Duration) error {
 	tick := time.NewTicker(min(time.Second, cmp.Or(p.MarkEvery, time.Second)))
 	defer tick.Stop()
@@ -133,8 +140,9 @@ func (p Parts) Keep(ctx context.Context, every time.Duration) error {
 	}
 }
 
-// Checkpoint makes what is applied durable in the store, and then drops the log before it. The order
-// is what a crash depends on: at any moment the store's durable position and the log overlap.
+// Checkpoint makes the applied commits durable in the store, and then truncates the log before them. In
+// this order the log always continues at or before the store's durable position, so a crash at any point
+// loses nothing.
 func (p Parts) Checkpoint(ctx context.Context) error {
 	flushed := func() uint64 { return p.Store.Metrics().FlushedBytes }
 	return p.Checkpoints.measure(ctx, flushed, p.checkpoint)
@@ -151,11 +159,11 @@ func (p Parts) checkpoint(ctx context.Context) error {
 			return fmt.Errorf("truncate the log: %w", err)
 		}
 	}
-	return p.mark() // nothing, if the truncation has done it
+	return p.mark() // writes nothing if the truncation has recorded the same
 }
 
-// Export copies the store into the directory to, which must not be there, and returns the position that the
-// copy is at. That makes the store durable, so the log notes its end as it does at a checkpoint.
+// Export copies the store into the directory to, which must not exist, and returns the position of the
+// copy. This flushes the store, so Export also calls MarkDurable, as a checkpoint does.
 func (p Parts) Export(ctx context.Context, to string) (wal.Position, error) {
 	at, err := p.Store.Export(ctx, to)
 	if err == nil {
@@ -164,7 +172,7 @@ func (p Parts) Export(ctx context.Context, to string) (wal.Position, error) {
 	return at, err
 }
 
-// Close leaves a checkpoint and closes both. What is nil was not opened.
+// Close flushes the store and closes both. Either may be nil if it was not opened.
 func (p Parts) Close() error {
 	var errs []error
 	if p.Store != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// The headers of a dead letter, beside those of a delivery and the job's own.
+// The headers that a dead letter has besides those of a delivery and the job's own.
 const (
 	headerStatus         = "Carillon-Status"
 	headerError          = "Carillon-Error"
@@ -20,7 +20,7 @@ const (
 // Announcement is what an [Announcer] publishes.
 type Announcement = job.Announcement
 
-// lastError is why the run failed.
+// lastError returns the error of the run's last attempt, with credentials masked.
 func lastError(n *Announcement) string {
 	for i := len(n.Attempts) - 1; i >= 0 && n.Error == ""; i-- {
 		if text := n.Attempts[i].Error; text != "" {
@@ -30,8 +30,8 @@ func lastError(n *Announcement) string {
 	return n.Error
 }
 
-// maskedError is a text about the attempts of a run without the credentials of its job. The texts of this
-// release have none; those that an older one wrote may.
+// maskedError returns text with the credentials of the run's job masked. Texts that this release writes
+// are masked already; texts in the data of an older release may not be.
 func maskedError(n *Announcement, text string) string {
 	if text == "" {
 		return ""
@@ -39,8 +39,8 @@ func maskedError(n *Announcement, text string) string {
 	return job.CredentialsOf(n.Headers, n.Target).MaskIn(text)
 }
 
-// deadLetter returns the message of a dead run: what its target would have got but for credentials, in the place of
-// which it has masks, and why the target did not get it.
+// deadLetter returns the message for a dead run: what its target would have received, with masks in
+// place of credentials, and the reason why the run failed.
 func (a *Announcer) deadLetter(n *Announcement) *nats.Msg {
 	run, fence := n.Run.String(), strconv.FormatUint(n.Fence, 10)
 	h := make(nats.Header, len(n.Headers)+10)
@@ -64,19 +64,20 @@ func (a *Announcer) deadLetter(n *Announcement) *nats.Msg {
 	return &nats.Msg{Subject: a.deadSubject(n), Header: h, Data: n.Payload}
 }
 
-// withoutPayload makes a dead letter that is too large for the server one that says so.
+// withoutPayload turns a dead letter that is too large for the server into one without a payload, with a
+// header that says so.
 func withoutPayload(m *nats.Msg) *nats.Msg {
 	m.Header[headerPayloadOmitted] = []string{strconv.Itoa(len(m.Data))}
 	m.Data = nil
 	return m
 }
 
-// oneLine makes a text fit for a header: what could end the line becomes a space.
+// oneLine makes a text fit for a header: it replaces characters that could end the line by spaces.
 func oneLine(text string) string {
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
 			return ' '
 		}
-		return r // also for bytes that are no UTF-8, which come as the replacement character
+		return r // bytes that are not UTF-8 arrive here as the replacement character
 	}, text))
 }

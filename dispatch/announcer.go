@@ -13,10 +13,11 @@ import (
 )
 
 const (
-	// roundMax is how many announcements are published before their confirmations are waited for.
+	// roundMax is the number of announcements that are published before the announcer waits for their
+	// confirmations.
 	roundMax = 256
-	// roundBytesMax bounds their payloads, so that a slow connection gets a round through in time. A
-	// payload that is larger goes by itself.
+	// roundBytesMax bounds the payloads of a round, in bytes, so that a slow connection can carry it in
+	// time. A larger payload is a round of its own.
 	roundBytesMax = 4 << 20
 )
 
@@ -25,33 +26,34 @@ var (
 	errSilent = errors.New("NATS did not confirm in time; what was published may have arrived")
 )
 
-// Announcer tells the world outside what became of runs: dead letters to
-// <prefix>.dead.<tenant>, events to a stream on <prefix>.events.<tenant>.run.<status>. Their wire
-// format is in docs/format/events.md. It keeps nothing: what it did not hand over is the caller's to
-// bring again. It is for one goroutine at a time.
+// Announcer publishes what became of runs: dead letters to <prefix>.dead.<tenant>, and events to a
+// stream on <prefix>.events.<tenant>.run.<status>. docs/format/events.md describes their wire format. It
+// stores nothing: the caller keeps announcements until they are handed over, and repeats those that
+// failed. Its methods must not be called concurrently, except Duplicates.
 type Announcer struct {
 	nats   *NATS
 	prefix string
 	origin string
 	events EventOptions
 	js     jetstream.JetStream
-	ready  bool // the stream of events takes them
+	ready  bool // the stream of events exists and takes them
 
-	inbox string         // of the acknowledgements, with its dot
-	acks  chan *nats.Msg // room for two rounds: what an earlier one gave up may still come
-	token uint64         // of the last reply subject
+	inbox string         // prefix of the subjects for acknowledgements, with its dot
+	acks  chan *nats.Msg // room for two rounds: acknowledgements of an earlier round may arrive late
+	token uint64         // number in the last reply subject
 
-	duplicates atomic.Uint64 // events that the stream had already
+	duplicates atomic.Uint64 // events that the stream already had
 }
 
-// Duplicates returns how many events the stream took as duplicates, because it has their message ids: those that were
-// announced again, and none else. It may be called from any goroutine.
+// Duplicates returns the number of events that the stream dropped as duplicates, because it already had
+// their message ids. Only events that were announced again are duplicates. It may be called from any
+// goroutine.
 func (a *Announcer) Duplicates() uint64 { return a.duplicates.Load() }
 
-// NewAnnouncer returns an announcer over a connection, which stays the caller's. It may be that of a
-// [Dispatcher]; one of its own keeps large dead letters from standing before launches. NewAnnouncer
-// does not wait for the server, which may be away. It fails if an option is out of range or the
-// connection is closed.
+// NewAnnouncer returns an announcer that uses a connection, which the caller still owns and closes. It
+// may be the connection of a [Dispatcher]; with a separate one, large dead letters do not delay
+// launches. NewAnnouncer does not wait for the server, which may be unreachable. It fails if an option
+// is out of range or the connection is closed.
 func NewAnnouncer(n *NATS, o AnnouncerOptions) (*Announcer, error) {
 	o = o.withDefaults()
 	if err := o.validate(); err != nil {
@@ -72,15 +74,15 @@ func NewAnnouncer(n *NATS, o AnnouncerOptions) (*Announcer, error) {
 	return a, nil
 }
 
-// Announce publishes announcements in order and waits until they are safe: a dead letter until the
-// server confirmed that it has it, an event until its stream acknowledged it. It returns how many
-// from the front of the batch are, and why the next one is not, if there is one. That one, and
-// some behind it, may have been published all the same: delivery is at least once. The stream leaves
-// out an event that it has, by its Nats-Msg-Id, if it comes again inside the duplicate window;
-// after a failure in the middle of a batch, events that were behind it may stand before it.
+// Announce publishes announcements in order and waits until each is handed over: a dead letter when the
+// server has confirmed it, an event when its stream has acknowledged it. It returns the number n of
+// announcements at the front of the batch that are handed over, and the error of the next one, if there
+// is one. That one and some after it may have been published nevertheless: delivery is at least once.
+// The stream drops a repeated event by its Nats-Msg-Id if it arrives inside the duplicate window. After
+// a failure in the middle of a batch, events after the failed one may precede it in the stream.
 //
-// While NATS is down it fails at once. It waits no longer than ctx. The caller calls again later,
-// beginning with the announcement that failed.
+// Announce fails at once while the connection to NATS is down, and waits no longer than ctx. The caller
+// calls it again later, beginning with the announcement that failed.
 func (a *Announcer) Announce(ctx context.Context, batch []Announcement) (n int, err error) {
 	for n < len(batch) && err == nil {
 		var done int
@@ -94,7 +96,7 @@ func (a *Announcer) Announce(ctx context.Context, batch []Announcement) (n int, 
 	return n, err
 }
 
-// nextRound cuts a round from the front of what is to be announced.
+// nextRound returns the announcements at the front of the batch that form the next round.
 func nextRound(batch []Announcement) []Announcement {
 	size := 0
 	for i := range batch {
@@ -106,7 +108,8 @@ func nextRound(batch []Announcement) []Announcement {
 	return batch
 }
 
-// announce brings one round out. An error is that of the announcement behind those that are safe.
+// announce publishes one round. It returns the number of announcements handed over, and the error of the
+// one after them.
 func (a *Announcer) announce(ctx context.Context, group []Announcement) (int, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
@@ -129,21 +132,23 @@ func (a *Announcer) announce(ctx context.Context, group []Announcement) (int, er
 	r.gather(ctx)
 	done, err := r.result()
 	if err != nil {
-		a.ready = false // whatever it was, the stream is looked at again
+		a.ready = false // whatever the cause, the next round checks the stream again
 	}
 	return done, err
 }
 
+// deadSubject returns the subject of a dead letter.
 func (a *Announcer) deadSubject(n *Announcement) string { return a.prefix + ".dead." + n.Tenant }
 
+// eventSubject returns the subject of an event.
 func (a *Announcer) eventSubject(n *Announcement) string {
 	return a.prefix + ".events." + n.Tenant + "." + eventName(n)
 }
 
-// reply returns the subject that the event of a token is acknowledged to.
+// reply returns the subject on which the stream acknowledges the event with this token.
 func (a *Announcer) reply(token uint64) string { return a.inbox + strconv.FormatUint(token, 36) }
 
-// tokenOf returns the token of an acknowledgement, or 0 for what is none of ours.
+// tokenOf returns the token of an acknowledgement, or 0 for a message that does not answer an event.
 func (a *Announcer) tokenOf(m *nats.Msg) uint64 {
 	token, err := strconv.ParseUint(strings.TrimPrefix(m.Subject, a.inbox), 36, 64)
 	if err != nil {
@@ -152,7 +157,8 @@ func (a *Announcer) tokenOf(m *nats.Msg) uint64 {
 	return token
 }
 
-// dropStaleAcks makes room for the acknowledgements of a new round.
+// dropStaleAcks discards late acknowledgements of earlier rounds, which makes room for those of a new
+// round.
 func (a *Announcer) dropStaleAcks() {
 	for {
 		select {

@@ -10,34 +10,36 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// AnnouncerOptions sets up an [Announcer]. With nothing but an Origin it publishes dead letters and no events.
+// AnnouncerOptions configures an [Announcer]. Only Origin is required; then the announcer publishes dead
+// letters and no events.
 type AnnouncerOptions struct {
 	// Prefix begins every subject; it may have several tokens. "" is "carillon".
 	Prefix string
 
-	// Origin distinguishes the data whose changes are announced from that of other installations, also from a backup of it
-	// that was restored: positions in two logs are the same numbers. It begins the message ids, and stays the same
-	// for as long as the data is continued, whichever node announces. It is a token of letters, digits, - and _, and
-	// must be set.
+	// Origin identifies the data whose changes are announced. It differs between installations, and between an
+	// installation and a restored backup of it: LSNs in different logs are equal numbers, so without Origin their
+	// events would have equal message ids. Message ids begin with it. It stays the same on every node and for the
+	// whole life of the data. It is a token of letters, digits, - and _, and must be set.
 	Origin string
-	// Events sets up the stream of events.
+	// Events configures the stream of events.
 	Events EventOptions
 }
 
-// EventOptions sets up the stream of events. All but Enabled and Stream matters only when the
-// stream is made: one that is there already is used as it is.
+// EventOptions configures the stream of events. MaxAge and MaxBytes matter only when the announcer
+// creates the stream: it uses an existing one without changes.
 type EventOptions struct {
-	// Enabled publishes events. Without it they count as handed over, and no stream is made.
+	// Enabled says that events are published. Without it, events count as handed over at once, and no stream
+	// is made.
 	Enabled bool
 
 	// Stream is the name of the stream. "" is "CARILLON_EVENTS".
 	Stream string
 
-	// MaxAge is how long events are kept. 0 is 7 days, at least 1 second.
+	// MaxAge is how long the stream keeps events. 0 means 7 days; the minimum is 1 second.
 	MaxAge time.Duration
 
-	// MaxBytes bounds the stream; the oldest events go first. The server sets the space aside.
-	// 0 is 1 GiB.
+	// MaxBytes bounds the stream, in bytes; at the bound the stream drops the oldest events. The server
+	// reserves this space. 0 means 1 GiB.
 	MaxBytes int64
 }
 

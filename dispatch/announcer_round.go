@@ -9,7 +9,8 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// round is a group of announcements on its way.
+// round is a group of announcements that are published together and then confirmed together: one PING
+// confirms all dead letters, and the acknowledgements of the events arrive meanwhile.
 //
 // Invariant: open is the number of announcements that are pending.
 type round struct {
@@ -17,12 +18,13 @@ type round struct {
 	group   []Announcement
 	life    uint64 // of the connection, when the round began
 	first   uint64 // token of the first announcement; the others follow
-	sent    int    // how many from the front are published
-	pending []bool // the event is published and not acknowledged
+	sent    int    // number of announcements at the front that are published
+	pending []bool // whether the event is published and not yet acknowledged
 	errs    []error
 	open    int
 }
 
+// newRound returns a round of announcements, with reply subjects that no earlier round has used.
 func (a *Announcer) newRound(group []Announcement) *round {
 	first := a.token + 1
 	a.token += uint64(len(group))
@@ -32,8 +34,8 @@ func (a *Announcer) newRound(group []Announcement) *round {
 	}
 }
 
-// publish hands the announcements to the client, until one fails. An error means that the connection is
-// lost, and with it, perhaps, all of the round.
+// publish passes the announcements to the NATS client until one fails. An error means that the
+// connection is lost; then all messages of the round may be lost too.
 func (r *round) publish(ctx context.Context) error {
 	for i := range r.group {
 		switch err := r.publishOne(ctx, i); {
@@ -48,6 +50,8 @@ func (r *round) publish(ctx context.Context) error {
 	return nil
 }
 
+// publishOne publishes the dead letter and the event of an announcement, as far as it has them. It makes
+// the stream ready before the first event.
 func (r *round) publishOne(ctx context.Context, i int) error {
 	n := &r.group[i]
 	if n.Dead {
@@ -70,8 +74,8 @@ func (r *round) publishOne(ctx context.Context, i int) error {
 	return nil
 }
 
-// publishDead publishes a dead letter. One that is too large goes without its payload, since it would
-// otherwise hold up all that follow it, for ever.
+// publishDead publishes a dead letter. It publishes one that is too large without its payload; otherwise
+// that letter would block all later announcements for ever.
 func (r *round) publishDead(n *Announcement) error {
 	m := r.deadLetter(n)
 	err := r.nats.publish(m)
@@ -81,7 +85,7 @@ func (r *round) publishDead(n *Announcement) error {
 	return err
 }
 
-// handoverError says what an error of [NATS.publish] means.
+// handoverError returns the error to report for an error of [NATS.publish].
 func handoverError(err error) error {
 	switch {
 	case isDown(err):
@@ -93,8 +97,8 @@ func handoverError(err error) error {
 	}
 }
 
-// confirm asks the server whether it has what was published, and finds what it did not permit. An
-// error means that it is not known of any.
+// confirm waits until the server has received all messages of the round, and fails those that it did not
+// permit. After an error it is unknown of every message whether the server has it.
 func (r *round) confirm(ctx context.Context) error {
 	if r.sent == 0 {
 		return nil
@@ -104,15 +108,15 @@ func (r *round) confirm(ctx context.Context) error {
 		switch {
 		case cause == nil:
 			return errUnconfirmed
-		case errors.Is(cause, errSilent): // nobody else's deadline: the server hangs
+		case errors.Is(cause, errSilent): // not the caller's deadline but ours: the server hangs
 			r.nats.leave()
 		}
 		return cause
 	}
 	if r.nats.life() != r.life {
-		return errUnconfirmed // or the PONG may belong to another connection than the messages
+		return errUnconfirmed // the connection changed, so the PONG does not confirm the messages
 	}
-	r.nats.denials.settle(r.nats.conn.LastError())
+	r.nats.denials.awaitNoted(r.nats.conn.LastError())
 	if r.nats.denials.any() {
 		r.claimDenials()
 	}
@@ -127,30 +131,32 @@ func (r *round) claimDenials() {
 			r.errs[i] = denied(subject)
 		}
 		if subject := r.eventSubject(n); r.pending[i] && r.nats.denials.claim(subject) {
-			r.settle(i, denied(subject))
+			r.conclude(i, denied(subject))
 		}
 	}
 }
 
+// denied returns the error for a subject to which the server does not permit to publish.
 func denied(subject string) error {
 	return fmt.Errorf("the NATS server does not permit publishing to %q", subject)
 }
 
-// gather waits for the acknowledgements of the events, and fails those that it cannot wait for.
+// gather waits for the acknowledgements of the events. When ctx ends or the connection is lost, it fails
+// the events that are still open.
 func (r *round) gather(ctx context.Context) {
 	for r.open > 0 {
 		select {
 		case m := <-r.acks:
-			r.take(m)
+			r.takeAck(m)
 		case <-ctx.Done():
 			r.giveUp(context.Cause(ctx))
 		}
 	}
 }
 
-// take takes in one acknowledgement, or what came in its place. Those of earlier rounds have lower
-// tokens.
-func (r *round) take(m *nats.Msg) {
+// takeAck handles one acknowledgement, or the error message in its place. Acknowledgements of earlier
+// rounds have lower tokens and are ignored.
+func (r *round) takeAck(m *nats.Msg) {
 	i := r.tokenOf(m) - r.first
 	if i >= uint64(len(r.group)) || !r.pending[i] {
 		return
@@ -159,19 +165,21 @@ func (r *round) take(m *nats.Msg) {
 	if duplicate {
 		r.duplicates.Add(1)
 	}
-	r.settle(int(i), err)
+	r.conclude(int(i), err)
 }
 
+// giveUp fails all events that are still open.
 func (r *round) giveUp(err error) {
 	for i, open := range r.pending {
 		if open {
-			r.settle(i, err)
+			r.conclude(i, err)
 		}
 	}
 }
 
-// settle ends the wait for an event. An earlier error of the announcement, of its dead letter, stays.
-func (r *round) settle(i int, err error) {
+// conclude ends the wait for an event. If the announcement has an earlier error, that of its dead
+// letter, it keeps that one.
+func (r *round) conclude(i int, err error) {
 	r.pending[i] = false
 	r.open--
 	if r.errs[i] == nil {
@@ -179,7 +187,8 @@ func (r *round) settle(i int, err error) {
 	}
 }
 
-// result returns how many announcements from the front are safe, and why the next one is not.
+// result returns the number of announcements at the front that are handed over, and the error of the
+// next one.
 func (r *round) result() (int, error) {
 	for i, err := range r.errs {
 		if err != nil {

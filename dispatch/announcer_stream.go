@@ -12,15 +12,15 @@ import (
 )
 
 const (
-	// duplicateWindow is how long the stream of events knows what it has, if this package makes it.
+	// duplicateWindow is how long a stream of events that this package creates remembers message ids.
 	duplicateWindow = 2 * time.Minute
-	// codeSubjectsOverlap is the server's error for subjects that another stream has.
+	// codeSubjectsOverlap is the server's error code for subjects that belong to another stream.
 	codeSubjectsOverlap jetstream.ErrorCode = 10065
 )
 
-// Prepare makes the stream of events, unless it is there, and fails if it would not take them. Announce
-// does it when it has to. A server calls it at its start, so that a wrong setting shows there.
-// Without events it does nothing.
+// Prepare creates the stream of events unless it exists, and returns an error if the existing one would
+// not accept the events. Announce calls it when necessary. A server calls it at its start, so that a
+// wrong setting is reported there. Without events it does nothing.
 func (a *Announcer) Prepare(ctx context.Context) error {
 	if err := a.prepare(ctx); err != nil {
 		return fmt.Errorf("dispatch: %w", err)
@@ -28,12 +28,13 @@ func (a *Announcer) Prepare(ctx context.Context) error {
 	return nil
 }
 
+// prepare does what Prepare does, unless the stream is known to be ready.
 func (a *Announcer) prepare(ctx context.Context) error {
 	if !a.events.Enabled || a.ready {
 		return nil
 	}
-	// Half the time of a round, so that a JetStream that is slow to answer is not taken for a server
-	// that hangs.
+	// Half the time of a round, so that a JetStream that answers slowly is not taken for a hanging
+	// server.
 	ctx, cancel := context.WithTimeoutCause(ctx, a.nats.stuck/2, errSilent)
 	defer cancel()
 	config, err := a.findStream(ctx)
@@ -41,7 +42,7 @@ func (a *Announcer) prepare(ctx context.Context) error {
 		err = a.checkStream(config)
 	}
 	if cause := context.Cause(ctx); err != nil && cause != nil {
-		err = cause // says more than that the context is over
+		err = cause // more precise than the error that the context is over
 	}
 	if err != nil {
 		return fmt.Errorf("stream of events %s: %w", a.events.Stream, err)
@@ -50,7 +51,7 @@ func (a *Announcer) prepare(ctx context.Context) error {
 	return nil
 }
 
-// findStream returns the configuration of the stream, which it makes if it is not there.
+// findStream returns the configuration of the stream. It creates the stream if it does not exist.
 func (a *Announcer) findStream(ctx context.Context) (jetstream.StreamConfig, error) {
 	stream, err := a.js.Stream(ctx, a.events.Stream)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
@@ -65,6 +66,7 @@ func (a *Announcer) findStream(ctx context.Context) (jetstream.StreamConfig, err
 	return stream.CachedInfo().Config, nil
 }
 
+// streamConfig returns the configuration of the stream that findStream creates.
 func (a *Announcer) streamConfig() jetstream.StreamConfig {
 	return jetstream.StreamConfig{
 		Name:        a.events.Stream,
@@ -79,7 +81,7 @@ func (a *Announcer) streamConfig() jetstream.StreamConfig {
 	}
 }
 
-// overlapError says which stream is in the way.
+// overlapError returns err with the name of the other stream that has the subjects.
 func (a *Announcer) overlapError(ctx context.Context, err error) error {
 	subject := a.prefix + ".events.>"
 	other, unknown := a.js.StreamNameBySubject(ctx, subject)
@@ -89,7 +91,8 @@ func (a *Announcer) overlapError(ctx context.Context, err error) error {
 	return fmt.Errorf("cannot be made: the stream %s takes %q, or a part of it, already; use that stream (--events-stream) or take the subjects from it", other, subject)
 }
 
-// checkStream tells whether a stream takes every event and says so.
+// checkStream returns nil if a stream accepts and acknowledges every event, otherwise an error that says
+// what to change.
 func (a *Announcer) checkStream(c jetstream.StreamConfig) error {
 	subject := a.prefix + ".events.*.run.*"
 	switch {
@@ -103,7 +106,7 @@ func (a *Announcer) checkStream(c jetstream.StreamConfig) error {
 	return nil
 }
 
-// covers tells whether every subject that one pattern matches is matched by the first one too.
+// covers reports whether pattern matches every subject that the pattern subject matches.
 func covers(pattern, subject string) bool {
 	wide, narrow := strings.Split(pattern, "."), strings.Split(subject, ".")
 	for i, token := range wide {

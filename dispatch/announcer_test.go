@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
@@ -42,7 +43,7 @@ func eventOf(n int) Announcement {
 	return Announcement{
 		Notice: job.Notice{
 			ID: job.NoticeID{LSN: 900, Seq: uint32(n)}, Event: true, At: 1764576001000,
-			Run: job.RunID{Job: 7, At: 1764576000000 + job.Millis(n)}, Status: job.StatusRunning, Attempt: 1, Fence: 900,
+			Run: job.RunID{Job: 7, At: 1764576000000 + instant.Millis(n)}, Status: job.StatusRunning, Attempt: 1, Fence: 900,
 			Tenant: "acme", Name: "billing/daily",
 		},
 	}

@@ -10,12 +10,13 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// headerRetryAfter is the header of a failed answer, over HTTP or NATS, that asks for a pause.
+// headerRetryAfter is the header of a failed answer, over HTTP or NATS, in which a target asks for a
+// pause before the next attempt.
 const headerRetryAfter = "Retry-After"
 
-// blamesRequest tells whether a status of HTTP, or the code of a NATS service, says that the same
-// request would fail again. Three of the client's faults pass with time: a timeout, a request that
-// came too early, too many requests.
+// blamesRequest reports whether an HTTP status, or the error code of a NATS service, says that the same
+// request would fail again. That holds for every 4xx except three: timeout (408), too early (425) and
+// too many requests (429), which may succeed later.
 func blamesRequest(code int) bool {
 	switch code {
 	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests:
@@ -24,12 +25,13 @@ func blamesRequest(code int) bool {
 	return code >= 400 && code <= 499
 }
 
-// parseRetryAfter reads a Retry-After header (RFC 9110, 10.2.3): seconds or an HTTP date. Anything
-// else, and a date that has passed, is no wish. A date is taken by this machine's clock.
+// parseRetryAfter returns the pause that a Retry-After header asks for (RFC 9110, 10.2.3): seconds, or
+// an HTTP date, which it compares with this machine's clock. It returns 0 for anything else and for a
+// date that has passed.
 func parseRetryAfter(value string, now time.Time) time.Duration {
 	value = strings.TrimSpace(value)
 	seconds, err := strconv.ParseUint(value, 10, 64)
-	if err == nil || errors.Is(err, strconv.ErrRange) { // then it is the largest number there is
+	if err == nil || errors.Is(err, strconv.ErrRange) { // out of range gives the largest number
 		return time.Duration(min(seconds, uint64(job.RetryAfterMax/time.Second))) * time.Second
 	}
 	at, err := http.ParseTime(value)

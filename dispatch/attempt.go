@@ -7,43 +7,46 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// timeoutDefault stands in for a delivery without a timeout.
+// timeoutDefault is the timeout of a delivery that has none.
 const timeoutDefault = 30 * time.Second
 
-// phase is how far an attempt has come.
+// phase says how far an attempt has come. It only moves forward, except that retreat moves it from
+// sending back to linking.
 type phase uint8
 
 const (
-	starting phase = iota // its goroutine has not begun
-	linking               // waits for the connection to NATS
-	sending               // its sender has begun
-	told                  // its outcome is told
+	starting  phase = iota // accepted; its goroutine has not begun
+	linking                // waits to be published to NATS
+	sending                // its sender has begun
+	concluded              // its outcome is determined; the outcome is reported once, soon after
 )
 
-// attempt is one launch on its way. The fields fall into groups by who may touch them.
+// attempt is one launch from its acceptance to its outcome. Its fields are grouped by the lock that
+// guards them; those without a lock do not change after Launch.
 type attempt struct {
 	delivery *job.Delivery
 	done     func(job.Outcome)
 	followed *followed // nil: there is no tracer
 
-	// Guarded by the ledger's mutex; once the phase is told, nobody writes them again.
+	// Guarded by the ledger's mutex; not written again once the phase is concluded.
 	number   uint64 // counts what the ledger accepted
 	phase    phase
-	carried  bool // a goroutine is at it, and gives its place back
-	place    int  // in the ledger's heap
+	carried  bool // a goroutine carries the attempt, and releases its place itself
+	place    int  // index in the ledger's heap
 	deadline time.Duration
-	patience time.Duration // the deadline that begin replaced
+	patience time.Duration // the deadline for the begin of the attempt, which begin replaced
 	began    time.Time
 	abort    context.CancelFunc
 
-	lane *lane // where it has its place
+	lane *lane // the lane in which it has its place
 	// Guarded by the mutex of replies.
-	token uint64 // 0 is none
-	life  uint64 // of the connection that it was published on
+	token uint64 // number in its reply subject; 0 means none
+	life  uint64 // life of the connection (see NATS.life) when it was published
 }
 
 func (a *attempt) kind() job.TargetKind { return a.delivery.Target.Kind }
 
+// timeout returns the time that the attempt has for its answer.
 func (a *attempt) timeout() time.Duration {
 	if a.delivery.Timeout <= 0 {
 		return timeoutDefault
@@ -51,10 +54,11 @@ func (a *attempt) timeout() time.Duration {
 	return a.delivery.Timeout
 }
 
-// weight is what the attempt counts against the bounds of bytes.
+// weight returns what the attempt counts against the bounds of payload bytes.
 func (a *attempt) weight() int64 { return int64(len(a.delivery.Payload)) }
 
-// outcome completes what outcomeOf says to what is told at the instant now.
+// outcome completes the outcome o, which outcomeOf has made, with the run, the attempt and the times.
+// now is the end of the attempt.
 func (a *attempt) outcome(now time.Time, o job.Outcome) job.Outcome {
 	o.Run, o.Attempt = a.delivery.Run, a.delivery.Attempt
 	if !a.began.IsZero() {

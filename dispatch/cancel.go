@@ -6,21 +6,22 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// Cancel ends the attempt of a run, if one waits or is under way: a request's context ends, and so does
-// a handler's; what waits in a queue does not leave any more; a reply is not waited for. Its done is
-// called soon, with the text of [ErrCancelled], unless another outcome was first. The target may have
-// taken the run all the same. A handler that ignores its context keeps its place in the lane.
+// Cancel ends the attempt of a run, if one waits or is under way. The context of an HTTP request or a
+// handler ends; an attempt that waits in a queue is not sent; the reply to a request is no longer
+// awaited. Its done is called soon with the text of [ErrCancelled], unless another outcome came first.
+// The target may nevertheless have accepted the run. A handler that ignores its context keeps its place
+// in the lane until it returns.
 //
-// Cancel returns without waiting for anything. A run without an attempt is left alone, and an
-// attempt that is launched after Cancel was called is none of its business.
+// Cancel does not wait for any of this. It has no effect on a run without an attempt, nor on an attempt
+// that is launched after the call.
 func (d *Dispatcher) Cancel(run job.RunID) { d.ledger.cancel(run) }
 
-// cancel asks watch to end the attempts of a run.
+// cancel asks the goroutine of watch to end the attempts of a run.
 //
-// An index of the open attempts by run would cost each launch two operations on a map of up to a
-// million entries, for the sake of a call that few launches see. So the runs to cancel are gathered,
-// and one search through all that is open serves whatever has gathered: a herd of cancellations
-// costs one pass. It holds the mutex only to copy the list, since the run of an attempt never changes.
+// An index of the open attempts by run would cost each launch two operations on a map of up to a million
+// entries, although few launches are cancelled. So the ledger collects the runs to cancel, and one
+// search through all open attempts serves all of them: many cancellations at once cost one pass. The
+// search holds the mutex only while it copies the list, since the run of an attempt never changes.
 func (l *ledger) cancel(run job.RunID) {
 	l.mu.Lock()
 	if len(l.open) > 0 {
@@ -30,7 +31,7 @@ func (l *ledger) cancel(run job.RunID) {
 	signal(l.wake)
 }
 
-// endCancelled ends the attempts that cancel was called for.
+// endCancelled ends the attempts for which cancel was called.
 func (l *ledger) endCancelled() {
 	l.mu.Lock()
 	if len(l.cancels) == 0 {

@@ -7,22 +7,23 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// errIncomplete says that a sender ended without a result, as one does that calls runtime.Goexit.
+// errIncomplete is the failure of an attempt whose sender ended without a result, for example by
+// runtime.Goexit.
 var errIncomplete = errors.New("the sender ended without a result")
 
-// sender delivers one attempt and returns when the target has answered. It gives up when the context
-// ends.
+// sender delivers one attempt and returns when the target has answered or the context has ended. A nil
+// error means success.
 type sender interface {
 	send(ctx context.Context, d *job.Delivery, t traceHeaders) error
 }
 
-// carry runs a sender for one attempt. Its place is free when the sender returns, which may be long after
-// the deadline has told the outcome.
+// carry runs a sender for one attempt on the calling goroutine. It releases the attempt's place when the
+// sender returns, which may be long after the deadline has concluded the attempt.
 func (d *Dispatcher) carry(a *attempt, s sender) {
 	ctx, cancel := context.WithTimeout(d.base, a.timeout())
 	defer cancel()
 	if !d.ledger.begin(a, cancel) {
-		return // told before it began; afterTold has given its place back
+		return // concluded before it began; afterReport has released its place
 	}
 	err := errIncomplete
 	defer func() {

@@ -11,14 +11,16 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// denialLogEvery keeps a target without permission from filling the log.
+// denialLogEvery is the least time between two log lines about missing permissions, so that a target
+// without permission does not fill the log.
 const denialLogEvery = time.Second
 
-// errUnconfirmed is the failure of an attempt whose fate is unknown.
+// errUnconfirmed is the failure of an attempt of which it is unknown whether it arrived.
 var errUnconfirmed = errors.New("the connection to NATS was lost before the server confirmed the message; it may have arrived")
 
-// runConfirmer asks the server, by a PING, whether it has what was published, while the publisher goes
-// on; one PING stands for all messages since the last. It runs until stop is closed.
+// runConfirmer confirms published messages: the server answers a PING only after it has received all
+// earlier messages on the connection. One PING confirms all messages since the last, while the publisher
+// continues. It runs until stop is closed.
 func (k *link) runConfirmer(stop <-chan struct{}) {
 	var sent []published
 	for {
@@ -34,14 +36,16 @@ func (k *link) runConfirmer(stop <-chan struct{}) {
 	}
 }
 
+// confirm concludes the attempts in sent: as delivered when the server has answered a PING that followed
+// them, otherwise as failed.
 func (k *link) confirm(sent []published) {
 	life := k.nats.life()
 	if err := k.nats.conn.FlushTimeout(k.nats.stuck); err != nil {
 		k.abandon(sent, err)
 		return
 	}
-	steady := k.nats.life() == life // or the PONG may belong to another connection than the messages
-	k.nats.denials.settle(k.nats.conn.LastError())
+	steady := k.nats.life() == life // otherwise the PONG may belong to a later connection than the messages
+	k.nats.denials.awaitNoted(k.nats.conn.LastError())
 	denied := k.nats.denials.any()
 	for _, p := range sent {
 		switch {
@@ -55,8 +59,8 @@ func (k *link) confirm(sent []published) {
 	}
 }
 
-// abandon fails what was not confirmed. A server that does not answer is left, because there is no
-// telling which of the following messages it will see.
+// abandon fails the attempts that were not confirmed. It closes the connection to a server that does not
+// answer, because it is unknown which of the following messages that server would receive.
 func (k *link) abandon(sent []published, err error) {
 	if errors.Is(err, nats.ErrTimeout) {
 		k.logger.Warn("NATS server does not answer; leaving it", "after", k.nats.stuck)
@@ -67,6 +71,8 @@ func (k *link) abandon(sent []published, err error) {
 	}
 }
 
+// deny fails an attempt that the server did not permit, and logs the subject at most once per
+// denialLogEvery.
 func (k *link) deny(a *attempt) {
 	subject := a.delivery.Target.Subject
 	if now := time.Now(); now.Sub(k.denialLogged) >= denialLogEvery {

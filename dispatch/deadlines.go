@@ -1,6 +1,7 @@
 package dispatch
 
-// deadlines is a heap of attempts, the earliest deadline first, for container/heap.
+// deadlines is a heap of attempts by deadline, the earliest first, for container/heap. Swap maintains
+// attempt.place, so that an attempt can be removed from the middle.
 type deadlines []*attempt
 
 func (d deadlines) Len() int           { return len(d) }

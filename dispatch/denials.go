@@ -11,28 +11,29 @@ import (
 )
 
 const (
-	// deniedSubjectsMax bounds the subjects that denials remembers. Beyond it they are only counted.
+	// deniedSubjectsMax bounds the subjects that denials remembers. Further ones are only counted.
 	deniedSubjectsMax = 4096
-	// denialWaitMax bounds how long settle waits for a callback that the client has queued.
+	// denialWaitMax bounds how long awaitNoted waits for a callback that the client has queued.
 	denialWaitMax = time.Second
 )
 
-// denials remembers messages that the server refused for lack of permission. It says so in an error
-// that names the subject and arrives before the PONG that follows the message; the client
-// keeps that error, but calls back later, from a goroutine of its own.
+// denials records the messages that the server refused for lack of permission. The server reports a
+// refusal in an error that names only the subject and arrives before the PONG that follows the message.
+// The client stores that error at once, but calls back later, on a goroutine of its own; so denials lets
+// its readers wait until the callback has run. It is safe for concurrent use.
 type denials struct {
 	mu       sync.Mutex
-	subjects map[string]int // refused messages that no attempt was failed for yet
+	subjects map[string]int // number of refused messages by subject, without those that were claimed
 	last     error
 	total    uint64
-	noted    chan struct{} // gets a token for each note
+	noted    chan struct{} // receives a token at each note
 }
 
 func newDenials() *denials {
 	return &denials{subjects: make(map[string]int), noted: make(chan struct{}, 1)}
 }
 
-// note takes in an error of the server.
+// note records an error that the client's callback reports.
 func (d *denials) note(err error) {
 	subject, ok := deniedSubject(err)
 	d.mu.Lock()
@@ -47,7 +48,7 @@ func (d *denials) note(err error) {
 	signal(d.noted)
 }
 
-// deniedSubject reads the subject out of the server's text.
+// deniedSubject returns the subject in the server's error text, false if it is not about a publish.
 func deniedSubject(err error) (string, bool) {
 	_, quoted, ok := strings.Cut(err.Error(), "Permissions Violation for Publish to ")
 	if !ok {
@@ -61,9 +62,9 @@ func deniedSubject(err error) (string, bool) {
 	return subject, err == nil
 }
 
-// settle waits until the callback for last, the newest error that the client knows, has run. After
-// that every refusal before the last PONG is in subjects.
-func (d *denials) settle(last error) {
+// awaitNoted waits until the callback for last, the newest error that the client has stored, has run.
+// After that, subjects contains every refusal before the last PONG.
+func (d *denials) awaitNoted(last error) {
 	if !errors.Is(last, nats.ErrPermissionViolation) {
 		return
 	}
@@ -84,15 +85,15 @@ func (d *denials) settle(last error) {
 	}
 }
 
-// any tells whether there is a refusal to claim.
+// any reports whether there is a refusal to claim.
 func (d *denials) any() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return len(d.subjects) > 0
 }
 
-// claim takes one refusal of a message to the subject, if there is one. Each message is refused by
-// itself, so each refusal fails one attempt.
+// claim removes one refusal of a message to the subject and returns true, or returns false if there is
+// none. The server refuses each message by itself, so each refusal fails one attempt.
 func (d *denials) claim(subject string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -105,13 +106,14 @@ func (d *denials) claim(subject string) bool {
 	return n > 0
 }
 
-// reset forgets refusals of an earlier connection.
+// reset drops the refusals of an earlier connection.
 func (d *denials) reset() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	clear(d.subjects)
 }
 
+// count returns the number of all refusals so far, including those that were claimed or reset.
 func (d *denials) count() uint64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()

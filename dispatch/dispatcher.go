@@ -12,29 +12,29 @@ import (
 
 var (
 	errNoNATS = errors.New("this server has no connection to NATS for its targets")
-	errNoKind = errors.New("the target is of no known kind")
+	errNoKind = errors.New("the target has an unknown kind; want nats, jetstream, request, http or handler")
 )
 
-// Dispatcher brings runs to their targets. It is safe for concurrent use.
+// Dispatcher delivers runs to their targets. It is safe for concurrent use.
 type Dispatcher struct {
 	ledger *ledger
 	places *places
-	nats   *NATS // nil without NATS
-	link   *link // nil without NATS
+	nats   *NATS // nil without a connection to NATS
+	link   *link // nil without a connection to NATS
 	http   *httpSender
 
 	handlers *handlers
-	base     context.Context // of every attempt that a goroutine carries
+	base     context.Context // parent of the context of every attempt that a goroutine carries
 
-	cancel   context.CancelFunc // of everything that runs
+	cancel   context.CancelFunc // ends base
 	running  sync.WaitGroup
 	teardown sync.Once
-	ended    chan struct{} // closed when nothing runs any more
+	ended    chan struct{} // closed when all goroutines have ended
 }
 
-// New starts a dispatcher. Only Close ends it. If New fails, Options.NATS stays with the caller. It
-// fails if an option is out of range, and if the NATS server does not let the connection
-// subscribe to its inbox, because then no reply could reach it.
+// New starts a dispatcher, which runs until Close. It fails if an option is out of range, or if the NATS
+// server does not permit the connection to subscribe to its inbox, because then no reply could reach it.
+// If it fails, the caller still owns Options.NATS.
 func New(o Options) (*Dispatcher, error) {
 	o = o.withDefaults()
 	if err := o.validate(); err != nil {
@@ -51,7 +51,7 @@ func New(o Options) (*Dispatcher, error) {
 		ended:  make(chan struct{}),
 	}
 	d.handlers = newHandlers(o.Handlers)
-	d.ledger.afterTold = d.afterTold
+	d.ledger.afterReport = d.afterReport
 	if o.NATS != nil {
 		link, err := newLink(o, d.ledger)
 		if err != nil {
@@ -66,31 +66,33 @@ func New(o Options) (*Dispatcher, error) {
 	return d, nil
 }
 
-// Reserve takes a place for an attempt of a lane, whose payload has so many bytes. It returns true if there
-// is one, for a Launch or a Release, and false if not. Then it calls room once, later, with a place that it
-// has taken: room says whether the caller has it now; else it is given back. Several engines may ask for places
-// of one lane; they get them in the order in which they asked. Neither Reserve nor room may block.
+// Reserve takes a place in a lane for an attempt whose payload has payloadBytes bytes. If it returns
+// true, the caller has the place and must use it for a Launch or give it back with Release. If it
+// returns false, no place is free; later the dispatcher takes a place for the caller and calls room
+// once. room returns true if the caller accepts the place, and false to give it back. Several engines
+// may ask for places of one lane; they get them in the order in which they asked. Neither Reserve nor
+// room may block.
 //
-// Places are bounded for a lane (Options.ConcurrencyPerTarget, or what the target says), for a tenant, which
-// has three quarters of a kind at the most, and for a kind (Options.InFlightMax); so are the bytes of
-// payloads. When a kind is full, tenants take turns, and within a tenant lanes.
+// Places and payload bytes are bounded on three levels: for a lane (Options.ConcurrencyPerTarget, or the
+// limit of the target), for a tenant (three quarters of a kind), and for a kind (Options.InFlightMax).
+// When a kind is full, its tenants get free places in turns, and so do the lanes of a tenant.
 func (d *Dispatcher) Reserve(key job.Lane, payloadBytes int, room func() bool) bool {
 	return d.places.reserve(key, int64(payloadBytes), room)
 }
 
-// Release gives a place back that no Launch has used.
+// Release gives back a place that no Launch has used. Key and payloadBytes are those of the Reserve.
 func (d *Dispatcher) Release(key job.Lane, payloadBytes int) {
 	d.places.release(d.places.find(key), int64(payloadBytes))
 }
 
-// Launch takes an attempt for which the caller has a place, see [Dispatcher.Reserve], and returns without
-// waiting for anything; it is made for the thread that launches on time. It calls done exactly once, later,
-// from another goroutine, and gives the place back. done must not block: other outcomes wait behind it. The
-// delivery must not change until then.
+// Launch starts an attempt for which the caller has a place, see [Dispatcher.Reserve]. It never blocks,
+// so that the thread which launches on time can call it. It calls done exactly once, later and from
+// another goroutine, and gives the place back. done must not block, because other outcomes wait for it.
+// The caller must not change the delivery until done is called.
 //
-// The attempt's timeout counts from the moment its sender begins, which is the LaunchedAt of its
-// outcome. Before, it may wait for the connection to NATS (its timeout). After Close it fails with the text
-// of [ErrStopped].
+// The attempt's timeout counts from the moment when its sender begins, which is the LaunchedAt of its
+// outcome. Before that it may wait as long again for the connection to NATS. After Close every attempt
+// fails with the text of [ErrStopped].
 func (d *Dispatcher) Launch(del *job.Delivery, done func(job.Outcome)) {
 	a := &attempt{delivery: del, done: done, lane: d.places.find(del.Lane())}
 	if d.ledger.tracer != nil {
@@ -116,7 +118,7 @@ func (d *Dispatcher) Launch(del *job.Delivery, done func(job.Outcome)) {
 	}
 }
 
-// refuse tells the outcome of an attempt that was not accepted.
+// refuse reports the outcome of an attempt that the ledger did not accept.
 func (d *Dispatcher) refuse(a *attempt, err error) {
 	outcome := a.outcome(time.Now(), outcomeOf(a.delivery, err))
 	d.ledger.unfollow(a, outcome)
@@ -124,8 +126,9 @@ func (d *Dispatcher) refuse(a *attempt, err error) {
 	d.places.release(a.lane, a.weight())
 }
 
-// afterTold frees what the attempt held. A goroutine that carries it gives its place back itself.
-func (d *Dispatcher) afterTold(a *attempt) {
+// afterReport frees what a concluded attempt held. It does not release the place of an attempt that a
+// goroutine carries: that goroutine does so when the sender has returned.
+func (d *Dispatcher) afterReport(a *attempt) {
 	if kind := a.kind(); d.link != nil && (kind == job.TargetRequest || kind == job.TargetJetStream) {
 		d.link.replies.forget(a)
 	}
@@ -134,12 +137,12 @@ func (d *Dispatcher) afterTold(a *attempt) {
 	}
 }
 
-// Close takes no more launches, ends those that have not begun, and waits for those in flight until
-// ctx ends; then it ends these too. When it returns, every launch has been answered, those it ended
-// with the text of [ErrStopped], and the connection to NATS is closed or closing. It returns an error
-// if it ended any in flight. It may be called again.
+// Close accepts no more launches, ends the attempts that have not begun, and waits for those in flight
+// until ctx ends; then it ends these too. When it returns, the done of every launch has been called,
+// with the text of [ErrStopped] for those that Close ended, and the connection to NATS is closed or
+// being closed. It returns an error if it ended an attempt in flight. It may be called again.
 //
-// A context that is done already makes it return at once, whatever the targets do.
+// With a context that has already ended, Close returns at once, even if targets hang.
 func (d *Dispatcher) Close(ctx context.Context) error {
 	d.ledger.close()
 	select {
@@ -147,7 +150,7 @@ func (d *Dispatcher) Close(ctx context.Context) error {
 	case <-ctx.Done():
 	}
 	cut := d.ledger.stop()
-	<-d.ledger.idle // nothing is open now, but some outcome may be on its way to its done
+	<-d.ledger.idle // no attempt is open now, but a call of done may still be running
 	d.teardown.Do(func() {
 		d.cancel()
 		go d.end()
@@ -162,8 +165,8 @@ func (d *Dispatcher) Close(ctx context.Context) error {
 	return nil
 }
 
-// end closes the connections and waits for the goroutines. Either may take a while when a socket is
-// stuck, so it is not on the way of a Close that has no time.
+// end closes the connections and waits for the goroutines. Both may take long when a socket hangs, so
+// Close runs it on a goroutine of its own.
 func (d *Dispatcher) end() {
 	defer close(d.ended)
 	if d.nats != nil {

@@ -1,60 +1,62 @@
-// Package dispatch brings runs to their targets. It owns how an attempt is delivered: places,
-// timeouts, connections. What an outcome means, and whether another attempt follows, is the
-// scheduler's decision. It also tells the world outside what became of runs, see [Announcer].
+// Package dispatch delivers runs to their targets. It decides how an attempt is delivered: places,
+// timeouts, connections. The scheduler decides what an outcome means and whether another attempt
+// follows. The package also publishes what became of runs: see [Announcer].
 //
-// # The way of an attempt
+// # The path of an attempt
 //
-//	Reserve --> places      a place, or a call when there is one
+//	Reserve --> places      a place, or later a call when one is free
 //
 //	Launch --> ledger --+--> publisher --> confirmer            nats
 //	                    |                \
 //	                    |                 +--> replies          request, jetstream
 //	                    +--> a goroutine                        http, handler
 //
-// The caller takes a place before it launches. So nothing waits here for its turn: what finds no place stays
-// with the caller, where it can be withdrawn, and waiting is no attempt.
+// The caller reserves a place before it launches. So no launch waits here for a place: while none is
+// free, the run stays with the caller, where it can be withdrawn, and the wait does not count as an
+// attempt.
 //
-// The ledger holds every attempt from its launch until its outcome is told, with the deadline of the
-// step it is in. So each launch is answered exactly once, whoever comes first: the sender, the
-// deadline, Cancel or Close. Everything else only moves attempts along.
+// The ledger holds every attempt from its launch until it is concluded, with the deadline of its present
+// step. The sender, the deadline, Cancel or Close concludes an attempt; the first of them determines the
+// outcome. So each launch is answered exactly once. All other parts only pass attempts on.
 //
 // # Punctuality
 //
-// Launch puts the attempt into the ledger and into a queue, and returns: two short critical sections
-// and at most one wake-up. What goes to NATS meets one goroutine and nothing else on its way to the
-// connection. When launches come faster than they can be published, tenants take turns there.
+// Launch puts the attempt into the ledger and into a queue, and returns: two short critical sections and
+// at most one wake-up. One goroutine publishes everything that goes to NATS. When launches arrive faster
+// than it can publish them, tenants take turns there.
 //
 // # Isolation
 //
-// A tenant has a lane at each target, which is so many places (64 by default): so a target that hangs holds
-// only its own places, and one tenant's herd at a host leaves the lane of another tenant alone. Above the
-// lanes each kind has one limit, which is far higher (16,384), of which one tenant has three quarters at the
-// most. When that is used up tenants take turns, and within a tenant lanes, in the order in which they asked;
-// the timeouts of hanging attempts keep the turns coming. Kinds share no limit. A lane exists only while a
-// place in it is taken or asked for.
+// A tenant has a lane at each target: a number of places, 64 by default. So a target that hangs occupies
+// only its own places, and many launches of one tenant at a host leave the lanes of other tenants free.
+// Above the lanes, each kind has a much higher limit (16,384), of which one tenant may use three
+// quarters. When it is used up, tenants get free places in turns, and within a tenant its lanes, in the
+// order in which they asked; since hanging attempts time out, places become free again. Kinds share no
+// limit. A lane exists only while a place in it is taken or asked for.
 //
 // # What success means
 //
-//	nats       the server confirmed that it has the message: a PING sent after it was answered
+//	nats       the server confirmed the message: it answered a PING that was sent after it
 //	request    a service replied, without the error headers of a NATS service
-//	jetstream  the stream acknowledged the message, or knew its run id already
+//	jetstream  the stream acknowledged the message, or already had its run id
 //	http       a status of 2xx
 //	handler    the function returned nil
 //
-// A failure does not prove that nothing arrived: the connection may be lost after the target took the
-// run. Delivery is at least once, under a run id that stays the same.
+// A failure does not prove that the run did not arrive: the connection may be lost after the target has
+// accepted the run. Delivery is at least once, under a run id that never changes.
 //
-// # What a failure says of another attempt
+// # What a failure says about the next attempt
 //
-// A target that blames the request refuses the run (Refused of the outcome): the next attempt would
-// fail alike. One that asks for a pause gets it (RetryAfter), up to job.RetryAfterMax.
+// A target that blames the request refuses the run (Refused in the outcome): the next attempt would fail
+// in the same way. A target may also ask for a pause before the next attempt (RetryAfter), of at most
+// job.RetryAfterMax.
 //
 //	nats, request, jetstream   refuse with a subject of NATS, of inboxes or of Carillon
 //	request    refuses with a service error code of 4xx
-//	http       refuses with 3xx, 4xx, a URL that is none, a closed address, an address of this process
+//	http       refuses with 3xx, 4xx, an invalid URL, a closed address, an address of this process
 //	handler    refuses with [Refuse], asks for a pause with [RetryAfter]
 //
-// Of 4xx, 408, 425 and 429 do not refuse. Services and web hooks ask with the header Retry-After. Of the
-// kinds nats and jetstream no other failure refuses: it is about the connection, permissions or the stream,
-// which change.
+// 408, 425 and 429 do not refuse. Services and web hooks ask for a pause with the header Retry-After.
+// Other failures of the kinds nats and jetstream do not refuse: they concern the connection, permissions
+// or the stream, all of which can change.
 package dispatch

@@ -6,18 +6,19 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// Ending is how an attempt ended, as [KindStats] counts them. Its text is a word for a label.
+// Ending says how an attempt ended; [KindStats] counts attempts by it. Its String is the value of a
+// metric's label.
 type Ending uint8
 
 // The endings of an attempt.
 const (
-	EndedOK        Ending = iota // the target took it
-	EndedFailed                  // the target said so, or was not reached
-	EndedRefused                 // the fault is with the request: another attempt would fail alike
-	EndedTimeout                 // no answer or no connection came in time
-	EndedCancelled               // by Cancel
-	EndedStopped                 // by Close
-	Endings                      // how many there are
+	EndedOK        Ending = iota // the target accepted the run
+	EndedFailed                  // the target reported a failure, or could not be reached
+	EndedRefused                 // the request is at fault: another attempt would fail in the same way
+	EndedTimeout                 // no answer, or no connection, within the timeout
+	EndedCancelled               // ended by Cancel
+	EndedStopped                 // ended by Close
+	Endings                      // the number of endings
 )
 
 var endingNames = [Endings]string{"ok", "failed", "refused", "timeout", "cancelled", "stopped"}
@@ -25,10 +26,10 @@ var endingNames = [Endings]string{"ok", "failed", "refused", "timeout", "cancell
 // String returns the word for an ending.
 func (e Ending) String() string { return endingNames[e] }
 
-// timeoutError says that something did not come in time.
+// timeoutError marks an error as a timeout, so that endingOf returns EndedTimeout.
 type timeoutError struct{ error }
 
-// endingOf tells how an attempt ended by the error that ended it.
+// endingOf returns the ending for the error that ended an attempt; nil means EndedOK.
 func endingOf(err error) Ending {
 	switch {
 	case err == nil:
@@ -47,7 +48,7 @@ func endingOf(err error) Ending {
 	return EndedFailed
 }
 
-// measure counts an attempt that has ended, and for how long its target had it if it left.
+// measure counts an attempt that has ended. If it was sent, it also records how long the attempt took.
 func (l *ledger) measure(a *attempt, how Ending, o job.Outcome) {
 	k := l.countsOf(a)
 	if k.Ended[how]++; how == EndedOK {

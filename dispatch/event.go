@@ -25,16 +25,17 @@ type event struct {
 	Error       string `json:"error,omitempty"`
 }
 
-// eventName names what happened: it is the end of the subject too.
+// eventName returns the name of an event, which is also the end of its subject.
 func eventName(n *Announcement) string { return "run." + n.Status.String() }
 
-// eventID is the message id of an event: the installation, the place in its outbox, and the time of the change. The
-// time tells a change from another one in the same place, after files of the data directory were put back.
+// eventID returns the message id of an event: the installation, the position in its outbox, and the time
+// of the change. The time distinguishes two changes with the same position, which can exist after files
+// of the data directory were restored.
 func eventID(origin string, n *Announcement) string {
 	return fmt.Sprintf("%s.%s.%d", origin, n.ID, n.At)
 }
 
-// eventMessage returns the message of an event, to be acknowledged to reply.
+// eventMessage returns the message of an event, which the stream acknowledges on the subject reply.
 func (a *Announcer) eventMessage(n *Announcement, reply string) *nats.Msg {
 	return &nats.Msg{
 		Subject: a.eventSubject(n),
@@ -57,10 +58,11 @@ func (a *Announcer) eventMessage(n *Announcement, reply string) *nats.Msg {
 	}
 }
 
+// encodeEvent returns the JSON of an event, without a line break at the end.
 func encodeEvent(e *event) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(e) // texts and numbers: there is nothing that could fail
+	_ = enc.Encode(e) // strings and numbers cannot fail
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/carillon-io/carillon/dispatch"
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 )
 
@@ -25,7 +26,7 @@ func ExampleDispatcher_Launch() {
 	}
 	outcome := make(chan job.Outcome, 1)
 	run := &job.Delivery{
-		Run:     job.RunID{Job: 1, At: job.MillisOf(time.Now())},
+		Run:     job.RunID{Job: 1, At: instant.Of(time.Now())},
 		Target:  job.Target{Kind: job.TargetHandler, Handler: "greet"},
 		Payload: []byte("world"),
 		Attempt: 1,

@@ -8,26 +8,26 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// ErrStopped is the failure of an attempt that Close ended. An [job.Outcome] with its text and a zero
-// LaunchedAt never left; with a LaunchedAt it may have arrived.
+// ErrStopped is the failure of an attempt that Close ended. If the [job.Outcome] has a zero LaunchedAt,
+// the attempt was never sent; otherwise it may have arrived.
 var ErrStopped = errors.New("stopped")
 
-// ErrCancelled is the failure of an attempt that Cancel ended. As with [ErrStopped], one with a
+// ErrCancelled is the failure of an attempt that Cancel ended. As with [ErrStopped], an attempt with a
 // LaunchedAt may have arrived.
 var ErrCancelled = errors.New("cancelled")
 
-// Failure is an error that says, besides its text, what the target thinks of another attempt. The
-// senders of this package return it, and a [Handler] may: it is found with [errors.As], however it is
-// wrapped, and the outermost one counts. [Refuse] and [RetryAfter] make one.
+// Failure is an error that says, besides its text, whether and when another attempt makes sense. The
+// senders of this package return it, and a [Handler] may. The dispatcher finds it with [errors.As], so
+// it may be wrapped; of several, the outermost counts. [Refuse] and [RetryAfter] make one.
 type Failure struct {
-	Err error // what went wrong; the text of the outcome
+	Err error // the cause; its text is the error of the outcome
 
-	// Refused says that the fault is with the request, so that another attempt would fail alike. The
-	// run is then retried only if its job asks for that.
+	// Refused says that the request is at fault, so that another attempt would fail in the same way. The
+	// run is then retried only if its job says so.
 	Refused bool
 
-	// RetryAfter is how long the target wants to be left alone. 0 is no wish, less counts as 0, more
-	// than job.RetryAfterMax as that.
+	// RetryAfter is the pause before the next attempt that the target asks for. 0 asks for none; a negative
+	// value counts as 0, and one above job.RetryAfterMax as job.RetryAfterMax.
 	RetryAfter time.Duration
 }
 
@@ -42,9 +42,8 @@ func (f *Failure) Error() string {
 // Unwrap returns Err.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// Refuse returns err as a [Failure] that is refused: a handler says so that it will never take this
-// run. What err says of a retry stays, and so does its text. Without an error there is no failure:
-// Refuse(nil) is nil.
+// Refuse returns err as a [Failure] that is refused: with it a handler says that it will never accept
+// this run. It keeps the text of err and its RetryAfter. Refuse(nil) returns nil.
 func Refuse(err error) error {
 	if err == nil {
 		return nil
@@ -54,9 +53,9 @@ func Refuse(err error) error {
 	return &f
 }
 
-// RetryAfter returns err as a [Failure] whose target wants to be left alone for d. The retry comes no
-// earlier, and later if the job's own policy says so. What err says of a refusal stays, and so
-// does its text. Without an error there is no failure: RetryAfter(nil, d) is nil.
+// RetryAfter returns err as a [Failure] that asks for a pause of d. The next attempt comes no earlier,
+// and later if the job's own retry policy says so. It keeps the text of err and its Refused.
+// RetryAfter(nil, d) returns nil.
 func RetryAfter(err error, d time.Duration) error {
 	if err == nil {
 		return nil
@@ -66,7 +65,7 @@ func RetryAfter(err error, d time.Duration) error {
 	return &f
 }
 
-// failureOf returns what err says, with err as its cause.
+// failureOf returns the outermost Failure in err, or a plain one, with err as its Err.
 func failureOf(err error) Failure {
 	f := Failure{Err: err}
 	if inner, ok := errors.AsType[*Failure](err); ok {
@@ -75,8 +74,8 @@ func failureOf(err error) Failure {
 	return f
 }
 
-// outcomeOf is what the outcome of a delivery's attempt says of the error that ended it. It is the one place
-// where an error becomes an outcome, and from where on its text has no credential of the job.
+// outcomeOf returns the outcome for the error that ended an attempt; nil is success. Every error becomes
+// an outcome here and only here, so that no text of an outcome contains a credential of the job.
 func outcomeOf(d *job.Delivery, err error) job.Outcome {
 	if err == nil {
 		return job.Outcome{}
@@ -89,10 +88,12 @@ func outcomeOf(d *job.Delivery, err error) job.Outcome {
 	}
 }
 
-// failureReadMax is how much of an error's text is looked at for credentials. The rest is dropped unseen.
+// failureReadMax bounds the part of an error's text that is searched for credentials, in bytes. The rest
+// is dropped.
 const failureReadMax = 8 << 10
 
-// failureText makes an error fit for [job.Outcome]. It masks before it cuts: half a credential is one too.
+// failureText returns the text of an error for [job.Outcome]. It masks credentials before it cuts the
+// text, because half a credential is a secret too.
 func failureText(d *job.Delivery, err error) string {
 	text := err.Error()
 	isCut := len(text) > failureReadMax
@@ -105,7 +106,7 @@ func failureText(d *job.Delivery, err error) string {
 	return clipText(job.CredentialsOf(d.Headers, d.Target).MaskInCut(text, isCut), job.ErrorBytesMax)
 }
 
-// clipText cuts a text that has more than so many bytes, and shows that it did.
+// clipText cuts a text to at most most bytes, and marks a text that was cut.
 func clipText(text string, most int) string {
 	if len(text) <= most {
 		return text

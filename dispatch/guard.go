@@ -11,11 +11,12 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// guard decides which addresses http targets may be at. It looks at each address that is about to be dialled, after
-// the name was resolved, so a name that resolves to something else the second time gains nothing.
+// guard decides which addresses http targets may have. It checks each address at the moment when it is
+// dialled, after the name is resolved. So a name that resolves to another address the second time cannot
+// evade it.
 type guard struct {
 	privateAllowed bool
-	own            []netip.AddrPort // where this process listens
+	own            []netip.AddrPort // addresses on which this process listens
 	interfaces     func() ([]net.Addr, error)
 }
 
@@ -27,7 +28,7 @@ func newGuard(o Options) *guard {
 	return g
 }
 
-// ownAddressError says that a target is at an address where this process listens.
+// ownAddressError reports that a target has an address on which this process listens.
 type ownAddressError struct{ address string }
 
 // Error implements error.
@@ -35,7 +36,7 @@ func (e ownAddressError) Error() string {
 	return fmt.Sprintf("%s is an address of this server itself, which no run is sent to; want the address of another program", e.address)
 }
 
-// control is called with the address that is about to be dialled.
+// control is the Control function of the dialler: an error from it prevents the connection to address.
 func (g *guard) control(_ context.Context, _, address string, _ syscall.RawConn) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
@@ -66,7 +67,8 @@ func (g *guard) isOwn(at netip.AddrPort) bool {
 	return false
 }
 
-// isLocal reports whether an address is one of this machine. If the system does not say, it may be.
+// isLocal reports whether an address belongs to this machine. If the system does not list its addresses,
+// it returns true, which is the safe answer.
 func (g *guard) isLocal(addr netip.Addr) bool {
 	if addr.IsLoopback() {
 		return true
@@ -84,7 +86,7 @@ func (g *guard) isLocal(addr netip.Addr) bool {
 	return false
 }
 
-// refusalOf returns the refusal by a guard that err comes from; nil if it comes from none.
+// refusalOf returns the error of a guard that err wraps; nil if it wraps none.
 func refusalOf(err error) error {
 	if e, ok := errors.AsType[*job.ClosedError](err); ok {
 		return e

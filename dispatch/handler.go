@@ -10,7 +10,7 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// handlers sends to Go functions of this process.
+// handlers is the sender for Go functions of this process. It is safe for concurrent use.
 type handlers struct {
 	mu     sync.RWMutex
 	byName map[string]Handler
@@ -22,8 +22,8 @@ func newHandlers(first map[string]Handler) *handlers {
 	return h
 }
 
-// Handle adds a target of kind handler to those of [Options]. It is an error if the name is taken, or if
-// the handler is nil.
+// Handle adds a target of kind handler to those of [Options]. It returns an error if the name is in use
+// or the handler is nil.
 func (d *Dispatcher) Handle(name string, handler Handler) error {
 	if handler == nil {
 		return fmt.Errorf("dispatch: handler %q is nil", name)
@@ -38,22 +38,24 @@ func (d *Dispatcher) Handle(name string, handler Handler) error {
 	return nil
 }
 
-// Handlers returns the names of the handlers, in order.
+// Handlers returns the names of all handlers, sorted.
 func (d *Dispatcher) Handlers() []string {
 	d.handlers.mu.RLock()
 	defer d.handlers.mu.RUnlock()
 	return slices.Sorted(maps.Keys(d.handlers.byName))
 }
 
-// Handles tells whether there is a handler of that name.
+// Handles reports whether a handler of that name exists.
 func (d *Dispatcher) Handles(name string) bool { return d.handlers.find(name) != nil }
 
+// find returns the handler with this name, nil if there is none.
 func (h *handlers) find(name string) Handler {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	return h.byName[name]
 }
 
+// send calls the handler. A panic of the handler is a failure of the attempt, not of the process.
 func (h *handlers) send(ctx context.Context, d *job.Delivery, _ traceHeaders) (err error) {
 	name := d.Target.Handler
 	handler := h.find(name)

@@ -8,15 +8,17 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// life numbers the stretches of time in which nothing that was handed to the client can have been
-// lost unnoticed: it changes with each reconnect and with each failed write.
+// life numbers the periods in which the client cannot have lost a message without notice: it changes at
+// each reconnect and at each failed write. Messages published and confirmed in the same life have
+// arrived.
 func (n *NATS) life() uint64 { return n.conn.Stats().Reconnects + n.lost.Load() }
 
 // lifePoll is how often whileAlive looks at the connection.
 const lifePoll = 50 * time.Millisecond
 
-// whileAlive returns a context that ends, with the cause errUnconfirmed, soon after a life is over:
-// what was asked in it will hardly be answered. The caller ends it too, by stop.
+// whileAlive returns a context that ends, with the cause errUnconfirmed, soon after the given life is
+// over, since requests made in it are unlikely to be answered. The caller must call stop when it no
+// longer needs the context.
 func (n *NATS) whileAlive(ctx context.Context, life uint64) (alive context.Context, stop func()) {
 	alive, end := context.WithCancelCause(ctx)
 	go func() {
@@ -34,9 +36,9 @@ func (n *NATS) whileAlive(ctx context.Context, life uint64) (alive context.Conte
 	return alive, func() { end(context.Canceled) }
 }
 
-// publish hands a message to the client. An error that is neither isDown nor isRefusal means that a
-// write failed, and the client has dropped its buffer: this message and some before it, whoever
-// published them. Their life is over then.
+// publish passes a message to the client. An error that is neither isDown nor isRefusal means that a
+// write failed and the client has dropped its buffer: this message and some before it, also those of
+// other publishers. Their life is over then.
 func (n *NATS) publish(m *nats.Msg) error {
 	err := n.conn.PublishMsg(m)
 	if err != nil && !isDown(err) && !isRefusal(err) {
@@ -46,18 +48,20 @@ func (n *NATS) publish(m *nats.Msg) error {
 	return err
 }
 
-// leave gives a connection up, because there is no telling what its server will see of it.
+// leave drops the connection and makes the client connect anew, to another server if there is one. It is
+// called when it is unknown which messages the server will receive.
 func (n *NATS) leave() {
 	_ = n.conn.ForceReconnect() // fails only on a closed connection, where it is not needed
 }
 
-// isDown tells whether the client took nothing because it has no connection.
+// isDown reports whether the client did not accept the message because it has no connection.
 func isDown(err error) bool {
 	return errors.Is(err, nats.ErrReconnectBufExceeded) || errors.Is(err, nats.ErrConnectionClosed) ||
 		errors.Is(err, nats.ErrConnectionDraining) || errors.Is(err, nats.ErrConnectionReconnecting)
 }
 
-// isRefusal tells whether the client took nothing because it does not like the message.
+// isRefusal reports whether the client did not accept the message because the message is invalid or too
+// large.
 func isRefusal(err error) bool {
 	return errors.Is(err, nats.ErrMaxPayload) || errors.Is(err, nats.ErrBadSubject) ||
 		errors.Is(err, nats.ErrBadHeaderMsg) || errors.Is(err, nats.ErrHeadersNotSupported)

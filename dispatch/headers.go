@@ -1,7 +1,7 @@
 package dispatch
 
-// The headers that every target receives, beside the job's own. Their names are part of the outside
-// contract; NATS keeps their case.
+// The headers that every target receives besides the job's own. Their names are part of the public
+// contract; NATS preserves their case.
 const (
 	headerRunID       = "Carillon-Run-Id"
 	headerJob         = "Carillon-Job"

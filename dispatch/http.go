@@ -15,17 +15,17 @@ import (
 )
 
 const (
-	// answerBytesMax is how much of a failed answer's body goes into the error text.
+	// answerBytesMax bounds the part of a failed answer's body that goes into the error text, in bytes.
 	answerBytesMax = 256
-	// drainBytesMax is how much of a body is read so that its connection can be used again; a longer
-	// one costs the connection.
+	// drainBytesMax bounds how much of a body is read, in bytes, so that its connection can be used again.
+	// With a longer body, the connection is closed.
 	drainBytesMax = 64 << 10
-	// drainTimeMax is how long that may take. The status has settled the outcome by then.
+	// drainTimeMax bounds the time for that. The status has already determined the outcome.
 	drainTimeMax = 250 * time.Millisecond
 )
 
-// httpSender sends to web hooks. It uses the transport itself, which follows no redirect: the job names its
-// target, and no answer names another.
+// httpSender sends to web hooks. It uses the transport without a client, so it follows no redirect: only
+// the job names a target, never an answer.
 type httpSender struct {
 	transport      *http.Transport
 	privateAllowed bool
@@ -35,8 +35,8 @@ func newHTTPSender(o Options) *httpSender {
 	return &httpSender{transport: newTransport(o), privateAllowed: o.AllowPrivateTargets}
 }
 
-// send makes one request. The transport may repeat it on another connection if one that was kept
-// alive breaks before any answer: the Idempotency-Key tells the target that it is the same run.
+// send makes one request. If a kept-alive connection breaks before any answer, the transport may repeat
+// the request on another one; by the Idempotency-Key the target recognises the same run.
 func (s *httpSender) send(ctx context.Context, d *job.Delivery, t traceHeaders) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -64,6 +64,8 @@ func (s *httpSender) send(ctx context.Context, d *job.Delivery, t traceHeaders) 
 	return answerError(d, resp)
 }
 
+// newRequest builds the request of a delivery. An error wraps a Failure that is refused: another attempt
+// would have the same URL.
 func newRequest(ctx context.Context, d *job.Delivery) (*http.Request, error) {
 	method := d.Target.Method
 	if method == "" {
@@ -82,8 +84,8 @@ func newRequest(ctx context.Context, d *job.Delivery) (*http.Request, error) {
 	return req, nil
 }
 
-// setHeaders sets the job's own headers and Carillon's. The first win where both have a say, which is
-// Content-Type and User-Agent; the rest of Carillon's a job cannot name.
+// setHeaders sets the job's own headers and those of Carillon. The job's Content-Type and User-Agent
+// replace Carillon's; a job cannot set the other headers of Carillon.
 func setHeaders(h http.Header, d *job.Delivery, hasBody bool) {
 	h.Set("User-Agent", "Carillon")
 	switch {
@@ -105,11 +107,11 @@ func setHeaders(h http.Header, d *job.Delivery, hasBody bool) {
 	h.Set(headerFence, strconv.FormatUint(d.Fence, 10))
 }
 
-// drain reads a body to its end if that is near. What it says is no concern of an outcome that the
-// status has settled.
+// drain reads a short body to its end, so that the connection can be used again. It ignores errors,
+// because the status has already determined the outcome.
 func drain(body io.Reader) { _, _ = io.CopyN(io.Discard, body, drainBytesMax) }
 
-// withoutURL takes the URL out of an error of net/http: it is often a secret.
+// withoutURL removes the URL from an error of net/http, because a URL often contains a secret.
 func withoutURL(err error) error {
 	if with, ok := errors.AsType[*url.Error](err); ok {
 		return with.Err
@@ -117,4 +119,5 @@ func withoutURL(err error) error {
 	return err
 }
 
+// closeIdle closes the connections that no request uses. Close calls it.
 func (s *httpSender) closeIdle() { s.transport.CloseIdleConnections() }

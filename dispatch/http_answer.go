@@ -11,8 +11,8 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// answerError says what the target answered instead of 2xx, and whether it blames the request. An answer of 3xx
-// leads another attempt nowhere either.
+// answerError returns the error for an answer that is not 2xx, with Refused and RetryAfter set. A 3xx
+// refuses as well: another attempt would get the same redirect.
 func answerError(d *job.Delivery, resp *http.Response) error {
 	return &Failure{
 		Err:        answerText(d, resp),
@@ -23,8 +23,8 @@ func answerError(d *job.Delivery, resp *http.Response) error {
 
 func is3xx(resp *http.Response) bool { return resp.StatusCode >= 300 && resp.StatusCode <= 399 }
 
-// answerText says what the target answered. Of 3xx only one with a Location is a redirect; its body says the same in
-// HTML.
+// answerText returns the error text for an answer. A 3xx is a redirect only if it has a Location; its
+// body is omitted, since it repeats the Location in HTML.
 func answerText(d *job.Delivery, resp *http.Response) error {
 	text := fmt.Sprintf("HTTP %d", resp.StatusCode)
 	if is3xx(resp) {
@@ -40,8 +40,8 @@ func answerText(d *job.Delivery, resp *http.Response) error {
 	return errors.New(text)
 }
 
-// bodyText returns the beginning of a body. A target may repeat what it got: that is masked. A text that is cut, or
-// stops before its end, does not end in a part of it either.
+// bodyText returns the beginning of a body. A target may repeat credentials that it received, so
+// bodyText masks them, also one that is cut off at the end of the text.
 func bodyText(d *job.Delivery, resp *http.Response) string {
 	text, err := io.ReadAll(io.LimitReader(resp.Body, answerBytesMax))
 	if err == nil {

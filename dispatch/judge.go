@@ -13,26 +13,28 @@ import (
 	"github.com/nats-io/nats.go/micro"
 )
 
-// statusNoResponders is what the server itself replies when nobody listens.
+// statusNoResponders is the status with which the NATS server replies if a subject has no subscriber.
 const statusNoResponders = "503"
 
-// judge reports whether a reply means success, and whether a stream had the message already.
+// judge returns nil if a reply means success, otherwise the failure. duplicate says that a stream
+// already had the message.
 func judge(t job.Target, m *nats.Msg) (duplicate bool, err error) {
-	nobody := len(m.Data) == 0 && m.Header.Get("Status") == statusNoResponders
+	unserved := len(m.Data) == 0 && m.Header.Get("Status") == statusNoResponders
 	switch {
-	case t.Kind == job.TargetJetStream && nobody:
+	case t.Kind == job.TargetJetStream && unserved:
 		return false, fmt.Errorf("no stream takes the subject %q", t.Subject)
 	case t.Kind == job.TargetJetStream:
 		return judgeAck(t, m.Data)
-	case nobody:
+	case unserved:
 		return false, fmt.Errorf("no service listens on the subject %q", t.Subject)
 	default:
 		return false, judgeReply(m.Header)
 	}
 }
 
-// judgeReply looks for the error headers of a NATS service. What else a reply says is the caller's. The
-// codes of services are those of HTTP; one that is no number blames nobody.
+// judgeReply returns the failure in the error headers of a NATS service, nil if there is none. It
+// ignores the body of a reply. The error codes of services are those of HTTP; a code that is not a
+// number does not refuse the run.
 func judgeReply(h nats.Header) error {
 	code, text := h.Get(micro.ErrorCodeHeader), h.Get(micro.ErrorHeader)
 	if code == "" && text == "" {
@@ -46,6 +48,8 @@ func judgeReply(h nats.Header) error {
 	}
 }
 
+// serviceError returns the failure that a NATS service reports, from the values of its two error
+// headers.
 func serviceError(code, text string) error {
 	switch {
 	case code == "":
@@ -57,9 +61,9 @@ func serviceError(code, text string) error {
 	}
 }
 
-var errNoAck = errors.New("the reply is no acknowledgement of a stream; does something else answer on this subject?")
+var errNoAck = errors.New("the reply is not an acknowledgement of a stream; does another program answer on this subject?")
 
-// judgeAck reads a stream's acknowledgement. A duplicate is a success: the stream has the run.
+// judgeAck reads a stream's acknowledgement. A duplicate is a success, because the stream has the run.
 func judgeAck(t job.Target, data []byte) (duplicate bool, err error) {
 	var ack struct {
 		Stream    string              `json:"stream"`

@@ -12,31 +12,31 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// ledger holds every attempt from its launch until its outcome is told, and tells the outcome when a
-// deadline passes before a sender speaks.
+// ledger holds every attempt from its launch until it is concluded. It concludes an attempt itself when
+// its deadline passes before a sender has returned a result. It is safe for concurrent use.
 //
-// Invariant: an attempt is in open exactly while its phase is not told; whoever makes it told calls
-// its done, once, without the mutex.
+// Invariant: an attempt is in open exactly while its phase is not concluded. The goroutine that sets the
+// phase to concluded calls the attempt's done, once, without holding the mutex.
 //
 // Invariant: counts of queued and in flight are those of the attempts in open.
 type ledger struct {
-	start     time.Time      // deadlines count from here, on the monotonic clock
-	afterTold func(*attempt) // called after done
-	tracer    Tracer         // nil: nobody follows the attempts
+	start       time.Time      // deadlines count from here, on the monotonic clock
+	afterReport func(*attempt) // called after done
+	tracer      Tracer         // nil: attempts are not traced
 
 	mu       sync.Mutex
 	open     deadlines
 	accepted uint64               // number of the newest attempt
-	cancels  map[job.RunID]uint64 // runs to cancel: their attempts up to a number
-	alarm    time.Duration        // when watch wakes next
+	cancels  map[job.RunID]uint64 // runs to cancel, with the number of the newest attempt to end
+	alarm    time.Duration        // when watch wakes next, counted from start
 	closed   bool
 	isIdle   bool
-	idle     chan struct{} // closed when the ledger is closed and every outcome is told
+	idle     chan struct{} // closed when the ledger is closed and every done has returned
 	kinds    [job.TargetHandler + 1]KindStats
-	took     [job.TargetHandler + 1]histogram.Times // from launch to answer; has no need of the mutex
+	took     [job.TargetHandler + 1]histogram.Times // from launch to answer; not guarded by mu
 
-	untold atomic.Int64  // attempts whose done has not returned
-	wake   chan struct{} // tells watch of a deadline before its alarm, or of a run to cancel
+	unreported atomic.Int64  // attempts whose done has not returned
+	wake       chan struct{} // wakes watch for a deadline before its alarm, or for a run to cancel
 }
 
 func newLedger(o Options) *ledger {
@@ -50,7 +50,8 @@ func newLedger(o Options) *ledger {
 	}
 }
 
-// accept enters a fresh attempt, or says why not. Until it begins, it has as much time as for its answer.
+// accept adds a new attempt, or returns ErrStopped. The attempt may wait for its beginning as long as
+// for its answer: its timeout.
 func (l *ledger) accept(a *attempt) error {
 	a.phase, a.deadline = starting, time.Since(l.start)+a.timeout()
 	if kind := a.kind(); kind != job.TargetHTTP && kind != job.TargetHandler {
@@ -67,19 +68,20 @@ func (l *ledger) accept(a *attempt) error {
 	l.accepted++
 	a.number = l.accepted
 	heap.Push(&l.open, a)
-	l.untold.Add(1)
-	l.unlockAndSound()
+	l.unreported.Add(1)
+	l.unlockAndWake()
 	return nil
 }
 
-// begin notes that the sender begins now, and starts the attempt's timeout. It returns false if the
-// outcome is told already. With an abort, a goroutine carries the attempt: abort is called when
-// the outcome is told, and the goroutine leaves the lane itself.
+// begin records that the sender begins now, and starts the attempt's timeout. It returns false if the
+// attempt is already concluded; then the sender must not begin. abort is not nil if a goroutine carries
+// the attempt: the ledger calls it when the attempt is concluded, and that goroutine releases the
+// attempt's place itself.
 func (l *ledger) begin(a *attempt, abort context.CancelFunc) bool {
 	span := l.follow(a)
 	now := time.Now()
 	l.mu.Lock()
-	if a.phase == told {
+	if a.phase == concluded {
 		l.mu.Unlock()
 		return false
 	}
@@ -93,11 +95,11 @@ func (l *ledger) begin(a *attempt, abort context.CancelFunc) bool {
 	a.phase, a.began, a.abort, a.carried = sending, now, abort, abort != nil
 	a.patience = a.deadline
 	l.rescheduleLocked(a)
-	l.unlockAndSound()
+	l.unlockAndWake()
 	return true
 }
 
-// retreat undoes begin for an attempt that found the connection down: nothing was sent.
+// retreat undoes begin for an attempt that was not sent because the connection is down.
 func (l *ledger) retreat(a *attempt) {
 	l.mu.Lock()
 	if a.phase == sending {
@@ -108,17 +110,17 @@ func (l *ledger) retreat(a *attempt) {
 		a.phase, a.began, a.deadline = linking, time.Time{}, a.patience
 		heap.Fix(&l.open, a.place)
 	}
-	l.unlockAndSound()
+	l.unlockAndWake()
 }
 
-// rescheduleLocked gives the attempt its whole timeout from now on.
+// rescheduleLocked sets the attempt's deadline to its whole timeout from now.
 func (l *ledger) rescheduleLocked(a *attempt) {
 	a.deadline = time.Since(l.start) + a.timeout()
 	heap.Fix(&l.open, a.place)
 }
 
-// unlockAndSound unlocks the mutex, and wakes watch if a deadline is now before its alarm.
-func (l *ledger) unlockAndSound() {
+// unlockAndWake unlocks the mutex, and wakes watch if a deadline is now before its alarm.
+func (l *ledger) unlockAndWake() {
 	sound := len(l.open) > 0 && l.open[0].deadline < l.alarm
 	if sound {
 		l.alarm = l.open[0].deadline
@@ -129,6 +131,7 @@ func (l *ledger) unlockAndSound() {
 	}
 }
 
+// countsOf returns the counters of the attempt's kind. The caller holds the mutex.
 func (l *ledger) countsOf(a *attempt) *KindStats {
 	if k := a.kind(); int(k) < len(l.kinds) {
 		return &l.kinds[k]

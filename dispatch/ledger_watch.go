@@ -8,21 +8,21 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// verdict is an outcome that waits to be told.
+// verdict is the outcome of a concluded attempt that is still to be reported.
 type verdict struct {
 	attempt *attempt
 	outcome job.Outcome
 }
 
-// watch tells the outcome of attempts that are cancelled or whose deadline has passed, until stop is
-// closed.
+// watch concludes attempts that are cancelled or whose deadline has passed, and reports their outcomes,
+// until stop is closed.
 func (l *ledger) watch(stop <-chan struct{}) {
 	timer := time.NewTimer(math.MaxInt64)
 	defer timer.Stop()
 	for {
 		l.endCancelled()
 		verdicts, wait := l.expire(time.Now())
-		l.tellAll(verdicts)
+		l.reportAll(verdicts)
 		timer.Reset(wait)
 		select {
 		case <-timer.C:
@@ -33,7 +33,8 @@ func (l *ledger) watch(stop <-chan struct{}) {
 	}
 }
 
-// expire settles what is overdue and returns how long there is nothing more to do.
+// expire concludes the overdue attempts. It returns their verdicts, and the time until the next
+// deadline.
 func (l *ledger) expire(now time.Time) ([]verdict, time.Duration) {
 	elapsed := now.Sub(l.start)
 	l.mu.Lock()
@@ -41,7 +42,7 @@ func (l *ledger) expire(now time.Time) ([]verdict, time.Duration) {
 	var out []verdict
 	for len(l.open) > 0 && l.open[0].deadline <= elapsed {
 		a := l.open[0]
-		out = append(out, verdict{a, l.settleLocked(a, now, outcomeOf(a.delivery, l.lateness(a)), EndedTimeout)})
+		out = append(out, verdict{a, l.concludeLocked(a, now, outcomeOf(a.delivery, l.overdueError(a)), EndedTimeout)})
 	}
 	if len(l.open) == 0 {
 		l.alarm = math.MaxInt64
@@ -51,8 +52,8 @@ func (l *ledger) expire(now time.Time) ([]verdict, time.Duration) {
 	return out, l.alarm - elapsed
 }
 
-// lateness says what an overdue attempt waited for.
-func (l *ledger) lateness(a *attempt) error {
+// overdueError returns the error for an overdue attempt; it says what the attempt waited for.
+func (l *ledger) overdueError(a *attempt) error {
 	switch {
 	case a.phase == linking:
 		return fmt.Errorf("the connection to NATS was down for %s", a.timeout())
@@ -63,29 +64,32 @@ func (l *ledger) lateness(a *attempt) error {
 	}
 }
 
+// errNoAnswer returns the error for an attempt whose target has not answered within its timeout.
 func errNoAnswer(a *attempt) error {
 	return timeoutError{fmt.Errorf("no answer within %s", a.timeout())}
 }
 
-// close refuses attempts from now on and ends those that have not begun. It may be called again.
+// close makes the ledger refuse new attempts, and ends those that have not begun. It may be called
+// again.
 func (l *ledger) close() {
 	l.mu.Lock()
 	l.closed = true
 	verdicts := l.stopLocked(func(a *attempt) bool { return a.phase != sending })
 	l.maybeIdleLocked()
 	l.mu.Unlock()
-	l.tellAll(verdicts)
+	l.reportAll(verdicts)
 }
 
-// stop ends whatever is still open, after close, and returns how many there were.
+// stop ends all attempts that are still open after close, and returns their number.
 func (l *ledger) stop() int {
 	l.mu.Lock()
 	verdicts := l.stopLocked(func(*attempt) bool { return true })
 	l.mu.Unlock()
-	l.tellAll(verdicts)
+	l.reportAll(verdicts)
 	return len(verdicts)
 }
 
+// stopLocked concludes the open attempts that which selects with ErrStopped, and returns their verdicts.
 func (l *ledger) stopLocked(which func(*attempt) bool) []verdict {
 	var ending []*attempt
 	for _, a := range l.open {
@@ -96,13 +100,14 @@ func (l *ledger) stopLocked(which func(*attempt) bool) []verdict {
 	now := time.Now()
 	out := make([]verdict, len(ending))
 	for i, a := range ending {
-		out[i] = verdict{a, l.settleLocked(a, now, outcomeOf(a.delivery, ErrStopped), EndedStopped)}
+		out[i] = verdict{a, l.concludeLocked(a, now, outcomeOf(a.delivery, ErrStopped), EndedStopped)}
 	}
 	return out
 }
 
-func (l *ledger) tellAll(verdicts []verdict) {
+// reportAll reports verdicts. The caller does not hold the mutex.
+func (l *ledger) reportAll(verdicts []verdict) {
 	for _, v := range verdicts {
-		l.tell(v.attempt, v.outcome)
+		l.report(v.attempt, v.outcome)
 	}
 }

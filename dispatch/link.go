@@ -8,36 +8,38 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// link is what the kinds nats, request and jetstream share: one goroutine that publishes, one that
-// confirms what was published, and the table of those that wait for a reply. A thousand requests in
-// flight are a thousand table entries, not goroutines.
+// link is the part that the kinds nats, request and jetstream share: one goroutine that publishes, one
+// that confirms what was published, and a table of the attempts that wait for a reply. A thousand
+// requests in flight are a thousand table entries, not a thousand goroutines.
 type link struct {
 	nats    *NATS
 	ledger  *ledger
 	logger  *slog.Logger
-	rules   job.Rules // which subjects are no targets
+	rules   job.Rules // the subjects that must not be targets
 	replies *replies
 
 	outbox *queue[*attempt]  // to the publisher
 	sent   *queue[published] // to the confirmer
 
-	// The publisher's.
+	// Used by the publisher's goroutine only.
 	message *message
-	backlog fair.Queue[string, *attempt] // not published yet; tenants take turns
-	next    []*attempt                   // whose turn it is, before those
-	pruneAt int                          // length of the backlog that calls for a search
+	backlog fair.Queue[string, *attempt] // attempts not yet published; tenants take turns
+	next    []*attempt                   // taken from the backlog and not yet published; they come first
+	pruneAt int                          // length of the backlog at which it is searched for concluded attempts
 	group   []published
 	isDown  bool
 
-	denialLogged time.Time // the confirmer's
+	denialLogged time.Time // used by the confirmer's goroutine only
 }
 
-// published is an attempt whose message the client has, and the life of the connection by then.
+// published is an attempt whose message the client has accepted, and the life of the connection at that
+// time.
 type published struct {
 	attempt *attempt
 	life    uint64
 }
 
+// newLink returns a link whose goroutines are not started yet.
 func newLink(o Options, ledger *ledger) (*link, error) {
 	replies, err := newReplies(o.NATS.conn, ledger)
 	if err != nil {
@@ -57,5 +59,5 @@ func newLink(o Options, ledger *ledger) (*link, error) {
 	}, nil
 }
 
-// publish lines an attempt up. It never blocks.
+// publish queues an attempt for the publisher. It never blocks.
 func (k *link) publish(a *attempt) { k.outbox.push(a) }

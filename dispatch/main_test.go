@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/carillon-io/carillon/dispatch/dispatchtest"
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
@@ -92,7 +93,7 @@ func start(t testing.TB, o Options, url string, options ...nats.Option) *Dispatc
 // deliveryTo is the n-th delivery to a target.
 func deliveryTo(t job.Target, n int) *job.Delivery {
 	return &job.Delivery{
-		Run:     job.RunID{Job: 7, At: 1764576000000 + job.Millis(n)},
+		Run:     job.RunID{Job: 7, At: 1764576000000 + instant.Millis(n)},
 		Tenant:  "default",
 		Name:    "test",
 		Target:  t,

@@ -3,13 +3,14 @@ package dispatch
 import (
 	"strconv"
 
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 	"github.com/nats-io/nats.go"
 )
 
-// message builds the NATS message of an attempt, again and again in the same memory: the client copies
-// it into its buffer before PublishMsg returns. It belongs to one goroutine. The header map is
-// written directly, because its Set method would be free to change the case of names.
+// message builds the NATS messages of attempts, all of them in the same memory: the client copies a
+// message into its buffer before PublishMsg returns. One goroutine uses it. It writes the header map
+// directly, because the map's Set method may change the case of names.
 type message struct {
 	msg    nats.Msg
 	runID  []string
@@ -18,11 +19,11 @@ type message struct {
 	at     []string
 	number []string
 	fence  []string
-	own    []string // values of the job's own headers
+	own    []string // memory for the values of the job's own headers
 	parent []string // traceparent
 	state  []string // tracestate
 
-	atMillis job.Millis // what at says: runs that are due together share it
+	atMillis instant.Millis // the time that at holds as text; runs that are due at the same time share it
 }
 
 func newMessage() *message {
@@ -43,8 +44,8 @@ func newMessage() *message {
 	return m
 }
 
-// of returns the message of a delivery. It is good until the next call of any method. With a trace its
-// headers stand in the place of the job's own.
+// of returns the message of a delivery. The message is valid until the next call of any method. If t has
+// the headers of a trace, they replace the job's own headers of the same names.
 func (m *message) of(d *job.Delivery, reply string, t traceHeaders) *nats.Msg {
 	m.msg.Subject, m.msg.Reply, m.msg.Data = d.Target.Subject, reply, d.Payload
 	m.runID[0], m.job[0], m.tenant[0] = d.Run.String(), d.Name, d.Tenant
@@ -65,7 +66,7 @@ func (m *message) of(d *job.Delivery, reply string, t traceHeaders) *nats.Msg {
 	return &m.msg
 }
 
-// follow puts the headers of a trace into the message.
+// follow sets the headers of a trace in the message.
 func (m *message) follow(d *job.Delivery, t traceHeaders) {
 	for _, h := range d.Headers {
 		if isTraceHeader(h.Key) {
@@ -79,7 +80,8 @@ func (m *message) follow(d *job.Delivery, t traceHeaders) {
 	}
 }
 
-// drop removes what the delivery brought, so that nothing of it reaches the next one or is kept alive.
+// drop removes the headers of the delivery from the message, so that they neither reach the next target
+// nor stay in memory.
 func (m *message) drop(d *job.Delivery) {
 	for _, h := range d.Headers {
 		delete(m.msg.Header, h.Key)

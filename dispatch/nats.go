@@ -10,32 +10,41 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// writeStuckAfter is how long a write to the NATS server, or the server's answer to a PING, may take.
-// Then the connection counts as lost, and the client goes to the next server.
+// writeStuckAfter is the longest time that a write to the NATS server, or its answer to a PING, may
+// take. After it the connection counts as lost, and the client connects to the next server.
 const writeStuckAfter = 10 * time.Second
 
-// NATS is a connection of a [Dispatcher] to NATS. It is separate from the one that serves the API, so
-// that a client of the API that reads slowly never delays a launch.
+// NATS is the connection of a [Dispatcher] to NATS. It is separate from the connection that serves the
+// API, so that a slow reader among the API's clients never delays a launch.
 type NATS struct {
 	conn    *nats.Conn
-	up      chan struct{} // gets a token when the connection is back
+	up      chan struct{} // receives a token when the connection is restored
 	denials *denials
-	stuck   time.Duration // a server that does not answer a PING for so long is left
+	stuck   time.Duration // a server that does not answer a PING within this time is left
 
-	// What the callbacks know. To ask the client would mean to wait while it dials.
+	// State that the callbacks record. Asking the client instead would block while it dials.
 	connected  atomic.Bool
 	reconnects atomic.Uint64
 
-	lost atomic.Uint64 // times that the client lost what it had buffered
+	lost atomic.Uint64 // number of times that the client lost its buffer
 }
 
-// ConnectNATS connects to NATS; url may list several servers, separated by commas. This is the one place where types of the NATS client cross the
-// surface of the package: the options say how to authenticate, which TLS to use, how to reach an
-// embedded server (nats.InProcessServer), and which callbacks the caller wants to have.
+// Leave makes the client connect to another server if it is connected to the one at url. A server that
+// is about to stop calls it for itself, so that launches do not wait for the loss to be detected.
+func (n *NATS) Leave(url string) {
+	if n.conn.ConnectedUrl() == url {
+		_ = n.conn.ForceReconnect() // fails only on a closed connection
+	}
+}
+
+// ConnectNATS connects to NATS; url may list several servers, separated by commas. The options say how
+// to authenticate, which TLS to use, how to reach an embedded server (nats.InProcessServer), and which
+// callbacks to call. No other exported function of this package has types of the NATS client in its
+// signature.
 //
-// Some things are so whatever the options say: the connection tries for ever to come back; it buffers
-// nothing while it is down, so that no run leaves late and unnoticed; it gives up a socket on which a
-// write hangs; and the caller's callbacks are called after the package's own.
+// The options cannot change the following: the client tries to reconnect for ever; it buffers nothing
+// while it is disconnected, so that no run is sent late and unnoticed; it closes a socket on which a
+// write hangs; and it calls the package's own callbacks before the caller's.
 func ConnectNATS(url string, options ...nats.Option) (*NATS, error) {
 	o := nats.GetDefaultOptions()
 	o.Servers = strings.FieldsFunc(url, func(r rune) bool { return r == ',' || r == ' ' })
@@ -63,12 +72,12 @@ func ConnectNATS(url string, options ...nats.Option) (*NATS, error) {
 	}
 	n.conn = conn
 	if conn.IsConnected() {
-		n.connected.Store(true) // the callback may come a little later
+		n.connected.Store(true) // the callback may run a little later
 	}
 	return n, nil
 }
 
-// wrapCallbacks puts the package's callbacks before those of the caller.
+// wrapCallbacks makes the client call the package's callbacks before the caller's.
 func (n *NATS) wrapCallbacks(o *nats.Options) {
 	onError, onDisconnect := o.AsyncErrorCB, o.DisconnectedErrCB
 	o.AsyncErrorCB = func(c *nats.Conn, s *nats.Subscription, err error) {
@@ -89,7 +98,7 @@ func (n *NATS) wrapCallbacks(o *nats.Options) {
 	o.ReconnectedCB = n.isUp(1, o.ReconnectedCB)
 }
 
-// isUp returns a callback for a new connection.
+// isUp returns the callback for a new or restored connection.
 func (n *NATS) isUp(reconnects uint64, next nats.ConnHandler) nats.ConnHandler {
 	return func(c *nats.Conn) {
 		n.connected.Store(true)
@@ -102,8 +111,8 @@ func (n *NATS) isUp(reconnects uint64, next nats.ConnHandler) nats.ConnHandler {
 	}
 }
 
-// Close closes the connection. The dispatcher does it; only a connection that no dispatcher took has
-// to be closed by hand.
+// Close closes the connection. [Dispatcher.Close] calls it; the caller calls it only for a connection
+// that no dispatcher owns.
 func (n *NATS) Close() { n.conn.Close() }
 
 func (n *NATS) stats() NATSStats {

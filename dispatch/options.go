@@ -12,59 +12,62 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// Handler is a target inside the program. It is called from many goroutines. The delivery is
-// read-only. The context ends with the attempt's timeout, or when the run is cancelled; a handler that
-// ignores that is reported as failed in time, but occupies its place in the lane until it returns. A
-// panic is a failure. With [Refuse] and [RetryAfter] an error says what should become of the run.
+// Handler is a target inside the program. It is called concurrently, from many goroutines, and must not
+// change the delivery. The context ends at the attempt's timeout, or when the run is cancelled. The
+// attempt of a handler that ignores this fails at its timeout all the same, but the handler occupies its
+// place in the lane until it returns. A panic is a failure. An error made by [Refuse] or [RetryAfter]
+// says whether and when to try again.
 type Handler func(ctx context.Context, d *job.Delivery) error
 
-// Options sets up a [Dispatcher]. The zero value works, without NATS and without handlers.
+// Options configures a [Dispatcher]. The zero value is valid: no NATS and no handlers.
 type Options struct {
-	// NATS is the connection for the kinds nats, request and jetstream, which fail without one.
+	// NATS is the connection for the kinds nats, request and jetstream; if it is nil, their attempts fail.
 	// The dispatcher owns it from New on, and Close closes it.
 	NATS *NATS
 
 	// Handlers are the targets of kind handler, by name. The map is copied; [Dispatcher.Handle] adds more.
 	Handlers map[string]Handler
 
-	// AllowPrivateTargets lets http targets reach addresses that are closed otherwise, such as loopback and
-	// private ones; see [job.ClosedNetwork]. An address counts when it is dialled, after its name is resolved.
+	// AllowPrivateTargets permits http targets at addresses that are otherwise closed, such as loopback and
+	// private ones; see [job.ClosedNetwork]. The check is of the address that is dialled, after the name is
+	// resolved.
 	AllowPrivateTargets bool
 
-	// Own are the addresses where the process listens, as they are bound; an unspecified address stands for every
-	// address of the machine. No http target reaches them, whatever the other options say.
+	// Own lists the addresses on which the process listens, as they are bound; an unspecified address stands for
+	// every address of the machine. They are never reached as http targets, whatever the other options say.
 	Own []netip.AddrPort
 
-	// Prefix begins the subjects of the service: no run is sent there. "" checks none.
+	// Prefix is the prefix of the subjects of the service itself: no run is sent to them. "" means no check.
 	Prefix string
 
-	// InboxPrefixes begin the subjects that clients take replies on, besides those that NATS names itself; no run is
-	// sent there.
+	// InboxPrefixes are the prefixes of further subjects on which clients receive replies, besides the default of
+	// NATS; no run is sent to them.
 	InboxPrefixes []string
 
-	// TLS is used for https targets, and cloned. Nil is Go's default.
+	// TLS is the configuration for https targets. It is cloned. Nil means Go's default.
 	TLS *tls.Config
 
-	// ConcurrencyPerTarget is how many attempts of a tenant one request subject, HTTP host or handler has
-	// at a time, unless the target says how many. 0 is 64. Larger is faster and harder on the target.
+	// ConcurrencyPerTarget is the number of concurrent attempts of a tenant at one request subject, HTTP host
+	// or handler, unless the target has its own limit. 0 means 64. A larger value delivers faster and puts
+	// more load on the target.
 	ConcurrencyPerTarget int
 
-	// StreamWindow is the same for the publishes to one jetstream subject that wait for their
-	// acknowledgement. 0 is 4,096.
+	// StreamWindow is the number of publishes of a tenant to one jetstream subject that may wait for their
+	// acknowledgement. 0 means 4,096.
 	StreamWindow int
 
-	// InFlightMax bounds the attempts of one kind, over all its targets. 0 is 16,384. An HTTP attempt in
-	// flight costs about 30 KB and a socket.
+	// InFlightMax bounds the concurrent attempts of one kind, over all its targets. 0 means 16,384. An HTTP
+	// attempt in flight costs about 30 KB and a socket.
 	InFlightMax int
 
-	// PublishMax is the same for the kind nats, whose attempts are over when the server has the message.
-	// 0 is 262,144.
+	// PublishMax is the same for the kind nats, whose attempts end as soon as the server has the message.
+	// 0 means 262,144.
 	PublishMax int
 
-	// Tracer follows the attempts. Nil: nobody does, and their targets get no header of it.
+	// Tracer traces the attempts. Nil means no tracing, and no trace headers for the targets.
 	Tracer Tracer
 
-	// Logger hears of connections lost and of messages that the NATS server refused. Nil is silence.
+	// Logger receives lost connections and messages that the NATS server refused. Nil discards them.
 	Logger *slog.Logger
 }
 

@@ -10,32 +10,34 @@ import (
 )
 
 const (
-	// laneBytesMax bounds the payload bytes that a lane has with the dispatcher.
+	// laneBytesMax bounds the payload bytes of all attempts of a lane.
 	laneBytesMax = 64 << 20
-	// kindBytesMax bounds the payload bytes that all lanes of a kind have.
+	// kindBytesMax bounds the payload bytes of all attempts of a kind.
 	kindBytesMax = 512 << 20
-	// tenantShare is how many quarters of what a kind has one tenant may use: the rest is there at once when
-	// another comes.
+	// tenantShare is the number of quarters of a kind's bounds that one tenant may use. The last quarter is
+	// then free at once for another tenant.
 	tenantShare = 3
 )
 
-// load is what attempts use up, or a bound of that.
+// load is the number and the payload bytes of a set of attempts, or a bound for both.
 type load struct {
 	attempts int
 	bytes    int64
 }
 
-// hasRoom reports whether an attempt of a weight fits. One alone always does.
+// hasRoom reports whether another attempt with the given payload bytes fits into the bound most. A
+// single attempt always fits, so that a payload larger than the bound can be sent.
 func (l load) hasRoom(most load, weight int64) bool {
 	return l.attempts < most.attempts && (l.attempts == 0 || l.bytes+weight <= most.bytes)
 }
 
+// add adds a number of attempts of the same weight; a negative number subtracts them.
 func (l *load) add(attempts int, weight int64) {
 	l.attempts += attempts
 	l.bytes += int64(attempts) * weight
 }
 
-// lane has the places of one tenant at one target. It exists while one is taken or asked for.
+// lane holds the places of one tenant at one target. It exists while one of them is taken or asked for.
 type lane struct {
 	key    job.Lane
 	kind   *kindPlaces
@@ -43,48 +45,57 @@ type lane struct {
 	most   load
 	taken  load
 
-	asks   fair.FIFO[ask] // one of each engine that launches are of, at the most
-	queued bool           // it has a place for the first ask, and waits for one of its tenant's or its kind's
+	asks   fair.FIFO[ask] // at most one of each engine
+	queued bool           // it has a free place for its first ask, but waits for one of its tenant or its kind
 }
 
-// ask is what is to be called when there is a place.
+// ask is a call of reserve that found no place: the function to call when one is free.
 type ask struct {
-	weight int64 // of the attempt
+	weight int64 // payload bytes of the attempt
 	room   func() bool
 }
 
-// tenantPlaces is what the lanes of one tenant and one kind share. It exists while one of them does.
+// tenantPlaces holds what the lanes of one tenant and one kind share. It exists while one of these lanes
+// does.
 type tenantPlaces struct {
 	name    string
 	lanes   int
 	taken   load
-	waiting fair.FIFO[*lane] // those that are queued
+	waiting fair.FIFO[*lane] // the lanes that are queued, in the order of their turns
 	queued  bool             // it is in the turns of its kind
 }
 
-// kindPlaces is what the lanes of a kind share.
+// kindPlaces holds what the lanes of a kind share.
 type kindPlaces struct {
-	most, share load // of all, and of a tenant
+	most, share load // bounds of the whole kind, and of one tenant
 	taken       load
 	tenants     map[string]*tenantPlaces
-	turns       fair.FIFO[*tenantPlaces] // have a lane that waits, and room in their share for it
+	turns       fair.FIFO[*tenantPlaces] // tenants with a queued lane, and room in their share for its first ask
 }
 
-// places counts the places at targets, and calls back when there is one for who asked. It is safe for
-// concurrent use.
+// places counts the places at targets. It calls back callers that found no place when one is free. It is
+// safe for concurrent use.
 //
-// Invariant: a lane that asks and has room is queued; a tenant with queued lanes and room in its share for
-// the first is in turns, once; while anything is in turns, there is no room in the kind for the first.
+// There are three levels, because each protects something else: the lane's bound protects the target,
+// the tenant's share protects the other tenants, and the kind's bound protects this process's memory and
+// sockets. A place is taken on all three levels or on none. The queues are not ordered by time across
+// lanes: tenants take turns, then a tenant's lanes, then a lane's asks, so that a tenant with many
+// launches cannot delay another by more than one turn.
+//
+// Invariant: a lane with an ask and room for it is queued. A tenant with queued lanes and room in its
+// share for the first of them is in turns, once. While turns is not empty, the kind has no room for the
+// first ask of its front. So a free place never waits while an ask could use it.
 type places struct {
 	perTarget    int
 	streamWindow int
 
 	mu    sync.Mutex
 	lanes map[job.Lane]*lane
-	most  int // that lanes ever held; a map does not shrink
+	most  int // the largest length that lanes had; a Go map never shrinks, so an empty one that was large is replaced
 	kinds [job.TargetHandler + 1]kindPlaces
 }
 
+// newPlaces returns the places for the bounds in the options.
 func newPlaces(o Options) *places {
 	s := &places{perTarget: o.ConcurrencyPerTarget, streamWindow: o.StreamWindow, lanes: make(map[job.Lane]*lane)}
 	for kind := range s.kinds {
@@ -98,7 +109,8 @@ func newPlaces(o Options) *places {
 	return s
 }
 
-// reserve takes a place, or, if there is none, keeps room to be called with one.
+// reserve takes a place and returns true. If no place is free, it keeps room as an ask and returns
+// false.
 func (s *places) reserve(key job.Lane, weight int64, room func() bool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -113,7 +125,8 @@ func (s *places) reserve(key job.Lane, weight int64, room func() bool) bool {
 	return false
 }
 
-// find returns the lane of a key, in which the caller has a place.
+// find returns the lane of a key. It panics unless a place in it is taken, because the caller must have
+// reserved one.
 func (s *places) find(key job.Lane) *lane {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -124,13 +137,14 @@ func (s *places) find(key job.Lane) *lane {
 	return l
 }
 
-// grant is a place that was taken for one that had asked for it.
+// grant is a place that places has taken for an ask, whose room is still to be called.
 type grant struct {
 	ask
 	lane *lane
 }
 
-// release gives a place back, and calls those for whom there is one now, without the mutex.
+// release gives a place back, and calls room for each ask that gets a place by it. It calls them without
+// the mutex, and takes back the places that they do not accept.
 func (s *places) release(l *lane, weight int64) {
 	back := []grant{{ask{weight: weight}, l}}
 	for len(back) > 0 {
@@ -144,7 +158,8 @@ func (s *places) release(l *lane, weight int64) {
 	}
 }
 
-// free takes note that a place is not used any more, and returns whom to call.
+// free records that a place is no longer used, takes the free places for asks whose turn it is, and
+// returns those grants.
 func (s *places) free(l *lane, weight int64) (grants []grant) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -159,8 +174,8 @@ func (s *places) free(l *lane, weight int64) (grants []grant) {
 	return grants
 }
 
-// next takes a place for the first ask of the lane whose turn it is, and returns the lane; nil if there is no
-// place, or no lane that waits for one.
+// next takes a place for the first ask of the lane whose turn it is, and returns the lane. It returns
+// nil if no place is free or no lane waits for one.
 func (k *kindPlaces) next() *lane {
 	for k.turns.Len() > 0 {
 		t := k.turns.Front()
@@ -181,7 +196,7 @@ func (k *kindPlaces) next() *lane {
 	return nil
 }
 
-// open returns the lane of a key, a new one if need be.
+// open returns the lane of a key, and creates it if necessary.
 func (s *places) open(key job.Lane) *lane {
 	if l := s.lanes[key]; l != nil {
 		return l
@@ -202,7 +217,7 @@ func (s *places) open(key job.Lane) *lane {
 	return l
 }
 
-// limit returns how many places a lane has.
+// limit returns the number of places of a lane.
 func (s *places) limit(key job.Lane) int {
 	switch {
 	case key.Kind == job.TargetNATS:
@@ -215,13 +230,15 @@ func (s *places) limit(key job.Lane) int {
 	return s.perTarget
 }
 
+// take counts attempts of the same weight as begun in the lane, its tenant and its kind; a negative
+// number counts them as ended.
 func (l *lane) take(attempts int, weight int64) {
 	l.taken.add(attempts, weight)
 	l.tenant.taken.add(attempts, weight)
 	l.kind.taken.add(attempts, weight)
 }
 
-// queueUp puts a lane that asks, and has a place, behind the others of its tenant.
+// queueUp appends a lane to the queue of its tenant, if it has an ask and a free place for it.
 func (l *lane) queueUp() {
 	if l.asks.Len() == 0 || l.queued || !l.taken.hasRoom(l.most, l.asks.Front().weight) {
 		return
@@ -231,13 +248,14 @@ func (l *lane) queueUp() {
 	l.tenant.queueUp(l.kind)
 }
 
-// weight returns the weight of the attempt for which the first lane that waits asks.
+// weight returns the payload bytes of the first ask of the first queued lane.
 func (t *tenantPlaces) weight() int64 {
 	first := t.waiting.Front()
 	return first.asks.Front().weight
 }
 
-// queueUp puts a tenant with a lane that its share has room for behind the others of the kind.
+// queueUp appends a tenant to the turns of its kind, if it has a queued lane and room in its share for
+// that lane's first ask.
 func (t *tenantPlaces) queueUp(k *kindPlaces) {
 	if t.queued || t.waiting.Len() == 0 || !t.taken.hasRoom(k.share, t.weight()) {
 		return
@@ -246,7 +264,7 @@ func (t *tenantPlaces) queueUp(k *kindPlaces) {
 	k.turns.Push(t)
 }
 
-// forget removes a lane that is not in use.
+// forget removes a lane that is neither used nor asked for, and its tenant with the last lane.
 func (s *places) forget(l *lane) {
 	if l.taken.attempts > 0 || l.asks.Len() > 0 {
 		return
@@ -260,7 +278,7 @@ func (s *places) forget(l *lane) {
 	}
 }
 
-// count returns how many lanes there are.
+// count returns the number of lanes.
 func (s *places) count() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

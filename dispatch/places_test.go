@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
-	"time"
 
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // placesTwin keeps a simple count of places that were taken at random.
@@ -80,7 +80,7 @@ func (w *placesTwin) check() {
 // tenants and kinds, that no lane waits for which there is a place, and that each is called as often as it
 // asks. In the end nothing is left.
 func TestPlacesTwin(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
+	seed := testkit.Seed(t)
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
 	w := &placesTwin{t: t, seed: seed, held: make(map[job.Lane][]int64), asked: make(map[job.Lane][]int64)}

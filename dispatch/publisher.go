@@ -2,18 +2,18 @@ package dispatch
 
 import "fmt"
 
-// groupMax is how many messages are published before the confirmer hears of them. Smaller confirms
-// a burst earlier; larger asks the client for less.
+// groupMax is the number of messages that are published before they are passed to the confirmer. A
+// smaller value confirms a burst earlier; a larger one costs fewer calls of the client.
 const groupMax = 256
 
-// pruneMin is the shortest backlog that is searched for attempts that have ended meanwhile.
+// pruneMin is the shortest backlog that is searched for concluded attempts.
 const pruneMin = 1024
 
-// publishQuantum is how many messages of one tenant are published before it is another's turn.
+// publishQuantum is the number of messages of one tenant that are published in its turn.
 const publishQuantum = 16
 
-// runPublisher publishes what is lined up, those of a tenant in order, until stop is closed. While the
-// connection is down it holds everything back, and the ledger ends what waits too long.
+// runPublisher publishes the queued attempts, those of each tenant in order, until stop is closed. While
+// the connection is down it keeps them, and the ledger ends those that wait too long.
 func (k *link) runPublisher(stop <-chan struct{}) {
 	var spare []*attempt
 	for {
@@ -38,8 +38,8 @@ func (k *link) runPublisher(stop <-chan struct{}) {
 	}
 }
 
-// lineUp puts what has been launched into the backlog. It is done before each group, so that who comes
-// while a burst goes through gets his turn.
+// lineUp moves new launches into the backlog. It runs before each group, so that a tenant that launches
+// while another tenant's burst is being published gets its turn.
 func (k *link) lineUp(spare []*attempt) []*attempt {
 	fresh := k.outbox.takeAll(spare)
 	for _, a := range fresh {
@@ -48,7 +48,7 @@ func (k *link) lineUp(spare []*attempt) []*attempt {
 	return fresh
 }
 
-// publishNext publishes the next group of the backlog, and tells whether to go on.
+// publishNext publishes the next group of the backlog, and reports whether the backlog has more.
 func (k *link) publishNext() (more bool) {
 	for len(k.next) < groupMax && k.backlog.Len() > 0 {
 		a, _ := k.backlog.Pop()
@@ -68,20 +68,20 @@ func (k *link) publishNext() (more bool) {
 	return k.backlog.Len() > 0
 }
 
-// holdBack keeps the backlog for when the connection is back.
+// holdBack keeps the backlog while the connection is down.
 func (k *link) holdBack() {
 	if !k.isDown {
 		k.isDown = true
 		k.logger.Warn("connection to NATS is down; launches to it wait")
 	}
 	if k.backlog.Len() >= k.pruneAt {
-		k.ledger.dropTold(&k.backlog)
+		k.ledger.dropConcluded(&k.backlog)
 		k.pruneAt = 2*k.backlog.Len() + pruneMin
 	}
 }
 
-// publishGroup publishes attempts in order and passes them to the confirmer. It returns how many it
-// is done with, which is fewer than all if the connection is down.
+// publishGroup publishes attempts in order and passes them to the confirmer. It returns the number of
+// attempts that it has dealt with, which is less than all if the connection is down.
 func (k *link) publishGroup(attempts []*attempt) int {
 	life := k.nats.life()
 	done := 0
@@ -99,8 +99,9 @@ func (k *link) publishGroup(attempts []*attempt) int {
 	return done
 }
 
-// publishOne hands the message to the client. It returns false if the connection is down and the
-// attempt has to wait. A definition may be older than the rules for subjects, so they are checked here too.
+// publishOne passes the message of an attempt to the client. It returns false if the connection is down
+// and the attempt has to wait. It checks the rules for subjects again, because a definition may be older
+// than they are.
 func (k *link) publishOne(a *attempt, life uint64) bool {
 	if err := k.rules.CheckSubject(a.delivery.Target.Subject); err != nil {
 		k.ledger.finish(a, Refuse(fmt.Errorf("target.subject: %w", err)))
@@ -123,7 +124,7 @@ func (k *link) publishOne(a *attempt, life uint64) bool {
 	case isRefusal(err):
 		k.ledger.finish(a, fmt.Errorf("the NATS client refused the message: %w", err))
 	default:
-		k.ledger.finish(a, errUnconfirmed) // and the confirmer fails those before it
+		k.ledger.finish(a, errUnconfirmed) // the confirmer fails the earlier ones of this life
 	}
 	return true
 }

@@ -2,12 +2,11 @@ package dispatch
 
 import "sync"
 
-// spareMax is the longest slice that a queue keeps for reuse, so that a burst does not hold its memory
-// for ever.
+// spareMax is the longest slice that a queue keeps for reuse, so that the memory of a burst is freed.
 const spareMax = 1 << 16
 
-// queue hands items from many goroutines to one. It has no bound of its own: what enters is counted
-// by the ledger. A push costs one short critical section, because the reader takes everything at
+// queue passes items from many goroutines to one. It needs no bound of its own, because places bound the
+// attempts in the ledger. A push costs one short critical section, because the reader takes all items at
 // once.
 type queue[T any] struct {
 	mu    sync.Mutex
@@ -28,8 +27,8 @@ func (q *queue[T]) push(items ...T) {
 	}
 }
 
-// takeAll returns what is in the queue, which goes on in the memory of spare: a slice that an earlier
-// takeAll returned and that the caller is done with.
+// takeAll removes and returns all items. The queue then uses the memory of spare: a slice of an earlier
+// takeAll that the caller no longer uses.
 func (q *queue[T]) takeAll(spare []T) []T {
 	clear(spare)
 	if cap(spare) > spareMax {
@@ -42,7 +41,7 @@ func (q *queue[T]) takeAll(spare []T) []T {
 	return items
 }
 
-// signal puts a token into a channel of capacity one, unless there is one.
+// signal puts a token into a channel of capacity one, unless the channel already holds one.
 func signal(c chan struct{}) {
 	select {
 	case c <- struct{}{}:

@@ -14,28 +14,31 @@ import (
 
 var errAckLost = errors.New("the connection to NATS was lost before the stream acknowledged; the message may be stored")
 
-// replies waits for the answers to requests and to publishes to streams: one subscription for all, and
-// a table by the last token of the reply subject.
+// replies receives the answers to requests and to publishes to streams: one subscription for all of
+// them, and a table of attempts by the last token of the reply subject.
 //
-// Invariant: an attempt with a token is in the table until its outcome is told or it is taken back.
+// Invariant: an attempt with a token is in the table until it is concluded, or retreats because the
+// connection is down.
 type replies struct {
-	prefix string // of the reply subjects, with its dot
+	prefix string // prefix of the reply subjects, with its dot
 	ledger *ledger
 
 	mu      sync.Mutex
 	last    uint64
 	waiting map[uint64]*attempt
 
-	duplicates atomic.Uint64 // runs that their streams had already
+	duplicates atomic.Uint64 // runs that their streams already had
 }
 
+// newReplies subscribes to the reply subjects. It returns an error if the server does not permit that,
+// since then no request could ever be answered.
 func newReplies(conn *nats.Conn, ledger *ledger) (*replies, error) {
 	r := &replies{prefix: conn.NewInbox() + ".", ledger: ledger, waiting: make(map[uint64]*attempt)}
 	if _, err := conn.Subscribe(r.prefix+"*", r.receive); err != nil {
 		return nil, fmt.Errorf("dispatch: subscribe to replies: %w", err)
 	}
 	if !conn.IsConnected() {
-		return r, nil // it subscribes when it connects
+		return r, nil // the client subscribes when it connects
 	}
 	if err := conn.FlushTimeout(writeStuckAfter); err != nil {
 		return nil, fmt.Errorf("dispatch: subscribe to replies: %w", err)
@@ -46,8 +49,8 @@ func newReplies(conn *nats.Conn, ledger *ledger) (*replies, error) {
 	return r, nil
 }
 
-// expect enters the attempt into the table and returns its reply subject. For a kind without replies
-// it does nothing and returns "".
+// expect adds the attempt to the table and returns its reply subject. For a kind without replies it does
+// nothing and returns "".
 func (r *replies) expect(a *attempt, life uint64) string {
 	if a.kind() == job.TargetNATS {
 		return ""
@@ -60,7 +63,7 @@ func (r *replies) expect(a *attempt, life uint64) string {
 	return r.prefix + strconv.FormatUint(a.token, 36)
 }
 
-// forget takes the attempt out of the table, if it is there.
+// forget removes the attempt from the table, if it is in it.
 func (r *replies) forget(a *attempt) {
 	if a.kind() == job.TargetNATS {
 		return
@@ -70,9 +73,9 @@ func (r *replies) forget(a *attempt) {
 	delete(r.waiting, a.token)
 }
 
-// failStale fails publishes to streams from before the connection was lost, for which an
-// acknowledgement can hardly come; the next attempt finds out, because the stream knows the run id.
-// Requests wait on: their service may be at work, and its reply finds the new connection.
+// failStale fails the publishes to streams of earlier lives, whose acknowledgements are unlikely to
+// arrive. The next attempt is safe, because the stream recognises the run id. Requests continue to wait:
+// their service may still be at work, and its reply reaches the new connection.
 func (r *replies) failStale(life uint64) {
 	r.mu.Lock()
 	var stale []*attempt
@@ -87,11 +90,11 @@ func (r *replies) failStale(life uint64) {
 	}
 }
 
-// receive takes one reply.
+// receive handles one reply.
 func (r *replies) receive(m *nats.Msg) {
 	token, err := strconv.ParseUint(strings.TrimPrefix(m.Subject, r.prefix), 36, 64)
 	if err != nil {
-		return // not one of ours
+		return // not a reply subject of an attempt
 	}
 	r.mu.Lock()
 	a := r.waiting[token]

@@ -5,37 +5,37 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// KindStats counts the attempts of one kind of target.
+// KindStats counts the attempts of one kind of target. The totals count from New and never fall.
 type KindStats struct {
-	Queued      int             // accepted and not begun
-	QueuedBytes int64           // payload bytes of these
-	InFlight    int             // begun and without an outcome
-	Delivered   uint64          // ended well, since New
-	Failed      uint64          // ended badly, since New
-	Ended       [Endings]uint64 // by how, since New: Delivered and Failed in detail
+	Queued      int             // attempts accepted and not begun
+	QueuedBytes int64           // payload bytes of the queued ones
+	InFlight    int             // attempts begun and without an outcome
+	Delivered   uint64          // total of attempts that succeeded
+	Failed      uint64          // total of all others that ended
+	Ended       [Endings]uint64 // totals by ending: Delivered and Failed in detail
 }
 
 // Stats is a reading of a [Dispatcher].
 type Stats struct {
 	KindStats                              // the sum over all kinds
-	ByKind    map[job.TargetKind]KindStats // every kind is there
-	Lanes     int                          // of tenants at targets, those with a place taken or asked for
+	ByKind    map[job.TargetKind]KindStats // has an entry for every kind
+	Lanes     int                          // lanes with a place taken or asked for
 	NATS      NATSStats
 
-	// Took is, by kind, how many seconds attempts took from their launch until they ended, however they did.
-	// Those that never left are not in it.
+	// Took has, by kind, the seconds that attempts took from their launch until they ended, successful or
+	// not. Attempts that were never sent are not counted.
 	Took map[job.TargetKind]histogram.Reading
 }
 
-// NATSStats is the state of the connection to NATS. The zero value is no connection.
+// NATSStats is the state of the connection to NATS. The zero value means that there is no connection.
 type NATSStats struct {
 	Connected  bool
 	Reconnects uint64
 	Denied     uint64 // messages that the server refused for lack of permission
-	Duplicates uint64 // runs that streams took as duplicates, because they have their run ids
+	Duplicates uint64 // runs that streams dropped as duplicates, because they already had their run ids
 }
 
-// Stats returns the counts of this moment. It is cheap enough for a metrics scrape.
+// Stats returns the present counts. It is cheap enough for each scrape of the metrics.
 func (d *Dispatcher) Stats() Stats {
 	out := Stats{ByKind: make(map[job.TargetKind]KindStats), Took: make(map[job.TargetKind]histogram.Reading), Lanes: d.places.count()}
 	d.ledger.mu.Lock()

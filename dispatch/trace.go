@@ -9,32 +9,33 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// The headers of a trace, as W3C Trace Context names them.
+// The headers of a trace, with the names of W3C Trace Context.
 const (
 	headerTraceparent = "traceparent"
 	headerTracestate  = "tracestate"
 )
 
-// Tracer follows attempts from their launch to their outcome. Its methods are safe for concurrent use and
-// do not wait for anything.
+// Tracer traces attempts from their launch to their outcome. Its methods must be safe for concurrent use
+// and must not block.
 type Tracer interface {
-	// Attempt begins to follow an attempt that came to the dispatcher at an instant. What it returns stands
-	// for the attempt in the other methods, and is never nil. An attempt whose end came first is forgotten
-	// without a call of Ended.
+	// Attempt begins the span of an attempt that was launched at launched. The context that it returns, which
+	// is never nil, identifies the attempt in the other methods. If the attempt has ended meanwhile, Ended is
+	// not called for this span, so it must not hold resources.
 	Attempt(d *job.Delivery, launched time.Time) context.Context
-	// Headers returns the traceparent and the tracestate for the target. An empty parent: the target gets
-	// the job's own headers; an empty state: none.
+	// Headers returns the values of traceparent and tracestate for the target. With an empty parent the target
+	// gets the job's own headers; with an empty state it gets no tracestate.
 	Headers(attempt context.Context) (parent, state string)
-	// Within returns ctx with the attempt's span in it, for what runs in this process.
+	// Within returns ctx with the attempt's span in it, for handlers in this process.
 	Within(ctx, attempt context.Context) context.Context
-	// Ended ends the span.
+	// Ended ends the span of the attempt, with its outcome.
 	Ended(attempt context.Context, d *job.Delivery, o job.Outcome)
 }
 
-// traceHeaders are what the target gets of a trace; zero: nothing.
+// traceHeaders are the values of the trace headers for a target; the zero value means none.
 type traceHeaders struct{ parent, state string }
 
-// setIn sets the headers of a request. The state of another trace does not go with ours.
+// setIn sets the headers of a request. It removes the job's own tracestate, which belongs to another
+// trace.
 func (t traceHeaders) setIn(h http.Header) {
 	if t.parent == "" {
 		return
@@ -46,19 +47,20 @@ func (t traceHeaders) setIn(h http.Header) {
 	}
 }
 
-// isTraceHeader tells whether a job's own header gives way to that of a trace, whatever its case.
+// isTraceHeader reports whether a header of this name in a job is replaced by that of a trace. Case does
+// not matter.
 func isTraceHeader(name string) bool {
 	return strings.EqualFold(name, headerTraceparent) || strings.EqualFold(name, headerTracestate)
 }
 
-// followed is what is kept of an attempt for the tracer.
+// followed holds what an attempt needs for the tracer.
 type followed struct {
-	launched time.Time       // when it came to the dispatcher
-	span     context.Context // what the tracer made of it; nil before it begins. Guarded as the attempt's phase
+	launched time.Time       // when Launch was called
+	span     context.Context // from Tracer.Attempt; nil before the attempt begins. Guarded as the attempt's phase is
 }
 
-// follow begins to follow an attempt, unless it has been begun before. The caller is the one goroutine that
-// begins the attempt, or the one that tells its outcome.
+// follow returns the span of an attempt, and begins it if it has none yet. Only the goroutine that
+// begins the attempt, or the one that concludes it, may call it.
 func (l *ledger) follow(a *attempt) context.Context {
 	switch {
 	case a.followed == nil:
@@ -70,7 +72,8 @@ func (l *ledger) follow(a *attempt) context.Context {
 	}
 }
 
-// unfollow ends the span of an attempt. One whose sender never began has been waiting all the time.
+// unfollow ends the span of an attempt. If the sender never began, it first begins the span at the
+// launch, so that the trace shows the time of waiting.
 func (l *ledger) unfollow(a *attempt, o job.Outcome) {
 	if a.followed == nil {
 		return
@@ -78,7 +81,7 @@ func (l *ledger) unfollow(a *attempt, o job.Outcome) {
 	l.tracer.Ended(l.follow(a), a.delivery, o)
 }
 
-// traceHeaders returns what the target of an attempt that has begun gets of its trace.
+// traceHeaders returns the trace headers for the target of an attempt that has begun.
 func (l *ledger) traceHeaders(a *attempt) (t traceHeaders) {
 	if a.followed != nil {
 		t.parent, t.state = l.tracer.Headers(a.followed.span)

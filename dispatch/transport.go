@@ -14,8 +14,9 @@ const (
 	http2PingAfter      = 15 * time.Second
 )
 
-// newTransport returns the transport of http targets. It dials each target itself, under the guard, and never
-// through a proxy, whatever the environment says: a proxy would dial addresses that no guard sees.
+// newTransport returns the transport of http targets. It dials each target itself, with the guard's
+// check, and never through a proxy, even if the environment names one: a proxy would dial addresses that
+// the guard cannot check.
 func newTransport(o Options) *http.Transport {
 	dialer := &net.Dialer{Timeout: dialTimeout, ControlContext: newGuard(o).control}
 	t := &http.Transport{
@@ -23,12 +24,12 @@ func newTransport(o Options) *http.Transport {
 		ForceAttemptHTTP2:      true,
 		TLSHandshakeTimeout:    dialTimeout,
 		MaxIdleConns:           idleConnsMax,
-		MaxIdleConnsPerHost:    idleConnsMax, // as many as tenants and targets have places there
+		MaxIdleConnsPerHost:    idleConnsMax, // a host may serve the lanes of many tenants and targets
 		IdleConnTimeout:        idleConnTimeout,
 		MaxResponseHeaderBytes: responseHeaderBytes,
-		DisableCompression:     true, // the few bytes that are read are not worth it
+		DisableCompression:     true, // only a few bytes of an answer are read
 		HTTP2: &http.HTTP2Config{
-			// A dead connection would otherwise be shared by every attempt to its host.
+			// Without it, every attempt to a host would share a dead connection until its timeout.
 			SendPingTimeout: http2PingAfter,
 			PingTimeout:     http2PingAfter,
 		},

@@ -13,8 +13,8 @@ import (
 	"github.com/carillon-io/carillon/wal"
 )
 
-// ErrInUse is returned by [Open] for a directory that a scheduler or a server has open, in this process or
-// another one.
+// ErrInUse is returned by [Open] for a directory that a scheduler or a server, in this process or
+// another one, has open.
 var ErrInUse = datadir.ErrInUse
 
 // directory is an open data directory.
@@ -23,7 +23,8 @@ type directory struct {
 	lock *os.File
 }
 
-// openDirectory opens a data directory, made if it is not there, and brings the store level with the log.
+// openDirectory opens a data directory, creates it if it does not exist, and replays the log into the
+// store. It calls fatal at most once, when the disk fails later.
 func openDirectory(dir string, logger *slog.Logger, fatal func(error)) (_ *directory, err error) {
 	d := &directory{Parts: datadir.Parts{Logger: logger}}
 	defer func() {
@@ -47,8 +48,8 @@ func openDirectory(dir string, logger *slog.Logger, fatal func(error)) (_ *direc
 	return d, d.Replay(d.Log.Last().LSN)
 }
 
-// checkAlone refuses the directory of a node in a cluster, whose jobs are the cluster's, and one that is not
-// restored to its end.
+// checkAlone returns an error for the directory of a node in a cluster, whose jobs belong to the
+// cluster, and for one whose restore was interrupted.
 func checkAlone(dir string) error {
 	const ofCluster = "this data directory is that of a node in a cluster, and an embedded scheduler would fork the cluster's jobs; choose another directory"
 	for name, why := range map[string]string{
@@ -66,7 +67,7 @@ func checkAlone(dir string) error {
 	return nil
 }
 
-// close leaves a checkpoint and gives the directory up.
+// close flushes the store, so that the next open has nothing to replay, and releases the directory.
 func (d *directory) close() error {
 	err := d.Close()
 	if d.lock != nil {

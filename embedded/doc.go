@@ -1,6 +1,5 @@
-// Package embedded is Carillon inside a Go program: the engine of the server with its log and its store in
-// a directory, and no server and no connection to NATS beside it. Jobs call functions of the program, or
-// web hooks.
+// Package embedded runs Carillon inside a Go program: the server's engine with its log and its store in
+// a directory, without a server and without NATS. Jobs call functions of the program, or web hooks.
 //
 //	s, err := embedded.Open("data", embedded.Options{
 //		Handlers: map[string]embedded.Handler{"invoice": sendInvoice},
@@ -10,18 +9,19 @@
 //		Name: "invoices", Schedule: "0 8 1 * *", Timezone: "Europe/Berlin", Target: embedded.Call("invoice"),
 //	})
 //
-// A [Scheduler] is a [client.Client]: whatever the Go client asks a server for, it does in the process, with
-// the same checks, errors and types. The directory is that of a server, so that `carillon serve` may open it
-// when the program has closed it, and the other way round.
+// A [Scheduler] is a [client.Client]: it carries out the client's requests in the process, with the same
+// checks, errors and types as a server. Its directory has the format of a server's: `carillon serve` can
+// open it after the program has closed it, and the program can open that of a server.
 //
 // # What is promised
 //
-// The same as by the server. A job that Put returned is on disk. Each tick of a schedule ends in one recorded
-// decision. A run that fires is handed to its handler at least once, under an id that never changes: again
-// after an error, a panic or a timeout, as the job's retry policy says, and again after a crash, with the
-// policy's blessing or without, because nobody knows how far the handler had come. A handler that must not
-// do its work twice keeps [Run.ID], and one whose effects may meet those of an earlier attempt hands
-// [Run.Fence] on to whatever it writes to.
+// The same as by the server. When Put returns without an error, the job is on disk. Each tick of a
+// schedule gets one recorded decision. A run that is fired is passed to its handler at least once, under
+// an id that never changes. After an error, a panic or a timeout it is passed again as the job's retry
+// policy says. After a crash it is passed again even if the policy allows no retry, because it is
+// unknown how far the handler had come. A handler that must not do its work twice stores [Run.ID]. A
+// handler whose writes could overwrite those of a later attempt passes [Run.Fence] to the system to
+// which it writes.
 //
 // # Tests
 //

@@ -9,11 +9,11 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// door lets requests in while the scheduler is open, so that none meets a store that is closed. It
+// door lets requests in while the scheduler is open, so that no request uses a closed store. It
 // implements client.Local.
 type door struct {
-	mu    sync.RWMutex // held for reading by each request
-	local *api.Local   // nil: not open
+	mu    sync.RWMutex // locked for reading by each request
+	local *api.Local   // nil while the scheduler is not open
 }
 
 // Ask implements client.Local.
@@ -34,5 +34,5 @@ func (d *door) set(local *api.Local) {
 	d.local = local
 }
 
-// shut waits for the requests under way, and lets no more in.
+// shut waits for the requests that are under way and refuses later ones.
 func (d *door) shut() { d.set(nil) }

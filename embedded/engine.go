@@ -4,12 +4,14 @@ import (
 	"context"
 	"strings"
 
+	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/dispatch"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/scheduler"
 )
 
-// checkedEngine is an engine that takes only jobs whose runs can get anywhere in this program.
+// checkedEngine is an engine that accepts only jobs whose target this program can reach: a registered
+// handler or a web hook.
 type checkedEngine struct {
 	*scheduler.Engine
 	dispatcher *dispatch.Dispatcher
@@ -31,12 +33,13 @@ func (e checkedEngine) Prepare(def *job.Definition) (*scheduler.Put, error) {
 	return e.Engine.Prepare(def)
 }
 
+// check returns an error for a target that this program cannot reach.
 func (e checkedEngine) check(t job.Target) error {
 	switch {
 	case t.Kind == job.TargetHTTP:
 		return nil
 	case t.Kind != job.TargetHandler:
-		return job.Errorf(job.CodeInvalidTarget, "target.kind", "%q needs NATS, which an embedded scheduler is without; want handler or http", t.Kind)
+		return apierr.Errorf(apierr.InvalidTarget, "target.kind", "%q needs NATS, which an embedded scheduler does not have; want handler or http", t.Kind)
 	case e.dispatcher.Handles(t.Handler):
 		return nil
 	}
@@ -44,5 +47,5 @@ func (e checkedEngine) check(t job.Target) error {
 	if names := e.dispatcher.Handlers(); len(names) > 0 {
 		known = "there are " + strings.Join(names, ", ")
 	}
-	return job.Errorf(job.CodeInvalidTarget, "target.name", "no handler %q is registered; %s", t.Handler, known)
+	return apierr.Errorf(apierr.InvalidTarget, "target.name", "no handler %q is registered; %s", t.Handler, known)
 }

@@ -12,46 +12,48 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// Job is a job as the Go client knows it. Its Target is [Call] of a handler, or of kind "http".
+// Job is the Go client's type of a job. Its Target is [Call] of a handler, or has the kind "http".
 type Job = client.Job
 
-// Call is the target that calls a handler.
+// Call returns the target that calls a handler.
 func Call(handler string) client.Target { return client.Target{Kind: "handler", Name: handler} }
 
-// Run is what a handler gets: one attempt of one run. It must not be changed.
+// Run is the argument of a handler: one attempt of one run. The handler must not change it.
 type Run struct {
-	ID          string // the same for every attempt
+	ID          string // the same for every attempt of the run
 	Job         string // the name of the job
 	ScheduledAt time.Time
-	Manual      bool   // asked for by a trigger or a backfill
-	Attempt     uint32 // from 1
-	Fence       uint64 // grows with each attempt of any run
-	Payload     []byte // JSON text if the job has a JSON payload
+	Manual      bool   // fired by a trigger or a backfill, not by the schedule
+	Attempt     uint32 // number of the attempt, from 1
+	Fence       uint64 // each attempt of any run has a higher one than those before
+	Payload     []byte // JSON text if the job has a JSON payload, otherwise its bytes
 	Headers     map[string]string
 	Timeout     time.Duration // of this attempt
 }
 
-// Handler carries an attempt out. It is called from many goroutines, and may use the scheduler. Nil ends
-// the run well; an error, a panic or the end of the context fail the attempt, which is then
-// followed by another as the job's retry policy says. [Refuse] and [RetryAfter] make errors that have a say in that.
+// Handler carries out an attempt. It is called concurrently and may use the scheduler. If it returns
+// nil, the run has succeeded. After an error, a panic or the end of its context the attempt has failed,
+// and another one follows as the job's retry policy says; an error of [Refuse] or [RetryAfter]
+// influences that.
 //
-// The context ends with the attempt's timeout, when the run is cancelled, and when [Scheduler.Close]
-// waits no longer. A handler that ignores it counts as failed all the same, and keeps its place among the
-// attempts that run at a time until it returns.
+// The context ends at the attempt's timeout, when the run is cancelled, and when [Scheduler.Close] no
+// longer waits. The attempt of a handler that ignores this has failed all the same, but occupies one of
+// the places of Options.Concurrency until the handler returns.
 //
-// With Completion "reported" in the job, nil says only that the work was taken over: the run goes on until
-// [client.Client.Report] is called with the run's ID and Fence, at most for the attempt's timeout.
+// If the job has Completion "reported", nil says only that the handler has accepted the work: the run is
+// in progress until [client.Client.Report] is called with the run's ID and Fence, or until the attempt's
+// timeout.
 type Handler func(ctx context.Context, run Run) error
 
-// Refuse returns err as one that says that another attempt would fail alike: the run is retried only if
-// its job has Retry.ClientErrors. Refuse(nil) is nil.
+// Refuse marks err as final: another attempt would fail in the same way, so the run is retried only if
+// its job has Retry.ClientErrors. Refuse(nil) returns nil.
 func Refuse(err error) error { return dispatch.Refuse(err) }
 
-// RetryAfter returns err as one that puts the next attempt off for d at least. RetryAfter(nil, d) is nil.
+// RetryAfter returns err as an error after which the next attempt begins at the earliest d later.
+// RetryAfter(nil, d) returns nil.
 func RetryAfter(err error, d time.Duration) error { return dispatch.RetryAfter(err, d) }
 
-// Handle adds a handler. It is an error if there is one of that name already, if the name is none, or if h
-// is nil.
+// Handle adds a handler. It returns an error if the name is invalid or in use, or if h is nil.
 func (s *Scheduler) Handle(name string, h Handler) error {
 	if err := checkHandler(name, h); err != nil {
 		return err
@@ -63,8 +65,8 @@ func (s *Scheduler) Handle(name string, h Handler) error {
 }
 
 func checkHandler(name string, h Handler) error {
-	if job.ValidateName(name) != nil { // names of jobs and of handlers have the same form
-		return fmt.Errorf("embedded: %q is no name of a handler; want 1 to %d of A-Z a-z 0-9 . _ - /", name, job.HandlerBytesMax)
+	if job.ValidateName(name) != nil { // names of handlers have the form of jobs' names
+		return fmt.Errorf("embedded: %q is not a name for a handler; want 1 to %d of A-Z a-z 0-9 . _ - /", name, job.HandlerBytesMax)
 	}
 	if h == nil {
 		return fmt.Errorf("embedded: handler %q is nil", name)
@@ -72,7 +74,7 @@ func checkHandler(name string, h Handler) error {
 	return nil
 }
 
-// guard makes a handler one that the dispatcher can call: a panic ends the attempt, not the program.
+// guard wraps a handler for the dispatcher, so that a panic ends the attempt and not the program.
 func (s *Scheduler) guard(name string, h Handler) dispatch.Handler {
 	return func(ctx context.Context, d *job.Delivery) (err error) {
 		s.handling.Add(1)
@@ -88,6 +90,7 @@ func (s *Scheduler) guard(name string, h Handler) dispatch.Handler {
 	}
 }
 
+// runOf returns the argument of a handler for a delivery.
 func runOf(d *job.Delivery) Run {
 	r := Run{
 		ID: d.Run.String(), Job: d.Name, ScheduledAt: d.Run.At.Time(), Manual: d.Run.IsManual(),

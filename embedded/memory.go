@@ -8,8 +8,8 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// memory is the log and the store of a [Test]: sorted rows, and nothing durable. The engine holds them
-// to no other contract than the real ones.
+// memory is the log and the store of a [Test]: sorted rows in memory, nothing durable. It fulfils the
+// same contracts as the real log and store. It is safe for concurrent use.
 type memory struct {
 	mu      sync.RWMutex
 	keys    []string // sorted
@@ -51,7 +51,7 @@ func (m *memory) put(key string, value []byte) {
 	m.values[key] = value
 }
 
-// remove drops the rows in [low, high).
+// remove deletes the rows in [low, high).
 func (m *memory) remove(low, high string) {
 	from, to := m.find(low), m.find(high)
 	for _, key := range m.keys[from:max(from, to)] {
@@ -60,7 +60,7 @@ func (m *memory) remove(low, high string) {
 	m.keys = slices.Delete(m.keys, from, max(from, to))
 }
 
-// find returns the place of the first key that is not before this one.
+// find returns the index of the first key that is not below key.
 func (m *memory) find(key string) int { return sort.SearchStrings(m.keys, key) }
 
 // Applied implements scheduler.Store.
@@ -78,8 +78,8 @@ func (m *memory) Get(key []byte) ([]byte, bool, error) {
 	return slices.Clone(value), ok, nil
 }
 
-// Scan implements scheduler.Store. It looks its place up anew for each row, so that fn may take its time and
-// others may write.
+// Scan implements scheduler.Store. It searches its place anew for each row and does not hold the mutex
+// while fn runs, so that other goroutines can write meanwhile.
 func (m *memory) Scan(low, high []byte, fn func(key, value []byte) (bool, error)) error {
 	for key, value, ok := m.first(string(low)); ok && (high == nil || key < string(high)); {
 		if more, err := fn([]byte(key), value); err != nil || !more {
@@ -90,7 +90,8 @@ func (m *memory) Scan(low, high []byte, fn func(key, value []byte) (bool, error)
 	return nil
 }
 
-// first returns the first row that is not before a key. Values are never written into.
+// first returns the first row whose key is not below low. The caller may keep the value: values are
+// replaced, never changed.
 func (m *memory) first(low string) (key string, value []byte, ok bool) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()

@@ -8,45 +8,46 @@ import (
 	"github.com/carillon-io/carillon/api"
 	"github.com/carillon-io/carillon/dispatch"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/schedule"
 	"github.com/carillon-io/carillon/scheduler"
 )
 
-// Options set up a [Scheduler]. Every zero value is a default.
+// Options configure a [Scheduler]. The zero value of each field selects its default.
 type Options struct {
-	// Handlers are what jobs call, by name: 1 to 128 of A-Z a-z 0-9 . _ - /. Those of jobs that the directory
-	// holds belong here: what is due is launched as soon as it is open. The map is copied;
-	// [Scheduler.Handle] adds more.
+	// Handlers are the functions that jobs call, by name: 1 to 128 of A-Z a-z 0-9 . _ - /. The handlers of
+	// jobs that the directory already has must be here, because Open launches what is due. The map is
+	// copied; [Scheduler.Handle] adds more.
 	Handlers map[string]Handler
 
-	Tenant string // whose jobs these are; default "default"
-	By     string // who asks, for the audit log; default nobody in particular
+	Tenant string // tenant of the jobs; default "default"
+	By     string // name of the caller in the audit log; default "": none
 
-	// Concurrency bounds the attempts that one handler, or one HTTP host, has in hand at a time, unless the
-	// target has a MaxInFlight; more wait for a place, which is no attempt. Default 64.
+	// Concurrency bounds the concurrent attempts at one handler, or one HTTP host, unless the target has a
+	// MaxInFlight. Further runs wait for a place; waiting does not count as an attempt. Default 64.
 	Concurrency int
 
 	AllowPrivateTargets bool // http targets may reach loopback and private addresses
-	PayloadBytesMax     int  // of a job; default 256 KiB, at most 512 KiB
+	PayloadBytesMax     int  // largest payload of a job, in bytes; default 256 KiB, at most 512 KiB
 
-	// Lead is how far ahead of its time a tick is decided and made durable. Default 250 ms, at most 1 minute.
+	// Lead is the time by which ticks are decided and made durable ahead. Default 250 ms, at most 1 minute.
 	Lead               time.Duration
-	CompletedRetention time.Duration // how long completed jobs are kept; default 24 h, negative: for ever
-	HistoryDays        int           // how long finished runs are kept; default 90
-	CatchupRate        int           // runs a second that are spent on what was missed; 0 is twice the usual rate, at least 1,000
-	// TZData says by which rules of timezones schedules are read: "embedded", those of this module, is the
-	// default, and "system" the machine's.
+	CompletedRetention time.Duration // how long completed jobs are kept; default 24 h; negative means for ever
+	HistoryDays        int           // how many days finished runs are kept; default 90
+	CatchupRate        int           // missed runs fired per second; 0 means twice the usual rate, at least 1,000
+	// TZData selects the timezone rules for schedules: "embedded" for those in the program (the default), or
+	// "system" for those of the machine.
 	TZData          string
-	CheckpointEvery time.Duration // between checkpoints of the store; default 15 s, at least 1 s
+	CheckpointEvery time.Duration // time between checkpoints of the store; default 15 s, at least 1 s
 
-	// Tracer follows the requests of the program and the attempts of runs, and handlers find the span of
-	// their attempt in their context. tracing.New makes one of the program's own OpenTelemetry. Default nil:
-	// nobody follows. [NewTest] follows requests alone.
+	// Tracer traces the program's requests and the attempts of runs; the context of a handler has the span of
+	// its attempt. tracing.New makes a Tracer from the program's own OpenTelemetry. Nil means no tracing.
+	// [NewTest] traces requests only.
 	Tracer Tracer
 
 	Logger *slog.Logger // default slog.Default()
 }
 
-// Tracer follows requests and attempts. *tracing.Tracer is one.
+// Tracer traces requests and attempts. *tracing.Tracer implements it.
 type Tracer interface {
 	api.Tracer
 	dispatch.Tracer
@@ -63,7 +64,7 @@ func (o Options) withDefaults() Options {
 		o.CheckpointEvery = 15 * time.Second
 	}
 	if o.TZData == "" {
-		o.TZData = job.ZonesEmbedded
+		o.TZData = schedule.ZonesEmbedded
 	}
 	if o.Logger == nil {
 		o.Logger = slog.Default()
@@ -71,13 +72,13 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// validate checks what is not left to the parts that the options are handed to.
+// validate checks the options that no other package checks.
 func (o Options) validate() error {
 	if err := job.ValidateTenant(o.Tenant); err != nil {
 		return fmt.Errorf("embedded: options: %w", err)
 	}
 	if o.CheckpointEvery < time.Second {
-		return fmt.Errorf("embedded: options: checkpoints every %s are too often; want at least 1s", o.CheckpointEvery)
+		return fmt.Errorf("embedded: options: CheckpointEvery is %s; want at least 1s", o.CheckpointEvery)
 	}
 	if o.PayloadBytesMax < 1 || o.PayloadBytesMax > job.PayloadBytesCeiling {
 		return fmt.Errorf("embedded: options: the payload limit is %d; want 1 to %d bytes", o.PayloadBytesMax, job.PayloadBytesCeiling)
@@ -90,11 +91,13 @@ func (o Options) validate() error {
 	return nil
 }
 
+// rules returns the rules by which definitions are validated.
 func (o Options) rules() job.Rules {
 	return job.Rules{PayloadBytesMax: o.PayloadBytesMax, AllowPrivateTargets: o.AllowPrivateTargets, AllowHandlers: true}
 }
 
-func (o Options) settings(zones *job.Zones) scheduler.Settings {
+// settings returns the engine's settings for these options.
+func (o Options) settings(zones *schedule.Zones) scheduler.Settings {
 	return scheduler.Settings{
 		Lead: o.Lead, CompletedRetention: o.CompletedRetention, HistoryDays: o.HistoryDays, CatchupRate: o.CatchupRate,
 		Zones: zones,
@@ -102,14 +105,14 @@ func (o Options) settings(zones *job.Zones) scheduler.Settings {
 }
 
 // zones returns the rules of timezones that are wanted.
-func (o Options) zones() (*job.Zones, error) {
+func (o Options) zones() (*schedule.Zones, error) {
 	switch o.TZData {
-	case job.ZonesEmbedded:
-		return job.EmbeddedZones(), nil
-	case job.ZonesSystem:
-		return job.SystemZones("")
+	case schedule.ZonesEmbedded:
+		return schedule.EmbeddedZones(), nil
+	case schedule.ZonesSystem:
+		return schedule.SystemZones("")
 	}
-	return nil, fmt.Errorf("embedded: options: the zone rules %q are unknown; want %s or %s", o.TZData, job.ZonesEmbedded, job.ZonesSystem)
+	return nil, fmt.Errorf("embedded: options: the zone rules %q are unknown; want %s or %s", o.TZData, schedule.ZonesEmbedded, schedule.ZonesSystem)
 }
 
 func (o Options) dispatch() dispatch.Options {

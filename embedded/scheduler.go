@@ -15,8 +15,8 @@ import (
 	"github.com/carillon-io/carillon/scheduler"
 )
 
-// Scheduler is a running Carillon inside the program. It is a client of itself: its methods are those of
-// [client.Client], and safe for concurrent use, as is the rest.
+// Scheduler is a running scheduler inside the program. It embeds a [client.Client] of itself, whose
+// methods register jobs and read runs. All its methods are safe for concurrent use.
 type Scheduler struct {
 	*client.Client
 
@@ -25,23 +25,23 @@ type Scheduler struct {
 	dispatcher *dispatch.Dispatcher
 	engine     *scheduler.Engine
 	door       door
-	handling   atomic.Int64 // calls of handlers under way
+	handling   atomic.Int64 // number of calls of handlers under way
 
 	dir        *directory
 	stopEngine context.CancelFunc
 	stopKeeper context.CancelFunc
 	background sync.WaitGroup
-	failed     chan error // first failure of any part
+	failed     chan error // receives the first failure of any part
 
-	closeWith func(context.Context) error // takes down what was put up
+	closeWith func(context.Context) error // closes the parts that newScheduler or NewTest opened
 	closeOnce sync.Once
 	closed    chan struct{}
 	closeErr  error
 }
 
-// Open opens a data directory, made if it is not there, recovers what it holds, and begins to launch
-// what is due. The error is [ErrInUse] if somebody has the directory open; it says which file is at fault
-// if one does not verify. After an error nothing is left running.
+// Open opens a data directory, creates it if it does not exist, recovers its jobs and runs, and begins
+// to launch what is due. The error is [ErrInUse] if the directory is already open. If a file is damaged,
+// the error names it. After an error nothing is left running.
 func Open(dir string, opts Options) (*Scheduler, error) {
 	s, err := newScheduler(opts, scheduler.SystemClock{})
 	if err != nil {
@@ -49,13 +49,13 @@ func Open(dir string, opts Options) (*Scheduler, error) {
 	}
 	s.closeWith = s.takeDown
 	if err := s.open(dir); err != nil {
-		_ = s.Close(context.Background()) // nothing of it has begun
+		_ = s.Close(context.Background()) // no launch has begun
 		return nil, fmt.Errorf("embedded: open %s: %w", dir, err)
 	}
 	return s, nil
 }
 
-// newScheduler returns one without an engine.
+// newScheduler returns a Scheduler without an engine.
 func newScheduler(opts Options, clock scheduler.Clock) (*Scheduler, error) {
 	opts = opts.withDefaults()
 	if err := opts.validate(); err != nil {
@@ -77,6 +77,7 @@ func newScheduler(opts Options, clock scheduler.Clock) (*Scheduler, error) {
 	return s, nil
 }
 
+// open opens the directory and starts the engine. The caller closes the scheduler after an error.
 func (s *Scheduler) open(dir string) (err error) {
 	if s.dir, err = openDirectory(dir, s.opts.Logger, s.fail); err != nil {
 		return err
@@ -92,7 +93,7 @@ func (s *Scheduler) open(dir string) (err error) {
 	return nil
 }
 
-// openEngine makes the engine, which does nothing yet, and lets requests in.
+// openEngine makes the engine, which does not run yet, and opens the door for requests.
 func (s *Scheduler) openEngine(log scheduler.Log, store scheduler.Store, sender scheduler.Sender) error {
 	zones, err := s.opts.zones()
 	if err != nil {
@@ -113,7 +114,8 @@ func (s *Scheduler) openEngine(log scheduler.Log, store scheduler.Store, sender 
 	return nil
 }
 
-// fail notes the failure of a part: the scheduler is to be closed.
+// fail records the failure of a part and logs it. The program learns of it by Wait and must close the
+// scheduler.
 func (s *Scheduler) fail(err error) {
 	if err == nil {
 		return
@@ -125,9 +127,9 @@ func (s *Scheduler) fail(err error) {
 	}
 }
 
-// Wait blocks until the scheduler fails, because its disk does, and returns why; or until it is closed: nil.
-// After a failure nothing is launched and nothing accepted; what was accepted is there when the directory
-// is opened again.
+// Wait blocks until the scheduler fails, for example because its disk does, and returns the cause; or
+// until it is closed, and returns nil. After a failure the scheduler launches and accepts nothing. All
+// accepted jobs are there when the directory is opened again.
 func (s *Scheduler) Wait() error {
 	select {
 	case err := <-s.failed:
@@ -137,7 +139,7 @@ func (s *Scheduler) Wait() error {
 	}
 }
 
-// Next tells when a schedule would tick, and what changes of the clock do to it.
+// Next returns the next ticks of a schedule, and the effect of clock changes on them.
 func (s *Scheduler) Next(ctx context.Context, request client.NextRequest) (client.NextReply, error) {
 	if request.After.IsZero() {
 		request.After = client.At(s.clock.Now())
@@ -149,14 +151,14 @@ func (s *Scheduler) Next(ctx context.Context, request client.NextRequest) (clien
 const (
 	// closeTimeMax bounds a Close whose context has no end of its own.
 	closeTimeMax = time.Minute
-	// cutTimeMax is how long handlers have to return when their contexts have ended.
+	// cutTimeMax is the time that handlers have to return after their contexts have ended.
 	cutTimeMax = time.Second
 )
 
-// Close launches nothing more, gives the handlers until ctx ends to return, at most a minute, and leaves a
-// checkpoint. Handlers that are still at work then have their contexts cancelled and a second to
-// return; their attempts have no outcome, so that the runs are launched again when the directory is opened
-// again. The error tells of those. A second Close waits for the first.
+// Close stops launching, waits for running handlers until ctx ends (at most a minute), and flushes the
+// store. Then it cancels the contexts of the handlers that still run, and gives them a second to return.
+// Their attempts have no outcome, so their runs are launched again when the directory is opened again;
+// the error names their number. A second Close waits for the first.
 //
 // A handler must not call Close.
 func (s *Scheduler) Close(ctx context.Context) error {
@@ -170,7 +172,7 @@ func (s *Scheduler) Close(ctx context.Context) error {
 	return s.closeErr
 }
 
-// takeDown takes down what was put up, in the opposite order.
+// takeDown closes the parts in the opposite order of their opening.
 func (s *Scheduler) takeDown(ctx context.Context) error {
 	if s.stopEngine != nil {
 		s.engine.Drain(ctx)
@@ -196,6 +198,6 @@ func (s *Scheduler) awaitHandlers() {
 		<-poll.C
 	}
 	if n := s.handling.Load(); n > 0 {
-		s.opts.Logger.Warn("handlers go on although their contexts have ended", slog.Int64("calls", n))
+		s.opts.Logger.Warn("handlers still run although their contexts have ended", slog.Int64("calls", n))
 	}
 }

@@ -45,14 +45,14 @@ func TestNodeOfAClusterIsRefused(t *testing.T) {
 
 func TestBadOptions(t *testing.T) {
 	for want, o := range map[string]embedded.Options{
-		"tenant":      {Tenant: "a.b"},
-		"who asks":    {By: "a\nb"},
-		"checkpoints": {CheckpointEvery: time.Millisecond},
-		"payload":     {PayloadBytesMax: -1},
-		"lead":        {Lead: time.Hour},
-		"Concurrency": {Concurrency: -1},
-		`"x" is nil`:  {Handlers: handlers{"x": nil}},
-		`"" is no`:    {Handlers: handlers{"": succeed}},
+		"tenant":          {Tenant: "a.b"},
+		"By is":           {By: "a\nb"},
+		"CheckpointEvery": {CheckpointEvery: time.Millisecond},
+		"payload":         {PayloadBytesMax: -1},
+		"lead":            {Lead: time.Hour},
+		"Concurrency":     {Concurrency: -1},
+		`"x" is nil`:      {Handlers: handlers{"x": nil}},
+		`"" is no`:        {Handlers: handlers{"": succeed}},
 	} {
 		if _, err := embedded.Open(t.TempDir(), o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)

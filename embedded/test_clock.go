@@ -13,44 +13,47 @@ import (
 	"github.com/carillon-io/carillon/scheduler"
 )
 
-// Test is a [Scheduler] in memory whose clock the test moves. What the program under test needs of it is
-// the Scheduler in it. It is the very engine, with its decisions, retries, policies and checks; the thread
+// Test is a [Scheduler] in memory whose clock the test moves. The program under test uses its field
+// Scheduler. It has the real engine with its decisions, retries, policies and checks; only the thread
 // that launches on time, the log and the store are replaced.
 //
-// Jobs are accepted at any time, and nothing is launched but by [Test.Advance]: every handler that is due is
-// called, one after the other, in the order in which the runs are due, and has returned when Advance
-// returns. The same calls give the same runs, with the same ids and fences. Web hooks are really sent, one
-// at a time; a test gives them a server of its own.
+// Jobs are accepted at any time, but only [Test.Advance] launches: it calls every handler that is due,
+// one after another, in the order in which the runs are due, and all of them have returned when Advance
+// returns. The same calls give the same runs, with the same ids and fences. Web hooks are really sent,
+// one at a time, so a test that uses them runs a server for them.
 //
-// Limits: the clock stands while a handler is called, so that it takes no time but what [Test.Spend] says;
-// and a handler that waits for the end of its context waits for the attempt's timeout in real time.
+// Limits: the clock stands still while a handler runs, so a handler takes no time except what it passes
+// to [Test.Spend]. A handler that waits for the end of its context waits for the attempt's timeout in
+// real time.
 type Test struct {
 	*Scheduler
 
 	clock  *handClock
 	memory *memory
-	hand   *scheduler.Hand
+	hand   *scheduler.ManualDriver
 	sender *testSender
 
 	moving sync.Mutex // held by Advance
 	moves  chan move
-	wake   chan struct{} // of one place: there is a move
+	wake   chan struct{} // holds a token when there is a move
 	stop   chan struct{}
 	ended  chan struct{} // closed when the driver has ended
 }
 
-// move is something that the driver is to do. There is one at a time, and none after the driver's end.
+// move is a request to the driver goroutine. There is at most one at a time, and none after the driver
+// has ended.
 type move struct {
 	do   func() error
 	done chan error
 }
 
-// firstTestJob is where the ids of jobs begin in a test, so that all that follows from them, such as jitter, is
-// the same each time.
+// firstTestJob is the id of the first job of a test. It is fixed, so that everything that depends on
+// ids, such as jitter, is the same in each run of the test.
 const firstTestJob = 1<<20 | 1
 
-// NewTest opens an empty scheduler whose clock stands at start, cut to the millisecond. Of the options,
-// CheckpointEvery means nothing, and Logger is silent unless it is set. Close ends it.
+// NewTest opens an empty scheduler whose clock stands at start, rounded down to the millisecond. It
+// ignores the option CheckpointEvery, and its default Logger discards everything. The caller must call
+// Close.
 func NewTest(start time.Time, opts Options) (*Test, error) {
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
@@ -80,21 +83,21 @@ func NewTest(start time.Time, opts Options) (*Test, error) {
 	return t, nil
 }
 
-// open makes an engine from what the memory holds.
+// open makes an engine from the rows in memory.
 func (t *Test) open() error {
 	if err := t.openEngine(t.memory, t.memory, t.sender); err != nil {
 		return err
 	}
-	t.hand = t.engine.ByHand()
+	t.hand = t.engine.DriveManually()
 	return nil
 }
 
-// Now returns what the clock shows.
+// Now returns the time of the test's clock.
 func (t *Test) Now() time.Time { return t.clock.Now() }
 
-// Advance moves the clock on by d, and launches all that is due on the way, each at its time. With 0 it
-// launches what is due now, such as a run that was triggered. It panics if d is negative, and if it is called
-// while another Advance is under way, as from a handler.
+// Advance moves the clock forward by d and launches each run that is due on the way, at its time. With 0
+// it launches what is due now, such as a run that was triggered. It panics if d is negative, or if
+// another Advance is under way, as when a handler calls it.
 func (t *Test) Advance(d time.Duration) {
 	if d < 0 {
 		panic(fmt.Sprintf("embedded: Advance(%s): the clock of a test goes forward only", d))
@@ -103,12 +106,12 @@ func (t *Test) Advance(d time.Duration) {
 	t.command("Advance", func() error { return t.moveTo(to) })
 }
 
-// AdvanceTo is [Test.Advance] to an instant, which must not have passed.
+// AdvanceTo is [Test.Advance] to an instant. It panics if the clock is already after it.
 func (t *Test) AdvanceTo(to time.Time) { t.Advance(to.Sub(t.Now())) }
 
-// Crash ends the scheduler as kill -9 ends a program, and starts it again after a time of the clock in
-// which nothing was running. Attempts that [Test.Spend] keeps going are lost, and their runs launched
-// again; what was missed is decided as each job's policy says. The next Advance launches it.
+// Crash ends the scheduler as kill -9 does, and starts it again after down, a time of the clock in which
+// nothing runs. Attempts that last by [Test.Spend] are lost, and their runs are launched again. Ticks
+// that were missed are decided by each job's policy. The next Advance launches both.
 func (t *Test) Crash(down time.Duration) {
 	if down < 0 {
 		panic(fmt.Sprintf("embedded: Crash(%s): the clock of a test goes forward only", down))
@@ -121,10 +124,10 @@ func (t *Test) Crash(down time.Duration) {
 	})
 }
 
-// command lets the driver do something, and waits for it.
+// command makes the driver goroutine call do, and waits until it has.
 func (t *Test) command(name string, do func() error) {
 	if !t.moving.TryLock() {
-		panic("embedded: " + name + " was called while the clock is moved already, by a handler or by another goroutine")
+		panic("embedded: " + name + " was called while another call moves the clock, by a handler or by another goroutine")
 	}
 	defer t.moving.Unlock()
 	m := move{do: do, done: make(chan error, 1)}
@@ -135,26 +138,26 @@ func (t *Test) command(name string, do func() error) {
 	}
 	select {
 	case t.wake <- struct{}{}:
-	default: // the driver wakes in any case
+	default: // a token is there already, so the driver wakes
 	}
 	if err := <-m.done; err != nil {
 		panic(fmt.Sprintf("embedded: %s: %v", name, err)) // memory does not fail
 	}
 }
 
-// Spend makes the attempt that is being carried out last d longer, on the test's clock: its outcome comes so
-// much later, and if that is beyond the attempt's timeout, the attempt fails then. It is for handlers, and
-// does nothing elsewhere.
+// Spend makes the present attempt last d longer on the test's clock: its outcome comes that much later.
+// If this exceeds the attempt's timeout, the attempt fails at the timeout. Handlers call it; at other
+// times it has no effect.
 func (t *Test) Spend(d time.Duration) { t.sender.spent.Add(int64(max(0, d))) }
 
-// Close ends the test's scheduler.
+// Close closes the test's scheduler.
 func (t *Test) Close() error { return t.Scheduler.Close(context.Background()) }
 
 func (t *Test) takeDown(ctx context.Context) error {
 	select {
-	case <-t.ended: // it never began
+	case <-t.ended: // the driver has ended, or never began
 	default:
-		t.moving.Lock() // nobody moves the clock any more
+		t.moving.Lock() // waits for a move under way, and prevents further ones
 		defer t.moving.Unlock()
 		close(t.stop)
 		<-t.ended
@@ -164,7 +167,7 @@ func (t *Test) takeDown(ctx context.Context) error {
 	return err
 }
 
-// drive is the goroutine that works the engine.
+// drive is the driver goroutine: the only one that runs the engine.
 func (t *Test) drive() {
 	defer close(t.ended)
 	defer func() { _ = t.hand.Close() }()
@@ -182,7 +185,7 @@ func (t *Test) drive() {
 	}
 }
 
-// moveTo moves the clock from one thing to do to the next.
+// moveTo moves the clock to end, in steps from one instant with work to the next.
 func (t *Test) moveTo(end time.Time) error {
 	for {
 		if err := t.rest(); err != nil {
@@ -199,7 +202,7 @@ func (t *Test) moveTo(end time.Time) error {
 	}
 }
 
-// rest does what there is to do at this instant.
+// rest does all work of the present instant.
 func (t *Test) rest() error {
 	for {
 		t.sender.land()
@@ -212,7 +215,7 @@ func (t *Test) rest() error {
 	}
 }
 
-// handClock implements scheduler.Clock with a time that somebody sets.
+// handClock implements scheduler.Clock with a time that the driver sets.
 type handClock struct{ millis atomic.Int64 }
 
 // Now implements scheduler.Clock.

@@ -194,7 +194,7 @@ func TestHandlersUseTheScheduler(t *testing.T) {
 	test.Advance(2 * time.Hour)
 	expect(t, history(t, test, "child"), "13:00:00 succeeded")
 	expect(t, history(t, test, "meddler"),
-		`12:00:00 dead: handler "meddler" panicked: embedded: Advance was called while the clock is moved already, by a handler or by another goroutine`)
+		`12:00:00 dead: handler "meddler" panicked: embedded: Advance was called while another call moves the clock, by a handler or by another goroutine`)
 }
 
 // TestReported: the handler takes the work over, and a worker reports it later, or too late.

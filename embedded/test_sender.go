@@ -11,27 +11,27 @@ import (
 	"github.com/carillon-io/carillon/scheduler"
 )
 
-// testSender carries attempts out one by one, by the real dispatcher, and lets their outcomes come at the time
-// of the test's clock. All but spent is the driver's.
+// testSender carries out attempts one by one, through the real dispatcher, and delivers their outcomes
+// at times of the test's clock. Only the driver goroutine uses its fields, except spent.
 type testSender struct {
-	scheduler.Boundless // what it has not begun waits in its own line
+	scheduler.Boundless // it needs no places: attempts not begun wait in the slice waiting
 
 	dispatcher *dispatch.Dispatcher
 	clock      *handClock
 
-	waiting []testAttempt // in the order of their launches
-	current job.RunID     // is being carried out
-	pending []testOutcome // in the order in which they come
-	spent   atomic.Int64  // nanoseconds of the current attempt
+	waiting []testAttempt // launched and not begun, in the order of their launches
+	current job.RunID     // the run of the present attempt
+	pending []testOutcome // outcomes still to be delivered, in the order of their times
+	spent   atomic.Int64  // by Test.Spend in the present attempt, in nanoseconds
 }
 
-// testAttempt is an attempt that was launched, and not begun.
+// testAttempt is an attempt that is launched and not begun.
 type testAttempt struct {
 	delivery *job.Delivery
 	done     func(job.Outcome)
 }
 
-// testOutcome is an outcome that is still to come.
+// testOutcome is an outcome that is still to be delivered.
 type testOutcome struct {
 	at      time.Time
 	outcome job.Outcome
@@ -68,9 +68,9 @@ func (s *testSender) Cancel(run job.RunID) {
 	}
 }
 
-// carryOut carries the attempt out whose turn it is, and tells whether there was one. Meanwhile the hand
-// answers what the handler asks.
-func (s *testSender) carryOut(hand *scheduler.Hand) bool {
+// carryOut carries out the first waiting attempt, and reports whether there was one. While the handler
+// runs, the hand answers the requests that it makes.
+func (s *testSender) carryOut(hand *scheduler.ManualDriver) bool {
 	if len(s.waiting) == 0 {
 		return false
 	}
@@ -92,15 +92,16 @@ func (s *testSender) carryOut(hand *scheduler.Hand) bool {
 			going = false
 		default:
 		}
-		_ = hand.Answer() // memory does not fail
+		_ = hand.Answer() // cannot fail: the log is in memory
 	}
 	s.current = job.RunID{}
 	s.end(a, o)
 	return true
 }
 
-// await takes a place for an attempt. There is one at once, unless handlers go on whose time is over.
-func (s *testSender) await(hand *scheduler.Hand, d *job.Delivery) {
+// await reserves a place for an attempt. A place is free at once, unless handlers still run whose
+// timeout has passed.
+func (s *testSender) await(hand *scheduler.ManualDriver, d *job.Delivery) {
 	called := make(chan struct{})
 	if s.dispatcher.Reserve(d.Lane(), len(d.Payload), func() bool { close(called); return true }) {
 		return
@@ -111,12 +112,12 @@ func (s *testSender) await(hand *scheduler.Hand, d *job.Delivery) {
 		case <-called:
 			return
 		default:
-			_ = hand.Answer() // memory does not fail
+			_ = hand.Answer() // cannot fail: the log is in memory
 		}
 	}
 }
 
-// end puts the outcome of an attempt at its place in the test's time.
+// end inserts the outcome of an attempt into pending, at its time.
 func (s *testSender) end(a testAttempt, o job.Outcome) {
 	now, spent := s.clock.Now(), time.Duration(s.spent.Swap(0)).Truncate(time.Millisecond)
 	if !o.LaunchedAt.IsZero() {
@@ -132,12 +133,12 @@ func (s *testSender) end(a testAttempt, o job.Outcome) {
 		if have.at.After(p.at) {
 			return 1
 		}
-		return -1 // behind those of the same time
+		return -1 // after the outcomes of the same time
 	})
 	s.pending = slices.Insert(s.pending, place, p)
 }
 
-// land tells the outcomes whose time has come.
+// land delivers the outcomes whose time has come.
 func (s *testSender) land() {
 	now := s.clock.Now()
 	for len(s.pending) > 0 && !s.pending[0].at.After(now) {
@@ -147,7 +148,8 @@ func (s *testSender) land() {
 	}
 }
 
-// next returns when there is something to do next, if the engine has something at an instant; zero is never.
+// next returns the earlier of the engine's next instant with work and the next outcome; the zero time
+// means never.
 func (s *testSender) next(engine time.Time) time.Time {
 	if len(s.pending) > 0 && (engine.IsZero() || s.pending[0].at.Before(engine)) {
 		return s.pending[0].at
@@ -155,5 +157,5 @@ func (s *testSender) next(engine time.Time) time.Time {
 	return engine
 }
 
-// forget loses all attempts, as a crash does.
+// forget drops all attempts, as a crash does.
 func (s *testSender) forget() { s.waiting, s.pending = nil, nil }

@@ -1,6 +1,7 @@
-// Package fair holds queues that many parties share by turns. Whoever brings a hundred thousand items
-// at once has as much of each turn as one who brings a single item, so a herd delays its own party and
-// hardly another.
+// Package fair provides queues that several parties share in turns (round robin). A party with a hundred
+// thousand items gets as much of each round as a party with one item. So many items at once delay their
+// own party, and other parties hardly at all.
 //
-// It imports nothing and knows neither jobs nor tenants. Nothing in it is safe for concurrent use.
+// The package imports nothing: the scheduler uses it with tenants as parties, the dispatcher with
+// tenants and with lanes. Its types are not safe for concurrent use.
 package fair

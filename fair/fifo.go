@@ -1,10 +1,10 @@
 package fair
 
-// spareMax is the longest slice that an empty FIFO keeps, so that a burst does not hold its memory for
-// ever.
+// spareMax is the longest slice that an empty FIFO keeps, so that the memory of a burst is freed.
 const spareMax = 4096
 
-// FIFO is a queue. The zero value is empty.
+// FIFO is a first-in, first-out queue in one slice. The zero value is empty and ready. All methods take
+// constant time on average, except filter.
 type FIFO[T any] struct {
 	items []T
 	head  int
@@ -16,13 +16,13 @@ func (f *FIFO[T]) Len() int { return len(f.items) - f.head }
 // Push adds an item at the end.
 func (f *FIFO[T]) Push(item T) { f.items = append(f.items, item) }
 
-// Front returns the oldest item, which must exist.
+// Front returns the oldest item. The queue must not be empty.
 func (f *FIFO[T]) Front() T { return f.items[f.head] }
 
-// At returns the item with i others in front of it; there must be one.
+// At returns the item that has i others before it. i must be below Len.
 func (f *FIFO[T]) At(i int) T { return f.items[f.head+i] }
 
-// Pop removes and returns the oldest item, which must exist.
+// Pop removes and returns the oldest item. The queue must not be empty.
 func (f *FIFO[T]) Pop() T {
 	var zero T
 	item := f.items[f.head]
@@ -39,13 +39,15 @@ func (f *FIFO[T]) Pop() T {
 	return item
 }
 
+// compact moves the items to the front of the slice. Pop calls it when more than half of the slice is
+// free, so each item is moved at most about once per Pop.
 func (f *FIFO[T]) compact() {
 	rest := copy(f.items, f.items[f.head:])
 	clear(f.items[rest:])
 	f.items, f.head = f.items[:rest], 0
 }
 
-// filter removes the items that are not to be kept. The order of the others stays.
+// filter removes the items for which keep returns false, and keeps the order of the others.
 func (f *FIFO[T]) filter(keep func(T) bool) {
 	kept := f.items[:0]
 	for _, item := range f.items[f.head:] {

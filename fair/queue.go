@@ -1,28 +1,30 @@
 package fair
 
-// sparesMax is how many empty lines are kept for reuse: an even load allocates nothing.
+// sparesMax bounds the empty lines that are kept for reuse, so that a steady load allocates nothing.
 const sparesMax = 64
 
-// Queue holds items of parties: those of one in the order they came, the parties by turns. A call takes
-// constant time, however many parties there are or were, save Filter. Use NewQueue.
+// Queue holds the items of several parties. Items of one party leave in the order in which they came;
+// the parties take turns. Every call except Filter takes constant time, however many parties there are
+// or were. Use NewQueue.
 //
 // Invariant: a party has a line in byParty and in turns exactly while it has items.
 type Queue[P comparable, T any] struct {
-	quantum int // how many items a turn has
+	quantum int // number of items in a turn
 	byParty map[P]*line[P, T]
-	turns   FIFO[*line[P, T]] // the front has its turn
-	taken   int               // in this turn
+	turns   FIFO[*line[P, T]] // the parties with items; it is the turn of the front
+	taken   int               // items popped in this turn
 	count   int
 	spare   []*line[P, T]
 }
 
-// line is what one party has in a queue.
+// line holds the items of one party.
 type line[P comparable, T any] struct {
 	party P
 	items FIFO[T]
 }
 
-// NewQueue returns an empty queue in which a party takes so many items in a turn, at least one.
+// NewQueue returns an empty queue with turns of quantum items, at least one. A larger quantum keeps the
+// items of a party together; a smaller one shortens the wait of the others.
 func NewQueue[P comparable, T any](quantum int) Queue[P, T] {
 	return Queue[P, T]{quantum: max(1, quantum), byParty: make(map[P]*line[P, T])}
 }
@@ -30,7 +32,7 @@ func NewQueue[P comparable, T any](quantum int) Queue[P, T] {
 // Len returns the number of items.
 func (q *Queue[P, T]) Len() int { return q.count }
 
-// Push adds an item behind the others of its party.
+// Push adds an item after the other items of its party.
 func (q *Queue[P, T]) Push(party P, item T) {
 	l := q.byParty[party]
 	if l == nil {
@@ -40,7 +42,8 @@ func (q *Queue[P, T]) Push(party P, item T) {
 	q.count++
 }
 
-// Pop removes and returns the item whose turn it is, false if there is none.
+// Pop removes and returns the next item of the party whose turn it is. It returns false if the queue is
+// empty.
 func (q *Queue[P, T]) Pop() (item T, ok bool) {
 	if q.count == 0 {
 		return item, false
@@ -57,7 +60,8 @@ func (q *Queue[P, T]) Pop() (item T, ok bool) {
 	return item, true
 }
 
-// Filter removes the items that are not to be kept. What stays keeps its order; turns begin anew.
+// Filter removes the items for which keep returns false. The others keep their order, and the present
+// turn begins anew. It visits every item.
 func (q *Queue[P, T]) Filter(keep func(T) bool) {
 	q.taken = 0
 	for range q.turns.Len() {
@@ -69,6 +73,7 @@ func (q *Queue[P, T]) Filter(keep func(T) bool) {
 	}
 }
 
+// open adds a line for a party that has none, at the end of the turns.
 func (q *Queue[P, T]) open(party P) *line[P, T] {
 	var l *line[P, T]
 	if n := len(q.spare); n > 0 {
@@ -82,7 +87,7 @@ func (q *Queue[P, T]) open(party P) *line[P, T] {
 	return l
 }
 
-// lineUp puts a line that is not in turns at their end, or forgets it if it is empty.
+// lineUp puts a line that is not in turns at their end, or removes it if it is empty.
 func (q *Queue[P, T]) lineUp(l *line[P, T]) {
 	if l.items.Len() > 0 {
 		q.turns.Push(l)

@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // drain empties a queue.
@@ -64,7 +66,7 @@ func TestFilterKeepsTheOrder(t *testing.T) {
 
 // TestQueueTwin compares a queue with one slice for each party, over random calls.
 func TestQueueTwin(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testkit.Seed(t)
 	rng := rand.New(rand.NewPCG(seed, 3))
 	q, twin, count := NewQueue[int, [2]int](3), map[int][]int{}, 0
 	for step := range 100_000 {

@@ -1,7 +1,7 @@
-// Package histogram counts durations and sizes in buckets: any quantile is right within 12.5 %, over the
-// whole range of a counter, in a fixed 4 KiB. It follows the log-linear scheme of HdrHistogram: a
-// bucket is an eighth of a power of two wide. Recording takes no lock and allocates nothing, so it has
-// its place on the paths that are measured.
+// Package histogram counts durations and sizes in buckets. Any quantile has a relative error of at most
+// 12.5 %, over the whole range of a uint64, in a fixed 4 KiB. It uses the log-linear scheme of
+// HdrHistogram: each power of two is divided into eight buckets of equal width. Recording takes no lock
+// and allocates nothing, so it may be called on the paths that it measures.
 package histogram
 
 import (
@@ -10,19 +10,22 @@ import (
 	"time"
 )
 
-// bucketCount is enough for every uint64.
+// bucketCount is the number of buckets; every uint64 belongs to one of them.
 const bucketCount = 512
 
-// subBits is the number of bits of a value that tell the buckets of one power of two apart.
+// subBits is the number of bits after the leading one that select the bucket within a power of two:
+// three bits make eight buckets.
 const subBits = 3
 
-// buckets count values that are whole numbers of some unit.
+// buckets counts values in whole units. The three counters are updated independently: a reader may see
+// one of them before the others.
 type buckets struct {
 	counts [bucketCount]atomic.Uint64
-	sum    atomic.Uint64 // in the smallest unit that the kind has
-	max    atomic.Uint64 // as sum
+	sum    atomic.Uint64 // of the exact values: nanoseconds for Times, bytes for Sizes
+	max    atomic.Uint64 // in the unit of sum
 }
 
+// record counts a value in its bucket, and exact in the sum and the maximum.
 func (b *buckets) record(value, exact uint64) {
 	b.counts[bucketOf(value)].Add(1)
 	b.sum.Add(exact)
@@ -33,17 +36,17 @@ func (b *buckets) record(value, exact uint64) {
 	}
 }
 
-// Times counts durations, to the microsecond. The zero value is empty and ready. It is safe for
-// concurrent use, and must not be copied.
+// Times counts durations; its buckets have a resolution of a microsecond. The zero value is empty and
+// ready. It is safe for concurrent use, and must not be copied.
 type Times struct{ buckets buckets }
 
-// Record counts a duration; one below zero counts as zero.
+// Record counts a duration. A negative one counts as zero.
 func (t *Times) Record(d time.Duration) {
 	d = max(d, 0)
 	t.buckets.record(uint64(d/time.Microsecond), uint64(d))
 }
 
-// Read returns what was counted so far, in seconds.
+// Read returns a reading of the counts so far, in seconds.
 func (t *Times) Read() Reading {
 	return t.buckets.read(time.Microsecond.Seconds(), time.Nanosecond.Seconds())
 }
@@ -52,15 +55,16 @@ func (t *Times) Read() Reading {
 // not be copied.
 type Sizes struct{ buckets buckets }
 
-// Record counts a size in bytes; one below zero counts as zero.
+// Record counts a size in bytes. A negative one counts as zero.
 func (s *Sizes) Record(n int) {
 	n = max(n, 0)
 	s.buckets.record(uint64(n), uint64(n))
 }
 
-// Read returns what was counted so far, in bytes.
+// Read returns a reading of the counts so far, in bytes.
 func (s *Sizes) Read() Reading { return s.buckets.read(1, 1) }
 
+// bucketOf returns the bucket of a value. Values below 8 have a bucket each.
 func bucketOf(v uint64) int {
 	if v < 1<<subBits {
 		return int(v)
@@ -69,7 +73,7 @@ func bucketOf(v uint64) int {
 	return (shift+1)<<subBits + int(v>>shift) - 1<<subBits
 }
 
-// bucketTop returns the largest value of a bucket.
+// bucketTop returns the largest value that belongs to a bucket.
 func bucketTop(i int) uint64 {
 	if i < 1<<subBits {
 		return uint64(i)

@@ -2,15 +2,17 @@ package histogram
 
 import "time"
 
-// Reading is a copy of what a histogram has counted, in seconds or in bytes. The zero value is one of
-// nothing. Under concurrent recording it may be between two records: the count without the sum.
+// Reading is a copy of the counts of a histogram, in seconds or in bytes. The zero value is the reading
+// of an empty histogram. If it is taken during a Record, it may contain that value in Count but not yet
+// in Sum.
 type Reading struct {
 	Count    uint64
 	Sum, Max float64
-	counts   []uint64 // by bucket, up to the last that has any
-	unit     float64  // of the buckets
+	counts   []uint64 // by bucket, up to the last one that is not 0
+	unit     float64  // of a bucket's values, in seconds or bytes
 }
 
+// read returns a reading. unit and exact are the units of the buckets and of the sum.
 func (b *buckets) read(unit, exact float64) Reading {
 	r := Reading{unit: unit, Sum: float64(b.sum.Load()) * exact, Max: float64(b.max.Load()) * exact}
 	counts := make([]uint64, bucketCount)
@@ -25,7 +27,8 @@ func (b *buckets) read(unit, exact float64) Reading {
 	return r
 }
 
-// Quantile returns a value that the given share of those recorded does not exceed, 0 if there are none.
+// Quantile returns a value that the share q, from 0 to 1, of the recorded values does not exceed; 0 if
+// there are none. It is the upper end of a bucket, or Max if that is less.
 func (r Reading) Quantile(q float64) float64 {
 	rank := uint64(q*float64(r.Count) + 0.5)
 	var seen uint64
@@ -37,8 +40,8 @@ func (r Reading) Quantile(q float64) float64 {
 	return r.Max
 }
 
-// Within returns how many values were at most each of the bounds, which are in ascending order. A bucket
-// counts where its largest value is.
+// Within returns, for each of the bounds, the number of values that are at most that bound. The bounds
+// must ascend. All values of a bucket count as its largest value.
 func (r Reading) Within(bounds []float64) []uint64 {
 	within := make([]uint64, len(bounds))
 	next, seen := 0, uint64(0)
@@ -55,14 +58,15 @@ func (r Reading) Within(bounds []float64) []uint64 {
 	return within
 }
 
-// isAbove tells whether a bucket has values above a bound. Bounds of 0.1 s and the like are not exact.
+// isAbove reports whether a bucket has values above a bound. It allows for the rounding of bounds such
+// as 0.1 s, which binary numbers cannot represent.
 func (r Reading) isAbove(bucket int, bound float64) bool {
 	const inexact = 1 + 1e-9
 	return r.top(bucket) > bound*inexact
 }
 
-// Each calls fn for the buckets that have counted something, in ascending order, with the largest value of
-// each.
+// Each calls fn for each bucket that is not empty, in ascending order, with the largest value of the
+// bucket and its count.
 func (r Reading) Each(fn func(top float64, n uint64)) {
 	for i, n := range r.counts {
 		if n > 0 {
@@ -71,9 +75,10 @@ func (r Reading) Each(fn func(top float64, n uint64)) {
 	}
 }
 
+// top returns the largest value of a bucket, in seconds or bytes.
 func (r Reading) top(bucket int) float64 { return float64(bucketTop(bucket)) * r.unit }
 
-// Duration returns a number of seconds as a duration.
+// Duration returns a number of seconds, as a Reading has it, as a duration.
 func Duration(seconds float64) time.Duration {
 	const half = 0.5 // to the nearest nanosecond
 	return time.Duration(seconds*float64(time.Second) + half)

@@ -8,19 +8,21 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// ReplyHeader is the header of every reply. It names what was asked for, so that a caller can tell the reply of a
-// server from what else answers on a subject, such as a stream that acknowledges what it stored.
+// ReplyHeader is the header of every reply. It names the verb of the request. By it a caller
+// distinguishes a server's reply from that of another program on the same subject, such as the
+// acknowledgement of a stream that captures the subject.
 const ReplyHeader = "Carillon-Reply"
 
-// Desk takes the requests of a connection. Safe for concurrent use.
+// Desk receives requests on a connection, and drops those whose reply subject the rule does not allow.
+// It is safe for concurrent use.
 type Desk struct {
 	conn   *nats.Conn
 	rule   *Rule
 	logger *slog.Logger
 }
 
-// NewDesk returns a desk. A nil rule is one that knows the usual inboxes, and whose count nothing shows. The
-// connection stays the caller's.
+// NewDesk returns a desk. A nil rule allows the default inboxes; its count of dropped requests is not
+// shown anywhere. The caller still owns conn and closes it.
 func NewDesk(conn *nats.Conn, rule *Rule, logger *slog.Logger) *Desk {
 	if rule == nil {
 		rule = new(Rule)
@@ -28,7 +30,8 @@ func NewDesk(conn *nats.Conn, rule *Rule, logger *slog.Logger) *Desk {
 	return &Desk{conn: conn, rule: rule, logger: logger}
 }
 
-// Request is a message that was sent to be answered. Header and Data are the message's, and must not be changed.
+// Request is a message that asks for an answer. Header and Data belong to the message and must not be
+// changed.
 type Request struct {
 	Subject string
 	Header  nats.Header
@@ -38,16 +41,19 @@ type Request struct {
 	conn  *nats.Conn
 }
 
-// Subscribe takes the requests on a subject. Handle is called for one after the other.
+// Subscribe receives the requests on a subject. It calls handle for one request at a time.
 func (d *Desk) Subscribe(subject string, handle func(*Request)) (*nats.Subscription, error) {
 	return d.conn.Subscribe(subject, d.handler(handle))
 }
 
-// QueueSubscribe is [Desk.Subscribe] where one member of a group gets each request.
+// QueueSubscribe is [Desk.Subscribe] as a member of a queue group: NATS delivers each request to one
+// member.
 func (d *Desk) QueueSubscribe(subject, group string, handle func(*Request)) (*nats.Subscription, error) {
 	return d.conn.QueueSubscribe(subject, group, d.handler(handle))
 }
 
+// handler returns the callback of a subscription: it drops a request whose reply subject is not allowed,
+// and passes the others to handle.
 func (d *Desk) handler(handle func(*Request)) nats.MsgHandler {
 	return func(m *nats.Msg) {
 		if m.Reply != "" && !d.rule.Allows(m.Reply) {
@@ -58,26 +64,27 @@ func (d *Desk) handler(handle func(*Request)) nats.MsgHandler {
 	}
 }
 
-// clipAt bounds what a log line repeats of a subject.
+// clipAt bounds the part of a subject that appears in a log line, in bytes.
 const clipAt = 200
 
+// drop counts a dropped request, and logs it at most once per sayEvery.
 func (d *Desk) drop(m *nats.Msg) {
 	dropped, say := d.rule.drop(time.Now())
 	if !say {
 		return
 	}
-	d.logger.Warn("a request was dropped, because its reply would go to a subject that is no inbox; if callers use inboxes of their own, name their prefix by --inbox-prefix",
+	d.logger.Warn("a request was dropped, because its reply subject is not an inbox; if callers use a custom inbox prefix, name it with --inbox-prefix",
 		slog.String("subject", clip(m.Subject)), slog.String("reply", clip(m.Reply)), slog.Uint64("dropped", dropped))
 }
 
 func clip(subject string) string { return subject[:min(len(subject), clipAt)] }
 
-// Wants reports whether the caller waits for a reply.
+// Wants reports whether the caller expects a reply.
 func (r *Request) Wants() bool { return r.reply != "" }
 
-// Answer sends the reply, with the header [ReplyHeader] that says to what. Without a caller that waits it does
-// nothing, and so it does on a closed connection, whose callers have gone. It does not wait for NATS to take the
-// reply. The header may be nil; it becomes the request's.
+// Answer sends the reply, with to as the value of its header [ReplyHeader]. It does nothing if the
+// caller expects no reply, or if the connection is closed. It does not wait until NATS has received the
+// reply. header may be nil; the request owns it after the call.
 func (r *Request) Answer(to string, header nats.Header, data []byte) error {
 	if !r.Wants() {
 		return nil

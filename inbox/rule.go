@@ -1,9 +1,10 @@
-// Package inbox answers requests that come over NATS.
+// Package inbox receives requests over NATS and publishes the replies, to inboxes only.
 //
-// The caller of a request names the subject of the reply. A server that publishes its replies wherever it is
-// told lends its own rights to each caller: a reply to the subject of another verb is a request of the server's.
-// So a reply goes to an inbox, and a request that wants it elsewhere is dropped before any handler sees it. A
-// [Request] does not show the subject of its reply: [Request.Answer] is the only way to publish there.
+// The caller of a request chooses the subject of the reply. A server that published replies to any
+// subject would lend its own rights to each caller: a reply to the subject of another verb would be a
+// request by the server. So replies go to inboxes only, and a request with another reply subject is
+// dropped before a handler sees it. A [Request] does not expose its reply subject: [Request.Answer] is
+// the only way to publish to it.
 package inbox
 
 import (
@@ -15,32 +16,33 @@ import (
 	"unicode"
 )
 
-// PrefixesMax is how many prefixes of inboxes may be named besides the usual ones, and PrefixBytesMax how long
-// each may be.
+// PrefixesMax bounds the number of inbox prefixes that may be configured besides the default ones, and
+// PrefixBytesMax the length of each in bytes.
 const (
 	PrefixesMax    = 16
 	PrefixBytesMax = 64
 )
 
-// usual are the prefixes of inboxes that every server knows: those of the clients' libraries, and those that NATS
-// itself makes where a request crosses from one account into another.
+// usual lists the inbox prefixes that are always allowed: those of the client libraries, and those that
+// NATS itself uses when a request passes from one account to another.
 var usual = []string{"_INBOX", "_R_"}
 
-// gateway begins the subject of a reply whose request came from another cluster: the names of the cluster and of
-// the server follow, and then the subject that the caller named.
+// gateway is the prefix of reply subjects for requests from another NATS cluster: the names of the
+// cluster and of the server follow, and then the subject that the caller chose.
 const gateway = "_GR_."
 
-// Rule says which subjects are inboxes, and counts the requests that were dropped because their reply would go
-// elsewhere. The zero value, as a nil one, knows the usual inboxes. Safe for concurrent use.
+// Rule says which subjects are inboxes, and counts the requests that were dropped because their reply
+// subject is not one. The zero value and a nil Rule allow the default inboxes. It is safe for concurrent
+// use.
 type Rule struct {
 	prefixes []string
 	dropped  atomic.Uint64
-	said     atomic.Int64 // when a drop was logged last, in nanoseconds of Unix time
+	said     atomic.Int64 // when a drop was last logged, in nanoseconds of Unix time
 }
 
-// NewRule returns the rule of a server whose own subjects begin with the token own. More are prefixes of inboxes
-// besides the usual ones, as clients name them by nats.CustomInboxPrefix. A prefix with which a subject of
-// the server could begin is refused, and so is one of NATS's own subjects.
+// NewRule returns the rule of a server whose own subjects begin with the token own. more lists further
+// inbox prefixes, as clients set them with nats.CustomInboxPrefix. NewRule refuses a prefix of the
+// server's own subjects, and one of the subjects of NATS itself.
 func NewRule(own string, more ...string) (*Rule, error) {
 	if len(more) > PrefixesMax {
 		return nil, fmt.Errorf("%d prefixes of inboxes are too many; want at most %d", len(more), PrefixesMax)
@@ -54,12 +56,14 @@ func NewRule(own string, more ...string) (*Rule, error) {
 	}
 	for _, prefix := range append(r.prefixes, append([]string{gateway}, usual...)...) {
 		if strings.HasPrefix(prefix, own+".") || strings.HasPrefix(own+".", prefix) {
-			return nil, fmt.Errorf("the prefix of inboxes %q and the prefix of the service %q overlap: a reply could be a request; choose another one of the two", prefix, own)
+			return nil, fmt.Errorf("the prefix of inboxes %q and the prefix of the service %q overlap, so that a reply could be a request; change one of the two", prefix, own)
 		}
 	}
 	return r, nil
 }
 
+// validate returns an error for a prefix that cannot begin an inbox. The text continues
+// "the prefix of inboxes …".
 func validate(prefix string) error {
 	switch {
 	case prefix == "" || len(prefix) > PrefixBytesMax:
@@ -67,9 +71,9 @@ func validate(prefix string) error {
 	case prefix[0] == '$':
 		return errors.New("begins with $, as the subjects of NATS itself do; want one such as _CINBOX")
 	case strings.HasPrefix(prefix, "_GR_"):
-		return errors.New("begins as the replies of gateways do, which are known; want the one that clients use, such as _CINBOX")
+		return errors.New("begins with _GR_., as replies through gateways do, which are always allowed; want the prefix that clients set, such as _CINBOX")
 	case strings.ContainsFunc(prefix, func(c rune) bool { return !unicode.IsPrint(c) || strings.ContainsRune("*> ", c) }):
-		return errors.New("holds a wildcard, a space or what cannot be printed; want one such as _CINBOX")
+		return errors.New("has a wildcard, a space or a character that cannot be printed; want one such as _CINBOX")
 	case strings.HasPrefix(prefix, ".") || strings.HasSuffix(prefix, ".") || strings.Contains(prefix, ".."):
 		return errors.New("has an empty token; want one such as _CINBOX, or _CINBOX.team")
 	}
@@ -86,7 +90,7 @@ func (r *Rule) Allows(subject string) bool {
 		subject = tokens[2]
 	}
 	if strings.HasPrefix(subject, gateway) {
-		return false // a second gateway would take the rest for the subject
+		return false // a reply passes at most one gateway, and a second prefix could hide a subject
 	}
 	for _, prefix := range usual {
 		if strings.HasPrefix(subject, prefix) {
@@ -104,7 +108,7 @@ func (r *Rule) Allows(subject string) bool {
 	return false
 }
 
-// Dropped returns how many requests were dropped.
+// Dropped returns the number of requests that were dropped so far.
 func (r *Rule) Dropped() uint64 {
 	if r == nil {
 		return 0
@@ -112,10 +116,10 @@ func (r *Rule) Dropped() uint64 {
 	return r.dropped.Load()
 }
 
-// sayEvery is the time between two log lines about dropped requests.
+// sayEvery is the least time between two log lines about dropped requests.
 const sayEvery = time.Minute
 
-// drop counts a request, and reports whether it is time for a log line.
+// drop counts a dropped request. It returns the count so far, and whether to log it.
 func (r *Rule) drop(now time.Time) (dropped uint64, say bool) {
 	dropped = r.dropped.Add(1)
 	last := r.said.Load()

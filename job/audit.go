@@ -3,9 +3,12 @@ package job
 import (
 	"encoding/binary"
 	"fmt"
+
+	"github.com/carillon-io/carillon/apierr"
+	"github.com/carillon-io/carillon/instant"
 )
 
-// Action is what somebody did, as the audit log has it.
+// Action is the kind of a change in the audit log.
 type Action uint8
 
 // The actions. Zero is none.
@@ -30,30 +33,31 @@ var actionNames = []string{
 
 func (a Action) String() string { return nameOf(actionNames, uint8(a)) }
 
-// ParseAction reads the API's word for an action.
+// ParseAction parses the API's word for an action.
 func ParseAction(s string) (Action, error) {
-	v, err := parseName(actionNames, s, CodeInvalidField, "action")
+	v, err := parseName(actionNames, s, apierr.InvalidField, "action")
 	return Action(v), err
 }
 
-// Actor is who asked for a change, and from where: what the caller said of himself, and what the server
-// saw. Each is at most ActorBytesMax bytes, and may be "".
+// Actor is who asked for a change: By is what the caller says about itself, From is the origin that the server saw.
+// Each is at most ActorBytesMax bytes, and may be "".
 type Actor struct{ By, From string }
 
-// ActorEngine acts when nobody asked: a job that is paused because it fails, or whose retention is over.
+// ActorEngine is the actor of changes that no caller asked for, such as the pause of a failing job or the deletion of
+// a completed one.
 var ActorEngine = Actor{By: "carillon"}
 
-// AuditID is the place of an entry in the audit log: entries have ascending ids.
+// AuditID is the place of an entry in the audit log. Ids ascend with time.
 type AuditID struct {
 	LSN uint64 // of the commit that made the change
 	Seq uint32 // within it, from 0
 }
 
-// AuditEntry says who did what to which job, when and from where. It is written by the commit that
-// makes the change.
+// AuditEntry records one change: who made it, to which job, when and from where. It is in the commit that makes the
+// change.
 type AuditEntry struct {
 	ID     AuditID
-	At     Millis
+	At     instant.Millis
 	Actor  Actor
 	Action Action
 	Tenant string
@@ -61,24 +65,24 @@ type AuditEntry struct {
 	Job    ID     // 0 for a calendar
 	Detail string // the reason of a pause, the id of a run, the range of a backfill
 
-	// Before and After are definitions as [EncodeDefinition] writes them, without their payloads and with
-	// masks in the place of credentials; entries of the first release have the credentials themselves. A
-	// creation has neither: the job has it, or the Before of its next entry. A change that is no
-	// update of the definition has neither.
+	// Before and After are definitions encoded by [EncodeDefinition], without their payloads and with masks in place
+	// of credentials; entries of the first release contain the credentials themselves. A creation has neither: its
+	// definition is in the job, or in Before of the job's next entry. A change that does not update the definition
+	// has neither.
 	Before, After []byte
 }
 
 // auditKeyBytes is the length of a key of KindAudit.
 const auditKeyBytes = 1 + 4 + 8 + 4
 
-// AppendAuditKey appends the key of an entry of the audit log: in the bucket of its day, newest first.
+// AppendAuditKey appends the key of an entry of the audit log. Entries lie in the bucket of their day, newest first.
 func AppendAuditKey(b []byte, day uint32, id AuditID) []byte {
 	b = binary.BigEndian.AppendUint32(append(b, byte(KindAudit)), day)
 	b = binary.BigEndian.AppendUint64(b, ^id.LSN)
 	return binary.BigEndian.AppendUint32(b, ^id.Seq)
 }
 
-// ParseAuditKey reads day and place from a key of the audit log.
+// ParseAuditKey parses the key of an entry of the audit log.
 func ParseAuditKey(key []byte) (day uint32, id AuditID, err error) {
 	if len(key) != auditKeyBytes {
 		return 0, id, fmt.Errorf("job: audit key of %d bytes, want %d", len(key), auditKeyBytes)
@@ -99,7 +103,7 @@ func (b *Batch) PutAudit(e *AuditEntry) {
 	b.Put(b.key, b.value)
 }
 
-// DecodeAudit reads an entry of the audit log. Nothing of the result points into value.
+// DecodeAudit decodes an entry of the audit log. The result shares no memory with value.
 func DecodeAudit(id AuditID, value []byte) (AuditEntry, error) {
 	r := newRowReader(value)
 	e := AuditEntry{
@@ -110,15 +114,15 @@ func DecodeAudit(id AuditID, value []byte) (AuditEntry, error) {
 	return e, r.finish()
 }
 
-// AuditDefinition encodes a definition for the audit log: masked, so that no credential outlives its
-// rotation there, and without its payload, which is often large, and no concern of those who read there.
+// AuditDefinition encodes a definition for the audit log: masked, so that no credential stays there after its
+// rotation, and without its payload, which is often large and not needed there.
 func AuditDefinition(d *Definition) []byte {
 	masked := d.Masked()
 	return auditDefinition(&masked)
 }
 
-// AuditUpdate encodes what an update leads from and to, for the audit log. Of the definition after it takes the
-// encoded form. A credential that the update replaces is [MaskChanged] in what it leads to.
+// AuditUpdate encodes the definitions before and after an update, for the audit log. The one after is given in its
+// encoded form. A credential that the update replaces is [MaskChanged] in the result after.
 func AuditUpdate(before *Definition, after []byte) (from, to []byte, err error) {
 	d, err := DecodeAuditDefinition(after)
 	if err != nil {
@@ -135,7 +139,7 @@ func auditDefinition(d *Definition) []byte {
 	return b
 }
 
-// DecodeAuditDefinition reads what EncodeDefinition or AuditDefinition wrote.
+// DecodeAuditDefinition decodes the result of EncodeDefinition or AuditDefinition.
 func DecodeAuditDefinition(b []byte) (Definition, error) {
 	r := &rowReader{b: b, version: rowVersion2}
 	d := r.definition()

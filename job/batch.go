@@ -11,11 +11,11 @@ const batchVersion = 1
 // Op is what a change does to the store.
 type Op byte
 
-// The operations. Zero is invalid, so that a run of zero bytes is no batch.
+// The operations. Zero is invalid, so that a run of zero bytes is not a batch.
 const (
 	OpPut Op = iota + 1
 	OpDelete
-	OpDeleteRange // Key up to, not including, Value
+	OpDeleteRange // deletes from Key up to, not including, Value
 )
 
 // Bounds of a change, checked before anything is allocated.
@@ -24,28 +24,29 @@ const (
 	valueBytesMax = 1 << 20
 )
 
-// Change is one row change. Key and Value point into the batch they were read from.
+// Change is the change of one row, or of a range of rows. Key and Value point into the batch that they were read
+// from.
 type Change struct {
 	Op    Op
 	Key   []byte
 	Value []byte
 }
 
-// Batch is the row changes of one commit, as the log carries them: results, not requests. Replay
-// applies them in order and computes nothing. The zero value is empty and ready. Not safe for
-// concurrent use.
+// Batch is the row changes of one commit, as the log carries them. It contains results, not requests, so a replay
+// applies it in order and computes nothing. The zero value is empty and ready. Not safe for concurrent use.
 //
-// Layout: version byte, then for each change: operation byte, uvarint length and bytes of the key,
-// uvarint length and bytes of the value (no value for a delete).
+// Layout: version byte, then for each change: operation byte, uvarint length and bytes of the key, uvarint length and
+// bytes of the value (no value for a delete).
 type Batch struct {
 	buf   []byte
 	count int
+	rows  byte   // newest version of the rows that were put
 	key   []byte // scratch for the key of the change being added
 	value []byte // scratch for its value
 }
 
-// Reset empties the batch and keeps its memory.
-func (b *Batch) Reset() { b.buf, b.count = b.buf[:0], 0 }
+// Reset empties the batch and keeps its memory. It invalidates earlier results of Bytes and Mark.
+func (b *Batch) Reset() { b.buf, b.count, b.rows = b.buf[:0], 0, 0 }
 
 // Len returns the number of changes.
 func (b *Batch) Len() int { return b.count }
@@ -59,18 +60,19 @@ type Mark struct{ size, count int }
 // IsStart reports whether no change lies before the mark.
 func (m Mark) IsStart() bool { return m.count == 0 }
 
-// Mark returns the place after the last change. It is good until Reset.
+// Mark returns the place after the last change. It is valid until Reset.
 func (b *Batch) Mark() Mark { return Mark{size: len(b.buf), count: b.count} }
 
-// MoveAfter moves the changes after a mark of b to the end of another batch, in their order. It copies them.
+// MoveAfter moves the changes after a mark of b to the end of another batch, in order. It copies them.
 func (b *Batch) MoveAfter(m Mark, to *Batch) {
 	from := m.size
 	if m.IsStart() {
-		from = min(1, len(b.buf)) // the version stays
+		from = min(1, len(b.buf)) // b keeps its version byte
 	}
 	to.start()
 	to.buf = append(to.buf, b.buf[from:]...)
 	to.count += b.count - m.count
+	to.rows = max(to.rows, b.rows) // b may be left with older rows only; a number that is too high does no harm
 	b.buf, b.count = b.buf[:from], m.count
 }
 
@@ -86,13 +88,13 @@ func (b *Batch) start() {
 	}
 }
 
-// Put adds a row, replacing the one with the same key. It copies both slices.
+// Put adds a row, or replaces the one with the same key. It copies both slices.
 func (b *Batch) Put(key, value []byte) { b.add(OpPut, key, value) }
 
-// Delete drops a row; it need not exist.
+// Delete deletes a row; it need not exist.
 func (b *Batch) Delete(key []byte) { b.add(OpDelete, key, nil) }
 
-// DeleteRange drops the rows from key low up to, not including, key high.
+// DeleteRange deletes the rows from key low up to, not including, key high.
 func (b *Batch) DeleteRange(low, high []byte) { b.add(OpDeleteRange, low, high) }
 
 func (b *Batch) add(op Op, key, value []byte) {
@@ -100,6 +102,9 @@ func (b *Batch) add(op Op, key, value []byte) {
 	b.buf = append(b.buf, byte(op))
 	b.buf = binary.AppendUvarint(b.buf, uint64(len(key)))
 	b.buf = append(b.buf, key...)
+	if op == OpPut && len(value) > 0 {
+		b.rows = max(b.rows, value[0])
+	}
 	if op != OpDelete {
 		b.buf = binary.AppendUvarint(b.buf, uint64(len(value)))
 		b.buf = append(b.buf, value...)
@@ -107,8 +112,8 @@ func (b *Batch) add(op Op, key, value []byte) {
 	b.count++
 }
 
-// Changes calls fn for each change of an encoded batch, in order. It is total: any bytes give either
-// changes or an error, never a panic. It stops at fn's first error and returns it.
+// Changes calls fn for each change of an encoded batch, in order. Any bytes give changes or an error, never a panic.
+// It stops at the first error of fn and returns it.
 func Changes(batch []byte, fn func(Change) error) error {
 	if len(batch) == 0 || batch[0] != batchVersion {
 		return fmt.Errorf("job: batch: unknown version (want %d)", batchVersion)

@@ -1,20 +1,26 @@
 package job
 
-import "encoding/binary"
+import (
+	"encoding/binary"
 
-// Calendar is a named list of what to leave out, shared by the jobs of a tenant: a job refers to it in
-// its exclusions as "@calendar NAME".
+	"github.com/carillon-io/carillon/apierr"
+	"github.com/carillon-io/carillon/instant"
+	"github.com/carillon-io/carillon/schedule"
+)
+
+// Calendar is a named list of exclusions, shared by the jobs of a tenant: a job refers to it in its exclusions as
+// "@calendar NAME".
 type Calendar struct {
 	Tenant      string
 	Name        string
-	Exclude     []string // as those of a definition, but without calendars
+	Exclude     []string // like those of a definition, but without references to calendars
 	Description string
 	Version     uint32 // counts the puts, from 1
-	UpdatedAt   Millis
+	UpdatedAt   instant.Millis
 }
 
-// Validate checks the calendar: its tenant and name as those of a job, its lines and its description.
-// The error is an [*Error] that names the field, a line as exclude.0, and says what would be right.
+// Validate checks tenant and name like those of a job, and the lines and the description. The error is an
+// [*apierr.Error] that names the field, a line as exclude.0, and says what would be right.
 func (c *Calendar) Validate() error {
 	if err := ValidateTenant(c.Tenant); err != nil {
 		return err
@@ -23,25 +29,25 @@ func (c *Calendar) Validate() error {
 		return err
 	}
 	if len(c.Exclude) > CalendarLinesMax {
-		return Errorf(CodeTooLarge, "exclude", "has %d lines; at most %d are allowed", len(c.Exclude), CalendarLinesMax)
+		return apierr.Errorf(apierr.TooLarge, "exclude", "has %d lines; at most %d are allowed", len(c.Exclude), CalendarLinesMax)
 	}
-	if _, err := c.compile(); err != nil {
+	if err := schedule.CheckCalendar(c.Exclude); err != nil {
 		return err
 	}
 	return validateDescription(c.Description)
 }
 
-// AppendCalendarKey appends the key of a calendar. The calendars of one tenant are one range, in the
-// order of names.
+// AppendCalendarKey appends the key of a calendar. The calendars of one tenant are one range of keys, in the order of
+// names.
 func AppendCalendarKey(b []byte, tenant, name string) []byte {
 	b = append(append(b, byte(KindCalendar)), tenant...)
 	return append(append(b, 0), name...)
 }
 
-// ParseCalendarKey reads tenant and name from the key of a calendar. The results are copies.
+// ParseCalendarKey parses the key of a calendar. The results are copies.
 func ParseCalendarKey(key []byte) (tenant, name string, err error) { return ParseNameKey(key) }
 
-// PutCalendar adds a calendar, or puts it in the place of the one that has its name.
+// PutCalendar adds a calendar, or replaces the one with the same name.
 func (b *Batch) PutCalendar(c *Calendar) {
 	v := binary.AppendUvarint(append(b.value[:0], rowVersion), uint64(c.Version))
 	v = appendText(appendMillis(v, c.UpdatedAt), c.Description)
@@ -50,13 +56,13 @@ func (b *Batch) PutCalendar(c *Calendar) {
 	b.Put(b.key, b.value)
 }
 
-// DeleteCalendar drops a calendar.
+// DeleteCalendar deletes a calendar.
 func (b *Batch) DeleteCalendar(tenant, name string) {
 	b.key = AppendCalendarKey(b.key[:0], tenant, name)
 	b.Delete(b.key)
 }
 
-// DecodeCalendar reads a calendar.
+// DecodeCalendar decodes a calendar.
 func DecodeCalendar(key, value []byte) (Calendar, error) {
 	tenant, name, err := ParseCalendarKey(key)
 	if err != nil {

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"github.com/carillon-io/carillon/instant"
 )
 
-// Every row value begins with its version: rowVersion, or a later one where a row has got
-// more members since; those follow the older ones. Integers are varints (signed ones zig-zag), texts are a
-// uvarint length and bytes, instants are signed varints of milliseconds, durations of nanoseconds.
+// Every row value begins with its version: rowVersion, or a later one if the row has members that came later; those
+// follow the older ones. Integers are varints (signed ones zig-zag), texts are a uvarint length and bytes, instants
+// are signed varints of milliseconds, durations of nanoseconds.
 const (
 	rowVersion  = 1
 	rowVersion2 = 2
@@ -18,20 +20,20 @@ const (
 	rowVersion4 = 4
 )
 
-// textBytesMax bounds one text or byte string inside a row.
+// textBytesMax bounds one text or byte string in a row.
 const textBytesMax = 1 << 20
 
-// listMax bounds a list inside a row.
+// listMax bounds a list in a row.
 const listMax = 1024
 
-// ErrRow is in every error of a row decoder: the bytes are no row of a version this build knows.
+// ErrRow is wrapped by every error of a row decoder: the bytes are not a row of a version that this build knows.
 var ErrRow = errors.New("job: malformed row")
 
 func appendText(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
-func appendMillis(b []byte, m Millis) []byte { return binary.AppendVarint(b, int64(m)) }
+func appendMillis(b []byte, m instant.Millis) []byte { return binary.AppendVarint(b, int64(m)) }
 
 func appendDuration(b []byte, d time.Duration) []byte { return binary.AppendVarint(b, int64(d)) }
 
@@ -62,18 +64,18 @@ func appendPairs(b []byte, pairs []Pair) []byte {
 	return b
 }
 
-// rowReader reads a row's value front to back. After the first fault every read returns zero, and
-// finish tells of it; so a decoder is a straight list of reads.
+// rowReader reads a row's value from front to back. After the first fault every read returns zero, and finish returns
+// the fault. So a decoder is a plain list of reads.
 type rowReader struct {
 	b       []byte
 	version byte
 	err     error
 }
 
-// newRowReader begins to read a row of version 1.
+// newRowReader returns a reader of a row of version 1.
 func newRowReader(value []byte) *rowReader { return newRowReaderUpTo(rowVersion, value) }
 
-// newRowReaderUpTo begins to read a row of a kind that has versions from 1 to a newest.
+// newRowReaderUpTo returns a reader of a row of a kind with versions from 1 to newest.
 func newRowReaderUpTo(newest byte, value []byte) *rowReader {
 	r := &rowReader{b: value}
 	r.version = r.byte()
@@ -83,7 +85,7 @@ func newRowReaderUpTo(newest byte, value []byte) *rowReader {
 	return r
 }
 
-// has tells whether the row has the members that came with a version.
+// has reports whether the row contains the members that came with a version.
 func (r *rowReader) has(version byte) bool { return r.err == nil && r.version >= version }
 
 func (r *rowReader) fail(what string) {
@@ -93,7 +95,7 @@ func (r *rowReader) fail(what string) {
 	r.b = nil
 }
 
-// finish returns the first fault; bytes left over are one.
+// finish returns the first fault. Bytes that are left over are a fault.
 func (r *rowReader) finish() error {
 	if r.err == nil && len(r.b) > 0 {
 		r.fail("bytes left over")
@@ -142,7 +144,7 @@ func (r *rowReader) int() int64 {
 	return v
 }
 
-func (r *rowReader) millis() Millis          { return Millis(r.int()) }
+func (r *rowReader) millis() instant.Millis  { return instant.Millis(r.int()) }
 func (r *rowReader) duration() time.Duration { return time.Duration(r.int()) }
 
 func (r *rowReader) bytes() []byte {

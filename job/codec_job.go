@@ -2,8 +2,8 @@ package job
 
 import "encoding/binary"
 
-// EncodeDefinition returns the bytes of a definition as PutRecord stores them. It is deterministic:
-// equal definitions have equal bytes.
+// EncodeDefinition returns the bytes of a definition as PutRecord stores them. It is deterministic: equal definitions
+// have equal bytes.
 func EncodeDefinition(d *Definition) []byte {
 	b := make([]byte, 0, 160+len(d.Payload))
 	b = appendText(appendText(b, d.Tenant), d.Name)
@@ -30,13 +30,14 @@ func EncodeDefinition(d *Definition) []byte {
 	return appendDefinition4(appendDefinition2(b, d), d)
 }
 
-// appendDefinition4 appends what definitions have since version 4 of the record: the places at the target.
-// So the last byte of an encoded definition is zero exactly if its target is given no number.
+// appendDefinition4 appends the members of definitions since version 4 of the record: the number of places at the
+// target. So the last byte of an encoded definition is zero exactly if its target has no number of its own.
 func appendDefinition4(b []byte, d *Definition) []byte {
 	return binary.AppendUvarint(b, uint64(d.Target.MaxInFlight))
 }
 
-// cutDefinition4 returns an encoded definition without the members of version 4, if these are zero.
+// cutDefinition4 returns an encoded definition without the members of version 4, and reports whether these are zero;
+// only then is it cut.
 func cutDefinition4(b []byte) (rest []byte, isZero bool) {
 	if last := len(b) - 1; last >= 0 && b[last] == 0 {
 		return b[:last], true
@@ -44,7 +45,7 @@ func cutDefinition4(b []byte) (rest []byte, isZero bool) {
 	return b, false
 }
 
-// appendDefinition2 appends what definitions have since version 2 of the record.
+// appendDefinition2 appends the members of definitions since version 2 of the record.
 func appendDefinition2(b []byte, d *Definition) []byte {
 	b = appendTexts(appendTexts(b, d.Schedules), d.Exclude)
 	b = binary.AppendUvarint(b, uint64(d.MaxConcurrent))
@@ -105,9 +106,9 @@ func (r *rowReader) retry() Retry {
 	}
 }
 
-// PutRecord adds the cold row of a job. The definition comes encoded, so that the work of encoding is
-// done by its receiver and not by the engine. A row is of the oldest version that holds what it
-// has: 2, of a job whose registration was traced 3, of one whose target has a number of places 4.
+// PutRecord adds the cold row of a job. The definition is already encoded, so that the goroutine of the request does
+// that work and not the loop of the engine. The row has the oldest version that can hold its members: 2, 3 if the
+// registration was traced, 4 if the target has a number of places.
 func (b *Batch) PutRecord(s Stamp, definition []byte) {
 	version := byte(rowVersion2)
 	if s.Origin.IsValid() {
@@ -129,7 +130,7 @@ func (b *Batch) PutRecord(s Stamp, definition []byte) {
 	b.Put(b.key, v)
 }
 
-// DecodeRecord reads the cold row of a job.
+// DecodeRecord decodes the cold row of a job.
 func DecodeRecord(id ID, value []byte) (Record, error) {
 	r := newRowReaderUpTo(rowVersion4, value)
 	var rec Record
@@ -141,20 +142,20 @@ func DecodeRecord(id ID, value []byte) (Record, error) {
 	return rec, r.finish()
 }
 
-// PutName adds the row that finds a job by its name.
+// PutName adds the row that maps the name of a job to its id.
 func (b *Batch) PutName(tenant, name string, id ID) {
 	b.key = AppendNameKey(b.key[:0], tenant, name)
 	b.value = binary.BigEndian.AppendUint64(append(b.value[:0], rowVersion), uint64(id))
 	b.Put(b.key, b.value)
 }
 
-// DeleteName drops the row that finds a job by its name.
+// DeleteName deletes the row that maps the name of a job to its id.
 func (b *Batch) DeleteName(tenant, name string) {
 	b.key = AppendNameKey(b.key[:0], tenant, name)
 	b.Delete(b.key)
 }
 
-// DecodeName reads the job from the value of a name row.
+// DecodeName decodes the value of a name row.
 func DecodeName(value []byte) (ID, error) {
 	if len(value) != 9 || value[0] != rowVersion {
 		return 0, ErrRow
@@ -162,7 +163,7 @@ func DecodeName(value []byte) (ID, error) {
 	return ID(binary.BigEndian.Uint64(value[1:])), nil
 }
 
-// PutNote adds the small text beside a job.
+// PutNote adds the note of a job.
 func (b *Batch) PutNote(id ID, n Note) {
 	b.key = AppendJobKey(b.key[:0], KindNote, id)
 	b.value = appendText(appendMillis(append(b.value[:0], rowVersion2), n.At), n.Reason)
@@ -170,7 +171,7 @@ func (b *Batch) PutNote(id ID, n Note) {
 	b.Put(b.key, b.value)
 }
 
-// DecodeNote reads the small text beside a job.
+// DecodeNote decodes the note of a job.
 func DecodeNote(value []byte) (Note, error) {
 	r := newRowReaderUpTo(rowVersion2, value)
 	n := Note{At: r.millis(), Reason: r.text()}
@@ -180,7 +181,7 @@ func DecodeNote(value []byte) (Note, error) {
 	return n, r.finish()
 }
 
-// DeleteJobRow drops a row that a job has one of: see AppendJobKey.
+// DeleteJobRow deletes a row of a kind of which each job has at most one: see AppendJobKey.
 func (b *Batch) DeleteJobRow(kind Kind, id ID) {
 	b.key = AppendJobKey(b.key[:0], kind, id)
 	b.Delete(b.key)

@@ -9,7 +9,7 @@ func (b *Batch) PutRun(r *Run) {
 	b.Put(b.key, b.value)
 }
 
-// DeleteRun drops a live run, when it became final.
+// DeleteRun deletes a live run, which has become final.
 func (b *Batch) DeleteRun(id RunID) {
 	b.key = AppendRunKey(b.key[:0], id)
 	b.Delete(b.key)
@@ -22,20 +22,20 @@ func (b *Batch) PutHistory(r *Run) {
 	b.Put(b.key, b.value)
 }
 
-// DeleteHistory drops a final run, when it is live again.
+// DeleteHistory deletes a final run, which has become live again.
 func (b *Batch) DeleteHistory(id RunID) {
 	b.key = AppendHistoryKey(b.key[:0], id)
 	b.Delete(b.key)
 }
 
-// PutPayload adds the payload that a manual run carries in place of its job's.
+// PutPayload adds the payload of a manual run that has its own.
 func (b *Batch) PutPayload(id RunID, payload []byte, isJSON bool) {
 	b.key = AppendPayloadKey(b.key[:0], id)
 	b.value = append(appendBool(append(b.value[:0], rowVersion), isJSON), payload...)
 	b.Put(b.key, b.value)
 }
 
-// DeletePayload drops the payload of a manual run, when the run became final.
+// DeletePayload deletes the payload of a manual run, which has become final.
 func (b *Batch) DeletePayload(id RunID) {
 	b.key = AppendPayloadKey(b.key[:0], id)
 	b.Delete(b.key)
@@ -43,7 +43,7 @@ func (b *Batch) DeletePayload(id RunID) {
 	b.Delete(b.key)
 }
 
-// DecodePayload reads what PutPayload wrote. The payload points into value.
+// DecodePayload decodes the value that PutPayload wrote. The payload points into value.
 func DecodePayload(value []byte) (payload []byte, isJSON bool, err error) {
 	if len(value) < 2 || value[0] != rowVersion {
 		return nil, false, ErrRow
@@ -51,8 +51,8 @@ func DecodePayload(value []byte) (payload []byte, isJSON bool, err error) {
 	return value[2:], value[1] != 0, nil
 }
 
-// appendRunValue leaves out the identity, which is in the key. Most runs have nothing that came with
-// version 2, and are written as version 1.
+// appendRunValue appends a run without its identity, which is in the key. Most runs use no member of version 2, and
+// are written as version 1.
 func appendRunValue(v []byte, r *Run) []byte {
 	version := byte(rowVersion)
 	if r.Base != 0 || r.Deadline != 0 || r.Stale != 0 {
@@ -80,7 +80,7 @@ func appendRunValue(v []byte, r *Run) []byte {
 	return v
 }
 
-// DecodeRun reads a live or a final run. The result shares nothing with value.
+// DecodeRun decodes a live or a final run. The result shares no memory with value.
 func DecodeRun(id RunID, value []byte) (Run, error) {
 	r := newRowReaderUpTo(rowVersion2, value)
 	run := Run{
@@ -104,14 +104,14 @@ func DecodeRun(id RunID, value []byte) (Run, error) {
 	return run, r.finish()
 }
 
-// PutOnce remembers which run an idempotency key stands for.
+// PutOnce adds the row that maps an idempotency key to its run.
 func (b *Batch) PutOnce(day uint32, key string, id RunID) {
 	b.key = AppendOnceKey(b.key[:0], day, id.Job, key)
 	b.value = appendRun(append(b.value[:0], rowVersion), id)
 	b.Put(b.key, b.value)
 }
 
-// DecodeOnce reads the run that an idempotency key stands for.
+// DecodeOnce decodes the run of an idempotency key.
 func DecodeOnce(value []byte) (RunID, error) {
 	if len(value) != 1+runKeyBytes || value[0] != rowVersion {
 		return RunID{}, ErrRow

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/carillon-io/carillon/schedule"
 )
 
 var rewrite = flag.Bool("rewrite-golden", false, "write testdata/rows_v2.txt anew")
@@ -45,7 +47,7 @@ func sampleRun() Run {
 func samplePositions() (Timer, Profile, Note) {
 	return Timer{Profile: 5, Cursor: 1764576000000, Last: 1764489600000, Version: 3, Runs: 8, Manual: 2, Flags: FlagPaused | FlagLastManual},
 		Profile{
-			Spec:    Spec{Expr: "0 8 * * 1-5", Exclude: "2026-12-25", Zone: "America/New_York", StartsAt: 1, EndsAt: 2},
+			Spec:    schedule.Spec{Expr: "0 8 * * 1-5", Exclude: "2026-12-25", Zone: "America/New_York", StartsAt: 1, EndsAt: 2},
 			Overlap: OverlapSkip, Missed: MissedFireOnce, CatchupWindow: 3600000, MaxCatchupRuns: 10, MaxRuns: 4,
 			Retry: Defaults().Retry, Jitter: 5000, MaxConcurrent: 2, PauseOnFailure: 3, ReportWithin: 30_000,
 		},

@@ -1,6 +1,10 @@
 package job
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"github.com/carillon-io/carillon/schedule"
+)
 
 // PutTimer adds the hot row of a job.
 func (b *Batch) PutTimer(id ID, t Timer) {
@@ -15,7 +19,7 @@ func (b *Batch) PutTimer(id ID, t Timer) {
 	b.Put(b.key, b.value)
 }
 
-// DecodeTimer reads the hot row of a job.
+// DecodeTimer decodes the hot row of a job.
 func DecodeTimer(value []byte) (Timer, error) {
 	r := rowReader{b: value}
 	if r.byte() != rowVersion {
@@ -48,17 +52,17 @@ func (b *Batch) PutProfile(n uint32, p Profile) {
 	b.Put(b.key, b.value)
 }
 
-// DeleteProfile drops an interned profile that no job refers to any more.
+// DeleteProfile deletes an interned profile to which no job refers any more.
 func (b *Batch) DeleteProfile(n uint32) {
 	b.key = AppendProfileKey(b.key[:0], n)
 	b.Delete(b.key)
 }
 
-// DecodeProfile reads an interned profile.
+// DecodeProfile decodes an interned profile.
 func DecodeProfile(value []byte) (Profile, error) {
 	r := newRowReaderUpTo(rowVersion2, value)
 	p := Profile{
-		Spec:    Spec{Expr: r.text(), Zone: r.text(), StartsAt: r.millis(), EndsAt: r.millis()},
+		Spec:    schedule.Spec{Expr: r.text(), Zone: r.text(), StartsAt: r.millis(), EndsAt: r.millis()},
 		Overlap: Overlap(r.byte()), Missed: Missed(r.byte()),
 		CatchupWindow: r.millis(), MaxCatchupRuns: r.uint32(), MaxRuns: r.uint32(),
 	}
@@ -72,28 +76,28 @@ func DecodeProfile(value []byte) (Profile, error) {
 	return p, r.finish()
 }
 
-// PutStreak adds how many runs of a job in a row ended dead.
+// PutStreak adds the number of runs of a job that ended dead in a row.
 func (b *Batch) PutStreak(id ID, n uint32) {
 	b.key = AppendJobKey(b.key[:0], KindStreak, id)
 	b.value = binary.AppendUvarint(append(b.value[:0], rowVersion), uint64(n))
 	b.Put(b.key, b.value)
 }
 
-// DecodeStreak reads how many runs of a job in a row ended dead.
+// DecodeStreak decodes the number of runs of a job that ended dead in a row.
 func DecodeStreak(value []byte) (uint32, error) {
 	r := newRowReader(value)
 	n := r.uint32()
 	return n, r.finish()
 }
 
-// PutMeta adds a number under a name: counters and marks of the whole engine.
+// PutMeta adds a number under a name: a counter or a mark of the whole engine.
 func (b *Batch) PutMeta(name string, value uint64) {
 	b.key = AppendMetaKey(b.key[:0], name)
 	b.value = binary.AppendUvarint(append(b.value[:0], rowVersion), value)
 	b.Put(b.key, b.value)
 }
 
-// DecodeMeta reads a number that PutMeta wrote.
+// DecodeMeta decodes a number that PutMeta wrote.
 func DecodeMeta(value []byte) (uint64, error) {
 	r := newRowReader(value)
 	n := r.uint()

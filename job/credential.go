@@ -5,34 +5,33 @@ import (
 	"strings"
 )
 
-// Mask stands in the place of a credential wherever a job is shown: in replies, lists, pages, dead letters,
-// the audit log and the errors of runs. The log and the store keep the value itself. A put that brings
-// the mask back keeps the stored value; see [Definition.Unmask].
+// Mask replaces a credential wherever a job is shown: in replies, lists, pages, dead letters, the audit log and the
+// errors of runs. The log and the store keep the value itself. A put that contains the mask keeps the stored value;
+// see [Definition.Unmask].
 const Mask = "********"
 
-// MaskChanged stands, in the After of an audit entry, for a credential that the change replaced. A put
-// takes it for [Mask].
+// MaskChanged replaces, in After of an audit entry, a credential that the change replaced. In a put it means the same
+// as [Mask].
 const MaskChanged = Mask + "-changed"
 
-// credentialWords are the last words of the names whose values are credentials: of headers, and of parameters
-// in the query of a URL. Words are separated by anything but letters and digits, or by a capital; numbers
-// behind the last one do not count (X-Hub-Signature-256). Case does not matter.
+// credentialWords are the last words of the names whose values are credentials: of headers, and of parameters in the
+// query of a URL. Words are separated by anything except letters and digits, or by a capital. Numbers after the last
+// word are ignored (X-Hub-Signature-256), and so is case.
 var credentialWords = []string{
 	"apikey", "auth", "authorization", "bearer", "cookie", "credential", "credentials", "hmac", "jwt", "key", "passphrase",
 	"passwd", "password", "pwd", "secret", "sig", "signature", "token",
 }
 
-// credentialEndings are ends of words that say the same when the words before them are not kept apart, as
-// in ACCESSTOKEN.
+// credentialEndings are endings of words that mean the same when words are not separated, as in ACCESSTOKEN.
 var credentialEndings = []string{
 	"accesskey", "apikey", "authkey", "passphrase", "passwd", "password", "privatekey", "secret", "secretkey", "sharedkey",
 	"signature", "token",
 }
 
-// credentialParams are further last words, of parameters alone: code is the key of an Azure function.
+// credentialParams are further last words, only of parameters: code is the key of an Azure function.
 var credentialParams = []string{"code", "pass", "pw"}
 
-// IsCredentialHeader reports whether the value of a header is a credential, by the header's name.
+// IsCredentialHeader reports whether the value of a header is a credential, judged by the header's name.
 func IsCredentialHeader(name string) bool {
 	word := lastWord(name)
 	if slices.Contains(credentialWords, word) {
@@ -41,12 +40,12 @@ func IsCredentialHeader(name string) bool {
 	return slices.ContainsFunc(credentialEndings, func(end string) bool { return strings.HasSuffix(word, end) })
 }
 
-// isCredentialParam does so for a parameter of a query, whose name is unescaped.
+// isCredentialParam reports the same for a parameter of a query; name is unescaped.
 func isCredentialParam(name string) bool {
 	return IsCredentialHeader(name) || slices.Contains(credentialParams, lastWord(name))
 }
 
-// lastWord returns the last word of a name that is no number, in lower case.
+// lastWord returns the last word of a name that is not a number, in lower case.
 func lastWord(name string) string {
 	end, hasLetter := len(name), false
 	for i := len(name) - 1; i >= 0; i-- {
@@ -67,7 +66,7 @@ func lastWord(name string) string {
 	return wordOf(name[:end])
 }
 
-// wordOf returns a word in lower case, without a number behind it.
+// wordOf returns a word in lower case, without a number at its end.
 func wordOf(text string) string { return strings.ToLower(strings.TrimRight(text, "0123456789")) }
 
 func isUpper(c byte) bool  { return 'A' <= c && c <= 'Z' }
@@ -77,11 +76,11 @@ func isDigit(c byte) bool  { return '0' <= c && c <= '9' }
 // isMask reports whether a value is one of the masks.
 func isMask(value string) bool { return value == Mask || value == MaskChanged }
 
-// isMaskInPart reports whether a value has a mask in it and something else besides.
+// isMaskInPart reports whether a value contains a mask and something else.
 func isMaskInPart(value string) bool { return strings.Contains(value, Mask) && !isMask(value) }
 
-// MaskHeaders returns headers with masks in the place of credentials. It does not change its argument; without
-// credentials it returns it. An empty value is no credential.
+// MaskHeaders returns headers with masks in place of credentials. It does not change its argument, and returns it if
+// it contains no credentials. An empty value is not a credential.
 func MaskHeaders(headers []Pair) []Pair {
 	masked := headers
 	for i, h := range headers {

@@ -3,9 +3,12 @@ package job
 import (
 	"slices"
 	"strings"
+
+	"github.com/carillon-io/carillon/apierr"
 )
 
-// HasCredentials reports whether a definition has a credential: whether it is shown otherwise than it is stored.
+// HasCredentials reports whether a definition contains a credential, so that it is shown differently than it is
+// stored.
 func (d *Definition) HasCredentials() bool {
 	for _, h := range d.Headers {
 		if h.Value != "" && IsCredentialHeader(h.Key) {
@@ -15,7 +18,7 @@ func (d *Definition) HasCredentials() bool {
 	return MaskURL(d.Target.URL) != d.Target.URL
 }
 
-// HasMasks reports whether a definition has a mask in the place of a credential.
+// HasMasks reports whether a definition contains a mask in place of a credential.
 func (d *Definition) HasMasks() bool {
 	for _, h := range d.Headers {
 		if isMask(h.Value) && IsCredentialHeader(h.Key) {
@@ -30,7 +33,7 @@ func (d *Definition) HasMasks() bool {
 	return false
 }
 
-// rewriteCredentials returns a copy with each credential replaced by what with returns for its field, its
+// rewriteCredentials returns a copy in which each credential is replaced by the result of with for its field, its
 // place within that field, and its value.
 func (d *Definition) rewriteCredentials(with func(field, place, value string) string) Definition {
 	c := *d
@@ -44,7 +47,7 @@ func (d *Definition) rewriteCredentials(with func(field, place, value string) st
 	return c
 }
 
-// urlField is the field of a definition that has the credentials of its URL.
+// urlField is the field of a definition whose URL may contain credentials.
 const urlField = "target.url"
 
 // credentialsAt are the credentials of a definition by their places, read once.
@@ -57,7 +60,8 @@ func (d *Definition) credentialsAt() credentialsAt {
 	return credentialsAt{headers: d.Headers, url: credentialsOfURL(d.Target.URL)}
 }
 
-// get returns the credential at a place. Of headers that differ by their case alone it is the one that is spelled so.
+// get returns the credential at a place. Of headers whose names differ only in case, it returns the one with the same
+// spelling.
 func (c credentialsAt) get(field, place string) (value string, found bool) {
 	if field == urlField {
 		value, found = c.url[place]
@@ -76,16 +80,16 @@ func (c credentialsAt) get(field, place string) (value string, found bool) {
 	return "", false
 }
 
-// Masked returns the definition as it is shown: with masks in the place of credentials. It shares what it
-// does not change with d.
+// Masked returns the definition as it is shown: with masks in place of credentials. The result shares with d what it
+// does not change.
 func (d *Definition) Masked() Definition {
 	c := *d
 	c.Headers, c.Target.URL = MaskHeaders(d.Headers), MaskURL(d.Target.URL)
 	return c
 }
 
-// MaskedAfter is Masked for a definition that took the place of another: a credential that is not the one
-// that stood there before shows as [MaskChanged]. Masks stay as they are.
+// MaskedAfter is Masked for a definition that replaced another: a credential that differs from the former one at its
+// place is shown as [MaskChanged]. Masks stay as they are.
 func (d *Definition) MaskedAfter(before *Definition) Definition {
 	had := before.credentialsAt()
 	return d.rewriteCredentials(func(field, place, value string) string {
@@ -100,13 +104,13 @@ func (d *Definition) MaskedAfter(before *Definition) Definition {
 	})
 }
 
-// Unmask returns the definition with the credentials of the stored one in the place of masks. A mask stands for
-// the value that the stored definition has in the same header, or in the same parameter of the URL; stored
-// nil is no job.
+// Unmask returns the definition with its masks replaced by the credentials of the stored one. A mask stands for the
+// value that stored has in the same header, or in the same parameter of the URL; a nil stored means that there is no
+// job.
 //
-// A mask without such a value is an [Error] with [CodeInvalidField]. So is one if the runs go elsewhere than those of
-// the stored definition: to another scheme, host or port, subject or handler. Who may change a job but not read its
-// credentials could otherwise have them sent to himself.
+// A mask without such a value is an [apierr.Error] with the code invalid_field. So is a mask in a definition whose
+// runs go elsewhere than those of stored: to another scheme, host, port, subject or handler. Otherwise a caller who
+// may change a job but not read its credentials could have them sent to a target of its own.
 func (d *Definition) Unmask(stored *Definition) (Definition, error) {
 	var refused error
 	var have credentialsAt
@@ -127,10 +131,10 @@ func (d *Definition) Unmask(stored *Definition) (Definition, error) {
 	return c, refused
 }
 
-// checkMask refuses a mask in a field that stands for nothing, or for what is not to go where the runs will go.
+// checkMask refuses a mask that stands for nothing, or for a credential that must not go where the runs will go.
 func (d *Definition) checkMask(stored *Definition, field string, found bool) error {
 	bad := func(format string, args ...any) error {
-		return Errorf(CodeInvalidField, field, "has the mask "+Mask+format, args...)
+		return apierr.Errorf(apierr.InvalidField, field, "has the mask "+Mask+format, args...)
 	}
 	switch {
 	case stored == nil:
@@ -143,15 +147,16 @@ func (d *Definition) checkMask(stored *Definition, field string, found bool) err
 	return nil
 }
 
-// checkUnmasked checks the bounds that credentials count against.
+// checkUnmasked checks the bounds that include the lengths of credentials.
 func (d *Definition) checkUnmasked() error {
 	if len(d.Target.URL) > URLBytesMax {
-		return Errorf(CodeTooLarge, urlField, "has %d characters with the credentials that masks stand for; at most %d are allowed", len(d.Target.URL), URLBytesMax)
+		return apierr.Errorf(apierr.TooLarge, urlField, "has %d characters with the credentials that masks stand for; at most %d are allowed", len(d.Target.URL), URLBytesMax)
 	}
 	return validateHeaders(d.Headers)
 }
 
-// destination names who gets what the runs of a job carry, and how: a stream keeps it, a subscriber need not.
+// destination returns who receives what the runs of a job carry, and in which way: a stream keeps it, a subscriber
+// need not.
 func destination(t Target) string {
 	switch t.Kind {
 	case TargetHTTP:

@@ -8,22 +8,22 @@ import (
 	"unicode/utf8"
 )
 
-// The bounds of the search for escaped credentials.
+// Bounds of the search for escaped credentials.
 const (
-	escapeBytesMax = 15 // the longest escape that is read, such as &#x0001F600; or a pair of \uXXXX
-	plainBytesMax  = 4  // the longest text that an escape may stand for: one character in UTF-8
+	escapeBytesMax = 15 // the longest escape that is recognized, such as &#x0001F600; or a pair of \uXXXX
+	plainBytesMax  = 4  // the longest text for which an escape may stand: one character in UTF-8
 	depthMax       = 3  // how often one character may be escaped, as in %25252F
 )
 
-// escape is an escape sequence at a place of a text. The zero value is none.
+// escape is an escape sequence at a place of a text. The zero value means none.
 type escape struct {
 	length int    // in bytes
-	plain  string // what it stands for, 1 to plainBytesMax bytes
-	isOpen bool   // the text ends within it, so that it is unknown what it stands for
+	plain  string // the text for which it stands, 1 to plainBytesMax bytes
+	isOpen bool   // the text ends within it, so it is unknown for what it stands
 }
 
-// escapesAt reads the escapes that may begin at a place of a text: the one that stands there, and those that it begins if
-// it stands for a character that begins an escape.
+// escapesAt returns the escapes that may begin at a place of a text: the one that is there and, if it stands for a
+// character that begins an escape, the longer ones that it begins.
 func escapesAt(text string, at, depth int) []escape {
 	outer := escapeAt(text, at)
 	if outer == (escape{}) {
@@ -42,8 +42,9 @@ func escapesAt(text string, at, depth int) []escape {
 	return found
 }
 
-// plainFrom returns what the escapes of a text stand for, from a place on and as far as the longest escape goes, and by
-// length of that where each byte of it ends in the text, less the place. isEnd says that the text ends there.
+// plainFrom returns the text for which the escapes of a text stand, from a place on and over the length of the
+// longest escape. For each length of that result, ends gives the place in the text where it ends, relative to at.
+// isEnd reports that the text ends within that range.
 func plainFrom(text string, at int) (plain string, ends []int, isEnd bool) {
 	var b strings.Builder
 	i := at
@@ -63,11 +64,11 @@ func plainFrom(text string, at int) (plain string, ends []int, isEnd bool) {
 	return b.String(), ends, i == len(text)
 }
 
-// escapeMarks are the bytes that escapes begin with; a plus stands for a space alone.
+// escapeMarks are the bytes that begin escapes. A plus is not among them, because it can only stand for a space.
 const escapeMarks = `%\&`
 
-// escapeAt reads the escape that begins at a place of a text: of URLs (%2F), of JSON and other languages (\/ \" \u002f
-// \x2f), or of HTML (&amp; &#47; &#x2F;). A plus may be a space, as it is in a query.
+// escapeAt returns the escape that begins at a place of a text: of URLs (%2F), of JSON and other languages (\/ \"
+// \u002f \x2f), or of HTML (&amp; &#47; &#x2F;). A plus may stand for a space, as in a query.
 func escapeAt(text string, at int) escape {
 	rest := text[at:min(len(text), at+escapeBytesMax)]
 	isEnd := at+len(rest) == len(text)
@@ -84,7 +85,7 @@ func escapeAt(text string, at int) escape {
 	return escape{}
 }
 
-// hexEscape reads so many hexadecimal digits behind a mark, which are one byte.
+// hexEscape reads the given number of hexadecimal digits after a mark; they are one byte.
 func hexEscape(rest string, mark, digits int) escape {
 	if len(rest) < mark+digits {
 		return escape{isOpen: isHex(rest[mark:])}
@@ -96,7 +97,7 @@ func hexEscape(rest string, mark, digits int) escape {
 	return escape{length: mark + digits, plain: string([]byte{byte(n)})}
 }
 
-// backslashEscape reads an escape of JSON, and those that other languages have besides.
+// backslashEscape reads an escape of JSON, or a further one of other languages.
 func backslashEscape(rest string) escape {
 	if len(rest) < 2 {
 		return escape{isOpen: true}
@@ -134,7 +135,7 @@ func unicodeEscape(rest string) escape {
 	return escape{isOpen: isOpen}
 }
 
-// utf16Unit reads one \uXXXX; isOpen says that the text ends within it.
+// utf16Unit reads one \uXXXX; isOpen reports that the text ends within it.
 func utf16Unit(rest string) (unit rune, isOpen, ok bool) {
 	const mark, length = `\u`, len(`\uXXXX`)
 	if len(rest) < length {
@@ -145,7 +146,7 @@ func utf16Unit(rest string) (unit rune, isOpen, ok bool) {
 	return rune(n), false, err == nil && strings.HasPrefix(rest, mark)
 }
 
-// htmlEscape reads a character of HTML, by its name or its number, up to the semicolon.
+// htmlEscape reads a character reference of HTML, by name or number, up to the semicolon.
 func htmlEscape(rest string, isEnd bool) escape {
 	end := strings.IndexByte(rest, ';')
 	if end < 0 {
@@ -161,7 +162,7 @@ func htmlEscape(rest string, isEnd bool) escape {
 	return escape{}
 }
 
-// isHex reports whether a text has hexadecimal digits alone, or nothing.
+// isHex reports whether a text consists of hexadecimal digits only; true for an empty text.
 func isHex(text string) bool {
 	return strings.Trim(text, "0123456789abcdefABCDEF") == ""
 }

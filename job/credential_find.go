@@ -2,23 +2,23 @@ package job
 
 import "strings"
 
-// searchStepsMax is how many bytes of credentials are found in one text, those of beginnings included. A text in which
-// there are more repeats itself at most of its places, and so does a credential.
+// searchStepsMax bounds the bytes of credentials that are found in one text, including mere beginnings of
+// credentials. It is exceeded only by texts and credentials that both repeat themselves at most places.
 const searchStepsMax = 1 << 20
 
-// echo is a text in which credentials are looked for, with the escapes that begin at each of its bytes.
+// echo is a text that is searched for credentials, with the escapes that begin at each of its bytes.
 type echo struct {
 	text    string
 	escapes [][]escape
-	steps   int                      // of all searches; past searchStepsMax they end early
-	seen    int                      // one more than any value in met
-	met     [plainBytesMax + 1][]int // by place in the text: of which search and length of its credential the way was that came here last
+	steps   int                      // of all searches; beyond searchStepsMax they end early
+	seen    int                      // one more than the largest value in met
+	met     [plainBytesMax + 1][]int // by place in the text: the search and the length of its credential with which a way last came here
 }
 
-// stretch is a part of a text. A mask takes its place, or nothing.
+// stretch is a part of a text that is removed. A mask replaces it, or nothing.
 type stretch struct {
 	from, to int
-	isWhole  bool // it is a whole credential, which leaves a mask
+	isWhole  bool // it is a whole credential, so a mask replaces it
 }
 
 func newEcho(text string) echo {
@@ -32,22 +32,23 @@ func newEcho(text string) echo {
 	return e
 }
 
-// place is how far one way to read a text as a credential has come.
+// place is the progress of one way to read a text as a credential: where it began, and where it is.
 type place struct{ start, at int }
 
-// search follows all ways to read a text as one credential, byte by byte of the credential: a byte stands in the text
-// as it is or in an escape. Two ways that meet go on as one, so a search takes at most as many steps as the text has
-// bytes times those of the credential.
+// search follows all ways to read a text as one credential, one byte of the credential at a time: each byte is in the
+// text as it is or as an escape. Two ways that meet continue as one, so a search takes at most as many steps as the
+// product of the lengths of text and credential.
 type search struct {
 	*echo
 	value string
-	first int // the first value that the search puts into met
-	// By what has been read of the credential, modulo their number: an escape is less than that.
+	first int // the first value that the search writes into met
+	// By the number of bytes of the credential that are read, modulo the length of the array: an escape stands for
+	// fewer bytes.
 	places [plainBytesMax + 1][]place
 }
 
-// find adds the parts of the text that are the credential. If the text is cut, it adds the part at its end that may
-// be a beginning of the credential.
+// find appends the parts of the text that are the credential. If the text is cut, it also appends the part at the end
+// that may be the beginning of the credential.
 func (e *echo) find(value string, isCut bool, found []stretch) []stretch {
 	s := search{echo: e, value: value, first: e.seen}
 	e.seen += len(value) + 1
@@ -88,7 +89,7 @@ func (e *echo) isOpen(at int) bool {
 	return false
 }
 
-// isUnderWay reports whether any way goes on.
+// isUnderWay reports whether any way continues.
 func (s *search) isUnderWay() bool {
 	if s.steps > searchStepsMax {
 		return false
@@ -101,7 +102,7 @@ func (s *search) isUnderWay() bool {
 	return false
 }
 
-// step goes on from a place at which n bytes of the credential have been read.
+// step continues from a place at which n bytes of the credential have been read.
 func (s *search) step(n int, p place) {
 	if p.at == len(s.text) {
 		return
@@ -116,7 +117,7 @@ func (s *search) step(n int, p place) {
 	}
 }
 
-// reach notes a place, unless another way came there before.
+// reach records a place, unless another way came there before.
 func (s *search) reach(n int, p place) {
 	slot, mark := n%len(s.places), s.first+n
 	if s.met[slot][p.at] == mark {

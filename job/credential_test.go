@@ -4,6 +4,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/carillon-io/carillon/apierr"
 )
 
 // TestCredentialNames: which headers and parameters have credentials, whatever their case.
@@ -162,7 +164,7 @@ func TestUnmask(t *testing.T) {
 			}
 			continue
 		}
-		if e := AsError(err); e.Code != CodeInvalidField || e.Field != c.field || !strings.Contains(e.Message, Mask) {
+		if e := apierr.From(err); e.Code != apierr.InvalidField || e.Field != c.field || !strings.Contains(e.Message, Mask) {
 			t.Errorf("%s: %v; want one about %s", name, err, c.field)
 		}
 	}
@@ -171,20 +173,20 @@ func TestUnmask(t *testing.T) {
 		stored.Target = Target{Kind: TargetNATS, Subject: "a.b"}
 		asked := stored.Masked()
 		asked.Target.Kind = kind
-		if _, err := asked.Unmask(&stored); AsError(err).Field != "headers.Authorization" {
+		if _, err := asked.Unmask(&stored); apierr.From(err).Field != "headers.Authorization" {
 			t.Errorf("kind %s of the same subject: %v", kind, err)
 		}
 	}
 	shown := secretJob()
 	shown = shown.Masked()
-	if _, err := shown.Unmask(nil); !strings.Contains(AsError(err).Message, "--with-credentials") || AsError(err).Code != CodeInvalidField {
+	if _, err := shown.Unmask(nil); !strings.Contains(apierr.From(err).Message, "--with-credentials") || apierr.From(err).Code != apierr.InvalidField {
 		t.Errorf("a new job: %v", err)
 	}
 	stored := secretJob()
 	stored.Headers = []Pair{{"Authorization", strings.Repeat("x", HeadersBytesMax-100)}}
 	shown = stored.Masked()
 	shown.Headers = append(shown.Headers, Pair{"X-Long", strings.Repeat("y", 200)})
-	if _, err := shown.Unmask(&stored); AsError(err).Code != CodeTooLarge {
+	if _, err := shown.Unmask(&stored); apierr.From(err).Code != apierr.TooLarge {
 		t.Errorf("headers that are too long with what the mask stands for: %v", err)
 	}
 }
@@ -198,7 +200,7 @@ func TestMaskInPart(t *testing.T) {
 	} {
 		d := secretJob()
 		change(&d)
-		if e := AsError(d.Validate(Rules{PayloadBytesMax: 1})); e.Code != CodeInvalidField || e.Field != field {
+		if e := apierr.From(d.Validate(Rules{PayloadBytesMax: 1})); e.Code != apierr.InvalidField || e.Field != field {
 			t.Errorf("%s: %v", field, e)
 		}
 	}

@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// credentialBytesMin is the length of the shortest credential that is looked for in texts: a shorter one
-// would be found in words that have nothing to do with it.
+// credentialBytesMin is the length of the shortest credential that texts are searched for. A shorter one would be
+// found in unrelated words.
 const credentialBytesMin = 4
 
-// Credentials are the values that a job's runs carry and that no text about them may have. The zero value
-// is none.
+// Credentials are the values that the runs of a job carry and that no text about these runs may contain. The zero
+// value has none.
 type Credentials struct{ values []string }
 
-// CredentialsOf returns the credentials among headers and in the URL of a target: as they are sent, and the
-// parts that a target may repeat by themselves, such as the token behind the word Bearer.
+// CredentialsOf returns the credentials in headers and in the URL of a target: as they are sent, and the parts that a
+// target may repeat alone, such as the token after the word Bearer.
 func CredentialsOf(headers []Pair, t Target) (c Credentials) {
 	for _, h := range headers {
 		if IsCredentialHeader(h.Key) {
@@ -34,7 +34,7 @@ func (c *Credentials) add(value string) {
 	}
 }
 
-// addURL adds the credentials of a URL, and those of so many URLs within one another that count as credentials of it.
+// addURL adds the credentials of a URL, and those of the URLs nested in it down to the given depth.
 func (c *Credentials) addURL(raw string, depth int) {
 	for _, value := range credentialsOfURL(raw) {
 		c.add(value)
@@ -45,7 +45,7 @@ func (c *Credentials) addURL(raw string, depth int) {
 	}
 }
 
-// addHeader adds the value of a header: a scheme and a token, pairs with semicolons between them, or one text.
+// addHeader adds the value of a header: a scheme and a token, pairs separated by semicolons, or one text.
 func (c *Credentials) addHeader(value string) {
 	c.add(value)
 	if scheme, token, found := strings.Cut(value, " "); found {
@@ -61,7 +61,7 @@ func (c *Credentials) addHeader(value string) {
 	}
 }
 
-// addBasic adds user and password of HTTP's basic authentication, and the password alone.
+// addBasic adds user and password of HTTP basic authentication, together and the password alone.
 func (c *Credentials) addBasic(token string) {
 	plain, err := base64.StdEncoding.DecodeString(token)
 	if err != nil {
@@ -73,12 +73,12 @@ func (c *Credentials) addBasic(token string) {
 	}
 }
 
-// MaskIn returns a text with masks in the place of the credentials, and of those of the URLs in it. Each character of a
-// credential may stand in the text as it is, or escaped as in a URL, in JSON or in HTML. Of a text that repeats parts of
-// credentials so often that the search would take long, the mask is all that is left.
+// MaskIn returns a text with masks in place of these credentials, and of those of the URLs in it. Each character of a
+// credential may be in the text as it is, or escaped as in a URL, in JSON or in HTML. If a text repeats parts of
+// credentials so often that the search would take long, only a mask is left of it.
 func (c Credentials) MaskIn(text string) string { return c.MaskInCut(text, false) }
 
-// MaskInCut is MaskIn for a text that may be cut: then it does not end in a part of a credential either.
+// MaskInCut is MaskIn for a text that may be cut: the result then does not end with a part of a credential either.
 func (c Credentials) MaskInCut(text string, isCut bool) string {
 	if len(c.values) == 0 || text == "" {
 		return MaskText(text)
@@ -94,8 +94,8 @@ func (c Credentials) MaskInCut(text string, isCut bool) string {
 	return MaskText(replaceStretches(text, found))
 }
 
-// replaceStretches returns a text with one mask in the place of those parts that overlap and have a whole credential among
-// them. Others are left out.
+// replaceStretches returns a text in which each group of overlapping parts is replaced by one mask if it contains a
+// whole credential, and removed otherwise.
 func replaceStretches(text string, parts []stretch) string {
 	slices.SortFunc(parts, func(a, b stretch) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to)) })
 	var b strings.Builder

@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// userPlace is the place of a URL's password, or of its user if there is no password: that is a token then. For URLs in its
-// path it has a number. The places of parameters begin with a question mark.
+// userPlace is the place of a URL's password, or of its user if it has no password, because the user is then a token.
+// For URLs in the path a number follows. The places of parameters begin with a question mark.
 const userPlace = "@"
 
-// nestedMax is how many URLs within one another are read; one that is deeper inside counts as a credential.
+// nestedMax bounds the depth of URLs within URLs that are read. One that is nested deeper counts as a credential.
 const nestedMax = 4
 
-// rewriteURL returns a URL with each credential replaced by what with returns for its place and value. It
-// works on the text, so that nothing else changes, and takes what is no URL as well.
+// rewriteURL returns a URL in which each credential is replaced by the result of with for its place and value. It
+// works on the text, so that nothing else changes, and accepts texts that are not URLs.
 func rewriteURL(raw string, with func(place, value string) string) string {
 	return urlRewriter{with: with}.rewrite(raw)
 }
@@ -23,11 +23,11 @@ func rewriteURL(raw string, with func(place, value string) string) string {
 // urlRewriter rewrites a URL, or one that is part of another.
 type urlRewriter struct {
 	with  func(place, value string) string
-	where string // what the places begin with: the way to a URL in a URL
+	where string // prefix of the places: the path to a URL within a URL
 	depth int
 }
 
-// inside returns the rewriter of a URL that stands at a place of this one.
+// inside returns the rewriter of a URL at a place of this one.
 func (w urlRewriter) inside(place string) urlRewriter {
 	return urlRewriter{with: w.with, where: w.where + place + ">", depth: w.depth + 1}
 }
@@ -49,7 +49,7 @@ func (w urlRewriter) rewrite(raw string) string {
 	return head
 }
 
-// rewriteUser does so for what a URL has before its query: its user, and those of URLs in its path.
+// rewriteUser rewrites the part of a URL before its query: its user, and the users of URLs in its path.
 func (w urlRewriter) rewriteUser(head string) string {
 	var b strings.Builder
 	for n := 0; ; n++ {
@@ -70,7 +70,7 @@ func (w urlRewriter) rewriteUser(head string) string {
 	}
 }
 
-// rewriteAuthority does so for user and host of a URL.
+// rewriteAuthority rewrites user and host of a URL.
 func (w urlRewriter) rewriteAuthority(authority, place string) string {
 	at := strings.LastIndexByte(authority, '@')
 	if at <= 0 {
@@ -88,7 +88,7 @@ func (w urlRewriter) rewriteAuthority(authority, place string) string {
 	return user + authority[at:]
 }
 
-// rewriteQuery does so for the parameters of a query. The places of parameters of one name are numbered.
+// rewriteQuery rewrites the parameters of a query. Places of parameters with the same name are numbered.
 func (w urlRewriter) rewriteQuery(query string, seen map[string]int) string {
 	pairs := strings.Split(query, "&")
 	for i, pair := range pairs {
@@ -104,8 +104,8 @@ func (w urlRewriter) rewriteQuery(query string, seen map[string]int) string {
 	return strings.Join(pairs, "&")
 }
 
-// rewriteParam does so for the value of a parameter. It is a credential by the name of the parameter; if it is a mask;
-// or if there is a URL with a credential in it that is escaped, so that it cannot be replaced in its place.
+// rewriteParam rewrites the value of a parameter. The value is a credential if the name of the parameter says so, if
+// it is a mask, or if it contains an escaped URL with a credential, which cannot be replaced in place.
 func (w urlRewriter) rewriteParam(place, name, value string) string {
 	if isCredentialParam(name) || isMask(unescaped(value)) {
 		return w.with(w.where+place, value)
@@ -130,7 +130,7 @@ func (w urlRewriter) rewriteParam(place, name, value string) string {
 	return in.rewrite(value)
 }
 
-// urlIn returns the URL that a value has in it, without the escapes that hide it.
+// urlIn returns the URL that a value contains, without the escapes that hide it.
 func urlIn(value string) (link string, found bool) {
 	for range nestedMax {
 		if strings.Contains(value, "://") {
@@ -141,7 +141,7 @@ func urlIn(value string) (link string, found bool) {
 	return "", false
 }
 
-// mayHaveCredentials reports whether a URL has a user, a query or a fragment: most have none.
+// mayHaveCredentials reports whether a URL has a user, a query or a fragment; most URLs have none.
 func mayHaveCredentials(raw string) bool { return strings.ContainsAny(raw, "@?#") }
 
 // credentialsOfURL returns the credentials of a URL by their places.
@@ -157,7 +157,7 @@ func credentialsOfURL(raw string) map[string]string {
 	return found
 }
 
-// unescaped returns what a value of a query means.
+// unescaped returns the unescaped value of a query parameter.
 func unescaped(value string) string {
 	if plain, err := url.QueryUnescape(value); err == nil {
 		return plain
@@ -165,9 +165,9 @@ func unescaped(value string) string {
 	return value
 }
 
-// MaskURL returns a URL with masks in the place of its credentials: the password of the user, a user without
-// one, the parameters of the query whose names say so, and those of URLs in its path and its parameters. What else the
-// path has is left as it is.
+// MaskURL returns a URL with masks in place of its credentials: the password of the user, a user without a password,
+// the parameters of the query whose names mark them, and the credentials of URLs in its path and its parameters. The
+// rest of the path is unchanged.
 func MaskURL(raw string) string {
 	if !mayHaveCredentials(raw) {
 		return raw
@@ -175,7 +175,7 @@ func MaskURL(raw string) string {
 	return rewriteURL(raw, maskOf)
 }
 
-// maskOf is what is shown of a credential: a mask, and of a mask itself as it is written.
+// maskOf returns what is shown instead of a credential: a mask, or the value itself if it is a mask.
 func maskOf(_, value string) string {
 	if isMask(unescaped(value)) {
 		return value
@@ -183,7 +183,7 @@ func maskOf(_, value string) string {
 	return Mask
 }
 
-// MaskText returns a text with masks in the place of the credentials of the URLs in it.
+// MaskText returns a text with masks in place of the credentials of the URLs in it.
 func MaskText(text string) string {
 	const colon = "://"
 	if !strings.Contains(text, colon) {
@@ -207,7 +207,7 @@ func MaskText(text string) string {
 	}
 }
 
-// hasMaskInPart reports whether a credential of a URL has a mask in it and something else besides.
+// hasMaskInPart reports whether a credential of a URL contains a mask and something else.
 func hasMaskInPart(raw string) bool {
 	for _, value := range credentialsOfURL(raw) {
 		if isMaskInPart(unescaped(value)) {
@@ -217,8 +217,8 @@ func hasMaskInPart(raw string) bool {
 	return false
 }
 
-// originOf returns scheme, host and port of a URL, in the one form that equal ones share; the URL without its
-// credentials if it has none.
+// originOf returns scheme, host and port of a URL, in one form for equal ones; the URL without its credentials if it
+// has none.
 func originOf(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil || u.Host == "" {

@@ -3,24 +3,26 @@ package job
 import (
 	"encoding/binary"
 	"slices"
+
+	"github.com/carillon-io/carillon/instant"
 )
 
-// Debt is a list of ticks at equal distances that were missed and are still to be fired: From, From+Step, and so on
-// up to Last. It names its ticks itself, so that no later change of the schedule adds one or takes one away.
+// Debt is a list of equidistant ticks that were missed and are still to be fired: From, From+Step and so on up to
+// Last. It names its ticks itself, so that no later change of the schedule adds or removes one.
 type Debt struct {
-	From, Last Millis
-	Step       Millis // 0 if there is one tick only
-	Joined     bool   // the schedule had no tick between this one and the Debt before it
+	From, Last instant.Millis
+	Step       instant.Millis // 0 if there is only one tick
+	Joined     bool           // the schedule had no tick between this Debt and the one before it
 }
 
-// byScheduleStep is the Step of a row of version 1 that has more than one tick: those of the schedule.
+// byScheduleStep is the Step of a row of version 1 with more than one tick: the ticks are those of the schedule.
 const byScheduleStep = -1
 
-// IsBySchedule reports whether the ticks are those of the job's schedule from From to Last, as the rows of the
-// first releases have it, and are to be listed before anything else changes.
+// IsBySchedule reports whether the ticks are those of the job's schedule from From to Last. Rows of the first
+// releases are such; their ticks must be listed before anything else changes.
 func (d Debt) IsBySchedule() bool { return d.Step == byScheduleStep }
 
-// Ticks returns how many ticks there are; 0 if the schedule says so.
+// Ticks returns the number of ticks; 0 if IsBySchedule.
 func (d Debt) Ticks() int {
 	switch {
 	case d.IsBySchedule():
@@ -31,15 +33,15 @@ func (d Debt) Ticks() int {
 	return int((d.Last-d.From)/d.Step) + 1
 }
 
-// Has reports whether an instant is one of the ticks; for those of a schedule, whether it is among them.
-func (d Debt) Has(at Millis) bool {
+// Has reports whether an instant is one of the ticks; if IsBySchedule, whether it lies between them.
+func (d Debt) Has(at instant.Millis) bool {
 	if at < d.From || at > d.Last {
 		return false
 	}
 	return d.Step <= 0 || (at-d.From)%d.Step == 0
 }
 
-// Rest returns what follows the first tick, and whether there is any.
+// Rest returns the debt without its first tick, and whether any tick is left.
 func (d Debt) Rest() (Debt, bool) {
 	if d.From == d.Last {
 		return Debt{}, false
@@ -51,8 +53,8 @@ func (d Debt) Rest() (Debt, bool) {
 	return d, true
 }
 
-// AddDebt adds a tick behind those of a list. Joined says that the schedule has none between.
-func AddDebt(list []Debt, at Millis, joined bool) []Debt {
+// AddDebt appends a tick to a list. joined says that the schedule has no tick in between.
+func AddDebt(list []Debt, at instant.Millis, joined bool) []Debt {
 	if n := len(list) - 1; n >= 0 && joined {
 		last := &list[n]
 		if step := at - last.Last; last.Step == 0 || last.Step == step {
@@ -70,7 +72,7 @@ func (b *Batch) PutDebt(id ID, list []Debt) {
 	b.Put(b.key, b.value)
 }
 
-// appendDebts writes version 1 where that says it all: each tick by itself.
+// appendDebts appends the list in version 1 if that can express it: if each tick is alone.
 func appendDebts(v []byte, list []Debt) []byte {
 	if !slices.ContainsFunc(list, func(d Debt) bool { return d.Step != 0 || d.Joined }) {
 		v = binary.AppendUvarint(append(v, rowVersion), uint64(len(list)))
@@ -80,7 +82,7 @@ func appendDebts(v []byte, list []Debt) []byte {
 		return v
 	}
 	v = binary.AppendUvarint(append(v, rowVersion2), uint64(len(list)))
-	end := Millis(0)
+	end := instant.Millis(0)
 	for _, d := range list {
 		head := uint64(d.Ticks()) << 1
 		if d.Joined {
@@ -95,11 +97,11 @@ func appendDebts(v []byte, list []Debt) []byte {
 	return v
 }
 
-// DecodeDebt reads the missed ticks that a job has still to fire.
+// DecodeDebt decodes the missed ticks that a job has still to fire.
 func DecodeDebt(value []byte) ([]Debt, error) {
 	r := newRowReaderUpTo(rowVersion2, value)
 	var list []Debt
-	end := Millis(0)
+	end := instant.Millis(0)
 	for range r.count() {
 		if r.err != nil {
 			break
@@ -111,7 +113,7 @@ func DecodeDebt(value []byte) ([]Debt, error) {
 	return slices.Clip(list), r.finish()
 }
 
-func (r *rowReader) debt(end Millis) Debt {
+func (r *rowReader) debt(end instant.Millis) Debt {
 	if !r.has(rowVersion2) {
 		d := Debt{From: r.millis(), Last: r.millis()}
 		if d.Last != d.From {
@@ -126,10 +128,10 @@ func (r *rowReader) debt(end Millis) Debt {
 	if n > 1 {
 		d.Step = r.millis()
 	}
-	if n == 0 || n > CatchupRunsMax || n > 1 && d.Step <= 0 || d.Step > MillisMax {
+	if n == 0 || n > CatchupRunsMax || n > 1 && d.Step <= 0 || d.Step > instant.Max {
 		r.fail("bad number of ticks")
 		return Debt{}
 	}
-	d.Last += Millis(n-1) * d.Step
+	d.Last += instant.Millis(n-1) * d.Step
 	return d
 }

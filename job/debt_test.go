@@ -3,6 +3,8 @@ package job
 import (
 	"reflect"
 	"testing"
+
+	"github.com/carillon-io/carillon/instant"
 )
 
 // TestOldDebt reads what the first releases wrote: ticks of the schedule between two of them, or one by itself,
@@ -22,7 +24,7 @@ func TestOldDebt(t *testing.T) {
 
 // TestDebtListsItsTicks adds ticks one by one and takes them out again.
 func TestDebtListsItsTicks(t *testing.T) {
-	ticks := []Millis{10, 20, 30, 35, 40, 100, 1000}
+	ticks := []instant.Millis{10, 20, 30, 35, 40, 100, 1000}
 	var list []Debt
 	for i, at := range ticks {
 		list = AddDebt(list, at, at != 100 && i > 0)

@@ -4,22 +4,25 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/carillon-io/carillon/instant"
+	"github.com/carillon-io/carillon/schedule"
 )
 
-// Definition is a job as its owner wrote it, with the defaults filled in. It is a value: nothing in
-// it is shared with the engine, and nobody changes one that was handed on.
+// Definition is a job as its owner wrote it, with defaults filled in. It is a value: it shares nothing with the
+// engine, and must not be changed after it was passed on.
 type Definition struct {
 	Tenant string
 	Name   string
 
-	Schedule  string        // as written: cron, @every, @at, with or without CRON_TZ=; "" if there are several
-	Schedules []string      // as written, instead of Schedule: a tick of any of them is a tick
-	Exclude   []string      // as written: dates, ranges, cron expressions, @calendar NAME; what matches is no tick
-	Timezone  string        // IANA name; "" is UTC
-	StartsAt  Millis        // no tick before it; 0 is none
-	EndsAt    Millis        // no tick at or after it; 0 is none
-	MaxRuns   uint32        // scheduled runs until the job completes; 0 is no limit
-	Jitter    time.Duration // runs are launched up to so much after their scheduled time; see JitterOf
+	Schedule  string         // as written: cron, @every or @at, with or without CRON_TZ=; "" if Schedules is used
+	Schedules []string       // as written, instead of Schedule: a tick of any of them is a tick
+	Exclude   []string       // as written: dates, ranges, cron expressions or @calendar NAME; ticks that match are removed
+	Timezone  string         // IANA name; "" means UTC
+	StartsAt  instant.Millis // no tick before it; 0 means no bound
+	EndsAt    instant.Millis // no tick at or after it; 0 means no bound
+	MaxRuns   uint32         // scheduled runs until the job completes; 0 means no limit
+	Jitter    time.Duration  // runs are launched at most this much after their scheduled time; see JitterOf
 
 	Target      Target
 	Payload     []byte
@@ -27,11 +30,11 @@ type Definition struct {
 	Headers     []Pair
 	Completion  Completion
 
-	AttemptTimeout time.Duration // for a target to answer, or for a worker to report
+	AttemptTimeout time.Duration // for the target's answer, or for the worker's report
 	Retry          Retry
-	PauseOnFailure uint32 // runs in a row that end dead until the job is paused; 0 never pauses it
+	PauseOnFailure uint32 // runs in a row that end dead until the job is paused; 0 means never
 	Overlap        Overlap
-	MaxConcurrent  uint32 // with OverlapAllow: runs that may go on at a time; 0 is no limit
+	MaxConcurrent  uint32 // with OverlapAllow: runs that may be in progress at a time; 0 means no limit
 	Missed         Missed
 	CatchupWindow  time.Duration
 	MaxCatchupRuns uint32
@@ -41,11 +44,11 @@ type Definition struct {
 	Description string
 }
 
-// Pair is a key and its value. Lists of pairs are sorted by key and have no key twice, so that equal
-// definitions have equal bytes.
+// Pair is a key and its value. Lists of pairs are sorted by key and have no duplicate keys, so that equal definitions
+// have equal bytes.
 type Pair struct{ Key, Value string }
 
-// Target is where the runs of a job go. Which of the fields is used depends on Kind.
+// Target is the destination of a job's runs. Kind decides which of the other fields are used.
 type Target struct {
 	Kind    TargetKind
 	Subject string // nats, request, jetstream
@@ -53,12 +56,12 @@ type Target struct {
 	Method  string // http
 	Handler string // handler
 
-	// MaxInFlight is how many attempts the target has at a time, up to MaxInFlightMax; 0 is what the
-	// server has for targets. Of kind nats no target has a number: a publish is over when the server has it.
+	// MaxInFlight is how many attempts the target accepts at a time, at most MaxInFlightMax; 0 means the server's
+	// default. Targets of kind nats have no such number, because a publish is over when the server has it.
 	MaxInFlight uint32
 }
 
-// Address returns what a human would call the target: its subject, URL or handler.
+// Address returns the subject, the URL or the handler of a target.
 func (t Target) Address() string {
 	switch t.Kind {
 	case TargetHTTP:
@@ -70,15 +73,15 @@ func (t Target) Address() string {
 	}
 }
 
-// Retry says whether and when a failed attempt is followed by another.
+// Retry reports whether and when another attempt follows a failed one.
 type Retry struct {
 	MaxAttempts     uint32        // including the first; at least 1
 	InitialInterval time.Duration // between the first attempt's failure and the second attempt
-	Multiplier      float64       // each further interval is this much longer; at least 1
-	MaxInterval     time.Duration // no interval is longer
-	MaxAge          time.Duration // no attempt begins later than this after the scheduled time; 0 is no limit
-	Jitter          float64       // each interval is longer by up to this share of it, which spreads herds; 0 to 1
-	ClientErrors    bool          // an answer that blames the request (4xx but 408, 425, 429) is followed by another attempt too
+	Multiplier      float64       // factor from one interval to the next; at least 1
+	MaxInterval     time.Duration // bound of an interval
+	MaxAge          time.Duration // no attempt begins later than this after the scheduled time; 0 means no limit
+	Jitter          float64       // each interval is lengthened by a random share of itself up to this one, which spreads herds; 0 to 1
+	ClientErrors    bool          // retry also after an answer that blames the request (4xx except 408, 425, 429)
 }
 
 // Defaults returns a definition with the default of every field that has one.
@@ -100,30 +103,30 @@ func Defaults() Definition {
 	}
 }
 
-// Spec returns the schedule of the definition as text, with the calendars that it refers to by tenant
-// and name. A definition that is not valid may give a spec that is.
-func (d *Definition) Spec() Spec {
-	s := Spec{Expr: d.Schedule, Zone: d.Timezone, StartsAt: d.StartsAt, EndsAt: d.EndsAt}
+// Spec returns the schedule of the definition as text, with its calendars as TENANT/NAME. An invalid definition may
+// give a valid spec.
+func (d *Definition) Spec() schedule.Spec {
+	s := schedule.Spec{Expr: d.Schedule, Zone: d.Timezone, StartsAt: d.StartsAt, EndsAt: d.EndsAt}
 	if s.Expr == "" {
 		s.Expr = strings.Join(d.Schedules, "\n")
 	}
 	s.Exclude = strings.Join(d.Exclude, "\n")
-	if !strings.Contains(s.Exclude, calendarPrefix) {
+	if !strings.Contains(s.Exclude, schedule.CalendarPrefix) {
 		return s
 	}
 	lines := slices.Clone(d.Exclude)
 	for i, line := range lines {
-		if name, ok := cutCalendar(line); ok {
-			lines[i] = calendarPrefix + " " + d.Tenant + "/" + name
+		if name, ok := schedule.CutCalendar(line); ok {
+			lines[i] = schedule.CalendarPrefix + " " + d.Tenant + "/" + name
 		}
 	}
 	s.Exclude = strings.Join(lines, "\n")
 	return s
 }
 
-// Backoff returns how long to wait after attempt number n (from 1) of a run has failed: intervals that
-// grow exponentially up to a cap, and the jitter on top. The jitter follows from the run and the number,
-// so that it is the same wherever it is computed.
+// Backoff returns how long to wait after attempt number n (from 1) of a run has failed: intervals that grow
+// exponentially up to MaxInterval, plus the jitter. The jitter is derived from the run and the number, so that it is
+// the same wherever it is computed.
 func (r Retry) Backoff(n uint32, run RunID) time.Duration {
 	wait := float64(r.InitialInterval)
 	for i := uint32(1); i < n && wait < float64(r.MaxInterval); i++ {

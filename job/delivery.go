@@ -2,8 +2,8 @@ package job
 
 import "time"
 
-// Delivery is one attempt, ready to go: all that a sender needs. Nobody changes one after it is handed
-// over; the slices are the sender's to read until it has told the outcome.
+// Delivery is one attempt with all that a sender needs. It must not be changed after it was handed over; the sender
+// may read its slices until it has called done.
 type Delivery struct {
 	Run         RunID
 	Tenant      string
@@ -14,8 +14,8 @@ type Delivery struct {
 	Headers     []Pair
 	Attempt     uint32
 	Fence       uint64
-	Timeout     time.Duration // how long the attempt may take, from its launch
-	Origin      TraceContext  // the span that registered the job; may be none
+	Timeout     time.Duration // bound of the attempt's duration, from its launch
+	Origin      TraceContext  // the span that registered the job; zero if none
 }
 
 // Outcome is how an attempt ended.
@@ -24,15 +24,15 @@ type Outcome struct {
 	Attempt    uint32
 	LaunchedAt time.Time     // when the sender began; zero if it never did
 	Duration   time.Duration // from then to the end, on the monotonic clock
-	Error      string        // "" is success; else at most ErrorBytesMax bytes, valid UTF-8
-	Refused    bool          // with Error: the target blames the request, so another attempt would fail alike
-	RetryAfter time.Duration // with Error: the target asks to be left alone for so long; 0 is no wish
+	Error      string        // "" means success; otherwise at most ErrorBytesMax bytes of valid UTF-8
+	Refused    bool          // with Error: the target blames the request, so that another attempt would fail in the same way
+	RetryAfter time.Duration // with Error: the target asks for a pause of this length; 0 means no wish
 	Result     string        // with success: what a worker reported; at most ResultBytesMax bytes
-	Skipped    Reason        // not zero: never launched, for this reason
-	Cancelled  Reason        // not zero: the run is to end whatever its attempt does, for this reason
+	Skipped    Reason        // not zero: the attempt was never launched, for this reason
+	Cancelled  Reason        // not zero: the run ends whatever its attempt does, for this reason
 
-	// What the launch waited for after its time had come. Zero is nothing.
+	// What the launch waited for after it was due. Zero means that it did not wait.
 	Turn   time.Duration // for the turn of its job
-	TurnAt time.Time     // when it got that turn; zero if it did not wait for it
+	TurnAt time.Time     // when it got the turn; zero if it did not wait for it
 	Place  time.Duration // for a place at its target, until LaunchedAt or just before
 }

@@ -1,47 +1,51 @@
 package job
 
-import "strings"
+import (
+	"strings"
 
-// reservedHeaders are set by the senders and must not be set by a job. They are compared in lower
-// case; an entry that ends in '-' reserves every header that begins so.
+	"github.com/carillon-io/carillon/apierr"
+)
+
+// reservedHeaders are set by the senders and must not be set by a job. They are compared in lower case; an entry that
+// ends in '-' reserves every header with that prefix.
 var reservedHeaders = []string{
 	"carillon-", "nats-", "idempotency-key",
 	"host", "content-length", "transfer-encoding", "connection", "keep-alive", "upgrade", "te", "trailer",
 	"proxy-authorization", "proxy-connection", "expect",
 }
 
-// validateHeaders refuses what could split a message or forge one of Carillon's own headers.
+// validateHeaders refuses headers that could split a message or forge one of Carillon's own headers.
 func validateHeaders(headers []Pair) error {
 	if len(headers) > HeadersMax {
-		return Errorf(CodeTooLarge, "headers", "has %d entries; at most %d are allowed", len(headers), HeadersMax)
+		return apierr.Errorf(apierr.TooLarge, "headers", "has %d entries; at most %d are allowed", len(headers), HeadersMax)
 	}
 	total, spelled := 0, make(map[string]string, len(headers))
 	for _, h := range headers {
 		total += len(h.Key) + len(h.Value) + 4
-		field := "headers." + clip(h.Key)
+		field := "headers." + apierr.Clip(h.Key)
 		switch {
 		case !isHeaderName(h.Key):
-			return Errorf(CodeInvalidField, field, "is no header name; want letters, digits and - _ such as X-Team")
+			return apierr.Errorf(apierr.InvalidField, field, "is no header name; want letters, digits and - _ such as X-Team")
 		case isReservedHeader(h.Key):
-			return Errorf(CodeInvalidField, field, "is set by Carillon or by the protocol; choose another name")
+			return apierr.Errorf(apierr.InvalidField, field, "is set by Carillon or by the protocol; choose another name")
 		case spelled[strings.ToLower(h.Key)] != "":
-			return Errorf(CodeInvalidField, field, "is the header %s in another case, and the case of a header does not count; want it once", clip(spelled[strings.ToLower(h.Key)]))
+			return apierr.Errorf(apierr.InvalidField, field, "is the header %s in another case, and the case of a header does not count; want it once", apierr.Clip(spelled[strings.ToLower(h.Key)]))
 		case !isPrintable(h.Value):
-			return Errorf(CodeInvalidField, field, "must be valid UTF-8 without control characters or line breaks")
+			return apierr.Errorf(apierr.InvalidField, field, "must be valid UTF-8 without control characters or line breaks")
 		case isMaskInPart(h.Value) && IsCredentialHeader(h.Key):
-			return Errorf(CodeInvalidField, field, "has the mask "+Mask+" in it and more besides; want the whole value, or the mask alone to keep the one that is stored")
+			return apierr.Errorf(apierr.InvalidField, field, "has the mask "+Mask+" in it and more besides; want the whole value, or the mask alone to keep the one that is stored")
 		}
 		spelled[strings.ToLower(h.Key)] = h.Key
 	}
 	if total > HeadersBytesMax {
-		return Errorf(CodeTooLarge, "headers", "have %d bytes together; at most %d are allowed", total, HeadersBytesMax)
+		return apierr.Errorf(apierr.TooLarge, "headers", "have %d bytes together; at most %d are allowed", total, HeadersBytesMax)
 	}
 	return nil
 }
 
 // isHeaderName checks the token grammar of HTTP (RFC 9110), which NATS accepts too.
 func isHeaderName(s string) bool {
-	return s != "" && len(s) <= 128 && indexOutside(s, "!#$%&'*+-.^_`|~") < 0
+	return s != "" && len(s) <= 128 && apierr.IndexOutside(s, "!#$%&'*+-.^_`|~") < 0
 }
 
 func isReservedHeader(name string) bool {

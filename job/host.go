@@ -6,9 +6,11 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+
+	"github.com/carillon-io/carillon/apierr"
 )
 
-// ClosedError says that a target is at an address that this server does not send to.
+// ClosedError means that a target has an address to which this server does not send.
 type ClosedError struct {
 	Host    string // as it was written, or the address that was about to be dialled
 	Network Network
@@ -17,14 +19,14 @@ type ClosedError struct {
 // Error implements error.
 func (e *ClosedError) Error() string {
 	if e.Network.Always {
-		return fmt.Sprintf("%q is closed to http targets, whatever the settings: %s", clip(e.Host), e.Network)
+		return fmt.Sprintf("%q is closed to http targets, whatever the settings: %s", apierr.Clip(e.Host), e.Network)
 	}
 	return fmt.Sprintf("%q is a loopback or private address, or one kept for a purpose: %s; http targets do not reach it unless the server runs with --allow-private-targets",
-		clip(e.Host), e.Network)
+		apierr.Clip(e.Host), e.Network)
 }
 
-// closedNames are names that systems and clouds resolve to closed addresses, with one of these. What else a name
-// resolves to is found when it is dialled.
+// closedNames are names that systems and clouds resolve to closed addresses, each with such an address. Other names
+// are checked when they are dialled.
 var closedNames = map[string]string{
 	"localhost":                "127.0.0.1",
 	"localhost.localdomain":    "127.0.0.1",
@@ -35,13 +37,13 @@ var closedNames = map[string]string{
 	"metadata.google.internal": "169.254.169.254",
 }
 
-// CheckURL refuses the URL of an http target whose host is written as a closed address or a name of one, with a
-// [*ClosedError], and one with a port that no server has. It is what a definition that is stored already must
-// pass at each launch; a name that resolves to a closed address is found when that is dialled.
+// CheckURL refuses the URL of an http target, with a [*ClosedError] if its host is written as a closed address or as
+// a name of one, and with another error if no server can have its port. Stored definitions too must pass it at each
+// launch. A name that resolves to a closed address is found when it is dialled.
 func CheckURL(u *url.URL, privateAllowed bool) error {
 	if port := u.Port(); port != "" {
 		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
-			return fmt.Errorf("has the port %s; want 1 to 65535", clip(port))
+			return fmt.Errorf("has the port %s; want 1 to 65535", apierr.Clip(port))
 		}
 	}
 	host := u.Hostname()
@@ -62,27 +64,27 @@ func CheckURL(u *url.URL, privateAllowed bool) error {
 	return nil
 }
 
-// checkHost refuses hosts of a new definition that are neither an address nor a name in the usual form. Other
-// forms mean different hosts to different readers: 2130706433, 0x7f.1 and 127.1 are 127.0.0.1 to some systems, and
-// letters beyond ASCII are mapped to others before a name is resolved.
+// checkHost refuses hosts of a new definition that are neither an address nor a name in the usual form. Other forms
+// mean different hosts to different readers: some systems read 2130706433, 0x7f.1 and 127.1 as 127.0.0.1, and letters
+// beyond ASCII are mapped to others before a name is resolved.
 func checkHost(host string) error {
 	if _, err := netip.ParseAddr(host); err == nil {
 		return nil
 	}
-	if i := indexOutside(host, ".-_"); i >= 0 {
-		return fmt.Errorf("has the host %q; want an address, or a name of A-Z a-z 0-9 . - _, other letters in the form xn--…", clip(host))
+	if i := apierr.IndexOutside(host, ".-_"); i >= 0 {
+		return fmt.Errorf("has the host %q; want an address, or a name of A-Z a-z 0-9 . - _, other letters in the form xn--…", apierr.Clip(host))
 	}
 	name := strings.TrimSuffix(host, ".")
 	if name == "" {
 		return fmt.Errorf("has the host %q; want an address or a name", host)
 	}
 	if last := name[strings.LastIndexByte(name, '.')+1:]; isNumeric(last) {
-		return fmt.Errorf("has the host %q, which is no name and no IPv4 address; want four numbers from 0 to 255, such as 192.0.2.1", clip(host))
+		return fmt.Errorf("has the host %q, which is no name and no IPv4 address; want four numbers from 0 to 255, such as 192.0.2.1", apierr.Clip(host))
 	}
 	return nil
 }
 
-// isNumeric reports whether a label is a number as some resolvers read them: decimal, octal or 0x and hexadecimal.
+// isNumeric reports whether a label is a number as some resolvers read it: decimal, octal, or hexadecimal with 0x.
 func isNumeric(label string) bool {
 	digits, base := strings.ToLower(label), "0123456789"
 	if rest, ok := strings.CutPrefix(digits, "0x"); ok {

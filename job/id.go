@@ -4,14 +4,17 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/carillon-io/carillon/apierr"
+	"github.com/carillon-io/carillon/instant"
 )
 
-// ID numbers a job for as long as the cluster lives. IDs are a counter in the log, so they grow with
-// time; the counter begins at a random place, so that the run ids of two clusters do not meet in one
-// stream's duplicate window. Zero is no job.
+// ID numbers a job for the lifetime of the cluster. IDs are a counter in the log, so they grow with time. The counter
+// begins at a random number, so that the run ids of two clusters do not collide in the duplicate window of one
+// stream. Zero means no job.
 type ID uint64
 
-// idDigits is Crockford's base 32 in lower case: it sorts as the numbers do and has no look-alikes.
+// idDigits is Crockford's base 32 in lower case: it sorts like the numbers and has no look-alikes.
 const idDigits = "0123456789abcdefghjkmnpqrstvwxyz"
 
 // idTextBytes is the length of an ID's text: 13 digits of 5 bits hold 64.
@@ -44,15 +47,15 @@ func ParseID(s string) (ID, error) {
 	return id, nil
 }
 
-// RunID is the identity of a run, the same for each of its attempts, over crashes and failovers.
-// It can be computed before the run exists. It is comparable and holds no pointer.
+// RunID is the identity of a run. It is the same for each of its attempts, over crashes and failovers, and can be
+// computed before the run exists. It is comparable and holds no pointer.
 type RunID struct {
 	Job ID
-	At  Millis // the scheduled time
-	Seq uint32 // 0 for a run of the schedule; n for the job's n-th manual run
+	At  instant.Millis // the scheduled time
+	Seq uint32         // 0 for a run of the schedule; n for the job's n-th manual run
 }
 
-// IsManual tells whether the run was asked for by a caller rather than by the schedule.
+// IsManual reports whether a caller, not the schedule, started the run.
 func (r RunID) IsManual() bool { return r.Seq != 0 }
 
 // String returns the run id as callers and targets see it: job, scheduled time in milliseconds and,
@@ -69,7 +72,7 @@ func (r RunID) String() string {
 
 // ParseRunID is the inverse of [RunID.String]. It accepts no other spelling of the same run.
 func ParseRunID(s string) (RunID, error) {
-	bad := Errorf(CodeInvalidField, "run_id", "%q is no run id; want one as runs.list returns it, such as 0000000000001-1764576000000", clip(s))
+	bad := apierr.Errorf(apierr.InvalidField, "run_id", "%q is no run id; want one as runs.list returns it, such as 0000000000001-1764576000000", apierr.Clip(s))
 	parts := strings.Split(s, "-")
 	if len(s) > 64 || len(parts) < 2 || len(parts) > 3 {
 		return RunID{}, bad
@@ -82,7 +85,7 @@ func ParseRunID(s string) (RunID, error) {
 	if err != nil {
 		return RunID{}, bad
 	}
-	r := RunID{Job: id, At: Millis(at)}
+	r := RunID{Job: id, At: instant.Millis(at)}
 	if len(parts) == 3 {
 		seq, err := strconv.ParseUint(parts[2], 10, 32)
 		if err != nil {
@@ -94,13 +97,4 @@ func ParseRunID(s string) (RunID, error) {
 		return RunID{}, bad
 	}
 	return r, nil
-}
-
-// clip shortens a caller's text for an error message.
-func clip(s string) string {
-	const most = 80
-	if len(s) <= most {
-		return s
-	}
-	return s[:most] + "…"
 }

@@ -1,13 +1,19 @@
 package job
 
-import "testing"
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/carillon-io/carillon/instant"
+	"github.com/carillon-io/carillon/testkit"
+)
 
 // TestJitterIsOfTheJob stays below jitter and gap, and never changes.
 func TestJitterIsOfTheJob(t *testing.T) {
-	rng := seeded(t)
+	rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 	for range 10_000 {
 		id := ID(rng.Uint64())
-		jitter, gap, tick := Millis(rng.Int64N(86_400_000)), Millis(rng.Int64N(86_400_000)), Millis(1+rng.Int64N(1<<41))
+		jitter, gap, tick := instant.Millis(rng.Int64N(86_400_000)), instant.Millis(rng.Int64N(86_400_000)), instant.Millis(1+rng.Int64N(1<<41))
 		bound := jitter
 		next := tick + gap
 		if gap == 0 {
@@ -28,7 +34,7 @@ func TestJitterIsOfTheJob(t *testing.T) {
 // TestJitterSpreads puts ids, in a row and at random, into a hundred slots of the jitter.
 func TestJitterSpreads(t *testing.T) {
 	const jobs, slots = 100_000, 100
-	rng := seeded(t)
+	rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 	for name, id := range map[string]func(n int) ID{
 		"row":    func(n int) ID { return ID(1 + n) },
 		"shift":  func(n int) ID { return ID(n) << 32 },

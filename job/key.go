@@ -3,6 +3,8 @@ package job
 import (
 	"encoding/binary"
 	"fmt"
+
+	"github.com/carillon-io/carillon/instant"
 )
 
 // Kind is the first byte of a row's key: what the row is.
@@ -19,25 +21,25 @@ const (
 	KindHistory                    // day, final run -> Run
 	KindNote                       // job -> Note
 	KindOnce                       // day, job, idempotency key -> run
-	KindPayload                    // live manual run -> payload of its own; read, but not written any more
+	KindPayload                    // live manual run -> its own payload; read, but not written any more
 	KindStreak                     // job -> runs in a row that ended dead
 	KindDebt                       // job -> Debt
-	KindDead                       // day, tenant's hash, dead run -> nothing: finds it by tenant
+	KindDead                       // day, tenant's hash, dead run -> nothing: finds the run by tenant
 	KindOutbox                     // LSN, number -> Notice to be published
 	KindAudit                      // day, LSN, number -> AuditEntry
 	KindCalendar                   // tenant, name -> Calendar
-	KindRunPayload                 // day, manual run -> payload of its own
+	KindRunPayload                 // day, manual run -> its own payload
 	kindEnd
 )
 
-// Numbers in keys are big-endian, so that the order of keys is the order of numbers; in the keys of
-// runs the scheduled time and number are inverted, so that the newest run of a job comes first.
+// Numbers in keys are big-endian, so that keys sort like numbers. In the keys of runs, the scheduled time and the
+// number are inverted, so that the newest run of a job comes first.
 
-// dayMillis is the span of one bucket of the history: it is dropped bucket by bucket.
+// dayMillis is the length of one bucket of the history, which is deleted bucket by bucket.
 const dayMillis = 24 * 60 * 60 * 1000
 
-// Day returns the bucket of the history that an instant falls into.
-func Day(at Millis) uint32 { return uint32(at / dayMillis) }
+// Day returns the bucket of the history that contains an instant.
+func Day(at instant.Millis) uint32 { return uint32(at / dayMillis) }
 
 // AppendMetaKey appends the key of a meta row.
 func AppendMetaKey(b []byte, name string) []byte {
@@ -49,17 +51,17 @@ func AppendProfileKey(b []byte, n uint32) []byte {
 	return binary.BigEndian.AppendUint32(append(b, byte(KindProfile)), n)
 }
 
-// AppendJobKey appends the key of a row that a job has one of: KindJob, KindTimer, KindNote, KindStreak,
-// KindDebt.
+// AppendJobKey appends the key of a row of a kind of which each job has at most one: KindJob, KindTimer, KindNote,
+// KindStreak, KindDebt.
 func AppendJobKey(b []byte, kind Kind, id ID) []byte {
 	return binary.BigEndian.AppendUint64(append(b, byte(kind)), uint64(id))
 }
 
-// JobKinds are the kinds of row that a job has at most one of, and that go when it goes.
+// JobKinds are the kinds of row of which a job has at most one, and that are deleted with it.
 var JobKinds = [...]Kind{KindJob, KindTimer, KindNote, KindStreak, KindDebt}
 
-// AppendNameKey appends the key of a name row. The tenant has no zero byte, so that the names of one
-// tenant are one range, in the order of names.
+// AppendNameKey appends the key of a name row. A tenant contains no zero byte, so the names of one tenant are one
+// range of keys, in the order of names.
 func AppendNameKey(b []byte, tenant, name string) []byte {
 	b = append(append(b, byte(KindName)), tenant...)
 	return append(append(b, 0), name...)
@@ -70,14 +72,14 @@ func AppendRunKey(b []byte, r RunID) []byte {
 	return appendRun(append(b, byte(KindRun)), r)
 }
 
-// AppendPayloadKey appends the key of a manual run's own payload. It lies in the bucket of its day, because
-// that of a dead run is kept as long as the history, for a retry.
+// AppendPayloadKey appends the key of a manual run's own payload. It is in the bucket of its day, because the payload
+// of a dead run is kept as long as the history, for a retry.
 func AppendPayloadKey(b []byte, r RunID) []byte {
 	b = binary.BigEndian.AppendUint32(append(b, byte(KindRunPayload)), Day(r.At))
 	return appendRun(b, r)
 }
 
-// AppendOldPayloadKey appends the key that the first release had for a manual run's own payload.
+// AppendOldPayloadKey appends the key that the first release used for a manual run's own payload.
 func AppendOldPayloadKey(b []byte, r RunID) []byte {
 	return appendRun(append(b, byte(KindPayload)), r)
 }
@@ -94,12 +96,12 @@ func AppendHistoryDay(b []byte, day uint32, id ID) []byte {
 	return binary.BigEndian.AppendUint64(b, uint64(id))
 }
 
-// AppendBucket appends the prefix of a whole day of KindHistory or KindOnce, for dropping it.
+// AppendBucket appends the prefix of a whole bucket of rows of a kind, for deleting it.
 func AppendBucket(b []byte, kind Kind, day uint32) []byte {
 	return binary.BigEndian.AppendUint32(append(b, byte(kind)), day)
 }
 
-// AppendOnceKey appends the key of an idempotency key.
+// AppendOnceKey appends the key of the row for an idempotency key.
 func AppendOnceKey(b []byte, day uint32, id ID, key string) []byte {
 	b = binary.BigEndian.AppendUint32(append(b, byte(KindOnce)), day)
 	return append(binary.BigEndian.AppendUint64(b, uint64(id)), key...)
@@ -114,7 +116,7 @@ func appendRun(b []byte, r RunID) []byte {
 // runKeyBytes is the length of what appendRun appends.
 const runKeyBytes = 20
 
-// ParseRunKey reads the identity from the key of a live or final run.
+// ParseRunKey parses the key of a live or final run.
 func ParseRunKey(key []byte) (RunID, error) {
 	if len(key) < runKeyBytes+1 {
 		return RunID{}, fmt.Errorf("job: run key of %d bytes is too short", len(key))
@@ -122,12 +124,12 @@ func ParseRunKey(key []byte) (RunID, error) {
 	k := key[len(key)-runKeyBytes:]
 	return RunID{
 		Job: ID(binary.BigEndian.Uint64(k)),
-		At:  Millis(^binary.BigEndian.Uint64(k[8:])),
+		At:  instant.Millis(^binary.BigEndian.Uint64(k[8:])),
 		Seq: ^binary.BigEndian.Uint32(k[16:]),
 	}, nil
 }
 
-// ParseJobKey reads the job from the key of a row that a job has one of.
+// ParseJobKey parses the key of a row of a kind of which each job has at most one.
 func ParseJobKey(key []byte) (ID, error) {
 	if len(key) != 9 {
 		return 0, fmt.Errorf("job: job key of %d bytes, want 9", len(key))
@@ -135,7 +137,7 @@ func ParseJobKey(key []byte) (ID, error) {
 	return ID(binary.BigEndian.Uint64(key[1:])), nil
 }
 
-// ParseProfileKey reads the number from the key of a profile.
+// ParseProfileKey parses the key of a profile.
 func ParseProfileKey(key []byte) (uint32, error) {
 	if len(key) != 5 {
 		return 0, fmt.Errorf("job: profile key of %d bytes, want 5", len(key))
@@ -143,7 +145,7 @@ func ParseProfileKey(key []byte) (uint32, error) {
 	return binary.BigEndian.Uint32(key[1:]), nil
 }
 
-// ParseNameKey reads tenant and name from the key of a name row. The results are copies.
+// ParseNameKey parses the key of a name row. The results are copies.
 func ParseNameKey(key []byte) (tenant, name string, err error) {
 	for i, c := range key {
 		if c == 0 && i > 0 {
@@ -153,7 +155,7 @@ func ParseNameKey(key []byte) (tenant, name string, err error) {
 	return "", "", fmt.Errorf("job: name key has no tenant")
 }
 
-// PrefixEnd returns the first key after all keys that begin with prefix, or nil if there is none.
+// PrefixEnd returns the first key after all keys with a prefix, or nil if there is none.
 func PrefixEnd(prefix []byte) []byte {
 	end := append([]byte(nil), prefix...)
 	for i := len(end) - 1; i >= 0; i-- {

@@ -4,11 +4,13 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/fnv"
+
+	"github.com/carillon-io/carillon/instant"
 )
 
-// TenantHash stands for a tenant in the keys of rows that are listed by tenant. It is the lower half of
-// FNV-1a, and the same on every machine. Tenants whose hashes meet share a range of keys; a reader
-// looks at the tenant itself.
+// TenantHash stands for a tenant in the keys of rows that are listed by tenant. It is the lower half of FNV-1a, and
+// the same on every machine. Tenants with the same hash share a range of keys, so a reader must compare the tenant
+// itself.
 func TenantHash(tenant string) uint16 {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(tenant)) // never fails
@@ -24,7 +26,7 @@ func AppendDeadDay(b []byte, day uint32, tenant uint16) []byte {
 	return binary.BigEndian.AppendUint16(b, tenant)
 }
 
-// AppendDeadKey appends the key that finds a dead run by its tenant, newest scheduled time first.
+// AppendDeadKey appends the key by which a dead run is found by its tenant, newest scheduled time first.
 func AppendDeadKey(b []byte, tenant uint16, r RunID) []byte {
 	b = AppendDeadDay(b, Day(r.At), tenant)
 	b = binary.BigEndian.AppendUint64(b, ^uint64(r.At))
@@ -32,27 +34,27 @@ func AppendDeadKey(b []byte, tenant uint16, r RunID) []byte {
 	return binary.BigEndian.AppendUint32(b, ^r.Seq)
 }
 
-// ParseDeadKey reads the run from the key that AppendDeadKey made.
+// ParseDeadKey parses a key that AppendDeadKey made.
 func ParseDeadKey(key []byte) (RunID, error) {
 	if len(key) != deadKeyBytes {
 		return RunID{}, fmt.Errorf("job: key of a dead run of %d bytes, want %d", len(key), deadKeyBytes)
 	}
 	k := key[7:]
 	return RunID{
-		At:  Millis(^binary.BigEndian.Uint64(k)),
+		At:  instant.Millis(^binary.BigEndian.Uint64(k)),
 		Job: ID(binary.BigEndian.Uint64(k[8:])),
 		Seq: ^binary.BigEndian.Uint32(k[16:]),
 	}, nil
 }
 
-// PutDead lets a dead run be found by its tenant.
+// PutDead adds the row by which a dead run is found by its tenant.
 func (b *Batch) PutDead(tenant uint16, id RunID) {
 	b.key = AppendDeadKey(b.key[:0], tenant, id)
 	b.value = append(b.value[:0], rowVersion)
 	b.Put(b.key, b.value)
 }
 
-// DeleteDead drops what PutDead added.
+// DeleteDead deletes the row that PutDead added.
 func (b *Batch) DeleteDead(tenant uint16, id RunID) {
 	b.key = AppendDeadKey(b.key[:0], tenant, id)
 	b.Delete(b.key)

@@ -2,13 +2,13 @@ package job
 
 import "strings"
 
-// Lane names the places that attempts share: those of one tenant at one target. Jobs that name the same
-// target and the same number of places share a lane; another number is another lane.
+// Lane identifies the places that attempts share: those of one tenant at one target. Jobs with the same target and
+// the same number of places share a lane; another number makes another lane.
 type Lane struct {
 	Tenant string
 	Kind   TargetKind
-	Name   string // the origin of a URL, a subject or a handler; "" of kind nats, whose targets share a lane
-	Limit  uint32 // how many places there are; 0 is what the sender has for a target
+	Name   string // the origin of a URL, a subject or a handler; "" for kind nats, whose targets share a lane
+	Limit  uint32 // number of places; 0 means the sender's default
 }
 
 // Lane returns the lane of an attempt.
@@ -20,9 +20,8 @@ func (d *Delivery) Lane() Lane {
 	return l
 }
 
-// Site returns what the places of a target are at: a subject, a handler, or the scheme and host of a URL in
-// lower case. It is fit for error texts, which the paths and queries of webhooks are not: these are often
-// secrets.
+// Site returns a subject, a handler, or the scheme and host of a URL in lower case: what the places of a target
+// belong to. It is safe in error texts. The paths and queries of webhooks are not, because they are often secrets.
 func (t Target) Site() string {
 	if t.Kind == TargetHTTP {
 		return origin(t.URL)
@@ -30,8 +29,8 @@ func (t Target) Site() string {
 	return t.Address()
 }
 
-// origin returns the scheme and host of a URL, without a user. It does not parse it: an odd URL only gets an
-// odd lane.
+// origin returns the scheme and host of a URL, without a user. It does not parse the URL: an odd URL only gets an odd
+// lane.
 func origin(url string) string {
 	scheme, rest, ok := strings.Cut(url, "://")
 	if !ok {

@@ -2,13 +2,13 @@ package job
 
 import "time"
 
-// The bounds of a definition. A value beyond one is refused with an error that names the bound.
+// Bounds of a definition. A value beyond one is refused with an error that names the bound.
 const (
 	NameBytesMax        = 128
 	TenantBytesMax      = 64
 	DescriptionBytesMax = 1024
 	PayloadBytesDefault = 256 << 10
-	PayloadBytesCeiling = 512 << 10 // a payload must fit one commit of the log, with room to spare
+	PayloadBytesCeiling = 512 << 10 // a payload must fit into one commit of the log, with room to spare
 	HeadersMax          = 64
 	HeadersBytesMax     = 16 << 10
 	LabelsMax           = 32
@@ -22,16 +22,13 @@ const (
 	AttemptTimeoutMax  = 24 * time.Hour
 	RetryAttemptsMax   = 100
 	RetryJitterDefault = 0.1
-	RetryAfterMax      = 24 * time.Hour // a target that asks for more gets this
-	ExtendMax          = 24 * time.Hour // no report is waited for longer than this from now
+	RetryAfterMax      = 24 * time.Hour // a longer wish of a target is cut to this
+	ExtendMax          = 24 * time.Hour // the longest wait for a report, from now
 	JitterMax          = 24 * time.Hour
 	PauseOnFailureMax  = 1000
 	MaxConcurrentMax   = 10_000
 	MaxInFlightMax     = 10_000
-	BufferedRunsMax    = 1000 // runs of a job that wait for their turn; more are skipped
-	SchedulesMax       = 16
-	ExcludesMax        = 64
-	ExcludeCronsMax    = 64   // cron expressions among the exclusions of one job, those of its calendars included
+	BufferedRunsMax    = 1000 // runs of a job that wait for their turn; further ones are skipped
 	CalendarLinesMax   = 1000 // lines of one calendar
 	ActorBytesMax      = 128
 	RetryIntervalMin   = time.Millisecond

@@ -2,8 +2,8 @@ package job
 
 import "log/slog"
 
-// The keys of log lines that are about a job or a run: the same everywhere, so that a search for one finds
-// all. Payloads, results, header values and URLs of targets, which are often secrets, go into no line.
+// Keys of log lines about a job or a run. They are the same everywhere, so that a search finds all lines. Payloads,
+// results, header values and URLs of targets, which are often secrets, are never logged.
 const (
 	LogTenant  = "tenant"
 	LogJob     = "job" // its name
@@ -14,7 +14,7 @@ const (
 	LogEpoch   = "epoch"
 )
 
-// LogAttrs returns what a log line about an attempt carries: whose it is, and which.
+// LogAttrs returns the attributes of a log line about an attempt: job, run and attempt.
 func (d *Delivery) LogAttrs() []slog.Attr {
 	return []slog.Attr{
 		slog.String(LogTenant, d.Tenant), slog.String(LogJob, d.Name), slog.String(LogRun, d.Run.String()),

@@ -5,22 +5,22 @@ import (
 	"net/netip"
 )
 
-// Network is a block of addresses that http targets do not reach. The zero value holds no address.
+// Network is a block of addresses to which http targets are not sent. The zero value contains no address.
 type Network struct {
 	Prefix netip.Prefix
 	Name   string // what the block is for
 	Source string // the document that sets it aside
-	// Always keeps the block closed also where private targets are allowed: no webhook lives there, or it is
-	// where a cloud hands out the credentials of its machines.
+	// Always keeps the block closed even if private targets are allowed, because no webhook is there, or because a
+	// cloud hands out the credentials of its machines there.
 	Always bool
 }
 
-// closedNetworks is the one table of closed addresses: a definition is checked with it, and so is each
-// address that is about to be dialled. It follows the IANA registries of special-purpose addresses for IPv4 and
-// IPv6; blocks that these call globally reachable (AS112, AMT) stay open, save those inside a larger block that is
-// closed. The first row that holds an address decides, so a narrow block stands before a wide one.
+// closedNetworks is the only table of closed addresses. A definition is checked with it, and so is each address
+// before it is dialled. It follows the IANA registries of special-purpose addresses for IPv4 and IPv6. Blocks that
+// these call globally reachable (AS112, AMT) stay open, except those inside a larger closed block. The first row that
+// contains an address decides, so a narrow block precedes a wide one.
 //
-// The table has no row for ::ffff:0:0/96, because [ClosedNetwork] looks at the IPv4 address inside.
+// The table has no row for ::ffff:0:0/96, because [ClosedNetwork] checks the IPv4 address inside.
 var closedNetworks = []Network{
 	closed("0.0.0.0/8", "this network", "RFC 791").always(),
 	closed("10.0.0.0/8", "private use", "RFC 1918"),
@@ -72,18 +72,18 @@ var closedNetworks = []Network{
 	closed("fe80::/10", "link-local", "RFC 4291"),
 	closed("fec0::/10", "site-local", "RFC 3879"),
 	closed("ff00::/8", "multicast", "RFC 4291").always(),
-	// What is left outside 2000::/3 is not given out for public use.
+	// Whatever is left outside 2000::/3 is not assigned for public use.
 	closed("::/3", "not for public use", "RFC 4291"),
 	closed("4000::/2", "not for public use", "RFC 4291"),
 	closed("8000::/1", "not for public use", "RFC 4291"),
 }
 
-// nat64Prefixes are the blocks of the table that a NAT64 translates into IPv4 addresses. An IPv6-only server
-// reaches every IPv4 host through one of them, so they can be opened; the address inside is looked at then.
+// nat64Prefixes are the blocks of the table that a NAT64 translates into IPv4 addresses. An IPv6-only server reaches
+// every IPv4 host through one of them, so they can be opened; the IPv4 address inside is then checked.
 var nat64Prefixes = [...]netip.Prefix{netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("64:ff9b:1::/48")}
 
-// nat64Layouts say which bytes of an address of these blocks may hold the IPv4 address (RFC 6052, section 2.2). The
-// well-known block has one layout; in the other one its operator chooses a prefix of 96, 64, 56 or 48 bits.
+// nat64Layouts are the positions of the IPv4 address in an address of these blocks (RFC 6052, section 2.2). The
+// well-known block has one layout; in the other one, its operator chooses a prefix of 96, 64, 56 or 48 bits.
 var nat64Layouts = [...][][4]int{
 	{{12, 13, 14, 15}},
 	{{12, 13, 14, 15}, {9, 10, 11, 12}, {7, 9, 10, 11}, {6, 7, 9, 10}},
@@ -98,12 +98,12 @@ func (n Network) always() Network {
 	return n
 }
 
-// String returns what the block is and who says so.
+// String returns the block, its purpose and its source.
 func (n Network) String() string { return fmt.Sprintf("%s (%s, %s)", n.Prefix, n.Name, n.Source) }
 
-// ClosedNetwork returns the network that closes an address to http targets, and whether one does. With
-// privateAllowed only the networks that are closed always count. A zone of the address is passed over, and an
-// IPv4-mapped address is its IPv4 address. An invalid address is closed by the zero Network.
+// ClosedNetwork returns the network that closes an address to http targets, and whether there is one. With
+// privateAllowed, only networks with Always count. The zone of an address is ignored, and an IPv4-mapped address
+// counts as its IPv4 address. An invalid address is closed by the zero Network.
 func ClosedNetwork(addr netip.Addr, privateAllowed bool) (Network, bool) {
 	if !addr.IsValid() {
 		return Network{Name: "no address", Always: true}, true
@@ -121,8 +121,9 @@ func ClosedNetwork(addr netip.Addr, privateAllowed bool) (Network, bool) {
 	return Network{}, false
 }
 
-// behindNAT64 returns the single address of the table that a NAT64 may make of addr. Wide blocks are passed over: a
-// NAT64 does not translate to multicast, and which layout its operator chose is not known here.
+// behindNAT64 returns the network that closes the IPv4 address to which a NAT64 may translate addr, and whether there
+// is one. Only blocks of a single address count, because a NAT64 does not translate to multicast, and the
+// layout that its operator chose is unknown.
 func behindNAT64(addr netip.Addr) (Network, bool) {
 	b := addr.As16()
 	for i, prefix := range nat64Prefixes {

@@ -3,40 +3,42 @@ package job
 import (
 	"encoding/binary"
 	"fmt"
+
+	"github.com/carillon-io/carillon/instant"
 )
 
-// Notice tells the world outside that a run changed its state. It is written by the commit that makes
-// the change, and dropped when it is published.
+// Notice announces that a run changed its state. It is in the commit that makes the change, and is deleted once it is
+// published.
 type Notice struct {
 	ID     NoticeID
-	Dead   bool // also goes to the dead-letter subject
+	Dead   bool // goes to the dead-letter subject too
 	Event  bool // goes to the stream of events
-	At     Millis
+	At     instant.Millis
 	Run    RunID
 	Status Status
 	Reason Reason
-	Until  Millis // of a skipped range
-	// Attempt and Fence are those of the attempt that ended or begins, Error is why it failed.
+	Until  instant.Millis // of a skipped range
+	// Attempt and Fence belong to the attempt that ended or begins; Error is why it failed.
 	Attempt uint32
 	Fence   uint64
 	Error   string
-	// Tenant and Name are those of the job, if it is gone by the same commit.
+	// Tenant and Name of the job, if the same commit deletes it; "" otherwise.
 	Tenant, Name string
 }
 
-// NoticeID is the place of a notice in the outbox: notices have ascending ids.
+// NoticeID is the place of a notice in the outbox. Ids ascend with time.
 type NoticeID struct {
 	LSN uint64 // of the commit that made the change
 	Seq uint32 // within it, from 0
 }
 
-// String returns the id as the message ids of events have it.
+// String returns the id in the form used in the message ids of events.
 func (n NoticeID) String() string { return fmt.Sprintf("%d-%d", n.LSN, n.Seq) }
 
 // noticeKeyBytes is the length of a key of KindOutbox.
 const noticeKeyBytes = 1 + 8 + 4
 
-// The bits of a notice that say where it goes.
+// Bits of a notice that say where it goes.
 const (
 	noticeDead  = 1 << 0
 	noticeEvent = 1 << 1
@@ -65,13 +67,13 @@ func (b *Batch) PutNotice(n *Notice) {
 	b.Put(b.key, b.value)
 }
 
-// DeleteNotice drops a notice that is published.
+// DeleteNotice deletes a notice, which is published.
 func (b *Batch) DeleteNotice(id NoticeID) {
 	b.key = AppendNoticeKey(b.key[:0], id)
 	b.Delete(b.key)
 }
 
-// DecodeNotice reads a notice of the outbox.
+// DecodeNotice decodes a notice of the outbox.
 func DecodeNotice(key, value []byte) (Notice, error) {
 	if len(key) != noticeKeyBytes {
 		return Notice{}, fmt.Errorf("job: key of a notice of %d bytes, want %d", len(key), noticeKeyBytes)
@@ -88,7 +90,7 @@ func DecodeNotice(key, value []byte) (Notice, error) {
 	return n, r.finish()
 }
 
-// run reads what appendRun wrote.
+// run reads a run id that appendRun wrote.
 func (r *rowReader) run() RunID {
 	if len(r.b) < runKeyBytes {
 		r.fail("cut short")
@@ -96,16 +98,16 @@ func (r *rowReader) run() RunID {
 	}
 	b := r.b
 	r.b = b[runKeyBytes:]
-	id, _ := ParseRunKey(append([]byte{0}, b[:runKeyBytes]...)) // long enough
+	id, _ := ParseRunKey(append([]byte{0}, b[:runKeyBytes]...)) // its length is right, so this cannot fail
 	return id
 }
 
-// Announcement is a notice with what those who read it need besides: the job as it is now.
+// Announcement is a notice with everything else that its readers need: the job as it is now.
 type Announcement struct {
-	Notice      // with Tenant and Name
+	Notice      // with Tenant and Name set
 	Target      Target
-	Payload     []byte // as the target would have got it; for a dead run only
+	Payload     []byte // as the target would have received it; only for a dead run
 	PayloadJSON bool
 	Headers     []Pair
-	Attempts    []Attempt // for a dead run only
+	Attempts    []Attempt // only for a dead run
 }

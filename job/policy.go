@@ -1,5 +1,7 @@
 package job
 
+import "github.com/carillon-io/carillon/apierr"
+
 // TargetKind names a kind of sender.
 type TargetKind uint8
 
@@ -17,11 +19,11 @@ type Completion uint8
 
 // The completions. Zero is none.
 const (
-	CompletionDelivered Completion = iota + 1 // the target took it
-	CompletionReported                        // a worker reports it
+	CompletionDelivered Completion = iota + 1 // the target accepted it
+	CompletionReported                        // a worker reports success
 )
 
-// Overlap says what happens to a run that is due while the previous one of its job is still going.
+// Overlap says what happens to a run that is due while an earlier run of its job is in progress.
 type Overlap uint8
 
 // The overlap policies. Zero is none.
@@ -33,20 +35,20 @@ const (
 	OverlapCancelOther
 )
 
-// Missed says what happens to ticks that nobody was there to decide in time.
+// Missed says what happens to ticks that were not decided in time, because no engine led.
 type Missed uint8
 
 // The missed-run policies. Zero is none.
 const (
 	MissedSkip     Missed = iota + 1 // record them as skipped
-	MissedFireOnce                   // fire the latest inside the catch-up window
+	MissedFireOnce                   // fire the latest one inside the catch-up window
 	MissedBackfill                   // fire the latest MaxCatchupRuns inside the catch-up window
 )
 
 // Status is the state of a run.
 type Status uint8
 
-// The states of a run; see the package comment for the ways between them. Zero is none.
+// The states of a run; see the package comment for the transitions. Zero is none.
 const (
 	StatusPending Status = iota + 1
 	StatusRunning
@@ -58,7 +60,7 @@ const (
 	StatusCancelled
 )
 
-// IsFinal tells whether a run in this state is over.
+// IsFinal reports whether a run in this state is over.
 func (s Status) IsFinal() bool { return s >= StatusSucceeded }
 
 // Reason says why a run was skipped or cancelled.
@@ -66,16 +68,16 @@ type Reason uint8
 
 // The reasons. Zero is none.
 const (
-	ReasonOverlap    Reason = iota + 1 // the previous run was still going
-	ReasonMissed                       // nobody was there in time, and the policy says skip
+	ReasonOverlap    Reason = iota + 1 // an earlier run was in progress
+	ReasonMissed                       // no engine led in time, and the policy skips missed runs
 	ReasonPaused                       // the job was paused
 	ReasonSuperseded                   // an update of the job dropped this tick
 	ReasonDeleted                      // the job was deleted
 	ReasonQuota                        // a bound was reached: too many runs of the job wait for their turn
-	ReasonWindow                       // it was missed for longer than the catch-up window
-	ReasonRequested                    // somebody asked for the run to be cancelled
+	ReasonWindow                       // it was missed longer ago than the catch-up window
+	ReasonRequested                    // a caller cancelled the run
 
-	// Reasons is the number of reasons, zero included: for tables of counts.
+	// Reasons is the number of reasons, zero included, for tables of counts.
 	Reasons = int(iota) + 1
 )
 
@@ -95,33 +97,33 @@ func (m Missed) String() string     { return nameOf(missedNames, uint8(m)) }
 func (s Status) String() string     { return nameOf(statusNames, uint8(s)) }
 func (r Reason) String() string     { return nameOf(reasonNames, uint8(r)) }
 
-// ParseTargetKind reads the API's word for a kind of target.
+// ParseTargetKind parses the API's word for a kind of target.
 func ParseTargetKind(s string) (TargetKind, error) {
-	v, err := parseName(targetKindNames, s, CodeInvalidTarget, "target.kind")
+	v, err := parseName(targetKindNames, s, apierr.InvalidTarget, "target.kind")
 	return TargetKind(v), err
 }
 
-// ParseCompletion reads the API's word for a completion.
+// ParseCompletion parses the API's word for a completion.
 func ParseCompletion(s string) (Completion, error) {
-	v, err := parseName(completionNames, s, CodeInvalidField, "completion")
+	v, err := parseName(completionNames, s, apierr.InvalidField, "completion")
 	return Completion(v), err
 }
 
-// ParseOverlap reads the API's word for an overlap policy.
+// ParseOverlap parses the API's word for an overlap policy.
 func ParseOverlap(s string) (Overlap, error) {
-	v, err := parseName(overlapNames, s, CodeInvalidField, "overlap_policy")
+	v, err := parseName(overlapNames, s, apierr.InvalidField, "overlap_policy")
 	return Overlap(v), err
 }
 
-// ParseMissed reads the API's word for a missed-run policy.
+// ParseMissed parses the API's word for a missed-run policy.
 func ParseMissed(s string) (Missed, error) {
-	v, err := parseName(missedNames, s, CodeInvalidField, "missed_run_policy")
+	v, err := parseName(missedNames, s, apierr.InvalidField, "missed_run_policy")
 	return Missed(v), err
 }
 
-// ParseStatus reads the API's word for the state of a run.
+// ParseStatus parses the API's word for the state of a run.
 func ParseStatus(s string) (Status, error) {
-	v, err := parseName(statusNames, s, CodeInvalidField, "status")
+	v, err := parseName(statusNames, s, apierr.InvalidField, "status")
 	return Status(v), err
 }
 
@@ -132,13 +134,13 @@ func nameOf(names []string, v uint8) string {
 	return "unknown"
 }
 
-func parseName(names []string, s string, code Code, field string) (uint8, error) {
+func parseName(names []string, s string, code apierr.Code, field string) (uint8, error) {
 	for i, name := range names {
 		if i > 0 && name == s {
 			return uint8(i), nil
 		}
 	}
-	return 0, Errorf(code, field, "%q is unknown; want one of %s", clip(s), joinNames(names[1:]))
+	return 0, apierr.Errorf(code, field, "%q is unknown; want one of %s", apierr.Clip(s), joinNames(names[1:]))
 }
 
 func joinNames(names []string) string {

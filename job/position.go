@@ -2,9 +2,8 @@ package job
 
 import "fmt"
 
-// Position is a place in the log: the commit that ends there, the reign that wrote it, and the hash
-// of its frame, which through the chain stands for everything before it. The zero value is the
-// beginning of a log.
+// Position is a place in the log: the LSN of the commit that ends there, the epoch of the leadership that wrote it,
+// and the hash of its frame, which by chaining covers everything before it. The zero value is the beginning of a log.
 type Position struct {
 	LSN   uint64
 	Epoch uint64

@@ -3,10 +3,12 @@ package job
 import (
 	"fmt"
 	"strings"
+
+	"github.com/carillon-io/carillon/apierr"
 )
 
-// natsPrefixes begin the subjects that NATS servers and clients keep for themselves. A message there is taken for
-// a reply, an acknowledgement or a command of theirs.
+// natsPrefixes are the prefixes of the subjects that NATS servers and clients use themselves. They would read a
+// message there as a reply, an acknowledgement or a command.
 var natsPrefixes = []struct{ prefix, use string }{
 	{"$", "commands and events of NATS servers"},
 	{"_INBOX", "inboxes of clients"},
@@ -15,8 +17,8 @@ var natsPrefixes = []struct{ prefix, use string }{
 	{"_GR_", "replies across clusters"},
 }
 
-// CheckSubject refuses a subject that belongs to NATS, to Carillon or to an inbox. It is what a definition that
-// is stored already must pass at each launch. It makes nothing and is cheap, except where it refuses.
+// CheckSubject refuses a subject that belongs to NATS, to Carillon or to an inbox. Stored definitions too must pass
+// it at each launch, so it is cheap and allocates only when it refuses.
 func (r Rules) CheckSubject(subject string) error {
 	for _, n := range natsPrefixes {
 		if strings.HasPrefix(subject, n.prefix) {
@@ -34,11 +36,11 @@ func (r Rules) CheckSubject(subject string) error {
 	return nil
 }
 
-// validateSubject refuses what NATS would refuse, what would reach no subject in particular (wildcards),
-// and what would let a job speak to the servers, to callers that wait for a reply, or to Carillon itself.
+// validateSubject refuses subjects that NATS would refuse, wildcards, and subjects by which a job could reach the
+// NATS servers, callers that wait for a reply, or Carillon itself.
 func validateSubject(subject string, rules Rules) error {
 	bad := func(format string, args ...any) error {
-		return Errorf(CodeInvalidTarget, "target.subject", format, args...)
+		return apierr.Errorf(apierr.InvalidTarget, "target.subject", format, args...)
 	}
 	if subject == "" || len(subject) > SubjectBytesMax {
 		return bad("must have 1 to %d characters, has %d", SubjectBytesMax, len(subject))

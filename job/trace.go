@@ -1,6 +1,6 @@
 package job
 
-// TraceContext names a span of a distributed trace, as W3C Trace Context does. The zero value is none.
+// TraceContext identifies a span of a distributed trace, as in W3C Trace Context. The zero value means none.
 type TraceContext struct {
 	Trace [16]byte
 	Span  [8]byte
@@ -10,7 +10,7 @@ type TraceContext struct {
 // traceContextBytes is the length of an encoded TraceContext.
 const traceContextBytes = 16 + 8 + 1
 
-// IsValid tells whether there is a span: neither of its ids is zero.
+// IsValid reports whether there is a span: neither of its ids is zero.
 func (t TraceContext) IsValid() bool { return t.Trace != [16]byte{} && t.Span != [8]byte{} }
 
 func appendTraceContext(b []byte, t TraceContext) []byte {

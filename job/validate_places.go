@@ -1,9 +1,11 @@
 package job
 
-// validatePlaces checks how many attempts the target has at a time.
+import "github.com/carillon-io/carillon/apierr"
+
+// validatePlaces checks the number of attempts that the target accepts at a time.
 func (t Target) validatePlaces() error {
 	bad := func(format string, args ...any) error {
-		return Errorf(CodeInvalidTarget, "target.max_in_flight", format, args...)
+		return apierr.Errorf(apierr.InvalidTarget, "target.max_in_flight", format, args...)
 	}
 	switch {
 	case t.MaxInFlight > MaxInFlightMax:

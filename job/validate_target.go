@@ -1,6 +1,10 @@
 package job
 
-import "net/url"
+import (
+	"net/url"
+
+	"github.com/carillon-io/carillon/apierr"
+)
 
 func (t Target) validate(rules Rules) error {
 	switch t.Kind {
@@ -10,19 +14,19 @@ func (t Target) validate(rules Rules) error {
 		return t.validateHTTP(rules)
 	case TargetHandler:
 		if !rules.AllowHandlers {
-			return Errorf(CodeInvalidTarget, "target.kind", `"handler" is for programs that embed the engine; want nats, request, jetstream or http`)
+			return apierr.Errorf(apierr.InvalidTarget, "target.kind", `"handler" is for programs that embed the engine; want nats, request, jetstream or http`)
 		}
-		if t.Handler == "" || len(t.Handler) > HandlerBytesMax || indexOutside(t.Handler, "._-/") >= 0 {
-			return Errorf(CodeInvalidTarget, "target.name", "must be 1 to %d of A-Z a-z 0-9 . _ - /", HandlerBytesMax)
+		if t.Handler == "" || len(t.Handler) > HandlerBytesMax || apierr.IndexOutside(t.Handler, "._-/") >= 0 {
+			return apierr.Errorf(apierr.InvalidTarget, "target.name", "must be 1 to %d of A-Z a-z 0-9 . _ - /", HandlerBytesMax)
 		}
 		return nil
 	}
-	return Errorf(CodeInvalidTarget, "target.kind", "is missing; want one of %s", joinNames(targetKindNames[1:]))
+	return apierr.Errorf(apierr.InvalidTarget, "target.kind", "is missing; want one of %s", joinNames(targetKindNames[1:]))
 }
 
 func (t Target) validateHTTP(rules Rules) error {
 	bad := func(format string, args ...any) error {
-		return Errorf(CodeInvalidTarget, "target.url", format, args...)
+		return apierr.Errorf(apierr.InvalidTarget, "target.url", format, args...)
 	}
 	if t.URL == "" || len(t.URL) > URLBytesMax {
 		return bad("must have 1 to %d characters, has %d", URLBytesMax, len(t.URL))
@@ -41,7 +45,7 @@ func (t Target) validateHTTP(rules Rules) error {
 	case u.Fragment != "":
 		return bad("must not have a fragment (#…): it is never sent")
 	case hasMaskInPart(t.URL):
-		return Errorf(CodeInvalidField, urlField, "has the mask "+Mask+" in a parameter and more besides; want the whole value, or the mask alone to keep the one that is stored")
+		return apierr.Errorf(apierr.InvalidField, urlField, "has the mask "+Mask+" in a parameter and more besides; want the whole value, or the mask alone to keep the one that is stored")
 	}
 	for _, err := range []error{checkHost(u.Hostname()), CheckURL(u, rules.AllowPrivateTargets)} {
 		if err != nil {
@@ -52,5 +56,5 @@ func (t Target) validateHTTP(rules Rules) error {
 	case "POST", "PUT", "PATCH", "DELETE", "GET":
 		return nil
 	}
-	return Errorf(CodeInvalidTarget, "target.method", "%q is not possible; want POST, PUT, PATCH, DELETE or GET", clip(t.Method))
+	return apierr.Errorf(apierr.InvalidTarget, "target.method", "%q is not possible; want POST, PUT, PATCH, DELETE or GET", apierr.Clip(t.Method))
 }

@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/carillon-io/carillon/apierr"
+	"github.com/carillon-io/carillon/schedule"
 )
 
 func validDefinition() Definition {
@@ -33,82 +36,82 @@ func TestValidateRefuses(t *testing.T) {
 	}
 	cases := []struct {
 		name, field string
-		code        Code
+		code        apierr.Code
 		spoil       func(*Definition)
 	}{
-		{"no name", "name", CodeInvalidName, func(d *Definition) { d.Name = "" }},
-		{"long name", "name", CodeInvalidName, func(d *Definition) { d.Name = strings.Repeat("x", 129) }},
-		{"name with a space", "name", CodeInvalidName, func(d *Definition) { d.Name = "a b" }},
-		{"name with an umlaut", "name", CodeInvalidName, func(d *Definition) { d.Name = "ä" }},
-		{"tenant with a dot", "tenant", CodeInvalidField, func(d *Definition) { d.Tenant = "a.b" }},
-		{"no target", "target.kind", CodeInvalidTarget, func(d *Definition) { d.Target = Target{} }},
-		{"handler", "target.kind", CodeInvalidTarget, func(d *Definition) { d.Target.Kind = TargetHandler }},
-		{"no subject", "target.subject", CodeInvalidTarget, subject("")},
-		{"star", "target.subject", CodeInvalidTarget, subject("a.*")},
-		{"full wildcard", "target.subject", CodeInvalidTarget, subject("a.>")},
-		{"empty token", "target.subject", CodeInvalidTarget, subject("a..b")},
-		{"space", "target.subject", CodeInvalidTarget, subject("a b")},
-		{"line break", "target.subject", CodeInvalidTarget, subject("a\r\nPUB x")},
-		{"system", "target.subject", CodeInvalidTarget, subject("$SYS.REQ.SERVER.PING")},
-		{"jetstream api", "target.subject", CodeInvalidTarget, subject("$JS.API.STREAM.DELETE.x")},
-		{"inbox", "target.subject", CodeInvalidTarget, subject("_INBOX.x")},
-		{"ourselves", "target.subject", CodeInvalidTarget, subject("carillon.v1.default.jobs.delete")},
-		{"long subject", "target.subject", CodeInvalidTarget, subject(strings.Repeat("a", 256))},
-		{"file url", "target.url", CodeInvalidTarget, url("file:///etc/passwd")},
-		{"no host", "target.url", CodeInvalidTarget, url("http:///x")},
-		{"user in url", "target.url", CodeInvalidTarget, url("https://u:p@example.com")},
-		{"loopback", "target.url", CodeInvalidTarget, url("http://127.0.0.1/x")},
-		{"localhost", "target.url", CodeInvalidTarget, url("http://LocalHost:80/x")},
-		{"metadata", "target.url", CodeInvalidTarget, url("http://169.254.169.254/latest")},
-		{"mapped", "target.url", CodeInvalidTarget, url("http://[::ffff:10.0.0.1]/")},
-		{"fragment", "target.url", CodeInvalidTarget, url("https://example.com/#a")},
-		{"method", "target.method", CodeInvalidTarget, func(d *Definition) {
+		{"no name", "name", apierr.InvalidName, func(d *Definition) { d.Name = "" }},
+		{"long name", "name", apierr.InvalidName, func(d *Definition) { d.Name = strings.Repeat("x", 129) }},
+		{"name with a space", "name", apierr.InvalidName, func(d *Definition) { d.Name = "a b" }},
+		{"name with an umlaut", "name", apierr.InvalidName, func(d *Definition) { d.Name = "ä" }},
+		{"tenant with a dot", "tenant", apierr.InvalidField, func(d *Definition) { d.Tenant = "a.b" }},
+		{"no target", "target.kind", apierr.InvalidTarget, func(d *Definition) { d.Target = Target{} }},
+		{"handler", "target.kind", apierr.InvalidTarget, func(d *Definition) { d.Target.Kind = TargetHandler }},
+		{"no subject", "target.subject", apierr.InvalidTarget, subject("")},
+		{"star", "target.subject", apierr.InvalidTarget, subject("a.*")},
+		{"full wildcard", "target.subject", apierr.InvalidTarget, subject("a.>")},
+		{"empty token", "target.subject", apierr.InvalidTarget, subject("a..b")},
+		{"space", "target.subject", apierr.InvalidTarget, subject("a b")},
+		{"line break", "target.subject", apierr.InvalidTarget, subject("a\r\nPUB x")},
+		{"system", "target.subject", apierr.InvalidTarget, subject("$SYS.REQ.SERVER.PING")},
+		{"jetstream api", "target.subject", apierr.InvalidTarget, subject("$JS.API.STREAM.DELETE.x")},
+		{"inbox", "target.subject", apierr.InvalidTarget, subject("_INBOX.x")},
+		{"ourselves", "target.subject", apierr.InvalidTarget, subject("carillon.v1.default.jobs.delete")},
+		{"long subject", "target.subject", apierr.InvalidTarget, subject(strings.Repeat("a", 256))},
+		{"file url", "target.url", apierr.InvalidTarget, url("file:///etc/passwd")},
+		{"no host", "target.url", apierr.InvalidTarget, url("http:///x")},
+		{"user in url", "target.url", apierr.InvalidTarget, url("https://u:p@example.com")},
+		{"loopback", "target.url", apierr.InvalidTarget, url("http://127.0.0.1/x")},
+		{"localhost", "target.url", apierr.InvalidTarget, url("http://LocalHost:80/x")},
+		{"metadata", "target.url", apierr.InvalidTarget, url("http://169.254.169.254/latest")},
+		{"mapped", "target.url", apierr.InvalidTarget, url("http://[::ffff:10.0.0.1]/")},
+		{"fragment", "target.url", apierr.InvalidTarget, url("https://example.com/#a")},
+		{"method", "target.method", apierr.InvalidTarget, func(d *Definition) {
 			d.Target = Target{Kind: TargetHTTP, URL: "https://example.com", Method: "TRACE"}
 		}},
-		{"too many places", "target.max_in_flight", CodeInvalidTarget, func(d *Definition) {
+		{"too many places", "target.max_in_flight", apierr.InvalidTarget, func(d *Definition) {
 			d.Target = Target{Kind: TargetRequest, Subject: "a", MaxInFlight: MaxInFlightMax + 1}
 		}},
-		{"places of nats", "target.max_in_flight", CodeInvalidTarget, func(d *Definition) { d.Target.MaxInFlight = 5 }},
-		{"payload", "payload", CodeTooLarge, func(d *Definition) { d.Payload = make([]byte, PayloadBytesDefault+1) }},
-		{"header injection", "headers.X-A", CodeInvalidField, header("X-A", "1\r\nX-B: 2")},
-		{"header name", "headers.X A", CodeInvalidField, header("X A", "1")},
-		{"own header", "headers.Carillon-Run-Id", CodeInvalidField, header("Carillon-Run-Id", "1")},
-		{"nats header", "headers.nats-msg-id", CodeInvalidField, header("nats-msg-id", "1")},
-		{"host header", "headers.Host", CodeInvalidField, header("Host", "x")},
-		{"header twice", "headers.authorization", CodeInvalidField, func(d *Definition) { d.Headers = []Pair{{"Authorization", "a"}, {"authorization", "b"}} }},
-		{"large headers", "headers", CodeTooLarge, header("X-A", strings.Repeat("x", HeadersBytesMax))},
-		{"many headers", "headers", CodeTooLarge, func(d *Definition) { d.Headers = make([]Pair, HeadersMax+1) }},
-		{"label key", "labels.a b", CodeInvalidField, func(d *Definition) { d.Labels = []Pair{{"a b", "x"}} }},
-		{"label value", "labels.a", CodeInvalidField, func(d *Definition) { d.Labels = []Pair{{"a", "x\n"}} }},
-		{"both", "schedules", CodeInvalidSchedule, func(d *Definition) { d.Schedules = []string{"@daily"} }},
-		{"line break", "schedule", CodeInvalidSchedule, func(d *Definition) { d.Schedule = "@daily\n@hourly" }},
-		{"empty schedule", "schedules.1", CodeInvalidSchedule, func(d *Definition) { d.Schedule, d.Schedules = "", []string{"@daily", ""} }},
-		{"two in one", "schedules.0", CodeInvalidSchedule, func(d *Definition) { d.Schedule, d.Schedules = "", []string{"@daily\n@hourly"} }},
-		{"many schedules", "schedules", CodeTooLarge, func(d *Definition) { d.Schedule, d.Schedules = "", make([]string, SchedulesMax+1) }},
-		{"empty exclusion", "exclude.0", CodeInvalidSchedule, func(d *Definition) { d.Exclude = []string{" "} }},
-		{"two exclusions", "exclude.1", CodeInvalidSchedule, func(d *Definition) { d.Exclude = []string{"2026-12-25", "2026-12-26\n2026-12-27"} }},
-		{"many exclusions", "exclude", CodeTooLarge, func(d *Definition) { d.Exclude = make([]string, ExcludesMax+1) }},
-		{"jitter", "jitter", CodeInvalidField, func(d *Definition) { d.Jitter = JitterMax + 1 }},
-		{"timeout", "attempt_timeout", CodeInvalidField, func(d *Definition) { d.AttemptTimeout = 0 }},
-		{"window", "catchup_window", CodeInvalidField, func(d *Definition) { d.CatchupWindow = -1 }},
-		{"no completion", "completion", CodeInvalidField, func(d *Definition) { d.Completion = 0 }},
-		{"limit of one", "max_concurrent", CodeInvalidField, func(d *Definition) { d.Overlap, d.MaxConcurrent = OverlapBufferAll, 2 }},
-		{"limit", "max_concurrent", CodeInvalidField, func(d *Definition) { d.Overlap, d.MaxConcurrent = OverlapAllow, MaxConcurrentMax+1 }},
-		{"pause on failure", "pause_on_failure", CodeInvalidField, func(d *Definition) { d.PauseOnFailure = PauseOnFailureMax + 1 }},
-		{"retry jitter", "retry.jitter", CodeInvalidField, func(d *Definition) { d.Retry.Jitter = 1.5 }},
-		{"catch-up runs", "max_catchup_runs", CodeInvalidField, func(d *Definition) { d.MaxCatchupRuns = 1001 }},
-		{"backfill nothing", "catchup_window", CodeInvalidField, func(d *Definition) { d.Missed, d.CatchupWindow = MissedBackfill, 0 }},
-		{"no attempts", "retry.max_attempts", CodeInvalidField, func(d *Definition) { d.Retry.MaxAttempts = 0 }},
-		{"multiplier", "retry.multiplier", CodeInvalidField, func(d *Definition) { d.Retry.Multiplier = math.NaN() }},
-		{"intervals", "retry.max_interval", CodeInvalidField, func(d *Definition) { d.Retry.MaxInterval = time.Millisecond }},
-		{"description", "description", CodeTooLarge, func(d *Definition) { d.Description = strings.Repeat("x", 1025) }},
-		{"bad UTF-8", "description", CodeInvalidField, func(d *Definition) { d.Description = "\xff" }},
+		{"places of nats", "target.max_in_flight", apierr.InvalidTarget, func(d *Definition) { d.Target.MaxInFlight = 5 }},
+		{"payload", "payload", apierr.TooLarge, func(d *Definition) { d.Payload = make([]byte, PayloadBytesDefault+1) }},
+		{"header injection", "headers.X-A", apierr.InvalidField, header("X-A", "1\r\nX-B: 2")},
+		{"header name", "headers.X A", apierr.InvalidField, header("X A", "1")},
+		{"own header", "headers.Carillon-Run-Id", apierr.InvalidField, header("Carillon-Run-Id", "1")},
+		{"nats header", "headers.nats-msg-id", apierr.InvalidField, header("nats-msg-id", "1")},
+		{"host header", "headers.Host", apierr.InvalidField, header("Host", "x")},
+		{"header twice", "headers.authorization", apierr.InvalidField, func(d *Definition) { d.Headers = []Pair{{"Authorization", "a"}, {"authorization", "b"}} }},
+		{"large headers", "headers", apierr.TooLarge, header("X-A", strings.Repeat("x", HeadersBytesMax))},
+		{"many headers", "headers", apierr.TooLarge, func(d *Definition) { d.Headers = make([]Pair, HeadersMax+1) }},
+		{"label key", "labels.a b", apierr.InvalidField, func(d *Definition) { d.Labels = []Pair{{"a b", "x"}} }},
+		{"label value", "labels.a", apierr.InvalidField, func(d *Definition) { d.Labels = []Pair{{"a", "x\n"}} }},
+		{"both", "schedules", apierr.InvalidSchedule, func(d *Definition) { d.Schedules = []string{"@daily"} }},
+		{"line break", "schedule", apierr.InvalidSchedule, func(d *Definition) { d.Schedule = "@daily\n@hourly" }},
+		{"empty schedule", "schedules.1", apierr.InvalidSchedule, func(d *Definition) { d.Schedule, d.Schedules = "", []string{"@daily", ""} }},
+		{"two in one", "schedules.0", apierr.InvalidSchedule, func(d *Definition) { d.Schedule, d.Schedules = "", []string{"@daily\n@hourly"} }},
+		{"many schedules", "schedules", apierr.TooLarge, func(d *Definition) { d.Schedule, d.Schedules = "", make([]string, schedule.ExpressionsMax+1) }},
+		{"empty exclusion", "exclude.0", apierr.InvalidSchedule, func(d *Definition) { d.Exclude = []string{" "} }},
+		{"two exclusions", "exclude.1", apierr.InvalidSchedule, func(d *Definition) { d.Exclude = []string{"2026-12-25", "2026-12-26\n2026-12-27"} }},
+		{"many exclusions", "exclude", apierr.TooLarge, func(d *Definition) { d.Exclude = make([]string, schedule.ExcludesMax+1) }},
+		{"jitter", "jitter", apierr.InvalidField, func(d *Definition) { d.Jitter = JitterMax + 1 }},
+		{"timeout", "attempt_timeout", apierr.InvalidField, func(d *Definition) { d.AttemptTimeout = 0 }},
+		{"window", "catchup_window", apierr.InvalidField, func(d *Definition) { d.CatchupWindow = -1 }},
+		{"no completion", "completion", apierr.InvalidField, func(d *Definition) { d.Completion = 0 }},
+		{"limit of one", "max_concurrent", apierr.InvalidField, func(d *Definition) { d.Overlap, d.MaxConcurrent = OverlapBufferAll, 2 }},
+		{"limit", "max_concurrent", apierr.InvalidField, func(d *Definition) { d.Overlap, d.MaxConcurrent = OverlapAllow, MaxConcurrentMax+1 }},
+		{"pause on failure", "pause_on_failure", apierr.InvalidField, func(d *Definition) { d.PauseOnFailure = PauseOnFailureMax + 1 }},
+		{"retry jitter", "retry.jitter", apierr.InvalidField, func(d *Definition) { d.Retry.Jitter = 1.5 }},
+		{"catch-up runs", "max_catchup_runs", apierr.InvalidField, func(d *Definition) { d.MaxCatchupRuns = 1001 }},
+		{"backfill nothing", "catchup_window", apierr.InvalidField, func(d *Definition) { d.Missed, d.CatchupWindow = MissedBackfill, 0 }},
+		{"no attempts", "retry.max_attempts", apierr.InvalidField, func(d *Definition) { d.Retry.MaxAttempts = 0 }},
+		{"multiplier", "retry.multiplier", apierr.InvalidField, func(d *Definition) { d.Retry.Multiplier = math.NaN() }},
+		{"intervals", "retry.max_interval", apierr.InvalidField, func(d *Definition) { d.Retry.MaxInterval = time.Millisecond }},
+		{"description", "description", apierr.TooLarge, func(d *Definition) { d.Description = strings.Repeat("x", 1025) }},
+		{"bad UTF-8", "description", apierr.InvalidField, func(d *Definition) { d.Description = "\xff" }},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			d := validDefinition()
 			c.spoil(&d)
-			e, ok := errors.AsType[*Error](d.Validate(Rules{Prefix: "carillon"}))
+			e, ok := errors.AsType[*apierr.Error](d.Validate(Rules{Prefix: "carillon"}))
 			if !ok || e.Code != c.code || e.Field != c.field || e.Message == "" {
 				t.Errorf("got %+v; want %s on %s", e, c.code, c.field)
 			}

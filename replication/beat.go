@@ -12,47 +12,77 @@ import (
 	"time"
 
 	"github.com/carillon-io/carillon/inbox"
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 )
 
-// beat is what each node tells the others of itself, a few times a second. Nothing is decided by it but
-// who is worth handing over to, what the stream is kept for, and when to ask for a checkpoint.
+// beat is the state that each node publishes several times a second. It affects only the choice of a successor,
+// how far the stream is kept, the wait after a start, and when a standby asks for a checkpoint. No decision
+// that must be right depends on it.
 type beat struct {
-	Version int        `json:"version"`
-	Node    string     `json:"node"`
-	Cluster string     `json:"cluster_id"`
-	Role    string     `json:"role"`
-	Epoch   uint64     `json:"epoch"`
-	LSN     uint64     `json:"lsn"`     // of its log
-	Applied uint64     `json:"applied"` // of its store
-	Time    job.Millis `json:"time"`    // of its wall clock
+	Version int    `json:"version"`
+	Node    string `json:"node"`
+	Process string `json:"process,omitempty"` // process of the node
+	Cluster string `json:"cluster_id"`
+	Role    string `json:"role"`
+	Epoch   uint64 `json:"epoch"`
+	LSN     uint64 `json:"lsn"` // newest commit in its log
+	// Confirmed is the LSN of the newest commit that this leader knows to be in the stream. The log may have
+	// one more, which no other node can have yet. 0: the node does not lead, or runs an older release.
+	Confirmed uint64         `json:"confirmed,omitempty"`
+	Applied   uint64         `json:"applied"` // newest commit in its store
+	Time      instant.Millis `json:"time"`    // reading of its wall clock
+	Release   string         `json:"release"` // release of its program; "" from an older release
+	Rows      byte           `json:"rows"`    // newest version of rows that it can read; 0 from an older release
+	// Notes says that this leader asks its standbys to publish how far their logs are durable.
+	Notes bool `json:"notes,omitempty"`
 }
 
 const (
 	beatVersion = 1
 	beatEvery   = 250 * time.Millisecond
-	beatFresh   = 5 * beatEvery    // a beat older than this says nothing about now
-	beatKept    = 10 * time.Minute // how long the stream is kept for a node that is gone
+	beatFresh   = 5 * beatEvery    // age from which a beat no longer describes the present
+	beatKept    = 10 * time.Minute // how long the stream is kept for a silent node
 	peersMost   = 64
 )
 
-// peer is a node as its newest beat tells.
+// peer is a node as its newest beat describes it.
 type peer struct {
 	beat
-	seen   time.Duration // when it came, on the boot clock
-	offset time.Duration // its wall clock before ours, and the way of the beat
+	seen   time.Duration // arrival of the beat, on the boot clock
+	offset time.Duration // its wall clock minus this node's, less the delay of the beat
 }
 
-// peers are the nodes of the cluster, this one included.
+// peers are the nodes of the cluster, this one included. Safe for concurrent use.
 type peers struct {
 	mu     sync.Mutex
 	byName map[string]peer
-	behind job.Millis // the author's time of the frame taken last
+	left   map[string]bool // nodes that have announced their end and have not been heard since
 }
 
-func newPeers() peers { return peers{byName: make(map[string]peer)} }
+func newPeers() peers { return peers{byName: make(map[string]peer), left: make(map[string]bool)} }
 
-// heard takes a beat in.
+// reads returns the newest version of rows that a node can read.
+func (b *beat) reads() byte {
+	if b.Rows == 0 {
+		return job.RowsVersionUnmarked
+	}
+	return b.Rows
+}
+
+// RowsMax returns the newest version of rows that every node can read of which a beat came in the last ten
+// minutes, and the name of a node that can read no newer one. It is safe for concurrent use.
+func (n *Node) RowsMax() (version byte, node string) {
+	version, node = job.RowsVersion, n.opts.Node
+	for _, p := range n.peers.all(n.opts.Boot()) {
+		if reads := p.reads(); reads < version {
+			version, node = reads, p.Node
+		}
+	}
+	return version, node
+}
+
+// heard records a beat. New names beyond peersMost are ignored.
 func (p *peers) heard(b beat, now time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -60,16 +90,28 @@ func (p *peers) heard(b beat, now time.Duration) {
 		return
 	}
 	p.byName[b.Node] = peer{b, now, time.Until(b.Time.Time())}
+	delete(p.left, b.Node)
 }
 
-// tookFrom notes the time of the frame that was taken last.
-func (p *peers) tookFrom(at job.Millis) {
+// leaves records that a node has announced its end.
+func (p *peers) leaves(node string) {
 	p.mu.Lock()
-	p.behind = at
-	p.mu.Unlock()
+	defer p.mu.Unlock()
+	if _, known := p.byName[node]; known && len(p.left) < peersMost {
+		delete(p.byName, node)
+		p.left[node] = true
+	}
 }
 
-// leader returns the node that says that it leads, if one has said so just now.
+// hasLeft reports whether a node has announced its end and has not been heard since.
+func (p *peers) hasLeft(node string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.left[node]
+}
+
+// leader returns the node whose recent beat says that it leads. If several do, the one with the newest epoch
+// counts.
 func (p *peers) leader(now time.Duration) (peer, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -82,7 +124,7 @@ func (p *peers) leader(now time.Duration) (peer, bool) {
 	return best, found
 }
 
-// all returns the nodes by name, and forgets those that were silent for long.
+// all returns the nodes, sorted by name, and removes those that were silent for beatKept.
 func (p *peers) all(now time.Duration) []peer {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -98,7 +140,7 @@ func (p *peers) all(now time.Duration) []peer {
 	return list
 }
 
-// beatAll tells the others of this node until ctx ends.
+// beatAll publishes this node's beat regularly, until ctx ends.
 func (n *Node) beatAll(ctx context.Context) {
 	tick := time.NewTicker(beatEvery)
 	defer tick.Stop()
@@ -112,35 +154,61 @@ func (n *Node) beatAll(ctx context.Context) {
 	}
 }
 
-func (n *Node) beatOnce() {
+// newBeat returns the beat for the node's present state.
+func (n *Node) newBeat() beat {
 	n.mu.Lock()
 	role := n.role
 	n.mu.Unlock()
 	last := n.local.Last()
-	b, _ := json.Marshal(beat{
-		Version: beatVersion, Node: n.opts.Node, Cluster: n.id.String(), Role: role, Epoch: last.Epoch, LSN: last.LSN,
-		Applied: n.local.Applied().LSN, Time: job.MillisOf(time.Now()),
-	})
-	_ = n.opts.Conn.Publish(n.subjects().beat(), b) // the next one follows
+	b := beat{
+		Version: beatVersion, Node: n.opts.Node, Process: n.opts.Process, Cluster: n.id.String(), Role: role, Epoch: last.Epoch, LSN: last.LSN,
+		Applied: n.local.Applied().LSN, Time: instant.Of(time.Now()), Release: n.opts.Release, Rows: job.RowsVersion,
+	}
+	if role == RoleLeader {
+		b.Confirmed = min(last.LSN, n.writer.confirmed.Load())
+		b.Notes = !n.opts.Local && !n.opts.keepsAcked()
+	}
+	return b
 }
 
-// hearBeat takes in what another node tells, or this one.
+// published returns the LSN up to which this leader's log is, or was, in the stream.
+func (b *beat) published() uint64 {
+	if b.Confirmed != 0 {
+		return b.Confirmed
+	}
+	return b.LSN
+}
+
+func (n *Node) beatOnce() {
+	b, _ := json.Marshal(n.newBeat())
+	_ = n.opts.Conn.Publish(n.subjects().beat(), b) // a lost beat does no harm: the next one follows
+	n.repeatDurable()
+}
+
+// hearBeat records the beat of a node, this one's included.
 func (n *Node) hearBeat(m *inbox.Request) {
 	var b beat
 	if json.Unmarshal(m.Data, &b) != nil || b.Version != beatVersion || b.Cluster != n.id.String() {
 		return
 	}
+	if b.Node == n.opts.Node && b.Process != n.opts.Process {
+		n.twin.meet(b)
+		return
+	}
 	n.peers.heard(b, n.opts.Boot())
+	if b.Role == RoleLeader {
+		n.noteWanted.Store(b.Notes)
+	}
 	if offset := time.Until(b.Time.Time()); offset.Abs() > offsetMost {
 		n.warn(fmt.Sprintf("the clock of node %s differs from this one's; jobs are due by the leader's, so run a time daemon", b.Node),
 			fmt.Errorf("by %s", offset.Round(time.Millisecond)))
 	}
 }
 
-// offsetMost is how far the wall clocks of two nodes may differ before somebody is told.
+// offsetMost is the difference between the wall clocks of two nodes from which a warning is logged.
 const offsetMost = time.Second
 
-// successor returns the standby to hand over to: the one that was named, or the one that is furthest.
+// successor returns the standby to hand over to: the named one, or the one with the most commits.
 func (n *Node) successor(name string) (string, error) {
 	list := n.successors(name)
 	switch {
@@ -153,7 +221,8 @@ func (n *Node) successor(name string) (string, error) {
 	}
 }
 
-// successors returns the standbys that are level with this node as far as it heard, the furthest first.
+// successors returns the standbys that are level with this node according to their beats, those with the most
+// commits first.
 func (n *Node) successors(name string) (list []peer) {
 	own, now := n.local.Last().LSN, n.opts.Boot()
 	for _, p := range n.peers.all(now) {
@@ -166,7 +235,7 @@ func (n *Node) successors(name string) (list []peer) {
 	return list
 }
 
-// liveSuccessor returns a standby to hand over to that answers just now.
+// liveSuccessor returns a standby to hand over to that answers at this moment.
 func (n *Node) liveSuccessor(ctx context.Context, name string) (string, error) {
 	for _, p := range n.successors(name) {
 		if n.isThere(ctx, p.Node) {
@@ -177,7 +246,7 @@ func (n *Node) liveSuccessor(ctx context.Context, name string) (string, error) {
 	return n.successor(name)
 }
 
-// forget drops what is known of a node that is not there.
+// forget removes a node that does not answer.
 func (p *peers) forget(node string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -15,8 +15,8 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// bootstrap replaces this node's data by a checkpoint of the leader's. What its log has that the
-// cluster's has not is kept for the operator first.
+// bootstrap replaces this node's data by a checkpoint of the leader. First it puts aside, for the operator, the
+// commits that the cluster's log does not have.
 func (n *Node) bootstrap(ctx context.Context, cause error) error {
 	n.publishStatus(RoleJoining)
 	n.opts.Logger.Warn("this node joins anew, from a checkpoint of the leader", slog.Any("error", cause))
@@ -24,22 +24,28 @@ func (n *Node) bootstrap(ctx context.Context, cause error) error {
 		return localError{err}
 	}
 	began := time.Now()
-	o, err := n.receive(ctx)
-	if err != nil {
-		if ctx.Err() == nil {
-			n.warn("the checkpoint was not received; trying again", err)
-			n.rest(ctx, retryPause)
-		}
+	o, err := n.receive(ctx, cause)
+	failure := localError{}
+	switch {
+	case errors.As(err, &failure):
+		return err
+	case err != nil && ctx.Err() == nil:
+		n.warn("the checkpoint was not received; trying again", err)
+		n.wait(ctx, retryPause)
+		return nil
+	case err != nil:
 		return nil
 	}
-	if err := n.local.Adopt(o.position()); err != nil {
+	n.progress = 0
+	if err := n.local.Adopt(o.position(), oldData(cause, &o.offer)); err != nil {
 		return localError{err}
 	}
+	n.discard = false
 	n.opts.Logger.Info("received a checkpoint", slog.Uint64("lsn", o.LSN), slog.Duration("took", time.Since(began).Round(time.Millisecond)))
 	return nil
 }
 
-// saveTail keeps the commits of the log that may be nobody else's.
+// saveTail puts aside the commits of this node's log that no other node may have.
 func (n *Node) saveTail(cause error) error {
 	after := n.local.Applied()
 	if errors.Is(cause, errDiverged) {
@@ -54,24 +60,28 @@ func (n *Node) saveTail(cause error) error {
 	return n.local.Save(after)
 }
 
-// manifestName is the file in the incoming directory that says what is being received.
+// manifestName is the file in the incoming directory that describes the checkpoint being received.
 const manifestName = "MANIFEST.json"
 
-// storeName is the directory in it that becomes the store.
+// storeName is the directory beside it that becomes the store.
 const storeName = "store"
 
-// manifest says what is being received, so that a process that was ended goes on where it was.
+// manifest describes the checkpoint being received, so that a process that starts again continues the transfer.
 type manifest struct {
 	From string `json:"from"`
 	offer
 }
 
-// receive brings a whole checkpoint into the incoming directory.
-func (n *Node) receive(ctx context.Context) (*manifest, error) {
+// receive receives a whole checkpoint into the incoming directory, provided that the data that it replaces may
+// be put aside.
+func (n *Node) receive(ctx context.Context, cause error) (*manifest, error) {
 	dir := n.local.Incoming()
 	m, err := n.resume(ctx, dir)
 	if err != nil {
 		return nil, err
+	}
+	if err := n.local.MayReplace(oldData(cause, &m.offer)); err != nil {
+		return nil, localError{err}
 	}
 	for i, f := range m.Files {
 		if ctx.Err() != nil || n.resigned() {
@@ -84,11 +94,13 @@ func (n *Node) receive(ctx context.Context) (*manifest, error) {
 	return m, syncDir(filepath.Join(dir, storeName))
 }
 
-// resume goes on with what an earlier try has begun, if that is still offered, or begins anew.
+// resume continues the transfer of an earlier attempt if that checkpoint is still offered, and otherwise begins
+// a new one.
 func (n *Node) resume(ctx context.Context, dir string) (*manifest, error) {
 	m := &manifest{}
 	if b, err := os.ReadFile(filepath.Join(dir, manifestName)); err == nil && json.Unmarshal(b, m) == nil {
 		if o, err := n.askOpen(ctx, m.From, m.Session); err == nil && o.position() == m.position() {
+			m.Own = o.Own
 			return m, nil
 		}
 	}
@@ -114,7 +126,8 @@ func (n *Node) resume(ctx context.Context, dir string) (*manifest, error) {
 	return m, os.WriteFile(filepath.Join(dir, manifestName), b, 0o640)
 }
 
-// awaitLeader returns the node that says that it leads. One that has just started has not heard anybody yet.
+// awaitLeader returns the leader. It waits for one beat, because a node that has just started has not heard
+// any.
 func (n *Node) awaitLeader(ctx context.Context) (peer, error) {
 	for began := n.opts.Boot(); ; {
 		leader, ok := n.peers.leader(n.opts.Boot())
@@ -122,17 +135,18 @@ func (n *Node) awaitLeader(ctx context.Context) (peer, error) {
 		case ok:
 			return leader, nil
 		case n.opts.Boot()-began > beatFresh, ctx.Err() != nil, n.resigned():
-			return leader, errors.New("there is no leader to receive it from")
+			return leader, fmt.Errorf("there is no leader to receive it from; if no other node has its data any more, "+
+				"`carillon cluster found --give-up %s` lets the cluster begin anew with this node's", n.id)
 		}
-		n.rest(ctx, lookEvery)
+		n.wait(ctx, checkEvery)
 	}
 }
 
-// askOpen asks a node for an offer.
+// askOpen asks a node to offer a checkpoint.
 func (n *Node) askOpen(ctx context.Context, node, session string) (o offer, err error) {
 	ctx, cancel := context.WithTimeout(ctx, offerTime)
 	defer cancel()
-	b, err := json.Marshal(openRequest{Version: offerVersion, Node: n.opts.Node, Session: session})
+	b, err := json.Marshal(openRequest{Version: offerVersion, Node: n.opts.Node, Session: session, Own: placeOf(n.local.Applied())})
 	if err != nil {
 		return o, err
 	}
@@ -149,7 +163,8 @@ func (n *Node) askOpen(ctx context.Context, node, session string) (o offer, err 
 	return o, checkOffer(&o)
 }
 
-// checkOffer sees that no file of an offer leaves the directory that it belongs in.
+// checkOffer refuses an offer whose version is unknown, or with a file that would lie outside the directory for
+// it.
 func checkOffer(o *offer) error {
 	if o.Version != offerVersion || o.Session == "" || len(o.Files) == 0 || len(o.Files) > filesMost {
 		return fmt.Errorf("the offer has version %d and %d files; want version %d and 1 to %d", o.Version, len(o.Files), offerVersion, filesMost)
@@ -162,7 +177,7 @@ func checkOffer(o *offer) error {
 	return nil
 }
 
-// receiveFile brings one file here, from where an earlier try has left it, and makes it durable.
+// receiveFile receives one file, from where an earlier attempt stopped, and makes it durable.
 func (n *Node) receiveFile(ctx context.Context, m *manifest, index int, path string) (err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
 		return err
@@ -177,7 +192,7 @@ func (n *Node) receiveFile(ctx context.Context, m *manifest, index int, path str
 		return err
 	}
 	size := m.Files[index].Size
-	// What was written last may be torn by a crash: it is received again.
+	// A crash may have torn the last piece, so it is received again.
 	offset := max(0, min(info.Size(), size)/pieceBytes*pieceBytes-pieceBytes)
 	for offset < size {
 		piece, err := n.receivePiece(ctx, m, pieceRequest{Session: m.Session, File: index, Offset: offset})
@@ -195,10 +210,10 @@ func (n *Node) receiveFile(ctx context.Context, m *manifest, index int, path str
 	return f.Sync()
 }
 
-// pieceTries is how often a piece is asked for.
+// pieceTries is how often a piece is requested before the transfer fails.
 const pieceTries = 20
 
-// receivePiece asks for a piece until it comes whole.
+// receivePiece requests a piece until it arrives undamaged.
 func (n *Node) receivePiece(ctx context.Context, m *manifest, r pieceRequest) (piece []byte, err error) {
 	request, err := json.Marshal(r)
 	if err != nil {
@@ -208,7 +223,7 @@ func (n *Node) receivePiece(ctx context.Context, m *manifest, r pieceRequest) (p
 		if piece, err = n.askPiece(ctx, m.From, request); err == nil || ctx.Err() != nil {
 			return piece, err
 		}
-		n.rest(ctx, retryPause)
+		n.wait(ctx, retryPause)
 	}
 	return nil, err
 }

@@ -4,60 +4,117 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// bucket is the lease in a key-value bucket of JetStream.
+// bucket stores the lease in a key-value bucket of JetStream. Safe for concurrent use.
 type bucket struct {
-	kv  jetstream.KeyValue
-	key string
+	seat
+	near   nearness
+	js     jetstream.JetStream
+	config jetstream.KeyValueConfig
+	kv     jetstream.KeyValue // refers to the bucket by name, so it stays valid when the bucket is made anew
+	key    string
+	log    *slog.Logger
+
+	missed   sync.Mutex // held during a search for the bucket
+	searched time.Time  // when the bucket was last searched
 }
 
-// callTimeout bounds one request to JetStream. An election of a leader there takes longer; what is
-// asked for is asked again.
+// callTimeout bounds one request to JetStream. An election among its servers takes longer, so the callers try
+// again.
 const callTimeout = 2 * time.Second
 
-// errLost says that a compare-and-set met another revision.
+// errLost says that the lease no longer has the expected revision.
 var errLost = errors.New("replication: the lease has changed meanwhile")
 
-// openBucket makes the bucket, unless it is there.
-func openBucket(ctx context.Context, js jetstream.JetStream, name, key string, replicas int) (*bucket, error) {
-	kv, err := js.KeyValue(ctx, name)
-	if errors.Is(err, jetstream.ErrBucketNotFound) {
-		kv, err = js.CreateKeyValue(ctx, jetstream.KeyValueConfig{
-			Bucket: name, Description: "who leads a shard of Carillon", History: 1, Storage: jetstream.FileStorage, Replicas: replicas,
-		})
+// openBucket opens the bucket, and makes it if it does not exist.
+func openBucket(ctx context.Context, js jetstream.JetStream, name, key string, replicas int, log *slog.Logger) (*bucket, error) {
+	b := &bucket{seat: seat{name: "KV_" + name}, js: js, key: key, log: log, config: jetstream.KeyValueConfig{
+		Bucket: name, Description: "who leads a shard of Carillon", History: 1, Storage: jetstream.FileStorage, Replicas: replicas,
+	}}
+	var err error
+	b.kv, _, err = b.make(ctx)
+	return b, err
+}
+
+// make opens or makes the bucket. made says that it did not exist, so it holds no lease.
+func (b *bucket) make(ctx context.Context) (kv jetstream.KeyValue, made bool, err error) {
+	kv, err = b.js.KeyValue(ctx, b.config.Bucket)
+	if made = errors.Is(err, jetstream.ErrBucketNotFound); made {
+		kv, err = b.js.CreateKeyValue(ctx, b.config)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("replication: bucket %s of the lease: %w", name, err)
+		return nil, false, fmt.Errorf("replication: bucket %s of the lease: %w", b.config.Bucket, err)
 	}
-	return &bucket{kv: kv, key: key}, nil
+	return kv, made, nil
+}
+
+// missedEvery is the time between two searches for a bucket whose requests fail.
+const missedEvery = time.Second
+
+// heal is called with the error of a request, and returns that error. If the bucket no longer exists, for
+// example because an operator deleted it, heal makes it anew. The nodes then find no lease in it: the leader
+// renews it, and the others wait for the length of a lease. A bucket that merely has no leader during an
+// election still exists, and heal changes nothing.
+func (b *bucket) heal(ctx context.Context, failure error) error {
+	if failure == nil || ctx.Err() != nil || !b.missed.TryLock() {
+		return failure
+	}
+	defer b.missed.Unlock()
+	if time.Since(b.searched) < missedEvery {
+		return failure
+	}
+	b.searched = time.Now()
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	if _, made, err := b.make(ctx); err == nil && made {
+		b.log.Error("the bucket of the lease is gone; this node makes it anew", slog.String("bucket", b.config.Bucket))
+	}
+	return failure
 }
 
 // swap implements register.
 func (b *bucket) swap(ctx context.Context, v leaseValue, revision uint64) (uint64, error) {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
-	var next uint64
-	var err error
-	if revision == 0 {
-		next, err = b.kv.Create(ctx, b.key, v.encode())
-	} else {
-		next, err = b.kv.Update(ctx, b.key, v.encode(), revision)
-	}
+	next, err := b.write(ctx, v, revision)
 	if isWrongSequence(err) {
 		return 0, errLost
 	}
-	return next, err
+	return next, b.heal(ctx, err)
 }
 
-// look implements register.
-func (b *bucket) look(ctx context.Context) (v leaseValue, revision uint64, err error) {
+func (b *bucket) write(ctx context.Context, v leaseValue, revision uint64) (uint64, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	entry, err := b.kv.Get(ctx, b.key)
+	if revision == 0 {
+		return b.kv.Create(ctx, b.key, v.encode())
+	}
+	return b.kv.Update(ctx, b.key, v.encode(), revision)
+}
+
+// read implements register.
+func (b *bucket) read(ctx context.Context) (v leaseValue, revision uint64, err error) {
+	v, revision, err = b.readKey(ctx)
+	return v, revision, b.heal(ctx, err)
+}
+
+func (b *bucket) readKey(ctx context.Context) (v leaseValue, revision uint64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	var entry jetstream.KeyValueEntry
+	late, err := b.near.read(ctx, func(ctx context.Context) (err error) {
+		entry, err = b.kv.Get(ctx, b.key)
+		return err
+	})
+	if late {
+		return b.fetchLast(ctx)
+	}
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
 		return v, 0, nil
 	}
@@ -83,7 +140,7 @@ func (b *bucket) watch(ctx context.Context, pass func(leaseSeen, error)) error {
 			if !ok {
 				return errors.New("the watch has ended")
 			}
-			if entry != nil { // nil: all that was there has come
+			if entry != nil { // nil marks the end of the initial values
 				pass(seenOf(entry))
 			}
 		}
@@ -95,10 +152,10 @@ func seenOf(entry jetstream.KeyValueEntry) (leaseSeen, error) {
 		return leaseSeen{}, nil
 	}
 	v, err := decodeLease(entry.Value())
-	return leaseSeen{v, entry.Revision()}, err
+	return leaseSeen{value: v, revision: entry.Revision()}, err
 }
 
-// isWrongSequence tells whether a server refused because something else came first.
+// isWrongSequence reports whether a server refused a write because another write came first.
 func isWrongSequence(err error) bool {
 	api, ok := errors.AsType[*jetstream.APIError](err)
 	return ok && (api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence || api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant)

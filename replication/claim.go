@@ -4,75 +4,115 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"time"
 )
 
-// leaseSeen is a revision of the lease as the watch saw it.
+// leaseSeen is a revision of the lease as the watch saw it; revision 0 means that there is no lease.
 type leaseSeen struct {
 	value    leaseValue
 	revision uint64
+	damaged  bool // a foreign program has overwritten it: value is empty
 }
 
-// answer is what became of a question to the holder of the lease.
+// answer is the outcome of a question to the holder of the lease.
 type answer struct {
-	node   string
-	nobody bool // is there, or it is there and does not lead
+	node    string
+	outcome outcome
+	ended   bool // the node answers, and says that it no longer holds the lease
 }
 
+// sawLease passes a state of the lease on to the challenger.
 func (n *Node) sawLease(l leaseSeen) {
-	if l.revision == 0 {
-		n.rival.vanished(n.opts.Boot())
-		return
+	switch {
+	case l.revision == 0:
+		n.challenger.vanished(n.opts.Boot())
+	case l.damaged:
+		n.challenger.spoiled(n.opts.Boot(), l.revision)
+	default:
+		n.challenger.saw(n.opts.Boot(), l.revision, l.value)
 	}
-	n.rival.saw(n.opts.Boot(), l.revision, l.value)
 }
 
-// claim tries to take the lease, and tells whether it has it. A loss shows who has it instead.
+// claim tries to take the lease, and reports whether this node now has it. After a failure the node knows who
+// has it instead. From the start of a claim on, this node gives no promise; if it had given one just before, it
+// does not claim.
 func (n *Node) claim(ctx context.Context) bool {
+	if n.challenger.revision == 0 && !n.challenger.cautious && !n.founding(ctx) {
+		n.challenger.cautious = true
+		return false
+	}
+	word := n.challenger.promises
+	word.claim(n.challenger.revision)
+	if n.challenger.claimReason(n.opts.Boot()) == "" {
+		word.claimEnded()
+		return false
+	}
 	begun := n.opts.Boot()
-	v := n.rival.claim(n.id)
-	revision, err := n.bucket.swap(ctx, v, n.rival.revision)
+	v := n.challenger.claim(n.id)
+	revision, err := n.bucket.swap(ctx, v, n.challenger.revision)
 	if err == nil {
-		n.rival.saw(begun, revision, v)
-		n.reign.begin(n.opts, v, revision, begun)
+		n.challenger.saw(begun, revision, v)
+		n.begin(v, revision, begun)
 		return true
 	}
-	if !errors.Is(err, errLost) {
+	if errors.Is(err, errLost) {
+		word.claimEnded()
+	} else {
 		n.warn("the lease cannot be taken; trying again", err)
 	}
 	n.refresh(ctx)
 	return false
 }
 
-// refresh reads the lease. What it reads may be stale; it only makes the next try likelier to succeed.
-func (n *Node) refresh(ctx context.Context) {
-	v, revision, err := n.bucket.look(ctx)
-	switch {
-	case err != nil:
-	case revision == 0:
-		n.rival.vanished(n.opts.Boot())
-	default:
-		if revision < n.rival.revision { // the bucket was made anew
-			n.rival.vanished(n.opts.Boot())
-		}
-		n.rival.saw(n.opts.Boot(), revision, v)
+// findLease reads the lease from time to time while it is unknown whether there is one.
+func (f *tailSession) findLease(ctx context.Context) {
+	if now := f.opts.Boot(); f.challenger.unseen() && now-f.leaseRead >= rereadAfter {
+		f.leaseRead = now
+		f.refresh(ctx)
 	}
 }
 
-// watchLease passes on what happens to the lease, until ctx ends.
+// founding reports whether no node has led yet. Then there never was a lease that could have been lost.
+func (n *Node) founding(ctx context.Context) bool {
+	if n.local.Last().LSN > 0 || n.first.Load() > 0 {
+		return false
+	}
+	_, last, err := n.writer.stream.Bounds(ctx)
+	return err == nil && last == 0
+}
+
+// refresh reads the lease. The result may be stale: it only makes the next claim more likely to succeed.
+func (n *Node) refresh(ctx context.Context) {
+	v, revision, err := n.bucket.read(ctx)
+	switch {
+	case errors.Is(err, errDamagedLease):
+		n.challenger.spoiled(n.opts.Boot(), revision)
+	case err != nil:
+	case revision == 0:
+		n.challenger.vanished(n.opts.Boot())
+	default:
+		if revision < n.challenger.revision { // the bucket was made anew: its revisions began again
+			n.challenger.vanished(n.opts.Boot())
+		}
+		n.challenger.saw(n.opts.Boot(), revision, v)
+	}
+}
+
+// watchLease sends each state of the lease to the loop of the node, until ctx ends.
 func (n *Node) watchLease(ctx context.Context) {
 	for ctx.Err() == nil {
 		if err := n.watchOnce(ctx); err != nil && ctx.Err() == nil {
 			n.opts.Logger.Debug("the lease cannot be watched; trying again", slog.Any("error", err))
 		}
-		n.rest(ctx, retryPause)
+		n.wait(ctx, retryPause)
 	}
 }
 
 func (n *Node) watchOnce(ctx context.Context) error {
 	return n.bucket.watch(ctx, func(l leaseSeen, err error) {
-		if err != nil {
-			n.warn("the lease was passed over", err)
+		if l.damaged = errors.Is(err, errDamagedLease); err != nil {
+			n.warn("the bucket of the lease holds something else", err)
+		}
+		if err != nil && !l.damaged {
 			return
 		}
 		select {
@@ -80,31 +120,4 @@ func (n *Node) watchOnce(ctx context.Context) error {
 		case <-ctx.Done():
 		}
 	})
-}
-
-// askEvery is the time between two questions to the holder of the lease.
-const askEvery = 100 * time.Millisecond
-
-// askHolders asks whoever holds the lease whether it is there, until ctx ends. The servers know at once
-// when the process dies: then nobody is there to answer.
-func (n *Node) askHolders(ctx context.Context) {
-	tick := time.NewTicker(askEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		holder, term := n.holder()
-		if holder == "" || holder == n.opts.Node {
-			continue
-		}
-		a := answer{node: holder, nobody: n.isGone(ctx, holder, term)}
-		select {
-		case n.answers <- a:
-		case <-ctx.Done():
-			return
-		}
-	}
 }

@@ -9,22 +9,22 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// How the tail of the stream is read.
+// The bounds for tailing the stream.
 const (
-	readAhead  = 64 // messages between the connection and the log
+	readAhead  = 64 // messages buffered between the connection and the log
 	pullBytes  = 8 << 20
 	pullExpiry = 5 * time.Second
 	pullBeat   = time.Second
 )
 
-// message is one of the stream.
+// message is one message of the stream.
 type message struct {
 	seq  uint64
 	data []byte
 }
 
-// consume delivers the messages after the cursor until ctx ends. It does not wait for the consumer to be
-// made, which takes as long as JetStream has no leader: this node may have to lead meanwhile.
+// consume delivers the messages after the cursor's place, until ctx ends. It does not wait until the consumer
+// exists. That can take as long as JetStream has no leader, and this node may have to lead meanwhile.
 func (n *Node) consume(ctx context.Context) <-chan message {
 	messages := make(chan message, readAhead)
 	from := n.writer.seq + 1
@@ -37,13 +37,13 @@ func (n *Node) consume(ctx context.Context) <-chan message {
 			if ctx.Err() == nil {
 				n.warn("the log cannot be tailed; trying again", err)
 			}
-			n.rest(ctx, retryPause)
+			n.wait(ctx, retryPause)
 		}
 	})
 	return messages
 }
 
-// startConsumer lets the messages from a sequence on come into a channel until ctx ends.
+// startConsumer sends the messages from a sequence on to a channel, until ctx ends.
 func (n *Node) startConsumer(ctx context.Context, from uint64, messages chan<- message) error {
 	start, cancel := context.WithTimeout(ctx, 5*callTimeout)
 	defer cancel()
@@ -56,7 +56,7 @@ func (n *Node) startConsumer(ctx context.Context, from uint64, messages chan<- m
 	tailing, err := consumer.Consume(func(m jetstream.Msg) {
 		meta, err := m.Metadata()
 		if err != nil {
-			return // no message of the stream
+			return // not a message of the stream
 		}
 		select {
 		case messages <- message{meta.Sequence.Stream, m.Data()}:

@@ -8,20 +8,14 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/nats-io/nats.go"
-
+	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/inbox"
+	"github.com/carillon-io/carillon/job"
 )
 
-// holderReply answers whether a node holds the lease.
-type holderReply struct {
-	Node string `json:"node"`
-	Term uint64 `json:"term"` // that it holds; 0: it holds none
-}
-
-// handover is a request to let another node lead.
+// handover is an operator's request to let another node lead.
 type handover struct {
-	to    string // "" is whoever is furthest
+	to    string // "": the standby with the most commits
 	reply func(to string, err error)
 }
 
@@ -30,26 +24,30 @@ type HandoverReply struct {
 	From  string `json:"from"`
 	To    string `json:"to,omitempty"`
 	Error string `json:"error,omitempty"`
+	Code  string `json:"code,omitempty"` // "unavailable": another attempt may succeed later
 }
 
-// handoverRequest is such a request.
+// handoverRequest is the content of such a request.
 type handoverRequest struct {
 	To string `json:"to"`
 }
 
-// replyHandover is what the header of a reply to it names.
+// replyHandover is the value of the reply header that marks a HandoverReply.
 const replyHandover = "handover"
 
-// HandoverSubject returns the subject on which the leader of a shard takes requests to hand over: a JSON
-// object with the optional member "to", answered by a [HandoverReply].
+// HandoverSubject returns the subject on which the leader of a shard accepts requests to hand over. A request
+// is a JSON object with the optional member "to"; the reply is a [HandoverReply].
 func HandoverSubject(prefix string, shard uint32) string { return subjects{prefix, shard}.handover() }
 
-// listen answers the other nodes, and begins to watch them.
-func (n *Node) listen(ctx context.Context) error {
+// listen subscribes to the requests and beats of the other nodes, and starts the goroutines that watch them. It
+// calls end if this process must yield to another one of its name.
+func (n *Node) listen(ctx context.Context, end context.CancelCauseFunc) error {
 	desk := inbox.NewDesk(n.opts.Conn, n.opts.Inboxes, n.opts.Logger)
 	for subject, handle := range map[string]func(*inbox.Request){
 		n.subjects().beat():                       n.hearBeat,
+		n.subjects().durable():                    n.hearDurable,
 		n.subjects().node(n.opts.Node, askHolder): n.answerHolder,
+		n.subjects().node(n.opts.Node, askYield):  n.answerYield,
 		n.subjects().node(n.opts.Node, askOpen):   n.answerOpen,
 		n.subjects().node(n.opts.Node, askPiece):  n.answerPiece,
 		n.subjects().handover():                   n.answerHandover,
@@ -63,95 +61,54 @@ func (n *Node) listen(ctx context.Context) error {
 	n.watchers.Go(func() { n.watchLease(ctx) })
 	n.watchers.Go(func() { n.askHolders(ctx) })
 	n.watchers.Go(func() { n.beatAll(ctx) })
+	n.watchers.Go(func() { n.keepKnown(ctx) })
+	n.watchers.Go(func() { n.watchTwin(ctx, end) })
 	return nil
 }
 
-// silence ends what listen began.
-func (n *Node) silence() {
+// unlisten stops what listen started, and waits for it.
+func (n *Node) unlisten() {
 	for _, sub := range n.subs {
 		_ = sub.Unsubscribe()
 	}
 	n.watchers.Wait()
+	n.publishDurable(job.Position{}, true) // after its last beat
 	n.offers.close()
 }
 
-// help runs what a reign needs beside the engine, until ctx ends.
+// help starts the goroutines that a leadership needs beside the engine. They run until ctx ends.
 func (n *Node) help(ctx context.Context) {
-	helpers := &n.reign.helpers
+	helpers := &n.leadership.helpers
 	helpers.Go(func() { n.renewAll(ctx) })
-	helpers.Go(func() { n.watchLink(ctx) })
 	helpers.Go(func() { n.trimAll(ctx) })
+	helpers.Go(func() { n.keepSeats(ctx) })
 	if n.opts.Local {
 		helpers.Go(func() { n.pump(ctx) })
 	}
 }
 
-// errNameTaken says that another process goes by a node's name.
+// errNameTaken says that another process runs under this node's name.
 var errNameTaken = errors.New("replication: a node of this name is in the cluster already")
 
-// unique makes sure that no other process goes by this node's name.
+// unique returns an error if another process answers under this node's name.
 func (n *Node) unique(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	if _, err := n.askHolder(ctx, n.opts.Node); err == nil {
+	if _, err := n.askHolder(ctx, n.opts.Node, holderQuestion{}); err == nil {
 		return fmt.Errorf("%w: %q; give each node a name of its own (--node)", errNameTaken, n.opts.Node)
 	}
 	return nil
 }
 
-func (n *Node) answerHolder(m *inbox.Request) {
-	n.mu.Lock()
-	reply := holderReply{Node: n.opts.Node, Term: n.term}
-	n.mu.Unlock()
-	respond(m, "cluster."+askHolder, reply)
-}
-
+// respond sends a reply as JSON. It ignores errors, because the asking node tries again.
 func respond(m *inbox.Request, to string, reply any) {
 	if b, err := json.Marshal(reply); err == nil {
-		_ = m.Answer(to, nil, b) // the node that asked asks again
+		_ = m.Answer(to, nil, b) // the asking node tries again
 	}
 }
 
-// errForeignReply says that something else than a node answers on its subject, such as a stream that stores what
-// is sent there. It says nothing of the node.
-var errForeignReply = errors.New("replication: the answer is not that of a node; is there a JetStream stream over the subjects of the cluster?")
-
-// askHolder asks a node whether it holds the lease.
-func (n *Node) askHolder(ctx context.Context, node string) (reply holderReply, err error) {
-	m, err := n.opts.Conn.RequestWithContext(ctx, n.subjects().node(node, askHolder), nil)
-	if err != nil {
-		return reply, err
-	}
-	if json.Unmarshal(m.Data, &reply) != nil || reply.Node != node {
-		return reply, errForeignReply
-	}
-	return reply, nil
-}
-
-// askTimeout bounds a question to the holder. No answer in time may mean anything.
-const askTimeout = 200 * time.Millisecond
-
-// isGone asks a node whether it holds the lease of a term. The node is gone if nothing is there to answer, or
-// if it holds none, as after a restart.
-func (n *Node) isGone(ctx context.Context, node string, term uint64) bool {
-	ctx, cancel := context.WithTimeout(ctx, askTimeout)
-	defer cancel()
-	reply, err := n.askHolder(ctx, node)
-	if err != nil {
-		return errors.Is(err, nats.ErrNoResponders)
-	}
-	return reply.Term < term
-}
-
-// isThere tells whether a node answers just now.
-func (n *Node) isThere(ctx context.Context, node string) bool {
-	ctx, cancel := context.WithTimeout(ctx, askTimeout)
-	defer cancel()
-	_, err := n.askHolder(ctx, node)
-	return err == nil
-}
-
-// answerHandover passes a request to hand over on to the loop. Only the leader answers.
+// answerHandover passes a request to hand over to the loop of the leader. A node that does not lead does not
+// answer.
 func (n *Node) answerHandover(m *inbox.Request) {
 	n.mu.Lock()
 	leads := n.role == RoleLeader
@@ -169,6 +126,9 @@ func (n *Node) answerHandover(m *inbox.Request) {
 		if err != nil {
 			reply.Error = err.Error()
 		}
+		if still := (*stillError)(nil); errors.As(err, &still) {
+			reply.Code = string(apierr.Unavailable)
+		}
 		respond(m, replyHandover, reply)
 	}}
 	select {
@@ -178,7 +138,8 @@ func (n *Node) answerHandover(m *inbox.Request) {
 	}
 }
 
-// Resign lets another node lead, if there is one, and ends Run. It does not wait.
+// Resign makes Run hand over to another node, if there is one, and return. Resign itself does not wait. It is
+// safe for concurrent use, and later calls do nothing.
 func (n *Node) Resign() { n.stopped.Do(func() { close(n.stop) }) }
 
 func (n *Node) resigned() bool {
@@ -190,7 +151,7 @@ func (n *Node) resigned() bool {
 	}
 }
 
-// warn logs what goes wrong again and again, but not each time.
+// warn logs a repeated problem, at most once in warnBetween for each text.
 func (n *Node) warn(what string, err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -8,43 +8,56 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// history answers what a node's own log has.
-type history interface {
-	// Find returns the position of a commit that the log keeps, or of the place where it begins.
+// History is a node's own log, for finding positions in it.
+type History interface {
+	// Find returns the position of a commit that the log keeps, or of its base, the commit before the first
+	// one.
 	Find(lsn uint64) (at job.Position, ok bool)
 	// Last returns the position of the newest commit.
 	Last() job.Position
 }
 
-// cursor is a place in the stream and in the log at once: every message up to seq is judged.
+// cursor is a place both in the stream and in the log.
+//
+// Invariant: every message up to seq is judged, and at is the last commit that those messages show. It is for
+// one goroutine.
 type cursor struct {
 	tail
 	stream stream
-	own    history
-	seq    uint64
-	looked uint64 // suspects up to this sequence were looked into
+	own    History
+	// applied returns the newest applied commit of the node, which is part of the log; nil: the node may have
+	// applied commits that are not.
+	applied  func() job.Position
+	placing  job.Position // position of the frame that a leader publishes now, after the frames that the stream has lost
+	seq      uint64
+	imprint  imprint // imprint of the message at seq
+	examined uint64  // suspects up to this sequence have been examined
+	// emptied says that the stream once held messages and now holds none from which this node could continue.
+	// So nothing shows whether the node lacks a part of the log.
+	emptied bool
 
-	// ahead is a frame that is void here though its leader was not deposed, that is further in the log than
-	// this place, and that continues nothing in this node's own log. Zero: none. As long as there is one, some of the log is missing here.
+	// ahead is a frame that is void here although its leader was not deposed: it is further in the log than at,
+	// and it continues nothing in this node's own log. Zero: none. While there is one, the stream lacks a part
+	// of the log.
 	ahead job.Position
 }
 
-// errBehind says that the stream begins after the place where a node is.
+// errBehind says that the stream begins after the end of this node's log.
 var errBehind = errors.New("replication: the stream does not have what follows this node's log any more")
 
-// has tells whether a position is part of the node's log.
+// has reports whether a position is part of the node's log.
 func (c *cursor) has(at job.Position) bool {
 	found, ok := c.own.Find(at.LSN)
 	return ok && found == at
 }
 
-// hasBefore tells whether the node's log has what a frame continues.
+// hasBefore reports whether the node's log has the commit that a frame continues.
 func (c *cursor) hasBefore(f *Frame) bool {
 	before, ok := c.own.Find(f.At.LSN - 1)
 	return ok && f.At.LSN > 0 && before.Hash == f.Prev
 }
 
-// readFrame returns the frame of a message; nil if the message is none of this cluster, or not there.
+// readFrame returns the frame of a message; nil if there is no such message, or it belongs to another cluster.
 func (c *cursor) readFrame(ctx context.Context, seq uint64) (*Frame, error) {
 	message, err := c.get(ctx, seq)
 	if errors.Is(err, errNoMessage) {
@@ -63,11 +76,12 @@ func (c *cursor) readFrame(ctx context.Context, seq uint64) (*Frame, error) {
 	return &f, nil
 }
 
-// lagTries bounds how often a message is asked for that the stream has, and the server that answers not.
+// lagTries bounds how often the cursor requests a message that the stream has but the answering server does
+// not.
 const lagTries = 100
 
-// get returns a message, or errNoMessage if the stream does not have it. To pass over one that only has
-// not come to some server yet would be to pass over a part of the log.
+// get returns a message, or errNoMessage if the stream does not have it. A message that merely has not reached
+// some server must not count as missing, because then a part of the log would be skipped.
 func (c *cursor) get(ctx context.Context, seq uint64) ([]byte, error) {
 	for range lagTries {
 		message, err := c.stream.Get(ctx, seq)
@@ -88,18 +102,26 @@ func (c *cursor) get(ctx context.Context, seq uint64) ([]byte, error) {
 	return nil, errLagging
 }
 
-// step judges the message that follows the cursor's place. Messages must come in order; one that was
-// judged already is void. A suspect is looked into at once: the place may change by that, and then
-// the caller reads on from there.
+// step judges the message that follows the cursor's place. Messages must come in order; one that was already
+// judged is void. step examines a suspect at once; that may change the place, and then the caller reads on from
+// the new one.
 func (c *cursor) step(ctx context.Context, seq uint64, message []byte) (Frame, verdict, error) {
 	if seq <= c.seq {
 		return Frame{}, void, nil
 	}
+	before := c.at
 	f, v, err := c.judge(message)
 	if err != nil {
 		return f, v, err
 	}
-	if v == suspect && (seq <= c.looked || c.has(f.At)) {
+	if v == accepted && c.isLate(&f) {
+		c.at, v = before, void
+		c.voids.deposed.Add(1)
+	}
+	if v == suspect && c.isNext(&f) {
+		c.at, v = f.At, accepted
+	}
+	if v == suspect && (seq <= c.examined || c.has(f.At)) {
 		v = void
 		if f.At.LSN > c.at.LSN && f.At.Epoch >= c.at.Epoch && !c.hasBefore(&f) {
 			c.ahead = f.At
@@ -109,14 +131,35 @@ func (c *cursor) step(ctx context.Context, seq uint64, message []byte) (Frame, v
 		c.ahead = job.Position{}
 	}
 	if v != suspect {
-		c.seq = seq
+		c.seq, c.imprint = seq, imprintOf(message)
+		c.emptied = c.emptied && v != accepted
 		return f, v, nil
 	}
-	c.looked = seq
+	c.examined = seq
 	return f, suspect, c.locate(ctx)
 }
 
-// lacks returns errBehind if the stream has what this node would need to be at the log's end.
+// isLate reports whether a frame stands where the stream has lost another one: the node has applied a different
+// commit there, and it applies only commits of the log.
+func (c *cursor) isLate(f *Frame) bool {
+	if c.applied == nil || f.At.LSN > c.applied().LSN {
+		return false
+	}
+	found, ok := c.own.Find(f.At.LSN)
+	return ok && found != f.At
+}
+
+// isNext reports whether a frame is the next commit for this node although the stream has lost the one before
+// it: the frame continues what the node has applied.
+func (c *cursor) isNext(f *Frame) bool {
+	if c.applied == nil || c.at.LSN >= c.applied().LSN || f.At == c.placing {
+		return false
+	}
+	end := tail{next: c.next, at: c.applied()}
+	return end.continues(f)
+}
+
+// lacks returns errBehind if the stream shows that this node lacks a part of the log.
 func (c *cursor) lacks() error {
 	if c.ahead == (job.Position{}) {
 		return nil
@@ -124,9 +167,9 @@ func (c *cursor) lacks() error {
 	return fmt.Errorf("%w: this node is at %v, and the stream goes on with %v", errBehind, c.at, c.ahead)
 }
 
-// catchUp judges the messages up to the end of the stream, and calls take for each accepted frame. When
-// it returns nil the cursor was at the end a moment ago.
-func (c *cursor) catchUp(ctx context.Context, take func(f *Frame) error) error {
+// catchUp judges the messages up to the end of the stream, and calls accept for each accepted frame. When it
+// returns nil, the cursor was at the end a moment ago.
+func (c *cursor) catchUp(ctx context.Context, accept func(f *Frame) error) error {
 	for {
 		first, last, err := c.stream.Bounds(ctx)
 		if err != nil {
@@ -138,18 +181,20 @@ func (c *cursor) catchUp(ctx context.Context, take func(f *Frame) error) error {
 			}
 			continue
 		}
-		c.seq = max(c.seq, first-min(first, 1))
+		if before := first - min(first, 1); c.seq < before {
+			c.seq, c.imprint = before, imprint{}
+		}
 		if c.seq == last {
 			return nil
 		}
-		if err := c.readTo(ctx, last, take); err != nil {
+		if err := c.readTo(ctx, last, accept); err != nil {
 			return err
 		}
 	}
 }
 
 // readTo judges the messages up to a sequence.
-func (c *cursor) readTo(ctx context.Context, last uint64, take func(f *Frame) error) error {
+func (c *cursor) readTo(ctx context.Context, last uint64, accept func(f *Frame) error) error {
 	for c.seq < last {
 		message, err := c.get(ctx, c.seq+1)
 		if errors.Is(err, errNoMessage) {
@@ -160,7 +205,7 @@ func (c *cursor) readTo(ctx context.Context, last uint64, take func(f *Frame) er
 		}
 		f, v, err := c.step(ctx, c.seq+1, message)
 		if err == nil && v == accepted {
-			err = take(&f)
+			err = accept(&f)
 		}
 		if err != nil {
 			return err
@@ -169,11 +214,11 @@ func (c *cursor) readTo(ctx context.Context, last uint64, take func(f *Frame) er
 	return nil
 }
 
-// skip passes over a message that is not there, unless the stream has ended before it meanwhile.
+// skip moves past a message that does not exist, unless the stream now ends before it.
 func (c *cursor) skip(ctx context.Context, seq uint64) error {
 	first, last, err := c.stream.Bounds(ctx)
 	if err == nil && seq >= first && seq <= last {
-		c.seq = seq
+		c.seq, c.imprint = seq, imprint{}
 	}
 	return err
 }

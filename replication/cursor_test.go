@@ -13,7 +13,7 @@ func stretch(n, m int) []Frame {
 	return append(frames, chain(ends(frames), 2, m)...)
 }
 
-// Where a node reads on, by what the stream has and what its log has.
+// The place from which a node reads on, for various streams and logs.
 func TestLocate(t *testing.T) {
 	all := stretch(6, 6)
 	at := func(lsn int) job.Position { return all[lsn-1].At }
@@ -47,7 +47,7 @@ func TestLocate(t *testing.T) {
 			name: "the log has more than the stream", log: logOf(all...), stream: streamOf(all[:3]...),
 		}, {
 			name: "the stream is empty but was not", log: logOf(all...), stream: trimmed(12, all...),
-			seq: 12, at: at(11), // the last one may be in no stream
+			seq: 12, at: at(11), // the last one may not be in the stream
 		}, {
 			name: "its front is gone, and it still joins", log: logOf(all[:5]...), stream: trimmed(5, all...),
 			seq: 5, at: at(5),
@@ -57,7 +57,7 @@ func TestLocate(t *testing.T) {
 			name: "the log went another way from the beginning", log: logOf(chain(job.Position{}, 1, 9)[0], late), stream: trimmed(2, all...),
 			err: errBehind,
 		}, {
-			// The late frame is what this node's log ends with: it is void, as only reading in order tells.
+			// The node's log ends with the late frame. It is void, which only reading in order shows.
 			name: "its own last was published too late", log: logOf(append(all[:6:6], late)...),
 			stream: streamOf(append(all[5:9:9], late)...), at: at(5),
 		}, {
@@ -77,7 +77,7 @@ func TestLocate(t *testing.T) {
 	}
 }
 
-// trimmed is a stream that has lost its first messages.
+// trimmed returns a stream that has lost its first messages.
 func trimmed(n int, frames ...Frame) *memStream {
 	s := streamOf(frames...)
 	s.trim(n)
@@ -91,7 +91,7 @@ func withJunk(s *memStream, n int) *memStream {
 	return s
 }
 
-// Wherever the reader is sent back to, it comes out at the end of the log.
+// A reader reaches the end of the log from every place to which it is set back.
 func TestLocateThenCatchUp(t *testing.T) {
 	all := stretch(200, 200)
 	late := frameAfter(all[199].At, 1, "late")
@@ -107,8 +107,8 @@ func TestLocateThenCatchUp(t *testing.T) {
 	}
 }
 
-// The server that answers a read is behind the one that leads the stream. What it does not have yet must
-// not be passed over: who takes over at a place before the end writes what is void for everybody else.
+// The server that answers a read is behind the stream's leader. A message that it does not have yet must not be
+// skipped: a node that takes over before the end of the log writes frames that are void for all others.
 func TestLaggingServer(t *testing.T) {
 	all := stretch(3, 3)
 	s := streamOf(all...)
@@ -123,7 +123,7 @@ func TestLaggingServer(t *testing.T) {
 	if err := w.locate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.catchUp(t.Context(), l.take); err != nil || l.Last() != ends(all) {
+	if err := w.catchUp(t.Context(), l.accept); err != nil || l.Last() != ends(all) {
 		t.Errorf("it came to %v, %v; want the end of the log", l.Last(), err)
 	}
 
@@ -132,7 +132,7 @@ func TestLaggingServer(t *testing.T) {
 	if err := w.locate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.catchUp(t.Context(), logOf().take); !errors.Is(err, errLagging) || w.at != all[3].At {
+	if err := w.catchUp(t.Context(), logOf().accept); !errors.Is(err, errLagging) || w.at != all[3].At {
 		t.Errorf("a server that never catches up let the reader come to %v, %v", w.at, err)
 	}
 
@@ -143,8 +143,8 @@ func TestLaggingServer(t *testing.T) {
 	}
 }
 
-// A message that the stream itself lacks, as after damage, is passed over. What follows it continues
-// nothing that the reader knows, so that it stays where it is.
+// A message that the stream itself lacks, as after damage, is skipped. The frame after it continues nothing
+// that the reader knows, so the reader stays where it is.
 func TestHoleInStream(t *testing.T) {
 	all := stretch(3, 3)
 	s := streamOf(all...)
@@ -155,13 +155,13 @@ func TestHoleInStream(t *testing.T) {
 	if err := w.locate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.catchUp(t.Context(), l.take); err != nil || w.seq != 6 || w.at != all[1].At {
+	if err := w.catchUp(t.Context(), l.accept); err != nil || w.seq != 6 || w.at != all[1].At {
 		t.Errorf("it came to message %d at %v, %v", w.seq, w.at, err)
 	}
 }
 
-// The stream has lost what a reader had accepted, and has gone on another way. However long that is, and
-// of whatever epoch, the reader finds out.
+// The stream has lost commits that a reader had accepted, and has continued in another way. However long that
+// continuation is, and whatever its epoch, the reader notices.
 func TestStreamWentAnotherWay(t *testing.T) {
 	ours := stretch(4, 4)
 	for name, other := range map[string][]Frame{
@@ -180,13 +180,13 @@ func TestStreamWentAnotherWay(t *testing.T) {
 		}
 		next := frameAfter(ends(other), 3, "next")
 		s.addFrame(next)
-		if err := w.catchUp(t.Context(), l.take); err != nil || l.Last() != next.At {
+		if err := w.catchUp(t.Context(), l.accept); err != nil || l.Last() != next.At {
 			t.Errorf("%s: the reader is at %v, %v; want %v", name, l.Last(), err, next.At)
 		}
 	}
 }
 
-// A frame that is looked into once is not looked into again.
+// A frame is examined only once.
 func TestSuspectIsLookedIntoOnce(t *testing.T) {
 	all := stretch(3, 3)
 	w := located(t, streamOf(all...), logOf(all...))
@@ -195,7 +195,7 @@ func TestSuspectIsLookedIntoOnce(t *testing.T) {
 	if _, v, err := w.step(t.Context(), 7, strange); v != suspect || err != nil || w.seq >= 6 {
 		t.Fatalf("a strange frame: verdict %d, %v, and the place is after %d", v, err, w.seq)
 	}
-	if err := w.catchUp(t.Context(), logOf(all...).take); err != nil || w.seq != 7 || w.at != ends(all) {
+	if err := w.catchUp(t.Context(), logOf(all...).accept); err != nil || w.seq != 7 || w.at != ends(all) {
 		t.Errorf("after the second look it is at %v after %d, %v", w.at, w.seq, err)
 	}
 	if _, v, err := w.step(t.Context(), 5, strange); v != void || err != nil {
@@ -203,9 +203,9 @@ func TestSuspectIsLookedIntoOnce(t *testing.T) {
 	}
 }
 
-// The front of the stream is gone, and what it begins with is a frame that came a second time. Who happens
-// to be where that continues his log takes it, and nothing after it fits: he must not think that he is at
-// the end.
+// The front of the stream is gone, and the stream begins with a frame that was published a second time. A
+// reader whose log that frame continues accepts it, and nothing after it fits: the reader must not conclude
+// that it is at the end.
 func TestStreamBeginsWithRepeated(t *testing.T) {
 	all := chain(job.Position{}, 1, 12)
 	s := streamOf(append([]Frame{all[3]}, all[7:]...)...)
@@ -218,7 +218,7 @@ func TestStreamBeginsWithRepeated(t *testing.T) {
 	if w := located(t, s, full); w.at != ends(all) || w.lacks() != nil {
 		t.Errorf("who has all is at %v and lacks %v", w.at, w.lacks())
 	}
-	// The record of a challenger that came too late is no sign of that: it is not ahead of the log.
+	// The record of a challenger that came too late does not show that: it is not ahead of the log.
 	s = streamOf(all...)
 	s.addFrame(frameAfter(all[9].At, 2, "too late"))
 	if w := located(t, s, logOf(all...)); w.lacks() != nil {

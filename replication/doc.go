@@ -1,13 +1,13 @@
-// Package replication keeps the nodes of a cluster level with one another: it carries the commits of
-// the leader to the others through a JetStream stream, and sees to it that one node leads.
+// Package replication keeps the logs of the nodes of a cluster equal: it carries the leader's commits to the
+// standbys through a JetStream stream, and it chooses the node that leads.
 //
-// It is no consensus of its own. The stream puts frames in an order, and the order decides: every node,
-// the leader included, accepts the first frame that continues the chain of hashes, and no other. The
-// lease says who may try to lead; that two believe to lead harms nothing, because only one of them gets
-// its frames accepted.
+// The package is not a consensus protocol. The stream puts frames in an order, and this order decides: every
+// node, the leader included, accepts the first frame that continues the chain of hashes, and no other. The
+// lease names the node that may try to lead. Two nodes that both believe that they lead do no harm, because the
+// stream accepts the frames of only one of them.
 //
-// What NATS promises, and what it was seen to break, is the reason for much of the code. An expected
-// sequence is a fence only with one publish in flight. Acknowledged messages may be lost, so that a
-// sequence may come twice with other content: a frame is known by its position, never by its sequence.
-// A read of a key may be stale: only compare-and-set decides.
+// Much of the code exists because of what NATS guarantees and of what tests have seen it violate. An expected
+// sequence protects only a single publication in flight. NATS can lose messages that it has acknowledged, and
+// then it assigns their sequences to other messages: so a frame is identified by its position in the log, never
+// by its sequence. A read of a key can be stale: only a compare-and-set decides.
 package replication

@@ -7,14 +7,15 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// codeTooFewServers is JetStream's error for more replicas than it has servers for, for now.
+// codeTooFewServers is JetStream's error when a stream asks for more replicas than there are servers at
+// present.
 const codeTooFewServers jetstream.ErrorCode = 10005
 
-// codeNoRoom is JetStream's error for a stream that is to reserve more than there is.
+// codeNoRoom is JetStream's error when a stream would reserve more storage than is available.
 const codeNoRoom jetstream.ErrorCode = 10047
 
-// IsFinal tells whether an error of [NewNode] will be the same at the next try. Those that are not come
-// from servers that are not there yet.
+// IsFinal reports whether an error of [NewNode] would be the same at the next attempt. The other errors come
+// from servers that have not started yet, so the caller tries again.
 func IsFinal(err error) bool {
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		return false
@@ -22,5 +23,5 @@ func IsFinal(err error) bool {
 	if api, ok := errors.AsType[*jetstream.APIError](err); ok {
 		return api.Code < 500 && api.ErrorCode != codeTooFewServers || api.ErrorCode == codeNoRoom
 	}
-	return errors.Is(err, ErrOtherCluster) || errors.Is(err, ErrStreamGone) || errors.Is(err, errNameTaken) || errors.Is(err, errOptions)
+	return errors.Is(err, ErrOtherCluster) || errors.Is(err, ErrStreamGone) || errors.Is(err, ErrOwnData) || errors.Is(err, ErrClusterLives) || errors.Is(err, errNameTaken) || errors.Is(err, errOptions)
 }

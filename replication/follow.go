@@ -5,36 +5,47 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/carillon-io/carillon/job"
 )
 
-// The times of a follower.
+// The times of a standby.
 const (
-	lookEvery   = 50 * time.Millisecond // between two looks at the lease and at the others
-	stuckAfter  = time.Second           // without progress behind the leader: the end of the stream is read directly
-	joinAfter   = 3 * time.Second       // and with nothing there either: a checkpoint is asked for
+	checkEvery  = 50 * time.Millisecond // between two checks of the lease and of the other nodes
+	stuckAfter  = time.Second           // lag without progress after which the node reads the stream directly
+	joinAfter   = 3 * time.Second       // lag without progress after which it asks for a checkpoint, if the stream has nothing for it
 	idleEvery   = time.Second
 	retryPause  = 500 * time.Millisecond
 	warnBetween = 10 * time.Second
-	inSyncLSN   = 1000 // commits behind the leader that still count as level
+	inSyncLSN   = 1000 // commits that a node may lack and still count as level
 )
 
-// errDiverged says that the store has applied what the log of the cluster does not have.
+// errDiverged says that the store has applied commits that are not in the cluster's log.
 var errDiverged = errors.New("replication: this node's data went another way than the cluster's")
 
-// localError is a failure of the node itself, which ends it.
+// localError is a failure of the node's log, store or engine. It ends the node.
 type localError struct{ error }
 
 func (e localError) Unwrap() error { return e.error }
 
-// follow tails the log until this node may lead, and returns why; "" when ctx has ended or the node has
-// resigned.
+// follow tails the log until this node has the lease, and returns the reason; "" if ctx has ended or the node
+// has resigned.
 func (n *Node) follow(ctx context.Context, ready func(role string)) (reason string, err error) {
 	for ctx.Err() == nil && !n.resigned() {
+		if n.discard {
+			if err := n.bootstrap(ctx, errForeign); err != nil {
+				return "", err
+			}
+			continue
+		}
 		reason, err = n.tailOnce(ctx, ready)
 		failure := localError{}
 		switch {
 		case reason != "" || errors.As(err, &failure):
 			return reason, err
+		case errors.Is(err, errEarly) && ctx.Err() == nil:
+			n.warn("the stream does not reach this node's log yet; trying again", err)
+			n.wait(ctx, retryPause)
 		case errors.Is(err, errBehind), errors.Is(err, errDiverged):
 			if err := n.bootstrap(ctx, err); err != nil {
 				return "", err
@@ -42,13 +53,13 @@ func (n *Node) follow(ctx context.Context, ready func(role string)) (reason stri
 		case errors.Is(err, errMoved):
 		case err != nil && ctx.Err() == nil:
 			n.warn("the log cannot be followed; trying again", err)
-			n.rest(ctx, retryPause)
+			n.wait(ctx, retryPause)
 		}
 	}
 	return "", nil
 }
 
-// tailOnce finds the place to read from and tails the log from there.
+// tailOnce locates the place to read from, and tails the log from there.
 func (n *Node) tailOnce(ctx context.Context, ready func(role string)) (string, error) {
 	n.trimmer.reset()
 	if err := n.writer.locate(ctx); err != nil {
@@ -61,30 +72,42 @@ func (n *Node) tailOnce(ctx context.Context, ready func(role string)) (string, e
 	n.end = end
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	return n.following(n.consume(ctx), ready).run(ctx)
+	return n.newTailSession(n.consume(ctx), ready).run(ctx)
 }
 
-// following begins a stretch of tailing. One that begins where the last one did has made no progress.
-func (n *Node) following(messages <-chan message, ready func(role string)) *following {
-	if n.writer.at != n.place || n.progress == 0 {
-		n.place, n.progress = n.writer.at, n.opts.Boot()
+// tailSession begins one session of tailing. A session that begins where the previous one did, or before, has
+// made no progress.
+func (n *Node) newTailSession(messages <-chan message, ready func(role string)) *tailSession {
+	if n.progress == 0 {
+		n.farthest = job.Position{}
 	}
-	return &following{Node: n, messages: messages, ready: ready}
+	n.reached(n.writer.at)
+	return &tailSession{Node: n, messages: messages, ready: ready}
 }
 
-// following is one stretch of tailing.
-type following struct {
+// reached records how far the node has come in the log. Judging a commit a second time is not progress.
+func (n *Node) reached(at job.Position) {
+	if at.LSN > n.farthest.LSN || n.progress == 0 {
+		n.farthest, n.progress = at, n.opts.Boot()
+	}
+}
+
+// tailSession is one session of tailing the log.
+type tailSession struct {
 	*Node
-	messages <-chan message
-	ready    func(role string)
-	idled    time.Duration // when Idle was called last
+	messages  <-chan message
+	ready     func(role string)
+	idled     time.Duration // when it last called Idle
+	levelled  time.Duration // when it was first level with the leader; 0: not yet
+	heir      bool          // the node has been an heir
+	leaseRead time.Duration // when it last read the lease
 }
 
-// errMoved ends a stretch whose cursor was set elsewhere: the next begins there.
+// errMoved ends a session whose cursor was moved: the next session begins at the new place.
 var errMoved = errors.New("replication: the place in the stream had to be found anew")
 
-func (f *following) run(ctx context.Context) (string, error) {
-	tick := time.NewTicker(lookEvery)
+func (f *tailSession) run(ctx context.Context) (string, error) {
+	tick := time.NewTicker(checkEvery)
 	defer tick.Stop()
 	for {
 		select {
@@ -93,61 +116,85 @@ func (f *following) run(ctx context.Context) (string, error) {
 		case <-f.stop:
 			return "", nil
 		case m := <-f.messages:
-			if err := f.takeMessage(ctx, m); err != nil {
+			if err := f.judgeMessage(ctx, m); err != nil {
 				return "", err
 			}
 		case l := <-f.lease:
 			f.sawLease(l)
-			if l.value.Released && f.opening() != "" && f.claim(ctx) {
+			if l.value.Released && f.claimReason() != "" && f.claim(ctx) {
 				return "the lease was given up", nil
 			}
 		case a := <-f.answers:
-			f.rival.heard(f.opts.Boot(), a.nobody && a.node == f.rival.value.Node)
+			f.heard(ctx, a)
 		case <-tick.C:
-			if err := f.look(ctx); err != nil {
+			if err := f.check(ctx); err != nil {
 				return "", err
 			}
-			if reason := f.opening(); reason != "" && f.claim(ctx) {
+			if reason := f.claimReason(); reason != "" && f.claim(ctx) {
 				return reason, nil
 			}
 		}
 	}
 }
 
-func (f *following) takeMessage(ctx context.Context, m message) error {
+// rereadAfter is how long the watch of the lease may be silent until the lease is read. The watch can fall silent
+// when the server that served it dies.
+const rereadAfter = 2 * time.Second
+
+// heard records the outcome of a question to the holder. It reads the lease if the watch was silent for long,
+// or if the holder says that it no longer holds the lease.
+func (f *tailSession) heard(ctx context.Context, a answer) {
+	now := f.opts.Boot()
+	if a.node != f.challenger.value.Node {
+		return
+	}
+	f.challenger.heard(now, a.outcome)
+	if f.challenger.value.Released || now-f.challenger.seen < rereadAfter && !a.ended || now-f.leaseRead < rereadAfter {
+		return
+	}
+	f.leaseRead = now
+	ctx, cancel := context.WithTimeout(ctx, askedAgain)
+	defer cancel()
+	f.refresh(ctx)
+}
+
+func (f *tailSession) judgeMessage(ctx context.Context, m message) error {
 	frame, v, err := f.writer.step(ctx, m.seq, m.data)
 	switch {
 	case err != nil:
 		return err
 	case v == suspect && f.opts.Boot()-f.progress > joinAfter:
-		return fmt.Errorf("%w: it ends at %v for this node, and goes on with %v", errBehind, f.place, frame.At)
+		return fmt.Errorf("%w: it ends at %v for this node, and goes on with %v", errBehind, f.farthest, frame.At)
 	case v == suspect:
 		return errMoved
 	case v == accepted:
-		f.place, f.progress = frame.At, f.opts.Boot()
+		f.reached(frame.At)
 		f.trimmer.note(frame.At.LSN, m.seq, len(m.data))
-		return f.take(&frame)
+		return f.accept(&frame)
 	}
 	return nil
 }
 
-// look compares this node with what the leader tells. Who is behind and gets nothing reads the stream
-// itself, and who finds nothing there asks for a checkpoint.
-func (f *following) look(ctx context.Context) error {
+// check compares this node with the leader's beat. A standby that lags without progress reads the stream
+// directly; if the stream has nothing for it either, check returns errBehind, and the node asks for a
+// checkpoint.
+func (f *tailSession) check(ctx context.Context) error {
 	f.publishStatus(RoleStandby)
 	if f.opts.Boot()-f.idled >= idleEvery {
 		f.idled = f.opts.Boot()
 		f.local.Idle()
 	}
+	f.findLease(ctx)
 	leader, ok := f.peers.leader(f.opts.Boot())
 	now := f.opts.Boot()
 	if !ok && f.writer.seq < f.end {
-		return nil // nobody leads, and it is reading what it missed, or should be
+		return nil // no node leads, and this one still reads commits that it missed, or should
 	}
-	if !ok || leader.LSN <= f.writer.at.LSN {
+	// A commit that the stream has not confirmed is only on the leader's disk: no standby can have it.
+	if !ok || leader.published() <= f.writer.at.LSN {
 		f.progress = now
 		if ok {
-			f.ready(RoleStandby)
+			f.level(now)
 		}
 		return nil
 	}
@@ -156,37 +203,62 @@ func (f *following) look(ctx context.Context) error {
 		return nil
 	}
 	before := f.writer.at
-	err := f.writer.catchUp(ctx, f.take)
-	if f.writer.at != before {
-		f.progress = f.opts.Boot()
-	}
+	err := f.writer.catchUp(ctx, f.accept)
+	f.reached(f.writer.at)
 	if err == nil && f.writer.at == before && waited > joinAfter {
-		return fmt.Errorf("%w: the leader is at %d, the stream ends at %v for this node", errBehind, leader.LSN, before)
+		return fmt.Errorf("%w: the leader has published %d, the stream ends at %v for this node", errBehind, leader.published(), before)
 	}
 	if err == nil && f.writer.at != before {
-		return errMoved // the tail is to go on from here
+		return errMoved // the next session tails from here
 	}
 	return err
 }
 
-// opening says why this node may try to lead; "" if it may not. One that knows to be behind never may.
-func (f *following) opening() string {
+// heirWait bounds how long a level node waits to become an heir before it reports ready: during an election the
+// leader cannot name it.
+const heirWait = 5 * time.Second
+
+// level reports this node as ready when the leader may fail. Before the node is an heir, a failure would cost
+// the length of a lease. A node that is no longer an heir stops counting as level.
+func (f *tailSession) level(now time.Duration) {
+	if f.levelled == 0 {
+		f.levelled = now
+	}
+	if f.challenger.inherits() || !f.heir && now-f.levelled >= heirWait {
+		f.heir = f.heir || f.challenger.inherits()
+		f.levelAt.Store(int64(now))
+		f.ready(RoleStandby)
+	}
+}
+
+// claimReason returns the reason for which this node may claim the lease; "" if it may not. A node that knows that
+// it lacks commits never may.
+func (f *tailSession) claimReason() string {
 	now := f.opts.Boot()
+	if own, first := f.local.Last().LSN, f.first.Load(); own < first {
+		f.warn("this node must not lead: the node that made the stream had more", fmt.Errorf("it had commit %d, and this node has %d", first, own))
+		return ""
+	}
 	if f.writer.seq < f.end && now-f.progress <= stuckAfter {
-		return "" // it is reading what it missed
+		return "" // it still reads commits that it missed
 	}
 	if leader, ok := f.peers.leader(now); ok && leader.LSN > f.writer.at.LSN+inSyncLSN && now-f.progress > stuckAfter {
 		return ""
 	}
-	if f.writer.lacks() != nil {
+	if f.writer.lacks() != nil || f.mustWait(now) {
 		return ""
 	}
-	return f.rival.opening(now)
+	if f.writer.emptied && !f.hasAll(now) {
+		f.warn("this node must not lead: start the node that led last, all nodes, or this one with --lead-alone",
+			errors.New("the stream of the log was emptied, and this node cannot tell whether it has all that was in it"))
+		return ""
+	}
+	return f.challenger.claimReason(now)
 }
 
-// take makes an accepted frame this node's: durable in its log, applied to its store. What its log has
-// in the frame's place is no part of the cluster's log, and gives way.
-func (n *Node) take(f *Frame) error {
+// accept accepts a frame: it makes it durable in this node's log and applies it. If the log has other commits in
+// its place, those are not part of the cluster's log, and accept cuts them off.
+func (n *Node) accept(f *Frame) error {
 	found, ok := n.local.Find(f.At.LSN)
 	switch last := n.local.Last(); {
 	case ok && found == f.At:
@@ -207,6 +279,7 @@ func (n *Node) take(f *Frame) error {
 			return localError{err}
 		}
 	}
+	n.hasDurably(f.At)
 	if f.At.LSN > n.local.Applied().LSN {
 		if err := n.applyTo(f.At.LSN - 1); err != nil {
 			return err
@@ -215,11 +288,11 @@ func (n *Node) take(f *Frame) error {
 			return localError{err}
 		}
 	}
-	n.peers.tookFrom(f.Time)
 	return nil
 }
 
-// applyTo applies the commits of the node's own log up to one, which are part of the cluster's.
+// applyTo applies the commits of this node's log up to an LSN. The caller knows that they are part of the
+// cluster's log.
 func (n *Node) applyTo(lsn uint64) error {
 	for n.local.Applied().LSN < lsn {
 		at, _, payload, ok, err := n.local.Read(n.local.Applied().LSN + 1)
@@ -236,8 +309,8 @@ func (n *Node) applyTo(lsn uint64) error {
 	return nil
 }
 
-// rest waits.
-func (n *Node) rest(ctx context.Context, d time.Duration) {
+// wait waits for a time, or until the node is to end.
+func (n *Node) wait(ctx context.Context, d time.Duration) {
 	select {
 	case <-ctx.Done():
 	case <-n.stop:

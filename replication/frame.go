@@ -7,16 +7,17 @@ import (
 	"fmt"
 	"hash/crc32"
 
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 )
 
-// ClusterID names a cluster for good. It is drawn when its stream is made; zero is none.
+// ClusterID identifies a cluster for ever. It is drawn when the cluster's stream is made. Zero: no cluster.
 type ClusterID [16]byte
 
 // String returns the id as 32 hexadecimal digits.
 func (id ClusterID) String() string { return hex.EncodeToString(id[:]) }
 
-// ParseClusterID reads what [ClusterID.String] wrote.
+// ParseClusterID parses the result of [ClusterID.String].
 func ParseClusterID(text string) (id ClusterID, err error) {
 	b, err := hex.DecodeString(text)
 	if err != nil || len(b) != len(id) {
@@ -25,17 +26,17 @@ func ParseClusterID(text string) (id ClusterID, err error) {
 	return ClusterID(b), nil
 }
 
-// Frame is one commit on its way from the leader to the others: one message of the stream.
+// Frame is one commit with its header: one message of the stream.
 type Frame struct {
 	Cluster ClusterID
-	Author  uint64       // stands for the node that published it
-	At      job.Position // of this commit
-	Prev    [16]byte     // hash of the commit before it
-	Time    job.Millis   // of the author's clock; for people, nothing depends on it
-	Payload []byte       // the batch of the commit
+	Author  uint64         // identifies the node that published it; see authorOf
+	At      job.Position   // position of this commit
+	Prev    [16]byte       // hash of the commit before it
+	Time    instant.Millis // wall clock of the author; for people only
+	Payload []byte         // the batch of the commit
 }
 
-// The frame as a message. These values are part of the format and must not be changed.
+// The encoding of a frame, little-endian. These values are part of the format and must not be changed.
 const (
 	frameMagic   = "CREP"
 	frameVersion = 1
@@ -57,19 +58,20 @@ const (
 	headerBytes = 96
 )
 
-// PayloadBytesMax bounds the payload of a frame: with its headers the message fits into the mebibyte that
-// NATS servers take unless told otherwise.
+// PayloadBytesMax bounds the payload of a frame, in bytes. With its headers, the message fits into the one
+// mebibyte that NATS servers accept by default.
 const PayloadBytesMax = 1<<20 - 2<<10
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// ErrFrameVersion says that a frame was written by a newer release.
+// ErrFrameVersion says that a frame was written by a newer release. A node that meets one must not skip it,
+// since the frame may be part of the log.
 var ErrFrameVersion = errors.New("replication: unknown version of a frame")
 
-// errNoFrame says that bytes are no frame.
+// errNoFrame says that a message is not a frame.
 var errNoFrame = errors.New("replication: this is no frame")
 
-// appendFrame appends the message of a frame.
+// appendFrame appends the encoding of a frame to b.
 func appendFrame(b []byte, f *Frame) []byte {
 	start := len(b)
 	le := binary.LittleEndian
@@ -90,13 +92,13 @@ func appendFrame(b []byte, f *Frame) []byte {
 	return b
 }
 
-// frameCRC is the checksum of all of a message but the checksum itself.
+// frameCRC returns the CRC-32C of a message without the four bytes of the checksum itself.
 func frameCRC(b []byte) uint32 {
 	return crc32.Update(crc32.Checksum(b[:offCRC], castagnoli), castagnoli, b[headerBytes:])
 }
 
-// decodeFrame reads a message. The payload of the result is part of it. Any bytes give a frame or an
-// error: errNoFrame, or ErrFrameVersion for a whole frame of another version.
+// decodeFrame decodes a message. The payload of the result shares memory with it. For any bytes it returns a
+// frame or an error: errNoFrame, or ErrFrameVersion for an undamaged frame of another version.
 func decodeFrame(b []byte) (f Frame, err error) {
 	le := binary.LittleEndian
 	switch {
@@ -115,7 +117,7 @@ func decodeFrame(b []byte) (f Frame, err error) {
 	f.Author = le.Uint64(b[offAuthor:])
 	f.At = job.Position{LSN: le.Uint64(b[offLSN:]), Epoch: le.Uint64(b[offEpoch:]), Hash: [16]byte(b[offHash:offTime])}
 	f.Prev = [16]byte(b[offPrev:offHash])
-	f.Time = job.Millis(le.Uint64(b[offTime:]))
+	f.Time = instant.Millis(le.Uint64(b[offTime:]))
 	f.Payload = b[headerBytes:]
 	return f, nil
 }

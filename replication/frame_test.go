@@ -12,7 +12,7 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// goldenFrame is what testdata/frame_v1.hex holds.
+// goldenFrame is the content of testdata/frame_v1.hex.
 func goldenFrame() Frame {
 	return Frame{
 		Cluster: ClusterID{0: 1, 15: 16}, Author: 0x0102030405060708,
@@ -21,7 +21,7 @@ func goldenFrame() Frame {
 	}
 }
 
-// What one release wrote the next one reads: the bytes of a frame never change.
+// The bytes of a frame never change, because each release reads what earlier ones wrote.
 func TestFrameGolden(t *testing.T) {
 	text, err := os.ReadFile("testdata/frame_v1.hex")
 	if err != nil {
@@ -60,7 +60,7 @@ func TestFrameRoundTrip(t *testing.T) {
 	}
 }
 
-// A frame that was damaged on its way is no frame, wherever the damage is.
+// A damaged frame is not a frame, wherever the damage is.
 func TestFrameDamage(t *testing.T) {
 	f := goldenFrame()
 	whole := appendFrame(nil, &f)
@@ -83,7 +83,7 @@ func TestFrameDamage(t *testing.T) {
 	}
 }
 
-// What a newer release writes is told from damage: it may be part of the log.
+// A frame of a newer release is distinguished from damage: it may be part of the log.
 func TestFrameOfNewerRelease(t *testing.T) {
 	for name, change := range map[string]func(b []byte){
 		"version": func(b []byte) { b[offVersion] = frameVersion + 1 },
@@ -100,7 +100,7 @@ func TestFrameOfNewerRelease(t *testing.T) {
 	}
 }
 
-// seal makes the checksum of a frame right.
+// seal corrects the checksum of a frame.
 func seal(b []byte) {
 	crc := frameCRC(b)
 	for i := range 4 {
@@ -120,7 +120,7 @@ func TestClusterID(t *testing.T) {
 	}
 }
 
-// FuzzDecodeFrame: any bytes give an error, or a frame that is written as the same bytes.
+// FuzzDecodeFrame: any bytes give an error, or a frame that encodes to the same bytes.
 func FuzzDecodeFrame(f *testing.F) {
 	frame := goldenFrame()
 	f.Add(appendFrame(nil, &frame))

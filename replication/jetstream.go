@@ -7,19 +7,22 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// jetStream is the stream of a shard's log in NATS.
+// jetStream is the stream of a shard's log in NATS. It implements stream.
 type jetStream struct {
+	seat
+	near    nearness
 	js      jetstream.JetStream
 	stream  jetstream.Stream
-	name    string
 	subject string
 	config  jetstream.StreamConfig
+	first   *atomic.Uint64 // value of metaFirst when it was last read
 }
 
 // Keys of the stream's metadata.
@@ -27,9 +30,12 @@ const (
 	metaCluster   = "carillon_cluster"
 	metaClusterID = "carillon_cluster_id"
 	metaFormat    = "carillon_format"
+	// metaFirst is the LSN of the newest commit that the node had which made the stream. A node with less must
+	// not lead, even while the stream is empty. Missing: 0.
+	metaFirst = "carillon_first_lsn"
 )
 
-// streamFormat is the version of what the stream holds.
+// streamFormat is the version of the stream's contents.
 const streamFormat = "1"
 
 // StreamName returns the name of the stream that carries the log of a shard.
@@ -40,7 +46,7 @@ func StreamName(prefix string, shard uint32) string {
 // ErrOtherCluster says that the stream carries the log of another cluster.
 var ErrOtherCluster = errors.New("replication: the stream is another cluster's")
 
-// find binds to the stream if it is there.
+// find opens the stream, and reports whether it exists.
 func (s *jetStream) find(ctx context.Context) (found bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -49,13 +55,22 @@ func (s *jetStream) find(ctx context.Context) (found bool, err error) {
 		return false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("replication: look for the stream %s: %w", s.name, err)
+		return false, fmt.Errorf("replication: find the stream %s: %w", s.name, err)
 	}
 	s.stream = stream
+	s.noteFirst(stream.CachedInfo())
 	return true, nil
 }
 
-// owner returns whose the stream is, by its metadata.
+// noteFirst stores the LSN that a node must have to lead.
+func (s *jetStream) noteFirst(info *jetstream.StreamInfo) {
+	if s.first != nil {
+		lsn, _ := strconv.ParseUint(info.Config.Metadata[metaFirst], 10, 64) // 0 if it is missing
+		s.first.Store(lsn)
+	}
+}
+
+// owner returns the id of the cluster to which the stream belongs, or an error if that is not the named one.
 func (s *jetStream) owner(cluster string) (id ClusterID, err error) {
 	m := s.stream.CachedInfo().Config.Metadata
 	switch {
@@ -69,36 +84,37 @@ func (s *jetStream) owner(cluster string) (id ClusterID, err error) {
 	return ParseClusterID(m[metaClusterID])
 }
 
-// make makes the stream for a cluster.
-func (s *jetStream) make(ctx context.Context, cluster string, id ClusterID) error {
+// make makes the stream for a cluster whose log continues after an LSN.
+func (s *jetStream) make(ctx context.Context, cluster string, id ClusterID, after uint64) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*callTimeout)
 	defer cancel()
-	s.config.Metadata = map[string]string{metaCluster: cluster, metaClusterID: id.String(), metaFormat: streamFormat}
+	s.config.Metadata = map[string]string{metaCluster: cluster, metaClusterID: id.String(), metaFormat: streamFormat, metaFirst: strconv.FormatUint(after, 10)}
 	stream, err := s.js.CreateStream(ctx, s.config)
 	if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
-		return nil // another node was faster: what the stream says counts
+		return nil // another node was faster, and the stream's metadata decides
 	}
 	if err != nil {
 		return fmt.Errorf("replication: make the stream %s with %d replicas and room for %d bytes (--stream-bytes-max): %w", s.name, s.config.Replicas, s.config.MaxBytes, err)
 	}
 	s.stream = stream
+	s.noteFirst(stream.CachedInfo())
 	return nil
 }
 
-// newClusterID draws an id.
+// newClusterID draws the id of a new cluster.
 func newClusterID() (id ClusterID) {
 	rand.Read(id[:]) // never fails
 	return id
 }
 
-// streamConfig is how the stream of a log is made. Nothing in it goes by itself but what is beyond the
-// bound of its size.
+// streamConfig returns the configuration of the stream. Messages leave the stream only when it is trimmed, or
+// when it exceeds bytesMax.
 func streamConfig(name, subject string, replicas int, bytesMax int64) jetstream.StreamConfig {
 	return jetstream.StreamConfig{
 		Name: name, Subjects: []string{subject}, Description: "the log of a shard of Carillon",
 		Retention: jetstream.LimitsPolicy, Discard: jetstream.DiscardOld, Storage: jetstream.FileStorage,
 		Replicas: replicas, MaxBytes: bytesMax, AllowDirect: true, DenyDelete: true,
-		Duplicates: time.Second, // nothing relies on it
+		Duplicates: time.Second, // the shortest time; the protocol does not rely on it
 	}
 }
 
@@ -110,21 +126,24 @@ func (s *jetStream) Publish(ctx context.Context, message []byte, expect uint64) 
 	m.Data = message
 	m.Header.Set(jetstream.ExpectedLastSeqHeader, strconv.FormatUint(expect, 10))
 	m.Header.Set(jetstream.ExpectedStreamHeader, s.name)
+	s.mu.Lock()
 	ack, err := s.js.PublishMsg(ctx, m, jetstream.WithRetryAttempts(0))
+	s.mu.Unlock()
 	switch {
 	case err == nil:
 		return ack.Sequence, nil
 	case isWrongSequence(err):
 		return 0, errWrongSequence
 	case errors.Is(err, jetstream.ErrNoStreamResponse), errors.Is(err, nats.ErrNoResponders):
-		return 0, s.whyNobody(ctx, err)
+		return 0, s.whyUnanswered(ctx, err)
 	default:
 		return 0, err
 	}
 }
 
-// whyNobody tells a stream that is gone from one whose servers are not there for the moment.
-func (s *jetStream) whyNobody(ctx context.Context, cause error) error {
+// whyUnanswered returns errStreamGone if the stream no longer exists, and otherwise cause: then its servers merely
+// do not answer at the moment.
+func (s *jetStream) whyUnanswered(ctx context.Context, cause error) error {
 	_, err := s.js.Stream(ctx, s.name)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
 		return errStreamGone
@@ -136,24 +155,36 @@ func (s *jetStream) whyNobody(ctx context.Context, cause error) error {
 func (s *jetStream) Bounds(ctx context.Context) (first, last uint64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	info, err := s.stream.Info(ctx)
+	var info *jetstream.StreamInfo
+	err = twice(ctx, func(ctx context.Context) (err error) {
+		info, err = s.stream.Info(ctx)
+		return err
+	})
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
 		return 0, 0, errStreamGone
 	}
 	if err != nil {
 		return 0, 0, err
 	}
+	s.noteFirst(info)
 	if info.State.Msgs == 0 {
 		return info.State.LastSeq + 1, info.State.LastSeq, nil
 	}
 	return info.State.FirstSeq, info.State.LastSeq, nil
 }
 
-// Get implements stream. Any server that has the stream may answer.
+// Get implements stream. Any server with the stream may answer.
 func (s *jetStream) Get(ctx context.Context, seq uint64) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	m, err := s.stream.GetMsg(ctx, seq)
+	var m *jetstream.RawStreamMsg
+	late, err := s.near.read(ctx, func(ctx context.Context) (err error) {
+		m, err = s.stream.GetMsg(ctx, seq)
+		return err
+	})
+	if late {
+		return s.Stored(ctx, seq)
+	}
 	switch {
 	case err == nil:
 		return m.Data, nil
@@ -166,11 +197,26 @@ func (s *jetStream) Get(ctx context.Context, seq uint64) ([]byte, error) {
 	}
 }
 
+// Stored implements stream.
+func (s *jetStream) Stored(ctx context.Context, seq uint64) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	found, err := fetch(ctx, s.js.Conn(), s.name, map[string]any{"seq": seq})
+	if err != nil {
+		return nil, err
+	}
+	return found.Data, nil
+}
+
 // Lacks implements stream.
 func (s *jetStream) Lacks(ctx context.Context, seq uint64) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	info, err := s.stream.Info(ctx, jetstream.WithDeletedDetails(true))
+	var info *jetstream.StreamInfo
+	err := twice(ctx, func(ctx context.Context) (err error) {
+		info, err = s.stream.Info(ctx, jetstream.WithDeletedDetails(true))
+		return err
+	})
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
 		return false, errStreamGone
 	}
@@ -181,7 +227,7 @@ func (s *jetStream) Lacks(ctx context.Context, seq uint64) (bool, error) {
 	return state.Msgs == 0 || seq < state.FirstSeq || seq > state.LastSeq || slices.Contains(state.Deleted, seq), nil
 }
 
-// pauseTime is how long something that failed is left alone.
+// pauseTime is the wait before a failed request is repeated.
 const pauseTime = 50 * time.Millisecond
 
 // Pause implements stream.
@@ -196,7 +242,7 @@ func (s *jetStream) Pause(ctx context.Context) error {
 	}
 }
 
-// trim gives up the messages before a sequence.
+// trim removes the messages before a sequence.
 func (s *jetStream) trim(ctx context.Context, seq uint64) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()

@@ -7,18 +7,19 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 )
 
-// lead is the time that this node has the lease: it reads the log to its end, begins an epoch, and
-// leads until it is deposed, hands over, or ctx ends. Its error is a failure of the node itself.
+// lead runs one leadership: the node reads the log to its end, begins an epoch, and leads until it is deposed,
+// hands over, or ctx ends. It returns an error only if the node itself fails.
 func (n *Node) lead(ctx context.Context, ready func(role string)) error {
-	reign, end := context.WithCancel(ctx)
+	leading, end := context.WithCancel(ctx)
 	defer end()
-	n.reign.ctx, n.reign.end = reign, end
-	n.help(reign)
-	defer n.endReign()
-	if err := n.open(reign); err != nil {
+	n.leadership.ctx, n.leadership.end = leading, end
+	n.help(leading)
+	defer n.endLeadership()
+	if err := n.open(leading); err != nil {
 		n.giveUp("")
 		if failure := (localError{}); errors.As(err, &failure) {
 			return err
@@ -28,51 +29,71 @@ func (n *Node) lead(ctx context.Context, ready func(role string)) error {
 		}
 		return nil
 	}
+	n.awaiting.over = true
 	at := n.local.Last()
 	n.opts.Logger.Info("this node leads", slog.Uint64(job.LogEpoch, at.Epoch), slog.Uint64("lsn", at.LSN))
-	return n.serve(ctx, reign, func() { ready(RoleLeader) })
+	n.publishStatus(RoleLeader)
+	n.beatOnce() // the previous leader waits for this beat before it ends
+	return n.serve(ctx, leading, func() { ready(RoleLeader) })
 }
 
-// open brings the node to the end of the log and begins an epoch there.
+// openTime bounds how long a node that has the lease tries to begin its epoch. After it the node gives the
+// lease up: another node may have a better connection to the stream.
+const openTime = 5 * time.Second
+
+// open reads the log to its end and begins an epoch there. It tries again until openTime is over.
 func (n *Node) open(ctx context.Context) error {
 	n.publishStatus(RoleCandidate)
-	for {
-		// The place is found anew, each time: what overtook the record was judged but not taken, and a stream
-		// may have lost its end and grown again since this node read it.
-		if err := n.writer.locate(ctx); err != nil {
-			return err
-		}
-		if err := n.writer.catchUp(ctx, n.take); err != nil {
-			return err
-		}
-		if err := n.writer.lacks(); err != nil {
-			return err
-		}
-		if err := n.confirm(ctx); err != nil {
-			if errors.Is(err, ErrDeposed) && n.holds(ctx) {
-				continue // a frame of the last leader came first
-			}
-			return err
-		}
-		err := n.local.Begin()
+	for begun := n.opts.Boot(); ; {
+		err := n.openOnce(ctx)
+		failure := localError{}
 		switch {
 		case err == nil:
-			n.reign.opening.Store(false)
+			n.leadership.starting.Store(false)
 			return nil
-		case errors.Is(err, ErrDeposed) && n.holds(ctx):
-		case errors.Is(err, ErrDeposed), ctx.Err() != nil:
+		case errors.As(err, &failure), !n.holds(ctx), errors.Is(err, errBehind), errors.Is(err, errDiverged):
+			return err
+		case errors.Is(err, ErrDeposed): // a frame of the previous leader came first
+		case n.opts.Boot()-begun > openTime:
 			return err
 		default:
-			return localError{err}
+			n.warn("the log cannot be read to its end; trying again", err)
+			_ = n.writer.stream.Pause(ctx)
 		}
 	}
 }
 
-// holds tells whether the lease is this node's as far as it can tell.
-func (n *Node) holds(ctx context.Context) bool { return ctx.Err() == nil && n.Trust() > 0 }
+// openOnce makes one such attempt. It locates the place in the stream each time: the frame that came before the
+// record was judged but not accepted, and the stream may have lost its end and grown again since this node read
+// it.
+func (n *Node) openOnce(ctx context.Context) error {
+	if err := n.writer.locate(ctx); err != nil {
+		return err
+	}
+	if err := n.writer.catchUp(ctx, n.accept); err != nil {
+		return err
+	}
+	if err := n.writer.lacks(); err != nil {
+		return err
+	}
+	if err := n.confirm(ctx); err != nil {
+		return err
+	}
+	if err := n.local.Begin(); errors.Is(err, ErrDeposed) || ctx.Err() != nil {
+		return err
+	} else if err != nil {
+		return localError{err}
+	}
+	return nil
+}
 
-// confirm brings what this node's log has beyond the stream into it: the last commit of a leader that
-// died in between, or what the stream has lost.
+// holds reports whether this node has the lease, as far as it knows.
+func (n *Node) holds(ctx context.Context) bool {
+	return ctx.Err() == nil && n.leadership.left(n.opts.Boot()) > 0
+}
+
+// confirm publishes the commits of this node's log that the stream lacks: the last commit of a leader that died
+// before publishing it, or commits that the stream has lost.
 func (n *Node) confirm(ctx context.Context) error {
 	for last := n.local.Last(); n.writer.at.LSN < last.LSN; {
 		f, ok, err := n.ownFrame(n.writer.at.LSN + 1)
@@ -85,77 +106,61 @@ func (n *Node) confirm(ctx context.Context) error {
 		if err := n.writer.place(ctx, &f); err != nil {
 			return err
 		}
-		if err := n.take(&f); err != nil {
+		if err := n.accept(&f); err != nil {
 			return err
 		}
 	}
 	return n.applyTo(n.local.Last().LSN)
 }
 
-// serve leads, and passes the lease on when that is asked for.
-func (n *Node) serve(ctx, reign context.Context, ready func()) error {
-	serving, stop := context.WithCancel(reign)
+// serve runs the engine as the leader, and hands over when an operator or the end of the process asks for that.
+func (n *Node) serve(ctx, leading context.Context, ready func()) error {
+	serving, stop := context.WithCancel(leading)
 	defer stop()
-	ended := make(chan error, 1)
-	go func() { ended <- n.local.Serve(serving, ready) }()
-	tick := time.NewTicker(lookEvery)
+	s := service{stop: stop, ended: make(chan error, 1)}
+	go func() { s.ended <- n.local.Serve(serving, ready) }()
+	tick := time.NewTicker(checkEvery)
 	defer tick.Stop()
+	asked := n.stop
 	for {
+		over, err := false, error(nil)
 		select {
-		case err := <-ended:
+		case err := <-s.ended:
 			return n.afterServing(ctx, err)
 		case l := <-n.lease:
 			n.sawLease(l)
 		case <-n.answers:
 		case h := <-n.wanted:
-			to, err := n.liveSuccessor(ctx, h.to)
-			if err != nil {
-				h.reply("", err)
-				continue
-			}
-			err = n.handOver(ctx, stop, ended, to)
-			h.reply(to, err)
-			return n.afterServing(ctx, err)
-		case <-n.stop:
-			to, _ := n.liveSuccessor(ctx, "") // without one, whoever comes may have it
-			return n.afterServing(ctx, n.handOver(ctx, stop, ended, to))
+			over, err = n.handOver(ctx, &s, h)
+		case <-asked:
+			asked, s.resigns = nil, n.opts.Boot()
+			over, err = n.resign(ctx, &s)
 		case <-tick.C:
 			n.publishStatus(RoleLeader)
+			if s.resigns != 0 {
+				over, err = n.resign(ctx, &s)
+			}
+		}
+		if failure := (localError{}); over || errors.As(err, &failure) {
+			return n.afterServing(ctx, err)
 		}
 	}
 }
 
-// settleTime is how long a hand-over waits for attempts that are with their targets. What has no answer
-// by then is launched again by the next leader.
-const settleTime = 100 * time.Millisecond
-
-// handOver ends the reign for another node: nothing is launched any more, what is on its way is recorded,
-// and the lease is released.
-func (n *Node) handOver(ctx context.Context, stop func(), ended <-chan error, to string) error {
-	n.opts.Logger.Info("handing over", slog.String("to", to))
-	settling, cancel := context.WithTimeout(ctx, settleTime)
-	n.local.Hold(settling)
-	cancel()
-	stop()
-	err := <-ended
-	n.giveUp(to)
-	return err
+// endLeadership stops the goroutines that work beside the engine: the lease is not renewed any more.
+func (n *Node) endLeadership() {
+	n.leadership.end()
+	n.leadership.helpers.Wait()
 }
 
-// endReign ends what goes on beside the engine: nobody renews the lease any more.
-func (n *Node) endReign() {
-	n.reign.end()
-	n.reign.helpers.Wait()
-}
-
-// afterServing lets the node follow again, unless its end has come.
+// afterServing makes the node follow again, unless the process ends.
 func (n *Node) afterServing(ctx context.Context, err error) error {
 	over := ctx.Err() != nil || n.resigned()
-	if err != nil && !over && !errors.Is(err, ErrDeposed) && n.reign.ctx.Err() == nil {
+	if err != nil && !over && !errors.Is(err, ErrDeposed) && n.leadership.ctx.Err() == nil {
 		n.giveUp("")
 		return localError{err}
 	}
-	n.reign.end()
+	n.leadership.end()
 	n.trusted.Store(0)
 	if over {
 		return nil
@@ -170,9 +175,9 @@ func (n *Node) afterServing(ctx context.Context, err error) error {
 // giveUpTime bounds the release of the lease.
 const giveUpTime = time.Second
 
-// giveUp releases the lease. Without it the others wait for its end.
+// giveUp releases the lease. If that fails, the other nodes wait for the end of the lease.
 func (n *Node) giveUp(to string) {
-	n.endReign()
+	n.endLeadership()
 	ctx, cancel := context.WithTimeout(context.Background(), giveUpTime)
 	defer cancel()
 	if err := n.release(ctx, to); err != nil {
@@ -180,16 +185,16 @@ func (n *Node) giveUp(to string) {
 	}
 }
 
-// Append implements the engine's log: it makes a commit part of the cluster's log. It returns ErrDeposed
-// if another node leads, and then, or when the reign has ended, nobody knows whether the commit is.
+// Append implements the engine's log: it adds a commit to the cluster's log. It returns ErrDeposed if another
+// node leads. After that error, or when the leadership has ended, the commit may or may not be part of the log.
 func (n *Node) Append(epoch uint64, payload []byte) (job.Position, error) {
 	prev := n.local.Last()
 	f := Frame{
 		Cluster: n.id, Author: n.author, At: n.opts.Next(prev, epoch, payload), Prev: prev.Hash,
-		Time: job.MillisOf(time.Now()), Payload: payload,
+		Time: instant.Of(time.Now()), Payload: payload,
 	}
 	switch {
-	case n.reign.opening.Load():
+	case n.leadership.starting.Load():
 		return n.appendFirst(&f)
 	case n.opts.Local:
 		return n.appendLocal(&f)
@@ -198,40 +203,41 @@ func (n *Node) Append(epoch uint64, payload []byte) (job.Position, error) {
 	}
 }
 
-// appendFirst places the record that begins an epoch before this node's own log has it: another frame
-// may come first.
+// appendFirst publishes the commit that begins an epoch before it writes it to this node's log, because another
+// frame may come first.
 func (n *Node) appendFirst(f *Frame) (job.Position, error) {
-	if err := n.writer.place(n.reign.ctx, f); err != nil {
+	if err := n.writer.place(n.leadership.ctx, f); err != nil {
 		return job.Position{}, err
 	}
 	return n.local.Append(f.At.Epoch, f.Payload)
 }
 
-// appendBoth writes the frame here and publishes it, side by side.
+// appendBoth writes the frame to this node's log and publishes it, at the same time.
 func (n *Node) appendBoth(f *Frame) (job.Position, error) {
-	ctx, cancel := context.WithCancel(n.reign.ctx)
+	ctx, cancel := context.WithCancel(n.leadership.ctx)
 	defer cancel()
 	written := make(chan error, 1)
 	go func() {
 		_, err := n.local.Append(f.At.Epoch, f.Payload)
 		if err != nil {
-			cancel() // the stream need not be waited for
+			cancel() // do not wait for the stream
 		}
 		written <- err
 	}()
-	placeErr := n.writer.place(ctx, f)
+	placeErr := n.publish(ctx, f)
 	if err := <-written; err != nil {
 		return job.Position{}, err
 	}
 	if placeErr == nil {
 		n.trimmer.note(f.At.LSN, n.writer.seq, len(f.Payload))
+		n.awaitCopy(n.leadership.ctx, f.At)
 	}
 	return f.At, placeErr
 }
 
-// appendLocal writes the frame here; the pump publishes it.
+// appendLocal writes the frame to this node's log only; the pump publishes it.
 func (n *Node) appendLocal(f *Frame) (job.Position, error) {
-	if err := n.reign.ctx.Err(); err != nil {
+	if err := n.leadership.ctx.Err(); err != nil {
 		return job.Position{}, ErrDeposed
 	}
 	at, err := n.local.Append(f.At.Epoch, f.Payload)

@@ -2,6 +2,7 @@ package replication
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -9,18 +10,21 @@ import (
 	"github.com/cockroachdb/datadriven"
 )
 
-// TestLease tells stories of a holder and of a challenger, each with a clock of its own. Its commands:
+// TestLease runs scripts of a holder and of a challenger, each with a clock of its own. The commands are:
 //
-//	hold [lease=15s margin=2s cutoff=250ms] renewed=…   a reign begins
-//	renewed begun=…                                     a renewal that succeeded was begun
-//	link now=… up|down                                  the way to the others
-//	watch [node=b swift=false]                          a challenger begins to watch
-//	saw now=… rev=… node=… term=… [released] [to=…]     a revision comes
-//	vanished now=…                                      the bucket has no lease
-//	heard now=… nobody|somebody                         what became of a question to the holder
-//	at now=…                                            may it be taken?
+//	hold renewed=…                                          a leadership begins
+//	renew now=… [fails]                                     a renewal begins, and succeeds at once
+//	promise now=… node=… stamp=… [length=600ms]             a node promises not to take the lease
+//	trust now=…                                             until when may the holder launch, and is a renewal due?
+//	watch [node=b swift=false]                              a challenger begins to watch; swift: heirs may take over early
+//	saw now=… rev=… node=… term=… [released] [to=…] [heirs=…] a revision is seen; without heirs it is of an older release
+//	vanished now=…                                          the bucket has no lease
+//	heard now=… absent|unanswered|answered                  the outcome of a question to the holder
+//	promised now=… length=… [term=…]                        the challenger promises the holder of a term not to take the lease
+//	at now=…                                                may the challenger take the lease?
 //
-// Each of the holder's tells until when it may launch; each of the challenger's why it may take over.
+// Each command of the holder prints until when it may launch; each of the challenger prints the reason for
+// which it may take over.
 func TestLease(t *testing.T) {
 	datadriven.Walk(t, "testdata/lease", func(t *testing.T, path string) {
 		s := leaseScript{}
@@ -31,53 +35,79 @@ func TestLease(t *testing.T) {
 }
 
 type leaseScript struct {
-	tenure tenure
-	rival  rival
+	tenure     tenure
+	challenger challenger
 }
 
 func (s *leaseScript) run(t *testing.T, d *datadriven.TestData) string {
 	now := at(t, d, "now", 0)
 	switch d.Cmd {
 	case "hold":
-		s.tenure = tenure{
-			lease: at(t, d, "lease", 15*time.Second), margin: at(t, d, "margin", 2*time.Second),
-			cutoff: at(t, d, "cutoff", 250*time.Millisecond), grace: at(t, d, "grace", time.Hour), renewed: at(t, d, "renewed", 0),
+		began := at(t, d, "renewed", 0)
+		s.tenure = tenure{lease: 15 * time.Second, margin: 2 * time.Second, grace: 500 * time.Millisecond, began: began, renewed: began, tried: began}
+		now = began
+	case "renew":
+		if heirs := s.tenure.trying(now); !d.HasArg("fails") {
+			s.tenure.succeeded(now, heirs)
 		}
-	case "renewed":
-		s.tenure.succeeded(at(t, d, "begun", 0))
-	case "link":
-		s.tenure.link(now, d.HasArg("up"))
+	case "promise":
+		s.tenure.promise(text(t, d, "node", ""), at(t, d, "stamp", 0), at(t, d, "length", 600*time.Millisecond), now)
+	case "trust":
 	default:
 		return s.challenge(t, d, now)
 	}
-	if end := s.tenure.until(); end > 0 {
-		return fmt.Sprintf("launches until %s\n", end)
+	due := ""
+	if s.tenure.due(now) {
+		due = ", a renewal is due"
 	}
-	return "does not launch\n"
+	return fmt.Sprintf("launches until %s, heirs %v%s\n", s.tenure.until(), s.tenure.heirs, due)
 }
 
 func (s *leaseScript) challenge(t *testing.T, d *datadriven.TestData, now time.Duration) string {
 	switch d.Cmd {
 	case "watch":
-		s.rival = rival{node: text(t, d, "node", "b"), lease: 15 * time.Second, grace: 500 * time.Millisecond, swift: text(t, d, "swift", "true") == "true"}
+		s.challenger = challenger{node: text(t, d, "node", "b"), lease: 15 * time.Second, grace: 500 * time.Millisecond, takesEarly: text(t, d, "swift", "true") == "true", promises: &promises{}}
 	case "saw":
 		var revision, term uint64
 		d.ScanArgs(t, "rev", &revision)
 		d.ScanArgs(t, "term", &term)
-		s.rival.saw(now, revision, leaseValue{Node: text(t, d, "node", ""), Term: term, Released: d.HasArg("released"), To: text(t, d, "to", "")})
+		v := leaseValue{Node: text(t, d, "node", ""), Term: term, Released: d.HasArg("released"), To: text(t, d, "to", "")}
+		if d.HasArg("heirs") {
+			v.Heirs = strings.Split(text(t, d, "heirs", ""), "+")
+		}
+		s.challenger.saw(now, revision, v)
 	case "vanished":
-		s.rival.vanished(now)
+		s.challenger.vanished(now)
 	case "heard":
-		s.rival.heard(now, d.HasArg("nobody"))
+		s.challenger.heard(now, heardOf(d))
+	case "promised":
+		term := s.challenger.value.Term
+		if d.HasArg("term") {
+			d.ScanArgs(t, "term", &term)
+		}
+		if !s.challenger.promises.promise(now, at(t, d, "length", 0), term) {
+			return "promises nothing\n"
+		}
 	case "at":
 	default:
 		t.Fatalf("unknown command %s", d.Cmd)
 	}
-	if why := s.rival.opening(now); why != "" {
-		v := s.rival.claim(testCluster)
+	if why := s.challenger.claimReason(now); why != "" {
+		v := s.challenger.claim(testCluster)
 		return fmt.Sprintf("may take it as %s for term %d: %s\n", v.Node, v.Term, why)
 	}
 	return "waits\n"
+}
+
+func heardOf(d *datadriven.TestData) outcome {
+	switch {
+	case d.HasArg("absent"):
+		return absent
+	case d.HasArg("unanswered"):
+		return unanswered
+	default:
+		return answered
+	}
 }
 
 func at(t *testing.T, d *datadriven.TestData, key string, or time.Duration) time.Duration {
@@ -96,11 +126,11 @@ func text(t *testing.T, d *datadriven.TestData, key, or string) (v string) {
 	return v
 }
 
-// The holder has stopped before another may begin, however late that one saw the renewal and however
-// its clock runs, as long as the margin covers it.
+// The holder stops before another node may begin, however late that node saw the renewal and however fast its
+// clock runs, as long as the margin covers the difference.
 func TestTrustEndsFirst(t *testing.T) {
 	for _, c := range []struct {
-		rate   float64 // of the challenger's clock, where the holder's runs at 1
+		rate   float64 // rate of the challenger's clock; the holder's runs at 1
 		late   time.Duration
 		margin time.Duration
 		safe   bool
@@ -114,11 +144,11 @@ func TestTrustEndsFirst(t *testing.T) {
 	} {
 		const begun, lease = 1000 * time.Second, 15 * time.Second
 		clock := func(now time.Duration) time.Duration { return time.Duration(float64(now) * c.rate) }
-		holder := tenure{lease: lease, margin: c.margin, cutoff: time.Second, renewed: begun}
-		other := rival{node: "b", lease: lease}
+		holder := tenure{lease: lease, margin: c.margin, grace: 500 * time.Millisecond, began: begun, renewed: begun}
+		other := challenger{node: "b", lease: lease}
 		other.saw(clock(begun+c.late), 1, leaseValue{Node: "a", Term: 1})
 		now := begun
-		for other.opening(clock(now)) == "" {
+		for other.claimReason(clock(now)) == "" {
 			now += time.Millisecond
 		}
 		if safe := holder.until() <= now; safe != c.safe {
@@ -128,9 +158,9 @@ func TestTrustEndsFirst(t *testing.T) {
 }
 
 func TestLeaseValue(t *testing.T) {
-	v := leaseValue{Cluster: testCluster.String(), Node: "a", Term: 7, Renewal: 12, Released: true, To: "b"}
+	v := leaseValue{Cluster: testCluster.String(), Node: "a", Term: 7, Renewal: 12, Released: true, To: "b", Heirs: []string{"b", "c"}}
 	got, err := decodeLease(v.encode())
-	if v.Version = leaseVersion; err != nil || got != v {
+	if v.Version = leaseVersion; err != nil || !reflect.DeepEqual(got, v) {
 		t.Errorf("it came back as %+v, %v", got, err)
 	}
 	for name, text := range map[string]string{

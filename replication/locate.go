@@ -8,18 +8,18 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// locate finds where in the stream the node has to read on: after a message that is part of its log; or,
-// without such a message, before the first one, if that continues the log; else errBehind. What the log
-// has beyond that place is unconfirmed until it is read, or read again.
+// locate finds where in the stream the node must read on: after a message that is part of its log; without such
+// a message, before the first one if that continues the log; otherwise it returns errBehind. Commits of the
+// node's log beyond that place are unconfirmed until they are read, or read again.
 //
-// The place is a little before the newest such message: what was published late, by a node that led no
-// more, may stand after what made it void, and only reading in order tells.
+// The place is a little before the newest such message. A message that a deposed leader published late may
+// stand after the one that made it void, and only reading in order shows that.
 func (c *cursor) locate(ctx context.Context) error {
 	first, last, err := c.stream.Bounds(ctx)
 	if err != nil {
 		return err
 	}
-	seq, err := c.newestUpTo(ctx, first, last, c.own.Last().LSN)
+	seq, err := c.newestUpTo(ctx, first, last, c.sure())
 	if err != nil {
 		return err
 	}
@@ -29,33 +29,47 @@ func (c *cursor) locate(ctx context.Context) error {
 		return err
 	}
 	if len(known) == 0 {
-		return c.locateFirst(ctx, first, last)
+		err := c.locateFirst(ctx, first, last)
+		if errors.Is(err, errBehind) && seq == last && seq >= first {
+			return c.endsBefore(ctx, seq, err)
+		}
+		return err
 	}
 	c.goBefore(oldestOfRun(known))
 	if !whole {
 		return nil
 	}
-	// What came before the run is to be judged, too, if the beginning of the stream is no earlier in the log.
-	here, at := c.seq, c.at
+	// The messages before the run must be judged too, if the beginning of the stream is no earlier in the log.
+	here, at, imprint := c.seq, c.at, c.imprint
 	err = c.locateFirst(ctx, first, last)
 	if err == nil && c.at.LSN >= at.LSN {
 		return nil
 	}
-	c.seq, c.at = here, at
+	c.seq, c.at, c.imprint = here, at, imprint
 	if errors.Is(err, errBehind) {
 		return nil
 	}
 	return err
 }
 
-// placed is a frame and where it stands in the stream.
+// sure returns the LSN up to which the node's log is known to be part of the cluster's. Beyond it, a message
+// with a commit of this node may stand far after the one that made it void.
+func (c *cursor) sure() uint64 {
+	lsn := c.own.Last().LSN
+	if c.applied != nil {
+		lsn = min(lsn, c.applied().LSN)
+	}
+	return lsn
+}
+
+// placed is a frame with its sequence in the stream.
 type placed struct {
 	seq uint64
 	*Frame
 }
 
-// review returns the frames that are part of the node's log among the messages up to a sequence, the
-// newest first: those of reviewMessages messages from the newest on; whole says that these go back to the
+// review returns the frames that are part of the node's log, the newest first, among the last reviewMessages
+// messages up to the newest such frame at or before a sequence. whole says that these reach back to the
 // beginning of the stream.
 func (c *cursor) review(ctx context.Context, first, seq uint64) (known []placed, whole bool, err error) {
 	for left := reviewMessages; seq >= first && seq > 0 && left > 0; seq-- {
@@ -73,8 +87,8 @@ func (c *cursor) review(ctx context.Context, first, seq uint64) (known []placed,
 	return known, seq < first || seq == 0, nil
 }
 
-// oldestOfRun returns the frame with which the run begins that leads up to the newest commit. A frame
-// that came a second time, late, may stand anywhere and is no part of it.
+// oldestOfRun returns the first frame of the run that leads up to the newest commit. A frame that was published
+// a second time, late, may stand anywhere; it is not part of the run.
 func oldestOfRun(known []placed) placed {
 	run := known[0]
 	for _, p := range known {
@@ -90,21 +104,22 @@ func oldestOfRun(known []placed) placed {
 	return run
 }
 
-// goBefore takes the place before a frame that is part of the node's log; or after it, where the log
-// begins.
+// goBefore moves the cursor before a frame that is part of the node's log, or after it if the log begins with
+// it.
 func (c *cursor) goBefore(p placed) {
-	c.seq, c.at = p.seq, p.At
+	c.seq, c.at, c.imprint, c.emptied = p.seq, p.At, unread, false
 	if c.hasBefore(p.Frame) {
 		c.seq = p.seq - 1
 		c.at, _ = c.own.Find(p.At.LSN - 1)
 	}
 }
 
-// reviewMessages is how many messages are judged again after a place had to be found anew.
+// reviewMessages is how many messages are judged again when the place has to be located anew.
 const reviewMessages = 32
 
-// newestUpTo returns the sequence of about the newest frame with an LSN not above lsn, or one before the
-// first. LSNs grow with the sequences but for the few frames that are void or came twice.
+// newestUpTo returns the sequence of roughly the newest frame with an LSN of at most lsn, or the sequence
+// before the first message. LSNs grow with the sequences, except for the few frames that are void or were
+// published twice, so it searches by halving.
 func (c *cursor) newestUpTo(ctx context.Context, first, last, lsn uint64) (uint64, error) {
 	low, high := first, last+1 // the answer plus one is in [low, high]
 	for low < high {
@@ -126,7 +141,7 @@ func (c *cursor) newestUpTo(ctx context.Context, first, last, lsn uint64) (uint6
 	return low - min(low, 1), nil
 }
 
-// locateFirst takes the place before the first frame, if that continues the node's log.
+// locateFirst moves the cursor before the first frame if that frame continues the node's log.
 func (c *cursor) locateFirst(ctx context.Context, first, last uint64) error {
 	own := c.own.Last()
 	for seq := first; seq <= last; seq++ {
@@ -140,14 +155,37 @@ func (c *cursor) locateFirst(ctx context.Context, first, last uint64) error {
 		if !c.hasBefore(f) {
 			return fmt.Errorf("%w: it begins with %v, and the log ends with %v", errBehind, f.At, own)
 		}
-		c.seq = seq - 1
+		c.seq, c.imprint, c.emptied = seq-1, unread, false
 		c.at, _ = c.own.Find(f.At.LSN - 1)
 		return nil
 	}
-	// There is nothing to read. The newest commit of the log may never have been in the stream.
-	c.seq, c.at = last, own
+	// The stream has no frames. The newest commit of the log may never have been in it. A stream that the node
+	// had read to its end before it was emptied hid nothing.
+	c.emptied = last > 0 && c.seq != last
+	c.seq, c.at, c.imprint = last, own, unread
 	if before, ok := c.own.Find(own.LSN - min(own.LSN, 1)); ok {
 		c.at = before
 	}
 	return nil
+}
+
+// errEarly is the errBehind of a stream that ends before the base of the node's log, as right after a
+// checkpoint: the server that answered does not have the end yet, or the stream has lost it and the leader
+// publishes it again. Another checkpoint would not be newer.
+var errEarly = fmt.Errorf("%w: it ends before the place where the log begins", errBehind)
+
+// endsBefore returns errEarly if the last message is a frame from before the node's log, and otherwise found.
+func (c *cursor) endsBefore(ctx context.Context, seq uint64, found error) error {
+	f, err := c.readFrame(ctx, seq)
+	if err != nil {
+		return err
+	}
+	own := c.own.Last()
+	if f == nil || f.At.LSN >= own.LSN || f.At.Epoch > own.Epoch {
+		return found
+	}
+	if _, kept := c.own.Find(f.At.LSN); kept {
+		return found // the frame went another way than the node's log
+	}
+	return fmt.Errorf("%w: it ends with %v, and the log with %v", errEarly, f.At, own)
 }

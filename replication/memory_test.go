@@ -10,12 +10,12 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// What tests of the pure parts stand on: a log, a stream and frames, all in memory.
+// The parts on which the tests of the pure code rest: a log, a stream and frames, all in memory.
 
-// testCluster is the cluster that tests are in.
+// testCluster is the cluster of the tests.
 var testCluster = ClusterID{0xca, 0x41, 0x11, 15: 0x07}
 
-// testNext names commits as the log does, by a chain of hashes.
+// testNext computes positions as the log does, by a chain of hashes.
 func testNext(prev job.Position, epoch uint64, payload []byte) job.Position {
 	h := fnv.New128a()
 	var b [16]byte
@@ -29,14 +29,14 @@ func testNext(prev job.Position, epoch uint64, payload []byte) job.Position {
 	return at
 }
 
-// frameAfter makes the frame that continues a place.
+// frameAfter returns a frame that continues a place.
 func frameAfter(prev job.Position, epoch uint64, payload string) Frame {
 	return Frame{
 		Cluster: testCluster, Author: authorOf("a"), At: testNext(prev, epoch, []byte(payload)), Prev: prev.Hash, Payload: []byte(payload),
 	}
 }
 
-// chain makes n frames of an epoch, one after the other.
+// chain returns n consecutive frames of an epoch.
 func chain(prev job.Position, epoch uint64, n int) (frames []Frame) {
 	for i := range n {
 		frames = append(frames, frameAfter(prev, epoch, fmt.Sprintf("%d/%d", epoch, i)))
@@ -47,15 +47,15 @@ func chain(prev job.Position, epoch uint64, n int) (frames []Frame) {
 
 func ends(frames []Frame) job.Position { return frames[len(frames)-1].At }
 
-// memLog is a node's log.
+// memLog is a node's log in memory.
 type memLog struct {
-	base   job.Position // where it begins
+	base   job.Position // the commit before the first one
 	frames []Frame
 }
 
 func logOf(frames ...Frame) *memLog { return &memLog{frames: frames} }
 
-// beginsAfter drops what the log has up to an LSN.
+// beginsAfter drops the commits of the log up to an LSN.
 func (l *memLog) beginsAfter(lsn uint64) *memLog {
 	kept := lsn - l.base.LSN
 	l.base, l.frames = l.frames[kept-1].At, l.frames[kept:]
@@ -86,16 +86,16 @@ func (l *memLog) frame(lsn uint64) (Frame, bool, error) {
 
 func (l *memLog) add(f Frame) { l.frames = append(l.frames, f) }
 
-// memStream is a stream that does what it promises, unless a test has it do otherwise.
+// memStream is a stream that keeps its promises, unless a test makes it break one.
 type memStream struct {
-	before   uint64 // sequences that are gone from its front
+	before   uint64 // sequences that its front has lost
 	messages [][]byte
 	gone     bool
-	lags     uint64 // messages up to the end that the server that answers does not have yet
+	lags     uint64 // number of newest messages that the answering server does not have yet
 	pauses   int
 
-	publish func(message []byte, expect uint64) (uint64, error) // takes the place of Publish for one call
-	paused  func()                                              // is called by each Pause
+	publish func(message []byte, expect uint64) (uint64, error) // replaces Publish for one call
+	paused  func()                                              // called by each Pause
 }
 
 func streamOf(frames ...Frame) *memStream {
@@ -152,6 +152,8 @@ func (s *memStream) Get(_ context.Context, seq uint64) ([]byte, error) {
 	return s.messages[seq-s.before-1], nil
 }
 
+func (s *memStream) Stored(ctx context.Context, seq uint64) ([]byte, error) { return s.Get(ctx, seq) }
+
 func (s *memStream) Lacks(_ context.Context, seq uint64) (bool, error) {
 	return seq <= s.before || seq > s.last() || s.messages[seq-s.before-1] == nil, nil
 }
@@ -163,7 +165,7 @@ func (s *memStream) Pause(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// newTestWriter returns a writer that knows nothing of the stream yet.
+// newTestWriter returns a writer that has not read the stream yet.
 func newTestWriter(s stream, l *memLog) *writer {
 	return &writer{
 		cursor: cursor{tail: tail{cluster: testCluster, next: testNext}, stream: s, own: l},
@@ -171,21 +173,21 @@ func newTestWriter(s stream, l *memLog) *writer {
 	}
 }
 
-// located returns a writer that has read the stream to its end, and taken what it accepted.
+// located returns a writer that has read the stream to its end and accepted its frames.
 func located(t *testing.T, s *memStream, l *memLog) *writer {
 	t.Helper()
 	w := newTestWriter(s, l)
 	if err := w.locate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.catchUp(t.Context(), l.take); err != nil {
+	if err := w.catchUp(t.Context(), l.accept); err != nil {
 		t.Fatal(err)
 	}
 	return w
 }
 
-// take is what a follower does with an accepted frame: it gets the place of what the log has there.
-func (l *memLog) take(f *Frame) error {
+// accept does what a standby does with an accepted frame: the frame replaces what the log has in its place.
+func (l *memLog) accept(f *Frame) error {
 	if at, ok := l.Find(f.At.LSN); ok && at == f.At {
 		return nil
 	}

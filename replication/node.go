@@ -2,7 +2,6 @@ package replication
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -12,52 +11,74 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 )
 
-// Node is one member of a cluster. It follows the log of whoever leads, and leads when nobody does.
+// Node is one member of a cluster. It follows the leader's log, and takes over when no node leads. ID, Role,
+// Status, Trust, RowsMax and Resign are safe for concurrent use. The engine that [Local.Serve] runs calls
+// Append, from one goroutine.
+//
+// Invariant: a node whose Trust is not positive launches nothing.
 type Node struct {
-	opts   Options
+	opts   Options // never changed: every goroutine reads it
 	local  Local
 	stream *jetStream
 	bucket register
 	author uint64
 	id     ClusterID
 
-	writer  writer
-	rival   rival
-	trimmer *trimmer
-	peers   peers
-	offers  offers
-	subs    []*nats.Subscription
+	// discard is whether the node's own data is to be replaced by the cluster's. After NewNode only Run changes it.
+	discard bool
 
-	lease    chan leaseSeen // what the watch of the lease saw
-	answers  chan answer    // what became of questions to the holder
-	wanted   chan handover  // hand-overs that were asked for
-	pumped   chan struct{}  // of one place: there is something to publish, where commits count without
-	place    job.Position   // of a follower
-	progress time.Duration  // when that place last moved, or was the end
-	end      uint64         // of the stream, when it began to read on
+	writer     writer
+	challenger challenger
+	trimmer    *trimmer
+	peers      peers
+	offers     offers
+	subs       []*nats.Subscription
+
+	lease    chan leaseSeen // states of the lease that the watch has seen
+	answers  chan answer    // outcomes of the questions to the holder
+	wanted   chan handover  // requests for a hand-over
+	pumped   chan struct{}  // capacity 1; signals the pump that there are commits to publish; only with [Options.Local]
+	farthest job.Position   // how far a standby has come in the log
+	progress time.Duration  // when place last advanced, or when the node was level with the leader
+	end      uint64         // last sequence of the stream when this node began to tail it
+	first    atomic.Uint64  // LSN that a node must have to lead; see metaFirst
 
 	stop    chan struct{} // closed by Resign
 	stopped sync.Once
 
-	trusted atomic.Int64 // until when launches may leave, on the boot clock
-	reign   reign        // while it leads
+	unconfirmed atomic.Int64 // since when the commit in progress waits for the stream, on the boot clock; 0: no commit waits
+	trusted     atomic.Int64 // instant until which launches may leave, on the boot clock
+	levelAt     atomic.Int64 // when this node last had all commits that the leader's beat named, on the boot clock
+	leadership  leadership   // state of the current leadership
 
 	watchers sync.WaitGroup
 
-	mu         sync.Mutex
-	role       string
-	term       uint64 // that this node holds; 0 is none
-	lastHolder string // of the lease, as seen last
-	lastTerm   uint64
-	warned     map[string]time.Time
+	copies      copies       // how far the log is durable at the standbys
+	noteWanted  atomic.Bool  // the leader asks the standbys how far their logs are durable
+	durable     job.Position // newest commit that is durable in this node's log and part of the cluster's; guarded by mu
+	knownKeeper knownKeeper
+	awaiting    awaiting
+
+	twin twin // another process with this node's name
+
+	mu          sync.Mutex
+	role        string
+	term        uint64 // term of the lease that this node holds; 0: none
+	lastHolder  string // holder of the lease as last seen
+	lastProcess string
+	lastTerm    uint64
+	warned      map[string]time.Time
+	awaits      []string      // members for which this node waits before it leads
+	awaitsLeft  time.Duration // upper bound of the remaining wait
 }
 
-// NewNode finds the cluster, or founds it, and returns a node of it that does nothing before [Node.Attach] and
-// [Node.Run]. Its errors say what is in the way: the stream is another cluster's, or is gone,
-// or JetStream does not do what is needed.
+// NewNode finds the cluster or founds it, and returns a node of it. The node does nothing before [Node.Attach]
+// and [Node.Run]. NewNode returns an error if the stream belongs to another cluster or is gone, or if JetStream
+// refuses a request; [IsFinal] reports whether trying again can help.
 func NewNode(ctx context.Context, opts Options) (*Node, error) {
 	opts = opts.withDefaults()
 	if err := opts.validate(); err != nil {
@@ -69,35 +90,37 @@ func NewNode(ctx context.Context, opts Options) (*Node, error) {
 	}
 	name := StreamName(opts.Prefix, opts.Shard)
 	n := &Node{
-		opts: opts, author: authorOf(opts.Node), peers: newPeers(), role: RoleStandby, warned: make(map[string]time.Time),
+		opts: opts, discard: opts.Discard, author: authorOf(opts.Node), peers: newPeers(), role: RoleStandby, warned: make(map[string]time.Time),
 		stream: &jetStream{
-			js: js, name: name, subject: subjectsOf(opts).log(),
+			seat: seat{name: name}, js: js, subject: subjectsOf(opts).log(),
 			config: streamConfig(name, subjectsOf(opts).log(), opts.Replicas, opts.StreamBytesMax),
 		},
 		lease: make(chan leaseSeen, 16), answers: make(chan answer, 4), wanted: make(chan handover, 1),
-		pumped: make(chan struct{}, 1), stop: make(chan struct{}),
+		pumped: make(chan struct{}, 1), stop: make(chan struct{}), twin: twin{beats: make(chan beat, 1)},
 	}
-	n.rival = rival{
-		node: opts.Node, lease: opts.Lease, grace: opts.Grace, swift: !opts.Local,
-		cautious: opts.ID != ClusterID{} && !opts.Recreate, seen: opts.Boot(),
+	n.challenger = challenger{
+		node: opts.Node, process: opts.Process, lease: opts.Lease, grace: opts.Grace, takesEarly: !opts.Local, promises: newPromises(opts),
+		cautious: opts.ID != ClusterID{} && !opts.Recreate && !opts.Found, seen: opts.Boot(),
 	}
+	n.stream.first = &n.first
+	n.notLevel()
 	n.trimmer = newTrimmer(opts.StreamBytesMin)
 	if err := n.join(ctx); err != nil {
 		return nil, err
 	}
-	n.bucket, err = openBucket(ctx, js, fmt.Sprintf("CARILLON_LEASE_%s", opts.Prefix), fmt.Sprintf("shard.%d", opts.Shard), opts.Replicas)
+	n.bucket, err = openBucket(ctx, js, fmt.Sprintf("CARILLON_LEASE_%s", opts.Prefix), fmt.Sprintf("shard.%d", opts.Shard), opts.Replicas, opts.Logger)
 	if err != nil {
 		return nil, err
 	}
 	return n, n.unique(ctx)
 }
 
-// subjectsOf names the subjects of a shard.
+// subjectsOf returns the subjects of a shard.
 func subjectsOf(o Options) subjects { return subjects{prefix: o.Prefix, shard: o.Shard} }
 
 func (n *Node) subjects() subjects { return subjectsOf(n.opts) }
 
-// authorOf returns the number that stands for a node in its frames.
+// authorOf returns the number that identifies a node in its frames.
 func authorOf(node string) uint64 {
 	h := uint64(14695981039346656037) // FNV-1a
 	for _, b := range []byte(node) {
@@ -106,51 +129,20 @@ func authorOf(node string) uint64 {
 	return h
 }
 
-// ErrStreamGone says that the stream of a cluster that this node belongs to is not there.
-var ErrStreamGone = errors.New("replication: the stream of the cluster is gone")
-
-// join binds to the stream, or makes it for a new cluster.
-func (n *Node) join(ctx context.Context) error {
-	found, err := n.stream.find(ctx)
-	if err != nil {
-		return err
-	}
-	known := n.opts.ID != ClusterID{}
-	switch {
-	case found:
-		n.id, err = n.stream.owner(n.opts.Cluster)
-		if err == nil && known && n.id != n.opts.ID {
-			err = fmt.Errorf("%w: the stream %s is that of %s, and the data of this node that of %s; use an empty data directory, or another prefix", ErrOtherCluster, n.stream.name, n.id, n.opts.ID)
-		}
-		return err
-	case known && !n.opts.Recreate:
-		return fmt.Errorf("%w: there is no stream %s, and the data of this node was replicated by it; if this node has the newest data of the cluster, start it with --recreate-stream", ErrStreamGone, n.stream.name)
-	}
-	if n.id = n.opts.ID; !known {
-		n.id = newClusterID()
-	}
-	if err := n.stream.make(ctx, n.opts.Cluster, n.id); err != nil {
-		return err
-	}
-	// Two nodes may have made it at the same time: what the stream says counts.
-	if found, err = n.stream.find(ctx); err != nil || !found {
-		return errors.Join(err, fmt.Errorf("replication: the stream %s is not there yet", n.stream.name))
-	}
-	n.id, err = n.stream.owner(n.opts.Cluster)
-	return err
-}
-
 // ID returns the id of the cluster.
 func (n *Node) ID() ClusterID { return n.id }
 
-// Trust returns how long launches may still leave from now on; none if it is not positive. It is safe
-// for concurrent use, and cheap.
+// Discards reports whether the node will replace its own data by the cluster's.
+func (n *Node) Discards() bool { return n.discard }
+
+// Trust returns how long launches may still leave from now on. If it is not positive, none may. It is safe for
+// concurrent use, and cheap enough to be called for each launch.
 func (n *Node) Trust() time.Duration {
 	return time.Duration(n.trusted.Load()) - n.opts.Boot()
 }
 
-// Attach gives the node what it keeps. It is called once, before anything else but ID, so that a reader of the
-// status finds all that it reads.
+// Attach connects the node to its log, store and engine. It is called once, before every other method except
+// ID, so that Status never reads a node without them.
 func (n *Node) Attach(local Local) {
 	n.local = local
 	n.writer = writer{
@@ -158,30 +150,39 @@ func (n *Node) Attach(local Local) {
 		log:    local, frame: n.ownFrame, restore: n.restore,
 		warn: func(err error) { n.warn("a commit is not in the stream yet; trying again", err) },
 	}
+	if !n.opts.Local { // with Local a leader applies commits that are not part of the log yet
+		n.writer.applied = local.Applied
+	}
+	n.writer.kept = n.opts.keepsAcked
+	n.await()
 }
 
-// Run is the life of the node: it follows, and leads when it is its turn, until ctx ends, Resign was
-// called, or its Local fails. It calls ready once, when it leads or follows without a gap.
+// Run follows the log, and leads when this node has the lease, until ctx ends, [Node.Resign] is called, or
+// Local fails. It calls ready once: when the node leads, or when it follows without a gap.
 func (n *Node) Run(ctx context.Context, ready func(role string)) error {
-	ctx, cancel := context.WithCancel(ctx)
-	if err := n.listen(ctx); err != nil {
-		cancel()
+	ctx, cancel := context.WithCancelCause(ctx)
+	if err := n.listen(ctx, cancel); err != nil {
+		cancel(nil)
 		return err
 	}
 	defer func() {
-		cancel()
-		n.silence()
+		cancel(nil)
+		n.unlisten()
 	}()
 	var once sync.Once
-	tell := func(role string) { once.Do(func() { ready(role) }) }
+	readyOnce := func(role string) { once.Do(func() { ready(role) }) }
 	for {
-		reason, err := n.follow(ctx, tell)
+		reason, err := n.follow(ctx, readyOnce)
+		if err == nil {
+			err = n.replaced(ctx)
+		}
 		if err != nil || reason == "" {
 			return err
 		}
-		n.opts.Logger.Info("this node takes over", slog.String("reason", reason), slog.Uint64("term", n.rival.value.Term))
-		err = n.lead(ctx, tell)
+		n.opts.Logger.Info("this node takes over", slog.String("reason", reason), slog.Uint64("term", n.challenger.value.Term))
+		err = n.lead(ctx, readyOnce)
 		n.trusted.Store(0)
+		n.notLevel()
 		if err != nil {
 			return err
 		}
@@ -191,13 +192,21 @@ func (n *Node) Run(ctx context.Context, ready func(role string)) error {
 	}
 }
 
+// behindAtFirst is the lag that a node assumes when it begins to follow. It exceeds the lag at which a node
+// counts as ready, so that the node is not ready before it is level.
+const behindAtFirst = 5*time.Second + time.Millisecond
+
+// notLevel notes that this node does not know yet what it lacks.
+func (n *Node) notLevel() { n.levelAt.Store(int64(n.opts.Boot() - behindAtFirst)) }
+
 // ownFrame returns a commit of the node's own log as a frame.
 func (n *Node) ownFrame(lsn uint64) (Frame, bool, error) {
 	at, prev, payload, ok, err := n.local.Read(lsn)
-	return Frame{Cluster: n.id, Author: n.author, At: at, Prev: prev, Time: job.MillisOf(time.Now()), Payload: payload}, ok, err
+	return Frame{Cluster: n.id, Author: n.author, At: at, Prev: prev, Time: instant.Of(time.Now()), Payload: payload}, ok, err
 }
 
-// restore makes a stream anew that is gone under the leader, who has all that it held.
+// restore makes the stream anew when it has disappeared. Only the leader calls it: the leader has every commit
+// that the stream held.
 func (n *Node) restore(ctx context.Context) error {
 	n.opts.Logger.Error("the stream of the log is gone; the leader makes it anew", slog.String("stream", n.stream.name))
 	n.trimmer.reset() // its sequences begin again
@@ -205,5 +214,5 @@ func (n *Node) restore(ctx context.Context) error {
 	if err != nil || found {
 		return err
 	}
-	return n.stream.make(ctx, n.opts.Cluster, n.id)
+	return n.stream.make(ctx, n.opts.Cluster, n.id, n.writer.at.LSN)
 }

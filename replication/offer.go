@@ -21,34 +21,36 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// A checkpoint is sent as the files that it consists of, in pieces that the receiver asks for one after
-// the other. They do not change while they are offered, so that it may ask for any of them again.
+// A checkpoint is sent as its files, in pieces that the receiver requests one after the other. The files do not
+// change while they are offered, so the receiver may request a piece again.
 
-// The bounds of what a node offers.
+// The bounds of the offers of a node.
 const (
 	offerVersion = 1
 	offersMost   = 4
-	offerIdle    = time.Minute // an offer that nobody asks for pieces of
-	offerTime    = time.Minute // to write a checkpoint
+	offerIdle    = time.Minute // how long an offer without requests lives
+	offerTime    = time.Minute // bound of the time to write a checkpoint
 	filesMost    = 1 << 16
 	pieceBytes   = 256 << 10
 )
 
-// pieceCRC is the header of a piece with the CRC-32C of its bytes, in decimal.
+// pieceCRC is the header of a piece that carries the CRC-32C of its bytes, in decimal.
 const pieceCRC = "Carillon-Crc32c"
 
-// openRequest asks for a checkpoint, or, with Session, whether it is still offered.
+// openRequest asks for a checkpoint. With Session it asks whether that one is still offered.
 type openRequest struct {
 	Version int    `json:"version"`
 	Node    string `json:"node"`
 	Session string `json:"session,omitempty"`
+	Own     *place `json:"own,omitempty"` // position that the asking node has applied
 }
 
-// offer is a checkpoint as it is offered.
+// offer describes a checkpoint that a node offers, or says in Error why it offers none.
 type offer struct {
 	Version int      `json:"version"`
 	Session string   `json:"session,omitempty"`
 	Error   string   `json:"error,omitempty"`
+	Own     string   `json:"own,omitempty"` // how the leader judges the position of the request, see [Node.judge]
 	LSN     uint64   `json:"lsn"`
 	Epoch   uint64   `json:"epoch"`
 	Hash    [16]byte `json:"hash"`
@@ -72,22 +74,23 @@ type pieceRequest struct {
 	Offset  int64  `json:"offset"`
 }
 
-// offers are the checkpoints that a node offers. Safe for concurrent use.
+// offers are the checkpoints that a node offers at present, by session. Safe for concurrent use.
 type offers struct {
 	mu   sync.Mutex
 	open map[string]*session
 }
 
+// session is one offered checkpoint; dir holds its files and is removed at its end.
 type session struct {
 	offer
 	dir   string
-	timer *time.Timer // ends it when nobody asks
+	timer *time.Timer // ends it after offerIdle without a request
 }
 
-// errManyOffers says that a node sends as many checkpoints as it may.
+// errManyOffers says that a node sends as many checkpoints as it may send at a time.
 var errManyOffers = errors.New("as many checkpoints as may be sent at a time are on their way; ask again later")
 
-// answerOpen writes a checkpoint and offers it.
+// answerOpen writes a checkpoint and offers it. Writing takes long, so it does not hold up other requests.
 func (n *Node) answerOpen(m *inbox.Request) {
 	go func() {
 		var request openRequest
@@ -98,6 +101,7 @@ func (n *Node) answerOpen(m *inbox.Request) {
 		}
 		if err == nil {
 			o, err = n.offerTo(request)
+			o.Own = n.judge(request.Own)
 		}
 		if err != nil {
 			o.Error = err.Error()
@@ -193,7 +197,7 @@ func (o *offers) add(s *session) {
 	s.timer = time.AfterFunc(offerIdle, func() { o.drop(s.Session) })
 }
 
-// find returns an offer, and lets it live on.
+// find returns an offer and prolongs its life; nil if there is none of that name.
 func (o *offers) find(name string) *session {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -210,7 +214,8 @@ func (o *offers) count() int {
 	return len(o.open)
 }
 
-// floor lowers an LSN to those of the checkpoints on offer: who receives one reads on from there.
+// floor returns the least of an LSN and those of the offered checkpoints: a node that receives one reads the
+// stream from there.
 func (o *offers) floor(lsn uint64) uint64 {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -227,7 +232,7 @@ func (o *offers) drop(name string) {
 	o.mu.Unlock()
 	if s != nil {
 		s.timer.Stop()
-		_ = os.RemoveAll(s.dir) // what is left is removed by the next start
+		_ = os.RemoveAll(s.dir) // the next start removes what remains
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// What another node offers is written below one directory, or not at all.
+// The files that another node offers are written below one directory, or not at all.
 func TestOfferStaysInItsDirectory(t *testing.T) {
 	whole := func() *offer {
 		return &offer{Version: offerVersion, Session: "s", Files: []file{{"MANIFEST-1", 10}, {"sub/000012.sst", 0}}}
@@ -40,7 +40,7 @@ func TestOfferStaysInItsDirectory(t *testing.T) {
 	}
 }
 
-// A node that offers one checkpoint of two files, and the directory that they are in.
+// offering returns a node that offers one checkpoint of two files, and the directory of these files.
 func offering(t *testing.T) (*Node, string, []byte) {
 	t.Helper()
 	dir := t.TempDir()
@@ -64,7 +64,7 @@ func offering(t *testing.T) (*Node, string, []byte) {
 	return n, dir, content
 }
 
-// The pieces of a file, put together, are the file; what is not on offer is refused.
+// The pieces of a file add up to the file; a piece that is not offered is refused.
 func TestReadPiece(t *testing.T) {
 	n, _, content := offering(t)
 	var got []byte
@@ -98,8 +98,7 @@ func request(t *testing.T, r pieceRequest) []byte {
 	return b
 }
 
-// While a checkpoint is on offer the stream keeps what follows it, and an offer that ends takes its files
-// with it.
+// While a checkpoint is offered, the stream keeps the commits after it. An offer that ends removes its files.
 func TestOfferHoldsTheStream(t *testing.T) {
 	n, dir, _ := offering(t)
 	if floor := n.offers.floor(100); floor != 70 {

@@ -11,42 +11,67 @@ import (
 	"github.com/carillon-io/carillon/inbox"
 )
 
-// Options set up a [Node]. Conn, Cluster, Node and Next are required; every other zero value is a
-// default.
+// Options configure a [Node]. Conn, Cluster, Node, History and Next are required; every other field has a
+// default for its zero value.
 type Options struct {
-	Conn    *nats.Conn // for the log, the lease and the other nodes; it stays the caller's
+	Conn    *nats.Conn // carries the log, the lease and the messages between nodes; the caller closes it
 	Prefix  string     // first token of the subjects; default "carillon"
 	Cluster string     // name of the cluster
 	Node    string     // name of this node, unique in the cluster: one token of a subject
-	Shard   uint32     // whose log it is
-	ID      ClusterID  // of the cluster that the node's data belongs to; zero: of none yet
+	Process string     // distinguishes this process from another one of the same node; default [NewProcess]
+	Shard   uint32     // number of the shard whose log is replicated
+	ID      ClusterID  // cluster that the node's data belongs to; zero: none yet
 
-	// Local makes commits count when they are durable here; the others get them when they can. A node
-	// that dies may take acknowledged commits with it then. Otherwise a commit counts when the stream has
-	// it as well.
+	// Local makes a commit count as soon as it is durable on the leader; the standbys receive it later. If the
+	// leader dies, acknowledged commits can be lost. Otherwise a commit counts when the stream has it as well.
 	Local bool
 
-	Replicas       int   // of the stream and the lease, if they have to be made; default 3
-	StreamBytesMax int64 // where the stream begins to lose its oldest messages, whoever needs them; default 1 GiB
-	StreamBytesMin int64 // what it keeps for those who come back, though nobody needs it; default 64 MiB
+	Replicas       int   // number of replicas of the stream and of the lease's bucket, if this node makes them; default 3
+	StreamBytesMax int64 // bytes from which the stream drops its oldest messages, even if a node still needs them; default 1 GiB
+	StreamBytesMin int64 // bytes that the stream keeps for nodes that return, even if no node needs them now; default 64 MiB
 
-	// Recreate lets this node make the stream anew though its data says that there was one: it leads with
-	// what it has, and what it lacks is lost.
+	// Recreate lets this node make the stream anew although its data records that a stream existed. The node
+	// leads with the commits that it has; commits that it lacks are lost.
 	Recreate bool
 
-	Lease  time.Duration // how long a holder of the lease may be silent; default 15 s
-	Margin time.Duration // of it, for clocks that run at different rates; default 2 s
-	Cutoff time.Duration // how long a leader launches without a way to the others; default 250 ms
-	Grace  time.Duration // how long nobody answers for a leader until it counts as dead; default 500 ms
+	// History is the log of this node. [NewNode] reads it.
+	History History
+	// Own says that the node has data and that this data belongs to no cluster yet. Such a node may only join a
+	// cluster whose log contains its own log.
+	Own bool
+	// Found lets the node found the cluster ID: it makes the stream, and the other nodes receive its data.
+	Found bool
+	// GiveUp is the cluster whose log in NATS a founder may delete, provided that no node of that cluster is
+	// alive. Zero: none.
+	GiveUp ClusterID
+	// Discard lets the node replace its own data by that of a cluster to which the data does not belong.
+	Discard bool
 
-	// Inboxes says where the replies to other nodes may go; nil: to the usual inboxes.
+	// Synced reports whether NATS is known to have on disk what it has acknowledged. If it returns false or is
+	// nil, a node that starts and finds no leader waits for the members that it knows, because one of them may
+	// have commits that NATS has lost. LeadAlone turns this wait off.
+	Synced    func() bool
+	LeadAlone bool
+	Await     time.Duration // bound of this wait; default 45 s
+
+	Lease  time.Duration // time without a renewal after which another node may take the lease; default 15 s
+	Margin time.Duration // part of Lease that the holder does not use, since clocks run at different rates; default 2 s
+	Grace  time.Duration // how long a leader without promises may launch after a renewal, and how long challengers wait at least; default 500 ms
+
+	// Inboxes restricts the reply subjects on which this node answers others; nil: only the usual inboxes.
 	Inboxes *inbox.Rule
 
+	Release string // release of this program, which the beats carry to the other nodes
+
+	// Next computes the position of a commit; see [Next].
 	Next Next
-	// Linked tells whether there is a way to the others, besides the connection's being up; nil: there is.
-	Linked func() bool
-	// Boot reads a clock that only runs forward and does not stop while the machine sleeps. Default: the
-	// monotonic clock of the process.
+	// Server is the name of the NATS server that ends with this process, and Seated reports whether that server
+	// leads a stream. "" and nil: the process has no NATS server of its own.
+	Server string
+	Seated func(stream string) bool
+	// Boot reads a clock that only runs forward and does not stop while the machine sleeps. Trust depends on
+	// it: a clock that stopped would let a leader launch after its lease has ended. Default: the monotonic
+	// clock of the process.
 	Boot   func() time.Duration
 	Logger *slog.Logger // default slog.Default()
 }
@@ -54,16 +79,14 @@ type Options struct {
 func (o Options) withDefaults() Options {
 	setDefault(&o.Prefix, "carillon")
 	setDefault(&o.Replicas, 3)
+	setDefault(&o.Process, NewProcess())
 	setDefault(&o.StreamBytesMax, 1<<30)
 	setDefault(&o.StreamBytesMin, min(64<<20, o.StreamBytesMax/2))
 	setDefault(&o.Lease, 15*time.Second)
 	setDefault(&o.Margin, 2*time.Second)
-	setDefault(&o.Cutoff, 250*time.Millisecond)
 	setDefault(&o.Grace, 500*time.Millisecond)
+	setDefault(&o.Await, 45*time.Second)
 	setDefault(&o.Logger, slog.Default())
-	if o.Linked == nil {
-		o.Linked = func() bool { return true }
-	}
 	if o.Boot == nil {
 		start := time.Now()
 		o.Boot = func() time.Duration { return time.Since(start) + 1 }
@@ -82,10 +105,10 @@ var errOptions = errors.New("replication: options")
 
 func (o Options) validate() error {
 	switch {
-	case o.Conn == nil || o.Next == nil || o.Cluster == "" || o.Node == "":
-		return fmt.Errorf("%w: Conn, Next, Cluster and Node are required", errOptions)
-	case o.Margin >= o.Lease || o.Cutoff >= o.Grace:
-		return fmt.Errorf("%w: the margin %s must be shorter than the lease %s, and the cutoff %s than the grace %s", errOptions, o.Margin, o.Lease, o.Cutoff, o.Grace)
+	case o.Conn == nil || o.Next == nil || o.History == nil || o.Cluster == "" || o.Node == "":
+		return fmt.Errorf("%w: Conn, Next, History, Cluster and Node are required", errOptions)
+	case o.Margin >= o.Lease || stillGraces*o.Grace >= o.Lease:
+		return fmt.Errorf("%w: the margin %s must be shorter than the lease %s, and so must %d times the grace %s", errOptions, o.Margin, o.Lease, stillGraces, o.Grace)
 	case o.StreamBytesMin > o.StreamBytesMax/2:
 		return fmt.Errorf("%w: a stream of at most %d bytes cannot keep %d; want at most half", errOptions, o.StreamBytesMax, o.StreamBytesMin)
 	}

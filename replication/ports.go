@@ -7,23 +7,25 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// stream is what the log is carried by: messages in an order that all readers agree on, if not forever.
-// It may lose the end of what it acknowledged, and its check of the expected sequence may let two
-// through.
+// stream carries the log: messages in an order on which all readers agree, unless messages are lost. It can
+// lose messages at its end that it has acknowledged, and its check of the expected sequence can let two
+// publications through.
 type stream interface {
-	// Publish adds a message if the last one has the sequence expect, and returns its sequence. Its
-	// errors are errWrongSequence, errStreamGone, or others, after which nobody knows whether it was added
-	// or will be.
+	// Publish adds a message if the sequence of the last one is expect, and returns the sequence of the new
+	// one. It returns errWrongSequence, errStreamGone or another error; after another error the message may
+	// have been added, or may still be added later.
 	Publish(ctx context.Context, message []byte, expect uint64) (uint64, error)
 	// Bounds returns the sequences of the first and the last message. Of an empty stream the first is
 	// the last plus one.
 	Bounds(ctx context.Context) (first, last uint64, err error)
-	// Get returns a message. Its errors are errNoMessage, errStreamGone or others.
+	// Get returns a message. It returns errNoMessage, errStreamGone or another error.
 	Get(ctx context.Context, seq uint64) ([]byte, error)
-	// Lacks tells whether whoever leads the stream has no such message. Get may say that of one that has
-	// not come to the server that answers yet.
+	// Lacks reports whether the server that leads the stream has no such message. Get can return errNoMessage
+	// for a message that merely has not reached the server that answered.
 	Lacks(ctx context.Context, seq uint64) (bool, error)
-	// Pause waits a little before something is tried again.
+	// Stored returns a message as the server that leads the stream has it. It returns the same errors as Get.
+	Stored(ctx context.Context, seq uint64) ([]byte, error)
+	// Pause waits a short time before the caller tries again.
 	Pause(ctx context.Context) error
 }
 
@@ -34,57 +36,82 @@ var (
 	errStreamGone    = errors.New("replication: the stream is gone")
 )
 
-// register is where the lease is kept.
+// register stores the lease.
 type register interface {
-	// swap puts a value in the place of a revision; 0 is none. It returns the new revision, or errLost, or
-	// an error after which nobody knows.
+	// swap writes a value if the newest revision is the given one; revision 0 means that there is none. It
+	// returns the new revision, or errLost if the revision has changed. After any other error the value may or
+	// may not be stored.
 	swap(ctx context.Context, v leaseValue, revision uint64) (uint64, error)
-	// look returns what the lease was not long ago; revision 0 is none. It may be stale.
-	look(ctx context.Context) (v leaseValue, revision uint64, err error)
-	// watch passes on each state of the lease, or why it cannot be read, until ctx ends.
+	// read returns a recent state of the lease; revision 0 means that there is none. The state may be stale.
+	read(ctx context.Context) (v leaseValue, revision uint64, err error)
+	// watch calls pass with each state of the lease, or with the reason that it cannot be read, until ctx ends.
 	watch(ctx context.Context, pass func(leaseSeen, error)) error
 }
 
-// Local is what a node keeps: its log, its store and its engine. One goroutine at a time calls it, save
-// Last, Find, Applied, Durable and Read, which are safe for concurrent use. An error of it ends the node.
+// Local is the part of a node that replication does not own: its log, its store and its engine. Only one
+// goroutine at a time calls its methods, except Last, Find, Applied, Durable, Read and Keep, which are safe for
+// concurrent use. An error of a method ends the node, unless the method says otherwise.
 type Local interface {
 	// Last returns the position of the newest commit in the log.
 	Last() job.Position
-	// Find returns the position of a commit that the log keeps, or of the place where it begins.
+	// Find returns the position of a commit that the log keeps, or of its base, the commit before the first
+	// one.
 	Find(lsn uint64) (at job.Position, ok bool)
 	// Read returns a commit of the log; ok is false if the log does not keep it.
 	Read(lsn uint64) (at job.Position, prev [16]byte, payload []byte, ok bool, err error)
-	// Applied returns the position of the store, Durable what of it survives a crash.
+	// Applied returns the position of the store. Durable returns the position up to which the store survives a
+	// crash.
 	Applied() job.Position
 	Durable() job.Position
 
-	// Append makes the next commit durable in the log.
+	// Append makes the next commit durable in the log and returns its position.
 	Append(epoch uint64, payload []byte) (job.Position, error)
-	// Apply makes the commit visible that follows the applied one.
+	// Apply applies the commit that follows the applied one to the store, so that readers see it.
 	Apply(at job.Position, payload []byte) error
-	// Idle lets the engine keep up with the time while there is nothing to apply.
+	// Idle advances the wheel of a standby's engine while no commits arrive. It is called about once a second.
 	Idle()
-	// Cut drops the commits of the log after one, of which none is applied, and keeps them for the
-	// operator.
+	// Cut drops the commits of the log after keep, none of which is applied, and puts a copy of them aside for
+	// the operator.
 	Cut(keep job.Position) error
-	// Save keeps the commits of the log after one for the operator, and drops none.
+	// Save puts a copy of the commits of the log after one aside for the operator, and drops none.
 	Save(after job.Position) error
 
-	// Begin begins a new epoch: it commits through [Node.Append]. After an error nothing has changed.
+	// Begin begins a new epoch by a commit through [Node.Append]. After an error nothing has changed, and the
+	// node goes on.
 	Begin() error
-	// Serve leads until ctx ends, nil then, or until a commit fails. It calls ready when requests are
-	// answered.
+	// Serve leads until ctx ends, and then returns nil, or until a commit fails. It calls ready when it begins
+	// to answer requests.
 	Serve(ctx context.Context, ready func()) error
-	// Follow makes it follow again after Serve has returned.
+	// Follow makes the engine a standby's again after Serve has returned.
 	Follow() error
-	// Hold ends launching, and waits until ctx ends for what has left to be recorded.
-	Hold(ctx context.Context)
 
-	// Export writes a copy of the store into a new directory of that name, which is the caller's to
-	// remove, and returns its position.
+	// Confirm makes a commit that changes nothing, and returns when it counts. Launches and requests go on
+	// meanwhile. Its error does not end the node.
+	Confirm(ctx context.Context) error
+	// Hold stops launches, and waits until the outcomes of those in flight are recorded, or until ctx ends.
+	Hold(ctx context.Context)
+	// Rest stops answering requests, and waits until all known outcomes are recorded and no commit is under
+	// way; no other commit begins after that. It returns an error if ctx ends first or if the engine has
+	// stopped; the error does not end the node.
+	Rest(ctx context.Context) error
+	// Continue undoes Hold and Rest: launches and requests go on.
+	Continue() error
+
+	// Known returns what the node had kept about its cluster when it started. Keep replaces it durably, and may
+	// be called at the same time as any other method.
+	Known() Known
+	Keep(Known) error
+
+	// Export writes a copy of the store into a new directory of that name, and returns the copy's position. The
+	// caller removes the directory.
 	Export(ctx context.Context, name string) (dir string, at job.Position, err error)
-	// Incoming is the directory to receive a copy in; it outlives the process.
+	// Incoming returns the directory in which a copy is received. It outlives the process, so that an
+	// interrupted transfer continues.
 	Incoming() string
-	// Adopt puts the copy in Incoming in the place of log and store, and follows from there.
-	Adopt(at job.Position) error
+	// MayReplace returns an error if the node cannot replace its data because it keeps too much replaced data
+	// already.
+	MayReplace(old Old) error
+	// Adopt replaces log and store by the copy in Incoming, and makes the engine a standby's from that
+	// position. Old says whether the cluster has the replaced data: data that it does not have is put aside.
+	Adopt(at job.Position, old Old) error
 }

@@ -6,12 +6,12 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// TestPumpBeyondTheCheckpoint: the stream was away for so long that the log does not keep what it lacks. The
-// log goes on with the newest commit, instead of trying for ever what cannot be.
+// TestPumpBeyondTheCheckpoint: the stream was unreachable for so long that the log does not keep what it lacks.
+// The log continues with the newest commit; the leader does not try for ever to publish the missing ones.
 func TestPumpBeyondTheCheckpoint(t *testing.T) {
 	frames := chain(job.Position{}, 1, 8)
 	stream, log := streamOf(frames[:3]...), logOf(frames...).beginsAfter(6)
-	n := &Node{id: testCluster, local: onlyLog{log: log}, trimmer: newTrimmer(0)}
+	n := &Node{opts: Options{}.withDefaults(), id: testCluster, local: onlyLog{log: log}, trimmer: newTrimmer(0)}
 	n.writer.cluster, n.writer.next, n.writer.stream, n.writer.own = testCluster, testNext, stream, log
 	n.writer.log, n.writer.frame = log, n.ownFrame
 	n.writer.seq, n.writer.at = 3, frames[2].At
@@ -32,7 +32,7 @@ func TestPumpBeyondTheCheckpoint(t *testing.T) {
 	}
 }
 
-// onlyLog is a node of which there is nothing but its log.
+// onlyLog is a Local with nothing but a log.
 type onlyLog struct {
 	Local
 	log *memLog

@@ -1,6 +1,7 @@
 package replication
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -8,17 +9,17 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// checker holds what must be true. In a world that loses nothing that counts it reads each message at the
+// checker verifies what must hold. In a world that loses nothing that counts, it judges each message at the
 // moment when it is stored, by the rule alone, and so knows the log better than any node.
 type checker struct {
 	*world
 	broken  string
 	reader  tail
-	log     []job.Position // by the rule, from LSN 1
+	log     []job.Position // the log by the rule, from LSN 1
 	acked   map[uint64]job.Position
-	author  map[uint64]string // who began an epoch
+	author  map[uint64]string // node that began an epoch
 	settled time.Duration
-	since   int // acknowledged after the last fault
+	since   int // commits acknowledged after the last fault
 	looked  time.Duration
 }
 
@@ -32,7 +33,7 @@ func (c *checker) fail(check, format string, args ...any) {
 	}
 }
 
-// stored is told of each message in the order of the stream.
+// stored is called with each message in the order of the stream.
 func (c *checker) stored(message []byte) {
 	f, v, _ := c.reader.judge(message)
 	switch {
@@ -53,7 +54,7 @@ func (c *checker) has(at job.Position) bool {
 	return at.LSN > 0 && at.LSN <= uint64(len(c.log)) && c.log[at.LSN-1] == at
 }
 
-// acknowledged is told of each commit that a caller was told of.
+// acknowledged is called with each commit that was acknowledged to a caller.
 func (c *checker) acknowledged(n *simNode, at job.Position) {
 	c.note("acknowledged", uint64(n.index), at.LSN, at.Epoch)
 	if c.healed {
@@ -62,7 +63,10 @@ func (c *checker) acknowledged(n *simNode, at job.Position) {
 	if c.plan.mode == lossy {
 		return
 	}
-	if !c.has(at) {
+	if other, ok := c.acked[at.LSN]; ok && other != at {
+		c.fail("acknowledged", "%s has acknowledged %v, and %v was acknowledged before", n.name, at, other)
+	}
+	if c.plan.mode != regrowing && !c.has(at) {
 		c.fail("acknowledged", "%s has acknowledged %v, which is no part of the log: that has %v there", n.name, at, c.at(at.LSN))
 	}
 	if by, ok := c.author[at.Epoch]; ok && by != n.name {
@@ -71,7 +75,7 @@ func (c *checker) acknowledged(n *simNode, at job.Position) {
 	c.acked[at.LSN] = at
 }
 
-// began is told of each node that leads.
+// began is called with each node that begins to lead.
 func (c *checker) began(n *simNode, epoch uint64) {
 	if by, ok := c.author[epoch]; ok && c.plan.mode != lossy {
 		c.fail("epoch", "%s begins epoch %d, which %s began", n.name, epoch, by)
@@ -86,20 +90,41 @@ func (c *checker) at(lsn uint64) string {
 	return c.log[lsn-1].String()
 }
 
-// applied is told what becomes part of a node's store.
+// applied is called with each commit that a node applies to its store.
 func (c *checker) applied(n *simNode, at job.Position) {
-	if c.plan.mode != lossy && !c.has(at) {
+	if c.plan.mode != lossy && c.plan.mode != regrowing && !c.has(at) {
 		c.fail("agreement", "%s applies %v, and the log has %s there", n.name, at, c.at(at.LSN))
 	}
 }
 
-// taken is told of each change of the holder of the lease.
+// joinsAnew is called with each node that is about to replace its data, and the reason. A node whose log has
+// everything that was published lacks nothing: no node can have more.
+func (c *checker) joinsAnew(n *simNode, cause error) {
+	if c.plan.mode == lossy || c.plan.mode == regrowing || !errors.Is(cause, errBehind) || len(c.log) == 0 {
+		return
+	}
+	if end := c.log[len(c.log)-1]; n.node.writer.at == end {
+		c.fail("rejoin", "%s replaces its data at %v, where the log ends: %v", n.name, end, cause)
+	}
+}
+
+// taken is called with each change of the holder of the lease.
 func (c *checker) taken(n *simNode, v leaseValue, from leaseState, reason string) {
+	// A stream that is deleted and made anew looks like one that never had a message. (The product keeps the
+	// first LSN of the new one in its metadata.)
+	anew := c.plan.mode == lossy && reasonOf(reason) == "none"
+	if r := reasonOf(reason); r != "released" && r != "own" && !anew {
+		for _, other := range c.nodes {
+			if other != n && other.alive && other.launches && other.node.Trust() > 0 {
+				c.fail("trust", "%s takes the lease (%s), and %s may launch for %s more", n.name, reason, other.name, other.node.Trust())
+			}
+		}
+	}
 	c.note("taken by "+n.name+" from "+from.value.Node+": "+reason, v.Term, from.value.Term, from.revision)
 }
 
-// trust: while a node launches, no other may have taken its lease because it was not renewed, nor
-// because nobody answered for it.
+// trust: while a node launches, no other node may have taken its lease because it was not renewed, or because
+// no process answered for it.
 func (c *checker) trust() {
 	for _, n := range c.nodes {
 		if !n.alive || !n.launches || n.pausedUntil > c.now || n.node.Trust() <= 0 {
@@ -109,13 +134,13 @@ func (c *checker) trust() {
 		if now.value.Node == n.name || now.value.Node == "" || now.value.Released {
 			continue
 		}
-		if r := reasonOf(now.reason); r == "expired" || r == "silent" {
+		if r := reasonOf(now.reason); r == "expired" || r == "silent" || r == "still" {
 			c.fail("trust", "%s launches for %s more, and %s has the lease since %s: %s", n.name, n.node.Trust(), now.value.Node, now.since, now.reason)
 		}
 	}
 }
 
-// level tells whether somebody leads and commits, and all have what it has.
+// level reports whether a node leads and commits, and all nodes have its commits.
 func (c *checker) level() bool {
 	if c.now < c.looked+100*time.Millisecond {
 		return false
@@ -138,8 +163,8 @@ func (c *checker) level() bool {
 	return true
 }
 
-// allJoin tells whether every node has applied what the stream does not go on with, so that none may lead.
-// An operator has to choose one, and make the stream anew.
+// allJoin reports whether every node has applied commits that the stream does not continue, so that none may
+// lead. An operator has to choose one of them and make the stream anew.
 func (c *checker) allJoin() bool {
 	for _, n := range c.nodes {
 		if !n.alive || n.node.role != RoleJoining {
@@ -152,7 +177,7 @@ func (c *checker) allJoin() bool {
 // leader returns the node that leads; nil if there is none, or more than one.
 func (c *checker) leader() (leader *simNode) {
 	for _, n := range c.nodes {
-		if n.alive && n.reigns && n.node.role == RoleLeader {
+		if n.alive && n.leading && n.node.role == RoleLeader {
 			if leader != nil {
 				return nil
 			}
@@ -162,7 +187,7 @@ func (c *checker) leader() (leader *simNode) {
 	return leader
 }
 
-// finish compares what everybody has in the end.
+// finish compares the logs of all nodes at the end.
 func (c *checker) finish() {
 	leader := c.leader()
 	if c.broken != "" || leader == nil {
@@ -189,10 +214,9 @@ func (c *checker) finish() {
 	c.world.counts["acknowledged"] += len(c.acked)
 }
 
-// readAll reads what the stream has by the rule. Where its front or some of its end was lost it goes on
-// with what the leader has; what it accepts must be the leader's. After a loss that nobody could know of,
-// another frame may stand in the place of a lost one for good: who reads that has to join anew, as the
-// nodes did.
+// readAll reads the stream by the rule. Where its front or a part of its end was lost, readAll continues with
+// the leader's log; what it accepts must be the leader's. After a loss that no node could notice, another frame
+// may stand in the place of a lost one for good: a node that reads it has to join anew, as these nodes did.
 func (c *checker) readAll(leader *simNode) {
 	reader := tail{cluster: testCluster, next: testNext}
 	for _, m := range c.stream.messages {
@@ -200,7 +224,7 @@ func (c *checker) readAll(leader *simNode) {
 		at, ok := leader.local.Find(f.At.LSN)
 		switch known := ok && at == f.At; {
 		case v == accepted && !known && f.At.LSN > leader.local.log.base.LSN && f.At.LSN <= leader.local.applied.LSN:
-			if c.plan.mode == lossy {
+			if c.plan.mode == lossy || c.plan.mode == regrowing {
 				c.saw("the stream keeps another way")
 				return
 			}

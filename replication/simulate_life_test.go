@@ -19,6 +19,9 @@ func (n *simNode) follow() (reason string) {
 			return reason
 		case errors.As(err, &failure):
 			n.fail(err)
+		case errors.Is(err, errEarly):
+			n.world.saw("the stream ends early", uint64(n.index))
+			n.world.sleep(retryPause)
 		case errors.Is(err, errBehind), errors.Is(err, errDiverged):
 			n.bootstrap(err)
 		case errors.Is(err, errMoved):
@@ -29,7 +32,7 @@ func (n *simNode) follow() (reason string) {
 	}
 }
 
-// fail is an error that ends a process. None is ever due here.
+// fail records an error that ends a process. No such error is expected here.
 func (n *simNode) fail(err error) {
 	n.world.check.fail("failure", "%s ends itself: %v", n.name, err)
 	n.world.give(n.world.task)
@@ -40,29 +43,30 @@ func (n *simNode) tailOnce(ctx context.Context) (string, error) {
 	if err := n.node.writer.locate(ctx); err != nil {
 		return "", err
 	}
-	if err := n.node.writer.catchUp(ctx, n.node.take); err != nil {
+	if err := n.node.writer.catchUp(ctx, n.node.accept); err != nil {
 		return "", err
 	}
 	n.next = n.node.writer.seq + 1
-	f := n.node.following(nil, func(string) {})
+	f := n.node.newTailSession(nil, func(string) {})
 	for {
-		n.world.sleep(lookEvery)
+		n.world.sleep(checkEvery)
 		if err := n.deliver(ctx, f); err != nil {
 			return "", err
 		}
 		n.watch()
-		n.ask()
-		if err := f.look(ctx); err != nil {
+		n.hear()
+		if err := f.check(ctx); err != nil {
 			return "", err
 		}
-		if n.reason = f.opening(); n.reason != "" && f.claim(ctx) {
+		if n.reason = f.claimReason(); n.reason != "" && f.claim(ctx) {
 			return n.reason, nil
 		}
 	}
 }
 
-// deliver is the consumer: it passes on what has come to the server that this node is connected to.
-func (n *simNode) deliver(ctx context.Context, f *following) error {
+// deliver acts as the consumer: it passes on the messages that have reached the server to which this node is
+// connected.
+func (n *simNode) deliver(ctx context.Context, f *tailSession) error {
 	s := n.world.stream
 	for n.linked && !s.gone {
 		n.next = max(n.next, s.before+1)
@@ -71,39 +75,25 @@ func (n *simNode) deliver(ctx context.Context, f *following) error {
 		}
 		m := message{n.next, s.messages[n.next-s.before-1].data}
 		n.next++
-		if err := f.takeMessage(ctx, m); err != nil {
+		if err := f.judgeMessage(ctx, m); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// watch passes on what the lease is by now.
+// watch passes on the present state of the lease.
 func (n *simNode) watch() {
 	if state := n.world.lease.asOf(n.world.now - n.watchDelay - n.lag); n.linked && state.since > n.watched.since {
 		n.watched = state
-		n.node.sawLease(leaseSeen{state.value, state.revision})
+		n.node.sawLease(leaseSeen{value: state.value, revision: state.revision})
 	}
 }
 
-// ask asks the holder of the lease whether it is there, as askHolders does.
-func (n *simNode) ask() {
-	holder, term := n.node.holder()
-	if holder == "" || holder == n.name || !n.linked || n.world.now-n.asked < askEvery {
-		return
-	}
-	n.asked = n.world.now
-	other := n.world.nodes[holder[0]-'a']
-	nobody := !other.alive || !other.linked
-	if !nobody && other.pausedUntil <= n.world.now {
-		nobody = other.node.term < term
-	}
-	n.node.rival.heard(n.boot(), nobody && holder == n.node.rival.value.Node)
-}
-
-// bootstrap copies the store of the leader.
+// bootstrap copies the leader's store.
 func (n *simNode) bootstrap(cause error) {
 	n.world.saw("joined anew", uint64(n.index))
+	n.world.check.joinsAnew(n, cause)
 	n.node.publishStatus(RoleJoining)
 	n.world.sleep(n.world.between(100*time.Millisecond, 3*time.Second))
 	leader, ok := n.node.peers.leader(n.boot())
@@ -117,7 +107,8 @@ func (n *simNode) bootstrap(cause error) {
 		return
 	}
 	n.world.note("adopt", uint64(n.index), from.local.applied.LSN)
-	_ = n.local.Adopt(from.local.applied)
+	n.node.progress = 0
+	_ = n.local.Adopt(from.local.applied, OldUnknown)
 }
 
 // lead is [Node.lead] without its hand-overs by Resign.
@@ -125,9 +116,8 @@ func (n *simNode) lead() {
 	w := n.world
 	w.saw("takes over: "+reasonOf(n.reason), uint64(n.index))
 	ctx, end := context.WithCancel(context.Background())
-	n.node.reign.ctx, n.node.reign.end = ctx, end
-	n.reigns, n.launches = true, true
-	n.watchLink(ctx)
+	n.node.leadership.ctx, n.node.leadership.end = ctx, end
+	n.leading, n.launches = true, true
 	n.helper = w.spawn(n, func() { n.renewAll(ctx) })
 	err := n.node.open(ctx)
 	if failure := (localError{}); errors.As(err, &failure) {
@@ -136,6 +126,7 @@ func (n *simNode) lead() {
 	if err == nil {
 		w.saw("leads", uint64(n.index), n.local.Last().Epoch)
 		w.check.began(n, n.local.Last().Epoch)
+		n.node.awaiting.over = true
 		n.node.publishStatus(RoleLeader)
 		n.serve(ctx)
 	} else {
@@ -144,7 +135,7 @@ func (n *simNode) lead() {
 		n.node.giveUp("")
 	}
 	end()
-	n.reigns, n.launches = false, false
+	n.leading, n.launches = false, false
 	n.node.trusted.Store(0)
 	n.node.publishStatus(RoleStandby)
 	for !n.helper.over {
@@ -154,24 +145,28 @@ func (n *simNode) lead() {
 
 func (n *simNode) renewAll(ctx context.Context) {
 	for {
-		n.world.sleep(n.node.opts.Lease / renewalsOfLease)
+		n.world.sleep(dueEvery)
 		if ctx.Err() != nil {
 			return
 		}
+		if !n.node.leadership.due(n.boot()) {
+			continue
+		}
 		if err := n.node.renew(ctx); errors.Is(err, ErrDeposed) {
 			n.world.saw("deposed by the lease", uint64(n.index))
-			n.node.reign.end()
+			n.node.leadership.end()
 			return
 		}
 	}
 }
 
-// serve commits until the reign is over.
+// serve commits until the leadership ends.
 func (n *simNode) serve(ctx context.Context) {
 	w := n.world
 	for {
 		w.sleep(w.between(5*time.Millisecond, w.plan.commitEvery))
 		n.watch()
+		n.answers = nil
 		n.node.publishStatus(RoleLeader)
 		if ctx.Err() != nil {
 			return
@@ -201,7 +196,7 @@ func (n *simNode) serve(ctx context.Context) {
 	}
 }
 
-// commit is [Node.appendBoth], and what the engine does after it.
+// commit does what [Node.appendBoth] does, and what the engine does after it.
 func (n *simNode) commit(ctx context.Context) error {
 	w, prev := n.world, n.local.Last()
 	n.operations++
@@ -235,10 +230,10 @@ func (n *simNode) commit(ctx context.Context) error {
 	return n.local.Apply(f.At, payload)
 }
 
-// reasonOf is a reason without the name in it.
+// reasonOf returns a reason without the name in it.
 func reasonOf(reason string) string {
 	for short, long := range map[string]string{
-		"expired": "has not renewed", "silent": "nobody answers", "released": "has given", "own": "this node's", "none": "nobody holds",
+		"expired": "has not renewed", "silent": "no process answers", "still": "stands still", "released": "has given", "own": "this node's", "none": "no node holds",
 	} {
 		if strings.Contains(reason, long) {
 			return short

@@ -8,17 +8,21 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// simLocal is what a node keeps. Its log survives the process; its store falls back to a checkpoint, and
-// is replayed up to the last commit but one, which nobody may have confirmed.
+// simLocal implements Local. Its log survives the process; its store falls back to a checkpoint, and is
+// replayed up to the last commit but one, because the last one may be unconfirmed.
 type simLocal struct {
 	*simNode
 	log     *memLog
-	durable job.Position // of the store
+	durable job.Position // durable position of the store
 	applied job.Position
+	known   Known
 }
 
-// restart is what a new process finds.
+// restart sets the state that a new process finds.
 func (l *simLocal) restart() {
+	if l.world.plan.mode == regrowing {
+		return // its stream loses commits that were applied, for good
+	}
 	l.applied = l.durable
 	if before, ok := l.log.Find(l.log.Last().LSN - min(l.log.Last().LSN, 1)); ok && before.LSN > l.applied.LSN {
 		l.applied = before
@@ -73,8 +77,8 @@ func (l *simLocal) Cut(keep job.Position) error {
 
 func (l *simLocal) Save(job.Position) error { return nil }
 
-// Begin does what the engine does: the epoch follows the one that its store knows, and the record is the
-// same for whoever begins it.
+// Begin does what the engine does: the new epoch follows the one in the store, and the record is the same for
+// every node that begins it.
 func (l *simLocal) Begin() error {
 	prev, epoch := l.applied, l.applied.Epoch+1
 	payload := fmt.Appendf(nil, "epoch %d", epoch)
@@ -91,14 +95,29 @@ func (l *simLocal) Begin() error {
 func (l *simLocal) Serve(context.Context, func()) error { panic("simulation: the node's loop serves") }
 func (l *simLocal) Follow() error                       { return nil }
 func (l *simLocal) Hold(context.Context)                {}
+func (l *simLocal) Confirm(context.Context) error       { return nil }
+func (l *simLocal) Rest(context.Context) error          { return nil }
+func (l *simLocal) Continue() error                     { return nil }
 func (l *simLocal) Incoming() string                    { return "" }
 func (l *simLocal) Export(context.Context, string) (string, job.Position, error) {
 	panic("simulation: checkpoints are copied by bootstrap")
 }
 
-// Adopt begins anew with a copy of another node's store.
-func (l *simLocal) Adopt(at job.Position) error {
+// Adopt replaces the data by a copy of another node's store.
+func (l *simLocal) Adopt(at job.Position, _ Old) error {
 	l.log, l.applied, l.durable = &memLog{base: at}, at, at
+	return nil
+}
+
+// MayReplace implements Local.
+func (l *simLocal) MayReplace(Old) error { return nil }
+
+// Known implements Local.
+func (l *simLocal) Known() Known { return l.known }
+
+// Keep implements Local.
+func (l *simLocal) Keep(k Known) error {
+	l.known = k
 	return nil
 }
 

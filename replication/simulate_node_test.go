@@ -3,38 +3,45 @@ package replication
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
+
+	"github.com/carillon-io/carillon/instant"
 )
 
-// simNode is a machine with a disk on which a process lives now and then. The process is a [Node]: what
-// decides is the product's. Only the loops that join its parts, which wait for several things at a time,
-// are told again here, with one wait after the other.
+// simNode is a machine with a disk on which a process lives from time to time. The process is a [Node], so the
+// decisions are the product's. Only the loops that join its parts, which wait for several things at a time, are
+// written again here, with one wait after the other.
 type simNode struct {
 	world *world
 	index int
 	name  string
 	local *simLocal
 
-	rate   float64 // of its clock
+	rate   float64 // rate of its clock
 	origin time.Duration
 
-	life        int // counts the processes
+	life        int // number of processes so far
 	alive       bool
-	linked      bool // to the servers
+	linked      bool // connected to the servers
+	muted       bool // its connection is broken and neither side notices
 	lag         time.Duration
 	watchDelay  time.Duration
 	pausedUntil time.Duration
-	wasPaused   bool // since the last commit
+	wasPaused   bool // was paused since the last commit
 
 	node         *Node
 	main, helper *task
 	next         uint64 // sequence that the consumer delivers next
 	watched      leaseState
-	asked        time.Duration
-	reason       string // for which it takes the lease
-	reigns       bool
-	launches     bool // it may, if it trusts the lease
+	asker        asker
+	asked        uint64 // number of questions to the holder
+	asking       bool
+	answers      []answer
+	reason       string // reason for which it takes the lease
+	leading      bool
+	launches     bool // it may launch, if it trusts its lease
 	operations   int
 }
 
@@ -53,7 +60,7 @@ func (n *simNode) boot() time.Duration {
 	return n.origin + time.Duration(float64(n.world.now)*n.rate)
 }
 
-// start begins a process, once there is a stream to begin with.
+// start starts a process, once there is a stream.
 func (n *simNode) start() {
 	if n.alive {
 		return
@@ -63,9 +70,9 @@ func (n *simNode) start() {
 		return
 	}
 	n.life++
-	n.alive, n.reigns, n.pausedUntil = true, false, 0
+	n.alive, n.leading, n.pausedUntil = true, false, 0
 	n.local.restart()
-	n.watched = leaseState{}
+	n.watched, n.asker, n.asking, n.answers = leaseState{}, asker{}, false, nil
 	n.node = n.newNode()
 	n.world.note("start", uint64(n.index), n.local.log.Last().LSN, n.local.applied.LSN)
 	n.main = n.world.spawn(n, func() {
@@ -79,29 +86,30 @@ func (n *simNode) start() {
 var quiet = slog.New(slog.DiscardHandler)
 
 func (n *simNode) newNode() *Node {
-	opts := Options{Node: n.name, Cluster: "sim", Next: testNext, Boot: n.boot, Logger: quiet}.withDefaults()
+	opts := Options{Node: n.name, Process: fmt.Sprintf("%s%06d", n.name, n.life), Cluster: "sim", Next: testNext, Boot: n.boot, Logger: quiet}.withDefaults()
 	node := &Node{
 		opts: opts, local: n.local, id: testCluster, author: authorOf(n.name), peers: newPeers(), role: RoleStandby,
 		bucket: registerOfNode{n.world.lease, n}, warned: make(map[string]time.Time), trimmer: newTrimmer(opts.StreamBytesMin),
-		rival: rival{node: n.name, lease: opts.Lease, grace: opts.Grace, swift: true, cautious: n.local.Last().LSN > 0, seen: n.boot()},
+		challenger: challenger{node: n.name, process: opts.Process, lease: opts.Lease, grace: opts.Grace, takesEarly: true, promises: newPromises(opts), cautious: n.local.Last().LSN > 0, seen: n.boot()},
 	}
 	node.writer = writer{
-		cursor: cursor{tail: tail{cluster: testCluster, next: testNext}, stream: streamOfNode{n.world.stream, n}, own: n.local},
-		log:    n.local, frame: node.ownFrame,
+		cursor: cursor{tail: tail{cluster: testCluster, next: testNext}, stream: streamOfNode{n.world.stream, n}, own: n.local, applied: n.local.Applied},
+		log:    n.local, frame: node.ownFrame, stamp: instant.Millis(n.life) << 32,
 		restore: func(ctx context.Context) error {
 			node.trimmer.reset()
 			return errors.Join(n.world.request(n, n.world.plan.reads, func() error { n.world.stream.restore(); return nil }), ctx.Err())
 		},
 	}
+	node.await()
 	return node
 }
 
-// die ends the process, wherever it is.
+// die ends the process at whatever it does.
 func (n *simNode) die() {
 	if !n.alive {
 		return
 	}
-	n.alive, n.reigns, n.launches = false, false, false
+	n.alive, n.leading, n.launches = false, false, false
 	n.life++
 	n.main.stop()
 	if n.helper != nil {
@@ -110,7 +118,7 @@ func (n *simNode) die() {
 	n.node.trusted.Store(0)
 }
 
-// crash ends the process, and begins another one later.
+// crash ends the process, and starts another one later.
 func (n *simNode) crash(d time.Duration) {
 	if n.alive {
 		n.world.saw("crash", uint64(n.index))
@@ -119,75 +127,25 @@ func (n *simNode) crash(d time.Duration) {
 	}
 }
 
-// pause stops the process as it is.
+// pause suspends the process.
 func (n *simNode) pause(d time.Duration) {
 	if n.alive {
 		n.world.saw("pause", uint64(n.index))
 		n.pausedUntil, n.wasPaused = n.world.now+d, true
-		n.world.at(n.pausedUntil, func() {
-			n.relink()
-		})
 	}
 }
 
-// link joins the machine to the servers, or parts it from them.
-func (n *simNode) link(linked bool) {
-	n.linked = linked
-	n.relink()
-}
-
-// relink is what the product's watchLink does.
-func (n *simNode) relink() {
-	if !n.alive || !n.reigns || n.pausedUntil > n.world.now {
-		return
-	}
-	r := &n.node.reign
-	if !r.mu.TryLock() {
-		n.world.after(linkEvery, n.relink)
-		return
-	}
-	defer r.mu.Unlock()
-	r.tenure.link(n.boot(), n.linked)
-	n.node.trusted.Store(int64(r.tenure.until()))
-}
-
-// lookEach is how often the simulated process looks at its way to the others: less often than a real one,
-// to have fewer events.
-const lookEach = 100 * time.Millisecond
-
-// watchLink looks at the way to the others as long as a reign lasts.
-func (n *simNode) watchLink(reign context.Context) {
-	if reign.Err() != nil || !n.alive {
-		return
-	}
-	n.relink()
-	n.world.after(lookEach, func() { n.watchLink(reign) })
-}
-
-// busy tells whether a task has to wait for a lock that the other one holds while it waits.
-func (n *simNode) busy(t *task) bool {
-	if t != n.helper {
-		return false
-	}
-	if !n.node.reign.mu.TryLock() {
-		return true
-	}
-	n.node.reign.mu.Unlock()
-	return false
-}
-
-// beat tells the others of this node.
+// beat publishes this node's state to the others.
 func (n *simNode) beat() {
 	n.world.after(beatEvery, n.beat)
 	if !n.alive || !n.linked || n.pausedUntil > n.world.now {
 		return
 	}
-	last := n.local.Last()
+	n.node.keepKnownOnce()
+	b := n.node.newBeat()
 	for _, other := range n.world.nodes {
-		if other.alive && other.linked {
-			other.node.peers.heard(beat{
-				Version: beatVersion, Node: n.name, Role: n.node.role, Epoch: last.Epoch, LSN: last.LSN, Applied: n.local.applied.LSN,
-			}, other.boot())
+		if other.alive && other.linked && n.world.wayTo(n, other) == open {
+			other.node.peers.heard(b, other.boot())
 		}
 	}
 }

@@ -8,36 +8,42 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// mode says what the stream may lose of what it has acknowledged.
+// mode says which acknowledged messages the stream may lose.
 type mode int
 
 const (
 	keeping mode = iota // nothing
-	losing              // the end, as far as every node has it: nothing that counts may be lost by that
-	lossy               // anything: the nodes have to agree on what is left
+	losing              // the end, as far as every node has it: no commit that counts may be lost by that
+	lossy               // anything: the nodes have to agree on what remains
+	// regrowing loses the end as far as every node has applied it; publications that were under way still
+	// arrive, and so may take the place of what is lost.
+	regrowing
 )
 
-func (m mode) String() string { return [...]string{"keeping", "losing", "lossy"}[m] }
+func (m mode) String() string { return [...]string{"keeping", "losing", "lossy", "regrowing"}[m] }
 
-// faults are probabilities of what happens to a request.
+// faults are the probabilities of what can happen to a request.
 type faults struct{ requestLost, answerLost, requestLate float64 }
 
-// plan is what goes wrong in a simulation, and how often. Each fault is in some of the plans only, so that
-// it meets the others in all combinations, and some at peace.
+// plan says what goes wrong in a simulation, and how often. Each fault is in only some of the plans, so that it
+// meets the others in all combinations, and some plans have few faults.
 type plan struct {
 	seed        uint64
 	mode        mode
 	nodes       int
 	length      time.Duration
-	commitEvery time.Duration // at most between two commits
+	commitEvery time.Duration // longest time between two commits
 	loud        bool
 
 	stream, lease, reads faults
+	asks                 faults        // between the nodes
+	latest               time.Duration // longest delay of a late request
 	failOpen             float64
 	staleBounds          float64
 	staleLook            float64
 	handOver             float64
-	crash, pause, part   time.Duration // between two of them, about; 0 is never
+	crash, pause, part   time.Duration // about the time between two of them; 0: never
+	cut                  time.Duration
 	lag, election        time.Duration
 	loss, trim, bucket   time.Duration
 	deletion             time.Duration
@@ -67,11 +73,17 @@ func newPlan(seed uint64) plan {
 		crash: every(8 * time.Second), pause: every(10 * time.Second), part: every(10 * time.Second),
 		lag: every(8 * time.Second), election: every(15 * time.Second), trim: every(10 * time.Second), bucket: every(40 * time.Second),
 	}
+	p.latest = 10 * time.Second
+	p.asks, p.cut = faults{some(0.1), some(0.1), some(0.2)}, every(8*time.Second)
 	switch p.mode {
 	case losing:
 		p.failOpen, p.loss = 0, 3*time.Second+time.Duration(r.Int64N(int64(5*time.Second)))
 	case lossy:
 		p.loss, p.deletion = 5*time.Second+time.Duration(r.Int64N(int64(20*time.Second))), every(30*time.Second)
+	}
+	if p.mode == losing && r.IntN(2) == 0 {
+		p.mode, p.stream.requestLate, p.latest = regrowing, 0.05+0.2*r.Float64(), 40*time.Second
+		p.crash = 4*time.Second + time.Duration(r.Int64N(int64(8*time.Second)))
 	}
 	return p
 }
@@ -80,10 +92,11 @@ func (p plan) String() string {
 	return fmt.Sprintf("%d nodes, %s for %s", p.nodes, p.mode, p.length.Round(time.Second))
 }
 
-// begin plans the faults that come by themselves.
+// begin plans the faults that occur by themselves.
 func (p plan) begin(w *world) {
 	for _, n := range w.nodes {
 		w.after(w.between(0, beatEvery), n.beat)
+		w.after(w.between(0, askEvery), n.ask)
 	}
 	any := func() *simNode { return w.nodes[w.rng.IntN(len(w.nodes))] }
 	w.often(p.crash, func() { any().crash(w.between(50*time.Millisecond, 20*time.Second)) })
@@ -91,9 +104,10 @@ func (p plan) begin(w *world) {
 	w.often(p.part, func() {
 		n := any()
 		w.saw("parted", uint64(n.index))
-		n.link(false)
-		w.after(w.between(10*time.Millisecond, 10*time.Second), func() { n.link(true) })
+		n.linked, n.muted = false, w.rng.IntN(2) == 0
+		w.after(w.between(10*time.Millisecond, 10*time.Second), func() { n.linked, n.muted = true, false })
 	})
+	w.often(p.cut, func() { w.cut(w.between(10*time.Millisecond, 15*time.Second)) })
 	w.often(p.lag, func() {
 		n := any()
 		n.lag = w.between(10*time.Millisecond, 4*time.Second)
@@ -108,7 +122,7 @@ func (p plan) begin(w *world) {
 	w.often(p.deletion, func() { w.delete() })
 }
 
-// often does something again and again, until the world is healed.
+// often repeats an action until the world is healed.
 func (w *world) often(every time.Duration, do func()) {
 	if every == 0 {
 		return
@@ -121,7 +135,7 @@ func (w *world) often(every time.Duration, do func()) {
 	})
 }
 
-// elect lets the stream, or the bucket, or both be without a leader for as long as elections take.
+// elect leaves the stream, or the bucket, or both without a leader for as long as elections take.
 func (w *world) elect() {
 	w.saw("election")
 	till := w.now + w.between(10*time.Millisecond, 9*time.Second)
@@ -133,13 +147,18 @@ func (w *world) elect() {
 	}
 }
 
-// loseTail loses some of the newest messages, and tells some consumers.
+// loseTail drops some of the newest messages.
 func (w *world) loseTail() {
 	n := 1 + w.rng.IntN(6)
-	if w.plan.mode == losing {
+	if w.plan.mode != lossy {
 		n = w.spare(n)
 	}
 	w.stream.lose(n)
+	w.forget()
+}
+
+// forget informs some consumers that the stream has lost its end.
+func (w *world) forget() {
 	for _, node := range w.nodes {
 		if w.rng.IntN(2) == 0 {
 			node.next = min(node.next, w.stream.last()+1)
@@ -147,7 +166,7 @@ func (w *world) loseTail() {
 	}
 }
 
-// spare returns how many of the newest messages every node has, up to so many.
+// spare returns how many of the newest messages, up to a bound, every node has.
 func (w *world) spare(most int) int {
 	for _, n := range w.nodes {
 		if n.local.Last().Epoch != w.check.reader.at.Epoch {
@@ -168,11 +187,14 @@ func (w *world) allHave(at job.Position) bool {
 		if found, ok := n.local.Find(at.LSN); at.LSN > n.local.log.base.LSN && (!ok || found != at) {
 			return false
 		}
+		if w.plan.mode == regrowing && at.LSN > n.local.applied.LSN {
+			return false
+		}
 	}
 	return true
 }
 
-// delete takes the stream away. If no leader makes it anew, the operator does so.
+// delete deletes the stream. If no leader makes it anew, the operator does.
 func (w *world) delete() {
 	w.saw("stream deleted")
 	w.stream.gone, w.stream.messages = true, nil
@@ -185,12 +207,12 @@ func (w *world) heal() {
 	w.note("healed")
 	w.healed = true
 	w.stream.offTill, w.lease.offTill = 0, 0
+	clear(w.links)
 	for _, n := range w.nodes {
 		if n.pausedUntil > w.now {
 			n.pausedUntil = w.now
 		}
-		n.lag = 0
-		n.link(true)
+		n.lag, n.linked, n.muted = 0, true, false
 		w.after(time.Second, n.start)
 	}
 }

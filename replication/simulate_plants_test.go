@@ -18,13 +18,13 @@ var simPlants = flag.Int("sim.plants", 0, "how many simulations are to look for 
 // plant is a bug that is put into a copy of a file, to see whether the simulation finds it.
 type plant struct {
 	name, what string
-	file       string // from the root of the module
+	file       string // relative to the root of the module
 	old, new   string
 }
 
-// TestPlants builds the simulation with one bug at a time and demands that it is found. The files in
-// testdata/plants have a line that says what the bug does, the name of a file, and two texts: what the
-// file has once, and what it gets instead.
+// TestPlants builds the simulation with one bug at a time and requires that the simulation finds it. Each file
+// in testdata/plants has a line that says what the bug does, the name of a file, and two texts: one that the
+// file contains once, and its replacement.
 func TestPlants(t *testing.T) {
 	if *simPlants == 0 || testing.Short() {
 		t.Skip("run it by make sim-plants")
@@ -37,7 +37,7 @@ func TestPlants(t *testing.T) {
 	w := tabwriter.NewWriter(&table, 0, 0, 1, ' ', 0)
 	for _, path := range paths {
 		p := readPlant(t, path)
-		seed, check := p.look(t, *simPlants)
+		seed, check := p.find(t, *simPlants)
 		fmt.Fprintf(w, "| `%s`\t| %s\t| %s\t| %s\t|\n", p.name, p.what, seed, check)
 		if seed == "" {
 			t.Errorf("%s was not found", p.name)
@@ -66,9 +66,9 @@ func readPlant(t *testing.T, path string) plant {
 
 var foundBy = regexp.MustCompile(`seed (\d+): [^:]*: ([a-z]+): at`)
 
-// look builds the simulation with the plant in it, lets it run, and returns the first seed that fails and
-// the check that it fails by.
-func (p plant) look(t *testing.T, seeds int) (seed, check string) {
+// find builds the simulation with the plant in it, runs it, and returns the first seed that fails and the check
+// that fails.
+func (p plant) find(t *testing.T, seeds int) (seed, check string) {
 	dir := t.TempDir()
 	original, err := filepath.Abs(filepath.Join("..", p.file))
 	if err != nil {

@@ -8,14 +8,15 @@ import (
 
 var errNoAnswer = errors.New("simulation: no answer came")
 
-// simStream is a stream as it was seen to be: see the plan for what it does wrong.
+// simStream is a stream with the faults that were observed in NATS; the plan says which of them occur.
 type simStream struct {
 	*world
 	gone     bool
 	before   uint64
 	messages []simMessage
-	offTill  time.Duration // no server leads it until then
-	era      int           // counts the times that what was under way was lost
+	held     []publication // of a world that regrows: publications that wait for a gap into which they fit
+	offTill  time.Duration // until then no server leads it
+	era      int           // number of times that requests under way were lost
 }
 
 type simMessage struct {
@@ -25,7 +26,7 @@ type simMessage struct {
 
 func (s *simStream) last() uint64 { return s.before + uint64(len(s.messages)) }
 
-// publish stores a message, and tells its sequence.
+// publish stores a message, and returns its sequence.
 func (s *simStream) publish(message []byte, expect uint64, era int) (uint64, error) {
 	switch {
 	case s.now < s.offTill || era != s.era:
@@ -42,13 +43,13 @@ func (s *simStream) publish(message []byte, expect uint64, era int) (uint64, err
 	return s.last(), nil
 }
 
-// lose drops acknowledged messages from the end, and all requests that are under way.
+// lose drops acknowledged messages from the end, and all requests under way.
 func (s *simStream) lose(n int) {
 	if n = min(n, len(s.messages)); n > 0 {
 		s.saw("tail lost", uint64(n))
 		s.messages = s.messages[:len(s.messages)-n]
 	}
-	if s.plan.mode != lossy {
+	if s.plan.mode == keeping || s.plan.mode == losing {
 		s.era++
 	}
 }
@@ -70,6 +71,9 @@ type streamOfNode struct {
 func (s streamOfNode) Publish(ctx context.Context, message []byte, expect uint64) (seq uint64, err error) {
 	message, era := append([]byte(nil), message...), s.era
 	err = s.request(s.node, s.plan.stream, func() (err error) {
+		if s.plan.mode == regrowing && !s.healed && s.gather(publication{message, expect, s.now}) {
+			return errNoAnswer
+		}
 		seq, err = s.publish(message, expect, era)
 		return err
 	})
@@ -88,7 +92,7 @@ func (s streamOfNode) Bounds(ctx context.Context) (first, last uint64, err error
 	return first, last, errors.Join(err, ctx.Err())
 }
 
-// state is what keeps any server from answering.
+// state returns the error that keeps every server from answering; nil if there is none.
 func (s *simStream) state() error {
 	switch {
 	case s.now < s.offTill:
@@ -99,8 +103,8 @@ func (s *simStream) state() error {
 	return nil
 }
 
-// Get is answered by a server that may be behind, without any leader. Most reads take no time, so that
-// the many of a review are cheap.
+// Get is answered by a server that may be behind, even without a leader. Most reads take no time, so that the
+// many reads of a review are cheap.
 func (s streamOfNode) Get(ctx context.Context, seq uint64) (message []byte, err error) {
 	serve := func() error {
 		if s.gone {
@@ -131,6 +135,20 @@ func (s streamOfNode) Lacks(ctx context.Context, seq uint64) (lacks bool, err er
 	return lacks, errors.Join(err, ctx.Err())
 }
 
+func (s streamOfNode) Stored(ctx context.Context, seq uint64) (message []byte, err error) {
+	err = s.request(s.node, s.plan.reads, func() error {
+		if err := s.state(); err != nil {
+			return err
+		}
+		if seq <= s.before || seq > s.last() {
+			return errNoMessage
+		}
+		message = s.messages[seq-s.before-1].data
+		return nil
+	})
+	return message, errors.Join(err, ctx.Err())
+}
+
 func (s streamOfNode) Pause(ctx context.Context) error {
 	s.sleep(pauseTime)
 	return ctx.Err()
@@ -148,17 +166,17 @@ func (s *simStream) restore() {
 // simRegister is the lease in its bucket.
 type simRegister struct {
 	*world
-	states  []leaseState // all that it ever was
+	states  []leaseState // all states that it ever had
 	offTill time.Duration
-	era     int // counts the buckets
+	era     int // number of buckets so far
 }
 
-// leaseState is what the lease was from a moment on.
+// leaseState is a state of the lease and the instant from which it held.
 type leaseState struct {
 	since    time.Duration
 	value    leaseValue
 	revision uint64
-	reason   string // why whoever has it took it
+	reason   string // reason for which the holder took it
 }
 
 func (r *simRegister) current() leaseState { return r.asOf(r.now) }
@@ -172,7 +190,7 @@ func (r *simRegister) asOf(t time.Duration) leaseState {
 	return leaseState{}
 }
 
-// set makes a new state.
+// set stores a new state.
 func (r *simRegister) set(v leaseValue, revision uint64, reason string) {
 	r.states = append(r.states, leaseState{r.now, v, revision, reason})
 	if len(r.states) > 200 {
@@ -217,7 +235,7 @@ func (r registerOfNode) swap(ctx context.Context, v leaseValue, revision uint64)
 	return next, errors.Join(err, ctx.Err())
 }
 
-func (r registerOfNode) look(ctx context.Context) (v leaseValue, revision uint64, err error) {
+func (r registerOfNode) read(ctx context.Context) (v leaseValue, revision uint64, err error) {
 	err = r.request(r.node, r.plan.reads, func() error {
 		now := r.current()
 		if r.chance(r.plan.staleLook) {

@@ -16,9 +16,9 @@ var (
 	simLoud  = flag.Bool("sim.loud", false, "print what happens")
 )
 
-// TestSimulation lets clusters live in virtual time with a stream, a lease, clocks and machines that do
-// all that they were seen to do wrong, and demands that the nodes agree, lose nothing that counts, and
-// come together again; see docs/simulation.md.
+// TestSimulation runs clusters in virtual time with a stream, a lease, clocks and machines that show every
+// fault that was observed, and requires that the nodes agree, lose nothing that counts, and come together
+// again; see docs/simulation.md.
 func TestSimulation(t *testing.T) {
 	seeds := *simSeeds
 	if testing.Short() {
@@ -59,11 +59,12 @@ func simulate(seed uint64) *world {
 	return w
 }
 
-// sometimes lists what has to happen now and then, or the simulation proves nothing about it.
+// sometimes lists the events that must occur from time to time; otherwise the simulation proves nothing about
+// them.
 var sometimes = []string{
 	"answer lost", "request lost", "request late", "check failed open", "tail lost", "front trimmed", "server behind", "stale look",
 	"bucket made anew", "stream deleted", "stream made anew", "election", "crash", "pause", "parted", "void", "stored again",
-	"takes over: expired", "takes over: silent", "takes over: released", "takes over: own", "takes over: none", "hands over",
+	"takes over: expired", "takes over: silent", "takes over: still", "link cut", "takes over: released", "takes over: own", "takes over: none", "hands over",
 	"does not lead after all", "deposed by the lease", "deposed by the log", "deposed after a pause",
 	"suspect looked into", "own last cut off", "joined anew",
 }
@@ -76,7 +77,7 @@ func checkSometimes(t *testing.T, counts map[string]int) {
 	}
 }
 
-// TestSimulationRepeats runs some seeds twice: each must be the same story to the last byte.
+// TestSimulationRepeats runs some seeds twice: both runs must be equal to the last byte.
 func TestSimulationRepeats(t *testing.T) {
 	for seed := uint64(1); seed <= 5; seed++ {
 		if a, b := simulate(seed), simulate(seed); a.hash.Sum64() != b.hash.Sum64() || a.now != b.now {

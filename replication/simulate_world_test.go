@@ -11,27 +11,28 @@ import (
 	"time"
 )
 
-// world is one simulation: a stream, a lease and some nodes in virtual time. Everything happens on one
-// goroutine at a time, in an order that the seed decides.
+// world is one simulation: a stream, a lease and some nodes in virtual time. Only one goroutine runs at a time,
+// in an order that the seed decides.
 type world struct {
 	plan   plan
 	rng    *rand.Rand
 	now    time.Duration
 	events eventHeap
-	nth    uint64 // of the events; those of one moment happen in the order in which they were planned
-	task   *task  // that runs now
+	nth    uint64 // number of events; events of one instant happen in the order in which they were planned
+	task   *task  // the task that runs now
 
 	stream *simStream
 	lease  *simRegister
 	nodes  []*simNode
+	links  map[[2]int]wayState // connections from one node to another that are not open
 	check  checker
 
-	healed bool // no more faults
+	healed bool // no further faults occur
 	counts map[string]int
 	hash   hash.Hash64
 }
 
-// event is something that is going to happen.
+// event is an action planned for an instant.
 type event struct {
 	at  time.Duration
 	nth uint64
@@ -55,7 +56,7 @@ func (h *eventHeap) Pop() any {
 }
 
 func newWorld(p plan) *world {
-	w := &world{plan: p, rng: rand.New(rand.NewPCG(p.seed, 0)), counts: make(map[string]int), hash: fnv.New64a(), now: time.Second}
+	w := &world{plan: p, rng: rand.New(rand.NewPCG(p.seed, 0)), counts: make(map[string]int), links: make(map[[2]int]wayState), hash: fnv.New64a(), now: time.Second}
 	w.stream, w.lease, w.check = &simStream{world: w}, &simRegister{world: w}, newChecker(w)
 	for i := range p.nodes {
 		w.nodes = append(w.nodes, newSimNode(w, i))
@@ -63,7 +64,7 @@ func newWorld(p plan) *world {
 	return w
 }
 
-// run lets the faults happen, then heals, and waits for everybody to be level with a leader.
+// run lets the faults happen, then heals the world, and waits until all nodes are level with a leader.
 func (w *world) run() {
 	for _, n := range w.nodes {
 		w.after(w.between(0, 500*time.Millisecond), n.start)
@@ -81,11 +82,11 @@ func (w *world) run() {
 	}
 }
 
-// healTime is how long the cluster has, after the last fault, until everybody is level. It is a lease,
-// what may be left of an election's time-outs, and a checkpoint.
+// healTime is how long after the last fault all nodes have to become level. It covers a lease, the remaining
+// time-outs of an election, and a checkpoint.
 const healTime = 90 * time.Second
 
-// until lets things happen up to a moment, or until a condition holds.
+// until lets events happen up to an instant, or until a condition holds.
 func (w *world) until(end time.Duration, done func() bool) bool {
 	for w.check.broken == "" && len(w.events) > 0 && w.events[0].at <= end {
 		e := heap.Pop(&w.events).(event)
@@ -105,13 +106,13 @@ func (w *world) at(t time.Duration, do func()) {
 
 func (w *world) after(d time.Duration, do func()) { w.at(w.now+d, do) }
 
-// saw adds something to the story and counts it.
+// saw adds an event to the story and counts it.
 func (w *world) saw(what string, values ...uint64) {
 	w.counts[what]++
 	w.note(what, values...)
 }
 
-// note adds something to the story.
+// note adds a line to the story.
 func (w *world) note(what string, values ...uint64) {
 	var b [8]byte
 	w.hash.Write([]byte(what))
@@ -128,10 +129,10 @@ func (w *world) between(low, high time.Duration) time.Duration {
 	return low + time.Duration(w.rng.Int64N(int64(high-low)+1))
 }
 
-// chance tells whether a fault happens that has a probability. After the last fault none does.
+// chance reports whether a fault of a given probability happens. After the last fault none does.
 func (w *world) chance(p float64) bool { return p > 0 && w.rng.Float64() < p && !w.healed }
 
-// task is a thread of a node. It gives way whenever it waits.
+// task is a thread of a node. It yields whenever it waits.
 type task struct {
 	node  *simNode
 	life  int
@@ -144,7 +145,7 @@ type task struct {
 // killed unwinds a task whose process has died.
 type killed struct{}
 
-// spawn begins a thread of a node's process.
+// spawn starts a thread of a node's process.
 func (w *world) spawn(n *simNode, run func()) *task {
 	t := &task{node: n, life: n.life}
 	t.next, t.stop = iter.Pull(func(yield func(struct{}) bool) {
@@ -160,7 +161,7 @@ func (w *world) spawn(n *simNode, run func()) *task {
 	return t
 }
 
-// resume lets a task go on, if its process lives, as soon as it is not paused.
+// resume continues a task, if its process lives, as soon as it is not paused.
 func (w *world) resume(t *task) {
 	n := t.node
 	switch {
@@ -168,9 +169,6 @@ func (w *world) resume(t *task) {
 		return
 	case n.pausedUntil > w.now:
 		w.at(n.pausedUntil, func() { w.resume(t) })
-		return
-	case n.busy(t): // a lock is held across a wait of the other thread
-		w.after(5*time.Millisecond, func() { w.resume(t) })
 		return
 	}
 	before := w.task
@@ -182,7 +180,7 @@ func (w *world) resume(t *task) {
 	w.check.trust()
 }
 
-// sleep lets the running task wait.
+// sleep suspends the running task for a time.
 func (w *world) sleep(d time.Duration) {
 	t := w.task
 	w.after(d, func() { w.resume(t) })
@@ -197,14 +195,14 @@ func (w *world) give(t *task) {
 	w.task = t
 }
 
-// call is a request whose answer a task waits for.
+// call is a request for whose answer a task waits.
 type call struct {
 	done bool
 	err  error
 }
 
-// request sends something from a node to a server: serve is called there when it arrives, at once or
-// late, or never; its answer may be lost. It returns errNoAnswer when none came in time.
+// request sends a message from a node to a server: serve is called there when the message arrives, at once,
+// late or never; its answer may be lost. It returns errNoAnswer when no answer came in time.
 func (w *world) request(n *simNode, f faults, serve func() error) error {
 	c, t := &call{}, w.task
 	finish := func(err error) {
@@ -233,11 +231,11 @@ func (w *world) arrive(n *simNode, t *task, f faults, serve func() error, finish
 	w.after(w.between(100*time.Microsecond, 2*time.Millisecond), func() { finish(err) })
 }
 
-// way is how long a request takes.
+// way returns how long a request takes.
 func (w *world) way(f faults) time.Duration {
 	if w.chance(f.requestLate) {
 		w.counts["request late"]++
-		return w.between(10*time.Millisecond, 10*time.Second)
+		return w.between(10*time.Millisecond, w.plan.latest)
 	}
 	return w.between(100*time.Microsecond, 2*time.Millisecond)
 }

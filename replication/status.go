@@ -1,36 +1,36 @@
 package replication
 
-import (
-	"time"
-
-	"github.com/carillon-io/carillon/job"
-)
+import "time"
 
 // The roles of a node.
 const (
 	RoleLeader    = "leader"
 	RoleStandby   = "standby"   // follows
-	RoleCandidate = "candidate" // has the lease, and reads the log to its end
+	RoleCandidate = "candidate" // has the lease, and reads the log to its end before it leads
 	RoleJoining   = "joining"   // receives a checkpoint
 )
 
-// Status is a reading of a node.
+// Status describes a node at one instant, as far as the node itself knows.
 type Status struct {
 	Node      string
 	Cluster   string
 	ClusterID ClusterID
 	Role      string
 	Local     bool   // commits count when they are durable at the leader
-	Holder    string // of the lease, as far as this node knows
+	Holder    string // holder of the lease as this node last saw it; "" if it saw none
 	Term      uint64
-	Trust     time.Duration // how long the leader may launch without renewing its lease; 0 for who does not lead, or must not launch
-	LagLSN    uint64        // commits that the leader has and this node has not
-	Lag       time.Duration // how long ago the newest commit of this node was made, if it lacks any; 0 if none
+	Trust     time.Duration // how long this leader may launch without another renewal of its lease; 0 for a node that does not lead or must not launch
+	LagLSN    uint64        // commits that the leader has and this node lacks
+	Lag       time.Duration // how long this node has lacked commits or has heard no leader; 0 if it is level. Of a leader: how long a commit has waited for the stream, if at least waitsLong
 	Voids     Voids
-	Nodes     []Peer
+	// Awaits are the members for which this node waits before it leads, for at most AwaitsLeft; see
+	// [Options.Await].
+	Awaits     []string
+	AwaitsLeft time.Duration
+	Nodes      []Peer
 }
 
-// Peer is a node as the others see it.
+// Peer describes a node as its newest beat shows it to this node.
 type Peer struct {
 	Node    string
 	Role    string
@@ -38,59 +38,82 @@ type Peer struct {
 	LSN     uint64
 	Applied uint64
 	LagLSN  uint64        // commits behind the leader
-	Silent  time.Duration // since it was heard last
-	Offset  time.Duration // of its wall clock against this node's, and the way of its word
+	Silent  time.Duration // time since its last beat
+	Offset  time.Duration // its wall clock minus this node's, less the delay of the beat
+	Release string        // release of its program; "" if its beat names none
+	Rows    byte          // newest version of rows that it can read
 }
 
-// publishStatus notes what the node does, for whoever asks.
+// publishStatus stores the role and the lease of this node where other goroutines can read them.
 func (n *Node) publishStatus(role string) {
-	n.reign.mu.Lock()
-	term := n.reign.value.Term // what the watch tells of it may be late
-	n.reign.mu.Unlock()
+	n.leadership.mu.Lock()
+	term := n.leadership.value.Term // the watch may show this term later
+	n.leadership.mu.Unlock()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.role = role
-	n.lastHolder, n.lastTerm = n.rival.value.Node, n.rival.value.Term
+	n.lastHolder, n.lastProcess, n.lastTerm = n.challenger.value.Node, n.challenger.value.Process, n.challenger.value.Term
 	if n.term = 0; role == RoleLeader || role == RoleCandidate {
 		n.term = term
 	}
 }
 
-// holder returns who has the lease, for which term, as this node saw it.
-func (n *Node) holder() (string, uint64) {
+// holder returns the holder of the lease, its process and its term, as this node last saw them.
+func (n *Node) holder() (node, process string, term uint64) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.lastHolder, n.lastTerm
+	return n.lastHolder, n.lastProcess, n.lastTerm
 }
 
-// Status returns a reading of the node. It is safe for concurrent use, after Attach.
+// Role returns the role of the node. It is safe for concurrent use.
+func (n *Node) Role() string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.role
+}
+
+// Status returns the present state of the node. It is safe for concurrent use, after Attach.
 func (n *Node) Status() Status {
 	now := n.opts.Boot()
 	s := Status{
 		Node: n.opts.Node, Cluster: n.opts.Cluster, ClusterID: n.id, Local: n.opts.Local,
-		Trust: n.reign.left(now), Voids: n.writer.voids.read(),
+		Trust: n.trustLeft(now), Voids: n.writer.voids.read(),
 	}
 	n.mu.Lock()
 	s.Role, s.Holder, s.Term = n.role, n.lastHolder, n.lastTerm
+	s.Awaits, s.AwaitsLeft = n.awaits, n.awaitsLeft
 	n.mu.Unlock()
 	leader, led := n.peers.leader(now)
 	for _, p := range n.peers.all(now) {
-		seen := Peer{Node: p.Node, Role: p.Role, Epoch: p.Epoch, LSN: p.LSN, Applied: p.Applied, Silent: now - p.seen, Offset: p.offset}
+		seen := Peer{Node: p.Node, Role: p.Role, Epoch: p.Epoch, LSN: p.LSN, Applied: p.Applied, Silent: now - p.seen, Offset: p.offset, Release: p.Release, Rows: p.reads()}
 		if led && leader.LSN > p.LSN {
 			seen.LagLSN = leader.LSN - p.LSN
 		}
 		s.Nodes = append(s.Nodes, seen)
 	}
-	if own := n.local.Applied(); led && leader.LSN > own.LSN && s.Role != RoleLeader {
-		s.LagLSN = leader.LSN - own.LSN
-		s.Lag = max(0, leader.Time.Time().Sub(n.peers.newest().Time()))
+	if s.Role == RoleLeader {
+		if waited := n.waits(now); waited >= waitsLong {
+			s.Lag = waited
+		}
+		return s
+	}
+	own := n.local.Applied().LSN
+	if led && leader.LSN > own {
+		s.LagLSN = leader.LSN - own
+	}
+	if lag := now - time.Duration(n.levelAt.Load()); !led || leader.LSN > own || lag > beatFresh {
+		s.Lag = max(0, lag)
 	}
 	return s
 }
 
-// newest returns the author's time of the frame taken last.
-func (p *peers) newest() job.Millis {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.behind
+// waitsLong is the wait of a commit for the stream from which the status shows it.
+const waitsLong = 2 * time.Second
+
+// trustLeft returns how long the lease would last without another renewal; 0 if nothing may be launched now.
+func (n *Node) trustLeft(now time.Duration) time.Duration {
+	if n.Trust() <= 0 {
+		return 0
+	}
+	return n.leadership.left(now)
 }

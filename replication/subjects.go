@@ -2,29 +2,36 @@ package replication
 
 import "fmt"
 
-// subjects names what the nodes of a shard say to one another.
+// subjects names the NATS subjects on which the nodes of a shard talk to each other.
 type subjects struct {
 	prefix string
 	shard  uint32
 }
 
-// log is the subject of the stream.
+// log returns the subject of the stream.
 func (s subjects) log() string { return fmt.Sprintf("%s.log.%d", s.prefix, s.shard) }
 
-// beat is where nodes tell how they are.
+// beat returns the subject on which each node publishes its state.
 func (s subjects) beat() string { return fmt.Sprintf("%s.cluster.%d.beat", s.prefix, s.shard) }
 
-// node is where one node is asked for something.
+// durable returns the subject on which standbys publish how far their logs are durable.
+func (s subjects) durable() string { return fmt.Sprintf("%s.cluster.%d.durable", s.prefix, s.shard) }
+
+// node returns the subject on which one node answers one kind of request.
 func (s subjects) node(name, what string) string {
 	return fmt.Sprintf("%s.cluster.%d.node.%s.%s", s.prefix, s.shard, name, what)
 }
 
-// handover is where whoever leads is asked to let another lead.
+// handover returns the subject on which the leader accepts requests to let another node lead.
 func (s subjects) handover() string { return fmt.Sprintf("%s.cluster.%d.handover", s.prefix, s.shard) }
 
-// What a node can be asked for.
+// founder returns the subject on which the node answers that is about to found the cluster.
+func (s subjects) founder() string { return fmt.Sprintf("%s.cluster.%d.founder", s.prefix, s.shard) }
+
+// The requests that a node answers.
 const (
 	askHolder = "holder" // do you hold the lease?
+	askYield  = "yield"  // of two processes under the node's name: do you stay?
 	askOpen   = "open"   // begin to send a checkpoint
 	askPiece  = "piece"  // send a piece of it
 )

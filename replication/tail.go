@@ -7,41 +7,42 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// Next names the commit that a payload makes after another in an epoch: see wal.Next. It is pure.
+// Next returns the position of the commit that a payload makes after another commit in an epoch: see wal.Next.
+// It is a pure function, so that every node computes the same position.
 type Next func(prev job.Position, epoch uint64, payload []byte) job.Position
 
-// verdict is what a reader says of a message.
+// verdict is the judgement of a reader about a message.
 type verdict uint8
 
 const (
-	void     verdict = iota // no part of the log
+	void     verdict = iota // not part of the log
 	accepted                // the next commit
-	// suspect is a frame that is void as far as this reader can tell, and that a leader would have written
-	// whose log went another way than what this reader believes. Unless it is part of the reader's own
-	// log, that has to look again.
+	// suspect is a frame that is void for this reader, but that a leader would have written whose log took
+	// another way than this reader believes. Unless the frame is part of its own log, the reader must locate
+	// its place again.
 	suspect
 )
 
-// Voids counts the messages of the stream that are no part of the log, by what they are.
+// Voids counts the messages of the stream that are not part of the log, by kind.
 type Voids struct {
-	Alien     uint64 // no frame, or a damaged one
+	Alien     uint64 // not a frame, or a damaged one
 	Foreign   uint64 // a frame of another cluster
-	Deposed   uint64 // a frame of a leader that was one no more
-	Repeated  uint64 // a frame that is part of the log already; it means nothing
+	Deposed   uint64 // a frame of a deposed leader
+	Repeated  uint64 // a frame that is part of the log already; harmless
 	Unchained uint64 // a frame that does not continue the log
 }
 
-// voidCounts are Voids that one goroutine counts and others read.
+// voidCounts are Voids that one goroutine counts and others may read at the same time.
 type voidCounts struct{ alien, foreign, deposed, repeated, unchained atomic.Uint64 }
 
 func (v *voidCounts) read() Voids {
 	return Voids{v.alien.Load(), v.foreign.Load(), v.deposed.Load(), v.repeated.Load(), v.unchained.Load()}
 }
 
-// tail is a reader's place in the log: the last commit it accepted, as the stream has them in order.
+// tail is a reader's place in the log: the last commit that it accepted.
 //
-// Whether a message is accepted depends on nothing but this place and the message, so that all who are
-// at one place go on to the same.
+// Invariant: whether a message is accepted depends only on this place and on the message, so all readers at one
+// place continue to the same next place.
 type tail struct {
 	cluster ClusterID
 	next    Next
@@ -49,8 +50,8 @@ type tail struct {
 	voids   voidCounts
 }
 
-// judge decides on a message. An accepted frame is the new place. The error is ErrFrameVersion: what a
-// newer release wrote may be part of the log, so that nobody may go on who cannot read it.
+// judge decides about a message. An accepted frame becomes the new place. The error is ErrFrameVersion: a frame
+// of a newer release may be part of the log, so a reader that cannot decode it must not go on.
 func (t *tail) judge(message []byte) (f Frame, v verdict, err error) {
 	f, err = decodeFrame(message)
 	switch {
@@ -66,20 +67,20 @@ func (t *tail) judge(message []byte) (f Frame, v verdict, err error) {
 		t.at = f.At
 		return f, accepted, nil
 	default:
-		t.doubt(&f)
+		t.countVoid(&f)
 		return f, suspect, nil
 	}
 	return f, void, nil
 }
 
-// continues tells whether a frame is the next commit.
+// continues reports whether a frame is the next commit.
 func (t *tail) continues(f *Frame) bool {
 	return f.At.LSN == t.at.LSN+1 && f.Prev == t.at.Hash && f.At.Epoch >= t.at.Epoch &&
 		t.next(t.at, f.At.Epoch, f.Payload) == f.At
 }
 
-// doubt counts a frame that does not continue the log.
-func (t *tail) doubt(f *Frame) {
+// countVoid counts a frame that does not continue the log.
+func (t *tail) countVoid(f *Frame) {
 	switch {
 	case f.At.Epoch < t.at.Epoch:
 		t.voids.deposed.Add(1)

@@ -7,7 +7,7 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// A reader is at the third commit of epoch 2, and gets one message.
+// A reader is at the third commit of epoch 2, and receives one message.
 func TestTailJudges(t *testing.T) {
 	first := chain(job.Position{}, 1, 2)
 	frames := append(first, chain(ends(first), 2, 3)...)
@@ -55,7 +55,7 @@ func TestTailJudges(t *testing.T) {
 
 func bytesOf(f Frame) []byte { return appendFrame(nil, &f) }
 
-// A node that cannot read what a newer release wrote must not pass over it: the log may go on there.
+// A node that cannot decode a frame of a newer release must not skip it: the log may continue there.
 func TestTailStopsAtNewerRelease(t *testing.T) {
 	b := bytesOf(frameAfter(job.Position{}, 1, "begin"))
 	b[offVersion]++

@@ -7,16 +7,17 @@ import (
 	"time"
 )
 
-// trimmer knows how much of the stream may go. It keeps a mark for every so many commits: where in the
-// stream they are, and how many bytes came before.
+// trimmer computes how much of the stream may be removed. For every markEvery commits it keeps a mark: where in
+// the stream they are, and how many bytes came before. Safe for concurrent use.
 type trimmer struct {
 	mu    sync.Mutex
-	keep  int64 // bytes that stay in any case
+	keep  int64 // bytes that always stay
 	bytes int64 // noted so far
 	marks []mark
 	count int
 }
 
+// mark is one noted commit; bytes is the total noted before it.
 type mark struct {
 	lsn, seq uint64
 	bytes    int64
@@ -30,14 +31,14 @@ const (
 
 func newTrimmer(keep int64) *trimmer { return &trimmer{keep: keep} }
 
-// reset forgets what the stream was.
+// reset forgets all marks, because the stream was made anew or is read from another place.
 func (t *trimmer) reset() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.marks, t.bytes, t.count = t.marks[:0], 0, 0
 }
 
-// note tells where in the stream a commit is.
+// note records where in the stream a commit is.
 func (t *trimmer) note(lsn, seq uint64, bytes int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -51,8 +52,8 @@ func (t *trimmer) note(lsn, seq uint64, bytes int) {
 	t.bytes += int64(bytes) + headerBytes
 }
 
-// cut returns the sequence before which the stream may go when nobody needs commits up to lsn; 0 is
-// nothing.
+// cut returns the sequence before which the stream may be removed if no node needs commits up to lsn; 0:
+// nothing may be.
 func (t *trimmer) cut(lsn uint64) (seq uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -68,7 +69,7 @@ func (t *trimmer) cut(lsn uint64) (seq uint64) {
 	return 0
 }
 
-// trimAll gives up what nobody needs of the stream, until ctx ends.
+// trimAll regularly removes what no node needs of the stream, until ctx ends.
 func (n *Node) trimAll(ctx context.Context) {
 	tick := time.NewTicker(trimEvery)
 	defer tick.Stop()
@@ -86,8 +87,8 @@ func (n *Node) trimAll(ctx context.Context) {
 	}
 }
 
-// needed returns the LSN up to which nobody needs the stream: neither the leader, whose checkpoint has
-// it, nor any node that was heard of lately, nor one that receives a checkpoint.
+// needed returns the LSN up to which no node needs the stream: the leader's checkpoint has it, every node heard
+// in the last beatKept has it, and every offered checkpoint has it.
 func (n *Node) needed() uint64 {
 	floor := n.local.Durable().LSN
 	for _, p := range n.peers.all(n.opts.Boot()) {
@@ -98,7 +99,7 @@ func (n *Node) needed() uint64 {
 	return n.offers.floor(floor)
 }
 
-// pump publishes the commits of a leader whose commits count without the stream, until ctx ends.
+// pump publishes the commits of a leader with [Options.Local], until ctx ends.
 func (n *Node) pump(ctx context.Context) {
 	for {
 		select {
@@ -106,11 +107,11 @@ func (n *Node) pump(ctx context.Context) {
 			return
 		case <-n.pumped:
 		}
-		for !n.reign.opening.Load() && n.writer.at.LSN < n.local.Last().LSN && ctx.Err() == nil {
+		for !n.leadership.starting.Load() && n.writer.at.LSN < n.local.Last().LSN && ctx.Err() == nil {
 			if err := n.pumpOne(ctx); err != nil {
 				if ctx.Err() == nil {
 					n.warn("this node leads no more", err)
-					n.reign.end()
+					n.leadership.end()
 				}
 				return
 			}
@@ -118,8 +119,9 @@ func (n *Node) pump(ctx context.Context) {
 	}
 }
 
-// pumpOne publishes the commit that the stream lacks next. If the log does not keep it any more, because the
-// stream was away for long, the log goes on with the newest: who lacks what is between is sent a checkpoint.
+// pumpOne publishes the next commit that the stream lacks. If the log no longer keeps it, because the stream
+// was unreachable for long, the newest commit is published instead; nodes that lack the commits between receive
+// a checkpoint.
 func (n *Node) pumpOne(ctx context.Context) error {
 	f, ok, err := n.ownFrame(n.writer.at.LSN + 1)
 	if err == nil && !ok {
@@ -131,7 +133,7 @@ func (n *Node) pumpOne(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := n.writer.place(ctx, &f); err != nil {
+	if err := n.publish(ctx, &f); err != nil {
 		return err
 	}
 	n.trimmer.note(f.At.LSN, n.writer.seq, len(f.Payload))

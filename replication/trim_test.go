@@ -5,13 +5,14 @@ import (
 	"testing"
 )
 
-// Whatever is committed, trimmed and needed, the stream keeps what somebody needs, and so many bytes.
+// Whatever is committed, trimmed and needed, the stream keeps what some node needs, and at least the configured
+// number of bytes.
 func TestTrimmer(t *testing.T) {
 	for seed := range uint64(50) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		keep := int64(r.IntN(200_000))
 		trimmer := newTrimmer(keep)
-		var sizes []int64 // of the commits from 1
+		var sizes []int64 // sizes of the commits, from LSN 1
 		seqOf := []uint64{0}
 		needed, first := uint64(0), uint64(1)
 		for range 2000 {
@@ -42,7 +43,7 @@ func TestTrimmer(t *testing.T) {
 	}
 }
 
-// bytesFrom returns how large the commits are that stand at a sequence or after it.
+// bytesFrom returns the total size of the commits at a sequence or after it.
 func bytesFrom(sizes []int64, seqOf []uint64, seq uint64) (n int64) {
 	for i, size := range sizes {
 		if seqOf[i+1] >= seq {
@@ -52,7 +53,7 @@ func bytesFrom(sizes []int64, seqOf []uint64, seq uint64) (n int64) {
 	return n
 }
 
-// A stream that begins anew has other sequences: what was noted of the old one must not be used on it.
+// A stream that is made anew has other sequences: marks of the old one must not be applied to it.
 func TestTrimmerReset(t *testing.T) {
 	trimmer := newTrimmer(0)
 	for lsn := range uint64(1000) {
@@ -67,7 +68,7 @@ func TestTrimmerReset(t *testing.T) {
 	}
 }
 
-// The marks have a bound; the newest stay.
+// The number of marks is bounded; the newest stay.
 func TestTrimmerBound(t *testing.T) {
 	trimmer := newTrimmer(0)
 	for lsn := uint64(1); lsn <= markEvery*(marksMost+10); lsn++ {

@@ -4,51 +4,61 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 )
 
-// writer is the side of the log that publishes: it brings one frame after the other into the stream,
-// and knows of each whether it became part of the log. It is for one goroutine.
+// writer is the publishing side of the log: it brings one frame after the other into the stream, and finds out
+// about each whether it became part of the log. It is for one goroutine, except confirmed.
 type writer struct {
 	cursor
-	log history // of the node; own is what of it stands before the frame that is being placed
+	log History // the node's log; own is the part of it before the frame that is being placed
 	buf []byte
+	// stamp is the time of the newest publication; each publication gets a later one, so that no two are the
+	// same message.
+	stamp instant.Millis
+	// kept reports whether NATS is known to keep what it has acknowledged; nil: that is not known.
+	kept func() bool
+	// confirmed is the LSN of the newest frame that place has brought into the stream. Other goroutines may
+	// read it.
+	confirmed atomic.Uint64
 
-	// frame reads a commit of the node's own log, false if it is not kept any more.
+	// frame returns a commit of the node's own log; false if the log does not keep it any more.
 	frame func(lsn uint64) (Frame, bool, error)
-	// restore makes a stream that is gone anew; nil if this node must not.
+	// restore makes a stream anew that has disappeared; nil if this node must not.
 	restore func(ctx context.Context) error
-	// warn is told why a frame is not in the stream yet; nil tells nobody.
+	// warn is called with the reason for which a frame is not in the stream yet; nil: no call.
 	warn func(err error)
 }
 
-// ErrDeposed says that the log goes on without this node: another leads.
+// ErrDeposed says that the log continues without this node, because another node leads.
 var ErrDeposed = errors.New("replication: another node leads")
 
-// overtaken is ErrDeposed with the frame that stands where this node wanted to put one.
+// overtaken is ErrDeposed with the position of the frame that another node put in the place of this node's
+// frame.
 type overtaken struct{ at job.Position }
 
 func (o *overtaken) Error() string { return fmt.Sprintf("%v: it went on with %v", ErrDeposed, o.at) }
 func (o *overtaken) Unwrap() error { return ErrDeposed }
 
-// place brings a frame into the stream and returns when it is part of the log: nil. It returns
-// ErrDeposed, as an *overtaken if it knows by what, when it cannot become part of it any more; and ctx's
-// error, after which nobody knows.
+// place brings a frame into the stream, and returns nil when it is part of the log. It returns ErrDeposed when
+// the frame can no longer become part of it: as an *overtaken if the other frame is known. It returns the error
+// of ctx when that ends; then the frame may or may not be part of the log.
 //
-// One frame is under way at a time, and the stream takes it only where this node has judged all that
-// stands before it. An acknowledgement for exactly the next sequence counts as proof; whatever else
-// happens, the stream is read until the frame, or another in its place, is found. (It is none if the
-// stream has lost its end and grown to the same length again since the last publish. The frame is on this
-// node's disk then, and those who read the stream anew are sent a checkpoint.)
+// Only one frame is under way at a time, and the stream accepts it only after messages that this node has
+// judged. An acknowledgement with exactly the next sequence counts as proof if the stream still has the message
+// before it that this node has judged: the stream may have lost its end and grown to the same length again. In
+// all other cases place reads the stream until it finds the frame, or another one in its place.
 func (w *writer) place(ctx context.Context, f *Frame) error {
-	w.own = upTo{w.log, f}
-	defer func() { w.own = w.log }()
+	w.own, w.placing = upTo{w.log, f}, f.At
+	defer func() { w.own, w.placing = w.log, job.Position{} }()
 	for w.at != f.At {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		next, err := w.following(f)
+		next, err := w.nextFrame(f)
 		if err == nil {
 			err = w.publish(ctx, &next)
 		}
@@ -63,9 +73,10 @@ func (w *writer) place(ctx context.Context, f *Frame) error {
 		}
 		if err != nil {
 			w.complain(err)
-			_ = w.stream.Pause(ctx) // what fails now may work later; ctx bounds it
+			_ = w.stream.Pause(ctx) // the next attempt may succeed; ctx bounds the loop
 		}
 	}
+	w.confirmed.Store(f.At.LSN)
 	return nil
 }
 
@@ -77,7 +88,7 @@ func (w *writer) complain(err error) {
 
 // upTo is the part of a history before a frame.
 type upTo struct {
-	history
+	History
 	end *Frame
 }
 
@@ -85,18 +96,18 @@ func (u upTo) Find(lsn uint64) (job.Position, bool) {
 	if lsn >= u.end.At.LSN {
 		return job.Position{}, false
 	}
-	return u.history.Find(lsn)
+	return u.History.Find(lsn)
 }
 
 func (u upTo) Last() job.Position {
-	if last := u.history.Last(); last.LSN < u.end.At.LSN {
+	if last := u.History.Last(); last.LSN < u.end.At.LSN {
 		return last
 	}
 	return job.Position{LSN: u.end.At.LSN - 1, Epoch: u.end.At.Epoch, Hash: u.end.Prev}
 }
 
-// following returns the frame to publish next: f, or one before it that the stream has lost.
-func (w *writer) following(f *Frame) (Frame, error) {
+// nextFrame returns the frame to publish next: f, or an earlier one that the stream has lost.
+func (w *writer) nextFrame(f *Frame) (Frame, error) {
 	if w.at.LSN+1 >= f.At.LSN {
 		return *f, nil
 	}
@@ -104,40 +115,64 @@ func (w *writer) following(f *Frame) (Frame, error) {
 	if err != nil || ok {
 		return lost, err
 	}
-	// The checkpoint has what the log does not keep any more. Who lacks it is to get that.
+	// The log does not keep that commit any more, but a checkpoint has it: nodes that lack it receive a
+	// checkpoint.
 	w.at = job.Position{LSN: f.At.LSN - 1, Epoch: w.at.Epoch, Hash: f.Prev}
 	return *f, nil
 }
 
-// publish sends one frame, which is part of the log when it returns nil.
+// publish sends one frame. If it returns nil, the frame is part of the log.
 func (w *writer) publish(ctx context.Context, f *Frame) error {
+	proven := w.kept != nil && w.kept()
+	if !proven && w.imprint == unread {
+		found, err := w.standing(ctx)
+		if err != nil {
+			return err
+		}
+		w.imprint = found
+	}
+	f.Time = max(f.Time, w.stamp+1) // no two publications are the same message
+	w.stamp = f.Time
 	w.buf = appendFrame(w.buf[:0], f)
 	seq, err := w.stream.Publish(ctx, w.buf, w.seq)
 	if err == nil && seq != w.seq+1 {
-		err = errWrongSequence // it is stored, but something else may stand before it
+		err = errWrongSequence // the frame is stored, but another message may stand before it
+	}
+	if err == nil && !proven {
+		err = w.prove(ctx)
 	}
 	if err == nil {
-		w.seq, w.at = seq, f.At
+		w.seq, w.at, w.imprint = seq, f.At, imprintOf(w.buf)
 	}
 	return err
 }
 
-// resolve brings the cursor to the end of the stream after a publish that is not known to be good. It
-// returns ErrDeposed if the log goes on with another frame than f; other errors are to be tried again.
+// prove returns nil if an acknowledgement for the next sequence proves that the frame is the next one of the
+// log: the message before it is still the one that was judged.
+func (w *writer) prove(ctx context.Context) error {
+	found, err := w.standing(ctx)
+	if err == nil && found != w.imprint {
+		err = errWrongSequence
+	}
+	return err
+}
+
+// resolve moves the cursor to the end of the stream after a publication with an uncertain result. It returns
+// ErrDeposed if the log continues with another frame than f; after any other error the caller tries again.
 func (w *writer) resolve(ctx context.Context, f *Frame, cause error) error {
 	switch {
 	case errors.Is(cause, errStreamGone) && w.restore != nil:
 		if err := w.restore(ctx); err != nil {
 			return err
 		}
-		w.seq = 0
+		w.seq, w.imprint = 0, imprint{}
 	case !errors.Is(cause, errWrongSequence):
-		// It may be under way still. Publishing it a second time harms nothing.
+		// The publication may still be under way. Publishing the frame a second time does no harm.
 		if err := w.stream.Pause(ctx); err != nil {
 			return err
 		}
 	}
-	// The place is found anew: the stream may have lost its end, and have its length again.
+	// The place is located anew: the stream may have lost its end and grown to its old length again.
 	err := w.locate(ctx)
 	if err == nil {
 		err = w.catchUp(ctx, func(got *Frame) error { return w.recognise(f, got) })
@@ -151,12 +186,12 @@ func (w *writer) resolve(ctx context.Context, f *Frame, cause error) error {
 	return err
 }
 
-// errReached ends a reading at the frame that it was about.
+// errReached stops reading at the frame that was searched for.
 var errReached = errors.New("replication: found")
 
-// recognise looks at an accepted frame: it is f, or one of the node's own log again, or another's. Two
-// nodes that begin the same epoch at the same place make the same frame: unless this node's log has it,
-// who wrote it counts.
+// recognise decides about an accepted frame: it is f, a commit of the node's own log, or another node's. Two
+// nodes that begin the same epoch at the same place make equal frames: unless this node's log has it, the
+// author decides.
 func (w *writer) recognise(f, got *Frame) error {
 	switch {
 	case got.At == f.At && (got.Author == f.Author || w.logged(f.At)):
@@ -168,15 +203,16 @@ func (w *writer) recognise(f, got *Frame) error {
 	}
 }
 
-// logged tells whether a position is part of the node's log, whatever is being placed.
+// logged reports whether a position is part of the node's whole log, not only of the part before the frame
+// being placed.
 func (w *writer) logged(at job.Position) bool {
 	found, ok := w.log.Find(at.LSN)
 	return ok && found == at
 }
 
-// leap goes to the end of a stream that holds nothing of this node's log, as after somebody has emptied
-// it: unless a later leader wrote there, the log goes on from that place. The newest message alone does not
-// tell: it may be an earlier try of this node, behind the later leader's.
+// leap moves the cursor to the end of a stream that holds nothing of this node's log, as after an operator has
+// emptied it: unless a later leader has written there, the log continues from there. The newest message alone
+// does not show that: it may be an earlier attempt of this node, after the later leader's message.
 func (w *writer) leap(ctx context.Context, f *Frame) error {
 	first, last, err := w.stream.Bounds(ctx)
 	if err != nil {
@@ -191,7 +227,7 @@ func (w *writer) leap(ctx context.Context, f *Frame) error {
 			return &overtaken{got.At}
 		}
 	}
-	w.seq = last
+	w.seq, w.imprint = last, unread
 	w.at = job.Position{LSN: f.At.LSN - 1, Epoch: w.at.Epoch, Hash: f.Prev}
 	return nil
 }

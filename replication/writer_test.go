@@ -10,8 +10,8 @@ import (
 
 var errTimeout = errors.New("no answer")
 
-// leads returns a writer whose log and stream have the same commits of epoch 1, and the frame it is to
-// write next.
+// leads returns a writer whose log and stream have the same commits of epoch 1, and the frame that it writes
+// next.
 func leads(t *testing.T, n int) (*writer, *memStream, *memLog, Frame) {
 	t.Helper()
 	frames := chain(job.Position{}, 1, n)
@@ -19,7 +19,7 @@ func leads(t *testing.T, n int) (*writer, *memStream, *memLog, Frame) {
 	return located(t, s, l), s, l, frameAfter(l.Last(), 1, "next")
 }
 
-// accepts reads a stream from its beginning by the rule, as one does who knows nothing.
+// accepts reads a stream from its beginning by the rule, as a node with an empty log does.
 func accepts(s *memStream) (places []job.Position) {
 	reader := tail{cluster: testCluster, next: testNext}
 	for _, m := range s.messages {
@@ -39,8 +39,7 @@ func timesAccepted(s *memStream, at job.Position) (times int) {
 	return times
 }
 
-// What becomes of one frame when everything goes wrong that can. In each story it ends as a part of the
-// log, exactly once.
+// The fate of one frame under each kind of failure. In each case it ends as a part of the log, exactly once.
 func TestPlaceSucceeds(t *testing.T) {
 	for name, spoil := range map[string]func(s *memStream, f *Frame){
 		"nothing goes wrong": func(*memStream, *Frame) {},
@@ -94,7 +93,7 @@ func TestPlaceSucceeds(t *testing.T) {
 	}
 }
 
-// What the stream has lost is in it again before the next frame, for those who have it not.
+// The leader publishes what the stream has lost before the next frame, for the nodes that lack it.
 func TestPlaceBringsBackWhatWasLost(t *testing.T) {
 	w, s, l, f := leads(t, 8)
 	s.lose(3)
@@ -108,7 +107,7 @@ func TestPlaceBringsBackWhatWasLost(t *testing.T) {
 	}
 }
 
-// A stream that is gone is made anew by the leader, and by nobody else.
+// Only the leader makes a stream anew that has disappeared.
 func TestPlaceMakesTheStreamAnew(t *testing.T) {
 	w, s, l, f := leads(t, 8)
 	s.gone = true
@@ -130,7 +129,7 @@ func TestPlaceMakesTheStreamAnew(t *testing.T) {
 	}
 }
 
-// Another leader's frame stands where this one wants to write: it is deposed, and its frame is void.
+// Another leader's frame stands where this leader wants to write: this one is deposed, and its frame is void.
 func TestPlaceIsOvertaken(t *testing.T) {
 	_, s, l, f := leads(t, 8)
 	record := frameAfter(l.Last(), 2, "begin")
@@ -158,8 +157,8 @@ func TestPlaceIsOvertaken(t *testing.T) {
 	}
 }
 
-// Two nodes that take over from the same place write the same record. Only one of them has begun the
-// epoch; the other has its own to begin.
+// Two nodes that take over at the same place write the same record. Only one of them has begun the epoch; the
+// other has its own to begin.
 func TestPlaceOfTheSameRecord(t *testing.T) {
 	w, s, l, _ := leads(t, 8)
 	mine := frameAfter(l.Last(), 2, "begin")
@@ -172,13 +171,14 @@ func TestPlaceOfTheSameRecord(t *testing.T) {
 
 	w, s, l, _ = leads(t, 8)
 	s.addFrame(theirs)
-	l.add(mine) // what the log has is this node's, whoever has published it
+	l.add(mine) // the commits of the log are this node's, whichever node published them
 	if err := w.place(t.Context(), &mine); err != nil {
 		t.Errorf("what another has published of the node's own log: %v", err)
 	}
 }
 
-// The stream was emptied, and nothing that this node knows is left: it goes on, unless a later leader has.
+// The stream was emptied, and nothing that this node knows is left: it goes on, unless a later leader has
+// written there.
 func TestPlaceLeaps(t *testing.T) {
 	w, s, _, f := leads(t, 8)
 	*s = memStream{before: 20}
@@ -199,8 +199,8 @@ func TestPlaceLeaps(t *testing.T) {
 	}
 }
 
-// The log has been cut to a checkpoint, and the stream has lost what it does not keep: the leader goes
-// on, and who lacks that joins anew.
+// The log has been cut to a checkpoint, and the stream has lost commits that the log does not keep: the leader
+// goes on, and nodes that lack those commits join anew.
 func TestPlaceBeyondTheCheckpoint(t *testing.T) {
 	w, s, l, _ := leads(t, 8)
 	l.beginsAfter(7)
@@ -212,7 +212,7 @@ func TestPlaceBeyondTheCheckpoint(t *testing.T) {
 	}
 }
 
-// An end of its context leaves it open what became of the frame.
+// If the context ends, the fate of the frame stays unknown.
 func TestPlaceEndsWithItsContext(t *testing.T) {
 	w, s, _, f := leads(t, 8)
 	ctx, cancel := context.WithCancel(t.Context())

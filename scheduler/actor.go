@@ -9,12 +9,13 @@ import (
 // actorKey is the context key of the actor.
 type actorKey struct{}
 
-// WithActor returns a context whose changes are made in the name of an actor: the audit log has him.
+// WithActor returns a context for changes that are made in the name of an actor. The audit log records the actor of
+// each change.
 func WithActor(ctx context.Context, a job.Actor) context.Context {
 	return context.WithValue(ctx, actorKey{}, a)
 }
 
-// actorOf returns the actor of a context; the zero value if there is none.
+// actorOf returns the actor of a context, or the zero value if it has none.
 func actorOf(ctx context.Context) job.Actor {
 	a, _ := ctx.Value(actorKey{}).(job.Actor)
 	return a

@@ -1,33 +1,39 @@
 package scheduler
 
-import "github.com/carillon-io/carillon/job"
+import (
+	"github.com/carillon-io/carillon/instant"
+	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/schedule"
+)
 
-// Ticks are decided ahead of their time, and an update must not decide one of them again: not one that it keeps,
-// nor one that an earlier update, a pause or a cancel took back. It must not lose one either that only the
-// new schedule has. No tick after the row's last was ever decided: there the cursor of a new schedule begins.
-// What it has between now and then, the update decides itself: the core knows what is live, and the
-// proposer reads what is over.
+// Ticks are decided ahead of their time. An update must not decide such a tick again: neither one that it keeps, nor
+// one that an earlier update, a pause or a cancellation withdrew. It must not lose a tick either that only the new
+// schedule has.
+//
+// No tick after the row's last one was ever decided, so the cursor of a new schedule begins there. The update itself
+// decides the ticks that the new schedule has between now and that cursor: the core knows which runs are live, and
+// the proposer reads which runs are over.
 
-// aheadMax is how many ticks an update decides itself; of a schedule with more of them within the lead, the
-// rest is skipped as superseded, in ranges between the ticks that have their outcome or their run. With a lead of ten
-// seconds that is a schedule quicker than six a second.
+// aheadMax is the number of ticks that an update decides itself. If the new schedule has more of them within the
+// lead, the rest is skipped as superseded, in ranges between the ticks that already have an outcome or a run. With a
+// lead of ten seconds, this concerns schedules that tick more than six times a second.
 const aheadMax = 64
 
-// aheadReadMax bounds what a proposer reads of ticks that are over and yet to come.
+// aheadReadMax bounds how many finished runs of future ticks a proposer reads.
 const aheadReadMax = 4096
 
-// priorLedger is what a proposer read of the ticks of its job.
+// priorLedger is what a proposer read about the ticks of its job.
 type priorLedger struct {
-	asOf    uint64       // LSN that all of it is at least at
-	cursor  job.Millis   // of the timer
-	decided bool         // the new schedule is a one-shot, and its tick is in the ledger
-	from    job.Millis   // what is over after it is known:
-	over    []job.Millis // ticks of runs, the newest first
-	ranges  []tickRange  // in which all ticks were skipped
-	some    bool         // ticks are decided ahead
+	asOf    uint64           // the LSN of the oldest of the reads: everything here is at least as new
+	cursor  instant.Millis   // of the timer
+	decided bool             // the new schedule is a one-shot, and its tick is already in the ledger
+	from    instant.Millis   // finished ticks after this instant are known:
+	over    []instant.Millis // ticks with a finished run, newest first
+	ranges  []tickRange      // ranges in which all ticks were skipped
+	some    bool             // ticks were decided ahead
 }
 
-// bytes is what the ticks add to a batch that the update decides itself.
+// bytes returns how much the ticks add to the unit of an update that decides them itself.
 func (l *priorLedger) bytes() int {
 	if l.some {
 		return (aheadMax + 1) * runBytes
@@ -35,17 +41,18 @@ func (l *priorLedger) bytes() int {
 	return 2 * runBytes
 }
 
-// tickRange is the ticks of a job between two instants, both included.
-type tickRange struct{ from, last job.Millis }
+// tickRange is a range of ticks of a job; both ends are included.
+type tickRange struct{ from, last instant.Millis }
 
-// reader returns a function that tells, for ticks in their order, whether they have their outcome.
-func (l *priorLedger) reader() (isOver func(tick job.Millis) bool) {
-	over := make(map[job.Millis]struct{}, len(l.over))
+// reader returns a function that reports whether a tick has its outcome. It must be called with ticks in ascending
+// order.
+func (l *priorLedger) reader() (isOver func(tick instant.Millis) bool) {
+	over := make(map[instant.Millis]struct{}, len(l.over))
 	for _, tick := range l.over {
 		over[tick] = struct{}{}
 	}
-	ranges := l.ranges // the newest first
-	return func(tick job.Millis) bool {
+	ranges := l.ranges // newest first
+	return func(tick instant.Millis) bool {
 		for len(ranges) > 0 && ranges[len(ranges)-1].last < tick {
 			ranges = ranges[:len(ranges)-1]
 		}
@@ -54,7 +61,7 @@ func (l *priorLedger) reader() (isOver func(tick job.Millis) bool) {
 	}
 }
 
-// dropped notes a launch that the update ends for a reason, if it is not 0: its tick is over.
+// dropped records that the update ends a launch, unless reason is 0: its tick then counts as finished.
 func (l *priorLedger) dropped(launch Launch, reason job.Reason) job.Reason {
 	if reason != 0 {
 		l.over = append(l.over, launch.Run.At)
@@ -62,13 +69,13 @@ func (l *priorLedger) dropped(launch Launch, reason job.Reason) job.Reason {
 	return reason
 }
 
-// planAhead lists the ticks that an update decides itself, because the cursor begins behind them.
+// planAhead lists the ticks that an update decides itself, because they lie before the new cursor.
 func (c *Core) planAhead(p *Put, r *hotRow, next *plan) error {
 	if c.keepsDue(p, r, next.anchor) {
 		next.ticks = append(next.ticks, r.cursor)
 	}
 	known := &p.Prior.Ledger
-	if r.last <= c.now || r.last > c.now.Add(c.settings.Lead) { // nothing is ahead, or the clock was set back
+	if r.last <= c.now || r.last > c.now.Add(c.settings.Lead) { // nothing was decided ahead, or the clock was set back
 		return nil
 	}
 	if lsn, some := c.overAhead.find(r.id); some && lsn > known.asOf || !c.overAhead.covers(known.asOf) {
@@ -78,12 +85,12 @@ func (c *Core) planAhead(p *Put, r *hotRow, next *plan) error {
 	return nil
 }
 
-// listAhead lists the ticks up to the row's last that have neither an outcome nor a run: as many as the update decides,
-// and the ranges of the rest.
+// listAhead lists the ticks up to the row's last one that have neither an outcome nor a run: in ticks those that the
+// update decides itself, in ranges those beyond aheadMax.
 func (c *Core) listAhead(p *Put, r *hotRow, next *plan) {
 	known := &p.Prior.Ledger
 	isOver, goesOn := known.reader(), false
-	most := min(aheadMax, c.commitMax/(8*runBytes)) // they are one unit
+	most := min(aheadMax, c.commitMax/(8*runBytes)) // all of them are written in one unit
 	tick, ok := p.Schedule.Next(max(c.now, known.from), next.anchor)
 	for ; ok && tick <= r.last; tick, ok = p.Schedule.Next(tick, next.anchor) {
 		_, live := c.live[job.RunID{Job: r.id, At: tick}]
@@ -101,8 +108,8 @@ func (c *Core) listAhead(p *Put, r *hotRow, next *plan) {
 	}
 }
 
-// skipRest records the ranges that an update does not decide, each in a unit of its own, before the update: until that
-// is done they say nothing of the old schedule. A job that is complete before them has none.
+// skipRest records the ranges that an update does not decide, before the update and each in its own unit. Until then
+// their ticks belong to the old schedule. A job that completes before them has no such ranges.
 func (c *Core) skipRest(p *Put, r *hotRow, next *plan) {
 	runs, most := int(r.runs-min(r.runs, c.debts.of(r.id))), int(p.Profile.MaxRuns)
 	if most > 0 && (runs >= most || !p.Paused && runs+len(next.ticks) > most) {
@@ -111,13 +118,13 @@ func (c *Core) skipRest(p *Put, r *hotRow, next *plan) {
 	for _, rest := range next.rest {
 		c.unit(2 * runBytes)
 		c.skip(r, rest.from, rest.last, job.ReasonSuperseded)
-		p.Prior.Ledger.from = max(p.Prior.Ledger.from, rest.last) // for a put of the same name behind this one
+		p.Prior.Ledger.from = max(p.Prior.Ledger.from, rest.last) // for a later put of the same name in this ticket
 	}
 }
 
-// keepsDue tells whether an update keeps the tick that its job is due for: it has passed, its launch is put off by
-// the jitter or it waits for its decision, and the new schedule has it too.
-func (c *Core) keepsDue(p *Put, r *hotRow, anchor job.Millis) bool {
+// keepsDue reports whether an update keeps the tick at the cursor. It does if that tick has passed, because its
+// jitter delays the launch or because it waits for its decision, and the new schedule has this tick too.
+func (c *Core) keepsDue(p *Put, r *hotRow, anchor instant.Millis) bool {
 	old := c.profiles.get(r.profile)
 	if most := p.Profile.MaxRuns; most > 0 && r.runs-min(r.runs, c.debts.of(r.id)) >= most {
 		return false
@@ -125,8 +132,8 @@ func (c *Core) keepsDue(p *Put, r *hotRow, anchor job.Millis) bool {
 	return r.isActive() && !p.Paused && old.err == nil && r.cursor <= c.now && !c.isLate(r) && hasTick(p.Schedule, r.cursor, anchor)
 }
 
-// decideAhead decides what planAhead has listed, and returns the first tick that becomes a run, 0 if none does.
-func (c *Core) decideAhead(s slot, r *hotRow, next *plan) (first job.Millis) {
+// decideAhead decides the ticks that planAhead listed. It returns the first one that becomes a run, or 0.
+func (c *Core) decideAhead(s slot, r *hotRow, next *plan) (first instant.Millis) {
 	p := c.profiles.get(r.profile)
 	for _, tick := range next.ticks {
 		switch {
@@ -147,10 +154,10 @@ func (c *Core) decideAhead(s slot, r *hotRow, next *plan) (first job.Millis) {
 	return first
 }
 
-// droppedReason says why a launch ends that an update took off the pad; 0 if it is kept. Manual runs and runs
-// that began are kept in any case, and so is what is decided of a schedule that stays: a calendar may have changed
-// since, and what is decided stays decided.
-func droppedReason(p *Put, l Launch, stays bool, anchor job.Millis) job.Reason {
+// droppedReason returns why the update ends a launch that it withdrew from the pad, or 0 if it keeps the launch.
+// Manual runs and runs that have begun are always kept. If the schedule stays the same, its decided ticks are kept
+// too: a calendar may have changed since, but a decided tick stays decided.
+func droppedReason(p *Put, l Launch, stays bool, anchor instant.Millis) job.Reason {
 	switch {
 	case l.Run.IsManual() || l.Attempt > 1:
 		return 0
@@ -162,17 +169,41 @@ func droppedReason(p *Put, l Launch, stays bool, anchor job.Millis) job.Reason {
 	return job.ReasonSuperseded
 }
 
-// limitAnew lets a launch that waits for its turn wait under the limit of the job's new definition. Without one its
-// run goes free, with all its attempts.
+// limitAnew applies the concurrency limit of the new definition to a launch that waits for its turn. If the new
+// definition has no limit, all attempts of the run launch freely.
 func (c *Core) limitAnew(r *hotRow, l *Launch) {
 	if l.Mode == ModeFree {
 		return
 	}
-	if l.Limit = c.profiles.get(r.profile).limit(); l.Limit == 0 && l.Mode != ModeHeld {
+	p, n := c.profiles.get(r.profile), l.Attempt
+	if run := c.retries[l.Run]; run != nil {
+		n -= run.Base
+	}
+	l.ends = p.foresee(n)
+	if l.Limit = p.limit(); l.Limit == 0 && l.Mode != ModeHeld {
 		l.Mode = ModeFree
 		if live, ok := c.live[l.Run]; ok {
 			live.waits = false
 			c.live[l.Run] = live
 		}
 	}
+}
+
+// hasTick reports whether a schedule ticks at an instant.
+func hasTick(s *schedule.Schedule, at, anchor instant.Millis) bool {
+	if s.Kind() == schedule.At {
+		return s.At() == at
+	}
+	t, ok := s.Next(at-1, anchor)
+	return ok && t == at
+}
+
+// endOf returns the cursor of a job that completes by an update, where all ticks up to decided are decided: one
+// millisecond after the last grid point, as for every completed job. If the job is later continued, an @every keeps
+// its grid.
+func endOf(s *schedule.Schedule, anchor, decided instant.Millis) instant.Millis {
+	if every := instant.Millis(s.Interval().Milliseconds()); every > 0 {
+		decided -= ((decided-anchor)%every + every) % every
+	}
+	return decided + 1
 }

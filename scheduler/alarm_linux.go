@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// alarm is a sleep that another goroutine can end: poll on an event counter of the kernel, with a
-// time-out in nanoseconds.
+// alarm is a sleep that another goroutine can end. It polls an event counter of the kernel with a time-out in
+// nanoseconds.
 type alarm struct{ fd int }
 
 func newAlarm() (*alarm, error) {
@@ -34,7 +34,7 @@ func (a *alarm) sleep(d time.Duration) {
 	}
 }
 
-// ring ends the sleep going on, or the next one. It never blocks.
+// ring ends the current sleep, or else the next one. It never blocks.
 func (a *alarm) ring() {
 	var one [8]byte
 	binary.NativeEndian.PutUint64(one[:], 1)
@@ -43,8 +43,8 @@ func (a *alarm) ring() {
 
 func (a *alarm) close() error { return unix.Close(a.fd) }
 
-// sharpenThread asks the kernel to wake the calling thread on the nanosecond instead of gathering
-// wake-ups in windows of 50 microseconds. Best effort: without it a launch is that much later.
+// sharpenThread asks the kernel to wake the calling thread on the nanosecond, instead of gathering wake-ups in
+// windows of 50 microseconds. Best effort: if it fails, launches are up to that much later.
 func sharpenThread() {
 	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0)
 }

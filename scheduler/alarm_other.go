@@ -26,7 +26,7 @@ func (a *alarm) sleep(d time.Duration) {
 	}
 }
 
-// ring ends the sleep going on, or the next one. It never blocks.
+// ring ends the current sleep, or else the next one. It never blocks.
 func (a *alarm) ring() { signal(a.rung) }
 
 func (a *alarm) close() error { a.timer.Stop(); return nil }

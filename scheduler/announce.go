@@ -9,47 +9,70 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// The outbox: notices are rows that the commit of a change writes, and that are dropped when the world
-// outside has them. So none is lost by a crash, and some may be told twice.
+// The outbox: the commit of a change also writes a row for its notice. The row is deleted once the notice is
+// published. A crash therefore loses no notice, but some may be published twice.
 
 const (
 	announceBatch = 256
-	// announceRetry is how long the world outside is left alone after it did not take a notice.
+	// announceRetry is the pause after the announcer failed to publish a notice.
 	announceRetry = time.Second
+	// lostBetween is the shortest time between two log lines about dropped events.
+	lostBetween = time.Minute
 )
 
-// announceAll publishes notices until ctx ends. Notices have ascending keys, and it begins each time
-// behind those that it dropped, so that it does not walk over what is gone.
+// announceAll publishes notices until ctx ends. Keys of notices ascend, and each pass begins after the last dropped
+// key, so that it does not scan deleted rows.
 func (e *Engine) announceAll(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	low := []byte{byte(job.KindOutbox)}
+	var lost lostEvents
+	wanted := e.housekeeping.notices // nil after a failure: then only the timer starts the next attempt
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-e.chores.notices:
+		case <-wanted:
 		case <-timer.C:
+			wanted = e.housekeeping.notices
 		}
+		lost.log(e)
 		for more := true; more && ctx.Err() == nil; {
 			var err error
 			if low, more, err = e.announceSome(ctx, low); err != nil && ctx.Err() == nil {
 				e.opts.Logger.Warn("notices wait: they were not published", "error", err, "again_in", announceRetry)
 				timer.Reset(announceRetry)
+				wanted = nil
 				break
 			}
 		}
 	}
 }
 
-// announceSome publishes a batch of the notices from a key on, and returns where the next batch begins
+// lostEvents remembers how many dropped events were logged, and when.
+type lostEvents struct {
+	told uint64
+	at   time.Time
+}
+
+// log logs how many events were dropped since the last such line, at most once each lostBetween.
+func (l *lostEvents) log(e *Engine) {
+	lost, now := e.Status().NoticesLost, e.opts.Clock.Now()
+	if lost == l.told || !l.at.IsZero() && now.Sub(l.at) < lostBetween {
+		return
+	}
+	e.opts.Logger.Error("events were dropped: too many wait to be published", "dropped", lost-l.told, "waiting_max", e.opts.Settings.EventsMax)
+	l.told, l.at = lost, now
+}
+
+// announceSome publishes a batch of notices, beginning at key low. It returns the key at which the next batch begins,
 // and whether there may be one.
 func (e *Engine) announceSome(ctx context.Context, low []byte) (next []byte, more bool, err error) {
 	batch, err := e.readNotices(low)
 	if err != nil || len(batch) == 0 {
 		return low, false, err
 	}
-	n, err := e.tell(ctx, batch)
+	n, err := e.publishBatch(ctx, batch)
 	if n == 0 {
 		return low, false, err
 	}
@@ -63,9 +86,8 @@ func (e *Engine) announceSome(ctx context.Context, low []byte) (next []byte, mor
 	return append(job.AppendNoticeKey(nil, ids[n-1]), 0), err == nil, err
 }
 
-// tell publishes a batch, and returns how many of it, from the first on, need not be published any more:
-// those that are without a job among them.
-func (e *Engine) tell(ctx context.Context, batch []job.Announcement) (int, error) {
+// publishBatch publishes a batch. It returns the length of the prefix that is finished: published, or without a job.
+func (e *Engine) publishBatch(ctx context.Context, batch []job.Announcement) (int, error) {
 	var named []job.Announcement
 	for i := range batch {
 		if batch[i].Tenant != "" {
@@ -79,8 +101,8 @@ func (e *Engine) tell(ctx context.Context, batch []job.Announcement) (int, error
 	return slices.IndexFunc(batch, func(a job.Announcement) bool { return a.ID == named[n].ID }), err
 }
 
-// readNotices returns the next notices with what is known of their jobs. A run that ended after its job
-// was deleted has neither tenant nor name: nobody can be told of it.
+// readNotices returns the next notices with the tenant and the name of their jobs. A run that ended after its job was
+// deleted has neither, so its notice cannot be published.
 func (e *Engine) readNotices(low []byte) ([]job.Announcement, error) {
 	var batch []job.Announcement
 	high := job.PrefixEnd([]byte{byte(job.KindOutbox)})
@@ -126,7 +148,7 @@ func (e *Engine) describe(a *job.Announcement, records map[job.ID]*job.Record) e
 		a.Payload, a.PayloadJSON, err = readPayload(e.opts.Store, a.Run)
 	}
 	if errors.Is(err, errNoPayload) {
-		return nil // it was retried meanwhile, and is over
+		return nil // the run was retried meanwhile, and is over again
 	}
 	return err
 }

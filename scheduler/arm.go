@@ -3,12 +3,13 @@ package scheduler
 import (
 	"time"
 
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/wheel"
 )
 
-// arm puts the job of a row on the wheel: at its cursor while it is active, at the end of its
-// retention when it is completed, and not at all otherwise.
+// arm puts the job of a row on the wheel: at its cursor if it is active, at the end of its retention if it is
+// completed. Any other job is not armed.
 func (c *Core) arm(s slot, r *hotRow) {
 	completed := r.flags.Is(job.FlagCompleted)
 	retention := c.retention(r)
@@ -17,7 +18,7 @@ func (c *Core) arm(s slot, r *hotRow) {
 		return
 	}
 	if completed {
-		c.armReap(s, r, max(r.cursor, r.last, c.now, job.Millis(c.wheel.Now())).Add(retention))
+		c.armReap(s, r, max(r.cursor, r.last, c.now, instant.Millis(c.wheel.Now())).Add(retention))
 		return
 	}
 	at := r.cursor + c.jitterOf(r, c.profiles.get(r.profile), r.cursor)
@@ -29,7 +30,7 @@ func (c *Core) arm(s slot, r *hotRow) {
 	}
 }
 
-// retention returns how long a completed job is kept; 0 is for ever.
+// retention returns how long a completed job is kept; 0 means for ever.
 func (c *Core) retention(r *hotRow) time.Duration {
 	if c.settings.CompletedRetention != 0 && r.flags.Is(job.FlagDead) {
 		return max(c.settings.CompletedRetention, time.Duration(c.settings.HistoryDays)*24*time.Hour)
@@ -48,7 +49,7 @@ func (c *Core) disarm(r *hotRow) {
 	}
 }
 
-// setReaping keeps count of the timers that are no ticks.
+// setReaping counts the timers that are retentions, not ticks.
 func (c *Core) setReaping(r *hotRow, reaping bool) {
 	if r.marks.is(markReaping) == reaping {
 		return
@@ -60,8 +61,8 @@ func (c *Core) setReaping(r *hotRow, reaping bool) {
 	}
 }
 
-// jitterOf returns by how much the launch of a job's tick is put off.
-func (c *Core) jitterOf(r *hotRow, p *profileEntry, tick job.Millis) job.Millis {
+// jitterOf returns the jitter of a job's tick: the delay of its launch.
+func (c *Core) jitterOf(r *hotRow, p *profileEntry, tick instant.Millis) instant.Millis {
 	if p.Jitter == 0 {
 		return 0
 	}
@@ -69,7 +70,7 @@ func (c *Core) jitterOf(r *hotRow, p *profileEntry, tick job.Millis) job.Millis 
 	return job.JitterOf(r.id, p.Jitter, tick, next)
 }
 
-// Armed returns how many jobs wait for a tick.
+// Armed returns the number of jobs that wait for a tick.
 func (c *Core) Armed() int {
 	return c.wheel.Len() + c.backlogged + c.retirement.jobs - c.reaping - c.watches.armed
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 )
 
@@ -90,7 +91,7 @@ func newBackfillSim(t *testing.T, schedule string) *sim {
 }
 
 func (s *sim) backfillRequest(limit int) BackfillRequest {
-	now := job.MillisOf(s.now)
+	now := instant.Of(s.now)
 	return BackfillRequest{Tenant: "default", Job: "a", From: now - 3600_000, To: now, Limit: limit}
 }
 

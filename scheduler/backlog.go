@@ -6,42 +6,42 @@ import (
 	"github.com/carillon-io/carillon/wheel"
 )
 
-// When more ticks are due than one step decides, the wheel's order would let everybody wait behind a
-// herd. So what is due then comes off the wheel, whole, and waits in the backlog, from which tenants
-// are served by turns. Without a herd the backlog is empty, and nothing goes through it.
+// A step can decide only so many ticks. If more are due, deciding them in the order of the wheel would let every
+// tenant wait behind the herd of one. The ticks that are due then leave the wheel together and wait in the backlog,
+// which serves the tenants in turn. Without a herd the backlog is empty and unused.
 //
-// The backlog is memory only. A job in it has its cursor where it was, so a crash loses nothing, and
-// the start arms it anew. Its bound is the number of jobs: a bound of its own would leave the rest of a
-// herd on the wheel, and others behind it. An entry is eight bytes, less than the timer that its
-// job gave back. What has a bound is how many entries a step moves.
+// The backlog is only in memory. A waiting job keeps its cursor, so a crash loses nothing, and the start arms the job
+// again. The backlog holds at most one entry of each job. A smaller bound would leave the rest of a herd on the
+// wheel, with the ticks of other tenants behind it. An entry takes eight bytes, less than the timer that the job gave
+// up. What is bounded is the number of entries that one step moves.
 //
-// What was due long ago waits in a backlog of its own, and is decided when nothing is left that is due
-// now. After an outage that is every job; those that are due now are on time all the same.
+// Ticks that were due long ago wait in a backlog of their own. They are decided when no tick of the present is left.
+// After an outage every job has such ticks; the ticks that come due now are on time all the same.
 //
-// A line is in the order in which its jobs came off the wheel: by due time, then by arrival. A job
-// whose next tick is due as well goes to the end of its line.
+// A line keeps the order in which its jobs left the wheel: by due time, then by arrival. A job whose next tick is due
+// as well goes to the end of its line.
 
 const (
-	// backlogTakesMax is how many timers a step takes off the wheel into the backlog before it decides.
-	// They take it some milliseconds. A herd of a million is off the wheel within sixteen steps.
+	// backlogTakesMax is how many timers a step moves from the wheel to the backlog before it decides. This takes
+	// some milliseconds. A herd of a million has left the wheel after sixteen steps.
 	backlogTakesMax = 64 << 10
-	// takesAtOnce is how many it takes between two looks at its effort.
+	// takesAtOnce is how many timers are moved between two checks of the step's effort.
 	takesAtOnce = 1 << 10
-	// lateMax is how many jobs with missed ticks a step decides, so that it stays short.
+	// lateMax is how many jobs with missed ticks a step decides. It keeps the step short.
 	lateMax = 1024
-	// backlogVoidMax is how many void entries there may be, besides as many as good ones.
+	// backlogVoidMax is how many void entries a line may have, in addition to as many as it has good ones.
 	backlogVoidMax = 1024
-	// decideQuantum is how many ticks of one tenant are decided before it is another's turn.
+	// decideQuantum is how many ticks of one tenant are decided before the next tenant is served.
 	decideQuantum = 16
 )
 
-// backlogEntry is a job whose tick is due. It is void if the job does not have its ticket any more.
+// backlogEntry is a job whose tick is due. It is void if the job no longer has this ticket.
 type backlogEntry struct {
 	slot   slot
 	ticket wheel.Ref
 }
 
-// takeDue moves what is due from the wheel to the backlog, at most so much.
+// takeDue moves due timers from the wheel to the backlog, at most the given number.
 func (c *Core) takeDue(to wheel.Tick, most int) {
 	for done := false; !done && most > 0 && !c.profiles.meter.isSpent(); {
 		var fired int
@@ -50,7 +50,7 @@ func (c *Core) takeDue(to wheel.Tick, most int) {
 	}
 }
 
-// takeOne moves one timer that came off the wheel to the backlog.
+// takeOne moves one timer that left the wheel to the backlog.
 func (c *Core) takeOne(id uint64, _ wheel.Tick) {
 	if id&watchBit != 0 {
 		c.ring(uint32(id))
@@ -59,7 +59,8 @@ func (c *Core) takeOne(id uint64, _ wheel.Tick) {
 	c.takeJob(slot(id))
 }
 
-// takeJob moves a job whose timer came off the wheel to the backlog, or to those that are deleted if it is complete.
+// takeJob moves a job whose timer left the wheel to the backlog, or to the line of jobs to be deleted if it is
+// completed.
 func (c *Core) takeJob(s slot) {
 	r := c.rows.row(s)
 	if r.flags.Is(job.FlagCompleted) {
@@ -70,7 +71,7 @@ func (c *Core) takeJob(s slot) {
 	c.enlist(s, r)
 }
 
-// enlist puts a job that is off the wheel at the end of its tenant's line.
+// enlist appends a job that is not on the wheel to its tenant's line.
 func (c *Core) enlist(s slot, r *hotRow) {
 	c.ticket = max(1, c.ticket+1)
 	r.timer = c.ticket
@@ -85,7 +86,7 @@ func (c *Core) enlist(s slot, r *hotRow) {
 	queue.Push(r.tenant, backlogEntry{slot: s, ticket: c.ticket})
 }
 
-// delist takes a job out of the backlog, if it is there: it gives up its ticket.
+// delist removes a job from the backlog, if it is there, by giving up its ticket.
 func (c *Core) delist(r *hotRow) {
 	if r.marks.is(markBacklog) {
 		r.marks &^= markBacklog
@@ -94,22 +95,22 @@ func (c *Core) delist(r *hotRow) {
 	}
 }
 
-// isGood tells whether the job of an entry still has its ticket.
+// isGood reports whether the job of an entry still has the entry's ticket.
 func (c *Core) isGood(e backlogEntry) bool {
 	r := c.rows.row(e.slot)
 	return r.marks.is(markBacklog) && r.timer == e.ticket
 }
 
-// dropVoid drops the void entries of a line when they are many.
+// dropVoid removes the void entries of a line when there are many.
 func (c *Core) dropVoid(line *fair.Queue[tenantHash, backlogEntry]) {
 	if line.Len() > 2*c.backlogged+backlogVoidMax {
 		line.Filter(c.isGood)
 	}
 }
 
-// decideInTurns decides ticks of the backlog until it is empty or the step is full, and returns what is
-// left of the budget. Between chunks it looks at the wheel again, where jobs wait for their next tick
-// that is due too.
+// decideInTurns decides ticks of the backlog, tenant by tenant, until the backlog is empty or the step is full. It
+// returns what is left of the budget. Between chunks it reads the wheel again, because the next tick of a decided job
+// may be due too.
 func (c *Core) decideInTurns(to wheel.Tick, budget int) int {
 	c.takeDue(to, backlogTakesMax)
 	c.dropVoid(&c.backlog)
@@ -147,8 +148,8 @@ func (c *Core) decideEntry(e backlogEntry) {
 	c.arm(e.slot, r)
 }
 
-// decideLate decides ticks that were due long ago, when all that are due now are decided. What they
-// fire, they fire at the pace of debts.
+// decideLate decides ticks that were due long ago, once no present tick is left. Runs that it fires are paced as
+// debts.
 func (c *Core) decideLate() {
 	c.dropVoid(&c.late)
 	for budget := min(c.decisionsMax, lateMax); budget > 0 && c.fits(); {

@@ -5,7 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/schedule"
 )
 
 // herd is a core whose steps decide few ticks, with jobs that are due.
@@ -13,7 +15,7 @@ type herd struct {
 	t      *testing.T
 	core   *Core
 	hasher nameHasher
-	now    job.Millis
+	now    instant.Millis
 	lsn    uint64
 	tenant map[job.ID]string
 
@@ -21,7 +23,7 @@ type herd struct {
 }
 
 func newHerd(t *testing.T) *herd {
-	now := job.MillisOf(time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC))
+	now := instant.Of(time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC))
 	core := NewCore(Settings{Lead: 250 * time.Millisecond, Grace: time.Minute}, now)
 	core.decisionsMax = 8
 	return &herd{t: t, core: core, hasher: newNameHasher(), now: now, tenant: make(map[job.ID]string)}
@@ -31,7 +33,7 @@ func newHerd(t *testing.T) *herd {
 func (h *herd) put(tenant, name, spec string) *Put {
 	def := oneShot(name, 0)
 	def.Tenant, def.Schedule = tenant, spec
-	s, err := job.ParseSchedule(def.Spec())
+	s, err := schedule.Parse(def.Spec())
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -108,8 +110,8 @@ func TestBacklogTakesTurns(t *testing.T) {
 	}
 }
 
-// TestChangesInTheBacklog: what happens to a job that waits in the backlog counts, whoever has its slot
-// in the end.
+// TestChangesInTheBacklog checks that a change of a job that waits in the backlog takes effect, whichever job has its
+// slot in the end.
 func TestChangesInTheBacklog(t *testing.T) {
 	h := newHerd(t)
 	h.come("herd", 100)

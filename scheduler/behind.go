@@ -3,19 +3,19 @@ package scheduler
 import (
 	"time"
 
-	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/instant"
 )
 
-// How far the engine is behind is told by instants that a step leaves, not by lengths: so it grows when
-// no step comes any more.
+// The delay of the engine is computed from instants that a step leaves behind, not from lengths of queues. So it also
+// grows when no step comes any more.
 
-// undecided returns when the oldest tick is due that is still to be decided, 0 if there is none: in the
-// future, if all goes well. What was due long ago is not in it: that is caught up on. With a backlog it is
-// about right: that of the tenant who was served first.
-func (c *Core) undecided() job.Millis {
-	var at job.Millis
+// undecided returns the due time of the oldest tick that is not decided, or 0 if there is none. In a healthy engine
+// it lies in the future. Missed ticks do not count: they are caught up on. With a backlog the result is approximate:
+// it is the due time for the tenant that was served first.
+func (c *Core) undecided() instant.Millis {
+	var at instant.Millis
 	if next, ok := c.wheel.Next(); ok {
-		at = job.Millis(next)
+		at = instant.Millis(next)
 	}
 	if c.backlog.Len() > 0 && (at == 0 || c.backlogDue < at) {
 		at = c.backlogDue
@@ -23,14 +23,14 @@ func (c *Core) undecided() job.Millis {
 	return at
 }
 
-// noteBacklogDue keeps when a job in the backlog is due.
+// noteBacklogDue records the due time of a job in the backlog.
 func (c *Core) noteBacklogDue(r *hotRow) {
 	c.backlogDue = r.cursor + c.jitterOf(r, c.profiles.get(r.profile), r.cursor)
 }
 
-// overdue returns when the first launch was due that waits for its time, 0 if there is none.
-func (n *nearLaunches) overdue() job.Millis {
-	var at job.Millis
+// overdue returns the due time of the first launch that waits for its time, or 0 if there is none.
+func (n *soonLaunches) overdue() instant.Millis {
+	var at instant.Millis
 	if n.turns.Len() > 0 && len(n.turns.Front().launches) > 0 {
 		at = n.turns.Front().first()
 	}
@@ -40,18 +40,18 @@ func (n *nearLaunches) overdue() job.Millis {
 	return at
 }
 
-// overdue returns when the first launch was due that waits for its time; 0 if there is none, or if none may
-// leave any more.
-func (p *pad) overdue() job.Millis {
+// overdue returns the due time of the first launch that waits for its time. It returns 0 if there is none, or if
+// launching has ended.
+func (p *pad) overdue() instant.Millis {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.held {
 		return 0
 	}
-	return p.near.overdue()
+	return p.soon.overdue()
 }
 
-// isStopping tells whether the engine has ended its work, or is about to.
+// isStopping reports whether the engine has stopped or is stopping.
 func (e *Engine) isStopping() bool {
 	select {
 	case <-e.stopping:
@@ -61,8 +61,8 @@ func (e *Engine) isStopping() bool {
 	}
 }
 
-// since returns how long ago an instant was; 0 for one to come, and for none.
-func since(at job.Millis, now time.Time) time.Duration {
+// since returns how long ago an instant was; 0 for the zero instant and for the future.
+func since(at instant.Millis, now time.Time) time.Duration {
 	if at == 0 {
 		return 0
 	}

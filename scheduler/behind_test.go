@@ -4,11 +4,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 )
 
-// TestBehind: a tick that nobody decides is behind as soon as its time has passed, although no step comes; the
-// next step makes up for it.
+// TestBehind: an undecided tick counts as behind as soon as its time has passed, even if no step comes. The next step
+// makes up for it.
 func TestBehind(t *testing.T) {
 	start := time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC)
 	s := &story{sim: newSim(t, start, Settings{})}
@@ -37,7 +38,7 @@ func TestOverdue(t *testing.T) {
 	if due := p.overdue(); due != 4000 {
 		t.Errorf("the first is due at %d, want 4000", due)
 	}
-	if late := since(p.overdue(), job.Millis(4500).Time()); late != 500*time.Millisecond {
+	if late := since(p.overdue(), instant.Millis(4500).Time()); late != 500*time.Millisecond {
 		t.Errorf("%s late, want 500ms", late)
 	}
 	p.held = true

@@ -5,15 +5,17 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/schedule"
 )
 
 // BenchmarkStepPut is the cost of a registration in the core, without log and store.
 func BenchmarkStepPut(b *testing.B) {
-	now := job.MillisOf(time.Now())
+	now := instant.Of(time.Now())
 	core, hasher := NewCore(Settings{Lead: 250 * time.Millisecond, Grace: time.Second}, now), newNameHasher()
 	def := oneShot("x", 24*time.Hour)
-	schedule, _ := job.ParseSchedule(def.Spec())
+	schedule, _ := schedule.Parse(def.Spec())
 	row, profile := job.EncodeDefinition(def), job.ProfileOf(def, schedule)
 	names := make([]nameHash, b.N)
 	for i := range names {
@@ -37,14 +39,14 @@ func BenchmarkStepPut(b *testing.B) {
 // wheel.
 func BenchmarkStepFire(b *testing.B) {
 	const jobs = 10_000
-	now := job.MillisOf(time.Now())
+	now := instant.Of(time.Now())
 	core, hasher := NewCore(Settings{Lead: 250 * time.Millisecond, Grace: time.Second}, now), newNameHasher()
 	def := oneShot("x", 0)
 	def.Schedule = "@every 1s"
-	schedule, _ := job.ParseSchedule(def.Spec())
+	schedule, _ := schedule.Parse(def.Spec())
 	row, profile := job.EncodeDefinition(def), job.ProfileOf(def, schedule)
 	for i := range jobs {
-		core.Step(Input{Now: now + job.Millis(i%1000), LSN: 1, Proposals: []Proposal{&Put{
+		core.Step(Input{Now: now + instant.Millis(i%1000), LSN: 1, Proposals: []Proposal{&Put{
 			Tenant: "default", Name: "x", Hash: hasher.hash("default", fmt.Sprint(i)), Definition: row, Profile: profile, Schedule: schedule,
 		}}})
 	}
@@ -83,7 +85,7 @@ func BenchmarkPad(b *testing.B) {
 			var chunk, ready []*waiting
 			b.ReportAllocs()
 			b.ResetTimer()
-			for n, now := 0, job.Millis(1); n < b.N; n, now = n+each, now+1 {
+			for n, now := 0, instant.Millis(1); n < b.N; n, now = n+each, now+1 {
 				for i := range launches {
 					launches[i] = Launch{Run: job.RunID{Job: job.ID(n + i + 1), At: now}, Due: now, Attempt: 1}
 				}

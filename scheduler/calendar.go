@@ -3,19 +3,21 @@ package scheduler
 import (
 	"slices"
 
+	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/schedule"
 )
 
-// A calendar is shared: when it changes, so do the schedules of all jobs that refer to it, and with them
-// the jobs' next ticks. The change itself is one commit; the jobs follow: see [Replan].
+// A calendar is shared. When it changes, so do the schedules and the next ticks of all jobs that refer to it. The
+// change of the calendar is one commit; the jobs follow later: see [Replan].
 
-// calendarsMax bounds the calendars of an engine: all are in memory.
+// calendarsMax bounds the number of calendars of an engine, because all are in memory.
 const calendarsMax = 10_000
 
-// PutCalendar adds a calendar, or puts it in the place of the one that has its name.
+// PutCalendar adds a calendar, or replaces the one with the same name.
 type PutCalendar struct {
-	settled
-	Calendar job.Calendar // then, as it is stored
+	handled
+	Calendar job.Calendar // in: the calendar as the caller gives it; out: as it is stored
 	Actor    job.Actor
 
 	Created bool // result
@@ -29,9 +31,9 @@ func (p *PutCalendar) bytes() int {
 	return n
 }
 
-// DeleteCalendar forgets a calendar.
+// DeleteCalendar deletes a calendar.
 type DeleteCalendar struct {
-	settled
+	handled
 	Tenant, Name string
 	Actor        job.Actor
 }
@@ -40,10 +42,12 @@ func (p *DeleteCalendar) bytes() int { return proposalBytes }
 
 func calendarRef(tenant, name string) string { return tenant + "/" + name }
 
-// calendarOf returns a calendar by its reference, for compiling schedules.
-func (c *Core) calendarOf(ref string) (*job.Calendar, bool) {
-	cal, ok := c.calendars[ref]
-	return cal, ok
+// calendarOf returns a calendar by its reference. It is the lookup with which schedules are compiled.
+func (c *Core) calendarOf(ref string) (exclude []string, ok bool) {
+	if cal := c.calendars[ref]; cal != nil {
+		return cal.Exclude, true
+	}
+	return nil, false
 }
 
 func (c *Core) putCalendar(p *PutCalendar) {
@@ -51,7 +55,7 @@ func (c *Core) putCalendar(p *PutCalendar) {
 	ref := calendarRef(cal.Tenant, cal.Name)
 	old := c.calendars[ref]
 	if old == nil && len(c.calendars) >= calendarsMax {
-		p.Err = job.Errorf(job.CodeQuotaExceeded, "name", "there are %d calendars, and no more are allowed; delete one", calendarsMax)
+		p.Err = apierr.Errorf(apierr.QuotaExceeded, "name", "there are %d calendars, and no more are allowed; delete one", calendarsMax)
 		return
 	}
 	cal.Version, cal.UpdatedAt = 1, c.now
@@ -69,11 +73,11 @@ func (c *Core) putCalendar(p *PutCalendar) {
 	}
 }
 
-// followCalendars gives a put its schedule by the calendars of now: its proposer may have read older ones, and a
-// job that is there already may have followed them.
+// followCalendars compiles the schedule of a put again if a calendar has changed since the proposer read it. The job
+// that the put updates may already follow the newer calendar.
 func (c *Core) followCalendars(p *Put) (err error) {
 	spec := p.Profile.Spec
-	if p.Schedule.Kind() == job.ScheduleAt || len(spec.Calendars()) == 0 {
+	if p.Schedule.Kind() == schedule.At || len(spec.Calendars()) == 0 {
 		return nil
 	}
 	if n, known := c.profiles.byValue[p.Profile]; known {
@@ -81,7 +85,7 @@ func (c *Core) followCalendars(p *Put) (err error) {
 		p.Schedule = e.schedule
 		return e.err
 	}
-	p.Schedule, err = c.profiles.rules.ParseScheduleWith(spec, c.calendarOf)
+	p.Schedule, err = c.profiles.rules.ParseWith(spec, c.calendarOf)
 	return err
 }
 
@@ -91,7 +95,7 @@ func (c *Core) deleteCalendar(p *DeleteCalendar) {
 	case c.calendars[ref] == nil:
 		p.Err = errUnknownCalendar(p.Name)
 	case c.profiles.uses(ref):
-		p.Err = job.Errorf(job.CodeVersionConflict, "name", "jobs refer to calendar %q; change or delete them first", p.Name)
+		p.Err = apierr.Errorf(apierr.VersionConflict, "name", "jobs refer to calendar %q; change or delete them first", p.Name)
 	default:
 		delete(c.calendars, ref)
 		c.out.Batch.DeleteCalendar(p.Tenant, p.Name)
@@ -100,10 +104,10 @@ func (c *Core) deleteCalendar(p *DeleteCalendar) {
 }
 
 func errUnknownCalendar(name string) error {
-	return job.Errorf(job.CodeNotFound, "name", "there is no calendar %q", name)
+	return apierr.Errorf(apierr.NotFound, "name", "there is no calendar %q", name)
 }
 
-// takeCalendar takes a calendar in, as the store has it.
+// takeCalendar adds a calendar from its stored row.
 func (c *Core) takeCalendar(key, value []byte) error {
 	cal, err := job.DecodeCalendar(key, value)
 	if err != nil {

@@ -3,25 +3,27 @@ package scheduler
 import (
 	"slices"
 
+	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/job"
 )
 
-// remove forgets a job. Runs that still wait on the pad end with it; attempts that are with their
-// targets end by themselves and are recorded.
+// remove deletes a job. Runs that wait on the pad end with it. Attempts that are with their targets end by themselves
+// and are recorded.
 //
-// The runs end first, each in a unit of its own; of many, the rest ends in the next steps, and the job is
-// there until all have ended. A crash in between leaves the job with fewer runs, and an unanswered caller.
-func (c *Core) remove(p *Delete) (settled bool) {
+// The runs end first, each in its own unit. If there are many, the rest ends in the next steps, and the job exists
+// until all have ended. After a crash in between, the job is still there with fewer runs, and its caller has no
+// answer.
+func (c *Core) remove(p *Delete) (handled bool) {
 	s, r := c.find(p.Hash)
 	if p.Err = checkPresent(r, p.Name, p.IfVersion); p.Err != nil {
 		c.putBack(p)
 		return true
 	}
 	c.recall(p, r.id)
-	c.doomed.tenant, c.doomed.name = p.Tenant, p.Name
-	settled = c.endDeleted(p) && c.endReporting(p)
-	c.doomed.tenant, c.doomed.name = "", ""
-	if !settled {
+	c.deleting.tenant, c.deleting.name = p.Tenant, p.Name
+	handled = c.endDeleted(p) && c.endReporting(p)
+	c.deleting.tenant, c.deleting.name = "", ""
+	if !handled {
 		return false
 	}
 	c.unit(p.bytes())
@@ -31,7 +33,8 @@ func (c *Core) remove(p *Delete) (settled bool) {
 	return true
 }
 
-// endDeleted ends the runs of a deleted job that wait on the pad. It returns false if some are left.
+// endDeleted ends the runs of a deleted job that wait on the pad. It returns false if some are left for the next
+// step.
 func (c *Core) endDeleted(p *Delete) bool {
 	before := len(p.Withdrawn)
 	done := c.endWithdrawn(&p.Withdrawn, func(Launch) job.Reason { return job.ReasonDeleted })
@@ -39,8 +42,8 @@ func (c *Core) endDeleted(p *Delete) bool {
 	return done
 }
 
-// endReporting ends the runs of a job that wait for a report, and counts what becomes of its runs. It returns
-// false if some are left.
+// endReporting ends the runs of a job that wait for a report, and counts the outcomes of all its runs. It returns
+// false if some are left for the next step.
 func (c *Core) endReporting(p *Delete) bool {
 	for i, id := range p.Live {
 		if !c.more() {
@@ -61,7 +64,7 @@ func (c *Core) endReporting(p *Delete) bool {
 	return true
 }
 
-// forget drops everything that is kept of a job but its history.
+// forget deletes all rows of a job except its history.
 func (c *Core) forget(s slot, r *hotRow, p *Delete) {
 	id := r.id
 	c.disarm(r)
@@ -75,8 +78,8 @@ func (c *Core) forget(s slot, r *hotRow, p *Delete) {
 	}
 }
 
-// checkPresent refuses a change of a job that is not there, or that is not at the version that is demanded;
-// nil demands none.
+// checkPresent refuses a change of a job that does not exist, or whose version is not the demanded one. A nil
+// ifVersion demands none.
 func checkPresent(r *hotRow, name string, ifVersion *uint32) error {
 	switch {
 	case r == nil:
@@ -88,19 +91,19 @@ func checkPresent(r *hotRow, name string, ifVersion *uint32) error {
 }
 
 func errOtherVersion(r *hotRow, name string, want uint32) error {
-	return job.Errorf(job.CodeVersionConflict, "if_version", "job %q is at version %d, not %d; read it again", name, r.version, want)
+	return apierr.Errorf(apierr.VersionConflict, "if_version", "job %q is at version %d, not %d; read it again", name, r.version, want)
 }
 
 func errUnknownJob(name string) error {
-	return job.Errorf(job.CodeNotFound, "name", "there is no job %q", name)
+	return apierr.Errorf(apierr.NotFound, "name", "there is no job %q", name)
 }
 
-// pause stops the ticks of a job, or lets them go on. The cursor stays where it is; what passed
-// meanwhile is decided at the resume, by the job's policy for missed runs.
+// pause stops the ticks of a job, or resumes them. The cursor stays. Ticks that pass during the pause are decided at
+// the resume, by the job's policy for missed runs.
 //
-// The launches that a pause withdraws end first, each in a unit of its own; of many, the rest ends in the next
-// steps, and the job is paused when all have ended.
-func (c *Core) pause(p *Pause) (settled bool) {
+// The launches that a pause withdraws end first, each in its own unit. If there are many, the rest ends in the next
+// steps; the job is paused when all have ended.
+func (c *Core) pause(p *Pause) (handled bool) {
 	s, r := c.find(p.Hash)
 	p.Err = checkPresent(r, p.Name, p.IfVersion)
 	revives := p.Err == nil && p.Resume && r.flags.Is(job.FlagFailed)
@@ -132,7 +135,7 @@ func (c *Core) pause(p *Pause) (settled bool) {
 	r.version++
 	c.arm(s, r)
 	c.writeTimer(r)
-	if !r.flags.Is(job.FlagFailed) { // else the note says why it failed, until it is resumed
+	if !r.flags.Is(job.FlagFailed) { // a failed job keeps its note, which says why it failed, until it is resumed
 		c.out.Batch.PutNote(r.id, job.Note{At: c.now, Reason: p.Reason, By: p.Actor.By})
 	}
 	c.audit(p.Actor, action, job.AuditEntry{Tenant: p.Tenant, Name: p.Name, Job: r.id, Detail: p.Reason})
@@ -140,12 +143,12 @@ func (c *Core) pause(p *Pause) (settled bool) {
 	return true
 }
 
-// replanFailed evaluates the schedule of a job that failed, as it is now, and moves its cursor to the first
-// tick from where it stopped. A job that cannot go on stays failed, and the error says why.
+// replanFailed evaluates the present schedule of a failed job, and moves its cursor to the first tick after the
+// instant at which it failed. If the job cannot continue it stays failed, and the error says why.
 func (c *Core) replanFailed(r *hotRow) error {
 	p := c.profiles.get(r.profile)
 	if p.err != nil {
-		return job.Errorf(job.CodeInvalidSchedule, "schedule",
+		return apierr.Errorf(apierr.InvalidSchedule, "schedule",
 			"the job failed because its schedule cannot be evaluated, and it still cannot: %v; change the job, or the calendar that it follows, and resume it then", p.err)
 	}
 	if p.schedule == nil {
@@ -154,14 +157,14 @@ func (c *Core) replanFailed(r *hotRow) error {
 	p.spend(1)
 	next, ok := p.schedule.Next(r.cursor-1, r.cursor)
 	if !ok {
-		return job.Errorf(job.CodeInvalidSchedule, "schedule", "the job failed at %s, and its schedule has no tick from there on; change the job, or the calendar that it follows", r.cursor)
+		return apierr.Errorf(apierr.InvalidSchedule, "schedule", "the job failed at %s, and its schedule has no tick from there on; change the job, or the calendar that it follows", r.cursor)
 	}
 	r.cursor = next
 	return nil
 }
 
-// pausedReason says why a launch ends that a pause took off the pad: a tick of the schedule that did not begin
-// ends as skipped; a manual run and a further attempt of a run that began go on.
+// pausedReason returns why a launch ends that a pause withdrew, or 0 if it is kept. The first attempt of a scheduled
+// tick ends as skipped. Manual runs, and further attempts of runs that have begun, are kept.
 func pausedReason(l Launch) job.Reason {
 	if l.Run.IsManual() || l.Attempt > 1 {
 		return 0
@@ -169,15 +172,15 @@ func pausedReason(l Launch) job.Reason {
 	return job.ReasonPaused
 }
 
-// recall gives a proposal the launches of its job that an update before it in this step has asked for: they are
-// withdrawn like those on the pad, which they have not reached.
+// recall adds to a proposal the launches of its job that an earlier update in this step asked for. They are withdrawn
+// like those on the pad, which they have not reached yet.
 func (c *Core) recall(p withdrawer, id job.ID) {
 	if _, some := c.asked[id]; some {
 		c.holdBack(p, id)
 	}
 }
 
-// holdBack gives a proposal the launches of a job that this step has asked for.
+// holdBack moves the launches of a job that this step asked for to a proposal.
 func (c *Core) holdBack(p withdrawer, id job.ID) {
 	list := p.withdrawn()
 	c.out.Launches = slices.DeleteFunc(c.out.Launches, func(l Launch) bool {
@@ -188,8 +191,8 @@ func (c *Core) holdBack(p withdrawer, id job.ID) {
 	})
 }
 
-// endWithdrawn ends those of the launches for which the reason is not 0, and takes them off the list. It
-// returns false if the step has no room for all of them.
+// endWithdrawn ends the launches for which why returns a reason, and removes them from the list. It returns false if
+// the step has no room for all of them.
 func (c *Core) endWithdrawn(list *[]Launch, why func(Launch) job.Reason) (all bool) {
 	kept := (*list)[:0]
 	for i, l := range *list {
@@ -209,12 +212,12 @@ func (c *Core) endWithdrawn(list *[]Launch, why func(Launch) job.Reason) (all bo
 	return true
 }
 
-// abandon ends the run of a launch that was taken off the pad.
+// abandon ends the run of a withdrawn launch.
 func (c *Core) abandon(l Launch, reason job.Reason) {
 	c.skipLive(l.Run, l.Attempt, reason)
 }
 
-// putBack puts the launches back that a proposal has withdrawn and not ended.
+// putBack returns to the pad the launches that a proposal withdrew and did not end.
 func (c *Core) putBack(p withdrawer) {
 	list := p.withdrawn()
 	c.out.Launches = append(c.out.Launches, *list...)

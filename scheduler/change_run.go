@@ -6,7 +6,7 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// cancelRun ends a run that is not over.
+// cancelRun ends a run that is not over, as cancelled.
 func (c *Core) cancelRun(p *CancelRun) {
 	if _, live := c.live[p.Run]; !live {
 		p.Err = errNotLive
@@ -20,7 +20,7 @@ func (c *Core) cancelRun(p *CancelRun) {
 	c.audit(p.Actor, job.ActionCancelRun, job.AuditEntry{Tenant: p.Tenant, Name: p.Name, Job: p.Run.Job, Detail: p.Run.String()})
 }
 
-// retryRun lets a run that is over begin another attempt now. The policy for attempts counts anew.
+// retryRun starts another attempt of a run that is over, now. Its retry policy counts attempts from 1 again.
 func (c *Core) retryRun(p *RetryRun) {
 	s, r := c.find(p.Hash)
 	if r == nil || r.id != p.Run.ID.Job {
@@ -47,7 +47,7 @@ func (c *Core) retryRun(p *RetryRun) {
 	p.Run = run
 }
 
-// revive makes a run live again, with its next attempt due now.
+// revive makes a finished run live again; its next attempt is due now.
 func (c *Core) revive(s slot, run *job.Run) {
 	run.Status, run.Due = job.StatusRetrying, max(c.now, run.ID.At)
 	run.Attempt, run.Fence = run.Attempt+1, c.lsn

@@ -6,7 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/schedule"
 )
 
 // herdOf registers n one-shots for one instant, changed as the test wants them, a second from now.
@@ -78,7 +80,7 @@ func TestChangesOfManyRuns(t *testing.T) {
 	change := map[string]func(s *sim, id job.ID) Proposal{
 		"delete": func(s *sim, _ job.ID) Proposal {
 			p := &Delete{Tenant: "default", Name: "j00000", Hash: s.hash("j00000")}
-			if err := s.engine.readDoomed(p); err != nil {
+			if err := s.engine.readDeleting(p); err != nil {
 				t.Fatal(err)
 			}
 			return p
@@ -128,7 +130,7 @@ func TestLargestUnits(t *testing.T) {
 	for i := range job.LabelsMax {
 		def.Labels = append(def.Labels, job.Pair{Key: fmt.Sprintf("%063d", i), Value: text(job.LabelValueBytesMax)})
 	}
-	for range job.SchedulesMax {
+	for range schedule.ExpressionsMax {
 		def.Schedules = append(def.Schedules, "0,1,2,3,4,5,6,7,8,9 * * * *")
 	}
 	s := newSim(t, time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC), Settings{Events: true})
@@ -150,9 +152,9 @@ func TestLargestUnits(t *testing.T) {
 		Key: text(job.IdempotencyKeyMax), AsOf: s.store.Applied().LSN,
 	}
 	s.proposeAll(trigger)
-	backfill := &Backfill{Tenant: def.Tenant, Name: def.Name, Hash: h, ID: id, Repeat: true, At: make([]job.Millis, BackfillMax)}
+	backfill := &Backfill{Tenant: def.Tenant, Name: def.Name, Hash: h, ID: id, Repeat: true, At: make([]instant.Millis, BackfillMax)}
 	for i := range backfill.At {
-		backfill.At[i] = job.MillisOf(s.now) - job.Millis(i+1)
+		backfill.At[i] = instant.Of(s.now) - instant.Millis(i+1)
 	}
 	s.proposeAll(backfill)
 	if failed := s.failures(); len(failed) > 0 || trigger.Err != nil || backfill.Err != nil {

@@ -5,36 +5,40 @@ import (
 	"time"
 
 	"github.com/carillon-io/carillon/fair"
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/schedule"
 	"github.com/carillon-io/carillon/wheel"
 )
 
-// Core is the engine as a value machine: rows in memory, a wheel, and Step. It opens nothing, starts
-// nothing, reads no clock and no random source; the same inputs give the same outputs. Not safe for
-// concurrent use.
+// Core is the engine as a value machine: rows in memory, a wheel, and Step. It does no I/O, starts no goroutine, and
+// reads no clock and no random source: equal inputs give equal outputs. That is what makes a takeover exact and a
+// simulation repeatable. A Core is not safe for concurrent use.
 //
 // Invariant: for every job, each tick before its cursor is decided, and no tick at or after it is.
-// Invariant: a job is armed exactly if it is active (at its cursor) or completed (to be reaped). It is on
-// the wheel then, or due and in a line: in the backlog, in that of its tenant's share, or in that of what is to be
-// deleted.
-// Invariant: every run in live has a row in the store, and no other run has one.
+//
+// Invariant: a job is armed exactly if it is active (at its cursor) or completed (at the end of its retention). An
+// armed job is on the wheel, or it is due and waits in one line: in the backlog, in its tenant's line for a share of
+// the live runs, or in the line of jobs to be deleted.
+//
+// Invariant: every run in live has a row in the store, and no other run without an outcome has one.
 type Core struct {
 	settings Settings
-	now      job.Millis // of the step going on
-	lsn      uint64     // of the commit going on
-	room     int        // runs that this step may still let go live
-	upto     int        // size of the step at which the part of it going on ends
-	unitAt   job.Mark   // where the unit going on begins
-	keptID   job.ID     // nextID as the log has it
+	now      instant.Millis // of the current step
+	lsn      uint64         // of the current commit
+	room     int            // further runs that may go live in this step
+	upto     int            // size of the step at which its current part ends
+	unitAt   job.Mark       // where the current unit begins
+	keptID   job.ID         // nextID as it is in the log
 
-	misjudged int // units that were larger than they said, and moved to the next commit
+	misjudged int // units that were larger than announced, and moved to the next commit
 
-	decisionsMax int // of a step; a field so that tests can do with few
-	commitMax    int // bytes of a commit; a field so that tests can do with few
+	decisionsMax int // of a step; a field so that tests can lower it
+	commitMax    int // bytes of a commit; a field so that tests can lower it
 
 	hash     nameHashFunc
 	rows     table
-	ids      *jobIndex // only while it follows a leader
+	ids      *jobIndex // only while the core follows a leader
 	names    nameIndex
 	profiles profiles
 	wheel    *wheel.Wheel
@@ -44,94 +48,97 @@ type Core struct {
 	watches watches
 	streaks map[job.ID]uint32
 	onces   recentMemory[onceKey, job.RunID]
-	redone  recentMemory[job.RunID, uint64] // runs that were retried by hand, and the LSN
+	redone  recentMemory[job.RunID, uint64] // runs that callers retried, and the LSN
 
-	overAhead recentMemory[job.ID, uint64] // jobs of which a run ended before its tick, and the LSN
-	asked     map[job.ID]struct{}          // jobs whose launches an update of this step has asked for
+	overAhead recentMemory[job.ID, uint64] // jobs with a run that ended before its tick, and the LSN
+	asked     map[job.ID]struct{}          // jobs with launches that an update in this step asked for
 	shares    liveShares
 
 	nextID    job.ID
-	led       job.Millis // when it began to lead
-	presence  presence   // when it led
+	led       instant.Millis // when this leadership began
+	presence  presence       // when an engine led
 	epoch     uint64
-	fenceMin  uint64 // LSN of the commit that began the epoch: no attempt has a lower fence
-	prunedDay uint32 // buckets of the history before it are gone
+	fenceMin  uint64 // LSN of the commit that began the epoch: every attempt has at least this fence
+	prunedDay uint32 // buckets of the history before it are deleted
 
 	backlog    fair.Queue[tenantHash, backlogEntry] // due now
-	late       fair.Queue[tenantHash, backlogEntry] // due long ago
-	shared     waitingLines                         // due, and waiting for the share of their tenant
-	backlogged int                                  // jobs in any of them
-	backlogDue job.Millis                           // when a job in backlog was due, about the first
-	ticket     wheel.Ref                            // given out last
+	late       fair.Queue[tenantHash, backlogEntry] // due long ago: missed
+	shared     waitingLines                         // due, and waiting for their tenant's share
+	backlogged int                                  // jobs in any of the three
+	backlogDue instant.Millis                       // approximate due time of the first job in backlog
+	ticket     wheel.Ref                            // the newest that was given out
 	debts      debts
-	replanning bool   // jobs have still to follow their schedules, as the store had it before the core led
-	changes    uint64 // of schedules under their jobs, counted
-	followed   uint64 // changes before the pass of replanning that is going on
+	replanning bool   // some jobs do not follow their changed schedules yet, as the store said before the core led
+	changes    uint64 // number of changes of schedules by calendars and zones
+	followed   uint64 // value of changes when the current pass of replanning began
 	zones      zoneMemory
 	calendars  map[string]*job.Calendar // by reference
 	pace       pace
 
-	doomed    struct{ tenant, name string } // the job that is being deleted
-	outbox    int                           // notices in the store
-	noticeSeq uint32                        // of the commit going on
-	auditSeq  uint32                        // of the commit going on
+	deleting    struct{ tenant, name string } // the job that is being deleted
+	rowsVersion byte                          // the newest version of rows in the store, as the store records it
+	outbox      int                           // notices in the store
+	noticeSeq   uint32                        // of the current commit
+	auditSeq    uint32                        // of the current commit
 
-	due     []slot       // scratch
-	expired []uint32     // watches whose deadlines have passed; the step that has room ends their attempts
-	ticks   []job.Millis // scratch
+	due     []slot           // scratch
+	expired []uint32         // watches whose deadlines have passed; a step with room ends their attempts
+	ticks   []instant.Millis // scratch
 	out     Output
 	counts  Counts
-	reaping int // completed jobs that are armed, or retired
+	reaping int // completed jobs that are armed or retired
 
 	retirement retirement
 }
 
-// Settings are the constants of an engine. They are part of its input: two cores with the same
-// settings and the same steps agree.
+// Settings are the constants of an engine. They are part of its input: two cores with the same settings and the same
+// steps have the same state.
 type Settings struct {
-	// Lead is how far ahead of its time a tick is decided, so that the commit is durable when it is
-	// due. Larger hides slower commits; smaller makes changes of a schedule take effect sooner.
+	// Lead is how far ahead of its time a tick is decided, so that its commit is durable when it is due. A larger
+	// lead hides slower commits; a smaller one makes changes of a schedule take effect sooner.
 	Lead time.Duration
-	// Grace is how late a tick may be decided and still count as on time; later it is missed.
+	// Grace is how late a tick may be decided and still be on time if no engine led. A later one is missed.
 	Grace time.Duration
-	// CompletedRetention is how long a job that completed is kept. 0 is for ever.
+	// CompletedRetention is how long a completed job is kept. 0 means for ever.
 	CompletedRetention time.Duration
-	// HistoryDays is how many days final runs and the audit log are kept.
+	// HistoryDays is how many days finished runs and the audit log are kept.
 	HistoryDays int
-	// ManualMax is how many runs of one tenant that callers started may be live: a trigger, a backfill or a
-	// retry by hand beyond it is refused. 0 is 100,000. No more than half of all live runs are such.
+	// ManualMax bounds the live runs of one tenant that callers started. A trigger, a backfill or a retry beyond it
+	// is refused. 0 means 100,000. In any case at most half of all live runs are of this kind.
 	ManualMax int
-	// CatchupRate is how many runs a second are spent on ticks that were missed. 0 is twice the usual
-	// rate of runs, between catchupRateMin and catchupRateMax.
+	// CatchupRate is how many missed ticks are fired per second. 0 means twice the usual rate of runs, between
+	// catchupRateMin and catchupRateMax.
 	CatchupRate int
-	// Zones are the rules of timezones. Nil: those in the binary.
-	Zones *job.Zones
-	// DeadLetters lets dead runs be published, Events every change of a run's state. An engine without
-	// an Announcer does neither.
+	// Zones are the rules of timezones. Nil means those in the binary.
+	Zones *schedule.Zones
+	// DeadLetters publishes dead runs, Events every change of a run's state. Both need an Announcer.
 	DeadLetters, Events bool
+	// EventsMax bounds the notices that wait to be published; events beyond it are dropped and counted. 0 means
+	// 4,000,000.
+	EventsMax int
 }
 
-// Counts are running totals since the core was made.
+// Counts are running totals since the core was created.
 type Counts struct {
 	Fired, Skipped, Succeeded, Failed, Dead uint64
 
 	Cancelled, Retried, Stale uint64
-	SkippedBy                 [job.Reasons]uint64 // a range counts once
+	SkippedBy                 [job.Reasons]uint64 // a skipped range counts once
 	NoticesLost               uint64
 }
 
-// liveRun is a run without a final outcome.
+// liveRun is a run without an outcome. It holds what every live run needs; the rest is in Core.retries.
 type liveRun struct {
 	slot    slot
 	attempt uint32
 	fence   uint64
-	due     job.Millis // of the first attempt
-	paidAt  job.Millis // when the pace of catching up let the run go; 0: it was not caught up on
-	watch   uint32     // index of its deadline: it waits for a report; 0: it does not
-	tenant  tenantHash // of its job
-	byHand  bool       // a caller started it, or let it begin again
-	payload bool       // has a payload row
-	waits   bool       // its job lets only so many runs go at a time
+	due     instant.Millis // of the first attempt
+	paidAt  instant.Millis // when the pace of catching up released the run; 0: it was on time
+	watch   uint32         // index of its deadline while it waits for a report; 0: it does not
+	tenant  tenantHash     // of its job
+	byHand  bool           // a caller started or retried it
+	payload bool           // the run has a payload row of its own
+	waits   bool           // its job limits its concurrent runs
 }
 
 // Names of meta rows.
@@ -141,12 +148,15 @@ const (
 	metaPrunedDay = "pruned_day"
 	metaUsualRate = "usual_rate"
 	metaShard     = "shard"
+	// metaRows holds the newest version of the rows, once it is above [job.RowsVersionUnmarked].
+	metaRows = "rows"
 )
 
-// NewCore returns a core without jobs at an instant.
-func NewCore(settings Settings, now job.Millis) *Core {
-	setDefault(&settings.Zones, job.EmbeddedZones())
+// NewCore returns a core without jobs, at an instant.
+func NewCore(settings Settings, now instant.Millis) *Core {
+	setDefault(&settings.Zones, schedule.EmbeddedZones())
 	setDefault(&settings.ManualMax, manualMaxDefault)
+	setDefault(&settings.EventsMax, eventsMaxDefault)
 	return &Core{
 		settings: settings, decisionsMax: decisionsMax, commitMax: CommitBytesMax, now: now,
 		rows:      newTable(),
@@ -167,29 +177,29 @@ func NewCore(settings Settings, now job.Millis) *Core {
 		debts:     newDebts(), calendars: make(map[string]*job.Calendar),
 		zones:  newZoneMemory(settings.Zones),
 		pace:   newPace(settings.CatchupRate, now),
-		nextID: 1,
+		nextID: 1, rowsVersion: job.RowsVersionUnmarked,
 	}
 }
 
-// Step settles proposals and outcomes and decides the ticks that come due within the lead. The
-// output is the core's and good until the next step.
+// Step handles proposals and outcomes, and decides the ticks that come due within the lead. The output belongs to the
+// core and is valid until the next step.
 func (c *Core) Step(in Input) *Output {
 	c.begin(in)
 	c.concludeAll(in)
-	c.settleAll(in.Proposals)
+	c.handleAll(in.Proposals)
 	c.decideDue()
 	c.askToReap()
 	c.keepPace()
 	c.prune()
 	c.endUnit()
-	c.keepNextID()
+	c.keepMarks()
 	c.withhold(in.Proposals[c.out.ProposalsTaken:])
 	c.out.WakeAt = c.wakeAt()
 	return &c.out
 }
 
 func (c *Core) begin(in Input) {
-	c.presence.attend(in.Now, c.now, c.out.WakeAt, job.Millis(c.settings.Lead.Milliseconds()), c.graceMillis())
+	c.presence.attend(in.Now, c.now, c.out.WakeAt, instant.Millis(c.settings.Lead.Milliseconds()), c.graceMillis())
 	c.now, c.lsn, c.room = in.Now, in.LSN, in.Room
 	c.noticeSeq, c.auditSeq = 0, 0
 	c.unitAt, c.keptID = job.Mark{}, c.nextID
@@ -201,8 +211,8 @@ func (c *Core) begin(in Input) {
 	c.overAhead.forget(in.LSN)
 }
 
-// concludeAll takes in the outcomes, before the proposals: so a worker's report finds the run delivered.
-// They may fill what the proposals and the decisions leave of the commit.
+// concludeAll handles the outcomes. They come before the proposals, so that a worker's report finds its run
+// delivered. They may fill what proposals and decisions leave of the commit.
 func (c *Core) concludeAll(in Input) {
 	c.shareOfOutcomes(in.Proposals)
 	for _, o := range in.Outcomes {
@@ -215,15 +225,15 @@ func (c *Core) concludeAll(in Input) {
 	}
 }
 
-// settleAll settles proposals, as many as fit the step, and the first in any case.
-func (c *Core) settleAll(list []Proposal) {
+// handleAll handles proposals, as many as fit into the step, and always the first one.
+func (c *Core) handleAll(list []Proposal) {
 	c.shareOfProposals()
 	for i, p := range list {
 		if i > 0 && !c.more() {
 			return
 		}
 		c.unit(p.bytes())
-		if !c.settle(p) {
+		if !c.handle(p) {
 			return
 		}
 		c.out.Replies = append(c.out.Replies, p)
@@ -231,8 +241,8 @@ func (c *Core) settleAll(list []Proposal) {
 	}
 }
 
-// withhold gives the launches of this step to the proposals that go on in the next, if those have withdrawn
-// earlier ones of the same job: a job's launches leave in their order.
+// withhold gives the launches of this step to the unfinished proposals that have withdrawn earlier launches of the
+// same job, because the launches of a job leave in order.
 func (c *Core) withhold(rest []Proposal) {
 	for _, p := range rest {
 		w, ok := p.(withdrawer)
@@ -243,8 +253,9 @@ func (c *Core) withhold(rest []Proposal) {
 	}
 }
 
-// settle is a flat switch over the kinds of proposal. It returns false for one that goes on in the next step.
-func (c *Core) settle(p Proposal) bool {
+// handle is a flat switch over the kinds of proposal. It returns false for a proposal that continues in the next
+// step.
+func (c *Core) handle(p Proposal) bool {
 	switch p := p.(type) {
 	case *Put:
 		return c.put(p)
@@ -275,13 +286,14 @@ func (c *Core) settle(p Proposal) bool {
 	case *ReapJobs:
 		c.reapJobs(p)
 	case *Barrier:
+		c.barrier(p)
 	default:
 		panic(fmt.Sprintf("scheduler: unknown proposal %T", p))
 	}
 	return true
 }
 
-// Find returns the job of a name.
+// find returns the slot and the row of the job with a name; nil if there is none.
 func (c *Core) find(h nameHash) (slot, *hotRow) {
 	s := c.names.find(h)
 	if s == 0 {

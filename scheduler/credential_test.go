@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/job"
 )
 
@@ -59,7 +60,7 @@ func TestMasksKeepCredentials(t *testing.T) {
 	}
 	results := e.PutMany(ctx, items)
 	for i, field := range []string{"", "headers.Authorization", "", ""} {
-		if e := (*job.Error)(nil); field == "" && results[i].Err != nil || field != "" && (!errors.As(results[i].Err, &e) || e.Code != job.CodeInvalidField || e.Field != field) {
+		if e := (*apierr.Error)(nil); field == "" && results[i].Err != nil || field != "" && (!errors.As(results[i].Err, &e) || e.Code != apierr.InvalidField || e.Field != field) {
 			t.Errorf("item %d: %v", i, results[i].Err)
 		}
 	}
@@ -120,7 +121,7 @@ func TestMaskIsOfOneVersion(t *testing.T) {
 	if _, err := e.Delete(ctx, "default", "a", nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := e.submit(ctx, p); err != nil || job.AsError(p.Err).Code != job.CodeInvalidField {
+	if err := e.submit(ctx, p); err != nil || apierr.From(p.Err).Code != apierr.InvalidField {
 		t.Errorf("after a delete: %v, %v", err, p.Err)
 	}
 	put("newest")

@@ -5,25 +5,28 @@ import (
 	"slices"
 
 	"github.com/carillon-io/carillon/fair"
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 )
 
-// What a job missed and its policy still fires is decided in two steps, so that a million jobs that were
-// due in an outage do not stampede their targets, and none of them loses its next tick to the wait. The
-// first step, taken at once, records what is skipped, moves the cursor on, and writes down what is
-// owed: the job is armed for its next tick like any other. The second step fires what is owed, at the
-// engine's pace, tenants by turns. In between, the debt is a row in the store and an entry here. It lists its
-// ticks: what is owed is owed by the schedule of then, whatever becomes of the schedule, or of its calendars.
+// Missed ticks that a job's policy still fires are handled in two stages, so that a million jobs with missed ticks do
+// not overload their targets, and none of them loses its next tick while it waits. The first stage is immediate: it
+// records what is skipped, moves the cursor on, and writes down the debt. The job is then armed for its next tick
+// like any other. The second stage fires the debt, at the engine's pace, tenants in turn. In between, the debt is a
+// row in the store and an entry here.
+//
+// A debt lists its ticks one by one. They are owed by the schedule of the time at which they were missed, whatever
+// happens to the schedule or to its calendars later.
 
-// debts are what jobs have missed and are still to fire.
+// debts are the missed ticks that are still to be fired, by job.
 type debts struct {
 	byJob map[job.ID]*debt
-	queue fair.Queue[tenantHash, job.ID] // void where the job has no debt any more
-	ticks int                            // that are owed in all
-	stuck int                            // jobs that the last step passed over, because their tenants have their share
+	queue fair.Queue[tenantHash, job.ID] // an entry is void if the job has no debt any more
+	ticks int                            // owed in all
+	stuck int                            // jobs that the last step skipped, because their tenants have used up their share
 }
 
-// debt is what one job owes, oldest first.
+// debt is the missed ticks of one job, oldest first.
 type debt struct {
 	slot  slot
 	ticks []job.Debt
@@ -36,8 +39,8 @@ func newDebts() debts {
 
 func (d *debts) has(id job.ID) bool { return d.byJob[id] != nil }
 
-// owes tells whether a job owes a tick.
-func (d *debts) owes(id job.ID, at job.Millis) bool {
+// owes reports whether a job owes the tick at an instant.
+func (d *debts) owes(id job.ID, at instant.Millis) bool {
 	o := d.byJob[id]
 	return o != nil && slices.ContainsFunc(o.ticks, func(t job.Debt) bool { return t.Has(at) })
 }
@@ -50,9 +53,8 @@ func (d *debts) of(id job.ID) uint32 {
 	return 0
 }
 
-// owe adds a range of ticks to what a job owes, one by one: what the schedule says later does not matter
-// any more. Together with what it owes already there may be no more than the policy fires: the oldest are
-// skipped.
+// owe adds a range of ticks to the debt of a job, one by one, because the schedule may change later. If the debt
+// becomes larger than the policy allows, its oldest ticks are skipped.
 func (c *Core) owe(s slot, r *hotRow, p *profileEntry, owed job.Debt, n uint32) {
 	d := c.debts.byJob[r.id]
 	if d == nil {
@@ -80,7 +82,7 @@ func (c *Core) owe(s slot, r *hotRow, p *profileEntry, owed job.Debt, n uint32) 
 	c.out.Batch.PutDebt(r.id, d.ticks)
 }
 
-// skipOldest skips the n oldest ticks that a job owes, or those of them that follow on one another.
+// skipOldest skips the n oldest ticks of a debt, or as many of them as are consecutive.
 func (c *Core) skipOldest(r *hotRow, d *debt, n uint32) {
 	first := d.ticks[0].From
 	last := first
@@ -98,8 +100,8 @@ func (c *Core) addTicks(d *debt, n int) {
 	c.debts.ticks += n
 }
 
-// popTick takes the oldest tick out of a debt, which must have one.
-func (c *Core) popTick(d *debt) job.Millis {
+// popTick removes and returns the oldest tick of a debt. The debt must not be empty.
+func (c *Core) popTick(d *debt) instant.Millis {
 	at := d.ticks[0].From
 	if rest, some := d.ticks[0].Rest(); some {
 		d.ticks[0] = rest
@@ -128,7 +130,7 @@ func (c *Core) payDebts() {
 	}
 }
 
-// pay fires a few of the ticks that a job owes. What is left goes to the end of its tenant's line.
+// pay fires a few of the ticks that a job owes. The rest returns to the end of its tenant's line.
 func (c *Core) pay(id job.ID, d *debt) {
 	r := c.rows.row(d.slot)
 	c.unit(c.debtBytes(id) + decideQuantum*runBytes + timerBytes)
@@ -147,7 +149,7 @@ func (c *Core) pay(id job.ID, d *debt) {
 	c.debts.queue.Push(r.tenant, id)
 }
 
-// dropDebt forgets what a job owes.
+// dropDebt deletes the debt of a job, in memory and in the store.
 func (c *Core) dropDebt(id job.ID) {
 	if !c.debts.has(id) {
 		return
@@ -156,9 +158,9 @@ func (c *Core) dropDebt(id job.ID) {
 	c.out.Batch.DeleteJobRow(job.KindDebt, id)
 }
 
-// skipDebt records that what a job owes does not run. No range that it records has the instant spare in it, which
-// must not be owed; 0 spares none.
-func (c *Core) skipDebt(r *hotRow, reason job.Reason, spare job.Millis) {
+// skipDebt records the ticks that a job owes as skipped. None of the ranges that it records contains the instant
+// spare, which the job must not owe; 0 means no such instant.
+func (c *Core) skipDebt(r *hotRow, reason job.Reason, spare instant.Millis) {
 	d := c.debts.byJob[r.id]
 	if d == nil {
 		return
@@ -179,7 +181,7 @@ func (c *Core) skipDebt(r *hotRow, reason job.Reason, spare job.Millis) {
 	c.dropDebt(r.id)
 }
 
-// goOn lets a job go on that was complete, and has not had its max_runs any more because it does not owe them.
+// goOn continues a job that was complete by max_runs, if the limit is no longer reached because its debt was skipped.
 func (c *Core) goOn(r *hotRow) {
 	p := c.profiles.get(r.profile)
 	if !r.flags.Is(job.FlagCompleted) || p.err != nil || p.MaxRuns == 0 || r.runs >= p.MaxRuns {
@@ -191,8 +193,8 @@ func (c *Core) goOn(r *hotRow) {
 	}
 }
 
-// takeDebt takes a debt in, as the store has it; it does not queue up before the core leads. The timers
-// are there before it.
+// takeDebt adds a debt from its stored row. The rows of timers come before it. The debt is not queued until the core
+// leads.
 func (c *Core) takeDebt(key, value []byte) error {
 	id, err := job.ParseJobKey(key)
 	if err != nil {
@@ -217,7 +219,7 @@ func (c *Core) takeDebt(key, value []byte) error {
 	return nil
 }
 
-// listDebts lists the ticks of a row as the first releases wrote it, which leaves them to the schedule.
+// listDebts lists the ticks of a debt that an early release stored as a range and left to the schedule.
 func listDebts(p *profileEntry, list []job.Debt) []job.Debt {
 	if !slices.ContainsFunc(list, job.Debt.IsBySchedule) {
 		return list
@@ -233,7 +235,7 @@ func listDebts(p *profileEntry, list []job.Debt) []job.Debt {
 	return ticks
 }
 
-// forgetDebt drops what a job owes from memory.
+// forgetDebt removes the debt of a job from memory.
 func (c *Core) forgetDebt(id job.ID) {
 	if d := c.debts.byJob[id]; d != nil {
 		c.addTicks(d, -int(d.count))
@@ -241,7 +243,7 @@ func (c *Core) forgetDebt(id job.ID) {
 	}
 }
 
-// queueDebts lets those that owe queue up, in the order of ids.
+// queueDebts queues the jobs with debts, in the order of their ids.
 func (c *Core) queueDebts() {
 	for _, id := range slices.Sorted(maps.Keys(c.debts.byJob)) {
 		c.debts.queue.Push(c.rows.row(c.debts.byJob[id].slot).tenant, id)
@@ -249,7 +251,7 @@ func (c *Core) queueDebts() {
 }
 
 // payAt returns when the next debt may be paid; 0 if there is none.
-func (c *Core) payAt() job.Millis {
+func (c *Core) payAt() instant.Millis {
 	if len(c.debts.byJob) == 0 {
 		return 0
 	}

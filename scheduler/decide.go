@@ -1,15 +1,17 @@
 package scheduler
 
 import (
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/wheel"
 )
 
-// decideChunk is how many timers are taken off the wheel at a time.
+// decideChunk is how many timers are read from the wheel at a time.
 const decideChunk = 256
 
 // decideDue ends the attempts whose deadlines have passed, and decides the ticks that come due within the lead.
-// Deadlines of earlier steps take half of the share at most, so that a herd of them delays no tick for long.
+// Deadlines left over from earlier steps use at most half of the share, so that a herd of them delays no tick for
+// long.
 func (c *Core) decideDue() {
 	c.shareOfDecisions()
 	full := c.upto
@@ -21,8 +23,8 @@ func (c *Core) decideDue() {
 	c.expireAll()
 }
 
-// decideTicks decides the ticks that come due within the lead, as many as fit the share and the effort.
-// What does not fit goes into the backlog, and is decided by the next steps.
+// decideTicks decides the ticks that come due within the lead, as many as fit the share and the effort. The rest goes
+// into the backlog, for the next steps.
 func (c *Core) decideTicks() {
 	to := max(c.wheel.Now(), wheel.Tick(c.now.Add(c.settings.Lead)))
 	budget := c.decideAwaiting(c.decisionsMax)
@@ -36,13 +38,13 @@ func (c *Core) decideTicks() {
 		return
 	}
 	if c.late.Len() == 0 && c.shared.count == 0 {
-		c.presence.settled()
+		c.presence.allDecided()
 	}
 	c.decideLate()
 	c.payDebts()
 }
 
-// decideInOrder decides ticks as they come off the wheel. It returns false if the step is full before
+// decideInOrder decides ticks in the order in which they leave the wheel. It returns false if the step is full before
 // all are decided.
 func (c *Core) decideInOrder(to wheel.Tick, budget int) (all bool) {
 	for takes := 0; budget > 0 && takes < backlogTakesMax && c.fits(); {
@@ -87,7 +89,7 @@ func (c *Core) collect(id uint64, _ wheel.Tick) {
 	c.due = append(c.due, slot(id))
 }
 
-// decide settles the tick at the cursor of a job and moves the cursor on.
+// decide decides the tick at the cursor of a job, and moves the cursor on.
 func (c *Core) decide(s slot, r *hotRow) {
 	if r.flags.Is(job.FlagCompleted) {
 		return
@@ -119,8 +121,8 @@ func (c *Core) decide(s slot, r *hotRow) {
 	c.writeTimer(r)
 }
 
-// moveOn puts the cursor behind a tick that is decided, together with all before it.
-func (c *Core) moveOn(r *hotRow, p *profileEntry, decided job.Millis) {
+// moveOn moves the cursor past a decided tick. All earlier ticks are decided too.
+func (c *Core) moveOn(r *hotRow, p *profileEntry, decided instant.Millis) {
 	next, ok := p.next(r, decided)
 	if !ok || p.MaxRuns > 0 && r.runs >= p.MaxRuns {
 		r.flags |= job.FlagCompleted
@@ -129,9 +131,9 @@ func (c *Core) moveOn(r *hotRow, p *profileEntry, decided job.Millis) {
 	r.cursor = next
 }
 
-// fire lets a tick become a run. Was it decided before, as an update may have left it, then it stays as
-// it was.
-func (c *Core) fire(s slot, r *hotRow, at, due job.Millis, mode Mode) {
+// fire turns a tick into a run. A tick that is already decided is not fired again: an update may have left one before
+// the cursor.
+func (c *Core) fire(s slot, r *hotRow, at, due instant.Millis, mode Mode) {
 	id := job.RunID{Job: r.id, At: at}
 	if _, live := c.live[id]; live {
 		return
@@ -141,7 +143,7 @@ func (c *Core) fire(s slot, r *hotRow, at, due job.Millis, mode Mode) {
 	c.start(s, &job.Run{ID: id, Due: due}, mode)
 }
 
-// poison stops a job whose schedule cannot be evaluated, and tells why. Nothing else is touched.
+// poison stops a job whose schedule cannot be evaluated, and records why. It changes nothing else.
 func (c *Core) poison(r *hotRow, err error) {
 	r.flags |= job.FlagFailed
 	c.writeTimer(r)

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/apierr"
 )
 
 // rivalRounds is how often rivals meet over a job.
@@ -43,7 +43,7 @@ func TestRivals(t *testing.T) {
 		v, err := e.Get(ctx, "default", name)
 		switch won[0] {
 		case "delete":
-			if job.AsError(err).Code != job.CodeNotFound {
+			if apierr.From(err).Code != apierr.NotFound {
 				t.Errorf("round %d: the job is deleted, and there is %+v, %v", round, v, err)
 			}
 		default:
@@ -68,7 +68,7 @@ func compete(t *testing.T, changes map[string]func(string) error, name string) (
 				defer mu.Unlock()
 				if err == nil {
 					won = append(won, kind)
-				} else if e, ok := errors.AsType[*job.Error](err); !ok || e.Code != job.CodeVersionConflict && e.Code != job.CodeNotFound {
+				} else if e, ok := errors.AsType[*apierr.Error](err); !ok || e.Code != apierr.VersionConflict && e.Code != apierr.NotFound {
 					t.Errorf("%s of %s: %v", kind, name, err)
 				}
 			})

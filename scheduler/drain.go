@@ -1,20 +1,28 @@
 package scheduler
 
-import "context"
+import (
+	"context"
 
-// Drain ends the launching of runs, and waits until those that are with their targets have answered
-// and are recorded, or until ctx ends. It is Hold and Settle.
+	"github.com/carillon-io/carillon/apierr"
+)
+
+// Drain stops launching and waits until the attempts that are with their targets have answered and are recorded, or
+// until ctx ends. It is Hold followed by Settle.
 func (e *Engine) Drain(ctx context.Context) {
 	e.Hold()
 	e.Settle(ctx)
 }
 
-// Hold ends the launching of runs, for good. Requests are served on, and ticks decided; what they would
-// launch is launched by the next start, here or on another node. It does not wait.
+// Confirm makes a commit that changes nothing. When it returns without error, the log has this commit and all commits
+// before it. Confirm stops nothing.
+func (e *Engine) Confirm(ctx context.Context) error { return e.submit(ctx, &Barrier{writes: true}) }
+
+// Hold stops launching until Continue, and does not wait. Requests are still served and ticks are still decided.
+// Launches that are held leave after Continue, or after the next start, on this node or another.
 func (e *Engine) Hold() { e.pad.hold() }
 
-// Settle waits until the attempts that are with their targets have answered and their outcomes are
-// recorded, until ctx ends, or until Serve has returned. Without Hold before, it may wait for ever.
+// Settle waits until the attempts that are with their targets have answered and their outcomes are recorded, until
+// ctx ends, or until Serve has returned. Unless Hold was called before, it may wait for ever.
 func (e *Engine) Settle(ctx context.Context) {
 	for !e.pad.isEmpty() {
 		select {
@@ -25,21 +33,68 @@ func (e *Engine) Settle(ctx context.Context) {
 			return
 		}
 	}
-	for {
-		if _, some := e.outcomes.oldest(); !some || e.submit(ctx, &Barrier{}) != nil {
-			return
+	_ = e.record(ctx)
+}
+
+// record waits until the outcomes that are known at the call are in the log.
+func (e *Engine) record(ctx context.Context) error {
+	for goal := e.outcomes.count(); e.outcomes.waits(goal); {
+		if err := e.submit(ctx, &Barrier{}); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// Rest waits until all known outcomes are in the log and no commit is in progress, and then blocks further commits
+// until Continue. Proposals wait meanwhile. If it returns an error, the engine continues as before. Only one
+// goroutine at a time may call Rest and Continue.
+func (e *Engine) Rest(ctx context.Context) error {
+	if err := e.record(ctx); err != nil {
+		return err
+	}
+	over := make(chan struct{})
+	select {
+	case e.rests <- over:
+		e.rested = over
+		return nil
+	case <-e.stopped:
+		return apierr.Errorf(apierr.Unavailable, "", "the engine has stopped")
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 
-// hold keeps everything that has not left on the pad, for good.
+// Continue ends the effect of Hold and Rest.
+func (e *Engine) Continue() {
+	if e.rested != nil {
+		close(e.rested)
+		e.rested = nil
+	}
+	e.pad.resume()
+}
+
+// hold keeps everything on the pad that has not left.
 func (p *pad) hold() {
 	p.mu.Lock()
 	p.held = true
 	p.mu.Unlock()
 }
 
-// isEmpty tells whether no attempt is with the sender.
+// resume allows launches to leave again. Turns that became free meanwhile go to the launches that wait for them.
+func (p *pad) resume() {
+	p.mu.Lock()
+	p.held = false
+	for id, queue := range p.parked {
+		if p.turns[id].mayTake(queue[0]) {
+			p.stallLocked(id, p.clock())
+		}
+	}
+	p.mu.Unlock()
+	p.wake()
+}
+
+// isEmpty reports whether no attempt is with the sender.
 func (p *pad) isEmpty() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -1,36 +1,40 @@
 package scheduler
 
-import "github.com/carillon-io/carillon/job"
+import (
+	"github.com/carillon-io/carillon/instant"
+	"github.com/carillon-io/carillon/job"
+)
 
-// A step is bounded in work as it is in bytes, so that no step keeps the next commit waiting: what takes time
-// in a step are the evaluations of schedules, and each is counted before it is made. What is left over when
-// the effort of a step is spent belongs to the next steps.
+// The work of a step is bounded, as its bytes are, so that no step delays the next commit. Evaluations of schedules
+// take the most time in a step, so each is counted before it is made. Work beyond the effort of a step is left to the
+// next steps.
 
 const (
-	// effortMax is how much one step may spend on schedules. A unit is about a tenth of a microsecond, so this
-	// is six to ten milliseconds. The last decision of a step may go beyond it, by what its missed ticks take.
+	// effortMax is the effort that one step may spend on schedules. A unit of effort is about a tenth of a
+	// microsecond, so this is six to ten milliseconds. The last decision of a step may exceed it by the cost of its
+	// missed ticks.
 	effortMax = 60_000
-	// latestFactor is how much dearer the last tick before an instant is than the first one after it.
+	// latestFactor is how much more it costs to find the last tick before an instant than the first one after it.
 	latestFactor = 20
-	// What an evaluation costs, for an expression in UTC or an interval.
+	// The cost of one evaluation of an expression in UTC or of an interval.
 	plainEffort = 1
-	// zoneFactor and filterFactor are how much dearer it is in another zone, and with exclusions.
+	// zoneFactor and filterFactor are the multiples of that cost for another zone, and for exclusions.
 	zoneFactor, filterFactor = 2, 4
-	// decisionEffort is what a decision costs besides its evaluations.
+	// decisionEffort is the cost of a decision besides its evaluations.
 	decisionEffort = 5
-	// walkSlack is how many ticks more than it looks for a walk meets before it begins anew, nearer.
+	// walkSlack is how many ticks more than wanted a walk may meet before it starts again from a nearer instant.
 	walkSlack = 64
 )
 
-// effort counts what a step spends on schedules.
+// effort counts the work of a step on schedules.
 type effort struct {
 	spent int // in this step
-	most  int // that a step may spend
+	most  int // bound of a step
 }
 
 func (e *effort) isSpent() bool { return e.spent >= e.most }
 
-// costOf returns what an evaluation of a profile's schedule costs.
+// costOf returns the cost of one evaluation of a profile's schedule.
 func costOf(p *job.Profile) int {
 	cost := plainEffort * (1 + countLines(p.Spec.Expr))
 	if p.Spec.Zone != "" {
@@ -51,23 +55,23 @@ func countLines(text string) (n int) {
 	return n
 }
 
-// spend counts evaluations of the schedule of a profile.
+// spend counts evaluations of a profile's schedule.
 func (e *profileEntry) spend(evaluations int) {
 	if e.meter != nil {
 		e.meter.spent += evaluations * e.cost
 	}
 }
 
-// newest returns the first of the newest ticks of a job from low up to last, a tick, and how many they are: at
-// most so many. It walks forward through stretches that lie further and further back, because a step back
-// costs twenty steps forward.
-func (e *profileEntry) newest(r *hotRow, low, last job.Millis, most uint32, scratch *[]job.Millis) (first job.Millis, n uint32) {
+// newest returns the first of the newest ticks of a job between low and last, at most the given number, and how many
+// they are; last is a tick. It walks forward through stretches that begin further and further back, because a step
+// back costs twenty steps forward.
+func (e *profileEntry) newest(r *hotRow, low, last instant.Millis, most uint32, scratch *[]instant.Millis) (first instant.Millis, n uint32) {
 	first, n = last, 1
 	before, ok := e.latest(r, low-1, last-1)
 	if n >= most || !ok {
 		return first, n
 	}
-	span := max(1, (last-before)*job.Millis(most))
+	span := max(1, (last-before)*instant.Millis(most))
 	for edge := last; n < most && edge > low; {
 		start := max(low, edge-span)
 		found, all := e.walk(r, start, edge, int(most-n)+walkSlack, (*scratch)[:0])
@@ -87,8 +91,8 @@ func (e *profileEntry) newest(r *hotRow, low, last job.Millis, most uint32, scra
 	return first, n
 }
 
-// walk lists the ticks in [from, to), and tells whether they are all: it gives up at so many.
-func (e *profileEntry) walk(r *hotRow, from, to job.Millis, most int, list []job.Millis) (_ []job.Millis, all bool) {
+// walk lists the ticks in [from, to), and reports whether the list is complete: it stops at the given number.
+func (e *profileEntry) walk(r *hotRow, from, to instant.Millis, most int, list []instant.Millis) (_ []instant.Millis, all bool) {
 	for at, ok := e.next(r, from-1); ok && at < to; at, ok = e.next(r, at) {
 		if len(list) == most {
 			return list, false

@@ -5,7 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/schedule"
 )
 
 // oneCatchUp is more than what one job with the most missed ticks costs, of the dearest schedule below.
@@ -52,7 +54,7 @@ func (h *herd) putEager(name string, spec job.Definition) {
 	def := oneShot(name, 0)
 	def.Schedule, def.Timezone, def.Exclude = "* * * * * *", spec.Timezone, spec.Exclude
 	def.Missed, def.MaxCatchupRuns, def.CatchupWindow = job.MissedBackfill, job.CatchupRunsMax, 24*time.Hour
-	s, err := job.ParseSchedule(def.Spec())
+	s, err := schedule.Parse(def.Spec())
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -64,12 +66,12 @@ func (h *herd) putEager(name string, spec job.Definition) {
 
 // TestNewestTicks compares the walk forward with steps back, over schedules with bursts and long breaks.
 func TestNewestTicks(t *testing.T) {
-	last := job.MillisOf(time.Date(2026, 3, 29, 12, 0, 0, 0, time.UTC))
-	for _, spec := range []job.Spec{
+	last := instant.Of(time.Date(2026, 3, 29, 12, 0, 0, 0, time.UTC))
+	for _, spec := range []schedule.Spec{
 		{Expr: "* * * * * *"}, {Expr: "*/7 * * * *", Zone: "Europe/Berlin"}, {Expr: "* * 3 1 * *"}, {Expr: "0 0 29 2 *"},
 		{Expr: "0 12 * * *\n* * 4 * * 0"}, {Expr: "@every 250ms"}, {Expr: "* * 1-5 * * *", Exclude: "* * * * * 1-5", Zone: "Asia/Tokyo"},
 	} {
-		s, err := job.ParseSchedule(spec)
+		s, err := schedule.Parse(spec)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +83,7 @@ func TestNewestTicks(t *testing.T) {
 			for at, ok := e.latest(r, low-1, end-1); ok && n < most; at, ok = e.latest(r, low-1, at-1) {
 				want, n = at, n+1
 			}
-			var scratch []job.Millis
+			var scratch []instant.Millis
 			if got, k := e.newest(r, low, end, most, &scratch); got != want || k != n {
 				t.Errorf("%q: the newest %d are %d from %s, want %d from %s", spec.Expr, most, k, got, n, want)
 			}

@@ -9,15 +9,17 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/schedule"
 )
 
-// Options set up an engine. Log, Store and Sender are required; every other zero value is a default.
+// Options configure an engine. Log, Store and Sender are required; every other zero value means a default.
 type Options struct {
 	Log    Log
 	Store  Store
 	Sender Sender
-	// Announcer publishes dead letters and events. Nil: none are kept for it.
+	// Announcer publishes dead letters and events. Nil means that none are written.
 	Announcer Announcer
 	Clock     Clock        // default: SystemClock
 	Logger    *slog.Logger // default: slog.Default()
@@ -27,20 +29,23 @@ type Options struct {
 	// CompletedRetention 24 h (negative: for ever).
 	Settings Settings
 
-	// LiveMax is how many runs may be without an outcome; tenants share it. The ticks of a tenant that has its
-	// share wait until runs of it end: they become late, none is lost. Default 1,000,000.
+	// LiveMax bounds the runs without an outcome, which tenants share. Once a tenant has used up its share, its ticks
+	// wait until some of its runs end: they become late, but none is lost. Default 1,000,000.
 	LiveMax int
-	// ProposalsMax is how many proposals may wait for their commit; more callers wait themselves.
-	// Default 8,192.
+	// ProposalsMax bounds the proposals that wait for a commit; further callers block. Default 8,192.
 	ProposalsMax int
-	// Trust tells for how long, from now on, launches may leave; with 0 or less they wait on the pad until
-	// it is back. It is asked before each batch of launches, from several goroutines, so it must be quick and
-	// safe for that. Nil: always.
+	// Trust returns for how long, from now on, launches may leave. With 0 or less they wait on the pad until trust
+	// returns. It is called before each batch of launches, from several goroutines, so it must be fast and safe for
+	// concurrent use. Nil means always.
 	Trust func() time.Duration
-	// Feeders is how many goroutines read cold rows. Default 2.
+	// RowsMax returns the highest version of rows that every node of the cluster can read, and the name of a node
+	// that can read no higher one. A definition that needs a higher version is refused. It is called for each
+	// definition, so it must be fast and safe for concurrent use. Nil means the version that this build reads.
+	RowsMax func() (version byte, node string)
+	// Feeders is the number of goroutines that read cold rows. Default 2.
 	Feeders int
-	// Loading is told now and then how many jobs are loaded, from the goroutine that opens the engine. Nil:
-	// nobody is.
+	// Loading is called from time to time with the number of loaded jobs, from the goroutine that opens the engine.
+	// Nil means that it is not called.
 	Loading func(jobs uint64)
 }
 
@@ -54,11 +59,12 @@ func (o Options) withDefaults() Options {
 	setDefault(&o.Settings.Lead, 250*time.Millisecond)
 	setDefault(&o.Settings.Grace, time.Second)
 	setDefault(&o.Settings.HistoryDays, 90)
-	setDefault(&o.Settings.Zones, job.EmbeddedZones())
+	setDefault(&o.Settings.Zones, schedule.EmbeddedZones())
 	setDefault(&o.Settings.CompletedRetention, 24*time.Hour)
 	o.Settings.CompletedRetention = max(0, o.Settings.CompletedRetention)
 	o.Settings.DeadLetters = o.Announcer != nil
 	o.Settings.Events = o.Settings.Events && o.Announcer != nil
+	setDefault(&o.Settings.EventsMax, eventsMaxDefault)
 	setDefault(&o.LiveMax, 1_000_000)
 	setDefault(&o.ProposalsMax, 8192)
 	setDefault(&o.Feeders, 2)
@@ -78,40 +84,42 @@ func (o Options) validate() error {
 		return errors.New("scheduler: options: Log, Store and Sender are required")
 	case o.Settings.Lead < 0 || o.Settings.Lead > time.Minute:
 		return fmt.Errorf("scheduler: options: lead %s is out of range (0 to 1m)", o.Settings.Lead)
-	case o.Settings.Grace < 0 || o.Settings.HistoryDays < 0 || o.Settings.CatchupRate < 0:
-		return errors.New("scheduler: options: grace, history and catch-up rate must not be negative")
+	case o.Settings.Grace < 0 || o.Settings.HistoryDays < 0 || o.Settings.CatchupRate < 0 || o.Settings.EventsMax < 0:
+		return errors.New("scheduler: options: grace, history, catch-up rate and waiting events must not be negative")
 	case o.LiveMax < 1 || o.ProposalsMax < 1 || o.Feeders < 1:
 		return errors.New("scheduler: options: LiveMax, ProposalsMax and Feeders must be positive")
 	}
 	return nil
 }
 
-// Engine is the thin shell around a [Core]: one loop that steps and commits, one thread that launches
-// on time, a few goroutines that read ahead. Its methods are safe for concurrent use.
+// Engine is the thin shell around a [Core]: one loop that steps and commits, one thread that launches on time, and a
+// few goroutines that read ahead. Its methods are safe for concurrent use, except where they say otherwise.
 type Engine struct {
 	opts   Options
 	core   *Core
 	hasher nameHasher
 	pad    *pad
-	alarm  *alarm // since it leads
+	alarm  *alarm // nil until it leads
 
 	leads  atomic.Bool
-	broken error // why it cannot follow any more
+	broken error // why it can no longer follow the leader
 
-	proposals chan *ticket
-	outcomes  outcomeQueue
-	chores    chores
-	gauge     gauge
+	proposals    chan *ticket
+	outcomes     outcomeQueue
+	rests        chan chan struct{} // asks the loop to stop between two steps, until the sent channel is closed
+	rested       chan struct{}      // the loop has stopped
+	housekeeping housekeeping
+	gauge        gauge
 
-	stopping  chan struct{} // closed when no proposal is taken any more
+	stopping  chan struct{} // closed when no further proposal is accepted
 	stopOnce  sync.Once
 	stopped   chan struct{} // closed when Serve has returned
-	failure   error         // why the engine stopped, set before stopped closes
+	failure   error         // why the engine stopped; set before stopped closes
 	startedAt time.Time
 }
 
-// Open loads the engine from its store, which must be level with its log, and commits the beginning
-// of a new epoch. Nothing is launched before Serve. It is Follow and Lead.
+// Open loads the engine from its store, which must have applied its whole log, and commits the beginning of a new
+// epoch. It is Follow and Lead. Nothing is launched before Serve.
 func Open(opts Options) (*Engine, error) {
 	e, err := Follow(opts)
 	if err != nil {
@@ -123,18 +131,19 @@ func Open(opts Options) (*Engine, error) {
 	return e, nil
 }
 
-// padHorizon is how long before its time a launch is made ready.
+// padHorizon is how many milliseconds before its time a launch is prepared.
 const padHorizon = 2000
 
 func newEngine(opts Options) *Engine {
 	now := opts.Clock.Now()
 	e := &Engine{
 		opts: opts, hasher: newNameHasher(), startedAt: now,
-		core:      NewCore(opts.Settings, job.MillisOf(now)),
-		proposals: make(chan *ticket, opts.ProposalsMax),
-		chores:    newChores(),
-		stopping:  make(chan struct{}),
-		stopped:   make(chan struct{}),
+		core:         NewCore(opts.Settings, instant.Of(now)),
+		proposals:    make(chan *ticket, opts.ProposalsMax),
+		housekeeping: newHousekeeping(),
+		rests:        make(chan chan struct{}),
+		stopping:     make(chan struct{}),
+		stopped:      make(chan struct{}),
 	}
 	e.outcomes.ready = make(chan struct{}, 1)
 	e.pad = newPad(padHorizon, opts.Sender, e.outcomes.add)
@@ -142,7 +151,7 @@ func newEngine(opts Options) *Engine {
 	return e
 }
 
-// commit makes a batch durable and then visible.
+// commit makes a batch durable, and then visible.
 func (e *Engine) commit(epoch uint64, b *job.Batch, lsn uint64) error {
 	began := time.Now()
 	at, err := e.opts.Log.Append(epoch, b.Bytes())
@@ -159,10 +168,10 @@ func (e *Engine) commit(epoch uint64, b *job.Batch, lsn uint64) error {
 	return nil
 }
 
-// Serve works until ctx ends or the log or the store fails, and then returns: nil after ctx ended, else
-// what failed: the error wraps that of the log or the store. Launches that are with their targets may end
-// later; their outcomes are not recorded, and the next start launches them again. The engine must lead
-// when Serve is called, and is of no use when it has returned.
+// Serve runs the engine until ctx ends, or until the log or the store fails. It returns nil after ctx ended;
+// otherwise an error that wraps that of the log or the store. Attempts that are with their targets may end later:
+// their outcomes are not recorded, and the next start launches them again. The engine must lead when Serve is called,
+// and cannot be used after it has returned.
 func (e *Engine) Serve(ctx context.Context) error {
 	if err := e.mustLead(); err != nil {
 		return fmt.Errorf("scheduler: serve: %w", err)
@@ -174,7 +183,7 @@ func (e *Engine) Serve(ctx context.Context) error {
 	for n := range e.opts.Feeders {
 		helpers.Go(func() { (&feeder{pad: e.pad, store: e.opts.Store, clock: e.opts.Clock, number: n}).run(inner) })
 	}
-	helpers.Go(func() { e.doChores(inner) })
+	helpers.Go(func() { e.doHousekeeping(inner) })
 	helpers.Go(func() { e.reapAll(inner) })
 	if e.opts.Announcer != nil {
 		helpers.Go(func() { e.announceAll(inner) })
@@ -190,5 +199,5 @@ func (e *Engine) Serve(ctx context.Context) error {
 	return errors.Join(err, e.alarm.close())
 }
 
-// Done is closed when Serve has returned.
+// Done returns a channel that is closed when Serve has returned.
 func (e *Engine) Done() <-chan struct{} { return e.stopped }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/job"
 )
 
@@ -79,11 +80,11 @@ func TestManyCallers(t *testing.T) {
 					t.Errorf("put %s: created %t, %v", name, created, err)
 				}
 			}
-			far := oneShot(fmt.Sprintf("c%d/far", c), time.Hour)
-			if _, _, err := e.Put(ctx, far, nil); err != nil {
+			later := oneShot(fmt.Sprintf("c%d/far", c), time.Hour)
+			if _, _, err := e.Put(ctx, later, nil); err != nil {
 				t.Error(err)
 			}
-			if v, err := e.Pause(ctx, "default", far.Name, "test", nil); err != nil || v.Status != "paused" {
+			if v, err := e.Pause(ctx, "default", later.Name, "test", nil); err != nil || v.Status != "paused" {
 				t.Errorf("pause: %s, %v", v.Status, err)
 			}
 		})
@@ -143,7 +144,7 @@ func TestFailedLogStopsEverything(t *testing.T) {
 	defer cancel()
 	log.failed.Store(true)
 	_, _, err := e.Put(ctx, oneShot("a", 0), nil)
-	if je := job.AsError(err); je.Code != job.CodeUnavailable {
+	if je := apierr.From(err); je.Code != apierr.Unavailable {
 		t.Errorf("the put returned %v", err)
 	}
 	select {
@@ -154,7 +155,7 @@ func TestFailedLogStopsEverything(t *testing.T) {
 	if err := stop(); !errors.Is(err, errDiskGone) {
 		t.Errorf("Serve returned %v", err)
 	}
-	if _, err := e.Pause(ctx, "default", "a", "", nil); job.AsError(err).Code != job.CodeUnavailable {
+	if _, err := e.Pause(ctx, "default", "a", "", nil); apierr.From(err).Code != apierr.Unavailable {
 		t.Errorf("a later call returned %v", err)
 	}
 	if len(sender.seen) != 0 {
@@ -195,7 +196,7 @@ func TestPutManyKeepsOrderAndPlaces(t *testing.T) {
 	if got[0].Version != 1 || got[3].Version != 1 || got[4].Version != 2 || got[4].ID != got[0].ID || got[3].ID == got[0].ID {
 		t.Errorf("%+v", got)
 	}
-	if got[1].Err != refused || job.AsError(got[2].Err).Code != job.CodeInvalidSchedule {
+	if got[1].Err != refused || apierr.From(got[2].Err).Code != apierr.InvalidSchedule {
 		t.Errorf("errors: %v, %v", got[1].Err, got[2].Err)
 	}
 	if n := e.Status().Jobs; n != 2 {

@@ -7,18 +7,18 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// aheadBytesMax bounds the bytes of the deliveries that wait on a pad. What it leaves no room for is read
-// when it is to leave.
+// aheadBytesMax bounds the bytes of the deliveries that wait on a pad. A delivery beyond it is read when its launch
+// is to leave.
 const aheadBytesMax = 256 << 20
 
-// deliveryBytes is about what a delivery takes up besides its payload and its headers.
+// deliveryBytes approximates the size of a delivery without its payload and its headers.
 const deliveryBytes = 512
 
-// feed is the work of one feeder. All launches of a job have one feed, so that they keep their order.
+// feed is the work of one feeder. All launches of a job are in the same feed, which keeps their order.
 type feed struct {
 	wanted fair.Queue[tenantHash, *waiting] // may leave as soon as their cold rows are read
-	unread fair.Queue[tenantHash, *waiting] // wait for their time, in need of their cold rows
-	wake   chan struct{}                    // rouses the feeder
+	unread fair.Queue[tenantHash, *waiting] // wait for their time, and lack their cold rows
+	wake   chan struct{}                    // wakes the feeder
 }
 
 func newFeeds(n int) []*feed {
@@ -33,7 +33,7 @@ func newFeeds(n int) []*feed {
 	return feeds
 }
 
-// setFeeds lets n feeders work, before the first does.
+// setFeeds sets the number of feeders. It must be called before the first feeder starts.
 func (p *pad) setFeeds(n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -52,14 +52,15 @@ func (p *pad) setFeeds(n int) {
 
 func (p *pad) feedOf(w *waiting) *feed { return p.feeds[uint64(w.Run.Job)%uint64(len(p.feeds))] }
 
-// rouseLocked rouses the feeders.
+// rouseLocked wakes the feeders.
 func (p *pad) rouseLocked() {
 	for _, f := range p.feeds {
 		signal(f.wake)
 	}
 }
 
-// wantLocked has a launch made ready that may leave then. One that a feeder has in hand comes by itself.
+// wantLocked asks for the cold row of a launch that may leave as soon as it is read. A launch that a feeder already
+// works on needs no request.
 func (p *pad) wantLocked(w *waiting) {
 	if w.reading {
 		return
@@ -69,8 +70,8 @@ func (p *pad) wantLocked(w *waiting) {
 	signal(f.wake)
 }
 
-// takeLocked takes launches out of a feed whose cold rows are to be read: first those that may leave then, and
-// as many ahead of their time as there is room for.
+// takeLocked removes launches whose cold rows are to be read from a feed: first those that may leave then, and as
+// many ahead of their time as there is room for.
 func (p *pad) takeLocked(f *feed, chunk []*waiting) []*waiting {
 	for len(chunk) < feedChunk {
 		w, ok := f.wanted.Pop()
@@ -78,8 +79,8 @@ func (p *pad) takeLocked(f *feed, chunk []*waiting) []*waiting {
 			continue
 		}
 		if !ok && p.ahead < aheadBytesMax {
-			if w, ok = f.unread.Pop(); ok && (w.spot != atNear || w.lane != nil || w.failure != "" || p.isInLineLocked(w)) {
-				continue // it was wanted meanwhile, is gone, or will wait in any case
+			if w, ok = f.unread.Pop(); ok && (w.spot != atSoon || w.lane != nil || w.failure != "" || p.isInLineLocked(w)) {
+				continue // it was requested meanwhile, is gone, or will wait in any case
 			}
 		}
 		if !ok {
@@ -91,7 +92,7 @@ func (p *pad) takeLocked(f *feed, chunk []*waiting) []*waiting {
 	return chunk
 }
 
-// loadLocked gives a launch what its cold row says.
+// loadLocked attaches the delivery that was read to its launch.
 func (p *pad) loadLocked(w *waiting, d *job.Delivery, err error) {
 	switch {
 	case err != nil:
@@ -109,28 +110,28 @@ func (p *pad) loadLocked(w *waiting, d *job.Delivery, err error) {
 	}
 }
 
-// unloadLocked drops the delivery of a launch: it is read again when the launch is to leave.
+// unloadLocked drops the delivery of a launch. It is read again when the launch is to leave.
 func (p *pad) unloadLocked(w *waiting) {
 	p.uncountLocked(w)
 	w.delivery = nil
 }
 
-// spareLocked drops the delivery of a launch that may wait for long, unless there is much room: what comes
-// ahead of its time has more need of it.
+// spareLocked drops the delivery of a launch that may wait for long, unless there is much room: launches ahead of
+// their time need the memory more.
 func (p *pad) spareLocked(w *waiting) {
 	if p.ahead > aheadBytesMax/2 {
 		p.unloadLocked(w)
 	}
 }
 
-// wants tells whether a launch waits for a feeder that may leave then.
+// wants reports whether a launch waits for a feeder and may leave once its row is read.
 func (p *pad) wants() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.ContainsFunc(p.feeds, func(f *feed) bool { return f.wanted.Len() > 0 })
 }
 
-// uncountLocked takes the delivery of a launch out of the bytes that wait.
+// uncountLocked subtracts the delivery of a launch from the bytes that wait.
 func (p *pad) uncountLocked(w *waiting) {
 	wasFull := p.ahead >= aheadBytesMax
 	p.ahead -= w.cost

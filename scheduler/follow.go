@@ -3,14 +3,15 @@ package scheduler
 import (
 	"fmt"
 
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 )
 
-// A core follows a leader by taking in the rows of its commits. It decides nothing: rows are results.
-// After each commit it is as if it were loaded from the store anew, so that it can lead at once.
+// A core follows a leader by applying the rows of the leader's commits. It decides nothing, because rows are results.
+// After each commit its state is as if it had been loaded from the store, so that it can lead at once.
 
-// follow takes in a commit of the leader at an instant. After an error the core is of no use any more.
-func (c *Core) follow(batch []byte, now job.Millis) error {
+// follow applies a commit of the leader at an instant. After an error the core cannot be used any more.
+func (c *Core) follow(batch []byte, now instant.Millis) error {
 	if c.ids == nil {
 		c.ids = newJobIndex(&c.rows)
 	}
@@ -22,7 +23,7 @@ func (c *Core) follow(batch []byte, now job.Millis) error {
 	return nil
 }
 
-// followChange takes in one row of the leader. Most kinds of row are not in memory.
+// followChange applies one row of the leader. Most kinds of rows are not kept in memory.
 func (c *Core) followChange(ch job.Change) (err error) {
 	kind := job.Kind(ch.Key[0])
 	switch ch.Op {
@@ -93,7 +94,7 @@ func (c *Core) followDelete(kind job.Kind, key []byte) error {
 	return nil
 }
 
-// checkRange refuses a range of rows that are in memory: leaders drop those one by one.
+// checkRange refuses a range deletion of rows that are in memory: leaders delete those one by one.
 func checkRange(ch job.Change) error {
 	kind := job.Kind(ch.Key[0])
 	switch kind {
@@ -105,7 +106,7 @@ func checkRange(ch job.Change) error {
 	return fmt.Errorf("the range from %x to %x is dropped; want days of the history, of the audit log, of payloads or of idempotency keys", ch.Key, ch.Value)
 }
 
-// followTimer takes in the hot row of a job, be it new or not.
+// followTimer applies the hot row of a job, new or not.
 func (c *Core) followTimer(key, value []byte) error {
 	id, t, err := c.readTimer(key, value)
 	if err != nil {
@@ -127,7 +128,7 @@ func (c *Core) followTimer(key, value []byte) error {
 	return nil
 }
 
-// dropOf forgets the row of a kind that a job has one of.
+// dropOf forgets a row of a kind of which each job has one.
 func (c *Core) dropOf(kind job.Kind, id job.ID) {
 	switch kind {
 	case job.KindStreak:
@@ -155,7 +156,7 @@ func (c *Core) dropRun(id job.RunID) {
 	delete(c.retries, id)
 }
 
-// followCalendar takes in a calendar, and makes the schedules anew that follow it.
+// followCalendar applies a calendar, and compiles the schedules again that refer to it.
 func (c *Core) followCalendar(key, value []byte) error {
 	tenant, name, err := job.ParseCalendarKey(key)
 	if err == nil {

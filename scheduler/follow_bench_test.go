@@ -5,20 +5,22 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/schedule"
 )
 
 // followedJobs is how many jobs a standby of the benchmarks has.
 const followedJobs = 1_000_000
 
 // newFollowed returns a core that followed the registration of many jobs, and its time.
-func newFollowed(tb testing.TB, jobs int) (*Core, job.Millis) {
-	now := job.MillisOf(time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC))
+func newFollowed(tb testing.TB, jobs int) (*Core, instant.Millis) {
+	now := instant.Of(time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC))
 	c := NewCore(Settings{Lead: 10 * time.Second, Grace: time.Second}, now)
 	c.hash = newNameHasher().hash
 	def := oneShot("x", 0)
 	def.Schedule = "@every 1h"
-	profile := job.ProfileOf(def, must(job.ParseSchedule(def.Spec())))
+	profile := job.ProfileOf(def, must(schedule.Parse(def.Spec())))
 	var b job.Batch
 	b.PutProfile(1, profile)
 	for i := range jobs {
@@ -36,9 +38,9 @@ func newFollowed(tb testing.TB, jobs int) (*Core, job.Millis) {
 }
 
 // followedTimer is the timer of a job after so many ticks: each job has one an hour.
-func followedTimer(start job.Millis, i, ticks int) job.Timer {
-	offset := job.Millis(i%3_600_000) + 10_000
-	return job.Timer{Profile: 1, Version: 1, Runs: uint32(ticks), Cursor: start + offset + job.Millis(ticks)*3_600_000}
+func followedTimer(start instant.Millis, i, ticks int) job.Timer {
+	offset := instant.Millis(i%3_600_000) + 10_000
+	return job.Timer{Profile: 1, Version: 1, Runs: uint32(ticks), Cursor: start + offset + instant.Millis(ticks)*3_600_000}
 }
 
 // BenchmarkFollow is the cost of one row to a standby with a million jobs, without its store: of those that
@@ -58,7 +60,7 @@ func BenchmarkFollow(b *testing.B) {
 			batch.PutHistory(&run)
 		},
 		"rows=cold": func(batch *job.Batch, i, round int) {
-			run := job.Run{ID: job.RunID{Job: job.ID(1<<20 + i), At: start + job.Millis(round)}, Status: job.StatusSucceeded, Attempt: 1}
+			run := job.Run{ID: job.RunID{Job: job.ID(1<<20 + i), At: start + instant.Millis(round)}, Status: job.StatusSucceeded, Attempt: 1}
 			for range 4 {
 				batch.PutHistory(&run)
 			}
@@ -76,7 +78,7 @@ func BenchmarkFollow(b *testing.B) {
 					row(&batch, n/4%followedJobs, round)
 					n += 4
 				}
-				now := start + job.Millis(round)*3_600_000 + job.Millis(n/4%followedJobs)
+				now := start + instant.Millis(round)*3_600_000 + instant.Millis(n/4%followedJobs)
 				b.StartTimer()
 				if err := c.follow(batch.Bytes(), now); err != nil {
 					b.Fatal(err)
@@ -103,8 +105,8 @@ func BenchmarkLead(b *testing.B) {
 			b.ResetTimer()
 			for range b.N {
 				c.ids = ids
-				if launches, _, _ := c.lead(1, 1, now); len(launches) != live {
-					b.Fatalf("%d launches", len(launches))
+				if t := c.lead(1, 1, now); len(t.launches) != live {
+					b.Fatalf("%d launches", len(t.launches))
 				}
 			}
 		})

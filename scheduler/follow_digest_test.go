@@ -111,9 +111,9 @@ func sameCore(followed, loaded *Core, arms bool) string {
 	for i := range max(len(a), len(b)) {
 		switch {
 		case i >= len(a) || i < len(b) && a[i] > b[i]:
-			return "loaded only: " + b[i] + near(a, b[i])
+			return "loaded only: " + b[i] + soon(a, b[i])
 		case i >= len(b) || a[i] < b[i]:
-			return "followed only: " + a[i] + near(b, a[i])
+			return "followed only: " + a[i] + soon(b, a[i])
 		}
 	}
 	if !arms {
@@ -123,7 +123,7 @@ func sameCore(followed, loaded *Core, arms bool) string {
 }
 
 // near finds the line of the same thing on the other side.
-func near(lines []string, line string) string {
+func soon(lines []string, line string) string {
 	f := strings.Fields(line)
 	for _, l := range lines {
 		if g := strings.Fields(l); g[0] == f[0] && g[1] == f[1] {

@@ -8,7 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // TestFollow lets a standby follow random stories of a leader, over a tail that is held up at times, and
@@ -20,7 +22,7 @@ func TestFollow(t *testing.T) {
 		return
 	}
 	for range *seedCount {
-		seed := rand.Uint64()
+		seed := testkit.Seed(t)
 		if !t.Run(fmt.Sprint(seed), func(t *testing.T) { followStory(t, seed) }) {
 			t.Fatalf("repeat with: go test ./scheduler -run TestFollow -seed %d", seed)
 		}
@@ -30,7 +32,7 @@ func TestFollow(t *testing.T) {
 // tale is a story that a standby follows.
 type tale struct {
 	*story
-	high job.Millis // the clock may be set back: what is counted from now counts from here then
+	high instant.Millis // the clock may be set back: what is counted from now counts from here then
 }
 
 func followStory(t *testing.T, seed uint64) {
@@ -92,7 +94,7 @@ func (s *tale) compare(arms bool) {
 	}
 	checkCounts(s.t, followed)
 	if diff := sameCore(followed, loaded, arms); diff != "" {
-		s.t.Errorf("at %s, commit %d: %s", clock(job.MillisOf(s.now)), s.other.store.applied.LSN, diff)
+		s.t.Errorf("at %s, commit %d: %s", clock(instant.Of(s.now)), s.other.store.applied.LSN, diff)
 	}
 	st := s.other.engine.Status()
 	if st.Role != "standby" || st.LSN != s.store.applied.LSN || st.AppliedLSN != st.LSN || st.Jobs != loaded.rows.count || st.Live != len(loaded.live) {
@@ -104,7 +106,7 @@ func (s *tale) compare(arms bool) {
 func (s *tale) actBefore() {
 	name := storyJob(s.rng.IntN(6))
 	note := func(format string, args ...any) {
-		s.acts = append(s.acts, fmt.Sprintf("%s %s", clock(job.MillisOf(s.now)), fmt.Sprintf(format, args...)))
+		s.acts = append(s.acts, fmt.Sprintf("%s %s", clock(instant.Of(s.now)), fmt.Sprintf(format, args...)))
 	}
 	switch n := s.rng.IntN(100); {
 	case n < 4:
@@ -124,7 +126,7 @@ func (s *tale) actBefore() {
 			p.ID = r.id
 		}
 		for i := range 1 + s.rng.IntN(4) {
-			p.At = append(p.At, job.MillisOf(s.now.Add(-time.Duration(10-i)*time.Second)))
+			p.At = append(p.At, instant.Of(s.now.Add(-time.Duration(10-i)*time.Second)))
 		}
 		s.propose(p)
 	case n < 14:
@@ -157,7 +159,7 @@ func (s *tale) actBefore() {
 	default:
 		s.act()
 	}
-	s.high = max(s.high, job.MillisOf(s.now))
+	s.high = max(s.high, instant.Of(s.now))
 	s.acts = append(s.acts, s.events...)
 	s.events = nil
 }

@@ -2,23 +2,24 @@ package scheduler
 
 import (
 	"github.com/carillon-io/carillon/fair"
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/wheel"
 )
 
-// The wheel of a follower stays behind the time by the grace, because what comes off a wheel must be
-// decided and only a leader decides. A job whose tick the leader decided in time is armed for the next one
-// before the wheel gets there. What the wheel does get to is late: it waits in the backlog of what is
-// late, where the leader's row finds it, or this core's own decision when it leads.
+// The wheel of a follower stays behind the time by the grace, because a timer that leaves a wheel must be decided,
+// and only a leader decides. If the leader decides a tick in time, the follower arms the job for its next tick before
+// its wheel gets there. A tick that the wheel does reach is late: it waits in the backlog of late ticks until the
+// leader's row arrives, or until this core leads and decides it.
 
-// wheelStride is by how many ticks the wheel of a follower falls behind before it moves on.
+// wheelStride is how many ticks the wheel of a follower falls behind before it advances.
 const wheelStride = 1000
 
-// keepTime lets the wheel go on, behind the time.
-func (c *Core) keepTime(now job.Millis) {
+// keepTime advances the wheel of a follower, which stays behind the time.
+func (c *Core) keepTime(now instant.Millis) {
 	c.now = now
-	c.presence.begin(now) // what is due before the time at which it leads met another engine, or none
-	if now.Add(c.settings.Lead) < job.Millis(c.wheel.Now()) {
+	c.presence.begin(now) // ticks that were due before this core leads were met by another engine, or by none
+	if now.Add(c.settings.Lead) < instant.Millis(c.wheel.Now()) {
 		c.rewind()
 		return
 	}
@@ -33,8 +34,8 @@ func (c *Core) keepTime(now job.Millis) {
 	c.watches.dropVoid()
 }
 
-// passed puts aside what comes off the wheel. A completed job waits for its deletion by the leader, or by this
-// core when it leads.
+// passed handles a timer that leaves the wheel of a follower. A completed job waits until the leader deletes it, or
+// until this core leads.
 func (c *Core) passed(id uint64, _ wheel.Tick) {
 	if id&watchBit != 0 {
 		c.ringBehind(uint32(id))
@@ -43,9 +44,9 @@ func (c *Core) passed(id uint64, _ wheel.Tick) {
 	c.takeJob(slot(id))
 }
 
-// rewind arms everything anew on a wheel that stands at the present, because the clock was set back by more
-// than the lead: no wheel goes back, and a leader decides all that its wheel has passed. It takes as long
-// as the arming does at a start.
+// rewind arms all jobs on a new wheel that stands at the present. It is needed when the clock was set back by more
+// than the lead, because a wheel cannot go back and a leader decides whatever its wheel has passed. It takes as long
+// as arming does at a start.
 func (c *Core) rewind() {
 	c.wheel = wheel.New(wheel.Tick(c.now))
 	c.backlog = fair.NewQueue[tenantHash, backlogEntry](decideQuantum)

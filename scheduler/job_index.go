@@ -2,22 +2,22 @@ package scheduler
 
 import "github.com/carillon-io/carillon/job"
 
-// jobIndex finds the slot of a job by its id, for a core that follows a leader: the leader's rows name
-// jobs by their ids. Ids are a counter, so that most of a page is in use: it takes about four bytes a job.
-// The zero value is not ready.
+// jobIndex finds the slot of a job by its id. A core that follows a leader needs it, because the leader's rows name
+// jobs by id. Ids are a counter, so most of a page is in use, and the index takes about four bytes a job. The zero
+// value must not be used: see newJobIndex.
 type jobIndex struct {
 	pages map[uint64]*jobPage // by the upper bits of the ids
 	key   uint64              // of the page that was found last
-	page  *jobPage            // that one; nil is none
+	page  *jobPage            // the page under key; nil: there is none
 }
 
-// jobPage is the slots of a range of ids; 0 is no job.
+// jobPage holds the slots of a range of ids; 0 means no job.
 type jobPage struct {
 	slots [1 << jobPageBits]slot
 	used  int
 }
 
-// jobPageBits is how many of the lower bits of an id are its place on a page.
+// jobPageBits is how many lower bits of an id give its place on a page.
 const jobPageBits = 12
 
 // newJobIndex returns the index of the jobs of a table.
@@ -31,7 +31,7 @@ func newJobIndex(t *table) *jobIndex {
 	return x
 }
 
-// find returns the slot of a job, or 0.
+// find returns the slot of a job, or 0 if it is not in the index.
 func (x *jobIndex) find(id job.ID) slot {
 	p := x.pageOf(id)
 	if p == nil {
@@ -52,7 +52,7 @@ func (x *jobIndex) add(id job.ID, s slot) {
 	p.used++
 }
 
-// remove forgets a job that is in the index, and a page with the last of its jobs.
+// remove deletes a job that is in the index, and its page if that becomes empty.
 func (x *jobIndex) remove(id job.ID) {
 	p := x.pageOf(id)
 	p.slots[id%(1<<jobPageBits)] = 0
@@ -62,7 +62,7 @@ func (x *jobIndex) remove(id job.ID) {
 	}
 }
 
-// pageOf returns the page that an id belongs on, nil if there is none.
+// pageOf returns the page of an id, or nil if there is none.
 func (x *jobIndex) pageOf(id job.ID) *jobPage {
 	if key := uint64(id) >> jobPageBits; x.page == nil || key != x.key {
 		x.key, x.page = key, x.pages[key]

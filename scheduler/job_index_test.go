@@ -5,12 +5,13 @@ import (
 	"testing"
 
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // TestJobIndexTwin compares with a map, over ids of a counter, far ones and removed ones; pages go with
 // the last of their jobs.
 func TestJobIndexTwin(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testkit.Seed(t)
 	rng := rand.New(rand.NewPCG(seed, 6))
 	empty := newTable()
 	x, twin := newJobIndex(&empty), map[job.ID]slot{}

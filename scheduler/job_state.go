@@ -2,7 +2,7 @@ package scheduler
 
 import "github.com/carillon-io/carillon/job"
 
-// JobState is what a job is in, as [Status] counts them; its text is the API's word.
+// JobState is the state of a job, as [Status] counts it. Its text is the word of the API.
 type JobState uint8
 
 // The states of a job.
@@ -11,10 +11,10 @@ const (
 	JobPaused
 	JobCompleted
 	JobFailed
-	JobStates // how many there are
+	JobStates // number of states
 )
 
-// stateFlags are the bits of a row each of which makes a state. Of several the last counts.
+// stateFlags maps states to the row flags that cause them. If a row has several, the last state counts.
 var stateFlags = [JobStates]job.TimerFlags{JobPaused: job.FlagPaused, JobCompleted: job.FlagCompleted, JobFailed: job.FlagFailed}
 
 // String returns the word of the API for a state.
@@ -29,14 +29,14 @@ func stateOf(flags job.TimerFlags) JobState {
 	return JobActive
 }
 
-// The marks of a row have the state that it is counted under, one higher: 0 is not counted yet.
+// The upper marks of a row hold the state under which it is counted, plus one; 0 means not counted yet.
 const (
 	stateShift          = 3
 	stateMask  rowMarks = 7 << stateShift
 )
 
-// note counts a row under the state that its flags say. It is called whenever they may have changed,
-// which is where they are written or read.
+// note counts a row under the state that its flags give. It must be called whenever the flags may have changed, which
+// is where rows are written or read.
 func (t *table) note(r *hotRow) {
 	now := rowMarks(stateOf(r.flags)+1) << stateShift
 	if r.marks&stateMask == now {
@@ -47,7 +47,7 @@ func (t *table) note(r *hotRow) {
 	r.marks |= now
 }
 
-// uncount forgets under which state a row was counted.
+// uncount removes a row from the count of its state.
 func (t *table) uncount(r *hotRow) {
 	if last := r.marks & stateMask >> stateShift; last != 0 {
 		t.byState[last-1]--

@@ -7,7 +7,7 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// TestJobStates: the states that are counted are those that the API tells, for any bits of a row.
+// TestJobStates checks, for all bits of a row, that the counted state is the one that the API shows.
 func TestJobStates(t *testing.T) {
 	for bits := range 1 << 5 {
 		flags := job.TimerFlags(bits)

@@ -6,17 +6,16 @@ import (
 	"github.com/carillon-io/carillon/histogram"
 )
 
-// Lateness is the distribution of how late something was, or for how long it waited, since the start of the
-// process.
+// Lateness summarizes how late something was, or how long it waited, since the start of the process.
 type Lateness struct {
 	Count                    uint64
 	P50, P90, P99, P999, Max time.Duration
 
 	Sum    time.Duration
-	Spread histogram.Reading // all of it, for who wants more than these
+	Spread histogram.Reading // the whole distribution
 }
 
-// latenessOf sums up what was counted.
+// latenessOf summarizes a histogram.
 func latenessOf(h *histogram.Times) Lateness {
 	r := h.Read()
 	quantile := func(q float64) time.Duration { return histogram.Duration(r.Quantile(q)) }

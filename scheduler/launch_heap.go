@@ -11,18 +11,18 @@ type waiting struct {
 	Launch
 	spot     spot
 	index    int           // in the heap of its spot; -1: in none
-	delivery *job.Delivery // nil until the cold row is read, and while it waits for long
+	delivery *job.Delivery // nil until the cold row is read, and during a long wait
 	cost     int64         // bytes of delivery, as the pad's bound counts them; 0: not counted
 	failure  string        // why it cannot leave
-	reading  bool          // a feeder has it in hand
-	gone     bool          // taken off while its cold row was being read
-	turnAt   int64         // when it got the turn that it had waited for, in ns of Unix time; 0: it has not
+	reading  bool          // a feeder works on it
+	gone     bool          // withdrawn while its cold row was being read
+	turnAt   int64         // when its wait for a turn ended, in ns of Unix time; 0: it has not ended
 
-	lane   *padLane      // nil until its cold row was read first
+	lane   *padLane      // nil until its cold row was read for the first time
 	weight int           // bytes of its payload
-	found  bool          // it waits for its turn to get in line, and its cold row is read
-	placed bool          // it has a place at its target, and a feeder makes it ready
-	place  time.Duration // that it waited for that place
+	found  bool          // it seeks its lane, and its cold row is read
+	placed bool          // it has a place at its target, and a feeder reads its delivery
+	place  time.Duration // how long it waited for that place
 
 	older, newer *waiting // launches of the same job, by arrival
 }
@@ -32,15 +32,15 @@ func (w *waiting) isBefore(o *waiting) bool {
 	return w.Due < o.Due || w.Due == o.Due && w.order < o.order
 }
 
-// spot is where a launch waits.
+// spot is the place on the pad where a launch waits.
 type spot uint8
 
 const (
-	atNone spot = iota // for its turn, for a feeder, or nowhere any more
-	atFar              // for the time at which it is made ready
-	atNear             // for its time
-	atSeek             // for its cold row, before it gets in line
-	atLane             // for a place at its target
+	atNone  spot = iota // it waits for its turn or for a feeder, or has left
+	atLater             // waits until it is prepared
+	atSoon              // waits for its due time
+	atSeek              // due, waits for its cold row, which names its lane
+	atLane              // waits for a place at its target
 )
 
 // launchHeap orders launches by due time, and then by arrival; it implements heap.Interface.

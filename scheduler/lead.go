@@ -7,36 +7,41 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 )
 
-// lead makes a leader of a core that was loaded, and perhaps followed another leader since. It is called
-// after the commit that begins the epoch: that one has the given LSN and began at an instant. All that
-// depends on the time is as of then. What it takes follows the live runs, the debts and the streaks;
-// it looks at no other job.
+// lead makes a loaded core, which may have followed another leader, the leader. It must be called after the commit
+// that begins the epoch; lsn and now are those of that commit. Everything that depends on the time is computed as of
+// now. The cost depends on the live runs, the debts and the streaks; lead reads no other job.
 //
-// It returns the launches of the runs that have no outcome. Those that were with their targets when the
-// last leader died are launched again, under the same run id; their fence is at least that of the commit.
-//
-// The second result are the runs that are with workers who are to report: they have their turns. The
-// third are the jobs that were to be paused when the last leader died.
-func (c *Core) lead(epoch, lsn uint64, now job.Millis) (launches []Launch, going []job.RunID, overdrawn []AutoPause) {
+// Runs that were with their targets when the last leader stopped are launched again, under the same run id and with a
+// fence that is at least lsn.
+func (c *Core) lead(epoch, lsn uint64, now instant.Millis) (t takeover) {
 	c.epoch, c.lsn, c.fenceMin = epoch, lsn, lsn
 	c.keepTime(now)
 	c.led = now
-	c.out.WakeAt = 1 // until its first step it is not at work
+	c.out.WakeAt = longAgo // the time until the first step counts as a gap, if it is long
 	c.onces.since, c.redone.since, c.overAhead.since = lsn, lsn, lsn
 	usual := c.pace.usual
 	c.pace = newPace(c.settings.CatchupRate, now)
 	c.pace.restore(usual)
 	c.queueDebts()
-	overdrawn = c.overdrawn()
+	t.overdrawn = c.overdrawn()
 	c.ids = nil
-	launches, going = c.relaunchAll()
-	return launches, going, overdrawn
+	c.relaunchAll(&t)
+	return t
 }
 
-// overdrawn returns the active jobs that failed too often in a row, in the order of ids.
+// takeover is what a new leader finds and the core alone cannot finish.
+type takeover struct {
+	launches  []Launch    // of the runs without an outcome, by due time
+	going     []job.RunID // runs that wait for a worker's report: they have their turns
+	outdone   []job.ID    // jobs with a due run that ends the one in progress
+	overdrawn []AutoPause // jobs that the last leader was about to pause
+}
+
+// overdrawn returns the active jobs whose streak of failures reached its limit, in the order of ids.
 func (c *Core) overdrawn() (list []AutoPause) {
 	for _, id := range slices.Sorted(maps.Keys(c.streaks)) {
 		s := c.slotOf(id)
@@ -50,41 +55,43 @@ func (c *Core) overdrawn() (list []AutoPause) {
 	return list
 }
 
-// relaunchAll asks for the launches of the live runs, by due time, and returns those that are with their
-// workers and have a turn, in the order of their rows.
-func (c *Core) relaunchAll() (launches []Launch, going []job.RunID) {
+// relaunchAll asks for the launches of all live runs.
+func (c *Core) relaunchAll(t *takeover) {
 	for id := range c.live {
 		l, live := c.takeOver(id)
 		switch {
 		case live.watch == 0:
-			launches = append(launches, l)
+			t.launches = append(t.launches, l)
+			if l.Mode == ModeAgain && c.profiles.get(c.rows.row(live.slot).profile).mode() == ModeCancel {
+				t.outdone = append(t.outdone, id.Job)
+			}
 		case live.waits:
-			going = append(going, id)
+			t.going = append(t.going, id)
 		}
 	}
-	sort.Slice(launches, func(i, j int) bool { return byDue(launches[i], launches[j]) < 0 })
-	sort.Slice(going, func(i, j int) bool { return byRow(going[i], going[j]) < 0 })
-	return launches, going
+	sort.Slice(t.launches, func(i, j int) bool { return byDue(t.launches[i], t.launches[j]) < 0 })
+	sort.Slice(t.going, func(i, j int) bool { return byRow(t.going[i], t.going[j]) < 0 })
+	slices.Sort(t.outdone)
+	t.outdone = slices.Compact(t.outdone)
 }
 
-// byRow orders runs as their rows are: by job, the newest first.
+// byRow orders runs like their rows: by job, newest first.
 func byRow(a, b job.RunID) int {
 	return cmp.Or(cmp.Compare(a.Job, b.Job), cmp.Compare(b.At, a.At), cmp.Compare(b.Seq, a.Seq))
 }
 
-// byDue orders launches by due time. Those of one job that are due at the same time are in the order in
-// which they were asked for: the ticks in theirs, and manual runs in that of their numbers.
+// byDue orders launches by due time. Launches of one job that are due at the same time keep the order in which they
+// were asked for: scheduled ticks by their time, manual runs by their numbers.
 func byDue(a, b Launch) int {
 	return cmp.Or(
 		cmp.Compare(a.Due, b.Due), cmp.Compare(a.Run.Job, b.Run.Job), cmp.Compare(a.Run.Seq, b.Run.Seq), cmp.Compare(a.Run.At, b.Run.At),
 	)
 }
 
-// takeOver makes a live run one of this leader's: under its fence, and under the limit that its job has
-// now.
+// takeOver makes a live run one of this leader: it gets this leader's fence and the present limit of its job.
 func (c *Core) takeOver(id job.RunID) (Launch, liveRun) {
 	live, run := c.live[id], c.retries[id]
-	if live.watch == 0 { // else the worker with the fence has it
+	if live.watch == 0 { // otherwise the worker with the fence continues
 		live.fence = max(live.fence, c.fenceMin)
 	}
 	if run == nil {
@@ -101,7 +108,7 @@ func (c *Core) takeOver(id job.RunID) (Launch, liveRun) {
 		l.Tenant, l.Expires = r.tenant, p.expiry(run)
 		if l.Limit = p.limit(); l.Limit > 0 {
 			live.waits = true
-			l.Mode = c.modeAfterCrash(p, run)
+			l.Mode, l.ends = c.modeAfterCrash(p, run), p.foresee(run.Attempt-run.Base)
 		}
 	}
 	c.live[id] = live
@@ -109,17 +116,18 @@ func (c *Core) takeOver(id job.RunID) (Launch, liveRun) {
 	return l, live
 }
 
-// modeAfterCrash says how a run of a job that lets only so many runs go at a time is launched again. One
-// that may have been going gets its turn, and so do those that waited for theirs, in their order; one
-// that is yet to come does what the policy says.
+// modeAfterCrash returns how a run of a job with a concurrency limit is launched again. A run that was certainly in
+// progress keeps its turn. A run that is due may have left, or may even be over, without the log knowing: it is
+// launched whatever the policy says, and such runs of one job leave one after the other. A run that is not due yet
+// obeys the policy.
 func (c *Core) modeAfterCrash(p *profileEntry, run *job.Run) Mode {
 	switch {
 	case run.Attempt > run.Base+1:
 		return ModeHeld
 	case run.ID.IsManual() || run.Base > 0:
 		return ModeWait
-	case run.Due <= c.now && p.mode() != ModeCancel:
-		return ModeWait
+	case run.Due <= c.now:
+		return ModeAgain
 	default:
 		return p.mode()
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 )
 
@@ -60,7 +61,7 @@ func TestLeadPausesOverdrawn(t *testing.T) {
 // TestLeadCountsFromNow: a standby that followed for an hour begins with what the time is when it leads, and
 // not with what it was when it was loaded.
 func TestLeadCountsFromNow(t *testing.T) {
-	start := job.MillisOf(time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC))
+	start := instant.Of(time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC))
 	end := start.Add(time.Hour)
 	settings := Settings{Lead: 10 * time.Second, Grace: time.Second}
 	c := NewCore(settings, start)
@@ -81,7 +82,7 @@ func TestLeadCountsFromNow(t *testing.T) {
 	if c.onces.covers(76) || !c.onces.covers(77) || c.redone.covers(76) || !c.redone.covers(77) || c.overAhead.covers(76) || !c.overAhead.covers(77) {
 		t.Error("who read the store before the epoch began is believed, or who read it since is not")
 	}
-	if at := job.Millis(c.wheel.Now()); at < end-10_000 || at > end {
+	if at := instant.Millis(c.wheel.Now()); at < end-10_000 || at > end {
 		t.Errorf("the wheel stands at %s, and it is %s", at, end)
 	}
 }

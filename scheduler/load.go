@@ -13,8 +13,8 @@ type scanner interface {
 	Scan(low, high []byte, fn func(key, value []byte) (more bool, err error)) error
 }
 
-// Load fills an empty core with what the store holds, and arms the wheel. The core stands by then: it
-// follows a leader, or leads.
+// Load fills an empty core from the store and arms the wheel. Afterwards the core stands by: it can follow a leader,
+// or lead.
 func (c *Core) Load(from scanner, hash nameHashFunc) error {
 	c.hash = hash
 	load := []struct {
@@ -43,8 +43,7 @@ func (c *Core) Load(from scanner, hash nameHashFunc) error {
 	return nil
 }
 
-// The functions named take... take in a row as the store has it, be it there already or not. Both loading
-// and following a leader come down to them.
+// The functions named take... add or replace a row as the store has it. Loading and following a leader both use them.
 
 func (c *Core) takeMeta(key, value []byte) error {
 	n, err := job.DecodeMeta(value)
@@ -61,6 +60,11 @@ func (c *Core) takeMeta(key, value []byte) error {
 		c.replanning = n != 0
 	case metaTZData:
 		c.zones.version = n
+	case metaRows:
+		if err == nil {
+			err = job.CheckRowsVersion(n)
+		}
+		c.rowsVersion = byte(n)
 	default:
 		if zone, ok := strings.CutPrefix(string(key[1:]), metaZone); ok {
 			c.zones.keep(zone, n)
@@ -88,7 +92,7 @@ func (c *Core) takeNotice(_, _ []byte) error {
 	return nil
 }
 
-// loadTimer takes in a timer of a job that is not there yet.
+// loadTimer adds a job from its timer row. The job must not be in the table yet.
 func (c *Core) loadTimer(key, value []byte) error {
 	id, t, err := c.readTimer(key, value)
 	if err != nil {
@@ -117,7 +121,7 @@ func (c *Core) readTimer(key, value []byte) (job.ID, job.Timer, error) {
 	return id, t, nil
 }
 
-// slotOf finds a job's slot by its id, 0 if there is none. It works until the core leads.
+// slotOf returns the slot of a job by its id, or 0 if there is none. It must not be called once the core leads.
 func (c *Core) slotOf(id job.ID) slot {
 	if c.ids != nil {
 		return c.ids.find(id)
@@ -125,9 +129,8 @@ func (c *Core) slotOf(id job.ID) slot {
 	return c.rowOf(id)
 }
 
-// rowOf finds a job's slot by its id as long as nothing changed since loading began: then slots are in
-// the order of ids, because the rows are. Ids are a counter, so unless jobs were deleted the first guess
-// is right.
+// rowOf returns the slot of a job by its id while the core is being loaded. Slots are then in the order of ids,
+// because rows are. Ids are a counter, so the first guess is right unless jobs were deleted.
 func (c *Core) rowOf(id job.ID) slot {
 	n := int(c.rows.next)
 	if n > 1 && id >= c.rows.row(1).id {
@@ -142,7 +145,7 @@ func (c *Core) rowOf(id job.ID) slot {
 	return 0
 }
 
-// takeName takes in the name of a job whose timer is there.
+// takeName adds the name of a job. The job's timer must have been loaded before.
 func (c *Core) takeName(key, value []byte) error {
 	tenant, name, err := job.ParseNameKey(key)
 	if err != nil {

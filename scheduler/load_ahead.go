@@ -2,25 +2,25 @@ package scheduler
 
 import "errors"
 
-// A start with many jobs is over sooner with two cores: one reads rows while the other takes them in.
+// A start with many jobs is faster on two cores: one goroutine reads rows while another adds them to the core.
 
-// rowBlock is a number of rows that are handed over together. Keys and values lie one after the other
-// in data.
+// rowBlock is a number of rows that are handed over together. Their keys and values are stored one after the other in
+// data.
 type rowBlock struct {
 	data []byte
-	ends []uint32 // of each key and each value
+	ends []uint32 // end in data of each key and each value
 }
 
 const (
 	blockBytes = 256 << 10
-	blocksMost = 4 // between the two sides
+	blocksMost = 4 // blocks in use between the two goroutines
 )
 
-// errEnough ends a scan whose rows nobody wants any more.
+// errEnough ends a scan whose further rows are not needed.
 var errEnough = errors.New("scheduler: enough rows")
 
-// scanAhead calls row for the rows in [low, high), in order, while another goroutine reads further
-// ones. Key and value are row's only until it returns.
+// scanAhead calls row for the rows in [low, high), in order, while another goroutine reads further rows. Key and
+// value are valid only until row returns.
 func scanAhead(from scanner, low, high []byte, row func(key, value []byte) error) error {
 	full, free := make(chan *rowBlock, blocksMost), make(chan *rowBlock, blocksMost)
 	for range blocksMost {
@@ -47,7 +47,7 @@ func scanAhead(from scanner, low, high []byte, row func(key, value []byte) error
 	return scanErr
 }
 
-// fillBlocks reads rows into blocks until the end, or until they are not wanted.
+// fillBlocks reads rows into blocks until the end of the range, or until gone is closed.
 func fillBlocks(from scanner, low, high []byte, full chan<- *rowBlock, free <-chan *rowBlock, gone <-chan struct{}) error {
 	b := <-free
 	err := from.Scan(low, high, func(key, value []byte) (bool, error) {

@@ -7,10 +7,10 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// TestLoadingIsTold: timers are counted, other rows are not, and nothing stands between where nobody asks.
+// TestLoadingIsTold: timers are counted and other rows are not. Without a function to call, the scanner is unchanged.
 func TestLoadingIsTold(t *testing.T) {
 	var told []uint64
-	rows := countingScanner{rows: 2*loadingEvery + 1}
+	rows := countingScanner{rows: 2*loadingStep + 1}
 	from, seen := counted(rows, func(jobs uint64) { told = append(told, jobs) }), 0
 	for _, kind := range []job.Kind{job.KindTimer, job.KindName} {
 		err := from.Scan([]byte{byte(kind)}, nil, func(_, _ []byte) (bool, error) { seen++; return true, nil })
@@ -18,7 +18,7 @@ func TestLoadingIsTold(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if want := []uint64{loadingEvery, 2 * loadingEvery}; !slices.Equal(told, want) || seen != 2*rows.rows {
+	if want := []uint64{loadingStep, 2 * loadingStep}; !slices.Equal(told, want) || seen != 2*rows.rows {
 		t.Errorf("told %d of %d rows, want %d", told, seen, want)
 	}
 	if counted(rows, nil) != scanner(rows) {

@@ -6,8 +6,7 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// takeRun takes in a live run as the store has it. What its job demands of it is found out when the core
-// leads.
+// takeRun adds a live run from its stored row. The limits of its job are applied when the core leads.
 func (c *Core) takeRun(key, value []byte) error {
 	id, err := job.ParseRunKey(key)
 	if err != nil {
@@ -35,7 +34,7 @@ func (c *Core) takeRun(key, value []byte) error {
 	return nil
 }
 
-// takeStreak takes in how many runs of a job in a row ended dead.
+// takeStreak adds from its stored row how many runs of a job in a row ended dead.
 func (c *Core) takeStreak(key, value []byte) error {
 	id, err := job.ParseJobKey(key)
 	if err != nil {

@@ -1,9 +1,12 @@
 package scheduler
 
-import "github.com/carillon-io/carillon/job"
+import (
+	"github.com/carillon-io/carillon/instant"
+	"github.com/carillon-io/carillon/job"
+)
 
-// trigger starts a manual run now. The same idempotency key is the same run, whatever the version of the job has
-// become: who asks again wants to know what came of it.
+// trigger starts a manual run now. The same idempotency key means the same run, whatever the version of the job is by
+// now: a caller that repeats a request wants its first result.
 func (c *Core) trigger(p *Trigger) {
 	s, r := c.find(p.Hash)
 	if r == nil {
@@ -41,7 +44,7 @@ func (c *Core) trigger(p *Trigger) {
 	p.Run = run
 }
 
-// backfill starts a manual run for each of some ticks.
+// backfill starts a manual run for each of the given ticks.
 func (c *Core) backfill(p *Backfill) {
 	s, r := c.find(p.Hash)
 	if r == nil || r.id != p.ID {
@@ -65,15 +68,15 @@ func (c *Core) backfill(p *Backfill) {
 	})
 }
 
-// mayHaveFired tells whether ticks of a backfill may have got runs since its proposer looked: another backfill came
-// first, or the engine decided some of them.
+// mayHaveFired reports whether ticks of a backfill may have been fired since its proposer read the ledger, by another
+// backfill or by a decision.
 func (c *Core) mayHaveFired(p *Backfill, r *hotRow) bool {
 	decided := r.cursor != p.Cursor && p.At[len(p.At)-1] >= p.Cursor
 	return r.version != p.Version || r.manual != p.Manual || decided
 }
 
-// manualRun numbers a manual run of a job.
-func (c *Core) manualRun(r *hotRow, at job.Millis) job.Run {
+// manualRun returns a new manual run of a job, with the next number.
+func (c *Core) manualRun(r *hotRow, at instant.Millis) job.Run {
 	r.manual++
 	if at >= r.last {
 		r.last = at
@@ -82,7 +85,7 @@ func (c *Core) manualRun(r *hotRow, at job.Millis) job.Run {
 	return job.Run{ID: job.RunID{Job: r.id, At: at, Seq: r.manual}, Due: c.now}
 }
 
-// start makes a run live and asks for its first attempt.
+// start makes a run live and asks for its first launch.
 func (c *Core) start(s slot, run *job.Run, mode Mode) {
 	run.Status, run.Attempt, run.Fence = job.StatusPending, 1, c.lsn
 	r := c.rows.row(s)

@@ -87,7 +87,7 @@ func (s *memStore) removeRange(low []byte, high string) {
 	}
 }
 
-// cut drops rows of a page, and the page with the last of them; it tells whether the page is gone.
+// cut drops rows of a page, and the page with the last of them; it reports whether the page is gone.
 func (s *memStore) cut(n, from, to int) (gone bool) {
 	s.pages[n].cut(from, to)
 	if gone = len(s.pages[n].keys) == 0; gone {
@@ -166,8 +166,8 @@ func (s *memStore) clone() *memStore {
 	return c
 }
 
-// memLog is a Log that only counts, and that can be told to fail. It takes no batch over CommitBytesMax, as the
-// log of a server does.
+// memLog is a Log that only counts, and that a test can make fail. Like the log of a server, it accepts no batch over
+// CommitBytesMax.
 type memLog struct {
 	lsn  uint64
 	fail bool

@@ -3,19 +3,15 @@ package scheduler
 import (
 	"time"
 
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 )
 
-// catchUp decides, by the job's policy, all its ticks from the cursor up to an edge, from which on they
-// are on time: no engine led when they were due. What is not fired is recorded as skipped, in ranges;
-// what is fired is owed, and paid at the engine's pace.
-func (c *Core) catchUp(s slot, r *hotRow, p *profileEntry, edge job.Millis) {
-	// A tick whose launch the jitter puts off is not missed before that.
-	upto := edge - 1 - job.JitterOf(r.id, p.Jitter, 0, 0)
-	last, ok := p.latest(r, r.cursor-1, upto)
-	if !ok {
-		last = r.cursor
-	}
+// catchUp decides, by the job's policy, all ticks from the cursor up to edge: they are missed, because no engine led
+// when they were due. Ticks that are not fired are recorded as skipped, in ranges. Ticks that are fired become a
+// debt, which is paid at the engine's pace.
+func (c *Core) catchUp(s slot, r *hotRow, p *profileEntry, edge instant.Millis) {
+	last := c.lastBefore(r, p, edge)
 	owed, n := c.missedToFire(r, p, last)
 	skippedTo := last
 	if n > 0 {
@@ -26,27 +22,36 @@ func (c *Core) catchUp(s slot, r *hotRow, p *profileEntry, edge job.Millis) {
 		r.runs += n
 		c.owe(s, r, p, owed, n)
 		if p.MaxRuns > 0 && r.runs >= p.MaxRuns {
-			last = owed.Last // the job is complete with it: what comes after is not decided
+			last = owed.Last // the job completes with it: later ticks are not decided
 		}
 	}
 	c.moveOn(r, p, last)
 	c.noteLateEnd(r, last)
 }
 
-// noteLateEnd writes down when a job was completed, if that was long after its last tick: its retention counts from then,
-// and by the next start the history may not go back to that tick.
-func (c *Core) noteLateEnd(r *hotRow, last job.Millis) {
+// lastBefore returns the last tick of a job whose launch is due before edge. The tick at the cursor must be one.
+func (c *Core) lastBefore(r *hotRow, p *profileEntry, edge instant.Millis) instant.Millis {
+	last, _ := p.latest(r, r.cursor-1, edge-1)
+	if last > r.cursor && last+c.jitterOf(r, p, last) >= edge {
+		last, _ = p.latest(r, r.cursor-1, last-1) // jitter delays its launch at most until this tick
+	}
+	return max(last, r.cursor)
+}
+
+// noteLateEnd records when a job was completed, if that was long after its last tick. Its retention counts from then,
+// and at the next start the history may no longer reach back to that tick.
+func (c *Core) noteLateEnd(r *hotRow, last instant.Millis) {
 	if r.flags.Is(job.FlagCompleted) && last.Add(lateEnd) < c.now {
 		c.out.Batch.PutNote(r.id, job.Note{At: c.now})
 	}
 }
 
-// lateEnd is how long after its last tick a job is completed late: no history is shorter.
+// lateEnd is how long after its last tick the completion of a job counts as late. No history is shorter.
 const lateEnd = 24 * time.Hour
 
-// missedToFire returns which of the missed ticks the policy still fires, and how many they are: the
-// newest, inside the catch-up window, and no more than the job may have.
-func (c *Core) missedToFire(r *hotRow, p *profileEntry, last job.Millis) (owed job.Debt, n uint32) {
+// missedToFire returns which missed ticks the policy still fires, and how many: the newest ones inside the catch-up
+// window, at most as many as the job may still have.
+func (c *Core) missedToFire(r *hotRow, p *profileEntry, last instant.Millis) (owed job.Debt, n uint32) {
 	most := uint32(0)
 	switch p.Missed {
 	case job.MissedFireOnce:
@@ -66,7 +71,7 @@ func (c *Core) missedToFire(r *hotRow, p *profileEntry, last job.Millis) (owed j
 	return owed, n
 }
 
-// oldest cuts a range of ticks down to its first n.
+// oldest returns the first n ticks of a range, and how many they are.
 func oldest(p *profileEntry, d job.Debt, n uint32) (job.Debt, uint32) {
 	if n == 0 {
 		return job.Debt{}, 0
@@ -80,9 +85,9 @@ func oldest(p *profileEntry, d job.Debt, n uint32) (job.Debt, uint32) {
 	return d, count
 }
 
-// skipMissed records that the ticks of a job from its cursor up to an instant do not run, and why: it
-// was paused, it is too long ago, or the policy wants it so.
-func (c *Core) skipMissed(r *hotRow, p *profileEntry, upto job.Millis) {
+// skipMissed records that the ticks of a job from its cursor up to an instant are not run, with the reason: the job
+// was paused, they are too old, or the policy skips them.
+func (c *Core) skipMissed(r *hotRow, p *profileEntry, upto instant.Millis) {
 	reason, from := job.ReasonMissed, r.cursor
 	switch {
 	case r.marks.is(markResumed):
@@ -95,8 +100,8 @@ func (c *Core) skipMissed(r *hotRow, p *profileEntry, upto job.Millis) {
 	c.skipRange(r, p, from, upto, reason)
 }
 
-// skipRange records that the ticks of a job between two instants, both included, do not run.
-func (c *Core) skipRange(r *hotRow, p *profileEntry, from, upto job.Millis, reason job.Reason) {
+// skipRange records that the ticks of a job from one instant up to another, both included, are not run.
+func (c *Core) skipRange(r *hotRow, p *profileEntry, from, upto instant.Millis, reason job.Reason) {
 	until, ok := p.latest(r, max(from, r.cursor)-1, upto)
 	if !ok {
 		return
@@ -108,8 +113,8 @@ func (c *Core) skipRange(r *hotRow, p *profileEntry, from, upto job.Millis, reas
 	c.skip(r, first, until, reason)
 }
 
-// skip records that the ticks of a job from one to another do not run.
-func (c *Core) skip(r *hotRow, first, until job.Millis, reason job.Reason) {
+// skip records that the ticks of a job from first to until are not run.
+func (c *Core) skip(r *hotRow, first, until instant.Millis, reason job.Reason) {
 	run := job.Run{
 		ID: job.RunID{Job: r.id, At: first}, Status: job.StatusSkipped, Reason: reason, FinishedAt: c.now,
 	}

@@ -6,23 +6,23 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// tenantHash stands for a tenant where tenants take turns and in the keys of dead runs: see
-// [job.TenantHash]. Those whose hashes meet share their turns; nothing else comes of it.
+// tenantHash stands for a tenant where tenants take turns, and in the keys of dead runs: see [job.TenantHash].
+// Tenants with the same hash share their turns; a collision has no other effect.
 type tenantHash uint16
 
-// nameHash stands for a (tenant, name) in memory, where the text itself is not. 96 bits: among ten
-// million names the chance that any two meet is about 10^-15, far below that of a memory error. The
-// tenant is no part of it, and comes along for those who take turns.
+// nameHash stands for a (tenant, name) in memory, which does not hold the text. It has 96 bits: among ten million
+// names the probability of a collision is about 10^-15, far below that of a memory error. The hash of the tenant is
+// kept beside it, for serving tenants in turn.
 type nameHash struct {
 	high   uint64
 	low    uint32
 	tenant tenantHash
 }
 
-// nameHasher makes hashes under seeds of its own, so that nobody outside can make names that meet.
+// nameHasher computes hashes under random seeds, so that a client cannot choose names that collide.
 type nameHasher struct{ a, b maphash.Seed }
 
-// nameHashFunc makes the hash of a name.
+// nameHashFunc computes the hash of a name.
 type nameHashFunc func(tenant, name string) nameHash
 
 func newNameHasher() nameHasher {
@@ -38,19 +38,19 @@ func (h nameHasher) hash(tenant, name string) nameHash {
 	}
 }
 
-// nameIndex finds the slot of a job by the hash of its name: open addressing with linear probing,
-// 16 bytes an entry, no pointers. It is cut into shards that grow one by one, so that growing never
-// copies more than a small part of it at once.
+// nameIndex finds the slot of a job by the hash of its name, by open addressing with linear probing. An entry has 16
+// bytes and no pointers. The index is divided into buckets that grow one by one, so that growing never copies more
+// than a small part of it at once.
 type nameIndex struct {
-	shards [nameShards]nameShard
+	shards [nameBuckets]nameBucket
 }
 
-// nameShards is the number of shards. At ten million names one has about 40,000, and doubling it
-// takes less than a millisecond.
-const nameShards = 256
+// nameBuckets is the number of buckets. At ten million names a bucket has about 40,000, and doubling it takes less
+// than a millisecond.
+const nameBuckets = 256
 
-type nameShard struct {
-	entries []nameEntry // a power of two, or empty
+type nameBucket struct {
+	entries []nameEntry // its length is a power of two, or 0
 	used    int
 }
 
@@ -60,7 +60,7 @@ type nameEntry struct {
 	slot slot // 0: free
 }
 
-func (x *nameIndex) shard(h nameHash) *nameShard { return &x.shards[h.low%nameShards] }
+func (x *nameIndex) shard(h nameHash) *nameBucket { return &x.shards[h.low%nameBuckets] }
 
 // find returns the slot of a name, or 0.
 func (x *nameIndex) find(h nameHash) slot {
@@ -71,7 +71,7 @@ func (x *nameIndex) find(h nameHash) slot {
 	return sh.entries[sh.probe(h)].slot
 }
 
-// add records the slot of a name that is not in the index yet.
+// add records the slot of a name. The name must not be in the index.
 func (x *nameIndex) add(h nameHash, s slot) {
 	sh := x.shard(h)
 	if (sh.used+1)*8 > len(sh.entries)*7 {
@@ -81,8 +81,8 @@ func (x *nameIndex) add(h nameHash, s slot) {
 	sh.used++
 }
 
-// remove forgets a name. The entries behind it that probed past its place move up, so that no marks
-// of deleted entries pile up.
+// remove deletes a name. Entries behind it that probed past its place move up, so that no marks of deleted entries
+// accumulate.
 func (x *nameIndex) remove(h nameHash) {
 	sh := x.shard(h)
 	if sh.used == 0 {
@@ -104,8 +104,8 @@ func (x *nameIndex) remove(h nameHash) {
 	sh.entries[hole] = nameEntry{}
 }
 
-// probe returns the place of a name, or the free place where it would go.
-func (sh *nameShard) probe(h nameHash) uint64 {
+// probe returns the place of a name, or the free place where it belongs.
+func (sh *nameBucket) probe(h nameHash) uint64 {
 	mask := uint64(len(sh.entries) - 1)
 	i := h.high & mask
 	for {
@@ -117,7 +117,7 @@ func (sh *nameShard) probe(h nameHash) uint64 {
 	}
 }
 
-func (sh *nameShard) grow() {
+func (sh *nameBucket) grow() {
 	old := sh.entries
 	sh.entries = make([]nameEntry, max(8, 2*len(old)))
 	for _, e := range old {

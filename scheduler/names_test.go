@@ -7,12 +7,13 @@ import (
 	"unsafe"
 
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // TestNameIndexTwin compares the index with a Go map over random adds, removes and finds, at sizes
 // where shards grow and probes run into one another.
 func TestNameIndexTwin(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testkit.Seed(t)
 	rng := rand.New(rand.NewPCG(seed, 2))
 	hasher, twin := newNameHasher(), map[string]slot{}
 	var index nameIndex

@@ -4,17 +4,18 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// outboxMax bounds the notices that wait to be published. Beyond it events are dropped, and counted: a
-// stream that nobody reads must not fill the disk. Dead letters are not dropped: they are few, and the
-// runs stay listed in any case.
-const outboxMax = 100_000
+// eventsMaxDefault bounds the notices that wait before events are dropped: four for each run of the largest herd,
+// about 600 MB of store.
+const eventsMaxDefault = 4_000_000
 
-// announce puts a run's change of state into the outbox, if somebody is to know: of a dead run because
-// of dead letters, of any because of events. The row goes with the commit that makes the change.
+// announce writes a notice of a run's change of state to the outbox, if it is to be published: a dead run as a dead
+// letter, any change as an event. The row is in the commit that makes the change. While too many notices wait, events
+// are dropped and counted, because a stream without a reader must not fill the disk. Dead letters are not dropped:
+// they are few, and dead runs stay listed in any case.
 func (c *Core) announce(run *job.Run) {
 	dead := c.settings.DeadLetters && run.Status == job.StatusDead
 	event := c.settings.Events
-	if event && c.outbox >= outboxMax {
+	if event && c.outbox >= c.settings.EventsMax {
 		c.counts.NoticesLost++
 		event = false
 	}
@@ -24,14 +25,14 @@ func (c *Core) announce(run *job.Run) {
 	c.out.Batch.PutNotice(&job.Notice{
 		ID:   job.NoticeID{LSN: c.lsn, Seq: c.noticeSeq},
 		Dead: dead, Event: event, At: c.now, Run: run.ID, Status: run.Status, Reason: run.Reason, Until: run.Until,
-		Attempt: run.Attempt, Fence: run.Fence, Error: run.Error, Tenant: c.doomed.tenant, Name: c.doomed.name,
+		Attempt: run.Attempt, Fence: run.Fence, Error: run.Error, Tenant: c.deleting.tenant, Name: c.deleting.name,
 	})
 	c.noticeSeq++
 	c.outbox++
 	c.out.Notices++
 }
 
-// published drops notices that the world outside has.
+// published deletes notices that have been published.
 func (c *Core) published(p *Published) {
 	for _, id := range p.IDs {
 		c.unit(noticeKeyBytes)

@@ -2,19 +2,19 @@ package scheduler
 
 import "github.com/carillon-io/carillon/job"
 
-// onceDays is how many whole days an idempotency key is remembered at least.
+// onceDays is the least number of whole days for which an idempotency key is remembered.
 const onceDays = 1
 
-// recentCommits is how many commits a memory reaches back: longer than any proposer takes between
-// reading the store and proposing.
+// recentCommits is how many commits a recentMemory covers: more than pass between a proposer's read of the store and
+// its proposal.
 const recentCommits = 4096
 
-// recentMemory holds what the newest commits decided under a key. The store holds it all; but a proposer
-// reads the store before its proposal is stepped, and this bridges the time between.
+// recentMemory holds what the newest commits decided, by key. The store has it too, but a proposer reads the store
+// before its proposal is stepped; the memory covers the commits in between.
 type recentMemory[K comparable, V any] struct {
 	values map[K]recentValue[V]
 	order  []recentEntry[K] // by LSN
-	since  uint64           // what commits after it decided is all here
+	since  uint64           // everything that later commits decided is here
 }
 
 type recentValue[V any] struct {
@@ -42,7 +42,8 @@ func (m *recentMemory[K, V]) find(key K) (V, bool) {
 	return v.value, ok
 }
 
-// covers tells whether a proposer that read the store at an LSN and found nothing can be believed.
+// covers reports whether the result of a proposer that read the store at asOf and found nothing is still valid if the
+// memory has nothing either.
 func (m *recentMemory[K, V]) covers(asOf uint64) bool { return asOf >= m.since }
 
 func (m *recentMemory[K, V]) add(lsn uint64, key K, v V) {
@@ -50,7 +51,7 @@ func (m *recentMemory[K, V]) add(lsn uint64, key K, v V) {
 	m.order = append(m.order, recentEntry[K]{lsn, key})
 }
 
-// forget drops what is too far back from an LSN.
+// forget drops entries that are too old at an LSN.
 func (m *recentMemory[K, V]) forget(lsn uint64) {
 	if lsn <= recentCommits {
 		return

@@ -3,12 +3,12 @@ package scheduler
 import (
 	"time"
 
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 )
 
-// conclude takes in how an attempt ended. An outcome of a run that is not live, or of an attempt that
-// is not the current one, is void; and so is that of an attempt that was delivered and waits for a
-// report.
+// conclude handles the outcome of an attempt. It ignores the outcome of a run that is not live, of an attempt that is
+// not the current one, and of an attempt that was delivered and waits for a report.
 func (c *Core) conclude(o job.Outcome) {
 	live, ok := c.live[o.Run]
 	if ok && o.Attempt == live.attempt && live.watch == 0 && !o.LaunchedAt.IsZero() {
@@ -28,7 +28,7 @@ func (c *Core) conclude(o job.Outcome) {
 	}
 }
 
-// delivered takes in that the target took an attempt: the run is over, or its worker is to report.
+// delivered handles an attempt that its target accepted: the run is over, or waits for its worker's report.
 func (c *Core) delivered(live liveRun, o job.Outcome) {
 	if within := c.reportWithin(live, o.Run); within > 0 {
 		c.awaitReport(live, o, c.now+within)
@@ -48,7 +48,7 @@ func (c *Core) succeeded(live liveRun, o job.Outcome) {
 	}
 }
 
-// failed decides, after a failed attempt, whether another follows.
+// failed decides whether another attempt follows a failed one.
 func (c *Core) failed(live liveRun, o job.Outcome) {
 	c.counts.Failed++
 	c.unwatch(&live)
@@ -70,9 +70,9 @@ func (c *Core) failed(live liveRun, o job.Outcome) {
 	c.retry(live, run, due)
 }
 
-// nextAttempt says when the attempt after a failed one is due, or that there is none. A target that asks
-// to be left alone for longer than the policy would is left alone.
-func (c *Core) nextAttempt(policy *job.Retry, run *job.Run, o job.Outcome) (due job.Millis, again bool) {
+// nextAttempt returns when the attempt after a failed one is due, or false if there is none. If the target asks for a
+// longer pause than the policy has, it gets the longer one.
+func (c *Core) nextAttempt(policy *job.Retry, run *job.Run, o job.Outcome) (due instant.Millis, again bool) {
 	n := o.Attempt - run.Base
 	if n >= policy.MaxAttempts || o.Refused && !policy.ClientErrors {
 		return 0, false
@@ -84,7 +84,7 @@ func (c *Core) nextAttempt(policy *job.Retry, run *job.Run, o job.Outcome) (due 
 }
 
 // retry makes the next attempt of a live run due at an instant.
-func (c *Core) retry(live liveRun, run *job.Run, due job.Millis) {
+func (c *Core) retry(live liveRun, run *job.Run, due instant.Millis) {
 	run.Status, run.Deadline = job.StatusRetrying, 0
 	run.Attempt, run.Fence, run.Due = run.Attempt+1, c.lsn, due
 	live.attempt, live.fence = run.Attempt, run.Fence
@@ -96,7 +96,7 @@ func (c *Core) retry(live liveRun, run *job.Run, due job.Millis) {
 	c.out.Launches = append(c.out.Launches, c.launchOf(live, run, ModeHeld))
 }
 
-// launchOf asks for the current attempt of a live run.
+// launchOf returns a launch for the current attempt of a live run.
 func (c *Core) launchOf(live liveRun, run *job.Run, mode Mode) Launch {
 	l := Launch{
 		Run: run.ID, Due: run.Due, Fence: run.Fence, Attempt: run.Attempt, HasPayload: run.HasPayload,
@@ -104,14 +104,14 @@ func (c *Core) launchOf(live liveRun, run *job.Run, mode Mode) Launch {
 	}
 	p := c.profiles.get(c.rows.row(live.slot).profile)
 	if live.waits {
-		l.Mode, l.Limit = mode, p.limit()
+		l.Mode, l.Limit, l.ends = mode, p.limit(), p.foresee(run.Attempt-run.Base)
 	}
 	l.Expires = p.expiry(run)
 	return l
 }
 
 // expiry returns the instant after which no attempt of a run begins; 0 if there is none.
-func (p *profileEntry) expiry(run *job.Run) job.Millis {
+func (p *profileEntry) expiry(run *job.Run) instant.Millis {
 	if p.Retry.MaxAge == 0 || run.Base > 0 {
 		return 0
 	}
@@ -128,8 +128,8 @@ func (c *Core) die(s slot, r *hotRow, p *profileEntry, run *job.Run) {
 	c.extendStreak(p, run)
 }
 
-// markDead notes whether the run of a job that ended last is dead. If so, a job that is completed stays
-// as long as the run is listed, and can be retried.
+// markDead records whether the job's run that ended last is dead. If it is, a completed job is kept as long as the
+// run is listed, so that the run can be retried.
 func (c *Core) markDead(s slot, r *hotRow, dead bool) {
 	if r.flags.Is(job.FlagDead) == dead {
 		return
@@ -141,7 +141,7 @@ func (c *Core) markDead(s slot, r *hotRow, dead bool) {
 	c.writeTimer(r)
 }
 
-// skipLive ends a live run that is not with a target: as skipped if it never was, else as cancelled.
+// skipLive ends a live run that is not with a target: as skipped if it was never launched, otherwise as cancelled.
 func (c *Core) skipLive(id job.RunID, attempt uint32, reason job.Reason) {
 	run := c.finalRun(id, job.StatusSkipped)
 	if attempt > 1 {
@@ -151,7 +151,7 @@ func (c *Core) skipLive(id job.RunID, attempt uint32, reason job.Reason) {
 	c.finish(run)
 }
 
-// cancelLive ends a live run, whatever it is at. An attempt that is with its target is aborted.
+// cancelLive ends a live run in any state. If its attempt is with its target, the attempt is aborted.
 func (c *Core) cancelLive(id job.RunID, reason job.Reason) {
 	run := c.finalRun(id, job.StatusCancelled)
 	run.Reason = reason
@@ -159,12 +159,12 @@ func (c *Core) cancelLive(id job.RunID, reason job.Reason) {
 	c.finish(run)
 }
 
-// millisUp rounds a length up, so that a retry is never early.
-func millisUp(d time.Duration) job.Millis {
-	return job.Millis((d + time.Millisecond - 1) / time.Millisecond)
+// millisUp rounds a duration up to milliseconds, so that a retry is never early.
+func millisUp(d time.Duration) instant.Millis {
+	return instant.Millis((d + time.Millisecond - 1) / time.Millisecond)
 }
 
-// finalRun returns what is known of a live run, ending it now in a state.
+// finalRun returns the record of a live run that ends now with a status.
 func (c *Core) finalRun(id job.RunID, status job.Status) *job.Run {
 	run := c.retries[id]
 	if run == nil {
@@ -178,7 +178,7 @@ func (c *Core) finalRun(id job.RunID, status job.Status) *job.Run {
 	return run
 }
 
-// attempted returns a live run after one more finished attempt.
+// attempted returns the record of a live run with one more finished attempt.
 func (c *Core) attempted(live liveRun, o job.Outcome, status job.Status) *job.Run {
 	run := c.finalRun(o.Run, status)
 	c.noteLaunch(run, o)
@@ -191,7 +191,7 @@ func (c *Core) attempted(live liveRun, o job.Outcome, status job.Status) *job.Ru
 	return run
 }
 
-// noteLaunch takes over when an attempt was launched, unless that is known already.
+// noteLaunch records when an attempt was launched, unless that is known already.
 func (c *Core) noteLaunch(run *job.Run, o job.Outcome) {
 	if o.LaunchedAt.IsZero() {
 		if run.LaunchedAt == 0 || o.Attempt > 1 {
@@ -199,13 +199,13 @@ func (c *Core) noteLaunch(run *job.Run, o job.Outcome) {
 		}
 		return
 	}
-	run.LaunchedAt = job.MillisOf(o.LaunchedAt)
+	run.LaunchedAt = instant.Of(o.LaunchedAt)
 	if o.Attempt == 1 {
 		run.Lateness = max(0, o.LaunchedAt.Sub(run.Due.Time()))
 	}
 }
 
-// finish moves a run from the live ones to the history.
+// finish moves a run from the live runs to the history.
 func (c *Core) finish(run *job.Run) {
 	live := c.live[run.ID]
 	c.unwatch(&live)
@@ -218,8 +218,8 @@ func (c *Core) finish(run *job.Run) {
 	if live.payload && run.Status != job.StatusDead {
 		c.out.Batch.DeletePayload(run.ID)
 	}
-	if live.waits || run.Status == job.StatusCancelled { // the pad may have something of it
-		c.out.Settled = append(c.out.Settled, run.ID)
+	if live.waits || run.Status == job.StatusCancelled { // the pad may still have launches or a turn of it
+		c.out.Ended = append(c.out.Ended, run.ID)
 	}
 	if run.ID.At > c.now {
 		c.overAhead.add(c.lsn, run.ID.Job, c.lsn)

@@ -7,12 +7,14 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// outcomeQueue holds outcomes until the loop takes them. It is bounded by the number of live runs.
+// outcomeQueue holds outcomes until the loop reads them. It is bounded by the number of live runs. Safe for
+// concurrent use.
 type outcomeQueue struct {
 	ready chan struct{}
 	mu    sync.Mutex
 	list  []job.Outcome
 	since time.Time // of the oldest
+	added uint64    // so far
 }
 
 func (q *outcomeQueue) add(o job.Outcome) {
@@ -21,6 +23,7 @@ func (q *outcomeQueue) add(o job.Outcome) {
 		q.since = time.Now()
 	}
 	q.list = append(q.list, o)
+	q.added++
 	n := len(q.list)
 	q.mu.Unlock()
 	if n == 1 || n == outcomesMax {
@@ -40,7 +43,7 @@ func (q *outcomeQueue) isFull() bool {
 	return len(q.list) >= outcomesMax
 }
 
-// peek returns the oldest outcomes, good until drop.
+// peek returns the oldest outcomes, at most the given number. The slice is valid until drop.
 func (q *outcomeQueue) peek(most int) []job.Outcome {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -54,4 +57,18 @@ func (q *outcomeQueue) drop(n int) {
 		q.list = nil
 	}
 	q.since = time.Now()
+}
+
+// count returns how many outcomes have arrived in all.
+func (q *outcomeQueue) count() uint64 {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.added
+}
+
+// waits reports whether one of the first n outcomes still waits for its commit.
+func (q *outcomeQueue) waits(n uint64) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.added-uint64(len(q.list)) < n
 }

@@ -4,48 +4,48 @@ import (
 	"math"
 	"time"
 
-	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/instant"
 )
 
-// Bounds of the pace at which missed ticks are fired, unless a rate is set.
+// Bounds of the pace at which missed ticks are fired, unless a rate is configured.
 const (
 	catchupRateMin = 1_000.0  // runs a second
 	catchupRateMax = 10_000.0 // runs a second
 	catchupFactor  = 2        // times the usual rate
 	// catchupBurst is how many seconds of the rate may be spent at once.
 	catchupBurst = 0.1
-	// usualMillis is how far back the usual rate looks: what was before counts 1/e of what is now.
+	// usualMillis is the time constant of the usual rate: runs that are this old count 1/e of new ones.
 	usualMillis = 60_000
-	// usualKeptMillis is how often the usual rate is written down, at most.
+	// usualKeptMillis is the shortest time between two writes of the usual rate.
 	usualKeptMillis = 60_000
 )
 
-// pace is a token bucket whose rate follows how many ticks fire on time: what targets are used to, they
-// can bear twice for a while.
+// pace is a token bucket whose rate follows how many ticks fire on time: targets are expected to bear twice their
+// usual load for a while.
 type pace struct {
 	fixed  float64 // runs a second; 0: follow the usual rate
 	usual  float64 // runs a second, smoothed
 	fired  int     // ticks on time since mark
-	mark   job.Millis
+	mark   instant.Millis
 	tokens float64
-	filled job.Millis
-	kept   float64 // the usual rate as the store has it
-	keptAt job.Millis
+	filled instant.Millis
+	kept   float64 // the usual rate as it is in the store
+	keptAt instant.Millis
 }
 
-func newPace(rate int, now job.Millis) pace {
+func newPace(rate int, now instant.Millis) pace {
 	p := pace{fixed: float64(rate), mark: now, filled: now, keptAt: now}
 	p.tokens = p.burst()
 	return p
 }
 
-// restore takes over the usual rate of before.
+// restore sets the usual rate to the stored one.
 func (p *pace) restore(usual float64) {
 	p.usual, p.kept = usual, usual
 	p.tokens = p.burst()
 }
 
-// rate returns how many runs a second may be spent on what was missed.
+// rate returns how many missed ticks may be fired per second.
 func (p *pace) rate() float64 {
 	if p.fixed > 0 {
 		return p.fixed
@@ -55,8 +55,8 @@ func (p *pace) rate() float64 {
 
 func (p *pace) burst() float64 { return max(1, p.rate()*catchupBurst) }
 
-// may tells whether a run may be spent now.
-func (p *pace) may(now job.Millis) bool {
+// may reports whether a missed tick may be fired now.
+func (p *pace) may(now instant.Millis) bool {
 	if passed := now - p.filled; passed != 0 {
 		p.tokens = min(p.burst(), p.tokens+p.rate()*float64(max(0, passed))/1000)
 		p.filled = now
@@ -66,16 +66,16 @@ func (p *pace) may(now job.Millis) bool {
 
 func (p *pace) spend() { p.tokens-- }
 
-// nextAt returns when the next run may be spent.
-func (p *pace) nextAt(now job.Millis) job.Millis {
+// nextAt returns when the next missed tick may be fired.
+func (p *pace) nextAt(now instant.Millis) instant.Millis {
 	if p.tokens >= 1 {
 		return now
 	}
-	return now + job.Millis(math.Ceil((1-p.tokens)/p.rate()*1000))
+	return now + instant.Millis(math.Ceil((1-p.tokens)/p.rate()*1000))
 }
 
-// look brings the usual rate up to date, once a second or less.
-func (p *pace) look(now job.Millis) {
+// refresh updates the usual rate, at most once a second.
+func (p *pace) refresh(now instant.Millis) {
 	passed := now - p.mark
 	switch {
 	case passed < 0:
@@ -87,11 +87,11 @@ func (p *pace) look(now job.Millis) {
 	}
 }
 
-// keepPace follows the usual rate, and writes it down now and then, with a commit that is made anyway:
-// after an outage it says what was usual before.
+// keepPace updates the usual rate, and writes it from time to time, in a commit that is made anyway. After an outage
+// the stored rate says what was usual before.
 func (c *Core) keepPace() {
 	p := &c.pace
-	p.look(c.now)
+	p.refresh(c.now)
 	changed := math.Abs(p.usual-p.kept) > p.kept/4+1
 	if changed && c.out.Batch.Len() > 0 && c.now-p.keptAt >= usualKeptMillis {
 		p.kept, p.keptAt = math.Round(p.usual), c.now
@@ -100,7 +100,7 @@ func (c *Core) keepPace() {
 	}
 }
 
-// catchUpStatus tells how far the engine has come with what was missed.
+// catchUpStatus returns the progress of catching up.
 func (c *Core) catchUpStatus() CatchUp {
 	rate := c.pace.rate()
 	left := float64(c.debts.ticks+c.late.Len()) / rate

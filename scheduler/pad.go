@@ -6,82 +6,85 @@ import (
 	"sync"
 	"time"
 
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 )
 
-// pad is where committed launches wait for their time. The loop puts them on, the feeder reads their
-// cold rows ahead of the time, the tick thread takes them off and hands them to the sender. It knows
-// which run has the turn of a job that lets only one go at a time. Safe for concurrent use.
+// pad holds committed launches until they leave. The loop adds them, the feeders read their cold rows ahead of time,
+// and the tick thread passes them to the sender. For jobs that limit their concurrent runs it also knows which runs
+// have their turn. Safe for concurrent use.
 //
-// Invariant: a launch is in exactly one spot: far, near (waiting for its time), parked (waiting for
-// its turn), seeking (due, and waiting for its cold row before it gets in line), in a lane (waiting for a place at its
-// target), placed (its row is being read, or it waits for leave to go), or with the sender.
+// Invariant: a launch is in exactly one spot. It is later (not to be prepared yet), soon (waiting for its due time),
+// parked (waiting for its turn), seeking (due, and waiting for its cold row, which names its lane), in a lane
+// (waiting for a place at its target), placed (its row is being read, or it waits for sending), or with the sender.
 //
-// Invariant: the launches of a job leave in the order in which they were due: none passes another that waits for its
-// cold row, what has its place goes through one feeder for each job, and sending is held from an admission to the
-// Launch.
+// Invariant: the launches of a job leave in the order in which they were due. None passes another that waits for its
+// cold row; those with a place go through one feeder for each job; and sending is locked from an admission to
+// Sender.Launch.
 //
-// Nothing leaves while trust is over. Whoever sends asks for it first, outside of the lock.
+// Invariant: no launch leaves while trust is over. Each caller of the sender checks it first, without holding mu,
+// because trust may be slow.
 type pad struct {
-	horizon job.Millis // how far ahead of its time a launch is made ready
+	horizon instant.Millis // how far ahead of its time a launch is prepared
 	sender  Sender
-	report  func(job.Outcome) // takes outcomes; never blocks
-	wake    func()            // rouses the tick thread: something earlier is due
+	report  func(job.Outcome) // accepts outcomes; never blocks
+	wake    func()            // wakes the tick thread: an earlier launch is due
 	trust   func() time.Duration
 	clock   func() time.Time
 
-	sending sync.Mutex // held while launches go to the sender; locked before mu
+	sending sync.Mutex // locked while launches go to the sender; locked before mu
 
 	mu         sync.Mutex
 	order      uint64
-	far        launchHeap // due beyond the horizon when they came
-	near       nearLaunches
+	later      launchHeap // were due beyond the horizon when they came
+	soon       soonLaunches
 	feeds      []*feed
-	ahead      int64                 // bytes of deliveries that wait
-	lanes      map[job.Lane]*padLane // that launches on the pad are of
-	spareLanes []*padLane            // not in use
+	ahead      int64                 // bytes of the deliveries that wait
+	lanes      map[job.Lane]*padLane // of the launches on the pad
+	spareLanes []*padLane            // unused, for the next targets
 	facts      map[job.ID]laneFact   // of jobs that have not changed since
-	seekers    map[job.ID]launchHeap // wait for their cold rows before they get in line
+	seekers    map[job.ID]launchHeap // wait for their cold rows, which name their lanes
 	queued     int                   // launches in lanes
 	byJob      map[job.ID]*waiting   // the newest
-	turns      map[job.ID]crew
+	turns      map[job.ID]running
 	parked     map[job.ID][]*waiting
 	flying     map[job.RunID]inFlight // with the sender
 	count      int                    // of launches on the pad
-	again      int                    // of these, how many are not the first attempt of their run
+	again      int                    // how many of count are not the first attempt of their run
 
 	departures
-	stalled []job.ID   // whose turn became free while nothing was allowed to leave
-	resting []*padLane // that got a place then
+	stalled []job.ID   // jobs whose turn became free, with launches that the tick or a feeder is to send
+	resting []*padLane // lanes that got a place while nothing was allowed to leave
 
-	held   bool          // nothing leaves any more
-	landed chan struct{} // roused when no attempt is with the sender
+	held   bool          // nothing may leave, because of Hold
+	landed chan struct{} // signalled when no attempt is with the sender
 }
 
 // inFlight is an attempt that is with the sender.
 type inFlight struct {
 	attempt uint32
-	since   job.Millis
-	place   time.Duration // that it waited for its place
-	parked  job.Millis    // as in Launch
-	turnAt  int64         // as in waiting
+	since   instant.Millis
+	place   time.Duration  // how long it waited for its place
+	parked  instant.Millis // as in Launch
+	turnAt  int64          // as in waiting
+	ends    endings        // as in Launch; 0: its outcome does not free the turn of its run
 }
 
-func newPad(horizon job.Millis, sender Sender, report func(job.Outcome)) *pad {
+func newPad(horizon instant.Millis, sender Sender, report func(job.Outcome)) *pad {
 	return &pad{
 		horizon: horizon, sender: sender, report: report, wake: func() {},
-		clock: time.Now, near: newNearLaunches(), feeds: newFeeds(1), lanes: make(map[job.Lane]*padLane), facts: make(map[job.ID]laneFact),
+		clock: time.Now, soon: newSoonLaunches(), feeds: newFeeds(1), lanes: make(map[job.Lane]*padLane), facts: make(map[job.ID]laneFact),
 		seekers: make(map[job.ID]launchHeap),
 		landed:  make(chan struct{}, 1),
 		byJob:   make(map[job.ID]*waiting),
-		turns:   make(map[job.ID]crew),
+		turns:   make(map[job.ID]running),
 		parked:  make(map[job.ID][]*waiting),
 		flying:  make(map[job.RunID]inFlight),
 	}
 }
 
 // add puts committed launches on the pad.
-func (p *pad) add(launches []Launch, now job.Millis) {
+func (p *pad) add(launches []Launch, now instant.Millis) {
 	if len(launches) == 0 {
 		return
 	}
@@ -96,15 +99,16 @@ func (p *pad) add(launches []Launch, now job.Millis) {
 		switch l.Mode {
 		case ModeHeld:
 			p.occupyLocked(l.Run)
-		case ModeFree: // it may have had a turn before an update took the limit away
+			p.hangOnLocked(l.Run) // an earlier attempt may still be in flight
+		case ModeFree: // the run may have had a turn before an update removed the limit
 			p.vacateLocked(l.Run)
 		}
 		if l.Due > now+p.horizon {
-			w.spot = atFar
-			heap.Push(&p.far, w)
+			w.spot = atLater
+			heap.Push(&p.later, w)
 			continue
 		}
-		p.nearLocked(w)
+		p.soonLocked(w)
 	}
 	sooner := p.nextDueLocked() != first
 	p.rouseLocked()
@@ -114,31 +118,31 @@ func (p *pad) add(launches []Launch, now job.Millis) {
 	}
 }
 
-func (p *pad) nearLocked(w *waiting) {
-	p.near.push(w)
+func (p *pad) soonLocked(w *waiting) {
+	p.soon.push(w)
 	p.feedOf(w).unread.Push(w.Tenant, w)
 }
 
-// nextDue returns when the next launch is due, 0 if none waits.
-func (p *pad) nextDue() job.Millis {
+// nextDue returns when the next launch is due; 0 if none waits, longAgo if something can be done at once.
+func (p *pad) nextDue() instant.Millis {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.nextDueLocked()
 }
 
-func (p *pad) nextDueLocked() job.Millis {
+func (p *pad) nextDueLocked() instant.Millis {
 	switch {
 	case p.held:
 		return 0
-	case len(p.stalled) > 0 || len(p.resting) > 0 || p.isDepartingLocked():
-		return 1 // long ago
+	case len(p.resting) > 0 || p.isDepartingLocked():
+		return longAgo
 	}
-	return p.near.nextDue()
+	return p.soon.nextDue()
 }
 
-// launchDue hands launches that are due to the sender, at most a bounded number, and tells whether
-// more are due. No launch leaves before its time: now is the wall clock, cut down to the millisecond.
-func (p *pad) launchDue(now job.Millis, ready []*waiting) (more bool, _ []*waiting) {
+// launchDue passes due launches to the sender, at most departuresMax, and reports whether more are due. No launch
+// leaves before its time: now is the wall clock, rounded down to the millisecond.
+func (p *pad) launchDue(now instant.Millis, ready []*waiting) (more bool, _ []*waiting) {
 	if !p.mayLeave() {
 		return false, ready
 	}
@@ -151,9 +155,8 @@ func (p *pad) launchDue(now job.Millis, ready []*waiting) (more bool, _ []*waiti
 	}
 	p.unrestLocked()
 	ready = p.departLocked(now, ready)
-	ready = p.unstallLocked(now, departuresMax, ready)
 	for n := len(ready); n < departuresMax; n++ {
-		w := p.near.popDue(now)
+		w := p.soon.popDue(now)
 		if w == nil {
 			break
 		}
@@ -161,16 +164,16 @@ func (p *pad) launchDue(now job.Millis, ready []*waiting) (more bool, _ []*waiti
 			ready = append(ready, w)
 		}
 	}
-	more = len(p.stalled) > 0 || p.isDepartingLocked() || p.near.isDue(now)
+	more = p.isDepartingLocked() || p.soon.isDue(now)
 	p.mu.Unlock()
 	p.sendAll(ready)
 	return more, ready
 }
 
-// mayLeave tells whether launches may go to the sender now. What is due and may not waits on the pad.
+// mayLeave reports whether launches may go to the sender now. A due launch that may not leave waits on the pad.
 func (p *pad) mayLeave() bool { return p.trust == nil || p.trust() > 0 }
 
-// keepLocked makes a launch the newest of its job.
+// keepLocked records a launch as the newest of its job.
 func (p *pad) keepLocked(w *waiting) {
 	p.count++
 	if w.Attempt > 1 {
@@ -182,7 +185,7 @@ func (p *pad) keepLocked(w *waiting) {
 	p.byJob[w.Run.Job] = w
 }
 
-// dropLocked forgets a launch that leaves the pad.
+// dropLocked removes the records of a launch that leaves the pad.
 func (p *pad) dropLocked(w *waiting) {
 	p.discountLocked(w)
 	p.leaveLaneLocked(w)
@@ -200,14 +203,17 @@ func (p *pad) dropLocked(w *waiting) {
 	w.older, w.newer = nil, nil
 }
 
-// done takes in the outcome of an attempt that was with the sender. At any time the attempt is with the sender or its
-// outcome is reported.
+// done handles the outcome of an attempt that was with the sender. At any time either the attempt is with the sender
+// or its outcome has been reported, so that Settle misses none.
 func (p *pad) done(o job.Outcome) {
 	p.mu.Lock()
-	if f := p.flying[o.Run]; f.attempt == o.Attempt { // or a newer attempt has left meanwhile
+	if f := p.flying[o.Run]; f.attempt == o.Attempt { // otherwise a newer attempt has left meanwhile
 		o.Place = f.place
 		delete(p.flying, o.Run)
 		f.noteTurn(&o)
+		if f.ends.ends(&o) {
+			p.passOnLocked(o.Run)
+		}
 	}
 	last := len(p.flying) == 0
 	p.report(o)
@@ -217,18 +223,18 @@ func (p *pad) done(o job.Outcome) {
 	}
 }
 
-// isEarlyLocked tells whether a launch that was due is not any more, because the clock was set back, and
-// lets it wait for its time again.
-func (p *pad) isEarlyLocked(w *waiting, now job.Millis) bool {
+// isEarlyLocked reports whether a launch that was due no longer is, because the clock was set back. Such a launch
+// waits for its time again.
+func (p *pad) isEarlyLocked(w *waiting, now instant.Millis) bool {
 	if w.Due <= now {
 		return false
 	}
-	p.near.push(w)
+	p.soon.push(w)
 	p.wake()
 	return true
 }
 
-// take removes the launches of a job that have not left and returns them. Once taken, none leaves.
+// take removes the launches of a job that have not left, and returns them. None of them leaves afterwards.
 func (p *pad) take(id job.ID) []Launch {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -250,13 +256,13 @@ func (p *pad) take(id job.ID) []Launch {
 	return taken
 }
 
-// unqueueLocked takes a launch out of the heap of its spot.
+// unqueueLocked removes a launch from the heap of its spot.
 func (p *pad) unqueueLocked(w *waiting) {
 	switch w.spot {
-	case atFar:
-		heap.Remove(&p.far, w.index)
-	case atNear:
-		p.near.remove(w)
+	case atLater:
+		heap.Remove(&p.later, w.index)
+	case atSoon:
+		p.soon.remove(w)
 	case atLane:
 		heap.Remove(&w.lane.queue, w.index)
 		p.queued--
@@ -267,14 +273,14 @@ func (p *pad) unqueueLocked(w *waiting) {
 }
 
 // flyingSince returns when the attempt of a run that is with the sender was launched.
-func (p *pad) flyingSince(run job.RunID) (at job.Millis, ok bool) {
+func (p *pad) flyingSince(run job.RunID) (at instant.Millis, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	f, ok := p.flying[run]
 	return f.since, ok
 }
 
-// signal rouses whoever reads from a channel of one place, without ever blocking.
+// signal sends to a channel of capacity 1, without blocking: one signal waits at most.
 func signal(c chan struct{}) {
 	select {
 	case c <- struct{}{}:

@@ -1,38 +1,39 @@
 package scheduler
 
 import (
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 )
 
 // departuresMax bounds the launches that go to the sender at once.
 const departuresMax = 256
 
-// departures are the launches that were made ready and wait for leave to go, in the order in which they will. The tick
-// and the feeders both let them go, in this order.
+// departures are the prepared launches that wait to be sent, in the order in which they will leave. The tick and the
+// feeders both send them, in this order.
 type departures struct {
 	boarded []*waiting // have their place
-	found   []job.ID   // whose launches get in line next
+	found   []job.ID   // jobs whose next launches may enter their lanes
 
-	leaving []*waiting // by a feeder; guarded by sending alone
-	unused  []place    // to give back, outside of mu; guarded by sending
+	leaving []*waiting // launches that a feeder sends; guarded by sending alone
+	unused  []place    // to be released, without holding mu; guarded by sending
 }
 
-// place is a place at a target.
+// place is a place at a target, of a lane and a payload size.
 type place struct {
 	lane   job.Lane
 	weight int
 }
 
-// ready gives a launch what its target will get. If the launch is wanted, it leaves at once, or waits for what
-// it lacks: for the tick if nothing may leave.
-func (p *pad) ready(w *waiting, d *job.Delivery, err error, now job.Millis) {
+// ready attaches the delivery to a launch. If the launch became due meanwhile it is sent now, or waits for what it
+// lacks. If nothing may leave, the tick sends it later.
+func (p *pad) ready(w *waiting, d *job.Delivery, err error, now instant.Millis) {
 	mayLeave := p.mayLeave()
 	p.sending.Lock()
 	defer p.sending.Unlock()
 	p.mu.Lock()
 	p.readyLocked(w, d, err)
 	p.leaving = p.leaving[:0]
-	if mayLeave {
+	if mayLeave && !p.held { // otherwise it keeps its place, like a launch that waits for trust
 		p.leaving = p.departLocked(now, p.leaving)
 	}
 	if w.spot == atSeek {
@@ -55,16 +56,18 @@ func (p *pad) readyLocked(w *waiting, d *job.Delivery, err error) {
 		p.boarded = append(p.boarded, w)
 	case w.spot == atSeek:
 		p.foundLocked(w)
-	case w.spot == atNear && p.ahead > aheadBytesMax:
+	case w.spot == atSoon && p.ahead > aheadBytesMax:
 		p.unloadLocked(w)
 	}
 }
 
-// isDepartingLocked tells whether launches wait for leave to go.
-func (p *pad) isDepartingLocked() bool { return len(p.boarded)+len(p.found) > 0 && !p.held }
+// isDepartingLocked reports whether prepared launches wait to be sent.
+func (p *pad) isDepartingLocked() bool {
+	return len(p.boarded)+len(p.stalled)+len(p.found) > 0 && !p.held
+}
 
-// departLocked lets launches go that were made ready, as far as ready has room for them.
-func (p *pad) departLocked(now job.Millis, ready []*waiting) []*waiting {
+// departLocked moves prepared launches to ready, as far as ready has room for them.
+func (p *pad) departLocked(now instant.Millis, ready []*waiting) []*waiting {
 	n := 0
 	for ; n < len(p.boarded) && len(ready) < departuresMax; n++ {
 		if w := p.boarded[n]; p.takeOffLocked(w, now) {
@@ -72,17 +75,18 @@ func (p *pad) departLocked(now job.Millis, ready []*waiting) []*waiting {
 		}
 	}
 	p.boarded = cut(p.boarded, n)
+	ready = p.unstallLocked(now, ready) // first, because launches that enter a lane next were due later than those that wait for a turn
 	for n = 0; n < len(p.found) && len(ready) < departuresMax && !p.held; n++ {
 		if ready = p.admitFoundLocked(p.found[n], now, departuresMax, ready); len(ready) == departuresMax {
-			break // perhaps there are more of this job
+			break // there may be more of this job
 		}
 	}
 	p.found = cut(p.found, n)
 	return ready
 }
 
-// takeOffLocked tells whether a launch leaves that has its place. Else its place is free again.
-func (p *pad) takeOffLocked(w *waiting, now job.Millis) bool {
+// takeOffLocked reports whether a launch that has its place leaves. If not, its place is free again.
+func (p *pad) takeOffLocked(w *waiting, now instant.Millis) bool {
 	leaves := false
 	if !w.gone && !p.held && !p.isEarlyLocked(w, now) {
 		if w.isTooLate(now) {
@@ -99,7 +103,7 @@ func (p *pad) takeOffLocked(w *waiting, now job.Millis) bool {
 	return leaves
 }
 
-// sendAll hands launches to the sender, and gives back the places that are not used. The caller holds sending.
+// sendAll passes launches to the sender, and releases the unused places. The caller must hold sending.
 func (p *pad) sendAll(ready []*waiting) {
 	for _, u := range p.unused {
 		p.sender.Release(u.lane, u.weight)
@@ -115,8 +119,7 @@ func (p *pad) sendAll(ready []*waiting) {
 	}
 }
 
-// close lets nothing leave any more, and gives back the places of what has not left. The feeders have
-// ended.
+// close ends all sending, and releases the places of launches that have not left. The feeders must have ended.
 func (p *pad) close() {
 	p.hold()
 	p.sending.Lock()
@@ -134,7 +137,7 @@ func (p *pad) close() {
 	p.sendAll(nil)
 }
 
-// cut removes the first n of a queue, and keeps its memory.
+// cut removes the first n elements of a queue, and keeps its memory.
 func cut[T any](queue []T, n int) []T {
 	rest := copy(queue, queue[n:])
 	clear(queue[rest:])

@@ -4,40 +4,41 @@ import (
 	"container/heap"
 	"time"
 
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 )
 
-// padLane has the launches that wait for a place at one target. A launch that waits is as small as any on
-// the pad: its cold row is read again when it has its place. It exists while launches on the pad are of it,
-// or while a place is asked for.
+// padLane holds the launches that wait for a place at one target. A waiting launch is as small as any on the pad,
+// because its cold row is read again when it has its place. A lane exists while launches on the pad belong to it, or
+// while a place is asked for.
 //
 // Invariant: while launches wait in queue, a place is asked for, or the lane rests because nothing may leave.
 type padLane struct {
 	key     job.Lane
-	room    func() bool // for the sender: there is a place
+	room    func() bool // called by the sender: there is a place
 	queue   launchHeap  // by due time, and then by arrival
 	asked   bool
-	weight  int // of the launch that a place is asked for
-	refs    int // launches on the pad that are of it
-	reading int // launches that have a place and are made ready
+	weight  int // of the launch for which a place is asked
+	refs    int // launches on the pad that belong to it
+	reading int // launches that have a place and whose delivery is being read
 }
 
-// laneFact is what the pad knows of the launches of a job from the last one whose cold row it read.
+// laneFact is what the last cold row of a job says about the launches of that job.
 type laneFact struct {
 	key    job.Lane
 	weight int // bytes of the payload
 }
 
-// factsMax bounds the jobs of which the pad remembers that. Beyond it, it begins anew.
+// factsMax bounds the jobs with a laneFact. Beyond it, all facts are dropped.
 const factsMax = 64 << 10
 
-// enterLaneLocked finds the lane of a launch whose cold row is read.
+// enterLaneLocked assigns its lane to a launch whose cold row is read.
 func (p *pad) enterLaneLocked(w *waiting) {
 	if w.lane != nil {
 		return
 	}
 	fact := laneFact{key: w.delivery.Lane(), weight: len(w.delivery.Payload)}
-	if isShared := w.older != nil || w.newer != nil; isShared && !w.HasPayload { // else it is of no use to any other
+	if isShared := w.older != nil || w.newer != nil; isShared && !w.HasPayload { // otherwise no other launch would use the fact
 		if len(p.facts) >= factsMax {
 			clear(p.facts)
 		}
@@ -46,8 +47,8 @@ func (p *pad) enterLaneLocked(w *waiting) {
 	p.joinLaneLocked(w, fact)
 }
 
-// enterKnownLocked finds the lane of a launch without its cold row, if one of its job was read since the job changed
-// last: a herd of one job gets in line without reading the payload of each run.
+// enterKnownLocked assigns its lane to a launch without its cold row, if a row of its job was read since the job's
+// last change. A herd of one job thus enters its lane without reading the payload of each run.
 func (p *pad) enterKnownLocked(w *waiting) bool {
 	fact, known := p.facts[w.Run.Job]
 	if known = known && !w.HasPayload; known {
@@ -56,8 +57,8 @@ func (p *pad) enterKnownLocked(w *waiting) bool {
 	return known
 }
 
-// isInLineLocked tells whether a launch will wait in its lane when it is due: to read its cold row now would be for
-// nothing.
+// isInLineLocked reports whether a launch will wait in its lane when it is due. Reading its cold row now would then
+// be useless.
 func (p *pad) isInLineLocked(w *waiting) bool {
 	fact, known := p.facts[w.Run.Job]
 	l := p.lanes[fact.key]
@@ -75,7 +76,7 @@ func (p *pad) joinLaneLocked(w *waiting, fact laneFact) {
 	w.lane, w.weight = l, fact.weight
 }
 
-// newLaneLocked returns a lane that is not in use.
+// newLaneLocked returns an unused lane.
 func (p *pad) newLaneLocked() *padLane {
 	if last := len(p.spareLanes) - 1; last >= 0 {
 		l := p.spareLanes[last]
@@ -87,7 +88,7 @@ func (p *pad) newLaneLocked() *padLane {
 	return l
 }
 
-// leaveLaneLocked lets go of the lane and the bytes of a launch that leaves the pad.
+// leaveLaneLocked releases the lane and the bytes of a launch that leaves the pad.
 func (p *pad) leaveLaneLocked(w *waiting) {
 	p.uncountLocked(w)
 	if w.lane != nil {
@@ -96,7 +97,7 @@ func (p *pad) leaveLaneLocked(w *waiting) {
 	}
 }
 
-// tidyLocked forgets a lane that is not in use.
+// tidyLocked removes a lane that is no longer used.
 func (p *pad) tidyLocked(l *padLane) {
 	if l.refs == 0 && l.reading == 0 && !l.asked && p.lanes[l.key] == l {
 		delete(p.lanes, l.key)
@@ -106,11 +107,11 @@ func (p *pad) tidyLocked(l *padLane) {
 	}
 }
 
-// spareLanesMax bounds the lanes that are kept for the next targets, so that an even load allocates nothing.
+// spareLanesMax bounds the unused lanes that are kept for the next targets, so that a steady load allocates nothing.
 const spareLanesMax = 64
 
-// boardLocked tells whether a launch that has its turn may go to the sender now: it has a place, and its
-// delivery. Else it waits in its lane for a place, or is made ready and comes again.
+// boardLocked reports whether a launch that has its turn may go to the sender now: it has a place and its delivery.
+// If not, it waits in its lane for a place, or its delivery is being read.
 func (p *pad) boardLocked(w *waiting) bool {
 	l := w.lane
 	switch {
@@ -122,13 +123,13 @@ func (p *pad) boardLocked(w *waiting) bool {
 		p.queueLocked(w)
 		return false
 	case w.delivery != nil && l.reading == 0:
-		return true // what has come before it has left
+		return true // the launches before it have left
 	}
 	p.placeLocked(w)
 	return false
 }
 
-// reserveLocked takes a place for a launch, or asks for one.
+// reserveLocked reserves a place for a launch, or asks for one.
 func (p *pad) reserveLocked(w *waiting) bool {
 	l := w.lane
 	if l.asked {
@@ -141,7 +142,7 @@ func (p *pad) reserveLocked(w *waiting) bool {
 	return false
 }
 
-// queueLocked lets a launch wait for a place.
+// queueLocked makes a launch wait in its lane for a place.
 func (p *pad) queueLocked(w *waiting) {
 	if w.queuedAt == 0 {
 		w.queuedAt = p.clock().UnixNano()
@@ -152,7 +153,7 @@ func (p *pad) queueLocked(w *waiting) {
 	p.queued++
 }
 
-// placeLocked has a launch made ready that has its place.
+// placeLocked has the delivery read of a launch that has its place.
 func (p *pad) placeLocked(w *waiting) {
 	if w.queuedAt != 0 {
 		w.place = max(0, time.Duration(p.clock().UnixNano()-w.queuedAt))
@@ -162,18 +163,18 @@ func (p *pad) placeLocked(w *waiting) {
 	p.wantLocked(w)
 }
 
-// callUp takes a place that a lane has asked for, and tells whether there is a launch for it. Then it goes
-// on: there may be more. While nothing may leave the lane takes none, and rests.
+// callUp uses a place that a lane asked for, and reports whether there is a launch for it. It then asks for the next
+// place, if more launches wait. While nothing may leave, the lane uses no place and rests.
 func (p *pad) callUp(l *padLane) bool {
 	mayLeave := p.mayLeave()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	l.asked = false
 	defer p.tidyLocked(l)
-	if p.held || len(l.queue) == 0 {
+	if len(l.queue) == 0 {
 		return false
 	}
-	if !mayLeave {
+	if p.held || !mayLeave {
 		p.resting = append(p.resting, l)
 		p.wake()
 		return false
@@ -186,14 +187,14 @@ func (p *pad) callUp(l *padLane) bool {
 	return takes
 }
 
-// fillLocked gives the first launches of a lane the places that there are, and asks for the next.
+// fillLocked gives the first launches of a lane the places that are free, and asks for the next one.
 func (p *pad) fillLocked(l *padLane) {
 	for len(l.queue) > 0 && p.reserveLocked(l.queue[0]) {
 		p.placeLocked(p.unqueueFirstLocked(l))
 	}
 }
 
-// unrestLocked lets the lanes go on that were called while nothing was allowed to leave.
+// unrestLocked resumes the lanes that were called while nothing was allowed to leave.
 func (p *pad) unrestLocked() {
 	for _, l := range p.resting {
 		p.fillLocked(l)
@@ -209,10 +210,10 @@ func (p *pad) unqueueFirstLocked(l *padLane) *waiting {
 	return w
 }
 
-// tooLate is the failure of an attempt that has waited for its place until it may not begin any more.
+// tooLate is the error of an attempt that waited for a place until it may no longer begin.
 const tooLate = "there was no place at the target before retry.max_age was over"
 
-// isTooLate tells whether a launch has waited for its place for too long.
-func (w *waiting) isTooLate(now job.Millis) bool {
+// isTooLate reports whether a launch has waited for its place for too long.
+func (w *waiting) isTooLate(now instant.Millis) bool {
 	return w.place > 0 && w.Expires != 0 && now > w.Expires
 }

@@ -6,19 +6,21 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // TestLanesTwin lets runs of a few jobs come, wait for places, be withdrawn and put back, and end, at random, also
-// while nothing may leave, and while feeders have launches in hand. Those of a job leave in order and once, no target
+// while nothing may leave, be it for want of trust or because the pad is held, and while feeders have launches in hand. Those of a job leave in order and once, no target
 // has more than its places, none is lost, and in the end nothing is kept.
 func TestLanesTwin(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testkit.Seed(t)
 	t.Logf("seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 7))
 	l := newLaneTest(3)
-	last, left, added := map[job.ID]job.Millis{}, 0, 0
-	draining := false
+	last, left, added := map[job.ID]instant.Millis{}, 0, 0
+	draining, held := false, false
 	look := func() {
 		if draining || rng.IntN(3) > 0 {
 			l.rest()
@@ -28,6 +30,9 @@ func TestLanesTwin(t *testing.T) {
 			l.launchDue(l.now, nil)
 		}
 		for _, run := range l.sender.left[left:] {
+			if held {
+				t.Fatalf("seed %d: run %s left while the pad was held", seed, run)
+			}
 			if run.At <= last[run.Job] || run.At > l.now {
 				t.Fatalf("seed %d: run %s left at %s, after that of %s", seed, run, l.now, last[run.Job])
 			}
@@ -49,6 +54,12 @@ func TestLanesTwin(t *testing.T) {
 			added -= len(l.take(id))
 		case k < 9:
 			l.trusted = !l.trusted
+		case k < 10:
+			if held = !held; held {
+				l.hold()
+			} else {
+				l.resume()
+			}
 		case left > 0:
 			l.sender.answer(rng.IntN(left))
 			left--
@@ -59,7 +70,8 @@ func TestLanesTwin(t *testing.T) {
 			t.Fatalf("seed %d: %d wait and %d are under way, of %d", seed, load.waiting, load.flying, added)
 		}
 	}
-	draining, l.trusted, l.now = true, true, l.now+100
+	l.resume()
+	draining, held, l.trusted, l.now = true, false, true, l.now+100
 	for look(); left > 0; look() {
 		l.sender.answer(0)
 		left--

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 )
 
@@ -69,7 +70,7 @@ func (s *placeSender) answer(i int) {
 type laneTest struct {
 	*pad
 	sender   *placeSender
-	now      job.Millis
+	now      instant.Millis
 	trusted  bool
 	outcomes []job.Outcome
 	reads    int
@@ -115,7 +116,7 @@ func (l *laneTest) handOn(n int) {
 // launches returns launches of a job, a millisecond apart.
 func (l *laneTest) launches(id job.ID, n int) (out []Launch) {
 	for i := range n {
-		at := l.now + job.Millis(i)
+		at := l.now + instant.Millis(i)
 		out = append(out, Launch{Run: job.RunID{Job: id, At: at}, Due: at, Attempt: 1})
 	}
 	return out

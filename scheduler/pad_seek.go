@@ -3,12 +3,13 @@ package scheduler
 import (
 	"container/heap"
 
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 )
 
-// seeksLocked tells whether a launch that is due must wait for its cold row before it gets in line, and has a feeder
-// read it then. That is so if its lane is not known, if a feeder has it in hand already, and behind others of its job
-// that wait for theirs: it would overtake them.
+// seeksLocked reports whether a due launch must wait for its cold row before it can enter its lane, and then has a
+// feeder read that row. This is so if its lane is unknown, if a feeder already works on it, or if earlier launches of
+// its job wait for their rows: it would overtake them.
 func (p *pad) seeksLocked(w *waiting) bool {
 	if len(p.seekers[w.Run.Job]) == 0 && !w.reading && (w.lane != nil || w.failure != "" || p.enterKnownLocked(w)) {
 		return false
@@ -25,13 +26,13 @@ func (p *pad) seekLocked(w *waiting) {
 	p.wantLocked(w)
 }
 
-// foundLocked notes that the cold row of a launch is read that waits for it.
+// foundLocked records that the cold row of a seeking launch is read.
 func (p *pad) foundLocked(w *waiting) {
 	w.found = true
 	p.found = append(p.found, w.Run.Job)
 }
 
-// unseekLocked takes a launch out that waits for its cold row.
+// unseekLocked removes a launch that waits for its cold row.
 func (p *pad) unseekLocked(w *waiting) {
 	queue := p.seekers[w.Run.Job]
 	heap.Remove(&queue, w.index)
@@ -43,8 +44,8 @@ func (p *pad) unseekLocked(w *waiting) {
 	p.seekers[w.Run.Job] = queue
 }
 
-// seekOnLocked lets the tick look whether the first of those may get in line that wait for the cold rows of a job,
-// after one was taken out.
+// seekOnLocked makes the tick check whether the first seeking launch of a job may now enter its lane, after another
+// one was removed.
 func (p *pad) seekOnLocked(id job.ID) {
 	if len(p.seekers[id]) > 0 {
 		p.found = append(p.found, id)
@@ -52,9 +53,9 @@ func (p *pad) seekOnLocked(id job.ID) {
 	}
 }
 
-// admitFoundLocked lets the first of those get in line that wait for the cold rows of a job, as far as their rows are
-// read. It appends those that leave to ready.
-func (p *pad) admitFoundLocked(id job.ID, now job.Millis, most int, ready []*waiting) []*waiting {
+// admitFoundLocked lets the seeking launches of a job enter their lanes, in order, up to the first whose row is not
+// read. It appends those that leave at once to ready.
+func (p *pad) admitFoundLocked(id job.ID, now instant.Millis, most int, ready []*waiting) []*waiting {
 	for len(ready) < most {
 		queue := p.seekers[id]
 		if len(queue) == 0 || !queue[0].found {

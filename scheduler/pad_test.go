@@ -5,7 +5,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // heldSender keeps what leaves, in order.
@@ -26,16 +28,16 @@ func (s *heldSender) Launch(d *job.Delivery, done func(job.Outcome)) {
 // TestPadTwin adds, takes, launches and settles launches of a few jobs at random, and compares the pad with a
 // plain list: take returns what has not left, oldest first, and the count is right.
 func TestPadTwin(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testkit.Seed(t)
 	rng := rand.New(rand.NewPCG(seed, 5))
 	sender := &heldSender{}
 	p := newPad(padHorizon, sender, func(job.Outcome) {})
-	twin, now := []job.RunID(nil), job.Millis(10_000)
+	twin, now := []job.RunID(nil), instant.Millis(10_000)
 	for range 20_000 {
 		id := job.ID(1 + rng.IntN(4))
 		switch k := rng.IntN(10); {
 		case k < 6:
-			run := job.RunID{Job: id, At: now + job.Millis(rng.IntN(4000)), Seq: rng.Uint32()}
+			run := job.RunID{Job: id, At: now + instant.Millis(rng.IntN(4000)), Seq: rng.Uint32()}
 			p.add([]Launch{{Run: run, Due: run.At, Attempt: 1}}, now)
 			twin = append(twin, run)
 		case k < 7:
@@ -51,10 +53,10 @@ func TestPadTwin(t *testing.T) {
 			}
 		case k < 8 && len(twin) > 0:
 			i := rng.IntN(len(twin))
-			p.settle([]job.RunID{twin[i]}, now.Time())
+			p.endRuns([]job.RunID{twin[i]}, now.Time())
 			twin = slices.Delete(twin, i, i+1)
 		default:
-			now += job.Millis(rng.IntN(500))
+			now += instant.Millis(rng.IntN(500))
 			feedAndLaunch(p, now)
 			for _, run := range sender.left {
 				i := slices.Index(twin, run)
@@ -77,7 +79,7 @@ func TestPadTwin(t *testing.T) {
 	}
 }
 
-func feedAndLaunch(p *pad, now job.Millis) {
+func feedAndLaunch(p *pad, now instant.Millis) {
 	for chunk, _ := p.unreadChunk(now, nil); len(chunk) > 0; chunk, _ = p.unreadChunk(now, nil) {
 		for _, w := range chunk {
 			p.ready(w, &job.Delivery{Run: w.Run, Attempt: w.Attempt}, nil, now)
@@ -94,7 +96,7 @@ func TestPadDropsAtOnce(t *testing.T) {
 	const launches = 300_000
 	sender := &heldSender{}
 	p := newPad(padHorizon, sender, func(job.Outcome) {})
-	for i := range job.Millis(launches) {
+	for i := range instant.Millis(launches) {
 		p.add([]Launch{{Run: job.RunID{Job: 1, At: i + 1}, Due: 1, Attempt: 1}}, 1)
 	}
 	feedAndLaunch(p, 1)

@@ -6,10 +6,10 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// pauseQueue holds the jobs that failed too often and are to be paused, each once: its bound is how many jobs
-// fail, of which the core keeps account anyway. Safe for concurrent use.
+// pauseQueue holds the jobs that failed too often and are to be paused, each once. It is bounded by the number of
+// failing jobs, which the core counts anyway. Safe for concurrent use.
 type pauseQueue struct {
-	ready chan struct{} // of one place: there are some
+	ready chan struct{} // of capacity 1: the queue is not empty
 
 	mu      sync.Mutex
 	list    []AutoPause
@@ -20,7 +20,7 @@ func newPauseQueue() *pauseQueue {
 	return &pauseQueue{ready: make(chan struct{}, 1), waiting: make(map[job.ID]struct{})}
 }
 
-// add puts a job at the end of the queue, unless it is there.
+// add appends a job to the queue, unless it is there.
 func (q *pauseQueue) add(p AutoPause) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -32,7 +32,7 @@ func (q *pauseQueue) add(p AutoPause) {
 	signal(q.ready)
 }
 
-// next takes the first job out of the queue, false if there is none.
+// next removes and returns the first job of the queue; false if it is empty.
 func (q *pauseQueue) next() (p AutoPause, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -9,42 +9,44 @@ import (
 
 // Log is the write-ahead log. The engine is its only writer.
 type Log interface {
-	// Append makes one commit durable, or fails for good: after an error no later Append succeeds.
-	// It may keep nothing of batch.
+	// Append makes one commit durable and returns its position. An error is final: no later Append succeeds. The log
+	// must not keep batch.
 	Append(epoch uint64, batch []byte) (job.Position, error)
 }
 
-// Store is the ordered table of rows that the log is applied to. Its methods are safe for concurrent
-// use, save that Apply has one caller.
+// Store is the ordered table of rows to which the log is applied. Its methods are safe for concurrent use, except
+// that only one goroutine may call Apply.
 type Store interface {
-	// Apply makes one commit visible to readers. It need not be durable: the log is.
+	// Apply makes one commit visible to readers. The rows need not be durable, because the log is.
 	Apply(at job.Position, batch []byte) error
-	// Applied returns the newest position applied.
+	// Applied returns the position of the newest commit that is applied.
 	Applied() job.Position
-	// Get returns a copy of the value under a key.
+	// Get returns a copy of the value of a key; ok is false if there is none.
 	Get(key []byte) (value []byte, ok bool, err error)
-	// Scan calls fn for the rows in [low, high) in the order of keys until fn returns false. The
-	// slices are fn's only until it returns. A nil high is the end of the store.
+	// Scan calls fn for the rows in [low, high), in the order of keys, until fn returns false or an error. The slices
+	// are valid only until fn returns. A nil high means the end of the store.
 	Scan(low, high []byte, fn func(key, value []byte) (more bool, err error)) error
 }
 
-// Sender brings runs to their targets, as many at a time as these have places. None of its methods blocks.
+// Sender delivers runs to their targets, as many at a time as these have places. None of its methods may block. They
+// are called from several goroutines.
 type Sender interface {
-	// Reserve takes a place for an attempt of a lane, whose payload has so many bytes, and tells whether there
-	// was one: the caller owes a Launch or a Release. If not, room is called once, later, from any goroutine,
-	// maybe inside of a Release, with a place that is taken; room says whether the caller has it now, else it
-	// is given back. It does not block. Until that call, Reserve of the lane finds no place.
+	// Reserve reserves a place for an attempt in a lane with a payload of the given size, and reports whether there
+	// was one. After true the caller must call Launch or Release. After false the sender calls room once, later, from
+	// any goroutine, possibly from within Release, with a place that is reserved. room reports whether the caller
+	// uses it; if not, the place is free again. room does not block. Until that call, Reserve of the same lane
+	// returns false.
 	Reserve(lane job.Lane, payloadBytes int, room func() bool) bool
-	// Release gives a place back that no Launch has used.
+	// Release frees a reserved place that no Launch has used.
 	Release(lane job.Lane, payloadBytes int)
-	// Launch takes an attempt for which the caller has a place of its lane and payload, and gives the place
-	// back when the attempt is over. It calls done exactly once, later, from any goroutine.
+	// Launch starts an attempt for which the caller has reserved a place with the same lane and payload size. The
+	// sender frees the place when the attempt is over. It calls done exactly once, later, from any goroutine.
 	Launch(d *job.Delivery, done func(job.Outcome))
-	// Cancel gives up the attempt of a run that it has, if it has one. The attempt's done is called as ever.
+	// Cancel aborts the attempt of a run, if the sender has one. The attempt's done is called as always.
 	Cancel(run job.RunID)
 }
 
-// Boundless is the half of a [Sender] whose targets have any number of places.
+// Boundless is half of a [Sender]: embed it in one whose targets have any number of places.
 type Boundless struct{}
 
 // Reserve always finds a place.
@@ -53,14 +55,14 @@ func (Boundless) Reserve(job.Lane, int, func() bool) bool { return true }
 // Release does nothing.
 func (Boundless) Release(job.Lane, int) {}
 
-// Announcer tells the world outside of changes: the outbox is its work.
+// Announcer publishes changes of runs to the outside. The outbox calls it.
 type Announcer interface {
-	// Announce publishes in order, and returns how many, from the first on, the world has for sure. An
-	// error is why it did not go on; it will be asked again. It may publish twice.
+	// Announce publishes notices in order. It returns the length of the prefix that is confirmed, and an error if it
+	// stopped before the end; the engine calls it again with the rest. It may publish a notice twice.
 	Announce(ctx context.Context, batch []job.Announcement) (n int, err error)
 }
 
-// Clock reads the two clocks of DESIGN. It is safe for concurrent use.
+// Clock reads the wall clock and, in the same value, the monotonic clock. It is safe for concurrent use.
 type Clock interface {
 	// Now returns the wall time, with Go's monotonic reading for intervals.
 	Now() time.Time

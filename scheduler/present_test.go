@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 )
 
@@ -20,7 +21,7 @@ func newImpatientHerd(t *testing.T, jobs int) *herd {
 }
 
 // stepOn makes steps a while apart and counts the launches.
-func (h *herd) stepOn(steps int, apart job.Millis) (launches int) {
+func (h *herd) stepOn(steps int, apart instant.Millis) (launches int) {
 	for range steps {
 		h.now += apart
 		launches += len(h.step())
@@ -77,7 +78,7 @@ func TestPresence(t *testing.T) {
 	p.attend(103_000, 101_000, 101_000, 0, grace) // late, within the slack
 	p.attend(120_000, 103_000, 0, 0, grace)       // it asked for nothing
 	p.attend(140_000, 120_000, 130_000, 0, grace) // ten seconds late
-	for due, want := range map[job.Millis]job.Millis{
+	for due, want := range map[instant.Millis]instant.Millis{
 		98_999: 99_000, 99_000: 0, 101_500: 0, 110_000: 0, 130_000: 0, 130_001: 137_000, 136_999: 137_000, 137_000: 0,
 	} {
 		if edge, _ := p.missedUntil(due, grace); edge != want {
@@ -88,7 +89,7 @@ func TestPresence(t *testing.T) {
 	if edge, _ := p.missedUntil(133_000, grace); edge != 0 {
 		t.Errorf("an instant that comes again is missed until %d", edge)
 	}
-	for i := range job.Millis(10 * gapsMax) {
+	for i := range instant.Millis(10 * gapsMax) {
 		p.attend(200_000+i*20_000, 190_000+i*20_000, 1, 0, grace)
 	}
 	if len(p.gaps) > gapsMax {

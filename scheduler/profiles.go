@@ -3,34 +3,36 @@ package scheduler
 import (
 	"slices"
 
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/schedule"
 )
 
 // profileEntry is an interned profile with its compiled schedule.
 type profileEntry struct {
 	job.Profile
-	hasCalendar bool          // the schedule follows a calendar
-	schedule    *job.Schedule // nil for one-shots
-	err         error         // the schedule does not compile any more: its zone vanished, say
-	refs        int32         // jobs that have it; 0: the number is free
-	meter       *effort       // counts the evaluations of the schedule
-	cost        int           // of one
-	free        int32         // place in freeList, from 1; 0: not there
-	moved       bool          // the schedule has changed, and jobs have still to follow
+	hasCalendar bool               // the schedule refers to a calendar
+	schedule    *schedule.Schedule // nil for one-shots
+	err         error              // why the schedule does not compile, for example because its zone is gone
+	refs        int32              // jobs that have it; 0: the number is free
+	meter       *effort            // counts the evaluations of the schedule
+	cost        int                // effort of one evaluation
+	free        int32              // place in freeList, from 1; 0: not in it
+	moved       bool               // the schedule has changed, and some jobs do not follow it yet
 }
 
-// profiles interns the profiles of jobs, so that a hot row needs four bytes for them. Numbers are
-// reused; number 0 is never given out.
+// profiles interns the profiles of jobs, so that a hot row needs only four bytes for its profile. Numbers are reused;
+// number 0 is never given out, and means none.
 type profiles struct {
 	entries  []profileEntry
 	byValue  map[job.Profile]uint32
 	freeList []uint32
 	meter    effort
-	moved    []uint32   // entries that are marked as moved, and perhaps others
-	rules    *job.Zones // that schedules are compiled by
+	moved    []uint32        // entries that are marked as moved, and possibly others
+	rules    *schedule.Zones // with which schedules are compiled
 }
 
-func newProfiles(rules *job.Zones) profiles {
+func newProfiles(rules *schedule.Zones) profiles {
 	return profiles{entries: make([]profileEntry, 1), byValue: make(map[job.Profile]uint32), meter: effort{most: effortMax}, rules: rules}
 }
 
@@ -42,14 +44,14 @@ func (p *profiles) get(n uint32) *profileEntry {
 	return e
 }
 
-// intern returns the number of a profile, counting one more job that has it, and whether the profile
-// is new and must be written.
-func (p *profiles) intern(v job.Profile, s *job.Schedule) (n uint32, isNew bool) {
+// intern returns the number of a profile and counts one more job that has it. It also reports whether the profile is
+// new and must be written.
+func (p *profiles) intern(v job.Profile, s *schedule.Schedule) (n uint32, isNew bool) {
 	if n, ok := p.byValue[v]; ok {
 		p.entries[n].refs++
 		return n, false
 	}
-	if s != nil && s.Kind() == job.ScheduleAt {
+	if s != nil && s.Kind() == schedule.At {
 		s = nil
 	}
 	if k := len(p.freeList); k > 0 {
@@ -64,7 +66,7 @@ func (p *profiles) intern(v job.Profile, s *job.Schedule) (n uint32, isNew bool)
 	return n, true
 }
 
-// release counts one job less, and tells whether it was the last and the profile is gone.
+// release counts one job less, and reports whether that was the last one, so that the profile is gone.
 func (p *profiles) release(n uint32) (gone bool) {
 	e := &p.entries[n]
 	if e.refs--; e.refs > 0 {
@@ -76,13 +78,13 @@ func (p *profiles) release(n uint32) (gone bool) {
 	return true
 }
 
-// spare makes a number free that nobody has.
+// spare adds an unused number to the free list.
 func (p *profiles) spare(n uint32) {
 	p.freeList = append(p.freeList, n)
 	p.entries[n].free = int32(len(p.freeList))
 }
 
-// use takes a number off the free list, if it is there.
+// use removes a number from the free list, if it is there.
 func (p *profiles) use(n uint32) {
 	e := &p.entries[n]
 	if e.free == 0 {
@@ -94,8 +96,7 @@ func (p *profiles) use(n uint32) {
 	p.freeList, e.free = p.freeList[:last], 0
 }
 
-// restore puts a profile under its number, as the store has it. The jobs that have it are counted by
-// themselves.
+// restore puts a stored profile under its number. Its jobs are counted separately, when their rows are read.
 func (p *profiles) restore(n uint32, v job.Profile, calendars calendarLookup) {
 	for uint32(len(p.entries)) <= n {
 		p.entries = append(p.entries, profileEntry{})
@@ -109,7 +110,7 @@ func (p *profiles) restore(n uint32, v job.Profile, calendars calendarLookup) {
 	p.byValue[v] = n
 }
 
-// void forgets what a number stands for. Jobs may still have it: their rows come later in the commit.
+// void removes the profile of a number. Jobs may still refer to it: their rows come later in the same commit.
 func (p *profiles) void(n uint32) {
 	e := &p.entries[n]
 	if p.byValue[e.Profile] == n {
@@ -118,12 +119,12 @@ func (p *profiles) void(n uint32) {
 	*e = profileEntry{refs: e.refs, free: e.free}
 }
 
-// has tells whether a number stands for a profile.
+// has reports whether a number stands for a profile.
 func (p *profiles) has(n uint32) bool {
 	return n > 0 && int(n) < len(p.entries) && p.entries[n].free == 0
 }
 
-// drop makes a number free whose profile is gone from the store.
+// drop frees a number whose profile was deleted from the store.
 func (p *profiles) drop(n uint32) {
 	if p.has(n) {
 		p.void(n)
@@ -132,16 +133,16 @@ func (p *profiles) drop(n uint32) {
 }
 
 // calendarLookup finds a calendar by its reference.
-type calendarLookup = func(ref string) (*job.Calendar, bool)
+type calendarLookup = schedule.CalendarLookup
 
-// compile makes the schedule of a profile anew.
+// compile compiles the schedule of a profile again.
 func (p *profiles) compile(e *profileEntry, calendars calendarLookup) {
 	if e.Spec.Expr != "" {
-		e.schedule, e.err = p.rules.ParseScheduleWith(e.Spec, calendars)
+		e.schedule, e.err = p.rules.ParseWith(e.Spec, calendars)
 	}
 }
 
-// recompile makes the schedules anew that follow a calendar, and returns which.
+// recompile compiles again the schedules that refer to a calendar, and returns their profiles.
 func (p *profiles) recompile(ref string, calendars calendarLookup) (list []uint32) {
 	for n := range p.entries {
 		if e := &p.entries[n]; e.follows(ref) {
@@ -152,7 +153,7 @@ func (p *profiles) recompile(ref string, calendars calendarLookup) (list []uint3
 	return list
 }
 
-// inZones returns the profiles whose schedules are read in one of some zones.
+// inZones returns the profiles with a schedule in one of the given zones.
 func (p *profiles) inZones(names []string) (list []uint32) {
 	isOne := func(name string) bool { return slices.Contains(names, name) }
 	for n := range p.entries {
@@ -163,7 +164,7 @@ func (p *profiles) inZones(names []string) (list []uint32) {
 	return list
 }
 
-// mark notes that jobs have still to follow the schedules of some profiles.
+// mark records that the jobs of some profiles do not follow their changed schedules yet.
 func (p *profiles) mark(list []uint32) {
 	for _, n := range list {
 		p.entries[n].moved = true
@@ -180,7 +181,7 @@ func (p *profiles) markAll() {
 	}
 }
 
-// unmark notes that all jobs have followed.
+// unmark records that all jobs follow their schedules.
 func (p *profiles) unmark() {
 	for _, n := range p.moved {
 		p.entries[n].moved = false
@@ -188,7 +189,7 @@ func (p *profiles) unmark() {
 	p.moved = nil
 }
 
-// uses tells whether a schedule follows a calendar.
+// uses reports whether a schedule refers to a calendar.
 func (p *profiles) uses(ref string) bool {
 	return slices.ContainsFunc(p.entries, func(e profileEntry) bool { return e.follows(ref) })
 }
@@ -197,7 +198,7 @@ func (e *profileEntry) follows(ref string) bool {
 	return e.refs > 0 && e.hasCalendar && slices.Contains(e.Spec.Calendars(), ref)
 }
 
-// seal ends a restore: the numbers between that nobody has are free.
+// seal ends a restore: the unused numbers in between become free.
 func (p *profiles) seal() {
 	p.freeList = p.freeList[:0]
 	for n := len(p.entries) - 1; n > 0; n-- {
@@ -209,7 +210,7 @@ func (p *profiles) seal() {
 	}
 }
 
-// limit returns how many runs of a job may go at a time; 0 is no limit.
+// limit returns how many runs of a job may be in progress at a time; 0 means no limit.
 func (e *profileEntry) limit() uint16 {
 	if e.Overlap == job.OverlapAllow {
 		return uint16(e.MaxConcurrent)
@@ -217,7 +218,7 @@ func (e *profileEntry) limit() uint16 {
 	return 1
 }
 
-// mode returns how a launch on time behaves while others of its job are going.
+// mode returns how a launch behaves that finds the limit of its job reached.
 func (e *profileEntry) mode() Mode {
 	switch e.Overlap {
 	case job.OverlapSkip:
@@ -230,9 +231,9 @@ func (e *profileEntry) mode() Mode {
 	return ModeWait // buffer_all, and allow with a limit
 }
 
-// latest returns the last tick of a job in (after, upto], from its cursor on. The cursor is a tick, whatever the
-// schedule says of it now. The job must not be completed.
-func (e *profileEntry) latest(r *hotRow, after, upto job.Millis) (job.Millis, bool) {
+// latest returns the last tick of a job in (after, upto], from its cursor on. The cursor counts as a tick, whatever
+// the schedule says of it now. The job must not be completed.
+func (e *profileEntry) latest(r *hotRow, after, upto instant.Millis) (instant.Millis, bool) {
 	if e.schedule == nil {
 		return r.cursor, r.cursor > after && r.cursor <= upto
 	}
@@ -244,9 +245,9 @@ func (e *profileEntry) latest(r *hotRow, after, upto job.Millis) (job.Millis, bo
 	return at, ok
 }
 
-// following returns the tick of a job after one of its ticks. It does not look at the cursor, which is
-// beside the grid of an @every when the job is completed.
-func (e *profileEntry) following(tick job.Millis) (job.Millis, bool) {
+// following returns the tick of a job that comes after one of its ticks. It ignores the cursor, which is off the grid
+// of an @every when the job is completed.
+func (e *profileEntry) following(tick instant.Millis) (instant.Millis, bool) {
 	if e.schedule == nil {
 		return 0, false
 	}
@@ -254,8 +255,9 @@ func (e *profileEntry) following(tick job.Millis) (job.Millis, bool) {
 	return e.schedule.Next(tick, tick)
 }
 
-// next returns the first tick of a job after an instant, from its cursor on. The cursor is a tick, as it is of latest.
-func (e *profileEntry) next(r *hotRow, after job.Millis) (job.Millis, bool) {
+// next returns the first tick of a job after an instant, from its cursor on. The cursor counts as a tick, as for
+// latest.
+func (e *profileEntry) next(r *hotRow, after instant.Millis) (instant.Millis, bool) {
 	if e.schedule == nil {
 		return 0, false
 	}

@@ -5,96 +5,97 @@ import (
 	"slices"
 	"time"
 
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/schedule"
 )
 
-// Proposal is a change that a caller asks for. Step settles it: it fills in the results, or Err.
-// Nobody but the step looks at a proposal between its submission and its reply.
+// Proposal is a change that a caller asks for. Step handles it: it fills in the results, or Err. Between its
+// submission and its reply only the loop may access a proposal.
 type Proposal interface {
-	// bytes is an upper bound for the unit that the proposal writes, as far as the proposal knows: the step adds
-	// what the job owes and what earlier attempts of a run take. Launches that the proposal withdraws, and live
+	// bytes returns an upper bound for the unit that the proposal writes, as far as the proposal can know it; the
+	// step adds the debt of the job and the earlier attempts of a run. Launches that the proposal withdraws, and live
 	// runs that it ends, are units of their own.
 	bytes() int
-	// fail settles the proposal without effect.
+	// fail finishes the proposal with an error and without effect.
 	fail(error)
 }
 
-// errStale settles a proposal that was prepared from rows that have changed since, or that must be
-// prepared from rows and was not. The proposer reads them again and asks again.
+// errStale means that a proposal was prepared from rows that have changed since, or was not prepared from rows and
+// must be. The proposer reads the rows again and repeats the proposal.
 var errStale = errors.New("scheduler: proposal is out of date")
 
-// withdrawer is a proposal that takes the waiting launches of its job off the pad before it is stepped.
+// withdrawer is a proposal whose job's waiting launches are withdrawn from the pad before it is stepped.
 type withdrawer interface {
-	// withdrawn returns those launches: the proposal's own list, for changing.
+	// withdrawn returns those launches: the proposal's own list, which the step may change.
 	withdrawn() *[]Launch
 }
 
-// withdrawal is the common part of proposals that withdraw launches. The list is empty before and after the
-// proposal is settled.
+// withdrawal is the common part of proposals that withdraw launches. Its list is empty before the loop accepts the
+// proposal and after the step has finished it.
 type withdrawal struct{ Withdrawn []Launch }
 
 func (w *withdrawal) withdrawn() *[]Launch { return &w.Withdrawn }
 
-// settled is the common part of proposals.
-type settled struct{ Err error }
+// handled is the common part of all proposals. Err is set if the change was refused.
+type handled struct{ Err error }
 
-func (s *settled) fail(err error) { s.Err = err }
+func (s *handled) fail(err error) { s.Err = err }
 
-// errNotLive settles a proposal about a run that is not live: it is over, or there is none.
+// errNotLive means that a run is not live: it is over, or does not exist.
 var errNotLive = errors.New("scheduler: run is not live")
 
-// proposalBytes covers keys and small rows that come with any proposal, its entry in the audit log
-// among them.
+// proposalBytes covers the keys and small rows of any proposal, including its entry in the audit log.
 const proposalBytes = 2 << 10
 
-// auditBytes covers what an entry of the audit log has besides texts.
+// auditBytes covers an entry of the audit log without its texts.
 const auditBytes = 64
 
-// putBytes covers those of a put, closely: how many puts share a commit depends on it.
+// putBytes covers the same for a put. It is tight, because it decides how many puts share a commit.
 const putBytes = 320
 
-// originBytes is what the span of a traced registration takes in the row of its job.
+// originBytes is the size of the span of a traced registration in the row of its job.
 const originBytes = 25
 
-// Put registers a job or updates the one of the same name.
+// Put registers a job, or updates the one with the same name.
 type Put struct {
-	settled
+	handled
 	withdrawal
 	Tenant, Name string
 	Hash         nameHash
 	Actor        job.Actor
 	Origin       job.TraceContext // the request's span, if it is sampled
 	Definition   []byte           // encoded
-	Masked       []byte           // the same as it came, with masks in the place of credentials; nil if it has none
-	IfNew        error            // with Masked: why it registers no job that is not there
+	Masked       []byte           // the definition as it was sent, with masks in place of credentials; nil if it has none
+	IfNew        error            // with Masked: why it cannot register a job that does not exist
 	After        []byte           // the same for the audit log; only with Prior
 	Profile      job.Profile
-	Schedule     *job.Schedule
+	Schedule     *schedule.Schedule
 	Paused       bool
-	IfVersion    *uint32 // nil: any; 0: the name must be free
-	Prior        *Prior  // nil: the proposer believes that the name is free
-	Earlier      *Put    // of the same name, before it in the same ticket; nil: none
-	last         *Put    // the newest of those that took effect, once it is settled
-	again        bool    // it is proposed once more
+	IfVersion    *uint32 // nil: any; 0: the name must be unused
+	Prior        *Prior  // nil: the proposer believes that the name is unused
+	Earlier      *Put    // the put of the same name before it in the same ticket; nil: none
+	last         *Put    // the newest of those that took effect, once it is handled
+	again        bool    // it will be proposed once more
 
 	// Results.
 	Stamp   job.Stamp
 	Timer   job.Timer
-	NextRun job.Millis
+	NextRun instant.Millis
 	Created bool
 }
 
-// Prior is what the proposer read of the job that it wants to change.
+// Prior is what the proposer read of the job that it changes.
 type Prior struct {
 	ID        job.ID
 	Version   uint32
-	CreatedAt job.Millis
-	Anchor    job.Millis
+	CreatedAt instant.Millis
+	Anchor    instant.Millis
 	Before    []byte // the definition for the audit log
 	Ledger    priorLedger
 }
 
-// bytes counts the definition twice: its texts come again in the rows of the name and of the profile.
+// bytes counts the definition twice, because its texts are repeated in the rows of the name and of the profile.
 func (p *Put) bytes() int {
 	n := putBytes + 2*len(p.Definition)
 	n += auditBytes + len(p.Tenant) + len(p.Name) + len(p.Actor.By) + len(p.Actor.From)
@@ -113,21 +114,21 @@ func (p *Put) bytes() int {
 	return n
 }
 
-// inherit prepares a put from the one of the same name before it in the ticket: what that left is not in the
-// store when the ticket is proposed.
+// inherit prepares a put from the one of the same name before it in the ticket, whose rows were not in the store when
+// the ticket was proposed.
 func (p *Put) inherit() {
 	e := p.Earlier
 	if e == nil {
 		return
 	}
-	if errors.Is(e.Err, errStale) { // it is settled again, and this one behind it
+	if errors.Is(e.Err, errStale) { // that one is proposed again, and so is this one
 		p.Err = errStale
 		return
 	}
 	if p.last = e.last; e.Err == nil {
 		p.last = e
 	}
-	if p.last != nil && p.Masked != nil { // the credentials that it keeps are to be read first
+	if p.last != nil && p.Masked != nil { // the credentials that it keeps must be read first
 		p.Err = errStale
 		return
 	}
@@ -145,8 +146,8 @@ func (p *Put) inherit() {
 	}
 }
 
-// ledgerFor returns what is known of the ticks of a job for the put that follows this one: what its proposer has
-// read, and what this one has ended since.
+// ledgerFor returns what is known of the job's ticks for the put that comes after this one: what its proposer read,
+// and what this put has ended since.
 func (p *Put) ledgerFor(next *Put) (l priorLedger) {
 	if p.Prior != nil && p.Prior.ID == p.Stamp.ID {
 		l = p.Prior.Ledger
@@ -156,7 +157,7 @@ func (p *Put) ledgerFor(next *Put) (l priorLedger) {
 	return l
 }
 
-// auditUpTo returns what the audit log has of a put that follows this one.
+// auditUpTo returns the definitions before and after a put that comes after this one, for the audit log.
 func (p *Put) auditUpTo(next *Put) (from, to []byte, err error) {
 	before, err := job.DecodeAuditDefinition(p.Definition)
 	if err != nil {
@@ -165,32 +166,32 @@ func (p *Put) auditUpTo(next *Put) (from, to []byte, err error) {
 	return job.AuditUpdate(&before, next.Definition)
 }
 
-// Delete forgets a job.
+// Delete deletes a job.
 type Delete struct {
-	settled
+	handled
 	withdrawal
 	Tenant, Name string
 	Hash         nameHash
 	Actor        job.Actor
 	IfVersion    *uint32     // nil: any
 	Before       []byte      // the definition for the audit log
-	Live         []job.RunID // live runs of the job, as far as the proposer found them
+	Live         []job.RunID // live runs of the job that the proposer found
 
 	Result DeleteResult
 }
 
 func (p *Delete) bytes() int { return proposalBytes + len(p.Before) }
 
-// Pause stops the runs of a job from being decided; Resume lets them go on.
+// Pause stops the ticks of a job, or with Resume lets them continue.
 type Pause struct {
-	settled
+	handled
 	withdrawal
 	Tenant, Name string
 	Hash         nameHash
 	Actor        job.Actor
 	IfVersion    *uint32 // nil: any
 	Resume       bool
-	IfFailing    bool // only if the failures in a row that are the reason have not ended meanwhile
+	IfFailing    bool // only if the streak of failures that caused it has not ended meanwhile
 	Reason       string
 }
 
@@ -198,47 +199,47 @@ func (p *Pause) bytes() int { return proposalBytes }
 
 // Trigger starts a manual run.
 type Trigger struct {
-	settled
+	handled
 	Tenant, Name string
 	Hash         nameHash
 	Actor        job.Actor
 	Payload      []byte
 	HasPayload   bool
 	PayloadJSON  bool
-	Key          string  // idempotency key; "" is none
-	IfVersion    *uint32 // nil: any; of no account once the key has its run
-	AsOf         uint64  // LSN at which the proposer found no run under the key
+	Key          string  // idempotency key; "" means none
+	IfVersion    *uint32 // nil: any; ignored if the key already has a run
+	AsOf         uint64  // LSN at which the proposer found no run with the key
 
 	Run job.Run // result
 }
 
 func (p *Trigger) bytes() int { return proposalBytes + len(p.Payload) }
 
-// Backfill starts a manual run for each of some ticks of the past.
+// Backfill starts a manual run for each of some past ticks.
 type Backfill struct {
-	settled
+	handled
 	Tenant, Name string
 	Hash         nameHash
 	Actor        job.Actor
-	At           []job.Millis // ascending
-	Rest         int          // ticks that follow in further proposals: there must be room for all
-	Repeat       bool         // whether runs have fired them or not
+	At           []instant.Millis // ascending
+	Rest         int              // ticks that will follow in further proposals: there must be room for all
+	Repeat       bool             // fire a tick again even if a run has fired it
 
 	// What the proposer read of the job, before it read which ticks have runs.
 	ID      job.ID
 	Version uint32
 	Manual  uint32
-	Cursor  job.Millis
+	Cursor  instant.Millis
 }
 
 func (p *Backfill) bytes() int { return proposalBytes + runBytes*len(p.At) }
 
-// Report says what became of a run, as its worker has it.
+// Report is what a worker says about the outcome of its run.
 type Report struct {
-	settled
+	handled
 	Run    job.RunID
 	Fence  uint64
-	Begun  job.Millis // when the attempt was launched that is with its target; 0: none is
+	Begun  instant.Millis // when the attempt that is with its target was launched; 0: none is
 	Failed bool
 	Error  string
 	Result string
@@ -246,22 +247,22 @@ type Report struct {
 
 func (p *Report) bytes() int { return 2*endingRowsBytes + 3*len(p.Error) + len(p.Result) }
 
-// Extend lets a worker report later: within By from now.
+// Extend moves the deadline of a report to By from now.
 type Extend struct {
-	settled
+	handled
 	Run   job.RunID
 	Fence uint64
-	Begun job.Millis // as in Report
+	Begun instant.Millis // as in Report
 	By    time.Duration
 
-	Deadline job.Millis // result
+	Deadline instant.Millis // result
 }
 
 func (p *Extend) bytes() int { return endingRowsBytes }
 
-// CancelRun ends a run that is not over.
+// CancelRun ends a run that is not over, as cancelled.
 type CancelRun struct {
-	settled
+	handled
 	withdrawal
 	Tenant, Name string
 	Run          job.RunID
@@ -270,30 +271,33 @@ type CancelRun struct {
 
 func (p *CancelRun) bytes() int { return proposalBytes }
 
-// RetryRun lets a run that is over begin another attempt.
+// RetryRun starts another attempt of a run that is over.
 type RetryRun struct {
-	settled
+	handled
 	Tenant, Name string
 	Hash         nameHash
 	Actor        job.Actor
-	Run          job.Run // as the history has it; then, as it is live
+	Run          job.Run // in: as the history has it; out: as it is live
 	AsOf         uint64  // LSN at which the proposer read it
 }
 
 func (p *RetryRun) bytes() int { return proposalBytes + textBytes(&p.Run) }
 
-// Published drops notices from the outbox.
+// Published deletes notices from the outbox, because they are published.
 type Published struct {
-	settled
+	handled
 	IDs []job.NoticeID
 }
 
 func (p *Published) bytes() int { return 32 * len(p.IDs) }
 
-// Barrier changes nothing. When it is settled, so is everything that came before it.
-type Barrier struct{ settled }
+// Barrier changes nothing. Once it is finished, so is every earlier proposal.
+type Barrier struct {
+	handled
+	writes bool // makes a commit, even if there is nothing to write
+}
 
 func (p *Barrier) bytes() int { return 0 }
 
-// runBytes is more than what one run without errors adds to a batch, with its notice.
+// runBytes is an upper bound for what a run without errors adds to a batch, including its notice.
 const runBytes = 160

@@ -4,17 +4,18 @@ import (
 	"context"
 	"errors"
 
+	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/job"
 )
 
-// attemptsMax is how often a proposal is prepared again because its job changed meanwhile.
+// attemptsMax is how often a proposal is prepared in all when its job keeps changing.
 const attemptsMax = 16
 
-// errBusyJob tells that every try met a change by somebody else.
-var errBusyJob = job.Errorf(job.CodeUnavailable, "", "the job keeps changing; ask again later")
+// errBusyJob means that the job was changed during each attempt to change it.
+var errBusyJob = apierr.Errorf(apierr.Unavailable, "", "the job keeps changing; ask again later")
 
-// submit hands proposals to the loop and waits until they are settled, durable and visible. An error
-// means that their outcome is unknown, and that they are not the caller's any more.
+// submit passes proposals to the loop and waits until they are handled, durable and visible. An error means that
+// their outcome is unknown; the caller must then not access them any more.
 func (e *Engine) submit(ctx context.Context, p ...Proposal) error {
 	t := newTicket(p...)
 	if err := e.enqueue(ctx, t); err != nil {
@@ -29,16 +30,16 @@ func (e *Engine) enqueue(ctx context.Context, t *ticket) error {
 	}
 	select {
 	case <-e.stopping:
-		return job.Errorf(job.CodeUnavailable, "", "the server is stopping; ask again later")
+		return apierr.Errorf(apierr.Unavailable, "", "the server is stopping; ask again later")
 	default:
 	}
 	select {
 	case e.proposals <- t:
 		return nil
 	case <-e.stopping:
-		return job.Errorf(job.CodeUnavailable, "", "the server is stopping; ask again later")
+		return apierr.Errorf(apierr.Unavailable, "", "the server is stopping; ask again later")
 	case <-ctx.Done():
-		return job.Errorf(job.CodeRateLimited, "", "the server is busy and did not take the request in time; ask again later")
+		return apierr.Errorf(apierr.RateLimited, "", "the server is busy and did not take the request in time; ask again later")
 	}
 }
 
@@ -47,19 +48,19 @@ func (e *Engine) await(ctx context.Context, t *ticket) error {
 	case <-t.done:
 		return t.lost
 	case <-ctx.Done():
-		return job.Errorf(job.CodeUnavailable, "", "no answer in time; whether the request took effect is unknown, so read before asking again")
+		return apierr.Errorf(apierr.Unavailable, "", "no answer in time; whether the request took effect is unknown, so read before asking again")
 	case <-e.stopped:
 	}
 	select {
 	case <-t.done:
 		return t.lost
 	default:
-		return job.Errorf(job.CodeUnavailable, "", "the server stopped; whether the request took effect is unknown, so read before asking again")
+		return apierr.Errorf(apierr.Unavailable, "", "the server stopped; whether the request took effect is unknown, so read before asking again")
 	}
 }
 
-// settleFresh submits a proposal, preparing it again as long as it is out of date.
-func (e *Engine) settleFresh(ctx context.Context, p Proposal, result *settled, prepare func() error) error {
+// submitFresh submits a proposal, and prepares and submits it again as long as it is out of date.
+func (e *Engine) submitFresh(ctx context.Context, p Proposal, result *handled, prepare func() error) error {
 	for range attemptsMax {
 		result.Err = nil
 		if err := e.submit(ctx, p); err != nil {
@@ -75,14 +76,14 @@ func (e *Engine) settleFresh(ctx context.Context, p Proposal, result *settled, p
 	return errBusyJob
 }
 
-// Delete forgets a job. Runs that wait for their time, their turn or a report end with it; what its
-// targets have in hand they may finish, and nothing follows if it fails. IfVersion nil is any version.
+// Delete deletes a job. Runs that wait for their time, their turn or a report end with it. Attempts that are with
+// their targets may finish, and are not retried if they fail. A nil ifVersion means any version.
 func (e *Engine) Delete(ctx context.Context, tenant, name string, ifVersion *uint32) (DeleteResult, error) {
 	if err := e.mustLead(); err != nil {
 		return DeleteResult{}, err
 	}
 	p := &Delete{Tenant: tenant, Name: name, Hash: e.hasher.hash(tenant, name), Actor: actorOf(ctx), IfVersion: ifVersion}
-	if err := e.readDoomed(p); err != nil {
+	if err := e.readDeleting(p); err != nil {
 		return DeleteResult{}, err
 	}
 	if err := e.submit(ctx, p); err != nil {
@@ -91,14 +92,14 @@ func (e *Engine) Delete(ctx context.Context, tenant, name string, ifVersion *uin
 	return p.Result, p.Err
 }
 
-// liveScanMax bounds the live runs that a delete looks at; those beyond end one by one.
+// liveScanMax bounds the live runs that a delete reads; further runs end one by one.
 const liveScanMax = 1 << 20
 
-// readDoomed reads what a delete says of its job: the definition, and the runs that are live.
-func (e *Engine) readDoomed(p *Delete) error {
+// readDeleting reads what a delete needs of its job: the definition and the live runs.
+func (e *Engine) readDeleting(p *Delete) error {
 	id, ok, err := e.lookUp(p.Tenant, p.Name)
 	if err != nil || !ok {
-		return err // the core knows for sure
+		return err // the core has the authoritative answer
 	}
 	rec, _, ok, err := e.readRows(id)
 	if err != nil || !ok {
@@ -113,21 +114,21 @@ func (e *Engine) readDoomed(p *Delete) error {
 	})
 }
 
-// Pause stops the ticks of a job. A run that has not left when Pause returns will not leave.
-// IfVersion nil is any version; at another one than it names, the job stays as it is.
+// Pause stops the ticks of a job. A run that has not left when Pause returns will not leave. A nil ifVersion means
+// any version; if the job has another version than the given one, it stays unchanged.
 func (e *Engine) Pause(ctx context.Context, tenant, name, reason string, ifVersion *uint32) (JobView, error) {
 	return e.pause(ctx, &Pause{Tenant: tenant, Name: name, Actor: actorOf(ctx), IfVersion: ifVersion, Reason: reason})
 }
 
-// Resume lets the ticks of a paused job go on. Those that passed meanwhile are missed, and the job's
-// policy for missed runs decides them. IfVersion is as for Pause.
+// Resume lets the ticks of a paused job continue. Those that passed meanwhile are missed, and the job's policy for
+// missed runs decides them. ifVersion is as for Pause.
 func (e *Engine) Resume(ctx context.Context, tenant, name, reason string, ifVersion *uint32) (JobView, error) {
 	return e.pause(ctx, &Pause{Tenant: tenant, Name: name, Actor: actorOf(ctx), IfVersion: ifVersion, Reason: reason, Resume: true})
 }
 
 func (e *Engine) pause(ctx context.Context, p *Pause) (JobView, error) {
 	if len(p.Reason) > job.ReasonBytesMax {
-		return JobView{}, job.Errorf(job.CodeTooLarge, "reason", "has %d bytes; at most %d are allowed", len(p.Reason), job.ReasonBytesMax)
+		return JobView{}, apierr.Errorf(apierr.TooLarge, "reason", "has %d bytes; at most %d are allowed", len(p.Reason), job.ReasonBytesMax)
 	}
 	p.Hash = e.hasher.hash(p.Tenant, p.Name)
 	if err := e.submit(ctx, p); err != nil {

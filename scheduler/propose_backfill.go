@@ -5,39 +5,43 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/carillon-io/carillon/apierr"
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/schedule"
 )
 
 // Bounds of a backfill.
 const (
 	backfillDefault = 1000
-	// BackfillMax is the most runs that one backfill starts.
+	// BackfillMax is the largest number of runs that one backfill starts.
 	BackfillMax = 4000
-	// backfillChunk is how many runs of a backfill one commit holds: some 80 KiB.
+	// backfillChunk is how many runs of a backfill one commit holds: about 80 KiB.
 	backfillChunk = 500
-	// backfillLook is how many ticks a backfill looks up in the ledger at a time.
-	backfillLook = 1000
+	// backfillLookups is how many ticks a backfill looks up in the ledger at a time.
+	backfillLookups = 1000
 )
 
 // BackfillRequest asks for a run for each tick of a job in [From, To) that no run has fired.
 type BackfillRequest struct {
 	Tenant, Job string
-	From, To    job.Millis
-	Limit       int  // of runs; 0: there must be no more than 1,000
-	Repeat      bool // ticks that runs have fired are fired again, under run ids of their own
-	DryRun      bool // nothing is changed
+	From, To    instant.Millis
+	Limit       int  // of runs; 0: an error if there are more than 1,000
+	Repeat      bool // fire also the ticks that runs have fired, under new run ids
+	DryRun      bool // change nothing
 }
 
-// BackfillResult is what became of a backfill, or would become.
+// BackfillResult is the result of a backfill, or with DryRun the expected one.
 type BackfillResult struct {
-	Runs    int          // that were started
-	LeftOut int          // ticks up to the last of them that runs have fired, or are about to
-	Times   []job.Millis // of the runs, with DryRun, ascending
+	Runs    int              // runs that were started
+	LeftOut int              // ticks up to the last of them that were left out, because runs have fired them or are about to
+	Times   []instant.Millis // of the runs, ascending; only with DryRun
 }
 
-// Backfill starts a manual run for each tick of a job in a range that has none, the oldest first. A tick
-// that was skipped has none; one whose run is too old for the history has none that is known. Many runs take several commits: if it fails
-// between them some are started, and asked again it leaves those out, unless it is to repeat.
+// Backfill starts a manual run for each tick of a job in a range that has none, oldest first. A skipped tick has
+// none. Runs that the history no longer holds are not known, so their ticks count as having none. Many runs take
+// several commits. If the backfill fails between commits, some runs are started; the same request again leaves those
+// out, unless it has Repeat.
 func (e *Engine) Backfill(ctx context.Context, q BackfillRequest) (BackfillResult, error) {
 	if err := e.checkBackfill(&q); err != nil {
 		return BackfillResult{}, err
@@ -63,31 +67,31 @@ func (e *Engine) checkBackfill(q *BackfillRequest) error {
 	if err := e.mustLead(); err != nil {
 		return err
 	}
-	now := job.MillisOf(e.opts.Clock.Now())
+	now := instant.Of(e.opts.Clock.Now())
 	switch {
 	case q.From <= 0 || q.To <= q.From:
-		return job.Errorf(job.CodeInvalidField, "from", "must be before to")
+		return apierr.Errorf(apierr.InvalidField, "from", "must be before to")
 	case q.To > now:
-		return job.Errorf(job.CodeInvalidField, "to", "%s is yet to come (now %s); a backfill covers the past", q.To, now)
+		return apierr.Errorf(apierr.InvalidField, "to", "%s is yet to come (now %s); a backfill covers the past", q.To, now)
 	case q.Limit < 0 || q.Limit > BackfillMax:
-		return job.Errorf(job.CodeInvalidField, "limit", "must be between 1 and %d", BackfillMax)
+		return apierr.Errorf(apierr.InvalidField, "limit", "must be between 1 and %d", BackfillMax)
 	}
 	return nil
 }
 
-// backfilling is a backfill on its way.
+// backfilling is a backfill in progress.
 type backfilling struct {
 	engine  *Engine
 	request BackfillRequest
 	rec     job.Record
 	timer   job.Timer
 	debts   []job.Debt
-	at      []job.Millis // ticks to be fired
+	at      []instant.Millis // ticks that are to be fired
 	result  BackfillResult
 }
 
-// prepare reads the job, and finds the ticks that are to be fired. The timer and the debts come first: what is
-// decided after that, the core sees.
+// prepare reads the job and finds the ticks to fire. It reads the timer and the debts first, because the core notices
+// whatever is decided after that.
 func (b *backfilling) prepare(ctx context.Context) error {
 	e, q := b.engine, &b.request
 	v, err := e.Get(ctx, q.Tenant, q.Job)
@@ -111,21 +115,21 @@ func (b *backfilling) prepare(ctx context.Context) error {
 	return b.findTicks(s)
 }
 
-// findTicks walks over the ticks of the range, some at a time, and leaves out those that runs have fired.
-func (b *backfilling) findTicks(s *job.Schedule) error {
+// findTicks goes through the ticks of the range, some at a time, and leaves out those that runs have fired.
+func (b *backfilling) findTicks(s *schedule.Schedule) error {
 	q := &b.request
 	most := q.Limit
 	if q.Limit == 0 {
 		most = backfillDefault
 	}
 	most -= b.result.Runs
-	b.at, b.result.LeftOut = b.at[:0], -b.result.Runs // those it finds too
-	look := ledgerLook{backfilling: b, rows: ledgerRowsMax}
+	b.at, b.result.LeftOut = b.at[:0], -b.result.Runs // findTicks counts again the runs that were started before
+	look := ledgerReader{backfilling: b, rows: ledgerRowsMax}
 	tick, ok := firstAtOrAfter(s, q.From, b.rec.Anchor)
-	var chunk []job.Millis
+	var chunk []instant.Millis
 	for ok && tick < q.To {
 		chunk = chunk[:0]
-		for ; ok && tick < q.To && len(chunk) < backfillLook; tick, ok = s.Next(tick, b.rec.Anchor) {
+		for ; ok && tick < q.To && len(chunk) < backfillLookups; tick, ok = s.Next(tick, b.rec.Anchor) {
 			chunk = append(chunk, tick)
 		}
 		fired, err := look.fired(chunk)
@@ -142,7 +146,7 @@ func (b *backfilling) findTicks(s *job.Schedule) error {
 				continue
 			}
 			if q.Limit == 0 {
-				return job.Errorf(job.CodeInvalidField, "limit", "the range has more than %d ticks to fire; want a limit (at most %d) or a shorter range", most, BackfillMax)
+				return apierr.Errorf(apierr.InvalidField, "limit", "the range has more than %d ticks to fire; want a limit (at most %d) or a shorter range", most, BackfillMax)
 			}
 			return nil
 		}
@@ -150,7 +154,7 @@ func (b *backfilling) findTicks(s *job.Schedule) error {
 	return nil
 }
 
-// propose lets the core start the runs, so many in a commit.
+// propose submits the runs to the core, a chunk in each commit.
 func (b *backfilling) propose(ctx context.Context) error {
 	for from := 0; from < len(b.at); from += backfillChunk {
 		p := b.proposal(from)
@@ -166,17 +170,17 @@ func (b *backfilling) propose(ctx context.Context) error {
 	return nil
 }
 
-// interrupted says of a refusal how many runs were started before: the first commit has looked whether there is room for
-// all, but others may have taken it since.
+// interrupted adds to a refusal how many runs were started before it. The first commit checked that there was room
+// for all, but other callers may have used it since.
 func (b *backfilling) interrupted(err error) error {
-	e, ok := errors.AsType[*job.Error](err)
+	e, ok := errors.AsType[*apierr.Error](err)
 	if !ok || b.result.Runs == 0 {
 		return err
 	}
-	return &job.Error{Code: e.Code, Field: e.Field, Message: fmt.Sprintf("%s; %d runs of this backfill were started before, and stay: asked again, it leaves them out unless it repeats", e.Message, b.result.Runs)}
+	return &apierr.Error{Code: e.Code, Field: e.Field, Message: fmt.Sprintf("%s; %d runs of this backfill were started before, and stay: asked again, it leaves them out unless it repeats", e.Message, b.result.Runs)}
 }
 
-// proposal is what the core is asked for, from a place of the ticks on. What came before it has counted.
+// proposal returns the proposal for the ticks from an index on. Those before it are done.
 func (b *backfilling) proposal(from int) *Backfill {
 	q := &b.request
 	end := min(from+backfillChunk, len(b.at))
@@ -187,8 +191,8 @@ func (b *backfilling) proposal(from int) *Backfill {
 	}
 }
 
-func firstAtOrAfter(s *job.Schedule, from, anchor job.Millis) (job.Millis, bool) {
-	if s.Kind() == job.ScheduleAt {
+func firstAtOrAfter(s *schedule.Schedule, from, anchor instant.Millis) (instant.Millis, bool) {
+	if s.Kind() == schedule.At {
 		return s.At(), s.At() >= from
 	}
 	return s.Next(from-1, anchor)

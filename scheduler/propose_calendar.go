@@ -6,8 +6,8 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// PutCalendar adds a calendar, or puts it in the place of the one that has its name; the jobs that refer
-// to it follow soon after. It returns the calendar as it is kept, and whether it is new.
+// PutCalendar adds a calendar, or replaces the one with the same name; the jobs that refer to it follow soon after.
+// It returns the calendar as it is stored, and whether it is new.
 func (e *Engine) PutCalendar(ctx context.Context, cal *job.Calendar) (job.Calendar, bool, error) {
 	if err := cal.Validate(); err != nil {
 		return job.Calendar{}, false, err
@@ -19,7 +19,7 @@ func (e *Engine) PutCalendar(ctx context.Context, cal *job.Calendar) (job.Calend
 	return p.Calendar, p.Created, p.Err
 }
 
-// DeleteCalendar forgets a calendar that no job refers to.
+// DeleteCalendar deletes a calendar that no job refers to.
 func (e *Engine) DeleteCalendar(ctx context.Context, tenant, name string) error {
 	p := &DeleteCalendar{Tenant: tenant, Name: name, Actor: actorOf(ctx)}
 	if err := e.submit(ctx, p); err != nil {
@@ -41,8 +41,7 @@ func (e *Engine) Calendar(_ context.Context, tenant, name string) (job.Calendar,
 	return job.DecodeCalendar(key, value)
 }
 
-// Calendars lists calendars of a tenant in the order of their names, at most limit of them, from behind
-// a name on.
+// Calendars lists calendars of a tenant in the order of their names, at most limit of them, beginning after a name.
 func (e *Engine) Calendars(_ context.Context, tenant, after string, limit int) ([]job.Calendar, error) {
 	low := job.AppendCalendarKey(nil, tenant, "")
 	high := job.PrefixEnd(low)
@@ -58,13 +57,13 @@ func (e *Engine) Calendars(_ context.Context, tenant, after string, limit int) (
 	return list, err
 }
 
-// calendarOf reads a calendar by its reference, for compiling schedules. A calendar that cannot be read
-// counts as missing: the schedule is refused then.
-func (e *Engine) calendarOf(ref string) (*job.Calendar, bool) {
+// calendarOf reads a calendar by its reference, as the lookup for compiling schedules. A calendar that cannot be read
+// counts as missing, so that the schedule is refused.
+func (e *Engine) calendarOf(ref string) (exclude []string, ok bool) {
 	key := append([]byte{byte(job.KindCalendar)}, ref...)
 	for i, c := range key {
 		if c == '/' {
-			key[i] = 0 // a tenant has no slash
+			key[i] = 0 // a tenant contains no slash
 			break
 		}
 	}
@@ -73,5 +72,5 @@ func (e *Engine) calendarOf(ref string) (*job.Calendar, bool) {
 		return nil, false
 	}
 	cal, err := job.DecodeCalendar(key, value)
-	return &cal, err == nil
+	return cal.Exclude, err == nil
 }

@@ -4,18 +4,20 @@ import (
 	"context"
 	"errors"
 
+	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/schedule"
 )
 
-// Put registers a job or updates the one of the same name. IfVersion nil is any version, 0 demands
-// that there is no such job. When Put returns without error the job is durable.
+// Put registers a job, or updates the one with the same name. A nil ifVersion means any version; 0 demands that there
+// is no such job. When Put returns without error, the job is durable.
 func (e *Engine) Put(ctx context.Context, def *job.Definition, ifVersion *uint32) (JobView, bool, error) {
 	p, err := e.Prepare(def)
 	if err != nil {
 		return JobView{}, false, err
 	}
 	p.IfVersion, p.Actor, p.Origin = ifVersion, actorOf(ctx), originOf(ctx)
-	if err := e.settleFresh(ctx, p, &p.settled, func() error { return e.readPrior(p) }); err != nil {
+	if err := e.submitFresh(ctx, p, &p.handled, func() error { return e.readPrior(p) }); err != nil {
 		return JobView{}, false, err
 	}
 	v := JobView{Record: job.Record{Stamp: p.Stamp, Def: *def}, Status: p.Timer.Flags.JobStatus(), NextRunAt: p.NextRun}
@@ -30,9 +32,12 @@ func (e *Engine) Put(ctx context.Context, def *job.Definition, ifVersion *uint32
 	return v, p.Created, nil
 }
 
-// Prepare compiles a definition into a proposal for PutMany, which may be proposed once. The definition
-// is not kept.
+// Prepare compiles a definition into a proposal for PutMany, which may be proposed only once. It does not keep the
+// definition.
 func (e *Engine) Prepare(def *job.Definition) (*Put, error) {
+	if err := e.mayWrite(job.RowsVersionOf(def)); err != nil {
+		return nil, err
+	}
 	s, err := e.parse(def)
 	if err != nil {
 		return nil, err
@@ -48,9 +53,20 @@ func (e *Engine) Prepare(def *job.Definition) (*Put, error) {
 	return p, nil
 }
 
-// unmask puts the stored credentials in the place of the masks that the proposal came with. The step takes the
-// proposal at the version of the job alone that they were read at, so that a mask never brings back a
-// credential that another put has replaced.
+// mayWrite refuses rows of a version that some node of the cluster cannot read.
+func (e *Engine) mayWrite(version byte, field string) error {
+	if e.opts.RowsMax == nil {
+		return nil
+	}
+	if most, node := e.opts.RowsMax(); version > most {
+		return apierr.Errorf(apierr.InvalidField, field, "it needs rows of version %d, and node %s of the cluster reads up to %d: upgrade that node first, or leave the field out", version, node, most)
+	}
+	return nil
+}
+
+// unmask replaces the masks that a proposal came with by the stored credentials. The step accepts the proposal only
+// at the job's version at which they were read, so that a mask never restores a credential that another put has
+// replaced.
 func (p *Put) unmask(stored *job.Definition) error {
 	if p.Masked == nil {
 		return nil
@@ -67,16 +83,16 @@ func (p *Put) unmask(stored *job.Definition) error {
 }
 
 // parse compiles the schedule of a definition.
-func (e *Engine) parse(def *job.Definition) (*job.Schedule, error) {
+func (e *Engine) parse(def *job.Definition) (*schedule.Schedule, error) {
 	zones := e.opts.Settings.Zones
 	spec := def.Spec()
 	for _, name := range spec.Zones() {
-		zones.Digest(name) // so that the step that registers the job need not work it out
+		zones.Digest(name) // here, so that the step that registers the job need not compute it
 	}
-	return zones.ParseScheduleWith(spec, e.calendarOf)
+	return zones.ParseWith(spec, e.calendarOf)
 }
 
-// readPrior prepares a proposal again, from the rows of the job that has its name.
+// readPrior prepares a proposal again, from the rows of the job with its name.
 func (e *Engine) readPrior(p *Put) error {
 	p.Prior = nil
 	asOf := e.opts.Store.Applied().LSN
@@ -103,8 +119,8 @@ func (e *Engine) readPrior(p *Put) error {
 // putsInFlight is how many puts of one bulk registration are with the loop at a time.
 const putsInFlight = 2048
 
-// PutMany registers many jobs, each by itself: one that is refused touches no other. When it returns,
-// the accepted ones are durable. Results are in the order of items.
+// PutMany registers many jobs, each independently: a refused one affects no other. When it returns, the accepted ones
+// are durable. Results are in the order of items.
 func (e *Engine) PutMany(ctx context.Context, items []PutItem) []PutResult {
 	results := make([]PutResult, len(items))
 	actor, origin := actorOf(ctx), originOf(ctx)
@@ -120,9 +136,9 @@ func (e *Engine) PutMany(ctx context.Context, items []PutItem) []PutResult {
 	return results
 }
 
-// putChunk proposes a chunk at once, so that it takes few commits, and then again those that turned
-// out to be updates, prepared from the rows that the store has. A name that comes several times is settled in
-// the order of the items, each put prepared by the step from the one before.
+// putChunk proposes a chunk at once, so that it takes few commits. Puts that turn out to be updates are proposed
+// again, prepared from the rows of the store. Puts of the same name take effect in the order of the items; the step
+// prepares each from the one before.
 func (e *Engine) putChunk(ctx context.Context, items []PutItem, results []PutResult) {
 	r := putRound{results: results}
 	for i, item := range items {
@@ -135,7 +151,7 @@ func (e *Engine) putChunk(ctx context.Context, items []PutItem, results []PutRes
 		if len(r.puts) == 0 {
 			return
 		}
-		e.settleRound(ctx, &r)
+		e.submitRound(ctx, &r)
 	}
 	for _, place := range r.places {
 		results[place].Err = errBusyJob
@@ -145,12 +161,12 @@ func (e *Engine) putChunk(ctx context.Context, items []PutItem, results []PutRes
 // putRound holds the puts of a chunk that have no result yet.
 type putRound struct {
 	puts      []*Put
-	proposals []Proposal // the same
-	places    []int      // where their results belong
+	proposals []Proposal // the same puts
+	places    []int      // indexes of their results
 	results   []PutResult
 }
 
-// chain lets each put know the one before it that has its name.
+// chain links each put to the one before it with the same name.
 func (r *putRound) chain() {
 	last := make(map[nameHash]*Put, len(r.puts))
 	for _, p := range r.puts {
@@ -161,8 +177,8 @@ func (r *putRound) chain() {
 	}
 }
 
-// settleRound proposes the puts and keeps those that are to be tried again.
-func (e *Engine) settleRound(ctx context.Context, r *putRound) {
+// submitRound proposes the puts, and keeps those that are to be proposed again.
+func (e *Engine) submitRound(ctx context.Context, r *putRound) {
 	lost := e.submit(ctx, r.proposals...)
 	for _, p := range r.puts {
 		p.again = false
@@ -170,7 +186,7 @@ func (e *Engine) settleRound(ctx context.Context, r *putRound) {
 	n := 0
 	for i, p := range r.puts {
 		result := &r.results[r.places[i]]
-		if lost != nil { // the loop may still have it: nothing of it is ours to read
+		if lost != nil { // the loop may still use them: they must not be read here
 			result.Err = lost
 			continue
 		}
@@ -178,7 +194,7 @@ func (e *Engine) settleRound(ctx context.Context, r *putRound) {
 		if errors.Is(err, errStale) {
 			if err = e.readPrior(p); err == nil {
 				p.Err, p.again = nil, true
-				if p.Earlier != nil && !p.Earlier.again { // what it left is in the store
+				if p.Earlier != nil && !p.Earlier.again { // its rows are in the store now
 					p.Earlier, p.last = nil, nil
 				}
 				r.puts[n], r.proposals[n], r.places[n] = p, p, r.places[i]

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"time"
 
+	"github.com/carillon-io/carillon/apierr"
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 )
 
-// Report takes in what a worker says became of a run of a job with completion "reported". The same
-// report again is answered as it was the first time; one with another fence is refused.
+// Report records what a worker says about a run of a job with completion "reported". The same report again gets the
+// same answer; a report with another fence is refused.
 func (e *Engine) Report(ctx context.Context, req ReportRequest) (RunView, error) {
 	if err := e.mustLead(); err != nil {
 		return RunView{}, err
@@ -40,13 +42,13 @@ func (e *Engine) Report(ctx context.Context, req ReportRequest) (RunView, error)
 	return e.Run(ctx, req.Tenant, req.Run)
 }
 
-// maskReport puts masks in the place of the job's credentials in what a worker says: a worker that failed for want
-// of a right likes to repeat what it had.
+// maskReport masks the job's credentials in the texts of a worker: an error that a missing right causes often repeats
+// the credential.
 func (e *Engine) maskReport(p *Report) error {
 	if p.Error == "" && p.Result == "" {
 		return nil
 	}
-	rec, _, _, err := e.readRows(p.Run.Job) // of a job that is gone the URLs in the text are masked all the same
+	rec, _, _, err := e.readRows(p.Run.Job) // URLs in the texts are masked even if the job is deleted
 	if err != nil {
 		return err
 	}
@@ -69,10 +71,10 @@ func (e *Engine) reportedBefore(ctx context.Context, req ReportRequest) (RunView
 	if view.Fence == req.Fence && view.Status == said {
 		return view, nil
 	}
-	return RunView{}, job.Errorf(job.CodeStaleFence, "run_id", "run %s is over: it %s at fence %d; the report changes nothing", req.Run, past(view.Status), view.Fence)
+	return RunView{}, apierr.Errorf(apierr.StaleFence, "run_id", "run %s is over: it %s at fence %d; the report changes nothing", req.Run, past(view.Status), view.Fence)
 }
 
-// past says what became of a run that is over.
+// past returns the word for how a run ended.
 func past(s job.Status) string {
 	switch s {
 	case job.StatusDead:
@@ -83,14 +85,14 @@ func past(s job.Status) string {
 	return s.String()
 }
 
-// Extend lets a worker report later: within by from now. It returns the new deadline, which is never
-// before the old one.
-func (e *Engine) Extend(ctx context.Context, tenant string, id job.RunID, fence uint64, by time.Duration) (job.Millis, error) {
+// Extend moves the deadline of a worker's report to by from now. It returns the new deadline, which is never before
+// the old one.
+func (e *Engine) Extend(ctx context.Context, tenant string, id job.RunID, fence uint64, by time.Duration) (instant.Millis, error) {
 	if err := e.mustLead(); err != nil {
 		return 0, err
 	}
 	if by <= 0 || by > job.ExtendMax {
-		return 0, job.Errorf(job.CodeInvalidField, "by", "must be more than 0s and at most %s", job.ExtendMax)
+		return 0, apierr.Errorf(apierr.InvalidField, "by", "must be more than 0s and at most %s", job.ExtendMax)
 	}
 	view, err := e.Run(ctx, tenant, id)
 	if err != nil {
@@ -104,12 +106,13 @@ func (e *Engine) Extend(ctx context.Context, tenant string, id job.RunID, fence 
 		}
 	}
 	if view.Status.IsFinal() || errors.Is(p.Err, errNotLive) {
-		return 0, job.Errorf(job.CodeStaleFence, "run_id", "run %s is over: there is nothing to extend", id)
+		return 0, apierr.Errorf(apierr.StaleFence, "run_id", "run %s is over: there is nothing to extend", id)
 	}
 	return p.Deadline, p.Err
 }
 
-// CancelRun ends a run that is not over. If its attempt is with a target that can be told, it is.
+// CancelRun ends a run that is not over. If its attempt is with a target that can be cancelled, the attempt is
+// cancelled too.
 func (e *Engine) CancelRun(ctx context.Context, tenant string, id job.RunID) (RunView, error) {
 	if err := e.mustLead(); err != nil {
 		return RunView{}, err
@@ -126,13 +129,13 @@ func (e *Engine) CancelRun(ctx context.Context, tenant string, id job.RunID) (Ru
 		return RunView{}, err
 	}
 	if view, err = e.Run(ctx, tenant, id); err == nil && p.Err != nil && view.Status != job.StatusCancelled {
-		err = job.Errorf(job.CodeVersionConflict, "run_id", "run %s is over: it %s; only a run that is not can be cancelled", id, past(view.Status))
+		err = apierr.Errorf(apierr.VersionConflict, "run_id", "run %s is over: it %s; only a run that is not can be cancelled", id, past(view.Status))
 	}
 	return view, err
 }
 
-// RetryRun lets a dead or cancelled run begin another attempt now, under the run id that it has and
-// with a higher fence. The job's policy for attempts counts anew.
+// RetryRun starts another attempt of a dead or cancelled run now, under the same run id and with a higher fence. The
+// retry policy counts attempts from 1 again.
 func (e *Engine) RetryRun(ctx context.Context, tenant string, id job.RunID) (RunView, error) {
 	if err := e.mustLead(); err != nil {
 		return RunView{}, err
@@ -142,13 +145,13 @@ func (e *Engine) RetryRun(ctx context.Context, tenant string, id job.RunID) (Run
 	if err := prepare(); err != nil {
 		return RunView{}, err
 	}
-	if err := e.settleFresh(ctx, p, &p.settled, prepare); err != nil {
+	if err := e.submitFresh(ctx, p, &p.handled, prepare); err != nil {
 		return RunView{}, err
 	}
 	return e.Run(ctx, tenant, id)
 }
 
-// readRetry prepares the retry of a run from what the history has of it.
+// readRetry prepares the retry of a run from its history.
 func (e *Engine) readRetry(ctx context.Context, p *RetryRun, id job.RunID) error {
 	p.AsOf = e.opts.Store.Applied().LSN
 	view, err := e.Run(ctx, p.Tenant, id)
@@ -158,20 +161,20 @@ func (e *Engine) readRetry(ctx context.Context, p *RetryRun, id job.RunID) error
 	switch view.Status {
 	case job.StatusDead, job.StatusCancelled:
 	default:
-		return job.Errorf(job.CodeVersionConflict, "run_id", "run %s is %s; want one that is dead or cancelled", id, view.Status)
+		return apierr.Errorf(apierr.VersionConflict, "run_id", "run %s is %s; want one that is dead or cancelled", id, view.Status)
 	}
 	p.Name, p.Hash, p.Run = view.Job, e.hasher.hash(p.Tenant, view.Job), view.Run
 	if p.Run.HasPayload {
 		if _, _, err := readPayload(e.opts.Store, id); err != nil {
-			return job.Errorf(job.CodeVersionConflict, "run_id", "run %s had a payload of its own, which is not kept for a run that was cancelled; trigger the job anew", id)
+			return apierr.Errorf(apierr.VersionConflict, "run_id", "run %s had a payload of its own, which is not kept for a run that was cancelled; trigger the job anew", id)
 		}
 	}
 	return nil
 }
 
-// RetryDead retries the dead runs of a query, newest first, at most q.Limit of them. It returns how
-// many, and whether there may be more. If the tenant's share ends among them, those before it are retried, and there are
-// more; with no room for the first it is an error.
+// RetryDead retries the dead runs that a query selects, newest first, at most q.Limit of them. It returns how many it
+// retried, and whether there may be more. If the tenant's share is used up in between, it returns those that it
+// retried, and true; if there is no room for even the first, it returns an error.
 func (e *Engine) RetryDead(ctx context.Context, q RunQuery) (retried int, more bool, err error) {
 	if err := e.mustLead(); err != nil {
 		return 0, false, err
@@ -183,8 +186,8 @@ func (e *Engine) RetryDead(ctx context.Context, q RunQuery) (retried int, more b
 	}
 	for i := range page.Runs {
 		_, err := e.RetryRun(ctx, q.Tenant, page.Runs[i].ID)
-		if e := (*job.Error)(nil); errors.As(err, &e) && (e.Code == job.CodeVersionConflict || e.Code == job.CodeNotFound) {
-			continue // another caller was quicker
+		if e := (*apierr.Error)(nil); errors.As(err, &e) && (e.Code == apierr.VersionConflict || e.Code == apierr.NotFound) {
+			continue // another caller was faster
 		}
 		if retried > 0 && isQuota(err) {
 			return retried, true, nil
@@ -197,8 +200,8 @@ func (e *Engine) RetryDead(ctx context.Context, q RunQuery) (retried int, more b
 	return retried, page.Next != (job.RunID{}), nil
 }
 
-// isQuota tells whether a caller was refused because the tenant has its share.
+// isQuota reports whether an error means that the tenant has used up its share.
 func isQuota(err error) bool {
-	e, ok := errors.AsType[*job.Error](err)
-	return ok && e.Code == job.CodeQuotaExceeded
+	e, ok := errors.AsType[*apierr.Error](err)
+	return ok && e.Code == apierr.QuotaExceeded
 }

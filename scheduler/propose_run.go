@@ -3,17 +3,19 @@ package scheduler
 import (
 	"context"
 
+	"github.com/carillon-io/carillon/apierr"
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 )
 
-// Trigger starts a manual run of a job now, paused or not. The same idempotency key, within a day, is
-// the same run.
+// Trigger starts a manual run of a job now, paused or not. The same idempotency key, within a day, returns the same
+// run.
 func (e *Engine) Trigger(ctx context.Context, req TriggerRequest) (RunView, error) {
 	if err := e.mustLead(); err != nil {
 		return RunView{}, err
 	}
 	if len(req.Key) > job.IdempotencyKeyMax {
-		return RunView{}, job.Errorf(job.CodeTooLarge, "idempotency_key", "has %d bytes; at most %d are allowed", len(req.Key), job.IdempotencyKeyMax)
+		return RunView{}, apierr.Errorf(apierr.TooLarge, "idempotency_key", "has %d bytes; at most %d are allowed", len(req.Key), job.IdempotencyKeyMax)
 	}
 	p := &Trigger{
 		Tenant: req.Tenant, Name: req.Job, Hash: e.hasher.hash(req.Tenant, req.Job),
@@ -26,7 +28,7 @@ func (e *Engine) Trigger(ctx context.Context, req TriggerRequest) (RunView, erro
 			return run, err
 		}
 	}
-	err := e.settleFresh(ctx, p, &p.settled, func() error {
+	err := e.submitFresh(ctx, p, &p.handled, func() error {
 		p.AsOf = e.opts.Store.Applied().LSN
 		return nil
 	})
@@ -36,14 +38,14 @@ func (e *Engine) Trigger(ctx context.Context, req TriggerRequest) (RunView, erro
 	return e.Run(ctx, req.Tenant, p.Run.ID)
 }
 
-// findOnce looks in the store for the run of an idempotency key, and notes as of when it looked.
+// findOnce reads the run of an idempotency key from the store, and records the LSN at which it read.
 func (e *Engine) findOnce(p *Trigger) (RunView, bool, error) {
 	p.AsOf = e.opts.Store.Applied().LSN
 	id, ok, err := e.lookUp(p.Tenant, p.Name)
 	if err != nil || !ok {
 		return RunView{}, false, err
 	}
-	today := job.Day(job.MillisOf(e.opts.Clock.Now()))
+	today := job.Day(instant.Of(e.opts.Clock.Now()))
 	for day := today + 1; day+onceDays >= today; day-- { // the clock may have been set back over midnight
 		value, ok, err := e.opts.Store.Get(job.AppendOnceKey(nil, day, id, p.Key))
 		if err != nil {

@@ -1,14 +1,17 @@
 package scheduler
 
-import "github.com/carillon-io/carillon/job"
+import (
+	"github.com/carillon-io/carillon/instant"
+	"github.com/carillon-io/carillon/job"
+)
 
-// payloadDays is how much longer than the history the payloads of manual runs are kept: a run that is
-// live may be older than the history, if it waits long for its turn or was retried on its last day.
+// payloadDays is how much longer than the history the payloads of manual runs are kept. A live run may be older than
+// the history, if it waits long for its turn or was retried on its last day.
 const payloadDays = 30
 
-// prune drops the buckets of the history that are too old, once a day.
+// prune deletes the buckets of the history that are too old, once a day.
 func (c *Core) prune() {
-	keep := job.Millis(c.settings.HistoryDays) * 24 * 60 * 60 * 1000
+	keep := instant.Millis(c.settings.HistoryDays) * 24 * 60 * 60 * 1000
 	if keep == 0 || c.now <= keep {
 		return
 	}
@@ -17,7 +20,7 @@ func (c *Core) prune() {
 		return
 	}
 	c.unit(pruneBytes)
-	// From the first bucket on: a backfill may have put runs into one that was dropped before.
+	// From the first bucket on, because a backfill may have put runs into a bucket that was already deleted.
 	for _, kind := range []job.Kind{job.KindHistory, job.KindDead, job.KindAudit} {
 		c.out.Batch.DeleteRange(job.AppendBucket(nil, kind, 0), job.AppendBucket(nil, kind, day))
 	}

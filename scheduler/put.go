@@ -1,12 +1,17 @@
 package scheduler
 
-import "github.com/carillon-io/carillon/job"
+import (
+	"github.com/carillon-io/carillon/apierr"
+	"github.com/carillon-io/carillon/instant"
+	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/schedule"
+)
 
-// put registers a job, or updates the one that has the name.
-func (c *Core) put(p *Put) (settled bool) {
+// put registers a job, or updates the one with its name.
+func (c *Core) put(p *Put) (handled bool) {
 	p.inherit()
 	s, r := c.find(p.Hash)
-	settled = true
+	handled = true
 	if p.Err == nil {
 		p.Err = c.checkVersion(p, r)
 	}
@@ -22,12 +27,12 @@ func (c *Core) put(p *Put) (settled bool) {
 	case p.Prior == nil || p.Prior.ID != r.id || p.Prior.Version != r.version:
 		p.Err = errStale
 	default:
-		settled, p.Err = c.update(p, s, r)
+		handled, p.Err = c.update(p, s, r)
 	}
 	if p.Err != nil {
 		c.putBack(p)
 	}
-	return settled
+	return handled
 }
 
 func (c *Core) checkVersion(p *Put, r *hotRow) error {
@@ -35,11 +40,11 @@ func (c *Core) checkVersion(p *Put, r *hotRow) error {
 	case p.IfVersion == nil:
 		return nil
 	case *p.IfVersion == 0 && r != nil:
-		return job.Errorf(job.CodeAlreadyExists, "name", "job %q exists at version %d; leave if_version out to update it", p.Name, r.version)
+		return apierr.Errorf(apierr.AlreadyExists, "name", "job %q exists at version %d; leave if_version out to update it", p.Name, r.version)
 	case *p.IfVersion == 0:
 		return nil
 	case r == nil:
-		return job.Errorf(job.CodeVersionConflict, "if_version", "job %q does not exist; use if_version 0 to create it", p.Name)
+		return apierr.Errorf(apierr.VersionConflict, "if_version", "job %q does not exist; use if_version 0 to create it", p.Name)
 	case *p.IfVersion != r.version:
 		return errOtherVersion(r, p.Name, *p.IfVersion)
 	}
@@ -69,23 +74,23 @@ func (c *Core) create(p *Put) error {
 	return nil
 }
 
-// update gives a job a new definition. Ticks that are decided stay decided: runs that still wait on
-// the pad are kept if the new schedule has their tick too, and end as superseded if not. Those end first, each
-// in a unit of its own; of many, the rest ends in the next steps, and the update follows when all have ended.
-func (c *Core) update(p *Put, s slot, r *hotRow) (settled bool, err error) {
+// update gives a job a new definition. Decided ticks stay decided: runs that still wait on the pad are kept if the
+// new schedule has their tick too, and end as superseded otherwise. Those end first, each in its own unit. If there
+// are many, the rest ends in the next steps; the update follows when all have ended.
+func (c *Core) update(p *Put, s slot, r *hotRow) (handled bool, err error) {
 	if c.profiles.get(r.profile).moved {
-		c.replanJob(s, r) // its mark goes with the profile that it may lose
+		c.replanJob(s, r) // the mark belongs to the profile, which the job may lose
 	}
 	next, err := c.nextPlan(p, r)
 	if err != nil {
 		return true, err
 	}
-	stays := p.Schedule.Kind() != job.ScheduleAt && c.profiles.get(r.profile).Spec == p.Profile.Spec // all one-shots have one
+	stays := p.Schedule.Kind() != schedule.At && c.profiles.get(r.profile).Spec == p.Profile.Spec // all one-shots share one spec
 	c.recall(p, r.id)
 	ended := c.endWithdrawn(&p.Withdrawn, func(l Launch) job.Reason {
 		return p.Prior.Ledger.dropped(l, droppedReason(p, l, stays, next.anchor))
 	})
-	p.Prior.Ledger.asOf = c.lsn // what ended since it was read is noted
+	p.Prior.Ledger.asOf = c.lsn // whatever ended since it was read is recorded in it
 	if !ended {
 		return false, nil
 	}
@@ -102,7 +107,7 @@ func (c *Core) update(p *Put, s slot, r *hotRow) (settled bool, err error) {
 	c.adopt(p, r)
 	first := c.decideAhead(s, r, &next)
 	if p.Profile.MaxRuns > 0 && r.runs >= p.Profile.MaxRuns && !next.done {
-		next.done, next.cursor = true, max(c.now, r.last)+1 // nothing from there on is decided
+		next.done, next.cursor = true, endOf(p.Schedule, next.anchor, min(max(c.now, r.last), planned-1))
 	}
 	if r.cursor = next.cursor; next.done {
 		r.flags |= job.FlagCompleted
@@ -127,8 +132,8 @@ func (c *Core) update(p *Put, s slot, r *hotRow) (settled bool, err error) {
 	return true, nil
 }
 
-// leaveBehind settles what an update leaves of the past: ticks of the old schedule that were due and not
-// decided, and what is owed. It also tells apart a pause that ends by the update.
+// leaveBehind handles what an update leaves of the past: ticks of the old schedule that were due and not decided, and
+// the debt. It also separates the ticks of a pause that ends by the update.
 func (c *Core) leaveBehind(p *Put, r *hotRow, next plan) {
 	old := c.profiles.get(r.profile)
 	wasPaused := r.flags.Is(job.FlagPaused)
@@ -164,14 +169,14 @@ func (c *Core) leaveBehind(p *Put, r *hotRow, next plan) {
 
 // plan is where an update puts the cursor of a job.
 type plan struct {
-	cursor, anchor job.Millis
-	done           bool         // no tick will come
-	ticks          []job.Millis // before the cursor that the update decides itself
-	rest           []tickRange  // more of them, which do not run
+	cursor, anchor instant.Millis
+	done           bool             // no tick will come
+	ticks          []instant.Millis // ticks before the cursor that the update decides itself
+	rest           []tickRange      // more such ticks, which are skipped
 }
 
 func (c *Core) nextPlan(p *Put, r *hotRow) (plan, error) {
-	if p.Schedule.Kind() == job.ScheduleAt {
+	if p.Schedule.Kind() == schedule.At {
 		return c.nextOneShot(p, r)
 	}
 	next := plan{anchor: c.now}
@@ -187,13 +192,13 @@ func (c *Core) nextPlan(p *Put, r *hotRow) (plan, error) {
 	after := max(c.now, r.last)
 	first, err := c.firstTick(p, next.anchor, after)
 	if next.cursor = first; err != nil && len(next.ticks) > 0 {
-		next.done, next.cursor, err = true, after+1, nil
+		next.done, next.cursor, err = true, endOf(p.Schedule, next.anchor, after), nil
 	}
 	return next, err
 }
 
-// nextOneShot arms a one-shot unless its very tick is decided: then it is done, and registering it again
-// changes nothing.
+// nextOneShot arms a one-shot, unless its own tick is already decided. Then the job stays complete, and registering
+// it again changes nothing.
 func (c *Core) nextOneShot(p *Put, r *hotRow) (plan, error) {
 	at, known := p.Schedule.At(), &p.Prior.Ledger
 	if at >= known.cursor && at < r.cursor { // it may have been decided since
@@ -214,34 +219,34 @@ func pausedFlag(paused bool) job.TimerFlags {
 	return 0
 }
 
-// firstTick returns where the cursor of a new schedule begins: its first tick after an instant, or
-// for a one-shot its tick, be it past.
-func (c *Core) firstTick(p *Put, anchor, after job.Millis) (job.Millis, error) {
-	if p.Schedule.Kind() == job.ScheduleAt {
+// firstTick returns where the cursor of a new schedule begins: at its first tick after an instant, or for a one-shot
+// at its tick, even if that is past.
+func (c *Core) firstTick(p *Put, anchor, after instant.Millis) (instant.Millis, error) {
+	if p.Schedule.Kind() == schedule.At {
 		return p.Schedule.At(), c.checkPast(p, p.Schedule.At())
 	}
 	first, ok := p.Schedule.Next(after, anchor)
 	if !ok {
-		return 0, job.Errorf(job.CodeInvalidSchedule, "schedule", "has no tick after %s; check ends_at and the expression", after)
+		return 0, apierr.Errorf(apierr.InvalidSchedule, "schedule", "has no tick after %s; check ends_at and the expression", after)
 	}
 	return first, nil
 }
 
-// checkPast refuses a one-shot that lies so far back that it could only be skipped.
-func (c *Core) checkPast(p *Put, at job.Millis) error {
+// checkPast refuses a one-shot so far in the past that it could only be skipped.
+func (c *Core) checkPast(p *Put, at instant.Millis) error {
 	window := p.Profile.CatchupWindow
 	if p.Profile.Missed == job.MissedSkip {
 		window = 0
 	}
-	window = max(window, job.Millis(c.settings.Grace.Milliseconds()))
+	window = max(window, instant.Millis(c.settings.Grace.Milliseconds()))
 	if at >= c.now-window {
 		return nil
 	}
 	if p.Profile.Missed == job.MissedSkip {
-		return job.Errorf(job.CodeInvalidSchedule, "schedule",
+		return apierr.Errorf(apierr.InvalidSchedule, "schedule",
 			"%s has passed (now %s), and by missed_run_policy skip it would not run; want a time to come, or missed_run_policy fire_once", at, c.now)
 	}
-	return job.Errorf(job.CodeInvalidSchedule, "schedule",
+	return apierr.Errorf(apierr.InvalidSchedule, "schedule",
 		"%s has passed, and lies before the catch-up window (now %s); want a time to come, or a longer catchup_window", at, c.now)
 }
 
@@ -273,26 +278,17 @@ func (c *Core) writeTimer(r *hotRow) {
 	c.out.Batch.PutTimer(r.id, r.timerRow())
 }
 
-// nextRun returns when the next run of a job comes by itself, 0 if none does.
-func nextRun(r *hotRow) job.Millis {
+// nextRun returns when the schedule of a job next causes a run; 0 if it does not.
+func nextRun(r *hotRow) instant.Millis {
 	if !r.isActive() {
 		return 0
 	}
 	return r.cursor
 }
 
-// comes takes in that a tick that is decided becomes a run.
-func (p *Put) comes(tick job.Millis) {
+// comes records that a decided tick becomes a run.
+func (p *Put) comes(tick instant.Millis) {
 	if tick != 0 && (p.NextRun == 0 || tick < p.NextRun) {
 		p.NextRun = tick
 	}
-}
-
-// hasTick tells whether a schedule has a tick at an instant.
-func hasTick(s *job.Schedule, at, anchor job.Millis) bool {
-	if s.Kind() == job.ScheduleAt {
-		return s.At() == at
-	}
-	t, ok := s.Next(at-1, anchor)
-	return ok && t == at
 }

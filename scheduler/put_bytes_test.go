@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 )
 
@@ -20,7 +21,7 @@ func TestPutBytesIsABound(t *testing.T) {
 		"long cron":   func(d *job.Definition) { d.Schedule = "0," + long("1-59/7,", 30) + "5 * * * *" },
 		"large":       func(d *job.Definition) { d.Payload = make([]byte, 200<<10) },
 		"wide":        func(d *job.Definition) { d.MaxRuns, d.MaxCatchupRuns, d.CatchupWindow = 1<<32-1, 1<<32-1, 1<<62 },
-		"long window": func(d *job.Definition) { d.Schedule, d.StartsAt, d.EndsAt = "@every 24h", 1, job.MillisMax-1 },
+		"long window": func(d *job.Definition) { d.Schedule, d.StartsAt, d.EndsAt = "@every 24h", 1, instant.Max-1 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSim(t, time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC), Settings{Lead: time.Second, HistoryDays: 1})

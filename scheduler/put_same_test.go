@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/apierr"
 )
 
 // TestPutManyOfOneName: items of one name are settled in their order, each at the version after the one before,
@@ -33,7 +33,7 @@ func TestPutManyOfOneName(t *testing.T) {
 		version := first
 		for i, r := range e.PutMany(t.Context(), list) {
 			switch {
-			case i == refused && (r.Err == nil || job.AsError(r.Err).Code != job.CodeVersionConflict):
+			case i == refused && (r.Err == nil || apierr.From(r.Err).Code != apierr.VersionConflict):
 				t.Fatalf("item %d: version %d, %v; want a conflict", i, r.Version, r.Err)
 			case i == refused:
 				continue

@@ -11,7 +11,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/schedule"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 var (
@@ -27,7 +30,7 @@ func TestRandomStories(t *testing.T) {
 		return
 	}
 	for range *seedCount {
-		seed := rand.Uint64()
+		seed := testkit.Seed(t)
 		if !t.Run(fmt.Sprint(seed), func(t *testing.T) { runStory(t, seed) }) {
 			t.Fatalf("repeat with: go test ./scheduler -run TestRandomStories -seed %d", seed)
 		}
@@ -76,7 +79,7 @@ func storyJob(i int) string { return fmt.Sprintf("tenant-%d/job-%d", i%3, i) }
 func (s *story) act() {
 	name := storyJob(s.rng.IntN(6))
 	note := func(format string, args ...any) {
-		s.acts = append(s.acts, fmt.Sprintf("%s %s", clock(job.MillisOf(s.now)), fmt.Sprintf(format, args...)))
+		s.acts = append(s.acts, fmt.Sprintf("%s %s", clock(instant.Of(s.now)), fmt.Sprintf(format, args...)))
 	}
 	switch n := s.rng.IntN(100); {
 	case n < 25:
@@ -215,7 +218,7 @@ func (s *story) checkLaunches() {
 // checkMemoryIsStore: a core that is loaded from the store knows what the running one knows.
 func (s *story) checkMemoryIsStore() {
 	c := s.engine.core
-	fresh := NewCore(c.settings, job.MillisOf(s.now))
+	fresh := NewCore(c.settings, instant.Of(s.now))
 	if err := fresh.Load(s.store, s.engine.hasher.hash); err != nil {
 		s.t.Errorf("load: %v", err)
 		return
@@ -256,13 +259,13 @@ func (s *story) checkLedgers() {
 		if err != nil || v.Version != 1 {
 			continue
 		}
-		schedule, err := job.ParseSchedule(v.Def.Spec())
-		if err != nil || schedule.Kind() != job.ScheduleEvery {
+		compiled, err := schedule.Parse(v.Def.Spec())
+		if err != nil || compiled.Kind() != schedule.Every {
 			continue
 		}
-		decided := s.decidedTicks(name, job.Millis(schedule.Interval().Milliseconds()))
+		decided := s.decidedTicks(name, instant.Millis(compiled.Interval().Milliseconds()))
 		_, row := s.engine.core.find(s.hash(name))
-		for at, ok := schedule.Next(v.CreatedAt, v.Anchor); ok && at < row.cursor; at, ok = schedule.Next(at, v.Anchor) {
+		for at, ok := compiled.Next(v.CreatedAt, v.Anchor); ok && at < row.cursor; at, ok = compiled.Next(at, v.Anchor) {
 			if !decided[at] && !s.owes(row.id, at) && !v.lastIsMax(row) {
 				s.t.Errorf("%s: the tick %s is not decided (cursor %s)", name, clock(at), clock(row.cursor))
 				return
@@ -271,17 +274,17 @@ func (s *story) checkLedgers() {
 	}
 }
 
-// owes tells whether a tick is missed and still to be fired.
-func (s *story) owes(id job.ID, at job.Millis) bool {
+// owes reports whether a tick is missed and still to be fired.
+func (s *story) owes(id job.ID, at instant.Millis) bool {
 	d := s.engine.core.debts.byJob[id]
 	return d != nil && slices.ContainsFunc(d.ticks, func(r job.Debt) bool { return r.Has(at) })
 }
 
-// lastIsMax tells whether the job ended by its max_runs: what follows is not to be decided.
+// lastIsMax reports whether the job ended by its max_runs: what follows is not to be decided.
 func (v *JobView) lastIsMax(row *hotRow) bool { return v.Def.MaxRuns > 0 && row.runs >= v.Def.MaxRuns }
 
-func (s *story) decidedTicks(name string, interval job.Millis) map[job.Millis]bool {
-	decided := make(map[job.Millis]bool)
+func (s *story) decidedTicks(name string, interval instant.Millis) map[instant.Millis]bool {
+	decided := make(map[instant.Millis]bool)
 	query := RunQuery{Tenant: tenantOf(name), Job: name, Limit: PageMax}
 	for {
 		page, err := s.engine.Runs(context.Background(), query)

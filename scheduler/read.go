@@ -3,6 +3,7 @@ package scheduler
 import (
 	"context"
 
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 )
 
@@ -22,7 +23,7 @@ func (e *Engine) Get(_ context.Context, tenant, name string) (JobView, error) {
 	return v, err
 }
 
-// lookUp finds a job by its name.
+// lookUp returns the id of the job with a name; false if there is none.
 func (e *Engine) lookUp(tenant, name string) (job.ID, bool, error) {
 	value, ok, err := e.opts.Store.Get(job.AppendNameKey(nil, tenant, name))
 	if err != nil || !ok {
@@ -32,7 +33,7 @@ func (e *Engine) lookUp(tenant, name string) (job.ID, bool, error) {
 	return id, err == nil, err
 }
 
-// readRows reads the cold and the hot row of a job; ok is false if it was deleted meanwhile.
+// readRows reads the cold and the hot row of a job; ok is false if the job was deleted meanwhile.
 func (e *Engine) readRows(id job.ID) (rec job.Record, timer job.Timer, ok bool, err error) {
 	if timer, ok, err = e.readTimer(id); err != nil || !ok {
 		return rec, timer, false, err
@@ -59,10 +60,10 @@ func (e *Engine) readRecord(id job.ID) (rec job.Record, ok bool, err error) {
 	return rec, err == nil, err
 }
 
-// view gathers all that an owner sees of a job.
+// view reads everything that the owner of a job sees of it; false if the job was deleted.
 func (e *Engine) view(id job.ID) (JobView, bool, error) { return e.viewFor(id, &ListQuery{}) }
 
-// viewFor is view for a list: of a job that the list has no place for it reads no more than says so.
+// viewFor is view for a list. Of a job that the query does not select, it reads only what shows that.
 func (e *Engine) viewFor(id job.ID, q *ListQuery) (JobView, bool, error) {
 	timer, ok, err := e.readTimer(id)
 	if err != nil || !ok || !mayBe(timer.Flags.JobStatus(), q.Status) {
@@ -86,8 +87,8 @@ func (e *Engine) viewFor(id job.ID, q *ListQuery) (JobView, bool, error) {
 	return v, err == nil, err
 }
 
-// launchAt returns when the next tick of a job is launched: its jitter after the tick.
-func (e *Engine) launchAt(v *JobView) job.Millis {
+// launchAt returns when the next tick of a job is launched: the tick plus its jitter.
+func (e *Engine) launchAt(v *JobView) instant.Millis {
 	if v.Def.Jitter == 0 {
 		return v.NextRunAt
 	}
@@ -106,7 +107,7 @@ func (e *Engine) addNote(v *JobView) error {
 	return err
 }
 
-// readNote reads why a job is in its state, and since when; a zero Note is none.
+// readNote reads why, and since when, a job is in its state; the zero Note if there is none.
 func (e *Engine) readNote(id job.ID) (job.Note, error) {
 	value, ok, err := e.opts.Store.Get(job.AppendJobKey(nil, job.KindNote, id))
 	if err != nil || !ok {
@@ -115,7 +116,7 @@ func (e *Engine) readNote(id job.ID) (job.Note, error) {
 	return job.DecodeNote(value)
 }
 
-// listScanMax is how many names one page of a list looks at: some tens of milliseconds, if they are in no cache.
+// listScanMax bounds the names that one page of a list reads: some tens of milliseconds, if none is cached.
 const listScanMax = 2_500
 
 // List returns a page of a tenant's jobs, in the order of their names.
@@ -157,8 +158,8 @@ func (e *Engine) viewOf(nameRow []byte, q *ListQuery) (JobView, bool, error) {
 	return e.viewFor(id, q)
 }
 
-// mayBe tells whether a job whose row says one status may turn out to have the one that is wanted; "" is any. One
-// that is completed is active until its last run has left.
+// mayBe reports whether a job whose row has one status may turn out to have the wanted one; "" means any. A completed
+// job counts as active until its last run has left.
 func mayBe(status, want string) bool {
 	return want == "" || status == want || status == "completed" && want == "active"
 }

@@ -3,10 +3,11 @@ package scheduler
 import (
 	"context"
 
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 )
 
-// auditScanMax is how many entries one page of the audit log looks at.
+// auditScanMax bounds the entries that one page of the audit log reads.
 const auditScanMax = 10_000
 
 // Audit returns a page of the audit log of a tenant, newest first.
@@ -24,12 +25,12 @@ func (e *Engine) Audit(_ context.Context, q AuditQuery) (AuditPage, error) {
 	return l.page, nil
 }
 
-// auditLister goes through the audit log day by day.
+// auditLister reads the audit log day by day, newest first.
 type auditLister struct {
 	engine *Engine
 	query  AuditQuery
 	seen   int
-	last   AuditPlace // looked at
+	last   AuditPlace // the last entry that was read
 	page   AuditPage
 }
 
@@ -39,7 +40,7 @@ func (l *auditLister) isFull() bool {
 
 // days returns the newest and the oldest bucket that can hold an entry of the query.
 func (l *auditLister) days() (newest, oldest int64) {
-	now := job.MillisOf(l.engine.opts.Clock.Now())
+	now := instant.Of(l.engine.opts.Clock.Now())
 	newest = int64(job.Day(now)) + 1 // the clock may have been set back
 	oldest = max(0, newest-1-int64(l.engine.opts.Settings.HistoryDays))
 	if q := &l.query; q.To != 0 {

@@ -1,11 +1,14 @@
 package scheduler
 
-import "github.com/carillon-io/carillon/job"
+import (
+	"github.com/carillon-io/carillon/apierr"
+	"github.com/carillon-io/carillon/job"
+)
 
 // deadRuns returns a page of the dead runs of all jobs of a tenant, newest scheduled time first.
 func (e *Engine) deadRuns(q RunQuery) (RunPage, error) {
 	if q.Status != job.StatusDead {
-		return RunPage{}, job.Errorf(job.CodeInvalidField, "job", `is missing; only runs of status "dead" are listed over all jobs`)
+		return RunPage{}, apierr.Errorf(apierr.InvalidField, "job", `is missing; only runs of status "dead" are listed over all jobs`)
 	}
 	l := runLister{engine: e, query: q}
 	d := deadLister{runLister: &l, records: make(map[job.ID]*job.Record)}
@@ -20,10 +23,10 @@ func (e *Engine) deadRuns(q RunQuery) (RunPage, error) {
 	return l.page, nil
 }
 
-// deadLister finds runs by the rows that dead runs have beside their history.
+// deadLister finds dead runs by the index rows that they have in addition to their history.
 type deadLister struct {
 	*runLister
-	records map[job.ID]*job.Record // of jobs met so far; nil: gone, or another tenant's
+	records map[job.ID]*job.Record // jobs read so far; nil: deleted, or of another tenant
 }
 
 func (d *deadLister) readDay(day uint32) error {

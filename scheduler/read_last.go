@@ -1,9 +1,12 @@
 package scheduler
 
-import "github.com/carillon-io/carillon/job"
+import (
+	"github.com/carillon-io/carillon/instant"
+	"github.com/carillon-io/carillon/job"
+)
 
-// addLastRun adds the newest run of a job. Ticks are decided ahead of their time; until then its owner
-// sees them as what they are to him: the next runs, of a job that is active.
+// addLastRun adds the newest run of a job. Ticks are decided ahead of their time. Until they are due, the owner of
+// the job sees them as its next runs, and the job as active.
 func (e *Engine) addLastRun(v *JobView, timer job.Timer) error {
 	id, ok := timer.LastRun(v.ID)
 	if !ok {
@@ -13,8 +16,8 @@ func (e *Engine) addLastRun(v *JobView, timer job.Timer) error {
 	if err != nil {
 		return err
 	}
-	now := job.MillisOf(e.opts.Clock.Now())
-	tick, launch := job.Millis(0), job.Millis(0)
+	now := instant.Of(e.opts.Clock.Now())
+	tick, launch := instant.Millis(0), instant.Millis(0)
 	if timer.Last > now || isAhead(&run, now) {
 		if tick, launch, err = e.nextDecided(v.ID, now); err != nil {
 			return err
@@ -31,17 +34,17 @@ func (e *Engine) addLastRun(v *JobView, timer job.Timer) error {
 		v.LastRun = &run
 		return nil
 	}
-	return e.addNewestRun(v, timer.Last+1) // a skipped range ends there, or manual runs for earlier times followed
+	return e.addNewestRun(v, timer.Last+1) // the newest tick ends a skipped range, or manual runs for earlier times followed it
 }
 
-// isAhead tells whether a run was decided and is not due.
-func isAhead(run *job.Run, now job.Millis) bool {
+// isAhead reports whether a run is decided and not yet due.
+func isAhead(run *job.Run, now instant.Millis) bool {
 	return run.Status == job.StatusPending && run.Due > now
 }
 
-// nextDecided returns the next of the runs that were decided ahead: for when it was scheduled, and when it is
-// launched. There are as many as the job has ticks within the lead.
-func (e *Engine) nextDecided(id job.ID, now job.Millis) (tick, launch job.Millis, err error) {
+// nextDecided returns the scheduled time and the launch time of the next run that was decided ahead. It reads as many
+// runs as the job has ticks within the lead.
+func (e *Engine) nextDecided(id job.ID, now instant.Millis) (tick, launch instant.Millis, err error) {
 	low := job.AppendJobKey(nil, job.KindRun, id)
 	seen := 0
 	err = e.opts.Store.Scan(low, job.PrefixEnd(low), func(key, value []byte) (bool, error) {
@@ -63,9 +66,9 @@ func (e *Engine) nextDecided(id job.ID, now job.Millis) (tick, launch job.Millis
 	return tick, launch, err
 }
 
-// addRunUpTo adds the newest run that was scheduled by now, and before the next one: jitter may put that off
+// addRunUpTo adds the newest run that was scheduled by now, but not the next run, whose launch jitter may delay
 // beyond now.
-func (e *Engine) addRunUpTo(v *JobView, now job.Millis) error {
+func (e *Engine) addRunUpTo(v *JobView, now instant.Millis) error {
 	to := now + 1
 	if v.NextRunAt > 0 {
 		to = min(to, v.NextRunAt)
@@ -74,7 +77,7 @@ func (e *Engine) addRunUpTo(v *JobView, now job.Millis) error {
 }
 
 // addNewestRun adds the newest run that was scheduled before an instant.
-func (e *Engine) addNewestRun(v *JobView, to job.Millis) error {
+func (e *Engine) addNewestRun(v *JobView, to instant.Millis) error {
 	l := runLister{engine: e, query: RunQuery{To: to, Limit: 1}, rec: &v.Record}
 	if err := l.list(); err != nil || len(l.page.Runs) == 0 {
 		return err

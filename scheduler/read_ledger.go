@@ -3,13 +3,16 @@ package scheduler
 import (
 	"slices"
 
+	"github.com/carillon-io/carillon/apierr"
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/schedule"
 )
 
-// readPriorLedger reads which ticks of a job are decided that a new schedule might have too.
-func (e *Engine) readPriorLedger(id job.ID, timer job.Timer, s *job.Schedule) (l priorLedger, err error) {
-	l.cursor, l.from = timer.Cursor, job.MillisOf(e.opts.Clock.Now())
-	if at := s.At(); s.Kind() == job.ScheduleAt {
+// readPriorLedger reads which decided ticks of a job a new schedule might have too.
+func (e *Engine) readPriorLedger(id job.ID, timer job.Timer, s *schedule.Schedule) (l priorLedger, err error) {
+	l.cursor, l.from = timer.Cursor, instant.Of(e.opts.Clock.Now())
+	if at := s.At(); s.Kind() == schedule.At {
 		if _, l.decided, err = e.readRun(job.RunID{Job: id, At: at}); err == nil && !l.decided {
 			_, l.decided, err = e.skippedOver(id, at)
 		}
@@ -18,7 +21,7 @@ func (e *Engine) readPriorLedger(id job.ID, timer job.Timer, s *job.Schedule) (l
 	if l.some = timer.Last > l.from; !l.some {
 		return l, nil
 	}
-	if timer.Last > l.from.Add(e.opts.Settings.Lead) { // the clock was set back: the new schedule begins after it
+	if timer.Last > l.from.Add(e.opts.Settings.Lead) { // the clock was set back: the new schedule begins after the row's last tick
 		return l, nil
 	}
 	if until, ok, err := e.skippedOver(id, l.from); ok || err != nil {
@@ -46,16 +49,16 @@ func (e *Engine) readPriorLedger(id job.ID, timer job.Timer, s *job.Schedule) (l
 	return l, err
 }
 
-// skippedOver returns the end of the skipped range that an instant is in, and whether it is in one.
-func (e *Engine) skippedOver(id job.ID, at job.Millis) (until job.Millis, ok bool, err error) {
-	now := job.MillisOf(e.opts.Clock.Now())
-	oldest := max(1, now-job.Millis(e.opts.Settings.HistoryDays+1)*dayMillis)
+// skippedOver returns the end of the skipped range that contains an instant; false if none does.
+func (e *Engine) skippedOver(id job.ID, at instant.Millis) (until instant.Millis, ok bool, err error) {
+	now := instant.Of(e.opts.Clock.Now())
+	oldest := max(1, now-instant.Millis(e.opts.Settings.HistoryDays+1)*dayMillis)
 	seen := 0
 	err = e.scanHistory(id, oldest, at+1, func(run job.RunID, value []byte) (bool, error) {
 		if seen++; run.IsManual() && seen < ledgerRowsMax {
 			return true, nil
 		}
-		r, err := job.DecodeRun(run, value) // the newest tick before: no range goes on behind it
+		r, err := job.DecodeRun(run, value) // the newest tick before: an earlier range cannot extend past it
 		until, ok = r.Until, err == nil && r.Until >= at
 		return false, err
 	})
@@ -65,12 +68,12 @@ func (e *Engine) skippedOver(id job.ID, at job.Millis) (until job.Millis, ok boo
 // dayMillis is the length of a bucket of the history.
 const dayMillis = 24 * 3600 * 1000
 
-// ledgerRowsMax bounds the rows that one look at the ledger reads.
+// ledgerRowsMax bounds the rows that one request reads from the ledger.
 const ledgerRowsMax = 100_000
 
-// scanHistory calls fn for the runs of a job that are over and were scheduled in [from, to), the newest first,
-// until fn wants no more.
-func (e *Engine) scanHistory(id job.ID, from, to job.Millis, fn func(run job.RunID, value []byte) (more bool, err error)) error {
+// scanHistory calls fn for the finished runs of a job that were scheduled in [from, to), newest first, until fn
+// returns false or an error.
+func (e *Engine) scanHistory(id job.ID, from, to instant.Millis, fn func(run job.RunID, value []byte) (more bool, err error)) error {
 	more := true
 	for day := int64(job.Day(to - 1)); more && day >= int64(job.Day(max(from, 0))); day-- {
 		low := job.AppendHistoryDay(nil, uint32(day), id)
@@ -93,16 +96,16 @@ func (e *Engine) scanHistory(id job.ID, from, to job.Millis, fn func(run job.Run
 	return nil
 }
 
-// ledgerLook finds out which ticks of a job runs have fired.
-type ledgerLook struct {
+// ledgerReader finds out which ticks of a job have been fired.
+type ledgerReader struct {
 	*backfilling
 	rows int // that it may still read
 }
 
-// fired returns those of some ticks, given in their order, that runs have fired or are about to fire: those of the
-// schedule, and manual ones for the same time.
-func (l *ledgerLook) fired(ticks []job.Millis) (map[job.Millis]bool, error) {
-	fired := make(map[job.Millis]bool)
+// fired returns those of the given ticks that have been fired or are about to be, by the schedule or by a manual run
+// for the same time. The ticks must be ascending.
+func (l *ledgerReader) fired(ticks []instant.Millis) (map[instant.Millis]bool, error) {
+	fired := make(map[instant.Millis]bool)
 	if len(ticks) == 0 || l.request.Repeat {
 		return fired, nil
 	}
@@ -116,7 +119,7 @@ func (l *ledgerLook) fired(ticks []job.Millis) (map[job.Millis]bool, error) {
 	}
 	note := func(run job.RunID, value []byte) (bool, error) {
 		if l.rows--; l.rows < 0 {
-			return false, job.Errorf(job.CodeInvalidField, "from", "the range has more than %d runs; want a shorter one", ledgerRowsMax)
+			return false, apierr.Errorf(apierr.InvalidField, "from", "the range has more than %d runs; want a shorter one", ledgerRowsMax)
 		}
 		r, err := job.DecodeRun(run, value)
 		if r.Status != job.StatusSkipped {
@@ -126,7 +129,7 @@ func (l *ledgerLook) fired(ticks []job.Millis) (map[job.Millis]bool, error) {
 	}
 	low := job.AppendRunKey(nil, job.RunID{Job: id, At: to - 1, Seq: ^uint32(0)})
 	high := append(job.AppendRunKey(nil, job.RunID{Job: id, At: from}), 0)
-	err := l.engine.opts.Store.Scan(low, high, func(key, value []byte) (bool, error) { // live ones first: they may end meanwhile
+	err := l.engine.opts.Store.Scan(low, high, func(key, value []byte) (bool, error) { // live runs first, because they may end between the two reads
 		run, err := job.ParseRunKey(key)
 		if err != nil {
 			return false, err
@@ -136,11 +139,11 @@ func (l *ledgerLook) fired(ticks []job.Millis) (map[job.Millis]bool, error) {
 	if err != nil {
 		return nil, err
 	}
-	oldest := job.MillisOf(l.engine.opts.Clock.Now()) - job.Millis(l.engine.opts.Settings.HistoryDays+1)*dayMillis
+	oldest := instant.Of(l.engine.opts.Clock.Now()) - instant.Millis(l.engine.opts.Settings.HistoryDays+1)*dayMillis
 	return fired, l.engine.scanHistory(id, max(from, oldest), to, note)
 }
 
-// readDebts reads what a job owes.
+// readDebts reads the debts of a job.
 func (e *Engine) readDebts(id job.ID) ([]job.Debt, error) {
 	value, ok, err := e.opts.Store.Get(job.AppendJobKey(nil, job.KindDebt, id))
 	if err != nil || !ok {

@@ -3,6 +3,8 @@ package scheduler
 import (
 	"context"
 
+	"github.com/carillon-io/carillon/apierr"
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 )
 
@@ -12,7 +14,7 @@ func (e *Engine) Run(_ context.Context, tenant string, id job.RunID) (RunView, e
 	if err != nil {
 		return RunView{}, err
 	}
-	unknown := job.Errorf(job.CodeNotFound, "run_id", "there is no run %s", id)
+	unknown := apierr.Errorf(apierr.NotFound, "run_id", "there is no run %s", id)
 	if !ok {
 		return RunView{}, unknown
 	}
@@ -26,7 +28,7 @@ func (e *Engine) Run(_ context.Context, tenant string, id job.RunID) (RunView, e
 	return e.runView(run, &rec), nil
 }
 
-// runView adds to a run what only the process knows: whether it is with its target just now.
+// runView adds to a run what is not in its row: whether it is with its target now.
 func (e *Engine) runView(run job.Run, rec *job.Record) RunView {
 	if since, flying := e.pad.flyingSince(run.ID); flying && !run.Status.IsFinal() {
 		run.Status = job.StatusRunning
@@ -50,11 +52,11 @@ func (e *Engine) readRun(id job.RunID) (job.Run, bool, error) {
 	return job.Run{}, false, nil
 }
 
-// runScanMax is how many runs one page looks at.
+// runScanMax bounds the runs that one page reads.
 const runScanMax = 10_000
 
-// Runs returns a page of the runs of a job, newest scheduled time first, live and final alike.
-// Dead runs can be asked for over all jobs of a tenant.
+// Runs returns a page of the runs of a job, live and finished, newest scheduled time first. Dead runs can also be
+// listed over all jobs of a tenant.
 func (e *Engine) Runs(_ context.Context, q RunQuery) (RunPage, error) {
 	if q.Job == "" {
 		return e.deadRuns(q)
@@ -80,14 +82,14 @@ func (e *Engine) Runs(_ context.Context, q RunQuery) (RunPage, error) {
 	return l.page, nil
 }
 
-// runLister merges the live runs of a job with its history, which lies in buckets of a day.
+// runLister merges the live runs of a job with its history, which is stored in buckets of one day.
 type runLister struct {
 	engine *Engine
 	query  RunQuery
 	rec    *job.Record
 	live   []job.Run // newest first
 	seen   int
-	last   job.RunID // last run looked at
+	last   job.RunID // the last run that was read
 	page   RunPage
 }
 
@@ -114,9 +116,9 @@ func (l *runLister) isFull() bool {
 // days returns the newest and the oldest bucket that can hold a run of the query.
 func (l *runLister) days() (newest, oldest int64) {
 	e := l.engine
-	now := job.MillisOf(e.opts.Clock.Now())
+	now := instant.Of(e.opts.Clock.Now())
 	to := now.Add(e.opts.Settings.Lead) + 1
-	from := max(0, now-job.Millis(e.opts.Settings.HistoryDays+1)*24*3600*1000)
+	from := max(0, now-instant.Millis(e.opts.Settings.HistoryDays+1)*24*3600*1000)
 	if l.query.To != 0 {
 		to = min(to, l.query.To)
 	}
@@ -127,7 +129,7 @@ func (l *runLister) days() (newest, oldest int64) {
 	return int64(job.Day(max(0, to))), int64(job.Day(from))
 }
 
-// readLive reads the live runs of the page. If they are more than one page looks at, the page is full with them.
+// readLive reads the live runs of the page. If there are more than one page may read, they fill the page.
 func (l *runLister) readLive() error {
 	low := job.AppendJobKey(nil, job.KindRun, l.rec.ID)
 	high := job.PrefixEnd(low)
@@ -165,8 +167,8 @@ func (l *runLister) readDay(day int64) error {
 	})
 }
 
-// takeLiveFrom takes the live runs that come before a run in the order of the list; all that are left
-// if it is zero.
+// takeLiveFrom appends the live runs that come before a run in the order of the list, or all that are left if id is
+// zero.
 func (l *runLister) takeLiveFrom(id job.RunID) {
 	for len(l.live) > 0 && (id.Job == 0 || newer(l.live[0].ID, id)) && !l.isFull() {
 		l.take(l.live[0])
@@ -174,7 +176,7 @@ func (l *runLister) takeLiveFrom(id job.RunID) {
 	}
 }
 
-// dropLive forgets a live run that the history has too: it came to its end between the two reads.
+// dropLive removes a live run that the history has too, because it ended between the two reads.
 func (l *runLister) dropLive(id job.RunID) {
 	if len(l.live) > 0 && l.live[0].ID == id {
 		l.live = l.live[1:]

@@ -4,54 +4,54 @@ import (
 	"time"
 
 	"github.com/carillon-io/carillon/fair"
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/wheel"
 )
 
-// A completed job is kept for a retention and deleted then. Its end is a timer on the wheel. What comes off waits
-// in a line, in order, from which a step hands over some at a time, as the deletion of the ones before is
-// answered: so a herd of any size is cleared at the pace at which jobs can be read and deleted, and none is
-// forgotten. The line is memory only. A start finds out from the rows what belongs into it.
+// A completed job is kept for its retention, and then deleted. The end of the retention is a timer on the wheel. When
+// it comes due, the job waits in a line. A step hands over some jobs of the line at a time, in order, and the next
+// ones only when these have been answered. So a herd of any size is deleted at the pace at which jobs can be read and
+// deleted, and none is forgotten. The line is only in memory; a start rebuilds it from the rows.
 
 const (
-	// reapBatch is how many jobs are handed over at a time, and deleted by one proposal at most.
+	// reapBatch is how many jobs are handed over at a time, and how many one proposal deletes at most.
 	reapBatch = 256
-	// reapAgain is when a job is looked at again that could not be deleted, because it has a run that is not
-	// over, say.
+	// reapAgain is when a job is checked again that could not be deleted, for example because it has a live run.
 	reapAgain = 10 * time.Second
-	// reapBytesMax is how much the deletions of one proposal may take of a commit.
+	// reapBytesMax bounds the bytes that the deletions of one proposal add to a commit.
 	reapBytesMax = 128 << 10
-	// reapLooks is how many entries of the line a step looks at.
-	reapLooks = 4 * reapBatch
+	// reapChecksMax is how many entries of the line a step checks.
+	reapChecksMax = 4 * reapBatch
 )
 
-// markRetired says that a job is in the line of those to be deleted, or handed over from it.
+// markRetired marks a job that is in the line of those to be deleted, or was handed over from it.
 const markRetired rowMarks = 1 << 7
 
-// retirement is what is to be deleted because its time is over.
+// retirement holds the jobs that are to be deleted because their retention is over.
 type retirement struct {
 	line  fair.FIFO[retired]
 	jobs  int // that have the mark
-	asked int // handed over, and not answered
+	asked int // handed over and not answered
 }
 
-// retired is a job in the line. It is void if the job has changed, or is armed again.
+// retired is an entry of the line. It is void if its job has changed or is armed again.
 type retired struct {
 	slot    slot
 	version uint32
 }
 
-// Reap names a job to be deleted if it is still as it was, and may be.
+// Reap names a job to be deleted, provided that it has not changed and is not in use.
 type Reap struct {
 	ID      job.ID
 	Version uint32
-	Keep    time.Duration // after it was completed and its last run was over
-	Led     job.Millis    // when the engine began to lead
+	Keep    time.Duration  // after it was completed and its last run was over
+	Led     instant.Millis // when this leadership began
 
 	slot slot
 }
 
-// retire puts a completed job whose timer came off the wheel at the end of the line.
+// retire appends a completed job whose timer left the wheel to the line.
 func (c *Core) retire(s slot, r *hotRow) {
 	r.timer = 0
 	if !r.marks.is(markRetired) {
@@ -61,7 +61,7 @@ func (c *Core) retire(s slot, r *hotRow) {
 	c.retirement.line.Push(retired{s, r.version})
 }
 
-// isArmedAgain takes a job out of the line.
+// isArmedAgain removes a job from the line, because it is armed again.
 func (c *Core) isArmedAgain(r *hotRow) {
 	if r.marks.is(markRetired) {
 		r.marks &^= markRetired
@@ -81,10 +81,10 @@ func (c *Core) isRetired(e retired) bool {
 	return r.marks.is(markRetired) && r.version == e.version
 }
 
-// askToReap hands over jobs to be deleted, unless enough are.
+// askToReap hands over jobs to be deleted, unless enough are handed over already.
 func (c *Core) askToReap() {
 	w := &c.retirement
-	for looks := 0; w.asked < reapBatch && w.line.Len() > 0 && looks < reapLooks; looks++ {
+	for looks := 0; w.asked < reapBatch && w.line.Len() > 0 && looks < reapChecksMax; looks++ {
 		e := w.line.Pop()
 		if !c.isRetired(e) {
 			continue
@@ -99,7 +99,7 @@ func (c *Core) askToReap() {
 	}
 }
 
-// dropVoidRetired drops the void entries of the line when they are many, as they become in a follower.
+// dropVoidRetired removes the void entries of the line when there are many, as happens in a follower.
 func (c *Core) dropVoidRetired() {
 	w := &c.retirement
 	if w.line.Len() <= 2*w.jobs+backlogVoidMax {
@@ -112,9 +112,9 @@ func (c *Core) dropVoidRetired() {
 	}
 }
 
-// armReap lets a completed job be looked at at an instant, and not before its retention is over as far as the
-// wheel is concerned, which is ahead by the lead.
-func (c *Core) armReap(s slot, r *hotRow, at job.Millis) {
+// armReap arms a completed job for a check of its retention at an instant. The timer is delayed by the lead, because
+// the wheel is ahead of the time by the lead.
+func (c *Core) armReap(s slot, r *hotRow, at instant.Millis) {
 	c.isArmedAgain(r)
 	c.setReaping(r, true)
 	c.delist(r)
@@ -124,8 +124,8 @@ func (c *Core) armReap(s slot, r *hotRow, at job.Millis) {
 	}
 }
 
-// armLoaded arms the job of a row that was read. When a job was completed is not in it; that its retention ended
-// not before its last tick is.
+// armLoaded arms the job of a row that was read. The row does not say when the job was completed; it was not before
+// its last tick.
 func (c *Core) armLoaded(s slot, r *hotRow) {
 	if keep := c.retention(r); r.flags.Is(job.FlagCompleted) && !r.flags.Is(job.FlagFailed) && keep > 0 {
 		c.armReap(s, r, max(r.cursor, r.last).Add(keep))
@@ -134,20 +134,20 @@ func (c *Core) armLoaded(s slot, r *hotRow) {
 	c.arm(s, r)
 }
 
-// ReapJobs answers for jobs that were handed over: it deletes them, or puts them off.
+// ReapJobs answers for the jobs that were handed over: each is deleted or kept for longer.
 type ReapJobs struct {
-	settled
+	handled
 	Items []ReapItem
 }
 
-// ReapItem is what becomes of one of them.
+// ReapItem is the answer for one of them.
 type ReapItem struct {
 	Reap
 	Tenant, Name string
 	Hash         nameHash
-	Before       []byte     // the definition for the audit log
-	Until        job.Millis // the job is kept until then; 0: it is deleted
-	Gone         bool       // there is no such job any more
+	Before       []byte         // the definition for the audit log
+	Until        instant.Millis // the job is kept until then; 0: it is deleted
+	Gone         bool           // the job no longer exists
 }
 
 func (p *ReapJobs) bytes() (n int) {
@@ -161,7 +161,7 @@ func (i *ReapItem) bytes() int {
 	return proposalBytes/4 + 2*len(i.Tenant) + 2*len(i.Name) + len(i.Before)
 }
 
-// reapJobs settles what becomes of jobs that were handed over.
+// reapJobs handles the answers for jobs that were handed over.
 func (c *Core) reapJobs(p *ReapJobs) {
 	c.retirement.asked -= len(p.Items)
 	for i := range p.Items {
@@ -180,7 +180,7 @@ func (c *Core) reapJobs(p *ReapJobs) {
 	}
 }
 
-// reap deletes a job whose retention is over.
+// reap deletes a job whose retention is over, if it is still as it was when it was handed over.
 func (c *Core) reap(s slot, r *hotRow, item *ReapItem) {
 	c.unit(item.bytes() + c.debtBytes(r.id))
 	c.forget(s, r, &Delete{Tenant: item.Tenant, Name: item.Name, Hash: item.Hash})

@@ -5,11 +5,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 )
 
 // answer settles what a core handed over for deletion: it deletes all, or keeps them until an instant.
-func (h *herd) answer(names map[job.ID]string, until job.Millis) *ReapJobs {
+func (h *herd) answer(names map[job.ID]string, until instant.Millis) *ReapJobs {
 	p := &ReapJobs{}
 	for _, r := range h.core.out.Reap {
 		item := ReapItem{Reap: r, Tenant: "herd", Name: names[r.ID], Hash: h.hasher.hash("herd", names[r.ID]), Until: until}
@@ -135,10 +136,10 @@ func TestReapCountsFromTheResume(t *testing.T) {
 	if s.propose(resume); resume.Err != nil {
 		t.Fatal(resume.Err)
 	}
-	resumed := job.MillisOf(s.now)
+	resumed := instant.Of(s.now)
 	s.now = s.now.Add(time.Second)
 	s.crash()
-	reap := Reap{ID: p.Stamp.ID, Keep: time.Hour, Led: job.MillisOf(s.now)}
+	reap := Reap{ID: p.Stamp.ID, Keep: time.Hour, Led: instant.Of(s.now)}
 	if item := s.engine.judge(reap); item.Until != resumed+3_600_000 {
 		t.Errorf("the job is kept until %s, want %s", item.Until, resumed+3_600_000)
 	}

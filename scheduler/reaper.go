@@ -4,14 +4,15 @@ import (
 	"context"
 	"time"
 
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 )
 
-// reapRest is how many times as long as a batch of deletions took the reaper rests before the next: it takes
-// half of one core at most, and less when the engine is busy, because the batches take longer then.
+// reapRest is the pause after a batch of deletions, as a multiple of the batch's duration. The reaper thus uses at
+// most half of one core, and less when the engine is busy, because its batches then take longer.
 const reapRest = 1
 
-// reapRestMin is the shortest rest between two batches.
+// reapRestMin is the shortest pause between two batches.
 const reapRestMin = 5 * time.Millisecond
 
 // reapAll deletes completed jobs whose retention is over, batch by batch, until ctx ends.
@@ -20,9 +21,9 @@ func (e *Engine) reapAll(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case first := <-e.chores.reaps:
+		case first := <-e.housekeeping.reaps:
 			began := time.Now()
-			t, err := e.proposeReaps(ctx, e.chores.moreReaps(first))
+			t, err := e.proposeReaps(ctx, e.housekeeping.moreReaps(first))
 			if err == nil {
 				err = e.await(ctx, t)
 			}
@@ -41,8 +42,8 @@ func sleep(ctx context.Context, d time.Duration) {
 	}
 }
 
-// moreReaps returns what was handed over so far, in a batch.
-func (c *chores) moreReaps(first Reap) []Reap {
+// moreReaps returns first and all further jobs that have been handed over, as one batch.
+func (c *housekeeping) moreReaps(first Reap) []Reap {
 	list := []Reap{first}
 	for len(list) < reapBatch {
 		select {
@@ -55,8 +56,8 @@ func (c *chores) moreReaps(first Reap) []Reap {
 	return list
 }
 
-// proposeReaps proposes what is to become of jobs that were handed over, each in one of a few proposals. Every
-// one is answered for, or no other would be handed over any more.
+// proposeReaps proposes the answers for jobs that were handed over, in one or a few proposals. Every job must be
+// answered for, otherwise the core hands over no more.
 func (e *Engine) proposeReaps(ctx context.Context, list []Reap) (*ticket, error) {
 	var proposals []Proposal
 	p, size := new(ReapJobs), 0
@@ -73,7 +74,7 @@ func (e *Engine) proposeReaps(ctx context.Context, list []Reap) (*ticket, error)
 	return t, e.enqueue(ctx, t)
 }
 
-// judge finds out whether a job may be deleted. One that cannot be read is looked at again.
+// judge decides whether a job may be deleted. A job whose rows cannot be read is checked again later.
 func (e *Engine) judge(r Reap) ReapItem {
 	item := ReapItem{Reap: r}
 	rec, timer, ok, err := e.readRows(r.ID)
@@ -81,8 +82,8 @@ func (e *Engine) judge(r Reap) ReapItem {
 		item.Gone = true
 		return item
 	}
-	now := job.MillisOf(e.opts.Clock.Now())
-	live, over := false, job.Millis(0)
+	now := instant.Of(e.opts.Clock.Now())
+	live, over := false, instant.Millis(0)
 	if err == nil {
 		item.Tenant, item.Name = rec.Def.Tenant, rec.Def.Name
 		item.Hash, item.Before = e.hasher.hash(item.Tenant, item.Name), job.AuditDefinition(&rec.Def)
@@ -103,9 +104,10 @@ func (e *Engine) judge(r Reap) ReapItem {
 	return item
 }
 
-// overSince returns since when nothing has happened to a completed job: since its last change, pauses and resumes
-// included, and the end of its last runs. If those are not known, the time counts from when this engine began to lead.
-func (e *Engine) overSince(rec *job.Record, timer job.Timer, led job.Millis) (job.Millis, error) {
+// overSince returns since when a completed job has been unchanged: the latest of its last change, including pauses
+// and resumes, and the ends of its last runs. If these are unknown, the time counts from the beginning of this
+// leadership.
+func (e *Engine) overSince(rec *job.Record, timer job.Timer, led instant.Millis) (instant.Millis, error) {
 	note, err := e.readNote(rec.ID)
 	if err != nil {
 		return 0, err

@@ -1,39 +1,43 @@
 package scheduler
 
-import "github.com/carillon-io/carillon/job"
+import (
+	"github.com/carillon-io/carillon/instant"
+	"github.com/carillon-io/carillon/job"
+)
 
-// Schedules change under their jobs: with a calendar that they follow, or with the rules of a zone. The change
-// itself is one commit; the jobs follow in pieces, each in a step of its own, so that no step takes long. A
-// mark in the store says that there are pieces to come, so a start or a takeover goes on with them.
+// Schedules change with a calendar that they refer to, or with the rules of a zone. The change itself is one commit.
+// The jobs follow in pieces, each in a step of its own, so that no step takes long. A mark in the store says that
+// pieces are still to come, so that a start or a takeover continues them.
 //
-// What is decided stays decided, and what is owed stays owed. A tick that a change brings in counts from the
-// end of the lead on. What passed while a job was paused is not decided: the resume goes by the schedule of then.
+// Decided ticks stay decided, and debts stay owed. A tick that the change adds counts only if it lies after the end
+// of the lead. Ticks that passed while a job was paused are not decided here: the resume uses the schedule as it is
+// then.
 
-// replanRows is how many places of the table one piece looks at.
+// replanRows is how many rows of the table one piece visits.
 const replanRows = 4096
 
-// metaReplan says that jobs have still to follow a change of their schedules.
+// metaReplan records that some jobs do not follow their changed schedules yet.
 const metaReplan = "replan"
 
-// Replan lets jobs follow a change of their schedules, from a place of the table on.
+// Replan moves one piece of the jobs to their changed schedules, beginning at a slot of the table.
 type Replan struct {
-	settled
+	handled
 	From uint32
 
-	Next  uint32 // result: where the next piece begins; 0: all have followed
-	Moved int    // result: jobs whose next tick has moved
+	Next  uint32 // result: where the next piece begins; 0: all jobs follow
+	Moved int    // result: jobs whose next tick has changed
 }
 
 func (p *Replan) bytes() int { return timerBytes }
 
-// replanSoon writes down that jobs have to follow a change, and asks for the pieces.
+// replanSoon records that jobs must follow a change, and asks for the pieces.
 func (c *Core) replanSoon() {
 	c.out.Batch.PutMeta(metaReplan, 1)
 	c.out.Replan = true
 	c.changes++
 }
 
-// replan moves the cursors of one piece of the jobs to where their schedules tick now.
+// replan moves the cursors of one piece of the jobs to the ticks of their present schedules.
 func (c *Core) replan(p *Replan) {
 	if p.From <= 1 {
 		c.followed = c.changes
@@ -60,18 +64,18 @@ func (c *Core) replan(p *Replan) {
 		return
 	}
 	if c.followed != c.changes {
-		return // schedules changed again behind the first pieces; the next pass is asked for
+		return // schedules changed again behind the first pieces, and another pass has been asked for
 	}
 	c.profiles.unmark()
 	c.unit(metaBytes)
 	c.out.Batch.PutMeta(metaReplan, 0)
 }
 
-// replanJob lets a job follow its schedule as that is now: be it active, paused, at an end because the schedule had
-// nothing left, or failed because it had nothing at all. It tells whether that changed the job.
+// replanJob makes a job follow its present schedule: an active or paused job, one that completed because its schedule
+// had no more ticks, or one that failed because it had none at all. It reports whether the job changed.
 func (c *Core) replanJob(s slot, r *hotRow) (moved bool) {
 	e := c.profiles.get(r.profile)
-	decided := max(job.Millis(c.wheel.Now()), c.led)
+	decided := max(instant.Millis(c.wheel.Now()), c.led)
 	ended := r.flags.Is(job.FlagCompleted | job.FlagFailed)
 	switch {
 	case e.err != nil && r.isActive():
@@ -81,7 +85,7 @@ func (c *Core) replanJob(s slot, r *hotRow) (moved bool) {
 		return true
 	case e.err != nil || r.flags.Is(job.FlagCompleted) && e.MaxRuns > 0 && r.runs >= e.MaxRuns:
 		return false
-	case !ended && r.cursor <= c.led: // it was due before
+	case !ended && r.cursor <= c.led: // it was due before this leadership
 		c.unit(timerBytes)
 		c.putOffAnew(s, r, e)
 		return false
@@ -108,27 +112,27 @@ func (c *Core) replanJob(s slot, r *hotRow) (moved bool) {
 		c.out.Batch.DeleteJobRow(job.KindNote, r.id)
 	}
 	if ended {
-		r.version++ // whoever is about to delete it as completed must not
+		r.version++ // so that a deletion of the completed job, if one is in progress, is refused
 	}
 	if r.flags &^= job.FlagCompleted | job.FlagFailed; ok {
 		r.cursor = next
 	} else {
 		r.flags |= job.FlagCompleted
-		r.cursor++ // behind the last point of the grid, as of all that are completed
+		r.cursor++ // past the last grid point, as for every completed job
 	}
 	c.arm(s, r)
 	c.writeTimer(r)
 	return true
 }
 
-// mayHaveMoved tells whether the tick at the cursor of a job may be none any more, because the job has still to
-// follow a change. What was due before the rules of a zone changed stays due.
+// mayHaveMoved reports whether the tick at the cursor of a job may no longer exist, because the job does not follow a
+// change yet. A tick that was due before the rules of a zone changed stays due.
 func (c *Core) mayHaveMoved(r *hotRow, p *profileEntry) bool {
 	return p.schedule != nil && (p.hasCalendar || p.moved && r.cursor > c.led)
 }
 
-// putOffAnew arms a job again that keeps its tick: the jitter puts its launch off by no more than the distance to the
-// tick after it, and that may have changed.
+// putOffAnew arms a job again that keeps its tick. The jitter is at most the distance to the following tick, and that
+// may have changed.
 func (c *Core) putOffAnew(s slot, r *hotRow, e *profileEntry) {
 	if e.Jitter > 0 && r.timer != 0 && r.isActive() && !r.marks.is(markBacklog) {
 		c.arm(s, r)
@@ -136,8 +140,7 @@ func (c *Core) putOffAnew(s slot, r *hotRow, e *profileEntry) {
 	}
 }
 
-// hasMoved moves the cursor of a job whose tick is none by its schedule of now, which the job has still to follow,
-// and tells whether it did.
+// hasMoved moves the cursor of a job whose tick no longer exists in its changed schedule, and reports whether it did.
 func (c *Core) hasMoved(r *hotRow, p *profileEntry) bool {
 	p.spend(1)
 	next, ok := p.schedule.Next(r.cursor-1, r.cursor)
@@ -150,22 +153,21 @@ func (c *Core) hasMoved(r *hotRow, p *profileEntry) bool {
 		r.flags |= job.FlagCompleted
 		r.cursor++
 	}
-	if r.cursor > c.now { // nothing is left of a pause that ended
+	if r.cursor > c.now { // a pause that ended has left no missed ticks
 		r.marks &^= markResumed
 	}
 	c.writeTimer(r)
 	return true
 }
 
-// upcoming returns the tick that the cursor of a job belongs at, when all that lies up to an instant is decided
-// or has passed: for a job that was at its end the first one after that; for another one the first too, but
-// nothing before what has passed of it without a decision.
-func (e *profileEntry) upcoming(r *hotRow, decided job.Millis) (job.Millis, bool) {
+// upcoming returns the tick at which the cursor of a job belongs, if all ticks up to decided are decided: for a
+// completed job the first tick after that, for any other job the first one that is not decided, even if it has passed.
+func (e *profileEntry) upcoming(r *hotRow, decided instant.Millis) (instant.Millis, bool) {
 	after, anchor := max(decided, r.last), r.cursor
 	switch {
 	case r.flags.Is(job.FlagCompleted):
 		anchor--
-	case !r.flags.Is(job.FlagFailed) && r.cursor <= after: // as it may be after a manual run, or a clock that was set back
+	case !r.flags.Is(job.FlagFailed) && r.cursor <= after: // possible after a manual run, or after the clock was set back
 		after = r.cursor - 1
 	}
 	if e.schedule == nil {

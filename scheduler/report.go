@@ -1,15 +1,17 @@
 package scheduler
 
 import (
+	"github.com/carillon-io/carillon/apierr"
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 )
 
-// A run of a job with completion "reported" is not over when its target took it: a worker reports what
-// became of it, with the fence that he got. Until then the run is live, and its deadline is a timer on
-// the wheel like any job's; nobody looks for runs that are overdue.
+// A run of a job with completion "reported" is not over when its target has accepted it: a worker reports its
+// outcome, with the fence that the worker received. Until then the run is live, and its deadline is a timer on the
+// wheel, like the tick of a job. So no periodic search for overdue runs is needed.
 
-// reportWithin returns how long the worker of a run has for its report; 0 if none is to come.
-func (c *Core) reportWithin(live liveRun, id job.RunID) job.Millis {
+// reportWithin returns how long the worker of a run has for its report; 0 if the run needs none.
+func (c *Core) reportWithin(live liveRun, id job.RunID) instant.Millis {
 	r := c.rows.row(live.slot)
 	if r.id != id.Job {
 		return 0
@@ -18,18 +20,21 @@ func (c *Core) reportWithin(live liveRun, id job.RunID) job.Millis {
 }
 
 // awaitReport keeps a delivered run live until a report comes or the deadline passes.
-func (c *Core) awaitReport(live liveRun, o job.Outcome, deadline job.Millis) {
+func (c *Core) awaitReport(live liveRun, o job.Outcome, deadline instant.Millis) {
 	run := c.finalRun(o.Run, job.StatusRunning)
 	c.noteLaunch(run, o)
 	run.Deadline = deadline
 	c.retries[o.Run] = run
 	c.watch(&live, run)
 	c.live[o.Run] = live
+	if live.waits {
+		c.out.Going = append(c.out.Going, o.Run)
+	}
 	c.out.Batch.PutRun(run)
 	c.announce(run)
 }
 
-// report takes in what a worker says became of a run.
+// report handles the report of a worker.
 func (c *Core) report(p *Report) {
 	c.unit(p.bytes() + c.endingBytes(p.Run))
 	live, err := c.reported(p.Run, p.Fence, p.Begun)
@@ -47,7 +52,7 @@ func (c *Core) report(p *Report) {
 	c.succeeded(live, o)
 }
 
-// reportOf returns the outcome of an attempt that ends now because of a report, or for want of one.
+// reportOf returns the outcome of an attempt that ends now, by a report or for lack of one.
 func (c *Core) reportOf(run *job.Run) job.Outcome {
 	o := job.Outcome{Run: run.ID, Attempt: run.Attempt, LaunchedAt: run.LaunchedAt.Time()}
 	o.Duration = max(0, c.now.Sub(run.LaunchedAt))
@@ -57,7 +62,7 @@ func (c *Core) reportOf(run *job.Run) job.Outcome {
 	return o
 }
 
-// extend lets a worker report later.
+// extend moves the deadline of a worker's report.
 func (c *Core) extend(p *Extend) {
 	c.unit(p.bytes() + c.endingBytes(p.Run))
 	live, err := c.reported(p.Run, p.Fence, p.Begun)
@@ -73,16 +78,16 @@ func (c *Core) extend(p *Extend) {
 	p.Deadline = run.Deadline
 }
 
-// reported returns the live run that a worker speaks of with the right fence. A worker may be quicker
-// than the news that the run was delivered: begun is when its attempt was launched.
-func (c *Core) reported(id job.RunID, fence uint64, begun job.Millis) (liveRun, error) {
+// reported returns the live run that a report names with the right fence. A report may arrive before the outcome of
+// the delivery; begun is when the attempt was launched.
+func (c *Core) reported(id job.RunID, fence uint64, begun instant.Millis) (liveRun, error) {
 	live, ok := c.live[id]
 	switch {
 	case !ok:
 		return live, errNotLive
 	case live.fence != fence:
 		c.noteStale(live, id)
-		return live, job.Errorf(job.CodeStaleFence, "fence", "run %s is at fence %d now, not %d: another attempt has taken over; drop this one", id, live.fence, fence)
+		return live, apierr.Errorf(apierr.StaleFence, "fence", "run %s is at fence %d now, not %d: another attempt has taken over; drop this one", id, live.fence, fence)
 	case live.watch != 0:
 		return live, nil
 	}
@@ -110,9 +115,9 @@ func (c *Core) noteStale(live liveRun, id job.RunID) {
 }
 
 func errUnreported(id job.RunID) error {
-	return job.Errorf(job.CodeInvalidField, "run_id", `run %s needs no report: its job has completion "delivered"`, id)
+	return apierr.Errorf(apierr.InvalidField, "run_id", `run %s needs no report: its job has completion "delivered"`, id)
 }
 
 func errNotLaunched(id job.RunID) error {
-	return job.Errorf(job.CodeInvalidField, "run_id", "run %s has not been launched, so nobody can report on it", id)
+	return apierr.Errorf(apierr.InvalidField, "run_id", "run %s has not been launched, so it cannot be reported on", id)
 }

@@ -5,7 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/schedule"
 )
 
 // exclude puts the calendar that the job of a test follows.
@@ -29,7 +31,7 @@ func TestResumeOfAFailedJob(t *testing.T) {
 	h.exclude("* * 3 * *")
 	def := oneShot("job", 0)
 	def.Schedule, def.Exclude, def.CatchupWindow = "* * * * *", []string{"@calendar days"}, time.Hour
-	s, err := job.ParseScheduleWith(def.Spec(), h.core.calendarOf)
+	s, err := schedule.ParseWith(def.Spec(), h.core.calendarOf)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +48,7 @@ func TestResumeOfAFailedJob(t *testing.T) {
 	if h.step(); !r.flags.Is(job.FlagFailed) {
 		t.Fatalf("the job has flags %b, want it failed", r.flags)
 	}
-	if err := h.resume("job"); err == nil || job.AsError(err).Code != job.CodeInvalidSchedule || !strings.Contains(err.Error(), "calendar") {
+	if err := h.resume("job"); err == nil || apierr.From(err).Code != apierr.InvalidSchedule || !strings.Contains(err.Error(), "calendar") {
 		t.Fatalf("resume of a job that cannot go on: %v", err)
 	}
 	h.exclude("* * 3 * *")

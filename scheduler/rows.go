@@ -1,40 +1,41 @@
 package scheduler
 
 import (
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/wheel"
 )
 
-// slot is the place of a job's hot row in memory. Slots are reused after a delete; whoever keeps one
-// over a commit compares the row's id.
+// slot is the place of a job's hot row in memory. Slots are reused after a delete, so code that keeps one over a
+// commit must compare the row's id.
 type slot uint32
 
-// hotRow is what a decision needs of a job, for every job there is: 48 bytes and no pointer, so that
-// ten million of them are nothing to the garbage collector. Everything else of a job is in the store.
+// hotRow is what a decision needs of a job, for every job: 48 bytes and no pointer, so that ten million of them cost
+// the garbage collector nothing. Everything else about a job is in the store.
 type hotRow struct {
 	id      job.ID // 0: the slot is free, and cursor links to the next free one
-	cursor  job.Millis
-	last    job.Millis
+	cursor  instant.Millis
+	last    instant.Millis
 	profile uint32
 	version uint32
 	runs    uint32
 	manual  uint32
-	timer   wheel.Ref // with markBacklog, the ticket in the backlog
+	timer   wheel.Ref // with markBacklog, the job's ticket in the backlog
 	flags   job.TimerFlags
 	marks   rowMarks
 	tenant  tenantHash
 }
 
-// rowMarks tell where a job is, and, in their upper bits, under which state it is counted.
+// rowMarks say where a job is and, in their upper bits, under which state it is counted.
 type rowMarks uint8
 
 const (
-	markReaping rowMarks = 1 << iota // completed, and armed for its retention
+	markReaping rowMarks = 1 << iota // completed, and armed for the end of its retention
 	markBacklog                      // due and off the wheel, in the backlog
-	markResumed                      // it was paused until lately, and has ticks of that time
+	markResumed                      // it was resumed, and has ticks of the pause to decide
 )
 
-// markAway says that presence.away has the job. It is above the bits of the state.
+// markAway marks a job that presence.away holds. It is above the bits of the state.
 const markAway rowMarks = 1 << 6
 
 func (m rowMarks) is(mark rowMarks) bool { return m&mark != 0 }
@@ -47,41 +48,41 @@ func (r *hotRow) timerRow() job.Timer {
 	}
 }
 
-// setTimerRow takes over the durable part of the row.
+// setTimerRow sets the durable part of the row.
 func (r *hotRow) setTimerRow(t job.Timer) {
 	r.profile, r.cursor, r.last, r.version = t.Profile, t.Cursor, t.Last, t.Version
 	r.runs, r.manual, r.flags = t.Runs, t.Manual, t.Flags
 }
 
-// noteTick takes in that a tick is decided. It is mostly the newest run of the job, and never lowers what the row
-// has: a schedule that the job gets later begins after that.
-func (r *hotRow) noteTick(at job.Millis) {
+// noteTick records that a tick is decided. last never decreases, because a schedule that the job gets later begins
+// after it.
+func (r *hotRow) noteTick(at instant.Millis) {
 	if at >= r.last {
 		r.last = at
 		r.flags &^= job.FlagLastManual
 	}
 }
 
-// resume notes that the job was paused until now, if it has missed ticks by that.
-func (r *hotRow) resume(now job.Millis) {
+// resume records that the job was paused until now, if it missed ticks by that.
+func (r *hotRow) resume(now instant.Millis) {
 	if r.cursor <= now && !r.flags.Is(job.FlagCompleted|job.FlagFailed) {
 		r.marks |= markResumed
 	}
 }
 
-// isActive tells whether the job is to be armed at its cursor.
+// isActive reports whether the job is to be armed at its cursor.
 func (r *hotRow) isActive() bool {
 	return !r.flags.Is(job.FlagPaused | job.FlagCompleted | job.FlagFailed)
 }
 
-// pageRows is the number of rows that are allocated together: growth copies no row.
+// pageRows is the number of rows that are allocated together. Growing the table copies no row.
 const pageRows = 4096
 
 // table holds the hot rows in pages, with a free list through the rows themselves.
 type table struct {
 	pages [][]hotRow
-	free  slot // head of the free list; 0 is none, because slot 0 is never given out
-	next  slot // first slot never used
+	free  slot // head of the free list; 0 means none, because slot 0 is never used
+	next  slot // first slot that was never used
 	count int
 
 	byState [JobStates]int // rows
@@ -90,7 +91,7 @@ type table struct {
 // newTable returns an empty table. Slot 0 is left out, so that zero can mean "none".
 func newTable() table { return table{pages: [][]hotRow{make([]hotRow, pageRows)}, next: 1} }
 
-// row returns the row of a slot. The pointer is good until the slot is released: pages never move.
+// row returns the row of a slot. The pointer is valid until the slot is released: pages never move.
 func (t *table) row(s slot) *hotRow {
 	return &t.pages[s/pageRows][s%pageRows]
 }
@@ -116,7 +117,7 @@ func (t *table) alloc(id job.ID) (slot, *hotRow) {
 // release frees a slot.
 func (t *table) release(s slot) {
 	t.uncount(t.row(s))
-	*t.row(s) = hotRow{cursor: job.Millis(t.free)}
+	*t.row(s) = hotRow{cursor: instant.Millis(t.free)}
 	t.free = s
 	t.count--
 }

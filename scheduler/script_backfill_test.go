@@ -6,18 +6,18 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/instant"
 	"github.com/cockroachdb/datadriven"
 )
 
 // backfill asks as a caller does.
 func (s *sim) backfill(d *datadriven.TestData, name string) string {
-	at := func(key string) job.Millis {
+	at := func(key string) instant.Millis {
 		v, err := time.Parse("2006-01-02 15:04:05", "2026-01-05 "+arg(d, key))
 		if err != nil {
 			d.Fatalf(s.t, "%s: %v", key, err)
 		}
-		return job.MillisOf(v)
+		return instant.Of(v)
 	}
 	limit, _ := strconv.Atoi(arg(d, "limit"))
 	q := BackfillRequest{

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-io/carillon/apierr"
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 	"github.com/cockroachdb/datadriven"
 )
@@ -224,7 +226,7 @@ func definitionOf(t testing.TB, d *datadriven.TestData) *job.Definition {
 		"jitter":     func(v string) { def.Jitter = duration(t, v) },
 	}
 	set["calendar"] = func(v string) { def.Exclude = []string{"@calendar " + v} }
-	set["ends"] = func(v string) { def.EndsAt = job.MillisOf(must(time.Parse("2006-01-02 15:04:05", "2026-01-05 "+v))) }
+	set["ends"] = func(v string) { def.EndsAt = instant.Of(must(time.Parse("2006-01-02 15:04:05", "2026-01-05 "+v))) }
 	for _, a := range d.CmdArgs[1:] {
 		if len(a.Vals) == 1 {
 			set[a.Key](a.Vals[0])
@@ -261,10 +263,10 @@ func errText(err error) string {
 	if err == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s: %v", job.AsError(err).Code, err)
+	return fmt.Sprintf("%s: %v", apierr.From(err).Code, err)
 }
 
-func clockOrNone(at job.Millis) string {
+func clockOrNone(at instant.Millis) string {
 	if at == 0 {
 		return "none"
 	}

@@ -1,43 +1,45 @@
 package scheduler
 
 import (
+	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/fair"
 	"github.com/carillon-io/carillon/job"
 )
 
-// The runs that are not over are in memory, so there is a bound to them, and tenants share it. A tenant may
-// let a tick become a run while it has fewer than liveShareFactor times as many runs of ticks as there is
-// room left. So one tenant alone gets four fifths of all, several get equal parts, and there is always
-// room left for one that has little. What a caller starts has a bound of its own, besides: a trigger, a
-// backfill or a retry by hand beyond it is refused, and takes no room from ticks.
+// Runs that are not over are in memory, so their number is bounded, and tenants share it. A tenant may turn a tick
+// into a run while it has fewer than liveShareFactor times as many runs of ticks as there are free places. So a
+// single tenant gets four fifths of all, several tenants get equal parts, and there is always room for a tenant with
+// few runs. Runs that callers start have a bound of their own: a trigger, a backfill or a retry beyond it is refused,
+// and takes no room from ticks.
 //
-// A tick that finds its tenant at its share waits in a line of the tenant, in order, until runs end. It
-// is decided then, and counts as on time: the engine led when it came due.
+// If a tenant's share is used up, its next tick waits in the tenant's line, in order, until runs end. When the tick
+// is decided it counts as on time, because the engine led when it came due.
 
 const (
-	// liveShareFactor is how many times the room that is left a tenant may have in runs of ticks.
+	// liveShareFactor is the largest ratio of a tenant's live runs of ticks to the free places.
 	liveShareFactor = 4
-	// manualMaxDefault is how many runs a tenant may have live that callers started.
+	// manualMaxDefault bounds the live runs of a tenant that callers started.
 	manualMaxDefault = 100_000
-	// manualPart is which part of the live runs may be such as callers started, of all tenants: one half. Of
-	// what is left of it a tenant may have as much as it leaves.
+	// manualPart is the divisor for the live runs of all tenants that callers may start: one half. Of the remainder,
+	// a tenant may use as much as it leaves free.
 	manualPart = 2
-	// stuckDebtsMax is how many jobs that may not pay a step passes over.
+	// stuckDebtsMax is how many jobs that may not pay a step skips before it gives up.
 	stuckDebtsMax = 256
-	// stuckDebtsPause is when debts are looked at again of which none may be paid, if no run ends before.
+	// stuckDebtsPause is after how many milliseconds debts are checked again if none may be paid and no run ends
+	// before.
 	stuckDebtsPause = 1_000
 )
 
-// liveShare counts the live runs of a tenant.
+// liveShare counts the live runs of a tenant, by origin.
 type liveShare struct{ ticks, manual int }
 
-// liveShares counts live runs by tenant, and by who started them. Runs of jobs that are gone count too.
+// liveShares counts the live runs by tenant and by origin. Runs of deleted jobs count too.
 type liveShares struct {
 	by     map[tenantHash]liveShare
 	manual int // of all tenants
 }
 
-// add counts a run more, or less.
+// add adds n, which may be negative, to the count of runs like live.
 func (l *liveShares) add(live liveRun, n int) {
 	s := l.by[live.tenant]
 	if live.byHand {
@@ -53,7 +55,7 @@ func (l *liveShares) add(live liveRun, n int) {
 	l.by[live.tenant] = s
 }
 
-// goLive counts a run that goes live in this step.
+// goLive counts a run that becomes live in this step.
 func (c *Core) goLive(live liveRun) {
 	c.shares.add(live, 1)
 	c.room--
@@ -65,10 +67,10 @@ func (c *Core) goOver(live liveRun) {
 	c.room++
 }
 
-// mayGoLive says whether a tick of a tenant may become a run now.
+// mayGoLive reports whether a tick of a tenant may become a run now.
 func (c *Core) mayGoLive(t tenantHash) bool { return c.shares.by[t].ticks < liveShareFactor*c.room }
 
-// checkManual refuses runs that a caller starts, if the tenant has its share of those.
+// checkManual refuses n runs that a caller starts, if they exceed the tenant's share of such runs.
 func (c *Core) checkManual(t tenantHash, n int) error {
 	pool := (c.room + len(c.live)) / manualPart
 	have := c.shares.by[t].manual
@@ -76,15 +78,15 @@ func (c *Core) checkManual(t tenantHash, n int) error {
 	if have+n <= most && n <= c.room {
 		return nil
 	}
-	return job.Errorf(job.CodeQuotaExceeded, "",
+	return apierr.Errorf(apierr.QuotaExceeded, "",
 		"the tenant has %d runs that were started by trigger, backfill or retry and are not over, and may have %d now, so %d more are too many; wait until some end, or cancel them",
 		have, max(0, min(most, have+c.room)), n)
 }
 
-// waitingLines are the jobs whose ticks wait because their tenants have their share of live runs.
+// waitingLines hold the jobs whose ticks wait because their tenants' shares are used up.
 type waitingLines struct {
 	lines   map[tenantHash]*fair.FIFO[backlogEntry]
-	tenants fair.FIFO[tenantHash] // that have a line, in the order of their turns
+	tenants fair.FIFO[tenantHash] // with a line, in the order in which they are served
 	count   int
 }
 
@@ -92,7 +94,8 @@ func newWaitingLines() waitingLines {
 	return waitingLines{lines: make(map[tenantHash]*fair.FIFO[backlogEntry])}
 }
 
-// mustWait says whether the tick that a job is due for must wait for its tenant's share, or behind others.
+// mustWait reports whether the tick at the cursor of a job must wait for its tenant's share, or behind earlier ticks
+// of the tenant.
 func (c *Core) mustWait(r *hotRow) bool {
 	if r.flags.Is(job.FlagCompleted) || c.profiles.get(r.profile).err != nil {
 		return false
@@ -100,7 +103,7 @@ func (c *Core) mustWait(r *hotRow) bool {
 	return c.shared.lines[r.tenant] != nil || !c.mayGoLive(r.tenant)
 }
 
-// await lets a job that is off the wheel wait for its tenant's share.
+// await puts a job that is off the wheel into its tenant's line.
 func (c *Core) await(s slot, r *hotRow) {
 	if !r.marks.is(markBacklog) {
 		c.ticket = max(1, c.ticket+1)
@@ -118,8 +121,8 @@ func (c *Core) await(s slot, r *hotRow) {
 	c.shared.count++
 }
 
-// decideAwaiting decides ticks that waited for their tenants' shares, as far as there is room now, and returns
-// what is left of the budget. Tenants take turns.
+// decideAwaiting decides ticks that waited for their tenants' shares, as far as there is room, tenants in turn. It
+// returns what is left of the budget.
 func (c *Core) decideAwaiting(budget int) int {
 	c.dropVoidAwaiting()
 	for stuck := 0; stuck < c.shared.tenants.Len() && budget > 0 && c.fits(); {
@@ -149,7 +152,7 @@ func (c *Core) decideAwaiting(budget int) int {
 	return budget
 }
 
-// dropVoidAwaiting drops the void entries of the lines when they are many.
+// dropVoidAwaiting removes the void entries of the lines when there are many.
 func (c *Core) dropVoidAwaiting() {
 	if c.shared.count <= 2*c.backlogged+backlogVoidMax {
 		return
@@ -165,7 +168,7 @@ func (c *Core) dropVoidAwaiting() {
 	}
 }
 
-// mayDecideAwaiting says whether a step has something to decide of what waited.
+// mayDecideAwaiting reports whether a step can decide any of the waiting ticks.
 func (c *Core) mayDecideAwaiting() bool {
 	for t := range c.shared.lines {
 		if c.mayGoLive(t) {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/carillon-io/carillon/apierr"
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 )
 
@@ -72,7 +74,7 @@ func TestManualShare(t *testing.T) {
 	h.put("b", "job", "@at 2030-01-01T00:00:00Z")
 	p := &Backfill{Tenant: "a", Name: "job", Hash: job1.Hash, ID: job1.Stamp.ID, Repeat: true}
 	for i := range 9 {
-		p.At = append(p.At, h.now-job.Millis(1000*(i+1)))
+		p.At = append(p.At, h.now-instant.Millis(1000*(i+1)))
 	}
 	if h.step(p); p.Err != nil {
 		t.Fatal(p.Err)
@@ -80,7 +82,7 @@ func TestManualShare(t *testing.T) {
 	again := &Backfill{Tenant: "a", Name: "job", Hash: p.Hash, ID: p.ID, Repeat: true, At: p.At[:2]}
 	h.step(again)
 	for name, err := range map[string]error{"backfill": again.Err, "first trigger": h.trigger("a", "job"), "second trigger": h.trigger("a", "job")} {
-		if refused := err != nil && job.AsError(err).Code == job.CodeQuotaExceeded; refused != (name != "first trigger") {
+		if refused := err != nil && apierr.From(err).Code == apierr.QuotaExceeded; refused != (name != "first trigger") {
 			t.Errorf("the %s of a tenant with 9 of 10 runs: %v", name, err)
 		}
 	}

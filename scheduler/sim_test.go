@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 )
 
@@ -186,12 +187,12 @@ func (s *sim) settle() {
 		if s.rounds > 0 && i == s.rounds {
 			return
 		}
-		s.doChores()
-		chunk, _ := s.engine.pad.unreadChunk(job.MillisOf(s.now), nil)
+		s.doHousekeeping()
+		chunk, _ := s.engine.pad.unreadChunk(instant.Of(s.now), nil)
 		s.feeder.readAll(chunk)
-		more, _ := s.engine.pad.launchDue(job.MillisOf(s.now), nil)
+		more, _ := s.engine.pad.launchDue(instant.Of(s.now), nil)
 		_, outcomes := s.engine.outcomes.oldest()
-		due := s.gather.wakeAt != 0 && s.gather.wakeAt <= job.MillisOf(s.now)
+		due := s.gather.wakeAt != 0 && s.gather.wakeAt <= instant.Of(s.now)
 		if outcomes || due {
 			s.step()
 		}
@@ -202,12 +203,12 @@ func (s *sim) settle() {
 	s.t.Fatal("the engine does not come to rest")
 }
 
-// doChores does what a goroutine beside the loop would: it pauses jobs that fail.
-func (s *sim) doChores() {
+// doHousekeeping does what a goroutine beside the loop would: it pauses jobs that fail.
+func (s *sim) doHousekeeping() {
 	for {
 		select {
-		case <-s.engine.chores.pauses.ready:
-			a, _ := s.engine.chores.pauses.next()
+		case <-s.engine.housekeeping.pauses.ready:
+			a, _ := s.engine.housekeeping.pauses.next()
 			rec, _, ok, err := s.engine.readRows(a.ID)
 			if err != nil || !ok {
 				continue
@@ -215,7 +216,7 @@ func (s *sim) doChores() {
 			s.proposeOnly(&Pause{
 				Tenant: rec.Def.Tenant, Name: rec.Def.Name, Hash: s.hash(rec.Def.Name), Actor: job.ActorEngine, Reason: a.Reason, IfFailing: true,
 			})
-		case <-s.engine.chores.replan:
+		case <-s.engine.housekeeping.replan:
 			for p := (&Replan{From: 1}); p.From != 0; p = (&Replan{From: p.Next}) {
 				s.proposeOnly(p)
 			}
@@ -231,7 +232,7 @@ func (s *sim) advance(d time.Duration) {
 	for {
 		s.settle()
 		next := end
-		for _, at := range []job.Millis{s.gather.wakeAt, s.engine.pad.nextDue(), s.engine.pad.nextFar()} {
+		for _, at := range []instant.Millis{s.gather.wakeAt, s.engine.pad.nextDue(), s.engine.pad.nextLater()} {
 			if at != 0 && at.Time().After(s.now) && at.Time().Before(next) {
 				next = at.Time()
 			}
@@ -244,7 +245,7 @@ func (s *sim) advance(d time.Duration) {
 }
 
 func (s *sim) note(format string, args ...any) {
-	s.events = append(s.events, fmt.Sprintf("%s ", clock(job.MillisOf(s.now)))+fmt.Sprintf(format, args...))
+	s.events = append(s.events, fmt.Sprintf("%s ", clock(instant.Of(s.now)))+fmt.Sprintf(format, args...))
 }
 
 // drain returns what happened since the last call.
@@ -288,7 +289,7 @@ func (s *sim) ledger(name string) string {
 	return b.String()
 }
 
-func clock(at job.Millis) string { return at.Time().Format("15:04:05.000") }
+func clock(at instant.Millis) string { return at.Time().Format("15:04:05.000") }
 
 func seq(r job.RunID) string {
 	if r.Seq == 0 {
@@ -297,7 +298,7 @@ func seq(r job.RunID) string {
 	return fmt.Sprintf(" manual=%d", r.Seq)
 }
 
-func late(now time.Time, at job.Millis) string {
+func late(now time.Time, at instant.Millis) string {
 	d := now.Sub(at.Time())
 	if d == 0 {
 		return ""

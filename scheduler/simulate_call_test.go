@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/carillon-io/carillon/apierr"
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 )
 
@@ -26,13 +28,14 @@ func (w *world) do(acts ...*modelAct) {
 		return
 	}
 	var callers []func()
+	_, ended := w.engine.outcomes.oldest() // during a commit: the step takes that in first
 	for _, a := range acts {
 		w.model.now = w.wall()
-		w.model.ask(a, len(acts) == 1)
+		w.model.ask(a, len(acts) == 1 && !ended)
 		callers = append(callers, func() {
 			ctx := WithActor(context.Background(), job.Actor{By: a.by})
 			if err := w.invoke(ctx, a); err != nil {
-				a.code = string(job.AsError(err).Code)
+				a.code = string(apierr.From(err).Code)
 			}
 		})
 	}
@@ -112,7 +115,7 @@ func (w *world) invoke(ctx context.Context, a *modelAct) (err error) {
 	case "backfill":
 		a.runs = 0
 		var done BackfillResult
-		done, err = e.Backfill(ctx, BackfillRequest{Tenant: tenant, Job: a.name, From: job.Millis(a.from), To: job.Millis(a.to), Limit: int(a.length), Repeat: a.repeat, DryRun: a.dry})
+		done, err = e.Backfill(ctx, BackfillRequest{Tenant: tenant, Job: a.name, From: instant.Millis(a.from), To: instant.Millis(a.to), Limit: int(a.length), Repeat: a.repeat, DryRun: a.dry})
 		a.told, a.leftOut, a.times = done.Runs, done.LeftOut, nil
 		for _, at := range done.Times {
 			a.times = append(a.times, int64(at))
@@ -122,7 +125,7 @@ func (w *world) invoke(ctx context.Context, a *modelAct) (err error) {
 	case "report":
 		_, err = e.Report(ctx, ReportRequest{Tenant: tenant, Run: run, Fence: a.fence, Failed: a.failed, Error: a.text})
 	case "extend":
-		var until job.Millis
+		var until instant.Millis
 		until, err = e.Extend(ctx, tenant, run, a.fence, time.Duration(a.length)*time.Millisecond)
 		a.deadline = int64(until)
 	case "cancel":
@@ -133,7 +136,7 @@ func (w *world) invoke(ctx context.Context, a *modelAct) (err error) {
 	return err
 }
 
-// Announce implements Announcer: the world takes some or all of what it is told, or nothing.
+// Announce implements Announcer: the simulated outside accepts all notices, some or none.
 func (w *world) Announce(_ context.Context, batch []job.Announcement) (int, error) {
 	n := len(batch)
 	if w.chance(5) {
@@ -148,7 +151,7 @@ func (w *world) Announce(_ context.Context, batch []job.Announcement) (int, erro
 	return n, nil
 }
 
-// tellSoon lets the world be told of what changed, after a while.
+// tellSoon publishes notices after a while.
 func (w *world) tellSoon() {
 	if w.telling || w.opts.Announcer == nil {
 		return
@@ -157,7 +160,7 @@ func (w *world) tellSoon() {
 	w.after(w.between(0, w.plan.tell.Milliseconds()), w.tell)
 }
 
-// tell publishes notices until there are none, as long as they are taken.
+// tell publishes notices until none are left, as long as they are accepted.
 func (w *world) tell() {
 	w.telling = false
 	for w.alive && w.calls.left == 0 && w.model.broken == "" {
@@ -194,7 +197,7 @@ func (w *world) definition(name string, d *modelDef) *job.Definition {
 	if d.calendar != "" {
 		def.Exclude = []string{"@calendar " + d.calendar}
 	}
-	def.StartsAt, def.EndsAt, def.MaxRuns = job.Millis(d.starts), job.Millis(d.ends), uint32(d.maxRuns)
+	def.StartsAt, def.EndsAt, def.MaxRuns = instant.Millis(d.starts), instant.Millis(d.ends), uint32(d.maxRuns)
 	def.Jitter, def.AttemptTimeout = time.Duration(d.jitter)*time.Millisecond, time.Duration(d.timeout)*time.Millisecond
 	if d.reported {
 		def.Completion = job.CompletionReported

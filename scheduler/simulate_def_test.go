@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/schedule"
 )
 
 // simZones have their changes of the clock at different times, by different lengths, or never.
@@ -20,13 +20,13 @@ const (
 )
 
 // simRules are the rules that a process may have.
-var simRules = [2]*job.Zones{
-	job.EmbeddedZones(),
-	job.NewZones("moved", "", func(name string) (*time.Location, error) {
+var simRules = [2]*schedule.Zones{
+	schedule.EmbeddedZones(),
+	schedule.NewZones("moved", "", func(name string) (*time.Location, error) {
 		if name == simMovedZone {
 			return zoneUnderName(name, simMovedTo)
 		}
-		return job.EmbeddedZones().Location(name)
+		return schedule.EmbeddedZones().Location(name)
 	}),
 }
 

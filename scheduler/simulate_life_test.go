@@ -5,7 +5,9 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/schedule"
 )
 
 // Lives: the process of a world starts, dies at any moment, and starts again on what is durable, or the
@@ -37,7 +39,7 @@ func (w *world) open() {
 	w.checkLoaded()
 	e.core.decisionsMax, e.core.commitMax = w.plan.decisionsMax, w.plan.commitMax
 	w.feeder, w.inHand, w.replanning = &feeder{pad: e.pad, store: w.store, clock: w}, nil, nil
-	w.gather = gathering{engine: e, taken: make(map[job.ID]struct{}), wakeAt: job.Millis(w.wall())}
+	w.gather = gathering{engine: e, taken: make(map[job.ID]struct{}), wakeAt: instant.Millis(w.wall())}
 	w.tellSoon()
 	w.planDeath()
 }
@@ -52,7 +54,7 @@ func (w *world) start() (*Engine, error) {
 }
 
 // drawRules draws the rules of zones of a process: mostly those of the one before.
-func (w *world) drawRules() *job.Zones {
+func (w *world) drawRules() *schedule.Zones {
 	now := w.model.rules
 	if w.standby.rng.IntN(4) == 0 {
 		now = 1 - now
@@ -139,13 +141,12 @@ func (w *world) Append(epoch uint64, batch []byte) (job.Position, error) {
 	}
 	w.mix(at.LSN, uint64(w.stepAt))
 	_, _ = w.hash.Write(batch)
-	w.model.commit(&modelCommit{lsn: at.LSN, at: w.stepAt, rows: rows})
-	w.send(at, batch)
 	if delay := w.plan.delay(w.rng); delay > 0 {
 		w.model.presence.stand(w.wall())
-		w.passed += delay
-		w.delayed += delay
+		w.waitFor(delay)
 	}
+	w.model.commit(&modelCommit{lsn: at.LSN, at: w.stepAt, end: w.wall(), rows: rows})
+	w.send(at, batch)
 	if dies {
 		w.tail = slices.Clone(batch)
 		return job.Position{}, errDied
@@ -153,7 +154,7 @@ func (w *world) Append(epoch uint64, batch []byte) (job.Position, error) {
 	return at, nil
 }
 
-// mix adds numbers to what tells two runs of one seed apart.
+// mix adds numbers to the fingerprint by which two runs of one seed are compared.
 func (w *world) mix(numbers ...uint64) {
 	var b [8]byte
 	for _, n := range numbers {
@@ -199,11 +200,11 @@ func timersOf(c *Core) map[job.ID]job.Timer {
 	return timers
 }
 
-// loadedRun is what must be known of a live run, whoever loaded it.
+// loadedRun is the state of a live run that must be the same whether it was loaded or followed.
 type loadedRun struct {
 	attempt  uint32
-	due      job.Millis // of the first attempt
-	deadline job.Millis
+	due      instant.Millis // of the first attempt
+	deadline instant.Millis
 	payload  bool
 }
 

@@ -7,7 +7,7 @@ import "slices"
 
 const modelDay = 24 * 3600 * 1000
 
-// ask takes in that somebody asks for something. Alone tells that nobody else does at the same time.
+// ask records that a caller asks for something. alone says that no other caller acts at the same time.
 func (m *model) ask(a *modelAct, alone bool) {
 	m.asked = append(m.asked, a)
 	a.begun = true
@@ -115,7 +115,7 @@ func (m *model) expectRetry(a *modelAct) string {
 	return "?"
 }
 
-// answer takes in what a caller was told.
+// answer checks the answer that a caller got.
 func (m *model) answer(a *modelAct) {
 	if i := slices.Index(m.asked, a); i >= 0 {
 		m.asked = slices.Delete(m.asked, i, i+1)
@@ -187,7 +187,7 @@ func (m *model) checkTriggered(a *modelAct, j *modelJob) {
 // checkBackfilled checks that a backfill left no tick without a run, unless it was to start no more.
 func (m *model) checkBackfilled(a *modelAct, j *modelJob) {
 	scheduled := j.ticks
-	scheduled.kept = 0 // one of the rules before
+	scheduled.kept, scheduled.others = 0, nil // of the rules before
 	ticks := scheduled.between(a.from-1, a.to)
 	missing, first := 0, int64(0)
 	for _, at := range ticks {

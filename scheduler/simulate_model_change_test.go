@@ -38,14 +38,21 @@ func (m *model) update(j *modelJob, act *modelAct) {
 		m.fail("ledger", j, "the schedule stays, and the update decides %d ticks and drops %d ranges", len(act.ahead), len(act.dropped))
 	case wasPaused && !d.paused:
 		j.resumes(m.now)
+	default:
+		j.comesNearer(m.now)
 	}
 	if wasPaused && !d.paused {
 		j.streak = 0
 	}
 	for _, r := range j.live {
 		if slices.ContainsFunc(act.ahead, func(a modelAhead) bool { return a.tick == r.key.at && r.key.seq == 0 }) {
-			r.mode, r.limit, r.counted = d.overlap, pick(d.limit() == 0, math.MaxInt, d.limit()), d.limit() > 0
+			r.mode, r.limit, r.counted, r.made = d.overlap, pick(d.limit() == 0, math.MaxInt, d.limit()), d.limit() > 0, d
 			continue // the update decided it
+		}
+		if r.phase == phaseWaiting && r.fence <= m.stepFrom {
+			r.made = d
+		} else {
+			r.vague = true
 		}
 		r.loose = r.loose || d.limit() != j.def.limit()
 		r.limit = pick(d.limit() == 0, math.MaxInt, d.limit())
@@ -105,6 +112,19 @@ func (m *model) pause(j *modelJob, act *modelAct) {
 		}
 	}
 	j.paused, j.tired, j.resumed = true, 0, false
+}
+
+// noteOutrun takes in that a run which waits for its turn is withdrawn, as by a pause. If it ends others to take their
+// turn, it has asked for their end when it came due; where commits are small, that end may follow in a later one.
+func (m *model) noteOutrun(q *modelRun) {
+	if q.phase != phaseWaiting || q.turn || q.attempt > 1 {
+		return
+	}
+	for _, r := range q.job.live {
+		if r.turn && m.ends(q, r) {
+			r.outrun = m.effective
+		}
+	}
 }
 
 func (m *model) resume(j *modelJob) {

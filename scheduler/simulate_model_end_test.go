@@ -36,8 +36,12 @@ func (m *model) takeFinal(row *modelRow) {
 		r.job.fired[r.key.at]--
 	}
 	m.checkEnd(r, row)
+	m.noteOutrun(r)
 	r.status, r.reason, r.ended = row.status, row.reason, m.now
-	m.setTurn(r, false)
+	if r.turn || r.vague {
+		m.setTurn(r, false)
+		r.job.yielded = m.effective
+	}
 	delete(m.runs, r.key)
 	r.job.drop(r)
 	r.job.freed = m.now
@@ -140,10 +144,10 @@ func (m *model) checkSkipped(r *modelRun, row *modelRow) {
 
 func isDelete(a *modelAct) bool { return a.kind == "delete" }
 
-// overlaps tells whether a run had to be skipped because of others.
+// overlaps reports whether a run had to be skipped because of others.
 func (m *model) overlaps(r *modelRun) bool {
 	j := r.job
-	if !r.counted || r.due > m.now {
+	if !r.counted || r.due > m.now || r.mode == "again" {
 		return false
 	}
 	if m.settings.cut && m.now <= max(j.freed, j.touched)+m.settings.slack {
@@ -151,7 +155,7 @@ func (m *model) overlaps(r *modelRun) bool {
 	}
 	waiting := j.waiting(m.now, r)
 	buffered := len(waiting)
-	if j.goingBefore(m.steps) == 0 {
+	if j.goingBefore(m.steps) == 0 && j.yielded < r.due {
 		if buffered--; buffered < 0 {
 			return false
 		} // else one of them has its turn, and its row is being read
@@ -161,7 +165,10 @@ func (m *model) overlaps(r *modelRun) bool {
 			return true
 		}
 	}
-	return r.mode == "skip" || r.mode == "buffer_one" && (buffered > 0 || j.freed == m.now)
+	if j.tookOver >= r.due {
+		return true // one of them has its turn by now
+	}
+	return r.mode == "skip" || r.mode == "buffer_one" && (buffered > 0 || j.freed == m.now || j.took >= r.due)
 }
 
 func (m *model) checkCancelled(r *modelRun, row *modelRow) {
@@ -175,6 +182,7 @@ func (m *model) checkCancelled(r *modelRun, row *modelRow) {
 		ok = j.deleted || m.comes(j, isDelete)
 	case "overlap":
 		ok = r.counted && slices.ContainsFunc(j.live, func(q *modelRun) bool { return m.ends(q, r) })
+		ok = ok || r.outdone || m.settings.cut && r.outrun != 0 && m.now <= r.outrun+m.settings.slack
 	case "quota":
 		ok = r.attempt > 1 && len(j.waiting(m.now, r)) >= 1000
 	}
@@ -183,10 +191,11 @@ func (m *model) checkCancelled(r *modelRun, row *modelRow) {
 	}
 }
 
-// ends tells whether a run ends others to take their turn. It may have begun while a commit had no room for their ends.
+// ends reports whether a run ends others to take their turn. It may have begun while a commit had no room for their ends,
+// or because the other has ended by itself meanwhile.
 func (m *model) ends(q, other *modelRun) bool {
 	waits := q.phase == phaseWaiting && !q.turn
-	return q != other && q.counted && q.mode == "cancel_other" && q.due <= m.now && (waits || m.settings.cut)
+	return q != other && q.counted && q.mode == "cancel_other" && q.due <= m.now && (waits || m.settings.cut || other.yielded)
 }
 
 // takeRevival takes in that a run is taken out of the history: it is to live again.
@@ -227,7 +236,7 @@ func (m *model) launch(l modelLaunch) {
 	r.phase, r.sent, r.sentAttempt, r.sentLife, r.launched = phaseFlying, l.fence, l.attempt, true, l.at
 }
 
-// checkTurn checks that a launch has its turn, and nobody before it.
+// checkTurn checks that a launch has its turn, and that no other launch was before it.
 func (m *model) checkTurn(r *modelRun) {
 	j := r.job
 	if !r.counted || r.turn {
@@ -236,16 +245,18 @@ func (m *model) checkTurn(r *modelRun) {
 	if j.going() >= max(1, r.limit) {
 		m.fail("overlap", j, "run %s was launched although %d are going; %d may", r.key, j.going(), r.limit)
 	}
-	overtakes := m.settings.cut && r.mode == "cancel_other" // the ends of those that it ended may come in a later step
+	overtakes := r.mode == "cancel_other" && (m.settings.cut || j.yielded >= r.due) // the log has still to say what it ended
 	for _, q := range j.waiting(m.now, r) {
-		if !overtakes && q.isBefore(r) && m.stepLSN < q.fence {
+		isOver := q.mode == "skip" || q.mode == "buffer_one" || j.tookOver >= q.due // one that ends others has had its turn since then
+		skipped := overtakes || isOver && (m.settings.cut || j.yielded >= q.due)    // and the log has still to say so
+		if (!skipped || q.mode == "again") && q.isBefore(r) && m.stepLSN < q.fence {
 			m.fail("order", j, "run %s was launched before %s, which waits for longer", r.key, q.key)
 		}
 	}
 	m.setTurn(r, true)
 }
 
-// isBefore tells whether a run of the same job has its turn first: it was decided before the other, and is due before it.
+// isBefore reports whether a run of the same job has its turn first: it was decided before the other, and is due before it.
 func (r *modelRun) isBefore(o *modelRun) bool {
 	if r.due > o.due || r.fence > o.fence || r.loose || o.loose {
 		return false
@@ -265,11 +276,14 @@ func (m *model) checkInTime(r *modelRun) {
 	}
 }
 
-// tell takes in what a target says of an attempt.
-func (m *model) tell(key runKey, a *modelAnswer) {
-	r := m.runs[key]
+// tell records what a target answers to an attempt.
+func (m *model) tell(key runKey, a *modelAnswer, at int64) {
+	r, now := m.runs[key], m.now
 	if r != nil && r.phase == phaseFlying && r.attempt == a.attempt {
 		r.job.note(m.now, "answer", key.at, int64(a.attempt), a.err)
 		r.answer = a
+		m.now = at
+		m.yield(r, a)
+		m.now = now
 	}
 }

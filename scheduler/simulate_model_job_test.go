@@ -35,8 +35,12 @@ type modelJob struct {
 	streak    int
 	tired     int64 // when the streak was long enough for a pause; 0 if it is not
 	tiredLast int64 // when it last was
-	freed     int64 // when a run of it last ended
+	freed     int64 // when a run of it last ended, or gave its turn up
+	yielded   int64 // when a turn was last given up
+	took      int64 // when a run that had none last got a turn
+	tookOver  int64 // when one did that ends others
 	touched   int64 // when it was last changed
+	reticked  int64 // when its schedule last changed under it
 	owes      int64 // since when it owes something
 	away      int64 // up to when it was paused, or not there, with ticks that passed
 	doneAt    int64
@@ -46,6 +50,8 @@ type modelJob struct {
 	over      []runKey // newest runs that are final
 
 	lowShare, highShare float64 // of the jitter, as far as known
+
+	nearTick, nearFrom int64 // a tick that an update found put off, and the latest instant that it was put off to
 
 	beyond    [][2]int64 // ranges of new ticks that an update skips, which is yet to be done
 	went      uint64     // step before which
@@ -62,7 +68,7 @@ type modelUse struct {
 	at  int64
 }
 
-// modelNote is a line of what happened to a job, written out only if somebody wants to read it.
+// modelNote is a line about what happened to a job. It is formatted only when it is read.
 type modelNote struct {
 	at   int64
 	what string
@@ -75,7 +81,7 @@ func (j *modelJob) note(at int64, what string, a, b int64, text string) {
 	j.noted++
 }
 
-// describe tells a job and what happened to it last.
+// describe describes a job and what happened to it last.
 func (j *modelJob) describe() (lines []string) {
 	lines = append(lines, fmt.Sprintf("job %s (%d): %+v", j.name, j.id&0xfffff, *j.def))
 	lines = append(lines, fmt.Sprintf("  decided up to %s (high %s), next %s, owed %d, runs %d, paused %t, done %t, deleted %t, streak %d",
@@ -122,7 +128,7 @@ func (j *modelJob) nextBound() int64 {
 	return next
 }
 
-// decided tells whether an instant has its outcome, or is inside a range that has.
+// decided reports whether an instant has its outcome, or is inside a range that has.
 func (j *modelJob) decided(at int64) bool {
 	for i := len(j.spans) - 1; i >= 0; i-- {
 		if j.spans[i][0] <= at && at <= j.spans[i][1] {
@@ -132,9 +138,9 @@ func (j *modelJob) decided(at int64) bool {
 	return false
 }
 
-// mayPass tells whether a tick may be left without an outcome: a calendar gave it back, and it lies within the lead.
+// mayPass reports whether a tick may be left without an outcome: a calendar gave it back, and it lies within the lead.
 func (j *modelJob) mayPass(tick int64) bool {
-	return tick <= j.behind || slices.ContainsFunc(j.befores, func(b modelBefore) bool { return tick <= b.free && b.ticks.next(tick-1) != tick })
+	return tick <= j.behind || slices.ContainsFunc(j.befores, func(b modelBefore) bool { return tick <= b.free && !b.ticks.has(tick) })
 }
 
 // modelBefore is what a job ticked before a calendar changed: what it did not have may be left without an outcome up to
@@ -222,7 +228,25 @@ func (j *modelJob) drop(r *modelRun) {
 	}
 }
 
-// jitters takes in by how much a launch is put off, and tells whether that agrees with what is known: a
+// comesNearer takes in that an update may bring the launch of a tick that has passed nearer: it has less jitter, or none.
+func (j *modelJob) comesNearer(now int64) {
+	tick, span := j.next(), j.def.jitter
+	if tick == 0 || tick >= now || span == 0 {
+		return
+	}
+	if next := j.ticks.next(tick); next > tick {
+		span = min(span, next-tick)
+	}
+	if j.highShare > 0 {
+		span = int64(math.Ceil(j.highShare * float64(span)))
+	}
+	if tick != j.nearTick {
+		j.nearTick, j.nearFrom = tick, 0
+	}
+	j.nearFrom = max(j.nearFrom, tick+span)
+}
+
+// jitters takes in by how much a launch is put off, and reports whether that agrees with what is known: a
 // job keeps its share of the jitter, of which no more counts than the time to its next tick.
 func (j *modelJob) jitters(tick, due int64) bool {
 	span := j.def.jitter

@@ -29,7 +29,7 @@ func (m *model) fire(j *modelJob, r *modelRow) {
 		m.fail("ledger", j, "tick %s was fired; the next without an outcome is %s", modelTime(tick), modelTime(next))
 	case tick > m.high+m.settings.lead:
 		m.fail("ledger", j, "tick %s was decided long before its time", modelTime(tick))
-	case m.isMissed(j, r.due):
+	case m.isMissed(j, tick, r.due):
 		m.fail("missed", j, "tick %s was fired as if it were on time", modelTime(tick))
 	case !j.jitters(tick, r.due):
 		m.fail("jitter", j, "tick %s is put off by %d ms; the share is known to be in [%g, %g]", modelTime(tick), r.due-tick, j.lowShare, j.highShare)
@@ -47,12 +47,16 @@ func (m *model) checkDecidedInTime(j *modelJob, r *modelRow) {
 	if m.settings.liveMax > 0 {
 		return // it may have waited for its tenant's share
 	}
-	if soonest := max(r.due, m.life, m.stepped, j.touched); m.now > soonest+m.settings.slack {
+	soonest := max(r.due, m.life, m.stepped, j.touched)
+	if j.def.jitter > 0 { // it puts a launch off up to the next tick, which a calendar may have brought nearer after the due time that follows
+		soonest = max(soonest, j.reticked)
+	}
+	if m.now > soonest+m.settings.slack {
 		m.fail("late", j, "tick %s was decided only at %s", modelTime(r.key.at), modelTime(m.now))
 	}
 }
 
-// passes tells whether a tick may be decided although earlier ones are not: calendars gave those back too late.
+// passes reports whether a tick may be decided although earlier ones are not: calendars gave those back too late.
 func (m *model) passes(j *modelJob, tick int64) bool {
 	for next := j.next(); next != 0 && (j.mayPass(next) || m.following); next = j.ticks.next(next) {
 		if j.ticks.next(next) == tick {

@@ -129,8 +129,7 @@ func (m *model) follow(j *modelJob, p *modelPlan) {
 	m.goOn(j, p.last)
 }
 
-// plansFor returns what may become of what a job has missed: with jitter, a tick or two at the end may count as
-// missed or not, and an update may have come too late for the first ones.
+// plansFor returns what may become of what a job has missed: with jitter, the last tick may count as missed or not, and an update may have come too late for the first ones.
 func (m *model) plansFor(j *modelJob) (plans []modelPlan) {
 	if j.done || j.paused {
 		return nil
@@ -142,8 +141,32 @@ func (m *model) plansFor(j *modelJob) (plans []modelPlan) {
 }
 
 func (m *model) plansUpTo(j *modelJob, edge int64) (plans []modelPlan) {
-	missed := j.ticks.between(j.after, edge)
-	least := len(j.ticks.between(j.after, min(edge, edge-j.def.jitter+1)))
+	for _, ticks := range j.standings() {
+		plans = append(plans, m.plansOf(j, ticks.between(j.after, edge))...)
+	}
+	return plans
+}
+
+// standings returns what a job may tick by, one for each tick that it may have stood at when the rules of its zone
+// changed. It stood at one: that stays as it was planned, and those behind it are by the new rules, so no other tick of
+// the rules before comes with it.
+func (j *modelJob) standings() []modelTicks {
+	first := j.ticks
+	first.others = nil
+	list := []modelTicks{first}
+	for _, at := range j.ticks.others {
+		t := first
+		t.kept = at
+		list = append(list, t)
+	}
+	return list
+}
+
+func (m *model) plansOf(j *modelJob, missed []int64) (plans []modelPlan) {
+	least := len(missed)
+	if j.def.jitter > 0 {
+		least-- // no launch is put off beyond the next tick
+	}
 	for n := max(1, least); n <= len(missed); n++ {
 		for from := 0; from < n && (from == 0 || j.mayPass(missed[from-1]) || m.following); from++ {
 			plans = append(plans, m.planFor(j, missed[from:n], j.resumed))
@@ -229,7 +252,7 @@ func (p *modelPlan) skip(ticks []int64, reason string) {
 	p.rows = append(p.rows, r)
 }
 
-// fits tells whether the log has what the plan says.
+// fits reports whether the log has what the plan says.
 func (p *modelPlan) fits(j *modelJob, got []modelRow) bool {
 	return slices.EqualFunc(p.rows, got, func(want, got modelRow) bool {
 		if want.kind == rowDebt {
@@ -267,7 +290,7 @@ func (p *modelPace) setClock(from, to int64) {
 	p.filled, p.spent = to, to
 }
 
-// spend takes a token, and tells whether there was one.
+// spend takes a token, and reports whether there was one.
 func (p *modelPace) spend(now int64) bool {
 	p.fill(now)
 	p.spent = now

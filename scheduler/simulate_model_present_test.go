@@ -63,14 +63,17 @@ func (m *model) missedUntil(j *modelJob, due int64) (edge int64) {
 	return edge
 }
 
-// isMissed says whether a tick that came due at an instant was surely missed. While ticks wait for a share, the
+// isMissed reports whether a tick that came due at an instant was surely missed. While ticks wait for a share, the
 // engine looks at the clock every half a second, and for so long it may not have noticed that it stood still.
-func (m *model) isMissed(j *modelJob, due int64) bool {
-	if m.settings.liveMax > 0 {
-		for _, g := range m.presence.gaps {
-			if due > g[0] && due <= g[0]+500 {
-				return false
-			}
+// An update that takes the jitter from a job brings a launch that was put off beyond a gap into it. The
+// tick comes due with the update then, while the engine leads, which may have forgotten the gap: all that came due in
+// it was decided. If it still remembers it, the tick counts as missed.
+func (m *model) isMissed(j *modelJob, tick, due int64) bool {
+	for _, g := range m.presence.gaps {
+		unseen := m.settings.liveMax > 0 && due > g[0] && due <= g[0]+500
+		nearer := tick == j.nearTick && j.nearFrom > g[1] && due > g[0] && due < g[1]
+		if unseen || nearer && due >= max(j.away, m.presence.since)-m.settings.grace {
+			return false
 		}
 	}
 	return m.missedUntil(j, due) != 0

@@ -32,11 +32,16 @@ type modelRun struct {
 	stale         uint32
 	answer        *modelAnswer // that is not in the log yet
 
-	counted bool // only so many go at a time
-	turn    bool // it is one of those
+	counted bool      // only so many go at a time
+	turn    bool      // it is one of those
+	yielded bool      // its target's answer ends it, so it gave its turn up before that is in the log
+	vague   bool      // an update came while it was with its target: it may keep its turn until its end is in the log
+	made    *modelDef // as of its newest launch
+	outrun  int64     // when one that may have asked for its end, to take its turn, was withdrawn
 	limit   int
 	loose   bool   // the limit changed while it waited: its place among others is not checked
 	mode    string // what it does if it has to wait
+	outdone bool   // it was going at the start, and a later one was due
 	payload bool   // of its own
 
 	status string // final, "" if it is live
@@ -46,7 +51,7 @@ type modelRun struct {
 
 // restart takes in that the process was started anew.
 func (r *modelRun) restart(now int64) {
-	r.sentLife, r.answer = false, nil
+	r.sentLife, r.answer, r.yielded, r.vague, r.made, r.outrun = false, nil, false, false, r.job.def, 0
 	if r.phase == phaseFlying {
 		r.phase = phaseWaiting
 	}
@@ -57,10 +62,21 @@ func (r *modelRun) restart(now int64) {
 	switch {
 	case r.key.seq > 0 || r.base > 0:
 		r.mode = "wait"
-	case r.due > now || r.job.def.overlap == "cancel_other":
+	case r.due > now:
 		r.mode = r.job.def.overlap
 	default:
-		r.mode = "wait"
+		r.mode = "again"
+	}
+}
+
+// outdo marks the runs that are to end because the process finds later ones that are due. These go one after the other.
+func (j *modelJob) outdo() {
+	isDue := func(r *modelRun) bool {
+		return r.mode == "again" && r.counted && r.phase == phaseWaiting && r.attempt == 1
+	}
+	outdone := !j.deleted && j.def.overlap == "cancel_other" && slices.ContainsFunc(j.live, isDue)
+	for _, r := range j.live {
+		r.outdone = outdone && r.turn
 	}
 }
 
@@ -70,10 +86,40 @@ func (m *model) setTurn(r *modelRun, turn bool) {
 	if j.went != m.steps {
 		j.went, j.wentCount = m.steps, j.going()
 	}
-	if r.turn && !turn {
-		j.freed = m.now
+	switch {
+	case r.turn && !turn:
+		j.freed, j.yielded = m.now, m.now
+	case turn && !r.turn:
+		if j.took = m.now; r.mode == "cancel_other" {
+			j.tookOver = m.now
+		}
 	}
 	r.turn = turn
+}
+
+// yield takes the turn of a run whose target has given an answer that ends it.
+func (m *model) yield(r *modelRun, a *modelAnswer) {
+	n := int(r.attempt - r.base)
+	if r.turn && (r.made.endsWith(a, n) || r.vague && r.job.def.endsWith(a, n)) {
+		m.setTurn(r, false)
+		r.yielded = true
+	}
+}
+
+// goesOn gives a run its turn back whose end did not come, because of an update.
+func (m *model) goesOn(r *modelRun) {
+	if r.yielded {
+		m.setTurn(r, true)
+	}
+	r.yielded, r.vague, r.made = false, false, r.job.def
+}
+
+// endsWith reports whether an answer to the n-th attempt ends a run for sure.
+func (d *modelDef) endsWith(a *modelAnswer, n int) bool {
+	if a.err == "" {
+		return !d.reported
+	}
+	return n >= d.retry.attempts || a.refused && !d.retry.refusals
 }
 
 // takeRun takes in a row of a live run.
@@ -117,7 +163,7 @@ func (m *model) begin(row *modelRow) {
 		m.fail("ledger", j, "run %s begins as %s with attempt %d and fence %d", row.key, row.status, row.attempt, row.fence)
 	}
 	r := &modelRun{key: row.key, job: j, phase: phaseWaiting, due: row.due, decided: m.now, attempt: 1, fence: row.fence, mode: j.def.overlap}
-	r.limit = j.def.limit()
+	r.limit, r.made = j.def.limit(), j.def
 	r.counted = r.limit > 0
 	j.note(m.now, "run", r.key.at, r.due, "")
 	m.counts.fired++
@@ -139,7 +185,7 @@ func (m *model) begin(row *modelRow) {
 	}
 }
 
-// beginManual takes in a run that somebody asked for, and tells whether it has a payload of its own.
+// beginManual records a run that a caller asked for, and reports whether it has a payload of its own.
 func (m *model) beginManual(j *modelJob, row *modelRow) (payload bool) {
 	act := m.upcoming(j, "trigger", "backfill")
 	j.manual++
@@ -177,7 +223,7 @@ func (m *model) revive(row *modelRow) {
 	}
 	*r = modelRun{
 		key: r.key, job: j, phase: phaseWaiting, due: row.due, decided: m.now, attempt: row.attempt, base: row.base, fence: row.fence,
-		payload: r.payload, sent: r.sent, sentAttempt: r.sentAttempt, stale: row.stale, mode: "wait", limit: j.def.limit(),
+		payload: r.payload, sent: r.sent, sentAttempt: r.sentAttempt, stale: row.stale, mode: "wait", limit: j.def.limit(), made: j.def,
 	}
 	r.counted = r.limit > 0
 	m.runs[r.key] = r
@@ -212,6 +258,7 @@ func (m *model) again(r *modelRun, row *modelRow) {
 	}
 	r.attempt, r.fence, r.due, r.phase, r.deadline, r.answer = row.attempt, row.fence, row.due, phaseWaiting, 0, nil
 	r.decided = m.now
+	m.goesOn(r)
 }
 
 // wait returns the least and the most time between the failure of the n-th attempt and the next.

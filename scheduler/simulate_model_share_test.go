@@ -32,7 +32,7 @@ func (m *model) crowd(tenant string, gone bool) (c modelCrowd) {
 	return c
 }
 
-// isFull tells whether the tenant of a job may have no more runs of ticks.
+// isFull reports whether the tenant of a job may have no more runs of ticks.
 func (m *model) isFull(j *modelJob, gone bool) bool {
 	if m.settings.liveMax == 0 {
 		return false

@@ -55,11 +55,14 @@ func (m *model) sweepJob(j *modelJob, patience int64) {
 
 func (m *model) sweepRun(r *modelRun) {
 	j := r.job
-	mayGo := !r.counted || r.turn || j.going() < max(1, r.limit) || r.mode == "cancel_other" || r.mode == "skip"
+	again := slices.ContainsFunc(j.live, func(q *modelRun) bool { return q.mode == "again" && q != r })
+	mayGo := !r.counted || r.turn || j.going() < max(1, r.limit) || r.mode == "cancel_other" && !again || r.mode == "skip"
 	overdue := max(r.due, m.stepped)+m.settings.slack < m.now
 	switch {
 	case r.phase == phaseWaiting && overdue && mayGo && !r.loose:
 		m.fail("stuck", j, "run %s (%s) is due since %s, could leave and did not", r.key, r.mode, modelTime(r.due))
+	case r.outdone && max(m.life, m.stepped)+m.settings.slack < m.now:
+		m.fail("overlap", j, "run %s goes on, and a later one was due at the start", r.key)
 	case r.phase == phaseFlying && r.answer != nil:
 		m.fail("stuck", j, "the answer to attempt %d of run %s was forgotten", r.attempt, r.key)
 	case r.phase == phaseReporting && max(r.deadline, m.stepped)+m.settings.slack < m.now:
@@ -67,7 +70,7 @@ func (m *model) sweepRun(r *modelRun) {
 	}
 }
 
-// forget drops what nobody will ask for again.
+// forget drops records that no later check needs.
 func (m *model) forget() {
 	kept := m.order[:0]
 	for _, j := range m.order {
@@ -87,7 +90,8 @@ func (m *model) forget() {
 	}
 }
 
-// checkNotices checks that every change of a run's state is told, in the same commit, and nothing else.
+// checkNotices checks that every change of a run's state has its notice in the same commit, and that there are no
+// others.
 func (m *model) checkNotices() {
 	n := 0
 	for i := range m.changes {
@@ -111,7 +115,7 @@ func (m *model) checkNotices() {
 	}
 }
 
-// takeNotice takes in that a notice was written or dropped. Of a job that is gone nobody can be told.
+// takeNotice records that a notice was written or deleted. A job that is deleted has no further notices.
 func (m *model) takeNotice(r *modelRow) {
 	id := [2]uint64{r.lsn, uint64(r.seq)}
 	if r.kind == rowNotice {
@@ -132,7 +136,7 @@ type modelNotice struct {
 	published bool
 }
 
-// published takes in that the world was told.
+// published records that a notice was published.
 func (m *model) published(lsn uint64, seq uint32) {
 	n := m.outbox[[2]uint64{lsn, uint64(seq)}]
 	if n == nil {
@@ -189,7 +193,7 @@ func (h *modelHistory) add(m *model, r *modelRow) {
 
 func (h *modelHistory) remove(key runKey) { delete(h.rows[key.job], key) }
 
-// has tells whether the bucket of a run is kept for some time to come.
+// has reports whether the bucket of a run is kept for some time to come.
 func (h *modelHistory) has(key runKey) bool { return key.at/modelDay > h.pruned+1 }
 
 // due returns the day from which on the history must be kept.

@@ -6,17 +6,18 @@ import (
 	"strings"
 )
 
-// model is a naive scheduler that is told what was asked, what the log holds, what targets got and what
-// they answered, and says what is wrong with it. It keeps plain lists and walks them.
+// model is a naive scheduler. It learns what callers asked, what the log holds, what targets received and what they
+// answered, and reports what is wrong with it. It keeps plain lists and walks them.
 //
-// A commit is taken in row by row. What a change of a job brings about stands before the audit entry of
-// the change in the log, and what follows from it behind: so the model looks up which change comes next.
+// It reads a commit row by row. In the log, the consequences of a change of a job precede the audit entry of the
+// change, and what follows from it comes after: so the model looks up which change comes next.
 type model struct {
-	settings modelSettings
-	clocks   *modelClocks
-	now      int64 // of the wall clock
-	lsn      uint64
-	row      int // of the commit going on
+	settings  modelSettings
+	clocks    *modelClocks
+	now       int64 // of the wall clock
+	effective int64 // when the effects of the commit going on come out, if it is the last of its step
+	lsn       uint64
+	row       int // of the commit going on
 
 	jobs  map[uint64]*modelJob
 	names map[string]*modelJob
@@ -57,7 +58,7 @@ type model struct {
 	counts   modelCounts
 }
 
-// modelCounts tell how much a simulation did.
+// modelCounts count what a simulation did.
 type modelCounts struct {
 	acts, commits, fired, launches, finals, skipped, owed, lives, sweeps int
 	by                                                                   map[string]int
@@ -66,7 +67,7 @@ type modelCounts struct {
 // modelUpcoming is a change in the commit going on.
 type modelUpcoming struct {
 	row int
-	act *modelAct // nil if nobody asked for it
+	act *modelAct // nil if no caller asked for it
 }
 
 func newModel(settings modelSettings, clocks *modelClocks) *model {
@@ -102,6 +103,7 @@ func (m *model) start(now int64, lsn uint64) {
 	}
 	for _, j := range m.order {
 		j.takeBeyond()
+		j.outdo()
 		j.note(now, "start", 0, 0, "")
 		j.restart(now)
 	}
@@ -127,7 +129,7 @@ func (m *model) step(now int64) {
 // see takes in what the clock says.
 func (m *model) see(now int64) { m.high, m.top = max(m.high, now), max(m.top, now) }
 
-// crash takes in that the process is gone. What was asked and not answered, nobody knows.
+// crash records that the process is gone. The outcome of requests without an answer is unknown.
 func (m *model) crash() {
 	for _, a := range m.asked {
 		a.lost = true
@@ -140,7 +142,7 @@ func (m *model) commit(c *modelCommit) {
 	if c.lsn != m.lsn+1 {
 		m.fail("log", nil, "commit %d follows %d", c.lsn, m.lsn)
 	}
-	m.lsn, m.now = c.lsn, c.at
+	m.lsn, m.now, m.effective = c.lsn, c.at, max(c.at, c.end)
 	m.see(c.at)
 	m.counts.commits++
 	m.lookAhead(c)
@@ -181,7 +183,7 @@ func (m *model) upcoming(j *modelJob, kinds ...string) *modelAct {
 	return nil
 }
 
-// comes tells whether the next change of a job in the commit going on is the one. Where commits are small, it may
+// comes reports whether the next change of a job in the commit going on is the one. Where commits are small, it may
 // also be one that is asked for and follows in another commit: the runs that it ends, end before it.
 func (m *model) comes(j *modelJob, is func(*modelAct) bool) bool {
 	if act := m.upcoming(j, "put", "delete", "pause"); act != nil {

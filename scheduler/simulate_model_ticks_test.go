@@ -17,21 +17,36 @@ type modelTicks struct {
 	every, anchor int64   // of @every
 	from, until   int64   // no tick before the one, none at or after the other
 
-	kept, keptFrom int64 // a tick that was due before the rules of the zone changed: the next after keptFrom
+	kept, keptFrom int64   // a tick that was due before the rules of the zone changed: the next after keptFrom, whatever they say
+	others         []int64 // ascending, after kept: ticks of the rules before that a job may have stood at instead
 
 	without func(tick int64) bool // what a calendar leaves out; nil is nothing
 }
 
 // next returns the first tick after an instant, 0 if there is none.
 func (t *modelTicks) next(after int64) int64 {
-	if after >= t.keptFrom && after < t.kept {
-		return t.kept
-	}
 	tick := t.any(after)
 	for t.without != nil && tick != 0 && t.without(tick) {
 		tick = t.any(tick)
 	}
+	if i, _ := slices.BinarySearch(t.others, after+1); i < len(t.others) && (tick == 0 || t.others[i] < tick) {
+		tick = t.others[i]
+	}
+	if after < t.kept && (after >= t.keptFrom || tick == 0 || tick > t.keptFrom) {
+		return t.kept
+	}
 	return tick
+}
+
+// has reports whether an instant is a tick. It looks at no other: next may have to pass over very many that are left out.
+func (t *modelTicks) has(at int64) bool {
+	if at > t.keptFrom && at <= t.kept {
+		return at == t.kept
+	}
+	if _, other := slices.BinarySearch(t.others, at); other {
+		return true
+	}
+	return t.any(at-1) == at && (t.without == nil || !t.without(at))
 }
 
 // any returns the first tick after an instant, be it left out or not.
@@ -121,7 +136,7 @@ func (c *modelClocks) cron(expr, zone string) []int64 {
 	return list
 }
 
-// leavesOut tells whether lines of five fields match the minute that a zone's clock shows at an instant.
+// leavesOut reports whether lines of five fields match the minute that a zone's clock shows at an instant.
 func (c *modelClocks) leavesOut(lines []string, zone string, at int64) bool {
 	minute := at/60_000 - c.from
 	wall := c.wall(zone)
@@ -200,7 +215,7 @@ func parseModelField(field string, low, high int) (values []int) {
 	return slices.Compact(values)
 }
 
-// matches tells whether a minute of the wall clock is one of the expression.
+// matches reports whether a minute of the wall clock is one of the expression.
 func (x *modelCron) matches(wall int32) bool {
 	if !slices.Contains(x.minutes, int(wall%60)) || !slices.Contains(x.hours, int(wall/60%24)) {
 		return false
@@ -216,7 +231,7 @@ func (x *modelCron) matches(wall int32) bool {
 	return dom && dow
 }
 
-// matchesAny tells whether a minute from one up to, not including, another is one of the expression.
+// matchesAny reports whether a minute from one up to, not including, another is one of the expression.
 func (x *modelCron) matchesAny(from, to int32) bool {
 	for w := from; w < to; w++ {
 		if x.matches(w) {

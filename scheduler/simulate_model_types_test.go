@@ -33,7 +33,7 @@ type modelRetry struct {
 	refusals            bool // are retried, too
 }
 
-// sameTicks tells whether two definitions have one schedule.
+// sameTicks reports whether two definitions have one schedule.
 func (d *modelDef) sameTicks(o *modelDef) bool {
 	return d.expr == o.expr && d.zone == o.zone && d.at == o.at && d.every == o.every && d.starts == o.starts && d.ends == o.ends && d.calendar == o.calendar
 }
@@ -102,6 +102,7 @@ type modelRow struct {
 type modelCommit struct {
 	lsn  uint64
 	at   int64 // the wall clock of its step
+	end  int64 // the wall clock when it is durable
 	rows []modelRow
 }
 
@@ -122,7 +123,7 @@ type modelAnswer struct {
 	retryAfter int64
 }
 
-// modelAct is what somebody asks for.
+// modelAct is a request of a caller.
 type modelAct struct {
 	kind string // put, pause, resume, delete, trigger, backfill, report, extend, cancel, retry, calendar
 	name string
@@ -152,14 +153,14 @@ type modelAct struct {
 	dropped [][2]int64 // ranges of old ticks
 	ahead   []modelAhead
 
-	// What came of it, as the caller was told.
+	// The result, as the caller saw it.
 	code     string
-	lost     bool // nobody knows
+	lost     bool // the outcome is unknown
 	runs     int  // began in the log
-	told     int  // runs of a backfill that began, as the caller was told
+	told     int  // runs of a backfill that began, by the answer
 	leftOut  int
 	times    []int64
-	alone    bool // nobody does anything at the same time
+	alone    bool // no other caller acts at the same time
 	gotRun   runKey
 	deadline int64
 }

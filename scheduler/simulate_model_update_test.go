@@ -42,7 +42,7 @@ func (m *model) replan(j *modelJob, act *modelAct) {
 	}
 }
 
-// isOver tells whether a one-shot is decided, or may have been before what the history goes back to.
+// isOver reports whether a one-shot is decided, or may have been before what the history goes back to.
 func (m *model) isOver(j *modelJob, at int64) bool {
 	return j.decided(at) || at <= j.high && at/modelDay < m.history.pruned
 }
@@ -164,6 +164,7 @@ func (m *model) takeReplan(begins bool) {
 		if j.def.calendar != "" || inZone || len(j.befores) > 0 {
 			for i := range j.befores {
 				if b := &j.befores[i]; b.open && !begins {
+					j.reticked = m.now
 					b.free, b.open = max(b.free, max(m.now, m.high)+m.settings.lead), false
 				}
 			}
@@ -189,7 +190,7 @@ func (m *model) reticks(j *modelJob) {
 	free := max(m.now, m.high) + m.settings.lead
 	j.befores = slices.DeleteFunc(j.befores, func(b modelBefore) bool { return b.free <= j.after })
 	j.befores = append(j.befores, modelBefore{j.ticks, free, true})
-	j.ticks = m.ticksOf(j.def, j.ticks.anchor)
+	j.ticks, j.reticked = m.ticksOf(j.def, j.ticks.anchor), m.now
 }
 
 // changeRules lets the jobs of the zone that changes tick by its other rules. What was due before stays, unless a
@@ -203,16 +204,27 @@ func (m *model) changeRules(rules int) {
 		if j.def.zone != simMovedZone || j.deleted {
 			continue
 		}
-		first := j.nextBound()
-		if next := j.next(); next <= j.behind { // where the clock was set back over; the job may stand there or not
-			first = next
-		}
+		due := j.overdue(m.now)
 		m.reticks(j)
-		if first != 0 && first <= m.now && j.def.calendar == "" {
-			j.ticks.kept, j.ticks.keptFrom = first, j.after
+		if len(due) > 0 && j.def.calendar == "" {
+			j.ticks.kept, j.ticks.keptFrom, j.ticks.others = due[0], j.after, due[1:]
 		}
-		j.note(m.now, "rules", int64(rules), first, "")
+		if len(due) > 1 { // which one the job stood at is not known, and what is before it does not come
+			j.behind = max(j.behind, due[len(due)-1])
+		}
+		j.note(m.now, "rules", int64(rules), int64(len(due)), "")
 	}
+}
+
+// overdue returns the ticks up to now that a job may stand at: the first one that must get an outcome, and those before
+// it that may be left without one, as where the clock was set back, or in the lead of a start under other rules.
+func (j *modelJob) overdue(now int64) (list []int64) {
+	for tick := j.next(); tick != 0 && tick <= now; tick = j.ticks.next(tick) {
+		if list = append(list, tick); !j.mayPass(tick) {
+			break
+		}
+	}
+	return list
 }
 
 // goBack lets a job that a calendar has moved tick where it did already, because the clock was set back: nothing that
@@ -225,20 +237,25 @@ func (m *model) goBack(j *modelJob) {
 		j.behind = max(j.behind, j.after)
 		j.after = from
 	}
+	for _, at := range append(j.ticks.others[:len(j.ticks.others):len(j.ticks.others)], j.ticks.kept) {
+		if m.now < at { // it is yet to come once more, and a leader that looks at all jobs plans it by the rules of now
+			j.behind = max(j.behind, at)
+		}
+	}
 }
 
-// hasTicks tells whether a definition has ticks to come, whatever time it is.
+// hasTicks reports whether a definition has ticks to come, whatever time it is.
 func (m *model) hasTicks(d *modelDef) bool {
 	ticks := m.ticksOf(d, m.now)
 	return ticks.next(m.top+modelDay) != 0
 }
 
-// isBarren tells whether the rules of its zone have left a definition no tick beside its calendar.
+// isBarren reports whether the rules of its zone have left a definition no tick beside its calendar.
 func (m *model) isBarren(d *modelDef) bool {
 	return d.zone == simMovedZone && d.calendar != "" && !m.hasTicks(d)
 }
 
-// leavesAll tells whether a calendar leaves ticks to all the jobs that follow it.
+// leavesAll reports whether a calendar leaves ticks to all the jobs that follow it.
 func (m *model) leavesAll(a *modelAct) bool {
 	old, some := m.calendars[a.name]
 	m.calendars[a.name] = a.lines

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 )
 
@@ -56,7 +57,7 @@ func pick[T any](first bool, a, b T) T {
 func keyOf(id job.RunID) runKey { return runKey{job: uint64(id.Job), at: int64(id.At), seq: id.Seq} }
 
 func idOf(k runKey) job.RunID {
-	return job.RunID{Job: job.ID(k.job), At: job.Millis(k.at), Seq: k.seq}
+	return job.RunID{Job: job.ID(k.job), At: instant.Millis(k.at), Seq: k.seq}
 }
 
 func prunedRow(c job.Change) (modelRow, error) {

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 )
 
@@ -83,7 +84,7 @@ func (w *world) takeOver() (*Engine, error) {
 // checkFollowed compares what the standby knows with what it would know had it loaded its store.
 func (w *world) checkFollowed() {
 	followed := w.standby.engine.core
-	loaded := NewCore(followed.settings, job.Millis(w.wall()))
+	loaded := NewCore(followed.settings, instant.Millis(w.wall()))
 	if err := loaded.Load(w.standby.store, w.standby.engine.hasher.hash); err != nil {
 		w.model.fail("follow", nil, "%v", err)
 	}

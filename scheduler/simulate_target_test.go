@@ -45,7 +45,7 @@ func (w *world) landAfter(f *attempt, after int64) {
 		if w.life == life && w.alive {
 			w.landing = append(w.landing, f)
 		}
-	})
+	}).lands = true
 }
 
 // land hands the answers of targets over that are there.
@@ -66,7 +66,7 @@ func (w *world) land() bool {
 		o.Duration = time.Duration(w.passed-f.launched) * time.Millisecond
 		w.model.tell(keyOf(o.Run), &modelAnswer{
 			attempt: o.Attempt, err: o.Error, refused: o.Refused, retryAfter: o.RetryAfter.Milliseconds(),
-		})
+		}, w.wall())
 		f.done(o)
 	}
 	return some

@@ -49,7 +49,7 @@ func (w *world) look() {
 	}
 }
 
-// act lets somebody do something, mostly about when a tick of the job is due.
+// act lets a caller do something, mostly at about the time of a tick of the job.
 func (w *world) act() {
 	name := w.names[w.rng.IntN(len(w.names))]
 	wait := int64(0)
@@ -75,13 +75,13 @@ func (w *world) act() {
 	})
 }
 
-// actor makes up who does something: nobody does two things, so that the audit log tells them apart.
+// actor makes up the name of an actor. Each change has its own, so that the audit log distinguishes them.
 func (w *world) actor() string {
 	w.actors++
 	return fmt.Sprintf("user-%d", w.actors)
 }
 
-// choose draws what somebody does with a job.
+// choose draws what a caller does with a job.
 func (w *world) choose(name string) *modelAct {
 	j := w.model.names[name]
 	switch n := w.rng.IntN(100); {
@@ -109,8 +109,8 @@ func (w *world) choose(name string) *modelAct {
 	return w.trigger(name)
 }
 
-// chooseAlongside draws what somebody else does at the same time, mostly with another job. It must be
-// nothing that has to be tried again, or the order of the two would be nobody's to say.
+// chooseAlongside draws what another caller does at the same time, mostly with another job. It must not need a second
+// attempt, because the order of the two requests would then be undefined.
 func (w *world) chooseAlongside(name, other string) *modelAct {
 	if w.chance(2) {
 		name = other

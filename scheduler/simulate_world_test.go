@@ -12,12 +12,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 )
 
-// world drives a real engine through virtual time, with its callers, targets, workers and faults, and
-// tells the model of all that can be seen from outside. It does on one goroutine what the loop, the
-// feeders and the tick do on theirs, and jumps from one event to the next.
+// world drives a real engine through virtual time, with its callers, targets, workers and faults, and reports to the
+// model everything that can be seen from outside. It does on one goroutine what the loop, the feeders and the tick do
+// on theirs, and jumps from one event to the next.
 type world struct {
 	Boundless
 	t     testing.TB
@@ -42,7 +43,6 @@ type world struct {
 
 	passed, offset int64 // real milliseconds; what the wall clock adds to them
 	stepAt         int64 // wall clock of the step going on
-	delayed        int64 // by slow commits, in all
 	events         eventQueue
 	eventSeq       uint64
 	end            int64
@@ -122,7 +122,7 @@ func (w *world) nextAt() int64 {
 	if !w.alive {
 		return next
 	}
-	for _, at := range []job.Millis{w.gather.wakeAt, w.engine.pad.nextDue(), w.engine.pad.nextFar()} {
+	for _, at := range []instant.Millis{w.gather.wakeAt, w.engine.pad.nextDue(), w.engine.pad.nextLater()} {
 		if at != 0 {
 			next = min(next, int64(at)-w.offset)
 		}
@@ -142,9 +142,9 @@ func (w *world) settle() {
 	}
 }
 
-// turn lets every part of the engine do what it has to do, once, and tells whether there was something.
+// turn lets every part of the engine do what it has to do, once, and reports whether there was something.
 func (w *world) turn() bool {
-	moved := w.doChores()
+	moved := w.doHousekeeping()
 	moved = w.feed() || moved
 	moved = w.tick() || moved
 	moved = w.land() || moved
@@ -156,7 +156,7 @@ func (w *world) turn() bool {
 }
 
 func (w *world) feed() bool {
-	w.inHand, _ = w.engine.pad.unreadChunk(job.MillisOf(w.Now()), w.inHand)
+	w.inHand, _ = w.engine.pad.unreadChunk(instant.Of(w.Now()), w.inHand)
 	n := len(w.inHand)
 	if n == 0 {
 		return false
@@ -168,11 +168,11 @@ func (w *world) feed() bool {
 
 func (w *world) tick() bool {
 	before := w.model.counts.launches
-	more, _ := w.engine.pad.launchDue(job.MillisOf(w.Now()), nil)
+	more, _ := w.engine.pad.launchDue(instant.Of(w.Now()), nil)
 	return more || w.model.counts.launches > before || w.engine.pad.wants()
 }
 
-// mustStep tells whether the loop would make a step.
+// mustStep reports whether the loop would make a step.
 func (w *world) mustStep() bool {
 	w.collect()
 	_, outcomes := w.engine.outcomes.oldest()
@@ -180,7 +180,7 @@ func (w *world) mustStep() bool {
 	return outcomes || due || len(w.inbox) > 0 || w.gather.isWaiting()
 }
 
-// collect takes proposals out of the channel, so that nobody waits at it.
+// collect reads proposals from the channel, so that no caller blocks on it.
 func (w *world) collect() {
 	for {
 		select {
@@ -196,7 +196,7 @@ func (w *world) collect() {
 func (w *world) step() {
 	g := &w.gather
 	g.reset()
-	for len(w.inbox) > 0 && g.held == nil {
+	for len(w.inbox) > 0 && g.unfinished == nil {
 		t := w.inbox[0]
 		w.inbox = w.inbox[1:]
 		g.add(t)
@@ -212,22 +212,22 @@ func (w *world) step() {
 	}
 }
 
-// doChores does what a goroutine beside the loop does. A select would choose at random.
-func (w *world) doChores() bool {
+// doHousekeeping does what a goroutine beside the loop does. A select would choose at random.
+func (w *world) doHousekeeping() bool {
 	e := w.engine
 	var err error
 	switch {
-	case len(e.chores.reaps) > 0:
-		_, err = e.proposeReaps(w.t.Context(), e.chores.moreReaps(<-e.chores.reaps))
-	case len(e.chores.pauses.ready) > 0:
-		<-e.chores.pauses.ready
-		if p, ok := e.chores.pauses.next(); ok {
+	case len(e.housekeeping.reaps) > 0:
+		_, err = e.proposeReaps(w.t.Context(), e.housekeeping.moreReaps(<-e.housekeeping.reaps))
+	case len(e.housekeeping.pauses.ready) > 0:
+		<-e.housekeeping.pauses.ready
+		if p, ok := e.housekeeping.pauses.next(); ok {
 			err = e.autoPause(w.t.Context(), p)
 		}
-	case w.replanning.hasEnded() || w.replanning == nil && len(e.chores.replan) > 0:
+	case w.replanning.hasEnded() || w.replanning == nil && len(e.housekeeping.replan) > 0:
 		err = w.replanNext()
-	case len(e.chores.notices) > 0:
-		<-e.chores.notices
+	case len(e.housekeeping.notices) > 0:
+		<-e.housekeeping.notices
 		w.tellSoon()
 	default:
 		return false
@@ -260,7 +260,7 @@ func (r *simReplan) hasEnded() bool {
 func (w *world) replanNext() error {
 	from := uint32(1)
 	if w.replanning == nil {
-		<-w.engine.chores.replan
+		<-w.engine.housekeeping.replan
 	} else if from = w.replanning.piece.Next; from == 0 {
 		w.replanning = nil
 		return nil
@@ -279,15 +279,18 @@ func (w *world) between(low, high int64) int64 {
 
 // event is something that happens at a time.
 type event struct {
-	at  int64
-	seq uint64
-	run func()
+	at    int64
+	seq   uint64
+	run   func()
+	lands bool // a target answers
 }
 
 // after lets something happen after so many milliseconds.
-func (w *world) after(millis int64, run func()) {
+func (w *world) after(millis int64, run func()) *event {
 	w.eventSeq++
-	heap.Push(&w.events, &event{at: w.passed + millis, seq: w.eventSeq, run: run})
+	e := &event{at: w.passed + millis, seq: w.eventSeq, run: run}
+	heap.Push(&w.events, e)
+	return e
 }
 
 // eventQueue orders events by time and arrival; it implements heap.Interface.

@@ -8,21 +8,21 @@ const (
 	timerBytes     = 96 // the timer of a job
 	noticeKeyBytes = 24
 	pruneBytes     = 256
-	// attemptBytes is what an attempt takes in the row of a run, without the text of its error.
+	// attemptBytes is the size of an attempt in the row of a run, without the text of its error.
 	attemptBytes = 40
-	// endingRowsBytes covers what the end of a run writes, or its next attempt, without texts and earlier
-	// attempts: its row, the notice of it, the rows that go, the timer and the streak of its job.
+	// endingRowsBytes covers what the end of a run, or its next attempt, writes, without texts and earlier attempts:
+	// its row, its notice, the deleted rows, and the timer and the streak of its job.
 	endingRowsBytes = 640
-	// lateReportBytes covers the text of an error that says that no report came.
+	// lateReportBytes covers the text of the error that no report came.
 	lateReportBytes = 64
 )
 
-// endingBytes returns what the end of a run's attempt takes, without the texts of the end itself.
+// endingBytes returns the size of the end of a run's attempt, without the texts of the outcome itself.
 func (c *Core) endingBytes(id job.RunID) int {
-	return endingRowsBytes + len(c.doomed.tenant) + len(c.doomed.name) + textBytes(c.retries[id])
+	return endingRowsBytes + len(c.deleting.tenant) + len(c.deleting.name) + textBytes(c.retries[id])
 }
 
-// textBytes returns what the texts and the attempts of a run take in its row and in a notice; nil has none.
+// textBytes returns the size of the texts and attempts of a run in its row and in a notice; 0 for nil.
 func textBytes(run *job.Run) int {
 	if run == nil {
 		return 0
@@ -34,12 +34,12 @@ func textBytes(run *job.Run) int {
 	return n
 }
 
-// decisionBytes returns what the decision of a job's tick takes: a run, or a few skipped ranges, what is owed, and a note.
+// decisionBytes returns the size of a decision of a job's tick: a run, or a few skipped ranges, the debt, and a note.
 func (c *Core) decisionBytes(r *hotRow) int {
 	return timerBytes + metaBytes + 4*runBytes + c.debtBytes(r.id)
 }
 
-// debtBytes returns what it takes to write down what a job owes, or to skip it.
+// debtBytes returns the size of a job's debt when it is written or skipped.
 func (c *Core) debtBytes(id job.ID) int {
 	d := c.debts.byJob[id]
 	if d == nil {

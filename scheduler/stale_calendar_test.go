@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/job"
 )
 
@@ -40,7 +41,7 @@ func TestPutWithAnOlderCalendar(t *testing.T) {
 		s.propose(&Delete{Tenant: "default", Name: "late", Hash: s.hash("late")})
 		s.propose(&DeleteCalendar{Tenant: "default", Name: "closed"})
 		s.propose(p)
-		if p.Err == nil || job.AsError(p.Err).Code != job.CodeInvalidSchedule {
+		if p.Err == nil || apierr.From(p.Err).Code != apierr.InvalidSchedule {
 			t.Errorf("a job that follows a calendar that is gone: %v", p.Err)
 		}
 	}

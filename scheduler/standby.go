@@ -6,22 +6,24 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/carillon-io/carillon/apierr"
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 )
 
-// A node that stands by has an engine of its own, which follows the leader commit by commit and is
-// promoted when the leader is gone:
+// A standby has an engine of its own. It follows the leader commit by commit, and is promoted when the leader is
+// gone:
 //
 //	Follow -> Apply, Apply, … -> Lead -> Serve
 //
-// One goroutine at a time calls these. Reads and Status are safe from the beginning, for everybody.
+// Only one goroutine at a time may call these. Reads and Status are safe for concurrent use from the beginning.
 
-// errStandby refuses what only the leader does.
-var errStandby = job.Errorf(job.CodeNotLeader, "", "this node stands by and changes nothing; send the request to the service's subject, which only the leader answers")
+// errStandby refuses requests that only the leader can carry out.
+var errStandby = apierr.Errorf(apierr.NotLeader, "", "this node stands by and changes nothing; send the request to the service's subject, which only the leader answers")
 
-// Follow loads an engine from its store, which may be empty, to follow a leader: it commits nothing and
-// launches nothing. Reads work; whatever changes something is refused with [job.CodeNotLeader]. There
-// is nothing to close as long as the engine does not lead.
+// Follow loads an engine from its store, which may be empty, to follow a leader. The engine commits and launches
+// nothing. Reads work; every change is refused with [job.CodeNotLeader]. An engine that does not lead need not be
+// closed.
 func Follow(opts Options) (*Engine, error) {
 	opts = opts.withDefaults()
 	if err := opts.validate(); err != nil {
@@ -35,10 +37,10 @@ func Follow(opts Options) (*Engine, error) {
 	return e, nil
 }
 
-// Apply takes in a commit of the leader: it applies it to the store, and the engine follows. It fails if
-// the commit does not come next after what the store has, if the store fails, or if the batch has
-// rows that no leader writes. After an error the engine can neither go on nor lead, and another one is to be
-// made by [Follow]. batch is not kept.
+// Apply applies a commit of the leader to the store and to the engine. It fails if the commit is not the next one
+// after those in the store, if it has rows of a newer release ([job.ErrNewerRows]; the store is then unchanged), if
+// the store fails, or if the batch has rows that no leader writes. After an error the engine can neither continue nor
+// lead, and another one must be made by [Follow]. Apply does not keep batch.
 func (e *Engine) Apply(at job.Position, batch []byte) error {
 	if err := e.mayFollow(); err != nil {
 		return fmt.Errorf("scheduler: apply commit %d: %w", at.LSN, err)
@@ -55,18 +57,20 @@ func (e *Engine) apply(at job.Position, batch []byte) error {
 	if applied := e.opts.Store.Applied().LSN; at.LSN != applied+1 {
 		return fmt.Errorf("the store is at commit %d; want commit %d next", applied, applied+1)
 	}
+	if err := job.CheckRows(batch); err != nil {
+		return err
+	}
 	if err := e.opts.Store.Apply(at, batch); err != nil {
 		return err
 	}
-	return e.core.follow(batch, job.MillisOf(e.opts.Clock.Now()))
+	return e.core.follow(batch, instant.Of(e.opts.Clock.Now()))
 }
 
-// Idle keeps the timers of an engine that follows near the time while no commit comes. It is to be called
-// about once a second then, by the caller of Apply. Without it nothing is wrong, but Lead may have to
-// make up for hours of moving timers.
+// Idle advances a follower's wheel when no commits arrive. The caller of Apply should call it about once a second.
+// Without it nothing goes wrong, but Lead may have to advance the wheel by hours.
 func (e *Engine) Idle() {
 	if e.mayFollow() == nil {
-		e.core.keepTime(job.MillisOf(e.opts.Clock.Now()))
+		e.core.keepTime(instant.Of(e.opts.Clock.Now()))
 	}
 }
 
@@ -77,10 +81,10 @@ func (e *Engine) mayFollow() error {
 	return e.broken
 }
 
-// Lead makes a leader of an engine that follows: it commits the beginning of a new epoch, and makes
-// ready to launch the runs that have no outcome. Nothing is launched before [Engine.Serve], which is to
-// be called next. If the log does not take the commit, the error wraps the log's and nothing has
-// changed: Apply may go on, and Lead may be called again.
+// Lead makes a following engine the leader: it commits the beginning of a new epoch, and prepares the launches of the
+// runs without an outcome. Nothing is launched before [Engine.Serve], which must be called next. If the log refuses
+// the commit, the error wraps that of the log and nothing has changed: Apply may continue, and Lead may be called
+// again.
 func (e *Engine) Lead() error {
 	if err := e.mayFollow(); err != nil {
 		return fmt.Errorf("scheduler: lead: %w", err)
@@ -98,9 +102,9 @@ func (e *Engine) Lead() error {
 	return nil
 }
 
-// beginEpoch commits the new epoch, and lets the core lead it.
+// beginEpoch commits the new epoch, and makes the core lead it.
 func (e *Engine) beginEpoch() error {
-	now := job.MillisOf(e.opts.Clock.Now())
+	now := instant.Of(e.opts.Clock.Now())
 	lsn, epoch, nextID := e.opts.Store.Applied().LSN+1, e.core.epoch+1, e.core.nextID
 	if nextID == 1 {
 		var err error
@@ -119,20 +123,21 @@ func (e *Engine) beginEpoch() error {
 	}
 	e.core.nextID = nextID
 	e.core.takeZoneChange(&zones)
-	launches, going, overdrawn := e.core.lead(epoch, lsn, now)
-	e.sayZones(&zones)
-	for _, p := range overdrawn {
-		e.chores.pauses.add(p)
+	t := e.core.lead(epoch, lsn, now)
+	e.logZones(&zones)
+	for _, p := range t.overdrawn {
+		e.housekeeping.pauses.add(p)
 	}
 	if e.core.replanning {
-		signal(e.chores.replan)
+		signal(e.housekeeping.replan)
 	}
-	e.pad.occupy(going)
-	e.pad.add(launches, job.MillisOf(e.opts.Clock.Now()))
+	e.pad.occupy(t.going)
+	e.pad.add(t.launches, instant.Of(e.opts.Clock.Now()))
+	e.pad.endGoing(t.outdone)
 	return nil
 }
 
-// firstID draws where the job ids of a new cluster begin, so that those of two clusters do not meet.
+// firstID draws the first job id of a new cluster at random, so that the ids of two clusters differ.
 func firstID() (job.ID, error) {
 	var b [8]byte
 	if _, err := rand.Read(b[:]); err != nil {

@@ -10,11 +10,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/job"
 )
 
-// wire is a Log that forwards what it has to a standby, as the stream does, and that can be told that the
-// reign of its leader is over.
+// wire is a Log that forwards what it has to a standby, as the stream does, and that a test can make refuse, as after
+// the end of its leader's leadership.
 type wire struct {
 	memLog
 	deposed atomic.Bool
@@ -98,7 +99,7 @@ func TestTakeover(t *testing.T) {
 		switch {
 		case err == nil:
 			acknowledged++
-		case job.AsError(err).Code != job.CodeUnavailable:
+		case apierr.From(err).Code != apierr.Unavailable:
 			t.Errorf("put after the deposition: %v", err)
 		}
 	}
@@ -185,7 +186,7 @@ func TestStandbyRefuses(t *testing.T) {
 		"serve":       func() error { return s.Serve(ctx) },
 	}
 	for name, act := range acts {
-		if err := act(); job.AsError(err).Code != job.CodeNotLeader {
+		if err := act(); apierr.From(err).Code != apierr.NotLeader {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -231,8 +232,8 @@ func TestApplyRefuses(t *testing.T) {
 	}
 }
 
-// TestLeadOnce: an engine that leads follows nobody, and cannot be promoted again; the first job id is
-// drawn, and a first try that failed has drawn none.
+// TestLeadOnce: an engine that leads follows no other and cannot be promoted again. The first job id is drawn at
+// random, and a first attempt that failed has drawn none.
 func TestLeadOnce(t *testing.T) {
 	log := &memLog{fail: true}
 	opts, _ := startWorker(t, log, newMemStore(), 1)

@@ -5,24 +5,24 @@ import (
 	"time"
 
 	"github.com/carillon-io/carillon/histogram"
-	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/instant"
 )
 
-// gauge is the engine's reading of itself, renewed after each step for whoever asks.
+// gauge is the engine's reading of itself, renewed after each step. Safe for concurrent use.
 type gauge struct {
 	mu       sync.Mutex
 	status   Status
 	bytes    uint64          // of commits
-	behind   job.Millis      // when the oldest tick is due that is not decided; 0: none
-	awaited  job.Millis      // since when the report is awaited that is awaited longest; 0: none
+	behind   instant.Millis  // when the oldest undecided tick is due; 0: none
+	awaited  instant.Millis  // since when the oldest awaited report is awaited; 0: none
 	decision histogram.Times // commit of the decision minus scheduled time
-	lateness histogram.Times // launch minus the instant at which the attempt was free to go
+	lateness histogram.Times // launch minus the instant from which the attempt could be launched
 	waited   [WaitReasons]histogram.Times
-	commits  histogram.Times // until they counted
+	commits  histogram.Times // duration until they counted
 	sizes    histogram.Sizes // of commits
 }
 
-// committed notes a commit that counts.
+// committed records a commit that counts.
 func (g *gauge) committed(took time.Duration, bytes int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -31,7 +31,7 @@ func (g *gauge) committed(took time.Duration, bytes int) {
 	g.bytes += uint64(bytes)
 }
 
-// publish renews the reading after a step whose output is durable now.
+// publish renews the reading after a step whose output is durable.
 func (e *Engine) publish(out *Output, now time.Time) {
 	g := &e.gauge
 	g.mu.Lock()
@@ -66,11 +66,11 @@ func (e *Engine) publish(out *Output, now time.Time) {
 	}
 }
 
-// Status returns a reading of the engine, not older than its last step or, while it stands by, than the
-// last commit applied.
+// Status returns a reading of the engine. It is as of the last step, or of the last applied commit while the engine
+// stands by.
 func (e *Engine) Status() Status {
 	now := e.opts.Clock.Now()
-	load, overdue := e.pad.load(job.MillisOf(now)), e.pad.overdue()
+	load, overdue := e.pad.load(instant.Of(now)), e.pad.overdue()
 	e.gauge.mu.Lock()
 	defer e.gauge.mu.Unlock()
 	s := e.gauge.status
@@ -82,7 +82,7 @@ func (e *Engine) Status() Status {
 	}
 	s.CommitTime, s.CommitBytes, s.CommitSizes = latenessOf(&e.gauge.commits), e.gauge.bytes, e.gauge.sizes.Read()
 	s.Behind, s.ReportWaited = max(since(e.gauge.behind, now), since(overdue, now)), since(e.gauge.awaited, now)
-	if e.isStopping() { // who leads now decides what is due
+	if e.isStopping() { // the next leader decides what is due
 		s.Behind = 0
 	}
 	return s

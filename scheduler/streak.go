@@ -7,10 +7,10 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// A job with pause_on_failure is paused when so many of its runs in a row end dead. Its streak is a row
-// in the store and an entry here, both there only while it lasts; a job without the policy has neither.
+// A job with pause_on_failure is paused when that many of its runs in a row end dead. Its streak is a row in the
+// store and an entry here, and both exist only while the streak lasts. A job without the policy has neither.
 
-// extendStreak counts a run that ended dead, and asks for the pause when there were enough.
+// extendStreak counts a run that ended dead, and asks for the pause when the limit is reached.
 func (c *Core) extendStreak(p *profileEntry, run *job.Run) {
 	if p.PauseOnFailure == 0 {
 		return
@@ -26,16 +26,16 @@ func (c *Core) extendStreak(p *profileEntry, run *job.Run) {
 	}
 }
 
-// isFailing tells whether enough runs of a job in a row ended dead.
+// isFailing reports whether the streak of a job has reached its limit.
 func (c *Core) isFailing(r *hotRow) bool {
 	most := c.profiles.get(r.profile).PauseOnFailure
 	return most > 0 && c.streaks[r.id] >= most
 }
 
-// fitReason cuts a text to what the reason of a pause may have.
+// fitReason shortens a text to the length of a pause's reason.
 func fitReason(s string) string { return cutText(s, job.ReasonBytesMax) }
 
-// cutText cuts a text to so many bytes, and drops what is left of a character that it cuts.
+// cutText shortens a text to at most the given number of bytes, without cutting a character in two.
 func cutText(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -43,7 +43,7 @@ func cutText(s string, most int) string {
 	return strings.ToValidUTF8(s[:most], "")
 }
 
-// endStreak forgets the failures of a job, because a run succeeded or somebody resumed it.
+// endStreak ends the streak of a job, because a run succeeded or a caller resumed the job.
 func (c *Core) endStreak(id job.ID) {
 	if _, some := c.streaks[id]; some {
 		delete(c.streaks, id)

@@ -4,41 +4,42 @@ import (
 	"slices"
 	"time"
 
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 )
 
-// crew are the runs of a job that are going, where there is a limit to them: mostly one.
-type crew struct {
+// running holds the runs of a concurrency-limited job that are in progress, mostly one. They have the job's turns.
+type running struct {
 	first job.RunID
 	more  []job.RunID
 }
 
-func (c crew) size() int {
+func (c running) size() int {
 	if c.first == (job.RunID{}) {
 		return 0
 	}
 	return 1 + len(c.more)
 }
 
-func (c crew) has(run job.RunID) bool { return c.first == run || slices.Contains(c.more, run) }
+func (c running) has(run job.RunID) bool { return c.first == run || slices.Contains(c.more, run) }
 
-// mayTake tells whether a launch may go beside those that are going.
-func (c crew) mayTake(w *waiting) bool { return c.size() < max(1, int(w.Limit)) }
+// mayTake reports whether a launch may start beside the runs in progress.
+func (c running) mayTake(w *waiting) bool { return c.size() < max(1, int(w.Limit)) }
 
-func (c crew) with(run job.RunID) crew {
+func (c running) with(run job.RunID) running {
 	if c.first == (job.RunID{}) {
-		return crew{first: run}
+		return running{first: run}
 	}
 	c.more = append(c.more, run)
 	return c
 }
 
-func (c crew) without(run job.RunID) crew {
+func (c running) without(run job.RunID) running {
 	if c.first == run {
 		if len(c.more) == 0 {
-			return crew{}
+			return running{}
 		}
-		return crew{first: c.more[0], more: c.more[1:]}
+		return running{first: c.more[0], more: c.more[1:]}
 	}
 	if i := slices.Index(c.more, run); i >= 0 {
 		c.more = slices.Delete(c.more, i, i+1)
@@ -46,25 +47,26 @@ func (c crew) without(run job.RunID) crew {
 	return c
 }
 
-// admitLocked decides whether a launch that is due may leave now: it has its turn, its delivery and a place.
-func (p *pad) admitLocked(w *waiting, now job.Millis) bool {
+// admitLocked reports whether a due launch may leave now: it has its turn, its delivery and a place. If not, the
+// launch waits for what it lacks.
+func (p *pad) admitLocked(w *waiting, now instant.Millis) bool {
 	if w.Mode != ModeFree && !p.takeTurnLocked(w, now) {
 		return false
 	}
-	if w.parked != 0 { // else it did not wait for its turn
+	if w.parked != 0 { // otherwise it did not wait for its turn
 		w.endTurn(now.Time())
 	}
 	if !p.boardLocked(w) {
 		return false
 	}
 	p.dropLocked(w)
-	p.flying[w.Run] = inFlight{attempt: w.Attempt, since: now, place: w.place, parked: w.parked, turnAt: w.turnAt}
+	p.flying[w.Run] = inFlight{attempt: w.Attempt, since: now, place: w.place, parked: w.parked, turnAt: w.turnAt, ends: w.ends}
 	return true
 }
 
-// takeTurnLocked gives a launch its turn, if fewer runs of its job are going than may. If not, it does
-// with the launch what its mode says.
-func (p *pad) takeTurnLocked(w *waiting, now job.Millis) bool {
+// takeTurnLocked gives a launch its turn, if its job has fewer runs in progress than it allows. If not, the mode of
+// the launch decides what happens to it.
+func (p *pad) takeTurnLocked(w *waiting, now instant.Millis) bool {
 	going := p.turns[w.Run.Job]
 	if going.has(w.Run) {
 		return true
@@ -84,22 +86,32 @@ func (p *pad) takeTurnLocked(w *waiting, now job.Millis) bool {
 		p.parkLocked(w, now)
 	case ModeCancel:
 		p.endLocked(going)
-		for _, earlier := range p.parked[w.Run.Job] {
-			p.skipLocked(earlier, job.ReasonOverlap)
-		}
+		p.displaceLocked(w.Run.Job)
 		p.spareLocked(w)
 		w.beginTurn(now)
-		p.parked[w.Run.Job] = []*waiting{w}
+		p.parked[w.Run.Job] = append(p.parked[w.Run.Job], w)
 	default:
 		p.parkLocked(w, now)
 	}
 	return false
 }
 
-// parkLocked lets a launch wait for its turn, behind those that were due before it: it may have been ready before
-// them, if they were put back on the pad. One that has ended others to take their turn is not overtaken. Too many
-// do not wait.
-func (p *pad) parkLocked(w *waiting, now job.Millis) {
+// displaceLocked skips the launches that wait for the turn of a job, except those that may have left under another
+// leader.
+func (p *pad) displaceLocked(id job.ID) {
+	p.parked[id] = slices.DeleteFunc(p.parked[id], func(w *waiting) bool {
+		if w.Mode == ModeAgain {
+			return false
+		}
+		p.skipLocked(w, job.ReasonOverlap)
+		return true
+	})
+}
+
+// parkLocked makes a launch wait for its turn, behind those that were due before it; they may come later if they were
+// put back on the pad. A launch that has ended other runs to get their turn is not overtaken. If too many launches
+// wait already, it ends as skipped.
+func (p *pad) parkLocked(w *waiting, now instant.Millis) {
 	queue := p.parked[w.Run.Job]
 	if len(queue) >= job.BufferedRunsMax {
 		p.skipLocked(w, job.ReasonQuota)
@@ -119,20 +131,36 @@ func (p *pad) skipLocked(w *waiting, reason job.Reason) {
 	p.report(job.Outcome{Run: w.Run, Attempt: w.Attempt, Skipped: reason})
 }
 
-// endLocked asks for the end of the runs that are going. Their turn is free when that is committed.
-func (p *pad) endLocked(going crew) {
+// endLocked asks for the end of the runs in progress. Their turn is free when that is committed.
+func (p *pad) endLocked(going running) {
 	p.report(job.Outcome{Run: going.first, Cancelled: job.ReasonOverlap})
 	for _, run := range going.more {
 		p.report(job.Outcome{Run: run, Cancelled: job.ReasonOverlap})
 	}
 }
 
-// occupy gives runs their turns that are with their targets since before the start.
+// endGoing asks for the end of the runs that have the turns of some jobs.
+func (p *pad) endGoing(jobs []job.ID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, id := range jobs {
+		if going, some := p.turns[id]; some {
+			p.endLocked(going)
+		}
+	}
+}
+
+// occupy gives turns to runs that are in progress and have no launch on the pad, because they wait for reports. Only
+// the core ends such a run.
 func (p *pad) occupy(runs []job.RunID) {
+	if len(runs) == 0 {
+		return
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, run := range runs {
 		p.occupyLocked(run)
+		p.hangOnLocked(run)
 	}
 }
 
@@ -142,7 +170,7 @@ func (p *pad) occupyLocked(run job.RunID) {
 	}
 }
 
-// vacateLocked takes the turn back that a run has, and tells whether it had one.
+// vacateLocked frees the turn of a run, and reports whether the run had one.
 func (p *pad) vacateLocked(run job.RunID) bool {
 	going := p.turns[run.Job]
 	if !going.has(run) {
@@ -156,9 +184,8 @@ func (p *pad) vacateLocked(run job.RunID) bool {
 	return true
 }
 
-// settle tells the pad that runs came to their end: what of them still waits is gone, and those
-// that wait for their turn get it.
-func (p *pad) settle(runs []job.RunID, now time.Time) {
+// endRuns removes whatever the pad has of runs that ended, and gives their turns to the launches that wait for them.
+func (p *pad) endRuns(runs []job.RunID, now time.Time) {
 	if len(runs) == 0 {
 		return
 	}
@@ -169,6 +196,7 @@ func (p *pad) settle(runs []job.RunID, now time.Time) {
 	p.mu.Lock()
 	for _, run := range runs {
 		p.forgetLocked(run)
+		p.hangOnLocked(run) // it may be retried by a caller before its attempt ends
 		switch {
 		case !p.vacateLocked(run) || p.held:
 		case mayLeave:
@@ -181,8 +209,8 @@ func (p *pad) settle(runs []job.RunID, now time.Time) {
 	p.sendAll(ready)
 }
 
-// stallLocked keeps those that wait for the turn of a job until launches may leave again: the tick
-// looks after them.
+// stallLocked makes the tick serve the launches that wait for the turn of a job, which has been free since an
+// instant.
 func (p *pad) stallLocked(id job.ID, now time.Time) {
 	if queue := p.parked[id]; len(queue) > 0 {
 		queue[0].endTurn(now)
@@ -191,18 +219,19 @@ func (p *pad) stallLocked(id job.ID, now time.Time) {
 	}
 }
 
-// unstallLocked gives turns that became free while nothing was allowed to leave.
-func (p *pad) unstallLocked(now job.Millis, most int, ready []*waiting) []*waiting {
-	for len(p.stalled) > 0 && len(ready) < most {
-		ready = p.unparkLocked(p.stalled[0], now.Time(), ready)
-		p.stalled = p.stalled[1:]
+// unstallLocked gives free turns to the launches that wait for them, as far as ready has room.
+func (p *pad) unstallLocked(now instant.Millis, ready []*waiting) []*waiting {
+	n := 0
+	for ; n < len(p.stalled) && len(ready) < departuresMax && !p.held; n++ {
+		ready = p.unparkLocked(p.stalled[n], now.Time(), ready)
 	}
+	p.stalled = cut(p.stalled, n)
 	return ready
 }
 
-// unparkLocked lets the first of those leave that wait for the turn of a job, as many as may go now.
+// unparkLocked lets the first launches leave that wait for the turn of a job, as many as the job allows.
 func (p *pad) unparkLocked(id job.ID, at time.Time, ready []*waiting) []*waiting {
-	now := job.MillisOf(at)
+	now := instant.Of(at)
 	for {
 		queue := p.parked[id]
 		if len(queue) == 0 || !p.turns[id].mayTake(queue[0]) {
@@ -219,7 +248,7 @@ func (p *pad) unparkLocked(id job.ID, at time.Time, ready []*waiting) []*waiting
 	}
 }
 
-// forgetLocked takes the launches of a run off the pad that came to its end by other means.
+// forgetLocked removes the launches of a run that ended in another way.
 func (p *pad) forgetLocked(run job.RunID) {
 	for w := p.byJob[run.Job]; w != nil; w = w.older {
 		if w.Run != run {

@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"testing"
+	"time"
 
 	"github.com/carillon-io/carillon/job"
 )
@@ -41,5 +42,139 @@ func TestFreedRunGivesItsTurnBack(t *testing.T) {
 		if o.Skipped == job.ReasonOverlap {
 			t.Errorf("run %s was skipped for one that is over", o.Run)
 		}
+	}
+}
+
+// turnLaunch returns a launch of a job that lets one run go at a time, and whose runs end with the first success.
+func (l *laneTest) turnLaunch(id job.ID, mode Mode) Launch {
+	w := l.launches(id, 1)[0]
+	w.Mode, w.Limit, w.ends = mode, 1, endsTaken
+	return w
+}
+
+// TestOldAttemptFreesNoTurn lets an attempt of a run that was cancelled end after the run was retried by hand: the turn
+// is that of the new attempt by then, which waits for a place.
+func TestOldAttemptFreesNoTurn(t *testing.T) {
+	for name, again := range map[string]Mode{"by hand": ModeWait, "after a report": ModeHeld} {
+		t.Run(name, func(t *testing.T) {
+			l := newLaneTest(1)
+			first := l.turnLaunch(6, ModeSkip)
+			l.add([]Launch{first}, l.now)
+			l.rest()
+			if again == ModeWait {
+				l.endRuns([]job.RunID{first.Run}, l.now.Time())
+			}
+			second := first
+			second.Mode, second.Attempt = again, 2
+			l.add([]Launch{second}, l.now)
+			l.rest()
+			if load := l.load(l.now); load.queued != 1 {
+				t.Fatalf("%+v; want the second attempt to wait for its place", load)
+			}
+			l.sender.answer(0)
+			if !l.turns[6].has(first.Run) {
+				t.Error("the first attempt has freed the turn of the second")
+			}
+			l.endRuns([]job.RunID{first.Run}, l.now.Time())
+			if len(l.turns) != 0 {
+				t.Errorf("the turn is still taken: %v", l.turns)
+			}
+		})
+	}
+}
+
+// TestFreedTurnGoesToTheLine: a run that waits for its turn gets it before one that was due later and whose row is read
+// just then.
+func TestFreedTurnGoesToTheLine(t *testing.T) {
+	l := newLaneTest(10)
+	l.add([]Launch{l.turnLaunch(1, ModeWait)}, l.now)
+	l.rest()
+	l.now++
+	second := l.turnLaunch(1, ModeWait)
+	l.add([]Launch{second}, l.now)
+	l.rest() // it waits for its turn
+	l.now++
+	third := l.turnLaunch(1, ModeWait)
+	third.HasPayload = true // so its row must be read before it gets in line
+	l.add([]Launch{third}, l.now)
+	l.launchDue(l.now, nil)
+	l.feed()
+	l.sender.answer(0)
+	l.handOn(len(l.inHand))
+	l.rest()
+	if len(l.sender.left) != 1 || l.sender.left[0] != second.Run {
+		t.Errorf("%v left; want %s, which was due before %s", l.sender.left, second.Run, third.Run)
+	}
+}
+
+// TestForeseenEndThatDoesNotCome: a run whose end was foreseen goes on at a worker, because the job demands reports by
+// now. It takes its turn again.
+func TestForeseenEndThatDoesNotCome(t *testing.T) {
+	l := newLaneTest(10)
+	first := l.turnLaunch(1, ModeWait)
+	l.add([]Launch{first}, l.now)
+	l.rest()
+	l.sender.answer(0)
+	if len(l.turns) != 0 {
+		t.Fatalf("the turn is not free: %v", l.turns)
+	}
+	l.occupy([]job.RunID{first.Run})
+	l.now++
+	l.add([]Launch{l.turnLaunch(1, ModeWait)}, l.now)
+	l.rest()
+	if len(l.sender.left) != 0 {
+		t.Errorf("%v left beside %s", l.sender.left, first.Run)
+	}
+	l.endRuns([]job.RunID{first.Run}, l.now.Time())
+	l.rest()
+	if len(l.sender.left) != 1 {
+		t.Errorf("%d left after the end of %s, want 1", len(l.sender.left), first.Run)
+	}
+}
+
+// TestUpdateHoldsTheTurn: what an update changes may be what ends a run. A run that is with its target keeps its turn
+// until the core has decided, and then waits for the report that is demanded now.
+func TestUpdateHoldsTheTurn(t *testing.T) {
+	reported := func(d *job.Definition) { d.Completion, d.AttemptTimeout = job.CompletionReported, time.Hour }
+	s := newSim(t, time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC), Settings{})
+	s.target["a"] = "hang"
+	s.putIn("a", "@every 1s", "")
+	s.advance(time.Second)
+	s.putIn("a", "@every 1s", "", reported)
+	run := s.left[0]
+	f := s.flying["a"][0]
+	f.end("", s.now)
+	if !s.engine.pad.turns[run.Job].has(run) {
+		t.Error("the turn is free before the core has decided")
+	}
+	s.advance(5 * time.Second)
+	if len(s.left) != 1 || !s.engine.pad.turns[run.Job].has(run) {
+		t.Errorf("%d runs left, the turns are %v; want the first alone, which waits for its report", len(s.left), s.engine.pad.turns)
+	}
+}
+
+// TestStepReoccupiesTheTurn: a trigger and an update in one step. The launch was made before the update, so its success
+// frees the turn; the core then waits for a report, and the next run waits for the turn.
+func TestStepReoccupiesTheTurn(t *testing.T) {
+	s := newSim(t, time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC), Settings{})
+	s.target["a"] = "hang"
+	s.putIn("a", "@every 1h", "")
+	d := job.Defaults()
+	d.Tenant, d.Name, d.Target = "default", "a", job.Target{Kind: job.TargetNATS, Subject: "out"}
+	d.Schedule, d.Completion, d.AttemptTimeout = "@every 1h", job.CompletionReported, time.Hour
+	put := must(s.engine.Prepare(&d))
+	if err := s.engine.readPrior(put); err != nil {
+		t.Fatal(err)
+	}
+	trigger := func() *Trigger { return &Trigger{Tenant: "default", Name: "a", Hash: s.hash("a")} }
+	s.propose(trigger(), put)
+	if put.Err != nil || len(s.flying["a"]) != 1 {
+		t.Fatalf("%v; %d attempts are under way", put.Err, len(s.flying["a"]))
+	}
+	s.answer("a", "")
+	s.propose(trigger())
+	s.advance(time.Second)
+	if len(s.left) != 1 {
+		t.Errorf("%v left; want the first alone, which waits for its report", s.left)
 	}
 }

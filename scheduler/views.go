@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/carillon-io/carillon/histogram"
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 )
 
@@ -12,13 +13,13 @@ type JobView struct {
 	job.Record
 	Status       string // active, paused, completed, failed
 	StatusReason string
-	StatusBy     string     // who paused it; "" if nobody gave a name
-	NextRunAt    job.Millis // scheduled time; 0 if no run will come by itself
-	NextLaunchAt job.Millis // later than NextRunAt by the job's share of its jitter
-	LastRun      *job.Run   // nil if there was none
+	StatusBy     string         // who paused it; "" if not known
+	NextRunAt    instant.Millis // scheduled time; 0 if the schedule causes no further run
+	NextLaunchAt instant.Millis // later than NextRunAt by the job's share of its jitter
+	LastRun      *job.Run       // nil if there was none
 }
 
-// RunView is a run together with the job it is of.
+// RunView is a run together with its job.
 type RunView struct {
 	job.Run
 	Tenant string
@@ -26,18 +27,18 @@ type RunView struct {
 	Manual bool
 }
 
-// PutItem is one job of a bulk registration: what Prepare made of it, or the error that keeps its place
-// and touches no other.
+// PutItem is one job of a bulk registration: the proposal that Prepare returned, or its error. A failed item keeps
+// its place and affects no other.
 type PutItem struct {
 	Put *Put
 	Err error
 }
 
-// PutResult is what became of one job of a bulk registration.
+// PutResult is the result of one job of a bulk registration.
 type PutResult struct {
 	ID        job.ID
 	Version   uint32
-	NextRunAt job.Millis
+	NextRunAt instant.Millis
 	Err       error
 }
 
@@ -48,11 +49,11 @@ type ListQuery struct {
 	Labels []job.Pair // all must match
 	Status string     // "" is any
 	Limit  int        // 1 to PageMax
-	After  string     // name of the last job of the page before; "" is the beginning
+	After  string     // name of the last job of the previous page; "" means the beginning
 }
 
-// JobPage is one page of jobs. A page can be short, even empty, and still have a Next: the work of
-// one page is bounded, and a narrow filter may not find its fill.
+// JobPage is one page of jobs. A page can be short or even empty and still have a Next: the work for one page is
+// bounded, and a narrow filter may not find enough jobs within the bound.
 type JobPage struct {
 	Jobs []JobView
 	Next string // to be given as After for the next page; "" at the end
@@ -61,15 +62,15 @@ type JobPage struct {
 // RunQuery selects runs, newest first.
 type RunQuery struct {
 	Tenant string
-	Job    string     // "" is all jobs of the tenant, for Status dead only
-	From   job.Millis // scheduled at or after; 0 is no bound
-	To     job.Millis // scheduled before; 0 is no bound
-	Status job.Status // 0 is any
-	Limit  int        // 1 to PageMax
-	After  job.RunID  // the last run of the page before; zero is the beginning
+	Job    string         // "" means all jobs of the tenant, with Status dead only
+	From   instant.Millis // scheduled at or after; 0 is no bound
+	To     instant.Millis // scheduled before; 0 is no bound
+	Status job.Status     // 0 is any
+	Limit  int            // 1 to PageMax
+	After  job.RunID      // the last run of the previous page; zero means the beginning
 }
 
-// RunPage is one page of runs, with the rule of [JobPage].
+// RunPage is one page of runs. Like a [JobPage], it can be short and still have a Next.
 type RunPage struct {
 	Runs []RunView
 	Next job.RunID // zero at the end
@@ -79,57 +80,57 @@ type RunPage struct {
 type TriggerRequest struct {
 	Tenant      string
 	Job         string
-	Payload     []byte // in place of the job's own, if HasPayload
+	Payload     []byte // used instead of the job's payload, if HasPayload
 	HasPayload  bool
 	PayloadJSON bool    // the payload is JSON text
-	Key         string  // idempotency key; "" is none
-	IfVersion   *uint32 // of the job; nil is any
+	Key         string  // idempotency key; "" means none
+	IfVersion   *uint32 // of the job; nil means any
 }
 
-// ReportRequest is what a worker says became of a run that it was given.
+// ReportRequest is what a worker says about the outcome of its run.
 type ReportRequest struct {
 	Tenant string
 	Run    job.RunID
 	Fence  uint64
 	Failed bool
-	Error  string // why, with Failed; at most job.ErrorBytesMax bytes
-	Result string // else; at most job.ResultBytesMax bytes
+	Error  string // why it failed, with Failed; at most job.ErrorBytesMax bytes
+	Result string // without Failed; at most job.ResultBytesMax bytes
 }
 
-// DeleteResult says what became of the runs of a job that is gone.
+// DeleteResult says what happened to the runs of a deleted job.
 type DeleteResult struct {
-	Cancelled int // waited for their time, their turn or another attempt, and never leave
-	Running   int // are with their targets: their outcomes are recorded, nothing follows
+	Cancelled int // were waiting for their time, their turn or another attempt, and will never leave
+	Running   int // are with their targets: their outcomes are recorded, and they are not retried
 }
 
 // AuditQuery selects entries of the audit log of one tenant, newest first.
 type AuditQuery struct {
 	Tenant string
-	Name   string     // of a job or a calendar; "" is any
-	Action job.Action // 0 is any
-	By     string     // "" is anybody
-	From   job.Millis // at or after; 0 is no bound
-	To     job.Millis // before; 0 is no bound
-	Limit  int        // 1 to PageMax
-	After  AuditPlace // of the last entry of the page before; zero is the beginning
+	Name   string         // of a job or a calendar; "" means any
+	Action job.Action     // 0 means any
+	By     string         // "" means any actor
+	From   instant.Millis // at or after; 0 is no bound
+	To     instant.Millis // before; 0 is no bound
+	Limit  int            // 1 to PageMax
+	After  AuditPlace     // of the last entry of the previous page; zero means the beginning
 }
 
-// AuditPlace is where an entry stands in the audit log.
+// AuditPlace is the place of an entry in the audit log. It serves as a cursor.
 type AuditPlace struct {
 	Day uint32
 	ID  job.AuditID
 }
 
-// AuditPage is one page of the audit log, with the rule of [JobPage].
+// AuditPage is one page of the audit log. Like a [JobPage], it can be short and still have a Next.
 type AuditPage struct {
 	Entries []job.AuditEntry
 	Next    AuditPlace // zero at the end
 }
 
-// PageMax is the most jobs, runs or entries in one page.
+// PageMax is the largest number of jobs, runs or entries in one page.
 const PageMax = 1000
 
-// Status is a reading of the engine.
+// Status is a reading of the engine. Counts run since the process started, unless the field says otherwise.
 type Status struct {
 	Role        string // leader or standby
 	Shard       uint32
@@ -138,11 +139,11 @@ type Status struct {
 	AppliedLSN  uint64 // newest commit that readers see
 	Jobs        int    // all
 	Armed       int    // waiting for a tick
-	Waiting     int    // launches that have not left: Scheduled, Retrying and Backlog
-	Scheduled   int    // launches within the lead: decided ahead, and their time has not come
-	Retrying    int    // launches of further attempts whose instant has not come
-	Backlog     int    // launches whose time has come: they wait for the turn of their job or for a place, or may not leave
-	Queued      int    // of the backlog, launches that wait for a place at their target
+	Waiting     int    // launches that have not left: Scheduled + Retrying + Backlog
+	Scheduled   int    // launches decided ahead that are not due yet
+	Retrying    int    // launches of further attempts that are not due yet
+	Backlog     int    // due launches: they wait for the turn of their job, for a place, or for permission to leave
+	Queued      int    // those of Backlog that wait for a place at their target
 	InFlight    int    // attempts that targets have not answered
 	Live        int    // runs without an outcome
 	Fired       uint64 // decisions to fire since start
@@ -154,32 +155,32 @@ type Status struct {
 	Retried     uint64              // attempts after the first
 	Stale       uint64              // reports refused for their fence
 	SkippedBy   [job.Reasons]uint64 // by reason; a skipped range counts once
-	Reporting   int                 // runs whose workers are to report
-	Notices     int                 // that are still to be published
+	Reporting   int                 // runs that wait for a worker's report
+	Notices     int                 // still to be published
 	NoticesLost uint64              // events dropped because the outbox was full
 
 	Zones     Zones   // the rules of timezones
-	CatchUp   CatchUp // of what was missed
-	Commits   uint64  // since it leads
+	CatchUp   CatchUp // progress of catching up
+	Commits   uint64  // since this leadership began
 	StartedAt time.Time
 
-	// Lateness is punctuality: launch minus the instant at which the attempt was free to go. Waited has what
-	// attempts waited for until then, by reason.
+	// Lateness is launch minus the instant from which the attempt could be launched. Waited is how long attempts
+	// waited until that instant, by reason.
 	Lateness         Lateness
 	Waited           [WaitReasons]Lateness
-	DecisionLateness Lateness // commit of the decision minus scheduled time; 0 for those ahead of it
-	CommitTime       Lateness // how long commits took until they counted; Sum and Spread matter
+	DecisionLateness Lateness // commit of the decision minus scheduled time; 0 for ticks decided ahead
+	CommitTime       Lateness // duration of commits until they counted; only Sum and Spread are meaningful
 	CommitBytes      uint64   // of all commits since the start
 	CommitSizes      histogram.Reading
 
 	JobsBy       [JobStates]int // jobs by state: see [JobState]
-	Behind       time.Duration  // how long ago the oldest tick or launch was due that should have been taken; what is missed is not in it
-	ReportWaited time.Duration  // for how long the report that is awaited longest has been
+	Behind       time.Duration  // how long ago the oldest tick or launch was due that is not handled yet; missed ticks are not included
+	ReportWaited time.Duration  // how long the oldest awaited report has been awaited
 }
 
-// CatchUp is how far the engine has come with what was missed.
+// CatchUp is the progress of catching up on missed ticks.
 type CatchUp struct {
-	Jobs int           // that have missed ticks still to be fired
-	Rate float64       // runs a second that are spent on them
+	Jobs int           // with missed ticks that are still to be fired
+	Rate float64       // runs per second that are spent on them
 	Left time.Duration // estimated time to the end, at one run a job
 }

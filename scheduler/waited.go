@@ -3,19 +3,20 @@ package scheduler
 import (
 	"time"
 
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 )
 
-// WaitReason is what a run waits for before it is free to go.
+// WaitReason is what a run waits for before it can be launched.
 type WaitReason uint8
 
-// What runs wait for. None of it is lateness: that counts from when it is over.
+// Reasons to wait. None of them counts as lateness, which is measured from the end of the wait.
 const (
-	WaitOverlap WaitReason = iota // the turn of its job, while as many runs of it go as may
+	WaitOverlap WaitReason = iota // the turn of its job, while as many runs are in progress as the job allows
 	WaitCatchUp                   // a leader, and then the pace at which missed runs are fired
 	WaitTarget                    // a place at its target
 	WaitRetry                     // the instant of the next attempt
-	WaitReasons                   // how many there are
+	WaitReasons                   // number of reasons
 )
 
 var waitNames = [WaitReasons]string{"overlap", "catch_up", "target", "retry"}
@@ -23,15 +24,15 @@ var waitNames = [WaitReasons]string{"overlap", "catch_up", "target", "retry"}
 // String returns the word for a reason.
 func (r WaitReason) String() string { return waitNames[r] }
 
-// Wait is how long an attempt waited for something.
+// Wait is how long an attempt waited for one reason.
 type Wait struct {
 	For    WaitReason
 	Length time.Duration
 }
 
-// measure notes how punctual an attempt was that left, and what it had waited for. Punctuality counts from the
-// instant at which the attempt was free to go: it was due, the pace of catching up let it go, it had the turn of
-// its job, and its target had a place for it.
+// measure records how punctual an attempt was launched, and what it had waited for. Punctuality is measured from the
+// instant at which the attempt could be launched: it was due, the pace of catching up had released it, it had the
+// turn of its job, and its target had a place for it.
 func (c *Core) measure(live liveRun, o *job.Outcome) {
 	due, byHand := live.due, o.Run.IsManual()
 	if run := c.retries[o.Run]; run != nil && run.Attempt > 1 {
@@ -55,11 +56,13 @@ func (c *Core) measure(live liveRun, o *job.Outcome) {
 	}
 }
 
-// freeAt returns when an attempt that is due at an instant was free to go, as far as catching up is
-// concerned: not before this leader began, and not before the pace of catching up let it go.
-func (c *Core) freeAt(live liveRun, due job.Millis) job.Millis { return max(due, c.led, live.paidAt) }
+// freeAt returns when an attempt that is due at an instant could be launched, as far as catching up is concerned: not
+// before this leadership began, and not before the pace released it.
+func (c *Core) freeAt(live liveRun, due instant.Millis) instant.Millis {
+	return max(due, c.led, live.paidAt)
+}
 
-// notePaid notes that the pace of catching up let a run go that began in this step.
+// notePaid records that the pace of catching up released a run that began in this step.
 func (c *Core) notePaid(id job.RunID) {
 	if live, ok := c.live[id]; ok && live.fence == c.lsn {
 		live.paidAt = c.now
@@ -73,14 +76,14 @@ func (c *Core) waited(reason WaitReason, length time.Duration) {
 	}
 }
 
-// beginTurn notes that a launch waits for the turn of its job.
-func (w *waiting) beginTurn(now job.Millis) {
+// beginTurn records that a launch waits for the turn of its job.
+func (w *waiting) beginTurn(now instant.Millis) {
 	if w.turnAt = 0; w.parked == 0 {
 		w.parked = now
 	}
 }
 
-// endTurn notes that a launch has got the turn of its job, unless it had it already.
+// endTurn records that a launch has the turn of its job, unless it had the turn already.
 func (w *waiting) endTurn(at time.Time) {
 	if w.turnAt == 0 {
 		w.turnAt = at.UnixNano()

@@ -3,38 +3,39 @@ package scheduler
 import (
 	"fmt"
 
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/wheel"
 )
 
-// watchBit tells the timers of deadlines from those of jobs on the wheel: their ids are indexes of
-// watches then, not slots.
+// watchBit distinguishes the timers of deadlines on the wheel from those of jobs: their ids are indexes of watches,
+// not slots.
 const watchBit = 1 << 63
 
-// watches are the runs that workers are to report on. The zero value has none.
+// watches are the deadlines of the runs that wait for a worker's report. The zero value is empty and ready.
 type watches struct {
-	list  []watch  // index 0 is never used, so that zero can mean "none"
+	list  []watch  // index 0 is never used, so that zero means none
 	free  []uint32 // indexes
 	used  int      // runs
 	armed int      // timers on the wheel
 
-	oldest, newest uint32 // of a list in the order of since; 0: it is empty
+	oldest, newest uint32 // ends of a list in the order of since; 0: it is empty
 
-	behind []uint32 // those that the wheel has passed already, because the clock was set back
+	behind []uint32 // deadlines that the wheel has already passed, because the clock was set back
 }
 
 type watch struct {
 	run      job.RunID
-	deadline job.Millis
+	deadline instant.Millis
 	timer    wheel.Ref
 	isBehind bool // in behind
 
-	since        job.Millis // its report is awaited
-	older, newer uint32     // in the list
+	since        instant.Millis // when its report began to be awaited
+	older, newer uint32         // in the list
 }
 
 // open returns the index of a new watch.
-func (w *watches) open(run job.RunID, now job.Millis) uint32 {
+func (w *watches) open(run job.RunID, now instant.Millis) uint32 {
 	if len(w.list) == 0 {
 		w.list = make([]watch, 1)
 	}
@@ -57,8 +58,8 @@ func (w *watches) close(n uint32) {
 	w.used--
 }
 
-// watch arms the deadline of a run. The wheel is ahead of the time by the lead, so the timer is put
-// off by it: no deadline passes before its time.
+// watch arms the deadline of a run. The wheel is ahead of the time by the lead, so the timer is delayed by the lead:
+// no deadline passes before its time.
 func (c *Core) watch(live *liveRun, run *job.Run) {
 	if live.watch == 0 {
 		live.watch = c.watches.open(run.ID, c.now)
@@ -78,7 +79,7 @@ func (c *Core) watch(live *liveRun, run *job.Run) {
 	c.wheel.Rearm(w.timer, at)
 }
 
-// unwatch forgets the deadline of a run, if it has one.
+// unwatch removes the deadline of a run, if it has one.
 func (c *Core) unwatch(live *liveRun) {
 	if live.watch == 0 {
 		return
@@ -88,15 +89,15 @@ func (c *Core) unwatch(live *liveRun) {
 	live.watch = 0
 }
 
-// ring takes in that a deadline came off the wheel.
+// ring handles a deadline that left the wheel.
 func (c *Core) ring(n uint32) {
 	c.watches.list[n].timer = 0
 	c.watches.armed--
 	c.expired = append(c.expired, n)
 }
 
-// expireAll ends the attempts whose deadlines have passed, unless they ended meanwhile: as many as the step has
-// room for. The others wait in memory for the next step; a start finds them by their rows.
+// expireAll ends the attempts whose deadlines have passed, as many as the step has room for, unless they ended
+// meanwhile. The others wait in memory for the next step; a start finds them by their rows.
 func (c *Core) expireAll() {
 	n := 0
 	for ; n < len(c.expired) && c.more(); n++ {
@@ -110,8 +111,8 @@ func (c *Core) expireAll() {
 	}
 }
 
-// expire ends the attempt of a run whose deadline has passed without a report. Was the clock set back
-// meanwhile, the deadline is armed anew.
+// expire ends the attempt of a run whose deadline has passed without a report. If the clock was set back meanwhile,
+// it arms the deadline again.
 func (c *Core) expire(n uint32) {
 	w := &c.watches.list[n]
 	run := c.retries[w.run]
@@ -125,8 +126,8 @@ func (c *Core) expire(n uint32) {
 	c.failed(live, o)
 }
 
-// watchBehind keeps a deadline beside the wheel, which is ahead of it already: when the clock was set
-// back. Each step looks at these.
+// watchBehind keeps a deadline outside the wheel, because the clock was set back and the wheel is already past it.
+// Each step checks these deadlines.
 func (c *Core) watchBehind(n uint32) {
 	w := &c.watches.list[n]
 	if c.disarmWatch(w); !w.isBehind {
@@ -135,7 +136,7 @@ func (c *Core) watchBehind(n uint32) {
 	}
 }
 
-// disarmWatch takes a deadline off the wheel, if it is there.
+// disarmWatch removes a deadline from the wheel, if it is there.
 func (c *Core) disarmWatch(w *watch) {
 	if w.timer != 0 {
 		c.wheel.Cancel(w.timer)
@@ -144,7 +145,7 @@ func (c *Core) disarmWatch(w *watch) {
 	}
 }
 
-// expireBehind finds the deadlines that have passed beside the wheel.
+// expireBehind finds the deadlines outside the wheel that have passed.
 func (c *Core) expireBehind() {
 	behind := c.watches.behind
 	c.watches.behind = nil
@@ -160,16 +161,15 @@ func (c *Core) expireBehind() {
 	}
 }
 
-// ringBehind takes in that a deadline came off the wheel of a core that does not lead: the leader ends
-// the attempt, or this core when it leads.
+// ringBehind handles a deadline that leaves the wheel of a core that does not lead: the leader ends the attempt, or
+// this core does once it leads.
 func (c *Core) ringBehind(n uint32) {
 	c.watches.list[n].timer = 0
 	c.watches.armed--
 	c.watchBehind(n)
 }
 
-// dropVoid drops those that are not behind any more when they are many, as they become where no step
-// looks at them.
+// dropVoid removes entries that are no longer behind when there are many, as happens where no step checks them.
 func (w *watches) dropVoid() {
 	if len(w.behind) <= 2*w.used+backlogVoidMax {
 		return
@@ -180,7 +180,7 @@ func (w *watches) dropVoid() {
 		if x.isBehind && x.timer == 0 {
 			kept = append(kept, n)
 		}
-		x.isBehind = false // or it would be kept twice
+		x.isBehind = false // otherwise it would be kept twice
 	}
 	for _, n := range kept {
 		w.list[n].isBehind = true
@@ -188,8 +188,8 @@ func (w *watches) dropVoid() {
 	w.behind = kept
 }
 
-// behindAt returns the first deadline beside the wheel; 0 if there is none.
-func (w *watches) behindAt() (at job.Millis) {
+// behindAt returns the first deadline outside the wheel; 0 if there is none.
+func (w *watches) behindAt() (at instant.Millis) {
 	for _, n := range w.behind {
 		if x := &w.list[n]; x.run != (job.RunID{}) && (at == 0 || x.deadline < at) {
 			at = x.deadline

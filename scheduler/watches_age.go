@@ -3,16 +3,17 @@ package scheduler
 import (
 	"sort"
 
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 )
 
-// Watches are linked in the order in which they were opened, so that the report that is awaited longest
-// is known without a search.
+// Watches are linked in the order in which they were opened, so that the oldest awaited report is known without a
+// search.
 //
 // Invariant: since does not decrease along the list from oldest to newest.
 
-// link puts a new watch at the end of the list. The clock may have been set back since the one before.
-func (w *watches) link(n uint32, now job.Millis) {
+// link appends a new watch to the list. The clock may have been set back since the one before.
+func (w *watches) link(n uint32, now instant.Millis) {
 	x := &w.list[n]
 	x.since, x.older, x.newer = now, w.newest, 0
 	if w.newest == 0 {
@@ -24,7 +25,7 @@ func (w *watches) link(n uint32, now job.Millis) {
 	w.newest = n
 }
 
-// unlink takes a watch out of the list.
+// unlink removes a watch from the list.
 func (w *watches) unlink(n uint32) {
 	x := &w.list[n]
 	if x.older == 0 {
@@ -39,16 +40,16 @@ func (w *watches) unlink(n uint32) {
 	}
 }
 
-// awaitedSince returns since when the report has been awaited that is awaited longest; 0 if none is.
-func (w *watches) awaitedSince() job.Millis {
+// awaitedSince returns since when the oldest awaited report has been awaited; 0 if none is.
+func (w *watches) awaitedSince() instant.Millis {
 	if w.oldest == 0 {
 		return 0
 	}
 	return w.list[w.oldest].since
 }
 
-// recallAges orders the watches that were loaded. When a run was delivered is not written down; it is
-// close to when it was launched.
+// recallAges orders the watches that were loaded. The row of a run does not say when it was delivered, so its launch
+// time stands in for that.
 func (w *watches) recallAges(runs map[job.RunID]*job.Run) {
 	var all []uint32
 	for n := w.oldest; n != 0; n = w.list[n].newer {

@@ -6,22 +6,23 @@ import (
 	"time"
 
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/schedule"
 )
 
 // rulesOf returns zone rules in which some names stand for other zones; "" stands for none. All others are as
 // they are.
-func rulesOf(version string, as map[string]string) *job.Zones {
-	return job.NewZones("test", version, func(name string) (*time.Location, error) {
+func rulesOf(version string, as map[string]string) *schedule.Zones {
+	return schedule.NewZones("test", version, func(name string) (*time.Location, error) {
 		if other, ok := as[name]; ok {
 			return zoneUnderName(name, other)
 		}
-		return job.EmbeddedZones().Location(name)
+		return schedule.EmbeddedZones().Location(name)
 	})
 }
 
 // zoneUnderName returns a zone with the rules of another one.
 func zoneUnderName(name, other string) (*time.Location, error) {
-	data, err := job.EmbeddedZoneData(other)
+	data, err := schedule.EmbeddedZoneData(other)
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +36,7 @@ var (
 	rulesCut = rulesOf("2026a", map[string]string{"Europe/Berlin": ""})
 )
 
-func zonedSim(t *testing.T, rules *job.Zones) *sim {
+func zonedSim(t *testing.T, rules *schedule.Zones) *sim {
 	return newSim(t, time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC), Settings{Zones: rules, CompletedRetention: -1})
 }
 
@@ -63,7 +64,7 @@ func (s *sim) putIn(name, expr, zone string, change ...func(*job.Definition)) {
 }
 
 // restart starts the process again, under other rules.
-func (s *sim) restart(rules *job.Zones) {
+func (s *sim) restart(rules *schedule.Zones) {
 	s.opts.Settings.Zones = rules
 	s.crash()
 	s.settle()

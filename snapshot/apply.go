@@ -9,16 +9,17 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// BatchBytesMax bounds the batch of one commit. The log's own bound is far below it.
+// BatchBytesMax bounds the batch of one commit, in bytes. The log's bound for a commit is far below it.
 const BatchBytesMax = 16 << 20
 
-// Apply makes a commit visible to readers: its rows and its position, all at once. It is not durable
-// yet, which is the log's part. The commit must have the LSN after the one applied last and no lower
-// epoch, else ErrGap. The batch, as made by job.Batch, is checked from end to end before anything is
-// written, else ErrBatch; it is not kept. A range whose low key is not below its high key is empty.
+// Apply makes a commit visible to readers: its rows and its position, atomically. It does not make the
+// commit durable; the log has done that before. The commit must have the LSN after the last applied one
+// and an epoch that is not lower, otherwise Apply returns ErrGap. The batch has the form of job.Batch.
+// Apply checks all of it before it writes, and returns ErrBatch if it is malformed; it does not keep the
+// slice. A deleted range whose low key is not below its high key is empty.
 //
-// After ErrFailed the commit may be visible or not. Apply may wait while flushes catch up; Metrics
-// counts these stalls.
+// After ErrFailed it is unknown whether the commit is visible. Apply may wait until flushes catch up;
+// Metrics counts these stalls.
 func (s *Store) Apply(at job.Position, batch []byte) error {
 	if !s.gate.enter() {
 		return ErrClosed
@@ -34,7 +35,7 @@ func (s *Store) Apply(at job.Position, batch []byte) error {
 	}
 	b := s.db.NewBatchWithSize(len(batch) + len(batch)/8 + stageBytes)
 	if err := stage(b, at, batch); err != nil {
-		_ = b.Close() // it was never committed, so there is nothing that could fail
+		_ = b.Close() // it was never committed, so closing it cannot fail
 		return fmt.Errorf("%w: commit %v: %w", ErrBatch, at, err)
 	}
 	if err := s.commit(b); err != nil {
@@ -44,11 +45,11 @@ func (s *Store) Apply(at job.Position, batch []byte) error {
 	return nil
 }
 
-// stageBytes is what a Pebble batch takes beside the rows: its header and the head row.
+// stageBytes is the space in a Pebble batch for its header and the head row, in bytes.
 const stageBytes = 128
 
-// stage copies the changes of a commit and its position into a Pebble batch. The position goes last,
-// which is of no consequence: they are applied together or not at all.
+// stage copies the changes of a commit and its position into a Pebble batch. Their order does not
+// matter: Pebble applies all of them or none.
 func stage(b *pebble.Batch, at job.Position, batch []byte) error {
 	if len(batch) > BatchBytesMax {
 		return fmt.Errorf("%d bytes are above the limit of %d", len(batch), BatchBytesMax)
@@ -60,6 +61,7 @@ func stage(b *pebble.Batch, at job.Position, batch []byte) error {
 	return b.Set(headKey, appendHead(make([]byte, 0, headBytes), at), nil)
 }
 
+// stageChange copies one change into a Pebble batch.
 func stageChange(b *pebble.Batch, c job.Change) error {
 	switch c.Op {
 	case job.OpPut:
@@ -67,8 +69,8 @@ func stageChange(b *pebble.Batch, c job.Change) error {
 	case job.OpDelete:
 		return b.Delete(c.Key, nil)
 	case job.OpDeleteRange:
-		// Pebble does not define a range that is upside down; the log may hold one, and replay must
-		// get past it in the same way each time.
+		// Pebble does not define a range whose low key is not below its high key. The log may hold one,
+		// and each replay must treat it in the same way: as empty.
 		if bytes.Compare(c.Key, c.Value) >= 0 {
 			return nil
 		}
@@ -78,8 +80,9 @@ func stageChange(b *pebble.Batch, c job.Change) error {
 	}
 }
 
-// commit hands a batch to Pebble, which owns it from then on. There is no synced write without a log of
-// Pebble's own, and no need for one. An error says that nothing can be said about what is in memory.
+// commit passes a batch to Pebble, which owns it from then on. The write is not synced: Pebble cannot
+// sync without its own log, and the batch is already durable in ours. After an error the state of
+// Pebble's memory is unknown, so the store has failed.
 func (s *Store) commit(b *pebble.Batch) error {
 	err := s.fault.run(func() error {
 		if err := b.Commit(pebble.NoSync); err != nil {

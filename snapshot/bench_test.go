@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 )
 
@@ -44,7 +45,7 @@ func (l *jobLoader) load(b *testing.B) {
 	for range benchJobs {
 		id := l.next
 		_, _ = l.noise.Read(l.payload)
-		at := job.Millis(1764547200000 + int64(id))
+		at := instant.Millis(1764547200000 + int64(id))
 		l.batch.PutRecord(job.Stamp{ID: id, Version: 1, CreatedAt: at, UpdatedAt: at}, l.record)
 		l.batch.PutName("default", fmt.Sprintf("customer/%08d/reminder", id), id)
 		l.batch.PutTimer(id, job.Timer{Profile: uint32(id % 300), Cursor: at.Add(1 << 30), Last: at, Version: 1, Runs: 1})

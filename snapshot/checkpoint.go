@@ -7,13 +7,13 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// Checkpoint makes what is applied durable and returns the position up to which the store is: at least
-// the one that was applied when it was called. The caller may then drop the log up to there. It runs
-// beside Apply; commits applied meanwhile may be in or not. With nothing new it writes no file and
-// takes microseconds.
+// Checkpoint makes the applied commits durable and returns the position up to which the store is
+// durable: at least the position that was applied at the call. The caller may then truncate the log up
+// to it. Apply may run meanwhile; whether the commits that it adds become durable is open. If nothing
+// was applied since the last Checkpoint, it writes no file and takes microseconds.
 //
-// It returns ErrFailed, ErrClosed or ctx's error, and the zero position with it. When ctx ends, the
-// flush goes on all the same, and a later Checkpoint finds it done.
+// With an error, which is ErrFailed, ErrClosed or ctx's, it returns the zero position. If ctx ends, the
+// flush continues in the background, and a later Checkpoint benefits from it.
 func (s *Store) Checkpoint(ctx context.Context) (job.Position, error) {
 	if !s.gate.enter() {
 		return job.Position{}, ErrClosed
@@ -22,8 +22,8 @@ func (s *Store) Checkpoint(ctx context.Context) (job.Position, error) {
 	if err := s.fault.err(); err != nil {
 		return job.Position{}, err
 	}
-	// Noted before the flush begins: what is applied by now is in the memtables that it takes, and an
-	// Apply that comes between is flushed too, but not promised.
+	// Read before the flush begins: the commits applied by now are in the memtables that the flush
+	// writes. A commit applied between the two may be flushed too, but is not promised.
 	want := s.Applied()
 	if at := s.readDurable(); at.LSN >= want.LSN {
 		return at, s.fault.err()
@@ -36,7 +36,8 @@ func (s *Store) Checkpoint(ctx context.Context) (job.Position, error) {
 		at = s.readDurableAlone()
 	}
 	if at.LSN < want.LSN {
-		// The log must not be truncated on the word of a flush that did not do what it is for.
+		// The caller truncates the log when Checkpoint succeeds, so a flush that did less than it
+		// reports must be a failure.
 		s.fault.fail(fmt.Errorf("a finished flush has left %v durable, want at least %v", at, want))
 	}
 	if err := s.fault.err(); err != nil {
@@ -45,20 +46,20 @@ func (s *Store) Checkpoint(ctx context.Context) (job.Position, error) {
 	return at, nil
 }
 
-// readDurableAlone reads the durable position with no commit under way. A flush may take a commit that
-// Pebble has yet to publish, and drops the head row that it replaces; a reader at that moment sees
-// neither, but the one of the flush before.
+// readDurableAlone reads the durable position while no commit is under way. A flush may include a commit
+// that Pebble has not published yet, and drops the head row which that commit replaces. A reader at that
+// moment would see neither of the two rows, but that of the flush before.
 func (s *Store) readDurableAlone() job.Position {
 	s.applying.Lock()
 	defer s.applying.Unlock()
 	return s.readDurable()
 }
 
-// flush writes all memtables out and returns when the manifest names their tables.
+// flush writes all memtables to tables and returns when the manifest names those.
 func (s *Store) flush(ctx context.Context) error {
 	var flushed <-chan struct{}
 	err := s.fault.run(func() (err error) {
-		flushed, err = s.db.AsyncFlush() // waits while writers do
+		flushed, err = s.db.AsyncFlush() // blocks while writers are stalled
 		return err
 	})
 	if err != nil {
@@ -74,8 +75,8 @@ func (s *Store) flush(ctx context.Context) error {
 	}
 }
 
-// Durable returns a position that a crash at this moment would leave at the least. It takes
-// microseconds. After Close and after a failure it returns the last one known.
+// Durable returns a position that survives a crash at this moment; the store may be durable even
+// further. It takes microseconds. After Close and after a failure it returns the last known position.
 func (s *Store) Durable() job.Position {
 	if s.gate.enter() {
 		defer s.gate.leave()
@@ -86,8 +87,8 @@ func (s *Store) Durable() job.Position {
 	return s.durable
 }
 
-// readDurable reads the head row from the tables that the manifest names. A row that cannot be read is
-// a failure of the store; what was known before stays true.
+// readDurable reads the head row from the tables that the manifest names. If it cannot be read, the
+// store has failed; the position known before remains valid and is returned.
 func (s *Store) readDurable() job.Position {
 	at, err := readHead(s.db)
 	if err != nil {
@@ -95,7 +96,7 @@ func (s *Store) readDurable() job.Position {
 	}
 	s.durableMu.Lock()
 	defer s.durableMu.Unlock()
-	// Two readers may come here in the opposite order of their reads.
+	// Two concurrent readers may arrive here in the opposite order of their reads.
 	if err == nil && at.LSN > s.durable.LSN {
 		s.durable = at
 	}

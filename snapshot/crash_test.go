@@ -13,6 +13,8 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
+
+	"github.com/carillon-io/carillon/testkit"
 )
 
 var (
@@ -27,7 +29,7 @@ func seeds(t *testing.T, runs int, test func(t *testing.T, seed uint64)) {
 	for i := range runs {
 		seed := *storeSeed
 		if seed == 0 {
-			seed = rand.Uint64()
+			seed = testkit.Seed(t)
 		}
 		if !t.Run(fmt.Sprint(i), func(t *testing.T) { test(t, seed) }) {
 			t.Fatalf("repeat with: go test ./snapshot -run '^%s$' -store.runs 1 -store.seed %d", t.Name(), seed)

@@ -2,13 +2,14 @@ package snapshot
 
 import "errors"
 
+// The errors that callers can test for with errors.Is. Each comment names the calls that return it.
 var (
-	// ErrInUse is returned by Open for a directory that this or another process has open.
+	// ErrInUse is returned by Open for a directory that this process or another one has open.
 	ErrInUse = errors.New("snapshot: the store is in use")
 
-	// ErrForeign is returned by Open for a directory that holds something else than a store. Nothing
-	// was changed.
-	ErrForeign = errors.New("snapshot: the directory holds something that is no store")
+	// ErrForeign is returned by Open for a directory that holds other files than those of a store. Open
+	// has changed nothing.
+	ErrForeign = errors.New("snapshot: the directory holds something that is not a store")
 
 	// ErrVersion is returned by Open for a store of a version that this program does not know, older
 	// or newer. Nothing was changed.
@@ -21,8 +22,8 @@ var (
 	// ErrBatch is returned by Apply for a batch that is malformed or too large. Nothing was changed.
 	ErrBatch = errors.New("snapshot: malformed batch")
 
-	// ErrFailed is in every error of Apply, Checkpoint, Export and Close after the first failure in the
-	// background, with its cause beside it. What was durable stays so; nothing more is written. The
+	// ErrFailed is wrapped, together with the cause, in every error of Apply, Checkpoint, Export and Close
+	// after the first failure of a write. What was durable remains so; the store writes nothing more. The
 	// process must stop: the directory stays locked until it ends.
 	ErrFailed = errors.New("snapshot: the store has failed")
 

@@ -15,13 +15,13 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// DamageError says that a file of a store is missing, damaged or an older copy of itself. It is returned
-// by Open, which has then changed nothing: with the right file in its place the store opens.
+// DamageError reports that a file of a store is missing, damaged or an older copy of itself. Open
+// returns it and has then changed nothing: once the right file is back, the store opens.
 type DamageError struct {
 	Dir    string // of the store
 	File   string // name of the file in Dir that is damaged, or that leads to the damage
 	Reason string // what is wrong, for a person
-	Err    error  // what the library or the caller's check said; may be nil
+	Err    error  // the error of the library or of Options.Check; may be nil
 }
 
 // Error implements error.
@@ -36,7 +36,8 @@ func (e *DamageError) Error() string {
 // Unwrap returns Err.
 func (e *DamageError) Unwrap() error { return e.Err }
 
-// The markers are empty files whose names say what is current, as marker.manifest.000002.MANIFEST-000007.
+// The markers are empty files. Their names say which file or version is current, for example
+// marker.manifest.000002.MANIFEST-000007.
 const (
 	markerPrefix   = "marker."
 	manifestMarker = markerPrefix + "manifest."
@@ -46,23 +47,23 @@ const (
 )
 
 var (
-	// markerName matches every name that a marker may have. Pebble takes any other that begins so for one
-	// too, and then cannot read what it says.
+	// markerName matches every valid name of a marker. Pebble takes any other name with the same prefix for
+	// a marker too, and then fails to parse it.
 	markerName = regexp.MustCompile(`^marker\.(manifest\.[0-9]{6,}\.MANIFEST-[0-9]{6,}|format-version\.[0-9]{6,}\.[0-9]{3,})$`)
-	// badTable matches how Pebble's comparison of the manifest with the directory names a table.
+	// badTable matches the number of a table in the error of Pebble's comparison of manifest and directory.
 	badTable = regexp.MustCompile(`L[0-9]: ([0-9]{6,}): `)
 	// libraryFile matches the names of Pebble's files in the text of an error.
 	libraryFile = regexp.MustCompile(`MANIFEST-[0-9]{6,}|[0-9]{6,}\.(sst|blob|log)`)
 )
 
-// examine looks at a store before Pebble may change it, and asks the caller whether the position that it
-// is at can be right.
+// examine checks a store before Pebble may change it, and passes the position that the store is at to
+// check.
 //
-// Pebble takes less for damage than it is. Without a marker it makes a new store in the place of the old
-// one; a manifest that was cut, emptied or replaced by an older copy is to it one that a crash cut short;
-// and then it removes the tables that such a manifest does not name. So it opens the directory for
-// reading first, which compares the manifest with the tables, and the head row says which state that is.
-// The file system that it has meanwhile refuses every change.
+// Pebble does not recognise all damage. Without a marker it makes a new store in place of the old one. A
+// manifest that was cut, emptied or replaced by an older copy looks to it like one that a crash
+// interrupted, and it removes the tables which that manifest does not name. So examine first lets Pebble
+// open the directory read-only, on a file system that refuses every change. That compares the manifest
+// with the tables, and the head row says which state they are.
 func examine(dir string, fs vfs.FS, lock *pebble.Lock, f *fault, check func(job.Position) error) error {
 	names, err := fs.List(dir)
 	if err != nil {
@@ -89,7 +90,7 @@ func examine(dir string, fs vfs.FS, lock *pebble.Lock, f *fault, check func(job.
 	return nil
 }
 
-// unreadable names the file that keeps a store from being read.
+// unreadable returns a DamageError that names the file because of which a store cannot be read.
 func unreadable(dir, manifest string, err error) error {
 	file := libraryFile.FindString(err.Error())
 	if m := badTable.FindStringSubmatch(err.Error()); m != nil {
@@ -102,8 +103,8 @@ func unreadable(dir, manifest string, err error) error {
 		Reason: "it is missing, damaged, or does not fit " + manifest + ", which may be an older copy of itself"}
 }
 
-// checkOptions checks the newest OPTIONS file, which Pebble reads, as Pebble does: its error would not say
-// that it is about this file.
+// checkOptions checks the newest OPTIONS file in the same way as Pebble does when it opens the store.
+// Pebble's own error would not name the file.
 func checkOptions(dir string, fs vfs.FS, names []string) error {
 	newest := ""
 	for _, name := range names {
@@ -112,7 +113,7 @@ func checkOptions(dir string, fs vfs.FS, names []string) error {
 		}
 	}
 	if newest == "" {
-		return nil // Pebble writes one at each start
+		return nil // a store without one is intact: Pebble writes one at each start
 	}
 	text, err := readFile(fs.PathJoin(dir, newest), fs)
 	if err != nil {
@@ -121,11 +122,12 @@ func checkOptions(dir string, fs vfs.FS, names []string) error {
 	o := &pebble.Options{FS: fs, DisableWAL: true, FormatMajorVersion: pebbleFormat}
 	o.EnsureDefaults()
 	if err := o.CheckCompatibility(dir, string(text)); err != nil {
-		return &DamageError{Dir: dir, File: newest, Reason: "the file is damaged; remove it, nothing of the store is in it and a new one is written", Err: err}
+		return &DamageError{Dir: dir, File: newest, Reason: "the file is damaged; remove it: it holds no data of the store, and the next start writes a new one", Err: err}
 	}
 	return nil
 }
 
+// readFile reads a file of at most optionsBytesMax bytes.
 func readFile(path string, fs vfs.FS) ([]byte, error) {
 	f, err := fs.Open(path)
 	if err != nil {
@@ -135,22 +137,22 @@ func readFile(path string, fs vfs.FS) ([]byte, error) {
 	return b, errors.Join(err, f.Close())
 }
 
-// optionsBytesMax bounds what is read of an OPTIONS file, which has about 5 KiB.
+// optionsBytesMax bounds the bytes read from an OPTIONS file; a valid one has about 5 KiB.
 const optionsBytesMax = 1 << 20
 
-// findMarkers reports whether Pebble has made the store; if not, its creation was interrupted, and there
-// is no table. Markers that are missing beside a table are damage.
+// findMarkers reports whether Pebble has made the store. If not, its creation was interrupted, and no
+// table exists. Missing markers beside a table are damage.
 func findMarkers(dir string, names []string) (made bool, err error) {
 	for _, name := range names {
 		if strings.HasPrefix(name, markerPrefix) && !markerName.MatchString(name) {
-			return false, &DamageError{Dir: dir, File: name, Reason: "no marker has such a name: if it was renamed, give it its name back"}
+			return false, &DamageError{Dir: dir, File: name, Reason: "no marker has such a name: if the file was renamed, rename it back"}
 		}
 	}
 	table := slices.IndexFunc(names, func(name string) bool { return strings.HasSuffix(name, tableSuffix) })
 	for _, marker := range []string{formatMarker, manifestMarker} {
 		made = slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, marker) })
 		if !made && table >= 0 {
-			return false, &DamageError{Dir: dir, File: marker + "*", Reason: "the file is missing, and tables are there, as " + names[table]}
+			return false, &DamageError{Dir: dir, File: marker + "*", Reason: "the file is missing although tables exist, such as " + names[table]}
 		}
 	}
 	return made, nil
@@ -160,15 +162,15 @@ func findMarkers(dir string, names []string) (made bool, err error) {
 func currentManifest(names []string) string {
 	newest := ""
 	for _, name := range names {
-		if strings.HasPrefix(name, manifestMarker) && name > newest { // their numbers have one width
+		if strings.HasPrefix(name, manifestMarker) && name > newest { // their numbers have equal width
 			newest = name
 		}
 	}
 	return strings.TrimPrefix(filepath.Ext(newest), ".")
 }
 
-// readAlone opens a store for reading alone and returns its position. What the store suffers from is
-// returned and ends no open store; a panic of the library over what it read is such an error too.
+// readAlone opens a store read-only and returns its position. Its errors, which include a panic of the
+// library over the files, concern the files in dir and end no open store.
 func readAlone(dir string, fs vfs.FS, lock *pebble.Lock, f *fault) (at job.Position, err error) {
 	err = <-f.start(func() (err error) {
 		defer func() {
@@ -189,5 +191,5 @@ func readAlone(dir string, fs vfs.FS, lock *pebble.Lock, f *fault) (at job.Posit
 	return at, err
 }
 
-// inspectCacheBytes is enough to read one row.
+// inspectCacheBytes is the size of the block cache, in bytes; reading one row needs no more.
 const inspectCacheBytes = 1 << 20

@@ -11,19 +11,20 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// Export writes a copy of the store into dir, which Open opens as a store of its own, and returns the
-// position that the copy is at: at least the one that was applied when Export was called, at most the one
-// that is when it returns. Dir must not exist and its parent must, outside of the store's directory. All
-// of the copy is durable when Export returns.
+// Export writes a copy of the store into dir and returns the position of the copy: at least the position
+// that was applied at the call, at most the one applied when Export returns. Open can open the copy as a
+// store. Dir must not exist, its parent must exist, and both must be outside the store's directory. The
+// whole copy is durable when Export returns.
 //
-// It runs beside Apply and does not hold it up; commits applied meanwhile may be in or not, whole ones.
-// On the same file system the copy shares its tables with the store as hard links, so that it costs a
-// flush and milliseconds, and takes space only as compactions replace the tables here; nobody may write
-// into them. On another one everything is copied. One export runs at a time; a second one waits.
+// Apply may run meanwhile and does not wait for it; the copy contains each commit that it adds wholly or
+// not at all. On the same file system the copy shares its tables with the store as hard links. It then
+// costs a flush and milliseconds, and takes space only when compactions replace the store's tables; no
+// program may write into the shared files. On another file system every file is copied. One export runs
+// at a time; a second one waits.
 //
-// It returns fs.ErrExist, ErrFailed, ErrClosed, ctx's error, or what the disk said, with the zero
-// position; then dir is not there. A failure in dir is not one of the store, which goes on. What a crash
-// leaves of dir is refused by Open as ErrForeign, and is for the caller to remove.
+// With an error it returns the zero position, and dir does not exist. The error is fs.ErrExist,
+// ErrFailed, ErrClosed, ctx's error or one of the disk. A failure in dir does not end the store. After a
+// crash dir may hold an incomplete copy; Open refuses it with ErrForeign, and the caller removes it.
 func (s *Store) Export(ctx context.Context, dir string) (job.Position, error) {
 	if !s.gate.enter() {
 		return job.Position{}, ErrClosed
@@ -35,7 +36,7 @@ func (s *Store) Export(ctx context.Context, dir string) (job.Position, error) {
 	case <-ctx.Done():
 		return job.Position{}, ctx.Err()
 	}
-	dir, err := filepath.Abs(dir) // as the store's own
+	dir, err := filepath.Abs(dir) // so that it can be compared with the store's directory
 	if err != nil {
 		return job.Position{}, err
 	}
@@ -50,19 +51,20 @@ func (s *Store) export(ctx context.Context, dir string) (at job.Position, err er
 	if err := s.mayExport(dir); err != nil {
 		return at, err
 	}
-	// Pebble's checkpoint has no memtables: they would be in its log, and it has none here.
+	// Pebble's checkpoint copies tables only. It relies on Pebble's log for the memtables, and that is
+	// off here, so they are flushed first.
 	want, err := s.Checkpoint(ctx)
 	if err != nil {
 		return at, err
 	}
 	defer func() {
 		if err != nil {
-			_ = s.fs.RemoveAll(dir) // what is left of it is no store
+			_ = s.fs.RemoveAll(dir) // the incomplete copy; without FORMAT it is not a store in any case
 		}
 	}()
 	s.exports.begin(ctx)
 	defer s.exports.end()
-	err = s.fault.run(func() error { return errors.Join(s.db.Checkpoint(dir), s.exports.may()) })
+	err = s.fault.run(func() error { return errors.Join(s.db.Checkpoint(dir), s.exports.mayContinue()) })
 	if err != nil {
 		return at, err
 	}
@@ -73,12 +75,12 @@ func (s *Store) export(ctx context.Context, dir string) (at job.Position, err er
 		return at, fmt.Errorf("the copy is at %v and the store was at %v before it", at, want)
 	}
 	s.awaitApplied(at)
-	// Last, so that what a crash leaves of the copy is no store.
-	return at, errors.Join(writeFormat(dir, s.fs), s.exports.may())
+	// FORMAT comes last, so that an incomplete copy that a crash leaves is not a store.
+	return at, errors.Join(writeFormat(dir, s.fs), s.exports.mayContinue())
 }
 
-// awaitApplied returns when Applied is at least this position, which a flush has met in Pebble already:
-// the call of Apply that put it there may have yet to say so.
+// awaitApplied returns when Applied is at least at. A flush may already contain a commit whose call of
+// Apply has not published its position yet.
 func (s *Store) awaitApplied(at job.Position) {
 	if s.Applied().LSN < at.LSN {
 		s.applying.Lock()
@@ -86,7 +88,7 @@ func (s *Store) awaitApplied(at job.Position) {
 	}
 }
 
-// mayExport refuses a directory before anything is done.
+// mayExport returns an error for a directory that cannot be the copy's, before Export does any work.
 func (s *Store) mayExport(dir string) error {
 	if strings.HasPrefix(dir+"/", s.dir+"/") {
 		return errors.New("snapshot: the copy must be outside of the store")
@@ -101,10 +103,11 @@ func (s *Store) mayExport(dir string) error {
 	return err
 }
 
-// inspect opens a copy for reading alone and returns its position. A flush may be installed at any
-// moment, so that only the copy itself knows which it has; and a copy that was opened can be.
+// inspect opens a copy read-only and returns its position. Another flush may complete while Pebble
+// copies, so only the copy itself says which position it has. It also proves that the copy can be
+// opened.
 func (s *Store) inspect(dir string) (at job.Position, err error) {
-	// A fault of its own: what the copy suffers from is not the store's.
+	// The copy has its own fault, because its errors must not end the store.
 	at, err = readAlone(dir, s.fs, nil, newFault(s.fault.logger))
 	if err != nil {
 		return job.Position{}, err

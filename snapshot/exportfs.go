@@ -8,12 +8,13 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// exportingFS parts what Pebble changes in the store's own directory, which is guarded, from what it
-// changes anywhere else, which is an export: a full disk there must not end the store, nor a hard link
-// that is refused because a copy can take its place.
+// exportingFS separates Pebble's changes in the store's own directory, which are guarded, from its
+// changes anywhere else, which belong to an export. A full disk at the destination of an export must not
+// end the store; nor must a hard link that the file system refuses, because Pebble copies the file
+// instead.
 //
-// Every method of vfs.FS that changes something must be here, as in guardedFS. Pebble's files lie side
-// by side in the directory, so that the path tells.
+// Every method of vfs.FS that changes a file must be here, as in guardedFS. All of the store's files are
+// directly in its directory, so the path decides which file system is responsible.
 type exportingFS struct {
 	guardedFS
 	dir     string
@@ -23,8 +24,8 @@ type exportingFS struct {
 // Unwrap implements vfs.FS.
 func (e exportingFS) Unwrap() vfs.FS { return e.guardedFS.FS }
 
-// of returns the file system that is responsible for changes under this name.
-func (e exportingFS) of(name string) vfs.FS {
+// fsFor returns the file system that is responsible for changes to this path.
+func (e exportingFS) fsFor(name string) vfs.FS {
 	if name == e.dir || e.PathDir(name) == e.dir {
 		return e.guardedFS
 	}
@@ -32,57 +33,60 @@ func (e exportingFS) of(name string) vfs.FS {
 }
 
 func (e exportingFS) Create(name string, category vfs.DiskWriteCategory) (vfs.File, error) {
-	return e.of(name).Create(name, category)
+	return e.fsFor(name).Create(name, category)
 }
 
 func (e exportingFS) OpenReadWrite(name string, category vfs.DiskWriteCategory, opts ...vfs.OpenOption) (vfs.File, error) {
-	return e.of(name).OpenReadWrite(name, category, opts...)
+	return e.fsFor(name).OpenReadWrite(name, category, opts...)
 }
 
 func (e exportingFS) ReuseForWrite(from, to string, category vfs.DiskWriteCategory) (vfs.File, error) {
-	return e.of(to).ReuseForWrite(from, to, category)
+	return e.fsFor(to).ReuseForWrite(from, to, category)
 }
 
-func (e exportingFS) OpenDir(name string) (vfs.File, error) { return e.of(name).OpenDir(name) }
+func (e exportingFS) OpenDir(name string) (vfs.File, error) { return e.fsFor(name).OpenDir(name) }
 
-func (e exportingFS) Link(from, to string) error { return e.of(to).Link(from, to) }
+func (e exportingFS) Link(from, to string) error { return e.fsFor(to).Link(from, to) }
 
-func (e exportingFS) Rename(from, to string) error { return e.of(to).Rename(from, to) }
+func (e exportingFS) Rename(from, to string) error { return e.fsFor(to).Rename(from, to) }
 
 func (e exportingFS) MkdirAll(dir string, perm fs.FileMode) error {
-	return e.of(dir).MkdirAll(dir, perm)
+	return e.fsFor(dir).MkdirAll(dir, perm)
 }
 
-func (e exportingFS) Remove(name string) error { return e.of(name).Remove(name) }
+func (e exportingFS) Remove(name string) error { return e.fsFor(name).Remove(name) }
 
-func (e exportingFS) RemoveAll(name string) error { return e.of(name).RemoveAll(name) }
+func (e exportingFS) RemoveAll(name string) error { return e.fsFor(name).RemoveAll(name) }
 
-// exports is the export that is under way, if there is one. Pebble's has no context of its own, and so
-// learns through its file system that it is over.
+// exports holds the export that is under way, if there is one. Pebble's checkpoint takes no context, so
+// it is cancelled through errors of its file system.
 type exports struct {
 	fault   *fault
 	current atomic.Pointer[exportCall]
 }
 
-// exportCall is one export; its context ends with the first failure as its cause.
+// exportCall is one export. Its context ends with the caller's context or with the first failure, which
+// is then its cause.
 type exportCall struct {
 	ctx  context.Context
 	fail context.CancelCauseFunc
 }
 
+// begin notes an export as under way. The caller ensures that there is only one.
 func (e *exports) begin(ctx context.Context) {
 	ctx, fail := context.WithCancelCause(ctx)
 	e.current.Store(&exportCall{ctx, fail})
 }
 
+// end notes that no export is under way.
 func (e *exports) end() {
 	if call := e.current.Swap(nil); call != nil {
 		call.fail(context.Canceled)
 	}
 }
 
-// may returns why the export must not go on, or nil.
-func (e *exports) may() error {
+// mayContinue returns nil if the export may continue, otherwise the reason why it must end.
+func (e *exports) mayContinue() error {
 	if err := e.fault.err(); err != nil {
 		return err
 	}
@@ -92,7 +96,7 @@ func (e *exports) may() error {
 	return nil
 }
 
-// fail ends the export that is under way, and tells whether there is one.
+// fail ends the export that is under way, and reports whether there is one.
 func (e *exports) fail(err error) bool {
 	call := e.current.Load()
 	if call != nil {
@@ -101,15 +105,15 @@ func (e *exports) fail(err error) bool {
 	return call != nil
 }
 
-// exportFS is the file system of an export. It refuses to go on when there is no more reason to; what
-// undoes an export it lets through.
+// exportFS is the file system of an export. It refuses changes once the export has ended or failed, but
+// always allows the removals that undo an export.
 type exportFS struct {
 	vfs.FS
 	exports *exports
 }
 
 func (e exportFS) Create(name string, category vfs.DiskWriteCategory) (vfs.File, error) {
-	if err := e.exports.may(); err != nil {
+	if err := e.exports.mayContinue(); err != nil {
 		return nil, err
 	}
 	f, err := e.FS.Create(name, category)
@@ -128,20 +132,21 @@ func (e exportFS) OpenDir(name string) (vfs.File, error) {
 }
 
 func (e exportFS) Link(from, to string) error {
-	if err := e.exports.may(); err != nil {
+	if err := e.exports.mayContinue(); err != nil {
 		return err
 	}
 	return e.FS.Link(from, to)
 }
 
-// exportFile is a file of an export. A table that is copied is written in many pieces.
+// exportFile is a file of an export. Copying a table takes many writes, so each one checks whether the
+// export may continue.
 type exportFile struct {
 	vfs.File
 	exports *exports
 }
 
 func (f exportFile) Write(p []byte) (int, error) {
-	if err := f.exports.may(); err != nil {
+	if err := f.exports.mayContinue(); err != nil {
 		return 0, err
 	}
 	return f.File.Write(p)
@@ -153,8 +158,8 @@ type exportDir struct {
 	exports *exports
 }
 
-// Sync keeps the failure of an export to itself: Pebble panics at one, when the sync is that of a
-// marker. The export ends with it all the same.
+// Sync returns nil even if it fails, because Pebble panics if the sync of a marker fails. The failure
+// ends the export instead.
 func (d exportDir) Sync() error {
 	err := d.File.Sync()
 	if err != nil && (d.exports.fail(err) || d.exports.fault.err() != nil) {

@@ -11,24 +11,23 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// fault keeps the first failure of a store and sees to what follows from it: the store stops changing
-// its directory, no call of its users hangs, and its owner is told.
+// fault holds the first failure of a store and enforces its consequences: the store stops changing its
+// directory, no call of its users hangs, and its owner is notified.
 //
-// Left to itself, Pebble answers a change to its directory that fails in three ways: a flush or
-// compaction is tried again at once, for ever; a manifest ends the process by Fatalf; a marker panics.
-// None will do, and nothing that is put in their place may let Pebble go on: what it has in memory is
-// in the middle of a change then, and what a second try would sync need not be what the first one
-// lost. So such a change never returns. To Pebble that is a disk that takes for ever, in the middle of
-// which its memory is in order, its mutex free, and its manifest taken, so that no table is installed
-// or removed any more. Readers do not notice.
+// Pebble reacts to a failed change of its directory in three ways: it retries a flush or compaction at
+// once, for ever; it ends the process by Fatalf if the manifest fails; it panics if a marker fails. None
+// of these is acceptable here. Returning the error to Pebble is not either: its memory is in the middle
+// of a change, and a second sync need not write what the first one lost. So a change that failed never
+// returns. To Pebble this looks like a disk that hangs: its memory is consistent, its mutex is free, and
+// it holds the manifest, so that it installs and removes no more tables. Readers continue.
 //
 // Invariant: cause is set before failed is closed, and never again.
 type fault struct {
 	failed chan struct{} // closed at the first failure
 	cause  error         // wraps ErrFailed
 
-	// opened is set when pebble.Open has returned. Before that, everything happens on its goroutine,
-	// and errors go back to it.
+	// opened is set when pebble.Open has returned without an error. Before that, all changes happen on
+	// the goroutine of Open, and errors are returned to it.
 	opened atomic.Bool
 
 	mu      sync.Mutex // orders fail and arm
@@ -40,7 +39,8 @@ func newFault(logger *slog.Logger) *fault {
 	return &fault{failed: make(chan struct{}), logger: logger}
 }
 
-// arm names who is to be told of a failure from now on. One that came before is returned instead.
+// arm sets the function that is called at a failure from now on. If the store has already failed, arm
+// returns that failure instead.
 func (f *fault) arm(onFatal func(error)) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -48,8 +48,8 @@ func (f *fault) arm(onFatal func(error)) error {
 	return f.err()
 }
 
-// fail notes a failure; those after the first change nothing. Pebble calls it with its mutex held and
-// on goroutines that must not wait for a disk, so the owner is told, and the log written, by another.
+// fail records the first failure; later ones have no effect. Pebble calls it with its mutex held and on
+// goroutines that must not wait for a disk, so another goroutine logs the failure and calls onFatal.
 func (f *fault) fail(cause error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -76,9 +76,10 @@ func (f *fault) err() error {
 	}
 }
 
-// run does work on a goroutine of its own and returns its error, or the store's failure as soon as
-// there is one. After a failure Pebble flushes no more, so that a writer who waits for room waits for
-// ever; nobody of ours may. The work may still be going then, and must touch nothing of its caller's.
+// run does work on a new goroutine and returns its error, or the store's failure as soon as there is
+// one. After a failure Pebble no longer flushes, so a writer inside Pebble that waits for room waits for
+// ever; run keeps our callers from waiting with it. The work may still be running when run returns, so
+// it must not use memory that its caller uses.
 func (f *fault) run(work func() error) error {
 	if err := f.err(); err != nil {
 		return err
@@ -91,8 +92,8 @@ func (f *fault) run(work func() error) error {
 	}
 }
 
-// start does work on a goroutine of its own, and passes on its error when that has ended: the failure,
-// if halt has ended it.
+// start does work on a new goroutine and sends its error when the goroutine has ended. If halt has ended
+// the goroutine, the error is the store's failure.
 func (f *fault) start(work func() error) <-chan error {
 	done := make(chan error, 1)
 	go func() {
@@ -110,9 +111,10 @@ func (f *fault) start(work func() error) <-chan error {
 	return done
 }
 
-// settle takes the error of a change to the directory. The first one ends the store, and settle does
-// not return. While Open is at work it returns the error to it.
-func (f *fault) settle(err error) error {
+// endOnError checks the error of a change to the directory. Nil is returned. Any other error ends the
+// store, and endOnError never returns, so Pebble cannot react to it. While Open is at work, it returns
+// the error, so that Open fails with it.
+func (f *fault) endOnError(err error) error {
 	if err == nil || !f.opened.Load() {
 		return err
 	}
@@ -120,30 +122,32 @@ func (f *fault) settle(err error) error {
 	select {}
 }
 
-// may returns nil if the directory may be changed still; else it is like settle.
-func (f *fault) may() error { return f.settle(f.err()) }
+// mayChange returns nil if the store may still change its directory. After a failure it behaves as
+// endOnError does.
+func (f *fault) mayChange() error { return f.endOnError(f.err()) }
 
-// halt notes a failure and ends the calling goroutine, which is inside Pebble and must not go on. Its
-// deferred unlocks run. A flush or compaction stays marked as running, so that none takes its place.
+// halt records a failure and ends the calling goroutine, which is inside Pebble and must not continue.
+// Its deferred unlocks run. Pebble still counts its flush or compaction as running, so it starts no
+// other in its place.
 func (f *fault) halt(cause error) {
 	f.fail(cause)
 	runtime.Goexit()
 }
 
-// listener returns the hooks for what Pebble does in the background.
+// listener returns the functions that Pebble calls for events in the background.
 func (f *fault) listener(stalls *stalls) *pebble.EventListener {
 	return &pebble.EventListener{
-		// What fails here did not fail in a change to the directory: a table could not be read, say.
-		// Pebble would try again at once.
+		// This failure is not of a change to the directory; a table could not be read, for example.
+		// Pebble would retry at once, for ever.
 		BackgroundError: f.halt,
-		// It is called on the goroutines of readers, which get the error themselves.
+		// Pebble calls it on the goroutines of readers, which also receive the error.
 		DataCorruption: func(info pebble.DataCorruptionInfo) {
 			f.fail(fmt.Errorf("%s is corrupt: %w", info.Path, info.Details))
 		},
-		// It must not wait for anything that may wait for the disk, and a logger may.
+		// It must not wait for the disk, and a logger may, so the logger runs on another goroutine.
 		DiskSlow: func(info pebble.DiskSlowInfo) {
 			if f.err() != nil {
-				return // it hangs because of us
+				return // endOnError has parked this change, the disk is not slow
 			}
 			go f.logger.Warn("the disk is slow",
 				"path", info.Path, "operation", info.OpType.String(), "took", info.Duration)
@@ -156,7 +160,7 @@ func (f *fault) listener(stalls *stalls) *pebble.EventListener {
 	}
 }
 
-// quiet is what Pebble logs to. Its routine is for those who debug.
+// quiet is Pebble's logger. It passes Pebble's routine messages on at the debug level.
 type quiet struct{ fault *fault }
 
 // Infof implements pebble.Logger.
@@ -169,10 +173,10 @@ func (q quiet) Errorf(format string, args ...any) {
 	q.fault.logger.Warn("pebble: " + fmt.Sprintf(format, args...))
 }
 
-// Fatalf implements pebble.Logger and does not return, as Pebble relies on. With the directory guarded,
-// what brings Pebble here is a fault of its own, and its memory is in no order that anybody should meet:
-// the goroutine is parked with all its locks, and a reader may have to wait behind it. In Open, where
-// nobody else is there yet, it is ended.
+// Fatalf implements pebble.Logger. It does not return; Pebble relies on that. Since the directory is
+// guarded, the cause is an error inside Pebble, whose memory may be inconsistent. So Fatalf parks the
+// goroutine with all its locks; a reader may then wait for it. During Open there are no readers yet, and
+// Fatalf ends the goroutine instead.
 func (q quiet) Fatalf(format string, args ...any) {
 	f := fatal{text: strings.TrimSpace(fmt.Sprintf(format, args...))}
 	for _, arg := range args {
@@ -180,12 +184,12 @@ func (q quiet) Fatalf(format string, args ...any) {
 			f.cause = err
 		}
 	}
-	if q.fault.settle(f) != nil {
+	if q.fault.endOnError(f) != nil {
 		q.fault.halt(f)
 	}
 }
 
-// fatal is an error that Pebble gave as text, with the one that was among its arguments.
+// fatal is the error of a call of Fatalf: its text, and the error among its arguments.
 type fatal struct {
 	text  string
 	cause error // may be nil

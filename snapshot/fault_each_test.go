@@ -12,6 +12,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 )
 
@@ -126,7 +127,7 @@ func TestCorruptTable(t *testing.T) {
 	var b job.Batch
 	rng := rand.New(rand.NewPCG(6, 6))
 	for id := range job.ID(2000) {
-		b.PutTimer(id, job.Timer{Cursor: job.Millis(rng.Int64()), Last: job.Millis(rng.Int64())})
+		b.PutTimer(id, job.Timer{Cursor: instant.Millis(rng.Int64()), Last: instant.Millis(rng.Int64())})
 	}
 	mustApply(t, s, 1, b.Bytes())
 	mustClose(t, s)

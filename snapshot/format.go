@@ -15,14 +15,14 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// FormatName is the file that says that a directory is a store: Open takes a directory with others and without
-// it for one of something else, and returns ErrForeign.
+// FormatName is the name of the file that marks a directory as a store. Open returns ErrForeign for a
+// directory that has other files but not this one.
 const FormatName = "FORMAT"
 
 // A store's directory holds Pebble's files and the file FORMAT, which says what they are. FORMAT comes
-// first: it is written, synced and renamed into the empty directory before Pebble is let in. So a
-// directory with files but without FORMAT is foreign at every point of a crash, and one of another
-// version is refused before Pebble, which raises the version of its files by itself, has touched it.
+// first: it is written, synced and renamed into the empty directory before Pebble opens it. So after a
+// crash at any point, a directory that has files but no FORMAT is foreign. And a directory of another
+// version is refused before Pebble opens it, which could raise the version of the files.
 const (
 	formatName    = FormatName
 	formatTemp    = "FORMAT.TEMP"
@@ -31,14 +31,14 @@ const (
 	formatMax     = 100 // bytes
 )
 
-// harmless are the names that a directory may hold before it is a store: what an interrupted Open
-// leaves, and the root of a file system of its own.
+// harmless lists the names that a directory may hold before it is a store: files that an interrupted
+// Open leaves, and the directory at the root of a file system.
 var harmless = []string{"LOCK", formatTemp, "lost+found"}
 
-// claimDir makes the directory a store's, unless check refuses a new one, or sees that it is one, and
-// locks it.
+// claimDir locks the directory of a store. If the directory is not a store yet, claimDir makes it one,
+// unless check refuses the position of a new store.
 func claimDir(dir string, fs vfs.FS, check func(job.Position) error) (*pebble.Lock, error) {
-	// First without the lock, because its file must not be put into a directory that is refused.
+	// First without the lock, because no lock file may be created in a directory that is refused.
 	isStore, err := surveyDir(dir, fs)
 	if err == nil && !isStore {
 		err = check(job.Position{})
@@ -53,7 +53,7 @@ func claimDir(dir string, fs vfs.FS, check func(job.Position) error) (*pebble.Lo
 	if err != nil {
 		return nil, err
 	}
-	isStore, err = surveyDir(dir, fs) // another process may have been here in between
+	isStore, err = surveyDir(dir, fs) // again: another process may have made it a store in between
 	if err == nil && !isStore {
 		err = writeFormat(dir, fs)
 	}
@@ -63,8 +63,8 @@ func claimDir(dir string, fs vfs.FS, check func(job.Position) error) (*pebble.Lo
 	return lock, nil
 }
 
-// makeDir creates the directory, and what is missing above it, and makes their entries durable: no file
-// in them is before that.
+// makeDir creates the directory and its missing parents, and makes their entries durable. A file in them
+// cannot be durable before its directory is.
 func makeDir(dir string, fsys vfs.FS) error {
 	if _, err := fsys.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -79,6 +79,7 @@ func makeDir(dir string, fsys vfs.FS) error {
 	return syncDir(parent, fsys)
 }
 
+// syncDir makes the names in dir durable.
 func syncDir(dir string, fs vfs.FS) error {
 	d, err := fs.OpenDir(dir)
 	if err != nil {
@@ -87,8 +88,8 @@ func syncDir(dir string, fs vfs.FS) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// lockDir takes the lock that Pebble takes. What the library returns for one that is held has no type,
-// only a bare error number from other processes and a text from this one.
+// lockDir takes Pebble's own lock. The library has no error type for a lock that is held: it returns an
+// error number if another process holds it, and a text if this one does.
 func lockDir(dir string, fs vfs.FS) (*pebble.Lock, error) {
 	lock, err := pebble.LockDirectory(dir, fs)
 	switch {
@@ -101,8 +102,8 @@ func lockDir(dir string, fs vfs.FS) (*pebble.Lock, error) {
 	}
 }
 
-// surveyDir tells whether the directory is a store of a version that we know, or is free to become one
-// if it is neither foreign nor of another version.
+// surveyDir reports whether the directory is a store of the version that this program knows. It returns
+// false for a directory that may become a store, and an error for a foreign one or another version.
 func surveyDir(dir string, fsys vfs.FS) (isStore bool, err error) {
 	names, err := fsys.List(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -123,6 +124,7 @@ func surveyDir(dir string, fsys vfs.FS) (isStore bool, err error) {
 	return false, nil
 }
 
+// checkFormat returns nil if the file FORMAT names the version that this program knows.
 func checkFormat(dir string, fs vfs.FS) error {
 	f, err := fs.Open(fs.PathJoin(dir, formatName))
 	if err != nil {
@@ -144,8 +146,8 @@ func checkFormat(dir string, fs vfs.FS) error {
 	return nil
 }
 
-// writeFormat marks a directory as a store. A crash leaves it unmarked, perhaps with the temporary
-// file, or marked for good.
+// writeFormat durably marks a directory as a store. A crash leaves it either marked or unmarked; an
+// unmarked one may hold the temporary file.
 func writeFormat(dir string, fs vfs.FS) error {
 	temp := fs.PathJoin(dir, formatTemp)
 	f, err := fs.Create(temp, vfs.WriteCategoryUnspecified)

@@ -2,17 +2,18 @@ package snapshot
 
 import "sync"
 
-// gate counts the calls inside a store, so that Close waits for them: Pebble panics when it is used
-// after its end. It is no read lock, because that would hang a call made from inside another, as from
-// the function of a scan, while Close waits. The zero value is open.
+// gate counts the calls that are inside a store, so that Close can wait for them: Pebble panics if it is
+// used after its Close. A read lock would not do: while Close waits for it, a call from inside another
+// call, such as a Get from the function of a scan, would block, and Close with it. The zero value is
+// open.
 type gate struct {
 	mu     sync.Mutex
 	inside int
 	shut   bool
-	empty  chan struct{} // closed when the last call leaves a shut gate; nil while it is open
+	empty  chan struct{} // closed when the last call leaves a shut gate; nil while the gate is open
 }
 
-// enter lets a call in unless the gate is shut, and tells whether it did.
+// enter counts a call that begins, and reports whether it may: false if the gate is shut.
 func (g *gate) enter() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -23,7 +24,7 @@ func (g *gate) enter() bool {
 	return true
 }
 
-// leave ends a call that enter let in.
+// leave counts the end of a call for which enter returned true.
 func (g *gate) leave() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -33,7 +34,8 @@ func (g *gate) leave() {
 	}
 }
 
-// close shuts the gate, once, and returns a channel that is closed when nobody is inside any more.
+// close shuts the gate and returns a channel that is closed when no call is inside any more. It is
+// called once.
 func (g *gate) close() <-chan struct{} {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -11,7 +11,8 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// The head row says which commit the rows are at. Every commit rewrites it in the same Pebble batch.
+// The head row holds the position of the last applied commit. Every commit rewrites it in the same
+// Pebble batch as its rows.
 //
 //	0   1  version, 1
 //	1   8  LSN
@@ -25,8 +26,8 @@ const (
 	headBytes   = 37
 )
 
-// Keys whose first byte is zero are reserved: no kind of row has them, so they stand before all rows,
-// and Get and Scan do not show them.
+// Keys whose first byte is zero are reserved for the store: no row of a commit has such a key. They sort
+// before all rows, and Get and Scan do not return them.
 var (
 	headKey  = []byte{0, 'h', 'e', 'a', 'd'}
 	headEnd  = []byte{0, 'h', 'e', 'a', 'd', 0}
@@ -35,6 +36,7 @@ var (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
+// appendHead appends the head row's value for the position at.
 func appendHead(b []byte, at job.Position) []byte {
 	start := len(b)
 	b = append(b, headVersion)
@@ -44,6 +46,7 @@ func appendHead(b []byte, at job.Position) []byte {
 	return binary.BigEndian.AppendUint32(b, crc32.Checksum(b[start:], castagnoli))
 }
 
+// decodeHead decodes the head row's value. It returns ErrVersion, or an error that says what is damaged.
 func decodeHead(b []byte) (at job.Position, err error) {
 	if len(b) > 0 && b[0] != headVersion {
 		return at, fmt.Errorf("%w: the head row has version %d, and this program knows %d", ErrVersion, b[0], headVersion)
@@ -59,8 +62,8 @@ func decodeHead(b []byte) (at job.Position, err error) {
 	return at, nil
 }
 
-// readHead returns the position of the durable rows, whatever is in the memtables; zero if no commit is
-// durable yet.
+// readHead returns the position of the durable rows. It ignores the memtables. The position is zero if
+// no commit is durable yet.
 func readHead(db *pebble.DB) (at job.Position, err error) {
 	it, err := db.NewIter(&pebble.IterOptions{
 		LowerBound: headKey, UpperBound: headEnd, OnlyReadGuaranteedDurable: true,

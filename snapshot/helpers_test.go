@@ -10,6 +10,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 )
 
@@ -141,10 +142,10 @@ func randomBatch(rng *rand.Rand) []byte {
 
 func randomChange(rng *rand.Rand, b *job.Batch) {
 	id := job.ID(rng.IntN(300))
-	run := job.Run{ID: job.RunID{Job: id, At: job.Millis(rng.IntN(5) * 86_400_000)}, Status: job.StatusSucceeded}
+	run := job.Run{ID: job.RunID{Job: id, At: instant.Millis(rng.IntN(5) * 86_400_000)}, Status: job.StatusSucceeded}
 	switch rng.IntN(10) {
 	case 0, 1, 2:
-		b.PutTimer(id, job.Timer{Cursor: job.Millis(rng.Int64N(1 << 40)), Version: rng.Uint32()})
+		b.PutTimer(id, job.Timer{Cursor: instant.Millis(rng.Int64N(1 << 40)), Version: rng.Uint32()})
 	case 3:
 		d := job.Defaults()
 		d.Payload = make([]byte, rng.IntN(400))

@@ -14,9 +14,9 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// Inspect returns the position that the store in dir is at, and changes nothing: no file is made, written
-// or removed. It takes the lock for as long as it reads, where there is one. It returns fs.ErrNotExist for a
-// directory without a store, and otherwise the errors of Open.
+// Inspect returns the position of the store in dir. It changes nothing: it creates, writes and removes
+// no file. If the directory has a lock file, it holds the lock while it reads. It returns fs.ErrNotExist
+// for a directory without a store, and otherwise the errors of Open.
 func Inspect(dir string) (at job.Position, err error) {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return at, err
@@ -30,7 +30,7 @@ func Inspect(dir string) (at job.Position, err error) {
 func inspect(dir string, fsys vfs.FS) (at job.Position, err error) {
 	isStore, err := surveyDir(dir, fsys)
 	if err == nil && !isStore {
-		err = fmt.Errorf("no store is there: %w", fs.ErrNotExist)
+		err = fmt.Errorf("the directory holds no store: %w", fs.ErrNotExist)
 	}
 	if err != nil {
 		return at, err
@@ -46,17 +46,18 @@ func inspect(dir string, fsys vfs.FS) (at job.Position, err error) {
 	return at, errors.Join(err, lock.Close())
 }
 
-// errReadOnly is what a change of a readOnlyFS returns.
-var errReadOnly = errors.New("snapshot: the store is open for reading alone")
+// errReadOnly is the error of every change of a readOnlyFS.
+var errReadOnly = errors.New("snapshot: the store is open read-only")
 
-// readOnlyFS refuses every change. Every method of vfs.FS that changes something must be here.
+// readOnlyFS is a file system that refuses every change with errReadOnly. Every method of vfs.FS that
+// changes a file must be here.
 type readOnlyFS struct{ vfs.FS }
 
 // Unwrap implements vfs.FS.
 func (r readOnlyFS) Unwrap() vfs.FS { return r.FS }
 
-// Lock takes the lock if its file is there and may be written. A copy without one, or on a file system that
-// is read-only, is open in no process.
+// Lock takes the lock if its file exists and is writable. Otherwise no lock is needed: a copy without a
+// lock file, or on a read-only file system, is open in no process.
 func (r readOnlyFS) Lock(name string) (io.Closer, error) {
 	if _, err := r.Stat(name); errors.Is(err, fs.ErrNotExist) {
 		return io.NopCloser(nil), nil

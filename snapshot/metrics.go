@@ -9,27 +9,27 @@ import (
 
 // Metrics are readings of a store for its operator. Counters count from Open.
 type Metrics struct {
-	DiskBytes          uint64        // size of all files, those that wait to be removed included
+	DiskBytes          uint64        // size of all files, including those that are still to be removed
 	MemTableBytes      uint64        // memory of the memtables in use
-	MemTables          int64         // how many they are: more than one wait to be flushed
+	MemTables          int64         // number of memtables; all but one of them wait to be flushed
 	CacheBytes         int64         // memory of cached blocks
-	CacheHits          int64         // reads of a block that found it in the cache
-	CacheMisses        int64         // and those that did not
-	L0Sublevels        int           // many mean that compactions do not keep up; at 40 writers stall
+	CacheHits          int64         // reads of a block that was in the cache
+	CacheMisses        int64         // reads of a block that was not
+	L0Sublevels        int           // a high number means that compactions do not keep up; at 40 writers stall
 	CompactionDebt     uint64        // bytes that compactions have yet to rewrite, estimated
-	Compactions        int64         // finished
-	Flushes            int64         // finished
-	FlushedBytes       uint64        // written by them
+	Compactions        int64         // number of compactions finished
+	Flushes            int64         // number of flushes finished
+	FlushedBytes       uint64        // written by flushes
 	CompactedBytes     uint64        // written by compactions
 	WriteAmplification float64       // bytes written to tables for each byte applied; 0 before the first flush
 	Tombstones         uint64        // deletions that compactions have yet to drop
 	Stalls             uint64        // times that Apply had to wait for flushes or compactions
-	StallTime          time.Duration // for how long, the present stall included
-	Applied, Durable   uint64        // LSNs
+	StallTime          time.Duration // total time of those waits, including a present one
+	Applied, Durable   uint64        // LSNs of the applied and of the durable position
 }
 
-// Metrics returns readings of the store. It may wait for the sync of a flush that is being installed,
-// so it is nothing for the path of a tick. After Close and after a failure only the stalls and the
+// Metrics returns readings of the store. It may wait for the sync of a flush that is being installed, so
+// it must not be called on the path of a tick. After Close and after a failure only the stalls and the
 // LSNs are set.
 func (s *Store) Metrics() Metrics {
 	var m Metrics
@@ -42,6 +42,7 @@ func (s *Store) Metrics() Metrics {
 	return m
 }
 
+// readMetrics reads Pebble's metrics. The caller must be inside the gate.
 func (s *Store) readMetrics() Metrics {
 	var p *pebble.Metrics
 	err := s.fault.run(func() error {
@@ -74,13 +75,13 @@ func (s *Store) readMetrics() Metrics {
 	return m
 }
 
-// stalls measures how long writers had to wait. Pebble calls begin and end in turn. The zero value has
-// seen none.
+// stalls measures how long writers had to wait. Pebble calls begin and end alternately. The zero value
+// is ready and has counted none.
 type stalls struct {
 	mu    sync.Mutex
 	count uint64
 	total time.Duration
-	since time.Time // of the present one; zero if there is none
+	since time.Time // beginning of the present stall; zero if there is none
 }
 
 func (s *stalls) begin() {
@@ -97,6 +98,7 @@ func (s *stalls) end() {
 	s.since = time.Time{}
 }
 
+// read returns the number of stalls and their total time, including a present one up to now.
 func (s *stalls) read(now time.Time) (count uint64, total time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -19,41 +19,42 @@ const (
 	MemTableBytesMax     = 1 << 30
 )
 
-// Options say how to open a store. The zero value is complete but for Dir.
+// Options say how to open a store. Only Dir is required; every other field has a default.
 type Options struct {
 	// Dir is the directory of the store and holds nothing else. Open creates it.
 	Dir string
 
-	// CacheBytes is the memory for blocks and memtables together: blocks have what the memtables
-	// leave, which is 32 MiB by default when idle and nothing under load. 0 means 64 MiB. Larger spares
-	// reads of cold rows the decompression of a block once the store outgrows it; the page cache of
-	// the machine works behind it either way. Smaller saves memory, down to that of the memtables.
+	// CacheBytes is the memory for cached blocks and memtables together, in bytes. Blocks get what the
+	// memtables leave: with the defaults 32 MiB when idle and nothing under load. 0 means 64 MiB. A
+	// larger value saves reads of cold rows the decompression of a block once the store is larger than
+	// the cache; the system's page cache holds the compressed blocks in any case. A smaller value saves
+	// memory, at most down to that of the memtables.
 	CacheBytes int64
 
-	// MemTableBytes is how much is held in memory before it is flushed. 0 means 16 MiB; the least is
-	// 64 KiB, the most 1 GiB. Larger means fewer flushes and less rewriting, more memory (one and a
-	// spare when idle, four under load) and a longer replay after a crash. Smaller means that writers
-	// stall earlier when they outrun flushes and compactions.
+	// MemTableBytes is the size at which a memtable is flushed, in bytes. 0 means 16 MiB; the minimum is
+	// 64 KiB, the maximum 1 GiB. A larger value means fewer flushes and less rewriting, but more memory
+	// (two memtables when idle, four under load) and a longer replay after a crash. A smaller value
+	// makes writers stall earlier when they are faster than flushes and compactions.
 	//
-	// Without cgo this memory is Go's and counts for the garbage collector; with cgo it is not.
+	// Without cgo this memory is on Go's heap and counts for the garbage collector; with cgo it is not.
 	MemTableBytes int64
 
-	// Logger hears of slow and full disks and of the failure that ends the store; at the debug level,
-	// of Pebble's routine. Nil discards it all.
+	// Logger receives warnings of slow and full disks, the failure that ends the store and, at the debug
+	// level, Pebble's routine messages. Nil discards them.
 	Logger *slog.Logger
 
 	// OnFatal is called at most once, on a goroutine of its own, with the first failure after Open has
-	// returned; it wraps ErrFailed. The process must stop then: see ErrFailed. It may use the store.
-	// Nil tells nobody, and the calls of the store tell all the same.
+	// returned; the error wraps ErrFailed. The process must stop then: see ErrFailed. OnFatal may call
+	// the store. If it is nil, the owner learns of the failure from the errors of the store's calls.
 	OnFatal func(error)
 
-	// Check is asked by Open, before anything in the directory is changed, whether the store may be at the
-	// position that was found; the zero position is that of a new store. Its error is returned, wrapped.
-	// It is for the comparison with the log: a store that was rolled back must not be opened, because the
-	// library then removes what it takes for left over. Nil takes every position.
+	// Check is called by Open, before any file in the directory is changed, with the position of the store;
+	// the zero position is that of a new store. If Check returns an error, Open returns it, wrapped.
+	// Check compares the store with the log: a store whose files were rolled back must not be opened,
+	// because Pebble would remove the newer files as unused. Nil accepts every position.
 	Check func(applied job.Position) error
 
-	fs vfs.FS // tests put a file system that crashes or fails here; nil is the machine's
+	fs vfs.FS // set by tests to a file system that crashes or fails; nil means the machine's
 }
 
 func (o Options) withDefaults() Options {

@@ -9,9 +9,9 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// Get returns the value under a key as a copy that is the caller's, and whether there is one. An empty
-// value that is there is empty, not nil. Reads go on after a failure of the store; damage that one
-// meets is such a failure.
+// Get returns a copy of the value of a key, which the caller may keep and change, and whether the key
+// exists. The value of an existing key is never nil. Reads still work after a failure of the store. A
+// read that finds damage makes the store fail.
 func (s *Store) Get(key []byte) (value []byte, ok bool, err error) {
 	if !s.gate.enter() {
 		return nil, false, ErrClosed
@@ -34,13 +34,14 @@ func (s *Store) Get(key []byte) (value []byte, ok bool, err error) {
 	return value, true, nil
 }
 
-// Scan calls fn for the rows in [low, high) in the order of keys, as they were when it was called,
-// until fn returns false or an error, which is returned as it is. A nil low is the first row, a nil
-// high is the end of the store. Key and value are fn's only until it returns, and must not be changed.
-// Fn may use the store, but not close it. A scan that stays open keeps deleted files on the disk.
+// Scan calls fn for each row in [low, high), in the order of the keys, with the state at the call of
+// Scan. It ends when fn returns false or an error, and returns that error unwrapped. A nil low begins at
+// the first row, a nil high ends after the last. Key and value are valid until fn returns and must not
+// be changed. fn may call the store, but not Close. While a scan runs, files that it reads stay on the
+// disk even if they are deleted.
 //
-// Rows that were deleted are walked over until compactions have dropped them, so that a scan should
-// begin where there are rows, not at the front of a range that was emptied.
+// A scan passes over deleted rows until compactions have dropped them. So a caller should begin where
+// rows exist, not at the front of a range that it has emptied.
 func (s *Store) Scan(low, high []byte, fn func(key, value []byte) (more bool, err error)) error {
 	if !s.gate.enter() {
 		return ErrClosed
@@ -64,8 +65,8 @@ func (s *Store) Scan(low, high []byte, fn func(key, value []byte) (more bool, er
 	return fnErr
 }
 
-// walk passes the rows of an iterator to fn. A failure of the iterator ends it, and is what its Close
-// returns.
+// walk passes the rows of an iterator to fn and returns fn's error. A failure of the iterator ends walk
+// without an error; the iterator's Close returns it.
 func walk(it *pebble.Iterator, fn func(key, value []byte) (more bool, err error)) error {
 	for valid := it.First(); valid; valid = it.Next() {
 		value, err := it.ValueAndErr()

@@ -12,9 +12,9 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// Store is an open store. Its methods are safe for concurrent use; calls of Apply wait for one another.
+// Store is an open store. Its methods are safe for concurrent use; calls of Apply run one at a time.
 //
-// Invariant: the durable position never passes the applied one, and neither goes back.
+// Invariant: the durable position is never after the applied one, and neither moves back.
 type Store struct {
 	dir    string
 	fs     vfs.FS
@@ -28,18 +28,18 @@ type Store struct {
 	applied  atomic.Pointer[job.Position]
 
 	durableMu sync.Mutex
-	durable   job.Position // the last one known
+	durable   job.Position // the last known durable position
 
-	exporting chan struct{} // holds one while there is an export
+	exporting chan struct{} // holds one element while an export runs
 	exports   *exports
 
 	closeOnce sync.Once
 	closeErr  error
 }
 
-// Open opens the store in a directory, or makes one in a directory that is empty or not there. It
-// returns ErrInUse, ErrForeign, ErrVersion, a *DamageError, ErrFailed or what the library met, always with the
-// directory. What is applied and what is durable are the same then.
+// Open opens the store in a directory, or makes one if the directory is empty or does not exist. It
+// returns ErrInUse, ErrForeign, ErrVersion, a *DamageError, ErrFailed or an error of the library; the
+// text names the directory. After Open, the applied and the durable position are equal.
 func Open(opts Options) (*Store, error) {
 	opts, err := opts.withDefaults().validate()
 	if err != nil {
@@ -56,6 +56,8 @@ func Open(opts Options) (*Store, error) {
 	return s, nil
 }
 
+// open does the work of Open in an order that changes nothing before the store is known to be intact:
+// claim the directory, examine it read-only, and only then let Pebble open it for writing.
 func (s *Store) open(opts Options) (err error) {
 	if s.lock, err = claimDir(opts.Dir, opts.fs, opts.Check); err != nil {
 		return err
@@ -63,7 +65,8 @@ func (s *Store) open(opts Options) (err error) {
 	if err := examine(opts.Dir, opts.fs, s.lock, newFault(opts.Logger), opts.Check); err != nil {
 		return errors.Join(err, s.lock.Close())
 	}
-	// Waited for even after a failure: it gives back what it has opened, and the lock with it.
+	// open waits for the goroutine even after a failure, because it must have released its files before
+	// the lock is released.
 	err = <-s.fault.start(func() (err error) {
 		s.db, err = pebble.Open(opts.Dir, s.pebbleOptions(opts))
 		s.fault.opened.Store(err == nil)
@@ -81,7 +84,7 @@ func (s *Store) open(opts Options) (err error) {
 	return nil
 }
 
-// restore reads the position that the last life left. There is no log to replay in Pebble, so all that
+// restore reads the position that the previous process left. Pebble has no log to replay, so everything
 // it holds now is durable.
 func (s *Store) restore() error {
 	at, err := readHead(s.db)
@@ -98,10 +101,10 @@ func (s *Store) restore() error {
 	})
 }
 
-// Close flushes, so that the next Open has nothing to replay, and gives the directory up. It waits for
-// the calls inside the store and must not be called from one; those that come later get ErrClosed.
-// After a failure it returns ErrFailed, and the directory stays locked until the process ends. A
-// second Close waits for the first and returns the same.
+// Close flushes, so that the next Open has nothing to replay, and releases the directory. It waits for
+// calls that are inside the store, and must not be called from one; later calls get ErrClosed. After a
+// failure it returns ErrFailed, and the directory stays locked until the process ends. A second Close
+// waits for the first and returns the same error.
 func (s *Store) Close() error {
 	s.closeOnce.Do(func() {
 		<-s.gate.close()
@@ -112,8 +115,9 @@ func (s *Store) Close() error {
 	return s.closeErr
 }
 
-// release flushes and closes Pebble, then gives up the lock. After a failure it does nothing: Pebble's
-// goroutines that were ended in the middle of their work would be waited for in vain.
+// release flushes and closes Pebble, then releases the lock. After a failure it does not wait for
+// Pebble, whose Close would wait for ever for goroutines that have ended in the middle of their work;
+// and it keeps the lock.
 func (s *Store) release() error {
 	err := s.fault.run(func() error {
 		return errors.Join(s.db.Flush(), s.db.Close())
@@ -124,6 +128,6 @@ func (s *Store) release() error {
 	return errors.Join(err, s.lock.Close())
 }
 
-// Applied returns the position of the newest commit applied; the zero position for a new store. It
-// works after Close too.
+// Applied returns the position of the last applied commit; the zero position for a new store. It also
+// works after Close.
 func (s *Store) Applied() job.Position { return *s.applied.Load() }

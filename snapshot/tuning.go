@@ -8,13 +8,13 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// pebbleFormat is the version of Pebble's own files that a store of formatVersion has. It is named, so
-// that a newer Pebble does not raise it by itself: there is no way back, and an upgrade of one node at
-// a time would be over.
+// pebbleFormat is the version of Pebble's files in a store of formatVersion. It is a constant of ours,
+// so that a newer Pebble does not raise it: an older binary could not open the store again, and a
+// cluster could not be upgraded one node at a time.
 const pebbleFormat = pebble.FormatValueSeparation // 24, the newest of v2.1
 
-// pebbleOptions states what matters for our shape of work: many small rows that are written in the
-// order of time, rewritten once or twice, read by key, and scanned as a whole at the start.
+// pebbleOptions sets what matters for our load: many small rows, written in the order of time, rewritten
+// once or twice, read by key, and scanned as a whole at the start.
 func (s *Store) pebbleOptions(o Options) *pebble.Options {
 	p := &pebble.Options{
 		FS:                 exportingFS{guardedFS: guardedFS{o.fs, s.fault}, dir: s.dir, outside: exportFS{o.fs, s.exports}},
@@ -23,29 +23,30 @@ func (s *Store) pebbleOptions(o Options) *pebble.Options {
 		FormatMajorVersion: pebbleFormat,
 		CacheSize:          o.CacheBytes,
 		MemTableSize:       uint64(o.MemTableBytes),
-		// At two, Pebble's default, every flush stops the writers.
+		// With Pebble's default of two, every flush stops the writers.
 		MemTableStopWritesThreshold: 4,
-		// A registration in bulk flushes several times a second. Merging every second sublevel, as is the
-		// default, would rewrite each row several times while it goes on. A read asks the filters of a
-		// few more tables for it, and a scan merges as many more.
+		// A bulk registration flushes several times a second. With the default, which merges at every
+		// second sublevel, each row would be rewritten several times meanwhile. The price is that a read
+		// asks the filters of a few more tables, and a scan merges as many more.
 		L0CompactionThreshold: 20,
 		L0StopWritesThreshold: 60,
 		LBaseMaxBytes:         256 << 20,
-		// The second one starts only when debt piles up; the cores belong to the tick first.
+		// The second compaction starts only when the debt grows; the tick needs the cores first.
 		CompactionConcurrencyRange: func() (int, int) { return 1, 2 },
-		// History is dropped by ranges; its space must not wait for the next flush.
+		// History is deleted by ranges; freeing its space must not wait for the next flush.
 		FlushDelayDeleteRange: 10 * time.Second,
 		Logger:                quiet{s.fault},
 		EventListener:         s.fault.listener(&s.stalls),
 	}
 	if o.fs == vfs.Default {
-		p.WithFSDefaults() // adds the watch over how long the disk takes
+		p.WithFSDefaults() // adds the detection of a slow disk
 	}
 	p.ApplyCompressionSettings(func() pebble.DBCompressionSettings { return pebble.DBCompressionFastest })
 	tuneLevels(p)
 	return p
 }
 
+// tuneLevels sets block size, filters and compression for each level.
 func tuneLevels(p *pebble.Options) {
 	for i := range p.Levels {
 		p.Levels[i].BlockSize = blockBytes
@@ -54,9 +55,9 @@ func tuneLevels(p *pebble.Options) {
 }
 
 const (
-	// Reads of single rows outnumber scans by far. A block that is not cached is read and decompressed
-	// as a whole, and without cgo it is garbage afterwards; scans lose little by small ones.
+	// Reads of single rows are far more frequent than scans. A block that is not cached is read and
+	// decompressed as a whole, and without cgo it is garbage afterwards; small blocks cost scans little.
 	blockBytes = 4 << 10
 
-	filterBitsPerKey = 10 // one look-up in a hundred goes to a table in vain
+	filterBitsPerKey = 10 // one look-up in a hundred reads a table that does not have the key
 )

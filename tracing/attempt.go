@@ -13,7 +13,7 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// Attempt begins a span for an attempt that came to the dispatcher at an instant.
+// Attempt begins the span of an attempt that was launched at launched.
 func (t *Tracer) Attempt(d *job.Delivery, launched time.Time) context.Context {
 	run := traceOf(d.Run, d.Origin, t.ratio)
 	ctx := context.Background()
@@ -33,7 +33,7 @@ func (t *Tracer) Attempt(d *job.Delivery, launched time.Time) context.Context {
 	return ctx
 }
 
-// Headers returns the headers that the target gets.
+// Headers returns the values of the headers traceparent and tracestate for the target.
 func (t *Tracer) Headers(attempt context.Context) (parent, state string) { return headersOf(attempt) }
 
 // Within returns ctx with the span of an attempt in it.
@@ -41,7 +41,7 @@ func (t *Tracer) Within(ctx, attempt context.Context) context.Context {
 	return trace.ContextWithSpan(ctx, trace.SpanFromContext(attempt))
 }
 
-// Ended ends the span of an attempt.
+// Ended ends the span of an attempt, with its outcome.
 func (t *Tracer) Ended(attempt context.Context, d *job.Delivery, o job.Outcome) {
 	span := trace.SpanFromContext(attempt)
 	if !span.IsRecording() {
@@ -49,7 +49,7 @@ func (t *Tracer) Ended(attempt context.Context, d *job.Delivery, o job.Outcome) 
 	}
 	ended := time.Now()
 	if !o.LaunchedAt.IsZero() {
-		ended = o.LaunchedAt.Add(o.Duration) // on the monotonic clock: never before it began
+		ended = o.LaunchedAt.Add(o.Duration) // Duration is monotonic, so the end is never before the beginning
 		span.AddEvent("sent", trace.WithTimestamp(o.LaunchedAt))
 		if d.Attempt == 1 {
 			late := max(o.LaunchedAt.Sub(d.Run.At.Time()), 0)
@@ -62,7 +62,7 @@ func (t *Tracer) Ended(attempt context.Context, d *job.Delivery, o job.Outcome) 
 	span.End(trace.WithTimestamp(ended))
 }
 
-// kindOf returns what an attempt is in the eyes of OpenTelemetry.
+// kindOf returns OpenTelemetry's span kind for an attempt at a target of kind k.
 func kindOf(k job.TargetKind) trace.SpanKind {
 	switch k {
 	case job.TargetNATS, job.TargetJetStream:
@@ -74,11 +74,11 @@ func kindOf(k job.TargetKind) trace.SpanKind {
 	}
 }
 
-// attributesMax is how many attributes an attempt has at most.
+// attributesMax is the largest number of attributes of an attempt's span.
 const attributesMax = 10
 
-// attemptAttributes say which attempt it is and where it goes. Paths, queries and user names of URLs are
-// often secrets, and left out.
+// attemptAttributes returns the attributes that identify an attempt and its target. They have no path,
+// query or user name of a URL, because those often contain secrets.
 func attemptAttributes(d *job.Delivery) []attribute.KeyValue {
 	all := append(make([]attribute.KeyValue, 0, attributesMax),
 		attribute.String("carillon.tenant", d.Tenant),
@@ -99,6 +99,7 @@ func attemptAttributes(d *job.Delivery) []attribute.KeyValue {
 	return all
 }
 
+// httpAttributes returns the method of an HTTP target, and the scheme, host and port of its URL.
 func httpAttributes(t job.Target) []attribute.KeyValue {
 	method := t.Method
 	if method == "" {
@@ -116,7 +117,7 @@ func httpAttributes(t job.Target) []attribute.KeyValue {
 	return all
 }
 
-// spanContextOf returns the span that the row of a job has kept.
+// spanContextOf returns the span of the registration that is stored in the row of a job.
 func spanContextOf(t job.TraceContext) trace.SpanContext {
 	return trace.NewSpanContext(trace.SpanContextConfig{TraceID: t.Trace, SpanID: t.Span, TraceFlags: trace.TraceFlags(t.Flags), Remote: true})
 }

@@ -12,6 +12,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // The trace of the sample run: another version of the program on the node that takes over must find it too.
@@ -130,7 +131,7 @@ func TestSampling(t *testing.T) {
 
 // TestRatioIsTheLibrarys: our decision on a trace is that of the library's sampler, for any share.
 func TestRatioIsTheLibrarys(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testkit.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for range 2000 {
 		share := r.Float64() * 1.2

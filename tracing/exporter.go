@@ -19,27 +19,29 @@ import (
 const (
 	// postTimeMax bounds one post.
 	postTimeMax = 10 * time.Second
-	// Between two posts of a batch the wait doubles from pauseMin to pauseMax, unless the collector says
-	// how long.
+	// The pause between two posts of a batch doubles from pauseMin to pauseMax, unless the collector asks
+	// for a longer one.
 	pauseMin = 500 * time.Millisecond
 	pauseMax = 8 * time.Second
-	// answerBytesMax is how much is read of what a collector answers.
+	// answerBytesMax bounds the bytes read of a collector's answer.
 	answerBytesMax = 64 << 10
 )
 
-// exporter posts spans to a collector: OTLP over HTTP, in the JSON form. The library's own exporter does the
-// same, and brings gRPC with it; see decision 22.
+// exporter posts spans to a collector: OTLP over HTTP, in its JSON form. The library's own exporter does
+// the same, but imports gRPC; see decision 22.
 type exporter struct {
 	client   *http.Client
 	endpoint string
 	headers  map[string]string
 	losses   *losses
-	waiting  atomic.Int64 // spans that have ended and are not done with
+	waiting  atomic.Int64 // spans that have ended and are neither exported nor lost
 
-	base context.Context // of the posts; stop ends it
+	base context.Context // parent of the posts' contexts; stop ends it
 	stop context.CancelFunc
 }
 
+// newExporter returns an exporter. It follows no redirects, so that the headers, which may contain a key,
+// reach no other host.
 func newExporter(o Options, l *losses) *exporter {
 	base, stop := context.WithCancel(context.Background())
 	return &exporter{
@@ -52,8 +54,8 @@ func newExporter(o Options, l *losses) *exporter {
 	}
 }
 
-// ExportSpans implements sdktrace.SpanExporter. What cannot be exported is counted, and no error: the
-// library would print it.
+// ExportSpans implements sdktrace.SpanExporter. It counts spans that cannot be exported and returns nil,
+// because the library would print an error.
 func (e *exporter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
 	defer e.waiting.Add(int64(-len(spans)))
 	ctx, cancel := context.WithCancel(ctx)
@@ -77,7 +79,7 @@ func (e *exporter) Shutdown(context.Context) error {
 	return nil
 }
 
-// deliver posts a batch until the collector takes it or refuses it, or ctx ends.
+// deliver posts a batch until the collector accepts or refuses it, or ctx ends.
 func (e *exporter) deliver(ctx context.Context, body []byte) error {
 	for pause := pauseMin; ; pause = min(2*pause, pauseMax) {
 		err := e.post(ctx, body)
@@ -95,16 +97,16 @@ func (e *exporter) deliver(ctx context.Context, body []byte) error {
 	}
 }
 
-// againError is a failure that another post may not meet.
+// againError is a failure after which the batch is posted again.
 type againError struct {
 	err   error
-	after time.Duration // as the collector wishes; 0 is no wish
+	after time.Duration // pause that the collector asks for; 0 means none
 }
 
 // Error implements error.
 func (e againError) Error() string { return e.err.Error() }
 
-// partlyRefusedError says that the collector took a batch without some of its spans.
+// partlyRefusedError reports that the collector accepted a batch but refused some of its spans.
 type partlyRefusedError struct {
 	spans  int
 	reason string
@@ -115,6 +117,7 @@ func (e partlyRefusedError) Error() string {
 	return fmt.Sprintf("the collector refused %d spans: %s", e.spans, e.reason)
 }
 
+// post posts a batch once. Its error is an againError if another post may succeed.
 func (e *exporter) post(ctx context.Context, body []byte) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.endpoint, bytes.NewReader(body))
 	if err != nil {
@@ -127,17 +130,17 @@ func (e *exporter) post(ctx context.Context, body []byte) error {
 	req.Header.Set("User-Agent", "Carillon")
 	resp, err := e.client.Do(req)
 	if with, ok := errors.AsType[*url.Error](err); ok {
-		err = with.Err // without the URL, which may have a key in it
+		err = with.Err // without the URL, which may contain a key
 	}
 	if err != nil {
 		return againError{err: fmt.Errorf("post spans: %w", err)}
 	}
 	defer resp.Body.Close()
-	answer, _ := io.ReadAll(io.LimitReader(resp.Body, answerBytesMax)) // the status says what matters
+	answer, _ := io.ReadAll(io.LimitReader(resp.Body, answerBytesMax)) // an error is ignored: the status decides
 	return judge(resp, answer)
 }
 
-// judge tells what an answer means, as OTLP has it.
+// judge returns the error for a collector's answer by the rules of OTLP; nil if the batch was accepted.
 func judge(resp *http.Response, answer []byte) error {
 	if resp.StatusCode >= 200 && resp.StatusCode <= 299 {
 		return judgePartial(answer)
@@ -145,12 +148,14 @@ func judge(resp *http.Response, answer []byte) error {
 	err := fmt.Errorf("the collector answers HTTP %d", resp.StatusCode)
 	switch resp.StatusCode {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		seconds, _ := strconv.ParseUint(resp.Header.Get("Retry-After"), 10, 16) // a date is no wish
+		seconds, _ := strconv.ParseUint(resp.Header.Get("Retry-After"), 10, 16) // a date gives 0: no pause asked for
 		return againError{err, time.Duration(seconds) * time.Second}
 	}
 	return err
 }
 
+// judgePartial returns a partlyRefusedError if the answer of a collector that accepted a batch lists
+// refused spans.
 func judgePartial(answer []byte) error {
 	var reply struct {
 		PartialSuccess struct {
@@ -159,7 +164,7 @@ func judgePartial(answer []byte) error {
 		} `json:"partialSuccess"`
 	}
 	if json.Unmarshal(answer, &reply) != nil {
-		return nil // it took them; how it says so is its own affair
+		return nil // accepted; the format of the answer does not matter
 	}
 	if n, err := reply.PartialSuccess.RejectedSpans.Int64(); err == nil && n > 0 {
 		return partlyRefusedError{int(n), reply.PartialSuccess.ErrorMessage}

@@ -138,7 +138,7 @@ func TestOpenRefuses(t *testing.T) {
 	for want, o := range map[string]Options{
 		"no URL of a collector":        {Endpoint: "localhost:4318"},
 		"http://x:xxxxx@/a":            {Endpoint: "http://x:secret@/a"},
-		"is no URL;":                   {Endpoint: "http://secret\x7f"},
+		"is not a URL;":                {Endpoint: "http://secret\x7f"},
 		"ratio is 1.5; want 0 to 1":    {Endpoint: "http://a", Ratio: 1.5},
 		"ratio is -0.5; want 0 to 1":   {Endpoint: "http://a", Ratio: -0.5},
 		"want one such as http://127.": {},

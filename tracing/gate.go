@@ -10,11 +10,11 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 )
 
-// gate lets at most queueMax spans wait for the collector, those in the post under way among them. It
-// stands before the queue of the library, which drops too, but counts for nobody.
+// gate bounds the spans that wait for the collector, including those in the post under way, to queueMax.
+// The library's own queue behind it would drop spans too, but without counting them.
 type gate struct {
 	sdktrace.SpanProcessor
-	waiting *atomic.Int64 // the exporter takes off what it is done with
+	waiting *atomic.Int64 // shared with the exporter, which subtracts the spans of each batch when it has ended
 	losses  *losses
 }
 
@@ -33,41 +33,44 @@ func (g *gate) OnEnd(s sdktrace.ReadOnlySpan) {
 	g.SpanProcessor.OnEnd(s)
 }
 
-// lossesEvery is how often the log tells of losses.
+// lossesEvery is the least time between two log lines about losses.
 const lossesEvery = time.Minute
 
-// losses counts lost spans, and logs them: the first at once, then those of a minute together.
+// losses counts lost spans and logs them: the first at once, then those of a minute together. It is safe
+// for concurrent use.
 type losses struct {
 	logger *slog.Logger
 
-	mu     sync.Mutex
-	all    uint64
-	untold int
-	reason error // of the newest
-	told   time.Time
+	mu       sync.Mutex
+	all      uint64
+	unlogged int
+	reason   error // of the newest loss
+	loggedAt time.Time
 }
 
+// add counts n lost spans, and logs them if the last line is long enough ago.
 func (l *losses) add(n int, reason error) {
 	l.mu.Lock()
-	l.all, l.untold, l.reason = l.all+uint64(n), l.untold+n, reason
-	due := time.Since(l.told) >= lossesEvery
+	l.all, l.unlogged, l.reason = l.all+uint64(n), l.unlogged+n, reason
+	due := time.Since(l.loggedAt) >= lossesEvery
 	l.mu.Unlock()
 	if due {
-		l.tell()
+		l.log()
 	}
 }
 
-// tell logs what has not been told.
-func (l *losses) tell() {
+// log writes one line about the losses since the last line, if there are any.
+func (l *losses) log() {
 	l.mu.Lock()
-	n, all, reason := l.untold, l.all, l.reason
-	l.untold, l.told = 0, time.Now()
+	n, all, reason := l.unlogged, l.all, l.reason
+	l.unlogged, l.loggedAt = 0, time.Now()
 	l.mu.Unlock()
 	if n > 0 {
 		l.logger.Warn("spans were lost; everything else goes on", slog.Int("spans", n), slog.Uint64("since_start", all), slog.Any("error", reason))
 	}
 }
 
+// count returns the number of lost spans so far.
 func (l *losses) count() uint64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()

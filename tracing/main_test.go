@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 )
 
@@ -116,7 +117,7 @@ func openTracer(t *testing.T, o Options) *Tracer {
 // delivery is an attempt of the n-th run of a job.
 func delivery(n int64, attempt uint32) *job.Delivery {
 	return &job.Delivery{
-		Run: job.RunID{Job: 7, At: 1764576000000 + job.Millis(n)}, Tenant: "acme", Name: "billing/daily", Attempt: attempt, Fence: 9,
+		Run: job.RunID{Job: 7, At: 1764576000000 + instant.Millis(n)}, Tenant: "acme", Name: "billing/daily", Attempt: attempt, Fence: 9,
 		Target: job.Target{Kind: job.TargetHTTP, URL: "https://user:secret@Example.com:8443/secret-path?key=secret", Method: "PUT"},
 	}
 }

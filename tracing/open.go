@@ -11,28 +11,29 @@ import (
 )
 
 const (
-	// queueMax is how many ended spans may wait for the collector, about 2 KB each; more are dropped.
+	// queueMax bounds the ended spans that wait for the collector, about 2 KB each; more are dropped.
 	queueMax = 8192
-	// batchMax is how many go in one post.
+	// batchMax is the largest number of spans in one post.
 	batchMax = 512
-	// batchDelay is how long a span may wait for others to go with.
+	// batchDelay is the longest time that a span waits for others of its batch.
 	batchDelay = 2 * time.Second
-	// exportTimeMax bounds a batch with all its repetitions; then it is lost.
+	// exportTimeMax bounds the time for a batch with all its posts; after it the batch is lost.
 	exportTimeMax = 30 * time.Second
-	// Close waits for the collector for as long as its context says, but no less and no more than this: what
-	// came before it in a shutdown may have used up all the time.
+	// closeTimeMin and closeTimeMax bound how long Close waits for the collector, whatever its context says.
+	// The minimum is for a shutdown whose earlier steps have used up all the time.
 	closeTimeMin = 500 * time.Millisecond
 	closeTimeMax = 5 * time.Second
 )
 
-// pipeline is what is between the spans and the collector.
+// pipeline is the path of spans from their end to the collector.
 type pipeline struct {
 	provider *sdktrace.TracerProvider
 	exporter *exporter
 	losses   *losses
 }
 
-// Open returns a tracer that exports to a collector. It does not wait for it. Close ends the tracer.
+// Open returns a tracer that exports to a collector. It does not connect to the collector. The caller
+// must call Close.
 func Open(o Options) (*Tracer, error) {
 	o = o.withDefaults()
 	if err := o.Validate(); err != nil {
@@ -55,8 +56,8 @@ func Open(o Options) (*Tracer, error) {
 	return &Tracer{spans: p.provider.Tracer(scope), ratio: share, hasRoot: true, pipeline: p}, nil
 }
 
-// describe returns what the spans say of this process. The variables OTEL_SERVICE_NAME and
-// OTEL_RESOURCE_ATTRIBUTES, which the library reads, have the last word.
+// describe returns the attributes of this process, which every span has. The environment variables
+// OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES, which the library reads, override them.
 func describe(o Options) (*resource.Resource, error) {
 	all := []attribute.KeyValue{attribute.String("service.name", "carillon")}
 	if o.Version != "" {
@@ -72,9 +73,10 @@ func describe(o Options) (*resource.Resource, error) {
 	return described, nil
 }
 
-// Close sends what waits, for as long as ctx allows but at least half a second and at most 5, and ends the exporter. What is
-// then left is lost, and the log says how much. It may be called once; after that spans go nowhere. Of
-// a tracer that [New] made the provider is the caller's, and Close does nothing.
+// Close exports the waiting spans and ends the exporter. It takes as long as ctx allows, but at least
+// half a second and at most 5. The spans that are left then are lost, and logged. It may be called once;
+// later spans are not exported. For a tracer of [New], Close does nothing, because the caller owns the
+// provider.
 func (t *Tracer) Close(ctx context.Context) {
 	p := t.pipeline
 	if p == nil {
@@ -85,7 +87,7 @@ func (t *Tracer) Close(ctx context.Context) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_ = p.provider.Shutdown(context.Background()) // what the exporter loses is counted there
+		_ = p.provider.Shutdown(context.Background()) // the exporter counts what it loses
 	}()
 	select {
 	case <-ended:
@@ -95,13 +97,13 @@ func (t *Tracer) Close(ctx context.Context) {
 		case <-ctx.Done():
 		}
 	}
-	p.exporter.stop() // so that Shutdown ends
+	p.exporter.stop() // ends the post under way, so that Shutdown returns
 	<-ended
-	p.losses.tell()
+	p.losses.log()
 }
 
-// Lost returns how many spans have been lost so far: dropped because too many waited, or refused by the
-// collector, or not taken in time.
+// Lost returns the number of spans lost so far: dropped because too many waited, refused by the
+// collector, or not accepted in time. For a tracer of [New] it is 0.
 func (t *Tracer) Lost() uint64 {
 	if t.pipeline == nil {
 		return 0

@@ -8,22 +8,23 @@ import (
 	"strings"
 )
 
-// Options set up a [Tracer] with an exporter of its own.
+// Options configure a [Tracer] with an exporter of its own.
 type Options struct {
-	// Endpoint is where spans are posted, as OTLP over HTTP in JSON. Without a path it is /v1/traces.
+	// Endpoint is the URL to which spans are posted, as OTLP over HTTP in JSON. A URL without a path gets
+	// /v1/traces. It must be set.
 	Endpoint string
-	// Headers go with each post, such as the key of a collector.
+	// Headers are sent with each post, such as the key for a collector.
 	Headers map[string]string
-	// Ratio is the share of traces that are sampled if nobody has decided that before; 0 to 1. The zero
-	// value samples what a caller sampled, and nothing else.
+	// Ratio is the share of traces, 0 to 1, that are sampled if no caller has decided that before. 0 samples
+	// only what a caller has sampled.
 	Ratio float64
 
 	Version string       // of the program; may be empty
 	Node    string       // names this process among others; may be empty
-	Logger  *slog.Logger // hears of spans that are lost, once a minute; default slog.Default()
+	Logger  *slog.Logger // receives lost spans, at most once a minute; default slog.Default()
 }
 
-// endpointPath is where a collector takes spans unless told otherwise.
+// endpointPath is the default path of a collector for spans.
 const endpointPath = "/v1/traces"
 
 func (o Options) withDefaults() Options {
@@ -37,12 +38,13 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Validate tells what is wrong with the options, without opening anything; [Open] does too.
+// Validate returns an error that says what is wrong with the options, nil if they are valid. [Open]
+// calls it too.
 func (o Options) Validate() error {
 	u, err := url.Parse(o.Endpoint)
 	switch {
 	case err != nil:
-		return errors.New("traces: the endpoint is no URL; want one such as http://127.0.0.1:4318")
+		return errors.New("traces: the endpoint is not a URL; want one such as http://127.0.0.1:4318")
 	case u.Scheme != "http" && u.Scheme != "https", u.Host == "":
 		return fmt.Errorf("traces: the endpoint %s is no URL of a collector; want one such as http://127.0.0.1:4318", u.Redacted())
 	case !(o.Ratio >= 0 && o.Ratio <= 1):

@@ -83,7 +83,8 @@ type otlpValue struct {
 	Double *float64 `json:"doubleValue,omitempty"`
 }
 
-// encode returns the request that exports spans. They are of one tracer, so they share resource and scope.
+// encode returns the request that exports spans. All spans are of one tracer, so they share resource and
+// scope.
 func encode(spans []sdktrace.ReadOnlySpan) ([]byte, error) {
 	if len(spans) == 0 {
 		return []byte(`{"resourceSpans":[]}`), nil
@@ -98,6 +99,7 @@ func encode(spans []sdktrace.ReadOnlySpan) ([]byte, error) {
 	}}})
 }
 
+// spanOf returns a span in OTLP.
 func spanOf(s sdktrace.ReadOnlySpan) otlpSpan {
 	at, parent := s.SpanContext(), s.Parent()
 	out := otlpSpan{
@@ -118,13 +120,14 @@ func spanOf(s sdktrace.ReadOnlySpan) otlpSpan {
 	return out
 }
 
-// Bits of flags beyond those of W3C: whether it is known that the other span is of another process, and
+// OTLP's bits of flags beyond those of W3C: whether it is known that the other span is remote, and
 // whether it is.
 const (
 	flagRemoteKnown = 1 << 8
 	flagRemote      = 1 << 9
 )
 
+// flagsOf returns the flags of a span, and whether the related span other is remote.
 func flagsOf(s, other trace.SpanContext) uint32 {
 	flags := uint32(s.TraceFlags()) | flagRemoteKnown
 	if other.IsRemote() {
@@ -133,12 +136,13 @@ func flagsOf(s, other trace.SpanContext) uint32 {
 	return flags
 }
 
-// The codes of a status in OTLP, which has them in another order than the library.
+// The status codes of OTLP, whose numbers differ from the library's.
 const (
 	otlpOK    = 1
 	otlpError = 2
 )
 
+// statusOf returns a span's status in OTLP.
 func statusOf(s sdktrace.Status) otlpStatus {
 	switch s.Code {
 	case codes.Error:
@@ -150,6 +154,7 @@ func statusOf(s sdktrace.Status) otlpStatus {
 	}
 }
 
+// attributesOf returns attributes in OTLP.
 func attributesOf(all []attribute.KeyValue) []otlpAttribute {
 	out := make([]otlpAttribute, len(all))
 	for i, kv := range all {
@@ -158,7 +163,7 @@ func attributesOf(all []attribute.KeyValue) []otlpAttribute {
 	return out
 }
 
-// valueOf returns a value. Lists, of which we make none, become their text.
+// valueOf returns an attribute's value in OTLP. A list becomes its text; this package makes none.
 func valueOf(v attribute.Value) otlpValue {
 	switch v.Type() {
 	case attribute.BOOL:
@@ -176,4 +181,5 @@ func valueOf(v attribute.Value) otlpValue {
 	}
 }
 
+// nanos returns an instant in nanoseconds of Unix time, as a string.
 func nanos(t time.Time) string { return strconv.FormatInt(t.UnixNano(), 10) }

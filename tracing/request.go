@@ -8,17 +8,19 @@ import (
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/job"
 )
 
-// textBytesMax bounds what a caller wrote before it became an attribute.
+// textBytesMax bounds an attribute whose text comes from a caller, in bytes.
 const textBytesMax = 256
 
 // verbKey is the context key of the verb of a request.
 type verbKey struct{}
 
-// Request begins a span for a request. It continues the trace that header names, or that of ctx if there is
-// no header.
+// Request begins the span of a request and returns ctx with it. The span continues the trace in the
+// headers, which header reads by name; if header is nil, the request comes from this process and the
+// span continues the trace of ctx. via is the way of the request: nats, http, dashboard or local.
 func (t *Tracer) Request(ctx context.Context, verb, via string, header func(name string) string) context.Context {
 	kind := trace.SpanKindInternal
 	if header != nil {
@@ -31,7 +33,8 @@ func (t *Tracer) Request(ctx context.Context, verb, via string, header func(name
 	return context.WithValue(ctx, verbKey{}, verb)
 }
 
-// Origin returns the span of a request if it is sampled.
+// Origin returns the span of the request in ctx, to be stored in the row of a job; zero if the span is
+// not sampled.
 func (t *Tracer) Origin(ctx context.Context) job.TraceContext {
 	sc := trace.SpanContextFromContext(ctx)
 	if !sc.IsSampled() || !sc.IsValid() {
@@ -40,7 +43,7 @@ func (t *Tracer) Origin(ctx context.Context) job.TraceContext {
 	return job.TraceContext{Trace: sc.TraceID(), Span: sc.SpanID(), Flags: byte(sc.TraceFlags())}
 }
 
-// Concerns notes the job or the run that a request is about.
+// Concerns records the job (or calendar) or the run of the request in its span. Either may be "".
 func (t *Tracer) Concerns(ctx context.Context, name, runID string) {
 	span := trace.SpanFromContext(ctx)
 	if !span.IsRecording() {
@@ -54,8 +57,9 @@ func (t *Tracer) Concerns(ctx context.Context, name, runID string) {
 	setText(span, "carillon.run_id", runID)
 }
 
-// Answered ends the span of a request.
-func (t *Tracer) Answered(ctx context.Context, tenant string, code job.Code, fault bool) {
+// Answered ends the span of a request. code is "" for success; fault says that the server and not the
+// caller is at fault.
+func (t *Tracer) Answered(ctx context.Context, tenant string, code apierr.Code, fault bool) {
 	span := trace.SpanFromContext(ctx)
 	setText(span, "carillon.tenant", tenant)
 	setText(span, "carillon.code", string(code))
@@ -65,7 +69,7 @@ func (t *Tracer) Answered(ctx context.Context, tenant string, code job.Code, fau
 	span.End()
 }
 
-// setText sets an attribute to a text that came from outside; "" is none.
+// setText sets an attribute to a text from a caller, cut to textBytesMax; "" sets nothing.
 func setText(span trace.Span, key, text string) {
 	if text == "" {
 		return

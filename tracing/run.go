@@ -11,14 +11,15 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// runTrace is the trace of a run, which follows from its id.
+// runTrace is the trace of a run. It is computed from the run's id, so no node needs to store it.
 type runTrace struct {
 	id      trace.TraceID
-	root    trace.SpanID // of the first attempt
+	root    trace.SpanID // span id of the first attempt
 	sampled bool
 }
 
-// traceOf returns the trace of a run that a span has registered.
+// traceOf returns the trace of a run. origin is the span of the job's registration, zero if that was not
+// sampled.
 func traceOf(run job.RunID, origin job.TraceContext, r ratio) runTrace {
 	sum := sha256.Sum256([]byte("carillon run " + run.String()))
 	var t runTrace
@@ -28,17 +29,18 @@ func traceOf(run job.RunID, origin job.TraceContext, r ratio) runTrace {
 	return t
 }
 
-// spanContext returns the first attempt of the run.
+// spanContext returns the span context of the run's first attempt, which is the parent of the later
+// ones.
 func (t runTrace) spanContext() trace.SpanContext {
 	return trace.NewSpanContext(trace.SpanContextConfig{
 		TraceID: t.id, SpanID: t.root, TraceFlags: trace.FlagsSampled.WithSampled(t.sampled), Remote: true,
 	})
 }
 
-// ratio is a share of all traces, as a bound for the lower half of their ids.
+// ratio is a share of all traces: a bound for 63 bits of the lower half of their ids.
 type ratio uint64
 
-// newRatio returns the share of all traces that a number from 0 to 1 means.
+// newRatio returns the ratio for a share from 0 to 1.
 func newRatio(share float64) ratio {
 	if share >= 1 {
 		return math.MaxInt64
@@ -46,8 +48,8 @@ func newRatio(share float64) ratio {
 	return ratio(max(share, 0) * (1 << 63))
 }
 
-// takes tells whether a trace is in the share: the same everywhere, and as the ratio sampler of
-// OpenTelemetry has it.
+// takes reports whether a trace is in the share. The answer is the same on every node, and equal to that
+// of OpenTelemetry's ratio sampler.
 func (r ratio) takes(id trace.TraceID) bool {
 	return r == math.MaxInt64 || binary.BigEndian.Uint64(id[8:])>>1 < uint64(r)
 }
@@ -55,7 +57,7 @@ func (r ratio) takes(id trace.TraceID) bool {
 // runKey is the context key of the run whose first span is about to begin.
 type runKey struct{}
 
-// runOf returns that run.
+// runOf returns the trace of that run; false if ctx has none.
 func runOf(ctx context.Context) (runTrace, bool) {
 	t, ok := ctx.Value(runKey{}).(runTrace)
 	return t, ok

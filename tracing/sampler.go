@@ -8,7 +8,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// sampler decides for the first attempts of runs as for the others, and leaves the rest to the base.
+// sampler samples the first attempt of a run if the run's trace is sampled, as its later attempts are
+// through their parent. It leaves all other spans to base.
 type sampler struct{ base sdktrace.Sampler }
 
 // ShouldSample implements sdktrace.Sampler.
@@ -27,7 +28,7 @@ func (s sampler) ShouldSample(p sdktrace.SamplingParameters) sdktrace.SamplingRe
 // Description implements sdktrace.Sampler.
 func (s sampler) Description() string { return "Carillon{" + s.base.Description() + "}" }
 
-// ids gives the first attempt of a run the ids that follow from the run, and all other spans random ones.
+// ids gives the first attempt of a run the ids of the run's trace, and all other spans random ids.
 type ids struct{}
 
 // NewIDs implements sdktrace.IDGenerator.

@@ -7,32 +7,32 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// scope is the name of the instrumentation.
+// scope is the name of the instrumentation scope in each span.
 const scope = "github.com/carillon-io/carillon"
 
-// Tracer makes the spans of requests and attempts. It implements what the API and the dispatcher want of
-// one. Its methods are safe for concurrent use and wait for nothing.
+// Tracer makes the spans of requests and attempts. It implements the tracer interfaces of the API and of
+// the dispatcher. Its methods are safe for concurrent use and, except Close, never block.
 type Tracer struct {
 	spans   trace.Tracer
 	ratio   ratio
-	hasRoot bool // the provider takes the ids of a run's first span from us
+	hasRoot bool // the provider uses our ids for the first span of a run
 
-	pipeline *pipeline // nil: the provider is the caller's
+	pipeline *pipeline // nil if the caller owns the provider
 }
 
-// traceContext reads and writes the headers.
+// traceContext reads and writes the headers traceparent and tracestate.
 var traceContext propagation.TraceContext
 
-// New returns a tracer that makes its spans with a provider of the program's: for a scheduler inside a
-// program that is traced already. Sampling is up to that provider: what it is asked about a run has a parent
-// that is sampled if the registration was, or by the share of runs, from 0 to 1. The parent of
-// the attempts of a run is never exported.
+// New returns a tracer that makes its spans with the provider of the program, for a scheduler inside a
+// program that already uses OpenTelemetry. That provider decides about sampling: an attempt has a parent
+// that is sampled if the job's registration was, or if the run is in the share, from 0 to 1. This parent
+// stands for the run and is never exported.
 func New(provider trace.TracerProvider, share float64) *Tracer {
 	return &Tracer{spans: provider.Tracer(scope), ratio: newRatio(share)}
 }
 
-// carrier reads headers by whatever function has them. NATS keeps the case of names, and some callers write
-// them as HTTP does.
+// carrier reads the headers of a request through a function. NATS preserves the case of names, and some
+// callers write them as in HTTP, so it tries both.
 type carrier func(name string) string
 
 // Get implements propagation.TextMapCarrier.
@@ -49,13 +49,13 @@ func (c carrier) Get(name string) string {
 	return ""
 }
 
-// Set implements propagation.TextMapCarrier. Nothing is ever set.
+// Set implements propagation.TextMapCarrier. It does nothing, because a carrier is only read.
 func (carrier) Set(string, string) {}
 
 // Keys implements propagation.TextMapCarrier.
 func (carrier) Keys() []string { return nil }
 
-// headersOf returns the headers for a span.
+// headersOf returns the headers that continue the trace of ctx.
 func headersOf(ctx context.Context) (parent, state string) {
 	c := propagation.MapCarrier{}
 	traceContext.Inject(ctx, c)

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// Append writes payload as the next commit, in the given epoch, and returns its position when it is
-// durable: its bytes are synced, and so is the directory if a segment file appeared. The payload is
-// at most MaxPayload bytes, may be empty, and is not kept.
+// Append writes payload as the next commit, in the given epoch, and returns the commit's position once
+// it is durable: its bytes are synced, and so is the directory if a new segment file appeared. The
+// payload may be empty and has at most MaxPayload bytes; the log does not keep the slice.
 //
-// It returns ErrTooLarge, ErrEpoch or ErrNoSpace, and has then written nothing; ErrClosed; or
-// ErrPoisoned. After ErrPoisoned the commit's outcome is unknown and the log must be opened again;
-// replaying it shows the outcome.
+// It returns ErrTooLarge, ErrEpoch, ErrNoSpace or ErrClosed if it has written nothing, or ErrPoisoned.
+// After ErrPoisoned the commit's outcome is unknown. The process must open the log again; the commit is
+// then in the log or it is not.
 func (l *Log) Append(epoch uint64, payload []byte) (Position, error) {
 	l.writing.Lock()
 	defer l.writing.Unlock()
@@ -29,7 +29,8 @@ func (l *Log) Append(epoch uint64, payload []byte) (Position, error) {
 	return pos, nil
 }
 
-// admit refuses what must not be written, before anything is.
+// admit returns an error for a commit that must not be written. It runs before any write, so its errors
+// leave the log usable.
 func (l *Log) admit(epoch uint64, payload []byte) error {
 	if err := l.state.usable(); err != nil {
 		return err
@@ -43,9 +44,9 @@ func (l *Log) admit(epoch uint64, payload []byte) error {
 	return l.space.admit(entryBytes(headerBytes + len(payload)))
 }
 
-// persist makes one frame durable. It reports whether a new segment has begun after it.
+// persist makes one frame durable and reports whether a new segment has begun after it.
 func (l *Log) persist(lsn LSN, frame []byte) (rolled bool, err error) {
-	began := time.Now() // before the write, which syncs too when it fills the segment
+	began := time.Now() // before the write, because a write that fills the segment syncs as well
 	if err := l.journal.Write(lsn, frame); err != nil {
 		return false, fmt.Errorf("write: %w", err)
 	}
@@ -61,13 +62,13 @@ func (l *Log) persist(lsn LSN, frame []byte) (rolled bool, err error) {
 	return rolled, err
 }
 
-// roll completes the change to a new segment, which the library has begun: it has synced and left
-// the full file and created the next. The new name must be durable before the commit that filled
-// the old file is acknowledged; otherwise the next commits, each synced into a file that no
-// directory names, could vanish together.
+// roll completes the change to a new segment. The library has begun it: it has synced and closed the
+// full file and created the next one. The new file name must be durable before the commit that filled
+// the old file is acknowledged. Otherwise later commits would be synced into a file whose directory
+// entry a crash can remove, and all of them would be lost together.
 //
-// The library remembers every segment it has ever had, and keeps the last ones in memory. Opening
-// it again at each new segment, which is empty, bounds that.
+// The library remembers every segment since it was opened and keeps the last ones in memory. roll opens
+// it again at each new segment, while that is still empty, and so bounds this memory.
 func (l *Log) roll() error {
 	if err := l.journal.Close(); err != nil {
 		return fmt.Errorf("close segment: %w", err)
@@ -83,6 +84,7 @@ func (l *Log) roll() error {
 	return nil
 }
 
+// tailBytes returns the size of the last segment, in bytes.
 func (s *state) tailBytes() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()

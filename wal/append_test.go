@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"testing"
+
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // Appends continue the chain, across segments, closing and opening.
@@ -101,7 +103,7 @@ func TestOptionsAreChecked(t *testing.T) {
 // then. Random sizes and segment sizes, with openings in between, are compared with the names in
 // the directory.
 func TestSegmentsAppearAsPredicted(t *testing.T) {
-	seed := rand.Uint64()
+	seed := testkit.Seed(t)
 	t.Logf("seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	opts := testOptions(filepath.Join(t.TempDir(), "wal"))

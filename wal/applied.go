@@ -5,12 +5,13 @@ import (
 	"fmt"
 )
 
-// CheckApplied compares an open log with the position that the store has applied; the zero position is
-// an empty store. Options.Applied makes the same comparison before Open changes anything; this one is for
-// a store that is known only later.
+// CheckApplied compares an open log with the position that the store has applied; the zero position
+// stands for an empty store. Options.Applied makes the same comparison before Open changes any file.
+// CheckApplied is for callers that learn the store's position only after Open.
 //
-// It returns a *MismatchError if the log ends before applied, begins after the commit that follows
-// applied, or has another commit at that LSN; or the error of a read. It reads at most one segment.
+// It returns a *MismatchError if the log ends before applied, if it begins after the commit that follows
+// applied, or if it has a different commit at that LSN. It also returns errors of reads. It reads at
+// most one segment.
 func (l *Log) CheckApplied(applied Position) error {
 	base, last := l.Base(), l.Last()
 	if applied.LSN > last.LSN {
@@ -26,8 +27,9 @@ func (l *Log) CheckApplied(applied Position) error {
 	return fit(l.opts.Dir, applied, base, found)
 }
 
-// PositionOf returns the position of a kept commit, or Base for Base's LSN. It returns ErrOutOfRange
-// for any other LSN, ErrClosed, or the error of a read. It reads at most one segment.
+// PositionOf returns the position of the commit lsn if the log keeps it, and Base if lsn is Base's LSN.
+// It returns ErrOutOfRange for any other LSN, ErrClosed after Close, or the error of a read. It reads at
+// most one segment.
 func (l *Log) PositionOf(lsn LSN) (Position, error) {
 	if base := l.Base(); lsn == base.LSN {
 		return base, nil

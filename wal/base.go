@@ -12,8 +12,8 @@ import (
 	"path/filepath"
 )
 
-// The BASE file on disk, and the CUT file, which has the same layout. These values are part of the
-// format and must not be changed.
+// The layout of the BASE file, which the CUT file shares. These values are part of the format and must
+// not change.
 const (
 	baseName  = "BASE"
 	baseMagic = "CBAS"
@@ -21,8 +21,8 @@ const (
 	cutMagic  = "CCUT"
 	baseBytes = 52
 
-	// baseVersionAlone is the version of CUT, and of a BASE that an older release wrote: there may be no
-	// SEGMENTS file beside it. baseVersionListed is that of a BASE with one.
+	// baseVersionAlone is the version of each CUT file, and of a BASE file from a release that wrote no
+	// SEGMENTS file. baseVersionListed is the version of a BASE that requires a SEGMENTS file beside it.
 	baseVersionAlone  = 1
 	baseVersionListed = 2
 
@@ -34,24 +34,26 @@ const (
 	offBaseCRC     = 48
 )
 
-// base is where a log begins. It is replaced, atomically, before segments are removed from the
-// front, so that a log knows its position even when no frame is left in it.
+// base says where a log begins. BASE is replaced atomically before segments are removed from the front,
+// so a log knows its position even when it keeps no frame.
 type base struct {
-	logID  uint64   // random, made with the log, and in each of its frames
+	logID  uint64   // random; drawn when the log is created, and repeated in each of its frames
 	before Position // the position before the first kept frame
-	listed bool     // a SEGMENTS file belongs to it, so that its loss is noticed
+	listed bool     // the log has a SEGMENTS file, so that a missing one is damage
 }
 
-// newLogID returns a number that nobody outside can guess, so that no payload can hold a frame of
-// this log.
+// newLogID returns a random number that no client can know. Therefore a client's payload cannot contain
+// bytes that pass for a frame of this log.
 func newLogID() uint64 {
 	var b [8]byte
 	rand.Read(b[:]) // never fails
 	return binary.LittleEndian.Uint64(b[:])
 }
 
+// encode returns the bytes of the BASE file.
 func (b base) encode() []byte { return b.encodeAs(baseMagic) }
 
+// encodeAs returns the bytes of the BASE or the CUT file; magic selects which.
 func (b base) encodeAs(magic string) []byte {
 	le := binary.LittleEndian
 	out := make([]byte, baseBytes)
@@ -68,11 +70,12 @@ func (b base) encodeAs(magic string) []byte {
 	return out
 }
 
-// decodeBase decodes a whole file of this name and magic. Its error is a flaw, or ErrVersion.
+// decodeBase decodes a BASE or CUT file. b is the whole file; name and magic are those that it must
+// have. Its error is a flaw, or ErrVersion.
 func decodeBase(name, magic string, b []byte) (base, error) {
 	le := binary.LittleEndian
 	if len(b) != baseBytes || string(b[:offBaseVersion]) != magic {
-		return base{}, torn("this is no " + name + " file")
+		return base{}, torn("this is not a " + name + " file")
 	}
 	if crc32.Checksum(b[:offBaseCRC], castagnoli) != le.Uint32(b[offBaseCRC:]) {
 		return base{}, torn("the checksum does not match")
@@ -95,8 +98,9 @@ func decodeBase(name, magic string, b []byte) (base, error) {
 	}, nil
 }
 
-// readBase reads the file of this name and magic in dir. A missing one is damage: BASE is written
-// before the first commit is accepted, and CUT is read only where it was seen.
+// readBase reads the file with this name and magic in dir. A missing file is damage: BASE is written
+// before the first commit is accepted, and readBase is called for CUT only if the directory listing has
+// it.
 func readBase(dir, name, magic string) (base, error) {
 	f, err := os.Open(filepath.Join(dir, name))
 	if errors.Is(err, fs.ErrNotExist) {

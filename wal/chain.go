@@ -1,18 +1,22 @@
 package wal
 
-// chain admits the frames of one log in order: each must continue the one before it.
+// chain checks and builds the frames of one log in order: each frame must continue the one before it.
+//
+// Invariant: last is the position of the newest frame that was admitted, or that the caller of extend
+// has made durable; before the first one it is the log's base.
 type chain struct {
 	logID uint64
 	last  Position
 	hash  *hasher
 }
 
+// newChain returns a chain that expects the first frame after b.
 func newChain(b base) *chain {
 	return &chain{logID: b.logID, last: b.before, hash: newHasher()}
 }
 
-// admit decodes one whole frame and makes it the last of the chain. The payload of the result is
-// part of raw. On an error, a flaw or ErrVersion, the chain is unchanged.
+// admit decodes one whole frame and makes it the last of the chain. The payload of the result is a part
+// of raw. An error is a flaw or ErrVersion, and leaves the chain unchanged.
 func (c *chain) admit(raw []byte) (Frame, error) {
 	h, err := decode(raw)
 	if err != nil {
@@ -26,7 +30,7 @@ func (c *chain) admit(raw []byte) (Frame, error) {
 	return Frame{Position: c.last, Prev: h.prev, Durable: h.durable, Payload: payload}, nil
 }
 
-// link checks that h continues the chain.
+// link returns a flaw unless h continues the chain.
 func (c *chain) link(h *header) error {
 	switch {
 	case h.logID != c.logID:
@@ -42,9 +46,9 @@ func (c *chain) link(h *header) error {
 	return nil
 }
 
-// extend builds the frame that continues the chain with payload, in dst's memory, and returns it
-// with its position. The chain is unchanged until the caller sets last, because the frame may never
-// become durable.
+// extend builds the frame that continues the chain with payload, in dst's memory, and returns it with
+// its position. It does not change the chain: the caller sets last once the frame is durable, which it
+// may never be.
 func (c *chain) extend(dst []byte, epoch uint64, payload []byte) ([]byte, Position) {
 	h := header{
 		version: frameVersion,
@@ -53,7 +57,7 @@ func (c *chain) extend(dst []byte, epoch uint64, payload []byte) ([]byte, Positi
 		epoch:   epoch,
 		prev:    c.last.Hash,
 		logID:   c.logID,
-		// Append syncs each commit before the next one is built.
+		// Append syncs each commit before it builds the next one.
 		durable: c.last.LSN,
 	}
 	dst = appendFrame(dst[:0], h, payload)

@@ -8,17 +8,17 @@ import (
 	"path/filepath"
 )
 
-// CutTail removes the commits after keep from the end of the log in opts.Dir, which must not be open,
-// and returns how many they were. Before that it writes them to the new file saveAs, outside of the
-// directory, which DumpFile reads; see SaveTail for its content and for what it refuses. A log that
-// ends at keep or before it is left as it is, and there is no file then.
+// CutTail removes the commits after keep from the end of the log in opts.Dir and returns their number.
+// The log must not be open. Before it removes the commits it writes them to the new file saveAs, which
+// must be outside the directory; DumpFile reads that file, and SaveTail describes its content and the
+// errors. If the log ends at keep or before, CutTail changes nothing and writes no file.
 //
 // It takes the lock and begins as Open does, with all of Open's repairs and errors. It returns
-// ErrOutOfRange if keep is below First-1. A crash or a failure at any point leaves the whole log or the
-// one that ends at keep, never something between; and in the latter case the file. It may leave the
-// file beside the whole log too.
+// ErrOutOfRange if keep is below First-1. A crash or a failure at any point leaves either the whole log
+// or the log that ends at keep. If the log ends at keep, the file saveAs is complete; the file may also
+// exist beside the whole log.
 //
-// The caller must know that nobody depends on these commits: that no store has applied them.
+// The caller must know that no store has applied these commits: their effects could not be removed.
 func CutTail(opts Options, keep LSN, saveAs string) (cut int, err error) {
 	opts, err = opts.withDefaults().validate()
 	if err != nil {
@@ -35,19 +35,19 @@ func CutTail(opts Options, keep LSN, saveAs string) (cut int, err error) {
 	return cut, nil
 }
 
-// cutLocked saves, declares the cut, and makes it.
+// cutLocked saves the commits, writes the file CUT, and removes the commits.
 //
-// A tail may reach over several files, which cannot change at once: whatever the order, a crash
-// between them would leave a log with a hole, or one that is cut in part. So the file CUT comes first.
-// Once it is durable the commits after its position are no part of the log, wherever they still are;
-// until then all of them are. What remains is to remove them and then CUT, and that Open can do as
-// well.
+// The commits may extend over several files, which cannot change in one step: in any order, a crash
+// between two of them would leave a log with a hole or a partial cut. So the file CUT comes first. Until
+// it is durable, all commits belong to the log. Once it is durable, the commits after its position do
+// not, whichever files still hold them. The remaining steps remove those commits and then CUT; Open
+// completes them if a crash interrupts them.
 func cutLocked(opts Options, keep LSN, saveAs string) (int, error) {
 	s, err := recoverDir(opts)
 	if err != nil {
 		return 0, err
 	}
-	r, err := findRest(opts.Dir, s.base, s.segments, keep, s.last)
+	r, err := findLogTail(opts.Dir, s.base, s.segments, keep, s.last)
 	if err != nil || r == nil {
 		return 0, err
 	}
@@ -66,9 +66,10 @@ func cutLocked(opts Options, keep LSN, saveAs string) (int, error) {
 	return r.commits(), nil
 }
 
-// finishCut ends a cut that sweep and settle have made: the segments behind the cut are removed and the
-// last one is rewritten up to it. Both are durable, by the sync of the directory in settle, before CUT
-// goes; otherwise a crash could bring the commits back with nothing that says they are void.
+// finishCut removes the file CUT, the last step of a cut. Before it, sweep has removed the segments
+// after the cut and settle has rewritten the last segment up to it. settle's sync of the directory makes
+// both durable before CUT is removed; otherwise a crash could bring the commits back without the file
+// that voids them.
 func finishCut(opts Options, s *survey) error {
 	if s.cut == nil {
 		return nil
@@ -80,7 +81,7 @@ func finishCut(opts Options, s *survey) error {
 	return opts.disk.syncDir(opts.Dir)
 }
 
-// readCut reads where the log was cut.
+// readCut reads the position at which an unfinished cut ends the log.
 func (s *survey) readCut() error {
 	c, err := readBase(s.dir, cutName, cutMagic)
 	if err != nil {
@@ -93,8 +94,9 @@ func (s *survey) readCut() error {
 	return nil
 }
 
-// dropCutOff splits off the segments that begin behind the cut: their content no longer matters. The
-// first segment stays even if nothing in it does, because a log has one.
+// dropCutOff returns the segments without those that begin after the cut, and adds the latter to the
+// litter: their content no longer matters. The first segment stays even if the cut removes all of its
+// commits, because a log always has a segment.
 func (s *survey) dropCutOff(firsts []LSN) []LSN {
 	kept := min(1, len(firsts))
 	for kept < len(firsts) && (s.cut == nil || firsts[kept] <= s.cut.LSN) {
@@ -106,7 +108,7 @@ func (s *survey) dropCutOff(firsts []LSN) []LSN {
 	return firsts[:kept]
 }
 
-// checkCut checks that what was verified ends where the log was cut.
+// checkCut checks that the verified frames end where the log was cut.
 func (s *survey) checkCut() error {
 	if s.cut == nil || s.last == *s.cut {
 		return nil

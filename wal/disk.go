@@ -16,7 +16,8 @@ const (
 	dirMode  = 0o750
 )
 
-// disk is every change that a Log makes to its directory. Tests put faults behind it.
+// disk has one method for each way in which a Log changes its directory. Tests implement it to inject
+// faults.
 type disk interface {
 	// write creates or replaces the file with all of src and syncs it.
 	write(path string, src io.Reader) error
@@ -27,11 +28,11 @@ type disk interface {
 	// free returns the bytes that an unprivileged process may still write to the file system of
 	// dir.
 	free(dir string) (int64, error)
-	// journal opens the library over verified segments.
+	// journal opens the library on segments that are verified.
 	journal(dir string, segmentBytes int) (journal, error)
 }
 
-// journal is what this package uses of the library. It is for one goroutine.
+// journal is the part of the library that this package uses. It is not safe for concurrent use.
 type journal interface {
 	// Write appends one entry. It begins a new segment file after the entry that reaches the
 	// segment size; the file it leaves is synced first.
@@ -43,7 +44,7 @@ type journal interface {
 	Close() error
 }
 
-// osDisk is the real disk.
+// osDisk is the real disk: the calls of package os.
 type osDisk struct{}
 
 func (osDisk) write(path string, src io.Reader) error {
@@ -75,6 +76,8 @@ func (osDisk) syncDir(dir string) error {
 	return d.Close()
 }
 
+// free uses the count of blocks that unprivileged processes may use, which excludes the reserve for
+// root.
 func (osDisk) free(dir string) (int64, error) {
 	var st unix.Statfs_t
 	if err := unix.Statfs(dir, &st); err != nil {
@@ -85,17 +88,18 @@ func (osDisk) free(dir string) (int64, error) {
 
 func (osDisk) journal(dir string, segmentBytes int) (journal, error) {
 	return tidwall.Open(dir, &tidwall.Options{
-		NoSync:           true, // Append syncs, so that a test can fail that step by itself
+		NoSync:           true, // Append syncs, so that a test can make that step alone fail
 		SegmentSize:      segmentBytes,
-		SegmentCacheSize: 1, // 0 would mean 2; nothing is ever read through the library
+		SegmentCacheSize: 1, // 0 would mean 2; this package never reads through the library
 		AllowEmpty:       true,
 		DirPerms:         dirMode,
 		FilePerms:        fileMode,
 	})
 }
 
-// replace makes src the content of the file name in dir. The old content stays until the new one is
-// durable: the bytes are synced before the rename, and the rename by the sync of the directory.
+// replace makes src the content of the file name in dir. A crash leaves the old content or the whole new
+// one: the new bytes are synced before the rename, and the sync of the directory makes the rename
+// durable.
 func replace(d disk, dir, name string, src io.Reader) error {
 	path := filepath.Join(dir, name)
 	if err := d.write(path+tempSuffix, src); err != nil {

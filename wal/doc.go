@@ -1,17 +1,17 @@
 // Package wal is the write-ahead log: one entry for each commit, numbered 1, 2, 3 … by its LSN,
 // durable when Append returns.
 //
-// The bytes are kept by github.com/tidwall/wal, whose segment is a plain sequence of
-// length-prefixed entries. That library has no checksum, takes a torn tail for a corrupt log and
-// trailing zeros for entries, never syncs a directory, and accepts writes after a failed one. This
-// package adds what is missing:
+// The library github.com/tidwall/wal stores the bytes; its segment is a plain sequence of
+// length-prefixed entries. That library has no checksum, reports a torn tail as a corrupt log, reads
+// trailing zeros as entries, never syncs a directory, and accepts writes after one has failed. This
+// package adds:
 //
 //   - a frame around each commit, with a checksum and a hash of the frame before it;
 //   - a lock on the directory;
-//   - an Open that verifies every frame, tells a torn tail from damage, cuts the one off and
-//     refuses the other;
+//   - an Open that verifies every frame, distinguishes a torn tail from damage, cuts off the
+//     former and refuses the latter;
 //   - a directory sync for every file that appears;
-//   - an end to all writing after the first failed write or sync;
+//   - no more writes after the first write or sync that failed;
 //   - a sequential reader, truncation by whole segments, and logs that begin after any LSN.
 //
 // # The frame
@@ -24,21 +24,23 @@
 //	+-------+---+---+-----+-----+-----+-------+-----------+--------+---------+-----+---------
 //	|<----------- what the commit is: hashed ------------>|<--- this log's only -->| hashed
 //
-// The hash of a frame covers what the commit is, and through the previous hash everything before
-// it, so that a position (LSN, epoch, hash) means the same in the log of every node. The log id and
-// the durable watermark belong to one log and are left out of the hash; the checksum covers them
-// too.
+// The hash of a frame covers the commit's identity (LSN, epoch, payload) and, through the previous hash,
+// every commit before it. So a position (LSN, epoch, hash) means the same in the log of every node. The
+// log id and the durable watermark belong to one log, so the hash excludes them; the checksum covers
+// them.
 //
 // # Torn or damaged
 //
-// Append syncs each commit before the next one is written, and each frame carries the highest LSN
-// that was durable when it was built. So bytes at the end of the last segment that are no whole
-// frame are either the rest of a commit that nobody was told about, or a durable commit that was
-// damaged; and only in the second case can an intact frame follow whose watermark is at or above
-// it. The log id, a random number that never leaves the log, keeps a payload that imitates a frame
-// from being taken for such a witness.
+// Append syncs each commit before it writes the next one, and each frame carries the highest LSN that
+// was durable when the frame was built. So bytes at the end of the last segment that are not a whole
+// frame have one of two causes: a commit that was interrupted before it was acknowledged, or a durable
+// commit that was damaged. Only in the second case can an intact frame follow whose watermark is at or
+// above that commit; such a frame is a witness. The log id, a random number that never leaves the log,
+// ensures that a payload which imitates a frame is not taken for a witness.
 //
-// One loss the log cannot see by itself: durable commits missing, or damaged, at its very end. SEGMENTS
-// notes now and then how far the log was durable, and Options.Applied says how far the store is: a log
-// that ends before either is damaged, whatever its tail looks like, and nothing of it is changed.
+// The frames alone cannot show one kind of loss: durable commits that are missing or damaged at the very
+// end of the log, with no frame behind them. Two other sources show it. The file SEGMENTS records from
+// time to time how far the log is durable, and Options.Applied says how far the store is. A log that
+// ends before either position is damaged, whatever its tail looks like; Open reports it and changes
+// nothing.
 package wal

@@ -9,12 +9,15 @@ import (
 	"path/filepath"
 )
 
-// DumpFile calls fn for each commit in a file that SaveTail or CutTail made, in order. The payload is
-// valid during the call. Each frame is verified: its checksum, and that it continues the one before it;
-// what the first one continues is only said, in its Prev. So fn has been called for every commit before
-// the damage that a *CorruptionError reports; such a file is written whole or not at all, so that a
-// torn end is damage too, and so is a file without a frame. An error of fn ends it and is returned,
-// wrapped; ErrVersion and the errors of reads may be.
+// DumpFile calls fn for each commit in a file that SaveTail or CutTail wrote, in order. The payload is
+// valid only during the call. DumpFile verifies the checksum of each frame and that the frame continues
+// the one before it; the Prev of the first frame stays unverified, since its predecessor is not in the
+// file.
+//
+// It returns a *CorruptionError after it has called fn for every commit before the damage. SaveTail and
+// CutTail write a file whole or not at all, so a torn end is damage too, and so is a file without a
+// frame. It also returns ErrVersion, errors of reads, and, wrapped, the first error of fn, after which
+// it stops.
 func DumpFile(path string, fn func(Frame) error) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -38,7 +41,7 @@ func DumpFile(path string, fn func(Frame) error) error {
 	return nil
 }
 
-// file walks over a file of frames that begins anywhere in a log: the first frame says where.
+// file verifies a file of frames that may begin at any LSN: the first frame says where.
 func (w *walk) file(f *os.File) error {
 	info, err := f.Stat()
 	if err != nil {
@@ -61,7 +64,7 @@ func (w *walk) file(f *os.File) error {
 	return w.frames()
 }
 
-// nextLSN returns the LSN of the frame that the walk has come to; 0 if it has seen none.
+// nextLSN returns the LSN of the frame that the walk expects next; 0 if it has seen no frame.
 func (w *walk) nextLSN() LSN {
 	if w.chain == nil {
 		return 0

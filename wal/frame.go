@@ -9,9 +9,9 @@ import (
 // MaxPayload is the largest payload of one commit, in bytes.
 const MaxPayload = 1 << 20
 
-// The frame on disk. These values are part of the format and must not be changed. Every version
-// keeps the layout of the header, so that a program can tell a whole frame of an unknown version
-// from a damaged one.
+// The layout of a frame. These values are part of the format and must not change. Every version keeps
+// the layout of the header, so that a program can distinguish a whole frame of an unknown version from a
+// damaged one.
 const (
 	frameMagic   = "CWAL"
 	frameVersion = 1
@@ -35,12 +35,13 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Frame is one commit as it is kept in the log.
+// Frame is one commit as the log holds it, decoded and verified.
 type Frame struct {
 	Position      // LSN, epoch and hash of this commit
 	Prev     Hash // hash of the commit before it
 	Durable  LSN  // highest LSN that was durable when this frame was built
-	// Payload is valid until the next call of what returned the frame, and must not be changed.
+	// Payload is valid until the next call of the method that returned the frame. The caller must not
+	// change it.
 	Payload []byte
 }
 
@@ -74,9 +75,9 @@ func (h *header) put(b []byte) {
 	le.PutUint32(b[offCRC:], h.crc)
 }
 
-// parseHeader decodes the header at the start of b. It reports false if b is too short, or if the
-// magic or the length rule out a frame; the caller may then trust that length is at most
-// MaxPayload.
+// parseHeader decodes the header at the start of b. It returns false if b is too short, or if the magic
+// or the length rule out a frame. If it returns true, length is at most MaxPayload, so the caller may
+// allocate that much.
 func parseHeader(b []byte) (header, bool) {
 	if len(b) < headerBytes || string(b[:offVersion]) != frameMagic {
 		return header{}, false
@@ -97,8 +98,8 @@ func parseHeader(b []byte) (header, bool) {
 	return h, h.length <= MaxPayload
 }
 
-// decode returns the header of b, which must be one frame from its first to its last byte. Its
-// error is a flaw, or ErrVersion for a whole frame of another version.
+// decode returns the header of b, which must be exactly one frame. Its error is a flaw, or ErrVersion
+// for a whole frame of another version.
 func decode(b []byte) (header, error) {
 	h, ok := parseHeader(b)
 	if !ok || len(b) != headerBytes+int(h.length) {
@@ -110,7 +111,7 @@ func decode(b []byte) (header, error) {
 	return h, h.check()
 }
 
-// check judges the fields of a header whose checksum holds.
+// check validates the fields of a header whose checksum is correct.
 func (h *header) check() error {
 	switch {
 	case h.version != frameVersion:
@@ -130,7 +131,7 @@ func checksum(frame []byte) uint32 {
 	return crc32.Update(crc32.Checksum(frame[:offCRC], castagnoli), castagnoli, frame[headerBytes:])
 }
 
-// appendFrame appends the frame of h and payload to dst. It sets the length and the checksum.
+// appendFrame appends the frame of h and payload to dst, and fills in its length and checksum.
 func appendFrame(dst []byte, h header, payload []byte) []byte {
 	start := len(dst)
 	h.length = uint32(len(payload))

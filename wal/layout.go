@@ -9,12 +9,12 @@ import (
 
 const (
 	tempSuffix = ".TEMP"
-	// lostAndFound is the directory that some file systems keep at their root: a log may have a
-	// disk of its own.
+	// lostAndFound is the directory that some file systems keep at their root. It is ignored, so that a
+	// log can be at the root of its own disk.
 	lostAndFound = "lost+found"
 )
 
-// layout is what the names in a log's directory say.
+// layout holds what the file names in a log's directory say, before any file is read.
 type layout struct {
 	base     bool
 	cut      bool
@@ -24,7 +24,7 @@ type layout struct {
 	temps    []string // unfinished files of an interrupted operation
 }
 
-// readLayout lists dir.
+// readLayout classifies the names in dir.
 func readLayout(dir string) (layout, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -80,6 +80,8 @@ func isTemp(name string) bool {
 	return segment || stem == baseName || stem == cutName || stem == listName
 }
 
+// foreignReason says why a name does not belong to a log. Two suffixes are special: the library takes
+// such files for interrupted operations of its own and would delete segments.
 func foreignReason(name string) string {
 	stem, kind, _ := strings.Cut(name, ".")
 	if _, ok := parseSegmentName(stem); ok && (kind == "START" || kind == "END") {

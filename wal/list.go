@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The SEGMENTS file on disk. These values are part of the format and must not be changed.
+// The layout of the SEGMENTS file. These values are part of the format and must not change.
 const (
 	listName    = "SEGMENTS"
 	listMagic   = "CSEG"
@@ -28,37 +28,37 @@ const (
 	listEntryBytes = 8
 	listBytesMin   = offListEntries + 4 // and the checksum
 
-	// listedMax is how many segments are listed: the newest ones. An older one that is missing leaves a
-	// hole before those, which the walk over the log finds.
+	// listedMax bounds the list: it names the newest segments only. A missing older segment leaves a hole
+	// before those, which the walk over the log finds.
 	listedMax = 4096
 )
 
-// segmentList is what SEGMENTS says: which files the log has, and how far it was durable. It is how a
-// log misses its own end. The chain of hashes finds a hole, and nothing behind the last frame says that
-// there was another.
+// segmentList is the content of SEGMENTS: which segment files the log has, and how far it was durable.
+// It lets Open detect the loss of the log's end. The chain of hashes detects only a hole: no frame shows
+// that another one once followed it.
 //
 // When it is written, and what a crash between the steps leaves:
 //
-//   - A segment is listed after its name is durable. A crash before that leaves a segment that is not
-//     listed, which is right as long as it continues the log. Listed first, a segment that never came to
-//     be would be missed.
-//   - The watermark is the position of a commit that was durable before the file was written. What was
-//     appended since is after it: a log may be longer than its list, never shorter.
+//   - A segment is listed after its name is durable. A crash between the two leaves an unlisted segment,
+//     which is valid if it continues the log. In the other order, a crash would leave a list that names
+//     a segment which never existed, and Open would report damage.
+//   - The watermark is the position of a commit that was durable before the file was written. Later
+//     commits are after it: a log may be longer than its list says, never shorter.
 //   - A truncation replaces BASE first and the list after it. A crash between them leaves a list that
-//     names segments before BASE: they are passed over. So first never passes BASE; a BASE that begins
-//     the log before it is an older copy of itself.
-//   - A cut makes CUT durable first. While CUT is there, the list holds up to its position only; the list
-//     of the shorter log is durable before CUT is removed.
-//   - Creation writes BASE first and the list after it. So a list without BASE is damage; BASE without a
-//     list is what a crash leaves only where no commit is.
-//   - Each time the whole file is replaced: a crash leaves the old list or the new one.
+//     names segments before BASE; Open ignores those. So first is never above the first LSN of BASE: a
+//     BASE that begins the log below first is an older copy of the file.
+//   - A cut makes CUT durable first. While CUT exists, the list counts up to its position only. The list
+//     of the shortened log is durable before CUT is removed.
+//   - Creation writes BASE first and the list after it. So a list without BASE is damage, and a crash
+//     can leave BASE without a list only in a log that has no commit.
+//   - The whole file is replaced atomically: a crash leaves the old list or the new one.
 //
 // Invariant: firsts ascend, are at most listedMax, and none is below first.
 type segmentList struct {
 	logID     uint64
-	watermark Position // of a commit that is durable; the base, if the log has none
-	first     LSN      // of the log: the one after BASE
-	firsts    []LSN    // of the segments
+	watermark Position // of a commit that is durable; the base if the log has no commit
+	first     LSN      // the first LSN of the log: one above BASE
+	firsts    []LSN    // the first LSN of each listed segment
 }
 
 func (s *segmentList) equal(o segmentList) bool {
@@ -86,7 +86,7 @@ func (s *segmentList) encode() []byte {
 func decodeList(b []byte) (segmentList, error) {
 	le := binary.LittleEndian
 	if len(b) < listBytesMin || string(b[:offListVersion]) != listMagic {
-		return segmentList{}, torn("this is no " + listName + " file")
+		return segmentList{}, torn("this is not a " + listName + " file")
 	}
 	body := b[:len(b)-4]
 	if crc32.Checksum(body, castagnoli) != le.Uint32(b[len(body):]) {
@@ -114,6 +114,7 @@ func decodeList(b []byte) (segmentList, error) {
 	return s, s.check()
 }
 
+// check returns a flaw unless the invariant holds.
 func (s *segmentList) check() error {
 	below := s.first
 	for _, first := range s.firsts {
@@ -134,14 +135,14 @@ func listOf(logID uint64, before, last Position, segments []segment) segmentList
 	return s
 }
 
-// MarkDurable notes in the file SEGMENTS which segments there are and up to which commit the log is
-// durable now, so that a later Open misses them when they are gone. What is appended after it can be
-// lost unseen until the next call: the caller makes one every few seconds while commits come. Close, Open
-// and TruncateFront do the same. If nothing has changed since, nothing is written; else it costs two
-// syncs, and no append waits for them.
+// MarkDurable records in the file SEGMENTS which segments exist and up to which commit the log is
+// durable, so that a later Open detects their loss. Until the next call, the loss of commits appended
+// after this one can go undetected; therefore the caller calls it every few seconds while commits
+// arrive. Close, Open and TruncateFront record the same. If nothing has changed since the last record,
+// MarkDurable writes nothing. Otherwise it costs two syncs, for which no append waits.
 //
-// It returns ErrClosed or ErrPoisoned; or ErrNotMarked if the disk is full or the process has too many open
-// files, and the log goes on then. Any other failure poisons it.
+// It returns ErrClosed or ErrPoisoned. It returns ErrNotMarked if the disk is full or the process has
+// too many open files; the log stays usable then. Any other failure poisons the log.
 func (l *Log) MarkDurable() error {
 	if err := l.state.usable(); err != nil {
 		return fmt.Errorf("mark what is durable: %w", err)
@@ -157,15 +158,17 @@ func (l *Log) MarkDurable() error {
 	}
 }
 
-// outOfRoom reports whether a change was refused before it began. The list stays the old one or becomes the
-// new one then, and either is true; a failed sync may be of more than this file.
+// outOfRoom reports whether err says that the system refused a change for lack of space or descriptors.
+// SEGMENTS is then the old list or the new one, and both are true. A failed sync is a different case: it
+// may concern more than this file, so it poisons the log.
 func outOfRoom(err error) bool {
 	return slices.ContainsFunc([]error{unix.ENOSPC, unix.EDQUOT, unix.EMFILE, unix.ENFILE}, func(errno error) bool {
 		return errors.Is(err, errno)
 	})
 }
 
-// writeList replaces SEGMENTS by the list of what is durable, unless it says so already.
+// writeList replaces SEGMENTS with the list of what is durable now, unless the file already says the
+// same.
 func (l *Log) writeList() error {
 	l.listing.Lock()
 	defer l.listing.Unlock()
@@ -180,16 +183,16 @@ func (l *Log) writeList() error {
 	return nil
 }
 
-// list returns the list of what is durable at this moment: last and the segments' names are, since an
-// append publishes them only then.
+// list returns the list of what is durable now. An append publishes its commit and its segment in state
+// only when they are durable, so everything in state is.
 func (s *state) list(logID uint64) segmentList {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return listOf(logID, s.base, s.last, s.segments)
 }
 
-// relist makes SEGMENTS say what the survey found and settle made durable, and BASE say that there is
-// such a file. BASE comes second: its word must never be ahead of the list.
+// relist writes to SEGMENTS what the survey found and settle made durable, and then to BASE that
+// SEGMENTS exists. BASE comes second: it must never require a file that is not durable yet.
 func relist(opts Options, s *survey) error {
 	list := listOf(s.base.logID, s.base.before, s.last, s.segments)
 	if s.list == nil || !list.equal(*s.list) {

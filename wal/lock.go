@@ -14,18 +14,18 @@ import (
 
 const (
 	lockName = "LOCK"
-	// lockTextMax bounds what is read of a lock file that another process wrote.
+	// lockTextMax bounds the bytes read from a lock file, which another process wrote.
 	lockTextMax = 20
 )
 
-// dirLock is the hold on a log's directory. The kernel ends it with the process, however that dies;
-// the file stays.
+// dirLock is the lock on a log's directory. The kernel releases it when the process ends, even by a
+// kill; the lock file remains.
 type dirLock struct {
-	file    *os.File // nil if there was nothing to lock
-	written bool     // the file names this process
+	file    *os.File // nil if the directory has no lock file, so that nothing is locked
+	written bool     // the file holds the id of this process
 }
 
-// lockExclusive takes dir for a writer and leaves the process id in the lock file.
+// lockExclusive locks dir for a writer and writes the process id to the lock file.
 func lockExclusive(dir string) (*dirLock, error) {
 	f, err := os.OpenFile(filepath.Join(dir, lockName), os.O_RDWR|os.O_CREATE, fileMode)
 	if err != nil {
@@ -34,16 +34,16 @@ func lockExclusive(dir string) (*dirLock, error) {
 	if err := flock(f, dir, unix.LOCK_EX); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	// The id only serves the message of who comes second, so a failure to write it is no reason to
-	// stay out.
+	// The id is only for the error message of a second process, so a failure to write it is not an
+	// error.
 	if f.Truncate(0) == nil {
 		_, _ = f.WriteAt([]byte(strconv.Itoa(os.Getpid())), 0)
 	}
 	return &dirLock{file: f, written: true}, nil
 }
 
-// lockShared keeps writers out of dir while it is read offline. It changes nothing: a copy without
-// a lock file is read unlocked.
+// lockShared keeps writers out of dir while it is read offline. It creates no file: a copy of a
+// directory that has no lock file is read without a lock.
 func lockShared(dir string) (*dirLock, error) {
 	f, err := os.Open(filepath.Join(dir, lockName))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -58,17 +58,19 @@ func lockShared(dir string) (*dirLock, error) {
 	return &dirLock{file: f}, nil
 }
 
+// release releases the lock. A nil or empty lock is valid.
 func (l *dirLock) release() error {
 	if l.file == nil {
 		return nil
 	}
 	if l.written {
-		// So that nobody is told of a process that has gone.
+		// Otherwise a later ErrLocked would name a process that has ended.
 		_ = l.file.Truncate(0)
 	}
 	return l.file.Close()
 }
 
+// flock takes the lock without waiting. It returns ErrLocked if another process holds it.
 func flock(f *os.File, dir string, how int) error {
 	err := unix.Flock(int(f.Fd()), how|unix.LOCK_NB)
 	if !errors.Is(err, unix.EWOULDBLOCK) {
@@ -77,7 +79,7 @@ func flock(f *os.File, dir string, how int) error {
 	return fmt.Errorf("%w: %s%s", ErrLocked, dir, holder(f))
 }
 
-// holder names the process that wrote the lock file, if it did.
+// holder returns " by process N" if the lock file names the process that holds it, "" otherwise.
 func holder(f *os.File) string {
 	b := make([]byte, lockTextMax)
 	n, _ := f.ReadAt(b, 0)

@@ -10,25 +10,25 @@ import (
 	"sync"
 )
 
-// Log is an open write-ahead log. Its methods may be called from several goroutines: appends wait
-// for one another, truncation and readers wait for no append.
+// Log is an open write-ahead log. Its methods are safe for concurrent use. Appends run one at a time;
+// truncation and readers do not wait for appends.
 type Log struct {
 	opts Options
 	lock *dirLock
 	id   uint64
 
-	// writing is held through each append and its sync. It guards the four below.
+	// writing is held during each append and its sync. It guards the four fields below.
 	writing sync.Mutex
 	journal journal
 	chain   *chain // of the frames written, whose last is durable
 	space   spaceGuard
 	buf     []byte // the frame that is being written
 
-	// trimming is held through a truncation. A goroutine that needs both takes trimming first.
+	// trimming is held during a truncation. A goroutine that needs both locks takes trimming first.
 	trimming sync.Mutex
 
-	// listing is held while SEGMENTS is written; it is the last that a goroutine takes. It guards listed,
-	// which is what the file says.
+	// listing is held while SEGMENTS is written. A goroutine that needs several locks takes it last. It
+	// guards listed, which is the content of the file.
 	listing sync.Mutex
 	listed  segmentList
 
@@ -36,7 +36,8 @@ type Log struct {
 	meter meter
 }
 
-// state is what everybody may ask at any time. Its lock is never held during a system call.
+// state holds what readers of the log may ask while an append is under way. Its lock is never held
+// during a system call, so a query never waits for the disk.
 //
 // Invariants: segments is never empty, the first begins after base and each later one where the one
 // before it ends; last and the segments' bytes cover durable commits only.
@@ -45,41 +46,41 @@ type state struct {
 	base     Position
 	last     Position
 	segments []segment
-	appeared int   // segments in this life, those that were there at Open included
-	fatal    error // wraps ErrPoisoned, once writing has ended
+	appeared int   // segments that Open found, and those created since
+	fatal    error // wraps ErrPoisoned after a failure; nil before
 	closed   bool
 }
 
 // First returns the LSN of the first kept commit; Last().LSN+1 if none is kept.
 func (l *Log) First() LSN { return l.Base().LSN + 1 }
 
-// Base returns the position before the first kept commit: where a copy of this log must start.
+// Base returns the position before the first kept commit. A copy of this log starts there.
 func (l *Log) Base() Position {
 	l.state.mu.Lock()
 	defer l.state.mu.Unlock()
 	return l.state.base
 }
 
-// Last returns the position of the last durable commit, or Base if none is kept. Whatever it
-// returns survives a crash.
+// Last returns the position of the last durable commit, or Base if the log keeps none. A commit up to
+// this position survives a crash.
 func (l *Log) Last() Position {
 	l.state.mu.Lock()
 	defer l.state.mu.Unlock()
 	return l.state.last
 }
 
-// Segments returns how many segment files have appeared in the life of this Log, the ones that Open found
-// included.
+// Segments returns the number of segment files that Open found plus those created since. It never falls,
+// so a caller can use it to see that a segment was completed.
 func (l *Log) Segments() int {
 	l.state.mu.Lock()
 	defer l.state.mu.Unlock()
 	return l.state.appeared
 }
 
-// Close ends all writing and reading, notes what is durable as MarkDurable does, and gives up the
-// directory. It waits for an append or a truncation under way. Every acknowledged commit is durable before it, so its error does not put
-// any in doubt; for a poisoned log it is ErrPoisoned with the first failure. A second Close does
-// nothing and returns nil.
+// Close ends all writing and reading, records what is durable as MarkDurable does, and releases the
+// directory. It waits for an append or a truncation that is under way. Every acknowledged commit was
+// durable before Close, so an error of Close puts none in doubt. For a poisoned log it returns
+// ErrPoisoned with the first failure. A second Close does nothing and returns nil.
 func (l *Log) Close() error {
 	l.trimming.Lock()
 	defer l.trimming.Unlock()
@@ -91,7 +92,7 @@ func (l *Log) Close() error {
 	}
 	err := l.journal.Close()
 	if fatal != nil {
-		err = fatal // what the library says of files that already failed adds nothing
+		err = fatal // further errors of files that already failed add nothing
 	}
 	if err == nil {
 		err = l.writeList()
@@ -99,7 +100,8 @@ func (l *Log) Close() error {
 	return errors.Join(err, l.lock.release())
 }
 
-// usable returns why the log accepts no change, or nil.
+// usable returns nil if the log accepts changes, otherwise the reason why it does not: ErrClosed or
+// ErrPoisoned.
 func (s *state) usable() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -109,6 +111,8 @@ func (s *state) usable() error {
 	return s.fatal
 }
 
+// close marks the log as closed. It returns whether it was open, and the failure that poisoned it, if
+// one did.
 func (s *state) close() (wasOpen bool, fatal error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -116,10 +120,10 @@ func (s *state) close() (wasOpen bool, fatal error) {
 	return wasOpen, s.fatal
 }
 
-// poison ends all writing and returns the error for it. After a failed write nobody knows what the
-// file holds, and after a failed sync the kernel may drop the data and report success the next
-// time: going on could acknowledge commits that are not there. Open rewrites the last segment,
-// because what it reads of it may be in the page cache only.
+// poison ends all writing and returns the error to report. After a failed write the content of the file
+// is unknown. After a failed sync the kernel may drop the data and report success for the next sync. In
+// both cases further appends could acknowledge commits that are not on disk. For the same reason Open
+// rewrites the last segment: the bytes it reads may be in the page cache only.
 func (l *Log) poison(cause error) error {
 	fatal, first := l.state.poison(fmt.Errorf("%w: %w", ErrPoisoned, cause))
 	if first {
@@ -129,7 +133,7 @@ func (l *Log) poison(cause error) error {
 	return fatal
 }
 
-// poison keeps the first failure, and reports whether this is it.
+// poison records err if it is the first failure. It returns the first failure, and whether err is it.
 func (s *state) poison(err error) (fatal error, first bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -139,7 +143,7 @@ func (s *state) poison(err error) (fatal error, first bool) {
 	return s.fatal, first
 }
 
-// acknowledge publishes a durable commit, after which a new segment may have begun.
+// acknowledge publishes a durable commit. rolled says that a new segment begins after it.
 func (s *state) acknowledge(pos Position, entry int, rolled bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

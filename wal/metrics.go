@@ -8,13 +8,13 @@ import (
 
 // Metrics are readings of a log for its operator. Histograms count from Open.
 type Metrics struct {
-	Syncs    histogram.Reading // seconds that an append took to write and sync, the directory of a new segment included
-	Appends  histogram.Reading // bytes of an append in its segment
+	Syncs    histogram.Reading // seconds that an append took to write and sync; includes the directory sync of a new segment
+	Appends  histogram.Reading // bytes that an append added to its segment
 	Segments int               // files
 	Bytes    int64             // of the durable part of all segments
 }
 
-// meter counts what appends do.
+// meter counts the syncs and bytes of appends.
 type meter struct {
 	syncs   histogram.Times
 	appends histogram.Sizes
@@ -32,7 +32,7 @@ func (l *Log) Metrics() Metrics {
 	return m
 }
 
-// synced counts an append whose sync began at an instant and is done.
+// synced counts a completed append whose write began at began.
 func (m *meter) synced(began time.Time, frame []byte) {
 	m.syncs.Record(time.Since(began))
 	m.appends.Record(entryBytes(len(frame)))

@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// readList reads SEGMENTS and compares it with the names in the directory: each segment that it lists
-// must be there, unless a truncation or a cut has given it up.
+// readList reads SEGMENTS and compares it with the names in the directory: each listed segment must
+// exist, unless a truncation or a cut has given it up.
 func (s *survey) readList(l layout, firsts []LSN) error {
 	if s.unlisted {
 		return nil
@@ -46,8 +46,9 @@ func (s *survey) gaveUp(first LSN) bool {
 	return first <= s.base.before.LSN || s.cut != nil && first > s.cut.LSN
 }
 
-// judgeNoList separates a log that has no list yet, because an older release wrote it or its creation was
-// interrupted, from one whose list is gone. Creation writes the list before a commit is accepted.
+// judgeNoList is called for a directory without SEGMENTS. It returns damage if the log had a list. A log
+// of an older release has none, and neither has one whose creation was interrupted; the latter has no
+// commit, because creation writes the list before a commit is accepted.
 func (s *survey) judgeNoList(l layout) error {
 	if !s.base.listed {
 		return nil
@@ -84,8 +85,8 @@ func loadList(dir string) (*segmentList, error) {
 	return &list, err
 }
 
-// meetWatermark compares the frame that was verified last with the watermark, if it is the one.
-func (s *survey) meetWatermark() error {
+// checkAtWatermark compares the frame that was verified last with the watermark, if it is the one.
+func (s *survey) checkAtWatermark() error {
 	if s.list == nil || s.last.LSN != s.list.watermark.LSN || s.last == s.list.watermark {
 		return nil
 	}
@@ -93,9 +94,9 @@ func (s *survey) meetWatermark() error {
 		listName, s.last, s.list.watermark)
 }
 
-// checkWatermark checks that the log reaches as far as it is known to have been durable. The file that
-// has lost its end is the last one: a listed segment that is not there was missed before. A store that is
-// further on asks for more: see checkStore.
+// checkWatermark checks that the log reaches the watermark of SEGMENTS. If it does not, the last segment
+// has lost its end: readList has already reported a listed segment that does not exist. With a store
+// beyond the watermark it checks nothing, because checkStore asks for more.
 func (s *survey) checkWatermark() error {
 	if s.list == nil || s.cut != nil || s.applied != nil && s.applied.LSN > s.list.watermark.LSN {
 		return nil
@@ -104,22 +105,24 @@ func (s *survey) checkWatermark() error {
 		"the file was cut, emptied, damaged, or replaced by an older copy of itself")
 }
 
-// mustReach reports the commits up to end as missing if the log ends before. Why says how it is known that
-// there were such. What follows the last whole commit is no torn tail then.
+// mustReach returns damage if the log ends before the LSN end; why says how it is known that those
+// commits existed. The bytes after the last whole commit are then not a torn tail, so they are not cut
+// off.
 func (s *survey) mustReach(end LSN, why string) error {
 	if s.last.LSN >= end {
 		return nil
 	}
 	rest := ""
 	if s.torn > 0 {
-		rest = fmt.Sprintf(", and its last %d bytes are no whole commit", s.torn)
+		rest = fmt.Sprintf(", and its last %d bytes are not a whole commit", s.torn)
 		s.torn = 0
 	}
 	return s.gap("the commits %d to %d are missing%s: %s", s.last.LSN+1, end, rest, why)
 }
 
-// foreign reports a name that does not belong to a log: it may be what is left of a damaged file system,
-// a file that the library would take for its own, or a file of the log under another name.
+// foreign returns damage for a file name that does not belong to a log. Causes are a damaged file
+// system, a file that the library would take for its own, and a file of the log that was renamed; for
+// the last case the error names the file that is missing.
 func (s *survey) foreign(l layout) error {
 	c := &CorruptionError{Dir: s.dir, Segment: l.foreign, Reason: foreignReason(l.foreign)}
 	missing := ""
@@ -138,7 +141,7 @@ func (s *survey) foreign(l layout) error {
 		}
 	}
 	if missing != "" {
-		c.Reason += "; " + missing + " is missing: if this is it, give it its name back"
+		c.Reason += "; " + missing + " is missing: if this file is that one, rename it to that name"
 	}
 	return c
 }

@@ -15,9 +15,10 @@ import (
 // frame, and only then changes anything: it removes what an interrupted operation left, cuts off a
 // torn tail, and rewrites the last segment.
 //
-// It returns ErrLocked, a *CorruptionError, a *MismatchError (see Options.Applied) or ErrVersion, and has
-// then changed nothing; or the error of a failed read or write, after which it may be called again. Reading a gigabyte takes
-// about a second, and memory does not grow with the log.
+// It returns ErrLocked, a *CorruptionError, a *MismatchError (see Options.Applied) or ErrVersion if it
+// has changed nothing. It returns other errors for failed reads and writes; the caller may call it
+// again. Open reads the whole log, about a gigabyte in a second, and its memory does not grow with the
+// log.
 func Open(opts Options) (*Log, error) {
 	opts, err := opts.withDefaults().validate()
 	if err != nil {
@@ -50,6 +51,8 @@ func makeDir(dir string, d disk) error {
 	return d.syncDir(filepath.Dir(dir))
 }
 
+// openLocked opens the log in a directory whose lock is held. Before it accepts appends, it compares the
+// end that the library found with the end that the survey verified.
 func openLocked(opts Options) (*Log, error) {
 	s, err := recoverDir(opts)
 	if err != nil {
@@ -66,14 +69,16 @@ func openLocked(opts Options) (*Log, error) {
 	return newLog(opts, s, j), nil
 }
 
-// recoverDir verifies the directory and brings it in order, or makes an empty log in it. The survey
-// that it returns is of what is there then.
+// recoverDir verifies the directory and completes interrupted operations, or creates an empty log in it.
+// The survey that it returns describes the result.
 func recoverDir(opts Options) (*survey, error) {
 	return settleSurvey(opts, &survey{dir: opts.Dir, applied: opts.Applied})
 }
 
+// settleSurvey verifies the directory and then completes whatever an interrupted operation left: litter,
+// a torn tail, a cut, an old SEGMENTS. It changes nothing if the verification fails.
 func settleSurvey(opts Options, s *survey) (*survey, error) {
-	if err := s.take(); err != nil {
+	if err := s.run(); err != nil {
 		return nil, err
 	}
 	s.ended = s.last
@@ -89,7 +94,7 @@ func settleSurvey(opts Options, s *survey) (*survey, error) {
 	if err := settle(opts, s); err != nil {
 		return nil, err
 	}
-	// Before CUT goes: the list of the longer log would miss what was cut off.
+	// The list comes before CUT is removed: the list of the longer log names commits that were cut off.
 	if err := relist(opts, s); err != nil {
 		return nil, err
 	}
@@ -110,8 +115,8 @@ func newLog(opts Options, s *survey, j journal) *Log {
 	}
 }
 
-// sweep removes the litter. It needs no sync of its own: litter that comes back after a crash is
-// swept again.
+// sweep removes the litter. It needs no sync: if a crash brings litter back, the next Open removes it
+// again.
 func sweep(opts Options, s *survey) error {
 	for _, name := range s.litter {
 		opts.Logger.Info("removed a file that an interrupted operation left",
@@ -123,8 +128,8 @@ func sweep(opts Options, s *survey) error {
 	return nil
 }
 
-// create makes an empty log. The segment is durable before BASE is, so that a log with BASE always
-// has its segments; judgeNoBase relies on it. SEGMENTS comes last, so that it is never without BASE.
+// create makes an empty log. The segment is durable before BASE is, so that a log with BASE always has a
+// segment; judgeNoBase relies on this. SEGMENTS comes last, so that it never exists without BASE.
 func create(opts Options, s *survey) error {
 	s.base = base{logID: newLogID(), before: opts.Start, listed: true}
 	s.last = opts.Start
@@ -138,15 +143,14 @@ func create(opts Options, s *survey) error {
 	return relist(opts, s)
 }
 
-// settle makes what the survey read durable, and ready for the library.
+// settle makes durable what the survey read, and leaves the last segment as the library needs it.
 //
-// The last segment is always rewritten, even if nothing is torn: its frames may have been read from
-// the page cache after a sync that failed, or that never ran, and syncing again would not prove
-// them durable. A copy of them that is synced does. A crash on the way leaves the old file or the
-// new one.
+// It always rewrites the last segment, even if nothing is torn. The survey may have read its frames from
+// the page cache after a sync that failed or never ran, and a further sync would not prove them durable.
+// A synced copy does. A crash during the rewrite leaves the old file or the new one.
 //
-// A full segment is followed by an empty one here, as the library does only after the next write,
-// so that Append can tell from the size alone when a segment begins.
+// If the last segment is full, settle adds an empty one. The library would do so only at the next write;
+// doing it here lets Append decide from the size alone whether a new segment begins.
 func settle(opts Options, s *survey) error {
 	tail := s.segments[len(s.segments)-1]
 	if s.torn > 0 {
@@ -165,7 +169,7 @@ func settle(opts Options, s *survey) error {
 	return addSegment(opts, next)
 }
 
-// addSegment creates an empty segment and makes its name durable.
+// addSegment creates an empty segment file and makes its name durable.
 func addSegment(opts Options, seg segment) error {
 	if err := opts.disk.write(filepath.Join(opts.Dir, seg.name()), bytes.NewReader(nil)); err != nil {
 		return err
@@ -173,9 +177,9 @@ func addSegment(opts Options, seg segment) error {
 	return opts.disk.syncDir(opts.Dir)
 }
 
-// rewrite replaces the last segment by a copy of its durable part. The copy is verified before it
-// takes the old one's place: after a failed sync the kernel may have dropped the pages that the
-// survey read, and read the file anew for the copy.
+// rewrite replaces the last segment with a copy of its durable part. It verifies the copy before the
+// rename: after a failed sync the kernel may have dropped the pages that the survey read, so that the
+// copy was made from other bytes on disk.
 func rewrite(opts Options, s *survey, tail segment) error {
 	f, err := os.Open(filepath.Join(opts.Dir, tail.name()))
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 )
 
-// The bounds and defaults of Options, in bytes.
+// The default and the bounds of Options.SegmentBytes, and the default of ReserveBytes; all in bytes.
 const (
 	SegmentBytesDefault = 1 << 20
 	SegmentBytesMin     = 4 << 10
@@ -16,36 +16,36 @@ const (
 	ReserveBytesDefault = 64 << 20
 )
 
-// Options say how to open a log. The zero value is complete but for Dir.
+// Options say how to open a log. Only Dir is required; every other field has a default.
 type Options struct {
 	// Dir is the directory of the log and holds nothing else. Open creates it; its parent must
 	// exist.
 	Dir string
 
-	// SegmentBytes is the size at which a segment file is full; it may exceed it by less than one
-	// frame. 0 means 1 MiB; the least is 4 KiB, the most 1 GiB. Space comes back in whole
-	// segments, and the last one is held in memory, growing, and rewritten by Open: larger ones cost
-	// memory and start time, smaller ones a directory sync more often. It may differ from one Open to the
-	// next.
+	// SegmentBytes is the size in bytes at which a segment file is full; the file may exceed it by less
+	// than one frame. 0 means 1 MiB; the minimum is 4 KiB, the maximum 1 GiB. Truncation frees whole
+	// segments, the library holds the last one in memory, and Open rewrites it: a larger size costs
+	// memory, disk and start time, a smaller one more frequent directory syncs. The value may differ
+	// from one Open to the next.
 	SegmentBytes int
 
-	// ReserveBytes of free space are never used for commits: Append returns ErrNoSpace instead, so
-	// that a full disk is met before a write and not in the middle of one. 0 means 64 MiB; a
-	// negative value switches the check off.
+	// ReserveBytes is the free space, in bytes, that commits must leave on the disk. Append returns
+	// ErrNoSpace instead of using it, so that a full disk is detected before a write and not in the
+	// middle of one. 0 means 64 MiB; a negative value switches the check off.
 	ReserveBytes int64
 
 	// Start is the position that a new log continues; its first LSN is Start.LSN+1. The zero value
 	// begins at LSN 1. A directory that already holds a log is opened as it is, whatever Start
-	// says: Applied or CheckApplied finds what does not fit.
+	// says: Applied or CheckApplied detects a log that does not fit.
 	Start Position
 
-	// Applied is the position that the store beside the log has applied; the zero position is an empty
-	// store. It says how far the log must reach, whatever its tail looks like: Open, CutTail and Relist
-	// compare the log with it before they change anything. Nil means that it is not known, and the log is
-	// judged alone.
+	// Applied is the position that the store beside the log has applied; the zero position stands for an
+	// empty store. The log must reach at least this position, whatever its tail looks like: Open, CutTail
+	// and Relist compare the log with it before they change any file. Nil means that the position is
+	// unknown; the log is then verified without it.
 	Applied *Position
 
-	// Logger gets one line for each repair, and one for the failure that poisons the log. Nil
+	// Logger receives one line for each repair, and one for the failure that poisons the log. Nil
 	// discards them.
 	Logger *slog.Logger
 
@@ -79,7 +79,8 @@ func (o Options) validate() (Options, error) {
 			o.SegmentBytes, SegmentBytesMin, SegmentBytesMax)
 	}
 	if o.Start.LSN == 0 && o.Start != (Position{}) || o.Start.LSN > math.MaxInt64 {
-		return o, fmt.Errorf("wal: Start %v is no position of a log", o.Start)
+		return o, fmt.Errorf("wal: Start %v is not a position of a log: at LSN 0 epoch and hash are zero, and an LSN is at most %d",
+			o.Start, int64(math.MaxInt64))
 	}
 	dir, err := filepath.Abs(o.Dir)
 	o.Dir = dir

@@ -7,21 +7,22 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// LSN numbers the commits of a log: 1, 2, 3 …; 0 is the place before the first.
+// LSN (log sequence number) numbers the commits of a log: 1, 2, 3 …; 0 is the place before the first.
 type LSN = uint64
 
-// Hash is the truncated SHA-256 of a frame's identity: its header up to the previous hash, and its
-// payload. 128 bits leave an accidental collision out of the question and cost 16 bytes a frame.
+// Hash is the truncated SHA-256 of a frame's identity: its header up to and including the previous hash,
+// and its payload. 128 bits make an accidental collision practically impossible and cost 16 bytes a
+// frame.
 type Hash = [16]byte
 
-// Position is a place in the log: LSN, epoch and hash of the last commit before it. The zero value
-// is the beginning of a log. It is the job package's, so that a Log fits where the scheduler and
-// the store speak of positions.
+// Position is a place in the log: LSN, epoch and hash of the last commit before it. The zero value is
+// the beginning of a log. It is an alias of the type in package job, so that the scheduler, the store
+// and the log share one type without importing one another.
 type Position = job.Position
 
-// Next returns the position that a commit of payload in epoch takes after prev, in every log. It is
-// pure: it lets a node name a commit before it is written, and check one that another node has
-// named.
+// Next returns the position of a commit of payload in epoch that follows prev. The result is the same
+// for every log. A node uses it to name a commit before it writes it, and to check a commit that another
+// node has named.
 func Next(prev Position, epoch uint64, payload []byte) Position {
 	h := header{
 		version: frameVersion,
@@ -45,9 +46,8 @@ type hasher struct {
 
 func newHasher() *hasher { return &hasher{sha: sha256.New()} }
 
-// sum returns the hash of a frame with this header and payload. What belongs to one log only (log
-// id, durable watermark, checksum) is left out, so that the same commit has the same hash
-// everywhere.
+// sum returns the hash of a frame with this header and payload. It excludes what belongs to one log only
+// (log id, durable watermark, checksum), so that a commit has the same hash on every node.
 func (h *hasher) sum(head, payload []byte) Hash {
 	h.sha.Reset()
 	h.sha.Write(head[:identityBytes])

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 )
 
-// Reader reads the durable commits of a log in order. It is for one goroutine; a log may have many
-// readers, and none of them waits for an append or makes one wait.
+// Reader reads the durable commits of a log in order. It is not safe for concurrent use. A log may have
+// many readers; readers and appends do not wait for one another.
 type Reader struct {
 	log     *Log
 	next    LSN
@@ -30,11 +30,11 @@ func (l *Log) NewReader(from LSN) (*Reader, error) {
 	return &Reader{log: l, next: from, chain: newChain(base{logID: l.id})}, nil
 }
 
-// Next returns the next commit. At the durable end it returns io.EOF, and may be called again when
-// the log has grown. If a truncation has overtaken the reader it returns ErrOutOfRange, after
-// Log.Close ErrClosed; if the file has changed since Open verified it, a *CorruptionError.
+// Next returns the next commit. At the durable end of the log it returns io.EOF; the caller may call it
+// again when the log has grown. It returns ErrOutOfRange if a truncation has removed the commit,
+// ErrClosed after Log.Close, and a *CorruptionError if the file has changed since Open verified it.
 //
-// Each frame is verified as Open does it. Its payload is valid until the next call.
+// It verifies each frame as Open does. The payload is valid until the next call.
 func (r *Reader) Next() (Frame, error) {
 	for {
 		seg, err := r.log.state.locate(r.next)
@@ -51,7 +51,7 @@ func (r *Reader) Next() (Frame, error) {
 		if err != nil {
 			return Frame{}, fmt.Errorf("read LSN %d: %w", r.next, err)
 		}
-		if f.LSN == r.next { // else still on the way from the segment's beginning
+		if f.LSN == r.next { // else an earlier commit of the segment, which is skipped
 			r.next++
 			return f, nil
 		}
@@ -68,8 +68,8 @@ func (r *Reader) Close() error {
 	return err
 }
 
-// enter opens the segment unless it is open, and lets the scanner read as far as the segment is
-// durable: behind that the writer may be in the middle of a frame.
+// enter opens the segment unless it is open, and allows the scanner to read up to the durable end of the
+// segment. After that point the writer may be in the middle of a frame.
 func (r *Reader) enter(seg segment) error {
 	if r.open == seg.first() {
 		r.scanner.limit = seg.bytes
@@ -91,7 +91,7 @@ func (r *Reader) enter(seg segment) error {
 	return nil
 }
 
-// read returns the next frame of the open segment. It must have one: locate said so.
+// read returns the next frame of the open segment. locate has checked that there is one.
 func (r *Reader) read(seg segment) (Frame, error) {
 	raw, err := r.scanner.next()
 	var f Frame

@@ -8,27 +8,28 @@ import (
 	"path/filepath"
 )
 
-// Relisted is what Relist has given up.
+// Relisted says what Relist has given up.
 type Relisted struct {
-	Listed    bool     // there was a list that could be read
+	Listed    bool     // SEGMENTS existed and could be read
 	Watermark Position // of that list
-	Ended     Position // the last commit that was left of the log
-	// Last is where the log ends now, and the next commit follows: Ended, or the store's position if that is
-	// further on. The store has the commits between the two; what came after Last is lost.
+	Ended     Position // the last commit that the log still had
+	// Last is the position that the next commit follows: Ended, or the store's position if that is later.
+	// The store has the commits between the two; commits after Last are lost.
 	Last Position
 }
 
-// Relist takes what is in opts.Dir for the whole log and makes SEGMENTS say so: what that file has missed
-// is given up. It is for an operator who has lost the newest segment, its end, or SEGMENTS itself, and has
-// nothing to put in its place.
+// Relist accepts the segments that exist in opts.Dir as the whole log and rewrites SEGMENTS accordingly:
+// commits that SEGMENTS says existed are given up. It is for an operator who has lost the newest
+// segment, its end, or SEGMENTS itself, and has no copy to restore.
 //
-// With opts.Applied, a log that ends before the store goes on behind it: BASE becomes the store's
-// position, and the older commits, which the store has, leave the log. No segment need be left for that.
-// Without it the new end may be before the store, which Options.Applied finds at the next Open.
+// With opts.Applied, a log that ends before the store continues after the store: BASE becomes the
+// store's position, and the older commits, which the store has applied, leave the log. This works even
+// if no segment is left. Without opts.Applied the log may end before the store; the next Open with
+// Options.Applied then reports it.
 //
 // It takes the lock and begins as Open does, with all of Open's repairs and its other errors: a hole, a
-// damaged frame before an intact one, a missing BASE and a store of another history are refused as ever.
-// After a crash or an error it may be called again.
+// damaged frame before an intact one, a missing BASE and a store of another history remain errors. After
+// a crash or an error it may be called again.
 func Relist(opts Options) (done Relisted, err error) {
 	opts, err = opts.withDefaults().validate()
 	if err != nil {
@@ -55,7 +56,8 @@ func Relist(opts Options) (done Relisted, err error) {
 	return done, nil
 }
 
-// checkIsLog refuses a directory that is no log's before anything is put into it.
+// checkIsLog returns damage for a directory that does not hold a log, before Relist creates any file in
+// it.
 func checkIsLog(dir string) error {
 	l, err := readLayout(dir)
 	switch {
@@ -69,17 +71,17 @@ func checkIsLog(dir string) error {
 	return nil
 }
 
-// endsBehindStore reports whether the log is to go on behind the store, because the commits between its end
-// and the store are given up, or no segment is left.
+// endsBehindStore reports whether Relist must move the log's base to the store's position, because the
+// log ends before the store or no segment is left.
 func (s *survey) endsBehindStore() bool {
 	return s.unlisted && s.applied != nil && !s.fresh && (len(s.segments) == 0 || s.last.LSN < s.applied.LSN)
 }
 
-// rebase makes the log one that is empty and begins after the store's position.
+// rebase replaces the log with an empty one that begins after the store's position.
 //
-// BASE comes first, so that at each moment the directory is the old log or the new one: the old segments
-// begin before the new BASE, and are given up with it. A crash before the new segment and its list are there leaves
-// a log that misses them; Relist is called again then.
+// BASE comes first, so that at each moment the directory holds the old log or the new one: the old
+// segments begin before the new BASE, which voids them. A crash before the new segment and its list are
+// durable leaves a log that lacks them; the operator then calls Relist again.
 func rebase(opts Options, s *survey) error {
 	old := s.segments
 	s.base.before, s.last = *s.applied, *s.applied

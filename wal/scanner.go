@@ -7,24 +7,25 @@ import (
 	"io"
 )
 
-// scanBytes is the size of a scanner's buffer: the longest entry fits, and reads are large.
+// scanBytes is the size of a scanner's buffer, in bytes: the longest entry fits, and reads
+// are large.
 const scanBytes = 2 << 20
 
-// scanner cuts a segment file into frames, in constant memory. It knows lengths only; a chain
-// judges the frames.
+// scanner splits a segment file into frames, in constant memory. It checks only lengths; a chain
+// verifies the frames.
 //
 // Invariant: maxEntry <= len(buf), and buf[pos:end] holds the file's bytes from offset on.
 type scanner struct {
 	src    io.ReaderAt
 	limit  int64 // bytes of the file that may be read
-	offset int64 // in the file, of the next entry
-	start  int64 // in the file, of the entry that next returned or refused
+	offset int64 // offset in the file of the next entry
+	start  int64 // offset in the file of the entry that next returned or refused
 	buf    []byte
 	pos    int
 	end    int
 }
 
-// reset makes s read src from its beginning up to limit. The buffer is kept.
+// reset makes s read src from its beginning up to limit. It keeps the buffer.
 func (s *scanner) reset(src io.ReaderAt, limit int64) {
 	if s.buf == nil {
 		s.buf = make([]byte, scanBytes)
@@ -32,8 +33,8 @@ func (s *scanner) reset(src io.ReaderAt, limit int64) {
 	*s = scanner{src: src, limit: limit, buf: s.buf}
 }
 
-// next returns the frame of the next entry, unjudged and valid until the following call. Its error
-// is io.EOF at the limit, a flaw where no entry can be, or a failed read.
+// next returns the frame of the next entry, unverified and valid until the following call. Its error is
+// io.EOF at the limit, a flaw if the bytes cannot be an entry, or that of a failed read.
 func (s *scanner) next() ([]byte, error) {
 	s.start = s.offset
 	b, err := s.window(prefixMax)
@@ -69,7 +70,7 @@ func (s *scanner) window(n int) ([]byte, error) {
 	return s.buf[s.pos:min(s.pos+n, s.end)], nil
 }
 
-// fill moves what is left to the front of the buffer and reads on behind it.
+// fill moves the unread bytes to the front of the buffer and reads further bytes after them.
 func (s *scanner) fill() error {
 	s.end = copy(s.buf, s.buf[s.pos:s.end])
 	s.pos = 0

@@ -14,7 +14,7 @@ const segmentNameBytes = 20
 // frame that reaches the segment size.
 const maxSegmentFile = SegmentBytesMax + int64(maxEntry)
 
-// segment is what is known of one segment file.
+// segment describes one segment file.
 type segment struct {
 	before Position // the position before its first frame
 	bytes  int64    // the durable part of the file
@@ -26,8 +26,8 @@ func (s segment) name() string { return segmentName(s.first()) }
 
 func segmentName(first LSN) string { return fmt.Sprintf("%0*d", segmentNameBytes, first) }
 
-// parseSegmentName returns the first LSN of the segment with this file name, and whether it is such
-// a name.
+// parseSegmentName returns the first LSN of the segment with this file name, and whether the name is
+// that of a segment.
 func parseSegmentName(name string) (LSN, bool) {
 	if len(name) != segmentNameBytes {
 		return 0, false
@@ -36,15 +36,16 @@ func parseSegmentName(name string) (LSN, bool) {
 	return first, err == nil && first > 0 && segmentName(first) == name
 }
 
-// The library puts the length of an entry, as an unsigned varint, in front of it.
+// The library writes the length of each entry before it, as an unsigned varint.
 const (
-	prefixMax = 3 // bytes of the longest prefix, the one of maxFrame
+	prefixMax = 3 // bytes of the longest prefix, that of a frame of maxFrame bytes
 	maxEntry  = prefixMax + maxFrame
 )
 
-// entryBytes returns how much a frame of n bytes takes in a segment.
+// entryBytes returns the size in a segment of a frame of n bytes.
 func entryBytes(n int) int { return prefixBytes(uint64(n)) + n }
 
+// prefixBytes returns the length of n as an unsigned varint.
 func prefixBytes(n uint64) int {
 	var b [binary.MaxVarintLen64]byte
 	return binary.PutUvarint(b[:], n)

@@ -3,22 +3,22 @@ package wal
 import "fmt"
 
 const (
-	// spaceCheckBytes is how much is written between two looks at the free space.
+	// spaceCheckBytes is the number of bytes written between two checks of the free space.
 	spaceCheckBytes = 1 << 20
-	// spaceCharge is what a commit counts at least, so that small ones are checked every 256 or so.
+	// spaceCharge is the least that a commit counts, so that small commits are checked about every 256.
 	spaceCharge = 4 << 10
 )
 
-// spaceGuard keeps a reserve of free space. It is only as good as its neighbours: what others write
-// between two looks is not seen, which the reserve must cover.
+// spaceGuard keeps a reserve of free space. It asks the file system only once per spaceCheckBytes, so it
+// does not see what other processes write in between; the reserve must be large enough for that.
 type spaceGuard struct {
 	disk    disk
 	dir     string
 	reserve int64 // negative: off
-	credit  int64 // may be written before the next look
+	credit  int64 // bytes that may be written before the next check
 }
 
-// admit refuses to write n bytes into the reserve.
+// admit returns ErrNoSpace if writing n bytes would use the reserve.
 func (g *spaceGuard) admit(n int) error {
 	if g.reserve < 0 {
 		return nil
@@ -28,7 +28,7 @@ func (g *spaceGuard) admit(n int) error {
 		g.credit -= cost
 		return nil
 	}
-	g.credit = 0 // look again at the next commit if this one is refused
+	g.credit = 0 // if this commit is refused, the next one checks again
 	free, err := g.disk.free(g.dir)
 	if err != nil {
 		return err

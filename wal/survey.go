@@ -11,29 +11,29 @@ import (
 	"slices"
 )
 
-// survey is what a complete, read-only pass over a directory found. Open, Verify and Dump all begin
-// with one, and Open changes nothing before it has succeeded.
+// survey is the result of a complete, read-only pass over a directory. Open, Verify and Dump all begin
+// with one, and Open changes no file before its survey has succeeded.
 type survey struct {
 	dir  string
 	base base
-	// cut is where a cut has ended the log and is not yet finished; nil if there is none. What follows
-	// it in the segments is no part of the log.
+	// cut is the position at which an unfinished cut ends the log; nil if there is none. Frames after it
+	// in the segments do not belong to the log.
 	cut *Position
-	// list is what SEGMENTS says; nil if an older release has left the log, or creation did not come
-	// so far.
+	// list is the content of SEGMENTS; nil for a log of an older release, and for one whose creation was
+	// interrupted before SEGMENTS was written.
 	list *segmentList
-	// unlisted means that what is missing at the end is given up: what is there is taken for the whole
-	// log, whatever SEGMENTS and the store have seen. With a store, no segment need be left.
+	// unlisted is set by Relist: the segments that exist are accepted as the whole log, whatever SEGMENTS
+	// and the store say about its end. With a store, a log without any segment is accepted too.
 	unlisted bool
-	// applied is the position of the store beside the log; nil if it is not known. There is the log's
-	// position with that LSN, zero if the log does not have it.
-	applied *Position
-	there   Position
-	// fresh means that no log was ever finished here: nothing, or what an interrupted creation
-	// left.
+	// applied is the position of the store beside the log; nil if it is not known. atApplied is the log's
+	// own position with that LSN; zero if the log does not have it.
+	applied   *Position
+	atApplied Position
+	// fresh means that the directory never held a complete log: it is empty, or holds the files of an
+	// interrupted creation.
 	fresh bool
-	// litter is what interrupted operations left: unfinished files, and segments that a truncation or
-	// a cut had already given up. It is safe to remove, in any order.
+	// litter names the files that interrupted operations left: unfinished files, and segments that a
+	// truncation or a cut has given up. They may be removed, in any order.
 	litter   []string
 	segments []segment // the kept ones, in order; at least one unless fresh
 	last     Position
@@ -43,9 +43,10 @@ type survey struct {
 	visit    func(Frame) error
 }
 
-// take verifies the log in dir and hands each frame to visit, unless that is nil. Memory is one scan
-// buffer, whatever the size of the log. After an error the survey holds what was verified before it.
-func (s *survey) take() error {
+// run verifies the log in dir and calls visit with each frame, unless visit is nil. Its memory is one
+// scan buffer, whatever the size of the log. After an error the survey holds what was verified before
+// the error.
+func (s *survey) run() error {
 	l, err := readLayout(s.dir)
 	if err != nil {
 		return err
@@ -54,7 +55,7 @@ func (s *survey) take() error {
 	if l.foreign != "" {
 		return s.foreign(l)
 	}
-	if !l.base && !l.cut && !l.list { // BASE is there before anything can be cut
+	if !l.base && !l.cut && !l.list { // BASE exists before a cut can begin
 		return cmp.Or(s.judgeNoBase(l), s.checkStore())
 	}
 	if s.base, err = readBase(s.dir, baseName, baseMagic); err != nil {
@@ -66,9 +67,9 @@ func (s *survey) take() error {
 		}
 	}
 	firsts := s.dropCutOff(s.dropGivenUp(l.segments))
-	missing := s.readList(l, firsts) // it names what is gone, the walk only where that is noticed
+	missing := s.readList(l, firsts) // reported first: it names the lost file, the walk only the place of the gap
 	s.last = s.base.before
-	s.meetStore()
+	s.noteApplied()
 	if err := cmp.Or(missing, s.walkAll(firsts)); err != nil {
 		return err
 	}
@@ -78,9 +79,9 @@ func (s *survey) take() error {
 	return cmp.Or(s.checkWatermark(), s.checkStore())
 }
 
-// judgeNoBase tells an interrupted creation from a lost BASE file. Creation writes an empty
-// segment, makes it durable, then BASE, and then SEGMENTS; a commit is accepted only after that. So
-// without BASE nothing but one empty segment can be there.
+// judgeNoBase is called for a directory without BASE. It distinguishes an interrupted creation from a
+// lost BASE file. Creation makes an empty segment durable, then BASE, and then SEGMENTS; a commit is
+// accepted only after that. So an interrupted creation without BASE leaves at most one empty segment.
 func (s *survey) judgeNoBase(l layout) error {
 	for _, first := range l.segments {
 		name := segmentName(first)
@@ -97,9 +98,9 @@ func (s *survey) judgeNoBase(l layout) error {
 	return nil
 }
 
-// dropGivenUp splits off the segments before the base. TruncateFront replaces BASE first and
-// removes them afterwards, so they are the rest of a truncation that was interrupted, and their
-// content no longer matters.
+// dropGivenUp returns the segments without those before the base, and adds the latter to the litter.
+// TruncateFront replaces BASE first and removes them afterwards, so an interrupted truncation has left
+// them, and their content no longer matters.
 func (s *survey) dropGivenUp(firsts []LSN) []LSN {
 	n, _ := slices.BinarySearch(firsts, s.base.before.LSN+1)
 	for _, first := range firsts[:n] {
@@ -131,8 +132,8 @@ func (s *survey) walkAll(firsts []LSN) error {
 	return nil
 }
 
-// gap reports that the next commit is not where it belongs: at the end of what was verified, or in
-// a segment of its own if nothing was.
+// gap returns damage at the place where the next commit belongs: the end of the verified frames, or the
+// first segment if none is verified.
 func (s *survey) gap(format string, args ...any) error {
 	lsn := s.last.LSN + 1
 	c := &CorruptionError{Dir: s.dir, Segment: segmentName(lsn), LSN: lsn, Reason: fmt.Sprintf(format, args...)}
@@ -142,12 +143,12 @@ func (s *survey) gap(format string, args ...any) error {
 	return c
 }
 
-// walk goes over the frames of one segment after the other.
+// walk verifies the frames of one segment after another.
 type walk struct {
 	survey  *survey
 	chain   *chain
 	scanner scanner
-	sizeMax int64 // of a file, in bytes
+	sizeMax int64 // largest size of a segment file, in bytes
 }
 
 // segment verifies one file and adds it to the survey.
@@ -177,7 +178,7 @@ func (w *walk) segment(first LSN, last bool) error {
 	return err
 }
 
-// frames admits the frames of the open segment up to its end, or to where the log was cut.
+// frames admits the frames of the open segment up to its end, or up to the cut.
 func (w *walk) frames() error {
 	for {
 		if w.survey.cut != nil && w.chain.last.LSN == w.survey.cut.LSN {
@@ -200,8 +201,8 @@ func (w *walk) frames() error {
 		}
 		w.survey.last = frame.Position
 		w.survey.frames++
-		w.survey.meetStore()
-		if err := w.survey.meetWatermark(); err != nil {
+		w.survey.noteApplied()
+		if err := w.survey.checkAtWatermark(); err != nil {
 			return err
 		}
 		if w.survey.visit == nil {
@@ -213,7 +214,7 @@ func (w *walk) frames() error {
 	}
 }
 
-// verifyCopy checks that the file at path holds exactly the frames from b on that end at last.
+// verifyCopy checks that the file at path holds exactly the frames after b up to and including last.
 func verifyCopy(path string, b base, last Position) error {
 	f, err := os.Open(path)
 	if err != nil {

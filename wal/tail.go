@@ -6,13 +6,12 @@ import (
 	"io"
 )
 
-// judge decides what the first bytes of a segment that are not the next frame mean: a torn tail,
-// which it records in the survey, or damage, which it returns.
+// judge decides whether bytes that are not the next frame are a torn tail, which it records in the
+// survey, or damage, which it returns.
 //
-// Why a torn tail is only in the last segment: the library syncs a segment before it creates the
-// next. Why the witness decides: a frame is written only after the one before it was synced, so an
-// intact later frame proves that the bad one had been durable, and a torn one can have nothing
-// intact behind it.
+// A torn tail can only be in the last segment, because the library syncs a segment before it creates the
+// next. A witness decides, because a frame is written only after the one before it was synced: an intact
+// later frame proves that the bad one was durable, and no intact frame can follow a torn one.
 func (w *walk) judge(broken *flaw, seg segment, last bool) error {
 	damage := &CorruptionError{
 		Dir:     w.survey.dir,
@@ -37,8 +36,8 @@ func (w *walk) judge(broken *flaw, seg segment, last bool) error {
 	return nil
 }
 
-// witnessSearch looks for a whole frame of this log that was built when the LSN bad was already
-// durable. A damaged length hides where the next frame begins, so it looks at every byte.
+// witnessSearch looks for a witness: a whole frame of this log that was built when the LSN bad was
+// already durable. A damaged length hides where the next frame begins, so it tries every offset.
 type witnessSearch struct {
 	src   io.ReaderAt
 	limit int64 // of the file
@@ -65,8 +64,8 @@ func (s *witnessSearch) from(off int64) (int64, error) {
 	return -1, nil
 }
 
-// window looks for witnesses whose header lies in b, the bytes of the file at off. It returns the
-// offset of the first or -1, and how many bytes are done with.
+// window looks for witnesses whose header lies in b, the bytes of the file at off. It returns the offset
+// of the first one, or -1 and the number of bytes that the search may skip.
 func (s *witnessSearch) window(b []byte, off int64) (at, done int64, err error) {
 	pos := 0
 	for {
@@ -84,13 +83,13 @@ func (s *witnessSearch) window(b []byte, off int64) (at, done int64, err error) 
 		}
 		pos++
 	}
-	// A header may begin in the last bytes and end behind them.
+	// A header may begin in the last bytes of b and end after them.
 	return -1, int64(len(b) - headerBytes + 1), nil
 }
 
-// testifies reports whether the frame whose header begins b, at off in the file, is a witness. The
-// cheap tests come first: the log id alone refuses whatever a payload may imitate. The version does
-// not matter, since a newer program's frames are witnesses too.
+// testifies reports whether the frame whose header begins b, at off in the file, is a witness. The cheap
+// tests come first; the log id alone excludes payloads that imitate a frame. The version does not
+// matter, since the frames of a newer program are witnesses too.
 func (s *witnessSearch) testifies(b []byte, off int64) (bool, error) {
 	h, ok := parseHeader(b)
 	total := headerBytes + int64(h.length)

@@ -8,13 +8,14 @@ import (
 	"slices"
 )
 
-// TruncateFront gives up the commits before keepFrom, by whole segments: a segment goes if its last
-// LSN is below keepFrom, and the one that is written to always stays. keepFrom is at most
-// Last().LSN+1 (else ErrOutOfRange); if it is below First, nothing is to be done. Appends go on
-// meanwhile. Readers of what was given up get ErrOutOfRange.
+// TruncateFront removes commits before keepFrom, in whole segments: it removes a segment if its last LSN
+// is below keepFrom, and never the segment that is written to. It returns ErrOutOfRange if keepFrom is
+// above Last().LSN+1; if keepFrom is below First it does nothing. Appends may go on meanwhile. Readers
+// of removed commits get ErrOutOfRange.
 //
-// The caller must have made the effect of these commits durable elsewhere. A crash at any point
-// leaves either all of them or none. A failure poisons the log: ErrPoisoned.
+// The caller must have made the effects of these commits durable elsewhere. A crash at any point leaves
+// either all of them or none. A failed write or removal poisons the log, and TruncateFront returns
+// ErrPoisoned.
 func (l *Log) TruncateFront(keepFrom LSN) error {
 	l.trimming.Lock()
 	defer l.trimming.Unlock()
@@ -32,8 +33,8 @@ func (l *Log) TruncateFront(keepFrom LSN) error {
 	return nil
 }
 
-// giveUp moves the base and then removes the files. Once BASE is durable the segments before it are
-// no part of the log, whatever is left of them; until then all of them are. Open finishes an
+// giveUp moves the base and then removes the files. Until BASE is durable, all of the segments belong to
+// the log; once it is, the segments before it do not, even while their files exist. Open completes an
 // interrupted removal.
 func (l *Log) giveUp(gone []segment, before Position) error {
 	d, dir := l.opts.disk, l.opts.Dir
@@ -67,9 +68,8 @@ func (s *state) before(keepFrom LSN) ([]segment, Position, error) {
 	return s.segments[:n:n], s.segments[n].before, nil
 }
 
-// rebase forgets the first n segments. The slice is copied, so that a long life of appends and
-// truncations does not walk through memory, and so that the caller's view of the old one stays as
-// it is.
+// rebase removes the first n segments from the state. It copies the slice: slicing off the front would
+// keep the array of the removed elements alive, and the caller still reads the old slice.
 func (s *state) rebase(before Position, n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

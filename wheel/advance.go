@@ -1,22 +1,23 @@
 package wheel
 
-// Advance moves the wheel to the tick to and calls fire for each timer due on the way, at most limit
-// of them. It returns how many it fired, and whether it is done: the wheel stands at to, and nothing
-// due is left. If it is not done, the limit was reached first; the wheel then stands at the tick of the
-// next timer due, and the next call goes on exactly there. If to is before Now(), the call does nothing
-// and is done. With a limit of 0 or less it fires nothing, and stops at the first timer due.
+// Advance moves the wheel forward to the tick to and calls fire for each timer due on the way, at most
+// limit of them. It returns the number of timers fired, and done: true if the wheel has reached to and
+// no timer due is left, false if the limit was reached first. In the latter case the wheel stands at the
+// tick of the next timer due, and the next call continues exactly there. If to is before Now(), the call
+// does nothing and returns (0, true). With a limit of 0 or less it fires nothing and stops at the first
+// timer due.
 //
-// Timers fire in ascending order of the tick they are due at, which is Now() for one that was armed
-// overdue; those of one tick fire in an order that depends on the calls made, and on nothing else. None
-// fires before its tick.
+// Timers fire in ascending order of their due tick; a timer that was armed overdue is due at Now().
+// Timers of the same tick fire in an order that depends only on the calls made so far, so the same calls
+// give the same order. No timer fires before its tick.
 //
-// A timer is no longer armed when fire is called with its id and the tick given to Arm or Rearm. fire
-// may call every method of the wheel except Advance: a timer it cancels does not fire, and one it
-// arms at or before to fires in this same call. So a fire that always arms overdue timers goes on
-// until the limit. If fire panics, the wheel must not be used again.
+// fire receives the timer's id and the tick that was given to Arm or Rearm; the timer is disarmed before
+// the call. fire may call every method of the wheel except Advance: a timer that it cancels does not
+// fire, and a timer that it arms at or before to fires in this same call. So a fire that always arms
+// overdue timers runs until the limit. If fire panics, the wheel must not be used again.
 //
-// The cost follows the timers fired and moved, never the time that passes. limit does not bound the
-// moves: a caller that is hours behind bounds those by coming closer in smaller steps.
+// The cost is proportional to the timers fired and moved, not to the ticks that pass. limit does not
+// bound the moves: a caller that is hours behind bounds them by advancing in smaller steps.
 func (w *Wheel) Advance(to Tick, limit int, fire func(id uint64, at Tick)) (fired int, done bool) {
 	if w.advancing {
 		panic("wheel: Advance called by fire, or after fire panicked")
@@ -30,7 +31,8 @@ func (w *Wheel) Advance(to Tick, limit int, fire func(id uint64, at Tick)) (fire
 	return fired, done
 }
 
-// advance stands still only at ticks with work, so empty time is free however long it is.
+// advance visits only the ticks that have work, so a span of ticks without work costs nothing, however
+// long it is.
 func (w *Wheel) advance(to Tick, limit int, fire func(id uint64, at Tick)) (fired int, done bool) {
 	for {
 		n, all := w.fireTick(limit-fired, fire)
@@ -48,8 +50,9 @@ func (w *Wheel) advance(to Tick, limit int, fire func(id uint64, at Tick)) (fire
 	}
 }
 
-// fireTick fires what is due at the current tick, at most limit timers, and reports whether that was
-// all. It looks at the slot anew each time, because fire may have changed it.
+// fireTick fires the timers due at the current tick, at most limit of them, and reports whether none is
+// left. It reads the head of the slot again after each call of fire, because fire may have changed the
+// slot.
 func (w *Wheel) fireTick(limit int, fire func(id uint64, at Tick)) (fired int, all bool) {
 	due := &w.slots[w.shape.slotFor(0, w.now)]
 	for ; due.head != 0; fired++ {
@@ -65,15 +68,15 @@ func (w *Wheel) fireTick(limit int, fire func(id uint64, at Tick)) (fired int, a
 	return fired, true
 }
 
-// Next is the first tick at or after Now() at which the wheel has work to do: a timer to fire, or
-// timers to move down. It is a lower bound: nothing fires before it, though perhaps nothing fires at it
-// either. It reports false if no timer is armed.
+// Next returns the first tick at or after Now() at which the wheel has work: a timer to fire, or timers
+// to move down a level. It is a lower bound of the next due tick: no timer fires before it, and perhaps
+// none fires at it. It returns false if no timer is armed.
 //
-// An idle caller sleeps until then and calls Advance. A timer t ticks ahead costs a few such calls
-// over all its life, about one for each factor of 256 in t. Sleeping longer loses nothing but the pace:
-// the moves that were put off are then done in one call.
+// An idle caller sleeps until that tick and calls Advance. A timer t ticks ahead costs a few such calls
+// in its whole life, about one for each factor of 256 in t. A caller that sleeps longer loses only the
+// even pace: the next call then makes all the moves that are overdue.
 //
-// Next takes constant time: a look at a few words for each level.
+// Next takes constant time: it reads a few words of each level's bitmap.
 func (w *Wheel) Next() (Tick, bool) {
 	if w.armed == 0 {
 		return 0, false
@@ -90,9 +93,10 @@ func (w *Wheel) Next() (Tick, bool) {
 	return next, true
 }
 
-// nextOf is the first tick after now at which a level has work, if nothing is due at now. The level must
-// hold a timer. The lowest has work when a slot's tick comes; the others as soon as their first
-// slot with timers is the one to drain, which is when the slot before it begins.
+// nextOf returns the first tick after now at which a level has work. The level must hold a timer, and no
+// timer may be due at now. The lowest level has work at the tick of its next occupied slot. A higher
+// level has work as soon as its next occupied slot starts to drain, which is when the slot before it
+// begins.
 func (w *Wheel) nextOf(level int) Tick {
 	current := w.shape.slotNumber(level, w.now)
 	from := w.shape.position(current + 1)
@@ -106,13 +110,14 @@ func (w *Wheel) nextOf(level int) Tick {
 	return w.shape.start(level, current+uint64(ahead))
 }
 
-// descend does the current tick's share of moving timers down. On each level above the lowest, the slot
-// after the current one is draining: its timers belong to the next block of the level below, where a
-// ring stands ready for them. Of n timers, with left ticks until that block begins, ceil(n/left) move.
-// So the share stays what it was when the draining began, and the slot is empty in time.
+// descend moves this tick's share of timers down. On each level above the lowest, the slot after the
+// current one is the draining slot: its timers belong to the next block of the level below, whose second
+// ring is free for them. With n timers in the slot and left ticks until that block begins, ceil(n/left)
+// timers move. So the share per tick stays constant while a slot drains, and the slot is empty when its
+// block begins.
 //
-// Nothing is added to a draining slot: what is armed for its ticks goes to a lower level at once, and
-// so does what other levels move down in the same tick.
+// No timer is added to a draining slot: place puts a timer for its ticks on a lower level, both when the
+// caller arms it and when a higher level moves it down in the same tick.
 func (w *Wheel) descend() {
 	moved := 0
 	for level := 1; level < len(w.occupied); level++ {
@@ -125,7 +130,7 @@ func (w *Wheel) descend() {
 	w.assertDrained()
 }
 
-// drain moves the current tick's share out of the draining slot of a level, and returns how many.
+// drain moves this tick's share of timers out of the draining slot of a level, and returns their number.
 func (w *Wheel) drain(level int) int {
 	number := w.shape.slotNumber(level, w.now) + 1
 	index := w.shape.slotFor(level, w.shape.start(level, number))

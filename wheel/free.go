@@ -2,9 +2,13 @@ package wheel
 
 import "unsafe"
 
-// freeRefs are the references that were given back, on a stack: the last one is taken first, and its
-// entry is likely still in the cache. They are kept side by side, and not linked through their entries,
-// because a chain of entries is read no faster than one cache miss after the other.
+// freeRefs is a stack of the references that are free for reuse. The reference freed last is reused
+// first, because its entry is likely still in the cache. The references are stored side by side rather
+// than linked through their entries: following such a chain costs one cache miss after another, which no
+// prefetch can overlap.
+//
+// Invariant: slabs is long enough for count references and never shrinks, so a wheel that empties and
+// fills again allocates nothing.
 type freeRefs struct {
 	slabs []*[slabSlots]Ref
 	count uint
@@ -19,13 +23,13 @@ func (f *freeRefs) push(ref Ref) {
 	f.count++
 }
 
-// pop takes the reference that was added last. There must be one.
+// pop removes and returns the reference that was pushed last. The stack must not be empty.
 func (f *freeRefs) pop() Ref {
 	f.count--
 	return f.slabs[f.count>>slabBits][f.count%slabSlots]
 }
 
-// sizeBytes is the memory the stack holds.
+// sizeBytes returns the memory the stack holds, in bytes.
 func (f *freeRefs) sizeBytes() int64 {
 	return int64(len(f.slabs))*int64(unsafe.Sizeof([slabSlots]Ref{})) +
 		int64(cap(f.slabs))*int64(unsafe.Sizeof((*[slabSlots]Ref)(nil)))

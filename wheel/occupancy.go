@@ -5,7 +5,8 @@ import "math/bits"
 // occupancyBits is how many slots an occupancy can mark: the two rings of the widest shape.
 const occupancyBits = 2 << slotBits
 
-// occupancy marks which slots of a level hold timers. The zero value marks none.
+// occupancy is a bitmap of two levels that marks which slots of a wheel level hold timers. It finds the
+// next marked slot with two bit scans, however many empty slots lie between. The zero value marks none.
 //
 // Invariant: bit i of summary is set if and only if words[i] is not zero.
 type occupancy struct {
@@ -36,8 +37,8 @@ func (o *occupancy) clear(position uint) {
 	}
 }
 
-// next is the first marked position at or after from, going round to the front once. Something
-// must be marked.
+// next returns the first marked position at or after from. The search wraps round to position 0 once, so
+// a result below from lies in the following round. At least one position must be marked.
 func (o *occupancy) next(from uint) uint {
 	word := from / 64
 	if rest := o.words[word] >> (from % 64); rest != 0 {

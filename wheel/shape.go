@@ -2,28 +2,30 @@ package wheel
 
 import "math/bits"
 
-// slotBits is the shape New uses: 1<<slotBits slots in a ring. Eight bits make a level one byte of
-// the tick: wide enough that a timer a day ahead moves three times, narrow enough that the slots
-// of all levels stay in the second-level cache.
+// slotBits is the width that New uses: a ring has 1<<slotBits slots. With eight bits, each level covers
+// one byte of the tick: wide enough that a timer a day ahead moves only three times, narrow enough that
+// the slots of all levels fit in the second-level cache.
 const slotBits = 8
 
-// tickBits is how many bits a Tick that is not negative can have.
+// tickBits is the number of bits of the largest Tick, which is a non-negative int64.
 const tickBits = 63
 
-// shape is the arithmetic of the wheel, free of any state. The words it speaks:
+// shape holds the arithmetic of the wheel: which slot of which level covers a tick. It has no state. Its
+// terms:
 //
 //	slot   a span of 1<<shift(level) ticks; the slot numbered n holds the ticks n<<shift onward
-//	block  a ring of slots; a block of a level is exactly one slot of the level above
+//	block  the ticks that one ring covers; a block of a level is exactly one slot of the level above
 //	index  a slot's place in the wheel's array: two rings per level, even blocks and odd blocks
 type shape struct {
 	slotBits uint
 	levels   int
-	// levelOf maps the bit length of a distance to the lowest level whose block is longer than it.
+	// levelOf maps the bit length of a distance in ticks to the lowest level whose block is longer than
+	// every distance of that bit length.
 	levelOf [tickBits + 1]uint8
 }
 
-// newShape makes the shape with 1<<slotBits slots per ring and as many levels as it takes to reach
-// every Tick, so that no tick is out of range.
+// newShape returns the shape with 1<<slotBits slots per ring and enough levels to cover every Tick, so
+// that no tick is out of range.
 func newShape(slotBits uint) shape {
 	s := shape{slotBits: slotBits, levels: int((tickBits + slotBits - 1) / slotBits)}
 	for length := range s.levelOf {
@@ -44,14 +46,15 @@ func (s *shape) start(level int, number uint64) Tick { return Tick(number << s.s
 // ringSlots is the number of slots in the two rings of a level.
 func (s *shape) ringSlots() uint { return 2 << s.slotBits }
 
-// position is a slot's place in the two rings of its level. The lowest bit of the block's number
-// chooses the ring, so blocks that follow one another never share one.
+// position is a slot's place in the two rings of its level. The lowest bit of the block's number selects
+// the ring, so two consecutive blocks never share a ring.
 func (s *shape) position(number uint64) uint { return uint(number) & (s.ringSlots() - 1) }
 
-// levelFor is the lowest level whose current or next block holds at. It needs 0 <= now <= at.
+// levelFor returns the lowest level whose current or next block holds at. It requires 0 <= now <= at.
 //
-// The level follows from the distance, but for one case: a block one size smaller may hold at as
-// well, when it is the next block. Two sizes smaller cannot: its two blocks are too short together.
+// The distance determines the level, with one exception: the next block of the level below may hold at
+// as well. The level two below cannot hold it: its current and next block together are shorter than the
+// distance.
 func (s *shape) levelFor(now, at Tick) int {
 	level := int(s.levelOf[bits.Len64(uint64(at-now))])
 	if level > 0 && s.slotNumber(level, at)-s.slotNumber(level, now) <= 1 {

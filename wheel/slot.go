@@ -1,16 +1,17 @@
 package wheel
 
-// slot is a list of timers: first linked, first out. The zero value is an empty slot.
+// slot is a doubly linked list of timers, in the order in which they were linked. Its entries are
+// references into the pool, so a slot has no pointers. The zero value is an empty slot.
 //
-// Invariant: count is the number of entries from head to tail, and the occupancy of its level
-// marks the slot if and only if count is not zero.
+// Invariant: count is the number of entries from head to tail, and the occupancy of its level marks the
+// slot if and only if count is not zero.
 type slot struct {
 	head, tail Ref
 	count      uint32
 }
 
-// place is the index of the slot for a timer that is due at the tick at: the lowest it can be in
-// as of now. What is overdue goes with the current tick.
+// place returns the index of the slot for a timer due at the tick at: the slot of the lowest level that
+// covers at as of now. An overdue timer goes into the slot of the current tick.
 func (w *Wheel) place(at Tick) uint {
 	at = max(at, w.now)
 	return w.shape.slotFor(w.shape.levelFor(w.now, at), at)

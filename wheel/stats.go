@@ -2,17 +2,17 @@ package wheel
 
 import "unsafe"
 
-// Stats is what a wheel counts about itself.
+// Stats holds the counts that a wheel keeps about its own work. All of them start at 0 with New.
 type Stats struct {
-	// Moved is how many times a timer was moved down a level, since New.
+	// Moved is the number of times that a timer was moved down a level.
 	Moved uint64
 
-	// MovedWorst is the most timers moved down in one tick, since New. None of them was due in that
-	// tick. It is at most the sum, over the levels, of ceil(timers in the fullest slot / ticks in a slot).
+	// MovedWorst is the largest number of timers moved down in one tick. It is at most the sum, over
+	// the levels, of ceil(timers in the fullest slot / ticks in a slot).
 	MovedWorst int
 
-	// SizeBytes is the memory the wheel holds: about 26 bytes for each timer of the largest number
-	// that were ever armed together, and 50 KiB.
+	// SizeBytes is the memory the wheel holds: about 50 KiB, and 26 bytes for each timer of the largest
+	// number that were ever armed at the same time. It never falls.
 	SizeBytes int64
 }
 

@@ -2,26 +2,26 @@ package wheel
 
 import "fmt"
 
-// Tick is an absolute point in time, counted in whatever unit the caller chose: Carillon takes
-// milliseconds since the Unix epoch. The wheel never reads a clock. Every value that is not
-// negative is in range, so no timer is too far ahead; a negative one is always overdue.
+// Tick is an absolute point in time, counted in the caller's unit: Carillon uses milliseconds since the
+// Unix epoch. The wheel never reads a clock. Every non-negative value is in range, so no timer is too
+// far ahead; a timer with a negative tick is always overdue.
 type Tick int64
 
-// Ref is the handle of an armed timer; 0 is no timer. It is a plain number without a pointer, made to
-// be kept in the caller's own rows.
+// Ref is the handle of an armed timer; 0 means no timer. It is a plain number, so callers can store it
+// in rows that contain no pointers.
 //
-// A Ref is dead once its timer has fired or was cancelled, and the wheel gives its number to a timer
-// armed later. So callers forget it at that moment: the wheel recognises a dead Ref only while its
-// number is not in use again.
+// A Ref is dead once its timer has fired or was cancelled, and the wheel may reuse its number for a
+// timer armed later. So callers must drop it at that moment: the wheel recognises a dead Ref only until
+// its number is reused.
 type Ref uint32
 
-// Wheel holds timers, each a caller's id and the tick it is due at. Use New: the zero value is not
-// ready. A Wheel is not safe for concurrent use; one goroutine owns it.
+// Wheel holds timers; each is a caller's id and the tick at which it is due. Use New: the zero value
+// cannot be used. A Wheel is not safe for concurrent use; one goroutine owns it.
 //
 // Invariant: between calls, a timer that is not overdue is in the slot of its tick, on the lowest level
 // whose current or next block holds it, or still in the draining slot of a level above.
 //
-// Invariant: on every level but the lowest, the slot that holds Now() is empty.
+// Invariant: on every level but the lowest, the slot that covers Now() is empty.
 type Wheel struct {
 	now      Tick
 	armed    int
@@ -30,17 +30,18 @@ type Wheel struct {
 	occupied []occupancy // by level
 	pool     pool
 
-	advancing bool // inside Advance, where fire may not call it again
+	advancing bool // Advance is running, so fire may not call it
 
 	moved      uint64
 	movedWorst int
 }
 
-// New returns an empty wheel that stands at the tick now. It panics if now is negative. The wheel
-// keeps the memory it grew to for as long as it lives.
+// New returns an empty wheel that stands at the tick now. It panics if now is negative. The wheel never
+// frees the memory to which it has grown.
 func New(now Tick) *Wheel { return newWheel(now, slotBits) }
 
-// newWheel makes a wheel with 1<<slotBits slots per ring, at most that of New.
+// newWheel returns a wheel with 1<<slotBits slots per ring. slotBits is at most that of New; tests use
+// narrow rings to reach many levels within few ticks.
 func newWheel(now Tick, slotBits uint) *Wheel {
 	if now < 0 {
 		panic(fmt.Sprintf("wheel: new at negative tick %d", now))
@@ -55,18 +56,18 @@ func newWheel(now Tick, slotBits uint) *Wheel {
 	}
 }
 
-// Now is the tick the wheel stands at. Everything due before it has fired.
+// Now returns the tick at which the wheel stands. Every timer due before it has fired.
 func (w *Wheel) Now() Tick { return w.now }
 
-// Len is the number of armed timers.
+// Len returns the number of armed timers.
 func (w *Wheel) Len() int { return w.armed }
 
 // Arm adds a timer and returns its handle, which is never 0. The id is the caller's and need not be
 // unique. A timer whose tick is not after Now() is overdue: it counts as due at Now(), and fires in
 // the very next Advance, even in Advance(Now()); armed by fire, it fires in the same call.
 //
-// Arm takes constant time. It allocates only when there are more timers than there ever were, and
-// panics beyond 2^32-2 of them.
+// Arm takes constant time. It allocates only when more timers are armed than ever before, and panics
+// beyond 2^32-2 of them.
 func (w *Wheel) Arm(id uint64, at Tick) Ref {
 	ref := w.pool.take()
 	e := w.pool.entry(ref)
@@ -76,8 +77,8 @@ func (w *Wheel) Arm(id uint64, at Tick) Ref {
 	return ref
 }
 
-// Cancel removes a timer in constant time, and reports whether there was one: false if ref is 0, was
-// never handed out, or is dead and its number not in use again.
+// Cancel removes a timer in constant time and reports whether it existed. It returns false if ref is 0,
+// was never handed out, or is dead and its number is not reused.
 func (w *Wheel) Cancel(ref Ref) bool {
 	if !w.pool.armed(ref) {
 		return false
@@ -88,9 +89,9 @@ func (w *Wheel) Cancel(ref Ref) bool {
 	return true
 }
 
-// Rearm moves a timer to another tick in constant time; its id and ref stay. It reports whether there
-// was a timer, as Cancel does, and treats an overdue tick as Arm does. A timer that is being fired
-// is armed no longer: fire uses Arm to go on.
+// Rearm moves a timer to another tick in constant time; its id and ref stay the same. It reports whether
+// the timer exists, as Cancel does, and treats an overdue tick as Arm does. A timer that is being fired
+// is no longer armed: fire calls Arm to arm it again.
 func (w *Wheel) Rearm(ref Ref, at Tick) bool {
 	if !w.pool.armed(ref) {
 		return false

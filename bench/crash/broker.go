@@ -27,7 +27,7 @@ func startBroker(dir string) (*server.Server, error) {
 	return s, nil
 }
 
-// freePort returns an address that nobody listens on just now.
+// freePort returns a loopback address on which no program listens at the moment.
 func freePort() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

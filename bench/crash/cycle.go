@@ -8,8 +8,8 @@ import (
 	"github.com/carillon-io/carillon/bench/crash/history"
 )
 
-// run kills the server as often as it was asked to, and reads at the end what is left. An error means
-// that the run could not go on; the history so far is still worth a check.
+// run kills the server --cycles times, and then reads its final state. An error means that the run had
+// to end early; the history so far can still be checked.
 func (r *rig) run(ctx context.Context) error {
 	for cycle := 1; cycle <= r.opts.cycles && ctx.Err() == nil; cycle++ {
 		r.wait(ctx, time.Second+r.random(2*time.Second))
@@ -33,19 +33,21 @@ func (r *rig) run(ctx context.Context) error {
 	return nil
 }
 
+// wait waits for d, or until the server or ctx ends.
 func (r *rig) wait(ctx context.Context, d time.Duration) {
 	select {
 	case <-ctx.Done():
-	case <-r.proc.exited: // noticed by die
+	case <-r.proc.exited: // die reports it
 	case <-time.After(d):
 	}
 }
 
+// random returns a random duration below most. The seed determines it.
 func (r *rig) random(most time.Duration) time.Duration {
 	return time.Duration(r.rng.Int64N(int64(most)))
 }
 
-// How often in a hundred deaths the less usual happens.
+// The share, in percent of all deaths, of the special cases.
 const (
 	politePercent  = 12 // SIGTERM instead of SIGKILL
 	relapsePercent = 25 // killed again while it recovers
@@ -53,9 +55,10 @@ const (
 	verifyPercent  = 20 // the log is verified while the server is down
 )
 
+// chance returns true with the given probability, in percent.
 func (r *rig) chance(percent int) bool { return r.rng.IntN(100) < percent }
 
-// die ends the server at this very moment, and says how.
+// die ends the server now, and returns how it was ended.
 func (r *rig) die() (how string, err error) {
 	if r.proc.isGone() {
 		return "", fmt.Errorf("the server ended by itself: %v; the end of its log:\n%s", r.proc.err, tail(r.launcher.stderrPath()))
@@ -92,7 +95,7 @@ func (r *rig) die() (how string, err error) {
 	return how, nil
 }
 
-// relapse starts the server and kills it before, or shortly after, it is ready.
+// relapse starts the server and kills it shortly before or after it is ready.
 func (r *rig) relapse() error {
 	p, err := r.spawn()
 	if err != nil {
@@ -107,8 +110,8 @@ func (r *rig) relapse() error {
 	return nil
 }
 
-// look checks after each cycle that nothing impossible has been seen yet, and tells how far things
-// are.
+// look runs after each cycle. It checks that the history so far breaks no promise, and prints the
+// progress.
 func (r *rig) look(ctx context.Context, cycle int, how string) error {
 	err := r.persist("stream", func() error { return r.sink.ReadStream(ctx) })
 	if err != nil && ctx.Err() == nil {

@@ -4,8 +4,9 @@
 //
 //	go run ./bench/crash --binary bin/carillon --cycles 30 --seed 1
 //
-// What is recorded and what is checked is in package history. This program has the deaths.
+// Package history describes what is recorded and what is checked. This program decides when and how the
+// server dies.
 //
-// The server is never killed between a check and the read that it is based on: the final read comes
-// after the load has ended and all that was due has had time to arrive.
+// The server is never killed between the final read and the checks that are based on it: the read comes
+// after the load has ended and everything that was due has had time to arrive.
 package main

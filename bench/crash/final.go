@@ -8,11 +8,11 @@ import (
 	"github.com/carillon-io/carillon/bench/crash/history"
 )
 
-// drainWait is how long all runs have, after the last job was due, to be launched and retried.
+// drainWait is the time after the last due job in which all runs must have been launched and retried.
 const drainWait = 3 * time.Second
 
-// settle ends the load, kills the server once more, lets all that is due fire without anybody asking
-// for anything, reads everything, stops the server and verifies its log.
+// settle ends the load, kills the server once more, lets everything that is due fire without any client
+// requests, reads the final state, stops the server and verifies its log.
 func (r *rig) settle(ctx context.Context) error {
 	r.stopLoad()
 	r.clients.Wait()

@@ -4,6 +4,6 @@ package main
 
 import "syscall"
 
-// ownGroup gives a process a group of its own, so that Ctrl-C in a terminal reaches this program
-// alone and the server's death stays a decision of the rig.
+// ownGroup puts a process into its own process group, so that Ctrl-C in a terminal reaches only this
+// program, and only the rig ends the server.
 func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }

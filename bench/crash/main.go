@@ -15,7 +15,7 @@ import (
 	"github.com/carillon-io/carillon/bench/crash/history"
 )
 
-// options are what the command line says.
+// options are the values of the command line.
 type options struct {
 	binary   string
 	cycles   int
@@ -26,7 +26,7 @@ type options struct {
 	temp     string
 }
 
-// Bounds of the command line.
+// The bounds of the command line's values.
 const (
 	cyclesMax  = 10_000
 	clientsMax = 256
@@ -34,8 +34,8 @@ const (
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
-// run is main with what it touches as parameters. It returns the exit status: 0 if every promise was
-// kept, 1 if not, 2 if the command line makes no sense.
+// run is main with its inputs and outputs as parameters. It returns the exit status: 0 if every promise
+// was kept, 1 if not, 2 for an invalid command line.
 func run(args []string, out, progress io.Writer) int {
 	opts, err := parse(args, progress)
 	if err != nil {
@@ -44,7 +44,7 @@ func run(args []string, out, progress io.Writer) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
+	context.AfterFunc(ctx, stop) // after the first Ctrl-C, a second one ends the program at once
 	fmt.Fprintf(out, "seed %d; repeat with: %s\n", opts.seed, opts.command())
 
 	dir, err := os.MkdirTemp(opts.temp, "carillon-crash-")
@@ -64,7 +64,8 @@ func run(args []string, out, progress io.Writer) int {
 	return 0
 }
 
-// tidy removes the directory of a run, or writes into it what a look at the fault needs.
+// tidy removes the directory of a run. After a violation, or with --keep, it keeps the directory and
+// writes the histories into it.
 func tidy(dir string, opts options, h *history.History, violations []history.Violation, progress io.Writer) error {
 	if len(violations) == 0 && !opts.keep {
 		return os.RemoveAll(dir)
@@ -73,7 +74,8 @@ func tidy(dir string, opts options, h *history.History, violations []history.Vio
 	return history.WriteHistories(filepath.Join(dir, "histories.txt"), h, violations)
 }
 
-// crash makes the run and returns its history. What kept it from going on is in the history too.
+// crash makes the run and returns its history, which includes the error that ended the run early, if
+// there is one.
 func crash(ctx context.Context, opts options, dir string, progress io.Writer) *history.History {
 	r, err := newRig(ctx, opts, dir, progress)
 	if err == nil {
@@ -86,6 +88,7 @@ func crash(ctx context.Context, opts options, dir string, progress io.Writer) *h
 	return r.history()
 }
 
+// parse parses the command line, and draws a seed if it has none.
 func parse(args []string, usage io.Writer) (options, error) {
 	var o options
 	flags := flag.NewFlagSet("crash", flag.ContinueOnError)
@@ -129,8 +132,8 @@ func (o *options) validate() error {
 	return nil
 }
 
-// command returns the command line that repeats a run. The same seed gives the same load and the same
-// deaths; what the machine makes of them differs from run to run.
+// command returns the command line that repeats a run. The same seed gives the same requests and deaths;
+// their timing on the machine differs from run to run.
 func (o *options) command() string {
 	line := fmt.Sprintf("go run ./bench/crash --binary %s --cycles %d --clients %d --seed %d", o.binary, o.cycles, o.clients, o.seed)
 	if o.embedded {

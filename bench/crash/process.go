@@ -15,40 +15,40 @@ import (
 	"github.com/carillon-io/carillon/bench/crash/history"
 )
 
-// launcher starts the product's processes, one after the other, on one data directory.
+// launcher starts processes of the product, one after another, on one data directory.
 type launcher struct {
 	binary string
-	dir    string // of everything; the data directory and the log of stderr are in it
+	dir    string // directory of the run, with the data directory and the log of stderr
 	args   []string
 }
 
-// ready is the line that the server prints once everything is up.
+// ready is the line that the server prints when it is ready.
 type ready struct {
 	Ready bool   `json:"ready"`
 	Epoch uint64 `json:"epoch"`
 }
 
-// Bounds of what a process may take its time for.
+// The longest times for a start and for a stop.
 const (
 	readyWait = 30 * time.Second
 	stopWait  = 30 * time.Second
 )
 
-// process is one life of the server.
+// process is one process of the server, from its start to its end.
 type process struct {
 	cmd    *exec.Cmd
 	began  history.Instant
-	lines  chan ready    // gets the ready line; closed when stdout ends
-	exited chan struct{} // closed when the process is gone
-	err    error         // of its end; good once exited is closed
+	lines  chan ready    // receives the ready line; closed when stdout ends
+	exited chan struct{} // closed when the process has ended
+	err    error         // exit status; valid once exited is closed
 }
 
 func (l *launcher) dataDir() string { return filepath.Join(l.dir, "data") }
 
 func (l *launcher) stderrPath() string { return filepath.Join(l.dir, "stderr.log") }
 
-// spawn starts a process and does not wait for it to be ready. Further arguments are for this life
-// alone.
+// spawn starts a process and does not wait until it is ready. The further arguments are for this process
+// only.
 func (l *launcher) spawn(more ...string) (*process, error) {
 	stderr, err := os.OpenFile(l.stderrPath(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -70,7 +70,7 @@ func (l *launcher) spawn(more ...string) (*process, error) {
 	return p, nil
 }
 
-// watch reads stdout to its end and then takes in the exit status.
+// watch reads stdout to its end and then waits for the exit status.
 func (p *process) watch(stdout io.Reader) {
 	lines := bufio.NewScanner(stdout)
 	for lines.Scan() {
@@ -86,7 +86,7 @@ func (p *process) watch(stdout io.Reader) {
 	close(p.exited)
 }
 
-// awaitReady returns the ready line.
+// awaitReady waits for the ready line and returns it.
 func (p *process) awaitReady() (ready, error) {
 	select {
 	case r, ok := <-p.lines:
@@ -100,16 +100,17 @@ func (p *process) awaitReady() (ready, error) {
 	}
 }
 
-// kill ends the process with SIGKILL and returns when it is gone.
+// kill ends the process with SIGKILL and waits until it has ended.
 func (p *process) kill() history.Death {
 	d := history.Death{Sent: history.Now()}
-	_ = p.cmd.Process.Kill() // fails only if the process is gone already
+	_ = p.cmd.Process.Kill() // fails only if the process has already ended
 	<-p.exited
 	d.Gone = history.Now()
 	return d
 }
 
-// stop ends the process with SIGTERM. An error says that it did not end in good order.
+// stop ends the process with SIGTERM. It returns an error if the process does not end in time, or with a
+// failure.
 func (p *process) stop() (history.Death, error) {
 	d := history.Death{Sent: history.Now(), Clean: true}
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
@@ -129,7 +130,7 @@ func (p *process) stop() (history.Death, error) {
 	return d, nil
 }
 
-// isGone tells whether the process has ended.
+// isGone reports whether the process has ended.
 func (p *process) isGone() bool {
 	select {
 	case <-p.exited:
@@ -139,7 +140,7 @@ func (p *process) isGone() bool {
 	}
 }
 
-// verifyLog runs the product's own check of its log, and returns what it complains about.
+// verifyLog runs `wal verify` of the product, and returns its complaint; "" if the log is intact.
 func (l *launcher) verifyLog() string {
 	out, err := exec.Command(l.binary, "wal", "verify", l.dataDir()).CombinedOutput()
 	if err == nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net"
 	"os"
 	"path/filepath"
 	"sync"
@@ -16,24 +17,24 @@ import (
 	"github.com/carillon-io/carillon/bench/crash/history"
 )
 
-// rig is the server under test with all that is around it.
+// rig is the server under test with everything around it: clients, sink, NATS and recorder.
 type rig struct {
 	opts     options
 	dir      string
 	progress io.Writer
-	rng      *rand.Rand // of the deaths
+	rng      *rand.Rand // decides about the deaths
 	rec      *history.Recorder
 	launcher *launcher
 	proc     *process
-	broker   *server.Server // nil: the server under test embeds one
-	conn     *nats.Conn     // of the sink and the readers
+	broker   *server.Server // nil if the server under test embeds NATS
+	conn     *nats.Conn     // for the sink and for reads
 	sink     *history.Sink
 	api      *history.Caller
 	clients  sync.WaitGroup
 	stopLoad context.CancelFunc
 }
 
-// newRig builds everything up to the first life of the server.
+// newRig starts everything, including the first process of the server.
 func newRig(ctx context.Context, opts options, dir string, progress io.Writer) (*rig, error) {
 	r := &rig{
 		opts: opts, dir: dir, progress: progress, rng: rand.New(rand.NewPCG(opts.seed, 1<<32)),
@@ -50,7 +51,11 @@ func newRig(ctx context.Context, opts options, dir string, progress io.Writer) (
 		return r, err
 	}
 	r.api = history.NewCaller(r.conn)
-	if r.sink, err = history.StartSink(r.rec, r.conn, opts.seed); err != nil {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return r, err
+	}
+	if r.sink, err = history.StartSink(r.rec, opts.seed, l, r.conn); err != nil {
 		return r, err
 	}
 	if err := r.sink.OpenStream(ctx, 1); err != nil {
@@ -59,7 +64,7 @@ func newRig(ctx context.Context, opts options, dir string, progress io.Writer) (
 	return r, r.startClients(ctx, url)
 }
 
-// prepare decides where NATS is, and returns its URL.
+// prepare starts NATS, unless the server embeds it, and returns its URL.
 func (r *rig) prepare() (string, error) {
 	l := &launcher{binary: r.opts.binary, dir: r.dir}
 	l.args = []string{"--http-listen", "127.0.0.1:0", "--allow-private-targets"}
@@ -93,8 +98,9 @@ func (r *rig) startClients(ctx context.Context, url string) error {
 	return nil
 }
 
-// spawn starts a process. Most lives are too short for a checkpoint to come by itself, so half of them
-// make one about every second: they die while the store is flushed and the log is cut.
+// spawn starts a process. Most processes live too shortly for a checkpoint at the default interval, so
+// half of them make one about every second: some of these die while the store is flushed and the log is
+// truncated.
 func (r *rig) spawn() (*process, error) {
 	if r.chance(50) {
 		return r.launcher.spawn("--checkpoint-every", "1s")
@@ -117,8 +123,8 @@ func (r *rig) rise() error {
 	return nil
 }
 
-// readLSN notes the position of the server. It does so before each death and after each start: what
-// was durable then must be there now.
+// readLSN records the LSN of the server. It is called before each death and after each start, because
+// what was durable before a death must be there after the start.
 func (r *rig) readLSN() error {
 	return r.persist("position", func() error {
 		var reply struct {
@@ -132,7 +138,7 @@ func (r *rig) readLSN() error {
 	})
 }
 
-// persist repeats what may fail for a while after a start, until connections are back.
+// persist repeats a call that may fail after a start until the connections are restored.
 func (r *rig) persist(what string, try func() error) error {
 	const triesMax, wait = 100, 50 * time.Millisecond
 	var err error
@@ -148,7 +154,7 @@ func (r *rig) persist(what string, try func() error) error {
 	return fmt.Errorf("%s: %w", what, err)
 }
 
-// close takes everything down that still stands.
+// close stops everything that is still running.
 func (r *rig) close() {
 	r.stopLoad()
 	r.clients.Wait()
@@ -167,7 +173,7 @@ func (r *rig) close() {
 	}
 }
 
-// tail returns the end of a text file, as far as it can be read.
+// tail returns the end of a text file, or the text of the error if it cannot be read.
 func tail(path string) string {
 	const most = 4000
 	text, err := os.ReadFile(path)

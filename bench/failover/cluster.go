@@ -1,49 +1,26 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 )
 
 // cluster is all processes under test.
 type cluster struct {
-	nodes   []*node   // the witness last, if there is one
-	servers []*member // NATS servers of the topology outside
-	urls    string    // of all NATS servers, for everybody but the nodes
-}
-
-// member is one NATS server of the topology outside, over all its lives.
-type member struct {
-	name string
-	log  string
-	args []string
-	proc *process
-}
-
-// members is how many NATS servers there are: with fewer than three, nothing is served when one dies.
-const members = 3
-
-// start begins a life of the server, and does not wait for it to be ready.
-func (m *member) start() error {
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	p, err := spawn(m.name, m.log, self, m.args)
-	if err == nil {
-		m.proc = p
-	}
-	return err
+	net       *network
+	nodes     []*node   // the witness last, if there is one
+	servers   []*member // NATS servers of the topology outside
+	addresses []string  // of all NATS servers
+	urls      string    // the same, for clients
 }
 
 // startCluster starts all processes, and returns when each is ready.
-func startCluster(topology, binary, dir string) (*cluster, error) {
-	c := &cluster{}
+func startCluster(net *network, topology, binary, dir string) (*cluster, error) {
+	c := &cluster{net: net}
 	build := c.buildEmbedded
 	if topology == outside {
 		build = c.buildOutside
@@ -66,13 +43,17 @@ func startCluster(topology, binary, dir string) (*cluster, error) {
 
 // buildEmbedded lays out two nodes and a witness, whose NATS servers form the cluster.
 func (c *cluster) buildEmbedded(binary, dir string) error {
-	clients, routes, err := twoLists()
+	sites, err := c.sites("n", nodeNumber)
 	if err != nil {
 		return err
 	}
-	c.urls = urlsOf(clients)
-	for i := range members {
-		n, err := newNode(fmt.Sprintf("n%d", i+1), binary, dir)
+	clients, routes, err := twoLists(sites)
+	if err != nil {
+		return err
+	}
+	c.serve(clients)
+	for i, s := range sites {
+		n, err := newNode(c.net, s, i, binary, dir)
 		if err != nil {
 			return err
 		}
@@ -86,50 +67,49 @@ func (c *cluster) buildEmbedded(binary, dir string) error {
 	return nil
 }
 
-// buildOutside starts the NATS servers, and lays out two nodes that reach them through proxies.
+// buildOutside starts the NATS servers, and lays out two nodes that are their clients: through proxies
+// where the network is loopback.
 func (c *cluster) buildOutside(binary, dir string) error {
-	addresses, err := c.startServers(dir)
-	if err != nil {
+	if err := c.startServers(dir); err != nil {
 		return err
 	}
 	for i := range 2 {
-		n, err := newNode(fmt.Sprintf("n%d", i+1), binary, dir)
-		if err == nil {
-			err = n.connectThrough(addresses)
-		}
+		s, err := c.net.add(fmt.Sprintf("n%d", i+1), nodeNumber+i+1)
 		if err != nil {
 			return err
 		}
+		n, err := newNode(c.net, s, i, binary, dir)
+		if err != nil {
+			return err
+		}
+		urls := c.urls
+		if s.host == nil {
+			if urls, err = n.connectThrough(c.addresses); err != nil {
+				return err
+			}
+		}
+		n.args = append(n.args, "--nats", urls, "--nats-syncs") // they do, and an ordinary account does not see it
 		c.nodes = append(c.nodes, n)
 	}
 	c.spareLog()
 	return nil
 }
 
-// startServers starts the NATS servers, and returns their addresses for clients.
-func (c *cluster) startServers(dir string) ([]string, error) {
-	clients, routes, err := twoLists()
-	if err != nil {
-		return nil, err
-	}
-	c.urls = urlsOf(clients)
-	for i := range members {
-		name := fmt.Sprintf("nats%d", i+1)
-		m := &member{name: name, log: filepath.Join(dir, name+".log"), args: []string{
-			natsCommand, "--name", name, "--dir", filepath.Join(dir, name), "--listen", clients[i], "--cluster", routes[i],
-			"--routes", strings.Join(routes, ","),
-		}}
-		if err := m.start(); err != nil {
-			return nil, err
-		}
-		c.servers = append(c.servers, m)
-	}
-	for _, s := range c.servers {
-		if err := s.proc.awaitReady(); err != nil {
+// sites makes a place for each NATS server.
+func (c *cluster) sites(prefix string, number int) ([]site, error) {
+	sites := make([]site, members)
+	for i := range sites {
+		var err error
+		if sites[i], err = c.net.add(fmt.Sprintf("%s%d", prefix, i+1), number+i+1); err != nil {
 			return nil, err
 		}
 	}
-	return clients, nil
+	return sites, nil
+}
+
+// serve notes where the NATS servers take clients.
+func (c *cluster) serve(addresses []string) {
+	c.addresses, c.urls = addresses, urlsOf(addresses)
 }
 
 // spareLog lets the first node keep its whole log, so that there is one to compare with. The second makes
@@ -139,18 +119,18 @@ func (c *cluster) spareLog() {
 	c.nodes[1].args = append(c.nodes[1].args, "--checkpoint-every", "3s")
 }
 
-func (n *node) connectThrough(servers []string) error {
-	var urls []string
+// connectThrough puts a proxy before each server, and returns how the node reaches them.
+func (n *node) connectThrough(servers []string) (urls string, err error) {
+	var addresses []string
 	for _, address := range servers {
 		p, err := startProxy(address)
 		if err != nil {
-			return err
+			return "", err
 		}
 		n.proxies = append(n.proxies, p)
-		urls = append(urls, p.url())
+		addresses = append(addresses, p.listener.Addr().String())
 	}
-	n.args = append(n.args, "--nats", strings.Join(urls, ","))
-	return nil
+	return urlsOf(addresses), nil
 }
 
 // engines are the nodes that can lead.
@@ -171,6 +151,15 @@ func (c *cluster) leader() (*node, nodeStatus, error) {
 		return nil, best, errors.New("no node says that it leads")
 	}
 	return leader, best, nil
+}
+
+// awaitLeader waits until a node leads.
+func (c *cluster) awaitLeader(ctx context.Context) (leader *node, s nodeStatus, err error) {
+	err = until(ctx, serveWait, func() error {
+		leader, s, err = c.leader()
+		return err
+	})
+	return leader, s, err
 }
 
 // standby returns the node that could lead and does not.
@@ -231,18 +220,18 @@ func (c *cluster) close() {
 	}
 }
 
-// twoLists returns free addresses for the clients and for the routes of all NATS servers.
-func twoLists() (clients, routes []string, err error) {
-	for i := range 2 * members {
-		address, err := freePort()
+// twoLists returns addresses for the clients and for the routes of NATS servers.
+func twoLists(sites []site) (clients, routes []string, err error) {
+	for _, s := range sites {
+		client, err := s.address(natsPort)
 		if err != nil {
 			return nil, nil, err
 		}
-		if i%2 == 0 {
-			clients = append(clients, address)
-		} else {
-			routes = append(routes, address)
+		route, err := s.address(routesPort)
+		if err != nil {
+			return nil, nil, err
 		}
+		clients, routes = append(clients, client), append(routes, route)
 	}
 	return clients, routes, nil
 }

@@ -10,20 +10,47 @@
 // # Topologies
 //
 //	embedded  three processes whose embedded NATS servers form the cluster; the third is a witness
-//	outside   three NATS servers in processes of their own, and two nodes that reach each of them through
-//	          a proxy, which can hold what one side sends, or reset all connections
+//	outside   three NATS servers in processes of their own, and two nodes that are their clients
+//
+// # Network
+//
+// Each process runs on a host of its own, a network namespace, and this program carries the packets between
+// them (package lan): so it can cut a link without a word, in one direction or in both, end its connections
+// by resets, delay and lose packets. The observer, which holds the clients and the targets, is a host whose
+// links are never broken. It subscribes at each NATS server, so that it receives what a leader launches that
+// the others cannot reach.
+//
+// Namespaces need root on Linux and /dev/net/tun. Where they cannot be had, all processes share loopback, with
+// a proxy before each NATS server of the topology outside, which can hold what one side sends, or reset all
+// connections. Scenarios that need more are left out then, by name.
 //
 // # A round
 //
 // The cluster works under load for a while. Then a scenario strikes. The round waits until the cluster
 // serves again, which is when another node leads if the fault is to make one, and a put is acknowledged;
-// then it heals what was broken, and waits until each node is in step. All waits are bounded.
+// when its patience is over, it goes on. Then it heals what was broken, and waits until each node is in step
+// under one leader. All waits are bounded.
 //
 // # What is measured
 //
-// For each round: the longest time between two acknowledged puts (put gap), and, from the moment of the
-// fault, the put that ended it (first put) and the first delivery of the new leader (first launch); how
-// late the latest tick was of the jobs with an HTTP target that nobody touches (lateness); how many runs arrived
-// again (duplicates), and how much came of a leader when another had begun (farewells). A delivery is known to be of the new leader by its
-// fence, which is a position in the log, behind the commit with which the new reign begins.
+// For each round, from the fault until all is whole:
+//
+//	first launch   first delivery of the new leader, counted from the fault
+//	first put      first acknowledgement of a put that was sent after the fault, under the new leader
+//	put gap        longest time between two acknowledged puts
+//	lateness       of the latest tick of the jobs with an HTTP target that no request touches
+//	duplicates     runs that arrived again
+//	farewells      launches by a leader when the first of another had arrived
+//	last farewell  how long after that first one the last of them arrived
+//	epochs         leaderships that began
+//	missing        ticks that never arrived, of the overlap policy that lost most
+//
+// A delivery is known to be of the new leader by its fence, which is a position in the log, behind the commit
+// with which the new reign begins.
+//
+// # What is judged
+//
+// A run fails if a check of package history finds a violation, or a figure exceeds its bound. The bounds are
+// in one table, and --bound replaces them. Where the table says why the product misses a bound today, the
+// report says "KNOWN, NOT JUDGED"; with --judge-all it counts. Violations are always judged.
 package main

@@ -49,7 +49,8 @@ func (r *rig) readLogs(ctx context.Context, f *history.Final) error {
 			f.Log += fmt.Sprintf("%s: %v\n", n.name, err)
 			continue
 		}
-		l, err := dumpLog(ctx, r.opts.binary, n)
+		l, err := dumpLog(ctx, r.opts.binary, n.dir, 1)
+		l.Node = n.name
 		errs = append(errs, err)
 		f.Logs = append(f.Logs, l)
 	}

@@ -6,7 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"strconv"
+	"time"
 
 	"github.com/carillon-io/carillon/bench/crash/history"
 )
@@ -23,9 +28,9 @@ type commitLine struct {
 	} `json:"rows"`
 }
 
-// dumpLog reads the log of a node that is stopped.
-func dumpLog(ctx context.Context, binary string, n *node) (history.Log, error) {
-	cmd := exec.CommandContext(ctx, binary, "wal", "dump", n.dir, "-o", "json")
+// dumpLog reads a log that no process writes, from an LSN on.
+func dumpLog(ctx context.Context, binary, dir string, from uint64) (history.Log, error) {
+	cmd := exec.CommandContext(ctx, binary, "wal", "dump", dir, "-o", "json", "--from", strconv.FormatUint(from, 10))
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()
@@ -34,12 +39,48 @@ func dumpLog(ctx context.Context, binary string, n *node) (history.Log, error) {
 		return history.Log{}, err
 	}
 	l, err := readLog(out)
-	_, _ = io.Copy(io.Discard, out) // after an error: nobody is to wait for a reader
-	l.Node = n.name
+	_, _ = io.Copy(io.Discard, out) // after an error: the process must not wait for a reader
 	if err = errors.Join(err, cmd.Wait()); err != nil {
-		err = fmt.Errorf("dump of the log of %s: %w", n.name, err)
+		err = fmt.Errorf("dump of the log in %s: %w", dir, err)
 	}
 	return l, err
+}
+
+// copyWait is how long a log is copied again that changed while it was copied.
+const copyWait = time.Second
+
+// glimpse notes which epochs began, from copies of the logs as they are now. A log that cannot be read now is
+// read after the next round.
+func (r *rig) glimpse(ctx context.Context) {
+	end := uint64(math.MaxUint64)
+	for _, n := range r.cluster.engines() {
+		var l history.Log
+		err := until(ctx, copyWait, func() (err error) {
+			l, err = r.dumpCopy(ctx, n)
+			return err
+		})
+		if err != nil {
+			fmt.Fprintf(r.progress, " (the log of %s is not read now: %.200s)", n.name, err)
+			return
+		}
+		r.rec.Glimpse(l)
+		if last := len(l.Commits) - 1; last >= 0 {
+			end = min(end, l.Commits[last].LSN)
+		}
+	}
+	if end < math.MaxUint64 {
+		r.glimpsed = end
+	}
+}
+
+// dumpCopy reads a log by way of a copy, from where both were read to before.
+func (r *rig) dumpCopy(ctx context.Context, n *node) (history.Log, error) {
+	copied := filepath.Join(r.dir, "copy-of-"+n.name)
+	defer os.RemoveAll(copied)
+	if err := os.CopyFS(copied, os.DirFS(filepath.Join(n.dir, "wal"))); err != nil {
+		return history.Log{}, err
+	}
+	return dumpLog(ctx, r.opts.binary, copied, max(r.glimpsed, 1))
 }
 
 // readLog reads the lines of a dump.

@@ -50,17 +50,19 @@ func run(args []string, out, progress io.Writer) int {
 	return 0
 }
 
-// tell reports what was measured and what was found, and returns how many checks failed.
+// tell reports what was measured and what was found, and returns how many checks failed and bounds were
+// missed.
 func tell(out, progress io.Writer, opts options, h *history.History, findings []history.Finding) (failed int, err error) {
 	rounds := measure(h)
+	verdicts := judge(rounds, opts.topology, opts.bounds)
 	if opts.output == "json" {
-		failed = history.Report(progress, h, findings)
-		return failed, printJSON(out, opts, rounds, findings)
+		err = printJSON(out, opts, rounds, verdicts, findings)
+		out = progress
+	} else {
+		err = printTable(out, rounds)
 	}
-	if err := printTable(out, rounds); err != nil {
-		return 0, err
-	}
-	return history.Report(out, h, findings), nil
+	missed, failure := printVerdicts(out, verdicts, opts.judgeAll)
+	return history.Report(out, h, findings) + missed, errors.Join(err, failure)
 }
 
 // tidy removes the directory of a run, or writes into it what a look at the fault needs.
@@ -69,8 +71,9 @@ func tidy(dir string, opts options, h *history.History, violations []history.Vio
 		removeDisks(dir)
 		return os.RemoveAll(dir)
 	}
-	fmt.Fprintf(progress, "kept in %s: the data and the log (*.log) of each process, whole histories (histories.txt)\n", dir)
-	return history.WriteHistories(filepath.Join(dir, "histories.txt"), h, violations)
+	fmt.Fprintf(progress, "kept in %s: the data and the log (*.log) of each process, whole histories (histories.txt), what arrived (deliveries.tsv)\n", dir)
+	return errors.Join(history.WriteHistories(filepath.Join(dir, "histories.txt"), h, violations),
+		history.WriteDeliveries(filepath.Join(dir, "deliveries.tsv"), h))
 }
 
 // failover makes the run and returns its history. What kept it from going on is in the history too.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/carillon-io/carillon/bench/crash/history"
@@ -10,23 +11,39 @@ import (
 // round is what was measured of one fault.
 type round struct {
 	scenario string
-	figures  map[figure]time.Duration // those that there are
-	repeats  int                      // runs that arrived again
-	late     int                      // deliveries of a leader that was replaced
+	figures  map[figure]int64 // those that there are
 }
 
-// figure is the name of what is measured of a round.
+// figure is the name of what is measured of a round: a time in nanoseconds, or a count.
 type figure string
 
 // The figures, in the order of the report.
 const (
-	firstLaunch figure = "first launch" // of the new leader, after the fault
-	firstPut    figure = "first put"    // acknowledged after the gap, counted from the fault
-	putGap      figure = "put gap"      // longest time between two acknowledged puts
-	lateness    figure = "lateness"     // largest of the ticks that were due
+	firstLaunch  figure = "first launch"  // of the new leader, after the fault
+	firstPut     figure = "first put"     // acknowledged of those sent after the fault, under the new leader if there is one
+	putGap       figure = "put gap"       // longest time between two acknowledged puts
+	lateness     figure = "lateness"      // largest of the ticks that were due
+	duplicates   figure = "duplicates"    // runs that arrived again
+	farewells    figure = "farewells"     // launches by an old leader after the first of its successor
+	lastFarewell figure = "last farewell" // how long after that first launch the last of them came
+	epochs       figure = "epochs"        // leaderships that began
+	missing      figure = "missing"       // ticks that never arrived, of the overlap policy that lost most
 )
 
-var figures = []figure{firstLaunch, firstPut, putGap, lateness}
+var figures = []figure{firstLaunch, firstPut, putGap, lateness, duplicates, farewells, lastFarewell, epochs, missing}
+
+// isCount tells a count from a time.
+func (f figure) isCount() bool {
+	return f == duplicates || f == farewells || f == epochs || f == missing
+}
+
+// shown returns a value of the figure as a report has it.
+func (f figure) shown(v int64) string {
+	if f.isCount() {
+		return strconv.FormatInt(v, 10)
+	}
+	return time.Duration(v).Round(time.Millisecond).String()
+}
 
 // span is a part of a history.
 type span struct{ from, until history.Instant }
@@ -35,33 +52,52 @@ func (s span) has(at history.Instant) bool { return s.from <= at && at <= s.unti
 
 // measure returns the figures of each fault, in order. A fault that was never over counts to the end.
 func measure(h *history.History) []round {
-	puts, ticks, repeats, farewells, reigns := h.AckedPuts(), h.Ticks(), h.Repeats(), h.Farewells(), h.Reigns()
+	puts, ticks, repeats, late, reigns := h.AckedPuts(), h.Ticks(), h.Repeats(), h.Farewells(), h.Reigns()
 	var rounds []round
 	for _, f := range h.Faults {
 		s := span{f.From, f.Healed}
-		r := round{scenario: f.Kind, figures: make(map[figure]time.Duration)}
-		r.repeats, r.late = count(repeats, s), count(farewells, s)
+		r := round{scenario: f.Kind, figures: map[figure]int64{duplicates: count(repeats, s), epochs: int64(f.Epochs)}}
 		for _, reign := range reigns[min(1, len(reigns)):] { // of the first, the logs may lack the begin
 			if f.Takeover && reign.First != 0 && s.has(reign.First) {
-				r.figures[firstLaunch] = reign.First.Sub(f.From)
+				r.figures[firstLaunch] = int64(reign.First.Sub(f.From))
 				break
 			}
 		}
-		if longest, end := gap(puts, s); end != 0 {
-			r.figures[firstPut], r.figures[putGap] = end.Sub(f.From), longest
+		if f.Served <= f.Healed {
+			r.figures[firstPut] = int64(f.Served.Sub(f.From))
+		}
+		if longest, ok := gap(puts, s); ok {
+			r.figures[putGap] = int64(longest)
 		}
 		for _, d := range ticks {
 			if s.has(d.Scheduled) {
-				r.figures[lateness] = max(r.figures[lateness], d.Arrived.Sub(d.Scheduled))
+				r.most(lateness, int64(d.Arrived.Sub(d.Scheduled)))
 			}
+		}
+		r.takeFarewells(late, s)
+		for _, n := range h.Missing(f.From, f.Healed) {
+			r.most(missing, int64(n))
 		}
 		rounds = append(rounds, r)
 	}
 	return rounds
 }
 
-func count(at []history.Instant, s span) int {
-	n := 0
+// most raises a figure to a value.
+func (r *round) most(f figure, v int64) { r.figures[f] = max(r.figures[f], v) }
+
+func (r *round) takeFarewells(late []history.Farewell, s span) {
+	r.figures[farewells] = 0
+	for _, l := range late {
+		if s.has(l.Arrived) {
+			r.figures[farewells]++
+			r.most(lastFarewell, int64(l.After))
+		}
+	}
+}
+
+func count(at []history.Instant, s span) int64 {
+	n := int64(0)
 	for _, i := range at {
 		if s.has(i) {
 			n++
@@ -70,46 +106,45 @@ func count(at []history.Instant, s span) int {
 	return n
 }
 
-// gap returns the longest time between two neighbours that lies, at least in part, in a span, and when it
-// ended; 0 if there is none.
-func gap(at []history.Instant, s span) (longest time.Duration, end history.Instant) {
+// gap returns the longest time between two neighbours that lies, at least in part, in a span.
+func gap(at []history.Instant, s span) (longest time.Duration, ok bool) {
 	for i := 1; i < len(at); i++ {
-		if d := at[i].Sub(at[i-1]); at[i] >= s.from && at[i-1] <= s.until && d >= longest {
-			longest, end = d, at[i]
+		if at[i] >= s.from && at[i-1] <= s.until {
+			longest, ok = max(longest, at[i].Sub(at[i-1])), true
 		}
 	}
-	return longest, end
+	return longest, ok
 }
 
-// spread is the spread of one figure over the rounds of one scenario.
+// spread is the spread of one figure over the rounds of one scenario. Times are in nanoseconds.
 type spread struct {
-	Scenario string        `json:"scenario"`
-	Figure   figure        `json:"figure"`
-	Rounds   int           `json:"rounds"`
-	Min      time.Duration `json:"min_ns"`
-	Median   time.Duration `json:"median_ns"`
-	P99      time.Duration `json:"p99_ns"`
-	Max      time.Duration `json:"max_ns"`
+	Scenario string `json:"scenario"`
+	Figure   figure `json:"figure"`
+	Rounds   int    `json:"rounds"`
+	Min      int64  `json:"min"`
+	Median   int64  `json:"median"`
+	P99      int64  `json:"p99"`
+	Max      int64  `json:"max"`
 }
 
 // spreads summarizes rounds by scenario, in the order of their first round.
 func spreads(rounds []round) []spread {
 	var names []string
-	values := make(map[string]map[figure][]time.Duration)
+	values := make(map[string]map[figure][]int64)
 	for _, r := range rounds {
 		if values[r.scenario] == nil {
 			names = append(names, r.scenario)
-			values[r.scenario] = make(map[figure][]time.Duration)
+			values[r.scenario] = make(map[figure][]int64)
 		}
-		for f, d := range r.figures {
-			values[r.scenario][f] = append(values[r.scenario][f], d)
+		for f, v := range r.figures {
+			values[r.scenario][f] = append(values[r.scenario][f], v)
 		}
 	}
 	var out []spread
 	for _, name := range names {
 		for _, f := range figures {
-			if ds := values[name][f]; len(ds) > 0 {
-				out = append(out, spreadOf(name, f, ds))
+			if vs := values[name][f]; len(vs) > 0 {
+				out = append(out, spreadOf(name, f, vs))
 			}
 		}
 	}
@@ -117,8 +152,8 @@ func spreads(rounds []round) []spread {
 }
 
 // spreadOf takes exact nearest ranks.
-func spreadOf(name string, f figure, ds []time.Duration) spread {
-	slices.Sort(ds)
-	rank := func(percent int) time.Duration { return ds[max((len(ds)*percent+99)/100, 1)-1] }
-	return spread{Scenario: name, Figure: f, Rounds: len(ds), Min: ds[0], Median: rank(50), P99: rank(99), Max: ds[len(ds)-1]}
+func spreadOf(name string, f figure, vs []int64) spread {
+	slices.Sort(vs)
+	rank := func(percent int) int64 { return vs[max((len(vs)*percent+99)/100, 1)-1] }
+	return spread{Scenario: name, Figure: f, Rounds: len(vs), Min: vs[0], Median: rank(50), P99: rank(99), Max: vs[len(vs)-1]}
 }

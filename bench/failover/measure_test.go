@@ -16,7 +16,7 @@ func ms(n int) history.Instant { return history.Instant(1_795_000_000_000_000 + 
 // 100 ms but from 5.0 to 5.9 s.
 func oneFault() *history.History {
 	h := &history.History{Cluster: true, Faults: []history.Fault{
-		{Kind: "kill9-leader", Takeover: true, From: ms(5000), Served: ms(5900), Healed: ms(7000)},
+		{Kind: "kill9-leader", Takeover: true, From: ms(5000), Served: ms(5900), Healed: ms(7000), Epochs: 1},
 	}}
 	put := func(job string, at int, spec history.Spec) {
 		h.Ops = append(h.Ops, history.Op{ID: len(h.Ops) + 1, Kind: "put", Job: job, Spec: &spec, Invoked: ms(at - 1), Returned: ms(at), Outcome: "acked"})
@@ -49,25 +49,22 @@ func TestMeasure(t *testing.T) {
 		t.Fatalf("%d rounds", len(rounds))
 	}
 	r := rounds[0]
-	want := map[figure]time.Duration{
-		firstLaunch: 800 * time.Millisecond, firstPut: 900 * time.Millisecond, putGap: time.Second, lateness: 810 * time.Millisecond,
-	}
-	for f, d := range want {
-		if r.figures[f] != d {
-			t.Errorf("%s is %s, want %s", f, r.figures[f], d)
+	for f, want := range map[figure]string{
+		firstLaunch: "800ms", firstPut: "900ms", putGap: "1s", lateness: "810ms",
+		duplicates: "1", farewells: "1", lastFarewell: "50ms", epochs: "1",
+	} {
+		if got := f.shown(r.figures[f]); got != want {
+			t.Errorf("%s is %s, want %s", f, got, want)
 		}
-	}
-	if r.repeats != 1 || r.late != 1 {
-		t.Errorf("%d duplicates and %d farewells, want one each", r.repeats, r.late)
 	}
 }
 
 func TestSpreads(t *testing.T) {
 	var rounds []round
 	for i := range 100 {
-		rounds = append(rounds, round{scenario: "a", figures: map[figure]time.Duration{putGap: time.Duration(100 - i)}})
+		rounds = append(rounds, round{scenario: "a", figures: map[figure]int64{putGap: int64(100 - i)}})
 	}
-	rounds = append(rounds, round{scenario: "b", figures: map[figure]time.Duration{putGap: 7}})
+	rounds = append(rounds, round{scenario: "b", figures: map[figure]int64{putGap: 7}})
 	got := spreads(rounds)
 	if len(got) != 2 || got[0] != (spread{"a", putGap, 100, 1, 50, 99, 100}) || got[1] != (spread{"b", putGap, 1, 7, 7, 7, 7}) {
 		t.Errorf("%+v", got)
@@ -85,19 +82,21 @@ func TestReports(t *testing.T) {
 	}
 	out.Reset()
 	findings := []history.Finding{{Name: "logs", Examined: 3, Violations: []history.Violation{{Check: "logs", Text: "differ"}}}}
-	if err := printJSON(&out, options{topology: embedded, seed: 7}, measure(h), findings); err != nil {
+	verdicts := judge(measure(h), embedded, []bound{{"", "", putGap, 3, "because"}})
+	if err := printJSON(&out, options{topology: embedded, seed: 7}, measure(h), verdicts, findings); err != nil {
 		t.Fatal(err)
 	}
 	var back struct {
 		Seed    uint64
 		Rounds  []roundJSON
 		Spreads []spread
+		Bounds  []boundJSON
 		Checks  []checkJSON
 	}
 	if err := json.Unmarshal(out.Bytes(), &back); err != nil {
 		t.Fatal(err)
 	}
-	if back.Seed != 7 || len(back.Rounds) != 1 || len(back.Spreads) != 4 || back.Checks[0].Violations[0] != "logs: differ" {
+	if back.Seed != 7 || len(back.Rounds) != 1 || len(back.Spreads) != 8 || back.Bounds[0].Worst != int64(time.Second) || back.Checks[0].Violations[0] != "logs: differ" {
 		t.Errorf("%+v", back)
 	}
 }

@@ -43,6 +43,7 @@ func parseNATS(args []string, usage io.Writer) (*server.Options, error) {
 	flags.StringVar(&o.StoreDir, "dir", "", "directory of its data")
 	listen := flags.String("listen", "", "address for clients")
 	cluster := flags.String("cluster", "", "address for the other members")
+	monitor := flags.String("monitor", "", "address for questions about it over HTTP")
 	routes := flags.String("routes", "", "addresses of all members for each other")
 	if err := flags.Parse(args); err != nil {
 		return nil, err
@@ -53,6 +54,11 @@ func parseNATS(args []string, usage io.Writer) (*server.Options, error) {
 	}
 	if o.Cluster.Host, o.Cluster.Port, err = splitAddress(*cluster); err != nil {
 		return nil, err
+	}
+	if *monitor != "" {
+		if o.HTTPHost, o.HTTPPort, err = splitAddress(*monitor); err != nil {
+			return nil, err
+		}
 	}
 	for _, address := range strings.Split(*routes, ",") {
 		o.Routes = append(o.Routes, &url.URL{Scheme: "nats-route", Host: address})

@@ -6,17 +6,19 @@ import (
 	"net/http"
 	"path/filepath"
 	"slices"
-	"time"
 )
 
 // node is one Carillon of the cluster, over all its lives.
 type node struct {
 	name    string
+	site    site
+	asking  *http.Client
 	binary  string
 	dir     string // data directory
 	log     string // path of its log
 	http    string // host:port
 	args    []string
+	lone    bool // a server without a cluster, which has no node name
 	witness bool
 	proxies []*proxy // between it and each NATS server; none with the topology embedded
 	proc    *process
@@ -29,13 +31,13 @@ type nodeStatus struct {
 	LSN   uint64 `json:"lsn"`
 }
 
-// asking bounds what a node may take to answer; a paused one never does, and others wait behind it.
-var asking = http.Client{Timeout: 500 * time.Millisecond}
-
 // start begins a life of the node, and does not wait for it to be ready.
 func (n *node) start() error {
-	args := slices.Concat([]string{"serve", "--node", n.name, "--data", n.dir, "--http-listen", n.http}, n.args)
-	p, err := spawn(n.name, n.log, n.binary, args)
+	args := slices.Concat([]string{"serve", "--data", n.dir, "--http-listen", n.http}, n.args)
+	if !n.lone {
+		args = append(args, "--node", n.name)
+	}
+	p, err := spawn(n.site, n.name, n.log, n.binary, args)
 	if err == nil {
 		n.proc = p
 	}
@@ -52,7 +54,7 @@ func (n *node) restart() error {
 
 // status asks the node itself, not by way of NATS.
 func (n *node) status() (s nodeStatus, err error) {
-	reply, err := asking.Get("http://" + n.http + "/api/v1/status")
+	reply, err := n.asking.Get("http://" + n.http + "/api/v1/status")
 	if err != nil {
 		return s, err
 	}
@@ -68,7 +70,7 @@ func (n *node) isInStep() bool {
 	if n.witness {
 		return !n.proc.isGone()
 	}
-	reply, err := asking.Get("http://" + n.http + "/readyz")
+	reply, err := n.asking.Get("http://" + n.http + "/readyz")
 	if err != nil {
 		return false
 	}
@@ -76,8 +78,8 @@ func (n *node) isInStep() bool {
 	return reply.StatusCode == http.StatusOK
 }
 
-// cut breaks the network between the node and all of NATS.
-func (n *node) cut(mode cut) {
+// breakProxies breaks the network between the node and all of NATS where it is loopback.
+func (n *node) breakProxies(mode cut) {
 	for _, p := range n.proxies {
 		p.set(mode)
 	}
@@ -92,11 +94,13 @@ func (n *node) close() {
 	}
 }
 
-// newNode returns a node that has not been started.
-func newNode(name, binary, dir string) (*node, error) {
-	address, err := freePort()
+// newNode returns the i-th node, which has not been started.
+func newNode(net *network, s site, i int, binary, dir string) (*node, error) {
+	address, err := s.address(httpPort)
+	name := fmt.Sprintf("n%d", i+1)
 	return &node{
-		name: name, binary: binary, dir: filepath.Join(dir, name), log: filepath.Join(dir, name+".log"), http: address,
+		name: name, site: s, asking: net.observer.http(), binary: binary,
+		dir: filepath.Join(dir, name), log: filepath.Join(dir, name+".log"), http: address,
 		args: []string{"--cluster-name", "failover", "--allow-private-targets"},
 	}, err
 }

@@ -10,19 +10,25 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 // options are what the command line says.
 type options struct {
-	binary   string
-	topology string
-	plan     []scenario // in order; rounds go round it
-	rounds   int        // 0: once through the plan
-	clients  int
-	seed     uint64
-	keep     bool
-	temp     string
-	output   string
+	binary    string
+	topology  string
+	network   string
+	patience  time.Duration
+	bounds    []bound
+	overrides []string // of bounds, as they were given
+	judgeAll  bool
+	plan      []scenario // in order; rounds go round it
+	rounds    int        // 0: once through the plan
+	clients   int
+	seed      uint64
+	keep      bool
+	temp      string
+	output    string
 }
 
 // The topologies.
@@ -31,10 +37,15 @@ const (
 	outside  = "outside"
 )
 
+// shortPlan names the scenarios that a run of a few minutes goes through.
+const shortPlan = "short"
+
 // Bounds of the command line.
 const (
-	roundsMax  = 1000
-	clientsMax = 64
+	roundsMax   = 1000
+	clientsMax  = 64
+	patienceMin = time.Second
+	patienceMax = 10 * time.Minute
 )
 
 func parse(args []string, usage io.Writer) (options, error) {
@@ -44,7 +55,11 @@ func parse(args []string, usage io.Writer) (options, error) {
 	flags.SetOutput(usage)
 	flags.StringVar(&o.binary, "binary", "bin/carillon", "program of the nodes")
 	flags.StringVar(&o.topology, "topology", embedded, "where NATS is: embedded or outside")
-	flags.StringVar(&names, "scenario", "all", "what to break: names with commas between, or all that the topology allows:\n"+listScenarios())
+	flags.StringVar(&o.network, "network", anyNetwork, "what joins the processes: "+namespaces+" (root on Linux), "+proxies+" (loopback), or "+anyNetwork+", the first that can be had")
+	flags.StringVar(&names, "scenario", shortPlan, "what to break: names with commas between; all that the topology allows; or short, those with a star:\n"+listScenarios())
+	flags.DurationVar(&o.patience, "patience", 30*time.Second, "how long the cluster may not serve before a fault is healed all the same")
+	flags.Func("bound", "what a scenario may cost, as SCENARIO/FIGURE=MOST, such as kill9-leader/first-launch=2s; MOST none lifts a bound; may be repeated", o.addBound)
+	flags.BoolVar(&o.judgeAll, "judge-all", false, "judge those bounds too that are known to be missed")
 	flags.IntVar(&o.rounds, "rounds", 0, "how many rounds, going round the scenarios; 0 is once through them")
 	flags.IntVar(&o.clients, "clients", 4, "how many clients load the cluster")
 	flags.Uint64Var(&o.seed, "seed", 0, "seed of the load and of the faults; 0 is a random one")
@@ -64,6 +79,9 @@ func parse(args []string, usage io.Writer) (options, error) {
 		return o, err
 	}
 	var err error
+	if o.bounds, err = boundsWith(o.overrides); err != nil {
+		return o, err
+	}
 	o.plan, err = planOf(names, o.topology)
 	if o.rounds == 0 {
 		o.rounds = len(o.plan)
@@ -84,6 +102,10 @@ func (o *options) validate() error {
 		return errors.New("--binary is a directory")
 	case o.topology != embedded && o.topology != outside:
 		return fmt.Errorf("--topology is %q; want %s or %s", o.topology, embedded, outside)
+	case o.network != namespaces && o.network != proxies && o.network != anyNetwork:
+		return fmt.Errorf("--network is %q; want %s, %s or %s", o.network, namespaces, proxies, anyNetwork)
+	case o.patience < patienceMin || o.patience > patienceMax:
+		return fmt.Errorf("--patience is %s; want %s to %s", o.patience, patienceMin, patienceMax)
 	case o.rounds < 0 || o.rounds > roundsMax:
 		return fmt.Errorf("--rounds is %d; want 0 to %d", o.rounds, roundsMax)
 	case o.clients < 1 || o.clients > clientsMax:
@@ -98,9 +120,9 @@ func (o *options) validate() error {
 // planOf reads a list of scenarios.
 func planOf(names, topology string) ([]scenario, error) {
 	var plan []scenario
-	if names == "all" {
+	if names == "all" || names == shortPlan {
 		for _, s := range scenarios {
-			if s.fits(topology) {
+			if s.fits(topology) && (names == "all" || slices.Contains(s.short, topology)) {
 				plan = append(plan, s)
 			}
 		}
@@ -110,7 +132,7 @@ func planOf(names, topology string) ([]scenario, error) {
 		at := slices.IndexFunc(scenarios, func(s scenario) bool { return s.name == name })
 		switch {
 		case at < 0:
-			return nil, fmt.Errorf("--scenario: %q is unknown; want all, or some of\n%s", name, listScenarios())
+			return nil, fmt.Errorf("--scenario: %q is unknown; want short, all, or some of\n%s", name, listScenarios())
 		case !scenarios[at].fits(topology):
 			return nil, fmt.Errorf("--scenario: %s is not for the topology %s", name, topology)
 		}
@@ -126,6 +148,13 @@ func (o *options) command() string {
 	for i, s := range o.plan {
 		names[i] = s.name
 	}
-	return fmt.Sprintf("go run ./bench/failover --binary %s --topology %s --scenario %s --rounds %d --clients %d --seed %d",
-		o.binary, o.topology, strings.Join(names, ","), o.rounds, o.clients, o.seed)
+	line := fmt.Sprintf("go run ./bench/failover --binary %s --topology %s --network %s --scenario %s --rounds %d --clients %d --patience %s --seed %d",
+		o.binary, o.topology, o.network, strings.Join(names, ","), o.rounds, o.clients, o.patience, o.seed)
+	for _, b := range o.overrides {
+		line += " --bound " + b
+	}
+	if o.judgeAll {
+		line += " --judge-all"
+	}
+	return line
 }

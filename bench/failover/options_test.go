@@ -21,8 +21,15 @@ func TestParse(t *testing.T) {
 		{"--scenario kill9-leader,handover,kill9-leader --seed 7", 3, ""},
 		{"--scenario handover --rounds 5", 5, ""},
 		{"--topology outside --scenario partition-in", 1, ""},
-		{"--scenario partition-in", 0, "not for the topology embedded"},
-		{"--topology outside --scenario kill9-leader-and-member", 0, "not for the topology outside"},
+		{"--scenario partition-in", 1, ""},
+		{"--scenario disk-full", 0, "not for the topology embedded"},
+		{"--network loop", 0, "want namespaces, proxy or auto"},
+		{"--patience 1ms", 0, "want 1s to"},
+		{"--scenario handover --bound handover/first-launch=2s --bound handover/duplicates=none --judge-all", 1, ""},
+		{"--bound handover=2s", 0, "want SCENARIO/FIGURE=MOST"},
+		{"--bound handovers/first-launch=2s", 0, "scenario"},
+		{"--bound handover/second-launch=2s", 0, "want one of"},
+		{"--bound handover/duplicates=2s", 0, "invalid syntax"},
 		{"--scenario kill-everybody", 0, "is unknown"},
 		{"--scenario ,", 0, "is unknown"},
 		{"--topology ring", 0, "want embedded or outside"},
@@ -53,7 +60,7 @@ func TestAll(t *testing.T) {
 	}
 	known := make(map[string]bool)
 	for _, topology := range []string{embedded, outside} {
-		o, err := parse([]string{"--binary", binary, "--topology", topology}, io.Discard)
+		o, err := parse([]string{"--binary", binary, "--topology", topology, "--scenario", "all", "--bound", "junk/put-gap=1s"}, io.Discard)
 		if err != nil {
 			t.Fatal(err)
 		}

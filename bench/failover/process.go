@@ -27,8 +27,8 @@ type process struct {
 	err    error         // of its end; good once exited is closed
 }
 
-// spawn starts a process and does not wait for it to be ready. Its stderr is added to a file.
-func spawn(name, log, program string, args []string) (*process, error) {
+// spawn starts a process at a site, and does not wait for it to be ready. Its stderr is added to a file.
+func spawn(at site, name, log, program string, args []string) (*process, error) {
 	stderr, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func spawn(name, log, program string, args []string) (*process, error) {
 		return nil, err
 	}
 	p := &process{name: name, log: log, cmd: cmd, ready: make(chan struct{}), exited: make(chan struct{})}
-	if err := cmd.Start(); err != nil {
+	if err := at.start(cmd); err != nil {
 		return nil, fmt.Errorf("start %s: %w", name, err)
 	}
 	go p.watch(stdout)

@@ -15,7 +15,7 @@ func hang(t *testing.T) *process {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := spawn("idle", filepath.Join(t.TempDir(), "idle.log"), self, []string{hangCommand})
+	p, err := spawn(site{}, "idle", filepath.Join(t.TempDir(), "idle.log"), self, []string{hangCommand})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func TestNeverReady(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := spawn("broken", filepath.Join(t.TempDir(), "broken.log"), self, []string{natsCommand, "--listen", "nowhere"})
+	p, err := spawn(site{}, "broken", filepath.Join(t.TempDir(), "broken.log"), self, []string{natsCommand, "--listen", "nowhere"})
 	if err != nil {
 		t.Fatal(err)
 	}

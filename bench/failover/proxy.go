@@ -22,8 +22,8 @@ type proxy struct {
 
 // cut is what of a network is broken. The zero value is nothing.
 type cut struct {
-	out   bool // what the node sends is held
-	in    bool // what the node is sent is held
+	out   bool // what the node sends does not arrive: a proxy holds it, a switch loses it
+	in    bool // what the node is sent does not arrive
 	reset bool // there are no connections
 }
 
@@ -38,8 +38,6 @@ func startProxy(target string) (*proxy, error) {
 	go p.accept()
 	return p, nil
 }
-
-func (p *proxy) url() string { return "nats://" + p.listener.Addr().String() }
 
 // set breaks the network, or makes it whole again.
 func (p *proxy) set(mode cut) {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"text/tabwriter"
-	"time"
 
 	"github.com/carillon-io/carillon/bench/crash/history"
 )
@@ -13,37 +12,81 @@ import (
 // printTable prints each round, and what the rounds of a scenario have in common.
 func printTable(w io.Writer, rounds []round) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprint(t, "round\tscenario\t")
+	fmt.Fprint(t, "round\tscenario")
 	for _, f := range figures {
-		fmt.Fprintf(t, "%s\t", f)
+		fmt.Fprintf(t, "\t%s", f)
 	}
-	fmt.Fprintln(t, "duplicates\tfarewells")
 	for i, r := range rounds {
-		fmt.Fprintf(t, "%d\t%s\t", i+1, r.scenario)
+		fmt.Fprintf(t, "\n%d\t%s", i+1, r.scenario)
 		for _, f := range figures {
-			if d, ok := r.figures[f]; ok {
-				fmt.Fprintf(t, "%s\t", shown(d))
+			if v, ok := r.figures[f]; ok {
+				fmt.Fprintf(t, "\t%s", f.shown(v))
 			} else {
-				fmt.Fprint(t, "-\t")
+				fmt.Fprint(t, "\t-")
 			}
 		}
-		fmt.Fprintf(t, "%d\t%d\n", r.repeats, r.late)
 	}
-	fmt.Fprintln(t, "\nscenario\tfigure\trounds\tmin\tmedian\tp99\tmax")
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintln(t, "\n\nscenario\tfigure\trounds\tmin\tmedian\tp99\tmax")
 	for _, s := range spreads(rounds) {
-		fmt.Fprintf(t, "%s\t%s\t%d\t%s\t%s\t%s\t%s\n", s.Scenario, s.Figure, s.Rounds, shown(s.Min), shown(s.Median), shown(s.P99), shown(s.Max))
+		show := s.Figure.shown
+		fmt.Fprintf(t, "%s\t%s\t%d\t%s\t%s\t%s\t%s\n", s.Scenario, s.Figure, s.Rounds, show(s.Min), show(s.Median), show(s.P99), show(s.Max))
 	}
 	return t.Flush()
 }
 
-func shown(d time.Duration) time.Duration { return d.Round(time.Millisecond) }
+// printVerdicts prints what became of each bound, and returns how many that count were missed.
+func printVerdicts(w io.Writer, verdicts []verdict, judgeAll bool) (missed int, err error) {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "\nscenario\tbound\tmost\tworst\tverdict")
+	for _, v := range verdicts {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", v.scenario, v.figure, v.figure.shown(v.most), v.shownWorst(), v.text(judgeAll))
+		if v.counts(judgeAll) {
+			missed++
+		}
+	}
+	return missed, t.Flush()
+}
 
-// roundJSON is a round in the JSON of a report.
+func (v verdict) shownWorst() string {
+	if v.never > 0 {
+		return fmt.Sprintf("never, in %d of %d", v.never, v.rounds)
+	}
+	return v.figure.shown(v.worst)
+}
+
+// counts tells whether the bound was missed, and is judged.
+func (v verdict) counts(judgeAll bool) bool { return !v.kept() && (v.known == "" || judgeAll) }
+
+func (v verdict) text(judgeAll bool) string {
+	switch {
+	case v.counts(judgeAll):
+		return "MISSED"
+	case !v.kept():
+		return "KNOWN, NOT JUDGED: " + v.known
+	case v.known != "":
+		return "kept, although known to be missed: " + v.known
+	default:
+		return "kept"
+	}
+}
+
+// roundJSON is a round in the JSON of a report. Times are in nanoseconds.
 type roundJSON struct {
-	Scenario   string                   `json:"scenario"`
-	Figures    map[figure]time.Duration `json:"figures_ns"`
-	Duplicates int                      `json:"duplicates"`
-	Farewells  int                      `json:"farewells"`
+	Scenario string           `json:"scenario"`
+	Figures  map[figure]int64 `json:"figures"`
+}
+
+// boundJSON is a bound in the JSON of a report.
+type boundJSON struct {
+	Scenario string `json:"scenario"`
+	Figure   figure `json:"figure"`
+	Most     int64  `json:"most"`
+	Worst    int64  `json:"worst"`
+	Never    int    `json:"never"`
+	Verdict  string `json:"verdict"`
 }
 
 // checkJSON is a check in the JSON of a report.
@@ -54,17 +97,21 @@ type checkJSON struct {
 }
 
 // printJSON prints a report as one JSON object.
-func printJSON(w io.Writer, opts options, rounds []round, findings []history.Finding) error {
+func printJSON(w io.Writer, opts options, rounds []round, verdicts []verdict, findings []history.Finding) error {
 	report := struct {
 		Topology string      `json:"topology"`
 		Seed     uint64      `json:"seed"`
 		Command  string      `json:"command"`
 		Rounds   []roundJSON `json:"rounds"`
 		Spreads  []spread    `json:"spreads"`
+		Bounds   []boundJSON `json:"bounds"`
 		Checks   []checkJSON `json:"checks"`
 	}{Topology: opts.topology, Seed: opts.seed, Command: opts.command(), Spreads: spreads(rounds)}
 	for _, r := range rounds {
-		report.Rounds = append(report.Rounds, roundJSON{r.scenario, r.figures, r.repeats, r.late})
+		report.Rounds = append(report.Rounds, roundJSON{r.scenario, r.figures})
+	}
+	for _, v := range verdicts {
+		report.Bounds = append(report.Bounds, boundJSON{v.scenario, v.figure, v.most, v.worst, v.never, v.text(opts.judgeAll)})
 	}
 	for _, f := range findings {
 		c := checkJSON{Name: f.Name, Examined: f.Examined, Violations: []string{}}

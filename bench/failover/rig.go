@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -21,33 +22,40 @@ type rig struct {
 	progress   io.Writer
 	rng        *rand.Rand // of the faults
 	rec        *history.Recorder
+	net        *network
 	cluster    *cluster
-	smallDisks bool       // the data directories are file systems of their own
-	conn       *nats.Conn // of the sink and the readers
+	smallDisks bool         // the data directories are file systems of their own
+	conn       *nats.Conn   // of the readers, and of the sink
+	pinned     []*nats.Conn // of the sink, one to each server; none on loopback
 	streams    streams
 	sink       *history.Sink
 	api        *history.Caller
 	clients    sync.WaitGroup
 	stopLoad   context.CancelFunc
+	glimpsed   uint64 // LSN up to which the logs were read for their epochs
 }
 
 // newRig builds everything up to a cluster under load.
 func newRig(ctx context.Context, opts options, dir string, progress io.Writer) (*rig, error) {
 	r := &rig{
 		opts: opts, dir: dir, progress: progress, rng: rand.New(rand.NewPCG(opts.seed, 1<<33)),
-		rec: &history.Recorder{}, cluster: &cluster{}, stopLoad: func() {},
+		rec: &history.Recorder{}, net: &network{}, cluster: &cluster{}, stopLoad: func() {},
 	}
 	r.makeDisks()
+	net, err := openNetwork(opts.network, opts.seed, progress)
+	if err != nil {
+		return r, err
+	}
+	r.net = net
 	began := history.Now()
-	var err error
-	if r.cluster, err = startCluster(opts.topology, opts.binary, dir); err != nil {
+	if r.cluster, err = startCluster(net, opts.topology, opts.binary, dir); err != nil {
 		return r, err
 	}
 	fmt.Fprintf(progress, "the cluster is up after %s\n", history.Now().Sub(began).Round(time.Millisecond))
 	if err := r.connect(ctx); err != nil {
 		return r, err
 	}
-	if err := r.noteLeader(ctx, began, 0); err != nil {
+	if err := r.noteLeader(ctx, began, 0, serveWait); err != nil {
 		return r, err
 	}
 	return r, r.startClients(ctx)
@@ -56,20 +64,52 @@ func newRig(ctx context.Context, opts options, dir string, progress io.Writer) (
 // connect joins the sink and the readers to the cluster.
 func (r *rig) connect(ctx context.Context) error {
 	var err error
-	if r.conn, err = connect(r.cluster.urls, "failover sink"); err != nil {
+	if r.conn, err = connect(r.net.observer, r.cluster.urls, "failover sink"); err != nil {
 		return err
 	}
 	r.api, r.streams = history.NewCaller(r.conn), streams{r.conn}
-	if r.sink, err = history.StartSink(r.rec, r.conn, r.opts.seed); err != nil {
+	if err := r.pin(); err != nil {
+		return err
+	}
+	l, err := r.net.observer.listen()
+	if err != nil {
+		return err
+	}
+	if r.sink, err = history.StartSink(r.rec, r.opts.seed, l, append([]*nats.Conn{r.conn}, r.pinned...)...); err != nil {
 		return err
 	}
 	return until(ctx, healWait, func() error { return r.sink.OpenStream(ctx, members) })
 }
 
+// pin connects the sink to each server on its own, so that it sees what a server delivers that the others
+// cannot reach.
+func (r *rig) pin() error {
+	if r.net.lan == nil {
+		return nil
+	}
+	for i := range r.cluster.addresses {
+		conn, err := connect(r.net.observer, r.serverURL(i), "failover sink")
+		if err != nil {
+			return err
+		}
+		r.pinned = append(r.pinned, conn)
+	}
+	return nil
+}
+
+// serverURL returns the way to one server. On loopback it is the way to all of them.
+func (r *rig) serverURL(i int) string {
+	if r.net.lan == nil {
+		return r.cluster.urls
+	}
+	return urlsOf(r.cluster.addresses[i%members : i%members+1])
+}
+
 // connect returns a connection that notices soon when its server has died, or has been paused, and goes to
-// another.
-func connect(urls, name string) (*nats.Conn, error) {
-	return history.Connect(urls, name, nats.Timeout(time.Second), nats.PingInterval(time.Second), nats.MaxPingsOutstanding(2))
+// another of those that it was given.
+func connect(from site, urls, name string) (*nats.Conn, error) {
+	return history.Connect(urls, name, nats.SetCustomDialer(from), nats.IgnoreDiscoveredServers(),
+		nats.Timeout(time.Second), nats.PingInterval(time.Second), nats.MaxPingsOutstanding(2))
 }
 
 // steadyJobs is how many jobs of each client tick from begin to end, for the lateness.
@@ -78,7 +118,7 @@ const steadyJobs = 6
 func (r *rig) startClients(ctx context.Context) error {
 	ctx, r.stopLoad = context.WithCancel(ctx)
 	for i := range r.opts.clients {
-		conn, err := connect(r.cluster.urls, fmt.Sprintf("failover client %d", i))
+		conn, err := connect(r.net.observer, r.serverURL(i), fmt.Sprintf("failover client %d", i))
 		if err != nil {
 			return err
 		}
@@ -86,6 +126,9 @@ func (r *rig) startClients(ctx context.Context) error {
 		r.clients.Go(func() {
 			defer conn.Close()
 			c.PutSteady(ctx, steadyJobs)
+			if i == 0 {
+				c.PutPolicies(ctx)
+			}
 			c.Run(ctx)
 		})
 	}
@@ -93,10 +136,10 @@ func (r *rig) startClients(ctx context.Context) error {
 }
 
 // noteLeader waits for a leader of a higher epoch than one, and records its reign. It began to be waited
-// for at some instant.
-func (r *rig) noteLeader(ctx context.Context, began history.Instant, above uint64) error {
+// for at some instant, and is waited for so long at most.
+func (r *rig) noteLeader(ctx context.Context, began history.Instant, above uint64, most time.Duration) error {
 	var s nodeStatus
-	err := until(ctx, serveWait, func() (err error) {
+	err := until(ctx, most, func() (err error) {
 		if _, s, err = r.cluster.leader(); err == nil && s.Epoch <= above {
 			err = fmt.Errorf("the leader is still that of epoch %d", s.Epoch)
 		}
@@ -113,9 +156,15 @@ func (r *rig) noteLeader(ctx context.Context, began history.Instant, above uint6
 func (r *rig) command(ctx context.Context, args ...string) error {
 	ctx, cancel := context.WithTimeout(ctx, serveWait)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, r.opts.binary, args...).CombinedOutput()
+	cmd := exec.CommandContext(ctx, r.opts.binary, args...)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	err := r.net.observer.start(cmd)
+	if err == nil {
+		err = cmd.Wait()
+	}
 	if err != nil {
-		return fmt.Errorf("carillon %s: %w\n%s", args[0], err, out)
+		return fmt.Errorf("carillon %s: %w\n%s", args[0], err, out.Bytes())
 	}
 	return nil
 }
@@ -136,7 +185,10 @@ func (r *rig) close() {
 	if r.sink != nil {
 		r.sink.Close()
 	}
-	if r.conn != nil {
-		r.conn.Close()
+	for _, conn := range append(r.pinned, r.conn) {
+		if conn != nil {
+			conn.Close()
+		}
 	}
+	r.net.close()
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +12,7 @@ import (
 
 // Bounds of what a cluster may take its time for.
 const (
-	serveWait = 60 * time.Second // until it serves again after a fault
+	serveWait = 60 * time.Second // until it serves again once a fault is healed
 	healWait  = 60 * time.Second // until each node is in step again
 )
 
@@ -44,11 +45,7 @@ func (r *rig) round(ctx context.Context, s scenario) error {
 	if err := r.cluster.gone(); err != nil {
 		return err
 	}
-	leader, before, err := r.cluster.leader()
-	if err != nil {
-		return err
-	}
-	b, err := s.strike(ctx, r, leader)
+	b, err := r.prepare(ctx, s)
 	if errors.Is(err, errLeftOut) {
 		fmt.Fprint(r.progress, ": ", err)
 		return nil
@@ -56,30 +53,41 @@ func (r *rig) round(ctx context.Context, s scenario) error {
 	if err != nil {
 		return fmt.Errorf("prepare: %w", err)
 	}
+	_, before, err := r.cluster.awaitLeader(ctx)
+	if err != nil {
+		return err
+	}
 	f := history.Fault{Kind: s.name, Takeover: s.takeover, From: history.Now()}
 	err = r.suffer(ctx, &f, b, before.Epoch)
 	r.rec.Break(f) // be it half suffered: the checks have to know of it
+	r.glimpse(ctx)
 	return err
+}
+
+// prepare does what a scenario needs before it can strike.
+func (r *rig) prepare(ctx context.Context, s scenario) (blow, error) {
+	if s.lan(r.opts.topology) && r.net.lan == nil {
+		return blow{}, fmt.Errorf("%w: %w", errLeftOut, r.net.missing)
+	}
+	leader, _, err := r.cluster.awaitLeader(ctx)
+	if err != nil {
+		return blow{}, err
+	}
+	return s.strike(ctx, r, leader)
 }
 
 // suffer lands a blow and heals it, and notes when what was over.
 func (r *rig) suffer(ctx context.Context, f *history.Fault, b blow, epoch uint64) error {
 	f.Served, f.Healed = farOff, farOff
-	if err := b.land(); err != nil {
+	if err := r.land(ctx, f, b); err != nil {
 		return fmt.Errorf("strike: %w", err)
 	}
-	landed := history.Now()
-	if f.Takeover {
-		if err := r.noteLeader(ctx, f.From, epoch); err != nil {
-			return err
-		}
-		landed = history.Now()
-	}
-	if err := r.awaitPut(ctx, landed); err != nil {
+	if err := r.awaitServed(ctx, f, epoch); err != nil {
 		return err
 	}
-	f.Served = history.Now()
-	fmt.Fprintf(r.progress, ": served again after %s", f.Served.Sub(f.From).Round(time.Millisecond))
+	if err := rest(ctx, b.lasts-history.Now().Sub(f.From)); err != nil {
+		return err
+	}
 	if b.holds {
 		f.Released = history.Now()
 	}
@@ -88,11 +96,56 @@ func (r *rig) suffer(ctx context.Context, f *history.Fault, b blow, epoch uint64
 			return fmt.Errorf("heal: %w", err)
 		}
 	}
-	if err := r.awaitHealed(ctx); err != nil {
+	if err := r.awaitHealed(ctx, f); err != nil {
 		return err
 	}
-	f.Healed = history.Now()
+	_, after, err := r.cluster.awaitLeader(ctx)
+	f.Epochs = int(after.Epoch - epoch)
 	fmt.Fprintf(r.progress, ", whole after %s", f.Healed.Sub(f.From).Round(time.Millisecond))
+	return err
+}
+
+// errNotYet says that the product refuses for the moment what a scenario asks of it.
+var errNotYet = errors.New("not yet")
+
+// land lands a blow, and does so again while the product says that it is to be asked later.
+func (r *rig) land(ctx context.Context, f *history.Fault, b blow) error {
+	began, failed := f.From, error(nil)
+	err := until(ctx, serveWait, func() error {
+		f.From = history.Now()
+		if failed = b.land(); errors.Is(failed, errNotYet) {
+			return failed
+		}
+		return nil
+	})
+	if waited := f.From.Sub(began); waited > time.Second {
+		fmt.Fprintf(r.progress, ": taken after %s", waited.Round(time.Millisecond))
+	}
+	return cmp.Or(err, failed)
+}
+
+// awaitServed waits until another node leads, if the fault is to make one, and a put is acknowledged. When
+// its patience is over, that is no error: the figures tell.
+func (r *rig) awaitServed(ctx context.Context, f *history.Fault, epoch uint64) error {
+	landed := history.Now()
+	var err error
+	if f.Takeover {
+		err = r.noteLeader(ctx, f.From, epoch, r.opts.patience)
+		landed = history.Now()
+	}
+	if err == nil {
+		err = r.awaitPut(ctx, landed, r.opts.patience)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return err
+	case err != nil:
+		f.Takeover = false // none is to be found in the logs
+		fmt.Fprintf(r.progress, ": NOT SERVED %v", err)
+		return nil
+	}
+	f.Served = history.Now()
+	fmt.Fprintf(r.progress, ": served again after %s", f.Served.Sub(f.From).Round(time.Millisecond))
 	return nil
 }
 
@@ -100,8 +153,8 @@ func (r *rig) suffer(ctx context.Context, f *history.Fault, b blow, epoch uint64
 const farOff = history.Instant(1 << 62)
 
 // awaitPut waits until a put is acknowledged that was sent after an instant.
-func (r *rig) awaitPut(ctx context.Context, after history.Instant) error {
-	return until(ctx, serveWait, func() error {
+func (r *rig) awaitPut(ctx context.Context, after history.Instant, most time.Duration) error {
+	return until(ctx, most, func() error {
 		if r.rec.FirstPut(after) == 0 {
 			return errors.New("no put is acknowledged")
 		}
@@ -109,17 +162,17 @@ func (r *rig) awaitPut(ctx context.Context, after history.Instant) error {
 	})
 }
 
-// awaitHealed waits until each node, and each copy of each stream, is in step.
-func (r *rig) awaitHealed(ctx context.Context) error {
-	return until(ctx, healWait, func() error {
-		if err := r.cluster.gone(); err != nil {
+// awaitHealed waits until the cluster serves, and each node, and each copy of each stream, is in step.
+func (r *rig) awaitHealed(ctx context.Context, f *history.Fault) error {
+	if f.Served == farOff {
+		if err := r.awaitPut(ctx, history.Now(), serveWait); err != nil {
 			return err
 		}
-		for _, n := range r.cluster.nodes {
-			if !n.isInStep() {
-				return fmt.Errorf("%s is not in step; the end of its log:\n%s", n.name, tail(n.log))
-			}
-		}
-		return r.streams.inStep(ctx)
-	})
+		f.Served = history.Now()
+	}
+	err := r.awaitCalm(ctx)
+	if err == nil {
+		f.Healed = history.Now()
+	}
+	return err
 }

@@ -14,6 +14,8 @@ type scenario struct {
 	name       string
 	about      string
 	topologies []string // empty: all
+	namespaces []string // topologies in which it needs network namespaces
+	short      []string // topologies in whose short form it is
 	takeover   bool     // another node must take over
 	strike     func(context.Context, *rig, *node) (blow, error)
 }
@@ -23,10 +25,11 @@ var errLeftOut = errors.New("left out on this machine")
 
 // blow is a fault that has not struck yet. What a scenario does before it returns one is preparation.
 type blow struct {
-	land func() error // breaks it
-	heal func() error // makes it whole, once the cluster serves again; nil: nothing is to be done
+	land  func() error  // breaks it
+	heal  func() error  // makes it whole, once the cluster serves again; nil: nothing is to be done
+	lasts time.Duration // at least, until it is healed
 
-	// holds tells that what the node sent meanwhile arrives when it is healed.
+	// holds tells that what a process sent meanwhile may arrive when it is healed.
 	holds bool
 }
 
@@ -34,34 +37,62 @@ func (s *scenario) fits(topology string) bool {
 	return len(s.topologies) == 0 || slices.Contains(s.topologies, topology)
 }
 
+// lan tells whether the scenario needs network namespaces.
+func (s *scenario) lan(topology string) bool { return slices.Contains(s.namespaces, topology) }
+
+// Lists of topologies.
+var (
+	inside = []string{embedded}
+	beside = []string{outside}
+	either = []string{embedded, outside}
+)
+
 // scenarios are all ways to break a cluster, in the order of a round through all.
 var scenarios = []scenario{
-	{"kill9-leader", "SIGKILL for the leader; with NATS embedded another member leads the streams", nil, true, killLeader},
-	{"kill9-leader-and-member", "SIGKILL for the leader with the NATS member that leads the streams", []string{embedded}, true, killLeaderAndMember},
-	{"sigstop-leader", "SIGSTOP for the leader, longer than its lease, then SIGCONT", nil, true, pauseLeader},
-	{"sigterm-leader", "SIGTERM for the leader", nil, true, stopLeader},
-	{"handover", "the leader is asked to hand over", nil, true, handOver},
-	{"kill9-standby", "SIGKILL for the standby", nil, false, killStandby},
-	{"nats-leader", "SIGKILL for the NATS server that leads the stream of the log", []string{outside}, false, killServer},
-	{"partition", "nothing passes between the leader and NATS", []string{outside}, true, partition(cut{out: true, in: true})},
-	{"partition-out", "what the leader sends to NATS does not arrive", []string{outside}, true, partition(cut{out: true})},
-	{"partition-in", "what NATS sends to the leader does not arrive", []string{outside}, true, partition(cut{in: true})},
-	{"partition-reset", "connections of the leader to NATS are reset", []string{outside}, true, partition(cut{reset: true})},
-	{"junk", "somebody writes into the stream of the log", nil, false, writeJunk},
-	{"stream-deleted", "somebody deletes the stream of the log", nil, false, deleteStream},
-	{diskFull, "the disk of the leader fills up; needs root on Linux, and is left out elsewhere", []string{outside}, true, fillDisk},
+	{"kill9-leader", "SIGKILL for the leader; with NATS embedded another member leads the streams", nil, nil, inside, true, killLeader},
+	{"kill9-leader-and-member", "SIGKILL for the leader and the NATS member that it uses; beside the nodes, the one that leads the streams", nil, beside, inside, true, killLeaderAndMember},
+	{"sigstop-leader", "SIGSTOP for the leader for 20 s, then SIGCONT", nil, nil, inside, true, pauseLeader},
+	{"sigterm-leader", "SIGTERM for the leader", nil, nil, beside, true, stopLeader},
+	{"handover", "the leader is asked to hand over", nil, nil, inside, true, handOver},
+	{"rolling-restart", "SIGTERM for each node, one after the other, each of which is started again", nil, nil, inside, true, restartAll},
+	{"kill9-standby", "SIGKILL for the standby", nil, nil, nil, false, killStandby},
+	{"nats-leader", "SIGKILL for the NATS server that leads the streams, not that in the leader's process", nil, nil, beside, false, killServer},
+	{"partition", "the leader is cut off from all other machines, without a word", nil, inside, inside, true, partition(cut{out: true, in: true})},
+	{"partition-out", "what the leader sends does not arrive", nil, inside, nil, true, partition(cut{out: true})},
+	{"partition-in", "what the leader is sent does not arrive", nil, inside, beside, true, partition(cut{in: true})},
+	{"partition-reset", "connections of the leader to NATS are reset, and refused", beside, nil, nil, true, partition(cut{reset: true})},
+	{"member-reset", "the leader's NATS server loses its peers by resets; its clients are well", nil, either, inside, true, resetMember},
+	{"link-cut", "the link between the two nodes' NATS servers is cut; the third is reached by both", nil, either, inside, false, cutLink},
+	{"delay-loss", "each link has a delay of 50 ms and loses 2 % of the packets", nil, either, inside, false, slowDown},
+	{"server-silent", "both nodes use one NATS server, which is cut off from all machines without a word", beside, beside, beside, false, silenceServer},
+	{"server-alone", "both nodes use one NATS server, which is cut off from its peers without a word", beside, beside, nil, false, isolateServer},
+	{"junk", "a foreign program writes into the stream of the log", nil, nil, nil, false, writeJunk},
+	{"stream-deleted", "a foreign program deletes the stream of the log", nil, nil, nil, false, deleteStream},
+	{"bucket-deleted", "a foreign program deletes the bucket of the lease", nil, nil, nil, false, deleteBucket},
+	{"mistaken-data", "the standby is started on the data of a server without a cluster, which holds a job", nil, nil, inside, false, mistakeData},
+	{"forgotten-name", "a server without a cluster's name is started on the cluster's NATS and prefix", nil, nil, beside, false, forgetName},
+	{"replaced-process", "the leader is frozen, replaced by a process of its name, and wakes up", beside, nil, nil, true, replaceFrozen},
+	{diskFull, "the disk of the leader fills up; needs root on Linux, and is left out elsewhere", beside, nil, nil, true, fillDisk},
 }
 
 func listScenarios() string {
 	var b strings.Builder
 	for _, s := range scenarios {
-		where := ""
-		if len(s.topologies) > 0 {
-			where = ", topology " + strings.Join(s.topologies, " and ") + " only"
+		star := " "
+		if len(s.short) > 0 {
+			star = "*"
 		}
-		fmt.Fprintf(&b, "  %-24s %s%s\n", s.name, s.about, where)
+		fmt.Fprintf(&b, "%s %-24s %s%s%s\n", star, s.name, s.about,
+			listed(", topology %s only", s.topologies), listed("; needs network namespaces (%s)", s.namespaces))
 	}
 	return b.String()
+}
+
+func listed(format string, topologies []string) string {
+	if len(topologies) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(format, strings.Join(topologies, " and "))
 }
 
 // killLeader moves the streams away first, so that nothing but the leader is lost.
@@ -74,8 +105,20 @@ func killLeader(ctx context.Context, r *rig, leader *node) (blow, error) {
 	return killing(leader), nil
 }
 
+// killLeaderAndMember lets a machine die on which the leader and a member run. Embedded, the streams are led wherever
+// the leader keeps them; outside, by that member.
 func killLeaderAndMember(ctx context.Context, r *rig, leader *node) (blow, error) {
-	return killing(leader), r.streams.lead(ctx, leader.name)
+	if r.opts.topology == embedded {
+		return killing(leader), nil // the product has moved the streams elsewhere, or it shows
+	}
+	leader, server, err := r.apart(ctx)
+	if err == nil {
+		err = r.streams.lead(ctx, server.name)
+	}
+	return blow{
+		land: func() error { server.proc.kill(); leader.proc.kill(); return nil },
+		heal: func() error { return errors.Join(server.restart(), leader.restart()) },
+	}, err
 }
 
 func killStandby(_ context.Context, r *rig, _ *node) (blow, error) {
@@ -98,57 +141,65 @@ func stopLeader(_ context.Context, _ *rig, leader *node) (blow, error) {
 }
 
 // pauseTime is how long a leader is paused: longer than the lease of 15 s.
-const pauseTime = 22 * time.Second
+const pauseTime = 20 * time.Second
 
-func pauseLeader(ctx context.Context, _ *rig, leader *node) (blow, error) {
-	var began time.Time
-	return blow{
-		land: func() error { began = time.Now(); return leader.proc.pause() },
-		heal: func() error {
-			if err := rest(ctx, pauseTime-time.Since(began)); err != nil {
-				return err
-			}
-			return leader.proc.goOn()
-		},
-	}, nil
+func pauseLeader(_ context.Context, _ *rig, leader *node) (blow, error) {
+	return blow{land: leader.proc.pause, heal: leader.proc.goOn, lasts: pauseTime}, nil
 }
 
 func handOver(ctx context.Context, r *rig, _ *node) (blow, error) {
-	return blow{land: func() error { return r.command(ctx, "handover", "--server", r.cluster.urls) }}, nil
+	return blow{land: func() error {
+		err := r.command(ctx, "handover", "--server", r.cluster.urls)
+		if err != nil && strings.Contains(err.Error(), "the log has not acknowledged commits") {
+			return fmt.Errorf("%w: %w", errNotYet, err)
+		}
+		return err
+	}}, nil
 }
 
-// killServer kills the NATS server that leads the stream of the log.
-func killServer(ctx context.Context, r *rig, _ *node) (blow, error) {
-	info, err := r.streams.log(ctx)
-	if err != nil {
-		return blow{}, err
-	}
-	at := -1
-	if info.Cluster != nil {
-		at = slices.IndexFunc(r.cluster.servers, func(m *member) bool { return m.name == info.Cluster.Leader })
-	}
-	if at < 0 {
-		return blow{}, fmt.Errorf("the stream of the log is led by none of the NATS servers: %+v", info.Cluster)
-	}
-	s := r.cluster.servers[at]
-	return blow{
-		land: func() error { s.proc.kill(); return nil },
-		heal: func() error {
-			if err := s.start(); err != nil {
-				return err
+// restartAll restarts the nodes in the order of their names, each when the one before is in step.
+func restartAll(ctx context.Context, r *rig, _ *node) (blow, error) {
+	return blow{land: func() error {
+		for _, n := range r.cluster.nodes {
+			err := n.proc.stop()
+			if err == nil {
+				err = n.start()
 			}
-			return s.proc.awaitReady()
-		},
-	}, nil
+			if err == nil {
+				err = n.proc.awaitReady()
+			}
+			if err == nil {
+				err = r.awaitCalm(ctx)
+			}
+			if err != nil {
+				return fmt.Errorf("restart %s: %w", n.name, err)
+			}
+		}
+		return nil
+	}}, nil
 }
 
-func partition(mode cut) func(context.Context, *rig, *node) (blow, error) {
-	return func(_ context.Context, _ *rig, leader *node) (blow, error) {
-		return blow{
-			land: func() error { leader.cut(mode); return nil },
-			heal: func() error { leader.cut(cut{}); return nil }, holds: mode.out,
-		}, nil
+// electionTime is how long a server stays away whose office another has to take: 200 ticks of the jobs that
+// stand for the overlap policies.
+const electionTime = 20 * time.Second
+
+// killServer kills the NATS server that leads the streams. With NATS embedded it is the witness.
+func killServer(ctx context.Context, r *rig, _ *node) (blow, error) {
+	if r.opts.topology == embedded {
+		witness := r.cluster.nodes[members-1]
+		b := killing(witness)
+		b.lasts = electionTime
+		return b, r.streams.lead(ctx, witness.name)
 	}
+	s := r.cluster.servers[members-1]
+	if r.net.lan != nil { // that no node uses, so that nothing but the streams is lost
+		if _, _, err := r.place(ctx, r.cluster.servers[0], r.cluster.servers[1]); err != nil {
+			return blow{}, err
+		}
+	}
+	return blow{
+		land: func() error { s.proc.kill(); return nil }, heal: s.restart, lasts: electionTime,
+	}, r.streams.lead(ctx, s.name)
 }
 
 func writeJunk(ctx context.Context, r *rig, _ *node) (blow, error) {
@@ -157,4 +208,9 @@ func writeJunk(ctx context.Context, r *rig, _ *node) (blow, error) {
 
 func deleteStream(ctx context.Context, r *rig, _ *node) (blow, error) {
 	return blow{land: func() error { return r.streams.delete(ctx) }}, nil
+}
+
+// deleteBucket deletes the bucket of the lease, and lasts longer than a lease.
+func deleteBucket(ctx context.Context, r *rig, _ *node) (blow, error) {
+	return blow{land: func() error { return r.streams.deleteBucket(ctx) }, lasts: pauseTime}, nil
 }

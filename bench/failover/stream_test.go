@@ -15,12 +15,12 @@ func TestServers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("an election takes up to nine seconds")
 	}
-	c := &cluster{}
+	c := &cluster{net: &network{}}
 	t.Cleanup(c.close)
-	if _, err := c.startServers(t.TempDir()); err != nil {
+	if err := c.startServers(t.TempDir()); err != nil {
 		t.Fatal(err)
 	}
-	conn, err := connect(c.urls, "test")
+	conn, err := connect(site{}, c.urls, "test")
 	if err != nil {
 		t.Fatal(err)
 	}

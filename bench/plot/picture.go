@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Measures in pixels of the picture, which may be shown at any size.
+// The measures of the picture, in pixels of its coordinate system; it may be shown at any size.
 const (
 	width, height = 760, 440
 
@@ -18,17 +18,17 @@ const (
 	marginTop    = 46
 	titleY       = 28
 
-	legendRow    = 20 // height of a row
+	legendRow    = 20 // height of a row of the legend
 	legendSwatch = 26
 	legendGap    = 18
 	legendChar   = 6.6 // average width of a character
 
-	tickGap     = 8 // from the frame to the labels
+	tickGap     = 8 // distance from the frame to the labels
 	markerSize  = 3
-	markersMost = 40 // a line with more points shows none of them
+	markersMost = 40 // a line with more points is drawn without markers
 )
 
-// Colours that differ for nearly all eyes, in brightness too.
+// colours are distinguishable for nearly all readers, also by brightness.
 var colours = [...]string{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#7a5c00", "#56b4e9", "#555555", "#e69f00"}
 
 const (
@@ -37,11 +37,11 @@ const (
 	lessColour = "#f0f0f0"
 )
 
-// picture is a chart with its places worked out.
+// picture is a chart whose layout is computed.
 type picture struct {
 	chart  Chart
 	x, y   scale
-	top    float64 // of the frame, below the legend
+	top    float64 // y of the frame's upper edge, below the legend
 	legend []entry
 	out    bytes.Buffer
 }
@@ -62,7 +62,7 @@ func newPicture(c Chart) *picture {
 	return p
 }
 
-// extent is the range of all values.
+// extent returns the ranges of all values, including the bands.
 func (c *Chart) extent() (xLow, xHigh, yLow, yHigh float64) {
 	xLow, yLow, xHigh, yHigh = math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)
 	for _, s := range c.Series {
@@ -75,7 +75,7 @@ func (c *Chart) extent() (xLow, xHigh, yLow, yHigh float64) {
 	return xLow, xHigh, yLow, yHigh
 }
 
-// layLegend puts the names side by side in as many rows as they need, and returns how many.
+// layLegend places the names side by side in as many rows as necessary, and returns the number of rows.
 func (p *picture) layLegend() (rows int) {
 	x := float64(marginLeft)
 	for i, s := range p.chart.Series {
@@ -92,7 +92,7 @@ func (p *picture) layLegend() (rows int) {
 	return rows
 }
 
-// draw writes the document.
+// draw returns the SVG document.
 func (p *picture) draw() []byte {
 	p.tag(`<svg xmlns="http://www.w3.org/2000/svg" version="1.1" viewBox="0 0 %d %d" width="%d" height="%d"`+
 		` role="img" font-family="system-ui, 'Segoe UI', 'Helvetica Neue', Arial, sans-serif" font-size="12" fill="%s">`,
@@ -127,7 +127,7 @@ func (p *picture) drawX() {
 	}
 }
 
-// drawY draws those of the vertical axis.
+// drawY draws the grid lines and labels of the vertical axis.
 func (p *picture) drawY() {
 	for _, t := range p.y.ticks() {
 		y := p.y.pixel(t.value)
@@ -145,8 +145,8 @@ func gridOf(t tick) string {
 	return gridColour
 }
 
-// drawBand fills what is between the lowest and the highest of a series: along the top, and back
-// along the bottom.
+// drawBand fills the area between the lowest and the highest values of a series: a path along the
+// highest values and back along the lowest.
 func (p *picture) drawBand(series int) {
 	points := p.chart.Series[series].Points
 	places := make([]string, 2*len(points))
@@ -180,7 +180,7 @@ func (p *picture) drawLine(series int) {
 	}
 }
 
-// drawTexts writes the title, what the axes mean, and the legend.
+// drawTexts writes the title, the labels of the axes, and the legend.
 func (p *picture) drawTexts() {
 	const middleX = (marginLeft + width - marginRight) / 2
 	const labelX, labelY = 20, height - 14
@@ -196,14 +196,14 @@ func (p *picture) drawTexts() {
 	}
 }
 
-// place is a point of the picture, as SVG lists them.
+// place returns a point of the chart in the notation of SVG's point lists.
 func (p *picture) place(x, y float64) string {
 	return number(p.x.pixel(x)) + "," + number(p.y.pixel(y))
 }
 
 func colour(series int) string { return colours[series%len(colours)] }
 
-// number writes a length to a tenth of a pixel, without a negative zero.
+// number returns a length rounded to a tenth of a pixel, without a negative zero.
 func number(v float64) string {
 	text := fmt.Sprintf("%.1f", v)
 	text = strings.TrimSuffix(text, ".0")
@@ -216,6 +216,6 @@ func number(v float64) string {
 // escape makes a text safe inside an element.
 func escape(text string) string {
 	var b strings.Builder
-	_ = xml.EscapeText(&b, []byte(text)) // a Builder takes everything
+	_ = xml.EscapeText(&b, []byte(text)) // writing to a Builder cannot fail
 	return b.String()
 }

@@ -1,11 +1,10 @@
-// Package plot writes line charts as SVG: for figures that a reader of a document compares by eye, and
-// no more than that.
+// Package plot writes line charts as SVG, for the figures in documents.
 //
 // A chart has a horizontal and a vertical axis, each linear or logarithmic, and a few series. A series
-// is a line through its points, and around it a band from the lowest to the highest of what was
-// measured at each point. The picture is plain SVG 1.1 without script, style sheet or outside font. It
-// brings its own white background, so that it reads the same on a light page and a dark one. The same
-// chart always makes the same bytes.
+// is a line through its points with a band around it, from the lowest to the highest value measured at
+// each point. The picture is plain SVG 1.1 without scripts, style sheets or external fonts. It has a
+// white background of its own, so that it is legible on a light page and on a dark one. The same chart
+// always gives the same bytes.
 package plot
 
 import (
@@ -18,35 +17,35 @@ import (
 // ErrEmpty is returned by Lines for a chart in which no series has a point.
 var ErrEmpty = errors.New("plot: nothing to draw")
 
-// Chart is what Lines draws.
+// Chart is the input of Lines. The zero value has no points, so Lines returns ErrEmpty for it.
 type Chart struct {
 	Title  string
 	X, Y   Axis
 	Series []Series // drawn and listed in this order; colours repeat after eight
 }
 
-// Axis says what a direction means. Its range follows from the points.
+// Axis describes an axis. Its range is computed from the points.
 type Axis struct {
 	Label string // with the unit
 	Log   bool   // logarithmic: every value must be above 0
 }
 
-// Series is one line. Without a name it is not listed in the legend.
+// Series is one line. A series without a name is not listed in the legend.
 type Series struct {
 	Name   string
 	Points []Point // in the order in which the line joins them
 }
 
-// Point is one place of a line. Low and High are the ends of the band there, with Low <= Mid <= High;
-// if both are 0, there is no band at this point.
+// Point is one point of a line. Low and High are the ends of the band, with Low <= Mid <= High; if both
+// are 0, the point has no band.
 type Point struct {
 	X, Low, Mid, High float64
 }
 
-// banded tells whether there is a band at the point.
+// banded reports whether the point has a band.
 func (p Point) banded() bool { return p.Low != 0 || p.High != 0 }
 
-// band is the vertical extent of the point.
+// band returns the vertical extent of the point: its band, or Mid twice if it has none.
 func (p Point) band() (low, high float64) {
 	if p.banded() {
 		return p.Low, p.High
@@ -54,9 +53,9 @@ func (p Point) band() (low, high float64) {
 	return p.Mid, p.Mid
 }
 
-// Lines writes the chart as one SVG document. A chart that cannot be drawn is an error, and nothing is
-// written then: one without points, or with a value that is infinite, not a number, or not above 0 on
-// a logarithmic axis, or with a point that is outside its own band.
+// Lines writes the chart as one SVG document. It returns an error, and writes nothing, if the chart has
+// no points, if a value is infinite, not a number, or not above 0 on a logarithmic axis, or if a point
+// is outside its own band.
 func Lines(w io.Writer, chart Chart) error {
 	if err := chart.validate(); err != nil {
 		return err
@@ -101,7 +100,7 @@ func (c *Chart) validatePoint(p Point) error {
 
 func (a *Axis) validate(v float64) error {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return fmt.Errorf("%v is no number to draw", v)
+		return fmt.Errorf("%v cannot be drawn; want a finite number", v)
 	}
 	if a.Log && v <= 0 {
 		return fmt.Errorf("%v on a logarithmic axis", v)

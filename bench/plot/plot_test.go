@@ -103,8 +103,8 @@ func TestRefused(t *testing.T) {
 		chart      Chart
 	}{
 		{"no points", "nothing to draw", Chart{Series: []Series{{Name: "line"}}}},
-		{"not a number", "no number", Chart{Series: one(Point{X: math.NaN(), Mid: 1})}},
-		{"infinite", "no number", Chart{Series: one(Point{X: 1, Low: 1, Mid: 2, High: math.Inf(1)})}},
+		{"not a number", "cannot be drawn", Chart{Series: one(Point{X: math.NaN(), Mid: 1})}},
+		{"infinite", "cannot be drawn", Chart{Series: one(Point{X: 1, Low: 1, Mid: 2, High: math.Inf(1)})}},
 		{"zero on a logarithm", `series "line": point 0: x: 0 on`, Chart{X: Axis{Log: true}, Series: one(Point{X: 0, Mid: 1})}},
 		{"band from below zero on a logarithm", "y: -1 on", Chart{Y: Axis{Log: true}, Series: one(Point{X: 1, Low: -1, Mid: 1, High: 2})}},
 		{"outside its band", "not in its band", Chart{Series: one(Point{X: 1, Low: 3, Mid: 2, High: 4})}},

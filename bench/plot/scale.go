@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// scale maps the values of an axis to pixels, and knows where its ticks are.
+// scale maps the values of an axis to pixels, and computes its ticks.
 type scale struct {
 	log       bool
 	low, high float64 // values at the ends; low < high
@@ -13,16 +13,16 @@ type scale struct {
 	from, to  float64 // pixels at the ends
 }
 
-// tick is a place on an axis. One without a label is a lesser one.
+// tick is a mark on an axis. A tick without a label is drawn as a minor one.
 type tick struct {
 	value float64
 	label string
 }
 
-// ticksWanted is about how many ticks a linear scale has.
+// ticksWanted is the approximate number of ticks of a linear scale.
 const ticksWanted = 5
 
-// newScale makes a scale that begins and ends at round values around all that are given.
+// newScale returns a scale from a round value at or below low to a round value at or above high.
 func newScale(a Axis, low, high, from, to float64) scale {
 	s := scale{log: a.Log, from: from, to: to}
 	if s.log {
@@ -33,7 +33,7 @@ func newScale(a Axis, low, high, from, to float64) scale {
 		return s
 	}
 	if low >= 0 && low <= high/2 {
-		low = 0 // the whole length tells more than the difference
+		low = 0 // begin at 0, so that lengths are comparable
 	}
 	if low == high {
 		low, high = low-1, high+1
@@ -43,7 +43,7 @@ func newScale(a Axis, low, high, from, to float64) scale {
 	return s
 }
 
-// pixel is where a value is.
+// pixel returns the position of a value, in pixels.
 func (s *scale) pixel(v float64) float64 {
 	low, high := s.low, s.high
 	if s.log {
@@ -52,7 +52,7 @@ func (s *scale) pixel(v float64) float64 {
 	return s.from + (s.to-s.from)*(v-low)/(high-low)
 }
 
-// ticks returns the places to mark, in ascending order.
+// ticks returns the ticks of the scale, in ascending order.
 func (s *scale) ticks() []tick {
 	if s.log {
 		return s.logTicks()
@@ -64,8 +64,9 @@ func (s *scale) ticks() []tick {
 	return all
 }
 
-// logTicks marks the powers of ten. On a short scale 2 and 5 have labels too, on a long one the lesser
-// ticks are left out, and on a very long one some powers have no label.
+// logTicks returns the ticks of a logarithmic scale: the powers of ten. On a short scale the ticks at 2
+// and 5 have labels too; on a long one the minor ticks are omitted, and on a very long one some powers
+// have no label.
 func (s *scale) logTicks() []tick {
 	const short, long, veryLong = 2.5, 5, 10
 	decades := math.Log10(s.high / s.low)
@@ -88,11 +89,11 @@ func (s *scale) logTicks() []tick {
 	return all
 }
 
-// tiny is more than the rounding errors of a few operations.
+// tiny is a tolerance larger than the rounding errors of a few operations.
 const tiny = 1e-9
 
-// power is digit times ten to the k, as near as can be: a division is exact where a product with
-// a negative power of ten would not be.
+// power returns digit times ten to the k, as exactly as possible: for a negative k it divides, because
+// the product with a negative power of ten would be less exact.
 func power(digit, k int) float64 {
 	if k < 0 {
 		return float64(digit) / math.Pow10(-k)
@@ -100,7 +101,8 @@ func power(digit, k int) float64 {
 	return float64(digit) * math.Pow10(k)
 }
 
-// roundUp is the smallest of 1, 2 and 5 times a power of ten that is not below v, which is above 0.
+// roundUp returns the smallest of 1, 2 and 5 times a power of ten that is not below v. v must be above
+// 0.
 func roundUp(v float64) float64 {
 	k := int(math.Floor(math.Log10(v)))
 	for _, digit := range []int{1, 2, 5} {
@@ -111,7 +113,7 @@ func roundUp(v float64) float64 {
 	return power(1, k+1)
 }
 
-// roundDown is the largest of these that is not above v.
+// roundDown returns the largest of 1, 2 and 5 times a power of ten that is not above v.
 func roundDown(v float64) float64 {
 	k := int(math.Floor(math.Log10(v)))
 	for _, digit := range []int{5, 2, 1} {
@@ -122,7 +124,7 @@ func roundDown(v float64) float64 {
 	return power(5, k-1)
 }
 
-// label writes a value for a tick: thousands as k, M and G.
+// label returns the label of a value; thousands are written with k, M and G.
 func label(v float64) string {
 	const digits = 6
 	suffix := ""

@@ -11,19 +11,19 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// setLabel is the label by which apply knows the jobs of a set.
+// setLabel is the label that names the set of a job.
 const setLabel = "carillon-apply"
 
-// applyFlags say which jobs are wanted.
+// applyFlags are the flags of apply and diff: the file with the wanted jobs, and what to do with the others.
 type applyFlags struct {
 	File  string `short:"f" required:"" help:"YAML or JSON with the wanted jobs; - is standard input." placeholder:"FILE"`
-	Set   string `help:"Name of the set that the file is; the file's name without its ending if left out." placeholder:"NAME"`
+	Set   string `help:"Name of the set of jobs in the file; the file's name without its extension if left out." placeholder:"NAME"`
 	Prune bool   `help:"Delete the jobs of the set that are not in the file."`
 	remoteFlags
 	outputFlag
 }
 
-// applyCmd makes the jobs those of a file.
+// applyCmd creates, updates and deletes jobs until the server has those of a file.
 type applyCmd struct {
 	applyFlags
 	DryRun bool `help:"Change nothing, and show each change as a diff."`
@@ -31,9 +31,9 @@ type applyCmd struct {
 
 // Help is what `carillon apply --help` says besides the flags.
 func (*applyCmd) Help() string {
-	return `The file is a list of jobs, an object with a list under "jobs", or several YAML documents of one job each. A job that is as the file says is not touched. What a job leaves out is at its default, but for "paused": without it, a job that is paused stays so.
+	return `The file is a list of jobs, an object with a list under "jobs", or several YAML documents of one job each. A job that already matches the file is left alone. What a job leaves out returns to its default, except "paused": without it, a paused job stays paused.
 
-Each job gets the label ` + setLabel + `=SET. --prune deletes only jobs that have it and are not in the file. All jobs are checked before any is put; nothing is deleted unless all were put.
+Each job gets the label ` + setLabel + `=SET. --prune deletes only jobs that have this label and are not in the file. All jobs are checked before the first change, and jobs are deleted only after all others were put.
 
 Examples:
 
@@ -56,7 +56,7 @@ type diffCmd struct {
 
 // Help is what `carillon diff --help` says besides the flags.
 func (*diffCmd) Help() string {
-	return `The same as apply --dry-run, but that the exit status is 1 if apply would change anything.
+	return `The same as apply --dry-run, except that the exit status is 1 if apply would change anything.
 
 Examples:
 
@@ -73,7 +73,8 @@ func (c *diffCmd) Run(ctx context.Context, con *console) error {
 	return err
 }
 
-// apply compares, and makes the changes unless it is a dry run. It returns how many there are.
+// apply compares the file with the server, and makes the changes unless it is a dry run. It returns the number of changes,
+// which a dry run would make.
 func (f *applyFlags) apply(ctx context.Context, con *console, dry bool) (changes int, err error) {
 	set, err := f.setName()
 	if err != nil {
@@ -104,19 +105,19 @@ func (f *applyFlags) apply(ctx context.Context, con *console, dry bool) (changes
 		return 0, err
 	}
 	report := &applyReport{con: con, form: f.Output, dry: dry}
-	told := newProgress(con, "job", "applied")
+	progress := con.newProgress("job", "applied")
 	for i := range steps {
 		if err = steps[i].carryOut(ctx, r, dry); err != nil {
 			err = fmt.Errorf("%s: %w", steps[i].name, err)
 			break
 		}
-		report.tell(&steps[i])
-		told.of(int64(i+1), int64(len(steps)))
+		report.add(&steps[i])
+		progress.Of(int64(i+1), int64(len(steps)))
 	}
 	return report.changes(), report.close(err)
 }
 
-// setName returns the name of the set, which is the value of a label.
+// setName returns the name of the set, checked as the value of a label.
 func (f *applyFlags) setName() (string, error) {
 	name := f.Set
 	if name == "" && f.File == "-" {
@@ -132,7 +133,7 @@ func (f *applyFlags) setName() (string, error) {
 	return name, nil
 }
 
-// checkLabel checks a label as servers do.
+// checkLabel checks a label by the rules of the server.
 func checkLabel(key, value string) error {
 	d := job.Defaults()
 	d.Tenant, d.Name = "default", "x"
@@ -152,25 +153,26 @@ const (
 	actionDelete applyAction = "deleted"
 )
 
-// wouldBe is what a dry run says.
+// wouldBe says in a dry run what would happen to a job.
 var wouldBe = map[applyAction]string{
 	actionCreate: "would be created", actionUpdate: "would be updated",
 	actionKeep: "unchanged", actionDelete: "would be deleted",
 }
 
-// applyStep is one job and what is done with it.
+// applyStep is what apply does with one job.
 type applyStep struct {
 	name    string
 	action  applyAction
-	wanted  client.Job // unless it is deleted
-	version uint32     // that the job was at when it was compared; 0: there was none
-	diff    string     // of an update
+	wanted  client.Job // zero if it is deleted
+	version uint32     // of the job that was compared; 0: the server had none
+	diff    string     // "" unless it is an update
 }
 
-// errChanged says that a job is not any more what it was compared with.
-var errChanged = errors.New("somebody else has changed it just now; run the command again")
+// errChanged says that a job was changed after it was compared.
+var errChanged = errors.New("it was changed after it was compared; run the command again")
 
-// carryOut does the step, unless the run is dry. A job that was changed since it was compared is left.
+// carryOut makes the change, unless it is a dry run. It leaves a job that was changed after it was compared, and returns
+// errChanged.
 func (s *applyStep) carryOut(ctx context.Context, r *remote, dry bool) (err error) {
 	switch {
 	case dry || s.action == actionKeep:

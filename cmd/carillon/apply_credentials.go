@@ -5,8 +5,8 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// unmasked returns a wanted job with the credentials of the server's in the place of masks, by the rules of the
-// server, which fills them in itself when the job is put. Current nil is no job.
+// unmasked returns a wanted job in which the credentials of the current job replace the masks. The server does the same
+// when the job is put. Current is nil if the server has no such job.
 func unmasked(wanted, current *client.Job) (client.Job, error) {
 	d, err := definitionOf(wanted)
 	if err != nil || !d.HasMasks() {
@@ -24,8 +24,8 @@ func unmasked(wanted, current *client.Job) (client.Job, error) {
 	return withCredentialsOf(wanted, &d), err
 }
 
-// maskedPair returns what a diff shows of two jobs: masks in the place of credentials, and another mask for one
-// that changes.
+// maskedPair returns two jobs as a diff shows them: with masks in place of credentials, and with another mask for a
+// credential that changes.
 func maskedPair(before, after *client.Job) (pair [2]job.Definition, err error) {
 	from, err := definitionOf(before)
 	if err != nil {

@@ -12,14 +12,14 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// The bounds of one job of a file: aliases can make a small text a large one.
+// The bounds of one job of a file, because aliases can expand a small text to a large one.
 const (
 	nodeDepthMax = 100
 	nodeBytesMax = lineBytesMax
 )
 
-// readNodes reads a text as the documents that it consists of: JSON values if it is JSON, else YAML. JSON
-// is mostly YAML too, but not all of it, and not in all details.
+// readNodes reads the documents of a text: JSON values if all of it is JSON, else YAML. JSON is tried first because not
+// every JSON text is YAML with the same meaning.
 func readNodes(text []byte) ([]*yaml.Node, error) {
 	if nodes, err := readJSONNodes(text); err == nil {
 		return nodes, nil
@@ -41,7 +41,7 @@ func readNodes(text []byte) ([]*yaml.Node, error) {
 	}
 }
 
-// follow returns what an alias stands for, or the node itself.
+// follow returns the node that an alias refers to, or the node itself if it is no alias.
 func follow(node *yaml.Node) *yaml.Node {
 	for range nodeDepthMax {
 		if node.Kind != yaml.AliasNode {
@@ -52,7 +52,7 @@ func follow(node *yaml.Node) *yaml.Node {
 	return node
 }
 
-// readJSONNodes reads JSON values as YAML has them.
+// readJSONNodes reads JSON values as nodes of YAML.
 func readJSONNodes(text []byte) (nodes []*yaml.Node, err error) {
 	r := &jsonNodes{text: text, dec: jsontext.NewDecoder(bytes.NewReader(text)), line: 1}
 	for {
@@ -67,14 +67,15 @@ func readJSONNodes(text []byte) (nodes []*yaml.Node, err error) {
 	}
 }
 
-// jsonNodes reads JSON and counts the lines.
+// jsonNodes reads JSON and gives each node its line.
 type jsonNodes struct {
 	text   []byte
 	dec    *jsontext.Decoder
-	offset int64 // up to where lines were counted
+	offset int64 // up to which the lines were counted
 	line   int
 }
 
+// read reads one value with all that is in it. The depth of JSON is bounded by the decoder.
 func (r *jsonNodes) read() (*yaml.Node, error) {
 	token, err := r.dec.ReadToken()
 	if err != nil {
@@ -110,7 +111,7 @@ func (r *jsonNodes) read() (*yaml.Node, error) {
 	return node, err
 }
 
-// appendNode writes a node as JSON. Keys that are there twice, merges and what JSON cannot say are errors.
+// appendNode appends a node as JSON. Duplicate keys, merges and values that JSON does not have are errors.
 func appendNode(b []byte, node *yaml.Node, depth int) ([]byte, error) {
 	node = follow(node)
 	if depth > nodeDepthMax || len(b) > nodeBytesMax {
@@ -135,6 +136,7 @@ func appendNode(b []byte, node *yaml.Node, depth int) ([]byte, error) {
 	return appendScalar(b, node)
 }
 
+// appendMapping appends an object. Keys must be plain texts, and each can be there once.
 func appendMapping(b []byte, node *yaml.Node, depth int) (_ []byte, err error) {
 	b = append(b, '{')
 	seen := make(map[string]bool, len(node.Content)/2)
@@ -162,6 +164,7 @@ func appendMapping(b []byte, node *yaml.Node, depth int) (_ []byte, err error) {
 	return append(b, '}'), nil
 }
 
+// appendScalar appends a scalar by its YAML type. A timestamp, which JSON does not have, becomes a string.
 func appendScalar(b []byte, node *yaml.Node) ([]byte, error) {
 	var err error
 	switch node.ShortTag() {
@@ -182,7 +185,7 @@ func appendScalar(b []byte, node *yaml.Node) ([]byte, error) {
 	return b, nil
 }
 
-// appendYAMLNumber writes a number with the digits that it has, if JSON knows its form.
+// appendYAMLNumber appends a number, digit by digit as it stands if that is JSON, else converted.
 func appendYAMLNumber(b []byte, node *yaml.Node) ([]byte, error) {
 	if v := jsontext.Value(node.Value); v.IsValid() && v.Kind() == '0' {
 		return append(b, node.Value...), nil

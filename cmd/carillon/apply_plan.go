@@ -16,8 +16,8 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// planApply compares the wanted jobs with those of the server, and returns a step for each: the wanted
-// ones in their order, then those to be deleted.
+// planApply compares the wanted jobs with those of the server. It returns one step for each wanted job, in their order,
+// then one for each job to be deleted.
 func planApply(ctx context.Context, r *remote, wanted []wantedJob, set string, prune bool) ([]applyStep, error) {
 	have, inClear, err := jobsOfSet(ctx, r, set)
 	if err != nil {
@@ -48,8 +48,8 @@ func planApply(ctx context.Context, r *remote, wanted []wantedJob, set string, p
 	return steps, nil
 }
 
-// jobsOfSet returns the jobs of a set by their names, in clear: whether a credential is the one that the file
-// has shows in nothing else. A server of the first release masks nothing, and does not know how to be asked.
+// jobsOfSet returns the jobs of a set by name, with their credentials in clear: a comparison with the file needs them. A
+// server of the first release refuses that request, but masks nothing, so it is asked again without; inClear is false then.
 func jobsOfSet(ctx context.Context, r *remote, set string) (have map[string]client.JobInfo, inClear bool, err error) {
 	for _, inClear = range []bool{true, false} {
 		have, err = make(map[string]client.JobInfo), nil
@@ -67,7 +67,7 @@ func jobsOfSet(ctx context.Context, r *remote, set string) (have map[string]clie
 	return have, inClear, err
 }
 
-// planJob decides what is to be done about one job. A current one without a name is none.
+// planJob decides what to do with one job. Current has no name if the server has no such job.
 func planJob(w *wantedJob, current *client.JobInfo) (applyStep, error) {
 	s := applyStep{name: w.job.Name, action: actionCreate, wanted: w.job, version: current.Version}
 	if current.Name == "" {
@@ -98,7 +98,7 @@ func planJob(w *wantedJob, current *client.JobInfo) (applyStep, error) {
 	return s, err
 }
 
-// fullJob returns a job with every default filled in, in the one form that equal jobs share.
+// fullJob returns a job with every default filled in, in canonical form: jobs with the same meaning give equal values.
 func fullJob(j *client.Job) (client.Job, error) {
 	d, err := definitionOf(j)
 	if err != nil {
@@ -126,7 +126,7 @@ func fullJob(j *client.Job) (client.Job, error) {
 	return withoutEmpty(full), err
 }
 
-// samePayload writes JSON as every equal payload is written. Order of members and digits of numbers count.
+// samePayload returns a JSON payload in canonical form. The order of members and the digits of numbers count.
 func samePayload(payload []byte) ([]byte, error) {
 	if len(payload) == 0 {
 		return nil, nil
@@ -134,7 +134,7 @@ func samePayload(payload []byte) ([]byte, error) {
 	return jsontext.AppendFormat(nil, payload)
 }
 
-// withoutEmpty makes what is empty nil.
+// withoutEmpty replaces empty lists and maps by nil, so that they compare as equal.
 func withoutEmpty(j client.Job) client.Job {
 	if len(j.Headers) == 0 {
 		j.Headers = nil
@@ -154,7 +154,7 @@ func withoutEmpty(j client.Job) client.Job {
 	return j
 }
 
-// diffJobs returns the difference of two jobs, line by line of their JSON.
+// diffJobs returns a unified diff of the JSON of two jobs, with their credentials masked.
 func diffJobs(before, after *client.Job) (string, error) {
 	pair := []*client.Job{before, after}
 	masked, err := maskedPair(before, after)

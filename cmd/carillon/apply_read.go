@@ -11,24 +11,26 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/terminal"
 )
 
-// wantedJob is a job as a file wants it.
+// wantedJob is a job of the file.
 type wantedJob struct {
 	job        client.Job
-	saysPaused bool // whether it is paused is said
+	saysPaused bool // the file sets paused, to true or false
 }
 
-// refusals are what is wrong with a file, each with its line.
+// refusals are the mistakes of a file, each with its line.
 type refusals []error
 
 // Error implements error.
 func (r refusals) Error() string { return errors.Join(r...).Error() }
 
-// refusalsMax bounds how much of what is wrong with a file is told.
+// refusalsMax bounds the number of mistakes that are reported for one file.
 const refusalsMax = 50
 
-// readWanted reads the jobs of a file, checks them, and puts them into a set.
+// readWanted reads the jobs of a file, checks them, and gives them the label of a set. Its error is of type refusals if
+// jobs are wrong.
 func readWanted(file string, text []byte, set string) ([]wantedJob, error) {
 	nodes, err := readNodes(text)
 	if err != nil {
@@ -44,7 +46,7 @@ func readWanted(file string, text []byte, set string) ([]wantedJob, error) {
 	return w.jobs, nil
 }
 
-// wantedReader gathers jobs, and what is wrong.
+// wantedReader collects the jobs of a file and its mistakes.
 type wantedReader struct {
 	file, set string
 	seen      map[string]int // name -> line
@@ -52,13 +54,14 @@ type wantedReader struct {
 	wrong     refusals
 }
 
+// refuse records a mistake in a line, up to refusalsMax of them.
 func (w *wantedReader) refuse(line int, format string, args ...any) {
 	if len(w.wrong) < refusalsMax {
 		w.wrong = append(w.wrong, fmt.Errorf("%s:%d: %w", w.file, line, fmt.Errorf(format, args...)))
 	}
 }
 
-// document takes a job, a list of jobs, or an object with a list of jobs.
+// document reads a document: a job, a list of jobs, or an object with a list of jobs.
 func (w *wantedReader) document(node *yaml.Node) {
 	list := member(node, "jobs")
 	switch {
@@ -76,6 +79,7 @@ func (w *wantedReader) document(node *yaml.Node) {
 	}
 }
 
+// list reads a list of jobs.
 func (w *wantedReader) list(node *yaml.Node) {
 	if node = follow(node); node.Kind != yaml.SequenceNode {
 		w.refuse(node.Line, "jobs: want a list of jobs")
@@ -113,7 +117,7 @@ func (w *wantedReader) take(node *yaml.Node) {
 	w.check(node, info.Job)
 }
 
-// check refuses what a server would refuse, and what no set can have.
+// check adds a job, unless the server would refuse it or it cannot be in the set.
 func (w *wantedReader) check(node *yaml.Node, j client.Job) {
 	if line, ok := w.seen[j.Name]; ok {
 		w.refuse(node.Line, "%s: the job is in line %d already", clip(j.Name), line)
@@ -130,13 +134,13 @@ func (w *wantedReader) check(node *yaml.Node, j client.Job) {
 	}
 	j.Labels = labels
 	if e := checkResult(&j).Error; e != nil {
-		w.refuse(lineOf(node, strings.Split(e.Field, ".")), "%s: %s", orDash(printable(clip(j.Name))), refusalText(e))
+		w.refuse(lineOf(node, strings.Split(e.Field, ".")), "%s: %s", orDash(terminal.Printable(clip(j.Name))), refusalText(e))
 		return
 	}
 	w.jobs = append(w.jobs, wantedJob{job: j, saysPaused: member(node, "paused") != nil})
 }
 
-// nodeError is something in a file that cannot be part of a job.
+// nodeError is the mistake of one node of a file, with its line.
 type nodeError struct {
 	line   int
 	reason string
@@ -145,6 +149,7 @@ type nodeError struct {
 // Error implements error.
 func (e *nodeError) Error() string { return e.reason }
 
+// refuseAt records a mistake in the line of a nodeError, or in the line of the node for any other error.
 func (w *wantedReader) refuseAt(node *yaml.Node, err error) {
 	line := node.Line
 	if at := (*nodeError)(nil); errors.As(err, &at) {
@@ -153,7 +158,7 @@ func (w *wantedReader) refuseAt(node *yaml.Node, err error) {
 	w.refuse(line, "%w", err)
 }
 
-// member returns the value of a key of an object, or nil.
+// member returns the value of a key of an object; nil if there is none or the node is no object.
 func member(node *yaml.Node, name string) *yaml.Node {
 	if node.Kind != yaml.MappingNode {
 		return nil
@@ -166,7 +171,7 @@ func member(node *yaml.Node, name string) *yaml.Node {
 	return nil
 }
 
-// lineOf returns the line of what a path leads to, or of what is nearest to it.
+// lineOf returns the line of the node at a path, or of the last node on the path that exists.
 func lineOf(node *yaml.Node, path []string) int {
 	line := node.Line
 	for _, name := range path {

@@ -1,11 +1,8 @@
 package main
 
-import (
-	"errors"
-	"strings"
-)
+import "errors"
 
-// applyReport tells what becomes of each job, and counts.
+// applyReport prints what happens to each job, and counts.
 type applyReport struct {
 	con    *console
 	form   outputForm
@@ -21,7 +18,7 @@ type applyRow struct {
 	Diff   string      `json:"diff,omitempty"`
 }
 
-// applied is the JSON of the whole.
+// applied is the JSON of the whole command.
 type applied struct {
 	DryRun    bool       `json:"dry_run"`
 	Created   int        `json:"created"`
@@ -31,7 +28,8 @@ type applied struct {
 	Jobs      []applyRow `json:"jobs"`
 }
 
-func (r *applyReport) tell(s *applyStep) {
+// add records a step that was carried out, and prints it unless the output is one document at the end.
+func (r *applyReport) add(s *applyStep) {
 	if r.counts == nil {
 		r.counts = make(map[applyAction]int)
 	}
@@ -48,25 +46,15 @@ func (r *applyReport) tell(s *applyStep) {
 	if r.dry {
 		verb = wouldBe[s.action]
 	}
-	r.con.printf("%s %s\n%s", s.name, verb, r.con.screen.shownDiff(row.Diff))
+	r.con.printf("%s %s\n%s", s.name, verb, shownDiff(r.con.screen, row.Diff))
 }
 
-// shownDiff is a diff as a terminal may have it.
-func (s screen) shownDiff(diff string) string {
-	lines := strings.SplitAfter(diff, "\n")
-	for i, line := range lines {
-		if text, ok := strings.CutSuffix(line, "\n"); ok {
-			lines[i] = s.paint(diffStyle(text), printable(text)) + "\n"
-		}
-	}
-	return strings.Join(lines, "")
-}
-
+// changes returns the number of jobs that were changed, or would be.
 func (r *applyReport) changes() int {
 	return r.counts[actionCreate] + r.counts[actionUpdate] + r.counts[actionDelete]
 }
 
-// close tells the counts. Err is why not all was done, if it was not.
+// close prints the counts. Err is why the command stopped early; nil if it did not.
 func (r *applyReport) close(err error) error {
 	end := ""
 	if r.dry {

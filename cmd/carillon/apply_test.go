@@ -10,7 +10,7 @@ import (
 
 const target = "\ntarget: {kind: nats, subject: a.b}\n"
 
-// TestReadWanted: which texts are jobs, and what is wrong with those that are not.
+// TestReadWanted: a file gives the jobs in it, or says what is wrong and in which line.
 func TestReadWanted(t *testing.T) {
 	bomb := "name: a\npayload:\n  x0: &x0 [1]\n"
 	for i := range 40 {
@@ -51,7 +51,7 @@ func TestReadWanted(t *testing.T) {
 	}
 }
 
-// TestPlanJob: a job is put only if something would differ, however it was written.
+// TestPlanJob: a job is updated only if its meaning differs from that of the server's, however the file writes it.
 func TestPlanJob(t *testing.T) {
 	server := client.JobInfo{Version: 4, Job: client.Job{
 		Name: "a", Schedule: "@daily", Target: client.Target{Kind: "http", URL: "https://x.y", Method: "POST"},
@@ -94,7 +94,7 @@ func TestPlanJob(t *testing.T) {
 	}
 }
 
-// FuzzReadWanted: no text makes the reader panic, or run away.
+// FuzzReadWanted: no text makes the reader panic or read without end.
 func FuzzReadWanted(f *testing.F) {
 	f.Add("name: a\nschedule: '@daily'" + target)
 	f.Add(`{"jobs":[{"name":"a","schedule":"@daily","target":{"kind":"nats","subject":"a"},"payload":[1e5,"\ud83d\ude00"]}]}`)

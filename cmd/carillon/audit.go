@@ -10,21 +10,21 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// auditCmd tells who changed what.
+// auditCmd lists who changed what.
 type auditCmd struct {
-	Job    string  `help:"Only changes of this job, or of the calendar of this name." placeholder:"NAME" complete:"@jobs"`
-	By     string  `help:"Only what this one asked for." placeholder:"NAME"`
-	Action string  `help:"Only create, update, delete, pause, resume, trigger, backfill, cancel_run, retry_run, put_calendar or delete_calendar." placeholder:"ACTION" complete:"create,update,delete,pause,resume,trigger,backfill,cancel_run,retry_run,put_calendar,delete_calendar"`
-	From   instant `help:"At or after this time." placeholder:"TIME"`
-	To     instant `help:"Before this time." placeholder:"TIME"`
-	Limit  int     `help:"Stop after so many; 0 is no limit." default:"50" placeholder:"N"`
+	Job    string   `help:"Only changes of this job, or of the calendar of this name." placeholder:"NAME" complete:"@jobs"`
+	By     string   `help:"Only changes that this caller made." placeholder:"NAME"`
+	Action string   `help:"Only create, update, delete, pause, resume, trigger, backfill, cancel_run, retry_run, put_calendar or delete_calendar." placeholder:"ACTION" complete:"create,update,delete,pause,resume,trigger,backfill,cancel_run,retry_run,put_calendar,delete_calendar"`
+	From   timeFlag `help:"At or after this time." placeholder:"TIME"`
+	To     timeFlag `help:"Before this time." placeholder:"TIME"`
+	Limit  int      `help:"Largest number to print; 0 is no limit." default:"50" placeholder:"N"`
 	serverFlags
 	outputFlag
 }
 
 // Help is what `carillon audit --help` says besides the flags.
 func (*auditCmd) Help() string {
-	return `The newest change comes first. Who asked is what the caller said of himself (--by of the other commands, CARILLON_BY). With -o json an update has the whole job before and after it.
+	return `The newest change comes first. BY is the name that the caller gave (--by of the other commands, CARILLON_BY). With -o json an update has the whole job before and after the change.
 
 Examples:
 
@@ -49,6 +49,7 @@ func (c *auditCmd) Run(ctx context.Context, con *console) error {
 	return printRows(con, entries, []string{"TIME", "BY", "FROM", "ACTION", "NAME", "WHAT"}, auditRow)
 }
 
+// auditRow returns the row of an entry in the table: of an update, with the names of the changed members.
 func auditRow(e *client.AuditEntry) []string {
 	what := e.Detail
 	if changed := changedMembers(e.Before, e.After); len(changed) > 0 {
@@ -57,7 +58,7 @@ func auditRow(e *client.AuditEntry) []string {
 	return []string{showTime(e.At), e.By, e.From, e.Action, e.Name, what}
 }
 
-// changedMembers names the members of a job that an update changed, in the order of a job.
+// changedMembers returns the names of the members that an update changed, in the order of the JSON of a job.
 func changedMembers(before, after *client.Job) (changed []string) {
 	if before == nil || after == nil {
 		return nil
@@ -78,7 +79,7 @@ func changedMembers(before, after *client.Job) (changed []string) {
 	return changed
 }
 
-// eachMember calls fn for the members of a job, in their order, with their values as JSON.
+// eachMember calls fn with each member of the JSON of a job, in order.
 func eachMember(j *client.Job, fn func(name, value string)) {
 	text, err := json.Marshal(j, jsonOptions)
 	if err != nil {

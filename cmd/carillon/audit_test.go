@@ -9,7 +9,7 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// TestChangedMembers names what an update changed: values, members that came and members that went.
+// TestChangedMembers: an update names changed, added and removed members.
 func TestChangedMembers(t *testing.T) {
 	old := client.Job{Name: "a", Schedule: "@daily", Labels: map[string]string{"x": "1", "y": "2"}, MaxRuns: 5}
 	for _, c := range []struct {
@@ -33,7 +33,7 @@ func TestChangedMembers(t *testing.T) {
 	}
 }
 
-// TestWhoAsks makes a name of whatever the environment has: a server takes all of them.
+// TestWhoAsks: the name is valid for a server whatever the environment contains.
 func TestWhoAsks(t *testing.T) {
 	for _, user := range []string{"alice", "", "a\r\nb", "\xff", strings.Repeat("ü", 200)} {
 		t.Setenv("USER", user)

@@ -9,18 +9,19 @@ import (
 
 	"github.com/carillon-io/carillon"
 	"github.com/carillon-io/carillon/backup"
+	"github.com/carillon-io/carillon/terminal"
 )
 
-// backupCmd groups the commands on backups.
+// backupCmd groups the commands for backups.
 type backupCmd struct {
-	Take   backupTakeCmd   `cmd:"" default:"withargs" help:"Back up a server that runs; what backup does if no other command is given."`
-	Verify backupVerifyCmd `cmd:"" help:"Read a backup from end to end and tell whether it is whole."`
+	Take   backupTakeCmd   `cmd:"" default:"withargs" help:"Back up a running server; the default of backup."`
+	Verify backupVerifyCmd `cmd:"" help:"Read a whole backup and check that it is intact."`
 }
 
 // Help is what `carillon backup --help` says besides the flags.
 func (*backupCmd) Help() string { return backupHelp }
 
-const backupHelp = `The server goes on meanwhile. The file holds its jobs, runs and history as they were at one moment, and a checksum of each piece and of the whole; it gets its name when it is complete. Of a cluster the leader is asked. What is in NATS streams is not part of it.
+const backupHelp = `The server keeps running. The file holds its jobs, runs and history as of one moment, with a checksum of each piece and of the whole; it gets its name when it is complete. In a cluster the leader makes it. The contents of NATS streams are not part of it.
 
 Examples:
 
@@ -30,10 +31,10 @@ Examples:
   carillon backup verify carillon.backup
   carillon restore carillon.backup --data /var/lib/carillon`
 
-// backupTakeCmd backs up a server that runs.
+// backupTakeCmd backs up a running server.
 type backupTakeCmd struct {
 	Out    string `short:"o" help:"File to write, - for standard output; carillon-TIME.backup if left out." placeholder:"FILE"`
-	Verify bool   `help:"Read the file again when it is written."`
+	Verify bool   `help:"Read the file again after writing it, and check it."`
 	Shard  uint32 `help:"Number of the shard." default:"0"`
 	serverFlags
 }
@@ -46,7 +47,7 @@ func (c *backupTakeCmd) Run(ctx context.Context, con *console) error {
 	if c.Out == "-" && c.Verify {
 		return usagef("what went to standard output cannot be read again: give a file, or pipe into 'carillon backup verify -'")
 	}
-	if c.Out == "-" && isTerminal(con.out) {
+	if c.Out == "-" && terminal.IsTerminal(con.out) {
 		return usagef("a backup is not for a terminal: give a file with -o, or pipe it somewhere")
 	}
 	r, err := c.connectAs(ctx, "")
@@ -64,7 +65,7 @@ func (c *backupTakeCmd) Run(ctx context.Context, con *console) error {
 	}
 	var h backup.Header
 	write := func(w io.Writer) (err error) {
-		h, err = carillon.WriteBackup(ctx, from, w, newByteProgress(con, "fetched").of)
+		h, err = carillon.WriteBackup(ctx, from, w, con.newByteProgress("fetched").Of)
 		return err
 	}
 	if file == "-" {
@@ -103,7 +104,7 @@ Examples:
   gunzip < carillon.backup.gz | carillon backup verify - -o json`
 }
 
-// backupReport is the JSON of `backup verify`, and a part of that of `restore`.
+// backupReport is the JSON of `backup verify`, and part of the JSON of `restore`.
 type backupReport struct {
 	File      string    `json:"file"`
 	LSN       uint64    `json:"lsn"`
@@ -117,6 +118,7 @@ type backupReport struct {
 	Bytes     int64     `json:"bytes"`
 }
 
+// newBackupReport returns the JSON of the header of a backup.
 func newBackupReport(file string, h backup.Header) backupReport {
 	r := backupReport{
 		File: showFile(file), LSN: h.Position.LSN, Epoch: h.Position.Epoch, Hash: fmt.Sprintf("%x", h.Position.Hash),
@@ -139,18 +141,18 @@ func (c *backupVerifyCmd) Run(ctx context.Context, con *console) error {
 		return c.print(con, r)
 	}
 	t := con.table()
-	t.pair("file", r.File)
-	t.pair("as of", r.CreatedAt.Format(time.RFC3339))
-	t.pair("position", fmt.Sprintf("LSN %d, epoch %d, hash %s", r.LSN, r.Epoch, r.Hash))
-	t.pair("cluster", r.ClusterID)
-	t.pair("shard", fmt.Sprint(r.Shard))
-	t.pair("made by", r.Version)
-	t.pair("content", fmt.Sprintf("%s in %s", formatBytes(r.Bytes), plural(r.Files, "file")))
-	t.pair("verdict", "whole")
-	return t.flush()
+	t.Row("file", r.File)
+	t.Row("as of", r.CreatedAt.Format(time.RFC3339))
+	t.Row("position", fmt.Sprintf("LSN %d, epoch %d, hash %s", r.LSN, r.Epoch, r.Hash))
+	t.Row("cluster", r.ClusterID)
+	t.Row("shard", fmt.Sprint(r.Shard))
+	t.Row("made by", r.Version)
+	t.Row("content", fmt.Sprintf("%s in %s", formatBytes(r.Bytes), plural(r.Files, "file")))
+	t.Row("verdict", "whole")
+	return t.Flush()
 }
 
-// verifyBackup reads a backup to its end.
+// verifyBackup reads a backup to its end and checks it.
 func verifyBackup(ctx context.Context, con *console, file string) (backup.Header, error) {
 	in, closeFile, err := con.open(file)
 	if err != nil {

@@ -13,12 +13,12 @@ import (
 // partSuffix ends the name of a file that is being written.
 const partSuffix = ".part"
 
-// ownersFile is the mode of what may have credentials in it.
+// ownersFile is the mode of files that may contain credentials.
 const ownersFile = 0o600
 
-// writeWhole writes a file that has its name only when it is complete and durable; one that was there is
-// replaced then. Its owner alone can read it, whatever the umask is and whatever the mode of the replaced one was.
-// What is no regular file, such as a pipe, is written as it is.
+// writeWhole writes a file under a temporary name and renames it when it is complete and durable, replacing a file of that
+// name. Only the owner can read it, whatever the umask and the mode of a replaced file. A pipe or a device is written
+// directly.
 func writeWhole(path string, write func(io.Writer) error) (err error) {
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
@@ -35,7 +35,7 @@ func writeWhole(path string, write func(io.Writer) error) (err error) {
 		return err
 	}
 	part := path + partSuffix
-	if err := os.Remove(part); err != nil && !errors.Is(err, fs.ErrNotExist) { // it would keep its mode
+	if err := os.Remove(part); err != nil && !errors.Is(err, fs.ErrNotExist) { // an old file would keep its mode
 		return err
 	}
 	f, err := os.OpenFile(part, os.O_CREATE|os.O_EXCL|os.O_WRONLY, ownersFile)
@@ -55,7 +55,7 @@ func writeWhole(path string, write func(io.Writer) error) (err error) {
 	return syncDirOf(path)
 }
 
-// syncDirOf makes the name of a file durable.
+// syncDirOf makes the name of a file durable by syncing its directory.
 func syncDirOf(path string) error {
 	d, err := os.Open(filepath.Dir(path))
 	if err != nil {
@@ -64,7 +64,7 @@ func syncDirOf(path string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// interruptibleReader reads until its context ends.
+// interruptibleReader fails as soon as its context ends.
 type interruptibleReader struct {
 	ctx context.Context
 	r   io.Reader

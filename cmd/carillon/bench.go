@@ -6,14 +6,14 @@ import (
 	"github.com/carillon-io/carillon/bench"
 )
 
-// benchCmd hands its arguments to the harness, which measures servers that it starts with this program.
+// benchCmd passes its arguments to the benchmark harness, which starts servers from this binary and measures them.
 type benchCmd struct {
 	Args []string `arg:"" optional:"" passthrough:"" help:"Workload and flags; --help lists them."`
 }
 
-// Help is what the manual page says besides the flags; `carillon bench --help` is that of the harness.
+// Help is what the manual page says besides the flags; `carillon bench --help` prints the help of the harness.
 func (*benchCmd) Help() string {
-	return `The harness has flags and a help of its own for each workload.
+	return `Each workload has flags and a help text of its own.
 
 Examples:
 

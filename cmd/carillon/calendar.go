@@ -8,9 +8,9 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// calendarCmd groups the commands on calendars.
+// calendarCmd groups the commands for calendars.
 type calendarCmd struct {
-	Put    calendarPutCmd    `cmd:"" help:"Add a calendar, or replace the one of that name."`
+	Put    calendarPutCmd    `cmd:"" help:"Create a calendar, or replace the one of that name."`
 	Get    calendarGetCmd    `cmd:"" help:"Show a calendar."`
 	List   calendarListCmd   `cmd:"" help:"List calendars."`
 	Delete calendarDeleteCmd `cmd:"" help:"Delete calendars that no job refers to."`
@@ -18,7 +18,7 @@ type calendarCmd struct {
 
 // Help is what `carillon calendar --help` says besides the commands.
 func (*calendarCmd) Help() string {
-	return `A calendar is a named list of what jobs leave out. A job refers to it with --exclude '@calendar NAME', and follows its changes.
+	return `A calendar is a named list of exclusions. A job refers to it with --exclude '@calendar NAME' and follows its changes.
 
 Examples:
 
@@ -56,20 +56,20 @@ func (c *calendarGetCmd) Run(ctx context.Context, con *console) error {
 		return c.print(con, client.CalendarReply{Calendar: calendar})
 	}
 	t := con.table()
-	t.pair("name", calendar.Name)
+	t.Row("name", calendar.Name)
 	for _, line := range calendar.Exclude {
-		t.pair("exclude", line)
+		t.Row("exclude", line)
 	}
 	if calendar.Description != "" {
-		t.pair("description", calendar.Description)
+		t.Row("description", calendar.Description)
 	}
-	t.pair("version", fmt.Sprintf("%d, updated %s", calendar.Version, showTime(calendar.UpdatedAt)))
-	return t.flush()
+	t.Row("version", fmt.Sprintf("%d, updated %s", calendar.Version, showTime(calendar.UpdatedAt)))
+	return t.Flush()
 }
 
 // calendarListCmd lists calendars.
 type calendarListCmd struct {
-	Limit int `help:"Stop after so many; 0 is no limit." placeholder:"N"`
+	Limit int `help:"Largest number to print; 0 is no limit." placeholder:"N"`
 	remoteFlags
 	outputFlag
 }

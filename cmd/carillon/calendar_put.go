@@ -7,14 +7,14 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// calendarFileBytesMax bounds a file of a calendar's lines.
+// calendarFileBytesMax bounds the file of --file.
 const calendarFileBytesMax = 1 << 20
 
-// calendarPutCmd adds a calendar.
+// calendarPutCmd creates or replaces a calendar.
 type calendarPutCmd struct {
 	Name        string   `arg:"" help:"Name of the calendar."`
-	Lines       []string `arg:"" optional:"" name:"line" help:"What to leave out: a date, a range or a cron expression each."`
-	File        string   `short:"f" help:"File with one of them on each line, in place of the arguments; empty lines and those that begin with # are passed over; - is standard input." placeholder:"FILE"`
+	Lines       []string `arg:"" optional:"" name:"line" help:"Exclusions: a date, a range or a cron expression each."`
+	File        string   `short:"f" help:"File with one exclusion on each line, in place of the arguments; empty lines and lines that begin with # are skipped; - is standard input." placeholder:"FILE"`
 	Description string   `help:"Text for people."`
 	remoteFlags
 	outputFlag
@@ -54,7 +54,7 @@ func (c *calendarPutCmd) Run(ctx context.Context, con *console) error {
 	return nil
 }
 
-// lines returns what the calendar is to leave out.
+// lines returns the exclusions of the calendar, from the arguments or the file.
 func (c *calendarPutCmd) lines(con *console) ([]string, error) {
 	if (c.File == "") == (len(c.Lines) == 0) {
 		return nil, usagef("want what to leave out, such as 2026-12-25, or --file FILE, and not both")

@@ -6,21 +6,25 @@ import (
 	"slices"
 	"time"
 
+	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/schedule"
 )
 
-// checkResult checks a job for a dry run by the rules that every server has. What depends on how a
-// server is set up, such as its own payload limit, only that server can tell.
+// checkResult checks a job for a dry run, by the rules that hold on every server. Rules that depend on the configuration
+// of a server, such as its payload limit, are not checked.
 func checkResult(j *client.Job) client.PutResult {
 	result := client.PutResult{Name: j.Name}
 	if err := checkJob(j); err != nil {
-		e := job.AsError(err)
+		e := apierr.From(err)
 		result.Error = &client.Error{Code: client.Code(e.Code), Field: e.Field, Message: e.Message}
 	}
 	return result
 }
 
+// checkJob returns why the server would refuse a job; nil if it would not.
 func checkJob(j *client.Job) error {
 	def, err := definitionOf(j)
 	if err != nil {
@@ -29,14 +33,14 @@ func checkJob(j *client.Job) error {
 	if err := def.Validate(job.Rules{PayloadBytesMax: job.PayloadBytesCeiling, AllowPrivateTargets: true}); err != nil {
 		return err
 	}
-	_, err = job.ParseScheduleWith(def.Spec(), anyCalendar)
+	_, err = schedule.ParseWith(def.Spec(), anyCalendar)
 	return err
 }
 
-// anyCalendar stands in for calendars, which only the server has.
-func anyCalendar(string) (*job.Calendar, bool) { return new(job.Calendar), true }
+// anyCalendar accepts every name of a calendar: only the server knows which exist.
+func anyCalendar(string) (exclude []string, ok bool) { return nil, true }
 
-// definitionOf fills the defaults in, as a server does.
+// definitionOf returns the definition of a job with the defaults filled in, as the server does.
 func definitionOf(j *client.Job) (job.Definition, error) {
 	d := job.Defaults()
 	d.Tenant, d.Name = "default", j.Name
@@ -47,7 +51,7 @@ func definitionOf(j *client.Job) (job.Definition, error) {
 	d.Payload, d.PayloadJSON = j.PayloadBase64, false
 	if len(j.Payload) > 0 {
 		if len(j.PayloadBase64) > 0 {
-			return d, job.Errorf(job.CodeInvalidField, "payload_base64", "excludes payload; want one of them")
+			return d, apierr.Errorf(apierr.InvalidField, "payload_base64", "excludes payload; want one of them")
 		}
 		d.Payload, d.PayloadJSON = j.Payload, true
 	}
@@ -78,7 +82,7 @@ func definitionOf(j *client.Job) (job.Definition, error) {
 	)
 }
 
-// set overwrites a default with what is not zero.
+// set overwrites a default with a value that is not zero.
 func set[T comparable](at *T, v T) {
 	var zero T
 	if v != zero {
@@ -96,13 +100,15 @@ func parseInto[T any](at *T, word string, parse func(string) (T, error)) error {
 	return err
 }
 
-func millisOf(t client.Time) job.Millis {
+// millisOf returns a time in the unit of definitions, rounded up; 0 for no time.
+func millisOf(t client.Time) instant.Millis {
 	if t.IsZero() {
 		return 0
 	}
-	return job.MillisUp(t.Time)
+	return instant.Up(t.Time)
 }
 
+// pairsOf returns a map as pairs sorted by key, as definitions have them.
 func pairsOf(m map[string]string) []job.Pair {
 	pairs := make([]job.Pair, 0, len(m))
 	for _, key := range slices.Sorted(maps.Keys(m)) {

@@ -7,7 +7,7 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// TestDryRunFillsIn reads a job with the members that say when and what if: none is lost.
+// TestDryRunFillsIn: the check of a dry run loses no member for schedules and policies.
 func TestDryRunFillsIn(t *testing.T) {
 	j := client.Job{
 		Name: "a", Schedules: []string{"@daily", "@hourly"}, Exclude: []string{"2026-12-25"}, Jitter: client.Duration(5e9),

@@ -7,13 +7,13 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// candidate is something that fits in the place of a word.
+// candidate is a possible completion of a word, with a help text for the shell.
 type candidate struct{ value, help string }
 
-// filesFit is what a shell is told in the place of the names of files, which it knows better.
+// filesFit asks the shell to complete the names of files itself.
 const filesFit = ":files"
 
-// valueKind is what a value is, as its tag complete says: a list of words with commas, or one of these.
+// valueKind is the tag complete of a flag or an argument: a list of words with commas, or one of the kinds below.
 type valueKind string
 
 const (
@@ -22,17 +22,17 @@ const (
 	contexts valueKind = "@contexts"
 )
 
-// line is a command line up to the cursor, as far as it says what may follow.
+// line is the part of a command line before the cursor, as far as completion needs it.
 type line struct {
 	node   *kong.Node
-	server []string   // flags that say which server, each one word
-	value  *kong.Flag // whose value the last word is; nil: none
+	server []string   // flags that select a server, each as one word
+	value  *kong.Flag // flag whose value the last word is; nil: none
 	args   int        // positional arguments before the last word
-	rest   bool       // after --
-	last   string
+	rest   bool       // a -- came: no flags follow
+	last   string     // word to be completed
 }
 
-// readLine reads the words of a line; the last is the one to be completed, perhaps empty.
+// readLine reads the words of a line. The last word is the one to be completed and can be empty; there is at least one.
 func readLine(root *kong.Node, words []string) *line {
 	l := &line{node: root}
 	words = joinEquals(words)
@@ -43,7 +43,7 @@ func readLine(root *kong.Node, words []string) *line {
 	return l
 }
 
-// joinEquals puts together what bash takes apart: --output = json is one word.
+// joinEquals joins what bash splits at equal signs: the words --output, = and json become one.
 func joinEquals(words []string) (joined []string) {
 	for i, word := range words {
 		afterEquals := i > 0 && words[i-1] == "=" && len(joined) > 0 && strings.HasSuffix(joined[len(joined)-1], "=")
@@ -56,7 +56,7 @@ func joinEquals(words []string) (joined []string) {
 	return joined
 }
 
-// read takes a word in that is complete.
+// read processes a word before the last one.
 func (l *line) read(word string) {
 	switch {
 	case l.value != nil:
@@ -71,6 +71,7 @@ func (l *line) read(word string) {
 	}
 }
 
+// readFlag processes a word that is a flag. A flag that wants a value and has none in the word takes the next word.
 func (l *line) readFlag(word string) {
 	flag, value, hasValue := l.flag(word)
 	switch {
@@ -84,13 +85,14 @@ func (l *line) readFlag(word string) {
 	}
 }
 
-// keep notes a flag that is complete, if it says which server.
+// keep records a flag and its value if the flag selects a server.
 func (l *line) keep(flag *kong.Flag, value string) {
 	if isServerFlag(flag) {
 		l.server = append(l.server, "--"+flag.Name+"="+value)
 	}
 }
 
+// readArgument processes a word that is no flag: a subcommand, unless an argument came before, or an argument.
 func (l *line) readArgument(word string) {
 	for _, child := range l.node.Children {
 		if l.args == 0 && (child.Name == word || slices.Contains(child.Aliases, word)) {
@@ -101,7 +103,7 @@ func (l *line) readArgument(word string) {
 	l.args++
 }
 
-// flag returns the flag that a word begins with, and its value if that stands in the word too.
+// flag returns the flag that a word begins with, and its value if the word contains one. It returns nil if there is none.
 func (l *line) flag(word string) (_ *kong.Flag, value string, hasValue bool) {
 	name, value, hasValue := strings.Cut(word, "=")
 	for _, flag := range l.allFlags() {
@@ -116,7 +118,7 @@ func (l *line) flag(word string) (_ *kong.Flag, value string, hasValue bool) {
 	return nil, "", false
 }
 
-// allFlags are those that may stand here.
+// allFlags returns the flags that are valid at the cursor.
 func (l *line) allFlags() (all []*kong.Flag) {
 	node := l.node
 	if node.DefaultCmd != nil {
@@ -128,8 +130,7 @@ func (l *line) allFlags() (all []*kong.Flag) {
 	return all
 }
 
-// candidates returns what fits in the place of the last word. LookUp finds values that are not known
-// beforehand.
+// candidates returns the completions of the last word. LookUp finds values that the grammar does not contain.
 func (l *line) candidates(lookUp func(valueKind) []candidate) []candidate {
 	if l.value != nil {
 		return matching(valuesOf(l.value.Value, lookUp), "", l.last)
@@ -146,7 +147,7 @@ func (l *line) candidates(lookUp func(valueKind) []candidate) []candidate {
 	return matching(append(l.commands(), l.arguments(lookUp)...), "", l.last)
 }
 
-// matching returns what begins as the last word does, each with what stands before it in that word.
+// matching returns the candidates that begin like the last word, each with head, the part of the word before it.
 func matching(all []candidate, head, last string) (found []candidate) {
 	for _, c := range all {
 		if c.value != filesFit {
@@ -159,6 +160,7 @@ func matching(all []candidate, head, last string) (found []candidate) {
 	return found
 }
 
+// flagNames returns the long names of the flags that are valid at the cursor, with --no- before those that can be negated.
 func (l *line) flagNames() (all []candidate) {
 	for _, flag := range l.allFlags() {
 		all = append(all, candidate{"--" + flag.Name, flag.Help})
@@ -169,7 +171,7 @@ func (l *line) flagNames() (all []candidate) {
 	return all
 }
 
-// commands are those below the one that the line has come to.
+// commands returns the subcommands of the command at the cursor.
 func (l *line) commands() (all []candidate) {
 	if l.args > 0 || l.rest {
 		return nil
@@ -182,7 +184,7 @@ func (l *line) commands() (all []candidate) {
 	return all
 }
 
-// arguments are the values of the positional argument that the last word is.
+// arguments returns the values of the positional argument at the cursor.
 func (l *line) arguments(lookUp func(valueKind) []candidate) []candidate {
 	all := l.node.Positional
 	switch {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestCompletion completes lines: commands, flags, values of flags, and what has to be looked up.
+// TestCompletion completes lines: commands, flags, values of flags, and values that are looked up.
 func TestCompletion(t *testing.T) {
 	lookUp := func(kind valueKind) []candidate {
 		return []candidate{{value: "found-" + strings.TrimPrefix(string(kind), "@")}, {value: "other"}}
@@ -61,10 +61,10 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-// splitWords splits a line at its blanks; one at the end begins an empty word.
+// splitWords splits a line at its blanks. A blank at the end begins an empty word.
 func splitWords(line string) []string { return strings.Split(line, " ") }
 
-// TestCompletionKeepsTheServer: what a line says of the server goes along when the server is asked.
+// TestCompletionKeepsTheServer: a look-up uses the server flags of the line.
 func TestCompletionKeepsTheServer(t *testing.T) {
 	l := readLine(testParser(t).Model.Node, splitWords("job list --server nats://x --tenant=a --standby --limit 3 --output json --name-prefix "))
 	if want := []string{"--server=nats://x", "--tenant=a", "--standby=true"}; !slices.Equal(l.server, want) {

@@ -12,14 +12,14 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// The bounds of what is looked up while somebody waits with a finger on a key.
+// The bounds of a look-up, for which a user waits at the prompt.
 const (
 	completeNamesMax = 50
 	completeTimeMax  = 500 * time.Millisecond
 )
 
-// valuesOf returns the values that a flag or an argument may have: those of its enum, those that its tag
-// complete lists or names the kind of, or files, if it is said to be one.
+// valuesOf returns the values of a flag or an argument: those of its enum, those that its tag complete lists or whose kind
+// it names, or filesFit if the value is a file.
 func valuesOf(v *kong.Value, lookUp func(valueKind) []candidate) (all []candidate) {
 	kind := valueKind(v.Tag.Get("complete"))
 	words := strings.Split(string(kind), ",")
@@ -39,7 +39,7 @@ func valuesOf(v *kong.Value, lookUp func(valueKind) []candidate) (all []candidat
 	return all
 }
 
-// lookUp finds the values of a kind. It finds none rather than take long.
+// lookUp returns the values of a kind; none if they cannot be found quickly.
 func lookUp(ctx context.Context, con *console, l *line, kind valueKind) []candidate {
 	switch kind {
 	case contexts:
@@ -50,7 +50,7 @@ func lookUp(ctx context.Context, con *console, l *line, kind valueKind) []candid
 	return nil
 }
 
-// contextNames are those of the contexts of the nats command.
+// contextNames returns the contexts of the nats command.
 func contextNames() (all []candidate) {
 	pattern, err := natsContextPath("*")
 	if err != nil {
@@ -63,8 +63,7 @@ func contextNames() (all []candidate) {
 	return all
 }
 
-// serversJobs are the names of jobs, and their schedules, of the server that the line and the environment
-// name.
+// serversJobs returns the names of jobs with their schedules, from the server that the line and the environment select.
 func serversJobs(ctx context.Context, con *console, l *line) (all []candidate) {
 	ctx, cancel := context.WithTimeout(ctx, completeTimeMax)
 	defer cancel()

@@ -5,9 +5,11 @@ import (
 	"embed"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/carillon-io/carillon/terminal"
 )
 
-// completionScripts make shells ask `carillon __complete` what fits.
+// completionScripts make a shell run `carillon __complete` for completions.
 //
 //go:embed completion
 var completionScripts embed.FS
@@ -19,7 +21,7 @@ type completionCmd struct {
 
 // Help is what `carillon completion --help` says besides the flags.
 func (*completionCmd) Help() string {
-	return `The script asks this program what fits: commands, flags, the values of flags, and names of jobs, for which it asks the server that the flags on the line and the environment name, for at most half a second.
+	return `The script runs this program for completions: commands, flags, values of flags, and names of jobs. Names come from the server that the flags on the line and the environment select, within half a second or not at all.
 
 Examples:
 
@@ -37,12 +39,12 @@ func (c *completionCmd) Run(con *console) error {
 	return err
 }
 
-// completeCmd tells a script what fits in the place of the last word.
+// completeCmd prints the completions of the last word, for the script of a shell.
 type completeCmd struct {
 	Words []string `arg:"" optional:"" passthrough:"" help:"Words of the line behind the name of the program, up to the cursor."`
 }
 
-// Run implements the command. What cannot be found out is not offered: a shell has no place for errors.
+// Run implements the command. Failures give no completions and no message, because a shell has no place for one.
 func (c *completeCmd) Run(ctx context.Context, con *console, parsed *kong.Context) error {
 	words := c.Words
 	if len(words) == 0 {
@@ -53,7 +55,7 @@ func (c *completeCmd) Run(ctx context.Context, con *console, parsed *kong.Contex
 	for _, found := range line.candidates(func(kind valueKind) []candidate { return lookUp(ctx, con, line, kind) }) {
 		out.printf("%s", found.value)
 		if found.help != "" {
-			out.printf("\t%s", printable(found.help))
+			out.printf("\t%s", terminal.Printable(found.help))
 		}
 		out.printf("\n")
 	}

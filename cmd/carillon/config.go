@@ -20,8 +20,8 @@ const configBytesMax = 1 << 20
 // default. A key that is no flag is an error, so that a typo never silently leaves a default.
 type configFile string
 
-// BeforeResolve reads the file and lets it answer for the flags that were not given. The parser calls
-// it, for whichever command, as soon as the flag or its variable is set.
+// BeforeResolve reads the file and adds its settings as values of flags that were not given. The parser calls it for every
+// command if the flag or its variable is set; it does nothing unless the command is serve.
 func (c configFile) BeforeResolve(ctx *kong.Context, trace *kong.Path) error {
 	serve := ctx.Selected()
 	if serve == nil || serve.Name != "serve" {
@@ -42,15 +42,16 @@ func (c configFile) BeforeResolve(ctx *kong.Context, trace *kong.Path) error {
 	return nil
 }
 
+// isSet reports whether an environment variable is set, perhaps to "".
 func isSet(variable string) bool {
 	_, ok := os.LookupEnv(variable)
 	return ok
 }
 
-// configKey is a flag's key in a config file.
+// configKey returns the key of a flag in a config file.
 func configKey(flag *kong.Flag) string { return strings.ReplaceAll(flag.Name, "-", "_") }
 
-// readConfig returns the settings of a file as the text that would follow their flags.
+// readConfig returns the settings of a file by key, each as the text that would follow its flag.
 func readConfig(path string, flags []*kong.Flag) (map[string]string, error) {
 	text, err := readFileMax(path, configBytesMax)
 	if err != nil {
@@ -72,6 +73,7 @@ func readConfig(path string, flags []*kong.Flag) (map[string]string, error) {
 	return settings, nil
 }
 
+// checkConfigKey refuses a key that is no flag of serve, and names the keys that are.
 func checkConfigKey(key string, flags []*kong.Flag) error {
 	var known []string
 	for _, flag := range flags {
@@ -87,7 +89,7 @@ func checkConfigKey(key string, flags []*kong.Flag) error {
 	return fmt.Errorf("key %q is unknown; want one of %s", key, strings.Join(known, ", "))
 }
 
-// configText returns a scalar as it would stand on the command line.
+// configText returns a scalar as the text that would follow its flag.
 func configText(value jsontext.Value) (string, error) {
 	switch value.Kind() {
 	case '"':

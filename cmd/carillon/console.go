@@ -6,32 +6,33 @@ import (
 	"io"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/carillon-io/carillon/terminal"
 )
 
-// console is where a command reads and writes. What a command was asked for goes to out; all that is
-// said about it goes to err.
+// console is where a command reads and writes: its result goes to out, remarks, progress and errors go to err.
 type console struct {
 	in       io.Reader
 	out, err io.Writer
-	screen   screen
+	screen   terminal.Screen // of out
 
-	documents int       // of YAML that were printed
-	bar       *progress // that stands on the last line of the terminal; nil: none
+	documents int                // YAML documents that were printed
+	bar       *terminal.Progress // latest one, whose bar may be on the last line of the terminal; nil: there was none
 }
 
-// printf writes to the standard output. A failure to write is met by flush and close at the end.
+// printf writes to out. Failures to write are ignored.
 func (c *console) printf(format string, args ...any) {
 	c.clearBar()
 	_, _ = fmt.Fprintf(c.out, format, args...)
 }
 
-// notef writes a remark.
+// notef writes a remark to err.
 func (c *console) notef(format string, args ...any) {
 	c.clearBar()
 	_, _ = fmt.Fprintf(c.err, format, args...)
 }
 
-// fail reports why a command failed. One that has already said so is not repeated.
+// fail reports why a command failed, unless the command has done so (errReported), and returns the exit status.
 func (c *console) fail(err error) int {
 	if !errors.Is(err, errReported) {
 		c.notef("carillon: %s\n", explain(err))
@@ -39,7 +40,8 @@ func (c *console) fail(err error) int {
 	return exitFailed
 }
 
-// refuse reports bad usage, with the help that is nearest. Command may be nil.
+// refuse reports bad usage and names the help of the command, and returns the exit status. Command is nil if the parser
+// found none.
 func (c *console) refuse(command *kong.Context, err error) int {
 	c.notef("carillon: %s\n", explain(err))
 	if parse := (*kong.ParseError)(nil); errors.As(err, &parse) {
@@ -53,7 +55,7 @@ func (c *console) refuse(command *kong.Context, err error) int {
 	return exitUsage
 }
 
-// errReported is the error of a command that has told the reasons itself.
+// errReported is the error of a command that has reported its reasons itself.
 var errReported = errors.New("reported")
 
 // usageError is a mistake in how a command was called.
@@ -62,6 +64,7 @@ type usageError struct{ text string }
 // Error implements error.
 func (e *usageError) Error() string { return e.text }
 
+// usagef returns a usageError. A command that returns it ends with exit status 2 and a hint at --help.
 func usagef(format string, args ...any) error {
 	return &usageError{text: fmt.Sprintf(format, args...)}
 }

@@ -1,22 +1,24 @@
 package main
 
 import (
-	"math"
+	"errors"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 
 	"github.com/go-json-experiment/json"
 
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/crontab"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/schedule"
+	"github.com/carillon-io/carillon/terminal"
 )
 
 // crontabBytesMax bounds a crontab. Real ones are a hundred times smaller.
 const crontabBytesMax = 1 << 20
 
-// crontabPlan is how crontabs become jobs.
+// crontabPlan says how crontabs become jobs.
 type crontabPlan struct {
 	target string // with placeholders
 	zone   string // until a CRON_TZ says otherwise
@@ -31,29 +33,20 @@ type cronPayload struct {
 	Env     map[string]string `json:"env"`
 }
 
-// read hands the jobs of a crontab to a sink, in the order of its lines.
+// read passes the jobs and the refused lines of a crontab to a sink, in the order of the lines.
 func (p *crontabPlan) read(con *console, file string, sink *jobSink) error {
 	text, err := con.readInput(file, crontabBytesMax)
 	if err != nil {
 		return err
 	}
-	system := isSystemCrontab(file)
-	if p.system != nil {
-		system = *p.system
-	}
-	tab := readCrontab(string(text), system, p.zone)
-	names, faults := newCronNames(file), tab.faults
-	refuse := func(before int) {
-		for len(faults) > 0 && faults[0].line < before {
-			sink.refuse(place{showFile(file), faults[0].line}, faults[0].reason)
-			faults = faults[1:]
+	names := crontab.NewNames(file)
+	for entry, refusal := range p.reader(file).Read(string(text)) {
+		if refusal != nil {
+			sink.refuse(place{showFile(file), refusal.Line}, lineRefusalText(refusal))
+			continue
 		}
-	}
-	for i := range tab.entries {
-		e := &tab.entries[i]
-		refuse(e.line)
-		at := place{showFile(file), e.line}
-		j, err := p.job(e, names)
+		at := place{showFile(file), entry.Line}
+		j, err := p.job(entry, names)
 		if err != nil {
 			sink.refuse(at, err.Error())
 			continue
@@ -63,32 +56,53 @@ func (p *crontabPlan) read(con *console, file string, sink *jobSink) error {
 			return err
 		}
 	}
-	refuse(math.MaxInt)
 	return nil
 }
 
-// checkCrontabName refuses a table of anacron, whose lines look like those of a crontab here and there.
+// reader returns the reader of a crontab, which refuses the schedules that a server would refuse.
+func (p *crontabPlan) reader(file string) crontab.Reader {
+	r := crontab.Reader{Zone: p.zone, System: file != "-" && crontab.HasUserColumn(file)}
+	if p.system != nil {
+		r.System = *p.system
+	}
+	r.Check = func(expr, zone string) error {
+		_, err := schedule.Parse(schedule.Spec{Expr: expr, Zone: zone})
+		return err
+	}
+	return r
+}
+
+// lineRefusalText adds the flag that helps, where there is one.
+func lineRefusalText(refusal *crontab.Refusal) string {
+	if errors.Is(refusal, crontab.ErrNoUser) {
+		return refusal.Error() + "; a user's own crontab is imported with --no-system"
+	}
+	return refusal.Error()
+}
+
+// checkCrontabName refuses the table of anacron.
 func checkCrontabName(file string) error {
-	if filepath.Base(file) == "anacrontab" {
+	if crontab.IsAnacron(file) {
 		return usagef("%s: an anacrontab has another format (period, delay, name, command), which is not supported", file)
 	}
 	return nil
 }
 
-func (p *crontabPlan) job(e *cronEntry, names *cronNames) (client.Job, error) {
-	name := names.next(e)
-	target, err := parseTarget(fillTarget(p.target, e, names.file))
+// job returns the job of an entry. Calls come in the order of the lines, because the name depends on it.
+func (p *crontabPlan) job(e *crontab.Entry, names *crontab.Names) (client.Job, error) {
+	name := names.Next(e)
+	target, err := parseTarget(fillTarget(p.target, e, names.File()))
 	if err != nil {
 		return client.Job{}, err
 	}
-	payload, err := json.Marshal(cronPayload{e.command, e.stdin, e.user, e.env}, jsonOptions, json.FormatNilMapAsNull(false))
-	return client.Job{Name: name, Schedule: e.schedule, Timezone: e.zone, Target: target, Payload: payload}, err
+	payload, err := json.Marshal(cronPayload{e.Command, e.Stdin, e.User, e.Env}, jsonOptions, json.FormatNilMapAsNull(false))
+	return client.Job{Name: name, Schedule: e.Schedule, Timezone: e.Zone, Target: target, Payload: payload}, err
 }
 
-// placeholder finds {{name}} and its kin.
+// placeholder matches {{name}} and the other placeholders of a target.
 var placeholder = regexp.MustCompile(`\{\{ *([^{}]*?) *\}\}`)
 
-// checkTemplate refuses a target with a placeholder that does not exist.
+// checkTemplate refuses a target that has an unknown placeholder or is not valid.
 func checkTemplate(template string) error {
 	for _, m := range placeholder.FindAllStringSubmatch(template, -1) {
 		switch m[1] {
@@ -103,50 +117,40 @@ func checkTemplate(template string) error {
 	return nil
 }
 
-// fillTarget puts what an entry says in the place of the placeholders, each as one token of a subject.
-func fillTarget(template string, e *cronEntry, file string) string {
+// fillTarget replaces the placeholders of a target by what they stand for, each one token of a subject.
+func fillTarget(template string, e *crontab.Entry, file string) string {
 	return placeholder.ReplaceAllStringFunc(template, func(text string) string {
 		switch strings.Trim(text, "{} ") {
 		case "name":
-			return commandSlug(e.command)
+			return e.Program()
 		case "hash":
-			return commandHash(e)
+			return e.Hash()
 		case "user":
-			return slug(e.user, commandSlugMax, "none")
+			return e.UserToken()
 		default:
 			return file
 		}
 	})
 }
 
-// isSystemCrontab tells by its path whether a crontab has a user column.
-func isSystemCrontab(file string) bool {
-	path, err := filepath.Abs(file)
-	if err != nil || file == "-" {
-		return false
-	}
-	dir, base := filepath.Split(path)
-	parent := filepath.Base(dir)
-	return parent == "cron.d" || parent == "etc" && base == "crontab"
-}
-
-// fileLabel is the name of a crontab as the value of a label: its end, if it is too long for one.
+// fileLabel returns the name of a crontab as the value of a label: the end of the name, if the whole is too long.
 func fileLabel(file string) string {
 	if file == "-" {
 		return "stdin"
 	}
-	file = printable(file)
+	file = terminal.Printable(file)
 	if over := len(file) - job.LabelValueBytesMax; over > 0 {
 		file = strings.ToValidUTF8(file[over:], "")
 	}
 	return file
 }
 
-// localZone is the timezone of this machine by name, which is what cron's times are read in.
+// localZone returns the name of this machine's timezone, in which its cron reads times. If TZ is set, it is the zone that
+// TZ names, or UTC if that is unknown; otherwise the zone that /etc/localtime links to, or UTC.
 func localZone() string {
 	if name, set := os.LookupEnv("TZ"); set {
 		name = strings.TrimPrefix(name, ":")
-		if _, err := job.EmbeddedZones().Location(name); err == nil && name != "" {
+		if _, err := schedule.EmbeddedZones().Location(name); err == nil && name != "" {
 			return name
 		}
 		return "UTC"

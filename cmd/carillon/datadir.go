@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// checkDataDir refuses a directory that has files and none of a data directory: a mistyped --data must
-// not scatter files in a directory of something else. An empty or a missing directory is fine.
+// checkDataDir refuses a directory that has files but none of a data directory, so that a mistyped --data does not write
+// files into another program's directory. An empty or missing directory is accepted.
 func checkDataDir(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -18,7 +18,7 @@ func checkDataDir(dir string) error {
 	if err != nil {
 		return fmt.Errorf("data directory: %w", err)
 	}
-	known := []string{"LOCK", "PARTS", "NODE", "INSTALLATION", "wal", "store", "nats", "JOINING", "incoming", "RESTORING"}
+	known := []string{"LOCK", "PARTS", "NODE", "INSTALLATION", "wal", "store", "nats", "JOINING", "MEMBERS", "incoming", "RESTORING"}
 	foreign := ""
 	for _, e := range entries {
 		if slices.Contains(known, e.Name()) {

@@ -10,15 +10,15 @@ import (
 	"github.com/carillon-io/carillon"
 )
 
-// demoCmd runs the main job before your eyes.
+// demoCmd starts a server, registers jobs and shows each run with its lateness.
 type demoCmd struct {
 	For  span   `help:"How long it runs." default:"15s"`
-	Data string `help:"Keep the data in this directory; by default it is a temporary one." placeholder:"DIR" type:"path"`
+	Data string `help:"Keep the data in this directory. Default: a temporary one." placeholder:"DIR" type:"path"`
 }
 
 // Help is what `carillon demo --help` says besides the flags.
 func (*demoCmd) Help() string {
-	return `Starts a server of its own on free ports, registers a handful of jobs over NATS, receives what they fire over NATS and HTTP, and shows for each firing how late it came: the time from the scheduled instant until the receiver had it.
+	return `Starts a server of its own on free ports, registers a few jobs over NATS, receives their runs over NATS and HTTP, and shows the lateness of each: the time from its scheduled instant until the receiver had it.
 
 Examples:
 
@@ -26,7 +26,7 @@ Examples:
   carillon demo --for 1m`
 }
 
-// demoForMin leaves the jobs of the demo time to fire.
+// demoForMin is the shortest demo: each job must have time to fire.
 const demoForMin = 3 * time.Second
 
 // Run implements the command.
@@ -52,7 +52,7 @@ func (c *demoCmd) Run(ctx context.Context, con *console) (err error) {
 	return show.verdict(ctx)
 }
 
-// demoStage is what a demo runs on.
+// demoStage holds what a demo has started: its server, connection and receivers.
 type demoStage struct {
 	dir       string
 	temporary bool
@@ -61,6 +61,8 @@ type demoStage struct {
 	hall      *demoHall
 }
 
+// openDemoStage starts a server on free ports and connects the receivers to it. Dir is its data directory; "" makes a
+// temporary one.
 func openDemoStage(ctx context.Context, con *console, dir string) (_ *demoStage, err error) {
 	s := &demoStage{dir: dir}
 	defer func() {
@@ -93,7 +95,7 @@ func openDemoStage(ctx context.Context, con *console, dir string) (_ *demoStage,
 	return s, err
 }
 
-// register puts the jobs over NATS, as any client would.
+// register puts the jobs over NATS, as a client does.
 func (s *demoStage) register(ctx context.Context, jobs []demoJob) error {
 	for _, j := range jobs {
 		if _, _, err := s.remote.Put(ctx, j.job); err != nil {
@@ -103,7 +105,7 @@ func (s *demoStage) register(ctx context.Context, jobs []demoJob) error {
 	return nil
 }
 
-// watch shows what is received until the time is over or ctx ends.
+// watch shows the runs as they are received, until the span is over or ctx ends.
 func (s *demoStage) watch(ctx context.Context, span time.Duration, show *demoShow) {
 	end := time.NewTimer(span)
 	defer end.Stop()
@@ -119,7 +121,7 @@ func (s *demoStage) watch(ctx context.Context, span time.Duration, show *demoSho
 	}
 }
 
-// close takes everything down and leaves nothing behind that was not asked for.
+// close stops everything that the demo started and removes its temporary directory.
 func (s *demoStage) close() error {
 	var errs []error
 	if s.server != nil {

@@ -13,10 +13,10 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// demoFailures is how often the flaky receiver refuses a run before it takes it.
+// demoFailures is the number of attempts of a run that the flaky receiver refuses.
 const demoFailures = 2
 
-// firing is one attempt as a receiver of the demo saw it.
+// firing is one attempt as a receiver of the demo got it.
 type firing struct {
 	job       string
 	scheduled time.Time
@@ -26,8 +26,8 @@ type firing struct {
 	failed    bool
 }
 
-// demoHall is where the demo's bells are heard: a NATS subscription and an HTTP server. The time of
-// receipt is read before anything else is done.
+// demoHall has the receivers of the demo's runs: a NATS subscription and an HTTP server. Both read the time of receipt
+// first.
 type demoHall struct {
 	firings chan firing
 	url     string
@@ -36,6 +36,7 @@ type demoHall struct {
 	sub     *nats.Subscription
 }
 
+// openDemoHall starts the receivers. The subscription is in force when it returns.
 func openDemoHall(nc *nats.Conn) (*demoHall, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -63,7 +64,7 @@ func openDemoHall(nc *nats.Conn) (*demoHall, error) {
 	return h, err
 }
 
-// ServeHTTP takes a webhook; the flaky one refuses a run at first.
+// ServeHTTP receives a webhook. The path /flaky refuses the first attempts of a run.
 func (h *demoHall) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f := newFiring(time.Now(), r.Header.Get)
 	status := http.StatusNoContent
@@ -75,7 +76,7 @@ func (h *demoHall) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.hear(f)
 }
 
-// newFiring reads the headers that every target receives.
+// newFiring reads the headers of an attempt.
 func newFiring(received time.Time, header func(string) string) firing {
 	f := firing{job: strings.TrimPrefix(header("Carillon-Job"), "demo/"), received: received}
 	f.scheduled, _ = time.Parse(time.RFC3339Nano, header("Carillon-Scheduled-At"))
@@ -83,7 +84,7 @@ func newFiring(received time.Time, header func(string) string) firing {
 	return f
 }
 
-// hear passes a firing on. Nobody waits for a show that is over.
+// hear passes a firing to the demo. If the queue is full, because the demo has ended, the firing is dropped.
 func (h *demoHall) hear(f firing) {
 	select {
 	case h.firings <- f:
@@ -91,6 +92,7 @@ func (h *demoHall) hear(f firing) {
 	}
 }
 
+// close stops the receivers. It waits at most 2 s for webhooks in progress.
 func (h *demoHall) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()

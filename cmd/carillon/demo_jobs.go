@@ -7,17 +7,16 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// demoSubjects begins the subjects that the demo's jobs fire to.
+// demoSubjects is the prefix of the NATS subjects of the demo's jobs.
 const demoSubjects = "demo."
 
-// demoJob is a job of the demo, with what there is to see.
+// demoJob is a job of the demo, with a note on what it shows.
 type demoJob struct {
 	job  client.Job
 	note string
 }
 
-// demoJobs are the jobs of a demo that runs for the given span from now. Url is where its HTTP receiver
-// listens.
+// demoJobs returns the jobs of a demo that runs for a span from now. Url is that of its HTTP receiver.
 func demoJobs(now time.Time, span time.Duration, url string) []demoJob {
 	at := func(percent int) string {
 		return "@at " + client.At(now.Add(span*time.Duration(percent)/100)).String()

@@ -8,9 +8,10 @@ import (
 	"time"
 
 	"github.com/carillon-io/carillon"
+	"github.com/carillon-io/carillon/terminal"
 )
 
-// demoShow prints the demo and keeps its numbers.
+// demoShow prints the demo and collects the latenesses.
 type demoShow struct {
 	con  *console
 	late map[string][]time.Duration // lateness of first attempts, by job
@@ -20,54 +21,58 @@ func newDemoShow(con *console) *demoShow {
 	return &demoShow{con: con, late: map[string][]time.Duration{}}
 }
 
-func (s *demoShow) paint(style, text string) string { return s.con.screen.paint(style, text) }
+func (s *demoShow) paint(style terminal.Style, text string) string {
+	return s.con.screen.Paint(style, text)
+}
 
+// opening prints where the server is.
 func (s *demoShow) opening(r carillon.Ready, dir string, temporary bool) {
 	kept := ""
 	if temporary {
 		kept = " (removed at the end)"
 	}
-	s.con.printf("%s\n\n", s.paint(bold, "A Carillon server is up."))
+	s.con.printf("%s\n\n", s.paint(terminal.Bold, "A Carillon server is up."))
 	t := s.con.table()
-	t.pair("  NATS", r.NATS)
-	t.pair("  HTTP", r.HTTP)
-	t.pair("  data", dir+kept)
-	_ = t.flush()
+	t.Row("  NATS", r.NATS)
+	t.Row("  HTTP", r.HTTP)
+	t.Row("  data", dir+kept)
+	_ = t.Flush()
 }
 
+// jobs prints the jobs, and the head of the list of firings.
 func (s *demoShow) jobs(jobs []demoJob, span time.Duration) {
-	s.con.printf("\n%s\n\n", s.paint(bold, fmt.Sprintf("%d jobs are registered over NATS.", len(jobs))))
+	s.con.printf("\n%s\n\n", s.paint(terminal.Bold, fmt.Sprintf("%d jobs are registered over NATS.", len(jobs))))
 	t := s.con.table("  JOB", "SCHEDULE", "TARGET", "WHAT")
 	for _, j := range jobs {
-		t.row("  "+j.job.Name, j.job.Schedule, showTarget(j.job.Target), j.note)
+		t.Row("  "+j.job.Name, j.job.Schedule, showTarget(j.job.Target), j.note)
 	}
-	_ = t.flush()
-	s.con.printf("\n%s\n\n", s.paint(bold, fmt.Sprintf("This is what they fire in %s (Ctrl-C ends it).", span)))
+	_ = t.Flush()
+	s.con.printf("\n%s\n\n", s.paint(terminal.Bold, fmt.Sprintf("This is what they fire in %s (Ctrl-C ends it).", span)))
 	s.con.printf("  %-10s  %-12s  %11s   %s\n", "JOB", "SCHEDULED", "LATE", "RECEIVED OVER")
 }
 
-// firing prints an attempt as it comes in. Only the first attempt of a run has a lateness: a retry
-// is late by design.
+// firing prints an attempt. Only the first attempt of a run has a lateness: a retry is late by design.
 func (s *demoShow) firing(f firing) {
-	late, style := "retry", dim
+	late, style := "retry", terminal.Dim
 	if f.attempt <= 1 {
 		lateness := f.received.Sub(f.scheduled)
 		s.late[f.job] = append(s.late[f.job], lateness)
-		late, style = "+"+formatMillis(lateness), green
+		late, style = "+"+formatMillis(lateness), terminal.Green
 		if lateness < 0 {
-			late, style = formatMillis(lateness)+" EARLY", red
+			late, style = formatMillis(lateness)+" EARLY", terminal.Red
 		}
 	}
 	how := f.how
 	if f.failed {
-		how = s.paint(red, how)
+		how = s.paint(terminal.Red, how)
 	}
 	s.con.printf("  %-10s  %-12s  %s   %s\n",
 		f.job, f.scheduled.Local().Format("15:04:05.000"), s.paint(style, fmt.Sprintf("%11s", late)), how)
 }
 
+// summary prints the percentiles of the lateness for each job and for all.
 func (s *demoShow) summary(jobs []demoJob) {
-	s.con.printf("\n%s\n\n", s.paint(bold, "How late the runs reached their receivers:"))
+	s.con.printf("\n%s\n\n", s.paint(terminal.Bold, "How late the runs reached their receivers:"))
 	t := s.con.table("  JOB", "RUNS", "EARLY", "P50", "P99", "MAX")
 	var all []time.Duration
 	for _, j := range jobs {
@@ -76,33 +81,34 @@ func (s *demoShow) summary(jobs []demoJob) {
 		all = append(all, s.late[name]...)
 	}
 	s.summaryRow(t, "all", all)
-	_ = t.flush()
+	_ = t.Flush()
 }
 
-func (s *demoShow) summaryRow(t *table, name string, late []time.Duration) {
+// summaryRow adds the row of one job to the summary. It sorts late in place.
+func (s *demoShow) summaryRow(t *terminal.Table, name string, late []time.Duration) {
 	slices.Sort(late)
 	if len(late) == 0 {
-		t.row("  "+name, "0", "0", "-", "-", "-")
+		t.Row("  "+name, "0", "0", "-", "-", "-")
 		return
 	}
-	t.row("  "+name, fmt.Sprint(len(late)), fmt.Sprint(countEarly(late)),
+	t.Row("  "+name, fmt.Sprint(len(late)), fmt.Sprint(countEarly(late)),
 		formatMillis(percentile(late, 50)), formatMillis(percentile(late, 99)), formatMillis(late[len(late)-1]))
 }
 
+// nextSteps prints commands to go on with.
 func (s *demoShow) nextSteps() {
-	s.con.printf("\n%s\n\n", s.paint(bold, "Next steps:"))
+	s.con.printf("\n%s\n\n", s.paint(terminal.Bold, "Next steps:"))
 	for _, step := range [][2]string{
 		{"carillon serve", "run a server, data in ./carillon-data"},
 		{"carillon job put hello --schedule '@every 10s' --target nats:hello", "register a job with it"},
 		{"carillon run list hello", "see what it did"},
 		{"carillon import --crontab /etc/crontab --dry-run", "see what your crontab would be"},
 	} {
-		s.con.printf("  %s\n      %s\n", step[0], s.paint(dim, step[1]))
+		s.con.printf("  %s\n      %s\n", step[0], s.paint(terminal.Dim, step[1]))
 	}
 }
 
-// verdict makes a demo fail that showed nothing or showed a run too early. One that was interrupted
-// may have had no time to show anything.
+// verdict returns an error if a run came early, or if no run came and the demo was not interrupted.
 func (s *demoShow) verdict(ctx context.Context) error {
 	runs, early := 0, 0
 	for _, late := range s.late {
@@ -118,6 +124,7 @@ func (s *demoShow) verdict(ctx context.Context) error {
 	return nil
 }
 
+// countEarly returns how many latenesses are negative, which a correct scheduler never has.
 func countEarly(late []time.Duration) int {
 	n := 0
 	for _, d := range late {
@@ -128,13 +135,13 @@ func countEarly(late []time.Duration) int {
 	return n
 }
 
-// percentile returns a value of a sorted list by nearest rank.
+// percentile returns a percentile of a sorted list, which is not empty, by nearest rank.
 func percentile(sorted []time.Duration, percent int) time.Duration {
 	rank := (len(sorted)*percent + 99) / 100
 	return sorted[max(rank, 1)-1]
 }
 
-// formatMillis shows a duration in milliseconds.
+// formatMillis returns a duration in milliseconds, with two decimals.
 func formatMillis(d time.Duration) string {
 	return fmt.Sprintf("%.2f ms", float64(d)/float64(time.Millisecond))
 }

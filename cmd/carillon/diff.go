@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// diffContext is how many lines stand around a change.
+// diffContext is the number of unchanged lines before and after a change.
 const diffContext = 3
 
-// diffCellsMax bounds the work of a diff. What is beyond is shown as replaced as a whole.
+// diffCellsMax bounds the table of a diff, in cells. The middle of larger texts is shown as replaced as a whole.
 const diffCellsMax = 4 << 20
 
-// edit is a line of a diff: kept (' '), taken away ('-') or added ('+').
+// edit is a line of a diff: unchanged (' '), removed ('-') or added ('+').
 type edit struct {
 	kind byte
 	text string
 }
 
-// unifiedDiff returns how a text becomes another one, in the form of diff -u. Equal texts give "".
+// unifiedDiff returns the changes from one text to another in the format of diff -u; "" if they are equal.
 func unifiedDiff(fromName, toName string, from, to []string) string {
 	edits := diffLines(from, to)
 	var out strings.Builder
@@ -41,8 +41,8 @@ func unifiedDiff(fromName, toName string, from, to []string) string {
 	return out.String()
 }
 
-// hunkEnd returns where the hunk ends that begins at i, or i if none does: a hunk begins with the context
-// of a change, and goes on while the next change is near.
+// hunkEnd returns the end of the hunk that begins at i, or i if no hunk begins there. A hunk begins with the context of a
+// change, and contains the changes whose contexts touch.
 func hunkEnd(edits []edit, i int) int {
 	end, kept := i, 0
 	for j := i; j < len(edits); j++ {
@@ -58,7 +58,7 @@ func hunkEnd(edits []edit, i int) int {
 	return withContext(edits, i, end)
 }
 
-// withContext adds the lines after a hunk. An empty one stays empty.
+// withContext extends a hunk by the context after it. An empty hunk stays empty.
 func withContext(edits []edit, i, end int) int {
 	if end == i {
 		return i
@@ -66,6 +66,7 @@ func withContext(edits []edit, i, end int) int {
 	return min(len(edits), end+diffContext)
 }
 
+// countLines returns the number of lines that edits have in the first and in the second text.
 func countLines(edits []edit) (from, to int) {
 	for _, e := range edits {
 		if e.kind != '+' {
@@ -93,6 +94,7 @@ func diffLines(a, b []string) (edits []edit) {
 	return appendEdits(edits, ' ', a[len(a)-tail:])
 }
 
+// appendEdits appends one edit of a kind for each line.
 func appendEdits(edits []edit, kind byte, lines []string) []edit {
 	for _, line := range lines {
 		edits = append(edits, edit{kind, line})
@@ -100,7 +102,7 @@ func appendEdits(edits []edit, kind byte, lines []string) []edit {
 	return edits
 }
 
-// diffMiddle fills the table of the lengths of common subsequences of what follows, and walks it.
+// diffMiddle builds the table of the longest common subsequences of all pairs of suffixes, and walks it.
 func diffMiddle(a, b []string) (edits []edit) {
 	if len(a)*len(b) > diffCellsMax {
 		return appendEdits(appendEdits(nil, '-', a), '+', b)

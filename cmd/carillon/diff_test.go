@@ -28,7 +28,7 @@ func TestUnifiedDiff(t *testing.T) {
 	}
 }
 
-// TestDiffOfAnything: the lines of a diff are those of both texts, whatever they are.
+// TestDiffOfAnything: a diff of random texts reproduces both of them.
 func TestDiffOfAnything(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	text := func() (lines []string) {

@@ -13,14 +13,13 @@ import (
 	"github.com/carillon-io/carillon/wal"
 )
 
-// advice is what to do about an error that people meet.
+// advice says what to do about an error.
 type advice struct {
 	is   error
 	text string
 }
 
-// advices are looked through from the top, and the first that fits is given. Errors that say it
-// themselves are not here.
+// advices are searched from the top; the first match is used. Errors whose text contains the advice are not here.
 var advices = []advice{
 	{syscall.EADDRINUSE, "another program has that port: stop it, or choose another with --listen or --http-listen (port 0 picks a free one), or --cluster-listen"},
 	{syscall.EADDRNOTAVAIL, "no interface of this machine has that address: choose one with --listen, --http-listen or --cluster-listen"},
@@ -43,7 +42,7 @@ var advices = []advice{
 	{wal.ErrPoisoned, "the disk failed to write: look into the system's log, then start again; nothing acknowledged is lost"},
 }
 
-// explain is the one line that a failed command ends with: what went wrong, where, and what to do.
+// explain returns the line that a failed command ends with: what went wrong, where, and what to do.
 func explain(err error) string {
 	if text, ok := explainDamage(err); ok {
 		return text
@@ -57,8 +56,8 @@ func explain(err error) string {
 	return text
 }
 
-// explainDamage tells of a log that cannot be used as it is.
-func explainDamage(err error) (string, bool) {
+// explainDamage explains a damaged log or store; ok is false for any other error.
+func explainDamage(err error) (text string, ok bool) {
 	if damage := (*wal.CorruptionError)(nil); errors.As(err, &damage) {
 		from := ""
 		if damage.LSN > 0 {
@@ -87,7 +86,7 @@ func explainDamage(err error) (string, bool) {
 	return "", false
 }
 
-// oneLine joins the lines of joined errors.
+// oneLine joins the lines of a text, such as that of joined errors, by semicolons.
 func oneLine(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
 }

@@ -9,27 +9,27 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// exportCmd writes jobs, or their runs, as JSON lines or as YAML documents. Its form does not follow
-// CARILLON_OUTPUT: what a script exports, another one imports.
+// exportCmd writes jobs, or their runs, as JSON lines or as YAML documents. It ignores CARILLON_OUTPUT, so that the output
+// can be imported whatever the environment.
 type exportCmd struct {
 	selectFlags
-	Runs bool    `help:"The runs of the jobs instead of the jobs, each with its attempts."`
-	Job  string  `help:"With --runs: only those of this job." placeholder:"NAME" complete:"@jobs"`
-	From instant `help:"With --runs: scheduled at or after this time." placeholder:"TIME"`
-	To   instant `help:"With --runs: scheduled before this time." placeholder:"TIME"`
+	Runs bool     `help:"The runs of the jobs instead of the jobs, each with its attempts."`
+	Job  string   `help:"With --runs: only runs of this job." placeholder:"NAME" complete:"@jobs"`
+	From timeFlag `help:"With --runs: scheduled at or after this time." placeholder:"TIME"`
+	To   timeFlag `help:"With --runs: scheduled before this time." placeholder:"TIME"`
 
-	File            string `short:"f" help:"File to write, which its owner alone can read; standard output if left out." placeholder:"FILE"`
+	File            string `short:"f" help:"File to write, which only its owner can read; standard output if left out." placeholder:"FILE"`
 	WithCredentials bool   `help:"Write credentials (headers such as Authorization, tokens in URLs) in clear; they are masked otherwise."`
 	remoteFlags
 
-	Output outputForm `short:"o" help:"Form of what is written: ${enum}." enum:"json,yaml" default:"json"`
+	Output outputForm `short:"o" help:"Format of the output: ${enum}." enum:"json,yaml" default:"json"`
 }
 
 // Help is what `carillon export --help` says besides the flags.
 func (*exportCmd) Help() string {
-	return `Each job is one line in the order of names, and import takes it unchanged. With -o yaml each is one document, and apply takes them. With --runs each run is one line, job by job, the newest first; how far it is goes to stderr. What only the server keeps (ids, versions, runs) is left out. A server that goes on meanwhile is no obstacle; a job that changes while it is exported is there as it was before or after.
+	return `Each job is one line in the order of names, and import takes it unchanged. With -o yaml each is one document, and apply takes them. With --runs each run is one line, job by job, the newest first; progress goes to stderr. Fields that the server adds (ids, versions, runs) are left out. The server keeps running; a job that changes during the export is written as it was before or after the change.
 
-Credentials are masked, and a job with a mask says "credentials_masked": it can be put again where it came from, and keeps its credentials there; a server that does not have the job refuses it. For a move or a copy give --with-credentials.
+Credentials are masked, and a job with a mask has "credentials_masked": the server that it came from accepts it and keeps its credentials; a server without the job refuses it. For a move or a copy, give --with-credentials.
 
 Examples:
 
@@ -67,7 +67,7 @@ func (c *exportCmd) Run(ctx context.Context, con *console) error {
 	return writeWhole(c.File, func(w io.Writer) error { return export(ctx, con, r, w) })
 }
 
-// warnOfReaders says that others can read credentials that the standard output writes to a file.
+// warnOfReaders warns if the standard output is a file with credentials that others can read.
 func (c *exportCmd) warnOfReaders(con *console) {
 	f, ok := con.out.(*os.File)
 	if !ok || !c.WithCredentials {
@@ -79,8 +79,9 @@ func (c *exportCmd) warnOfReaders(con *console) {
 	}
 }
 
+// exportJobs writes the jobs that the flags select. A payload that the list omits for its size is read with its job.
 func (c *exportCmd) exportJobs(ctx context.Context, con *console, r *remote, w io.Writer) error {
-	out, told := con.bufferedTo(w), newProgress(con, "job", "exported").besideOutput()
+	out, progress := con.bufferedTo(w), con.newStreamProgress("job", "exported")
 	n, masked := 0, 0
 	request := c.request()
 	request.WithCredentials = c.WithCredentials
@@ -101,7 +102,7 @@ func (c *exportCmd) exportJobs(ctx context.Context, con *console, r *remote, w i
 		if n++; j.CredentialsMasked {
 			masked++
 		}
-		told.tell(n)
+		progress.Of(int64(n), 0)
 	}
 	con.clearBar()
 	if masked > 0 {
@@ -110,13 +111,13 @@ func (c *exportCmd) exportJobs(ctx context.Context, con *console, r *remote, w i
 	return out.flush()
 }
 
-// exportedJob is a job as an export has it.
+// exportedJob is the JSON of a job in an export.
 type exportedJob struct {
 	*client.Job
 	CredentialsMasked bool `json:"credentials_masked"`
 }
 
-// ownersPart is a job without what the server keeps beside it and without empty lists.
+// ownersPart returns a job without the fields that the server adds and without empty lists.
 func ownersPart(j *client.JobInfo) exportedJob {
 	if len(j.Headers) == 0 {
 		j.Headers = nil

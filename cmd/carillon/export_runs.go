@@ -6,28 +6,30 @@ import (
 	"io"
 
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/terminal"
 )
 
-// runExport writes runs as they come, page by page.
+// runExport writes runs page by page.
 type runExport struct {
 	*exportCmd
 	remote   *remote
 	out      *output
-	progress *progress
+	progress *terminal.Progress
 	n        int
 }
 
 // exportRuns writes the runs of the jobs that the flags select.
 func (c *exportCmd) exportRuns(ctx context.Context, con *console, r *remote, w io.Writer) error {
-	e := &runExport{exportCmd: c, remote: r, out: con.bufferedTo(w), progress: newProgress(con, "run", "exported").besideOutput()}
+	e := &runExport{exportCmd: c, remote: r, out: con.bufferedTo(w), progress: con.newStreamProgress("run", "exported")}
 	if err := e.jobs(ctx); err != nil {
 		_ = e.out.flush()
 		return fmt.Errorf("export, after %s: %w", plural(e.n, "run"), err)
 	}
-	e.progress.end(e.n)
+	e.progress.End(int64(e.n))
 	return e.out.flush()
 }
 
+// jobs writes the runs of --job, or of each job that the flags select.
 func (e *runExport) jobs(ctx context.Context) error {
 	if e.Job != "" {
 		return e.runs(ctx, e.Job)
@@ -36,7 +38,7 @@ func (e *runExport) jobs(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		// A job that has been deleted since it was listed has no runs any more that could be asked for.
+		// A job that was deleted after it was listed is not found: its runs cannot be read.
 		if err := e.runs(ctx, j.Name); err != nil && !client.IsNotFound(err) {
 			return err
 		}
@@ -55,7 +57,7 @@ func (e *runExport) runs(ctx context.Context, job string) error {
 			return err
 		}
 		e.n++
-		e.progress.tell(e.n)
+		e.progress.Of(int64(e.n), 0)
 	}
 	return nil
 }

@@ -6,8 +6,7 @@ import (
 	"os"
 )
 
-// readFileMax reads a file that is expected to be small, and refuses one that is not before it fills
-// the memory.
+// readFileMax reads a file of at most so many bytes and refuses a larger one without reading all of it.
 func readFileMax(path string, most int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -17,6 +16,7 @@ func readFileMax(path string, most int64) ([]byte, error) {
 	return readAllMax(f, most)
 }
 
+// readAllMax reads r to its end, and fails if it has more than most bytes.
 func readAllMax(r io.Reader, most int64) ([]byte, error) {
 	b, err := io.ReadAll(io.LimitReader(r, most+1))
 	if err == nil && int64(len(b)) > most {
@@ -25,7 +25,7 @@ func readAllMax(r io.Reader, most int64) ([]byte, error) {
 	return b, err
 }
 
-// readInput reads what an argument such as FILE or - names.
+// readInput reads the file of an argument, or the standard input if it is -, up to a limit in bytes.
 func (c *console) readInput(name string, most int64) ([]byte, error) {
 	if name == "-" {
 		b, err := readAllMax(c.in, most)
@@ -37,7 +37,7 @@ func (c *console) readInput(name string, most int64) ([]byte, error) {
 	return readFileMax(name, most)
 }
 
-// open returns what an argument such as FILE or - names, and what to call when it is read.
+// open opens the file of an argument, or returns the standard input if it is -. The caller calls the function when done.
 func (c *console) open(name string) (io.Reader, func(), error) {
 	if name == "-" {
 		return c.in, func() {}, nil
@@ -49,7 +49,7 @@ func (c *console) open(name string) (io.Reader, func(), error) {
 	return f, func() { _ = f.Close() }, nil
 }
 
-// showFile is what to call an argument such as FILE or - in a message.
+// showFile returns the name of the file of an argument for a message.
 func showFile(name string) string {
 	if name == "-" {
 		return "stdin"

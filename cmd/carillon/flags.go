@@ -10,7 +10,7 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// span is a duration flag that knows days, as the API does: 90s, 1h30m, 7d, 1d12h.
+// span is a flag for a duration in the syntax of the API, which has days: 90s, 1h30m, 7d, 1d12h.
 type span time.Duration
 
 // UnmarshalText implements encoding.TextUnmarshaler.
@@ -23,11 +23,11 @@ func (s *span) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// instant is a flag for a time: RFC 3339, or only its day, which begins at midnight UTC.
-type instant struct{ client.Time }
+// timeFlag is a flag for a time: RFC 3339, or a day, which means its midnight in UTC.
+type timeFlag struct{ client.Time }
 
 // UnmarshalText implements encoding.TextUnmarshaler.
-func (i *instant) UnmarshalText(text []byte) error {
+func (i *timeFlag) UnmarshalText(text []byte) error {
 	for _, layout := range []string{time.RFC3339Nano, time.DateOnly} {
 		if t, err := time.Parse(layout, string(text)); err == nil {
 			i.Time = client.At(t)
@@ -37,7 +37,7 @@ func (i *instant) UnmarshalText(text []byte) error {
 	return fmt.Errorf("%q is no time; want RFC 3339 such as 2026-12-01T08:00:00Z, or a day such as 2026-12-01", clip(string(text)))
 }
 
-// days is a flag that counts whole days: 90 or 90d.
+// days is a flag for a number of days: 90 or 90d.
 type days int
 
 // UnmarshalText implements encoding.TextUnmarshaler.

@@ -9,7 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// outputForm is the form of what a command prints.
+// outputForm is the format in which a command prints.
 type outputForm string
 
 const (
@@ -18,18 +18,18 @@ const (
 	formYAML  outputForm = "yaml"
 )
 
-// outputFlag is the flag of every command that prints.
+// outputFlag is the flag for the format, of every command that prints a result.
 type outputFlag struct {
-	Output outputForm `short:"o" help:"Form of what is printed: ${enum}." enum:"table,json,yaml" default:"table" env:"CARILLON_OUTPUT"`
+	Output outputForm `short:"o" help:"Format of the output: ${enum}." enum:"table,json,yaml" default:"table" env:"CARILLON_OUTPUT"`
 }
 
-// isDocument tells whether what is printed is for programs.
+// isDocument reports whether the format is for programs.
 func (f *outputFlag) isDocument() bool { return f.Output != formTable }
 
-// print prints one value for programs.
+// print prints one value as a document.
 func (f *outputFlag) print(con *console, v any) error { return con.printDocument(f.Output, v) }
 
-// printDocument prints one value: JSON that is indented, or a YAML document.
+// printDocument prints one value: indented JSON, or a YAML document.
 func (c *console) printDocument(form outputForm, v any) error {
 	text, err := json.Marshal(v, jsonOptions, jsontext.WithIndent("  "))
 	if err == nil && form == formYAML {
@@ -44,8 +44,8 @@ func (c *console) printDocument(form outputForm, v any) error {
 	return err
 }
 
-// yamlDocument writes a JSON text as the next YAML document of the output. Documents after the first
-// begin with a line of ---, so that several are one stream.
+// yamlDocument returns a JSON text as the next YAML document of the output. Documents after the first begin with a line
+// of ---, so that the output is one stream.
 func (c *console) yamlDocument(text []byte) ([]byte, error) {
 	document, err := yamlOf(text)
 	if c.documents++; c.documents > 1 {
@@ -54,8 +54,8 @@ func (c *console) yamlDocument(text []byte) ([]byte, error) {
 	return document, err
 }
 
-// yamlOf writes a JSON text as YAML: the same keys in the same order. That there is one idea of what is
-// printed, YAML is always made of the JSON.
+// yamlOf returns a JSON text as YAML, with the same keys in the same order. YAML is always made from the JSON, so that the
+// two formats cannot differ.
 func yamlOf(text []byte) ([]byte, error) {
 	nodes, err := readJSONNodes(text)
 	if err != nil {
@@ -73,12 +73,11 @@ func yamlOf(text []byte) ([]byte, error) {
 	return b.Bytes(), enc.Close()
 }
 
-// ambiguous are strings that readers of YAML 1.1, of which there are many, take for truth values or for
-// numbers to the base of 60.
+// ambiguous matches strings that readers of YAML 1.1, which are common, take for booleans or for base-60 numbers.
 var ambiguous = regexp.MustCompile(`^(?i:y|n|yes|no|on|off)$|^[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?$`)
 
-// plainScalars takes the tags from all scalars but strings. What a number is shows in its digits; a string
-// keeps its tag, and is quoted if it would be read as something else.
+// plainScalars removes the tags of all scalars except strings: the digits show what a number is. A string keeps its tag,
+// and is quoted if it could be read as something else.
 func plainScalars(node *yaml.Node) {
 	if node.Kind == yaml.ScalarNode && node.Tag != "!!str" {
 		node.Tag = ""
@@ -90,7 +89,7 @@ func plainScalars(node *yaml.Node) {
 	}
 }
 
-// printRecord prints a value of a stream: a line of JSON, or a YAML document.
+// printRecord prints one value of a stream: a line of JSON, or a YAML document.
 func (o *output) printRecord(form outputForm, v any, options ...json.Options) error {
 	text, err := json.Marshal(v, append([]json.Options{jsonOptions}, options...)...)
 	if err == nil && form == formYAML {
@@ -104,7 +103,7 @@ func (o *output) printRecord(form outputForm, v any, options ...json.Options) er
 	return err
 }
 
-// printItem prints a value of a list that printList has begun.
+// printItem prints one value of a list that printList has begun.
 func (o *output) printItem(form outputForm, v any) error {
 	text, err := json.Marshal(v, jsonOptions)
 	if err == nil && form == formYAML {

@@ -6,9 +6,10 @@ import (
 	"time"
 
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/terminal"
 )
 
-// showTime is an instant in UTC, to the millisecond where it has any.
+// showTime returns an instant in UTC, with milliseconds if they are not zero; "-" is no instant.
 func showTime(t client.Time) string {
 	if t.IsZero() {
 		return "-"
@@ -20,39 +21,15 @@ func showTime(t client.Time) string {
 	return t.UTC().Format(layout)
 }
 
-// showDistance is how far away an instant is, in the two largest units, cut and never rounded up.
+// showDistance returns how far away an instant is, as by terminal.Span: "in 1h59m", "3d ago".
 func showDistance(d time.Duration) string {
 	if d >= 0 {
-		return "in " + showLength(d)
+		return "in " + terminal.Span(d)
 	}
-	return showLength(-d) + " ago"
+	return terminal.Span(-d) + " ago"
 }
 
-// units are those of showLength.
-var units = []struct {
-	name   string
-	length time.Duration
-}{
-	{"y", 365 * 24 * time.Hour}, {"d", 24 * time.Hour}, {"h", time.Hour}, {"m", time.Minute}, {"s", time.Second},
-}
-
-func showLength(d time.Duration) string {
-	for i, u := range units {
-		if d < u.length {
-			continue
-		}
-		text := fmt.Sprintf("%d%s", d/u.length, u.name)
-		if i+1 < len(units) {
-			if rest := d % u.length / units[i+1].length; rest > 0 {
-				text += fmt.Sprintf("%d%s", rest, units[i+1].name)
-			}
-		}
-		return text
-	}
-	return fmt.Sprintf("%dms", d.Milliseconds())
-}
-
-// showMillis is a number of milliseconds as people read it.
+// showMillis returns a number of milliseconds as people read it.
 func showMillis(ms float64) string {
 	switch {
 	case ms == 0:
@@ -62,11 +39,11 @@ func showMillis(ms float64) string {
 	case ms < 10_000:
 		return fmt.Sprintf("%.0f ms", ms)
 	default:
-		return showLength(time.Duration(ms * float64(time.Millisecond)))
+		return terminal.Span(time.Duration(ms * float64(time.Millisecond)))
 	}
 }
 
-// showCount groups the digits of a number.
+// showCount returns a number with its digits in groups of three.
 func showCount[N ~int | ~uint64](n N) string {
 	digits := fmt.Sprint(n)
 	var b strings.Builder

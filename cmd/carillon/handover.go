@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// handoverCmd lets another node lead.
+// handoverCmd transfers leadership to another node.
 type handoverCmd struct {
-	To    string `help:"Name of the standby that is to lead; the one that is furthest if left out." placeholder:"NODE"`
+	To    string `help:"Name of the standby that is to lead; the most advanced one if left out." placeholder:"NODE"`
 	Shard uint32 `help:"Number of the shard." default:"0"`
 	remoteFlags
 	outputFlag
@@ -17,7 +17,8 @@ type handoverCmd struct {
 
 // Help is what `carillon handover --help` says besides the flags.
 func (*handoverCmd) Help() string {
-	return `The leader stops, and a standby that is level with it leads in its place, without a tick being late. Stop a leader with a signal, and it does the same.
+	return `The leader stops leading, and a standby that has caught up with it leads instead, without a late tick. A leader that is stopped by a signal does the same.
+While the log acknowledges no commits, as during an election of NATS, the leader goes on leading and the command fails: try again.
 
 Examples:
 
@@ -25,7 +26,7 @@ Examples:
   carillon handover --to b`
 }
 
-// handedOver is what the command tells.
+// handedOver is the JSON of the command.
 type handedOver struct {
 	From   string  `json:"from"`
 	To     string  `json:"to"`
@@ -33,7 +34,7 @@ type handedOver struct {
 	TookMS float64 `json:"took_ms"`
 }
 
-// handoverPoll is the time between two looks whether the other leads.
+// handoverPoll is the time between two checks whether the other node leads.
 const handoverPoll = 10 * time.Millisecond
 
 // Run implements the command.
@@ -62,7 +63,7 @@ func (c *handoverCmd) Run(ctx context.Context, con *console) error {
 		}
 		select {
 		case <-ctx.Done():
-			return errors.Join(fmt.Errorf("%s has stopped leading for %s, and nobody leads yet", reply.From, reply.To), err)
+			return errors.Join(fmt.Errorf("%s has stopped leading for %s, and no node leads yet", reply.From, reply.To), err)
 		case <-time.After(handoverPoll):
 		}
 	}

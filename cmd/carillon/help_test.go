@@ -33,7 +33,7 @@ func TestHelpTeachesByExample(t *testing.T) {
 		}
 		lines := examplesOf(t, node.Detail)
 		if !slices.ContainsFunc(lines, func(words []string) bool { return hasWords(words, node.Path()) }) {
-			// A command that stands for another one shows that one's examples.
+			// A default command has the examples of its parent, which call it by the parent's name.
 			if node.Parent.DefaultCmd != node {
 				t.Errorf("%s: no example shows it", node.Path())
 			}
@@ -46,7 +46,7 @@ func TestHelpTeachesByExample(t *testing.T) {
 	}
 }
 
-// hasWords tells whether a command line goes through a command.
+// hasWords reports whether a command line contains a command.
 func hasWords(words []string, path string) bool {
 	want := strings.Fields(path)
 	return len(words) > len(want) && slices.Equal(words[1:1+len(want)], want)
@@ -60,7 +60,7 @@ func examplesOf(t *testing.T, detail string) (calls [][]string) {
 		if !found || !strings.Contains(example, "carillon ") {
 			continue
 		}
-		example, _, _ = strings.Cut(example, "   ") // a remark behind it
+		example, _, _ = strings.Cut(example, "   ") // without the remark behind it
 		for _, words := range shellCalls(example) {
 			if words[0] == "carillon" {
 				calls = append(calls, words)
@@ -107,7 +107,7 @@ func shellCalls(line string) (calls [][]string) {
 	return calls
 }
 
-// TestFlagsOfServeHaveVariables: a container is configured by its environment alone.
+// TestFlagsOfServeHaveVariables: every flag of serve has a variable, because a container is configured by its environment.
 func TestFlagsOfServeHaveVariables(t *testing.T) {
 	for _, node := range testParser(t).Model.Children {
 		if node.Name != "serve" {

@@ -10,9 +10,9 @@ import (
 // importCmd registers jobs in bulk.
 type importCmd struct {
 	Files    []string `arg:"" optional:"" name:"file" help:"Files of JSON lines, one job each; - is standard input. With --crontab: more crontabs." complete:"@files"`
-	Crontab  string   `help:"Take a crontab over; - is standard input." placeholder:"FILE"`
-	System   *bool    `negatable:"" help:"The crontab has a user column (known by the path for /etc/crontab and cron.d)."`
-	Target   string   `help:"Target of the jobs of a crontab; may have {{name}}, {{hash}}, {{user}} and {{file}} in it." default:"nats:cron.{{name}}"`
+	Crontab  string   `help:"Import a crontab; - is standard input." placeholder:"FILE"`
+	System   *bool    `negatable:"" help:"The crontab has a user column. Default: by its path, as for /etc/crontab and cron.d."`
+	Target   string   `help:"Target of the jobs of a crontab; may contain {{name}}, {{hash}}, {{user}} and {{file}}." default:"nats:cron.{{name}}"`
 	Timezone string   `help:"Timezone of the crontab's times until a CRON_TZ; this machine's if left out." placeholder:"ZONE"`
 	DryRun   bool     `help:"Check and show the jobs; register none."`
 	remoteFlags
@@ -21,7 +21,7 @@ type importCmd struct {
 
 // Help is what `carillon import --help` says besides the flags.
 func (*importCmd) Help() string {
-	return `Jobs that are there already are updated. One that cannot be taken is told with its line and the reason, the rest goes in, and the exit status is 1.
+	return `Existing jobs are updated. A job that is refused is reported with its line and the reason; the others are imported, and the exit status is 1.
 
 Examples:
 
@@ -32,7 +32,8 @@ Examples:
   crontab -l | carillon import --crontab - --timezone Europe/Berlin --dry-run`
 }
 
-// registrar takes any number of jobs and calls each with the result of every one, in their order.
+// registrar puts jobs and calls each with the result of every job, in their order: PutAll of the client, or the rehearsal
+// of a dry run.
 type registrar func(ctx context.Context, jobs iter.Seq[client.Job], each func(client.PutResult)) (client.PutTotals, error)
 
 // Run implements the command.
@@ -69,7 +70,7 @@ func (c *importCmd) Run(ctx context.Context, con *console) error {
 	return report.close(err)
 }
 
-// check finds what no file can make up for, before any is read.
+// check finds mistakes in the flags before a file is read.
 func (c *importCmd) check() error {
 	if c.Crontab == "" && len(c.Files) == 0 {
 		return usagef("want a file of JSON lines (- is standard input), or --crontab FILE")
@@ -85,7 +86,7 @@ func (c *importCmd) check() error {
 	return checkTemplate(c.Target)
 }
 
-// crontabs is how the flags want crontabs to be read.
+// crontabs returns how the flags say that crontabs become jobs.
 func (c *importCmd) crontabs(con *console) *crontabPlan {
 	plan := &crontabPlan{target: c.Target, zone: c.Timezone, system: c.System}
 	if plan.zone == "" {

@@ -7,31 +7,34 @@ import (
 	"iter"
 
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/terminal"
 )
 
-// importReport tells what became of the jobs of an import, and counts.
+// importReport prints which jobs were refused, and counts. Refusals are printed in the order of the input: one that was
+// read behind jobs without a result waits for these.
 type importReport struct {
 	con    *console
 	dryRun bool
 	form   outputForm
 
-	held        []heldItem // read and not told yet, in the order of the input
+	held        []heldItem // read and not reported yet, in the order of the input
 	refusedHeld int        // refusals among them
 
 	accepted, refused int
-	progress          *progress
+	progress          *terminal.Progress
 }
 
 func newImportReport(con *console, c *importCmd) *importReport {
-	return &importReport{con: con, dryRun: c.DryRun, form: c.Output, progress: newProgress(con, "job", "imported")}
+	return &importReport{con: con, dryRun: c.DryRun, form: c.Output, progress: con.newProgress("job", "imported")}
 }
 
+// refuse counts a refusal and prints it with its place.
 func (r *importReport) refuse(at place, reason string) {
 	r.refused++
 	r.con.notef("%s:%d: %s\n", at.file, at.line, oneLine(reason))
 }
 
-// refusalText is an error of the server without its code, which is for programs.
+// refusalText returns an error of the server without its code, which is for programs.
 func refusalText(e *client.Error) string {
 	if e.Field == "" {
 		return e.Message
@@ -45,9 +48,9 @@ type importCounts struct {
 	Rejected int `json:"rejected"`
 }
 
-// close tells the counts. Err is why the import ended early, if it did.
+// close prints the counts. Err is why the import ended early; nil if it did not.
 func (r *importReport) close(err error) error {
-	r.tellRefusals()
+	r.reportRefusals()
 	if n := len(r.held); n > 0 && err != nil {
 		at := r.held[0].place
 		err = fmt.Errorf("%w; whether the jobs from %s:%d on are in is unknown: import them again", err, at.file, at.line)
@@ -66,11 +69,11 @@ func (r *importReport) close(err error) error {
 	return err
 }
 
-// rehearse stands in for a server in a dry run: it checks the jobs and shows those that it would take.
+// rehearse is the registrar of a dry run: it checks the jobs and prints those that the server would accept.
 func (r *importReport) rehearse(ctx context.Context, jobs iter.Seq[client.Job], each func(client.PutResult)) (client.PutTotals, error) {
 	out := r.con.buffered()
-	r.progress.besideOutput()
-	var rows *table
+	r.progress.Silent = r.con.screen.IsTerminal // the jobs that are printed show how far it is
+	var rows *terminal.Table
 	if r.form == formTable {
 		rows = out.table("NAME", "SCHEDULE", "TIMEZONE", "TARGET", "PAYLOAD")
 	}
@@ -81,9 +84,9 @@ func (r *importReport) rehearse(ctx context.Context, jobs iter.Seq[client.Job], 
 		if result.Error == nil && r.form != formTable {
 			err = errors.Join(err, out.printRecord(r.form, j, ownerOptions))
 		} else if result.Error == nil {
-			rows.row(importRow(&j)...)
+			rows.Row(importRow(&j)...)
 			if shown++; shown%tableRowsMax == 0 {
-				err = errors.Join(err, rows.flush())
+				err = errors.Join(err, rows.Flush())
 			}
 		}
 		each(result)
@@ -92,12 +95,12 @@ func (r *importReport) rehearse(ctx context.Context, jobs iter.Seq[client.Job], 
 		}
 	}
 	if rows != nil && shown > 0 {
-		err = errors.Join(err, rows.flush())
+		err = errors.Join(err, rows.Flush())
 	}
 	return client.PutTotals{}, errors.Join(err, out.flush())
 }
 
-// importRow is a job as a dry run shows it.
+// importRow returns the row of a job in the table of a dry run.
 func importRow(j *client.Job) []string {
 	payload := string(j.Payload)
 	if len(j.PayloadBase64) > 0 {

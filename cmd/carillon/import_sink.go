@@ -4,31 +4,32 @@ import (
 	"errors"
 
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/terminal"
 )
 
-// refusedHeldMax bounds how many refusals wait for the results of the jobs before them. Beyond, they
-// are told at once, out of their order.
+// refusedHeldMax bounds how many refusals wait for the results of the jobs before them. Further ones are printed at once,
+// out of order.
 const refusedHeldMax = 10_000
 
-// errEnough ends the reading of a file whose jobs nobody takes any more.
+// errEnough ends the reading of a file when the import accepts no more jobs.
 var errEnough = errors.New("the import has ended")
 
-// place is where in the input something was read.
+// place is the place of a job or a refusal in the input.
 type place struct {
 	file string
 	line int
 }
 
-// jobSink takes what the readers of files find: jobs, and places where there is none.
+// jobSink receives from the readers of files what they find: jobs and refusals.
 type jobSink struct {
 	report *importReport
 	yield  func(client.Job) bool
 }
 
-// into returns a sink that notes the places of jobs and passes the jobs on.
+// into returns a sink that records the places of jobs and refusals and passes the jobs to yield.
 func (r *importReport) into(yield func(client.Job) bool) *jobSink { return &jobSink{r, yield} }
 
-// take passes a job on. An error means that no more is wanted.
+// take passes a job on. The reader stops at an error.
 func (s *jobSink) take(at place, j client.Job) error {
 	s.report.held = append(s.report.held, heldItem{place: at, name: j.Name})
 	if !s.yield(j) {
@@ -37,7 +38,7 @@ func (s *jobSink) take(at place, j client.Job) error {
 	return nil
 }
 
-// refuse notes that what stands at a place is no job.
+// refuse records that the text at a place is no valid job.
 func (s *jobSink) refuse(at place, reason string) {
 	r := s.report
 	if len(r.held) == 0 || r.refusedHeld >= refusedHeldMax {
@@ -48,28 +49,29 @@ func (s *jobSink) refuse(at place, reason string) {
 	r.held = append(r.held, heldItem{place: at, reason: reason})
 }
 
-// heldItem is something read that has not been told yet: a job on its way, or a refusal behind one.
+// heldItem is what was read and not reported yet: a job without a result, or a refusal behind one.
 type heldItem struct {
 	place
 	name   string
 	reason string // of a refusal; "" for a job
 }
 
-// result tells what became of the oldest job on its way, and the refusals around it.
+// result records the result of the oldest job that has none, and prints the refusals around it.
 func (r *importReport) result(result client.PutResult) {
-	r.tellRefusals()
+	r.reportRefusals()
 	job := r.held[0]
 	r.held = r.held[1:]
 	if result.Error != nil {
-		r.refuse(job.place, orDash(printable(job.name))+": "+refusalText(result.Error))
+		r.refuse(job.place, orDash(terminal.Printable(job.name))+": "+refusalText(result.Error))
 	} else {
 		r.accepted++
 	}
-	r.tellRefusals()
-	r.progress.tell(r.accepted)
+	r.reportRefusals()
+	r.progress.Of(int64(r.accepted), 0)
 }
 
-func (r *importReport) tellRefusals() {
+// reportRefusals prints the refusals at the head of held, up to the first job without a result.
+func (r *importReport) reportRefusals() {
 	for len(r.held) > 0 && r.held[0].reason != "" {
 		r.refuse(r.held[0].place, r.held[0].reason)
 		r.held = r.held[1:]

@@ -8,7 +8,7 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// jobCmd groups the commands on jobs.
+// jobCmd groups the commands for jobs.
 type jobCmd struct {
 	Put      jobPutCmd      `cmd:"" help:"Register a job, or replace the one of that name."`
 	Get      jobGetCmd      `cmd:"" help:"Show a job."`
@@ -17,8 +17,8 @@ type jobCmd struct {
 	Pause    jobPauseCmd    `cmd:"" help:"Pause a job."`
 	Resume   jobResumeCmd   `cmd:"" help:"Resume a job."`
 	Trigger  jobTriggerCmd  `cmd:"" help:"Run a job now."`
-	Backfill jobBackfillCmd `cmd:"" help:"Run a job for ticks that are past."`
-	Next     jobNextCmd     `cmd:"" help:"Tell when a job, or a schedule, runs next."`
+	Backfill jobBackfillCmd `cmd:"" help:"Run a job for past ticks."`
+	Next     jobNextCmd     `cmd:"" help:"Show when a job, or a schedule, runs next."`
 }
 
 // Help is what `carillon job --help` says besides the commands.
@@ -73,14 +73,14 @@ func (c *jobGetCmd) Run(ctx context.Context, con *console) error {
 // jobDeleteCmd deletes jobs.
 type jobDeleteCmd struct {
 	Names     []string `arg:"" name:"name" help:"Names of the jobs." complete:"@jobs"`
-	IfVersion *uint32  `help:"Only if the job, which must be one then, is at this version." placeholder:"N"`
+	IfVersion *uint32  `help:"Only if the job is at this version; for one job only." placeholder:"N"`
 	remoteFlags
 	outputFlag
 }
 
 // Help is what `carillon job delete --help` says besides the flags.
 func (*jobDeleteCmd) Help() string {
-	return `What is with a target at that moment is not called back; nothing is launched after it.
+	return `Attempts that a target already has are not called back; nothing is launched after the deletion.
 
 Examples:
 
@@ -89,7 +89,7 @@ Examples:
   carillon job delete reports/daily --if-version 7`
 }
 
-// Validate is called by the parser: several jobs have no version in common.
+// Validate is called by the parser. It refuses a version together with several jobs.
 func (c *jobDeleteCmd) Validate() error {
 	if c.IfVersion != nil && len(c.Names) > 1 {
 		return errors.New("--if-version is the version of one job; want one name with it")
@@ -119,6 +119,7 @@ func (c *jobDeleteCmd) Run(ctx context.Context, con *console) error {
 	return errors.Join(errs...)
 }
 
+// delete deletes one job, if it is at the version of the flag when that is given.
 func (c *jobDeleteCmd) delete(ctx context.Context, r *client.Client, name string) (client.DeletedRuns, error) {
 	if c.IfVersion != nil {
 		return r.DeleteIfVersion(ctx, name, *c.IfVersion)
@@ -126,7 +127,7 @@ func (c *jobDeleteCmd) delete(ctx context.Context, r *client.Client, name string
 	return r.Delete(ctx, name)
 }
 
-// showDeletedRuns is what became of the runs of a job that was deleted, if it had any.
+// showDeletedRuns says what happened to the runs of a deleted job; "" if it had none.
 func showDeletedRuns(runs client.DeletedRuns) (text string) {
 	if runs.Cancelled > 0 {
 		text += ", " + plural(runs.Cancelled, "run") + " cancelled"

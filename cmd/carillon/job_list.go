@@ -9,17 +9,18 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// tableRowsMax is how many rows are aligned together; a longer table goes out in parts, so that no
-// list is held in memory.
+// tableRowsMax is the number of rows that are aligned together. A longer table is printed in parts, so that a list is never
+// held in memory as a whole.
 const tableRowsMax = 1000
 
-// selectFlags choose jobs.
+// selectFlags select jobs.
 type selectFlags struct {
-	NamePrefix string            `help:"Only jobs whose names begin so." placeholder:"TEXT"`
+	NamePrefix string            `help:"Only jobs whose names begin with this." placeholder:"TEXT"`
 	Label      map[string]string `short:"l" help:"Only jobs with this label; may be repeated." placeholder:"KEY=VALUE" mapsep:"none"`
 	Status     string            `help:"Only jobs that are active, paused, completed or failed." placeholder:"STATUS" complete:"active,paused,completed,failed"`
 }
 
+// request returns the request for the first page of the selected jobs.
 func (f *selectFlags) request() client.ListRequest {
 	return client.ListRequest{Prefix: f.NamePrefix, Labels: f.Label, Status: f.Status, Limit: 1000}
 }
@@ -27,7 +28,7 @@ func (f *selectFlags) request() client.ListRequest {
 // jobListCmd lists jobs.
 type jobListCmd struct {
 	selectFlags
-	Limit int `help:"Stop after so many; 0 is no limit." placeholder:"N"`
+	Limit int `help:"Largest number to print; 0 is no limit." placeholder:"N"`
 	remoteFlags
 	outputFlag
 	watchFlag
@@ -59,6 +60,7 @@ func (c *jobListCmd) Run(ctx context.Context, con *console) error {
 	})
 }
 
+// jobRow returns the row of a job in the table of job list.
 func jobRow(j *client.JobInfo) []string {
 	next, last := "-", "-"
 	if !j.NextRunAt.IsZero() {
@@ -70,7 +72,7 @@ func jobRow(j *client.JobInfo) []string {
 	return []string{j.Name, j.Status, showSchedule(&j.Job), j.Timezone, next, last, showTarget(j.Target)}
 }
 
-// atMost ends a sequence after so many values; 0 is no limit.
+// atMost ends a sequence after a number of values; 0 is no limit.
 func atMost[T any](seq iter.Seq2[T, error], most int) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		n := 0
@@ -91,23 +93,23 @@ func printRows[T any](con *console, seq iter.Seq2[T, error], titles []string, ro
 	t, n := out.table(titles...), 0
 	for v, err := range seq {
 		if err != nil {
-			_, _ = t.flush(), out.flush()
+			_, _ = t.Flush(), out.flush()
 			return err
 		}
-		t.row(row(&v)...)
+		t.Row(row(&v)...)
 		if n++; n%tableRowsMax == 0 {
-			if err := t.flush(); err != nil {
+			if err := t.Flush(); err != nil {
 				return err
 			}
 		}
 	}
-	if err := t.flush(); err != nil {
+	if err := t.Flush(); err != nil {
 		return err
 	}
 	return out.flush()
 }
 
-// printList prints a sequence as the API's object with one list, all pages in one.
+// printList prints a sequence as one object with one list, as the API returns it, but with all pages in it.
 func printList[T any](con *console, form outputForm, name string, seq iter.Seq2[T, error]) error {
 	out := con.buffered()
 	head, separator, end, empty := fmt.Sprintf("{%q: [\n  ", name), ",\n  ", "\n]}\n", fmt.Sprintf("{%q: []}\n", name)

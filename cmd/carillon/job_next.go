@@ -5,24 +5,24 @@ import (
 	"time"
 
 	"github.com/carillon-io/carillon/client"
-	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/schedule"
 )
 
-// jobNextCmd tells when a job or a schedule runs next.
+// jobNextCmd prints when a job or a schedule runs next.
 type jobNextCmd struct {
 	Name     string   `arg:"" optional:"" help:"Name of a job; or leave it out and give --schedule." complete:"@jobs"`
 	Schedule []string `short:"s" help:"A schedule, without any job; may be repeated." placeholder:"SPEC" sep:"none"`
-	Exclude  []string `short:"x" help:"What it leaves out; may be repeated." placeholder:"SPEC" sep:"none"`
-	Timezone string   `short:"z" help:"Zone that the schedule is read in; UTC if left out." placeholder:"ZONE"`
+	Exclude  []string `short:"x" help:"Exclusion from the schedule; may be repeated." placeholder:"SPEC" sep:"none"`
+	Timezone string   `short:"z" help:"Timezone of the schedule; UTC if left out." placeholder:"ZONE"`
 	Count    int      `short:"n" help:"How many times." default:"10"`
-	After    instant  `help:"From this time on; now if left out." placeholder:"TIME"`
+	After    timeFlag `help:"From this time on; now if left out." placeholder:"TIME"`
 	remoteFlags
 	outputFlag
 }
 
 // Help is what `carillon job next --help` says besides the flags.
 func (*jobNextCmd) Help() string {
-	return `Where a change of the clock moved, dropped or repeated a time, a note says so.
+	return `A note says where a change of the clock moved, dropped or repeated a time.
 
 Examples:
 
@@ -60,8 +60,8 @@ func (c *jobNextCmd) Run(ctx context.Context, con *console) error {
 	return con.printTimes(reply, request.Timezone)
 }
 
-// ofJob makes the request for the schedule of a job. The server counts an @every from the instant that
-// it is asked from, so that must be a tick of the job.
+// ofJob returns the request for the schedule of a job. The server counts an @every from the start of the request, so the
+// start must be a tick of the job.
 func (c *jobNextCmd) ofJob(ctx context.Context, r *remote) (client.NextRequest, error) {
 	j, err := r.Get(ctx, c.Name)
 	if err != nil {
@@ -74,8 +74,8 @@ func (c *jobNextCmd) ofJob(ctx context.Context, r *remote) (client.NextRequest, 
 	if len(j.Schedules) > 0 {
 		return request, nil
 	}
-	s, err := job.ParseSchedule(job.Spec{Expr: j.Schedule, Zone: j.Timezone})
-	if err != nil || s.Kind() != job.ScheduleEvery || j.NextRunAt.IsZero() {
+	s, err := schedule.Parse(schedule.Spec{Expr: j.Schedule, Zone: j.Timezone})
+	if err != nil || s.Kind() != schedule.Every || j.NextRunAt.IsZero() {
 		return request, nil
 	}
 	after := c.After.Time
@@ -88,9 +88,9 @@ func (c *jobNextCmd) ofJob(ctx context.Context, r *remote) (client.NextRequest, 
 	return request, nil
 }
 
-// printTimes prints instants in UTC, on the wall clock of their zone, and how far away they are.
+// printTimes prints instants in UTC and in local time of their zone, and how far away they are.
 func (c *console) printTimes(reply client.NextReply, zone string) error {
-	loc, err := job.EmbeddedZones().Location(zone)
+	loc, err := schedule.EmbeddedZones().Location(zone)
 	if err != nil {
 		loc = time.UTC
 	}
@@ -104,9 +104,9 @@ func (c *console) printTimes(reply client.NextReply, zone string) error {
 		if loc != time.UTC {
 			cells = append(cells, at.In(loc).Format("Mon 2006-01-02 15:04:05 MST"))
 		}
-		t.row(cells...)
+		t.Row(cells...)
 	}
-	if err := t.flush(); err != nil {
+	if err := t.Flush(); err != nil {
 		return err
 	}
 	for _, note := range reply.Notes {

@@ -6,7 +6,7 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// pauseFlags are those of pause and resume.
+// pauseFlags are the flags of pause and resume.
 type pauseFlags struct {
 	Name      string  `arg:"" help:"Name of the job." complete:"@jobs"`
 	Reason    string  `help:"Why; shown with the job."`
@@ -20,7 +20,7 @@ type jobPauseCmd struct{ pauseFlags }
 
 // Help is what `carillon job pause --help` says besides the flags.
 func (*jobPauseCmd) Help() string {
-	return `Runs that wait for their time are withdrawn; what is with a target already goes on.
+	return `Runs that are not launched yet are withdrawn; attempts that a target already has go on.
 
 Examples:
 
@@ -48,6 +48,8 @@ func (c *jobResumeCmd) Run(ctx context.Context, con *console) error {
 	return c.change(ctx, con, "resumed", (*client.Client).Resume, (*client.Client).ResumeIfVersion)
 }
 
+// change calls the method of the client that pauses or resumes the job: callIf if a version is given, else call. Done is the
+// verb of the message.
 func (c *pauseFlags) change(
 	ctx context.Context, con *console, done string,
 	call func(c *client.Client, ctx context.Context, name, reason string) (client.JobInfo, error),

@@ -13,26 +13,26 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// jobFileBytesMax bounds a file of jobs that is read at once; import streams longer ones.
+// jobFileBytesMax bounds a file of jobs that is read as a whole; import has no limit.
 const jobFileBytesMax = 8 << 20
 
-// jobPutCmd registers a job, or updates it.
+// jobPutCmd creates or updates a job.
 type jobPutCmd struct {
 	Name string `arg:"" optional:"" help:"Name of the job." complete:"@jobs"`
 	File string `short:"f" help:"JSON file with a job, or an array of jobs, in place of the flags; - is standard input." placeholder:"FILE"`
 
-	Schedule []string `short:"s" help:"Cron of 5 to 7 fields, @daily and its kin, '@every 10s' or '@at 2026-12-01T08:00:00Z'; may be repeated." placeholder:"SPEC" sep:"none" group:"when"`
-	Exclude  []string `short:"x" help:"What is left out: a date, a range, a cron expression, or '@calendar NAME'; may be repeated." placeholder:"SPEC" sep:"none" group:"when"`
-	Timezone string   `short:"z" help:"Zone that a cron expression is read in; UTC if left out." placeholder:"ZONE" group:"when"`
-	StartsAt instant  `help:"No run before it." placeholder:"TIME" group:"when"`
-	EndsAt   instant  `help:"No run at or after it." placeholder:"TIME" group:"when"`
-	MaxRuns  uint32   `help:"Scheduled runs until the job is completed; 0 is no limit." placeholder:"N" group:"when"`
-	Jitter   span     `help:"Runs leave up to so much later, each job at its own share of it." placeholder:"SPAN" group:"when"`
+	Schedule []string `short:"s" help:"Cron of 5 to 7 fields, a macro such as @daily, '@every 10s' or '@at 2026-12-01T08:00:00Z'; may be repeated." placeholder:"SPEC" sep:"none" group:"when"`
+	Exclude  []string `short:"x" help:"Exclusion: a date, a range, a cron expression, or '@calendar NAME'; may be repeated." placeholder:"SPEC" sep:"none" group:"when"`
+	Timezone string   `short:"z" help:"Timezone of the cron expressions; UTC if left out." placeholder:"ZONE" group:"when"`
+	StartsAt timeFlag `help:"No run before it." placeholder:"TIME" group:"when"`
+	EndsAt   timeFlag `help:"No run at or after it." placeholder:"TIME" group:"when"`
+	MaxRuns  uint32   `help:"Number of scheduled runs after which the job is completed; 0 is no limit." placeholder:"N" group:"when"`
+	Jitter   span     `help:"Delay each run by a part of this time, which is the same for all runs of the job." placeholder:"SPAN" group:"when"`
 
 	Target string `short:"t" help:"nats:SUBJECT, request:SUBJECT, jetstream:SUBJECT or https://HOST/PATH." group:"what"`
 	Method string `help:"HTTP method; POST if left out." group:"what"`
 
-	MaxInFlight uint32 `help:"Attempts that the target has at a time; more wait. What the server has for a target if left out." placeholder:"N" group:"what"`
+	MaxInFlight uint32 `help:"Attempts that may be in flight at the target; further ones wait. Default: the limit of the server." placeholder:"N" group:"what"`
 
 	Payload string            `short:"p" help:"JSON text, any other text, @FILE, or - for standard input." group:"what"`
 	Header  map[string]string `short:"H" help:"Header of the message or request; may be repeated." placeholder:"KEY=VALUE" mapsep:"none" group:"what"`
@@ -42,14 +42,14 @@ type jobPutCmd struct {
 	Paused      bool              `help:"Register it paused."`
 	Label       map[string]string `short:"l" help:"Label; may be repeated." placeholder:"KEY=VALUE" mapsep:"none"`
 	Description string            `help:"Text for people."`
-	IfVersion   *uint32           `help:"Only if the job is at this version; 0: only if there is none." placeholder:"N"`
+	IfVersion   *uint32           `help:"Only if the job is at this version; 0: only if it does not exist." placeholder:"N"`
 	remoteFlags
 	outputFlag
 }
 
 // Help is what `carillon job put --help` says besides the flags.
 func (*jobPutCmd) Help() string {
-	return `A job that is there already is replaced as a whole: what is left out is back at its default.
+	return `An existing job is replaced as a whole: what is left out returns to its default.
 
 Examples:
 
@@ -78,7 +78,7 @@ func (c *jobPutCmd) Run(ctx context.Context, con *console) error {
 	return err
 }
 
-// put registers one job.
+// put creates or updates one job and prints what happened.
 func (c *jobPutCmd) put(ctx context.Context, con *console, r *remote, j client.Job) (err error) {
 	var reply client.PutReply
 	if c.IfVersion != nil {
@@ -100,7 +100,7 @@ func (c *jobPutCmd) put(ctx context.Context, con *console, r *remote, j client.J
 	return nil
 }
 
-// jobs returns what is to be put.
+// jobs returns the jobs to put: those of the file, or the one of the flags.
 func (c *jobPutCmd) jobs(con *console) ([]client.Job, error) {
 	if c.File == "" {
 		j, err := c.job(con)
@@ -173,7 +173,7 @@ func (c *jobPutCmd) job(con *console) (client.Job, error) {
 	return j, err
 }
 
-// oneOrSeveral returns schedules as a job has them: one by itself, several as a list.
+// oneOrSeveral returns schedules for the two fields of a job: one by itself, or several as a list.
 func oneOrSeveral(schedules []string) (one string, several []string) {
 	if len(schedules) == 1 {
 		return schedules[0], nil
@@ -181,7 +181,7 @@ func oneOrSeveral(schedules []string) (one string, several []string) {
 	return "", schedules
 }
 
-// readPayload reads what --payload means: JSON if it is JSON, else bytes.
+// readPayload returns the payload of --payload: as JSON if it is valid JSON, else as bytes.
 func (c *console) readPayload(text string) (asJSON, asBytes []byte, err error) {
 	content := []byte(text)
 	if file, found := strings.CutPrefix(text, "@"); found || text == "-" {

@@ -10,7 +10,7 @@ import (
 type jobTriggerCmd struct {
 	Name           string  `arg:"" help:"Name of the job." complete:"@jobs"`
 	Payload        string  `short:"p" help:"In place of the job's own: JSON text, any other text, @FILE, or - for standard input."`
-	IdempotencyKey string  `help:"The same key is the same run, so that asking twice does no harm." placeholder:"KEY"`
+	IdempotencyKey string  `help:"A second request with the same key returns the same run and starts no other." placeholder:"KEY"`
 	IfVersion      *uint32 `help:"Only if the job is at this version." placeholder:"N"`
 	remoteFlags
 	outputFlag
@@ -18,7 +18,7 @@ type jobTriggerCmd struct {
 
 // Help is what `carillon job trigger --help` says besides the flags.
 func (*jobTriggerCmd) Help() string {
-	return `The schedule of the job goes on as if nothing had been; a paused job may be triggered too.
+	return `The schedule of the job is not affected. A paused job can be triggered too.
 
 Examples:
 
@@ -49,14 +49,14 @@ func (c *jobTriggerCmd) Run(ctx context.Context, con *console) error {
 	return nil
 }
 
-// jobBackfillCmd runs a job for ticks that are past.
+// jobBackfillCmd runs a job for past ticks.
 type jobBackfillCmd struct {
-	Name  string  `arg:"" help:"Name of the job." complete:"@jobs"`
-	From  instant `help:"First instant: RFC 3339, or a day." required:"" placeholder:"TIME"`
-	To    instant `help:"End, itself left out." required:"" placeholder:"TIME"`
-	Limit int     `help:"The oldest so many ticks; without it there must be at most 1000." placeholder:"N"`
+	Name  string   `arg:"" help:"Name of the job." complete:"@jobs"`
+	From  timeFlag `help:"First instant: RFC 3339, or a day." required:"" placeholder:"TIME"`
+	To    timeFlag `help:"Last instant, exclusive." required:"" placeholder:"TIME"`
+	Limit int      `help:"Only this number of the oldest ticks. Without it, there must be at most 1000." placeholder:"N"`
 
-	Repeat bool `help:"Also ticks that runs have fired, under run ids of their own."`
+	Repeat bool `help:"Also ticks that have fired, with new run ids."`
 	DryRun bool `help:"List the ticks, and change nothing."`
 	remoteFlags
 	outputFlag
@@ -70,7 +70,7 @@ func (*jobBackfillCmd) Help() string {
   carillon job backfill reports/daily --from 2026-11-01T00:00:00Z --to 2026-12-01T00:00:00Z --limit 10
   carillon job backfill reports/daily --from 2026-11-01 --to 2026-11-08 --dry-run
 
-Ticks that a run has fired are left out; --repeat fires them again. Ticks that were skipped are fired.`
+Ticks that have fired are left out unless --repeat is given. Ticks that were skipped are fired.`
 }
 
 // Run implements the command.

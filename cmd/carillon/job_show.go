@@ -6,9 +6,10 @@ import (
 	"time"
 
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/terminal"
 )
 
-// showNext is when a job runs next, or why it does not.
+// showNext says when a job runs next, or why it does not.
 func showNext(j *client.JobInfo) string {
 	if !j.NextRunAt.IsZero() {
 		text := showTime(j.NextRunAt) + " (" + showDistance(time.Until(j.NextRunAt.Time)) + ")"
@@ -23,7 +24,7 @@ func showNext(j *client.JobInfo) string {
 	return "none: " + j.Status
 }
 
-// showStatus is the state of a job, why it is in it, and who saw to that.
+// showStatus returns the state of a job, its reason and who caused it.
 func showStatus(j *client.JobInfo) string {
 	text := strings.TrimSuffix(j.Status+", "+j.StatusReason, ", ")
 	if j.StatusBy != "" {
@@ -32,7 +33,7 @@ func showStatus(j *client.JobInfo) string {
 	return text
 }
 
-// schedulesOf returns the schedules of a job, of which most have one.
+// schedulesOf returns the schedules of a job; most jobs have one.
 func schedulesOf(j *client.Job) []string {
 	if len(j.Schedules) > 0 {
 		return j.Schedules
@@ -40,73 +41,74 @@ func schedulesOf(j *client.Job) []string {
 	return []string{j.Schedule}
 }
 
-// showSchedule is the schedules of a job in one cell.
+// showSchedule returns the schedules of a job for one cell of a table.
 func showSchedule(j *client.Job) string { return strings.Join(schedulesOf(j), " | ") }
 
-// printJob shows a job in full.
+// printJob prints all of a job.
 func (c *console) printJob(j *client.JobInfo) error {
 	t := c.table()
-	t.pair("name", j.Name)
-	t.pair("status", showStatus(j))
+	t.Row("name", j.Name)
+	t.Row("status", showStatus(j))
 	for _, s := range schedulesOf(&j.Job) {
-		t.pair("schedule", strings.TrimSpace(s+" "+j.Timezone))
+		t.Row("schedule", strings.TrimSpace(s+" "+j.Timezone))
 	}
 	for _, line := range j.Exclude {
-		t.pair("exclude", line)
+		t.Row("exclude", line)
 	}
-	t.pair("next run", showNext(j))
+	t.Row("next run", showNext(j))
 	if last := j.LastRun; last != nil {
-		t.pair("last run", fmt.Sprintf("%s, %s, %.1f ms late (%s)", showTime(last.ScheduledAt), last.Status, last.LatenessMS, last.ID))
+		t.Row("last run", fmt.Sprintf("%s, %s, %.1f ms late (%s)", showTime(last.ScheduledAt), last.Status, last.LatenessMS, last.ID))
 	}
-	t.pair("target", showTarget(j.Target))
-	t.pair("payload", showPayload(j))
+	t.Row("target", showTarget(j.Target))
+	t.Row("payload", showPayload(j))
 	for _, p := range pairsOf(j.Headers) {
-		t.pair("header", p.Key+": "+p.Value)
+		t.Row("header", p.Key+": "+p.Value)
 	}
 	for _, p := range pairsOf(j.Labels) {
-		t.pair("label", p.Key+"="+p.Value)
+		t.Row("label", p.Key+"="+p.Value)
 	}
 	if j.Description != "" {
-		t.pair("description", j.Description)
+		t.Row("description", j.Description)
 	}
 	printPolicies(t, &j.Job)
-	t.pair("id", fmt.Sprintf("%s, version %d", j.ID, j.Version))
-	t.pair("created", showTime(j.CreatedAt))
-	t.pair("updated", showTime(j.UpdatedAt))
-	return t.flush()
+	t.Row("id", fmt.Sprintf("%s, version %d", j.ID, j.Version))
+	t.Row("created", showTime(j.CreatedAt))
+	t.Row("updated", showTime(j.UpdatedAt))
+	return t.Flush()
 }
 
-func printPolicies(t *table, j *client.Job) {
+// printPolicies adds the rows of a job's limits and policies. A limit that is not set has no row.
+func printPolicies(t *terminal.Table, j *client.Job) {
 	if !j.StartsAt.IsZero() || !j.EndsAt.IsZero() {
-		t.pair("window", showTime(j.StartsAt)+" to "+showTime(j.EndsAt))
+		t.Row("window", showTime(j.StartsAt)+" to "+showTime(j.EndsAt))
 	}
 	if j.MaxRuns > 0 {
-		t.pair("max runs", fmt.Sprint(j.MaxRuns))
+		t.Row("max runs", fmt.Sprint(j.MaxRuns))
 	}
 	if j.Jitter > 0 {
-		t.pair("jitter", j.Jitter.String())
+		t.Row("jitter", j.Jitter.String())
 	}
 	if j.Completion == "reported" {
-		t.pair("completion", "reported by a worker, within "+j.AttemptTimeout.String())
+		t.Row("completion", "reported by a worker, within "+j.AttemptTimeout.String())
 	}
-	t.pair("attempts", fmt.Sprintf("%d, first retry after %s, then x%g up to %s, each %s at most",
+	t.Row("attempts", fmt.Sprintf("%d, first retry after %s, then x%g up to %s, each %s at most",
 		j.Retry.MaxAttempts, j.Retry.InitialInterval, j.Retry.Multiplier, j.Retry.MaxInterval, j.AttemptTimeout))
 	if j.PauseOnFailure > 0 {
-		t.pair("pause", "after "+plural(int(j.PauseOnFailure), "dead run")+" in a row")
+		t.Row("pause", "after "+plural(int(j.PauseOnFailure), "dead run")+" in a row")
 	}
 	overlap := j.OverlapPolicy
 	if j.MaxConcurrent > 0 {
 		overlap += fmt.Sprintf(", at most %d at a time", j.MaxConcurrent)
 	}
-	t.pair("overlap", overlap)
+	t.Row("overlap", overlap)
 	missed := j.MissedRunPolicy
 	if j.CatchupWindow != nil {
 		missed += " within " + j.CatchupWindow.String()
 	}
-	t.pair("missed runs", missed)
+	t.Row("missed runs", missed)
 }
 
-// showPayload is the beginning of a payload.
+// showPayload returns a payload for one cell of a table: its beginning if it is long, its size if it is not JSON.
 func showPayload(j *client.JobInfo) string {
 	const most = 200
 	switch {

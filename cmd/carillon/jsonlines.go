@@ -11,12 +11,13 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/terminal"
 )
 
-// lineBytesMax bounds a line of JSON lines: the largest payload, in base 64, and room for the rest.
+// lineBytesMax bounds a line of JSON lines: the largest payload in base64, and room for the other fields.
 const lineBytesMax = 2 << 20
 
-// errLineTooLong says that a line was passed over.
+// errLineTooLong says that a line was skipped.
 var errLineTooLong = fmt.Errorf("the line has more than %d bytes, which is the limit", lineBytesMax)
 
 // lineReader reads lines of bounded length.
@@ -29,8 +30,8 @@ func newLineReader(r io.Reader) *lineReader {
 	return &lineReader{r: bufio.NewReaderSize(r, lineBytesMax)}
 }
 
-// next returns the next line without its end, valid until the next call; io.EOF at the end;
-// errLineTooLong for a line that was passed over, after which it may be called again.
+// next returns the next line without the blanks around it. The slice is valid until the next call. The error is io.EOF at
+// the end, or errLineTooLong for a line that was skipped, after which next can be called again.
 func (l *lineReader) next() ([]byte, error) {
 	l.number++
 	line, err := l.r.ReadSlice('\n')
@@ -49,7 +50,7 @@ func (l *lineReader) next() ([]byte, error) {
 	return bytes.TrimSpace(line), err
 }
 
-// readJobLines hands the jobs of a file of JSON lines to a sink.
+// readJobLines passes the jobs and the refused lines of a file of JSON lines to a sink.
 func readJobLines(con *console, file string, sink *jobSink) error {
 	in, closeFile, err := con.open(file)
 	if err != nil {
@@ -80,8 +81,8 @@ func readJobLines(con *console, file string, sink *jobSink) error {
 	}
 }
 
-// decodeJob reads a job as its owner writes it or as the server tells of it; what the server keeps
-// beside a definition is dropped. The error is for the person who wrote the text.
+// decodeJob reads a job as its owner writes it, or as the server returns it; the fields that the server adds are dropped.
+// The error is for the author of the text.
 func decodeJob(text []byte) (client.Job, error) {
 	var info client.JobInfo
 	if err := json.Unmarshal(text, &info, json.RejectUnknownMembers(true)); err != nil {
@@ -93,7 +94,7 @@ func decodeJob(text []byte) (client.Job, error) {
 	return info.Job, nil
 }
 
-// explainJSON says what is wrong with the text of a job, in the words of its author.
+// explainJSON rewrites an error of the decoder for the author of a job: it names fields as the API does.
 func explainJSON(err error) error {
 	semantic := (*json.SemanticError)(nil)
 	if !errors.As(err, &semantic) {
@@ -114,7 +115,7 @@ func explainJSON(err error) error {
 	return fmt.Errorf("%s: a JSON %s cannot stand here", field, semantic.JSONKind)
 }
 
-// fieldPath writes a pointer such as /retry/max_age as the API names a field: retry.max_age.
+// fieldPath returns a JSON pointer such as /retry/max_age as the API names a field: retry.max_age.
 func fieldPath(p jsontext.Pointer) string {
 	var b []byte
 	for token := range p.Tokens() {
@@ -123,5 +124,5 @@ func fieldPath(p jsontext.Pointer) string {
 		}
 		b = append(b, clip(token)...)
 	}
-	return printable(string(b))
+	return terminal.Printable(string(b))
 }

@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"github.com/carillon-io/carillon/terminal"
 )
 
 func TestLineReader(t *testing.T) {
@@ -31,7 +33,7 @@ func TestLineReader(t *testing.T) {
 func TestDecodeJob(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"name":"a","schedule":"@daily","target":{"kind":"nats","subject":"x"}}`:    "",
-		`{"name":"a","id":"x","version":3,"last_run":{"id":"r"},"next_run_at":null}`: "", // what a server adds
+		`{"name":"a","id":"x","version":3,"last_run":{"id":"r"},"next_run_at":null}`: "", // fields that a server adds
 		`{"name":"a","colour":1}`:                "colour: no field of a job",
 		`{"name":"a","retry":{"max_atempts":1}}`: "retry.max_atempts: no field of a job",
 		`{"name":"a","max_runs":-1}`:             "max_runs",
@@ -61,7 +63,7 @@ func FuzzDecodeJob(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		j, err := decodeJob(text)
 		if err != nil {
-			if explain(err) != printable(explain(err)) {
+			if explain(err) != terminal.Printable(explain(err)) {
 				t.Errorf("%q: the error has control characters: %q", text, err)
 			}
 			return

@@ -5,7 +5,7 @@ import (
 	"log/slog"
 )
 
-// newLogger returns the logger that the flags ask for. The parser has checked the names.
+// newLogger returns a logger for the values of --log-format and --log-level, which the parser has checked.
 func newLogger(w io.Writer, format, level string) *slog.Logger {
 	var least slog.Level
 	_ = least.UnmarshalText([]byte(level))

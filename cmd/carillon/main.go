@@ -11,6 +11,8 @@ import (
 	"syscall"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/carillon-io/carillon/terminal"
 )
 
 // The exit statuses.
@@ -22,29 +24,30 @@ const (
 
 // cli is the grammar of the command line.
 type cli struct {
-	Color colourChoice `help:"When to use colours: ${enum}. Auto is on a terminal, unless NO_COLOR is set or TERM is dumb." enum:"auto,always,never" default:"auto" env:"CARILLON_COLOR" group:"always"`
+	Color terminal.Colours `help:"When to use colours: ${enum}. Auto is on a terminal, unless NO_COLOR is set or TERM is dumb." enum:"auto,always,never" default:"auto" env:"CARILLON_COLOR" group:"always"`
 
 	Serve    serveCmd    `cmd:"" help:"Run the server: scheduler, log, embedded NATS and HTTP in one process."`
-	Demo     demoCmd     `cmd:"" help:"See it work: a server of its own, live jobs, and each firing with its lateness."`
-	Job      jobCmd      `cmd:"" help:"Register, look at and change jobs."`
-	Run      runCmd      `cmd:"" help:"Look at runs, report them, cancel and retry them."`
-	Calendar calendarCmd `cmd:"" help:"Name what jobs leave out, such as holidays."`
-	Audit    auditCmd    `cmd:"" help:"Tell who changed what."`
+	Demo     demoCmd     `cmd:"" help:"See it work: start a server of its own, run jobs, and show how late each run arrives."`
+	Job      jobCmd      `cmd:"" help:"Register, show and change jobs."`
+	Run      runCmd      `cmd:"" help:"Show, report, cancel and retry runs."`
+	Calendar calendarCmd `cmd:"" help:"Manage calendars: named lists of exclusions, such as holidays."`
+	Audit    auditCmd    `cmd:"" help:"Show who changed what."`
 	Import   importCmd   `cmd:"" help:"Register jobs in bulk from JSON lines, or from crontabs."`
 	Export   exportCmd   `cmd:"" help:"Write jobs, or their runs, as JSON lines that import takes, or as YAML that apply takes."`
-	Apply    applyCmd    `cmd:"" help:"Make the jobs those of a file: create, update, and with --prune delete."`
+	Apply    applyCmd    `cmd:"" help:"Make the jobs of a set match a file: create, update, and with --prune delete."`
 	Diff     diffCmd     `cmd:"" help:"Show what apply would change; exit status 1 if it would."`
-	Backup   backupCmd   `cmd:"" help:"Back up a server that runs, into one file."`
-	Restore  restoreCmd  `cmd:"" help:"Make a data directory of a backup."`
-	Status   statusCmd   `cmd:"" help:"Tell how the server is doing."`
-	Handover handoverCmd `cmd:"" help:"Let another node of the cluster lead."`
+	Backup   backupCmd   `cmd:"" help:"Back up a running server into one file."`
+	Restore  restoreCmd  `cmd:"" help:"Create a data directory from a backup."`
+	Status   statusCmd   `cmd:"" help:"Show the state of the server."`
+	Cluster  clusterCmd  `cmd:"" help:"Turn a node alone into a cluster."`
+	Handover handoverCmd `cmd:"" help:"Transfer leadership to another node of the cluster."`
 	Wal      walCmd      `cmd:"" name:"wal" help:"Check and read a log offline."`
-	Bench    benchCmd    `cmd:"" passthrough:"" help:"Measure it on this machine: lateness, herds, registration, recovery."`
-	Version  versionCmd  `cmd:"" help:"Tell which build this is."`
+	Bench    benchCmd    `cmd:"" passthrough:"" help:"Measure Carillon on this machine: lateness, herds, registration, recovery."`
+	Version  versionCmd  `cmd:"" help:"Show which build this is."`
 
-	Completion completionCmd `cmd:"" help:"Print what makes a shell complete commands, flags and names."`
+	Completion completionCmd `cmd:"" help:"Print the script by which a shell completes commands, flags and names."`
 	Man        manCmd        `cmd:"" help:"Print the manual page."`
-	Complete   completeCmd   `cmd:"" name:"__complete" hidden:"" passthrough:"" help:"Tell a shell what fits."`
+	Complete   completeCmd   `cmd:"" name:"__complete" hidden:"" passthrough:"" help:"Print completions for a shell."`
 }
 
 const description = `Durable job scheduler: cron, intervals and one-shots to NATS, JetStream and HTTP.
@@ -52,13 +55,13 @@ const description = `Durable job scheduler: cron, intervals and one-shots to NAT
   carillon demo                                   see it work, in 15 seconds
   carillon serve                                  run it, data in ./carillon-data
   carillon job put hello --schedule '@every 10s' --target nats:hello --payload '{"n":1}'
-  carillon job list                               what is registered, and when it runs next
-  carillon import --crontab /etc/crontab          take a crontab over
+  carillon job list                               list the jobs, and when each runs next
+  carillon import --crontab /etc/crontab          import a crontab
 `
 
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
-// run is main with everything that it touches as a parameter.
+// run is main with the arguments and streams as parameters. It returns the exit status.
 func run(args []string, in io.Reader, out, errs io.Writer) int {
 	con := &console{in: in, out: out, err: errs}
 	grammar := &cli{}
@@ -73,7 +76,7 @@ func run(args []string, in io.Reader, out, errs io.Writer) int {
 	if err != nil {
 		return con.refuse(nil, err)
 	}
-	con.setScreen(grammar.Color)
+	con.screen = terminal.ScreenOf(con.out, grammar.Color)
 	ctx, stop := interruptible(command.Command())
 	defer stop()
 	command.BindTo(ctx, (*context.Context)(nil))
@@ -90,11 +93,12 @@ func run(args []string, in io.Reader, out, errs io.Writer) int {
 	return exitDone
 }
 
-// exitError ends the program with a status; what is wrong has been told.
+// exitError ends the program with a status. The command has reported the reason.
 type exitError struct{ status int }
 
 func (e *exitError) Error() string { return fmt.Sprintf("exit status %d", e.status) }
 
+// newParser returns a parser that fills in the grammar.
 func newParser(grammar *cli, con *console) (*kong.Kong, error) {
 	return kong.New(grammar,
 		kong.Name("carillon"), kong.Description(description),
@@ -110,8 +114,8 @@ func newParser(grammar *cli, con *console) (*kong.Kong, error) {
 	)
 }
 
-// interruptible returns the context of a command, which Ctrl-C ends; a second Ctrl-C ends the process.
-// The server and the harness are left out: they end in an order of their own.
+// interruptible returns the context of a command. Ctrl-C ends the context, a second Ctrl-C ends the process. The server and
+// the benchmark harness handle signals themselves, so their context does not end.
 func interruptible(command string) (context.Context, context.CancelFunc) {
 	if command == "serve" || strings.HasPrefix(command, "bench") {
 		return context.WithCancel(context.Background())

@@ -12,7 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// patience is how long a script waits for something that must happen.
+// patience bounds how long a test waits for something that must happen.
 const patience = 20 * time.Second
 
 // TestMain lets the scripts run this test binary as the command itself.
@@ -26,7 +26,7 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {
 			wd, err := os.Getwd()
-			env.Setenv("FIXTURES", filepath.Join(wd, "testdata"))
+			env.Setenv("FIXTURES", filepath.Join(wd, "..", "..", "crontab", "testdata"))
 			env.Setenv("TZ", "UTC")
 			env.Values[serverKey] = &background{exited: make(chan error, 1)}
 			return err
@@ -44,7 +44,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// cmdUntil runs a command again and again until its output matches: until REGEXP COMMAND ARGS…
+// cmdUntil runs a command repeatedly until its output matches: until REGEXP COMMAND ARGS…
 func cmdUntil(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: until regexp command args...")
@@ -52,14 +52,25 @@ func cmdUntil(ts *testscript.TestScript, neg bool, args []string) {
 	want, err := regexp.Compile(args[0])
 	ts.Check(err)
 	var out []byte
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
+	matches := func() bool {
 		out, _ = scriptCommand(ts, args[1], args[2:]...).CombinedOutput()
-		if want.Match(out) {
-			return
-		}
-		time.Sleep(20 * time.Millisecond) // between two looks, not in place of one
+		return want.Match(out)
 	}
-	ts.Fatalf("no match for %q after %s; the last output was:\n%s", args[0], patience, out)
+	if !poll(matches) {
+		ts.Fatalf("no match for %q after %s; the last output was:\n%s", args[0], patience, out)
+	}
+}
+
+// poll calls holds every 20 ms until it returns true, for patience at most, and reports whether it did.
+func poll(holds func() bool) bool {
+	ticker := time.NewTicker(20 * time.Millisecond)
+	defer ticker.Stop()
+	for deadline := time.Now().Add(patience); !holds(); <-ticker.C {
+		if time.Now().After(deadline) {
+			return false
+		}
+	}
+	return true
 }
 
 // cmdCorrupt flips a bit in the middle of the first segment of a log: corrupt DIR.
@@ -96,7 +107,7 @@ func cmdStatus(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// scriptCommand is a command in the directory and with the environment of a script.
+// scriptCommand returns a command in the directory and with the environment of a script.
 func scriptCommand(ts *testscript.TestScript, name string, args ...string) *exec.Cmd {
 	var path string
 	for _, dir := range filepath.SplitList(ts.Getenv("PATH")) {

@@ -27,20 +27,19 @@ func (c *manCmd) Run(con *console, parsed *kong.Context) error {
 	return err
 }
 
-// variable is an environment variable that is no flag.
+// variable is an environment variable without a flag.
 type variable struct{ name, help string }
 
-// variables are those of manual page and documentation, besides those of flags.
+// variables are the environment variables in the manual page and the documentation, besides those of flags.
 var variables = []variable{
-	{"NO_COLOR", "If it is set and not empty, there are no colours unless --color=always asks for them."},
+	{"NO_COLOR", "If it is set and not empty, there are no colours, except with --color=always."},
 	{"TERM", "If it is dumb, there are neither colours nor bars."},
-	{"COLUMNS, LINES", "Size of the terminal, in the place of what it says itself."},
-	{"XDG_CONFIG_HOME", "Where the contexts of the nats command are, below nats/context; ~/.config if left out."},
-	{"USER", "Together with the name of the machine who asks, for the audit log; see --by."},
+	{"COLUMNS, LINES", "Size of the terminal, in place of its own answer."},
+	{"XDG_CONFIG_HOME", "Directory of nats/context, where the nats command keeps its contexts; ~/.config if left out."},
+	{"USER", "With the name of the machine: the caller in the audit log; see --by."},
 }
 
-// manPage writes the manual page of the command line. It depends on nothing but the grammar and the
-// version.
+// manPage returns the manual page of the command line. It depends only on the grammar and the version.
 func manPage(root *kong.Node, version string) string {
 	p := &roff{}
 	p.macro("TH", "CARILLON", "1", "", "carillon "+version, "Carillon Manual")
@@ -59,7 +58,7 @@ func manPage(root *kong.Node, version string) string {
 		p.command(node)
 	}
 	p.section("SERVER FLAGS")
-	p.text("Commands that speak to a server take these besides their own:")
+	p.text("Commands that connect to a server take these flags besides their own:")
 	p.flags(flagsOf(root, isServerFlag))
 	p.section("FLAGS OF EVERY COMMAND")
 	p.flags(root.Flags)
@@ -68,13 +67,13 @@ func manPage(root *kong.Node, version string) string {
 	p.item("./carillon-data", "Data directory of serve and restore, unless --data names another: wal/ (log), store/ (store) and nats/ (streams of the embedded server).")
 	p.item("~/.config/nats/context/NAME.json", "Contexts of the nats command, which --context takes addresses and credentials from.")
 	p.section("EXIT STATUS")
-	p.item("0", "Done. A command that is watched has been ended by Ctrl-C.")
-	p.item("1", "It failed, or could not do all of it; the standard error says why. Of diff: apply would change something.")
+	p.item("0", "Success. Also: Ctrl-C ended a command with --watch.")
+	p.item("1", "The command failed in whole or in part; the standard error says why. Of diff: apply would change something.")
 	p.item("2", "The command line is wrong.")
 	return p.String()
 }
 
-// commandsOf returns all commands below a node that can be given, in the order of the grammar.
+// commandsOf returns all visible commands below a node, in the order of the grammar.
 func commandsOf(node *kong.Node) (all []*kong.Node) {
 	for _, child := range node.Children {
 		if !child.Hidden {
@@ -105,14 +104,14 @@ func (p *roff) command(node *kong.Node) {
 	own := slices.DeleteFunc(slices.Clone(node.Flags), isServerFlag)
 	p.flags(own)
 	if len(own) < len(node.Flags) {
-		p.text("And the server flags, which see.")
+		p.text("And the server flags, see there.")
 	}
 }
 
-// isServerFlag tells whether a flag says which server.
+// isServerFlag reports whether a flag selects a server.
 func isServerFlag(flag *kong.Flag) bool { return flag.Group != nil && flag.Group.Key == "server" }
 
-// flagsOf returns the flags of all commands that are wanted, each name once.
+// flagsOf returns the wanted flags of all commands, each name once.
 func flagsOf(root *kong.Node, wanted func(*kong.Flag) bool) (all []*kong.Flag) {
 	seen := make(map[string]bool)
 	for _, node := range append([]*kong.Node{root}, commandsOf(root)...) {
@@ -136,7 +135,7 @@ func (p *roff) flags(flags []*kong.Flag) {
 	}
 }
 
-// flagHead is a flag with all its names and what its value is called.
+// flagHead returns the names of a flag and the placeholder of its value.
 func flagHead(flag *kong.Flag) string {
 	text := "--" + flag.Name
 	if flag.Tag.Negatable != "" {
@@ -151,7 +150,7 @@ func flagHead(flag *kong.Flag) string {
 	return text
 }
 
-// flagHelp is what a flag does, with its variable.
+// flagHelp returns the help text of a flag, with its environment variable.
 func flagHelp(flag *kong.Flag) string {
 	if len(flag.Envs) == 0 {
 		return flag.Help
@@ -159,7 +158,7 @@ func flagHelp(flag *kong.Flag) string {
 	return flag.Help + " Variable: " + strings.Join(flag.Envs, ", ") + "."
 }
 
-// environment writes the variables, those of flags with the flag that they stand for.
+// environment writes the environment variables, each with its flag if it has one.
 func (p *roff) environment(root *kong.Node) {
 	all := slices.Clone(variables)
 	for _, flag := range flagsOf(root, func(flag *kong.Flag) bool { return len(flag.Envs) > 0 }) {

@@ -68,7 +68,7 @@ func TestManPageIsTypeset(t *testing.T) {
 	}
 }
 
-// TestRoffEscapes: what has a meaning in roff shows as it is.
+// TestRoffEscapes: characters with a meaning in roff are shown unchanged.
 func TestRoffEscapes(t *testing.T) {
 	p := &roff{}
 	p.line(`.B 'a' \n -x …`)

@@ -7,17 +7,16 @@ import (
 	"time"
 )
 
-// The pace of the garbage collector. Nearly all that a server holds has no pointers, and what it
-// collects is the litter of requests, so a collection costs about the same however much litter there
-// is. That is why a server of middle size lets a fixed amount gather, a small one a multiple of what it
-// holds, and a large one a share.
+// The pace of the garbage collector. Nearly all memory that a server holds has no pointers, and the garbage comes from
+// requests, so a collection costs about the same whatever the amount of garbage. Therefore a server of medium size lets a
+// fixed amount accumulate (garbageBytes), a small one a multiple of its live bytes, and a large one a share of them.
 const (
 	garbageBytes   = 192 << 20
 	gcPercentMost  = 400
 	gcPercentLeast = 50
 )
 
-// gcPercent returns how much garbage may gather, in percent of the live bytes.
+// gcPercent returns how much garbage may accumulate before a collection, in percent of the live bytes.
 func gcPercent(live uint64) int {
 	if live == 0 {
 		return gcPercentMost
@@ -27,30 +26,30 @@ func gcPercent(live uint64) int {
 
 const (
 	memoryCheckEvery = time.Second
-	// A server is quiet if it allocates less than quietBytes in each of so many checks. One that fires
-	// a few hundred runs a second is not: what giving memory back takes would make some of them late.
+	// A server is quiet if it allocates at most quietBytes between two checks, quietChecks times in a row. A server that
+	// fires a few hundred runs a second is not quiet: returning memory to the system would delay some of them.
 	quietBytes  = 1 << 20
 	quietChecks = 3
-	// looseBytesMin is how much litter is worth a collection of its own.
+	// looseBytesMin is the least amount of garbage that is worth an extra collection.
 	looseBytesMin = 32 << 20
 )
 
-// memoryKeeper paces the garbage collector, and gives the memory of a load that is over back to the
-// system: left alone, the runtime keeps it for minutes.
+// memoryKeeper sets the pace of the garbage collector, and returns memory to the system soon after a load has ended: the
+// runtime alone keeps it for minutes.
 type memoryKeeper struct {
 	percent   int
 	allocated uint64 // at the last check
-	released  uint64 // bytes that had been allocated when memory was given back last
-	quiet     int    // checks
+	released  uint64 // value of allocated when memory was last returned to the system
+	quiet     int    // number of checks in a row that found the server quiet
 }
 
-// memory is what the runtime tells of its own.
+// memory is what the runtime reports about the heap.
 type memory struct {
 	live      uint64 // bytes that the last collection left
 	allocated uint64 // bytes since the start of the process
 }
 
-// keepMemory works until ctx ends.
+// keepMemory runs a memoryKeeper until ctx ends. It leaves the pace alone if GOGC is set.
 func keepMemory(ctx context.Context) {
 	var k memoryKeeper
 	isPaced := isSet("GOGC")
@@ -73,7 +72,7 @@ func keepMemory(ctx context.Context) {
 	}
 }
 
-// check sets the pace, and tells whether memory is to be given back.
+// check sets the pace, and reports whether memory should be returned to the system.
 func (k *memoryKeeper) check(m memory) (isLoose bool) {
 	k.percent = gcPercent(m.live)
 	if m.allocated-k.allocated > quietBytes {
@@ -82,7 +81,7 @@ func (k *memoryKeeper) check(m memory) (isLoose bool) {
 		k.quiet++
 	}
 	k.allocated = m.allocated
-	// What was allocated since is the most that can be found.
+	// At most what was allocated since the last return can be garbage.
 	if k.quiet < quietChecks || m.allocated-k.released < max(looseBytesMin, m.live/8) {
 		return false
 	}
@@ -90,6 +89,7 @@ func (k *memoryKeeper) check(m memory) (isLoose bool) {
 	return true
 }
 
+// readMemory reads the metrics of the runtime.
 func readMemory() memory {
 	s := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/heap/allocs:bytes"}}
 	metrics.Read(s)

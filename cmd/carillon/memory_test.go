@@ -2,7 +2,7 @@ package main
 
 import "testing"
 
-// TestMemoryIsGivenBackOnce loads a server, leaves it alone and loads it again.
+// TestMemoryIsGivenBackOnce loads a server, leaves it idle and loads it again.
 func TestMemoryIsGivenBackOnce(t *testing.T) {
 	const mib = 1 << 20
 	var k memoryKeeper
@@ -20,7 +20,7 @@ func TestMemoryIsGivenBackOnce(t *testing.T) {
 	check(200, mib, false)
 	check(200, mib, false)
 	check(200, mib, true)
-	for range 10 { // nothing is left to be found
+	for range 10 { // there is no garbage left
 		check(200, mib, false)
 	}
 	check(200, 100*mib, false)
@@ -28,7 +28,7 @@ func TestMemoryIsGivenBackOnce(t *testing.T) {
 	check(200, 0, false)
 	check(200, 0, true)
 	portions := 0
-	for range 100 { // what a trickle leaves is given back too, in larger portions
+	for range 100 { // the garbage of a trickle is returned too, in larger portions
 		allocated += mib / 2
 		if k.check(memory{live: 200 * mib, allocated: allocated}) {
 			portions++

@@ -18,8 +18,8 @@ import (
 // natsContextBytesMax bounds the file of a context.
 const natsContextBytesMax = 1 << 20
 
-// natsContext is a context of the nats command, as far as it is understood: where its servers are, and as
-// whom to reach them.
+// natsContext is a context of the nats command, as far as it is supported: the addresses of the servers and the
+// credentials.
 type natsContext struct {
 	URL         string `json:"url"`
 	User        string `json:"user"`
@@ -36,13 +36,12 @@ type natsContext struct {
 	Others map[string]jsontext.Value `json:",embed"`
 }
 
-// natsContextNeutral are settings that make no difference to a command that neither shows the context nor
-// speaks to JetStream.
+// natsContextNeutral are settings that are ignored: they matter only to commands that show the context or use JetStream.
 var natsContextNeutral = []string{
 	"description", "color_scheme", "jetstream_domain", "jetstream_api_prefix", "jetstream_event_prefix",
 }
 
-// natsContextPath is where the nats command keeps a context.
+// natsContextPath returns the file in which the nats command keeps a context.
 func natsContextPath(name string) (string, error) {
 	if name == "" || name != filepath.Base(name) || strings.HasPrefix(name, ".") {
 		return "", usagef("--context: %q is no name of a context; 'nats context ls' lists them", clip(name))
@@ -58,7 +57,7 @@ func natsContextPath(name string) (string, error) {
 	return filepath.Join(dir, "nats", "context", name+".json"), nil
 }
 
-// readNATSContext reads a context, and refuses one with a setting that would not be obeyed.
+// readNATSContext reads a context. It refuses a context with a setting that is neither supported nor ignored.
 func readNATSContext(name string) (*natsContext, error) {
 	path, err := natsContextPath(name)
 	if err != nil {
@@ -84,7 +83,7 @@ func readNATSContext(name string) (*natsContext, error) {
 	return c, nil
 }
 
-// check names the settings that are set and not supported.
+// check returns an error that names the settings that are set and not supported.
 func (c *natsContext) check() error {
 	var unsupported []string
 	for _, key := range slices.Sorted(maps.Keys(c.Others)) {
@@ -101,12 +100,12 @@ func (c *natsContext) check() error {
 	return nil
 }
 
-// isNothing tells whether a setting is there and says nothing.
+// isNothing reports whether the value of a setting means "not set".
 func isNothing(value jsontext.Value) bool {
 	return slices.Contains([]string{`""`, "false", "null", "0", "[]", "{}"}, value.String())
 }
 
-// expandHome puts the home directory in the place of a ~ at the beginning.
+// expandHome replaces a ~ at the beginning of a path by the home directory.
 func expandHome(path string) string {
 	rest, found := strings.CutPrefix(path, "~/")
 	home, err := os.UserHomeDir()
@@ -116,7 +115,7 @@ func expandHome(path string) string {
 	return filepath.Join(home, rest)
 }
 
-// options returns how to reach the servers of the context.
+// options returns the options of a connection to the servers of the context.
 func (c *natsContext) options() (options []nats.Option, err error) {
 	if options, err = c.identity(); err != nil {
 		return nil, err
@@ -136,7 +135,7 @@ func (c *natsContext) options() (options []nats.Option, err error) {
 	return options, nil
 }
 
-// identity returns who asks.
+// identity returns the options for the credentials of the context.
 func (c *natsContext) identity() (options []nats.Option, err error) {
 	if c.User != "" {
 		options = append(options, nats.UserInfo(c.User, c.Password))

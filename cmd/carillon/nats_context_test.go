@@ -14,8 +14,8 @@ import (
 	"github.com/carillon-io/carillon"
 )
 
-// startServer starts a server for a test, with a NATS of its own or with the one at the URL, and returns
-// where it is reached.
+// startServer starts a server for a test, with an embedded NATS server or with the one at the URL. It returns the address
+// of its NATS server.
 func startServer(t *testing.T, natsURL string) string {
 	t.Helper()
 	s, err := carillon.Start(t.Context(), carillon.Options{
@@ -34,7 +34,7 @@ func startServer(t *testing.T, natsURL string) string {
 	return s.Ready().NATS
 }
 
-// startNATS starts a NATS server that takes nobody but the given users.
+// startNATS starts a NATS server that accepts only the given users.
 func startNATS(t *testing.T, opts server.Options) string {
 	t.Helper()
 	opts.Host, opts.Port, opts.NoLog, opts.NoSigs = "127.0.0.1", server.RANDOM_PORT, true, true
@@ -57,7 +57,7 @@ func command(args ...string) (status int, out, errs string) {
 	return status, o.String(), e.String()
 }
 
-// useContexts makes contexts of the nats command, by name, and nothing else say which server.
+// useContexts creates contexts of the nats command, by name, and clears every variable that selects a server.
 func useContexts(t *testing.T, texts map[string]string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -76,13 +76,13 @@ func useContexts(t *testing.T, texts map[string]string) {
 	}
 }
 
-// A key pair that is of no use anywhere else.
+// A key pair for this test only.
 const (
 	testKey  = "UABSTAEB7VD45DKIUSW6GS555I2MLMZSTVJDOWXE66PL45RCQU36KAKJ"
 	testSeed = "SUAKLZP5G3LLRGLWIGJUKDSU6JS37VBIFQX55SMCJECDDEDP3IQZIIWJT4"
 )
 
-// TestContexts reaches a server behind a NATS that asks who it is: by a context, and not without.
+// TestContexts connects to a server behind a NATS server that wants credentials: a context works, no context does not.
 func TestContexts(t *testing.T) {
 	seedFile := filepath.Join(t.TempDir(), "user.nk")
 	if err := os.WriteFile(seedFile, []byte(testSeed), 0o600); err != nil {
@@ -136,7 +136,7 @@ func TestContexts(t *testing.T) {
 	}
 }
 
-// TestReadyLineHasNoPassword: what serve prints may end up in a log.
+// TestReadyLineHasNoPassword: the ready line of serve can end up in a log.
 func TestReadyLineHasNoPassword(t *testing.T) {
 	var out bytes.Buffer
 	con := &console{out: &out}

@@ -10,27 +10,28 @@ import (
 	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
-// jsonOptions are how every JSON is written: equal values give equal bytes, and only what has no
-// bytes is empty. A payload of {} is not.
+// jsonOptions are the options of all JSON output: equal values give equal bytes, a list without values is [], and a payload
+// of {} is not omitted as empty.
 var jsonOptions = json.JoinOptions(
 	json.Deterministic(true), json.FormatNilSliceAsNull(false), jsonv1.OmitEmptyWithLegacySemantics(true),
 )
 
-// ownerOptions leave out what a job's owner has not set.
+// ownerOptions omit the fields that the owner of a job has not set.
 var ownerOptions = json.OmitZeroStructFields(true)
 
-// output is a buffered standard output, for what may be long.
+// output is a buffered writer for long output. The caller calls flush at the end.
 type output struct {
 	*bufio.Writer
 	con *console
 }
 
+// buffered returns the standard output with a buffer of 64 KiB.
 func (c *console) buffered() *output { return c.bufferedTo(c.out) }
 
-// bufferedTo is buffered for what goes elsewhere.
+// bufferedTo is buffered for another writer than the standard output.
 func (c *console) bufferedTo(w io.Writer) *output { return &output{bufio.NewWriterSize(w, 64<<10), c} }
 
-// flush writes out what is left, and tells of the first failure to write.
+// flush writes what is left in the buffer, and returns the first failure to write.
 func (o *output) flush() error {
 	if err := o.Flush(); err != nil {
 		return fmt.Errorf("write the output: %w", err)
@@ -40,16 +41,7 @@ func (o *output) flush() error {
 
 func (o *output) printf(format string, args ...any) { _, _ = fmt.Fprintf(o, format, args...) }
 
-// printable replaces control characters.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return '·'
-		}
-		return r
-	}, s)
-}
-
+// orDash returns a text, or a dash in place of an empty one.
 func orDash(s string) string {
 	if s == "" {
 		return "-"
@@ -62,7 +54,7 @@ func plural[N ~int | ~int64 | ~uint64](n N, noun string) string {
 	return fmt.Sprintf("%d %s", n, nounFor(int64(n), noun))
 }
 
-// nounFor returns a noun as it follows a count.
+// nounFor returns a noun in the singular or the plural, as it follows a count.
 func nounFor(n int64, noun string) string {
 	if n == 1 {
 		return noun
@@ -84,4 +76,13 @@ func formatBytes(n int64) string {
 		value /= unit
 	}
 	return fmt.Sprintf("%.1f %ciB", value, "KMGT"[i])
+}
+
+// clip shortens a text of the user's for a message.
+func clip(s string) string {
+	const most = 60
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
 }

@@ -5,63 +5,58 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/carillon-io/carillon/terminal"
 )
 
-// TestProgressLines: where nobody watches there is a line every few seconds, and none at first.
-func TestProgressLines(t *testing.T) {
+// TestBarGivesWay: a bar is removed before a command writes anything else, and a second progress before it begins.
+func TestBarGivesWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var errs bytes.Buffer
-		con := &console{err: &errs}
-		p := newProgress(con, "job", "imported")
-		for n := range 50 {
-			p.tell(n * 100)
-			time.Sleep(100 * time.Millisecond)
-		}
-		p.end(1)
-		want := "2,000 jobs imported so far, 1,000 jobs a second\n4,000 jobs imported so far, 1,000 jobs a second\n1 job imported\n"
-		if errs.String() != want {
-			t.Errorf("got\n%s want\n%s", errs.String(), want)
+		const bar, gone = "\r[############............]  50%  1,000 jobs of 2,000 jobs imported, 1,000 jobs a second, 1s left\x1b[K", "\r\x1b[K"
+		for name, c := range map[string]struct {
+			write     func(con *console)
+			out, errs string
+		}{
+			"a line":     {func(con *console) { con.printf("a line\n") }, "a line\n", bar + gone},
+			"a remark":   {func(con *console) { con.notef("a remark\n") }, "", bar + gone + "a remark\n"},
+			"a document": {func(con *console) { _ = con.printDocument(formJSON, 1) }, "1\n", bar + gone},
+			"another":    {func(con *console) { con.newProgress("run", "retried") }, "", bar + gone},
+		} {
+			var out, errs bytes.Buffer
+			con := &console{out: &out, err: &errs}
+			p := con.newProgress("job", "imported")
+			p.Bar = true
+			time.Sleep(time.Second)
+			p.Of(1000, 2000)
+			c.write(con)
+			if errs.String() != c.errs || out.String() != c.out {
+				t.Errorf("%s: got %q and %q, want %q and %q", name, out.String(), errs.String(), c.out, c.errs)
+			}
 		}
 	})
 }
 
-// TestProgressText: what is known of the whole is told too.
-func TestProgressText(t *testing.T) {
-	for _, c := range []struct {
-		n, all int64
-		want   string
-	}{
-		{1 << 20, 4 << 20, "[######..................]  25%  1.0 MiB of 4.0 MiB fetched, 512.0 KiB a second, 6s left"},
-		{4 << 20, 4 << 20, "[########################] 100%  4.0 MiB of 4.0 MiB fetched, 2.0 MiB a second"},
-		{5 << 20, 4 << 20, "[########################] 100%  5.0 MiB of 4.0 MiB fetched, 2.5 MiB a second"},
-		{2048, 0, "2.0 KiB fetched so far, 1.0 KiB a second"},
-		{0, 10, "[........................]   0%  0 bytes of 10 bytes fetched, 0 bytes a second"},
-	} {
-		if got := progressBar(c.n, c.all) + progressText(c.n, c.all, 2*time.Second, formatBytes, "fetched"); got != c.want {
-			t.Errorf("%d of %d:\n%s want\n%s", c.n, c.all, got, c.want)
-		}
-	}
-}
-
-// TestBarGivesWay: a bar is taken away before anything else is written in its line.
-func TestBarGivesWay(t *testing.T) {
+// TestProgressCounts: a progress counts in the words of the command.
+func TestProgressCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var out, errs bytes.Buffer
-		con := &console{out: &out, err: &errs}
-		p := newProgress(con, "job", "imported")
-		p.isBar = true
-		p.of(1, 2)
-		if errs.Len() > 0 {
-			t.Errorf("a bar after no time: %q", errs.String())
+		var errs bytes.Buffer
+		con := &console{err: &errs}
+		con.newProgress("job", "imported").End(1)
+		p := con.newByteProgress("fetched")
+		time.Sleep(terminal.LineEvery)
+		p.Of(1<<20, 4<<20)
+		stream := con.newStreamProgress("match", "exported")
+		if stream.Silent {
+			t.Error("silent although the output is no terminal")
 		}
-		time.Sleep(barAfter)
-		p.of(1, 2)
-		p.of(1, 2) // too soon
-		con.printf("a line\n")
-		con.notef("done\n")
-		want := "\r[############............]  50%  1 job of 2 jobs imported, 2 jobs a second\x1b[K\r\x1b[Kdone\n"
-		if errs.String() != want || out.String() != "a line\n" {
-			t.Errorf("got %q, want %q", errs.String(), want)
+		con.screen.IsTerminal = true
+		if !con.newStreamProgress("match", "exported").Silent {
+			t.Error("not silent beside a terminal")
+		}
+		stream.End(1234)
+		want := "1 job imported\n1.0 MiB of 4.0 MiB fetched, 512.0 KiB a second, 6s left\n1,234 matches exported\n"
+		if errs.String() != want {
+			t.Errorf("got\n%s want\n%s", errs.String(), want)
 		}
 	})
 }

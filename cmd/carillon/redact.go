@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// userOfURL finds who asks in a URL: a user, and a password behind a colon. In the URL of a NATS server
-// a user without a password is a token.
+// userOfURL matches the credentials in a URL: a user, and perhaps a password behind a colon. In the URL of a NATS server, a
+// user without a password is a token.
 var userOfURL = regexp.MustCompile(`://([^\s/@:,]*)(:[^\s/@,]*)?@`)
 
-// redactText takes passwords and tokens out of the URLs in a text.
+// redactText removes passwords and tokens from the URLs in a text.
 func redactText(text string) string {
 	return userOfURL.ReplaceAllStringFunc(text, func(found string) string {
 		user, _, hasPassword := strings.Cut(strings.TrimPrefix(found, "://"), ":")
@@ -20,7 +20,7 @@ func redactText(text string) string {
 	})
 }
 
-// redactURLs takes passwords and tokens out of a list of NATS URLs, separated by commas.
+// redactURLs removes passwords and tokens from a list of NATS URLs, separated by commas.
 func redactURLs(list string) string {
 	all := strings.Split(list, ",")
 	for i, one := range all {

@@ -16,13 +16,13 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// remoteFlags are the flags of the commands that speak to a server.
+// remoteFlags are the flags of the commands that change something on a server or read from it.
 type remoteFlags struct {
 	serverFlags
-	By string `help:"Who asks, for the audit log; user and machine if left out." placeholder:"NAME" env:"CARILLON_BY" group:"server"`
+	By string `help:"Name of the caller in the audit log; user and machine if left out." placeholder:"NAME" env:"CARILLON_BY" group:"server"`
 }
 
-// connect reaches the server in the name of whoever asks. The caller must close the result.
+// connect connects to the server in the name of the user (--by). The caller must close the result.
 func (f *remoteFlags) connect(ctx context.Context) (*remote, error) {
 	by := f.By
 	if by == "" {
@@ -31,7 +31,7 @@ func (f *remoteFlags) connect(ctx context.Context) (*remote, error) {
 	return f.connectAs(ctx, by)
 }
 
-// whoAsks returns the user and the machine, as far as they can stand in the audit log.
+// whoAsks returns user@host for the audit log, cut to the length and the characters that it accepts.
 func whoAsks() string {
 	user := os.Getenv("USER")
 	if user == "" {
@@ -51,17 +51,17 @@ func whoAsks() string {
 	return by
 }
 
-// serverFlags say which server, and how to reach it.
+// serverFlags select a server and say how to connect to it.
 type serverFlags struct {
-	Server  string `help:"NATS URL of the server; several, with commas, of a cluster; nats://127.0.0.1:4222 if left out." placeholder:"URL" env:"CARILLON_SERVER" group:"server"`
+	Server  string `help:"NATS URL of the server, or of several servers of a cluster, separated by commas; nats://127.0.0.1:4222 if left out." placeholder:"URL" env:"CARILLON_SERVER" group:"server"`
 	Context string `help:"Take address and credentials from this context of the nats command, instead of --server, --creds and the flags of TLS." placeholder:"NAME" complete:"@contexts" env:"CARILLON_CONTEXT" group:"server"`
-	Tenant  string `help:"Tenant whose jobs are meant." default:"default" env:"CARILLON_TENANT" group:"server"`
+	Tenant  string `help:"Tenant of the jobs." default:"default" env:"CARILLON_TENANT" group:"server"`
 	Prefix  string `help:"First token of the service's NATS subjects." default:"carillon" env:"CARILLON_PREFIX" group:"server"`
 	Creds   string `help:"Credentials file for NATS." placeholder:"FILE" env:"CARILLON_CREDS" group:"server"`
 	TLSCert string `name:"tls-cert" help:"Client certificate for NATS." placeholder:"FILE" and:"tls" env:"CARILLON_TLS_CERT" group:"server"`
 	TLSKey  string `name:"tls-key" help:"Key of the client certificate." placeholder:"FILE" and:"tls" env:"CARILLON_TLS_KEY" group:"server"`
 	TLSCA   string `name:"tls-ca" help:"Roots to trust for NATS." placeholder:"FILE" env:"CARILLON_TLS_CA" group:"server"`
-	Standby bool   `help:"Ask a node that stands by instead of the leader: for reading, perhaps behind." env:"CARILLON_STANDBY" group:"server"`
+	Standby bool   `help:"Ask a standby instead of the leader: read only, and perhaps behind." env:"CARILLON_STANDBY" group:"server"`
 	Timeout span   `help:"How long a request may take." default:"15s" env:"CARILLON_TIMEOUT" group:"server"`
 }
 
@@ -71,7 +71,7 @@ type remote struct {
 	nc *nats.Conn
 }
 
-// connectAs reaches the server in somebody's name; "" is nobody's. The caller must close the result.
+// connectAs connects to the server. By is the name for the audit log; "" sends none. The caller must close the result.
 func (f *serverFlags) connectAs(ctx context.Context, by string) (*remote, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -92,10 +92,10 @@ func (f *serverFlags) connectAs(ctx context.Context, by string) (*remote, error)
 	return &remote{c, nc}, nil
 }
 
-// serverDefault is where a server of this machine is.
+// serverDefault is the default address of a server on this machine.
 const serverDefault = nats.DefaultURL
 
-// natsOptions returns the servers to connect to, and how: what the context says, or the flags.
+// natsOptions returns the servers and the options of the connection, from the context if there is one, else from the flags.
 func (f *serverFlags) natsOptions() (server string, options []nats.Option, err error) {
 	name, _ := os.Hostname()
 	options = []nats.Option{
@@ -118,8 +118,8 @@ func (f *serverFlags) natsOptions() (server string, options []nats.Option, err e
 	return cmp.Or(f.Server, serverDefault), options, nil
 }
 
-// contextOptions returns what the context says. It says all of it: a flag or a variable besides would send
-// credentials to a server that they are not meant for.
+// contextOptions returns the servers and the options of the context. It refuses flags and variables that a context
+// replaces, because credentials from one could go to a server of the other.
 func (f *serverFlags) contextOptions() (server string, options []nats.Option, err error) {
 	for _, other := range []struct{ flag, value string }{
 		{"--server", f.Server}, {"--creds", f.Creds}, {"--tls-cert", f.TLSCert}, {"--tls-ca", f.TLSCA},

@@ -8,16 +8,16 @@ import (
 	"github.com/carillon-io/carillon"
 )
 
-// restoreCmd makes a data directory of a backup.
+// restoreCmd creates a data directory from a backup.
 type restoreCmd struct {
 	File string `arg:"" help:"Backup; - is standard input." complete:"@files"`
-	Data string `help:"Data directory to make; empty, or not there yet." default:"./carillon-data" env:"CARILLON_DATA"`
+	Data string `help:"Data directory to create; must be empty or not exist." default:"./carillon-data" env:"CARILLON_DATA"`
 	outputFlag
 }
 
 // Help is what `carillon restore --help` says besides the flags.
 func (*restoreCmd) Help() string {
-	return `The directory becomes that of one node alone, at the moment of the backup. When it is served, runs that were due since then were missed, and the policy of each job decides them. All checksums are verified; a directory whose restore did not come to its end is not served, and may be restored again.
+	return `The directory becomes that of a node alone, as of the moment of the backup. When it is served, the runs that were due since then count as missed, and the policy of each job applies. All checksums are verified. A directory whose restore was interrupted is refused by serve, and can be restored again.
 
 Examples:
 
@@ -25,7 +25,7 @@ Examples:
   gunzip < carillon.backup.gz | carillon restore - --data /var/lib/carillon`
 }
 
-// restored is the JSON of a restore.
+// restored is the JSON of the command.
 type restored struct {
 	backupReport
 	Data string `json:"data"`
@@ -48,6 +48,6 @@ func (c *restoreCmd) Run(ctx context.Context, con *console) error {
 	}
 	con.printf("restored %s into %s, as of %s: LSN %d of epoch %d\n", plural(done.Jobs, "job"), c.Data,
 		done.CreatedAt.Format(time.RFC3339), done.Position.LSN, done.Position.Epoch)
-	con.notef("it is a node alone: carillon serve --data %s\n", c.Data)
+	con.notef("it is a node alone: carillon serve --data %s; to begin a cluster with it: carillon cluster found --data %s --cluster-name NAME\n", c.Data, c.Data)
 	return nil
 }

@@ -8,11 +8,10 @@ import (
 // roff writes a manual page with the macros of man.
 type roff struct{ strings.Builder }
 
-// roffEscapes turn a text into one that shows as it is: neither backslashes nor dashes nor quotes are
-// changed on the way.
+// roffEscapes escape the characters that roff would change: backslashes, dashes and quotes.
 var roffEscapes = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`)
 
-// roffText returns a text in the escapes of roff, in ASCII alone.
+// roffText escapes a text for roff. The result is ASCII.
 func roffText(text string) string {
 	var b strings.Builder
 	for _, r := range roffEscapes.Replace(text) {
@@ -25,7 +24,7 @@ func roffText(text string) string {
 	return b.String()
 }
 
-// line writes a line of text. One that begins with a dot would be a macro.
+// line writes a line of text. A dot at its beginning is escaped: it would make a macro.
 func (p *roff) line(text string) {
 	text = roffText(text)
 	if strings.HasPrefix(text, ".") {
@@ -40,7 +39,7 @@ func (p *roff) text(text string) {
 	p.line(text)
 }
 
-// macro writes a request with its arguments.
+// macro writes a macro with its arguments.
 func (p *roff) macro(name string, args ...string) {
 	p.WriteString("." + name)
 	for _, arg := range args {
@@ -53,14 +52,14 @@ func (p *roff) section(title string) { p.macro("SH", title) }
 
 func (p *roff) bold(text string) { p.macro("B", text) }
 
-// item writes something that is explained.
+// item writes a term and its explanation.
 func (p *roff) item(head, text string) {
 	p.macro("TP")
 	p.bold(head)
 	p.line(text)
 }
 
-// detail writes a help text: paragraphs, and lines that are indented as they stand.
+// detail writes a help text: paragraphs, and indented lines verbatim.
 func (p *roff) detail(text string) {
 	literal := false
 	for line := range strings.Lines(text) {
@@ -84,7 +83,7 @@ func (p *roff) detail(text string) {
 	}
 }
 
-// literal begins or ends lines that are neither filled nor joined.
+// literal begins or ends verbatim lines.
 func (p *roff) literal(on bool) {
 	if on {
 		p.macro("PP")

@@ -1,13 +1,13 @@
 package main
 
-// runCmd groups the commands on runs.
+// runCmd groups the commands for runs.
 type runCmd struct {
 	List   runListCmd   `cmd:"" help:"List the runs of a job, newest first, or the dead runs of all jobs."`
 	Get    runGetCmd    `cmd:"" help:"Show a run with its attempts."`
-	Report runReportCmd `cmd:"" help:"Tell what became of a run that a worker has."`
+	Report runReportCmd `cmd:"" help:"Report the outcome of a run, for its worker."`
 	Extend runExtendCmd `cmd:"" help:"Give a worker more time to report."`
-	Cancel runCancelCmd `cmd:"" help:"End runs that are not over."`
-	Retry  runRetryCmd  `cmd:"" help:"Let dead or cancelled runs begin another attempt."`
+	Cancel runCancelCmd `cmd:"" help:"Cancel runs that are not over."`
+	Retry  runRetryCmd  `cmd:"" help:"Start another attempt of dead or cancelled runs."`
 }
 
 // Help is what `carillon run --help` says besides the commands.

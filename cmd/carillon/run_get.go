@@ -45,41 +45,42 @@ func (c *runGetCmd) Run(ctx context.Context, con *console) error {
 	})
 }
 
+// printRun prints a run, and a table of its attempts if it has any.
 func (c *console) printRun(r *client.Run) error {
 	t := c.table()
-	t.pair("run", r.RunID)
-	t.pair("job", r.Job)
-	t.pair("scheduled", showTime(r.ScheduledAt))
+	t.Row("run", r.RunID)
+	t.Row("job", r.Job)
+	t.Row("scheduled", showTime(r.ScheduledAt))
 	if !r.Until.IsZero() {
-		t.pair("until", showTime(r.Until))
+		t.Row("until", showTime(r.Until))
 	}
-	t.pair("status", strings.TrimSuffix(r.Status+", "+r.Reason, ", "))
+	t.Row("status", strings.TrimSuffix(r.Status+", "+r.Reason, ", "))
 	if !r.DueAt.IsZero() {
-		t.pair("due", showTime(r.DueAt))
+		t.Row("due", showTime(r.DueAt))
 	}
 	if !r.Deadline.IsZero() {
-		t.pair("report by", fmt.Sprintf("%s (%s), attempt %d with fence %d",
+		t.Row("report by", fmt.Sprintf("%s (%s), attempt %d with fence %d",
 			showTime(r.Deadline), showDistance(time.Until(r.Deadline.Time)), r.Attempt, r.Fence))
 	}
-	t.pair("finished", showTime(r.FinishedAt))
+	t.Row("finished", showTime(r.FinishedAt))
 	if !r.Manual && !r.LaunchedAt.IsZero() {
-		t.pair("late", showMillis(r.LatenessMS))
+		t.Row("late", showMillis(r.LatenessMS))
 	}
 	for _, p := range [][2]string{{"result", r.Result}, {"error", r.Error}} {
 		if p[1] != "" {
-			t.pair(p[0], p[1])
+			t.Row(p[0], p[1])
 		}
 	}
 	if r.StaleReports > 0 {
-		t.pair("refused", plural(int(r.StaleReports), "report")+" with another fence")
+		t.Row("refused", plural(int(r.StaleReports), "report")+" with another fence")
 	}
-	if err := t.flush(); err != nil || len(r.Attempts) == 0 {
+	if err := t.Flush(); err != nil || len(r.Attempts) == 0 {
 		return err
 	}
 	c.printf("\n")
 	t = c.table("ATTEMPT", "LAUNCHED", "TOOK", "FENCE", "ERROR")
 	for _, a := range r.Attempts {
-		t.row(fmt.Sprint(a.Number), showTime(a.LaunchedAt), showMillis(a.DurationMS), fmt.Sprint(a.Fence), a.Error)
+		t.Row(fmt.Sprint(a.Number), showTime(a.LaunchedAt), showMillis(a.DurationMS), fmt.Sprint(a.Fence), a.Error)
 	}
-	return t.flush()
+	return t.Flush()
 }

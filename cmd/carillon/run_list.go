@@ -10,12 +10,12 @@ import (
 
 // runListCmd lists runs.
 type runListCmd struct {
-	Job    string  `arg:"" optional:"" help:"Name of the job; may be left out with --dead." complete:"@jobs"`
-	Dead   bool    `help:"Only runs that exhausted their attempts."`
-	From   instant `help:"Scheduled at or after this time." placeholder:"TIME"`
-	To     instant `help:"Scheduled before this time." placeholder:"TIME"`
-	Status string  `help:"Only runs in this state: pending, running, retrying, succeeded, failed, dead, skipped or cancelled." placeholder:"STATUS" complete:"pending,running,retrying,succeeded,failed,dead,skipped,cancelled"`
-	Limit  int     `help:"Stop after so many; 0 is no limit." default:"50" placeholder:"N"`
+	Job    string   `arg:"" optional:"" help:"Name of the job; may be left out with --dead." complete:"@jobs"`
+	Dead   bool     `help:"Only runs that exhausted their attempts."`
+	From   timeFlag `help:"Scheduled at or after this time." placeholder:"TIME"`
+	To     timeFlag `help:"Scheduled before this time." placeholder:"TIME"`
+	Status string   `help:"Only runs in this state: pending, running, retrying, succeeded, failed, dead, skipped or cancelled." placeholder:"STATUS" complete:"pending,running,retrying,succeeded,failed,dead,skipped,cancelled"`
+	Limit  int      `help:"Largest number to print; 0 is no limit." default:"50" placeholder:"N"`
 	remoteFlags
 	outputFlag
 	watchFlag
@@ -45,7 +45,7 @@ func (c *runListCmd) Run(ctx context.Context, con *console) error {
 	return c.look(ctx, con, c.Output, func(con *console) error { return c.list(ctx, con, r) })
 }
 
-// list prints the runs of the moment.
+// list prints the present runs once.
 func (c *runListCmd) list(ctx context.Context, con *console, r *remote) error {
 	most := c.rows(c.Limit)
 	runs := atMost(r.Runs(ctx, client.RunListRequest{
@@ -62,7 +62,7 @@ func (c *runListCmd) list(ctx context.Context, con *console, r *remote) error {
 	return printRows(con, runs, runTitles, runRow)
 }
 
-// check settles what --dead means.
+// check refuses flags that contradict --dead, and translates it to a status.
 func (c *runListCmd) check() error {
 	const dead = "dead"
 	if c.Dead {
@@ -79,7 +79,7 @@ func (c *runListCmd) check() error {
 
 var runTitles = []string{"RUN", "SCHEDULED", "STATUS", "ATTEMPT", "LATE", "TOOK", "WHY"}
 
-// pageSize is how many to ask for at once when so many are wanted in all; 0 is all.
+// pageSize returns the size of a page of a request that wants limit values in all; 0 wants all.
 func pageSize(limit int) int {
 	const most = 1000
 	if limit > 0 && limit < most {
@@ -88,6 +88,7 @@ func pageSize(limit int) int {
 	return most
 }
 
+// runRow returns the row of a run under runTitles. A run that a caller triggered has no lateness.
 func runRow(r *client.Run) []string {
 	late, took := "-", "-"
 	if !r.FinishedAt.IsZero() {

@@ -7,17 +7,17 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// heldRunFlags name an attempt that a worker has in hand.
+// heldRunFlags identify an attempt that a worker is working on.
 type heldRunFlags struct {
 	RunID string `arg:"" name:"run-id" help:"The run's id, as the header Carillon-Run-Id has it."`
 	Fence uint64 `help:"The attempt's fence, as the header Carillon-Fence has it." required:"" placeholder:"N"`
 }
 
-// runReportCmd tells what became of a run.
+// runReportCmd reports the outcome of a run to the server.
 type runReportCmd struct {
 	heldRunFlags
 	Status client.Outcome `arg:"" help:"${enum}." enum:"succeeded,failed"`
-	Result string         `help:"What it came to, with succeeded; at most 512 bytes." placeholder:"TEXT"`
+	Result string         `help:"The result, with succeeded; at most 512 bytes." placeholder:"TEXT"`
 	Error  string         `help:"Why it failed, with failed; at most 512 bytes." placeholder:"TEXT"`
 	remoteFlags
 	outputFlag
@@ -25,7 +25,7 @@ type runReportCmd struct {
 
 // Help is what `carillon run report --help` says besides the flags.
 func (*runReportCmd) Help() string {
-	return `For runs of jobs with completion "reported". A report with an old fence is refused: the run has been given to another attempt meanwhile.
+	return `For runs of jobs with completion "reported". A report with an old fence is refused: another attempt of the run has begun since.
 
 Examples:
 
@@ -47,7 +47,7 @@ func (c *runReportCmd) Run(ctx context.Context, con *console) error {
 	return con.printRunState(&run, c.Output)
 }
 
-// printRunState tells what has become of a run by a change of it.
+// printRunState prints the state of a run after a change.
 func (c *console) printRunState(r *client.Run, form outputForm) error {
 	if form != formTable {
 		return c.printDocument(form, client.RunReply{Run: *r})
@@ -56,11 +56,11 @@ func (c *console) printRunState(r *client.Run, form outputForm) error {
 	if r.Status == "retrying" && !r.DueAt.IsZero() {
 		next = ", next attempt " + showDistance(time.Until(r.DueAt.Time))
 	}
-	c.printf("run %s of %s, %s%s\n", r.RunID, r.Job, c.screen.paint(statusStyle(r.Status), r.Status), next)
+	c.printf("run %s of %s, %s%s\n", r.RunID, r.Job, c.screen.Paint(statusStyle(r.Status), r.Status), next)
 	return nil
 }
 
-// runExtendCmd gives a worker more time.
+// runExtendCmd moves the deadline of an attempt.
 type runExtendCmd struct {
 	heldRunFlags
 	For span `help:"How long from now, at most 24h." required:"" placeholder:"SPAN"`

@@ -8,7 +8,7 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// runCancelCmd ends runs.
+// runCancelCmd cancels runs.
 type runCancelCmd struct {
 	RunIDs []string `arg:"" name:"run-id" help:"Ids of the runs."`
 	remoteFlags
@@ -17,7 +17,7 @@ type runCancelCmd struct {
 
 // Help is what `carillon run cancel --help` says besides the flags.
 func (*runCancelCmd) Help() string {
-	return `A run that is with its target already is not called back, but its outcome does not count any more.
+	return `An attempt that the target already has is not called back, but its outcome no longer counts.
 
 Examples:
 
@@ -29,7 +29,7 @@ func (c *runCancelCmd) Run(ctx context.Context, con *console) error {
 	return c.changeRuns(ctx, con, c.RunIDs, c.Output, (*client.Client).CancelRun)
 }
 
-// changeRuns makes a change to each of some runs. One that fails keeps no other from it.
+// changeRuns makes a change to each of several runs. A failure does not stop the others.
 func (f *remoteFlags) changeRuns(
 	ctx context.Context, con *console, ids []string, form outputForm,
 	change func(c *client.Client, ctx context.Context, runID string) (client.Run, error),
@@ -52,20 +52,20 @@ func (f *remoteFlags) changeRuns(
 	return errors.Join(errs...)
 }
 
-// runRetryCmd lets runs begin another attempt.
+// runRetryCmd starts another attempt of dead or cancelled runs.
 type runRetryCmd struct {
 	RunIDs []string `arg:"" optional:"" name:"run-id" help:"Ids of the runs; or leave them out and give --dead."`
 	Dead   bool     `help:"Every dead run that the flags select."`
 	Job    string   `help:"With --dead: only runs of this job." placeholder:"NAME" complete:"@jobs"`
-	From   instant  `help:"With --dead: scheduled at or after this time." placeholder:"TIME"`
-	To     instant  `help:"With --dead: scheduled before this time." placeholder:"TIME"`
+	From   timeFlag `help:"With --dead: scheduled at or after this time." placeholder:"TIME"`
+	To     timeFlag `help:"With --dead: scheduled before this time." placeholder:"TIME"`
 	remoteFlags
 	outputFlag
 }
 
 // Help is what `carillon run retry --help` says besides the flags.
 func (*runRetryCmd) Help() string {
-	return `A run keeps its id, and its retry policy begins anew. With --dead each run is retried once: one that is dead again by then is left alone.
+	return `A run keeps its id, and its retry policy begins anew. With --dead each run is retried once: one that is dead again before the command ends is not retried again.
 
 Examples:
 
@@ -87,8 +87,8 @@ func (c *runRetryCmd) Run(ctx context.Context, con *console) error {
 		return err
 	}
 	defer r.close()
-	progress := newProgress(con, "run", "retried")
-	n, err := r.RetryAll(ctx, client.RetryManyRequest{Job: c.Job, From: c.From.Time, To: c.To.Time, Limit: pageSize(0)}, progress.tell)
+	progress := con.newProgress("run", "retried")
+	n, err := r.RetryAll(ctx, client.RetryManyRequest{Job: c.Job, From: c.From.Time, To: c.To.Time, Limit: pageSize(0)}, func(n int) { progress.Of(int64(n), 0) })
 	if err != nil {
 		return fmt.Errorf("after %s: %w", plural(n, "run"), err)
 	}
@@ -101,6 +101,7 @@ func (c *runRetryCmd) Run(ctx context.Context, con *console) error {
 	return nil
 }
 
+// check refuses flags that select runs in two ways or in none.
 func (c *runRetryCmd) check() error {
 	isFiltered := c.Job != "" || !c.From.IsZero() || !c.To.IsZero()
 	switch {

@@ -14,17 +14,16 @@ import (
 // procsMin is the least GOMAXPROCS of a server.
 const procsMin = 4
 
-// memoryShare is how much of the memory that a container may have is left to the Go heap.
+// memoryShare is the share of a container's memory limit that the Go heap may use.
 const memoryShare = 0.9
 
-// tuneRuntime sets the Go runtime up for a server, where the environment does not, and keeps it so until
-// ctx ends.
+// tuneRuntime configures the Go runtime for a server, except what the environment sets, and adjusts it until ctx ends.
 //
-// The tick of the scheduler has an operating system thread of its own, which needs a free P when it
-// wakes. With more Ps than cores there is one, and the kernel shares the cores out; with as many as
-// cores, the tick waits behind whatever goroutines keep them busy, for tens of milliseconds.
+// The scheduler's tick has an operating system thread of its own, which needs a free P of the Go runtime when it wakes. With
+// more Ps than cores a P is free, and the kernel shares the cores out. With as many Ps as cores, the tick waits for busy
+// goroutines, for tens of milliseconds.
 //
-// The memory limit makes the collector work harder before a container is killed for its memory.
+// The memory limit makes the collector work harder before the kernel kills the container for its memory.
 func tuneRuntime(ctx context.Context, logger *slog.Logger) {
 	if !isSet("GOMAXPROCS") {
 		runtime.GOMAXPROCS(max(procsMin, 2*runtime.GOMAXPROCS(0)))
@@ -40,8 +39,7 @@ func tuneRuntime(ctx context.Context, logger *slog.Logger) {
 	go keepMemory(ctx)
 }
 
-// containerMemory returns the memory limit of the control group that is mounted for this process, or
-// 0 if there is none.
+// containerMemory returns the memory limit of this process's control group in bytes; 0 if there is none.
 func containerMemory() int64 {
 	for _, path := range []string{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"} {
 		text, err := os.ReadFile(path)
@@ -49,7 +47,7 @@ func containerMemory() int64 {
 			continue
 		}
 		limit, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
-		if err == nil && limit < 1<<50 { // beyond, the kernel means none
+		if err == nil && limit < 1<<50 { // the kernel shows "no limit" as a larger number
 			return limit
 		}
 	}

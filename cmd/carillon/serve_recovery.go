@@ -6,17 +6,18 @@ import (
 	"time"
 
 	"github.com/carillon-io/carillon"
+	"github.com/carillon-io/carillon/terminal"
 )
 
-// recovery shows how far the start of a server is: on a terminal by a bar, which makes room for each line of
-// the log, and elsewhere by lines of the log. It is safe for concurrent use.
+// recovery shows how far the start of a server is: on a terminal by a bar, which is removed before each line of the log,
+// and elsewhere by lines of the log. Safe for concurrent use.
 type recovery struct {
 	mu     sync.Mutex
 	con    *console
-	logger *slog.Logger // writes to this
+	logger *slog.Logger // writes to this recovery
 	stage  carillon.RecoveryStage
-	bar    *progress
-	told   time.Time
+	bar    *terminal.Progress
+	logged time.Time // of the last line of the log about the stage
 }
 
 // Write implements io.Writer, for the logger.
@@ -27,8 +28,8 @@ func (r *recovery) Write(p []byte) (int, error) {
 	return r.con.err.Write(p)
 }
 
-// tell is the server's OnRecovery.
-func (r *recovery) tell(now carillon.Recovery) {
+// update is the option OnRecovery of the server.
+func (r *recovery) update(now carillon.Recovery) {
 	if !r.show(now) {
 		return
 	}
@@ -39,33 +40,34 @@ func (r *recovery) tell(now carillon.Recovery) {
 	r.logger.Info("recovering", attrs...)
 }
 
-// show moves the bar, and tells whether a line of the log is due instead.
+// show redraws the bar if there is one, and reports whether a line of the log is due instead.
 func (r *recovery) show(now carillon.Recovery) (logLine bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if now.Stage != r.stage {
 		r.con.clearBar()
-		r.stage, r.bar, r.told = now.Stage, r.newBar(now.Stage), time.Now()
+		r.stage, r.bar, r.logged = now.Stage, r.newBar(now.Stage), time.Now()
 	}
-	if r.bar.isBar {
-		r.bar.of(int64(now.Done), int64(now.All))
+	if r.bar.Bar {
+		r.bar.Of(int64(now.Done), int64(now.All))
 		return false
 	}
-	if time.Since(r.told) < progressAfter {
+	if time.Since(r.logged) < terminal.LineEvery {
 		return false
 	}
-	r.told = time.Now()
+	r.logged = time.Now()
 	return true
 }
 
-func (r *recovery) newBar(stage carillon.RecoveryStage) *progress {
+// newBar returns the progress of a stage of the start.
+func (r *recovery) newBar(stage carillon.RecoveryStage) *terminal.Progress {
 	if stage == carillon.ReplayingLog {
-		return newProgress(r.con, "commit", "replayed")
+		return r.con.newProgress("commit", "replayed")
 	}
-	return newProgress(r.con, "job", "loaded")
+	return r.con.newProgress("job", "loaded")
 }
 
-// end takes the bar away.
+// end removes the bar.
 func (r *recovery) end() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

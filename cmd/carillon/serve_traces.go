@@ -9,13 +9,14 @@ import (
 	"github.com/carillon-io/carillon"
 )
 
-// traceFlags say whether and where to trace.
+// traceFlags are the flags for OpenTelemetry traces.
 type traceFlags struct {
 	Traces     string  `help:"Send OpenTelemetry traces of requests and runs to this collector, as OTLP over HTTP; headers for it in OTEL_EXPORTER_OTLP_HEADERS." placeholder:"URL" env:"CARILLON_TRACES"`
-	TraceRatio float64 `help:"Share of requests and of runs that are traced if no caller has decided that, 0 to 1." default:"1" env:"CARILLON_TRACE_RATIO"`
+	TraceRatio float64 `help:"Share of the requests and runs that are traced, 0 to 1, unless the caller has decided." default:"1" env:"CARILLON_TRACE_RATIO"`
 }
 
-// headerVariables are where OpenTelemetry has the headers of an exporter; the first that is set counts.
+// headerVariables are the environment variables by which OpenTelemetry sets the headers of an exporter; the first that is
+// set counts.
 var headerVariables = []string{"OTEL_EXPORTER_OTLP_TRACES_HEADERS", "OTEL_EXPORTER_OTLP_HEADERS"}
 
 // options checks the flags.
@@ -28,7 +29,7 @@ func (f *traceFlags) options() (o carillon.TraceOptions, err error) {
 	}
 	o.Endpoint, o.Ratio = f.Traces, f.TraceRatio
 	if o.Ratio == 0 {
-		o.Ratio = -1 // none but what a caller decided
+		o.Ratio = -1 // only requests and runs that a caller decided to trace
 	}
 	for _, name := range headerVariables {
 		if text := os.Getenv(name); text != "" {
@@ -39,8 +40,8 @@ func (f *traceFlags) options() (o carillon.TraceOptions, err error) {
 	return o, err
 }
 
-// parseTraceHeaders reads key=value pairs separated by commas, the values with escapes as in URLs. What is
-// wrong is named without its value, which is often a key.
+// parseTraceHeaders reads name=value pairs separated by commas, the values escaped as in URLs. Its errors do not contain
+// values, which are often secrets.
 func parseTraceHeaders(variable, text string) (map[string]string, error) {
 	headers := make(map[string]string)
 	for pair := range strings.SplitSeq(text, ",") {

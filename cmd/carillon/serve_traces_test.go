@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// TestTraceFlags: off is off whatever the variables say; the ratio is checked; a ratio of nothing is not the
-// default.
+// TestTraceFlags: without --traces, the variables have no effect; the ratio is checked; a ratio of 0 is not the default.
 func TestTraceFlags(t *testing.T) {
 	t.Setenv("OTEL_EXPORTER_OTLP_TRACES_HEADERS", "")
 	t.Setenv("OTEL_EXPORTER_OTLP_HEADERS", "api-key=a%20b, X-Team = x=y ,")

@@ -19,7 +19,7 @@ type background struct {
 	exited chan error
 }
 
-// serverKey is where a script's values hold its server, a *background.
+// serverKey is the key of a script's server, a *background, in the values of the script.
 const serverKey = "server"
 
 // cmdServer runs `carillon serve` with the given flags on free ports, waits for its ready line, and sets
@@ -66,8 +66,8 @@ func cmdServer(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// cmdHalt sends SIGTERM to the server and waits for it to end with status 0. It is not
-// called stop, which testscript takes for the end of the script.
+// cmdHalt sends SIGTERM to the server and waits until it ends with status 0. It is not called stop, because that ends a
+// script of testscript.
 func cmdHalt(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 0 {
 		ts.Fatalf("usage: halt")
@@ -87,7 +87,7 @@ func cmdHalt(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// cmdHole listens where requests are taken and never answered, and sets HOLE to its URL.
+// cmdHole starts a listener that accepts requests and never answers, and sets HOLE to its URL.
 func cmdHole(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 0 {
 		ts.Fatalf("usage: hole")

@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// repeatIgnored is how long after the first signal another one does not count. One Ctrl-C often comes
-// twice: from the terminal, which tells every process, and from the program that started this one.
+// repeatIgnored is the time after the first signal in which others are ignored. One Ctrl-C often arrives twice: from the
+// terminal, which signals every process, and from the program that started this one.
 const repeatIgnored = time.Second
 
-// obeySignals makes the first SIGTERM or SIGINT call stop, and the next one end the process where it is.
+// obeySignals calls stop at the first SIGTERM or SIGINT, and ends the process at the second.
 func obeySignals(logger *slog.Logger, stop context.CancelFunc) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)

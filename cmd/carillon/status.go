@@ -9,9 +9,10 @@ import (
 	"time"
 
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/terminal"
 )
 
-// statusCmd tells how a server is doing.
+// statusCmd prints the state of a server.
 type statusCmd struct {
 	remoteFlags
 	outputFlag
@@ -27,7 +28,7 @@ Examples:
   carillon status
   carillon status --watch
   carillon status --server nats://nats.example.com:4222 -o json
-  carillon status --standby                   one that stands by, and its lag`
+  carillon status --standby                   a standby, and its lag`
 }
 
 // Run implements the command.
@@ -49,36 +50,37 @@ func (c *statusCmd) Run(ctx context.Context, con *console) error {
 	})
 }
 
+// printStatus prints the state of a server for people.
 func (c *console) printStatus(s *client.Status) error {
 	t := c.table()
-	t.pair("role", fmt.Sprintf("%s of shard %d, epoch %d", s.Role, s.Shard, s.Epoch))
-	t.pair("version", s.Version)
+	t.Row("role", fmt.Sprintf("%s of shard %d, epoch %d", s.Role, s.Shard, s.Epoch))
+	t.Row("version", s.Version)
 	if s.TZData.Source != "" {
-		t.pair("tzdata", showTZData(&s.TZData))
+		t.Row("tzdata", showTZData(&s.TZData))
 	}
-	t.pair("up", showLength(time.Since(s.StartedAt.Time))+", since "+showTime(s.StartedAt))
-	t.pair("jobs", fmt.Sprintf("%s, %s armed", showCount(s.Jobs), showCount(s.Armed)))
-	t.pair("runs now", fmt.Sprintf("%s scheduled within the lead, %s with targets, %s without an outcome",
+	t.Row("up", terminal.Span(time.Since(s.StartedAt.Time))+", since "+showTime(s.StartedAt))
+	t.Row("jobs", fmt.Sprintf("%s, %s armed", showCount(s.Jobs), showCount(s.Armed)))
+	t.Row("runs now", fmt.Sprintf("%s scheduled within the lead, %s with targets, %s without an outcome",
 		showCount(s.Scheduled), showCount(s.InFlight), showCount(s.Live)))
-	t.pair("runs so far", fmt.Sprintf("%s fired, %s succeeded, %s dead, %s skipped, %s cancelled; %s failed",
+	t.Row("runs so far", fmt.Sprintf("%s fired, %s succeeded, %s dead, %s skipped, %s cancelled; %s failed",
 		showCount(s.Fired), showCount(s.Succeeded), showCount(s.Dead), showCount(s.Skipped), showCount(s.Cancelled), plural(s.Failed, "attempt")))
 	for _, p := range moreCounts(s) {
-		t.pair(p[0], p[1])
+		t.Row(p[0], p[1])
 	}
 	if s.Cluster != nil {
 		for _, p := range clusterRows(s.Cluster) {
-			t.pair(p[0], p[1])
+			t.Row(p[0], p[1])
 		}
 	}
-	t.pair("lateness", showLateness(s.Lateness))
+	t.Row("lateness", showLateness(s.Lateness))
 	for _, p := range waitedRows(&s.Waited) {
-		t.pair(p[0], p[1])
+		t.Row(p[0], p[1])
 	}
-	t.pair("log", fmt.Sprintf("LSN %d, applied up to %d; %s since the start", s.LSN, s.AppliedLSN, plural(s.Commits, "commit")))
-	return t.flush()
+	t.Row("log", fmt.Sprintf("LSN %d, applied up to %d; %s since the start", s.LSN, s.AppliedLSN, plural(s.Commits, "commit")))
+	return t.Flush()
 }
 
-// showTZData is the row of the rules of timezones.
+// showTZData returns the row of the timezone database.
 func showTZData(z *client.TZData) string {
 	text := fmt.Sprintf("%s, %s; %s of jobs, digest %s", z.Version, z.Source, plural(z.Zones, "zone"), z.Digest)
 	if z.Changed > 0 {
@@ -90,7 +92,7 @@ func showTZData(z *client.TZData) string {
 	return text
 }
 
-// moreCounts are those rows of a status that a server has which is in the middle of something.
+// moreCounts returns the rows of a status that are shown only if there is something to report.
 func moreCounts(s *client.Status) (rows [][2]string) {
 	if s.Backlog > 0 || s.Queued > 0 || s.Retrying > 0 {
 		rows = append(rows, [2]string{"backlog", fmt.Sprintf("%s due and not launched, %s of them waiting for a place at their target; %s to be retried",
@@ -118,12 +120,13 @@ func moreCounts(s *client.Status) (rows [][2]string) {
 	}
 	if c := s.CatchUp; c.Jobs > 0 {
 		rows = append(rows, [2]string{"catching up", fmt.Sprintf("%s, %.0f runs a second, about %s left",
-			plural(c.Jobs, "job"), c.Rate, showLength(time.Duration(c.Left)))})
+			plural(c.Jobs, "job"), c.Rate, terminal.Span(time.Duration(c.Left)))})
 	}
 	return rows
 }
 
-// waitedRows says what runs waited for before they were free to go, if they did. It is no lateness.
+// waitedRows returns the rows for the time that runs waited before they could be launched, by reason. That time is not
+// part of the lateness.
 func waitedRows(w *client.Waited) (rows [][2]string) {
 	for _, one := range []struct {
 		what string
@@ -136,6 +139,7 @@ func waitedRows(w *client.Waited) (rows [][2]string) {
 	return rows
 }
 
+// showLateness returns the percentiles of a lateness on one line.
 func showLateness(l client.Lateness) string {
 	if l.Count == 0 {
 		return "no launch yet"

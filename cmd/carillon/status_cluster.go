@@ -5,9 +5,10 @@ import (
 	"time"
 
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/terminal"
 )
 
-// clusterRows are the rows of a status that a node of a cluster has.
+// clusterRows returns the rows of a status for a node of a cluster.
 func clusterRows(c *client.Cluster) (rows [][2]string) {
 	rows = append(rows, [2]string{"cluster", fmt.Sprintf("%s, this is %s; commits are %s", c.Name, c.Node, c.Durability)})
 	lease := fmt.Sprintf("%s, term %d", c.Holder, c.Term)
@@ -24,7 +25,10 @@ func clusterRows(c *client.Cluster) (rows [][2]string) {
 			text += fmt.Sprintf(", %s behind", plural(n.Lag, "commit"))
 		}
 		if silent := time.Duration(n.SilentMS * float64(time.Millisecond)); silent > 5*time.Second {
-			text += ", not heard of for " + showLength(silent)
+			text += ", not heard of for " + terminal.Span(silent)
+		}
+		if n.Version != "" {
+			text += ", " + n.Version
 		}
 		rows = append(rows, [2]string{"node " + n.Node, text})
 	}

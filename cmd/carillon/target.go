@@ -7,7 +7,7 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// parseTarget reads a target as the command line writes it. The server checks subject and URL.
+// parseTarget parses a target in the syntax of the command line. The server checks subject and URL.
 func parseTarget(text string) (client.Target, error) {
 	kind, rest, found := strings.Cut(text, ":")
 	switch {
@@ -20,7 +20,7 @@ func parseTarget(text string) (client.Target, error) {
 	return client.Target{}, fmt.Errorf("%q is no target; want nats:SUBJECT, request:SUBJECT, jetstream:SUBJECT or https://HOST/PATH", clip(text))
 }
 
-// showTarget is the inverse of parseTarget, for people.
+// showTarget returns a target in the syntax of the command line, with the method of an HTTP target unless it is POST.
 func showTarget(t client.Target) string {
 	switch t.Kind {
 	case "http":

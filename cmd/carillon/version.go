@@ -4,13 +4,13 @@ import (
 	"runtime"
 	"runtime/debug"
 
-	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/schedule"
 )
 
 // version is set by the linker in a release build.
 var version string
 
-// versionCmd tells which build this is.
+// versionCmd prints which build this is.
 type versionCmd struct {
 	outputFlag
 }
@@ -23,7 +23,7 @@ func (*versionCmd) Help() string {
   carillon version -o json`
 }
 
-// build says what a binary was made from.
+// build is the JSON of the command: what the binary was built from.
 type build struct {
 	Version  string `json:"version"`
 	Revision string `json:"revision,omitempty"`
@@ -31,7 +31,7 @@ type build struct {
 	Built    string `json:"built_from,omitempty"`
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
-	TZData   string `json:"tzdata"` // version of the rules of timezones in the binary
+	TZData   string `json:"tzdata"` // version of the timezone database in the binary
 }
 
 // Run implements the command.
@@ -42,17 +42,17 @@ func (c *versionCmd) Run(con *console) error {
 	}
 	con.printf("carillon %s\n", b.Version)
 	rows := con.table()
-	rows.pair("revision", orDash(b.Revision))
-	rows.pair("commit time", orDash(b.Built))
-	rows.pair("go", b.Go)
-	rows.pair("platform", b.Platform)
-	rows.pair("tzdata", b.TZData+", embedded")
-	return rows.flush()
+	rows.Row("revision", orDash(b.Revision))
+	rows.Row("commit time", orDash(b.Built))
+	rows.Row("go", b.Go)
+	rows.Row("platform", b.Platform)
+	rows.Row("tzdata", b.TZData+", embedded")
+	return rows.Flush()
 }
 
-// buildVersion asks the linker's variable first, then what the Go command recorded in the binary.
+// buildVersion returns the version that the linker set; if there is none, what the Go command recorded in the binary.
 func buildVersion() build {
-	b := build{Version: version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, TZData: job.EmbeddedZones().Version()}
+	b := build{Version: version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, TZData: schedule.EmbeddedZones().Version()}
 	info, ok := debug.ReadBuildInfo()
 	if ok {
 		for _, s := range info.Settings {

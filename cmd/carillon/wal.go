@@ -13,9 +13,9 @@ import (
 
 // walCmd groups the commands that read a log offline.
 type walCmd struct {
-	Verify walVerifyCmd `cmd:"" help:"Read a log from end to end and tell whether it is intact."`
-	Dump   walDumpCmd   `cmd:"" help:"Print what the commits of a log say, row by row."`
-	Relist walRelistCmd `cmd:"" help:"Give up what a log has lost at its end, and go on with the rest."`
+	Verify walVerifyCmd `cmd:"" help:"Read a whole log and check that it is intact."`
+	Dump   walDumpCmd   `cmd:"" help:"Print the commits of a log, row by row."`
+	Relist walRelistCmd `cmd:"" help:"Accept that a log has lost its end, and go on with the rest."`
 }
 
 // Help is what `carillon wal --help` says besides the commands.
@@ -28,7 +28,7 @@ func (*walCmd) Help() string {
 
 // walVerifyCmd checks a log and changes nothing.
 type walVerifyCmd struct {
-	Dir string `arg:"" help:"Data directory, or the wal directory in it; of a server that is stopped, or a copy." type:"path"`
+	Dir string `arg:"" help:"Data directory, or the wal directory in it; of a stopped server, or a copy." type:"path"`
 	outputFlag
 }
 
@@ -55,18 +55,18 @@ type walReport struct {
 	Segments  int        `json:"segments"`
 	Bytes     int64      `json:"bytes"`
 	TornBytes int64      `json:"torn_bytes"`
-	Listed    int        `json:"listed_segments"` // 0: an older release left the log, which has no list
-	Watermark uint64     `json:"watermark_lsn"`   // up to it the list says that the log was durable
-	Store     *walStore  `json:"store"`           // null: there is none beside the log
+	Listed    int        `json:"listed_segments"` // 0: the log is of an older release and has no list
+	Watermark uint64     `json:"watermark_lsn"`   // LSN up to which, by the list, the log was durable
+	Store     *walStore  `json:"store"`           // null: there is no store beside the log
 	Litter    []string   `json:"litter"`
 	Damage    *walDamage `json:"damage,omitzero"`
 }
 
-// walDamage is where a log is damaged.
+// walDamage says where a log is damaged, and how.
 type walDamage struct {
 	File   string `json:"file"`
 	Offset int64  `json:"offset"`
-	LSN    uint64 `json:"lsn"` // of the first commit that is affected; 0 if none can be named
+	LSN    uint64 `json:"lsn"` // of the first affected commit; 0: unknown
 	Reason string `json:"reason"`
 }
 
@@ -97,6 +97,7 @@ func (c *walVerifyCmd) Run(con *console) error {
 	return err
 }
 
+// newWalReport returns the JSON of a log that is intact; the caller adds the store and any damage.
 func newWalReport(dir string, r wal.Report) walReport {
 	report := walReport{
 		Dir: dir, Intact: true, LastLSN: r.Last.LSN, Epoch: r.Last.Epoch, Commits: r.Frames,
@@ -109,50 +110,51 @@ func newWalReport(dir string, r wal.Report) walReport {
 	return report
 }
 
+// printWalReport prints the result of wal verify for people.
 func (c *console) printWalReport(r walReport) error {
 	t := c.table()
-	t.pair("log", r.Dir)
+	t.Row("log", r.Dir)
 	if r.Commits > 0 {
-		t.pair("commits", fmt.Sprintf("%d, LSN %d to %d, epoch %d", r.Commits, r.FirstLSN, r.LastLSN, r.Epoch))
+		t.Row("commits", fmt.Sprintf("%d, LSN %d to %d, epoch %d", r.Commits, r.FirstLSN, r.LastLSN, r.Epoch))
 	} else {
-		t.pair("commits", "none")
+		t.Row("commits", "none")
 	}
-	t.pair("size", fmt.Sprintf("%s in %s", formatBytes(r.Bytes), plural(r.Segments, "segment")))
+	t.Row("size", fmt.Sprintf("%s in %s", formatBytes(r.Bytes), plural(r.Segments, "segment")))
 	if r.Listed > 0 {
-		t.pair("listed", fmt.Sprintf("%s, durable up to LSN %d", plural(r.Listed, "segment"), r.Watermark))
+		t.Row("listed", fmt.Sprintf("%s, durable up to LSN %d", plural(r.Listed, "segment"), r.Watermark))
 	} else if r.Segments > 0 && r.Damage == nil {
-		t.pair("listed", "nothing; an older release left the log, and the next start makes the list")
+		t.Row("listed", "nothing; an older release left the log, and the next start makes the list")
 	}
-	t.pair("store", r.Store.text())
+	t.Row("store", r.Store.text())
 	if r.TornBytes > 0 {
-		t.pair("torn tail", fmt.Sprintf("%s that are no whole commit, behind all that the log is known to have had; the next start cuts them off", formatBytes(r.TornBytes)))
+		t.Row("torn tail", fmt.Sprintf("%s that are no whole commit, behind all that the log is known to have had; the next start cuts them off", formatBytes(r.TornBytes)))
 	}
 	for _, name := range r.Litter {
-		t.pair("left over", name+", of an interrupted operation; the next start removes it")
+		t.Row("left over", name+", of an interrupted operation; the next start removes it")
 	}
 	switch {
 	case r.Damage != nil && r.Damage.File == r.Dir:
-		t.pair("verdict", "DAMAGED: "+r.Damage.Reason)
+		t.Row("verdict", "DAMAGED: "+r.Damage.Reason)
 	case r.Damage != nil:
-		t.pair("verdict", fmt.Sprintf("DAMAGED at offset %d of %s", r.Damage.Offset, r.Damage.File))
+		t.Row("verdict", fmt.Sprintf("DAMAGED at offset %d of %s", r.Damage.Offset, r.Damage.File))
 	case r.Segments == 0:
-		t.pair("verdict", "no log is here yet")
+		t.Row("verdict", "no log is here yet")
 	default:
-		t.pair("verdict", "intact")
+		t.Row("verdict", "intact")
 	}
-	return t.flush()
+	return t.Flush()
 }
 
 // walDumpCmd prints the commits of a log.
 type walDumpCmd struct {
-	Path string `arg:"" help:"Data directory, or the wal directory in it, of a server that is stopped, or a copy; or a file that a node has put aside." type:"path"`
+	Path string `arg:"" help:"Data directory, or the wal directory in it, of a stopped server, or a copy; or a file that a node put aside." type:"path"`
 	From uint64 `help:"First LSN to print; 0 is the first that is kept." placeholder:"LSN"`
 	outputFlag
 }
 
 // Help is what `carillon wal dump --help` says besides the flags.
 func (*walDumpCmd) Help() string {
-	return `Each commit is a line, each row that it changes a line below. With -o json each commit is one JSON line, with -o yaml one YAML document. Commits before a damage are printed, and then the damage is told.
+	return `Each commit is a line, each row that it changes a line below. With -o json each commit is one JSON line, with -o yaml one YAML document. Commits before a damaged place are printed, then the damage is reported.
 
 Examples:
 
@@ -177,7 +179,7 @@ func (c *walDumpCmd) Run(ctx context.Context, con *console) error {
 	return errors.Join(err, out.flush())
 }
 
-// dump passes on the commits of a log, or of a file with some.
+// dump passes the commits of a log, or of a single file of it, to show.
 func (c *walDumpCmd) dump(show func(wal.Frame) error) error {
 	if info, err := os.Stat(c.Path); err == nil && info.Mode().IsRegular() {
 		return wal.DumpFile(c.Path, show)
@@ -189,7 +191,7 @@ func (c *walDumpCmd) dump(show func(wal.Frame) error) error {
 	return wal.Dump(dir, c.From, show)
 }
 
-// findLog returns the directory of the log that an argument means.
+// findLog returns the directory of the log: wal below the argument if that exists, else the argument itself.
 func findLog(dir string) (string, error) {
 	for _, candidate := range []string{filepath.Join(dir, "wal"), dir} {
 		if info, err := os.Stat(candidate); err == nil && info.IsDir() {

@@ -6,6 +6,9 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
+// The functions of this file return the fields of one kind of row (see rowKinds) in the order in which they are printed. They
+// mask credentials, and show of a payload only its size. An error means that the row cannot be decoded.
+
 func metaFields(_, value []byte) ([]field, error) {
 	n, err := job.DecodeMeta(value)
 	return []field{{"value", n}}, err
@@ -80,7 +83,7 @@ func payloadFields(_, value []byte) ([]field, error) {
 	return []field{{"bytes", len(payload)}, {"json", isJSON}}, err
 }
 
-// noFields is for rows that say all with their keys.
+// noFields is for rows whose key says all.
 func noFields(_, _ []byte) ([]field, error) { return nil, nil }
 
 func streakFields(_, value []byte) ([]field, error) {

@@ -7,7 +7,7 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// rowKinds is how each kind of row is shown.
+// rowKinds says how each kind of row is shown.
 var rowKinds = map[job.Kind]rowKind{
 	job.KindMeta:       {"meta", textKey, metaFields},
 	job.KindProfile:    {"profile", profileKey, profileFields},
@@ -28,6 +28,7 @@ var rowKinds = map[job.Kind]rowKind{
 	job.KindRunPayload: {"payload", runKey, payloadFields},
 }
 
+// textKey returns a key that is a text behind the byte of its kind.
 func textKey(key []byte) (string, error) { return string(key[1:]), nil }
 
 func profileKey(key []byte) (string, error) {
@@ -50,7 +51,7 @@ func runKey(key []byte) (string, error) {
 	return id.String(), err
 }
 
-// onceKey shows the idempotency key at the end of a row's key, behind day and job.
+// onceKey returns the idempotency key, which follows day and job in the key of a row.
 func onceKey(key []byte) (string, error) {
 	const head = 1 + 4 + 8
 	if len(key) < head {
@@ -64,7 +65,7 @@ func deadKey(key []byte) (string, error) {
 	return id.String(), err
 }
 
-// noticeKey shows the place of a notice, which is the key and nothing of the value.
+// noticeKey returns the position of a notice in the outbox, which is only in the key.
 func noticeKey(key []byte) (string, error) {
 	const head = 1
 	if len(key) != head+8+4 {

@@ -5,10 +5,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 )
 
-const rowAt = job.Millis(1_764_576_000_000)
+const rowAt = instant.Millis(1_764_576_000_000)
 
 // everyRow is a commit with a row of each kind.
 func everyRow() *job.Batch {
@@ -73,7 +74,7 @@ func TestDumpKnowsEveryKind(t *testing.T) {
 	}
 }
 
-// TestDumpOfBrokenRows cuts every row short: what is wrong is shown, and the rest of the log too.
+// TestDumpOfBrokenRows truncates every row: the dump shows what is wrong and the rest of the log.
 func TestDumpOfBrokenRows(t *testing.T) {
 	err := job.Changes(everyRow().Bytes(), func(c job.Change) error {
 		for n := range c.Value {

@@ -7,18 +7,18 @@ import (
 	"github.com/carillon-io/carillon/wal"
 )
 
-// walRelistCmd takes what is left of a log for the whole.
+// walRelistCmd accepts what is left of a log as the whole log.
 type walRelistCmd struct {
-	Dir string `arg:"" help:"Data directory, or the wal directory in it; of a server that is stopped." type:"path"`
+	Dir string `arg:"" help:"Data directory, or the wal directory in it; of a stopped server." type:"path"`
 }
 
 // Help is what `carillon wal relist --help` says besides the flags.
 func (*walRelistCmd) Help() string {
-	return `A start is refused if the newest segment of the log, its end, or the list SEGMENTS is missing. Put the file back, or restore a backup. If there is neither, this command makes the list anew from what is there: the acknowledged changes that it names are lost for good. Keep a copy of the directory before.
+	return `A start is refused if the newest segment of the log, its end, or the list SEGMENTS is missing. Put the file back, or restore a backup. If there is neither, this command rebuilds the list from what is there: the acknowledged changes that it names are lost for good. Keep a copy of the directory first.
 
 The store beside the log has the commits up to its own position. A log that ends before that, or that has no segment left, goes on behind the store: what is lost then is what came after the store's position. If the store cannot be read, nothing is done.
 
-It does not mend a segment that is missing or damaged before an intact one, a missing BASE, a damaged store, or a store that is older than the log's first commit or of another history: restore a backup then.
+It does not repair a segment that is missing or damaged before an intact one, a missing BASE, a damaged store, or a store that is older than the log's first commit or of another history: restore a backup then.
 
 Examples:
 
@@ -41,17 +41,17 @@ func (c *walRelistCmd) Run(con *console) error {
 		return err
 	}
 	t := con.table()
-	t.pair("log", dir)
-	t.pair("store", newWalStore(applied, nil).text())
-	t.pair("ends at", fmt.Sprintf("LSN %d", done.Ended.LSN))
+	t.Row("log", dir)
+	t.Row("store", newWalStore(applied, nil).text())
+	t.Row("ends at", fmt.Sprintf("LSN %d", done.Ended.LSN))
 	if done.Last != done.Ended {
-		t.pair("goes on", fmt.Sprintf("behind the store, at LSN %d: the store has what the log has lost up to there", done.Last.LSN+1))
+		t.Row("goes on", fmt.Sprintf("behind the store, at LSN %d: the store has what the log has lost up to there", done.Last.LSN+1))
 	}
-	t.pair("lost", lostBy(done, applied == nil))
-	return t.flush()
+	t.Row("lost", lostBy(done, applied == nil))
+	return t.Flush()
 }
 
-// lostBy says what is given up.
+// lostBy says which commits are given up.
 func lostBy(done wal.Relisted, alone bool) string {
 	text := ""
 	switch {

@@ -27,7 +27,7 @@ type walRow struct {
 	To     string         `json:"to,omitzero"` // end of a range
 	Fields map[string]any `json:"fields,omitzero"`
 
-	shown []field // Fields in the order to read them
+	shown []field // Fields in the order in which they are printed
 }
 
 // field is a named value of a row.
@@ -51,13 +51,14 @@ func decodeCommit(f wal.Frame) (walCommit, error) {
 	return c, nil
 }
 
-// rowKind is how one kind of row is named and read.
+// rowKind says how one kind of row is named and decoded.
 type rowKind struct {
 	name   string
 	key    func(key []byte) (string, error)
 	fields func(key, value []byte) ([]field, error)
 }
 
+// decodeRow decodes a change. What cannot be decoded is shown in hex, with the reason.
 func decodeRow(c job.Change) walRow {
 	kind, known := rowKinds[job.Kind(c.Key[0])]
 	row := walRow{Op: opName(c.Op), Kind: kind.name, Key: hex.EncodeToString(c.Key)}
@@ -86,6 +87,7 @@ func decodeRow(c job.Change) walRow {
 	return row
 }
 
+// opName returns the name of an operation in the output.
 func opName(op job.Op) string {
 	switch op {
 	case job.OpPut:
@@ -120,7 +122,7 @@ func (o *output) printCommitDocument(form outputForm, f wal.Frame) error {
 	return o.printRecord(form, c)
 }
 
-// text is the fields of a row on one line; those that say nothing are left out.
+// text returns the fields of a row on one line, without those that are empty or false.
 func (r *walRow) text() string {
 	var b strings.Builder
 	if r.To != "" {

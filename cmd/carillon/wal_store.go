@@ -6,13 +6,13 @@ import (
 	"github.com/carillon-io/carillon/wal"
 )
 
-// walStore is what is known of the store beside a log.
+// walStore is the JSON of the store beside a log.
 type walStore struct {
 	LSN   uint64 `json:"applied_lsn"`    // of the last commit that it has applied
 	Error string `json:"error,omitzero"` // why it cannot be read
 }
 
-// newWalStore returns what datadir.StoreBeside found; nil for no store.
+// newWalStore returns the results of datadir.StoreBeside as JSON; nil if there is no store.
 func newWalStore(applied *wal.Position, unread error) *walStore {
 	switch {
 	case unread != nil:
@@ -24,7 +24,7 @@ func newWalStore(applied *wal.Position, unread error) *walStore {
 	}
 }
 
-// text says it to people.
+// text returns the state of the store for people.
 func (s *walStore) text() string {
 	switch {
 	case s == nil:

@@ -7,26 +7,28 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/carillon-io/carillon/terminal"
 )
 
-// The time between two looks of --watch.
+// The times between two polls of --watch.
 const (
 	watchDefault = 2 * time.Second
 	watchMin     = 200 * time.Millisecond
 )
 
-// watchRowsMax bounds a list that is watched: a state is held in memory to be compared with the next.
+// watchRowsMax bounds a list that is watched: each state is held in memory, to be compared with the next.
 const watchRowsMax = 1000
 
-// watchFlag makes a command look again and again.
+// watchFlag makes a command poll and show each new state.
 type watchFlag struct {
-	Watch watchEvery `short:"w" help:"Look again every 2s until Ctrl-C, and show each new state; --watch=SPAN for another time, at least 200ms."`
+	Watch watchEvery `short:"w" help:"Poll every 2s until Ctrl-C and show each new state; --watch=SPAN for another time, at least 200ms."`
 }
 
-// watchEvery is the time between two looks; 0 looks once.
+// watchEvery is the time between two polls; 0: the command shows the state once.
 type watchEvery time.Duration
 
-// Decode implements kong.MapperValue: the flag may stand alone, or have a value behind a =.
+// Decode implements kong.MapperValue: the flag stands alone, or has a value after an equal sign.
 func (w *watchEvery) Decode(ctx *kong.DecodeContext) error {
 	if ctx.Scan.Peek().Type != kong.FlagValueToken {
 		*w = watchEvery(watchDefault)
@@ -46,7 +48,7 @@ func (w *watchEvery) Decode(ctx *kong.DecodeContext) error {
 // IsBool implements kong.BoolMapperValue.
 func (*watchEvery) IsBool() bool { return true }
 
-// rows bounds the rows that a watched list shows; 0 is no limit.
+// rows returns the limit on the rows of a list, which is bounded if it is watched; 0 is no limit.
 func (f *watchFlag) rows(limit int) int {
 	if f.Watch > 0 && (limit <= 0 || limit > watchRowsMax) {
 		return watchRowsMax
@@ -54,8 +56,8 @@ func (f *watchFlag) rows(limit int) int {
 	return limit
 }
 
-// look shows something once, or until ctx ends if it is watched. If the first look fails, so does the
-// command; later failures are told, and the next look may do better.
+// look calls show once, or polls it until ctx ends. If the first poll fails, the command fails; later failures are
+// reported, and polling goes on.
 func (f *watchFlag) look(ctx context.Context, con *console, form outputForm, show func(con *console) error) error {
 	if f.Watch == 0 {
 		return show(con)
@@ -65,8 +67,8 @@ func (f *watchFlag) look(ctx context.Context, con *console, form outputForm, sho
 	if err != nil {
 		return unlessEnded(ctx, err)
 	}
-	if con.screen.isTerminal {
-		w.openScreen()
+	if con.screen.IsTerminal {
+		con.printf("%s", terminal.Enter)
 		defer w.closeScreen()
 	}
 	w.draw(state, nil)
@@ -86,7 +88,7 @@ func (f *watchFlag) look(ctx context.Context, con *console, form outputForm, sho
 	}
 }
 
-// unlessEnded is an error, but for that of something that was ended on purpose.
+// unlessEnded returns err, or nil if ctx has ended: Ctrl-C is no failure.
 func unlessEnded(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return nil
@@ -94,17 +96,17 @@ func unlessEnded(ctx context.Context, err error) error {
 	return err
 }
 
-// watcher shows the states of something as they change.
+// watcher shows each new state of what is watched.
 type watcher struct {
 	con  *console
 	form outputForm
 	show func(con *console) error
 
-	last    []byte // state that was drawn last; nil: none was
-	failure string // that was told last
+	last    []byte // state that was shown last; nil: none was
+	failure string // that was reported last; "": the last poll succeeded
 }
 
-// look returns the present state as it would be printed.
+// look polls: it returns the present state as text.
 func (w *watcher) look() ([]byte, error) {
 	var state bytes.Buffer
 	con := &console{in: w.con.in, out: &state, err: w.con.err, screen: w.con.screen}
@@ -112,9 +114,9 @@ func (w *watcher) look() ([]byte, error) {
 	return state.Bytes(), err
 }
 
-// draw shows a state, or why there is none.
+// draw shows a state, or why the poll failed. On a terminal it redraws everything; elsewhere it prints what has changed.
 func (w *watcher) draw(state []byte, err error) {
-	if w.con.screen.isTerminal {
+	if w.con.screen.IsTerminal {
 		w.redraw(state, err)
 		return
 	}
@@ -135,7 +137,23 @@ func (w *watcher) draw(state []byte, err error) {
 	w.last = state
 }
 
-// separator stands between two states where they are printed one after the other.
+// closeScreen restores the terminal and prints the last state on it.
+func (w *watcher) closeScreen() { w.con.printf("%s%s", terminal.Leave, w.last) }
+
+// redraw draws a state over the previous one. If the poll failed, the previous state stays, with the reason below it.
+func (w *watcher) redraw(state []byte, err error) {
+	screen := &w.con.screen
+	screen.Width, screen.Height = terminal.Size(w.con.out)
+	note := screen.Paint(terminal.Dim, time.Now().Format(time.TimeOnly)+", Ctrl-C ends")
+	if err != nil {
+		state = w.last
+		note = screen.Paint(terminal.Red, terminal.Printable(explain(err)))
+	}
+	w.last = state
+	w.con.printf("%s", terminal.Frame(state, note, screen.Height))
+}
+
+// separator returns what is printed between two states if the output is no terminal.
 func (w *watcher) separator() string {
 	switch w.form {
 	case formYAML:

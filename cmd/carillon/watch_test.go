@@ -4,14 +4,13 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 )
 
-// TestWatchTellsChanges: a state that is the same is not printed again, a failure is told once and does
-// not end it.
+// TestWatchTellsChanges: an unchanged state is not printed again, and a failure is reported once and does not end the
+// command.
 func TestWatchTellsChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out, errs bytes.Buffer
@@ -36,23 +35,7 @@ func TestWatchTellsChanges(t *testing.T) {
 	})
 }
 
-// TestScreenText: a state that is higher than the screen is cut, and says so.
-func TestScreenText(t *testing.T) {
-	state := []byte("1\n2\n3\n4\n5\n")
-	for height, want := range map[int]string{
-		0: "1 2 3 4 5  note", 7: "1 2 3 4 5  note", 6: "1 2 3 4  1 more lines; note", 1: "1  4 more lines; note",
-	} {
-		text := screenText(state, "note", height)
-		for _, code := range []string{screenHome, screenEnd, "\x1b[K"} {
-			text = strings.ReplaceAll(text, code, "")
-		}
-		if got := strings.ReplaceAll(text, "\n", " "); got != want {
-			t.Errorf("height %d: %q; want %q", height, got, want)
-		}
-	}
-}
-
-// TestWatchedRowsAreBounded: a list that is watched is held in memory.
+// TestWatchedRowsAreBounded: a watched list is bounded, because it is held in memory.
 func TestWatchedRowsAreBounded(t *testing.T) {
 	watched, once := watchFlag{Watch: watchEvery(time.Second)}, watchFlag{}
 	for limit, want := range map[int]int{0: watchRowsMax, 5: 5, watchRowsMax + 1: watchRowsMax} {

@@ -7,11 +7,11 @@ import (
 	"fmt"
 )
 
-// webhookCABytesMax bounds the file of --webhook-ca; that of a whole system is a quarter of it.
+// webhookCABytesMax bounds the file of --webhook-ca. The file of a whole system is a quarter of that.
 const webhookCABytesMax = 1 << 20
 
-// webhookRoots returns the authorities of the system and those of a PEM file; nil without a file. Every block of the
-// file counts: one that is cut short or is no certificate is a mistake that would show only at the first webhook.
+// webhookRoots returns the certificate authorities of the system and of a PEM file; nil if path is "". Every block of the
+// file must be a certificate: a mistake would otherwise show only at the first webhook.
 func webhookRoots(path string) (*x509.CertPool, error) {
 	if path == "" {
 		return nil, nil
@@ -34,8 +34,8 @@ func webhookRoots(path string) (*x509.CertPool, error) {
 	return roots, nil
 }
 
-// readCertificates reads a text of PEM blocks, which are all certificates and at least one. What stands between the
-// blocks is comment.
+// readCertificates reads the PEM blocks of a text: at least one, and each a certificate. Text between the blocks is a
+// comment.
 func readCertificates(text []byte) (all []*x509.Certificate, err error) {
 	const want = `want one certificate or more in PEM form, "-----BEGIN CERTIFICATE-----"`
 	if len(bytes.TrimSpace(text)) == 0 {

@@ -47,7 +47,7 @@ func TestWebhookRoots(t *testing.T) {
 	}
 }
 
-// TestWebhookRootsRefuses has files that would leave a webhook without its authority.
+// TestWebhookRootsRefuses: files that would leave a webhook without its certificate authority are refused.
 func TestWebhookRootsRefuses(t *testing.T) {
 	text, _ := certificatePEM(t)
 	path := filepath.Join(t.TempDir(), "ca.pem")

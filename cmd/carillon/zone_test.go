@@ -9,7 +9,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// cmdZone writes the data of a zone that is always as far from UTC: zone DIR NAME SECONDS.
+// cmdZone writes a timezone file with a constant offset from UTC: zone DIR NAME SECONDS.
 func cmdZone(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: zone dir name seconds")

@@ -21,7 +21,7 @@
     }
   }
 
-  // isInUse tells whether an element must not be replaced just now: something in it is open, or is being typed or selected.
+  // isInUse reports whether an element must not be replaced just now: something in it is open, or is being typed or selected.
   function isInUse(element) {
     if (element.querySelector("details[open]")) return true;
     const active = document.activeElement;

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// The parts of an SPDX 2.3 document that are written, as its JSON schema names them.
+// The parts of an SPDX 2.3 document that this program writes, with the names of its JSON schema.
 type (
 	spdxDocument struct {
 		SPDXVersion       string             `json:"spdxVersion"`
@@ -60,17 +60,17 @@ type (
 )
 
 const (
-	noAssertion = "NOASSERTION" // SPDX for: nobody has looked
+	noAssertion = "NOASSERTION" // SPDX term: not determined
 	documentID  = "SPDXRef-DOCUMENT"
 	binaryID    = "SPDXRef-carillon"
 )
 
-// bill tells what a binary is made of, in SPDX: the modules and their versions that Go has written into
-// it. Licences of modules are left open.
+// bill returns the SPDX document of a binary: the modules and versions that Go has recorded in it. It
+// does not state the licences of modules.
 func (r *release) bill(p platform, binary string) ([]byte, error) {
 	info, err := buildinfo.ReadFile(binary)
 	if err != nil {
-		return nil, fmt.Errorf("what the binary is made of: %w", err)
+		return nil, fmt.Errorf("read the modules in the binary: %w", err)
 	}
 	content, err := os.ReadFile(binary)
 	if err != nil {
@@ -107,7 +107,7 @@ func (r *release) binaryPackage(info *debug.BuildInfo, sum string) spdxPackage {
 	}
 }
 
-// add takes a module in, as a part of the binary.
+// add adds a module as a part of the binary.
 func (d *spdxDocument) add(m debug.Module) {
 	p := spdxPackage{
 		Name: m.Path, ID: spdxID(m), Version: m.Version, DownloadLocation: noAssertion,
@@ -121,7 +121,7 @@ func (d *spdxDocument) add(m debug.Module) {
 	d.Relationships = append(d.Relationships, spdxRelationship{binaryID, "CONTAINS", p.ID})
 }
 
-// spdxID names a module with the letters that SPDX allows.
+// spdxID returns an identifier for a module, made of the characters that SPDX allows.
 func spdxID(m debug.Module) string {
 	return "SPDXRef-" + strings.Map(func(c rune) rune {
 		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '.' {
@@ -131,7 +131,7 @@ func spdxID(m debug.Module) string {
 	}, m.Path+"-"+m.Version)
 }
 
-// purl is the name under which databases of flaws know a module.
+// purl returns the package URL of a module, by which vulnerability databases identify it.
 func purl(path, version string) spdxRef {
 	parts := strings.Split(strings.ToLower(path), "/")
 	for i := range parts {

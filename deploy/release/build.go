@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// platform is what a binary runs on, in the words of Go.
+// platform is an operating system and an architecture, with Go's names.
 type platform struct{ os, arch string }
 
 func (p platform) String() string { return p.os + "/" + p.arch }
@@ -21,7 +21,7 @@ func parsePlatforms(list string) (all []platform, err error) {
 	for one := range strings.SplitSeq(list, ",") {
 		i := slices.IndexFunc(platforms, func(p platform) bool { return p.String() == one })
 		if i < 0 {
-			return nil, fmt.Errorf("the platform %q is none of those that binaries are made for: %v", one, platforms)
+			return nil, fmt.Errorf("the platform %q is unknown; want one of %v", one, platforms)
 		}
 		if slices.Contains(all, platforms[i]) {
 			return nil, fmt.Errorf("the platform %q is there twice", one)
@@ -31,7 +31,7 @@ func parsePlatforms(list string) (all []platform, err error) {
 	return all, nil
 }
 
-// settings are those of the environment that change the code that Go makes.
+// settings returns the environment variables that change the code that Go generates, with fixed values.
 func (p platform) settings() []string {
 	return []string{
 		"GOOS=" + p.os, "GOARCH=" + p.arch, "CGO_ENABLED=0",
@@ -39,7 +39,7 @@ func (p platform) settings() []string {
 	}
 }
 
-// build makes the binary of a platform.
+// build builds the binary of a platform.
 func (r *release) build(ctx context.Context, p platform, binary string) error {
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false",
 		"-ldflags", "-s -w -buildid= -X main.version="+r.version, "-o", binary, "./cmd/carillon")
@@ -50,14 +50,15 @@ func (r *release) build(ctx context.Context, p platform, binary string) error {
 	return nil
 }
 
-// file is what goes into an archive.
+// file is one file of an archive.
 type file struct {
-	name    string // with slashes, below the directory of the archive
+	name    string // path with slashes, relative to the directory of the archive
 	mode    int64
 	content []byte
 }
 
-// writeManual lets a binary for this machine write the manual page. It says nothing of platform or place.
+// writeManual makes the manual page with a binary for this machine. The page does not depend on the
+// platform or on paths.
 func (r *release) writeManual(ctx context.Context) error {
 	dir, err := os.MkdirTemp("", "carillon-release-")
 	if err != nil {
@@ -74,7 +75,7 @@ func (r *release) writeManual(ctx context.Context) error {
 	return nil
 }
 
-// carried are the files that go along with the binary; those of systemd on Linux only.
+// carried lists the files that an archive has besides the binary; those of systemd are for Linux only.
 var (
 	carried = []string{
 		"CHANGELOG.md", "LICENSE", "README.md",
@@ -83,7 +84,7 @@ var (
 	carriedLinux = []string{"deploy/systemd/carillon.env", "deploy/systemd/carillon.service", "deploy/systemd/carillon.sysusers"}
 )
 
-// files reads what goes into the archive of a platform.
+// files reads the files for the archive of a platform.
 func (r *release) files(p platform, binary string) ([]file, error) {
 	content, err := os.ReadFile(binary)
 	if err != nil {

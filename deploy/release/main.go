@@ -14,18 +14,18 @@ import (
 	"time"
 )
 
-// checksums is the file with the checksum of each other file.
+// checksums is the name of the file with the checksums of all other files.
 const checksums = "SHA256SUMS"
 
-// platforms are those that binaries are handed out for.
+// platforms lists the platforms of a release.
 var platforms = []platform{{"darwin", "amd64"}, {"darwin", "arm64"}, {"linux", "amd64"}, {"linux", "arm64"}}
 
-// release is what one run makes.
+// release holds the parameters of one run.
 type release struct {
 	version   string
-	made      time.Time // the time of everything in it: that of the commit
-	src       string    // the top of the sources
-	out       string    // where the files go
+	made      time.Time // the time of all files: that of the commit
+	src       string    // root directory of the sources
+	out       string    // directory for the files
 	platforms []platform
 	manual    []byte // the manual page, which is the same for all
 }
@@ -45,7 +45,7 @@ func run() error {
 	flag.Parse()
 	r := release{version: *version, made: time.Unix(*seconds, 0).UTC(), src: ".", out: *out, platforms: platforms}
 	if flag.NArg() > 0 {
-		return fmt.Errorf("%q is left over; want flags only", flag.Arg(0))
+		return fmt.Errorf("unexpected argument %q; want flags only", flag.Arg(0))
 	}
 	if *only != "" {
 		var err error
@@ -58,7 +58,7 @@ func run() error {
 	return r.make(ctx)
 }
 
-// make builds everything, and the checksums last: a release without them is not whole.
+// make builds all files. It writes the checksums last, so that an interrupted release has none.
 func (r *release) make(ctx context.Context) error {
 	if err := r.validate(); err != nil {
 		return err
@@ -80,7 +80,7 @@ func (r *release) make(ctx context.Context) error {
 	return r.writeChecksums(names)
 }
 
-// validate refuses a version that is no part of a file name.
+// validate returns an error for a version that cannot be part of a file name.
 func (r *release) validate() error {
 	if r.version == "" || strings.ContainsFunc(r.version, func(c rune) bool {
 		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_+", c)
@@ -90,13 +90,13 @@ func (r *release) validate() error {
 	return nil
 }
 
-// name is what the files of a platform are called, without their endings.
+// name returns the name of the files of a platform, without their extensions.
 func (r *release) name(p platform) string {
 	return fmt.Sprintf("carillon_%s_%s_%s", strings.TrimPrefix(r.version, "v"), p.os, p.arch)
 }
 
-// makePlatform builds the archive of a platform and tells what is in its binary. It returns the names of
-// the files that it made.
+// makePlatform builds the archive and the SPDX document of a platform. It returns the names of the two
+// files.
 func (r *release) makePlatform(ctx context.Context, p platform) ([]string, error) {
 	dir, err := os.MkdirTemp("", "carillon-release-")
 	if err != nil {
@@ -126,7 +126,7 @@ func (r *release) makePlatform(ctx context.Context, p platform) ([]string, error
 	return []string{name + ".tar.gz", name + ".spdx.json"}, os.WriteFile(filepath.Join(r.out, name+".spdx.json"), bill, 0o644)
 }
 
-// writeChecksums writes what `sha256sum -c` reads.
+// writeChecksums writes the checksums in the format of `sha256sum -c`.
 func (r *release) writeChecksums(names []string) error {
 	slices.Sort(names)
 	var sums bytes.Buffer

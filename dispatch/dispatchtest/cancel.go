@@ -6,7 +6,7 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// stalled launches as many as there are places for, at a target that takes or answers none of them.
+// stalled fills all places with launches at a target that does not accept or answer them.
 func stalled(b Bed) (outcomes []<-chan job.Outcome) {
 	b.Stall()
 	for n := range b.Places {
@@ -24,7 +24,8 @@ func wantCancelled(t *testing.T, b Bed, n int, outcome <-chan job.Outcome) {
 	}
 }
 
-// wantStopped closes at once, and wants one outcome for each launch, except those that had it already.
+// wantStopped closes the sender at once and checks that each launch gets one outcome. had lists the
+// launches that already have theirs.
 func wantStopped(t *testing.T, b Bed, outcomes []<-chan job.Outcome, had ...int) {
 	t.Helper()
 	closeAtOnce(b)

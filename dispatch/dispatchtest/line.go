@@ -6,13 +6,13 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// Line launches attempts in order, each as soon as there is a place for it, as the engine does. Use NewLine.
-// It is safe for concurrent use.
+// Line launches attempts in order, each as soon as a place is free for it, as the engine does. Use
+// NewLine. It is safe for concurrent use.
 type Line struct {
 	sender  Sender
 	mu      sync.Mutex
 	waiting map[job.Lane][]attempt
-	asked   map[job.Lane]int // bytes of the payload that a place is asked for
+	asked   map[job.Lane]int // payload bytes of the pending Reserve of each lane
 }
 
 // attempt is a launch that waits for its place.
@@ -26,7 +26,7 @@ func NewLine(s Sender) *Line {
 	return &Line{sender: s, waiting: make(map[job.Lane][]attempt), asked: make(map[job.Lane]int)}
 }
 
-// Launch launches now or later.
+// Launch launches the attempt now, or when a place is free.
 func (l *Line) Launch(d *job.Delivery, done func(job.Outcome)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -37,7 +37,7 @@ func (l *Line) Launch(d *job.Delivery, done func(job.Outcome)) {
 	}
 }
 
-// Waiting returns how many attempts wait for a place.
+// Waiting returns the number of attempts that wait for a place.
 func (l *Line) Waiting() (n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -47,14 +47,14 @@ func (l *Line) Waiting() (n int) {
 	return n
 }
 
-// Drop forgets the attempts that wait for a place.
+// Drop removes the attempts that wait for a place. Their done is never called.
 func (l *Line) Drop() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	clear(l.waiting)
 }
 
-// fill launches what there are places for.
+// fill launches waiting attempts of a lane while places are free.
 func (l *Line) fill(key job.Lane) {
 	for len(l.waiting[key]) > 0 {
 		weight := len(l.waiting[key][0].delivery.Payload)
@@ -72,7 +72,7 @@ func (l *Line) launchFirst(key job.Lane) {
 	l.sender.Launch(a.delivery, a.done)
 }
 
-// room takes a place that was asked for.
+// room accepts a place for the first waiting attempt; it returns false if none waits any more.
 func (l *Line) room(key job.Lane) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

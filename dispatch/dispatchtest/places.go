@@ -6,8 +6,8 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// fill takes all the places of a lane, and returns what shows the call for one more, which it has asked
-// for. keep says what that call answers.
+// fill takes all places of a lane and asks for one more. The channel that it returns is closed when that
+// ask is called; the call returns keep.
 func fill(t *testing.T, b Bed, d *job.Delivery, keep bool) (called <-chan struct{}) {
 	t.Helper()
 	c := make(chan struct{}, 2)
@@ -23,7 +23,8 @@ func fill(t *testing.T, b Bed, d *job.Delivery, keep bool) (called <-chan struct
 	return c
 }
 
-// callsForPlace: who found no place is called, once, when one is free, and has it then.
+// callsForPlace checks that a caller that found no place is called once, when a place is free, and then
+// has it.
 func callsForPlace(t *testing.T, b Bed) {
 	d := delivery(b, 0)
 	called := fill(t, b, d, true)
@@ -45,7 +46,7 @@ func callsForPlace(t *testing.T, b Bed) {
 	}
 }
 
-// takesBack: a place that the one who is called for it does not take is free.
+// takesBack checks that a place which a called caller does not accept becomes free again.
 func takesBack(t *testing.T, b Bed) {
 	d := delivery(b, 0)
 	called := fill(t, b, d, false)
@@ -60,7 +61,8 @@ func takesBack(t *testing.T, b Bed) {
 	}
 }
 
-// placesOfTenants: a tenant who takes all places of a target leaves those of another tenant alone.
+// placesOfTenants checks that a tenant which takes all its places at a target leaves those of another
+// tenant free.
 func placesOfTenants(t *testing.T, b Bed) {
 	d := delivery(b, 0)
 	fill(t, b, d, false)
@@ -76,7 +78,7 @@ func placesOfTenants(t *testing.T, b Bed) {
 	}
 }
 
-// placesOfTarget: a target has as many places as it says.
+// placesOfTarget checks that a target with its own limit has that many places.
 func placesOfTarget(t *testing.T, b Bed) {
 	if b.Target.Kind == job.TargetNATS {
 		return // has none of its own

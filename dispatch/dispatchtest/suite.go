@@ -1,5 +1,5 @@
-// Package dispatchtest holds what every sender has to do, as a suite of tests. The dispatcher passes it
-// for each kind of target; a fake that stands in for it should pass it too.
+// Package dispatchtest is the conformance suite for senders: tests of what every sender must do. The
+// dispatcher passes it for each kind of target; a fake that replaces it in tests should pass it too.
 package dispatchtest
 
 import (
@@ -9,13 +9,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 )
 
-// waitMax is how long a test waits for what must happen.
+// waitMax bounds how long a test waits for an event that must occur.
 const waitMax = 10 * time.Second
 
-// Sender is what the suite tests.
+// Sender is the interface that the suite tests.
 type Sender interface {
 	Reserve(lane job.Lane, payloadBytes int, room func() bool) bool
 	Release(lane job.Lane, payloadBytes int)
@@ -29,10 +30,10 @@ type Bed struct {
 	Sender Sender
 	Target job.Target
 
-	// Places is how many attempts of a tenant the target has at a time; fewer than [LaunchesMax].
+	// Places is the number of concurrent attempts of a tenant at the target; fewer than [LaunchesMax].
 	Places int
 
-	// Arrivals gets what reaches the target. Its capacity is at least [LaunchesMax].
+	// Arrivals receives what reaches the target. Its capacity is at least [LaunchesMax].
 	Arrivals <-chan Arrival
 
 	// Stall makes the target take no more attempts, or not answer them, until the test ends.
@@ -41,7 +42,7 @@ type Bed struct {
 	line *Line
 }
 
-// LaunchesMax is the most launches that a test of the suite makes.
+// LaunchesMax is the largest number of launches in one test of the suite.
 const LaunchesMax = 200
 
 // Arrival is an attempt as its target sees it.
@@ -50,7 +51,7 @@ type Arrival struct {
 	Header  func(name string) string // "" if there is none
 }
 
-// Run tests the senders that newBed makes, a fresh one for each test. newBed leaves the tidying up to
+// Run tests the senders that newBed makes, a new one for each test. newBed registers its clean-up with
 // t.Cleanup.
 func Run(t *testing.T, newBed func(t *testing.T) Bed) {
 	tests := []struct {
@@ -58,7 +59,7 @@ func Run(t *testing.T, newBed func(t *testing.T) Bed) {
 		test func(t *testing.T, b Bed)
 	}{
 		{"delivers payload and headers", deliversAll},
-		{"tells each outcome once", tellsOnce},
+		{"reports each outcome once", reportsOnce},
 		{"does not call done inside Launch", returnsFirst},
 		{"honours the timeout", honoursTimeout},
 		{"calls who found no place when there is one", callsForPlace},
@@ -82,10 +83,10 @@ func Run(t *testing.T, newBed func(t *testing.T) Bed) {
 	}
 }
 
-// delivery is the n-th delivery of a test.
+// delivery returns the n-th delivery of a test.
 func delivery(b Bed, n int) *job.Delivery {
 	return &job.Delivery{
-		Run:         job.RunID{Job: 7, At: 1764576000123 + job.Millis(n)},
+		Run:         job.RunID{Job: 7, At: 1764576000123 + instant.Millis(n)},
 		Tenant:      "default",
 		Name:        "reports/daily",
 		Target:      b.Target,
@@ -97,7 +98,8 @@ func delivery(b Bed, n int) *job.Delivery {
 	}
 }
 
-// launch launches, as soon as there is a place, and returns where the outcome will be. The channel has room for one too many.
+// launch launches as soon as a place is free, and returns the channel that receives the outcome. Its
+// capacity is two, so that a second outcome is noticed.
 func launch(b Bed, d *job.Delivery) <-chan job.Outcome {
 	outcome := make(chan job.Outcome, 2)
 	b.line.Launch(d, func(o job.Outcome) { outcome <- o })
@@ -145,7 +147,7 @@ func deliversAll(t *testing.T, b Bed) {
 	}
 }
 
-func tellsOnce(t *testing.T, b Bed) {
+func reportsOnce(t *testing.T, b Bed) {
 	begin := time.Now()
 	var outcomes []<-chan job.Outcome
 	for n := range LaunchesMax {

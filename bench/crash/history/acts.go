@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// acts are what a client does, with how often it does it.
+// acts lists what a client does, with the weight of each act in the random choice.
 var acts = []struct {
 	weight int
 	do     func(*Client)
@@ -22,11 +22,11 @@ var acts = []struct {
 	{11, (*Client).actGet},
 }
 
-// Bounds of what one client keeps going.
+// The bounds of one client's jobs.
 const (
 	recurringMax = 6
-	recentMax    = 30 // jobs that it still comes back to
-	manyMax      = 12 // jobs of a bulk registration
+	recentMax    = 30 // jobs to which it still sends requests
+	manyMax      = 12 // jobs in a bulk registration
 )
 
 func (c *Client) actOneShot() {
@@ -37,7 +37,7 @@ func (c *Client) actOneShot() {
 	}
 }
 
-// keep adds a job to those that the client comes back to. Old one-shots are let go.
+// keep adds a job to those to which the client sends further requests. It drops old one-shots.
 func (c *Client) keep(o *owned) {
 	c.jobs = append(c.jobs, o)
 	shots := len(c.jobs) - c.recurring
@@ -66,14 +66,14 @@ func (c *Client) actRecurring() {
 	}
 }
 
-// actMany registers one-shots in bulk. Each item has an outcome of its own.
+// actMany registers one-shots in bulk. Each job has its own outcome.
 func (c *Client) actMany() {
 	jobs := make([]*owned, 1+c.rng.IntN(manyMax))
 	ops := make([]*Op, len(jobs))
 	var in putManyRequest
 	for i := range jobs {
 		o := c.newJob(c.randomOneShot())
-		spec := o.spec // the record keeps it as it is now
+		spec := o.spec // a copy, so that later changes do not change the record
 		jobs[i], ops[i] = o, c.rec.Begin(Op{Kind: opPut, Job: o.name, Spec: &spec})
 		in.Jobs = append(in.Jobs, spec.wire(o.name, ops[i].ID, c.targets))
 	}
@@ -91,7 +91,7 @@ func (c *Client) actMany() {
 	}
 }
 
-// item returns what a bulk reply says of its i-th job.
+// item returns the result of the i-th job in a bulk reply.
 func (r *putManyReply) item(i int, name string) result {
 	if i >= len(r.Results) || r.Results[i].Name != name {
 		return result{unknown, fmt.Sprintf("result %d of %d is not of %s", i, len(r.Results), name)}
@@ -156,7 +156,7 @@ func (c *Client) actResume() {
 	}
 }
 
-// actDelete deletes a one-shot, or rarely a job that ticks again and again.
+// actDelete deletes a one-shot, or rarely a recurring job.
 func (c *Client) actDelete() {
 	o := c.pick(func(o *owned) bool { return o.spec.Kind == oneShot || c.rng.IntN(20) == 0 })
 	if o == nil {

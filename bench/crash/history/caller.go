@@ -9,20 +9,20 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// replyWait is how long a client waits for an answer. A request in the hands of a server that is
-// killed is never answered.
+// replyWait is how long a client waits for an answer. A server that is killed never answers the requests
+// that it has received.
 const replyWait = 1500 * time.Millisecond
 
 // Caller sends requests to the server. It is safe for concurrent use.
 type Caller struct{ conn *nats.Conn }
 
-// NewCaller returns a caller that uses a connection of somebody else's.
+// NewCaller returns a caller that uses a connection, which its creator closes.
 func NewCaller(conn *nats.Conn) *Caller { return &Caller{conn} }
 
-// result is what became of a request.
+// result is the outcome of a request.
 type result struct {
 	outcome Outcome
-	code    string // of a refusal; what went wrong, if unknown
+	code    string // code of a refusal, or the error if the outcome is unknown
 }
 
 // Ask sends a request that must be answered, and reads the reply into out.
@@ -52,8 +52,8 @@ func (c *Caller) call(verb string, in, out any) result {
 	return result{acked, ""}
 }
 
-// unanswered says what the lack of an answer means. A request that NATS had nobody to give to, or
-// that never left this process, did not happen. All else is unknown.
+// unanswered returns the result of a request without an answer. A request that had no responders, or
+// that never left this process, had no effect. In all other cases the outcome is unknown.
 func unanswered(err error) result {
 	switch {
 	case errors.Is(err, nats.ErrNoResponders):
@@ -65,7 +65,8 @@ func unanswered(err error) result {
 	}
 }
 
-// Codes of refusals that the checks know. codeNobody is our own: nobody got the request.
+// The codes of refusals that the checks know. codeNobody is not a code of the server: it means that no
+// server received the request.
 const (
 	codeNobody     = "no_responders"
 	codeNotFound   = "not_found"
@@ -84,8 +85,8 @@ func refusal(body []byte) result {
 	return refusalOf(reply.Error)
 }
 
-// refusalOf says what an error means. A server that is going down, or that failed inside, may have done
-// what it was asked for all the same.
+// refusalOf returns the result for an error. After an error of a server that is stopping, or an internal
+// error, the outcome is unknown, because the request may have taken effect.
 func refusalOf(e errorBody) result {
 	switch e.Code {
 	case "unavailable", "internal":

@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// check is one promise, and how to look for breaches of it in a history.
+// check is one promise of the server, with the function that looks for breaches of it in a history.
 type check struct {
 	name    string
 	promise string
 	atEnd   bool // needs the final read
-	cluster bool // makes sense for a cluster only
+	cluster bool // only for the history of a cluster
 	run     func(*index, *Finding)
 }
 
-// checks are all promises, in the order of the report.
+// checks lists all promises, in the order of the report.
 var checks = []check{
 	{"registrations", "every acknowledged registration is there", true, false, checkRegistrations},
 	{"deletes", "every acknowledged delete is gone, and fires no more", true, false, checkDeletes},
@@ -29,7 +29,7 @@ var checks = []check{
 	{"receipts", "every delivery has its run, every success its delivery", true, false, checkReceipts},
 	{"identity", "one run id for each job and scheduled time", false, false, checkIdentity},
 	{"never early", "nothing arrives before its scheduled time", false, false, checkEarly},
-	{"schedule", "no delivery that no registration asked for", false, false, checkSchedule},
+	{"schedule", "every delivery was asked for by a registration", false, false, checkSchedule},
 	{"no stale run", "nothing due after an acknowledged change is of an older definition", false, false, checkStale},
 	{"attempts", "attempts and fences of a run only grow", false, false, checkAttempts},
 	{"duplicates", "every second delivery of a run is explained", false, false, checkDuplicates},
@@ -49,8 +49,8 @@ var checks = []check{
 // Violation is one breach of a promise.
 type Violation struct {
 	Check string
-	Job   string  // "" if it is of no job
-	At    Instant // where in the job's history to look; 0 is its end
+	Job   string  // "" if the breach concerns no single job
+	At    Instant // the place of the breach in the job's history; 0 means its end
 	Text  string
 }
 
@@ -61,15 +61,15 @@ func (v Violation) String() string {
 	return v.Check + ": job " + v.Job + ": " + v.Text
 }
 
-// Finding is what one check found.
+// Finding is the result of one check.
 type Finding struct {
 	Name       string
 	Promise    string
-	Examined   int // things looked at: with none, the check says nothing
+	Examined   int // number of objects examined; with 0, the check proves nothing
 	Violations []Violation
 }
 
-// fail notes a breach. The first instant among args is where in the history to look.
+// fail records a breach. The first Instant among args is its place in the history.
 func (f *Finding) fail(job, format string, args ...any) {
 	v := Violation{Check: f.Name, Job: job, Text: fmt.Sprintf(format, args...)}
 	for _, a := range args {
@@ -81,7 +81,7 @@ func (f *Finding) fail(job, format string, args ...any) {
 	f.Violations = append(f.Violations, v)
 }
 
-// CheckSoFar runs the checks that make sense in the middle of a run.
+// CheckSoFar runs the checks that do not need the final read.
 func CheckSoFar(h *History) []Finding {
 	return runChecks(h, func(c check) bool { return !c.atEnd })
 }
@@ -91,6 +91,7 @@ func CheckAll(h *History) []Finding {
 	return runChecks(h, func(c check) bool { return !c.atEnd || h.Final != nil })
 }
 
+// runChecks runs the checks that want selects.
 func runChecks(h *History, want func(check) bool) []Finding {
 	ix := newIndex(h)
 	var findings []Finding
@@ -104,7 +105,7 @@ func runChecks(h *History, want func(check) bool) []Finding {
 	return findings
 }
 
-// ViolationsOf returns the breaches that some checks found, in the order of the checks.
+// ViolationsOf returns the breaches in findings, in the order of the checks.
 func ViolationsOf(findings []Finding) []Violation {
 	var all []Violation
 	for _, f := range findings {
@@ -116,13 +117,14 @@ func ViolationsOf(findings []Finding) []Violation {
 // index sorts a history by job.
 type index struct {
 	*History
-	names      []string // of jobs that anything is known of, sorted
+	names      []string // names of all jobs in the history, sorted
 	ops        map[string][]*Op
-	deliveries map[string][]*Delivery // by arrival
-	settledAt  []Instant              // of each op, by its place
-	reigns     []Reign                // of a cluster, once its logs were read
+	deliveries map[string][]*Delivery // in the order of arrival
+	settledAt  []Instant              // when each op was settled (see History.settled), by its index
+	reigns     []Reign                // of a cluster; nil until its logs are read
 }
 
+// newIndex sorts a history. The history must not change while the index is used.
 func newIndex(h *History) *index {
 	ix := &index{History: h, ops: make(map[string][]*Op), deliveries: make(map[string][]*Delivery)}
 	ix.reigns = h.Reigns()
@@ -151,7 +153,7 @@ func newIndex(h *History) *index {
 	return ix
 }
 
-// op returns the request of a number, nil if there was none.
+// op returns the request with this number, nil if there was none.
 func (ix *index) op(id int) *Op {
 	if id < 1 || id > len(ix.Ops) {
 		return nil
@@ -159,7 +161,7 @@ func (ix *index) op(id int) *Op {
 	return &ix.Ops[id-1]
 }
 
-// spec returns what kind of job a name is: the spec of its first put. Nil if it was never put.
+// spec returns the spec of a job's first put, which determines its kind; nil if it was never put.
 func (ix *index) spec(name string) *Spec {
 	for _, op := range ix.ops[name] {
 		if op.Spec != nil {
@@ -169,7 +171,7 @@ func (ix *index) spec(name string) *Spec {
 	return nil
 }
 
-// surelyBefore tells whether one op had taken all its effect before another was invoked.
+// surelyBefore reports whether a could have no further effect when b was invoked.
 func (ix *index) surelyBefore(a, b *Op) bool { return ix.settledAt[a.ID-1] <= b.Invoked }
 
 // byRun groups deliveries of a job by run id, in the order of their first arrival.

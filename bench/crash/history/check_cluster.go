@@ -2,7 +2,7 @@ package history
 
 import "time"
 
-// These checks look at what only a cluster can do wrong.
+// The checks in this file are for promises that only a cluster can break.
 
 // checkLogs compares the logs of all nodes wherever they overlap.
 func checkLogs(ix *index, f *Finding) {
@@ -21,13 +21,14 @@ func checkLogs(ix *index, f *Finding) {
 			if ok && other.Commit != c {
 				f.fail("", "LSN %d is epoch %d, hash %s on %s, and epoch %d, hash %s on %s",
 					c.LSN, c.Epoch, c.Hash, l.Node, other.Epoch, other.Hash, other.node)
-				break // what follows differs too
+				break // all later commits differ as well
 			}
 			seen[c.LSN] = named{c, l.Node}
 		}
 	}
 }
 
+// checkNext checks two consecutive commits of a log: LSNs have no gap and epochs never fall.
 func (ix *index) checkNext(node string, before, c Commit, f *Finding) {
 	if c.LSN != before.LSN+1 {
 		f.fail("", "the log of %s goes from LSN %d to %d", node, before.LSN, c.LSN)
@@ -37,8 +38,8 @@ func (ix *index) checkNext(node string, before, c Commit, f *Finding) {
 	}
 }
 
-// checkReigns demands an epoch for each fault that makes another node take over, and each reign that was
-// seen in the logs, as far as they reach back.
+// checkReigns checks that each fault which forces a takeover began a new epoch, and that the logs have
+// the epoch of each leadership that was seen, as far as they reach back.
 func checkReigns(ix *index, f *Finding) {
 	epochs := make(map[uint64]bool)
 	for _, r := range ix.reigns {
@@ -62,21 +63,22 @@ func checkReigns(ix *index, f *Finding) {
 	}
 }
 
-// What of an old leader may still arrive when the new one has begun: what was on its way to the targets.
+// How much of an old leader's launches may still arrive after the new one has begun: those that were on
+// their way to the targets.
 const (
 	farewellWait = 250 * time.Millisecond
-	farewellsMax = 20 // of one reign; a paused process has these in its hands when it goes on
+	farewellsMax = 20 // of one leadership; a paused process sends these when it continues
 )
 
-// checkOldReigns looks for leaders that launch although another has begun to. What the network held back
-// is not their fault.
+// checkOldReigns looks for leaders that launch although a later one has begun to launch. Deliveries that
+// the network delayed do not count.
 func checkOldReigns(ix *index, f *Finding) {
-	late := make(map[int]int) // farewells of each reign
+	late := make(map[int]int) // farewells of each leadership
 	for i := range ix.Deliveries {
 		d := &ix.Deliveries[i]
 		n := reignOf(ix.reigns, d.Fence)
 		f.Examined++
-		if n < 0 || ix.wasHeld(d.Arrived) || !ix.followed(n, d.Arrived.Add(-farewellWait)) {
+		if n < 0 || ix.wasHeld(d) || !ix.followed(n, d.Arrived.Add(-farewellWait)) {
 			continue
 		}
 		if late[n]++; late[n] == farewellsMax+1 {
@@ -86,7 +88,7 @@ func checkOldReigns(ix *index, f *Finding) {
 	}
 }
 
-// followed tells whether a later reign had launched something by an instant.
+// followed reports whether a leader after the n-th had launched something by an instant.
 func (ix *index) followed(n int, by Instant) bool {
 	for _, r := range ix.reigns[n+1:] {
 		if r.First != 0 && r.First <= by {
@@ -96,14 +98,15 @@ func (ix *index) followed(n int, by Instant) bool {
 	return false
 }
 
-// checkCopies counts how often each run arrived. What the sink refused had to come again.
+// checkCopies checks how often each run arrived. A further arrival is allowed after a refusal by the
+// sink, after a fault, and for a delivery that the network delayed.
 func checkCopies(ix *index, f *Finding) {
 	for _, name := range ix.names {
 		for _, ds := range byRun(ix.deliveries[name]) {
 			f.Examined++
 			copies := 0
 			for _, d := range ds {
-				if !d.Refused {
+				if !d.Refused && !ix.wasHeld(d) {
 					copies++
 				}
 			}
@@ -115,7 +118,7 @@ func checkCopies(ix *index, f *Finding) {
 	}
 }
 
-// faultsBetween counts the faults that may have been felt in a span of time.
+// faultsBetween returns the number of faults that may have had effects between two instants.
 func (ix *index) faultsBetween(first, last Instant) int {
 	n := 0
 	for _, f := range ix.Faults {
@@ -126,8 +129,8 @@ func (ix *index) faultsBetween(first, last Instant) int {
 	return n
 }
 
-// checkAcceptedRuns demands that each run that arrived is in an accepted commit, as far as the logs still
-// reach back.
+// checkAcceptedRuns checks that each run that arrived is in a commit of the logs, as far as they reach
+// back.
 func checkAcceptedRuns(ix *index, f *Finding) {
 	logged := make(map[string]bool)
 	oldest := uint64(0)

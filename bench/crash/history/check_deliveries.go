@@ -1,9 +1,9 @@
 package history
 
-// These checks look at what arrived at the targets. They make sense at any time.
+// The checks in this file are for deliveries at the targets. They do not need the final read.
 
-// checkIdentity looks for a scheduled time of a job that has two run ids, and for a run id of two
-// scheduled times. Manual runs are apart: two of them may begin in the same millisecond.
+// checkIdentity looks for a scheduled time of a job that has two run ids, and for a run id that has two
+// scheduled times. It ignores manual runs, two of which may begin in the same millisecond.
 func checkIdentity(ix *index, f *Finding) {
 	times := make(map[string]Instant) // by run id, over all jobs
 	owners := make(map[string]string)
@@ -32,6 +32,8 @@ func checkIdentity(ix *index, f *Finding) {
 	}
 }
 
+// checkEarly checks that no delivery arrived before its scheduled time. Both are times of the same
+// clock, so there is no tolerance.
 func checkEarly(ix *index, f *Finding) {
 	for i := range ix.Deliveries {
 		d := &ix.Deliveries[i]
@@ -42,8 +44,8 @@ func checkEarly(ix *index, f *Finding) {
 	}
 }
 
-// checkSchedule demands that each delivery is complete, and of a definition and a tick that a client
-// asked for.
+// checkSchedule checks that each delivery is complete, and that a client has put its definition and its
+// tick.
 func checkSchedule(ix *index, f *Finding) {
 	for i := range ix.Deliveries {
 		d := &ix.Deliveries[i]
@@ -64,7 +66,7 @@ func checkSchedule(ix *index, f *Finding) {
 	}
 }
 
-// hasDue tells whether a put of the delivery's job asked for its tick.
+// hasDue reports whether a put of the delivery's job has its tick.
 func (ix *index) hasDue(d *Delivery) bool {
 	for _, op := range ix.ops[d.Job] {
 		if op.Spec != nil && op.Spec.Due == d.Scheduled {
@@ -75,7 +77,7 @@ func (ix *index) hasDue(d *Delivery) bool {
 }
 
 // checkStale looks for runs that were due after a newer definition, or a delete, was acknowledged. It
-// asks twice: is the definition that was delivered replaced, and is the one that asked for the tick?
+// checks both the definition that was delivered and the one that has the tick.
 func checkStale(ix *index, f *Finding) {
 	for i := range ix.Deliveries {
 		d := &ix.Deliveries[i]
@@ -93,7 +95,7 @@ func checkStale(ix *index, f *Finding) {
 	}
 }
 
-// askedFor returns the last put that asked for the tick of a one-shot, nil if there is none.
+// askedFor returns the last put that has the tick of a one-shot's delivery, nil if there is none.
 func (ix *index) askedFor(d *Delivery) *Op {
 	var last *Op
 	for _, op := range ix.ops[d.Job] {
@@ -104,8 +106,8 @@ func (ix *index) askedFor(d *Delivery) *Op {
 	return last
 }
 
-// replaced returns a change that was acknowledged before an instant and surely came after a put, nil if
-// there is none.
+// replaced returns a change that was acknowledged before an instant and certainly took effect after a
+// put; nil if there is none.
 func (ix *index) replaced(put *Op, before Instant) *Op {
 	if put == nil {
 		return nil
@@ -119,8 +121,8 @@ func (ix *index) replaced(put *Op, before Instant) *Op {
 	return nil
 }
 
-// checkAttempts follows each run in the order of arrival. In a cluster it takes the logs to tell what is of
-// which reign.
+// checkAttempts checks the attempts of each run in the order of arrival. In a cluster it needs the logs,
+// which say to which leadership a delivery belongs.
 func checkAttempts(ix *index, f *Finding) {
 	if ix.Cluster && ix.reigns == nil {
 		return
@@ -131,25 +133,25 @@ func checkAttempts(ix *index, f *Finding) {
 				f.Examined++
 				a, b := ds[i-1], ds[i]
 				switch {
-				case ix.isFarewell(a, b):
+				case ix.isFarewell(a, b) || ix.wasHeld(b):
 				case b.Attempt < a.Attempt:
-					f.fail(name, "run %s: attempt %d arrived after attempt %d", b.RunID, b.Attempt, a.Attempt)
+					f.fail(name, "run %s: attempt %d arrived at %s after attempt %d", b.RunID, b.Attempt, b.Arrived, a.Attempt)
 				case b.Fence < a.Fence || b.Attempt > a.Attempt && b.Fence == a.Fence:
-					f.fail(name, "run %s: attempt %d has fence %d, after attempt %d with fence %d", b.RunID, b.Attempt, b.Fence, a.Attempt, a.Fence)
+					f.fail(name, "run %s: attempt %d, which arrived at %s, has fence %d, after attempt %d with fence %d", b.RunID, b.Attempt, b.Arrived, b.Fence, a.Attempt, a.Fence)
 				}
 			}
 		}
 	}
 }
 
-// isFarewell tells whether a delivery in a cluster is of an older reign than the one before it, or may be
-// since no log reaches back so far: "old reigns" judges it.
+// isFarewell reports whether a delivery in a cluster belongs to an older leadership than the delivery
+// before it, or may do so because no log reaches back so far. The check "old reigns" examines these.
 func (ix *index) isFarewell(before, d *Delivery) bool {
 	of := reignOf(ix.reigns, d.Fence)
 	return ix.Cluster && (of < 0 || of < reignOf(ix.reigns, before.Fence))
 }
 
-// checkDuplicates demands a reason for each delivery of a run after its first.
+// checkDuplicates checks that each delivery of a run after its first has a reason.
 func checkDuplicates(ix *index, f *Finding) {
 	if ix.Cluster && ix.reigns == nil {
 		return
@@ -167,13 +169,26 @@ func checkDuplicates(ix *index, f *Finding) {
 	}
 }
 
-// explains tells whether one delivery of a run is a reason for the next.
+// explains reports whether the delivery a of a run is a reason for the next one, b.
 func (ix *index) explains(a, b *Delivery) bool {
-	return a.Refused || ix.interrupted(a.Arrived, b.Arrived) || b.Arrived.Sub(a.Arrived) >= attemptTimeout || ix.isFarewell(a, b)
+	return a.Refused || ix.interrupted(a.Arrived, b.Arrived) || b.Arrived.Sub(a.Arrived) >= attemptTimeout ||
+		ix.isFarewell(a, b) || ix.takenOver(a, b) || ix.wasHeld(b)
 }
 
-// checkStream demands more of the jetstream target: its duplicate window makes it exactly once. A stream
-// on several servers forgets what was in flight when its leader changes.
+// takenOver reports whether the leader that launched a was replaced before it could record the outcome,
+// and a later leader launched the run again as b.
+func (ix *index) takenOver(a, b *Delivery) bool {
+	for n := reignOf(ix.reigns, a.Fence) + 1; n <= reignOf(ix.reigns, b.Fence); n++ {
+		if first := ix.reigns[n].First; first != 0 && first.Sub(a.Arrived) <= inFlightWindow {
+			return true
+		}
+	}
+	return false
+}
+
+// checkStream checks the stronger promise of the jetstream target: within the stream's duplicate window
+// a run is stored exactly once. An exception is a stream on several servers, which forgets messages in
+// flight when its leader changes.
 func checkStream(ix *index, f *Finding) {
 	for _, name := range ix.names {
 		for _, ds := range byRun(ix.deliveries[name]) {

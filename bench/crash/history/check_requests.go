@@ -2,10 +2,10 @@ package history
 
 import "strings"
 
-// checkRefusals looks for answers that no client of this program should ever get.
+// checkRefusals looks for refusals that have no reason.
 func checkRefusals(ix *index, f *Finding) {
 	for _, name := range ix.names {
-		doubt := false // an op before had an unknown outcome
+		doubt := false // whether an earlier op had an unknown outcome
 		for _, op := range ix.ops[name] {
 			switch op.Outcome {
 			case refused:
@@ -24,8 +24,8 @@ func checkRefusals(ix *index, f *Finding) {
 	}
 }
 
-// isExpected tells whether a refusal has a reason. That a job is missing or exists is judged by the
-// states that are possible, not here.
+// isExpected reports whether a refusal has a reason. The check of the states decides about refusals
+// because a job exists or does not.
 func isExpected(op *Op, doubt bool) bool {
 	switch op.Code {
 	case codeNobody, codeNotLeader, codeNotFound, codeExists:
@@ -37,16 +37,16 @@ func isExpected(op *Op, doubt bool) bool {
 	}
 }
 
-// isNoAnswer tells whether an unknown outcome was an answer of the server that makes no sense, rather
-// than the lack of one.
+// isNoAnswer reports whether the unknown outcome of an op comes from an invalid answer, rather than from
+// the lack of an answer.
 func isNoAnswer(code string) bool {
 	return strings.HasPrefix(code, "internal") || strings.HasPrefix(code, codeUnreadable) || strings.HasPrefix(code, "result ")
 }
 
-// checkTriggers looks for idempotency keys that stand for two runs.
+// checkTriggers looks for idempotency keys with two runs.
 func checkTriggers(ix *index, f *Finding) {
 	for _, name := range ix.names {
-		runs := make(map[string]string) // by key
+		runs := make(map[string]string) // run ids by key
 		same := func(key, run, where string) {
 			if key == "" || run == "" {
 				return
@@ -84,7 +84,7 @@ func checkManualRuns(ix *index, f *Finding) {
 				f.fail(name, "run %s, due %s, is of the schedule, whose tick is far ahead", run.ID, run.Scheduled)
 			}
 		}
-		asked := make(map[string]bool) // keys; a trigger without one counts for itself
+		asked := make(map[string]bool) // keys; a trigger without a key has an entry of its own
 		keyless := 0
 		for _, op := range ix.ops[name] {
 			if op.Kind != opTrigger || op.Outcome == refused {
@@ -106,6 +106,7 @@ func checkManualRuns(ix *index, f *Finding) {
 	}
 }
 
+// checkEpochs checks that epochs grow with each start, and that LSNs never fall.
 func checkEpochs(ix *index, f *Finding) {
 	for i := 1; i < len(ix.Starts); i++ {
 		f.Examined++
@@ -121,6 +122,7 @@ func checkEpochs(ix *index, f *Finding) {
 	}
 }
 
+// checkProcess reports the failures of processes that the recorder was told of.
 func checkProcess(ix *index, f *Finding) {
 	f.Examined = len(ix.Starts) + len(ix.Deaths)
 	for _, s := range ix.Surprises {
@@ -128,6 +130,7 @@ func checkProcess(ix *index, f *Finding) {
 	}
 }
 
+// checkLog reports the complaint of `wal verify` about the log at the end.
 func checkLog(ix *index, f *Finding) {
 	f.Examined = 1
 	if ix.Final.Log != "" {

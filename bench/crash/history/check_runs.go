@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// These checks look at the runs that the server lists in the end.
+// The checks in this file are for the runs that the server lists at the end.
 
-// checkOneShots demands that the tick of every one-shot that stands has fired.
+// checkOneShots checks that the tick of every one-shot that was not deleted or replaced has fired.
 func checkOneShots(ix *index, f *Finding) {
 	for _, name := range ix.names {
 		seen, there := ix.Final.Jobs[name]
@@ -23,6 +23,7 @@ func checkOneShots(ix *index, f *Finding) {
 	}
 }
 
+// checkOneShot checks one one-shot, whose last definition is that of op.
 func (ix *index) checkOneShot(f *Finding, name string, op *Op) {
 	due := op.Spec.Due
 	at := slices.IndexFunc(ix.Final.Runs[name], func(r Run) bool { return r.Scheduled == due })
@@ -42,8 +43,8 @@ func (ix *index) checkOneShot(f *Finding, name string, op *Op) {
 	}
 }
 
-// mayBeSkipped tells whether a one-shot's tick had a reason to be skipped: a pause before it was
-// launched, or a run of the same job that was still going.
+// mayBeSkipped reports whether a one-shot's tick may have been skipped: because of a pause before its
+// launch, or because a run of the same job was in progress.
 func (ix *index) mayBeSkipped(name string, run Run, op *Op) bool {
 	switch run.Reason {
 	case "paused":
@@ -57,11 +58,11 @@ func (ix *index) mayBeSkipped(name string, run Run, op *Op) bool {
 	}
 }
 
-// launchWait is how long a due run may wait for its launch on a busy machine.
+// launchWait is the longest time that a due run may wait for its launch on a busy machine.
 const launchWait = time.Second
 
-// launched returns when a run that was due at an instant was surely launched: then, or when the server
-// that was down, or went down before it came to it, was up again.
+// launched returns the instant by which a run that was due at due was certainly launched: soon after due
+// or, if the server was down or went down before it, after the next start.
 func (ix *index) launched(due Instant) Instant {
 	for _, d := range ix.Deaths {
 		up := slices.IndexFunc(ix.Starts, func(s Start) bool { return s.Ready > d.Gone })
@@ -77,11 +78,12 @@ func (ix *index) launched(due Instant) Instant {
 	return due.Add(launchWait)
 }
 
+// wasReceived reports whether a run arrived at a target.
 func (ix *index) wasReceived(name, runID string) bool {
 	return slices.ContainsFunc(ix.deliveries[name], func(d *Delivery) bool { return d.RunID == runID })
 }
 
-// checkTicks enumerates the ticks of recurring jobs. Each must be a run or lie in a skipped range.
+// checkTicks enumerates the ticks of recurring jobs. Each tick must have a run or be in a skipped range.
 func checkTicks(ix *index, f *Finding) {
 	for _, name := range ix.names {
 		spec := ix.spec(name)
@@ -94,20 +96,22 @@ func checkTicks(ix *index, f *Finding) {
 	}
 }
 
-// grid checks the ticks of one recurring job, which lie a fixed step apart.
+// grid checks the ticks of one recurring job, which are a fixed step apart.
 type grid struct {
 	ix      *index
 	f       *Finding
 	name    string
 	step    Instant
-	aligned bool // on multiples of the step; else on a grid that begins when the server takes the job
+	aligned bool // ticks are multiples of the step; otherwise they count from the registration
 }
 
+// check compares the runs that the server lists with the ticks that the schedule has. active says that
+// the job still ticked at the end.
 func (g *grid) check(active bool) {
 	runs := slices.Clone(g.ix.Final.Runs[g.name])
 	runs = slices.DeleteFunc(runs, func(r Run) bool { return r.Manual })
 	slices.SortFunc(runs, func(a, b Run) int { return int(a.Scheduled - b.Scheduled) })
-	runs = slices.CompactFunc(runs, func(a, b Run) bool { return a.ID == b.ID }) // of checkRuns
+	runs = slices.CompactFunc(runs, func(a, b Run) bool { return a.ID == b.ID }) // checkRuns reports duplicates
 	last := Instant(0)
 	for i, run := range runs {
 		end := max(run.Scheduled, run.Until)
@@ -127,7 +131,7 @@ func (g *grid) check(active bool) {
 	}
 }
 
-// checkShape looks at one run, or range, by itself.
+// checkShape checks one run, or one skipped range, without the others.
 func (g *grid) checkShape(run Run, end Instant) {
 	if g.aligned && run.Scheduled%g.step != 0 {
 		g.f.fail(g.name, "run %s is due %s, off its schedule", run.ID, run.Scheduled)
@@ -140,7 +144,7 @@ func (g *grid) checkShape(run Run, end Instant) {
 	}
 }
 
-// checkFirst demands that ticks begin within one step of the registration.
+// checkFirst checks that the first tick is within one step after the registration.
 func (g *grid) checkFirst(first Instant) {
 	if asked := g.ix.ops[g.name][0].Invoked; first < asked/1000*1000 {
 		g.f.fail(g.name, "has a tick at %s, before it was registered at %s", first, asked)
@@ -150,7 +154,7 @@ func (g *grid) checkFirst(first Instant) {
 	}
 }
 
-// firstAck returns when the job was surely registered; 0 if no put was acknowledged.
+// firstAck returns when the first put of the job was acknowledged; 0 if none was.
 func (g *grid) firstAck() Instant {
 	for _, op := range g.ix.ops[g.name] {
 		if op.Kind == opPut && op.Outcome == acked {
@@ -160,7 +164,7 @@ func (g *grid) firstAck() Instant {
 	return 0
 }
 
-// checkRuns demands that everything that was due is over, and listed once.
+// checkRuns checks that every run that was due has ended, and is listed once.
 func checkRuns(ix *index, f *Finding) {
 	for _, name := range ix.names {
 		listed := make(map[string]Run)
@@ -173,6 +177,7 @@ func checkRuns(ix *index, f *Finding) {
 				f.fail(name, "run %s, due %s, is listed twice, as %s and as %s", run.ID, run.Scheduled, first.Status, run.Status)
 			case !run.isFinal() && run.Scheduled < ix.Final.Horizon:
 				f.fail(name, "run %s, due %s, is still %s", run.ID, run.Scheduled, run.Status)
+			case run.Status == "cancelled" && ix.cancelsOthers(name):
 			case run.Status == "dead" || run.Status == "failed" || run.Status == "cancelled":
 				f.fail(name, "run %s, due %s, is %s after %d attempts: %s", run.ID, run.Scheduled, run.Status, run.Attempt, run.Error)
 			}
@@ -180,11 +185,17 @@ func checkRuns(ix *index, f *Finding) {
 	}
 }
 
-// checkReceipts joins what arrived with what the server lists.
+// cancelsOthers reports whether a job has the overlap policy cancel_other.
+func (ix *index) cancelsOthers(name string) bool {
+	spec := ix.spec(name)
+	return spec != nil && spec.Overlap == "cancel_other"
+}
+
+// checkReceipts compares the deliveries with the runs that the server lists.
 func checkReceipts(ix *index, f *Finding) {
 	for _, name := range ix.names {
 		if _, there := ix.Final.Jobs[name]; !there {
-			continue // its runs cannot be listed any more
+			continue // the job is deleted, so its runs cannot be listed
 		}
 		listed := make(map[string]Run)
 		for _, run := range ix.Final.Runs[name] {
@@ -197,7 +208,7 @@ func checkReceipts(ix *index, f *Finding) {
 			run, ok := listed[d.RunID]
 			switch {
 			case !ok && d.Arrived >= ix.Final.At:
-				// The read may have been over by then.
+				// The final read may have been complete by then.
 			case !ok:
 				f.fail(name, "run %s, due %s, arrived at %s and is not listed", d.RunID, d.Scheduled, d.Arrived)
 			case run.Status == "skipped" && !ix.interrupted(d.Arrived, never):

@@ -1,8 +1,9 @@
 package history
 
-// These checks compare what the server holds at the end with what it may hold.
+// The checks in this file compare the state of the server at the end with the states that are possible.
 
-// eachFinal calls fn for each job with its possible states and what the server showed in the end.
+// eachFinal calls fn for each job with its possible states and the state that the server showed at the
+// end.
 func (ix *index) eachFinal(fn func(name string, may states, seen JobState, there bool)) {
 	for _, name := range ix.names {
 		if ix.spec(name) == nil {
@@ -14,7 +15,7 @@ func (ix *index) eachFinal(fn func(name string, may states, seen JobState, there
 	}
 }
 
-// anyOf tells whether a possible state has a property.
+// anyOf reports whether at least one possible state has a property.
 func (s states) anyOf(has func(state) bool) bool {
 	for one := range s {
 		if has(one) {
@@ -27,6 +28,7 @@ func (s states) anyOf(has func(state) bool) bool {
 func isThere(s state) bool { return s.exists }
 func isGone(s state) bool  { return !s.exists }
 
+// checkRegistrations checks that a job which must exist does, and that no job exists which cannot.
 func checkRegistrations(ix *index, f *Finding) {
 	ix.eachFinal(func(name string, may states, seen JobState, there bool) {
 		if may.anyOf(isGone) {
@@ -39,11 +41,12 @@ func checkRegistrations(ix *index, f *Finding) {
 	})
 	for name := range ix.Final.Jobs {
 		if ix.spec(name) == nil {
-			f.fail(name, "is there, and nobody ever registered it")
+			f.fail(name, "exists, although no client ever registered it")
 		}
 	}
 }
 
+// checkDeletes checks that a job which cannot exist any more does not.
 func checkDeletes(ix *index, f *Finding) {
 	ix.eachFinal(func(name string, may states, seen JobState, there bool) {
 		if may.anyOf(isThere) {
@@ -56,10 +59,12 @@ func checkDeletes(ix *index, f *Finding) {
 	})
 }
 
+// checkDefinitions checks that the definition at the end is a possible one, and that the version is not
+// below one that was acknowledged.
 func checkDefinitions(ix *index, f *Finding) {
 	ix.eachFinal(func(name string, may states, seen JobState, there bool) {
 		if !there || !may.anyOf(isThere) {
-			return // of the checks above
+			return // checkRegistrations and checkDeletes report it
 		}
 		f.Examined++
 		if !may.anyOf(func(s state) bool { return s.exists && s.mark == seen.Mark }) {
@@ -82,6 +87,8 @@ func latestVersion(ops []*Op) int {
 	return latest
 }
 
+// checkPauses checks that the status at the end is a possible one, and that no run was launched during
+// an acknowledged pause.
 func checkPauses(ix *index, f *Finding) {
 	ix.eachFinal(func(name string, may states, seen JobState, there bool) {
 		ofMark := func(s state) bool { return s.exists && s.mark == seen.Mark }
@@ -98,8 +105,8 @@ func checkPauses(ix *index, f *Finding) {
 	}
 }
 
-// checkPausedWindows looks for launches between an acknowledged pause and the next request that may
-// have ended it. A tick that was due before the acknowledgement may arrive after it.
+// checkPausedWindows looks for launches between an acknowledged pause and the next request that may have
+// ended it. A tick that was due before the acknowledgement may still arrive after it.
 func (ix *index) checkPausedWindows(name string, f *Finding) {
 	for i, op := range ix.ops[name] {
 		if op.Outcome != acked || !pauses(op) || ix.mayBeUndone(name, i) {
@@ -122,7 +129,8 @@ func pauses(op *Op) bool { return op.Kind == opPause || op.Kind == opPut && op.S
 
 func resumes(op *Op) bool { return op.Kind == opResume || op.Kind == opPut && !op.Spec.Paused }
 
-// mayBeUndone tells whether a request before a pause may still take effect after it.
+// mayBeUndone reports whether a request before a pause may still take effect after the pause, and end
+// it.
 func (ix *index) mayBeUndone(name string, i int) bool {
 	ops := ix.ops[name]
 	for _, earlier := range ops[:i] {
@@ -133,7 +141,7 @@ func (ix *index) mayBeUndone(name string, i int) bool {
 	return false
 }
 
-// resumed returns when a request after the i-th may have ended its pause.
+// resumed returns the earliest instant at which a request after the i-th may have ended its pause.
 func (ix *index) resumed(name string, i int) Instant {
 	for _, later := range ix.ops[name][i+1:] {
 		if resumes(later) && later.Outcome != refused {
@@ -143,7 +151,7 @@ func (ix *index) resumed(name string, i int) Instant {
 	return never
 }
 
-// runsAfter returns the runs of a pause that never ended, but those that were skipped.
+// runsAfter returns the runs between two instants, without skipped ones.
 func (ix *index) runsAfter(name string, after, end Instant) []Run {
 	if end != never || ix.Final == nil {
 		return nil
@@ -157,11 +165,12 @@ func (ix *index) runsAfter(name string, after, end Instant) []Run {
 	return runs
 }
 
+// checkReplies checks that each reply is consistent with all replies before it, and that versions grow.
 func checkReplies(ix *index, f *Finding) {
 	for _, name := range ix.names {
 		f.Examined += len(ix.ops[name])
 		ix.trace(ix.ops[name], func(op *Op, was string) {
-			f.fail(name, "request %d (%s) was answered %s %s, but %s", op.ID, op.Kind, op.Outcome, op.Code, was)
+			f.fail(name, "request %d (%s) was answered %s %s at %s, but %s", op.ID, op.Kind, op.Outcome, op.Code, op.Returned, was)
 		})
 		highest := 0
 		for _, op := range ix.ops[name] {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Client sends random requests, one at a time, about jobs that are its own. Not safe for concurrent
-// use.
+// Client sends random requests, one at a time, about jobs that no other client changes. It is not safe
+// for concurrent use.
 type Client struct {
 	id      int
 	rng     *rand.Rand
@@ -16,14 +16,14 @@ type Client struct {
 	rec     *Recorder
 	targets *Targets
 
-	jobs      []*owned // that it believes to exist, oldest first
-	recurring int      // of them, those that tick again and again
+	jobs      []*owned // jobs that it believes to exist, oldest first
+	recurring int      // number of them that are recurring
 	manual    *owned
-	named     int      // jobs named so far
+	named     int      // number of names used so far
 	keys      []string // idempotency keys used so far
 }
 
-// owned is what a client believes of one of its jobs.
+// owned is what a client knows about one of its jobs.
 type owned struct {
 	name    string
 	spec    Spec
@@ -31,16 +31,16 @@ type owned struct {
 	paused  bool
 }
 
-// thinkMax bounds the pause between two requests of a client. It sets the load: the server is to be
-// busy, not swamped, because what counts is the number of deaths and not of requests.
+// thinkMax bounds the pause between two requests of a client. It determines the load: the server should
+// be busy but not overloaded, because the test needs many deaths rather than many requests.
 const thinkMax = 40 * time.Millisecond
 
-// NewClient returns a client with a number of its own. Its requests follow from seed and number.
+// NewClient returns the client with the number id. seed and id determine its requests.
 func NewClient(id int, seed uint64, api *Caller, rec *Recorder, t *Targets) *Client {
 	return &Client{id: id, rng: rand.New(rand.NewPCG(seed, uint64(id)+1)), api: api, rec: rec, targets: t}
 }
 
-// Run sends requests until ctx ends. A request that is under way then is still answered.
+// Run sends requests until ctx ends. It waits for the answer to the last one.
 func (c *Client) Run(ctx context.Context) {
 	total := 0
 	for _, a := range acts {
@@ -61,32 +61,50 @@ func (c *Client) Run(ctx context.Context) {
 	}
 }
 
-// steadyStep is the distance of two ticks of a job that nobody touches.
+// steadyStep is the interval of the jobs of PutSteady.
 const steadyStep = 250 * time.Millisecond
 
-// PutSteady registers so many recurring jobs that no later request touches, and returns when all are
-// acknowledged or ctx ends. Their target is HTTP: nothing but the server can make them late.
+// PutSteady registers recurring jobs that no later request changes, and returns when all are
+// acknowledged or ctx ends. Their target is HTTP, which no fault disturbs, so only the server can make
+// them late.
 func (c *Client) PutSteady(ctx context.Context, jobs int) {
 	for range jobs {
 		spec := c.randomSpec(every)
 		spec.Step, spec.Target, spec.Missed, spec.Overlap = steadyStep, "http", "backfill", "allow"
-		for o := c.newJob(spec); c.put(o, spec, nil) != acked; o = c.newJob(spec) {
-			if ctx.Err() != nil {
-				return
-			}
-			time.Sleep(thinkMax)
-		}
+		c.insist(ctx, spec)
 	}
 }
 
-// newJob makes a name that was never used before. Names are not used twice, so that a delivery says
-// by its name alone which life of a job it belongs to.
+// insist registers a job until it is acknowledged or ctx ends.
+func (c *Client) insist(ctx context.Context, spec Spec) {
+	for o := c.newJob(spec); c.put(o, spec, nil) != acked && ctx.Err() == nil; o = c.newJob(spec) {
+		time.Sleep(thinkMax)
+	}
+}
+
+// policyStep is the interval of the jobs of PutPolicies.
+const policyStep = 100 * time.Millisecond
+
+// overlapPolicies lists all overlap policies.
+var overlapPolicies = []string{"allow", "skip", "buffer_one", "buffer_all", "cancel_other"}
+
+// PutPolicies registers a recurring job for each overlap policy, as PutSteady does. The sink accepts
+// each of their runs at once, so a tick can overlap the run before it only by a fault of the server.
+func (c *Client) PutPolicies(ctx context.Context) {
+	for _, policy := range overlapPolicies {
+		spec := Spec{Kind: every, Step: policyStep, Target: "http", Missed: "backfill", Overlap: policy, Sure: true}
+		c.insist(ctx, spec)
+	}
+}
+
+// newJob returns a job with a new name. Names are never reused, so the name in a delivery identifies the
+// job even after a delete.
 func (c *Client) newJob(spec Spec) *owned {
 	c.named++
 	return &owned{name: fmt.Sprintf("%s-%d-%d", spec.Kind, c.id, c.named), spec: spec}
 }
 
-// put sends a definition. A nil version puts no condition.
+// put sends a definition. With a nil ifVersion the put is unconditional.
 func (c *Client) put(o *owned, spec Spec, ifVersion *int) Outcome {
 	op := c.rec.Begin(Op{Kind: opPut, Job: o.name, Spec: &spec})
 	var reply oneJobReply
@@ -108,11 +126,11 @@ func (c *Client) change(kind OpKind, o *owned) result {
 	var reply oneJobReply
 	res := c.api.call(verb, nameRequest{o.name}, &reply)
 	c.rec.End(op, res, func(op *Op) { op.Version = reply.Job.Version })
-	o.version = reply.Job.Version // 0 if it is not known any more
+	o.version = reply.Job.Version // 0 if it is no longer known
 	return res
 }
 
-// get reads a job, and takes what it says for the truth.
+// get reads a job, and updates what the client knows about it.
 func (c *Client) get(o *owned) result {
 	op := c.rec.Begin(Op{Kind: opGet, Job: o.name})
 	var reply oneJobReply
@@ -125,7 +143,7 @@ func (c *Client) get(o *owned) result {
 	return res
 }
 
-// trigger asks for a run now, and again with the same key while the outcome is unknown.
+// trigger fires a run now, and repeats the request with the same key while the outcome is unknown.
 func (c *Client) trigger(key string) {
 	const triesMax = 3
 	for range triesMax {

@@ -1,37 +1,42 @@
 package history
 
-import "time"
+import (
+	"maps"
+	"slices"
+	"time"
+)
 
-// Fault is something in a cluster that was broken on purpose.
+// Fault is a fault that the program has caused in a cluster.
 type Fault struct {
 	Kind     string
-	Takeover bool    // another node must have taken over
-	From     Instant // when it began
-	Served   Instant // when the cluster did its work again
-	Healed   Instant // when what was broken was whole again, and each node in step
-	Released Instant // when a network let go of what it had held back; 0 if it held nothing
+	Takeover bool    // the fault forces a takeover
+	From     Instant // when the fault began
+	Served   Instant // when the cluster served requests again
+	Healed   Instant // when the cause was removed and every node was level again
+	Released Instant // when the network delivered what it had delayed; 0 if it delayed nothing
+	Epochs   int     // number of leaderships that began meanwhile; the last one continues
 }
 
-// Log is what a node has on its disk in the end.
+// Log is the log on a node's disk at the end.
 type Log struct {
 	Node    string
-	Commits []Commit        // in order, without a hole
-	Runs    map[string]bool // ids of the runs that a commit speaks of
+	Commits []Commit        // in order, without gaps
+	Runs    map[string]bool // ids of the runs in its commits
 }
 
-// Commit names a commit as the log does.
+// Commit is the position of a commit.
 type Commit struct {
 	LSN   uint64
 	Epoch uint64
 	Hash  string
 }
 
-// forgetWait is how long a request may be under way in a cluster that works: the server gives up after
-// 10 s.
+// forgetWait is the longest time that a request can be under way in a working cluster: the server gives
+// up after 10 s.
 const forgetWait = 12 * time.Second
 
-// forgotten returns when a request without an answer can take no more effect. While something is broken
-// it may wait anywhere, so the time counts from when all was whole again.
+// forgotten returns the instant from which a request without an answer can no longer take effect. During
+// a fault it may be delayed for any time, so forgetWait counts from when the cluster was healed.
 func (h *History) forgotten(op *Op) Instant {
 	at := op.Invoked.Add(forgetWait)
 	for _, f := range h.Faults {
@@ -42,23 +47,30 @@ func (h *History) forgotten(op *Op) Instant {
 	return at
 }
 
-// floodWait is how long it takes until all that a network held back has arrived.
+// floodWait is how long delayed messages may take to arrive after the network delivers them.
 const floodWait = time.Second
 
-// wasHeld tells whether a delivery that came at an instant may have been sent long before.
-func (h *History) wasHeld(arrived Instant) bool {
+// mayBeHeld reports whether a message that arrived at an instant may have been sent long before. TCP
+// repeats lost segments at growing intervals, so the last repetition may come as long after the network
+// is healed as it was broken.
+func (h *History) mayBeHeld(arrived Instant) bool {
 	for _, f := range h.Faults {
-		if f.Released != 0 && f.Released <= arrived && arrived <= f.Released.Add(floodWait) {
+		again := f.Released.Add(f.Released.Sub(f.From))
+		if f.Released != 0 && f.Released <= arrived && arrived <= max(again, f.Healed).Add(floodWait) {
 			return true
 		}
 	}
 	return false
 }
 
-// disturbed tells whether a fault may have kept the outcome of a delivery that came at an instant from
-// being recorded, and began before a later instant; or the delivery itself was held back by one.
+// wasHeld reports whether a delivery may have been sent long before it arrived. That does not apply to
+// HTTP, because no fault disturbs the way to that target.
+func (h *History) wasHeld(d *Delivery) bool { return d.Target != "http" && h.mayBeHeld(d.Arrived) }
+
+// disturbed reports whether a fault that began before the instant before may have prevented the outcome
+// of a delivery that came at arrived from being recorded, or may have delayed the delivery itself.
 func (h *History) disturbed(arrived, before Instant) bool {
-	if h.wasHeld(arrived) {
+	if h.mayBeHeld(arrived) {
 		return true
 	}
 	for _, f := range h.Faults {
@@ -69,20 +81,20 @@ func (h *History) disturbed(arrived, before Instant) bool {
 	return false
 }
 
-// Reign is the time of one leader, as the logs tell it.
+// Reign is one leadership, as the logs show it.
 type Reign struct {
 	Epoch uint64
 	Begin uint64  // LSN of its first commit
-	First Instant // first arrival of what it launched; 0 if nothing arrived
+	First Instant // first arrival of its launches; 0 if none arrived
 }
 
-// Reigns returns the reigns that began in what the logs have, oldest first. What arrived before the first
-// of them is nobody's.
+// Reigns returns the leaderships that began within the logs, oldest first. Deliveries before the first
+// of them belong to none.
 func (h *History) Reigns() []Reign {
 	if h.Final == nil {
 		return nil
 	}
-	reigns := reignsOf(h.Final.Logs)
+	reigns := reignsOf(h.Begun, h.Final.Logs)
 	for i := range h.Deliveries {
 		d := &h.Deliveries[i]
 		if n := reignOf(reigns, d.Fence); n >= 0 && (reigns[n].First == 0 || d.Arrived < reigns[n].First) {
@@ -93,27 +105,29 @@ func (h *History) Reigns() []Reign {
 }
 
 // reignsOf merges the first commits of all epochs.
-func reignsOf(logs []Log) []Reign {
+func reignsOf(begun map[uint64]uint64, logs []Log) []Reign {
 	begins := make(map[uint64]uint64)
-	most := uint64(0)
+	maps.Copy(begins, begun)
 	for _, l := range logs {
-		for _, c := range l.Commits {
-			if begin, ok := begins[c.Epoch]; !ok || c.LSN < begin {
-				begins[c.Epoch] = c.LSN
-			}
-			most = max(most, c.Epoch)
-		}
+		l.begins(begins)
 	}
 	var reigns []Reign
-	for epoch := uint64(0); epoch <= most; epoch++ {
-		if begin, ok := begins[epoch]; ok {
-			reigns = append(reigns, Reign{Epoch: epoch, Begin: begin})
-		}
+	for _, epoch := range slices.Sorted(maps.Keys(begins)) {
+		reigns = append(reigns, Reign{Epoch: epoch, Begin: begins[epoch]})
 	}
 	return reigns
 }
 
-// reignOf returns the place of the reign that a fence is of, -1 if it is older than all.
+// begins lowers the first LSN of each epoch to the one in the log, if that is less.
+func (l *Log) begins(first map[uint64]uint64) {
+	for _, c := range l.Commits {
+		if begin, ok := first[c.Epoch]; !ok || c.LSN < begin {
+			first[c.Epoch] = c.LSN
+		}
+	}
+}
+
+// reignOf returns the index of the leadership to which a fence belongs; -1 if it is older than all.
 func reignOf(reigns []Reign, fence uint64) int {
 	n := -1
 	for i, r := range reigns {

@@ -124,6 +124,39 @@ func TestHeld(t *testing.T) {
 	}
 }
 
+// TestNotHeld accuses a leader whose launches come over HTTP, which no network held back.
+func TestNotHeld(t *testing.T) {
+	s := cleanCluster()
+	s.h.Faults[0].Released = ms(6500)
+	for i := range 2 * farewellsMax {
+		s.deliver("tick", "http", s.marks["tick"], 6600, 6601+i).Fence = 10
+	}
+	for _, v := range ViolationsOf(CheckAll(s.History())) {
+		if v.Check == "old reigns" {
+			return
+		}
+	}
+	t.Error("launches of a leader that was replaced pass for held back")
+}
+
+// TestTakenOver takes a new leadership for the reason of a second launch that came just before it began, and
+// of no other.
+func TestTakenOver(t *testing.T) {
+	for first, accused := range map[int]bool{5500: false, 3900: true} {
+		s := cleanCluster()
+		s.h.Faults[0].Served = s.h.Faults[0].From // what followed is no outage
+		s.deliver("tick", "request", s.marks["tick"], 3600, first).Fence = 10
+		s.deliver("tick", "request", s.marks["tick"], 3600, 6000).Fence = 35
+		found := false
+		for _, v := range ViolationsOf(CheckAll(s.History())) {
+			found = found || v.Check == "duplicates" && v.At == ms(first)
+		}
+		if found != accused {
+			t.Errorf("a run that arrived at %s, and again under the next leadership: accused %t, want %t", ms(first), found, accused)
+		}
+	}
+}
+
 // TestFarewell lets a few launches of a paused leader arrive when it goes on: they were in its hands.
 func TestFarewell(t *testing.T) {
 	s := cleanCluster()

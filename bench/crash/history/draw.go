@@ -2,8 +2,8 @@ package history
 
 import "time"
 
-// randomSpec returns a definition with what is common to all kinds of job. A one-shot never skips
-// what it missed, so that it has to arrive whatever happens.
+// randomSpec returns a definition with the fields that all kinds of job share. The missed-run policy of
+// a one-shot never skips, so that its run must arrive in any case.
 func (c *Client) randomSpec(kind JobKind) Spec {
 	s := Spec{Kind: kind, Target: c.randomTarget(), Missed: "fire_once", Overlap: "skip"}
 	if c.rng.IntN(2) == 0 {
@@ -31,8 +31,8 @@ func (c *Client) randomTarget() string {
 	}
 }
 
-// randomDue returns when a one-shot comes due: mostly within seconds, sometimes so soon that the
-// server has no time to commit the run ahead.
+// randomDue returns when a one-shot is due: mostly within seconds, sometimes so soon that the server
+// cannot commit the run ahead.
 func (c *Client) randomDue() Instant {
 	span := 4 * time.Second
 	if c.rng.IntN(4) == 0 {

@@ -1,10 +1,13 @@
 package history
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
-// What a history tells of how well the server did, apart from what it promised.
+// The figures of this file say how well the server performed. They are not promises.
 
-// AckedPuts returns when puts were acknowledged, in order.
+// AckedPuts returns the instants at which puts were acknowledged, in order.
 func (h *History) AckedPuts() []Instant {
 	var out []Instant
 	for i := range h.Ops {
@@ -16,8 +19,8 @@ func (h *History) AckedPuts() []Instant {
 	return out
 }
 
-// Ticks returns the first arrival over HTTP of each run of a recurring job that nobody ever touched, so that
-// nothing but the server can have made it late.
+// Ticks returns the first arrival over HTTP of each run of the recurring jobs that no client changes.
+// Only the server can have made such a run late.
 func (h *History) Ticks() []Delivery {
 	touched := make(map[string]bool)
 	recurring := make(map[string]bool)
@@ -27,7 +30,7 @@ func (h *History) Ticks() []Delivery {
 		case op.Kind == opGet:
 		case op.Kind != opPut || op.Spec.Paused || recurring[op.Job]:
 			touched[op.Job] = true
-		case op.Spec.Step != 0:
+		case op.Spec.Step != 0 && !op.Spec.Sure:
 			recurring[op.Job] = true
 		}
 	}
@@ -42,7 +45,8 @@ func (h *History) Ticks() []Delivery {
 	return out
 }
 
-// Repeats returns when a run arrived again that had arrived before and was not refused.
+// Repeats returns the instants at which a run arrived again although its earlier delivery was not
+// refused.
 func (h *History) Repeats() []Instant {
 	taken := make(map[string]bool)
 	var out []Instant
@@ -56,18 +60,50 @@ func (h *History) Repeats() []Instant {
 	return out
 }
 
-// Farewells returns when something arrived that a leader had launched whose successor had begun already.
-func (h *History) Farewells() []Instant {
+// Farewell is the arrival of a launch of an old leader after its successor had begun to launch.
+type Farewell struct {
+	Arrived Instant
+	After   time.Duration // time since the first arrival of the successor's launches
+}
+
+// Farewells returns all farewells, in the order of arrival. It leaves out deliveries that the network
+// delayed.
+func (h *History) Farewells() []Farewell {
 	reigns := h.Reigns()
-	var out []Instant
+	var out []Farewell
 	for i := range h.Deliveries {
 		d := &h.Deliveries[i]
+		if h.wasHeld(d) {
+			continue
+		}
 		for _, r := range reigns[reignOf(reigns, d.Fence)+1:] {
 			if r.First != 0 && r.First < d.Arrived {
-				out = append(out, d.Arrived)
+				out = append(out, Farewell{d.Arrived, d.Arrived.Sub(r.First)})
 				break
 			}
 		}
 	}
 	return out
+}
+
+// Missing returns, by overlap policy, the number of ticks between two instants that never arrived, of
+// the jobs of PutPolicies. Policies without a job are not in the result.
+func (h *History) Missing(from, until Instant) map[string]int {
+	policies := make(map[string]string) // policy of each job
+	missing := make(map[string]int)
+	for i := range h.Ops {
+		if op := &h.Ops[i]; op.Kind == opPut && op.Spec.Sure && op.Outcome == acked && op.Returned < from {
+			policies[op.Job] = op.Spec.Overlap
+			missing[op.Spec.Overlap] = int(until.Sub(from) / op.Spec.Step)
+		}
+	}
+	arrived := make(map[string]bool)
+	for i := range h.Deliveries {
+		d := &h.Deliveries[i]
+		if policy, ok := policies[d.Job]; ok && from <= d.Scheduled && d.Scheduled <= until && !arrived[d.RunID] {
+			arrived[d.RunID] = true
+			missing[policy] = max(missing[policy]-1, 0)
+		}
+	}
+	return missing
 }

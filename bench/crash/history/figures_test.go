@@ -30,8 +30,26 @@ func TestFigures(t *testing.T) {
 		t.Errorf("farewells %v", got)
 	}
 	s.deliver("tick", "request", s.marks["tick"], 5600, 5700).Fence = 10
-	if got := s.History().Farewells(); !slices.Equal(got, []Instant{ms(5700)}) {
+	if got := s.History().Farewells(); !slices.Equal(got, []Farewell{{ms(5700), 90 * time.Millisecond}}) {
 		t.Errorf("farewells %v", got)
+	}
+}
+
+// TestMissing counts the ticks of each policy that never arrived, whatever came twice.
+func TestMissing(t *testing.T) {
+	s := cleanCluster()
+	for _, policy := range []string{"skip", "allow"} {
+		s.put(policy, 100, 1, Spec{Kind: every, Step: 100 * time.Millisecond, Target: "http", Overlap: policy, Sure: true})
+	}
+	for due := 1000; due <= 2000; due += 100 {
+		s.deliver("allow", "http", s.marks["allow"], due, due+1)
+		s.deliver("allow", "http", s.marks["allow"], due, due+2)
+		if due < 1500 {
+			s.deliver("skip", "http", s.marks["skip"], due, due+1)
+		}
+	}
+	if got := s.History().Missing(ms(1000), ms(2000)); len(got) != 2 || got["allow"] != 0 || got["skip"] != 5 {
+		t.Errorf("%v are missing", got)
 	}
 }
 

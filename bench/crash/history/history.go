@@ -2,27 +2,31 @@ package history
 
 import "time"
 
-// History is everything that was seen of one server, or one cluster, over its lives.
+// History is everything that was recorded of one server, or of one cluster.
 type History struct {
 	Ops        []Op       // in the order of their numbers
-	Deliveries []Delivery // in the order of their arrival, per target
+	Deliveries []Delivery // in the order of arrival at each target
 	Deaths     []Death    // in order
 	Starts     []Start    // in order
 	Readings   []Reading  // in order
-	Surprises  []string   // what went wrong outside any job: a start that failed, a process that died
-	Final      *Final     // nil before the end
+	Surprises  []string   // failures that concern no job: a start that failed, a process that died
+	Final      *Final     // nil until the final read
 
-	// Cluster tells that several processes make up the server. Faults takes the place of Deaths then: the
-	// death of a process is not that of the server.
+	// Cluster says that the server consists of several processes. Then Faults replaces Deaths: the server
+	// survives the death of a process.
 	Cluster bool
 	Faults  []Fault // in order
 
-	// Lossy names the targets that may lose a message through no fault of the server: with NATS
-	// embedded, a plain publish before the sink is connected again reaches nobody.
+	// Begun has the LSN of the first commit of each epoch, read from the logs of a cluster during the run; the
+	// logs at the end may not reach back so far.
+	Begun map[uint64]uint64
+
+	// Lossy has the targets that may lose a message without a fault of the server: with embedded NATS, a
+	// plain publish before the sink is connected again has no subscriber.
 	Lossy map[string]bool
 }
 
-// OpKind is what a client asked for.
+// OpKind is the kind of a client's request.
 type OpKind string
 
 // The kinds of request.
@@ -35,36 +39,36 @@ const (
 	opGet     OpKind = "get"
 )
 
-// Outcome is what a client knows of its request.
+// Outcome is what a client knows about the effect of its request.
 type Outcome string
 
 // The outcomes.
 const (
 	pending Outcome = "pending" // not returned yet
 	acked   Outcome = "acked"   // done, says the server
-	refused Outcome = "refused" // nothing was done, says the server; or nobody was there to do it
+	refused Outcome = "refused" // the server says that it did nothing, or no server received the request
 	unknown Outcome = "unknown" // done or not: there was no answer
 )
 
 // Op is one request about one job. A bulk registration is one Op for each of its jobs.
 type Op struct {
-	ID       int // order of invocation over all clients, from 1; a put carries it in the payload, as mark
+	ID       int // number in the order of invocation over all clients, from 1; the mark in the payload of a put
 	Kind     OpKind
 	Job      string
-	Spec     *Spec  // of a put
-	Key      string // idempotency key of a trigger; "" is none
+	Spec     *Spec  // the definition of a put
+	Key      string // idempotency key of a trigger; "" if it has none
 	Invoked  Instant
 	Returned Instant // 0 while pending
 	Outcome  Outcome
-	Code     string // of a refusal; what went wrong, if unknown
-	Version  int    // of the job, in the reply of a put, pause, resume or get
-	RunID    string // in the reply of a trigger
+	Code     string // code of a refusal, or the error if the outcome is unknown
+	Version  int    // version of the job in the reply to a put, pause, resume or get
+	RunID    string // run id in the reply to a trigger
 	Seen     *JobState
 }
 
 // JobState is a job as a reply of the server shows it.
 type JobState struct {
-	Mark    int // of the definition: the number of the put that it is from
+	Mark    int // mark of the definition: the number of its put
 	Paused  bool
 	Status  string // active, paused, completed, failed
 	Version int
@@ -75,7 +79,7 @@ type Delivery struct {
 	Target    string // kind of the target
 	Job       string
 	RunID     string
-	Mark      int // of the definition that was delivered, or of the trigger
+	Mark      int // mark in the payload: the number of the put or of the trigger
 	Scheduled Instant
 	Arrived   Instant
 	Attempt   int
@@ -86,8 +90,8 @@ type Delivery struct {
 // Death is the end of a process.
 type Death struct {
 	Sent  Instant // when the signal was sent
-	Gone  Instant // when the process was gone
-	Clean bool    // SIGTERM: it had time to finish its work
+	Gone  Instant // when the process had ended
+	Clean bool    // by SIGTERM, so that it could finish its work
 }
 
 // Start is a start that succeeded.
@@ -97,27 +101,27 @@ type Start struct {
 	Epoch uint64
 }
 
-// Reading is the server's position at some time, as its status tells.
+// Reading is the server's position at an instant, from its status.
 type Reading struct {
 	At  Instant
 	LSN uint64 // of the newest durable commit
 }
 
-// Final is what the server said of itself when all was over.
+// Final is the state of the server after the run.
 type Final struct {
-	At      Instant // when the read began
-	Horizon Instant // runs that were due before it had the time to end
+	At      Instant // when the final read began
+	Horizon Instant // runs due before this instant must have ended
 	Jobs    map[string]JobState
 	Runs    map[string][]Run
-	Log     string // what `wal verify` had to complain about; "" if the log is intact
-	Logs    []Log  // of each node of a cluster
+	Log     string // the complaint of `wal verify`; "" if the log is intact
+	Logs    []Log  // logs of all nodes of a cluster
 }
 
 // Run is a run as runs.list shows it.
 type Run struct {
 	ID        string
 	Scheduled Instant
-	Until     Instant // of a skipped range: the last tick in it; 0 otherwise
+	Until     Instant // last tick of a skipped range; 0 otherwise
 	Status    string
 	Reason    string
 	Attempt   int
@@ -125,7 +129,7 @@ type Run struct {
 	Error     string
 }
 
-// isFinal tells whether nothing more will happen to the run.
+// isFinal reports whether the status of the run cannot change any more.
 func (r Run) isFinal() bool {
 	switch r.Status {
 	case "succeeded", "failed", "dead", "skipped", "cancelled":
@@ -134,8 +138,8 @@ func (r Run) isFinal() bool {
 	return false
 }
 
-// settled returns the moment after which an op can take no more effect: it was answered, or whoever
-// could have seen it is gone or has given up.
+// settled returns the instant from which an op can no longer take effect: it was answered, or every
+// process that can have received it has died or has given up.
 func (h *History) settled(op *Op) Instant {
 	switch {
 	case op.Outcome == acked || op.Outcome == refused:
@@ -151,16 +155,16 @@ func (h *History) settled(op *Op) Instant {
 	return never
 }
 
-// inFlightWindow is how long after a delivery a kill may come and still have caught the server before
-// it recorded the outcome.
+// inFlightWindow is the longest time after a delivery in which a kill can prevent the server from
+// recording its outcome.
 const inFlightWindow = time.Second
 
-// wireWindow is how long what a process has sent may be on its way through NATS when the process is gone.
-// A new process takes longer to come up.
+// wireWindow is how long a message of a process may be in transit through NATS after the process has
+// ended. The start of a new process takes longer.
 const wireWindow = 20 * time.Millisecond
 
-// interrupted tells whether the server was killed while a delivery that came at an instant may not
-// have been recorded yet, and before a later instant.
+// interrupted reports whether the server was killed before the instant before, and so soon after arrived
+// that the outcome of the delivery may not have been recorded.
 func (h *History) interrupted(arrived, before Instant) bool {
 	for _, d := range h.Deaths {
 		if !d.Clean && d.Gone.Add(wireWindow) >= arrived && d.Sent <= arrived.Add(inFlightWindow) && d.Sent <= before {

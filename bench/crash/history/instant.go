@@ -5,19 +5,19 @@ import (
 	"time"
 )
 
-// Instant is a moment of the wall clock, in microseconds since 1970. All recorders run on one
-// machine, so instants of different recorders compare. Zero is none.
+// Instant is a time of the wall clock, in microseconds of Unix time. All recorders run on one machine,
+// so instants of different recorders can be compared. 0 means no time.
 type Instant int64
 
 // never is later than every instant of a history.
 const never = Instant(1<<63 - 1)
 
-// Now returns the moment of the call.
+// Now returns the present instant.
 func Now() Instant { return instantOf(time.Now()) }
 
 func instantOf(t time.Time) Instant { return Instant(t.UnixMicro()) }
 
-// parseInstant reads a time as the API writes it. An empty text is none.
+// parseInstant parses a time in the notation of the API. "" gives 0.
 func parseInstant(text string) (Instant, error) {
 	if text == "" {
 		return 0, nil
@@ -32,10 +32,10 @@ func parseInstant(text string) (Instant, error) {
 // Add returns the instant that lies d later.
 func (i Instant) Add(d time.Duration) Instant { return i + Instant(d.Microseconds()) }
 
-// Sub returns how long after j the instant lies.
+// Sub returns the time from j to i.
 func (i Instant) Sub(j Instant) time.Duration { return time.Duration(i-j) * time.Microsecond }
 
-// wire returns the instant as a schedule takes it: cut down to the millisecond.
+// wire returns the instant in the notation of a schedule, rounded down to the millisecond.
 func (i Instant) wire() string {
 	return time.UnixMicro(int64(i)).UTC().Format("2006-01-02T15:04:05.000Z")
 }

@@ -7,10 +7,11 @@ import (
 	"time"
 )
 
-// settleWait is how long before the final read a run must have been due for it to be over by then.
+// settleWait is the time before the final read by which a run must have been due, so that it must have
+// ended.
 const settleWait = 1500 * time.Millisecond
 
-// LastDue returns when the last one-shot comes due.
+// LastDue returns when the last one-shot is due.
 func (h *History) LastDue() Instant {
 	last := Instant(0)
 	for i := range h.Ops {
@@ -21,7 +22,7 @@ func (h *History) LastDue() Instant {
 	return last
 }
 
-// ReadAll asks the server for every job and every run.
+// ReadAll reads every job and every run from the server.
 func ReadAll(api *Caller, progress io.Writer) (*Final, error) {
 	at := Now()
 	f := &Final{At: at, Horizon: at.Add(-settleWait), Jobs: make(map[string]JobState), Runs: make(map[string][]Run)}
@@ -46,7 +47,7 @@ func ReadAll(api *Caller, progress io.Writer) (*Final, error) {
 	return f, api.readRuns(names, f)
 }
 
-// readRuns fills in the runs of jobs, several jobs at a time.
+// readRuns reads the runs of jobs into f, several jobs at a time.
 func (c *Caller) readRuns(names []string, f *Final) error {
 	const readers = 8
 	var mu sync.Mutex

@@ -1,18 +1,19 @@
 package history
 
 import (
+	"maps"
 	"slices"
 	"sync"
 )
 
-// Recorder collects a history from many goroutines.
+// Recorder collects a history. It is safe for concurrent use.
 type Recorder struct {
 	mu      sync.Mutex
 	ops     []*Op
-	history History // all but the ops
+	history History // everything except the ops
 }
 
-// Begin records that a request is about to be sent, and gives it its number.
+// Begin records that a request is about to be sent, and assigns its number.
 func (r *Recorder) Begin(op Op) *Op {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -23,7 +24,8 @@ func (r *Recorder) Begin(op Op) *Op {
 	return &op
 }
 
-// End records how a request returned. More, if not nil, notes what the reply said.
+// End records the result of a request. more, if not nil, is called under the lock to record the content
+// of the reply.
 func (r *Recorder) End(op *Op, res result, more func(*Op)) {
 	at := Now()
 	r.mu.Lock()
@@ -34,7 +36,7 @@ func (r *Recorder) End(op *Op, res result, more func(*Op)) {
 	}
 }
 
-// FirstPut returns when the first put was acknowledged that was sent after an instant; 0 if none was.
+// FirstPut returns when the first put was acknowledged among those sent after an instant; 0 if none was.
 func (r *Recorder) FirstPut(after Instant) Instant {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -68,7 +70,7 @@ func (r *Recorder) Rise(s Start) {
 	r.history.Starts = append(r.history.Starts, s)
 }
 
-// Break records a fault that is over.
+// Break records a fault that has ended.
 func (r *Recorder) Break(f Fault) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -76,21 +78,31 @@ func (r *Recorder) Break(f Fault) {
 	r.history.Faults = append(r.history.Faults, f)
 }
 
-// Read records a position that the server told.
+// Read records a position from the server's status.
 func (r *Recorder) Read(reading Reading) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.history.Readings = append(r.history.Readings, reading)
 }
 
-// Surprise records what should not have happened to the process as a whole.
+// Glimpse records the epochs in a node's log during the run.
+func (r *Recorder) Glimpse(l Log) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.history.Begun == nil {
+		r.history.Begun = make(map[uint64]uint64)
+	}
+	l.begins(r.history.Begun)
+}
+
+// Surprise records a failure of the process as a whole.
 func (r *Recorder) Surprise(text string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.history.Surprises = append(r.history.Surprises, text)
 }
 
-// Snapshot returns the history so far. It shares nothing with the recorder that still changes.
+// Snapshot returns a copy of the history so far, which later records do not change.
 func (r *Recorder) Snapshot() *History {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -104,11 +116,12 @@ func (r *Recorder) Snapshot() *History {
 	h.Starts = slices.Clone(h.Starts)
 	h.Faults = slices.Clone(h.Faults)
 	h.Readings = slices.Clone(h.Readings)
+	h.Begun = maps.Clone(h.Begun)
 	h.Surprises = slices.Clone(h.Surprises)
 	return &h
 }
 
-// Conclude records what the server said at the end.
+// Conclude records the final state of the server.
 func (r *Recorder) Conclude(f *Final) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

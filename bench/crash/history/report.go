@@ -12,17 +12,17 @@ import (
 	"time"
 )
 
-// historiesMax is how many jobs are shown with all that is known of them.
+// historiesMax bounds the jobs whose history is printed.
 const historiesMax = 5
 
-// linesMax is how many lines of a history are shown. The whole of it goes to a file.
+// linesMax bounds the printed lines of a history. The whole history goes to a file.
 const linesMax = 60
 
-// violationsMax is how many violations of one check are listed.
+// violationsMax bounds the printed violations of one check.
 const violationsMax = 10
 
-// Report prints what was done, what was found, and last of all one line that counts the checks. It
-// returns how many failed.
+// Report prints the figures of the run, the findings, and as the last line the number of checks that
+// passed and failed. It returns the number that failed.
 func Report(w io.Writer, h *History, findings []Finding) int {
 	printFigures(w, h)
 	passed, failed := printTable(w, findings)
@@ -31,6 +31,8 @@ func Report(w io.Writer, h *History, findings []Finding) int {
 	return failed
 }
 
+// printTable prints one line for each finding, and counts the checks that passed and failed. A check
+// that examined nothing counts as neither.
 func printTable(w io.Writer, findings []Finding) (passed, failed int) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "\ncheck\texamined\tviolations\t\n")
@@ -41,7 +43,7 @@ func printTable(w io.Writer, findings []Finding) (passed, failed int) {
 			failed++
 			note = "BROKEN: " + note
 		case f.Examined == 0:
-			note = "not put to the test: " + note
+			note = "not tested: " + note
 		default:
 			passed++
 		}
@@ -51,7 +53,7 @@ func printTable(w io.Writer, findings []Finding) (passed, failed int) {
 	return passed, failed
 }
 
-// printFigures tells what the run consisted of. They are no verdict.
+// printFigures prints the numbers of requests, deliveries and so on. They decide nothing.
 func printFigures(w io.Writer, h *History) {
 	counts := make(map[string]int)
 	for i := range h.Ops {
@@ -87,8 +89,8 @@ func countRefused(h *History) int {
 	return n
 }
 
-// countRepeats counts the deliveries of a run after its first: those that the sink asked for by a
-// refusal, and those that a death or a fault made.
+// countRepeats counts the deliveries of runs after their first: those after a refusal by the sink, and
+// those after a death or a fault.
 func countRepeats(h *History) (retries, repeats int) {
 	ix := newIndex(h)
 	for _, name := range ix.names {
@@ -105,6 +107,7 @@ func countRepeats(h *History) (retries, repeats int) {
 	return retries, repeats
 }
 
+// startTimes returns how long each start took until the ready line.
 func startTimes(h *History) []time.Duration {
 	var out []time.Duration
 	for _, s := range h.Starts {
@@ -113,6 +116,7 @@ func startTimes(h *History) []time.Duration {
 	return out
 }
 
+// latenesses returns the lateness of the first arrival of each run.
 func latenesses(h *History) []time.Duration {
 	var out []time.Duration
 	for i := range h.Deliveries {
@@ -136,7 +140,7 @@ func Spread(ds []time.Duration) string {
 	return fmt.Sprintf("p50 %s, p99 %s, max %s of %d", at(500), at(990), at(1000), len(ds))
 }
 
-// printViolations lists breaches, and shows some of their jobs' histories around them.
+// printViolations prints breaches, and for some of them the job's history around the breach.
 func printViolations(w io.Writer, h *History, findings []Finding) {
 	var shown []Violation
 	for _, f := range findings {
@@ -159,7 +163,22 @@ func printViolations(w io.Writer, h *History, findings []Finding) {
 	}
 }
 
-// WriteHistories writes the whole history of each job that a violation is of.
+// WriteDeliveries writes all deliveries, one per line, with times in microseconds of Unix time.
+func WriteDeliveries(path string, h *History) error {
+	file, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriter(file)
+	fmt.Fprintln(out, "arrived\tscheduled\ttarget\tjob\trun\tattempt\tfence\trefused")
+	for i := range h.Deliveries {
+		d := &h.Deliveries[i]
+		fmt.Fprintf(out, "%d\t%d\t%s\t%s\t%s\t%d\t%d\t%t\n", d.Arrived, d.Scheduled, d.Target, d.Job, d.RunID, d.Attempt, d.Fence, d.Refused)
+	}
+	return errors.Join(out.Flush(), file.Close())
+}
+
+// WriteHistories writes the whole history of each job with a violation.
 func WriteHistories(path string, h *History, violations []Violation) error {
 	file, err := os.Create(path)
 	if err != nil {

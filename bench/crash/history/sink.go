@@ -7,55 +7,66 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
 )
 
-// Sink is the targets: it records what arrives and answers, sometimes with an error.
+// Sink implements all targets: it records each delivery and answers it, sometimes with an error.
 type Sink struct {
 	rec  *Recorder
 	conn *nats.Conn
 	http *http.Server
-	url  string // of the HTTP target
+	url  string // URL of the HTTP target
 
 	mu      sync.Mutex
 	rng     *rand.Rand
-	lenient bool // no error any more
+	lenient bool // set by Relent: no further errors
 
-	streamed uint64 // last message of the stream that was read
+	streamed uint64 // sequence of the last message read from the stream
 }
 
-// refusalPercent is how many of a hundred deliveries the sink refuses.
+// refusalPercent is the share of deliveries that the sink refuses, in percent.
 const refusalPercent = 12
 
-// StartSink subscribes to the subjects of the targets, and listens for the HTTP ones on a free port.
-func StartSink(rec *Recorder, conn *nats.Conn, seed uint64) (*Sink, error) {
-	s := &Sink{rec: rec, conn: conn, rng: rand.New(rand.NewPCG(seed, 0))}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, err
-	}
-	s.url = "http://" + l.Addr().String()
+// sinkQueue is the queue group of all subscriptions of a sink, so that each message arrives at one of
+// them.
+const sinkQueue = "sink"
+
+// StartSink subscribes to the subjects of the targets, and serves the HTTP target on a listener, which
+// Close closes. With a connection to each server of a cluster it receives messages even while the
+// servers cannot reach one another. The first connection reads the stream.
+func StartSink(rec *Recorder, seed uint64, l net.Listener, conns ...*nats.Conn) (*Sink, error) {
+	s := &Sink{rec: rec, conn: conns[0], rng: rand.New(rand.NewPCG(seed, 0)), url: "http://" + l.Addr().String()}
 	s.http = &http.Server{Handler: http.HandlerFunc(s.takeHTTP), ReadHeaderTimeout: 10 * time.Second}
 	go func() { _ = s.http.Serve(l) }()
+	for _, conn := range conns {
+		if err := s.subscribe(conn); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+func (s *Sink) subscribe(conn *nats.Conn) error {
 	for kind, take := range map[string]nats.MsgHandler{"nats": s.takeMessage, "request": s.takeRequest} {
-		sub, err := conn.Subscribe(subjectPrefix+kind+".*", take)
+		sub, err := conn.QueueSubscribe(subjectPrefix+kind+".*", sinkQueue, take)
 		if err == nil {
 			err = sub.SetPendingLimits(-1, -1)
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return s, conn.Flush()
+	return conn.Flush()
 }
 
 // Close stops listening for HTTP; the subscriptions end with their connection.
 func (s *Sink) Close() { _ = s.http.Close() }
 
-// Targets tells where the sink listens.
+// Targets returns the addresses of the sink's targets.
 func (s *Sink) Targets() *Targets { return &Targets{s.url} }
 
 // Relent makes the sink accept everything from now on.
@@ -65,6 +76,7 @@ func (s *Sink) Relent() {
 	s.lenient = true
 }
 
+// refuses decides at random whether the sink refuses the next delivery.
 func (s *Sink) refuses() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -84,22 +96,22 @@ func (s *Sink) takeRequest(m *nats.Msg) {
 		reply.Header.Set("Nats-Service-Error-Code", "500")
 		reply.Header.Set("Nats-Service-Error", "the sink feels like it")
 	}
-	_ = m.RespondMsg(reply) // a lost answer is one of the faults that the server has to live with
+	_ = m.RespondMsg(reply) // a lost reply is a fault that the server must tolerate
 }
 
 func (s *Sink) takeHTTP(w http.ResponseWriter, r *http.Request) {
 	at := Now()
 	body, _ := io.ReadAll(io.LimitReader(r.Body, 64<<10))
 	d := delivery("http", r.Header.Get, body, at)
-	d.Refused = s.refuses()
+	d.Refused = !strings.HasPrefix(r.URL.Path, surePath) && s.refuses()
 	s.rec.Deliver(d)
 	if d.Refused {
 		w.WriteHeader(http.StatusServiceUnavailable)
 	}
 }
 
-// delivery reads what every target receives. What is missing or unreadable stays zero, and the
-// checks find it.
+// delivery decodes a delivery at any target. Missing or invalid fields stay zero, and the checks report
+// them.
 func delivery(target string, header func(string) string, body []byte, at Instant) Delivery {
 	var payload payloadWire
 	_ = json.Unmarshal(body, &payload)

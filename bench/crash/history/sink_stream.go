@@ -8,22 +8,23 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// The jetstream target is a stream. What it holds is read now and then; the time of arrival is the
-// one that the stream noted.
+// The jetstream target is a stream. The sink reads its messages from time to time; the time of arrival
+// is the timestamp of the stream.
 
-const streamName = "CRASH"
+// SinkStream is the name of that stream.
+const SinkStream = "CRASH"
 
-// duplicateWindow is longer than any run of this program: within it, a run is in the stream once.
+// duplicateWindow is longer than any run of this program, so that the stream must have each run once.
 const duplicateWindow = 20 * time.Minute
 
-// OpenStream makes the stream, on so many servers.
+// OpenStream creates the stream with a number of replicas.
 func (s *Sink) OpenStream(ctx context.Context, replicas int) error {
 	js, err := jetstream.New(s.conn)
 	if err != nil {
 		return err
 	}
 	_, err = js.CreateStream(ctx, jetstream.StreamConfig{
-		Name: streamName, Subjects: []string{subjectPrefix + "jetstream.*"},
+		Name: SinkStream, Subjects: []string{subjectPrefix + "jetstream.*"},
 		Storage: jetstream.FileStorage, Duplicates: duplicateWindow, AllowDirect: true, Replicas: replicas,
 	})
 	if err != nil {
@@ -32,13 +33,13 @@ func (s *Sink) OpenStream(ctx context.Context, replicas int) error {
 	return nil
 }
 
-// ReadStream records what has come into the stream since the last call.
+// ReadStream records the messages that the stream has received since the last call.
 func (s *Sink) ReadStream(ctx context.Context) error {
 	js, err := jetstream.New(s.conn)
 	if err != nil {
 		return err
 	}
-	stream, err := js.Stream(ctx, streamName)
+	stream, err := js.Stream(ctx, SinkStream)
 	if err != nil {
 		return fmt.Errorf("read the stream: %w", err)
 	}

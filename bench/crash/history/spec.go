@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// JobKind is how a job of the workload ticks.
+// JobKind is the kind of a job's schedule.
 type JobKind string
 
 // The kinds of job.
@@ -16,18 +16,19 @@ const (
 	manual  JobKind = "manual" // has its only tick in a far future; runs when triggered
 )
 
-// Spec is a definition of a job, as far as the checks care.
+// Spec is the part of a job's definition that the checks use.
 type Spec struct {
 	Kind    JobKind
-	Due     Instant       // of a one-shot
-	Step    time.Duration // of every and cron: the distance of two ticks
+	Due     Instant       // when a one-shot is due
+	Step    time.Duration // interval of the kinds every and cron
 	Target  string        // nats, request, jetstream or http
 	Missed  string        // missed_run_policy
 	Overlap string        // overlap_policy
 	Paused  bool
+	Sure    bool // with the target http: the sink never refuses it
 }
 
-// farAhead is where the tick of a manual job lies.
+// farAhead is how far ahead the tick of a manual job is.
 const farAhead = 365 * 24 * time.Hour
 
 // schedule returns the schedule expression of a spec.
@@ -45,35 +46,43 @@ func (s *Spec) schedule() string {
 	}
 }
 
-// attemptTimeout is long: a sink answers at once, so an attempt that times out is a fault.
+// attemptTimeout is long, because the sink answers at once: an attempt that times out is a fault.
 const attemptTimeout = 5 * time.Second
 
-// retries are so many that a run only dies if something is wrong.
+// retries has so many attempts that a run is dead only if the server has a fault.
 var retries = retryWire{MaxAttempts: 40, InitialInterval: "50ms", Multiplier: 1.5, MaxInterval: "500ms"}
 
-// wire returns the job as the API takes it. The mark tells the sink which put a delivery is of.
+// wire returns the job in the form of the API. The mark in its payload says in each delivery which put
+// it belongs to.
 func (s *Spec) wire(name string, mark int, targets *Targets) jobWire {
 	return jobWire{
-		Name: name, Schedule: s.schedule(), Target: targets.of(s.Target, mark),
+		Name: name, Schedule: s.schedule(), Target: targets.of(s, mark),
 		Payload: &payloadWire{Mark: mark}, AttemptTimeout: attemptTimeout.String(), Retry: &retries,
 		OverlapPolicy: s.Overlap, MissedRunPolicy: s.Missed, CatchupWindow: "1h", MaxCatchupRuns: 10,
 		Paused: s.Paused,
 	}
 }
 
-// subjectPrefix begins every subject of the sinks.
+// subjectPrefix is the prefix of all subjects of the sinks.
 const subjectPrefix = "crash."
 
-// subjects is how many subjects, or paths, each kind of target is spread over.
+// subjects is the number of subjects, or paths, of each kind of target.
 const subjects = 8
 
-// Targets knows where the sinks listen.
+// Targets has the addresses of the sinks.
 type Targets struct{ url string }
 
-func (t *Targets) of(kind string, mark int) targetWire {
+// surePath is the prefix of the paths that the sink never refuses.
+const surePath = "/sure"
+
+func (t *Targets) of(s *Spec, mark int) targetWire {
 	lane := strconv.Itoa(mark % subjects)
-	if kind == "http" {
-		return targetWire{Kind: kind, URL: t.url + "/" + lane}
+	switch {
+	case s.Target != "http":
+		return targetWire{Kind: s.Target, Subject: subjectPrefix + s.Target + "." + lane}
+	case s.Sure:
+		return targetWire{Kind: s.Target, URL: t.url + surePath + "/" + lane}
+	default:
+		return targetWire{Kind: s.Target, URL: t.url + "/" + lane}
 	}
-	return targetWire{Kind: kind, Subject: subjectPrefix + kind + "." + lane}
 }

@@ -2,31 +2,37 @@ package history
 
 import "maps"
 
-// state is what the server may hold of one job.
+// state is a possible state of one job on the server.
 type state struct {
 	exists bool
-	mark   int // of the definition: the number of the put that it is from
+	mark   int // mark of the definition: the number of its put
 	paused bool
 }
 
-// states are all that the server may hold of one job, given what its client saw. With every request
-// answered there is one. A request without an answer adds those in which it took effect.
+// states is the set of possible states of one job, given the answers that its client received. If every
+// request was answered, it has one element. A request without an answer adds the states in which it took
+// effect. The sets stay small, because each client sends one request at a time and few are unanswered.
 type states map[state]struct{}
 
-// contradiction is called for a reply that no possible state explains.
+// contradiction is the function that is called for a reply that no possible state explains.
 type contradiction func(op *Op, text string)
 
-// trace follows the requests of one job, and returns the states that are possible after the last.
+// trace processes the requests of one job in order, and returns the possible states after the last.
 func (ix *index) trace(ops []*Op, report contradiction) states {
 	now := states{{}: {}}
-	var open []*Op // without an answer, and not settled
+	var open []*Op // requests without an answer that may still take effect
 	for _, op := range ops {
 		now = now.afterAnyOf(open)
 		open = ix.stillOpen(open, op)
 		switch op.Outcome {
 		case acked, refused:
 			next := now.agreeing(op)
-			if len(next) == 0 {
+			switch {
+			case len(next) > 0:
+			case op.Outcome == refused || op.Kind == opGet: // a refusal or a read changes nothing
+				report(op, now.describe())
+				next = now
+			default:
 				report(op, now.describe())
 				next = states{believed(op): {}}
 			}
@@ -41,7 +47,7 @@ func (ix *index) trace(ops []*Op, report contradiction) states {
 	return now.afterAnyOf(open)
 }
 
-// stillOpen drops the ops that can take no effect once another is invoked.
+// stillOpen drops the ops that can no longer take effect when next is invoked.
 func (ix *index) stillOpen(open []*Op, next *Op) []*Op {
 	var still []*Op
 	for _, op := range open {
@@ -52,7 +58,7 @@ func (ix *index) stillOpen(open []*Op, next *Op) []*Op {
 	return still
 }
 
-// agreeing returns the states in which the server could have answered as it did.
+// agreeing returns the states that are consistent with the answer to op.
 func (s states) agreeing(op *Op) states {
 	out := make(states)
 	for one := range s {
@@ -63,7 +69,7 @@ func (s states) agreeing(op *Op) states {
 	return out
 }
 
-// agrees is a flat switch over what an answer says of the state before it.
+// agrees reports whether the answer to op is consistent with the state s before it.
 func (s state) agrees(op *Op) bool {
 	switch {
 	case op.Outcome == refused && op.Code == codeNotFound:
@@ -79,26 +85,18 @@ func (s state) agrees(op *Op) bool {
 	}
 }
 
-// matches tells whether the server may show this state so. A job that is paused says so in its status
-// too, unless it is completed and has nothing left to pause.
+// matches reports whether the server may show the state s as seen. A paused job has the status paused,
+// unless it is completed.
 func (s state) matches(seen JobState) bool {
 	statusFits := seen.Status == "completed" || (seen.Status == "paused") == seen.Paused
 	return s.exists && s.mark == seen.Mark && s.paused == seen.Paused && statusFits
 }
 
-// believed returns a state that agrees with an answer which nothing agreed with, so that one
-// contradiction is not reported again at every later answer.
-func believed(op *Op) state {
-	switch {
-	case op.Outcome == refused && op.Code == codeNotFound:
-		return state{}
-	case op.Seen != nil:
-		return state{exists: true, mark: op.Seen.Mark, paused: op.Seen.Paused}
-	default:
-		return state{exists: true}
-	}
-}
+// believed returns the state to continue with after a contradiction, so that it is not reported again at
+// every later answer.
+func believed(*Op) state { return state{exists: true} }
 
+// after returns the possible states after op took effect.
 func (s states) after(op *Op) states {
 	out := make(states)
 	for one := range s {
@@ -122,7 +120,7 @@ func (s state) after(op *Op) state {
 	return s
 }
 
-// afterAnyOf returns the states after any of some ops took effect, in any order, or none did.
+// afterAnyOf returns the possible states if any subset of the open ops took effect, in any order.
 func (s states) afterAnyOf(open []*Op) states {
 	out := maps.Clone(s)
 	for range open {
@@ -133,7 +131,7 @@ func (s states) afterAnyOf(open []*Op) states {
 	return out
 }
 
-// describe names what was possible, for a report.
+// describe describes the possible states for a report.
 func (s states) describe() string {
 	exists, absent := 0, 0
 	for one := range s {
@@ -145,10 +143,10 @@ func (s states) describe() string {
 	}
 	switch {
 	case exists == 0:
-		return "the job was surely gone"
+		return "the job did certainly not exist"
 	case absent == 0:
-		return "the job was surely there, in another state"
+		return "the job did certainly exist, in another state"
 	default:
-		return "no possible state agrees"
+		return "no possible state is consistent with it"
 	}
 }

@@ -13,14 +13,14 @@ type line struct {
 	text string
 }
 
-// history returns all that is known of a job, in the order of time.
+// history returns all events of a job, in the order of time.
 func (h *History) history(name string) []line {
 	lines := slices.Concat(opLines(h, name), deliveryLines(h, name), lifeLines(h), runLines(h, name))
 	slices.SortStableFunc(lines, func(a, b line) int { return cmp.Compare(a.at, b.at) })
 	return lines
 }
 
-// around cuts a history down to the lines about an instant; 0 is its end.
+// around returns at most most lines of a history, those around an instant; 0 means its end.
 func around(lines []line, at Instant, most int) []line {
 	if at == 0 {
 		at = never
@@ -36,7 +36,7 @@ func printLines(w io.Writer, lines []line) {
 	}
 }
 
-// runLines shows what the server lists in the end.
+// runLines returns lines for the runs that the server lists at the end.
 func runLines(h *History, name string) []line {
 	if h.Final == nil {
 		return nil
@@ -56,6 +56,7 @@ func runLines(h *History, name string) []line {
 	return lines
 }
 
+// opLines returns a line for each request about a job and one for its result.
 func opLines(h *History, name string) []line {
 	var lines []line
 	for i := range h.Ops {
@@ -85,6 +86,7 @@ func opLines(h *History, name string) []line {
 	return lines
 }
 
+// deliveryLines returns a line for each delivery of a job.
 func deliveryLines(h *History, name string) []line {
 	var lines []line
 	for i := range h.Deliveries {
@@ -101,6 +103,7 @@ func deliveryLines(h *History, name string) []line {
 	return lines
 }
 
+// lifeLines returns a line for each death, start and fault.
 func lifeLines(h *History) []line {
 	var lines []line
 	for _, d := range h.Deaths {

@@ -1,6 +1,6 @@
 package history
 
-// The shapes of the API, written down from its documentation and not from its code.
+// The messages of the API, written from its documentation and not from its code.
 
 type jobWire struct {
 	Name            string       `json:"name"`
@@ -58,7 +58,7 @@ type pageRequest struct {
 	Cursor string `json:"cursor,omitempty"`
 }
 
-// jobReply is a job in a reply; what the checks do not look at is left out.
+// jobReply is a job in a reply, without the members that the checks do not use.
 type jobReply struct {
 	Name    string      `json:"name"`
 	Payload payloadWire `json:"payload"`

@@ -1,0 +1,61 @@
+package apierr
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Code is the machine-readable class of an [Error], as callers of the API see it.
+type Code string
+
+// The codes of the outside contract.
+const (
+	InvalidJSON     Code = "invalid_json"
+	UnknownField    Code = "unknown_field"
+	InvalidName     Code = "invalid_name"
+	InvalidSchedule Code = "invalid_schedule"
+	InvalidTimezone Code = "invalid_timezone"
+	InvalidTarget   Code = "invalid_target"
+	InvalidField    Code = "invalid_field"
+	TooLarge        Code = "too_large"
+	NotFound        Code = "not_found"
+	VersionConflict Code = "version_conflict"
+	AlreadyExists   Code = "already_exists"
+	StaleFence      Code = "stale_fence"
+	QuotaExceeded   Code = "quota_exceeded"
+	RateLimited     Code = "rate_limited"
+	NotLeader       Code = "not_leader"
+	Unavailable     Code = "unavailable"
+	Forbidden       Code = "forbidden"
+	Internal        Code = "internal"
+)
+
+// Error is a refusal that a caller can act upon: what is wrong, where, and what would be right.
+// Every other error is an internal one and its text never reaches a caller.
+type Error struct {
+	Code    Code
+	Field   string // path of the offending field in the request, "" if none
+	Message string
+}
+
+// Error returns the human text, led by the field where there is one.
+func (e *Error) Error() string {
+	if e.Field == "" {
+		return e.Message
+	}
+	return e.Field + ": " + e.Message
+}
+
+// Errorf builds an [Error]. Field may be empty.
+func Errorf(code Code, field, format string, args ...any) *Error {
+	return &Error{Code: code, Field: field, Message: fmt.Sprintf(format, args...)}
+}
+
+// From returns err as an [Error]. An error of any other type becomes [CodeInternal] with a text
+// that tells nothing of the inside; the caller is expected to log the original.
+func From(err error) *Error {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e
+	}
+	return &Error{Code: Internal, Message: "internal error; the server's log has the details"}
+}

@@ -1,0 +1,37 @@
+package apierr
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Clip shortens a caller's text for an error message: to 80 bytes at most, at the border of a character, and an ellipsis.
+func Clip(s string) string {
+	most := 80
+	if len(s) <= most {
+		return s
+	}
+	for !utf8.RuneStart(s[most]) {
+		most--
+	}
+	return s[:most] + "…"
+}
+
+// Indexed returns an error of a member of a list as one that names its place, counted from 0.
+func Indexed(err error, list string, i int) error {
+	e := From(err)
+	return Errorf(e.Code, list+"."+strconv.Itoa(i), "%s", e.Message)
+}
+
+// IndexOutside returns the first place in s that is neither a letter, a digit nor in more; or -1.
+func IndexOutside(s, more string) int {
+	for i := range len(s) {
+		c := s[i]
+		alnum := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+		if !alnum && strings.IndexByte(more, c) < 0 {
+			return i
+		}
+	}
+	return -1
+}

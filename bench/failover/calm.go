@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/carillon-io/carillon/bench/crash/history"
+)
+
+// calmTime is how long each node must be ready, under one leadership, to call the cluster whole: what a
+// healed network brings to light comes within it.
+const calmTime = time.Second
+
+// catchUpWait is how long a copy of a stream may lag. Now and then a NATS server rejects for ever what it is
+// sent to catch up, "Expected first catchup entry to be a snapshot and peerstate". If the stream is the
+// product's, the server is restarted then; if it is the sink's, two copies are enough.
+const catchUpWait = 10 * time.Second
+
+// awaitCalm waits until commits go on, nothing has changed for a while, and each copy of each stream is in
+// step.
+func (r *rig) awaitCalm(ctx context.Context) error {
+	if err := r.awaitPut(ctx, history.Now(), serveWait); err != nil {
+		return err
+	}
+	if err := r.awaitOneLeader(ctx); err != nil {
+		return err
+	}
+	err := until(ctx, catchUpWait, func() error { return r.streams.inStep(ctx) })
+	lag := (*laggingError)(nil)
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &lag) && lag.stream == history.SinkStream:
+		fmt.Fprintf(r.progress, ", going on although %v", err)
+		return nil
+	case errors.As(err, &lag):
+		fmt.Fprintf(r.progress, ", RESTARTED %s: %v", lag.server, err)
+		if err := r.restart(lag.server); err != nil {
+			return err
+		}
+	}
+	if err := until(ctx, healWait, func() error { return r.streams.inStep(ctx) }); err != nil {
+		return err
+	}
+	return r.awaitOneLeader(ctx)
+}
+
+// awaitOneLeader waits until each node is ready, and one leadership has gone on for a while.
+func (r *rig) awaitOneLeader(ctx context.Context) error {
+	since, epoch := history.Now(), uint64(0)
+	return until(ctx, healWait, func() error {
+		err := r.ready()
+		_, s, noLeader := r.cluster.leader()
+		if err = errors.Join(err, noLeader); err != nil || s.Epoch != epoch {
+			since, epoch = history.Now(), s.Epoch
+		}
+		if err == nil && history.Now().Sub(since) < calmTime {
+			err = fmt.Errorf("each node is ready since %s only", since)
+		}
+		return err
+	})
+}
+
+// restart stops and starts the process of a NATS server.
+func (r *rig) restart(server string) error {
+	if i := slices.IndexFunc(r.cluster.servers, func(m *member) bool { return m.name == server }); i >= 0 {
+		return errors.Join(r.cluster.servers[i].proc.stop(), r.cluster.servers[i].restart())
+	}
+	i := slices.IndexFunc(r.cluster.nodes, func(n *node) bool { return n.name == server })
+	if i < 0 {
+		return fmt.Errorf("no process is the NATS server %s", server)
+	}
+	n := r.cluster.nodes[i]
+	return errors.Join(n.proc.stop(), n.restart())
+}
+
+// ready demands that each process lives, and each node leads or is in step.
+func (r *rig) ready() error {
+	if err := r.cluster.gone(); err != nil {
+		return err
+	}
+	for _, n := range r.cluster.nodes {
+		if !n.isInStep() {
+			return fmt.Errorf("%s is not in step; the end of its log:\n%s", n.name, tail(n.log))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,206 @@
+package lan
+
+import (
+	"io"
+	"math/rand/v2"
+	"net/netip"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Link is what happens to packets on their way from one host to another. The zero value carries each of
+// them at once.
+type Link struct {
+	Cut   bool          // packets vanish
+	Reset bool          // TCP connections are ended by a RST to their sender, and refused; nothing else passes
+	Delay time.Duration // how much later a packet arrives
+	Loss  float64       // share of the packets that vanish, 0 to 1
+}
+
+// Bounds of what a switch keeps.
+const (
+	packetMax = 2048    // bytes; more than the devices' MTU
+	queueMax  = 8192    // packets under way on one delayed link; what comes beyond is dropped
+	knownMax  = 1 << 16 // directions of TCP connections; beyond, all are forgotten
+)
+
+// Switch carries packets between ports, each of which has the address of one host. It is safe for
+// concurrent use.
+type Switch struct {
+	mu    sync.Mutex
+	rng   *rand.Rand
+	ports map[netip.Addr]io.Writer
+	lines map[pair]*line
+	// next is, for each direction of a TCP connection, what its sender expects next from the other side: the
+	// sequence of a RST that the sender takes.
+	next  map[flow]uint32
+	done  chan struct{}
+	tasks sync.WaitGroup
+}
+
+// pair is a direction between two hosts.
+type pair struct{ from, to netip.Addr }
+
+// flow is a direction of a TCP connection.
+type flow struct{ from, to netip.AddrPort }
+
+// line is a link with the packets that are under way on it.
+type line struct {
+	Link
+	queue chan parcel // made with the first delay
+}
+
+// parcel is a packet that is delivered at its time.
+type parcel struct {
+	at   time.Time
+	data packet
+}
+
+// NewSwitch returns a switch without ports. The seed decides which packets are lost.
+func NewSwitch(seed uint64) *Switch {
+	return &Switch{
+		rng: rand.New(rand.NewPCG(seed, 1<<34)), ports: make(map[netip.Addr]io.Writer), lines: make(map[pair]*line),
+		next: make(map[flow]uint32), done: make(chan struct{}),
+	}
+}
+
+// Attach adds the port of a host, and carries what it sends until a read fails.
+func (s *Switch) Attach(addr netip.Addr, port io.ReadWriter) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ports[addr] = port
+	s.tasks.Go(func() {
+		buf := make([]byte, packetMax)
+		for {
+			n, err := port.Read(buf)
+			if err != nil {
+				return
+			}
+			s.carry(buf[:n])
+		}
+	})
+}
+
+// Set says what happens from now on to packets from one host to another. Packets that are under way on a
+// delayed link arrive all the same.
+func (s *Switch) Set(from, to netip.Addr, l Link) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	way := s.lineLocked(pair{from, to})
+	way.Link = l
+	if l.Delay > 0 && way.queue == nil {
+		way.queue = make(chan parcel, queueMax)
+		s.tasks.Go(func() { s.deliverLate(way.queue) })
+	}
+	if l.Reset {
+		s.resetLocked(from, to)
+	}
+}
+
+// Close ends the delayed links, and returns when each port has ended. The caller closes the ports first.
+func (s *Switch) Close() {
+	close(s.done)
+	s.tasks.Wait()
+}
+
+func (s *Switch) lineLocked(p pair) *line {
+	if s.lines[p] == nil {
+		s.lines[p] = &line{}
+	}
+	return s.lines[p]
+}
+
+// resetLocked ends all connections of one host with another, as far as they are known. The others are ended
+// by their next packet.
+func (s *Switch) resetLocked(from, to netip.Addr) {
+	for f, seq := range s.next {
+		if f.from.Addr() == from && f.to.Addr() == to {
+			s.sendLocked(reset(f.to, f.from, seq))
+			delete(s.next, f)
+		}
+	}
+}
+
+// carry brings one packet on its way.
+func (s *Switch) carry(p packet) {
+	from, to, ok := p.addresses()
+	if !ok {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.lineLocked(pair{from, to})
+	switch {
+	case l.Cut:
+	case l.Reset:
+		s.refuseLocked(p)
+	case l.Loss > 0 && s.rng.Float64() < l.Loss:
+	case l.Delay > 0:
+		s.noteLocked(p)
+		select {
+		case l.queue <- parcel{time.Now().Add(l.Delay), slices.Clone(p)}:
+		default: // dropped, as every switch does whose memory is full
+		}
+	default:
+		s.noteLocked(p)
+		s.sendLocked(p)
+	}
+}
+
+func (s *Switch) refuseLocked(p packet) {
+	if seg, ok := p.segment(); ok {
+		if answer, ok := seg.refusal(); ok {
+			s.sendLocked(answer)
+		}
+	}
+}
+
+// noteLocked remembers what the sender of a segment expects next.
+func (s *Switch) noteLocked(p packet) {
+	seg, ok := p.segment()
+	if !ok {
+		return
+	}
+	f := flow{seg.from, seg.to}
+	switch {
+	case seg.has(flagRST):
+		delete(s.next, f)
+		delete(s.next, flow{seg.to, seg.from})
+	case seg.has(flagACK):
+		if len(s.next) >= knownMax {
+			clear(s.next)
+		}
+		s.next[f] = seg.ack
+	}
+}
+
+// sendLocked hands a packet to its host. A host that is not there loses it.
+func (s *Switch) sendLocked(p packet) {
+	if _, to, ok := p.addresses(); ok && s.ports[to] != nil {
+		_, _ = s.ports[to].Write(p) // fails if the host is gone, or its queue is full
+	}
+}
+
+// deliverLate delivers what is under way on a delayed link, in order.
+func (s *Switch) deliverLate(queue <-chan parcel) {
+	for {
+		select {
+		case <-s.done:
+			return
+		case p := <-queue:
+			select {
+			case <-s.done:
+				return
+			case <-time.After(time.Until(p.at)):
+				s.send(p.data)
+			}
+		}
+	}
+}
+
+func (s *Switch) send(p packet) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sendLocked(p)
+}

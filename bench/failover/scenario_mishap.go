@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// An operator's mishaps: a process is started that must not serve. It is refused by name, or ends by itself, and
+// harms neither the cluster nor the data that it was given. A scenario fails, whatever it costs, if it does not.
+
+// stranger returns a process beside those of the cluster, on the host of a node and under its name, which has not been
+// started.
+func (r *rig) stranger(beside *node, folder string, args ...string) (*node, error) {
+	address, err := beside.site.address(strangerPort)
+	stranger := *beside
+	stranger.dir, stranger.log = filepath.Join(r.dir, folder), filepath.Join(r.dir, folder+".log")
+	stranger.http, stranger.args, stranger.proxies, stranger.proc = address, args, nil, nil
+	return &stranger, err
+}
+
+// endWait is how long a process may take to find out that it must not go on.
+const endWait = 30 * time.Second
+
+// refused waits for the end of a process that must not serve, and for what it says.
+func (p *process) refused(words string) error {
+	select {
+	case <-p.exited:
+	case <-time.After(endWait):
+		p.kill()
+		return fmt.Errorf("%s still ran after %s, and must not; want it to end with %q; the end of its log:\n%s", p.name, endWait, words, tail(p.log))
+	}
+	if text := tail(p.log); p.err == nil || !strings.Contains(text, words) {
+		return fmt.Errorf("%s ended (%v) without saying %q; the end of its log:\n%s", p.name, p.err, words, text)
+	}
+	return nil
+}
+
+// keptJob is a job of the foreign directory.
+const keptJob = "foreign/kept"
+
+// mistakeData starts the standby on a directory that holds the jobs of a server without a cluster. It is refused, and
+// that server has its job afterwards.
+func mistakeData(ctx context.Context, r *rig, _ *node) (blow, error) {
+	standby, err := r.cluster.standby()
+	if err != nil {
+		return blow{}, err
+	}
+	bus, err := standby.site.address(strangerBusPort)
+	if err != nil {
+		return blow{}, err
+	}
+	lone, err := r.stranger(standby, "foreign", "--listen", bus)
+	if err != nil {
+		return blow{}, err
+	}
+	lone.lone = true
+	put := []string{"job", "put", keptJob, "--schedule", "@yearly", "--target", "nats:kept", "--server", "nats://" + bus}
+	if err := r.visit(ctx, lone, put...); err != nil {
+		return blow{}, err
+	}
+	mistaken := *standby
+	mistaken.dir, mistaken.log = lone.dir, lone.log
+	return blow{
+		land: func() error {
+			if err := standby.proc.stop(); err != nil {
+				return err
+			}
+			if err := mistaken.start(); err != nil {
+				return err
+			}
+			return mistaken.proc.refused("--discard-data")
+		},
+		heal: func() error {
+			get := r.visit(ctx, lone, "job", "get", keptJob, "--server", "nats://"+bus)
+			return errors.Join(get, standby.restart())
+		},
+	}, nil
+}
+
+// visit runs a command beside a server that lives no longer than that.
+func (r *rig) visit(ctx context.Context, n *node, command ...string) error {
+	if err := n.start(); err != nil {
+		return err
+	}
+	if err := n.proc.awaitReady(); err != nil {
+		n.proc.kill()
+		return err
+	}
+	err := r.command(ctx, command...)
+	return errors.Join(err, n.proc.stop())
+}
+
+// forgetName starts a server without a cluster's name on the NATS and prefix of the cluster. It is refused.
+func forgetName(_ context.Context, r *rig, leader *node) (blow, error) {
+	stray, err := r.stranger(leader, "stray", "--nats", r.cluster.urls)
+	stray.lone = true
+	return blow{land: func() error {
+		if err := stray.start(); err != nil {
+			return err
+		}
+		return stray.proc.refused("the prefix is served already")
+	}}, err
+}
+
+// replaceFrozen freezes the leader, starts another process under its name on a data directory of its own, and
+// wakes the frozen one. That one ends, and the other goes on.
+func replaceFrozen(_ context.Context, r *rig, leader *node) (blow, error) {
+	frozen := leader.proc
+	twin, err := r.stranger(leader, fmt.Sprintf("twin-%d", r.rng.Uint32()), leader.args...)
+	return blow{
+		land: func() error {
+			if err := frozen.pause(); err != nil {
+				return err
+			}
+			return twin.start()
+		},
+		heal: func() error {
+			if err := twin.proc.awaitReady(); err != nil {
+				return err
+			}
+			if err := frozen.goOn(); err != nil {
+				return err
+			}
+			err := frozen.refused("this process was replaced")
+			if twin.proc.isGone() {
+				return errors.Join(err, fmt.Errorf("both processes of %s ended: %w", leader.name, twin.proc.ended()))
+			}
+			return errors.Join(err, twin.proc.stop(), leader.restart())
+		},
+	}, err
+}

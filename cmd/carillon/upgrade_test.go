@@ -1,0 +1,284 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-io/carillon/client"
+)
+
+var upgradeFlag = flag.Bool("upgrade", false, "build a binary with newer rows, and roll a cluster to it and back")
+
+// newerRows are the changes of this source that make a release whose rows of jobs can have version 5: rows whose
+// description begins with newerMark.
+var newerRows = []struct{ file, old, new string }{
+	{"job/codec.go", "	rowVersion4 = 4\n", "	rowVersion4 = 4\n	rowVersion5 = 5\n"},
+	{"job/row_version.go", "const RowsVersion = rowVersion4", "const RowsVersion = rowVersion5"},
+	{"job/row_version.go", "	if d.Target.MaxInFlight != 0 {", "	if strings.HasPrefix(d.Description, \"" + newerMark + "\") {\n		return rowVersion5, \"description\"\n	}\n	if d.Target.MaxInFlight != 0 {"},
+	{"job/row_version.go", "	\"fmt\"\n", "	\"fmt\"\n	\"strings\"\n"},
+	{"job/codec_job.go", "	v := append(b.value[:0], version)\n	v = binary", "	if bytes.Contains(definition, []byte(\"" + newerMark + "\")) {\n		if version = rowVersion5; isZero {\n			definition = append(definition, 0)\n		}\n	}\n	v := append(b.value[:0], version)\n	v = binary"},
+	{"job/codec_job.go", "newRowReaderUpTo(rowVersion4, value)\n	var rec", "newRowReaderUpTo(rowVersion5, value)\n	var rec"},
+	{"job/codec_job.go", "import \"encoding/binary\"", "import (\n	\"bytes\"\n	\"encoding/binary\"\n)"},
+}
+
+// newerMark begins the description of a job that only the newer release can hold.
+const newerMark = "of a newer release"
+
+// buildRelease builds the command under a version, with changes of the source, and returns its path.
+func buildRelease(t *testing.T, version string, changed map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	overlay, binary := filepath.Join(dir, "overlay.json"), filepath.Join(dir, "carillon")
+	text, err := json.Marshal(map[string]map[string]string{"Replace": changed})
+	if err == nil {
+		err = os.WriteFile(overlay, text, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	build := exec.Command("go", "build", "-overlay", overlay, "-ldflags", "-X main.version="+version, "-o", binary, ".")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build %s: %v\n%s", version, err, out)
+	}
+	return binary
+}
+
+// buildNewer builds the command as newerRows change it.
+func buildNewer(t *testing.T) string {
+	t.Helper()
+	dir, changed := t.TempDir(), make(map[string]string)
+	for i, c := range newerRows {
+		original, err := filepath.Abs(filepath.Join("..", "..", c.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		from := original
+		if already := changed[original]; already != "" {
+			from = already
+		}
+		text, err := os.ReadFile(from)
+		if err != nil || strings.Count(string(text), c.old) != 1 {
+			t.Fatalf("%s has the old text %d times, want once: %q, %v", c.file, strings.Count(string(text), c.old), c.old, err)
+		}
+		changed[original] = filepath.Join(dir, fmt.Sprint(i, ".go"))
+		if err := os.WriteFile(changed[original], []byte(strings.Replace(string(text), c.old, c.new, 1)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return buildRelease(t, "v2", changed)
+}
+
+// rig is a cluster of processes at one NATS server.
+type rig struct {
+	t    *testing.T
+	url  string
+	dirs string
+	cl   *client.Client
+}
+
+// process is a running node.
+type process struct {
+	cmd    *exec.Cmd
+	exited chan struct{}
+	errs   bytes.Buffer // what it logged; to be read when it has exited
+}
+
+func newRig(t *testing.T) *rig {
+	t.Helper()
+	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true, JetStream: true, StoreDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	go s.Start()
+	t.Cleanup(s.Shutdown)
+	if !s.ReadyForConnections(patience) {
+		t.Fatal("the NATS server is not up")
+	}
+	nc, err := nats.Connect(s.ClientURL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(nc.Close)
+	cl, err := client.New(nc, client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &rig{t: t, url: s.ClientURL(), dirs: t.TempDir(), cl: cl}
+}
+
+// start starts a node, and returns when it is ready or has ended.
+func (s *rig) start(binary, node string) *process {
+	s.t.Helper()
+	c := &process{exited: make(chan struct{})}
+	c.cmd = exec.Command(binary, "serve", "--data", filepath.Join(s.dirs, node), "--nats", s.url, "--http-listen", "127.0.0.1:0",
+		"--cluster-name", "upgrade", "--node", node, "--replicas", "1", "--checkpoint-every", "1s")
+	c.cmd.Stderr = &c.errs
+	out, err := c.cmd.StdoutPipe()
+	if err == nil {
+		err = c.cmd.Start()
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	ready := make(chan struct{})
+	go func() {
+		if lines := bufio.NewScanner(out); lines.Scan() {
+			close(ready)
+			for lines.Scan() {
+			}
+		}
+		_ = c.cmd.Wait()
+		close(c.exited)
+	}()
+	s.t.Cleanup(func() { _ = c.cmd.Process.Kill() })
+	select {
+	case <-ready:
+	case <-c.exited:
+	case <-time.After(patience):
+		s.t.Fatalf("%s is not ready", node)
+	}
+	return c
+}
+
+// stop ends a node by SIGTERM.
+func (s *rig) stop(c *process) {
+	s.t.Helper()
+	_ = c.cmd.Process.Signal(syscall.SIGTERM)
+	s.ended(c)
+}
+
+// ended waits until a node has ended, and returns its log.
+func (s *rig) ended(c *process) string {
+	s.t.Helper()
+	select {
+	case <-c.exited:
+		return c.errs.String()
+	case <-time.After(patience):
+		s.t.Fatal("the node has not ended")
+		return ""
+	}
+}
+
+// eventually waits until the cluster's status has a property.
+func (s *rig) eventually(what string, holds func(*client.Cluster) bool) {
+	s.t.Helper()
+	var last client.Status
+	now := func() bool {
+		st, err := s.cl.Status(s.t.Context())
+		if err != nil || st.Cluster == nil {
+			return false
+		}
+		last = st
+		return holds(st.Cluster)
+	}
+	if !poll(now) {
+		s.t.Fatalf("still not: %s: %+v", what, last.Cluster)
+	}
+}
+
+// leads reports whether a node leads, and another node of a version is a member.
+func leads(leader, other, version string) func(*client.Cluster) bool {
+	return func(c *client.Cluster) bool {
+		return c.Node == leader && c.Role == "leader" && slices.ContainsFunc(c.Nodes, func(n client.ClusterNode) bool {
+			return n.Node == other && n.Role == "standby" && n.Version == version && n.SilentMS < 1000
+		})
+	}
+}
+
+func (s *rig) put(name, description string) error {
+	_, _, err := s.cl.Put(s.t.Context(), client.Job{
+		Name: name, Description: description, Schedule: "@every 1h", Target: client.Target{Kind: "nats", Subject: "upgrade.log"},
+	})
+	return err
+}
+
+func (s *rig) mustPut(name, description string) {
+	s.t.Helper()
+	if err := s.put(name, description); err != nil {
+		s.t.Fatalf("put %s: %v", name, err)
+	}
+}
+
+// wantRefused waits until the node has ended by itself because of newer rows.
+func (s *rig) wantRefused(c *process) {
+	s.t.Helper()
+	if log := s.ended(c); c.cmd.ProcessState.ExitCode() == 0 || !strings.Contains(log, "rows of a newer release") {
+		s.t.Fatalf("a node that cannot read the rows has ended with %d and\n%s\nwant a refusal that names the newer release", c.cmd.ProcessState.ExitCode(), log)
+	}
+}
+
+// TestUpgrade rolls a cluster of two nodes to a release with newer rows and back, with real binaries. While a node
+// cannot read them, the leader refuses to write them; once they are written, an older node ends by name, at its start, at
+// the next commit and after joining, before it has applied any, and what it has is whole for the newer release.
+func TestUpgrade(t *testing.T) {
+	if !*upgradeFlag {
+		t.Skip("run it by make upgrade")
+	}
+	old, newer := buildRelease(t, "v1", nil), buildNewer(t)
+	s := newRig(t)
+	a := s.start(old, "a")
+	b := s.start(old, "b")
+	s.mustPut("first", newerMark) // to this release it is a text like any
+
+	s.stop(b)
+	b = s.start(newer, "b")
+	s.eventually("b stands by with v2", leads("a", "b", "v2"))
+	if _, err := s.cl.Handover(t.Context(), 0, "b"); err != nil {
+		t.Fatal(err)
+	}
+	s.eventually("b leads, a stands by", leads("b", "a", "v1"))
+	s.mustPut("second", "of any release")
+	if err := s.put("third", newerMark); err == nil || !strings.Contains(err.Error(), "node a") {
+		t.Fatalf("a row that a cannot read: %v, want a refusal that names a", err)
+	}
+	s.eventually("a warning names a", func(c *client.Cluster) bool {
+		return len(c.Warnings) > 0 && strings.Contains(strings.Join(c.Warnings, "\n"), "node a (v1)")
+	})
+
+	// The way back is open as long as no newer row is written.
+	s.stop(b)
+	s.eventually("a leads", func(c *client.Cluster) bool { return c.Node == "a" && c.Role == "leader" })
+	b = s.start(old, "b")
+	s.eventually("both are old again", leads("a", "b", "v1"))
+	s.stop(b)
+	b = s.start(newer, "b")
+	s.eventually("b stands by with v2", leads("a", "b", "v2"))
+
+	s.stop(a)
+	s.eventually("b leads", func(c *client.Cluster) bool { return c.Node == "b" && c.Role == "leader" })
+	a = s.start(newer, "a")
+	s.eventually("both are newer", leads("b", "a", "v2"))
+	s.mustPut("fourth", newerMark)
+	s.stop(a)
+
+	s.wantRefused(s.start(old, "a")) // its store has the row already
+	s.wantRefused(s.start(old, "c")) // it gets the row from the stream, or when it joins
+	s.stop(b)                        // so that b forgets the other members
+	s.start(newer, "b")
+	s.mustPut("fifth", newerMark)
+	s.start(newer, "a")
+	s.eventually("a stands by again", leads("b", "a", "v2"))
+	if _, err := s.cl.Handover(t.Context(), 0, "a"); err != nil {
+		t.Fatal(err)
+	}
+	s.eventually("a leads, with all that was put", leads("a", "b", "v2"))
+	for _, name := range []string{"first", "second", "fourth", "fifth"} {
+		if _, err := s.cl.Get(t.Context(), name); err != nil {
+			t.Errorf("get %s: %v", name, err)
+		}
+	}
+}

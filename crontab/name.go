@@ -1,0 +1,102 @@
+package crontab
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"path"
+	"strings"
+)
+
+// The lengths in bytes of the parts of a name. With its hash a name has at most 114 bytes, and the number of a repeated entry.
+const (
+	fileBytesMax = 64
+	wordBytesMax = 40
+)
+
+// Names names the entries of one crontab, such as backup/rsync-1f0c9a3e. A name is stable: it depends on what a line
+// runs and not on when, so a crontab that is read again gives the same names, and a changed schedule keeps its name. It is
+// unique in the crontab. Not for concurrent use.
+type Names struct {
+	file string
+	seen map[string]int
+}
+
+// NewNames returns the names for the entries of the crontab at a path, of which only the last element counts.
+func NewNames(file string) *Names {
+	return &Names{file: token(path.Base(file), fileBytesMax, "crontab"), seen: map[string]int{}}
+}
+
+// File returns the part of every name that stands for the crontab, as a token (see Entry.Program).
+func (n *Names) File() string { return n.file }
+
+// Next returns the name of the next entry. Call it once for each entry, in the order of the lines: further entries that
+// run the same get -2, -3 and so on at the end.
+func (n *Names) Next(e *Entry) string {
+	name := fmt.Sprintf("%s/%s-%s", n.file, e.Program(), e.Hash())
+	n.seen[name]++
+	if count := n.seen[name]; count > 1 {
+		name = fmt.Sprintf("%s-%d", name, count)
+	}
+	return name
+}
+
+// Hash returns eight hexadecimal digits that identify what the entry runs: its user, command and standard input.
+func (e *Entry) Hash() string {
+	sum := sha256.Sum256([]byte(e.User + "\x00" + e.Command + "\x00" + e.Stdin))
+	return hex.EncodeToString(sum[:4])
+}
+
+// Program returns the program that the command begins with, without its directory, as a token: one to 40 letters,
+// digits, dashes and underscores, so that it can be part of a NATS subject. It is "command" if nothing of it is left.
+func (e *Entry) Program() string {
+	word := path.Base(firstWord(e.Command))
+	if word == "[" {
+		word = "test" // another name of the same program
+	}
+	return token(word, wordBytesMax, "command")
+}
+
+// UserToken returns the user as a token (see Program), or "none" in a user's own crontab.
+func (e *Entry) UserToken() string { return token(e.User, wordBytesMax, "none") }
+
+// firstWord returns the first word of a shell command after any assignments before it.
+func firstWord(command string) string {
+	word, rest := cutField(command)
+	for rest != "" {
+		name, _, found := strings.Cut(word, "=")
+		if !found || !isVariable(name) {
+			break
+		}
+		word, rest = cutField(rest)
+	}
+	if word != "" && (word[0] == '"' || word[0] == '\'') {
+		text := word[1:] + " " + rest
+		if end := strings.IndexByte(text, word[0]); end >= 0 {
+			return text[:end]
+		}
+	}
+	return word
+}
+
+// token keeps the letters, digits and underscores of s, up to bytesMax bytes. A run of other bytes becomes one dash; if
+// nothing is left, the result is the fallback.
+func token(s string, bytesMax int, fallback string) string {
+	var b strings.Builder
+	for i := range len(s) {
+		c := s[i]
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '_':
+			b.WriteByte(c)
+		case b.Len() > 0 && b.String()[b.Len()-1] != '-':
+			b.WriteByte('-')
+		}
+		if b.Len() == bytesMax {
+			break
+		}
+	}
+	if out := strings.Trim(b.String(), "-"); out != "" {
+		return out
+	}
+	return fallback
+}

@@ -1,0 +1,47 @@
+package job
+
+import (
+	"errors"
+	"testing"
+)
+
+// TestRowsVersion: a batch knows the newest version of the rows that it puts, and a reader refuses one that has a
+// version that it does not know, whatever kind of row it is.
+func TestRowsVersion(t *testing.T) {
+	d := Definition{Tenant: "default", Name: "a", Schedule: "@every 1s", Target: Target{Kind: TargetNATS, Subject: "x"}}
+	places := d
+	places.Target.MaxInFlight = 3
+	for _, tt := range []struct {
+		name string
+		def  Definition
+		want byte
+	}{{"plain", d, 2}, {"with places", places, 4}} {
+		var b Batch
+		b.PutRecord(Stamp{ID: 7, Version: 1}, EncodeDefinition(&tt.def))
+		needs, field := RowsVersionOf(&tt.def)
+		if got := b.RowsVersion(); got != tt.want || needs != tt.want || (field != "") != (tt.want == 4) {
+			t.Errorf("%s: the batch has rows of version %d, and the definition needs %d for %q; want %d", tt.name, got, needs, field, tt.want)
+		}
+		if err := CheckRows(b.Bytes()); err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+		}
+		b.PutMeta("epoch", 3)
+		b.Delete(AppendJobKey(nil, KindJob, 8))
+		if b.RowsVersion() != tt.want {
+			t.Errorf("%s: further changes make it version %d", tt.name, b.RowsVersion())
+		}
+		if b.Reset(); b.RowsVersion() != 0 {
+			t.Errorf("%s: an empty batch has rows of version %d", tt.name, b.RowsVersion())
+		}
+	}
+	for kind := KindMeta; kind < kindEnd; kind++ {
+		var b Batch
+		b.Put([]byte{byte(kind), 'k'}, []byte{RowsVersion + 1, 0})
+		if err := CheckRows(b.Bytes()); !errors.Is(err, ErrNewerRows) {
+			t.Errorf("a newer row of kind %d: %v, want ErrNewerRows", kind, err)
+		}
+	}
+	if err := CheckRows([]byte("no batch")); err != nil {
+		t.Errorf("bytes that are no batch: %v, want that to be left to Changes", err)
+	}
+}

@@ -1,0 +1,176 @@
+package replication
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-io/carillon/inbox"
+)
+
+// holderQuestion asks whether a node holds the lease, and can promise not to take the lease for some time. The
+// node that promises counts the time from sending. The holder counts it from the stamp, an earlier instant of
+// its own clock. Each node compares only readings of its own clock, so however late a promise arrives, the
+// holder never trusts it for too long.
+type holderQuestion struct {
+	Node    string        `json:"node"`
+	Process string        `json:"process,omitempty"`    // process of the asking node
+	Term    uint64        `json:"term"`                 // term in question
+	Stamp   time.Duration `json:"stamp,omitempty"`      // stamp of the holder's previous reply, in nanoseconds
+	Promise time.Duration `json:"promise_ns,omitempty"` // how long the asking node will not take the lease; 0: no promise
+}
+
+// heir returns the name in the lease for the process that promises. It names the process, so that the promise
+// of a replaced process does not count for the present one.
+func (q *holderQuestion) heir() string { return heirOf(q.Node, q.Process) }
+
+// heirOf returns the name of a process in the list of heirs.
+func heirOf(node, process string) string {
+	if process == "" {
+		return node // an older release, or a test
+	}
+	return node + "/" + process
+}
+
+// holderReply answers a holderQuestion.
+type holderReply struct {
+	Node    string        `json:"node"`
+	Process string        `json:"process,omitempty"`
+	Term    uint64        `json:"term"`            // term of the lease that the node holds; 0: none
+	Stamp   time.Duration `json:"stamp,omitempty"` // instant of its clock, in nanoseconds; it means something to this node only
+}
+
+// asker keeps the state of the questions to one holder. It is for one goroutine.
+type asker struct {
+	holder string
+	term   uint64
+	stamp  time.Duration // newest stamp of the holder for which no promise was given; 0: none
+}
+
+// askEvery is the time between two questions to the holder of the lease.
+const askEvery = 100 * time.Millisecond
+
+// promiseTime is the length of a promise: the grace during which the holder is to trust it, plus the time to
+// the next promise.
+func (o Options) promiseTime() time.Duration { return o.Grace + askEvery }
+
+// question returns the next question. It promises for each stamp only once, so that a holder that does not
+// answer receives no further promises.
+func (n *Node) question(a *asker, holder string, term uint64) holderQuestion {
+	if a.holder != holder || a.term != term {
+		*a = asker{holder: holder, term: term}
+	}
+	q := holderQuestion{Node: n.opts.Node, Process: n.opts.Process, Term: term}
+	if a.stamp != 0 && n.challenger.promises.promise(n.opts.Boot(), n.opts.promiseTime(), term) {
+		q.Stamp, q.Promise = a.stamp, n.opts.promiseTime()
+	}
+	a.stamp = 0
+	return q
+}
+
+// outcome returns the meaning of a reply; err is the error of the question.
+func (a *asker) outcome(reply holderReply, err error) outcome {
+	switch {
+	case errors.Is(err, nats.ErrNoResponders), err == nil && reply.Term < a.term:
+		return absent // no process answers, or the process holds no lease, as after a restart
+	case err != nil:
+		return unanswered
+	default:
+		if reply.Term == a.term {
+			a.stamp = reply.Stamp
+		}
+		return answered
+	}
+}
+
+// reply answers a question, and records the promise in it.
+func (n *Node) reply(q holderQuestion) holderReply {
+	n.mu.Lock()
+	r := holderReply{Node: n.opts.Node, Process: n.opts.Process, Term: n.term}
+	n.mu.Unlock()
+	if r.Term != 0 {
+		r.Stamp = n.opts.Boot()
+		n.promised(q)
+	}
+	return r
+}
+
+// answerHolder answers a question about the lease.
+func (n *Node) answerHolder(m *inbox.Request) {
+	var q holderQuestion
+	_ = json.Unmarshal(m.Data, &q) // nodes of older releases send no data
+	respond(m, "cluster."+askHolder, n.reply(q))
+}
+
+// errForeignReply says that something else than a node replies on the node's subject, such as a stream that
+// stores what is published there. The reply proves nothing about the node.
+var errForeignReply = errors.New("replication: the answer is not that of a node; is there a JetStream stream over the subjects of the cluster?")
+
+// askHolder asks a node whether it holds the lease.
+func (n *Node) askHolder(ctx context.Context, node string, q holderQuestion) (reply holderReply, err error) {
+	b, err := json.Marshal(q)
+	if err != nil {
+		return reply, err
+	}
+	m, err := n.opts.Conn.RequestWithContext(ctx, n.subjects().node(node, askHolder), b)
+	if err != nil {
+		return reply, err
+	}
+	if json.Unmarshal(m.Data, &reply) != nil || reply.Node != node {
+		return reply, errForeignReply
+	}
+	return reply, nil
+}
+
+// askTimeout bounds a question to the holder. A missing answer proves nothing.
+const askTimeout = 200 * time.Millisecond
+
+// isThere reports whether a node answers at this moment.
+func (n *Node) isThere(ctx context.Context, node string) bool {
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	_, err := n.askHolder(ctx, node, holderQuestion{})
+	return err == nil
+}
+
+// askHolders regularly asks the holder of the lease whether it is alive, until ctx ends. When the holder's
+// process dies, the NATS server knows that at once and reports that there are no responders.
+func (n *Node) askHolders(ctx context.Context) {
+	tick := time.NewTicker(askEvery)
+	defer tick.Stop()
+	var a asker
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		holder, process, term := n.holder()
+		if holder == "" || holder == n.opts.Node {
+			continue
+		}
+		select {
+		case n.answers <- n.askOnce(ctx, &a, holder, process, term):
+		default: // a node that joins or leads does not read it
+		}
+	}
+}
+
+// askOnce asks the holder of a term. Two processes may run under its name for a moment; only the answer of the
+// process that holds the lease proves that the holder is alive.
+func (n *Node) askOnce(ctx context.Context, a *asker, holder, process string, term uint64) answer {
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	q := n.question(a, holder, term)
+	reply, err := n.askHolder(ctx, holder, q)
+	if err == nil && q.Promise == 0 && a.outcome(reply, err) == answered && a.stamp != 0 {
+		reply, err = n.askHolder(ctx, holder, n.question(a, holder, term)) // the first promise can be given at once
+	}
+	if err == nil && process != "" && reply.Process != process {
+		reply, err = n.askHolderProcess(ctx, holder, process)
+	}
+	return answer{node: holder, outcome: a.outcome(reply, err), ended: err == nil && reply.Term < term}
+}

@@ -1,0 +1,182 @@
+package replication
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"time"
+
+	"github.com/carillon-io/carillon/inbox"
+	"github.com/carillon-io/carillon/job"
+)
+
+// durableNote is the message in which a standby publishes how far its log is durable.
+type durableNote struct {
+	Version int    `json:"version"`
+	Cluster string `json:"cluster_id"`
+	Node    string `json:"node"`
+	Process string `json:"process,omitempty"`
+	place
+	Gone bool `json:"gone,omitempty"` // the standby stops
+}
+
+const durableVersion = 1
+
+// copies records how far the logs of the standbys are durable, according to their notes. A commit waits for one
+// such copy where NATS is not known to sync what it acknowledges. Safe for concurrent use.
+type copies struct {
+	mu      sync.Mutex
+	byHeir  map[string]*copied
+	changed chan struct{} // closed when the next note arrives
+}
+
+// copied is the log of one standby.
+type copied struct {
+	at     job.Position
+	inStep bool // it has all, or nearly all, commits of the leader
+}
+
+const (
+	inStepLSN = 16              // commits that a standby may lack to count as in step
+	copyTime  = 2 * time.Second // how long a commit waits for the disk of a standby in step; after that the standby no longer counts as in step
+	copyPoll  = 25 * time.Millisecond
+)
+
+// noted records a standby's note. confirmed is the leader's newest commit in the stream: a standby that is near
+// it comes into step. gone removes the standby.
+func (c *copies) noted(heir string, at job.Position, confirmed uint64, gone bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.byHeir == nil {
+		c.byHeir = make(map[string]*copied)
+	}
+	standby := c.byHeir[heir]
+	switch {
+	case gone:
+		delete(c.byHeir, heir)
+	case standby == nil && len(c.byHeir) >= peersMost:
+		return
+	case standby == nil:
+		standby = new(copied)
+		c.byHeir[heir] = standby
+		fallthrough
+	default:
+		standby.at = at
+		standby.inStep = standby.inStep || at.LSN+inStepLSN >= confirmed
+	}
+	if c.changed != nil {
+		close(c.changed)
+		c.changed = nil
+	}
+}
+
+// lack reports whether some of the promising standbys are in step but none of them has a commit. The channel is
+// closed when the answer may have changed.
+func (c *copies) lack(at job.Position, promising []string) (bool, <-chan struct{}) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	inStep := false
+	for _, heir := range promising {
+		s := c.byHeir[heir]
+		if s == nil || !s.inStep {
+			continue
+		}
+		if s.at == at || s.at.Epoch == at.Epoch && s.at.LSN > at.LSN {
+			return false, nil
+		}
+		inStep = true
+	}
+	if c.changed == nil {
+		c.changed = make(chan struct{})
+	}
+	return inStep, c.changed
+}
+
+// outOfStep marks the standbys that lack a commit as no longer in step, because they have not made it durable
+// in time.
+func (c *copies) outOfStep(at job.Position) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, s := range c.byHeir {
+		s.inStep = s.inStep && s.at.LSN >= at.LSN
+	}
+}
+
+// promising returns the heirs whose promises have not ended.
+func (r *leadership) promising(now time.Duration) (heirs []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, name := range r.tenure.heirs {
+		if r.tenure.promised[name] > now {
+			heirs = append(heirs, name)
+		}
+	}
+	return heirs
+}
+
+// awaitCopy waits until a standby in step has a commit on its disk, where NATS is not known to have it on disk.
+// A standby that no longer promises, or that takes too long, is not in step: commits go on without it.
+func (n *Node) awaitCopy(ctx context.Context, at job.Position) {
+	if n.opts.keepsAcked() {
+		return
+	}
+	for end := n.opts.Boot() + copyTime; ctx.Err() == nil; {
+		now := n.opts.Boot()
+		lacks, changed := n.copies.lack(at, n.leadership.promising(now))
+		switch {
+		case !lacks:
+			return
+		case now >= end:
+			n.copies.outOfStep(at)
+			n.warn("a standby answers, and does not get a commit to its disk; commits go on without it", context.DeadlineExceeded)
+			return
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+		case <-time.After(copyPoll):
+		}
+	}
+}
+
+// hasDurably records that an accepted frame is in this node's log, and publishes that if the leader asks for
+// it.
+func (n *Node) hasDurably(at job.Position) {
+	n.mu.Lock()
+	n.durable = at
+	n.mu.Unlock()
+	if n.noteWanted.Load() {
+		n.publishDurable(at, false)
+	}
+}
+
+// repeatDurable publishes the same note again, because the last one may have been lost.
+func (n *Node) repeatDurable() {
+	n.mu.Lock()
+	at, leads := n.durable, n.role == RoleLeader
+	n.mu.Unlock()
+	if n.noteWanted.Load() && !leads && at.LSN != 0 {
+		n.publishDurable(at, false)
+	}
+}
+
+// publishDurable publishes how far this node's log is durable, or with gone that the node stops.
+func (n *Node) publishDurable(at job.Position, gone bool) {
+	if n.opts.Conn == nil {
+		return // only in the simulation
+	}
+	b, _ := json.Marshal(durableNote{durableVersion, n.id.String(), n.opts.Node, n.opts.Process, *placeOf(at), gone})
+	_ = n.opts.Conn.Publish(n.subjects().durable(), b) // each beat repeats it
+}
+
+// hearDurable records the note of a standby.
+func (n *Node) hearDurable(m *inbox.Request) {
+	var note durableNote
+	if json.Unmarshal(m.Data, &note) != nil || note.Version != durableVersion || note.Cluster != n.id.String() || note.Node == n.opts.Node {
+		return
+	}
+	n.copies.noted(heirOf(note.Node, note.Process), note.position(), n.writer.confirmed.Load(), note.Gone)
+	if note.Gone {
+		n.peers.leaves(note.Node)
+	}
+}

@@ -1,0 +1,222 @@
+package replication
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+)
+
+// A leader that hands over first stops launches, and gives the lease up when the outcomes of the launches are
+// in the log. If the stream stands still, as during an election among its servers, that would take seconds:
+// nothing would be launched, and the successor, which could not begin its epoch either, would launch again what
+// the log does not show. So the leader first verifies that commits are confirmed promptly. While they are not,
+// it goes on leading, because launches do not need the stream. If the stream stops at that very moment, the
+// leader resumes launching after restTime.
+
+// Times of a hand-over.
+const (
+	// promptTime is how long the confirmation of a commit may take if the stream is to count as working.
+	promptTime = 200 * time.Millisecond
+	// answerTime is how long a hand-over waits for the answers to attempts in flight. The next leader launches
+	// again what has no answer by then.
+	answerTime = 50 * time.Millisecond
+	// restTime bounds the wait for requests under way, and for the confirmation of all known outcomes, once
+	// launches have stopped. Usually that takes one commit.
+	restTime = 400 * time.Millisecond
+	// resignTime is how long a node that is to end goes on leading while the stream stands still: an election
+	// among NATS servers takes 4 to 9 s. Without a standby the node waits for resignAlone only.
+	resignTime  = 10 * time.Second
+	resignAlone = 2 * time.Second
+	resignEvery = 500 * time.Millisecond // between two attempts
+)
+
+// publish places a frame of the leader in the stream, and records since when it waits.
+func (n *Node) publish(ctx context.Context, f *Frame) error {
+	n.unconfirmed.Store(int64(n.opts.Boot()))
+	defer n.unconfirmed.Store(0)
+	return n.writer.place(ctx, f)
+}
+
+// waits returns how long the commit in progress has waited for its confirmation; 0 if none waits.
+func (n *Node) waits(now time.Duration) time.Duration {
+	if since := n.unconfirmed.Load(); since != 0 {
+		return now - time.Duration(since)
+	}
+	return 0
+}
+
+// stillError says that the leader does not hand over because the stream stands still. The node goes on leading.
+type stillError struct {
+	Waited time.Duration // how long the oldest commit without a confirmation has waited
+}
+
+// Error implements error.
+func (e *stillError) Error() string {
+	return fmt.Sprintf("the log has not acknowledged commits for %d ms, so this node leads on; try again when it does", e.Waited.Milliseconds())
+}
+
+// still returns the reason for which the leader cannot hand over; noticed is when it found that out.
+func (n *Node) still(noticed time.Duration) error {
+	now := n.opts.Boot()
+	if n.leadership.ctx.Err() != nil {
+		return ErrDeposed
+	}
+	return &stillError{Waited: max(n.waits(now), now-noticed)}
+}
+
+// awaitPrompt returns nil if the stream confirms commits promptly. Launches and requests go on meanwhile.
+func (n *Node) awaitPrompt(ctx context.Context) error {
+	now := n.opts.Boot()
+	if n.waits(now) > promptTime {
+		return n.still(now)
+	}
+	ctx, cancel := context.WithTimeout(ctx, promptTime)
+	defer cancel()
+	if n.local.Confirm(ctx) != nil || n.awaitConfirmed(ctx) != nil {
+		return n.still(now)
+	}
+	return nil
+}
+
+// confirmedEvery is the time between two checks of what is confirmed.
+const confirmedEvery = 2 * time.Millisecond
+
+// awaitConfirmed waits until the stream has all commits of this node's log. With [Options.Local] that can be
+// later than the replies to them.
+func (n *Node) awaitConfirmed(ctx context.Context) error {
+	last := n.local.Last().LSN
+	for n.writer.confirmed.Load() < last {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(confirmedEvery):
+		}
+	}
+	return nil
+}
+
+// pause stops the launches and commits of a leader whose stream works. After an error they go on.
+func (n *Node) pause(ctx context.Context) error {
+	if err := n.awaitPrompt(ctx); err != nil {
+		return err
+	}
+	err := n.stopWork(ctx)
+	if err != nil {
+		if err := n.local.Continue(); err != nil {
+			return localError{err}
+		}
+	}
+	return err
+}
+
+// stopWork stops launches and commits, and returns nil if all their outcomes are confirmed.
+func (n *Node) stopWork(ctx context.Context) error {
+	n.opts.Logger.Debug("launches end for a hand-over")
+	answering, cancel := context.WithTimeout(ctx, answerTime)
+	n.local.Hold(answering)
+	cancel()
+	now := n.opts.Boot()
+	resting, cancel := context.WithTimeout(ctx, restTime)
+	defer cancel()
+	if n.local.Rest(resting) != nil || n.awaitConfirmed(resting) != nil {
+		return n.still(now)
+	}
+	return nil
+}
+
+// service is the engine of a leader while it runs.
+type service struct {
+	stop  func()
+	ended chan error
+
+	resigns time.Duration // since when the node is to end; 0: it is not to end
+	tried   time.Duration // when it last tried to hand over for that reason
+}
+
+// handOver lets another node lead, if a standby can take over and the stream works. It reports whether this
+// node has stopped leading. If it goes on leading, the error says why.
+func (n *Node) handOver(ctx context.Context, s *service, h handover) (over bool, err error) {
+	to, err := n.liveSuccessor(ctx, h.to)
+	if err == nil {
+		err = n.pause(n.leadership.ctx)
+	}
+	if err != nil {
+		h.reply("", err)
+		return false, err
+	}
+	err = n.stepAside(ctx, s, to)
+	h.reply(to, err)
+	return true, err
+}
+
+// resign gives the lease up so that the process can end: for a level standby, or for any node if there is none.
+// It reports whether it did. While the stream stands still this node goes on leading, for a bounded time.
+func (n *Node) resign(ctx context.Context, s *service) (over bool, err error) {
+	if s.tried != 0 && n.opts.Boot()-s.tried < resignEvery {
+		return false, nil
+	}
+	most := resignTime
+	to, err := n.liveSuccessor(ctx, "")
+	if err != nil {
+		to, most = "", resignAlone
+	}
+	waited := n.opts.Boot() - s.resigns
+	err = n.pause(n.leadership.ctx)
+	if failure := (localError{}); errors.As(err, &failure) {
+		return false, err
+	}
+	if s.tried = n.opts.Boot(); err != nil && waited < most {
+		n.warn("this node is to end, and leads on for some seconds", err)
+		return false, nil
+	}
+	if err != nil {
+		n.opts.Logger.Warn("this node ends, and the log may not have all that it launched: the successor launches that again", slog.Any("error", err))
+		if n.stopWork(n.leadership.ctx) != nil {
+			n.leadership.end() // the log shows whether the commit in progress is part of it
+		}
+	}
+	return true, n.stepAside(ctx, s, to)
+}
+
+// stepAside ends this leadership in favour of another node. Launches and commits have stopped, or resign has
+// given up waiting for them.
+func (n *Node) stepAside(ctx context.Context, s *service, to string) error {
+	n.opts.Logger.Info("handing over", slog.String("to", to))
+	s.stop()
+	err := <-s.ended
+	epoch := n.local.Last().Epoch
+	n.giveUp(to)
+	if to != "" && n.resigned() {
+		n.awaitSuccessor(ctx, epoch)
+	}
+	return err
+}
+
+// successorTime bounds how long a node that ends waits until its successor leads.
+const successorTime = 3 * time.Second
+
+// awaitSuccessor waits until a node leads in a later epoch. Until then this process has to live, because its
+// NATS server may carry the successor's requests.
+func (n *Node) awaitSuccessor(ctx context.Context, epoch uint64) {
+	end := time.After(successorTime)
+	tick := time.NewTicker(successorEvery)
+	defer tick.Stop()
+	for {
+		if p, ok := n.peers.leader(n.opts.Boot()); ok && p.Node != n.opts.Node && p.Epoch > epoch {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-end:
+			n.opts.Logger.Warn("the successor does not say that it leads; this node ends all the same", slog.Duration("waited", successorTime))
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// successorEvery is the time between two checks for the successor.
+const successorEvery = 5 * time.Millisecond

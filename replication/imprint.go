@@ -1,0 +1,38 @@
+package replication
+
+import (
+	"context"
+	"errors"
+)
+
+// imprint identifies one message of the stream. It is the header of the frame, which contains the checksum of
+// the whole message, and the length. Each publication of a frame carries its own time, so a copy that arrives
+// late has another imprint. The zero value stands for a message that does not exist.
+type imprint struct {
+	head [headerBytes]byte
+	size int
+}
+
+// unread marks an imprint that must still be read from the stream.
+var unread = imprint{size: -1}
+
+func imprintOf(message []byte) (s imprint) {
+	copy(s.head[:], message)
+	s.size = len(message)
+	return s
+}
+
+// standing returns the imprint of the message that is now in the stream at the cursor's sequence.
+func (c *cursor) standing(ctx context.Context) (imprint, error) {
+	if c.seq == 0 {
+		return imprint{}, nil
+	}
+	message, err := c.stream.Stored(ctx, c.seq)
+	switch {
+	case errors.Is(err, errNoMessage):
+		return imprint{}, nil
+	case err != nil:
+		return imprint{}, err
+	}
+	return imprintOf(message), nil
+}

@@ -1,0 +1,223 @@
+package replication
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"time"
+)
+
+// Known is what a node keeps about its cluster for its next start. The zero value means that it knows nothing.
+type Known struct {
+	// Nodes are the names of the other members that were present when this node last led, or last heard a
+	// leader.
+	Nodes []string
+	// Term and Renewal are those of the lease at this node's last renewal, or a few seconds before it. 0: it
+	// never renewed a lease.
+	Term, Renewal uint64
+}
+
+func (k Known) same(o Known) bool {
+	return slices.Equal(k.Nodes, o.Nodes) && k.Term == o.Term && k.Renewal == o.Renewal
+}
+
+// knownKeeper keeps [Known] up to date. It is for one goroutine.
+type knownKeeper struct {
+	kept    Known
+	touched time.Duration // since when a leader is heard without a break, or this node leads; 0: neither is so
+	written time.Duration // when Known was last written
+}
+
+// keptEvery is the time between two writes of the renewals of the lease.
+const keptEvery = 5 * time.Second
+
+// keepKnown keeps what this node knows about the cluster, until ctx ends.
+func (n *Node) keepKnown(ctx context.Context) {
+	tick := time.NewTicker(beatEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			n.keepKnownOnce()
+			return
+		case <-tick.C:
+			n.keepKnownOnce()
+		}
+	}
+}
+
+// keepKnownOnce writes down which members are present. It adds a member at once when it appears, and removes one
+// that was silent for the length of a lease. While no leader is known, it removes none.
+func (n *Node) keepKnownOnce() {
+	a, now := &n.knownKeeper, n.opts.Boot()
+	leads, ended := n.renewed()
+	if leader, led := n.peers.leader(now); leads.Term == 0 && (!led || leader.Node == n.opts.Node) {
+		if a.touched = 0; ended.Term == 0 {
+			return
+		}
+	} else if a.touched == 0 {
+		a.touched = now
+	}
+	next := Known{Nodes: n.members(now), Term: a.kept.Term, Renewal: a.kept.Renewal}
+	switch soon := now-a.written < keptEvery && a.kept.Term == leads.Term; {
+	case n.opts.keepsAcked(): // the next start will not wait
+		next.Term, next.Renewal = 0, 0
+	case leads.Term != 0 && !soon:
+		next.Term, next.Renewal = leads.Term, leads.Renewal
+	case ended.Term != 0:
+		next.Term, next.Renewal = ended.Term, ended.Renewal
+	}
+	if next.same(a.kept) {
+		return
+	}
+	if err := n.local.Keep(next); err != nil {
+		n.warn("which members the cluster has was not kept; trying again", err)
+		return
+	}
+	a.kept, a.written = next, now
+}
+
+// renewed returns the lease as this node last renewed it, while it holds it, and the lease as this node
+// released it.
+func (n *Node) renewed() (holds, released leaseValue) {
+	r := &n.leadership
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.value.Released {
+		return holds, r.value
+	}
+	if r.tenure.left(n.opts.Boot()) > 0 {
+		return r.value, released
+	}
+	return holds, released
+}
+
+// members returns the names of the other members that are present. A silent one counts until it was silent for
+// the length of a lease, unless it has said that it ends: then it does not lead before it is started again.
+func (n *Node) members(now time.Duration) []string {
+	a := &n.knownKeeper
+	var there []string
+	for _, p := range n.peers.all(now) {
+		if p.Node != n.opts.Node && now-p.seen <= n.opts.Lease {
+			there = append(there, p.Node)
+		}
+	}
+	for _, name := range a.kept.Nodes {
+		if !slices.Contains(there, name) && !n.peers.hasLeft(name) && (a.touched == 0 || now-a.touched <= n.opts.Lease) && len(there) < peersMost {
+			there = append(there, name)
+		}
+	}
+	slices.Sort(there)
+	return there
+}
+
+// awaiting is the state of a node that has started and waits, before it leads for the first time, for a member
+// that may have more of the log, because NATS may have lost the log's end.
+type awaiting struct {
+	// the wait is over, or was never needed
+	over  bool
+	since time.Duration
+	said  time.Duration
+	known Known // as it was when the node started
+}
+
+// await begins the wait, unless there is no reason for one.
+func (n *Node) await() {
+	n.knownKeeper.kept = n.local.Known()
+	n.awaiting = awaiting{
+		over:  n.opts.LeadAlone || n.opts.Recreate || n.opts.Found || len(n.knownKeeper.kept.Nodes) == 0,
+		since: n.opts.Boot(), known: n.knownKeeper.kept,
+	}
+}
+
+// keepsAcked reports whether NATS is known to keep what it has acknowledged.
+func (o Options) keepsAcked() bool { return o.Synced != nil && o.Synced() }
+
+// awaited returns the members for which this node waits before it leads, and for how long at most; none if it
+// does not wait. The wait ends for good once this node has heard a leader or has led. A lease that is as this
+// node renewed it last proves nothing: another node may have led since, and NATS may have lost that.
+func (n *Node) awaited(now time.Duration) (nodes []string, left time.Duration) {
+	a := &n.awaiting
+	if a.over {
+		return nil, 0
+	}
+	if _, led := n.peers.leader(now); led || n.opts.keepsAcked() {
+		a.over = true
+		return nil, 0
+	}
+	missing, longer := n.others(now)
+	switch waited := now - a.since; {
+	case len(missing) > 0 && waited < n.opts.Await:
+		return missing, n.opts.Await - waited
+	case len(longer) > 0 && waited < 2*n.opts.Await:
+		return longer, 2*n.opts.Await - waited
+	}
+	return nil, 0
+}
+
+// hasAll reports whether this node has the whole log although the stream does not show that: it held the lease
+// last, or all members that it knows are present and none has more commits.
+func (n *Node) hasAll(now time.Duration) bool {
+	if n.opts.LeadAlone || n.opts.Recreate || n.opts.Found {
+		return true
+	}
+	lease := n.challenger.value
+	named := n.opts.keepsAcked() && n.local.Last().LSN > 0 && n.challenger.revision != 0 && lease.Node == n.opts.Node && lease.To == ""
+	if named || n.ledLast() { // a lease whose newest state NATS may have lost proves nothing alone
+		return true
+	}
+	missing, longer := n.others(now)
+	return len(n.awaiting.known.Nodes) > 0 && len(missing) == 0 && len(longer) == 0
+}
+
+// others returns the members known at the start that are not present, and the nodes that have more of the log
+// than this one.
+func (n *Node) others(now time.Duration) (missing, longer []string) {
+	own := n.local.Last()
+	for _, name := range n.awaiting.known.Nodes {
+		if _, there := n.peers.fresh(name, now); !there {
+			missing = append(missing, name)
+		}
+	}
+	for _, p := range n.peers.all(now) {
+		if now-p.seen < beatFresh && p.Node != n.opts.Node && (p.Epoch > own.Epoch || p.Epoch == own.Epoch && p.LSN > own.LSN) {
+			longer = append(longer, p.Node)
+		}
+	}
+	return missing, longer
+}
+
+// ledLast reports whether the lease is as this node last renewed it, or newer, so that no other node has held
+// it since.
+func (n *Node) ledLast() bool {
+	v, k := n.challenger.value, n.awaiting.known
+	return n.challenger.revision != 0 && v.Node == n.opts.Node && k.Term != 0 && v.Term == k.Term && v.Renewal >= k.Renewal && v.To == ""
+}
+
+// awaitSayEvery is the time between two log lines that say that a node waits.
+const awaitSayEvery = 5 * time.Second
+
+// mustWait reports whether this node waits for other members, and logs that from time to time.
+func (n *Node) mustWait(now time.Duration) bool {
+	nodes, left := n.awaited(now)
+	n.mu.Lock()
+	n.awaits, n.awaitsLeft = nodes, left
+	n.mu.Unlock()
+	if len(nodes) == 0 {
+		return false
+	}
+	if a := &n.awaiting; a.said == 0 || now-a.said >= awaitSayEvery {
+		a.said = now
+		n.opts.Logger.Warn("no node leads, and others may have more of the log than this one: it waits for them; start them, or this one with --lead-alone",
+			slog.Any("nodes", nodes), slog.Duration("at_most", left.Round(time.Second)))
+	}
+	return true
+}
+
+// fresh returns a node if it was heard just now.
+func (p *peers) fresh(node string, now time.Duration) (peer, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	b, known := p.byName[node]
+	return b, known && now-b.seen < beatFresh
+}

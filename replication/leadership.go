@@ -1,0 +1,184 @@
+package replication
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// leadership is the state of one leadership: the time during which this node holds the lease. mu guards tenure and
+// the writes of value; the loop that renews, and release after it has ended, own revision and unsure.
+type leadership struct {
+	mu       sync.Mutex
+	tenure   tenure
+	value    leaseValue
+	revision uint64
+	unsure   bool // the last renewal failed: read the lease before the next one
+
+	ctx      context.Context // ends with the leadership
+	end      context.CancelFunc
+	helpers  sync.WaitGroup // goroutines that work beside the engine
+	starting atomic.Bool    // the commit that begins the epoch is not in the stream yet
+}
+
+// begin begins a leadership with the lease that this node has just taken. Launches may leave at once.
+func (n *Node) begin(v leaseValue, revision uint64, begun time.Duration) {
+	r, o := &n.leadership, &n.opts
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.tenure = tenure{lease: o.Lease, margin: o.Margin, grace: o.Grace, began: begun, renewed: begun, tried: begun}
+	r.value, r.revision, r.unsure = v, revision, false
+	r.starting.Store(true)
+	n.trusts()
+}
+
+// left returns how long the lease would last without another renewal; 0 if this node distrusts it.
+func (r *leadership) left(now time.Duration) time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.tenure.left(now)
+}
+
+// trusts publishes, for Trust, the instant until which launches may leave. The caller holds the mutex.
+func (n *Node) trusts() { n.trusted.Store(int64(n.leadership.tenure.until())) }
+
+// dueEvery is the time between two checks whether a renewal is due.
+const dueEvery = 50 * time.Millisecond
+
+// renewAll renews the lease until ctx ends. It ends the leadership if another node has taken the lease.
+func (n *Node) renewAll(ctx context.Context) {
+	tick := time.NewTicker(dueEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if !n.leadership.due(n.opts.Boot()) {
+			continue
+		}
+		if err := n.renew(ctx); errors.Is(err, ErrDeposed) {
+			n.opts.Logger.Warn("another node has the lease; this one follows", slog.Any("error", err))
+			n.leadership.end()
+			return
+		} else if err != nil && ctx.Err() == nil {
+			n.warn("the lease cannot be renewed; trying again", err)
+		}
+	}
+}
+
+func (r *leadership) due(now time.Duration) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.tenure.due(now)
+}
+
+// errStale says that a read of the lease returned an older state than one that this node knows.
+var errStale = errors.New("replication: an old state of the lease was read")
+
+// renew renews the lease once. After a renewal with an unknown outcome it reads the lease first: a leader that
+// receives no replies must not go on writing, because the others would see the renewals and believe it alive
+// while it does nothing. A leader that may not launch also reads first, as after a standstill: meanwhile
+// another node may have led, and the bucket may have been made anew.
+func (n *Node) renew(ctx context.Context) error {
+	r := &n.leadership
+	begun := n.opts.Boot()
+	next := n.renewal(begun)
+	if trusted := n.Trust() > 0; r.unsure || !trusted {
+		v, revision, err := n.bucket.read(ctx)
+		switch {
+		case errors.Is(err, errDamagedLease) && trusted:
+			r.revision = revision
+		case errors.Is(err, errDamagedLease): // another may have had the lease meanwhile
+			n.distrust()
+			return ErrDeposed
+		case err != nil:
+			return err
+		case revision == 0 && trusted: // the bucket was made anew
+			r.revision = 0
+		case revision < r.revision && revision != 0 && trusted:
+			return errStale
+		case v.Node != r.value.Node || v.Term != r.value.Term || v.Released:
+			n.distrust()
+			return ErrDeposed
+		default:
+			r.revision = revision
+		}
+		begun = n.opts.Boot()
+	}
+	revision, err := n.bucket.swap(ctx, next, r.revision)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.unsure = err != nil; r.unsure {
+		if errors.Is(err, errLost) {
+			return nil // most likely an own renewal whose reply was lost; the next read shows it
+		}
+		return err
+	}
+	r.value, r.revision = next, revision
+	r.tenure.succeeded(begun, next.Heirs)
+	n.trusts()
+	return nil
+}
+
+// renewal returns the value of the next renewal.
+func (n *Node) renewal(now time.Duration) leaseValue {
+	r := &n.leadership
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	v := r.value
+	v.Renewal++
+	v.Heirs = r.tenure.trying(now)
+	n.trusts() // a new heir counts from now on, so its promise does too
+	return v
+}
+
+// promised records the promise of another node.
+func (n *Node) promised(q holderQuestion) {
+	r := &n.leadership
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if q.Term != r.value.Term || q.Node == n.opts.Node {
+		return
+	}
+	r.tenure.promise(q.heir(), q.Stamp, q.Promise, n.opts.Boot())
+	n.trusts()
+}
+
+// distrust stops launches for the rest of the leadership, because another node has the lease.
+func (n *Node) distrust() {
+	n.leadership.mu.Lock()
+	defer n.leadership.mu.Unlock()
+	n.leadership.tenure = tenure{}
+	n.trusted.Store(0)
+}
+
+// release gives the lease up, for the node to, or for any node if to is "". Nothing is launched or renewed
+// after it.
+func (n *Node) release(ctx context.Context, to string) error {
+	r := &n.leadership
+	n.distrust()
+	v := r.value
+	v.Released, v.To = true, to
+	for {
+		revision, err := n.bucket.swap(ctx, v, r.revision)
+		if err == nil {
+			r.mu.Lock()
+			r.value, r.revision = v, revision
+			r.mu.Unlock()
+			return nil
+		}
+		now, found, lookErr := n.bucket.read(ctx)
+		if lookErr != nil {
+			return errors.Join(err, lookErr)
+		}
+		if now.Node != v.Node || now.Term != v.Term || now.Released {
+			return nil
+		}
+		r.revision = found
+	}
+}

@@ -1,0 +1,182 @@
+package replication
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Each stream has a leader among the NATS servers. When that server dies, the stream is not served for the time
+// of an election: 4 to 9 s. So the leader of the cluster moves the leadership of its streams away from the
+// server that would die with it, to the witness if there is one.
+
+// seat identifies a stream whose leadership can be moved. mu is held during a move and during each write: a
+// write in flight during a move would be lost without a reply.
+type seat struct {
+	mu   sync.Mutex
+	name string
+}
+
+const (
+	ownEvery   = 250 * time.Millisecond // between two checks whether the own server leads a stream
+	seatsEvery = 2 * time.Second        // between two checks where the leaders are
+	moveTime   = time.Second            // bound of one move
+	moveRest   = time.Second            // pause after a failed move
+	seatTime   = 100 * time.Millisecond // bound of one check for the new leader
+)
+
+// keepSeats keeps the leaderships of both streams, of the log and of the lease, on servers that outlive this
+// node, until ctx ends.
+func (n *Node) keepSeats(ctx context.Context) {
+	seats := n.seats()
+	if n.opts.Seated == nil || len(seats) == 0 {
+		return
+	}
+	tick := time.NewTicker(ownEvery)
+	defer tick.Stop()
+	var looked time.Duration
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if n.leadership.starting.Load() || n.opts.Boot() < looked {
+			continue
+		}
+		all := n.opts.Boot()-looked >= seatsEvery
+		if all {
+			looked = n.opts.Boot()
+		}
+		for _, s := range seats {
+			if !all && !n.opts.Seated(s.name) {
+				continue
+			}
+			if err := n.reseat(ctx, s); err != nil && ctx.Err() == nil {
+				n.warn("the leadership of a stream was not moved away; trying again", err)
+				looked = n.opts.Boot() + moveRest
+			}
+		}
+	}
+}
+
+// seats returns those two streams.
+func (n *Node) seats() []*seat {
+	if b, ok := n.bucket.(*bucket); ok && n.stream != nil {
+		return []*seat{&n.stream.seat, &b.seat}
+	}
+	return nil
+}
+
+// reseat moves the leadership of a stream to a better server, if there is one.
+func (n *Node) reseat(ctx context.Context, s *seat) error {
+	ctx, cancel := context.WithTimeout(ctx, moveTime)
+	defer cancel()
+	at, err := n.clusterOf(ctx, s)
+	if err != nil || at == nil {
+		return err
+	}
+	to := betterServer(at, n.opts.Server, n.peers.known())
+	if to == "" {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := n.stepDown(ctx, s, to); err != nil {
+		return fmt.Errorf("stream %s, from %s to %s: %w", s.name, at.Leader, to, err)
+	}
+	n.opts.Logger.Info("moved the leadership of a stream", slog.String("stream", s.name), slog.String("from", at.Leader), slog.String("to", to))
+	return n.awaitSeat(ctx, s, at.Leader)
+}
+
+func (n *Node) clusterOf(ctx context.Context, s *seat) (*jetstream.ClusterInfo, error) {
+	stream, err := n.stream.js.Stream(ctx, s.name)
+	if err != nil {
+		return nil, err
+	}
+	return stream.CachedInfo().Cluster, nil
+}
+
+// betterServer returns the server that should lead a stream instead of its present leader; "" if there is none. A
+// server that belongs to no node of the cluster is best, this node's own server is worst.
+func betterServer(at *jetstream.ClusterInfo, own string, nodes map[string]bool) (to string) {
+	rank := func(server string) int {
+		switch {
+		case server == own:
+			return 0
+		case nodes[server]:
+			return 1
+		default:
+			return 2
+		}
+	}
+	best := rank(at.Leader)
+	if at.Leader == "" {
+		return ""
+	}
+	for _, r := range at.Replicas {
+		if r.Current && !r.Offline && rank(r.Name) > best {
+			to, best = r.Name, rank(r.Name)
+		}
+	}
+	return to
+}
+
+// known returns the names of the nodes that have been heard.
+func (p *peers) known() map[string]bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	names := make(map[string]bool, len(p.byName))
+	for name := range p.byName {
+		names[name] = true
+	}
+	return names
+}
+
+// stepDown asks the leader of a stream to let another server lead.
+func (n *Node) stepDown(ctx context.Context, s *seat, to string) error {
+	ask, err := json.Marshal(map[string]any{"placement": map[string]string{"preferred": to}})
+	if err != nil {
+		return err
+	}
+	m, err := n.opts.Conn.RequestWithContext(ctx, "$JS.API.STREAM.LEADER.STEPDOWN."+s.name, ask)
+	if err != nil {
+		return err
+	}
+	var reply struct {
+		Success bool                `json:"success"`
+		Error   *jetstream.APIError `json:"error"`
+	}
+	if err := json.Unmarshal(m.Data, &reply); err != nil {
+		return err
+	}
+	if !reply.Success {
+		return fmt.Errorf("replication: %s: %w", to, errors.Join(errNotMoved, reply.Error))
+	}
+	return nil
+}
+
+var errNotMoved = errors.New("the server refuses to let another lead the stream")
+
+// awaitSeat waits until a server other than before leads a stream.
+func (n *Node) awaitSeat(ctx context.Context, s *seat, before string) error {
+	for {
+		look, cancel := context.WithTimeout(ctx, seatTime)
+		at, err := n.clusterOf(look, s)
+		cancel()
+		if err == nil && at != nil && at.Leader != "" && at.Leader != before {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("replication: no server leads the stream %s yet: %w", s.name, ctx.Err())
+		case <-time.After(time.Millisecond):
+		}
+	}
+}

@@ -1,0 +1,142 @@
+package replication
+
+import (
+	"testing"
+	"time"
+)
+
+// outage makes the power fail everywhere, at the stream and the bucket too: these fall back to an earlier
+// state.
+func (s *story) outage(lost time.Duration) {
+	for _, n := range s.nodes {
+		n.die()
+	}
+	kept := 0
+	for _, m := range s.stream.messages {
+		if m.stored <= s.now-lost {
+			kept++
+		}
+	}
+	s.stream.messages = s.stream.messages[:kept]
+	s.stream.era++
+	then := s.lease.asOf(s.now - lost)
+	s.lease.era++
+	s.lease.states = nil
+	s.lease.set(then.value, then.revision, then.reason)
+	s.check.forgetUnknown()
+	s.world.note("outage")
+}
+
+// forgetUnknown removes commits from the log that no node has any more. They were not acknowledged.
+func (c *checker) forgetUnknown() {
+	known := uint64(0)
+	for _, n := range c.nodes {
+		for lsn := n.local.log.Last().LSN; lsn > known; lsn-- {
+			if at, ok := n.local.Find(lsn); ok && c.has(at) {
+				known = lsn
+			}
+		}
+	}
+	c.log, c.reader.at = c.log[:known], c.log[known-1]
+}
+
+// settled requires that one node leads, that all acknowledged commits are in its log, and that no node has
+// joined anew.
+func (s *story) settled() {
+	s.t.Helper()
+	leader, _ := s.led()
+	if !s.check.level() && !s.until(s.now+30*time.Second, s.check.level) {
+		s.t.Fatalf("seed %d: they are not level: %s", s.plan.seed, s.describe())
+	}
+	for lsn, at := range s.check.acked {
+		if found, ok := leader.local.Find(lsn); !ok || found != at {
+			s.t.Fatalf("seed %d: %v was acknowledged, and the leader has %v", s.plan.seed, at, found)
+		}
+	}
+	if s.counts["joined anew"] > 0 || s.check.broken != "" {
+		s.t.Fatalf("seed %d: %d have joined anew; %s", s.plan.seed, s.counts["joined anew"], s.check.broken)
+	}
+}
+
+// Power fails everywhere while a standby is down. That standby is started first, and the former leader up to 30
+// s later: the standby waits, and all acknowledged commits are there.
+func TestOutageWaitsForTheFormerLeader(t *testing.T) {
+	tell(t, []int{2, 3}, func(s *story) {
+		leader, others := s.led()
+		for _, n := range others {
+			n.die()
+		}
+		s.live(20 * time.Second)
+		s.outage(s.between(time.Second, 30*time.Second))
+		s.live(time.Second)
+		for _, n := range others {
+			n.start()
+		}
+		s.live(s.between(0, 30*time.Second), func() string {
+			if s.check.leader() != nil {
+				return "a node leads that lacks the end of the log"
+			}
+			return ""
+		})
+		leader.start()
+		s.check.since, s.healed = 0, true
+		s.live(20 * time.Second)
+		s.settled()
+		if now, _ := s.led(); now != leader {
+			t.Errorf("seed %d: %s leads, and %s had the longest log", s.plan.seed, now.name, leader.name)
+		}
+	})
+}
+
+// A standby takes over from a leader whose machine has failed. Then power fails everywhere, and the first
+// leader, whose lease the bucket shows again, is started first: it waits for the standby that was present.
+func TestOutageAfterATakeover(t *testing.T) {
+	tell(t, []int{2}, func(s *story) {
+		first, others := s.led()
+		first.die()
+		begun := s.now
+		s.live(10 * time.Second)
+		s.outage(s.now - begun + s.between(6*time.Second, 10*time.Second))
+		s.live(time.Second)
+		first.start()
+		s.live(s.between(0, 30*time.Second), func() string {
+			if s.check.leader() != nil {
+				return "a node leads that lacks the end of the log"
+			}
+			return ""
+		})
+		others[0].start()
+		s.check.since, s.healed = 0, true
+		s.live(20 * time.Second)
+		s.settled()
+	})
+}
+
+// The former leader is started first, and the standby was already gone when that node last led: it waits for
+// none. A standby that stays alone leads after the wait.
+func TestOutageOfOne(t *testing.T) {
+	tell(t, []int{2}, func(s *story) {
+		leader, others := s.led()
+		others[0].die()
+		s.live(25 * time.Second)
+		s.outage(10 * time.Second)
+		s.live(time.Second)
+		leader.start()
+		s.live(2 * time.Second)
+		if now, _ := s.led(); now != leader {
+			t.Errorf("seed %d: %s leads", s.plan.seed, now.name)
+		}
+		leader.die()
+		others[0].start()
+		s.live(40*time.Second, func() string {
+			if s.check.leader() != nil {
+				return "the standby does not wait"
+			}
+			return ""
+		})
+		s.live(25 * time.Second)
+		if now, _ := s.led(); now != others[0] {
+			t.Errorf("seed %d: %s leads", s.plan.seed, now.name)
+		}
+	})
+}

@@ -1,0 +1,161 @@
+package replication
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+// story is a simulation in which only the faults of a test occur.
+type story struct {
+	*world
+	t *testing.T
+}
+
+// newStory starts a cluster and waits until it is level.
+func newStory(t *testing.T, nodes int, seed uint64) *story {
+	w := newWorld(plan{seed: seed, mode: keeping, nodes: nodes, length: time.Hour, commitEvery: 200 * time.Millisecond, latest: 10 * time.Second, loud: *simLoud})
+	for _, n := range w.nodes {
+		w.after(w.between(0, 500*time.Millisecond), n.start)
+	}
+	w.plan.begin(w)
+	s := &story{w, t}
+	s.live(20 * time.Second)
+	return s
+}
+
+// live lets time pass, and checks the cluster every few milliseconds.
+func (s *story) live(d time.Duration, looks ...func() string) {
+	s.t.Helper()
+	for end := s.now + d; s.now < end; {
+		next := s.now + 5*time.Millisecond
+		s.until(next, func() bool { return false })
+		s.now = next
+		for _, look := range looks {
+			if wrong := look(); wrong != "" {
+				s.t.Fatalf("seed %d: at %s: %s", s.plan.seed, s.now, wrong)
+			}
+		}
+		if s.check.broken != "" {
+			s.t.Fatalf("seed %d: %s", s.plan.seed, s.check.broken)
+		}
+	}
+}
+
+// led returns the leader and the other nodes.
+func (s *story) led() (leader *simNode, others []*simNode) {
+	s.t.Helper()
+	if leader = s.check.leader(); leader == nil {
+		s.t.Fatalf("seed %d: at %s: not one node leads", s.plan.seed, s.now)
+	}
+	for _, n := range s.nodes {
+		if n != leader {
+			others = append(others, n)
+		}
+	}
+	return leader, others
+}
+
+// launching returns what is wrong if a node may not launch.
+func launching(n *simNode) func() string {
+	return func() string {
+		if n.node.Trust() <= 0 || !n.leading {
+			return fmt.Sprintf("%s may not launch", n.name)
+		}
+		return ""
+	}
+}
+
+// tell runs a story for some seeds and numbers of nodes.
+func tell(t *testing.T, nodes []int, run func(*story)) {
+	for _, n := range nodes {
+		for seed := uint64(1); seed <= 20; seed++ {
+			s := newStory(t, n, seed)
+			run(s)
+			for _, n := range s.nodes {
+				n.die()
+			}
+		}
+	}
+}
+
+// The link between leader and standby is cut while both reach the servers: a standby that sees the renewals
+// does not take the lease, and the leader goes on launching.
+func TestLinkCutTakesNothing(t *testing.T) {
+	for _, state := range []wayState{silent, reset} {
+		tell(t, []int{2, 3}, func(s *story) {
+			leader, others := s.led()
+			s.links[[2]int{leader.index, others[0].index}], s.links[[2]int{others[0].index, leader.index}] = state, state
+			s.live(40*time.Second, launching(leader))
+			clear(s.links)
+			s.live(5*time.Second, launching(leader))
+			if s.counts["leads"] != 1 {
+				t.Errorf("seed %d: %d nodes led", s.plan.seed, s.counts["leads"])
+			}
+		})
+	}
+}
+
+// The stream and the bucket have no leader for as long as an election takes: the standbys promise not to take
+// the lease, and the leader goes on launching.
+func TestElectionStopsNothing(t *testing.T) {
+	tell(t, []int{2, 3}, func(s *story) {
+		leader, _ := s.led()
+		s.stream.offTill, s.lease.offTill = s.now+9*time.Second, s.now+9*time.Second
+		s.live(15*time.Second, launching(leader))
+	})
+}
+
+// A leader without standbys goes on launching through an election, during which a standby returns.
+func TestAloneThroughElection(t *testing.T) {
+	tell(t, []int{2}, func(s *story) {
+		leader, others := s.led()
+		others[0].die()
+		s.live(5*time.Second, launching(leader))
+		s.stream.offTill, s.lease.offTill = s.now+9*time.Second, s.now+9*time.Second
+		s.after(3*time.Second, others[0].start)
+		s.live(20*time.Second, launching(leader))
+		s.crashAfterAll(leader)
+	})
+}
+
+// crashAfterAll kills the leader, and requires that another node leads soon: it had become an heir again.
+func (s *story) crashAfterAll(leader *simNode) {
+	s.t.Helper()
+	leader.die()
+	s.live(1500 * time.Millisecond)
+	next, _ := s.led()
+	s.live(time.Second, launching(next))
+}
+
+// A leader that stands still, or is cut off silently or by resets, launches no longer than the grace, and
+// another node leads within four seconds.
+func TestReplacedWithinTheGrace(t *testing.T) {
+	for what, strike := range map[string]func(*story, *simNode){
+		"stands still":  func(s *story, n *simNode) { n.pause(20 * time.Second) },
+		"is cut off":    func(_ *story, n *simNode) { n.linked, n.muted = false, true },
+		"loses its way": func(_ *story, n *simNode) { n.linked = false },
+	} {
+		t.Run(what, func(t *testing.T) {
+			tell(t, []int{2, 3}, func(s *story) {
+				leader, _ := s.led()
+				strike(s, leader)
+				s.live(leader.node.opts.Grace + 10*time.Millisecond)
+				if left := leader.node.Trust(); left > 0 {
+					t.Errorf("seed %d: it launches for %s more", s.plan.seed, left)
+				}
+				s.live(3 * time.Second)
+				launch := 0
+				for _, n := range s.nodes {
+					if n != leader && n.node.role == RoleLeader && launching(n)() == "" {
+						launch++
+					}
+				}
+				if launch != 1 {
+					t.Errorf("seed %d: %d others launch: %s", s.plan.seed, launch, s.describe())
+				}
+				s.live(20 * time.Second)
+			})
+		})
+	}
+}

@@ -1,0 +1,121 @@
+package replication
+
+import (
+	"slices"
+	"time"
+)
+
+// tenure is the holder's side of the lease: the instant until which it may launch. Its times are readings of
+// the holder's boot clock. Its user guards it.
+//
+// A node that may take over early, an heir, waits for the end of each of its promises and for the grace after
+// the newest renewal that it saw. So the holder may launch while it has the promises of all heirs, and for the
+// grace after the beginning of its last renewal. Without heirs it may launch until shortly before its lease
+// ends, because all other nodes wait for that end.
+//
+// Invariant: each of these instants counts from before the holder sent something, and for the other node from
+// after it received it. So the holder always stops first.
+type tenure struct {
+	lease  time.Duration // how long nodes that are not heirs wait after a renewal
+	margin time.Duration // part of lease that the holder does not use, since clocks run at different rates
+	grace  time.Duration // how long heirs wait after a renewal
+
+	began   time.Duration // when this node began to take the lease
+	renewed time.Duration // beginning of the last renewal that succeeded
+	tried   time.Duration // beginning of the last renewal
+
+	heirs    []string                 // heirs in the stored lease, and in every renewal that may have been stored instead
+	promised map[string]time.Duration // end of each node's promise
+}
+
+// driftShare divides a duration: this part of it (a twentieth) is not used, because clocks run at different rates.
+const driftShare = 20
+
+// heirsMost bounds the number of heirs. heirKept is how long a node stays an heir after its last promise has
+// ended.
+const (
+	heirsMost = 8
+	heirKept  = 2 * time.Second
+)
+
+// succeeded records that a renewal that began at an instant is stored, and the heirs that it names.
+func (t *tenure) succeeded(begun time.Duration, heirs []string) {
+	t.renewed, t.heirs = max(t.renewed, begun), heirs
+}
+
+// trying records that a renewal begins, and returns the heirs that it will name. Its outcome may stay unknown:
+// until a later renewal has succeeded, both the old heirs and the new ones count.
+func (t *tenure) trying(now time.Duration) []string {
+	t.tried = now
+	next := t.successors(now)
+	for _, name := range next {
+		if !slices.Contains(t.heirs, name) {
+			t.heirs = append(slices.Clone(t.heirs), name)
+		}
+	}
+	return next
+}
+
+// successors returns the nodes that the next renewal names as heirs: those that promise, and those that did
+// until just now.
+func (t *tenure) successors(now time.Duration) []string {
+	next := []string{}
+	for name, end := range t.promised {
+		switch listed := slices.Contains(t.heirs, name); {
+		case end > now || listed && end+heirKept > now:
+			next = append(next, name)
+		case !listed:
+			delete(t.promised, name)
+		}
+	}
+	slices.Sort(next)
+	return next[:min(len(next), heirsMost)]
+}
+
+// promise records that a node will not take the lease for some time. That node counts the time from a later
+// instant than stamp, which is an instant of this node's own clock that the promise repeats.
+func (t *tenure) promise(node string, stamp, length, now time.Duration) {
+	if t.lease == 0 || stamp < t.began || stamp > now || length <= 0 || length > t.lease {
+		return
+	}
+	if t.promised == nil {
+		t.promised = make(map[string]time.Duration)
+	}
+	if _, known := t.promised[node]; known || len(t.promised) < peersMost {
+		t.promised[node] = max(t.promised[node], stamp+length-length/driftShare)
+	}
+}
+
+// assured returns the instant until which all heirs promise not to take the lease.
+func (t *tenure) assured() time.Duration {
+	end := t.renewed + t.lease - t.margin
+	for _, name := range t.heirs {
+		end = min(end, t.promised[name])
+	}
+	return end
+}
+
+// until returns the instant until which this node may launch.
+func (t *tenure) until() time.Duration {
+	return min(t.renewed+t.lease-t.margin, max(t.assured(), t.renewed+t.grace-t.grace/driftShare))
+}
+
+// left returns how long the lease would last without another renewal; 0 if it has ended.
+func (t *tenure) left(now time.Duration) time.Duration {
+	return max(0, t.renewed+t.lease-t.margin-now)
+}
+
+// The number of renewals in a lease, and in a grace while the promises alone do not permit launching.
+const (
+	renewalsOfLease = 15
+	renewalsOfGrace = 3
+)
+
+// due reports whether a renewal is to begin.
+func (t *tenure) due(now time.Duration) bool {
+	every := t.lease / renewalsOfLease
+	if t.assured() < now+t.grace/2 || !slices.Equal(t.successors(now), t.heirs) {
+		every = min(every, t.grace/renewalsOfGrace)
+	}
+	return now-t.tried >= every
+}

@@ -1,0 +1,58 @@
+package schedule
+
+import (
+	"strconv"
+	"strings"
+)
+
+// cronItem is one item of a field's list. A single value is a range of one.
+type cronItem struct {
+	low, high, step int
+	star            bool
+}
+
+// format returns an item in the form that the parser expects.
+func (f *cronField) format(it cronItem) string {
+	switch {
+	case it.star && it.step == 1:
+		return "*"
+	case it.star:
+		return "*/" + strconv.Itoa(it.step)
+	case it.high > f.high:
+		return f.list(it)
+	case it.low == it.high:
+		return strconv.Itoa(it.low)
+	case it.step == 1:
+		return strconv.Itoa(it.low) + "-" + strconv.Itoa(it.high)
+	}
+	return strconv.Itoa(it.low) + "-" + strconv.Itoa(it.high) + "/" + strconv.Itoa(it.step)
+}
+
+// list returns the values of an item; values past the end of the field are wrapped around.
+func (f *cronField) list(it cronItem) string {
+	var b strings.Builder
+	size := f.high - f.low + 1
+	last := it.high
+	if last < it.low {
+		last += size
+	}
+	for v := it.low; v <= last; v += it.step {
+		if v > it.low {
+			b.WriteByte(',')
+		}
+		b.WriteString(strconv.Itoa(f.low + (v-f.low)%size))
+	}
+	return b.String()
+}
+
+// unwrap returns a wrapped range in an allowed form.
+func (f *cronField) unwrap(it cronItem) string {
+	if it.step > 1 {
+		return f.list(it)
+	}
+	if f.high == sunday-1 && it.high == 0 {
+		return strconv.Itoa(it.low) + "-7"
+	}
+	return f.format(cronItem{low: it.low, high: f.high, step: 1}) + "," +
+		f.format(cronItem{low: f.low, high: it.high, step: 1})
+}

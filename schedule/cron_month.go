@@ -1,0 +1,77 @@
+package schedule
+
+import "time"
+
+const daySeconds = 24 * 60 * 60
+
+// calendarYears is the period of the Gregorian calendar, including weekdays: a date that does not occur within it
+// never occurs.
+const calendarYears = 400
+
+// calendarMonth is a month of some year. Its first day is counted from the Unix epoch.
+type calendarMonth struct {
+	year  int
+	month time.Month
+	first int64
+}
+
+// monthAt returns the month that contains a day, and the day of the month.
+func monthAt(day int64) (m calendarMonth, dom int) {
+	m.year, m.month, dom = time.Unix(day*daySeconds, 0).UTC().Date()
+	m.first = day - int64(dom) + 1
+	return m, dom
+}
+
+// advance moves to the next month or, at the end of a year, to the next year of a set; nil means every year. It
+// reports whether there is one.
+func (m *calendarMonth) advance(years *yearSet) bool {
+	m.first += int64(daysIn(m.year, m.month))
+	if m.month++; m.month <= time.December {
+		return true
+	}
+	m.year, m.month = m.year+1, time.January
+	if years == nil || years.has(m.year) {
+		return true
+	}
+	year, ok := years.next(m.year)
+	if ok {
+		m.year, m.first = year, time.Date(year, time.January, 1, 0, 0, 0, 0, time.UTC).Unix()/daySeconds
+	}
+	return ok
+}
+
+// weekday returns the weekday of the first day, from 0 for Sunday.
+func (m *calendarMonth) weekday() int {
+	weekday := (m.first + int64(time.Thursday)) % 7 // the epoch was a Thursday
+	if weekday < 0 {
+		weekday += 7
+	}
+	return int(weekday)
+}
+
+// second returns the wall time of a second of a day of the month.
+func (m *calendarMonth) second(dom, sec int) int64 {
+	return (m.first+int64(dom)-1)*daySeconds + int64(sec)
+}
+
+func daysIn(year int, month time.Month) int {
+	switch month {
+	case time.February:
+		if year%4 == 0 && (year%100 != 0 || year%400 == 0) {
+			return 29
+		}
+		return 28
+	case time.April, time.June, time.September, time.November:
+		return 30
+	}
+	return 31
+}
+
+// floorDiv divides and rounds down.
+func floorDiv(a, b int64) int64 {
+	q := a / b
+	if a%b < 0 {
+		q--
+	}
+	return q
+}

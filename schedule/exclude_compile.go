@@ -1,0 +1,39 @@
+package schedule
+
+import (
+	"strings"
+	"time"
+
+	"github.com/carillon-io/carillon/apierr"
+)
+
+// newFilter compiles the exclusions of a schedule, joined by newlines, and returns their normalised text.
+func newFilter(text string, loc *time.Location, find CalendarLookup) (*filter, string, error) {
+	lines := strings.Split(text, "\n")
+	if len(lines) > ExcludesMax {
+		return nil, "", apierr.Errorf(apierr.TooLarge, "exclude", "has %d entries; at most %d are allowed; more fit into a calendar", len(lines), ExcludesMax)
+	}
+	own := &exclusions{}
+	f := &filter{loc: loc, parts: []*exclusions{own}}
+	for i, line := range lines {
+		var err error
+		if ref, ok := CutCalendar(line); ok {
+			lines[i], err = f.addCalendar(ref, find)
+		} else {
+			lines[i], err = own.add(line)
+		}
+		if err != nil {
+			return nil, "", apierr.Indexed(err, "exclude", i)
+		}
+	}
+	own.seal()
+	for _, part := range f.parts {
+		for i := range part.crons {
+			f.crons = append(f.crons, &part.crons[i])
+		}
+	}
+	if len(f.crons) > ExcludeCronsMax {
+		return nil, "", apierr.Errorf(apierr.TooLarge, "exclude", "has %d cron expressions, those of calendars included; at most %d are allowed", len(f.crons), ExcludeCronsMax)
+	}
+	return f, strings.Join(lines, "\n"), nil
+}

@@ -1,0 +1,139 @@
+package schedule
+
+import "math/bits"
+
+// nextWall returns the first wall time of a pattern, at or after the given one, that is not excluded. It does not
+// search months that begin after the limit.
+//
+// It goes through days, not through times: for each day it determines the exclusions that concern it, and of all days
+// that the same exclusions concern it searches only the first.
+func (f *filter) nextWall(p *pattern, wall, limit int64) (int64, bool) {
+	w := keptWalk{filter: f, pattern: p}
+	day := floorDiv(wall, daySeconds)
+	from := int(wall - day*daySeconds)
+	m, dom := monthAt(day)
+	for last := m.year + calendarYears; m.year <= last && m.first*daySeconds <= limit; {
+		days := p.days(&m) >> dom << dom
+		if whole := f.wholeDays(m); days&whole != 0 {
+			days, last = days&^whole, m.year+calendarYears
+		}
+		w.begin(m, days)
+		if days>>dom&1 != 0 {
+			if sec, ok := w.timeFrom(dom, from); ok {
+				return m.second(dom, sec), true
+			}
+		}
+		for rest := days >> (dom + 1) << (dom + 1); rest != 0; rest &= rest - 1 {
+			day := bits.TrailingZeros32(rest)
+			if sec, ok := w.timeFrom(day, 0); ok {
+				return m.second(day, sec), true
+			}
+		}
+		if dom = 0; !m.advance(p.years) {
+			break
+		}
+	}
+	return 0, false
+}
+
+// wholeDays returns the days of a month that are excluded as a whole, bit n for day n.
+func (f *filter) wholeDays(m calendarMonth) uint32 {
+	var days uint32
+	length := int64(daysIn(m.year, m.month))
+	for _, part := range f.parts {
+		for i := spanAfter(part.days, m.first); i < len(part.days) && part.days[i].from < m.first+length; i++ {
+			low := max(part.days[i].from-m.first, 0) + 1
+			high := min(part.days[i].end-m.first, length)
+			days |= 1<<(high+1) - 1<<low
+		}
+	}
+	return days
+}
+
+// keptWalk goes through the days of a pattern in search of a time that is not excluded.
+type keptWalk struct {
+	filter  *filter
+	pattern *pattern
+	days    [ExcludeCronsMax]uint32 // of the current month, that each expression of the filter matches
+	barren  [64]uint64              // sets of expressions that leave nothing of a day, by hash
+}
+
+// begin starts with a month, of which the given days are searched.
+func (w *keptWalk) begin(m calendarMonth, days uint32) {
+	if days == 0 {
+		return
+	}
+	for i, c := range w.filter.crons {
+		w.days[i] = c.days(&m) & days
+	}
+}
+
+// timeFrom returns the first second of a day, at or after the given one, that is not excluded.
+func (w *keptWalk) timeFrom(dom, from int) (int, bool) {
+	var active uint64 // the expressions that concern the day
+	for i := range w.filter.crons {
+		active |= uint64(w.days[i]>>dom&1) << i
+	}
+	if active == 0 {
+		return w.pattern.timeFrom(from)
+	}
+	slot := &w.barren[active*0x9e3779b97f4a7c15>>58]
+	if *slot == active {
+		return 0, false
+	}
+	sec, ok := w.search(active, from)
+	if !ok && from == 0 {
+		*slot = active
+	}
+	return sec, ok
+}
+
+// search searches a day for such a second, hour by hour.
+func (w *keptWalk) search(active uint64, from int) (int, bool) {
+	first := from / 3600
+	for hours := w.pattern.hour >> first << first; hours != 0; hours &= hours - 1 {
+		hour := bits.TrailingZeros32(hours)
+		if sec, ok := w.searchHour(active, hour, max(from-hour*3600, 0)); ok {
+			return hour*3600 + sec, true
+		}
+	}
+	return 0, false
+}
+
+// searchHour first removes the minutes that are excluded as a whole, so that little is left to search.
+func (w *keptWalk) searchHour(active uint64, hour, from int) (int, bool) {
+	p := w.pattern
+	minutes := p.minute >> (from / 60) << (from / 60)
+	var partial uint64 // the expressions that exclude some seconds of a minute
+	for rest := active; rest != 0; rest &= rest - 1 {
+		i := bits.TrailingZeros64(rest)
+		c := w.filter.crons[i]
+		switch {
+		case c.hour>>hour&1 == 0:
+		case p.second&^c.second == 0:
+			minutes &^= c.minute
+		default:
+			partial |= 1 << i
+		}
+	}
+	for ; minutes != 0; minutes &= minutes - 1 {
+		minute := bits.TrailingZeros64(minutes)
+		seconds := p.second
+		if skip := from - minute*60; skip > 0 {
+			seconds = seconds >> skip << skip
+		}
+		if seconds = w.keptSeconds(partial, minute, seconds); seconds != 0 {
+			return minute*60 + bits.TrailingZeros64(seconds), true
+		}
+	}
+	return 0, false
+}
+
+func (w *keptWalk) keptSeconds(partial uint64, minute int, seconds uint64) uint64 {
+	for rest := partial; rest != 0 && seconds != 0; rest &= rest - 1 {
+		if c := w.filter.crons[bits.TrailingZeros64(rest)]; c.minute>>minute&1 != 0 {
+			seconds &^= c.second
+		}
+	}
+	return seconds
+}

@@ -1,0 +1,43 @@
+package schedule
+
+import "sync"
+
+// intern is a bounded cache of compiled values, safe for concurrent use. It has two generations. When the young one
+// is full it becomes the old one, and the old one is dropped; a value that is used again moves to the young one. So
+// values in use stay cached, without counting uses.
+type intern[K comparable, V any] struct {
+	mu    sync.RWMutex
+	limit int // entries of one generation
+	young map[K]V
+	old   map[K]V
+}
+
+func newIntern[K comparable, V any](limit int) *intern[K, V] {
+	return &intern[K, V]{limit: limit, young: make(map[K]V)}
+}
+
+// get returns the cached value of a key; false if there is none.
+func (c *intern[K, V]) get(key K) (V, bool) {
+	c.mu.RLock()
+	v, ok := c.young[key]
+	if ok {
+		c.mu.RUnlock()
+		return v, true
+	}
+	v, ok = c.old[key]
+	c.mu.RUnlock()
+	if ok {
+		c.put(key, v)
+	}
+	return v, ok
+}
+
+// put caches the value of a key. Of two puts of one key either may win, because the values are interchangeable.
+func (c *intern[K, V]) put(key K, v V) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.young) >= c.limit {
+		c.old, c.young = c.young, make(map[K]V, c.limit)
+	}
+	c.young[key] = v
+}

@@ -1,0 +1,99 @@
+package schedule
+
+import (
+	"github.com/carillon-io/carillon/apierr"
+	"github.com/carillon-io/carillon/instant"
+)
+
+// skipsMax bounds the excluded ranges that are skipped one after the other, each with a tick in it, before an
+// expression counts as exhausted. Only an @every, or an expression in another zone than that of the job, comes near
+// it; others are not searched tick by tick.
+const skipsMax = 10_000
+
+// kept returns the first tick, from the given one on and before the limit, that is not excluded.
+func (s *Schedule) kept(tick, anchor, limit instant.Millis) (instant.Millis, bool) {
+	ok := true
+	var p period
+	for range skipsMax {
+		end, excluded := s.filter.endOf(tick, &p)
+		if !excluded {
+			return tick, true
+		}
+		if tick, ok = s.rawNext(end-1, anchor, limit); !ok || tick >= limit {
+			return 0, false
+		}
+	}
+	return 0, false
+}
+
+// latestKept returns the last tick after an instant, up to the given tick, that is not excluded. It bisects, which is
+// correct because Next is monotone.
+func (s *Schedule) latestKept(after, tick, anchor instant.Millis) (instant.Millis, bool) {
+	if !s.filter.excludes(tick) {
+		return tick, true
+	}
+	high := tick
+	latest, ok := s.keptBetween(after, high, anchor)
+	if !ok {
+		return 0, false
+	}
+	// Invariant: latest is a tick, and there is none from high to the given one.
+	for latest+1 < high {
+		middle := latest + (high-latest)/2
+		if next, ok := s.keptBetween(middle-1, high, anchor); ok {
+			latest = next
+		} else {
+			high = middle
+		}
+	}
+	return latest, true
+}
+
+// keptBetween returns the first tick after an instant and before a limit that is not excluded.
+func (s *Schedule) keptBetween(after, limit, anchor instant.Millis) (instant.Millis, bool) {
+	tick, ok := s.rawNext(after, anchor, limit)
+	if !ok || tick >= limit {
+		return 0, false
+	}
+	if s.filter == nil || s.kind == Many {
+		return tick, true
+	}
+	return s.kept(tick, anchor, limit)
+}
+
+// setFilter adds exclusions. The schedule must be new, because schedules are immutable once they are shared.
+func (s *Schedule) setFilter(f *filter) error {
+	s.filter = f
+	for i, m := range s.members {
+		if err := m.setFilter(f); err != nil {
+			return apierr.Indexed(err, "schedules", i)
+		}
+	}
+	if s.kind == Cron && s.cron.loc == f.loc {
+		s.cron.without = f
+	}
+	if s.kind != At {
+		return nil
+	}
+	if f.excludes(s.at) {
+		return badSchedule("@at %s is excluded, so it would never run; want another time, or an exclusion that spares it", s.at)
+	}
+	return nil
+}
+
+// checkKept refuses exclusions that leave no tick.
+func (s *Schedule) checkKept(f *filter) error {
+	if _, ok := s.Next(s.from-1, s.from); ok || s.kind == Every && s.leavesTime(f) {
+		return nil
+	}
+	return badExclusion("leaves no tick of the schedule until %s; want exclusions that spare some", s.until)
+}
+
+// leavesTime reports whether a filter leaves any second of the window. It is the check for an @every, whose ticks
+// depend on its anchor.
+func (s *Schedule) leavesTime(f *filter) bool {
+	everySecond := pattern{second: allSixty, minute: allSixty, hour: allHours, dom: 1<<32 - 2, month: 1<<13 - 2, dow: 1<<7 - 1}
+	any := Schedule{kind: Cron, cron: &cron{pattern: everySecond, loc: f.loc, without: f}, filter: f, from: s.from, until: s.until}
+	_, ok := any.Next(any.from-1, 0)
+	return ok
+}

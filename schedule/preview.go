@@ -1,0 +1,121 @@
+package schedule
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/carillon-io/carillon/instant"
+)
+
+// PreviewMax bounds the ticks of one preview.
+const PreviewMax = 1000
+
+// Preview lists the first ticks after an instant, at most n and at most [PreviewMax], with a note on each change of
+// the clock that moved, dropped or repeated one of them. anchor is as in [Schedule.Next]. The caller owns both
+// slices.
+func (s *Schedule) Preview(after, anchor instant.Millis, n int) (times []instant.Millis, notes []string) {
+	after = max(after, s.from-1)
+	for at := after; len(times) < min(n, PreviewMax); {
+		tick, ok := s.Next(at, anchor)
+		if !ok {
+			break
+		}
+		times = append(times, tick)
+		at = tick
+	}
+	if len(times) == 0 {
+		return nil, nil
+	}
+	found := s.notes(after, times[len(times)-1])
+	slices.SortStableFunc(found, func(a, b note) int { return cmp.Compare(a.at, b.at) })
+	for _, n := range slices.Compact(found) {
+		if len(notes) < PreviewMax {
+			notes = append(notes, n.text)
+		}
+	}
+	return times, notes
+}
+
+// notes returns the notes on changes that concern ticks in (after, upto].
+func (s *Schedule) notes(after, upto instant.Millis) (notes []note) {
+	for _, m := range s.members {
+		notes = append(notes, m.notes(after, upto)...)
+	}
+	if s.kind == Cron && s.cron.loc != nil {
+		notes = s.cron.notes(after, upto, s.filter)
+	}
+	return notes
+}
+
+// note is a text about a change, and the instant of the change in seconds.
+type note struct {
+	at   int64
+	text string
+}
+
+// change is one change of a zone's clock, as it affects a schedule.
+type change struct {
+	before, after period
+	reached       int64   // highest wall time that was reached before
+	walls         []int64 // times of the schedule in the gap or fold, at most notedMax+1
+}
+
+// notes returns the notes on changes that concern ticks in (after, upto], except changes that only concern excluded
+// ticks. A nil f excludes nothing.
+func (c *cron) notes(after, upto instant.Millis, f *filter) (notes []note) {
+	seen := func(sec int64) bool {
+		at := instant.Millis(sec * 1000)
+		return at > after && at <= upto && !f.excludes(at)
+	}
+	low, high := floorDiv(int64(after), 1000)+1, int64(upto)/1000
+	// A fold concerns ticks before the change itself, and ticks a while after it.
+	for sec := low - skewMax; ; {
+		p := periodAt(c.loc, sec)
+		if p.end > high+skewMax {
+			return notes
+		}
+		if ch := c.changeAt(p, seen); len(ch.walls) > 0 {
+			notes = append(notes, note{at: p.end, text: c.note(ch)})
+		}
+		sec = c.skip(p.end)
+	}
+}
+
+// changeAt returns the change at the end of a period, with the times of the schedule that it skips or repeats, if
+// seen is true for one of the instants that stand for them.
+func (c *cron) changeAt(p period, seen func(sec int64) bool) change {
+	q := periodAt(c.loc, p.end)
+	ch := change{before: p, after: q}
+	if q.start != p.end {
+		return ch // not really a change
+	}
+	ch.reached = reachedBefore(c.loc, q)
+	first := q.start + q.offset
+	for wall := min(first, ch.reached); len(ch.walls) <= notedMax; wall++ {
+		var ok bool
+		if wall, ok = c.pattern.next(wall); !ok || wall >= max(first, ch.reached) {
+			break
+		}
+		if c.isLeftOut(wall) {
+			continue
+		}
+		noted := seen(q.start)
+		if first < ch.reached {
+			noted = seen(wall-p.offset) || !c.fixed && seen(wall-q.offset)
+		}
+		if noted {
+			ch.walls = append(ch.walls, wall)
+		}
+	}
+	return ch
+}
+
+// isLeftOut reports whether a time can cause no run because it is excluded, so that a change that skips or repeats it
+// does not matter. A skipped time of a fixed schedule stands for another one.
+func (c *cron) isLeftOut(wall int64) bool {
+	if c.without == nil || c.fixed {
+		return false
+	}
+	_, excluded := c.without.wallEnd(wall)
+	return excluded
+}

@@ -1,0 +1,82 @@
+package schedule
+
+import (
+	"archive/zip"
+	_ "embed"
+	"errors"
+	"io"
+	"strings"
+	"sync"
+	"time"
+)
+
+// The rules of timezones are in the binary, so that a job has the same instants on every node, whatever
+// is installed there. They are those that come with Go, which takes them from the IANA database, which is in
+// the public domain. The archive is that of the toolchain, compressed, which makes the binary 160 KB smaller; a test checks that
+// it holds the same.
+//
+//go:generate go test -run TestEmbeddedZonesAreTheToolchains -zones.update
+//go:embed zoneinfo.zip
+var zoneinfo string
+
+// embeddedVersion is the release of the IANA database from which zoneinfo.zip was made.
+const embeddedVersion = "2025c"
+
+// zoneBytesOfFile bounds the data of one zone; the longest has about 3,600 bytes.
+const zoneBytesOfFile = 64 << 10
+
+var embeddedZones = NewZones(ZonesEmbedded, embeddedVersion, findEmbedded)
+
+// EmbeddedZones returns the rules of timezones that are in the binary.
+func EmbeddedZones() *Zones { return embeddedZones }
+
+var errNoZone = errors.New("schedule: no such zone")
+
+func findEmbedded(name string) (*time.Location, error) {
+	data, err := EmbeddedZoneData(name)
+	if err != nil {
+		return nil, err
+	}
+	return time.LoadLocationFromTZData(name, data)
+}
+
+// EmbeddedZoneData returns the rules of a zone that are in the binary, in the form of a TZif file. The caller owns
+// the slice.
+func EmbeddedZoneData(name string) ([]byte, error) {
+	f := zoneFiles()[name]
+	if f == nil {
+		return nil, errNoZone
+	}
+	r, err := f.Open()
+	if err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(io.LimitReader(r, zoneBytesOfFile))
+	return data, errors.Join(err, r.Close())
+}
+
+// zoneFiles returns the files of the archive by the names of their zones.
+var zoneFiles = sync.OnceValue(func() map[string]*zip.File {
+	r, err := zip.NewReader(strings.NewReader(zoneinfo), int64(len(zoneinfo)))
+	if err != nil {
+		panic("schedule: zoneinfo.zip: " + err.Error()) // a test reads all of it
+	}
+	files := make(map[string]*zip.File, len(r.File))
+	for _, f := range r.File {
+		files[f.Name] = f
+	}
+	return files
+})
+
+// SystemZones returns the machine's rules of timezones. version is their version if the caller knows it, otherwise
+// "". The rules are in the directory or archive that the environment variable ZONEINFO names, or where the system has
+// them. It returns an error on a machine without any.
+func SystemZones(version string) (*Zones, error) {
+	z := NewZones(ZonesSystem, version, time.LoadLocation)
+	for _, name := range []string{"Europe/London", "America/New_York", "Asia/Tokyo"} {
+		if _, err := z.find(name); err == nil {
+			return z, nil
+		}
+	}
+	return nil, errors.New("this machine has no rules of timezones; install its tzdata, or go by the embedded ones")
+}

@@ -1,0 +1,36 @@
+package scheduler
+
+import (
+	"testing"
+	"time"
+
+	"github.com/carillon-io/carillon/instant"
+	"github.com/carillon-io/carillon/job"
+)
+
+// TestGridOfAJobThatGoesOn: an update lowers max_runs to what a job has had and owes, so the job is complete. A pause takes
+// back what it owes, and the job goes on, at the ticks that its @every has had from the beginning.
+func TestGridOfAJobThatGoesOn(t *testing.T) {
+	s := newSim(t, time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC), Settings{CatchupRate: 1})
+	put := func(runs uint32) {
+		s.putIn("job", "@every 1m", "", func(d *job.Definition) {
+			d.Missed, d.MaxCatchupRuns, d.CatchupWindow, d.MaxRuns = job.MissedBackfill, 10, time.Hour, runs
+		})
+	}
+	pause := func(resume bool) {
+		s.propose(&Pause{Tenant: "default", Name: "job", Hash: s.hash("job"), Resume: resume})
+	}
+	put(0)
+	s.now = s.now.Add(5*time.Minute + 13*time.Second)
+	s.crash()
+	put(4)
+	_, r := s.engine.core.find(s.hash("job"))
+	if !r.flags.Is(job.FlagCompleted) || s.engine.core.debts.of(r.id) < 2 {
+		t.Fatalf("flags %b, %d ticks are owed; want a completed job that owes some", r.flags, s.engine.core.debts.of(r.id))
+	}
+	pause(false)
+	pause(true)
+	if want := instant.Of(time.Date(2026, 1, 5, 12, 6, 0, 0, time.UTC)); !r.isActive() || r.cursor != want {
+		t.Errorf("the job goes on at %s (flags %b), want %s", r.cursor, r.flags, want)
+	}
+}

@@ -1,0 +1,95 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/carillon-io/carillon/job"
+)
+
+// newerBatch is a commit with a row that a later release would write.
+func newerBatch() []byte {
+	var b job.Batch
+	b.Put(job.AppendJobKey(nil, job.KindJob, 1), []byte{job.RowsVersion + 1, 0})
+	return b.Bytes()
+}
+
+// TestNewerRowsAreNotApplied: a standby that meets a row of a later release stops before anything of the commit is in its
+// store, and does not lead after that.
+func TestNewerRowsAreNotApplied(t *testing.T) {
+	store := newMemStore()
+	opts, _ := startWorker(t, &memLog{}, store, 1)
+	e := must(Follow(opts))
+	if err := e.Apply(job.Position{LSN: 1, Epoch: 1}, newerBatch()); !errors.Is(err, job.ErrNewerRows) {
+		t.Fatalf("a newer row is applied: %v, want ErrNewerRows", err)
+	}
+	if at := store.Applied().LSN; at != 0 {
+		t.Errorf("the store is at commit %d, want nothing of it", at)
+	}
+	if err := e.Lead(); !errors.Is(err, job.ErrNewerRows) {
+		t.Errorf("then it leads: %v, want ErrNewerRows", err)
+	}
+}
+
+// TestNewerStoreIsNotOpened: a store that says that it has rows of a later release is refused.
+func TestNewerStoreIsNotOpened(t *testing.T) {
+	store := newMemStore()
+	var b job.Batch
+	b.PutMeta(metaRows, job.RowsVersion+1)
+	if err := store.Apply(job.Position{LSN: 1, Epoch: 1}, b.Bytes()); err != nil {
+		t.Fatal(err)
+	}
+	opts, _ := startWorker(t, &memLog{}, store, 1)
+	if _, err := Follow(opts); !errors.Is(err, job.ErrNewerRows) {
+		t.Errorf("it is opened: %v, want ErrNewerRows", err)
+	}
+}
+
+// TestRowsOfAllNodes: a leader writes what every node of the cluster reads. A job that needs more is refused, with
+// the name of the node; when that is upgraded the job is taken, and the store says which rows it has from then on.
+func TestRowsOfAllNodes(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	store := newMemStore()
+	opts, _ := startWorker(t, &memLog{}, store, 1)
+	reads := byte(job.RowsVersionUnmarked)
+	opts.RowsMax = func() (byte, string) { return reads, "node-b" }
+	e := must(Open(opts))
+	ended := make(chan error, 1)
+	go func() { ended <- e.Serve(ctx) }()
+	defer func() {
+		cancel()
+		<-ended
+	}()
+	d := job.Definition{
+		Tenant: "default", Name: "places", Schedule: "@every 1h", Retry: job.Retry{MaxAttempts: 1},
+		Target: job.Target{Kind: job.TargetNATS, Subject: "x", MaxInFlight: 2},
+	}
+	if _, _, err := e.Put(ctx, &d, nil); err == nil || !strings.Contains(err.Error(), "node-b") {
+		t.Fatalf("a job that node-b cannot read: %v, want a refusal that names node-b", err)
+	}
+	if rows := markedRows(t, store); rows != 0 {
+		t.Errorf("the store says that it has rows of version %d, want nothing", rows)
+	}
+	reads = job.RowsVersion
+	if _, _, err := e.Put(ctx, &d, nil); err != nil {
+		t.Fatal(err)
+	}
+	if rows := markedRows(t, store); rows != 4 {
+		t.Errorf("the store says that it has rows of version %d, want 4", rows)
+	}
+}
+
+// markedRows returns what a store says of the version of its rows; 0: nothing.
+func markedRows(t *testing.T, store Store) (version uint64) {
+	t.Helper()
+	value, ok, err := store.Get(append([]byte{byte(job.KindMeta)}, metaRows...))
+	if err == nil && ok {
+		version, err = job.DecodeMeta(value)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return version
+}

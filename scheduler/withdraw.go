@@ -1,0 +1,41 @@
+package scheduler
+
+import "github.com/carillon-io/carillon/job"
+
+// touches returns the job that a proposal changes; 0 if it does not exist yet.
+func (g *gathering) touches(p Proposal) job.ID {
+	var h nameHash
+	switch p := p.(type) {
+	case *Put:
+		h = p.Hash
+	case *Delete:
+		h = p.Hash
+	case *Pause:
+		h = p.Hash
+	case *CancelRun:
+		return p.Run.Job
+	default:
+		return 0
+	}
+	_, r := g.engine.core.find(h)
+	if r == nil {
+		return 0
+	}
+	return r.id
+}
+
+// withdraw removes the waiting launches of the job that a proposal changes from the pad. Attempts in flight keep
+// their turns until their outcomes are in the log, because a put may change which outcomes end a run.
+func (g *gathering) withdraw(p Proposal, id job.ID) {
+	w, ok := p.(withdrawer)
+	if !ok || id == 0 {
+		return
+	}
+	if _, changes := p.(*Put); changes {
+		g.engine.pad.hangOn(id)
+	}
+	launches := w.withdrawn()
+	if *launches = append(*launches, g.engine.pad.take(id)...); len(*launches) > 0 {
+		g.taken[id] = struct{}{}
+	}
+}

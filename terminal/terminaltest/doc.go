@@ -1,0 +1,2 @@
+// Package terminaltest opens real terminals for tests. It works on Linux; elsewhere it is empty.
+package terminaltest

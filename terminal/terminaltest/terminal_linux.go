@@ -1,0 +1,97 @@
+package terminaltest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// patience bounds how long Until waits.
+const patience = 20 * time.Second
+
+// Terminal is a pseudo-terminal, which keeps all that is written to it. Safe for concurrent use.
+type Terminal struct {
+	// File is the terminal as a program has it. It is closed when the test ends.
+	File *os.File
+
+	mu      sync.Mutex
+	text    bytes.Buffer
+	changed chan struct{} // closed by the next write
+}
+
+// Open opens a terminal of a size in character cells. It skips the test where the system has no pseudo-terminals.
+func Open(t testing.TB, width, height uint16) *Terminal {
+	t.Helper()
+	outside, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Skipf("no terminals here: %v", err)
+	}
+	fd := int(outside.Fd())
+	n, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
+	if err == nil {
+		err = errors.Join(unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0), unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Col: width, Row: height}))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	inside, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	term := &Terminal{File: inside, changed: make(chan struct{})}
+	t.Cleanup(func() { _, _ = inside.Close(), outside.Close() })
+	go func() { _, _ = io.Copy((*recorder)(term), outside) }()
+	return term
+}
+
+// Text returns what was written to the terminal. Its line breaks are CR LF.
+func (term *Terminal) Text() string {
+	text, _ := term.seen()
+	return text
+}
+
+// Until waits until a text was written to the terminal, and fails the test if that takes longer than 20 s.
+func (term *Terminal) Until(t testing.TB, want string) {
+	t.Helper()
+	deadline := time.NewTimer(patience)
+	defer deadline.Stop()
+	for {
+		text, changed := term.seen()
+		if strings.Contains(text, want) {
+			return
+		}
+		select {
+		case <-changed:
+		case <-deadline.C:
+			t.Fatalf("no %q after %s; the terminal has\n%q", want, patience, text)
+		}
+	}
+}
+
+// seen returns what was written, and a channel that is closed when there is more.
+func (term *Terminal) seen() (string, <-chan struct{}) {
+	term.mu.Lock()
+	defer term.mu.Unlock()
+	return term.text.String(), term.changed
+}
+
+// recorder takes what comes out of a terminal.
+type recorder Terminal
+
+// Write implements io.Writer.
+func (r *recorder) Write(p []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	close(r.changed)
+	r.changed = make(chan struct{})
+	return r.text.Write(p)
+}
