@@ -166,9 +166,10 @@ func (b *backups) make(body []byte) (*backupSession, error) {
 	if err != nil {
 		return nil, err
 	}
+	id := b.server.data.identity.get()
 	s := &backupSession{dir: dir, BackupOffer: client.BackupOffer{
 		Version: client.BackupVersion, Session: name, LSN: at.LSN, Epoch: at.Epoch, Hash: hex.EncodeToString(at.Hash[:]),
-		ClusterID: b.server.data.identity.ClusterID, Node: b.server.data.identity.Node, Shard: b.shard,
+		ClusterID: id.ClusterID, Node: id.Node, Shard: b.shard,
 		CreatedAt: client.At(time.Now()), Product: b.server.opts.Version,
 	}}
 	s.Files, err = listCopy(dir)

@@ -129,7 +129,8 @@ func (s *Server) listen(context.Context) error {
 
 func (s *Server) openData(context.Context) (err error) {
 	if s.data, err = openData(s.opts, s.fail); err == nil {
-		s.opts.Node, s.opts.founding = s.data.identity.Node, s.data.identity.State == stateFounder
+		id := s.data.identity.get()
+		s.opts.Node, s.opts.founding = id.Node, id.State == stateFounder
 	}
 	return err
 }

@@ -52,11 +52,11 @@ func (s *Server) openNode(ctx context.Context) error {
 		return err
 	}
 	s.bus.founded()
-	if err := s.openAnnouncer(ctx, s.data.identity.ClusterID); err != nil {
+	if err := s.openAnnouncer(ctx, s.data.identity.get().ClusterID); err != nil {
 		return err
 	}
 	s.around.checkNATS(ctx)
-	known, err := readMembers(s.opts.Dir, s.data.identity.ClusterID)
+	known, err := readMembers(s.opts.Dir, s.data.identity.get().ClusterID)
 	if err != nil {
 		return err
 	}

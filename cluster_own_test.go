@@ -218,11 +218,11 @@ func TestWitnessHasADirectoryOfItsOwn(t *testing.T) {
 	o := Options{ClusterName: "prdo", Witness: true}
 	first := mustOpenIdentity(t, dir, o)
 	o.ClusterName = "prod"
-	again := mustOpenIdentity(t, dir, o)
-	if again.Node != first.Node || again.Cluster != "prod" {
+	held := mustHold(t, dir, o)
+	if again := held.get(); again.Node != first.Node || again.Cluster != "prod" {
 		t.Errorf("%+v, and first %+v", again, first)
 	}
-	if err := again.metLeader(); err != nil {
+	if err := held.metLeader(); err != nil {
 		t.Fatal(err)
 	}
 	_, err := openIdentity(dir, Options{ClusterName: "prdo", Witness: true})

@@ -17,7 +17,7 @@ import (
 
 // data is an open data directory: its lock, the name of the node, and a log and a store at the same position.
 type data struct {
-	identity     *identity
+	identity     currentIdentity
 	dir          string
 	segmentBytes int
 	markEvery    time.Duration
@@ -62,8 +62,8 @@ func openData(o Options, fatal func(error)) (_ *data, err error) {
 // commit of a node that led may be in no other node's log, because the node died before it was confirmed.
 // Without a cluster all commits are sure.
 func (d *data) sureLSN(o Options) uint64 {
-	last, applied := d.log.Last().LSN, d.store.Applied().LSN
-	if !o.clustered() || last <= applied || o.anyIdentity || d.identity.isOwn() || d.identity.State == stateFounder {
+	last, applied, id := d.log.Last().LSN, d.store.Applied().LSN, d.identity.get()
+	if !o.clustered() || last <= applied || o.anyIdentity || id.isOwn() || id.State == stateFounder {
 		return last
 	}
 	return max(applied, last-1)
@@ -81,7 +81,7 @@ func (d *data) claim(o Options) (err error) {
 	if err := checkNotRestoring(o.Dir); err != nil {
 		return err
 	}
-	if d.identity, err = openIdentity(o.Dir, o); err != nil || o.clustered() {
+	if d.identity.id, err = openIdentity(o.Dir, o); err != nil || o.clustered() {
 		return err
 	}
 	return checkInstallation(o.Dir)
@@ -91,7 +91,7 @@ func (d *data) claim(o Options) (err error) {
 func (d *data) openParts() error {
 	identity := ""
 	switch { // each of these files is written only when both parts exist
-	case d.identity.ClusterID != "":
+	case d.identity.get().ClusterID != "":
 		identity = identityFile
 	case hasInstallation(d.dir):
 		identity = installationFile

@@ -15,7 +15,7 @@ import (
 
 // describe sets the options of the replication that say to which cluster the data belongs.
 func (d *data) describe(o *replication.Options, discard bool) (err error) {
-	id := d.identity
+	id := d.identity.get()
 	o.History = ownLog{d}
 	if id.isOwn() {
 		if o.Own, err = d.hasRows(); err != nil {
@@ -90,7 +90,8 @@ func Found(o FoundOptions) (done Founded, err error) {
 	if err := d.found(o); err != nil {
 		return done, err
 	}
-	done = Founded{Node: d.identity.Node, ClusterID: d.identity.ClusterID, Position: d.applied()}
+	id := d.identity.get()
+	done = Founded{Node: id.Node, ClusterID: id.ClusterID, Position: d.applied()}
 	if done.Jobs, err = countJobs(d.store); err != nil {
 		return done, err
 	}
@@ -112,21 +113,25 @@ func (o FoundOptions) validate() error {
 
 // found records in the directory that it is a founder.
 func (d *data) found(o FoundOptions) error {
-	id := *d.identity
+	return d.identity.change(func(id identity) (identity, error) { return id.founder(d.dir, o) })
+}
+
+// founder returns the identity of a directory that will found a cluster, and refuses one that must not.
+func (id identity) founder(dir string, o FoundOptions) (identity, error) {
 	switch {
 	case id.isWitness():
-		return fmt.Errorf("%s is the directory of the witness %q, which has no data to found a cluster with", d.dir, id.Node)
+		return id, fmt.Errorf("%s is the directory of the witness %q, which has no data to found a cluster with", dir, id.Node)
 	case id.State == stateMember && id.ClusterID != "" && id.ClusterID != o.GiveUp:
-		return fmt.Errorf("%s is node %q of the cluster %q already; start it. Only if no other node of that cluster has its data any more, "+
-			"and NATS has lost or outrun its log, begin the cluster anew with what this node has: --give-up %s", d.dir, id.Node, id.Cluster, id.ClusterID)
+		return id, fmt.Errorf("%s is node %q of the cluster %q already; start it. Only if no other node of that cluster has its data any more, "+
+			"and NATS has lost or outrun its log, begin the cluster anew with what this node has: --give-up %s", dir, id.Node, id.Cluster, id.ClusterID)
 	case o.Node != "" && o.Node != id.Node:
-		return fmt.Errorf("%s is node %q, not %q; leave out --node", d.dir, id.Node, o.Node)
+		return id, fmt.Errorf("%s is node %q, not %q; leave out --node", dir, id.Node, o.Node)
 	}
 	if id.State != stateFounder {
 		id.ClusterID = drawID()
 	}
-	id.Cluster, id.State, id.GivesUp, id.dir, id.drawn = o.ClusterName, stateFounder, o.GiveUp, d.dir, true
-	return d.identity.change(id)
+	id.Cluster, id.State, id.GivesUp, id.dir, id.drawn = o.ClusterName, stateFounder, o.GiveUp, dir, true
+	return id, nil
 }
 
 // countJobs returns the number of jobs in a store.

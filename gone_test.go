@@ -194,7 +194,7 @@ func becomeOlder(t *testing.T, dir string) {
 	t.Helper()
 	removeAll(t, filepath.Join(dir, datadir.PartsName))
 	id := identity{Version: identityVersion, Node: "a", Cluster: "test", ClusterID: strings.Repeat("ab", clusterIDBytes), dir: dir}
-	if err := id.write(); err != nil {
+	if _, err := id.write(); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -95,5 +95,5 @@ func (m *member) Known() replication.Known { return m.known }
 
 // Keep implements replication.Local.
 func (m *member) Keep(k replication.Known) error {
-	return writeMembers(m.data.dir, m.data.identity.ClusterID, k)
+	return writeMembers(m.data.dir, m.data.identity.get().ClusterID, k)
 }

@@ -49,7 +49,7 @@ func (s *Server) identity() identity {
 	if s.data == nil {
 		return identity{}
 	}
-	return *s.data.identity
+	return s.data.identity.get()
 }
 
 // keepNATSAside gives the directory its permanent name once the node has joined. An operator moves the streams

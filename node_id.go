@@ -38,7 +38,8 @@ const (
 	stateWitness    = "witness"
 )
 
-// identity says which node of which cluster a data directory is. The zero value is a node alone.
+// identity says which node of which cluster a data directory is. The zero value is a node alone. It is a value:
+// [currentIdentity] holds the one in force.
 //
 // Invariant: once written, Node never changes, Cluster does not change once the node has met the cluster, and
 // ClusterID changes once, from none to the cluster's; only [Found] and discarded data begin anew. JetStream
@@ -57,27 +58,27 @@ type identity struct {
 	left  bool // the file names another cluster, whose data will be discarded; it changes when the node meets the new one
 }
 
-// openIdentity returns the identity of dir, and draws one for the cluster if dir has none; keep writes it once
-// the contents of dir were found fit for a start. The caller holds the lock of the directory. It refuses a
+// openIdentity returns the identity of dir, and draws one for the cluster if dir has none; [currentIdentity.keep] writes
+// it once the contents of dir were found fit for a start. The caller holds the lock of the directory. It refuses a
 // directory that belongs to another cluster or node than the options name, and a witness's directory for a
 // node.
-func openIdentity(dir string, o Options) (*identity, error) {
+func openIdentity(dir string, o Options) (identity, error) {
 	id, err := readIdentity(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return newIdentity(dir, o)
 	case err != nil:
-		return nil, err
+		return identity{}, err
 	case o.anyIdentity:
 		return id, nil
 	case !o.clustered() && id.State == stateNew:
-		return &identity{}, nil // it has not met the cluster, so nothing can have diverged
+		return identity{}, nil // it has not met the cluster, so nothing can have diverged
 	}
 	if err := id.checkRole(o); err != nil {
-		return nil, err
+		return identity{}, err
 	}
 	if err := id.checkNames(o); err != nil {
-		return nil, err
+		return identity{}, err
 	}
 	if o.ClusterName != id.Cluster {
 		id.left = id.ClusterID != ""
@@ -88,7 +89,7 @@ func openIdentity(dir string, o Options) (*identity, error) {
 
 // checkRole refuses a witness on the directory of a node, a node on that of a witness, and either on its own
 // directory without a cluster.
-func (id *identity) checkRole(o Options) error {
+func (id identity) checkRole(o Options) error {
 	path := filepath.Join(id.dir, identityFile)
 	switch {
 	case !o.clustered():
@@ -105,7 +106,7 @@ func (id *identity) checkRole(o Options) error {
 }
 
 // checkNames refuses options whose names differ from those of the directory.
-func (id *identity) checkNames(o Options) error {
+func (id identity) checkNames(o Options) error {
 	path := filepath.Join(id.dir, identityFile)
 	switch {
 	case o.Node != "" && o.Node != id.Node:
@@ -123,24 +124,24 @@ func (id *identity) checkNames(o Options) error {
 		"start it with --cluster-name %s, or choose an empty directory with --data", path, id.Cluster, o.ClusterName, id.Cluster)
 }
 
-func (id *identity) isWitness() bool { return id.State == stateWitness || id.State == stateWitnessNew }
+func (id identity) isWitness() bool { return id.State == stateWitness || id.State == stateWitnessNew }
 
 // isOwn reports whether the data belongs to no cluster, or to none that counts.
-func (id *identity) isOwn() bool {
+func (id identity) isOwn() bool {
 	return id.ClusterID == "" || id.State == stateDiscarding || id.left
 }
 
 // newIdentity draws a name for a directory without one. It refuses to make the directory of a node a witness's.
-func newIdentity(dir string, o Options) (*identity, error) {
+func newIdentity(dir string, o Options) (identity, error) {
 	if !o.clustered() {
-		return &identity{}, nil
+		return identity{}, nil
 	}
-	id := &identity{Node: o.Node, Cluster: o.ClusterName, State: stateNew, dir: dir, drawn: true}
+	id := identity{Node: o.Node, Cluster: o.ClusterName, State: stateNew, dir: dir, drawn: true}
 	if o.Witness {
 		id.State = stateWitnessNew
 		for _, name := range []string{datadir.PartsName, logName, storeName} {
 			if exists(filepath.Join(dir, name)) {
-				return nil, fmt.Errorf("%s: this directory holds the data of a node, and a witness has none; "+
+				return identity{}, fmt.Errorf("%s: this directory holds the data of a node, and a witness has none; "+
 					"start it without --witness, or choose an empty directory for the witness with --data", filepath.Join(dir, name))
 			}
 		}
@@ -150,14 +151,6 @@ func newIdentity(dir string, o Options) (*identity, error) {
 		id.Node = drawNode(host)
 	}
 	return id, nil
-}
-
-// keep writes the identity, if it is not in a file yet.
-func (id *identity) keep() error {
-	if !id.drawn {
-		return nil
-	}
-	return id.write()
 }
 
 // drawNode derives a name from the host's.
@@ -175,54 +168,4 @@ func drawNode(host string) string {
 	_, _ = rand.Read(suffix) // never fails
 	most := job.TenantBytesMax - 1 - hex.EncodedLen(nodeSuffixBytes)
 	return host[:min(len(host), most)] + "-" + hex.EncodeToString(suffix)
-}
-
-// adopt stores the id of the cluster that the node has met, and how the node's data relates to it. A second
-// cluster of the same name is refused, unless the data is to be discarded for it, because its log is not the
-// one that this directory continues. The zero identity adopts nothing.
-func (id *identity) adopt(clusterID string, discard bool) error {
-	path := filepath.Join(id.dir, identityFile)
-	changed := *id
-	changed.ClusterID, changed.State, changed.GivesUp, changed.left = clusterID, stateMember, "", false
-	if discard {
-		changed.State = stateDiscarding
-	}
-	switch {
-	case id.Cluster == "":
-		return errors.New("a node alone has no cluster to belong to")
-	case !isClusterID(clusterID):
-		return fmt.Errorf("%q is no id of a cluster; want %d hex digits", clusterID, hex.EncodedLen(clusterIDBytes))
-	case id.ClusterID != "" && id.ClusterID != clusterID && !discard && !id.left:
-		return fmt.Errorf("%s: this data directory belongs to the cluster %q with the id %s, and the one that NATS knows by that name has the id %s; "+
-			"use the NATS servers of the former, or choose an empty directory with --data to join the latter", path, id.Cluster, id.ClusterID, clusterID)
-	}
-	return id.change(changed)
-}
-
-// markJoined records that the data now belongs to the cluster.
-func (id *identity) markJoined() error {
-	changed := *id
-	if id.State == stateDiscarding {
-		changed.State = stateMember
-	}
-	return id.change(changed)
-}
-
-// metLeader records that the servers of a witness have a leader.
-func (id *identity) metLeader() error {
-	changed := *id
-	changed.State = stateWitness
-	return id.change(changed)
-}
-
-// change writes a changed identity, and uses it from then on, once it is durable.
-func (id *identity) change(changed identity) error {
-	if changed == *id && !id.drawn {
-		return nil
-	}
-	if err := changed.write(); err != nil {
-		return err
-	}
-	*id = changed
-	return nil
 }

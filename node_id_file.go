@@ -13,23 +13,23 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-func readIdentity(dir string) (*identity, error) {
+func readIdentity(dir string) (identity, error) {
 	path := filepath.Join(dir, identityFile)
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("read who this data directory is: %w", err)
+		return identity{}, fmt.Errorf("read who this data directory is: %w", err)
 	}
 	defer func() { _ = f.Close() }()
 	text, err := io.ReadAll(io.LimitReader(f, identityBytesMax+1))
 	if err != nil {
-		return nil, fmt.Errorf("read who this data directory is: %w", err)
+		return identity{}, fmt.Errorf("read who this data directory is: %w", err)
 	}
 	id, err := decodeIdentity(text)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return identity{}, fmt.Errorf("%s: %w", path, err)
 	}
 	id.dir = dir
-	return &id, nil
+	return id, nil
 }
 
 // decodeIdentity decodes the file's one line. It checks the version first, because the rest of a later version
@@ -70,7 +70,7 @@ func decodeIdentity(text []byte) (identity, error) {
 }
 
 // isWhole reports whether version, state and ids are consistent.
-func (id *identity) isWhole() bool {
+func (id identity) isWhole() bool {
 	met := id.ClusterID != ""
 	switch id.State {
 	case stateMember:
@@ -90,8 +90,9 @@ func isClusterID(s string) bool {
 	return err == nil && len(b) == clusterIDBytes && s == hex.EncodeToString(b)
 }
 
-// write replaces the file durably: a crash leaves the old one or the new one.
-func (id *identity) write() error {
+// write replaces the file durably, and returns the identity as the file has it. A crash leaves the old file or
+// the new one.
+func (id identity) write() (identity, error) {
 	if id.Version = identityVersion2; id.State == stateMember {
 		id.Version = identityVersion
 	}
@@ -100,10 +101,10 @@ func (id *identity) write() error {
 		err = replaceFile(id.dir, identityFile, append(text, '\n'))
 	}
 	if err != nil {
-		return fmt.Errorf("keep who this data directory is: %w", err)
+		return id, fmt.Errorf("keep who this data directory is: %w", err)
 	}
 	id.drawn = false
-	return nil
+	return id, nil
 }
 
 // replaceFile writes a new file beside the one of that name and renames it to that name. Each step is synced

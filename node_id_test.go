@@ -16,16 +16,23 @@ const (
 )
 
 // mustOpenIdentity opens a directory's identity, and keeps it, which must be possible.
-func mustOpenIdentity(t *testing.T, dir string, o Options) *identity {
+func mustOpenIdentity(t *testing.T, dir string, o Options) identity {
+	t.Helper()
+	return mustHold(t, dir, o).get()
+}
+
+// mustHold is mustOpenIdentity for a test that changes the identity.
+func mustHold(t *testing.T, dir string, o Options) *currentIdentity {
 	t.Helper()
 	id, err := openIdentity(dir, o)
+	held := &currentIdentity{id: id}
 	if err == nil {
-		err = id.keep()
+		err = held.keep()
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	return id
+	return held
 }
 
 // refuses checks that an error contains each of some texts.
@@ -51,7 +58,8 @@ func TestIdentityOfANode(t *testing.T) {
 	if _, err := os.Stat(path); err == nil || alone.Node != "" {
 		t.Errorf("a node alone is %+v, and has a file: %v", alone, err)
 	}
-	refuses(t, alone.adopt(idOne, false), "alone")
+	_, err := alone.adopted(idOne, false)
+	refuses(t, err, "alone")
 
 	first := mustOpenIdentity(t, dir, Options{ClusterName: "prod"})
 	if job.ValidateTenant(first.Node) != nil || first.Cluster != "prod" || first.ClusterID != "" {
@@ -62,29 +70,30 @@ func TestIdentityOfANode(t *testing.T) {
 	}
 	mustOpenIdentity(t, dir, Options{ClusterName: "prod", Node: first.Node})
 
-	_, err := openIdentity(dir, Options{ClusterName: "prod", Node: "other"})
+	_, err = openIdentity(dir, Options{ClusterName: "prod", Node: "other"})
 	refuses(t, err, path, first.Node, `"other"`, "--node")
-	if once, err := openIdentity(dir, Options{}); err != nil || *once != (identity{}) {
+	if once, err := openIdentity(dir, Options{}); err != nil || once != (identity{}) {
 		t.Errorf("alone, before it met the cluster: %+v, %v", once, err)
 	}
 	if typo := mustOpenIdentity(t, dir, Options{ClusterName: "prdo"}); typo.Node != first.Node || typo.Cluster != "prdo" {
 		t.Errorf("by a mistyped name: %+v", typo)
 	}
-	first = mustOpenIdentity(t, dir, Options{ClusterName: "prod"})
+	held := mustHold(t, dir, Options{ClusterName: "prod"})
 
-	refuses(t, first.adopt("short", false), "32 hex digits")
-	refuses(t, first.adopt(strings.ToUpper(idTwo), false), "32 hex digits")
+	refuses(t, held.adopt("short", false), "32 hex digits")
+	refuses(t, held.adopt(strings.ToUpper(idTwo), false), "32 hex digits")
 	for range 2 { // the second changes nothing
-		if err := first.adopt(idOne, false); err != nil {
+		if err := held.adopt(idOne, false); err != nil {
 			t.Fatal(err)
 		}
 	}
-	refuses(t, first.adopt(idTwo, false), path, idOne, idTwo)
+	refuses(t, held.adopt(idTwo, false), path, idOne, idTwo)
 	met := mustOpenIdentity(t, dir, Options{ClusterName: "prod"})
 	if met.ClusterID != idOne {
 		t.Errorf("after the cluster was met: %+v", met)
 	}
-	refuses(t, met.adopt(idTwo, false), path, idOne, idTwo)
+	_, err = met.adopted(idTwo, false)
+	refuses(t, err, path, idOne, idTwo)
 	_, err = openIdentity(dir, Options{})
 	refuses(t, err, path, first.Node, `"prod"`, "--cluster-name prod", "delete that file")
 	_, err = openIdentity(dir, Options{ClusterName: "test"})
@@ -100,12 +109,12 @@ func TestIdentityOfANode(t *testing.T) {
 // TestAdoptThatCannotBeWritten changes nothing in memory either.
 func TestAdoptThatCannotBeWritten(t *testing.T) {
 	dir := t.TempDir()
-	id := mustOpenIdentity(t, dir, Options{ClusterName: "prod", Node: "a"})
+	held := mustHold(t, dir, Options{ClusterName: "prod", Node: "a"})
 	if err := os.Mkdir(filepath.Join(dir, "NODE.tmp"), 0o750); err != nil {
 		t.Fatal(err)
 	}
-	refuses(t, id.adopt(idOne, false), "NODE.tmp")
-	if id.ClusterID != "" || mustOpenIdentity(t, dir, Options{ClusterName: "prod"}).ClusterID != "" {
+	refuses(t, held.adopt(idOne, false), "NODE.tmp")
+	if id := held.get(); id.ClusterID != "" || mustOpenIdentity(t, dir, Options{ClusterName: "prod"}).ClusterID != "" {
 		t.Errorf("the id was taken: %+v", id)
 	}
 }
@@ -187,11 +196,12 @@ func FuzzIdentity(f *testing.F) {
 			return
 		}
 		id.dir = t.TempDir()
-		if err := id.write(); err != nil {
+		id, err = id.write()
+		if err != nil {
 			t.Fatal(err)
 		}
 		again, err := readIdentity(id.dir)
-		if err != nil || *again != id {
+		if err != nil || again != id {
 			t.Errorf("%+v is read back as %+v, %v", id, again, err)
 		}
 	})

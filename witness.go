@@ -18,7 +18,7 @@ func (s *Server) openWitness(context.Context) error {
 	if err := s.data.identity.keep(); err != nil {
 		return err
 	}
-	s.opts.Node = s.data.identity.Node
+	s.opts.Node = s.data.identity.get().Node
 	return nil
 }
 
