@@ -104,6 +104,7 @@ func (n *Node) renew(ctx context.Context) error {
 			return errStale
 		case v.Node != r.value.Node || v.Term != r.value.Term || v.Released:
 			n.distrust()
+			n.foundLease(leaseSeen{value: v, revision: revision})
 			return ErrDeposed
 		default:
 			r.revision = revision
@@ -123,6 +124,16 @@ func (n *Node) renew(ctx context.Context) error {
 	r.tenure.succeeded(begun, next.Heirs)
 	n.trusts()
 	return nil
+}
+
+// foundLease passes a state of the lease that a renewal has read to the loop of the node, which otherwise would
+// try to take its own old lease again, and promise nothing to the new holder meanwhile. If the loop is behind, the
+// watch of the lease has filled its queue, and follows with this state, too.
+func (n *Node) foundLease(l leaseSeen) {
+	select {
+	case n.lease <- l:
+	default:
+	}
 }
 
 // renewal returns the value of the next renewal.

@@ -38,10 +38,9 @@ func (s *Server) close(ctx context.Context) error {
 	if s.backups != nil {
 		s.backups.close()
 	}
-	if s.web != nil {
-		errs = append(errs, s.web.Shutdown(ctx))
-	}
+	closed := s.closeWeb(ctx)
 	s.closeNode(ctx)
+	errs = append(errs, <-closed)
 	if s.engine != nil {
 		s.engine.Drain(ctx)
 		s.stopKeeper()
@@ -66,4 +65,16 @@ func (s *Server) close(ctx context.Context) error {
 		errs = append(errs, s.data.close())
 	}
 	return errors.Join(errs...)
+}
+
+// closeWeb ends the HTTP server beside what follows: a request that waits must not delay the hand-over. The
+// channel gives the error.
+func (s *Server) closeWeb(ctx context.Context) <-chan error {
+	closed := make(chan error, 1)
+	if s.web == nil {
+		closed <- nil
+		return closed
+	}
+	go func() { closed <- s.web.Shutdown(ctx) }()
+	return closed
 }

@@ -162,12 +162,15 @@ func (s *Server) clusterInfo() *client.Cluster {
 	return info
 }
 
-// waitWarnings returns waitsFor as a list of warnings.
-func waitWarnings(st replication.Status) []string {
+// waitWarnings says what a node waits for, and why it must not lead.
+func waitWarnings(st replication.Status) (warnings []string) {
 	if text := waitsFor(st); text != "" {
-		return []string{text}
+		warnings = append(warnings, text)
 	}
-	return nil
+	if st.Barred != nil {
+		warnings = append(warnings, "this node must not lead: "+st.Barred.Error())
+	}
+	return warnings
 }
 
 // waitsFor names the members for which a node waits before it leads; "" if it does not wait.

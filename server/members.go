@@ -61,12 +61,12 @@ func decodeMembers(text []byte) (f membersFile, err error) {
 	if len(text) > membersBytesMax || json.Unmarshal(text, &head) != nil {
 		return f, fmt.Errorf("the file is damaged; %s", wayOut)
 	}
-	if head.Version != membersVersion {
+	if head.Version > membersVersion {
 		return f, fmt.Errorf("version %d: %w", head.Version, ErrMembersVersion)
 	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
-	if err := d.Decode(&f); err != nil || f.Version != head.Version || !isClusterID(f.ClusterID) || len(f.Nodes) > membersMax {
+	if err := d.Decode(&f); err != nil || f.Version != membersVersion || !isClusterID(f.ClusterID) || len(f.Nodes) > membersMax {
 		return f, fmt.Errorf("the file is damaged; %s", wayOut)
 	}
 	for _, name := range f.Nodes {
