@@ -54,11 +54,17 @@ var house = map[string][]string{
 	"dispatch/dispatchtest": over(words),
 	"api":                   over(words, module+"/histogram", module+"/scheduler", module+"/client", module+"/inbox", "github.com/nats-io/nats.go", "github.com/go-json-experiment/json", "github.com/prometheus/client_golang", "github.com/prometheus/client_model"),
 	// Pages for people, over the requests of the client; the figures are the engine's.
-	"dashboard":    {module + "/client", module + "/histogram", module + "/scheduler"},
-	"server":       {module, "github.com/nats-io/nats.go", "github.com/nats-io/nats-server/v2", "golang.org/x/sys"},
-	"cmd/carillon": {module, module + "/bench", "github.com/nats-io/nats.go", "github.com/alecthomas/kong", "github.com/go-json-experiment/json", "go.yaml.in/yaml/v3", "golang.org/x/sys"},
-	"bench":        {module + "/client", module + "/bench/plot", "github.com/nats-io/nats.go", "github.com/alecthomas/kong", "golang.org/x/sys"},
-	"bench/plot":   {},
+	"dashboard": {module + "/client", module + "/histogram", module + "/scheduler"},
+	// The one package with a NATS server in it.
+	"bus":         over(words, module+"/dispatch", module+"/inbox", module+"/replication", "github.com/nats-io/nats.go", "github.com/nats-io/nats-server/v2"),
+	"bus/bustest": {"github.com/nats-io/nats-server/v2"},
+	// The assembly: what a process has once.
+	"server": over(words, module+"/api", module+"/backup", module+"/bus", module+"/client", module+"/dashboard", module+"/datadir", module+"/dispatch", module+"/inbox",
+		module+"/replication", module+"/scheduler", module+"/snapshot", module+"/tracing", module+"/wal", "github.com/nats-io/nats.go", "golang.org/x/sys"),
+	"cmd/carillon": over(words, module+"/backup", module+"/bench", module+"/client", module+"/crontab", module+"/datadir", module+"/server", module+"/snapshot",
+		module+"/terminal", module+"/wal", "github.com/nats-io/nats.go", "github.com/alecthomas/kong", "github.com/go-json-experiment/json", "go.yaml.in/yaml/v3", "golang.org/x/sys"),
+	"bench":      {module + "/client", module + "/bench/plot", "github.com/nats-io/nats.go", "github.com/alecthomas/kong", "golang.org/x/sys"},
+	"bench/plot": {},
 	// What the tests of several packages share.
 	"testkit":               {},
 	"terminal/terminaltest": {"golang.org/x/sys"},
@@ -138,7 +144,7 @@ func mayImport(dir, name string, allowed []string) bool {
 		return true
 	}
 	for _, a := range allowed {
-		if name == a || strings.HasPrefix(name, a+"/") && (a != module || dir == "server" || dir == "cmd/carillon") {
+		if name == a || strings.HasPrefix(name, a+"/") {
 			return true
 		}
 	}

@@ -53,7 +53,7 @@ type backups struct {
 
 // openBackups connects to NATS. Requests are accepted from listen on.
 func (s *Server) openBackups(context.Context) error {
-	conn, err := s.bus.connect("carillon backups")
+	conn, err := s.bus.Connect("carillon backups")
 	if err != nil {
 		return err
 	}

@@ -29,8 +29,8 @@ func (s *Server) close(ctx context.Context) error {
 	if s.service != nil {
 		errs = append(errs, s.service.Close(ctx))
 	}
-	if s.around != nil {
-		s.around.stop()
+	if s.stopAround != nil {
+		s.stopAround()
 	}
 	if s.stopWatch != nil {
 		s.stopWatch()
@@ -58,7 +58,7 @@ func (s *Server) close(ctx context.Context) error {
 	}
 	s.background.Wait()
 	if s.bus != nil {
-		s.bus.close()
+		s.bus.Close()
 	}
 	if s.data != nil {
 		errs = append(errs, s.putNATSBack()) // once the node has joined there is nothing to put back

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/carillon-io/carillon/api"
+	"github.com/carillon-io/carillon/bus"
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/replication"
@@ -20,28 +21,27 @@ import (
 // openNode finds the cluster or founds it, and begins to follow.
 func (s *Server) openNode(ctx context.Context) error {
 	o := &s.opts
-	facts, err := s.bus.facts(ctx, s.around.conn)
+	facts, err := s.around.Facts(ctx)
 	if err != nil {
 		return err
 	}
-	s.around.noteSync(facts)
-	replicas := facts.replicas(o.Replicas)
-	if err := facts.validate(); err != nil {
+	replicas := facts.Replicas(o.Replicas)
+	if err := facts.Validate(); err != nil {
 		return err
 	}
-	conn, err := s.bus.connect("carillon log")
+	conn, err := s.bus.Connect("carillon log")
 	if err != nil {
 		return err
 	}
 	opts := replication.Options{
 		Conn: conn, Prefix: o.Prefix, Cluster: o.ClusterName, Node: o.Node, Process: s.process,
 		Local: o.Durability == DurabilityLocal, Replicas: replicas, StreamBytesMax: o.StreamBytesMax,
-		Recreate: o.RecreateStream, LeadAlone: o.LeadAlone, Await: o.awaitMembers, Synced: s.around.synced, Release: o.Version, Next: wal.Next, Inboxes: s.inboxes, Boot: bootClock, Logger: o.Logger,
+		Recreate: o.RecreateStream, LeadAlone: o.LeadAlone, Await: o.awaitMembers, Synced: s.around.Synced, Release: o.Version, Next: wal.Next, Inboxes: s.inboxes, Boot: bootClock, Logger: o.Logger,
 	}
 	if err := s.data.describe(&opts, o.DiscardData); err != nil {
 		return err
 	}
-	opts.Server, opts.Seated = s.bus.seats()
+	opts.Server, opts.Seated = s.bus.Seats()
 	if s.node, err = s.findCluster(ctx, opts); err != nil {
 		return err
 	}
@@ -51,23 +51,26 @@ func (s *Server) openNode(ctx context.Context) error {
 	if err := s.keepNATSAside(); err != nil {
 		return err
 	}
-	s.bus.founded()
+	s.bus.Founded()
 	if err := s.openAnnouncer(ctx, s.data.identity.get().ClusterID); err != nil {
 		return err
 	}
-	s.around.checkNATS(ctx)
+	s.around.CheckNATS(ctx)
 	known, err := readMembers(s.opts.Dir, s.data.identity.get().ClusterID)
 	if err != nil {
 		return err
 	}
 	s.member = &member{server: s, data: s.data, known: known}
 	s.node.Attach(s.member)
-	s.around.claim.state.joined(s.node)
+	s.around.Joined(s.node)
 	return s.member.start()
 }
 
-// findAgain is the time between two attempts to find the cluster.
-const findAgain = 500 * time.Millisecond
+// How a start tries to find the cluster.
+const (
+	findAgain    = 500 * time.Millisecond // between two attempts
+	findSayEvery = 10 * time.Second       // how often the log says why it does not find it
+)
 
 // findCluster tries until JetStream can do what is needed: a stream with three replicas cannot be made before
 // three servers are up.
@@ -78,7 +81,7 @@ func (s *Server) findCluster(ctx context.Context, opts replication.Options) (*re
 		if err == nil || replication.IsFinal(err) {
 			return node, err
 		}
-		if time.Since(said) > awaitSayEvery {
+		if time.Since(said) > findSayEvery {
 			said = time.Now()
 			s.opts.Logger.Info("waiting for the cluster", slog.Any("error", err))
 		}
@@ -96,8 +99,8 @@ func (s *Server) runNode(ctx context.Context) error {
 	s.stopEngine = stop
 	s.nodeDone = make(chan struct{})
 	ready := make(chan string, 1)
-	conns := slices.Clone(s.bus.conns)
-	s.background.Go(func() { s.bus.watchServers(nodeCtx, conns) })
+	conns := s.bus.Conns()
+	s.background.Go(func() { s.bus.WatchServers(nodeCtx, conns) })
 	s.background.Go(func() {
 		defer close(s.nodeDone)
 		s.fail(s.node.Run(nodeCtx, func(role string) { ready <- role }))
@@ -105,8 +108,8 @@ func (s *Server) runNode(ctx context.Context) error {
 	select {
 	case role := <-ready:
 		st := s.member.Status()
-		s.ready = Ready{NATS: s.bus.url, HTTP: "http://" + reachable(s.listener.Addr()), Role: role, Epoch: st.Epoch, Jobs: st.Jobs}
-		return s.bus.flush(ctx)
+		s.ready = Ready{NATS: s.bus.URL(), HTTP: "http://" + bus.Reachable(s.listener.Addr()), Role: role, Epoch: st.Epoch, Jobs: st.Jobs}
+		return s.bus.Flush(ctx)
 	case <-s.nodeDone:
 		select {
 		case err := <-s.failed:
@@ -147,7 +150,7 @@ func (s *Server) clusterInfo() *client.Cluster {
 	info := &client.Cluster{
 		Name: st.Cluster, ID: st.ClusterID.String(), Node: st.Node, Role: st.Role, Durability: s.opts.Durability,
 		Holder: st.Holder, Term: st.Term, TrustMS: millisOf(st.Trust), Lag: st.LagLSN, LagMS: millisOf(st.Lag), Waits: waitsFor(st),
-		Warnings: slices.Concat(s.around.weaknesses(), commitWarnings(st), s.zoneWarnings(), versionWarnings(st.Nodes), waitWarnings(st)),
+		Warnings: slices.Concat(s.around.Weaknesses(), commitWarnings(st), s.zoneWarnings(), versionWarnings(st.Nodes), waitWarnings(st)),
 		Void: map[string]uint64{
 			"alien": st.Voids.Alien, "foreign": st.Voids.Foreign, "deposed": st.Voids.Deposed,
 			"repeated": st.Voids.Repeated, "unchained": st.Voids.Unchained,

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/carillon-io/carillon/bus/bustest"
 )
 
 // TestForeignThings: foreign streams and messages do not harm the cluster, and are named.
@@ -50,7 +52,7 @@ func TestForeignThings(t *testing.T) {
 
 // TestJetStreamWithoutRoom: servers that cannot hold the log are an error that names the size and the flag.
 func TestJetStreamWithoutRoom(t *testing.T) {
-	s := runOutside(t, "port: -1\njetstream { store_dir: \"%s\", max_file_store: 10485760 }\nmax_payload: 4194304\n")
+	s := bustest.Run(t, "port: -1\njetstream { store_dir: \"%s\", max_file_store: 10485760 }\nmax_payload: 4194304\n")
 	p := &troupe{t: t, url: s.ClientURL()}
 	got, err := Start(t.Context(), p.options("a", t.TempDir()))
 	if err == nil {

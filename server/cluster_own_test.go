@@ -12,6 +12,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/carillon-io/carillon/bus"
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/replication"
 )
@@ -234,18 +235,18 @@ func TestWitnessHasADirectoryOfItsOwn(t *testing.T) {
 func TestLoneStreamsArePutAside(t *testing.T) {
 	nodes := nodeOptions(t, 3)
 	o := nodes[0]
-	b, err := openBus(t.Context(), Options{Dir: o.Dir, Listen: "127.0.0.1:0", Logger: discard}.withDefaults())
+	b, err := bus.Open(t.Context(), busOptions(Options{Dir: o.Dir, Listen: "127.0.0.1:0", Logger: discard}.withDefaults()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	js, err := b.api.JetStream()
+	js, err := b.API().JetStream()
 	if err == nil {
 		_, err = js.AddStream(&nats.StreamConfig{Name: "ORDERS", Subjects: []string{"orders"}})
 	}
 	if err == nil {
 		_, err = js.Publish("orders", []byte("one"))
 	}
-	b.close()
+	b.Close()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -281,22 +282,22 @@ func TestLoneStreamsArePutAside(t *testing.T) {
 	if err := os.Rename(aside[0], old); err != nil {
 		t.Fatal(err)
 	}
-	if b, err = openBus(t.Context(), Options{Dir: filepath.Dir(old), Listen: "127.0.0.1:0", Logger: discard}.withDefaults()); err != nil {
+	if b, err = bus.Open(t.Context(), busOptions(Options{Dir: filepath.Dir(old), Listen: "127.0.0.1:0", Logger: discard}.withDefaults())); err != nil {
 		t.Fatal(err)
 	}
-	defer b.close()
-	js, err = b.api.JetStream()
+	defer b.Close()
+	js, err = b.API().JetStream()
 	if err == nil {
 		_, err = js.GetMsg("ORDERS", 1)
 	}
 	if err != nil {
 		t.Errorf("what was put aside: %v", err)
 	}
-	member := &bus{opts: o}
-	if err := member.embed(); err != nil {
+	member, err := bus.Embed(busOptions(o))
+	if err != nil {
 		t.Fatal(err)
 	}
-	member.close()
+	member.Close()
 	if !exists(filepath.Join(o.Dir, "nats", "jetstream", "$SYS", "_js_", "_meta_")) {
 		t.Error("a member is not known by its directory")
 	}

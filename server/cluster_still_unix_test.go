@@ -19,6 +19,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-io/carillon/bus/bustest"
 	"github.com/carillon-io/carillon/client"
 )
 
@@ -71,7 +72,7 @@ func newStillServers(t *testing.T, durability string) (p *stillTroupe) {
 		t.Skip("three NATS servers take seconds to find each other")
 	}
 	p = &stillTroupe{troupe: &troupe{t: t, nodes: make(map[string]*Server)}, keeps: durability, logger: testLog(), runs: make(chan *nats.Msg, 100_000), seen: make(map[string]int)}
-	routes := freeAddrs(t, 3)
+	routes := bustest.FreeAddrs(t, 3)
 	for i, addr := range routes {
 		path := filepath.Join(t.TempDir(), "nats.conf")
 		config := fmt.Sprintf("server_name: s%d\nlisten: \"127.0.0.1:-1\"\njetstream { store_dir: %q }\nmax_payload: 4194304\ncluster { name: c, listen: %q, routes: [nats://%s] }\n",

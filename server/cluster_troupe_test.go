@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-io/carillon/bus/bustest"
 	"github.com/carillon-io/carillon/client"
 )
 
@@ -34,7 +35,7 @@ func newTroupe(t *testing.T) *troupe {
 // newTroupeOn is newTroupe on a server that is configured further.
 func newTroupeOn(t *testing.T, config string) *troupe {
 	t.Helper()
-	s := runOutside(t, "port: -1\njetstream { store_dir: \"%s\" }\nmax_payload: 4194304\n"+config)
+	s := bustest.Run(t, "port: -1\njetstream { store_dir: \"%s\" }\nmax_payload: 4194304\n"+config)
 	p := &troupe{t: t, url: s.ClientURL(), nodes: make(map[string]*Server)}
 	var err error
 	if p.nc, err = nats.Connect(p.url); err != nil {

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"os"
 
-	"github.com/carillon-io/carillon/inbox"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/replication"
 	"github.com/carillon-io/carillon/snapshot"
@@ -139,24 +138,4 @@ func countJobs(s *snapshot.Store) (jobs int, err error) {
 	low := []byte{byte(job.KindTimer)}
 	err = s.Scan(low, job.PrefixEnd(low), func(_, _ []byte) (bool, error) { jobs++; return true, nil })
 	return jobs, err
-}
-
-// answerFounder makes empty nodes wait for this one, if it is to found the cluster.
-func (b *bus) answerFounder() (err error) {
-	if !b.opts.founding {
-		return nil
-	}
-	rule, err := inbox.NewRule(b.opts.Prefix, b.opts.InboxPrefixes...)
-	if err != nil {
-		return err
-	}
-	b.founder, err = replication.AnswerFounder(inbox.NewDesk(b.api, rule, b.opts.Logger), b.opts.Prefix, 0, b.opts.Node, b.opts.ClusterName)
-	return err
-}
-
-// founded ends what answerFounder began: the cluster now exists.
-func (b *bus) founded() {
-	if b.founder != nil {
-		_ = b.founder.Unsubscribe()
-	}
 }

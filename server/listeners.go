@@ -20,9 +20,8 @@ func (s *Server) own() []netip.AddrPort {
 			add(l.Addr())
 		}
 	}
-	if embedded := s.bus.embedded; embedded != nil {
-		add(embedded.Addr())
-		add(embedded.ClusterAddr())
+	for _, addr := range s.bus.Addrs() {
+		add(addr)
 	}
 	return own
 }

@@ -74,14 +74,11 @@ func (s *Server) deliveries() *api.Deliveries {
 
 // aboutNATS returns the function that describes the NATS server in this process; nil if there is none.
 func (s *Server) aboutNATS() func() api.EmbeddedNATS {
-	server := s.bus.embedded
-	if server == nil {
+	if _, ok := s.bus.Embedded(); !ok {
 		return nil
 	}
 	return func() api.EmbeddedNATS {
-		return api.EmbeddedNATS{
-			Clients: server.NumClients(), Routes: server.NumRoutes(),
-			IsCurrent: server.JetStreamEnabled() && server.JetStreamIsCurrent(), IsLeader: server.JetStreamIsLeader(),
-		}
+		now, _ := s.bus.Embedded()
+		return api.EmbeddedNATS{Clients: now.Clients, Routes: now.Routes, IsCurrent: now.IsCurrent, IsLeader: now.IsLeader}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/carillon-io/carillon/bus"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/schedule"
 )
@@ -196,7 +197,7 @@ func (o Options) validate() error {
 		return fmt.Errorf("options: a target has %d attempts at a time; want 1 to %d", o.MaxInFlight, job.MaxInFlightMax)
 	case (o.TLSCert == "") != (o.TLSKey == ""):
 		return errors.New("options: a TLS certificate and its key go together")
-	case o.ProfileListen != "" && !onLoopback(o.ProfileListen):
+	case o.ProfileListen != "" && !bus.OnLoopback(o.ProfileListen):
 		return fmt.Errorf("options: profiles on %s would be open to others; want an address of this machine, such as 127.0.0.1:6060", o.ProfileListen)
 	case o.CheckpointEvery < time.Second:
 		return fmt.Errorf("options: checkpoints every %s are too often; want at least 1s", o.CheckpointEvery)
@@ -216,7 +217,7 @@ func (o Options) validate() error {
 	if err := validateHTTPConnections(o.HTTPConnections, filesMax()); err != nil {
 		return err
 	}
-	if err := validateNATSURL(o.NATSURL); err != nil {
+	if err := bus.ValidateURL(o.NATSURL); err != nil {
 		return err
 	}
 	if err := o.Traces.validate(); err != nil {

@@ -3,13 +3,9 @@ package server
 import (
 	"errors"
 	"fmt"
-	"net"
-	"net/url"
-	"slices"
-	"strconv"
-	"strings"
 	"time"
 
+	"github.com/carillon-io/carillon/bus"
 	"github.com/carillon-io/carillon/job"
 )
 
@@ -26,12 +22,9 @@ const (
 // The bounds and defaults of a cluster's options.
 const (
 	leadInCluster         = 10 * time.Second // longer than an election of the stream's leader, which takes 4 to 9 s
-	clusterListenDefault  = "127.0.0.1:6222"
 	streamBytesMaxDefault = 1 << 30
 	streamBytesMaxMin     = 64 << 20
 	replicasMax           = 5
-	routesMax             = 16
-	natsURLsMax           = 16
 )
 
 // clustered reports whether this is a node of a cluster, rather than a node alone.
@@ -54,7 +47,7 @@ func (o *Options) setClusterDefaults() {
 		o.StreamBytesMax = streamBytesMaxDefault
 	}
 	if o.ClusterListen == "" && o.clusterEmbedded() {
-		o.ClusterListen = clusterListenDefault
+		o.ClusterListen = bus.ClusterListenDefault
 	}
 }
 
@@ -77,7 +70,7 @@ func (o Options) validateCluster() error {
 		return errors.New("options: a witness has no data to discard; leave out --discard-data")
 	}
 	if o.clusterEmbedded() {
-		return o.validateMember()
+		return bus.ValidatePeers(o.ClusterListen, o.Routes)
 	}
 	return o.validateOutside()
 }
@@ -121,91 +114,6 @@ func (o Options) validateOutside() error {
 	} {
 		if v.set {
 			return fmt.Errorf("options: %s, and --nats takes its place; leave out the one or the other", v.what)
-		}
-	}
-	return nil
-}
-
-// validateMember checks the settings with which the embedded server finds its peers.
-func (o Options) validateMember() error {
-	host, port, err := splitAddr(o.ClusterListen)
-	if err != nil || port == 0 {
-		return fmt.Errorf("options: peers cannot come to %q; want host:port, such as %s, with a port that the others can know", o.ClusterListen, clusterListenDefault)
-	}
-	if len(o.Routes) > routesMax {
-		return fmt.Errorf("options: %d routes are too many; want at most %d", len(o.Routes), routesMax)
-	}
-	own := net.JoinHostPort(host, strconv.Itoa(port))
-	others := false
-	for _, route := range o.Routes {
-		u, err := routeURL(route)
-		if err != nil {
-			return err
-		}
-		others = others || u.Host != own
-	}
-	if !others {
-		return errors.New("options: no route leads to another node, and a cluster of one survives nothing; name where the others listen (--routes), or leave out the cluster name")
-	}
-	return nil
-}
-
-// routeURL parses host:port or nats-route://host:port.
-func routeURL(route string) (*url.URL, error) {
-	shown, _ := cutUser(route)
-	bad := fmt.Errorf("options: the route %q is no address of a peer; want host:port or nats-route://host:port", shown)
-	addr := route
-	if scheme, rest, ok := strings.Cut(route, "://"); ok {
-		if addr = strings.TrimSuffix(rest, "/"); scheme != "nats-route" && scheme != "nats" {
-			return nil, bad
-		}
-	}
-	if host, ok := cutUser(addr); ok {
-		return nil, fmt.Errorf("options: the route to %s has a user in it; the password of the cluster (CARILLON_CLUSTER_PASSWORD) is for all routes", host)
-	}
-	host, port, err := splitAddr(addr)
-	if err != nil || host == "" || port == 0 {
-		return nil, bad
-	}
-	return &url.URL{Scheme: "nats-route", Host: net.JoinHostPort(host, strconv.Itoa(port))}, nil
-}
-
-// cutUser returns what follows the user of user@host, and reports whether there is one. The user may contain a
-// password, which no message repeats.
-func cutUser(addr string) (host string, ok bool) {
-	return addr[strings.LastIndexByte(addr, '@')+1:], strings.Contains(addr, "@")
-}
-
-// splitAddr parses host:port with a port from 0 to 65535.
-func splitAddr(addr string) (host string, port int, err error) {
-	host, text, err := net.SplitHostPort(addr)
-	if err != nil {
-		return "", 0, errors.New("want host:port")
-	}
-	n, err := strconv.ParseUint(text, 10, 16)
-	if err != nil {
-		return "", 0, errors.New("the port must be 0 to 65535")
-	}
-	return host, int(n), nil
-}
-
-// validateNATSURL checks a list of outside servers. The NATS client checks the rest of each URL.
-func validateNATSURL(list string) error {
-	if list == "" {
-		return nil
-	}
-	urls := strings.Split(list, ",")
-	if len(urls) > natsURLsMax {
-		return fmt.Errorf("options: %d NATS servers are too many; want at most %d", len(urls), natsURLsMax)
-	}
-	for _, one := range urls {
-		scheme, rest, ok := strings.Cut(strings.TrimSpace(one), "://")
-		if !ok {
-			scheme, rest = "nats", scheme
-		}
-		if rest == "" || !slices.Contains([]string{"nats", "tls", "ws", "wss"}, scheme) {
-			host, _ := cutUser(rest)
-			return fmt.Errorf("options: %q in the list of NATS servers is none; want nats://host:port or tls://host:port, separated by commas", scheme+"://"+host)
 		}
 	}
 	return nil

@@ -7,11 +7,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/carillon-io/carillon/bus/bustest"
 )
 
 // TestProfile: profiles are served where they were asked for, and only to this machine.
 func TestProfile(t *testing.T) {
-	addr := freeAddrs(t, 1)[0]
+	addr := bustest.FreeAddrs(t, 1)[0]
 	o := Options{
 		Dir: filepath.Join(t.TempDir(), "data"), Listen: "127.0.0.1:0", HTTPListen: "127.0.0.1:0", ProfileListen: addr, Logger: testLog(),
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/carillon-io/carillon/api"
+	"github.com/carillon-io/carillon/bus"
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/dispatch"
 	"github.com/carillon-io/carillon/inbox"
@@ -35,13 +36,13 @@ type Ready struct {
 type Server struct {
 	opts       Options
 	data       *data
-	bus        *bus
+	bus        *bus.Bus
 	dispatcher *dispatch.Dispatcher
 	engine     *scheduler.Engine
 	announcer  *dispatch.Announcer
 	service    *api.Service
 	backups    *backups
-	around     *surroundings
+	around     *bus.Surroundings
 	web        *api.Front
 	profile    *http.Server    // nil: none is wanted
 	tracer     *tracing.Tracer // nil: none is wanted
@@ -59,7 +60,8 @@ type Server struct {
 
 	stopEngine context.CancelFunc
 	stopKeeper context.CancelFunc
-	stopWatch  context.CancelFunc // nil: no watch runs
+	stopWatch  context.CancelFunc // nil: no watch of JetStream runs
+	stopAround context.CancelFunc // nil: no watch of the surroundings runs
 	background sync.WaitGroup
 	failed     chan error // capacity 1: the first failure of a part
 	closeOnce  sync.Once
@@ -139,7 +141,7 @@ func (s *Server) openBus(ctx context.Context) (err error) {
 	if err := s.setNATSAside(); err != nil {
 		return err
 	}
-	s.bus, err = openBus(ctx, s.opts)
+	s.bus, err = bus.Open(ctx, s.busOptions())
 	return err
 }
 
@@ -148,7 +150,7 @@ func (s *Server) openDispatch(context.Context) (err error) {
 	o := &s.opts
 	rules := o.rules()
 	s.dispatcher, err = dispatch.New(dispatch.Options{
-		NATS: s.bus.dispatch, Prefix: rules.Prefix, InboxPrefixes: rules.InboxPrefixes, AllowPrivateTargets: rules.AllowPrivateTargets,
+		NATS: s.bus.Dispatch(), Prefix: rules.Prefix, InboxPrefixes: rules.InboxPrefixes, AllowPrivateTargets: rules.AllowPrivateTargets,
 		Own: s.own(), ConcurrencyPerTarget: o.MaxInFlight, TLS: o.webhookTLS(), Logger: o.Logger, Tracer: s.attemptTracer(),
 	})
 	return err
@@ -158,7 +160,7 @@ func (s *Server) openDispatch(context.Context) (err error) {
 // cluster, so that what two leaders publish about one change has the same id.
 func (s *Server) openAnnouncer(ctx context.Context, origin string) (err error) {
 	o := &s.opts
-	s.announcer, err = dispatch.NewAnnouncer(s.bus.notices, dispatch.AnnouncerOptions{
+	s.announcer, err = dispatch.NewAnnouncer(s.bus.Notices(), dispatch.AnnouncerOptions{
 		Prefix: o.Prefix, Origin: origin,
 		Events: dispatch.EventOptions{Enabled: o.Events, Stream: o.EventsStream, MaxAge: o.EventsMaxAge, MaxBytes: o.EventsMaxBytes},
 	})
@@ -206,13 +208,13 @@ func (s *Server) openAPI(ctx context.Context) (err error) {
 	s.serveWeb(s.engine, func() *api.Service { return s.service })
 	st := s.engine.Status()
 	s.ready = Ready{
-		NATS: s.bus.url, HTTP: "http://" + reachable(s.listener.Addr()),
+		NATS: s.bus.URL(), HTTP: "http://" + bus.Reachable(s.listener.Addr()),
 		Role: st.Role, Epoch: st.Epoch, Jobs: st.Jobs,
 	}
-	if err := errors.Join(s.backups.listen(), s.backups.conn.FlushTimeout(dialTimeMax)); err != nil {
+	if err := errors.Join(s.backups.listen(), s.backups.conn.FlushTimeout(flushTimeMax)); err != nil {
 		return err
 	}
-	return s.bus.flush(ctx)
+	return s.bus.Flush(ctx)
 }
 
 // newService makes the service that answers requests over NATS.
@@ -222,7 +224,7 @@ func (s *Server) newService(engine api.Engine, standby bool) (*api.Service, erro
 	if s.node != nil {
 		leads = func() bool { return s.node.Trust() > 0 }
 	}
-	return api.NewService(s.bus.api, engine, api.Options{
+	return api.NewService(s.bus.API(), engine, api.Options{
 		Leads:  leads,
 		Prefix: o.Prefix, Version: o.Version, Rules: o.rules(), Logger: o.Logger, Standby: standby, Cluster: s.aboutCluster(),
 		Tracer: s.requestTracer(), Zones: o.zones, Inboxes: s.inboxes, Surroundings: s.around,

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/carillon-io/carillon/api"
+	"github.com/carillon-io/carillon/bus"
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/dashboard"
 )
@@ -38,7 +39,7 @@ func (s *Server) pages(engine api.Reader) func(client.Local) http.Handler {
 
 // httpHosts returns the host names that HTTP requests may name; none means any.
 func (o Options) httpHosts() []string {
-	if len(o.HTTPHosts) > 0 || !onLoopback(o.HTTPListen) {
+	if len(o.HTTPHosts) > 0 || !bus.OnLoopback(o.HTTPListen) {
 		return o.HTTPHosts
 	}
 	return api.HostsLocal

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-io/carillon/bus/bustest"
 	"github.com/carillon-io/carillon/client"
 )
 
@@ -25,7 +26,7 @@ func TestHTTPWhileStarting(t *testing.T) {
 	witness := Options{
 		Witness: true, ClusterName: "prod", Node: "w", Dir: t.TempDir(), Listen: "127.0.0.1:0", HTTPListen: "127.0.0.1:0", Logger: testLog(),
 	}
-	addrs := freeAddrs(t, 2)
+	addrs := bustest.FreeAddrs(t, 2)
 	witness.ClusterListen, witness.Routes = addrs[0], addrs[1:]
 	for name, opts := range map[string]Options{"alone": alone, "node": p.options("a", t.TempDir()), "witness": witness} {
 		t.Run(name, func(t *testing.T) { askWhileStarting(t, opts) })

@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"github.com/carillon-io/carillon/api"
+	"github.com/carillon-io/carillon/bus"
 )
 
 // openWitness locks the directory of a witness, which has neither a log nor a store.
@@ -27,7 +28,7 @@ func (s *Server) openHealth(ctx context.Context) error {
 	if err := s.data.identity.metLeader(); err != nil {
 		return err
 	}
-	warnings, err := s.bus.check(ctx, s.bus.api, membersWanted)
+	warnings, err := s.bus.Check(ctx, s.bus.API(), bus.MembersWanted)
 	if err != nil {
 		return err
 	}
@@ -40,13 +41,13 @@ func (s *Server) openHealth(ctx context.Context) error {
 		_, _ = fmt.Fprintln(w, "ok")
 	})
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
-		if !s.bus.embedded.JetStreamEnabled() || !s.bus.embedded.JetStreamIsCurrent() {
+		if now, _ := s.bus.Embedded(); !now.IsCurrent {
 			http.Error(w, "JetStream has no leader, or this witness is behind it", http.StatusServiceUnavailable)
 			return
 		}
 		_, _ = fmt.Fprintln(w, "witness")
 	})
 	s.web.Open(&http.Server{Handler: mux})
-	s.ready = Ready{NATS: s.bus.url, HTTP: "http://" + reachable(s.listener.Addr()), Role: "witness"}
+	s.ready = Ready{NATS: s.bus.URL(), HTTP: "http://" + bus.Reachable(s.listener.Addr()), Role: "witness"}
 	return nil
 }

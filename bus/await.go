@@ -1,4 +1,4 @@
-package server
+package bus
 
 import (
 	"context"
@@ -21,7 +21,7 @@ const (
 )
 
 // awaitJetStream returns when JetStream serves this account, when it never will, or when ctx ends.
-func (b *bus) awaitJetStream(ctx context.Context) error {
+func (b *Bus) awaitJetStream(ctx context.Context) error {
 	js, err := jetstream.New(b.api)
 	if err != nil {
 		return fmt.Errorf("speak to JetStream: %w", err)
@@ -51,7 +51,7 @@ func (b *bus) awaitJetStream(ctx context.Context) error {
 
 // askJetStream asks JetStream once. The leader of its servers answers, so an answer means that there is a
 // leader.
-func (b *bus) askJetStream(ctx context.Context, js jetstream.JetStream) error {
+func (b *Bus) askJetStream(ctx context.Context, js jetstream.JetStream) error {
 	ctx, cancel := context.WithTimeout(ctx, askTimeMax)
 	defer cancel()
 	_, err := js.AccountInfo(ctx)
@@ -63,7 +63,7 @@ func (b *bus) askJetStream(ctx context.Context, js jetstream.JetStream) error {
 
 // hopeless reports whether waiting cannot help, because the servers are configured in a way that excludes
 // JetStream. An embedded server may still be starting.
-func (b *bus) hopeless(err error) bool {
+func (b *Bus) hopeless(err error) bool {
 	if b.embedded != nil {
 		return !b.embedded.JetStreamEnabled()
 	}
@@ -72,7 +72,7 @@ func (b *bus) hopeless(err error) bool {
 }
 
 // explain adds to such an error what the operator has to change.
-func (b *bus) explain(err error) error {
+func (b *Bus) explain(err error) error {
 	switch {
 	case b.embedded != nil:
 		return fmt.Errorf("the embedded NATS server has no JetStream; its log lines say why: %w", err)
@@ -86,7 +86,7 @@ func (b *bus) explain(err error) error {
 
 // whatIsMissing describes what the start waits for. Servers that have never had a leader elect one only with
 // the votes of all of them, so that two with emptied disks never outvote the third.
-func (b *bus) whatIsMissing() string {
+func (b *Bus) whatIsMissing() string {
 	if b.embedded == nil {
 		return "waiting for JetStream: its servers have no leader"
 	}
@@ -99,7 +99,7 @@ func (b *bus) whatIsMissing() string {
 
 // members returns how many servers the embedded one is connected with, itself included, and how many servers it
 // knows. Both are 1 without a cluster, and 0 without an embedded server.
-func (b *bus) members() (here, size int) {
+func (b *Bus) members() (here, size int) {
 	if b.embedded == nil {
 		return 0, 0
 	}

@@ -1,4 +1,4 @@
-package server
+package bus
 
 import (
 	"context"
@@ -12,13 +12,15 @@ import (
 // What a cluster requires of NATS.
 const (
 	payloadMin      = 1 << 20 // a commit of a megabyte is one message
-	membersWanted   = 3
 	versionMajorMin = 2
 	versionMinorMin = 12
 )
 
-// busFacts is what this process knows about the NATS servers of a cluster.
-type busFacts struct {
+// MembersWanted is how many servers with JetStream a cluster needs to survive the loss of one.
+const MembersWanted = 3
+
+// Facts is what this process knows about the NATS servers of a cluster.
+type Facts struct {
 	Servers    []serverFacts // sorted by name; at least the server of the connection
 	Members    int           // number of servers with JetStream; 0: unknown
 	Clustered  bool          // the server of the connection has peers
@@ -42,12 +44,12 @@ const (
 	syncAlways
 )
 
-// check examines the NATS servers. It returns warnings about what is weaker than promised, each with its
+// Check examines the NATS servers. It returns warnings about what is weaker than promised, each with its
 // remedy, and an error if the servers cannot carry a cluster. replicas is the real number of copies of the log.
-func (b *bus) check(ctx context.Context, nc *nats.Conn, replicas int) ([]string, error) {
+func (b *Bus) Check(ctx context.Context, nc *nats.Conn, replicas int) ([]string, error) {
 	f, err := b.facts(ctx, nc)
 	if err == nil {
-		err = f.validate()
+		err = f.Validate()
 	}
 	if err != nil {
 		return nil, err
@@ -55,8 +57,8 @@ func (b *bus) check(ctx context.Context, nc *nats.Conn, replicas int) ([]string,
 	return f.warnings(replicas), nil
 }
 
-// validate returns an error if the servers cannot carry a cluster.
-func (f busFacts) validate() error {
+// Validate returns an error if the servers cannot carry a cluster.
+func (f Facts) Validate() error {
 	if f.PayloadMax < payloadMin {
 		return fmt.Errorf("NATS takes messages of at most %d bytes, and a commit of a cluster may have %d; set max_payload to at least %d, better %d",
 			f.PayloadMax, payloadMin, payloadMin, maxPayload)
@@ -64,20 +66,20 @@ func (f busFacts) validate() error {
 	return nil
 }
 
-// replicas returns how many servers are to keep the log: the configured number; otherwise three if there are
+// Replicas returns how many servers are to keep the log: the configured number; otherwise three if there are
 // three or if their number is unknown in a NATS cluster; otherwise one.
-func (f busFacts) replicas(wanted int) int {
+func (f Facts) Replicas(wanted int) int {
 	switch {
 	case wanted != 0:
 		return wanted
-	case f.Members >= membersWanted || (f.Members == 0 && f.Clustered):
-		return membersWanted
+	case f.Members >= MembersWanted || (f.Members == 0 && f.Clustered):
+		return MembersWanted
 	}
 	return 1
 }
 
 // warnings returns what is weaker than promised.
-func (f busFacts) warnings(replicas int) []string {
+func (f Facts) warnings(replicas int) []string {
 	var all []string
 	for _, w := range []string{f.warnMembers(replicas), f.warnSync(), f.warnVersions()} {
 		if w != "" {
@@ -87,21 +89,21 @@ func (f busFacts) warnings(replicas int) []string {
 	return all
 }
 
-func (f busFacts) warnMembers(replicas int) string {
+func (f Facts) warnMembers(replicas int) string {
 	switch {
 	case f.Members == 2:
 		return "NATS has two servers with JetStream: when either dies, the other serves nothing and the cluster stands still; " +
 			"add a third, for which a witness will do (carillon serve --witness)"
 	case f.Members == 1 || (f.Members == 0 && !f.Clustered):
 		return "NATS has one server with JetStream: when it dies, the cluster stands still whatever node leads; run three, and --replicas 3"
-	case replicas < membersWanted:
+	case replicas < MembersWanted:
 		return fmt.Sprintf("the log of the cluster has %d of the 3 replicas that it should have: when a server that keeps it dies, the cluster stands still; "+
 			"start all nodes with --replicas 3", replicas)
 	}
 	return ""
 }
 
-func (f busFacts) warnSync() string {
+func (f Facts) warnSync() string {
 	const what = "set jetstream { sync_interval: always } there, or power that fails several of them at once may take what the next leader needs"
 	if late := f.names(func(s serverFacts) bool { return s.Sync == syncLate }); late != "" {
 		return fmt.Sprintf("NATS servers acknowledge what they have not synced to disk (%s): %s", late, what)
@@ -115,7 +117,7 @@ func (f busFacts) warnSync() string {
 	return ""
 }
 
-func (f busFacts) warnVersions() string {
+func (f Facts) warnVersions() string {
 	old := f.names(func(s serverFacts) bool { return isOld(s.Version) })
 	if old == "" {
 		return ""
@@ -124,7 +126,7 @@ func (f busFacts) warnVersions() string {
 }
 
 // names returns the names of servers with their versions.
-func (f busFacts) names(which func(serverFacts) bool) string {
+func (f Facts) names(which func(serverFacts) bool) string {
 	var all []string
 	for _, s := range f.Servers {
 		if which(s) {

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-io/carillon/bus"
 )
 
 // TestWitnessWithFullDisk: a witness whose disk is full ends, and logs why. It is skipped where the test may
@@ -38,7 +40,7 @@ func TestWitnessWithFullDisk(t *testing.T) {
 		return
 	}
 	t.Cleanup(func() { _ = w.Close(context.Background()) })
-	js, err := jetstream.New(buses[0].api)
+	js, err := jetstream.New(buses[0].API())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +57,7 @@ func TestWitnessWithFullDisk(t *testing.T) {
 		cancel()
 		select {
 		case err := <-ended:
-			if !errors.Is(err, errJetStreamLost) {
+			if !errors.Is(err, bus.ErrJetStreamLost) {
 				t.Errorf("it ends with %v", err)
 			}
 			return

@@ -1,4 +1,4 @@
-package server
+package bus
 
 import (
 	"net"
@@ -15,7 +15,7 @@ func TestReachable(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := reachable(addr); got != want {
+		if got := Reachable(addr); got != want {
 			t.Errorf("%s is reached at %s, want %s", listen, got, want)
 		}
 	}

@@ -1,9 +1,10 @@
-package server
+package bus
 
 import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"net"
 	"strings"
 	"sync/atomic"
@@ -11,6 +12,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-io/carillon/bus/bustest"
 )
 
 // holding is a proxy between a client and a server that can stop passing bytes, as a network does that loses
@@ -64,10 +67,10 @@ func (h *holding) pass(to io.Writer, from io.Reader) {
 func (h *holding) url() string { return "nats://" + h.Addr().String() }
 
 // watched is a bus with some addresses, whose connection is with the first.
-func watched(t *testing.T, urls ...string) (*bus, *nats.Conn) {
+func watched(t *testing.T, urls ...string) (*Bus, *nats.Conn) {
 	t.Helper()
-	o := Options{ClusterName: "prod", NATSURL: strings.Join(urls, ","), Logger: testLog()}
-	b := &bus{opts: o, url: o.NATSURL}
+	o := Options{ClusterName: "prod", URL: strings.Join(urls, ","), Logger: slog.New(slog.DiscardHandler)}
+	b := &Bus{opts: o, url: o.URL}
 	conn, err := nats.Connect(b.url, append(b.options("test"), nats.DontRandomize(), nats.MaxReconnects(-1))...)
 	if err != nil {
 		t.Fatal(err)
@@ -78,7 +81,7 @@ func watched(t *testing.T, urls ...string) (*bus, *nats.Conn) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan struct{})
-	go func() { b.watchServers(ctx, []*nats.Conn{conn}); close(done) }()
+	go func() { b.WatchServers(ctx, []*nats.Conn{conn}); close(done) }()
 	t.Cleanup(func() { stop(); <-done })
 	return b, conn
 }
@@ -98,7 +101,7 @@ func goesTo(t *testing.T, conn *nats.Conn, url string) {
 
 // TestLeavesSilentServer: a server that is cut off silently is left long before TCP notices.
 func TestLeavesSilentServer(t *testing.T) {
-	first, second := runOutside(t, withJetStream), runOutside(t, withJetStream)
+	first, second := bustest.Run(t, withJetStream), bustest.Run(t, withJetStream)
 	h := newHolding(t, first.ClientURL())
 	_, conn := watched(t, h.url(), second.ClientURL())
 	h.held.Store(true)
@@ -112,13 +115,13 @@ func TestLeavesSilentServer(t *testing.T) {
 // TestLeavesServerWithoutJetStream: a server that works, but through which JetStream does not answer, is left
 // if another one answers; not if none does, as in an election.
 func TestLeavesServerWithoutJetStream(t *testing.T) {
-	plain, other := runOutside(t, "port: -1\n# %s\n"), runOutside(t, "port: -1\n# %s\n")
+	plain, other := bustest.Run(t, "port: -1\n# %s\n"), bustest.Run(t, "port: -1\n# %s\n")
 	b, conn := watched(t, plain.ClientURL(), other.ClientURL())
-	w := busWatch{bus: b, conn: conn}
+	w := serverWatch{Bus: b, conn: conn}
 	if why := w.inspect(t.Context()); why != nil {
 		t.Errorf("left while JetStream is silent everywhere: %v", why)
 	}
-	whole := runOutside(t, withJetStream)
+	whole := bustest.Run(t, withJetStream)
 	_, conn = watched(t, plain.ClientURL(), whole.ClientURL())
 	goesTo(t, conn, whole.ClientURL())
 }

@@ -1,4 +1,4 @@
-package server
+package bus
 
 import (
 	"context"
@@ -64,7 +64,7 @@ func (w who) String() string {
 	return fmt.Sprintf("%s on host %s, process %d", server, w.Host, w.PID)
 }
 
-// ErrPrefixServed is returned by Start if another server, or a cluster whose log is in NATS, serves the prefix.
+// ErrPrefixServed is the error of a start if another server, or a cluster whose log is in NATS, serves the prefix.
 var ErrPrefixServed = errors.New("the prefix is served already")
 
 // servedBy returns the error for a prefix that another server serves.
@@ -92,11 +92,11 @@ type prefixClaim struct {
 }
 
 // newPrefixClaim begins to answer, as a server that is starting.
-func newPrefixClaim(conn *nats.Conn, o Options, rule *inbox.Rule, process string) (*prefixClaim, error) {
+func newPrefixClaim(conn *nats.Conn, o Options) (*prefixClaim, error) {
 	host, _ := os.Hostname() // a host without a name runs a process all the same
 	c := &prefixClaim{conn: conn, prefix: o.Prefix, subject: replication.WhoSubject(o.Prefix, 0)}
-	c.self = who{Version: whoVersion, Process: process, Node: o.Node, Cluster: o.ClusterName, Host: host, PID: os.Getpid()}
-	if _, err := inbox.NewDesk(conn, rule, o.Logger).Subscribe(c.subject, c.answer); err != nil {
+	c.self = who{Version: whoVersion, Process: o.Process, Node: o.Node, Cluster: o.ClusterName, Host: host, PID: os.Getpid()}
+	if _, err := inbox.NewDesk(conn, o.Inboxes, o.Logger).Subscribe(c.subject, c.answer); err != nil {
 		return nil, fmt.Errorf("subscribe to %s: %w", c.subject, err)
 	}
 	return c, nil

@@ -1,4 +1,4 @@
-package server
+package bus
 
 import (
 	"context"
@@ -22,23 +22,23 @@ const (
 
 // facts gathers what can be known about the servers. NATS may refuse these requests, so nc must be a connection
 // on which such a refusal is not reported as another request's error.
-func (b *bus) facts(ctx context.Context, nc *nats.Conn) (busFacts, error) {
+func (b *Bus) facts(ctx context.Context, nc *nats.Conn) (Facts, error) {
 	if b.embedded != nil {
 		return b.ownFacts(), nil
 	}
-	f := busFacts{NATSSyncs: b.opts.NATSSyncs, PayloadMax: nc.MaxPayload(), Clustered: nc.ConnectedClusterName() != ""}
+	f := Facts{NATSSyncs: b.opts.NATSSyncs, PayloadMax: nc.MaxPayload(), Clustered: nc.ConnectedClusterName() != ""}
 	answers, err := askServers(ctx, nc)
 	if err != nil {
-		return busFacts{}, err
+		return Facts{}, err
 	}
 	f.evaluate(answers, serverFacts{Name: nc.ConnectedServerName(), Version: nc.ConnectedServerVersion()})
 	return f, nil
 }
 
 // ownFacts returns what is known with an embedded server; its peers have the same settings.
-func (b *bus) ownFacts() busFacts {
+func (b *Bus) ownFacts() Facts {
 	_, size := b.members()
-	return busFacts{
+	return Facts{
 		Servers: []serverFacts{{Name: b.embedded.Name(), Version: server.VERSION, Sync: syncAlways}},
 		Members: size, Clustered: b.opts.clustered(), PayloadMax: maxPayload,
 	}
@@ -62,7 +62,7 @@ type serverAnswer struct {
 }
 
 // evaluate evaluates the answers. Without any, only the server of the connection is known.
-func (f *busFacts) evaluate(answers []serverAnswer, connected serverFacts) {
+func (f *Facts) evaluate(answers []serverAnswer, connected serverFacts) {
 	known := map[string]serverFacts{connected.Name: connected}
 	members := 0
 	for _, a := range answers {

@@ -29,7 +29,7 @@ func TestWarningsFollowNATS(t *testing.T) {
 	}
 	p := &troupe{t: t}
 	warns := func() bool {
-		servers[0].around.checkNATS(t.Context())
+		servers[0].around.CheckNATS(t.Context())
 		return strings.Contains(strings.Join(p.info(servers[0]).Cluster.Warnings, " "), "NATS servers that keep the log of the cluster are not there (c)")
 	}
 	if warns() {

@@ -1,13 +1,9 @@
-package server
+package bus
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"log/slog"
-	"net"
-	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -15,80 +11,44 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
-)
 
-// freeAddrs returns addresses on which no program listened a moment ago.
-func freeAddrs(t *testing.T, n int) []string {
-	t.Helper()
-	var addrs []string
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = l.Close() }()
-		addrs = append(addrs, l.Addr().String())
-	}
-	return addrs
-}
+	"github.com/carillon-io/carillon/bus/bustest"
+)
 
 // nodeOptions are those of n nodes whose embedded servers are one another's peers.
 func nodeOptions(t *testing.T, n int) []Options {
 	t.Helper()
-	routes := freeAddrs(t, n)
+	routes := bustest.FreeAddrs(t, n)
 	var nodes []Options
 	for i, addr := range routes {
-		o := Options{
-			Dir: filepath.Join(t.TempDir(), "data"), Listen: "127.0.0.1:0", HTTPListen: "127.0.0.1:0",
-			ClusterName: "prod", Node: string(rune('a' + i)), ClusterListen: addr, Routes: routes, ClusterPassword: "tower",
-			Logger: slog.New(slog.DiscardHandler),
-		}.withDefaults()
-		if err := o.validate(); err != nil {
-			t.Fatal(err)
-		}
-		nodes = append(nodes, o)
+		nodes = append(nodes, Options{
+			StoreDir: filepath.Join(t.TempDir(), "nats"), Listen: "127.0.0.1:0", ClusterName: "prod", Node: string(rune('a' + i)),
+			ClusterListen: addr, Routes: routes, ClusterPassword: "tower", Logger: slog.New(slog.DiscardHandler),
+		})
 	}
 	return nodes
 }
 
 // openBuses opens the buses of nodes side by side, as none comes up without others.
-func openBuses(t *testing.T, nodes ...Options) []*bus {
+func openBuses(t *testing.T, nodes ...Options) []*Bus {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	buses, errs := make([]*bus, len(nodes)), make([]error, len(nodes))
+	buses, errs := make([]*Bus, len(nodes)), make([]error, len(nodes))
 	var all sync.WaitGroup
 	for i, o := range nodes {
-		all.Go(func() { buses[i], errs[i] = openBus(ctx, o) })
+		all.Go(func() { buses[i], errs[i] = Open(ctx, o) })
 	}
 	all.Wait()
 	for _, b := range buses {
 		if b != nil {
-			t.Cleanup(b.close)
+			t.Cleanup(b.Close)
 		}
 	}
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
 	}
 	return buses
-}
-
-// eventually repeats a call until it succeeds, as clients do while a cluster elects.
-func eventually(t *testing.T, what string, try func(context.Context) error) {
-	t.Helper()
-	deadline := time.Now().Add(30 * time.Second)
-	for {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		err := try(ctx)
-		cancel()
-		if err == nil {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%s: %v", what, err)
-		}
-		time.Sleep(20 * time.Millisecond) // between two tries, not in place of one
-	}
 }
 
 // TestEmbeddedServersFormACluster starts three nodes, keeps a log on all three of them, takes away the
@@ -98,6 +58,7 @@ func TestEmbeddedServersFormACluster(t *testing.T) {
 		t.Skip("elections of NATS take seconds")
 	}
 	nodes := nodeOptions(t, 3)
+	waitsForPeers(t, nodes[0])
 	buses := openBuses(t, nodes...)
 	js, err := jetstream.New(buses[0].api)
 	if err != nil {
@@ -119,7 +80,7 @@ func TestEmbeddedServersFormACluster(t *testing.T) {
 		if !b.embedded.JetStreamConfig().SyncAlways {
 			t.Errorf("node %d acknowledges before it syncs", i)
 		}
-		warnings, err := b.check(t.Context(), b.api, 3)
+		warnings, err := b.Check(t.Context(), b.api, 3)
 		if err != nil || len(warnings) > 0 {
 			t.Errorf("node %d: %q, %v; want no warnings", i, warnings, err)
 		}
@@ -129,10 +90,10 @@ func TestEmbeddedServersFormACluster(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var left []*bus
+	var left []*Bus
 	for _, b := range buses {
 		if b.opts.Node == info.Cluster.Leader {
-			b.close()
+			b.Close()
 		} else {
 			left = append(left, b)
 		}
@@ -149,8 +110,8 @@ func TestEmbeddedServersFormACluster(t *testing.T) {
 	})
 
 	// All are down, and two come back, the one before the other: that is enough, and nothing is lost.
-	left[0].close()
-	left[1].close()
+	left[0].Close()
+	left[1].Close()
 	waitsForPeers(t, left[0].opts)
 	again := openBuses(t, left[0].opts, left[1].opts)
 	if js, err = jetstream.New(again[0].api); err != nil {
@@ -179,7 +140,7 @@ func waitsForPeers(t *testing.T, o Options) {
 	defer cancel()
 	gaveUp := make(chan error, 1)
 	go func() {
-		_, err := openBus(ctx, o)
+		_, err := Open(ctx, o)
 		gaveUp <- err
 	}()
 	eventually(t, "say what is missing", func(context.Context) error {
@@ -195,80 +156,4 @@ func waitsForPeers(t *testing.T, o Options) {
 	if strings.Contains(said.String(), "level=ERROR") {
 		t.Errorf("a peer that is not up yet is no error: %s", said)
 	}
-}
-
-// TestWitness starts a witness and two nodes: the witness is a member as they are, reports itself as a witness,
-// and has neither a log nor a store.
-func TestWitness(t *testing.T) {
-	nodes := nodeOptions(t, 3)
-	waitsForPeers(t, nodes[0])
-	nodes[1].Witness, nodes[1].Node = true, ""
-	witnesses := make(chan *Server, 1)
-	go func() {
-		w, err := Start(t.Context(), nodes[1])
-		if err != nil {
-			t.Error(err)
-		}
-		witnesses <- w
-	}()
-	openBuses(t, nodes[0], nodes[2])
-	w := <-witnesses
-	if w == nil {
-		return
-	}
-	t.Cleanup(func() { _ = w.Close(context.Background()) })
-	if r := w.Ready(); r.Role != "witness" || r.Jobs != 0 || !strings.HasPrefix(r.NATS, "nats://127.0.0.1:") {
-		t.Errorf("the witness is ready as %+v", r)
-	}
-	for _, path := range []string{"/healthz", "/readyz", "/metrics"} {
-		eventually(t, path, func(ctx context.Context) error { return get(ctx, w.Ready().HTTP+path) })
-	}
-	for _, name := range []string{"wal", "store"} {
-		if _, err := os.Stat(filepath.Join(nodes[1].Dir, name)); err == nil {
-			t.Errorf("a witness has made %s", name)
-		}
-	}
-	if id := mustOpenIdentity(t, nodes[1].Dir, Options{ClusterName: "prod", Witness: true}); !strings.Contains(id.Node, "-") {
-		t.Errorf("the witness has no name of its own: %+v", id)
-	}
-	closing, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
-	if err := w.Close(closing); err != nil {
-		t.Error(err)
-	}
-}
-
-// get fetches a URL, which must answer 200.
-func get(ctx context.Context, url string) error {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return err
-	}
-	response, err := http.DefaultClient.Do(r)
-	if err != nil {
-		return err
-	}
-	_ = response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		return errors.New(response.Status)
-	}
-	return nil
-}
-
-// lockedBuffer keeps what a logger writes while a test reads it.
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }

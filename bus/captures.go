@@ -1,4 +1,4 @@
-package server
+package bus
 
 import (
 	"context"
@@ -57,7 +57,7 @@ func (c *captures) watch(ctx context.Context) {
 	}
 }
 
-// Look implements [api.Surroundings].
+// Look searches for such streams now, unless the last search is fresh.
 func (c *captures) Look() {
 	c.searching.Lock()
 	defer c.searching.Unlock()
@@ -117,7 +117,7 @@ func (c *captures) acknowledges(ctx context.Context, name string) bool {
 	return err != nil || !stream.CachedInfo().Config.NoAck
 }
 
-// Warnings implements [api.Surroundings].
+// Warnings returns a warning for each stream that the last search found.
 func (c *captures) Warnings() (warnings []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

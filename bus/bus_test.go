@@ -1,4 +1,4 @@
-package server
+package bus
 
 import (
 	"bufio"
@@ -10,19 +10,21 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/carillon-io/carillon/bus/bustest"
 )
 
 // TestConnectionsGoToTheNextServer: with a list of servers, the start skips one that is down, and when the one
 // in use dies, the connections soon move to another.
 func TestConnectionsGoToTheNextServer(t *testing.T) {
 	const config = `jetstream { store_dir: "%s" }`
-	one, two := runOutside(t, config), runOutside(t, config)
-	unused := freeAddrs(t, 1)[0]
+	one, two := bustest.Run(t, config), bustest.Run(t, config)
+	unused := bustest.FreeAddrs(t, 1)[0]
 	b, err := openOutside(t, fmt.Sprintf("nats://%s, nats://%s,nats://%s", unused, one.Addr(), two.Addr()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	extra, err := b.connect("carillon log")
+	extra, err := b.Connect("carillon log")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +41,7 @@ func TestConnectionsGoToTheNextServer(t *testing.T) {
 		}
 		return nil
 	})
-	b.close()
+	b.Close()
 	if !extra.IsClosed() || !b.api.IsClosed() {
 		t.Error("connections are open after close")
 	}
@@ -48,7 +50,7 @@ func TestConnectionsGoToTheNextServer(t *testing.T) {
 // TestSilenceIsNoticed: in a cluster, a connection that a vanished server leaves open is given up within
 // seconds; a node alone keeps the slower default.
 func TestSilenceIsNoticed(t *testing.T) {
-	s := runOutside(t, `jetstream { store_dir: "%s" }`)
+	s := bustest.Run(t, `jetstream { store_dir: "%s" }`)
 	url := "nats://" + s.Addr().String()
 	b, err := openOutside(t, url)
 	if err != nil {
@@ -57,9 +59,9 @@ func TestSilenceIsNoticed(t *testing.T) {
 	if o := b.api.Opts; o.PingInterval*time.Duration(o.MaxPingsOut+1) != 6*time.Second || o.MaxReconnect != -1 {
 		t.Errorf("in a cluster it pings each %s, %d times, and reconnects %d times", o.PingInterval, o.MaxPingsOut, o.MaxReconnect)
 	}
-	alone := &bus{opts: Options{NATSURL: url, Logger: slog.New(slog.DiscardHandler)}, url: url}
-	t.Cleanup(alone.close)
-	nc, err := alone.connect("carillon api")
+	alone := &Bus{opts: Options{URL: url, Logger: slog.New(slog.DiscardHandler)}, url: url}
+	t.Cleanup(alone.Close)
+	nc, err := alone.Connect("carillon api")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,8 +73,8 @@ func TestSilenceIsNoticed(t *testing.T) {
 // TestPeersAreAskedForThePassword: a server that does not know the password cannot become a peer.
 func TestPeersAreAskedForThePassword(t *testing.T) {
 	o := nodeOptions(t, 3)[0]
-	b := &bus{opts: o}
-	t.Cleanup(b.close)
+	b := &Bus{opts: o}
+	t.Cleanup(b.Close)
 	if err := b.embed(); err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +109,7 @@ func TestOpenPeersAreWarnedOf(t *testing.T) {
 		{"0.0.0.0:6222", "tower", false},
 	} {
 		said := &lockedBuffer{}
-		b := &bus{opts: Options{ClusterListen: tt.listen, ClusterPassword: tt.password, Logger: slog.New(slog.NewTextHandler(said, nil))}}
+		b := &Bus{opts: Options{ClusterListen: tt.listen, ClusterPassword: tt.password, Logger: slog.New(slog.NewTextHandler(said, nil))}}
 		b.warnOpenRoutes()
 		got := strings.Contains(said.String(), "CARILLON_CLUSTER_PASSWORD") && strings.Contains(said.String(), tt.listen)
 		if got != tt.want {
@@ -119,17 +121,18 @@ func TestOpenPeersAreWarnedOf(t *testing.T) {
 // TestEmbeddedServerIsSetUpByTheOptions: a member syncs, has the node's name, and each peer counts once; a node
 // alone is set up as it always was.
 func TestEmbeddedServerIsSetUpByTheOptions(t *testing.T) {
-	alone, err := Options{Dir: "d"}.withDefaults().serverOptions()
+	alone, err := Options{StoreDir: "d", Listen: "127.0.0.1:4222"}.serverOptions()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if alone.ServerName != "carillon" || alone.SyncAlways || alone.SyncInterval != time.Second || alone.Cluster.Port != 0 || alone.MaxPayload != 4<<20 {
 		t.Errorf("alone: %+v", alone)
 	}
-	o := memberOptions()
-	o.ClusterListen, o.ClusterPassword = "0.0.0.0:6222", "a:b@c/d"
-	o.Routes = []string{"a:6222", "nats-route://b:6222", "b:6222", "nats://c:6222/", "[::1]:6222"}
-	member, err := o.withDefaults().serverOptions()
+	o := Options{
+		Listen: "127.0.0.1:4222", ClusterName: "prod", Node: "a", ClusterListen: "0.0.0.0:6222", ClusterPassword: "a:b@c/d",
+		Routes: []string{"a:6222", "nats-route://b:6222", "b:6222", "nats://c:6222/", "[::1]:6222"},
+	}
+	member, err := o.serverOptions()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/carillon-io/carillon/bus/bustest"
 )
 
 // TestStartWaitsForNATS: a server and a node start before their NATS is up. They log what they wait for, are
@@ -19,7 +21,7 @@ import (
 func TestStartWaitsForNATS(t *testing.T) {
 	for name, cluster := range map[string]string{"alone": "", "node": "prod"} {
 		t.Run(name, func(t *testing.T) {
-			addrs, said := freeAddrs(t, 2), &lockedBuffer{}
+			addrs, said := bustest.FreeAddrs(t, 2), &lockedBuffer{}
 			o := Options{
 				Dir: t.TempDir(), HTTPListen: addrs[1], NATSURL: "nats://user:secret@" + addrs[0], ClusterName: cluster,
 				Logger: slog.New(slog.NewTextHandler(said, nil)),
@@ -54,7 +56,7 @@ func TestStartWaitsForNATS(t *testing.T) {
 
 // TestRefusalIsNoAbsence: a start does not wait for a NATS server that refuses the user.
 func TestRefusalIsNoAbsence(t *testing.T) {
-	s := runOutside(t, `authorization { user: a, password: b }`)
+	s := bustest.Run(t, `authorization { user: a, password: b }`)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	_, err := Start(ctx, Options{Dir: t.TempDir(), HTTPListen: "127.0.0.1:0", NATSURL: s.ClientURL(), Logger: discard})
@@ -75,7 +77,7 @@ func runAt(t *testing.T, addr string) {
 		t.Fatal(err)
 	}
 	s, err := server.NewServer(&server.Options{
-		Host: host, Port: number, NoSigs: true, NoLog: true, JetStream: true, StoreDir: t.TempDir(), MaxPayload: maxPayload, Username: "user", Password: "secret",
+		Host: host, Port: number, NoSigs: true, NoLog: true, JetStream: true, StoreDir: t.TempDir(), MaxPayload: 4 << 20, Username: "user", Password: "secret",
 	})
 	if err != nil {
 		t.Fatal(err)

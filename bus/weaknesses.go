@@ -1,4 +1,4 @@
-package server
+package bus
 
 import (
 	"context"
@@ -12,9 +12,9 @@ import (
 	"github.com/carillon-io/carillon/replication"
 )
 
-// checkNATS checks where NATS is weaker than the cluster needs. Facts that cannot be read now stay as they
+// CheckNATS checks where NATS is weaker than the cluster needs. Facts that cannot be read now stay as they
 // were last read, with a warning about that.
-func (a *surroundings) checkNATS(ctx context.Context) {
+func (a *Surroundings) CheckNATS(ctx context.Context) {
 	if !a.opts.clustered() {
 		a.note(&a.weak, a.findNoJetStream())
 		return
@@ -22,7 +22,7 @@ func (a *surroundings) checkNATS(ctx context.Context) {
 	found, err := a.findWeaknesses(ctx)
 	if err != nil {
 		a.opts.Logger.Debug("it is not known how NATS is set up", slog.Any("error", err))
-		if found = a.weaknesses(); !slices.Contains(found, noAnswer) {
+		if found = a.Weaknesses(); !slices.Contains(found, noAnswer) {
 			found = append(found, noAnswer)
 		}
 	}
@@ -33,21 +33,20 @@ const noAnswer = "JetStream does not answer for the log of the cluster: it elect
 
 // findNoJetStream warns that the embedded server of a node alone has lost JetStream. Jobs need JetStream for
 // streams only.
-func (a *surroundings) findNoJetStream() []string {
+func (a *Surroundings) findNoJetStream() []string {
 	if a.bus.embedded == nil || a.bus.embedded.JetStreamEnabled() {
 		return nil
 	}
 	return []string{"the embedded NATS server has given JetStream up, as it does when its disk is full or fails: runs with targets of kind jetstream fail, and events wait; make room in the data directory, and start this server again"}
 }
 
-func (a *surroundings) findWeaknesses(ctx context.Context) ([]string, error) {
-	facts, err := a.bus.facts(ctx, a.conn)
+func (a *Surroundings) findWeaknesses(ctx context.Context) ([]string, error) {
+	facts, err := a.Facts(ctx)
 	if err != nil {
 		return nil, err
 	}
-	a.noteSync(facts)
 	var found []string
-	if err := facts.validate(); err != nil { // such as after a reload of its configuration
+	if err := facts.Validate(); err != nil { // such as after a reload of its configuration
 		found = append(found, err.Error())
 	}
 	ctx, cancel := context.WithTimeout(ctx, logAskTimeMax)
@@ -64,17 +63,27 @@ func (a *surroundings) findWeaknesses(ctx context.Context) ([]string, error) {
 	return found, nil
 }
 
+// Facts returns what can be known about the NATS servers now. NATS may refuse to tell; then the facts are few, and there
+// is no error.
+func (a *Surroundings) Facts(ctx context.Context) (Facts, error) {
+	facts, err := a.bus.facts(ctx, a.conn)
+	if err == nil {
+		a.noteSync(facts)
+	}
+	return facts, err
+}
+
 // noteSync records whether the servers sync what they acknowledge. A server that did counts as doing so while
 // it is away.
-func (a *surroundings) noteSync(f busFacts) {
+func (a *Surroundings) noteSync(f Facts) {
 	whole := a.bus.embedded != nil || f.NATSSyncs || f.Members > 0 && len(f.Servers) >= f.Members
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.syncs = f.warnSync() == "" && (whole || a.syncs)
 }
 
-// synced reports whether the servers are known to sync what they acknowledge.
-func (a *surroundings) synced() bool {
+// Synced reports whether the servers are known to sync what they acknowledge.
+func (a *Surroundings) Synced() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.syncs
@@ -99,8 +108,8 @@ func warnOffline(info *jetstream.StreamInfo) string {
 		strings.Join(offline, ", "), info.Config.Replicas)
 }
 
-// weaknesses returns what is weaker than promised, each with its remedy.
-func (a *surroundings) weaknesses() []string {
+// Weaknesses returns what is weaker than promised, each with its remedy.
+func (a *Surroundings) Weaknesses() []string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return slices.Clone(a.weak)

@@ -1,13 +1,10 @@
-package server
+package bus
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -28,16 +25,15 @@ const (
 	logAskTimeMax = time.Second
 )
 
-// surroundings checks for problems around a server: other servers on its prefix, streams that capture requests,
+// Surroundings checks for problems around a server: other servers on its prefix, streams that capture requests,
 // and, for a node of a cluster, weaknesses of NATS. Safe for concurrent use.
-type surroundings struct {
+type Surroundings struct {
 	captures *captures
 	claim    *prefixClaim
 	conn     *nats.Conn // a connection of its own: a refusal of its requests must not be reported as another's error
 	js       jetstream.JetStream
-	bus      *bus
+	bus      *Bus
 	opts     Options
-	stop     context.CancelFunc
 
 	mu     sync.Mutex
 	others []string // warnings about other servers on the prefix
@@ -45,36 +41,44 @@ type surroundings struct {
 	syncs  bool     // the NATS servers are known to sync what they acknowledge
 }
 
-// openSurroundings claims the prefix, makes the first checks, and starts the regular ones.
-func (s *Server) openSurroundings(ctx context.Context) error {
-	conn, err := s.bus.connectQuietly("carillon check", nats.NoEcho())
+// OpenSurroundings claims the prefix for this process, and makes the first checks; Watch makes the later ones. It
+// returns an error that is [ErrPrefixServed] if the prefix is not free. Not for concurrent use with Connect.
+func (b *Bus) OpenSurroundings(ctx context.Context) (*Surroundings, error) {
+	conn, err := b.connectQuietly("carillon check", nats.NoEcho())
 	if err != nil {
-		return err
+		return nil, err
 	}
 	js, err := jetstream.New(conn)
 	if err != nil {
-		return fmt.Errorf("speak to JetStream: %w", err)
+		return nil, fmt.Errorf("speak to JetStream: %w", err)
 	}
-	a := &surroundings{captures: newCaptures(js, s.opts), conn: conn, js: js, bus: s.bus, opts: s.opts}
-	if a.claim, err = newPrefixClaim(conn, s.opts, s.inboxes, s.process); err != nil {
-		return err
+	a := &Surroundings{captures: newCaptures(js, b.opts), conn: conn, js: js, bus: b, opts: b.opts}
+	if a.claim, err = newPrefixClaim(conn, b.opts); err != nil {
+		return nil, err
 	}
 	if err := a.claim.claim(ctx); err != nil {
-		return err
+		return nil, err
 	}
 	if err := a.refuseLog(ctx); err != nil {
-		return err
+		return nil, err
 	}
 	a.captures.Look()
-	watching, stop := context.WithCancel(context.Background())
-	a.stop, s.around = stop, a
-	s.background.Go(func() { a.captures.watch(watching) })
-	s.background.Go(func() { a.watch(watching) })
-	return nil
+	return a, nil
 }
 
-// watch checks from time to time until ctx ends.
-func (a *surroundings) watch(ctx context.Context) {
+// Watch checks from time to time until ctx ends.
+func (a *Surroundings) Watch(ctx context.Context) {
+	var all sync.WaitGroup
+	all.Go(func() { a.captures.watch(ctx) })
+	a.watch(ctx)
+	all.Wait()
+}
+
+// Joined records the node as which this process serves from now on: others that ask learn its role and its cluster.
+func (a *Surroundings) Joined(node *replication.Node) { a.claim.state.joined(node) }
+
+// watch searches for other servers and checks NATS from time to time until ctx ends.
+func (a *Surroundings) watch(ctx context.Context) {
 	others, nats := time.NewTimer(aroundSoon), time.NewTicker(aroundNATS)
 	defer others.Stop()
 	defer nats.Stop()
@@ -84,7 +88,7 @@ func (a *surroundings) watch(ctx context.Context) {
 			a.findOthers(ctx)
 			others.Reset(a.claim.every())
 		case <-nats.C:
-			a.checkNATS(ctx)
+			a.CheckNATS(ctx)
 		case <-ctx.Done():
 			return
 		}
@@ -92,7 +96,7 @@ func (a *surroundings) watch(ctx context.Context) {
 }
 
 // findOthers searches for servers on the prefix that are neither this one nor in its cluster.
-func (a *surroundings) findOthers(ctx context.Context) {
+func (a *Surroundings) findOthers(ctx context.Context) {
 	servers, err := a.claim.others(ctx)
 	if err != nil {
 		a.opts.Logger.Debug("it is not known who else serves the prefix", slog.Any("error", err))
@@ -111,7 +115,7 @@ func (a *surroundings) findOthers(ctx context.Context) {
 }
 
 // note stores the result of a check, and logs what is new.
-func (a *surroundings) note(kept *[]string, found []string) {
+func (a *Surroundings) note(kept *[]string, found []string) {
 	slices.Sort(found)
 	a.mu.Lock()
 	known := *kept
@@ -129,11 +133,12 @@ func (a *surroundings) note(kept *[]string, found []string) {
 	}
 }
 
-// Look implements [api.Surroundings].
-func (a *surroundings) Look() { a.captures.Look() }
+// Look searches for streams that capture requests, unless it did so within the last second.
+func (a *Surroundings) Look() { a.captures.Look() }
 
-// Warnings implements [api.Surroundings].
-func (a *surroundings) Warnings() []string {
+// Warnings returns what is wrong around this process, each with its remedy. For a node of a cluster, [Surroundings.Weaknesses]
+// has what is weak about its NATS.
+func (a *Surroundings) Warnings() []string {
 	a.mu.Lock()
 	found := slices.Clone(a.others)
 	if !a.opts.clustered() {
@@ -145,7 +150,7 @@ func (a *surroundings) Warnings() []string {
 
 // refuseLog returns ErrPrefixServed if a server without a cluster would serve the prefix of a cluster whose log
 // is in NATS, even if none of its nodes is up.
-func (a *surroundings) refuseLog(ctx context.Context) error {
+func (a *Surroundings) refuseLog(ctx context.Context) error {
 	if a.opts.clustered() {
 		return nil // the node itself reads to which cluster the log belongs
 	}
@@ -166,7 +171,7 @@ func (a *surroundings) refuseLog(ctx context.Context) error {
 }
 
 // findLog searches for the log of a cluster on the prefix. Without JetStream there is none.
-func (a *surroundings) findLog(ctx context.Context) (cluster string, found bool, err error) {
+func (a *Surroundings) findLog(ctx context.Context) (cluster string, found bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, logAskTimeMax)
 	defer cancel()
 	return replication.FindLog(ctx, a.js, a.opts.Prefix, 0)
@@ -176,29 +181,4 @@ func (a *surroundings) findLog(ctx context.Context) (cluster string, found bool,
 func logIsThere(o Options, cluster, remove string) error {
 	return fmt.Errorf("%w: NATS has the log of the cluster %s for the prefix %q (stream %s), and its nodes would fire the same jobs; to be a node of it, start with --cluster-name %s; "+
 		"to serve jobs of your own, with another --prefix; if that cluster is over for good, delete its log (%s)", ErrPrefixServed, cluster, o.Prefix, replication.StreamName(o.Prefix, 0), cluster, remove)
-}
-
-// refuseMember returns ErrPrefixServed if a server without a cluster would start on the directory of a cluster
-// member that has lost its file NODE. The embedded NATS server, which would now be alone, would not show the
-// cluster's log that it keeps.
-func (s *Server) refuseMember(context.Context) error {
-	o := s.opts
-	if _, err := os.Lstat(filepath.Join(o.Dir, identityFile)); err == nil || o.NATSURL != "" {
-		return nil // the file gives a better reason
-	}
-	kept := streamDir(o.Dir, replication.StreamName(o.Prefix, 0))
-	if _, err := os.Stat(kept); err != nil {
-		return nil // there is no log; opening the directory reports other faults
-	}
-	text, err := os.ReadFile(filepath.Join(kept, "meta.inf"))
-	var stream struct {
-		Metadata map[string]string `json:"metadata"`
-	}
-	if err == nil {
-		err = json.Unmarshal(text, &stream)
-	}
-	if err != nil {
-		return fmt.Errorf("read whose stream is in %s: %w", kept, err)
-	}
-	return logIsThere(o, replication.ClusterOf(stream.Metadata), "remove the directory "+kept)
 }

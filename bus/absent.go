@@ -1,15 +1,13 @@
-package server
+package bus
 
 import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -23,10 +21,10 @@ const (
 )
 
 // awaitNATS makes the first connection. It returns when NATS accepts it or refuses it, or when ctx ends.
-func (b *bus) awaitNATS(ctx context.Context) (err error) {
+func (b *Bus) awaitNATS(ctx context.Context) (err error) {
 	var said time.Time
 	for {
-		if b.api, err = b.connect("carillon api"); err == nil || !isAbsence(err) {
+		if b.api, err = b.Connect("carillon api"); err == nil || !isAbsence(err) {
 			return err
 		}
 		if ctx.Err() != nil {
@@ -59,18 +57,4 @@ func isAbsence(err error) bool {
 	}
 	_, ok := errors.AsType[net.Error](err)
 	return ok
-}
-
-// withoutUsers returns a list of servers without the user names and passwords in it, for messages.
-func withoutUsers(list string) string {
-	urls := strings.Split(list, ",")
-	for i, one := range urls {
-		scheme, rest, ok := strings.Cut(strings.TrimSpace(one), "://")
-		if !ok {
-			scheme, rest = "nats", scheme
-		}
-		host, _ := cutUser(rest)
-		urls[i] = fmt.Sprintf("%s://%s", scheme, host)
-	}
-	return strings.Join(urls, ",")
 }

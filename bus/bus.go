@@ -1,4 +1,7 @@
-package server
+// Package bus connects a server to NATS: to the servers of others, or to one that it runs in this process, alone or as
+// a member of a cluster. It waits for NATS at a start, leaves servers that are cut off, and checks what is around: other
+// servers on the prefix, streams that capture requests, and where NATS is weaker than a cluster needs.
+package bus
 
 import (
 	"context"
@@ -6,41 +9,42 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
-	"github.com/carillon-io/carillon/dispatch"
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-io/carillon/dispatch"
 )
 
-// bus connects the server to NATS: it owns the embedded server, if there is one, and the connections. Requests,
-// launches and notices have a connection each, so that a flood of one kind never delays the others.
-type bus struct {
+// Bus owns the embedded server, if there is one, and the connections to NATS. Requests, launches and notices have a
+// connection each, so that a flood of one kind never delays the others. Its methods are safe for concurrent use, except
+// those that say otherwise.
+type Bus struct {
 	opts     Options
 	embedded *server.Server
 	url      string
 	api      *nats.Conn
 	dispatch *dispatch.NATS
 	notices  *dispatch.NATS
-	conns    []*nats.Conn // the connections that connect made; close ends them
+	conns    []*nats.Conn // the connections that Connect made; Close ends them
 	founder  *nats.Subscription
 }
 
-// openBus connects to NATS. It waits until a server answers, and in a cluster until JetStream serves, however
-// long that takes; ctx ends the wait.
-func openBus(ctx context.Context, o Options) (_ *bus, err error) {
-	b := &bus{opts: o, url: o.NATSURL}
+// Open connects to NATS. It starts the embedded server, or waits until an outside one answers; in a cluster it waits
+// until JetStream serves, however long that takes. ctx ends the wait. The error names what NATS or its operator refuses.
+func Open(ctx context.Context, o Options) (_ *Bus, err error) {
+	b, err := Embed(o)
+	if err != nil {
+		return nil, err
+	}
 	defer func() {
 		if err != nil {
-			b.close()
+			b.Close()
 		}
 	}()
-	if o.NATSURL == "" {
-		if err := b.embed(); err != nil {
-			return nil, err
-		}
-	}
 	if err := b.awaitNATS(ctx); err != nil {
 		return nil, err
 	}
@@ -63,8 +67,8 @@ func openBus(ctx context.Context, o Options) (_ *bus, err error) {
 	return b, ctx.Err()
 }
 
-// connect makes a connection with a name that operators see in NATS. close ends it. Not for concurrent use.
-func (b *bus) connect(name string) (*nats.Conn, error) {
+// Connect makes a connection with a name that operators see in NATS. Close ends it. Not for concurrent use.
+func (b *Bus) Connect(name string) (*nats.Conn, error) {
 	log := b.opts.Logger.With(slog.String("connection", name))
 	options := append(b.options(name),
 		nats.MaxReconnects(-1), nats.ReconnectBufSize(-1),
@@ -89,9 +93,25 @@ func (b *bus) connect(name string) (*nats.Conn, error) {
 	return nc, nil
 }
 
-// connectQuietly does what connect does, for requests that NATS may refuse: the errors of the connection are
+// URL returns the addresses of the servers, as a client on this machine names them, separated by commas.
+func (b *Bus) URL() string { return b.url }
+
+// API returns the connection on which requests are answered.
+func (b *Bus) API() *nats.Conn { return b.api }
+
+// Dispatch returns the connection on which runs are launched; nil in a witness.
+func (b *Bus) Dispatch() *dispatch.NATS { return b.dispatch }
+
+// Notices returns the connection on which events and dead letters are published; nil in a witness.
+func (b *Bus) Notices() *dispatch.NATS { return b.notices }
+
+// Conns returns the connections that there are, the one on which requests are answered first. Not for concurrent use
+// with Connect.
+func (b *Bus) Conns() []*nats.Conn { return slices.Clone(b.conns) }
+
+// connectQuietly does what Connect does, for requests that NATS may refuse: the errors of the connection are
 // not logged. It reconnects without end as well.
-func (b *bus) connectQuietly(name string, more ...nats.Option) (*nats.Conn, error) {
+func (b *Bus) connectQuietly(name string, more ...nats.Option) (*nats.Conn, error) {
 	options := append(b.options(name), nats.MaxReconnects(-1), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
 	nc, err := nats.Connect(b.url, append(options, more...)...)
 	if err != nil {
@@ -114,10 +134,10 @@ const (
 
 // options returns the options that all connections share: addresses, credentials, and when to change the
 // server.
-func (b *bus) options(name string) []nats.Option {
+func (b *Bus) options(name string) []nats.Option {
 	o := b.opts
 	options := []nats.Option{nats.Name(name), nats.ReconnectWait(reconnectWait), nats.Timeout(dialTimeMax)}
-	if strings.Contains(o.NATSURL, ",") {
+	if strings.Contains(o.URL, ",") {
 		options = append(options, nats.ReconnectWait(reconnectWaitSeveral), nats.ReconnectJitter(0, 0), nats.Timeout(dialTimeMaxSeveral))
 	}
 	if o.clustered() {
@@ -138,8 +158,8 @@ func (b *bus) options(name string) []nats.Option {
 	return options
 }
 
-// flush returns when the servers know this process's subscriptions.
-func (b *bus) flush(ctx context.Context) error {
+// Flush returns when the servers know this process's subscriptions.
+func (b *Bus) Flush(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	if err := b.api.FlushWithContext(ctx); err != nil {
@@ -148,9 +168,9 @@ func (b *bus) flush(ctx context.Context) error {
 	return nil
 }
 
-// close ends the connections, and then the embedded server, which first hands the leadership of its streams to
+// Close ends the connections, and then the embedded server, which first hands the leadership of its streams to
 // its peers. The dispatcher closes its own connection; closing one twice does no harm.
-func (b *bus) close() {
+func (b *Bus) Close() {
 	for _, conn := range b.conns {
 		conn.Close()
 	}

@@ -1,11 +1,10 @@
-package server
+package bus
 
 import (
 	"context"
 	"fmt"
 	"log/slog"
 	"net"
-	"net/netip"
 	"net/url"
 	"path/filepath"
 	"strings"
@@ -26,8 +25,21 @@ const (
 	routeErrorsEvery = 60
 )
 
-// embed starts a NATS server with JetStream in this process.
-func (b *bus) embed() error {
+// Embed starts a NATS server with JetStream in this process, unless the options name outside servers. It makes no
+// connection, and waits for no peer.
+func Embed(o Options) (*Bus, error) {
+	b := &Bus{opts: o, url: o.URL}
+	if o.URL != "" {
+		return b, nil
+	}
+	if err := b.embed(); err != nil {
+		b.Close()
+		return nil, err
+	}
+	return b, nil
+}
+
+func (b *Bus) embed() error {
 	so, err := b.opts.serverOptions()
 	if err != nil {
 		return err
@@ -49,7 +61,7 @@ func (b *bus) embed() error {
 	if !b.embedded.ReadyForConnections(10 * time.Second) {
 		return errNATSNotReady
 	}
-	b.url = "nats://" + reachable(b.embedded.Addr())
+	b.url = "nats://" + Reachable(b.embedded.Addr())
 	return nil
 }
 
@@ -63,8 +75,8 @@ func (o Options) serverOptions() (*server.Options, error) {
 		port = server.RANDOM_PORT
 	}
 	so := &server.Options{
-		ServerName: "carillon", Host: host, Port: port, NoSigs: true, MaxPayload: maxPayload, MaxConn: natsConnections(filesMax()),
-		JetStream: true, StoreDir: filepath.Join(o.Dir, "nats"), SyncInterval: time.Second,
+		ServerName: "carillon", Host: host, Port: port, NoSigs: true, MaxPayload: maxPayload, MaxConn: o.ConnectionsMax,
+		JetStream: true, StoreDir: o.StoreDir, SyncInterval: time.Second,
 	}
 	if !o.clustered() {
 		return so, nil
@@ -76,9 +88,9 @@ func (o Options) serverOptions() (*server.Options, error) {
 	return so, o.setRoutes(so)
 }
 
-// streamDir returns the directory in which the embedded server keeps a stream.
-func streamDir(dir, name string) string {
-	return filepath.Join(dir, "nats", "jetstream", server.DEFAULT_GLOBAL_ACCOUNT, "streams", name)
+// streamDir returns the directory in which an embedded server with the directory store keeps a stream.
+func streamDir(store, name string) string {
+	return filepath.Join(store, "jetstream", server.DEFAULT_GLOBAL_ACCOUNT, "streams", name)
 }
 
 // setRoutes configures the connections between the server and its peers.
@@ -112,15 +124,47 @@ func (o Options) setRoutes(so *server.Options) error {
 	return nil
 }
 
-// seats returns the name of the embedded server, and a function that reports whether it leads a stream; "" and
+// Seats returns the name of the embedded server, and a function that reports whether it leads a stream; "" and
 // nil without an embedded server.
-func (b *bus) seats() (name string, leads func(stream string) bool) {
+func (b *Bus) Seats() (name string, leads func(stream string) bool) {
 	if b.embedded == nil {
 		return "", nil
 	}
 	return b.embedded.Name(), func(stream string) bool {
 		return b.embedded.JetStreamIsStreamLeader(server.DEFAULT_GLOBAL_ACCOUNT, stream)
 	}
+}
+
+// Addrs returns the addresses on which the embedded server listens, for clients and for peers; none without one.
+func (b *Bus) Addrs() []net.Addr {
+	if b.embedded == nil {
+		return nil
+	}
+	addrs := []net.Addr{b.embedded.Addr()}
+	if peers := b.embedded.ClusterAddr(); peers != nil {
+		addrs = append(addrs, peers)
+	}
+	return addrs
+}
+
+// EmbeddedState is the state of the embedded server.
+type EmbeddedState struct {
+	Clients   int  // connections of clients, this process's own included
+	Routes    int  // connections to peers
+	IsCurrent bool // its JetStream serves, and knows what the leader of JetStream knows
+	IsLeader  bool // it leads JetStream
+}
+
+// Embedded returns the state of the embedded server, and reports whether there is one.
+func (b *Bus) Embedded() (state EmbeddedState, ok bool) {
+	s := b.embedded
+	if s == nil {
+		return state, false
+	}
+	return EmbeddedState{
+		Clients: s.NumClients(), Routes: s.NumRoutes(),
+		IsCurrent: s.JetStreamEnabled() && s.JetStreamIsCurrent(), IsLeader: s.JetStreamIsLeader(),
+	}, true
 }
 
 // probe returns an error if an address is taken. The embedded server itself would only log that.
@@ -133,23 +177,12 @@ func probe(what, addr string) error {
 }
 
 // warnOpenRoutes logs that any program that reaches the port can act as a peer, and read and write everything.
-func (b *bus) warnOpenRoutes() {
-	if b.opts.ClusterPassword != "" || onLoopback(b.opts.ClusterListen) {
+func (b *Bus) warnOpenRoutes() {
+	if b.opts.ClusterPassword != "" || OnLoopback(b.opts.ClusterListen) {
 		return
 	}
 	b.opts.Logger.Warn("any program that reaches the address for peers can join the cluster's NATS: set the same CARILLON_CLUSTER_PASSWORD on all nodes",
 		slog.String("cluster_listen", b.opts.ClusterListen))
-}
-
-// onLoopback reports whether only this machine can reach an address. A name other than localhost counts as
-// reachable by others.
-func onLoopback(addr string) bool {
-	host, _, err := splitAddr(addr)
-	if err != nil {
-		return false
-	}
-	ip, err := netip.ParseAddr(host)
-	return host == "localhost" || (err == nil && ip.Unmap().IsLoopback())
 }
 
 // routeError is the beginning of the server's log line about a peer that is not up. Nodes are started one by

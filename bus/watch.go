@@ -1,4 +1,4 @@
-package server
+package bus
 
 import (
 	"context"
@@ -26,14 +26,14 @@ const (
 	watchJSEvery  = 2 * time.Second
 )
 
-// watchServers leaves servers that are cut off, until ctx ends. With one address there is no other server. It
+// WatchServers leaves servers that are cut off, until ctx ends. With one address there is no other server. It
 // checks the server of the first of the connections.
-func (b *bus) watchServers(ctx context.Context, conns []*nats.Conn) {
+func (b *Bus) WatchServers(ctx context.Context, conns []*nats.Conn) {
 	if b.embedded != nil || !strings.Contains(b.url, ",") {
 		return
 	}
 	conn := conns[0]
-	w := busWatch{bus: b, conn: conn}
+	w := serverWatch{Bus: b, conn: conn}
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	for {
@@ -48,9 +48,9 @@ func (b *bus) watchServers(ctx context.Context, conns []*nats.Conn) {
 	}
 }
 
-// busWatch checks the server of one connection. It is for one goroutine.
-type busWatch struct {
-	*bus
+// serverWatch checks the server of one connection. It is for one goroutine.
+type serverWatch struct {
+	*Bus
 	conn  *nats.Conn
 	mute  int       // consecutive PINGs without an answer
 	asked time.Time // when JetStream was last asked
@@ -61,7 +61,7 @@ type busWatch struct {
 const mutePings = 2
 
 // inspect returns why the server is to be left; nil if it is not.
-func (w *busWatch) inspect(ctx context.Context) error {
+func (w *serverWatch) inspect(ctx context.Context) error {
 	if !w.conn.IsConnected() {
 		return nil // the connection is moving to another server already
 	}
@@ -100,7 +100,7 @@ func asksJetStream(ctx context.Context, conn *nats.Conn, most time.Duration) err
 }
 
 // worksElsewhere reports whether JetStream answers through a server other than the given one.
-func (w *busWatch) worksElsewhere(ctx context.Context, but string) bool {
+func (w *serverWatch) worksElsewhere(ctx context.Context, but string) bool {
 	for _, url := range strings.Split(w.url, ",") {
 		url = strings.TrimSpace(url)
 		if url == "" || sameServer(url, but) || ctx.Err() != nil {
@@ -135,7 +135,7 @@ func sameServer(a, b string) bool {
 }
 
 // leave moves all connections to one server to another one.
-func (b *bus) leave(conn *nats.Conn, conns []*nats.Conn, why error) {
+func (b *Bus) leave(conn *nats.Conn, conns []*nats.Conn, why error) {
 	url := conn.ConnectedUrl()
 	b.opts.Logger.Warn("leaving a NATS server", slog.String("server", conn.ConnectedUrlRedacted()), slog.Any("reason", why))
 	for _, c := range conns {

@@ -1,12 +1,10 @@
-package server
+package bus
 
 import (
 	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +12,8 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-io/carillon/bus/bustest"
 )
 
 // TestWarnings: for each weakness of NATS there is exactly one warning.
@@ -24,21 +24,21 @@ func TestWarnings(t *testing.T) {
 	old := serverFacts{Name: "n4", Version: "2.11.16", Sync: syncAlways}
 	for _, tt := range []struct {
 		name     string
-		facts    busFacts
+		facts    Facts
 		replicas int
 		want     []string // a part of each warning
 	}{
-		{"three good servers", busFacts{Servers: []serverFacts{good}, Members: 3, Clustered: true}, 3, nil},
-		{"five of them", busFacts{Servers: []serverFacts{good}, Members: 5, Clustered: true}, 5, nil},
-		{"how many is not known", busFacts{Servers: []serverFacts{good}, Clustered: true}, 3, nil},
-		{"two servers", busFacts{Servers: []serverFacts{good}, Members: 2, Clustered: true}, 1, []string{"two servers with JetStream: when either dies"}},
-		{"one server", busFacts{Servers: []serverFacts{good}, Members: 1}, 1, []string{"one server with JetStream"}},
-		{"one server, by its looks", busFacts{Servers: []serverFacts{good}}, 1, []string{"one server with JetStream"}},
-		{"one replica", busFacts{Servers: []serverFacts{good}, Members: 3, Clustered: true}, 1, []string{"1 of the 3 replicas"}},
-		{"one late server", busFacts{Servers: []serverFacts{good, late, unknown}, Members: 3, Clustered: true}, 3, []string{"not synced to disk (n2 2.14.9): set"}},
-		{"nothing is known", busFacts{Servers: []serverFacts{unknown}, Clustered: true}, 3, []string{"cannot be seen from here whether NATS servers sync to disk what they acknowledge (n3 2.15.2, and"}},
-		{"an old server", busFacts{Servers: []serverFacts{good, old}, Members: 3, Clustered: true}, 3, []string{"older than 2.12, with which a cluster is not tested (n4 2.11.16)"}},
-		{"all at once", busFacts{Servers: []serverFacts{late, old}, Members: 2, Clustered: true}, 1, []string{"two servers", "not synced", "older"}},
+		{"three good servers", Facts{Servers: []serverFacts{good}, Members: 3, Clustered: true}, 3, nil},
+		{"five of them", Facts{Servers: []serverFacts{good}, Members: 5, Clustered: true}, 5, nil},
+		{"how many is not known", Facts{Servers: []serverFacts{good}, Clustered: true}, 3, nil},
+		{"two servers", Facts{Servers: []serverFacts{good}, Members: 2, Clustered: true}, 1, []string{"two servers with JetStream: when either dies"}},
+		{"one server", Facts{Servers: []serverFacts{good}, Members: 1}, 1, []string{"one server with JetStream"}},
+		{"one server, by its looks", Facts{Servers: []serverFacts{good}}, 1, []string{"one server with JetStream"}},
+		{"one replica", Facts{Servers: []serverFacts{good}, Members: 3, Clustered: true}, 1, []string{"1 of the 3 replicas"}},
+		{"one late server", Facts{Servers: []serverFacts{good, late, unknown}, Members: 3, Clustered: true}, 3, []string{"not synced to disk (n2 2.14.9): set"}},
+		{"nothing is known", Facts{Servers: []serverFacts{unknown}, Clustered: true}, 3, []string{"cannot be seen from here whether NATS servers sync to disk what they acknowledge (n3 2.15.2, and"}},
+		{"an old server", Facts{Servers: []serverFacts{good, old}, Members: 3, Clustered: true}, 3, []string{"older than 2.12, with which a cluster is not tested (n4 2.11.16)"}},
+		{"all at once", Facts{Servers: []serverFacts{late, old}, Members: 2, Clustered: true}, 1, []string{"two servers", "not synced", "older"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			wantWarnings(t, tt.facts.warnings(tt.replicas), tt.want)
@@ -71,13 +71,13 @@ func TestAnswersOfServers(t *testing.T) {
 		}
 		answers = append(answers, a)
 	}
-	var f busFacts
+	var f Facts
 	f.evaluate(answers, connected)
 	want := []serverFacts{{"n1", "2.15.2", syncLate}, {"n2", "2.14.9", syncAlways}}
 	if !slices.Equal(f.Servers, want) || f.Members != 3 {
 		t.Errorf("got %+v of %d members, want %+v of 3", f.Servers, f.Members, want)
 	}
-	var silent busFacts
+	var silent Facts
 	silent.evaluate(nil, connected)
 	if !slices.Equal(silent.Servers, []serverFacts{connected}) || silent.Members != 0 {
 		t.Errorf("without an answer: %+v", silent)
@@ -86,23 +86,23 @@ func TestAnswersOfServers(t *testing.T) {
 
 func TestReplicasFollowTheServers(t *testing.T) {
 	for _, tt := range []struct {
-		facts        busFacts
+		facts        Facts
 		wanted, want int
 	}{
-		{busFacts{Members: 1}, 0, 1}, {busFacts{Members: 2, Clustered: true}, 0, 1},
-		{busFacts{Members: 3, Clustered: true}, 0, 3}, {busFacts{Members: 7, Clustered: true}, 0, 3},
-		{busFacts{}, 0, 1}, {busFacts{Clustered: true}, 0, 3},
-		{busFacts{Members: 7, Clustered: true}, 5, 5}, {busFacts{Members: 3, Clustered: true}, 1, 1},
+		{Facts{Members: 1}, 0, 1}, {Facts{Members: 2, Clustered: true}, 0, 1},
+		{Facts{Members: 3, Clustered: true}, 0, 3}, {Facts{Members: 7, Clustered: true}, 0, 3},
+		{Facts{}, 0, 1}, {Facts{Clustered: true}, 0, 3},
+		{Facts{Members: 7, Clustered: true}, 5, 5}, {Facts{Members: 3, Clustered: true}, 1, 1},
 	} {
-		if got := tt.facts.replicas(tt.wanted); got != tt.want {
+		if got := tt.facts.Replicas(tt.wanted); got != tt.want {
 			t.Errorf("%+v, wanted %d: got %d, want %d", tt.facts, tt.wanted, got, tt.want)
 		}
 	}
 }
 
 func TestSmallPayloadIsRefused(t *testing.T) {
-	refuses(t, busFacts{PayloadMax: 1<<20 - 1}.validate(), "at most 1048575 bytes", "max_payload to at least 1048576")
-	if err := (busFacts{PayloadMax: 1 << 20}).validate(); err != nil {
+	refuses(t, Facts{PayloadMax: 1<<20 - 1}.Validate(), "at most 1048575 bytes", "max_payload to at least 1048576")
+	if err := (Facts{PayloadMax: 1 << 20}).Validate(); err != nil {
 		t.Error(err)
 	}
 }
@@ -118,39 +118,14 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// runOutside starts a NATS server with a config file; %s in it is a directory of its own.
-func runOutside(t *testing.T, config string) *server.Server {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "nats.conf")
-	if err := os.WriteFile(path, []byte(strings.ReplaceAll(config, "%s", t.TempDir())), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	o, err := server.ProcessConfigFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	o.Host, o.Port, o.NoSigs, o.NoLog = "127.0.0.1", server.RANDOM_PORT, true, true
-	s, err := server.NewServer(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Start()
-	if !s.ReadyForConnections(10 * time.Second) {
-		t.Fatal("the NATS server does not get ready")
-	}
-	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
-	return s
-}
-
 // openOutside opens the bus of a node on outside servers.
-func openOutside(t *testing.T, url string) (*bus, error) {
+func openOutside(t *testing.T, url string) (*Bus, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	o := Options{ClusterName: "prod", NATSURL: url, Logger: slog.New(slog.DiscardHandler)}.withDefaults()
-	b, err := openBus(ctx, o)
+	b, err := Open(ctx, Options{ClusterName: "prod", URL: url, Logger: slog.New(slog.DiscardHandler)})
 	if err == nil {
-		t.Cleanup(b.close)
+		t.Cleanup(b.Close)
 	}
 	return b, err
 }
@@ -177,12 +152,12 @@ system_account: SYS
 		{"small messages", `max_payload: 512KB, jetstream { store_dir: "%s" }`, "", "at most 524288 bytes", nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := runOutside(t, tt.config)
+			s := bustest.Run(t, tt.config)
 			b, err := openOutside(t, fmt.Sprintf("nats://%s%s", tt.user, s.Addr()))
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := b.check(t.Context(), quietly(t, b), 1)
+			got, err := b.Check(t.Context(), quietly(t, b), 1)
 			if tt.err != "" {
 				refuses(t, err, tt.err)
 				return
@@ -207,7 +182,7 @@ jetstream { store_dir: "%s" }
 authorization { users: [{user: u, password: p, permissions: {publish: ["carillon.>"], subscribe: [">"]}}] }`, "u:p@", "allow it to publish to $JS.API.>"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := runOutside(t, tt.config)
+			s := bustest.Run(t, tt.config)
 			began := time.Now()
 			_, err := openOutside(t, fmt.Sprintf("nats://%s%s", tt.user, s.Addr()))
 			refuses(t, err, tt.want)
@@ -219,7 +194,7 @@ authorization { users: [{user: u, password: p, permissions: {publish: ["carillon
 }
 
 // quietly returns a connection for questions that NATS may refuse.
-func quietly(t *testing.T, b *bus) *nats.Conn {
+func quietly(t *testing.T, b *Bus) *nats.Conn {
 	t.Helper()
 	nc, err := b.connectQuietly("carillon check")
 	if err != nil {
