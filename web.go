@@ -23,7 +23,7 @@ func (s *Server) openFront() {
 // serveWeb serves HTTP from the engine, through the service that is current at each request.
 func (s *Server) serveWeb(engine api.Reader, service func() *api.Service) {
 	s.web.Open(api.NewHTTP(engine, api.HTTPOptions{
-		Version: s.opts.Version, Logger: s.opts.Logger, Service: service, Cluster: s.aboutCluster(), Hosts: s.opts.httpHosts(),
+		Version: s.opts.Version, Logger: s.opts.Logger, Executor: func() *api.Executor { return service().Executor() }, Cluster: s.aboutCluster(), Hosts: s.opts.httpHosts(),
 		Inboxes: s.inboxes, Surroundings: s.around,
 		Storage: s.storage, Deliveries: s.deliveries, NATS: s.aboutNATS(), Pages: s.pages(engine),
 	}))

@@ -34,8 +34,11 @@ var statusOf = map[apierr.Code]int{
 	apierr.Internal:        http.StatusInternalServerError,
 }
 
-// publicError returns the error that a caller receives.
+// publicError returns the error that a caller receives. A [client.Error] stays as it is.
 func publicError(err error) *client.Error {
+	if e, ok := errors.AsType[*client.Error](err); ok {
+		return e
+	}
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		err = apierr.Errorf(apierr.Unavailable, "", "no answer in time; whether the request took effect is unknown, so read before asking again")
 	}

@@ -28,10 +28,10 @@ const (
 type HTTPOptions struct {
 	Version string       // of the program; default "dev"
 	Logger  *slog.Logger // default slog.Default()
-	// Service returns the service that carries out requests, and whose counters the metrics show. It is called for
-	// each request, so it may return another one later. If it is nil or returns nil, requests are refused as
-	// unavailable, and the metrics show no requests.
-	Service func() *Service
+	// Executor returns what carries out requests, and whose counters the metrics show. It is called for each request,
+	// so it may return another one later. If it is nil or returns nil, requests are refused as unavailable, and the
+	// metrics show no requests.
+	Executor func() *Executor
 	// Cluster returns the state of the node and of the others; nil: the node is alone.
 	Cluster func() *client.Cluster
 	// Inboxes counts the requests over NATS that were dropped; nil: none are counted.
@@ -41,7 +41,7 @@ type HTTPOptions struct {
 	// Hosts are the names, in lower case, that requests may be for, in addition to IP addresses. Empty means any.
 	Hosts []string
 	// Pages returns the handler of all paths that [NewHTTP] does not serve itself, such as a dashboard. asker carries
-	// out its requests, with the present service. A handler that is an io.Closer is closed when the server is shut
+	// out its requests, with the present executor. A handler that is an io.Closer is closed when the server is shut
 	// down, and must then end its streams. Nil means that there are no pages.
 	Pages func(asker client.Local) http.Handler
 

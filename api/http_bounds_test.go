@@ -96,7 +96,7 @@ const patience = 10 * time.Second
 // are served meanwhile.
 func TestSlowCallers(t *testing.T) {
 	s, _ := startService(t, startEngine(t), Options{}, 0)
-	w := startWeb(t, HTTPOptions{Service: func() *Service { return s }}, func(server *http.Server) {
+	w := startWeb(t, HTTPOptions{Executor: s.Executor}, func(server *http.Server) {
 		if server.ReadHeaderTimeout <= 0 || server.ReadTimeout <= 0 || server.WriteTimeout <= 0 || server.IdleTimeout <= 0 {
 			t.Error("a bound of the server is missing")
 		}
@@ -170,7 +170,7 @@ func TestFullGates(t *testing.T) {
 // has none.
 func TestManyBodies(t *testing.T) {
 	s, _ := startService(t, startEngine(t), Options{}, 0)
-	w := &web{opts: HTTPOptions{Logger: quiet, Service: func() *Service { return s }}, reads: newGate(1, 0), bulkReads: newGate(1, 0), origins: http.NewCrossOriginProtection()}
+	w := &web{opts: HTTPOptions{Logger: quiet, Executor: s.Executor}, reads: newGate(1, 0), bulkReads: newGate(1, 0), origins: http.NewCrossOriginProtection()}
 	if err := w.reads.admit(); err != nil {
 		t.Fatal(err)
 	}

@@ -50,7 +50,7 @@ func startPages(t *testing.T, opts HTTPOptions) (*webWorld, *booklet) {
 func TestPages(t *testing.T) {
 	engine := startEngine(t)
 	s, _ := startService(t, engine, Options{}, 0)
-	w, b := startPages(t, HTTPOptions{Service: func() *Service { return s }})
+	w, b := startPages(t, HTTPOptions{Executor: s.Executor})
 	if got := w.ask("POST", "/jobs.put", jobWith("name", `"a"`), "Carillon-By: alice"); got.status != 200 || !strings.Contains(got.body, `"created":true`) {
 		t.Fatalf("put: %d %s", got.status, got.body)
 	}
@@ -85,7 +85,7 @@ func TestPagesOfAStandby(t *testing.T) {
 	var present atomic.Pointer[Service]
 	present.Store(s)
 	cluster := func() *client.Cluster { return &client.Cluster{Node: "b", Holder: "a", Role: "standby", Lag: 7} }
-	w, _ := startPages(t, HTTPOptions{Service: present.Load, Cluster: cluster})
+	w, _ := startPages(t, HTTPOptions{Executor: func() *Executor { return present.Load().Executor() }, Cluster: cluster})
 	if got := w.ask("POST", "/jobs.list", ""); got.status != 200 {
 		t.Errorf("read from a standby: %d %s", got.status, got.body)
 	}

@@ -45,14 +45,14 @@ const (
 // keyHeader is the header of a trigger that means the same as the member idempotency_key.
 const keyHeader = "Idempotency-Key"
 
-// webCall is an HTTP request that is being converted into a call.
+// webCall is an HTTP request that is being converted into a request of a verb.
 type webCall struct {
-	call
-	route       *route
-	verb        *verb
-	params      map[string][]string // of the query
-	outside     []outsideMember
-	conditional bool // a header demands a version
+	Request
+	route         *route
+	verb          *verb
+	params        map[string][]string // of the query
+	outside       []outsideMember
+	isConditional bool // a header demands a version
 }
 
 // outsideMember is a member of a request that is not in its body.
@@ -62,10 +62,10 @@ type outsideMember struct {
 	place string // where it is, for errors
 }
 
-// callOf converts an HTTP request into a call.
+// callOf converts an HTTP request into a request of a verb.
 func (w *web) callOf(rw http.ResponseWriter, req *http.Request, r *route, name string) (*webCall, error) {
 	c := &webCall{route: r, verb: verbsByName[r.verb]}
-	c.host, _, _ = net.SplitHostPort(req.RemoteAddr)
+	c.Host, _, _ = net.SplitHostPort(req.RemoteAddr)
 	if member := r.member(); member != "" {
 		c.add(member, quoted(name), "the path")
 	}
@@ -77,14 +77,14 @@ func (w *web) callOf(rw http.ResponseWriter, req *http.Request, r *route, name s
 		return c, err
 	}
 	if r.hasBody() {
-		c.body, err = w.readBody(rw, req, c)
+		c.Body, err = w.readBody(rw, req, c)
 	} else if req.ContentLength != 0 { // -1: the length is unknown
 		err = apierr.Errorf(apierr.InvalidField, "body", "does not belong to a %s; want what it says as parameters of the query", r.method)
 	} else {
-		c.body = c.queryObject()
+		c.Body = c.queryObject()
 	}
 	if err == nil {
-		c.body, err = c.merge(c.body)
+		c.Body, err = c.merge(c.Body)
 	}
 	return c, err
 }
@@ -105,21 +105,21 @@ func (c *webCall) takeHeaders(h http.Header) (err error) {
 			return apierr.Errorf(apierr.InvalidField, name, "is empty; want a value, or leave the header out")
 		}
 	}
-	c.tenant = tenantDefault
+	c.Tenant = tenantDefault
 	if given := h.Get(tenantHeader); given != "" {
-		c.tenant = given
+		c.Tenant = given
 	}
 	if inQuery, ok := c.params["tenant"]; ok {
-		if h.Get(tenantHeader) != "" && c.tenant != inQuery[0] {
-			return apierr.Errorf(apierr.InvalidField, "tenant", "is %q in the query and %q in the header; want one of them", clip(inQuery[0]), clip(c.tenant))
+		if h.Get(tenantHeader) != "" && c.Tenant != inQuery[0] {
+			return apierr.Errorf(apierr.InvalidField, "tenant", "is %q in the query and %q in the header; want one of them", clip(inQuery[0]), clip(c.Tenant))
 		}
-		c.tenant = inQuery[0]
+		c.Tenant = inQuery[0]
 	}
-	if err := job.ValidateTenant(c.tenant); err != nil {
+	if err := job.ValidateTenant(c.Tenant); err != nil {
 		return err
 	}
-	c.asker = job.Actor{By: h.Get(byHeader), From: "http"}
-	if err := c.asker.Validate(); err != nil {
+	c.Asker = job.Actor{By: h.Get(byHeader), From: "http"}
+	if err := c.Asker.Validate(); err != nil {
 		return err
 	}
 	if key := h.Get(keyHeader); key != "" && c.route.hasKey {
@@ -151,7 +151,7 @@ func (c *webCall) takeConditions(h http.Header) error {
 		}
 		c.add("if_version", jsontext.Value("0"), "the header If-None-Match")
 	}
-	c.conditional = isMatch || isNoneMatch
+	c.isConditional = isMatch || isNoneMatch
 	return nil
 }
 

@@ -21,7 +21,7 @@ func TestHTTP(t *testing.T) {
 	nc := connect(t, url)
 	ask(t, nc, "carillon.v1.default.jobs.get", `{"name":"unknown"}`, nil)
 	over := ask(t, nc, "carillon.v1.default.status", "", nil)
-	h := NewHTTP(engine, HTTPOptions{Logger: quiet, Service: func() *Service { return service }}).Handler
+	h := NewHTTP(engine, HTTPOptions{Logger: quiet, Executor: service.Executor}).Handler
 
 	for _, c := range []struct {
 		method, path string

@@ -23,8 +23,8 @@ func newRegistry(engine Reader, opts HTTPOptions) *prometheus.Registry {
 	if opts.Deliveries != nil {
 		r.MustRegister(&deliveryCollector{opts.Deliveries})
 	}
-	if opts.Service != nil {
-		r.MustRegister(&serviceCollector{opts.Service}, &doorCollector{opts.Inboxes, opts.Surroundings})
+	if opts.Executor != nil {
+		r.MustRegister(&requestCollector{opts.Executor}, &doorCollector{opts.Inboxes, opts.Surroundings})
 	}
 	if opts.Cluster != nil {
 		r.MustRegister(&clusterCollector{opts.Cluster})

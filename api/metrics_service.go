@@ -12,24 +12,24 @@ var (
 	underWayDesc = prometheus.NewDesc("carillon_api_requests_in_flight", "Requests that have no reply yet.", nil, nil)
 )
 
-// serviceCollector shows the counters of a service's requests.
-type serviceCollector struct{ service func() *Service }
+// requestCollector shows the counters of requests.
+type requestCollector struct{ executor func() *Executor }
 
 // Describe implements [prometheus.Collector].
-func (c *serviceCollector) Describe(ch chan<- *prometheus.Desc) {
+func (c *requestCollector) Describe(ch chan<- *prometheus.Desc) {
 	ch <- requestsDesc
 	ch <- durationDesc
 	ch <- underWayDesc
 }
 
 // Collect implements [prometheus.Collector].
-func (c *serviceCollector) Collect(ch chan<- prometheus.Metric) {
-	service := c.service()
-	if service == nil {
+func (c *requestCollector) Collect(ch chan<- prometheus.Metric) {
+	x := c.executor()
+	if x == nil {
 		return
 	}
-	ch <- prometheus.MustNewConstMetric(underWayDesc, prometheus.GaugeValue, float64(service.underWay.Load()))
-	for verb, st := range service.stats {
+	ch <- prometheus.MustNewConstMetric(underWayDesc, prometheus.GaugeValue, float64(x.underWay.Load()))
+	for verb, st := range x.stats {
 		for over := range ways {
 			if r := st.took[over].Read(); r.Count > 0 {
 				ch <- secondsOf(durationDesc, r, verb, over.String())

@@ -17,12 +17,15 @@ type way uint8
 const (
 	overNATS way = iota
 	overHTTP
-	ways // number of ways
+	ways // number of ways that are counted
+	inProcess
 )
 
-func (w way) String() string { return [ways]string{"nats", "http"}[w] }
+func (w way) String() string {
+	return [...]string{overNATS: "nats", overHTTP: "http", inProcess: "local"}[w]
+}
 
-// verbStats counts the requests of one verb by how they ended. Safe for concurrent use.
+// verbStats counts the requests of one verb by how they ended. A nil verbStats counts nothing. Safe for concurrent use.
 type verbStats struct {
 	byCode map[apierr.Code]*atomic.Uint64 // "" means success; the keys are fixed
 	took   [ways]histogram.Times
@@ -42,6 +45,9 @@ func newVerbStats() *verbStats {
 
 // count counts a request that has ended. It takes no lock.
 func (st *verbStats) count(code apierr.Code, over way, took time.Duration) {
+	if st == nil {
+		return
+	}
 	if n, ok := st.byCode[code]; ok {
 		n.Add(1)
 	}

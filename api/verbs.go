@@ -12,21 +12,22 @@ type verb struct {
 	reply      any      // a value of the client's type, for the schema
 	bulk       bool     // bounded separately from the others
 	size       replySize
+	reads      bool // changes nothing
 	mayBeEmpty bool // an empty message means {}
 	serve      serveFunc
 }
 
 // serveFunc carries out a request and returns the reply to be encoded.
-type serveFunc func(s *Service, ctx context.Context, tenant string, body []byte) (any, error)
+type serveFunc func(x *Executor, ctx context.Context, tenant string, body []byte) (any, error)
 
 // take returns a serveFunc that reads a request with the given members and passes it to a method.
-func take[T any](members object[T], act func(*Service, context.Context, string, *T) (any, error)) serveFunc {
-	return func(s *Service, ctx context.Context, tenant string, body []byte) (any, error) {
+func take[T any](members object[T], act func(*Executor, context.Context, string, *T) (any, error)) serveFunc {
+	return func(x *Executor, ctx context.Context, tenant string, body []byte) (any, error) {
 		var req T
 		if err := read(body, func(r *reader) error { return members.read(r, &req) }); err != nil {
 			return nil, err
 		}
-		s.noteAbout(ctx, &req)
-		return act(s, ctx, tenant, &req)
+		x.noteAbout(ctx, &req)
+		return act(x, ctx, tenant, &req)
 	}
 }
