@@ -1,5 +1,5 @@
 // Package api makes the engine available to callers: as a NATS service with every verb, and as an HTTP server with
-// the same verbs, health and metrics. It checks each request, passes it to the engine, and replies with the result,
+// the same verbs and health. It checks each request, passes it to the engine, and replies with the result,
 // or with what was wrong and what would be right.
 //
 // # The path of a request

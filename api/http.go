@@ -11,7 +11,6 @@ import (
 
 	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/client"
-	"github.com/carillon-io/carillon/inbox"
 )
 
 // Bounds of an HTTP connection. Requests outside the API have hardly any body.
@@ -26,31 +25,20 @@ const (
 
 // HTTPOptions configure the server of [NewHTTP]. Every zero value means a default.
 type HTTPOptions struct {
-	Version string       // of the program; default "dev"
-	Logger  *slog.Logger // default slog.Default()
-	// Executor returns what carries out requests, and whose counters the metrics show. It is called for each request,
-	// so it may return another one later. If it is nil or returns nil, requests are refused as unavailable, and the
-	// metrics show no requests.
+	Node
+
+	Logger *slog.Logger // default slog.Default()
+	// Executor returns what carries out requests. It is called for each request, so it may return another one later. If
+	// it is nil or returns nil, requests are refused as unavailable.
 	Executor func() *Executor
-	// Cluster returns the state of the node and of the others; nil: the node is alone.
-	Cluster func() *client.Cluster
-	// Inboxes counts the requests over NATS that were dropped; nil: none are counted.
-	Inboxes *inbox.Rule
-	// Surroundings report what is wrong around the server; nil: nothing is known.
-	Surroundings Surroundings
+	// Metrics answers /metrics. Nil means that there is no such path.
+	Metrics http.Handler
 	// Hosts are the names, in lower case, that requests may be for, in addition to IP addresses. Empty means any.
 	Hosts []string
 	// Pages returns the handler of all paths that [NewHTTP] does not serve itself, such as a dashboard. asker carries
 	// out its requests, with the present executor. A handler that is an io.Closer is closed when the server is shut
 	// down, and must then end its streams. Nil means that there are no pages.
 	Pages func(asker client.Local) http.Handler
-
-	// Further readings for the metrics: the data directory, which may be absent for a time, the ways of delivery, and
-	// the NATS server in this process. A nil function shows nothing. They are called at each scrape, from any
-	// goroutine.
-	Storage    func() *Storage
-	Deliveries func() *Deliveries
-	NATS       func() EmbeddedNATS
 }
 
 func (o HTTPOptions) withDefaults() HTTPOptions {
@@ -81,7 +69,9 @@ func NewHTTP(engine Reader, opts HTTPOptions) *http.Server {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", w.health)
 	mux.HandleFunc("GET /readyz", w.ready)
-	mux.Handle("GET /metrics", newMetrics(engine, opts))
+	if opts.Metrics != nil {
+		mux.Handle("GET /metrics", opts.Metrics)
+	}
 	mux.HandleFunc("/", w.unknown)
 	w.plain = http.MaxBytesHandler(mux, httpBodyBytes)
 	server := newServer(w, opts.Logger)
@@ -143,16 +133,10 @@ func isReady(info *client.Status) bool {
 }
 
 // info returns the status of the node.
-func (w *web) info() *client.Status {
-	info := statusInfo(w.engine.Status(), w.opts.Version, w.opts.Cluster)
-	addSurroundings(info, w.opts.Inboxes, w.opts.Surroundings)
-	return info
-}
+func (w *web) info() *client.Status { return w.opts.Status(w.engine.Status()) }
 
 func (w *web) status(rw http.ResponseWriter, _ *http.Request) {
-	if w.opts.Surroundings != nil {
-		w.opts.Surroundings.Look()
-	}
+	w.opts.Look()
 	w.write(rw, http.StatusOK, w.info())
 }
 

@@ -15,7 +15,7 @@ import (
 func TestStandbyOverHTTP(t *testing.T) {
 	var cluster atomic.Pointer[client.Cluster]
 	cluster.Store(&client.Cluster{Node: "b", Holder: "a", Role: "standby", Lag: 7, LagMS: 12.4})
-	w, _ := startWebOf(t, newDesk(t), Options{Standby: true, Cluster: cluster.Load})
+	w, _ := startWebOf(t, newDesk(t), Options{Standby: true, Node: Node{Cluster: cluster.Load}})
 	for _, path := range []string{"jobs", "runs?status=dead", "calendars", "audit", "schedules/next?schedule=@daily", "jobs/unknown"} {
 		got := w.ask("GET", httpRoot+path, "")
 		h := got.header

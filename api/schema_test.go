@@ -18,7 +18,7 @@ import (
 func TestServiceInfo(t *testing.T) {
 	engine := newDesk(t)
 	engine.entries = deskEntries(1)
-	_, url := startService(t, engine, Options{Version: "v1.2.3"}, 0)
+	_, url := startService(t, engine, Options{Node: Node{Version: "v1.2.3"}}, 0)
 	nc := connect(t, url)
 	var info micro.Info
 	ask(t, nc, "$SRV.INFO.carillon", "", &info)

@@ -59,6 +59,34 @@ func (st *verbStats) count(code apierr.Code, over way, took time.Duration) {
 	st.took[over].Record(took)
 }
 
+// Counts are the readings of an executor's counters, since it was made.
+type Counts struct {
+	InProgress int64                 // requests without a reply yet
+	Verbs      map[string]VerbCounts // of each verb
+}
+
+// VerbCounts are the readings of the counters of one verb. What has not occurred is not in them.
+type VerbCounts struct {
+	Ended map[apierr.Code]uint64       // requests by code; "" is success
+	Took  map[string]histogram.Reading // seconds from arrival to reply, by the way that the requests came: nats or http
+}
+
+// Counts reads the counters.
+func (x *Executor) Counts() Counts {
+	c := Counts{InProgress: x.underWay.Load(), Verbs: make(map[string]VerbCounts, len(x.stats))}
+	for verb, st := range x.stats {
+		v := VerbCounts{Ended: make(map[apierr.Code]uint64), Took: make(map[string]histogram.Reading, ways)}
+		for over := range ways {
+			if r := st.took[over].Read(); r.Count > 0 {
+				v.Took[over.String()] = r
+			}
+		}
+		st.each(func(code apierr.Code, n uint64) { v.Ended[code] = n })
+		c.Verbs[verb] = v
+	}
+	return c
+}
+
 // statsData is what `nats micro stats` shows of a verb besides the counters of every service: the requests of all
 // ways, and their errors by code.
 type statsData struct {

@@ -61,10 +61,6 @@ func (x *Executor) calendarsFor(ctx context.Context) schedule.CalendarLookup {
 var statusMembers = object[client.StatusRequest]{}
 
 func (x *Executor) status(context.Context, string, *client.StatusRequest) (any, error) {
-	if x.opts.Surroundings != nil {
-		x.opts.Surroundings.Look()
-	}
-	info := statusInfo(x.engine.Status(), x.opts.Version, x.opts.Cluster)
-	addSurroundings(info, x.opts.Inboxes, x.opts.Surroundings)
-	return info, nil
+	x.opts.Look()
+	return x.opts.Status(x.engine.Status()), nil
 }

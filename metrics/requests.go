@@ -1,9 +1,9 @@
-package api
+package metrics
 
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/carillon-io/carillon/apierr"
+	"github.com/carillon-io/carillon/api"
 )
 
 var (
@@ -13,7 +13,7 @@ var (
 )
 
 // requestCollector shows the counters of requests.
-type requestCollector struct{ executor func() *Executor }
+type requestCollector struct{ executor func() *api.Executor }
 
 // Describe implements [prometheus.Collector].
 func (c *requestCollector) Describe(ch chan<- *prometheus.Desc) {
@@ -28,19 +28,18 @@ func (c *requestCollector) Collect(ch chan<- prometheus.Metric) {
 	if x == nil {
 		return
 	}
-	ch <- prometheus.MustNewConstMetric(underWayDesc, prometheus.GaugeValue, float64(x.underWay.Load()))
-	for verb, st := range x.stats {
-		for over := range ways {
-			if r := st.took[over].Read(); r.Count > 0 {
-				ch <- secondsOf(durationDesc, r, verb, over.String())
-			}
+	counts := x.Counts()
+	ch <- prometheus.MustNewConstMetric(underWayDesc, prometheus.GaugeValue, float64(counts.InProgress))
+	for verb, of := range counts.Verbs {
+		for way, took := range of.Took {
+			ch <- secondsOf(durationDesc, took, verb, way)
 		}
-		st.each(func(code apierr.Code, n uint64) {
+		for code, n := range of.Ended {
 			text := string(code)
 			if code == "" {
 				text = "ok"
 			}
 			ch <- prometheus.MustNewConstMetric(requestsDesc, prometheus.CounterValue, float64(n), verb, text)
-		})
+		}
 	}
 }
