@@ -1,4 +1,4 @@
-package api
+package metrics
 
 import (
 	"strconv"
@@ -9,28 +9,6 @@ import (
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/scheduler"
 )
-
-// newRegistry returns a registry with everything that Prometheus is shown. The engine may be nil.
-func newRegistry(engine Reader, opts HTTPOptions) *prometheus.Registry {
-	r := prometheus.NewRegistry()
-	registerProcess(r, opts)
-	if engine != nil {
-		r.MustRegister(&engineCollector{engine: engine, version: opts.Version})
-	}
-	if opts.Storage != nil {
-		r.MustRegister(&storageCollector{opts.Storage})
-	}
-	if opts.Deliveries != nil {
-		r.MustRegister(&deliveryCollector{opts.Deliveries})
-	}
-	if opts.Service != nil {
-		r.MustRegister(&serviceCollector{opts.Service}, &doorCollector{opts.Inboxes, opts.Surroundings})
-	}
-	if opts.Cluster != nil {
-		r.MustRegister(&clusterCollector{opts.Cluster})
-	}
-	return r
-}
 
 // metric is one value of an engine's status.
 type metric struct {
@@ -105,7 +83,7 @@ var (
 
 // engineCollector shows the status of an engine, read once for each scrape.
 type engineCollector struct {
-	engine  Reader
+	engine  Engine
 	version string
 }
 

@@ -1,4 +1,4 @@
-package api
+package metrics
 
 import (
 	"errors"
@@ -19,13 +19,12 @@ import (
 const acceptNative = "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited;q=0.6,text/plain;version=0.0.4;q=0.3"
 
 // families scrapes a node, and returns what it shows by name.
-func families(t testing.TB, engine Reader, opts HTTPOptions, accept string) map[string]*dto.MetricFamily {
+func families(t testing.TB, engine Engine, accept string) map[string]*dto.MetricFamily {
 	t.Helper()
-	opts.Logger = quiet
 	req := httptest.NewRequest("GET", "/metrics", nil)
 	req.Header.Set("Accept", accept)
 	rec := httptest.NewRecorder()
-	NewHTTP(engine, opts).Handler.ServeHTTP(rec, req)
+	New(Options{Logger: quiet, Engine: engine}).ServeHTTP(rec, req)
 	decoder := expfmt.NewDecoder(rec.Body, expfmt.ResponseFormat(rec.Header()))
 	all := make(map[string]*dto.MetricFamily)
 	for {
@@ -44,17 +43,17 @@ func families(t testing.TB, engine Reader, opts HTTPOptions, accept string) map[
 // latenesses are what is counted below: two at once, which share a bucket, one far off and one next to it.
 var latenesses = []time.Duration{0, time.Millisecond, time.Millisecond, 1200 * time.Microsecond, 70 * time.Second}
 
-func lateEngine() Reader {
+func lateEngine() Engine {
 	var h histogram.Times
 	for _, d := range latenesses {
 		h.Record(d)
 	}
-	return reading{status: scheduler.Status{Lateness: scheduler.Lateness{Count: 5, Spread: h.Read()}}}
+	return reading{scheduler.Status{Lateness: scheduler.Lateness{Count: 5, Spread: h.Read()}}}
 }
 
 // TestClassicHistogram: a scraper that asks for text gets buckets with bounds.
 func TestClassicHistogram(t *testing.T) {
-	h := families(t, lateEngine(), HTTPOptions{}, "text/plain")["carillon_launch_lateness_seconds"].GetMetric()[0].GetHistogram()
+	h := families(t, lateEngine(), "text/plain")["carillon_launch_lateness_seconds"].GetMetric()[0].GetHistogram()
 	want := map[float64]uint64{0.00025: 1, 0.001: 1, 0.0025: 4, 60: 4, 600: 5, math.Inf(1): 5}
 	for _, b := range h.GetBucket() {
 		if n, ok := want[b.GetUpperBound()]; ok && n != b.GetCumulativeCount() {
@@ -70,7 +69,7 @@ func TestClassicHistogram(t *testing.T) {
 // TestNativeHistogram: a scraper that asks for native histograms gets the same values in them, besides the classic
 // ones.
 func TestNativeHistogram(t *testing.T) {
-	all := families(t, lateEngine(), HTTPOptions{}, acceptNative)
+	all := families(t, lateEngine(), acceptNative)
 	h := all["carillon_launch_lateness_seconds"].GetMetric()[0].GetHistogram()
 	if h.GetZeroCount() != 1 || len(h.GetBucket()) == 0 || h.GetSchema() != nativeSchema {
 		t.Errorf("the histogram is %v", h)

@@ -1,26 +1,37 @@
-package api
+package metrics
 
 import (
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/carillon-io/carillon/api"
 	"github.com/carillon-io/carillon/histogram"
+	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/scheduler"
 )
 
+// quiet is a logger for what tests provoke.
+var quiet = slog.New(slog.DiscardHandler)
+
+// reading is an engine with nothing but a status.
+type reading struct{ status scheduler.Status }
+
+func (r reading) Status() scheduler.Status { return r.status }
+
 // figures are options with something of everything.
-func figures() HTTPOptions {
+func figures(engine Engine) Options {
 	var times histogram.Times
 	var sizes histogram.Sizes
 	for i := range 1000 {
 		times.Record(time.Duration(i*i) * time.Microsecond)
 		sizes.Record(i * i)
 	}
-	return HTTPOptions{
-		Logger: quiet, Version: "v1.2.3",
+	return Options{
+		Node: api.Node{Version: "v1.2.3"}, Logger: quiet, Engine: engine,
 		Storage: func() *Storage {
 			return &Storage{
 				Syncs: times.Read(), Appends: sizes.Read(), Segments: 3, LogBytes: 4096, Checkpoints: times.Read(),
@@ -42,7 +53,7 @@ func figures() HTTPOptions {
 func TestFigures(t *testing.T) {
 	st := scheduler.Status{Behind: 2 * time.Second, ReportWaited: 90 * time.Minute}
 	st.JobsBy[scheduler.JobPaused] = 12
-	text := scrapeText(NewHTTP(reading{status: st}, figures()).Handler)
+	text := scrapeText(New(figures(reading{st})))
 	for _, line := range []string{
 		`carillon_wal_segments 3`, `carillon_wal_bytes 4096`, `carillon_wal_fsync_seconds_count 1000`, `carillon_wal_append_bytes_bucket{le="256"} 16`,
 		`carillon_checkpoint_last_success_timestamp_seconds 1.7e+09`, `carillon_store_bytes 5`, `carillon_store_stalls_total 6`,
@@ -65,14 +76,36 @@ func TestFigures(t *testing.T) {
 // TestFiguresMissing: a node that has no directory just now shows nothing of one, and one without an engine its
 // process alone.
 func TestFiguresMissing(t *testing.T) {
-	opts := figures()
+	opts := figures(reading{})
 	opts.Storage = func() *Storage { return nil }
-	if text := scrapeText(NewHTTP(reading{}, opts).Handler); strings.Contains(text, "carillon_wal_") || !strings.Contains(text, "carillon_jobs{") {
+	if text := scrapeText(New(opts)); strings.Contains(text, "carillon_wal_") || !strings.Contains(text, "carillon_jobs{") {
 		t.Errorf("without a directory: %s", text)
 	}
-	text := scrapeText(NewMetrics(HTTPOptions{Logger: quiet, NATS: opts.NATS}))
+	text := scrapeText(New(Options{Logger: quiet, NATS: opts.NATS}))
 	if strings.Contains(text, "carillon_jobs") || !strings.Contains(text, `version="dev"`) || !strings.Contains(text, "carillon_nats_clients 3\n") {
 		t.Errorf("without an engine: %s", text)
+	}
+}
+
+// TestCounts reads the counts of an engine that have a label or a unit of their own.
+func TestCounts(t *testing.T) {
+	st := scheduler.Status{
+		Shard: 3, Cancelled: 1, Retried: 2, Stale: 3, Reporting: 4, Notices: 5, NoticesLost: 6,
+		CatchUp:  scheduler.CatchUp{Jobs: 7, Rate: 1000.5, Left: 90*time.Second + 400*time.Microsecond},
+		Lateness: scheduler.Lateness{Count: 10, P99: 1500 * time.Microsecond},
+	}
+	st.SkippedBy[job.ReasonOverlap], st.SkippedBy[job.ReasonWindow] = 8, 9
+	text := scrapeText(New(Options{Logger: quiet, Engine: reading{st}}))
+	for _, line := range []string{
+		`carillon_skipped_total{reason="overlap",shard="3"} 8`, `carillon_skipped_total{reason="missed",shard="3"} 0`,
+		`carillon_runs_cancelled_total{shard="3"} 1`, `carillon_attempts_retried_total{shard="3"} 2`, `carillon_reports_stale_total{shard="3"} 3`,
+		`carillon_runs_reporting{shard="3"} 4`, `carillon_notices_waiting{shard="3"} 5`, `carillon_notices_lost_total{shard="3"} 6`,
+		`carillon_catch_up_jobs{shard="3"} 7`, `carillon_catch_up_rate{shard="3"} 1000.5`, `carillon_catch_up_left_seconds{shard="3"} 90.0004`,
+		`carillon_lateness_seconds{quantile="0.99",shard="3"} 0.0015`,
+	} {
+		if !strings.Contains(text, line+"\n") {
+			t.Errorf("no line %s", line)
+		}
 	}
 }
 
@@ -86,7 +119,7 @@ func scrapeText(h http.Handler) string {
 func BenchmarkMetrics(b *testing.B) {
 	for _, form := range []struct{ name, accept string }{{"text", "text/plain"}, {"native", acceptNative}} {
 		b.Run("form="+form.name, func(b *testing.B) {
-			h := NewHTTP(lateEngine(), figures()).Handler
+			h := New(figures(lateEngine()))
 			req := httptest.NewRequest("GET", "/metrics", nil)
 			req.Header.Set("Accept", form.accept)
 			size := 0

@@ -1,9 +1,9 @@
-package api
+package metrics
 
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/carillon-io/carillon/apierr"
+	"github.com/carillon-io/carillon/api"
 )
 
 var (
@@ -12,35 +12,34 @@ var (
 	underWayDesc = prometheus.NewDesc("carillon_api_requests_in_flight", "Requests that have no reply yet.", nil, nil)
 )
 
-// serviceCollector shows the counters of a service's requests.
-type serviceCollector struct{ service func() *Service }
+// requestCollector shows the counters of requests.
+type requestCollector struct{ executor func() *api.Executor }
 
 // Describe implements [prometheus.Collector].
-func (c *serviceCollector) Describe(ch chan<- *prometheus.Desc) {
+func (c *requestCollector) Describe(ch chan<- *prometheus.Desc) {
 	ch <- requestsDesc
 	ch <- durationDesc
 	ch <- underWayDesc
 }
 
 // Collect implements [prometheus.Collector].
-func (c *serviceCollector) Collect(ch chan<- prometheus.Metric) {
-	service := c.service()
-	if service == nil {
+func (c *requestCollector) Collect(ch chan<- prometheus.Metric) {
+	x := c.executor()
+	if x == nil {
 		return
 	}
-	ch <- prometheus.MustNewConstMetric(underWayDesc, prometheus.GaugeValue, float64(service.underWay.Load()))
-	for verb, st := range service.stats {
-		for over := range ways {
-			if r := st.took[over].Read(); r.Count > 0 {
-				ch <- secondsOf(durationDesc, r, verb, over.String())
-			}
+	counts := x.Counts()
+	ch <- prometheus.MustNewConstMetric(underWayDesc, prometheus.GaugeValue, float64(counts.InProgress))
+	for verb, of := range counts.Verbs {
+		for way, took := range of.Took {
+			ch <- secondsOf(durationDesc, took, verb, way)
 		}
-		st.each(func(code apierr.Code, n uint64) {
+		for code, n := range of.Ended {
 			text := string(code)
 			if code == "" {
 				text = "ok"
 			}
 			ch <- prometheus.MustNewConstMetric(requestsDesc, prometheus.CounterValue, float64(n), verb, text)
-		})
+		}
 	}
 }

@@ -1,13 +1,10 @@
-package api
+package metrics
 
 import (
-	"log/slog"
-	"net/http"
 	"runtime"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
 var (
@@ -18,22 +15,8 @@ var (
 	natsLeaderDesc  = prometheus.NewDesc("carillon_nats_jetstream_leader", "1 if the embedded NATS server leads what JetStream keeps of streams, else 0.", nil, nil)
 )
 
-// newMetrics returns the handler of /metrics. Without an engine it shows only the process.
-func newMetrics(engine Reader, opts HTTPOptions) http.Handler {
-	return promhttp.HandlerFor(newRegistry(engine, opts), promhttp.HandlerOpts{
-		ErrorLog: slog.NewLogLogger(opts.Logger.Handler(), slog.LevelWarn), MaxRequestsInFlight: scrapesMax,
-	})
-}
-
-// scrapesMax bounds the scrapes at a time; more are refused.
-const scrapesMax = 8
-
-// NewMetrics returns the handler of /metrics for a node without an engine: it shows the process and its NATS server.
-// It uses only the options Version, Logger and NATS.
-func NewMetrics(opts HTTPOptions) http.Handler { return newMetrics(nil, opts.withDefaults()) }
-
 // registerProcess adds the metrics that every node shows.
-func registerProcess(r *prometheus.Registry, opts HTTPOptions) {
+func registerProcess(r *prometheus.Registry, opts Options) {
 	r.MustRegister(
 		&processCollector{opts.Version, opts.NATS},
 		collectors.NewGoCollector(),
