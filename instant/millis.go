@@ -9,6 +9,9 @@ type Millis int64
 // Max is the last instant that Carillon schedules: the end of the year 9999.
 const Max Millis = 253402300799999
 
+// LongAgo is the due time of work that can be done at once, where zero means never.
+const LongAgo Millis = 1
+
 // Of returns t cut down to the millisecond: the clock never reads a time that has not come.
 func Of(t time.Time) Millis { return Millis(t.UnixMilli()) }
 

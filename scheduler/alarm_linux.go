@@ -16,7 +16,7 @@ type alarm struct{ fd int }
 func newAlarm() (*alarm, error) {
 	fd, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
 	if err != nil {
-		return nil, fmt.Errorf("scheduler: make the tick's alarm: %w", os.NewSyscallError("eventfd", err))
+		return nil, fmt.Errorf("make the tick's alarm: %w", os.NewSyscallError("eventfd", err))
 	}
 	return &alarm{fd: fd}, nil
 }

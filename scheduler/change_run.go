@@ -38,7 +38,7 @@ func (c *Core) retryRun(p *RetryRun) {
 	run := p.Run
 	c.out.Batch.DeleteHistory(run.ID)
 	if run.Status == job.StatusDead {
-		c.out.Batch.DeleteDead(uint16(r.tenant), run.ID)
+		c.out.Batch.DeleteDead(r.tenant, run.ID)
 	}
 	c.redone.add(c.lsn, run.ID, c.lsn)
 	run.Base, run.Reason, run.FinishedAt = run.Attempt, 0, 0

@@ -61,12 +61,12 @@ type Core struct {
 	fenceMin  uint64 // LSN of the commit that began the epoch: every attempt has at least this fence
 	prunedDay uint32 // buckets of the history before it are deleted
 
-	backlog    fair.Queue[tenantHash, backlogEntry] // due now
-	late       fair.Queue[tenantHash, backlogEntry] // due long ago: missed
-	shared     waitingLines                         // due, and waiting for their tenant's share
-	backlogged int                                  // jobs in any of the three
-	backlogDue instant.Millis                       // approximate due time of the first job in backlog
-	ticket     wheel.Ref                            // the newest that was given out
+	backlog    fair.Queue[job.TenantHash, backlogEntry] // due now
+	late       fair.Queue[job.TenantHash, backlogEntry] // due long ago: missed
+	shared     waitingLines                             // due, and waiting for their tenant's share
+	backlogged int                                      // jobs in any of the three
+	backlogDue instant.Millis                           // approximate due time of the first job in backlog
+	ticket     wheel.Ref                                // the newest that was given out
 	debts      debts
 	replanning bool   // some jobs do not follow their changed schedules yet, as the store said before the core led
 	changes    uint64 // number of changes of schedules by calendars and zones
@@ -135,7 +135,7 @@ type liveRun struct {
 	due     instant.Millis // of the first attempt
 	paidAt  instant.Millis // when the pace of catching up released the run; 0: it was on time
 	watch   uint32         // index of its deadline while it waits for a report; 0: it does not
-	tenant  tenantHash     // of its job
+	tenant  job.TenantHash // of its job
 	byHand  bool           // a caller started or retried it
 	payload bool           // the run has a payload row of its own
 	waits   bool           // its job limits its concurrent runs
@@ -169,11 +169,11 @@ func NewCore(settings Settings, now instant.Millis) *Core {
 		redone:    newRecentMemory[job.RunID, uint64](),
 		overAhead: newRecentMemory[job.ID, uint64](),
 		asked:     make(map[job.ID]struct{}),
-		shares:    liveShares{by: make(map[tenantHash]liveShare)},
+		shares:    liveShares{by: make(map[job.TenantHash]liveShare)},
 		shared:    newWaitingLines(),
 		presence:  newPresence(now),
-		backlog:   fair.NewQueue[tenantHash, backlogEntry](decideQuantum),
-		late:      fair.NewQueue[tenantHash, backlogEntry](decideQuantum),
+		backlog:   fair.NewQueue[job.TenantHash, backlogEntry](decideQuantum),
+		late:      fair.NewQueue[job.TenantHash, backlogEntry](decideQuantum),
 		debts:     newDebts(), calendars: make(map[string]*job.Calendar),
 		zones:  newZoneMemory(settings.Zones),
 		pace:   newPace(settings.CatchupRate, now),

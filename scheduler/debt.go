@@ -21,9 +21,9 @@ import (
 // debts are the missed ticks that are still to be fired, by job.
 type debts struct {
 	byJob map[job.ID]*debt
-	queue fair.Queue[tenantHash, job.ID] // an entry is void if the job has no debt any more
-	ticks int                            // owed in all
-	stuck int                            // jobs that the last step skipped, because their tenants have used up their share
+	queue fair.Queue[job.TenantHash, job.ID] // an entry is void if the job has no debt any more
+	ticks int                                // owed in all
+	stuck int                                // jobs that the last step skipped, because their tenants have used up their share
 }
 
 // debt is the missed ticks of one job, oldest first.
@@ -34,7 +34,7 @@ type debt struct {
 }
 
 func newDebts() debts {
-	return debts{byJob: make(map[job.ID]*debt), queue: fair.NewQueue[tenantHash, job.ID](decideQuantum)}
+	return debts{byJob: make(map[job.ID]*debt), queue: fair.NewQueue[job.TenantHash, job.ID](decideQuantum)}
 }
 
 func (d *debts) has(id job.ID) bool { return d.byJob[id] != nil }

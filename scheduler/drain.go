@@ -26,7 +26,7 @@ func (e *Engine) Hold() { e.pad.hold() }
 func (e *Engine) Settle(ctx context.Context) {
 	for !e.pad.isEmpty() {
 		select {
-		case <-e.pad.landed:
+		case <-e.pad.whenLanded():
 		case <-ctx.Done():
 			return
 		case <-e.stopped:
@@ -72,31 +72,4 @@ func (e *Engine) Continue() {
 		e.rested = nil
 	}
 	e.pad.resume()
-}
-
-// hold keeps everything on the pad that has not left.
-func (p *pad) hold() {
-	p.mu.Lock()
-	p.held = true
-	p.mu.Unlock()
-}
-
-// resume allows launches to leave again. Turns that became free meanwhile go to the launches that wait for them.
-func (p *pad) resume() {
-	p.mu.Lock()
-	p.held = false
-	for id, queue := range p.parked {
-		if p.turns[id].mayTake(queue[0]) {
-			p.stallLocked(id, p.clock())
-		}
-	}
-	p.mu.Unlock()
-	p.wake()
-}
-
-// isEmpty reports whether no attempt is with the sender.
-func (p *pad) isEmpty() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return len(p.flying) == 0
 }

@@ -3,8 +3,7 @@ package scheduler
 import (
 	"container/heap"
 	"context"
-	"errors"
-	"fmt"
+	"sync"
 	"time"
 
 	"github.com/carillon-io/carillon/instant"
@@ -15,14 +14,23 @@ import (
 // waits for the store.
 type feeder struct {
 	pad    *pad
-	store  Store
-	clock  Clock
-	number int // index of its feed
-	keys   []byte
+	number int    // index of its feed
+	keys   []byte // scratch
 }
 
 // feedChunk is how many launches are read at a time, before the feeder checks the pad again.
 const feedChunk = 128
+
+// serve runs the tick and some feeders until ctx ends. The pad must be armed. It must be called at most once.
+func (p *pad) serve(ctx context.Context, feeders int) {
+	var workers sync.WaitGroup
+	workers.Go(func() { p.tick(ctx) })
+	p.setFeeds(feeders)
+	for n := range feeders {
+		workers.Go(func() { (&feeder{pad: p, number: n}).run(ctx) })
+	}
+	workers.Wait()
+}
 
 // run reads until ctx ends.
 func (f *feeder) run(ctx context.Context) {
@@ -32,7 +40,7 @@ func (f *feeder) run(ctx context.Context) {
 	wake := f.pad.feeds[f.number].wake
 	for ctx.Err() == nil {
 		var wait time.Duration
-		chunk, wait = f.pad.feedChunk(f.number, instant.Of(f.clock.Now()), chunk[:0])
+		chunk, wait = f.pad.feedChunk(f.number, instant.Of(f.pad.clock()), chunk[:0])
 		if len(chunk) > 0 {
 			f.readAll(chunk)
 			continue
@@ -46,21 +54,13 @@ func (f *feeder) run(ctx context.Context) {
 	}
 }
 
-// unreadChunk is feedChunk over all feeds, for a single caller that does the work of every feeder.
-func (p *pad) unreadChunk(now instant.Millis, chunk []*waiting) (_ []*waiting, wait time.Duration) {
-	for n := range p.feeds {
-		chunk, wait = p.feedChunk(n, now, chunk)
-	}
-	return chunk, wait
-}
-
 // feedChunk prepares launches whose time has come close. It returns some launches of a feed whose cold rows are to be
 // read, or else how long there will be none.
 func (p *pad) feedChunk(n int, now instant.Millis, chunk []*waiting) (_ []*waiting, wait time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	first := p.nextDueLocked()
-	for len(p.later) > 0 && p.later[0].Due <= now+p.horizon {
+	for len(p.later) > 0 && p.later[0].Due <= now+padHorizon {
 		p.soonLocked(heap.Pop(&p.later).(*waiting))
 	}
 	if p.nextDueLocked() != first {
@@ -71,7 +71,7 @@ func (p *pad) feedChunk(n int, now instant.Millis, chunk []*waiting) (_ []*waiti
 	if len(p.later) == 0 {
 		return chunk, longest
 	}
-	return chunk, min(idleMax, max(time.Millisecond, (p.later[0].Due-p.horizon).Sub(now)))
+	return chunk, min(idleMax, max(time.Millisecond, (p.later[0].Due-padHorizon).Sub(now)))
 }
 
 func (f *feeder) readAll(chunk []*waiting) {
@@ -82,7 +82,7 @@ func (f *feeder) readAll(chunk []*waiting) {
 		if delivery == nil {
 			delivery, err = f.read(launch)
 		}
-		f.pad.ready(w, delivery, err, instant.Of(f.clock.Now()))
+		f.pad.ready(w, delivery, err, instant.Of(f.pad.clock()))
 	}
 }
 
@@ -97,7 +97,7 @@ func (p *pad) toRead(w *waiting) (Launch, *job.Delivery) {
 // read builds the delivery of a launch. A nil delivery without an error means that the job is deleted.
 func (f *feeder) read(l Launch) (*job.Delivery, error) {
 	f.keys = job.AppendJobKey(f.keys[:0], job.KindJob, l.Run.Job)
-	value, ok, err := f.store.Get(f.keys)
+	value, ok, err := f.pad.rows.Get(f.keys)
 	if err != nil || !ok {
 		return nil, err
 	}
@@ -112,24 +112,7 @@ func (f *feeder) read(l Launch) (*job.Delivery, error) {
 		Origin: rec.Origin,
 	}
 	if l.HasPayload {
-		d.Payload, d.PayloadJSON, err = readPayload(f.store, l.Run)
+		d.Payload, d.PayloadJSON, err = readPayload(f.pad.rows, l.Run)
 	}
 	return d, err
-}
-
-// errNoPayload is wrapped by the error of readPayload if the row is missing.
-var errNoPayload = errors.New("is missing")
-
-// readPayload reads the payload of a manual run that has its own.
-func readPayload(store Store, run job.RunID) (payload []byte, isJSON bool, err error) {
-	for _, key := range [][]byte{job.AppendPayloadKey(nil, run), job.AppendOldPayloadKey(nil, run)} {
-		value, ok, err := store.Get(key)
-		if err != nil {
-			return nil, false, err
-		}
-		if ok {
-			return job.DecodePayload(value)
-		}
-	}
-	return nil, false, fmt.Errorf("payload of run %s %w", run, errNoPayload)
 }

@@ -16,17 +16,17 @@ const deliveryBytes = 512
 
 // feed is the work of one feeder. All launches of a job are in the same feed, which keeps their order.
 type feed struct {
-	wanted fair.Queue[tenantHash, *waiting] // may leave as soon as their cold rows are read
-	unread fair.Queue[tenantHash, *waiting] // wait for their time, and lack their cold rows
-	wake   chan struct{}                    // wakes the feeder
+	wanted fair.Queue[job.TenantHash, *waiting] // may leave as soon as their cold rows are read
+	unread fair.Queue[job.TenantHash, *waiting] // wait for their time, and lack their cold rows
+	wake   chan struct{}                        // wakes the feeder
 }
 
 func newFeeds(n int) []*feed {
 	feeds := make([]*feed, n)
 	for i := range feeds {
 		feeds[i] = &feed{
-			wanted: fair.NewQueue[tenantHash, *waiting](launchQuantum),
-			unread: fair.NewQueue[tenantHash, *waiting](launchQuantum),
+			wanted: fair.NewQueue[job.TenantHash, *waiting](launchQuantum),
+			unread: fair.NewQueue[job.TenantHash, *waiting](launchQuantum),
 			wake:   make(chan struct{}, 1),
 		}
 	}

@@ -21,7 +21,7 @@ func (c *Core) lead(epoch, lsn uint64, now instant.Millis) (t takeover) {
 	c.epoch, c.lsn, c.fenceMin = epoch, lsn, lsn
 	c.keepTime(now)
 	c.led = now
-	c.out.WakeAt = longAgo // the time until the first step counts as a gap, if it is long
+	c.out.WakeAt = instant.LongAgo // the time until the first step counts as a gap, if it is long
 	c.onces.since, c.redone.since, c.overAhead.since = lsn, lsn, lsn
 	usual := c.pace.usual
 	c.pace = newPace(c.settings.CatchupRate, now)

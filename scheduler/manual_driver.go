@@ -15,9 +15,7 @@ import (
 type ManualDriver struct {
 	engine    *Engine
 	gathering gathering
-	feeder    feeder
-	unread    []*waiting // scratch
-	due       []*waiting // scratch
+	pad       *manualPad
 
 	// stuck is the instant at which a step had something due and changed nothing. The step is not repeated at that
 	// instant.
@@ -29,7 +27,7 @@ func (e *Engine) DriveManually() *ManualDriver {
 	return &ManualDriver{
 		engine:    e,
 		gathering: gathering{engine: e, taken: make(map[job.ID]struct{}), wakeAt: instant.Of(e.opts.Clock.Now())},
-		feeder:    feeder{pad: e.pad, store: e.opts.Store, clock: e.opts.Clock},
+		pad:       e.pad.driveManually(),
 	}
 }
 
@@ -72,11 +70,9 @@ func (h *ManualDriver) round() (some bool, err error) {
 		return false, err
 	}
 	now := h.now()
-	h.unread, _ = h.engine.pad.unreadChunk(now, h.unread[:0])
-	read := len(h.unread)
-	h.feeder.readAll(h.unread)
-	more, due := h.engine.pad.launchDue(now, h.due[:0])
-	h.due = due[:0]
+	read := h.pad.take(now)
+	h.pad.read(read)
+	left, more := h.pad.launch(now)
 
 	_, ended := h.engine.outcomes.oldest()
 	asked := h.gathering.isWaiting() || len(h.engine.proposals) > 0
@@ -90,7 +86,7 @@ func (h *ManualDriver) round() (some bool, err error) {
 			h.stuck = now
 		}
 	}
-	return housekeeping || read > 0 || more || len(due) > 0 || ended || asked || decides || h.engine.pad.wants(), nil
+	return housekeeping || read > 0 || more || left > 0 || ended || asked || decides || h.pad.wants(), nil
 }
 
 func (h *ManualDriver) now() instant.Millis { return instant.Of(h.engine.opts.Clock.Now()) }
@@ -178,20 +174,10 @@ func (h *ManualDriver) Next() time.Time {
 	return next.Time()
 }
 
-// nextLater returns when the next launch is to be prepared; 0 if there is none.
-func (p *pad) nextLater() instant.Millis {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if len(p.later) == 0 {
-		return 0
-	}
-	return p.later[0].Due - p.horizon
-}
-
 // Close fails pending callers and releases the engine's resources. The engine cannot be used afterwards.
 func (h *ManualDriver) Close() error {
 	h.gathering.refuseAll()
-	h.engine.pad.close()
+	err := h.engine.pad.close()
 	close(h.engine.stopped)
-	return h.engine.alarm.close()
+	return err
 }

@@ -6,17 +6,13 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// tenantHash stands for a tenant where tenants take turns, and in the keys of dead runs: see [job.TenantHash].
-// Tenants with the same hash share their turns; a collision has no other effect.
-type tenantHash uint16
-
 // nameHash stands for a (tenant, name) in memory, which does not hold the text. It has 96 bits: among ten million
 // names the probability of a collision is about 10^-15, far below that of a memory error. The hash of the tenant is
 // kept beside it, for serving tenants in turn.
 type nameHash struct {
 	high   uint64
 	low    uint32
-	tenant tenantHash
+	tenant job.TenantHash
 }
 
 // nameHasher computes hashes under random seeds, so that a client cannot choose names that collide.
@@ -34,7 +30,7 @@ func (h nameHasher) hash(tenant, name string) nameHash {
 	k := key{tenant, name}
 	return nameHash{
 		high: maphash.Comparable(h.a, k), low: uint32(maphash.Comparable(h.b, k)),
-		tenant: tenantHash(job.TenantHash(tenant)),
+		tenant: job.HashTenant(tenant),
 	}
 }
 

@@ -123,7 +123,7 @@ func (c *Core) die(s slot, r *hotRow, p *profileEntry, run *job.Run) {
 	run.Status, run.FinishedAt = job.StatusDead, c.now
 	c.counts.Dead++
 	c.finish(run)
-	c.out.Batch.PutDead(uint16(r.tenant), run.ID)
+	c.out.Batch.PutDead(r.tenant, run.ID)
 	c.markDead(s, r, true)
 	c.extendStreak(p, run)
 }

@@ -25,12 +25,13 @@ import (
 // Invariant: no launch leaves while trust is over. Each caller of the sender checks it first, without holding mu,
 // because trust may be slow.
 type pad struct {
-	horizon instant.Millis // how far ahead of its time a launch is prepared
-	sender  Sender
-	report  func(job.Outcome) // accepts outcomes; never blocks
-	wake    func()            // wakes the tick thread: an earlier launch is due
-	trust   func() time.Duration
-	clock   func() time.Time
+	sender padSender
+	rows   rowGetter
+	report func(job.Outcome)
+	wake   func() // wakes the tick thread: an earlier launch is due
+	alarm  *alarm // of the tick; nil before arm
+	trust  func() time.Duration
+	clock  func() time.Time
 
 	sending sync.Mutex // locked while launches go to the sender; locked before mu
 
@@ -70,10 +71,14 @@ type inFlight struct {
 	ends    endings        // as in Launch; 0: its outcome does not free the turn of its run
 }
 
-func newPad(horizon instant.Millis, sender Sender, report func(job.Outcome)) *pad {
+// newPad returns an empty pad. Its caller either calls arm and serve, or drives it by driveManually.
+func newPad(opts padOptions) *pad {
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
 	return &pad{
-		horizon: horizon, sender: sender, report: report, wake: func() {},
-		clock: time.Now, soon: newSoonLaunches(), feeds: newFeeds(1), lanes: make(map[job.Lane]*padLane), facts: make(map[job.ID]laneFact),
+		sender: opts.Sender, rows: opts.Rows, report: opts.Report, wake: func() {}, trust: opts.Trust, clock: opts.Now,
+		soon: newSoonLaunches(), feeds: newFeeds(1), lanes: make(map[job.Lane]*padLane), facts: make(map[job.ID]laneFact),
 		seekers: make(map[job.ID]launchHeap),
 		landed:  make(chan struct{}, 1),
 		byJob:   make(map[job.ID]*waiting),
@@ -103,7 +108,7 @@ func (p *pad) add(launches []Launch, now instant.Millis) {
 		case ModeFree: // the run may have had a turn before an update removed the limit
 			p.vacateLocked(l.Run)
 		}
-		if l.Due > now+p.horizon {
+		if l.Due > now+padHorizon {
 			w.spot = atLater
 			heap.Push(&p.later, w)
 			continue
@@ -123,7 +128,7 @@ func (p *pad) soonLocked(w *waiting) {
 	p.feedOf(w).unread.Push(w.Tenant, w)
 }
 
-// nextDue returns when the next launch is due; 0 if none waits, longAgo if something can be done at once.
+// nextDue returns when the next launch is due; 0 if none waits, instant.LongAgo if something can be done at once.
 func (p *pad) nextDue() instant.Millis {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -135,7 +140,7 @@ func (p *pad) nextDueLocked() instant.Millis {
 	case p.held:
 		return 0
 	case len(p.resting) > 0 || p.isDepartingLocked():
-		return longAgo
+		return instant.LongAgo
 	}
 	return p.soon.nextDue()
 }
@@ -278,12 +283,4 @@ func (p *pad) flyingSince(run job.RunID) (at instant.Millis, ok bool) {
 	defer p.mu.Unlock()
 	f, ok := p.flying[run]
 	return f.since, ok
-}
-
-// signal sends to a channel of capacity 1, without blocking: one signal waits at most.
-func signal(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
-	}
 }

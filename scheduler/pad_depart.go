@@ -119,8 +119,14 @@ func (p *pad) sendAll(ready []*waiting) {
 	}
 }
 
-// close ends all sending, and releases the places of launches that have not left. The feeders must have ended.
-func (p *pad) close() {
+// close ends all sending, and releases the places of launches that have not left, and the alarm. serve must have
+// returned.
+func (p *pad) close() error {
+	p.endSending()
+	return p.disarm()
+}
+
+func (p *pad) endSending() {
 	p.hold()
 	p.sending.Lock()
 	defer p.sending.Unlock()

@@ -172,7 +172,7 @@ func TestPlacesAreGivenBack(t *testing.T) {
 	l.rest()
 	l.sender.answer(0)
 	l.sender.answer(0)
-	l.close()
+	l.endSending()
 	for key, n := range l.sender.taken {
 		if n != 0 {
 			t.Errorf("%d places in %v are taken", n, key)

@@ -56,3 +56,26 @@ func (h launchHeap) countDue(i int, now instant.Millis) int {
 	}
 	return 1 + h.countDue(2*i+1, now) + h.countDue(2*i+2, now)
 }
+
+// overdue returns the due time of the first launch that waits for its time. It returns 0 if there is none, or if
+// launching has ended.
+func (p *pad) overdue() instant.Millis {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.held {
+		return 0
+	}
+	return p.soon.overdue()
+}
+
+// overdue returns the due time of the first launch that waits for its time, or 0 if there is none.
+func (n *soonLaunches) overdue() instant.Millis {
+	var at instant.Millis
+	if n.turns.Len() > 0 && len(n.turns.Front().launches) > 0 {
+		at = n.turns.Front().first()
+	}
+	if len(n.asleep) > 0 && (at == 0 || n.asleep[0].first() < at) {
+		at = n.asleep[0].first()
+	}
+	return at
+}

@@ -79,14 +79,17 @@ type laneTest struct {
 
 func newLaneTest(places int) *laneTest {
 	l := &laneTest{sender: newPlaceSender(places), now: 10_000, trusted: true}
-	l.pad = newPad(padHorizon, l.sender, func(o job.Outcome) { l.outcomes = append(l.outcomes, o) })
-	l.clock = func() time.Time { return l.now.Time() }
-	l.trust = func() time.Duration {
-		if l.trusted {
-			return time.Hour
-		}
-		return 0
-	}
+	l.pad = newPad(padOptions{
+		Sender: l.sender,
+		Report: func(o job.Outcome) { l.outcomes = append(l.outcomes, o) },
+		Now:    func() time.Time { return l.now.Time() },
+		Trust: func() time.Duration {
+			if l.trusted {
+				return time.Hour
+			}
+			return 0
+		},
+	})
 	return l
 }
 

@@ -12,13 +12,15 @@ import (
 
 // heldSender keeps what leaves, in order.
 type heldSender struct {
-	Boundless
 	left []job.RunID
 	done []func(job.Outcome)
 }
 
-// Cancel implements Sender.
-func (*heldSender) Cancel(job.RunID) {}
+// Reserve implements Sender.
+func (*heldSender) Reserve(job.Lane, int, func() bool) bool { return true }
+
+// Release implements Sender.
+func (*heldSender) Release(job.Lane, int) {}
 
 // Launch implements Sender.
 func (s *heldSender) Launch(d *job.Delivery, done func(job.Outcome)) {
@@ -31,7 +33,7 @@ func TestPadTwin(t *testing.T) {
 	seed := testkit.Seed(t)
 	rng := rand.New(rand.NewPCG(seed, 5))
 	sender := &heldSender{}
-	p := newPad(padHorizon, sender, func(job.Outcome) {})
+	p := newPad(padOptions{Sender: sender, Report: func(job.Outcome) {}})
 	twin, now := []job.RunID(nil), instant.Millis(10_000)
 	for range 20_000 {
 		id := job.ID(1 + rng.IntN(4))
@@ -95,7 +97,7 @@ func feedAndLaunch(p *pad, now instant.Millis) {
 func TestPadDropsAtOnce(t *testing.T) {
 	const launches = 300_000
 	sender := &heldSender{}
-	p := newPad(padHorizon, sender, func(job.Outcome) {})
+	p := newPad(padOptions{Sender: sender, Report: func(job.Outcome) {}})
 	for i := range instant.Millis(launches) {
 		p.add([]Launch{{Run: job.RunID{Job: 1, At: i + 1}, Due: 1, Attempt: 1}}, 1)
 	}

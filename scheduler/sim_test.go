@@ -33,7 +33,7 @@ type sim struct {
 	left   []job.RunID // that were launched
 	most   int         // decisions of a step; 0: as many as ever
 	rounds int         // of settle; 0: until nothing is left to do
-	feeder *feeder
+	pad    *manualPad
 	other  *standby // nil: none
 
 	distrust bool // nothing may leave
@@ -82,13 +82,13 @@ func (s *sim) open() {
 
 // run lets an engine that leads be the engine of the sim.
 func (s *sim) run(e *Engine) {
-	s.t.Cleanup(func() { _ = e.alarm.close() })
+	s.t.Cleanup(func() { _ = e.pad.disarm() })
 	s.flying = make(map[string][]flight)
 	s.engine = e
 	if s.most > 0 {
 		e.core.decisionsMax = s.most
 	}
-	s.feeder = &feeder{pad: e.pad, store: s.store, clock: s}
+	s.pad = e.pad.driveManually()
 	s.gather = gathering{engine: e, taken: make(map[job.ID]struct{})}
 	s.step()
 }
@@ -188,15 +188,15 @@ func (s *sim) settle() {
 			return
 		}
 		s.doHousekeeping()
-		chunk, _ := s.engine.pad.unreadChunk(instant.Of(s.now), nil)
-		s.feeder.readAll(chunk)
-		more, _ := s.engine.pad.launchDue(instant.Of(s.now), nil)
+		read := s.pad.take(instant.Of(s.now))
+		s.pad.read(read)
+		_, more := s.pad.launch(instant.Of(s.now))
 		_, outcomes := s.engine.outcomes.oldest()
 		due := s.gather.wakeAt != 0 && s.gather.wakeAt <= instant.Of(s.now)
 		if outcomes || due {
 			s.step()
 		}
-		if len(chunk) == 0 && !more && !outcomes && !due && !s.engine.pad.wants() {
+		if read == 0 && !more && !outcomes && !due && !s.pad.wants() {
 			return
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"io"
 	"log/slog"
 	"math/rand/v2"
-	"slices"
 	"testing"
 	"time"
 
@@ -30,9 +29,8 @@ type world struct {
 	opts       Options
 	engine     *Engine
 	gather     gathering
-	feeder     *feeder
+	pad        *manualPad // its feeder may be slower than the tick
 	replanning *simReplan // nil: nothing is left to follow
-	inHand     []*waiting // of the feeder: it may be slower than the tick
 	inbox      []*ticket  // not yet in a step
 	calls      calls
 
@@ -156,20 +154,18 @@ func (w *world) turn() bool {
 }
 
 func (w *world) feed() bool {
-	w.inHand, _ = w.engine.pad.unreadChunk(instant.Of(w.Now()), w.inHand)
-	n := len(w.inHand)
+	n := w.pad.take(instant.Of(w.Now()))
 	if n == 0 {
 		return false
 	}
-	w.feeder.readAll(w.inHand[:w.rng.IntN(n+1)])
-	w.inHand = slices.DeleteFunc(w.inHand, func(l *waiting) bool { return l == nil }) // those that are ready
+	w.pad.read(w.rng.IntN(n + 1))
 	return true
 }
 
 func (w *world) tick() bool {
 	before := w.model.counts.launches
-	more, _ := w.engine.pad.launchDue(instant.Of(w.Now()), nil)
-	return more || w.model.counts.launches > before || w.engine.pad.wants()
+	_, more := w.pad.launch(instant.Of(w.Now()))
+	return more || w.model.counts.launches > before || w.pad.wants()
 }
 
 // mustStep reports whether the loop would make a step.

@@ -3,6 +3,8 @@ package scheduler
 import (
 	"container/heap"
 
+	"github.com/carillon-io/carillon/job"
+
 	"github.com/carillon-io/carillon/fair"
 	"github.com/carillon-io/carillon/instant"
 )
@@ -13,7 +15,7 @@ import (
 // Invariant: a tenant with launches is either asleep, ordered by its first due time, or in turns. Between calls of
 // popDue, turns is empty or one of its launches is overdue.
 type soonLaunches struct {
-	byTenant map[tenantHash]*tenantLaunches
+	byTenant map[job.TenantHash]*tenantLaunches
 	asleep   tenantHeap
 	turns    fair.FIFO[*tenantLaunches] // had something due; a tenant may have lost it since
 	taken    int                        // by the tenant at the front, in this turn
@@ -23,7 +25,7 @@ type soonLaunches struct {
 
 // tenantLaunches are the launches of one tenant.
 type tenantLaunches struct {
-	tenant   tenantHash
+	tenant   job.TenantHash
 	launches launchHeap
 	index    int // in asleep; -1: in turns
 }
@@ -38,7 +40,7 @@ const (
 const launchQuantum = 16
 
 func newSoonLaunches() soonLaunches {
-	return soonLaunches{byTenant: make(map[tenantHash]*tenantLaunches)}
+	return soonLaunches{byTenant: make(map[job.TenantHash]*tenantLaunches)}
 }
 
 func (n *soonLaunches) push(w *waiting) {
@@ -57,7 +59,7 @@ func (n *soonLaunches) push(w *waiting) {
 	}
 }
 
-func (n *soonLaunches) open(tenant tenantHash) *tenantLaunches {
+func (n *soonLaunches) open(tenant job.TenantHash) *tenantLaunches {
 	var t *tenantLaunches
 	if last := len(n.spare) - 1; last >= 0 {
 		t, n.spare = n.spare[last], n.spare[:last]

@@ -89,14 +89,12 @@ func (e *Engine) Lead() error {
 	if err := e.mayFollow(); err != nil {
 		return fmt.Errorf("scheduler: lead: %w", err)
 	}
-	alarm, err := newAlarm()
-	if err != nil {
-		return err
+	if err := e.pad.arm(); err != nil {
+		return fmt.Errorf("scheduler: lead: %w", err)
 	}
 	if err := e.beginEpoch(); err != nil {
-		return errors.Join(err, alarm.close())
+		return errors.Join(err, e.pad.disarm())
 	}
-	e.alarm, e.pad.wake = alarm, alarm.ring
 	e.leads.Store(true)
 	e.publish(&Output{}, e.opts.Clock.Now())
 	return nil
@@ -129,7 +127,7 @@ func (e *Engine) beginEpoch() error {
 		e.housekeeping.pauses.add(p)
 	}
 	if e.core.replanning {
-		signal(e.housekeeping.replan)
+		notify(e.housekeeping.replan)
 	}
 	e.pad.occupy(t.going)
 	e.pad.add(t.launches, instant.Of(e.opts.Clock.Now()))

@@ -15,43 +15,55 @@ import (
 // wakes, the thread needs a free P. The program therefore sets GOMAXPROCS above the number of cores, and leaves it to
 // the kernel to share the cores.
 
-// ticker is the tick thread of a pad.
-type ticker struct {
-	pad   *pad
-	clock Clock
-	alarm *alarm
-}
-
 // idleMax is the longest sleep of the tick, so that it notices when the wall clock is set.
 const idleMax = 500 * time.Millisecond
 
 // distrustPause is how long the tick waits before it checks again, while launches are due and none may leave.
 const distrustPause = 5 * time.Millisecond
 
-// run launches what is due until ctx ends.
-func (t *ticker) run(ctx context.Context) {
+// arm makes the alarm that wakes the tick, which holds a resource of the system until close or disarm. It must be
+// called once, before serve.
+func (p *pad) arm() error {
+	alarm, err := newAlarm()
+	if err != nil {
+		return err
+	}
+	p.alarm, p.wake = alarm, alarm.ring
+	return nil
+}
+
+// disarm releases the alarm. It does nothing without arm.
+func (p *pad) disarm() error {
+	if p.alarm == nil {
+		return nil
+	}
+	return p.alarm.close()
+}
+
+// tick launches what is due until ctx ends.
+func (p *pad) tick(ctx context.Context) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	sharpenThread()
-	stop := context.AfterFunc(ctx, t.alarm.ring)
+	stop := context.AfterFunc(ctx, p.alarm.ring)
 	defer stop()
 	var ready []*waiting
 	for ctx.Err() == nil {
-		now := t.clock.Now()
+		now := p.clock()
 		var more bool
-		if more, ready = t.pad.launchDue(instant.Of(now), ready[:0]); !more {
-			t.alarm.sleep(t.untilDue())
+		if more, ready = p.launchDue(instant.Of(now), ready[:0]); !more {
+			p.alarm.sleep(p.untilDue())
 		}
 	}
 }
 
-func (t *ticker) untilDue() time.Duration {
-	due := t.pad.nextDue()
+func (p *pad) untilDue() time.Duration {
+	due := p.nextDue()
 	if due == 0 {
 		return idleMax
 	}
-	wait := min(idleMax, due.Time().Sub(t.clock.Now().Round(0)))
-	if wait < distrustPause && !t.pad.mayLeave() {
+	wait := min(idleMax, due.Time().Sub(p.clock().Round(0)))
+	if wait < distrustPause && !p.mayLeave() {
 		return distrustPause
 	}
 	return wait

@@ -123,10 +123,10 @@ func poll(ctx context.Context, t *testing.T, failure string, isSo func() bool) {
 func (s *sim) standStill(length time.Duration, failure func(*job.Delivery) string) {
 	for end := s.now.Add(length); s.now.Before(end); {
 		for busy := true; busy; {
-			chunk, _ := s.engine.pad.unreadChunk(instant.Of(s.now), nil)
-			s.feeder.readAll(chunk)
-			more, _ := s.engine.pad.launchDue(instant.Of(s.now), nil)
-			busy = len(chunk) > 0 || more || s.engine.pad.wants()
+			read := s.pad.take(instant.Of(s.now))
+			s.pad.read(read)
+			_, more := s.pad.launch(instant.Of(s.now))
+			busy = read > 0 || more || s.pad.wants()
 		}
 		if s.now = s.now.Add(time.Millisecond); s.engine.pad.isEmpty() {
 			continue

@@ -2,7 +2,6 @@ package scheduler
 
 import (
 	"testing"
-	"time"
 
 	"github.com/carillon-io/carillon/job"
 )
@@ -132,49 +131,19 @@ func TestForeseenEndThatDoesNotCome(t *testing.T) {
 	}
 }
 
-// TestUpdateHoldsTheTurn: what an update changes may be what ends a run. A run that is with its target keeps its turn
-// until the core has decided, and then waits for the report that is demanded now.
-func TestUpdateHoldsTheTurn(t *testing.T) {
-	reported := func(d *job.Definition) { d.Completion, d.AttemptTimeout = job.CompletionReported, time.Hour }
-	s := newSim(t, time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC), Settings{})
-	s.target["a"] = "hang"
-	s.putIn("a", "@every 1s", "")
-	s.advance(time.Second)
-	s.putIn("a", "@every 1s", "", reported)
-	run := s.left[0]
-	f := s.flying["a"][0]
-	f.end("", s.now)
-	if !s.engine.pad.turns[run.Job].has(run) {
+// TestHangOn: an attempt whose job is about to change keeps its turn when it ends, until the core has decided.
+func TestHangOn(t *testing.T) {
+	l := newLaneTest(10)
+	first := l.turnLaunch(1, ModeWait)
+	l.add([]Launch{first}, l.now)
+	l.rest()
+	l.hangOn(1)
+	l.sender.answer(0)
+	if !l.turns[1].has(first.Run) {
 		t.Error("the turn is free before the core has decided")
 	}
-	s.advance(5 * time.Second)
-	if len(s.left) != 1 || !s.engine.pad.turns[run.Job].has(run) {
-		t.Errorf("%d runs left, the turns are %v; want the first alone, which waits for its report", len(s.left), s.engine.pad.turns)
-	}
-}
-
-// TestStepReoccupiesTheTurn: a trigger and an update in one step. The launch was made before the update, so its success
-// frees the turn; the core then waits for a report, and the next run waits for the turn.
-func TestStepReoccupiesTheTurn(t *testing.T) {
-	s := newSim(t, time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC), Settings{})
-	s.target["a"] = "hang"
-	s.putIn("a", "@every 1h", "")
-	d := job.Defaults()
-	d.Tenant, d.Name, d.Target = "default", "a", job.Target{Kind: job.TargetNATS, Subject: "out"}
-	d.Schedule, d.Completion, d.AttemptTimeout = "@every 1h", job.CompletionReported, time.Hour
-	put := must(s.engine.Prepare(&d))
-	if err := s.engine.readPrior(put); err != nil {
-		t.Fatal(err)
-	}
-	trigger := func() *Trigger { return &Trigger{Tenant: "default", Name: "a", Hash: s.hash("a")} }
-	s.propose(trigger(), put)
-	if put.Err != nil || len(s.flying["a"]) != 1 {
-		t.Fatalf("%v; %d attempts are under way", put.Err, len(s.flying["a"]))
-	}
-	s.answer("a", "")
-	s.propose(trigger())
-	s.advance(time.Second)
-	if len(s.left) != 1 {
-		t.Errorf("%v left; want the first alone, which waits for its report", s.left)
+	l.endRuns([]job.RunID{first.Run}, l.now.Time())
+	if len(l.turns) != 0 {
+		t.Errorf("the turn is still taken: %v", l.turns)
 	}
 }
