@@ -8,6 +8,7 @@ import (
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/schedule"
+	"github.com/carillon-io/carillon/scheduler/pad"
 )
 
 // herd is a core whose steps decide few ticks, with jobs that are due.
@@ -52,11 +53,11 @@ func (h *herd) put(tenant, name, spec string) *Put {
 	return p
 }
 
-func (h *herd) step(proposals ...Proposal) []Launch {
+func (h *herd) step(proposals ...Proposal) []pad.Launch {
 	return h.stepWith(nil, proposals...)
 }
 
-func (h *herd) stepWith(outcomes []job.Outcome, proposals ...Proposal) []Launch {
+func (h *herd) stepWith(outcomes []job.Outcome, proposals ...Proposal) []pad.Launch {
 	h.lsn++
 	room := 1000
 	if h.liveMax > 0 {

@@ -182,7 +182,7 @@ func TestUpdateOverManySteps(t *testing.T) {
 	steps := 0
 	for ; s.gather.isWaiting(); steps++ {
 		s.finish()
-		if on := s.engine.pad.load(0).waiting; s.gather.isWaiting() && on != 0 {
+		if on := s.engine.pad.Count(0).Waiting; s.gather.isWaiting() && on != 0 {
 			t.Fatalf("after step %d of the update %d launches of the job are on the pad", steps+1, on)
 		}
 		s.now = s.now.Add(20 * time.Millisecond) // further ticks of the old schedule come due within the lead

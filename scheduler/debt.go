@@ -7,6 +7,7 @@ import (
 	"github.com/carillon-io/carillon/fair"
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler/pad"
 )
 
 // Missed ticks that a job's policy still fires are handled in two stages, so that a million jobs with missed ticks do
@@ -136,7 +137,7 @@ func (c *Core) pay(id job.ID, d *debt) {
 	c.unit(c.debtBytes(id) + decideQuantum*runBytes + timerBytes)
 	for n := 0; d.count > 0 && n < decideQuantum && c.pace.may(c.now) && c.fits() && c.mayGoLive(r.tenant); n++ {
 		at := c.popTick(d)
-		c.fire(d.slot, r, at, at, ModeWait)
+		c.fire(d.slot, r, at, at, pad.ModeWait)
 		c.notePaid(job.RunID{Job: r.id, At: at})
 		c.pace.spend()
 	}

@@ -19,14 +19,14 @@ func (e *Engine) Confirm(ctx context.Context) error { return e.submit(ctx, &Barr
 
 // Hold stops launching until Continue, and does not wait. Requests are still served and ticks are still decided.
 // Launches that are held leave after Continue, or after the next start, on this node or another.
-func (e *Engine) Hold() { e.pad.hold() }
+func (e *Engine) Hold() { e.pad.Hold() }
 
 // Settle waits until the attempts that are with their targets have answered and their outcomes are recorded, until
 // ctx ends, or until Serve has returned. Unless Hold was called before, it may wait for ever.
 func (e *Engine) Settle(ctx context.Context) {
-	for !e.pad.isEmpty() {
+	for !e.pad.IsEmpty() {
 		select {
-		case <-e.pad.whenLanded():
+		case <-e.pad.WhenLanded():
 		case <-ctx.Done():
 			return
 		case <-e.stopped:
@@ -71,5 +71,5 @@ func (e *Engine) Continue() {
 		close(e.rested)
 		e.rested = nil
 	}
-	e.pad.resume()
+	e.pad.Resume()
 }

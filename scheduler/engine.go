@@ -12,6 +12,7 @@ import (
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/schedule"
+	"github.com/carillon-io/carillon/scheduler/pad"
 )
 
 // Options configure an engine. Log, Store and Sender are required; every other zero value means a default.
@@ -98,7 +99,7 @@ type Engine struct {
 	opts   Options
 	core   *Core
 	hasher nameHasher
-	pad    *pad
+	pad    *pad.Pad
 
 	leads  atomic.Bool
 	broken error // why it can no longer follow the leader
@@ -142,7 +143,7 @@ func newEngine(opts Options) *Engine {
 		stopped:      make(chan struct{}),
 	}
 	e.outcomes.ready = make(chan struct{}, 1)
-	e.pad = newPad(padOptions{
+	e.pad = pad.New(pad.Options{
 		Sender: opts.Sender, Rows: opts.Store, Report: e.outcomes.add, Trust: opts.Trust, Now: opts.Clock.Now,
 	})
 	return e
@@ -175,7 +176,7 @@ func (e *Engine) Serve(ctx context.Context) error {
 	}
 	inner, cancel := context.WithCancel(ctx)
 	var helpers sync.WaitGroup
-	helpers.Go(func() { e.pad.serve(inner, e.opts.Feeders) })
+	helpers.Go(func() { e.pad.Serve(inner, e.opts.Feeders) })
 	helpers.Go(func() { e.doHousekeeping(inner) })
 	helpers.Go(func() { e.reapAll(inner) })
 	if e.opts.Announcer != nil {
@@ -187,7 +188,7 @@ func (e *Engine) Serve(ctx context.Context) error {
 	e.stopOnce.Do(func() { close(e.stopping) })
 	cancel()
 	helpers.Wait()
-	err = errors.Join(err, e.pad.close())
+	err = errors.Join(err, e.pad.Close())
 	close(e.stopped)
 	return err
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler/pad"
 )
 
 // lead makes a loaded core, which may have followed another leader, the leader. It must be called after the commit
@@ -35,10 +36,10 @@ func (c *Core) lead(epoch, lsn uint64, now instant.Millis) (t takeover) {
 
 // takeover is what a new leader finds and the core alone cannot finish.
 type takeover struct {
-	launches  []Launch    // of the runs without an outcome, by due time
-	going     []job.RunID // runs that wait for a worker's report: they have their turns
-	outdone   []job.ID    // jobs with a due run that ends the one in progress
-	overdrawn []AutoPause // jobs that the last leader was about to pause
+	launches  []pad.Launch // of the runs without an outcome, by due time
+	going     []job.RunID  // runs that wait for a worker's report: they have their turns
+	outdone   []job.ID     // jobs with a due run that ends the one in progress
+	overdrawn []AutoPause  // jobs that the last leader was about to pause
 }
 
 // overdrawn returns the active jobs whose streak of failures reached its limit, in the order of ids.
@@ -62,7 +63,7 @@ func (c *Core) relaunchAll(t *takeover) {
 		switch {
 		case live.watch == 0:
 			t.launches = append(t.launches, l)
-			if l.Mode == ModeAgain && c.profiles.get(c.rows.row(live.slot).profile).mode() == ModeCancel {
+			if l.Mode == pad.ModeAgain && c.profiles.get(c.rows.row(live.slot).profile).mode() == pad.ModeCancel {
 				t.outdone = append(t.outdone, id.Job)
 			}
 		case live.waits:
@@ -82,14 +83,14 @@ func byRow(a, b job.RunID) int {
 
 // byDue orders launches by due time. Launches of one job that are due at the same time keep the order in which they
 // were asked for: scheduled ticks by their time, manual runs by their numbers.
-func byDue(a, b Launch) int {
+func byDue(a, b pad.Launch) int {
 	return cmp.Or(
 		cmp.Compare(a.Due, b.Due), cmp.Compare(a.Run.Job, b.Run.Job), cmp.Compare(a.Run.Seq, b.Run.Seq), cmp.Compare(a.Run.At, b.Run.At),
 	)
 }
 
 // takeOver makes a live run one of this leader: it gets this leader's fence and the present limit of its job.
-func (c *Core) takeOver(id job.RunID) (Launch, liveRun) {
+func (c *Core) takeOver(id job.RunID) (pad.Launch, liveRun) {
 	live, run := c.live[id], c.retries[id]
 	if live.watch == 0 { // otherwise the worker with the fence continues
 		live.fence = max(live.fence, c.fenceMin)
@@ -98,7 +99,7 @@ func (c *Core) takeOver(id job.RunID) (Launch, liveRun) {
 		run = &job.Run{ID: id, Attempt: live.attempt, Due: live.due}
 	}
 	run.Fence = live.fence
-	l := Launch{Run: id, Due: live.due, Fence: live.fence, Attempt: live.attempt, HasPayload: live.payload}
+	l := pad.Launch{Run: id, Due: live.due, Fence: live.fence, Attempt: live.attempt, HasPayload: live.payload}
 	live.tenant, live.byHand = 0, id.IsManual() || run.Base > 0
 	if r := c.rows.row(live.slot); r.id != id.Job {
 		live.slot = 0
@@ -108,7 +109,7 @@ func (c *Core) takeOver(id job.RunID) (Launch, liveRun) {
 		l.Tenant, l.Expires = r.tenant, p.expiry(run)
 		if l.Limit = p.limit(); l.Limit > 0 {
 			live.waits = true
-			l.Mode, l.ends = c.modeAfterCrash(p, run), p.foresee(run.Attempt-run.Base)
+			l.Mode, l.Ends = c.modeAfterCrash(p, run), p.foresee(run.Attempt-run.Base)
 		}
 	}
 	c.live[id] = live
@@ -120,14 +121,14 @@ func (c *Core) takeOver(id job.RunID) (Launch, liveRun) {
 // progress keeps its turn. A run that is due may have left, or may even be over, without the log knowing: it is
 // launched whatever the policy says, and such runs of one job leave one after the other. A run that is not due yet
 // obeys the policy.
-func (c *Core) modeAfterCrash(p *profileEntry, run *job.Run) Mode {
+func (c *Core) modeAfterCrash(p *profileEntry, run *job.Run) pad.Mode {
 	switch {
 	case run.Attempt > run.Base+1:
-		return ModeHeld
+		return pad.ModeHeld
 	case run.ID.IsManual() || run.Base > 0:
-		return ModeWait
+		return pad.ModeWait
 	case run.Due <= c.now:
-		return ModeAgain
+		return pad.ModeAgain
 	default:
 		return p.mode()
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler/pad"
 )
 
 // ManualDriver drives a leading engine in place of [Engine.Serve], for tests that set the clock themselves. What
@@ -15,7 +16,7 @@ import (
 type ManualDriver struct {
 	engine    *Engine
 	gathering gathering
-	pad       *manualPad
+	pad       *pad.Manual
 
 	// stuck is the instant at which a step had something due and changed nothing. The step is not repeated at that
 	// instant.
@@ -27,7 +28,7 @@ func (e *Engine) DriveManually() *ManualDriver {
 	return &ManualDriver{
 		engine:    e,
 		gathering: gathering{engine: e, taken: make(map[job.ID]struct{}), wakeAt: instant.Of(e.opts.Clock.Now())},
-		pad:       e.pad.driveManually(),
+		pad:       e.pad.DriveManually(),
 	}
 }
 
@@ -70,9 +71,9 @@ func (h *ManualDriver) round() (some bool, err error) {
 		return false, err
 	}
 	now := h.now()
-	read := h.pad.take(now)
-	h.pad.read(read)
-	left, more := h.pad.launch(now)
+	read := h.pad.Take(now)
+	h.pad.Read(read)
+	left, more := h.pad.Launch(now)
 
 	_, ended := h.engine.outcomes.oldest()
 	asked := h.gathering.isWaiting() || len(h.engine.proposals) > 0
@@ -86,7 +87,7 @@ func (h *ManualDriver) round() (some bool, err error) {
 			h.stuck = now
 		}
 	}
-	return housekeeping || read > 0 || more || left > 0 || ended || asked || decides || h.pad.wants(), nil
+	return housekeeping || read > 0 || more || left > 0 || ended || asked || decides || h.pad.Wants(), nil
 }
 
 func (h *ManualDriver) now() instant.Millis { return instant.Of(h.engine.opts.Clock.Now()) }
@@ -163,7 +164,7 @@ func (h *ManualDriver) Next() time.Time {
 		wake = now.Add(decisionPause)
 	}
 	var next instant.Millis
-	for _, at := range []instant.Millis{wake, h.engine.pad.nextDue(), h.engine.pad.nextLater()} {
+	for _, at := range []instant.Millis{wake, h.engine.pad.NextDue(), h.engine.pad.NextLater()} {
 		if at > now && (next == 0 || at < next) {
 			next = at
 		}
@@ -177,7 +178,7 @@ func (h *ManualDriver) Next() time.Time {
 // Close fails pending callers and releases the engine's resources. The engine cannot be used afterwards.
 func (h *ManualDriver) Close() error {
 	h.gathering.refuseAll()
-	err := h.engine.pad.close()
+	err := h.engine.pad.Close()
 	close(h.engine.stopped)
 	return err
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler/pad"
 )
 
 // conclude handles the outcome of an attempt. It ignores the outcome of a run that is not live, of an attempt that is
@@ -93,18 +94,18 @@ func (c *Core) retry(live liveRun, run *job.Run, due instant.Millis) {
 	c.counts.Retried++
 	c.out.Batch.PutRun(run)
 	c.announce(run)
-	c.out.Launches = append(c.out.Launches, c.launchOf(live, run, ModeHeld))
+	c.out.Launches = append(c.out.Launches, c.launchOf(live, run, pad.ModeHeld))
 }
 
 // launchOf returns a launch for the current attempt of a live run.
-func (c *Core) launchOf(live liveRun, run *job.Run, mode Mode) Launch {
-	l := Launch{
+func (c *Core) launchOf(live liveRun, run *job.Run, mode pad.Mode) pad.Launch {
+	l := pad.Launch{
 		Run: run.ID, Due: run.Due, Fence: run.Fence, Attempt: run.Attempt, HasPayload: run.HasPayload,
 		Tenant: c.rows.row(live.slot).tenant,
 	}
 	p := c.profiles.get(c.rows.row(live.slot).profile)
 	if live.waits {
-		l.Mode, l.Limit, l.ends = mode, p.limit(), p.foresee(run.Attempt-run.Base)
+		l.Mode, l.Limit, l.Ends = mode, p.limit(), p.foresee(run.Attempt-run.Base)
 	}
 	l.Expires = p.expiry(run)
 	return l

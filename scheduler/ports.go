@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler/pad"
 )
 
 // Log is the write-ahead log. The engine is its only writer.
@@ -31,7 +32,7 @@ type Store interface {
 // Sender delivers runs to their targets, as many at a time as these have places. None of its methods may block. They
 // are called from several goroutines.
 type Sender interface {
-	padSender
+	pad.Sender
 	// Cancel aborts the attempt of a run, if the sender has one. The attempt's done is called as always.
 	Cancel(run job.RunID)
 }

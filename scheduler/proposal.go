@@ -8,6 +8,7 @@ import (
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/schedule"
+	"github.com/carillon-io/carillon/scheduler/pad"
 )
 
 // Proposal is a change that a caller asks for. Step handles it: it fills in the results, or Err. Between its
@@ -28,14 +29,14 @@ var errStale = errors.New("scheduler: proposal is out of date")
 // withdrawer is a proposal whose job's waiting launches are withdrawn from the pad before it is stepped.
 type withdrawer interface {
 	// withdrawn returns those launches: the proposal's own list, which the step may change.
-	withdrawn() *[]Launch
+	withdrawn() *[]pad.Launch
 }
 
 // withdrawal is the common part of proposals that withdraw launches. Its list is empty before the loop accepts the
 // proposal and after the step has finished it.
-type withdrawal struct{ Withdrawn []Launch }
+type withdrawal struct{ Withdrawn []pad.Launch }
 
-func (w *withdrawal) withdrawn() *[]Launch { return &w.Withdrawn }
+func (w *withdrawal) withdrawn() *[]pad.Launch { return &w.Withdrawn }
 
 // handled is the common part of all proposals. Err is set if the change was refused.
 type handled struct{ Err error }

@@ -107,7 +107,7 @@ func (s *story) act() {
 	case n < 70 && s.given[name] != nil:
 		note("report %s", name)
 		p := &Report{Run: s.given[name].Run, Fence: s.given[name].Fence, Failed: n%2 == 0, Error: "boom"}
-		p.Begun, _ = s.engine.pad.flyingSince(p.Run)
+		p.Begun, _ = s.engine.pad.FlyingSince(p.Run)
 		s.propose(p)
 	case n < 71 && s.given[name] != nil:
 		note("cancel %s", name)

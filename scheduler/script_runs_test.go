@@ -23,7 +23,7 @@ func runAct(s *sim, d *datadriven.TestData, name string) string {
 		if p.Result = "done"; p.Failed {
 			p.Result, p.Error = "", "broken"
 		}
-		p.Begun, _ = s.engine.pad.flyingSince(p.Run)
+		p.Begun, _ = s.engine.pad.FlyingSince(p.Run)
 		s.propose(p)
 		return s.actText(p.Err, p.Run)
 	case "extend":

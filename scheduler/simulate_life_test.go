@@ -38,7 +38,7 @@ func (w *world) open() {
 	}
 	w.checkLoaded()
 	e.core.decisionsMax, e.core.commitMax = w.plan.decisionsMax, w.plan.commitMax
-	w.pad, w.replanning = e.pad.driveManually(), nil
+	w.pad, w.replanning = e.pad.DriveManually(), nil
 	w.gather = gathering{engine: e, taken: make(map[job.ID]struct{}), wakeAt: instant.Millis(w.wall())}
 	w.tellSoon()
 	w.planDeath()
@@ -78,7 +78,7 @@ func (w *world) die() {
 	w.refuseInbox()
 	w.landing = nil
 	clear(w.flights)
-	_ = w.engine.pad.disarm()
+	_ = w.engine.pad.Disarm()
 	w.restartSoon()
 }
 

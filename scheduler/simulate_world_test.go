@@ -13,6 +13,7 @@ import (
 
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler/pad"
 )
 
 // world drives a real engine through virtual time, with its callers, targets, workers and faults, and reports to the
@@ -29,9 +30,9 @@ type world struct {
 	opts       Options
 	engine     *Engine
 	gather     gathering
-	pad        *manualPad // its feeder may be slower than the tick
-	replanning *simReplan // nil: nothing is left to follow
-	inbox      []*ticket  // not yet in a step
+	pad        *pad.Manual // its feeder may be slower than the tick
+	replanning *simReplan  // nil: nothing is left to follow
+	inbox      []*ticket   // not yet in a step
 	calls      calls
 
 	store *memStore
@@ -120,7 +121,7 @@ func (w *world) nextAt() int64 {
 	if !w.alive {
 		return next
 	}
-	for _, at := range []instant.Millis{w.gather.wakeAt, w.engine.pad.nextDue(), w.engine.pad.nextLater()} {
+	for _, at := range []instant.Millis{w.gather.wakeAt, w.engine.pad.NextDue(), w.engine.pad.NextLater()} {
 		if at != 0 {
 			next = min(next, int64(at)-w.offset)
 		}
@@ -154,18 +155,18 @@ func (w *world) turn() bool {
 }
 
 func (w *world) feed() bool {
-	n := w.pad.take(instant.Of(w.Now()))
+	n := w.pad.Take(instant.Of(w.Now()))
 	if n == 0 {
 		return false
 	}
-	w.pad.read(w.rng.IntN(n + 1))
+	w.pad.Read(w.rng.IntN(n + 1))
 	return true
 }
 
 func (w *world) tick() bool {
 	before := w.model.counts.launches
-	_, more := w.pad.launch(instant.Of(w.Now()))
-	return more || w.model.counts.launches > before || w.pad.wants()
+	_, more := w.pad.Launch(instant.Of(w.Now()))
+	return more || w.model.counts.launches > before || w.pad.Wants()
 }
 
 // mustStep reports whether the loop would make a step.

@@ -89,11 +89,11 @@ func (e *Engine) Lead() error {
 	if err := e.mayFollow(); err != nil {
 		return fmt.Errorf("scheduler: lead: %w", err)
 	}
-	if err := e.pad.arm(); err != nil {
+	if err := e.pad.Arm(); err != nil {
 		return fmt.Errorf("scheduler: lead: %w", err)
 	}
 	if err := e.beginEpoch(); err != nil {
-		return errors.Join(err, e.pad.disarm())
+		return errors.Join(err, e.pad.Disarm())
 	}
 	e.leads.Store(true)
 	e.publish(&Output{}, e.opts.Clock.Now())
@@ -129,9 +129,9 @@ func (e *Engine) beginEpoch() error {
 	if e.core.replanning {
 		notify(e.housekeeping.replan)
 	}
-	e.pad.occupy(t.going)
-	e.pad.add(t.launches, instant.Of(e.opts.Clock.Now()))
-	e.pad.endGoing(t.outdone)
+	e.pad.Occupy(t.going)
+	e.pad.Add(t.launches, instant.Of(e.opts.Clock.Now()))
+	e.pad.EndGoing(t.outdone)
 	return nil
 }
 

@@ -245,7 +245,7 @@ func TestLeadOnce(t *testing.T) {
 	if err := e.Lead(); err != nil || e.core.nextID == 1 || e.core.epoch != 1 || e.core.ids != nil {
 		t.Fatalf("%v; next id %s, epoch %d", err, e.core.nextID, e.core.epoch)
 	}
-	defer func() { _ = e.pad.disarm() }()
+	defer func() { _ = e.pad.Disarm() }()
 	if e.Lead() == nil || e.Apply(job.Position{LSN: 2}, nil) == nil {
 		t.Error("the leader was promoted again, or follows")
 	}

@@ -70,12 +70,12 @@ func (e *Engine) publish(out *Output, now time.Time) {
 // stands by.
 func (e *Engine) Status() Status {
 	now := e.opts.Clock.Now()
-	load, overdue := e.pad.load(instant.Of(now)), e.pad.overdue()
+	load, overdue := e.pad.Count(instant.Of(now)), e.pad.Overdue()
 	e.gauge.mu.Lock()
 	defer e.gauge.mu.Unlock()
 	s := e.gauge.status
-	s.Waiting, s.Scheduled, s.Retrying, s.Backlog = load.waiting, load.scheduled, load.retrying, load.backlog
-	s.Queued, s.InFlight = load.queued, load.flying
+	s.Waiting, s.Scheduled, s.Retrying, s.Backlog = load.Waiting, load.Scheduled, load.Retrying, load.Backlog
+	s.Queued, s.InFlight = load.Queued, load.Flying
 	s.Lateness, s.DecisionLateness = latenessOf(&e.gauge.lateness), latenessOf(&e.gauge.decision)
 	for reason := range s.Waited {
 		s.Waited[reason] = latenessOf(&e.gauge.waited[reason])

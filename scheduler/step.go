@@ -5,6 +5,7 @@ import (
 
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler/pad"
 )
 
 // Input is what one step works on.
@@ -34,7 +35,7 @@ type Output struct {
 	// they have withdrawn.
 	ProposalsTaken int
 	// Launches are the attempts to make, each at its due time.
-	Launches []Launch
+	Launches []pad.Launch
 	// Ended are the runs that ended and had, or waited for, the turn of their job, or that were cancelled. Whatever
 	// the pad has of them is void.
 	Ended []job.RunID

@@ -32,10 +32,10 @@ func (g *gathering) withdraw(p Proposal, id job.ID) {
 		return
 	}
 	if _, changes := p.(*Put); changes {
-		g.engine.pad.hangOn(id)
+		g.engine.pad.HangOn(id)
 	}
 	launches := w.withdrawn()
-	if *launches = append(*launches, g.engine.pad.take(id)...); len(*launches) > 0 {
+	if *launches = append(*launches, g.engine.pad.Take(id)...); len(*launches) > 0 {
 		g.taken[id] = struct{}{}
 	}
 }

@@ -157,7 +157,7 @@ func TestZoneRulesCrashBetweenPieces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_ = e.pad.disarm()
+	_ = e.pad.Disarm()
 	s.restart(rulesNew)
 	s.wantNext("berlin", "05 16:00")
 	if s.engine.core.profiles.moved != nil {
@@ -175,7 +175,7 @@ func TestZoneRulesChangeBackBetweenPieces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_ = e.pad.disarm()
+	_ = e.pad.Disarm()
 	s.restart(rulesNew)
 	s.wantNext("berlin", "05 16:00")
 }

@@ -1,4 +1,4 @@
-package scheduler
+package pad
 
 import (
 	"time"
@@ -18,7 +18,7 @@ type waiting struct {
 	gone     bool          // withdrawn while its cold row was being read
 	turnAt   int64         // when its wait for a turn ended, in ns of Unix time; 0: it has not ended
 
-	lane   *padLane      // nil until its cold row was read for the first time
+	lane   *lane         // nil until its cold row was read for the first time
 	weight int           // bytes of its payload
 	found  bool          // it seeks its lane, and its cold row is read
 	placed bool          // it has a place at its target, and a feeder reads its delivery

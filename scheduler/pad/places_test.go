@@ -1,4 +1,4 @@
-package scheduler
+package pad
 
 import (
 	"fmt"
@@ -68,7 +68,7 @@ func (s *placeSender) answer(i int) {
 
 // laneTest drives a pad before a sender with few places.
 type laneTest struct {
-	*pad
+	*Pad
 	sender   *placeSender
 	now      instant.Millis
 	trusted  bool
@@ -79,7 +79,7 @@ type laneTest struct {
 
 func newLaneTest(places int) *laneTest {
 	l := &laneTest{sender: newPlaceSender(places), now: 10_000, trusted: true}
-	l.pad = newPad(padOptions{
+	l.Pad = New(Options{
 		Sender: l.sender,
 		Report: func(o job.Outcome) { l.outcomes = append(l.outcomes, o) },
 		Now:    func() time.Time { return l.now.Time() },

@@ -1,4 +1,4 @@
-package scheduler
+package pad
 
 import (
 	"container/heap"
@@ -10,7 +10,7 @@ import (
 // seeksLocked reports whether a due launch must wait for its cold row before it can enter its lane, and then has a
 // feeder read that row. This is so if its lane is unknown, if a feeder already works on it, or if earlier launches of
 // its job wait for their rows: it would overtake them.
-func (p *pad) seeksLocked(w *waiting) bool {
+func (p *Pad) seeksLocked(w *waiting) bool {
 	if len(p.seekers[w.Run.Job]) == 0 && !w.reading && (w.lane != nil || w.failure != "" || p.enterKnownLocked(w)) {
 		return false
 	}
@@ -18,7 +18,7 @@ func (p *pad) seeksLocked(w *waiting) bool {
 	return true
 }
 
-func (p *pad) seekLocked(w *waiting) {
+func (p *Pad) seekLocked(w *waiting) {
 	queue := p.seekers[w.Run.Job]
 	w.spot, w.found = atSeek, false
 	heap.Push(&queue, w)
@@ -27,13 +27,13 @@ func (p *pad) seekLocked(w *waiting) {
 }
 
 // foundLocked records that the cold row of a seeking launch is read.
-func (p *pad) foundLocked(w *waiting) {
+func (p *Pad) foundLocked(w *waiting) {
 	w.found = true
 	p.found = append(p.found, w.Run.Job)
 }
 
 // unseekLocked removes a launch that waits for its cold row.
-func (p *pad) unseekLocked(w *waiting) {
+func (p *Pad) unseekLocked(w *waiting) {
 	queue := p.seekers[w.Run.Job]
 	heap.Remove(&queue, w.index)
 	w.spot = atNone
@@ -46,7 +46,7 @@ func (p *pad) unseekLocked(w *waiting) {
 
 // seekOnLocked makes the tick check whether the first seeking launch of a job may now enter its lane, after another
 // one was removed.
-func (p *pad) seekOnLocked(id job.ID) {
+func (p *Pad) seekOnLocked(id job.ID) {
 	if len(p.seekers[id]) > 0 {
 		p.found = append(p.found, id)
 		p.wake()
@@ -55,7 +55,7 @@ func (p *pad) seekOnLocked(id job.ID) {
 
 // admitFoundLocked lets the seeking launches of a job enter their lanes, in order, up to the first whose row is not
 // read. It appends those that leave at once to ready.
-func (p *pad) admitFoundLocked(id job.ID, now instant.Millis, most int, ready []*waiting) []*waiting {
+func (p *Pad) admitFoundLocked(id job.ID, now instant.Millis, most int, ready []*waiting) []*waiting {
 	for len(ready) < most {
 		queue := p.seekers[id]
 		if len(queue) == 0 || !queue[0].found {

@@ -1,4 +1,4 @@
-package scheduler
+package pad
 
 // signal sends to a channel of capacity 1, without blocking: one signal waits at most.
 func signal(c chan struct{}) {

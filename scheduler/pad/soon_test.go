@@ -1,4 +1,4 @@
-package scheduler
+package pad
 
 import (
 	"math/rand/v2"

@@ -1,4 +1,4 @@
-package scheduler
+package pad
 
 import (
 	"slices"
@@ -49,7 +49,7 @@ func (c running) without(run job.RunID) running {
 
 // admitLocked reports whether a due launch may leave now: it has its turn, its delivery and a place. If not, the
 // launch waits for what it lacks.
-func (p *pad) admitLocked(w *waiting, now instant.Millis) bool {
+func (p *Pad) admitLocked(w *waiting, now instant.Millis) bool {
 	if w.Mode != ModeFree && !p.takeTurnLocked(w, now) {
 		return false
 	}
@@ -60,13 +60,13 @@ func (p *pad) admitLocked(w *waiting, now instant.Millis) bool {
 		return false
 	}
 	p.dropLocked(w)
-	p.flying[w.Run] = inFlight{attempt: w.Attempt, since: now, place: w.place, parked: w.parked, turnAt: w.turnAt, ends: w.ends}
+	p.flying[w.Run] = inFlight{attempt: w.Attempt, since: now, place: w.place, parked: w.parked, turnAt: w.turnAt, ends: w.Ends}
 	return true
 }
 
 // takeTurnLocked gives a launch its turn, if its job has fewer runs in progress than it allows. If not, the mode of
 // the launch decides what happens to it.
-func (p *pad) takeTurnLocked(w *waiting, now instant.Millis) bool {
+func (p *Pad) takeTurnLocked(w *waiting, now instant.Millis) bool {
 	going := p.turns[w.Run.Job]
 	if going.has(w.Run) {
 		return true
@@ -98,7 +98,7 @@ func (p *pad) takeTurnLocked(w *waiting, now instant.Millis) bool {
 
 // displaceLocked skips the launches that wait for the turn of a job, except those that may have left under another
 // leader.
-func (p *pad) displaceLocked(id job.ID) {
+func (p *Pad) displaceLocked(id job.ID) {
 	p.parked[id] = slices.DeleteFunc(p.parked[id], func(w *waiting) bool {
 		if w.Mode == ModeAgain {
 			return false
@@ -111,7 +111,7 @@ func (p *pad) displaceLocked(id job.ID) {
 // parkLocked makes a launch wait for its turn, behind those that were due before it; they may come later if they were
 // put back on the pad. A launch that has ended other runs to get their turn is not overtaken. If too many launches
 // wait already, it ends as skipped.
-func (p *pad) parkLocked(w *waiting, now instant.Millis) {
+func (p *Pad) parkLocked(w *waiting, now instant.Millis) {
 	queue := p.parked[w.Run.Job]
 	if len(queue) >= job.BufferedRunsMax {
 		p.skipLocked(w, job.ReasonQuota)
@@ -126,21 +126,21 @@ func (p *pad) parkLocked(w *waiting, now instant.Millis) {
 	p.parked[w.Run.Job] = slices.Insert(queue, i, w)
 }
 
-func (p *pad) skipLocked(w *waiting, reason job.Reason) {
+func (p *Pad) skipLocked(w *waiting, reason job.Reason) {
 	p.dropLocked(w)
 	p.report(job.Outcome{Run: w.Run, Attempt: w.Attempt, Skipped: reason})
 }
 
 // endLocked asks for the end of the runs in progress. Their turn is free when that is committed.
-func (p *pad) endLocked(going running) {
+func (p *Pad) endLocked(going running) {
 	p.report(job.Outcome{Run: going.first, Cancelled: job.ReasonOverlap})
 	for _, run := range going.more {
 		p.report(job.Outcome{Run: run, Cancelled: job.ReasonOverlap})
 	}
 }
 
-// endGoing asks for the end of the runs that have the turns of some jobs.
-func (p *pad) endGoing(jobs []job.ID) {
+// EndGoing asks for the end of the runs that have the turns of some jobs.
+func (p *Pad) EndGoing(jobs []job.ID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, id := range jobs {
@@ -150,9 +150,9 @@ func (p *pad) endGoing(jobs []job.ID) {
 	}
 }
 
-// occupy gives turns to runs that are in progress and have no launch on the pad, because they wait for reports. Only
+// Occupy gives turns to runs that are in progress and have no launch on the pad, because they wait for reports. Only
 // the core ends such a run.
-func (p *pad) occupy(runs []job.RunID) {
+func (p *Pad) Occupy(runs []job.RunID) {
 	if len(runs) == 0 {
 		return
 	}
@@ -164,14 +164,14 @@ func (p *pad) occupy(runs []job.RunID) {
 	}
 }
 
-func (p *pad) occupyLocked(run job.RunID) {
+func (p *Pad) occupyLocked(run job.RunID) {
 	if going := p.turns[run.Job]; !going.has(run) {
 		p.turns[run.Job] = going.with(run)
 	}
 }
 
 // vacateLocked frees the turn of a run, and reports whether the run had one.
-func (p *pad) vacateLocked(run job.RunID) bool {
+func (p *Pad) vacateLocked(run job.RunID) bool {
 	going := p.turns[run.Job]
 	if !going.has(run) {
 		return false
@@ -184,8 +184,8 @@ func (p *pad) vacateLocked(run job.RunID) bool {
 	return true
 }
 
-// endRuns removes whatever the pad has of runs that ended, and gives their turns to the launches that wait for them.
-func (p *pad) endRuns(runs []job.RunID, now time.Time) {
+// EndRuns removes whatever the pad has of runs that ended, and gives their turns to the launches that wait for them.
+func (p *Pad) EndRuns(runs []job.RunID, now time.Time) {
 	if len(runs) == 0 {
 		return
 	}
@@ -211,7 +211,7 @@ func (p *pad) endRuns(runs []job.RunID, now time.Time) {
 
 // stallLocked makes the tick serve the launches that wait for the turn of a job, which has been free since an
 // instant.
-func (p *pad) stallLocked(id job.ID, now time.Time) {
+func (p *Pad) stallLocked(id job.ID, now time.Time) {
 	if queue := p.parked[id]; len(queue) > 0 {
 		queue[0].endTurn(now)
 		p.stalled = append(p.stalled, id)
@@ -220,7 +220,7 @@ func (p *pad) stallLocked(id job.ID, now time.Time) {
 }
 
 // unstallLocked gives free turns to the launches that wait for them, as far as ready has room.
-func (p *pad) unstallLocked(now instant.Millis, ready []*waiting) []*waiting {
+func (p *Pad) unstallLocked(now instant.Millis, ready []*waiting) []*waiting {
 	n := 0
 	for ; n < len(p.stalled) && len(ready) < departuresMax && !p.held; n++ {
 		ready = p.unparkLocked(p.stalled[n], now.Time(), ready)
@@ -230,7 +230,7 @@ func (p *pad) unstallLocked(now instant.Millis, ready []*waiting) []*waiting {
 }
 
 // unparkLocked lets the first launches leave that wait for the turn of a job, as many as the job allows.
-func (p *pad) unparkLocked(id job.ID, at time.Time, ready []*waiting) []*waiting {
+func (p *Pad) unparkLocked(id job.ID, at time.Time, ready []*waiting) []*waiting {
 	now := instant.Of(at)
 	for {
 		queue := p.parked[id]
@@ -249,7 +249,7 @@ func (p *pad) unparkLocked(id job.ID, at time.Time, ready []*waiting) []*waiting
 }
 
 // forgetLocked removes the launches of a run that ended in another way.
-func (p *pad) forgetLocked(run job.RunID) {
+func (p *Pad) forgetLocked(run job.RunID) {
 	for w := p.byJob[run.Job]; w != nil; w = w.older {
 		if w.Run != run {
 			continue

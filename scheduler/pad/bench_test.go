@@ -1,4 +1,4 @@
-package scheduler
+package pad
 
 import (
 	"fmt"
@@ -27,7 +27,7 @@ func (nullSender) Launch(d *job.Delivery, done func(job.Outcome)) {
 func BenchmarkPad(b *testing.B) {
 	for _, each := range []int{1, 16, 1024} {
 		b.Run(fmt.Sprintf("each=%d", each), func(b *testing.B) {
-			p := newPad(padOptions{Sender: nullSender{}, Report: func(job.Outcome) {}})
+			p := New(Options{Sender: nullSender{}, Report: func(job.Outcome) {}})
 			launches, delivery := make([]Launch, each), &job.Delivery{}
 			var chunk, ready []*waiting
 			b.ReportAllocs()
@@ -36,7 +36,7 @@ func BenchmarkPad(b *testing.B) {
 				for i := range launches {
 					launches[i] = Launch{Run: job.RunID{Job: job.ID(n + i + 1), At: now}, Due: now, Attempt: 1}
 				}
-				p.add(launches, now-1)
+				p.Add(launches, now-1)
 				for chunk, _ = p.unreadChunk(now, chunk[:0]); len(chunk) > 0; chunk, _ = p.unreadChunk(now, chunk[:0]) {
 					for _, w := range chunk {
 						p.ready(w, delivery, nil, w.Due)

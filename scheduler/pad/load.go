@@ -1,32 +1,32 @@
-package scheduler
+package pad
 
 import (
 	"github.com/carillon-io/carillon/instant"
 )
 
-// padLoad counts the launches of a pad.
-type padLoad struct {
-	waiting   int // all that have not left: the sum of the next three
-	scheduled int // not due yet: decided ahead, within the lead
-	retrying  int // further attempts that are not due yet
-	backlog   int // due: they wait for the turn of their job, for a place, or for permission to leave
-	queued    int // those of the backlog that wait for a place at their target
-	flying    int // with the sender
+// Load is how many launches a pad has.
+type Load struct {
+	Waiting   int // all that have not left: the sum of the next three
+	Scheduled int // not due yet: decided ahead, within the lead
+	Retrying  int // further attempts that are not due yet
+	Backlog   int // due: they wait for the turn of their job, for a place, or for permission to leave
+	Queued    int // those of the backlog that wait for a place at their target
+	Flying    int // with the sender
 }
 
-// load counts the launches at an instant.
-func (p *pad) load(now instant.Millis) padLoad {
+// Count counts the launches as of an instant. Its cost grows with the launches that are due, not with the others.
+func (p *Pad) Count(now instant.Millis) Load {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	early := len(p.later) + p.soon.count - p.soon.countDue(now)
 	again := min(p.again, early) // launches that are due leave at once, so this is correct to within a tick
-	return padLoad{
-		waiting: p.count, scheduled: early - again, retrying: again, backlog: p.count - early, queued: p.queued, flying: len(p.flying),
+	return Load{
+		Waiting: p.count, Scheduled: early - again, Retrying: again, Backlog: p.count - early, Queued: p.queued, Flying: len(p.flying),
 	}
 }
 
 // discountLocked subtracts a launch from the counts.
-func (p *pad) discountLocked(w *waiting) {
+func (p *Pad) discountLocked(w *waiting) {
 	p.count--
 	if w.Attempt > 1 {
 		p.again--
@@ -57,9 +57,9 @@ func (h launchHeap) countDue(i int, now instant.Millis) int {
 	return 1 + h.countDue(2*i+1, now) + h.countDue(2*i+2, now)
 }
 
-// overdue returns the due time of the first launch that waits for its time. It returns 0 if there is none, or if
+// Overdue returns the due time of the first launch that waits for its time. It returns 0 if there is none, or if
 // launching has ended.
-func (p *pad) overdue() instant.Millis {
+func (p *Pad) Overdue() instant.Millis {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.held {

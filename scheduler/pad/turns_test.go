@@ -1,4 +1,4 @@
-package scheduler
+package pad
 
 import (
 	"testing"
@@ -11,19 +11,19 @@ import (
 // one.
 func TestFreedRunGivesItsTurnBack(t *testing.T) {
 	l := newLaneTest(1)
-	l.add(l.launches(3, 1), l.now) // has the only place
+	l.Add(l.launches(3, 1), l.now) // has the only place
 	l.rest()
 	waits := l.launches(6, 1)
 	waits[0].Mode, waits[0].Limit = ModeSkip, 1
-	l.add(waits, l.now)
+	l.Add(waits, l.now)
 	l.rest()
 	if len(l.sender.left) != 1 || len(l.turns) != 1 {
 		t.Fatalf("%d launches left and %d jobs have a turn; want 1 and 1", len(l.sender.left), len(l.turns))
 	}
 
-	back := l.take(6)
+	back := l.Take(6)
 	back[0].Mode, back[0].Limit = ModeFree, 0
-	l.add(back, l.now)
+	l.Add(back, l.now)
 	l.rest()
 	l.sender.answer(0)
 	l.rest()
@@ -35,7 +35,7 @@ func TestFreedRunGivesItsTurnBack(t *testing.T) {
 	l.now++
 	next := l.launches(6, 1)
 	next[0].Mode, next[0].Limit = ModeSkip, 1
-	l.add(next, l.now)
+	l.Add(next, l.now)
 	l.rest()
 	for _, o := range l.outcomes {
 		if o.Skipped == job.ReasonOverlap {
@@ -47,7 +47,7 @@ func TestFreedRunGivesItsTurnBack(t *testing.T) {
 // turnLaunch returns a launch of a job that lets one run go at a time, and whose runs end with the first success.
 func (l *laneTest) turnLaunch(id job.ID, mode Mode) Launch {
 	w := l.launches(id, 1)[0]
-	w.Mode, w.Limit, w.ends = mode, 1, endsTaken
+	w.Mode, w.Limit, w.Ends = mode, 1, EndsTaken
 	return w
 }
 
@@ -58,23 +58,23 @@ func TestOldAttemptFreesNoTurn(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l := newLaneTest(1)
 			first := l.turnLaunch(6, ModeSkip)
-			l.add([]Launch{first}, l.now)
+			l.Add([]Launch{first}, l.now)
 			l.rest()
 			if again == ModeWait {
-				l.endRuns([]job.RunID{first.Run}, l.now.Time())
+				l.EndRuns([]job.RunID{first.Run}, l.now.Time())
 			}
 			second := first
 			second.Mode, second.Attempt = again, 2
-			l.add([]Launch{second}, l.now)
+			l.Add([]Launch{second}, l.now)
 			l.rest()
-			if load := l.load(l.now); load.queued != 1 {
+			if load := l.Count(l.now); load.Queued != 1 {
 				t.Fatalf("%+v; want the second attempt to wait for its place", load)
 			}
 			l.sender.answer(0)
 			if !l.turns[6].has(first.Run) {
 				t.Error("the first attempt has freed the turn of the second")
 			}
-			l.endRuns([]job.RunID{first.Run}, l.now.Time())
+			l.EndRuns([]job.RunID{first.Run}, l.now.Time())
 			if len(l.turns) != 0 {
 				t.Errorf("the turn is still taken: %v", l.turns)
 			}
@@ -86,16 +86,16 @@ func TestOldAttemptFreesNoTurn(t *testing.T) {
 // just then.
 func TestFreedTurnGoesToTheLine(t *testing.T) {
 	l := newLaneTest(10)
-	l.add([]Launch{l.turnLaunch(1, ModeWait)}, l.now)
+	l.Add([]Launch{l.turnLaunch(1, ModeWait)}, l.now)
 	l.rest()
 	l.now++
 	second := l.turnLaunch(1, ModeWait)
-	l.add([]Launch{second}, l.now)
+	l.Add([]Launch{second}, l.now)
 	l.rest() // it waits for its turn
 	l.now++
 	third := l.turnLaunch(1, ModeWait)
 	third.HasPayload = true // so its row must be read before it gets in line
-	l.add([]Launch{third}, l.now)
+	l.Add([]Launch{third}, l.now)
 	l.launchDue(l.now, nil)
 	l.feed()
 	l.sender.answer(0)
@@ -111,20 +111,20 @@ func TestFreedTurnGoesToTheLine(t *testing.T) {
 func TestForeseenEndThatDoesNotCome(t *testing.T) {
 	l := newLaneTest(10)
 	first := l.turnLaunch(1, ModeWait)
-	l.add([]Launch{first}, l.now)
+	l.Add([]Launch{first}, l.now)
 	l.rest()
 	l.sender.answer(0)
 	if len(l.turns) != 0 {
 		t.Fatalf("the turn is not free: %v", l.turns)
 	}
-	l.occupy([]job.RunID{first.Run})
+	l.Occupy([]job.RunID{first.Run})
 	l.now++
-	l.add([]Launch{l.turnLaunch(1, ModeWait)}, l.now)
+	l.Add([]Launch{l.turnLaunch(1, ModeWait)}, l.now)
 	l.rest()
 	if len(l.sender.left) != 0 {
 		t.Errorf("%v left beside %s", l.sender.left, first.Run)
 	}
-	l.endRuns([]job.RunID{first.Run}, l.now.Time())
+	l.EndRuns([]job.RunID{first.Run}, l.now.Time())
 	l.rest()
 	if len(l.sender.left) != 1 {
 		t.Errorf("%d left after the end of %s, want 1", len(l.sender.left), first.Run)
@@ -135,14 +135,14 @@ func TestForeseenEndThatDoesNotCome(t *testing.T) {
 func TestHangOn(t *testing.T) {
 	l := newLaneTest(10)
 	first := l.turnLaunch(1, ModeWait)
-	l.add([]Launch{first}, l.now)
+	l.Add([]Launch{first}, l.now)
 	l.rest()
-	l.hangOn(1)
+	l.HangOn(1)
 	l.sender.answer(0)
 	if !l.turns[1].has(first.Run) {
 		t.Error("the turn is free before the core has decided")
 	}
-	l.endRuns([]job.RunID{first.Run}, l.now.Time())
+	l.EndRuns([]job.RunID{first.Run}, l.now.Time())
 	if len(l.turns) != 0 {
 		t.Errorf("the turn is still taken: %v", l.turns)
 	}

@@ -1,4 +1,4 @@
-package scheduler
+package pad
 
 import (
 	"github.com/carillon-io/carillon/instant"
@@ -27,7 +27,7 @@ type Launch struct {
 	Attempt    uint32
 	Limit      uint16 // runs of the job that may be in progress at a time; unused with ModeFree
 	Mode       Mode
-	ends       endings // outcomes at which the turn of the run is free
+	Ends       Endings // outcomes at which the turn of the run is free
 	HasPayload bool
 	Tenant     job.TenantHash
 	Expires    instant.Millis // an attempt that waited for a place does not begin after it; 0: no limit

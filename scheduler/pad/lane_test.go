@@ -1,4 +1,4 @@
-package scheduler
+package pad
 
 import (
 	"math/rand/v2"
@@ -47,18 +47,18 @@ func TestLanesTwin(t *testing.T) {
 			l.now += 5
 			runs := l.launches(id, 1+rng.IntN(4))
 			added += len(runs)
-			l.add(runs, l.now)
+			l.Add(runs, l.now)
 		case k < 7:
-			l.add(l.take(id), l.now)
+			l.Add(l.Take(id), l.now)
 		case k < 8:
-			added -= len(l.take(id))
+			added -= len(l.Take(id))
 		case k < 9:
 			l.trusted = !l.trusted
 		case k < 10:
 			if held = !held; held {
-				l.hold()
+				l.Hold()
 			} else {
-				l.resume()
+				l.Resume()
 			}
 		case left > 0:
 			l.sender.answer(rng.IntN(left))
@@ -66,18 +66,18 @@ func TestLanesTwin(t *testing.T) {
 			added--
 		}
 		look()
-		if load := l.load(l.now); load.waiting+load.flying != added {
-			t.Fatalf("seed %d: %d wait and %d are under way, of %d", seed, load.waiting, load.flying, added)
+		if load := l.Count(l.now); load.Waiting+load.Flying != added {
+			t.Fatalf("seed %d: %d wait and %d are under way, of %d", seed, load.Waiting, load.Flying, added)
 		}
 	}
-	l.resume()
+	l.Resume()
 	draining, held, l.trusted, l.now = true, false, true, l.now+100
 	for look(); left > 0; look() {
 		l.sender.answer(0)
 		left--
 	}
-	if load := l.load(l.now); load.waiting+load.flying+l.queued+len(l.lanes)+int(l.ahead)+len(l.sender.asks) != 0 {
-		t.Errorf("seed %d: %d wait, %d are under way, %d in %d lanes, %d bytes, %d asked for", seed, load.waiting, load.flying, l.queued, len(l.lanes), l.ahead, len(l.sender.asks))
+	if load := l.Count(l.now); load.Waiting+load.Flying+l.queued+len(l.lanes)+int(l.ahead)+len(l.sender.asks) != 0 {
+		t.Errorf("seed %d: %d wait, %d are under way, %d in %d lanes, %d bytes, %d asked for", seed, load.Waiting, load.Flying, l.queued, len(l.lanes), l.ahead, len(l.sender.asks))
 	}
 }
 
@@ -87,7 +87,7 @@ func TestHerdWaitsWithoutDeliveries(t *testing.T) {
 	const herd = 3000
 	l := newLaneTest(64)
 	for id := range job.ID(herd) {
-		l.add([]Launch{{Run: job.RunID{Job: 3 * (id + 1), At: l.now}, Due: l.now, Attempt: 1}}, l.now)
+		l.Add([]Launch{{Run: job.RunID{Job: 3 * (id + 1), At: l.now}, Due: l.now, Attempt: 1}}, l.now)
 	}
 	for l.rest(); len(l.sender.left) > 0; l.rest() {
 		if l.ahead != 0 || len(l.sender.left) > 64 {
@@ -111,7 +111,7 @@ func TestHerdWaitsWithoutDeliveries(t *testing.T) {
 func TestReadAheadIsBounded(t *testing.T) {
 	l := newLaneTest(1000)
 	l.ahead = aheadBytesMax // what others have
-	l.add(l.launches(1, 10), l.now-1000)
+	l.Add(l.launches(1, 10), l.now-1000)
 	chunk, _ := l.unreadChunk(l.now-1000, nil)
 	if len(chunk) != 0 {
 		t.Fatalf("%d are read ahead", len(chunk))
@@ -133,7 +133,7 @@ func TestTooLateForAPlace(t *testing.T) {
 	runs[1].Expires = l.now + 100
 	runs[2].Expires = l.now + 1000
 	l.now += 10
-	l.add(runs, l.now)
+	l.Add(runs, l.now)
 	l.rest()
 	l.now += 500
 	l.sender.answer(0)
@@ -150,7 +150,7 @@ func TestTooLateForAPlace(t *testing.T) {
 // place taken.
 func TestPlacesAreGivenBack(t *testing.T) {
 	l := newLaneTest(2)
-	l.add(l.launches(3, 6), l.now)
+	l.Add(l.launches(3, 6), l.now)
 	l.now += 10
 	l.rest()
 	l.sender.answer(0)
@@ -159,7 +159,7 @@ func TestPlacesAreGivenBack(t *testing.T) {
 	if len(chunk) != 2 {
 		t.Fatalf("%d are made ready", len(chunk))
 	}
-	l.take(3)
+	l.Take(3)
 	for _, w := range chunk {
 		l.ready(w, &job.Delivery{Run: w.Run}, nil, l.now)
 	}
@@ -167,7 +167,7 @@ func TestPlacesAreGivenBack(t *testing.T) {
 		t.Errorf("%d are left of what was withdrawn", n)
 	}
 	l.now += 10
-	l.add(l.launches(3, 6), l.now)
+	l.Add(l.launches(3, 6), l.now)
 	l.now += 10
 	l.rest()
 	l.sender.answer(0)
@@ -187,7 +187,7 @@ func TestHerdOfOneJobReadsLittle(t *testing.T) {
 	l := newLaneTest(1)
 	due := l.launches(1, herd)
 	l.now += herd
-	l.add(due, l.now)
+	l.Add(due, l.now)
 	l.rest()
 	if l.reads > 2*feedChunk || l.queued < herd-2 {
 		t.Fatalf("%d rows are read for one place, %d of %d runs are in line", l.reads, l.queued, herd)
@@ -198,7 +198,7 @@ func TestHerdOfOneJobReadsLittle(t *testing.T) {
 	if len(l.outcomes) != herd || l.reads > herd+2*feedChunk {
 		t.Errorf("%d of %d ended, with %d reads", len(l.outcomes), herd, l.reads)
 	}
-	l.take(1)
+	l.Take(1)
 	if len(l.facts) != 0 {
 		t.Errorf("what the pad knows of a job outlives its change: %v", l.facts)
 	}

@@ -1,4 +1,4 @@
-package scheduler
+package pad
 
 import (
 	"context"
@@ -15,15 +15,16 @@ import (
 // wakes, the thread needs a free P. The program therefore sets GOMAXPROCS above the number of cores, and leaves it to
 // the kernel to share the cores.
 
-// idleMax is the longest sleep of the tick, so that it notices when the wall clock is set.
-const idleMax = 500 * time.Millisecond
+// IdleMax is the longest sleep of the tick, so that it notices when the wall clock is set. It bounds every other sleep
+// until an instant of the wall clock, for the same reason.
+const IdleMax = 500 * time.Millisecond
 
 // distrustPause is how long the tick waits before it checks again, while launches are due and none may leave.
 const distrustPause = 5 * time.Millisecond
 
-// arm makes the alarm that wakes the tick, which holds a resource of the system until close or disarm. It must be
-// called once, before serve.
-func (p *pad) arm() error {
+// Arm makes the alarm that wakes the tick. The alarm holds a resource of the system until Close or Disarm. Arm must be
+// called before Serve, while no other method runs.
+func (p *Pad) Arm() error {
 	alarm, err := newAlarm()
 	if err != nil {
 		return err
@@ -32,16 +33,18 @@ func (p *pad) arm() error {
 	return nil
 }
 
-// disarm releases the alarm. It does nothing without arm.
-func (p *pad) disarm() error {
-	if p.alarm == nil {
+// Disarm releases the alarm, without Close. It does nothing on a pad without alarm. Serve must not be running.
+func (p *Pad) Disarm() error {
+	alarm := p.alarm
+	if alarm == nil {
 		return nil
 	}
-	return p.alarm.close()
+	p.alarm = nil
+	return alarm.close()
 }
 
 // tick launches what is due until ctx ends.
-func (p *pad) tick(ctx context.Context) {
+func (p *Pad) tick(ctx context.Context) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	sharpenThread()
@@ -57,12 +60,12 @@ func (p *pad) tick(ctx context.Context) {
 	}
 }
 
-func (p *pad) untilDue() time.Duration {
-	due := p.nextDue()
+func (p *Pad) untilDue() time.Duration {
+	due := p.NextDue()
 	if due == 0 {
-		return idleMax
+		return IdleMax
 	}
-	wait := min(idleMax, due.Time().Sub(p.clock().Round(0)))
+	wait := min(IdleMax, due.Time().Sub(p.clock().Round(0)))
 	if wait < distrustPause && !p.mayLeave() {
 		return distrustPause
 	}

@@ -1,4 +1,4 @@
-package scheduler
+package pad
 
 import (
 	"time"
@@ -7,9 +7,9 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// padSender takes launches to their targets, as many at a time as these have places. None of its methods may block.
+// Sender takes launches to their targets, as many at a time as these have places. None of its methods may block.
 // They are called from several goroutines.
-type padSender interface {
+type Sender interface {
 	// Reserve reserves a place for an attempt in a lane with a payload of the given size, and reports whether there
 	// was one. After true the caller must call Launch or Release. After false the sender calls room once, later, from
 	// any goroutine, possibly from within Release, with a place that is reserved. room reports whether the caller
@@ -23,16 +23,16 @@ type padSender interface {
 	Launch(d *job.Delivery, done func(job.Outcome))
 }
 
-// rowGetter reads single rows. It is safe for concurrent use.
-type rowGetter interface {
+// Rows reads single rows. It is safe for concurrent use.
+type Rows interface {
 	// Get returns a copy of the value of a key; ok is false if there is none.
 	Get(key []byte) (value []byte, ok bool, err error)
 }
 
-// padOptions configure a pad. Sender, Rows and Report are required.
-type padOptions struct {
-	Sender padSender
-	Rows   rowGetter         // the jobs, and the payloads of manual runs
+// Options configure a pad. Sender, Rows and Report are required.
+type Options struct {
+	Sender Sender
+	Rows   Rows              // the jobs, and the payloads of manual runs
 	Report func(job.Outcome) // accepts outcomes; called with locks held, so it must neither block nor call the pad
 
 	// Trust returns for how long, from now on, launches may leave. With 0 or less they wait on the pad until it
@@ -42,5 +42,5 @@ type padOptions struct {
 	Now func() time.Time
 }
 
-// padHorizon is how many milliseconds before its time a launch is prepared.
-const padHorizon instant.Millis = 2000
+// horizon is how many milliseconds before its time a launch is prepared.
+const horizon instant.Millis = 2000

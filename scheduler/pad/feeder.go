@@ -1,4 +1,4 @@
-package scheduler
+package pad
 
 import (
 	"container/heap"
@@ -13,7 +13,7 @@ import (
 // feeder reads the cold rows of the launches on a pad, ahead of their time, so that neither the loop nor the tick
 // waits for the store.
 type feeder struct {
-	pad    *pad
+	pad    *Pad
 	number int    // index of its feed
 	keys   []byte // scratch
 }
@@ -21,8 +21,8 @@ type feeder struct {
 // feedChunk is how many launches are read at a time, before the feeder checks the pad again.
 const feedChunk = 128
 
-// serve runs the tick and some feeders until ctx ends. The pad must be armed. It must be called at most once.
-func (p *pad) serve(ctx context.Context, feeders int) {
+// Serve runs the tick and some feeders until ctx ends. The pad must be armed. It must be called at most once.
+func (p *Pad) Serve(ctx context.Context, feeders int) {
 	var workers sync.WaitGroup
 	workers.Go(func() { p.tick(ctx) })
 	p.setFeeds(feeders)
@@ -56,11 +56,11 @@ func (f *feeder) run(ctx context.Context) {
 
 // feedChunk prepares launches whose time has come close. It returns some launches of a feed whose cold rows are to be
 // read, or else how long there will be none.
-func (p *pad) feedChunk(n int, now instant.Millis, chunk []*waiting) (_ []*waiting, wait time.Duration) {
+func (p *Pad) feedChunk(n int, now instant.Millis, chunk []*waiting) (_ []*waiting, wait time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	first := p.nextDueLocked()
-	for len(p.later) > 0 && p.later[0].Due <= now+padHorizon {
+	for len(p.later) > 0 && p.later[0].Due <= now+horizon {
 		p.soonLocked(heap.Pop(&p.later).(*waiting))
 	}
 	if p.nextDueLocked() != first {
@@ -71,7 +71,7 @@ func (p *pad) feedChunk(n int, now instant.Millis, chunk []*waiting) (_ []*waiti
 	if len(p.later) == 0 {
 		return chunk, longest
 	}
-	return chunk, min(idleMax, max(time.Millisecond, (p.later[0].Due-padHorizon).Sub(now)))
+	return chunk, min(IdleMax, max(time.Millisecond, (p.later[0].Due-horizon).Sub(now)))
 }
 
 func (f *feeder) readAll(chunk []*waiting) {
@@ -88,7 +88,7 @@ func (f *feeder) readAll(chunk []*waiting) {
 
 // toRead returns what a feeder needs of a launch that it works on, and the delivery if it was read before. The launch
 // may get its turn, or lose its delivery, meanwhile.
-func (p *pad) toRead(w *waiting) (Launch, *job.Delivery) {
+func (p *Pad) toRead(w *waiting) (Launch, *job.Delivery) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return w.Launch, w.delivery
@@ -112,7 +112,7 @@ func (f *feeder) read(l Launch) (*job.Delivery, error) {
 		Origin: rec.Origin,
 	}
 	if l.HasPayload {
-		d.Payload, d.PayloadJSON, err = readPayload(f.pad.rows, l.Run)
+		d.Payload, d.PayloadJSON, err = ReadPayload(f.pad.rows, l.Run)
 	}
 	return d, err
 }

@@ -1,4 +1,4 @@
-package scheduler
+package pad
 
 import (
 	"container/heap"
@@ -8,12 +8,12 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// padLane holds the launches that wait for a place at one target. A waiting launch is as small as any on the pad,
+// lane holds the launches that wait for a place at one target. A waiting launch is as small as any on the pad,
 // because its cold row is read again when it has its place. A lane exists while launches on the pad belong to it, or
 // while a place is asked for.
 //
 // Invariant: while launches wait in queue, a place is asked for, or the lane rests because nothing may leave.
-type padLane struct {
+type lane struct {
 	key     job.Lane
 	room    func() bool // called by the sender: there is a place
 	queue   launchHeap  // by due time, and then by arrival
@@ -33,7 +33,7 @@ type laneFact struct {
 const factsMax = 64 << 10
 
 // enterLaneLocked assigns its lane to a launch whose cold row is read.
-func (p *pad) enterLaneLocked(w *waiting) {
+func (p *Pad) enterLaneLocked(w *waiting) {
 	if w.lane != nil {
 		return
 	}
@@ -49,7 +49,7 @@ func (p *pad) enterLaneLocked(w *waiting) {
 
 // enterKnownLocked assigns its lane to a launch without its cold row, if a row of its job was read since the job's
 // last change. A herd of one job thus enters its lane without reading the payload of each run.
-func (p *pad) enterKnownLocked(w *waiting) bool {
+func (p *Pad) enterKnownLocked(w *waiting) bool {
 	fact, known := p.facts[w.Run.Job]
 	if known = known && !w.HasPayload; known {
 		p.joinLaneLocked(w, fact)
@@ -59,13 +59,13 @@ func (p *pad) enterKnownLocked(w *waiting) bool {
 
 // isInLineLocked reports whether a launch will wait in its lane when it is due. Reading its cold row now would then
 // be useless.
-func (p *pad) isInLineLocked(w *waiting) bool {
+func (p *Pad) isInLineLocked(w *waiting) bool {
 	fact, known := p.facts[w.Run.Job]
 	l := p.lanes[fact.key]
 	return known && !w.HasPayload && l != nil && len(l.queue) > 0
 }
 
-func (p *pad) joinLaneLocked(w *waiting, fact laneFact) {
+func (p *Pad) joinLaneLocked(w *waiting, fact laneFact) {
 	l := p.lanes[fact.key]
 	if l == nil {
 		l = p.newLaneLocked()
@@ -77,19 +77,19 @@ func (p *pad) joinLaneLocked(w *waiting, fact laneFact) {
 }
 
 // newLaneLocked returns an unused lane.
-func (p *pad) newLaneLocked() *padLane {
+func (p *Pad) newLaneLocked() *lane {
 	if last := len(p.spareLanes) - 1; last >= 0 {
 		l := p.spareLanes[last]
 		p.spareLanes = p.spareLanes[:last]
 		return l
 	}
-	l := new(padLane)
+	l := new(lane)
 	l.room = func() bool { return p.callUp(l) }
 	return l
 }
 
 // leaveLaneLocked releases the lane and the bytes of a launch that leaves the pad.
-func (p *pad) leaveLaneLocked(w *waiting) {
+func (p *Pad) leaveLaneLocked(w *waiting) {
 	p.uncountLocked(w)
 	if w.lane != nil {
 		w.lane.refs--
@@ -98,7 +98,7 @@ func (p *pad) leaveLaneLocked(w *waiting) {
 }
 
 // tidyLocked removes a lane that is no longer used.
-func (p *pad) tidyLocked(l *padLane) {
+func (p *Pad) tidyLocked(l *lane) {
 	if l.refs == 0 && l.reading == 0 && !l.asked && p.lanes[l.key] == l {
 		delete(p.lanes, l.key)
 		if len(p.spareLanes) < spareLanesMax && cap(l.queue) <= nearSpareHeapMax {
@@ -112,7 +112,7 @@ const spareLanesMax = 64
 
 // boardLocked reports whether a launch that has its turn may go to the sender now: it has a place and its delivery.
 // If not, it waits in its lane for a place, or its delivery is being read.
-func (p *pad) boardLocked(w *waiting) bool {
+func (p *Pad) boardLocked(w *waiting) bool {
 	l := w.lane
 	switch {
 	case w.failure != "":
@@ -130,7 +130,7 @@ func (p *pad) boardLocked(w *waiting) bool {
 }
 
 // reserveLocked reserves a place for a launch, or asks for one.
-func (p *pad) reserveLocked(w *waiting) bool {
+func (p *Pad) reserveLocked(w *waiting) bool {
 	l := w.lane
 	if l.asked {
 		return false
@@ -143,7 +143,7 @@ func (p *pad) reserveLocked(w *waiting) bool {
 }
 
 // queueLocked makes a launch wait in its lane for a place.
-func (p *pad) queueLocked(w *waiting) {
+func (p *Pad) queueLocked(w *waiting) {
 	if w.queuedAt == 0 {
 		w.queuedAt = p.clock().UnixNano()
 	}
@@ -154,7 +154,7 @@ func (p *pad) queueLocked(w *waiting) {
 }
 
 // placeLocked has the delivery read of a launch that has its place.
-func (p *pad) placeLocked(w *waiting) {
+func (p *Pad) placeLocked(w *waiting) {
 	if w.queuedAt != 0 {
 		w.place = max(0, time.Duration(p.clock().UnixNano()-w.queuedAt))
 	}
@@ -165,7 +165,7 @@ func (p *pad) placeLocked(w *waiting) {
 
 // callUp uses a place that a lane asked for, and reports whether there is a launch for it. It then asks for the next
 // place, if more launches wait. While nothing may leave, the lane uses no place and rests.
-func (p *pad) callUp(l *padLane) bool {
+func (p *Pad) callUp(l *lane) bool {
 	mayLeave := p.mayLeave()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -188,14 +188,14 @@ func (p *pad) callUp(l *padLane) bool {
 }
 
 // fillLocked gives the first launches of a lane the places that are free, and asks for the next one.
-func (p *pad) fillLocked(l *padLane) {
+func (p *Pad) fillLocked(l *lane) {
 	for len(l.queue) > 0 && p.reserveLocked(l.queue[0]) {
 		p.placeLocked(p.unqueueFirstLocked(l))
 	}
 }
 
 // unrestLocked resumes the lanes that were called while nothing was allowed to leave.
-func (p *pad) unrestLocked() {
+func (p *Pad) unrestLocked() {
 	for _, l := range p.resting {
 		p.fillLocked(l)
 	}
@@ -203,7 +203,7 @@ func (p *pad) unrestLocked() {
 	p.resting = p.resting[:0]
 }
 
-func (p *pad) unqueueFirstLocked(l *padLane) *waiting {
+func (p *Pad) unqueueFirstLocked(l *lane) *waiting {
 	w := heap.Pop(&l.queue).(*waiting)
 	w.spot = atNone
 	p.queued--

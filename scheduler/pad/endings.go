@@ -1,41 +1,41 @@
-package scheduler
+package pad
 
 import "github.com/carillon-io/carillon/job"
 
-// endings is the set of outcomes of an attempt that certainly end its run. At such an outcome the pad frees the turn
+// Endings is the set of outcomes of an attempt that certainly end its run. At such an outcome the pad frees the turn
 // of the run before the outcome is in the log, so that the next run need not wait for a commit. At every other
 // outcome the run keeps its turn until the core has decided what follows: another attempt, the wait for a report, or
 // the end.
-type endings uint8
+type Endings uint8
 
 const (
-	endsTaken   endings = 1 << iota // the target accepted the attempt
-	endsRefused                     // the target blames the request
-	endsFailed                      // the attempt failed for another reason
+	EndsTaken   Endings = 1 << iota // the target accepted the attempt
+	EndsRefused                     // the target blames the request
+	EndsFailed                      // the attempt failed for another reason
 )
 
 // ends reports whether an outcome of a launched attempt certainly ends the run.
-func (e endings) ends(o *job.Outcome) bool {
+func (e Endings) ends(o *job.Outcome) bool {
 	switch {
 	case o.Error == "":
-		return e&endsTaken != 0
+		return e&EndsTaken != 0
 	case o.Refused:
-		return e&endsRefused != 0
+		return e&EndsRefused != 0
 	}
-	return e&endsFailed != 0
+	return e&EndsFailed != 0
 }
 
 // passOnLocked frees the turn of a run whose end is known. If launches wait for the turn, the tick launches the first
 // of them, because the caller may hold sending.
-func (p *pad) passOnLocked(run job.RunID) {
+func (p *Pad) passOnLocked(run job.RunID) {
 	if p.vacateLocked(run) && !p.held {
 		p.stallLocked(run.Job, p.clock())
 	}
 }
 
-// hangOn makes the attempts of a job that are with the sender keep their turns until their outcomes are in the log.
+// HangOn makes the attempts of a job that are with the sender keep their turns until their outcomes are in the log.
 // It is called before a change of the job, which may change what ends its runs.
-func (p *pad) hangOn(id job.ID) {
+func (p *Pad) HangOn(id job.ID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	going, some := p.turns[id]
@@ -50,7 +50,7 @@ func (p *pad) hangOn(id job.ID) {
 
 // hangOnLocked makes the attempt of a run that is with the sender, if there is one, keep its turn until its outcome
 // is in the log.
-func (p *pad) hangOnLocked(run job.RunID) {
+func (p *Pad) hangOnLocked(run job.RunID) {
 	if f, flying := p.flying[run]; flying && f.ends != 0 {
 		f.ends = 0
 		p.flying[run] = f

@@ -1,4 +1,4 @@
-package scheduler
+package pad
 
 import (
 	"github.com/carillon-io/carillon/instant"
@@ -26,7 +26,7 @@ type place struct {
 
 // ready attaches the delivery to a launch. If the launch became due meanwhile it is sent now, or waits for what it
 // lacks. If nothing may leave, the tick sends it later.
-func (p *pad) ready(w *waiting, d *job.Delivery, err error, now instant.Millis) {
+func (p *Pad) ready(w *waiting, d *job.Delivery, err error, now instant.Millis) {
 	mayLeave := p.mayLeave()
 	p.sending.Lock()
 	defer p.sending.Unlock()
@@ -46,7 +46,7 @@ func (p *pad) ready(w *waiting, d *job.Delivery, err error, now instant.Millis) 
 	p.sendAll(p.leaving)
 }
 
-func (p *pad) readyLocked(w *waiting, d *job.Delivery, err error) {
+func (p *Pad) readyLocked(w *waiting, d *job.Delivery, err error) {
 	w.reading = false
 	if !w.gone {
 		p.loadLocked(w, d, err)
@@ -62,12 +62,12 @@ func (p *pad) readyLocked(w *waiting, d *job.Delivery, err error) {
 }
 
 // isDepartingLocked reports whether prepared launches wait to be sent.
-func (p *pad) isDepartingLocked() bool {
+func (p *Pad) isDepartingLocked() bool {
 	return len(p.boarded)+len(p.stalled)+len(p.found) > 0 && !p.held
 }
 
 // departLocked moves prepared launches to ready, as far as ready has room for them.
-func (p *pad) departLocked(now instant.Millis, ready []*waiting) []*waiting {
+func (p *Pad) departLocked(now instant.Millis, ready []*waiting) []*waiting {
 	n := 0
 	for ; n < len(p.boarded) && len(ready) < departuresMax; n++ {
 		if w := p.boarded[n]; p.takeOffLocked(w, now) {
@@ -86,7 +86,7 @@ func (p *pad) departLocked(now instant.Millis, ready []*waiting) []*waiting {
 }
 
 // takeOffLocked reports whether a launch that has its place leaves. If not, its place is free again.
-func (p *pad) takeOffLocked(w *waiting, now instant.Millis) bool {
+func (p *Pad) takeOffLocked(w *waiting, now instant.Millis) bool {
 	leaves := false
 	if !w.gone && !p.held && !p.isEarlyLocked(w, now) {
 		if w.isTooLate(now) {
@@ -104,7 +104,7 @@ func (p *pad) takeOffLocked(w *waiting, now instant.Millis) bool {
 }
 
 // sendAll passes launches to the sender, and releases the unused places. The caller must hold sending.
-func (p *pad) sendAll(ready []*waiting) {
+func (p *Pad) sendAll(ready []*waiting) {
 	for _, u := range p.unused {
 		p.sender.Release(u.lane, u.weight)
 	}
@@ -119,15 +119,15 @@ func (p *pad) sendAll(ready []*waiting) {
 	}
 }
 
-// close ends all sending, and releases the places of launches that have not left, and the alarm. serve must have
-// returned.
-func (p *pad) close() error {
+// Close ends all sending, and releases the places of launches that have not left, and the alarm. Serve must have
+// returned. Close must be called once.
+func (p *Pad) Close() error {
 	p.endSending()
-	return p.disarm()
+	return p.Disarm()
 }
 
-func (p *pad) endSending() {
-	p.hold()
+func (p *Pad) endSending() {
+	p.Hold()
 	p.sending.Lock()
 	defer p.sending.Unlock()
 	p.mu.Lock()

@@ -1,4 +1,4 @@
-package scheduler
+package pad
 
 import (
 	"math/rand/v2"
@@ -33,17 +33,17 @@ func TestPadTwin(t *testing.T) {
 	seed := testkit.Seed(t)
 	rng := rand.New(rand.NewPCG(seed, 5))
 	sender := &heldSender{}
-	p := newPad(padOptions{Sender: sender, Report: func(job.Outcome) {}})
+	p := New(Options{Sender: sender, Report: func(job.Outcome) {}})
 	twin, now := []job.RunID(nil), instant.Millis(10_000)
 	for range 20_000 {
 		id := job.ID(1 + rng.IntN(4))
 		switch k := rng.IntN(10); {
 		case k < 6:
 			run := job.RunID{Job: id, At: now + instant.Millis(rng.IntN(4000)), Seq: rng.Uint32()}
-			p.add([]Launch{{Run: run, Due: run.At, Attempt: 1}}, now)
+			p.Add([]Launch{{Run: run, Due: run.At, Attempt: 1}}, now)
 			twin = append(twin, run)
 		case k < 7:
-			for _, l := range p.take(id) {
+			for _, l := range p.Take(id) {
 				i := slices.IndexFunc(twin, func(r job.RunID) bool { return r.Job == id })
 				if i < 0 || twin[i] != l.Run {
 					t.Fatalf("seed %d: took %s, which is not the oldest of its job", seed, l.Run)
@@ -55,7 +55,7 @@ func TestPadTwin(t *testing.T) {
 			}
 		case k < 8 && len(twin) > 0:
 			i := rng.IntN(len(twin))
-			p.endRuns([]job.RunID{twin[i]}, now.Time())
+			p.EndRuns([]job.RunID{twin[i]}, now.Time())
 			twin = slices.Delete(twin, i, i+1)
 		default:
 			now += instant.Millis(rng.IntN(500))
@@ -75,13 +75,13 @@ func TestPadTwin(t *testing.T) {
 				due++
 			}
 		}
-		if load := p.load(now); load.waiting != len(twin) || load.backlog != due || load.scheduled != len(twin)-due {
+		if load := p.Count(now); load.Waiting != len(twin) || load.Backlog != due || load.Scheduled != len(twin)-due {
 			t.Fatalf("seed %d: %+v, want %d launches, %d of them due", seed, load, len(twin), due)
 		}
 	}
 }
 
-func feedAndLaunch(p *pad, now instant.Millis) {
+func feedAndLaunch(p *Pad, now instant.Millis) {
 	for chunk, _ := p.unreadChunk(now, nil); len(chunk) > 0; chunk, _ = p.unreadChunk(now, nil) {
 		for _, w := range chunk {
 			p.ready(w, &job.Delivery{Run: w.Run, Attempt: w.Attempt}, nil, now)
@@ -97,12 +97,12 @@ func feedAndLaunch(p *pad, now instant.Millis) {
 func TestPadDropsAtOnce(t *testing.T) {
 	const launches = 300_000
 	sender := &heldSender{}
-	p := newPad(padOptions{Sender: sender, Report: func(job.Outcome) {}})
+	p := New(Options{Sender: sender, Report: func(job.Outcome) {}})
 	for i := range instant.Millis(launches) {
-		p.add([]Launch{{Run: job.RunID{Job: 1, At: i + 1}, Due: 1, Attempt: 1}}, 1)
+		p.Add([]Launch{{Run: job.RunID{Job: 1, At: i + 1}, Due: 1, Attempt: 1}}, 1)
 	}
 	feedAndLaunch(p, 1)
-	if load := p.load(1); load.waiting != 0 || load.flying != launches || len(p.byJob) != 0 {
+	if load := p.Count(1); load.Waiting != 0 || load.Flying != launches || len(p.byJob) != 0 {
 		t.Errorf("%+v", load)
 	}
 }

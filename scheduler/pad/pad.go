@@ -1,4 +1,4 @@
-package scheduler
+package pad
 
 import (
 	"container/heap"
@@ -10,7 +10,7 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// pad holds committed launches until they leave. The loop adds them, the feeders read their cold rows ahead of time,
+// Pad holds committed launches until they leave. The engine adds them, the feeders read their cold rows ahead of time,
 // and the tick thread passes them to the sender. For jobs that limit their concurrent runs it also knows which runs
 // have their turn. Safe for concurrent use.
 //
@@ -24,12 +24,12 @@ import (
 //
 // Invariant: no launch leaves while trust is over. Each caller of the sender checks it first, without holding mu,
 // because trust may be slow.
-type pad struct {
-	sender padSender
-	rows   rowGetter
+type Pad struct {
+	sender Sender
+	rows   Rows
 	report func(job.Outcome)
 	wake   func() // wakes the tick thread: an earlier launch is due
-	alarm  *alarm // of the tick; nil before arm
+	alarm  *alarm // of the tick; nil before Arm
 	trust  func() time.Duration
 	clock  func() time.Time
 
@@ -41,8 +41,8 @@ type pad struct {
 	soon       soonLaunches
 	feeds      []*feed
 	ahead      int64                 // bytes of the deliveries that wait
-	lanes      map[job.Lane]*padLane // of the launches on the pad
-	spareLanes []*padLane            // unused, for the next targets
+	lanes      map[job.Lane]*lane    // of the launches on the pad
+	spareLanes []*lane               // unused, for the next targets
 	facts      map[job.ID]laneFact   // of jobs that have not changed since
 	seekers    map[job.ID]launchHeap // wait for their cold rows, which name their lanes
 	queued     int                   // launches in lanes
@@ -54,8 +54,8 @@ type pad struct {
 	again      int                    // how many of count are not the first attempt of their run
 
 	departures
-	stalled []job.ID   // jobs whose turn became free, with launches that the tick or a feeder is to send
-	resting []*padLane // lanes that got a place while nothing was allowed to leave
+	stalled []job.ID // jobs whose turn became free, with launches that the tick or a feeder is to send
+	resting []*lane  // lanes that got a place while nothing was allowed to leave
 
 	held   bool          // nothing may leave, because of Hold
 	landed chan struct{} // signalled when no attempt is with the sender
@@ -68,17 +68,17 @@ type inFlight struct {
 	place   time.Duration  // how long it waited for its place
 	parked  instant.Millis // as in Launch
 	turnAt  int64          // as in waiting
-	ends    endings        // as in Launch; 0: its outcome does not free the turn of its run
+	ends    Endings        // as in Launch; 0: its outcome does not free the turn of its run
 }
 
-// newPad returns an empty pad. Its caller either calls arm and serve, or drives it by driveManually.
-func newPad(opts padOptions) *pad {
+// New returns an empty pad. Its owner calls either Arm and Serve, or DriveManually.
+func New(opts Options) *Pad {
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
-	return &pad{
+	return &Pad{
 		sender: opts.Sender, rows: opts.Rows, report: opts.Report, wake: func() {}, trust: opts.Trust, clock: opts.Now,
-		soon: newSoonLaunches(), feeds: newFeeds(1), lanes: make(map[job.Lane]*padLane), facts: make(map[job.ID]laneFact),
+		soon: newSoonLaunches(), feeds: newFeeds(1), lanes: make(map[job.Lane]*lane), facts: make(map[job.ID]laneFact),
 		seekers: make(map[job.ID]launchHeap),
 		landed:  make(chan struct{}, 1),
 		byJob:   make(map[job.ID]*waiting),
@@ -88,8 +88,8 @@ func newPad(opts padOptions) *pad {
 	}
 }
 
-// add puts committed launches on the pad.
-func (p *pad) add(launches []Launch, now instant.Millis) {
+// Add puts committed launches on the pad, as of an instant. The pad keeps no reference to the slice.
+func (p *Pad) Add(launches []Launch, now instant.Millis) {
 	if len(launches) == 0 {
 		return
 	}
@@ -108,7 +108,7 @@ func (p *pad) add(launches []Launch, now instant.Millis) {
 		case ModeFree: // the run may have had a turn before an update removed the limit
 			p.vacateLocked(l.Run)
 		}
-		if l.Due > now+padHorizon {
+		if l.Due > now+horizon {
 			w.spot = atLater
 			heap.Push(&p.later, w)
 			continue
@@ -123,19 +123,20 @@ func (p *pad) add(launches []Launch, now instant.Millis) {
 	}
 }
 
-func (p *pad) soonLocked(w *waiting) {
+func (p *Pad) soonLocked(w *waiting) {
 	p.soon.push(w)
 	p.feedOf(w).unread.Push(w.Tenant, w)
 }
 
-// nextDue returns when the next launch is due; 0 if none waits, instant.LongAgo if something can be done at once.
-func (p *pad) nextDue() instant.Millis {
+// NextDue returns when the next launch is due; 0 if none waits or the pad is held, [instant.LongAgo] if something can be
+// done at once.
+func (p *Pad) NextDue() instant.Millis {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.nextDueLocked()
 }
 
-func (p *pad) nextDueLocked() instant.Millis {
+func (p *Pad) nextDueLocked() instant.Millis {
 	switch {
 	case p.held:
 		return 0
@@ -147,7 +148,7 @@ func (p *pad) nextDueLocked() instant.Millis {
 
 // launchDue passes due launches to the sender, at most departuresMax, and reports whether more are due. No launch
 // leaves before its time: now is the wall clock, rounded down to the millisecond.
-func (p *pad) launchDue(now instant.Millis, ready []*waiting) (more bool, _ []*waiting) {
+func (p *Pad) launchDue(now instant.Millis, ready []*waiting) (more bool, _ []*waiting) {
 	if !p.mayLeave() {
 		return false, ready
 	}
@@ -176,10 +177,10 @@ func (p *pad) launchDue(now instant.Millis, ready []*waiting) (more bool, _ []*w
 }
 
 // mayLeave reports whether launches may go to the sender now. A due launch that may not leave waits on the pad.
-func (p *pad) mayLeave() bool { return p.trust == nil || p.trust() > 0 }
+func (p *Pad) mayLeave() bool { return p.trust == nil || p.trust() > 0 }
 
 // keepLocked records a launch as the newest of its job.
-func (p *pad) keepLocked(w *waiting) {
+func (p *Pad) keepLocked(w *waiting) {
 	p.count++
 	if w.Attempt > 1 {
 		p.again++
@@ -191,7 +192,7 @@ func (p *pad) keepLocked(w *waiting) {
 }
 
 // dropLocked removes the records of a launch that leaves the pad.
-func (p *pad) dropLocked(w *waiting) {
+func (p *Pad) dropLocked(w *waiting) {
 	p.discountLocked(w)
 	p.leaveLaneLocked(w)
 	if w.older != nil {
@@ -209,8 +210,8 @@ func (p *pad) dropLocked(w *waiting) {
 }
 
 // done handles the outcome of an attempt that was with the sender. At any time either the attempt is with the sender
-// or its outcome has been reported, so that Settle misses none.
-func (p *pad) done(o job.Outcome) {
+// or its outcome has been reported, so that a caller that waits for IsEmpty misses none.
+func (p *Pad) done(o job.Outcome) {
 	p.mu.Lock()
 	if f := p.flying[o.Run]; f.attempt == o.Attempt { // otherwise a newer attempt has left meanwhile
 		o.Place = f.place
@@ -230,7 +231,7 @@ func (p *pad) done(o job.Outcome) {
 
 // isEarlyLocked reports whether a launch that was due no longer is, because the clock was set back. Such a launch
 // waits for its time again.
-func (p *pad) isEarlyLocked(w *waiting, now instant.Millis) bool {
+func (p *Pad) isEarlyLocked(w *waiting, now instant.Millis) bool {
 	if w.Due <= now {
 		return false
 	}
@@ -239,8 +240,9 @@ func (p *pad) isEarlyLocked(w *waiting, now instant.Millis) bool {
 	return true
 }
 
-// take removes the launches of a job that have not left, and returns them. None of them leaves afterwards.
-func (p *pad) take(id job.ID) []Launch {
+// Take removes the launches of a job that have not left, and returns them in the order of their arrival. None of them
+// leaves afterwards. If they are added again, they keep their order.
+func (p *Pad) Take(id job.ID) []Launch {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var taken []Launch
@@ -262,7 +264,7 @@ func (p *pad) take(id job.ID) []Launch {
 }
 
 // unqueueLocked removes a launch from the heap of its spot.
-func (p *pad) unqueueLocked(w *waiting) {
+func (p *Pad) unqueueLocked(w *waiting) {
 	switch w.spot {
 	case atLater:
 		heap.Remove(&p.later, w.index)
@@ -277,8 +279,8 @@ func (p *pad) unqueueLocked(w *waiting) {
 	w.spot = atNone
 }
 
-// flyingSince returns when the attempt of a run that is with the sender was launched.
-func (p *pad) flyingSince(run job.RunID) (at instant.Millis, ok bool) {
+// FlyingSince returns when the attempt of a run that is with the sender was launched; ok is false if none is.
+func (p *Pad) FlyingSince(run job.RunID) (at instant.Millis, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	f, ok := p.flying[run]

@@ -1,4 +1,4 @@
-package scheduler
+package pad
 
 import (
 	"slices"
@@ -34,7 +34,7 @@ func newFeeds(n int) []*feed {
 }
 
 // setFeeds sets the number of feeders. It must be called before the first feeder starts.
-func (p *pad) setFeeds(n int) {
+func (p *Pad) setFeeds(n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	old := p.feeds
@@ -50,10 +50,10 @@ func (p *pad) setFeeds(n int) {
 	p.rouseLocked()
 }
 
-func (p *pad) feedOf(w *waiting) *feed { return p.feeds[uint64(w.Run.Job)%uint64(len(p.feeds))] }
+func (p *Pad) feedOf(w *waiting) *feed { return p.feeds[uint64(w.Run.Job)%uint64(len(p.feeds))] }
 
 // rouseLocked wakes the feeders.
-func (p *pad) rouseLocked() {
+func (p *Pad) rouseLocked() {
 	for _, f := range p.feeds {
 		signal(f.wake)
 	}
@@ -61,7 +61,7 @@ func (p *pad) rouseLocked() {
 
 // wantLocked asks for the cold row of a launch that may leave as soon as it is read. A launch that a feeder already
 // works on needs no request.
-func (p *pad) wantLocked(w *waiting) {
+func (p *Pad) wantLocked(w *waiting) {
 	if w.reading {
 		return
 	}
@@ -72,7 +72,7 @@ func (p *pad) wantLocked(w *waiting) {
 
 // takeLocked removes launches whose cold rows are to be read from a feed: first those that may leave then, and as
 // many ahead of their time as there is room for.
-func (p *pad) takeLocked(f *feed, chunk []*waiting) []*waiting {
+func (p *Pad) takeLocked(f *feed, chunk []*waiting) []*waiting {
 	for len(chunk) < feedChunk {
 		w, ok := f.wanted.Pop()
 		if ok && w.gone && !w.placed {
@@ -93,7 +93,7 @@ func (p *pad) takeLocked(f *feed, chunk []*waiting) []*waiting {
 }
 
 // loadLocked attaches the delivery that was read to its launch.
-func (p *pad) loadLocked(w *waiting, d *job.Delivery, err error) {
+func (p *Pad) loadLocked(w *waiting, d *job.Delivery, err error) {
 	switch {
 	case err != nil:
 		w.failure = "read the job: " + err.Error()
@@ -111,28 +111,28 @@ func (p *pad) loadLocked(w *waiting, d *job.Delivery, err error) {
 }
 
 // unloadLocked drops the delivery of a launch. It is read again when the launch is to leave.
-func (p *pad) unloadLocked(w *waiting) {
+func (p *Pad) unloadLocked(w *waiting) {
 	p.uncountLocked(w)
 	w.delivery = nil
 }
 
 // spareLocked drops the delivery of a launch that may wait for long, unless there is much room: launches ahead of
 // their time need the memory more.
-func (p *pad) spareLocked(w *waiting) {
+func (p *Pad) spareLocked(w *waiting) {
 	if p.ahead > aheadBytesMax/2 {
 		p.unloadLocked(w)
 	}
 }
 
 // wants reports whether a launch waits for a feeder and may leave once its row is read.
-func (p *pad) wants() bool {
+func (p *Pad) wants() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.ContainsFunc(p.feeds, func(f *feed) bool { return f.wanted.Len() > 0 })
 }
 
 // uncountLocked subtracts the delivery of a launch from the bytes that wait.
-func (p *pad) uncountLocked(w *waiting) {
+func (p *Pad) uncountLocked(w *waiting) {
 	wasFull := p.ahead >= aheadBytesMax
 	p.ahead -= w.cost
 	w.cost = 0
