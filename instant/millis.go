@@ -24,6 +24,9 @@ func Up(t time.Time) Millis {
 	return Millis(ms)
 }
 
+// MillisUp returns a duration in milliseconds, rounded up, so that what waits for it is never early.
+func MillisUp(d time.Duration) Millis { return Millis((d + time.Millisecond - 1) / time.Millisecond) }
+
 // Time returns the instant as a UTC time.
 func (m Millis) Time() time.Time { return time.UnixMilli(int64(m)).UTC() }
 

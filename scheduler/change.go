@@ -84,7 +84,7 @@ func (c *Core) forget(s slot, r *hotRow, p *Delete) {
 func checkPresent(r *hotRow, name string, ifVersion *uint32) error {
 	switch {
 	case r == nil:
-		return errUnknownJob(name)
+		return unknownJob(name)
 	case ifVersion != nil && *ifVersion != r.version:
 		return errOtherVersion(r, name, *ifVersion)
 	}
@@ -95,7 +95,7 @@ func errOtherVersion(r *hotRow, name string, want uint32) error {
 	return apierr.Errorf(apierr.VersionConflict, "if_version", "job %q is at version %d, not %d; read it again", name, r.version, want)
 }
 
-func errUnknownJob(name string) error {
+func unknownJob(name string) error {
 	return apierr.Errorf(apierr.NotFound, "name", "there is no job %q", name)
 }
 
@@ -183,7 +183,7 @@ func (c *Core) recall(p withdrawer, id job.ID) {
 
 // holdBack moves the launches of a job that this step asked for to a proposal.
 func (c *Core) holdBack(p withdrawer, id job.ID) {
-	list := p.withdrawn()
+	list := p.Withdrawals()
 	c.out.Launches = slices.DeleteFunc(c.out.Launches, func(l pad.Launch) bool {
 		if l.Run.Job == id {
 			*list = append(*list, l)
@@ -220,7 +220,7 @@ func (c *Core) abandon(l pad.Launch, reason job.Reason) {
 
 // putBack returns to the pad the launches that a proposal withdrew and did not end.
 func (c *Core) putBack(p withdrawer) {
-	list := p.withdrawn()
+	list := p.Withdrawals()
 	c.out.Launches = append(c.out.Launches, *list...)
 	*list = nil
 }

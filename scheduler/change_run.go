@@ -25,7 +25,7 @@ func (c *Core) cancelRun(p *CancelRun) {
 func (c *Core) retryRun(p *RetryRun) {
 	s, r := c.find(p.Hash)
 	if r == nil || r.id != p.Run.ID.Job {
-		p.Err = errUnknownJob(p.Name)
+		p.Err = unknownJob(p.Name)
 		return
 	}
 	_, live := c.live[p.Run.ID]

@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -154,9 +155,11 @@ const (
 
 // NewCore returns a core without jobs, at an instant.
 func NewCore(settings Settings, now instant.Millis) *Core {
-	setDefault(&settings.Zones, schedule.EmbeddedZones())
-	setDefault(&settings.ManualMax, manualMaxDefault)
-	setDefault(&settings.EventsMax, eventsMaxDefault)
+	if settings.Zones == nil {
+		settings.Zones = schedule.EmbeddedZones()
+	}
+	settings.ManualMax = cmp.Or(settings.ManualMax, manualMaxDefault)
+	settings.EventsMax = cmp.Or(settings.EventsMax, eventsMaxDefault)
 	return &Core{
 		settings: settings, decisionsMax: decisionsMax, commitMax: CommitBytesMax, now: now,
 		rows:      newTable(),
@@ -246,10 +249,10 @@ func (c *Core) handleAll(list []Proposal) {
 func (c *Core) withhold(rest []Proposal) {
 	for _, p := range rest {
 		w, ok := p.(withdrawer)
-		if !ok || len(*w.withdrawn()) == 0 {
+		if !ok || len(*w.Withdrawals()) == 0 {
 			continue
 		}
-		c.holdBack(w, (*w.withdrawn())[0].Run.Job)
+		c.holdBack(w, (*w.Withdrawals())[0].Run.Job)
 	}
 }
 

@@ -15,7 +15,7 @@ func (e *Engine) Drain(ctx context.Context) {
 
 // Confirm makes a commit that changes nothing. When it returns without error, the log has this commit and all commits
 // before it. Confirm stops nothing.
-func (e *Engine) Confirm(ctx context.Context) error { return e.submit(ctx, &Barrier{writes: true}) }
+func (e *Engine) Confirm(ctx context.Context) error { return e.submit(ctx, &Barrier{Writes: true}) }
 
 // Hold stops launching until Continue, and does not wait. Requests are still served and ticks are still decided.
 // Launches that are held leave after Continue, or after the next start, on this node or another.

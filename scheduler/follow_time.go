@@ -15,8 +15,8 @@ import (
 // wheelStride is how many ticks the wheel of a follower falls behind before it advances.
 const wheelStride = 1000
 
-// keepTime advances the wheel of a follower, which stays behind the time.
-func (c *Core) keepTime(now instant.Millis) {
+// KeepTime advances the wheel of a follower, which stays behind the time.
+func (c *Core) KeepTime(now instant.Millis) {
 	c.now = now
 	c.presence.begin(now) // ticks that were due before this core leads were met by another engine, or by none
 	if now.Add(c.settings.Lead) < instant.Millis(c.wheel.Now()) {

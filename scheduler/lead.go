@@ -18,9 +18,9 @@ import (
 //
 // Runs that were with their targets when the last leader stopped are launched again, under the same run id and with a
 // fence that is at least lsn.
-func (c *Core) lead(epoch, lsn uint64, now instant.Millis) (t takeover) {
+func (c *Core) lead(epoch, lsn uint64, now instant.Millis) (t Takeover) {
 	c.epoch, c.lsn, c.fenceMin = epoch, lsn, lsn
-	c.keepTime(now)
+	c.KeepTime(now)
 	c.led = now
 	c.out.WakeAt = instant.LongAgo // the time until the first step counts as a gap, if it is long
 	c.onces.since, c.redone.since, c.overAhead.since = lsn, lsn, lsn
@@ -28,18 +28,22 @@ func (c *Core) lead(epoch, lsn uint64, now instant.Millis) (t takeover) {
 	c.pace = newPace(c.settings.CatchupRate, now)
 	c.pace.restore(usual)
 	c.queueDebts()
-	t.overdrawn = c.overdrawn()
+	t.Overdrawn = c.overdrawn()
 	c.ids = nil
 	c.relaunchAll(&t)
 	return t
 }
 
-// takeover is what a new leader finds and the core alone cannot finish.
-type takeover struct {
-	launches  []pad.Launch // of the runs without an outcome, by due time
-	going     []job.RunID  // runs that wait for a worker's report: they have their turns
-	outdone   []job.ID     // jobs with a due run that ends the one in progress
-	overdrawn []AutoPause  // jobs that the last leader was about to pause
+// Takeover is what a new leader finds and the core alone cannot finish.
+type Takeover struct {
+	Launches  []pad.Launch // of the runs without an outcome, by due time
+	Going     []job.RunID  // runs that wait for a worker's report: they have their turns
+	Outdone   []job.ID     // jobs with a due run that ends the one in progress
+	Overdrawn []AutoPause  // jobs that the last leader was about to pause
+	Replan    bool         // some jobs do not follow their changed schedules yet
+
+	Zones              []string // zones whose rules differ from those by which their jobs were planned
+	ZonesFrom, ZonesTo string   // versions of the rules
 }
 
 // overdrawn returns the active jobs whose streak of failures reached its limit, in the order of ids.
@@ -57,23 +61,23 @@ func (c *Core) overdrawn() (list []AutoPause) {
 }
 
 // relaunchAll asks for the launches of all live runs.
-func (c *Core) relaunchAll(t *takeover) {
+func (c *Core) relaunchAll(t *Takeover) {
 	for id := range c.live {
 		l, live := c.takeOver(id)
 		switch {
 		case live.watch == 0:
-			t.launches = append(t.launches, l)
+			t.Launches = append(t.Launches, l)
 			if l.Mode == pad.ModeAgain && c.profiles.get(c.rows.row(live.slot).profile).mode() == pad.ModeCancel {
-				t.outdone = append(t.outdone, id.Job)
+				t.Outdone = append(t.Outdone, id.Job)
 			}
 		case live.waits:
-			t.going = append(t.going, id)
+			t.Going = append(t.Going, id)
 		}
 	}
-	sort.Slice(t.launches, func(i, j int) bool { return byDue(t.launches[i], t.launches[j]) < 0 })
-	sort.Slice(t.going, func(i, j int) bool { return byRow(t.going[i], t.going[j]) < 0 })
-	slices.Sort(t.outdone)
-	t.outdone = slices.Compact(t.outdone)
+	sort.Slice(t.Launches, func(i, j int) bool { return byDue(t.Launches[i], t.Launches[j]) < 0 })
+	sort.Slice(t.Going, func(i, j int) bool { return byRow(t.Going[i], t.Going[j]) < 0 })
+	slices.Sort(t.Outdone)
+	t.Outdone = slices.Compact(t.Outdone)
 }
 
 // byRow orders runs like their rows: by job, newest first.

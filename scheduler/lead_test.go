@@ -67,7 +67,7 @@ func TestLeadCountsFromNow(t *testing.T) {
 	c := NewCore(settings, start)
 	var b job.Batch
 	b.PutMeta(metaUsualRate, 2000)
-	if err := c.follow(b.Bytes(), start); err != nil {
+	if err := c.Follow(b.Bytes(), start); err != nil {
 		t.Fatal(err)
 	}
 	c.lead(4, 77, end)
@@ -92,11 +92,11 @@ func TestLeadCountsFromNow(t *testing.T) {
 func TestRewind(t *testing.T) {
 	c, now := newFollowed(t, 100)
 	later := now.Add(time.Hour)
-	c.keepTime(later)
+	c.KeepTime(later)
 	if c.late.Len() != 100 || c.wheel.Len() != 0 {
 		t.Fatalf("%d jobs are late and %d on the wheel, want all late", c.late.Len(), c.wheel.Len())
 	}
-	c.keepTime(now)
+	c.KeepTime(now)
 	if c.late.Len() != 0 || c.wheel.Len() != 100 || c.backlogged != 0 || c.Armed() != 100 {
 		t.Fatalf("%d jobs are late and %d on the wheel, want none late", c.late.Len(), c.wheel.Len())
 	}

@@ -62,11 +62,11 @@ func (e *Engine) stepOnce(g *gathering) error {
 		LSN:       lsn,
 		Proposals: g.proposals[:g.ready],
 		Outcomes:  outcomes,
-		Room:      e.opts.LiveMax - len(e.core.live),
+		Room:      e.opts.LiveMax - e.core.Live(),
 	})
 	err := out.Commits(func(b *job.Batch) error {
 		lsn++
-		return e.commit(e.core.epoch, b, lsn-1)
+		return e.commit(e.core.Epoch(), b, lsn-1)
 	})
 	if err != nil {
 		return err

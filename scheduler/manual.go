@@ -11,7 +11,7 @@ import (
 func (c *Core) trigger(p *Trigger) {
 	s, r := c.find(p.Hash)
 	if r == nil {
-		p.Err = errUnknownJob(p.Name)
+		p.Err = unknownJob(p.Name)
 		return
 	}
 	if p.Key != "" {
@@ -49,7 +49,7 @@ func (c *Core) trigger(p *Trigger) {
 func (c *Core) backfill(p *Backfill) {
 	s, r := c.find(p.Hash)
 	if r == nil || r.id != p.ID {
-		p.Err = errUnknownJob(p.Name)
+		p.Err = unknownJob(p.Name)
 		return
 	}
 	if !p.Repeat && c.mayHaveFired(p, r) {

@@ -1,8 +1,6 @@
 package scheduler
 
 import (
-	"hash/maphash"
-
 	"github.com/carillon-io/carillon/job"
 )
 
@@ -15,24 +13,8 @@ type nameHash struct {
 	tenant job.TenantHash
 }
 
-// nameHasher computes hashes under random seeds, so that a client cannot choose names that collide.
-type nameHasher struct{ a, b maphash.Seed }
-
 // nameHashFunc computes the hash of a name.
 type nameHashFunc func(tenant, name string) nameHash
-
-func newNameHasher() nameHasher {
-	return nameHasher{a: maphash.MakeSeed(), b: maphash.MakeSeed()}
-}
-
-func (h nameHasher) hash(tenant, name string) nameHash {
-	type key struct{ tenant, name string }
-	k := key{tenant, name}
-	return nameHash{
-		high: maphash.Comparable(h.a, k), low: uint32(maphash.Comparable(h.b, k)),
-		tenant: job.HashTenant(tenant),
-	}
-}
 
 // nameIndex finds the slot of a job by the hash of its name, by open addressing with linear probing. An entry has 16
 // bytes and no pointers. The index is divided into buckets that grow one by one, so that growing never copies more

@@ -1,8 +1,6 @@
 package scheduler
 
 import (
-	"time"
-
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/scheduler/pad"
@@ -78,7 +76,7 @@ func (c *Core) nextAttempt(policy *job.Retry, run *job.Run, o job.Outcome) (due 
 	if n >= policy.MaxAttempts || o.Refused && !policy.ClientErrors {
 		return 0, false
 	}
-	due = c.now + millisUp(max(policy.Backoff(n, run.ID), min(o.RetryAfter, job.RetryAfterMax)))
+	due = c.now + instant.MillisUp(max(policy.Backoff(n, run.ID), min(o.RetryAfter, job.RetryAfterMax)))
 	due = max(due, run.ID.At) // the clock may have been set back since the first attempt
 	tooOld := policy.MaxAge > 0 && run.Base == 0 && due.Sub(run.ID.At) > policy.MaxAge
 	return due, !tooOld
@@ -158,11 +156,6 @@ func (c *Core) cancelLive(id job.RunID, reason job.Reason) {
 	run.Reason = reason
 	c.out.Aborts = append(c.out.Aborts, id)
 	c.finish(run)
-}
-
-// millisUp rounds a duration up to milliseconds, so that a retry is never early.
-func millisUp(d time.Duration) instant.Millis {
-	return instant.Millis((d + time.Millisecond - 1) / time.Millisecond)
 }
 
 // finalRun returns the record of a live run that ends now with a status.

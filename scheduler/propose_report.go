@@ -54,8 +54,8 @@ func (e *Engine) maskReport(p *Report) error {
 		return err
 	}
 	known := job.CredentialsOf(rec.Def.Headers, rec.Def.Target)
-	p.Error = cutText(known.MaskIn(p.Error), job.ErrorBytesMax)
-	p.Result = cutText(known.MaskIn(p.Result), job.ResultBytesMax)
+	p.Error = job.CutText(known.MaskIn(p.Error), job.ErrorBytesMax)
+	p.Result = job.CutText(known.MaskIn(p.Result), job.ResultBytesMax)
 	return nil
 }
 

@@ -66,14 +66,14 @@ func (e *Engine) Runs(_ context.Context, q RunQuery) (RunPage, error) {
 		return RunPage{}, err
 	}
 	if !ok {
-		return RunPage{}, errUnknownJob(q.Job)
+		return RunPage{}, unknownJob(q.Job)
 	}
 	rec, _, ok, err := e.readRows(id)
 	if err != nil {
 		return RunPage{}, err
 	}
 	if !ok {
-		return RunPage{}, errUnknownJob(q.Job)
+		return RunPage{}, unknownJob(q.Job)
 	}
 	l := runLister{engine: e, query: q, rec: &rec}
 	if err := l.list(); err != nil {
