@@ -13,8 +13,9 @@ import (
 // BenchmarkStepPut is the cost of a registration in the core, without log and store.
 func BenchmarkStepPut(b *testing.B) {
 	now := instant.Of(time.Now())
-	core, hasher := NewCore(Settings{Lead: 250 * time.Millisecond, Grace: time.Second}, now), newNameHasher()
-	def := oneShot("x", 24*time.Hour)
+	core, hasher := NewCore(Settings{Lead: 250 * time.Millisecond, Grace: time.Second}, now), testHasher{}
+	def := oneShotOf("x")
+	def.Schedule = "@at 2099-01-01T00:00:00Z"
 	schedule, _ := schedule.Parse(def.Spec())
 	row, profile := job.EncodeDefinition(def), job.ProfileOf(def, schedule)
 	names := make([]nameHash, b.N)
@@ -40,8 +41,8 @@ func BenchmarkStepPut(b *testing.B) {
 func BenchmarkStepFire(b *testing.B) {
 	const jobs = 10_000
 	now := instant.Of(time.Now())
-	core, hasher := NewCore(Settings{Lead: 250 * time.Millisecond, Grace: time.Second}, now), newNameHasher()
-	def := oneShot("x", 0)
+	core, hasher := NewCore(Settings{Lead: 250 * time.Millisecond, Grace: time.Second}, now), testHasher{}
+	def := oneShotOf("x")
 	def.Schedule = "@every 1s"
 	schedule, _ := schedule.Parse(def.Spec())
 	row, profile := job.EncodeDefinition(def), job.ProfileOf(def, schedule)

@@ -17,10 +17,10 @@ const followedJobs = 1_000_000
 func newFollowed(tb testing.TB, jobs int) (*Core, instant.Millis) {
 	now := instant.Of(time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC))
 	c := NewCore(Settings{Lead: 10 * time.Second, Grace: time.Second}, now)
-	c.hash = newNameHasher().hash
-	def := oneShot("x", 0)
+	c.hash = testHasher{}.hash
+	def := oneShotOf("x")
 	def.Schedule = "@every 1h"
-	profile := job.ProfileOf(def, must(schedule.Parse(def.Spec())))
+	profile := job.ProfileOf(def, mustDo(schedule.Parse(def.Spec())))
 	var b job.Batch
 	b.PutProfile(1, profile)
 	for i := range jobs {

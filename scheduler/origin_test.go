@@ -33,7 +33,7 @@ func TestOriginIsKept(t *testing.T) {
 		if p.Err != nil {
 			t.Fatal(p.Err)
 		}
-		if size := s.engine.core.out.Batch.Size(); size > said {
+		if size := s.engine.core.Inspect().StepBytes; size > said {
 			t.Errorf("registration %d: %d bytes, said %d", i+1, size, said)
 		}
 		s.propose(&Trigger{Tenant: "t", Name: "n", Hash: p.Hash})

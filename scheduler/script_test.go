@@ -86,7 +86,7 @@ func startSim(t *testing.T, d *datadriven.TestData) *sim {
 	s := newSim(t, at.UTC(), settings)
 	if v := arg(d, "decisions"); v != "" {
 		s.most = must(strconv.Atoi(v))
-		s.engine.core.decisionsMax = s.most
+		s.engine.core.Limit(Limits{Decisions: s.most})
 	}
 	return s
 }

@@ -87,7 +87,7 @@ func (s *sim) run(e *Engine) {
 	s.flying = make(map[string][]flight)
 	s.engine = e
 	if s.most > 0 {
-		e.core.decisionsMax = s.most
+		e.core.Limit(Limits{Decisions: s.most})
 	}
 	s.pad = e.pad.DriveManually()
 	s.gather = gathering{engine: e, taken: make(map[job.ID]struct{})}

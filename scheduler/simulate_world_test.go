@@ -48,7 +48,7 @@ type world struct {
 
 	alive   bool
 	life    int
-	last    *Core // of the life before, if the store has all that it knew
+	last    *Inspection // of the life before, if the store has all that it knew
 	targets map[string]*target
 	flights map[job.RunID]*attempt
 	landing []*attempt
@@ -204,7 +204,7 @@ func (w *world) step() {
 	if err := w.engine.stepOnce(g); err != nil {
 		w.die()
 	}
-	if n := w.engine.core.misjudged; n > 0 {
+	if n := w.engine.core.Reading().Misjudged; n > 0 {
 		w.model.fail("log", nil, "%d units were larger than they said", n)
 	}
 }

@@ -238,12 +238,12 @@ func TestLeadOnce(t *testing.T) {
 	log := &memLog{fail: true}
 	opts, _ := startWorker(t, log, newMemStore(), 1)
 	e := must(Follow(opts))
-	if err := e.Lead(); !errors.Is(err, errDiskGone) || e.core.nextID != 1 || e.core.epoch != 0 || e.Status().Role != "standby" {
-		t.Fatalf("a log that fails: %v; next id %s, epoch %d", err, e.core.nextID, e.core.epoch)
+	if err := e.Lead(); !errors.Is(err, errDiskGone) || e.core.Inspect().NextID != 1 || e.core.Epoch() != 0 || e.Status().Role != "standby" {
+		t.Fatalf("a log that fails: %v; next id %s, epoch %d", err, e.core.Inspect().NextID, e.core.Epoch())
 	}
 	log.fail = false
-	if err := e.Lead(); err != nil || e.core.nextID == 1 || e.core.epoch != 1 || e.core.ids != nil {
-		t.Fatalf("%v; next id %s, epoch %d", err, e.core.nextID, e.core.epoch)
+	if err := e.Lead(); err != nil || e.core.Inspect().NextID == 1 || e.core.Epoch() != 1 {
+		t.Fatalf("%v; next id %s, epoch %d", err, e.core.Inspect().NextID, e.core.Epoch())
 	}
 	defer func() { _ = e.pad.Disarm() }()
 	if e.Lead() == nil || e.Apply(job.Position{LSN: 2}, nil) == nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/carillon-io/carillon/wheel"
 )
 
-// digest renders all that decides of a core that does not lead, a line for each fact, in order. It does
-// not say where on the wheel a job is: armsOf does.
+// digest renders what a core that does not lead decides by, a line for each fact, in order. It does not say where on
+// the wheel a job is: armsOf does.
 func digest(c *Core) (lines []string) {
 	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	add("meta epoch=%d next=%d pruned=%d replan=%t usual=%v outbox=%d", c.epoch, c.nextID, c.prunedDay, c.replanning, c.pace.usual, c.outbox)
@@ -104,16 +104,17 @@ func armsOf(c *Core) map[string]arm {
 	return arms
 }
 
-// sameCore compares a core that followed with one that was loaded at the same position, and returns the
-// first difference, "" if there is none. With arms it empties both wheels.
-func sameCore(followed, loaded *Core, arms bool) string {
+// Diff compares a core that followed a leader with one that was loaded at the same position, and returns the first
+// difference; "" if there is none. Neither may lead. With arms it also compares where each job waits, and empties both
+// wheels: they cannot be used afterwards. It is for tests and simulations.
+func Diff(followed, loaded *Core, arms bool) string {
 	a, b := digest(followed), digest(loaded)
 	for i := range max(len(a), len(b)) {
 		switch {
 		case i >= len(a) || i < len(b) && a[i] > b[i]:
-			return "loaded only: " + b[i] + soon(a, b[i])
+			return "loaded only: " + b[i] + counterpart(a, b[i])
 		case i >= len(b) || a[i] < b[i]:
-			return "followed only: " + a[i] + soon(b, a[i])
+			return "followed only: " + a[i] + counterpart(b, a[i])
 		}
 	}
 	if !arms {
@@ -122,8 +123,8 @@ func sameCore(followed, loaded *Core, arms bool) string {
 	return sameArms(followed, loaded)
 }
 
-// near finds the line of the same thing on the other side.
-func soon(lines []string, line string) string {
+// counterpart finds the line about the same thing on the other side.
+func counterpart(lines []string, line string) string {
 	f := strings.Fields(line)
 	for _, l := range lines {
 		if g := strings.Fields(l); g[0] == f[0] && g[1] == f[1] {
