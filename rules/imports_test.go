@@ -39,11 +39,13 @@ var house = map[string][]string{
 	// The one package that publishes replies.
 	"inbox":       {"github.com/nats-io/nats.go"},
 	"replication": over(words, module+"/inbox", "github.com/nats-io/nats.go"),
-	"scheduler":   over(words, module+"/histogram", module+"/wheel", module+"/fair", "golang.org/x/sys"),
-	"wal":         over(words, module+"/histogram", "github.com/tidwall/wal", "golang.org/x/sys"),
-	"snapshot":    over(words, "github.com/cockroachdb/pebble/v2"),
-	"backup":      over(words),
-	"dispatch":    over(words, module+"/histogram", module+"/fair", "github.com/nats-io/nats.go"),
+	"scheduler":   over(words, module+"/histogram", module+"/wheel", module+"/fair", module+"/scheduler/pad"),
+	// Where launches wait until they are due, and leave on time.
+	"scheduler/pad": over(words, module+"/fair", "golang.org/x/sys"),
+	"wal":           over(words, module+"/histogram", "github.com/tidwall/wal", "golang.org/x/sys"),
+	"snapshot":      over(words, "github.com/cockroachdb/pebble/v2"),
+	"backup":        over(words),
+	"dispatch":      over(words, module+"/histogram", module+"/fair", "github.com/nats-io/nats.go"),
 	// The one package that knows OpenTelemetry.
 	"tracing": over(words, "go.opentelemetry.io/otel"),
 	// The data directory, which the server and the embedded scheduler share.
