@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go/micro"
 
 	"github.com/carillon-io/carillon/scheduler"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // slowLists is an engine whose lists wait until they are let go.
@@ -74,5 +75,5 @@ func TestFloodOfLists(t *testing.T) {
 		t.Errorf("%d lists were begun; want %d at most at a time", n, most)
 	}
 	letGo()
-	becomes(t, "the room is free", func() bool { return s.executor.rooms.large.held() == 0 && s.executor.underWay.Load() == 0 })
+	testkit.Until(t, "the room is free", func() bool { return s.executor.rooms.large.held() == 0 && s.executor.underWay.Load() == 0 })
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // putLarge registers so many jobs whose payloads have 200 KB.
@@ -45,16 +46,6 @@ func (s *sends) sending() int {
 	return len(s.begun)
 }
 
-// becomes waits until a condition holds.
-func becomes(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for end := time.Now().Add(2 * patience); !holds(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("%s: not within %v", what, 2*patience)
-		}
-	}
-}
-
 // TestDeafCallers asks for more than a connection takes without being read, and reads nothing. The connections end
 // in time, what they held of replies is free again, and others are answered meanwhile.
 func TestDeafCallers(t *testing.T) {
@@ -63,11 +54,11 @@ func TestDeafCallers(t *testing.T) {
 	w := startWeb(t, HTTPOptions{Executor: s.Executor}, func(server *http.Server) { h = server.Handler.(*web) })
 	w.putLarge(20)
 	deaf := []net.Conn{w.deaf(20), w.deaf(20)}
-	becomes(t, "two replies are being sent", func() bool { return h.sends.sending() == 2 })
+	testkit.Until(t, "two replies are being sent", func() bool { return h.sends.sending() == 2 })
 	if got := w.ask("GET", "/api/v1/jobs/1", ""); got.status != 200 {
 		t.Errorf("another caller meanwhile: %d %.200s", got.status, got.body)
 	}
-	becomes(t, "the replies are cut off", func() bool { return h.sends.sending() == 0 && s.executor.rooms.large.held() == 0 })
+	testkit.Until(t, "the replies are cut off", func() bool { return h.sends.sending() == 0 && s.executor.rooms.large.held() == 0 })
 	for _, conn := range deaf { // the rest comes, and then the end, before all of it has come
 		if err := conn.SetReadDeadline(time.Now().Add(patience)); err != nil {
 			t.Fatal(err)
@@ -86,7 +77,7 @@ func TestDeafCallersHoldNoShutdown(t *testing.T) {
 	w := startWeb(t, HTTPOptions{Executor: s.Executor}, func(server *http.Server) { h = server.Handler.(*web) })
 	w.putLarge(20)
 	w.deaf(4)
-	becomes(t, "a reply is being sent", func() bool { return h.sends.sending() == 1 })
+	testkit.Until(t, "a reply is being sent", func() bool { return h.sends.sending() == 1 })
 	ctx, cancel := context.WithTimeout(t.Context(), sendLastMax+2*time.Second)
 	defer cancel()
 	if err := s.Close(ctx); err != nil {
