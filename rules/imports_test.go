@@ -73,11 +73,12 @@ var house = map[string][]string{
 	"testkit":               {},
 	"terminal/terminaltest": {"golang.org/x/sys"},
 	// The crash checks share no code with the product: they may not even import the client.
-	"bench/crash":         {module + "/bench/crash/history", "github.com/nats-io/nats.go", "github.com/nats-io/nats-server/v2"},
-	"bench/crash/history": {"github.com/nats-io/nats.go"},
-	"deploy/release":      {},
-	"bench/failover":      {module + "/bench/crash/history", module + "/bench/failover/lan", "github.com/nats-io/nats.go", "github.com/nats-io/nats-server/v2"},
-	"bench/failover/lan":  {"golang.org/x/sys"},
+	"bench/crash":        {module + "/bench/history", module + "/bench/kit", module + "/bench/kit", "github.com/nats-io/nats.go", "github.com/nats-io/nats-server/v2"},
+	"bench/history":      {"github.com/nats-io/nats.go"},
+	"bench/kit":          {},
+	"deploy/release":     {},
+	"bench/failover":     {module + "/bench/history", module + "/bench/kit", module + "/bench/failover/lan", "github.com/nats-io/nats.go", "github.com/nats-io/nats-server/v2"},
+	"bench/failover/lan": {"golang.org/x/sys"},
 }
 
 // forbiddenInCore are packages of the standard library that the pure packages must not touch.

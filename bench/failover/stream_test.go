@@ -52,7 +52,7 @@ func TestServers(t *testing.T) {
 		t.Fatalf("the log is to be led by %s: %+v, %v", next, info, err)
 	}
 	at := slices.IndexFunc(c.servers, func(m *member) bool { return m.name == next })
-	c.servers[at].proc.kill()
+	c.servers[at].proc.Kill()
 	if err := c.gone(); err == nil {
 		t.Error("nobody misses the server that was killed")
 	}
