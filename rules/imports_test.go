@@ -52,9 +52,13 @@ var house = map[string][]string{
 	// The data directory, which the server and the embedded scheduler share.
 	"datadir": over(words, module+"/histogram", module+"/wal", module+"/snapshot", "golang.org/x/sys"),
 	// A scheduler inside a program: no server, and no connection to NATS.
-	"embedded": over(words, module+"/api", module+"/client", module+"/datadir", module+"/dispatch", module+"/scheduler", module+"/snapshot", module+"/wal"),
-	// The suite that every sender passes: it is for tests, and imports no more than they need.
+	"embedded": over(words, module+"/api", module+"/client", module+"/datadir", module+"/dispatch", module+"/memory", module+"/scheduler", module+"/snapshot", module+"/wal"),
+	// A store and a log in memory.
+	"memory": over(words),
+	// The suites that every sender, store and log passes: they are for tests, and import no more than they need.
 	"dispatch/dispatchtest": over(words),
+	"scheduler/storetest":   over(words, module+"/testkit"),
+	"scheduler/logtest":     over(words),
 	"api":                   over(words, module+"/histogram", module+"/scheduler", module+"/client", module+"/inbox", "github.com/nats-io/nats.go", "github.com/go-json-experiment/json"),
 	// The one package that knows Prometheus.
 	"metrics": over(words, module+"/histogram", module+"/scheduler", module+"/client", module+"/api", "github.com/prometheus/client_golang", "github.com/prometheus/client_model"),
