@@ -15,6 +15,7 @@ import (
 	"github.com/carillon-io/carillon/bus"
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/replication"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // aloneOptions are those of a node alone with an embedded server.
@@ -61,7 +62,7 @@ func (p *troupe) startFails(o Options, is error, wants ...string) {
 	if is != nil && !errors.Is(err, is) {
 		p.t.Errorf("%v; want %v", err, is)
 	}
-	refuses(p.t, err, wants...)
+	testkit.Refuses(p.t, err, wants...)
 }
 
 func (p *troupe) jobs() int {
@@ -227,7 +228,7 @@ func TestWitnessHasADirectoryOfItsOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := openIdentity(dir, Options{ClusterName: "prdo", Witness: true})
-	refuses(t, err, `"prdo"`, `"prod"`)
+	testkit.Refuses(t, err, `"prdo"`, `"prod"`)
 	p.startFails(p.options("", dir), nil, "is the witness", "--witness")
 }
 
