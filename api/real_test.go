@@ -14,8 +14,8 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/micro"
 
-	"github.com/carillon-io/carillon"
 	"github.com/carillon-io/carillon/api"
+	"github.com/carillon-io/carillon/server"
 )
 
 // realWorld is a whole server, and a caller who knows it by what it publishes of itself.
@@ -30,7 +30,7 @@ type realWorld struct {
 
 func startReal(t *testing.T) *realWorld {
 	t.Helper()
-	s, err := carillon.Start(t.Context(), carillon.Options{
+	s, err := server.Start(t.Context(), server.Options{
 		Dir: filepath.Join(t.TempDir(), "data"), Listen: "127.0.0.1:0", HTTPListen: "127.0.0.1:0", Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {

@@ -12,13 +12,13 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/carillon-io/carillon"
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/server"
 )
 
 // Stage is a server with the targets of its jobs.
 type Stage struct {
-	Server *carillon.Server
+	Server *server.Server
 	URL    string         // of the dashboard
 	NATS   *nats.Conn     // to the server's own
 	Client *client.Client // for jobs that a test does not register through the pages
@@ -46,7 +46,7 @@ func Open(ctx context.Context, dir, by, version string) (s *Stage, err error) {
 			err = errors.Join(fmt.Errorf("open the stage: %w", err), s.Close(context.WithoutCancel(ctx)))
 		}
 	}()
-	s.Server, err = carillon.Start(ctx, carillon.Options{
+	s.Server, err = server.Start(ctx, server.Options{
 		Dir: dir, Listen: "127.0.0.1:0", HTTPListen: "127.0.0.1:0", AllowPrivateTargets: true,
 		Logger: slog.New(slog.DiscardHandler), Version: version,
 	})

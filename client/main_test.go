@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/carillon-io/carillon"
+	"github.com/carillon-io/carillon/server"
 )
 
 // serverURL is where the tests and the examples find a Carillon.
@@ -32,15 +32,15 @@ func runWithServer(m *testing.M) (code int, err error) {
 	defer os.RemoveAll(dir)
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	server, err := carillon.Start(ctx, carillon.Options{
+	s, err := server.Start(ctx, server.Options{
 		Dir: dir, Listen: "127.0.0.1:0", HTTPListen: "127.0.0.1:0", Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		return 0, fmt.Errorf("start the server: %w", err)
 	}
-	serverURL = server.Ready().NATS
+	serverURL = s.Ready().NATS
 	code = m.Run()
 	stop, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	return code, server.Close(stop)
+	return code, s.Close(stop)
 }

@@ -15,14 +15,14 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/carillon-io/carillon"
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/server"
 )
 
 // world is a whole server, someone with a browser that has no JavaScript, and someone else with NATS.
 type world struct {
 	t      testing.TB
-	server *carillon.Server
+	server *server.Server
 	base   string
 	http   *http.Client
 	client *client.Client
@@ -30,7 +30,7 @@ type world struct {
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
-	s, err := carillon.Start(t.Context(), carillon.Options{
+	s, err := server.Start(t.Context(), server.Options{
 		Dir: t.TempDir(), Listen: "127.0.0.1:0", HTTPListen: "127.0.0.1:0", Logger: slog.New(slog.DiscardHandler), Version: "v9.9.9",
 	})
 	if err != nil {

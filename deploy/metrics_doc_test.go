@@ -18,7 +18,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 
-	"github.com/carillon-io/carillon"
+	"github.com/carillon-io/carillon/server"
 )
 
 // TestMetricsAreListed holds the table of docs/metrics.md to what servers show: a node of a cluster that uses a
@@ -26,7 +26,7 @@ import (
 // table has no other.
 func TestMetricsAreListed(t *testing.T) {
 	shown := make(map[string]string)
-	for _, opts := range []carillon.Options{
+	for _, opts := range []server.Options{
 		{NATSURL: runNATS(t), ClusterName: "prod", Node: "a", Lead: time.Second},
 		{Listen: "127.0.0.1:0"},
 	} {
@@ -46,10 +46,10 @@ func TestMetricsAreListed(t *testing.T) {
 }
 
 // scrapeFamilies starts a server, lets a job fire, and returns what the server shows then.
-func scrapeFamilies(t *testing.T, opts carillon.Options) map[string]*dto.MetricFamily {
+func scrapeFamilies(t *testing.T, opts server.Options) map[string]*dto.MetricFamily {
 	t.Helper()
 	opts.Dir, opts.HTTPListen, opts.Logger = filepath.Join(t.TempDir(), "data"), "127.0.0.1:0", slog.New(slog.DiscardHandler)
-	s, err := carillon.Start(t.Context(), opts)
+	s, err := server.Start(t.Context(), opts)
 	if err != nil {
 		t.Fatal(err)
 	}

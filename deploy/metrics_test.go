@@ -12,11 +12,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats-server/v2/server"
+	natsserver "github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
-	"github.com/carillon-io/carillon"
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/server"
 )
 
 // metrics are what a server shows: for each metric its labels, and for each label its values.
@@ -26,7 +26,7 @@ type metrics map[string]map[string]map[string]bool
 // it shows then.
 func scrape(t *testing.T) metrics {
 	t.Helper()
-	s, err := carillon.Start(t.Context(), carillon.Options{
+	s, err := server.Start(t.Context(), server.Options{
 		Dir: filepath.Join(t.TempDir(), "data"), HTTPListen: "127.0.0.1:0", NATSURL: runNATS(t), ClusterName: "prod", Node: "a",
 		Lead: time.Second, Logger: slog.New(slog.DiscardHandler),
 	})
@@ -48,8 +48,8 @@ func scrape(t *testing.T) metrics {
 // runNATS starts a server with JetStream and returns its address.
 func runNATS(t *testing.T) string {
 	t.Helper()
-	s, err := server.NewServer(&server.Options{
-		ServerName: "n1", Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true,
+	s, err := natsserver.NewServer(&natsserver.Options{
+		ServerName: "n1", Host: "127.0.0.1", Port: natsserver.RANDOM_PORT, NoSigs: true, NoLog: true,
 		JetStream: true, StoreDir: t.TempDir(), MaxPayload: 4 << 20,
 	})
 	if err != nil {

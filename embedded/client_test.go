@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/carillon-io/carillon"
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/embedded"
+	"github.com/carillon-io/carillon/server"
 )
 
 // fullJob is a job with every member set that goes with a web hook.
@@ -45,29 +45,29 @@ func text(t *testing.T, v any) string {
 // TestServerAndProgramShareADirectory: each finds what the other has left, to the last member of a job.
 func TestServerAndProgramShareADirectory(t *testing.T) {
 	dir := t.TempDir()
-	serve := func() (*carillon.Server, *client.Client) {
+	serve := func() (*server.Server, *client.Client) {
 		t.Helper()
-		server, err := carillon.Start(t.Context(), carillon.Options{
+		s, err := server.Start(t.Context(), server.Options{
 			Dir: dir, Listen: "127.0.0.1:0", HTTPListen: "127.0.0.1:0", Logger: slog.New(slog.DiscardHandler),
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := client.Connect(server.Ready().NATS, client.Options{})
+		c, err := client.Connect(s.Ready().NATS, client.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return server, c
+		return s, c
 	}
-	stop := func(server *carillon.Server, c *client.Client) {
+	stop := func(s *server.Server, c *client.Client) {
 		t.Helper()
 		c.Close()
-		if err := server.Close(t.Context()); err != nil {
+		if err := s.Close(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
 
-	server, c := serve()
+	serving, c := serve()
 	if _, _, err := c.PutCalendar(t.Context(), client.CalendarRequest{Name: "off", Exclude: []string{"2027-01-01"}}); err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestServerAndProgramShareADirectory(t *testing.T) {
 	if _, err := embedded.Open(dir, embedded.Options{}); !errors.Is(err, embedded.ErrInUse) {
 		t.Errorf("beside the server: %v", err)
 	}
-	stop(server, c)
+	stop(serving, c)
 
 	s := open(t, dir, embedded.Options{Handlers: handlers{"h": succeed}})
 	got, err := s.Get(t.Context(), "full/one")
@@ -91,13 +91,13 @@ func TestServerAndProgramShareADirectory(t *testing.T) {
 	put(t, s, yearly("mine", "h"))
 	run := trigger(t, s, "mine")
 	runWith(t, s, run.RunID, "succeeded")
-	if _, err := carillon.Start(t.Context(), carillon.Options{Dir: dir, Listen: "127.0.0.1:0", HTTPListen: "127.0.0.1:0"}); !errors.Is(err, carillon.ErrInUse) {
+	if _, err := server.Start(t.Context(), server.Options{Dir: dir, Listen: "127.0.0.1:0", HTTPListen: "127.0.0.1:0"}); !errors.Is(err, server.ErrInUse) {
 		t.Errorf("beside the program: %v", err)
 	}
 	mustClose(t, s)
 
-	server, c = serve()
-	defer stop(server, c)
+	serving, c = serve()
+	defer stop(serving, c)
 	got, err = c.Get(t.Context(), "full/two")
 	if err != nil || text(t, got) != text(t, fromProgram) {
 		t.Errorf("the program's job, in the server: %v\n%s\n%s", err, text(t, got), text(t, fromProgram))

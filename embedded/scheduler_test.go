@@ -265,7 +265,7 @@ func TestNoServerInside(t *testing.T) {
 		t.Skip("there is no go command here: ", err)
 	}
 	for line := range strings.Lines(string(out)) {
-		if strings.HasPrefix(line, "github.com/nats-io/nats-server") || strings.TrimSpace(line) == "github.com/carillon-io/carillon" {
+		if strings.HasPrefix(line, "github.com/nats-io/nats-server") || strings.TrimSpace(line) == "github.com/carillon-io/carillon/server" {
 			t.Errorf("the package depends on %s", line)
 		}
 	}

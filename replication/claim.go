@@ -3,7 +3,9 @@ package replication
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"time"
 )
 
 // leaseSeen is a revision of the lease as the watch saw it; revision 0 means that there is no lease.
@@ -29,6 +31,60 @@ func (n *Node) sawLease(l leaseSeen) {
 		n.challenger.spoiled(n.opts.Boot(), l.revision)
 	default:
 		n.challenger.saw(n.opts.Boot(), l.revision, l.value)
+	}
+}
+
+// claimReason returns the reason for which this node may claim the lease; "" if it may not. A node that knows that
+// it lacks commits never may.
+func (f *tailSession) claimReason() string {
+	now := f.opts.Boot()
+	barred := f.lacksFirst()
+	if barred == nil && (f.catchesUp(now) || f.writer.lacks() != nil || f.mustWait(now)) {
+		f.bar(nil)
+		return ""
+	}
+	if barred == nil {
+		barred = f.lacksEmptied(now)
+	}
+	if f.bar(barred); barred != nil {
+		return ""
+	}
+	return f.challenger.claimReason(now)
+}
+
+// catchesUp reports whether this node still reads commits that it missed, or is to receive a checkpoint.
+func (f *tailSession) catchesUp(now time.Duration) bool {
+	if f.writer.seq < f.end && now-f.progress <= stuckAfter {
+		return true
+	}
+	leader, ok := f.peers.leader(now)
+	return ok && leader.LSN > f.writer.at.LSN+inSyncLSN && now-f.progress > stuckAfter
+}
+
+// lacksFirst says that the node that made the stream had more commits than this one.
+func (n *Node) lacksFirst() error {
+	if own, first := n.local.Last().LSN, n.first.Load(); own < first {
+		return fmt.Errorf("the node that made the stream had commit %d, and this node has %d; start a node that has more", first, own)
+	}
+	return nil
+}
+
+// lacksEmptied says that the stream was emptied, and that this node may lack what was in it.
+func (n *Node) lacksEmptied(now time.Duration) error {
+	if n.writer.emptied && !n.hasAll(now) {
+		return errors.New("the stream of the log was emptied, and this node cannot tell whether it has all that was in it; " +
+			"start the node that led last, all nodes, or this one with --lead-alone")
+	}
+	return nil
+}
+
+// bar stores for the status why this node must not lead, and logs it; nil if nothing bars it.
+func (n *Node) bar(why error) {
+	n.mu.Lock()
+	n.barred = why
+	n.mu.Unlock()
+	if why != nil {
+		n.warn("this node must not lead", why)
 	}
 }
 

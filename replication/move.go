@@ -103,8 +103,9 @@ func (n *Node) clusterOf(ctx context.Context, s *seat) (*jetstream.ClusterInfo, 
 	return stream.CachedInfo().Cluster, nil
 }
 
-// betterServer returns the server that should lead a stream instead of its present leader; "" if there is none. A
-// server that belongs to no node of the cluster is best, this node's own server is worst.
+// betterServer returns the server that should lead a stream instead of its present leader; "" if there is none, or
+// if the stream could not do without its present leader's server. A server that belongs to no node of the cluster
+// is best, this node's own server is worst.
 func betterServer(at *jetstream.ClusterInfo, own string, nodes map[string]bool) (to string) {
 	rank := func(server string) int {
 		switch {
@@ -117,16 +118,30 @@ func betterServer(at *jetstream.ClusterInfo, own string, nodes map[string]bool) 
 		}
 	}
 	best := rank(at.Leader)
-	if at.Leader == "" {
+	if at.Leader == "" || !sparesLeader(at) {
 		return ""
 	}
 	for _, r := range at.Replicas {
-		if r.Current && !r.Offline && rank(r.Name) > best {
+		if inStep(r) && rank(r.Name) > best {
 			to, best = r.Name, rank(r.Name)
 		}
 	}
 	return to
 }
+
+// sparesLeader reports whether a stream keeps a majority when the server that leads it dies. Otherwise another
+// leader would gain nothing, and a move that fails costs an election.
+func sparesLeader(at *jetstream.ClusterInfo) bool {
+	left := 0
+	for _, r := range at.Replicas {
+		if inStep(r) {
+			left++
+		}
+	}
+	return left > (len(at.Replicas)+1)/2
+}
+
+func inStep(r *jetstream.PeerInfo) bool { return r.Current && !r.Offline }
 
 // known returns the names of the nodes that have been heard.
 func (p *peers) known() map[string]bool {

@@ -74,6 +74,7 @@ type Node struct {
 	warned      map[string]time.Time
 	awaits      []string      // members for which this node waits before it leads
 	awaitsLeft  time.Duration // upper bound of the remaining wait
+	barred      error         // why this node must not lead; nil if it may
 }
 
 // NewNode finds the cluster or founds it, and returns a node of it. The node does nothing before [Node.Attach]

@@ -27,6 +27,7 @@ type Status struct {
 	// [Options.Await].
 	Awaits     []string
 	AwaitsLeft time.Duration
+	Barred     error // why this node must not lead, with what an operator does about it; nil if nothing bars it, or if a node leads
 	Nodes      []Peer
 }
 
@@ -81,9 +82,12 @@ func (n *Node) Status() Status {
 	}
 	n.mu.Lock()
 	s.Role, s.Holder, s.Term = n.role, n.lastHolder, n.lastTerm
-	s.Awaits, s.AwaitsLeft = n.awaits, n.awaitsLeft
+	s.Awaits, s.AwaitsLeft, s.Barred = n.awaits, n.awaitsLeft, n.barred
 	n.mu.Unlock()
 	leader, led := n.peers.leader(now)
+	if led {
+		s.Barred = nil
+	}
 	for _, p := range n.peers.all(now) {
 		seen := Peer{Node: p.Node, Role: p.Role, Epoch: p.Epoch, LSN: p.LSN, Applied: p.Applied, Silent: now - p.seen, Offset: p.offset, Release: p.Release, Rows: p.reads()}
 		if led && leader.LSN > p.LSN {

@@ -8,7 +8,7 @@ import (
 )
 
 // scope is the name of the instrumentation scope in each span.
-const scope = "github.com/carillon-io/carillon"
+const scope = "github.com/carillon-io/carillon/server"
 
 // Tracer makes the spans of requests and attempts. It implements the tracer interfaces of the API and of
 // the dispatcher. Its methods are safe for concurrent use and, except Close, never block.

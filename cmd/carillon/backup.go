@@ -7,8 +7,8 @@ import (
 	"io"
 	"time"
 
-	"github.com/carillon-io/carillon"
 	"github.com/carillon-io/carillon/backup"
+	"github.com/carillon-io/carillon/server"
 	"github.com/carillon-io/carillon/terminal"
 )
 
@@ -65,7 +65,7 @@ func (c *backupTakeCmd) Run(ctx context.Context, con *console) error {
 	}
 	var h backup.Header
 	write := func(w io.Writer) (err error) {
-		h, err = carillon.WriteBackup(ctx, from, w, con.newByteProgress("fetched").Of)
+		h, err = server.WriteBackup(ctx, from, w, con.newByteProgress("fetched").Of)
 		return err
 	}
 	if file == "-" {

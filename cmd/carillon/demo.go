@@ -7,7 +7,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/carillon-io/carillon"
+	"github.com/carillon-io/carillon/server"
 )
 
 // demoCmd starts a server, registers jobs and shows each run with its lateness.
@@ -56,7 +56,7 @@ func (c *demoCmd) Run(ctx context.Context, con *console) (err error) {
 type demoStage struct {
 	dir       string
 	temporary bool
-	server    *carillon.Server
+	server    *server.Server
 	remote    *remote
 	hall      *demoHall
 }
@@ -80,7 +80,7 @@ func openDemoStage(ctx context.Context, con *console, dir string) (_ *demoStage,
 	}
 	logger := newLogger(con.err, "text", "error")
 	tuneRuntime(ctx, logger)
-	s.server, err = carillon.Start(ctx, carillon.Options{
+	s.server, err = server.Start(ctx, server.Options{
 		Dir: s.dir, Listen: "127.0.0.1:0", HTTPListen: "127.0.0.1:0", AllowPrivateTargets: true,
 		Logger: logger, Version: buildVersion().Version,
 	})

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/carillon-io/carillon"
+	"github.com/carillon-io/carillon/server"
 	"github.com/carillon-io/carillon/terminal"
 )
 
@@ -26,7 +26,7 @@ func (s *demoShow) paint(style terminal.Style, text string) string {
 }
 
 // opening prints where the server is.
-func (s *demoShow) opening(r carillon.Ready, dir string, temporary bool) {
+func (s *demoShow) opening(r server.Ready, dir string, temporary bool) {
 	kept := ""
 	if temporary {
 		kept = " (removed at the end)"

@@ -9,16 +9,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nats-io/nats-server/v2/server"
+	natsserver "github.com/nats-io/nats-server/v2/server"
 
-	"github.com/carillon-io/carillon"
+	"github.com/carillon-io/carillon/server"
 )
 
 // startServer starts a server for a test, with an embedded NATS server or with the one at the URL. It returns the address
 // of its NATS server.
 func startServer(t *testing.T, natsURL string) string {
 	t.Helper()
-	s, err := carillon.Start(t.Context(), carillon.Options{
+	s, err := server.Start(t.Context(), server.Options{
 		Dir: t.TempDir(), Listen: "127.0.0.1:0", HTTPListen: "127.0.0.1:0", NATSURL: natsURL, Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
@@ -35,10 +35,10 @@ func startServer(t *testing.T, natsURL string) string {
 }
 
 // startNATS starts a NATS server that accepts only the given users.
-func startNATS(t *testing.T, opts server.Options) string {
+func startNATS(t *testing.T, opts natsserver.Options) string {
 	t.Helper()
-	opts.Host, opts.Port, opts.NoLog, opts.NoSigs = "127.0.0.1", server.RANDOM_PORT, true, true
-	s, err := server.NewServer(&opts)
+	opts.Host, opts.Port, opts.NoLog, opts.NoSigs = "127.0.0.1", natsserver.RANDOM_PORT, true, true
+	s, err := natsserver.NewServer(&opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,8 +88,8 @@ func TestContexts(t *testing.T) {
 	if err := os.WriteFile(seedFile, []byte(testSeed), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	url := startNATS(t, server.Options{
-		Users: []*server.User{{Username: "ann", Password: "s3cret"}}, Nkeys: []*server.NkeyUser{{Nkey: testKey}},
+	url := startNATS(t, natsserver.Options{
+		Users: []*natsserver.User{{Username: "ann", Password: "s3cret"}}, Nkeys: []*natsserver.NkeyUser{{Nkey: testKey}},
 	})
 	startServer(t, strings.Replace(url, "://", "://ann:s3cret@", 1))
 	useContexts(t, map[string]string{
@@ -140,7 +140,7 @@ func TestContexts(t *testing.T) {
 func TestReadyLineHasNoPassword(t *testing.T) {
 	var out bytes.Buffer
 	con := &console{out: &out}
-	if err := con.printReady(carillon.Ready{NATS: "nats://ann:s3cret@n1:4222,nats://n2:4222", Role: "leader"}); err != nil {
+	if err := con.printReady(server.Ready{NATS: "nats://ann:s3cret@n1:4222,nats://n2:4222", Role: "leader"}); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(out.String(), `"nats":"nats://ann:xxxxx@n1:4222,nats://n2:4222"`) {

@@ -9,8 +9,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/carillon-io/carillon"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/server"
 )
 
 // serveCmd runs the server until a signal or a failure ends it.
@@ -123,19 +123,19 @@ func (c *serveCmd) Run(con *console) error {
 	tuneRuntime(ctx, logger)
 	obeySignals(logger, cancel)
 	opts.OnRecovery = start.update
-	server, err := carillon.Start(ctx, opts)
+	s, err := server.Start(ctx, opts)
 	start.end()
 	if err != nil {
 		return c.startError(ctx, err)
 	}
-	ready := server.Ready()
+	ready := s.Ready()
 	logger.Info("serving", slog.String("data", c.Data), slog.String("nats", redactURLs(ready.NATS)), slog.String("http", ready.HTTP),
 		slog.String("role", ready.Role), slog.Uint64(job.LogEpoch, ready.Epoch), slog.Int("jobs", ready.Jobs), slog.String("version", buildVersion().Version))
 	if err := con.printReady(ready); err != nil {
 		cancel()
-		return errors.Join(err, c.serve(ctx, logger, server))
+		return errors.Join(err, c.serve(ctx, logger, s))
 	}
-	return c.serve(ctx, logger, server)
+	return c.serve(ctx, logger, s)
 }
 
 // startError returns the error of a failed start; nil if a signal ended the start.
@@ -147,9 +147,9 @@ func (c *serveCmd) startError(ctx context.Context, err error) error {
 }
 
 // serve waits until the server fails or ctx ends, and closes the server.
-func (c *serveCmd) serve(ctx context.Context, logger *slog.Logger, server *carillon.Server) error {
+func (c *serveCmd) serve(ctx context.Context, logger *slog.Logger, s *server.Server) error {
 	failed := make(chan error, 1)
-	go func() { failed <- server.Wait() }()
+	go func() { failed <- s.Wait() }()
 	var err error
 	select {
 	case err = <-failed:
@@ -157,7 +157,7 @@ func (c *serveCmd) serve(ctx context.Context, logger *slog.Logger, server *caril
 	}
 	closing, cancel := context.WithTimeout(context.Background(), time.Duration(c.StopTimeout))
 	defer cancel()
-	closeErr := passOverCutShort(logger, server.Close(closing))
+	closeErr := passOverCutShort(logger, s.Close(closing))
 	if err != nil {
 		return fmt.Errorf("the server failed: %w", err)
 	}
@@ -186,8 +186,8 @@ func passOverCutShort(logger *slog.Logger, err error) error {
 }
 
 // options returns the options of the server for the flags. Run adds what needs a file or a listener.
-func (c *serveCmd) options(logger *slog.Logger) carillon.Options {
-	return carillon.Options{
+func (c *serveCmd) options(logger *slog.Logger) server.Options {
+	return server.Options{
 		Dir: c.Data, Prefix: c.Prefix, InboxPrefixes: c.InboxPrefix, Listen: c.Listen, HTTPListen: c.HTTPListen, HTTPHosts: c.HTTPHosts, HTTPConnections: c.HTTPConnections, ProfileListen: c.ProfileListen,
 		NATSURL: c.Nats, Creds: c.Creds, TLSCert: c.TLSCert, TLSKey: c.TLSKey, TLSCA: c.TLSCA,
 		ClusterName: c.ClusterName, Node: c.Node, Witness: c.Witness, ClusterListen: c.ClusterListen, Routes: c.Routes,
@@ -203,7 +203,7 @@ func (c *serveCmd) options(logger *slog.Logger) carillon.Options {
 }
 
 // printReady prints the line that says that the server is ready, with its addresses.
-func (c *console) printReady(r carillon.Ready) error {
+func (c *console) printReady(r server.Ready) error {
 	line, err := json.Marshal(struct {
 		Ready bool   `json:"ready"`
 		NATS  string `json:"nats"`

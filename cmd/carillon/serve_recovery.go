@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/carillon-io/carillon"
+	"github.com/carillon-io/carillon/server"
 	"github.com/carillon-io/carillon/terminal"
 )
 
@@ -15,7 +15,7 @@ type recovery struct {
 	mu     sync.Mutex
 	con    *console
 	logger *slog.Logger // writes to this recovery
-	stage  carillon.RecoveryStage
+	stage  server.RecoveryStage
 	bar    *terminal.Progress
 	logged time.Time // of the last line of the log about the stage
 }
@@ -29,7 +29,7 @@ func (r *recovery) Write(p []byte) (int, error) {
 }
 
 // update is the option OnRecovery of the server.
-func (r *recovery) update(now carillon.Recovery) {
+func (r *recovery) update(now server.Recovery) {
 	if !r.show(now) {
 		return
 	}
@@ -41,7 +41,7 @@ func (r *recovery) update(now carillon.Recovery) {
 }
 
 // show redraws the bar if there is one, and reports whether a line of the log is due instead.
-func (r *recovery) show(now carillon.Recovery) (logLine bool) {
+func (r *recovery) show(now server.Recovery) (logLine bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if now.Stage != r.stage {
@@ -60,8 +60,8 @@ func (r *recovery) show(now carillon.Recovery) (logLine bool) {
 }
 
 // newBar returns the progress of a stage of the start.
-func (r *recovery) newBar(stage carillon.RecoveryStage) *terminal.Progress {
-	if stage == carillon.ReplayingLog {
+func (r *recovery) newBar(stage server.RecoveryStage) *terminal.Progress {
+	if stage == server.ReplayingLog {
 		return r.con.newProgress("commit", "replayed")
 	}
 	return r.con.newProgress("job", "loaded")

@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/carillon-io/carillon"
+	"github.com/carillon-io/carillon/server"
 	"github.com/carillon-io/carillon/terminal"
 )
 
@@ -20,19 +20,19 @@ func TestRecoveryIsTold(t *testing.T) {
 		start := &recovery{con: con}
 		start.logger = newLogger(start, "json", "info")
 		for n := range 25 {
-			start.update(carillon.Recovery{Stage: carillon.ReplayingLog, Done: uint64(n), All: 100})
+			start.update(server.Recovery{Stage: server.ReplayingLog, Done: uint64(n), All: 100})
 			time.Sleep(100 * time.Millisecond)
 		}
-		start.update(carillon.Recovery{Stage: carillon.LoadingJobs, Done: 1000})
+		start.update(server.Recovery{Stage: server.LoadingJobs, Done: 1000})
 		time.Sleep(terminal.LineEvery)
-		start.update(carillon.Recovery{Stage: carillon.LoadingJobs, Done: 2000})
+		start.update(server.Recovery{Stage: server.LoadingJobs, Done: 2000})
 		lines := strings.Split(strings.TrimSpace(errs.String()), "\n")
 		if len(lines) != 2 || !strings.Contains(lines[0], `"stage":"replaying","done":20,"of":100`) || !strings.Contains(lines[1], `"stage":"loading","done":2000}`) {
 			t.Errorf("the log says\n%s", errs.String())
 		}
 		errs.Reset()
 		start.bar.Bar = true
-		start.update(carillon.Recovery{Stage: carillon.LoadingJobs, Done: 3000})
+		start.update(server.Recovery{Stage: server.LoadingJobs, Done: 3000})
 		start.logger.Info("something else")
 		start.end()
 		if text := errs.String(); !strings.HasPrefix(text, "\r3,000 jobs loaded so far, ") || !strings.Contains(text, "\x1b[K\r\x1b[K{") || strings.Count(text, "\n") != 1 {

@@ -6,7 +6,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/carillon-io/carillon"
+	"github.com/carillon-io/carillon/server"
 )
 
 // traceFlags are the flags for OpenTelemetry traces.
@@ -20,7 +20,7 @@ type traceFlags struct {
 var headerVariables = []string{"OTEL_EXPORTER_OTLP_TRACES_HEADERS", "OTEL_EXPORTER_OTLP_HEADERS"}
 
 // options checks the flags.
-func (f *traceFlags) options() (o carillon.TraceOptions, err error) {
+func (f *traceFlags) options() (o server.TraceOptions, err error) {
 	if f.Traces == "" {
 		return o, nil
 	}

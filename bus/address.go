@@ -1,0 +1,142 @@
+package bus
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// ClusterListenDefault is the address on which the embedded server of a node listens for its peers, unless the options
+// name another.
+const ClusterListenDefault = "127.0.0.1:6222"
+
+const (
+	routesMax   = 16
+	natsURLsMax = 16
+)
+
+// Reachable returns an address by which a program on this machine reaches a listener on addr. If addr stands
+// for all addresses of the machine, it returns the loopback address.
+func Reachable(addr net.Addr) string {
+	tcp, ok := addr.(*net.TCPAddr)
+	if !ok || len(tcp.IP) > 0 && !tcp.IP.IsUnspecified() {
+		return addr.String()
+	}
+	return (&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: tcp.Port}).String()
+}
+
+// OnLoopback reports whether only this machine can reach an address. A name other than localhost counts as
+// reachable by others.
+func OnLoopback(addr string) bool {
+	host, _, err := splitAddr(addr)
+	if err != nil {
+		return false
+	}
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || (err == nil && ip.Unmap().IsLoopback())
+}
+
+// ValidatePeers checks the settings with which the embedded server finds its peers: the address on which it listens
+// for them, and their addresses.
+func ValidatePeers(listen string, routes []string) error {
+	host, port, err := splitAddr(listen)
+	if err != nil || port == 0 {
+		return fmt.Errorf("options: peers cannot come to %q; want host:port, such as %s, with a port that the others can know", listen, ClusterListenDefault)
+	}
+	if len(routes) > routesMax {
+		return fmt.Errorf("options: %d routes are too many; want at most %d", len(routes), routesMax)
+	}
+	own := net.JoinHostPort(host, strconv.Itoa(port))
+	others := false
+	for _, route := range routes {
+		u, err := routeURL(route)
+		if err != nil {
+			return err
+		}
+		others = others || u.Host != own
+	}
+	if !others {
+		return errors.New("options: no route leads to another node, and a cluster of one survives nothing; name where the others listen (--routes), or leave out the cluster name")
+	}
+	return nil
+}
+
+// routeURL parses host:port or nats-route://host:port.
+func routeURL(route string) (*url.URL, error) {
+	shown, _ := cutUser(route)
+	bad := fmt.Errorf("options: the route %q is no address of a peer; want host:port or nats-route://host:port", shown)
+	addr := route
+	if scheme, rest, ok := strings.Cut(route, "://"); ok {
+		if addr = strings.TrimSuffix(rest, "/"); scheme != "nats-route" && scheme != "nats" {
+			return nil, bad
+		}
+	}
+	if host, ok := cutUser(addr); ok {
+		return nil, fmt.Errorf("options: the route to %s has a user in it; the password of the cluster (CARILLON_CLUSTER_PASSWORD) is for all routes", host)
+	}
+	host, port, err := splitAddr(addr)
+	if err != nil || host == "" || port == 0 {
+		return nil, bad
+	}
+	return &url.URL{Scheme: "nats-route", Host: net.JoinHostPort(host, strconv.Itoa(port))}, nil
+}
+
+// cutUser returns what follows the user of user@host, and reports whether there is one. The user may contain a
+// password, which no message repeats.
+func cutUser(addr string) (host string, ok bool) {
+	return addr[strings.LastIndexByte(addr, '@')+1:], strings.Contains(addr, "@")
+}
+
+// splitAddr parses host:port with a port from 0 to 65535.
+func splitAddr(addr string) (host string, port int, err error) {
+	host, text, err := net.SplitHostPort(addr)
+	if err != nil {
+		return "", 0, errors.New("want host:port")
+	}
+	n, err := strconv.ParseUint(text, 10, 16)
+	if err != nil {
+		return "", 0, errors.New("the port must be 0 to 65535")
+	}
+	return host, int(n), nil
+}
+
+// ValidateURL checks a list of outside servers. The NATS client checks the rest of each URL.
+func ValidateURL(list string) error {
+	if list == "" {
+		return nil
+	}
+	urls := strings.Split(list, ",")
+	if len(urls) > natsURLsMax {
+		return fmt.Errorf("options: %d NATS servers are too many; want at most %d", len(urls), natsURLsMax)
+	}
+	for _, one := range urls {
+		scheme, rest, ok := strings.Cut(strings.TrimSpace(one), "://")
+		if !ok {
+			scheme, rest = "nats", scheme
+		}
+		if rest == "" || !slices.Contains([]string{"nats", "tls", "ws", "wss"}, scheme) {
+			host, _ := cutUser(rest)
+			return fmt.Errorf("options: %q in the list of NATS servers is none; want nats://host:port or tls://host:port, separated by commas", scheme+"://"+host)
+		}
+	}
+	return nil
+}
+
+// withoutUsers returns a list of servers without the user names and passwords in it, for messages.
+func withoutUsers(list string) string {
+	urls := strings.Split(list, ",")
+	for i, one := range urls {
+		scheme, rest, ok := strings.Cut(strings.TrimSpace(one), "://")
+		if !ok {
+			scheme, rest = "nats", scheme
+		}
+		host, _ := cutUser(rest)
+		urls[i] = fmt.Sprintf("%s://%s", scheme, host)
+	}
+	return strings.Join(urls, ",")
+}

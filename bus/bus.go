@@ -1,0 +1,189 @@
+// Package bus connects a server to NATS: to the servers of others, or to one that it runs in this process, alone or as
+// a member of a cluster. It waits for NATS at a start, leaves servers that are cut off, and checks what is around: other
+// servers on the prefix, streams that capture requests, and where NATS is weaker than a cluster needs.
+package bus
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-io/carillon/dispatch"
+)
+
+// Bus owns the embedded server, if there is one, and the connections to NATS. Requests, launches and notices have a
+// connection each, so that a flood of one kind never delays the others. Its methods are safe for concurrent use, except
+// those that say otherwise.
+type Bus struct {
+	opts     Options
+	embedded *server.Server
+	url      string
+	api      *nats.Conn
+	dispatch *dispatch.NATS
+	notices  *dispatch.NATS
+	conns    []*nats.Conn // the connections that Connect made; Close ends them
+	founder  *nats.Subscription
+}
+
+// Open connects to NATS. It starts the embedded server, or waits until an outside one answers; in a cluster it waits
+// until JetStream serves, however long that takes. ctx ends the wait. The error names what NATS or its operator refuses.
+func Open(ctx context.Context, o Options) (_ *Bus, err error) {
+	b, err := Embed(o)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			b.Close()
+		}
+	}()
+	if err := b.awaitNATS(ctx); err != nil {
+		return nil, err
+	}
+	if err := b.answerFounder(); err != nil {
+		return nil, err
+	}
+	if o.clustered() {
+		if err := b.awaitJetStream(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if o.Witness {
+		return b, nil
+	}
+	for name, conn := range map[string]**dispatch.NATS{"carillon dispatch": &b.dispatch, "carillon notices": &b.notices} {
+		if *conn, err = dispatch.ConnectNATS(b.url, b.options(name)...); err != nil {
+			return nil, fmt.Errorf("connect to NATS at %s: %w", b.url, err)
+		}
+	}
+	return b, ctx.Err()
+}
+
+// Connect makes a connection with a name that operators see in NATS. Close ends it. Not for concurrent use.
+func (b *Bus) Connect(name string) (*nats.Conn, error) {
+	log := b.opts.Logger.With(slog.String("connection", name))
+	options := append(b.options(name),
+		nats.MaxReconnects(-1), nats.ReconnectBufSize(-1),
+		nats.ErrorHandler(func(_ *nats.Conn, sub *nats.Subscription, err error) {
+			log := log
+			if sub != nil { // the subscription that lost messages, or is forbidden
+				log = log.With(slog.String("subject", sub.Subject))
+			}
+			log.Warn("NATS reports an error", slog.Any("error", err))
+		}),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
+			if err != nil {
+				log.Warn("lost the connection to NATS", slog.Any("error", err))
+			}
+		}),
+		nats.ReconnectHandler(func(*nats.Conn) { log.Info("connected to NATS again") }))
+	nc, err := nats.Connect(b.url, options...)
+	if err != nil {
+		return nil, fmt.Errorf("connect to NATS at %s: %w", b.url, err)
+	}
+	b.conns = append(b.conns, nc)
+	return nc, nil
+}
+
+// URL returns the addresses of the servers, as a client on this machine names them, separated by commas.
+func (b *Bus) URL() string { return b.url }
+
+// API returns the connection on which requests are answered.
+func (b *Bus) API() *nats.Conn { return b.api }
+
+// Dispatch returns the connection on which runs are launched; nil in a witness.
+func (b *Bus) Dispatch() *dispatch.NATS { return b.dispatch }
+
+// Notices returns the connection on which events and dead letters are published; nil in a witness.
+func (b *Bus) Notices() *dispatch.NATS { return b.notices }
+
+// Conns returns the connections that there are, the one on which requests are answered first. Not for concurrent use
+// with Connect.
+func (b *Bus) Conns() []*nats.Conn { return slices.Clone(b.conns) }
+
+// connectQuietly does what Connect does, for requests that NATS may refuse: the errors of the connection are
+// not logged. It reconnects without end as well.
+func (b *Bus) connectQuietly(name string, more ...nats.Option) (*nats.Conn, error) {
+	options := append(b.options(name), nats.MaxReconnects(-1), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
+	nc, err := nats.Connect(b.url, append(options, more...)...)
+	if err != nil {
+		return nil, fmt.Errorf("connect to NATS at %s: %w", b.url, err)
+	}
+	b.conns = append(b.conns, nc)
+	return nc, nil
+}
+
+// How connections notice that their server is gone, and how soon they try the next one. In a cluster a
+// connection whose server is silent is given up after (pingsOutMax+1) * pingEvery, 6 s.
+const (
+	reconnectWait        = 200 * time.Millisecond
+	reconnectWaitSeveral = 50 * time.Millisecond
+	dialTimeMax          = 5 * time.Second
+	dialTimeMaxSeveral   = time.Second
+	pingEvery            = 2 * time.Second
+	pingsOutMax          = 2
+)
+
+// options returns the options that all connections share: addresses, credentials, and when to change the
+// server.
+func (b *Bus) options(name string) []nats.Option {
+	o := b.opts
+	options := []nats.Option{nats.Name(name), nats.ReconnectWait(reconnectWait), nats.Timeout(dialTimeMax)}
+	if strings.Contains(o.URL, ",") {
+		options = append(options, nats.ReconnectWait(reconnectWaitSeveral), nats.ReconnectJitter(0, 0), nats.Timeout(dialTimeMaxSeveral))
+	}
+	if o.clustered() {
+		options = append(options, nats.PingInterval(pingEvery), nats.MaxPingsOutstanding(pingsOutMax))
+	}
+	if b.embedded != nil {
+		options = append(options, nats.InProcessServer(b.embedded))
+	}
+	if o.Creds != "" {
+		options = append(options, nats.UserCredentials(o.Creds))
+	}
+	if o.TLSCert != "" {
+		options = append(options, nats.ClientCert(o.TLSCert, o.TLSKey))
+	}
+	if o.TLSCA != "" {
+		options = append(options, nats.RootCAs(o.TLSCA), nats.Secure(&tls.Config{MinVersion: tls.VersionTLS12}))
+	}
+	return options
+}
+
+// Flush returns when the servers know this process's subscriptions.
+func (b *Bus) Flush(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	if err := b.api.FlushWithContext(ctx); err != nil {
+		return fmt.Errorf("reach NATS at %s: %w", b.url, err)
+	}
+	return nil
+}
+
+// Close ends the connections, and then the embedded server, which first hands the leadership of its streams to
+// its peers. The dispatcher closes its own connection; closing one twice does no harm.
+func (b *Bus) Close() {
+	for _, conn := range b.conns {
+		conn.Close()
+	}
+	for _, conn := range []*dispatch.NATS{b.dispatch, b.notices} {
+		if conn != nil {
+			conn.Close()
+		}
+	}
+	if b.embedded != nil {
+		b.embedded.Shutdown()
+		b.embedded.WaitForShutdown()
+	}
+}
+
+// errNATSNotReady is the error of a start whose embedded server does not come up.
+var errNATSNotReady = errors.New("the embedded NATS server did not become ready; its log lines say why")

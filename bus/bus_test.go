@@ -1,0 +1,152 @@
+package bus
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/carillon-io/carillon/bus/bustest"
+)
+
+// TestConnectionsGoToTheNextServer: with a list of servers, the start skips one that is down, and when the one
+// in use dies, the connections soon move to another.
+func TestConnectionsGoToTheNextServer(t *testing.T) {
+	const config = `jetstream { store_dir: "%s" }`
+	one, two := bustest.Run(t, config), bustest.Run(t, config)
+	unused := bustest.FreeAddrs(t, 1)[0]
+	b, err := openOutside(t, fmt.Sprintf("nats://%s, nats://%s,nats://%s", unused, one.Addr(), two.Addr()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	extra, err := b.Connect("carillon log")
+	if err != nil {
+		t.Fatal(err)
+	}
+	one.Shutdown()
+	one.WaitForShutdown()
+	eventually(t, "be with the other server", func(ctx context.Context) error {
+		for _, nc := range b.conns {
+			if err := nc.FlushWithContext(ctx); err != nil {
+				return err
+			}
+			if addr := nc.ConnectedAddr(); addr != two.Addr().String() {
+				return errors.New("connected to " + addr)
+			}
+		}
+		return nil
+	})
+	b.Close()
+	if !extra.IsClosed() || !b.api.IsClosed() {
+		t.Error("connections are open after close")
+	}
+}
+
+// TestSilenceIsNoticed: in a cluster, a connection that a vanished server leaves open is given up within
+// seconds; a node alone keeps the slower default.
+func TestSilenceIsNoticed(t *testing.T) {
+	s := bustest.Run(t, `jetstream { store_dir: "%s" }`)
+	url := "nats://" + s.Addr().String()
+	b, err := openOutside(t, url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o := b.api.Opts; o.PingInterval*time.Duration(o.MaxPingsOut+1) != 6*time.Second || o.MaxReconnect != -1 {
+		t.Errorf("in a cluster it pings each %s, %d times, and reconnects %d times", o.PingInterval, o.MaxPingsOut, o.MaxReconnect)
+	}
+	alone := &Bus{opts: Options{URL: url, Logger: slog.New(slog.DiscardHandler)}, url: url}
+	t.Cleanup(alone.Close)
+	nc, err := alone.Connect("carillon api")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if nc.Opts.PingInterval < time.Minute {
+		t.Errorf("alone it pings each %s", nc.Opts.PingInterval)
+	}
+}
+
+// TestPeersAreAskedForThePassword: a server that does not know the password cannot become a peer.
+func TestPeersAreAskedForThePassword(t *testing.T) {
+	o := nodeOptions(t, 3)[0]
+	b := &Bus{opts: o}
+	t.Cleanup(b.Close)
+	if err := b.embed(); err != nil {
+		t.Fatal(err)
+	}
+	conn, err := net.Dial("tcp", o.ClusterListen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	if err := conn.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fmt.Fprintf(conn, "CONNECT {\"verbose\":false,\"user\":\"carillon\",\"pass\":\"bell\",\"name\":\"x\",\"cluster\":\"prod\"}\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(conn)
+	for lines.Scan() {
+		if strings.Contains(lines.Text(), "Authorization Violation") {
+			return
+		}
+	}
+	t.Errorf("no peer was refused: %v", lines.Err())
+}
+
+// TestOpenPeersAreWarnedOf: a warning names an address for peers that other machines reach without a password.
+func TestOpenPeersAreWarnedOf(t *testing.T) {
+	for _, tt := range []struct {
+		listen, password string
+		want             bool
+	}{
+		{"127.0.0.1:6222", "", false}, {"[::1]:6222", "", false}, {"localhost:6222", "", false}, {"127.8.8.8:1", "", false},
+		{"0.0.0.0:6222", "", true}, {"10.0.0.1:6222", "", true}, {":6222", "", true}, {"a.example.com:6222", "", true},
+		{"0.0.0.0:6222", "tower", false},
+	} {
+		said := &lockedBuffer{}
+		b := &Bus{opts: Options{ClusterListen: tt.listen, ClusterPassword: tt.password, Logger: slog.New(slog.NewTextHandler(said, nil))}}
+		b.warnOpenRoutes()
+		got := strings.Contains(said.String(), "CARILLON_CLUSTER_PASSWORD") && strings.Contains(said.String(), tt.listen)
+		if got != tt.want {
+			t.Errorf("%s with password %q: said %q", tt.listen, tt.password, said)
+		}
+	}
+}
+
+// TestEmbeddedServerIsSetUpByTheOptions: a member syncs, has the node's name, and each peer counts once; a node
+// alone is set up as it always was.
+func TestEmbeddedServerIsSetUpByTheOptions(t *testing.T) {
+	alone, err := Options{StoreDir: "d", Listen: "127.0.0.1:4222"}.serverOptions()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if alone.ServerName != "carillon" || alone.SyncAlways || alone.SyncInterval != time.Second || alone.Cluster.Port != 0 || alone.MaxPayload != 4<<20 {
+		t.Errorf("alone: %+v", alone)
+	}
+	o := Options{
+		Listen: "127.0.0.1:4222", ClusterName: "prod", Node: "a", ClusterListen: "0.0.0.0:6222", ClusterPassword: "a:b@c/d",
+		Routes: []string{"a:6222", "nats-route://b:6222", "b:6222", "nats://c:6222/", "[::1]:6222"},
+	}
+	member, err := o.serverOptions()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if member.ServerName != "a" || !member.SyncAlways || member.Cluster.Name != "prod" || member.Cluster.Host != "0.0.0.0" || member.Cluster.Port != 6222 {
+		t.Errorf("a member: %+v", member)
+	}
+	var hosts []string
+	for _, u := range member.Routes {
+		hosts = append(hosts, u.Host)
+		if secret, _ := u.User.Password(); u.Scheme != "nats-route" || u.User.Username() != member.Cluster.Username || secret != member.Cluster.Password {
+			t.Errorf("the route %s goes there as %v", u.Redacted(), u.User)
+		}
+	}
+	if got := strings.Join(hosts, " "); got != "a:6222 b:6222 c:6222 [::1]:6222" {
+		t.Errorf("routes to %s", got)
+	}
+}

@@ -1,0 +1,151 @@
+package bus
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/nats-io/nats.go"
+)
+
+// What a cluster requires of NATS.
+const (
+	payloadMin      = 1 << 20 // a commit of a megabyte is one message
+	versionMajorMin = 2
+	versionMinorMin = 12
+)
+
+// MembersWanted is how many servers with JetStream a cluster needs to survive the loss of one.
+const MembersWanted = 3
+
+// Facts is what this process knows about the NATS servers of a cluster.
+type Facts struct {
+	Servers    []serverFacts // sorted by name; at least the server of the connection
+	Members    int           // number of servers with JetStream; 0: unknown
+	Clustered  bool          // the server of the connection has peers
+	PayloadMax int64         // bytes
+	NATSSyncs  bool          // the operator declares that the servers sync (--nats-syncs)
+}
+
+// serverFacts are the relevant settings of one server.
+type serverFacts struct {
+	Name    string
+	Version string
+	Sync    syncing
+}
+
+// syncing says when a server acknowledges what it stores.
+type syncing int
+
+const (
+	syncUnknown syncing = iota // unknown: an ordinary account cannot read the setting
+	syncLate                   // before it is on disk
+	syncAlways
+)
+
+// Check examines the NATS servers. It returns warnings about what is weaker than promised, each with its
+// remedy, and an error if the servers cannot carry a cluster. replicas is the real number of copies of the log.
+func (b *Bus) Check(ctx context.Context, nc *nats.Conn, replicas int) ([]string, error) {
+	f, err := b.facts(ctx, nc)
+	if err == nil {
+		err = f.Validate()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return f.warnings(replicas), nil
+}
+
+// Validate returns an error if the servers cannot carry a cluster.
+func (f Facts) Validate() error {
+	if f.PayloadMax < payloadMin {
+		return fmt.Errorf("NATS takes messages of at most %d bytes, and a commit of a cluster may have %d; set max_payload to at least %d, better %d",
+			f.PayloadMax, payloadMin, payloadMin, maxPayload)
+	}
+	return nil
+}
+
+// Replicas returns how many servers are to keep the log: the configured number; otherwise three if there are
+// three or if their number is unknown in a NATS cluster; otherwise one.
+func (f Facts) Replicas(wanted int) int {
+	switch {
+	case wanted != 0:
+		return wanted
+	case f.Members >= MembersWanted || (f.Members == 0 && f.Clustered):
+		return MembersWanted
+	}
+	return 1
+}
+
+// warnings returns what is weaker than promised.
+func (f Facts) warnings(replicas int) []string {
+	var all []string
+	for _, w := range []string{f.warnMembers(replicas), f.warnSync(), f.warnVersions()} {
+		if w != "" {
+			all = append(all, w)
+		}
+	}
+	return all
+}
+
+func (f Facts) warnMembers(replicas int) string {
+	switch {
+	case f.Members == 2:
+		return "NATS has two servers with JetStream: when either dies, the other serves nothing and the cluster stands still; " +
+			"add a third, for which a witness will do (carillon serve --witness)"
+	case f.Members == 1 || (f.Members == 0 && !f.Clustered):
+		return "NATS has one server with JetStream: when it dies, the cluster stands still whatever node leads; run three, and --replicas 3"
+	case replicas < MembersWanted:
+		return fmt.Sprintf("the log of the cluster has %d of the 3 replicas that it should have: when a server that keeps it dies, the cluster stands still; "+
+			"start all nodes with --replicas 3", replicas)
+	}
+	return ""
+}
+
+func (f Facts) warnSync() string {
+	const what = "set jetstream { sync_interval: always } there, or power that fails several of them at once may take what the next leader needs"
+	if late := f.names(func(s serverFacts) bool { return s.Sync == syncLate }); late != "" {
+		return fmt.Sprintf("NATS servers acknowledge what they have not synced to disk (%s): %s", late, what)
+	}
+	if f.NATSSyncs {
+		return ""
+	}
+	if unknown := f.names(func(s serverFacts) bool { return s.Sync == syncUnknown }); unknown != "" {
+		return fmt.Sprintf("it cannot be seen from here whether NATS servers sync to disk what they acknowledge (%s, and their peers): unless it is so, %s", unknown, what)
+	}
+	return ""
+}
+
+func (f Facts) warnVersions() string {
+	old := f.names(func(s serverFacts) bool { return isOld(s.Version) })
+	if old == "" {
+		return ""
+	}
+	return fmt.Sprintf("NATS servers are older than %d.%d, with which a cluster is not tested (%s): upgrade them", versionMajorMin, versionMinorMin, old)
+}
+
+// names returns the names of servers with their versions.
+func (f Facts) names(which func(serverFacts) bool) string {
+	var all []string
+	for _, s := range f.Servers {
+		if which(s) {
+			all = append(all, s.Name+" "+s.Version)
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+// isOld reports whether a version such as 2.11.4 is too old. A version that cannot be parsed is not.
+func isOld(version string) bool {
+	parts := strings.SplitN(strings.TrimPrefix(version, "v"), ".", 3)
+	if len(parts) < 2 {
+		return false
+	}
+	major, err1 := strconv.Atoi(parts[0])
+	minor, err2 := strconv.Atoi(parts[1])
+	if err1 != nil || err2 != nil {
+		return false
+	}
+	return major < versionMajorMin || (major == versionMajorMin && minor < versionMinorMin)
+}

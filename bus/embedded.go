@@ -1,0 +1,214 @@
+package bus
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+)
+
+// The settings of the embedded server.
+const (
+	// maxPayload is the largest message that the server accepts, in bytes: a bulk registration of thousands of
+	// jobs is one message.
+	maxPayload = 4 << 20
+	// clusterUser is the user name with which the embedded servers connect to each other.
+	clusterUser = "carillon"
+	// routeErrorsEvery is the number of failed attempts to reach a peer, a second apart, that make one log
+	// line.
+	routeErrorsEvery = 60
+)
+
+// Embed starts a NATS server with JetStream in this process, unless the options name outside servers. It makes no
+// connection, and waits for no peer.
+func Embed(o Options) (*Bus, error) {
+	b := &Bus{opts: o, url: o.URL}
+	if o.URL != "" {
+		return b, nil
+	}
+	if err := b.embed(); err != nil {
+		b.Close()
+		return nil, err
+	}
+	return b, nil
+}
+
+func (b *Bus) embed() error {
+	so, err := b.opts.serverOptions()
+	if err != nil {
+		return err
+	}
+	if err := probe("NATS", b.opts.Listen); err != nil {
+		return err
+	}
+	if b.opts.clustered() {
+		if err := probe("NATS peers", b.opts.ClusterListen); err != nil {
+			return err
+		}
+		b.warnOpenRoutes()
+	}
+	if b.embedded, err = server.NewServer(so); err != nil {
+		return fmt.Errorf("start the embedded NATS server: %w", err)
+	}
+	b.embedded.SetLoggerV2(natsLogger{b.opts.Logger}, false, false, false)
+	b.embedded.Start()
+	if !b.embedded.ReadyForConnections(10 * time.Second) {
+		return errNATSNotReady
+	}
+	b.url = "nats://" + Reachable(b.embedded.Addr())
+	return nil
+}
+
+// serverOptions returns the options of the embedded server.
+func (o Options) serverOptions() (*server.Options, error) {
+	host, port, err := splitAddr(o.Listen)
+	if err != nil {
+		return nil, fmt.Errorf("listen for NATS on %q: %w, such as 127.0.0.1:4222", o.Listen, err)
+	}
+	if port == 0 {
+		port = server.RANDOM_PORT
+	}
+	so := &server.Options{
+		ServerName: "carillon", Host: host, Port: port, NoSigs: true, MaxPayload: maxPayload, MaxConn: o.ConnectionsMax,
+		JetStream: true, StoreDir: o.StoreDir, SyncInterval: time.Second,
+	}
+	if !o.clustered() {
+		return so, nil
+	}
+	// What the stream acknowledges must be on the disks of a majority, because a takeover relies on the
+	// acknowledgement.
+	so.ServerName, so.SyncAlways = o.Node, true
+	so.ConnectErrorReports, so.ReconnectErrorReports = routeErrorsEvery, routeErrorsEvery
+	return so, o.setRoutes(so)
+}
+
+// streamDir returns the directory in which an embedded server with the directory store keeps a stream.
+func streamDir(store, name string) string {
+	return filepath.Join(store, "jetstream", server.DEFAULT_GLOBAL_ACCOUNT, "streams", name)
+}
+
+// setRoutes configures the connections between the server and its peers.
+func (o Options) setRoutes(so *server.Options) error {
+	host, port, err := splitAddr(o.ClusterListen)
+	if err != nil {
+		return fmt.Errorf("listen for NATS peers on %q: %w", o.ClusterListen, err)
+	}
+	so.Cluster = server.ClusterOpts{
+		Name: o.ClusterName, Host: host, Port: port, PingInterval: pingEvery, MaxPingsOut: pingsOutMax,
+	}
+	if o.ClusterPassword != "" {
+		so.Cluster.Username, so.Cluster.Password = clusterUser, o.ClusterPassword
+	}
+	// A route that is listed twice would count as another peer, and the first election would wait for it.
+	seen := map[string]bool{}
+	for _, route := range o.Routes {
+		u, err := routeURL(route)
+		if err != nil {
+			return err
+		}
+		if seen[u.Host] {
+			continue
+		}
+		seen[u.Host] = true
+		if o.ClusterPassword != "" {
+			u.User = url.UserPassword(clusterUser, o.ClusterPassword)
+		}
+		so.Routes = append(so.Routes, u)
+	}
+	return nil
+}
+
+// Seats returns the name of the embedded server, and a function that reports whether it leads a stream; "" and
+// nil without an embedded server.
+func (b *Bus) Seats() (name string, leads func(stream string) bool) {
+	if b.embedded == nil {
+		return "", nil
+	}
+	return b.embedded.Name(), func(stream string) bool {
+		return b.embedded.JetStreamIsStreamLeader(server.DEFAULT_GLOBAL_ACCOUNT, stream)
+	}
+}
+
+// Addrs returns the addresses on which the embedded server listens, for clients and for peers; none without one.
+func (b *Bus) Addrs() []net.Addr {
+	if b.embedded == nil {
+		return nil
+	}
+	addrs := []net.Addr{b.embedded.Addr()}
+	if peers := b.embedded.ClusterAddr(); peers != nil {
+		addrs = append(addrs, peers)
+	}
+	return addrs
+}
+
+// EmbeddedState is the state of the embedded server.
+type EmbeddedState struct {
+	Clients   int  // connections of clients, this process's own included
+	Routes    int  // connections to peers
+	IsCurrent bool // its JetStream serves, and knows what the leader of JetStream knows
+	IsLeader  bool // it leads JetStream
+}
+
+// Embedded returns the state of the embedded server, and reports whether there is one.
+func (b *Bus) Embedded() (state EmbeddedState, ok bool) {
+	s := b.embedded
+	if s == nil {
+		return state, false
+	}
+	return EmbeddedState{
+		Clients: s.NumClients(), Routes: s.NumRoutes(),
+		IsCurrent: s.JetStreamEnabled() && s.JetStreamIsCurrent(), IsLeader: s.JetStreamIsLeader(),
+	}, true
+}
+
+// probe returns an error if an address is taken. The embedded server itself would only log that.
+func probe(what, addr string) error {
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return fmt.Errorf("listen for %s on %s: %w", what, addr, err)
+	}
+	return l.Close()
+}
+
+// warnOpenRoutes logs that any program that reaches the port can act as a peer, and read and write everything.
+func (b *Bus) warnOpenRoutes() {
+	if b.opts.ClusterPassword != "" || OnLoopback(b.opts.ClusterListen) {
+		return
+	}
+	b.opts.Logger.Warn("any program that reaches the address for peers can join the cluster's NATS: set the same CARILLON_CLUSTER_PASSWORD on all nodes",
+		slog.String("cluster_listen", b.opts.ClusterListen))
+}
+
+// routeError is the beginning of the server's log line about a peer that is not up. Nodes are started one by
+// one, so it is expected.
+const routeError = "Error trying to connect to route"
+
+// natsLogger passes the log lines of the embedded server on to the server's logger.
+type natsLogger struct{ log *slog.Logger }
+
+func (l natsLogger) Noticef(format string, v ...any) {
+	l.log.Debug("nats: " + fmt.Sprintf(format, v...))
+}
+func (l natsLogger) Warnf(format string, v ...any) { l.log.Warn("nats: " + fmt.Sprintf(format, v...)) }
+func (l natsLogger) Errorf(format string, v ...any) {
+	level := slog.LevelError
+	if strings.HasPrefix(format, routeError) {
+		level = slog.LevelWarn
+	}
+	l.log.Log(context.Background(), level, "nats: "+fmt.Sprintf(format, v...))
+}
+func (l natsLogger) Fatalf(format string, v ...any) {
+	l.log.Error("nats: " + fmt.Sprintf(format, v...))
+}
+func (l natsLogger) Debugf(format string, v ...any) {
+	l.log.Debug("nats: " + fmt.Sprintf(format, v...))
+}
+func (l natsLogger) Tracef(format string, v ...any) {
+	l.log.Debug("nats: " + fmt.Sprintf(format, v...))
+}

@@ -1,0 +1,152 @@
+// Package rules holds the whole repository to its rules: which package may import which, which keys a line of the log
+// has, and who may reply. It is tests only, and each of them works from the root of the repository.
+package rules
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/carillon-io/carillon"
+
+// words are the packages of plain types that nearly every other package speaks in.
+var words = []string{module + "/instant", module + "/apierr", module + "/schedule", module + "/job"}
+
+// over returns the words and some packages more.
+func over(words []string, more ...string) []string { return append(slices.Clone(words), more...) }
+
+// house lists, for each package, what it may import besides the standard library: packages of ours and
+// other modules. Arrows point down only, and never sideways between adapters. A package that is not
+// listed is not part of the house.
+var house = map[string][]string{
+	"instant":   {},
+	"apierr":    {},
+	"schedule":  {module + "/instant", module + "/apierr", "github.com/robfig/cron/v3"},
+	"job":       {module + "/instant", module + "/apierr", module + "/schedule"},
+	"wheel":     {},
+	"fair":      {},
+	"histogram": {},
+	"crontab":   {},
+	"terminal":  {"golang.org/x/sys"},
+	"client":    {"github.com/nats-io/nats.go", "github.com/go-json-experiment/json"},
+	// The one package that publishes replies.
+	"inbox":       {"github.com/nats-io/nats.go"},
+	"replication": over(words, module+"/inbox", "github.com/nats-io/nats.go"),
+	"scheduler":   over(words, module+"/histogram", module+"/wheel", module+"/fair", "golang.org/x/sys"),
+	"wal":         over(words, module+"/histogram", "github.com/tidwall/wal", "golang.org/x/sys"),
+	"snapshot":    over(words, "github.com/cockroachdb/pebble/v2"),
+	"backup":      over(words),
+	"dispatch":    over(words, module+"/histogram", module+"/fair", "github.com/nats-io/nats.go"),
+	// The one package that knows OpenTelemetry.
+	"tracing": over(words, "go.opentelemetry.io/otel"),
+	// The data directory, which the server and the embedded scheduler share.
+	"datadir": over(words, module+"/histogram", module+"/wal", module+"/snapshot", "golang.org/x/sys"),
+	// A scheduler inside a program: no server, and no connection to NATS.
+	"embedded": over(words, module+"/api", module+"/client", module+"/datadir", module+"/dispatch", module+"/scheduler", module+"/snapshot", module+"/wal"),
+	// The suite that every sender passes: it is for tests, and imports no more than they need.
+	"dispatch/dispatchtest": over(words),
+	"api":                   over(words, module+"/histogram", module+"/scheduler", module+"/client", module+"/inbox", "github.com/nats-io/nats.go", "github.com/go-json-experiment/json", "github.com/prometheus/client_golang", "github.com/prometheus/client_model"),
+	// Pages for people, over the requests of the client; the figures are the engine's.
+	"dashboard": {module + "/client", module + "/histogram", module + "/scheduler"},
+	// The one package with a NATS server in it.
+	"bus":         over(words, module+"/dispatch", module+"/inbox", module+"/replication", "github.com/nats-io/nats.go", "github.com/nats-io/nats-server/v2"),
+	"bus/bustest": {"github.com/nats-io/nats-server/v2"},
+	// The assembly: what a process has once.
+	"server": over(words, module+"/api", module+"/backup", module+"/bus", module+"/client", module+"/dashboard", module+"/datadir", module+"/dispatch", module+"/inbox",
+		module+"/replication", module+"/scheduler", module+"/snapshot", module+"/tracing", module+"/wal", "github.com/nats-io/nats.go", "golang.org/x/sys"),
+	"cmd/carillon": over(words, module+"/backup", module+"/bench", module+"/client", module+"/crontab", module+"/datadir", module+"/server", module+"/snapshot",
+		module+"/terminal", module+"/wal", "github.com/nats-io/nats.go", "github.com/alecthomas/kong", "github.com/go-json-experiment/json", "go.yaml.in/yaml/v3", "golang.org/x/sys"),
+	"bench":      {module + "/client", module + "/bench/plot", "github.com/nats-io/nats.go", "github.com/alecthomas/kong", "golang.org/x/sys"},
+	"bench/plot": {},
+	// What the tests of several packages share.
+	"testkit":               {},
+	"terminal/terminaltest": {"golang.org/x/sys"},
+	// The crash checks share no code with the product: they may not even import the client.
+	"bench/crash":         {module + "/bench/crash/history", "github.com/nats-io/nats.go", "github.com/nats-io/nats-server/v2"},
+	"bench/crash/history": {"github.com/nats-io/nats.go"},
+	"deploy/release":      {},
+	"bench/failover":      {module + "/bench/crash/history", module + "/bench/failover/lan", "github.com/nats-io/nats.go", "github.com/nats-io/nats-server/v2"},
+	"bench/failover/lan":  {"golang.org/x/sys"},
+}
+
+// forbiddenInCore are packages of the standard library that the pure packages must not touch.
+var forbiddenInCore = map[string][]string{
+	"wheel": {"os", "net", "time", "sync", "math/rand", "math/rand/v2"},
+	"fair":  {"os", "net", "time", "sync", "math/rand", "math/rand/v2"},
+	"job":   {"os", "net/http", "math/rand", "math/rand/v2"},
+
+	"schedule": {"net", "net/http", "math/rand", "math/rand/v2"},
+	"instant":  {"os", "net", "math/rand", "math/rand/v2"},
+	"apierr":   {"os", "net", "math/rand", "math/rand/v2"},
+	// It reads texts: no file, no flag, no clock.
+	"crontab": {"os", "flag", "net", "time", "math/rand", "math/rand/v2"},
+}
+
+// TestImports reads the imports of every product file.
+func TestImports(t *testing.T) {
+	t.Chdir("..")
+	files := 0
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && path != "." {
+			if _, err := os.Stat(filepath.Join(path, "go.mod")); err == nil {
+				return filepath.SkipDir // a module of its own
+			}
+		}
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		files++
+		checkFile(t, path)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if files < 50 {
+		t.Fatalf("only %d files were checked; the walk is broken", files)
+	}
+}
+
+func checkFile(t *testing.T, path string) {
+	dir := filepath.ToSlash(filepath.Dir(path))
+	allowed, ok := house[dir]
+	if !ok {
+		t.Errorf("%s: package %s is not in the house; add it to the list with its arrows, or move it", path, dir)
+		return
+	}
+	f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, spec := range f.Imports {
+		name, _ := strconv.Unquote(spec.Path.Value)
+		if !mayImport(dir, name, allowed) {
+			t.Errorf("%s imports %s, which package %s must not", path, name, dir)
+		}
+	}
+}
+
+func mayImport(dir, name string, allowed []string) bool {
+	first, _, _ := strings.Cut(name, "/")
+	if !strings.Contains(first, ".") {
+		for _, banned := range forbiddenInCore[dir] {
+			if name == banned {
+				return false
+			}
+		}
+		return true
+	}
+	for _, a := range allowed {
+		if name == a || strings.HasPrefix(name, a+"/") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,80 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// closeTimeMax bounds a Close whose context has no deadline.
+const closeTimeMax = time.Minute
+
+// Close ends the server: it accepts no more requests, launches nothing more, waits until ctx ends for the
+// answers to attempts in flight and records them, and leaves a checkpoint. Attempts that ctx cuts short are
+// launched again at the next start. A second Close waits for the first.
+func (s *Server) Close(ctx context.Context) error {
+	s.closeOnce.Do(func() {
+		ctx, cancel := context.WithTimeout(ctx, closeTimeMax)
+		defer cancel()
+		s.closeErr = s.close(ctx)
+		close(s.closed)
+	})
+	<-s.closed
+	return s.closeErr
+}
+
+// close ends what the start has opened, in the opposite order.
+func (s *Server) close(ctx context.Context) error {
+	var errs []error
+	if s.service != nil {
+		errs = append(errs, s.service.Close(ctx))
+	}
+	if s.stopAround != nil {
+		s.stopAround()
+	}
+	if s.stopWatch != nil {
+		s.stopWatch()
+	}
+	if s.backups != nil {
+		s.backups.close()
+	}
+	closed := s.closeWeb(ctx)
+	s.closeNode(ctx)
+	errs = append(errs, <-closed)
+	if s.engine != nil {
+		s.engine.Drain(ctx)
+		s.stopKeeper()
+		s.stopEngine()
+		<-s.engine.Done()
+	}
+	if s.dispatcher != nil {
+		errs = append(errs, s.dispatcher.Close(ctx))
+	}
+	if s.tracer != nil {
+		s.tracer.Close(ctx)
+	}
+	if s.profile != nil {
+		errs = append(errs, s.profile.Close())
+	}
+	s.background.Wait()
+	if s.bus != nil {
+		s.bus.Close()
+	}
+	if s.data != nil {
+		errs = append(errs, s.putNATSBack()) // once the node has joined there is nothing to put back
+		errs = append(errs, s.data.close())
+	}
+	return errors.Join(errs...)
+}
+
+// closeWeb ends the HTTP server beside what follows: a request that waits must not delay the hand-over. The
+// channel gives the error.
+func (s *Server) closeWeb(ctx context.Context) <-chan error {
+	closed := make(chan error, 1)
+	if s.web == nil {
+		closed <- nil
+		return closed
+	}
+	go func() { closed <- s.web.Shutdown(ctx) }()
+	return closed
+}

@@ -1,0 +1,72 @@
+package server
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/nats-io/nats.go"
+)
+
+// TestLeaseBucketIsDeleted: an operator deletes the bucket of the lease under a running cluster. The nodes make it anew,
+// the leader leads on, and the standby takes over when the leader dies.
+func TestLeaseBucketIsDeleted(t *testing.T) {
+	p := newTroupe(t)
+	a, b := p.start("a", t.TempDir()), p.start("b", t.TempDir())
+	p.put("x")
+	p.level(a, b)
+	const bucket = "CARILLON_LEASE_carillon"
+	if err := p.js.DeleteKeyValue(t.Context(), bucket); err != nil {
+		t.Fatal(err)
+	}
+	p.until("the lease is there again", func() bool {
+		kv, err := p.js.KeyValue(t.Context(), bucket)
+		if err != nil {
+			return false
+		}
+		_, err = kv.Get(t.Context(), "shard.0")
+		return err == nil
+	})
+	if st := p.info(a); st.Role != "leader" || st.Epoch != 1 {
+		t.Errorf("a is %s in epoch %d; want the leader of epoch 1", st.Role, st.Epoch)
+	}
+	received := make(chan *nats.Msg, 10000)
+	if _, err := p.nc.ChanSubscribe("out.x", received); err != nil {
+		t.Fatal(err)
+	}
+	receiveOne(t, received)
+	p.level(a, b)
+	p.kill(a)
+	p.until("b leads", p.leads(b))
+	p.eachTickOnce("x", 2)
+}
+
+// TestLeaseIsOverwritten: a foreign program overwrites the lease. The leader replaces that and goes on leading;
+// when it dies, the standby takes the lease although the key holds something else.
+func TestLeaseIsOverwritten(t *testing.T) {
+	p := newTroupe(t)
+	a, b := p.start("a", t.TempDir()), p.start("b", t.TempDir())
+	p.level(a, b)
+	kv, err := p.js.KeyValue(t.Context(), "CARILLON_LEASE_carillon")
+	if err != nil {
+		t.Fatal(err)
+	}
+	spoil := func() {
+		if _, err := kv.Put(t.Context(), "shard.0", []byte("garbage")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	spoil()
+	p.until("the lease is there again", func() bool {
+		entry, err := kv.Get(t.Context(), "shard.0")
+		return err == nil && strings.Contains(string(entry.Value()), `"node":"a"`)
+	})
+	if st := p.info(a); st.Role != "leader" || st.Epoch != 1 {
+		t.Errorf("a is %s in epoch %d; want the leader of epoch 1", st.Role, st.Epoch)
+	}
+	p.put("x")
+	p.level(a, b)
+	p.kill(a)
+	spoil()
+	p.until("b leads", p.leads(b))
+	p.eachTickOnce("x", 1)
+}

@@ -1,0 +1,266 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/carillon-io/carillon/inbox"
+	"github.com/carillon-io/carillon/replication"
+	"github.com/carillon-io/carillon/wal"
+)
+
+// waitingLog counts the lines that say that a node waits for the cluster.
+type waitingLog struct {
+	slog.Handler
+	waits *atomic.Int32
+}
+
+func (l waitingLog) Enabled(context.Context, slog.Level) bool { return true }
+func (l waitingLog) Handle(_ context.Context, r slog.Record) error {
+	if r.Message == "waiting for the cluster" {
+		l.waits.Add(1)
+	}
+	return nil
+}
+func (l waitingLog) WithAttrs([]slog.Attr) slog.Handler { return l }
+func (l waitingLog) WithGroup(string) slog.Handler      { return l }
+
+// TestOneNodeBecomesACluster: a node alone is made the founder; an empty node waits for it, and is sent its jobs.
+func TestOneNodeBecomesACluster(t *testing.T) {
+	p := newTroupe(t)
+	dir := lone(t, 30)
+	o := p.options("a", dir)
+	p.startFails(o, replication.ErrOwnData, "no cluster", "carillon cluster found --cluster-name prod")
+	done, err := Found(FoundOptions{Dir: dir, ClusterName: "prod", Node: "a", Logger: discard})
+	if err != nil || done.Jobs != 30 || done.Node != "a" || !isClusterID(done.ClusterID) {
+		t.Fatalf("%+v, %v", done, err)
+	}
+	if again, err := Found(FoundOptions{Dir: dir, ClusterName: "prod", Logger: discard}); err != nil || again.ClusterID != done.ClusterID {
+		t.Errorf("again: %+v, %v", again, err)
+	}
+
+	// As the founder does from the moment on at which it has a connection.
+	rule, err := inbox.NewRule("carillon")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sub, err := replication.AnswerFounder(inbox.NewDesk(p.nc, rule, discard), "carillon", 0, "a", "prod")
+	if err == nil {
+		err = p.nc.Flush()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	waits := new(atomic.Int32)
+	started := make(chan *Server, 1)
+	go func() {
+		o := p.options("b", filepath.Join(dir, "..", "b"))
+		o.Logger = slog.New(waitingLog{waits: waits})
+		s, err := Start(t.Context(), o)
+		if err != nil {
+			t.Errorf("start b: %v", err)
+		}
+		started <- s
+	}()
+	p.until("b waits", func() bool { return waits.Load() > 0 })
+	a := p.start("a", dir)
+	_ = sub.Unsubscribe()
+	b := <-started
+	if b == nil {
+		return
+	}
+	defer b.Close(context.Background())
+	p.level(a, b)
+	if id := a.node.ID().String(); id != done.ClusterID || b.node.ID().String() != id {
+		t.Errorf("the cluster is %s, and %s was drawn", id, done.ClusterID)
+	}
+	p.close(a)
+	p.until("b leads", p.leads(b))
+	if n := p.jobs(); n != 30 {
+		t.Errorf("b has %d jobs", n)
+	}
+}
+
+// TestEmptyNodeWaitsForTheFoundersData: the founder dies between making the log and its first commit. An empty node must
+// not begin a log of its own in it.
+func TestEmptyNodeWaitsForTheFoundersData(t *testing.T) {
+	p := newTroupe(t)
+	dir := lone(t, 3)
+	if _, err := Found(FoundOptions{Dir: dir, ClusterName: "prod", Node: "a", Logger: discard}); err != nil {
+		t.Fatal(err)
+	}
+	d, err := openData(p.options("a", dir).withDefaults(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opts := replication.Options{Conn: p.nc, Prefix: "carillon", Cluster: "prod", Node: "a", Replicas: 1, Next: wal.Next, Boot: bootClock, Logger: discard}
+	if err := d.describe(&opts, false); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := replication.NewNode(t.Context(), opts); err != nil { // it makes the stream
+		t.Fatal(err)
+	}
+	mustClose(t, d)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	defer cancel()
+	if s, err := Start(ctx, p.options("b", t.TempDir())); !errors.Is(err, context.DeadlineExceeded) {
+		if err == nil {
+			t.Errorf("b is %s", s.Ready().Role)
+			p.close(s)
+		}
+		t.Fatalf("an empty node started: %v", err)
+	}
+	p.start("a", dir)
+	if n := p.jobs(); n != 3 {
+		t.Errorf("%d jobs", n)
+	}
+}
+
+// restored makes what a restore makes of a backup of a node: a copy without the file that says whose it is.
+func restored(t *testing.T, dir string) string {
+	t.Helper()
+	to := copyDir(t, dir)
+	if err := os.Remove(filepath.Join(to, identityFile)); err != nil {
+		t.Fatal(err)
+	}
+	return to
+}
+
+// TestRestoredBackupBesideItsOldLog: all nodes are lost, and NATS has the log. A backup to which the log still goes back
+// is brought up to date by it; one to which it does not begins the cluster anew when the operator gives the log up.
+func TestRestoredBackupBesideItsOldLog(t *testing.T) {
+	p := newTroupe(t)
+	dir := t.TempDir()
+	a := p.start("a", dir)
+	p.put("before")
+	p.close(a)
+	backup, second := restored(t, dir), restored(t, dir)
+	a = p.start("a", dir)
+	p.put("after")
+	p.close(a)
+
+	c := p.start("c", backup)
+	if n := p.jobs(); n != 2 {
+		t.Errorf("the log brought the backup to %d jobs", n)
+	}
+	stream, err := p.js.Stream(t.Context(), replication.StreamName("carillon", 0))
+	if err == nil {
+		err = stream.Purge(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.put("later")
+	id := c.node.ID().String()
+	o := p.options("d", second)
+	p.startFails(o, replication.ErrOwnData, "--give-up "+id, "commits ")
+	if _, err := Found(FoundOptions{Dir: second, ClusterName: "prod", Logger: discard}); err != nil {
+		t.Fatal(err)
+	}
+	p.startFails(o, replication.ErrOtherCluster, "--give-up "+id, "--discard-data")
+	if _, err := Found(FoundOptions{Dir: second, ClusterName: "prod", GiveUp: id, Logger: discard}); err != nil {
+		t.Fatal(err)
+	}
+	p.startFails(o, replication.ErrClusterLives, "node c")
+	p.close(c)
+	d, err := Start(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close(context.Background())
+	p.until("d leads", p.leads(d))
+	if n := p.jobs(); n != 1 || d.node.ID().String() == id {
+		t.Errorf("%d jobs in the cluster %s", n, d.node.ID())
+	}
+	p.startFails(p.options("c", backup), replication.ErrOtherCluster, "--discard-data")
+	o = p.options("c", backup)
+	o.DiscardData = true
+	again, err := Start(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close(context.Background())
+	p.level(d, again)
+	if n := len(kept(t, backup)); n != 2 {
+		t.Errorf("%d things are put aside", n)
+	}
+}
+
+// TestFounderOfAnEmbeddedCluster: a node alone with an embedded server becomes one of three members. All come up at the
+// same moment, because JetStream serves when all are there, and the jobs are those of the founder.
+func TestFounderOfAnEmbeddedCluster(t *testing.T) {
+	if testing.Short() {
+		t.Skip("elections of NATS take seconds")
+	}
+	nodes := nodeOptions(t, 3)
+	nodes[0].Dir, nodes[2].Witness = lone(t, 20), true
+	if _, err := Found(FoundOptions{Dir: nodes[0].Dir, ClusterName: "prod", Node: "a", Logger: discard}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	servers, errs := make([]*Server, len(nodes)), make([]error, len(nodes))
+	var all sync.WaitGroup
+	for i := range nodes {
+		nodes[i].Logger = testLog()
+		all.Go(func() { servers[i], errs[i] = Start(ctx, nodes[i]) })
+	}
+	all.Wait()
+	for _, s := range servers {
+		if s != nil {
+			defer s.Close(context.Background())
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	p := &troupe{t: t}
+	p.level(servers[0], servers[1])
+	for i, s := range servers[:2] {
+		if n := s.member.Status().Jobs; n != 20 {
+			t.Errorf("node %d has %d jobs", i, n)
+		}
+	}
+}
+
+// TestMistypedNameOfAnEmbeddedCluster: a node whose name for the cluster is wrong finds no peers; with the right one it
+// does, and the servers take it in.
+func TestMistypedNameOfAnEmbeddedCluster(t *testing.T) {
+	if testing.Short() {
+		t.Skip("elections of NATS take seconds")
+	}
+	nodes := nodeOptions(t, 3)
+	nodes[2].Witness = true
+	ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
+	defer cancel()
+	servers, errs := make([]*Server, len(nodes)), make([]error, len(nodes))
+	var all sync.WaitGroup
+	for _, i := range []int{1, 2} {
+		all.Go(func() { servers[i], errs[i] = Start(ctx, nodes[i]) })
+	}
+	wrong := nodes[0]
+	wrong.ClusterName = "prdo"
+	short, stop := context.WithTimeout(ctx, 4*time.Second)
+	defer stop()
+	if s, err := Start(short, wrong); err == nil {
+		t.Errorf("a cluster of one came up: %+v", s.Ready())
+		_ = s.Close(ctx)
+	}
+	servers[0], errs[0] = Start(ctx, nodes[0])
+	all.Wait()
+	for _, s := range servers {
+		if s != nil {
+			defer s.Close(context.Background())
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,54 @@
+package server
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// TestClusterOverHTTP asks both nodes of a cluster: the standby reads and names the leader, and carries
+// requests out once it leads itself.
+func TestClusterOverHTTP(t *testing.T) {
+	p := newTroupe(t)
+	a, b := p.start("a", t.TempDir()), p.start("b", t.TempDir())
+	p.put("x")
+	p.level(a, b)
+	ask := func(s *Server, method, path string) (int, http.Header, string) {
+		t.Helper()
+		req, err := http.NewRequestWithContext(t.Context(), method, s.Ready().HTTP+"/api/v1/"+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		body, err := io.ReadAll(res.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res.StatusCode, res.Header, string(body)
+	}
+	if status, h, body := ask(b, "GET", "jobs/x"); status != 200 || h.Get("Carillon-Node") != "b" || h.Get("Carillon-Lag") == "" || !strings.Contains(body, `"name":"x"`) {
+		t.Errorf("read from the standby: %d %v %s", status, h, body)
+	}
+	if status, _, body := ask(b, "POST", "jobs/x/pause"); status != 503 || !strings.Contains(body, "not_leader") || !strings.Contains(body, "the node a") {
+		t.Errorf("paused by the standby: %d %s", status, body)
+	}
+	if status, h, body := ask(a, "POST", "jobs/x/pause"); status != 200 || h.Get("Carillon-Node") != "" {
+		t.Errorf("paused by the leader: %d %v %s", status, h, body)
+	}
+	if err := a.Close(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	p.until("the next leader resumes the job", func() bool {
+		status, h, body := ask(b, "POST", "jobs/x/resume")
+		if status != 200 && status != 503 {
+			t.Errorf("resumed by the next leader: %d %v %s", status, h, body)
+		}
+		return status == 200 && h.Get("Carillon-Node") == ""
+	})
+}

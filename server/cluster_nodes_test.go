@@ -1,0 +1,113 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/carillon-io/carillon/bus"
+	"github.com/carillon-io/carillon/bus/bustest"
+)
+
+// nodeOptions are those of n nodes whose embedded servers are one another's peers.
+func nodeOptions(t *testing.T, n int) []Options {
+	t.Helper()
+	routes := bustest.FreeAddrs(t, n)
+	var nodes []Options
+	for i, addr := range routes {
+		o := Options{
+			Dir: filepath.Join(t.TempDir(), "data"), Listen: "127.0.0.1:0", HTTPListen: "127.0.0.1:0",
+			ClusterName: "prod", Node: string(rune('a' + i)), ClusterListen: addr, Routes: routes, ClusterPassword: "tower",
+			Logger: slog.New(slog.DiscardHandler),
+		}.withDefaults()
+		if err := o.validate(); err != nil {
+			t.Fatal(err)
+		}
+		nodes = append(nodes, o)
+	}
+	return nodes
+}
+
+// openBuses opens the buses of nodes side by side, as none comes up without others.
+func openBuses(t *testing.T, nodes ...Options) []*bus.Bus {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	buses, errs := make([]*bus.Bus, len(nodes)), make([]error, len(nodes))
+	var all sync.WaitGroup
+	for i, o := range nodes {
+		all.Go(func() { buses[i], errs[i] = bus.Open(ctx, busOptions(o)) })
+	}
+	all.Wait()
+	for _, b := range buses {
+		if b != nil {
+			t.Cleanup(b.Close)
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	return buses
+}
+
+// busOptions are those of the way to NATS of a server with these options.
+func busOptions(o Options) bus.Options { return (&Server{opts: o}).busOptions() }
+
+// eventually repeats a call until it succeeds, as clients do while a cluster elects.
+func eventually(t *testing.T, what string, try func(context.Context) error) {
+	t.Helper()
+	deadline := time.Now().Add(30 * time.Second)
+	for {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		err := try(ctx)
+		cancel()
+		if err == nil {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%s: %v", what, err)
+		}
+		time.Sleep(20 * time.Millisecond) // between two tries, not in place of one
+	}
+}
+
+// get fetches a URL, which must answer 200.
+func get(ctx context.Context, url string) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return err
+	}
+	_ = response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return errors.New(response.Status)
+	}
+	return nil
+}
+
+// lockedBuffer keeps what a logger writes while a test reads it.
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}

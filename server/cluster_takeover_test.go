@@ -1,0 +1,125 @@
+package server
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
+
+// TestTakeover: a leader dies without notice; the standby leads within about a second, under a higher epoch and
+// fence, and no tick is lost or decided twice. The dead node comes back as a standby.
+func TestTakeover(t *testing.T) {
+	p := newTroupe(t)
+	dirs := map[string]string{"a": t.TempDir(), "b": t.TempDir()}
+	a := p.start("a", dirs["a"])
+	b := p.start("b", dirs["b"])
+	if a.Ready().Role != "leader" || b.Ready().Role != "standby" {
+		t.Fatalf("a is %s and b %s", a.Ready().Role, b.Ready().Role)
+	}
+	received := make(chan *nats.Msg, 10000)
+	if _, err := p.nc.ChanSubscribe("out.>", received); err != nil {
+		t.Fatal(err)
+	}
+	p.put("x")
+	first := receiveOne(t, received)
+	p.kill(a)
+	begun := time.Now()
+	p.until("b leads", p.leads(b))
+	t.Logf("took over after %s", time.Since(begun))
+	p.put("y")
+	var fence uint64
+	p.until("a run of y comes", func() bool {
+		m := receiveOne(t, received)
+		if m.Header.Get("Carillon-Job") == "x" {
+			fence = max(fence, fenceOf(t, m))
+		}
+		return m.Header.Get("Carillon-Job") == "y"
+	})
+	if fence <= fenceOf(t, first) {
+		t.Errorf("the fence went from %d to %d", fenceOf(t, first), fence)
+	}
+	if st := p.info(b); st.Epoch != 2 || st.Cluster.Holder != "b" || st.Cluster.Term != 2 {
+		t.Errorf("after the takeover: %+v, %+v", st, st.Cluster)
+	}
+	if err := a.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	a = p.start("a", dirs["a"])
+	if a.Ready().Role != "standby" {
+		t.Errorf("a came back as %s", a.Ready().Role)
+	}
+	p.level(b, a)
+	p.eachTickOnce("x", 10)
+}
+
+// TestHandover: on a request, and at its stop, the leader lets the standby lead. No run is launched twice.
+func TestHandover(t *testing.T) {
+	p := newTroupe(t)
+	a, b := p.start("a", t.TempDir()), p.start("b", t.TempDir())
+	received := make(chan *nats.Msg, 10000)
+	if _, err := p.nc.ChanSubscribe("out.>", received); err != nil {
+		t.Fatal(err)
+	}
+	p.put("x")
+	receiveOne(t, received)
+	c := p.client(false)
+	if _, err := c.Handover(t.Context(), 0, "nobody"); err == nil || !strings.Contains(err.Error(), "no standby") {
+		t.Errorf("a hand-over to an unknown node: %v", err)
+	}
+	reply, err := c.Handover(t.Context(), 0, "")
+	if err != nil || reply.From != "a" || reply.To != "b" {
+		t.Fatalf("handed over: %+v, %v", reply, err)
+	}
+	p.until("b leads", p.leads(b))
+	p.level(b, a)
+	if err := b.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	p.until("a leads", p.leads(a))
+	p.put("y")
+	seen := make(map[string]int)
+	p.until("a run of y comes", func() bool {
+		m := receiveOne(t, received)
+		seen[m.Header.Get("Carillon-Run-Id")]++
+		return m.Header.Get("Carillon-Job") == "y"
+	})
+	for id, n := range seen {
+		if n > 1 {
+			t.Errorf("run %s was launched %d times", id, n)
+		}
+	}
+	p.eachTickOnce("x", 5)
+	if _, err := c.Handover(t.Context(), 0, ""); err == nil {
+		t.Error("a hand-over without a standby was taken")
+	}
+}
+
+// TestDurabilityLocal: commits count without the stream, and reach the standby all the same.
+func TestDurabilityLocal(t *testing.T) {
+	p := newTroupe(t)
+	start := func(name string) *Server {
+		o := p.options(name, t.TempDir())
+		o.Durability = DurabilityLocal
+		s, err := Start(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = s.Close(context.Background()) })
+		return s
+	}
+	a, b := start("a"), start("b")
+	p.put("x")
+	p.level(a, b)
+	if _, err := p.client(false).Handover(t.Context(), 0, ""); err != nil {
+		t.Fatal(err)
+	}
+	p.until("b leads", p.leads(b))
+	p.level(b, a)
+	p.eachTickOnce("x", 1)
+	if d := p.info(b).Cluster.Durability; d != "local" {
+		t.Errorf("the status says %q", d)
+	}
+}

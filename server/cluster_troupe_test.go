@@ -1,0 +1,177 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-io/carillon/bus/bustest"
+	"github.com/carillon-io/carillon/client"
+)
+
+// troupe is a cluster on one outside NATS server: what its nodes do to each other does not depend on how many
+// servers carry their messages.
+type troupe struct {
+	t     *testing.T
+	url   string
+	nodes map[string]*Server
+	nc    *nats.Conn
+	js    jetstream.JetStream
+}
+
+func newTroupe(t *testing.T) *troupe {
+	t.Helper()
+	return newTroupeOn(t, "")
+}
+
+// newTroupeOn is newTroupe on a server that is configured further.
+func newTroupeOn(t *testing.T, config string) *troupe {
+	t.Helper()
+	s := bustest.Run(t, "port: -1\njetstream { store_dir: \"%s\" }\nmax_payload: 4194304\n"+config)
+	p := &troupe{t: t, url: s.ClientURL(), nodes: make(map[string]*Server)}
+	var err error
+	if p.nc, err = nats.Connect(p.url); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.nc.Close)
+	if p.js, err = jetstream.New(p.nc); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func (p *troupe) options(name, dir string) Options {
+	return Options{
+		Dir: dir, HTTPListen: "127.0.0.1:0", NATSURL: p.url, ClusterName: "prod", Node: name, AllowPrivateTargets: true,
+		Lead: time.Second, Logger: testLog(),
+	}
+}
+
+// start starts a node and returns it when it is ready.
+func (p *troupe) start(name, dir string) *Server {
+	p.t.Helper()
+	s, err := Start(p.t.Context(), p.options(name, dir))
+	if err != nil {
+		p.t.Fatalf("start %s: %v", name, err)
+	}
+	p.t.Cleanup(func() { _ = s.Close(context.Background()) })
+	p.nodes[name] = s
+	return s
+}
+
+// kill ends a node as a signal does that cannot be caught: the node releases nothing and reports nothing.
+func (p *troupe) kill(s *Server) {
+	s.stopEngine()
+	<-s.nodeDone
+}
+
+func (p *troupe) client(standby bool) *client.Client {
+	p.t.Helper()
+	c, err := client.New(p.nc, client.Options{Standby: standby})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return c
+}
+
+// put registers a job that ticks ten times a second.
+func (p *troupe) put(name string) {
+	p.t.Helper()
+	_, _, err := p.client(false).Put(p.t.Context(), client.Job{
+		Name: name, Schedule: "@every 100ms", Target: client.Target{Kind: "nats", Subject: "out." + name},
+		MissedRunPolicy: "backfill", MaxCatchupRuns: new(uint32(1000)),
+	})
+	if err != nil {
+		p.t.Fatalf("put %s: %v", name, err)
+	}
+}
+
+// until waits for a condition.
+func (p *troupe) until(what string, holds func() bool) {
+	p.t.Helper()
+	for end := time.Now().Add(20 * time.Second); !holds(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			p.t.Fatalf("waited in vain until %s", what)
+		}
+	}
+}
+
+// info returns the state of the cluster as a node reports it over HTTP.
+func (p *troupe) info(s *Server) client.Status {
+	p.t.Helper()
+	var status client.Status
+	reply, err := http.Get(s.Ready().HTTP + "/api/v1/status")
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer reply.Body.Close()
+	if err := json.NewDecoder(reply.Body).Decode(&status); err != nil {
+		p.t.Fatal(err)
+	}
+	return status
+}
+
+func (p *troupe) leads(s *Server) func() bool {
+	return func() bool { return p.info(s).Role == "leader" }
+}
+
+// level waits until a standby has what the leader has.
+func (p *troupe) level(leader, standby *Server) {
+	p.t.Helper()
+	p.until("the standby is level", func() bool {
+		return p.info(standby).Role == "standby" && standby.member.Applied() == leader.member.Applied()
+	})
+}
+
+// eachTickOnce checks that every tick between two of a job's runs was decided, and once.
+func (p *troupe) eachTickOnce(name string, atLeast int) {
+	p.t.Helper()
+	runs, err := p.client(false).ListRuns(p.t.Context(), client.RunListRequest{Job: name, Limit: 1000})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if len(runs.Runs) < atLeast {
+		p.t.Fatalf("%s has %d runs, want at least %d", name, len(runs.Runs), atLeast)
+	}
+	for i := 1; i < len(runs.Runs); i++ {
+		later, earlier := runs.Runs[i-1], runs.Runs[i]
+		if step := later.ScheduledAt.Sub(earlier.ScheduledAt.Time); step != 100*time.Millisecond {
+			p.t.Errorf("%s: the tick at %v (%s) is followed by that at %v (%s)", name, earlier.ScheduledAt, earlier.Status, later.ScheduledAt, later.Status)
+		}
+	}
+}
+
+func receiveOne(t *testing.T, messages <-chan *nats.Msg) *nats.Msg {
+	t.Helper()
+	select {
+	case m := <-messages:
+		return m
+	case <-time.After(20 * time.Second):
+		t.Fatal("nothing came")
+		return nil
+	}
+}
+
+func fenceOf(t *testing.T, m *nats.Msg) uint64 {
+	t.Helper()
+	fence, err := strconv.ParseUint(m.Header.Get("Carillon-Fence"), 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fence
+}
+
+func testLog() *slog.Logger {
+	if os.Getenv("CARILLON_TEST_LOG") != "" {
+		return slog.New(slog.NewTextHandler(os.Stderr, nil))
+	}
+	return slog.New(slog.DiscardHandler)
+}

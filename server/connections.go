@@ -1,0 +1,43 @@
+package server
+
+import (
+	"fmt"
+	"net"
+
+	"github.com/carillon-io/carillon/api"
+)
+
+// Callers share this process's limit of open files with the log, the store and the targets, which must always
+// be able to open one: a log that cannot open its next segment ends the server. HTTP gets a quarter of the
+// limit by default, the embedded NATS server another quarter, and half remains.
+const (
+	httpConnectionsMin  = 16
+	httpConnectionsMost = 10_000 // default bound
+	natsConnectionsMost = 65_536
+	filesCounted        = 1 << 20 // a higher limit counts as this one
+	filesUnknown        = 1024    // assumed where the limit is unknown; systems allow at least this
+)
+
+// httpConnectionsDefault returns the bound on HTTP connections if the options give none.
+func httpConnectionsDefault(files int) int {
+	return max(httpConnectionsMin, min(httpConnectionsMost, files/4))
+}
+
+// natsConnections returns the bound on connections of the embedded NATS server, this process's own included.
+func natsConnections(files int) int {
+	return max(httpConnectionsMin, min(natsConnectionsMost, files/4))
+}
+
+func validateHTTPConnections(n, files int) error {
+	if most := max(httpConnectionsMin, files/2); n < httpConnectionsMin || n > most {
+		return fmt.Errorf("options: the bound on HTTP connections is %d; want %d to %d, half of the %d files that this process may have open (ulimit -n)",
+			n, httpConnectionsMin, most, files)
+	}
+	return nil
+}
+
+// limited returns the HTTP listener with a bound on its connections. It is called once, before the server of
+// s.web starts.
+func (s *Server) limited() net.Listener {
+	return api.LimitConnections(s.web.Server, s.listener, s.opts.HTTPConnections, s.opts.Logger)
+}

@@ -1,0 +1,27 @@
+package server
+
+import (
+	"net"
+	"net/netip"
+)
+
+// own returns the addresses on which this process listens. The list is complete once the bus is open. No job
+// may be sent to one of them, because the server would carry out requests that a tenant makes it send to
+// itself.
+func (s *Server) own() []netip.AddrPort {
+	var own []netip.AddrPort
+	add := func(addr net.Addr) {
+		if tcp, ok := addr.(*net.TCPAddr); ok && tcp != nil {
+			own = append(own, tcp.AddrPort())
+		}
+	}
+	for _, l := range []net.Listener{s.listener, s.profileListener} {
+		if l != nil {
+			add(l.Addr())
+		}
+	}
+	for _, addr := range s.bus.Addrs() {
+		add(addr)
+	}
+	return own
+}

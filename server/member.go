@@ -1,0 +1,249 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+
+	"github.com/carillon-io/carillon/api"
+	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/replication"
+	"github.com/carillon-io/carillon/scheduler"
+	"github.com/carillon-io/carillon/wal"
+)
+
+// keepBehind is the number of commits that the log of a node in a cluster keeps although its checkpoint has
+// them: if the stream loses some, the leader still has them.
+const keepBehind = 10_000
+
+func (o Options) keepBehind() uint64 {
+	if o.clustered() {
+		return keepBehind
+	}
+	return 0
+}
+
+// member is the log, store and engine of a node in a cluster; it implements replication.Local. The engine
+// follows or leads. After it has led, and after the data was replaced, a new engine takes its place.
+type member struct {
+	server  *Server
+	engine  atomic.Pointer[scheduler.Engine]
+	service atomic.Pointer[api.Service]
+	closing sync.WaitGroup    // replaced services that still answer
+	known   replication.Known // as the directory had it at the start
+
+	mu         sync.RWMutex // held for writing while the log and the store are replaced
+	recent     recentPositions
+	data       *data
+	reader     *wal.Reader // continues after the commit that Read returned last
+	readNext   uint64
+	stopKeeper context.CancelFunc
+	keeper     sync.WaitGroup
+}
+
+// start opens an engine that follows, on the directory's data.
+func (m *member) start() error {
+	if err := os.RemoveAll(m.outgoing()); err != nil {
+		return fmt.Errorf("remove what was being sent: %w", err)
+	}
+	m.keep()
+	return m.Follow()
+}
+
+// keep makes checkpoints until stopKeeping is called.
+func (m *member) keep() {
+	ctx, stop := context.WithCancel(context.Background())
+	m.stopKeeper = stop
+	every := m.server.opts.CheckpointEvery
+	m.keeper.Go(func() { m.server.fail(m.data.keep(ctx, every)) })
+}
+
+func (m *member) stopKeeping() {
+	m.stopKeeper()
+	m.keeper.Wait()
+}
+
+// Last implements replication.Local.
+func (m *member) Last() job.Position {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.data.log.Last()
+}
+
+// Applied implements replication.Local.
+func (m *member) Applied() job.Position {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.data.applied()
+}
+
+// Durable implements replication.Local.
+func (m *member) Durable() job.Position {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.data.store.Durable()
+}
+
+// Find implements replication.Local.
+func (m *member) Find(lsn uint64) (job.Position, bool) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	if lsn > m.data.log.Last().LSN || lsn < m.data.log.Base().LSN {
+		return job.Position{}, false
+	}
+	if at, ok := m.recent.find(lsn); ok {
+		return at, true
+	}
+	at, err := m.data.log.PositionOf(lsn)
+	return at, err == nil
+}
+
+// Read implements replication.Local. Reading the next commit is cheaper than reading another one.
+func (m *member) Read(lsn uint64) (at job.Position, prev [16]byte, payload []byte, ok bool, err error) {
+	before, ok := m.Find(lsn - 1)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !ok || lsn > m.data.log.Last().LSN {
+		return at, prev, nil, false, nil
+	}
+	if m.reader == nil || m.readNext != lsn {
+		m.closeReader()
+		if m.reader, err = m.data.log.NewReader(lsn); errors.Is(err, wal.ErrOutOfRange) {
+			return at, prev, nil, false, nil
+		} else if err != nil {
+			return at, prev, nil, false, err
+		}
+	}
+	f, err := m.reader.Next()
+	if err != nil {
+		m.closeReader()
+		return at, prev, nil, false, err
+	}
+	m.readNext = lsn + 1
+	return f.Position, before.Hash, f.Payload, true, nil
+}
+
+func (m *member) closeReader() {
+	if m.reader != nil {
+		_ = m.reader.Close() // it was only read
+		m.reader = nil
+	}
+}
+
+// Append implements replication.Local.
+func (m *member) Append(epoch uint64, payload []byte) (job.Position, error) {
+	at, err := m.data.log.Append(epoch, payload)
+	if err == nil {
+		m.recent.note(at)
+	}
+	return at, err
+}
+
+// Apply implements replication.Local.
+func (m *member) Apply(at job.Position, payload []byte) error {
+	return m.engine.Load().Apply(at, payload)
+}
+
+// Idle implements replication.Local.
+func (m *member) Idle() { m.engine.Load().Idle() }
+
+// Cut implements replication.Local.
+func (m *member) Cut(keep job.Position) error {
+	m.stopKeeping()
+	defer m.keep()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.closeReader()
+	m.recent.forget()
+	saved, err := m.data.cutTail(keep)
+	if err == nil && saved != "" {
+		m.server.opts.Logger.Warn("the end of this node's log is not part of the cluster's log, and was put aside", slog.String("file", saved))
+	}
+	return err
+}
+
+// Save implements replication.Local.
+func (m *member) Save(after job.Position) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	saved, err := m.data.saveTail(after.LSN)
+	if err == nil && saved != "" {
+		m.server.opts.Logger.Warn("commits of this node are not part of the cluster's log, and were put aside", slog.String("file", saved))
+	}
+	return err
+}
+
+// Begin implements replication.Local.
+func (m *member) Begin() error { return m.engine.Load().Lead() }
+
+// Follow implements replication.Local.
+func (m *member) Follow() error {
+	m.mu.RLock()
+	opts := m.server.engineOptions(m.server.node)
+	m.mu.RUnlock()
+	opts.Trust, opts.RowsMax = m.server.node.Trust, m.server.node.RowsMax
+	engine, err := scheduler.Follow(opts)
+	if err != nil {
+		return err
+	}
+	m.engine.Store(engine)
+	return m.openService(true)
+}
+
+// Status returns the present state of the engine.
+func (m *member) Status() scheduler.Status { return m.engine.Load().Status() }
+
+// Export implements replication.Local.
+func (m *member) Export(ctx context.Context, name string) (dir string, at job.Position, err error) {
+	if err := os.MkdirAll(m.outgoing(), 0o750); err != nil {
+		return "", at, err
+	}
+	dir = filepath.Join(m.outgoing(), name)
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	at, err = m.data.parts().Export(ctx, dir)
+	return dir, at, err
+}
+
+// Incoming implements replication.Local.
+func (m *member) Incoming() string { return filepath.Join(m.data.dir, incomingName) }
+
+// MayReplace implements replication.Local.
+func (m *member) MayReplace(old replication.Old) error {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.data.mayReplace(old)
+}
+
+// Adopt implements replication.Local.
+func (m *member) Adopt(at job.Position, old replication.Old) error {
+	m.closeService(context.Background())
+	m.stopKeeping()
+	m.mu.Lock()
+	m.closeReader()
+	m.recent.forget()
+	err := m.data.adopt(at, old)
+	if err == nil {
+		err = m.data.identity.markJoined()
+	}
+	m.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	m.keep()
+	return m.Follow()
+}
+
+// stop ends what start began.
+func (m *member) stop() {
+	m.closeService(context.Background())
+	m.stopKeeping()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.closeReader()
+}

@@ -1,0 +1,84 @@
+package server
+
+import (
+	"golang.org/x/sys/unix"
+
+	"github.com/carillon-io/carillon/api"
+	"github.com/carillon-io/carillon/dispatch"
+	"github.com/carillon-io/carillon/job"
+)
+
+// The metrics of the parts of a server other than its engine, which each part is asked for here.
+
+// storage describes the data directory; nil while the node has none, because it is receiving another one.
+func (s *Server) storage() *api.Storage {
+	if s.member != nil {
+		s.member.mu.RLock()
+		defer s.member.mu.RUnlock()
+	}
+	return s.data.figures()
+}
+
+func (d *data) figures() *api.Storage {
+	if d.log == nil || d.store == nil {
+		return nil
+	}
+	log, store, checkpoints := d.log.Metrics(), d.store.Metrics(), d.checkpoints.Stats()
+	f := &api.Storage{
+		Syncs: log.Syncs, Appends: log.Appends, Segments: log.Segments, LogBytes: log.Bytes,
+		Checkpoints: checkpoints.Took, CheckpointBytes: checkpoints.WrittenBytes,
+		CheckpointFailures: checkpoints.Failures, CheckpointAt: checkpoints.LastSuccess,
+		Store: api.Store{
+			Bytes: store.DiskBytes, MemTableBytes: store.MemTableBytes,
+			CacheBytes: store.CacheBytes, CacheHits: store.CacheHits, CacheMisses: store.CacheMisses,
+			L0Sublevels: store.L0Sublevels, CompactionDebtBytes: store.CompactionDebt,
+			Flushes: store.Flushes, Compactions: store.Compactions, FlushedBytes: store.FlushedBytes, CompactedBytes: store.CompactedBytes,
+			Stalls: store.Stalls, StallTime: store.StallTime,
+		},
+	}
+	f.FreeBytes, f.SizeBytes = space(d.dir)
+	return f
+}
+
+// space returns the bytes that are free for an unprivileged process in the file system of a directory, and its
+// size; zeros if they are unknown.
+func space(dir string) (free, size uint64) {
+	var st unix.Statfs_t
+	if err := unix.Statfs(dir, &st); err != nil {
+		return 0, 0
+	}
+	return uint64(st.Bavail) * uint64(st.Bsize), uint64(st.Blocks) * uint64(st.Bsize)
+}
+
+// deliveries returns the counters of the senders. A server has no handlers.
+func (s *Server) deliveries() *api.Deliveries {
+	st := s.dispatcher.Stats()
+	d := &api.Deliveries{Connected: st.NATS.Connected, Reconnects: st.NATS.Reconnects, Denied: st.NATS.Denied, Duplicates: st.NATS.Duplicates}
+	if s.announcer != nil {
+		d.EventDuplicates = s.announcer.Duplicates()
+	}
+	if s.tracer != nil {
+		d.SpansLost = s.tracer.Lost()
+	}
+	for kind := job.TargetNATS; kind < job.TargetHandler; kind++ {
+		k := api.DeliveryKind{
+			Kind: kind.String(), Ended: make(map[string]uint64, dispatch.Endings), Took: st.Took[kind], Queued: st.ByKind[kind].Queued,
+		}
+		for how := range dispatch.Endings {
+			k.Ended[how.String()] = st.ByKind[kind].Ended[how]
+		}
+		d.Kinds = append(d.Kinds, k)
+	}
+	return d
+}
+
+// aboutNATS returns the function that describes the NATS server in this process; nil if there is none.
+func (s *Server) aboutNATS() func() api.EmbeddedNATS {
+	if _, ok := s.bus.Embedded(); !ok {
+		return nil
+	}
+	return func() api.EmbeddedNATS {
+		now, _ := s.bus.Embedded()
+		return api.EmbeddedNATS{Clients: now.Clients, Routes: now.Routes, IsCurrent: now.IsCurrent, IsLeader: now.IsLeader}
+	}
+}

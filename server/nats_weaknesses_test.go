@@ -1,0 +1,48 @@
+package server
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// TestWarningsFollowNATS: what a node says of NATS is what NATS is now, not what it was at the start. A server that
+// keeps the log goes and comes back.
+func TestWarningsFollowNATS(t *testing.T) {
+	if testing.Short() {
+		t.Skip("elections of NATS take seconds")
+	}
+	nodes := nodeOptions(t, 3)
+	nodes[2].Witness = true
+	servers, errs := make([]*Server, len(nodes)), make([]error, len(nodes))
+	var all sync.WaitGroup
+	for i, o := range nodes {
+		all.Go(func() { servers[i], errs[i] = Start(t.Context(), o) })
+	}
+	all.Wait()
+	for i, s := range servers {
+		if errs[i] != nil {
+			t.Fatal(errs[i])
+		}
+		t.Cleanup(func() { _ = s.Close(context.Background()) })
+	}
+	p := &troupe{t: t}
+	warns := func() bool {
+		servers[0].around.CheckNATS(t.Context())
+		return strings.Contains(strings.Join(p.info(servers[0]).Cluster.Warnings, " "), "NATS servers that keep the log of the cluster are not there (c)")
+	}
+	if warns() {
+		t.Error("it warns of a server that is there")
+	}
+	if err := servers[2].Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	p.until("it warns of the server that is gone", warns)
+	back, err := Start(t.Context(), nodes[2])
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = back.Close(context.Background()) })
+	p.until("it no longer warns", func() bool { return !warns() })
+}

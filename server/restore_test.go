@@ -1,0 +1,201 @@
+package server
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-io/carillon/backup"
+	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/datadir"
+)
+
+// TestRestoredMissedRuns: jobs that were due between the backup and the restore are decided by their
+// policies, as after any stop.
+func TestRestoredMissedRuns(t *testing.T) {
+	s, nc, c := startAlone(t, filepath.Join(t.TempDir(), "data"))
+	at := time.Now().Add(1500 * time.Millisecond)
+	for _, policy := range []string{"fire_once", "skip"} {
+		j := natsJob(policy, "@at "+at.UTC().Format(time.RFC3339Nano))
+		j.MissedRunPolicy, j.Retry.MaxAttempts = policy, 1
+		mustPut(t, c, j)
+	}
+	b := takeBackup(t, c)
+	ran := make(chan *nats.Msg, 8)
+	if _, err := nc.ChanSubscribe("out.>", ran); err != nil {
+		t.Fatal(err)
+	}
+	original := receiveOne(t, ran) // the time has passed
+	if err := s.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+
+	dir := filepath.Join(t.TempDir(), "restored")
+	if _, err := Restore(dir, bytes.NewReader(b), discard); err != nil {
+		t.Fatal(err)
+	}
+	<-time.After(time.Until(at.Add(1200 * time.Millisecond))) // up to a second late is not missed
+	_, _, c = startAlone(t, dir)
+	for policy, want := range map[string]string{"fire_once": "succeeded", "skip": "skipped"} {
+		var runs client.RunPage
+		for end := time.Now().Add(20 * time.Second); len(runs.Runs) != 1 || runs.Runs[0].Status != want; time.Sleep(5 * time.Millisecond) {
+			var err error
+			if runs, err = c.ListRuns(t.Context(), client.RunListRequest{Job: policy}); err != nil || time.Now().After(end) {
+				t.Fatalf("%s: %+v, %v", policy, runs, err)
+			}
+		}
+		id := original.Header.Get("Carillon-Run-Id")
+		if original.Header.Get("Carillon-Job") == policy && runs.Runs[0].RunID != id {
+			t.Errorf("%s: the run is %s, and was %s before", policy, runs.Runs[0].RunID, id)
+		}
+	}
+}
+
+// TestRestoreRefuses: after a refused restore the directory is as it was, or absent.
+func TestRestoreRefuses(t *testing.T) {
+	s, _, c := startAlone(t, filepath.Join(t.TempDir(), "data"))
+	mustPut(t, c, natsJob("one", "@daily"))
+	b := takeBackup(t, c)
+	root := t.TempDir()
+	absent := filepath.Join(root, "absent")
+	for at := 0; at < len(b); at += len(b)/40 + 1 {
+		flipped := bytes.Clone(b)
+		flipped[at] ^= 0x40
+		if _, err := Restore(absent, bytes.NewReader(flipped), discard); err == nil {
+			t.Fatalf("byte %d changed: restored", at)
+		}
+		if _, err := Restore(absent, bytes.NewReader(b[:at]), discard); !errors.Is(err, backup.ErrTruncated) && !errors.Is(err, backup.ErrNotBackup) {
+			t.Fatalf("cut off at %d: %v", at, err)
+		}
+		if _, err := os.Stat(absent); !errors.Is(err, os.ErrNotExist) {
+			t.Fatalf("byte %d: something is left of the directory: %v", at, err)
+		}
+	}
+	if _, err := Restore(s.data.dir, bytes.NewReader(b), discard); !errors.Is(err, ErrInUse) {
+		t.Errorf("into a directory in use: %v", err)
+	}
+	if err := s.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Restore(s.data.dir, bytes.NewReader(b), discard); !errors.Is(err, ErrNotEmpty) {
+		t.Errorf("into a directory with data: %v", err)
+	}
+	other := filepath.Join(root, "other")
+	if err := errors.Join(os.Mkdir(other, 0o750), os.WriteFile(filepath.Join(other, "diary.txt"), nil, 0o640)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Restore(other, bytes.NewReader(b), discard); !errors.Is(err, ErrNotEmpty) {
+		t.Errorf("into a directory of something else: %v", err)
+	}
+	if entries, _ := os.ReadDir(other); len(entries) != 1 {
+		t.Errorf("it has %d entries now", len(entries))
+	}
+}
+
+// TestWrongPosition: a copy that is not at the position that the backup names is refused, although every
+// byte is as it was written.
+func TestWrongPosition(t *testing.T) {
+	_, _, c := startAlone(t, filepath.Join(t.TempDir(), "data"))
+	mustPut(t, c, natsJob("one", "@daily"))
+	from, err := c.OpenBackup(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	from.LSN++
+	var out bytes.Buffer
+	if _, err := WriteBackup(t.Context(), from, &out, nil); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "restored")
+	if _, err := Restore(dir, &out, discard); err == nil || !strings.Contains(err.Error(), "is wanted") {
+		t.Errorf("restored: %v", err)
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("something is left: %v", err)
+	}
+}
+
+// TestInterruptedRestore: what a crash leaves of a restore, at each of its steps, is refused by a server and
+// accepted by the next restore.
+func TestInterruptedRestore(t *testing.T) {
+	_, _, c := startAlone(t, filepath.Join(t.TempDir(), "data"))
+	mustPut(t, c, natsJob("one", "@daily"))
+	b := takeBackup(t, c)
+	for name, step := range map[string]func(*restore, *backup.Reader){
+		"marked":   func(*restore, *backup.Reader) {},
+		"received": func(r *restore, from *backup.Reader) { _ = r.receive(from) },
+		"half": func(r *restore, from *backup.Reader) {
+			f, _ := from.Next()
+			_ = r.receiveFile(from, f.Name)
+		},
+		"log begun": func(r *restore, from *backup.Reader) {
+			_ = r.receive(from)
+			_ = (&join{dir: r.dir, swap: swap{at: from.Header().Position}, logger: discard}).beginLog()
+		},
+		"all but the mark": func(r *restore, from *backup.Reader) {
+			_ = r.receive(from)
+			_ = (&join{dir: r.dir, swap: swap{at: from.Header().Position}, logger: discard}).beginLog()
+			_ = datadir.NoteParts(r.dir)
+		},
+	} {
+		dir := filepath.Join(t.TempDir(), "restored")
+		from, err := backup.NewReader(bytes.NewReader(b))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &restore{dir: dir, logger: discard}
+		if err := r.claim(); err != nil {
+			t.Fatal(err)
+		}
+		step(r, from)
+		_ = r.lock.Close() // as the end of a process does
+		_, err = Start(t.Context(), Options{Dir: dir, Listen: "127.0.0.1:0", HTTPListen: "127.0.0.1:0", Logger: discard})
+		if !errors.Is(err, ErrRestoring) {
+			t.Errorf("%s: started: %v", name, err)
+		}
+		if _, err := Restore(dir, bytes.NewReader(b[:len(b)-1]), discard); !errors.Is(err, backup.ErrTruncated) {
+			t.Errorf("%s: restored from a backup that was cut: %v", name, err)
+		}
+		if done, err := Restore(dir, bytes.NewReader(b), discard); err != nil || done.Jobs != 1 {
+			t.Errorf("%s: restored again: %+v, %v", name, done, err)
+		}
+		if s, _, _ := startAlone(t, dir); s.Ready().Jobs != 1 {
+			t.Errorf("%s: ready as %+v", name, s.Ready())
+		}
+	}
+}
+
+// TestRestoreACluster: a cluster that was lost as a whole begins anew from a backup: one node with what was
+// restored, and the others join it.
+func TestRestoreACluster(t *testing.T) {
+	lost := newTroupe(t)
+	a := lost.start("a", filepath.Join(t.TempDir(), "a"))
+	mustPut(t, lost.client(false), natsJob("one", "@daily"))
+	b := takeBackup(t, lost.client(false))
+	if err := a.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "restored")
+	if _, err := Restore(dir, bytes.NewReader(b), discard); err != nil {
+		t.Fatal(err)
+	}
+	again := newTroupe(t)
+	if _, err := Found(FoundOptions{Dir: dir, ClusterName: "prod", Node: "a", Logger: discard}); err != nil {
+		t.Fatal(err)
+	}
+	leader := again.start("a", dir)
+	standby := again.start("b", filepath.Join(t.TempDir(), "b"))
+	again.level(leader, standby)
+	if _, err := again.client(false).Get(t.Context(), "one"); err != nil {
+		t.Error(err)
+	}
+	if leader.Ready().Jobs != 1 || leader.Ready().Role != "leader" {
+		t.Errorf("ready as %+v", leader.Ready())
+	}
+}

@@ -1,0 +1,53 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+
+	"github.com/carillon-io/carillon/api"
+	"github.com/carillon-io/carillon/bus"
+)
+
+// openWitness locks the directory of a witness, which has neither a log nor a store.
+func (s *Server) openWitness(context.Context) error {
+	s.data = &data{logger: s.opts.Logger}
+	if err := s.data.claim(s.opts); err != nil {
+		return err
+	}
+	if err := s.data.identity.keep(); err != nil {
+		return err
+	}
+	s.opts.Node = s.data.identity.get().Node
+	return nil
+}
+
+// openHealth serves over HTTP what every node serves: health, readiness and metrics.
+func (s *Server) openHealth(ctx context.Context) error {
+	if err := s.data.identity.metLeader(); err != nil {
+		return err
+	}
+	warnings, err := s.bus.Check(ctx, s.bus.API(), bus.MembersWanted)
+	if err != nil {
+		return err
+	}
+	for _, w := range warnings {
+		s.opts.Logger.Warn(w, slog.String("node", s.opts.Node))
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", api.NewMetrics(api.HTTPOptions{Version: s.opts.Version, Logger: s.opts.Logger, NATS: s.aboutNATS()}))
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = fmt.Fprintln(w, "ok")
+	})
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
+		if now, _ := s.bus.Embedded(); !now.IsCurrent {
+			http.Error(w, "JetStream has no leader, or this witness is behind it", http.StatusServiceUnavailable)
+			return
+		}
+		_, _ = fmt.Fprintln(w, "witness")
+	})
+	s.web.Open(&http.Server{Handler: mux})
+	s.ready = Ready{NATS: s.bus.URL(), HTTP: "http://" + bus.Reachable(s.listener.Addr()), Role: "witness"}
+	return nil
+}

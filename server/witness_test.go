@@ -1,0 +1,50 @@
+package server
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestWitness starts a witness and two nodes: the witness is a member as they are, reports itself as a witness,
+// and has neither a log nor a store.
+func TestWitness(t *testing.T) {
+	nodes := nodeOptions(t, 3)
+	nodes[1].Witness, nodes[1].Node = true, ""
+	witnesses := make(chan *Server, 1)
+	go func() {
+		w, err := Start(t.Context(), nodes[1])
+		if err != nil {
+			t.Error(err)
+		}
+		witnesses <- w
+	}()
+	openBuses(t, nodes[0], nodes[2])
+	w := <-witnesses
+	if w == nil {
+		return
+	}
+	t.Cleanup(func() { _ = w.Close(context.Background()) })
+	if r := w.Ready(); r.Role != "witness" || r.Jobs != 0 || !strings.HasPrefix(r.NATS, "nats://127.0.0.1:") {
+		t.Errorf("the witness is ready as %+v", r)
+	}
+	for _, path := range []string{"/healthz", "/readyz", "/metrics"} {
+		eventually(t, path, func(ctx context.Context) error { return get(ctx, w.Ready().HTTP+path) })
+	}
+	for _, name := range []string{"wal", "store"} {
+		if _, err := os.Stat(filepath.Join(nodes[1].Dir, name)); err == nil {
+			t.Errorf("a witness has made %s", name)
+		}
+	}
+	if id := mustOpenIdentity(t, nodes[1].Dir, Options{ClusterName: "prod", Witness: true}); !strings.Contains(id.Node, "-") {
+		t.Errorf("the witness has no name of its own: %+v", id)
+	}
+	closing, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	if err := w.Close(closing); err != nil {
+		t.Error(err)
+	}
+}
