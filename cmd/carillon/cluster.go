@@ -10,7 +10,7 @@ import (
 
 // clusterCmd groups the commands for clusters that work without a server.
 type clusterCmd struct {
-	Found clusterFoundCmd `cmd:"" help:"Make the data of a node alone the beginning of a cluster."`
+	Found clusterFoundCmd `cmd:"" help:"Turn the data of a single node into the start of a cluster."`
 }
 
 // Help is what `carillon cluster --help` says besides the commands.
