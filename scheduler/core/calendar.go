@@ -23,6 +23,7 @@ type PutCalendar struct {
 	Created bool // result
 }
 
+// Bytes implements [Proposal].
 func (p *PutCalendar) Bytes() int {
 	n := 2*proposalBytes + len(p.Calendar.Description)
 	for _, line := range p.Calendar.Exclude {
@@ -38,6 +39,7 @@ type DeleteCalendar struct {
 	Actor        job.Actor
 }
 
+// Bytes implements [Proposal].
 func (p *DeleteCalendar) Bytes() int { return proposalBytes }
 
 func calendarRef(tenant, name string) string { return tenant + "/" + name }
@@ -103,6 +105,7 @@ func (c *Core) deleteCalendar(p *DeleteCalendar) {
 	}
 }
 
+// UnknownCalendar returns the error that there is no calendar with a name.
 func UnknownCalendar(name string) error {
 	return apierr.Errorf(apierr.NotFound, "name", "there is no calendar %q", name)
 }

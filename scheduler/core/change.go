@@ -95,6 +95,7 @@ func errOtherVersion(r *hotRow, name string, want uint32) error {
 	return apierr.Errorf(apierr.VersionConflict, "if_version", "job %q is at version %d, not %d; read it again", name, r.version, want)
 }
 
+// UnknownJob returns the error that there is no job with a name.
 func UnknownJob(name string) error {
 	return apierr.Errorf(apierr.NotFound, "name", "there is no job %q", name)
 }

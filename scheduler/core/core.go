@@ -36,7 +36,7 @@ type Core struct {
 	decisionsMax int // of a step; a field so that tests can lower it
 	commitMax    int // bytes of a commit; a field so that tests can lower it
 
-	hash     nameHashFunc
+	hash     NameHashFunc
 	rows     table
 	ids      *jobIndex // only while the core follows a leader
 	names    nameIndex

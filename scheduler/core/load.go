@@ -8,14 +8,16 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// Scanner is the part of a Store that loading needs.
+// Scanner is the part of a store from which a core is loaded.
 type Scanner interface {
+	// Scan calls fn for the rows in [low, high), in the order of keys, until fn returns an error. The slices are valid
+	// only until fn returns. A core asks for all rows of the range: more is always true.
 	Scan(low, high []byte, fn func(key, value []byte) (more bool, err error)) error
 }
 
 // Load fills an empty core from the store and arms the wheel. Afterwards the core stands by: it can follow a leader,
 // or lead.
-func (c *Core) Load(from Scanner, hash nameHashFunc) error {
+func (c *Core) Load(from Scanner, hash NameHashFunc) error {
 	c.hash = hash
 	load := []struct {
 		kind job.Kind

@@ -13,8 +13,8 @@ type NameHash struct {
 	Tenant job.TenantHash
 }
 
-// nameHashFunc computes the hash of a name.
-type nameHashFunc func(tenant, name string) NameHash
+// NameHashFunc computes the hash of a name. Equal names must have equal hashes for as long as a core lives.
+type NameHashFunc func(tenant, name string) NameHash
 
 // nameIndex finds the slot of a job by the hash of its name, by open addressing with linear probing. An entry has 16
 // bytes and no pointers. The index is divided into buckets that grow one by one, so that growing never copies more

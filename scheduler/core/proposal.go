@@ -34,6 +34,7 @@ type Withdrawer interface {
 // proposal and after the step has finished it.
 type withdrawal struct{ Withdrawn []pad.Launch }
 
+// Withdrawals implements [Withdrawer].
 func (w *withdrawal) Withdrawals() *[]pad.Launch { return &w.Withdrawn }
 
 // Handled is the common part of all proposals. Err is set if the change was refused.
@@ -70,6 +71,7 @@ type Delete struct {
 	Result DeleteResult
 }
 
+// Bytes implements [Proposal].
 func (p *Delete) Bytes() int { return proposalBytes + len(p.Before) }
 
 // Pause stops the ticks of a job, or with Resume lets them continue.
@@ -85,6 +87,7 @@ type Pause struct {
 	Reason       string
 }
 
+// Bytes implements [Proposal].
 func (p *Pause) Bytes() int { return proposalBytes }
 
 // Trigger starts a manual run.
@@ -103,6 +106,7 @@ type Trigger struct {
 	Run job.Run // result
 }
 
+// Bytes implements [Proposal].
 func (p *Trigger) Bytes() int { return proposalBytes + len(p.Payload) }
 
 // Backfill starts a manual run for each of some past ticks.
@@ -122,6 +126,7 @@ type Backfill struct {
 	Cursor  instant.Millis
 }
 
+// Bytes implements [Proposal].
 func (p *Backfill) Bytes() int { return proposalBytes + RunBytes*len(p.At) }
 
 // Report is what a worker says about the outcome of its run.
@@ -135,6 +140,7 @@ type Report struct {
 	Result string
 }
 
+// Bytes implements [Proposal].
 func (p *Report) Bytes() int { return 2*endingRowsBytes + 3*len(p.Error) + len(p.Result) }
 
 // Extend moves the deadline of a report to By from now.
@@ -148,6 +154,7 @@ type Extend struct {
 	Deadline instant.Millis // result
 }
 
+// Bytes implements [Proposal].
 func (p *Extend) Bytes() int { return endingRowsBytes }
 
 // CancelRun ends a run that is not over, as cancelled.
@@ -159,6 +166,7 @@ type CancelRun struct {
 	Actor        job.Actor
 }
 
+// Bytes implements [Proposal].
 func (p *CancelRun) Bytes() int { return proposalBytes }
 
 // RetryRun starts another attempt of a run that is over.
@@ -171,6 +179,7 @@ type RetryRun struct {
 	AsOf         uint64  // LSN at which the proposer read it
 }
 
+// Bytes implements [Proposal].
 func (p *RetryRun) Bytes() int { return proposalBytes + textBytes(&p.Run) }
 
 // Published deletes notices from the outbox, because they are published.
@@ -179,6 +188,7 @@ type Published struct {
 	IDs []job.NoticeID
 }
 
+// Bytes implements [Proposal].
 func (p *Published) Bytes() int { return 32 * len(p.IDs) }
 
 // Barrier changes nothing. Once it is finished, so is every earlier proposal.
@@ -187,6 +197,7 @@ type Barrier struct {
 	Writes bool // makes a commit, even if there is nothing to write
 }
 
+// Bytes implements [Proposal].
 func (p *Barrier) Bytes() int { return 0 }
 
 // RunBytes is an upper bound for what a run without errors adds to a batch, including its notice.

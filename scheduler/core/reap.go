@@ -140,7 +140,7 @@ type ReapJobs struct {
 	Items []ReapItem
 }
 
-// ReapItem is the answer for one of them.
+// ReapItem is the answer for one job that was handed over.
 type ReapItem struct {
 	Reap
 	Tenant, Name string
@@ -150,6 +150,7 @@ type ReapItem struct {
 	Gone         bool           // the job no longer exists
 }
 
+// Bytes implements [Proposal].
 func (p *ReapJobs) Bytes() (n int) {
 	for i := range p.Items {
 		n += p.Items[i].Bytes()
@@ -157,6 +158,7 @@ func (p *ReapJobs) Bytes() (n int) {
 	return n
 }
 
+// Bytes returns an upper bound for what the answer writes.
 func (i *ReapItem) Bytes() int {
 	return proposalBytes/4 + 2*len(i.Tenant) + 2*len(i.Name) + len(i.Before)
 }

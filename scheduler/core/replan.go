@@ -28,6 +28,7 @@ type Replan struct {
 	Moved int    // result: jobs whose next tick has changed
 }
 
+// Bytes implements [Proposal].
 func (p *Replan) Bytes() int { return timerBytes }
 
 // replanSoon records that jobs must follow a change, and asks for the pieces.
