@@ -1,9 +1,8 @@
 package core
 
 import (
-	"encoding/binary"
 	"fmt"
-	"hash/fnv"
+	"hash/maphash"
 	"testing"
 	"time"
 
@@ -81,15 +80,15 @@ func (h *herd) row(tenant string, i int) *hotRow {
 	return r
 }
 
-// testHasher computes hashes of names without a seed.
+// testHasher computes hashes of names, like the engine does.
 type testHasher struct{}
 
+var testSeeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
+
 func (testHasher) hash(tenant, name string) NameHash {
-	h := fnv.New128a()
-	_, _ = h.Write([]byte(tenant + "\x00" + name))
-	sum := h.Sum(nil)
+	k := [2]string{tenant, name}
 	return NameHash{
-		High: binary.LittleEndian.Uint64(sum), Low: binary.LittleEndian.Uint32(sum[8:]), Tenant: job.HashTenant(tenant),
+		High: maphash.Comparable(testSeeds[0], k), Low: uint32(maphash.Comparable(testSeeds[1], k)), Tenant: job.HashTenant(tenant),
 	}
 }
 
