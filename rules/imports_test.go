@@ -39,7 +39,9 @@ var house = map[string][]string{
 	// The one package that publishes replies.
 	"inbox":       {"github.com/nats-io/nats.go"},
 	"replication": over(words, module+"/inbox", "github.com/nats-io/nats.go"),
-	"scheduler":   over(words, module+"/histogram", module+"/wheel", module+"/fair", module+"/scheduler/pad"),
+	"scheduler":   over(words, module+"/histogram", module+"/scheduler/core", module+"/scheduler/pad"),
+	// The decisions: it computes, and does nothing else. TestCoreIsPure says more.
+	"scheduler/core": over(words, module+"/fair", module+"/wheel", module+"/scheduler/pad"),
 	// Where launches wait until they are due, and leave on time.
 	"scheduler/pad": over(words, module+"/fair", "golang.org/x/sys"),
 	"wal":           over(words, module+"/histogram", "github.com/tidwall/wal", "golang.org/x/sys"),
@@ -86,11 +88,18 @@ var forbiddenInCore = map[string][]string{
 	"fair":  {"os", "net", "time", "sync", "math/rand", "math/rand/v2"},
 	"job":   {"os", "net/http", "math/rand", "math/rand/v2"},
 
-	"schedule": {"net", "net/http", "math/rand", "math/rand/v2"},
-	"instant":  {"os", "net", "math/rand", "math/rand/v2"},
-	"apierr":   {"os", "net", "math/rand", "math/rand/v2"},
+	"schedule":       {"net", "net/http", "math/rand", "math/rand/v2"},
+	"instant":        {"os", "net", "math/rand", "math/rand/v2"},
+	"apierr":         {"os", "net", "math/rand", "math/rand/v2"},
+	"scheduler/core": {"os", "net", "sync", "context", "runtime", "log", "log/slog", "crypto/rand", "math/rand", "math/rand/v2"},
 	// It reads texts: no file, no flag, no clock.
 	"crontab": {"os", "flag", "net", "time", "math/rand", "math/rand/v2"},
+}
+
+// inner lists packages that only the packages above them in their folder may import.
+var inner = map[string][]string{
+	module + "/scheduler/core": {"scheduler"},
+	module + "/scheduler/pad":  {"scheduler", "scheduler/core"},
 }
 
 // TestImports reads the imports of every product file.
@@ -146,6 +155,9 @@ func mayImport(dir, name string, allowed []string) bool {
 			}
 		}
 		return true
+	}
+	if above, some := inner[name]; some && !slices.Contains(above, dir) {
+		return false
 	}
 	for _, a := range allowed {
 		if name == a || strings.HasPrefix(name, a+"/") {

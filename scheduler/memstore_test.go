@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler/core"
 )
 
 // memStore is a Store in memory, for driving the engine in virtual time: rows in pages, in the order of
@@ -180,8 +181,8 @@ func (l *memLog) Append(epoch uint64, batch []byte) (job.Position, error) {
 	if l.fail {
 		return job.Position{}, errDiskGone
 	}
-	if len(batch) > CommitBytesMax {
-		return job.Position{}, fmt.Errorf("a commit of %d bytes; at most %d are allowed", len(batch), CommitBytesMax)
+	if len(batch) > core.CommitBytesMax {
+		return job.Position{}, fmt.Errorf("a commit of %d bytes; at most %d are allowed", len(batch), core.CommitBytesMax)
 	}
 	l.lsn++
 	at := job.Position{LSN: l.lsn, Epoch: epoch}
