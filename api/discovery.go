@@ -84,7 +84,7 @@ func (s *Service) microStats() micro.Stats {
 	stats := micro.Stats{ServiceIdentity: s.identity(), Type: micro.StatsResponseType, Started: s.startedAt}
 	for i := range verbs {
 		v := &verbs[i]
-		st := s.stats[v.name]
+		st := s.executor.stats[v.name]
 		e := &micro.EndpointStats{Name: endpointName(v.name), Subject: s.subjectOf(v), QueueGroup: queueGroup}
 		took := st.took[overNATS].Read()
 		e.NumRequests, e.ProcessingTime = int(took.Count), histogram.Duration(took.Sum)

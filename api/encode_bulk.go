@@ -21,18 +21,18 @@ const bulkResultBytes = 128
 //
 // If the reply does not fit into a message, the texts of refusals are shortened: the job, the code and the field
 // matter more than the rest.
-func (s *Service) encodeBulk(names []string, results []scheduler.PutResult) (jsontext.Value, error) {
+func (x *Executor) encodeBulk(names []string, results []scheduler.PutResult) (jsontext.Value, error) {
 	var b []byte
 	for _, messageMost := range []int{messageBytesMax, messageBytesClipped} {
 		var err error
-		if b, err = s.appendBulk(b[:0], names, results, messageMost); err != nil {
+		if b, err = x.appendBulk(b[:0], names, results, messageMost); err != nil {
 			return nil, err
 		}
-		if len(b) <= s.replyBytesMax() {
+		if len(b) <= x.replyBytesMax() {
 			return b, nil
 		}
 	}
-	return nil, s.tooLarge(len(b))
+	return nil, x.tooLarge(len(b))
 }
 
 // Bounds of a refusal's text in a bulk reply.
@@ -41,7 +41,7 @@ const (
 	messageBytesClipped = 48
 )
 
-func (s *Service) appendBulk(b []byte, names []string, results []scheduler.PutResult, messageMost int) ([]byte, error) {
+func (x *Executor) appendBulk(b []byte, names []string, results []scheduler.PutResult, messageMost int) ([]byte, error) {
 	b = append(slices.Grow(b, bulkResultBytes*(1+len(results))), `{"results":[`...)
 	accepted := 0
 	for i := range results {
@@ -49,7 +49,7 @@ func (s *Service) appendBulk(b []byte, names []string, results []scheduler.PutRe
 			b = append(b, ',')
 		}
 		var err error
-		if b, err = s.appendPutResult(b, names[i], &results[i], messageMost); err != nil {
+		if b, err = x.appendPutResult(b, names[i], &results[i], messageMost); err != nil {
 			return nil, fmt.Errorf("encode the result of job %d: %w", i, err)
 		}
 		if results[i].Err == nil {
@@ -62,11 +62,11 @@ func (s *Service) appendBulk(b []byte, names []string, results []scheduler.PutRe
 }
 
 // appendPutResult writes a [client.PutResult].
-func (s *Service) appendPutResult(b []byte, name string, r *scheduler.PutResult, messageMost int) ([]byte, error) {
+func (x *Executor) appendPutResult(b []byte, name string, r *scheduler.PutResult, messageMost int) ([]byte, error) {
 	b = appendQuoted(append(b, `{"name":`...), name[:min(len(name), job.NameBytesMax)])
 	if r.Err != nil {
 		b = append(b, `,"error":`...)
-		e := *s.replyError(r.Err)
+		e := *x.replyError(r.Err)
 		if len(e.Message) > messageMost {
 			e.Message = strings.ToValidUTF8(e.Message[:messageMost-len("…")], "") + "…"
 		}

@@ -34,7 +34,7 @@ func TestBulkReply(t *testing.T) {
 		Accepted: 2, Rejected: 2,
 	}
 	for n := range len(results) + 1 { // each prefix of them
-		text, err := new(Service).appendBulk(nil, names[:n], results[:n], messageBytesMax)
+		text, err := new(Executor).appendBulk(nil, names[:n], results[:n], messageBytesMax)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +52,7 @@ func TestBulkReply(t *testing.T) {
 // TestBulkReplyClipped shortens the messages of refusals, and nothing else of them.
 func TestBulkReplyClipped(t *testing.T) {
 	refusal := apierr.Errorf(apierr.InvalidSchedule, "schedule", "%s", strings.Repeat("é", messageBytesClipped))
-	text, err := new(Service).appendBulk(nil, []string{"a"}, []scheduler.PutResult{{Err: refusal}}, messageBytesClipped)
+	text, err := new(Executor).appendBulk(nil, []string{"a"}, []scheduler.PutResult{{Err: refusal}}, messageBytesClipped)
 	if err != nil {
 		t.Fatal(err)
 	}

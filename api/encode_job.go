@@ -17,11 +17,11 @@ import (
 // than on anything else except the network.
 
 // jobReply returns the reply with a job, or the error.
-func (s *Service) jobReply(v scheduler.JobView, err error) (any, error) {
+func (x *Executor) jobReply(v scheduler.JobView, err error) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.jobMessage(masked(&v), `}`)
+	return x.jobMessage(masked(&v), `}`)
 }
 
 // shown is a job as a caller sees it.
@@ -50,18 +50,18 @@ func asAsked(v *scheduler.JobView, withCredentials bool) shown {
 
 // jobMessage writes an object with a job as its first member, followed by tail. If the message becomes too large, the
 // job's payload is left out.
-func (s *Service) jobMessage(v shown, tail string) (*jobText, error) {
+func (x *Executor) jobMessage(v shown, tail string) (*jobText, error) {
 	const usual = 1 << 10
 	b := make([]byte, 0, usual+len(v.def.Payload))
 	for _, hasPayload := range []bool{true, false} {
 		b = append(b[:0], `{"job":`...)
 		b = appendJob(b, v, hasPayload)
 		b = append(b, tail...)
-		if len(b) <= s.replyBytesMax() {
+		if len(b) <= x.replyBytesMax() {
 			return &jobText{text: b, name: v.def.Name, version: v.Version}, nil
 		}
 	}
-	return nil, s.tooLarge(len(b))
+	return nil, x.tooLarge(len(b))
 }
 
 // jobText is an encoded reply with a job, and what HTTP headers say about that job.

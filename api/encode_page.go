@@ -15,13 +15,13 @@ const pageHead, pageCursor, pageTail = `{"jobs":[`, `,"next_cursor":"`, `}`
 
 // page writes a [client.JobPage]: jobs until the limit is reached, the list ends, or the next job does not fit into
 // the message. A job that alone fills a message is shown without its payload.
-func (s *Service) page(ctx context.Context, asked query, q scheduler.ListQuery, withCredentials bool) (jsontext.Value, error) {
+func (x *Executor) page(ctx context.Context, asked query, q scheduler.ListQuery, withCredentials bool) (jsontext.Value, error) {
 	limit, jobs := q.Limit, 0
-	room := s.pageBytesMax() - len(pageCursor) - cursorBytesMax - len(`"]`+pageTail)
+	room := x.pageBytesMax() - len(pageCursor) - cursorBytesMax - len(`"]`+pageTail)
 	b := []byte(pageHead)
 	for {
 		q.Limit = min(limit-jobs, listStep)
-		got, err := s.engine.List(ctx, q)
+		got, err := x.engine.List(ctx, q)
 		if err != nil {
 			return nil, err
 		}
@@ -33,7 +33,7 @@ func (s *Service) page(ctx context.Context, asked query, q scheduler.ListQuery, 
 			}
 			if len(longer) > room {
 				if jobs == 0 {
-					return nil, s.tooLarge(len(longer))
+					return nil, x.tooLarge(len(longer))
 				}
 				return endPage(b, asked.cursor(q.After)), nil
 			}

@@ -113,7 +113,7 @@ func TestBulkWaits(t *testing.T) {
 	waiting.Go(put)
 	<-entered
 	waiting.Go(put)
-	for len(s.bulk.admitted) < 2 {
+	for len(s.executor.bulk.admitted) < 2 {
 		if _, err := c.Status(t.Context()); err == nil {
 			t.Fatal("the engine has no status")
 		}

@@ -31,7 +31,7 @@ func TestFloodOfLists(t *testing.T) {
 	const flood = 300
 	e := &slowLists{Engine: startEngine(t), let: make(chan struct{})}
 	s, url := startService(t, e, Options{}, 0)
-	w := startWeb(t, HTTPOptions{Service: func() *Service { return s }}, nil)
+	w := startWeb(t, HTTPOptions{Executor: s.Executor}, nil)
 	letGo := sync.OnceFunc(func() { close(e.let) })
 	t.Cleanup(letGo)
 	nc := connect(t, url)
@@ -56,7 +56,7 @@ func TestFloodOfLists(t *testing.T) {
 			codes <- resp.StatusCode
 		}()
 	}
-	most := s.rooms.large.limits.builds
+	most := s.executor.rooms.large.limits.builds
 	for range flood - most { // nothing else ends before the lists are let go
 		if m, err := replies.NextMsg(patience); err != nil || m.Header.Get(micro.ErrorCodeHeader) != "429" {
 			t.Fatalf("a list that there is no room for: %v %v", m, err)
@@ -74,5 +74,5 @@ func TestFloodOfLists(t *testing.T) {
 		t.Errorf("%d lists were begun; want %d at most at a time", n, most)
 	}
 	letGo()
-	becomes(t, "the room is free", func() bool { return s.rooms.large.held() == 0 && s.underWay.Load() == 0 })
+	becomes(t, "the room is free", func() bool { return s.executor.rooms.large.held() == 0 && s.executor.underWay.Load() == 0 })
 }

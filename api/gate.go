@@ -6,8 +6,8 @@ import (
 	"github.com/carillon-io/carillon/apierr"
 )
 
-// gate bounds the requests of one kind: how many run at a time, and how many more may wait to run. Safe for
-// concurrent use.
+// gate bounds the requests of one kind: how many run at a time, and how many more may wait to run. A nil
+// gate bounds nothing. Safe for concurrent use.
 type gate struct {
 	admitted chan struct{} // one entry for each request that runs or waits
 	running  chan struct{}
@@ -19,6 +19,9 @@ func newGate(running, waiting int) *gate {
 
 // admit counts a request in, or refuses it. It never blocks.
 func (g *gate) admit() error {
+	if g == nil {
+		return nil
+	}
 	select {
 	case g.admitted <- struct{}{}:
 		return nil
@@ -29,6 +32,9 @@ func (g *gate) admit() error {
 
 // enter waits until an admitted request may run. It fails when ctx ends.
 func (g *gate) enter(ctx context.Context) error {
+	if g == nil {
+		return nil
+	}
 	select {
 	case g.running <- struct{}{}:
 		return nil
@@ -37,6 +43,16 @@ func (g *gate) enter(ctx context.Context) error {
 	}
 }
 
-// exit ends the run of a request. leave ends its admission.
-func (g *gate) exit()  { <-g.running }
-func (g *gate) leave() { <-g.admitted }
+// exit ends the run of a request.
+func (g *gate) exit() {
+	if g != nil {
+		<-g.running
+	}
+}
+
+// leave ends the admission of a request.
+func (g *gate) leave() {
+	if g != nil {
+		<-g.admitted
+	}
+}

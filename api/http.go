@@ -1,17 +1,16 @@
 package api
 
 import (
+	"cmp"
 	"log/slog"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/client"
-	"github.com/carillon-io/carillon/inbox"
+	"github.com/carillon-io/carillon/scheduler"
 )
 
 // Bounds of an HTTP connection. Requests outside the API have hardly any body.
@@ -26,37 +25,30 @@ const (
 
 // HTTPOptions configure the server of [NewHTTP]. Every zero value means a default.
 type HTTPOptions struct {
-	Version string       // of the program; default "dev"
-	Logger  *slog.Logger // default slog.Default()
-	// Service returns the service that carries out requests, and whose counters the metrics show. It is called for
-	// each request, so it may return another one later. If it is nil or returns nil, requests are refused as
-	// unavailable, and the metrics show no requests.
-	Service func() *Service
-	// Cluster returns the state of the node and of the others; nil: the node is alone.
-	Cluster func() *client.Cluster
-	// Inboxes counts the requests over NATS that were dropped; nil: none are counted.
-	Inboxes *inbox.Rule
-	// Surroundings report what is wrong around the server; nil: nothing is known.
-	Surroundings Surroundings
+	Node
+
+	Logger *slog.Logger // default slog.Default()
+	// Executor returns what carries out requests. It is called for each request, so it may return another one later. If
+	// it is nil or returns nil, requests are refused as unavailable.
+	Executor func() *Executor
+	// Metrics answers /metrics. Nil means that there is no such path.
+	Metrics http.Handler
 	// Hosts are the names, in lower case, that requests may be for, in addition to IP addresses. Empty means any.
 	Hosts []string
 	// Pages returns the handler of all paths that [NewHTTP] does not serve itself, such as a dashboard. asker carries
-	// out its requests, with the present service. A handler that is an io.Closer is closed when the server is shut
+	// out its requests, with the present executor. A handler that is an io.Closer is closed when the server is shut
 	// down, and must then end its streams. Nil means that there are no pages.
 	Pages func(asker client.Local) http.Handler
-
-	// Further readings for the metrics: the data directory, which may be absent for a time, the ways of delivery, and
-	// the NATS server in this process. A nil function shows nothing. They are called at each scrape, from any
-	// goroutine.
-	Storage    func() *Storage
-	Deliveries func() *Deliveries
-	NATS       func() EmbeddedNATS
 }
 
 func (o HTTPOptions) withDefaults() HTTPOptions {
-	setDefault(&o.Version, "dev")
-	setDefault(&o.Logger, slog.Default())
+	o.Version, o.Logger = cmp.Or(o.Version, "dev"), cmp.Or(o.Logger, slog.Default())
 	return o
+}
+
+// Reader is the part of an engine that HTTP shows without an executor.
+type Reader interface {
+	Status() scheduler.Status
 }
 
 // web answers HTTP requests.
@@ -65,7 +57,7 @@ type web struct {
 	opts   HTTPOptions
 	plain  http.Handler // everything except the API
 
-	reads, bulkReads *gate // bound the bodies being read
+	reads, bulkReads places // of the bodies being read
 	sends            sends
 	origins          *http.CrossOriginProtection
 }
@@ -75,13 +67,15 @@ type web struct {
 func NewHTTP(engine Reader, opts HTTPOptions) *http.Server {
 	opts = opts.withDefaults()
 	w := &web{
-		engine: engine, opts: opts, reads: newGate(httpReadsMax, 0), bulkReads: newGate(httpBulkReadsMax, 0),
+		engine: engine, opts: opts, reads: make(places, httpReadsMax), bulkReads: make(places, httpBulkReadsMax),
 		origins: http.NewCrossOriginProtection(),
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", w.health)
 	mux.HandleFunc("GET /readyz", w.ready)
-	mux.Handle("GET /metrics", newMetrics(engine, opts))
+	if opts.Metrics != nil {
+		mux.Handle("GET /metrics", opts.Metrics)
+	}
 	mux.HandleFunc("/", w.unknown)
 	w.plain = http.MaxBytesHandler(mux, httpBodyBytes)
 	server := newServer(w, opts.Logger)
@@ -143,31 +137,25 @@ func isReady(info *client.Status) bool {
 }
 
 // info returns the status of the node.
-func (w *web) info() *client.Status {
-	info := statusInfo(w.engine.Status(), w.opts.Version, w.opts.Cluster)
-	addSurroundings(info, w.opts.Inboxes, w.opts.Surroundings)
-	return info
-}
+func (w *web) info() *client.Status { return w.opts.Status(w.engine.Status()) }
 
 func (w *web) status(rw http.ResponseWriter, _ *http.Request) {
-	if w.opts.Surroundings != nil {
-		w.opts.Surroundings.Look()
-	}
+	w.opts.Look()
 	w.write(rw, http.StatusOK, w.info())
 }
 
 func (w *web) unknown(rw http.ResponseWriter, req *http.Request) {
-	e := publicError(apierr.Errorf(apierr.NotFound, "", "there is no %s %s; want GET /healthz, /readyz or /metrics, or what /api/v1/openapi.json lists",
-		clip(req.Method), clip(strings.ToValidUTF8(req.URL.Path, ""))))
-	w.send(rw, e.Status, errorBody(e))
+	e := PublicError(apierr.Errorf(apierr.NotFound, "", "there is no %s %s; want GET /healthz, /readyz or /metrics, or what /api/v1/openapi.json lists",
+		apierr.Clip(req.Method), apierr.Clip(strings.ToValidUTF8(req.URL.Path, ""))))
+	w.send(rw, e.Status, ErrorBody(e))
 }
 
 func (w *web) write(rw http.ResponseWriter, code int, value any) {
-	body, err := json.Marshal(value, encoding)
+	body, err := Encode(value)
 	if err != nil {
 		w.opts.Logger.Error("a reply was not encoded", slog.Any("error", err))
-		e := publicError(err)
-		code, body = e.Status, errorBody(e)
+		e := PublicError(err)
+		code, body = e.Status, ErrorBody(e)
 	}
 	w.send(rw, code, body)
 }

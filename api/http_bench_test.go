@@ -14,7 +14,7 @@ import (
 // BenchmarkPut puts jobs over either way to the same engine in memory: one at a time, and many.
 func BenchmarkPut(b *testing.B) {
 	s, url := startService(b, startEngine(b), Options{}, 4<<20)
-	w := startWeb(b, HTTPOptions{Service: func() *Service { return s }}, nil)
+	w := startWeb(b, HTTPOptions{Executor: s.Executor}, nil)
 	nc := connect(b, url)
 	caller := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 256}}
 	overNATS := func(i int) error {

@@ -84,7 +84,7 @@ func TestGetsChangeNothing(t *testing.T) {
 // TestRebinding asks as a page does whose own name was led to this machine: for its browser the two are one site.
 func TestRebinding(t *testing.T) {
 	s, _ := startService(t, startEngine(t), Options{}, 0)
-	w := startWeb(t, HTTPOptions{Service: func() *Service { return s }, Hosts: HostsLocal}, nil)
+	w := startWeb(t, HTTPOptions{Executor: s.Executor, Hosts: HostsLocal}, nil)
 	for _, host := range []string{"evil.example", "evil.example:7272", "127.0.0.1.evil.example", "localhost.evil.example", "localhost:7272@evil.example", "[::1].evil.example"} {
 		for i := range routes {
 			r := &routes[i]

@@ -25,7 +25,7 @@ func (b *booklet) ServeHTTP(rw http.ResponseWriter, req *http.Request) {
 	e, _ := errors.AsType[*client.Error](err)
 	if e != nil {
 		rw.WriteHeader(e.Status)
-		body = errorBody(e)
+		body = ErrorBody(e)
 	}
 	_, _ = rw.Write(body)
 }
@@ -50,7 +50,7 @@ func startPages(t *testing.T, opts HTTPOptions) (*webWorld, *booklet) {
 func TestPages(t *testing.T) {
 	engine := startEngine(t)
 	s, _ := startService(t, engine, Options{}, 0)
-	w, b := startPages(t, HTTPOptions{Service: func() *Service { return s }})
+	w, b := startPages(t, HTTPOptions{Executor: s.Executor})
 	if got := w.ask("POST", "/jobs.put", jobWith("name", `"a"`), "Carillon-By: alice"); got.status != 200 || !strings.Contains(got.body, `"created":true`) {
 		t.Fatalf("put: %d %s", got.status, got.body)
 	}
@@ -63,14 +63,14 @@ func TestPages(t *testing.T) {
 		}
 	}
 	w.ask("POST", "/jobs.get", `{"name":"a"}`, "Carillon-By: "+strings.Repeat("x", 200)).refused(t, "an asker that is none", 422, client.CodeInvalidField, "by")
-	w.ask("POST", "/jobs.delete", `{"name":"a"}`, "Origin: https://evil.example").refused(t, "another site", 403, codeCrossOrigin, "")
+	w.ask("POST", "/jobs.delete", `{"name":"a"}`, "Origin: https://evil.example").refused(t, "another site", 403, CodeCrossOrigin, "")
 	for _, path := range []string{"/healthz", "/readyz", "/metrics", "/api/v1/jobs", "/api/odd", "/api"} {
 		if got := w.ask("GET", path, ""); strings.Contains(got.body, "internal error") {
 			t.Errorf("%s is for the pages: %s", path, got.body)
 		}
 	}
-	if got := w.ask("GET", "/metrics", ""); !strings.Contains(got.body, `carillon_api_requests_total{code="ok",verb="jobs.put"} 1`) {
-		t.Error("what pages ask is not counted")
+	if counts := s.Executor().Counts().Verbs["jobs.put"]; counts.Ended[""] != 1 || counts.Took["http"].Count != 1 {
+		t.Errorf("what pages ask is not counted: %+v", counts)
 	}
 	if err := w.server.Config.Shutdown(t.Context()); err != nil {
 		t.Error(err)
@@ -85,7 +85,7 @@ func TestPagesOfAStandby(t *testing.T) {
 	var present atomic.Pointer[Service]
 	present.Store(s)
 	cluster := func() *client.Cluster { return &client.Cluster{Node: "b", Holder: "a", Role: "standby", Lag: 7} }
-	w, _ := startPages(t, HTTPOptions{Service: present.Load, Cluster: cluster})
+	w, _ := startPages(t, HTTPOptions{Executor: func() *Executor { return present.Load().Executor() }, Node: Node{Cluster: cluster}})
 	if got := w.ask("POST", "/jobs.list", ""); got.status != 200 {
 		t.Errorf("read from a standby: %d %s", got.status, got.body)
 	}

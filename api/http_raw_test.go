@@ -118,7 +118,7 @@ func rawRequests() []rawRequest {
 // and the next client is served.
 func TestRawRequests(t *testing.T) {
 	s, _ := startService(t, startEngine(t), Options{}, 0)
-	opts := HTTPOptions{Service: func() *Service { return s }, Hosts: HostsLocal}
+	opts := HTTPOptions{Executor: s.Executor, Hosts: HostsLocal}
 	w := startWeb(t, opts, func(server *http.Server) {
 		server.ReadHeaderTimeout, server.ReadTimeout, server.IdleTimeout = 200*time.Millisecond, 300*time.Millisecond, 200*time.Millisecond
 	})

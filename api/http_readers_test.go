@@ -45,12 +45,6 @@ func (s *sends) sending() int {
 	return len(s.begun)
 }
 
-func (r *room) held() int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.bytes
-}
-
 // becomes waits until a condition holds.
 func becomes(t *testing.T, what string, holds func() bool) {
 	t.Helper()
@@ -66,14 +60,14 @@ func becomes(t *testing.T, what string, holds func() bool) {
 func TestDeafCallers(t *testing.T) {
 	s, _ := startService(t, startEngine(t), Options{}, 4<<20)
 	var h *web
-	w := startWeb(t, HTTPOptions{Service: func() *Service { return s }}, func(server *http.Server) { h = server.Handler.(*web) })
+	w := startWeb(t, HTTPOptions{Executor: s.Executor}, func(server *http.Server) { h = server.Handler.(*web) })
 	w.putLarge(20)
 	deaf := []net.Conn{w.deaf(20), w.deaf(20)}
 	becomes(t, "two replies are being sent", func() bool { return h.sends.sending() == 2 })
 	if got := w.ask("GET", "/api/v1/jobs/1", ""); got.status != 200 {
 		t.Errorf("another caller meanwhile: %d %.200s", got.status, got.body)
 	}
-	becomes(t, "the replies are cut off", func() bool { return h.sends.sending() == 0 && s.rooms.large.held() == 0 })
+	becomes(t, "the replies are cut off", func() bool { return h.sends.sending() == 0 && s.executor.rooms.large.held() == 0 })
 	for _, conn := range deaf { // the rest comes, and then the end, before all of it has come
 		if err := conn.SetReadDeadline(time.Now().Add(patience)); err != nil {
 			t.Fatal(err)
@@ -89,7 +83,7 @@ func TestDeafCallers(t *testing.T) {
 func TestDeafCallersHoldNoShutdown(t *testing.T) {
 	s, _ := startService(t, startEngine(t), Options{}, 4<<20)
 	var h *web
-	w := startWeb(t, HTTPOptions{Service: func() *Service { return s }}, func(server *http.Server) { h = server.Handler.(*web) })
+	w := startWeb(t, HTTPOptions{Executor: s.Executor}, func(server *http.Server) { h = server.Handler.(*web) })
 	w.putLarge(20)
 	w.deaf(4)
 	becomes(t, "a reply is being sent", func() bool { return h.sends.sending() == 1 })
@@ -106,11 +100,11 @@ func TestDeafCallersHoldNoShutdown(t *testing.T) {
 // TestNoRoom uses up what pages may take. They are refused, and all that is small goes on.
 func TestNoRoom(t *testing.T) {
 	s, _ := startService(t, startEngine(t), Options{}, 0)
-	w := startWeb(t, HTTPOptions{Service: func() *Service { return s }}, nil)
+	w := startWeb(t, HTTPOptions{Executor: s.Executor}, nil)
 	var holds []*hold
 	const parties = 4
 	for i := range parties {
-		h := mustTake(t, s.rooms.large, party{tenant: fmt.Sprint(i)}, largeBytes/parties)
+		h := mustTake(t, s.executor.rooms.large, party{tenant: fmt.Sprint(i)}, largeBytes/parties)
 		h.settle(largeBytes / parties)
 		holds = append(holds, h)
 	}

@@ -45,14 +45,14 @@ const (
 // keyHeader is the header of a trigger that means the same as the member idempotency_key.
 const keyHeader = "Idempotency-Key"
 
-// webCall is an HTTP request that is being converted into a call.
+// webCall is an HTTP request that is being converted into a request of a verb.
 type webCall struct {
-	call
-	route       *route
-	verb        *verb
-	params      map[string][]string // of the query
-	outside     []outsideMember
-	conditional bool // a header demands a version
+	Request
+	route         *route
+	verb          *Verb
+	params        map[string][]string // of the query
+	outside       []outsideMember
+	isConditional bool // a header demands a version
 }
 
 // outsideMember is a member of a request that is not in its body.
@@ -62,10 +62,10 @@ type outsideMember struct {
 	place string // where it is, for errors
 }
 
-// callOf converts an HTTP request into a call.
+// callOf converts an HTTP request into a request of a verb.
 func (w *web) callOf(rw http.ResponseWriter, req *http.Request, r *route, name string) (*webCall, error) {
-	c := &webCall{route: r, verb: verbsByName[r.verb]}
-	c.host, _, _ = net.SplitHostPort(req.RemoteAddr)
+	c := &webCall{route: r, verb: VerbNamed(r.verb)}
+	c.Host, _, _ = net.SplitHostPort(req.RemoteAddr)
 	if member := r.member(); member != "" {
 		c.add(member, quoted(name), "the path")
 	}
@@ -77,14 +77,14 @@ func (w *web) callOf(rw http.ResponseWriter, req *http.Request, r *route, name s
 		return c, err
 	}
 	if r.hasBody() {
-		c.body, err = w.readBody(rw, req, c)
+		c.Body, err = w.readBody(rw, req, c)
 	} else if req.ContentLength != 0 { // -1: the length is unknown
 		err = apierr.Errorf(apierr.InvalidField, "body", "does not belong to a %s; want what it says as parameters of the query", r.method)
 	} else {
-		c.body = c.queryObject()
+		c.Body = c.queryObject()
 	}
 	if err == nil {
-		c.body, err = c.merge(c.body)
+		c.Body, err = c.merge(c.Body)
 	}
 	return c, err
 }
@@ -95,9 +95,9 @@ func (c *webCall) add(name string, value jsontext.Value, place string) {
 
 // takeHeaders reads the tenant, the asker and the conditions from the headers.
 func (c *webCall) takeHeaders(h http.Header) (err error) {
-	for _, name := range [...]string{tenantHeader, byHeader, keyHeader} {
+	for _, name := range [...]string{tenantHeader, ByHeader, keyHeader} {
 		if n := len(h.Values(name)); n > 1 {
-			return errHeaderTwice(name, n)
+			return apierr.Errorf(apierr.InvalidField, name, "is there %d times; want it once", n)
 		}
 	}
 	for _, name := range [...]string{tenantHeader, keyHeader} { // an empty Carillon-By means that the caller does not name itself
@@ -105,21 +105,21 @@ func (c *webCall) takeHeaders(h http.Header) (err error) {
 			return apierr.Errorf(apierr.InvalidField, name, "is empty; want a value, or leave the header out")
 		}
 	}
-	c.tenant = tenantDefault
+	c.Tenant = tenantDefault
 	if given := h.Get(tenantHeader); given != "" {
-		c.tenant = given
+		c.Tenant = given
 	}
 	if inQuery, ok := c.params["tenant"]; ok {
-		if h.Get(tenantHeader) != "" && c.tenant != inQuery[0] {
-			return apierr.Errorf(apierr.InvalidField, "tenant", "is %q in the query and %q in the header; want one of them", clip(inQuery[0]), clip(c.tenant))
+		if h.Get(tenantHeader) != "" && c.Tenant != inQuery[0] {
+			return apierr.Errorf(apierr.InvalidField, "tenant", "is %q in the query and %q in the header; want one of them", apierr.Clip(inQuery[0]), apierr.Clip(c.Tenant))
 		}
-		c.tenant = inQuery[0]
+		c.Tenant = inQuery[0]
 	}
-	if err := job.ValidateTenant(c.tenant); err != nil {
+	if err := job.ValidateTenant(c.Tenant); err != nil {
 		return err
 	}
-	c.asker = job.Actor{By: h.Get(byHeader), From: "http"}
-	if err := c.asker.Validate(); err != nil {
+	c.Asker = job.Actor{By: h.Get(ByHeader), From: "http"}
+	if err := c.Asker.Validate(); err != nil {
 		return err
 	}
 	if key := h.Get(keyHeader); key != "" && c.route.hasKey {
@@ -141,7 +141,7 @@ func (c *webCall) takeConditions(h http.Header) error {
 		case !c.route.hasVersion:
 			return apierr.Errorf(apierr.InvalidField, "If-Match", "is no condition of this request; it is one of a put, a delete, a pause, a resume and a trigger of a job")
 		case !ok || !closed || err != nil || n == 0:
-			return apierr.Errorf(apierr.InvalidField, "If-Match", `is %s; want one version, as the header ETag has it, such as "7"`, clip(strings.ToValidUTF8(match, "")))
+			return apierr.Errorf(apierr.InvalidField, "If-Match", `is %s; want one version, as the header ETag has it, such as "7"`, apierr.Clip(strings.ToValidUTF8(match, "")))
 		}
 		c.add("if_version", strconv.AppendUint(nil, n, 10), "the header If-Match")
 	}
@@ -151,7 +151,7 @@ func (c *webCall) takeConditions(h http.Header) error {
 		}
 		c.add("if_version", jsontext.Value("0"), "the header If-None-Match")
 	}
-	c.conditional = isMatch || isNoneMatch
+	c.isConditional = isMatch || isNoneMatch
 	return nil
 }
 
@@ -165,17 +165,17 @@ func headerList(h http.Header, name string) (list string, given bool) {
 // members in it.
 func (w *web) readBody(rw http.ResponseWriter, req *http.Request, c *webCall) ([]byte, error) {
 	most, reads := int64(httpSingleBytes), w.reads
-	if c.verb.bulk {
+	if c.verb.Bulk {
 		most, reads = httpBulkBytes, w.bulkReads
 	}
 	if req.ContentLength > most {
 		return nil, errBodyTooLarge(most)
 	}
-	if err := reads.admit(); err != nil {
+	if err := reads.take(); err != nil {
 		return nil, err
 	}
-	defer reads.leave()
-	if c.verb.bulk {
+	defer reads.free()
+	if c.verb.Bulk {
 		now, conn := time.Now(), http.NewResponseController(rw)
 		_ = conn.SetReadDeadline(now.Add(httpBulkReadTimeout)) // if this fails, the server's own bounds hold
 		_ = conn.SetWriteDeadline(now.Add(httpBulkWriteTimeout))
@@ -191,7 +191,7 @@ func (w *web) readBody(rw http.ResponseWriter, req *http.Request, c *webCall) ([
 		return []byte("{}"), nil
 	case len(body) > 0 && !isJSON(req.Header):
 		return nil, &client.Error{
-			Code: codeUnsupportedMediaType, Status: http.StatusUnsupportedMediaType, Field: "Content-Type",
+			Code: CodeUnsupportedMediaType, Status: http.StatusUnsupportedMediaType, Field: "Content-Type",
 			Message: "want a body of Content-Type application/json, in UTF-8 and without Content-Encoding",
 		}
 	}
@@ -213,14 +213,7 @@ func errBodyTooLarge(most int64) error {
 }
 
 // needsNoBody reports whether all required members of a request are outside its body.
-func (c *webCall) needsNoBody() bool {
-	for _, name := range c.verb.required {
-		if name != c.route.member() {
-			return false
-		}
-	}
-	return len(c.verb.either) == 0
-}
+func (c *webCall) needsNoBody() bool { return c.verb.NeedsOnly(c.route.member()) }
 
 // isJSON reports whether the headers announce a JSON body without an encoding.
 func isJSON(h http.Header) bool {

@@ -98,12 +98,3 @@ func (r *route) operation() string {
 	}
 	return r.verb
 }
-
-// verbsByName finds verbs by their names.
-var verbsByName = func() map[string]*verb {
-	m := make(map[string]*verb, len(verbs))
-	for i := range verbs {
-		m[verbs[i].name] = &verbs[i]
-	}
-	return m
-}()

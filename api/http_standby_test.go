@@ -15,7 +15,7 @@ import (
 func TestStandbyOverHTTP(t *testing.T) {
 	var cluster atomic.Pointer[client.Cluster]
 	cluster.Store(&client.Cluster{Node: "b", Holder: "a", Role: "standby", Lag: 7, LagMS: 12.4})
-	w, _ := startWebOf(t, newDesk(t), Options{Standby: true, Cluster: cluster.Load})
+	w, _ := startWebOf(t, newDesk(t), Options{Standby: true, Node: Node{Cluster: cluster.Load}})
 	for _, path := range []string{"jobs", "runs?status=dead", "calendars", "audit", "schedules/next?schedule=@daily", "jobs/unknown"} {
 		got := w.ask("GET", httpRoot+path, "")
 		h := got.header
@@ -45,7 +45,7 @@ func TestServiceChanges(t *testing.T) {
 	second, _ := startService(t, startEngine(t), Options{}, 0)
 	var present atomic.Pointer[Service]
 	present.Store(first)
-	w := startWeb(t, HTTPOptions{Service: present.Load}, nil)
+	w := startWeb(t, HTTPOptions{Executor: func() *Executor { return present.Load().Executor() }}, nil)
 	put := func() webReply { return w.ask("PUT", "/api/v1/jobs/a", jobWith("name", "-")) }
 	if got := put(); got.status != 201 {
 		t.Errorf("the first: %d %s", got.status, got.body)
@@ -75,7 +75,7 @@ func TestServiceChanges(t *testing.T) {
 func TestCloseWaitsForHTTP(t *testing.T) {
 	engine := &stuck{startEngine(t), make(chan struct{}), make(chan struct{})}
 	s, _ := startService(t, engine, Options{}, 0)
-	w := startWeb(t, HTTPOptions{Service: func() *Service { return s }}, nil)
+	w := startWeb(t, HTTPOptions{Executor: s.Executor}, nil)
 	answered := make(chan webReply, 1)
 	go func() { answered <- w.ask("GET", "/api/v1/jobs/a", "") }()
 	<-engine.began

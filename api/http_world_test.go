@@ -37,7 +37,7 @@ func startWeb(t testing.TB, opts HTTPOptions, change func(*http.Server)) *webWor
 func startWebOf(t testing.TB, engine Engine, opts Options) (*webWorld, string) {
 	t.Helper()
 	s, url := startService(t, engine, opts, 4<<20)
-	return startWeb(t, HTTPOptions{Service: func() *Service { return s }, Cluster: opts.Cluster}, nil), url
+	return startWeb(t, HTTPOptions{Executor: s.Executor, Node: opts.Node}, nil), url
 }
 
 // webReply is what came back.

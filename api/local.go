@@ -1,22 +1,19 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"runtime/debug"
+	"time"
 
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/job"
-	"github.com/carillon-io/carillon/scheduler"
 )
 
 // Local answers the API's verbs for callers in this process, without NATS: with the same verbs, checks, replies and
-// errors. It implements [client.Local]. It does not bound how many requests are in progress; that is up to the
-// program that embeds it. Safe for concurrent use.
-type Local struct {
-	service Service
-	verbs   map[string]*verb
-}
+// errors. It implements [client.Local]. It does not bound how many requests are in progress, nor for how long; that is
+// up to the program that embeds it. Safe for concurrent use.
+type Local struct{ executor Executor }
 
 var _ client.Local = (*Local)(nil)
 
@@ -27,64 +24,22 @@ func NewLocal(engine Engine, opts Options) (*Local, error) {
 	if err := opts.validate(); err != nil {
 		return nil, err
 	}
-	l := &Local{service: Service{opts: opts, engine: engine}, verbs: make(map[string]*verb, len(verbs))}
-	for i := range verbs {
-		l.verbs[verbs[i].name] = &verbs[i]
-	}
-	return l, nil
+	return &Local{executor: Executor{opts: opts, engine: engine}}, nil
 }
-
-// localFrom is the origin of such a request in the audit log.
-const localFrom = "local"
 
 // Ask implements [client.Local].
-func (l *Local) Ask(ctx context.Context, tenant, verb, by string, body []byte) (reply []byte, err error) {
-	ctx = l.service.trace(ctx, verb, localFrom, nil)
-	reply, err = l.serve(ctx, tenant, verb, by, body)
-	l.service.endTrace(ctx, tenant, err)
-	if err != nil {
-		return nil, l.service.replyError(err)
-	}
-	return reply, nil
-}
-
-func (l *Local) serve(ctx context.Context, tenant, verb, by string, body []byte) (reply []byte, err error) {
-	v := l.verbs[verb]
-	if v == nil {
-		return nil, fmt.Errorf("the verb %q is unknown", verb)
-	}
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+func (l *Local) Ask(ctx context.Context, tenant, name, by string, body []byte) ([]byte, error) {
+	known := VerbNamed(name)
+	v := cmp.Or(known, &Verb{name: name})
+	q := Request{Tenant: tenant, Asker: job.Actor{By: by, From: inProcess.String()}, Body: body}
+	reply, refusal := l.executor.do(ctx, arrival{verb: v, via: inProcess, begun: time.Now(), read: func() (Request, error) {
+		if known == nil {
+			return q, fmt.Errorf("the verb %q is unknown", name)
 		}
-	}()
-	asker := job.Actor{By: by, From: localFrom}
-	if err := asker.Validate(); err != nil {
-		return nil, err
+		return q, q.validate()
+	}})
+	if refusal != nil {
+		return nil, refusal
 	}
-	if err := job.ValidateTenant(tenant); err != nil {
-		return nil, err
-	}
-	value, err := v.serve(&l.service, scheduler.WithActor(l.service.withOrigin(ctx), asker), tenant, body)
-	if err != nil {
-		return nil, err
-	}
-	return l.service.encode(value)
+	return reply.Text, nil
 }
-
-// localReplyBytes bounds a reply that is not sent in a message.
-const localReplyBytes = 64 << 20
-
-// replyHeaderBytes is the part of the largest message that is reserved for the headers of a reply.
-const replyHeaderBytes = 512
-
-// messageBytesMax returns the largest size of a message.
-func (s *Service) messageBytesMax() int {
-	if s.nc == nil {
-		return localReplyBytes
-	}
-	return int(s.nc.MaxPayload())
-}
-
-// replyBytesMax returns the largest size of a reply's body.
-func (s *Service) replyBytesMax() int { return s.messageBytesMax() - replyHeaderBytes }

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/inbox"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/schedule"
@@ -27,10 +26,11 @@ const (
 
 // Options configure a [Service]. Every zero value means a default.
 type Options struct {
-	Prefix  string       // first token of the subjects; default "carillon"
-	Version string       // of the program; default "dev"
-	Rules   job.Rules    // for definitions; Prefix and PayloadBytesMax are filled in
-	Logger  *slog.Logger // default slog.Default()
+	Node
+
+	Prefix string       // first token of the subjects; default "carillon"
+	Rules  job.Rules    // for definitions; Prefix and PayloadBytesMax are filled in
+	Logger *slog.Logger // default slog.Default()
 
 	// Zones are the rules of timezones for previews. Default: those in the binary.
 	Zones *schedule.Zones
@@ -38,8 +38,6 @@ type Options struct {
 	// Tracer traces the requests. Nil means that they are not traced.
 	Tracer Tracer
 
-	// Cluster returns the state of the node and of the others; nil: the node is alone.
-	Cluster func() *client.Cluster
 	// Standby serves the subjects for reads that may lag, <prefix>.standby.v1.<tenant>.<verb>. Every reply says by
 	// how much. Changes are refused there.
 	Standby bool
@@ -47,13 +45,6 @@ type Options struct {
 	// Leads reports whether it is certain that no other node has led until now; what a leader reads of its state is
 	// valid only then. Nil means that there is no other node.
 	Leads func() bool
-
-	// Inboxes restricts the subjects of replies, and counts the requests that want their replies elsewhere. Nil means
-	// the usual inboxes.
-	Inboxes *inbox.Rule
-
-	// Surroundings report what is wrong around the server; nil: nothing is known.
-	Surroundings Surroundings
 
 	// RequestsMax bounds the requests in progress; more are refused as rate_limited. Each holds its message in
 	// memory. Default 4,096.

@@ -22,8 +22,8 @@ type roomLimits struct {
 
 // room is the memory of replies. Before a request reads anything, it reserves the most that its reply may need. Once
 // the reply is encoded, the request keeps the size of the reply, and frees that when the reply has left. Parties take
-// turns: the one whose last place is oldest is served first, and no party can have the whole room. Safe for
-// concurrent use.
+// turns: the one whose last place is oldest is served first, and no party can have the whole room. A nil room bounds
+// nothing. Safe for concurrent use.
 //
 // Invariant: a party is in parties exactly while it has bytes, builds or waiting requests.
 type room struct {
@@ -57,6 +57,9 @@ func newRoom(limits roomLimits) *room {
 // waits no longer than the room's wait, and returns an error with the code rate_limited at once if too many requests
 // wait.
 func (r *room) take(ctx context.Context, p party, bytes int) (*hold, error) {
+	if r == nil {
+		return nil, nil
+	}
 	bytes = min(bytes, r.limits.partyBytes) // so that it fits into an empty room
 	r.mu.Lock()
 	share := r.shareLocked(p)
@@ -75,6 +78,16 @@ func (r *room) take(ctx context.Context, p party, bytes int) (*hold, error) {
 	share.waiting++
 	r.mu.Unlock()
 	return r.await(ctx, w)
+}
+
+// held returns the bytes that are reserved.
+func (r *room) held() int {
+	if r == nil {
+		return 0
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.bytes
 }
 
 func (r *room) await(ctx context.Context, w *roomWait) (*hold, error) {

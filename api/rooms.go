@@ -61,10 +61,10 @@ const (
 	sizeBulk                   // an entry for each job of the request
 )
 
-// rooms are the memory of a service for replies.
+// rooms are the memory of an executor for replies. In the zero value replies are not bounded.
 type rooms struct{ large, small, bulk *room }
 
-// newRooms returns the rooms of a service. The building of pages may use half of the processors, and one party half
+// newRooms returns the rooms of an executor. The building of pages may use half of the processors, and one party half
 // of that; the rest is left to launches.
 func newRooms(o *Options) rooms {
 	builds, bulk := max(2, runtime.NumCPU()/2), o.BulkMax*bulkPages*pageBytesMost
@@ -84,27 +84,22 @@ func newRooms(o *Options) rooms {
 	}
 }
 
+// held returns the bytes that are reserved in all rooms.
+func (r *rooms) held() int { return r.large.held() + r.small.held() + r.bulk.held() }
+
 // roomFor reserves the room that the reply to a request may need.
-func (s *Service) roomFor(ctx context.Context, v *verb, c *call) (*hold, error) {
-	p := party{c.tenant, c.asker.From, c.host}
+func (x *Executor) roomFor(ctx context.Context, v *Verb, q *Request) (*hold, error) {
+	p := party{q.Tenant, q.Asker.From, q.Host}
 	switch v.size {
 	case sizePage:
-		return s.rooms.large.take(ctx, p, pageNeedFactor*s.pageBytesMax())
+		return x.rooms.large.take(ctx, p, pageNeedFactor*x.pageBytesMax())
 	case sizeBulk:
-		return s.rooms.bulk.take(ctx, p, s.pageBytesMax())
+		return x.rooms.bulk.take(ctx, p, x.pageBytesMax())
 	case sizeJob:
-		return s.rooms.small.take(ctx, p, jobBytes+3*s.opts.Rules.PayloadBytesMax)
+		return x.rooms.small.take(ctx, p, jobBytes+3*x.opts.Rules.PayloadBytesMax)
 	case sizeList:
-		return s.rooms.small.take(ctx, p, listBytes)
+		return x.rooms.small.take(ctx, p, listBytes)
 	default:
-		return s.rooms.small.take(ctx, p, fixedBytes+2*len(c.body))
+		return x.rooms.small.take(ctx, p, fixedBytes+2*len(q.Body))
 	}
-}
-
-// pageBytesMax returns the largest size of a page.
-func (s *Service) pageBytesMax() int {
-	if s.nc == nil {
-		return s.replyBytesMax()
-	}
-	return min(s.replyBytesMax(), pageBytesMost)
 }

@@ -18,7 +18,7 @@ import (
 func TestServiceInfo(t *testing.T) {
 	engine := newDesk(t)
 	engine.entries = deskEntries(1)
-	_, url := startService(t, engine, Options{Version: "v1.2.3"}, 0)
+	_, url := startService(t, engine, Options{Node: Node{Version: "v1.2.3"}}, 0)
 	nc := connect(t, url)
 	var info micro.Info
 	ask(t, nc, "$SRV.INFO.carillon", "", &info)
@@ -138,7 +138,7 @@ func examples() []example {
 func TestSchemaKnowsWholeJobs(t *testing.T) {
 	whole := wholeJob()
 	text := string(appendJob(nil, masked(&whole), true))
-	put := verbs[slices.IndexFunc(verbs, func(v verb) bool { return v.name == "jobs.put" })]
+	put := verbs[slices.IndexFunc(verbs, func(v Verb) bool { return v.name == "jobs.put" })]
 	metadata, err := put.metadata()
 	if err != nil {
 		t.Fatal(err)

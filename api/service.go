@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -51,20 +50,14 @@ var semanticForm = regexp.MustCompile(`^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)
 
 // Service answers the API's verbs over NATS. Its methods are safe for concurrent use.
 type Service struct {
-	opts   Options
-	engine Engine
-	nc     *nats.Conn
-	desk   *inbox.Desk
+	opts     Options
+	executor *Executor
+	nc       *nats.Conn
+	desk     *inbox.Desk
 
 	id        string // of this instance, among the NATS services
 	startedAt time.Time
 	subs      []*nats.Subscription // fixed after the start
-	stopped   atomic.Bool
-
-	single, bulk *gate
-	rooms        rooms
-	stats        map[string]*verbStats // by verb; fixed after the start
-	underWay     atomic.Int64          // requests without a reply yet
 }
 
 // NewService subscribes to the subjects of every verb, <prefix>.v1.<tenant>.<verb>, and answers from the engine until
@@ -75,18 +68,22 @@ func NewService(nc *nats.Conn, engine Engine, opts Options) (*Service, error) {
 		return nil, err
 	}
 	s := &Service{
-		opts: opts, engine: engine, nc: nc, desk: inbox.NewDesk(nc, opts.Inboxes, opts.Logger), stats: make(map[string]*verbStats),
+		opts: opts, executor: newExecutor(engine, opts, nc), nc: nc, desk: inbox.NewDesk(nc, opts.Inboxes, opts.Logger),
 		id: rand.Text(), startedAt: time.Now().UTC(),
-		single: newGate(opts.RequestsMax, 0), bulk: newGate(opts.BulkMax, opts.BulkWaiting),
-		rooms: newRooms(&opts),
-	}
-	for i := range verbs {
-		s.stats[verbs[i].name] = newVerbStats()
 	}
 	if err := errors.Join(s.addVerbs(), s.addDiscovery()); err != nil {
 		return nil, errors.Join(err, s.stop())
 	}
 	return s, nil
+}
+
+// Executor returns what carries out the requests, for callers that do not come over NATS. It accepts no further
+// requests once the service is closed. A nil service has none.
+func (s *Service) Executor() *Executor {
+	if s == nil {
+		return nil
+	}
+	return s.executor
 }
 
 // queueGroup is the queue group in which all servers share the requests, the default of NATS services.
@@ -108,14 +105,14 @@ func (s *Service) addVerbs() error {
 	return nil
 }
 
-func (s *Service) subjectOf(v *verb) string { return s.opts.root() + "*." + v.name }
+func (s *Service) subjectOf(v *Verb) string { return s.opts.root() + "*." + v.name }
 
 // endpointName returns a verb in the form that NATS services allow as a name.
 func endpointName(verb string) string { return strings.Replace(verb, ".", "-", 1) }
 
 // stop accepts no further requests. Those that the subscriptions already have are still handled.
 func (s *Service) stop() error {
-	s.stopped.Store(true)
+	s.executor.isClosed.Store(true)
 	var errs []error
 	for _, sub := range s.subs {
 		if err := sub.Drain(); err != nil && !errors.Is(err, nats.ErrConnectionClosed) && !errors.Is(err, nats.ErrBadSubscription) {
@@ -125,9 +122,6 @@ func (s *Service) stop() error {
 	return errors.Join(errs...)
 }
 
-// isStopped reports whether the service accepts no further requests.
-func (s *Service) isStopped() bool { return s.stopped.Load() || s.nc.IsClosed() }
-
 // Close accepts no further requests, and returns when those in progress have their replies, or when ctx ends.
 func (s *Service) Close(ctx context.Context) error {
 	if err := s.stop(); err != nil {
@@ -135,11 +129,11 @@ func (s *Service) Close(ctx context.Context) error {
 	}
 	poll := time.NewTicker(2 * time.Millisecond)
 	defer poll.Stop()
-	for give := time.Now().Add(drainTimeout); s.underWay.Load() > 0 || s.isDraining() && time.Now().Before(give); {
+	for give := time.Now().Add(drainTimeout); s.executor.underWay.Load() > 0 || s.isDraining() && time.Now().Before(give); {
 		select {
 		case <-poll.C:
 		case <-ctx.Done():
-			return fmt.Errorf("api: close with %d requests under way: %w", s.underWay.Load(), ctx.Err())
+			return fmt.Errorf("api: close with %d requests under way: %w", s.executor.underWay.Load(), ctx.Err())
 		}
 	}
 	if s.nc.IsClosed() {

@@ -19,7 +19,7 @@ func yearly(name string) client.Job {
 
 // TestLifeOfAJob goes through the verbs as an owner would, with the real engine behind them.
 func TestLifeOfAJob(t *testing.T) {
-	_, url := startService(t, startEngine(t), Options{Version: "v1.2.3"}, 0)
+	_, url := startService(t, startEngine(t), Options{Node: Node{Version: "v1.2.3"}}, 0)
 	c, ctx := newClient(t, url, client.Options{}), t.Context()
 
 	j := yearly("daily-report")

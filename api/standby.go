@@ -3,7 +3,7 @@ package api
 import (
 	"strconv"
 
-	"github.com/nats-io/nats.go"
+	"github.com/carillon-io/carillon/apierr"
 )
 
 // Headers of a standby's reply: the node, and its lag behind the leader in commits and in milliseconds.
@@ -13,13 +13,21 @@ const (
 	lagMSHeader = "Carillon-Lag-Ms"
 )
 
-// stateLag adds the lag to the header of a standby's reply.
-func (s *Service) stateLag(h nats.Header) {
-	if !s.opts.Standby || s.opts.Cluster == nil {
+// StateLag adds to the headers of a reply by how much a standby lags. A leader adds nothing.
+func (x *Executor) StateLag(header map[string][]string) {
+	if !x.opts.Standby || x.opts.Cluster == nil {
 		return
 	}
-	c := s.opts.Cluster()
-	h.Set(nodeHeader, c.Node)
-	h.Set(lagHeader, strconv.FormatUint(c.Lag, 10))
-	h.Set(lagMSHeader, strconv.FormatFloat(c.LagMS, 'f', 0, 64))
+	c := x.opts.Cluster()
+	header[nodeHeader] = []string{c.Node}
+	header[lagHeader] = []string{strconv.FormatUint(c.Lag, 10)}
+	header[lagMSHeader] = []string{strconv.FormatFloat(c.LagMS, 'f', 0, 64)}
+}
+
+// checkStandby refuses a change if this node stands by. Over NATS the engine itself refuses it.
+func (x *Executor) checkStandby(v *Verb) error {
+	if x.opts.Standby && !v.reads {
+		return apierr.Errorf(apierr.NotLeader, "", "this node stands by and changes nothing")
+	}
+	return nil
 }

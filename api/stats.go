@@ -17,12 +17,15 @@ type way uint8
 const (
 	overNATS way = iota
 	overHTTP
-	ways // number of ways
+	ways // number of ways that are counted
+	inProcess
 )
 
-func (w way) String() string { return [ways]string{"nats", "http"}[w] }
+func (w way) String() string {
+	return [...]string{overNATS: "nats", overHTTP: "http", inProcess: "local"}[w]
+}
 
-// verbStats counts the requests of one verb by how they ended. Safe for concurrent use.
+// verbStats counts the requests of one verb by how they ended. A nil verbStats counts nothing. Safe for concurrent use.
 type verbStats struct {
 	byCode map[apierr.Code]*atomic.Uint64 // "" means success; the keys are fixed
 	took   [ways]histogram.Times
@@ -42,6 +45,9 @@ func newVerbStats() *verbStats {
 
 // count counts a request that has ended. It takes no lock.
 func (st *verbStats) count(code apierr.Code, over way, took time.Duration) {
+	if st == nil {
+		return
+	}
 	if n, ok := st.byCode[code]; ok {
 		n.Add(1)
 	}
@@ -51,6 +57,35 @@ func (st *verbStats) count(code apierr.Code, over way, took time.Duration) {
 		st.lastRefusal.Store(&last)
 	}
 	st.took[over].Record(took)
+}
+
+// Counts are the readings of an executor's counters, since it was made.
+type Counts struct {
+	InProgress int64                 // requests without a reply yet
+	ReplyBytes int                   // memory that is reserved for replies
+	Verbs      map[string]VerbCounts // of each verb
+}
+
+// VerbCounts are the readings of the counters of one verb. What has not occurred is not in them.
+type VerbCounts struct {
+	Ended map[apierr.Code]uint64       // requests by code; "" is success
+	Took  map[string]histogram.Reading // seconds from arrival to reply, by the way that the requests came: nats or http
+}
+
+// Counts reads the counters.
+func (x *Executor) Counts() Counts {
+	c := Counts{InProgress: x.underWay.Load(), ReplyBytes: x.rooms.held(), Verbs: make(map[string]VerbCounts, len(x.stats))}
+	for verb, st := range x.stats {
+		v := VerbCounts{Ended: make(map[apierr.Code]uint64), Took: make(map[string]histogram.Reading, ways)}
+		for over := range ways {
+			if r := st.took[over].Read(); r.Count > 0 {
+				v.Took[over.String()] = r
+			}
+		}
+		st.each(func(code apierr.Code, n uint64) { v.Ended[code] = n })
+		c.Verbs[verb] = v
+	}
+	return c
 }
 
 // statsData is what `nats micro stats` shows of a verb besides the counters of every service: the requests of all

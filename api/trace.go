@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"errors"
 	"net/http"
 
 	"github.com/carillon-io/carillon/apierr"
@@ -29,80 +28,69 @@ type Tracer interface {
 }
 
 // trace begins the span of a request.
-func (s *Service) trace(ctx context.Context, verb, via string, header func(string) string) context.Context {
-	if s.opts.Tracer == nil {
+func (x *Executor) trace(ctx context.Context, a *arrival) context.Context {
+	if x.opts.Tracer == nil || a.isUntraced {
 		return ctx
 	}
-	return s.opts.Tracer.Request(ctx, verb, via, header)
+	return x.opts.Tracer.Request(ctx, a.verb.name, a.via.String(), a.header)
 }
 
-// endTrace ends the span of a request.
-func (s *Service) endTrace(ctx context.Context, tenant string, err error) {
-	if s.opts.Tracer == nil {
+// endTrace ends the span of a request. The tenant is "" if the request was not read.
+func (x *Executor) endTrace(ctx context.Context, a *arrival, tenant string, err error) {
+	if x.opts.Tracer == nil || a.isUntraced {
 		return
 	}
 	if err == nil {
-		s.opts.Tracer.Answered(ctx, tenant, "", false)
+		x.opts.Tracer.Answered(ctx, tenant, "", false)
 		return
 	}
-	e, ok := errors.AsType[*client.Error](err)
-	if !ok {
-		e = publicError(err)
-	}
-	s.opts.Tracer.Answered(ctx, tenant, apierr.Code(e.Code), e.Status >= http.StatusInternalServerError)
-}
-
-// tenantIfRead returns the tenant of an HTTP request; "" if it was not read.
-func (c *webCall) tenantIfRead() string {
-	if c == nil {
-		return ""
-	}
-	return c.tenant
+	e := PublicError(err)
+	x.opts.Tracer.Answered(ctx, tenant, apierr.Code(e.Code), e.Status >= http.StatusInternalServerError)
 }
 
 // withOrigin attaches the span of a request to the jobs that it registers.
-func (s *Service) withOrigin(ctx context.Context) context.Context {
-	if s.opts.Tracer == nil {
+func (x *Executor) withOrigin(ctx context.Context) context.Context {
+	if x.opts.Tracer == nil {
 		return ctx
 	}
-	return scheduler.WithOrigin(ctx, s.opts.Tracer.Origin(ctx))
+	return scheduler.WithOrigin(ctx, x.opts.Tracer.Origin(ctx))
 }
 
-func (s *Service) noteJob(ctx context.Context, name string) {
-	if s.opts.Tracer != nil {
-		s.opts.Tracer.Concerns(ctx, name, "")
+func (x *Executor) noteJob(ctx context.Context, name string) {
+	if x.opts.Tracer != nil {
+		x.opts.Tracer.Concerns(ctx, name, "")
 	}
 }
 
-func (s *Service) noteRun(ctx context.Context, id string) {
-	s.opts.Tracer.Concerns(ctx, "", id)
+func (x *Executor) noteRun(ctx context.Context, id string) {
+	x.opts.Tracer.Concerns(ctx, "", id)
 }
 
 // noteAbout records which job or run a request names.
-func (s *Service) noteAbout(ctx context.Context, request any) {
-	if s.opts.Tracer == nil {
+func (x *Executor) noteAbout(ctx context.Context, request any) {
+	if x.opts.Tracer == nil {
 		return
 	}
 	switch q := request.(type) {
 	case *client.GetRequest:
-		s.noteJob(ctx, q.Name)
+		x.noteJob(ctx, q.Name)
 	case *client.NameRequest:
-		s.noteJob(ctx, q.Name)
+		x.noteJob(ctx, q.Name)
 	case *client.DeleteRequest:
-		s.noteJob(ctx, q.Name)
+		x.noteJob(ctx, q.Name)
 	case *client.PauseRequest:
-		s.noteJob(ctx, q.Name)
+		x.noteJob(ctx, q.Name)
 	case *triggerRequest:
-		s.noteJob(ctx, q.name)
+		x.noteJob(ctx, q.name)
 	case *scheduler.BackfillRequest:
-		s.noteJob(ctx, q.Job)
+		x.noteJob(ctx, q.Job)
 	case *runListRequest:
-		s.noteJob(ctx, q.Job)
+		x.noteJob(ctx, q.Job)
 	case *client.RunRequest:
-		s.noteRun(ctx, q.RunID)
+		x.noteRun(ctx, q.RunID)
 	case *client.ReportRequest:
-		s.noteRun(ctx, q.RunID)
+		x.noteRun(ctx, q.RunID)
 	case *extendRequest:
-		s.noteRun(ctx, q.runID)
+		x.noteRun(ctx, q.runID)
 	}
 }

@@ -1,32 +1,55 @@
 package api
 
-import "context"
+import (
+	"context"
+	"reflect"
+)
 
-// verb is one operation of the API.
-type verb struct {
+// Verb is one operation of the API. Verbs are made by this package alone and do not change.
+type Verb struct {
+	About string // what it does, in a sentence
+	Reply any    // the zero value of the reply's type in package client
+	Bulk  bool   // takes many jobs at once, and is bounded separately from the others
+
 	name       string
-	about      string
-	request    any      // a value of the client's type, for the schema
+	request    any      // the zero value of the request's type in package client
 	required   []string // members that a request must have
 	either     []string // members of which a request must have one
-	reply      any      // a value of the client's type, for the schema
-	bulk       bool     // bounded separately from the others
 	size       replySize
+	reads      bool // changes nothing
 	mayBeEmpty bool // an empty message means {}
 	serve      serveFunc
 }
 
+// NeedsOnly reports whether a request with this member alone has all members that it must have; "" means no member.
+func (v *Verb) NeedsOnly(member string) bool {
+	for _, name := range v.required {
+		if name != member {
+			return false
+		}
+	}
+	return len(v.either) == 0
+}
+
+// KindOf returns the kind of a member of the request; reflect.Invalid if there is no such member.
+func (v *Verb) KindOf(member string) reflect.Kind {
+	if f, ok := memberOf(reflect.TypeOf(v.request), member); ok {
+		return f.Type.Kind()
+	}
+	return reflect.Invalid
+}
+
 // serveFunc carries out a request and returns the reply to be encoded.
-type serveFunc func(s *Service, ctx context.Context, tenant string, body []byte) (any, error)
+type serveFunc func(x *Executor, ctx context.Context, tenant string, body []byte) (any, error)
 
 // take returns a serveFunc that reads a request with the given members and passes it to a method.
-func take[T any](members object[T], act func(*Service, context.Context, string, *T) (any, error)) serveFunc {
-	return func(s *Service, ctx context.Context, tenant string, body []byte) (any, error) {
+func take[T any](members object[T], act func(*Executor, context.Context, string, *T) (any, error)) serveFunc {
+	return func(x *Executor, ctx context.Context, tenant string, body []byte) (any, error) {
 		var req T
 		if err := read(body, func(r *reader) error { return members.read(r, &req) }); err != nil {
 			return nil, err
 		}
-		s.noteAbout(ctx, &req)
-		return act(s, ctx, tenant, &req)
+		x.noteAbout(ctx, &req)
+		return act(x, ctx, tenant, &req)
 	}
 }

@@ -27,7 +27,7 @@ var auditMembers = object[auditRequest]{
 	"cursor": text(func(q *auditRequest) *string { return &q.cursor }),
 }
 
-func (s *Service) audit(ctx context.Context, tenant string, q *auditRequest) (any, error) {
+func (x *Executor) audit(ctx context.Context, tenant string, q *auditRequest) (any, error) {
 	if err := checkAudit(q); err != nil {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ func (s *Service) audit(ctx context.Context, tenant string, q *auditRequest) (an
 	next := func(n int) ([]auditEntry, bool, error) {
 		asked := q.AuditQuery
 		asked.Limit = n
-		got, err := s.engine.Audit(ctx, asked)
+		got, err := x.engine.Audit(ctx, asked)
 		if err != nil {
 			return nil, false, err
 		}
@@ -53,7 +53,7 @@ func (s *Service) audit(ctx context.Context, tenant string, q *auditRequest) (an
 		return entries, got.Next != (scheduler.AuditPlace{}), err
 	}
 	var more bool
-	if page.Entries, more, err = fill(q.Limit, auditStep, s.pageBytesMax(), next, (*auditEntry).bytes); err != nil {
+	if page.Entries, more, err = fill(q.Limit, auditStep, x.pageBytesMax(), next, (*auditEntry).bytes); err != nil {
 		return nil, err
 	}
 	if more {

@@ -24,7 +24,7 @@ var calendarMembers = object[calendarRequest]{
 	},
 }
 
-func (s *Service) putCalendar(ctx context.Context, tenant string, q *calendarRequest) (any, error) {
+func (x *Executor) putCalendar(ctx context.Context, tenant string, q *calendarRequest) (any, error) {
 	if err := job.ValidateName(q.Name); err != nil {
 		return nil, err
 	}
@@ -35,29 +35,29 @@ func (s *Service) putCalendar(ctx context.Context, tenant string, q *calendarReq
 		return nil, apierr.Errorf(apierr.TooLarge, "description", "has %d bytes; at most %d are allowed", len(q.Description), job.DescriptionBytesMax)
 	}
 	q.Tenant = tenant
-	now, created, err := s.engine.PutCalendar(ctx, &q.Calendar)
+	now, created, err := x.engine.PutCalendar(ctx, &q.Calendar)
 	if err != nil {
 		return nil, err
 	}
 	return &client.CalendarPutReply{Calendar: calendarOf(&now), Created: created}, nil
 }
 
-func (s *Service) calendar(ctx context.Context, tenant string, q *client.NameRequest) (any, error) {
+func (x *Executor) calendar(ctx context.Context, tenant string, q *client.NameRequest) (any, error) {
 	if err := job.ValidateName(q.Name); err != nil {
 		return nil, err
 	}
-	c, err := s.engine.Calendar(ctx, tenant, q.Name)
+	c, err := x.engine.Calendar(ctx, tenant, q.Name)
 	if err != nil {
 		return nil, err
 	}
 	return &client.CalendarReply{Calendar: calendarOf(&c)}, nil
 }
 
-func (s *Service) removeCalendar(ctx context.Context, tenant string, q *client.NameRequest) (any, error) {
+func (x *Executor) removeCalendar(ctx context.Context, tenant string, q *client.NameRequest) (any, error) {
 	if err := job.ValidateName(q.Name); err != nil {
 		return nil, err
 	}
-	if err := s.engine.DeleteCalendar(ctx, tenant, q.Name); err != nil {
+	if err := x.engine.DeleteCalendar(ctx, tenant, q.Name); err != nil {
 		return nil, err
 	}
 	return &client.CalendarDeleteReply{Deleted: true}, nil
@@ -68,7 +68,7 @@ var calendarListMembers = object[client.CalendarListRequest]{
 	"cursor": text(func(q *client.CalendarListRequest) *string { return &q.Cursor }),
 }
 
-func (s *Service) calendars(ctx context.Context, tenant string, q *client.CalendarListRequest) (any, error) {
+func (x *Executor) calendars(ctx context.Context, tenant string, q *client.CalendarListRequest) (any, error) {
 	setDefault(&q.Limit, PageDefault)
 	page := &calendarPage{query: query{"calendars", tenant}}
 	after, err := page.query.key(q.Cursor)
@@ -76,7 +76,7 @@ func (s *Service) calendars(ctx context.Context, tenant string, q *client.Calend
 		return nil, err
 	}
 	next := func(n int) ([]client.Calendar, bool, error) {
-		got, err := s.engine.Calendars(ctx, tenant, after, n)
+		got, err := x.engine.Calendars(ctx, tenant, after, n)
 		list := make([]client.Calendar, len(got))
 		for i := range got {
 			list[i] = calendarOf(&got[i])
@@ -85,7 +85,7 @@ func (s *Service) calendars(ctx context.Context, tenant string, q *client.Calend
 		return list, len(got) == n, err
 	}
 	var more bool
-	if page.Calendars, more, err = fill(q.Limit, calendarStep, s.pageBytesMax(), next, calendarBytes); err != nil {
+	if page.Calendars, more, err = fill(q.Limit, calendarStep, x.pageBytesMax(), next, calendarBytes); err != nil {
 		return nil, err
 	}
 	if more {

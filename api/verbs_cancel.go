@@ -9,20 +9,20 @@ import (
 	"github.com/carillon-io/carillon/scheduler"
 )
 
-func (s *Service) cancelRun(ctx context.Context, tenant string, q *client.RunRequest) (any, error) {
+func (x *Executor) cancelRun(ctx context.Context, tenant string, q *client.RunRequest) (any, error) {
 	id, err := job.ParseRunID(q.RunID)
 	if err != nil {
 		return nil, err
 	}
-	return runReply(s.engine.CancelRun(ctx, tenant, id))
+	return runReply(x.engine.CancelRun(ctx, tenant, id))
 }
 
-func (s *Service) retryRun(ctx context.Context, tenant string, q *client.RunRequest) (any, error) {
+func (x *Executor) retryRun(ctx context.Context, tenant string, q *client.RunRequest) (any, error) {
 	id, err := job.ParseRunID(q.RunID)
 	if err != nil {
 		return nil, err
 	}
-	return runReply(s.engine.RetryRun(ctx, tenant, id))
+	return runReply(x.engine.RetryRun(ctx, tenant, id))
 }
 
 var retryManyMembers = object[scheduler.RunQuery]{
@@ -33,13 +33,13 @@ var retryManyMembers = object[scheduler.RunQuery]{
 }
 
 // retryMany retries the newest dead runs of a selection.
-func (s *Service) retryMany(ctx context.Context, tenant string, q *scheduler.RunQuery) (any, error) {
+func (x *Executor) retryMany(ctx context.Context, tenant string, q *scheduler.RunQuery) (any, error) {
 	if err := checkRunQuery(q, true); err != nil {
 		return nil, err
 	}
 	setDefault(&q.Limit, PageDefault)
 	q.Tenant, q.Status = tenant, job.StatusDead
-	n, more, err := s.engine.RetryDead(ctx, *q)
+	n, more, err := x.engine.RetryDead(ctx, *q)
 	if err != nil {
 		return nil, aboutJob(err)
 	}

@@ -20,15 +20,15 @@ var getMembers = object[client.GetRequest]{
 	"with_credentials": boolean(func(q *client.GetRequest) *bool { return &q.WithCredentials }),
 }
 
-func (s *Service) get(ctx context.Context, tenant string, req *client.GetRequest) (any, error) {
+func (x *Executor) get(ctx context.Context, tenant string, req *client.GetRequest) (any, error) {
 	if err := job.ValidateName(req.Name); err != nil {
 		return nil, err
 	}
-	v, err := s.engine.Get(ctx, tenant, req.Name)
+	v, err := x.engine.Get(ctx, tenant, req.Name)
 	if err != nil {
 		return nil, err
 	}
-	return s.jobMessage(asAsked(&v, req.WithCredentials), `}`)
+	return x.jobMessage(asAsked(&v, req.WithCredentials), `}`)
 }
 
 var deleteMembers = object[client.DeleteRequest]{
@@ -36,11 +36,11 @@ var deleteMembers = object[client.DeleteRequest]{
 	"if_version": presentVersion(func(q *client.DeleteRequest) **uint32 { return &q.IfVersion }),
 }
 
-func (s *Service) remove(ctx context.Context, tenant string, req *client.DeleteRequest) (any, error) {
+func (x *Executor) remove(ctx context.Context, tenant string, req *client.DeleteRequest) (any, error) {
 	if err := job.ValidateName(req.Name); err != nil {
 		return nil, err
 	}
-	gone, err := s.engine.Delete(ctx, tenant, req.Name, req.IfVersion)
+	gone, err := x.engine.Delete(ctx, tenant, req.Name, req.IfVersion)
 	if err != nil {
 		return nil, err
 	}
@@ -53,18 +53,18 @@ var pauseMembers = object[client.PauseRequest]{
 	"if_version": presentVersion(func(q *client.PauseRequest) **uint32 { return &q.IfVersion }),
 }
 
-func (s *Service) pause(ctx context.Context, tenant string, req *client.PauseRequest) (any, error) {
+func (x *Executor) pause(ctx context.Context, tenant string, req *client.PauseRequest) (any, error) {
 	if err := checkPause(req); err != nil {
 		return nil, err
 	}
-	return s.jobReply(s.engine.Pause(ctx, tenant, req.Name, req.Reason, req.IfVersion))
+	return x.jobReply(x.engine.Pause(ctx, tenant, req.Name, req.Reason, req.IfVersion))
 }
 
-func (s *Service) resume(ctx context.Context, tenant string, req *client.PauseRequest) (any, error) {
+func (x *Executor) resume(ctx context.Context, tenant string, req *client.PauseRequest) (any, error) {
 	if err := checkPause(req); err != nil {
 		return nil, err
 	}
-	return s.jobReply(s.engine.Resume(ctx, tenant, req.Name, req.Reason, req.IfVersion))
+	return x.jobReply(x.engine.Resume(ctx, tenant, req.Name, req.Reason, req.IfVersion))
 }
 
 func checkPause(req *client.PauseRequest) error {
@@ -99,12 +99,12 @@ var jobStatuses = []string{"active", "paused", "completed", "failed"}
 
 func parseJobStatus(s string) (string, error) {
 	if !slices.Contains(jobStatuses, s) {
-		return "", apierr.Errorf(apierr.InvalidField, "status", "%q is unknown; want one of %s", clip(s), strings.Join(jobStatuses, ", "))
+		return "", apierr.Errorf(apierr.InvalidField, "status", "%q is unknown; want one of %s", apierr.Clip(s), strings.Join(jobStatuses, ", "))
 	}
 	return s, nil
 }
 
-func (s *Service) list(ctx context.Context, tenant string, req *listRequest) (any, error) {
+func (x *Executor) list(ctx context.Context, tenant string, req *listRequest) (any, error) {
 	if len(req.Prefix) > job.NameBytesMax {
 		return nil, apierr.Errorf(apierr.InvalidField, "prefix", "has %d characters, more than the %d of any name", len(req.Prefix), job.NameBytesMax)
 	}
@@ -118,5 +118,5 @@ func (s *Service) list(ctx context.Context, tenant string, req *listRequest) (an
 	if req.After, err = asked.key(req.cursor); err != nil {
 		return nil, err
 	}
-	return s.page(ctx, asked, req.ListQuery, req.withCredentials)
+	return x.page(ctx, asked, req.ListQuery, req.withCredentials)
 }

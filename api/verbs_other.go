@@ -29,12 +29,12 @@ var nextMembers = object[nextRequest]{
 	"count":     between(1, schedule.PreviewMax, func(q *nextRequest) *int { return &q.count }),
 }
 
-func (s *Service) next(ctx context.Context, tenant string, q *nextRequest) (any, error) {
+func (x *Executor) next(ctx context.Context, tenant string, q *nextRequest) (any, error) {
 	if err := q.def.ValidateSchedules(); err != nil {
 		return nil, err
 	}
 	q.def.Tenant = tenant
-	schedule, err := s.opts.Zones.ParseWith(q.def.Spec(), s.calendarsFor(ctx))
+	schedule, err := x.opts.Zones.ParseWith(q.def.Spec(), x.calendarsFor(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -50,21 +50,17 @@ func (s *Service) next(ctx context.Context, tenant string, q *nextRequest) (any,
 }
 
 // calendarsFor returns the calendar lookup for a preview. The engine does this itself for jobs.
-func (s *Service) calendarsFor(ctx context.Context) schedule.CalendarLookup {
+func (x *Executor) calendarsFor(ctx context.Context) schedule.CalendarLookup {
 	return func(ref string) (exclude []string, ok bool) {
 		tenant, name, _ := strings.Cut(ref, "/")
-		c, err := s.engine.Calendar(ctx, tenant, name)
+		c, err := x.engine.Calendar(ctx, tenant, name)
 		return c.Exclude, err == nil
 	}
 }
 
 var statusMembers = object[client.StatusRequest]{}
 
-func (s *Service) status(context.Context, string, *client.StatusRequest) (any, error) {
-	if s.opts.Surroundings != nil {
-		s.opts.Surroundings.Look()
-	}
-	info := statusInfo(s.engine.Status(), s.opts.Version, s.opts.Cluster)
-	addSurroundings(info, s.opts.Inboxes, s.opts.Surroundings)
-	return info, nil
+func (x *Executor) status(context.Context, string, *client.StatusRequest) (any, error) {
+	x.opts.Look()
+	return x.opts.Status(x.engine.Status()), nil
 }

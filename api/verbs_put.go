@@ -5,20 +5,20 @@ import (
 	"strconv"
 )
 
-func (s *Service) put(ctx context.Context, tenant string, body []byte) (any, error) {
+func (x *Executor) put(ctx context.Context, tenant string, body []byte) (any, error) {
 	p := newPutRequest(tenant)
 	if err := read(body, func(r *reader) error { return putMembers.read(r, &p) }); err != nil {
 		return nil, err
 	}
-	s.noteJob(ctx, p.def.Name)
-	if err := p.finish(s.opts.Rules); err != nil {
+	x.noteJob(ctx, p.def.Name)
+	if err := p.finish(x.opts.Rules); err != nil {
 		return nil, err
 	}
-	v, created, err := s.engine.Put(ctx, &p.def, p.ifVersion)
+	v, created, err := x.engine.Put(ctx, &p.def, p.ifVersion)
 	if err != nil {
 		return nil, err
 	}
-	reply, err := s.jobMessage(masked(&v), `,"created":`+strconv.FormatBool(created)+`}`)
+	reply, err := x.jobMessage(masked(&v), `,"created":`+strconv.FormatBool(created)+`}`)
 	if err != nil {
 		return nil, err
 	}
@@ -30,13 +30,13 @@ func (s *Service) put(ctx context.Context, tenant string, body []byte) (any, err
 // of the largest size.
 const bulkReplyBytes = 512
 
-func (s *Service) putMany(ctx context.Context, tenant string, body []byte) (any, error) {
+func (x *Executor) putMany(ctx context.Context, tenant string, body []byte) (any, error) {
 	b := bulkRequest{
-		tenant: tenant, rules: s.opts.Rules, prepare: s.engine.Prepare,
-		most: min(BulkJobsMax, s.messageBytesMax()/bulkReplyBytes),
+		tenant: tenant, rules: x.opts.Rules, prepare: x.engine.Prepare,
+		most: min(BulkJobsMax, x.messageBytesMax()/bulkReplyBytes),
 	}
 	if err := readBulk(body, &b); err != nil {
 		return nil, err
 	}
-	return s.encodeBulk(b.names, s.engine.PutMany(ctx, b.items))
+	return x.encodeBulk(b.names, x.engine.PutMany(ctx, b.items))
 }

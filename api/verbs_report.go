@@ -25,11 +25,11 @@ func parseOutcome(s string) (client.Outcome, error) {
 	case client.OutcomeSucceeded, client.OutcomeFailed:
 		return o, nil
 	}
-	return "", apierr.Errorf(apierr.InvalidField, "status", "%q is no outcome of a run; %s", clip(s), wantOutcome)
+	return "", apierr.Errorf(apierr.InvalidField, "status", "%q is no outcome of a run; %s", apierr.Clip(s), wantOutcome)
 }
 
 // report handles what a worker says about its run.
-func (s *Service) report(ctx context.Context, tenant string, q *client.ReportRequest) (any, error) {
+func (x *Executor) report(ctx context.Context, tenant string, q *client.ReportRequest) (any, error) {
 	id, err := heldRun(q.RunID, q.Fence)
 	if err == nil {
 		err = checkReport(q)
@@ -37,7 +37,7 @@ func (s *Service) report(ctx context.Context, tenant string, q *client.ReportReq
 	if err != nil {
 		return nil, err
 	}
-	return runReply(s.engine.Report(ctx, scheduler.ReportRequest{
+	return runReply(x.engine.Report(ctx, scheduler.ReportRequest{
 		Tenant: tenant, Run: id, Fence: q.Fence, Failed: q.Status == client.OutcomeFailed, Error: q.Error, Result: q.Result,
 	}))
 }
@@ -81,7 +81,7 @@ var extendMembers = object[extendRequest]{
 	"by":     length(func(q *extendRequest) *time.Duration { return &q.by }),
 }
 
-func (s *Service) extend(ctx context.Context, tenant string, q *extendRequest) (any, error) {
+func (x *Executor) extend(ctx context.Context, tenant string, q *extendRequest) (any, error) {
 	id, err := heldRun(q.runID, q.fence)
 	if err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func (s *Service) extend(ctx context.Context, tenant string, q *extendRequest) (
 	if q.by <= 0 || q.by > job.ExtendMax {
 		return nil, apierr.Errorf(apierr.InvalidField, "by", "must be more than 0s and at most %s", client.Duration(job.ExtendMax))
 	}
-	deadline, err := s.engine.Extend(ctx, tenant, id, q.fence, q.by)
+	deadline, err := x.engine.Extend(ctx, tenant, id, q.fence, q.by)
 	if err != nil {
 		return nil, err
 	}

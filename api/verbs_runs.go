@@ -26,7 +26,7 @@ var triggerMembers = object[triggerRequest]{
 	"if_version":      presentVersion(func(q *triggerRequest) **uint32 { return &q.ifVersion }),
 }
 
-func (s *Service) trigger(ctx context.Context, tenant string, q *triggerRequest) (any, error) {
+func (x *Executor) trigger(ctx context.Context, tenant string, q *triggerRequest) (any, error) {
 	if err := job.ValidateName(q.name); err != nil {
 		return nil, err
 	}
@@ -37,13 +37,13 @@ func (s *Service) trigger(ctx context.Context, tenant string, q *triggerRequest)
 	if q.json != nil {
 		req.Payload, req.HasPayload, req.PayloadJSON = q.json, true, true
 	}
-	if len(req.Payload) > s.opts.Rules.PayloadBytesMax {
-		return nil, apierr.Errorf(apierr.TooLarge, "payload", "has %d bytes; at most %d are allowed", len(req.Payload), s.opts.Rules.PayloadBytesMax)
+	if len(req.Payload) > x.opts.Rules.PayloadBytesMax {
+		return nil, apierr.Errorf(apierr.TooLarge, "payload", "has %d bytes; at most %d are allowed", len(req.Payload), x.opts.Rules.PayloadBytesMax)
 	}
 	if len(q.key) > job.IdempotencyKeyMax {
 		return nil, apierr.Errorf(apierr.TooLarge, "idempotency_key", "has %d bytes; at most %d are allowed", len(q.key), job.IdempotencyKeyMax)
 	}
-	v, err := s.engine.Trigger(ctx, req)
+	v, err := x.engine.Trigger(ctx, req)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ var backfillMembers = object[scheduler.BackfillRequest]{
 	"dry_run": boolean(func(q *scheduler.BackfillRequest) *bool { return &q.DryRun }),
 }
 
-func (s *Service) backfill(ctx context.Context, tenant string, q *scheduler.BackfillRequest) (any, error) {
+func (x *Executor) backfill(ctx context.Context, tenant string, q *scheduler.BackfillRequest) (any, error) {
 	if err := job.ValidateName(q.Job); err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func (s *Service) backfill(ctx context.Context, tenant string, q *scheduler.Back
 		return nil, apierr.Errorf(apierr.InvalidField, "from", "%s must be before to, which is %s", q.From, q.To)
 	}
 	q.Tenant = tenant
-	done, err := s.engine.Backfill(ctx, *q)
+	done, err := x.engine.Backfill(ctx, *q)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ var runListMembers = object[runListRequest]{
 	"cursor":   text(func(q *runListRequest) *string { return &q.cursor }),
 }
 
-func (s *Service) runs(ctx context.Context, tenant string, q *runListRequest) (any, error) {
+func (x *Executor) runs(ctx context.Context, tenant string, q *runListRequest) (any, error) {
 	if err := checkRunQuery(&q.RunQuery, q.Status == job.StatusDead); err != nil {
 		return nil, err
 	}
@@ -117,12 +117,12 @@ func (s *Service) runs(ctx context.Context, tenant string, q *runListRequest) (a
 	next := func(n int) ([]client.Run, bool, error) {
 		asked := q.RunQuery
 		asked.Limit = n
-		got, err := s.engine.Runs(ctx, asked)
+		got, err := x.engine.Runs(ctx, asked)
 		q.After = got.Next
 		return runsOf(got.Runs, q.attempts), got.Next != (job.RunID{}), err
 	}
 	var more bool
-	if page.Runs, more, err = fill(q.Limit, runStep, s.pageBytesMax(), next, runBytes); err != nil {
+	if page.Runs, more, err = fill(q.Limit, runStep, x.pageBytesMax(), next, runBytes); err != nil {
 		return nil, aboutJob(err)
 	}
 	if more {
@@ -183,12 +183,12 @@ var runMembers = object[client.RunRequest]{
 	"run_id": text(func(q *client.RunRequest) *string { return &q.RunID }),
 }
 
-func (s *Service) run(ctx context.Context, tenant string, q *client.RunRequest) (any, error) {
+func (x *Executor) run(ctx context.Context, tenant string, q *client.RunRequest) (any, error) {
 	id, err := job.ParseRunID(q.RunID)
 	if err != nil {
 		return nil, err
 	}
-	v, err := s.engine.Run(ctx, tenant, id)
+	v, err := x.engine.Run(ctx, tenant, id)
 	if err != nil {
 		return nil, err
 	}

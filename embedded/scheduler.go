@@ -106,7 +106,7 @@ func (s *Scheduler) openEngine(log scheduler.Log, store scheduler.Store, sender 
 		return err
 	}
 	s.engine = engine
-	local, err := api.NewLocal(checkedEngine{engine, s.dispatcher}, api.Options{Version: "embedded", Rules: s.opts.rules(), Zones: zones, Logger: s.opts.Logger, Tracer: s.opts.Tracer})
+	local, err := api.NewLocal(checkedEngine{engine, s.dispatcher}, api.Options{Node: api.Node{Version: "embedded"}, Rules: s.opts.rules(), Zones: zones, Logger: s.opts.Logger, Tracer: s.opts.Tracer})
 	if err != nil {
 		return err
 	}

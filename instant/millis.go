@@ -9,6 +9,9 @@ type Millis int64
 // Max is the last instant that Carillon schedules: the end of the year 9999.
 const Max Millis = 253402300799999
 
+// LongAgo is the due time of work that can be done at once, where zero means never.
+const LongAgo Millis = 1
+
 // Of returns t cut down to the millisecond: the clock never reads a time that has not come.
 func Of(t time.Time) Millis { return Millis(t.UnixMilli()) }
 
@@ -20,6 +23,9 @@ func Up(t time.Time) Millis {
 	}
 	return Millis(ms)
 }
+
+// MillisUp returns a duration in milliseconds, rounded up, so that what waits for it is never early.
+func MillisUp(d time.Duration) Millis { return Millis((d + time.Millisecond - 1) / time.Millisecond) }
 
 // Time returns the instant as a UTC time.
 func (m Millis) Time() time.Time { return time.UnixMilli(int64(m)).UTC() }

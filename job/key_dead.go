@@ -8,26 +8,28 @@ import (
 	"github.com/carillon-io/carillon/instant"
 )
 
-// TenantHash stands for a tenant in the keys of rows that are listed by tenant. It is the lower half of FNV-1a, and
-// the same on every machine. Tenants with the same hash share a range of keys, so a reader must compare the tenant
-// itself.
-func TenantHash(tenant string) uint16 {
+// TenantHash stands for a tenant in the keys of rows that are listed by tenant, and where tenants take turns. Tenants
+// with the same hash share a range of keys, so a reader must compare the tenant itself; they also share their turns.
+type TenantHash uint16
+
+// HashTenant returns the hash of a tenant. It is the lower half of FNV-1a, and the same on every machine.
+func HashTenant(tenant string) TenantHash {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(tenant)) // never fails
-	return uint16(h.Sum32())
+	return TenantHash(h.Sum32())
 }
 
 // deadKeyBytes is the length of a key of KindDead.
 const deadKeyBytes = 1 + 4 + 2 + 8 + 8 + 4
 
 // AppendDeadDay appends the prefix of a tenant's dead runs that were scheduled on a day.
-func AppendDeadDay(b []byte, day uint32, tenant uint16) []byte {
+func AppendDeadDay(b []byte, day uint32, tenant TenantHash) []byte {
 	b = binary.BigEndian.AppendUint32(append(b, byte(KindDead)), day)
-	return binary.BigEndian.AppendUint16(b, tenant)
+	return binary.BigEndian.AppendUint16(b, uint16(tenant))
 }
 
 // AppendDeadKey appends the key by which a dead run is found by its tenant, newest scheduled time first.
-func AppendDeadKey(b []byte, tenant uint16, r RunID) []byte {
+func AppendDeadKey(b []byte, tenant TenantHash, r RunID) []byte {
 	b = AppendDeadDay(b, Day(r.At), tenant)
 	b = binary.BigEndian.AppendUint64(b, ^uint64(r.At))
 	b = binary.BigEndian.AppendUint64(b, uint64(r.Job))
@@ -48,14 +50,14 @@ func ParseDeadKey(key []byte) (RunID, error) {
 }
 
 // PutDead adds the row by which a dead run is found by its tenant.
-func (b *Batch) PutDead(tenant uint16, id RunID) {
+func (b *Batch) PutDead(tenant TenantHash, id RunID) {
 	b.key = AppendDeadKey(b.key[:0], tenant, id)
 	b.value = append(b.value[:0], rowVersion)
 	b.Put(b.key, b.value)
 }
 
 // DeleteDead deletes the row that PutDead added.
-func (b *Batch) DeleteDead(tenant uint16, id RunID) {
+func (b *Batch) DeleteDead(tenant TenantHash, id RunID) {
 	b.key = AppendDeadKey(b.key[:0], tenant, id)
 	b.Delete(b.key)
 }

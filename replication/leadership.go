@@ -90,26 +90,20 @@ func (n *Node) renew(ctx context.Context) error {
 	next := n.renewal(begun)
 	if trusted := n.Trust() > 0; r.unsure || !trusted {
 		v, revision, err := n.bucket.read(ctx)
-		switch {
-		case errors.Is(err, errDamagedLease) && trusted:
-			r.revision = revision
-		case errors.Is(err, errDamagedLease): // another may have had the lease meanwhile
-			n.distrust()
-			return ErrDeposed
-		case err != nil:
+		damaged := errors.Is(err, errDamagedLease)
+		if err != nil && !damaged {
 			return err
-		case revision == 0 && trusted: // the bucket was made anew
-			r.revision = 0
-		case revision < r.revision && revision != 0 && trusted:
-			return errStale
-		case v.Node != r.value.Node || v.Term != r.value.Term || v.Released:
-			n.distrust()
-			n.foundLease(leaseSeen{value: v, revision: revision})
-			return ErrDeposed
-		default:
-			r.revision = revision
 		}
 		begun = n.opts.Boot()
+		switch err := r.judge(v, revision, trusted, r.left(begun) > 0); {
+		case errors.Is(err, ErrDeposed):
+			n.distrust()
+			n.foundLease(leaseSeen{value: v, revision: revision, damaged: damaged})
+			return err
+		case err != nil:
+			return err
+		}
+		r.revision = revision
 	}
 	revision, err := n.bucket.swap(ctx, next, r.revision)
 	r.mu.Lock()
@@ -124,6 +118,27 @@ func (n *Node) renew(ctx context.Context) error {
 	r.tenure.succeeded(begun, next.Heirs)
 	n.trusts()
 	return nil
+}
+
+// judge says what a state of the lease that was read means to its holder: nil to renew at this revision, errStale
+// to read again, ErrDeposed to follow. v is empty if there is no lease, or a damaged one. lasts says that the
+// lease has not ended yet.
+//
+// A read can come from a server that was cut off and lacks the newest renewals; it names the holder before this
+// one. So a state that is older than the newest own one ends no leadership while the lease lasts. A bucket that
+// was made anew looks the same, and only a holder that may launch knows that no other has led meanwhile.
+func (r *leadership) judge(v leaseValue, revision uint64, trusted, lasts bool) error {
+	empty := v.Node == ""
+	switch older := revision < r.revision && !v.after(r.value); {
+	case empty && trusted: // made anew, or damaged by a foreign program: this node writes its lease again
+		return nil
+	case older && lasts:
+		return errStale
+	case empty || v.Node != r.value.Node || v.Term != r.value.Term || v.Released:
+		return ErrDeposed
+	default:
+		return nil
+	}
 }
 
 // foundLease passes a state of the lease that a renewal has read to the loop of the node, which otherwise would

@@ -1,6 +1,7 @@
 package replication
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"strings"
@@ -124,6 +125,39 @@ func text(t *testing.T, d *datadriven.TestData, key, or string) (v string) {
 	}
 	d.ScanArgs(t, key, &v)
 	return v
+}
+
+// TestJudgeOfReads: what a read of the lease means to its holder, which has written revision 10 in term 4.
+func TestJudgeOfReads(t *testing.T) {
+	own := leaseValue{Node: "a", Term: 4, Renewal: 7}
+	for _, c := range []struct {
+		what     string
+		v        leaseValue
+		revision uint64
+		trusted  bool
+		lasts    bool
+		want     error
+	}{
+		{"its own", own, 10, false, true, nil},
+		{"its own renewal without an answer", leaseValue{Node: "a", Term: 4, Renewal: 8}, 11, false, true, nil},
+		{"an own renewal of before", leaseValue{Node: "a", Term: 4, Renewal: 5}, 8, false, true, errStale},
+		{"the holder before it, from a server that was cut off", leaseValue{Node: "b", Term: 3}, 6, false, true, errStale},
+		{"the same, and it may launch", leaseValue{Node: "b", Term: 3}, 6, true, true, errStale},
+		{"the same, and its lease has ended", leaseValue{Node: "b", Term: 3}, 6, false, false, ErrDeposed},
+		{"another holder", leaseValue{Node: "b", Term: 5}, 11, true, true, ErrDeposed},
+		{"another holder in a bucket made anew", leaseValue{Node: "b", Term: 5}, 2, true, true, ErrDeposed},
+		{"its own, given up", leaseValue{Node: "a", Term: 4, Renewal: 7, Released: true}, 11, false, true, ErrDeposed},
+		{"none, and it may launch", leaseValue{}, 0, true, true, nil},
+		{"none, from a server that lacks it or a bucket made anew", leaseValue{}, 0, false, true, errStale},
+		{"none, and its lease has ended", leaseValue{}, 0, false, false, ErrDeposed},
+		{"overwritten by a foreign program, and it may launch", leaseValue{}, 11, true, true, nil},
+		{"overwritten by a foreign program", leaseValue{}, 11, false, true, ErrDeposed},
+	} {
+		r := leadership{value: own, revision: 10}
+		if got := r.judge(c.v, c.revision, c.trusted, c.lasts); !errors.Is(got, c.want) {
+			t.Errorf("%s: %v, want %v", c.what, got, c.want)
+		}
+	}
 }
 
 // The holder stops before another node may begin, however late that node saw the renewal and however fast its

@@ -123,6 +123,15 @@ func (c *checker) taken(n *simNode, v leaseValue, from leaseState, reason string
 	c.note("taken by "+n.name+" from "+from.value.Node+": "+reason, v.Term, from.value.Term, from.revision)
 }
 
+// deposed is called when a renewal ends a leadership whose lease would last until an instant of the node's clock:
+// another node has the lease, or it is lost.
+func (c *checker) deposed(n *simNode, ends time.Duration) {
+	now, own := c.lease.current(), n.node.leadership.value
+	if now.value.Node == own.Node && now.value.Term == own.Term && !now.value.Released && n.boot() < ends {
+		c.fail("deposed", "%s gives up the lease of term %d, which is its own until %s", n.name, own.Term, ends)
+	}
+}
+
 // trust: while a node launches, no other node may have taken its lease because it was not renewed, or because
 // no process answered for it.
 func (c *checker) trust() {

@@ -152,8 +152,10 @@ func (n *simNode) renewAll(ctx context.Context) {
 		if !n.node.leadership.due(n.boot()) {
 			continue
 		}
+		ends := n.boot() + n.node.leadership.left(n.boot())
 		if err := n.node.renew(ctx); errors.Is(err, ErrDeposed) {
 			n.world.saw("deposed by the lease", uint64(n.index))
+			n.world.check.deposed(n, ends)
 			n.node.leadership.end()
 			return
 		}

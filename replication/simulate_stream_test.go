@@ -223,9 +223,13 @@ func (r registerOfNode) swap(ctx context.Context, v leaseValue, revision uint64)
 		case now.revision != revision:
 			return errLost
 		}
-		if v.Node == now.value.Node && v.Term == now.value.Term {
+		switch {
+		case v.Node == now.value.Node && v.Term == now.value.Term:
 			reason = now.reason
-		} else {
+		case v.Renewal > 0: // a late one, at a revision that a bucket made anew has reached, too: no node leads by it
+			reason = "late renewal"
+			r.saw(reason)
+		default:
 			r.check.taken(r.node, v, now, reason)
 		}
 		next = revision + 1

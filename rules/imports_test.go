@@ -39,11 +39,13 @@ var house = map[string][]string{
 	// The one package that publishes replies.
 	"inbox":       {"github.com/nats-io/nats.go"},
 	"replication": over(words, module+"/inbox", "github.com/nats-io/nats.go"),
-	"scheduler":   over(words, module+"/histogram", module+"/wheel", module+"/fair", "golang.org/x/sys"),
-	"wal":         over(words, module+"/histogram", "github.com/tidwall/wal", "golang.org/x/sys"),
-	"snapshot":    over(words, "github.com/cockroachdb/pebble/v2"),
-	"backup":      over(words),
-	"dispatch":    over(words, module+"/histogram", module+"/fair", "github.com/nats-io/nats.go"),
+	"scheduler":   over(words, module+"/histogram", module+"/wheel", module+"/fair", module+"/scheduler/pad"),
+	// Where launches wait until they are due, and leave on time.
+	"scheduler/pad": over(words, module+"/fair", "golang.org/x/sys"),
+	"wal":           over(words, module+"/histogram", "github.com/tidwall/wal", "golang.org/x/sys"),
+	"snapshot":      over(words, "github.com/cockroachdb/pebble/v2"),
+	"backup":        over(words),
+	"dispatch":      over(words, module+"/histogram", module+"/fair", "github.com/nats-io/nats.go"),
 	// The one package that knows OpenTelemetry.
 	"tracing": over(words, "go.opentelemetry.io/otel"),
 	// The data directory, which the server and the embedded scheduler share.
@@ -52,7 +54,9 @@ var house = map[string][]string{
 	"embedded": over(words, module+"/api", module+"/client", module+"/datadir", module+"/dispatch", module+"/scheduler", module+"/snapshot", module+"/wal"),
 	// The suite that every sender passes: it is for tests, and imports no more than they need.
 	"dispatch/dispatchtest": over(words),
-	"api":                   over(words, module+"/histogram", module+"/scheduler", module+"/client", module+"/inbox", "github.com/nats-io/nats.go", "github.com/go-json-experiment/json", "github.com/prometheus/client_golang", "github.com/prometheus/client_model"),
+	"api":                   over(words, module+"/histogram", module+"/scheduler", module+"/client", module+"/inbox", "github.com/nats-io/nats.go", "github.com/go-json-experiment/json"),
+	// The one package that knows Prometheus.
+	"metrics": over(words, module+"/histogram", module+"/scheduler", module+"/client", module+"/api", "github.com/prometheus/client_golang", "github.com/prometheus/client_model"),
 	// Pages for people, over the requests of the client; the figures are the engine's.
 	"dashboard": {module + "/client", module + "/histogram", module + "/scheduler"},
 	// The one package with a NATS server in it.
@@ -60,7 +64,7 @@ var house = map[string][]string{
 	"bus/bustest": {"github.com/nats-io/nats-server/v2"},
 	// The assembly: what a process has once.
 	"server": over(words, module+"/api", module+"/backup", module+"/bus", module+"/client", module+"/dashboard", module+"/datadir", module+"/dispatch", module+"/inbox",
-		module+"/replication", module+"/scheduler", module+"/snapshot", module+"/tracing", module+"/wal", "github.com/nats-io/nats.go", "golang.org/x/sys"),
+		module+"/metrics", module+"/replication", module+"/scheduler", module+"/snapshot", module+"/tracing", module+"/wal", "github.com/nats-io/nats.go", "golang.org/x/sys"),
 	"cmd/carillon": over(words, module+"/backup", module+"/bench", module+"/client", module+"/crontab", module+"/datadir", module+"/server", module+"/snapshot",
 		module+"/terminal", module+"/wal", "github.com/nats-io/nats.go", "github.com/alecthomas/kong", "github.com/go-json-experiment/json", "go.yaml.in/yaml/v3", "golang.org/x/sys"),
 	"bench":      {module + "/client", module + "/bench/plot", "github.com/nats-io/nats.go", "github.com/alecthomas/kong", "golang.org/x/sys"},

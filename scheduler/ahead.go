@@ -4,6 +4,7 @@ import (
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/schedule"
+	"github.com/carillon-io/carillon/scheduler/pad"
 )
 
 // Ticks are decided ahead of their time. An update must not decide such a tick again: neither one that it keeps, nor
@@ -62,7 +63,7 @@ func (l *priorLedger) reader() (isOver func(tick instant.Millis) bool) {
 }
 
 // dropped records that the update ends a launch, unless reason is 0: its tick then counts as finished.
-func (l *priorLedger) dropped(launch Launch, reason job.Reason) job.Reason {
+func (l *priorLedger) dropped(launch pad.Launch, reason job.Reason) job.Reason {
 	if reason != 0 {
 		l.over = append(l.over, launch.Run.At)
 	}
@@ -157,7 +158,7 @@ func (c *Core) decideAhead(s slot, r *hotRow, next *plan) (first instant.Millis)
 // droppedReason returns why the update ends a launch that it withdrew from the pad, or 0 if it keeps the launch.
 // Manual runs and runs that have begun are always kept. If the schedule stays the same, its decided ticks are kept
 // too: a calendar may have changed since, but a decided tick stays decided.
-func droppedReason(p *Put, l Launch, stays bool, anchor instant.Millis) job.Reason {
+func droppedReason(p *Put, l pad.Launch, stays bool, anchor instant.Millis) job.Reason {
 	switch {
 	case l.Run.IsManual() || l.Attempt > 1:
 		return 0
@@ -171,17 +172,17 @@ func droppedReason(p *Put, l Launch, stays bool, anchor instant.Millis) job.Reas
 
 // limitAnew applies the concurrency limit of the new definition to a launch that waits for its turn. If the new
 // definition has no limit, all attempts of the run launch freely.
-func (c *Core) limitAnew(r *hotRow, l *Launch) {
-	if l.Mode == ModeFree {
+func (c *Core) limitAnew(r *hotRow, l *pad.Launch) {
+	if l.Mode == pad.ModeFree {
 		return
 	}
 	p, n := c.profiles.get(r.profile), l.Attempt
 	if run := c.retries[l.Run]; run != nil {
 		n -= run.Base
 	}
-	l.ends = p.foresee(n)
-	if l.Limit = p.limit(); l.Limit == 0 && l.Mode != ModeHeld {
-		l.Mode = ModeFree
+	l.Ends = p.foresee(n)
+	if l.Limit = p.limit(); l.Limit == 0 && l.Mode != pad.ModeHeld {
+		l.Mode = pad.ModeFree
 		if live, ok := c.live[l.Run]; ok {
 			live.waits = false
 			c.live[l.Run] = live

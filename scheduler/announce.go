@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler/pad"
 )
 
 // The outbox: the commit of a change also writes a row for its notice. The row is deleted once the notice is
@@ -145,9 +146,9 @@ func (e *Engine) describe(a *job.Announcement, records map[job.ID]*job.Record) e
 	}
 	a.Payload, a.PayloadJSON, a.Attempts = rec.Def.Payload, rec.Def.PayloadJSON, run.Attempts
 	if run.HasPayload {
-		a.Payload, a.PayloadJSON, err = readPayload(e.opts.Store, a.Run)
+		a.Payload, a.PayloadJSON, err = pad.ReadPayload(e.opts.Store, a.Run)
 	}
-	if errors.Is(err, errNoPayload) {
+	if errors.Is(err, pad.ErrNoPayload) {
 		return nil // the run was retried meanwhile, and is over again
 	}
 	return err

@@ -50,7 +50,7 @@ func TestBackfillOfManyCommits(t *testing.T) {
 // TestBackfillBeyondTheShare: a backfill of many commits that the tenant has no room for starts no run at all.
 func TestBackfillBeyondTheShare(t *testing.T) {
 	s := newBackfillSim(t, "* * * * * *")
-	s.engine.core.settings.ManualMax = 3599
+	s.engine.core.Limit(Limits{Manual: 3599})
 	var done BackfillResult
 	var err error
 	s.call(func() { done, err = s.engine.Backfill(context.Background(), s.backfillRequest(BackfillMax)) })
@@ -66,7 +66,7 @@ func TestRetryManyUpToTheShare(t *testing.T) {
 	s.target["a"] = "broken"
 	s.call(func() { _, _ = s.engine.Backfill(context.Background(), s.backfillRequest(BackfillMax)) })
 	s.target["a"] = "hang"
-	s.engine.core.settings.ManualMax = 5
+	s.engine.core.Limit(Limits{Manual: 5})
 	var n int
 	var more bool
 	var err error

@@ -102,7 +102,7 @@ func (c *Core) isGood(e backlogEntry) bool {
 }
 
 // dropVoid removes the void entries of a line when there are many.
-func (c *Core) dropVoid(line *fair.Queue[tenantHash, backlogEntry]) {
+func (c *Core) dropVoid(line *fair.Queue[job.TenantHash, backlogEntry]) {
 	if line.Len() > 2*c.backlogged+backlogVoidMax {
 		line.Filter(c.isGood)
 	}

@@ -20,7 +20,7 @@ func TestBehind(t *testing.T) {
 	if st := s.engine.Status(); st.Behind != 0 || st.JobsBy[JobActive] != 1 {
 		t.Errorf("a new job: %s behind, jobs %v", st.Behind, st.JobsBy)
 	}
-	due := s.engine.core.undecided().Time()
+	due := s.engine.core.Reading().Undecided.Time()
 	s.now = due.Add(3 * time.Second) // the loop is stuck
 	if st := s.engine.Status(); st.Behind != 3*time.Second {
 		t.Errorf("%s behind, want 3s", st.Behind)
@@ -31,19 +31,13 @@ func TestBehind(t *testing.T) {
 	}
 }
 
-// TestOverdue: a launch whose time has passed and that may not leave is behind too.
-func TestOverdue(t *testing.T) {
-	p := newPad(padHorizon, nil, nil)
-	p.add([]Launch{{Run: job.RunID{Job: 1, At: 5000}, Due: 5000}, {Run: job.RunID{Job: 2, At: 4000}, Due: 4000}}, 3000)
-	if due := p.overdue(); due != 4000 {
-		t.Errorf("the first is due at %d, want 4000", due)
-	}
-	if late := since(p.overdue(), instant.Millis(4500).Time()); late != 500*time.Millisecond {
-		t.Errorf("%s late, want 500ms", late)
-	}
-	p.held = true
-	if due := p.overdue(); due != 0 {
-		t.Errorf("nothing may leave any more, but something is due at %d", due)
+// TestSince: an instant was its distance ago, and one that is to come, or that is none, was not.
+func TestSince(t *testing.T) {
+	now := instant.Millis(4500).Time()
+	for at, want := range map[instant.Millis]time.Duration{4000: 500 * time.Millisecond, 5000: 0, 0: 0} {
+		if got := since(at, now); got != want {
+			t.Errorf("%d was %s ago, want %s", at, got, want)
+		}
 	}
 }
 
@@ -69,7 +63,9 @@ func TestReportAwaited(t *testing.T) {
 	s.advance(34 * time.Second) // 12:00:35
 	waited(30 * time.Second)
 	s.crash()
-	checkCounts(t, s.engine.core)
+	if err := s.engine.core.Check(); err != nil {
+		t.Error(err)
+	}
 	waited(30 * time.Second)
 	first := s.given[storyJob(1)]
 	s.propose(&Report{Run: first.Run, Fence: first.Fence})

@@ -13,8 +13,9 @@ import (
 // BenchmarkStepPut is the cost of a registration in the core, without log and store.
 func BenchmarkStepPut(b *testing.B) {
 	now := instant.Of(time.Now())
-	core, hasher := NewCore(Settings{Lead: 250 * time.Millisecond, Grace: time.Second}, now), newNameHasher()
-	def := oneShot("x", 24*time.Hour)
+	core, hasher := NewCore(Settings{Lead: 250 * time.Millisecond, Grace: time.Second}, now), testHasher{}
+	def := oneShotOf("x")
+	def.Schedule = "@at 2099-01-01T00:00:00Z"
 	schedule, _ := schedule.Parse(def.Spec())
 	row, profile := job.EncodeDefinition(def), job.ProfileOf(def, schedule)
 	names := make([]nameHash, b.N)
@@ -40,8 +41,8 @@ func BenchmarkStepPut(b *testing.B) {
 func BenchmarkStepFire(b *testing.B) {
 	const jobs = 10_000
 	now := instant.Of(time.Now())
-	core, hasher := NewCore(Settings{Lead: 250 * time.Millisecond, Grace: time.Second}, now), newNameHasher()
-	def := oneShot("x", 0)
+	core, hasher := NewCore(Settings{Lead: 250 * time.Millisecond, Grace: time.Second}, now), testHasher{}
+	def := oneShotOf("x")
 	def.Schedule = "@every 1s"
 	schedule, _ := schedule.Parse(def.Spec())
 	row, profile := job.EncodeDefinition(def), job.ProfileOf(def, schedule)
@@ -61,44 +62,5 @@ func BenchmarkStepFire(b *testing.B) {
 		for _, l := range out.Launches {
 			outcomes = append(outcomes, job.Outcome{Run: l.Run, Attempt: 1, LaunchedAt: l.Run.At.Time()})
 		}
-	}
-}
-
-// nullSender answers at once.
-type nullSender struct{ Boundless }
-
-// Cancel implements Sender: nothing takes long enough to be cancelled.
-func (nullSender) Cancel(job.RunID) {}
-
-// Launch implements Sender.
-func (nullSender) Launch(d *job.Delivery, done func(job.Outcome)) {
-	done(job.Outcome{Run: d.Run, Attempt: d.Attempt})
-}
-
-// BenchmarkPad is the way of a launch over the pad, without the reading of its job: so many are due in
-// each millisecond.
-func BenchmarkPad(b *testing.B) {
-	for _, each := range []int{1, 16, 1024} {
-		b.Run(fmt.Sprintf("each=%d", each), func(b *testing.B) {
-			p := newPad(padHorizon, nullSender{}, func(job.Outcome) {})
-			launches, delivery := make([]Launch, each), &job.Delivery{}
-			var chunk, ready []*waiting
-			b.ReportAllocs()
-			b.ResetTimer()
-			for n, now := 0, instant.Millis(1); n < b.N; n, now = n+each, now+1 {
-				for i := range launches {
-					launches[i] = Launch{Run: job.RunID{Job: job.ID(n + i + 1), At: now}, Due: now, Attempt: 1}
-				}
-				p.add(launches, now-1)
-				for chunk, _ = p.unreadChunk(now, chunk[:0]); len(chunk) > 0; chunk, _ = p.unreadChunk(now, chunk[:0]) {
-					for _, w := range chunk {
-						p.ready(w, delivery, nil, w.Due)
-					}
-				}
-				for more := true; more; {
-					more, ready = p.launchDue(now, ready[:0])
-				}
-			}
-		})
 	}
 }

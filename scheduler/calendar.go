@@ -93,7 +93,7 @@ func (c *Core) deleteCalendar(p *DeleteCalendar) {
 	ref := calendarRef(p.Tenant, p.Name)
 	switch {
 	case c.calendars[ref] == nil:
-		p.Err = errUnknownCalendar(p.Name)
+		p.Err = unknownCalendar(p.Name)
 	case c.profiles.uses(ref):
 		p.Err = apierr.Errorf(apierr.VersionConflict, "name", "jobs refer to calendar %q; change or delete them first", p.Name)
 	default:
@@ -103,7 +103,7 @@ func (c *Core) deleteCalendar(p *DeleteCalendar) {
 	}
 }
 
-func errUnknownCalendar(name string) error {
+func unknownCalendar(name string) error {
 	return apierr.Errorf(apierr.NotFound, "name", "there is no calendar %q", name)
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler/pad"
 )
 
 // remove deletes a job. Runs that wait on the pad end with it. Attempts that are with their targets end by themselves
@@ -37,7 +38,7 @@ func (c *Core) remove(p *Delete) (handled bool) {
 // step.
 func (c *Core) endDeleted(p *Delete) bool {
 	before := len(p.Withdrawn)
-	done := c.endWithdrawn(&p.Withdrawn, func(Launch) job.Reason { return job.ReasonDeleted })
+	done := c.endWithdrawn(&p.Withdrawn, func(pad.Launch) job.Reason { return job.ReasonDeleted })
 	p.Result.Cancelled += before - len(p.Withdrawn)
 	return done
 }
@@ -83,7 +84,7 @@ func (c *Core) forget(s slot, r *hotRow, p *Delete) {
 func checkPresent(r *hotRow, name string, ifVersion *uint32) error {
 	switch {
 	case r == nil:
-		return errUnknownJob(name)
+		return unknownJob(name)
 	case ifVersion != nil && *ifVersion != r.version:
 		return errOtherVersion(r, name, *ifVersion)
 	}
@@ -94,7 +95,7 @@ func errOtherVersion(r *hotRow, name string, want uint32) error {
 	return apierr.Errorf(apierr.VersionConflict, "if_version", "job %q is at version %d, not %d; read it again", name, r.version, want)
 }
 
-func errUnknownJob(name string) error {
+func unknownJob(name string) error {
 	return apierr.Errorf(apierr.NotFound, "name", "there is no job %q", name)
 }
 
@@ -165,7 +166,7 @@ func (c *Core) replanFailed(r *hotRow) error {
 
 // pausedReason returns why a launch ends that a pause withdrew, or 0 if it is kept. The first attempt of a scheduled
 // tick ends as skipped. Manual runs, and further attempts of runs that have begun, are kept.
-func pausedReason(l Launch) job.Reason {
+func pausedReason(l pad.Launch) job.Reason {
 	if l.Run.IsManual() || l.Attempt > 1 {
 		return 0
 	}
@@ -182,8 +183,8 @@ func (c *Core) recall(p withdrawer, id job.ID) {
 
 // holdBack moves the launches of a job that this step asked for to a proposal.
 func (c *Core) holdBack(p withdrawer, id job.ID) {
-	list := p.withdrawn()
-	c.out.Launches = slices.DeleteFunc(c.out.Launches, func(l Launch) bool {
+	list := p.Withdrawals()
+	c.out.Launches = slices.DeleteFunc(c.out.Launches, func(l pad.Launch) bool {
 		if l.Run.Job == id {
 			*list = append(*list, l)
 		}
@@ -193,7 +194,7 @@ func (c *Core) holdBack(p withdrawer, id job.ID) {
 
 // endWithdrawn ends the launches for which why returns a reason, and removes them from the list. It returns false if
 // the step has no room for all of them.
-func (c *Core) endWithdrawn(list *[]Launch, why func(Launch) job.Reason) (all bool) {
+func (c *Core) endWithdrawn(list *[]pad.Launch, why func(pad.Launch) job.Reason) (all bool) {
 	kept := (*list)[:0]
 	for i, l := range *list {
 		if !c.more() {
@@ -213,13 +214,13 @@ func (c *Core) endWithdrawn(list *[]Launch, why func(Launch) job.Reason) (all bo
 }
 
 // abandon ends the run of a withdrawn launch.
-func (c *Core) abandon(l Launch, reason job.Reason) {
+func (c *Core) abandon(l pad.Launch, reason job.Reason) {
 	c.skipLive(l.Run, l.Attempt, reason)
 }
 
 // putBack returns to the pad the launches that a proposal withdrew and did not end.
 func (c *Core) putBack(p withdrawer) {
-	list := p.withdrawn()
+	list := p.Withdrawals()
 	c.out.Launches = append(c.out.Launches, *list...)
 	*list = nil
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler/pad"
 )
 
 // cancelRun ends a run that is not over, as cancelled.
@@ -14,7 +15,7 @@ func (c *Core) cancelRun(p *CancelRun) {
 		return
 	}
 	c.unit(p.bytes() + c.endingBytes(p.Run))
-	p.Withdrawn = slices.DeleteFunc(p.Withdrawn, func(l Launch) bool { return l.Run == p.Run })
+	p.Withdrawn = slices.DeleteFunc(p.Withdrawn, func(l pad.Launch) bool { return l.Run == p.Run })
 	c.putBack(p)
 	c.cancelLive(p.Run, job.ReasonRequested)
 	c.audit(p.Actor, job.ActionCancelRun, job.AuditEntry{Tenant: p.Tenant, Name: p.Name, Job: p.Run.Job, Detail: p.Run.String()})
@@ -24,7 +25,7 @@ func (c *Core) cancelRun(p *CancelRun) {
 func (c *Core) retryRun(p *RetryRun) {
 	s, r := c.find(p.Hash)
 	if r == nil || r.id != p.Run.ID.Job {
-		p.Err = errUnknownJob(p.Name)
+		p.Err = unknownJob(p.Name)
 		return
 	}
 	_, live := c.live[p.Run.ID]
@@ -38,7 +39,7 @@ func (c *Core) retryRun(p *RetryRun) {
 	run := p.Run
 	c.out.Batch.DeleteHistory(run.ID)
 	if run.Status == job.StatusDead {
-		c.out.Batch.DeleteDead(uint16(r.tenant), run.ID)
+		c.out.Batch.DeleteDead(r.tenant, run.ID)
 	}
 	c.redone.add(c.lsn, run.ID, c.lsn)
 	run.Base, run.Reason, run.FinishedAt = run.Attempt, 0, 0
@@ -63,5 +64,5 @@ func (c *Core) revive(s slot, run *job.Run) {
 	c.counts.Retried++
 	c.out.Batch.PutRun(run)
 	c.announce(run)
-	c.out.Launches = append(c.out.Launches, c.launchOf(live, run, ModeWait))
+	c.out.Launches = append(c.out.Launches, c.launchOf(live, run, pad.ModeWait))
 }

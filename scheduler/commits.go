@@ -71,7 +71,7 @@ func (c *Core) keepMarks() {
 
 // barrier writes the next id into the commit, even if it has not changed, so that the commit is not empty.
 func (c *Core) barrier(p *Barrier) {
-	if p.writes {
+	if p.Writes {
 		c.keptID = 0
 	}
 }

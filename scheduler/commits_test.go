@@ -55,7 +55,7 @@ func TestManyDeadlinesAtOnce(t *testing.T) {
 				d.Completion, d.AttemptTimeout, d.Retry.MaxAttempts = job.CompletionReported, 30*time.Second, 1
 			})
 			s.advance(2 * time.Second)
-			if used := s.engine.core.watches.used; used != n {
+			if used := s.engine.core.Reading().Reporting; used != n {
 				t.Fatalf("%d runs wait for their workers, want %d", used, n)
 			}
 			if crash {
@@ -66,8 +66,8 @@ func TestManyDeadlinesAtOnce(t *testing.T) {
 			if failed := s.failures(); len(failed) > 0 {
 				t.Fatal(failed[0])
 			}
-			if c := s.engine.core; len(c.live) != 0 || c.counts.Dead != n {
-				t.Errorf("%d runs are live and %d died; want 0 and %d", len(c.live), c.counts.Dead, n)
+			if c := s.engine.core.Reading(); c.Live != 0 || c.Counts.Dead != n {
+				t.Errorf("%d runs are live and %d died; want 0 and %d", c.Live, c.Counts.Dead, n)
 			}
 		})
 	}
@@ -98,7 +98,7 @@ func TestChangesOfManyRuns(t *testing.T) {
 				d.Retry = job.Retry{MaxAttempts: 9, InitialInterval: 24 * time.Hour, Multiplier: 1, MaxInterval: 24 * time.Hour}
 			})
 			s.advance(10 * n / 2 * time.Millisecond)
-			before := len(s.engine.core.live)
+			before := s.engine.core.Live()
 			if before < n {
 				t.Fatalf("%d live runs, want %d", before, n)
 			}
@@ -107,13 +107,13 @@ func TestChangesOfManyRuns(t *testing.T) {
 				t.Fatal(failed[0])
 			}
 			waiting := 0
-			for _, l := range s.engine.core.live {
-				if l.attempt == 1 {
+			for _, l := range s.engine.core.Inspect().Live {
+				if l.Attempt == 1 {
 					waiting++
 				}
 			}
-			if waiting > 0 || name == "delete" && len(s.engine.core.live) > 0 {
-				t.Errorf("of %d live runs %d are left, %d of them for their first attempt", before, len(s.engine.core.live), waiting)
+			if waiting > 0 || name == "delete" && s.engine.core.Live() > 0 {
+				t.Errorf("of %d live runs %d are left, %d of them for their first attempt", before, s.engine.core.Live(), waiting)
 			}
 		})
 	}
@@ -169,7 +169,7 @@ func TestUpdateOverManySteps(t *testing.T) {
 	s.target["j00000"] = "hang"
 	herdOf(s, 1, func(d *job.Definition) { d.Schedule, d.Overlap = "@every 10ms", job.OverlapBufferAll })
 	s.advance(time.Second) // one run is going, the others wait for its turn or their time
-	s.engine.core.commitMax = 2 << 10
+	s.engine.core.Limit(Limits{CommitBytes: 2 << 10})
 	def := job.Defaults()
 	def.Tenant, def.Name, def.Target = "default", "j00000", job.Target{Kind: job.TargetNATS, Subject: "s"}
 	def.Schedule, def.Overlap = "@every 20ms", job.OverlapBufferAll // has no tick of the old one: it begins anew
@@ -182,7 +182,7 @@ func TestUpdateOverManySteps(t *testing.T) {
 	steps := 0
 	for ; s.gather.isWaiting(); steps++ {
 		s.finish()
-		if on := s.engine.pad.count; s.gather.isWaiting() && on != 0 {
+		if on := s.engine.pad.Count(0).Waiting; s.gather.isWaiting() && on != 0 {
 			t.Fatalf("after step %d of the update %d launches of the job are on the pad", steps+1, on)
 		}
 		s.now = s.now.Add(20 * time.Millisecond) // further ticks of the old schedule come due within the lead

@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -61,12 +62,12 @@ type Core struct {
 	fenceMin  uint64 // LSN of the commit that began the epoch: every attempt has at least this fence
 	prunedDay uint32 // buckets of the history before it are deleted
 
-	backlog    fair.Queue[tenantHash, backlogEntry] // due now
-	late       fair.Queue[tenantHash, backlogEntry] // due long ago: missed
-	shared     waitingLines                         // due, and waiting for their tenant's share
-	backlogged int                                  // jobs in any of the three
-	backlogDue instant.Millis                       // approximate due time of the first job in backlog
-	ticket     wheel.Ref                            // the newest that was given out
+	backlog    fair.Queue[job.TenantHash, backlogEntry] // due now
+	late       fair.Queue[job.TenantHash, backlogEntry] // due long ago: missed
+	shared     waitingLines                             // due, and waiting for their tenant's share
+	backlogged int                                      // jobs in any of the three
+	backlogDue instant.Millis                           // approximate due time of the first job in backlog
+	ticket     wheel.Ref                                // the newest that was given out
 	debts      debts
 	replanning bool   // some jobs do not follow their changed schedules yet, as the store said before the core led
 	changes    uint64 // number of changes of schedules by calendars and zones
@@ -135,7 +136,7 @@ type liveRun struct {
 	due     instant.Millis // of the first attempt
 	paidAt  instant.Millis // when the pace of catching up released the run; 0: it was on time
 	watch   uint32         // index of its deadline while it waits for a report; 0: it does not
-	tenant  tenantHash     // of its job
+	tenant  job.TenantHash // of its job
 	byHand  bool           // a caller started or retried it
 	payload bool           // the run has a payload row of its own
 	waits   bool           // its job limits its concurrent runs
@@ -154,9 +155,11 @@ const (
 
 // NewCore returns a core without jobs, at an instant.
 func NewCore(settings Settings, now instant.Millis) *Core {
-	setDefault(&settings.Zones, schedule.EmbeddedZones())
-	setDefault(&settings.ManualMax, manualMaxDefault)
-	setDefault(&settings.EventsMax, eventsMaxDefault)
+	if settings.Zones == nil {
+		settings.Zones = schedule.EmbeddedZones()
+	}
+	settings.ManualMax = cmp.Or(settings.ManualMax, manualMaxDefault)
+	settings.EventsMax = cmp.Or(settings.EventsMax, eventsMaxDefault)
 	return &Core{
 		settings: settings, decisionsMax: decisionsMax, commitMax: CommitBytesMax, now: now,
 		rows:      newTable(),
@@ -169,11 +172,11 @@ func NewCore(settings Settings, now instant.Millis) *Core {
 		redone:    newRecentMemory[job.RunID, uint64](),
 		overAhead: newRecentMemory[job.ID, uint64](),
 		asked:     make(map[job.ID]struct{}),
-		shares:    liveShares{by: make(map[tenantHash]liveShare)},
+		shares:    liveShares{by: make(map[job.TenantHash]liveShare)},
 		shared:    newWaitingLines(),
 		presence:  newPresence(now),
-		backlog:   fair.NewQueue[tenantHash, backlogEntry](decideQuantum),
-		late:      fair.NewQueue[tenantHash, backlogEntry](decideQuantum),
+		backlog:   fair.NewQueue[job.TenantHash, backlogEntry](decideQuantum),
+		late:      fair.NewQueue[job.TenantHash, backlogEntry](decideQuantum),
 		debts:     newDebts(), calendars: make(map[string]*job.Calendar),
 		zones:  newZoneMemory(settings.Zones),
 		pace:   newPace(settings.CatchupRate, now),
@@ -246,10 +249,10 @@ func (c *Core) handleAll(list []Proposal) {
 func (c *Core) withhold(rest []Proposal) {
 	for _, p := range rest {
 		w, ok := p.(withdrawer)
-		if !ok || len(*w.withdrawn()) == 0 {
+		if !ok || len(*w.Withdrawals()) == 0 {
 			continue
 		}
-		c.holdBack(w, (*w.withdrawn())[0].Run.Job)
+		c.holdBack(w, (*w.Withdrawals())[0].Run.Job)
 	}
 }
 

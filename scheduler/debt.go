@@ -7,6 +7,7 @@ import (
 	"github.com/carillon-io/carillon/fair"
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler/pad"
 )
 
 // Missed ticks that a job's policy still fires are handled in two stages, so that a million jobs with missed ticks do
@@ -21,9 +22,9 @@ import (
 // debts are the missed ticks that are still to be fired, by job.
 type debts struct {
 	byJob map[job.ID]*debt
-	queue fair.Queue[tenantHash, job.ID] // an entry is void if the job has no debt any more
-	ticks int                            // owed in all
-	stuck int                            // jobs that the last step skipped, because their tenants have used up their share
+	queue fair.Queue[job.TenantHash, job.ID] // an entry is void if the job has no debt any more
+	ticks int                                // owed in all
+	stuck int                                // jobs that the last step skipped, because their tenants have used up their share
 }
 
 // debt is the missed ticks of one job, oldest first.
@@ -34,7 +35,7 @@ type debt struct {
 }
 
 func newDebts() debts {
-	return debts{byJob: make(map[job.ID]*debt), queue: fair.NewQueue[tenantHash, job.ID](decideQuantum)}
+	return debts{byJob: make(map[job.ID]*debt), queue: fair.NewQueue[job.TenantHash, job.ID](decideQuantum)}
 }
 
 func (d *debts) has(id job.ID) bool { return d.byJob[id] != nil }
@@ -136,7 +137,7 @@ func (c *Core) pay(id job.ID, d *debt) {
 	c.unit(c.debtBytes(id) + decideQuantum*runBytes + timerBytes)
 	for n := 0; d.count > 0 && n < decideQuantum && c.pace.may(c.now) && c.fits() && c.mayGoLive(r.tenant); n++ {
 		at := c.popTick(d)
-		c.fire(d.slot, r, at, at, ModeWait)
+		c.fire(d.slot, r, at, at, pad.ModeWait)
 		c.notePaid(job.RunID{Job: r.id, At: at})
 		c.pace.spend()
 	}

@@ -3,6 +3,7 @@ package scheduler
 import (
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler/pad"
 	"github.com/carillon-io/carillon/wheel"
 )
 
@@ -133,7 +134,7 @@ func (c *Core) moveOn(r *hotRow, p *profileEntry, decided instant.Millis) {
 
 // fire turns a tick into a run. A tick that is already decided is not fired again: an update may have left one before
 // the cursor.
-func (c *Core) fire(s slot, r *hotRow, at, due instant.Millis, mode Mode) {
+func (c *Core) fire(s slot, r *hotRow, at, due instant.Millis, mode pad.Mode) {
 	id := job.RunID{Job: r.id, At: at}
 	if _, live := c.live[id]; live {
 		return

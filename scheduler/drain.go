@@ -15,18 +15,18 @@ func (e *Engine) Drain(ctx context.Context) {
 
 // Confirm makes a commit that changes nothing. When it returns without error, the log has this commit and all commits
 // before it. Confirm stops nothing.
-func (e *Engine) Confirm(ctx context.Context) error { return e.submit(ctx, &Barrier{writes: true}) }
+func (e *Engine) Confirm(ctx context.Context) error { return e.submit(ctx, &Barrier{Writes: true}) }
 
 // Hold stops launching until Continue, and does not wait. Requests are still served and ticks are still decided.
 // Launches that are held leave after Continue, or after the next start, on this node or another.
-func (e *Engine) Hold() { e.pad.hold() }
+func (e *Engine) Hold() { e.pad.Hold() }
 
 // Settle waits until the attempts that are with their targets have answered and their outcomes are recorded, until
 // ctx ends, or until Serve has returned. Unless Hold was called before, it may wait for ever.
 func (e *Engine) Settle(ctx context.Context) {
-	for !e.pad.isEmpty() {
+	for !e.pad.IsEmpty() {
 		select {
-		case <-e.pad.landed:
+		case <-e.pad.WhenLanded():
 		case <-ctx.Done():
 			return
 		case <-e.stopped:
@@ -71,32 +71,5 @@ func (e *Engine) Continue() {
 		close(e.rested)
 		e.rested = nil
 	}
-	e.pad.resume()
-}
-
-// hold keeps everything on the pad that has not left.
-func (p *pad) hold() {
-	p.mu.Lock()
-	p.held = true
-	p.mu.Unlock()
-}
-
-// resume allows launches to leave again. Turns that became free meanwhile go to the launches that wait for them.
-func (p *pad) resume() {
-	p.mu.Lock()
-	p.held = false
-	for id, queue := range p.parked {
-		if p.turns[id].mayTake(queue[0]) {
-			p.stallLocked(id, p.clock())
-		}
-	}
-	p.mu.Unlock()
-	p.wake()
-}
-
-// isEmpty reports whether no attempt is with the sender.
-func (p *pad) isEmpty() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return len(p.flying) == 0
+	e.pad.Resume()
 }

@@ -51,7 +51,7 @@ func TestStepEffort(t *testing.T) {
 
 // putEager registers a job that ticks each second and fires all it missed.
 func (h *herd) putEager(name string, spec job.Definition) {
-	def := oneShot(name, 0)
+	def := oneShotOf(name)
 	def.Schedule, def.Timezone, def.Exclude = "* * * * * *", spec.Timezone, spec.Exclude
 	def.Missed, def.MaxCatchupRuns, def.CatchupWindow = job.MissedBackfill, job.CatchupRunsMax, 24*time.Hour
 	s, err := schedule.Parse(def.Spec())

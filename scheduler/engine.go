@@ -12,6 +12,7 @@ import (
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/schedule"
+	"github.com/carillon-io/carillon/scheduler/pad"
 )
 
 // Options configure an engine. Log, Store and Sender are required; every other zero value means a default.
@@ -98,8 +99,7 @@ type Engine struct {
 	opts   Options
 	core   *Core
 	hasher nameHasher
-	pad    *pad
-	alarm  *alarm // nil until it leads
+	pad    *pad.Pad
 
 	leads  atomic.Bool
 	broken error // why it can no longer follow the leader
@@ -131,9 +131,6 @@ func Open(opts Options) (*Engine, error) {
 	return e, nil
 }
 
-// padHorizon is how many milliseconds before its time a launch is prepared.
-const padHorizon = 2000
-
 func newEngine(opts Options) *Engine {
 	now := opts.Clock.Now()
 	e := &Engine{
@@ -146,8 +143,9 @@ func newEngine(opts Options) *Engine {
 		stopped:      make(chan struct{}),
 	}
 	e.outcomes.ready = make(chan struct{}, 1)
-	e.pad = newPad(padHorizon, opts.Sender, e.outcomes.add)
-	e.pad.trust, e.pad.clock = opts.Trust, opts.Clock.Now
+	e.pad = pad.New(pad.Options{
+		Sender: opts.Sender, Rows: opts.Store, Report: e.outcomes.add, Trust: opts.Trust, Now: opts.Clock.Now,
+	})
 	return e
 }
 
@@ -178,11 +176,7 @@ func (e *Engine) Serve(ctx context.Context) error {
 	}
 	inner, cancel := context.WithCancel(ctx)
 	var helpers sync.WaitGroup
-	helpers.Go(func() { (&ticker{pad: e.pad, clock: e.opts.Clock, alarm: e.alarm}).run(inner) })
-	e.pad.setFeeds(e.opts.Feeders)
-	for n := range e.opts.Feeders {
-		helpers.Go(func() { (&feeder{pad: e.pad, store: e.opts.Store, clock: e.opts.Clock, number: n}).run(inner) })
-	}
+	helpers.Go(func() { e.pad.Serve(inner, e.opts.Feeders) })
 	helpers.Go(func() { e.doHousekeeping(inner) })
 	helpers.Go(func() { e.reapAll(inner) })
 	if e.opts.Announcer != nil {
@@ -194,9 +188,9 @@ func (e *Engine) Serve(ctx context.Context) error {
 	e.stopOnce.Do(func() { close(e.stopping) })
 	cancel()
 	helpers.Wait()
-	e.pad.close()
+	err = errors.Join(err, e.pad.Close())
 	close(e.stopped)
-	return errors.Join(err, e.alarm.close())
+	return err
 }
 
 // Done returns a channel that is closed when Serve has returned.

@@ -10,8 +10,8 @@ import (
 // A core follows a leader by applying the rows of the leader's commits. It decides nothing, because rows are results.
 // After each commit its state is as if it had been loaded from the store, so that it can lead at once.
 
-// follow applies a commit of the leader at an instant. After an error the core cannot be used any more.
-func (c *Core) follow(batch []byte, now instant.Millis) error {
+// Follow applies a commit of the leader at an instant. After an error the core cannot be used any more.
+func (c *Core) Follow(batch []byte, now instant.Millis) error {
 	if c.ids == nil {
 		c.ids = newJobIndex(&c.rows)
 	}
@@ -19,7 +19,7 @@ func (c *Core) follow(batch []byte, now instant.Millis) error {
 	if err := job.Changes(batch, c.followChange); err != nil {
 		return err
 	}
-	c.keepTime(now)
+	c.KeepTime(now)
 	return nil
 }
 

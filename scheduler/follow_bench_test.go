@@ -17,10 +17,10 @@ const followedJobs = 1_000_000
 func newFollowed(tb testing.TB, jobs int) (*Core, instant.Millis) {
 	now := instant.Of(time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC))
 	c := NewCore(Settings{Lead: 10 * time.Second, Grace: time.Second}, now)
-	c.hash = newNameHasher().hash
-	def := oneShot("x", 0)
+	c.hash = testHasher{}.hash
+	def := oneShotOf("x")
 	def.Schedule = "@every 1h"
-	profile := job.ProfileOf(def, must(schedule.Parse(def.Spec())))
+	profile := job.ProfileOf(def, mustDo(schedule.Parse(def.Spec())))
 	var b job.Batch
 	b.PutProfile(1, profile)
 	for i := range jobs {
@@ -28,7 +28,7 @@ func newFollowed(tb testing.TB, jobs int) (*Core, instant.Millis) {
 		b.PutTimer(id, followedTimer(now, i, 0))
 		b.PutName("default", fmt.Sprint("job/", i), id)
 		if b.Size() > CommitBytesMax/2 || i == jobs-1 {
-			if err := c.follow(b.Bytes(), now); err != nil {
+			if err := c.Follow(b.Bytes(), now); err != nil {
 				tb.Fatal(err)
 			}
 			b.Reset()
@@ -80,7 +80,7 @@ func BenchmarkFollow(b *testing.B) {
 				}
 				now := start + instant.Millis(round)*3_600_000 + instant.Millis(n/4%followedJobs)
 				b.StartTimer()
-				if err := c.follow(batch.Bytes(), now); err != nil {
+				if err := c.Follow(batch.Bytes(), now); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -98,15 +98,15 @@ func BenchmarkLead(b *testing.B) {
 			for i := range live {
 				batch.PutRun(&job.Run{ID: job.RunID{Job: job.ID(1<<20 + i), At: now}, Status: job.StatusPending, Attempt: 1, Due: now + 5000})
 			}
-			if err := c.follow(batch.Bytes(), now); err != nil {
+			if err := c.Follow(batch.Bytes(), now); err != nil {
 				b.Fatal(err)
 			}
 			ids := c.ids
 			b.ResetTimer()
 			for range b.N {
 				c.ids = ids
-				if t := c.lead(1, 1, now); len(t.launches) != live {
-					b.Fatalf("%d launches", len(t.launches))
+				if t := c.lead(1, 1, now); len(t.Launches) != live {
+					b.Fatalf("%d launches", len(t.Launches))
 				}
 			}
 		})

@@ -47,7 +47,7 @@ func followStory(t *testing.T, seed uint64) {
 	}}
 	if rng.IntN(2) == 0 {
 		s.most = 1 + rng.IntN(12)
-		s.engine.core.decisionsMax = s.most
+		s.engine.core.Limit(Limits{Decisions: s.most})
 	}
 	if rng.IntN(2) == 0 {
 		s.opts.Announcer = silent{}
@@ -88,16 +88,18 @@ func (silent) Announce(context.Context, []job.Announcement) (int, error) { retur
 func (s *tale) compare(arms bool) {
 	s.catchUp()
 	followed := s.other.engine.core
-	loaded := NewCore(followed.settings, s.high)
+	loaded := NewCore(followed.Inspect().Settings, s.high)
 	if err := loaded.Load(s.other.store, s.other.engine.hasher.hash); err != nil {
 		s.t.Fatal(err)
 	}
-	checkCounts(s.t, followed)
-	if diff := sameCore(followed, loaded, arms); diff != "" {
+	if err := followed.Check(); err != nil {
+		s.t.Error(err)
+	}
+	if diff := Diff(followed, loaded, arms); diff != "" {
 		s.t.Errorf("at %s, commit %d: %s", clock(instant.Of(s.now)), s.other.store.applied.LSN, diff)
 	}
 	st := s.other.engine.Status()
-	if st.Role != "standby" || st.LSN != s.store.applied.LSN || st.AppliedLSN != st.LSN || st.Jobs != loaded.rows.count || st.Live != len(loaded.live) {
+	if st.Role != "standby" || st.LSN != s.store.applied.LSN || st.AppliedLSN != st.LSN || st.Jobs != loaded.Reading().Jobs || st.Live != loaded.Live() {
 		s.t.Errorf("status %+v", st)
 	}
 }
@@ -122,9 +124,7 @@ func (s *tale) actBefore() {
 	case n < 11:
 		note("backfill %s", name)
 		p := &Backfill{Tenant: tenantOf(name), Name: name, Hash: s.hash(name), Repeat: true}
-		if _, r := s.engine.core.find(p.Hash); r != nil {
-			p.ID = r.id
-		}
+		p.ID = s.engine.core.IDOf(p.Hash)
 		for i := range 1 + s.rng.IntN(4) {
 			p.At = append(p.At, instant.Of(s.now.Add(-time.Duration(10-i)*time.Second)))
 		}

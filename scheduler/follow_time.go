@@ -15,8 +15,8 @@ import (
 // wheelStride is how many ticks the wheel of a follower falls behind before it advances.
 const wheelStride = 1000
 
-// keepTime advances the wheel of a follower, which stays behind the time.
-func (c *Core) keepTime(now instant.Millis) {
+// KeepTime advances the wheel of a follower, which stays behind the time.
+func (c *Core) KeepTime(now instant.Millis) {
 	c.now = now
 	c.presence.begin(now) // ticks that were due before this core leads were met by another engine, or by none
 	if now.Add(c.settings.Lead) < instant.Millis(c.wheel.Now()) {
@@ -49,8 +49,8 @@ func (c *Core) passed(id uint64, _ wheel.Tick) {
 // as arming does at a start.
 func (c *Core) rewind() {
 	c.wheel = wheel.New(wheel.Tick(c.now))
-	c.backlog = fair.NewQueue[tenantHash, backlogEntry](decideQuantum)
-	c.late = fair.NewQueue[tenantHash, backlogEntry](decideQuantum)
+	c.backlog = fair.NewQueue[job.TenantHash, backlogEntry](decideQuantum)
+	c.late = fair.NewQueue[job.TenantHash, backlogEntry](decideQuantum)
 	c.shared, c.retirement = newWaitingLines(), retirement{}
 	c.backlogged, c.reaping = 0, 0
 	clear(c.presence.away)

@@ -34,10 +34,10 @@ func (c *housekeeping) send(out *Output) {
 		c.pauses.add(p)
 	}
 	if out.Replan {
-		signal(c.replan)
+		notify(c.replan)
 	}
 	if out.Notices > 0 {
-		signal(c.notices)
+		notify(c.notices)
 	}
 }
 

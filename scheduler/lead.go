@@ -9,6 +9,7 @@ import (
 
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler/pad"
 )
 
 // lead makes a loaded core, which may have followed another leader, the leader. It must be called after the commit
@@ -17,28 +18,32 @@ import (
 //
 // Runs that were with their targets when the last leader stopped are launched again, under the same run id and with a
 // fence that is at least lsn.
-func (c *Core) lead(epoch, lsn uint64, now instant.Millis) (t takeover) {
+func (c *Core) lead(epoch, lsn uint64, now instant.Millis) (t Takeover) {
 	c.epoch, c.lsn, c.fenceMin = epoch, lsn, lsn
-	c.keepTime(now)
+	c.KeepTime(now)
 	c.led = now
-	c.out.WakeAt = longAgo // the time until the first step counts as a gap, if it is long
+	c.out.WakeAt = instant.LongAgo // the time until the first step counts as a gap, if it is long
 	c.onces.since, c.redone.since, c.overAhead.since = lsn, lsn, lsn
 	usual := c.pace.usual
 	c.pace = newPace(c.settings.CatchupRate, now)
 	c.pace.restore(usual)
 	c.queueDebts()
-	t.overdrawn = c.overdrawn()
+	t.Overdrawn = c.overdrawn()
 	c.ids = nil
 	c.relaunchAll(&t)
 	return t
 }
 
-// takeover is what a new leader finds and the core alone cannot finish.
-type takeover struct {
-	launches  []Launch    // of the runs without an outcome, by due time
-	going     []job.RunID // runs that wait for a worker's report: they have their turns
-	outdone   []job.ID    // jobs with a due run that ends the one in progress
-	overdrawn []AutoPause // jobs that the last leader was about to pause
+// Takeover is what a new leader finds and the core alone cannot finish.
+type Takeover struct {
+	Launches  []pad.Launch // of the runs without an outcome, by due time
+	Going     []job.RunID  // runs that wait for a worker's report: they have their turns
+	Outdone   []job.ID     // jobs with a due run that ends the one in progress
+	Overdrawn []AutoPause  // jobs that the last leader was about to pause
+	Replan    bool         // some jobs do not follow their changed schedules yet
+
+	Zones              []string // zones whose rules differ from those by which their jobs were planned
+	ZonesFrom, ZonesTo string   // versions of the rules
 }
 
 // overdrawn returns the active jobs whose streak of failures reached its limit, in the order of ids.
@@ -56,23 +61,23 @@ func (c *Core) overdrawn() (list []AutoPause) {
 }
 
 // relaunchAll asks for the launches of all live runs.
-func (c *Core) relaunchAll(t *takeover) {
+func (c *Core) relaunchAll(t *Takeover) {
 	for id := range c.live {
 		l, live := c.takeOver(id)
 		switch {
 		case live.watch == 0:
-			t.launches = append(t.launches, l)
-			if l.Mode == ModeAgain && c.profiles.get(c.rows.row(live.slot).profile).mode() == ModeCancel {
-				t.outdone = append(t.outdone, id.Job)
+			t.Launches = append(t.Launches, l)
+			if l.Mode == pad.ModeAgain && c.profiles.get(c.rows.row(live.slot).profile).mode() == pad.ModeCancel {
+				t.Outdone = append(t.Outdone, id.Job)
 			}
 		case live.waits:
-			t.going = append(t.going, id)
+			t.Going = append(t.Going, id)
 		}
 	}
-	sort.Slice(t.launches, func(i, j int) bool { return byDue(t.launches[i], t.launches[j]) < 0 })
-	sort.Slice(t.going, func(i, j int) bool { return byRow(t.going[i], t.going[j]) < 0 })
-	slices.Sort(t.outdone)
-	t.outdone = slices.Compact(t.outdone)
+	sort.Slice(t.Launches, func(i, j int) bool { return byDue(t.Launches[i], t.Launches[j]) < 0 })
+	sort.Slice(t.Going, func(i, j int) bool { return byRow(t.Going[i], t.Going[j]) < 0 })
+	slices.Sort(t.Outdone)
+	t.Outdone = slices.Compact(t.Outdone)
 }
 
 // byRow orders runs like their rows: by job, newest first.
@@ -82,14 +87,14 @@ func byRow(a, b job.RunID) int {
 
 // byDue orders launches by due time. Launches of one job that are due at the same time keep the order in which they
 // were asked for: scheduled ticks by their time, manual runs by their numbers.
-func byDue(a, b Launch) int {
+func byDue(a, b pad.Launch) int {
 	return cmp.Or(
 		cmp.Compare(a.Due, b.Due), cmp.Compare(a.Run.Job, b.Run.Job), cmp.Compare(a.Run.Seq, b.Run.Seq), cmp.Compare(a.Run.At, b.Run.At),
 	)
 }
 
 // takeOver makes a live run one of this leader: it gets this leader's fence and the present limit of its job.
-func (c *Core) takeOver(id job.RunID) (Launch, liveRun) {
+func (c *Core) takeOver(id job.RunID) (pad.Launch, liveRun) {
 	live, run := c.live[id], c.retries[id]
 	if live.watch == 0 { // otherwise the worker with the fence continues
 		live.fence = max(live.fence, c.fenceMin)
@@ -98,7 +103,7 @@ func (c *Core) takeOver(id job.RunID) (Launch, liveRun) {
 		run = &job.Run{ID: id, Attempt: live.attempt, Due: live.due}
 	}
 	run.Fence = live.fence
-	l := Launch{Run: id, Due: live.due, Fence: live.fence, Attempt: live.attempt, HasPayload: live.payload}
+	l := pad.Launch{Run: id, Due: live.due, Fence: live.fence, Attempt: live.attempt, HasPayload: live.payload}
 	live.tenant, live.byHand = 0, id.IsManual() || run.Base > 0
 	if r := c.rows.row(live.slot); r.id != id.Job {
 		live.slot = 0
@@ -108,7 +113,7 @@ func (c *Core) takeOver(id job.RunID) (Launch, liveRun) {
 		l.Tenant, l.Expires = r.tenant, p.expiry(run)
 		if l.Limit = p.limit(); l.Limit > 0 {
 			live.waits = true
-			l.Mode, l.ends = c.modeAfterCrash(p, run), p.foresee(run.Attempt-run.Base)
+			l.Mode, l.Ends = c.modeAfterCrash(p, run), p.foresee(run.Attempt-run.Base)
 		}
 	}
 	c.live[id] = live
@@ -120,14 +125,14 @@ func (c *Core) takeOver(id job.RunID) (Launch, liveRun) {
 // progress keeps its turn. A run that is due may have left, or may even be over, without the log knowing: it is
 // launched whatever the policy says, and such runs of one job leave one after the other. A run that is not due yet
 // obeys the policy.
-func (c *Core) modeAfterCrash(p *profileEntry, run *job.Run) Mode {
+func (c *Core) modeAfterCrash(p *profileEntry, run *job.Run) pad.Mode {
 	switch {
 	case run.Attempt > run.Base+1:
-		return ModeHeld
+		return pad.ModeHeld
 	case run.ID.IsManual() || run.Base > 0:
-		return ModeWait
+		return pad.ModeWait
 	case run.Due <= c.now:
-		return ModeAgain
+		return pad.ModeAgain
 	default:
 		return p.mode()
 	}

@@ -33,7 +33,7 @@ func (c *Core) Load(from scanner, hash nameHashFunc) error {
 	}
 	for _, l := range load {
 		low := []byte{byte(l.kind)}
-		err := scanAhead(from, low, job.PrefixEnd(low), l.row)
+		err := from.Scan(low, job.PrefixEnd(low), func(key, value []byte) (bool, error) { return true, l.row(key, value) })
 		if err != nil {
 			return fmt.Errorf("scheduler: load rows of kind %d: %w", l.kind, err)
 		}

@@ -19,6 +19,17 @@ const (
 // errEnough ends a scan whose further rows are not needed.
 var errEnough = errors.New("scheduler: enough rows")
 
+// aheadScanner reads ahead of what it hands over. Its scans end with the range, or with an error.
+type aheadScanner struct{ from scanner }
+
+// Scan implements scanner, except that fn cannot end the scan by more.
+func (a aheadScanner) Scan(low, high []byte, fn func(key, value []byte) (more bool, err error)) error {
+	return scanAhead(a.from, low, high, func(key, value []byte) error {
+		_, err := fn(key, value)
+		return err
+	})
+}
+
 // scanAhead calls row for the rows in [low, high), in order, while another goroutine reads further rows. Key and
 // value are valid only until row returns.
 func scanAhead(from scanner, low, high []byte, row func(key, value []byte) error) error {

@@ -20,13 +20,13 @@ func (e *Engine) warn(message string, id job.ID, err error) {
 }
 
 // logZones logs that the rules of zones changed.
-func (e *Engine) logZones(ch *zoneChange) {
-	if len(ch.changed) == 0 {
+func (e *Engine) logZones(t *Takeover) {
+	if len(t.Zones) == 0 {
 		return
 	}
 	e.opts.Logger.Warn("the rules of timezones changed; the jobs of these zones follow",
-		slog.Any("zones", ch.changed[:min(len(ch.changed), zonesLogged)]), slog.Int("count", len(ch.changed)),
-		slog.String("from", versionText(ch.from)), slog.String("to", versionText(ch.to)), slog.Uint64(job.LogEpoch, e.core.epoch))
+		slog.Any("zones", t.Zones[:min(len(t.Zones), zonesLogged)]), slog.Int("count", len(t.Zones)),
+		slog.String("from", t.ZonesFrom), slog.String("to", t.ZonesTo), slog.Uint64(job.LogEpoch, e.core.Epoch()))
 }
 
 // zonesLogged bounds the names of zones in one log line.

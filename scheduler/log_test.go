@@ -18,11 +18,11 @@ func TestWarnNamesTheJob(t *testing.T) {
 	d.Tenant, d.Name, d.Schedule, d.Payload = tenantOf(storyJob(1)), storyJob(1), "@every 1h", []byte("hunter2")
 	d.Target = job.Target{Kind: job.TargetNATS, Subject: "x"}
 	s.putAny(&d)
-	_, row := s.engine.core.find(s.hash(storyJob(1)))
+	id := s.engine.core.IDOf(s.hash(storyJob(1)))
 	var text bytes.Buffer
 	s.engine.opts.Logger = slog.New(slog.NewTextHandler(&text, nil))
-	s.engine.warn("it was not paused", row.id, errors.New("disk away"))
-	for _, part := range []string{"tenant=tenant-1", "job=tenant-1/job-1", "job_id=" + row.id.String(), "epoch=1", `error="disk away"`} {
+	s.engine.warn("it was not paused", id, errors.New("disk away"))
+	for _, part := range []string{"tenant=tenant-1", "job=tenant-1/job-1", "job_id=" + id.String(), "epoch=1", `error="disk away"`} {
 		if !strings.Contains(text.String(), part) {
 			t.Errorf("no %s in %s", part, &text)
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler/pad"
 )
 
 // Bounds of what one step gathers.
@@ -61,23 +62,23 @@ func (e *Engine) stepOnce(g *gathering) error {
 		LSN:       lsn,
 		Proposals: g.proposals[:g.ready],
 		Outcomes:  outcomes,
-		Room:      e.opts.LiveMax - len(e.core.live),
+		Room:      e.opts.LiveMax - e.core.Live(),
 	})
 	err := out.Commits(func(b *job.Batch) error {
 		lsn++
-		return e.commit(e.core.epoch, b, lsn-1)
+		return e.commit(e.core.Epoch(), b, lsn-1)
 	})
 	if err != nil {
 		return err
 	}
 	e.outcomes.drop(out.OutcomesTaken)
 	now := e.opts.Clock.Now()
-	e.pad.add(out.Launches, instant.Of(now))
+	e.pad.Add(out.Launches, instant.Of(now))
 	for _, run := range out.Aborts {
 		e.opts.Sender.Cancel(run)
 	}
-	e.pad.occupy(out.Going)
-	e.pad.endRuns(out.Ended, now)
+	e.pad.Occupy(out.Going)
+	e.pad.EndRuns(out.Ended, now)
 	e.publish(out, now)
 	g.release(out.ProposalsTaken)
 	e.housekeeping.send(out)
@@ -164,7 +165,7 @@ func (g *gathering) patience() time.Duration {
 		return time.Hour
 	}
 	// At most idleMax, because the timer does not notice that the wall clock was set forward.
-	return max(pause, min(idleMax, g.wakeAt.Sub(instant.Of(g.engine.opts.Clock.Now()))), 0)
+	return max(pause, min(pad.IdleMax, g.wakeAt.Sub(instant.Of(g.engine.opts.Clock.Now()))), 0)
 }
 
 // yieldToCallers yields, so that callers released by the last step can join this commit. Otherwise the first of many would get

@@ -3,6 +3,7 @@ package scheduler
 import (
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler/pad"
 )
 
 // trigger starts a manual run now. The same idempotency key means the same run, whatever the version of the job is by
@@ -10,7 +11,7 @@ import (
 func (c *Core) trigger(p *Trigger) {
 	s, r := c.find(p.Hash)
 	if r == nil {
-		p.Err = errUnknownJob(p.Name)
+		p.Err = unknownJob(p.Name)
 		return
 	}
 	if p.Key != "" {
@@ -31,7 +32,7 @@ func (c *Core) trigger(p *Trigger) {
 	}
 	run := c.manualRun(r, c.now)
 	run.HasPayload = p.HasPayload
-	c.start(s, &run, ModeWait)
+	c.start(s, &run, pad.ModeWait)
 	if p.HasPayload {
 		c.out.Batch.PutPayload(run.ID, p.Payload, p.PayloadJSON)
 	}
@@ -48,7 +49,7 @@ func (c *Core) trigger(p *Trigger) {
 func (c *Core) backfill(p *Backfill) {
 	s, r := c.find(p.Hash)
 	if r == nil || r.id != p.ID {
-		p.Err = errUnknownJob(p.Name)
+		p.Err = unknownJob(p.Name)
 		return
 	}
 	if !p.Repeat && c.mayHaveFired(p, r) {
@@ -60,7 +61,7 @@ func (c *Core) backfill(p *Backfill) {
 	}
 	for _, at := range p.At {
 		run := c.manualRun(r, at)
-		c.start(s, &run, ModeWait)
+		c.start(s, &run, pad.ModeWait)
 	}
 	c.writeTimer(r)
 	c.audit(p.Actor, job.ActionBackfill, job.AuditEntry{
@@ -86,7 +87,7 @@ func (c *Core) manualRun(r *hotRow, at instant.Millis) job.Run {
 }
 
 // start makes a run live and asks for its first launch.
-func (c *Core) start(s slot, run *job.Run, mode Mode) {
+func (c *Core) start(s slot, run *job.Run, mode pad.Mode) {
 	run.Status, run.Attempt, run.Fence = job.StatusPending, 1, c.lsn
 	r := c.rows.row(s)
 	c.isUsed(s, r)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler/pad"
 )
 
 // ManualDriver drives a leading engine in place of [Engine.Serve], for tests that set the clock themselves. What
@@ -15,9 +16,7 @@ import (
 type ManualDriver struct {
 	engine    *Engine
 	gathering gathering
-	feeder    feeder
-	unread    []*waiting // scratch
-	due       []*waiting // scratch
+	pad       *pad.Manual
 
 	// stuck is the instant at which a step had something due and changed nothing. The step is not repeated at that
 	// instant.
@@ -29,7 +28,7 @@ func (e *Engine) DriveManually() *ManualDriver {
 	return &ManualDriver{
 		engine:    e,
 		gathering: gathering{engine: e, taken: make(map[job.ID]struct{}), wakeAt: instant.Of(e.opts.Clock.Now())},
-		feeder:    feeder{pad: e.pad, store: e.opts.Store, clock: e.opts.Clock},
+		pad:       e.pad.DriveManually(),
 	}
 }
 
@@ -72,11 +71,9 @@ func (h *ManualDriver) round() (some bool, err error) {
 		return false, err
 	}
 	now := h.now()
-	h.unread, _ = h.engine.pad.unreadChunk(now, h.unread[:0])
-	read := len(h.unread)
-	h.feeder.readAll(h.unread)
-	more, due := h.engine.pad.launchDue(now, h.due[:0])
-	h.due = due[:0]
+	read := h.pad.Take(now)
+	h.pad.Read(read)
+	left, more := h.pad.Launch(now)
 
 	_, ended := h.engine.outcomes.oldest()
 	asked := h.gathering.isWaiting() || len(h.engine.proposals) > 0
@@ -90,7 +87,7 @@ func (h *ManualDriver) round() (some bool, err error) {
 			h.stuck = now
 		}
 	}
-	return housekeeping || read > 0 || more || len(due) > 0 || ended || asked || decides || h.engine.pad.wants(), nil
+	return housekeeping || read > 0 || more || left > 0 || ended || asked || decides || h.pad.Wants(), nil
 }
 
 func (h *ManualDriver) now() instant.Millis { return instant.Of(h.engine.opts.Clock.Now()) }
@@ -156,7 +153,7 @@ func (e *Engine) nextHousekeeping() func(context.Context) error {
 
 // NumberJobs makes the ids of the jobs in an empty store begin at first, instead of at a random number. The batch
 // must be applied before the engine is opened.
-func NumberJobs(b *job.Batch, first job.ID) { b.PutMeta(metaNextID, uint64(first)) }
+func NumberJobs(b *job.Batch, first job.ID) { numberJobs(b, first) }
 
 // Next returns the next instant after the present one at which there is something to do, or the zero time if there is
 // none.
@@ -167,7 +164,7 @@ func (h *ManualDriver) Next() time.Time {
 		wake = now.Add(decisionPause)
 	}
 	var next instant.Millis
-	for _, at := range []instant.Millis{wake, h.engine.pad.nextDue(), h.engine.pad.nextLater()} {
+	for _, at := range []instant.Millis{wake, h.engine.pad.NextDue(), h.engine.pad.NextLater()} {
 		if at > now && (next == 0 || at < next) {
 			next = at
 		}
@@ -178,20 +175,10 @@ func (h *ManualDriver) Next() time.Time {
 	return next.Time()
 }
 
-// nextLater returns when the next launch is to be prepared; 0 if there is none.
-func (p *pad) nextLater() instant.Millis {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if len(p.later) == 0 {
-		return 0
-	}
-	return p.later[0].Due - p.horizon
-}
-
 // Close fails pending callers and releases the engine's resources. The engine cannot be used afterwards.
 func (h *ManualDriver) Close() error {
 	h.gathering.refuseAll()
-	h.engine.pad.close()
+	err := h.engine.pad.Close()
 	close(h.engine.stopped)
-	return h.engine.alarm.close()
+	return err
 }

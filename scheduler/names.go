@@ -1,14 +1,8 @@
 package scheduler
 
 import (
-	"hash/maphash"
-
 	"github.com/carillon-io/carillon/job"
 )
-
-// tenantHash stands for a tenant where tenants take turns, and in the keys of dead runs: see [job.TenantHash].
-// Tenants with the same hash share their turns; a collision has no other effect.
-type tenantHash uint16
 
 // nameHash stands for a (tenant, name) in memory, which does not hold the text. It has 96 bits: among ten million
 // names the probability of a collision is about 10^-15, far below that of a memory error. The hash of the tenant is
@@ -16,27 +10,11 @@ type tenantHash uint16
 type nameHash struct {
 	high   uint64
 	low    uint32
-	tenant tenantHash
+	tenant job.TenantHash
 }
-
-// nameHasher computes hashes under random seeds, so that a client cannot choose names that collide.
-type nameHasher struct{ a, b maphash.Seed }
 
 // nameHashFunc computes the hash of a name.
 type nameHashFunc func(tenant, name string) nameHash
-
-func newNameHasher() nameHasher {
-	return nameHasher{a: maphash.MakeSeed(), b: maphash.MakeSeed()}
-}
-
-func (h nameHasher) hash(tenant, name string) nameHash {
-	type key struct{ tenant, name string }
-	k := key{tenant, name}
-	return nameHash{
-		high: maphash.Comparable(h.a, k), low: uint32(maphash.Comparable(h.b, k)),
-		tenant: tenantHash(job.TenantHash(tenant)),
-	}
-}
 
 // nameIndex finds the slot of a job by the hash of its name, by open addressing with linear probing. An entry has 16
 // bytes and no pointers. The index is divided into buckets that grow one by one, so that growing never copies more

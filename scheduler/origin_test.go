@@ -33,13 +33,12 @@ func TestOriginIsKept(t *testing.T) {
 		if p.Err != nil {
 			t.Fatal(p.Err)
 		}
-		if size := s.engine.core.out.Batch.Size(); size > said {
+		if size := s.engine.core.Inspect().StepBytes; size > said {
 			t.Errorf("registration %d: %d bytes, said %d", i+1, size, said)
 		}
-		f := feeder{pad: s.engine.pad, store: s.engine.opts.Store, clock: s.engine.opts.Clock}
-		d, err := f.read(Launch{Run: job.RunID{Job: p.Stamp.ID, At: 1}, Attempt: 2})
-		if err != nil || d.Origin != want {
-			t.Errorf("registration %d: delivered with %+v (%v); want %+v", i+1, d.Origin, err, want)
+		s.propose(&Trigger{Tenant: "t", Name: "n", Hash: p.Hash})
+		if d := s.given["n"]; d == nil || d.Run.Seq != uint32(i+1) || d.Origin != want {
+			t.Errorf("registration %d: delivered as %+v; want the origin %+v", i+1, d, want)
 		}
 	}
 }

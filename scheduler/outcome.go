@@ -1,10 +1,9 @@
 package scheduler
 
 import (
-	"time"
-
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler/pad"
 )
 
 // conclude handles the outcome of an attempt. It ignores the outcome of a run that is not live, of an attempt that is
@@ -77,7 +76,7 @@ func (c *Core) nextAttempt(policy *job.Retry, run *job.Run, o job.Outcome) (due 
 	if n >= policy.MaxAttempts || o.Refused && !policy.ClientErrors {
 		return 0, false
 	}
-	due = c.now + millisUp(max(policy.Backoff(n, run.ID), min(o.RetryAfter, job.RetryAfterMax)))
+	due = c.now + instant.MillisUp(max(policy.Backoff(n, run.ID), min(o.RetryAfter, job.RetryAfterMax)))
 	due = max(due, run.ID.At) // the clock may have been set back since the first attempt
 	tooOld := policy.MaxAge > 0 && run.Base == 0 && due.Sub(run.ID.At) > policy.MaxAge
 	return due, !tooOld
@@ -93,18 +92,18 @@ func (c *Core) retry(live liveRun, run *job.Run, due instant.Millis) {
 	c.counts.Retried++
 	c.out.Batch.PutRun(run)
 	c.announce(run)
-	c.out.Launches = append(c.out.Launches, c.launchOf(live, run, ModeHeld))
+	c.out.Launches = append(c.out.Launches, c.launchOf(live, run, pad.ModeHeld))
 }
 
 // launchOf returns a launch for the current attempt of a live run.
-func (c *Core) launchOf(live liveRun, run *job.Run, mode Mode) Launch {
-	l := Launch{
+func (c *Core) launchOf(live liveRun, run *job.Run, mode pad.Mode) pad.Launch {
+	l := pad.Launch{
 		Run: run.ID, Due: run.Due, Fence: run.Fence, Attempt: run.Attempt, HasPayload: run.HasPayload,
 		Tenant: c.rows.row(live.slot).tenant,
 	}
 	p := c.profiles.get(c.rows.row(live.slot).profile)
 	if live.waits {
-		l.Mode, l.Limit, l.ends = mode, p.limit(), p.foresee(run.Attempt-run.Base)
+		l.Mode, l.Limit, l.Ends = mode, p.limit(), p.foresee(run.Attempt-run.Base)
 	}
 	l.Expires = p.expiry(run)
 	return l
@@ -123,7 +122,7 @@ func (c *Core) die(s slot, r *hotRow, p *profileEntry, run *job.Run) {
 	run.Status, run.FinishedAt = job.StatusDead, c.now
 	c.counts.Dead++
 	c.finish(run)
-	c.out.Batch.PutDead(uint16(r.tenant), run.ID)
+	c.out.Batch.PutDead(r.tenant, run.ID)
 	c.markDead(s, r, true)
 	c.extendStreak(p, run)
 }
@@ -157,11 +156,6 @@ func (c *Core) cancelLive(id job.RunID, reason job.Reason) {
 	run.Reason = reason
 	c.out.Aborts = append(c.out.Aborts, id)
 	c.finish(run)
-}
-
-// millisUp rounds a duration up to milliseconds, so that a retry is never early.
-func millisUp(d time.Duration) instant.Millis {
-	return instant.Millis((d + time.Millisecond - 1) / time.Millisecond)
 }
 
 // finalRun returns the record of a live run that ends now with a status.

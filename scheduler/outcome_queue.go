@@ -27,7 +27,7 @@ func (q *outcomeQueue) add(o job.Outcome) {
 	n := len(q.list)
 	q.mu.Unlock()
 	if n == 1 || n == outcomesMax {
-		signal(q.ready)
+		notify(q.ready)
 	}
 }
 
@@ -71,4 +71,12 @@ func (q *outcomeQueue) waits(n uint64) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.added-uint64(len(q.list)) < n
+}
+
+// notify sends to a channel of capacity 1, without blocking: one signal waits at most.
+func notify(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
 }

@@ -108,3 +108,10 @@ func (c *Core) catchUpStatus() CatchUp {
 		Jobs: len(c.debts.byJob) + c.late.Len(), Rate: rate, Left: time.Duration(left * float64(time.Second)).Round(time.Millisecond),
 	}
 }
+
+// CatchUp is the progress of catching up on missed ticks.
+type CatchUp struct {
+	Jobs int           // with missed ticks that are still to be fired
+	Rate float64       // runs per second that are spent on them
+	Left time.Duration // estimated time to the end, at one run a job
+}

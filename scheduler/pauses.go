@@ -29,7 +29,7 @@ func (q *pauseQueue) add(p AutoPause) {
 	}
 	q.waiting[p.ID] = struct{}{}
 	q.list = append(q.list, p)
-	signal(q.ready)
+	notify(q.ready)
 }
 
 // next removes and returns the first job of the queue; false if it is empty.
@@ -43,7 +43,7 @@ func (q *pauseQueue) next() (p AutoPause, ok bool) {
 	p, q.list = q.list[0], q.list[1:]
 	delete(q.waiting, p.ID)
 	if len(q.list) > 0 {
-		signal(q.ready)
+		notify(q.ready)
 	}
 	return p, true
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler/pad"
 )
 
 // Log is the write-ahead log. The engine is its only writer.
@@ -31,17 +32,7 @@ type Store interface {
 // Sender delivers runs to their targets, as many at a time as these have places. None of its methods may block. They
 // are called from several goroutines.
 type Sender interface {
-	// Reserve reserves a place for an attempt in a lane with a payload of the given size, and reports whether there
-	// was one. After true the caller must call Launch or Release. After false the sender calls room once, later, from
-	// any goroutine, possibly from within Release, with a place that is reserved. room reports whether the caller
-	// uses it; if not, the place is free again. room does not block. Until that call, Reserve of the same lane
-	// returns false.
-	Reserve(lane job.Lane, payloadBytes int, room func() bool) bool
-	// Release frees a reserved place that no Launch has used.
-	Release(lane job.Lane, payloadBytes int)
-	// Launch starts an attempt for which the caller has reserved a place with the same lane and payload size. The
-	// sender frees the place when the attempt is over. It calls done exactly once, later, from any goroutine.
-	Launch(d *job.Delivery, done func(job.Outcome))
+	pad.Sender
 	// Cancel aborts the attempt of a run, if the sender has one. The attempt's done is called as always.
 	Cancel(run job.RunID)
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/schedule"
+	"github.com/carillon-io/carillon/scheduler/pad"
 )
 
 // profileEntry is an interned profile with its compiled schedule.
@@ -219,16 +220,16 @@ func (e *profileEntry) limit() uint16 {
 }
 
 // mode returns how a launch behaves that finds the limit of its job reached.
-func (e *profileEntry) mode() Mode {
+func (e *profileEntry) mode() pad.Mode {
 	switch e.Overlap {
 	case job.OverlapSkip:
-		return ModeSkip
+		return pad.ModeSkip
 	case job.OverlapBufferOne:
-		return ModeBufferOne
+		return pad.ModeBufferOne
 	case job.OverlapCancelOther:
-		return ModeCancel
+		return pad.ModeCancel
 	}
-	return ModeWait // buffer_all, and allow with a limit
+	return pad.ModeWait // buffer_all, and allow with a limit
 }
 
 // latest returns the last tick of a job in (after, upto], from its cursor on. The cursor counts as a tick, whatever

@@ -8,6 +8,7 @@ import (
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/schedule"
+	"github.com/carillon-io/carillon/scheduler/pad"
 )
 
 // Proposal is a change that a caller asks for. Step handles it: it fills in the results, or Err. Between its
@@ -27,15 +28,15 @@ var errStale = errors.New("scheduler: proposal is out of date")
 
 // withdrawer is a proposal whose job's waiting launches are withdrawn from the pad before it is stepped.
 type withdrawer interface {
-	// withdrawn returns those launches: the proposal's own list, which the step may change.
-	withdrawn() *[]Launch
+	// Withdrawals returns those launches: the proposal's own list, which the step may change.
+	Withdrawals() *[]pad.Launch
 }
 
 // withdrawal is the common part of proposals that withdraw launches. Its list is empty before the loop accepts the
 // proposal and after the step has finished it.
-type withdrawal struct{ Withdrawn []Launch }
+type withdrawal struct{ Withdrawn []pad.Launch }
 
-func (w *withdrawal) withdrawn() *[]Launch { return &w.Withdrawn }
+func (w *withdrawal) Withdrawals() *[]pad.Launch { return &w.Withdrawn }
 
 // handled is the common part of all proposals. Err is set if the change was refused.
 type handled struct{ Err error }
@@ -75,8 +76,8 @@ type Put struct {
 	IfVersion    *uint32 // nil: any; 0: the name must be unused
 	Prior        *Prior  // nil: the proposer believes that the name is unused
 	Earlier      *Put    // the put of the same name before it in the same ticket; nil: none
-	last         *Put    // the newest of those that took effect, once it is handled
-	again        bool    // it will be proposed once more
+	Again        bool    // it will be proposed once more
+	last         *Put    // the newest of those before it that took effect, once it is handled
 
 	// Results.
 	Stamp   job.Stamp
@@ -294,10 +295,19 @@ func (p *Published) bytes() int { return 32 * len(p.IDs) }
 // Barrier changes nothing. Once it is finished, so is every earlier proposal.
 type Barrier struct {
 	handled
-	writes bool // makes a commit, even if there is nothing to write
+	Writes bool // makes a commit, even if there is nothing to write
 }
 
 func (p *Barrier) bytes() int { return 0 }
 
 // runBytes is an upper bound for what a run without errors adds to a batch, including its notice.
 const runBytes = 160
+
+// DeleteResult says what happened to the runs of a deleted job.
+type DeleteResult struct {
+	Cancelled int // were waiting for their time, their turn or another attempt, and will never leave
+	Running   int // are with their targets: their outcomes are recorded, and they are not retried
+}
+
+// unchain makes a put independent of the one before it in its ticket, whose rows are in the store now.
+func (p *Put) unchain() { p.Earlier, p.last = nil, nil }

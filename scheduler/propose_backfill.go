@@ -100,7 +100,7 @@ func (b *backfilling) prepare(ctx context.Context) error {
 	}
 	var ok bool
 	if b.rec, b.timer, ok, err = e.readRows(v.ID); err == nil && !ok {
-		err = errUnknownJob(q.Job)
+		err = unknownJob(q.Job)
 	}
 	if err == nil {
 		b.debts, err = e.readDebts(v.ID)

@@ -36,7 +36,7 @@ func (e *Engine) Calendar(_ context.Context, tenant, name string) (job.Calendar,
 		return job.Calendar{}, err
 	}
 	if !ok {
-		return job.Calendar{}, errUnknownCalendar(name)
+		return job.Calendar{}, unknownCalendar(name)
 	}
 	return job.DecodeCalendar(key, value)
 }

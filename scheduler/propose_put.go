@@ -64,24 +64,6 @@ func (e *Engine) mayWrite(version byte, field string) error {
 	return nil
 }
 
-// unmask replaces the masks that a proposal came with by the stored credentials. The step accepts the proposal only
-// at the job's version at which they were read, so that a mask never restores a credential that another put has
-// replaced.
-func (p *Put) unmask(stored *job.Definition) error {
-	if p.Masked == nil {
-		return nil
-	}
-	d, err := job.DecodeAuditDefinition(p.Masked)
-	if err != nil {
-		return err
-	}
-	if d, err = d.Unmask(stored); err != nil {
-		return err
-	}
-	p.Definition = job.EncodeDefinition(&d)
-	return nil
-}
-
 // parse compiles the schedule of a definition.
 func (e *Engine) parse(def *job.Definition) (*schedule.Schedule, error) {
 	zones := e.opts.Settings.Zones
@@ -181,7 +163,7 @@ func (r *putRound) chain() {
 func (e *Engine) submitRound(ctx context.Context, r *putRound) {
 	lost := e.submit(ctx, r.proposals...)
 	for _, p := range r.puts {
-		p.again = false
+		p.Again = false
 	}
 	n := 0
 	for i, p := range r.puts {
@@ -193,9 +175,9 @@ func (e *Engine) submitRound(ctx context.Context, r *putRound) {
 		err := p.Err
 		if errors.Is(err, errStale) {
 			if err = e.readPrior(p); err == nil {
-				p.Err, p.again = nil, true
-				if p.Earlier != nil && !p.Earlier.again { // its rows are in the store now
-					p.Earlier, p.last = nil, nil
+				p.Err, p.Again = nil, true
+				if p.Earlier != nil && !p.Earlier.Again { // its rows are in the store now
+					p.unchain()
 				}
 				r.puts[n], r.proposals[n], r.places[n] = p, p, r.places[i]
 				n++

@@ -8,6 +8,7 @@ import (
 	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler/pad"
 )
 
 // Report records what a worker says about a run of a job with completion "reported". The same report again gets the
@@ -27,7 +28,7 @@ func (e *Engine) Report(ctx context.Context, req ReportRequest) (RunView, error)
 	if err := e.maskReport(p); err != nil {
 		return RunView{}, err
 	}
-	p.Begun, _ = e.pad.flyingSince(req.Run)
+	p.Begun, _ = e.pad.FlyingSince(req.Run)
 	if !view.Status.IsFinal() {
 		if err := e.submit(ctx, p); err != nil {
 			return RunView{}, err
@@ -53,8 +54,8 @@ func (e *Engine) maskReport(p *Report) error {
 		return err
 	}
 	known := job.CredentialsOf(rec.Def.Headers, rec.Def.Target)
-	p.Error = cutText(known.MaskIn(p.Error), job.ErrorBytesMax)
-	p.Result = cutText(known.MaskIn(p.Result), job.ResultBytesMax)
+	p.Error = job.CutText(known.MaskIn(p.Error), job.ErrorBytesMax)
+	p.Result = job.CutText(known.MaskIn(p.Result), job.ResultBytesMax)
 	return nil
 }
 
@@ -99,7 +100,7 @@ func (e *Engine) Extend(ctx context.Context, tenant string, id job.RunID, fence 
 		return 0, err
 	}
 	p := &Extend{Run: id, Fence: fence, By: by}
-	p.Begun, _ = e.pad.flyingSince(id)
+	p.Begun, _ = e.pad.FlyingSince(id)
 	if !view.Status.IsFinal() {
 		if err := e.submit(ctx, p); err != nil {
 			return 0, err
@@ -165,7 +166,7 @@ func (e *Engine) readRetry(ctx context.Context, p *RetryRun, id job.RunID) error
 	}
 	p.Name, p.Hash, p.Run = view.Job, e.hasher.hash(p.Tenant, view.Job), view.Run
 	if p.Run.HasPayload {
-		if _, _, err := readPayload(e.opts.Store, id); err != nil {
+		if _, _, err := pad.ReadPayload(e.opts.Store, id); err != nil {
 			return apierr.Errorf(apierr.VersionConflict, "run_id", "run %s had a payload of its own, which is not kept for a run that was cancelled; trigger the job anew", id)
 		}
 	}

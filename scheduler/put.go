@@ -5,6 +5,7 @@ import (
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/schedule"
+	"github.com/carillon-io/carillon/scheduler/pad"
 )
 
 // put registers a job, or updates the one with its name.
@@ -87,7 +88,7 @@ func (c *Core) update(p *Put, s slot, r *hotRow) (handled bool, err error) {
 	}
 	stays := p.Schedule.Kind() != schedule.At && c.profiles.get(r.profile).Spec == p.Profile.Spec // all one-shots share one spec
 	c.recall(p, r.id)
-	ended := c.endWithdrawn(&p.Withdrawn, func(l Launch) job.Reason {
+	ended := c.endWithdrawn(&p.Withdrawn, func(l pad.Launch) job.Reason {
 		return p.Prior.Ledger.dropped(l, droppedReason(p, l, stays, next.anchor))
 	})
 	p.Prior.Ledger.asOf = c.lsn // whatever ended since it was read is recorded in it

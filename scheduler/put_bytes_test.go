@@ -45,7 +45,7 @@ func TestPutBytesIsABound(t *testing.T) {
 				if p.Err != nil || p.Stamp.Version != version+1 {
 					t.Fatalf("version %d: %v", p.Stamp.Version, p.Err)
 				}
-				if size := s.engine.core.out.Batch.Size(); size > said {
+				if size := s.engine.core.Inspect().StepBytes; size > said {
 					t.Errorf("version %d: %d bytes, said %d", version+1, size, said)
 				}
 			}

@@ -54,7 +54,7 @@ func runStory(t *testing.T, seed uint64) {
 	}
 	if s.rng.IntN(2) == 0 {
 		s.most = 1 + s.rng.IntN(12) // so that ticks go through the backlog
-		s.engine.core.decisionsMax = s.most
+		s.engine.core.Limit(Limits{Decisions: s.most})
 		s.rounds = s.rng.IntN(4) // so that users meet jobs that are in the backlog
 	}
 	defer func() {
@@ -107,7 +107,7 @@ func (s *story) act() {
 	case n < 70 && s.given[name] != nil:
 		note("report %s", name)
 		p := &Report{Run: s.given[name].Run, Fence: s.given[name].Fence, Failed: n%2 == 0, Error: "boom"}
-		p.Begun, _ = s.engine.pad.flyingSince(p.Run)
+		p.Begun, _ = s.engine.pad.FlyingSince(p.Run)
 		s.propose(p)
 	case n < 71 && s.given[name] != nil:
 		note("cancel %s", name)
@@ -179,7 +179,9 @@ func (s *story) check() {
 	s.checkFinalStaysFinal()
 	s.checkLaunches()
 	s.checkMemoryIsStore()
-	checkCounts(s.t, s.engine.core)
+	if err := s.engine.core.Check(); err != nil {
+		s.t.Error(err)
+	}
 	s.checkLedgers()
 	s.acts, s.events = append(s.acts, s.events...), nil
 }
@@ -218,41 +220,38 @@ func (s *story) checkLaunches() {
 // checkMemoryIsStore: a core that is loaded from the store knows what the running one knows.
 func (s *story) checkMemoryIsStore() {
 	c := s.engine.core
-	fresh := NewCore(c.settings, instant.Of(s.now))
+	fresh := NewCore(c.Inspect().Settings, instant.Of(s.now))
 	if err := fresh.Load(s.store, s.engine.hasher.hash); err != nil {
 		s.t.Errorf("load: %v", err)
 		return
 	}
-	if fresh.rows.count != c.rows.count || fresh.Armed() != c.Armed() || fresh.nextID != c.nextID {
+	a, b := fresh.Inspect(), c.Inspect()
+	if len(a.Jobs) != len(b.Jobs) || fresh.Armed() != c.Armed() || a.NextID != b.NextID {
 		s.t.Errorf("loaded %d jobs, %d armed, next %d; running with %d, %d, %d",
-			fresh.rows.count, fresh.Armed(), fresh.nextID, c.rows.count, c.Armed(), c.nextID)
+			len(a.Jobs), fresh.Armed(), a.NextID, len(b.Jobs), c.Armed(), b.NextID)
 	}
 	for i := range 6 {
 		h := s.hash(storyJob(i))
-		_, a := fresh.find(h)
-		_, b := c.find(h)
-		if (a == nil) != (b == nil) || a != nil && (a.timerRow() != b.timerRow() || a.tenant != b.tenant) {
-			s.t.Errorf("job %d: loaded %+v, running with %+v", i, a, b)
-		}
-		if a != nil && fresh.profiles.get(a.profile).Profile != c.profiles.get(b.profile).Profile {
-			s.t.Errorf("job %d: profiles differ", i)
+		if fresh.IDOf(h) != c.IDOf(h) || a.Jobs[fresh.IDOf(h)] != b.Jobs[c.IDOf(h)] {
+			s.t.Errorf("job %d: loaded %+v, running with %+v", i, a.Jobs[fresh.IDOf(h)], b.Jobs[c.IDOf(h)])
 		}
 	}
-	attempts := func(live map[job.RunID]liveRun) map[job.RunID]uint32 {
+	attempts := func(live map[job.RunID]InspectedRun) map[job.RunID]uint32 {
 		m := make(map[job.RunID]uint32)
 		for id, l := range live {
-			m[id] = l.attempt
+			m[id] = l.Attempt
 		}
 		return m
 	}
-	if !maps.Equal(attempts(fresh.live), attempts(c.live)) {
-		s.t.Errorf("loaded %d live runs, running with %d", len(fresh.live), len(c.live))
+	if !maps.Equal(attempts(a.Live), attempts(b.Live)) {
+		s.t.Errorf("loaded %d live runs, running with %d", len(a.Live), len(b.Live))
 	}
 }
 
 // checkLedgers: between two runs of an @every job that its ledger lists, every tick of the grid is
 // decided too: by a run, or inside a skipped range.
 func (s *story) checkLedgers() {
+	now := s.engine.core.Inspect()
 	for i := range 6 {
 		name := storyJob(i)
 		v, err := s.engine.Get(context.Background(), tenantOf(name), name)
@@ -264,24 +263,20 @@ func (s *story) checkLedgers() {
 			continue
 		}
 		decided := s.decidedTicks(name, instant.Millis(compiled.Interval().Milliseconds()))
-		_, row := s.engine.core.find(s.hash(name))
-		for at, ok := compiled.Next(v.CreatedAt, v.Anchor); ok && at < row.cursor; at, ok = compiled.Next(at, v.Anchor) {
-			if !decided[at] && !s.owes(row.id, at) && !v.lastIsMax(row) {
-				s.t.Errorf("%s: the tick %s is not decided (cursor %s)", name, clock(at), clock(row.cursor))
+		row, debts := now.Jobs[v.ID].Timer, now.Debts[v.ID]
+		for at, ok := compiled.Next(v.CreatedAt, v.Anchor); ok && at < row.Cursor; at, ok = compiled.Next(at, v.Anchor) {
+			if !decided[at] && !slices.ContainsFunc(debts, func(d job.Debt) bool { return d.Has(at) }) && !v.lastIsMax(row) {
+				s.t.Errorf("%s: the tick %s is not decided (cursor %s)", name, clock(at), clock(row.Cursor))
 				return
 			}
 		}
 	}
 }
 
-// owes reports whether a tick is missed and still to be fired.
-func (s *story) owes(id job.ID, at instant.Millis) bool {
-	d := s.engine.core.debts.byJob[id]
-	return d != nil && slices.ContainsFunc(d.ticks, func(r job.Debt) bool { return r.Has(at) })
-}
-
 // lastIsMax reports whether the job ended by its max_runs: what follows is not to be decided.
-func (v *JobView) lastIsMax(row *hotRow) bool { return v.Def.MaxRuns > 0 && row.runs >= v.Def.MaxRuns }
+func (v *JobView) lastIsMax(row job.Timer) bool {
+	return v.Def.MaxRuns > 0 && row.Runs >= v.Def.MaxRuns
+}
 
 func (s *story) decidedTicks(name string, interval instant.Millis) map[instant.Millis]bool {
 	decided := make(map[instant.Millis]bool)

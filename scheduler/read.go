@@ -14,11 +14,11 @@ func (e *Engine) Get(_ context.Context, tenant, name string) (JobView, error) {
 		return JobView{}, err
 	}
 	if !ok {
-		return JobView{}, errUnknownJob(name)
+		return JobView{}, unknownJob(name)
 	}
 	v, ok, err := e.view(id)
 	if err == nil && !ok {
-		err = errUnknownJob(name)
+		err = unknownJob(name)
 	}
 	return v, err
 }
@@ -97,7 +97,7 @@ func (e *Engine) launchAt(v *JobView) instant.Millis {
 		return v.NextRunAt
 	}
 	next, _ := s.Next(v.NextRunAt, v.Anchor)
-	return v.NextRunAt + job.JitterOf(v.ID, millisUp(v.Def.Jitter), v.NextRunAt, next)
+	return v.NextRunAt + job.JitterOf(v.ID, instant.MillisUp(v.Def.Jitter), v.NextRunAt, next)
 }
 
 func (e *Engine) addNote(v *JobView) error {

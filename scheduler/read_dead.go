@@ -30,10 +30,10 @@ type deadLister struct {
 }
 
 func (d *deadLister) readDay(day uint32) error {
-	low := job.AppendDeadDay(nil, day, job.TenantHash(d.query.Tenant))
+	low := job.AppendDeadDay(nil, day, job.HashTenant(d.query.Tenant))
 	high := job.PrefixEnd(low)
 	if after := d.query.After; after.Job != 0 && job.Day(after.At) == day {
-		low = append(job.AppendDeadKey(nil, job.TenantHash(d.query.Tenant), after), 0)
+		low = append(job.AppendDeadKey(nil, job.HashTenant(d.query.Tenant), after), 0)
 	}
 	return d.engine.opts.Store.Scan(low, high, func(key, _ []byte) (bool, error) {
 		id, err := job.ParseDeadKey(key)

@@ -30,7 +30,7 @@ func (e *Engine) Run(_ context.Context, tenant string, id job.RunID) (RunView, e
 
 // runView adds to a run what is not in its row: whether it is with its target now.
 func (e *Engine) runView(run job.Run, rec *job.Record) RunView {
-	if since, flying := e.pad.flyingSince(run.ID); flying && !run.Status.IsFinal() {
+	if since, flying := e.pad.FlyingSince(run.ID); flying && !run.Status.IsFinal() {
 		run.Status = job.StatusRunning
 		run.LaunchedAt = max(run.LaunchedAt, since)
 	}
@@ -66,14 +66,14 @@ func (e *Engine) Runs(_ context.Context, q RunQuery) (RunPage, error) {
 		return RunPage{}, err
 	}
 	if !ok {
-		return RunPage{}, errUnknownJob(q.Job)
+		return RunPage{}, unknownJob(q.Job)
 	}
 	rec, _, ok, err := e.readRows(id)
 	if err != nil {
 		return RunPage{}, err
 	}
 	if !ok {
-		return RunPage{}, errUnknownJob(q.Job)
+		return RunPage{}, unknownJob(q.Job)
 	}
 	l := runLister{engine: e, query: q, rec: &rec}
 	if err := l.list(); err != nil {

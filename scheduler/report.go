@@ -71,7 +71,7 @@ func (c *Core) extend(p *Extend) {
 		return
 	}
 	run := c.retries[p.Run]
-	run.Deadline = max(run.Deadline, c.now+millisUp(p.By))
+	run.Deadline = max(run.Deadline, c.now+instant.MillisUp(p.By))
 	c.watch(&live, run)
 	c.live[p.Run] = live
 	c.out.Batch.PutRun(run)

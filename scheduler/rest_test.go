@@ -134,14 +134,14 @@ func TestConfirmCommits(t *testing.T) {
 	e := must(Open(Options{Log: log, Store: newMemStore(), Sender: &shortSender{left: make(map[string]int)}}))
 	served := make(chan error, 1)
 	go func() { served <- e.Serve(ctx) }()
-	next := e.core.nextID
+	next := e.core.Inspect().NextID
 	for want := log.lsn + 1; want < 4; want++ {
 		if err := e.Confirm(ctx); err != nil || e.opts.Store.Applied() != (job.Position{LSN: want, Epoch: 1}) {
 			t.Errorf("confirmed at %v (%v), want commit %d", e.opts.Store.Applied(), err, want)
 		}
 	}
 	cancel()
-	if err := <-served; err != nil || e.core.nextID != next {
-		t.Errorf("%v; the next id is %s, and was %s", err, e.core.nextID, next)
+	if err := <-served; err != nil || e.core.Inspect().NextID != next {
+		t.Errorf("%v; the next id is %s, and was %s", err, e.core.Inspect().NextID, next)
 	}
 }

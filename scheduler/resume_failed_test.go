@@ -29,7 +29,7 @@ func (h *herd) resume(name string) error {
 func TestResumeOfAFailedJob(t *testing.T) {
 	h := newHerd(t)
 	h.exclude("* * 3 * *")
-	def := oneShot("job", 0)
+	def := oneShotOf("job")
 	def.Schedule, def.Exclude, def.CatchupWindow = "* * * * *", []string{"@calendar days"}, time.Hour
 	s, err := schedule.ParseWith(def.Spec(), h.core.calendarOf)
 	if err != nil {

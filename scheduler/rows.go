@@ -23,7 +23,7 @@ type hotRow struct {
 	timer   wheel.Ref // with markBacklog, the job's ticket in the backlog
 	flags   job.TimerFlags
 	marks   rowMarks
-	tenant  tenantHash
+	tenant  job.TenantHash
 }
 
 // rowMarks say where a job is and, in their upper bits, under which state it is counted.

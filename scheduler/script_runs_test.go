@@ -23,7 +23,7 @@ func runAct(s *sim, d *datadriven.TestData, name string) string {
 		if p.Result = "done"; p.Failed {
 			p.Result, p.Error = "", "broken"
 		}
-		p.Begun, _ = s.engine.pad.flyingSince(p.Run)
+		p.Begun, _ = s.engine.pad.FlyingSince(p.Run)
 		s.propose(p)
 		return s.actText(p.Err, p.Run)
 	case "extend":
@@ -117,12 +117,12 @@ func runsText(runs []RunView) string {
 // debts lists what jobs have missed and are still to fire.
 func (s *sim) debts() string {
 	var lines []string
-	for id, d := range s.engine.core.debts.byJob {
+	for id, ticks := range s.engine.core.Inspect().Debts {
 		rec, _, _, err := s.engine.readRows(id)
 		if err != nil {
 			return err.Error()
 		}
-		for _, r := range d.ticks {
+		for _, r := range ticks {
 			lines = append(lines, fmt.Sprintf("%s %s to %s", rec.Def.Name, clock(r.From), clock(r.Last)))
 		}
 	}

@@ -86,7 +86,7 @@ func startSim(t *testing.T, d *datadriven.TestData) *sim {
 	s := newSim(t, at.UTC(), settings)
 	if v := arg(d, "decisions"); v != "" {
 		s.most = must(strconv.Atoi(v))
-		s.engine.core.decisionsMax = s.most
+		s.engine.core.Limit(Limits{Decisions: s.most})
 	}
 	return s
 }
@@ -299,7 +299,7 @@ func TestSecondTryWithdrawsNothingTwice(t *testing.T) {
 
 	p := must(s.engine.Prepare(&def))
 	s.propose(p)
-	if back := s.engine.pad.count; p.Err != errStale || len(p.Withdrawn) != 0 || back != 1 {
+	if back := s.engine.pad.Count(0).Waiting; p.Err != errStale || len(p.Withdrawn) != 0 || back != 1 {
 		t.Fatalf("the first try: %v, keeps %d, put %d back", p.Err, len(p.Withdrawn), back)
 	}
 	s.advance(200 * time.Millisecond)

@@ -35,7 +35,7 @@ type liveShare struct{ ticks, manual int }
 
 // liveShares counts the live runs by tenant and by origin. Runs of deleted jobs count too.
 type liveShares struct {
-	by     map[tenantHash]liveShare
+	by     map[job.TenantHash]liveShare
 	manual int // of all tenants
 }
 
@@ -68,10 +68,10 @@ func (c *Core) goOver(live liveRun) {
 }
 
 // mayGoLive reports whether a tick of a tenant may become a run now.
-func (c *Core) mayGoLive(t tenantHash) bool { return c.shares.by[t].ticks < liveShareFactor*c.room }
+func (c *Core) mayGoLive(t job.TenantHash) bool { return c.shares.by[t].ticks < liveShareFactor*c.room }
 
 // checkManual refuses n runs that a caller starts, if they exceed the tenant's share of such runs.
-func (c *Core) checkManual(t tenantHash, n int) error {
+func (c *Core) checkManual(t job.TenantHash, n int) error {
 	pool := (c.room + len(c.live)) / manualPart
 	have := c.shares.by[t].manual
 	most := min(c.settings.ManualMax, pool-c.shares.manual)
@@ -85,13 +85,13 @@ func (c *Core) checkManual(t tenantHash, n int) error {
 
 // waitingLines hold the jobs whose ticks wait because their tenants' shares are used up.
 type waitingLines struct {
-	lines   map[tenantHash]*fair.FIFO[backlogEntry]
-	tenants fair.FIFO[tenantHash] // with a line, in the order in which they are served
+	lines   map[job.TenantHash]*fair.FIFO[backlogEntry]
+	tenants fair.FIFO[job.TenantHash] // with a line, in the order in which they are served
 	count   int
 }
 
 func newWaitingLines() waitingLines {
-	return waitingLines{lines: make(map[tenantHash]*fair.FIFO[backlogEntry])}
+	return waitingLines{lines: make(map[job.TenantHash]*fair.FIFO[backlogEntry])}
 }
 
 // mustWait reports whether the tick at the cursor of a job must wait for its tenant's share, or behind earlier ticks

@@ -8,10 +8,11 @@ import (
 	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler/pad"
 )
 
 // end reports that launches succeeded.
-func (h *herd) end(launches []Launch) []Launch {
+func (h *herd) end(launches []pad.Launch) []pad.Launch {
 	var outcomes []job.Outcome
 	for _, l := range launches {
 		outcomes = append(outcomes, job.Outcome{Run: l.Run, Attempt: l.Attempt, LaunchedAt: h.now.Time()})

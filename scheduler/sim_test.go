@@ -13,6 +13,7 @@ import (
 
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler/pad"
 )
 
 // sim drives a real engine in virtual time, on one goroutine: it makes the loop's steps, the feeder's
@@ -33,7 +34,7 @@ type sim struct {
 	left   []job.RunID // that were launched
 	most   int         // decisions of a step; 0: as many as ever
 	rounds int         // of settle; 0: until nothing is left to do
-	feeder *feeder
+	pad    *pad.Manual
 	other  *standby // nil: none
 
 	distrust bool // nothing may leave
@@ -82,13 +83,13 @@ func (s *sim) open() {
 
 // run lets an engine that leads be the engine of the sim.
 func (s *sim) run(e *Engine) {
-	s.t.Cleanup(func() { _ = e.alarm.close() })
+	s.t.Cleanup(func() { _ = e.pad.Disarm() })
 	s.flying = make(map[string][]flight)
 	s.engine = e
 	if s.most > 0 {
-		e.core.decisionsMax = s.most
+		e.core.Limit(Limits{Decisions: s.most})
 	}
-	s.feeder = &feeder{pad: e.pad, store: s.store, clock: s}
+	s.pad = e.pad.DriveManually()
 	s.gather = gathering{engine: e, taken: make(map[job.ID]struct{})}
 	s.step()
 }
@@ -188,15 +189,15 @@ func (s *sim) settle() {
 			return
 		}
 		s.doHousekeeping()
-		chunk, _ := s.engine.pad.unreadChunk(instant.Of(s.now), nil)
-		s.feeder.readAll(chunk)
-		more, _ := s.engine.pad.launchDue(instant.Of(s.now), nil)
+		read := s.pad.Take(instant.Of(s.now))
+		s.pad.Read(read)
+		_, more := s.pad.Launch(instant.Of(s.now))
 		_, outcomes := s.engine.outcomes.oldest()
 		due := s.gather.wakeAt != 0 && s.gather.wakeAt <= instant.Of(s.now)
 		if outcomes || due {
 			s.step()
 		}
-		if len(chunk) == 0 && !more && !outcomes && !due && !s.engine.pad.wants() {
+		if read == 0 && !more && !outcomes && !due && !s.pad.Wants() {
 			return
 		}
 	}
@@ -232,7 +233,7 @@ func (s *sim) advance(d time.Duration) {
 	for {
 		s.settle()
 		next := end
-		for _, at := range []instant.Millis{s.gather.wakeAt, s.engine.pad.nextDue(), s.engine.pad.nextLater()} {
+		for _, at := range []instant.Millis{s.gather.wakeAt, s.engine.pad.NextDue(), s.engine.pad.NextLater()} {
 			if at != 0 && at.Time().After(s.now) && at.Time().Before(next) {
 				next = at.Time()
 			}

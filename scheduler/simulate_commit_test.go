@@ -13,7 +13,7 @@ func (w *world) waitFor(millis int64) {
 		if i >= 0 {
 			next = w.events[i].at
 		}
-		for _, at := range []int64{int64(w.engine.pad.nextDue()), int64(w.engine.pad.nextLater())} {
+		for _, at := range []int64{int64(w.engine.pad.NextDue()), int64(w.engine.pad.NextLater())} {
 			if at != 0 && at-w.offset < next {
 				next, i = at-w.offset, -1
 			}

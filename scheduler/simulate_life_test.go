@@ -32,13 +32,13 @@ func (w *world) open() {
 		return
 	}
 	w.engine, w.alive = e, true
-	w.model.rules = slices.Index(simRules[:], e.core.settings.Zones)
+	w.model.rules = slices.Index(simRules[:], e.opts.Settings.Zones)
 	if w.standby.engine == nil {
 		w.join()
 	}
 	w.checkLoaded()
-	e.core.decisionsMax, e.core.commitMax = w.plan.decisionsMax, w.plan.commitMax
-	w.feeder, w.inHand, w.replanning = &feeder{pad: e.pad, store: w.store, clock: w}, nil, nil
+	e.core.Limit(Limits{Decisions: w.plan.decisionsMax, CommitBytes: w.plan.commitMax})
+	w.pad, w.replanning = e.pad.DriveManually(), nil
 	w.gather = gathering{engine: e, taken: make(map[job.ID]struct{}), wakeAt: instant.Millis(w.wall())}
 	w.tellSoon()
 	w.planDeath()
@@ -68,8 +68,8 @@ func (w *world) die() {
 		return
 	}
 	w.alive = false
-	w.last = w.engine.core
-	if w.lose || len(w.last.out.Sealed) > 0 { // it may know more than is durable
+	w.last = w.engine.core.Inspect()
+	if w.lose || w.last.StepSealed > 0 { // it may know more than is durable
 		w.last = nil
 	}
 	w.fate = -1
@@ -78,7 +78,7 @@ func (w *world) die() {
 	w.refuseInbox()
 	w.landing = nil
 	clear(w.flights)
-	_ = w.engine.alarm.close()
+	_ = w.engine.pad.Disarm()
 	w.restartSoon()
 }
 
@@ -165,60 +165,26 @@ func (w *world) mix(numbers ...uint64) {
 
 // checkLoaded compares what the process knows after a start with what it knew before its death.
 func (w *world) checkLoaded() {
-	old, c := w.last, w.engine.core
+	old, c := w.last, w.engine.core.Inspect()
 	if w.last = nil; old == nil {
 		return
 	}
 	fail := func(format string, args ...any) { w.model.fail("loaded", nil, format, args...) }
-	if c.nextID != old.nextID || c.prunedDay != old.prunedDay || c.outbox != old.outbox || c.outbox != len(w.model.outbox) {
-		fail("next id %d, pruned %d, outbox %d; was %d, %d, %d", c.nextID, c.prunedDay, c.outbox, old.nextID, old.prunedDay, old.outbox)
+	if c.NextID != old.NextID || c.PrunedDay != old.PrunedDay || c.Notices != old.Notices || c.Notices != len(w.model.outbox) {
+		fail("next id %d, pruned %d, outbox %d; was %d, %d, %d", c.NextID, c.PrunedDay, c.Notices, old.NextID, old.PrunedDay, old.Notices)
 	}
-	a, b := timersOf(c), timersOf(old)
-	for id, timer := range b {
-		if a[id] != timer {
-			fail("timer %+v of job %s, was %+v", a[id], id, timer)
+	for id, j := range old.Jobs {
+		if timer := c.Jobs[id].Timer; timer != j.Timer {
+			fail("timer %+v of job %s, was %+v", timer, id, j.Timer)
 		}
 	}
-	if len(a) != len(b) || !maps.Equal(c.streaks, old.streaks) {
-		fail("%d jobs, %d streaks; were %d, %d", len(a), len(c.streaks), len(b), len(old.streaks))
+	if len(c.Jobs) != len(old.Jobs) || !maps.Equal(c.Streaks, old.Streaks) {
+		fail("%d jobs, %d streaks; were %d, %d", len(c.Jobs), len(c.Streaks), len(old.Jobs), len(old.Streaks))
 	}
-	if !maps.Equal(livesOf(c), livesOf(old)) {
-		fail("%d live runs; were %d, or they differ", len(c.live), len(old.live))
+	if !maps.Equal(c.Live, old.Live) {
+		fail("%d live runs; were %d, or they differ", len(c.Live), len(old.Live))
 	}
-	if !maps.EqualFunc(c.debts.byJob, old.debts.byJob, func(a, b *debt) bool { return a.count == b.count && slices.Equal(a.ticks, b.ticks) }) {
-		fail("%d debts; were %d, or they differ", len(c.debts.byJob), len(old.debts.byJob))
+	if !maps.EqualFunc(c.Debts, old.Debts, slices.Equal) {
+		fail("%d debts; were %d, or they differ", len(c.Debts), len(old.Debts))
 	}
-}
-
-func timersOf(c *Core) map[job.ID]job.Timer {
-	timers := make(map[job.ID]job.Timer)
-	for s := slot(1); s < c.rows.next; s++ {
-		if r := c.rows.row(s); r.id != 0 {
-			timers[r.id] = r.timerRow()
-		}
-	}
-	return timers
-}
-
-// loadedRun is the state of a live run that must be the same whether it was loaded or followed.
-type loadedRun struct {
-	attempt  uint32
-	due      instant.Millis // of the first attempt
-	deadline instant.Millis
-	payload  bool
-}
-
-func livesOf(c *Core) map[job.RunID]loadedRun {
-	runs := make(map[job.RunID]loadedRun)
-	for id, l := range c.live {
-		r := loadedRun{attempt: l.attempt, payload: l.payload}
-		if l.attempt == 1 {
-			r.due = l.due
-		}
-		if l.watch != 0 {
-			r.deadline = c.watches.list[l.watch].deadline
-		}
-		runs[id] = r
-	}
-	return runs
 }

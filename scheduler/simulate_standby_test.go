@@ -84,11 +84,11 @@ func (w *world) takeOver() (*Engine, error) {
 // checkFollowed compares what the standby knows with what it would know had it loaded its store.
 func (w *world) checkFollowed() {
 	followed := w.standby.engine.core
-	loaded := NewCore(followed.settings, instant.Millis(w.wall()))
+	loaded := NewCore(followed.Inspect().Settings, instant.Millis(w.wall()))
 	if err := loaded.Load(w.standby.store, w.standby.engine.hasher.hash); err != nil {
 		w.model.fail("follow", nil, "%v", err)
 	}
-	if diff := sameCore(followed, loaded, false); diff != "" {
+	if diff := Diff(followed, loaded, false); diff != "" {
 		w.model.fail("follow", nil, "%s", diff)
 	}
 }

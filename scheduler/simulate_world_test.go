@@ -8,12 +8,12 @@ import (
 	"io"
 	"log/slog"
 	"math/rand/v2"
-	"slices"
 	"testing"
 	"time"
 
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler/pad"
 )
 
 // world drives a real engine through virtual time, with its callers, targets, workers and faults, and reports to the
@@ -30,10 +30,9 @@ type world struct {
 	opts       Options
 	engine     *Engine
 	gather     gathering
-	feeder     *feeder
-	replanning *simReplan // nil: nothing is left to follow
-	inHand     []*waiting // of the feeder: it may be slower than the tick
-	inbox      []*ticket  // not yet in a step
+	pad        *pad.Manual // its feeder may be slower than the tick
+	replanning *simReplan  // nil: nothing is left to follow
+	inbox      []*ticket   // not yet in a step
 	calls      calls
 
 	store *memStore
@@ -49,7 +48,7 @@ type world struct {
 
 	alive   bool
 	life    int
-	last    *Core // of the life before, if the store has all that it knew
+	last    *Inspection // of the life before, if the store has all that it knew
 	targets map[string]*target
 	flights map[job.RunID]*attempt
 	landing []*attempt
@@ -122,7 +121,7 @@ func (w *world) nextAt() int64 {
 	if !w.alive {
 		return next
 	}
-	for _, at := range []instant.Millis{w.gather.wakeAt, w.engine.pad.nextDue(), w.engine.pad.nextLater()} {
+	for _, at := range []instant.Millis{w.gather.wakeAt, w.engine.pad.NextDue(), w.engine.pad.NextLater()} {
 		if at != 0 {
 			next = min(next, int64(at)-w.offset)
 		}
@@ -156,20 +155,18 @@ func (w *world) turn() bool {
 }
 
 func (w *world) feed() bool {
-	w.inHand, _ = w.engine.pad.unreadChunk(instant.Of(w.Now()), w.inHand)
-	n := len(w.inHand)
+	n := w.pad.Take(instant.Of(w.Now()))
 	if n == 0 {
 		return false
 	}
-	w.feeder.readAll(w.inHand[:w.rng.IntN(n+1)])
-	w.inHand = slices.DeleteFunc(w.inHand, func(l *waiting) bool { return l == nil }) // those that are ready
+	w.pad.Read(w.rng.IntN(n + 1))
 	return true
 }
 
 func (w *world) tick() bool {
 	before := w.model.counts.launches
-	more, _ := w.engine.pad.launchDue(instant.Of(w.Now()), nil)
-	return more || w.model.counts.launches > before || w.engine.pad.wants()
+	_, more := w.pad.Launch(instant.Of(w.Now()))
+	return more || w.model.counts.launches > before || w.pad.Wants()
 }
 
 // mustStep reports whether the loop would make a step.
@@ -207,7 +204,7 @@ func (w *world) step() {
 	if err := w.engine.stepOnce(g); err != nil {
 		w.die()
 	}
-	if n := w.engine.core.misjudged; n > 0 {
+	if n := w.engine.core.Reading().Misjudged; n > 0 {
 		w.model.fail("log", nil, "%d units were larger than they said", n)
 	}
 }

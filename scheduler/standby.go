@@ -30,7 +30,7 @@ func Follow(opts Options) (*Engine, error) {
 		return nil, err
 	}
 	e := newEngine(opts)
-	if err := e.core.Load(counted(opts.Store, opts.Loading), e.hasher.hash); err != nil {
+	if err := e.core.Load(aheadScanner{counted(opts.Store, opts.Loading)}, e.hasher.hash); err != nil {
 		return nil, err
 	}
 	e.publish(&Output{}, e.startedAt)
@@ -63,14 +63,14 @@ func (e *Engine) apply(at job.Position, batch []byte) error {
 	if err := e.opts.Store.Apply(at, batch); err != nil {
 		return err
 	}
-	return e.core.follow(batch, instant.Of(e.opts.Clock.Now()))
+	return e.core.Follow(batch, instant.Of(e.opts.Clock.Now()))
 }
 
 // Idle advances a follower's wheel when no commits arrive. The caller of Apply should call it about once a second.
 // Without it nothing goes wrong, but Lead may have to advance the wheel by hours.
 func (e *Engine) Idle() {
 	if e.mayFollow() == nil {
-		e.core.keepTime(instant.Of(e.opts.Clock.Now()))
+		e.core.KeepTime(instant.Of(e.opts.Clock.Now()))
 	}
 }
 
@@ -89,14 +89,12 @@ func (e *Engine) Lead() error {
 	if err := e.mayFollow(); err != nil {
 		return fmt.Errorf("scheduler: lead: %w", err)
 	}
-	alarm, err := newAlarm()
-	if err != nil {
-		return err
+	if err := e.pad.Arm(); err != nil {
+		return fmt.Errorf("scheduler: lead: %w", err)
 	}
 	if err := e.beginEpoch(); err != nil {
-		return errors.Join(err, alarm.close())
+		return errors.Join(err, e.pad.Disarm())
 	}
-	e.alarm, e.pad.wake = alarm, alarm.ring
 	e.leads.Store(true)
 	e.publish(&Output{}, e.opts.Clock.Now())
 	return nil
@@ -105,35 +103,25 @@ func (e *Engine) Lead() error {
 // beginEpoch commits the new epoch, and makes the core lead it.
 func (e *Engine) beginEpoch() error {
 	now := instant.Of(e.opts.Clock.Now())
-	lsn, epoch, nextID := e.opts.Store.Applied().LSN+1, e.core.epoch+1, e.core.nextID
-	if nextID == 1 {
-		var err error
-		if nextID, err = firstID(); err != nil {
-			return err
-		}
-	}
-	var b job.Batch
-	b.PutMeta(metaEpoch, epoch)
-	b.PutMeta(metaNextID, uint64(nextID))
-	b.PutMeta(metaShard, uint64(e.opts.Shard))
-	zones := e.core.zoneChange()
-	zones.write(&b, &e.core.zones)
-	if err := e.commit(epoch, &b, lsn); err != nil {
+	epoch, err := e.core.NextEpoch(e.opts.Shard, firstID)
+	if err != nil {
 		return err
 	}
-	e.core.nextID = nextID
-	e.core.takeZoneChange(&zones)
-	t := e.core.lead(epoch, lsn, now)
-	e.logZones(&zones)
-	for _, p := range t.overdrawn {
+	lsn := e.opts.Store.Applied().LSN + 1
+	if err := e.commit(epoch.Number, &epoch.Batch, lsn); err != nil {
+		return err
+	}
+	t := e.core.Lead(epoch, lsn, now)
+	e.logZones(&t)
+	for _, p := range t.Overdrawn {
 		e.housekeeping.pauses.add(p)
 	}
-	if e.core.replanning {
-		signal(e.housekeeping.replan)
+	if t.Replan {
+		notify(e.housekeeping.replan)
 	}
-	e.pad.occupy(t.going)
-	e.pad.add(t.launches, instant.Of(e.opts.Clock.Now()))
-	e.pad.endGoing(t.outdone)
+	e.pad.Occupy(t.Going)
+	e.pad.Add(t.Launches, instant.Of(e.opts.Clock.Now()))
+	e.pad.EndGoing(t.Outdone)
 	return nil
 }
 

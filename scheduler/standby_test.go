@@ -35,7 +35,7 @@ func (w *wire) Append(epoch uint64, batch []byte) (job.Position, error) {
 	w.mu.Lock()
 	w.sent = append(w.sent, commit{at, append([]byte(nil), batch...)})
 	w.mu.Unlock()
-	signal(w.came)
+	notify(w.came)
 	return at, err
 }
 
@@ -106,7 +106,7 @@ func TestTakeover(t *testing.T) {
 	if err := <-served; !errors.Is(err, errDeposed) {
 		t.Fatalf("Serve of the deposed leader returned %v", err)
 	}
-	signal(w.came)
+	notify(w.came)
 	tail.Wait()
 	if s := standby.Status(); s.Role != "standby" || s.Jobs != acknowledged || s.LSN != w.lsn || s.Commits != 0 {
 		t.Fatalf("standby %+v; %d puts were acknowledged, the log is at %d", s, acknowledged, w.lsn)
@@ -238,14 +238,14 @@ func TestLeadOnce(t *testing.T) {
 	log := &memLog{fail: true}
 	opts, _ := startWorker(t, log, newMemStore(), 1)
 	e := must(Follow(opts))
-	if err := e.Lead(); !errors.Is(err, errDiskGone) || e.core.nextID != 1 || e.core.epoch != 0 || e.Status().Role != "standby" {
-		t.Fatalf("a log that fails: %v; next id %s, epoch %d", err, e.core.nextID, e.core.epoch)
+	if err := e.Lead(); !errors.Is(err, errDiskGone) || e.core.Inspect().NextID != 1 || e.core.Epoch() != 0 || e.Status().Role != "standby" {
+		t.Fatalf("a log that fails: %v; next id %s, epoch %d", err, e.core.Inspect().NextID, e.core.Epoch())
 	}
 	log.fail = false
-	if err := e.Lead(); err != nil || e.core.nextID == 1 || e.core.epoch != 1 || e.core.ids != nil {
-		t.Fatalf("%v; next id %s, epoch %d", err, e.core.nextID, e.core.epoch)
+	if err := e.Lead(); err != nil || e.core.Inspect().NextID == 1 || e.core.Epoch() != 1 {
+		t.Fatalf("%v; next id %s, epoch %d", err, e.core.Inspect().NextID, e.core.Epoch())
 	}
-	defer func() { _ = e.alarm.close() }()
+	defer func() { _ = e.pad.Disarm() }()
 	if e.Lead() == nil || e.Apply(job.Position{LSN: 2}, nil) == nil {
 		t.Error("the leader was promoted again, or follows")
 	}

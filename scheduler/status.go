@@ -37,7 +37,7 @@ func (e *Engine) publish(out *Output, now time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for i := range out.Launches {
-		if l := &out.Launches[i]; l.Attempt == 1 && !l.Run.IsManual() && e.core.live[l.Run].paidAt == 0 {
+		if l := &out.Launches[i]; l.Attempt == 1 && !l.Run.IsManual() && !e.core.WasPaced(l.Run) {
 			g.decision.Record(now.Sub(l.Due.Time()))
 		}
 	}
@@ -47,22 +47,21 @@ func (e *Engine) publish(out *Output, now time.Time) {
 	for _, w := range out.Waits {
 		g.waited[w.For].Record(w.Length)
 	}
-	c := e.core
-	applied := e.opts.Store.Applied()
+	c, applied := e.core.Reading(), e.opts.Store.Applied()
 	role, commits := "standby", uint64(0)
 	if e.leads.Load() {
-		role, commits = "leader", applied.LSN-c.fenceMin+1
-		g.behind = c.undecided()
+		role, commits = "leader", applied.LSN-c.FenceMin+1
+		g.behind = c.Undecided
 	}
-	g.awaited = c.watches.awaitedSince()
+	g.awaited = c.Awaited
+	n := &c.Counts
 	g.status = Status{
-		Role: role, Shard: e.opts.Shard, Epoch: c.epoch, LSN: applied.LSN, AppliedLSN: applied.LSN,
-		Jobs: c.rows.count, Armed: c.Armed(), Live: len(c.live),
-		Fired: c.counts.Fired, Skipped: c.counts.Skipped, Succeeded: c.counts.Succeeded,
-		Failed: c.counts.Failed, Dead: c.counts.Dead, StartedAt: e.startedAt,
-		Cancelled: c.counts.Cancelled, Retried: c.counts.Retried, Stale: c.counts.Stale, SkippedBy: c.counts.SkippedBy,
-		Reporting: c.watches.used, Notices: c.outbox, NoticesLost: c.counts.NoticesLost, CatchUp: c.catchUpStatus(),
-		Commits: commits, JobsBy: c.rows.byState, Zones: c.zones.reading(),
+		Role: role, Shard: e.opts.Shard, Epoch: c.Epoch, LSN: applied.LSN, AppliedLSN: applied.LSN,
+		Jobs: c.Jobs, Armed: c.Armed, Live: c.Live,
+		Fired: n.Fired, Skipped: n.Skipped, Succeeded: n.Succeeded, Failed: n.Failed, Dead: n.Dead, StartedAt: e.startedAt,
+		Cancelled: n.Cancelled, Retried: n.Retried, Stale: n.Stale, SkippedBy: n.SkippedBy,
+		Reporting: c.Reporting, Notices: c.Notices, NoticesLost: n.NoticesLost, CatchUp: c.CatchUp,
+		Commits: commits, JobsBy: c.JobsBy, Zones: c.Zones,
 	}
 }
 
@@ -70,12 +69,12 @@ func (e *Engine) publish(out *Output, now time.Time) {
 // stands by.
 func (e *Engine) Status() Status {
 	now := e.opts.Clock.Now()
-	load, overdue := e.pad.load(instant.Of(now)), e.pad.overdue()
+	load, overdue := e.pad.Count(instant.Of(now)), e.pad.Overdue()
 	e.gauge.mu.Lock()
 	defer e.gauge.mu.Unlock()
 	s := e.gauge.status
-	s.Waiting, s.Scheduled, s.Retrying, s.Backlog = load.waiting, load.scheduled, load.retrying, load.backlog
-	s.Queued, s.InFlight = load.queued, load.flying
+	s.Waiting, s.Scheduled, s.Retrying, s.Backlog = load.Waiting, load.Scheduled, load.Retrying, load.Backlog
+	s.Queued, s.InFlight = load.Queued, load.Flying
 	s.Lateness, s.DecisionLateness = latenessOf(&e.gauge.lateness), latenessOf(&e.gauge.decision)
 	for reason := range s.Waited {
 		s.Waited[reason] = latenessOf(&e.gauge.waited[reason])
@@ -86,4 +85,22 @@ func (e *Engine) Status() Status {
 		s.Behind = 0
 	}
 	return s
+}
+
+// isStopping reports whether the engine has stopped or is stopping.
+func (e *Engine) isStopping() bool {
+	select {
+	case <-e.stopping:
+		return true
+	default:
+		return false
+	}
+}
+
+// since returns how long ago an instant was; 0 for the zero instant and for the future.
+func since(at instant.Millis, now time.Time) time.Duration {
+	if at == 0 {
+		return 0
+	}
+	return max(0, now.Sub(at.Time()))
 }

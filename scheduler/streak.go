@@ -2,7 +2,6 @@ package scheduler
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/carillon-io/carillon/job"
 )
@@ -33,15 +32,7 @@ func (c *Core) isFailing(r *hotRow) bool {
 }
 
 // fitReason shortens a text to the length of a pause's reason.
-func fitReason(s string) string { return cutText(s, job.ReasonBytesMax) }
-
-// cutText shortens a text to at most the given number of bytes, without cutting a character in two.
-func cutText(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most], "")
-}
+func fitReason(s string) string { return job.CutText(s, job.ReasonBytesMax) }
 
 // endStreak ends the streak of a job, because a run succeeded or a caller resumed the job.
 func (c *Core) endStreak(id job.ID) {

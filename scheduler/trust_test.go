@@ -30,6 +30,7 @@ func TestTrust(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 	}
+	const distrustPause = 5 * time.Millisecond // of the pad, while nothing may leave
 	// Each launch asks when its row has been read, whenever that is; afterwards only the tick does.
 	for took := time.Duration(0); took < 20*distrustPause/2; {
 		if ctx.Err() != nil {

@@ -123,12 +123,12 @@ func poll(ctx context.Context, t *testing.T, failure string, isSo func() bool) {
 func (s *sim) standStill(length time.Duration, failure func(*job.Delivery) string) {
 	for end := s.now.Add(length); s.now.Before(end); {
 		for busy := true; busy; {
-			chunk, _ := s.engine.pad.unreadChunk(instant.Of(s.now), nil)
-			s.feeder.readAll(chunk)
-			more, _ := s.engine.pad.launchDue(instant.Of(s.now), nil)
-			busy = len(chunk) > 0 || more || s.engine.pad.wants()
+			read := s.pad.Take(instant.Of(s.now))
+			s.pad.Read(read)
+			_, more := s.pad.Launch(instant.Of(s.now))
+			busy = read > 0 || more || s.pad.Wants()
 		}
-		if s.now = s.now.Add(time.Millisecond); s.engine.pad.isEmpty() {
+		if s.now = s.now.Add(time.Millisecond); s.engine.pad.IsEmpty() {
 			continue
 		}
 		for name, flights := range s.flying {

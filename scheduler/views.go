@@ -97,12 +97,6 @@ type ReportRequest struct {
 	Result string // without Failed; at most job.ResultBytesMax bytes
 }
 
-// DeleteResult says what happened to the runs of a deleted job.
-type DeleteResult struct {
-	Cancelled int // were waiting for their time, their turn or another attempt, and will never leave
-	Running   int // are with their targets: their outcomes are recorded, and they are not retried
-}
-
 // AuditQuery selects entries of the audit log of one tenant, newest first.
 type AuditQuery struct {
 	Tenant string
@@ -176,11 +170,4 @@ type Status struct {
 	JobsBy       [JobStates]int // jobs by state: see [JobState]
 	Behind       time.Duration  // how long ago the oldest tick or launch was due that is not handled yet; missed ticks are not included
 	ReportWaited time.Duration  // how long the oldest awaited report has been awaited
-}
-
-// CatchUp is the progress of catching up on missed ticks.
-type CatchUp struct {
-	Jobs int           // with missed ticks that are still to be fired
-	Rate float64       // runs per second that are spent on them
-	Left time.Duration // estimated time to the end, at one run a job
 }

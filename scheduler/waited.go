@@ -75,25 +75,3 @@ func (c *Core) waited(reason WaitReason, length time.Duration) {
 		c.out.Waits = append(c.out.Waits, Wait{reason, length})
 	}
 }
-
-// beginTurn records that a launch waits for the turn of its job.
-func (w *waiting) beginTurn(now instant.Millis) {
-	if w.turnAt = 0; w.parked == 0 {
-		w.parked = now
-	}
-}
-
-// endTurn records that a launch has the turn of its job, unless it had the turn already.
-func (w *waiting) endTurn(at time.Time) {
-	if w.turnAt == 0 {
-		w.turnAt = at.UnixNano()
-	}
-}
-
-// noteTurn adds to the outcome of an attempt how long its launch waited for its turn.
-func (f *inFlight) noteTurn(o *job.Outcome) {
-	if f.parked != 0 {
-		o.TurnAt = time.Unix(0, f.turnAt)
-		o.Turn = max(0, o.TurnAt.Sub(f.parked.Time()))
-	}
-}

@@ -17,11 +17,7 @@ func (g *gathering) touches(p Proposal) job.ID {
 	default:
 		return 0
 	}
-	_, r := g.engine.core.find(h)
-	if r == nil {
-		return 0
-	}
-	return r.id
+	return g.engine.core.IDOf(h)
 }
 
 // withdraw removes the waiting launches of the job that a proposal changes from the pad. Attempts in flight keep
@@ -32,10 +28,10 @@ func (g *gathering) withdraw(p Proposal, id job.ID) {
 		return
 	}
 	if _, changes := p.(*Put); changes {
-		g.engine.pad.hangOn(id)
+		g.engine.pad.HangOn(id)
 	}
-	launches := w.withdrawn()
-	if *launches = append(*launches, g.engine.pad.take(id)...); len(*launches) > 0 {
+	launches := w.Withdrawals()
+	if *launches = append(*launches, g.engine.pad.Take(id)...); len(*launches) > 0 {
 		g.taken[id] = struct{}{}
 	}
 }

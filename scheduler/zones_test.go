@@ -157,10 +157,10 @@ func TestZoneRulesCrashBetweenPieces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_ = e.alarm.close()
+	_ = e.pad.Disarm()
 	s.restart(rulesNew)
 	s.wantNext("berlin", "05 16:00")
-	if s.engine.core.profiles.moved != nil {
+	if s.engine.core.Inspect().Moving {
 		t.Error("jobs have still to follow")
 	}
 }
@@ -175,7 +175,7 @@ func TestZoneRulesChangeBackBetweenPieces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_ = e.alarm.close()
+	_ = e.pad.Disarm()
 	s.restart(rulesNew)
 	s.wantNext("berlin", "05 16:00")
 }
@@ -251,40 +251,6 @@ func TestZonesOfAnOlderStore(t *testing.T) {
 	s.wantNext("berlin", "05 17:00")
 	if z := s.engine.Status().Zones; z.Changed != 1 {
 		t.Errorf("the rules were not remembered: %+v", z)
-	}
-}
-
-// TestCalendarChangesWhileJobsFollow changes a calendar again between the pieces of the first change: the mark
-// stays until the second pass.
-func TestCalendarChangesWhileJobsFollow(t *testing.T) {
-	s := zonedSim(t, rulesOld)
-	c := s.engine.core
-	c.profiles.moved, c.changes = nil, 1
-	s.proposeOnly(&Replan{From: 1})
-	if c.followed != 1 {
-		t.Fatalf("the pass began at change %d", c.followed)
-	}
-	c.changes++
-	p := &Replan{From: 2}
-	before := s.store.applied.LSN
-	s.proposeOnly(p)
-	if p.Next != 0 || s.store.applied.LSN != before {
-		t.Errorf("the end of the first pass committed something: next %d", p.Next)
-	}
-	s.proposeOnly(&Replan{From: 1})
-	if s.store.applied.LSN != before+1 {
-		t.Error("the end of the second pass did not clear the mark")
-	}
-}
-
-func TestVersionNumbers(t *testing.T) {
-	for version, want := range map[string]uint64{"2025c": 202503, "2026a": 202601, "": 0, "unknown": 0, "2025": 0, "2025C": 0, "2025cc": 0} {
-		if n := versionNumber(version); n != want {
-			t.Errorf("%q is %d, want %d", version, n, want)
-		}
-		if want != 0 && versionText(want) != version {
-			t.Errorf("%d is %q, want %q", want, versionText(want), version)
-		}
 	}
 }
 

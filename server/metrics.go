@@ -3,15 +3,15 @@ package server
 import (
 	"golang.org/x/sys/unix"
 
-	"github.com/carillon-io/carillon/api"
 	"github.com/carillon-io/carillon/dispatch"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/metrics"
 )
 
 // The metrics of the parts of a server other than its engine, which each part is asked for here.
 
 // storage describes the data directory; nil while the node has none, because it is receiving another one.
-func (s *Server) storage() *api.Storage {
+func (s *Server) storage() *metrics.Storage {
 	if s.member != nil {
 		s.member.mu.RLock()
 		defer s.member.mu.RUnlock()
@@ -21,11 +21,11 @@ func (s *Server) storage() *api.Storage {
 		return nil
 	}
 	log, store, checkpoints := d.Log().Metrics(), d.Store().Metrics(), d.Checkpoints().Stats()
-	f := &api.Storage{
+	f := &metrics.Storage{
 		Syncs: log.Syncs, Appends: log.Appends, Segments: log.Segments, LogBytes: log.Bytes,
 		Checkpoints: checkpoints.Took, CheckpointBytes: checkpoints.WrittenBytes,
 		CheckpointFailures: checkpoints.Failures, CheckpointAt: checkpoints.LastSuccess,
-		Store: api.Store{
+		Store: metrics.Store{
 			Bytes: store.DiskBytes, MemTableBytes: store.MemTableBytes,
 			CacheBytes: store.CacheBytes, CacheHits: store.CacheHits, CacheMisses: store.CacheMisses,
 			L0Sublevels: store.L0Sublevels, CompactionDebtBytes: store.CompactionDebt,
@@ -48,9 +48,9 @@ func space(dir string) (free, size uint64) {
 }
 
 // deliveries returns the counters of the senders. A server has no handlers.
-func (s *Server) deliveries() *api.Deliveries {
+func (s *Server) deliveries() *metrics.Deliveries {
 	st := s.dispatcher.Stats()
-	d := &api.Deliveries{Connected: st.NATS.Connected, Reconnects: st.NATS.Reconnects, Denied: st.NATS.Denied, Duplicates: st.NATS.Duplicates}
+	d := &metrics.Deliveries{Connected: st.NATS.Connected, Reconnects: st.NATS.Reconnects, Denied: st.NATS.Denied, Duplicates: st.NATS.Duplicates}
 	if s.announcer != nil {
 		d.EventDuplicates = s.announcer.Duplicates()
 	}
@@ -58,7 +58,7 @@ func (s *Server) deliveries() *api.Deliveries {
 		d.SpansLost = s.tracer.Lost()
 	}
 	for kind := job.TargetNATS; kind < job.TargetHandler; kind++ {
-		k := api.DeliveryKind{
+		k := metrics.DeliveryKind{
 			Kind: kind.String(), Ended: make(map[string]uint64, dispatch.Endings), Took: st.Took[kind], Queued: st.ByKind[kind].Queued,
 		}
 		for how := range dispatch.Endings {
@@ -70,12 +70,12 @@ func (s *Server) deliveries() *api.Deliveries {
 }
 
 // aboutNATS returns the function that describes the NATS server in this process; nil if there is none.
-func (s *Server) aboutNATS() func() api.EmbeddedNATS {
+func (s *Server) aboutNATS() func() metrics.EmbeddedNATS {
 	if _, ok := s.bus.Embedded(); !ok {
 		return nil
 	}
-	return func() api.EmbeddedNATS {
+	return func() metrics.EmbeddedNATS {
 		now, _ := s.bus.Embedded()
-		return api.EmbeddedNATS{Clients: now.Clients, Routes: now.Routes, IsCurrent: now.IsCurrent, IsLeader: now.IsLeader}
+		return metrics.EmbeddedNATS{Clients: now.Clients, Routes: now.Routes, IsCurrent: now.IsCurrent, IsLeader: now.IsLeader}
 	}
 }

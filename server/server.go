@@ -226,9 +226,8 @@ func (s *Server) newService(engine api.Engine, standby bool) (*api.Service, erro
 		leads = func() bool { return s.node.Trust() > 0 }
 	}
 	return api.NewService(s.bus.API(), engine, api.Options{
-		Leads:  leads,
-		Prefix: o.Prefix, Version: o.Version, Rules: o.rules(), Logger: o.Logger, Standby: standby, Cluster: s.aboutCluster(),
-		Tracer: s.requestTracer(), Zones: o.zones, Inboxes: s.inboxes, Surroundings: s.around,
+		Node: s.aboutNode(), Leads: leads,
+		Prefix: o.Prefix, Rules: o.rules(), Logger: o.Logger, Standby: standby, Tracer: s.requestTracer(), Zones: o.zones,
 	})
 }
 

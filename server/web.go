@@ -8,6 +8,7 @@ import (
 	"github.com/carillon-io/carillon/bus"
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/dashboard"
+	"github.com/carillon-io/carillon/metrics"
 )
 
 // openFront begins to serve HTTP. Until serveWeb, each reply says that the server starts.
@@ -23,11 +24,19 @@ func (s *Server) openFront() {
 
 // serveWeb serves HTTP from the engine, through the service that is current at each request.
 func (s *Server) serveWeb(engine api.Reader, service func() *api.Service) {
+	node, executor := s.aboutNode(), func() *api.Executor { return service().Executor() }
 	s.web.Open(api.NewHTTP(engine, api.HTTPOptions{
-		Version: s.opts.Version, Logger: s.opts.Logger, Service: service, Cluster: s.aboutCluster(), Hosts: s.opts.httpHosts(),
-		Inboxes: s.inboxes, Surroundings: s.around,
-		Storage: s.storage, Deliveries: s.deliveries, NATS: s.aboutNATS(), Pages: s.pages(engine),
+		Node: node, Logger: s.opts.Logger, Executor: executor, Hosts: s.opts.httpHosts(), Pages: s.pages(engine),
+		Metrics: metrics.New(metrics.Options{
+			Node: node, Logger: s.opts.Logger, Engine: engine, Executor: executor,
+			Storage: s.storage, Deliveries: s.deliveries, NATS: s.aboutNATS(),
+		}),
 	}))
+}
+
+// aboutNode returns what the node shows of itself. It is called when the cluster, if there is one, is found.
+func (s *Server) aboutNode() api.Node {
+	return api.Node{Version: s.opts.Version, Cluster: s.aboutCluster(), Inboxes: s.inboxes, Surroundings: s.around}
 }
 
 // pages makes the dashboard.

@@ -9,6 +9,7 @@ import (
 	"github.com/carillon-io/carillon/api"
 	"github.com/carillon-io/carillon/bus"
 	"github.com/carillon-io/carillon/datadir"
+	"github.com/carillon-io/carillon/metrics"
 )
 
 // openWitness locks the directory of a witness, which has neither a log nor a store.
@@ -32,7 +33,7 @@ func (s *Server) openHealth(ctx context.Context) error {
 		s.opts.Logger.Warn(w, slog.String("node", s.opts.Node))
 	}
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", api.NewMetrics(api.HTTPOptions{Version: s.opts.Version, Logger: s.opts.Logger, NATS: s.aboutNATS()}))
+	mux.Handle("GET /metrics", metrics.New(metrics.Options{Node: api.Node{Version: s.opts.Version}, Logger: s.opts.Logger, NATS: s.aboutNATS()}))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = fmt.Fprintln(w, "ok")
 	})

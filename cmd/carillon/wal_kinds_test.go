@@ -31,7 +31,7 @@ func everyRow() *job.Batch {
 	b.Put(job.AppendOldPayloadKey(nil, run), []byte{1, 1, '{', '}'})
 	b.PutStreak(7, 4)
 	b.PutDebt(7, []job.Debt{{From: rowAt, Last: rowAt + 60_000}})
-	b.PutDead(job.TenantHash("default"), run)
+	b.PutDead(job.HashTenant("default"), run)
 	b.PutNotice(&job.Notice{ID: job.NoticeID{LSN: 9, Seq: 1}, Event: true, At: rowAt, Run: run, Status: job.StatusDead, Error: "no"})
 	b.PutAudit(&job.AuditEntry{ID: job.AuditID{LSN: 9, Seq: 2}, At: rowAt, Actor: job.Actor{By: "alice@ci", From: "nats"}, Action: job.ActionPause, Tenant: "default", Name: "a", Job: 7, Detail: "month end"})
 	b.PutCalendar(&job.Calendar{Tenant: "default", Name: "holidays", Exclude: []string{"2026-12-25", "2026-12-26"}, Version: 2, UpdatedAt: rowAt})

@@ -1,0 +1,74 @@
+package api
+
+import (
+	"fmt"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/carillon-io/carillon/apierr"
+)
+
+// encoding are the JSON options of replies. Equal replies have equal bytes. Invalid UTF-8, wherever it came from,
+// must not make a job unreadable.
+var encoding = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.PreserveRawStrings(true), json.Deterministic(true))
+
+// Encode encodes a value as replies are: equal values have equal bytes, and invalid UTF-8 is passed on.
+func Encode(value any) ([]byte, error) { return json.Marshal(value, encoding) }
+
+// encode encodes a reply so that it fits into one message, and leaves out what can be asked for again. A reply that
+// is already text is returned as it is.
+func (x *Executor) encode(reply any) ([]byte, error) {
+	switch reply := reply.(type) {
+	case jsontext.Value:
+		return reply, nil
+	case *jobText:
+		return reply.text, nil
+	}
+	for {
+		body, err := json.Marshal(reply, encoding)
+		if err != nil {
+			return nil, fmt.Errorf("encode reply: %w", err)
+		}
+		most := x.replyBytesMax()
+		if _, isPage := reply.(page); isPage {
+			most = x.pageBytesMax()
+		}
+		if len(body) <= most {
+			return body, nil
+		}
+		if !shrink(reply) {
+			return nil, x.tooLarge(len(body))
+		}
+	}
+}
+
+// tooLarge returns the error for a reply that does not fit into a message.
+func (x *Executor) tooLarge(size int) error {
+	return apierr.Errorf(apierr.TooLarge, "", "the reply has %d bytes, and NATS carries at most %d of them here (max_payload, less what the headers take); the request has been carried out", size, x.replyBytesMax())
+}
+
+// localReplyBytes bounds a reply that is not sent in a message.
+const localReplyBytes = 64 << 20
+
+// replyHeaderBytes is the part of the largest message that is reserved for the headers of a reply.
+const replyHeaderBytes = 512
+
+// messageBytesMax returns the largest size of a message.
+func (x *Executor) messageBytesMax() int {
+	if x.carrier == nil {
+		return localReplyBytes
+	}
+	return int(x.carrier.MaxPayload())
+}
+
+// replyBytesMax returns the largest size of a reply's body.
+func (x *Executor) replyBytesMax() int { return x.messageBytesMax() - replyHeaderBytes }
+
+// pageBytesMax returns the largest size of a page.
+func (x *Executor) pageBytesMax() int {
+	if x.carrier == nil {
+		return x.replyBytesMax()
+	}
+	return min(x.replyBytesMax(), pageBytesMost)
+}

@@ -1,0 +1,205 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/carillon-io/carillon/apierr"
+	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler"
+)
+
+// Executor carries out the verbs, whichever way a request comes: over NATS, over HTTP, from a page or from a caller in
+// this process. All ways share its gates, its memory for replies and its counters. Its methods are safe for concurrent
+// use.
+type Executor struct {
+	opts    Options
+	engine  Engine
+	carrier carrier // of requests and replies; nil: they are calls in this process
+
+	isClosed atomic.Bool
+	underWay atomic.Int64 // requests without a reply yet
+
+	single, bulk *gate
+	rooms        rooms
+	stats        map[string]*verbStats // by verb; fixed after the start; nil: nothing is counted
+}
+
+// carrier is what an executor knows of the connection to NATS.
+type carrier interface {
+	MaxPayload() int64 // bytes of the largest message
+	IsClosed() bool
+}
+
+// newExecutor returns an executor with bounds and counters. The options must be complete and valid.
+func newExecutor(engine Engine, opts Options, c carrier) *Executor {
+	x := &Executor{
+		opts: opts, engine: engine, carrier: c, stats: make(map[string]*verbStats),
+		single: newGate(opts.RequestsMax, 0), bulk: newGate(opts.BulkMax, opts.BulkWaiting),
+		rooms: newRooms(&opts),
+	}
+	for i := range verbs {
+		x.stats[verbs[i].name] = newVerbStats()
+	}
+	return x
+}
+
+// Request is a request of a verb, as its caller wrote it.
+type Request struct {
+	Tenant string
+	Asker  job.Actor
+	Host   string // for HTTP, where the request came from; otherwise ""
+	Body   []byte // JSON; no bytes mean {} for a verb that needs no members
+}
+
+// validate checks who asks and for which tenant.
+func (q *Request) validate() error {
+	if err := q.Asker.Validate(); err != nil {
+		return err
+	}
+	return job.ValidateTenant(q.Tenant)
+}
+
+// Reply is the result of a request that was carried out. The zero value is no reply.
+type Reply struct {
+	Text []byte // JSON
+
+	value any
+	hold  *hold // the room of the text
+}
+
+// Release frees the memory that the executor reserved for the reply. The sender of the reply calls it once, when the
+// text has left. Further calls do nothing.
+func (r Reply) Release() { r.hold.give() }
+
+// arrival is a request that has arrived and is not read yet.
+type arrival struct {
+	verb       *Verb
+	via        way
+	begun      time.Time                // when it arrived
+	header     func(name string) string // of the trace; nil: the caller is in this process
+	isUntraced bool                     // no span is begun for it
+	isAdmitted bool                     // the gate of the verb has counted it in
+	read       func() (Request, error)  // reads and validates the request; with an error, what it had read until then
+}
+
+// do carries out a request from its arrival to its result. It is the only way to the engine: each way in, over NATS,
+// HTTP, from pages and in this process, differs only in how it reads a request and how it sends the reply.
+func (x *Executor) do(ctx context.Context, a arrival) (Reply, *client.Error) {
+	ctx = x.trace(ctx, &a)
+	q, reply, err := x.readAndCarryOut(ctx, &a)
+	x.endTrace(ctx, &a, q.Tenant, err)
+	return reply, x.conclude(&a, err)
+}
+
+// conclude counts a request that has ended, and returns the error that the caller receives; nil if there is none.
+func (x *Executor) conclude(a *arrival, err error) (refusal *client.Error) {
+	code := apierr.Code("")
+	if err != nil {
+		refusal = x.replyError(err)
+		code = apierr.Code(refusal.Code)
+	}
+	x.stats[a.verb.name].count(code, a.via, time.Since(a.begun))
+	return refusal
+}
+
+// readAndCarryOut reads a request, and carries it out if the gate of its verb admits it.
+func (x *Executor) readAndCarryOut(ctx context.Context, a *arrival) (q Request, reply Reply, err error) {
+	g := x.gateOf(a.verb)
+	if q, err = a.read(); err == nil && !a.isAdmitted {
+		err = g.admit()
+		a.isAdmitted = err == nil
+	}
+	if a.isAdmitted {
+		defer g.leave() // before the reply is sent, so that a caller who has the reply finds a free place for the next request
+	}
+	if err == nil {
+		reply, err = x.carryOut(ctx, a.verb, g, q)
+	}
+	return q, reply, err
+}
+
+func (x *Executor) gateOf(v *Verb) *gate {
+	if v.Bulk {
+		return x.bulk
+	}
+	return x.single
+}
+
+// carryOut carries out a request that the gate admitted. It reserves the room of the reply before anything is read from
+// the engine. A panic becomes an internal error of this request alone.
+func (x *Executor) carryOut(ctx context.Context, v *Verb, g *gate, q Request) (reply Reply, err error) {
+	ctx, cancel := x.bounded(ctx, v)
+	defer cancel()
+	if err := g.enter(ctx); err != nil {
+		return reply, err
+	}
+	defer g.exit()
+	hold, err := x.roomFor(ctx, v, &q)
+	if err != nil {
+		return reply, err
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+		if err != nil {
+			hold.give()
+			reply = Reply{}
+		}
+	}()
+	if len(q.Body) == 0 && v.mayBeEmpty {
+		q.Body = []byte("{}")
+	}
+	reply.value, err = v.serve(x, scheduler.WithActor(x.withOrigin(ctx), q.Asker), q.Tenant, q.Body)
+	if x.isStale(v, err) {
+		err = apierr.Errorf(apierr.NotLeader, "", "this node may have been replaced as the leader; ask again")
+	}
+	if err != nil {
+		return reply, err
+	}
+	if reply.Text, err = x.encode(reply.value); err != nil {
+		return reply, err
+	}
+	reply.hold = hold
+	hold.settle(cap(reply.Text))
+	return reply, nil
+}
+
+// bounded bounds the work on a request in time. A call in this process has the bounds of its caller alone.
+func (x *Executor) bounded(ctx context.Context, v *Verb) (context.Context, context.CancelFunc) {
+	switch {
+	case x.carrier == nil:
+		return ctx, func() {}
+	case v.Bulk:
+		return context.WithTimeout(ctx, x.opts.BulkTimeout)
+	}
+	return context.WithTimeout(ctx, x.opts.RequestTimeout)
+}
+
+// isStale reports whether a reply may be out of date: it was only read, and meanwhile another node may have led. A
+// change needs no check, because its commit proves that this node led.
+func (x *Executor) isStale(v *Verb, err error) bool {
+	if x.opts.Standby || x.opts.Leads == nil || x.opts.Leads() {
+		return false
+	}
+	refusal, ok := errors.AsType[*apierr.Error](err)
+	reads := strings.HasSuffix(v.name, ".get") || strings.HasSuffix(v.name, ".list")
+	return err == nil && reads || ok && refusal.Code != apierr.Unavailable
+}
+
+// replyError returns the error that the caller receives. The text of an internal error goes to the log instead.
+func (x *Executor) replyError(err error) *client.Error {
+	e := PublicError(err)
+	if e.Code == client.CodeInternal {
+		x.opts.Logger.Error("a request failed", slog.Any("error", err))
+	}
+	return e
+}

@@ -1,0 +1,62 @@
+package api
+
+import (
+	"fmt"
+
+	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/inbox"
+	"github.com/carillon-io/carillon/scheduler"
+)
+
+// Surroundings report what is wrong around a server: conditions that the server does not cause but that weaken its
+// promises. Their methods are safe for concurrent use.
+type Surroundings interface {
+	// Look checks the surroundings, unless it did so a moment ago. It takes at most half a second.
+	Look()
+	// Warnings returns what the last check found, each with what to do. It does not block.
+	Warnings() []string
+}
+
+// Node is what a node shows of itself besides the readings of its engine. The zero value shows nothing more.
+type Node struct {
+	Version string // of the program; default "dev"
+
+	// Cluster returns the state of the node and of the others; nil: the node is alone. Safe for concurrent use.
+	Cluster func() *client.Cluster
+	// Inboxes restricts the subjects of replies, and counts the requests over NATS that want their replies elsewhere.
+	// Nil means the usual inboxes, and counts nothing.
+	Inboxes *inbox.Rule
+	// Surroundings report what is wrong around the server; nil: nothing is known.
+	Surroundings Surroundings
+}
+
+// Status returns the status of a node whose engine has the given one, with the warnings of the last Look.
+func (n *Node) Status(engine scheduler.Status) *client.Status {
+	info := statusInfo(engine, n.Version, n.Cluster)
+	info.DroppedRequests = n.Inboxes.Dropped()
+	info.Warnings = append(info.Warnings, n.Warnings()...)
+	return info
+}
+
+// Look checks the surroundings, as [Surroundings] does.
+func (n *Node) Look() {
+	if n.Surroundings != nil {
+		n.Surroundings.Look()
+	}
+}
+
+// Warnings returns what the last Look found.
+func (n *Node) Warnings() []string {
+	if n.Surroundings == nil {
+		return nil
+	}
+	return n.Surroundings.Warnings()
+}
+
+// warnLost adds to a status the warning that events were dropped.
+func warnLost(info *client.Status) {
+	if info.NoticesLost > 0 {
+		info.Warnings = append(info.Warnings, fmt.Sprintf("%d events were dropped since the start, because too many waited to be published: "+
+			"see that the stream of events takes them, or let more wait (--events-max-waiting); the runs themselves are whole (carillon export --runs)", info.NoticesLost))
+	}
+}

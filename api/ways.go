@@ -1,0 +1,48 @@
+package api
+
+import (
+	"context"
+	"time"
+
+	"github.com/carillon-io/carillon/client"
+)
+
+// Enter counts in a request that does not come over NATS, and reports whether the executor still accepts requests.
+// After true, the caller calls Leave when the request has been carried out; a Close waits for that.
+func (x *Executor) Enter() bool {
+	x.underWay.Add(1) // before the check, so that a Close that the check does not see waits for this request
+	if x.isOpen() {
+		return true
+	}
+	x.underWay.Add(-1)
+	return false
+}
+
+// Leave ends what Enter began.
+func (x *Executor) Leave() { x.underWay.Add(-1) }
+
+// isOpen reports whether the executor still accepts requests.
+func (x *Executor) isOpen() bool { return !x.isClosed.Load() && !x.carrier.IsClosed() }
+
+// OverHTTP carries out a request that came over HTTP, between Enter and Leave. header returns a header of the request;
+// read reads and validates the request, and is not called for a change that a standby refuses.
+func (x *Executor) OverHTTP(ctx context.Context, v *Verb, header func(name string) string, read func() (Request, error)) (Reply, *client.Error) {
+	return x.do(ctx, arrival{verb: v, via: overHTTP, begun: time.Now(), header: header, read: func() (Request, error) {
+		if err := x.checkStandby(v); err != nil {
+			return Request{}, err
+		}
+		return read()
+	}})
+}
+
+// FromPage carries out a request of a page, between Enter and Leave. Reads are not traced, because a live page reads
+// every second; nor is a change that a standby refuses.
+func (x *Executor) FromPage(ctx context.Context, v *Verb, q Request) (Reply, *client.Error) {
+	refusal := x.checkStandby(v)
+	return x.do(ctx, arrival{verb: v, via: overHTTP, begun: time.Now(), isUntraced: v.reads || refusal != nil, read: func() (Request, error) {
+		if refusal != nil {
+			return q, refusal
+		}
+		return q, q.validate()
+	}})
+}

@@ -1,0 +1,67 @@
+package metrics
+
+import (
+	"time"
+
+	"github.com/carillon-io/carillon/histogram"
+)
+
+// Storage holds the readings of a data directory. Counters run since it was opened.
+type Storage struct {
+	Syncs    histogram.Reading // seconds of the log's synced appends
+	Appends  histogram.Reading // bytes of the appends
+	Segments int               // of the log
+	LogBytes int64
+
+	Checkpoints        histogram.Reading // seconds, successful ones only
+	CheckpointBytes    uint64            // bytes written for them
+	CheckpointFailures uint64
+	CheckpointAt       time.Time // time of the last successful one, or when the directory was opened
+
+	Store Store
+
+	FreeBytes, SizeBytes uint64 // of the file system; 0: unknown
+}
+
+// Store holds the readings of the store of rows.
+type Store struct {
+	Bytes, MemTableBytes         uint64 // on disk, and not yet on disk
+	CacheBytes                   int64
+	CacheHits, CacheMisses       int64
+	L0Sublevels                  int
+	CompactionDebtBytes          uint64
+	Flushes, Compactions         int64
+	FlushedBytes, CompactedBytes uint64
+	Stalls                       uint64 // number of times that writers had to wait
+	StallTime                    time.Duration
+}
+
+// Deliveries holds the readings of the ways of delivery, since the start of the process.
+type Deliveries struct {
+	Kinds []DeliveryKind
+
+	// The connection for NATS targets.
+	Connected  bool
+	Reconnects uint64
+	Denied     uint64 // messages that the server refused for lack of permission
+	Duplicates uint64 // runs that streams refused as duplicates
+
+	EventDuplicates uint64 // events that their stream refused as duplicates
+
+	SpansLost uint64 // dropped spans of traces
+}
+
+// DeliveryKind holds the readings of one kind of target.
+type DeliveryKind struct {
+	Kind   string
+	Ended  map[string]uint64 // attempts by outcome
+	Took   histogram.Reading // seconds from launch to answer
+	Queued int               // attempts that wait for the connection to NATS
+}
+
+// EmbeddedNATS holds the readings of the NATS server in this process.
+type EmbeddedNATS struct {
+	Clients, Routes int
+	IsCurrent       bool // JetStream serves, and this server does not lag
+	IsLeader        bool // this server leads the metadata of JetStream
+}

@@ -1,0 +1,54 @@
+package metrics
+
+import (
+	"runtime"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+)
+
+var (
+	buildDesc       = prometheus.NewDesc("carillon_build_info", "Always 1; the labels tell what the program was made of.", []string{"version", "go_version"}, nil)
+	natsClientsDesc = prometheus.NewDesc("carillon_nats_clients", "Connections of clients to the embedded NATS server.", nil, nil)
+	natsRoutesDesc  = prometheus.NewDesc("carillon_nats_routes", "Connections of the embedded NATS server to others of its cluster.", nil, nil)
+	natsCurrentDesc = prometheus.NewDesc("carillon_nats_jetstream_current", "1 if JetStream serves in the embedded NATS server and is not behind, else 0.", nil, nil)
+	natsLeaderDesc  = prometheus.NewDesc("carillon_nats_jetstream_leader", "1 if the embedded NATS server leads what JetStream keeps of streams, else 0.", nil, nil)
+)
+
+// registerProcess adds the metrics that every node shows.
+func registerProcess(r *prometheus.Registry, opts Options) {
+	r.MustRegister(
+		&processCollector{opts.Version, opts.NATS},
+		collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+	)
+}
+
+// processCollector shows the build of the process, and the NATS server in it.
+type processCollector struct {
+	version string
+	nats    func() EmbeddedNATS // nil: there is none
+}
+
+// Describe implements [prometheus.Collector].
+func (c *processCollector) Describe(ch chan<- *prometheus.Desc) {
+	for _, desc := range []*prometheus.Desc{buildDesc, natsClientsDesc, natsRoutesDesc, natsCurrentDesc, natsLeaderDesc} {
+		ch <- desc
+	}
+}
+
+// Collect implements [prometheus.Collector].
+func (c *processCollector) Collect(ch chan<- prometheus.Metric) {
+	gauge := func(desc *prometheus.Desc, value float64, labels ...string) {
+		ch <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
+	}
+	gauge(buildDesc, 1, c.version, runtime.Version())
+	if c.nats == nil {
+		return
+	}
+	n := c.nats()
+	gauge(natsClientsDesc, float64(n.Clients))
+	gauge(natsRoutesDesc, float64(n.Routes))
+	gauge(natsCurrentDesc, truth(n.IsCurrent))
+	gauge(natsLeaderDesc, truth(n.IsLeader))
+}

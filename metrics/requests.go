@@ -1,0 +1,45 @@
+package metrics
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/carillon-io/carillon/api"
+)
+
+var (
+	requestsDesc = prometheus.NewDesc("carillon_api_requests_total", "Requests by verb and code; code ok is success.", []string{"verb", "code"}, nil)
+	durationDesc = prometheus.NewDesc("carillon_api_request_duration_seconds", "How long requests took from their arrival to their reply, by the way they came.", []string{"verb", "via"}, nil)
+	underWayDesc = prometheus.NewDesc("carillon_api_requests_in_flight", "Requests that have no reply yet.", nil, nil)
+)
+
+// requestCollector shows the counters of requests.
+type requestCollector struct{ executor func() *api.Executor }
+
+// Describe implements [prometheus.Collector].
+func (c *requestCollector) Describe(ch chan<- *prometheus.Desc) {
+	ch <- requestsDesc
+	ch <- durationDesc
+	ch <- underWayDesc
+}
+
+// Collect implements [prometheus.Collector].
+func (c *requestCollector) Collect(ch chan<- prometheus.Metric) {
+	x := c.executor()
+	if x == nil {
+		return
+	}
+	counts := x.Counts()
+	ch <- prometheus.MustNewConstMetric(underWayDesc, prometheus.GaugeValue, float64(counts.InProgress))
+	for verb, of := range counts.Verbs {
+		for way, took := range of.Took {
+			ch <- secondsOf(durationDesc, took, verb, way)
+		}
+		for code, n := range of.Ended {
+			text := string(code)
+			if code == "" {
+				text = "ok"
+			}
+			ch <- prometheus.MustNewConstMetric(requestsDesc, prometheus.CounterValue, float64(n), verb, text)
+		}
+	}
+}

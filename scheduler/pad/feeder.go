@@ -1,0 +1,118 @@
+package pad
+
+import (
+	"container/heap"
+	"context"
+	"sync"
+	"time"
+
+	"github.com/carillon-io/carillon/instant"
+	"github.com/carillon-io/carillon/job"
+)
+
+// feeder reads the cold rows of the launches on a pad, ahead of their time, so that neither the loop nor the tick
+// waits for the store.
+type feeder struct {
+	pad    *Pad
+	number int    // index of its feed
+	keys   []byte // scratch
+}
+
+// feedChunk is how many launches are read at a time, before the feeder checks the pad again.
+const feedChunk = 128
+
+// Serve runs the tick and some feeders until ctx ends. The pad must be armed. It must be called at most once.
+func (p *Pad) Serve(ctx context.Context, feeders int) {
+	var workers sync.WaitGroup
+	workers.Go(func() { p.tick(ctx) })
+	p.setFeeds(feeders)
+	for n := range feeders {
+		workers.Go(func() { (&feeder{pad: p, number: n}).run(ctx) })
+	}
+	workers.Wait()
+}
+
+// run reads until ctx ends.
+func (f *feeder) run(ctx context.Context) {
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	var chunk []*waiting
+	wake := f.pad.feeds[f.number].wake
+	for ctx.Err() == nil {
+		var wait time.Duration
+		chunk, wait = f.pad.feedChunk(f.number, instant.Of(f.pad.clock()), chunk[:0])
+		if len(chunk) > 0 {
+			f.readAll(chunk)
+			continue
+		}
+		timer.Reset(wait)
+		select {
+		case <-ctx.Done():
+		case <-wake:
+		case <-timer.C:
+		}
+	}
+}
+
+// feedChunk prepares launches whose time has come close. It returns some launches of a feed whose cold rows are to be
+// read, or else how long there will be none.
+func (p *Pad) feedChunk(n int, now instant.Millis, chunk []*waiting) (_ []*waiting, wait time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	first := p.nextDueLocked()
+	for len(p.later) > 0 && p.later[0].Due <= now+horizon {
+		p.soonLocked(heap.Pop(&p.later).(*waiting))
+	}
+	if p.nextDueLocked() != first {
+		p.wake()
+	}
+	chunk = p.takeLocked(p.feeds[n], chunk)
+	const longest = time.Hour
+	if len(p.later) == 0 {
+		return chunk, longest
+	}
+	return chunk, min(IdleMax, max(time.Millisecond, (p.later[0].Due-horizon).Sub(now)))
+}
+
+func (f *feeder) readAll(chunk []*waiting) {
+	for i, w := range chunk {
+		chunk[i] = nil
+		launch, delivery := f.pad.toRead(w)
+		var err error
+		if delivery == nil {
+			delivery, err = f.read(launch)
+		}
+		f.pad.ready(w, delivery, err, instant.Of(f.pad.clock()))
+	}
+}
+
+// toRead returns what a feeder needs of a launch that it works on, and the delivery if it was read before. The launch
+// may get its turn, or lose its delivery, meanwhile.
+func (p *Pad) toRead(w *waiting) (Launch, *job.Delivery) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return w.Launch, w.delivery
+}
+
+// read builds the delivery of a launch. A nil delivery without an error means that the job is deleted.
+func (f *feeder) read(l Launch) (*job.Delivery, error) {
+	f.keys = job.AppendJobKey(f.keys[:0], job.KindJob, l.Run.Job)
+	value, ok, err := f.pad.rows.Get(f.keys)
+	if err != nil || !ok {
+		return nil, err
+	}
+	rec, err := job.DecodeRecord(l.Run.Job, value)
+	if err != nil {
+		return nil, err
+	}
+	d := &job.Delivery{
+		Run: l.Run, Tenant: rec.Def.Tenant, Name: rec.Def.Name, Target: rec.Def.Target,
+		Payload: rec.Def.Payload, PayloadJSON: rec.Def.PayloadJSON, Headers: rec.Def.Headers,
+		Attempt: l.Attempt, Fence: l.Fence, Timeout: rec.Def.AttemptTimeout,
+		Origin: rec.Origin,
+	}
+	if l.HasPayload {
+		d.Payload, d.PayloadJSON, err = ReadPayload(f.pad.rows, l.Run)
+	}
+	return d, err
+}

@@ -1,0 +1,142 @@
+package pad
+
+import (
+	"slices"
+
+	"github.com/carillon-io/carillon/fair"
+	"github.com/carillon-io/carillon/job"
+)
+
+// aheadBytesMax bounds the bytes of the deliveries that wait on a pad. A delivery beyond it is read when its launch
+// is to leave.
+const aheadBytesMax = 256 << 20
+
+// deliveryBytes approximates the size of a delivery without its payload and its headers.
+const deliveryBytes = 512
+
+// feed is the work of one feeder. All launches of a job are in the same feed, which keeps their order.
+type feed struct {
+	wanted fair.Queue[job.TenantHash, *waiting] // may leave as soon as their cold rows are read
+	unread fair.Queue[job.TenantHash, *waiting] // wait for their time, and lack their cold rows
+	wake   chan struct{}                        // wakes the feeder
+}
+
+func newFeeds(n int) []*feed {
+	feeds := make([]*feed, n)
+	for i := range feeds {
+		feeds[i] = &feed{
+			wanted: fair.NewQueue[job.TenantHash, *waiting](launchQuantum),
+			unread: fair.NewQueue[job.TenantHash, *waiting](launchQuantum),
+			wake:   make(chan struct{}, 1),
+		}
+	}
+	return feeds
+}
+
+// setFeeds sets the number of feeders. It must be called before the first feeder starts.
+func (p *Pad) setFeeds(n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	old := p.feeds
+	p.feeds = newFeeds(n)
+	for _, f := range old {
+		for w, ok := f.wanted.Pop(); ok; w, ok = f.wanted.Pop() {
+			p.feedOf(w).wanted.Push(w.Tenant, w)
+		}
+		for w, ok := f.unread.Pop(); ok; w, ok = f.unread.Pop() {
+			p.feedOf(w).unread.Push(w.Tenant, w)
+		}
+	}
+	p.rouseLocked()
+}
+
+func (p *Pad) feedOf(w *waiting) *feed { return p.feeds[uint64(w.Run.Job)%uint64(len(p.feeds))] }
+
+// rouseLocked wakes the feeders.
+func (p *Pad) rouseLocked() {
+	for _, f := range p.feeds {
+		signal(f.wake)
+	}
+}
+
+// wantLocked asks for the cold row of a launch that may leave as soon as it is read. A launch that a feeder already
+// works on needs no request.
+func (p *Pad) wantLocked(w *waiting) {
+	if w.reading {
+		return
+	}
+	f := p.feedOf(w)
+	f.wanted.Push(w.Tenant, w)
+	signal(f.wake)
+}
+
+// takeLocked removes launches whose cold rows are to be read from a feed: first those that may leave then, and as
+// many ahead of their time as there is room for.
+func (p *Pad) takeLocked(f *feed, chunk []*waiting) []*waiting {
+	for len(chunk) < feedChunk {
+		w, ok := f.wanted.Pop()
+		if ok && w.gone && !w.placed {
+			continue
+		}
+		if !ok && p.ahead < aheadBytesMax {
+			if w, ok = f.unread.Pop(); ok && (w.spot != atSoon || w.lane != nil || w.failure != "" || p.isInLineLocked(w)) {
+				continue // it was requested meanwhile, is gone, or will wait in any case
+			}
+		}
+		if !ok {
+			break
+		}
+		w.reading = true
+		chunk = append(chunk, w)
+	}
+	return chunk
+}
+
+// loadLocked attaches the delivery that was read to its launch.
+func (p *Pad) loadLocked(w *waiting, d *job.Delivery, err error) {
+	switch {
+	case err != nil:
+		w.failure = "read the job: " + err.Error()
+	case d == nil:
+		w.failure = "the job was deleted"
+	default:
+		p.unloadLocked(w)
+		w.delivery, w.cost = d, deliveryBytes+int64(len(d.Payload))
+		for _, h := range d.Headers {
+			w.cost += int64(len(h.Key) + len(h.Value))
+		}
+		p.ahead += w.cost
+		p.enterLaneLocked(w)
+	}
+}
+
+// unloadLocked drops the delivery of a launch. It is read again when the launch is to leave.
+func (p *Pad) unloadLocked(w *waiting) {
+	p.uncountLocked(w)
+	w.delivery = nil
+}
+
+// spareLocked drops the delivery of a launch that may wait for long, unless there is much room: launches ahead of
+// their time need the memory more.
+func (p *Pad) spareLocked(w *waiting) {
+	if p.ahead > aheadBytesMax/2 {
+		p.unloadLocked(w)
+	}
+}
+
+// wants reports whether a launch waits for a feeder and may leave once its row is read.
+func (p *Pad) wants() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.ContainsFunc(p.feeds, func(f *feed) bool { return f.wanted.Len() > 0 })
+}
+
+// uncountLocked subtracts the delivery of a launch from the bytes that wait.
+func (p *Pad) uncountLocked(w *waiting) {
+	wasFull := p.ahead >= aheadBytesMax
+	p.ahead -= w.cost
+	w.cost = 0
+	if wasFull && p.ahead < aheadBytesMax {
+		p.rouseLocked()
+	}
+}

@@ -1,0 +1,31 @@
+package pad
+
+// Hold keeps on the pad whatever has not left, until Resume.
+func (p *Pad) Hold() {
+	p.mu.Lock()
+	p.held = true
+	p.mu.Unlock()
+}
+
+// Resume allows launches to leave again. Turns that became free meanwhile go to the launches that wait for them.
+func (p *Pad) Resume() {
+	p.mu.Lock()
+	p.held = false
+	for id, queue := range p.parked {
+		if p.turns[id].mayTake(queue[0]) {
+			p.stallLocked(id, p.clock())
+		}
+	}
+	p.mu.Unlock()
+	p.wake()
+}
+
+// IsEmpty reports whether no attempt is with the sender.
+func (p *Pad) IsEmpty() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.flying) == 0
+}
+
+// WhenLanded returns a channel of capacity 1 that is signalled when no attempt is with the sender.
+func (p *Pad) WhenLanded() <-chan struct{} { return p.landed }

@@ -1,0 +1,46 @@
+package pad
+
+import (
+	"time"
+
+	"github.com/carillon-io/carillon/instant"
+	"github.com/carillon-io/carillon/job"
+)
+
+// Sender takes launches to their targets, as many at a time as these have places. None of its methods may block.
+// They are called from several goroutines.
+type Sender interface {
+	// Reserve reserves a place for an attempt in a lane with a payload of the given size, and reports whether there
+	// was one. After true the caller must call Launch or Release. After false the sender calls room once, later, from
+	// any goroutine, possibly from within Release, with a place that is reserved. room reports whether the caller
+	// uses it; if not, the place is free again. room does not block. Until that call, Reserve of the same lane
+	// returns false.
+	Reserve(lane job.Lane, payloadBytes int, room func() bool) bool
+	// Release frees a reserved place that no Launch has used.
+	Release(lane job.Lane, payloadBytes int)
+	// Launch starts an attempt for which the caller has reserved a place with the same lane and payload size. The
+	// sender frees the place when the attempt is over. It calls done exactly once, later, from any goroutine.
+	Launch(d *job.Delivery, done func(job.Outcome))
+}
+
+// Rows reads single rows. It is safe for concurrent use.
+type Rows interface {
+	// Get returns a copy of the value of a key; ok is false if there is none.
+	Get(key []byte) (value []byte, ok bool, err error)
+}
+
+// Options configure a pad. Sender, Rows and Report are required.
+type Options struct {
+	Sender Sender
+	Rows   Rows              // the jobs, and the payloads of manual runs
+	Report func(job.Outcome) // accepts outcomes; called with locks held, so it must neither block nor call the pad
+
+	// Trust returns for how long, from now on, launches may leave. With 0 or less they wait on the pad until it
+	// returns more. It is called before each batch of launches, from several goroutines. Nil means always.
+	Trust func() time.Duration
+	// Now reads the wall clock and, in the same value, the monotonic clock. Nil means time.Now.
+	Now func() time.Time
+}
+
+// horizon is how many milliseconds before its time a launch is prepared.
+const horizon instant.Millis = 2000
