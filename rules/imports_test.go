@@ -51,7 +51,7 @@ var house = map[string][]string{
 	// The one package that knows OpenTelemetry.
 	"tracing": over(words, "go.opentelemetry.io/otel"),
 	// The data directory, which the server and the embedded scheduler share.
-	"datadir": over(words, module+"/histogram", module+"/wal", module+"/snapshot", "golang.org/x/sys"),
+	"datadir": over(words, module+"/backup", module+"/histogram", module+"/snapshot", module+"/wal", "golang.org/x/sys"),
 	// A scheduler inside a program: no server, and no connection to NATS.
 	"embedded": over(words, module+"/api", module+"/client", module+"/datadir", module+"/dispatch", module+"/scheduler", module+"/snapshot", module+"/wal"),
 	// The suite that every sender passes: it is for tests, and imports no more than they need.

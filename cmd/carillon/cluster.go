@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/carillon-io/carillon/server"
+	"github.com/carillon-io/carillon/datadir"
 )
 
 // clusterCmd groups the commands for clusters that work without a server.
@@ -60,7 +60,7 @@ func (c *clusterFoundCmd) Run(_ context.Context, con *console) error {
 	if err := checkDataDir(c.Data); err != nil {
 		return err
 	}
-	done, err := server.Found(server.FoundOptions{
+	done, err := datadir.Found(datadir.FoundOptions{
 		Dir: c.Data, ClusterName: c.ClusterName, Node: c.Node, GiveUp: c.GiveUp, Logger: newLogger(con.err, "text", "warn"),
 	})
 	if err != nil {

@@ -1,4 +1,4 @@
-package server
+package datadir
 
 import (
 	"bytes"
@@ -10,13 +10,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-
-	"github.com/carillon-io/carillon/datadir"
 )
 
 // The file that identifies the installation of a node alone, and its format: one line of JSON.
 const (
-	installationFile     = datadir.InstallationName
 	installationVersion  = 1
 	installationBytesMax = 4 << 10
 )
@@ -29,10 +26,10 @@ type installation struct {
 	ID      string `json:"id"` // 32 hex digits
 }
 
-// openInstallation returns the id of the installation whose data dir holds, and draws one if there is none. The
+// OpenInstallation returns the id of the installation whose data dir holds, and draws one if there is none. The
 // caller holds the lock of the directory.
-func openInstallation(dir string) (string, error) {
-	path := filepath.Join(dir, installationFile)
+func OpenInstallation(dir string) (string, error) {
+	path := filepath.Join(dir, InstallationName)
 	text, err := readInstallation(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return newInstallation(dir)
@@ -53,7 +50,7 @@ func checkInstallation(dir string) error {
 	if !hasInstallation(dir) {
 		return nil
 	}
-	_, err := openInstallation(dir)
+	_, err := OpenInstallation(dir)
 	return err
 }
 
@@ -69,7 +66,7 @@ func newInstallation(dir string) (string, error) {
 	i := installation{Version: installationVersion, ID: drawID()}
 	text, err := json.Marshal(i)
 	if err == nil {
-		err = replaceFile(dir, installationFile, append(text, '\n'))
+		err = replaceFile(dir, InstallationName, append(text, '\n'))
 	}
 	if err != nil {
 		return "", fmt.Errorf("keep which installation this data directory is: %w", err)
@@ -109,6 +106,6 @@ func decodeInstallation(text []byte) (string, error) {
 
 // hasInstallation reports whether a data directory has an installation's id: then it has been in use.
 func hasInstallation(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, installationFile))
+	_, err := os.Stat(filepath.Join(dir, InstallationName))
 	return err == nil
 }

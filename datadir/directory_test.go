@@ -1,8 +1,7 @@
-package server
+package datadir
 
 import (
 	"context"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,10 +10,12 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-func openTestData(t *testing.T, dir string) *data {
+func openTestData(t *testing.T, dir string) *Directory {
 	t.Helper()
-	fatal := func(err error) { t.Errorf("the store failed: %v", err) }
-	d, err := openData(Options{Dir: dir, Logger: slog.New(slog.DiscardHandler), segmentBytes: 4 << 10}, fatal)
+	d, err := OpenDirectory(Options{
+		Dir: dir, Logger: discard, SegmentBytes: 4 << 10,
+		OnFatal: func(err error) { t.Errorf("the store failed: %v", err) },
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,7 +23,7 @@ func openTestData(t *testing.T, dir string) *data {
 }
 
 // commit appends and applies one timer row for each of some jobs, as the engine does.
-func commit(t *testing.T, d *data, from, to job.ID) {
+func commit(t *testing.T, d *Directory, from, to job.ID) {
 	t.Helper()
 	for id := from; id < to; id++ {
 		var b job.Batch
@@ -37,7 +38,7 @@ func commit(t *testing.T, d *data, from, to job.ID) {
 	}
 }
 
-func countTimers(t *testing.T, d *data) (n int) {
+func countTimers(t *testing.T, d *Directory) (n int) {
 	t.Helper()
 	low := []byte{byte(job.KindTimer)}
 	err := d.store.Scan(low, job.PrefixEnd(low), func(_, _ []byte) (bool, error) { n++; return true, nil })
@@ -57,7 +58,7 @@ func TestCheckpointGivesTheLogBack(t *testing.T) {
 	if d.log.First() != 1 {
 		t.Fatalf("the log begins at %d", d.log.First())
 	}
-	if err := d.checkpoint(context.Background()); err != nil {
+	if err := d.Checkpoint(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	if first := d.log.First(); first < 300 || first > 400 {
@@ -73,18 +74,18 @@ func TestCheckpointGivesTheLogBack(t *testing.T) {
 	if n := countTimers(t, crashed); n != 499 {
 		t.Errorf("%d rows after the crash, want 499", n)
 	}
-	if err := crashed.close(); err != nil {
+	if err := crashed.Close(); err != nil {
 		t.Error(err)
 	}
 
-	if err := d.close(); err != nil {
+	if err := d.Close(); err != nil {
 		t.Fatal(err)
 	}
 	d = openTestData(t, dir)
 	if n := countTimers(t, d); n != 499 {
 		t.Errorf("%d rows after a clean stop, want 499", n)
 	}
-	if err := d.close(); err != nil {
+	if err := d.Close(); err != nil {
 		t.Error(err)
 	}
 }
@@ -103,8 +104,8 @@ func TestReplayUpTo(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ to, want uint64 }{{20, 20}, {3, 20}, {24, 24}, {24, 24}, {25, 25}, {10, 25}} {
-		if err := d.replayUpTo(c.to); err != nil || d.applied().LSN != c.want {
-			t.Fatalf("replayed up to %d: at %v, %v", c.to, d.applied(), err)
+		if err := d.replayUpTo(c.to); err != nil || d.Applied().LSN != c.want {
+			t.Fatalf("replayed up to %d: at %v, %v", c.to, d.Applied(), err)
 		}
 	}
 	if err := d.replayUpTo(26); err == nil || !strings.Contains(err.Error(), "ends at 25") {
@@ -113,8 +114,8 @@ func TestReplayUpTo(t *testing.T) {
 	mustClose(t, d)
 }
 
-// TestReplayIsTold: a start that replays a log reports its progress.
-func TestReplayIsTold(t *testing.T) {
+// TestOpeningTellsOfTheReplay: an opening that replays a log reports its progress.
+func TestOpeningTellsOfTheReplay(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	d := openTestData(t, dir)
 	const commits = 200
@@ -126,13 +127,13 @@ func TestReplayIsTold(t *testing.T) {
 		}
 	}
 	mustClose(t, d)
-	var told []Recovery
-	d, err := openData(Options{Dir: dir, Logger: slog.New(slog.DiscardHandler), OnRecovery: func(r Recovery) { told = append(told, r) }}, nil)
+	var told [][2]uint64
+	d, err := OpenDirectory(Options{Dir: dir, Logger: discard, Replaying: func(done, all uint64) { told = append(told, [2]uint64{done, all}) }})
 	if err != nil {
 		t.Fatal(err)
 	}
 	mustClose(t, d)
-	if len(told) != 3 || told[0] != (Recovery{ReplayingLog, 64, commits}) || told[2].Done != 192 {
+	if len(told) != 3 || told[0] != [2]uint64{64, commits} || told[2][0] != 192 {
 		t.Errorf("told %v", told)
 	}
 }

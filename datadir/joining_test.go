@@ -1,4 +1,4 @@
-package server
+package datadir
 
 import (
 	"encoding/hex"
@@ -24,7 +24,7 @@ func TestJoiningVersionOne(t *testing.T) {
 // TestJoiningFormat pins the bytes of the mark, and that no damage of one passes.
 func TestJoiningFormat(t *testing.T) {
 	at := job.Position{LSN: 0x0102030405060708, Epoch: 9, Hash: [16]byte{0xa0, 15: 0xaf}}
-	wanted := swap{at, fateReplaced, time.UnixMilli(0x0102_0304_0506)}
+	wanted := swap{at, Replaced, time.UnixMilli(0x0102_0304_0506)}
 	b := encodeJoining(wanted)
 	const want = "434a4f49" + "02010000" + "0807060504030201" + "0900000000000000" + "a00000000000000000000000000000af" + "0605040302010000" + "5fa105bf"
 	if got := fmt.Sprintf("%x", b); got != want {

@@ -1,4 +1,4 @@
-package server
+package datadir
 
 import (
 	"errors"
@@ -7,17 +7,16 @@ import (
 	"time"
 
 	"github.com/carillon-io/carillon/job"
-	"github.com/carillon-io/carillon/replication"
 	"github.com/carillon-io/carillon/wal"
 )
 
-// cutTail removes the commits after keep, which the cluster has not accepted, from the end of the log, and
+// CutTail removes the commits after keep, which the cluster has not accepted, from the end of the log, and
 // returns the file in the data directory that has them now; "" if there are none. keep must be a position of
 // the log, and the store must not be beyond it: only a join can replace what the store has applied. cutTail
 // closes the log and opens it again, so the caller must keep all other users away, and readers opened before
 // are invalid.
-func (d *data) cutTail(keep job.Position) (saved string, err error) {
-	if applied := d.applied(); applied.LSN > keep.LSN {
+func (d *Directory) CutTail(keep job.Position) (saved string, err error) {
+	if applied := d.Applied(); applied.LSN > keep.LSN {
 		return "", fmt.Errorf("cut the log after %v: the store has applied %v", keep, applied)
 	}
 	found, err := d.log.PositionOf(keep.LSN)
@@ -43,10 +42,10 @@ func (d *data) cutTail(keep job.Position) (saved string, err error) {
 	return saved, nil
 }
 
-// saveTail copies the commits of the log after the LSN after, or all that it keeps if it begins later, to a
+// SaveTail copies the commits of the log after the LSN after, or all that it keeps if it begins later, to a
 // file in the data directory, and returns its path; "" if there are none. It is used before a join replaces the
 // whole log.
-func (d *data) saveTail(after uint64) (saved string, err error) {
+func (d *Directory) SaveTail(after uint64) (saved string, err error) {
 	after = max(after, d.log.Base().LSN)
 	saved, err = d.divergedName(after)
 	if err == nil && saved != "" {
@@ -60,7 +59,7 @@ func (d *data) saveTail(after uint64) (saved string, err error) {
 
 // divergedName returns the name of the file for the commits after the LSN after; "" if there are none. The name
 // contains the epoch and the LSN of the first of them, and the time in milliseconds since 1970.
-func (d *data) divergedName(after uint64) (string, error) {
+func (d *Directory) divergedName(after uint64) (string, error) {
 	if after >= d.log.Last().LSN {
 		return "", nil
 	}
@@ -72,11 +71,11 @@ func (d *data) divergedName(after uint64) (string, error) {
 	return filepath.Join(d.dir, name), nil
 }
 
-// adopt replaces log and store by the received store, at the position at, and opens them. old says whether the
-// cluster has the replaced data. The directory stays locked. After an error both are closed, and the directory
-// holds either the old data or the new, which the next openData finds out.
-func (d *data) adopt(at job.Position, old replication.Old) error {
-	f, err := d.fateOf(old)
+// Adopt replaces log and store by the received store, at the position at, and opens them. wanted says what
+// happens to the replaced data, if it has any value. The directory stays locked. After an error both are closed, and the directory
+// holds either the old data or the new, which the next OpenDirectory finds out.
+func (d *Directory) Adopt(at job.Position, wanted Fate) error {
+	f, err := d.fateOf(wanted)
 	if err != nil {
 		return fmt.Errorf("adopt the received store: %w", err)
 	}

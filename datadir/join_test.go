@@ -1,4 +1,4 @@
-package server
+package datadir
 
 import (
 	"context"
@@ -13,9 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/carillon-io/carillon/datadir"
 	"github.com/carillon-io/carillon/job"
-	"github.com/carillon-io/carillon/replication"
 )
 
 var discard = slog.New(slog.DiscardHandler)
@@ -34,8 +32,8 @@ func receive(t *testing.T, own, leaders job.ID) (dir string, at job.Position) {
 	if err := os.Mkdir(filepath.Join(dir, incomingName), 0o750); err != nil {
 		t.Fatal(err)
 	}
-	at, err := leader.store.Export(context.Background(), filepath.Join(dir, incomingName, storeName))
-	if err != nil || at != leader.applied() {
+	at, err := leader.store.Export(context.Background(), filepath.Join(dir, incomingName, StoreName))
+	if err != nil || at != leader.Applied() {
 		t.Fatalf("exported %v, %v", at, err)
 	}
 	mustClose(t, leader)
@@ -43,7 +41,7 @@ func receive(t *testing.T, own, leaders job.ID) (dir string, at job.Position) {
 }
 
 // swapTo is a swap that was decided at a known time.
-func swapTo(at job.Position, f fate) swap {
+func swapTo(at job.Position, f Fate) swap {
 	return swap{at: at, fate: f, when: time.UnixMilli(1_790_000_000_123)}
 }
 
@@ -51,15 +49,15 @@ func swapTo(at job.Position, f fate) swap {
 // directory.
 func checkKept(t *testing.T, dir string, s swap, rows int) {
 	t.Helper()
-	log, store := keptPath(dir, logName, s), keptPath(dir, storeName, s)
-	if s.fate == fateRemoved {
+	log, store := keptPath(dir, LogName, s), keptPath(dir, StoreName, s)
+	if s.fate == Removed {
 		if exists(log) || exists(store) {
 			t.Errorf("%s or %s is there", log, store)
 		}
 		return
 	}
 	again := t.TempDir()
-	for from, name := range map[string]string{log: logName, store: storeName} {
+	for from, name := range map[string]string{log: LogName, store: StoreName} {
 		if err := os.CopyFS(filepath.Join(again, name), os.DirFS(from)); err != nil {
 			t.Fatal(err)
 		}
@@ -71,9 +69,9 @@ func checkKept(t *testing.T, dir string, s swap, rows int) {
 	mustClose(t, d)
 }
 
-func mustClose(t *testing.T, d *data) {
+func mustClose(t *testing.T, d *Directory) {
 	t.Helper()
-	if err := d.close(); err != nil {
+	if err := d.Close(); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -83,8 +81,8 @@ func mustClose(t *testing.T, d *data) {
 func checkJoined(t *testing.T, dir string, at job.Position, rows int) {
 	t.Helper()
 	d := openTestData(t, dir)
-	if d.applied() != at || d.log.Last() != at || d.log.Base() != at {
-		t.Fatalf("the store is at %v and the log goes from %v to %v, want %v", d.applied(), d.log.Base(), d.log.Last(), at)
+	if d.Applied() != at || d.log.Last() != at || d.log.Base() != at {
+		t.Fatalf("the store is at %v and the log goes from %v to %v, want %v", d.Applied(), d.log.Base(), d.log.Last(), at)
 	}
 	if n := countTimers(t, d); n != rows {
 		t.Fatalf("%d rows, want %d", n, rows)
@@ -92,8 +90,8 @@ func checkJoined(t *testing.T, dir string, at job.Position, rows int) {
 	commit(t, d, 5000, 5010)
 	mustClose(t, d)
 	d = openTestData(t, dir)
-	if n := countTimers(t, d); n != rows+10 || d.applied().LSN != at.LSN+10 {
-		t.Fatalf("%d rows at %v after ten more commits", n, d.applied())
+	if n := countTimers(t, d); n != rows+10 || d.Applied().LSN != at.LSN+10 {
+		t.Fatalf("%d rows at %v after ten more commits", n, d.Applied())
 	}
 	mustClose(t, d)
 	entries, err := os.ReadDir(dir)
@@ -101,7 +99,7 @@ func checkJoined(t *testing.T, dir string, at job.Position, rows int) {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
-		if name := e.Name(); name != "LOCK" && name != datadir.PartsName && name != logName && name != storeName && !strings.Contains(name, replacedMark) && !strings.Contains(name, behindMark) {
+		if name := e.Name(); name != "LOCK" && name != PartsName && name != LogName && name != StoreName && !strings.Contains(name, replacedMark) && !strings.Contains(name, behindMark) {
 			t.Errorf("%s is left", name)
 		}
 	}
@@ -110,7 +108,7 @@ func checkJoined(t *testing.T, dir string, at job.Position, rows int) {
 // TestAdoptIncoming: a node of another history becomes a copy of the leader.
 func TestAdoptIncoming(t *testing.T) {
 	dir, at := receive(t, 300, 120)
-	if err := adoptIncoming(dir, swapTo(at, fateRemoved), discard); err != nil {
+	if err := adoptIncoming(dir, swapTo(at, Removed), discard); err != nil {
 		t.Fatal(err)
 	}
 	checkJoined(t, dir, at, 120)
@@ -120,12 +118,12 @@ func TestAdoptIncoming(t *testing.T) {
 func TestAdoptIntoNothing(t *testing.T) {
 	for _, leaders := range []job.ID{0, 30} {
 		dir, at := receive(t, 0, leaders)
-		for _, name := range []string{logName, storeName} {
+		for _, name := range []string{LogName, StoreName} {
 			if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := adoptIncoming(dir, swapTo(at, fateRemoved), discard); err != nil {
+		if err := adoptIncoming(dir, swapTo(at, Removed), discard); err != nil {
 			t.Fatal(err)
 		}
 		checkJoined(t, dir, at, int(leaders))
@@ -136,11 +134,11 @@ func TestAdoptIntoNothing(t *testing.T) {
 func TestAdoptWhileOpen(t *testing.T) {
 	dir, at := receive(t, 50, 80)
 	d := openTestData(t, dir)
-	if err := d.adopt(at, replication.OldPart); err != nil {
+	if err := d.Adopt(at, Removed); err != nil {
 		t.Fatal(err)
 	}
-	if d.applied() != at || countTimers(t, d) != 80 {
-		t.Fatalf("at %v with %d rows", d.applied(), countTimers(t, d))
+	if d.Applied() != at || countTimers(t, d) != 80 {
+		t.Fatalf("at %v with %d rows", d.Applied(), countTimers(t, d))
 	}
 	mustClose(t, d)
 	checkJoined(t, dir, at, 80)
@@ -150,7 +148,7 @@ func TestAdoptWhileOpen(t *testing.T) {
 // completion. The next start finishes it.
 func TestEachStepOfAJoin(t *testing.T) {
 	dir, at := receive(t, 40, 25)
-	for _, f := range []fate{fateRemoved, fateReplaced, fateBehind} {
+	for _, f := range []Fate{Removed, Replaced, Behind} {
 		eachTwoSteps(func(first, second int) {
 			image := copyDir(t, dir)
 			if err := writeJoining(image, swapTo(at, f)); err != nil {
@@ -185,10 +183,10 @@ func eachTwoSteps(do func(first, second int)) {
 func TestEachRemovalOfAJoin(t *testing.T) {
 	dir, at := receive(t, 40, 25)
 	for _, c := range []struct {
-		fate  fate
+		fate  Fate
 		after int // steps
 		tree  string
-	}{{fateRemoved, 2, logName}, {fateRemoved, 4, storeName}, {fateRemoved, 7, incomingName}, {fateRemoved, 6, logName}, {fateReplaced, 7, logName}} {
+	}{{Removed, 2, LogName}, {Removed, 4, StoreName}, {Removed, 7, incomingName}, {Removed, 6, LogName}, {Replaced, 7, LogName}} {
 		whole := copyDir(t, dir)
 		if err := writeJoining(whole, swapTo(at, c.fate)); err != nil {
 			t.Fatal(err)
@@ -258,12 +256,12 @@ func TestAdoptRefuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			image := copyDir(t, dir)
-			if err := c.spoil(filepath.Join(image, incomingName, storeName)); err != nil {
+			if err := c.spoil(filepath.Join(image, incomingName, StoreName)); err != nil {
 				t.Fatal(err)
 			}
-			own := []string{logName, storeName}
+			own := []string{LogName, StoreName}
 			before := []map[string]string{tree(t, filepath.Join(image, own[0])), tree(t, filepath.Join(image, own[1]))}
-			if err := adoptIncoming(image, swapTo(c.at, fateReplaced), discard); err == nil {
+			if err := adoptIncoming(image, swapTo(c.at, Replaced), discard); err == nil {
 				t.Fatal("adopted")
 			}
 			for i := range own {
@@ -272,8 +270,8 @@ func TestAdoptRefuses(t *testing.T) {
 				}
 			}
 			d := openTestData(t, image)
-			if d.applied().LSN != 40 || countTimers(t, d) != 40 {
-				t.Errorf("the node's own data is at %v with %d rows", d.applied(), countTimers(t, d))
+			if d.Applied().LSN != 40 || countTimers(t, d) != 40 {
+				t.Errorf("the node's own data is at %v with %d rows", d.Applied(), countTimers(t, d))
 			}
 			mustClose(t, d)
 		})
@@ -310,7 +308,7 @@ func TestJoinThatCannotBeFinished(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(dir, incomingName)); err != nil {
 		t.Fatal(err)
 	}
-	mark := encodeJoining(swapTo(at, fateReplaced))
+	mark := encodeJoining(swapTo(at, Replaced))
 	later := slices.Clone(mark)
 	later[4] = 3
 	for name, c := range map[string]struct {
@@ -323,15 +321,15 @@ func TestJoinThatCannotBeFinished(t *testing.T) {
 		"later version":      {rehash(later), "has version 3"},
 	} {
 		image := copyDir(t, dir)
-		if err := os.WriteFile(filepath.Join(image, joiningName), c.mark, 0o640); err != nil {
+		if err := os.WriteFile(filepath.Join(image, JoiningName), c.mark, 0o640); err != nil {
 			t.Fatal(err)
 		}
-		log := tree(t, filepath.Join(image, logName))
-		_, err := openData(Options{Dir: image, Logger: discard}, nil)
-		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), joiningName) {
+		log := tree(t, filepath.Join(image, LogName))
+		_, err := OpenDirectory(Options{Dir: image, Logger: discard})
+		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), JoiningName) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if !maps.Equal(tree(t, filepath.Join(image, logName)), log) {
+		if !maps.Equal(tree(t, filepath.Join(image, LogName)), log) {
 			t.Errorf("%s: the log has changed", name)
 		}
 	}

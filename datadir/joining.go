@@ -1,4 +1,4 @@
-package server
+package datadir
 
 import (
 	"encoding/binary"
@@ -34,32 +34,32 @@ const (
 	joiningBytesOne = 44
 )
 
-// fate says what happens to the data that is replaced.
-type fate uint8
+// Fate says what happens to the data that is replaced.
+type Fate uint8
 
 const (
-	fateRemoved  fate = iota // removed: the cluster has all of it, or there is none
-	fateReplaced             // put aside; the node never removes it
-	fateBehind               // put aside until the next replacement
+	Removed  Fate = iota // removed: the cluster has all of it, or there is none
+	Replaced             // put aside, because the cluster does not have it; the node never removes it
+	Behind               // put aside until the next replacement, because it is not known whether the cluster has it
 )
 
 // swap is the content of a JOINING file.
 type swap struct {
 	at   job.Position // position of the received store
-	fate fate         // what happens to the old data
+	fate Fate         // what happens to the old data
 	when time.Time    // time of the swap, to the millisecond
 }
 
 // writeJoining decides the swap: from the moment at which the file has its name, the swap will be completed.
 func writeJoining(dir string, s swap) error {
-	temp := filepath.Join(dir, joiningName+tempSuffix)
+	temp := filepath.Join(dir, JoiningName+tempSuffix)
 	if err := os.WriteFile(temp, encodeJoining(s), 0o640); err != nil {
 		return err
 	}
 	if err := syncPath(temp); err != nil {
 		return err
 	}
-	if err := os.Rename(temp, filepath.Join(dir, joiningName)); err != nil {
+	if err := os.Rename(temp, filepath.Join(dir, JoiningName)); err != nil {
 		return err
 	}
 	return syncPath(dir)
@@ -67,7 +67,7 @@ func writeJoining(dir string, s swap) error {
 
 // readJoining returns the decided swap, and reports whether there is one.
 func readJoining(dir string) (s swap, ok bool, err error) {
-	path := filepath.Join(dir, joiningName)
+	path := filepath.Join(dir, JoiningName)
 	b, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, false, nil
@@ -104,14 +104,14 @@ func decodeJoining(b []byte) (s swap, err error) {
 		return s, errors.New("the file is damaged; remove the data directory and let the node join anew")
 	}
 	one := b[4] == 1 && len(b) == joiningBytesOne && b[5] == 0
-	two := b[4] == joiningVersion && len(b) == joiningBytes && fate(b[5]) <= fateBehind
+	two := b[4] == joiningVersion && len(b) == joiningBytes && Fate(b[5]) <= Behind
 	if !one && !two || [2]byte(b[6:8]) != [2]byte{} {
 		return s, fmt.Errorf("the file has version %d, and this program knows 1 and %d", b[4], joiningVersion)
 	}
 	s.at.LSN, s.at.Epoch = le.Uint64(b[8:]), le.Uint64(b[16:])
 	copy(s.at.Hash[:], b[24:])
 	if two {
-		s.fate, s.when = fate(b[5]), time.UnixMilli(int64(le.Uint64(b[40:])))
+		s.fate, s.when = Fate(b[5]), time.UnixMilli(int64(le.Uint64(b[40:])))
 	}
 	return s, nil
 }

@@ -1,4 +1,4 @@
-package server
+package datadir
 
 import (
 	"errors"
@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/carillon-io/carillon/datadir"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/snapshot"
 	"github.com/carillon-io/carillon/wal"
@@ -17,10 +16,7 @@ import (
 // The names in a data directory. A node that joins a cluster, or begins anew, receives a copy of the leader's
 // store into incoming/store; adoptIncoming replaces the node's store by it.
 const (
-	logName      = datadir.LogName
-	storeName    = datadir.StoreName
 	incomingName = "incoming"
-	joiningName  = datadir.JoiningName
 	tempSuffix   = ".TEMP"
 )
 
@@ -32,9 +28,9 @@ const (
 // latest.
 func adoptIncoming(dir string, s swap, logger *slog.Logger) error {
 	incoming := filepath.Join(dir, incomingName)
-	err := checkSameDisk(dir, filepath.Join(incoming, storeName), filepath.Join(dir, storeName))
+	err := checkSameDisk(dir, filepath.Join(incoming, StoreName), filepath.Join(dir, StoreName))
 	if err == nil {
-		err = checkStore(filepath.Join(incoming, storeName), s.at, logger)
+		err = checkStore(filepath.Join(incoming, StoreName), s.at, logger)
 	}
 	if err == nil {
 		err = syncTree(incoming)
@@ -46,7 +42,7 @@ func adoptIncoming(dir string, s swap, logger *slog.Logger) error {
 		return fmt.Errorf("adopt the received store: %w", err)
 	}
 	if err := writeJoining(dir, s); err != nil {
-		return fmt.Errorf("adopt the received store: write %s: %w", joiningName, err)
+		return fmt.Errorf("adopt the received store: write %s: %w", JoiningName, err)
 	}
 	return finishJoin(dir, logger)
 }
@@ -65,9 +61,9 @@ func finishJoin(dir string, logger *slog.Logger) error {
 	}
 	if ok {
 		logger.Info("this node's data was replaced by the store that it received", "position", s.at.String())
-		if s.fate != fateRemoved {
+		if s.fate != Removed {
 			logger.Warn("the data that this node had is put aside; remove it when it is not needed any more",
-				"log", keptPath(dir, logName, s), "store", keptPath(dir, storeName, s))
+				"log", keptPath(dir, LogName, s), "store", keptPath(dir, StoreName, s))
 		}
 	}
 	return nil
@@ -110,7 +106,7 @@ func (j *join) run(n int) error {
 }
 
 func (j *join) path(name string) string { return filepath.Join(j.dir, name) }
-func (j *join) received() string        { return filepath.Join(j.dir, incomingName, storeName) }
+func (j *join) received() string        { return filepath.Join(j.dir, incomingName, StoreName) }
 
 // moved reports whether the received store is in its place.
 func (j *join) moved() (bool, error) {
@@ -129,11 +125,11 @@ func (j *join) check() error {
 	}
 	store := j.received()
 	if moved {
-		store = j.path(storeName)
+		store = j.path(StoreName)
 	}
 	if err := checkStore(store, j.at, j.logger); err != nil {
 		return fmt.Errorf("%s says that the data was to be replaced by a store at %v, and it cannot be: %w; "+
-			"remove the data directory and let the node join anew", j.path(joiningName), j.at, err)
+			"remove the data directory and let the node join anew", j.path(JoiningName), j.at, err)
 	}
 	return nil
 }
@@ -141,7 +137,7 @@ func (j *join) check() error {
 // dropLog removes the old log, or a new one that has not been used. It keeps the directory itself if that is
 // the root of a file system.
 func (j *join) dropLog() error {
-	entries, err := os.ReadDir(j.path(logName))
+	entries, err := os.ReadDir(j.path(LogName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -152,18 +148,18 @@ func (j *join) dropLog() error {
 		if e.Name() == "lost+found" {
 			continue
 		}
-		if err := os.RemoveAll(filepath.Join(j.path(logName), e.Name())); err != nil {
+		if err := os.RemoveAll(filepath.Join(j.path(LogName), e.Name())); err != nil {
 			return err
 		}
 	}
-	return syncPath(j.path(logName))
+	return syncPath(j.path(LogName))
 }
 
 func (j *join) dropStore() error {
 	if moved, err := j.moved(); err != nil || moved {
 		return err
 	}
-	if err := os.RemoveAll(j.path(storeName)); err != nil {
+	if err := os.RemoveAll(j.path(StoreName)); err != nil {
 		return err
 	}
 	return syncPath(j.dir)
@@ -177,7 +173,7 @@ func (j *join) moveStore() error {
 		return err
 	}
 	if !moved {
-		if err := os.Rename(j.received(), j.path(storeName)); err != nil {
+		if err := os.Rename(j.received(), j.path(StoreName)); err != nil {
 			return err
 		}
 	}
@@ -188,7 +184,7 @@ func (j *join) moveStore() error {
 }
 
 func (j *join) beginLog() error {
-	log, err := wal.Open(wal.Options{Dir: j.path(logName), Start: j.at, Logger: j.logger})
+	log, err := wal.Open(wal.Options{Dir: j.path(LogName), Start: j.at, Logger: j.logger})
 	if err != nil {
 		return err
 	}
@@ -203,7 +199,7 @@ func (j *join) dropIncoming() error {
 }
 
 func (j *join) forget() error {
-	if err := os.Remove(j.path(joiningName)); err != nil {
+	if err := os.Remove(j.path(JoiningName)); err != nil {
 		return err
 	}
 	return syncPath(j.dir)
@@ -248,23 +244,4 @@ func checkSameDisk(dir, received, old string) error {
 		}
 	}
 	return nil
-}
-
-// syncTree makes a directory and all files in it durable, because a process that crashed may have written them.
-func syncTree(dir string) error {
-	return filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
-		if err != nil || !e.IsDir() && !e.Type().IsRegular() {
-			return err
-		}
-		return syncPath(path)
-	})
-}
-
-// syncPath makes a file, or the names in a directory, durable.
-func syncPath(path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
 }

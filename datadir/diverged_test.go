@@ -1,4 +1,4 @@
-package server
+package datadir
 
 import (
 	"fmt"
@@ -24,11 +24,11 @@ func TestCutTail(t *testing.T) {
 	stranger := keep
 	stranger.Hash[0]++
 	for _, at := range []job.Position{stranger, {LSN: 19}, {LSN: 40}} {
-		if saved, err := d.cutTail(at); err == nil || saved != "" {
+		if saved, err := d.CutTail(at); err == nil || saved != "" {
 			t.Errorf("cut after %v: %q, %v", at, saved, err)
 		}
 	}
-	saved, err := d.cutTail(keep)
+	saved, err := d.CutTail(keep)
 	if err != nil || !strings.HasPrefix(filepath.Base(saved), "diverged-3-21-") || filepath.Dir(saved) != dir {
 		t.Fatalf("saved as %q, %v", saved, err)
 	}
@@ -36,7 +36,7 @@ func TestCutTail(t *testing.T) {
 	if d.log.Last() != keep {
 		t.Errorf("the log ends at %v, want %v", d.log.Last(), keep)
 	}
-	if saved, err := d.cutTail(keep); err != nil || saved != "" {
+	if saved, err := d.CutTail(keep); err != nil || saved != "" {
 		t.Errorf("cut again: %q, %v", saved, err)
 	}
 	commit(t, d, 100, 110)
@@ -53,12 +53,12 @@ func TestCutTail(t *testing.T) {
 func TestSaveTail(t *testing.T) {
 	d := openTestData(t, filepath.Join(t.TempDir(), "data"))
 	commit(t, d, 1, 200)
-	if err := d.checkpoint(t.Context()); err != nil {
+	if err := d.Checkpoint(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	first := d.log.First()
 	for after, want := range map[uint64]uint64{first + 2: first + 3, first - 1: first, 0: first} {
-		saved, err := d.saveTail(after)
+		saved, err := d.SaveTail(after)
 		if err != nil || !strings.HasPrefix(filepath.Base(saved), fmt.Sprintf("diverged-1-%d-", want)) {
 			t.Fatalf("after %d: %q, %v", after, saved, err)
 		}
@@ -67,7 +67,7 @@ func TestSaveTail(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if saved, err := d.saveTail(d.log.Last().LSN); err != nil || saved != "" {
+	if saved, err := d.SaveTail(d.log.Last().LSN); err != nil || saved != "" {
 		t.Errorf("nothing to save: %q, %v", saved, err)
 	}
 	mustClose(t, d)

@@ -1,4 +1,4 @@
-package server
+package datadir
 
 import (
 	"errors"
@@ -11,17 +11,11 @@ import (
 	"slices"
 
 	"github.com/carillon-io/carillon/backup"
-	"github.com/carillon-io/carillon/datadir"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/snapshot"
 )
 
-// restoringName is the file that marks a data directory as being restored. A server refuses a directory with
-// this file, so that no incomplete data comes into use: it is the first thing that a restore makes durable and
-// the last that it removes.
-const restoringName = datadir.RestoringName
-
-// ErrRestoring is returned by [Start] for a data directory whose restore was interrupted.
+// ErrRestoring is returned by [OpenDirectory] for a data directory whose restore was interrupted.
 var ErrRestoring = errors.New("the restore of this data directory was interrupted; run `carillon restore` on it again")
 
 // ErrNotEmpty is returned by [Restore] for a directory that is not empty.
@@ -34,15 +28,15 @@ type Restored struct {
 }
 
 // Restore makes dir, which must be empty or absent, the data directory of a node alone with the data of a
-// backup; Start can then open it. When Restore returns, everything is verified and durable. After an error dir
-// is empty or absent again. After a crash Start refuses dir with ErrRestoring, while Restore accepts it. It
+// backup; OpenDirectory can then open it. When Restore returns, everything is verified and durable. After an error dir
+// is empty or absent again. After a crash OpenDirectory refuses dir with ErrRestoring, while Restore accepts it. It
 // returns ErrNotEmpty, ErrInUse, the errors of package backup, or an I/O error.
 func Restore(dir string, from io.Reader, logger *slog.Logger) (done Restored, err error) {
 	r, err := backup.NewReader(from) // before anything is made
 	if err != nil {
 		return done, err
 	}
-	t := &restore{dir: dir, logger: logger}
+	t := &restoring{dir: dir, logger: logger}
 	if err := t.claim(); err != nil {
 		return done, err
 	}
@@ -58,21 +52,21 @@ func Restore(dir string, from io.Reader, logger *slog.Logger) (done Restored, er
 	if err := errors.Join(j.beginLog(), syncTree(dir)); err != nil {
 		return done, err
 	}
-	return done, datadir.NoteParts(dir)
+	return done, NoteParts(dir)
 }
 
-// restore is a directory that is being restored.
-type restore struct {
+// restoring is a directory that is being restored.
+type restoring struct {
 	dir    string
 	logger *slog.Logger
 	lock   *os.File
 	made   bool // the directory did not exist
 }
 
-func (t *restore) path(name string) string { return filepath.Join(t.dir, name) }
+func (t *restoring) path(name string) string { return filepath.Join(t.dir, name) }
 
 // claim locks the directory, and marks it.
-func (t *restore) claim() error {
+func (t *restoring) claim() error {
 	if err := t.mayUse(); err != nil {
 		return err
 	}
@@ -93,20 +87,20 @@ func (t *restore) claim() error {
 
 // mayUse returns an error for a directory that must not be used, without touching it. A directory with a lock
 // may be in use, which is the better message; claim checks again once it holds the lock.
-func (t *restore) mayUse() error {
+func (t *restoring) mayUse() error {
 	entries, err := os.ReadDir(t.dir)
 	if t.made = errors.Is(err, fs.ErrNotExist); t.made {
 		return nil
 	}
-	if err != nil || slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == datadir.LockName }) {
+	if err != nil || slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == LockName }) {
 		return err
 	}
 	return t.checkEmpty(entries)
 }
 
-func (t *restore) checkEmpty(entries []os.DirEntry) error {
+func (t *restoring) checkEmpty(entries []os.DirEntry) error {
 	for _, e := range entries {
-		if name := e.Name(); name != datadir.LockName && name != "lost+found" {
+		if name := e.Name(); name != LockName && name != "lost+found" {
 			return fmt.Errorf("%s %w: it has %s", t.dir, ErrNotEmpty, name)
 		}
 	}
@@ -114,17 +108,17 @@ func (t *restore) checkEmpty(entries []os.DirEntry) error {
 }
 
 // mark marks the directory as being restored, and removes what an interrupted restore has left.
-func (t *restore) mark() error {
+func (t *restoring) mark() error {
 	entries, err := os.ReadDir(t.dir)
 	if err != nil {
 		return err
 	}
-	if _, err := os.Lstat(t.path(restoringName)); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Lstat(t.path(RestoringName)); errors.Is(err, fs.ErrNotExist) {
 		if err := t.checkEmpty(entries); err != nil {
 			return err
 		}
 	}
-	f, err := os.OpenFile(t.path(restoringName), os.O_CREATE|os.O_WRONLY, 0o640)
+	f, err := os.OpenFile(t.path(RestoringName), os.O_CREATE|os.O_WRONLY, 0o640)
 	if err != nil {
 		return err
 	}
@@ -135,28 +129,28 @@ func (t *restore) mark() error {
 }
 
 // clear removes what a restore makes.
-func (t *restore) clear() error {
-	return errors.Join(datadir.ForgetParts(t.dir), os.RemoveAll(t.path(storeName)), os.RemoveAll(t.path(logName)))
+func (t *restoring) clear() error {
+	return errors.Join(ForgetParts(t.dir), os.RemoveAll(t.path(StoreName)), os.RemoveAll(t.path(LogName)))
 }
 
 // end unlocks the directory: complete, or empty after a failure.
-func (t *restore) end(failed error) error {
+func (t *restoring) end(failed error) error {
 	var err error
 	if failed != nil {
 		err = t.clear()
 	}
 	if err == nil {
-		err = errors.Join(syncPath(t.dir), os.Remove(t.path(restoringName)), syncPath(t.dir))
+		err = errors.Join(syncPath(t.dir), os.Remove(t.path(RestoringName)), syncPath(t.dir))
 	}
 	if failed != nil && t.made && err == nil {
-		err = errors.Join(os.Remove(t.path(datadir.LockName)), os.Remove(t.dir))
+		err = errors.Join(os.Remove(t.path(LockName)), os.Remove(t.dir))
 	}
 	return errors.Join(err, t.lock.Close())
 }
 
 // receive writes the files of a backup to the store's place, and returns when they are verified to be what was
 // backed up.
-func (t *restore) receive(r *backup.Reader) error {
+func (t *restoring) receive(r *backup.Reader) error {
 	for {
 		f, err := r.Next()
 		if errors.Is(err, io.EOF) {
@@ -171,8 +165,8 @@ func (t *restore) receive(r *backup.Reader) error {
 	}
 }
 
-func (t *restore) receiveFile(r *backup.Reader, name string) error {
-	path := filepath.Join(t.path(storeName), filepath.FromSlash(name))
+func (t *restoring) receiveFile(r *backup.Reader, name string) error {
+	path := filepath.Join(t.path(StoreName), filepath.FromSlash(name))
 	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
 		return err
 	}
@@ -185,11 +179,11 @@ func (t *restore) receiveFile(r *backup.Reader, name string) error {
 }
 
 // check opens the restored store, verifies that it is at the backup's position, and counts its jobs.
-func (t *restore) check(at job.Position) (jobs int, err error) {
-	if err := checkStore(t.path(storeName), at, t.logger); err != nil {
+func (t *restoring) check(at job.Position) (jobs int, err error) {
+	if err := checkStore(t.path(StoreName), at, t.logger); err != nil {
 		return 0, err
 	}
-	s, err := snapshot.Open(snapshot.Options{Dir: t.path(storeName), Logger: t.logger})
+	s, err := snapshot.Open(snapshot.Options{Dir: t.path(StoreName), Logger: t.logger})
 	if err != nil {
 		return 0, err
 	}
@@ -199,12 +193,12 @@ func (t *restore) check(at job.Position) (jobs int, err error) {
 
 // checkNotRestoring returns ErrRestoring for a directory whose restore was interrupted.
 func checkNotRestoring(dir string) error {
-	_, err := os.Lstat(filepath.Join(dir, restoringName))
+	_, err := os.Lstat(filepath.Join(dir, RestoringName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err == nil {
 		err = ErrRestoring
 	}
-	return fmt.Errorf("%s: %w", filepath.Join(dir, restoringName), err)
+	return fmt.Errorf("%s: %w", filepath.Join(dir, RestoringName), err)
 }

@@ -1,4 +1,4 @@
-package server
+package datadir
 
 import (
 	"errors"
@@ -16,7 +16,7 @@ const (
 )
 
 // mustOpenIdentity opens a directory's identity, and keeps it, which must be possible.
-func mustOpenIdentity(t *testing.T, dir string, o Options) identity {
+func mustOpenIdentity(t *testing.T, dir string, o Options) Identity {
 	t.Helper()
 	return mustHold(t, dir, o).get()
 }
@@ -72,7 +72,7 @@ func TestIdentityOfANode(t *testing.T) {
 
 	_, err = openIdentity(dir, Options{ClusterName: "prod", Node: "other"})
 	refuses(t, err, path, first.Node, `"other"`, "--node")
-	if once, err := openIdentity(dir, Options{}); err != nil || once != (identity{}) {
+	if once, err := openIdentity(dir, Options{}); err != nil || once != (Identity{}) {
 		t.Errorf("alone, before it met the cluster: %+v, %v", once, err)
 	}
 	if typo := mustOpenIdentity(t, dir, Options{ClusterName: "prdo"}); typo.Node != first.Node || typo.Cluster != "prdo" {
@@ -200,7 +200,7 @@ func FuzzIdentity(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := readIdentity(id.dir)
+		again, err := ReadIdentity(id.dir)
 		if err != nil || again != id {
 			t.Errorf("%+v is read back as %+v, %v", id, again, err)
 		}

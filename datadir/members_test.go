@@ -1,4 +1,4 @@
-package server
+package datadir
 
 import (
 	"errors"
@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/carillon-io/carillon/replication"
 )
 
 var membersTexts = map[string]string{ // what a file has, and what is said about it; "" is taken
@@ -32,7 +30,7 @@ func TestMembersFilesThatCannotBeRead(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "MEMBERS"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, err := readMembers(dir, idOne)
+		_, err := ReadMembers(dir, idOne)
 		if want == "" && err != nil {
 			t.Errorf("%s: %v", text, err)
 		} else if want != "" {
@@ -47,26 +45,15 @@ func TestMembersFilesThatCannotBeRead(t *testing.T) {
 // TestMembersAreKept: a node reads back the members of its cluster, and none of another one.
 func TestMembersAreKept(t *testing.T) {
 	dir := t.TempDir()
-	want := replication.Known{Nodes: []string{"a", "b"}, Term: 3, Renewal: 7}
-	if err := writeMembers(dir, idOne, want); err != nil {
+	want := Members{Nodes: []string{"a", "b"}, Term: 3, Renewal: 7}
+	if err := WriteMembers(dir, idOne, want); err != nil {
 		t.Fatal(err)
 	}
-	got, err := readMembers(dir, idOne)
+	got, err := ReadMembers(dir, idOne)
 	if err != nil || !slices.Equal(got.Nodes, want.Nodes) || got.Term != want.Term || got.Renewal != want.Renewal {
 		t.Errorf("%+v, %v; want %+v", got, err, want)
 	}
-	if other, err := readMembers(dir, idTwo); err != nil || len(other.Nodes) != 0 {
+	if other, err := ReadMembers(dir, idTwo); err != nil || len(other.Nodes) != 0 {
 		t.Errorf("of another cluster: %+v, %v", other, err)
-	}
-}
-
-// TestBarredNodeWarns: the status of a node that must not lead says so, and what to do.
-func TestBarredNodeWarns(t *testing.T) {
-	warnings := waitWarnings(replication.Status{Barred: errors.New("it lacks commits; start a node that has more")})
-	if len(warnings) != 1 || !strings.Contains(warnings[0], "must not lead: it lacks commits; start") {
-		t.Errorf("%q", warnings)
-	}
-	if warnings := waitWarnings(replication.Status{}); len(warnings) != 0 {
-		t.Errorf("of a node that may lead: %q", warnings)
 	}
 }

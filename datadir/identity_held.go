@@ -1,4 +1,4 @@
-package server
+package datadir
 
 import (
 	"encoding/hex"
@@ -13,11 +13,11 @@ import (
 // goroutines read who it is.
 type currentIdentity struct {
 	mu sync.Mutex
-	id identity
+	id Identity
 }
 
 // get returns the identity in force.
-func (c *currentIdentity) get() identity {
+func (c *currentIdentity) get() Identity {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.id
@@ -25,20 +25,20 @@ func (c *currentIdentity) get() identity {
 
 // keep writes the identity, if it is not in a file yet.
 func (c *currentIdentity) keep() error {
-	return c.change(func(id identity) (identity, error) { return id, nil })
+	return c.change(func(id Identity) (Identity, error) { return id, nil })
 }
 
 // adopt stores the id of the cluster that the node has met, and how the node's data relates to it; see
 // [identity.adopted].
 func (c *currentIdentity) adopt(clusterID string, discard bool) error {
-	return c.change(func(id identity) (identity, error) { return id.adopted(clusterID, discard) })
+	return c.change(func(id Identity) (Identity, error) { return id.adopted(clusterID, discard) })
 }
 
 // markJoined records that the data now belongs to the cluster.
 func (c *currentIdentity) markJoined() error {
-	return c.change(func(id identity) (identity, error) {
-		if id.State == stateDiscarding {
-			id.State = stateMember
+	return c.change(func(id Identity) (Identity, error) {
+		if id.State == StateDiscarding {
+			id.State = StateMember
 		}
 		return id, nil
 	})
@@ -46,14 +46,14 @@ func (c *currentIdentity) markJoined() error {
 
 // metLeader records that the servers of a witness have a leader.
 func (c *currentIdentity) metLeader() error {
-	return c.change(func(id identity) (identity, error) {
-		id.State = stateWitness
+	return c.change(func(id Identity) (Identity, error) {
+		id.State = StateWitness
 		return id, nil
 	})
 }
 
 // change writes the identity that next derives from the one in force, and puts it in force.
-func (c *currentIdentity) change(next func(identity) (identity, error)) error {
+func (c *currentIdentity) change(next func(Identity) (Identity, error)) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	changed, err := next(c.id)
@@ -70,8 +70,8 @@ func (c *currentIdentity) change(next func(identity) (identity, error)) error {
 // will be replaced by the cluster's. It refuses a second cluster of the same name, unless the data is to be
 // discarded for it, because its log is not the one that this directory continues. The zero identity adopts
 // nothing.
-func (id identity) adopted(clusterID string, discard bool) (identity, error) {
-	path := filepath.Join(id.dir, identityFile)
+func (id Identity) adopted(clusterID string, discard bool) (Identity, error) {
+	path := filepath.Join(id.dir, NodeName)
 	switch {
 	case id.Cluster == "":
 		return id, errors.New("a node alone has no cluster to belong to")
@@ -81,9 +81,9 @@ func (id identity) adopted(clusterID string, discard bool) (identity, error) {
 		return id, fmt.Errorf("%s: this data directory belongs to the cluster %q with the id %s, and the one that NATS knows by that name has the id %s; "+
 			"use the NATS servers of the former, or choose an empty directory with --data to join the latter", path, id.Cluster, id.ClusterID, clusterID)
 	}
-	id.ClusterID, id.State, id.GivesUp, id.left = clusterID, stateMember, "", false
+	id.ClusterID, id.State, id.GivesUp, id.left = clusterID, StateMember, "", false
 	if discard {
-		id.State = stateDiscarding
+		id.State = StateDiscarding
 	}
 	return id, nil
 }

@@ -1,6 +1,7 @@
-package server
+package datadir
 
 import (
+	"cmp"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -8,45 +9,8 @@ import (
 	"os"
 
 	"github.com/carillon-io/carillon/job"
-	"github.com/carillon-io/carillon/replication"
 	"github.com/carillon-io/carillon/snapshot"
 )
-
-// describe sets the options of the replication that say to which cluster the data belongs.
-func (d *data) describe(o *replication.Options, discard bool) (err error) {
-	id := d.identity.get()
-	o.History = ownLog{d}
-	if id.isOwn() {
-		if o.Own, err = d.hasRows(); err != nil {
-			return err
-		}
-		o.Discard = o.Own && discard || id.State == stateDiscarding
-		return nil
-	}
-	if o.ID, err = replication.ParseClusterID(id.ClusterID); err != nil {
-		return err
-	}
-	o.Discard = discard
-	if o.Found = id.State == stateFounder; o.Found && id.GivesUp != "" {
-		o.GiveUp, err = replication.ParseClusterID(id.GivesUp)
-	}
-	return err
-}
-
-// ownLog is the node's log before it has met the cluster.
-type ownLog struct{ d *data }
-
-// Last implements replication.History.
-func (l ownLog) Last() job.Position { return l.d.log.Last() }
-
-// Find implements replication.History.
-func (l ownLog) Find(lsn uint64) (job.Position, bool) {
-	if lsn > l.d.log.Last().LSN || lsn < l.d.log.Base().LSN {
-		return job.Position{}, false
-	}
-	at, err := l.d.log.PositionOf(lsn)
-	return at, err == nil
-}
 
 // FoundOptions name the data directory that is to found a cluster.
 type FoundOptions struct {
@@ -72,29 +36,29 @@ type Founded struct {
 // Found makes a node's data directory the founder of a cluster: when the node starts with the cluster's name,
 // it makes the cluster's log, and every other node receives its data. Nodes without data wait for it. Found
 // does not contact NATS, and may be called again until the node has started. It returns ErrInUse, the errors of
-// Start about the directory, or why the directory cannot found that cluster.
+// OpenDirectory, or why the directory cannot found that cluster.
 func Found(o FoundOptions) (done Founded, err error) {
-	opts := Options{Dir: o.Dir, ClusterName: o.ClusterName, Node: o.Node, Logger: o.Logger, anyIdentity: true}
+	opts := Options{Dir: o.Dir, ClusterName: o.ClusterName, Node: o.Node, Logger: cmp.Or(o.Logger, slog.Default()), anyIdentity: true, OnFatal: func(error) {}}
 	if err := o.validate(); err != nil {
 		return done, err
 	}
 	if _, err := os.Stat(o.Dir); err != nil {
-		return done, err // openData would make the directory
+		return done, err // OpenDirectory would make the directory
 	}
-	d, err := openData(opts.withDefaults(), func(error) {})
+	d, err := OpenDirectory(opts)
 	if err != nil {
 		return done, err
 	}
-	defer func() { err = errors.Join(err, d.close()) }()
+	defer func() { err = errors.Join(err, d.Close()) }()
 	if err := d.found(o); err != nil {
 		return done, err
 	}
-	id := d.identity.get()
-	done = Founded{Node: id.Node, ClusterID: id.ClusterID, Position: d.applied()}
+	id := d.held.get()
+	done = Founded{Node: id.Node, ClusterID: id.ClusterID, Position: d.Applied()}
 	if done.Jobs, err = countJobs(d.store); err != nil {
 		return done, err
 	}
-	done.Streams, err = loneStreams(o.Dir)
+	done.Streams, err = LoneStreams(o.Dir)
 	return done, err
 }
 
@@ -111,25 +75,25 @@ func (o FoundOptions) validate() error {
 }
 
 // found records in the directory that it is a founder.
-func (d *data) found(o FoundOptions) error {
-	return d.identity.change(func(id identity) (identity, error) { return id.founder(d.dir, o) })
+func (d *Directory) found(o FoundOptions) error {
+	return d.held.change(func(id Identity) (Identity, error) { return id.founder(d.dir, o) })
 }
 
 // founder returns the identity of a directory that will found a cluster, and refuses one that must not.
-func (id identity) founder(dir string, o FoundOptions) (identity, error) {
+func (id Identity) founder(dir string, o FoundOptions) (Identity, error) {
 	switch {
 	case id.isWitness():
 		return id, fmt.Errorf("%s is the directory of the witness %q, which has no data to found a cluster with", dir, id.Node)
-	case id.State == stateMember && id.ClusterID != "" && id.ClusterID != o.GiveUp:
+	case id.State == StateMember && id.ClusterID != "" && id.ClusterID != o.GiveUp:
 		return id, fmt.Errorf("%s is node %q of the cluster %q already; start it. Only if no other node of that cluster has its data any more, "+
 			"and NATS has lost or outrun its log, begin the cluster anew with what this node has: --give-up %s", dir, id.Node, id.Cluster, id.ClusterID)
 	case o.Node != "" && o.Node != id.Node:
 		return id, fmt.Errorf("%s is node %q, not %q; leave out --node", dir, id.Node, o.Node)
 	}
-	if id.State != stateFounder {
+	if id.State != StateFounder {
 		id.ClusterID = drawID()
 	}
-	id.Cluster, id.State, id.GivesUp, id.dir, id.drawn = o.ClusterName, stateFounder, o.GiveUp, dir, true
+	id.Cluster, id.State, id.GivesUp, id.dir, id.drawn = o.ClusterName, StateFounder, o.GiveUp, dir, true
 	return id, nil
 }
 

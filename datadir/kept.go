@@ -1,4 +1,4 @@
-package server
+package datadir
 
 import (
 	"errors"
@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/carillon-io/carillon/job"
-	"github.com/carillon-io/carillon/replication"
 )
 
 // What a node puts aside when a checkpoint replaces its data. Each name begins with that of the part, such as
@@ -27,58 +26,52 @@ const (
 // ErrManyReplaced ends a node that would have to put data aside once more than replacedMost permits.
 var ErrManyReplaced = errors.New("this node has put as much replaced data aside as it may")
 
-// fateOf returns what happens to the data of this node when it is replaced. A store without rows other than the
-// engine's own has no value. Data that the cluster has need not be kept; data that it does not have is kept for
-// good. The third case is data of this cluster that is so old that the leader cannot compare it: one such set
-// is kept, so that a standby that lags repeatedly does not fill the disk.
-func (d *data) fateOf(old replication.Old) (fate, error) {
-	rows, err := d.hasRows()
-	switch {
-	case err != nil || !rows || old == replication.OldPart:
-		return fateRemoved, err
-	case old == replication.OldForeign:
-		return fateReplaced, nil
-	default:
-		return fateBehind, nil
+// fateOf returns what happens to the data of this node when it is replaced: what the caller wants, except that a store
+// without rows other than the engine's own has no value, and is removed.
+func (d *Directory) fateOf(wanted Fate) (Fate, error) {
+	rows, err := d.HasRows()
+	if err != nil || !rows {
+		return Removed, err
 	}
+	return wanted, nil
 }
 
-// hasRows reports whether the store holds data of callers: jobs, calendars, runs, or unpublished notices.
-func (d *data) hasRows() (found bool, err error) {
+// HasRows reports whether the store holds data of callers: jobs, calendars, runs, or unpublished notices.
+func (d *Directory) HasRows() (found bool, err error) {
 	low := []byte{byte(job.KindMeta) + 1}
 	err = d.store.Scan(low, []byte{0xff}, func(_, _ []byte) (bool, error) { found = true; return false, nil })
 	return found, err
 }
 
-// mayReplace makes room for what a swap puts aside, or returns why there is none.
-func (d *data) mayReplace(old replication.Old) error {
-	f, err := d.fateOf(old)
+// MayReplace makes room for what a swap puts aside, or returns why there is none.
+func (d *Directory) MayReplace(wanted Fate) error {
+	f, err := d.fateOf(wanted)
 	switch {
 	case err != nil:
 		return err
-	case f == fateBehind:
+	case f == Behind:
 		return d.dropKept(behindMark)
-	case f == fateReplaced:
+	case f == Replaced:
 		return d.checkReplaced()
 	}
 	return nil
 }
 
 // checkReplaced returns ErrManyReplaced if replacedMost sets are kept already.
-func (d *data) checkReplaced() error {
+func (d *Directory) checkReplaced() error {
 	sets, err := keptSets(d.dir, replacedMark)
 	if err != nil || len(sets) < replacedMost {
 		return err
 	}
 	return fmt.Errorf("%w: %s has %d sets, the oldest is %s; look at what you still need, remove the rest, such as %s and %s, and start the node again",
-		ErrManyReplaced, d.dir, len(sets), sets[0], filepath.Join(d.dir, logName+replacedMark+sets[0]), filepath.Join(d.dir, storeName+replacedMark+sets[0]))
+		ErrManyReplaced, d.dir, len(sets), sets[0], filepath.Join(d.dir, LogName+replacedMark+sets[0]), filepath.Join(d.dir, StoreName+replacedMark+sets[0]))
 }
 
 // dropKept removes the sets that were put aside with a mark.
-func (d *data) dropKept(mark string) error {
+func (d *Directory) dropKept(mark string) error {
 	sets, err := keptSets(d.dir, mark)
 	for _, set := range sets {
-		err = errors.Join(err, os.RemoveAll(filepath.Join(d.dir, logName+mark+set)), os.RemoveAll(filepath.Join(d.dir, storeName+mark+set)))
+		err = errors.Join(err, os.RemoveAll(filepath.Join(d.dir, LogName+mark+set)), os.RemoveAll(filepath.Join(d.dir, StoreName+mark+set)))
 	}
 	return err
 }
@@ -91,7 +84,7 @@ func keptSets(dir, mark string) (sets []string, err error) {
 	}
 	for _, e := range entries {
 		part, set, ok := strings.Cut(e.Name(), mark)
-		if ok && (part == logName || part == storeName) && !strings.HasSuffix(set, tempSuffix) && !slices.Contains(sets, set) {
+		if ok && (part == LogName || part == StoreName) && !strings.HasSuffix(set, tempSuffix) && !slices.Contains(sets, set) {
 			sets = append(sets, set)
 		}
 	}
@@ -102,7 +95,7 @@ func keptSets(dir, mark string) (sets []string, err error) {
 // keptPath returns the path to which a swap moves the old log or store.
 func keptPath(dir, part string, s swap) string {
 	mark := replacedMark
-	if s.fate == fateBehind {
+	if s.fate == Behind {
 		mark = behindMark
 	}
 	return filepath.Join(dir, part+mark+s.when.UTC().Format(keptTime))
@@ -112,10 +105,10 @@ func keptPath(dir, part string, s swap) string {
 // a link, and so has to stay. A log that is present after the store was moved is the new one.
 func (j *join) keepLog() error {
 	moved, err := j.moved()
-	if err != nil || moved || j.fate == fateRemoved {
+	if err != nil || moved || j.fate == Removed {
 		return err
 	}
-	old, kept := j.path(logName), keptPath(j.dir, logName, j.swap)
+	old, kept := j.path(LogName), keptPath(j.dir, LogName, j.swap)
 	info, err := os.Lstat(old)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && exists(kept) {
 		return nil
@@ -136,24 +129,12 @@ func (j *join) keepLog() error {
 // keepStore puts the old store aside.
 func (j *join) keepStore() error {
 	moved, err := j.moved()
-	if err != nil || moved || j.fate == fateRemoved {
+	if err != nil || moved || j.fate == Removed {
 		return err
 	}
-	old, kept := j.path(storeName), keptPath(j.dir, storeName, j.swap)
+	old, kept := j.path(StoreName), keptPath(j.dir, StoreName, j.swap)
 	if exists(kept) || !exists(old) {
 		return nil
 	}
 	return renameSynced(j.dir, old, kept)
-}
-
-func renameSynced(dir, from, to string) error {
-	if err := os.Rename(from, to); err != nil {
-		return err
-	}
-	return syncPath(dir)
-}
-
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
 }

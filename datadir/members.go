@@ -1,4 +1,4 @@
-package server
+package datadir
 
 import (
 	"bytes"
@@ -8,12 +8,10 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/carillon-io/carillon/datadir"
 	"github.com/carillon-io/carillon/job"
-	"github.com/carillon-io/carillon/replication"
 )
 
-// ErrMembersVersion is returned by Start for a file MEMBERS that a newer release has written.
+// ErrMembersVersion is returned by [ReadMembers] for a file MEMBERS that a newer release has written.
 var ErrMembersVersion = errors.New("the file MEMBERS was written by a newer release of Carillon; start that one")
 
 // The format of the file MEMBERS, and the bound of its size.
@@ -32,10 +30,16 @@ type membersFile struct {
 	Renewal   uint64   `json:"renewal,omitempty"`
 }
 
-// readMembers returns what the directory has kept about a cluster. It returns nothing if there is no file or if
+// Members is what a node knows about its cluster when it starts.
+type Members struct {
+	Nodes         []string // names of the other members
+	Term, Renewal uint64   // of the lease, when this node renewed it last; 0: never
+}
+
+// ReadMembers returns what the directory has kept about a cluster. It returns nothing if there is no file or if
 // it is about another cluster.
-func readMembers(dir, clusterID string) (k replication.Known, err error) {
-	path := filepath.Join(dir, datadir.MembersName)
+func ReadMembers(dir, clusterID string) (k Members, err error) {
+	path := filepath.Join(dir, MembersName)
 	text, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return k, nil
@@ -50,7 +54,7 @@ func readMembers(dir, clusterID string) (k replication.Known, err error) {
 	if f.ClusterID != clusterID {
 		return k, nil
 	}
-	return replication.Known{Nodes: f.Nodes, Term: f.Term, Renewal: f.Renewal}, nil
+	return Members{Nodes: f.Nodes, Term: f.Term, Renewal: f.Renewal}, nil
 }
 
 func decodeMembers(text []byte) (f membersFile, err error) {
@@ -77,23 +81,15 @@ func decodeMembers(text []byte) (f membersFile, err error) {
 	return f, nil
 }
 
-// writeMembers stores the members durably.
-func writeMembers(dir, clusterID string, k replication.Known) error {
+// WriteMembers stores the members durably.
+func WriteMembers(dir, clusterID string, k Members) error {
 	f := membersFile{Version: membersVersion, ClusterID: clusterID, Nodes: append([]string{}, k.Nodes...), Term: k.Term, Renewal: k.Renewal}
 	text, err := json.Marshal(f)
 	if err == nil {
-		err = replaceFile(dir, datadir.MembersName, append(text, '\n'))
+		err = replaceFile(dir, MembersName, append(text, '\n'))
 	}
 	if err != nil {
 		return fmt.Errorf("keep the members of the cluster: %w", err)
 	}
 	return nil
-}
-
-// Known implements replication.Local.
-func (m *member) Known() replication.Known { return m.known }
-
-// Keep implements replication.Local.
-func (m *member) Keep(k replication.Known) error {
-	return writeMembers(m.data.dir, m.data.identity.get().ClusterID, k)
 }
