@@ -9,16 +9,16 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// byHeader is the header in which a caller names itself.
-const byHeader = "Carillon-By"
+// ByHeader is the header in which a caller names itself.
+const ByHeader = "Carillon-By"
 
 // askerOf returns the actor that a request names. The name is not verified; NATS decides who may send requests at
 // all.
 func askerOf(h nats.Header) (job.Actor, error) {
 	asker := job.Actor{From: "nats"}
-	values := valuesOf(h, byHeader)
+	values := valuesOf(h, ByHeader)
 	if len(values) > 1 {
-		return asker, errHeaderTwice(byHeader, len(values))
+		return asker, errHeaderTwice(ByHeader, len(values))
 	}
 	if len(values) == 1 {
 		asker.By = values[0]
@@ -33,9 +33,9 @@ func errHeaderTwice(name string, times int) error {
 // deliveryHeaders are the headers of the message or request that delivers a run to its target. No caller sends them.
 var deliveryHeaders = [...]string{"Carillon-Run-Id", "Carillon-Job", "Carillon-Scheduled-At", "Carillon-Attempt", "Carillon-Fence"}
 
-// refuseDelivery refuses a request that is the delivery of a run. The server delivers with its own rights and from
+// RefuseDelivery refuses a request that is the delivery of a run. The server delivers with its own rights and from
 // its own place in the network, so a job could otherwise do what its owner may not do.
-func refuseDelivery(h map[string][]string) error {
+func RefuseDelivery(h map[string][]string) error {
 	for _, name := range deliveryHeaders {
 		if len(valuesOf(h, name)) > 0 {
 			return apierr.Errorf(apierr.Forbidden, "", "the request has the header %s, so it is the delivery of a run, and a delivery may not call the API or its pages; want a target of your own, and from a client no such header", name)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/client"
 )
 
@@ -89,7 +90,7 @@ func badSyntax() []badRequest {
 		badPut("twice the same header", jobWith("headers", `{"X-A":"1","X-A":"2"}`), code, "headers.X-A"),
 		badPut("deep payload", jobWith("payload", strings.Repeat("[", 101)+strings.Repeat("]", 101)), code, "payload"),
 		bad("deeper than any parser likes", "jobs.trigger", `{"name":"bad-input-1","payload":`+strings.Repeat("[", 200_000)+strings.Repeat("]", 200_000)+`}`,
-			code, clip("payload"+strings.Repeat(".0", 9998))),
+			code, apierr.Clip("payload"+strings.Repeat(".0", 9998))),
 		bad("byte order mark", "jobs.get", "\ufeff{}", code, ""),
 		bad("empty get", "jobs.get", "", code, ""),
 	}

@@ -37,9 +37,4 @@ type Engine interface {
 	Status() scheduler.Status
 }
 
-// Reader is the part of an engine that HTTP shows without a service.
-type Reader interface {
-	Status() scheduler.Status
-}
-
 var _ Engine = (*scheduler.Engine)(nil)

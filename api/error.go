@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 
 	"github.com/go-json-experiment/json"
@@ -34,8 +35,28 @@ var statusOf = map[apierr.Code]int{
 	apierr.Internal:        http.StatusInternalServerError,
 }
 
-// publicError returns the error that a caller receives. A [client.Error] stays as it is.
-func publicError(err error) *client.Error {
+// Codes that exist only over HTTP.
+const (
+	CodeMethodNotAllowed     client.Code = "method_not_allowed"
+	CodeUnsupportedMediaType client.Code = "unsupported_media_type"
+	CodeUnknownHost          client.Code = "unknown_host"
+	CodeCrossOrigin          client.Code = "cross_origin"
+)
+
+// statusOfHTTP is the status of each of those codes.
+var statusOfHTTP = map[client.Code]int{
+	CodeMethodNotAllowed: http.StatusMethodNotAllowed, CodeUnsupportedMediaType: http.StatusUnsupportedMediaType,
+	CodeUnknownHost: http.StatusMisdirectedRequest, CodeCrossOrigin: http.StatusForbidden,
+}
+
+// Statuses returns the HTTP status of each code of a verb, which is also the error code of the NATS service, and of each
+// code that exists only over HTTP. The caller may change the maps.
+func Statuses() (verbs map[apierr.Code]int, onlyHTTP map[client.Code]int) {
+	return maps.Clone(statusOf), maps.Clone(statusOfHTTP)
+}
+
+// PublicError returns the error that a caller receives. A [client.Error] stays as it is.
+func PublicError(err error) *client.Error {
 	if e, ok := errors.AsType[*client.Error](err); ok {
 		return e
 	}
@@ -50,8 +71,8 @@ func publicError(err error) *client.Error {
 	return &client.Error{Code: client.Code(e.Code), Message: e.Message, Field: e.Field, Status: status}
 }
 
-// errorBody returns the body of a refusal.
-func errorBody(e *client.Error) []byte {
+// ErrorBody returns the body of a refusal.
+func ErrorBody(e *client.Error) []byte {
 	body, err := json.Marshal(client.ErrorReply{Error: e}, encoding)
 	if err != nil {
 		return []byte(`{"error":{"code":"internal","message":"internal error; the server's log has the details"}}`)

@@ -81,7 +81,7 @@ func (r Reply) Release() { r.hold.give() }
 
 // arrival is a request that has arrived and is not read yet.
 type arrival struct {
-	verb       *verb
+	verb       *Verb
 	via        way
 	begun      time.Time                // when it arrived
 	header     func(name string) string // of the trace; nil: the caller is in this process
@@ -126,8 +126,8 @@ func (x *Executor) readAndCarryOut(ctx context.Context, a *arrival) (q Request, 
 	return q, reply, err
 }
 
-func (x *Executor) gateOf(v *verb) *gate {
-	if v.bulk {
+func (x *Executor) gateOf(v *Verb) *gate {
+	if v.Bulk {
 		return x.bulk
 	}
 	return x.single
@@ -135,7 +135,7 @@ func (x *Executor) gateOf(v *verb) *gate {
 
 // carryOut carries out a request that the gate admitted. It reserves the room of the reply before anything is read from
 // the engine. A panic becomes an internal error of this request alone.
-func (x *Executor) carryOut(ctx context.Context, v *verb, g *gate, q Request) (reply Reply, err error) {
+func (x *Executor) carryOut(ctx context.Context, v *Verb, g *gate, q Request) (reply Reply, err error) {
 	ctx, cancel := x.bounded(ctx, v)
 	defer cancel()
 	if err := g.enter(ctx); err != nil {
@@ -174,11 +174,11 @@ func (x *Executor) carryOut(ctx context.Context, v *verb, g *gate, q Request) (r
 }
 
 // bounded bounds the work on a request in time. A call in this process has the bounds of its caller alone.
-func (x *Executor) bounded(ctx context.Context, v *verb) (context.Context, context.CancelFunc) {
+func (x *Executor) bounded(ctx context.Context, v *Verb) (context.Context, context.CancelFunc) {
 	switch {
 	case x.carrier == nil:
 		return ctx, func() {}
-	case v.bulk:
+	case v.Bulk:
 		return context.WithTimeout(ctx, x.opts.BulkTimeout)
 	}
 	return context.WithTimeout(ctx, x.opts.RequestTimeout)
@@ -186,7 +186,7 @@ func (x *Executor) bounded(ctx context.Context, v *verb) (context.Context, conte
 
 // isStale reports whether a reply may be out of date: it was only read, and meanwhile another node may have led. A
 // change needs no check, because its commit proves that this node led.
-func (x *Executor) isStale(v *verb, err error) bool {
+func (x *Executor) isStale(v *Verb, err error) bool {
 	if x.opts.Standby || x.opts.Leads == nil || x.opts.Leads() {
 		return false
 	}
@@ -197,7 +197,7 @@ func (x *Executor) isStale(v *verb, err error) bool {
 
 // replyError returns the error that the caller receives. The text of an internal error goes to the log instead.
 func (x *Executor) replyError(err error) *client.Error {
-	e := publicError(err)
+	e := PublicError(err)
 	if e.Code == client.CodeInternal {
 		x.opts.Logger.Error("a request failed", slog.Any("error", err))
 	}

@@ -66,7 +66,7 @@ func whole[T any](at func(*T) *uint32) setter[T] {
 		}
 		n, err := strconv.ParseUint(string(raw), 10, 32)
 		if err != nil {
-			return apierr.Errorf(apierr.InvalidField, r.path(), "must be %s, not %s", want, clip(string(raw)))
+			return apierr.Errorf(apierr.InvalidField, r.path(), "must be %s, not %s", want, apierr.Clip(string(raw)))
 		}
 		*at(v) = uint32(n)
 		return nil
@@ -97,7 +97,7 @@ func fence[T any](at func(*T) *uint64) setter[T] {
 		}
 		n, err := strconv.ParseUint(string(raw), 10, 64)
 		if err != nil || n == 0 {
-			return apierr.Errorf(apierr.InvalidField, r.path(), "must be %s, not %s", want, clip(string(raw)))
+			return apierr.Errorf(apierr.InvalidField, r.path(), "must be %s, not %s", want, apierr.Clip(string(raw)))
 		}
 		*at(v) = n
 		return nil
@@ -113,7 +113,7 @@ func between[T any](low, high int, at func(*T) *int) setter[T] {
 		}
 		n, err := strconv.Atoi(string(raw))
 		if err != nil || n < low || n > high {
-			return apierr.Errorf(apierr.InvalidField, r.path(), "must be a whole number from %d to %d, not %s", low, high, clip(string(raw)))
+			return apierr.Errorf(apierr.InvalidField, r.path(), "must be a whole number from %d to %d, not %s", low, high, apierr.Clip(string(raw)))
 		}
 		*at(v) = n
 		return nil
@@ -129,7 +129,7 @@ func real[T any](at func(*T) *float64) setter[T] {
 		}
 		n, err := strconv.ParseFloat(string(raw), 64)
 		if err != nil || math.IsInf(n, 0) {
-			return apierr.Errorf(apierr.InvalidField, r.path(), "is too large a number: %s", clip(string(raw)))
+			return apierr.Errorf(apierr.InvalidField, r.path(), "is too large a number: %s", apierr.Clip(string(raw)))
 		}
 		*at(v) = n
 		return nil
@@ -147,9 +147,9 @@ func length[T any](at func(*T) *time.Duration) setter[T] {
 		d, err := client.ParseDuration(unquote(raw))
 		switch {
 		case err != nil:
-			return apierr.Errorf(apierr.InvalidField, r.path(), "is %s; want %s", clip(string(raw)), want)
+			return apierr.Errorf(apierr.InvalidField, r.path(), "is %s; want %s", apierr.Clip(string(raw)), want)
 		case time.Duration(d)%time.Millisecond != 0:
-			return apierr.Errorf(apierr.InvalidField, r.path(), "is %s; want whole milliseconds", clip(string(raw)))
+			return apierr.Errorf(apierr.InvalidField, r.path(), "is %s; want whole milliseconds", apierr.Clip(string(raw)))
 		}
 		*at(v) = time.Duration(d)
 		return nil
@@ -166,11 +166,11 @@ func timeField[T any](at func(*T) *instant.Millis) setter[T] {
 		}
 		var t time.Time
 		if err := t.UnmarshalText([]byte(unquote(raw))); err != nil {
-			return apierr.Errorf(apierr.InvalidField, r.path(), "is %s; want %s", clip(string(raw)), want)
+			return apierr.Errorf(apierr.InvalidField, r.path(), "is %s; want %s", apierr.Clip(string(raw)), want)
 		}
 		ms := instant.Up(t)
 		if ms <= 0 || ms >= instant.Max {
-			return apierr.Errorf(apierr.InvalidField, r.path(), "is %s; want a time after 1970-01-01T00:00:00Z and before the end of 9999", clip(string(raw)))
+			return apierr.Errorf(apierr.InvalidField, r.path(), "is %s; want a time after 1970-01-01T00:00:00Z and before the end of 9999", apierr.Clip(string(raw)))
 		}
 		*at(v) = ms
 		return nil

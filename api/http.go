@@ -1,16 +1,16 @@
 package api
 
 import (
+	"cmp"
 	"log/slog"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/scheduler"
 )
 
 // Bounds of an HTTP connection. Requests outside the API have hardly any body.
@@ -42,9 +42,13 @@ type HTTPOptions struct {
 }
 
 func (o HTTPOptions) withDefaults() HTTPOptions {
-	setDefault(&o.Version, "dev")
-	setDefault(&o.Logger, slog.Default())
+	o.Version, o.Logger = cmp.Or(o.Version, "dev"), cmp.Or(o.Logger, slog.Default())
 	return o
+}
+
+// Reader is the part of an engine that HTTP shows without an executor.
+type Reader interface {
+	Status() scheduler.Status
 }
 
 // web answers HTTP requests.
@@ -53,7 +57,7 @@ type web struct {
 	opts   HTTPOptions
 	plain  http.Handler // everything except the API
 
-	reads, bulkReads *gate // bound the bodies being read
+	reads, bulkReads places // of the bodies being read
 	sends            sends
 	origins          *http.CrossOriginProtection
 }
@@ -63,7 +67,7 @@ type web struct {
 func NewHTTP(engine Reader, opts HTTPOptions) *http.Server {
 	opts = opts.withDefaults()
 	w := &web{
-		engine: engine, opts: opts, reads: newGate(httpReadsMax, 0), bulkReads: newGate(httpBulkReadsMax, 0),
+		engine: engine, opts: opts, reads: make(places, httpReadsMax), bulkReads: make(places, httpBulkReadsMax),
 		origins: http.NewCrossOriginProtection(),
 	}
 	mux := http.NewServeMux()
@@ -141,17 +145,17 @@ func (w *web) status(rw http.ResponseWriter, _ *http.Request) {
 }
 
 func (w *web) unknown(rw http.ResponseWriter, req *http.Request) {
-	e := publicError(apierr.Errorf(apierr.NotFound, "", "there is no %s %s; want GET /healthz, /readyz or /metrics, or what /api/v1/openapi.json lists",
-		clip(req.Method), clip(strings.ToValidUTF8(req.URL.Path, ""))))
-	w.send(rw, e.Status, errorBody(e))
+	e := PublicError(apierr.Errorf(apierr.NotFound, "", "there is no %s %s; want GET /healthz, /readyz or /metrics, or what /api/v1/openapi.json lists",
+		apierr.Clip(req.Method), apierr.Clip(strings.ToValidUTF8(req.URL.Path, ""))))
+	w.send(rw, e.Status, ErrorBody(e))
 }
 
 func (w *web) write(rw http.ResponseWriter, code int, value any) {
-	body, err := json.Marshal(value, encoding)
+	body, err := Encode(value)
 	if err != nil {
 		w.opts.Logger.Error("a reply was not encoded", slog.Any("error", err))
-		e := publicError(err)
-		code, body = e.Status, errorBody(e)
+		e := PublicError(err)
+		code, body = e.Status, ErrorBody(e)
 	}
 	w.send(rw, code, body)
 }

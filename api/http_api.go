@@ -11,20 +11,6 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// Codes that exist only over HTTP.
-const (
-	codeMethodNotAllowed     client.Code = "method_not_allowed"
-	codeUnsupportedMediaType client.Code = "unsupported_media_type"
-	codeUnknownHost          client.Code = "unknown_host"
-	codeCrossOrigin          client.Code = "cross_origin"
-)
-
-// statusOfHTTP is the status of each of those codes.
-var statusOfHTTP = map[client.Code]int{
-	codeMethodNotAllowed: http.StatusMethodNotAllowed, codeUnsupportedMediaType: http.StatusUnsupportedMediaType,
-	codeUnknownHost: http.StatusMisdirectedRequest, codeCrossOrigin: http.StatusForbidden,
-}
-
 // retryAfter is the header value, in seconds, of a refusal that may succeed later.
 const retryAfter = "1"
 
@@ -35,8 +21,8 @@ func (w *web) ServeHTTP(rw http.ResponseWriter, req *http.Request) {
 		w.refuseHost(rw, req)
 		return
 	}
-	if err := refuseDelivery(req.Header); err != nil && !isProbe(req.URL.Path) {
-		w.refuse(rw, publicError(err))
+	if err := RefuseDelivery(req.Header); err != nil && !isProbe(req.URL.Path) {
+		w.refuse(rw, PublicError(err))
 		return
 	}
 	r, name, allow := theRouter.match(req.Method, req.URL.EscapedPath())
@@ -46,8 +32,8 @@ func (w *web) ServeHTTP(rw http.ResponseWriter, req *http.Request) {
 	case allow != nil:
 		rw.Header().Set("Allow", strings.Join(allow, ", "))
 		w.refuse(rw, &client.Error{
-			Code: codeMethodNotAllowed, Status: http.StatusMethodNotAllowed,
-			Message: fmt.Sprintf("%s is no method of this path; want %s", clip(strings.ToValidUTF8(req.Method, "")), strings.Join(allow, ", ")),
+			Code: CodeMethodNotAllowed, Status: http.StatusMethodNotAllowed,
+			Message: fmt.Sprintf("%s is no method of this path; want %s", apierr.Clip(strings.ToValidUTF8(req.Method, "")), strings.Join(allow, ", ")),
 		})
 	default:
 		w.sends.guard(w.plain, rw, req)
@@ -67,7 +53,7 @@ func (w *web) serveRoute(rw http.ResponseWriter, req *http.Request, r *route, na
 	}
 	x := w.executor()
 	if x == nil {
-		w.refuse(rw, publicError(errNoService()))
+		w.refuse(rw, PublicError(errNoService()))
 		return
 	}
 	reply, refusal := w.serveVerb(rw, req, x, r, name)
@@ -87,7 +73,7 @@ func errNoService() error {
 func (w *web) serveLocal(rw http.ResponseWriter, req *http.Request, r *route) {
 	c := webCall{route: r}
 	if err := c.takeQuery(req.URL.RawQuery); err != nil {
-		w.refuse(rw, publicError(err))
+		w.refuse(rw, PublicError(err))
 		return
 	}
 	if r.verb == "status" {
@@ -97,7 +83,7 @@ func (w *web) serveLocal(rw http.ResponseWriter, req *http.Request, r *route) {
 	body, err := openAPIDocument()
 	if err != nil {
 		w.opts.Logger.Error("the description of the API was not made", slog.Any("error", err))
-		w.refuse(rw, publicError(err))
+		w.refuse(rw, PublicError(err))
 		return
 	}
 	w.send(rw, http.StatusOK, body)
@@ -127,7 +113,7 @@ func (w *web) executor() *Executor {
 func (w *web) serveVerb(rw http.ResponseWriter, req *http.Request, x *Executor, r *route, name string) (Reply, *client.Error) {
 	defer x.Leave() // before the reply is sent, so that a caller who does not read it cannot delay the Close of the service
 	isConditional := false
-	reply, refusal := x.OverHTTP(context.Background(), verbsByName[r.verb], req.Header.Get, func() (Request, error) {
+	reply, refusal := x.OverHTTP(context.Background(), VerbNamed(r.verb), req.Header.Get, func() (Request, error) {
 		c, err := w.callOf(rw, req, r, name)
 		isConditional = c.isConditional
 		return c.Request, err
@@ -165,5 +151,5 @@ func (w *web) whoLeads(message string) string {
 
 // refuse answers with an error.
 func (w *web) refuse(rw http.ResponseWriter, e *client.Error) {
-	w.send(rw, e.Status, errorBody(e))
+	w.send(rw, e.Status, ErrorBody(e))
 }

@@ -170,8 +170,8 @@ func TestFullGates(t *testing.T) {
 // has none.
 func TestManyBodies(t *testing.T) {
 	s, _ := startService(t, startEngine(t), Options{}, 0)
-	w := &web{opts: HTTPOptions{Logger: quiet, Executor: s.Executor}, reads: newGate(1, 0), bulkReads: newGate(1, 0), origins: http.NewCrossOriginProtection()}
-	if err := w.reads.admit(); err != nil {
+	w := &web{opts: HTTPOptions{Logger: quiet, Executor: s.Executor}, reads: make(places, 1), bulkReads: make(places, 1), origins: http.NewCrossOriginProtection()}
+	if err := w.reads.take(); err != nil {
 		t.Fatal(err)
 	}
 	caller := startWeb(t, HTTPOptions{}, func(server *http.Server) { server.Handler = w })
@@ -182,7 +182,7 @@ func TestManyBodies(t *testing.T) {
 	if got := caller.ask("POST", "/api/v1/jobs/bulk", `{"jobs":[]}`); got.status != 200 {
 		t.Errorf("bulk: %d %s", got.status, got.body)
 	}
-	w.reads.leave()
+	w.reads.free()
 	if got := caller.ask("PUT", "/api/v1/jobs/a", jobWith("name", "-")); got.status != 201 {
 		t.Errorf("after that: %d %s", got.status, got.body)
 	}

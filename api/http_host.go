@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/client"
 )
 
@@ -31,9 +32,9 @@ func (w *web) knowsHost(host string) bool {
 
 // refuseHost answers a request for an unknown name.
 func (w *web) refuseHost(rw http.ResponseWriter, req *http.Request) {
-	message := "this server is not known as " + clip(strings.ToValidUTF8(req.Host, "")) + "; name it in --http-hosts, or ask for its address"
+	message := "this server is not known as " + apierr.Clip(strings.ToValidUTF8(req.Host, "")) + "; name it in --http-hosts, or ask for its address"
 	if req.Host == "" {
 		message = "the request names no host; want the header Host, which HTTP/1.0 can do without and this server cannot"
 	}
-	w.refuse(rw, &client.Error{Code: codeUnknownHost, Status: http.StatusMisdirectedRequest, Message: message})
+	w.refuse(rw, &client.Error{Code: CodeUnknownHost, Status: http.StatusMisdirectedRequest, Message: message})
 }

@@ -1,10 +1,7 @@
 package api
 
 import (
-	"maps"
 	"net/http"
-	"reflect"
-	"slices"
 	"strings"
 	"sync"
 
@@ -12,6 +9,9 @@ import (
 
 	"github.com/carillon-io/carillon/job"
 )
+
+// schema is a part of the description.
+type schema = Schema
 
 // openAPIVersion is the version of the API in its description. It is that of the paths, not of the program.
 const openAPIVersion = "1"
@@ -22,15 +22,11 @@ var openAPIDocument = sync.OnceValues(func() ([]byte, error) {
 	return json.Marshal(newOpenAPI(), json.Deterministic(true))
 })
 
-// apiWriter generates the description. A type that is used twice is a component, in one form for requests and another
-// for replies.
-type apiWriter struct{ requests, replies, params *schemaBuilder }
+// apiWriter generates the description.
+type apiWriter struct{ components *Components }
 
 func newOpenAPI() schema {
-	w := apiWriter{
-		requests: newSchemaBuilder(formRequest, componentsRef), replies: newSchemaBuilder(formReply, componentsRef),
-		params: newSchemaBuilder(formParameter, componentsRef),
-	}
+	w := apiWriter{NewComponents()}
 	paths := schema{}
 	for i := range routes {
 		r := &routes[i]
@@ -45,8 +41,6 @@ func newOpenAPI() schema {
 		}
 	}
 	responses := w.refusals()
-	schemas := maps.Clone(w.requests.defs)
-	maps.Copy(schemas, w.replies.defs)
 	return schema{
 		"openapi": "3.1.0",
 		"info": schema{
@@ -56,7 +50,7 @@ func newOpenAPI() schema {
 		},
 		"tags":       apiTags(),
 		"paths":      paths,
-		"components": schema{"schemas": schemas, "parameters": commonParameters, "responses": responses},
+		"components": schema{"schemas": w.components.All(), "parameters": commonParameters, "responses": responses},
 	}
 }
 
@@ -78,7 +72,7 @@ var tenantSchema = schema{"type": "string", "minLength": 1, "maxLength": job.Ten
 var commonParameters = schema{
 	"Tenant":         parameter("query", "tenant", "Whose jobs; default "+tenantDefault+".", tenantSchema),
 	"TenantHeader":   parameter("header", tenantHeader, "In place of the parameter tenant.", tenantSchema),
-	"By":             parameter("header", byHeader, "Who asks, for the audit log.", schema{"type": "string", "maxLength": job.ActorBytesMax}),
+	"By":             parameter("header", ByHeader, "Who asks, for the audit log.", schema{"type": "string", "maxLength": job.ActorBytesMax}),
 	"IfMatch":        parameter("header", "If-Match", "The version that the job must have, as its ETag.", schema{"type": "string", "pattern": `^"[1-9][0-9]*"$`}),
 	"IfNoneMatch":    parameter("header", "If-None-Match", "* if there must be no such job.", schema{"type": "string", "const": "*"}),
 	"IfNoneMatchTag": parameter("header", "If-None-Match", "Versions that the caller has: of those, the answer is 304.", schema{"type": "string"}),
@@ -97,17 +91,17 @@ func parameter(in, name, about string, of schema) schema {
 // describe returns the description of a route.
 func (w *apiWriter) describe(r *route) schema {
 	op := schema{"operationId": r.operation()}
-	v := verbsByName[r.verb]
+	v := VerbNamed(r.verb)
 	op["responses"] = w.responses(r, v)
 	if v == nil {
 		op["summary"] = "Describe this API."
 		return op
 	}
-	op["summary"] = v.about
+	op["summary"] = v.About
 	op["tags"] = []string{strings.SplitN(r.verb, ".", 2)[0]}
 	op["parameters"] = w.parameters(r, v)
 	if r.hasBody() {
-		content := jsonContent(w.bodySchema(r, v))
+		content := jsonContent(w.components.Request(v, r.member()))
 		content["application/json"].(schema)["example"] = rawExample(r.example)
 		c := webCall{route: r, verb: v}
 		op["requestBody"] = schema{"required": !c.needsNoBody(), "content": content}
@@ -135,11 +129,10 @@ func rawExample(text string) (value any) {
 }
 
 // parameters lists the parameters in the path, the query and the headers.
-func (w *apiWriter) parameters(r *route, v *verb) []schema {
+func (w *apiWriter) parameters(r *route, v *Verb) []schema {
 	list := []schema{ref("parameters/Tenant"), ref("parameters/TenantHeader"), ref("parameters/By")}
-	of := reflect.TypeOf(v.request)
 	if member := r.member(); member != "" {
-		p := parameter("path", member, "", w.memberSchema(of, member))
+		p := parameter("path", member, "", w.components.Parameter(v, member))
 		p["required"] = true
 		list = append(list, p)
 	}
@@ -150,7 +143,7 @@ func (w *apiWriter) parameters(r *route, v *verb) []schema {
 			}))
 			continue
 		}
-		list = append(list, parameter("query", name, "", w.memberSchema(of, name)))
+		list = append(list, parameter("query", name, "", w.components.Parameter(v, name)))
 	}
 	for _, header := range []struct {
 		taken bool
@@ -166,31 +159,7 @@ func (w *apiWriter) parameters(r *route, v *verb) []schema {
 	return list
 }
 
-// memberSchema returns the schema of a request's member, as a parameter.
-func (w *apiWriter) memberSchema(of reflect.Type, member string) schema {
-	members := w.params.object(of)["properties"].(schema)
-	sc := maps.Clone(members[member].(schema))
-	if kinds, ok := sc["type"].([]string); ok { // a query cannot contain null
-		sc["type"] = kinds[0]
-	}
-	return sc
-}
-
 // hasTag reports whether the reply has a version, which a caller can demand in a later request.
 func (r *route) hasTag() bool {
 	return r.method == http.MethodGet && (r.verb == "jobs.get" || r.verb == "calendars.get")
-}
-
-// bodySchema returns the schema of a verb's request. Members that the path contains are optional.
-func (w *apiWriter) bodySchema(r *route, v *verb) schema {
-	if r.member() == "" {
-		name := w.requests.nameOf(reflect.TypeOf(v.request))
-		w.requests.defs[name] = v.requestObject(w.requests)
-		return ref("schemas/" + name)
-	}
-	elsewhere := func(name string) bool { return name == r.member() }
-	sc := w.requests.object(reflect.TypeOf(v.request))
-	notNull(sc["properties"].(schema), r.member()) // if it is there, it must be equal to that in the path
-	demand(sc, slices.DeleteFunc(slices.Clone(v.required), elsewhere), v.either)
-	return sc
 }

@@ -3,7 +3,6 @@ package api
 import (
 	"maps"
 	"net/http"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,7 +19,7 @@ var particular = map[apierr.Code][]string{
 }
 
 // responses are the answers of a route: the successful one, and each status of a refusal.
-func (w *apiWriter) responses(r *route, v *verb) schema {
+func (w *apiWriter) responses(r *route, v *Verb) schema {
 	all := schema{"default": ref("responses/Refusal")}
 	for _, status := range w.statusesOf(r) {
 		all[strconv.Itoa(status)] = ref("responses/" + refusalName(status))
@@ -29,11 +28,11 @@ func (w *apiWriter) responses(r *route, v *verb) schema {
 		all["200"] = schema{"description": "OpenAPI 3.1", "content": jsonContent(schema{"type": "object"})}
 		return all
 	}
-	content := jsonContent(w.replies.named(reflect.TypeOf(v.reply)))
+	content := jsonContent(w.components.Reply(v))
 	done := schema{"description": "Done.", "content": content}
 	all["200"] = done
 	tag := schema{"description": "The version, for If-Match and If-None-Match.", "schema": schema{"type": "string"}}
-	switch v.reply.(type) {
+	switch v.Reply.(type) {
 	case client.JobReply, client.CalendarReply:
 		done["headers"] = schema{"ETag": tag}
 	case client.PutReply, client.CalendarPutReply:
@@ -50,7 +49,8 @@ func (w *apiWriter) responses(r *route, v *verb) schema {
 // statusesOf lists the statuses of the refusals of a route, in order.
 func (w *apiWriter) statusesOf(r *route) []int {
 	found := map[int]bool{}
-	for code, status := range statusOf {
+	statuses, _ := Statuses()
+	for code, status := range statuses {
 		if verbs, some := particular[code]; !some || slices.Contains(verbs, r.verb) {
 			found[status] = true
 		}
@@ -74,14 +74,15 @@ func refusalName(status int) string { return strings.ReplaceAll(http.StatusText(
 // refusals are the components of the statuses. Each lists the codes that have this status.
 func (w *apiWriter) refusals() schema {
 	codes := map[int][]string{http.StatusPreconditionFailed: {string(apierr.AlreadyExists), string(apierr.VersionConflict)}}
-	for code, status := range statusOf {
+	verbs, onlyHTTP := Statuses()
+	for code, status := range verbs {
 		codes[status] = append(codes[status], string(code))
 	}
-	for code, status := range statusOfHTTP {
+	for code, status := range onlyHTTP {
 		codes[status] = append(codes[status], string(code))
 	}
 	delete(codes, http.StatusMethodNotAllowed) // of no operation
-	content := jsonContent(w.replies.named(reflect.TypeFor[client.ErrorReply]()))
+	content := jsonContent(w.components.Refusal())
 	all := schema{"Refusal": schema{"description": "What is wrong, and what would be right. The status is that of the code.", "content": content}}
 	for status, names := range codes {
 		slices.Sort(names)

@@ -136,7 +136,7 @@ func TestOneSource(t *testing.T) {
 	}
 	for i := range verbs {
 		v := &verbs[i]
-		for name, sc := range map[string]schema{"": v.requestSchema(), reflect.TypeOf(v.reply).Name(): v.replySchema()} {
+		for name, sc := range map[string]schema{"": v.requestSchema(), reflect.TypeOf(v.Reply).Name(): v.replySchema()} {
 			defs, _ := sc["$defs"].(schema)
 			for part, of := range defs {
 				compare(part, of)
@@ -168,7 +168,7 @@ func TestOpenAPIParameters(t *testing.T) {
 	d := readOpenAPI(t, startWeb(t, HTTPOptions{}, nil))
 	for i := range routes {
 		r := &routes[i]
-		v := verbsByName[r.verb]
+		v := VerbNamed(r.verb)
 		if v == nil || r.hasBody() {
 			continue
 		}

@@ -7,8 +7,6 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/job"
 )
@@ -51,7 +49,7 @@ func (w *web) isForeign(rw http.ResponseWriter, req *http.Request) bool {
 		return false
 	}
 	w.refuse(rw, &client.Error{
-		Code: codeCrossOrigin, Status: http.StatusForbidden,
+		Code: CodeCrossOrigin, Status: http.StatusForbidden,
 		Message: "a page of another site may change nothing here; want the request from this site, or from no browser",
 	})
 	return true
@@ -65,16 +63,16 @@ var _ client.Local = (*pageAsker)(nil)
 
 // Ask implements [client.Local].
 func (p *pageAsker) Ask(ctx context.Context, tenant, name, by string, body []byte) ([]byte, error) {
-	v := verbsByName[name]
+	v := VerbNamed(name)
 	if v == nil {
-		return nil, publicError(fmt.Errorf("the verb %q is unknown", name))
+		return nil, PublicError(fmt.Errorf("the verb %q is unknown", name))
 	}
 	if name == "status" {
 		return p.status()
 	}
 	x := p.web.executor()
 	if x == nil {
-		return nil, publicError(errNoService())
+		return nil, PublicError(errNoService())
 	}
 	defer x.Leave()
 	reply, refusal := x.FromPage(context.WithoutCancel(ctx), v, Request{Tenant: tenant, Asker: job.Actor{By: by, From: pagesFrom}, Body: body})
@@ -87,5 +85,5 @@ func (p *pageAsker) Ask(ctx context.Context, tenant, name, by string, body []byt
 
 // status returns what the node knows by itself, even without a service.
 func (p *pageAsker) status() ([]byte, error) {
-	return json.Marshal(p.web.info(), encoding)
+	return Encode(p.web.info())
 }

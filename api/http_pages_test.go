@@ -25,7 +25,7 @@ func (b *booklet) ServeHTTP(rw http.ResponseWriter, req *http.Request) {
 	e, _ := errors.AsType[*client.Error](err)
 	if e != nil {
 		rw.WriteHeader(e.Status)
-		body = errorBody(e)
+		body = ErrorBody(e)
 	}
 	_, _ = rw.Write(body)
 }
@@ -63,7 +63,7 @@ func TestPages(t *testing.T) {
 		}
 	}
 	w.ask("POST", "/jobs.get", `{"name":"a"}`, "Carillon-By: "+strings.Repeat("x", 200)).refused(t, "an asker that is none", 422, client.CodeInvalidField, "by")
-	w.ask("POST", "/jobs.delete", `{"name":"a"}`, "Origin: https://evil.example").refused(t, "another site", 403, codeCrossOrigin, "")
+	w.ask("POST", "/jobs.delete", `{"name":"a"}`, "Origin: https://evil.example").refused(t, "another site", 403, CodeCrossOrigin, "")
 	for _, path := range []string{"/healthz", "/readyz", "/metrics", "/api/v1/jobs", "/api/odd", "/api"} {
 		if got := w.ask("GET", path, ""); strings.Contains(got.body, "internal error") {
 			t.Errorf("%s is for the pages: %s", path, got.body)

@@ -20,7 +20,7 @@ func (c *webCall) takeQuery(raw string) error {
 	}
 	params, err := url.ParseQuery(raw)
 	if err != nil {
-		return apierr.Errorf(apierr.InvalidField, "query", "cannot be read (%s); want name=value pairs with & between them, and what is special escaped", clip(strings.ToValidUTF8(err.Error(), "")))
+		return apierr.Errorf(apierr.InvalidField, "query", "cannot be read (%s); want name=value pairs with & between them, and what is special escaped", apierr.Clip(strings.ToValidUTF8(err.Error(), "")))
 	}
 	known := append([]string{"tenant"}, c.route.query...)
 	for _, name := range slices.Sorted(maps.Keys(params)) {
@@ -37,9 +37,9 @@ func (c *webCall) takeQuery(raw string) error {
 
 func errUnknownParam(name string, known []string) error {
 	if name == "" {
-		return apierr.Errorf(apierr.UnknownField, "query", "has a parameter without a name; %s", advice(name, known, ""))
+		return apierr.Errorf(apierr.UnknownField, "query", "has a parameter without a name; %s", apierr.Advice(name, known, ""))
 	}
-	return apierr.Errorf(apierr.UnknownField, clip(name), "is no parameter here; %s", advice(name, known, ""))
+	return apierr.Errorf(apierr.UnknownField, apierr.Clip(name), "is no parameter here; %s", apierr.Advice(name, known, ""))
 }
 
 // paramKind is the JSON type that a parameter becomes.
@@ -59,16 +59,12 @@ func kindOf(name string) paramKind { return paramKinds[name] }
 var paramKinds = func() map[string]paramKind {
 	kinds := map[string]paramKind{"label": kindLabels}
 	for i := range routes {
-		v := verbsByName[routes[i].verb]
+		v := VerbNamed(routes[i].verb)
 		if v == nil {
 			continue
 		}
 		for _, name := range routes[i].query {
-			f, ok := memberOf(reflect.TypeOf(v.request), name)
-			if !ok {
-				continue
-			}
-			switch f.Type.Kind() {
+			switch v.KindOf(name) {
 			case reflect.Int, reflect.Uint32, reflect.Uint64:
 				kinds[name] = kindNumber
 			case reflect.Bool:
@@ -97,9 +93,9 @@ func checkParam(name string, values []string) error {
 		case v == "" && kind != kindLabels:
 			return apierr.Errorf(apierr.InvalidField, name, "is empty; want a value, or leave the parameter out")
 		case kind == kindNumber && !digits.MatchString(v):
-			return apierr.Errorf(apierr.InvalidField, name, "is %q; want a whole number, such as %s=10", clip(v), name)
+			return apierr.Errorf(apierr.InvalidField, name, "is %q; want a whole number, such as %s=10", apierr.Clip(v), name)
 		case kind == kindBool && v != "true" && v != "false":
-			return apierr.Errorf(apierr.InvalidField, name, "is %q; want true or false", clip(v))
+			return apierr.Errorf(apierr.InvalidField, name, "is %q; want true or false", apierr.Clip(v))
 		}
 	}
 	if kind == kindLabels {
@@ -115,9 +111,9 @@ func checkLabels(values []string) error {
 		key, _, found := strings.Cut(v, "=")
 		switch {
 		case !found || key == "":
-			return apierr.Errorf(apierr.InvalidField, "label", "is %q; want key=value, such as label=team=billing", clip(v))
+			return apierr.Errorf(apierr.InvalidField, "label", "is %q; want key=value, such as label=team=billing", apierr.Clip(v))
 		case seen[key]:
-			return apierr.Errorf(apierr.InvalidField, "label", "has the key %q twice; want each key once, as a job has it", clip(key))
+			return apierr.Errorf(apierr.InvalidField, "label", "has the key %q twice; want each key once, as a job has it", apierr.Clip(key))
 		}
 		seen[key] = true
 	}

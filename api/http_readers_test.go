@@ -45,12 +45,6 @@ func (s *sends) sending() int {
 	return len(s.begun)
 }
 
-func (r *room) held() int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.bytes
-}
-
 // becomes waits until a condition holds.
 func becomes(t *testing.T, what string, holds func() bool) {
 	t.Helper()

@@ -49,7 +49,7 @@ const keyHeader = "Idempotency-Key"
 type webCall struct {
 	Request
 	route         *route
-	verb          *verb
+	verb          *Verb
 	params        map[string][]string // of the query
 	outside       []outsideMember
 	isConditional bool // a header demands a version
@@ -64,7 +64,7 @@ type outsideMember struct {
 
 // callOf converts an HTTP request into a request of a verb.
 func (w *web) callOf(rw http.ResponseWriter, req *http.Request, r *route, name string) (*webCall, error) {
-	c := &webCall{route: r, verb: verbsByName[r.verb]}
+	c := &webCall{route: r, verb: VerbNamed(r.verb)}
 	c.Host, _, _ = net.SplitHostPort(req.RemoteAddr)
 	if member := r.member(); member != "" {
 		c.add(member, quoted(name), "the path")
@@ -95,9 +95,9 @@ func (c *webCall) add(name string, value jsontext.Value, place string) {
 
 // takeHeaders reads the tenant, the asker and the conditions from the headers.
 func (c *webCall) takeHeaders(h http.Header) (err error) {
-	for _, name := range [...]string{tenantHeader, byHeader, keyHeader} {
+	for _, name := range [...]string{tenantHeader, ByHeader, keyHeader} {
 		if n := len(h.Values(name)); n > 1 {
-			return errHeaderTwice(name, n)
+			return apierr.Errorf(apierr.InvalidField, name, "is there %d times; want it once", n)
 		}
 	}
 	for _, name := range [...]string{tenantHeader, keyHeader} { // an empty Carillon-By means that the caller does not name itself
@@ -111,14 +111,14 @@ func (c *webCall) takeHeaders(h http.Header) (err error) {
 	}
 	if inQuery, ok := c.params["tenant"]; ok {
 		if h.Get(tenantHeader) != "" && c.Tenant != inQuery[0] {
-			return apierr.Errorf(apierr.InvalidField, "tenant", "is %q in the query and %q in the header; want one of them", clip(inQuery[0]), clip(c.Tenant))
+			return apierr.Errorf(apierr.InvalidField, "tenant", "is %q in the query and %q in the header; want one of them", apierr.Clip(inQuery[0]), apierr.Clip(c.Tenant))
 		}
 		c.Tenant = inQuery[0]
 	}
 	if err := job.ValidateTenant(c.Tenant); err != nil {
 		return err
 	}
-	c.Asker = job.Actor{By: h.Get(byHeader), From: "http"}
+	c.Asker = job.Actor{By: h.Get(ByHeader), From: "http"}
 	if err := c.Asker.Validate(); err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func (c *webCall) takeConditions(h http.Header) error {
 		case !c.route.hasVersion:
 			return apierr.Errorf(apierr.InvalidField, "If-Match", "is no condition of this request; it is one of a put, a delete, a pause, a resume and a trigger of a job")
 		case !ok || !closed || err != nil || n == 0:
-			return apierr.Errorf(apierr.InvalidField, "If-Match", `is %s; want one version, as the header ETag has it, such as "7"`, clip(strings.ToValidUTF8(match, "")))
+			return apierr.Errorf(apierr.InvalidField, "If-Match", `is %s; want one version, as the header ETag has it, such as "7"`, apierr.Clip(strings.ToValidUTF8(match, "")))
 		}
 		c.add("if_version", strconv.AppendUint(nil, n, 10), "the header If-Match")
 	}
@@ -165,17 +165,17 @@ func headerList(h http.Header, name string) (list string, given bool) {
 // members in it.
 func (w *web) readBody(rw http.ResponseWriter, req *http.Request, c *webCall) ([]byte, error) {
 	most, reads := int64(httpSingleBytes), w.reads
-	if c.verb.bulk {
+	if c.verb.Bulk {
 		most, reads = httpBulkBytes, w.bulkReads
 	}
 	if req.ContentLength > most {
 		return nil, errBodyTooLarge(most)
 	}
-	if err := reads.admit(); err != nil {
+	if err := reads.take(); err != nil {
 		return nil, err
 	}
-	defer reads.leave()
-	if c.verb.bulk {
+	defer reads.free()
+	if c.verb.Bulk {
 		now, conn := time.Now(), http.NewResponseController(rw)
 		_ = conn.SetReadDeadline(now.Add(httpBulkReadTimeout)) // if this fails, the server's own bounds hold
 		_ = conn.SetWriteDeadline(now.Add(httpBulkWriteTimeout))
@@ -191,7 +191,7 @@ func (w *web) readBody(rw http.ResponseWriter, req *http.Request, c *webCall) ([
 		return []byte("{}"), nil
 	case len(body) > 0 && !isJSON(req.Header):
 		return nil, &client.Error{
-			Code: codeUnsupportedMediaType, Status: http.StatusUnsupportedMediaType, Field: "Content-Type",
+			Code: CodeUnsupportedMediaType, Status: http.StatusUnsupportedMediaType, Field: "Content-Type",
 			Message: "want a body of Content-Type application/json, in UTF-8 and without Content-Encoding",
 		}
 	}
@@ -213,14 +213,7 @@ func errBodyTooLarge(most int64) error {
 }
 
 // needsNoBody reports whether all required members of a request are outside its body.
-func (c *webCall) needsNoBody() bool {
-	for _, name := range c.verb.required {
-		if name != c.route.member() {
-			return false
-		}
-	}
-	return len(c.verb.either) == 0
-}
+func (c *webCall) needsNoBody() bool { return c.verb.NeedsOnly(c.route.member()) }
 
 // isJSON reports whether the headers announce a JSON body without an encoding.
 func isJSON(h http.Header) bool {

@@ -119,7 +119,7 @@ func TestStatusOfContract(t *testing.T) {
 		}
 	}
 	var shown map[string]any
-	if err := json.Unmarshal(errorBody(&client.Error{Code: client.CodeInternal, Message: "bad \xff text"}), &shown); err != nil {
+	if err := json.Unmarshal(ErrorBody(&client.Error{Code: client.CodeInternal, Message: "bad \xff text"}), &shown); err != nil {
 		t.Error(err)
 	}
 }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -28,13 +29,11 @@ func NewLocal(engine Engine, opts Options) (*Local, error) {
 
 // Ask implements [client.Local].
 func (l *Local) Ask(ctx context.Context, tenant, name, by string, body []byte) ([]byte, error) {
-	v, isKnown := verbsByName[name]
-	if !isKnown {
-		v = &verb{name: name}
-	}
+	known := VerbNamed(name)
+	v := cmp.Or(known, &Verb{name: name})
 	q := Request{Tenant: tenant, Asker: job.Actor{By: by, From: inProcess.String()}, Body: body}
 	reply, refusal := l.executor.do(ctx, arrival{verb: v, via: inProcess, begun: time.Now(), read: func() (Request, error) {
-		if !isKnown {
+		if known == nil {
 			return q, fmt.Errorf("the verb %q is unknown", name)
 		}
 		return q, q.validate()

@@ -50,7 +50,7 @@ func (r *reader) path() string { return r.pathOf(r.dec.StackPointer()) }
 
 func (r *reader) pathOf(p jsontext.Pointer) string {
 	tokens := slices.Collect(p.Tokens())
-	return clip(strings.Join(tokens[min(r.root, len(tokens)):], "."))
+	return apierr.Clip(strings.Join(tokens[min(r.root, len(tokens)):], "."))
 }
 
 // broken returns the error for a request that is not JSON.
@@ -146,13 +146,4 @@ func unquote(v jsontext.Value) string {
 	}
 	b, _ := jsontext.AppendUnquote(nil, v)
 	return string(b)
-}
-
-// clip shortens a caller's text for an error message.
-func clip(s string) string {
-	const most = 80
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
 }

@@ -80,6 +80,16 @@ func (r *room) take(ctx context.Context, p party, bytes int) (*hold, error) {
 	return r.await(ctx, w)
 }
 
+// held returns the bytes that are reserved.
+func (r *room) held() int {
+	if r == nil {
+		return 0
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.bytes
+}
+
 func (r *room) await(ctx context.Context, w *roomWait) (*hold, error) {
 	timer := time.NewTimer(r.limits.wait)
 	defer timer.Stop()

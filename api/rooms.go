@@ -84,8 +84,11 @@ func newRooms(o *Options) rooms {
 	}
 }
 
+// held returns the bytes that are reserved in all rooms.
+func (r *rooms) held() int { return r.large.held() + r.small.held() + r.bulk.held() }
+
 // roomFor reserves the room that the reply to a request may need.
-func (x *Executor) roomFor(ctx context.Context, v *verb, q *Request) (*hold, error) {
+func (x *Executor) roomFor(ctx context.Context, v *Verb, q *Request) (*hold, error) {
 	p := party{q.Tenant, q.Asker.From, q.Host}
 	switch v.size {
 	case sizePage:

@@ -16,14 +16,14 @@ const (
 	metaAbout    = "description"
 )
 
-// schema is a JSON Schema (draft 2020-12), or a part of one.
-type schema map[string]any
+// Schema is a JSON Schema (draft 2020-12), or a part of one.
+type Schema map[string]any
 
 // metadata describes a verb in the info of the NATS service. A schema contains the types that it refers to under
 // $defs.
-func (v *verb) metadata() (map[string]string, error) {
-	m := map[string]string{metaAbout: v.about}
-	for key, sc := range map[string]schema{metaRequest: v.requestSchema(), metaResponse: v.replySchema()} {
+func (v *Verb) metadata() (map[string]string, error) {
+	m := map[string]string{metaAbout: v.About}
+	for key, sc := range map[string]Schema{metaRequest: v.requestSchema(), metaResponse: v.replySchema()} {
 		text, err := json.Marshal(sc, json.Deterministic(true))
 		if err != nil {
 			return nil, fmt.Errorf("api: schema of %s: %w", v.name, err)
@@ -34,13 +34,13 @@ func (v *verb) metadata() (map[string]string, error) {
 }
 
 // requestSchema is as strict as the server: it allows no other members.
-func (v *verb) requestSchema() schema {
+func (v *Verb) requestSchema() Schema {
 	b := newSchemaBuilder(formRequest, defsRef)
 	return b.whole(v.requestObject(b))
 }
 
 // requestObject is the schema of a verb's request, without the types that it refers to.
-func (v *verb) requestObject(b *schemaBuilder) schema {
+func (v *Verb) requestObject(b *schemaBuilder) Schema {
 	sc := b.object(reflect.TypeOf(v.request))
 	demand(sc, v.required, v.either)
 	return sc
@@ -48,27 +48,27 @@ func (v *verb) requestObject(b *schemaBuilder) schema {
 
 // replySchema is the schema of a successful reply. Like that of a refusal it allows further members, which a later
 // version may add.
-func (v *verb) replySchema() schema {
+func (v *Verb) replySchema() Schema {
 	b := newSchemaBuilder(formReply, defsRef)
-	return b.whole(schema{"anyOf": []schema{b.object(reflect.TypeOf(v.reply)), b.object(reflect.TypeFor[client.ErrorReply]())}})
+	return b.whole(Schema{"anyOf": []Schema{b.object(reflect.TypeOf(v.Reply)), b.object(reflect.TypeFor[client.ErrorReply]())}})
 }
 
 // refusalSchema is the schema of a refusal of any verb.
-func refusalSchema() schema {
+func refusalSchema() Schema {
 	b := newSchemaBuilder(formReply, defsRef)
 	return b.whole(b.object(reflect.TypeFor[client.ErrorReply]()))
 }
 
 // demand adds which members an object must have: all members of the first list, which are then not null, and one
 // member of the second.
-func demand(sc schema, all, oneOf []string) {
+func demand(sc Schema, all, oneOf []string) {
 	if len(all) > 0 {
 		sc["required"] = all
-		notNull(sc["properties"].(schema), all...)
+		notNull(sc["properties"].(Schema), all...)
 	}
-	var ways []schema
+	var ways []Schema
 	for _, name := range oneOf {
-		ways = append(ways, schema{"required": []string{name}})
+		ways = append(ways, Schema{"required": []string{name}})
 	}
 	if len(ways) > 0 {
 		sc["anyOf"] = ways

@@ -31,15 +31,15 @@ const (
 type schemaBuilder struct {
 	form schemaForm
 	refs string // prefix of a reference
-	defs schema // by name
+	defs Schema // by name
 }
 
 func newSchemaBuilder(form schemaForm, refs string) *schemaBuilder {
-	return &schemaBuilder{form: form, refs: refs, defs: schema{}}
+	return &schemaBuilder{form: form, refs: refs, defs: Schema{}}
 }
 
 // whole adds to a schema the types that it refers to.
-func (b *schemaBuilder) whole(sc schema) schema {
+func (b *schemaBuilder) whole(sc Schema) Schema {
 	if len(b.defs) > 0 {
 		sc["$defs"] = b.defs
 	}
@@ -47,7 +47,7 @@ func (b *schemaBuilder) whole(sc schema) schema {
 }
 
 // named returns a reference to the schema of a struct.
-func (b *schemaBuilder) named(t reflect.Type) schema {
+func (b *schemaBuilder) named(t reflect.Type) Schema {
 	name := b.nameOf(t)
 	if _, known := b.defs[name]; !known {
 		b.defs[name] = nil // types may refer to themselves
@@ -57,7 +57,7 @@ func (b *schemaBuilder) named(t reflect.Type) schema {
 		}
 		b.defs[name] = sc
 	}
-	return schema{"$ref": b.refs + name}
+	return Schema{"$ref": b.refs + name}
 }
 
 // nameOf returns the name of a struct among the schemas. A type has one form in requests and another in replies.
@@ -68,7 +68,7 @@ func (b *schemaBuilder) nameOf(t reflect.Type) string {
 	return t.Name()
 }
 
-func (b *schemaBuilder) of(t reflect.Type) schema {
+func (b *schemaBuilder) of(t reflect.Type) Schema {
 	if leaf, ok := leaves[t]; ok {
 		return maps.Clone(leaf)
 	}
@@ -78,26 +78,26 @@ func (b *schemaBuilder) of(t reflect.Type) schema {
 	case reflect.Struct:
 		return b.named(t)
 	case reflect.Slice:
-		return schema{"type": "array", "items": b.of(t.Elem())}
+		return Schema{"type": "array", "items": b.of(t.Elem())}
 	case reflect.String:
-		return schema{"type": "string"}
+		return Schema{"type": "string"}
 	case reflect.Bool:
-		return schema{"type": "boolean"}
+		return Schema{"type": "boolean"}
 	case reflect.Float64:
-		return schema{"type": "number"}
+		return Schema{"type": "number"}
 	case reflect.Uint32:
-		return schema{"type": "integer", "minimum": 0, "maximum": uint32(1<<32 - 1)}
+		return Schema{"type": "integer", "minimum": 0, "maximum": uint32(1<<32 - 1)}
 	case reflect.Int, reflect.Uint64:
-		return schema{"type": "integer", "minimum": 0}
+		return Schema{"type": "integer", "minimum": 0}
 	}
 	panic(fmt.Sprintf("api: no schema for %s", t))
 }
 
 // object is the schema of a struct with all its members.
-func (b *schemaBuilder) object(t reflect.Type) schema {
-	members, required := schema{}, []string{}
+func (b *schemaBuilder) object(t reflect.Type) Schema {
+	members, required := Schema{}, []string{}
 	b.addMembers(t, members, &required)
-	sc := schema{"type": "object", "properties": members}
+	sc := Schema{"type": "object", "properties": members}
 	switch {
 	case b.form == formRequest:
 		sc["additionalProperties"] = false
@@ -107,10 +107,10 @@ func (b *schemaBuilder) object(t reflect.Type) schema {
 	return sc
 }
 
-func (b *schemaBuilder) addMembers(t reflect.Type, members schema, required *[]string) {
+func (b *schemaBuilder) addMembers(t reflect.Type, members Schema, required *[]string) {
 	if b.form == formRequest && t == reflect.TypeFor[client.Job]() {
 		for _, name := range replyOnly {
-			members[name] = schema{"readOnly": true}
+			members[name] = Schema{"readOnly": true}
 		}
 	}
 	for i := range t.NumField() {
@@ -131,7 +131,7 @@ func (b *schemaBuilder) addMembers(t reflect.Type, members schema, required *[]s
 
 // member describes a member. In a request null means its absence; in a reply a pointer that is always present may be
 // null.
-func (b *schemaBuilder) member(t reflect.Type, f reflect.StructField) schema {
+func (b *schemaBuilder) member(t reflect.Type, f reflect.StructField) Schema {
 	name, omit := tagOf(f)
 	sc := b.of(f.Type)
 	if own, ok := facts[t][name]; ok {
@@ -149,9 +149,9 @@ func (b *schemaBuilder) member(t reflect.Type, f reflect.StructField) schema {
 }
 
 // orNull also allows null.
-func orNull(sc schema) schema {
+func orNull(sc Schema) Schema {
 	if _, isRef := sc["$ref"]; isRef {
-		return schema{"anyOf": []schema{sc, {"type": "null"}}}
+		return Schema{"anyOf": []Schema{sc, {"type": "null"}}}
 	}
 	if single, ok := sc["type"].(string); ok {
 		sc["type"] = []string{single, "null"}
@@ -167,10 +167,10 @@ func orNull(sc schema) schema {
 }
 
 // notNull disallows null for some members of an object.
-func notNull(members schema, names ...string) {
+func notNull(members Schema, names ...string) {
 	for _, name := range names {
-		sc := members[name].(schema)
-		if ways, ok := sc["anyOf"].([]schema); ok {
+		sc := members[name].(Schema)
+		if ways, ok := sc["anyOf"].([]Schema); ok {
 			members[name] = ways[0]
 		}
 		if kinds, ok := sc["type"].([]string); ok {

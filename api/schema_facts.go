@@ -14,13 +14,13 @@ import (
 
 // leaves are the schemas of types that are not described by their fields. The lengths of texts are bounded in bytes,
 // which a schema cannot express: it allows the same number of characters, and a character has at least one byte.
-var leaves = map[reflect.Type]schema{
+var leaves = map[reflect.Type]Schema{
 	reflect.TypeFor[client.Time]():        {"type": []string{"string", "null"}, "format": "date-time"},
 	reflect.TypeFor[client.Duration]():    {"type": "string", "minLength": 2, "pattern": `^([0-9]+d)?([0-9]+([.][0-9]*)?(ns|us|µs|ms|s|m|h))*$`},
 	reflect.TypeFor[stdjson.RawMessage](): {},
 	reflect.TypeFor[[]byte]():             {"type": "string", "contentEncoding": "base64"},
-	reflect.TypeFor[map[string]string]():  {"type": "object", "additionalProperties": schema{"type": "string"}},
-	reflect.TypeFor[map[string]uint64]():  {"type": "object", "additionalProperties": schema{"type": "integer", "minimum": 0}},
+	reflect.TypeFor[map[string]string]():  {"type": "object", "additionalProperties": Schema{"type": "string"}},
+	reflect.TypeFor[map[string]uint64]():  {"type": "object", "additionalProperties": Schema{"type": "integer", "minimum": 0}},
 	reflect.TypeFor[client.Outcome]():     enumOf("succeeded", "failed"),
 	reflect.TypeFor[client.Code]():        enumOf(allCodes()...),
 }
@@ -35,7 +35,7 @@ var requestNeeds = map[reflect.Type]struct{ all, oneOf []string }{
 var neverNull = map[reflect.Type]bool{reflect.TypeFor[client.ErrorReply](): true}
 
 // inRequests are facts about members that mean the same in every request. Entries of facts take precedence.
-var inRequests = map[string]schema{
+var inRequests = map[string]Schema{
 	"name":        {"minLength": 1, "maxLength": job.NameBytesMax, "pattern": "^[A-Za-z0-9._/-]*$"},
 	"limit":       {"minimum": 1, "maximum": scheduler.PageMax},
 	"if_version":  {"minimum": 1},
@@ -53,7 +53,7 @@ var httpMethods = []string{"POST", "PUT", "PATCH", "DELETE", "GET"}
 
 // onlyInRequests are facts about members that mean something else in requests than in replies. An empty method counts
 // as absent, like the other members of a target; handlers are only for programs that embed the engine.
-var onlyInRequests = map[reflect.Type]map[string]schema{
+var onlyInRequests = map[reflect.Type]map[string]Schema{
 	reflect.TypeFor[client.Target](): {
 		"kind":   enumOf("nats", "request", "jetstream", "http"),
 		"method": enumOf(append([]string{""}, httpMethods...)...),
@@ -61,7 +61,7 @@ var onlyInRequests = map[reflect.Type]map[string]schema{
 }
 
 // facts are what Go types cannot express about members, by the struct that declares them.
-var facts = map[reflect.Type]map[string]schema{
+var facts = map[reflect.Type]map[string]Schema{
 	reflect.TypeFor[client.Job](): {
 		"completion":        words(func(n uint8) string { return job.Completion(n).String() }),
 		"overlap_policy":    words(func(n uint8) string { return job.Overlap(n).String() }),
@@ -110,10 +110,10 @@ var (
 	auditActions = words(func(n uint8) string { return job.Action(n).String() })
 )
 
-func enumOf(words ...string) schema { return schema{"type": "string", "enum": words} }
+func enumOf(words ...string) Schema { return Schema{"type": "string", "enum": words} }
 
 // words is an enum of the words of a type in package job, whose values count from 1.
-func words(of func(n uint8) string) schema {
+func words(of func(n uint8) string) Schema {
 	var list []string
 	for n := uint8(1); of(n) != "unknown" && n != 0; n++ {
 		list = append(list, of(n))

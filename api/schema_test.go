@@ -138,7 +138,7 @@ func examples() []example {
 func TestSchemaKnowsWholeJobs(t *testing.T) {
 	whole := wholeJob()
 	text := string(appendJob(nil, masked(&whole), true))
-	put := verbs[slices.IndexFunc(verbs, func(v verb) bool { return v.name == "jobs.put" })]
+	put := verbs[slices.IndexFunc(verbs, func(v Verb) bool { return v.name == "jobs.put" })]
 	metadata, err := put.metadata()
 	if err != nil {
 		t.Fatal(err)

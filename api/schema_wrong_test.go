@@ -35,7 +35,7 @@ func TestSchemasLetCountsGrow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		metadata, err := verbsByName[verb].metadata()
+		metadata, err := VerbNamed(verb).metadata()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,7 +55,7 @@ func TestConformRefuses(t *testing.T) {
 			`"accepted":1,"rejected":1}`,
 		"calendars.list": `{"calendars":[{"name":"a","exclude":["2026-12-25"],"description":"","version":1,"updated_at":"2026-01-01T00:00:00.000Z"}]}`,
 	} {
-		metadata, err := verbsByName[verb].metadata()
+		metadata, err := VerbNamed(verb).metadata()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,7 +17,7 @@ import (
 
 // accept returns the handler of a verb's requests. A subscription has only one goroutine, so each request gets its
 // own.
-func (s *Service) accept(v *verb) func(*inbox.Request) {
+func (s *Service) accept(v *Verb) func(*inbox.Request) {
 	x := s.executor
 	return func(r *inbox.Request) {
 		a := arrival{verb: v, via: overNATS, begun: time.Now(), header: r.Header.Get, read: func() (Request, error) { return s.read(r) }}
@@ -39,7 +39,7 @@ func (s *Service) accept(v *verb) func(*inbox.Request) {
 // read reads the request in a message.
 func (s *Service) read(r *inbox.Request) (q Request, err error) {
 	if q.Tenant, err = s.tenantOf(r.Subject); err == nil {
-		err = refuseDelivery(r.Header)
+		err = RefuseDelivery(r.Header)
 	}
 	if err == nil {
 		q.Asker, err = askerOf(r.Header)
@@ -55,10 +55,10 @@ func (s *Service) tenantOf(subject string) (string, error) {
 }
 
 // answer sends a reply, or the error.
-func (s *Service) answer(v *verb, r *inbox.Request, reply []byte, refusal *client.Error) {
+func (s *Service) answer(v *Verb, r *inbox.Request, reply []byte, refusal *client.Error) {
 	header := nats.Header{}
 	if refusal != nil {
-		reply = errorBody(refusal)
+		reply = ErrorBody(refusal)
 		header[micro.ErrorCodeHeader] = []string{strconv.Itoa(refusal.Status)}
 		header[micro.ErrorHeader] = []string{headerText(string(refusal.Code) + ": " + refusal.Message)}
 	}

@@ -105,7 +105,7 @@ func (s *Service) addVerbs() error {
 	return nil
 }
 
-func (s *Service) subjectOf(v *verb) string { return s.opts.root() + "*." + v.name }
+func (s *Service) subjectOf(v *Verb) string { return s.opts.root() + "*." + v.name }
 
 // endpointName returns a verb in the form that NATS services allow as a name.
 func endpointName(verb string) string { return strings.Replace(verb, ".", "-", 1) }

@@ -25,7 +25,7 @@ func (x *Executor) StateLag(header map[string][]string) {
 }
 
 // checkStandby refuses a change if this node stands by. Over NATS the engine itself refuses it.
-func (x *Executor) checkStandby(v *verb) error {
+func (x *Executor) checkStandby(v *Verb) error {
 	if x.opts.Standby && !v.reads {
 		return apierr.Errorf(apierr.NotLeader, "", "this node stands by and changes nothing")
 	}

@@ -62,6 +62,7 @@ func (st *verbStats) count(code apierr.Code, over way, took time.Duration) {
 // Counts are the readings of an executor's counters, since it was made.
 type Counts struct {
 	InProgress int64                 // requests without a reply yet
+	ReplyBytes int                   // memory that is reserved for replies
 	Verbs      map[string]VerbCounts // of each verb
 }
 
@@ -73,7 +74,7 @@ type VerbCounts struct {
 
 // Counts reads the counters.
 func (x *Executor) Counts() Counts {
-	c := Counts{InProgress: x.underWay.Load(), Verbs: make(map[string]VerbCounts, len(x.stats))}
+	c := Counts{InProgress: x.underWay.Load(), ReplyBytes: x.rooms.held(), Verbs: make(map[string]VerbCounts, len(x.stats))}
 	for verb, st := range x.stats {
 		v := VerbCounts{Ended: make(map[apierr.Code]uint64), Took: make(map[string]histogram.Reading, ways)}
 		for over := range ways {

@@ -44,7 +44,7 @@ func (x *Executor) endTrace(ctx context.Context, a *arrival, tenant string, err 
 		x.opts.Tracer.Answered(ctx, tenant, "", false)
 		return
 	}
-	e := publicError(err)
+	e := PublicError(err)
 	x.opts.Tracer.Answered(ctx, tenant, apierr.Code(e.Code), e.Status >= http.StatusInternalServerError)
 }
 

@@ -1,20 +1,42 @@
 package api
 
-import "context"
+import (
+	"context"
+	"reflect"
+)
 
-// verb is one operation of the API.
-type verb struct {
+// Verb is one operation of the API. Verbs are made by this package alone and do not change.
+type Verb struct {
+	About string // what it does, in a sentence
+	Reply any    // the zero value of the reply's type in package client
+	Bulk  bool   // takes many jobs at once, and is bounded separately from the others
+
 	name       string
-	about      string
-	request    any      // a value of the client's type, for the schema
+	request    any      // the zero value of the request's type in package client
 	required   []string // members that a request must have
 	either     []string // members of which a request must have one
-	reply      any      // a value of the client's type, for the schema
-	bulk       bool     // bounded separately from the others
 	size       replySize
 	reads      bool // changes nothing
 	mayBeEmpty bool // an empty message means {}
 	serve      serveFunc
+}
+
+// NeedsOnly reports whether a request with this member alone has all members that it must have; "" means no member.
+func (v *Verb) NeedsOnly(member string) bool {
+	for _, name := range v.required {
+		if name != member {
+			return false
+		}
+	}
+	return len(v.either) == 0
+}
+
+// KindOf returns the kind of a member of the request; reflect.Invalid if there is no such member.
+func (v *Verb) KindOf(member string) reflect.Kind {
+	if f, ok := memberOf(reflect.TypeOf(v.request), member); ok {
+		return f.Type.Kind()
+	}
+	return reflect.Invalid
 }
 
 // serveFunc carries out a request and returns the reply to be encoded.

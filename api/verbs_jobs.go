@@ -99,7 +99,7 @@ var jobStatuses = []string{"active", "paused", "completed", "failed"}
 
 func parseJobStatus(s string) (string, error) {
 	if !slices.Contains(jobStatuses, s) {
-		return "", apierr.Errorf(apierr.InvalidField, "status", "%q is unknown; want one of %s", clip(s), strings.Join(jobStatuses, ", "))
+		return "", apierr.Errorf(apierr.InvalidField, "status", "%q is unknown; want one of %s", apierr.Clip(s), strings.Join(jobStatuses, ", "))
 	}
 	return s, nil
 }

@@ -25,7 +25,7 @@ func parseOutcome(s string) (client.Outcome, error) {
 	case client.OutcomeSucceeded, client.OutcomeFailed:
 		return o, nil
 	}
-	return "", apierr.Errorf(apierr.InvalidField, "status", "%q is no outcome of a run; %s", clip(s), wantOutcome)
+	return "", apierr.Errorf(apierr.InvalidField, "status", "%q is no outcome of a run; %s", apierr.Clip(s), wantOutcome)
 }
 
 // report handles what a worker says about its run.

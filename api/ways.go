@@ -26,7 +26,7 @@ func (x *Executor) isOpen() bool { return !x.isClosed.Load() && !x.carrier.IsClo
 
 // OverHTTP carries out a request that came over HTTP, between Enter and Leave. header returns a header of the request;
 // read reads and validates the request, and is not called for a change that a standby refuses.
-func (x *Executor) OverHTTP(ctx context.Context, v *verb, header func(name string) string, read func() (Request, error)) (Reply, *client.Error) {
+func (x *Executor) OverHTTP(ctx context.Context, v *Verb, header func(name string) string, read func() (Request, error)) (Reply, *client.Error) {
 	return x.do(ctx, arrival{verb: v, via: overHTTP, begun: time.Now(), header: header, read: func() (Request, error) {
 		if err := x.checkStandby(v); err != nil {
 			return Request{}, err
@@ -37,7 +37,7 @@ func (x *Executor) OverHTTP(ctx context.Context, v *verb, header func(name strin
 
 // FromPage carries out a request of a page, between Enter and Leave. Reads are not traced, because a live page reads
 // every second; nor is a change that a standby refuses.
-func (x *Executor) FromPage(ctx context.Context, v *verb, q Request) (Reply, *client.Error) {
+func (x *Executor) FromPage(ctx context.Context, v *Verb, q Request) (Reply, *client.Error) {
 	refusal := x.checkStandby(v)
 	return x.do(ctx, arrival{verb: v, via: overHTTP, begun: time.Now(), isUntraced: v.reads || refusal != nil, read: func() (Request, error) {
 		if refusal != nil {
