@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/carillon-io/carillon/api/apitest"
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/job"
 )
@@ -36,11 +37,11 @@ func shows(t *testing.T, what, reply string, inClear bool) {
 // TestRepliesMaskCredentials: no reply has a credential of a job unless the request asks for that by name, over NATS
 // and over HTTP, and what a reply has can be put again.
 func TestRepliesMaskCredentials(t *testing.T) {
-	w, url := startWebOf(t, startEngine(t), Options{Rules: job.Rules{AllowPrivateTargets: true}})
-	nc := connect(t, url)
+	w, url := startWebOf(t, apitest.StartEngine(t), Options{Rules: job.Rules{AllowPrivateTargets: true}})
+	nc := apitest.Connect(t, url)
 	verb := func(name, body string) string {
 		t.Helper()
-		return string(ask(t, nc, "carillon.v1.default."+name, body, nil))
+		return string(apitest.Ask(t, nc, "carillon.v1.default."+name, body, nil))
 	}
 	shows(t, "jobs.put", verb("jobs.put", plantedJob), false)
 	got := verb("jobs.get", `{"name":"hook"}`)
@@ -78,8 +79,8 @@ func TestRepliesMaskCredentials(t *testing.T) {
 
 // TestMasksAreRefused: a mask that stands for nothing is refused by the member that has it, and nothing changes.
 func TestMasksAreRefused(t *testing.T) {
-	w, url := startWebOf(t, startEngine(t), Options{Rules: job.Rules{AllowPrivateTargets: true}})
-	c := newClient(t, url, client.Options{})
+	w, url := startWebOf(t, apitest.StartEngine(t), Options{Rules: job.Rules{AllowPrivateTargets: true}})
+	c := apitest.NewClient(t, url, client.Options{})
 	masked := strings.NewReplacer("Bearer planted-auth", job.Mask, "planted-key", job.Mask, "planted-url", job.Mask).Replace(plantedJob)
 	w.ask("PUT", "/api/v1/jobs/hook", masked).refused(t, "a new job", 422, client.CodeInvalidField, "headers.Authorization")
 	w.ask("PUT", "/api/v1/jobs/hook", plantedJob)
@@ -104,13 +105,13 @@ func TestMasksAreRefused(t *testing.T) {
 // TestAuditOfTheFirstRelease: entries that were written with credentials are read without, and show what was replaced.
 func TestAuditOfTheFirstRelease(t *testing.T) {
 	d, c := startDesk(t, 0)
-	d.entries = deskEntries(1)
-	before := wholeJob().Def
+	d.Entries = apitest.DeskEntries(1)
+	before := apitest.WholeJob().Def
 	before.Target.URL = "https://example.com/?token=planted-1"
 	before.Headers = []job.Pair{{Key: "Authorization", Value: "planted-2"}, {Key: "X-Key", Value: "planted-3"}}
 	after := before
 	after.Headers = []job.Pair{{Key: "Authorization", Value: "planted-4"}, {Key: "X-Key", Value: "planted-3"}}
-	d.entries[0].Before, d.entries[0].After = job.EncodeDefinition(&before), job.EncodeDefinition(&after)
+	d.Entries[0].Before, d.Entries[0].After = job.EncodeDefinition(&before), job.EncodeDefinition(&after)
 	page, err := c.ListAudit(t.Context(), client.AuditRequest{})
 	if err != nil {
 		t.Fatal(err)
@@ -131,7 +132,7 @@ func TestAuditOfTheFirstRelease(t *testing.T) {
 // TestRunsMaskCredentials: errors of runs that an older release wrote, and before errors were masked when they are written.
 func TestRunsMaskCredentials(t *testing.T) {
 	const text, want = `Post "https://ann:planted@x.y/?sig=planted": refused`, `Post "https://ann:********@x.y/?sig=********": refused`
-	v := deskRun
+	v := apitest.DeskRun
 	v.Error, v.Attempts = text, []job.Attempt{{Number: 1, Error: text}}
 	if run := runOf(&v); run.Error != want || attemptsOf(&v)[0].Error != want {
 		t.Errorf("%s, %+v", run.Error, attemptsOf(&v))
@@ -141,7 +142,7 @@ func TestRunsMaskCredentials(t *testing.T) {
 // TestHeadersOfOneNameFromAnOlderRelease: a job that an older release took with two headers which differ in case alone is
 // shown and runs; put back as it is shown it is refused, and with one of the two it keeps that one's credential.
 func TestHeadersOfOneNameFromAnOlderRelease(t *testing.T) {
-	engine := startEngine(t)
+	engine := apitest.StartEngine(t)
 	old := job.Defaults()
 	old.Tenant, old.Name, old.Schedule, old.Target = "default", "a", "@yearly", job.Target{Kind: job.TargetNATS, Subject: "out.a"}
 	old.Headers = []job.Pair{{Key: "Authorization", Value: "upper"}, {Key: "authorization", Value: "lower"}}
@@ -149,7 +150,7 @@ func TestHeadersOfOneNameFromAnOlderRelease(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, url := startService(t, engine, Options{}, 0)
-	c := newClient(t, url, client.Options{})
+	c := apitest.NewClient(t, url, client.Options{})
 	shown, err := c.Get(t.Context(), "a")
 	if err != nil || len(shown.Headers) != 2 {
 		t.Fatalf("%+v, %v", shown, err)

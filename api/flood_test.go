@@ -9,6 +9,7 @@ import (
 
 	"github.com/nats-io/nats.go/micro"
 
+	"github.com/carillon-io/carillon/api/apitest"
 	"github.com/carillon-io/carillon/scheduler"
 )
 
@@ -29,12 +30,12 @@ func (e *slowLists) List(ctx context.Context, q scheduler.ListQuery) (scheduler.
 // before anything is read, and others are answered meanwhile.
 func TestFloodOfLists(t *testing.T) {
 	const flood = 300
-	e := &slowLists{Engine: startEngine(t), let: make(chan struct{})}
+	e := &slowLists{Engine: apitest.StartEngine(t), let: make(chan struct{})}
 	s, url := startService(t, e, Options{}, 0)
 	w := startWeb(t, HTTPOptions{Executor: s.Executor}, nil)
 	letGo := sync.OnceFunc(func() { close(e.let) })
 	t.Cleanup(letGo)
-	nc := connect(t, url)
+	nc := apitest.Connect(t, url)
 	replies, err := nc.SubscribeSync("_INBOX.flood")
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +59,7 @@ func TestFloodOfLists(t *testing.T) {
 	}
 	most := s.executor.rooms.large.limits.builds
 	for range flood - most { // nothing else ends before the lists are let go
-		if m, err := replies.NextMsg(patience); err != nil || m.Header.Get(micro.ErrorCodeHeader) != "429" {
+		if m, err := replies.NextMsg(apitest.Patience); err != nil || m.Header.Get(micro.ErrorCodeHeader) != "429" {
 			t.Fatalf("a list that there is no room for: %v %v", m, err)
 		}
 	}
@@ -67,12 +68,12 @@ func TestFloodOfLists(t *testing.T) {
 			t.Fatalf("a list over HTTP that there is no room for: %d", code)
 		}
 	}
-	if m, err := connect(t, url).Request("carillon.v1.other.jobs.get", []byte(`{"name":"a"}`), patience); err != nil || m.Header.Get(micro.ErrorCodeHeader) != "404" {
+	if m, err := apitest.Connect(t, url).Request("carillon.v1.other.jobs.get", []byte(`{"name":"a"}`), apitest.Patience); err != nil || m.Header.Get(micro.ErrorCodeHeader) != "404" {
 		t.Errorf("another tenant meanwhile: %v %v", m, err)
 	}
 	if n := e.begun.Load(); n > int64(most) {
 		t.Errorf("%d lists were begun; want %d at most at a time", n, most)
 	}
 	letGo()
-	becomes(t, "the room is free", func() bool { return s.executor.rooms.large.held() == 0 && s.executor.underWay.Load() == 0 })
+	apitest.Becomes(t, "the room is free", func() bool { return s.executor.rooms.large.held() == 0 && s.executor.underWay.Load() == 0 })
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/carillon-io/carillon/api/apitest"
 	"github.com/carillon-io/carillon/client"
 )
 
@@ -22,38 +23,38 @@ var unsayable = []string{
 // TestBadInputOverHTTP sends what NATS refuses over HTTP: the code, the field and the status are the same,
 // and nothing changes.
 func TestBadInputOverHTTP(t *testing.T) {
-	web, natsURL := startWebOf(t, startEngine(t), Options{})
-	w := badWorld{nc: connect(t, natsURL), c: newClient(t, natsURL, client.Options{}), prefix: "carillon"}
-	w.prepare(t)
-	before := w.state(t)
-	for _, bad := range badRequests() {
-		method, path, body, ok := w.overHTTP(bad)
+	web, natsURL := startWebOf(t, apitest.StartEngine(t), Options{})
+	w := apitest.BadWorld{Conn: apitest.Connect(t, natsURL), Client: apitest.NewClient(t, natsURL, client.Options{}), Prefix: "carillon"}
+	w.Prepare(t)
+	before := w.State(t)
+	for _, bad := range apitest.BadRequests() {
+		method, path, body, ok := asHTTP(&w, bad)
 		if !ok {
-			if !slices.Contains(unsayable, bad.name) {
-				t.Errorf("%q cannot be sent", bad.name)
+			if !slices.Contains(unsayable, bad.Name) {
+				t.Errorf("%q cannot be sent", bad.Name)
 			}
 			continue
 		}
-		t.Run(bad.name, func(t *testing.T) {
+		t.Run(bad.Name, func(t *testing.T) {
 			reply := web.ask(method, path, body, "Content-Type: application/json")
-			reply.refused(t, method+" "+path, bad.status, bad.code, bad.field)
-			if now := w.state(t); now != before {
+			reply.refused(t, method+" "+path, bad.Status, bad.Code, bad.Field)
+			if now := w.State(t); now != before {
 				t.Errorf("something changed:\nbefore %s\nnow    %s", before, now)
 			}
 		})
 	}
 }
 
-// overHTTP makes an HTTP request of a bad one. It reports whether HTTP can say such a thing: in its path
+// asHTTP makes an HTTP request of a bad one. It reports whether HTTP can say such a thing: in its path
 // and its query there are neither kinds of values nor broken JSON.
-func (w *badWorld) overHTTP(bad badRequest) (method, path, body string, ok bool) {
-	tenant, verb, found := strings.Cut(bad.verb, " ")
+func asHTTP(w *apitest.BadWorld, bad apitest.BadRequest) (method, path, body string, ok bool) {
+	tenant, verb, found := strings.Cut(bad.Verb, " ")
 	if !found {
-		tenant, verb = "default", bad.verb
+		tenant, verb = "default", bad.Verb
 	}
 	body = strings.NewReplacer(
-		"$CURSOR", w.cursor, "$CUT", w.cursor[:len(w.cursor)-1], "$TAMPERED", tamper(w.cursor), "$PREFIX", w.prefix,
-	).Replace(bad.body)
+		"$CURSOR", w.Cursor, "$CUT", w.Cursor[:len(w.Cursor)-1], "$TAMPERED", apitest.Tamper(w.Cursor), "$PREFIX", w.Prefix,
+	).Replace(bad.Body)
 	r := routeOf(verb)
 	query := url.Values{"tenant": {tenant}}
 	path = httpRoot + r.path
@@ -134,7 +135,7 @@ func asQuery(body string, query url.Values) bool {
 
 // TestBadQueries sends what only a query can say.
 func TestBadQueries(t *testing.T) {
-	w, _ := startWebOf(t, startEngine(t), Options{})
+	w, _ := startWebOf(t, apitest.StartEngine(t), Options{})
 	wrong, unknown := client.CodeInvalidField, client.CodeUnknownField
 	for _, c := range []struct {
 		method, path, body string
@@ -149,7 +150,7 @@ func TestBadQueries(t *testing.T) {
 		{"GET", "status?verbose=1", "", 400, unknown, "verbose"},
 		{"GET", "jobs?%ff=1", "", 400, unknown, "query"},
 		{"GET", "jobs?=1", "", 400, unknown, "query"},
-		{"PUT", "jobs/a?if_version=1", jobWith("name", "-"), 400, unknown, "if_version"},
+		{"PUT", "jobs/a?if_version=1", apitest.JobWith("name", "-"), 400, unknown, "if_version"},
 		{"DELETE", "jobs/a?force=1", "", 400, unknown, "force"},
 		{"GET", "jobs?limit=1&limit=2", "", 422, wrong, "limit"},
 		{"GET", "jobs?limit=", "", 422, wrong, "limit"},
@@ -175,8 +176,8 @@ func TestBadQueries(t *testing.T) {
 		{"GET", "jobs?tenant=a.b", "", 422, wrong, "tenant"},
 		{"GET", "jobs", `{"limit":1}`, 422, wrong, "body"},
 		{"DELETE", "jobs/a", `{"name":"b"}`, 422, wrong, "body"},
-		{"PUT", "jobs/a", jobWith("name", `"b"`), 422, wrong, "name"},
-		{"PUT", "jobs/a", jobWith("name", `null`), 422, wrong, "name"},
+		{"PUT", "jobs/a", apitest.JobWith("name", `"b"`), 422, wrong, "name"},
+		{"PUT", "jobs/a", apitest.JobWith("name", `null`), 422, wrong, "name"},
 		{"PUT", "jobs/a", `{"name":"b","name":"a"}`, 422, wrong, "name"},
 		{"PUT", "jobs/a", `{"name":"a","name":"a"}`, 400, client.CodeInvalidJSON, "name"},
 		{"PUT", "jobs/a", `{"name":"a"}}`, 400, client.CodeInvalidJSON, ""},
@@ -198,7 +199,7 @@ func TestBadQueries(t *testing.T) {
 // TestEachParameter sends each parameter of each route empty, more than once if it is no list, and beside one that
 // the route does not have. The refusal names it and says what would be right.
 func TestEachParameter(t *testing.T) {
-	w, _ := startWebOf(t, startEngine(t), Options{})
+	w, _ := startWebOf(t, apitest.StartEngine(t), Options{})
 	good := map[string]string{
 		"limit": "1", "count": "1", "attempts": "true", "from": "2026-01-01T00:00:00Z", "to": "2026-01-02T00:00:00Z", "status": "dead",
 		"label": "a=1", "schedules": "@daily", "exclude": "2026-12-25",

@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"fmt"
+	"github.com/carillon-io/carillon/api/apitest"
 	"io"
 	"net/http"
 	"strings"
@@ -13,19 +14,19 @@ import (
 
 // BenchmarkPut puts jobs over either way to the same engine in memory: one at a time, and many.
 func BenchmarkPut(b *testing.B) {
-	s, url := startService(b, startEngine(b), Options{}, 4<<20)
+	s, url := startService(b, apitest.StartEngine(b), Options{}, 4<<20)
 	w := startWeb(b, HTTPOptions{Executor: s.Executor}, nil)
-	nc := connect(b, url)
+	nc := apitest.Connect(b, url)
 	caller := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 256}}
 	overNATS := func(i int) error {
-		msg, err := nc.Request("carillon.v1.default.jobs.put", []byte(sampleJob(i)), time.Minute)
+		msg, err := nc.Request("carillon.v1.default.jobs.put", []byte(apitest.SampleJob(i)), time.Minute)
 		if err == nil && msg.Header.Get("Nats-Service-Error-Code") != "" {
 			err = fmt.Errorf("refused: %s", msg.Data)
 		}
 		return err
 	}
 	overHTTP := func(i int) error {
-		body := sampleJob(i)
+		body := apitest.SampleJob(i)
 		req, err := http.NewRequest("PUT", w.base+pathTo("jobs", fmt.Sprintf("customers/%06d/reminder", i)), strings.NewReader(body))
 		if err != nil {
 			return err

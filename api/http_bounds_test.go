@@ -11,15 +11,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-io/carillon/api/apitest"
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/scheduler"
 )
 
 // TestBodyLimits sends bodies up to their limits and beyond, with and without their length.
 func TestBodyLimits(t *testing.T) {
-	w, _ := startWebOf(t, startEngine(t), Options{})
+	w, _ := startWebOf(t, apitest.StartEngine(t), Options{})
 	fill := func(size int) string { // a job of so many bytes
-		job := jobWith("name", "-")
+		job := apitest.JobWith("name", "-")
 		return job + strings.Repeat(" ", size-len(job))
 	}
 	for _, c := range []struct {
@@ -51,7 +52,7 @@ func TestBodyLimits(t *testing.T) {
 
 // TestAnnouncedBody announces a body that would fill memory: it is refused before any of it comes.
 func TestAnnouncedBody(t *testing.T) {
-	w, _ := startWebOf(t, startEngine(t), Options{})
+	w, _ := startWebOf(t, apitest.StartEngine(t), Options{})
 	conn, err := net.Dial("tcp", w.server.Listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)
@@ -89,13 +90,10 @@ func (w *webWorld) pour(method, path, body string) webReply {
 	return webReply{res.StatusCode, res.Header, string(text)}
 }
 
-// patience is how long a slow caller's connection may outlive its bound in a test.
-const patience = 10 * time.Second
-
 // TestSlowCallers opens connections on which a request never gets done. They are ended in time, and others
 // are served meanwhile.
 func TestSlowCallers(t *testing.T) {
-	s, _ := startService(t, startEngine(t), Options{}, 0)
+	s, _ := startService(t, apitest.StartEngine(t), Options{}, 0)
 	w := startWeb(t, HTTPOptions{Executor: s.Executor}, func(server *http.Server) {
 		if server.ReadHeaderTimeout <= 0 || server.ReadTimeout <= 0 || server.WriteTimeout <= 0 || server.IdleTimeout <= 0 {
 			t.Error("a bound of the server is missing")
@@ -120,7 +118,7 @@ func TestSlowCallers(t *testing.T) {
 			if got := w.ask("GET", "/api/v1/jobs", ""); got.status != 200 {
 				t.Errorf("another caller meanwhile: %d %s", got.status, got.body)
 			}
-			if err := conn.SetReadDeadline(time.Now().Add(patience)); err != nil {
+			if err := conn.SetReadDeadline(time.Now().Add(apitest.Patience)); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := io.Copy(io.Discard, bufio.NewReader(conn)); err != nil {
@@ -147,14 +145,14 @@ func (e *stuck) Get(ctx context.Context, tenant, name string) (scheduler.JobView
 
 // TestFullGates fills the gates. Further requests, over NATS and HTTP, are refused and told to retry.
 func TestFullGates(t *testing.T) {
-	engine := &stuck{startEngine(t), make(chan struct{}), make(chan struct{})}
+	engine := &stuck{apitest.StartEngine(t), make(chan struct{}), make(chan struct{})}
 	w, url := startWebOf(t, engine, Options{RequestsMax: 1})
-	nc := connect(t, url)
+	nc := apitest.Connect(t, url)
 	done := make(chan webReply)
 	go func() { done <- w.ask("GET", "/api/v1/jobs/a", "") }()
 	<-engine.began
 	w.ask("GET", "/api/v1/jobs/b", "").refused(t, "a full gate", 429, client.CodeRateLimited, "")
-	if reply := ask(t, nc, "carillon.v1.default.jobs.list", "", nil); !strings.Contains(string(reply), "rate_limited") {
+	if reply := apitest.Ask(t, nc, "carillon.v1.default.jobs.list", "", nil); !strings.Contains(string(reply), "rate_limited") {
 		t.Errorf("over NATS: %s", reply)
 	}
 	engine.end <- struct{}{}
@@ -169,13 +167,13 @@ func TestFullGates(t *testing.T) {
 // TestManyBodies has as many bodies under way as are read at a time: further ones are refused, but not what
 // has none.
 func TestManyBodies(t *testing.T) {
-	s, _ := startService(t, startEngine(t), Options{}, 0)
-	w := &web{opts: HTTPOptions{Logger: quiet, Executor: s.Executor}, reads: make(places, 1), bulkReads: make(places, 1), origins: http.NewCrossOriginProtection()}
+	s, _ := startService(t, apitest.StartEngine(t), Options{}, 0)
+	w := &web{opts: HTTPOptions{Logger: apitest.Quiet, Executor: s.Executor}, reads: make(places, 1), bulkReads: make(places, 1), origins: http.NewCrossOriginProtection()}
 	if err := w.reads.take(); err != nil {
 		t.Fatal(err)
 	}
 	caller := startWeb(t, HTTPOptions{}, func(server *http.Server) { server.Handler = w })
-	caller.ask("PUT", "/api/v1/jobs/a", jobWith("name", "-")).refused(t, "one body too many", 429, client.CodeRateLimited, "")
+	caller.ask("PUT", "/api/v1/jobs/a", apitest.JobWith("name", "-")).refused(t, "one body too many", 429, client.CodeRateLimited, "")
 	if got := caller.ask("GET", "/api/v1/jobs", ""); got.status != 200 {
 		t.Errorf("GET: %d %s", got.status, got.body)
 	}
@@ -183,7 +181,7 @@ func TestManyBodies(t *testing.T) {
 		t.Errorf("bulk: %d %s", got.status, got.body)
 	}
 	w.reads.free()
-	if got := caller.ask("PUT", "/api/v1/jobs/a", jobWith("name", "-")); got.status != 201 {
+	if got := caller.ask("PUT", "/api/v1/jobs/a", apitest.JobWith("name", "-")); got.status != 201 {
 		t.Errorf("after that: %d %s", got.status, got.body)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/carillon-io/carillon/api/apitest"
 	"github.com/carillon-io/carillon/client"
 )
 
@@ -15,7 +16,7 @@ var simpleTypes = []string{"text/plain", "application/x-www-form-urlencoded", "m
 // change something is refused, of any type; no preflight is granted; and nothing says that a reply may be read.
 func TestPagesOfOtherSites(t *testing.T) {
 	web, w := startBadWorld(t)
-	before := w.state(t)
+	before := w.State(t)
 	for i := range routes {
 		r := &routes[i]
 		path := web.pathOf(r)
@@ -38,7 +39,7 @@ func TestPagesOfOtherSites(t *testing.T) {
 		web.ask(http.MethodOptions, path, "", "Origin: https://evil.example").opensNothing(t, "preflight of "+path)
 		web.ask(http.MethodGet, path, "", "Origin: https://evil.example").opensNothing(t, path)
 	}
-	if now := w.state(t); now != before {
+	if now := w.State(t); now != before {
 		t.Errorf("something changed:\nbefore %s\nnow    %s", before, now)
 	}
 }
@@ -46,7 +47,7 @@ func TestPagesOfOtherSites(t *testing.T) {
 // TestFormsOfThisSite: without a browser's word on where it comes from, a form is still no request.
 func TestFormsOfThisSite(t *testing.T) {
 	web, w := startBadWorld(t)
-	before := w.state(t)
+	before := w.State(t)
 	for i := range routes {
 		r := &routes[i]
 		if !r.hasBody() {
@@ -57,7 +58,7 @@ func TestFormsOfThisSite(t *testing.T) {
 				refused(t, r.method+" "+r.path+" as "+kind, 415, "unsupported_media_type", "Content-Type")
 		}
 	}
-	if now := w.state(t); now != before {
+	if now := w.State(t); now != before {
 		t.Errorf("something changed:\nbefore %s\nnow    %s", before, now)
 	}
 }
@@ -65,7 +66,7 @@ func TestFormsOfThisSite(t *testing.T) {
 // TestGetsChangeNothing asks for all that can be read, by GET and by HEAD.
 func TestGetsChangeNothing(t *testing.T) {
 	web, w := startBadWorld(t)
-	before := w.state(t)
+	before := w.State(t)
 	for i := range routes {
 		r := &routes[i]
 		if r.method != http.MethodGet {
@@ -76,14 +77,14 @@ func TestGetsChangeNothing(t *testing.T) {
 			t.Errorf("%s: GET %d, HEAD %d with %q", r.path, get.status, head.status, head.body)
 		}
 	}
-	if now := w.state(t); now != before {
+	if now := w.State(t); now != before {
 		t.Errorf("something changed:\nbefore %s\nnow    %s", before, now)
 	}
 }
 
 // TestRebinding asks as a page does whose own name was led to this machine: for its browser the two are one site.
 func TestRebinding(t *testing.T) {
-	s, _ := startService(t, startEngine(t), Options{}, 0)
+	s, _ := startService(t, apitest.StartEngine(t), Options{}, 0)
 	w := startWeb(t, HTTPOptions{Executor: s.Executor, Hosts: HostsLocal}, nil)
 	for _, host := range []string{"evil.example", "evil.example:7272", "127.0.0.1.evil.example", "localhost.evil.example", "localhost:7272@evil.example", "[::1].evil.example"} {
 		for i := range routes {
@@ -106,17 +107,17 @@ func TestRebinding(t *testing.T) {
 	}
 }
 
-func startBadWorld(t *testing.T) (*webWorld, *badWorld) {
+func startBadWorld(t *testing.T) (*webWorld, *apitest.BadWorld) {
 	t.Helper()
-	web, natsURL := startWebOf(t, startEngine(t), Options{})
-	w := &badWorld{nc: connect(t, natsURL), c: newClient(t, natsURL, client.Options{}), prefix: "carillon"}
-	w.prepare(t)
+	web, natsURL := startWebOf(t, apitest.StartEngine(t), Options{})
+	w := &apitest.BadWorld{Conn: apitest.Connect(t, natsURL), Client: apitest.NewClient(t, natsURL, client.Options{}), Prefix: "carillon"}
+	w.Prepare(t)
 	return web, w
 }
 
 // pathOf is the path of a route, of a job that is there.
 func (w *webWorld) pathOf(r *route) string {
-	return httpRoot + strings.NewReplacer("{name}", "bad-input-1", "{job}", "bad-input-1", "{run_id}", deskRun.ID.String()).Replace(r.path)
+	return httpRoot + strings.NewReplacer("{name}", "bad-input-1", "{job}", "bad-input-1", "{run_id}", apitest.DeskRun.ID.String()).Replace(r.path)
 }
 
 // opensNothing checks that a reply lets no page of another site read it.

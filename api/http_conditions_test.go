@@ -5,13 +5,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/carillon-io/carillon/api/apitest"
 	"github.com/carillon-io/carillon/client"
 )
 
 // TestConditions follows a job through versions that callers demand.
 func TestConditions(t *testing.T) {
-	w, _ := startWebOf(t, startEngine(t), Options{})
-	job := jobWith("name", "-")
+	w, _ := startWebOf(t, apitest.StartEngine(t), Options{})
+	job := apitest.JobWith("name", "-")
 	const path = "/api/v1/jobs/a/b"
 	for i, c := range []struct {
 		method, body, header string
@@ -22,11 +23,11 @@ func TestConditions(t *testing.T) {
 		{"PUT", job, `If-Match: "1"`, 412, client.CodeVersionConflict, "if_version", ""},
 		{"PUT", job, "If-None-Match: *", 201, "", "", `"1"`},
 		{"PUT", job, "If-None-Match: *", 412, client.CodeAlreadyExists, "name", ""},
-		{"PUT", jobWith("name", "-", "if_version", "0"), "", 409, client.CodeAlreadyExists, "name", ""}, // no header said so
-		{"PUT", jobWith("name", "-", "jitter", `"1s"`), `If-Match: "1"`, 200, "", "", `"2"`},
+		{"PUT", apitest.JobWith("name", "-", "if_version", "0"), "", 409, client.CodeAlreadyExists, "name", ""}, // no header said so
+		{"PUT", apitest.JobWith("name", "-", "jitter", `"1s"`), `If-Match: "1"`, 200, "", "", `"2"`},
 		{"PUT", job, `If-Match: "1"`, 412, client.CodeVersionConflict, "if_version", ""},
-		{"PUT", jobWith("name", "-", "if_version", "2"), `If-Match: "2"`, 200, "", "", `"3"`},
-		{"PUT", jobWith("name", "-", "if_version", "3"), `If-Match: "2"`, 422, client.CodeInvalidField, "if_version", ""},
+		{"PUT", apitest.JobWith("name", "-", "if_version", "2"), `If-Match: "2"`, 200, "", "", `"3"`},
+		{"PUT", apitest.JobWith("name", "-", "if_version", "3"), `If-Match: "2"`, 422, client.CodeInvalidField, "if_version", ""},
 		{"PUT", job, `If-Match: *`, 422, client.CodeInvalidField, "If-Match", ""},
 		{"PUT", job, `If-Match: W/"3"`, 422, client.CodeInvalidField, "If-Match", ""},
 		{"PUT", job, `If-Match: "3", "4"`, 422, client.CodeInvalidField, "If-Match", ""},
@@ -66,8 +67,8 @@ func TestConditions(t *testing.T) {
 
 // TestIdempotencyKey triggers a job twice with a key of the header, and with one of the body.
 func TestIdempotencyKey(t *testing.T) {
-	w, _ := startWebOf(t, startEngine(t), Options{})
-	w.ask("PUT", "/api/v1/jobs/a", jobWith("name", "-", "overlap_policy", `"allow"`))
+	w, _ := startWebOf(t, apitest.StartEngine(t), Options{})
+	w.ask("PUT", "/api/v1/jobs/a", apitest.JobWith("name", "-", "overlap_policy", `"allow"`))
 	trigger := func(body string, headers ...string) string {
 		reply := w.ask("POST", "/api/v1/jobs/a/trigger", body, headers...)
 		id, _, _ := strings.Cut(strings.TrimPrefix(reply.body, `{"run":{"run_id":"`), `"`)
@@ -103,11 +104,11 @@ func TestIdempotencyKey(t *testing.T) {
 
 // TestOtherSites checks what browsers send for pages of other sites: they may change nothing.
 func TestOtherSites(t *testing.T) {
-	w, _ := startWebOf(t, startEngine(t), Options{})
-	job := jobWith("name", "-")
+	w, _ := startWebOf(t, apitest.StartEngine(t), Options{})
+	job := apitest.JobWith("name", "-")
 	for _, header := range []string{"Sec-Fetch-Site: cross-site", "Sec-Fetch-Site: same-site", "Origin: https://evil.example", "Origin: null"} {
 		for _, c := range []struct{ method, path, body string }{
-			{"PUT", "jobs/a", job}, {"POST", "jobs", jobWith()}, {"DELETE", "jobs/a", ""}, {"POST", "jobs/a/trigger", ""}, {"POST", "runs/retry", ""},
+			{"PUT", "jobs/a", job}, {"POST", "jobs", apitest.JobWith()}, {"DELETE", "jobs/a", ""}, {"POST", "jobs/a/trigger", ""}, {"POST", "runs/retry", ""},
 		} {
 			w.ask(c.method, httpRoot+c.path, c.body, header).refused(t, c.method+" "+header, 403, "cross_origin", "")
 		}
@@ -125,8 +126,8 @@ func TestOtherSites(t *testing.T) {
 
 // TestMediaTypes checks which bodies are read at all.
 func TestMediaTypes(t *testing.T) {
-	w, _ := startWebOf(t, startEngine(t), Options{})
-	job := jobWith("name", "-")
+	w, _ := startWebOf(t, apitest.StartEngine(t), Options{})
+	job := apitest.JobWith("name", "-")
 	for _, kind := range []string{"application/json", "application/json; charset=UTF-8", "Application/JSON"} {
 		if got := w.ask("PUT", "/api/v1/jobs/a", job, "Content-Type: "+kind); got.status >= 300 {
 			t.Errorf("%s: %d %s", kind, got.status, got.body)
@@ -140,7 +141,7 @@ func TestMediaTypes(t *testing.T) {
 
 // TestMethods checks that a path lists its methods.
 func TestMethods(t *testing.T) {
-	w, _ := startWebOf(t, startEngine(t), Options{})
+	w, _ := startWebOf(t, apitest.StartEngine(t), Options{})
 	for _, c := range []struct{ method, path, allow string }{
 		{"POST", "jobs/a", "DELETE, GET, HEAD, PUT"}, {"GET", "jobs/a/pause", "POST"}, {"PUT", "jobs/a/runs", "GET, HEAD"},
 		{"DELETE", "jobs", "GET, HEAD, POST"}, {"POST", "status", "GET, HEAD"}, {"PATCH", "runs/1", "GET, HEAD"}, {"OPTIONS", "audit", "GET, HEAD"},

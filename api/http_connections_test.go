@@ -3,6 +3,7 @@ package api
 import (
 	"bufio"
 	"fmt"
+	"github.com/carillon-io/carillon/api/apitest"
 	"io"
 	"log/slog"
 	"net"
@@ -61,7 +62,7 @@ func (h *hall) enter() net.Conn {
 		h.t.Fatal(err)
 	}
 	h.t.Cleanup(func() { conn.Close() })
-	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(apitest.Patience)); err != nil {
 		h.t.Fatal(err)
 	}
 	return conn
@@ -85,7 +86,7 @@ func (h *hall) ask(conn net.Conn, path string) bool {
 // until waits for a condition.
 func (h *hall) until(what string, holds func() bool) {
 	h.t.Helper()
-	for end := time.Now().Add(patience); !holds(); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(apitest.Patience); !holds(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			h.t.Fatalf("it does not come to be: %s", what)
 		}

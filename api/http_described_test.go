@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"github.com/carillon-io/carillon/api/apitest"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -11,16 +12,16 @@ import (
 )
 
 // description is the description of the HTTP API, as a document that schemas in it refer to.
-var description = sync.OnceValues(func() (*checker, error) {
+var description = sync.OnceValues(func() (*apitest.Checker, error) {
 	text, err := openAPIDocument()
 	if err != nil {
 		return nil, err
 	}
-	c := &checker{}
-	return c, json.Unmarshal(text, &c.root)
+	c := &apitest.Checker{}
+	return c, json.Unmarshal(text, &c.Root)
 })
 
-func theDescription(t testing.TB) *checker {
+func theDescription(t testing.TB) *apitest.Checker {
 	t.Helper()
 	c, err := description()
 	if err != nil {
@@ -31,19 +32,11 @@ func theDescription(t testing.TB) *checker {
 
 func asSchema(t testing.TB, text []byte) map[string]any {
 	t.Helper()
-	sc, ok := decoded(t, string(text)).(map[string]any)
+	sc, ok := apitest.Decoded(t, string(text)).(map[string]any)
 	if !ok {
 		t.Fatalf("%s is no schema", text)
 	}
 	return sc
-}
-
-func decoded(t testing.TB, text string) (v any) {
-	t.Helper()
-	if err := json.Unmarshal([]byte(text), &v); err != nil {
-		t.Fatalf("%.300s: %v", text, err)
-	}
-	return v
 }
 
 // described checks an answer against the description: its status is one that the operation has, by itself and
@@ -59,7 +52,7 @@ func (r webReply) described(t testing.TB, method, path string) {
 		return
 	}
 	doc := theDescription(t)
-	op, err := doc.follow("#/paths")
+	op, err := doc.Follow("#/paths")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +63,7 @@ func (r webReply) described(t testing.TB, method, path string) {
 		return
 	}
 	if ref, ok := answer["$ref"].(string); ok {
-		if answer, err = doc.follow(ref); err != nil {
+		if answer, err = doc.Follow(ref); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -82,7 +75,7 @@ func (r webReply) described(t testing.TB, method, path string) {
 		return
 	}
 	sc := content["application/json"].(map[string]any)["schema"].(map[string]any)
-	if err := doc.check(sc, decoded(t, r.body), ""); err != nil {
+	if err := doc.Check(sc, apitest.Decoded(t, r.body), ""); err != nil {
 		t.Errorf("%s %s: %d: %v in %.2000s", method, path, r.status, err, r.body)
 	}
 	headers, _ := answer["headers"].(map[string]any)

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"github.com/carillon-io/carillon/api/apitest"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -9,7 +10,7 @@ import (
 
 // TestHosts checks that a server with configured names answers to them and to IP addresses, and to nothing else.
 func TestHosts(t *testing.T) {
-	h := NewHTTP(reading{}, HTTPOptions{Logger: quiet, Hosts: []string{"localhost", "jobs.example.com"}}).Handler
+	h := NewHTTP(reading{}, HTTPOptions{Logger: apitest.Quiet, Hosts: []string{"localhost", "jobs.example.com"}}).Handler
 	for host, want := range map[string]int{
 		"localhost": 200, "LOCALHOST:7272": 200, "jobs.example.com:80": 200, "jobs.example.com.": 200,
 		"127.0.0.1:7272": 200, "[::1]:7272": 200, "10.1.2.3": 200,
@@ -30,7 +31,7 @@ func TestHosts(t *testing.T) {
 
 // TestStartSaysWhenToAskAgain: each 503 of a server that starts has Retry-After.
 func TestStartSaysWhenToAskAgain(t *testing.T) {
-	f := NewFront(quiet)
+	f := NewFront(apitest.Quiet)
 	for path, want := range map[string]int{"/healthz": 200, "/readyz": 503, "/api/v1/jobs": 503, "/": 503} {
 		rec := httptest.NewRecorder()
 		f.ServeHTTP(rec, httptest.NewRequest(http.MethodGet, path, nil))

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"github.com/carillon-io/carillon/api/apitest"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,10 +12,10 @@ import (
 func TestOpenAPIRules(t *testing.T) {
 	doc := theDescription(t)
 	used := map[string]bool{}
-	walk(doc.root, func(at map[string]any) {
+	walk(doc.Root, func(at map[string]any) {
 		if ref, ok := at["$ref"].(string); ok {
 			used[ref] = true
-			if _, err := doc.follow(ref); err != nil || len(at) != 1 {
+			if _, err := doc.Follow(ref); err != nil || len(at) != 1 {
 				t.Errorf("the reference %v: %v", at, err)
 			}
 		}
@@ -22,7 +23,7 @@ func TestOpenAPIRules(t *testing.T) {
 			checkWords(t, sc)
 		}
 	})
-	for kind, components := range doc.root["components"].(map[string]any) {
+	for kind, components := range doc.Root["components"].(map[string]any) {
 		for name, part := range components.(map[string]any) {
 			if !regexp.MustCompile(`^[A-Za-z0-9._-]+$`).MatchString(name) || !used["#/components/"+kind+"/"+name] {
 				t.Errorf("the component %s of %s has no good name, or nothing refers to it", name, kind)
@@ -32,7 +33,7 @@ func TestOpenAPIRules(t *testing.T) {
 			}
 		}
 	}
-	for path, item := range doc.root["paths"].(map[string]any) {
+	for path, item := range doc.Root["paths"].(map[string]any) {
 		for method, op := range item.(map[string]any) {
 			checkOperation(t, doc, method, path, op.(map[string]any))
 		}
@@ -60,18 +61,18 @@ func walk(at any, fn func(map[string]any)) {
 func checkWords(t *testing.T, sc map[string]any) {
 	t.Helper()
 	for word := range sc {
-		if !slices.Contains(keywords, word) {
+		if !slices.Contains(apitest.Keywords, word) {
 			t.Errorf("a schema says %q: %v", word, sc)
 		}
 	}
 	members, _ := sc["properties"].(map[string]any)
 	for name, member := range members {
 		checkWords(t, member.(map[string]any))
-		if slices.Contains(asList(sc["required"]), any(name)) && sc["additionalProperties"] == false && isOf(member.(map[string]any)["type"], nil) {
+		if slices.Contains(apitest.AsList(sc["required"]), any(name)) && sc["additionalProperties"] == false && apitest.IsOf(member.(map[string]any)["type"], nil) {
 			t.Errorf("the member %s must be there, and may be null", name)
 		}
 	}
-	for _, name := range asList(sc["required"]) {
+	for _, name := range apitest.AsList(sc["required"]) {
 		if members[name.(string)] == nil && len(members) > 0 {
 			t.Errorf("the member %v must be there, and is not described", name)
 		}
@@ -81,13 +82,13 @@ func checkWords(t *testing.T, sc map[string]any) {
 	}
 }
 
-func checkOperation(t *testing.T, doc *checker, method, path string, op map[string]any) {
+func checkOperation(t *testing.T, doc *apitest.Checker, method, path string, op map[string]any) {
 	t.Helper()
 	inPath, seen := []string{}, map[string]bool{}
-	for _, p := range asList(op["parameters"]) {
+	for _, p := range apitest.AsList(op["parameters"]) {
 		param := p.(map[string]any)
 		if ref, ok := param["$ref"].(string); ok {
-			param, _ = doc.follow(ref)
+			param, _ = doc.Follow(ref)
 		}
 		name, in := param["name"].(string), param["in"].(string)
 		if seen[in+" "+name] || param["schema"] == nil || slices.Contains([]string{"Accept", "Content-Type", "Authorization"}, name) {

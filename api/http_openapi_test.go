@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/carillon-io/carillon/api/apitest"
 	"github.com/carillon-io/carillon/job"
 )
 
@@ -49,7 +50,7 @@ func readOpenAPI(t *testing.T, w *webWorld) (d openAPI) {
 // TestOpenAPI holds the description of the API against the server: each operation that it has is answered,
 // each route is in it, and its examples are good requests, whose replies are as it says.
 func TestOpenAPI(t *testing.T) {
-	engine := newDesk(t)
+	engine := apitest.NewDesk(t)
 	w, _ := startWebOf(t, engine, Options{})
 	d := readOpenAPI(t, w)
 	if d.OpenAPI != "3.1.0" {
@@ -68,7 +69,7 @@ func TestOpenAPI(t *testing.T) {
 		if r.hasBody() {
 			content := op.RequestBody.Content["application/json"]
 			body = string(content.Example)
-			if err := theDescription(t).check(asSchema(t, content.Schema), decoded(t, body), ""); err != nil {
+			if err := theDescription(t).Check(asSchema(t, content.Schema), apitest.Decoded(t, body), ""); err != nil {
 				t.Errorf("%s %s: %v in %s", r.method, r.path, err, body)
 			}
 		}
@@ -96,7 +97,7 @@ func TestOpenAPI(t *testing.T) {
 func (w *webWorld) tryExample(t *testing.T, r *route, body string) {
 	name := "reports/daily"
 	if r.member() == "run_id" {
-		name = deskRun.ID.String()
+		name = apitest.DeskRun.ID.String()
 	}
 	switch {
 	case strings.HasPrefix(r.path, "jobs/{"):

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/carillon-io/carillon/api/apitest"
 	"github.com/carillon-io/carillon/client"
 )
 
@@ -48,10 +49,10 @@ func startPages(t *testing.T, opts HTTPOptions) (*webWorld, *booklet) {
 // TestPages checks that pages have every path that nothing else serves, that their requests are counted and recorded
 // as theirs, and that they are closed when the server is shut down.
 func TestPages(t *testing.T) {
-	engine := startEngine(t)
+	engine := apitest.StartEngine(t)
 	s, _ := startService(t, engine, Options{}, 0)
 	w, b := startPages(t, HTTPOptions{Executor: s.Executor})
-	if got := w.ask("POST", "/jobs.put", jobWith("name", `"a"`), "Carillon-By: alice"); got.status != 200 || !strings.Contains(got.body, `"created":true`) {
+	if got := w.ask("POST", "/jobs.put", apitest.JobWith("name", `"a"`), "Carillon-By: alice"); got.status != 200 || !strings.Contains(got.body, `"created":true`) {
 		t.Fatalf("put: %d %s", got.status, got.body)
 	}
 	if got := w.ask("POST", "/audit.list", ""); !strings.Contains(got.body, `"by":"alice","from":"dashboard"`) {
@@ -81,7 +82,7 @@ func TestPages(t *testing.T) {
 // TestPagesOfAStandby: pages read, and learn who leads when they want to change something. Without a service
 // they still have the status.
 func TestPagesOfAStandby(t *testing.T) {
-	s, _ := startService(t, startEngine(t), Options{Standby: true}, 0)
+	s, _ := startService(t, apitest.StartEngine(t), Options{Standby: true}, 0)
 	var present atomic.Pointer[Service]
 	present.Store(s)
 	cluster := func() *client.Cluster { return &client.Cluster{Node: "b", Holder: "a", Role: "standby", Lag: 7} }

@@ -3,6 +3,7 @@ package api
 import (
 	"bufio"
 	"fmt"
+	"github.com/carillon-io/carillon/api/apitest"
 	"io"
 	"net"
 	"net/http"
@@ -19,7 +20,7 @@ func (w *webWorld) speak(t *testing.T, text string) (statuses []int, headers []h
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(apitest.Patience)); err != nil {
 		t.Fatal(err)
 	}
 	go func() { // the server may answer before it has read all
@@ -48,7 +49,7 @@ type rawRequest struct {
 
 // rawRequests lists them, by what is odd about them.
 func rawRequests() []rawRequest {
-	job := jobWith("name", "-")
+	job := apitest.JobWith("name", "-")
 	put := func(headers string) string {
 		return "PUT /api/v1/jobs/raw HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" + headers + "\r\n"
 	}
@@ -117,7 +118,7 @@ func rawRequests() []rawRequest {
 // TestRawRequests sends what no client library sends. Each request is refused or ends the connection, nothing is put,
 // and the next client is served.
 func TestRawRequests(t *testing.T) {
-	s, _ := startService(t, startEngine(t), Options{}, 0)
+	s, _ := startService(t, apitest.StartEngine(t), Options{}, 0)
 	opts := HTTPOptions{Executor: s.Executor, Hosts: HostsLocal}
 	w := startWeb(t, opts, func(server *http.Server) {
 		server.ReadHeaderTimeout, server.ReadTimeout, server.IdleTimeout = 200*time.Millisecond, 300*time.Millisecond, 200*time.Millisecond
@@ -146,7 +147,7 @@ func TestRawRequests(t *testing.T) {
 // TestHalfClosed: a client that closes its half after a request is answered; one that does so within a request gets a
 // refusal.
 func TestHalfClosed(t *testing.T) {
-	w, _ := startWebOf(t, startEngine(t), Options{})
+	w, _ := startWebOf(t, apitest.StartEngine(t), Options{})
 	for text, want := range map[string]int{
 		"GET /api/v1/jobs HTTP/1.1\r\nHost: x\r\n\r\n":                                                             200,
 		"GET /api/v1/jobs HTTP/1.1\r\nHost: x\r\nX-A: ":                                                            400,
@@ -157,7 +158,7 @@ func TestHalfClosed(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer conn.Close()
-		if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+		if err := conn.SetDeadline(time.Now().Add(apitest.Patience)); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := io.WriteString(conn, text); err != nil {

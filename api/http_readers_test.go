@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-io/carillon/api/apitest"
 	"github.com/carillon-io/carillon/client"
 )
 
@@ -18,7 +19,7 @@ func (w *webWorld) putLarge(jobs int) {
 	w.t.Helper()
 	payload := `"` + strings.Repeat("x", 200<<10) + `"`
 	for i := range jobs {
-		if got := w.ask("PUT", fmt.Sprint("/api/v1/jobs/", i), jobWith("name", "-", "payload", payload)); got.status != 201 {
+		if got := w.ask("PUT", fmt.Sprint("/api/v1/jobs/", i), apitest.JobWith("name", "-", "payload", payload)); got.status != 201 {
 			w.t.Fatalf("%d %.200s", got.status, got.body)
 		}
 	}
@@ -45,31 +46,21 @@ func (s *sends) sending() int {
 	return len(s.begun)
 }
 
-// becomes waits until a condition holds.
-func becomes(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for end := time.Now().Add(2 * patience); !holds(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("%s: not within %v", what, 2*patience)
-		}
-	}
-}
-
 // TestDeafCallers asks for more than a connection takes without being read, and reads nothing. The connections end
 // in time, what they held of replies is free again, and others are answered meanwhile.
 func TestDeafCallers(t *testing.T) {
-	s, _ := startService(t, startEngine(t), Options{}, 4<<20)
+	s, _ := startService(t, apitest.StartEngine(t), Options{}, 4<<20)
 	var h *web
 	w := startWeb(t, HTTPOptions{Executor: s.Executor}, func(server *http.Server) { h = server.Handler.(*web) })
 	w.putLarge(20)
 	deaf := []net.Conn{w.deaf(20), w.deaf(20)}
-	becomes(t, "two replies are being sent", func() bool { return h.sends.sending() == 2 })
+	apitest.Becomes(t, "two replies are being sent", func() bool { return h.sends.sending() == 2 })
 	if got := w.ask("GET", "/api/v1/jobs/1", ""); got.status != 200 {
 		t.Errorf("another caller meanwhile: %d %.200s", got.status, got.body)
 	}
-	becomes(t, "the replies are cut off", func() bool { return h.sends.sending() == 0 && s.executor.rooms.large.held() == 0 })
+	apitest.Becomes(t, "the replies are cut off", func() bool { return h.sends.sending() == 0 && s.executor.rooms.large.held() == 0 })
 	for _, conn := range deaf { // the rest comes, and then the end, before all of it has come
-		if err := conn.SetReadDeadline(time.Now().Add(patience)); err != nil {
+		if err := conn.SetReadDeadline(time.Now().Add(apitest.Patience)); err != nil {
 			t.Fatal(err)
 		}
 		n, err := io.Copy(io.Discard, conn)
@@ -81,12 +72,12 @@ func TestDeafCallers(t *testing.T) {
 
 // TestDeafCallersHoldNoShutdown shuts down with a reply that its caller does not read.
 func TestDeafCallersHoldNoShutdown(t *testing.T) {
-	s, _ := startService(t, startEngine(t), Options{}, 4<<20)
+	s, _ := startService(t, apitest.StartEngine(t), Options{}, 4<<20)
 	var h *web
 	w := startWeb(t, HTTPOptions{Executor: s.Executor}, func(server *http.Server) { h = server.Handler.(*web) })
 	w.putLarge(20)
 	w.deaf(4)
-	becomes(t, "a reply is being sent", func() bool { return h.sends.sending() == 1 })
+	apitest.Becomes(t, "a reply is being sent", func() bool { return h.sends.sending() == 1 })
 	ctx, cancel := context.WithTimeout(t.Context(), sendLastMax+2*time.Second)
 	defer cancel()
 	if err := s.Close(ctx); err != nil {
@@ -99,7 +90,7 @@ func TestDeafCallersHoldNoShutdown(t *testing.T) {
 
 // TestNoRoom uses up what pages may take. They are refused, and all that is small goes on.
 func TestNoRoom(t *testing.T) {
-	s, _ := startService(t, startEngine(t), Options{}, 0)
+	s, _ := startService(t, apitest.StartEngine(t), Options{}, 0)
 	w := startWeb(t, HTTPOptions{Executor: s.Executor}, nil)
 	var holds []*hold
 	const parties = 4
@@ -109,7 +100,7 @@ func TestNoRoom(t *testing.T) {
 		holds = append(holds, h)
 	}
 	w.ask("GET", "/api/v1/jobs", "").refused(t, "a list", 429, client.CodeRateLimited, "")
-	if got := w.ask("PUT", "/api/v1/jobs/a", jobWith("name", "-")); got.status != 201 {
+	if got := w.ask("PUT", "/api/v1/jobs/a", apitest.JobWith("name", "-")); got.status != 201 {
 		t.Errorf("a change: %d %s", got.status, got.body)
 	}
 	if got := w.ask("GET", "/api/v1/jobs/a", ""); got.status != 200 {

@@ -6,15 +6,16 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/carillon-io/carillon/api/apitest"
 	"github.com/carillon-io/carillon/client"
 )
 
 // TestConditionalActions changes a job by what is not a put: under another version than the job has it is
 // refused, and under its own it happens, over both ways.
 func TestConditionalActions(t *testing.T) {
-	w, natsURL := startWebOf(t, startEngine(t), Options{})
-	c := newClient(t, natsURL, client.Options{})
-	w.ask("PUT", "/api/v1/jobs/a", jobWith("name", "-"))
+	w, natsURL := startWebOf(t, apitest.StartEngine(t), Options{})
+	c := apitest.NewClient(t, natsURL, client.Options{})
+	w.ask("PUT", "/api/v1/jobs/a", apitest.JobWith("name", "-"))
 	version := uint32(1)
 	for _, action := range []string{"pause", "resume", "trigger"} {
 		path := "/api/v1/jobs/a/" + action
@@ -46,8 +47,8 @@ func TestConditionalActions(t *testing.T) {
 
 // TestTwoLines gives a header in two lines, of which one would be passed over otherwise.
 func TestTwoLines(t *testing.T) {
-	w, _ := startWebOf(t, startEngine(t), Options{})
-	w.ask("PUT", "/api/v1/jobs/a", jobWith("name", "-"))
+	w, _ := startWebOf(t, apitest.StartEngine(t), Options{})
+	w.ask("PUT", "/api/v1/jobs/a", apitest.JobWith("name", "-"))
 	for name, values := range map[string][]string{
 		"If-Match": {`"1"`, `"2"`}, "If-None-Match": {"*", "*"}, "Carillon-Tenant": {"default", "other"}, "Carillon-By": {"a", "b"},
 	} {
@@ -73,11 +74,11 @@ func TestTwoLines(t *testing.T) {
 // TestRivalsOverBothWays lets callers over HTTP and over NATS pause and delete a job at once that they all have
 // seen at the same version: one of them has his way.
 func TestRivalsOverBothWays(t *testing.T) {
-	w, natsURL := startWebOf(t, startEngine(t), Options{})
-	c := newClient(t, natsURL, client.Options{})
+	w, natsURL := startWebOf(t, apitest.StartEngine(t), Options{})
+	c := apitest.NewClient(t, natsURL, client.Options{})
 	for round := range 10 {
 		name := fmt.Sprint("wanted-", round)
-		w.ask("PUT", "/api/v1/jobs/"+name, jobWith("name", "-"))
+		w.ask("PUT", "/api/v1/jobs/"+name, apitest.JobWith("name", "-"))
 		results := make(chan bool, 8)
 		var rivals sync.WaitGroup
 		for range 2 {

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"github.com/carillon-io/carillon/api/apitest"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -60,11 +61,11 @@ func TestRouter(t *testing.T) {
 // TestNamesInPaths puts jobs with every kind of name that jobs may have, and gets, lists and deletes them by
 // the paths that replies give.
 func TestNamesInPaths(t *testing.T) {
-	w, _ := startWebOf(t, startEngine(t), Options{})
+	w, _ := startWebOf(t, apitest.StartEngine(t), Options{})
 	for _, name := range []string{
 		"a", "a/b", "a/b/runs", "x/pause", "bulk", "runs", ".", "..", "a/../b", "a//b", "/", "//", "a/", "/a", "-_.", strings.Repeat("n/", 64),
 	} {
-		put := w.ask("PUT", pathTo("jobs", name), jobWith("name", "-"))
+		put := w.ask("PUT", pathTo("jobs", name), apitest.JobWith("name", "-"))
 		if put.status != 201 || put.header.Get("Location") != pathTo("jobs", name) {
 			t.Errorf("PUT %q: %d %s", name, put.status, put.body)
 		}
@@ -115,7 +116,7 @@ func FuzzRouter(f *testing.F) {
 			return
 		}
 		rec := httptest.NewRecorder()
-		NewHTTP(reading{}, HTTPOptions{Logger: quiet}).Handler.ServeHTTP(rec, &http.Request{Method: method, URL: u, Header: http.Header{}, Body: http.NoBody})
+		NewHTTP(reading{}, HTTPOptions{Logger: apitest.Quiet}).Handler.ServeHTTP(rec, &http.Request{Method: method, URL: u, Header: http.Header{}, Body: http.NoBody})
 		if rec.Code == http.StatusInternalServerError {
 			t.Fatalf("%q %q: %s", method, path, rec.Body)
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/carillon-io/carillon/api/apitest"
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/scheduler"
@@ -24,11 +25,11 @@ type webStep struct {
 // webSteps go through every route. They build upon each other.
 func webSteps() []webStep {
 	return []webStep{
-		{method: "POST", path: "jobs", body: jobWith("name", `"a/b"`, "labels", `{"team":"x","env":"y=z"}`), status: 201, contains: `"created":true`, has: "Location: /api/v1/jobs/a%2Fb"},
-		{method: "POST", path: "jobs", body: jobWith("name", `"a/b"`, "labels", `{"team":"x","env":"y=z"}`, "max_runs", "7"), status: 200, contains: `"created":false`, has: `ETag: "2"`},
-		{method: "PUT", path: "jobs/plain", body: jobWith("name", "-"), status: 201, contains: `"name":"plain"`, has: "Location: /api/v1/jobs/plain"},
-		{method: "PUT", path: "jobs/plain", body: jobWith("name", `"plain"`, "jitter", `"1s"`), status: 200, contains: `"version":2`, has: `ETag: "2"`},
-		{method: "POST", path: "jobs/bulk", body: `{"jobs":[` + jobWith("name", `"c"`) + `,{}]}`, status: 200, contains: `"accepted":1,"rejected":1`},
+		{method: "POST", path: "jobs", body: apitest.JobWith("name", `"a/b"`, "labels", `{"team":"x","env":"y=z"}`), status: 201, contains: `"created":true`, has: "Location: /api/v1/jobs/a%2Fb"},
+		{method: "POST", path: "jobs", body: apitest.JobWith("name", `"a/b"`, "labels", `{"team":"x","env":"y=z"}`, "max_runs", "7"), status: 200, contains: `"created":false`, has: `ETag: "2"`},
+		{method: "PUT", path: "jobs/plain", body: apitest.JobWith("name", "-"), status: 201, contains: `"name":"plain"`, has: "Location: /api/v1/jobs/plain"},
+		{method: "PUT", path: "jobs/plain", body: apitest.JobWith("name", `"plain"`, "jitter", `"1s"`), status: 200, contains: `"version":2`, has: `ETag: "2"`},
+		{method: "POST", path: "jobs/bulk", body: `{"jobs":[` + apitest.JobWith("name", `"c"`) + `,{}]}`, status: 200, contains: `"accepted":1,"rejected":1`},
 		{method: "GET", path: "jobs/a/b", status: 200, contains: `"name":"a/b"`, has: `ETag: "2"`},
 		{method: "GET", path: "jobs?label=team=x&label=env=y%3Dz", status: 200, contains: `{"jobs":[{"name":"a/b"`},
 		{method: "GET", path: "jobs?prefix=pl&status=active&limit=1", status: 200, contains: `"name":"plain"`},
@@ -39,7 +40,7 @@ func webSteps() []webStep {
 		{method: "POST", path: "jobs/a/b/backfill", body: `{"from":"2024-01-01T00:00:00Z","to":"2025-01-01T00:00:00Z","limit":1}`, status: 200, contains: `{"runs":1,"left_out":0}`},
 		{method: "GET", path: "jobs/a/b/runs?limit=1&attempts=true&from=2024-01-01T00:00:00Z", status: 200, contains: `{"runs":[{`},
 		{method: "GET", path: "runs?job=a/b&limit=1", status: 200, contains: `"next_cursor"`},
-		{method: "GET", path: "runs?status=dead&attempts=false", status: 200, contains: deskRun.ID.String()},
+		{method: "GET", path: "runs?status=dead&attempts=false", status: 200, contains: apitest.DeskRun.ID.String()},
 		{method: "POST", path: "runs/retry", status: 200, contains: `{"retried":5,"more":true}`},
 		{method: "POST", path: "runs/$DESK/report", body: `{"fence":4711,"status":"succeeded"}`, status: 200, contains: "$DESK"},
 		{method: "POST", path: "runs/$DESK/extend", body: `{"fence":4711,"by":"5m"}`, status: 200, contains: `"deadline"`},
@@ -62,12 +63,12 @@ func webSteps() []webStep {
 
 // TestRoutes goes through every route, and asks for whatever can be got for its head alone too.
 func TestRoutes(t *testing.T) {
-	engine := newDesk(t)
-	engine.entries = deskEntries(1)
+	engine := apitest.NewDesk(t)
+	engine.Entries = apitest.DeskEntries(1)
 	w, _ := startWebOf(t, engine, Options{})
 	run, seen := "", make(map[*route]bool)
 	for _, x := range webSteps() {
-		names := strings.NewReplacer("$RUN", run, "$DESK", deskRun.ID.String())
+		names := strings.NewReplacer("$RUN", run, "$DESK", apitest.DeskRun.ID.String())
 		path := httpRoot + names.Replace(x.path)
 		plain, _, _ := strings.Cut(path, "?")
 		r, _, _ := theRouter.match(x.method, plain)
@@ -111,11 +112,11 @@ func TestRoutes(t *testing.T) {
 
 // TestWebPages reads a list page by page with the cursors of its replies.
 func TestWebPages(t *testing.T) {
-	w, _ := startWebOf(t, startEngine(t), Options{})
+	w, _ := startWebOf(t, apitest.StartEngine(t), Options{})
 	var want, got []string
 	for _, name := range []string{"a", "b", "c/d", "e", "f"} {
 		want = append(want, name)
-		w.ask("PUT", pathTo("jobs", name), jobWith("name", "-", "labels", `{"all":"yes"}`))
+		w.ask("PUT", pathTo("jobs", name), apitest.JobWith("name", "-", "labels", `{"all":"yes"}`))
 	}
 	for path := "/api/v1/jobs?limit=2&label=all=yes"; ; {
 		var page client.JobPage
@@ -137,10 +138,10 @@ func TestWebPages(t *testing.T) {
 
 // TestWebActor checks that the engine learns who asks and how, and whose jobs are meant.
 func TestWebActor(t *testing.T) {
-	engine := startEngine(t)
+	engine := apitest.StartEngine(t)
 	w, _ := startWebOf(t, engine, Options{})
-	w.ask("PUT", "/api/v1/jobs/a", jobWith("name", "-"), "Carillon-By: alice@ci", "Carillon-Tenant: acme")
-	w.ask("PUT", "/api/v1/jobs/b?tenant=beta", jobWith("name", "-"))
+	w.ask("PUT", "/api/v1/jobs/a", apitest.JobWith("name", "-"), "Carillon-By: alice@ci", "Carillon-Tenant: acme")
+	w.ask("PUT", "/api/v1/jobs/b?tenant=beta", apitest.JobWith("name", "-"))
 	audit := func(tenant string) []job.AuditEntry {
 		page, err := engine.Audit(t.Context(), scheduler.AuditQuery{Tenant: tenant, Limit: 10})
 		if err != nil {
@@ -165,7 +166,7 @@ func TestWebActor(t *testing.T) {
 
 // TestWebRequestsCount checks that requests over HTTP are in the counts of their verbs, with how they ended.
 func TestWebRequestsCount(t *testing.T) {
-	s, _ := startService(t, startEngine(t), Options{}, 0)
+	s, _ := startService(t, apitest.StartEngine(t), Options{}, 0)
 	w := startWeb(t, HTTPOptions{Executor: s.Executor}, nil)
 	w.ask("GET", "/api/v1/jobs", "")
 	w.ask("GET", "/api/v1/jobs/unknown", "")

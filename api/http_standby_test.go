@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-io/carillon/api/apitest"
 	"github.com/carillon-io/carillon/client"
 )
 
@@ -15,7 +16,7 @@ import (
 func TestStandbyOverHTTP(t *testing.T) {
 	var cluster atomic.Pointer[client.Cluster]
 	cluster.Store(&client.Cluster{Node: "b", Holder: "a", Role: "standby", Lag: 7, LagMS: 12.4})
-	w, _ := startWebOf(t, newDesk(t), Options{Standby: true, Node: Node{Cluster: cluster.Load}})
+	w, _ := startWebOf(t, apitest.NewDesk(t), Options{Standby: true, Node: Node{Cluster: cluster.Load}})
 	for _, path := range []string{"jobs", "runs?status=dead", "calendars", "audit", "schedules/next?schedule=@daily", "jobs/unknown"} {
 		got := w.ask("GET", httpRoot+path, "")
 		h := got.header
@@ -24,7 +25,7 @@ func TestStandbyOverHTTP(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ method, path, body string }{
-		{"PUT", "jobs/a", jobWith("name", "-")}, {"POST", "jobs/bulk", `{"jobs":[]}`}, {"DELETE", "jobs/a", ""},
+		{"PUT", "jobs/a", apitest.JobWith("name", "-")}, {"POST", "jobs/bulk", `{"jobs":[]}`}, {"DELETE", "jobs/a", ""},
 		{"POST", "jobs/a/pause", ""}, {"POST", "runs/1/cancel", ""}, {"PUT", "calendars/a", `{"exclude":[]}`},
 	} {
 		got := w.ask(c.method, httpRoot+c.path, c.body)
@@ -41,12 +42,12 @@ func TestStandbyOverHTTP(t *testing.T) {
 
 // TestServiceChanges follows a node whose service is replaced, as that of a node in a cluster is.
 func TestServiceChanges(t *testing.T) {
-	first, _ := startService(t, startEngine(t), Options{}, 0)
-	second, _ := startService(t, startEngine(t), Options{}, 0)
+	first, _ := startService(t, apitest.StartEngine(t), Options{}, 0)
+	second, _ := startService(t, apitest.StartEngine(t), Options{}, 0)
 	var present atomic.Pointer[Service]
 	present.Store(first)
 	w := startWeb(t, HTTPOptions{Executor: func() *Executor { return present.Load().Executor() }}, nil)
-	put := func() webReply { return w.ask("PUT", "/api/v1/jobs/a", jobWith("name", "-")) }
+	put := func() webReply { return w.ask("PUT", "/api/v1/jobs/a", apitest.JobWith("name", "-")) }
 	if got := put(); got.status != 201 {
 		t.Errorf("the first: %d %s", got.status, got.body)
 	}
@@ -73,7 +74,7 @@ func TestServiceChanges(t *testing.T) {
 
 // TestCloseWaitsForHTTP closes a service with an HTTP request under way: that gets its answer.
 func TestCloseWaitsForHTTP(t *testing.T) {
-	engine := &stuck{startEngine(t), make(chan struct{}), make(chan struct{})}
+	engine := &stuck{apitest.StartEngine(t), make(chan struct{}), make(chan struct{})}
 	s, _ := startService(t, engine, Options{}, 0)
 	w := startWeb(t, HTTPOptions{Executor: s.Executor}, nil)
 	answered := make(chan webReply, 1)

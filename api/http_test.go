@@ -10,18 +10,19 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-io/carillon/api/apitest"
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/scheduler"
 )
 
 func TestHTTP(t *testing.T) {
-	engine := startEngine(t)
+	engine := apitest.StartEngine(t)
 	service, url := startService(t, engine, Options{}, 0)
-	nc := connect(t, url)
-	over := ask(t, nc, "carillon.v1.default.status", "", nil)
+	nc := apitest.Connect(t, url)
+	over := apitest.Ask(t, nc, "carillon.v1.default.status", "", nil)
 	shown := http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(rw, "some 1\n") })
-	h := NewHTTP(engine, HTTPOptions{Logger: quiet, Executor: service.Executor, Metrics: shown}).Handler
+	h := NewHTTP(engine, HTTPOptions{Logger: apitest.Quiet, Executor: service.Executor, Metrics: shown}).Handler
 
 	for _, c := range []struct {
 		method, path string
@@ -71,7 +72,7 @@ func TestReadiness(t *testing.T) {
 		{standby, &client.Cluster{LagMS: 59000}, 503}, // it hears no leader
 	} {
 		rec := httptest.NewRecorder()
-		opts := HTTPOptions{Logger: quiet}
+		opts := HTTPOptions{Logger: apitest.Quiet}
 		if c.cluster != nil {
 			c.cluster.Role = c.status.Role
 			opts.Cluster = func() *client.Cluster { return c.cluster }

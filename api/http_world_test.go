@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/carillon-io/carillon/api/apitest"
 	"github.com/carillon-io/carillon/client"
 )
 
@@ -22,7 +23,7 @@ type webWorld struct {
 // startWeb runs an HTTP server in front of a service. Change may set the server up before it starts.
 func startWeb(t testing.TB, opts HTTPOptions, change func(*http.Server)) *webWorld {
 	t.Helper()
-	setDefault(&opts.Logger, quiet)
+	setDefault(&opts.Logger, apitest.Quiet)
 	server := httptest.NewUnstartedServer(nil)
 	server.Config = NewHTTP(reading{}, opts)
 	if change != nil {

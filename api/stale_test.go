@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/carillon-io/carillon/api/apitest"
 	"github.com/carillon-io/carillon/client"
 )
 
@@ -11,8 +12,8 @@ import (
 func TestStaleLeaderReads(t *testing.T) {
 	var leads atomic.Bool
 	leads.Store(true)
-	w, _ := startWebOf(t, newDesk(t), Options{Leads: leads.Load})
-	if got := w.ask("PUT", "/api/v1/jobs/a", jobWith("name", "-")); got.status != 201 {
+	w, _ := startWebOf(t, apitest.NewDesk(t), Options{Leads: leads.Load})
+	if got := w.ask("PUT", "/api/v1/jobs/a", apitest.JobWith("name", "-")); got.status != 201 {
 		t.Fatalf("put: %d %s", got.status, got.body)
 	}
 	if got := w.ask("GET", "/api/v1/jobs/a", ""); got.status != 200 {

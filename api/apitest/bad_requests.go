@@ -1,4 +1,4 @@
-package api
+package apitest
 
 import (
 	"fmt"
@@ -9,43 +9,22 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// badRequests lists what must be refused, by what is wrong with it.
-func badRequests() []badRequest {
+// BadRequests lists what must be refused, by what is wrong with it.
+func BadRequests() []BadRequest {
 	return slices.Concat(
 		badSyntax(), badMembers(), badValues(), badSchedules(), badTargets(), badQueries(), badChanges(),
 		badReports(), badRunChanges(), badCalendars(), badAudits(),
 	)
 }
 
-// jobWith returns a job with some members in place of those of a good one; "-" leaves a member out.
-func jobWith(members ...string) string {
-	good := [][2]string{
-		{"name", `"new"`}, {"schedule", `"0 0 1 1 *"`}, {"target", `{"kind":"nats","subject":"out.new"}`},
-	}
-	for i := 0; i < len(members); i += 2 {
-		at := slices.IndexFunc(good, func(m [2]string) bool { return m[0] == members[i] })
-		if at < 0 {
-			good, at = append(good, [2]string{}), len(good)
-		}
-		good[at] = [2]string{members[i], members[i+1]}
-	}
-	var parts []string
-	for _, m := range good {
-		if m[1] != "-" {
-			parts = append(parts, fmt.Sprintf("%q:%s", m[0], m[1]))
-		}
-	}
-	return "{" + strings.Join(parts, ",") + "}"
-}
-
 // badPut is a bad jobs.put.
-func badPut(name, body string, code client.Code, field string) badRequest {
-	return badRequest{name, "jobs.put", body, code, field, badStatus(code)}
+func badPut(name, body string, code client.Code, field string) BadRequest {
+	return BadRequest{name, "jobs.put", body, code, field, badStatus(code)}
 }
 
 // bad is a bad request of another verb.
-func bad(name, verb, body string, code client.Code, field string) badRequest {
-	return badRequest{name, verb, body, code, field, badStatus(code)}
+func bad(name, verb, body string, code client.Code, field string) BadRequest {
+	return BadRequest{name, verb, body, code, field, badStatus(code)}
 }
 
 // badStatus is the table of the contract, written down a second time.
@@ -64,9 +43,9 @@ func badStatus(code client.Code) int {
 	}
 }
 
-func badSyntax() []badRequest {
+func badSyntax() []BadRequest {
 	const code = client.CodeInvalidJSON
-	return []badRequest{
+	return []BadRequest{
 		badPut("nothing", "", code, ""),
 		badPut("spaces", "  \n", code, ""),
 		badPut("no JSON", "name=new", code, ""),
@@ -75,20 +54,20 @@ func badSyntax() []badRequest {
 		badPut("single quotes", `{'name':'new'}`, code, ""),
 		badPut("trailing comma", `{"name":"new",}`, code, ""),
 		badPut("comment", `{"name":"new"/**/}`, code, ""),
-		badPut("two values", jobWith()+jobWith(), code, ""),
-		badPut("garbage behind", jobWith()+" x", code, ""),
-		badPut("not a number", jobWith("max_runs", "NaN"), code, "max_runs"),
-		badPut("leading zero", jobWith("max_runs", "01"), code, ""),
-		badPut("invalid UTF-8", jobWith("description", "\"\xff\xfe\""), code, "description"),
-		badPut("invalid UTF-8 in a payload", jobWith("payload", "[\"\xc0\xaf\"]"), code, "payload.0"),
-		badPut("half a surrogate", jobWith("description", `"\ud800"`), code, "description"),
-		badPut("control character", jobWith("description", "\"a\nb\""), code, "description"),
+		badPut("two values", JobWith()+JobWith(), code, ""),
+		badPut("garbage behind", JobWith()+" x", code, ""),
+		badPut("not a number", JobWith("max_runs", "NaN"), code, "max_runs"),
+		badPut("leading zero", JobWith("max_runs", "01"), code, ""),
+		badPut("invalid UTF-8", JobWith("description", "\"\xff\xfe\""), code, "description"),
+		badPut("invalid UTF-8 in a payload", JobWith("payload", "[\"\xc0\xaf\"]"), code, "payload.0"),
+		badPut("half a surrogate", JobWith("description", `"\ud800"`), code, "description"),
+		badPut("control character", JobWith("description", "\"a\nb\""), code, "description"),
 		badPut("twice the same member", `{"name":"a","name":"b"}`, code, "name"),
 		badPut("twice the same, escaped", `{"name":"a","na\u006de":"b"}`, code, "name"),
-		badPut("twice the same, nested", jobWith("retry", `{"multiplier":2,"multiplier":3}`), code, "retry.multiplier"),
-		badPut("twice the same in a payload", jobWith("payload", `{"a":1,"a":2}`), code, "payload.a"),
-		badPut("twice the same header", jobWith("headers", `{"X-A":"1","X-A":"2"}`), code, "headers.X-A"),
-		badPut("deep payload", jobWith("payload", strings.Repeat("[", 101)+strings.Repeat("]", 101)), code, "payload"),
+		badPut("twice the same, nested", JobWith("retry", `{"multiplier":2,"multiplier":3}`), code, "retry.multiplier"),
+		badPut("twice the same in a payload", JobWith("payload", `{"a":1,"a":2}`), code, "payload.a"),
+		badPut("twice the same header", JobWith("headers", `{"X-A":"1","X-A":"2"}`), code, "headers.X-A"),
+		badPut("deep payload", JobWith("payload", strings.Repeat("[", 101)+strings.Repeat("]", 101)), code, "payload"),
 		bad("deeper than any parser likes", "jobs.trigger", `{"name":"bad-input-1","payload":`+strings.Repeat("[", 200_000)+strings.Repeat("]", 200_000)+`}`,
 			code, apierr.Clip("payload"+strings.Repeat(".0", 9998))),
 		bad("byte order mark", "jobs.get", "\ufeff{}", code, ""),
@@ -96,90 +75,90 @@ func badSyntax() []badRequest {
 	}
 }
 
-func badMembers() []badRequest {
+func badMembers() []BadRequest {
 	unknown, wrong := client.CodeUnknownField, client.CodeInvalidField
-	return []badRequest{
-		badPut("misspelled", jobWith("shedule", `"@daily"`), unknown, "shedule"),
-		badPut("other case", jobWith("Name", `"new"`), unknown, "Name"),
-		badPut("unknown, nested", jobWith("retry", `{"max_attempt":3}`), unknown, "retry.max_attempt"),
-		badPut("unknown, in the target", jobWith("target", `{"kind":"nats","subject":"a","queue":"q"}`), unknown, "target.queue"),
-		badPut("empty name of a member", jobWith("", `1`), unknown, ""),
-		badPut("job without its payload", jobWith("payload_omitted", `true`), unknown, "payload_omitted"),
+	return []BadRequest{
+		badPut("misspelled", JobWith("shedule", `"@daily"`), unknown, "shedule"),
+		badPut("other case", JobWith("Name", `"new"`), unknown, "Name"),
+		badPut("unknown, nested", JobWith("retry", `{"max_attempt":3}`), unknown, "retry.max_attempt"),
+		badPut("unknown, in the target", JobWith("target", `{"kind":"nats","subject":"a","queue":"q"}`), unknown, "target.queue"),
+		badPut("empty name of a member", JobWith("", `1`), unknown, ""),
+		badPut("job without its payload", JobWith("payload_omitted", `true`), unknown, "payload_omitted"),
 		bad("unknown in a list", "jobs.list", `{"page":2}`, unknown, "page"),
 		bad("unknown in a status", "status", `{"verbose":true}`, unknown, "verbose"),
 		bad("version in a bulk registration", "jobs.put_many", `{"if_version":0,"jobs":[]}`, unknown, "if_version"),
 		badPut("list", `[]`, wrong, ""),
 		badPut("text", `"job"`, wrong, ""),
 		badPut("null", `null`, wrong, ""),
-		badPut("name is a number", jobWith("name", "5"), wrong, "name"),
-		badPut("target is a text", jobWith("target", `"nats:out.new"`), wrong, "target"),
-		badPut("subject is a list", jobWith("target", `{"kind":"nats","subject":["a"]}`), wrong, "target.subject"),
-		badPut("paused is a text", jobWith("paused", `"true"`), wrong, "paused"),
-		badPut("labels are a list", jobWith("labels", `["a"]`), wrong, "labels"),
-		badPut("label is a number", jobWith("labels", `{"a":1}`), wrong, "labels.a"),
-		badPut("header is null", jobWith("headers", `{"X-A":null}`), wrong, "headers.X-A"),
-		badPut("retry is a number", jobWith("retry", `3`), wrong, "retry"),
-		badPut("multiplier is a text", jobWith("retry", `{"multiplier":"2"}`), wrong, "retry.multiplier"),
-		badPut("two payloads", jobWith("payload", `1`, "payload_base64", `"MQ=="`), wrong, "payload_base64"),
-		badPut("no base 64", jobWith("payload_base64", `"%%%"`), wrong, "payload_base64"),
+		badPut("name is a number", JobWith("name", "5"), wrong, "name"),
+		badPut("target is a text", JobWith("target", `"nats:out.new"`), wrong, "target"),
+		badPut("subject is a list", JobWith("target", `{"kind":"nats","subject":["a"]}`), wrong, "target.subject"),
+		badPut("paused is a text", JobWith("paused", `"true"`), wrong, "paused"),
+		badPut("labels are a list", JobWith("labels", `["a"]`), wrong, "labels"),
+		badPut("label is a number", JobWith("labels", `{"a":1}`), wrong, "labels.a"),
+		badPut("header is null", JobWith("headers", `{"X-A":null}`), wrong, "headers.X-A"),
+		badPut("retry is a number", JobWith("retry", `3`), wrong, "retry"),
+		badPut("multiplier is a text", JobWith("retry", `{"multiplier":"2"}`), wrong, "retry.multiplier"),
+		badPut("two payloads", JobWith("payload", `1`, "payload_base64", `"MQ=="`), wrong, "payload_base64"),
+		badPut("no base 64", JobWith("payload_base64", `"%%%"`), wrong, "payload_base64"),
 		bad("jobs are an object", "jobs.put_many", `{"jobs":{}}`, wrong, "jobs"),
 		bad("jobs are missing", "jobs.put_many", `{}`, wrong, "jobs"),
 	}
 }
 
-func badValues() []badRequest {
+func badValues() []BadRequest {
 	name, wrong, large := client.CodeInvalidName, client.CodeInvalidField, client.CodeTooLarge
-	return []badRequest{
-		badPut("no name", jobWith("name", "-"), name, "name"),
-		badPut("empty name", jobWith("name", `""`), name, "name"),
-		badPut("long name", jobWith("name", `"`+strings.Repeat("n", 129)+`"`), name, "name"),
-		badPut("space in the name", jobWith("name", `"a b"`), name, "name"),
-		badPut("star in the name", jobWith("name", `"a*"`), name, "name"),
-		badPut("umlaut in the name", jobWith("name", `"ä"`), name, "name"),
-		badPut("NUL in the name", jobWith("name", `"a\u0000"`), name, "name"),
-		badPut("start is no time", jobWith("starts_at", `"next week"`), wrong, "starts_at"),
-		badPut("start is a number", jobWith("starts_at", `1764547200`), wrong, "starts_at"),
-		badPut("start before time began", jobWith("starts_at", `"1970-01-01T00:00:00Z"`), wrong, "starts_at"),
-		badPut("end before start", jobWith("starts_at", `"2100-01-01T00:00:00Z"`, "ends_at", `"2099-01-01T00:00:00Z"`), wrong, "ends_at"),
-		badPut("duration is a number", jobWith("attempt_timeout", `30`), wrong, "attempt_timeout"),
-		badPut("duration without unit", jobWith("attempt_timeout", `"30"`), wrong, "attempt_timeout"),
-		badPut("negative duration", jobWith("catchup_window", `"-1h"`), wrong, "catchup_window"),
-		badPut("endless duration", jobWith("catchup_window", `"999999999999d"`), wrong, "catchup_window"),
-		badPut("fine duration", jobWith("attempt_timeout", `"10.5ms"`), wrong, "attempt_timeout"),
-		badPut("no duration at all", jobWith("attempt_timeout", `"0s"`), wrong, "attempt_timeout"),
-		badPut("negative runs", jobWith("max_runs", `-1`), wrong, "max_runs"),
-		badPut("half a run", jobWith("max_runs", `1.5`), wrong, "max_runs"),
-		badPut("too many runs", jobWith("max_runs", `4294967296`), wrong, "max_runs"),
-		badPut("no attempt", jobWith("retry", `{"max_attempts":0}`), wrong, "retry.max_attempts"),
-		badPut("shrinking intervals", jobWith("retry", `{"multiplier":0.5}`), wrong, "retry.multiplier"),
-		badPut("infinite multiplier", jobWith("retry", `{"multiplier":1e999}`), wrong, "retry.multiplier"),
-		badPut("intervals the wrong way", jobWith("retry", `{"initial_interval":"1m","max_interval":"1s"}`), wrong, "retry.max_interval"),
-		badPut("much jitter", jobWith("jitter", `"25h"`), wrong, "jitter"),
-		badPut("no such completion", jobWith("completion", `"guessed"`), wrong, "completion"),
-		badPut("jitter of retries beyond the interval", jobWith("retry", `{"jitter":1.5}`), wrong, "retry.jitter"),
-		badPut("negative jitter of retries", jobWith("retry", `{"jitter":-0.1}`), wrong, "retry.jitter"),
-		badPut("client errors are a text", jobWith("retry", `{"client_errors":"yes"}`), wrong, "retry.client_errors"),
-		badPut("many failures", jobWith("pause_on_failure", `1001`), wrong, "pause_on_failure"),
-		badPut("concurrent but skipping", jobWith("max_concurrent", `2`), wrong, "max_concurrent"),
-		badPut("many at a time", jobWith("overlap_policy", `"allow"`, "max_concurrent", `10001`), wrong, "max_concurrent"),
-		badPut("no such policy", jobWith("overlap_policy", `"maybe"`), wrong, "overlap_policy"),
-		badPut("no such missed policy", jobWith("missed_run_policy", `"all"`), wrong, "missed_run_policy"),
-		badPut("much catching up", jobWith("max_catchup_runs", `100000`), wrong, "max_catchup_runs"),
-		badPut("large payload", jobWith("payload", `"`+strings.Repeat("x", 256<<10)+`"`), large, "payload"),
-		badPut("long description", jobWith("description", `"`+strings.Repeat("x", 1025)+`"`), large, "description"),
-		badPut("large headers", jobWith("headers", `{"X-A":"`+strings.Repeat("x", 17<<10)+`"}`), large, "headers"),
-		badPut("many headers", jobWith("headers", manyPairs(65)), large, "headers"),
-		badPut("many labels", jobWith("labels", manyPairs(33)), large, "labels"),
-		badPut("line break in a header", jobWith("headers", `{"X-A":"1\r\nX-B: 2"}`), wrong, "headers.X-A"),
-		badPut("line break in a header's name", jobWith("headers", `{"X-A\r\nX-B":"1"}`), wrong, "headers.X-A\r\nX-B"),
-		badPut("our header", jobWith("headers", `{"Carillon-Fence":"1"}`), wrong, "headers.Carillon-Fence"),
-		badPut("header of NATS", jobWith("headers", `{"nats-msg-id":"1"}`), wrong, "headers.nats-msg-id"),
-		badPut("header of HTTP", jobWith("headers", `{"Content-Length":"1"}`), wrong, "headers.Content-Length"),
-		badPut("label with a space", jobWith("labels", `{"a b":"1"}`), wrong, "labels.a b"),
+	return []BadRequest{
+		badPut("no name", JobWith("name", "-"), name, "name"),
+		badPut("empty name", JobWith("name", `""`), name, "name"),
+		badPut("long name", JobWith("name", `"`+strings.Repeat("n", 129)+`"`), name, "name"),
+		badPut("space in the name", JobWith("name", `"a b"`), name, "name"),
+		badPut("star in the name", JobWith("name", `"a*"`), name, "name"),
+		badPut("umlaut in the name", JobWith("name", `"ä"`), name, "name"),
+		badPut("NUL in the name", JobWith("name", `"a\u0000"`), name, "name"),
+		badPut("start is no time", JobWith("starts_at", `"next week"`), wrong, "starts_at"),
+		badPut("start is a number", JobWith("starts_at", `1764547200`), wrong, "starts_at"),
+		badPut("start before time began", JobWith("starts_at", `"1970-01-01T00:00:00Z"`), wrong, "starts_at"),
+		badPut("end before start", JobWith("starts_at", `"2100-01-01T00:00:00Z"`, "ends_at", `"2099-01-01T00:00:00Z"`), wrong, "ends_at"),
+		badPut("duration is a number", JobWith("attempt_timeout", `30`), wrong, "attempt_timeout"),
+		badPut("duration without unit", JobWith("attempt_timeout", `"30"`), wrong, "attempt_timeout"),
+		badPut("negative duration", JobWith("catchup_window", `"-1h"`), wrong, "catchup_window"),
+		badPut("endless duration", JobWith("catchup_window", `"999999999999d"`), wrong, "catchup_window"),
+		badPut("fine duration", JobWith("attempt_timeout", `"10.5ms"`), wrong, "attempt_timeout"),
+		badPut("no duration at all", JobWith("attempt_timeout", `"0s"`), wrong, "attempt_timeout"),
+		badPut("negative runs", JobWith("max_runs", `-1`), wrong, "max_runs"),
+		badPut("half a run", JobWith("max_runs", `1.5`), wrong, "max_runs"),
+		badPut("too many runs", JobWith("max_runs", `4294967296`), wrong, "max_runs"),
+		badPut("no attempt", JobWith("retry", `{"max_attempts":0}`), wrong, "retry.max_attempts"),
+		badPut("shrinking intervals", JobWith("retry", `{"multiplier":0.5}`), wrong, "retry.multiplier"),
+		badPut("infinite multiplier", JobWith("retry", `{"multiplier":1e999}`), wrong, "retry.multiplier"),
+		badPut("intervals the wrong way", JobWith("retry", `{"initial_interval":"1m","max_interval":"1s"}`), wrong, "retry.max_interval"),
+		badPut("much jitter", JobWith("jitter", `"25h"`), wrong, "jitter"),
+		badPut("no such completion", JobWith("completion", `"guessed"`), wrong, "completion"),
+		badPut("jitter of retries beyond the interval", JobWith("retry", `{"jitter":1.5}`), wrong, "retry.jitter"),
+		badPut("negative jitter of retries", JobWith("retry", `{"jitter":-0.1}`), wrong, "retry.jitter"),
+		badPut("client errors are a text", JobWith("retry", `{"client_errors":"yes"}`), wrong, "retry.client_errors"),
+		badPut("many failures", JobWith("pause_on_failure", `1001`), wrong, "pause_on_failure"),
+		badPut("concurrent but skipping", JobWith("max_concurrent", `2`), wrong, "max_concurrent"),
+		badPut("many at a time", JobWith("overlap_policy", `"allow"`, "max_concurrent", `10001`), wrong, "max_concurrent"),
+		badPut("no such policy", JobWith("overlap_policy", `"maybe"`), wrong, "overlap_policy"),
+		badPut("no such missed policy", JobWith("missed_run_policy", `"all"`), wrong, "missed_run_policy"),
+		badPut("much catching up", JobWith("max_catchup_runs", `100000`), wrong, "max_catchup_runs"),
+		badPut("large payload", JobWith("payload", `"`+strings.Repeat("x", 256<<10)+`"`), large, "payload"),
+		badPut("long description", JobWith("description", `"`+strings.Repeat("x", 1025)+`"`), large, "description"),
+		badPut("large headers", JobWith("headers", `{"X-A":"`+strings.Repeat("x", 17<<10)+`"}`), large, "headers"),
+		badPut("many headers", JobWith("headers", ManyPairs(65)), large, "headers"),
+		badPut("many labels", JobWith("labels", ManyPairs(33)), large, "labels"),
+		badPut("line break in a header", JobWith("headers", `{"X-A":"1\r\nX-B: 2"}`), wrong, "headers.X-A"),
+		badPut("line break in a header's name", JobWith("headers", `{"X-A\r\nX-B":"1"}`), wrong, "headers.X-A\r\nX-B"),
+		badPut("our header", JobWith("headers", `{"Carillon-Fence":"1"}`), wrong, "headers.Carillon-Fence"),
+		badPut("header of NATS", JobWith("headers", `{"nats-msg-id":"1"}`), wrong, "headers.nats-msg-id"),
+		badPut("header of HTTP", JobWith("headers", `{"Content-Length":"1"}`), wrong, "headers.Content-Length"),
+		badPut("label with a space", JobWith("labels", `{"a b":"1"}`), wrong, "labels.a b"),
 	}
 }
 
-func manyPairs(n int) string {
+func ManyPairs(n int) string {
 	pairs := make([]string, n)
 	for i := range pairs {
 		pairs[i] = fmt.Sprintf(`"k%d":"v"`, i)
@@ -187,13 +166,13 @@ func manyPairs(n int) string {
 	return "{" + strings.Join(pairs, ",") + "}"
 }
 
-func badTargets() []badRequest {
+func badTargets() []BadRequest {
 	const code = client.CodeInvalidTarget
-	target := func(name, members, field string) badRequest {
-		return badPut(name, jobWith("target", "{"+members+"}"), code, "target."+field)
+	target := func(name, members, field string) BadRequest {
+		return badPut(name, JobWith("target", "{"+members+"}"), code, "target."+field)
 	}
-	return []badRequest{
-		badPut("no target", jobWith("target", "-"), code, "target.kind"),
+	return []BadRequest{
+		badPut("no target", JobWith("target", "-"), code, "target.kind"),
 		target("no kind", `"subject":"a"`, "kind"),
 		target("no such kind", `"kind":"mail","subject":"a"`, "kind"),
 		target("handler outside", `"kind":"handler","name":"f"`, "kind"),
@@ -224,9 +203,9 @@ func badTargets() []badRequest {
 	}
 }
 
-func badQueries() []badRequest {
+func badQueries() []BadRequest {
 	wrong, cron := client.CodeInvalidField, client.CodeInvalidSchedule
-	return []badRequest{
+	return []BadRequest{
 		bad("limit 0", "jobs.list", `{"limit":0}`, wrong, "limit"),
 		bad("limit 1001", "jobs.list", `{"limit":1001}`, wrong, "limit"),
 		bad("negative limit", "runs.list", `{"job":"bad-input-1","limit":-1}`, wrong, "limit"),
@@ -258,14 +237,14 @@ func badQueries() []badRequest {
 	}
 }
 
-func badChanges() []badRequest {
+func badChanges() []BadRequest {
 	wrong, large := client.CodeInvalidField, client.CodeTooLarge
-	return []badRequest{
-		badPut("exists", jobWith("name", `"bad-input-1"`, "if_version", `0`), client.CodeAlreadyExists, "name"),
-		badPut("another version", jobWith("name", `"bad-input-1"`, "if_version", `7`), client.CodeVersionConflict, "if_version"),
-		badPut("version of nothing", jobWith("if_version", `1`), client.CodeVersionConflict, "if_version"),
-		badPut("negative version", jobWith("if_version", `-1`), wrong, "if_version"),
-		badPut("version is a text", jobWith("if_version", `"1"`), wrong, "if_version"),
+	return []BadRequest{
+		badPut("exists", JobWith("name", `"bad-input-1"`, "if_version", `0`), client.CodeAlreadyExists, "name"),
+		badPut("another version", JobWith("name", `"bad-input-1"`, "if_version", `7`), client.CodeVersionConflict, "if_version"),
+		badPut("version of nothing", JobWith("if_version", `1`), client.CodeVersionConflict, "if_version"),
+		badPut("negative version", JobWith("if_version", `-1`), wrong, "if_version"),
+		badPut("version is a text", JobWith("if_version", `"1"`), wrong, "if_version"),
 		bad("delete of another version", "jobs.delete", `{"name":"bad-input-1","if_version":7}`, client.CodeVersionConflict, "if_version"),
 		bad("delete of a version of nothing", "jobs.delete", `{"name":"unknown","if_version":1}`, client.CodeNotFound, "name"),
 		bad("delete of what is not there", "jobs.delete", `{"name":"bad-input-1","if_version":0}`, wrong, "if_version"),
@@ -290,6 +269,6 @@ func badChanges() []badRequest {
 		bad("backfill of the future", "jobs.backfill", `{"name":"bad-input-1","from":"2026-01-01T00:00:00Z","to":"2999-01-01T00:00:00Z"}`, wrong, "to"),
 		bad("large backfill", "jobs.backfill", `{"name":"bad-input-1","from":"2025-01-01T00:00:00Z","to":"2026-01-01T00:00:00Z","limit":1000000}`, wrong, "limit"),
 		bad("too many at once", "jobs.put_many", `{"jobs":[`+strings.Repeat("{},", 10_000)+`{}]}`, large, "jobs"),
-		bad("broken among good ones", "jobs.put_many", `{"jobs":[`+jobWith()+`,{"name":"b",}]}`, client.CodeInvalidJSON, "jobs.1"),
+		bad("broken among good ones", "jobs.put_many", `{"jobs":[`+JobWith()+`,{"name":"b",}]}`, client.CodeInvalidJSON, "jobs.1"),
 	}
 }

@@ -1,4 +1,4 @@
-package api
+package apitest
 
 import (
 	"encoding/base64"
@@ -12,17 +12,17 @@ import (
 	"unicode/utf8"
 )
 
-// conform checks a value against a schema.
-func conform(t testing.TB, what, schemaText, valueText string) {
+// Conform checks a value against a schema.
+func Conform(t testing.TB, what, schemaText, valueText string) {
 	t.Helper()
-	if err := conforms(schemaText, valueText); err != nil {
+	if err := Conforms(schemaText, valueText); err != nil {
 		t.Errorf("%s: %v in %.2000s", what, err, valueText)
 	}
 }
 
-// conforms checks a text of JSON against a schema. A reply may have no members that its schema does not know,
+// Conforms checks a text of JSON against a schema. A reply may have no members that its schema does not know,
 // although the schema allows them: those would be of a later version.
-func conforms(schemaText, valueText string) error {
+func Conforms(schemaText, valueText string) error {
 	var sc map[string]any
 	if err := json.Unmarshal([]byte(schemaText), &sc); err != nil {
 		return fmt.Errorf("schema: %w", err)
@@ -31,33 +31,33 @@ func conforms(schemaText, valueText string) error {
 	if err := json.Unmarshal([]byte(valueText), &value); err != nil {
 		return err
 	}
-	return (&checker{root: sc}).check(sc, value, "")
+	return (&Checker{Root: sc}).Check(sc, value, "")
 }
 
-// checker knows the parts of JSON Schema that the schemas use, and no others: one that uses another fails.
-type checker struct{ root map[string]any }
+// Checker knows the parts of JSON Schema that the schemas use, and no others: one that uses another fails.
+type Checker struct{ Root map[string]any }
 
-// keywords are what a schema may say: those that are checked, and those that only inform.
-var keywords = []string{
+// Keywords are what a schema may say: those that are checked, and those that only inform.
+var Keywords = []string{
 	"$ref", "$defs", "type", "enum", "const", "anyOf", "required", "properties", "additionalProperties", "items", "minLength", "maxLength",
 	"pattern", "format", "minimum", "maximum", "minItems", "maxItems", "uniqueItems", "maxProperties", "contentEncoding",
 	"description", "examples", "readOnly",
 }
 
-func (c *checker) check(sc map[string]any, v any, path string) error {
+func (c *Checker) Check(sc map[string]any, v any, path string) error {
 	for word := range sc {
-		if !slices.Contains(keywords, word) {
+		if !slices.Contains(Keywords, word) {
 			return fmt.Errorf("%s: the schema says %q, which is not checked", path, word)
 		}
 	}
 	if ref, ok := sc["$ref"].(string); ok {
-		to, err := c.follow(ref)
+		to, err := c.Follow(ref)
 		if err != nil {
 			return err
 		}
-		return c.check(to, v, path)
+		return c.Check(to, v, path)
 	}
-	if want, ok := sc["type"]; ok && !isOf(want, v) {
+	if want, ok := sc["type"]; ok && !IsOf(want, v) {
 		return fmt.Errorf("%s: %v is not of type %v", path, v, want)
 	}
 	if words, ok := sc["enum"].([]any); ok && !slices.Contains(words, v) {
@@ -66,7 +66,7 @@ func (c *checker) check(sc map[string]any, v any, path string) error {
 	if want, ok := sc["const"]; ok && want != v {
 		return fmt.Errorf("%s: %v is not %v", path, v, want)
 	}
-	if ways, ok := sc["anyOf"].([]any); ok && !slices.ContainsFunc(ways, func(way any) bool { return c.check(way.(map[string]any), v, path) == nil }) {
+	if ways, ok := sc["anyOf"].([]any); ok && !slices.ContainsFunc(ways, func(way any) bool { return c.Check(way.(map[string]any), v, path) == nil }) {
 		return fmt.Errorf("%s: %v is none of %v", path, v, ways)
 	}
 	switch v := v.(type) {
@@ -82,8 +82,8 @@ func (c *checker) check(sc map[string]any, v any, path string) error {
 	return nil
 }
 
-func (c *checker) follow(ref string) (map[string]any, error) {
-	at := any(c.root)
+func (c *Checker) Follow(ref string) (map[string]any, error) {
+	at := any(c.Root)
 	for _, part := range strings.Split(strings.TrimPrefix(ref, "#/"), "/") {
 		object, _ := at.(map[string]any)
 		at = object[part]
@@ -129,7 +129,7 @@ func checkRange64(sc map[string]any, v float64, path string) error {
 	return nil
 }
 
-func (c *checker) checkList(sc map[string]any, v []any, path string) error {
+func (c *Checker) checkList(sc map[string]any, v []any, path string) error {
 	if most, ok := sc["maxItems"].(float64); ok && float64(len(v)) > most {
 		return fmt.Errorf("%s: has %d items, more than %g", path, len(v), most)
 	}
@@ -138,15 +138,15 @@ func (c *checker) checkList(sc map[string]any, v []any, path string) error {
 		return nil
 	}
 	for i, item := range v {
-		if err := c.check(items, item, fmt.Sprint(path, ".", i)); err != nil {
+		if err := c.Check(items, item, fmt.Sprint(path, ".", i)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (c *checker) checkObject(sc, v map[string]any, path string) error {
-	for _, name := range asList(sc["required"]) {
+func (c *Checker) checkObject(sc, v map[string]any, path string) error {
+	for _, name := range AsList(sc["required"]) {
 		if _, ok := v[name.(string)]; !ok {
 			return fmt.Errorf("%s: %v is missing", path, name)
 		}
@@ -167,21 +167,21 @@ func (c *checker) checkObject(sc, v map[string]any, path string) error {
 		if !ok {
 			return fmt.Errorf("%s: %s is not in the schema", path, name)
 		}
-		if err := c.check(member, value, path+"."+name); err != nil {
+		if err := c.Check(member, value, path+"."+name); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func asList(v any) []any {
+func AsList(v any) []any {
 	list, _ := v.([]any)
 	return list
 }
 
-func isOf(want, v any) bool {
+func IsOf(want, v any) bool {
 	if list, ok := want.([]any); ok {
-		return slices.ContainsFunc(list, func(w any) bool { return isOf(w, v) })
+		return slices.ContainsFunc(list, func(w any) bool { return IsOf(w, v) })
 	}
 	switch v := v.(type) {
 	case nil:
@@ -197,4 +197,12 @@ func isOf(want, v any) bool {
 	default:
 		return want == "object"
 	}
+}
+
+func Decoded(t testing.TB, text string) (v any) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		t.Fatalf("%.300s: %v", text, err)
+	}
+	return v
 }

@@ -1,4 +1,4 @@
-package api
+package apitest
 
 import (
 	"strings"
@@ -12,16 +12,16 @@ const noRun = "0000000000001-1764576000000"
 // withRun is the beginning of a request about a run that is not there.
 const withRun = `{"run_id":"` + noRun + `",`
 
-func badReports() []badRequest {
+func badReports() []BadRequest {
 	wrong, large := client.CodeInvalidField, client.CodeTooLarge
-	report := func(name, members string, code client.Code, field string) badRequest {
+	report := func(name, members string, code client.Code, field string) BadRequest {
 		return bad(name, "runs.report", withRun+members+"}", code, field)
 	}
-	extend := func(name, members string, code client.Code, field string) badRequest {
+	extend := func(name, members string, code client.Code, field string) BadRequest {
 		return bad(name, "runs.extend", withRun+members+"}", code, field)
 	}
 	long := strings.Repeat("x", 513)
-	return []badRequest{
+	return []BadRequest{
 		bad("report of nothing", "runs.report", `{}`, wrong, "run_id"),
 		bad("report of no run id", "runs.report", `{"run_id":"1","fence":1,"status":"succeeded"}`, wrong, "run_id"),
 		report("report without a fence", `"status":"succeeded"`, wrong, "fence"),
@@ -50,9 +50,9 @@ func badReports() []badRequest {
 	}
 }
 
-func badRunChanges() []badRequest {
+func badRunChanges() []BadRequest {
 	wrong, gone := client.CodeInvalidField, client.CodeNotFound
-	return []badRequest{
+	return []BadRequest{
 		bad("cancel of nothing", "runs.cancel", `{}`, wrong, "run_id"),
 		bad("cancel of no run id", "runs.cancel", `{"run_id":"x"}`, wrong, "run_id"),
 		bad("cancel of a run that is not", "runs.cancel", `{"run_id":"`+noRun+`"}`, gone, "run_id"),
@@ -70,12 +70,12 @@ func badRunChanges() []badRequest {
 	}
 }
 
-func badCalendars() []badRequest {
+func badCalendars() []BadRequest {
 	name, cron, wrong, large := client.CodeInvalidName, client.CodeInvalidSchedule, client.CodeInvalidField, client.CodeTooLarge
-	put := func(what, members string, code client.Code, field string) badRequest {
+	put := func(what, members string, code client.Code, field string) BadRequest {
 		return bad(what, "calendars.put", "{"+members+"}", code, field)
 	}
-	return []badRequest{
+	return []BadRequest{
 		put("calendar without a name", `"exclude":["2026-12-25"]`, name, "name"),
 		put("calendar with a bad name", `"name":"a b","exclude":["2026-12-25"]`, name, "name"),
 		put("calendar of nothing", `"name":"c"`, wrong, "exclude"),
@@ -95,9 +95,9 @@ func badCalendars() []badRequest {
 	}
 }
 
-func badAudits() []badRequest {
+func badAudits() []BadRequest {
 	wrong := client.CodeInvalidField
-	return []badRequest{
+	return []BadRequest{
 		bad("no such action", "audit.list", `{"action":"look"}`, wrong, "action"),
 		bad("audit of a bad name", "audit.list", `{"name":"a b"}`, client.CodeInvalidName, "name"),
 		bad("audit of a long name of somebody", "audit.list", `{"by":"`+strings.Repeat("x", 129)+`"}`, wrong, "by"),
