@@ -52,7 +52,9 @@ var house = map[string][]string{
 	"dispatch/dispatchtest": over(words),
 	// An engine in memory, requests that must be refused, and a checker of schemas, for the tests of api, web and metrics.
 	"api/apitest": over(words, module+"/scheduler", module+"/client", "github.com/nats-io/nats.go", "github.com/nats-io/nats-server/v2"),
-	"api":                   over(words, module+"/histogram", module+"/scheduler", module+"/client", module+"/inbox", "github.com/nats-io/nats.go", "github.com/go-json-experiment/json"),
+	"api":         over(words, module+"/histogram", module+"/scheduler", module+"/client", module+"/inbox", "github.com/nats-io/nats.go", "github.com/go-json-experiment/json"),
+	// The HTTP gateway.
+	"web": over(words, module+"/api", module+"/client", module+"/scheduler", "github.com/go-json-experiment/json"),
 	// The one package that knows Prometheus.
 	"metrics": over(words, module+"/histogram", module+"/scheduler", module+"/client", module+"/api", "github.com/prometheus/client_golang", "github.com/prometheus/client_model"),
 	// Pages for people, over the requests of the client; the figures are the engine's.
