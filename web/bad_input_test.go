@@ -58,7 +58,7 @@ func asHTTP(w *apitest.BadWorld, bad apitest.BadRequest) (method, path, body str
 	).Replace(bad.Body)
 	r := routeOf(verb)
 	query := url.Values{"tenant": {tenant}}
-	path = httpRoot + r.path
+	path = apiRoot + r.path
 	if member := r.member(); member != "" {
 		var name string
 		if name, body, ok = takeOut(body, member); !ok {
@@ -73,7 +73,7 @@ func asHTTP(w *apitest.BadWorld, bad apitest.BadRequest) (method, path, body str
 		body = ""
 	}
 	path += "?" + query.Encode()
-	return r.method, path, body, len(path) < httpHeaderBytes
+	return r.method, path, body, len(path) < headerBytesMax
 }
 
 // routeOf returns the route of a verb that has the least in its path.
@@ -189,7 +189,7 @@ func TestBadQueries(t *testing.T) {
 		{"POST", "runs/1/report", `{"run_id":"2","fence":1,"status":"failed"}`, 422, wrong, "run_id"},
 		{"GET", "runs/a/b", "", 422, wrong, "run_id"},
 	} {
-		w.ask(c.method, httpRoot+c.path, c.body).refused(t, c.method+" "+c.path+" "+c.body, c.status, c.code, c.field)
+		w.ask(c.method, apiRoot+c.path, c.body).refused(t, c.method+" "+c.path+" "+c.body, c.status, c.code, c.field)
 	}
 	w.pour("DELETE", "/api/v1/jobs/a", "{}").refused(t, "DELETE with a body of unknown length", 422, wrong, "body")
 	if page := w.ask(http.MethodGet, "/api/v1/jobs", ""); page.body != "{\"jobs\":[]}\n" {
@@ -207,7 +207,7 @@ func TestEachParameter(t *testing.T) {
 	}
 	for i := range routes {
 		r := &routes[i]
-		path := httpRoot + strings.ReplaceAll(r.path, "{"+r.member()+"}", "a")
+		path := apiRoot + strings.ReplaceAll(r.path, "{"+r.member()+"}", "a")
 		if r.method != http.MethodGet {
 			w.ask(r.method, path+"?limit=1", r.example).refused(t, r.method+" "+path+" with limit", 400, client.CodeUnknownField, "limit")
 			continue

@@ -29,15 +29,15 @@ func TestBodyLimits(t *testing.T) {
 		most         int
 		body         func(size int) string
 	}{
-		{"PUT", "jobs/a", httpSingleBytes, fill},
-		{"POST", "jobs/bulk", httpBulkBytes, func(size int) string { return `{"jobs":[` + strings.Repeat(" ", size-11) + `]}` }},
+		{"PUT", "jobs/a", singleBytesMax, fill},
+		{"POST", "jobs/bulk", bulkBytesMax, func(size int) string { return `{"jobs":[` + strings.Repeat(" ", size-11) + `]}` }},
 	} {
 		for _, chunked := range []bool{false, true} {
 			send := func(body string) webReply {
 				if !chunked {
-					return w.ask(c.method, httpRoot+c.path, body)
+					return w.ask(c.method, apiRoot+c.path, body)
 				}
-				return w.pour(c.method, httpRoot+c.path, body)
+				return w.pour(c.method, apiRoot+c.path, body)
 			}
 			if got := send(c.body(c.most)); got.status >= 300 {
 				t.Errorf("%s of %d bytes, chunked %t: %d %.200s", c.path, c.most, chunked, got.status, got.body)
@@ -59,7 +59,7 @@ func TestAnnouncedBody(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	if err := conn.SetDeadline(time.Now().Add(httpReadTimeout / 2)); err != nil { // sooner than the server gives up reading
+	if err := conn.SetDeadline(time.Now().Add(readTimeout / 2)); err != nil { // sooner than the server gives up reading
 		t.Fatal(err)
 	}
 	if _, err := fmt.Fprintf(conn, "PUT /api/v1/jobs/a HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", 1<<40); err != nil {
@@ -169,7 +169,7 @@ func TestFullGates(t *testing.T) {
 // has none.
 func TestManyBodies(t *testing.T) {
 	s, _ := serve(t, apitest.StartEngine(t), api.Options{}, 0)
-	w := &web{opts: Options{Logger: apitest.Quiet, Executor: s.Executor}, reads: make(places, 1), bulkReads: make(places, 1), origins: http.NewCrossOriginProtection()}
+	w := &gateway{opts: Options{Logger: apitest.Quiet, Executor: s.Executor}, reads: make(places, 1), bulkReads: make(places, 1), origins: http.NewCrossOriginProtection()}
 	if err := w.reads.take(); err != nil {
 		t.Fatal(err)
 	}

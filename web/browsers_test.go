@@ -118,7 +118,7 @@ func startBadWorld(t *testing.T) (*webWorld, *apitest.BadWorld) {
 
 // pathOf is the path of a route, of a job that is there.
 func (w *webWorld) pathOf(r *route) string {
-	return httpRoot + strings.NewReplacer("{name}", "bad-input-1", "{job}", "bad-input-1", "{run_id}", apitest.DeskRun.ID.String()).Replace(r.path)
+	return apiRoot + strings.NewReplacer("{name}", "bad-input-1", "{job}", "bad-input-1", "{run_id}", apitest.DeskRun.ID.String()).Replace(r.path)
 }
 
 // opensNothing checks that a reply lets no page of another site read it.

@@ -111,7 +111,7 @@ func TestOtherSites(t *testing.T) {
 		for _, c := range []struct{ method, path, body string }{
 			{"PUT", "jobs/a", job}, {"POST", "jobs", apitest.JobWith()}, {"DELETE", "jobs/a", ""}, {"POST", "jobs/a/trigger", ""}, {"POST", "runs/retry", ""},
 		} {
-			w.ask(c.method, httpRoot+c.path, c.body, header).refused(t, c.method+" "+header, 403, "cross_origin", "")
+			w.ask(c.method, apiRoot+c.path, c.body, header).refused(t, c.method+" "+header, 403, "cross_origin", "")
 		}
 		got := w.ask("GET", "/api/v1/jobs", "", header)
 		if got.status != 200 || got.body != "{\"jobs\":[]}\n" || got.header.Get("Access-Control-Allow-Origin") != "" {
@@ -147,7 +147,7 @@ func TestMethods(t *testing.T) {
 		{"POST", "jobs/a", "DELETE, GET, HEAD, PUT"}, {"GET", "jobs/a/pause", "POST"}, {"PUT", "jobs/a/runs", "GET, HEAD"},
 		{"DELETE", "jobs", "GET, HEAD, POST"}, {"POST", "status", "GET, HEAD"}, {"PATCH", "runs/1", "GET, HEAD"}, {"OPTIONS", "audit", "GET, HEAD"},
 	} {
-		got := w.ask(c.method, httpRoot+c.path, "")
+		got := w.ask(c.method, apiRoot+c.path, "")
 		got.refused(t, c.method+" "+c.path, 405, "method_not_allowed", "")
 		if got.header.Get("Allow") != c.allow {
 			t.Errorf("%s %s: Allow %q, want %q", c.method, c.path, got.header.Get("Allow"), c.allow)

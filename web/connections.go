@@ -12,8 +12,8 @@ import (
 // After how long without a request a connection may be closed in favour of a new one, when the bound of connections
 // is reached: for a connection that never sent a request, and for one that has.
 const (
-	httpSilenceMax = time.Second
-	httpIdleMax    = 10 * time.Second
+	silenceMax = time.Second
+	idleMax    = 10 * time.Second
 )
 
 // roomEvery is the shortest time between two connections that are closed for new ones. It keeps a crowd of
@@ -34,7 +34,7 @@ const fullLoggedEvery = time.Minute
 func LimitConnections(server *http.Server, l net.Listener, most int, logger *slog.Logger) net.Listener {
 	y := &listener{
 		Listener: l, seats: make(chan struct{}, most), closing: make(chan struct{}), logger: logger,
-		silenceMax: httpSilenceMax, idleMax: httpIdleMax,
+		silenceMax: silenceMax, idleMax: idleMax,
 	}
 	server.ConnState = y.note
 	return y

@@ -44,7 +44,7 @@ func asSchema(t testing.TB, text []byte) map[string]any {
 func (r webReply) described(t testing.TB, method, path string) {
 	t.Helper()
 	u, err := url.Parse(path)
-	if err != nil || !strings.HasPrefix(path, httpRoot) {
+	if err != nil || !strings.HasPrefix(path, apiRoot) {
 		return
 	}
 	route, _, _ := theRouter.match(method, u.EscapedPath())
@@ -56,7 +56,7 @@ func (r webReply) described(t testing.TB, method, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	op = op[httpRoot+route.path].(map[string]any)[strings.ToLower(route.method)].(map[string]any)
+	op = op[apiRoot+route.path].(map[string]any)[strings.ToLower(route.method)].(map[string]any)
 	answer, ok := op["responses"].(map[string]any)[strconv.Itoa(r.status)].(map[string]any)
 	if !ok {
 		t.Errorf("%s %s: the description of %s has no status %d: %.300s", method, path, op["operationId"], r.status, r.body)

@@ -16,12 +16,12 @@ import (
 type Front struct {
 	*http.Server
 	behind atomic.Pointer[http.Server]
-	web    *web // writes the replies during the start
+	web    *gateway // writes the replies during the start
 }
 
 // NewFront returns a front with the bounds of [New]. The caller serves a listener with it and shuts it down.
 func NewFront(logger *slog.Logger) *Front {
-	f := &Front{web: &web{opts: Options{Logger: logger}}}
+	f := &Front{web: &gateway{opts: Options{Logger: logger}}}
 	f.Server = newServer(f, logger)
 	f.RegisterOnShutdown(f.web.sends.shut)
 	return f
@@ -31,8 +31,8 @@ func NewFront(logger *slog.Logger) *Front {
 func newServer(h http.Handler, logger *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler:           h,
-		ReadHeaderTimeout: httpHeaderTimeout, ReadTimeout: httpReadTimeout,
-		WriteTimeout: httpWriteTimeout, IdleTimeout: httpIdleTimeout, MaxHeaderBytes: httpHeaderBytes,
+		ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout,
+		WriteTimeout: writeTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: headerBytesMax,
 		DisableGeneralOptionsHandler: true, // it would answer before the host is checked
 		ErrorLog:                     slog.NewLogLogger(logger.Handler(), slog.LevelDebug),
 	}

@@ -17,7 +17,7 @@ var HostsLocal = []string{"localhost"}
 
 // knowsHost reports whether a request is for a name of this server. A page of another site could make its own name
 // resolve to this server, and would then have the same origin. It cannot do so with an IP address.
-func (w *web) knowsHost(host string) bool {
+func (w *gateway) knowsHost(host string) bool {
 	if len(w.opts.Hosts) == 0 {
 		return true
 	}
@@ -32,7 +32,7 @@ func (w *web) knowsHost(host string) bool {
 }
 
 // refuseHost answers a request for an unknown name.
-func (w *web) refuseHost(rw http.ResponseWriter, req *http.Request) {
+func (w *gateway) refuseHost(rw http.ResponseWriter, req *http.Request) {
 	message := "this server is not known as " + apierr.Clip(strings.ToValidUTF8(req.Host, "")) + "; name it in --http-hosts, or ask for its address"
 	if req.Host == "" {
 		message = "the request names no host; want the header Host, which HTTP/1.0 can do without and this server cannot"

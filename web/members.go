@@ -8,7 +8,7 @@ import (
 )
 
 // merge adds the members from path, query and headers to a body. A member that is in both must have the same value.
-func (c *webCall) merge(body []byte) ([]byte, error) {
+func (c *call) merge(body []byte) ([]byte, error) {
 	for _, m := range c.outside {
 		end, isEmpty, isThere, err := api.FindMember(body, m.name, m.check)
 		if err != nil {

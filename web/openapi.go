@@ -31,10 +31,10 @@ func newOpenAPI() schema {
 	paths := schema{}
 	for i := range routes {
 		r := &routes[i]
-		item, known := paths[httpRoot+r.path].(schema)
+		item, known := paths[apiRoot+r.path].(schema)
 		if !known {
 			item = schema{}
-			paths[httpRoot+r.path] = item
+			paths[apiRoot+r.path] = item
 		}
 		item[strings.ToLower(r.method)] = w.describe(r)
 		if r.method == http.MethodGet {
@@ -104,7 +104,7 @@ func (w *apiWriter) describe(r *route) schema {
 	if r.hasBody() {
 		content := jsonContent(w.components.Request(v, r.member()))
 		content["application/json"].(schema)["example"] = rawExample(r.example)
-		c := webCall{route: r, verb: v}
+		c := call{route: r, verb: v}
 		op["requestBody"] = schema{"required": !c.needsNoBody(), "content": content}
 	}
 	return op

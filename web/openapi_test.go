@@ -62,7 +62,7 @@ func TestOpenAPI(t *testing.T) {
 	ids, operations := make(map[string]bool), 0
 	for i := range routes {
 		r := &routes[i]
-		op, ok := d.Paths[httpRoot+r.path][strings.ToLower(r.method)]
+		op, ok := d.Paths[apiRoot+r.path][strings.ToLower(r.method)]
 		if !ok || op.OperationID == "" || ids[op.OperationID] || op.Responses["200"] == nil {
 			t.Errorf("%s %s: described %t as %q", r.method, r.path, ok, op.OperationID)
 			continue
@@ -80,7 +80,7 @@ func TestOpenAPI(t *testing.T) {
 		operations++
 		if r.method == "GET" {
 			operations++
-			head, ok := d.Paths[httpRoot+r.path]["head"]
+			head, ok := d.Paths[apiRoot+r.path]["head"]
 			if !ok || head.OperationID == "" || ids[head.OperationID] || strings.Contains(fmt.Sprint(head.Responses["200"]), "content") {
 				t.Errorf("HEAD %s: described %t as %q, %s", r.path, ok, head.OperationID, head.Responses["200"])
 			}
@@ -108,7 +108,7 @@ func (w *webWorld) tryExample(t *testing.T, r *route, body string) {
 	case strings.HasPrefix(r.path, "calendars/{"):
 		w.ask("PUT", pathTo("calendars", name), exampleCalendar)
 	}
-	path := httpRoot + strings.ReplaceAll(r.path, "{"+r.member()+"}", url.PathEscape(name))
+	path := apiRoot + strings.ReplaceAll(r.path, "{"+r.member()+"}", url.PathEscape(name))
 	switch r.verb {
 	case "runs.get":
 		return // the desk's run is not in the engine; TestRoutes gets one that is
@@ -194,7 +194,7 @@ func TestOpenAPIParameters(t *testing.T) {
 			continue
 		}
 		var have []string
-		for _, p := range d.Paths[httpRoot+r.path][strings.ToLower(r.method)].Parameters {
+		for _, p := range d.Paths[apiRoot+r.path][strings.ToLower(r.method)].Parameters {
 			if name, ok := p["name"].(string); ok {
 				have = append(have, strings.Replace(name, "label", "labels", 1))
 			} else if p["$ref"] == "#/components/parameters/IfMatch" {
@@ -207,7 +207,7 @@ func TestOpenAPIParameters(t *testing.T) {
 			}
 		}
 	}
-	if job.NameBytesMax*3+len(httpRoot) > httpHeaderBytes {
+	if job.NameBytesMax*3+len(apiRoot) > headerBytesMax {
 		t.Error("the path of the longest name does not fit a request")
 	}
 }

@@ -17,7 +17,7 @@ const pagesFrom = "dashboard"
 
 // withPages serves all remaining paths with the handler of Options.Pages. If that can be closed, it is closed
 // when the server is shut down.
-func (w *web) withPages(server *http.Server) {
+func (w *gateway) withPages(server *http.Server) {
 	pages := w.opts.Pages(&pageAsker{web: w})
 	if c, ok := pages.(io.Closer); ok {
 		server.RegisterOnShutdown(func() { _ = c.Close() })
@@ -45,7 +45,7 @@ func isForPages(path string) bool {
 }
 
 // isForeign refuses a request that comes from another site and could change something. It reports whether it refused.
-func (w *web) isForeign(rw http.ResponseWriter, req *http.Request) bool {
+func (w *gateway) isForeign(rw http.ResponseWriter, req *http.Request) bool {
 	if w.origins.Check(req) == nil {
 		return false
 	}
@@ -58,7 +58,7 @@ func (w *web) isForeign(rw http.ResponseWriter, req *http.Request) bool {
 
 // pageAsker carries out the requests of pages, with the executor of the moment. It implements [client.Local]; the
 // gates, bounds and counters are those of all requests.
-type pageAsker struct{ web *web }
+type pageAsker struct{ web *gateway }
 
 var _ client.Local = (*pageAsker)(nil)
 

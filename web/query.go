@@ -15,7 +15,7 @@ import (
 
 // takeQuery reads the parameters of a query. A parameter must not be unknown, empty or repeated, except that lists
 // may repeat, so that nothing that a caller wrote is silently ignored.
-func (c *webCall) takeQuery(raw string) error {
+func (c *call) takeQuery(raw string) error {
 	if raw == "" {
 		return nil
 	}
@@ -122,7 +122,7 @@ func checkLabels(values []string) error {
 }
 
 // queryObject converts the checked query into the request that it stands for.
-func (c *webCall) queryObject() []byte {
+func (c *call) queryObject() []byte {
 	b := []byte{'{'}
 	for _, name := range c.route.query {
 		values, given := c.params[name]

@@ -50,8 +50,8 @@ func (s *sends) sending() int {
 // in time, what they held of replies is free again, and others are answered meanwhile.
 func TestDeafCallers(t *testing.T) {
 	s, _ := serve(t, apitest.StartEngine(t), api.Options{}, 4<<20)
-	var h *web
-	w := startWeb(t, Options{Executor: s.Executor}, func(server *http.Server) { h = server.Handler.(*web) })
+	var h *gateway
+	w := startWeb(t, Options{Executor: s.Executor}, func(server *http.Server) { h = server.Handler.(*gateway) })
 	w.putLarge(20)
 	deaf := []net.Conn{w.deaf(20), w.deaf(20)}
 	apitest.Becomes(t, "two replies are being sent", func() bool { return h.sends.sending() == 2 })
@@ -73,8 +73,8 @@ func TestDeafCallers(t *testing.T) {
 // TestDeafCallersHoldNoShutdown shuts down with a reply that its caller does not read.
 func TestDeafCallersHoldNoShutdown(t *testing.T) {
 	s, _ := serve(t, apitest.StartEngine(t), api.Options{}, 4<<20)
-	var h *web
-	w := startWeb(t, Options{Executor: s.Executor}, func(server *http.Server) { h = server.Handler.(*web) })
+	var h *gateway
+	w := startWeb(t, Options{Executor: s.Executor}, func(server *http.Server) { h = server.Handler.(*gateway) })
 	w.putLarge(20)
 	w.deaf(4)
 	apitest.Becomes(t, "a reply is being sent", func() bool { return h.sends.sending() == 1 })

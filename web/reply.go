@@ -8,7 +8,7 @@ import (
 )
 
 // answer sends a reply, with the version of the thing that it shows and the location of the one that it created.
-func (w *web) answer(rw http.ResponseWriter, req *http.Request, reply api.Reply) {
+func (w *gateway) answer(rw http.ResponseWriter, req *http.Request, reply api.Reply) {
 	h, status := rw.Header(), http.StatusOK
 	version, collection, created := reply.Thing()
 	if version != 0 {

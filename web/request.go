@@ -21,20 +21,20 @@ import (
 // Bounds of bodies. The first fits a job with the largest payload in base64; a bulk registration may be as large as a
 // message of the embedded NATS server.
 const (
-	httpSingleBytes = 1 << 20
-	httpBulkBytes   = 4 << 20
+	singleBytesMax = 1 << 20
+	bulkBytesMax   = 4 << 20
 )
 
 // How many bodies are read at a time. Each is held in memory before a gate counts its request.
 const (
-	httpReadsMax     = 256
-	httpBulkReadsMax = 16
+	readsMax     = 256
+	bulkReadsMax = 16
 )
 
 // How long a bulk registration may take to arrive, and then to be answered.
 const (
-	httpBulkReadTimeout  = time.Minute
-	httpBulkWriteTimeout = 3 * time.Minute
+	bulkReadTimeout  = time.Minute
+	bulkWriteTimeout = 3 * time.Minute
 )
 
 // tenantHeader is the header that names the tenant.
@@ -46,8 +46,8 @@ const (
 // keyHeader is the header of a trigger that means the same as the member idempotency_key.
 const keyHeader = "Idempotency-Key"
 
-// webCall is an HTTP request that is being converted into a request of a verb.
-type webCall struct {
+// call is an HTTP request that is being converted into a request of a verb.
+type call struct {
 	api.Request
 	route         *route
 	verb          *api.Verb
@@ -64,8 +64,8 @@ type outsideMember struct {
 }
 
 // callOf converts an HTTP request into a request of a verb.
-func (w *web) callOf(rw http.ResponseWriter, req *http.Request, r *route, name string) (*webCall, error) {
-	c := &webCall{route: r, verb: api.VerbNamed(r.verb)}
+func (w *gateway) callOf(rw http.ResponseWriter, req *http.Request, r *route, name string) (*call, error) {
+	c := &call{route: r, verb: api.VerbNamed(r.verb)}
 	c.Host, _, _ = net.SplitHostPort(req.RemoteAddr)
 	if member := r.member(); member != "" {
 		c.add(member, quoted(name), "the path")
@@ -90,12 +90,12 @@ func (w *web) callOf(rw http.ResponseWriter, req *http.Request, r *route, name s
 	return c, err
 }
 
-func (c *webCall) add(name string, value jsontext.Value, place string) {
+func (c *call) add(name string, value jsontext.Value, place string) {
 	c.outside = append(c.outside, outsideMember{name, value, place})
 }
 
 // takeHeaders reads the tenant, the asker and the conditions from the headers.
-func (c *webCall) takeHeaders(h http.Header) (err error) {
+func (c *call) takeHeaders(h http.Header) (err error) {
 	for _, name := range [...]string{tenantHeader, api.ByHeader, keyHeader} {
 		if n := len(h.Values(name)); n > 1 {
 			return apierr.Errorf(apierr.InvalidField, name, "is there %d times; want it once", n)
@@ -131,7 +131,7 @@ func (c *webCall) takeHeaders(h http.Header) (err error) {
 
 // takeConditions reads the demanded version of the job. A condition that cannot be checked is refused, because the
 // caller relies on it.
-func (c *webCall) takeConditions(h http.Header) error {
+func (c *call) takeConditions(h http.Header) error {
 	match, isMatch := headerList(h, "If-Match")
 	noneMatch, isNoneMatch := headerList(h, "If-None-Match")
 	if isMatch {
@@ -164,10 +164,10 @@ func headerList(h http.Header, name string) (list string, given bool) {
 
 // readBody reads the body of a request, with bounds of type and size. A missing body means {} if the request needs no
 // members in it.
-func (w *web) readBody(rw http.ResponseWriter, req *http.Request, c *webCall) ([]byte, error) {
-	most, reads := int64(httpSingleBytes), w.reads
+func (w *gateway) readBody(rw http.ResponseWriter, req *http.Request, c *call) ([]byte, error) {
+	most, reads := int64(singleBytesMax), w.reads
 	if c.verb.Bulk {
-		most, reads = httpBulkBytes, w.bulkReads
+		most, reads = bulkBytesMax, w.bulkReads
 	}
 	if req.ContentLength > most {
 		return nil, errBodyTooLarge(most)
@@ -178,8 +178,8 @@ func (w *web) readBody(rw http.ResponseWriter, req *http.Request, c *webCall) ([
 	defer reads.free()
 	if c.verb.Bulk {
 		now, conn := time.Now(), http.NewResponseController(rw)
-		_ = conn.SetReadDeadline(now.Add(httpBulkReadTimeout)) // if this fails, the server's own bounds hold
-		_ = conn.SetWriteDeadline(now.Add(httpBulkWriteTimeout))
+		_ = conn.SetReadDeadline(now.Add(bulkReadTimeout)) // if this fails, the server's own bounds hold
+		_ = conn.SetWriteDeadline(now.Add(bulkWriteTimeout))
 	}
 	body, err := readUpTo(http.MaxBytesReader(rw, req.Body, most), req.ContentLength)
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {
@@ -214,7 +214,7 @@ func errBodyTooLarge(most int64) error {
 }
 
 // needsNoBody reports whether all required members of a request are outside its body.
-func (c *webCall) needsNoBody() bool { return c.verb.NeedsOnly(c.route.member()) }
+func (c *call) needsNoBody() bool { return c.verb.NeedsOnly(c.route.member()) }
 
 // isJSON reports whether the headers announce a JSON body without an encoding.
 func isJSON(h http.Header) bool {

@@ -61,7 +61,7 @@ func (t *router) resourceOf(r *route) resource {
 // The last part of a path is an action whenever it is the word for one, whatever the method. A job whose name ends
 // with such a word is reached with the slash before the word written as %2F.
 func (t *router) match(method, path string) (r *route, name string, allow []string) {
-	rest, ok := strings.CutPrefix(path, httpRoot)
+	rest, ok := strings.CutPrefix(path, apiRoot)
 	if !ok {
 		return nil, "", nil
 	}
@@ -117,5 +117,5 @@ func methodsOf(resources ...resource) []string {
 
 // pathTo returns the path of a thing by its name.
 func pathTo(collection, name string) string {
-	return httpRoot + collection + "/" + url.PathEscape(name)
+	return apiRoot + collection + "/" + url.PathEscape(name)
 }

@@ -43,7 +43,7 @@ func TestRouter(t *testing.T) {
 		{"POST", "runs/7-1/retry", "runs/{run_id}/retry", "7-1"},
 		{"PUT", "calendars/a/pause", "calendars/{name}", "a/pause"},
 	} {
-		r, name, _ := theRouter.match(c.method, httpRoot+c.path)
+		r, name, _ := theRouter.match(c.method, apiRoot+c.path)
 		if r == nil || r.path != c.route || name != c.name {
 			t.Errorf("%s %s: %+v with %q, want %s with %q", c.method, c.path, r, name, c.route, c.name)
 		}
@@ -53,7 +53,7 @@ func TestRouter(t *testing.T) {
 		"jobs/bulk": "DELETE GET HEAD POST PUT", "runs/retry": "GET HEAD POST", "status": "GET HEAD",
 		"nothing": "", "jobsx/a": "", "": "", "schedules": "", "schedules/next/": "", "audit/x": "", "jobs/%zz": "",
 	} {
-		if r, _, allow := theRouter.match("PATCH", httpRoot+path); r != nil || strings.Join(allow, " ") != want {
+		if r, _, allow := theRouter.match("PATCH", apiRoot+path); r != nil || strings.Join(allow, " ") != want {
 			t.Errorf("PATCH %s: %v allows %v, want %s", path, r, allow, want)
 		}
 	}
@@ -90,7 +90,7 @@ func TestNamesInPaths(t *testing.T) {
 // path that a name is given leads to that name again.
 func FuzzRouter(f *testing.F) {
 	for _, r := range routes {
-		f.Add(r.method, httpRoot+r.path)
+		f.Add(r.method, apiRoot+r.path)
 	}
 	f.Add("GET", "/api/v1/jobs/a%2Fruns/runs")
 	f.Add("POST", "/api/v1/jobs/%zz/%2f/pause")

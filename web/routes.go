@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// httpRoot is the prefix of the paths of the API.
-const httpRoot = "/api/v1/"
+// apiRoot is the prefix of the paths of the API.
+const apiRoot = "/api/v1/"
 
 // route is one method of one path, and the verb that it stands for.
 type route struct {
 	method string
-	path   string // after httpRoot; a part in braces is a member of the request
+	path   string // after apiRoot; a part in braces is a member of the request
 	verb   string // "" for what exists only over HTTP
 	id     string // in the description of the API; default: the verb
 	query  []string

@@ -70,7 +70,7 @@ func TestRoutes(t *testing.T) {
 	run, seen := "", make(map[*route]bool)
 	for _, x := range webSteps() {
 		names := strings.NewReplacer("$RUN", run, "$DESK", apitest.DeskRun.ID.String())
-		path := httpRoot + names.Replace(x.path)
+		path := apiRoot + names.Replace(x.path)
 		plain, _, _ := strings.Cut(path, "?")
 		r, _, _ := theRouter.match(x.method, plain)
 		seen[r] = true

@@ -91,7 +91,7 @@ func (s *sends) guard(h http.Handler, rw http.ResponseWriter, req *http.Request)
 // body, or when the caller was too slow.
 func (s *sends) write(rw http.ResponseWriter, code int, body ...[]byte) {
 	conn := http.NewResponseController(rw)
-	s.begin(conn, httpWriteTimeout)
+	s.begin(conn, writeTimeout)
 	defer s.end(conn)
 	rw.WriteHeader(code)
 	for _, part := range body { // part by part: many replies may share a body

@@ -17,7 +17,7 @@ const retryAfter = "1"
 
 // ServeHTTP answers a request. Requests of the API go to its own router, which keeps escapes within names; others go
 // to the mux of net/http.
-func (w *web) ServeHTTP(rw http.ResponseWriter, req *http.Request) {
+func (w *gateway) ServeHTTP(rw http.ResponseWriter, req *http.Request) {
 	if !w.knowsHost(req.Host) {
 		w.refuseHost(rw, req)
 		return
@@ -44,7 +44,7 @@ func (w *web) ServeHTTP(rw http.ResponseWriter, req *http.Request) {
 // isProbe reports whether a path shows only the health of the process. A job may call it.
 func isProbe(path string) bool { return path == "/healthz" || path == "/readyz" }
 
-func (w *web) serveRoute(rw http.ResponseWriter, req *http.Request, r *route, name string) {
+func (w *gateway) serveRoute(rw http.ResponseWriter, req *http.Request, r *route, name string) {
 	if w.isForeign(rw, req) {
 		return
 	}
@@ -71,8 +71,8 @@ func errNoService() error {
 }
 
 // serveLocal answers what the node knows by itself, even without a service.
-func (w *web) serveLocal(rw http.ResponseWriter, req *http.Request, r *route) {
-	c := webCall{route: r}
+func (w *gateway) serveLocal(rw http.ResponseWriter, req *http.Request, r *route) {
+	c := call{route: r}
 	if err := c.takeQuery(req.URL.RawQuery); err != nil {
 		w.refuse(rw, api.PublicError(err))
 		return
@@ -94,7 +94,7 @@ func (w *web) serveLocal(rw http.ResponseWriter, req *http.Request, r *route) {
 const executorTries = 2
 
 // executor returns the present executor, which this request has entered; nil if there is none.
-func (w *web) executor() *api.Executor {
+func (w *gateway) executor() *api.Executor {
 	for range executorTries {
 		if w.opts.Executor == nil {
 			break
@@ -111,7 +111,7 @@ func (w *web) executor() *api.Executor {
 }
 
 // serveVerb carries out a request like one that came over NATS, and returns the reply to be sent.
-func (w *web) serveVerb(rw http.ResponseWriter, req *http.Request, x *api.Executor, r *route, name string) (api.Reply, *client.Error) {
+func (w *gateway) serveVerb(rw http.ResponseWriter, req *http.Request, x *api.Executor, r *route, name string) (api.Reply, *client.Error) {
 	defer x.Leave() // before the reply is sent, so that a caller who does not read it cannot delay the Close of the service
 	isConditional := false
 	reply, refusal := x.OverHTTP(context.Background(), api.VerbNamed(r.verb), req.Header.Get, func() (api.Request, error) {
@@ -125,7 +125,7 @@ func (w *web) serveVerb(rw http.ResponseWriter, req *http.Request, x *api.Execut
 
 // refusalOf returns a refusal as HTTP has it: a failed condition of a header has a status of its own, and a refusal of
 // a standby names the leader.
-func (w *web) refusalOf(e *client.Error, isConditional bool) *client.Error {
+func (w *gateway) refusalOf(e *client.Error, isConditional bool) *client.Error {
 	if e == nil {
 		return nil
 	}
@@ -141,7 +141,7 @@ func (w *web) refusalOf(e *client.Error, isConditional bool) *client.Error {
 }
 
 // whoLeads adds the name of the leader to a message, if this node knows it.
-func (w *web) whoLeads(message string) string {
+func (w *gateway) whoLeads(message string) string {
 	if w.opts.Cluster != nil {
 		if c := w.opts.Cluster(); c.Holder != "" && c.Holder != c.Node {
 			return fmt.Sprintf("%s; the leader is the node %s", message, c.Holder)
@@ -151,6 +151,6 @@ func (w *web) whoLeads(message string) string {
 }
 
 // refuse answers with an error.
-func (w *web) refuse(rw http.ResponseWriter, e *client.Error) {
+func (w *gateway) refuse(rw http.ResponseWriter, e *client.Error) {
 	w.send(rw, e.Status, api.ErrorBody(e))
 }

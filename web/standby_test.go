@@ -19,7 +19,7 @@ func TestStandbyOverHTTP(t *testing.T) {
 	cluster.Store(&client.Cluster{Node: "b", Holder: "a", Role: "standby", Lag: 7, LagMS: 12.4})
 	w, _ := startWebOf(t, apitest.NewDesk(t), api.Options{Standby: true, Node: api.Node{Cluster: cluster.Load}})
 	for _, path := range []string{"jobs", "runs?status=dead", "calendars", "audit", "schedules/next?schedule=@daily", "jobs/unknown"} {
-		got := w.ask("GET", httpRoot+path, "")
+		got := w.ask("GET", apiRoot+path, "")
 		h := got.header
 		if got.status != 200 && got.status != 404 || h.Get("Carillon-Node") != "b" || h.Get("Carillon-Lag") != "7" || h.Get("Carillon-Lag-Ms") != "12" {
 			t.Errorf("%s: %d %s %v", path, got.status, got.body, h)
@@ -29,7 +29,7 @@ func TestStandbyOverHTTP(t *testing.T) {
 		{"PUT", "jobs/a", apitest.JobWith("name", "-")}, {"POST", "jobs/bulk", `{"jobs":[]}`}, {"DELETE", "jobs/a", ""},
 		{"POST", "jobs/a/pause", ""}, {"POST", "runs/1/cancel", ""}, {"PUT", "calendars/a", `{"exclude":[]}`},
 	} {
-		got := w.ask(c.method, httpRoot+c.path, c.body)
+		got := w.ask(c.method, apiRoot+c.path, c.body)
 		got.refused(t, c.method+" "+c.path, 503, client.CodeNotLeader, "")
 		if !strings.Contains(got.body, "the leader is the node a") || got.header.Get("Carillon-Node") != "b" {
 			t.Errorf("%s %s does not tell who leads: %s", c.method, c.path, got.body)
@@ -55,7 +55,7 @@ func TestServiceChanges(t *testing.T) {
 	present.Store(nil)
 	put().refused(t, "no service", 503, client.CodeUnavailable, "")
 	for _, path := range []string{"status", "openapi.json"} {
-		if got := w.ask("GET", httpRoot+path, ""); got.status != 200 {
+		if got := w.ask("GET", apiRoot+path, ""); got.status != 200 {
 			t.Errorf("%s without a service: %d %s", path, got.status, got.body)
 		}
 	}

@@ -16,12 +16,12 @@ import (
 
 // Bounds of an HTTP connection. Requests outside the API have hardly any body.
 const (
-	httpHeaderTimeout = 5 * time.Second
-	httpReadTimeout   = 10 * time.Second
-	httpWriteTimeout  = 30 * time.Second
-	httpIdleTimeout   = 2 * time.Minute
-	httpHeaderBytes   = 16 << 10
-	httpBodyBytes     = 64 << 10
+	headerTimeout  = 5 * time.Second
+	readTimeout    = 10 * time.Second
+	writeTimeout   = 30 * time.Second
+	idleTimeout    = 2 * time.Minute
+	headerBytesMax = 16 << 10
+	plainBytesMax  = 64 << 10
 )
 
 // Options configure the server of [New]. Every zero value means a default.
@@ -52,8 +52,8 @@ type Engine interface {
 	Status() scheduler.Status
 }
 
-// web answers HTTP requests.
-type web struct {
+// gateway answers HTTP requests.
+type gateway struct {
 	engine Engine
 	opts   Options
 	plain  http.Handler // everything except the API
@@ -67,8 +67,8 @@ type web struct {
 // caller serves a listener with it and shuts it down.
 func New(engine Engine, opts Options) *http.Server {
 	opts = opts.withDefaults()
-	w := &web{
-		engine: engine, opts: opts, reads: make(places, httpReadsMax), bulkReads: make(places, httpBulkReadsMax),
+	w := &gateway{
+		engine: engine, opts: opts, reads: make(places, readsMax), bulkReads: make(places, bulkReadsMax),
 		origins: http.NewCrossOriginProtection(),
 	}
 	mux := http.NewServeMux()
@@ -78,7 +78,7 @@ func New(engine Engine, opts Options) *http.Server {
 		mux.Handle("GET /metrics", opts.Metrics)
 	}
 	mux.HandleFunc("/", w.unknown)
-	w.plain = http.MaxBytesHandler(mux, httpBodyBytes)
+	w.plain = http.MaxBytesHandler(mux, plainBytesMax)
 	server := newServer(w, opts.Logger)
 	server.RegisterOnShutdown(w.sends.shut)
 	if opts.Pages != nil {
@@ -88,7 +88,7 @@ func New(engine Engine, opts Options) *http.Server {
 }
 
 // health answers that the process is alive.
-func (w *web) health(rw http.ResponseWriter, _ *http.Request) {
+func (w *gateway) health(rw http.ResponseWriter, _ *http.Request) {
 	w.write(rw, http.StatusOK, map[string]string{"status": "ok"})
 }
 
@@ -102,7 +102,7 @@ type readiness struct {
 }
 
 // ready reports whether the process does its part: it leads, or it stands by and hardly lags.
-func (w *web) ready(rw http.ResponseWriter, _ *http.Request) {
+func (w *gateway) ready(rw http.ResponseWriter, _ *http.Request) {
 	info := w.info()
 	ok, code := isReady(info), http.StatusOK
 	if !ok {
@@ -138,20 +138,20 @@ func isReady(info *client.Status) bool {
 }
 
 // info returns the status of the node.
-func (w *web) info() *client.Status { return w.opts.Status(w.engine.Status()) }
+func (w *gateway) info() *client.Status { return w.opts.Status(w.engine.Status()) }
 
-func (w *web) status(rw http.ResponseWriter, _ *http.Request) {
+func (w *gateway) status(rw http.ResponseWriter, _ *http.Request) {
 	w.opts.Look()
 	w.write(rw, http.StatusOK, w.info())
 }
 
-func (w *web) unknown(rw http.ResponseWriter, req *http.Request) {
+func (w *gateway) unknown(rw http.ResponseWriter, req *http.Request) {
 	e := api.PublicError(apierr.Errorf(apierr.NotFound, "", "there is no %s %s; want GET /healthz, /readyz or /metrics, or what /api/v1/openapi.json lists",
 		apierr.Clip(req.Method), apierr.Clip(strings.ToValidUTF8(req.URL.Path, ""))))
 	w.send(rw, e.Status, api.ErrorBody(e))
 }
 
-func (w *web) write(rw http.ResponseWriter, code int, value any) {
+func (w *gateway) write(rw http.ResponseWriter, code int, value any) {
 	body, err := api.Encode(value)
 	if err != nil {
 		w.opts.Logger.Error("a reply was not encoded", slog.Any("error", err))
@@ -161,7 +161,7 @@ func (w *web) write(rw http.ResponseWriter, code int, value any) {
 	w.send(rw, code, body)
 }
 
-func (w *web) send(rw http.ResponseWriter, code int, body []byte) {
+func (w *gateway) send(rw http.ResponseWriter, code int, body []byte) {
 	h := rw.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("Cache-Control", "no-store")

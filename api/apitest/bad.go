@@ -31,6 +31,7 @@ type BadWorld struct {
 	Cursor string // of a list without filters
 }
 
+// Prepare registers the two jobs, which are deleted when the test ends.
 func (w *BadWorld) Prepare(t *testing.T) {
 	for _, name := range []string{"bad-input-1", "bad-input-2"} {
 		if _, _, err := w.Client.Put(t.Context(), Yearly(name)); err != nil {

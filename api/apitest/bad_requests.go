@@ -158,6 +158,7 @@ func badValues() []BadRequest {
 	}
 }
 
+// ManyPairs returns the members of an object with n entries.
 func ManyPairs(n int) string {
 	pairs := make([]string, n)
 	for i := range pairs {

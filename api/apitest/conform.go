@@ -44,6 +44,7 @@ var Keywords = []string{
 	"description", "examples", "readOnly",
 }
 
+// Check checks a value against a schema in the document; path is where the value is, for the error.
 func (c *Checker) Check(sc map[string]any, v any, path string) error {
 	for word := range sc {
 		if !slices.Contains(Keywords, word) {
@@ -82,6 +83,7 @@ func (c *Checker) Check(sc map[string]any, v any, path string) error {
 	return nil
 }
 
+// Follow returns the schema that a reference names.
 func (c *Checker) Follow(ref string) (map[string]any, error) {
 	at := any(c.Root)
 	for _, part := range strings.Split(strings.TrimPrefix(ref, "#/"), "/") {
@@ -174,11 +176,13 @@ func (c *Checker) checkObject(sc, v map[string]any, path string) error {
 	return nil
 }
 
+// AsList returns a list of a decoded document; nil if the value is none.
 func AsList(v any) []any {
 	list, _ := v.([]any)
 	return list
 }
 
+// IsOf reports whether a value has a type, or one of several, as a schema names them.
 func IsOf(want, v any) bool {
 	if list, ok := want.([]any); ok {
 		return slices.ContainsFunc(list, func(w any) bool { return IsOf(w, v) })
@@ -199,6 +203,7 @@ func IsOf(want, v any) bool {
 	}
 }
 
+// Decoded decodes a text of JSON.
 func Decoded(t testing.TB, text string) (v any) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(text), &v); err != nil {

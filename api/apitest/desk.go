@@ -20,6 +20,7 @@ type Desk struct {
 	Entries []job.AuditEntry // newest first
 }
 
+// NewDesk returns a desk without calendars and entries.
 func NewDesk(t testing.TB) *Desk { return &Desk{Engine: StartEngine(t)} }
 
 // DeskAt is the time of all that a desk has.
@@ -44,6 +45,7 @@ func (d *Desk) answer(id job.RunID, asked any) (scheduler.RunView, error) {
 	return DeskRun, nil
 }
 
+// Report implements api.Engine.
 func (d *Desk) Report(_ context.Context, req scheduler.ReportRequest) (scheduler.RunView, error) {
 	return d.answer(req.Run, req)
 }
@@ -56,19 +58,23 @@ type DeskExtension struct {
 	By     time.Duration
 }
 
+// Extend implements api.Engine.
 func (d *Desk) Extend(_ context.Context, tenant string, id job.RunID, fence uint64, by time.Duration) (instant.Millis, error) {
 	v, err := d.answer(id, DeskExtension{tenant, id, fence, by})
 	return v.Deadline, err
 }
 
+// CancelRun implements api.Engine.
 func (d *Desk) CancelRun(_ context.Context, tenant string, id job.RunID) (scheduler.RunView, error) {
 	return d.answer(id, "cancel for "+tenant)
 }
 
+// RetryRun implements api.Engine.
 func (d *Desk) RetryRun(_ context.Context, tenant string, id job.RunID) (scheduler.RunView, error) {
 	return d.answer(id, "retry for "+tenant)
 }
 
+// RetryDead implements api.Engine.
 func (d *Desk) RetryDead(_ context.Context, q scheduler.RunQuery) (int, bool, error) {
 	d.Asked = q
 	if q.Job != "" && q.Job != DeskRun.Job {
@@ -86,6 +92,7 @@ func (d *Desk) Runs(ctx context.Context, q scheduler.RunQuery) (scheduler.RunPag
 	return scheduler.RunPage{Runs: []scheduler.RunView{DeskRun}, Next: DeskRun.ID}, nil
 }
 
+// PutCalendar implements api.Engine.
 func (d *Desk) PutCalendar(_ context.Context, c *job.Calendar) (job.Calendar, bool, error) {
 	d.Asked = *c
 	now := *c
@@ -94,6 +101,7 @@ func (d *Desk) PutCalendar(_ context.Context, c *job.Calendar) (job.Calendar, bo
 	return now, true, nil
 }
 
+// Calendar implements api.Engine.
 func (d *Desk) Calendar(_ context.Context, tenant, name string) (job.Calendar, error) {
 	for _, c := range d.Kept {
 		if c.Tenant == tenant && c.Name == name {
@@ -103,6 +111,7 @@ func (d *Desk) Calendar(_ context.Context, tenant, name string) (job.Calendar, e
 	return job.Calendar{}, apierr.Errorf(apierr.NotFound, "name", "there is no calendar %s", name)
 }
 
+// Calendars implements api.Engine.
 func (d *Desk) Calendars(_ context.Context, tenant, after string, limit int) (page []job.Calendar, _ error) {
 	for _, c := range d.Kept {
 		if c.Tenant == tenant && c.Name > after && len(page) < limit {
@@ -112,11 +121,13 @@ func (d *Desk) Calendars(_ context.Context, tenant, after string, limit int) (pa
 	return page, nil
 }
 
+// DeleteCalendar implements api.Engine.
 func (d *Desk) DeleteCalendar(ctx context.Context, tenant, name string) error {
 	_, err := d.Calendar(ctx, tenant, name)
 	return err
 }
 
+// Audit implements api.Engine.
 func (d *Desk) Audit(_ context.Context, q scheduler.AuditQuery) (page scheduler.AuditPage, _ error) {
 	d.Asked = q
 	for i := range d.Entries {

@@ -29,6 +29,7 @@ func StartNATS(t testing.TB, maxPayload int32) string {
 	return s.ClientURL()
 }
 
+// Connect returns a connection that is closed when the test ends.
 func Connect(t testing.TB, url string) *nats.Conn {
 	t.Helper()
 	nc, err := nats.Connect(url)
