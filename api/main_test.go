@@ -2,148 +2,17 @@ package api
 
 import (
 	"context"
-	"log/slog"
-	"maps"
-	"slices"
-	"sync"
+	"github.com/carillon-io/carillon/api/apitest"
 	"testing"
 	"time"
-
-	"github.com/nats-io/nats-server/v2/server"
-	"github.com/nats-io/nats.go"
-
-	"github.com/carillon-io/carillon/client"
-	"github.com/carillon-io/carillon/job"
-	"github.com/carillon-io/carillon/scheduler"
 )
-
-// quiet is a logger for what tests provoke.
-var quiet = slog.New(slog.DiscardHandler)
-
-// memory is the log and the store of a real engine, in memory.
-type memory struct {
-	mu      sync.Mutex
-	rows    map[string][]byte
-	lsn     uint64
-	applied job.Position
-}
-
-func (m *memory) Append(epoch uint64, _ []byte) (job.Position, error) {
-	m.lsn++
-	return job.Position{LSN: m.lsn, Epoch: epoch}, nil
-}
-
-func (m *memory) Apply(at job.Position, batch []byte) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.applied = at
-	return job.Changes(batch, func(c job.Change) error {
-		switch c.Op {
-		case job.OpPut:
-			m.rows[string(c.Key)] = slices.Clone(c.Value)
-		case job.OpDelete:
-			delete(m.rows, string(c.Key))
-		case job.OpDeleteRange:
-			maps.DeleteFunc(m.rows, func(k string, _ []byte) bool { return k >= string(c.Key) && k < string(c.Value) })
-		}
-		return nil
-	})
-}
-
-func (m *memory) Applied() job.Position {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.applied
-}
-
-func (m *memory) Get(key []byte) ([]byte, bool, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	v, ok := m.rows[string(key)]
-	return slices.Clone(v), ok, nil
-}
-
-func (m *memory) Scan(low, high []byte, fn func(key, value []byte) (bool, error)) error {
-	m.mu.Lock()
-	rows := maps.Clone(m.rows)
-	m.mu.Unlock()
-	for _, k := range slices.Sorted(maps.Keys(rows)) {
-		if k < string(low) || high != nil && k >= string(high) {
-			continue
-		}
-		if more, err := fn([]byte(k), rows[k]); err != nil || !more {
-			return err
-		}
-	}
-	return nil
-}
-
-// willing is a sender whose targets take everything at once.
-type willing struct{ scheduler.Boundless }
-
-// Cancel implements scheduler.Sender: nothing takes long enough to be cancelled.
-func (willing) Cancel(job.RunID) {}
-
-func (willing) Launch(d *job.Delivery, done func(job.Outcome)) {
-	go done(job.Outcome{Run: d.Run, Attempt: d.Attempt, LaunchedAt: time.Now(), Duration: time.Millisecond})
-}
-
-// startEngine runs a real engine for the length of a test.
-func startEngine(t testing.TB) *scheduler.Engine {
-	t.Helper()
-	m := &memory{rows: make(map[string][]byte)}
-	// A history long enough for runs that are backfilled over years: others leave it when they end.
-	settings := scheduler.Settings{HistoryDays: 4 * 366}
-	e, err := scheduler.Open(scheduler.Options{Log: m, Store: m, Sender: willing{}, Logger: quiet, Settings: settings})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- e.Serve(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	})
-	return e
-}
-
-// startNATS runs a NATS server for the length of a test.
-func startNATS(t testing.TB, maxPayload int32) string {
-	t.Helper()
-	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true, MaxPayload: maxPayload})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Start()
-	t.Cleanup(func() {
-		s.Shutdown()
-		s.WaitForShutdown()
-	})
-	if !s.ReadyForConnections(10 * time.Second) {
-		t.Fatal("the NATS server did not become ready")
-	}
-	return s.ClientURL()
-}
-
-func connect(t testing.TB, url string) *nats.Conn {
-	t.Helper()
-	nc, err := nats.Connect(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(nc.Close)
-	return nc
-}
 
 // startService runs a service in front of an engine, and returns the URL of its NATS server.
 func startService(t testing.TB, engine Engine, opts Options, maxPayload int32) (*Service, string) {
 	t.Helper()
-	url := startNATS(t, maxPayload)
-	nc := connect(t, url)
-	setDefault(&opts.Logger, quiet)
+	url := apitest.StartNATS(t, maxPayload)
+	nc := apitest.Connect(t, url)
+	setDefault(&opts.Logger, apitest.Quiet)
 	s, err := NewService(nc, engine, opts)
 	if err != nil {
 		t.Fatal(err)
@@ -159,22 +28,4 @@ func startService(t testing.TB, engine Engine, opts Options, maxPayload int32) (
 		}
 	})
 	return s, url
-}
-
-// newClient returns a client of a service.
-func newClient(t testing.TB, url string, opts client.Options) *client.Client {
-	t.Helper()
-	c, err := client.Connect(url, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(c.Close)
-	return c
-}
-
-// newMsg returns a request that can have headers.
-func newMsg(subject, body string) *nats.Msg {
-	msg := nats.NewMsg(subject)
-	msg.Data = []byte(body)
-	return msg
 }

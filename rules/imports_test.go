@@ -56,7 +56,11 @@ var house = map[string][]string{
 	"embedded": over(words, module+"/api", module+"/client", module+"/datadir", module+"/dispatch", module+"/scheduler", module+"/snapshot", module+"/wal"),
 	// The suite that every sender passes: it is for tests, and imports no more than they need.
 	"dispatch/dispatchtest": over(words),
-	"api":                   over(words, module+"/histogram", module+"/scheduler", module+"/client", module+"/inbox", "github.com/nats-io/nats.go", "github.com/go-json-experiment/json"),
+	// An engine in memory, requests that must be refused, and a checker of schemas, for the tests of api, web and metrics.
+	"api/apitest": over(words, module+"/scheduler", module+"/client", "github.com/nats-io/nats.go", "github.com/nats-io/nats-server/v2"),
+	"api":         over(words, module+"/histogram", module+"/scheduler", module+"/client", module+"/inbox", "github.com/nats-io/nats.go", "github.com/go-json-experiment/json"),
+	// The HTTP gateway.
+	"web": over(words, module+"/api", module+"/client", module+"/scheduler", "github.com/go-json-experiment/json"),
 	// The one package that knows Prometheus.
 	"metrics": over(words, module+"/histogram", module+"/scheduler", module+"/client", module+"/api", "github.com/prometheus/client_golang", "github.com/prometheus/client_model"),
 	// Pages for people, over the requests of the client; the figures are the engine's.
@@ -66,7 +70,7 @@ var house = map[string][]string{
 	"bus/bustest": {"github.com/nats-io/nats-server/v2"},
 	// The assembly: what a process has once.
 	"server": over(words, module+"/api", module+"/backup", module+"/bus", module+"/client", module+"/dashboard", module+"/datadir", module+"/dispatch", module+"/inbox",
-		module+"/metrics", module+"/replication", module+"/scheduler", module+"/snapshot", module+"/tracing", module+"/wal", "github.com/nats-io/nats.go", "golang.org/x/sys"),
+		module+"/metrics", module+"/replication", module+"/scheduler", module+"/snapshot", module+"/tracing", module+"/wal", module+"/web", "github.com/nats-io/nats.go", "golang.org/x/sys"),
 	"cmd/carillon": over(words, module+"/backup", module+"/bench", module+"/client", module+"/crontab", module+"/datadir", module+"/server", module+"/snapshot",
 		module+"/terminal", module+"/wal", "github.com/nats-io/nats.go", "github.com/alecthomas/kong", "github.com/go-json-experiment/json", "go.yaml.in/yaml/v3", "golang.org/x/sys"),
 	"bench":      {module + "/client", module + "/bench/plot", "github.com/nats-io/nats.go", "github.com/alecthomas/kong", "golang.org/x/sys"},

@@ -22,6 +22,7 @@ import (
 	"github.com/carillon-io/carillon/replication"
 	"github.com/carillon-io/carillon/scheduler"
 	"github.com/carillon-io/carillon/tracing"
+	"github.com/carillon-io/carillon/web"
 )
 
 // Ready describes where a server can be reached and what it holds, as the ready line of the command prints it.
@@ -44,7 +45,7 @@ type Server struct {
 	service    *api.Service
 	backups    *backups
 	around     *bus.Surroundings
-	web        *api.Front
+	web        *web.Front
 	profile    *http.Server    // nil: none is wanted
 	tracer     *tracing.Tracer // nil: none is wanted
 	listener   net.Listener
