@@ -17,6 +17,7 @@ import (
 	"github.com/carillon-io/carillon/api"
 	"github.com/carillon-io/carillon/api/apitest"
 	"github.com/carillon-io/carillon/server"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // realWorld is a whole server, and a caller who knows it by what it publishes of itself.
@@ -117,17 +118,12 @@ func (w *realWorld) must(verb, request string, path ...string) any {
 // becomes asks until what is at a path of the reply is one of some words.
 func (w *realWorld) becomes(words, verb, request string, path ...string) {
 	w.t.Helper()
-	poll := time.NewTicker(20 * time.Millisecond)
-	defer poll.Stop()
-	for end := time.Now().Add(20 * time.Second); ; <-poll.C {
-		got := fmt.Sprint(w.must(verb, request, path...))
-		if strings.Contains(words, got) {
-			return
+	testkit.Retry(w.t, verb+" "+request, func(context.Context) error {
+		if got := fmt.Sprint(w.must(verb, request, path...)); !strings.Contains(words, got) {
+			return fmt.Errorf("%v is %s, want %s", path, got, words)
 		}
-		if time.Now().After(end) {
-			w.t.Fatalf("%s %s: %v is %s, want %s", verb, request, path, got, words)
-		}
-	}
+		return nil
+	})
 }
 
 const (

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/carillon-io/carillon/bench/measure"
 )
 
 func TestNearestRank(t *testing.T) {
@@ -220,7 +222,7 @@ func TestReceipts(t *testing.T) {
 
 func TestResult(t *testing.T) {
 	for value, want := range map[float64]string{0: "0", 1: "1", 999: "999", 1000: "1,000", 1234567: "1,234,567", 0.1234: "0.123", -12345: "-12,345", 1234.5: "1,235"} {
-		if got := formatNumber(value); got != want {
+		if got := measure.Number(value); got != want {
 			t.Errorf("%v is written %q, want %q", value, got, want)
 		}
 	}
@@ -236,7 +238,7 @@ func TestResult(t *testing.T) {
 		}
 	}
 	path := filepath.Join(t.TempDir(), "x.json")
-	if err := writeJSON(path, &machine{Cores: 2}, []*result{r}); err != nil {
+	if err := writeJSON(path, &machine{Machine: measure.Machine{Cores: 2}}, []*result{r}); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(path)
@@ -245,15 +247,5 @@ func TestResult(t *testing.T) {
 	}
 	if verdict([]*result{r}) == nil || verdict([]*result{{}}) != nil {
 		t.Error("the verdict does not follow what is broken")
-	}
-}
-
-func TestMeasureFsync(t *testing.T) {
-	s, err := measureFsync(t.TempDir())
-	if err != nil || len(s) != fsyncProbes {
-		t.Fatalf("%d samples, %v", len(s), err)
-	}
-	if s.points(); s.at(50_000) <= 0 {
-		t.Error("an fsync took no time")
 	}
 }

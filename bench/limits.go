@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/carillon-io/carillon/bench/measure"
 )
 
 // The memory and the disk that a job needs during a bulk load, estimated high: the server's memory with
@@ -19,7 +21,7 @@ func (s *stand) demand(jobs int) error {
 	if have, need := availableMemory(), float64(jobs)*memoryPerJob+reserveBytes; have > 0 && need > have {
 		return fmt.Errorf("%d jobs need about %.1f GB of memory, %.1f GB are available; want fewer jobs", jobs, need/1e9, have/1e9)
 	}
-	if have, need := freeDisk(s.dir), float64(jobs)*diskPerJob+reserveBytes; have > 0 && need > have {
+	if have, need := measure.FreeDisk(s.dir), float64(jobs)*diskPerJob+reserveBytes; have > 0 && need > have {
 		return fmt.Errorf("%d jobs need about %.1f GB of disk, %s has %.1f GB; want fewer jobs, or --dir elsewhere", jobs, need/1e9, s.dir, have/1e9)
 	}
 	return nil
@@ -27,12 +29,12 @@ func (s *stand) demand(jobs int) error {
 
 // availableMemory returns the bytes that a process can allocate without swapping; 0 if the system does
 // not say.
-func availableMemory() float64 { return kilobytes(field("/proc/meminfo", "MemAvailable")) }
+func availableMemory() float64 { return kilobytes(measure.Field("/proc/meminfo", "MemAvailable")) }
 
 // writtenBytes returns the bytes that a process has caused to be written to disk; 0 if the system does
 // not say.
 func writtenBytes(pid int) float64 {
-	n, err := strconv.ParseFloat(strings.TrimSpace(field("/proc/"+strconv.Itoa(pid)+"/io", "write_bytes")), 64)
+	n, err := strconv.ParseFloat(strings.TrimSpace(measure.Field("/proc/"+strconv.Itoa(pid)+"/io", "write_bytes")), 64)
 	if err != nil {
 		return 0
 	}

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/carillon-io/carillon/bench/measure"
 )
 
 // meter measures processor time between start and stop: that of the server, and that of processes
@@ -38,7 +40,7 @@ func (m *meter) read(sign time.Duration) {
 		ours += cpuOf(pid)
 	}
 	m.serverS += sign * server
-	m.foreign += sign * (busyOfAll() - server - ours)
+	m.foreign += sign * (measure.Busy() - server - ours)
 }
 
 func (m *meter) tell(r *result) {
@@ -53,9 +55,6 @@ func (m *meter) tellForeign(r *result) {
 
 func (m *meter) percent(d time.Duration) float64 { return 100 * d.Seconds() / m.elapsed.Seconds() }
 
-// procTick is the unit of processor time in /proc, on every Linux.
-const procTick = 10 * time.Millisecond
-
 // cpuOf returns the processor time that a process has used.
 func cpuOf(pid int) time.Duration {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
@@ -68,28 +67,5 @@ func cpuOf(pid int) time.Duration {
 	if len(fields) < 13 {
 		return 0
 	}
-	return sumTicks(fields[11:13])
-}
-
-// busyOfAll returns the processor time of the whole machine, without idle time and waiting for I/O.
-func busyOfAll() time.Duration {
-	text, err := os.ReadFile("/proc/stat")
-	if err != nil {
-		return 0
-	}
-	first, _, _ := strings.Cut(string(text), "\n")
-	fields := strings.Fields(first) // cpu user nice system idle iowait irq softirq steal …
-	if len(fields) < 9 {
-		return 0
-	}
-	return sumTicks(fields[1:4]) + sumTicks(fields[6:9])
-}
-
-func sumTicks(fields []string) time.Duration {
-	var sum time.Duration
-	for _, f := range fields {
-		n, _ := strconv.ParseInt(f, 10, 64)
-		sum += time.Duration(n) * procTick
-	}
-	return sum
+	return measure.SumTicks(fields[11:13])
 }

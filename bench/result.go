@@ -4,11 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math"
 	"os"
-	"strconv"
 	"strings"
 	"time"
+
+	"github.com/carillon-io/carillon/bench/measure"
 )
 
 // result holds the figures of one workload.
@@ -61,7 +61,7 @@ func (r *result) print(w io.Writer) {
 		widest = max(widest, len(f.Label))
 	}
 	for _, f := range r.Figures {
-		line := fmt.Sprintf("  %-*s %14s %s", widest, f.Label, formatNumber(f.Value), f.Unit)
+		line := fmt.Sprintf("  %-*s %14s %s", widest, f.Label, measure.Number(f.Value), f.Unit)
 		fmt.Fprintln(w, strings.TrimRight(line, " "))
 	}
 	if r.Interrupted {
@@ -70,22 +70,6 @@ func (r *result) print(w io.Writer) {
 	for _, text := range r.Broken {
 		fmt.Fprintf(w, "  BROKEN: %s\n", text)
 	}
-}
-
-// formatNumber returns a large number as a whole one with groups of three digits, and a small one with
-// three significant digits.
-func formatNumber(v float64) string {
-	if v != math.Trunc(v) && math.Abs(v) < 1000 {
-		return strconv.FormatFloat(v, 'f', 3, 64)
-	}
-	text := strconv.FormatFloat(math.Abs(math.Round(v)), 'f', 0, 64)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	if v < 0 {
-		return "-" + text
-	}
-	return text
 }
 
 // writeJSON writes all results to a file.

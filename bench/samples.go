@@ -3,6 +3,8 @@ package bench
 import (
 	"slices"
 	"time"
+
+	"github.com/carillon-io/carillon/bench/measure"
 )
 
 // samples are durations from which exact percentiles are computed. All values are kept: a histogram
@@ -12,11 +14,7 @@ type samples []time.Duration
 // at returns a percentile by nearest rank: the smallest sample that at least per100k of
 // 100,000 samples do not exceed. The samples must be sorted. Without samples it is 0.
 func (s samples) at(per100k int) time.Duration {
-	if len(s) == 0 {
-		return 0
-	}
-	rank := (len(s)*per100k + 99_999) / 100_000
-	return s[max(rank, 1)-1]
+	return measure.Percentile(s, per100k)
 }
 
 // point is one percentile of a distribution.

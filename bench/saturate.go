@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/carillon-io/carillon/bench/measure"
 )
 
 // saturateCmd raises the rate until jobs arrive late.
@@ -44,7 +46,7 @@ func (c *saturateCmd) measure(s *stand) []*result {
 			break
 		}
 		p99 := t.all.at(99_000)
-		r.add(fmt.Sprintf("p99_at_%d_ms", rate), fmt.Sprintf("p99 at %s a second", formatNumber(float64(rate))), millis(p99), "ms")
+		r.add(fmt.Sprintf("p99_at_%d_ms", rate), fmt.Sprintf("p99 at %s a second", measure.Number(float64(rate))), millis(p99), "ms")
 		if p99 > c.Bound {
 			break
 		}

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/carillon-io/carillon/bench/measure"
 )
 
 // server is a process of the product with its own data directory.
@@ -159,7 +161,7 @@ func (s *server) stop() error {
 // not backed by a file. Both are 0 on systems without /proc.
 func (s *server) memory() (resident, anonymous float64) {
 	proc := "/proc/" + strconv.Itoa(s.cmd.Process.Pid)
-	return kilobytes(field(proc+"/status", "VmRSS")), kilobytes(field(proc+"/smaps_rollup", "Anonymous"))
+	return kilobytes(measure.Field(proc+"/status", "VmRSS")), kilobytes(measure.Field(proc+"/smaps_rollup", "Anonymous"))
 }
 
 // kilobytes reads a value such as "1234 kB", and returns it in bytes.

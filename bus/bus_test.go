@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/carillon-io/carillon/bus/bustest"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // TestConnectionsGoToTheNextServer: with a list of servers, the start skips one that is down, and when the one
@@ -30,7 +31,7 @@ func TestConnectionsGoToTheNextServer(t *testing.T) {
 	}
 	one.Shutdown()
 	one.WaitForShutdown()
-	eventually(t, "be with the other server", func(ctx context.Context) error {
+	testkit.Retry(t, "be with the other server", func(ctx context.Context) error {
 		for _, nc := range b.conns {
 			if err := nc.FlushWithContext(ctx); err != nil {
 				return err

@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-io/carillon/bus/bustest"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // nodeOptions are those of n nodes whose embedded servers are one another's peers.
@@ -65,11 +66,11 @@ func TestEmbeddedServersFormACluster(t *testing.T) {
 		t.Fatal(err)
 	}
 	var stream jetstream.Stream
-	eventually(t, "create a stream on three servers", func(ctx context.Context) (err error) {
+	testkit.Retry(t, "create a stream on three servers", func(ctx context.Context) (err error) {
 		stream, err = js.CreateStream(ctx, jetstream.StreamConfig{Name: "LOG", Subjects: []string{"log"}, Replicas: 3})
 		return err
 	})
-	eventually(t, "publish", func(ctx context.Context) error {
+	testkit.Retry(t, "publish", func(ctx context.Context) error {
 		_, err := js.Publish(ctx, "log", []byte("before"))
 		return err
 	})
@@ -104,7 +105,7 @@ func TestEmbeddedServersFormACluster(t *testing.T) {
 	if js, err = jetstream.New(left[0].api); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "publish without the leader", func(ctx context.Context) error {
+	testkit.Retry(t, "publish without the leader", func(ctx context.Context) error {
 		_, err := js.Publish(ctx, "log", []byte("after"))
 		return err
 	})
@@ -117,7 +118,7 @@ func TestEmbeddedServersFormACluster(t *testing.T) {
 	if js, err = jetstream.New(again[0].api); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "read what was written", func(ctx context.Context) error {
+	testkit.Retry(t, "read what was written", func(ctx context.Context) error {
 		stream, err := js.Stream(ctx, "LOG")
 		if err != nil {
 			return err
@@ -143,7 +144,7 @@ func waitsForPeers(t *testing.T, o Options) {
 		_, err := Open(ctx, o)
 		gaveUp <- err
 	}()
-	eventually(t, "say what is missing", func(context.Context) error {
+	testkit.Retry(t, "say what is missing", func(context.Context) error {
 		if !strings.Contains(said.String(), "waiting for peers: 1 of 3 are here; the first start of a cluster needs all, a later one 2") {
 			return errors.New(said.String())
 		}

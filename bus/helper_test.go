@@ -2,30 +2,10 @@ package bus
 
 import (
 	"bytes"
-	"context"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 )
-
-// eventually repeats a call until it succeeds, as clients do while a cluster elects.
-func eventually(t *testing.T, what string, try func(context.Context) error) {
-	t.Helper()
-	deadline := time.Now().Add(30 * time.Second)
-	for {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		err := try(ctx)
-		cancel()
-		if err == nil {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%s: %v", what, err)
-		}
-		time.Sleep(20 * time.Millisecond) // between two tries, not in place of one
-	}
-}
 
 // refuses checks that an error has these words.
 func refuses(t *testing.T, err error, wants ...string) {

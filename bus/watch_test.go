@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-io/carillon/bus/bustest"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // holding is a proxy between a client and a server that can stop passing bytes, as a network does that loses
@@ -91,7 +92,7 @@ const withJetStream = "port: -1\njetstream { store_dir: \"%s\" }\n"
 // goesTo waits until a connection uses a server.
 func goesTo(t *testing.T, conn *nats.Conn, url string) {
 	t.Helper()
-	eventually(t, "leave the server", func(context.Context) error {
+	testkit.Retry(t, "leave the server", func(context.Context) error {
 		if !conn.IsConnected() || !sameServer(conn.ConnectedUrl(), url) {
 			return errors.New(conn.ConnectedUrl())
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // verbCalls is one call of each verb, and whether it is sent again when its outcome is unknown.
@@ -152,7 +153,7 @@ func TestLateLeader(t *testing.T) {
 			}
 		})
 	}
-	awaitSent(t, nc, 3*len(verbCalls))
+	testkit.Until(t, "the requests are sent", func() bool { return nc.Stats().OutMsgs >= uint64(3*len(verbCalls)) })
 	got := make(map[string]int)
 	serve(t, "late", client.Options{}, func(verb string, _ *nats.Msg) any {
 		got[verb]++
@@ -161,16 +162,6 @@ func TestLateLeader(t *testing.T) {
 	calls.Wait()
 	if !maps.Equal(got, want) {
 		t.Errorf("the leader got %v, want %v", got, want)
-	}
-}
-
-// awaitSent waits until a connection has sent so many messages.
-func awaitSent(t *testing.T, nc *nats.Conn, n int) {
-	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); nc.Stats().OutMsgs < uint64(n); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("only %d messages were sent, want %d", nc.Stats().OutMsgs, n)
-		}
 	}
 }
 

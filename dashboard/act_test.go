@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // TestLifeOfAJob does by plain forms all that can be done with a job. The audit log tells afterwards who did
@@ -64,7 +65,7 @@ func TestRetry(t *testing.T) {
 	w := newWorld(t)
 	run := w.dead("broken")
 	w.done("/run/retry", "The run begins another attempt.", "id", run.RunID)
-	w.until("the run is dead again", func() bool {
+	testkit.Until(w.t, "the run is dead again", func() bool {
 		now, err := w.client.Run(t.Context(), run.RunID)
 		return err == nil && now.Status == "dead" && now.Attempt == 2
 	})

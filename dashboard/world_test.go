@@ -11,12 +11,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/server"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // world is a whole server, someone with a browser that has no JavaScript, and someone else with NATS.
@@ -139,16 +139,6 @@ func (w *world) put(j client.Job) client.JobInfo {
 	return info
 }
 
-// until waits for a condition.
-func (w *world) until(what string, holds func() bool) {
-	w.t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !holds(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			w.t.Fatalf("in vain: %s", what)
-		}
-	}
-}
-
 // dead makes a run of a job that is dead, and returns it.
 func (w *world) dead(name string) client.Run {
 	w.t.Helper()
@@ -157,7 +147,7 @@ func (w *world) dead(name string) client.Run {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.until("the run is dead", func() bool {
+	testkit.Until(w.t, "the run is dead", func() bool {
 		run, err = w.client.Run(w.t.Context(), run.RunID)
 		return err == nil && run.Status == "dead"
 	})

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/testkit"
 	"github.com/carillon-io/carillon/wal"
 )
 
@@ -38,14 +39,12 @@ func TestKeepMarks(t *testing.T) {
 		for range 3 {
 			appendOne(t, p)
 			before := fileOf(t, list)
-			time.Sleep(markEveryDefault + time.Second) // in the bubble's time
-			synctest.Wait()
+			testkit.Pass(markEveryDefault + time.Second)
 			marked := fileOf(t, list)
 			if os.SameFile(before, marked) {
 				t.Error("a commit was not noted")
 			}
-			time.Sleep(time.Minute)
-			synctest.Wait()
+			testkit.Pass(time.Minute)
 			if !os.SameFile(marked, fileOf(t, list)) {
 				t.Error("the list of an idle log was written again")
 			}

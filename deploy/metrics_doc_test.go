@@ -19,6 +19,7 @@ import (
 	"github.com/prometheus/common/expfmt"
 
 	"github.com/carillon-io/carillon/server"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // TestMetricsAreListed holds the table of docs/metrics.md to what servers show: a node of a cluster that uses a
@@ -46,7 +47,7 @@ func TestMetricsAreListed(t *testing.T) {
 }
 
 // scrapeFamilies starts a server, lets a job fire, and returns what the server shows then.
-func scrapeFamilies(t *testing.T, opts server.Options) map[string]*dto.MetricFamily {
+func scrapeFamilies(t *testing.T, opts server.Options) (all map[string]*dto.MetricFamily) {
 	t.Helper()
 	opts.Dir, opts.HTTPListen, opts.Logger = filepath.Join(t.TempDir(), "data"), "127.0.0.1:0", slog.New(slog.DiscardHandler)
 	s, err := server.Start(t.Context(), opts)
@@ -55,14 +56,11 @@ func scrapeFamilies(t *testing.T, opts server.Options) map[string]*dto.MetricFam
 	}
 	t.Cleanup(func() { _ = s.Close(context.Background()) })
 	fire(t, s.Ready().NATS)
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		all := readFamilies(t, s.Ready().HTTP+"/metrics")
-		if all["carillon_lateness_seconds"] != nil && all["carillon_decision_lateness_seconds"] != nil {
-			return all
-		}
-	}
-	t.Fatal("no job has fired")
-	return nil
+	testkit.Until(t, "a job has fired", func() bool {
+		all = readFamilies(t, s.Ready().HTTP+"/metrics")
+		return all["carillon_lateness_seconds"] != nil && all["carillon_decision_lateness_seconds"] != nil
+	})
+	return all
 }
 
 func readFamilies(t *testing.T, url string) map[string]*dto.MetricFamily {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/server"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // metrics are what a server shows: for each metric its labels, and for each label its values.
@@ -24,7 +25,7 @@ type metrics map[string]map[string]map[string]bool
 
 // scrape starts a node of a cluster, lets a job fire so that there is a lateness to show, and returns what
 // it shows then.
-func scrape(t *testing.T) metrics {
+func scrape(t *testing.T) (m metrics) {
 	t.Helper()
 	s, err := server.Start(t.Context(), server.Options{
 		Dir: filepath.Join(t.TempDir(), "data"), HTTPListen: "127.0.0.1:0", NATSURL: runNATS(t), ClusterName: "prod", Node: "a",
@@ -35,14 +36,11 @@ func scrape(t *testing.T) metrics {
 	}
 	t.Cleanup(func() { _ = s.Close(context.Background()) })
 	fire(t, s.Ready().NATS)
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		m := readMetrics(t, s.Ready().HTTP+"/metrics")
-		if m["carillon_lateness_seconds"] != nil && m["carillon_decision_lateness_seconds"] != nil {
-			return m
-		}
-	}
-	t.Fatal("no job has fired")
-	return nil
+	testkit.Until(t, "a job has fired", func() bool {
+		m = readMetrics(t, s.Ready().HTTP+"/metrics")
+		return m["carillon_lateness_seconds"] != nil && m["carillon_decision_lateness_seconds"] != nil
+	})
+	return m
 }
 
 // runNATS starts a server with JetStream and returns its address.

@@ -8,6 +8,8 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // drainOutbox announces a batch as its owner does, from the front until nothing is left. It calls before
@@ -135,7 +137,7 @@ func TestAnnounceToAServerThatHangs(t *testing.T) {
 		t.Errorf("%d are announced: %v", done, err)
 	}
 	v.set(false, false)
-	eventually(t, "it goes on", func() bool {
+	testkit.Until(t, "it goes on", func() bool {
 		done, _ := a.Announce(t.Context(), []Announcement{deadOf(1)})
 		return done == 1
 	})

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/testkit"
 	"github.com/nats-io/nats.go"
 )
 
@@ -34,7 +35,7 @@ func BenchmarkLaunch(b *testing.B) {
 				open <- struct{}{}
 				lineOf(d).Launch(del, done)
 			}
-			eventually(b, "all are done", func() bool { return len(open) == 0 })
+			testkit.Until(b, "all are done", func() bool { return len(open) == 0 })
 		})
 	}
 }
@@ -82,7 +83,7 @@ func fillStuck(b *testing.B, d *Dispatcher) {
 			lineOf(d).Launch(service, func(job.Outcome) {})
 		}
 	}
-	eventually(b, "the stuck targets are full", func() bool { return d.Stats().InFlight == 2*50*64 })
+	testkit.Until(b, "the stuck targets are full", func() bool { return d.Stats().InFlight == 2*50*64 })
 }
 
 // report launches for a while at a rate and reports the percentiles.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/testkit"
 	"github.com/nats-io/nats.go"
 )
 
@@ -40,7 +41,7 @@ func TestCancelEndsContexts(t *testing.T) {
 			t.Errorf("%s: the target saw %v", target.Kind, err)
 		}
 	}
-	eventually(t, "the lanes are gone", func() bool { return d.Stats().Lanes == 0 })
+	testkit.Until(t, "the lanes are gone", func() bool { return d.Stats().Lanes == 0 })
 }
 
 // TestCancelGivesUpReplies has services that never answer. What is cancelled leaves nothing behind.
@@ -59,7 +60,7 @@ func TestCancelGivesUpReplies(t *testing.T) {
 			t.Errorf("%s: outcome is %+v", target.Kind, o)
 		}
 	}
-	eventually(t, "nothing is left behind", func() bool {
+	testkit.Until(t, "nothing is left behind", func() bool {
 		d.link.replies.mu.Lock()
 		defer d.link.replies.mu.Unlock()
 		return len(d.link.replies.waiting) == 0 && d.Stats().Lanes == 0
@@ -75,7 +76,7 @@ func TestCancelledNeverLeaves(t *testing.T) {
 	d := start(t, Options{}, v.url())
 	v.set(false, true)
 	v.cut()
-	eventually(t, "the dispatcher knows", func() bool { return !d.Stats().NATS.Connected })
+	testkit.Until(t, "the dispatcher knows", func() bool { return !d.Stats().NATS.Connected })
 	first, cancelled := launch(d, deliveryTo(natsTarget("a"), 0)), deliveryTo(natsTarget("a"), 1)
 	second, third := launch(d, cancelled), launch(d, deliveryTo(natsTarget("a"), 2))
 	d.Cancel(cancelled.Run)

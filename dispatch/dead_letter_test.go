@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/testkit"
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -80,7 +81,7 @@ func TestDeadLettersComeOnceIntoAStream(t *testing.T) {
 	again := deadOf(0)
 	again.Fence++ // it was retried by hand and died again
 	announceAll(t, a, []Announcement{deadOf(0), deadOf(1), deadOf(0), again})
-	eventually(t, "the stream has them", func() bool { return len(stored(t, s.ClientURL(), "DEAD")) >= 3 })
+	testkit.Until(t, "the stream has them", func() bool { return len(stored(t, s.ClientURL(), "DEAD")) >= 3 })
 	if n := len(stored(t, s.ClientURL(), "DEAD")); n != 3 {
 		t.Errorf("the stream has %d messages; want 3", n)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // TestEndings lets attempts end in each way, and looks whether they are counted so: by kind, and with how long
@@ -37,7 +38,7 @@ func TestEndings(t *testing.T) {
 		receive(t, launch(d, del))
 	}
 	receive(t, begun)
-	eventually(t, "the lanes are gone", func() bool { return d.Stats().Lanes == 0 })
+	testkit.Until(t, "the lanes are gone", func() bool { return d.Stats().Lanes == 0 })
 
 	under := deliveryTo(handlerTarget("hangs"), 10)
 	cancelled := launch(d, under)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 func succeed(context.Context, *job.Delivery) error { return nil }
@@ -49,7 +50,7 @@ func TestHandlerOutcomes(t *testing.T) {
 			t.Errorf("%s: error is %q; want %q", tc.name, o.Error, tc.want)
 		}
 	}
-	eventually(t, "the lanes are gone", func() bool { return d.Stats().Lanes == 0 })
+	testkit.Until(t, "the lanes are gone", func() bool { return d.Stats().Lanes == 0 })
 }
 
 // TestHandlerThatIgnoresItsContext fails in time, but keeps its place: the next launch waits for it.

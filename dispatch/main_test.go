@@ -141,21 +141,6 @@ func receive[T any](t testing.TB, c <-chan T) T {
 	}
 }
 
-// eventually waits until a condition holds that nothing signals.
-func eventually(t testing.TB, what string, holds func() bool) {
-	t.Helper()
-	tick := time.NewTicker(time.Millisecond)
-	defer tick.Stop()
-	deadline := time.After(waitMax)
-	for !holds() {
-		select {
-		case <-tick.C:
-		case <-deadline:
-			t.Fatalf("after %s still not: %s", waitMax, what)
-		}
-	}
-}
-
 // valve is a TCP relay in front of a server, which can stop or cut what flows through it.
 type valve struct {
 	listener net.Listener

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/testkit"
 	"github.com/nats-io/nats.go/jetstream"
 )
 
@@ -25,7 +26,7 @@ func TestOriginsAreKeptApart(t *testing.T) {
 	if n := len(stored(t, s.ClientURL(), "CARILLON_EVENTS")); n != 5 {
 		t.Errorf("the stream has %d events; want 5", n)
 	}
-	eventually(t, "the dead letters are stored", func() bool { return len(stored(t, s.ClientURL(), "DEAD")) >= 2 })
+	testkit.Until(t, "the dead letters are stored", func() bool { return len(stored(t, s.ClientURL(), "DEAD")) >= 2 })
 	if n := len(stored(t, s.ClientURL(), "DEAD")); n != 2 {
 		t.Errorf("the stream has %d dead letters; want 2", n)
 	}

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // TestTenantsTakeTurns lets a herd of one tenant wait for the connection, and then one run of another:
@@ -18,7 +20,7 @@ func TestTenantsTakeTurns(t *testing.T) {
 	d := start(t, Options{}, v.url())
 	v.set(false, true)
 	v.cut()
-	eventually(t, "the dispatcher knows", func() bool { return !d.Stats().NATS.Connected })
+	testkit.Until(t, "the dispatcher knows", func() bool { return !d.Stats().NATS.Connected })
 	outcomes := launchAll(d, natsTarget("a"), herd)
 	other := deliveryTo(natsTarget("a"), herd)
 	other.Tenant = "other"

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/testkit"
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 )
@@ -54,7 +55,7 @@ func TestNATSCutConnection(t *testing.T) {
 		for n := range perRound {
 			again(round*perRound+n, 1)
 		}
-		eventually(t, "something is in flight or over, or an earlier cut still shows", func() bool {
+		testkit.Until(t, "something is in flight or over, or an earlier cut still shows", func() bool {
 			stats := d.Stats()
 			return stats.InFlight > 0 || len(outcomes) > 0 || !stats.NATS.Connected
 		})
@@ -64,7 +65,7 @@ func TestNATSCutConnection(t *testing.T) {
 			o := receive(t, outcomes)
 			if o.Error == "" {
 				delivered++
-				eventually(t, "what was delivered has arrived", func() bool { return got.of(o) == 1 })
+				testkit.Until(t, "what was delivered has arrived", func() bool { return got.of(o) == 1 })
 				continue
 			}
 			failed++
@@ -99,7 +100,7 @@ func TestNATSServerRestart(t *testing.T) {
 	gate.Lock()
 	s.Shutdown()
 	s.WaitForShutdown()
-	eventually(t, "the dispatcher knows", func() bool { return !d.Stats().NATS.Connected })
+	testkit.Until(t, "the dispatcher knows", func() bool { return !d.Stats().NATS.Connected })
 	outcomes := launchAll(d, natsTarget("a"), 100)
 	startNATS(t, func(o *server.Options) { o.Port = port })
 	receive(t, back)
@@ -142,10 +143,10 @@ func TestNATSServerThatHangs(t *testing.T) {
 		t.Errorf("error is %q; want %q", o.Error, errUnconfirmed)
 	}
 	v.set(false, false)
-	eventually(t, "launches are delivered again", func() bool {
+	testkit.Until(t, "launches are delivered again", func() bool {
 		return receive(t, launch(d, deliveryTo(natsTarget("a"), 1))).Error == ""
 	})
-	eventually(t, "there is a new connection", func() bool { return d.Stats().NATS.Reconnects > 0 })
+	testkit.Until(t, "there is a new connection", func() bool { return d.Stats().NATS.Reconnects > 0 })
 }
 
 func TestNATSDownBeyondTheTimeout(t *testing.T) {
@@ -154,7 +155,7 @@ func TestNATSDownBeyondTheTimeout(t *testing.T) {
 	d := start(t, Options{Handlers: map[string]Handler{"h": succeed}}, v.url())
 	v.set(false, true)
 	v.cut()
-	eventually(t, "the dispatcher knows", func() bool { return !d.Stats().NATS.Connected })
+	testkit.Until(t, "the dispatcher knows", func() bool { return !d.Stats().NATS.Connected })
 	for _, kind := range []job.TargetKind{job.TargetNATS, job.TargetRequest, job.TargetJetStream} {
 		del := deliveryTo(job.Target{Kind: kind, Subject: "a"}, 0)
 		del.Timeout = 30 * time.Millisecond

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/testkit"
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -47,7 +48,7 @@ func TestRequestReplies(t *testing.T) {
 			t.Errorf("%s: outcome is %+v; want error %q", tc.subject, o, tc.want)
 		}
 	}
-	eventually(t, "nothing is left behind", func() bool {
+	testkit.Until(t, "nothing is left behind", func() bool {
 		d.link.replies.mu.Lock()
 		defer d.link.replies.mu.Unlock()
 		return len(d.link.replies.waiting) == 0 && d.Stats().Lanes == 0

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/testkit"
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 )
@@ -171,7 +172,7 @@ func TestTraceOverReconnect(t *testing.T) {
 	subscribe(t, dial(t, s.ClientURL()), "out", func(m *nats.Msg) { got <- m.Header })
 	valve.set(false, true)
 	valve.cut()
-	eventually(t, "the connection is down", func() bool { return !d.Stats().NATS.Connected })
+	testkit.Until(t, "the connection is down", func() bool { return !d.Stats().NATS.Connected })
 	del := deliveryTo(job.Target{Kind: job.TargetNATS, Subject: "out"}, 1)
 	outcome := launch(d, del)
 	valve.set(false, false)

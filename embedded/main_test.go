@@ -9,6 +9,7 @@ import (
 
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/embedded"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // waitMax is how long a test waits for what must happen.
@@ -85,20 +86,10 @@ func receive[T any](t *testing.T, c <-chan T) (v T) {
 	return v
 }
 
-// until waits for a condition.
-func until(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for give := time.Now().Add(waitMax); !holds(); time.Sleep(time.Millisecond) {
-		if time.Now().After(give) {
-			t.Fatalf("waited in vain until %s", what)
-		}
-	}
-}
-
 // runWith waits until a run has a status.
 func runWith(t *testing.T, s *embedded.Scheduler, id, status string) (run client.Run) {
 	t.Helper()
-	until(t, "run "+id+" is "+status, func() bool {
+	testkit.Until(t, "run "+id+" is "+status, func() bool {
 		var err error
 		if run, err = s.Run(context.Background(), id); err != nil {
 			t.Fatal(err)

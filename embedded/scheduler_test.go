@@ -14,6 +14,7 @@ import (
 
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/embedded"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // TestOneOwner: a directory has one scheduler at a time.
@@ -227,7 +228,7 @@ func TestUnknownHandler(t *testing.T) {
 	// The next version of the program has another handler first, and the right one later.
 	s = open(t, dir, embedded.Options{Handlers: handlers{"beta": succeed}})
 	run := trigger(t, s, "a")
-	until(t, "an attempt has failed", func() bool {
+	testkit.Until(t, "an attempt has failed", func() bool {
 		run, err = s.Run(t.Context(), run.RunID)
 		return err != nil || len(run.Attempts) > 0
 	})
@@ -255,7 +256,7 @@ func TestGoroutinesEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	until(t, "the goroutines have ended", func() bool { return runtime.NumGoroutine() <= before })
+	testkit.Until(t, "the goroutines have ended", func() bool { return runtime.NumGoroutine() <= before })
 }
 
 // TestNoServerInside: who embeds the scheduler does not link a NATS server.

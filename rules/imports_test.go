@@ -32,6 +32,7 @@ var house = map[string][]string{
 	"job":       {module + "/instant", module + "/apierr", module + "/schedule"},
 	"wheel":     {},
 	"fair":      {},
+	"heap":      {},
 	"histogram": {},
 	"crontab":   {},
 	"terminal":  {"golang.org/x/sys"},
@@ -43,11 +44,11 @@ var house = map[string][]string{
 	// The decisions: it computes, and does nothing else. TestCoreIsPure says more.
 	"scheduler/core": over(words, module+"/fair", module+"/wheel", module+"/scheduler/pad"),
 	// Where launches wait until they are due, and leave on time.
-	"scheduler/pad": over(words, module+"/fair", "golang.org/x/sys"),
+	"scheduler/pad": over(words, module+"/fair", module+"/heap", "golang.org/x/sys"),
 	"wal":           over(words, module+"/histogram", "github.com/tidwall/wal", "golang.org/x/sys"),
 	"snapshot":      over(words, "github.com/cockroachdb/pebble/v2"),
 	"backup":        over(words),
-	"dispatch":      over(words, module+"/histogram", module+"/fair", "github.com/nats-io/nats.go"),
+	"dispatch":      over(words, module+"/histogram", module+"/fair", module+"/heap", "github.com/nats-io/nats.go"),
 	// The one package that knows OpenTelemetry.
 	"tracing": over(words, "go.opentelemetry.io/otel"),
 	// The data directory, which the server and the embedded scheduler share.
@@ -73,23 +74,26 @@ var house = map[string][]string{
 		module+"/metrics", module+"/replication", module+"/scheduler", module+"/snapshot", module+"/tracing", module+"/wal", module+"/web", "github.com/nats-io/nats.go", "golang.org/x/sys"),
 	"cmd/carillon": over(words, module+"/backup", module+"/bench", module+"/client", module+"/crontab", module+"/datadir", module+"/server", module+"/snapshot",
 		module+"/terminal", module+"/wal", "github.com/nats-io/nats.go", "github.com/alecthomas/kong", "github.com/go-json-experiment/json", "go.yaml.in/yaml/v3", "golang.org/x/sys"),
-	"bench":      {module + "/client", module + "/bench/plot", "github.com/nats-io/nats.go", "github.com/alecthomas/kong", "golang.org/x/sys"},
-	"bench/plot": {},
+	"bench":         {module + "/client", module + "/bench/measure", module + "/bench/plot", "github.com/nats-io/nats.go", "github.com/alecthomas/kong", "golang.org/x/sys"},
+	"bench/plot":    {},
+	"bench/measure": {"golang.org/x/sys"},
 	// What the tests of several packages share.
 	"testkit":               {},
 	"terminal/terminaltest": {"golang.org/x/sys"},
 	// The crash checks share no code with the product: they may not even import the client.
-	"bench/crash":         {module + "/bench/crash/history", "github.com/nats-io/nats.go", "github.com/nats-io/nats-server/v2"},
-	"bench/crash/history": {"github.com/nats-io/nats.go"},
-	"deploy/release":      {},
-	"bench/failover":      {module + "/bench/crash/history", module + "/bench/failover/lan", "github.com/nats-io/nats.go", "github.com/nats-io/nats-server/v2"},
-	"bench/failover/lan":  {"golang.org/x/sys"},
+	"bench/crash":        {module + "/bench/history", module + "/bench/kit", module + "/bench/kit", "github.com/nats-io/nats.go", "github.com/nats-io/nats-server/v2"},
+	"bench/history":      {"github.com/nats-io/nats.go"},
+	"bench/kit":          {},
+	"deploy/release":     {},
+	"bench/failover":     {module + "/bench/history", module + "/bench/kit", module + "/bench/failover/lan", "github.com/nats-io/nats.go", "github.com/nats-io/nats-server/v2"},
+	"bench/failover/lan": {"golang.org/x/sys"},
 }
 
 // forbiddenInCore are packages of the standard library that the pure packages must not touch.
 var forbiddenInCore = map[string][]string{
 	"wheel": {"os", "net", "time", "sync", "math/rand", "math/rand/v2"},
 	"fair":  {"os", "net", "time", "sync", "math/rand", "math/rand/v2"},
+	"heap":  {"os", "net", "time", "sync", "math/rand", "math/rand/v2"},
 	"job":   {"os", "net/http", "math/rand", "math/rand/v2"},
 
 	"schedule":       {"net", "net/http", "math/rand", "math/rand/v2"},

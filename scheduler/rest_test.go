@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // restless is a real engine whose jobs tick every 50 ms under each overlap policy, at targets that take a millisecond.
@@ -46,7 +47,9 @@ func (r *restless) fires(ctx context.Context, t *testing.T) {
 	t.Helper()
 	for name := range overlapPolicies {
 		before := r.sender.count(name)
-		poll(ctx, t, name+" does not fire", func() bool { return r.sender.count(name) > before })
+		if !testkit.Poll(ctx, func() bool { return r.sender.count(name) > before }) {
+			t.Errorf("%s does not fire", name)
+		}
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // TestTrust lets the tick and the feeders of a real engine run without trust: nothing leaves, and the tick
@@ -26,9 +28,8 @@ func TestTrust(t *testing.T) {
 		}
 	}
 	wait := func(n int64) {
-		for before := asked.Load(); asked.Load() < before+n && ctx.Err() == nil; {
-			time.Sleep(time.Millisecond)
-		}
+		before := asked.Load()
+		testkit.Poll(ctx, func() bool { return asked.Load() >= before+n })
 	}
 	const distrustPause = 5 * time.Millisecond // of the pad, while nothing may leave
 	// Each launch asks when its row has been read, whenever that is; afterwards only the tick does.
@@ -57,9 +58,7 @@ func TestTrust(t *testing.T) {
 	if _, _, err := e.Put(ctx, oneShot("held", 0), nil); err != nil {
 		t.Error(err)
 	}
-	for e.Status().Waiting == 0 && ctx.Err() == nil {
-		time.Sleep(time.Millisecond)
-	}
+	testkit.Poll(ctx, func() bool { return e.Status().Waiting > 0 })
 	cancel()
 	if err := <-served; err != nil || len(sender.seen) != jobs {
 		t.Errorf("%v; %d runs left, %d before the hold", err, len(sender.seen), jobs)

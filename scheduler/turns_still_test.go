@@ -11,6 +11,7 @@ import (
 
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // overlapPolicies are the policies that let one run of a job go at a time.
@@ -80,7 +81,7 @@ func TestFiresWhileTheLogStandsStill(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	poll(ctx, t, "the ticks of six seconds are not decided", func() bool { return e.Status().Scheduled >= 60*len(overlapPolicies) })
+	testkit.Until(t, "the ticks of six seconds are decided", func() bool { return e.Status().Scheduled >= 60*len(overlapPolicies) })
 	log.mu.Lock()
 	before := make(map[string]int)
 	for name := range overlapPolicies {
@@ -89,7 +90,9 @@ func TestFiresWhileTheLogStandsStill(t *testing.T) {
 	still, end := context.WithTimeout(ctx, 6*time.Second)
 	defer end()
 	for name := range overlapPolicies {
-		poll(still, t, name+" did not fire 20 times", func() bool { return sender.count(name) >= before[name]+ticks })
+		if !testkit.Poll(still, func() bool { return sender.count(name) >= before[name]+ticks }) {
+			t.Errorf("%s did not fire %d times", name, ticks)
+		}
 	}
 	log.mu.Unlock()
 	e.Drain(ctx)
@@ -103,18 +106,6 @@ func TestFiresWhileTheLogStandsStill(t *testing.T) {
 	cancel()
 	if err := <-served; err != nil {
 		t.Error(err)
-	}
-}
-
-// poll waits until something is so.
-func poll(ctx context.Context, t *testing.T, failure string, isSo func() bool) {
-	t.Helper()
-	for !isSo() {
-		if ctx.Err() != nil {
-			t.Error(failure)
-			return
-		}
-		time.Sleep(time.Millisecond)
 	}
 }
 

@@ -9,12 +9,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/datadir"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // startAlone starts a node alone and returns a client of it.
@@ -127,16 +127,13 @@ func TestBackupsAreBounded(t *testing.T) {
 		t.Fatalf("a third one: %v", err)
 	}
 	one.Close()
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		three, err := c.OpenBackup(t.Context(), 0)
+	testkit.Retry(t, "a third one after the first has ended", func(ctx context.Context) error {
+		three, err := c.OpenBackup(ctx, 0)
 		if err == nil {
 			three.Close()
-			break
 		}
-		if time.Now().After(end) {
-			t.Fatal(err)
-		}
-	}
+		return err
+	})
 	for _, p := range []struct {
 		file   int
 		offset int64
@@ -163,7 +160,7 @@ func TestBackupOfCluster(t *testing.T) {
 	c := p.client(false)
 	mustPut(t, c, natsJob("one", "@daily"))
 	for _, leader := range []*Server{a, b} {
-		p.until(leader.opts.Node+" leads", p.leads(leader))
+		testkit.Until(p.t, leader.opts.Node+" leads", p.leads(leader))
 		from, err := c.OpenBackup(t.Context(), 0)
 		if err != nil || from.Node != leader.opts.Node || from.ClusterID != leader.node.ID().String() {
 			t.Fatalf("%+v, %v", from, err)
@@ -174,7 +171,7 @@ func TestBackupOfCluster(t *testing.T) {
 			if _, err := c.Handover(t.Context(), 0, "b"); err != nil {
 				t.Fatal(err)
 			}
-			p.until("b leads", p.leads(b))
+			testkit.Until(p.t, "b leads", p.leads(b))
 		}
 		h, err := WriteBackup(t.Context(), from, &out, nil)
 		if err != nil || h.ClusterID != [16]byte(leader.node.ID()) {

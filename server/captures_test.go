@@ -9,6 +9,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // TestStreamsThatCapture makes streams over the server's subjects, and one that stores none of its requests,
@@ -31,7 +32,7 @@ func TestStreamsThatCapture(t *testing.T) {
 	}
 	make("AUDIT", true, "carillon.v1.b.>") // acknowledges nothing
 	make("CONTROL", false, "carillon.backup.>", "carillon.standby.>")
-	p.until("the status has it", func() bool { return len(status()) == 2 })
+	testkit.Until(p.t, "the status has it", func() bool { return len(status()) == 2 })
 	if w := status(); !strings.Contains(w[0], "stream CONTROL captures") || !strings.Contains(w[1], "stream NARROW captures") {
 		t.Errorf("later: %q", w)
 	}
@@ -51,7 +52,7 @@ func TestStreamsThatCapture(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	p.until("the warnings are gone", func() bool { return len(status()) == 0 })
+	testkit.Until(p.t, "the warnings are gone", func() bool { return len(status()) == 0 })
 }
 
 // TestClusterStreamsAreOwn: the streams of a cluster cause no warning.

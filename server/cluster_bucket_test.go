@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // TestLeaseBucketIsDeleted: an operator deletes the bucket of the lease under a running cluster. The nodes make it anew,
@@ -18,7 +20,7 @@ func TestLeaseBucketIsDeleted(t *testing.T) {
 	if err := p.js.DeleteKeyValue(t.Context(), bucket); err != nil {
 		t.Fatal(err)
 	}
-	p.until("the lease is there again", func() bool {
+	testkit.Until(p.t, "the lease is there again", func() bool {
 		kv, err := p.js.KeyValue(t.Context(), bucket)
 		if err != nil {
 			return false
@@ -36,7 +38,7 @@ func TestLeaseBucketIsDeleted(t *testing.T) {
 	receiveOne(t, received)
 	p.level(a, b)
 	p.kill(a)
-	p.until("b leads", p.leads(b))
+	testkit.Until(p.t, "b leads", p.leads(b))
 	p.eachTickOnce("x", 2)
 }
 
@@ -56,7 +58,7 @@ func TestLeaseIsOverwritten(t *testing.T) {
 		}
 	}
 	spoil()
-	p.until("the lease is there again", func() bool {
+	testkit.Until(p.t, "the lease is there again", func() bool {
 		entry, err := kv.Get(t.Context(), "shard.0")
 		return err == nil && strings.Contains(string(entry.Value()), `"node":"a"`)
 	})
@@ -67,6 +69,6 @@ func TestLeaseIsOverwritten(t *testing.T) {
 	p.level(a, b)
 	p.kill(a)
 	spoil()
-	p.until("b leads", p.leads(b))
+	testkit.Until(p.t, "b leads", p.leads(b))
 	p.eachTickOnce("x", 1)
 }

@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // TestEmptiedStream: the standby is down, jobs are put, the leader ends, and an operator purges the stream of the log. Neither the
@@ -45,7 +47,7 @@ func TestEmptiedStream(t *testing.T) {
 			roles <- name + " is " + s.Ready().Role
 		}()
 	}
-	p.until("both say that they must not lead", func() bool {
+	testkit.Until(p.t, "both say that they must not lead", func() bool {
 		select {
 		case role := <-roles:
 			t.Fatalf("%s without the node that has all", role)

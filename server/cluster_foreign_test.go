@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/carillon-io/carillon/bus/bustest"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // TestForeignThings: foreign streams and messages do not harm the cluster, and are named.
@@ -22,7 +23,7 @@ func TestForeignThings(t *testing.T) {
 	p.put("x")
 	p.level(a, b)
 	for _, s := range []*Server{a, b} {
-		p.until("the alien message is counted", func() bool { return p.info(s).Cluster.Void["alien"] == 1 })
+		testkit.Until(p.t, "the alien message is counted", func() bool { return p.info(s).Cluster.Void["alien"] == 1 })
 	}
 	refuses := func(what, want string, change func(*Options)) {
 		t.Helper()

@@ -14,6 +14,7 @@ import (
 	"github.com/carillon-io/carillon/datadir"
 	"github.com/carillon-io/carillon/inbox"
 	"github.com/carillon-io/carillon/replication"
+	"github.com/carillon-io/carillon/testkit"
 	"github.com/carillon-io/carillon/wal"
 )
 
@@ -70,7 +71,7 @@ func TestOneNodeBecomesACluster(t *testing.T) {
 		}
 		started <- s
 	}()
-	p.until("b waits", func() bool { return waits.Load() > 0 })
+	testkit.Until(p.t, "b waits", func() bool { return waits.Load() > 0 })
 	a := p.start("a", dir)
 	_ = sub.Unsubscribe()
 	b := <-started
@@ -83,7 +84,7 @@ func TestOneNodeBecomesACluster(t *testing.T) {
 		t.Errorf("the cluster is %s, and %s was drawn", id, done.ClusterID)
 	}
 	p.close(a)
-	p.until("b leads", p.leads(b))
+	testkit.Until(p.t, "b leads", p.leads(b))
 	if n := p.jobs(); n != 30 {
 		t.Errorf("b has %d jobs", n)
 	}
@@ -176,7 +177,7 @@ func TestRestoredBackupBesideItsOldLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer d.Close(context.Background())
-	p.until("d leads", p.leads(d))
+	testkit.Until(p.t, "d leads", p.leads(d))
 	if n := p.jobs(); n != 1 || d.node.ID().String() == id {
 		t.Errorf("%d jobs in the cluster %s", n, d.node.ID())
 	}

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // TestClusterOverHTTP asks both nodes of a cluster: the standby reads and names the leader, and carries
@@ -44,7 +46,7 @@ func TestClusterOverHTTP(t *testing.T) {
 	if err := a.Close(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	p.until("the next leader resumes the job", func() bool {
+	testkit.Until(p.t, "the next leader resumes the job", func() bool {
 		status, h, body := ask(b, "POST", "jobs/x/resume")
 		if status != 200 && status != 503 {
 			t.Errorf("resumed by the next leader: %d %v %s", status, h, body)

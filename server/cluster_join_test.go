@@ -9,6 +9,7 @@ import (
 
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/replication"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // TestJoinFromCheckpoint: a node without data joins a cluster whose stream does not reach back to the
@@ -30,7 +31,7 @@ func TestJoinFromCheckpoint(t *testing.T) {
 	b := p.start("b", dir)
 	p.level(a, b)
 	p.kill(a)
-	p.until("b leads", p.leads(b))
+	testkit.Until(p.t, "b leads", p.leads(b))
 	page, err := p.client(false).List(t.Context(), client.ListRequest{})
 	if err != nil || len(page.Jobs) != 30 {
 		t.Errorf("b has %d jobs: %v", len(page.Jobs), err)
@@ -50,7 +51,7 @@ func TestDivergedNodeJoinsAnew(t *testing.T) {
 	p.put("x")
 	p.level(a, b)
 	p.kill(a)
-	p.until("b leads", p.leads(b))
+	testkit.Until(p.t, "b leads", p.leads(b))
 	// A commit of a leader that died after its own disk had it, and before the stream had it.
 	last := a.member.Last()
 	if _, err := a.member.Append(last.Epoch, []byte{1}); err != nil {
@@ -98,7 +99,7 @@ func TestStreamGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close(context.Background())
-	p.until("a leads", p.leads(s))
+	testkit.Until(p.t, "a leads", p.leads(s))
 	if _, err := p.client(false).Get(t.Context(), "y"); err != nil {
 		t.Error(err)
 	}

@@ -59,24 +59,6 @@ func openBuses(t *testing.T, nodes ...Options) []*bus.Bus {
 // busOptions are those of the way to NATS of a server with these options.
 func busOptions(o Options) bus.Options { return (&Server{opts: o}).busOptions() }
 
-// eventually repeats a call until it succeeds, as clients do while a cluster elects.
-func eventually(t *testing.T, what string, try func(context.Context) error) {
-	t.Helper()
-	deadline := time.Now().Add(30 * time.Second)
-	for {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		err := try(ctx)
-		cancel()
-		if err == nil {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%s: %v", what, err)
-		}
-		time.Sleep(20 * time.Millisecond) // between two tries, not in place of one
-	}
-}
-
 // get fetches a URL, which must answer 200.
 func get(ctx context.Context, url string) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)

@@ -17,6 +17,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // outage is a troupe whose NATS server can lose power: it then loses what it had not synced.
@@ -189,18 +190,18 @@ func TestOutageOfAll(t *testing.T) {
 		}
 		started <- s
 	}()
-	o.until("b waits for a, and says so", func() bool { return strings.Contains(unready(options.HTTPListen), "waits for a,") })
-	for end := time.Now().Add(17 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) { // longer than the lease
-		if unready(options.HTTPListen) == "" {
-			t.Fatal("b does not wait any more")
-		}
+	testkit.Until(o.t, "b waits for a, and says so", func() bool { return strings.Contains(unready(options.HTTPListen), "waits for a,") })
+	lease, end := context.WithTimeout(t.Context(), 17*time.Second) // longer than the lease
+	defer end()
+	if testkit.Poll(lease, func() bool { return unready(options.HTTPListen) == "" }) {
+		t.Fatal("b does not wait any more")
 	}
 	a = o.start("a")
 	if b = <-started; b == nil {
 		t.FailNow()
 	}
 	t.Cleanup(func() { _ = b.Close(context.Background()) })
-	o.until("a leads", o.leads(a))
+	testkit.Until(o.t, "a leads", o.leads(a))
 	o.level(a, b)
 	if got := o.jobs(b); got != 23 {
 		t.Errorf("b has %d jobs, want 23", got)
@@ -220,9 +221,9 @@ func TestOutageAfterTakeover(t *testing.T) {
 	o.register("before", 3)
 	o.level(a, b)
 	image := o.image()
-	o.until("a leads on", o.leads(a))
+	testkit.Until(o.t, "a leads on", o.leads(a))
 	o.cut(a)
-	o.until("b leads", o.leads(b))
+	testkit.Until(o.t, "b leads", o.leads(b))
 	o.register("after", 20)
 	o.cut(b)
 	o.lose(image)
@@ -237,13 +238,13 @@ func TestOutageAfterTakeover(t *testing.T) {
 		}
 		started <- s
 	}()
-	o.until("a waits for b, and says so", func() bool { return strings.Contains(unready(options.HTTPListen), "waits for b,") })
+	testkit.Until(o.t, "a waits for b, and says so", func() bool { return strings.Contains(unready(options.HTTPListen), "waits for b,") })
 	b = o.start("b")
 	if a = <-started; a == nil {
 		t.FailNow()
 	}
 	t.Cleanup(func() { _ = a.Close(context.Background()) })
-	o.until("b leads", o.leads(b))
+	testkit.Until(o.t, "b leads", o.leads(b))
 	o.level(b, a)
 	if got := o.jobs(a); got != 23 {
 		t.Errorf("a has %d jobs, want 23", got)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/carillon-io/carillon/datadir"
 	"github.com/carillon-io/carillon/replication"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // alone are the options of a server without a cluster on the troupe's NATS.
@@ -175,8 +176,8 @@ no_auth_user: a
 			return strings.Contains(strings.Join(p.info(s).Warnings, "\n"), "a server without a cluster on host")
 		}
 	}
-	p.until("the leader says so", says(a))
-	p.until("the standby says so", says(b))
+	testkit.Until(p.t, "the leader says so", says(a))
+	testkit.Until(p.t, "the standby says so", says(b))
 	if !strings.Contains(scrape(t, a), "carillon_warnings 1\n") {
 		t.Error("the metrics do not have the warning")
 	}
@@ -195,7 +196,7 @@ no_auth_user: a
 		t.Fatal(err)
 	}
 	b = p.start("b", dir)
-	p.until("b leads", p.leads(b))
+	testkit.Until(p.t, "b leads", p.leads(b))
 	if w := p.info(b).Warnings; len(w) > 0 {
 		t.Errorf("%q", w)
 	}

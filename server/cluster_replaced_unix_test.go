@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // nodeEnv is the environment variable that names the node which a child process runs.
@@ -136,7 +138,7 @@ func TestReplacedLeader(t *testing.T) {
 	p.put("x")
 	old.stop()
 	a := p.start("a", t.TempDir())
-	p.until("the second process leads", p.leads(a))
+	testkit.Until(p.t, "the second process leads", p.leads(a))
 	term := p.info(a).Cluster.Term
 	old.start()
 	if why := old.line("ended "); !strings.Contains(why, "this process was replaced") || !strings.Contains(why, "has the lease") || !strings.Contains(why, "--node") {

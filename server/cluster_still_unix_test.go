@@ -21,6 +21,7 @@ import (
 
 	"github.com/carillon-io/carillon/bus/bustest"
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // serverEnv is the environment variable with the configuration of the NATS server that a child process runs.
@@ -102,7 +103,7 @@ func (p *stillTroupe) join() {
 	if p.js, err = jetstream.New(p.nc); err != nil {
 		p.t.Fatal(err)
 	}
-	eventually(p.t, "JetStream on three servers", func(ctx context.Context) error {
+	testkit.Retry(p.t, "JetStream on three servers", func(ctx context.Context) error {
 		_, err := p.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{Name: "probe", Subjects: []string{"probe"}, Replicas: 3})
 		return err
 	})
@@ -127,7 +128,7 @@ func (p *stillTroupe) start(name, dir string) *Server {
 func (p *stillTroupe) decideAhead(leader *Server) {
 	p.t.Helper()
 	p.put("x")
-	p.until("runs are decided ahead", func() bool { return p.info(leader).Scheduled >= 150 })
+	testkit.Until(p.t, "runs are decided ahead", func() bool { return p.info(leader).Scheduled >= 150 })
 }
 
 // standStill stops the servers that the log needs.
@@ -146,7 +147,7 @@ func (p *stillTroupe) goOn() {
 // handOver asks until the leader hands over.
 func (p *stillTroupe) handOver() {
 	p.t.Helper()
-	p.until("the leader hands over", func() bool {
+	testkit.Until(p.t, "the leader hands over", func() bool {
 		_, err := p.client(false).Handover(p.t.Context(), 0, "")
 		if err != nil && !client.IsUnavailable(err) {
 			p.t.Fatal(err)
@@ -179,7 +180,7 @@ func (p *stillTroupe) receive(n int) (name string) {
 // handedOver checks that the other node goes on launching, and that no run came twice.
 func (p *stillTroupe) handedOver(to *Server) {
 	p.t.Helper()
-	p.until("the other node leads", p.leads(to))
+	testkit.Until(p.t, "the other node leads", p.leads(to))
 	p.put("y")
 	for name := ""; name != "y"; {
 		name = p.receive(1)
@@ -278,7 +279,7 @@ func TestLogStandsStillDuringHandover(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.until("the slow run leaves", func() bool { return len(asked) == 1 })
+	testkit.Until(p.t, "the slow run leaves", func() bool { return len(asked) == 1 })
 	p.refusesHandOver()
 	if !stopped.Load() || !p.leads(a)() {
 		t.Errorf("the hand-over began: %t; a leads: %t", stopped.Load(), p.leads(a)())

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // TestTakeover: a leader dies without notice; the standby leads within about a second, under a higher epoch and
@@ -27,11 +29,11 @@ func TestTakeover(t *testing.T) {
 	first := receiveOne(t, received)
 	p.kill(a)
 	begun := time.Now()
-	p.until("b leads", p.leads(b))
+	testkit.Until(p.t, "b leads", p.leads(b))
 	t.Logf("took over after %s", time.Since(begun))
 	p.put("y")
 	var fence uint64
-	p.until("a run of y comes", func() bool {
+	testkit.Until(p.t, "a run of y comes", func() bool {
 		m := receiveOne(t, received)
 		if m.Header.Get("Carillon-Job") == "x" {
 			fence = max(fence, fenceOf(t, m))
@@ -73,15 +75,15 @@ func TestHandover(t *testing.T) {
 	if err != nil || reply.From != "a" || reply.To != "b" {
 		t.Fatalf("handed over: %+v, %v", reply, err)
 	}
-	p.until("b leads", p.leads(b))
+	testkit.Until(p.t, "b leads", p.leads(b))
 	p.level(b, a)
 	if err := b.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	p.until("a leads", p.leads(a))
+	testkit.Until(p.t, "a leads", p.leads(a))
 	p.put("y")
 	seen := make(map[string]int)
-	p.until("a run of y comes", func() bool {
+	testkit.Until(p.t, "a run of y comes", func() bool {
 		m := receiveOne(t, received)
 		seen[m.Header.Get("Carillon-Run-Id")]++
 		return m.Header.Get("Carillon-Job") == "y"
@@ -116,7 +118,7 @@ func TestDurabilityLocal(t *testing.T) {
 	if _, err := p.client(false).Handover(t.Context(), 0, ""); err != nil {
 		t.Fatal(err)
 	}
-	p.until("b leads", p.leads(b))
+	testkit.Until(p.t, "b leads", p.leads(b))
 	p.level(b, a)
 	p.eachTickOnce("x", 1)
 	if d := p.info(b).Cluster.Durability; d != "local" {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/carillon-io/carillon/bus/bustest"
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // troupe is a cluster on one outside NATS server: what its nodes do to each other does not depend on how many
@@ -94,16 +95,6 @@ func (p *troupe) put(name string) {
 	}
 }
 
-// until waits for a condition.
-func (p *troupe) until(what string, holds func() bool) {
-	p.t.Helper()
-	for end := time.Now().Add(20 * time.Second); !holds(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			p.t.Fatalf("waited in vain until %s", what)
-		}
-	}
-}
-
 // info returns the state of the cluster as a node reports it over HTTP.
 func (p *troupe) info(s *Server) client.Status {
 	p.t.Helper()
@@ -126,7 +117,7 @@ func (p *troupe) leads(s *Server) func() bool {
 // level waits until a standby has what the leader has.
 func (p *troupe) level(leader, standby *Server) {
 	p.t.Helper()
-	p.until("the standby is level", func() bool {
+	testkit.Until(p.t, "the standby is level", func() bool {
 		return p.info(standby).Role == "standby" && standby.member.Applied() == leader.member.Applied()
 	})
 }

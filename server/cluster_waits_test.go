@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // TestCommitsThatWaitAreSaid: the stream of the log accepts nothing, as after an operator has changed its
@@ -33,9 +35,9 @@ func TestCommitsThatWaitAreSaid(t *testing.T) {
 	if _, err := p.js.UpdateStream(t.Context(), ill); err != nil {
 		t.Fatal(err)
 	}
-	p.until("the leader warns", warns)
+	testkit.Until(p.t, "the leader warns", warns)
 	if _, err := p.js.UpdateStream(t.Context(), well); err != nil {
 		t.Fatal(err)
 	}
-	p.until("the leader warns no more", func() bool { return !warns() })
+	testkit.Until(p.t, "the leader warns no more", func() bool { return !warns() })
 }

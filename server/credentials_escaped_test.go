@@ -14,6 +14,7 @@ import (
 
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/server"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // escapers are forms in which a target repeats a credential, by the path of its URL.
@@ -59,7 +60,7 @@ func TestEscapedCredentials(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			until(t, name+" is dead", func() bool {
+			testkit.Until(t, name+" is dead", func() bool {
 				run, err = c.Run(t.Context(), run.RunID)
 				return err != nil || run.Status == "dead"
 			})

@@ -18,6 +18,7 @@ import (
 
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/server"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // plantedHeaders are a credential of each kind of header; all have the word planted in them.
@@ -78,16 +79,6 @@ func (d *doors) watch(t *testing.T, nc *nats.Conn, name, subject string) {
 	t.Helper()
 	if _, err := nc.Subscribe(subject, func(m *nats.Msg) { d.add(name, fmt.Sprintf("%s %v %s", m.Subject, m.Header, m.Data)) }); err != nil {
 		t.Fatal(err)
-	}
-}
-
-// until waits for a condition that nothing signals.
-func until(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for end := time.Now().Add(30 * time.Second); !holds(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("after 30 s still not: %s", what)
-		}
 	}
 }
 
@@ -161,7 +152,7 @@ func (p *planted) live() {
 			p.run = run
 		}
 	}
-	until(p.t, "three dead letters", func() bool { return p.out.count("dead letters") == 3 })
+	testkit.Until(p.t, "three dead letters", func() bool { return p.out.count("dead letters") == 3 })
 	rotated := p.hook()
 	rotated.Headers = map[string]string{"Authorization": "Bearer planted-rotated", "X-Team": "billing"}
 	rotated.Target.URL = p.target.URL + "/?token=planted-rotated-url"
@@ -187,8 +178,8 @@ func (p *planted) putAsShown() {
 	if got := <-p.target.got; got.Get("Authorization") != "Bearer planted-rotated" || got.Get("Query") != "token=planted-rotated-url" {
 		p.t.Errorf("the target got %v", got)
 	}
-	until(p.t, "four dead letters", func() bool { return p.out.count("dead letters") == 4 })
-	until(p.t, "events of all runs", func() bool { return p.out.count("events") >= 8 })
+	testkit.Until(p.t, "four dead letters", func() bool { return p.out.count("dead letters") == 4 })
+	testkit.Until(p.t, "events of all runs", func() bool { return p.out.count("events") >= 8 })
 }
 
 // askAll makes every request that reads something.

@@ -20,6 +20,7 @@ import (
 
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/server"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // httpConnections is the size of the crowd. Large ones are for runs by hand: 100000 take a minute and a half.
@@ -50,7 +51,7 @@ func TestCrowd(t *testing.T) {
 	late := tickEachSecond(t, s)
 	known, fresh := newAsker(t, addr, true), newAsker(t, addr, false)
 	known.ask()
-	late.waitFor(crowdJobs)
+	testkit.Until(t, "the jobs have fired", func() bool { return len(late.values()) >= crowdJobs })
 	calm := late.String()
 	late.forget()
 	before := use(t)
@@ -65,20 +66,16 @@ func TestCrowd(t *testing.T) {
 	var peak usage
 	askers.Go(func() { peak.follow(asking, t) })
 	guests.waitDialed(t)
-	late.waitFor(len(late.values()) + crowdJobs)
+	enough := len(late.values()) + crowdJobs
+	testkit.Until(t, "the jobs have fired", func() bool { return len(late.values()) >= enough })
 	result := guests.leave(t)
 	cancel()
 	askers.Wait()
 
 	const slack = 8
-	for end := time.Now().Add(30 * time.Second); use(t).files > before.files+slack && time.Now().Before(end); {
-		time.Sleep(10 * time.Millisecond)
-	}
+	testkit.Until(t, "the connections' files are closed", func() bool { return use(t).files <= before.files+slack })
 	if most := opts.HTTPConnections; most > 0 && peak.files > before.files+most+slack {
 		t.Errorf("%d files were open beside %d connections", peak.files-most, most)
-	}
-	if n := use(t).files; n > before.files+slack {
-		t.Errorf("%d files are open, and %d were before", n, before.files)
 	}
 	fresh.ask()
 	runtime.GC()
@@ -112,13 +109,6 @@ func (s *spans) values() []time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Sorted(slices.Values(s.all))
-}
-
-// waitFor waits until there are so many, or for too long.
-func (s *spans) waitFor(n int) {
-	for end := time.Now().Add(30 * time.Second); len(s.values()) < n && time.Now().Before(end); {
-		time.Sleep(10 * time.Millisecond)
-	}
 }
 
 func (s *spans) forget() {

@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // startDoors starts a server on an outside NATS server with JetStream.
@@ -74,7 +75,7 @@ func TestReplyIsNoRequest(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := uint64(len(subjects)*len(replies) + 1)
-	p.until("all are counted", func() bool { return p.info(s).DroppedRequests == want })
+	testkit.Until(p.t, "all are counted", func() bool { return p.info(s).DroppedRequests == want })
 	if st, err := a.Status(ctx); err != nil || st.DroppedRequests != want {
 		t.Errorf("status over NATS: %d dropped, %v", st.DroppedRequests, err)
 	}
@@ -94,7 +95,7 @@ func TestReplyIsNoRequest(t *testing.T) {
 	if err := p.nc.Publish("carillon.v1.a.jobs.put", body); err != nil {
 		t.Fatal(err)
 	}
-	p.until("the job is there", func() bool { _, err := a.Get(ctx, "other"); return err == nil })
+	testkit.Until(p.t, "the job is there", func() bool { _, err := a.Get(ctx, "other"); return err == nil })
 }
 
 func scrape(t *testing.T, s *Server) string {
@@ -130,7 +131,7 @@ func TestClusterRepliesToInboxes(t *testing.T) {
 		}
 	}
 	// A handover is asked of both nodes; the standby would not answer it.
-	p.until("all are counted", func() bool {
+	testkit.Until(p.t, "all are counted", func() bool {
 		return p.info(a).DroppedRequests+p.info(b).DroppedRequests == uint64(len(subjects)+1)
 	})
 	if len(heard) > 0 || p.info(a).Role != "leader" {

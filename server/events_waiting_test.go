@@ -11,6 +11,7 @@ import (
 
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/server"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // fullEvents makes a stream of events that accepts one message and refuses the next. It returns a function that
@@ -44,7 +45,7 @@ func fireBeforeFullEvents(t *testing.T, herd int, o server.Options) (c *client.C
 	nc, c := connect(t, s)
 	js, makeRoom = fullEvents(t, nc)
 	putHerd(t, c, client.Target{Kind: "nats", Subject: "herd.events"}, herd, 2*time.Second)
-	eventually(t, "the herd has fired", func() bool {
+	testkit.Until(t, "the herd has fired", func() bool {
 		got, err := c.Status(t.Context())
 		st = &got
 		return err == nil && st.Succeeded == uint64(herd)
@@ -64,7 +65,7 @@ func TestEventsOfAHerdWait(t *testing.T) {
 		t.Fatalf("%d events wait and %d are lost, with the warnings %q; want all of %d to wait", st.Notices, st.NoticesLost, st.Warnings, 2*herd)
 	}
 	makeRoom()
-	eventually(t, "all events are in the stream", func() bool {
+	testkit.Until(t, "all events are in the stream", func() bool {
 		stream, err := js.Stream(t.Context(), "CARILLON_EVENTS")
 		return err == nil && stream.CachedInfo().State.Msgs == 2*herd
 	})
@@ -82,7 +83,7 @@ func TestEventsBeyondTheBound(t *testing.T) {
 		t.Errorf("warnings: %q, want what to do about lost events", st.Warnings)
 	}
 	makeRoom()
-	eventually(t, "what waited is in the stream", func() bool {
+	testkit.Until(t, "what waited is in the stream", func() bool {
 		stream, err := js.Stream(t.Context(), "CARILLON_EVENTS")
 		now, statusErr := c.Status(t.Context())
 		return err == nil && statusErr == nil && now.Notices == 0 && stream.CachedInfo().State.Msgs+now.NoticesLost == 2*herd

@@ -12,6 +12,7 @@ import (
 
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/server"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // figuresOf reads the parts of a status that describe lateness and waiting, as a program does that only knows
@@ -82,7 +83,7 @@ func TestWaitingIsNotLateness(t *testing.T) {
 	})
 	var late distribution
 	var waited map[string]distribution
-	becomes(t, "each kind of wait is over", func() bool {
+	testkit.Until(t, "each kind of wait is over", func() bool {
 		late, waited = figuresOf(t, nc)
 		return waited["overlap"].Count >= 15 && waited["retry"].Count >= 2 && waited["catch_up"].Count >= 3
 	})
@@ -117,7 +118,7 @@ func TestWithinTheLeadIsNoBacklog(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	becomes(t, "they are decided", func() bool {
+	testkit.Until(t, "they are decided", func() bool {
 		st, err := c.Status(t.Context())
 		return err == nil && st.Scheduled == 7 && st.Waiting == 7 && st.Backlog == 0 && st.Retrying == 0
 	})
@@ -147,7 +148,7 @@ func TestPlacesAreCountedOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	becomes(t, "all but one wait for the place", func() bool {
+	testkit.Until(t, "all but one wait for the place", func() bool {
 		st, err := c.Status(t.Context())
 		return err == nil && st.InFlight == 1 && st.Queued == 4 && st.Backlog == 4 && st.Waiting == 4
 	})
@@ -160,18 +161,6 @@ func TestPlacesAreCountedOnce(t *testing.T) {
 	for _, line := range []string{`carillon_launches_backlog{shard="0"} 4`, `carillon_launches_queued{shard="0"} 4`} {
 		if !strings.Contains(metrics, line+"\n") {
 			t.Errorf("the metrics have no %s", line)
-		}
-	}
-}
-
-// becomes waits until a condition holds.
-func becomes(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	poll := time.NewTicker(20 * time.Millisecond)
-	defer poll.Stop()
-	for end := time.Now().Add(30 * time.Second); !is(); <-poll.C {
-		if time.Now().After(end) {
-			t.Fatalf("not in 30 s: %s", what)
 		}
 	}
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/server"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 const (
@@ -65,18 +66,13 @@ func TestFilesStayFree(t *testing.T) {
 // waitForTable waits until a checkpoint has made a file of the store.
 func waitForTable(t *testing.T, dir string) {
 	t.Helper()
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	testkit.Until(t, "the store has made a checkpoint", func() bool {
 		tables, err := filepath.Glob(filepath.Join(dir, "store", "*.sst"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(tables) > 0 {
-			return
-		}
-		if time.Now().After(end) {
-			t.Fatal("the store makes no checkpoint")
-		}
-	}
+		return len(tables) > 0
+	})
 }
 
 // startWithFewFiles runs a server in a process of its own until the test ends, and checks that it ends well.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/server"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // hook is a webhook that answers once its channel is closed, and counts.
@@ -68,15 +69,6 @@ func putHerd(t *testing.T, c *client.Client, target client.Target, n int, in tim
 	return due
 }
 
-func eventually(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !holds(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("still not: %s", what)
-		}
-	}
-}
-
 // TestHerdAtOneTarget: more runs come due at one instant than any queue of a target ever held, each with one
 // attempt. While the target hangs, they wait, and runs of another tenant to the same host go by; one that is
 // deleted or paused meanwhile never leaves. Then all of them are delivered, once, and none is dead.
@@ -100,7 +92,7 @@ func TestHerdAtOneTarget(t *testing.T) {
 			waits = append(waits, name)
 		}
 	}
-	eventually(t, "the herd waits", func() bool {
+	testkit.Until(t, "the herd waits", func() bool {
 		st, err := c.Status(t.Context())
 		return err == nil && st.Waiting+st.InFlight >= herd
 	})
@@ -129,7 +121,7 @@ func TestHerdAtOneTarget(t *testing.T) {
 		t.Errorf("%s came instead of the run of another tenant", name)
 	}
 	close(slow.let)
-	eventually(t, "all are over", func() bool {
+	testkit.Until(t, "all are over", func() bool {
 		st, err := c.Status(t.Context())
 		return err == nil && st.Succeeded+st.Dead >= herd-2+1
 	})
@@ -164,7 +156,7 @@ func TestMaxInFlight(t *testing.T) {
 			receiveFrom(t, h.begun)
 		}
 		close(h.let)
-		eventually(t, "all have arrived", func() bool {
+		testkit.Until(t, "all have arrived", func() bool {
 			h.mu.Lock()
 			defer h.mu.Unlock()
 			return len(h.arrived) == 200

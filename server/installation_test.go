@@ -20,6 +20,7 @@ import (
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/datadir"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // hall is a NATS server with one stream that takes the events of several installations.
@@ -155,7 +156,7 @@ func TestOriginOutlivesALeader(t *testing.T) {
 	before := h.has("carillon", h.trigger(c, "a"), "run.pending")
 	p.level(a, b)
 	p.kill(a)
-	p.until("b leads", p.leads(b))
+	testkit.Until(p.t, "b leads", p.leads(b))
 	after := h.has("carillon", h.trigger(c, "a"), "run.pending")
 	for _, id := range []string{before[0], after[0]} {
 		if !strings.HasPrefix(id, p.info(b).Cluster.ID+".") {
@@ -181,7 +182,7 @@ func TestDuplicatesAreShown(t *testing.T) {
 		}
 	}
 	want := []string{"carillon_event_duplicates_total 1", "carillon_target_duplicates_total 1"}
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	testkit.Until(t, fmt.Sprintf("the metrics have %q", want), func() bool {
 		reply, err := http.Get(s.Ready().HTTP + "/metrics")
 		if err != nil {
 			t.Fatal(err)
@@ -190,9 +191,6 @@ func TestDuplicatesAreShown(t *testing.T) {
 		if err = errors.Join(err, reply.Body.Close()); err != nil {
 			t.Fatal(err)
 		}
-		if bytes.Contains(text, []byte("\n"+want[0]+"\n")) && bytes.Contains(text, []byte("\n"+want[1]+"\n")) {
-			return
-		}
-	}
-	t.Errorf("the metrics lack %q", want)
+		return bytes.Contains(text, []byte("\n"+want[0]+"\n")) && bytes.Contains(text, []byte("\n"+want[1]+"\n"))
+	})
 }

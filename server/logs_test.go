@@ -3,6 +3,7 @@ package server_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -10,10 +11,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/server"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // said is a log that a test reads.
@@ -75,18 +76,13 @@ func TestLogsKeepSecrets(t *testing.T) {
 	if _, _, err := c.Put(t.Context(), user); err == nil {
 		t.Error("a password in a URL was taken")
 	}
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	testkit.Until(t, fmt.Sprintf("%d runs are dead", len(failing)), func() bool {
 		st, err := c.Status(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if st.Dead == uint64(len(failing)) {
-			break
-		}
-		if time.Now().After(end) {
-			t.Fatalf("%d of %d runs are dead", st.Dead, len(failing))
-		}
-	}
+		return st.Dead == uint64(len(failing))
+	})
 	if err := s.Close(t.Context()); err != nil {
 		t.Error(err)
 	}

@@ -1,15 +1,17 @@
 package server_test
 
 import (
+	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"testing"
-	"time"
 
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // TestServerMeasures lets a job fire, and waits until the metrics show what it did: to its target, in the log and on
@@ -28,13 +30,12 @@ func TestServerMeasures(t *testing.T) {
 		`carillon_checkpoint_last_success_timestamp_seconds`, `carillon_store_memtable_bytes`, `carillon_data_free_bytes`, `carillon_data_size_bytes`,
 		`carillon_target_nats_connected`, `carillon_nats_clients`, `carillon_nats_jetstream_current`,
 	}
-	var missing string
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		if missing = firstZero(t, s.Ready().HTTP, want); missing == "" {
-			return
+	testkit.Retry(t, "each figure is above zero", func(context.Context) error {
+		if missing := firstZero(t, s.Ready().HTTP, want); missing != "" {
+			return fmt.Errorf("%s stays 0, or away", missing)
 		}
-	}
-	t.Errorf("%s stays 0, or away", missing)
+		return nil
+	})
 }
 
 // firstZero returns the first of the series that a server does not show above zero; "" if it shows all.

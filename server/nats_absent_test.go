@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 
 	"github.com/carillon-io/carillon/bus/bustest"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // TestStartWaitsForNATS: a server and a node start before their NATS is up. They log what they wait for, are
@@ -34,7 +35,7 @@ func TestStartWaitsForNATS(t *testing.T) {
 				}
 				started <- err
 			}()
-			eventually(t, "say what is missing", func(ctx context.Context) error {
+			testkit.Retry(t, "say what is missing", func(ctx context.Context) error {
 				if !strings.Contains(said.String(), "waiting for NATS") || !strings.Contains(said.String(), addrs[0]) {
 					return errors.New(said.String())
 				}

@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-io/carillon/bus"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // TestWitnessWithFullDisk: a witness whose disk is full ends, and logs why. It is skipped where the test may
@@ -44,7 +45,7 @@ func TestWitnessWithFullDisk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "create a stream on three servers", func(ctx context.Context) error {
+	testkit.Retry(t, "create a stream on three servers", func(ctx context.Context) error {
 		_, err := js.CreateStream(ctx, jetstream.StreamConfig{Name: "LOG", Subjects: []string{"log"}, Replicas: 3})
 		return err
 	})

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // TestWarningsFollowNATS: what a node says of NATS is what NATS is now, not what it was at the start. A server that
@@ -38,11 +40,11 @@ func TestWarningsFollowNATS(t *testing.T) {
 	if err := servers[2].Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	p.until("it warns of the server that is gone", warns)
+	testkit.Until(p.t, "it warns of the server that is gone", warns)
 	back, err := Start(t.Context(), nodes[2])
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = back.Close(context.Background()) })
-	p.until("it no longer warns", func() bool { return !warns() })
+	testkit.Until(p.t, "it no longer warns", func() bool { return !warns() })
 }

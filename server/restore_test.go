@@ -16,6 +16,7 @@ import (
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/datadir"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/testkit"
 	"github.com/carillon-io/carillon/wal"
 )
 
@@ -47,12 +48,13 @@ func TestRestoredMissedRuns(t *testing.T) {
 	_, _, c = startAlone(t, dir)
 	for policy, want := range map[string]string{"fire_once": "succeeded", "skip": "skipped"} {
 		var runs client.RunPage
-		for end := time.Now().Add(20 * time.Second); len(runs.Runs) != 1 || runs.Runs[0].Status != want; time.Sleep(5 * time.Millisecond) {
+		testkit.Until(t, "the run of "+policy+" is "+want, func() bool {
 			var err error
-			if runs, err = c.ListRuns(t.Context(), client.RunListRequest{Job: policy}); err != nil || time.Now().After(end) {
-				t.Fatalf("%s: %+v, %v", policy, runs, err)
+			if runs, err = c.ListRuns(t.Context(), client.RunListRequest{Job: policy}); err != nil {
+				t.Fatal(err)
 			}
-		}
+			return len(runs.Runs) == 1 && runs.Runs[0].Status == want
+		})
 		id := original.Header.Get("Carillon-Run-Id")
 		if original.Header.Get("Carillon-Job") == policy && runs.Runs[0].RunID != id {
 			t.Errorf("%s: the run is %s, and was %s before", policy, runs.Runs[0].RunID, id)

@@ -18,6 +18,7 @@ import (
 
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/server"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // refusal returns the server's reason to refuse a put; "" if it accepts it.
@@ -121,15 +122,13 @@ func runOnce(t *testing.T, c *client.Client, target client.Target) client.Run {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		got, err := c.Run(t.Context(), run.RunID)
-		if err != nil || time.Now().After(end) {
-			t.Fatalf("%+v, %v", got, err)
+	testkit.Until(t, "the run has finished", func() bool {
+		if run, err = c.Run(t.Context(), run.RunID); err != nil {
+			t.Fatal(err)
 		}
-		if got.Status == "succeeded" || got.Status == "dead" {
-			return got
-		}
-	}
+		return run.Status == "succeeded" || run.Status == "dead"
+	})
+	return run
 }
 
 // TestServerDialsNotItself sends webhooks to each address where the server listens, though private targets are

@@ -16,6 +16,7 @@ import (
 
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/server"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // TestTraces follows jobs from their registration, over NATS and HTTP, to their targets: the request continues
@@ -273,11 +274,5 @@ func TestSpansLostAreCounted(t *testing.T) {
 	if _, err := api.Status(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	poll := time.NewTicker(20 * time.Millisecond)
-	defer poll.Stop()
-	for end := time.Now().Add(30 * time.Second); lost() == "0"; <-poll.C {
-		if time.Now().After(end) {
-			t.Fatal("the collector refuses, and no span is lost")
-		}
-	}
+	testkit.Until(t, "the collector refuses, and a span is lost", func() bool { return lost() != "0" })
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // TestWitness starts a witness and two nodes: the witness is a member as they are, reports itself as a witness,
@@ -33,7 +35,7 @@ func TestWitness(t *testing.T) {
 		t.Errorf("the witness is ready as %+v", r)
 	}
 	for _, path := range []string{"/healthz", "/readyz", "/metrics"} {
-		eventually(t, path, func(ctx context.Context) error { return get(ctx, w.Ready().HTTP+path) })
+		testkit.Retry(t, path, func(ctx context.Context) error { return get(ctx, w.Ready().HTTP+path) })
 	}
 	for _, name := range []string{"wal", "store"} {
 		if _, err := os.Stat(filepath.Join(nodes[1].Dir, name)); err == nil {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/carillon-io/carillon/terminal"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // jobs says a number of jobs.
@@ -25,7 +26,7 @@ func TestProgressLines(t *testing.T) {
 		p := terminal.NewProgress(&b, "imported", jobs)
 		for n := range int64(50) {
 			p.Of(n*100, 0)
-			time.Sleep(terminal.LineEvery / 20)
+			testkit.Pass(terminal.LineEvery / 20)
 		}
 		p.End(1)
 		want := "2000 jobs imported so far, 1000 jobs a second\n4000 jobs imported so far, 1000 jobs a second\n1 jobs imported\n"
@@ -51,7 +52,7 @@ func TestProgressText(t *testing.T) {
 			var b bytes.Buffer
 			p := terminal.NewProgress(&b, "imported", jobs)
 			p.Bar = true
-			time.Sleep(2 * time.Second)
+			testkit.Pass(2 * time.Second)
 			p.Of(c.n, c.all)
 			if want := "\r" + c.want + "\x1b[K"; b.String() != want {
 				t.Errorf("%d of %d:\n%q want\n%q", c.n, c.all, b.String(), want)
@@ -72,7 +73,7 @@ func TestBarGivesWay(t *testing.T) {
 		if b.Len() > 0 {
 			t.Errorf("a bar after no time: %q", b.String())
 		}
-		time.Sleep(500 * time.Millisecond)
+		testkit.Pass(500 * time.Millisecond)
 		p.Of(1, 2)
 		p.Of(1, 2) // too soon
 		p.Clear()
@@ -81,7 +82,7 @@ func TestBarGivesWay(t *testing.T) {
 			t.Errorf("got %q, want %q", b.String(), want)
 		}
 		b.Reset()
-		time.Sleep(100 * time.Millisecond)
+		testkit.Pass(100 * time.Millisecond)
 		p.Of(1, 2)
 		p.End(2)
 		if got := b.String(); !strings.HasPrefix(got, "\r[####") || !strings.HasSuffix(got, "\x1b[K\r\x1b[K2 jobs imported\n") {
@@ -96,7 +97,7 @@ func TestSilentProgress(t *testing.T) {
 		var b bytes.Buffer
 		p := terminal.NewProgress(&b, "imported", jobs)
 		p.Silent = true
-		time.Sleep(time.Minute)
+		testkit.Pass(time.Minute)
 		p.Of(1, 2)
 		p.End(2)
 		if b.String() != "2 jobs imported\n" {
@@ -121,7 +122,7 @@ func TestProgressReader(t *testing.T) {
 			var b bytes.Buffer
 			p := terminal.NewProgress(&b, "imported", jobs)
 			p.Bar = true
-			time.Sleep(time.Second)
+			testkit.Pass(time.Second)
 			in := p.Reader(r)
 			n, err := io.ReadFull(in, make([]byte, 16))
 			if err != nil || n != 16 || !strings.Contains(b.String(), want) {

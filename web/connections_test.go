@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // hall is a server with few seats.
@@ -81,16 +83,6 @@ func (h *hall) ask(conn net.Conn, path string) bool {
 	body, err := io.ReadAll(res.Body)
 	res.Body.Close()
 	return err == nil && (string(body) == "here" || path == "/hold")
-}
-
-// until waits for a condition.
-func (h *hall) until(what string, holds func() bool) {
-	h.t.Helper()
-	for end := time.Now().Add(apitest.Patience); !holds(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			h.t.Fatalf("it does not come to be: %s", what)
-		}
-	}
 }
 
 // taken is how many seats are taken, without the one that is kept for the next.
@@ -177,7 +169,7 @@ func TestBusyGuestsStay(t *testing.T) {
 		conn := h.enter()
 		go func() { done <- h.ask(conn, "/hold") }()
 	}
-	h.until("both requests are under way", func() bool { return len(h.listener.seats) == 2 && h.taken() == 0 })
+	testkit.Until(h.t, "both requests are under way", func() bool { return len(h.listener.seats) == 2 && h.taken() == 0 })
 	newcomer := make(chan bool, 1)
 	conn := h.enter()
 	go func() { newcomer <- h.ask(conn, "/") }()
@@ -209,7 +201,7 @@ func TestSeatsComeBack(t *testing.T) {
 		}
 		conn.Close()
 	}
-	h.until("all seats but the next guest's are free", func() bool { return len(h.listener.seats) == 1 && h.taken() == 0 })
+	testkit.Until(h.t, "all seats but the next guest's are free", func() bool { return len(h.listener.seats) == 1 && h.taken() == 0 })
 }
 
 // TestHallCloses closes the listener while it is full and a connection waits.
@@ -219,7 +211,7 @@ func TestHallCloses(t *testing.T) {
 		t.Fatal("the guest is not answered")
 	}
 	h.enter()
-	h.until("the log says that no seat is free", func() bool { return h.logged.Load() > 0 })
+	testkit.Until(h.t, "the log says that no seat is free", func() bool { return h.logged.Load() > 0 })
 	if err := h.listener.Close(); err != nil {
 		t.Error(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/carillon-io/carillon/api"
 	"github.com/carillon-io/carillon/api/apitest"
 	"github.com/carillon-io/carillon/scheduler"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // slowLists is an engine whose lists wait until they are let go.
@@ -77,7 +78,7 @@ func TestFloodOfLists(t *testing.T) {
 		t.Errorf("%d lists were begun; want %d at most at a time", n, most)
 	}
 	letGo()
-	apitest.Becomes(t, "the room is free", func() bool {
+	testkit.Until(t, "the room is free", func() bool {
 		c := s.Executor().Counts()
 		return c.ReplyBytes == 0 && c.InProgress == 0
 	})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/carillon-io/carillon/api"
 	"github.com/carillon-io/carillon/api/apitest"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // putLarge registers so many jobs whose payloads have 200 KB.
@@ -54,11 +55,11 @@ func TestDeafCallers(t *testing.T) {
 	w := startWeb(t, Options{Executor: s.Executor}, func(server *http.Server) { h = server.Handler.(*gateway) })
 	w.putLarge(20)
 	deaf := []net.Conn{w.deaf(20), w.deaf(20)}
-	apitest.Becomes(t, "two replies are being sent", func() bool { return h.sends.sending() == 2 })
+	testkit.Until(t, "two replies are being sent", func() bool { return h.sends.sending() == 2 })
 	if got := w.ask("GET", "/api/v1/jobs/1", ""); got.status != 200 {
 		t.Errorf("another caller meanwhile: %d %.200s", got.status, got.body)
 	}
-	apitest.Becomes(t, "the replies are cut off", func() bool { return h.sends.sending() == 0 && s.Executor().Counts().ReplyBytes == 0 })
+	testkit.Until(t, "the replies are cut off", func() bool { return h.sends.sending() == 0 && s.Executor().Counts().ReplyBytes == 0 })
 	for _, conn := range deaf { // the rest comes, and then the end, before all of it has come
 		if err := conn.SetReadDeadline(time.Now().Add(apitest.Patience)); err != nil {
 			t.Fatal(err)
@@ -77,7 +78,7 @@ func TestDeafCallersHoldNoShutdown(t *testing.T) {
 	w := startWeb(t, Options{Executor: s.Executor}, func(server *http.Server) { h = server.Handler.(*gateway) })
 	w.putLarge(20)
 	w.deaf(4)
-	apitest.Becomes(t, "a reply is being sent", func() bool { return h.sends.sending() == 1 })
+	testkit.Until(t, "a reply is being sent", func() bool { return h.sends.sending() == 1 })
 	ctx, cancel := context.WithTimeout(t.Context(), sendLastMax+2*time.Second)
 	defer cancel()
 	if err := s.Close(ctx); err != nil {

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"net"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -25,14 +24,4 @@ func startBroker(dir string) (*server.Server, error) {
 		return nil, errors.New("start NATS: it did not become ready")
 	}
 	return s, nil
-}
-
-// freePort returns a loopback address on which no program listens at the moment.
-func freePort() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	defer l.Close()
-	return l.Addr().String(), nil
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/carillon-io/carillon/bench/crash/history"
+	"github.com/carillon-io/carillon/bench/history"
 )
 
 // run kills the server --cycles times, and then reads its final state. An error means that the run had
@@ -37,7 +37,7 @@ func (r *rig) run(ctx context.Context) error {
 func (r *rig) wait(ctx context.Context, d time.Duration) {
 	select {
 	case <-ctx.Done():
-	case <-r.proc.exited: // die reports it
+	case <-r.proc.Exited(): // die reports it
 	case <-time.After(d):
 	}
 }
@@ -60,8 +60,8 @@ func (r *rig) chance(percent int) bool { return r.rng.IntN(100) < percent }
 
 // die ends the server now, and returns how it was ended.
 func (r *rig) die() (how string, err error) {
-	if r.proc.isGone() {
-		return "", fmt.Errorf("the server ended by itself: %v; the end of its log:\n%s", r.proc.err, tail(r.launcher.stderrPath()))
+	if r.proc.IsGone() {
+		return "", r.proc.Ended()
 	}
 	if err := r.readLSN(); err != nil {
 		return "", err
@@ -102,8 +102,8 @@ func (r *rig) relapse() error {
 		return err
 	}
 	select {
-	case <-p.exited:
-		return fmt.Errorf("the server ended in recovery: %v; the end of its log:\n%s", p.err, tail(r.launcher.stderrPath()))
+	case <-p.Exited():
+		return fmt.Errorf("in recovery: %w", p.Ended())
 	case <-time.After(r.random(300 * time.Millisecond)):
 	}
 	r.rec.Die(p.kill())

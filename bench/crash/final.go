@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/carillon-io/carillon/bench/crash/history"
+	"github.com/carillon-io/carillon/bench/history"
 )
 
 // drainWait is the time after the last due job in which all runs must have been launched and retried.
@@ -17,8 +17,8 @@ func (r *rig) settle(ctx context.Context) error {
 	r.stopLoad()
 	r.clients.Wait()
 	r.sink.Relent()
-	if r.proc.isGone() {
-		return fmt.Errorf("the server ended by itself: %v; the end of its log:\n%s", r.proc.err, tail(r.launcher.stderrPath()))
+	if r.proc.IsGone() {
+		return r.proc.Ended()
 	}
 	r.rec.Die(r.proc.kill())
 	if err := r.rise(); err != nil {
@@ -27,8 +27,8 @@ func (r *rig) settle(ctx context.Context) error {
 	wait := max(drainWait, r.rec.Snapshot().LastDue().Sub(history.Now())+drainWait)
 	fmt.Fprintf(r.progress, "load is over; waiting %s for what is due\n", wait.Round(time.Millisecond))
 	time.Sleep(wait)
-	if r.proc.isGone() {
-		return fmt.Errorf("the server ended by itself: %v; the end of its log:\n%s", r.proc.err, tail(r.launcher.stderrPath()))
+	if r.proc.IsGone() {
+		return r.proc.Ended()
 	}
 	f, err := history.ReadAll(r.api, r.progress)
 	if err != nil {

@@ -2,17 +2,15 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
-	"os/signal"
 	"path/filepath"
-	"syscall"
 
-	"github.com/carillon-io/carillon/bench/crash/history"
+	"github.com/carillon-io/carillon/bench/history"
+	"github.com/carillon-io/carillon/bench/kit"
 )
 
 // options are the values of the command line.
@@ -42,9 +40,8 @@ func run(args []string, out, progress io.Writer) int {
 		fmt.Fprintln(progress, "crash:", err)
 		return 2
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := kit.Interruptible()
 	defer stop()
-	context.AfterFunc(ctx, stop) // after the first Ctrl-C, a second one ends the program at once
 	fmt.Fprintf(out, "seed %d; repeat with: %s\n", opts.seed, opts.command())
 
 	dir, err := os.MkdirTemp(opts.temp, "carillon-crash-")
@@ -113,16 +110,10 @@ func parse(args []string, usage io.Writer) (options, error) {
 }
 
 func (o *options) validate() error {
-	path, err := filepath.Abs(o.binary)
-	if err != nil {
-		return err
-	}
-	info, err := os.Stat(path)
+	path, err := kit.Binary(o.binary)
 	switch {
 	case err != nil:
-		return fmt.Errorf("--binary: %w (make build builds it)", err)
-	case info.IsDir():
-		return errors.New("--binary is a directory")
+		return err
 	case o.cycles < 1 || o.cycles > cyclesMax:
 		return fmt.Errorf("--cycles is %d; want 1 to %d", o.cycles, cyclesMax)
 	case o.clients < 1 || o.clients > clientsMax:

@@ -6,7 +6,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"net"
-	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -14,7 +13,8 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
-	"github.com/carillon-io/carillon/bench/crash/history"
+	"github.com/carillon-io/carillon/bench/history"
+	"github.com/carillon-io/carillon/bench/kit"
 )
 
 // rig is the server under test with everything around it: clients, sink, NATS and recorder.
@@ -70,7 +70,7 @@ func (r *rig) prepare() (string, error) {
 	l.args = []string{"--http-listen", "127.0.0.1:0", "--allow-private-targets"}
 	r.launcher = l
 	if r.opts.embedded {
-		addr, err := freePort()
+		addr, err := kit.FreeAddress()
 		l.args = append(l.args, "--listen", addr)
 		return "nats://" + addr, err
 	}
@@ -115,9 +115,9 @@ func (r *rig) rise() error {
 		return err
 	}
 	r.proc = p
-	line, err := p.awaitReady()
-	if err != nil {
-		return fmt.Errorf("%w; the end of its log:\n%s", err, tail(r.launcher.stderrPath()))
+	var line ready
+	if err := p.ReadyLine(&line); err != nil {
+		return err
 	}
 	r.rec.Rise(history.Start{Began: p.began, Ready: history.Now(), Epoch: line.Epoch})
 	return nil
@@ -146,7 +146,7 @@ func (r *rig) persist(what string, try func() error) error {
 		if err = try(); err == nil {
 			return nil
 		}
-		if r.proc.isGone() {
+		if r.proc.IsGone() {
 			break
 		}
 		time.Sleep(wait)
@@ -158,7 +158,7 @@ func (r *rig) persist(what string, try func() error) error {
 func (r *rig) close() {
 	r.stopLoad()
 	r.clients.Wait()
-	if r.proc != nil && !r.proc.isGone() {
+	if r.proc != nil && !r.proc.IsGone() {
 		r.proc.kill()
 	}
 	if r.sink != nil {
@@ -171,14 +171,4 @@ func (r *rig) close() {
 		r.broker.Shutdown()
 		r.broker.WaitForShutdown()
 	}
-}
-
-// tail returns the end of a text file, or the text of the error if it cannot be read.
-func tail(path string) string {
-	const most = 4000
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return err.Error()
-	}
-	return string(text[max(0, len(text)-most):])
 }

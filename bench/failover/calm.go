@@ -7,7 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/carillon-io/carillon/bench/crash/history"
+	"github.com/carillon-io/carillon/bench/history"
+	"github.com/carillon-io/carillon/bench/kit"
 )
 
 // calmTime is how long each node must be ready, under one leadership, to call the cluster whole: what a
@@ -67,14 +68,14 @@ func (r *rig) awaitOneLeader(ctx context.Context) error {
 // restart stops and starts the process of a NATS server.
 func (r *rig) restart(server string) error {
 	if i := slices.IndexFunc(r.cluster.servers, func(m *member) bool { return m.name == server }); i >= 0 {
-		return errors.Join(r.cluster.servers[i].proc.stop(), r.cluster.servers[i].restart())
+		return errors.Join(r.cluster.servers[i].proc.Stop(), r.cluster.servers[i].restart())
 	}
 	i := slices.IndexFunc(r.cluster.nodes, func(n *node) bool { return n.name == server })
 	if i < 0 {
 		return fmt.Errorf("no process is the NATS server %s", server)
 	}
 	n := r.cluster.nodes[i]
-	return errors.Join(n.proc.stop(), n.restart())
+	return errors.Join(n.proc.Stop(), n.restart())
 }
 
 // ready demands that each process lives, and each node leads or is in step.
@@ -84,7 +85,7 @@ func (r *rig) ready() error {
 	}
 	for _, n := range r.cluster.nodes {
 		if !n.isInStep() {
-			return fmt.Errorf("%s is not in step; the end of its log:\n%s", n.name, tail(n.log))
+			return fmt.Errorf("%s is not in step; the end of its log:\n%s", n.name, kit.Tail(n.log))
 		}
 	}
 	return nil

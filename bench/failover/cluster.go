@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"slices"
 	"strings"
 )
@@ -34,7 +33,7 @@ func startCluster(net *network, topology, binary, dir string) (*cluster, error) 
 		}
 	}
 	for _, n := range c.nodes {
-		if err := n.proc.awaitReady(); err != nil {
+		if err := n.proc.AwaitReady(); err != nil {
 			return c, err
 		}
 	}
@@ -179,13 +178,13 @@ func (c *cluster) standby() (*node, error) {
 // gone returns a process that has ended and is not expected to, as an error.
 func (c *cluster) gone() error {
 	for _, n := range c.nodes {
-		if n.proc.isGone() {
-			return n.proc.ended()
+		if n.proc.IsGone() {
+			return n.proc.Ended()
 		}
 	}
 	for _, s := range c.servers {
-		if s.proc.isGone() {
-			return s.proc.ended()
+		if s.proc.IsGone() {
+			return s.proc.Ended()
 		}
 	}
 	return nil
@@ -195,15 +194,15 @@ func (c *cluster) gone() error {
 func (c *cluster) stop() error {
 	var errs []error
 	if standby, err := c.standby(); err == nil {
-		errs = append(errs, standby.proc.stop())
+		errs = append(errs, standby.proc.Stop())
 	}
 	for _, n := range c.nodes {
-		if !n.proc.isGone() {
-			errs = append(errs, n.proc.stop())
+		if !n.proc.IsGone() {
+			errs = append(errs, n.proc.Stop())
 		}
 	}
 	for _, s := range c.servers {
-		errs = append(errs, s.proc.stop())
+		errs = append(errs, s.proc.Stop())
 	}
 	return errors.Join(errs...)
 }
@@ -214,8 +213,8 @@ func (c *cluster) close() {
 		n.close()
 	}
 	for _, s := range c.servers {
-		if s.proc != nil && !s.proc.isGone() {
-			s.proc.kill()
+		if s.proc != nil && !s.proc.IsGone() {
+			s.proc.Kill()
 		}
 	}
 }
@@ -242,14 +241,4 @@ func urlsOf(addresses []string) string {
 		urls[i] = "nats://" + address
 	}
 	return strings.Join(urls, ",")
-}
-
-// freePort returns an address that nobody listens on just now.
-func freePort() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	defer l.Close()
-	return l.Addr().String(), nil
 }

@@ -53,9 +53,9 @@ func fillDisk(_ context.Context, r *rig, leader *node) (blow, error) {
 		land: func() error { return fill(filler) },
 		heal: func() error {
 			select {
-			case <-leader.proc.exited:
+			case <-leader.proc.Exited():
 			case <-time.After(fallWait):
-				leader.proc.kill()
+				leader.proc.Kill()
 				r.rec.Surprise(fmt.Sprintf("%s was still there %s after its disk was full", leader.name, fallWait))
 			}
 			if err := os.Remove(filler); err != nil {

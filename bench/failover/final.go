@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/carillon-io/carillon/bench/crash/history"
+	"github.com/carillon-io/carillon/bench/history"
 )
 
 // drainWait is how long all runs have, after the last job was due, to be launched and retried.

@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/carillon-io/carillon/bench/crash/history"
+	"github.com/carillon-io/carillon/bench/history"
 )
 
 // commitLine is a commit as `wal dump -o json` prints it, as far as it matters here.

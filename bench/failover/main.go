@@ -6,11 +6,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
-	"syscall"
 
-	"github.com/carillon-io/carillon/bench/crash/history"
+	"github.com/carillon-io/carillon/bench/history"
+	"github.com/carillon-io/carillon/bench/kit"
 )
 
 func main() {
@@ -28,9 +27,8 @@ func run(args []string, out, progress io.Writer) int {
 		fmt.Fprintln(progress, "failover:", err)
 		return 2
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := kit.Interruptible()
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
 	fmt.Fprintf(progress, "seed %d; repeat with: %s\n", opts.seed, opts.command())
 	dir, err := os.MkdirTemp(opts.temp, "carillon-failover-")
 	if err != nil {

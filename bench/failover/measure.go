@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/carillon-io/carillon/bench/crash/history"
+	"github.com/carillon-io/carillon/bench/history"
 )
 
 // round is what was measured of one fault.

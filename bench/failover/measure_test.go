@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/carillon-io/carillon/bench/crash/history"
+	"github.com/carillon-io/carillon/bench/history"
 )
 
 func ms(n int) history.Instant { return history.Instant(1_795_000_000_000_000 + n*1000) }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/carillon-io/carillon/bench/failover/lan"
+	"github.com/carillon-io/carillon/bench/kit"
 )
 
 // The kinds of network.
@@ -108,10 +109,18 @@ func (s site) start(cmd *exec.Cmd) error {
 	return s.host.Start(cmd)
 }
 
+// readyWait is how long a process may take to be ready.
+const readyWait = 60 * time.Second
+
+// spawn starts a process there, and does not wait for it to be ready. Its stderr is added to a file.
+func (s site) spawn(name, log, program string, args []string) (*kit.Process, error) {
+	return kit.Launch{Name: name, Program: program, Args: args, Log: log, ReadyMax: readyWait, Start: s.start}.Spawn()
+}
+
 // address returns an address to listen on: with the port on a host of the LAN, with a free one on loopback.
 func (s site) address(port uint16) (string, error) {
 	if s.host == nil {
-		return freePort()
+		return kit.FreeAddress()
 	}
 	return net.JoinHostPort(s.host.Addr().String(), strconv.Itoa(int(port))), nil
 }

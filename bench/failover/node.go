@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"path/filepath"
 	"slices"
+
+	"github.com/carillon-io/carillon/bench/kit"
 )
 
 // node is one Carillon of the cluster, over all its lives.
@@ -21,7 +23,7 @@ type node struct {
 	lone    bool // a server without a cluster, which has no node name
 	witness bool
 	proxies []*proxy // between it and each NATS server; none with the topology embedded
-	proc    *process
+	proc    *kit.Process
 }
 
 // nodeStatus is what a node says of itself.
@@ -37,7 +39,7 @@ func (n *node) start() error {
 	if !n.lone {
 		args = append(args, "--node", n.name)
 	}
-	p, err := spawn(n.site, n.name, n.log, n.binary, args)
+	p, err := n.site.spawn(n.name, n.log, n.binary, args)
 	if err == nil {
 		n.proc = p
 	}
@@ -46,7 +48,7 @@ func (n *node) start() error {
 
 // restart begins the next life of a node that is gone.
 func (n *node) restart() error {
-	if !n.proc.isGone() {
+	if !n.proc.IsGone() {
 		return fmt.Errorf("%s is to be restarted, and still runs", n.name)
 	}
 	return n.start()
@@ -68,7 +70,7 @@ func (n *node) status() (s nodeStatus, err error) {
 // isInStep tells whether the node leads, or is a standby that has all there is.
 func (n *node) isInStep() bool {
 	if n.witness {
-		return !n.proc.isGone()
+		return !n.proc.IsGone()
 	}
 	reply, err := n.asking.Get("http://" + n.http + "/readyz")
 	if err != nil {
@@ -86,8 +88,8 @@ func (n *node) breakProxies(mode cut) {
 }
 
 func (n *node) close() {
-	if n.proc != nil && !n.proc.isGone() {
-		n.proc.kill()
+	if n.proc != nil && !n.proc.IsGone() {
+		n.proc.Kill()
 	}
 	for _, p := range n.proxies {
 		p.close()

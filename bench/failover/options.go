@@ -1,16 +1,15 @@
 package main
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/carillon-io/carillon/bench/kit"
 )
 
 // options are what the command line says.
@@ -90,16 +89,10 @@ func parse(args []string, usage io.Writer) (options, error) {
 }
 
 func (o *options) validate() error {
-	path, err := filepath.Abs(o.binary)
-	if err != nil {
-		return err
-	}
-	info, err := os.Stat(path)
+	path, err := kit.Binary(o.binary)
 	switch {
 	case err != nil:
-		return fmt.Errorf("--binary: %w (make build builds it)", err)
-	case info.IsDir():
-		return errors.New("--binary is a directory")
+		return err
 	case o.topology != embedded && o.topology != outside:
 		return fmt.Errorf("--topology is %q; want %s or %s", o.topology, embedded, outside)
 	case o.network != namespaces && o.network != proxies && o.network != anyNetwork:

@@ -7,20 +7,22 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/carillon-io/carillon/bench/kit"
 )
 
-func hang(t *testing.T) *process {
+func hang(t *testing.T) *kit.Process {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := spawn(site{}, "idle", filepath.Join(t.TempDir(), "idle.log"), self, []string{hangCommand})
+	p, err := site{}.spawn("idle", filepath.Join(t.TempDir(), "idle.log"), self, []string{hangCommand})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(p.kill)
-	if err := p.awaitReady(); err != nil {
+	t.Cleanup(p.Kill)
+	if err := p.AwaitReady(); err != nil {
 		t.Fatal(err)
 	}
 	return p
@@ -29,23 +31,23 @@ func hang(t *testing.T) *process {
 // TestLives ends a process in each way that a scenario knows.
 func TestLives(t *testing.T) {
 	p := hang(t)
-	if p.isGone() {
+	if p.IsGone() {
 		t.Fatal("it is gone before anybody ended it")
 	}
-	if err := p.pause(); err != nil {
+	if err := p.Pause(); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.goOn(); err != nil {
+	if err := p.Resume(); err != nil {
 		t.Fatal(err)
 	}
-	p.kill()
-	if !p.isGone() || !strings.Contains(p.ended().Error(), "killed") {
-		t.Errorf("killed: %v", p.ended())
+	p.Kill()
+	if !p.IsGone() || !strings.Contains(p.Ended().Error(), "killed") {
+		t.Errorf("killed: %v", p.Ended())
 	}
-	if err := p.stop(); err == nil {
+	if err := p.Stop(); err == nil {
 		t.Error("a process that is gone was stopped")
 	}
-	if err := hang(t).stop(); err == nil || !strings.Contains(err.Error(), "ended badly") {
+	if err := hang(t).Stop(); err == nil || !strings.Contains(err.Error(), "ended badly") {
 		t.Errorf("a process that dies of SIGTERM: %v", err)
 	}
 }
@@ -56,11 +58,11 @@ func TestNeverReady(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := spawn(site{}, "broken", filepath.Join(t.TempDir(), "broken.log"), self, []string{natsCommand, "--listen", "nowhere"})
+	p, err := site{}.spawn("broken", filepath.Join(t.TempDir(), "broken.log"), self, []string{natsCommand, "--listen", "nowhere"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := p.awaitReady(); err == nil || !strings.Contains(err.Error(), "missing port") {
+	if err := p.AwaitReady(); err == nil || !strings.Contains(err.Error(), "missing port") {
 		t.Errorf("want the end of its log, got %v", err)
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/carillon-io/carillon/bench/crash/history"
+	"github.com/carillon-io/carillon/bench/history"
 )
 
 // rig is the cluster under test with all that is around it.

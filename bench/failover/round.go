@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/carillon-io/carillon/bench/crash/history"
+	"github.com/carillon-io/carillon/bench/history"
 )
 
 // Bounds of what a cluster may take its time for.

@@ -116,7 +116,7 @@ func killLeaderAndMember(ctx context.Context, r *rig, leader *node) (blow, error
 		err = r.streams.lead(ctx, server.name)
 	}
 	return blow{
-		land: func() error { server.proc.kill(); leader.proc.kill(); return nil },
+		land: func() error { server.proc.Kill(); leader.proc.Kill(); return nil },
 		heal: func() error { return errors.Join(server.restart(), leader.restart()) },
 	}, err
 }
@@ -131,20 +131,20 @@ func killStandby(_ context.Context, r *rig, _ *node) (blow, error) {
 
 func killing(n *node) blow {
 	return blow{
-		land: func() error { n.proc.kill(); return nil },
+		land: func() error { n.proc.Kill(); return nil },
 		heal: n.restart,
 	}
 }
 
 func stopLeader(_ context.Context, _ *rig, leader *node) (blow, error) {
-	return blow{land: leader.proc.stop, heal: leader.restart}, nil
+	return blow{land: leader.proc.Stop, heal: leader.restart}, nil
 }
 
 // pauseTime is how long a leader is paused: longer than the lease of 15 s.
 const pauseTime = 20 * time.Second
 
 func pauseLeader(_ context.Context, _ *rig, leader *node) (blow, error) {
-	return blow{land: leader.proc.pause, heal: leader.proc.goOn, lasts: pauseTime}, nil
+	return blow{land: leader.proc.Pause, heal: leader.proc.Resume, lasts: pauseTime}, nil
 }
 
 func handOver(ctx context.Context, r *rig, _ *node) (blow, error) {
@@ -161,12 +161,12 @@ func handOver(ctx context.Context, r *rig, _ *node) (blow, error) {
 func restartAll(ctx context.Context, r *rig, _ *node) (blow, error) {
 	return blow{land: func() error {
 		for _, n := range r.cluster.nodes {
-			err := n.proc.stop()
+			err := n.proc.Stop()
 			if err == nil {
 				err = n.start()
 			}
 			if err == nil {
-				err = n.proc.awaitReady()
+				err = n.proc.AwaitReady()
 			}
 			if err == nil {
 				err = r.awaitCalm(ctx)
@@ -198,7 +198,7 @@ func killServer(ctx context.Context, r *rig, _ *node) (blow, error) {
 		}
 	}
 	return blow{
-		land: func() error { s.proc.kill(); return nil }, heal: s.restart, lasts: electionTime,
+		land: func() error { s.proc.Kill(); return nil }, heal: s.restart, lasts: electionTime,
 	}, r.streams.lead(ctx, s.name)
 }
 

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/carillon-io/carillon/bench/kit"
 )
 
 // An operator's mishaps: a process is started that must not serve. It is refused by name, or ends by itself, and
@@ -26,15 +28,15 @@ func (r *rig) stranger(beside *node, folder string, args ...string) (*node, erro
 const endWait = 30 * time.Second
 
 // refused waits for the end of a process that must not serve, and for what it says.
-func (p *process) refused(words string) error {
+func refused(p *kit.Process, words string) error {
 	select {
-	case <-p.exited:
+	case <-p.Exited():
 	case <-time.After(endWait):
-		p.kill()
-		return fmt.Errorf("%s still ran after %s, and must not; want it to end with %q; the end of its log:\n%s", p.name, endWait, words, tail(p.log))
+		p.Kill()
+		return fmt.Errorf("%s still ran after %s, and must not; want it to end with %q; the end of its log:\n%s", p.Name, endWait, words, kit.Tail(p.Log))
 	}
-	if text := tail(p.log); p.err == nil || !strings.Contains(text, words) {
-		return fmt.Errorf("%s ended (%v) without saying %q; the end of its log:\n%s", p.name, p.err, words, text)
+	if text := kit.Tail(p.Log); p.Err() == nil || !strings.Contains(text, words) {
+		return fmt.Errorf("%s ended (%v) without saying %q; the end of its log:\n%s", p.Name, p.Err(), words, text)
 	}
 	return nil
 }
@@ -66,13 +68,13 @@ func mistakeData(ctx context.Context, r *rig, _ *node) (blow, error) {
 	mistaken.dir, mistaken.log = lone.dir, lone.log
 	return blow{
 		land: func() error {
-			if err := standby.proc.stop(); err != nil {
+			if err := standby.proc.Stop(); err != nil {
 				return err
 			}
 			if err := mistaken.start(); err != nil {
 				return err
 			}
-			return mistaken.proc.refused("--discard-data")
+			return refused(mistaken.proc, "--discard-data")
 		},
 		heal: func() error {
 			get := r.visit(ctx, lone, "job", "get", keptJob, "--server", "nats://"+bus)
@@ -86,12 +88,12 @@ func (r *rig) visit(ctx context.Context, n *node, command ...string) error {
 	if err := n.start(); err != nil {
 		return err
 	}
-	if err := n.proc.awaitReady(); err != nil {
-		n.proc.kill()
+	if err := n.proc.AwaitReady(); err != nil {
+		n.proc.Kill()
 		return err
 	}
 	err := r.command(ctx, command...)
-	return errors.Join(err, n.proc.stop())
+	return errors.Join(err, n.proc.Stop())
 }
 
 // forgetName starts a server without a cluster's name on the NATS and prefix of the cluster. It is refused.
@@ -102,7 +104,7 @@ func forgetName(_ context.Context, r *rig, leader *node) (blow, error) {
 		if err := stray.start(); err != nil {
 			return err
 		}
-		return stray.proc.refused("the prefix is served already")
+		return refused(stray.proc, "the prefix is served already")
 	}}, err
 }
 
@@ -113,23 +115,23 @@ func replaceFrozen(_ context.Context, r *rig, leader *node) (blow, error) {
 	twin, err := r.stranger(leader, fmt.Sprintf("twin-%d", r.rng.Uint32()), leader.args...)
 	return blow{
 		land: func() error {
-			if err := frozen.pause(); err != nil {
+			if err := frozen.Pause(); err != nil {
 				return err
 			}
 			return twin.start()
 		},
 		heal: func() error {
-			if err := twin.proc.awaitReady(); err != nil {
+			if err := twin.proc.AwaitReady(); err != nil {
 				return err
 			}
-			if err := frozen.goOn(); err != nil {
+			if err := frozen.Resume(); err != nil {
 				return err
 			}
-			err := frozen.refused("this process was replaced")
-			if twin.proc.isGone() {
-				return errors.Join(err, fmt.Errorf("both processes of %s ended: %w", leader.name, twin.proc.ended()))
+			err := refused(frozen, "this process was replaced")
+			if twin.proc.IsGone() {
+				return errors.Join(err, fmt.Errorf("both processes of %s ended: %w", leader.name, twin.proc.Ended()))
 			}
-			return errors.Join(err, twin.proc.stop(), leader.restart())
+			return errors.Join(err, twin.proc.Stop(), leader.restart())
 		},
 	}, err
 }

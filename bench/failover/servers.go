@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/carillon-io/carillon/bench/kit"
 )
 
 // member is one NATS server of the topology outside, over all its lives.
@@ -14,7 +16,7 @@ type member struct {
 	site    site
 	monitor string // host:port, where it says who is connected
 	args    []string
-	proc    *process
+	proc    *kit.Process
 }
 
 // members is how many NATS servers there are: with fewer than three, nothing is served when one dies.
@@ -26,7 +28,7 @@ func (m *member) start() error {
 	if err != nil {
 		return err
 	}
-	p, err := spawn(m.site, m.name, m.log, self, m.args)
+	p, err := m.site.spawn(m.name, m.log, self, m.args)
 	if err == nil {
 		m.proc = p
 	}
@@ -38,7 +40,7 @@ func (m *member) restart() error {
 	if err := m.start(); err != nil {
 		return err
 	}
-	return m.proc.awaitReady()
+	return m.proc.AwaitReady()
 }
 
 // startServers starts the NATS servers.
@@ -68,7 +70,7 @@ func (c *cluster) startServers(dir string) error {
 		c.servers = append(c.servers, m)
 	}
 	for _, s := range c.servers {
-		if err := s.proc.awaitReady(); err != nil {
+		if err := s.proc.AwaitReady(); err != nil {
 			return err
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/carillon-io/carillon/bench/crash/history"
+	"github.com/carillon-io/carillon/bench/history"
 )
 
 // streams looks at and breaks what the cluster keeps in JetStream.

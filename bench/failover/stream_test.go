@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // TestServers runs the NATS servers of the topology outside as processes of their own: the leader of the
@@ -30,7 +32,7 @@ func TestServers(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, s := t.Context(), streams{conn}
-	eventually(t, func() error {
+	testkit.Retry(t, "create the stream", func(ctx context.Context) error {
 		_, err := js.CreateStream(ctx, jetstream.StreamConfig{Name: logPrefix + "test", Subjects: []string{"log.*"}, Replicas: members})
 		return err
 	})
@@ -50,32 +52,25 @@ func TestServers(t *testing.T) {
 		t.Fatalf("the log is to be led by %s: %+v, %v", next, info, err)
 	}
 	at := slices.IndexFunc(c.servers, func(m *member) bool { return m.name == next })
-	c.servers[at].proc.kill()
+	c.servers[at].proc.Kill()
 	if err := c.gone(); err == nil {
 		t.Error("nobody misses the server that was killed")
 	}
-	eventually(t, func() error { return s.junk(ctx) })
+	testkit.Retry(t, "write what is no record", s.junk)
 	if err := c.servers[at].start(); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, func() error { return s.inStep(ctx) })
+	testkit.Retry(t, "all members are in step", s.inStep)
 	if info, err := s.log(ctx); err != nil || info.Cluster.Leader == "" {
 		t.Errorf("%+v, %v", info, err)
 	}
 	if err := s.delete(ctx); err != nil {
 		t.Error(err)
 	}
-	eventually(t, func() error {
+	testkit.Retry(t, "the stream of the log is gone", func(ctx context.Context) error {
 		if _, err := s.log(ctx); err == nil {
 			return fmt.Errorf("the stream of the log is still there")
 		}
 		return nil
 	})
-}
-
-func eventually(t *testing.T, look func() error) {
-	t.Helper()
-	if err := until(context.Background(), healWait, look); err != nil {
-		t.Fatal(err)
-	}
 }

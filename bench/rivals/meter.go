@@ -3,6 +3,8 @@ package main
 import (
 	"os"
 	"time"
+
+	"github.com/carillon-io/carillon/bench/measure"
 )
 
 // meter measures processor time over a while: that of the server, that of the receiver, and that of
@@ -36,7 +38,7 @@ func (m *meter) read(sign time.Duration) {
 		m.spent[i] += sign * spent
 		ours += spent
 	}
-	m.other += sign * (busyOfAll() - ours)
+	m.other += sign * (measure.Busy() - ours)
 }
 
 // tell reports what a number of fires cost.

@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math"
 	"os"
-	"strconv"
 	"strings"
+
+	"github.com/carillon-io/carillon/bench/measure"
 )
 
 // report gathers results. Each is shown as soon as it is there.
@@ -109,7 +109,7 @@ func (r *result) print(w io.Writer) {
 		widest = max(widest, len([]rune(f.Label)))
 	}
 	for _, f := range r.Figures {
-		line := fmt.Sprintf("  %-*s %14s %s", widest, f.Label, formatNumber(f.Value), f.Unit)
+		line := fmt.Sprintf("  %-*s %14s %s", widest, f.Label, measure.Number(f.Value), f.Unit)
 		fmt.Fprintln(w, strings.TrimRight(line, " "))
 	}
 	for _, text := range r.Notes {
@@ -118,19 +118,4 @@ func (r *result) print(w io.Writer) {
 	for _, text := range r.Broken {
 		fmt.Fprintf(w, "  BROKEN: %s\n", text)
 	}
-}
-
-// formatNumber writes large numbers whole, in groups of three, and small ones with three digits.
-func formatNumber(v float64) string {
-	if v != math.Trunc(v) && math.Abs(v) < 1000 {
-		return strconv.FormatFloat(v, 'f', 3, 64)
-	}
-	text := strconv.FormatFloat(math.Abs(math.Round(v)), 'f', 0, 64)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	if v < 0 {
-		return "-" + text
-	}
-	return text
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/carillon-io/carillon/bench/measure"
 )
 
 // rivalsCmd runs the same workloads for all rivals, one after the other.
@@ -204,11 +206,11 @@ const (
 // demand refuses sizes that the machine has no memory or disk for.
 func (c *rivalsCmd) demand(r *report) error {
 	jobs := float64(max(c.firing().count+c.Armed, c.Herd, c.Bulk))
-	have := kilobytes(field("/proc/meminfo", "MemAvailable"))
+	have := kilobytes(measure.Field("/proc/meminfo", "MemAvailable"))
 	if need := jobs*memoryPerJob + reserveBytes; have > 0 && need > have {
 		return fmt.Errorf("%.0f jobs need about %.1f GB of memory, %.1f GB are available; want fewer jobs", jobs, need/1e9, have/1e9)
 	}
-	have = freeDisk(r.dir)
+	have = measure.FreeDisk(r.dir)
 	if need := jobs*diskPerJob + reserveBytes; have > 0 && need > have {
 		return fmt.Errorf("%.0f jobs need about %.1f GB of disk, %.1f GB are free; want fewer jobs, or --dir elsewhere", jobs, need/1e9, have/1e9)
 	}

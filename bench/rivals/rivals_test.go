@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/carillon-io/carillon/bench/measure"
 )
 
 // TestMain lets the test program stand in for the real one, which starts itself again to receive.
@@ -198,8 +200,8 @@ func TestReceipts(t *testing.T) {
 
 func TestParseStat(t *testing.T) {
 	const stat = "12 (a (b) c) S 1 2 3 4 5 6 7 8 9 10 100 20 3 4 20 0 1"
-	if got := parseStat(stat); got != 127*procTick {
-		t.Errorf("got %s, want %s", got, 127*procTick)
+	if got := parseStat(stat); got != 127*measure.ProcTick {
+		t.Errorf("got %s, want %s", got, 127*measure.ProcTick)
 	}
 	if got := parseStat("nothing"); got != 0 {
 		t.Errorf("nothing took %s", got)

@@ -3,6 +3,8 @@ package main
 import (
 	"slices"
 	"time"
+
+	"github.com/carillon-io/carillon/bench/measure"
 )
 
 // samples are durations of which exact percentiles are read.
@@ -11,11 +13,7 @@ type samples []time.Duration
 // at returns the sample of a rank, by nearest rank: the smallest that at least so many in 100,000 are
 // not above. The samples must be sorted. With none it is 0.
 func (s samples) at(per100k int) time.Duration {
-	if len(s) == 0 {
-		return 0
-	}
-	rank := (len(s)*per100k + 99_999) / 100_000
-	return s[max(rank, 1)-1]
+	return measure.Percentile(s, per100k)
 }
 
 // ranks are the places of a distribution that are told.

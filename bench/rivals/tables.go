@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/carillon-io/carillon/bench/measure"
 )
 
 // column is one figure that is set side by side.
@@ -97,7 +99,7 @@ func printTable(out io.Writer, title string, modes []mode, columns []column, loo
 		for _, c := range columns {
 			text := "-"
 			if v, ok := look(m.name, c); ok {
-				text, isEmpty = formatNumber(v), false
+				text, isEmpty = measure.Number(v), false
 			}
 			row = append(row, text)
 		}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/carillon-io/carillon/bench/measure"
 )
 
 // family returns a process and its children.
@@ -26,9 +28,6 @@ func family(pid int) []int {
 	}
 	return all
 }
-
-// procTick is the unit of processor time in /proc, on every Linux.
-const procTick = 10 * time.Millisecond
 
 // cpuOf returns the processor time of a process, its children, and those of them that have ended.
 func cpuOf(pid int) time.Duration {
@@ -55,14 +54,14 @@ func parseStat(text string) time.Duration {
 	if len(fields) < 15 {
 		return 0
 	}
-	return sumTicks(fields[11:15])
+	return measure.SumTicks(fields[11:15])
 }
 
 // memoryOf returns the resident bytes of a process and its children; what they share counts once.
 func memoryOf(pid int) float64 {
 	var sum float64
 	for _, one := range family(pid) {
-		sum += kilobytes(field("/proc/"+strconv.Itoa(one)+"/smaps_rollup", "Pss"))
+		sum += kilobytes(measure.Field("/proc/"+strconv.Itoa(one)+"/smaps_rollup", "Pss"))
 	}
 	return sum
 }
@@ -92,27 +91,4 @@ func diskOf(dir string) (bytes float64, err error) {
 		return nil
 	})
 	return bytes, err
-}
-
-// busyOfAll returns the processor time that the whole machine has spent on other things than waiting.
-func busyOfAll() time.Duration {
-	text, err := os.ReadFile("/proc/stat")
-	if err != nil {
-		return 0
-	}
-	first, _, _ := strings.Cut(string(text), "\n")
-	fields := strings.Fields(first) // cpu user nice system idle iowait irq softirq steal …
-	if len(fields) < 9 {
-		return 0
-	}
-	return sumTicks(fields[1:4]) + sumTicks(fields[6:9])
-}
-
-func sumTicks(fields []string) time.Duration {
-	var ticks int64
-	for _, f := range fields {
-		n, _ := strconv.ParseInt(f, 10, 64)
-		ticks += n
-	}
-	return time.Duration(ticks) * procTick
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,6 +11,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // patience bounds how long a test waits for something that must happen.
@@ -56,21 +59,11 @@ func cmdUntil(ts *testscript.TestScript, neg bool, args []string) {
 		out, _ = scriptCommand(ts, args[1], args[2:]...).CombinedOutput()
 		return want.Match(out)
 	}
-	if !poll(matches) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if !testkit.Poll(ctx, matches) {
 		ts.Fatalf("no match for %q after %s; the last output was:\n%s", args[0], patience, out)
 	}
-}
-
-// poll calls holds every 20 ms until it returns true, for patience at most, and reports whether it did.
-func poll(holds func() bool) bool {
-	ticker := time.NewTicker(20 * time.Millisecond)
-	defer ticker.Stop()
-	for deadline := time.Now().Add(patience); !holds(); <-ticker.C {
-		if time.Now().After(deadline) {
-			return false
-		}
-	}
-	return true
 }
 
 // cmdCorrupt flips a bit in the middle of the first segment of a log: corrupt DIR.

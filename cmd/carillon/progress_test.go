@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/carillon-io/carillon/terminal"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // TestBarGivesWay: a bar is removed before a command writes anything else, and a second progress before it begins.
@@ -26,7 +27,7 @@ func TestBarGivesWay(t *testing.T) {
 			con := &console{out: &out, err: &errs}
 			p := con.newProgress("job", "imported")
 			p.Bar = true
-			time.Sleep(time.Second)
+			testkit.Pass(time.Second)
 			p.Of(1000, 2000)
 			c.write(con)
 			if errs.String() != c.errs || out.String() != c.out {
@@ -43,7 +44,7 @@ func TestProgressCounts(t *testing.T) {
 		con := &console{err: &errs}
 		con.newProgress("job", "imported").End(1)
 		p := con.newByteProgress("fetched")
-		time.Sleep(terminal.LineEvery)
+		testkit.Pass(terminal.LineEvery)
 		p.Of(1<<20, 4<<20)
 		stream := con.newStreamProgress("match", "exported")
 		if stream.Silent {

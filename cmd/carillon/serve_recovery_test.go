@@ -9,6 +9,7 @@ import (
 
 	"github.com/carillon-io/carillon/server"
 	"github.com/carillon-io/carillon/terminal"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // TestRecoveryIsTold: a log gets a line every two seconds; a terminal gets a bar, which is removed before each line of the
@@ -21,10 +22,10 @@ func TestRecoveryIsTold(t *testing.T) {
 		start.logger = newLogger(start, "json", "info")
 		for n := range 25 {
 			start.update(server.Recovery{Stage: server.ReplayingLog, Done: uint64(n), All: 100})
-			time.Sleep(100 * time.Millisecond)
+			testkit.Pass(100 * time.Millisecond)
 		}
 		start.update(server.Recovery{Stage: server.LoadingJobs, Done: 1000})
-		time.Sleep(terminal.LineEvery)
+		testkit.Pass(terminal.LineEvery)
 		start.update(server.Recovery{Stage: server.LoadingJobs, Done: 2000})
 		lines := strings.Split(strings.TrimSpace(errs.String()), "\n")
 		if len(lines) != 2 || !strings.Contains(lines[0], `"stage":"replaying","done":20,"of":100`) || !strings.Contains(lines[1], `"stage":"loading","done":2000}`) {

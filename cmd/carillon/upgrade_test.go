@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -19,6 +20,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 var upgradeFlag = flag.Bool("upgrade", false, "build a binary with newer rows, and roll a cluster to it and back")
@@ -176,18 +178,13 @@ func (s *rig) ended(c *process) string {
 // eventually waits until the cluster's status has a property.
 func (s *rig) eventually(what string, holds func(*client.Cluster) bool) {
 	s.t.Helper()
-	var last client.Status
-	now := func() bool {
-		st, err := s.cl.Status(s.t.Context())
-		if err != nil || st.Cluster == nil {
-			return false
+	testkit.Retry(s.t, what, func(ctx context.Context) error {
+		st, err := s.cl.Status(ctx)
+		if err == nil && (st.Cluster == nil || !holds(st.Cluster)) {
+			err = fmt.Errorf("the cluster is %+v", st.Cluster)
 		}
-		last = st
-		return holds(st.Cluster)
-	}
-	if !poll(now) {
-		s.t.Fatalf("still not: %s: %+v", what, last.Cluster)
-	}
+		return err
+	})
 }
 
 // leads reports whether a node leads, and another node of a version is a member.

@@ -1,4 +1,4 @@
-package bench
+package measure
 
 import (
 	"fmt"
@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// freeDisk returns the free bytes of the file system of a directory.
-func freeDisk(dir string) float64 {
+// FreeDisk returns the free bytes of the file system of a directory; 0 means unknown.
+func FreeDisk(dir string) float64 {
 	var st unix.Statfs_t
 	if err := unix.Statfs(dir, &st); err != nil {
 		return 0

@@ -1,0 +1,16 @@
+//go:build !unix
+
+package kit
+
+import (
+	"errors"
+	"syscall"
+)
+
+func ownGroup() *syscall.SysProcAttr { return nil }
+
+// Pause is not supported here.
+func (p *Process) Pause() error { return errors.ErrUnsupported }
+
+// Resume is not supported here.
+func (p *Process) Resume() error { return errors.ErrUnsupported }

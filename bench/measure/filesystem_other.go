@@ -1,0 +1,8 @@
+//go:build !linux
+
+package measure
+
+// FreeDisk returns 0, which means unknown.
+func FreeDisk(string) float64 { return 0 }
+
+func fileSystem(string) string { return "unknown file system" }
