@@ -1,7 +1,6 @@
 package dispatch
 
 import (
-	"container/heap"
 	"context"
 	"math"
 	"sync"
@@ -67,7 +66,7 @@ func (l *ledger) accept(a *attempt) error {
 	k.QueuedBytes += a.weight()
 	l.accepted++
 	a.number = l.accepted
-	heap.Push(&l.open, a)
+	l.open.Push(a)
 	l.unreported.Add(1)
 	l.unlockAndWake()
 	return nil
@@ -108,7 +107,7 @@ func (l *ledger) retreat(a *attempt) {
 		k.Queued++
 		k.QueuedBytes += a.weight()
 		a.phase, a.began, a.deadline = linking, time.Time{}, a.patience
-		heap.Fix(&l.open, a.place)
+		l.open.Fix(a.place)
 	}
 	l.unlockAndWake()
 }
@@ -116,7 +115,7 @@ func (l *ledger) retreat(a *attempt) {
 // rescheduleLocked sets the attempt's deadline to its whole timeout from now.
 func (l *ledger) rescheduleLocked(a *attempt) {
 	a.deadline = time.Since(l.start) + a.timeout()
-	heap.Fix(&l.open, a.place)
+	l.open.Fix(a.place)
 }
 
 // unlockAndWake unlocks the mutex, and wakes watch if a deadline is now before its alarm.

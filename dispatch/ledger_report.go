@@ -1,7 +1,6 @@
 package dispatch
 
 import (
-	"container/heap"
 	"time"
 
 	"github.com/carillon-io/carillon/fair"
@@ -64,7 +63,7 @@ func (l *ledger) concludeLocked(a *attempt, now time.Time, ending job.Outcome, h
 		k.Queued--
 		k.QueuedBytes -= a.weight()
 	}
-	heap.Remove(&l.open, a.place)
+	l.open.Remove(a.place)
 	a.phase = concluded
 	ending = a.outcome(now, ending)
 	l.measure(a, how, ending)

@@ -1,7 +1,6 @@
 package replication
 
 import (
-	"container/heap"
 	"encoding/binary"
 	"fmt"
 	"hash"
@@ -9,6 +8,8 @@ import (
 	"iter"
 	"math/rand/v2"
 	"time"
+
+	"github.com/carillon-io/carillon/heap"
 )
 
 // world is one simulation: a stream, a lease and some nodes in virtual time. Only one goroutine runs at a time,
@@ -17,7 +18,7 @@ type world struct {
 	plan   plan
 	rng    *rand.Rand
 	now    time.Duration
-	events eventHeap
+	events heap.Heap[event]
 	nth    uint64 // number of events; events of one instant happen in the order in which they were planned
 	task   *task  // the task that runs now
 
@@ -39,21 +40,11 @@ type event struct {
 	do  func()
 }
 
-type eventHeap []event
+// Before orders events by instant, and then as they were planned.
+func (e event) Before(o event) bool { return e.at < o.at || e.at == o.at && e.nth < o.nth }
 
-func (h eventHeap) Len() int { return len(h) }
-func (h eventHeap) Less(i, j int) bool {
-	return h[i].at < h[j].at || h[i].at == h[j].at && h[i].nth < h[j].nth
-}
-func (h eventHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h *eventHeap) Push(x any)   { *h = append(*h, x.(event)) }
-func (h *eventHeap) Pop() any {
-	old := *h
-	e := old[len(old)-1]
-	old[len(old)-1] = event{}
-	*h = old[:len(old)-1]
-	return e
-}
+// SetIndex implements heap.Item.
+func (e event) SetIndex(int) {}
 
 func newWorld(p plan) *world {
 	w := &world{plan: p, rng: rand.New(rand.NewPCG(p.seed, 0)), counts: make(map[string]int), links: make(map[[2]int]wayState), hash: fnv.New64a(), now: time.Second}
@@ -89,7 +80,7 @@ const healTime = 90 * time.Second
 // until lets events happen up to an instant, or until a condition holds.
 func (w *world) until(end time.Duration, done func() bool) bool {
 	for w.check.broken == "" && len(w.events) > 0 && w.events[0].at <= end {
-		e := heap.Pop(&w.events).(event)
+		e := w.events.Pop()
 		w.now = max(w.now, e.at)
 		e.do()
 		if done() {
@@ -101,7 +92,7 @@ func (w *world) until(end time.Duration, done func() bool) bool {
 
 func (w *world) at(t time.Duration, do func()) {
 	w.nth++
-	heap.Push(&w.events, event{max(t, w.now), w.nth, do})
+	w.events.Push(event{max(t, w.now), w.nth, do})
 }
 
 func (w *world) after(d time.Duration, do func()) { w.at(w.now+d, do) }

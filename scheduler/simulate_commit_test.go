@@ -1,7 +1,5 @@
 package scheduler
 
-import "container/heap"
-
 // A commit that takes long holds up the loop alone: launches leave that are due, and targets answer.
 
 // waitFor lets so many milliseconds pass while a commit is under way.
@@ -22,7 +20,7 @@ func (w *world) waitFor(millis int64) {
 			break
 		}
 		if w.passed = max(w.passed, next); i >= 0 {
-			heap.Remove(&w.events, i).(*event).run()
+			w.events.Remove(i).run()
 		}
 	}
 	w.passed = end
@@ -46,7 +44,7 @@ func (w *world) launchAndLand() {
 func (w *world) nextLanding() int {
 	first := -1
 	for i, e := range w.events {
-		if e.lands && (first < 0 || w.events.Less(i, first)) {
+		if e.lands && (first < 0 || e.Before(w.events[first])) {
 			first = i
 		}
 	}

@@ -1,7 +1,6 @@
 package scheduler
 
 import (
-	"container/heap"
 	"errors"
 	"hash"
 	"hash/fnv"
@@ -11,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-io/carillon/heap"
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/scheduler/core"
@@ -43,7 +43,7 @@ type world struct {
 
 	passed, offset int64 // real milliseconds; what the wall clock adds to them
 	stepAt         int64 // wall clock of the step going on
-	events         eventQueue
+	events         heap.Heap[*event]
 	eventSeq       uint64
 	end            int64
 
@@ -107,7 +107,7 @@ func (w *world) run() {
 			w.settle()
 		}
 		for len(w.events) > 0 && w.events[0].at <= w.passed && w.model.broken == "" {
-			heap.Pop(&w.events).(*event).run()
+			w.events.Pop().run()
 		}
 	}
 	w.finish()
@@ -287,28 +287,12 @@ type event struct {
 func (w *world) after(millis int64, run func()) *event {
 	w.eventSeq++
 	e := &event{at: w.passed + millis, seq: w.eventSeq, run: run}
-	heap.Push(&w.events, e)
+	w.events.Push(e)
 	return e
 }
 
-// eventQueue orders events by time and arrival; it implements heap.Interface.
-type eventQueue []*event
+// Before orders events by time and arrival.
+func (e *event) Before(o *event) bool { return e.at < o.at || e.at == o.at && e.seq < o.seq }
 
-func (q eventQueue) Len() int { return len(q) }
-
-func (q eventQueue) Less(i, j int) bool {
-	return q[i].at < q[j].at || q[i].at == q[j].at && q[i].seq < q[j].seq
-}
-
-func (q eventQueue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
-
-// Push implements heap.Interface.
-func (q *eventQueue) Push(x any) { *q = append(*q, x.(*event)) }
-
-// Pop implements heap.Interface.
-func (q *eventQueue) Pop() any {
-	n := len(*q) - 1
-	e := (*q)[n]
-	*q = (*q)[:n]
-	return e
-}
+// SetIndex implements heap.Item.
+func (e *event) SetIndex(int) {}

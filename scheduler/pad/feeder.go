@@ -1,7 +1,6 @@
 package pad
 
 import (
-	"container/heap"
 	"context"
 	"sync"
 	"time"
@@ -61,7 +60,7 @@ func (p *Pad) feedChunk(n int, now instant.Millis, chunk []*waiting) (_ []*waiti
 	defer p.mu.Unlock()
 	first := p.nextDueLocked()
 	for len(p.later) > 0 && p.later[0].Due <= now+horizon {
-		p.soonLocked(heap.Pop(&p.later).(*waiting))
+		p.soonLocked(p.later.Pop())
 	}
 	if p.nextDueLocked() != first {
 		p.wake()

@@ -1,7 +1,6 @@
 package pad
 
 import (
-	"container/heap"
 	"time"
 
 	"github.com/carillon-io/carillon/instant"
@@ -149,7 +148,7 @@ func (p *Pad) queueLocked(w *waiting) {
 	}
 	p.unloadLocked(w)
 	w.spot = atLane
-	heap.Push(&w.lane.queue, w)
+	w.lane.queue.Push(w)
 	p.queued++
 }
 
@@ -204,7 +203,7 @@ func (p *Pad) unrestLocked() {
 }
 
 func (p *Pad) unqueueFirstLocked(l *lane) *waiting {
-	w := heap.Pop(&l.queue).(*waiting)
+	w := l.queue.Pop()
 	w.spot = atNone
 	p.queued--
 	return w

@@ -3,6 +3,7 @@ package pad
 import (
 	"time"
 
+	"github.com/carillon-io/carillon/heap"
 	"github.com/carillon-io/carillon/job"
 )
 
@@ -27,10 +28,13 @@ type waiting struct {
 	older, newer *waiting // launches of the same job, by arrival
 }
 
-// isBefore orders launches by due time, and then by their first arrival on the pad.
-func (w *waiting) isBefore(o *waiting) bool {
+// Before orders launches by due time, and then by their first arrival on the pad.
+func (w *waiting) Before(o *waiting) bool {
 	return w.Due < o.Due || w.Due == o.Due && w.order < o.order
 }
+
+// SetIndex implements heap.Item.
+func (w *waiting) SetIndex(i int) { w.index = i }
 
 // spot is the place on the pad where a launch waits.
 type spot uint8
@@ -43,32 +47,5 @@ const (
 	atLane              // waits for a place at its target
 )
 
-// launchHeap orders launches by due time, and then by arrival; it implements heap.Interface.
-type launchHeap []*waiting
-
-func (h launchHeap) Len() int { return len(h) }
-
-func (h launchHeap) Less(i, j int) bool { return h[i].isBefore(h[j]) }
-
-func (h launchHeap) Swap(i, j int) {
-	h[i], h[j] = h[j], h[i]
-	h[i].index, h[j].index = i, j
-}
-
-// Push implements heap.Interface.
-func (h *launchHeap) Push(x any) {
-	w := x.(*waiting)
-	w.index = len(*h)
-	*h = append(*h, w)
-}
-
-// Pop implements heap.Interface.
-func (h *launchHeap) Pop() any {
-	old := *h
-	n := len(old) - 1
-	w := old[n]
-	old[n] = nil
-	*h = old[:n]
-	w.index = -1
-	return w
-}
+// launchHeap holds launches by due time, and then by arrival.
+type launchHeap = heap.Heap[*waiting]

@@ -1,6 +1,7 @@
 package pad
 
 import (
+	"github.com/carillon-io/carillon/heap"
 	"github.com/carillon-io/carillon/instant"
 )
 
@@ -36,25 +37,27 @@ func (p *Pad) discountLocked(w *waiting) {
 // countDue counts the due launches. It visits no others except their neighbours in the heaps; a healthy engine has
 // hardly any.
 func (n *soonLaunches) countDue(now instant.Millis) int {
-	count := 0
+	count := countDueTenants(n.asleep, 0, now)
 	for i := range n.turns.Len() {
-		count += n.turns.At(i).launches.countDue(0, now)
+		count += countDue(n.turns.At(i).launches, 0, now)
 	}
-	return count + n.asleep.countDue(0, now)
+	return count
 }
 
-func (h tenantHeap) countDue(i int, now instant.Millis) int {
+// countDueTenants counts the due launches of the tenants from index i of a heap downwards.
+func countDueTenants(h heap.Heap[*tenantLaunches], i int, now instant.Millis) int {
 	if i >= len(h) || h[i].first() > now {
 		return 0
 	}
-	return h[i].launches.countDue(0, now) + h.countDue(2*i+1, now) + h.countDue(2*i+2, now)
+	return countDue(h[i].launches, 0, now) + countDueTenants(h, 2*i+1, now) + countDueTenants(h, 2*i+2, now)
 }
 
-func (h launchHeap) countDue(i int, now instant.Millis) int {
+// countDue counts the due launches from index i of a heap downwards.
+func countDue(h launchHeap, i int, now instant.Millis) int {
 	if i >= len(h) || h[i].Due > now {
 		return 0
 	}
-	return 1 + h.countDue(2*i+1, now) + h.countDue(2*i+2, now)
+	return 1 + countDue(h, 2*i+1, now) + countDue(h, 2*i+2, now)
 }
 
 // Overdue returns the due time of the first launch that waits for its time. It returns 0 if there is none, or if

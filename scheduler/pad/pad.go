@@ -1,7 +1,6 @@
 package pad
 
 import (
-	"container/heap"
 	"slices"
 	"sync"
 	"time"
@@ -110,7 +109,7 @@ func (p *Pad) Add(launches []Launch, now instant.Millis) {
 		}
 		if l.Due > now+horizon {
 			w.spot = atLater
-			heap.Push(&p.later, w)
+			p.later.Push(w)
 			continue
 		}
 		p.soonLocked(w)
@@ -267,11 +266,11 @@ func (p *Pad) Take(id job.ID) []Launch {
 func (p *Pad) unqueueLocked(w *waiting) {
 	switch w.spot {
 	case atLater:
-		heap.Remove(&p.later, w.index)
+		p.later.Remove(w.index)
 	case atSoon:
 		p.soon.remove(w)
 	case atLane:
-		heap.Remove(&w.lane.queue, w.index)
+		w.lane.queue.Remove(w.index)
 		p.queued--
 	case atSeek:
 		p.unseekLocked(w)

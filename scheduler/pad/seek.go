@@ -1,8 +1,6 @@
 package pad
 
 import (
-	"container/heap"
-
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 )
@@ -21,7 +19,7 @@ func (p *Pad) seeksLocked(w *waiting) bool {
 func (p *Pad) seekLocked(w *waiting) {
 	queue := p.seekers[w.Run.Job]
 	w.spot, w.found = atSeek, false
-	heap.Push(&queue, w)
+	queue.Push(w)
 	p.seekers[w.Run.Job] = queue
 	p.wantLocked(w)
 }
@@ -35,7 +33,7 @@ func (p *Pad) foundLocked(w *waiting) {
 // unseekLocked removes a launch that waits for its cold row.
 func (p *Pad) unseekLocked(w *waiting) {
 	queue := p.seekers[w.Run.Job]
-	heap.Remove(&queue, w.index)
+	queue.Remove(w.index)
 	w.spot = atNone
 	if len(queue) == 0 {
 		delete(p.seekers, w.Run.Job)

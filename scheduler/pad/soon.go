@@ -1,8 +1,7 @@
 package pad
 
 import (
-	"container/heap"
-
+	"github.com/carillon-io/carillon/heap"
 	"github.com/carillon-io/carillon/job"
 
 	"github.com/carillon-io/carillon/fair"
@@ -16,7 +15,7 @@ import (
 // popDue, turns is empty or one of its launches is overdue.
 type soonLaunches struct {
 	byTenant map[job.TenantHash]*tenantLaunches
-	asleep   tenantHeap
+	asleep   heap.Heap[*tenantLaunches]
 	turns    fair.FIFO[*tenantLaunches] // had something due; a tenant may have lost it since
 	taken    int                        // by the tenant at the front, in this turn
 	spare    []*tenantLaunches
@@ -49,13 +48,13 @@ func (n *soonLaunches) push(w *waiting) {
 	t := n.byTenant[w.Tenant]
 	if t == nil {
 		t = n.open(w.Tenant)
-		heap.Push(&t.launches, w)
-		heap.Push(&n.asleep, t)
+		t.launches.Push(w)
+		n.asleep.Push(t)
 		return
 	}
-	heap.Push(&t.launches, w)
+	t.launches.Push(w)
 	if t.index >= 0 && w.index == 0 {
-		heap.Fix(&n.asleep, t.index)
+		n.asleep.Fix(t.index)
 	}
 }
 
@@ -91,7 +90,7 @@ func (n *soonLaunches) isDue(now instant.Millis) bool {
 // popDue removes and returns the due launch whose tenant has its turn, or nil if no launch is due.
 func (n *soonLaunches) popDue(now instant.Millis) *waiting {
 	for len(n.asleep) > 0 && n.asleep[0].first() <= now {
-		n.turns.Push(heap.Pop(&n.asleep).(*tenantLaunches))
+		n.turns.Push(n.asleep.Pop())
 	}
 	for n.turns.Len() > 0 {
 		t := n.turns.Front()
@@ -99,7 +98,7 @@ func (n *soonLaunches) popDue(now instant.Millis) *waiting {
 			n.passTurn(now)
 			continue
 		}
-		w := heap.Pop(&t.launches).(*waiting)
+		w := t.launches.Pop()
 		w.spot = atNone
 		n.count--
 		if n.taken++; n.taken == launchQuantum || !t.isDue(now) {
@@ -120,22 +119,22 @@ func (n *soonLaunches) passTurn(now instant.Millis) {
 	case t.isDue(now):
 		n.turns.Push(t)
 	default:
-		heap.Push(&n.asleep, t)
+		n.asleep.Push(t)
 	}
 }
 
 // remove removes a launch, which must be here.
 func (n *soonLaunches) remove(w *waiting) {
 	t := n.byTenant[w.Tenant]
-	heap.Remove(&t.launches, w.index)
+	t.launches.Remove(w.index)
 	n.count--
 	switch {
 	case t.index < 0: // passTurn will move it
 	case len(t.launches) == 0:
-		heap.Remove(&n.asleep, t.index)
+		n.asleep.Remove(t.index)
 		n.forget(t)
 	default:
-		heap.Fix(&n.asleep, t.index)
+		n.asleep.Fix(t.index)
 	}
 }
 
@@ -156,35 +155,8 @@ func (t *tenantLaunches) isDue(now instant.Millis) bool {
 	return len(t.launches) > 0 && t.first() <= now
 }
 
-// tenantHeap orders tenants by their first due times, and equal ones by arrival. It implements heap.Interface.
-type tenantHeap []*tenantLaunches
+// Before orders tenants by their first due times, and equal ones by arrival.
+func (t *tenantLaunches) Before(o *tenantLaunches) bool { return t.launches[0].Before(o.launches[0]) }
 
-func (h tenantHeap) Len() int { return len(h) }
-
-func (h tenantHeap) Less(i, j int) bool {
-	a, b := h[i].launches[0], h[j].launches[0]
-	return a.Due < b.Due || a.Due == b.Due && a.order < b.order
-}
-
-func (h tenantHeap) Swap(i, j int) {
-	h[i], h[j] = h[j], h[i]
-	h[i].index, h[j].index = i, j
-}
-
-// Push implements heap.Interface.
-func (h *tenantHeap) Push(x any) {
-	t := x.(*tenantLaunches)
-	t.index = len(*h)
-	*h = append(*h, t)
-}
-
-// Pop implements heap.Interface.
-func (h *tenantHeap) Pop() any {
-	old := *h
-	n := len(old) - 1
-	t := old[n]
-	old[n] = nil
-	*h = old[:n]
-	t.index = -1
-	return t
-}
+// SetIndex implements heap.Item.
+func (t *tenantLaunches) SetIndex(i int) { t.index = i }

@@ -73,7 +73,7 @@ func popSoon(t *testing.T, seed uint64, n *soonLaunches, twin map[*waiting]bool,
 		switch {
 		case w == nil && other.Due <= now:
 			t.Errorf("seed %d: nothing left, though one was due", seed)
-		case w != nil && other != w && other.Tenant == w.Tenant && (launchHeap{other, w}).Less(0, 1):
+		case w != nil && other != w && other.Tenant == w.Tenant && other.Before(w):
 			t.Errorf("seed %d: launch %d left before %d of its tenant", seed, w.order, other.order)
 		}
 	}

@@ -120,7 +120,7 @@ func (p *Pad) parkLocked(w *waiting, now instant.Millis) {
 	p.spareLocked(w)
 	w.beginTurn(now)
 	i := len(queue)
-	for i > 0 && queue[i-1].Mode != ModeCancel && w.isBefore(queue[i-1]) {
+	for i > 0 && queue[i-1].Mode != ModeCancel && w.Before(queue[i-1]) {
 		i--
 	}
 	p.parked[w.Run.Job] = slices.Insert(queue, i, w)
