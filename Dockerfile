@@ -1,5 +1,5 @@
 # syntax=docker/dockerfile:1
-# The server and nothing else: one static binary and the roots that it trusts, some 40 MB.
+# The server and nothing else: one static binary and root certificates, about 40 MB.
 #
 #   make image                  or: docker build --build-arg VERSION=v1.2.0 -t carillon:v1.2.0 .
 #   docker run -p 127.0.0.1:4222:4222 -p 127.0.0.1:7272:7272 -v carillon:/data carillon:v1.2.0
@@ -13,11 +13,11 @@ COPY . .
 ARG TARGETOS=linux
 ARG TARGETARCH=amd64
 ARG VERSION=dev
-# The same flags as of a release, so that the same version is the same binary.
+# The same flags as for a release, so that the same version is the same binary.
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
     CGO_ENABLED=0 GOOS=${TARGETOS} GOARCH=${TARGETARCH} \
     go build -trimpath -buildvcs=false -ldflags "-s -w -buildid= -X main.version=${VERSION}" -o /out/carillon ./cmd/carillon
-# A volume takes its owner from the directory of the image.
+# A volume gets its owner from the directory of the image.
 RUN mkdir -p /out/data
 
 FROM scratch
@@ -30,8 +30,8 @@ LABEL org.opencontainers.image.title="carillon" \
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
 COPY --from=build /out/carillon /usr/bin/carillon
 COPY --from=build --chown=65532:65532 --chmod=0750 /out/data /data
-# Inside the container every address is its own: what is reachable from outside is said by who runs it.
-# --cluster-listen is not set here: a node alone refuses it.
+# Listen on every address of the container: the operator decides which ports are reachable from outside.
+# --cluster-listen is not set here, because a single node refuses it.
 ENV CARILLON_DATA=/data \
     CARILLON_LISTEN=0.0.0.0:4222 \
     CARILLON_HTTP_LISTEN=0.0.0.0:7272 \
@@ -41,7 +41,7 @@ VOLUME ["/data"]
 # NATS, HTTP, and NATS peers of a cluster.
 EXPOSE 4222 7272 6222
 STOPSIGNAL SIGTERM
-# It asks over NATS whether somebody leads. With --nats, set CARILLON_SERVER to the same servers.
+# Asks over NATS whether a node leads. With --nats, set CARILLON_SERVER to the same servers.
 HEALTHCHECK --interval=10s --timeout=6s --start-period=60s --retries=3 CMD ["/usr/bin/carillon", "status", "--timeout", "5s"]
 ENTRYPOINT ["/usr/bin/carillon"]
 CMD ["serve"]

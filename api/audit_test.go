@@ -7,40 +7,27 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/carillon-io/carillon/api/apitest"
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/scheduler"
 )
 
-// deskEntries is an audit log of n entries, the newest first.
-func deskEntries(n int) []job.AuditEntry {
-	def := wholeJob().Def
-	list := make([]job.AuditEntry, n)
-	for i := range list {
-		list[i] = job.AuditEntry{
-			ID: job.AuditID{LSN: uint64(1000 + n - i), Seq: 3}, At: deskAt, Actor: job.Actor{By: "alice@ci", From: "nats"},
-			Action: job.ActionUpdate, Tenant: "default", Name: def.Name, Job: 42, Detail: "because",
-			Before: job.AuditDefinition(&def), After: job.AuditDefinition(&def),
-		}
-	}
-	return list
-}
-
 // TestAuditEntry reads one entry with everything in it: jobs are shown as jobs.get shows them, without
 // their payloads.
 func TestAuditEntry(t *testing.T) {
 	d, c := startDesk(t, 0)
-	d.entries = deskEntries(1)
-	page, err := c.ListAudit(t.Context(), client.AuditRequest{Name: "a/b", Action: "update", By: "alice@ci", From: timeOf(1), To: timeOf(deskAt)})
+	d.Entries = apitest.DeskEntries(1)
+	page, err := c.ListAudit(t.Context(), client.AuditRequest{Name: "a/b", Action: "update", By: "alice@ci", From: timeOf(1), To: timeOf(apitest.DeskAt)})
 	if err != nil || len(page.Entries) != 1 || page.NextCursor != "" {
 		t.Fatalf("%+v, %v", page, err)
 	}
-	want := scheduler.AuditQuery{Tenant: "default", Name: "a/b", Action: job.ActionUpdate, By: "alice@ci", From: 1, To: deskAt, Limit: auditStep}
-	if d.asked != want {
-		t.Errorf("the engine was asked for %+v, want %+v", d.asked, want)
+	want := scheduler.AuditQuery{Tenant: "default", Name: "a/b", Action: job.ActionUpdate, By: "alice@ci", From: 1, To: apitest.DeskAt, Limit: auditStep}
+	if d.Asked != want {
+		t.Errorf("the engine was asked for %+v, want %+v", d.Asked, want)
 	}
 	e := page.Entries[0]
-	if e.ID != "1001-3" || e.At != timeOf(deskAt) || e.By != "alice@ci" || e.From != "nats" || e.Action != "update" ||
+	if e.ID != "1001-3" || e.At != timeOf(apitest.DeskAt) || e.By != "alice@ci" || e.From != "nats" || e.Action != "update" ||
 		e.Name != "a/b" || e.JobID != job.ID(42).String() || e.Detail != "because" {
 		t.Errorf("%+v", e)
 	}
@@ -54,7 +41,7 @@ func TestAuditEntry(t *testing.T) {
 // TestAuditPages goes through a log whose entries do not fit one message.
 func TestAuditPages(t *testing.T) {
 	d, c := startDesk(t, 16<<10)
-	d.entries = deskEntries(100)
+	d.Entries = apitest.DeskEntries(100)
 	var ids []string
 	for e, err := range c.Audit(t.Context(), client.AuditRequest{Limit: 30}) {
 		if err != nil {
@@ -71,12 +58,12 @@ func TestAuditPages(t *testing.T) {
 // cannot be decoded.
 func TestAuditKeepsQuiet(t *testing.T) {
 	d, c := startDesk(t, 0)
-	d.entries = []job.AuditEntry{{ID: job.AuditID{LSN: 5}, At: deskAt, Action: job.ActionPutCalendar, Name: "holidays"}}
+	d.Entries = []job.AuditEntry{{ID: job.AuditID{LSN: 5}, At: apitest.DeskAt, Action: job.ActionPutCalendar, Name: "holidays"}}
 	page, err := c.ListAudit(t.Context(), client.AuditRequest{})
 	if err != nil || page.Entries[0].ID != "5-0" || page.Entries[0].JobID != "" || page.Entries[0].After != nil {
 		t.Errorf("%+v, %v", page, err)
 	}
-	d.entries[0].After = []byte{255, 1, 2}
+	d.Entries[0].After = []byte{255, 1, 2}
 	if _, err := c.ListAudit(t.Context(), client.AuditRequest{}); !errors.Is(err, client.CodeInternal) {
 		t.Errorf("a broken entry: %v", err)
 	}
@@ -123,10 +110,10 @@ func TestAsker(t *testing.T) {
 
 // TestBadAsker sends every verb a request with an invalid Carillon-By.
 func TestBadAsker(t *testing.T) {
-	_, url := startService(t, newDesk(t), Options{}, 0)
-	nc := connect(t, url)
+	_, url := startService(t, apitest.NewDesk(t), Options{}, 0)
+	nc := apitest.Connect(t, url)
 	for _, v := range verbs {
-		msg := newMsg("carillon.v1.default."+v.name, "{}")
+		msg := apitest.NewMsg("carillon.v1.default."+v.name, "{}")
 		msg.Header.Set("Carillon-By", strings.Repeat("x", 129))
 		reply, err := nc.RequestMsgWithContext(t.Context(), msg)
 		if err != nil {

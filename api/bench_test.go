@@ -7,21 +7,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-io/carillon/api/apitest"
 	"github.com/carillon-io/carillon/job"
 )
-
-// sampleJob is a job of usual size: about 400 bytes.
-func sampleJob(i int) string {
-	return fmt.Sprintf(`{"name":"customers/%06d/reminder","schedule":"@every %ds","target":{"kind":"nats","subject":"reminders.send"},`+
-		`"payload":{"customer":%d,"template":"reminder","lang":"de"},"headers":{"X-Team":"billing"},"attempt_timeout":"30s",`+
-		`"retry":{"max_attempts":5,"initial_interval":"1s","multiplier":2,"max_interval":"5m"},"overlap_policy":"skip",`+
-		`"missed_run_policy":"fire_once","catchup_window":"1h","labels":{"team":"billing"}}`, i, 60+i%60, i)
-}
 
 func sampleBulk(n int) []byte {
 	jobs := make([]string, n)
 	for i := range jobs {
-		jobs[i] = sampleJob(i)
+		jobs[i] = apitest.SampleJob(i)
 	}
 	return []byte(`{"jobs":[` + strings.Join(jobs, ",") + `]}`)
 }
@@ -46,15 +39,15 @@ func BenchmarkReadBulk(b *testing.B) {
 
 // BenchmarkRequests sends requests over NATS to an engine in memory, many at a time.
 func BenchmarkRequests(b *testing.B) {
-	_, url := startService(b, startEngine(b), Options{}, 4<<20)
-	nc := connect(b, url)
+	_, url := startService(b, apitest.StartEngine(b), Options{}, 4<<20)
+	nc := apitest.Connect(b, url)
 	for _, x := range []struct {
 		name, verb string
 		body       func(i int64) []byte
 		jobs       int
 	}{
 		{"verb=status", "status", func(int64) []byte { return nil }, 0},
-		{"verb=jobs.put", "jobs.put", func(i int64) []byte { return []byte(sampleJob(int(i))) }, 1},
+		{"verb=jobs.put", "jobs.put", func(i int64) []byte { return []byte(apitest.SampleJob(int(i))) }, 1},
 		{"verb=jobs.get", "jobs.get", func(i int64) []byte { return []byte(`{"name":"customers/000001/reminder"}`) }, 0},
 		{"verb=jobs.put_many/jobs=2000", "jobs.put_many", func(int64) []byte { return sampleBulk(2000) }, 2000},
 	} {

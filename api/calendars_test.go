@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-io/carillon/api/apitest"
 	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/instant"
@@ -16,13 +17,13 @@ import (
 func TestCalendars(t *testing.T) {
 	d, c := startDesk(t, 0)
 	ctx := t.Context()
-	want := client.Calendar{Name: "holidays", Exclude: []string{"2026-12-25", "0 0 * * 0"}, Description: "Days off.", Version: 1, UpdatedAt: timeOf(deskAt)}
+	want := client.Calendar{Name: "holidays", Exclude: []string{"2026-12-25", "0 0 * * 0"}, Description: "Days off.", Version: 1, UpdatedAt: timeOf(apitest.DeskAt)}
 	put, created, err := c.PutCalendar(ctx, client.CalendarRequest{Name: want.Name, Exclude: want.Exclude, Description: want.Description})
 	if err != nil || !created || !reflect.DeepEqual(put, want) {
 		t.Errorf("put: %+v, %t, %v", put, created, err)
 	}
-	if asked := (job.Calendar{Tenant: "default", Name: "holidays", Exclude: want.Exclude, Description: "Days off."}); !reflect.DeepEqual(d.asked, asked) {
-		t.Errorf("the engine was asked for %+v, want %+v", d.asked, asked)
+	if asked := (job.Calendar{Tenant: "default", Name: "holidays", Exclude: want.Exclude, Description: "Days off."}); !reflect.DeepEqual(d.Asked, asked) {
+		t.Errorf("the engine was asked for %+v, want %+v", d.Asked, asked)
 	}
 	if got, err := c.Calendar(ctx, "holidays"); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("get: %+v, %v", got, err)
@@ -42,7 +43,7 @@ func TestCalendars(t *testing.T) {
 func TestCalendarPages(t *testing.T) {
 	d, c := startDesk(t, 16<<10)
 	for i := range 50 {
-		d.calendars = append(d.calendars, job.Calendar{
+		d.Kept = append(d.Kept, job.Calendar{
 			Tenant: "default", Name: fmt.Sprintf("c-%02d", i), Exclude: []string{strings.Repeat("1,", 100) + "1 * * * *"}, Description: strings.Repeat("x", 1000),
 		})
 	}
@@ -65,8 +66,8 @@ func TestCalendarPages(t *testing.T) {
 
 // TestPreviewFollowsCalendars: a preview leaves out what the tenant's calendars leave out.
 func TestPreviewFollowsCalendars(t *testing.T) {
-	d := newDesk(t)
-	d.calendars = []job.Calendar{
+	d := apitest.NewDesk(t)
+	d.Kept = []job.Calendar{
 		{Tenant: "default", Name: "holidays", Exclude: []string{"2026-12-25", "2026-12-26"}},
 		{Tenant: "other", Name: "theirs", Exclude: []string{"2026-12-31"}},
 	}

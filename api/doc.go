@@ -1,6 +1,5 @@
-// Package api makes the engine available to callers: as a NATS service with every verb, and as an HTTP server with
-// the same verbs and health. It checks each request, passes it to the engine, and replies with the result,
-// or with what was wrong and what would be right.
+// Package api makes the engine available to callers: it has the verbs, their codec, and the endpoint on NATS. It checks
+// each request, passes it to the engine, and replies with the result, or with what was wrong and what would be right.
 //
 // # The path of a request
 //
@@ -16,6 +15,5 @@
 // [apierr.Error], and one table gives its status. Other errors are logged as internal, and their text does not reach
 // the caller.
 //
-// HTTP is a gateway: it converts method, path, query, headers and body into the request of a verb, and that verb
-// carries it out behind the same gates. The gateway has no rules of its own about jobs.
+// Package web is the way in over HTTP.
 package api

@@ -7,37 +7,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-io/carillon/api/apitest"
 	"github.com/carillon-io/carillon/client"
-	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/scheduler"
 )
 
-const wholeJobAt = instant.Millis(1_764_576_000_123)
-
-// wholeJob is a job with every field set.
-func wholeJob() scheduler.JobView {
-	at := wholeJobAt
-	full := scheduler.JobView{Status: "paused", StatusReason: "because \"x\"\n", StatusBy: "alice@ci", NextRunAt: at, NextLaunchAt: at + 500}
-	full.Stamp = job.Stamp{ID: 42, Version: 7, CreatedAt: at - 2, UpdatedAt: at - 1}
-	full.LastRun = &job.Run{ID: job.RunID{Job: 42, At: at}, Status: job.StatusSucceeded, Lateness: 1500 * time.Microsecond}
-	full.Def = job.Definition{
-		Tenant: "acme", Name: "a/b", Schedules: []string{"@every 1h", "0 8 * * *"}, Exclude: []string{"@calendar \"x\""}, Timezone: "Asia/Tokyo", StartsAt: at, EndsAt: at + 1, MaxRuns: 9, Jitter: time.Minute,
-		Target:  job.Target{Kind: job.TargetHTTP, URL: "https://example.com/?a=1&b=<2>", Method: "PUT", MaxInFlight: 12},
-		Payload: []byte(`{"a" : [1.50, "\u0041"]}`), PayloadJSON: true,
-		Headers: []job.Pair{{Key: "X-A", Value: "é"}, {Key: "X-B", Value: `"`}}, Completion: job.CompletionReported,
-		AttemptTimeout: 90 * time.Second,
-		Retry:          job.Retry{MaxAttempts: 4, InitialInterval: 2 * time.Second, Multiplier: 1.5, MaxInterval: 36 * time.Hour, MaxAge: 7 * 24 * time.Hour, Jitter: 0.25, ClientErrors: true},
-		PauseOnFailure: 5, Overlap: job.OverlapAllow, MaxConcurrent: 3, Missed: job.MissedBackfill, CatchupWindow: 48 * time.Hour, MaxCatchupRuns: 20,
-		Paused: true, Labels: []job.Pair{{Key: "team", Value: "billing"}}, Description: "bad \xff text",
-	}
-	return full
-}
-
 // TestJobIsWrittenInFull writes a job with every field set and one with none, and reads them back with
 // the client's types, which must know all that is written.
 func TestJobIsWrittenInFull(t *testing.T) {
-	full, at := wholeJob(), wholeJobAt
+	full, at := apitest.WholeJob(), apitest.DeskAt
 	want := client.JobInfo{
 		Job: client.Job{
 			Name: "a/b", Schedules: []string{"@every 1h", "0 8 * * *"}, Exclude: []string{"@calendar \"x\""}, Timezone: "Asia/Tokyo", StartsAt: timeOf(at), EndsAt: timeOf(at + 1), MaxRuns: 9, Jitter: client.Duration(time.Minute),

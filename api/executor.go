@@ -133,8 +133,9 @@ func (x *Executor) gateOf(v *Verb) *gate {
 	return x.single
 }
 
-// carryOut carries out a request that the gate admitted. It reserves the room of the reply before anything is read from
-// the engine. A panic becomes an internal error of this request alone.
+// carryOut carries out a request that the gate admitted. It is the only caller of a verb, so what must hold for every
+// request, from every way in, is checked here. It reserves the room of the reply before anything is read from the engine.
+// A panic becomes an internal error of this request alone.
 func (x *Executor) carryOut(ctx context.Context, v *Verb, g *gate, q Request) (reply Reply, err error) {
 	ctx, cancel := x.bounded(ctx, v)
 	defer cancel()

@@ -1,7 +1,4 @@
 package api
 
-// What tests of package api_test have of this one: they start whole servers, which this package cannot import.
-var (
-	Conforms      = conforms
-	RefusalSchema = refusalSchema
-)
+// RefusalSchema is for tests of package api_test: they start whole servers, which this package cannot import.
+var RefusalSchema = refusalSchema

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-io/carillon/api/apitest"
 	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/job"
@@ -42,7 +43,7 @@ func TestInternalErrorsStayInside(t *testing.T) {
 		return errors.New("secret")
 	}}
 	_, url := startService(t, e, Options{}, 0)
-	c := newClient(t, url, client.Options{})
+	c := apitest.NewClient(t, url, client.Options{})
 	for _, name := range []string{"panic", "error", "panic"} {
 		_, err := c.Get(t.Context(), name)
 		if refusal, ok := errors.AsType[*client.Error](err); !ok || refusal.Code != client.CodeInternal || refusal.Status != 500 || strings.Contains(err.Error(), "secret") {
@@ -58,7 +59,7 @@ func TestSlowEngine(t *testing.T) {
 		return ctx.Err()
 	}}
 	_, url := startService(t, e, Options{RequestTimeout: 20 * time.Millisecond}, 0)
-	_, err := newClient(t, url, client.Options{NoRetry: true}).Get(t.Context(), "a")
+	_, err := apitest.NewClient(t, url, client.Options{NoRetry: true}).Get(t.Context(), "a")
 	if !client.IsUnavailable(err) || !strings.Contains(err.Error(), "unknown") {
 		t.Error(err)
 	}
@@ -73,7 +74,7 @@ func TestBusyService(t *testing.T) {
 		return apierr.Errorf(apierr.NotFound, "name", "there is none")
 	}}
 	_, url := startService(t, e, Options{RequestsMax: 2}, 0)
-	c := newClient(t, url, client.Options{})
+	c := apitest.NewClient(t, url, client.Options{})
 	var waiting sync.WaitGroup
 	for range 2 {
 		waiting.Go(func() {
@@ -103,10 +104,10 @@ func TestBulkWaits(t *testing.T) {
 		<-release
 	}}
 	s, url := startService(t, e, Options{BulkMax: 1, BulkWaiting: 1}, 0)
-	c := newClient(t, url, client.Options{})
+	c := apitest.NewClient(t, url, client.Options{})
 	var waiting sync.WaitGroup
 	put := func() {
-		if _, err := c.PutMany(t.Context(), []client.Job{yearly("a")}); err != nil {
+		if _, err := c.PutMany(t.Context(), []client.Job{apitest.Yearly("a")}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -135,7 +136,7 @@ func TestCloseAnswers(t *testing.T) {
 		return apierr.Errorf(apierr.NotFound, "name", "there is none")
 	}}
 	s, url := startService(t, e, Options{}, 0)
-	c := newClient(t, url, client.Options{NoRetry: true})
+	c := apitest.NewClient(t, url, client.Options{NoRetry: true})
 	answer := make(chan error, 1)
 	go func() {
 		_, err := c.Get(context.Background(), "a")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/carillon-io/carillon/api/apitest"
 	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/job"
 )
@@ -25,14 +26,14 @@ func readPut(body []byte) (putRequest, error) {
 // FuzzPut reads any bytes as a job: that gives a job or a refusal, and a job that is shown and put again
 // is the same job.
 func FuzzPut(f *testing.F) {
-	for _, bad := range badRequests() {
-		if bad.verb == "jobs.put" && len(bad.body) < 2000 {
-			f.Add([]byte(bad.body))
+	for _, bad := range apitest.BadRequests() {
+		if bad.Verb == "jobs.put" && len(bad.Body) < 2000 {
+			f.Add([]byte(bad.Body))
 		}
 	}
-	f.Add([]byte(sampleJob(1)))
-	f.Add([]byte(jobWith("payload", `[1.50, "\u0041", {"b": [], "a": null}]`, "starts_at", `"2026-12-01T08:00:00.0001+01:00"`, "labels", `{"b":"2","a":"1"}`)))
-	f.Add([]byte(jobWith("schedule", "-", "schedules", `["0 8 * * *", "@every\t1h"]`, "exclude", `["2026-12-25"]`, "retry", `{"jitter":0.1,"client_errors":true}`)))
+	f.Add([]byte(apitest.SampleJob(1)))
+	f.Add([]byte(apitest.JobWith("payload", `[1.50, "\u0041", {"b": [], "a": null}]`, "starts_at", `"2026-12-01T08:00:00.0001+01:00"`, "labels", `{"b":"2","a":"1"}`)))
+	f.Add([]byte(apitest.JobWith("schedule", "-", "schedules", `["0 8 * * *", "@every\t1h"]`, "exclude", `["2026-12-25"]`, "retry", `{"jitter":0.1,"client_errors":true}`)))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		first, err := readPut(body)
 		if err != nil {
@@ -71,9 +72,9 @@ func compareDefinitions(t *testing.T, first, second job.Definition) {
 
 // FuzzRequests reads any bytes as each of the other requests.
 func FuzzRequests(f *testing.F) {
-	for _, bad := range badRequests() {
-		if len(bad.body) < 2000 {
-			f.Add([]byte(bad.body))
+	for _, bad := range apitest.BadRequests() {
+		if len(bad.Body) < 2000 {
+			f.Add([]byte(bad.Body))
 		}
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {

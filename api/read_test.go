@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-io/carillon/api/apitest"
 	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
@@ -48,15 +49,15 @@ func TestReadWholeJob(t *testing.T) {
 // TestBulkKeepsPlaces reads good and bad jobs together: each keeps its place, its name and its error.
 func TestBulkKeepsPlaces(t *testing.T) {
 	jobs := []struct{ text, name, code, field string }{
-		{jobWith("name", `"a"`), "a", "", ""},
+		{apitest.JobWith("name", `"a"`), "a", "", ""},
 		{`{"max_runs":-1,"target":{"kind":"nats","name":"x"},"name":"late"}`, "late", "invalid_field", "max_runs"},
 		{`{"retry":{"max_attempts":{}, "name":"no"},"name":"b"}`, "b", "invalid_field", "retry.max_attempts"},
 		{`7`, "", "invalid_field", ""},
 		{`{"name":5,"x":"name"}`, "", "invalid_field", "name"},
 		{`{"name":"c","nmae":"d"}`, "c", "unknown_field", "nmae"},
-		{`{"labels":` + manyPairs(40) + `,"name":"many"}`, "many", "too_large", "labels"},
-		{jobWith("name", `"a"`, "target", `{"kind":"nats","subject":"a..b"}`), "a", "invalid_target", "target.subject"},
-		{jobWith("name", `"z"`), "z", "", ""},
+		{`{"labels":` + apitest.ManyPairs(40) + `,"name":"many"}`, "many", "too_large", "labels"},
+		{apitest.JobWith("name", `"a"`, "target", `{"kind":"nats","subject":"a..b"}`), "a", "invalid_target", "target.subject"},
+		{apitest.JobWith("name", `"z"`), "z", "", ""},
 	}
 	var texts []string
 	for _, j := range jobs {
@@ -85,7 +86,7 @@ func TestAdviceOnUnknownMembers(t *testing.T) {
 		"shedule": `did you mean "schedule"?`, "retries": `want attempt_timeout, catchup_window`, "Name": `did you mean "name"?`,
 		"time_zone": `did you mean "timezone"?`, "x": "want ",
 	} {
-		_, err := readPut([]byte(jobWith(name, "1")))
+		_, err := readPut([]byte(apitest.JobWith(name, "1")))
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v; want advice %q", name, err, want)
 		}

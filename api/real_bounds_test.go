@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/carillon-io/carillon/api"
+	"github.com/carillon-io/carillon/api/apitest"
 )
 
 // goodRequests are requests that say much, one for each verb. What they name need not be there.
@@ -54,7 +54,7 @@ func TestSchemasMeanWhatTheySay(t *testing.T) {
 	for _, verb := range slices.Sorted(maps.Keys(w.schemas)) {
 		good := goodRequests[verb]
 		text := w.schemas[verb]["request_schema"]
-		if err := api.Conforms(text, good); err != nil {
+		if err := apitest.Conforms(text, good); err != nil {
 			t.Errorf("%s %s: %v", verb, good, err)
 			continue
 		}
@@ -98,7 +98,7 @@ func (w *realWorld) beyond(verb, text, good string, p place) {
 	}
 	for _, bad := range bad {
 		request := replaced(w.t, good, p.path, bad)
-		if api.Conforms(text, request) == nil {
+		if apitest.Conforms(text, request) == nil {
 			w.t.Errorf("%s %.200s: conforms", verb, request)
 		}
 		if reply, refused := w.ask(verb, request); !refused {
@@ -109,7 +109,7 @@ func (w *realWorld) beyond(verb, text, good string, p place) {
 	}
 	for _, edge := range edgesOf(p.schema) {
 		request := replaced(w.t, good, p.path, edge)
-		if err := api.Conforms(text, request); err != nil {
+		if err := apitest.Conforms(text, request); err != nil {
 			w.t.Errorf("%s %.200s: %v", verb, request, err)
 		}
 		reply, refused := w.ask(verb, request)

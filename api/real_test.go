@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go/micro"
 
 	"github.com/carillon-io/carillon/api"
+	"github.com/carillon-io/carillon/api/apitest"
 	"github.com/carillon-io/carillon/server"
 	"github.com/carillon-io/carillon/testkit"
 )
@@ -76,7 +77,7 @@ func (w *realWorld) ask(verb, request string) (reply []byte, refused bool) {
 	what := fmt.Sprintf("%s %.300s", verb, request)
 	if code := msg.Header.Get(micro.ErrorCodeHeader); code != "" {
 		w.refused[verb]++
-		if err := api.Conforms(w.refusal, string(msg.Data)); err != nil {
+		if err := apitest.Conforms(w.refusal, string(msg.Data)); err != nil {
 			w.t.Errorf("%s: the refusal is none: %v in %s", what, err, msg.Data)
 		}
 		if n, err := strconv.Atoi(code); err != nil || n < 400 || n > 599 || msg.Header.Get(micro.ErrorHeader) == "" {
@@ -85,13 +86,13 @@ func (w *realWorld) ask(verb, request string) (reply []byte, refused bool) {
 		return msg.Data, true
 	}
 	w.done[verb]++
-	if err := api.Conforms(w.schemas[verb]["response_schema"], string(msg.Data)); err != nil {
+	if err := apitest.Conforms(w.schemas[verb]["response_schema"], string(msg.Data)); err != nil {
 		w.t.Errorf("%s: the reply breaks its schema: %v in %.2000s", what, err, msg.Data)
 	}
 	if request == "" {
 		request = "{}"
 	}
-	if err := api.Conforms(w.schemas[verb]["request_schema"], request); err != nil {
+	if err := apitest.Conforms(w.schemas[verb]["request_schema"], request); err != nil {
 		w.t.Errorf("%s: was accepted, and breaks its schema: %v", what, err)
 	}
 	return msg.Data, false

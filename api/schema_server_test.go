@@ -6,18 +6,19 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/carillon-io/carillon/api/apitest"
 	"github.com/carillon-io/carillon/client"
 )
 
 // TestSchemasAreAsStrictAsTheServer tries values in the members of requests that the schema bounds: what the schema
 // refuses the server refuses, and what the schema takes the server takes. Each reply conforms to the schema of replies.
 func TestSchemasAreAsStrictAsTheServer(t *testing.T) {
-	engine := newDesk(t)
-	engine.entries = deskEntries(1)
+	engine := apitest.NewDesk(t)
+	engine.Entries = apitest.DeskEntries(1)
 	_, url := startService(t, engine, Options{}, 0)
-	nc := connect(t, url)
-	ask(t, nc, "carillon.v1.default.jobs.put", jobWith("name", `"a"`), nil)
-	target := func(members string) string { return jobWith("target", `{`+members+`}`) }
+	nc := apitest.Connect(t, url)
+	apitest.Ask(t, nc, "carillon.v1.default.jobs.put", apitest.JobWith("name", `"a"`), nil)
+	target := func(members string) string { return apitest.JobWith("target", `{`+members+`}`) }
 	texts := []string{`""`, `null`, `"x"`, `"X"`, `5`, `[]`}
 	for _, c := range []struct {
 		verb    string
@@ -28,17 +29,17 @@ func TestSchemasAreAsStrictAsTheServer(t *testing.T) {
 		{"jobs.put", func(v string) string { return target(`"kind":"handler","name":` + v) }, nil},
 		{"jobs.put", func(v string) string { return target(`"kind":"http","url":"https://example.com/","method":` + v) }, []string{`"POST"`, `"PUT"`, `"GET"`, `"post"`}},
 		{"jobs.put", func(v string) string { return target(`"kind":"nats","subject":"a","url":"","method":` + v) }, nil},
-		{"jobs.put", func(v string) string { return jobWith("completion", v) }, []string{`"delivered"`}},
-		{"jobs.put", func(v string) string { return jobWith("overlap_policy", v) }, []string{`"allow"`, `"cancel_other"`}},
-		{"jobs.put", func(v string) string { return jobWith("missed_run_policy", v) }, []string{`"skip"`, `"backfill"`}},
-		{"jobs.put", func(v string) string { return jobWith("payload_omitted", v) }, []string{`true`, `false`}},
+		{"jobs.put", func(v string) string { return apitest.JobWith("completion", v) }, []string{`"delivered"`}},
+		{"jobs.put", func(v string) string { return apitest.JobWith("overlap_policy", v) }, []string{`"allow"`, `"cancel_other"`}},
+		{"jobs.put", func(v string) string { return apitest.JobWith("missed_run_policy", v) }, []string{`"skip"`, `"backfill"`}},
+		{"jobs.put", func(v string) string { return apitest.JobWith("payload_omitted", v) }, []string{`true`, `false`}},
 		{"jobs.list", func(v string) string { return `{"status":` + v + `}` }, []string{`"active"`, `"failed"`}},
 		{"runs.list", func(v string) string { return `{"job":"a","status":` + v + `}` }, []string{`"dead"`, `"skipped"`}},
 		{"audit.list", func(v string) string { return `{"action":` + v + `}` }, []string{`"update"`}},
 		{"jobs.trigger", func(v string) string { return `{"name":"a","idempotency_key":` + v + `}` }, nil},
 		{"jobs.pause", func(v string) string { return `{"name":"a","if_version":` + v + `}` }, []string{`0`}},
 		{"runs.report", func(v string) string {
-			return `{"run_id":"` + deskRun.ID.String() + `","fence":4711,"status":` + v + `}`
+			return `{"run_id":"` + apitest.DeskRun.ID.String() + `","fence":4711,"status":` + v + `}`
 		}, []string{`"succeeded"`, `"failed"`}},
 	} {
 		for _, value := range append(c.values, texts...) {
@@ -50,9 +51,9 @@ func TestSchemasAreAsStrictAsTheServer(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			reply := ask(t, nc, "carillon.v1.default."+c.verb, request, nil)
-			conform(t, "reply of "+c.verb, metadata[metaResponse], string(reply))
-			says := conforms(metadata[metaRequest], request)
+			reply := apitest.Ask(t, nc, "carillon.v1.default."+c.verb, request, nil)
+			apitest.Conform(t, "reply of "+c.verb, metadata[metaResponse], string(reply))
+			says := apitest.Conforms(metadata[metaRequest], request)
 			if isRefused := strings.HasPrefix(string(reply), `{"error"`); isRefused != (says != nil) && !isOfAValue(reply) {
 				t.Errorf("%s %s: the schema says %v, the server %s", c.verb, request, says, reply)
 			}
@@ -72,15 +73,15 @@ func isOfAValue(reply []byte) bool {
 
 // TestRefusalsConform: a refusal of each verb conforms to the schema of the replies of that verb.
 func TestRefusalsConform(t *testing.T) {
-	_, url := startService(t, newDesk(t), Options{}, 0)
-	nc := connect(t, url)
+	_, url := startService(t, apitest.NewDesk(t), Options{}, 0)
+	nc := apitest.Connect(t, url)
 	for i := range verbs {
 		metadata, err := verbs[i].metadata()
 		if err != nil {
 			t.Fatal(err)
 		}
-		reply := ask(t, nc, "carillon.v1.default."+verbs[i].name, `{"zzz":1}`, nil)
-		if conform(t, verbs[i].name, metadata[metaResponse], string(reply)); conforms(refusals(t), string(reply)) != nil {
+		reply := apitest.Ask(t, nc, "carillon.v1.default."+verbs[i].name, `{"zzz":1}`, nil)
+		if apitest.Conform(t, verbs[i].name, metadata[metaResponse], string(reply)); apitest.Conforms(refusals(t), string(reply)) != nil {
 			t.Errorf("%s: %s", verbs[i].name, reply)
 		}
 	}
@@ -88,9 +89,9 @@ func TestRefusalsConform(t *testing.T) {
 
 // TestPayloadOmittedIsExplained: a job that a list shows without its payload is refused with what to do.
 func TestPayloadOmittedIsExplained(t *testing.T) {
-	_, url := startService(t, newDesk(t), Options{}, 0)
+	_, url := startService(t, apitest.NewDesk(t), Options{}, 0)
 	var e client.ErrorReply
-	ask(t, connect(t, url), "carillon.v1.default.jobs.put", jobWith("payload_omitted", "true"), &e)
+	apitest.Ask(t, apitest.Connect(t, url), "carillon.v1.default.jobs.put", apitest.JobWith("payload_omitted", "true"), &e)
 	if e.Error == nil || e.Error.Code != client.CodeUnknownField || e.Error.Field != "payload_omitted" || !strings.Contains(e.Error.Message, "jobs.get") {
 		t.Error(fmt.Sprint(e.Error))
 	}

@@ -10,18 +10,19 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/micro"
 
+	"github.com/carillon-io/carillon/api/apitest"
 	"github.com/carillon-io/carillon/client"
 )
 
 // TestServiceInfo asks the service what it has, as `nats micro info` does, and holds real requests and
 // replies of every verb against the schemas.
 func TestServiceInfo(t *testing.T) {
-	engine := newDesk(t)
-	engine.entries = deskEntries(1)
+	engine := apitest.NewDesk(t)
+	engine.Entries = apitest.DeskEntries(1)
 	_, url := startService(t, engine, Options{Node: Node{Version: "v1.2.3"}}, 0)
-	nc := connect(t, url)
+	nc := apitest.Connect(t, url)
 	var info micro.Info
-	ask(t, nc, "$SRV.INFO.carillon", "", &info)
+	apitest.Ask(t, nc, "$SRV.INFO.carillon", "", &info)
 	if info.Name != "carillon" || info.Version != "1.2.3" || len(info.Endpoints) != len(verbs) {
 		t.Fatalf("info: %s %s, %d endpoints", info.Name, info.Version, len(info.Endpoints))
 	}
@@ -32,8 +33,8 @@ func TestServiceInfo(t *testing.T) {
 	}
 	run, seen := "", make(map[string]bool)
 	for _, x := range examples() {
-		request := strings.NewReplacer("$RUN", run, "$DESK", deskRun.ID.String()).Replace(x.request)
-		reply := ask(t, nc, "carillon.v1.default."+x.verb, request, nil)
+		request := strings.NewReplacer("$RUN", run, "$DESK", apitest.DeskRun.ID.String()).Replace(x.request)
+		reply := apitest.Ask(t, nc, "carillon.v1.default."+x.verb, request, nil)
 		if got := (struct {
 			Run struct {
 				ID string `json:"run_id"`
@@ -41,11 +42,11 @@ func TestServiceInfo(t *testing.T) {
 		}{}); json.Unmarshal(reply, &got) == nil && got.Run.ID != "" {
 			run = got.Run.ID
 		}
-		if conforms(refusals(t), string(reply)) == nil {
+		if apitest.Conforms(refusals(t), string(reply)) == nil {
 			t.Errorf("%s %s: %s", x.verb, request, reply)
 		}
-		conform(t, x.verb+" request", schemas[x.verb][metaRequest], request)
-		conform(t, x.verb+" reply", schemas[x.verb][metaResponse], string(reply))
+		apitest.Conform(t, x.verb+" request", schemas[x.verb][metaRequest], request)
+		apitest.Conform(t, x.verb+" reply", schemas[x.verb][metaResponse], string(reply))
 		seen[x.verb] = true
 	}
 	for verb := range schemas {
@@ -57,9 +58,9 @@ func TestServiceInfo(t *testing.T) {
 }
 
 func testServiceStats(t *testing.T, nc *nats.Conn) {
-	ask(t, nc, "carillon.v1.default.jobs.get", `{}`, nil)
+	apitest.Ask(t, nc, "carillon.v1.default.jobs.get", `{}`, nil)
 	var stats micro.Stats
-	ask(t, nc, "$SRV.STATS.carillon", "", &stats)
+	apitest.Ask(t, nc, "$SRV.STATS.carillon", "", &stats)
 	at := slices.IndexFunc(stats.Endpoints, func(e *micro.EndpointStats) bool { return e.Name == "jobs-get" })
 	if at < 0 || !strings.Contains(string(stats.Endpoints[at].Data), `"invalid_name":1`) {
 		t.Fatalf("stats: %s", stats.Endpoints[max(at, 0)].Data)
@@ -69,25 +70,10 @@ func testServiceStats(t *testing.T, nc *nats.Conn) {
 		t.Errorf("stats of jobs.get: %+v", e)
 	}
 	var ping micro.Ping
-	ask(t, nc, "$SRV.PING.carillon."+stats.ID, "", &ping)
+	apitest.Ask(t, nc, "$SRV.PING.carillon."+stats.ID, "", &ping)
 	if ping.ID != stats.ID || ping.Type != micro.PingResponseType || ping.Metadata["prefix"] != "carillon" || ping.Version != "1.2.3" {
 		t.Errorf("ping: %+v", ping)
 	}
-}
-
-// ask sends a request and decodes the reply, if it is to go anywhere.
-func ask(t *testing.T, nc *nats.Conn, subject, body string, into any) []byte {
-	t.Helper()
-	msg, err := nc.Request(subject, []byte(body), 5*time.Second)
-	if err != nil {
-		t.Fatalf("%s: %v", subject, err)
-	}
-	if into != nil {
-		if err := json.Unmarshal(msg.Data, into); err != nil {
-			t.Fatalf("%s: %v", subject, err)
-		}
-	}
-	return msg.Data
 }
 
 // refusals is the schema of a reply that refuses.
@@ -105,8 +91,8 @@ type example struct{ verb, request string }
 
 func examples() []example {
 	return []example{
-		{"jobs.put", jobWith("payload", `{"a":1}`, "if_version", "0", "starts_at", "null", "overlap_policy", "null", "retry", `{"max_age":"7d"}`)},
-		{"jobs.put_many", `{"jobs":[` + jobWith() + `,` + jobWith("name", `"bad"`, "schedule", `"@never"`) + `]}`},
+		{"jobs.put", apitest.JobWith("payload", `{"a":1}`, "if_version", "0", "starts_at", "null", "overlap_policy", "null", "retry", `{"max_age":"7d"}`)},
+		{"jobs.put_many", `{"jobs":[` + apitest.JobWith() + `,` + apitest.JobWith("name", `"bad"`, "schedule", `"@never"`) + `]}`},
 		{"jobs.get", `{"name":"new"}`},
 		{"jobs.list", `{"prefix":"n","labels":{},"limit":10}`},
 		{"jobs.pause", `{"name":"new","reason":"because"}`},
@@ -136,22 +122,22 @@ func examples() []example {
 
 // TestSchemaKnowsWholeJobs holds jobs with every member against the schemas.
 func TestSchemaKnowsWholeJobs(t *testing.T) {
-	whole := wholeJob()
+	whole := apitest.WholeJob()
 	text := string(appendJob(nil, masked(&whole), true))
 	put := verbs[slices.IndexFunc(verbs, func(v Verb) bool { return v.name == "jobs.put" })]
 	metadata, err := put.metadata()
 	if err != nil {
 		t.Fatal(err)
 	}
-	conform(t, "jobs.put request", metadata[metaRequest], text) // what was got can be put again
-	conform(t, "jobs.put reply", metadata[metaResponse], `{"job":`+text+`,"created":false}`)
-	if conforms(metadata[metaRequest], `{"name":"a","target":{"kind":"nats"}}`) == nil {
+	apitest.Conform(t, "jobs.put request", metadata[metaRequest], text) // what was got can be put again
+	apitest.Conform(t, "jobs.put reply", metadata[metaResponse], `{"job":`+text+`,"created":false}`)
+	if apitest.Conforms(metadata[metaRequest], `{"name":"a","target":{"kind":"nats"}}`) == nil {
 		t.Error("a job without a schedule conforms")
 	}
 }
 
 func TestSemanticVersions(t *testing.T) {
-	nc := connect(t, startNATS(t, 0))
+	nc := apitest.Connect(t, apitest.StartNATS(t, 0))
 	for version, want := range map[string]string{
 		"v1.2.3": "1.2.3", "0.1.0": "0.1.0", "dev": "0.0.0+dev", "v0.3.1-4-gabc123-dirty": "0.3.1-4-gabc123-dirty",
 		"6399469": "0.0.0+6399469", "1.2": "0.0.0+1-2", "v1.0.0-rc1": "1.0.0-rc1",
@@ -166,9 +152,9 @@ func TestSemanticVersions(t *testing.T) {
 }
 
 func TestNextTellsOfDST(t *testing.T) {
-	_, url := startService(t, startEngine(t), Options{}, 0)
+	_, url := startService(t, apitest.StartEngine(t), Options{}, 0)
 	after := time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
-	reply, err := newClient(t, url, client.Options{}).Next(t.Context(), client.NextRequest{
+	reply, err := apitest.NewClient(t, url, client.Options{}).Next(t.Context(), client.NextRequest{
 		Schedule: "30 2 * * *", Timezone: "Europe/Berlin", Count: 2, After: client.At(after),
 	})
 	if err != nil || len(reply.Times) != 2 || len(reply.Notes) != 1 || reply.Times[0].String() != "2026-03-29T01:00:00.000Z" {

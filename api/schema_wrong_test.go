@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/carillon-io/carillon/api/apitest"
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/scheduler"
 )
@@ -39,14 +40,14 @@ func TestSchemasLetCountsGrow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		conform(t, verb, metadata[metaResponse], string(text))
+		apitest.Conform(t, verb, metadata[metaResponse], string(text))
 	}
 }
 
 // TestConformRefuses: the check of the tests finds what is wrong, wherever it is. Each member of each good request
 // and reply is left out, replaced and joined by an unknown one in turn.
 func TestConformRefuses(t *testing.T) {
-	whole := wholeJob()
+	whole := apitest.WholeJob()
 	job := string(appendJob(nil, masked(&whole), true))
 	found := map[string]int{}
 	for verb, reply := range map[string]string{
@@ -59,13 +60,13 @@ func TestConformRefuses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		conform(t, verb, metadata[metaResponse], reply)
-		for what, wrong := range mutations(decoded(t, reply)) {
+		apitest.Conform(t, verb, metadata[metaResponse], reply)
+		for what, wrong := range mutations(apitest.Decoded(t, reply)) {
 			text, err := stdjson.Marshal(wrong)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if conforms(metadata[metaResponse], string(text)) != nil {
+			if apitest.Conforms(metadata[metaResponse], string(text)) != nil {
 				found[strings.Fields(what)[0]]++
 			} else if !isFree(what) {
 				t.Errorf("%s: with %s it conforms", verb, what)

@@ -9,20 +9,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-io/carillon/api/apitest"
 	"github.com/carillon-io/carillon/client"
 )
 
-// yearly is a job that does not fire while a test runs.
-func yearly(name string) client.Job {
-	return client.Job{Name: name, Schedule: "0 0 1 1 *", Target: client.Target{Kind: "nats", Subject: "out." + name}}
-}
-
 // TestLifeOfAJob goes through the verbs as an owner would, with the real engine behind them.
 func TestLifeOfAJob(t *testing.T) {
-	_, url := startService(t, startEngine(t), Options{Node: Node{Version: "v1.2.3"}}, 0)
-	c, ctx := newClient(t, url, client.Options{}), t.Context()
+	_, url := startService(t, apitest.StartEngine(t), Options{Node: Node{Version: "v1.2.3"}}, 0)
+	c, ctx := apitest.NewClient(t, url, client.Options{}), t.Context()
 
-	j := yearly("daily-report")
+	j := apitest.Yearly("daily-report")
 	j.Payload, j.Headers, j.Labels = []byte(`{"any": "json"}`), map[string]string{"X-Team": "billing"}, map[string]string{"team": "billing"}
 	j.Timezone, j.AttemptTimeout, j.CatchupWindow = "America/New_York", client.Duration(90*time.Second), new(client.Duration(0))
 	put, created, err := c.Put(ctx, j)
@@ -97,10 +93,10 @@ func testRuns(t *testing.T, c *client.Client, name string) {
 
 // TestTenantsAreApart looks at one tenant's jobs as another.
 func TestTenantsAreApart(t *testing.T) {
-	_, url := startService(t, startEngine(t), Options{}, 0)
-	ours, theirs := newClient(t, url, client.Options{Tenant: "ours"}), newClient(t, url, client.Options{Tenant: "theirs"})
+	_, url := startService(t, apitest.StartEngine(t), Options{}, 0)
+	ours, theirs := apitest.NewClient(t, url, client.Options{Tenant: "ours"}), apitest.NewClient(t, url, client.Options{Tenant: "theirs"})
 	for i := range 3 {
-		if _, _, err := ours.Put(t.Context(), yearly(fmt.Sprint("job-", i))); err != nil {
+		if _, _, err := ours.Put(t.Context(), apitest.Yearly(fmt.Sprint("job-", i))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -129,11 +125,11 @@ func TestTenantsAreApart(t *testing.T) {
 // TestBulk puts more jobs than fit one message, with bad ones among them.
 func TestBulk(t *testing.T) {
 	const jobs = 5000
-	_, url := startService(t, startEngine(t), Options{}, 256<<10)
-	c := newClient(t, url, client.Options{})
+	_, url := startService(t, apitest.StartEngine(t), Options{}, 256<<10)
+	c := apitest.NewClient(t, url, client.Options{})
 	each := func(yield func(client.Job) bool) {
 		for i := range jobs {
-			j := yearly(fmt.Sprintf("bulk-%05d", i))
+			j := apitest.Yearly(fmt.Sprintf("bulk-%05d", i))
 			switch {
 			case i%1000 == 7:
 				j.Schedule = "61 * * * *"
@@ -176,10 +172,10 @@ func TestBulk(t *testing.T) {
 
 // TestPagesFitMessages lists jobs of which few fit one message.
 func TestPagesFitMessages(t *testing.T) {
-	_, url := startService(t, startEngine(t), Options{}, 64<<10)
-	c := newClient(t, url, client.Options{})
+	_, url := startService(t, apitest.StartEngine(t), Options{}, 64<<10)
+	c := apitest.NewClient(t, url, client.Options{})
 	for i := range 12 {
-		j := yearly(fmt.Sprintf("job-%02d", i))
+		j := apitest.Yearly(fmt.Sprintf("job-%02d", i))
 		j.Payload = []byte(`"` + strings.Repeat("x", 20<<10) + `"`)
 		if _, _, err := c.Put(t.Context(), j); err != nil {
 			t.Fatal(err)
@@ -204,8 +200,8 @@ func TestPagesFitMessages(t *testing.T) {
 // TestReplyTooLarge puts a job that fits into a message while its echo does not: the job is shown without its
 // payload, and cannot be put again in that form.
 func TestReplyTooLarge(t *testing.T) {
-	_, url := startService(t, startEngine(t), Options{}, 32<<10)
-	nc := connect(t, url)
+	_, url := startService(t, apitest.StartEngine(t), Options{}, 32<<10)
+	nc := apitest.Connect(t, url)
 	j := `{"name":"big","schedule":"@yearly","target":{"kind":"nats","subject":"a"},"payload":"` + strings.Repeat("x", 32400) + `"}`
 	msg, err := nc.Request("carillon.v1.default.jobs.put", []byte(j), 5*time.Second)
 	if err != nil || msg.Header.Get("Nats-Service-Error-Code") != "" {
@@ -217,7 +213,7 @@ func TestReplyTooLarge(t *testing.T) {
 }
 
 func TestNobodyAnswers(t *testing.T) {
-	c := newClient(t, startNATS(t, 0), client.Options{NoRetry: true})
+	c := apitest.NewClient(t, apitest.StartNATS(t, 0), client.Options{NoRetry: true})
 	_, err := c.Status(t.Context())
 	if !client.IsUnavailable(err) || !errors.Is(err, client.CodeUnavailable) {
 		t.Errorf("no server: %v", err)

@@ -51,7 +51,7 @@ func Example() {
 	// hourly-bell {"strokes":3}
 }
 
-// The version that a job had when it was read keeps two writers from undoing each other's change.
+// The version of the job as it was read prevents two writers from undoing each other's change.
 func ExampleClient_PutIfVersion() {
 	ctx := context.Background()
 	c, err := client.Connect(serverURL, client.Options{})
@@ -62,7 +62,7 @@ func ExampleClient_PutIfVersion() {
 	first, _, err := c.PutIfVersion(ctx, client.Job{
 		Name: "report", Schedule: "0 8 * * 1-5", Timezone: "America/New_York",
 		Target: client.Target{Kind: "http", URL: "https://example.com/report"},
-	}, 0) // 0: there must be no such job
+	}, 0) // 0: the job must not exist
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func ExampleClient_PutIfVersion() {
 	// true
 }
 
-// Any number of jobs is registered in few requests. One that is refused touches no other.
+// PutAll registers any number of jobs in few requests. A refused job does not affect the others.
 func ExampleClient_PutAll() {
 	c, err := client.Connect(serverURL, client.Options{Tenant: "reminders"})
 	if err != nil {
@@ -113,7 +113,7 @@ func ExampleClient_PutAll() {
 	// {9999 1} <nil>
 }
 
-// A list is iterated over without a thought for its pages.
+// An iterator hides the pages of a list.
 func ExampleClient_Jobs() {
 	ctx := context.Background()
 	c, err := client.Connect(serverURL, client.Options{Tenant: "listed"})
@@ -162,7 +162,7 @@ func ExampleClient_Trigger() {
 	// Output: true true <nil>
 }
 
-// Before a schedule is registered one can look at what it does when clocks change.
+// Next shows what a schedule does at clock changes before it is registered.
 func ExampleClient_Next() {
 	c, err := client.Connect(serverURL, client.Options{})
 	if err != nil {
@@ -186,7 +186,7 @@ func ExampleClient_Next() {
 	// 1 note
 }
 
-// A refusal says what is wrong, where, and what would be right.
+// An error says what is wrong, where, and what would be right.
 func ExampleError() {
 	c, err := client.Connect(serverURL, client.Options{})
 	if err != nil {

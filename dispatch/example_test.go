@@ -31,7 +31,7 @@ func ExampleDispatcher_Launch() {
 		Payload: []byte("world"),
 		Attempt: 1,
 	}
-	d.Reserve(run.Lane(), len(run.Payload), nil) // nothing else is in its way
+	d.Reserve(run.Lane(), len(run.Payload), nil) // no other attempt uses the place
 	d.Launch(run, func(o job.Outcome) { outcome <- o })
 
 	fmt.Printf("error: %q\n", (<-outcome).Error)
@@ -42,12 +42,12 @@ func ExampleDispatcher_Launch() {
 	// <nil>
 }
 
-// A handler says what should become of a run that it does not take.
+// A handler says what happens to a run that it does not accept.
 func ExampleRefuse() {
 	charge := func(_ context.Context, d *job.Delivery) error {
 		switch string(d.Payload) {
 		case "":
-			return dispatch.Refuse(errors.New("no amount")) // and never will be
+			return dispatch.Refuse(errors.New("no amount")) // another attempt would fail too
 		case "maintenance":
 			return dispatch.RetryAfter(errors.New("the bank is closed"), time.Hour)
 		}

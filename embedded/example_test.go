@@ -12,7 +12,7 @@ import (
 	"github.com/carillon-io/carillon/embedded"
 )
 
-// A program with a scheduler inside: a job calls a function.
+// A program embeds the scheduler: a job calls a function.
 func ExampleOpen() {
 	dir, err := os.MkdirTemp("", "carillon")
 	if err != nil {
@@ -52,7 +52,7 @@ func ExampleOpen() {
 	// morning: hello, "world"
 }
 
-// A delayed message is a job that runs once. It is on disk when Put returns, and outlives a crash.
+// A delayed message is a job that runs once. It is on disk when Put returns, and survives a crash.
 func ExampleScheduler_delayed() {
 	dir, err := os.MkdirTemp("", "carillon")
 	if err != nil {
@@ -84,8 +84,7 @@ func ExampleScheduler_delayed() {
 	// Output: {"text":"the cake"}, early: false
 }
 
-// A job of the night that fails, and is tried again as its policy says: seen in a moment, on the clock of a
-// test.
+// A nightly job fails and is retried by its policy. On the clock of a test this takes a moment.
 func ExampleTest_retry() {
 	test, err := embedded.NewTest(time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC), embedded.Options{})
 	if err != nil {
@@ -120,7 +119,7 @@ func ExampleTest_retry() {
 	// 03:11:00 attempt 3
 }
 
-// A schedule over a year with its two changes of the clock, in milliseconds.
+// A schedule over a year with two clock changes takes milliseconds on the clock of a test.
 func ExampleTest_daylightSaving() {
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {

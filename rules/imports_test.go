@@ -40,7 +40,9 @@ var house = map[string][]string{
 	// The one package that publishes replies.
 	"inbox":       {"github.com/nats-io/nats.go"},
 	"replication": over(words, module+"/inbox", "github.com/nats-io/nats.go"),
-	"scheduler":   over(words, module+"/histogram", module+"/wheel", module+"/fair", module+"/scheduler/pad"),
+	"scheduler":   over(words, module+"/histogram", module+"/scheduler/core", module+"/scheduler/pad"),
+	// The decisions: it computes, and does nothing else. TestCoreIsPure says more.
+	"scheduler/core": over(words, module+"/fair", module+"/wheel", module+"/scheduler/pad"),
 	// Where launches wait until they are due, and leave on time.
 	"scheduler/pad": over(words, module+"/fair", module+"/heap", "golang.org/x/sys"),
 	"wal":           over(words, module+"/histogram", "github.com/tidwall/wal", "golang.org/x/sys"),
@@ -50,7 +52,7 @@ var house = map[string][]string{
 	// The one package that knows OpenTelemetry.
 	"tracing": over(words, "go.opentelemetry.io/otel"),
 	// The data directory, which the server and the embedded scheduler share.
-	"datadir": over(words, module+"/histogram", module+"/wal", module+"/snapshot", "golang.org/x/sys"),
+	"datadir": over(words, module+"/backup", module+"/histogram", module+"/snapshot", module+"/wal", "golang.org/x/sys"),
 	// A scheduler inside a program: no server, and no connection to NATS.
 	"embedded": over(words, module+"/api", module+"/client", module+"/datadir", module+"/dispatch", module+"/memory", module+"/scheduler", module+"/snapshot", module+"/wal"),
 	// A store and a log in memory.
@@ -59,7 +61,11 @@ var house = map[string][]string{
 	"dispatch/dispatchtest": over(words),
 	"scheduler/storetest":   over(words, module+"/testkit"),
 	"scheduler/logtest":     over(words),
-	"api":                   over(words, module+"/histogram", module+"/scheduler", module+"/client", module+"/inbox", "github.com/nats-io/nats.go", "github.com/go-json-experiment/json"),
+	// An engine in memory, requests that must be refused, and a checker of schemas, for the tests of api, web and metrics.
+	"api/apitest": over(words, module+"/memory", module+"/scheduler", module+"/client", "github.com/nats-io/nats.go", "github.com/nats-io/nats-server/v2"),
+	"api":         over(words, module+"/histogram", module+"/scheduler", module+"/client", module+"/inbox", "github.com/nats-io/nats.go", "github.com/go-json-experiment/json"),
+	// The HTTP gateway.
+	"web": over(words, module+"/api", module+"/client", module+"/scheduler", "github.com/go-json-experiment/json"),
 	// The one package that knows Prometheus.
 	"metrics": over(words, module+"/histogram", module+"/scheduler", module+"/client", module+"/api", "github.com/prometheus/client_golang", "github.com/prometheus/client_model"),
 	// Pages for people, over the requests of the client; the figures are the engine's.
@@ -69,7 +75,7 @@ var house = map[string][]string{
 	"bus/bustest": {"github.com/nats-io/nats-server/v2"},
 	// The assembly: what a process has once.
 	"server": over(words, module+"/api", module+"/backup", module+"/bus", module+"/client", module+"/dashboard", module+"/datadir", module+"/dispatch", module+"/inbox",
-		module+"/metrics", module+"/replication", module+"/scheduler", module+"/snapshot", module+"/tracing", module+"/wal", "github.com/nats-io/nats.go", "golang.org/x/sys"),
+		module+"/metrics", module+"/replication", module+"/scheduler", module+"/snapshot", module+"/tracing", module+"/wal", module+"/web", "github.com/nats-io/nats.go", "golang.org/x/sys"),
 	"cmd/carillon": over(words, module+"/backup", module+"/bench", module+"/client", module+"/crontab", module+"/datadir", module+"/server", module+"/snapshot",
 		module+"/terminal", module+"/wal", "github.com/nats-io/nats.go", "github.com/alecthomas/kong", "github.com/go-json-experiment/json", "go.yaml.in/yaml/v3", "golang.org/x/sys"),
 	"bench":         {module + "/client", module + "/bench/measure", module + "/bench/plot", "github.com/nats-io/nats.go", "github.com/alecthomas/kong", "golang.org/x/sys"},
@@ -94,11 +100,18 @@ var forbiddenInCore = map[string][]string{
 	"heap":  {"os", "net", "time", "sync", "math/rand", "math/rand/v2"},
 	"job":   {"os", "net/http", "math/rand", "math/rand/v2"},
 
-	"schedule": {"net", "net/http", "math/rand", "math/rand/v2"},
-	"instant":  {"os", "net", "math/rand", "math/rand/v2"},
-	"apierr":   {"os", "net", "math/rand", "math/rand/v2"},
+	"schedule":       {"net", "net/http", "math/rand", "math/rand/v2"},
+	"instant":        {"os", "net", "math/rand", "math/rand/v2"},
+	"apierr":         {"os", "net", "math/rand", "math/rand/v2"},
+	"scheduler/core": {"os", "net", "sync", "context", "runtime", "log", "log/slog", "crypto/rand", "math/rand", "math/rand/v2"},
 	// It reads texts: no file, no flag, no clock.
 	"crontab": {"os", "flag", "net", "time", "math/rand", "math/rand/v2"},
+}
+
+// inner lists packages that only the packages above them in their folder may import.
+var inner = map[string][]string{
+	module + "/scheduler/core": {"scheduler"},
+	module + "/scheduler/pad":  {"scheduler", "scheduler/core"},
 }
 
 // TestImports reads the imports of every product file.
@@ -154,6 +167,9 @@ func mayImport(dir, name string, allowed []string) bool {
 			}
 		}
 		return true
+	}
+	if above, some := inner[name]; some && !slices.Contains(above, dir) {
+		return false
 	}
 	for _, a := range allowed {
 		if name == a || strings.HasPrefix(name, a+"/") {

@@ -26,14 +26,14 @@ func ExampleSchedule_Preview() {
 	// 02:30 does not exist on 2026-03-08 in America/New_York; runs at 03:00 EDT
 }
 
-// A refusal says what would be right.
+// An error says what would be right.
 func ExampleParse() {
 	_, err := schedule.Parse(schedule.Spec{Expr: "0 22-2 * * *"})
 	fmt.Println(err)
 	// Output: schedule: hour field "22-2" wraps around; want 22-23,0-2
 }
 
-// Ticks of an @every lie on a grid, wherever one asks from.
+// The ticks of an @every lie on a fixed grid, whatever instant the search begins at.
 func ExampleSchedule_Next() {
 	s, err := schedule.Parse(schedule.Spec{Expr: "@every 90s"})
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler/core"
 	"github.com/carillon-io/carillon/scheduler/pad"
 )
 
@@ -81,7 +82,7 @@ func (e *Engine) announceSome(ctx context.Context, low []byte) (next []byte, mor
 	for i := range ids {
 		ids[i] = batch[i].ID
 	}
-	if lost := e.submit(ctx, &Published{IDs: ids}); lost != nil {
+	if lost := e.submit(ctx, &core.Published{IDs: ids}); lost != nil {
 		return low, false, lost
 	}
 	return append(job.AppendNoticeKey(nil, ids[n-1]), 0), err == nil, err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler/core"
 )
 
 // TestTwoBackfillsAtOnce: two that looked at the ledger at the same time do not fire the same ticks.
@@ -16,7 +17,7 @@ func TestTwoBackfillsAtOnce(t *testing.T) {
 	first, second := s.prepared(t, 0), s.prepared(t, 0)
 	one, two := first.proposal(0), second.proposal(0)
 	s.propose(one, two)
-	if one.Err != nil || !errors.Is(two.Err, errStale) || len(s.left) != 60 {
+	if one.Err != nil || !errors.Is(two.Err, core.ErrStale) || len(s.left) != 60 {
 		t.Fatalf("the first: %v; the second: %v; %d runs left, want 60", one.Err, two.Err, len(s.left))
 	}
 	if again := s.prepared(t, 0); len(again.at) != 0 || again.result.LeftOut != 60 {
@@ -34,8 +35,8 @@ func TestBackfillOfManyCommits(t *testing.T) {
 	}
 	p := b.proposal(0)
 	s.propose(p)
-	if p.Err != nil || len(p.At) != backfillChunk || p.bytes() > gatherBytes {
-		t.Fatalf("a piece of %d runs and %d bytes: %v", len(p.At), p.bytes(), p.Err)
+	if p.Err != nil || len(p.At) != backfillChunk || p.Bytes() > gatherBytes {
+		t.Fatalf("a piece of %d runs and %d bytes: %v", len(p.At), p.Bytes(), p.Err)
 	}
 	var done BackfillResult
 	var err error
@@ -50,7 +51,7 @@ func TestBackfillOfManyCommits(t *testing.T) {
 // TestBackfillBeyondTheShare: a backfill of many commits that the tenant has no room for starts no run at all.
 func TestBackfillBeyondTheShare(t *testing.T) {
 	s := newBackfillSim(t, "* * * * * *")
-	s.engine.core.Limit(Limits{Manual: 3599})
+	s.engine.core.Limit(core.Limits{Manual: 3599})
 	var done BackfillResult
 	var err error
 	s.call(func() { done, err = s.engine.Backfill(context.Background(), s.backfillRequest(BackfillMax)) })
@@ -66,7 +67,7 @@ func TestRetryManyUpToTheShare(t *testing.T) {
 	s.target["a"] = "broken"
 	s.call(func() { _, _ = s.engine.Backfill(context.Background(), s.backfillRequest(BackfillMax)) })
 	s.target["a"] = "hang"
-	s.engine.core.Limit(Limits{Manual: 5})
+	s.engine.core.Limit(core.Limits{Manual: 5})
 	var n int
 	var more bool
 	var err error
@@ -86,7 +87,7 @@ func newBackfillSim(t *testing.T, schedule string) *sim {
 	def := job.Defaults()
 	def.Tenant, def.Name, def.Target = "default", "a", job.Target{Kind: job.TargetNATS, Subject: "out"}
 	def.Schedule, def.Overlap, def.Paused, def.Retry.MaxAttempts = schedule, job.OverlapAllow, true, 1
-	s.propose(must(s.engine.Prepare(&def)))
+	s.propose(must(s.engine.prepare(&def)))
 	return s
 }
 

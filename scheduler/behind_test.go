@@ -6,6 +6,7 @@ import (
 
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler/core"
 )
 
 // TestBehind: an undecided tick counts as behind as soon as its time has passed, even if no step comes. The next step
@@ -68,7 +69,7 @@ func TestReportAwaited(t *testing.T) {
 	}
 	waited(30 * time.Second)
 	first := s.given[storyJob(1)]
-	s.propose(&Report{Run: first.Run, Fence: first.Fence})
+	s.propose(&core.Report{Run: first.Run, Fence: first.Fence})
 	s.advance(5 * time.Second) // 12:00:40
 	waited(20 * time.Second)
 }

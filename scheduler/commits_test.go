@@ -9,23 +9,24 @@ import (
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/schedule"
+	"github.com/carillon-io/carillon/scheduler/core"
 )
 
 // herdOf registers n one-shots for one instant, changed as the test wants them, a second from now.
 func herdOf(s *sim, n int, change func(*job.Definition)) {
-	var puts []Proposal
+	var puts []core.Proposal
 	for i := range n {
 		def := job.Defaults()
 		def.Tenant, def.Name, def.Target = "default", fmt.Sprintf("j%05d", i), job.Target{Kind: job.TargetNATS, Subject: "s"}
 		def.Schedule = "@at " + s.now.Add(time.Second).Format(time.RFC3339)
 		change(&def)
-		puts = append(puts, must(s.engine.Prepare(&def)))
+		puts = append(puts, must(s.engine.prepare(&def)))
 	}
 	s.proposeAll(puts...)
 }
 
 // proposeAll lets one caller propose many things, over as many steps as they take.
-func (s *sim) proposeAll(proposals ...Proposal) {
+func (s *sim) proposeAll(proposals ...core.Proposal) {
 	s.begin()
 	s.gather.add(newTicket(proposals...))
 	s.finish()
@@ -77,16 +78,16 @@ func TestManyDeadlinesAtOnce(t *testing.T) {
 // errors of the largest size, or for their time. No commit outgrows the log, and no run is left.
 func TestChangesOfManyRuns(t *testing.T) {
 	const n = 8000
-	change := map[string]func(s *sim, id job.ID) Proposal{
-		"delete": func(s *sim, _ job.ID) Proposal {
-			p := &Delete{Tenant: "default", Name: "j00000", Hash: s.hash("j00000")}
+	change := map[string]func(s *sim, id job.ID) core.Proposal{
+		"delete": func(s *sim, _ job.ID) core.Proposal {
+			p := &core.Delete{Tenant: "default", Name: "j00000", Hash: s.hash("j00000")}
 			if err := s.engine.readDeleting(p); err != nil {
 				t.Fatal(err)
 			}
 			return p
 		},
-		"pause": func(s *sim, _ job.ID) Proposal {
-			return &Pause{Tenant: "default", Name: "j00000", Hash: s.hash("j00000")}
+		"pause": func(s *sim, _ job.ID) core.Proposal {
+			return &core.Pause{Tenant: "default", Name: "j00000", Hash: s.hash("j00000")}
 		},
 	}
 	for name, propose := range change {
@@ -137,7 +138,7 @@ func TestLargestUnits(t *testing.T) {
 	h := s.engine.hasher.hash(def.Tenant, def.Name)
 	var id job.ID
 	for range 2 {
-		p := must(s.engine.Prepare(&def))
+		p := must(s.engine.prepare(&def))
 		if err := s.engine.readPrior(p); err != nil {
 			t.Fatal(err)
 		}
@@ -147,12 +148,12 @@ func TestLargestUnits(t *testing.T) {
 		}
 		id = p.Stamp.ID
 	}
-	trigger := &Trigger{
+	trigger := &core.Trigger{
 		Tenant: def.Tenant, Name: def.Name, Hash: h, Payload: def.Payload, HasPayload: true,
 		Key: text(job.IdempotencyKeyMax), AsOf: s.store.Applied().LSN,
 	}
 	s.proposeAll(trigger)
-	backfill := &Backfill{Tenant: def.Tenant, Name: def.Name, Hash: h, ID: id, Repeat: true, At: make([]instant.Millis, BackfillMax)}
+	backfill := &core.Backfill{Tenant: def.Tenant, Name: def.Name, Hash: h, ID: id, Repeat: true, At: make([]instant.Millis, BackfillMax)}
 	for i := range backfill.At {
 		backfill.At[i] = instant.Of(s.now) - instant.Millis(i+1)
 	}
@@ -169,11 +170,11 @@ func TestUpdateOverManySteps(t *testing.T) {
 	s.target["j00000"] = "hang"
 	herdOf(s, 1, func(d *job.Definition) { d.Schedule, d.Overlap = "@every 10ms", job.OverlapBufferAll })
 	s.advance(time.Second) // one run is going, the others wait for its turn or their time
-	s.engine.core.Limit(Limits{CommitBytes: 2 << 10})
+	s.engine.core.Limit(core.Limits{CommitBytes: 2 << 10})
 	def := job.Defaults()
 	def.Tenant, def.Name, def.Target = "default", "j00000", job.Target{Kind: job.TargetNATS, Subject: "s"}
 	def.Schedule, def.Overlap = "@every 20ms", job.OverlapBufferAll // has no tick of the old one: it begins anew
-	p := must(s.engine.Prepare(&def))
+	p := must(s.engine.prepare(&def))
 	if err := s.engine.readPrior(p); err != nil {
 		t.Fatal(err)
 	}

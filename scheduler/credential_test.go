@@ -11,6 +11,7 @@ import (
 
 	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler/core"
 )
 
 // webhook is a job with a credential in a header and one in its URL.
@@ -52,11 +53,11 @@ func TestMasksKeepCredentials(t *testing.T) {
 
 	var items []PutItem
 	for _, d := range []*job.Definition{webhook("a", "four", job.Mask), webhook("b", job.Mask, "x"), webhook("c", "five", "six"), webhook("c", job.Mask, job.Mask)} {
-		p, err := e.Prepare(d)
+		p, err := e.prepare(d)
 		if err != nil {
 			t.Fatal(err)
 		}
-		items = append(items, PutItem{Put: p})
+		items = append(items, PutItem{Put: &Put{p}})
 	}
 	results := e.PutMany(ctx, items)
 	for i, field := range []string{"", "headers.Authorization", "", ""} {
@@ -89,9 +90,9 @@ func TestMaskIsOfOneVersion(t *testing.T) {
 	defer func() { _ = stop() }()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	prepared := func() *Put {
+	prepared := func() *core.Put {
 		t.Helper()
-		p, err := e.Prepare(webhook("a", job.Mask, job.Mask))
+		p, err := e.prepare(webhook("a", job.Mask, job.Mask))
 		if err == nil {
 			err = e.readPrior(p)
 		}
@@ -109,7 +110,7 @@ func TestMaskIsOfOneVersion(t *testing.T) {
 	put("old")
 	p := prepared()
 	put("new")
-	if err := e.submit(ctx, p); err != nil || !errors.Is(p.Err, errStale) {
+	if err := e.submit(ctx, p); err != nil || !errors.Is(p.Err, core.ErrStale) {
 		t.Fatalf("%v, %v; want a proposal that is out of date", err, p.Err)
 	}
 	if err := e.readPrior(p); err != nil || strings.Contains(string(p.Definition), "old") || !strings.Contains(string(p.Definition), "new") {
@@ -126,7 +127,7 @@ func TestMaskIsOfOneVersion(t *testing.T) {
 	}
 	put("newest")
 	p.Err = nil
-	if err := e.submit(ctx, p); err != nil || !errors.Is(p.Err, errStale) {
+	if err := e.submit(ctx, p); err != nil || !errors.Is(p.Err, core.ErrStale) {
 		t.Errorf("after another registration: %v, %v", err, p.Err)
 	}
 	wantCredentials(t, e, "a", "newest", "newest")
@@ -186,14 +187,14 @@ func TestReportsAreMasked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &Report{Run: job.RunID{Job: v.ID}, Error: "refused SEKRET-one", Result: strings.Repeat("SEKRET-two ", 60)}
+	p := &core.Report{Run: job.RunID{Job: v.ID}, Error: "refused SEKRET-one", Result: strings.Repeat("SEKRET-two ", 60)}
 	if err := e.maskReport(p); err != nil {
 		t.Fatal(err)
 	}
 	if p.Error != "refused "+job.Mask || strings.Contains(p.Result, "SEKRET") || len(p.Result) > job.ResultBytesMax {
 		t.Errorf("%q and %q", p.Error, p.Result)
 	}
-	p = &Report{Run: job.RunID{Job: v.ID}, Error: "https://u:p@x.y/ " + strings.Repeat("-", job.ErrorBytesMax-27) + "SEKRET-one"}
+	p = &core.Report{Run: job.RunID{Job: v.ID}, Error: "https://u:p@x.y/ " + strings.Repeat("-", job.ErrorBytesMax-27) + "SEKRET-one"}
 	if err := e.maskReport(p); err != nil || len(p.Error) != job.ErrorBytesMax || strings.Contains(p.Error, "u:p@") || strings.Contains(p.Error, "SEK") {
 		t.Errorf("%d bytes: %q, %v", len(p.Error), p.Error, err)
 	}

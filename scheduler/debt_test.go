@@ -6,6 +6,7 @@ import (
 
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler/core"
 )
 
 // TestGridOfAJobThatGoesOn: an update lowers max_runs to what a job has had and owes, so the job is complete. A pause takes
@@ -18,7 +19,7 @@ func TestGridOfAJobThatGoesOn(t *testing.T) {
 		})
 	}
 	pause := func(resume bool) {
-		s.propose(&Pause{Tenant: "default", Name: "job", Hash: s.hash("job"), Resume: resume})
+		s.propose(&core.Pause{Tenant: "default", Name: "job", Hash: s.hash("job"), Resume: resume})
 	}
 	put(0)
 	s.now = s.now.Add(5*time.Minute + 13*time.Second)

@@ -1,4 +1,5 @@
-// Package scheduler is the engine: a pure core, and a runner around it that does its I/O.
+// Package scheduler is the engine: the runner around a pure core, which does its I/O. The core is package
+// scheduler/core, and the launch pad is package scheduler/pad.
 //
 // # The path of a job
 //
@@ -17,9 +18,13 @@
 //	                                     v
 //	           outcome, back into the next step
 //
-// [Core] is a value machine. It holds a row of 48 bytes for every job, a wheel, and the runs without an outcome. Step handles proposals and outcomes, and decides the ticks that come due within the lead. The core does no I/O, starts no goroutine, and reads no clock and no random source.
+// [core.Core] is a value machine. It holds a row of 48 bytes for every job, a wheel, and the runs without an outcome.
+// Step handles proposals and outcomes, and decides the ticks that come due within the lead. The core does no I/O,
+// starts no goroutine, and reads no clock and no random source.
 //
-// [Engine] is the runner: a loop that gathers, steps, commits and releases, one commit at a time. Whatever arrives during a commit joins the next one. So a commit is as large as the load demands, and a single caller waits for one fsync.
+// [Engine] is the runner: a loop that gathers, steps, commits and releases, one commit at a time. Whatever arrives
+// during a commit joins the next one. So a commit is as large as the load demands, and a single caller waits for one
+// fsync.
 //
 // # Ahead of time
 //
@@ -58,7 +63,7 @@
 // # Bounds
 //
 // A step is bounded in bytes, in ticks and in evaluations of schedules; the rest is left to the next step. The number
-// of live runs is bounded too, and tenants share it: see share.go.
+// of live runs is bounded too, and tenants share it: see core/share.go.
 //
 // # Turns and reports
 //

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/carillon-io/carillon/apierr"
+	"github.com/carillon-io/carillon/scheduler/core"
 )
 
 // Drain stops launching and waits until the attempts that are with their targets have answered and are recorded, or
@@ -15,7 +16,9 @@ func (e *Engine) Drain(ctx context.Context) {
 
 // Confirm makes a commit that changes nothing. When it returns without error, the log has this commit and all commits
 // before it. Confirm stops nothing.
-func (e *Engine) Confirm(ctx context.Context) error { return e.submit(ctx, &Barrier{Writes: true}) }
+func (e *Engine) Confirm(ctx context.Context) error {
+	return e.submit(ctx, &core.Barrier{Writes: true})
+}
 
 // Hold stops launching until Continue, and does not wait. Requests are still served and ticks are still decided.
 // Launches that are held leave after Continue, or after the next start, on this node or another.
@@ -39,7 +42,7 @@ func (e *Engine) Settle(ctx context.Context) {
 // record waits until the outcomes that are known at the call are in the log.
 func (e *Engine) record(ctx context.Context) error {
 	for goal := e.outcomes.count(); e.outcomes.waits(goal); {
-		if err := e.submit(ctx, &Barrier{}); err != nil {
+		if err := e.submit(ctx, &core.Barrier{}); err != nil {
 			return err
 		}
 	}

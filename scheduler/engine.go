@@ -12,6 +12,7 @@ import (
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/schedule"
+	"github.com/carillon-io/carillon/scheduler/core"
 	"github.com/carillon-io/carillon/scheduler/pad"
 )
 
@@ -65,7 +66,7 @@ func (o Options) withDefaults() Options {
 	o.Settings.CompletedRetention = max(0, o.Settings.CompletedRetention)
 	o.Settings.DeadLetters = o.Announcer != nil
 	o.Settings.Events = o.Settings.Events && o.Announcer != nil
-	setDefault(&o.Settings.EventsMax, eventsMaxDefault)
+	setDefault(&o.Settings.EventsMax, core.EventsMaxDefault)
 	setDefault(&o.LiveMax, 1_000_000)
 	setDefault(&o.ProposalsMax, 8192)
 	setDefault(&o.Feeders, 2)
@@ -93,11 +94,11 @@ func (o Options) validate() error {
 	return nil
 }
 
-// Engine is the thin shell around a [Core]: one loop that steps and commits, one thread that launches on time, and a
+// Engine is the thin shell around a [core.Core]: one loop that steps and commits, one thread that launches on time, and a
 // few goroutines that read ahead. Its methods are safe for concurrent use, except where they say otherwise.
 type Engine struct {
 	opts   Options
-	core   *Core
+	core   *core.Core
 	hasher nameHasher
 	pad    *pad.Pad
 
@@ -135,7 +136,7 @@ func newEngine(opts Options) *Engine {
 	now := opts.Clock.Now()
 	e := &Engine{
 		opts: opts, hasher: newNameHasher(), startedAt: now,
-		core:         NewCore(opts.Settings, instant.Of(now)),
+		core:         core.New(opts.Settings, instant.Of(now)),
 		proposals:    make(chan *ticket, opts.ProposalsMax),
 		housekeeping: newHousekeeping(),
 		rests:        make(chan chan struct{}),

@@ -10,6 +10,7 @@ import (
 
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler/core"
 	"github.com/carillon-io/carillon/testkit"
 )
 
@@ -47,7 +48,7 @@ func followStory(t *testing.T, seed uint64) {
 	}}
 	if rng.IntN(2) == 0 {
 		s.most = 1 + rng.IntN(12)
-		s.engine.core.Limit(Limits{Decisions: s.most})
+		s.engine.core.Limit(core.Limits{Decisions: s.most})
 	}
 	if rng.IntN(2) == 0 {
 		s.opts.Announcer = silent{}
@@ -88,14 +89,14 @@ func (silent) Announce(context.Context, []job.Announcement) (int, error) { retur
 func (s *tale) compare(arms bool) {
 	s.catchUp()
 	followed := s.other.engine.core
-	loaded := NewCore(followed.Inspect().Settings, s.high)
+	loaded := core.New(followed.Inspect().Settings, s.high)
 	if err := loaded.Load(s.other.store, s.other.engine.hasher.hash); err != nil {
 		s.t.Fatal(err)
 	}
 	if err := followed.Check(); err != nil {
 		s.t.Error(err)
 	}
-	if diff := Diff(followed, loaded, arms); diff != "" {
+	if diff := core.Diff(followed, loaded, arms); diff != "" {
 		s.t.Errorf("at %s, commit %d: %s", clock(instant.Of(s.now)), s.other.store.Applied().LSN, diff)
 	}
 	st := s.other.engine.Status()
@@ -123,7 +124,7 @@ func (s *tale) actBefore() {
 		}
 	case n < 11:
 		note("backfill %s", name)
-		p := &Backfill{Tenant: tenantOf(name), Name: name, Hash: s.hash(name), Repeat: true}
+		p := &core.Backfill{Tenant: tenantOf(name), Name: name, Hash: s.hash(name), Repeat: true}
 		p.ID = s.engine.core.IDOf(p.Hash)
 		for i := range 1 + s.rng.IntN(4) {
 			p.At = append(p.At, instant.Of(s.now.Add(-time.Duration(10-i)*time.Second)))
@@ -147,7 +148,7 @@ func (s *tale) actBefore() {
 		s.other.engine.Idle()
 	case n < 29:
 		note("trigger %s with a key", name)
-		s.propose(&Trigger{Tenant: tenantOf(name), Name: name, Hash: s.hash(name), Key: fmt.Sprint(n), AsOf: s.store.Applied().LSN})
+		s.propose(&core.Trigger{Tenant: tenantOf(name), Name: name, Hash: s.hash(name), Key: fmt.Sprint(n), AsOf: s.store.Applied().LSN})
 	case n < 31:
 		d := time.Duration(s.rng.IntN(30)) * time.Hour
 		note("away for %s", d)
@@ -173,7 +174,7 @@ func (s *tale) hasCalendar(def *job.Definition) bool {
 
 func (s *tale) changeCalendar(tenant string) {
 	if s.rng.IntN(4) == 0 {
-		s.propose(&DeleteCalendar{Tenant: tenant, Name: s.calendarName()})
+		s.propose(&core.DeleteCalendar{Tenant: tenant, Name: s.calendarName()})
 		return
 	}
 	cal := job.Calendar{Tenant: tenant, Name: s.calendarName(), Exclude: []string{
@@ -183,7 +184,7 @@ func (s *tale) changeCalendar(tenant string) {
 		s.t.Error(err)
 		return
 	}
-	s.propose(&PutCalendar{Calendar: cal})
+	s.propose(&core.PutCalendar{Calendar: cal})
 }
 
 // retryDead retries what is dead of a tenant, as Engine.RetryDead does.
@@ -194,7 +195,7 @@ func (s *tale) retryDead(tenant string) {
 		return
 	}
 	for _, r := range page.Runs {
-		p := &RetryRun{Tenant: tenant}
+		p := &core.RetryRun{Tenant: tenant}
 		if err := s.engine.readRetry(context.Background(), p, r.ID); err != nil {
 			continue
 		}
@@ -208,7 +209,7 @@ func (s *tale) announce() {
 	if err != nil {
 		s.t.Error(err)
 	}
-	p := &Published{}
+	p := &core.Published{}
 	for _, a := range slices.Clip(batch[:len(batch)/2]) {
 		p.IDs = append(p.IDs, a.ID)
 	}

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler/core"
 )
 
 // Some consequences of a step need rows that only the store has, such as the name of a job. A goroutine beside the
@@ -12,7 +13,7 @@ import (
 
 // housekeeping holds the requests of the loop to the goroutines that do housekeeping.
 type housekeeping struct {
-	reaps   chan Reap // its capacity is what a core hands over at a time
+	reaps   chan core.Reap // its capacity is what a core hands over at a time
 	pauses  *pauseQueue
 	replan  chan struct{} // capacity 1
 	notices chan struct{} // capacity 1
@@ -20,13 +21,13 @@ type housekeeping struct {
 
 func newHousekeeping() housekeeping {
 	return housekeeping{
-		reaps: make(chan Reap, reapBatch), pauses: newPauseQueue(),
+		reaps: make(chan core.Reap, core.ReapBatch), pauses: newPauseQueue(),
 		replan: make(chan struct{}, 1), notices: make(chan struct{}, 1),
 	}
 }
 
 // send hands over what a step asks for. It never blocks.
-func (c *housekeeping) send(out *Output) {
+func (c *housekeeping) send(out *core.Output) {
 	for _, r := range out.Reap {
 		c.reaps <- r
 	}
@@ -75,20 +76,20 @@ func (e *Engine) hasLive(id job.ID) (some bool, err error) {
 }
 
 // autoPause pauses a job whose runs failed too often.
-func (e *Engine) autoPause(ctx context.Context, a AutoPause) error {
+func (e *Engine) autoPause(ctx context.Context, a core.AutoPause) error {
 	rec, _, ok, err := e.readRows(a.ID)
 	if err != nil || !ok {
 		return err
 	}
 	tenant, name := rec.Def.Tenant, rec.Def.Name
-	p := &Pause{Tenant: tenant, Name: name, Hash: e.hasher.hash(tenant, name), Actor: job.ActorEngine, Reason: a.Reason, IfFailing: true}
+	p := &core.Pause{Tenant: tenant, Name: name, Hash: e.hasher.hash(tenant, name), Actor: job.ActorEngine, Reason: a.Reason, IfFailing: true}
 	return e.enqueue(ctx, newTicket(p))
 }
 
 // replanAll moves all jobs to their changed schedules, piece by piece, and logs how many moved.
 func (e *Engine) replanAll(ctx context.Context) error {
 	moved := 0
-	for p := (&Replan{From: 1}); ; p = (&Replan{From: p.Next}) {
+	for p := (&core.Replan{From: 1}); ; p = (&core.Replan{From: p.Next}) {
 		if err := e.submit(ctx, p); err != nil {
 			return err
 		}

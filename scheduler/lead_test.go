@@ -6,21 +6,22 @@ import (
 	"time"
 
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler/core"
 )
 
 // TestLeadFinishesReplan: the leader dies between a change of a calendar and the jobs' following it. They
 // follow it under the next one.
 func TestLeadFinishesReplan(t *testing.T) {
 	s := newSim(t, time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC), Settings{})
-	calendar := func(day string) *PutCalendar {
-		return &PutCalendar{Calendar: job.Calendar{Tenant: "default", Name: "closed", Exclude: []string{day}}}
+	calendar := func(day string) *core.PutCalendar {
+		return &core.PutCalendar{Calendar: job.Calendar{Tenant: "default", Name: "closed", Exclude: []string{day}}}
 	}
 	s.propose(calendar("2026-12-25"))
 	s.join()
 	def := job.Defaults()
 	def.Tenant, def.Name, def.Target = "default", "a", job.Target{Kind: job.TargetNATS, Subject: "out"}
 	def.Schedule, def.Exclude = "0 8 * * *", []string{"@calendar closed"}
-	s.propose(must(s.engine.Prepare(&def)))
+	s.propose(must(s.engine.prepare(&def)))
 	s.proposeOnly(calendar("2026-01-06"))
 	if err := s.takeOver(); err != nil {
 		t.Fatal(err)
@@ -40,7 +41,7 @@ func TestLeadPausesOverdrawn(t *testing.T) {
 	def := job.Defaults()
 	def.Tenant, def.Name, def.Target = "default", "a", job.Target{Kind: job.TargetNATS, Subject: "out"}
 	def.Schedule, def.PauseOnFailure = "@every 1h", 3
-	s.propose(must(s.engine.Prepare(&def)))
+	s.propose(must(s.engine.prepare(&def)))
 	var b job.Batch
 	b.PutStreak(s.engine.core.IDOf(s.hash("a")), 3)
 	if err := s.store.Apply(must(s.log.Append(1, b.Bytes())), b.Bytes()); err != nil {

@@ -1,6 +1,10 @@
 package scheduler
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/carillon-io/carillon/scheduler/core"
+)
 
 // A start with many jobs is faster on two cores: one goroutine reads rows while another adds them to the core.
 
@@ -20,9 +24,9 @@ const (
 var errEnough = errors.New("scheduler: enough rows")
 
 // aheadScanner reads ahead of what it hands over. Its scans end with the range, or with an error.
-type aheadScanner struct{ from scanner }
+type aheadScanner struct{ from core.Scanner }
 
-// Scan implements scanner, except that fn cannot end the scan by more.
+// Scan implements [core.Scanner], except that fn cannot end the scan by more.
 func (a aheadScanner) Scan(low, high []byte, fn func(key, value []byte) (more bool, err error)) error {
 	return scanAhead(a.from, low, high, func(key, value []byte) error {
 		_, err := fn(key, value)
@@ -32,7 +36,7 @@ func (a aheadScanner) Scan(low, high []byte, fn func(key, value []byte) (more bo
 
 // scanAhead calls row for the rows in [low, high), in order, while another goroutine reads further rows. Key and
 // value are valid only until row returns.
-func scanAhead(from scanner, low, high []byte, row func(key, value []byte) error) error {
+func scanAhead(from core.Scanner, low, high []byte, row func(key, value []byte) error) error {
 	full, free := make(chan *rowBlock, blocksMost), make(chan *rowBlock, blocksMost)
 	for range blocksMost {
 		free <- new(rowBlock)
@@ -59,7 +63,7 @@ func scanAhead(from scanner, low, high []byte, row func(key, value []byte) error
 }
 
 // fillBlocks reads rows into blocks until the end of the range, or until gone is closed.
-func fillBlocks(from scanner, low, high []byte, full chan<- *rowBlock, free <-chan *rowBlock, gone <-chan struct{}) error {
+func fillBlocks(from core.Scanner, low, high []byte, full chan<- *rowBlock, free <-chan *rowBlock, gone <-chan struct{}) error {
 	b := <-free
 	err := from.Scan(low, high, func(key, value []byte) (bool, error) {
 		b.add(key, value)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler/core"
 )
 
 // TestLoadingIsTold: timers are counted and other rows are not. Without a function to call, the scanner is unchanged.
@@ -21,7 +22,7 @@ func TestLoadingIsTold(t *testing.T) {
 	if want := []uint64{loadingStep, 2 * loadingStep}; !slices.Equal(told, want) || seen != 2*rows.rows {
 		t.Errorf("told %d of %d rows, want %d", told, seen, want)
 	}
-	if counted(rows, nil) != scanner(rows) {
+	if counted(rows, nil) != core.Scanner(rows) {
 		t.Error("something stands between though nobody asks")
 	}
 }

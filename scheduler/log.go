@@ -5,6 +5,7 @@ import (
 	"log/slog"
 
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler/core"
 )
 
 // warn logs what could not be done for a job, with the job's id and the epoch.
@@ -20,7 +21,7 @@ func (e *Engine) warn(message string, id job.ID, err error) {
 }
 
 // logZones logs that the rules of zones changed.
-func (e *Engine) logZones(t *Takeover) {
+func (e *Engine) logZones(t *core.Takeover) {
 	if len(t.Zones) == 0 {
 		return
 	}

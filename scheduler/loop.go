@@ -9,6 +9,7 @@ import (
 	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler/core"
 	"github.com/carillon-io/carillon/scheduler/pad"
 )
 
@@ -29,13 +30,13 @@ const (
 // ticket is the proposals of one caller on their way through the loop. If there are many, they take several steps,
 // and no proposal of another caller comes between them.
 type ticket struct {
-	proposals []Proposal
+	proposals []core.Proposal
 	taken     int           // how many of them are already in a step
 	done      chan struct{} // closed when all are handled, committed and applied
 	lost      error         // set before done closes: the engine stopped, and the outcome is unknown
 }
 
-func newTicket(p ...Proposal) *ticket { return &ticket{proposals: p, done: make(chan struct{})} }
+func newTicket(p ...core.Proposal) *ticket { return &ticket{proposals: p, done: make(chan struct{})} }
 
 // loop gathers, steps, commits and releases, one commit at a time. Whatever arrives during a commit joins the next
 // one.
@@ -57,7 +58,7 @@ func (e *Engine) loop(ctx context.Context) error {
 func (e *Engine) stepOnce(g *gathering) error {
 	lsn := e.opts.Store.Applied().LSN + 1
 	outcomes := e.outcomes.peek(outcomesMax)
-	out := e.core.Step(Input{
+	out := e.core.Step(core.Input{
 		Now:       instant.Of(e.opts.Clock.Now()),
 		LSN:       lsn,
 		Proposals: g.proposals[:g.ready],
@@ -90,10 +91,10 @@ func (e *Engine) stepOnce(g *gathering) error {
 type gathering struct {
 	engine     *Engine
 	timer      *time.Timer
-	tickets    []gathered // with their last proposal in this step
-	proposals  []Proposal // those left over by the last step come first
-	ready      int        // how many of them are for this step
-	unfinished *ticket    // has more proposals than fit into the step
+	tickets    []gathered      // with their last proposal in this step
+	proposals  []core.Proposal // those left over by the last step come first
+	ready      int             // how many of them are for this step
+	unfinished *ticket         // has more proposals than fit into the step
 	bytes      int
 	taken      map[job.ID]struct{} // jobs whose launches a proposal of this step withdrew
 	wakeAt     instant.Millis
@@ -205,8 +206,8 @@ func (g *gathering) add(t *ticket) {
 
 // take gathers a new proposal, behind those that the last step left over. It returns false if the step has no room
 // for it.
-func (g *gathering) take(p Proposal) bool {
-	if g.ready < len(g.proposals) || g.bytes > 0 && g.bytes+p.bytes() > 2*gatherBytes || !g.prepare(p) {
+func (g *gathering) take(p core.Proposal) bool {
+	if g.ready < len(g.proposals) || g.bytes > 0 && g.bytes+p.Bytes() > 2*gatherBytes || !g.prepare(p) {
 		return false
 	}
 	g.proposals = append(g.proposals, p)
@@ -216,13 +217,13 @@ func (g *gathering) take(p Proposal) bool {
 // prepare withdraws the launches that a proposal concerns: from here on none of them leaves, unless the step puts
 // them back. It returns false if an earlier proposal has withdrawn launches of the same job, because this one must
 // see what that one makes of them.
-func (g *gathering) prepare(p Proposal) bool {
+func (g *gathering) prepare(p core.Proposal) bool {
 	id := g.touches(p)
 	if _, taken := g.taken[id]; taken {
 		return false
 	}
 	g.withdraw(p, id)
-	g.bytes += p.bytes()
+	g.bytes += p.Bytes()
 	g.ready++
 	return true
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler/core"
 	"github.com/carillon-io/carillon/scheduler/pad"
 )
 
@@ -153,7 +154,7 @@ func (e *Engine) nextHousekeeping() func(context.Context) error {
 
 // NumberJobs makes the ids of the jobs in an empty store begin at first, instead of at a random number. The batch
 // must be applied before the engine is opened.
-func NumberJobs(b *job.Batch, first job.ID) { numberJobs(b, first) }
+func NumberJobs(b *job.Batch, first job.ID) { core.NumberJobs(b, first) }
 
 // Next returns the next instant after the present one at which there is something to do, or the zero time if there is
 // none.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/memory"
+	"github.com/carillon-io/carillon/scheduler/core"
 	"github.com/carillon-io/carillon/scheduler/logtest"
 )
 
@@ -29,8 +30,8 @@ func (l *memLog) Append(epoch uint64, batch []byte) (job.Position, error) {
 	if l.fail {
 		return job.Position{}, errDiskGone
 	}
-	if len(batch) > CommitBytesMax {
-		return job.Position{}, fmt.Errorf("a commit of %d bytes; at most %d are allowed", len(batch), CommitBytesMax)
+	if len(batch) > core.CommitBytesMax {
+		return job.Position{}, fmt.Errorf("a commit of %d bytes; at most %d are allowed", len(batch), core.CommitBytesMax)
 	}
 	l.lsn++
 	at := job.Position{LSN: l.lsn, Epoch: epoch}

@@ -4,6 +4,7 @@ import (
 	"hash/maphash"
 
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler/core"
 )
 
 // nameHasher computes hashes under random seeds, so that a client cannot choose names that collide.
@@ -13,11 +14,11 @@ func newNameHasher() nameHasher {
 	return nameHasher{a: maphash.MakeSeed(), b: maphash.MakeSeed()}
 }
 
-func (h nameHasher) hash(tenant, name string) nameHash {
+func (h nameHasher) hash(tenant, name string) core.NameHash {
 	type key struct{ tenant, name string }
 	k := key{tenant, name}
-	return nameHash{
-		high: maphash.Comparable(h.a, k), low: uint32(maphash.Comparable(h.b, k)),
-		tenant: job.HashTenant(tenant),
+	return core.NameHash{
+		High: maphash.Comparable(h.a, k), Low: uint32(maphash.Comparable(h.b, k)),
+		Tenant: job.HashTenant(tenant),
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler/core"
 )
 
 // TestOriginIsKept: the span of a registration comes with every run of the job, until a registration without
@@ -16,7 +17,7 @@ func TestOriginIsKept(t *testing.T) {
 	def := job.Defaults()
 	def.Tenant, def.Name, def.Schedule, def.Target = "t", "n", "@every 1m", job.Target{Kind: job.TargetNATS, Subject: "s"}
 	for i, want := range []job.TraceContext{origin, {}, origin} {
-		p, err := s.engine.Prepare(&def)
+		p, err := s.engine.prepare(&def)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -26,7 +27,7 @@ func TestOriginIsKept(t *testing.T) {
 			}
 		}
 		p.Origin = originOf(WithOrigin(context.Background(), want))
-		said := p.bytes()
+		said := p.Bytes()
 		s.begin()
 		s.gather.add(newTicket(p))
 		s.finish()
@@ -36,7 +37,7 @@ func TestOriginIsKept(t *testing.T) {
 		if size := s.engine.core.Inspect().StepBytes; size > said {
 			t.Errorf("registration %d: %d bytes, said %d", i+1, size, said)
 		}
-		s.propose(&Trigger{Tenant: "t", Name: "n", Hash: p.Hash})
+		s.propose(&core.Trigger{Tenant: "t", Name: "n", Hash: p.Hash})
 		if d := s.given["n"]; d == nil || d.Run.Seq != uint32(i+1) || d.Origin != want {
 			t.Errorf("registration %d: delivered as %+v; want the origin %+v", i+1, d, want)
 		}

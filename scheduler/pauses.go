@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler/core"
 )
 
 // pauseQueue holds the jobs that failed too often and are to be paused, each once. It is bounded by the number of
@@ -12,7 +13,7 @@ type pauseQueue struct {
 	ready chan struct{} // of capacity 1: the queue is not empty
 
 	mu      sync.Mutex
-	list    []AutoPause
+	list    []core.AutoPause
 	waiting map[job.ID]struct{}
 }
 
@@ -21,7 +22,7 @@ func newPauseQueue() *pauseQueue {
 }
 
 // add appends a job to the queue, unless it is there.
-func (q *pauseQueue) add(p AutoPause) {
+func (q *pauseQueue) add(p core.AutoPause) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if _, there := q.waiting[p.ID]; there {
@@ -33,7 +34,7 @@ func (q *pauseQueue) add(p AutoPause) {
 }
 
 // next removes and returns the first job of the queue; false if it is empty.
-func (q *pauseQueue) next() (p AutoPause, ok bool) {
+func (q *pauseQueue) next() (p core.AutoPause, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(q.list) == 0 {

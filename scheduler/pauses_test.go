@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler/core"
 )
 
 // TestPauseQueue: none of many jobs that fail at once is lost, and each is there once.
@@ -11,7 +12,7 @@ func TestPauseQueue(t *testing.T) {
 	q := newPauseQueue()
 	const jobs = 20_000
 	for i := range 2 * jobs {
-		q.add(AutoPause{ID: job.ID(1 + i%jobs)})
+		q.add(core.AutoPause{ID: job.ID(1 + i%jobs)})
 	}
 	for n := 1; ; n++ {
 		select {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler/core"
 )
 
 // attemptsMax is how often a proposal is prepared in all when its job keeps changing.
@@ -16,7 +17,7 @@ var errBusyJob = apierr.Errorf(apierr.Unavailable, "", "the job keeps changing; 
 
 // submit passes proposals to the loop and waits until they are handled, durable and visible. An error means that
 // their outcome is unknown; the caller must then not access them any more.
-func (e *Engine) submit(ctx context.Context, p ...Proposal) error {
+func (e *Engine) submit(ctx context.Context, p ...core.Proposal) error {
 	t := newTicket(p...)
 	if err := e.enqueue(ctx, t); err != nil {
 		return err
@@ -60,13 +61,13 @@ func (e *Engine) await(ctx context.Context, t *ticket) error {
 }
 
 // submitFresh submits a proposal, and prepares and submits it again as long as it is out of date.
-func (e *Engine) submitFresh(ctx context.Context, p Proposal, result *handled, prepare func() error) error {
+func (e *Engine) submitFresh(ctx context.Context, p core.Proposal, result *core.Handled, prepare func() error) error {
 	for range attemptsMax {
 		result.Err = nil
 		if err := e.submit(ctx, p); err != nil {
 			return err
 		}
-		if !errors.Is(result.Err, errStale) {
+		if !errors.Is(result.Err, core.ErrStale) {
 			return result.Err
 		}
 		if err := prepare(); err != nil {
@@ -82,7 +83,7 @@ func (e *Engine) Delete(ctx context.Context, tenant, name string, ifVersion *uin
 	if err := e.mustLead(); err != nil {
 		return DeleteResult{}, err
 	}
-	p := &Delete{Tenant: tenant, Name: name, Hash: e.hasher.hash(tenant, name), Actor: actorOf(ctx), IfVersion: ifVersion}
+	p := &core.Delete{Tenant: tenant, Name: name, Hash: e.hasher.hash(tenant, name), Actor: actorOf(ctx), IfVersion: ifVersion}
 	if err := e.readDeleting(p); err != nil {
 		return DeleteResult{}, err
 	}
@@ -96,7 +97,7 @@ func (e *Engine) Delete(ctx context.Context, tenant, name string, ifVersion *uin
 const liveScanMax = 1 << 20
 
 // readDeleting reads what a delete needs of its job: the definition and the live runs.
-func (e *Engine) readDeleting(p *Delete) error {
+func (e *Engine) readDeleting(p *core.Delete) error {
 	id, ok, err := e.lookUp(p.Tenant, p.Name)
 	if err != nil || !ok {
 		return err // the core has the authoritative answer
@@ -117,16 +118,16 @@ func (e *Engine) readDeleting(p *Delete) error {
 // Pause stops the ticks of a job. A run that has not left when Pause returns will not leave. A nil ifVersion means
 // any version; if the job has another version than the given one, it stays unchanged.
 func (e *Engine) Pause(ctx context.Context, tenant, name, reason string, ifVersion *uint32) (JobView, error) {
-	return e.pause(ctx, &Pause{Tenant: tenant, Name: name, Actor: actorOf(ctx), IfVersion: ifVersion, Reason: reason})
+	return e.pause(ctx, &core.Pause{Tenant: tenant, Name: name, Actor: actorOf(ctx), IfVersion: ifVersion, Reason: reason})
 }
 
 // Resume lets the ticks of a paused job continue. Those that passed meanwhile are missed, and the job's policy for
 // missed runs decides them. ifVersion is as for Pause.
 func (e *Engine) Resume(ctx context.Context, tenant, name, reason string, ifVersion *uint32) (JobView, error) {
-	return e.pause(ctx, &Pause{Tenant: tenant, Name: name, Actor: actorOf(ctx), IfVersion: ifVersion, Reason: reason, Resume: true})
+	return e.pause(ctx, &core.Pause{Tenant: tenant, Name: name, Actor: actorOf(ctx), IfVersion: ifVersion, Reason: reason, Resume: true})
 }
 
-func (e *Engine) pause(ctx context.Context, p *Pause) (JobView, error) {
+func (e *Engine) pause(ctx context.Context, p *core.Pause) (JobView, error) {
 	if len(p.Reason) > job.ReasonBytesMax {
 		return JobView{}, apierr.Errorf(apierr.TooLarge, "reason", "has %d bytes; at most %d are allowed", len(p.Reason), job.ReasonBytesMax)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/schedule"
+	"github.com/carillon-io/carillon/scheduler/core"
 )
 
 // Bounds of a backfill.
@@ -52,7 +53,7 @@ func (e *Engine) Backfill(ctx context.Context, q BackfillRequest) (BackfillResul
 		if err == nil && !q.DryRun {
 			err = b.propose(ctx)
 		}
-		if errors.Is(err, errStale) {
+		if errors.Is(err, core.ErrStale) {
 			continue
 		}
 		if err == nil && q.DryRun {
@@ -100,7 +101,7 @@ func (b *backfilling) prepare(ctx context.Context) error {
 	}
 	var ok bool
 	if b.rec, b.timer, ok, err = e.readRows(v.ID); err == nil && !ok {
-		err = unknownJob(q.Job)
+		err = core.UnknownJob(q.Job)
 	}
 	if err == nil {
 		b.debts, err = e.readDebts(v.ID)
@@ -181,10 +182,10 @@ func (b *backfilling) interrupted(err error) error {
 }
 
 // proposal returns the proposal for the ticks from an index on. Those before it are done.
-func (b *backfilling) proposal(from int) *Backfill {
+func (b *backfilling) proposal(from int) *core.Backfill {
 	q := &b.request
 	end := min(from+backfillChunk, len(b.at))
-	return &Backfill{
+	return &core.Backfill{
 		Tenant: q.Tenant, Name: q.Job, Hash: b.engine.hasher.hash(q.Tenant, q.Job),
 		At: b.at[from:end], Rest: len(b.at) - end, Repeat: q.Repeat,
 		ID: b.rec.ID, Version: b.timer.Version, Manual: b.timer.Manual + uint32(from), Cursor: b.timer.Cursor,

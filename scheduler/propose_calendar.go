@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler/core"
 )
 
 // PutCalendar adds a calendar, or replaces the one with the same name; the jobs that refer to it follow soon after.
@@ -12,7 +13,7 @@ func (e *Engine) PutCalendar(ctx context.Context, cal *job.Calendar) (job.Calend
 	if err := cal.Validate(); err != nil {
 		return job.Calendar{}, false, err
 	}
-	p := &PutCalendar{Calendar: *cal, Actor: actorOf(ctx)}
+	p := &core.PutCalendar{Calendar: *cal, Actor: actorOf(ctx)}
 	if err := e.submit(ctx, p); err != nil {
 		return job.Calendar{}, false, err
 	}
@@ -21,7 +22,7 @@ func (e *Engine) PutCalendar(ctx context.Context, cal *job.Calendar) (job.Calend
 
 // DeleteCalendar deletes a calendar that no job refers to.
 func (e *Engine) DeleteCalendar(ctx context.Context, tenant, name string) error {
-	p := &DeleteCalendar{Tenant: tenant, Name: name, Actor: actorOf(ctx)}
+	p := &core.DeleteCalendar{Tenant: tenant, Name: name, Actor: actorOf(ctx)}
 	if err := e.submit(ctx, p); err != nil {
 		return err
 	}
@@ -36,7 +37,7 @@ func (e *Engine) Calendar(_ context.Context, tenant, name string) (job.Calendar,
 		return job.Calendar{}, err
 	}
 	if !ok {
-		return job.Calendar{}, unknownCalendar(name)
+		return job.Calendar{}, core.UnknownCalendar(name)
 	}
 	return job.DecodeCalendar(key, value)
 }

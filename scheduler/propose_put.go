@@ -7,17 +7,18 @@ import (
 	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/schedule"
+	"github.com/carillon-io/carillon/scheduler/core"
 )
 
 // Put registers a job, or updates the one with the same name. A nil ifVersion means any version; 0 demands that there
 // is no such job. When Put returns without error, the job is durable.
 func (e *Engine) Put(ctx context.Context, def *job.Definition, ifVersion *uint32) (JobView, bool, error) {
-	p, err := e.Prepare(def)
+	p, err := e.prepare(def)
 	if err != nil {
 		return JobView{}, false, err
 	}
 	p.IfVersion, p.Actor, p.Origin = ifVersion, actorOf(ctx), originOf(ctx)
-	if err := e.submitFresh(ctx, p, &p.handled, func() error { return e.readPrior(p) }); err != nil {
+	if err := e.submitFresh(ctx, p, &p.Handled, func() error { return e.readPrior(p) }); err != nil {
 		return JobView{}, false, err
 	}
 	v := JobView{Record: job.Record{Stamp: p.Stamp, Def: *def}, Status: p.Timer.Flags.JobStatus(), NextRunAt: p.NextRun}
@@ -32,9 +33,20 @@ func (e *Engine) Put(ctx context.Context, def *job.Definition, ifVersion *uint32
 	return v, p.Created, nil
 }
 
-// Prepare compiles a definition into a proposal for PutMany, which may be proposed only once. It does not keep the
-// definition.
+// Put is a registration that Prepare compiled for PutMany. It may be proposed only once.
+type Put struct{ proposal *core.Put }
+
+// Prepare compiles a definition for PutMany. It does not keep the definition.
 func (e *Engine) Prepare(def *job.Definition) (*Put, error) {
+	p, err := e.prepare(def)
+	if err != nil {
+		return nil, err
+	}
+	return &Put{p}, nil
+}
+
+// prepare compiles a definition into a proposal, which may be proposed only once.
+func (e *Engine) prepare(def *job.Definition) (*core.Put, error) {
 	if err := e.mayWrite(job.RowsVersionOf(def)); err != nil {
 		return nil, err
 	}
@@ -42,7 +54,7 @@ func (e *Engine) Prepare(def *job.Definition) (*Put, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Put{
+	p := &core.Put{
 		Tenant: def.Tenant, Name: def.Name, Hash: e.hasher.hash(def.Tenant, def.Name),
 		Definition: job.EncodeDefinition(def), Profile: job.ProfileOf(def, s), Schedule: s, Paused: def.Paused,
 	}
@@ -75,7 +87,7 @@ func (e *Engine) parse(def *job.Definition) (*schedule.Schedule, error) {
 }
 
 // readPrior prepares a proposal again, from the rows of the job with its name.
-func (e *Engine) readPrior(p *Put) error {
+func (e *Engine) readPrior(p *core.Put) error {
 	p.Prior = nil
 	asOf := e.opts.Store.Applied().LSN
 	id, ok, err := e.lookUp(p.Tenant, p.Name)
@@ -86,15 +98,15 @@ func (e *Engine) readPrior(p *Put) error {
 	if err != nil || !ok {
 		return err
 	}
-	if err := p.unmask(&rec.Def); err != nil {
+	if err := p.Unmask(&rec.Def); err != nil {
 		return err
 	}
-	p.Prior = &Prior{ID: id, Version: timer.Version, CreatedAt: rec.CreatedAt, Anchor: rec.Anchor}
+	p.Prior = &core.Prior{ID: id, Version: timer.Version, CreatedAt: rec.CreatedAt, Anchor: rec.Anchor}
 	if p.Prior.Before, p.After, err = job.AuditUpdate(&rec.Def, p.Definition); err != nil {
 		return err
 	}
 	p.Prior.Ledger, err = e.readPriorLedger(id, timer, p.Schedule)
-	p.Prior.Ledger.asOf = asOf
+	p.Prior.Ledger.AsOf = asOf
 	return err
 }
 
@@ -108,7 +120,7 @@ func (e *Engine) PutMany(ctx context.Context, items []PutItem) []PutResult {
 	actor, origin := actorOf(ctx), originOf(ctx)
 	for _, item := range items {
 		if item.Put != nil {
-			item.Put.Actor, item.Put.Origin = actor, origin
+			item.Put.proposal.Actor, item.Put.proposal.Origin = actor, origin
 		}
 	}
 	for from := 0; from < len(items); from += putsInFlight {
@@ -125,7 +137,7 @@ func (e *Engine) putChunk(ctx context.Context, items []PutItem, results []PutRes
 	r := putRound{results: results}
 	for i, item := range items {
 		if results[i].Err = item.Err; item.Err == nil {
-			r.puts, r.proposals, r.places = append(r.puts, item.Put), append(r.proposals, item.Put), append(r.places, i)
+			r.puts, r.proposals, r.places = append(r.puts, item.Put.proposal), append(r.proposals, item.Put.proposal), append(r.places, i)
 		}
 	}
 	r.chain()
@@ -142,15 +154,15 @@ func (e *Engine) putChunk(ctx context.Context, items []PutItem, results []PutRes
 
 // putRound holds the puts of a chunk that have no result yet.
 type putRound struct {
-	puts      []*Put
-	proposals []Proposal // the same puts
-	places    []int      // indexes of their results
+	puts      []*core.Put
+	proposals []core.Proposal // the same puts
+	places    []int           // indexes of their results
 	results   []PutResult
 }
 
 // chain links each put to the one before it with the same name.
 func (r *putRound) chain() {
-	last := make(map[nameHash]*Put, len(r.puts))
+	last := make(map[core.NameHash]*core.Put, len(r.puts))
 	for _, p := range r.puts {
 		if e := last[p.Hash]; e != nil {
 			p.Earlier = e
@@ -173,11 +185,11 @@ func (e *Engine) submitRound(ctx context.Context, r *putRound) {
 			continue
 		}
 		err := p.Err
-		if errors.Is(err, errStale) {
+		if errors.Is(err, core.ErrStale) {
 			if err = e.readPrior(p); err == nil {
 				p.Err, p.Again = nil, true
 				if p.Earlier != nil && !p.Earlier.Again { // its rows are in the store now
-					p.unchain()
+					p.Unchain()
 				}
 				r.puts[n], r.proposals[n], r.places[n] = p, p, r.places[i]
 				n++

@@ -8,6 +8,7 @@ import (
 	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler/core"
 	"github.com/carillon-io/carillon/scheduler/pad"
 )
 
@@ -21,7 +22,7 @@ func (e *Engine) Report(ctx context.Context, req ReportRequest) (RunView, error)
 	if err != nil {
 		return RunView{}, err
 	}
-	p := &Report{Run: req.Run, Fence: req.Fence, Failed: req.Failed, Error: req.Error, Result: req.Result}
+	p := &core.Report{Run: req.Run, Fence: req.Fence, Failed: req.Failed, Error: req.Error, Result: req.Result}
 	if p.Failed && p.Error == "" {
 		p.Error = "the worker reported a failure"
 	}
@@ -34,7 +35,7 @@ func (e *Engine) Report(ctx context.Context, req ReportRequest) (RunView, error)
 			return RunView{}, err
 		}
 	}
-	if view.Status.IsFinal() || errors.Is(p.Err, errNotLive) {
+	if view.Status.IsFinal() || errors.Is(p.Err, core.ErrNotLive) {
 		return e.reportedBefore(ctx, req)
 	}
 	if p.Err != nil {
@@ -45,7 +46,7 @@ func (e *Engine) Report(ctx context.Context, req ReportRequest) (RunView, error)
 
 // maskReport masks the job's credentials in the texts of a worker: an error that a missing right causes often repeats
 // the credential.
-func (e *Engine) maskReport(p *Report) error {
+func (e *Engine) maskReport(p *core.Report) error {
 	if p.Error == "" && p.Result == "" {
 		return nil
 	}
@@ -99,14 +100,14 @@ func (e *Engine) Extend(ctx context.Context, tenant string, id job.RunID, fence 
 	if err != nil {
 		return 0, err
 	}
-	p := &Extend{Run: id, Fence: fence, By: by}
+	p := &core.Extend{Run: id, Fence: fence, By: by}
 	p.Begun, _ = e.pad.FlyingSince(id)
 	if !view.Status.IsFinal() {
 		if err := e.submit(ctx, p); err != nil {
 			return 0, err
 		}
 	}
-	if view.Status.IsFinal() || errors.Is(p.Err, errNotLive) {
+	if view.Status.IsFinal() || errors.Is(p.Err, core.ErrNotLive) {
 		return 0, apierr.Errorf(apierr.StaleFence, "run_id", "run %s is over: there is nothing to extend", id)
 	}
 	return p.Deadline, p.Err
@@ -122,11 +123,11 @@ func (e *Engine) CancelRun(ctx context.Context, tenant string, id job.RunID) (Ru
 	if err != nil {
 		return RunView{}, err
 	}
-	p := &CancelRun{Tenant: tenant, Name: view.Job, Run: id, Actor: actorOf(ctx)}
+	p := &core.CancelRun{Tenant: tenant, Name: view.Job, Run: id, Actor: actorOf(ctx)}
 	if err := e.submit(ctx, p); err != nil {
 		return RunView{}, err
 	}
-	if err := p.Err; err != nil && !errors.Is(err, errNotLive) {
+	if err := p.Err; err != nil && !errors.Is(err, core.ErrNotLive) {
 		return RunView{}, err
 	}
 	if view, err = e.Run(ctx, tenant, id); err == nil && p.Err != nil && view.Status != job.StatusCancelled {
@@ -141,19 +142,19 @@ func (e *Engine) RetryRun(ctx context.Context, tenant string, id job.RunID) (Run
 	if err := e.mustLead(); err != nil {
 		return RunView{}, err
 	}
-	p := &RetryRun{Tenant: tenant, Actor: actorOf(ctx)}
+	p := &core.RetryRun{Tenant: tenant, Actor: actorOf(ctx)}
 	prepare := func() error { return e.readRetry(ctx, p, id) }
 	if err := prepare(); err != nil {
 		return RunView{}, err
 	}
-	if err := e.submitFresh(ctx, p, &p.handled, prepare); err != nil {
+	if err := e.submitFresh(ctx, p, &p.Handled, prepare); err != nil {
 		return RunView{}, err
 	}
 	return e.Run(ctx, tenant, id)
 }
 
 // readRetry prepares the retry of a run from its history.
-func (e *Engine) readRetry(ctx context.Context, p *RetryRun, id job.RunID) error {
+func (e *Engine) readRetry(ctx context.Context, p *core.RetryRun, id job.RunID) error {
 	p.AsOf = e.opts.Store.Applied().LSN
 	view, err := e.Run(ctx, p.Tenant, id)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler/core"
 )
 
 // Trigger starts a manual run of a job now, paused or not. The same idempotency key, within a day, returns the same
@@ -17,7 +18,7 @@ func (e *Engine) Trigger(ctx context.Context, req TriggerRequest) (RunView, erro
 	if len(req.Key) > job.IdempotencyKeyMax {
 		return RunView{}, apierr.Errorf(apierr.TooLarge, "idempotency_key", "has %d bytes; at most %d are allowed", len(req.Key), job.IdempotencyKeyMax)
 	}
-	p := &Trigger{
+	p := &core.Trigger{
 		Tenant: req.Tenant, Name: req.Job, Hash: e.hasher.hash(req.Tenant, req.Job),
 		Payload: req.Payload, HasPayload: req.HasPayload, PayloadJSON: req.PayloadJSON, Key: req.Key,
 		Actor: actorOf(ctx), IfVersion: req.IfVersion,
@@ -28,7 +29,7 @@ func (e *Engine) Trigger(ctx context.Context, req TriggerRequest) (RunView, erro
 			return run, err
 		}
 	}
-	err := e.submitFresh(ctx, p, &p.handled, func() error {
+	err := e.submitFresh(ctx, p, &p.Handled, func() error {
 		p.AsOf = e.opts.Store.Applied().LSN
 		return nil
 	})
@@ -39,14 +40,14 @@ func (e *Engine) Trigger(ctx context.Context, req TriggerRequest) (RunView, erro
 }
 
 // findOnce reads the run of an idempotency key from the store, and records the LSN at which it read.
-func (e *Engine) findOnce(p *Trigger) (RunView, bool, error) {
+func (e *Engine) findOnce(p *core.Trigger) (RunView, bool, error) {
 	p.AsOf = e.opts.Store.Applied().LSN
 	id, ok, err := e.lookUp(p.Tenant, p.Name)
 	if err != nil || !ok {
 		return RunView{}, false, err
 	}
 	today := job.Day(instant.Of(e.opts.Clock.Now()))
-	for day := today + 1; day+onceDays >= today; day-- { // the clock may have been set back over midnight
+	for day := today + 1; day+core.OnceDays >= today; day-- { // the clock may have been set back over midnight
 		value, ok, err := e.opts.Store.Get(job.AppendOnceKey(nil, day, id, p.Key))
 		if err != nil {
 			return RunView{}, false, err

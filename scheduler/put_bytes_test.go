@@ -29,7 +29,7 @@ func TestPutBytesIsABound(t *testing.T) {
 			def.Tenant, def.Name, def.Schedule, def.Target = "t", "n", "0 0 1 1 *", job.Target{Kind: job.TargetNATS, Subject: "s"}
 			change(&def)
 			for version := range uint32(2) {
-				p, err := s.engine.Prepare(&def)
+				p, err := s.engine.prepare(&def)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -38,7 +38,7 @@ func TestPutBytesIsABound(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				said := p.bytes()
+				said := p.Bytes()
 				s.begin()
 				s.gather.add(newTicket(p))
 				s.finish()

@@ -20,7 +20,7 @@ func TestPutManyOfOneName(t *testing.T) {
 		for i := range items {
 			def := oneShot("same", time.Hour)
 			def.Description = fmt.Sprint(first, i)
-			p, err := e.Prepare(def)
+			p, err := e.prepare(def)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -28,7 +28,7 @@ func TestPutManyOfOneName(t *testing.T) {
 				other := uint32(7)
 				p.IfVersion = &other
 			}
-			list = append(list, PutItem{Put: p})
+			list = append(list, PutItem{Put: &Put{p}})
 		}
 		version := first
 		for i, r := range e.PutMany(t.Context(), list) {

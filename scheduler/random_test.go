@@ -14,6 +14,7 @@ import (
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/schedule"
+	"github.com/carillon-io/carillon/scheduler/core"
 	"github.com/carillon-io/carillon/testkit"
 )
 
@@ -54,7 +55,7 @@ func runStory(t *testing.T, seed uint64) {
 	}
 	if s.rng.IntN(2) == 0 {
 		s.most = 1 + s.rng.IntN(12) // so that ticks go through the backlog
-		s.engine.core.Limit(Limits{Decisions: s.most})
+		s.engine.core.Limit(core.Limits{Decisions: s.most})
 		s.rounds = s.rng.IntN(4) // so that users meet jobs that are in the backlog
 	}
 	defer func() {
@@ -88,16 +89,16 @@ func (s *story) act() {
 		s.putAny(def)
 	case n < 32:
 		note("pause %s", name)
-		s.propose(&Pause{Tenant: tenantOf(name), Name: name, Hash: s.hash(name)})
+		s.propose(&core.Pause{Tenant: tenantOf(name), Name: name, Hash: s.hash(name)})
 	case n < 40:
 		note("resume %s", name)
-		s.propose(&Pause{Tenant: tenantOf(name), Name: name, Hash: s.hash(name), Resume: true})
+		s.propose(&core.Pause{Tenant: tenantOf(name), Name: name, Hash: s.hash(name), Resume: true})
 	case n < 45:
 		note("delete %s", name)
-		s.propose(&Delete{Tenant: tenantOf(name), Name: name, Hash: s.hash(name)})
+		s.propose(&core.Delete{Tenant: tenantOf(name), Name: name, Hash: s.hash(name)})
 	case n < 50:
 		note("trigger %s", name)
-		s.propose(&Trigger{Tenant: tenantOf(name), Name: name, Hash: s.hash(name), HasPayload: n%2 == 0, Payload: []byte("x")})
+		s.propose(&core.Trigger{Tenant: tenantOf(name), Name: name, Hash: s.hash(name), HasPayload: n%2 == 0, Payload: []byte("x")})
 	case n < 57:
 		s.target[name] = []string{"ok", "hang", "boom"}[s.rng.IntN(3)]
 		note("target %s %s", name, s.target[name])
@@ -106,12 +107,12 @@ func (s *story) act() {
 		s.answer(name, []string{"", "boom"}[s.rng.IntN(2)])
 	case n < 70 && s.given[name] != nil:
 		note("report %s", name)
-		p := &Report{Run: s.given[name].Run, Fence: s.given[name].Fence, Failed: n%2 == 0, Error: "boom"}
+		p := &core.Report{Run: s.given[name].Run, Fence: s.given[name].Fence, Failed: n%2 == 0, Error: "boom"}
 		p.Begun, _ = s.engine.pad.FlyingSince(p.Run)
 		s.propose(p)
 	case n < 71 && s.given[name] != nil:
 		note("cancel %s", name)
-		s.propose(&CancelRun{Tenant: tenantOf(name), Name: name, Run: s.given[name].Run})
+		s.propose(&core.CancelRun{Tenant: tenantOf(name), Name: name, Run: s.given[name].Run})
 	case n < 72:
 		note("crash")
 		s.crash()
@@ -157,20 +158,20 @@ func (s *story) randomDefinition(name string) *job.Definition {
 
 // putAny registers as Engine.Put does, and lets a refusal be one.
 func (s *story) putAny(def *job.Definition) {
-	p, err := s.engine.Prepare(def)
+	p, err := s.engine.prepare(def)
 	if err != nil {
 		s.t.Errorf("put %s: %v", def.Schedule, err)
 		return
 	}
 	s.propose(p)
-	if p.Err == errStale {
+	if p.Err == core.ErrStale {
 		if err := s.engine.readPrior(p); err != nil {
 			s.t.Error(err)
 		}
 		p.Err = nil
 		s.propose(p)
 	}
-	if p.Err == errStale {
+	if p.Err == core.ErrStale {
 		s.t.Errorf("put %s is stale though it was prepared a moment ago", def.Name)
 	}
 }
@@ -220,7 +221,7 @@ func (s *story) checkLaunches() {
 // checkMemoryIsStore: a core that is loaded from the store knows what the running one knows.
 func (s *story) checkMemoryIsStore() {
 	c := s.engine.core
-	fresh := NewCore(c.Inspect().Settings, instant.Of(s.now))
+	fresh := core.New(c.Inspect().Settings, instant.Of(s.now))
 	if err := fresh.Load(s.store, s.engine.hasher.hash); err != nil {
 		s.t.Errorf("load: %v", err)
 		return
@@ -236,7 +237,7 @@ func (s *story) checkMemoryIsStore() {
 			s.t.Errorf("job %d: loaded %+v, running with %+v", i, a.Jobs[fresh.IDOf(h)], b.Jobs[c.IDOf(h)])
 		}
 	}
-	attempts := func(live map[job.RunID]InspectedRun) map[job.RunID]uint32 {
+	attempts := func(live map[job.RunID]core.InspectedRun) map[job.RunID]uint32 {
 		m := make(map[job.RunID]uint32)
 		for id, l := range live {
 			m[id] = l.Attempt

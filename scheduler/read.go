@@ -5,6 +5,7 @@ import (
 
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler/core"
 )
 
 // Get returns a job.
@@ -14,11 +15,11 @@ func (e *Engine) Get(_ context.Context, tenant, name string) (JobView, error) {
 		return JobView{}, err
 	}
 	if !ok {
-		return JobView{}, unknownJob(name)
+		return JobView{}, core.UnknownJob(name)
 	}
 	v, ok, err := e.view(id)
 	if err == nil && !ok {
-		err = unknownJob(name)
+		err = core.UnknownJob(name)
 	}
 	return v, err
 }

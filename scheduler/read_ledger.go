@@ -7,32 +7,33 @@ import (
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/schedule"
+	"github.com/carillon-io/carillon/scheduler/core"
 )
 
 // readPriorLedger reads which decided ticks of a job a new schedule might have too.
-func (e *Engine) readPriorLedger(id job.ID, timer job.Timer, s *schedule.Schedule) (l priorLedger, err error) {
-	l.cursor, l.from = timer.Cursor, instant.Of(e.opts.Clock.Now())
+func (e *Engine) readPriorLedger(id job.ID, timer job.Timer, s *schedule.Schedule) (l core.Ledger, err error) {
+	l.Cursor, l.From = timer.Cursor, instant.Of(e.opts.Clock.Now())
 	if at := s.At(); s.Kind() == schedule.At {
-		if _, l.decided, err = e.readRun(job.RunID{Job: id, At: at}); err == nil && !l.decided {
-			_, l.decided, err = e.skippedOver(id, at)
+		if _, l.Decided, err = e.readRun(job.RunID{Job: id, At: at}); err == nil && !l.Decided {
+			_, l.Decided, err = e.skippedOver(id, at)
 		}
 		return l, err
 	}
-	if l.some = timer.Last > l.from; !l.some {
+	if l.Ahead = timer.Last > l.From; !l.Ahead {
 		return l, nil
 	}
-	if timer.Last > l.from.Add(e.opts.Settings.Lead) { // the clock was set back: the new schedule begins after the row's last tick
+	if timer.Last > l.From.Add(e.opts.Settings.Lead) { // the clock was set back: the new schedule begins after the row's last tick
 		return l, nil
 	}
-	if until, ok, err := e.skippedOver(id, l.from); ok || err != nil {
-		l.from = max(l.from, until)
+	if until, ok, err := e.skippedOver(id, l.From); ok || err != nil {
+		l.From = max(l.From, until)
 		if err != nil {
 			return l, err
 		}
 	}
-	err = e.scanHistory(id, l.from+1, timer.Last+1, func(run job.RunID, value []byte) (bool, error) {
-		if len(l.over)+len(l.ranges) == aheadReadMax {
-			l.from, l.over, l.ranges = timer.Last, nil, nil
+	err = e.scanHistory(id, l.From+1, timer.Last+1, func(run job.RunID, value []byte) (bool, error) {
+		if len(l.Over)+len(l.Ranges) == core.AheadReadMax {
+			l.From, l.Over, l.Ranges = timer.Last, nil, nil
 			return false, nil
 		}
 		if run.IsManual() {
@@ -40,9 +41,9 @@ func (e *Engine) readPriorLedger(id job.ID, timer job.Timer, s *schedule.Schedul
 		}
 		r, err := job.DecodeRun(run, value)
 		if r.Until != 0 {
-			l.ranges = append(l.ranges, tickRange{run.At, r.Until})
+			l.Ranges = append(l.Ranges, core.TickRange{From: run.At, Last: r.Until})
 		} else {
-			l.over = append(l.over, run.At)
+			l.Over = append(l.Over, run.At)
 		}
 		return true, err
 	})

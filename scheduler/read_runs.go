@@ -6,6 +6,7 @@ import (
 	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler/core"
 )
 
 // Run returns a run by its id, live or final.
@@ -66,14 +67,14 @@ func (e *Engine) Runs(_ context.Context, q RunQuery) (RunPage, error) {
 		return RunPage{}, err
 	}
 	if !ok {
-		return RunPage{}, unknownJob(q.Job)
+		return RunPage{}, core.UnknownJob(q.Job)
 	}
 	rec, _, ok, err := e.readRows(id)
 	if err != nil {
 		return RunPage{}, err
 	}
 	if !ok {
-		return RunPage{}, unknownJob(q.Job)
+		return RunPage{}, core.UnknownJob(q.Job)
 	}
 	l := runLister{engine: e, query: q, rec: &rec}
 	if err := l.list(); err != nil {

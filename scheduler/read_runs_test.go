@@ -34,7 +34,7 @@ func TestRunThatEndsMeanwhileIsListedOnce(t *testing.T) {
 	def := job.Defaults()
 	def.Tenant, def.Name, def.Target = "default", "a", job.Target{Kind: job.TargetNATS, Subject: "out"}
 	def.Schedule, def.Overlap = "@every 1s", job.OverlapAllow
-	s.propose(must(s.engine.Prepare(&def)))
+	s.propose(must(s.engine.prepare(&def)))
 	s.advance(3 * time.Second)
 	store.end = func() { s.answer("a", ""); s.answer("a", "") }
 
@@ -63,7 +63,7 @@ func TestRunPages(t *testing.T) {
 	def := job.Defaults()
 	def.Tenant, def.Name, def.Target = "default", "a", job.Target{Kind: job.TargetNATS, Subject: "out"}
 	def.Schedule, def.Overlap = "@every 1s", job.OverlapAllow
-	s.propose(must(s.engine.Prepare(&def)))
+	s.propose(must(s.engine.prepare(&def)))
 	s.advance(18 * time.Second) // over midnight: two buckets of the history
 	s.target["a"] = "hang"
 	s.advance(3 * time.Second)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler/core"
 )
 
 // reapRest is the pause after a batch of deletions, as a multiple of the batch's duration. The reaper thus uses at
@@ -43,9 +44,9 @@ func sleep(ctx context.Context, d time.Duration) {
 }
 
 // moreReaps returns first and all further jobs that have been handed over, as one batch.
-func (c *housekeeping) moreReaps(first Reap) []Reap {
-	list := []Reap{first}
-	for len(list) < reapBatch {
+func (c *housekeeping) moreReaps(first core.Reap) []core.Reap {
+	list := []core.Reap{first}
+	for len(list) < core.ReapBatch {
 		select {
 		case r := <-c.reaps:
 			list = append(list, r)
@@ -58,25 +59,25 @@ func (c *housekeeping) moreReaps(first Reap) []Reap {
 
 // proposeReaps proposes the answers for jobs that were handed over, in one or a few proposals. Every job must be
 // answered for, otherwise the core hands over no more.
-func (e *Engine) proposeReaps(ctx context.Context, list []Reap) (*ticket, error) {
-	var proposals []Proposal
-	p, size := new(ReapJobs), 0
+func (e *Engine) proposeReaps(ctx context.Context, list []core.Reap) (*ticket, error) {
+	var proposals []core.Proposal
+	p, size := new(core.ReapJobs), 0
 	for _, r := range list {
 		item := e.judge(r)
-		if size > 0 && size+item.bytes() > reapBytesMax {
+		if size > 0 && size+item.Bytes() > core.ReapBytesMax {
 			proposals = append(proposals, p)
-			p, size = new(ReapJobs), 0
+			p, size = new(core.ReapJobs), 0
 		}
 		p.Items = append(p.Items, item)
-		size += item.bytes()
+		size += item.Bytes()
 	}
 	t := newTicket(append(proposals, p)...)
 	return t, e.enqueue(ctx, t)
 }
 
 // judge decides whether a job may be deleted. A job whose rows cannot be read is checked again later.
-func (e *Engine) judge(r Reap) ReapItem {
-	item := ReapItem{Reap: r}
+func (e *Engine) judge(r core.Reap) core.ReapItem {
+	item := core.ReapItem{Reap: r}
 	rec, timer, ok, err := e.readRows(r.ID)
 	if err == nil && !ok {
 		item.Gone = true
@@ -95,9 +96,9 @@ func (e *Engine) judge(r Reap) ReapItem {
 	switch {
 	case err != nil:
 		e.warn("a completed job cannot be read", r.ID, err)
-		item.Until = now.Add(reapAgain)
+		item.Until = now.Add(core.ReapAgain)
 	case live:
-		item.Until = now.Add(reapAgain)
+		item.Until = now.Add(core.ReapAgain)
 	case over.Add(r.Keep) > now:
 		item.Until = over.Add(r.Keep)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler/core"
 )
 
 // newerBatch is a commit with a row that a later release would write.
@@ -37,7 +38,7 @@ func TestNewerRowsAreNotApplied(t *testing.T) {
 func TestNewerStoreIsNotOpened(t *testing.T) {
 	store := newMemStore()
 	var b job.Batch
-	b.PutMeta(metaRows, job.RowsVersion+1)
+	b.PutMeta(core.MetaRows, job.RowsVersion+1)
 	if err := store.Apply(job.Position{LSN: 1, Epoch: 1}, b.Bytes()); err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +85,7 @@ func TestRowsOfAllNodes(t *testing.T) {
 // markedRows returns what a store says of the version of its rows; 0: nothing.
 func markedRows(t *testing.T, store Store) (version uint64) {
 	t.Helper()
-	value, ok, err := store.Get(append([]byte{byte(job.KindMeta)}, metaRows...))
+	value, ok, err := store.Get(append([]byte{byte(job.KindMeta)}, core.MetaRows...))
 	if err == nil && ok {
 		version, err = job.DecodeMeta(value)
 	}

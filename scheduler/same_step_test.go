@@ -5,22 +5,23 @@ import (
 	"time"
 
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler/core"
 )
 
 // TestPauseBehindUpdate pauses a job in the very step of an update that lets a tick become a run whose launch the
 // jitter puts off: a run that has not left when the pause is answered does not leave.
 func TestPauseBehindUpdate(t *testing.T) {
-	for name, second := range map[string]func(s *sim, first *Put) Proposal{
-		"pause": func(s *sim, _ *Put) Proposal {
-			return &Pause{Tenant: "default", Name: "a", Hash: s.hash("a")}
+	for name, second := range map[string]func(s *sim, first *core.Put) core.Proposal{
+		"pause": func(s *sim, _ *core.Put) core.Proposal {
+			return &core.Pause{Tenant: "default", Name: "a", Hash: s.hash("a")}
 		},
-		"delete": func(s *sim, _ *Put) Proposal {
-			return &Delete{Tenant: "default", Name: "a", Hash: s.hash("a")}
+		"delete": func(s *sim, _ *core.Put) core.Proposal {
+			return &core.Delete{Tenant: "default", Name: "a", Hash: s.hash("a")}
 		},
-		"paused put": func(s *sim, first *Put) Proposal {
+		"paused put": func(s *sim, first *core.Put) core.Proposal {
 			def := must(job.DecodeAuditDefinition(first.Definition))
 			def.Tenant, def.Name, def.Paused = "default", "a", true
-			p := must(s.engine.Prepare(&def))
+			p := must(s.engine.prepare(&def))
 			p.Earlier = first
 			return p
 		},
@@ -37,7 +38,7 @@ func TestPauseBehindUpdate(t *testing.T) {
 			def.Tenant, def.Name, def.Target = "default", "a", job.Target{Kind: job.TargetNATS, Subject: "out"}
 			def.Schedule = "0 0-23 * * *"
 			jitter(&def)
-			p := must(s.engine.Prepare(&def))
+			p := must(s.engine.prepare(&def))
 			if err := s.engine.readPrior(p); err != nil {
 				t.Fatal(err)
 			}

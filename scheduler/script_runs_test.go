@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler/core"
 	"github.com/cockroachdb/datadriven"
 )
 
@@ -16,7 +17,7 @@ func runAct(s *sim, d *datadriven.TestData, name string) string {
 	ctx := context.Background()
 	switch d.Cmd {
 	case "report":
-		p := &Report{Run: s.given[name].Run, Fence: s.given[name].Fence, Failed: d.HasArg("failed")}
+		p := &core.Report{Run: s.given[name].Run, Fence: s.given[name].Fence, Failed: d.HasArg("failed")}
 		if v := arg(d, "fence"); v != "" {
 			p.Fence = must(strconv.ParseUint(v, 10, 64))
 		}
@@ -27,7 +28,7 @@ func runAct(s *sim, d *datadriven.TestData, name string) string {
 		s.propose(p)
 		return s.actText(p.Err, p.Run)
 	case "extend":
-		p := &Extend{Run: s.given[name].Run, Fence: s.given[name].Fence, By: duration(s.t, arg(d, "by"))}
+		p := &core.Extend{Run: s.given[name].Run, Fence: s.given[name].Fence, By: duration(s.t, arg(d, "by"))}
 		s.propose(p)
 		if p.Err != nil {
 			return errText(p.Err)
@@ -35,12 +36,12 @@ func runAct(s *sim, d *datadriven.TestData, name string) string {
 		return "until " + clock(p.Deadline)
 	case "cancel":
 		id := s.newest(name)
-		p := &CancelRun{Tenant: tenantOf(name), Name: name, Run: id}
+		p := &core.CancelRun{Tenant: tenantOf(name), Name: name, Run: id}
 		s.propose(p)
 		return s.actText(p.Err, id)
 	case "retry":
 		id := s.newest(name)
-		p := &RetryRun{Tenant: tenantOf(name)}
+		p := &core.RetryRun{Tenant: tenantOf(name)}
 		if err := s.engine.readRetry(ctx, p, id); err != nil {
 			return errText(err)
 		}

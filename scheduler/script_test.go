@@ -11,6 +11,7 @@ import (
 	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler/core"
 	"github.com/cockroachdb/datadriven"
 )
 
@@ -86,7 +87,7 @@ func startSim(t *testing.T, d *datadriven.TestData) *sim {
 	s := newSim(t, at.UTC(), settings)
 	if v := arg(d, "decisions"); v != "" {
 		s.most = must(strconv.Atoi(v))
-		s.engine.core.Limit(Limits{Decisions: s.most})
+		s.engine.core.Limit(core.Limits{Decisions: s.most})
 	}
 	return s
 }
@@ -104,22 +105,22 @@ func runCommand(s *sim, d *datadriven.TestData) string {
 	case "herd":
 		s.herd(d)
 	case "pause", "resume":
-		p := &Pause{Tenant: tenantOf(name), Name: name, Hash: s.hash(name), Resume: d.Cmd == "resume", Reason: arg(d, "reason"), IfVersion: demanded(d)}
+		p := &core.Pause{Tenant: tenantOf(name), Name: name, Hash: s.hash(name), Resume: d.Cmd == "resume", Reason: arg(d, "reason"), IfVersion: demanded(d)}
 		s.propose(p)
 		return errText(p.Err)
 	case "delete":
-		p := &Delete{Tenant: tenantOf(name), Name: name, Hash: s.hash(name), IfVersion: demanded(d)}
+		p := &core.Delete{Tenant: tenantOf(name), Name: name, Hash: s.hash(name), IfVersion: demanded(d)}
 		s.propose(p)
 		return errText(p.Err)
 	case "calendar":
-		p := &PutCalendar{Calendar: job.Calendar{Tenant: "default", Name: name, Exclude: strings.Split(strings.TrimSpace(d.Input), "\n")}}
+		p := &core.PutCalendar{Calendar: job.Calendar{Tenant: "default", Name: name, Exclude: strings.Split(strings.TrimSpace(d.Input), "\n")}}
 		if err := p.Calendar.Validate(); err != nil {
 			return errText(err)
 		}
 		s.propose(p)
 		return errText(p.Err)
 	case "trigger":
-		p := &Trigger{Tenant: tenantOf(name), Name: name, Hash: s.hash(name), Key: arg(d, "key"), AsOf: s.store.Applied().LSN, IfVersion: demanded(d)}
+		p := &core.Trigger{Tenant: tenantOf(name), Name: name, Hash: s.hash(name), Key: arg(d, "key"), AsOf: s.store.Applied().LSN, IfVersion: demanded(d)}
 		s.propose(p)
 		if p.Err != nil {
 			return errText(p.Err)
@@ -161,18 +162,18 @@ func runCommand(s *sim, d *datadriven.TestData) string {
 	return ""
 }
 
-func (s *sim) hash(name string) nameHash { return s.engine.hasher.hash(tenantOf(name), name) }
+func (s *sim) hash(name string) core.NameHash { return s.engine.hasher.hash(tenantOf(name), name) }
 
 // put makes the proposal as Engine.Put does: first as if the name were free, then from the rows.
 func (s *sim) put(d *datadriven.TestData) string {
 	def := definitionOf(s.t, d)
-	p, err := s.engine.Prepare(def)
+	p, err := s.engine.prepare(def)
 	if err != nil {
 		return errText(err)
 	}
 	p.IfVersion = demanded(d)
 	s.propose(p)
-	if p.Err == errStale {
+	if p.Err == core.ErrStale {
 		if err := s.engine.readPrior(p); err != nil {
 			return errText(err)
 		}
@@ -200,7 +201,7 @@ func (s *sim) herd(d *datadriven.TestData) {
 	for i := range must(strconv.Atoi(d.CmdArgs[1].Key)) {
 		def := definitionOf(s.t, d)
 		def.Tenant, def.Name = tenant, fmt.Sprintf("%s/%d", tenant, i+1)
-		s.propose(must(s.engine.Prepare(def)))
+		s.propose(must(s.engine.prepare(def)))
 	}
 }
 
@@ -294,12 +295,12 @@ func TestSecondTryWithdrawsNothingTwice(t *testing.T) {
 	def := job.Defaults()
 	def.Tenant, def.Name, def.Target = "default", "a", job.Target{Kind: job.TargetNATS, Subject: "out"}
 	def.Schedule = "@at 2026-01-05T12:00:01Z"
-	s.propose(must(s.engine.Prepare(&def)))
+	s.propose(must(s.engine.prepare(&def)))
 	s.advance(900 * time.Millisecond)
 
-	p := must(s.engine.Prepare(&def))
+	p := must(s.engine.prepare(&def))
 	s.propose(p)
-	if back := s.engine.pad.Count(0).Waiting; p.Err != errStale || len(p.Withdrawn) != 0 || back != 1 {
+	if back := s.engine.pad.Count(0).Waiting; p.Err != core.ErrStale || len(p.Withdrawn) != 0 || back != 1 {
 		t.Fatalf("the first try: %v, keeps %d, put %d back", p.Err, len(p.Withdrawn), back)
 	}
 	s.advance(200 * time.Millisecond)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler/core"
 	"github.com/carillon-io/carillon/scheduler/pad"
 )
 
@@ -54,7 +55,7 @@ func newSim(t testing.TB, start time.Time, settings Settings) *sim {
 		Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
 	}
 	var b job.Batch
-	b.PutMeta(metaNextID, 1<<20|1) // or they would begin at a random place
+	b.PutMeta(core.MetaNextID, 1<<20|1) // or they would begin at a random place
 	if err := s.store.Apply(job.Position{}, b.Bytes()); err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +88,7 @@ func (s *sim) run(e *Engine) {
 	s.flying = make(map[string][]flight)
 	s.engine = e
 	if s.most > 0 {
-		e.core.Limit(Limits{Decisions: s.most})
+		e.core.Limit(core.Limits{Decisions: s.most})
 	}
 	s.pad = e.pad.DriveManually()
 	s.gather = gathering{engine: e, taken: make(map[job.ID]struct{})}
@@ -156,12 +157,12 @@ func (s *sim) answer(name, failure string) {
 }
 
 // propose makes one step with some proposals and settles what follows from it.
-func (s *sim) propose(proposals ...Proposal) {
+func (s *sim) propose(proposals ...core.Proposal) {
 	s.proposeOnly(proposals...)
 	s.settle()
 }
 
-func (s *sim) proposeOnly(proposals ...Proposal) {
+func (s *sim) proposeOnly(proposals ...core.Proposal) {
 	s.begin()
 	for _, p := range proposals {
 		s.gather.add(newTicket(p))
@@ -214,11 +215,11 @@ func (s *sim) doHousekeeping() {
 			if err != nil || !ok {
 				continue
 			}
-			s.proposeOnly(&Pause{
+			s.proposeOnly(&core.Pause{
 				Tenant: rec.Def.Tenant, Name: rec.Def.Name, Hash: s.hash(rec.Def.Name), Actor: job.ActorEngine, Reason: a.Reason, IfFailing: true,
 			})
 		case <-s.engine.housekeeping.replan:
-			for p := (&Replan{From: 1}); p.From != 0; p = (&Replan{From: p.Next}) {
+			for p := (&core.Replan{From: 1}); p.From != 0; p = (&core.Replan{From: p.Next}) {
 				s.proposeOnly(p)
 			}
 		default:

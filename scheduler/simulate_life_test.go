@@ -8,6 +8,7 @@ import (
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/schedule"
+	"github.com/carillon-io/carillon/scheduler/core"
 )
 
 // Lives: the process of a world starts, dies at any moment, and starts again on what is durable, or the
@@ -37,7 +38,7 @@ func (w *world) open() {
 		w.join()
 	}
 	w.checkLoaded()
-	e.core.Limit(Limits{Decisions: w.plan.decisionsMax, CommitBytes: w.plan.commitMax})
+	e.core.Limit(core.Limits{Decisions: w.plan.decisionsMax, CommitBytes: w.plan.commitMax})
 	w.pad, w.replanning = e.pad.DriveManually(), nil
 	w.gather = gathering{engine: e, taken: make(map[job.ID]struct{}), wakeAt: instant.Millis(w.wall())}
 	w.tellSoon()

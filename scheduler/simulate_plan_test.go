@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"time"
+
+	"github.com/carillon-io/carillon/scheduler/core"
 )
 
 // simPlan is what a seed makes of a simulation: how long, how many jobs, how much goes wrong.
@@ -67,11 +69,11 @@ func (p *simPlan) draw(rng *rand.Rand) {
 		DeadLetters:        rng.IntN(2) == 0,
 	}
 	p.settings.Events = p.settings.DeadLetters && rng.IntN(2) == 0
-	p.decisionsMax = decisionsMax
+	p.decisionsMax = core.DecisionsMax
 	if rng.IntN(3) == 0 {
 		p.decisionsMax = 1 + rng.IntN(20)
 	}
-	if p.commitMax = CommitBytesMax; rng.IntN(2) == 0 {
+	if p.commitMax = core.CommitBytesMax; rng.IntN(2) == 0 {
 		p.commitMax = 2<<10 + rng.IntN(2<<10)
 		if p.kind == "hours" { // many things at a time
 			p.jobs, p.span, p.pause = 5*p.jobs, p.span/3, p.pause/5
@@ -112,7 +114,7 @@ func (p *simPlan) modelSettings() modelSettings {
 	return modelSettings{
 		lead: s.Lead.Milliseconds(), grace: s.Grace.Milliseconds(), retention: max(0, s.CompletedRetention.Milliseconds()),
 		historyDays: int64(s.HistoryDays), rate: float64(s.CatchupRate), dead: s.DeadLetters, events: s.Events,
-		slack: 3 * p.slow.Milliseconds(), cut: p.commitMax < CommitBytesMax, aheadMax: min(aheadMax, p.commitMax/(8*runBytes)), liveMax: p.liveMax, manualMax: s.ManualMax,
+		slack: 3 * p.slow.Milliseconds(), cut: p.commitMax < core.CommitBytesMax, aheadMax: min(core.AheadMax, p.commitMax/(8*core.RunBytes)), liveMax: p.liveMax, manualMax: s.ManualMax,
 	}
 }
 

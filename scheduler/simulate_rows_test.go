@@ -6,6 +6,7 @@ import (
 
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler/core"
 )
 
 // modelRows reads a batch as the model wants it. Rows that only the engine itself reads are left out: what
@@ -103,11 +104,11 @@ func debtRow(c job.Change) (modelRow, error) {
 func metaRow(c job.Change) (row modelRow, err error) {
 	n, err := job.DecodeMeta(c.Value)
 	switch string(c.Key[1:]) {
-	case metaNextID:
+	case core.MetaNextID:
 		row = modelRow{kind: rowNextID, key: runKey{job: n}}
-	case metaReplan:
+	case core.MetaReplan:
 		row = modelRow{kind: rowReplan, day: int64(n)}
-	case metaZone + simMovedZone:
+	case core.MetaZone + simMovedZone:
 		row = modelRow{kind: rowZone, day: pick[int64](n == simRules[1].Digest(simMovedZone), 1, 0)}
 	}
 	return row, err

@@ -6,6 +6,7 @@ import (
 
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler/core"
 )
 
 // The standby of a world follows the process over a tail that comes late at times. When the process has died, it
@@ -84,11 +85,11 @@ func (w *world) takeOver() (*Engine, error) {
 // checkFollowed compares what the standby knows with what it would know had it loaded its store.
 func (w *world) checkFollowed() {
 	followed := w.standby.engine.core
-	loaded := NewCore(followed.Inspect().Settings, instant.Millis(w.wall()))
+	loaded := core.New(followed.Inspect().Settings, instant.Millis(w.wall()))
 	if err := loaded.Load(w.standby.store, w.standby.engine.hasher.hash); err != nil {
 		w.model.fail("follow", nil, "%v", err)
 	}
-	if diff := Diff(followed, loaded, false); diff != "" {
+	if diff := core.Diff(followed, loaded, false); diff != "" {
 		w.model.fail("follow", nil, "%s", diff)
 	}
 }

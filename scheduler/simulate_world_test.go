@@ -13,6 +13,7 @@ import (
 	"github.com/carillon-io/carillon/heap"
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler/core"
 	"github.com/carillon-io/carillon/scheduler/pad"
 )
 
@@ -48,7 +49,7 @@ type world struct {
 
 	alive   bool
 	life    int
-	last    *Inspection // of the life before, if the store has all that it knew
+	last    *core.Inspection // of the life before, if the store has all that it knew
 	targets map[string]*target
 	flights map[job.RunID]*attempt
 	landing []*attempt
@@ -80,7 +81,7 @@ func newWorld(t testing.TB, p *simPlan) *world {
 		w.opts.Announcer = w
 	}
 	var b job.Batch
-	b.PutMeta(metaNextID, 1<<20|1) // or they would begin at a random place
+	b.PutMeta(core.MetaNextID, 1<<20|1) // or they would begin at a random place
 	if err := w.store.Apply(job.Position{}, b.Bytes()); err != nil {
 		t.Fatal(err)
 	}
@@ -237,7 +238,7 @@ func (w *world) doHousekeeping() bool {
 
 // simReplan is the piece of a change of schedules that is under way.
 type simReplan struct {
-	piece Replan
+	piece core.Replan
 	*ticket
 }
 
@@ -262,7 +263,7 @@ func (w *world) replanNext() error {
 		w.replanning = nil
 		return nil
 	}
-	w.replanning = &simReplan{piece: Replan{From: from}}
+	w.replanning = &simReplan{piece: core.Replan{From: from}}
 	w.replanning.ticket = newTicket(&w.replanning.piece)
 	return w.engine.enqueue(w.t.Context(), w.replanning.ticket)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler/core"
 )
 
 // A standby has an engine of its own. It follows the leader commit by commit, and is promoted when the leader is
@@ -33,7 +34,7 @@ func Follow(opts Options) (*Engine, error) {
 	if err := e.core.Load(aheadScanner{counted(opts.Store, opts.Loading)}, e.hasher.hash); err != nil {
 		return nil, err
 	}
-	e.publish(&Output{}, e.startedAt)
+	e.publish(&core.Output{}, e.startedAt)
 	return e, nil
 }
 
@@ -49,7 +50,7 @@ func (e *Engine) Apply(at job.Position, batch []byte) error {
 		e.broken = fmt.Errorf("scheduler: apply commit %d: %w", at.LSN, err)
 		return e.broken
 	}
-	e.publish(&Output{}, e.opts.Clock.Now())
+	e.publish(&core.Output{}, e.opts.Clock.Now())
 	return nil
 }
 
@@ -96,7 +97,7 @@ func (e *Engine) Lead() error {
 		return errors.Join(err, e.pad.Disarm())
 	}
 	e.leads.Store(true)
-	e.publish(&Output{}, e.opts.Clock.Now())
+	e.publish(&core.Output{}, e.opts.Clock.Now())
 	return nil
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler/core"
 )
 
 // wire is a Log that forwards what it has to a standby, as the stream does, and that a test can make refuse, as after
@@ -122,7 +123,7 @@ func TestTakeover(t *testing.T) {
 		t.Error(err)
 	}
 	for ctx.Err() == nil && standby.Status().Live+standby.Status().Armed > 1 {
-		_ = standby.submit(ctx, &Barrier{})
+		_ = standby.submit(ctx, &core.Barrier{})
 	}
 	runs := make(map[job.RunID]bool)
 	for _, s := range []*countingSender{before, after} {
@@ -206,7 +207,7 @@ func TestApplyRefuses(t *testing.T) {
 		fill(&b)
 		return b.Bytes()
 	}
-	good := batch(func(b *job.Batch) { b.PutMeta(metaEpoch, 7) })
+	good := batch(func(b *job.Batch) { b.PutMeta(core.MetaEpoch, 7) })
 	for _, c := range []struct {
 		name  string
 		lsn   uint64

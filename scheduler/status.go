@@ -6,6 +6,7 @@ import (
 
 	"github.com/carillon-io/carillon/histogram"
 	"github.com/carillon-io/carillon/instant"
+	"github.com/carillon-io/carillon/scheduler/core"
 )
 
 // gauge is the engine's reading of itself, renewed after each step. Safe for concurrent use.
@@ -32,7 +33,7 @@ func (g *gauge) committed(took time.Duration, bytes int) {
 }
 
 // publish renews the reading after a step whose output is durable.
-func (e *Engine) publish(out *Output, now time.Time) {
+func (e *Engine) publish(out *core.Output, now time.Time) {
 	g := &e.gauge
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler/core"
 )
 
 // TestUpdateHoldsTheTurn: what an update changes may be what ends a run. A run that is with its target keeps its turn
@@ -32,11 +33,11 @@ func TestStepReoccupiesTheTurn(t *testing.T) {
 	d := job.Defaults()
 	d.Tenant, d.Name, d.Target = "default", "a", job.Target{Kind: job.TargetNATS, Subject: "out"}
 	d.Schedule, d.Completion, d.AttemptTimeout = "@every 1h", job.CompletionReported, time.Hour
-	put := must(s.engine.Prepare(&d))
+	put := must(s.engine.prepare(&d))
 	if err := s.engine.readPrior(put); err != nil {
 		t.Fatal(err)
 	}
-	trigger := func() *Trigger { return &Trigger{Tenant: "default", Name: "a", Hash: s.hash("a")} }
+	trigger := func() *core.Trigger { return &core.Trigger{Tenant: "default", Name: "a", Hash: s.hash("a")} }
 	s.propose(trigger(), put)
 	if put.Err != nil || len(s.flying["a"]) != 1 {
 		t.Fatalf("%v; %d attempts are under way", put.Err, len(s.flying["a"]))

@@ -1,18 +1,21 @@
 package scheduler
 
-import "github.com/carillon-io/carillon/job"
+import (
+	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler/core"
+)
 
 // touches returns the job that a proposal changes; 0 if it does not exist yet.
-func (g *gathering) touches(p Proposal) job.ID {
-	var h nameHash
+func (g *gathering) touches(p core.Proposal) job.ID {
+	var h core.NameHash
 	switch p := p.(type) {
-	case *Put:
+	case *core.Put:
 		h = p.Hash
-	case *Delete:
+	case *core.Delete:
 		h = p.Hash
-	case *Pause:
+	case *core.Pause:
 		h = p.Hash
-	case *CancelRun:
+	case *core.CancelRun:
 		return p.Run.Job
 	default:
 		return 0
@@ -22,12 +25,12 @@ func (g *gathering) touches(p Proposal) job.ID {
 
 // withdraw removes the waiting launches of the job that a proposal changes from the pad. Attempts in flight keep
 // their turns until their outcomes are in the log, because a put may change which outcomes end a run.
-func (g *gathering) withdraw(p Proposal, id job.ID) {
-	w, ok := p.(withdrawer)
+func (g *gathering) withdraw(p core.Proposal, id job.ID) {
+	w, ok := p.(core.Withdrawer)
 	if !ok || id == 0 {
 		return
 	}
-	if _, changes := p.(*Put); changes {
+	if _, changes := p.(*core.Put); changes {
 		g.engine.pad.HangOn(id)
 	}
 	launches := w.Withdrawals()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/schedule"
+	"github.com/carillon-io/carillon/scheduler/core"
 )
 
 // rulesOf returns zone rules in which some names stand for other zones; "" stands for none. All others are as
@@ -49,9 +50,9 @@ func (s *sim) putIn(name, expr, zone string, change ...func(*job.Definition)) {
 	for _, f := range change {
 		f(&def)
 	}
-	p := must(s.engine.Prepare(&def))
+	p := must(s.engine.prepare(&def))
 	s.propose(p)
-	if p.Err == errStale {
+	if p.Err == core.ErrStale {
 		if err := s.engine.readPrior(p); err != nil {
 			s.t.Fatal(err)
 		}
@@ -111,7 +112,7 @@ func TestZoneRulesChange(t *testing.T) {
 	if z := s.engine.Status().Zones; z.Changed != 1 || z.Moved != 3 || z.Count != 2 || z.Differs != 0 || z.Version != "2025c" {
 		t.Errorf("the status says %+v; want 1 of 2 zones changed, and 3 jobs moved", z)
 	}
-	s.propose(&Pause{Tenant: "default", Name: "paused", Hash: s.hash("paused"), Resume: true})
+	s.propose(&core.Pause{Tenant: "default", Name: "paused", Hash: s.hash("paused"), Resume: true})
 	s.wantNext("paused", "05 16:00")
 
 	before := s.store.Applied().LSN
@@ -236,7 +237,7 @@ func TestZonesOfAnOlderStore(t *testing.T) {
 	s := zonedSim(t, rulesOld)
 	s.putIn("berlin", "0 18 * * *", "Europe/Berlin")
 	var b job.Batch
-	for _, name := range []string{metaZone + "Europe/Berlin", metaTZData} {
+	for _, name := range []string{core.MetaZone + "Europe/Berlin", core.MetaTZData} {
 		b.Delete(job.AppendMetaKey(nil, name))
 	}
 	if err := s.store.Apply(job.Position{LSN: s.store.Applied().LSN}, b.Bytes()); err != nil {

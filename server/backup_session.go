@@ -58,16 +58,16 @@ func (s *Server) exportStore(ctx context.Context, name string) (dir string, at j
 	if s.member != nil {
 		return s.member.Export(ctx, name) // the member locks the store, which a join may replace
 	}
-	outgoing := filepath.Join(s.data.dir, outgoingName)
+	outgoing := filepath.Join(s.data.Dir(), outgoingName)
 	if err := os.MkdirAll(outgoing, 0o750); err != nil {
 		return "", at, err
 	}
 	dir = filepath.Join(outgoing, name)
-	at, err = s.data.parts().Export(ctx, dir)
+	at, err = s.data.Parts().Export(ctx, dir)
 	return dir, at, err
 }
 
-func (m *member) outgoing() string { return filepath.Join(m.data.dir, outgoingName) }
+func (m *member) outgoing() string { return filepath.Join(m.data.Dir(), outgoingName) }
 
 // listCopy returns the files below a directory, sorted by name.
 func listCopy(dir string) (files []client.BackupFile, err error) {

@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/datadir"
 	"github.com/carillon-io/carillon/testkit"
 )
 
@@ -72,7 +73,7 @@ func TestBackupWhileServing(t *testing.T) {
 	for i := range 300 {
 		mustPut(t, c, natsJob(fmt.Sprintf("before-%d", i), "@daily"))
 	}
-	before := s.data.applied()
+	before := s.data.Applied()
 	stop, stopped := make(chan struct{}), sync.WaitGroup{}
 	stopped.Go(func() {
 		for i := 0; ; i++ {
@@ -91,7 +92,7 @@ func TestBackupWhileServing(t *testing.T) {
 	stopped.Wait()
 
 	dir := filepath.Join(t.TempDir(), "restored")
-	done, err := Restore(dir, bytes.NewReader(b), discard)
+	done, err := datadir.Restore(dir, bytes.NewReader(b), discard)
 	if err != nil || done.Jobs < 300 || done.Position.LSN < before.LSN {
 		t.Fatalf("restored %+v, %v; the server was at %v", done, err, before)
 	}
@@ -106,7 +107,7 @@ func TestBackupWhileServing(t *testing.T) {
 		t.Error(err)
 	}
 	mustPut(t, c, natsJob("after", "@daily"))
-	if left, err := os.ReadDir(filepath.Join(s.data.dir, outgoingName)); err != nil || len(left) > 0 {
+	if left, err := os.ReadDir(filepath.Join(s.data.Dir(), outgoingName)); err != nil || len(left) > 0 {
 		t.Errorf("%d copies are left, %v", len(left), err)
 	}
 }
@@ -178,7 +179,7 @@ func TestBackupOfCluster(t *testing.T) {
 		}
 		from.Close()
 		dir := filepath.Join(t.TempDir(), "restored")
-		if done, err := Restore(dir, &out, discard); err != nil || done.Jobs != 1 {
+		if done, err := datadir.Restore(dir, &out, discard); err != nil || done.Jobs != 1 {
 			t.Fatalf("restored %+v, %v", done, err)
 		}
 		alone, _, _ := startAlone(t, dir)

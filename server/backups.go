@@ -59,7 +59,7 @@ func (s *Server) openBackups(context.Context) error {
 	}
 	s.backups = &backups{server: s, conn: conn, desk: inbox.NewDesk(conn, s.inboxes, s.opts.Logger), sessions: make(map[string]*backupSession)}
 	s.backups.stop, s.backups.cancel = context.WithCancel(context.Background())
-	if err := os.RemoveAll(filepath.Join(s.data.dir, outgoingName)); err != nil {
+	if err := os.RemoveAll(filepath.Join(s.data.Dir(), outgoingName)); err != nil {
 		return fmt.Errorf("remove what was being sent: %w", err)
 	}
 	return nil
@@ -166,7 +166,7 @@ func (b *backups) make(body []byte) (*backupSession, error) {
 	if err != nil {
 		return nil, err
 	}
-	id := b.server.data.identity.get()
+	id := b.server.data.Identity()
 	s := &backupSession{dir: dir, BackupOffer: client.BackupOffer{
 		Version: client.BackupVersion, Session: name, LSN: at.LSN, Epoch: at.Epoch, Hash: hex.EncodeToString(at.Hash[:]),
 		ClusterID: id.ClusterID, Node: id.Node, Shard: b.shard,

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"github.com/carillon-io/carillon/datadir"
 	"time"
 )
 
@@ -61,8 +62,8 @@ func (s *Server) close(ctx context.Context) error {
 		s.bus.Close()
 	}
 	if s.data != nil {
-		errs = append(errs, s.putNATSBack()) // once the node has joined there is nothing to put back
-		errs = append(errs, s.data.close())
+		errs = append(errs, datadir.PutNATSBack(s.opts.Dir)) // once the node has joined there is nothing to put back
+		errs = append(errs, s.data.Close())
 	}
 	return errors.Join(errs...)
 }

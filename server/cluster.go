@@ -13,6 +13,7 @@ import (
 	"github.com/carillon-io/carillon/api"
 	"github.com/carillon-io/carillon/bus"
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/datadir"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/replication"
 	"github.com/carillon-io/carillon/wal"
@@ -38,25 +39,25 @@ func (s *Server) openNode(ctx context.Context) error {
 		Local: o.Durability == DurabilityLocal, Replicas: replicas, StreamBytesMax: o.StreamBytesMax,
 		Recreate: o.RecreateStream, LeadAlone: o.LeadAlone, Await: o.awaitMembers, Synced: s.around.Synced, Release: o.Version, Next: wal.Next, Inboxes: s.inboxes, Boot: bootClock, Logger: o.Logger,
 	}
-	if err := s.data.describe(&opts, o.DiscardData); err != nil {
+	if err := s.describeData(&opts); err != nil {
 		return err
 	}
 	opts.Server, opts.Seated = s.bus.Seats()
 	if s.node, err = s.findCluster(ctx, opts); err != nil {
 		return err
 	}
-	if err := s.data.identity.adopt(s.node.ID().String(), s.node.Discards()); err != nil {
+	if err := s.data.MeetCluster(s.node.ID().String(), s.node.Discards()); err != nil {
 		return err
 	}
-	if err := s.keepNATSAside(); err != nil {
+	if err := datadir.KeepNATSAside(s.opts.Dir, o.Logger); err != nil {
 		return err
 	}
 	s.bus.Founded()
-	if err := s.openAnnouncer(ctx, s.data.identity.get().ClusterID); err != nil {
+	if err := s.openAnnouncer(ctx, s.data.Identity().ClusterID); err != nil {
 		return err
 	}
 	s.around.CheckNATS(ctx)
-	known, err := readMembers(s.opts.Dir, s.data.identity.get().ClusterID)
+	known, err := datadir.ReadMembers(s.opts.Dir, s.data.Identity().ClusterID)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+
+	"github.com/carillon-io/carillon/datadir"
 )
 
 // TestMemberThatLostItsName: a node whose embedded NATS server was a member of the cluster's is started without its
@@ -35,7 +37,7 @@ func TestMemberThatLostItsName(t *testing.T) {
 		}
 	}
 	dir := nodes[0].Dir
-	if err := os.Remove(filepath.Join(dir, identityFile)); err != nil {
+	if err := os.Remove(filepath.Join(dir, datadir.NodeName)); err != nil {
 		t.Fatal(err)
 	}
 	p := &troupe{t: t}

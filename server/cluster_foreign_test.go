@@ -41,7 +41,7 @@ func TestForeignThings(t *testing.T) {
 	refuses("a name that is taken", "--node", func(o *Options) { o.Node = "a" })
 	other := newTroupe(t)
 	s := other.start("c", t.TempDir())
-	moved := s.data.dir
+	moved := s.data.Dir()
 	if err := s.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-io/carillon/datadir"
 	"github.com/carillon-io/carillon/inbox"
 	"github.com/carillon-io/carillon/replication"
 	"github.com/carillon-io/carillon/testkit"
@@ -39,11 +40,11 @@ func TestOneNodeBecomesACluster(t *testing.T) {
 	dir := lone(t, 30)
 	o := p.options("a", dir)
 	p.startFails(o, replication.ErrOwnData, "no cluster", "carillon cluster found --cluster-name prod")
-	done, err := Found(FoundOptions{Dir: dir, ClusterName: "prod", Node: "a", Logger: discard})
-	if err != nil || done.Jobs != 30 || done.Node != "a" || !isClusterID(done.ClusterID) {
+	done, err := datadir.Found(datadir.FoundOptions{Dir: dir, ClusterName: "prod", Node: "a", Logger: discard})
+	if err != nil || done.Jobs != 30 || done.Node != "a" || len(done.ClusterID) != 32 {
 		t.Fatalf("%+v, %v", done, err)
 	}
-	if again, err := Found(FoundOptions{Dir: dir, ClusterName: "prod", Logger: discard}); err != nil || again.ClusterID != done.ClusterID {
+	if again, err := datadir.Found(datadir.FoundOptions{Dir: dir, ClusterName: "prod", Logger: discard}); err != nil || again.ClusterID != done.ClusterID {
 		t.Errorf("again: %+v, %v", again, err)
 	}
 
@@ -94,15 +95,15 @@ func TestOneNodeBecomesACluster(t *testing.T) {
 func TestEmptyNodeWaitsForTheFoundersData(t *testing.T) {
 	p := newTroupe(t)
 	dir := lone(t, 3)
-	if _, err := Found(FoundOptions{Dir: dir, ClusterName: "prod", Node: "a", Logger: discard}); err != nil {
+	if _, err := datadir.Found(datadir.FoundOptions{Dir: dir, ClusterName: "prod", Node: "a", Logger: discard}); err != nil {
 		t.Fatal(err)
 	}
-	d, err := openData(p.options("a", dir).withDefaults(), nil)
+	d, err := datadir.OpenDirectory(datadir.Options{Dir: dir, ClusterName: "prod", Node: "a", Logger: discard})
 	if err != nil {
 		t.Fatal(err)
 	}
 	opts := replication.Options{Conn: p.nc, Prefix: "carillon", Cluster: "prod", Node: "a", Replicas: 1, Next: wal.Next, Boot: bootClock, Logger: discard}
-	if err := d.describe(&opts, false); err != nil {
+	if err := (&Server{data: d}).describeData(&opts); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := replication.NewNode(t.Context(), opts); err != nil { // it makes the stream
@@ -128,7 +129,7 @@ func TestEmptyNodeWaitsForTheFoundersData(t *testing.T) {
 func restored(t *testing.T, dir string) string {
 	t.Helper()
 	to := copyDir(t, dir)
-	if err := os.Remove(filepath.Join(to, identityFile)); err != nil {
+	if err := os.Remove(filepath.Join(to, datadir.NodeName)); err != nil {
 		t.Fatal(err)
 	}
 	return to
@@ -162,11 +163,11 @@ func TestRestoredBackupBesideItsOldLog(t *testing.T) {
 	id := c.node.ID().String()
 	o := p.options("d", second)
 	p.startFails(o, replication.ErrOwnData, "--give-up "+id, "commits ")
-	if _, err := Found(FoundOptions{Dir: second, ClusterName: "prod", Logger: discard}); err != nil {
+	if _, err := datadir.Found(datadir.FoundOptions{Dir: second, ClusterName: "prod", Logger: discard}); err != nil {
 		t.Fatal(err)
 	}
 	p.startFails(o, replication.ErrOtherCluster, "--give-up "+id, "--discard-data")
-	if _, err := Found(FoundOptions{Dir: second, ClusterName: "prod", GiveUp: id, Logger: discard}); err != nil {
+	if _, err := datadir.Found(datadir.FoundOptions{Dir: second, ClusterName: "prod", GiveUp: id, Logger: discard}); err != nil {
 		t.Fatal(err)
 	}
 	p.startFails(o, replication.ErrClusterLives, "node c")
@@ -202,7 +203,7 @@ func TestFounderOfAnEmbeddedCluster(t *testing.T) {
 	}
 	nodes := nodeOptions(t, 3)
 	nodes[0].Dir, nodes[2].Witness = lone(t, 20), true
-	if _, err := Found(FoundOptions{Dir: nodes[0].Dir, ClusterName: "prod", Node: "a", Logger: discard}); err != nil {
+	if _, err := datadir.Found(datadir.FoundOptions{Dir: nodes[0].Dir, ClusterName: "prod", Node: "a", Logger: discard}); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/carillon-io/carillon/bus"
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/datadir"
 	"github.com/carillon-io/carillon/replication"
 	"github.com/carillon-io/carillon/testkit"
 )
@@ -127,28 +128,31 @@ func TestOwnDataIsNotJoinedAway(t *testing.T) {
 	}
 }
 
+// setsMost is how many times a node puts data aside.
+const setsMost = 8
+
 // TestReplacedDataIsBounded: a node that has put data aside eight times ends, and its data stays.
 func TestReplacedDataIsBounded(t *testing.T) {
 	p := newTroupe(t)
 	p.start("b", t.TempDir())
 	dir := lone(t, 3)
-	for i := range replacedMost {
+	for i := range setsMost {
 		if err := os.Mkdir(filepath.Join(dir, fmt.Sprintf("store.replaced-2026110%dT000000.000Z", i+1)), 0o750); err != nil {
 			t.Fatal(err)
 		}
 	}
 	o := p.options("a", dir)
 	o.DiscardData = true
-	p.startFails(o, ErrManyReplaced, "store.replaced-20261101T000000.000Z", "remove")
-	if n := len(kept(t, dir)); n != replacedMost {
+	p.startFails(o, datadir.ErrManyReplaced, "store.replaced-20261101T000000.000Z", "remove")
+	if n := len(kept(t, dir)); n != setsMost {
 		t.Errorf("%d sets are put aside", n)
 	}
 	if err := os.Remove(filepath.Join(dir, "store.replaced-20261101T000000.000Z")); err != nil {
 		t.Fatal(err)
 	}
 	p.start("a", dir) // the directory remembers the flag
-	if n := len(kept(t, dir)); n != replacedMost+1 {
-		t.Errorf("%d things are put aside, want %d", n, replacedMost+1)
+	if n := len(kept(t, dir)); n != setsMost+1 {
+		t.Errorf("%d things are put aside, want %d", n, setsMost+1)
 	}
 }
 
@@ -173,37 +177,12 @@ func TestLaggingStandbyKeepsNoCopy(t *testing.T) {
 	p.put("z")
 	b = p.start("b", dir)
 	p.level(a, b)
-	if base := b.data.log.Base(); base.LSN <= before.LSN {
+	if base := b.data.Log().Base(); base.LSN <= before.LSN {
 		t.Errorf("the log begins at %v: no checkpoint was sent", base)
 	}
 	if names := kept(t, dir); len(names) != 0 {
 		t.Errorf("put aside: %v", names)
 	}
-}
-
-// TestFateOfOldData: what becomes of replaced data, and that of old data of the cluster itself one set is kept.
-func TestFateOfOldData(t *testing.T) {
-	empty, dir := openTestData(t, t.TempDir()), t.TempDir()
-	full := openTestData(t, dir)
-	commit(t, full, 1, 5)
-	for old, want := range map[replication.Old]fate{replication.OldPart: fateRemoved, replication.OldUnknown: fateBehind, replication.OldForeign: fateReplaced} {
-		if f, err := full.fateOf(old); err != nil || f != want {
-			t.Errorf("with rows, %d: %d, %v; want %d", old, f, err, want)
-		}
-		if f, err := empty.fateOf(old); err != nil || f != fateRemoved {
-			t.Errorf("without rows, %d: %d, %v", old, f, err)
-		}
-	}
-	for _, name := range []string{"wal.behind-20261101T000000.000Z", "store.behind-20261101T000000.000Z", "store.replaced-20261101T000000.000Z"} {
-		if err := os.Mkdir(filepath.Join(dir, name), 0o750); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := full.mayReplace(replication.OldUnknown); err != nil || len(kept(t, dir)) != 1 {
-		t.Errorf("left: %v, %v", kept(t, dir), err)
-	}
-	mustClose(t, empty)
-	mustClose(t, full)
 }
 
 // TestWitnessHasADirectoryOfItsOwn: a witness refuses a node's directory, and a node a witness's.
@@ -217,18 +196,11 @@ func TestWitnessHasADirectoryOfItsOwn(t *testing.T) {
 	p.startFails(witness, nil, "--witness", witness.Dir)
 
 	dir = t.TempDir()
-	o := Options{ClusterName: "prdo", Witness: true}
-	first := mustOpenIdentity(t, dir, o)
-	o.ClusterName = "prod"
-	held := mustHold(t, dir, o)
-	if again := held.get(); again.Node != first.Node || again.Cluster != "prod" {
-		t.Errorf("%+v, and first %+v", again, first)
-	}
-	if err := held.metLeader(); err != nil {
+	d, err := datadir.OpenWitness(datadir.Options{Dir: dir, ClusterName: "prod", Witness: true, Logger: discard})
+	if err != nil {
 		t.Fatal(err)
 	}
-	_, err := openIdentity(dir, Options{ClusterName: "prdo", Witness: true})
-	testkit.Refuses(t, err, `"prdo"`, `"prod"`)
+	mustClose(t, d)
 	p.startFails(p.options("", dir), nil, "is the witness", "--witness")
 }
 
@@ -251,28 +223,27 @@ func TestLoneStreamsArePutAside(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Server{opts: o}
-	if streams, err := loneStreams(o.Dir); err != nil || !slices.Equal(streams, []string{"$G/ORDERS"}) {
+	if streams, err := datadir.LoneStreams(o.Dir); err != nil || !slices.Equal(streams, []string{"$G/ORDERS"}) {
 		t.Fatalf("%v, %v", streams, err)
 	}
 	for range 2 { // the second, after a start that was cut short, begins anew
-		if err := s.setNATSAside(); err != nil {
+		if err := datadir.SetNATSAside(o.Dir, datadir.Identity{}, true, discard); err != nil {
 			t.Fatal(err)
 		}
-		if exists(filepath.Join(o.Dir, "nats")) {
+		if isThere(filepath.Join(o.Dir, "nats")) {
 			t.Fatal("the streams of the node alone are still in the place of a member's")
 		}
 	}
 	if err := os.Mkdir(filepath.Join(o.Dir, "nats"), 0o750); err != nil { // of a start that is refused
 		t.Fatal(err)
 	}
-	if err := s.putNATSBack(); err != nil {
+	if err := datadir.PutNATSBack(o.Dir); err != nil {
 		t.Fatal(err)
 	}
-	if streams, err := loneStreams(o.Dir); err != nil || !slices.Equal(streams, []string{"$G/ORDERS"}) {
+	if streams, err := datadir.LoneStreams(o.Dir); err != nil || !slices.Equal(streams, []string{"$G/ORDERS"}) {
 		t.Fatalf("after a refused start: %v, %v", streams, err)
 	}
-	if err := errors.Join(s.setNATSAside(), s.keepNATSAside(), s.putNATSBack()); err != nil {
+	if err := errors.Join(datadir.SetNATSAside(o.Dir, datadir.Identity{}, true, discard), datadir.KeepNATSAside(o.Dir, discard), datadir.PutNATSBack(o.Dir)); err != nil {
 		t.Fatal(err)
 	}
 	aside, err := filepath.Glob(filepath.Join(o.Dir, "nats.replaced-*"))
@@ -299,7 +270,7 @@ func TestLoneStreamsArePutAside(t *testing.T) {
 		t.Fatal(err)
 	}
 	member.Close()
-	if !exists(filepath.Join(o.Dir, "nats", "jetstream", "$SYS", "_js_", "_meta_")) {
+	if !isThere(filepath.Join(o.Dir, "nats", "jetstream", "$SYS", "_js_", "_meta_")) {
 		t.Error("a member is not known by its directory")
 	}
 }
@@ -331,7 +302,7 @@ func TestDataOfAnotherCluster(t *testing.T) {
 	if names := kept(t, dir); len(names) != 2 {
 		t.Errorf("put aside: %v", names)
 	}
-	if id, err := readIdentity(dir); err != nil || id.Cluster != "test" || id.Node != "a" || id.State != stateMember {
+	if id, err := datadir.ReadIdentity(dir); err != nil || id.Cluster != "test" || id.Node != "a" || id.State != datadir.StateMember {
 		t.Errorf("%+v, %v", id, err)
 	}
 }
@@ -343,8 +314,8 @@ func TestMistypedClusterName(t *testing.T) {
 	o := p.options("", dir)
 	o.ClusterName = "prdo"
 	p.startFails(o, replication.ErrOtherCluster, `"prdo"`)
-	drawn, err := readIdentity(dir)
-	if err != nil || drawn.State != stateNew {
+	drawn, err := datadir.ReadIdentity(dir)
+	if err != nil || drawn.State != datadir.StateNew {
 		t.Fatalf("%+v, %v", drawn, err)
 	}
 	b := p.start("", dir)
@@ -352,4 +323,9 @@ func TestMistypedClusterName(t *testing.T) {
 	if b.opts.Node != drawn.Node {
 		t.Errorf("the node is %s, and was %s", b.opts.Node, drawn.Node)
 	}
+}
+
+func isThere(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/carillon-io/carillon/datadir"
 	"github.com/carillon-io/carillon/replication"
 	"github.com/carillon-io/carillon/testkit"
 )
@@ -121,7 +122,7 @@ func TestStandbyThatLostItsName(t *testing.T) {
 	if err := b.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	node := filepath.Join(dir, identityFile)
+	node := filepath.Join(dir, datadir.NodeName)
 	if err := os.Rename(node, node+".away"); err != nil {
 		t.Fatal(err)
 	}

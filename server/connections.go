@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"net"
 
-	"github.com/carillon-io/carillon/api"
+	"github.com/carillon-io/carillon/web"
 )
 
 // Callers share this process's limit of open files with the log, the store and the targets, which must always
@@ -39,5 +39,5 @@ func validateHTTPConnections(n, files int) error {
 // limited returns the HTTP listener with a bound on its connections. It is called once, before the server of
 // s.web starts.
 func (s *Server) limited() net.Listener {
-	return api.LimitConnections(s.web.Server, s.listener, s.opts.HTTPConnections, s.opts.Logger)
+	return web.LimitConnections(s.web.Server, s.listener, s.opts.HTTPConnections, s.opts.Logger)
 }

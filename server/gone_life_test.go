@@ -44,7 +44,7 @@ func liveALife(t *testing.T) life {
 		t.Cleanup(func() { _ = s.Close(context.Background()) })
 		for range 3 {
 			l.putJobs(t, s, 40)
-			if err := s.data.checkpoint(t.Context()); err != nil {
+			if err := s.data.Checkpoint(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			l.putJobs(t, s, 20)
@@ -89,11 +89,11 @@ func copyMarked(t *testing.T, s *Server, to string) {
 		if err := os.RemoveAll(to); err != nil {
 			t.Fatal(err)
 		}
-		err := tryCopyParts(s.data.dir, to)
+		err := tryCopyParts(s.data.Dir(), to)
 		if err == nil {
 			var r wal.Report
-			r, err = wal.Verify(filepath.Join(to, logName))
-			if err == nil && r.Watermark == r.Last && r.Last == s.data.log.Last() {
+			r, err = wal.Verify(filepath.Join(to, datadir.LogName))
+			if err == nil && r.Watermark == r.Last && r.Last == s.data.Log().Last() {
 				return
 			}
 		}
@@ -107,13 +107,13 @@ func copyMarked(t *testing.T, s *Server, to string) {
 // the list of the log as it was some commits before.
 func (l *life) copyUnmarked(t *testing.T, s *Server) {
 	t.Helper()
-	list, err := os.ReadFile(filepath.Join(l.older[len(l.older)-1], logName, "SEGMENTS"))
+	list, err := os.ReadFile(filepath.Join(l.older[len(l.older)-1], datadir.LogName, "SEGMENTS"))
 	if err == nil {
-		_, err = s.data.store.Checkpoint(t.Context())
+		_, err = s.data.Store().Checkpoint(t.Context())
 	}
 	if err == nil {
 		copyMarked(t, s, l.unmarked)
-		err = os.WriteFile(filepath.Join(l.unmarked, logName, "SEGMENTS"), list, 0o640)
+		err = os.WriteFile(filepath.Join(l.unmarked, datadir.LogName, "SEGMENTS"), list, 0o640)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -130,7 +130,7 @@ func copyParts(t *testing.T, from, to string) {
 
 // tryCopyParts does the same. A copy of a directory in use can meet a file that goes meanwhile.
 func tryCopyParts(from, to string) error {
-	for _, name := range []string{logName, storeName} {
+	for _, name := range []string{datadir.LogName, datadir.StoreName} {
 		if err := os.CopyFS(filepath.Join(to, name), os.DirFS(filepath.Join(from, name))); err != nil {
 			return err
 		}
@@ -146,7 +146,7 @@ func tryCopyParts(from, to string) error {
 // nothing.
 func checkNewestHolds(t *testing.T, dir string) {
 	t.Helper()
-	segments, err := filepath.Glob(filepath.Join(dir, logName, "0*"))
+	segments, err := filepath.Glob(filepath.Join(dir, datadir.LogName, "0*"))
 	if err != nil || len(segments) == 0 {
 		t.Fatalf("no segments: %v", err)
 	}
@@ -157,15 +157,15 @@ func checkNewestHolds(t *testing.T, dir string) {
 }
 
 // checkWhole checks that a directory has all jobs, and closes it.
-func (l *life) checkWhole(t *testing.T, what string, d *data) {
+func (l *life) checkWhole(t *testing.T, what string, d *datadir.Directory) {
 	t.Helper()
 	jobs := 0
 	low := []byte{byte(job.KindName)}
-	err := d.store.Scan(low, job.PrefixEnd(low), func(_, _ []byte) (bool, error) { jobs++; return true, nil })
+	err := d.Store().Scan(low, job.PrefixEnd(low), func(_, _ []byte) (bool, error) { jobs++; return true, nil })
 	if err != nil || jobs != l.jobs || countTimers(t, d) != l.jobs {
 		t.Errorf("%s: %d jobs and %d timers of %d are there: %v", what, jobs, countTimers(t, d), l.jobs, err)
 	}
-	if err := d.close(); err != nil {
+	if err := d.Close(); err != nil {
 		t.Errorf("%s: %v", what, err)
 	}
 }
@@ -173,7 +173,7 @@ func (l *life) checkWhole(t *testing.T, what string, d *data) {
 // filesOf returns the files of the parts, but the locks, and PARTS.
 func filesOf(t *testing.T, dir string) (files []string) {
 	t.Helper()
-	for _, part := range []string{logName, storeName, datadir.PartsName} {
+	for _, part := range []string{datadir.LogName, datadir.StoreName, datadir.PartsName} {
 		err := fs.WalkDir(os.DirFS(dir), part, func(path string, e fs.DirEntry, err error) error {
 			if err == nil && !e.IsDir() && e.Name() != "LOCK" {
 				files = append(files, path)

@@ -17,32 +17,32 @@ func TestRefusedStartChangesNothing(t *testing.T) {
 	d := openTestData(t, whole)
 	commit(t, d, 1, 5)
 	mustClose(t, d)
-	if _, err := openInstallation(whole); err != nil {
+	if _, err := datadir.OpenInstallation(whole); err != nil {
 		t.Fatal(err)
 	}
-	tail := filepath.Join(logName, "00000000000000000001")
-	installation := filepath.Join(whole, installationFile)
+	tail := filepath.Join(datadir.LogName, "00000000000000000001")
+	installation := filepath.Join(whole, datadir.InstallationName)
 	for name, tc := range map[string]struct {
 		file, text string // "" stands for one that loses its end
 		opts       Options
 	}{
-		"installation damaged":         {file: installationFile, text: "{"},
-		"installation of a later form": {file: installationFile, text: `{"version":2}`},
+		"installation damaged":         {file: datadir.InstallationName, text: "{"},
+		"installation of a later form": {file: datadir.InstallationName, text: `{"version":2}`},
 		"log damaged, in a cluster":    {file: tail, opts: Options{ClusterName: "prod"}},
 		"store damaged, in a cluster":  {file: "store/FORMAT", text: "?", opts: Options{ClusterName: "prod"}},
 		"store damaged":                {file: "store/FORMAT", text: "?"},
-		"node damaged":                 {file: identityFile, text: "{", opts: Options{ClusterName: "prod"}},
-		"node alone":                   {file: identityFile, text: `{"version":1,"node":"a","cluster":"prod","cluster_id":"00112233445566778899aabbccddeeff"}`},
+		"node damaged":                 {file: datadir.NodeName, text: "{", opts: Options{ClusterName: "prod"}},
+		"node alone":                   {file: datadir.NodeName, text: `{"version":1,"node":"a","cluster":"prod","cluster_id":"00112233445566778899aabbccddeeff"}`},
 		"later directory":              {file: datadir.PartsName, text: "carillon data directory 2\n"},
-		"joining damaged":              {file: joiningName, text: "CJOI"},
-		"restoring":                    {file: restoringName, text: "\n"},
+		"joining damaged":              {file: datadir.JoiningName, text: "CJOI"},
+		"restoring":                    {file: datadir.RestoringName, text: "\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			hit := filepath.Join(t.TempDir(), "hit")
 			copyParts(t, whole, hit)
 			b, err := os.ReadFile(installation)
 			if err == nil {
-				err = os.WriteFile(filepath.Join(hit, installationFile), b, 0o640)
+				err = os.WriteFile(filepath.Join(hit, datadir.InstallationName), b, 0o640)
 			}
 			if err != nil {
 				t.Fatal(err)

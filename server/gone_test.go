@@ -64,7 +64,7 @@ func TestEachFileIsMissed(t *testing.T) {
 		refused, tried := 0, 0
 		checkNewestHolds(t, dir)
 		for _, file := range filesOf(t, dir) {
-			if state == "unmarked" && !strings.HasPrefix(file, logName) {
+			if state == "unmarked" && !strings.HasPrefix(file, datadir.LogName) {
 				continue // it differs from the killed one in the log alone
 			}
 			var older []string
@@ -95,7 +95,7 @@ func (l *life) suffer(t *testing.T, state, dir, file string, m mishap) (refused 
 		t.Fatal(err)
 	}
 	before := bytesOf(t, hit)
-	d, err := openData(Options{Dir: hit, Logger: discard, segmentBytes: 4 << 10}, nil)
+	d, err := datadir.OpenDirectory(datadir.Options{Dir: hit, Logger: discard, SegmentBytes: 4 << 10})
 	if err == nil {
 		l.checkWhole(t, what, d)
 		return false
@@ -119,7 +119,7 @@ func (l *life) suffer(t *testing.T, state, dir, file string, m mishap) (refused 
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d, err = openData(Options{Dir: hit, Logger: discard, segmentBytes: 4 << 10}, nil); err != nil {
+	if d, err = datadir.OpenDirectory(datadir.Options{Dir: hit, Logger: discard, SegmentBytes: 4 << 10}); err != nil {
 		t.Errorf("%s: with the file put back: %v", what, err)
 		return true
 	}
@@ -134,12 +134,12 @@ func TestPartsAreMissed(t *testing.T) {
 	d := openTestData(t, dir)
 	commit(t, d, 1, 200)
 	mustClose(t, d)
-	for name, gone := range map[string][]string{"log": {logName}, "store": {storeName}, "both": {logName, storeName}} {
+	for name, gone := range map[string][]string{"log": {datadir.LogName}, "store": {datadir.StoreName}, "both": {datadir.LogName, datadir.StoreName}} {
 		for _, emptied := range []bool{false, true} {
 			for _, older := range []bool{false, true} { // as the first release left it: without PARTS, in a cluster
 				hit := filepath.Join(t.TempDir(), "hit")
 				copyParts(t, dir, hit)
-				opts := Options{Dir: hit, Logger: discard}
+				opts := datadir.Options{Dir: hit, Logger: discard}
 				if older {
 					opts.ClusterName = "test"
 					becomeOlder(t, hit)
@@ -150,7 +150,7 @@ func TestPartsAreMissed(t *testing.T) {
 						makeDir(t, filepath.Join(hit, part))
 					}
 				}
-				_, err := openData(opts, nil)
+				_, err := datadir.OpenDirectory(opts)
 				var e *datadir.GoneError
 				if !errors.As(err, &e) || fmt.Sprint(e.Parts) != fmt.Sprint(gone) || !strings.Contains(err.Error(), "to begin anew") {
 					t.Errorf("%s, emptied %t, older %t: %v", name, emptied, older, err)
@@ -168,22 +168,22 @@ func TestRestoredPartsAreMissed(t *testing.T) {
 	_, _, c := startAlone(t, filepath.Join(t.TempDir(), "data"))
 	mustPut(t, c, natsJob("a", "@every 1h"))
 	restored := filepath.Join(t.TempDir(), "restored")
-	if _, err := Restore(restored, bytes.NewReader(takeBackup(t, c)), discard); err != nil {
+	if _, err := datadir.Restore(restored, bytes.NewReader(takeBackup(t, c)), discard); err != nil {
 		t.Fatal(err)
 	}
 	installed := filepath.Join(t.TempDir(), "installed")
 	mustClose(t, openTestData(t, installed))
-	if _, err := openInstallation(installed); err != nil {
+	if _, err := datadir.OpenInstallation(installed); err != nil {
 		t.Fatal(err)
 	}
 	removeAll(t, filepath.Join(installed, datadir.PartsName))
 	for _, dir := range []string{restored, installed} {
-		for _, part := range []string{logName, storeName} {
+		for _, part := range []string{datadir.LogName, datadir.StoreName} {
 			removeAll(t, filepath.Join(dir, part))
 			makeDir(t, filepath.Join(dir, part))
 		}
 		var e *datadir.GoneError
-		if _, err := openData(Options{Dir: dir, Logger: discard}, nil); !errors.As(err, &e) {
+		if _, err := datadir.OpenDirectory(datadir.Options{Dir: dir, Logger: discard}); !errors.As(err, &e) {
 			t.Errorf("%s: %v", dir, err)
 		}
 	}
@@ -193,8 +193,8 @@ func TestRestoredPartsAreMissed(t *testing.T) {
 func becomeOlder(t *testing.T, dir string) {
 	t.Helper()
 	removeAll(t, filepath.Join(dir, datadir.PartsName))
-	id := identity{Version: identityVersion, Node: "a", Cluster: "test", ClusterID: strings.Repeat("ab", clusterIDBytes), dir: dir}
-	if _, err := id.write(); err != nil {
+	node := `{"version":1,"node":"a","cluster":"test","cluster_id":"` + strings.Repeat("ab", 16) + `"}` + "\n"
+	if err := os.WriteFile(filepath.Join(dir, datadir.NodeName), []byte(node), 0o640); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -203,15 +203,15 @@ func becomeOlder(t *testing.T, dir string) {
 // has lost something.
 func TestFirstStartIsInterrupted(t *testing.T) {
 	for name, leave := range map[string]func(dir string){
-		"before the log":   func(dir string) { makeDir(t, filepath.Join(dir, logName)) },
-		"before the store": func(dir string) { makeLog(t, filepath.Join(dir, logName)) },
+		"before the log":   func(dir string) { makeDir(t, filepath.Join(dir, datadir.LogName)) },
+		"before the store": func(dir string) { makeLog(t, filepath.Join(dir, datadir.LogName)) },
 		"before PARTS": func(dir string) {
 			mustClose(t, openTestData(t, dir))
 			removeAll(t, filepath.Join(dir, datadir.PartsName))
 		},
 		"file systems of their own": func(dir string) {
-			makeDir(t, filepath.Join(dir, logName, "lost+found"))
-			makeDir(t, filepath.Join(dir, storeName, "lost+found"))
+			makeDir(t, filepath.Join(dir, datadir.LogName, "lost+found"))
+			makeDir(t, filepath.Join(dir, datadir.StoreName, "lost+found"))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-io/carillon/datadir"
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/schedule"
@@ -17,14 +18,14 @@ import (
 //
 //	go test -run xxx -bench NewestRuns -benchtime 200x ./server
 func BenchmarkNewestRuns(b *testing.B) {
-	o := Options{Dir: b.TempDir(), Logger: slog.New(slog.DiscardHandler)}.withDefaults()
-	d, err := openData(o, func(err error) { b.Error(err) })
+	o := datadir.Options{Dir: b.TempDir(), Logger: slog.New(slog.DiscardHandler), OnFatal: func(err error) { b.Error(err) }}
+	d, err := datadir.OpenDirectory(o)
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer func() { _ = d.close() }()
+	defer func() { _ = d.Close() }()
 	fillHistory(b, d, 1_000_000)
-	e, err := scheduler.Open(scheduler.Options{Log: d.log, Store: d.store, Sender: noSender{}, Logger: o.Logger})
+	e, err := scheduler.Open(scheduler.Options{Log: d.Log(), Store: d.Store(), Sender: noSender{}, Logger: o.Logger})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -39,7 +40,7 @@ func BenchmarkNewestRuns(b *testing.B) {
 }
 
 // fillHistory writes a job and its runs, evenly over the last ninety days.
-func fillHistory(b *testing.B, d *data, runs int) {
+func fillHistory(b *testing.B, d *datadir.Directory, runs int) {
 	def := job.Defaults()
 	def.Tenant, def.Name, def.Schedule = "default", "busy", "@every 8s"
 	def.Target = job.Target{Kind: job.TargetNATS, Subject: "x"}
@@ -62,9 +63,9 @@ func fillHistory(b *testing.B, d *data, runs int) {
 			LaunchedAt: at, FinishedAt: at + 1, Lateness: time.Millisecond,
 		})
 		if i%5000 == 4999 || i == runs-1 {
-			at, err := d.log.Append(1, batch.Bytes())
+			at, err := d.Log().Append(1, batch.Bytes())
 			if err == nil {
-				err = d.store.Apply(at, batch.Bytes())
+				err = d.Store().Apply(at, batch.Bytes())
 			}
 			if err != nil {
 				b.Fatal(fmt.Errorf("run %d: %w", i, err))
@@ -72,7 +73,7 @@ func fillHistory(b *testing.B, d *data, runs int) {
 			batch.Reset()
 		}
 	}
-	if err := d.checkpoint(context.Background()); err != nil {
+	if err := d.Checkpoint(context.Background()); err != nil {
 		b.Fatal(err)
 	}
 }

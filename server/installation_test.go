@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,6 +18,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/datadir"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/testkit"
 )
@@ -124,7 +124,7 @@ func TestRestoredBackupLosesNoEvent(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := filepath.Join(t.TempDir(), "restored")
-	if _, err := Restore(dir, bytes.NewReader(b), discard); err != nil {
+	if _, err := datadir.Restore(dir, bytes.NewReader(b), discard); err != nil {
 		t.Fatal(err)
 	}
 	_, c = h.start(dir, "carillon")
@@ -133,37 +133,6 @@ func TestRestoredBackupLosesNoEvent(t *testing.T) {
 	two, _, _ := strings.Cut(after[0], ".")
 	if len(one) != 32 || len(two) != 32 || one == two {
 		t.Errorf("the origins are %q and %q; want two ids", one, two)
-	}
-}
-
-// TestInstallationStays reads the id again, and refuses an invalid file.
-func TestInstallationStays(t *testing.T) {
-	dir, other := t.TempDir(), t.TempDir()
-	id, err := openInstallation(dir)
-	if err != nil || !isClusterID(id) {
-		t.Fatalf("%q, %v", id, err)
-	}
-	if again, err := openInstallation(dir); err != nil || again != id {
-		t.Errorf("%q, %v; want %q again", again, err, id)
-	}
-	if another, err := openInstallation(other); err != nil || another == id {
-		t.Errorf("another directory is %q, %v", another, err)
-	}
-	golden, err := os.ReadFile("testdata/INSTALLATION-v1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for text, want := range map[string]string{
-		string(golden): "", "": "no JSON object", "{": "no JSON object", `{"version":2,"id":"` + id + `"}`: "version 2",
-		`{"version":1,"id":"short"}`: "no id", `{"version":1}`: "no id", strings.Repeat(" ", installationBytesMax+1): "want at most",
-	} {
-		if err := os.WriteFile(filepath.Join(dir, installationFile), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		got, err := openInstallation(dir)
-		if want == "" && (err != nil || got != "000102030405060708090a0b0c0d0e0f") || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
-			t.Errorf("%.40q: %q, %v; want %q", text, got, err, want)
-		}
 	}
 }
 

@@ -11,22 +11,12 @@ import (
 	"sync/atomic"
 
 	"github.com/carillon-io/carillon/api"
+	"github.com/carillon-io/carillon/datadir"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/replication"
 	"github.com/carillon-io/carillon/scheduler"
 	"github.com/carillon-io/carillon/wal"
 )
-
-// keepBehind is the number of commits that the log of a node in a cluster keeps although its checkpoint has
-// them: if the stream loses some, the leader still has them.
-const keepBehind = 10_000
-
-func (o Options) keepBehind() uint64 {
-	if o.clustered() {
-		return keepBehind
-	}
-	return 0
-}
 
 // member is the log, store and engine of a node in a cluster; it implements replication.Local. The engine
 // follows or leads. After it has led, and after the data was replaced, a new engine takes its place.
@@ -34,12 +24,12 @@ type member struct {
 	server  *Server
 	engine  atomic.Pointer[scheduler.Engine]
 	service atomic.Pointer[api.Service]
-	closing sync.WaitGroup    // replaced services that still answer
-	known   replication.Known // as the directory had it at the start
+	closing sync.WaitGroup  // replaced services that still answer
+	known   datadir.Members // as the directory had it at the start
 
 	mu         sync.RWMutex // held for writing while the log and the store are replaced
 	recent     recentPositions
-	data       *data
+	data       *datadir.Directory
 	reader     *wal.Reader // continues after the commit that Read returned last
 	readNext   uint64
 	stopKeeper context.CancelFunc
@@ -60,7 +50,7 @@ func (m *member) keep() {
 	ctx, stop := context.WithCancel(context.Background())
 	m.stopKeeper = stop
 	every := m.server.opts.CheckpointEvery
-	m.keeper.Go(func() { m.server.fail(m.data.keep(ctx, every)) })
+	m.keeper.Go(func() { m.server.fail(m.data.Keep(ctx, every)) })
 }
 
 func (m *member) stopKeeping() {
@@ -72,35 +62,31 @@ func (m *member) stopKeeping() {
 func (m *member) Last() job.Position {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	return m.data.log.Last()
+	return m.data.Log().Last()
 }
 
 // Applied implements replication.Local.
 func (m *member) Applied() job.Position {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	return m.data.applied()
+	return m.data.Applied()
 }
 
 // Durable implements replication.Local.
 func (m *member) Durable() job.Position {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	return m.data.store.Durable()
+	return m.data.Store().Durable()
 }
 
 // Find implements replication.Local.
 func (m *member) Find(lsn uint64) (job.Position, bool) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	if lsn > m.data.log.Last().LSN || lsn < m.data.log.Base().LSN {
-		return job.Position{}, false
-	}
-	if at, ok := m.recent.find(lsn); ok {
+	if at, ok := m.recent.find(lsn); ok && lsn <= m.data.Last().LSN && lsn >= m.data.Log().Base().LSN {
 		return at, true
 	}
-	at, err := m.data.log.PositionOf(lsn)
-	return at, err == nil
+	return m.data.Find(lsn)
 }
 
 // Read implements replication.Local. Reading the next commit is cheaper than reading another one.
@@ -108,12 +94,12 @@ func (m *member) Read(lsn uint64) (at job.Position, prev [16]byte, payload []byt
 	before, ok := m.Find(lsn - 1)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if !ok || lsn > m.data.log.Last().LSN {
+	if !ok || lsn > m.data.Log().Last().LSN {
 		return at, prev, nil, false, nil
 	}
 	if m.reader == nil || m.readNext != lsn {
 		m.closeReader()
-		if m.reader, err = m.data.log.NewReader(lsn); errors.Is(err, wal.ErrOutOfRange) {
+		if m.reader, err = m.data.Log().NewReader(lsn); errors.Is(err, wal.ErrOutOfRange) {
 			return at, prev, nil, false, nil
 		} else if err != nil {
 			return at, prev, nil, false, err
@@ -137,7 +123,7 @@ func (m *member) closeReader() {
 
 // Append implements replication.Local.
 func (m *member) Append(epoch uint64, payload []byte) (job.Position, error) {
-	at, err := m.data.log.Append(epoch, payload)
+	at, err := m.data.Log().Append(epoch, payload)
 	if err == nil {
 		m.recent.note(at)
 	}
@@ -160,7 +146,7 @@ func (m *member) Cut(keep job.Position) error {
 	defer m.mu.Unlock()
 	m.closeReader()
 	m.recent.forget()
-	saved, err := m.data.cutTail(keep)
+	saved, err := m.data.CutTail(keep)
 	if err == nil && saved != "" {
 		m.server.opts.Logger.Warn("the end of this node's log is not part of the cluster's log, and was put aside", slog.String("file", saved))
 	}
@@ -171,7 +157,7 @@ func (m *member) Cut(keep job.Position) error {
 func (m *member) Save(after job.Position) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	saved, err := m.data.saveTail(after.LSN)
+	saved, err := m.data.SaveTail(after.LSN)
 	if err == nil && saved != "" {
 		m.server.opts.Logger.Warn("commits of this node are not part of the cluster's log, and were put aside", slog.String("file", saved))
 	}
@@ -206,18 +192,18 @@ func (m *member) Export(ctx context.Context, name string) (dir string, at job.Po
 	dir = filepath.Join(m.outgoing(), name)
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	at, err = m.data.parts().Export(ctx, dir)
+	at, err = m.data.Parts().Export(ctx, dir)
 	return dir, at, err
 }
 
 // Incoming implements replication.Local.
-func (m *member) Incoming() string { return filepath.Join(m.data.dir, incomingName) }
+func (m *member) Incoming() string { return m.data.Incoming() }
 
 // MayReplace implements replication.Local.
 func (m *member) MayReplace(old replication.Old) error {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	return m.data.mayReplace(old)
+	return m.data.MayReplace(fateFor(old))
 }
 
 // Adopt implements replication.Local.
@@ -227,9 +213,9 @@ func (m *member) Adopt(at job.Position, old replication.Old) error {
 	m.mu.Lock()
 	m.closeReader()
 	m.recent.forget()
-	err := m.data.adopt(at, old)
+	err := m.data.Adopt(at, fateFor(old))
 	if err == nil {
-		err = m.data.identity.markJoined()
+		err = m.data.MarkJoined()
 	}
 	m.mu.Unlock()
 	if err != nil {

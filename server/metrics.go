@@ -16,14 +16,11 @@ func (s *Server) storage() *metrics.Storage {
 		s.member.mu.RLock()
 		defer s.member.mu.RUnlock()
 	}
-	return s.data.figures()
-}
-
-func (d *data) figures() *metrics.Storage {
-	if d.log == nil || d.store == nil {
+	d := s.data
+	if d.Log() == nil || d.Store() == nil {
 		return nil
 	}
-	log, store, checkpoints := d.log.Metrics(), d.store.Metrics(), d.checkpoints.Stats()
+	log, store, checkpoints := d.Log().Metrics(), d.Store().Metrics(), d.Checkpoints().Stats()
 	f := &metrics.Storage{
 		Syncs: log.Syncs, Appends: log.Appends, Segments: log.Segments, LogBytes: log.Bytes,
 		Checkpoints: checkpoints.Took, CheckpointBytes: checkpoints.WrittenBytes,
@@ -36,7 +33,7 @@ func (d *data) figures() *metrics.Storage {
 			Stalls: store.Stalls, StallTime: store.StallTime,
 		},
 	}
-	f.FreeBytes, f.SizeBytes = space(d.dir)
+	f.FreeBytes, f.SizeBytes = space(d.Dir())
 	return f
 }
 

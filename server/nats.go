@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/carillon-io/carillon/bus"
+	"github.com/carillon-io/carillon/datadir"
 )
 
 // ErrPrefixServed is returned by Start if another server, or a cluster whose log is in NATS, serves the prefix.
@@ -20,7 +21,7 @@ func (s *Server) busOptions() bus.Options {
 	o := &s.opts
 	return bus.Options{
 		URL: o.NATSURL, Creds: o.Creds, TLSCert: o.TLSCert, TLSKey: o.TLSKey, TLSCA: o.TLSCA,
-		Listen: o.Listen, StoreDir: filepath.Join(o.Dir, natsName), ConnectionsMax: natsConnections(filesMax()),
+		Listen: o.Listen, StoreDir: filepath.Join(o.Dir, datadir.NATSName), ConnectionsMax: natsConnections(filesMax()),
 		Prefix: o.Prefix, Process: s.process, Inboxes: s.inboxes,
 		ClusterName: o.ClusterName, Node: o.Node, Witness: o.Witness, Founding: o.founding, ClusterListen: o.ClusterListen,
 		Routes: o.Routes, ClusterPassword: o.ClusterPassword, NATSSyncs: o.NATSSyncs, Logger: o.Logger,
@@ -30,7 +31,7 @@ func (s *Server) busOptions() bus.Options {
 // refuseMember returns ErrPrefixServed if a server without a cluster would start on the directory of a cluster
 // member that has lost its file NODE.
 func (s *Server) refuseMember(context.Context) error {
-	if _, err := os.Lstat(filepath.Join(s.opts.Dir, identityFile)); err == nil || s.opts.NATSURL != "" {
+	if _, err := os.Lstat(filepath.Join(s.opts.Dir, datadir.NodeName)); err == nil || s.opts.NATSURL != "" {
 		return nil // the file gives a better reason
 	}
 	return bus.RefuseMember(s.busOptions())

@@ -132,7 +132,6 @@ type Options struct {
 	// node joins anew. Calls come one at a time, and the start waits for each to return. nil: no calls.
 	OnRecovery func(Recovery)
 
-	anyIdentity  bool          // the data is opened for [Found], whichever node it belongs to
 	founding     bool          // this node will found the cluster
 	segmentBytes int           // size of a log segment; 0 is the default, tests use a small one
 	markEvery    time.Duration // how often the log marks what is durable; 0 is the default, tests use a short time

@@ -3,6 +3,7 @@ package server
 import (
 	"bytes"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,7 +15,9 @@ import (
 	"github.com/carillon-io/carillon/backup"
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/datadir"
+	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/testkit"
+	"github.com/carillon-io/carillon/wal"
 )
 
 // TestRestoredMissedRuns: jobs that were due between the backup and the restore are decided by their
@@ -38,7 +41,7 @@ func TestRestoredMissedRuns(t *testing.T) {
 	}
 
 	dir := filepath.Join(t.TempDir(), "restored")
-	if _, err := Restore(dir, bytes.NewReader(b), discard); err != nil {
+	if _, err := datadir.Restore(dir, bytes.NewReader(b), discard); err != nil {
 		t.Fatal(err)
 	}
 	<-time.After(time.Until(at.Add(1200 * time.Millisecond))) // up to a second late is not missed
@@ -69,30 +72,30 @@ func TestRestoreRefuses(t *testing.T) {
 	for at := 0; at < len(b); at += len(b)/40 + 1 {
 		flipped := bytes.Clone(b)
 		flipped[at] ^= 0x40
-		if _, err := Restore(absent, bytes.NewReader(flipped), discard); err == nil {
+		if _, err := datadir.Restore(absent, bytes.NewReader(flipped), discard); err == nil {
 			t.Fatalf("byte %d changed: restored", at)
 		}
-		if _, err := Restore(absent, bytes.NewReader(b[:at]), discard); !errors.Is(err, backup.ErrTruncated) && !errors.Is(err, backup.ErrNotBackup) {
+		if _, err := datadir.Restore(absent, bytes.NewReader(b[:at]), discard); !errors.Is(err, backup.ErrTruncated) && !errors.Is(err, backup.ErrNotBackup) {
 			t.Fatalf("cut off at %d: %v", at, err)
 		}
 		if _, err := os.Stat(absent); !errors.Is(err, os.ErrNotExist) {
 			t.Fatalf("byte %d: something is left of the directory: %v", at, err)
 		}
 	}
-	if _, err := Restore(s.data.dir, bytes.NewReader(b), discard); !errors.Is(err, ErrInUse) {
+	if _, err := datadir.Restore(s.data.Dir(), bytes.NewReader(b), discard); !errors.Is(err, ErrInUse) {
 		t.Errorf("into a directory in use: %v", err)
 	}
 	if err := s.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Restore(s.data.dir, bytes.NewReader(b), discard); !errors.Is(err, ErrNotEmpty) {
+	if _, err := datadir.Restore(s.data.Dir(), bytes.NewReader(b), discard); !errors.Is(err, datadir.ErrNotEmpty) {
 		t.Errorf("into a directory with data: %v", err)
 	}
 	other := filepath.Join(root, "other")
 	if err := errors.Join(os.Mkdir(other, 0o750), os.WriteFile(filepath.Join(other, "diary.txt"), nil, 0o640)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Restore(other, bytes.NewReader(b), discard); !errors.Is(err, ErrNotEmpty) {
+	if _, err := datadir.Restore(other, bytes.NewReader(b), discard); !errors.Is(err, datadir.ErrNotEmpty) {
 		t.Errorf("into a directory of something else: %v", err)
 	}
 	if entries, _ := os.ReadDir(other); len(entries) != 1 {
@@ -115,7 +118,7 @@ func TestWrongPosition(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := filepath.Join(t.TempDir(), "restored")
-	if _, err := Restore(dir, &out, discard); err == nil || !strings.Contains(err.Error(), "is wanted") {
+	if _, err := datadir.Restore(dir, &out, discard); err == nil || !strings.Contains(err.Error(), "is wanted") {
 		t.Errorf("restored: %v", err)
 	}
 	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
@@ -129,48 +132,75 @@ func TestInterruptedRestore(t *testing.T) {
 	_, _, c := startAlone(t, filepath.Join(t.TempDir(), "data"))
 	mustPut(t, c, natsJob("one", "@daily"))
 	b := takeBackup(t, c)
-	for name, step := range map[string]func(*restore, *backup.Reader){
-		"marked":   func(*restore, *backup.Reader) {},
-		"received": func(r *restore, from *backup.Reader) { _ = r.receive(from) },
-		"half": func(r *restore, from *backup.Reader) {
-			f, _ := from.Next()
-			_ = r.receiveFile(from, f.Name)
+	for name, step := range map[string]func(dir string, from *backup.Reader) error{
+		"marked":   func(string, *backup.Reader) error { return nil },
+		"received": receiveAll,
+		"half":     func(dir string, from *backup.Reader) error { return receiveNext(dir, from) },
+		"log begun": func(dir string, from *backup.Reader) error {
+			return errors.Join(receiveAll(dir, from), beginLog(dir, from.Header().Position))
 		},
-		"log begun": func(r *restore, from *backup.Reader) {
-			_ = r.receive(from)
-			_ = (&join{dir: r.dir, swap: swap{at: from.Header().Position}, logger: discard}).beginLog()
-		},
-		"all but the mark": func(r *restore, from *backup.Reader) {
-			_ = r.receive(from)
-			_ = (&join{dir: r.dir, swap: swap{at: from.Header().Position}, logger: discard}).beginLog()
-			_ = datadir.NoteParts(r.dir)
+		"all but the mark": func(dir string, from *backup.Reader) error {
+			return errors.Join(receiveAll(dir, from), beginLog(dir, from.Header().Position), datadir.NoteParts(dir))
 		},
 	} {
 		dir := filepath.Join(t.TempDir(), "restored")
 		from, err := backup.NewReader(bytes.NewReader(b))
-		if err != nil {
+		if err == nil {
+			err = os.Mkdir(dir, 0o750)
+		}
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, datadir.RestoringName), nil, 0o640)
+		}
+		if err = errors.Join(err, step(dir, from)); err != nil {
 			t.Fatal(err)
 		}
-		r := &restore{dir: dir, logger: discard}
-		if err := r.claim(); err != nil {
-			t.Fatal(err)
-		}
-		step(r, from)
-		_ = r.lock.Close() // as the end of a process does
 		_, err = Start(t.Context(), Options{Dir: dir, Listen: "127.0.0.1:0", HTTPListen: "127.0.0.1:0", Logger: discard})
-		if !errors.Is(err, ErrRestoring) {
+		if !errors.Is(err, datadir.ErrRestoring) {
 			t.Errorf("%s: started: %v", name, err)
 		}
-		if _, err := Restore(dir, bytes.NewReader(b[:len(b)-1]), discard); !errors.Is(err, backup.ErrTruncated) {
+		if _, err := datadir.Restore(dir, bytes.NewReader(b[:len(b)-1]), discard); !errors.Is(err, backup.ErrTruncated) {
 			t.Errorf("%s: restored from a backup that was cut: %v", name, err)
 		}
-		if done, err := Restore(dir, bytes.NewReader(b), discard); err != nil || done.Jobs != 1 {
+		if done, err := datadir.Restore(dir, bytes.NewReader(b), discard); err != nil || done.Jobs != 1 {
 			t.Errorf("%s: restored again: %+v, %v", name, done, err)
 		}
 		if s, _, _ := startAlone(t, dir); s.Ready().Jobs != 1 {
 			t.Errorf("%s: ready as %+v", name, s.Ready())
 		}
 	}
+}
+
+// receiveAll writes the files of a backup to the place of the store, as a restore does.
+func receiveAll(dir string, from *backup.Reader) error {
+	for {
+		if err := receiveNext(dir, from); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+}
+
+func receiveNext(dir string, from *backup.Reader) error {
+	f, err := from.Next()
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(dir, datadir.StoreName, filepath.FromSlash(f.Name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+		return err
+	}
+	text, err := io.ReadAll(from)
+	return errors.Join(err, os.WriteFile(path, text, 0o640))
+}
+
+// beginLog makes the log that a restore begins behind the backup.
+func beginLog(dir string, at job.Position) error {
+	log, err := wal.Open(wal.Options{Dir: filepath.Join(dir, datadir.LogName), Start: at, Logger: discard})
+	if err != nil {
+		return err
+	}
+	return log.Close()
 }
 
 // TestRestoreACluster: a cluster that was lost as a whole begins anew from a backup: one node with what was
@@ -184,11 +214,11 @@ func TestRestoreACluster(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := filepath.Join(t.TempDir(), "restored")
-	if _, err := Restore(dir, bytes.NewReader(b), discard); err != nil {
+	if _, err := datadir.Restore(dir, bytes.NewReader(b), discard); err != nil {
 		t.Fatal(err)
 	}
 	again := newTroupe(t)
-	if _, err := Found(FoundOptions{Dir: dir, ClusterName: "prod", Node: "a", Logger: discard}); err != nil {
+	if _, err := datadir.Found(datadir.FoundOptions{Dir: dir, ClusterName: "prod", Node: "a", Logger: discard}); err != nil {
 		t.Fatal(err)
 	}
 	leader := again.start("a", dir)

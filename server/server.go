@@ -16,11 +16,13 @@ import (
 	"github.com/carillon-io/carillon/api"
 	"github.com/carillon-io/carillon/bus"
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/datadir"
 	"github.com/carillon-io/carillon/dispatch"
 	"github.com/carillon-io/carillon/inbox"
 	"github.com/carillon-io/carillon/replication"
 	"github.com/carillon-io/carillon/scheduler"
 	"github.com/carillon-io/carillon/tracing"
+	"github.com/carillon-io/carillon/web"
 )
 
 // Ready describes where a server can be reached and what it holds, as the ready line of the command prints it.
@@ -35,7 +37,7 @@ type Ready struct {
 // Server is a running Carillon. Its methods are safe for concurrent use.
 type Server struct {
 	opts       Options
-	data       *data
+	data       *datadir.Directory
 	bus        *bus.Bus
 	dispatcher *dispatch.Dispatcher
 	engine     *scheduler.Engine
@@ -43,7 +45,7 @@ type Server struct {
 	service    *api.Service
 	backups    *backups
 	around     *bus.Surroundings
-	web        *api.Front
+	web        *web.Front
 	profile    *http.Server    // nil: none is wanted
 	tracer     *tracing.Tracer // nil: none is wanted
 	listener   net.Listener
@@ -130,15 +132,15 @@ func (s *Server) listen(context.Context) error {
 }
 
 func (s *Server) openData(context.Context) (err error) {
-	if s.data, err = openData(s.opts, s.fail); err == nil {
-		id := s.data.identity.get()
-		s.opts.Node, s.opts.founding = id.Node, id.State == stateFounder
+	if s.data, err = datadir.OpenDirectory(s.dataOptions()); err == nil {
+		id := s.data.Identity()
+		s.opts.Node, s.opts.founding = id.Node, id.IsFounder()
 	}
 	return err
 }
 
 func (s *Server) openBus(ctx context.Context) (err error) {
-	if err := s.setNATSAside(); err != nil {
+	if err := datadir.SetNATSAside(s.opts.Dir, s.data.Identity(), s.opts.clusterEmbedded(), s.opts.Logger); err != nil {
 		return err
 	}
 	s.bus, err = bus.Open(ctx, s.busOptions())
@@ -174,7 +176,7 @@ func (s *Server) openAnnouncer(ctx context.Context, origin string) (err error) {
 func (s *Server) engineOptions(log scheduler.Log) scheduler.Options {
 	o := &s.opts
 	return scheduler.Options{
-		Log: log, Store: s.data.store, Sender: s.dispatcher, Announcer: s.announcer, Logger: o.Logger, Loading: o.loading(),
+		Log: log, Store: s.data.Store(), Sender: s.dispatcher, Announcer: s.announcer, Logger: o.Logger, Loading: o.loading(),
 		Settings: scheduler.Settings{
 			Lead: o.Lead, CompletedRetention: o.CompletedRetention, HistoryDays: o.HistoryDays,
 			CatchupRate: o.CatchupRate, Events: o.Events, EventsMax: o.EventsMaxWaiting, Zones: o.zones,
@@ -183,21 +185,21 @@ func (s *Server) engineOptions(log scheduler.Log) scheduler.Options {
 }
 
 func (s *Server) openEngine(ctx context.Context) (err error) {
-	origin, err := openInstallation(s.opts.Dir)
+	origin, err := datadir.OpenInstallation(s.opts.Dir)
 	if err != nil {
 		return err
 	}
 	if err := s.openAnnouncer(ctx, origin); err != nil {
 		return err
 	}
-	if s.engine, err = scheduler.Open(s.engineOptions(s.data.log)); err != nil {
+	if s.engine, err = scheduler.Open(s.engineOptions(s.data.Log())); err != nil {
 		return err
 	}
 	engineCtx, stopEngine := context.WithCancel(context.Background())
 	keeperCtx, stopKeeper := context.WithCancel(context.Background())
 	s.stopEngine, s.stopKeeper = stopEngine, stopKeeper
 	s.background.Go(func() { s.fail(s.engine.Serve(engineCtx)) })
-	s.background.Go(func() { s.fail(s.data.keep(keeperCtx, s.opts.CheckpointEvery)) })
+	s.background.Go(func() { s.fail(s.data.Keep(keeperCtx, s.opts.CheckpointEvery)) })
 	return nil
 }
 

@@ -9,11 +9,12 @@ import (
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/dashboard"
 	"github.com/carillon-io/carillon/metrics"
+	"github.com/carillon-io/carillon/web"
 )
 
 // openFront begins to serve HTTP. Until serveWeb, each reply says that the server starts.
 func (s *Server) openFront() {
-	s.web = api.NewFront(s.opts.Logger)
+	s.web = web.NewFront(s.opts.Logger)
 	listener := s.limited()
 	s.background.Go(func() {
 		if err := s.web.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
@@ -23,9 +24,9 @@ func (s *Server) openFront() {
 }
 
 // serveWeb serves HTTP from the engine, through the service that is current at each request.
-func (s *Server) serveWeb(engine api.Reader, service func() *api.Service) {
+func (s *Server) serveWeb(engine web.Engine, service func() *api.Service) {
 	node, executor := s.aboutNode(), func() *api.Executor { return service().Executor() }
-	s.web.Open(api.NewHTTP(engine, api.HTTPOptions{
+	s.web.Open(web.New(engine, web.Options{
 		Node: node, Logger: s.opts.Logger, Executor: executor, Hosts: s.opts.httpHosts(), Pages: s.pages(engine),
 		Metrics: metrics.New(metrics.Options{
 			Node: node, Logger: s.opts.Logger, Engine: engine, Executor: executor,
@@ -40,7 +41,7 @@ func (s *Server) aboutNode() api.Node {
 }
 
 // pages makes the dashboard.
-func (s *Server) pages(engine api.Reader) func(client.Local) http.Handler {
+func (s *Server) pages(engine web.Engine) func(client.Local) http.Handler {
 	return func(asker client.Local) http.Handler {
 		return dashboard.New(asker, dashboard.Options{Status: engine.Status, Location: s.opts.zones.Location, Logger: s.opts.Logger})
 	}
@@ -51,5 +52,5 @@ func (o Options) httpHosts() []string {
 	if len(o.HTTPHosts) > 0 || !bus.OnLoopback(o.HTTPListen) {
 		return o.HTTPHosts
 	}
-	return api.HostsLocal
+	return web.HostsLocal
 }

@@ -8,25 +8,21 @@ import (
 
 	"github.com/carillon-io/carillon/api"
 	"github.com/carillon-io/carillon/bus"
+	"github.com/carillon-io/carillon/datadir"
 	"github.com/carillon-io/carillon/metrics"
 )
 
 // openWitness locks the directory of a witness, which has neither a log nor a store.
-func (s *Server) openWitness(context.Context) error {
-	s.data = &data{logger: s.opts.Logger}
-	if err := s.data.claim(s.opts); err != nil {
-		return err
+func (s *Server) openWitness(context.Context) (err error) {
+	if s.data, err = datadir.OpenWitness(s.dataOptions()); err == nil {
+		s.opts.Node = s.data.Identity().Node
 	}
-	if err := s.data.identity.keep(); err != nil {
-		return err
-	}
-	s.opts.Node = s.data.identity.get().Node
-	return nil
+	return err
 }
 
 // openHealth serves over HTTP what every node serves: health, readiness and metrics.
 func (s *Server) openHealth(ctx context.Context) error {
-	if err := s.data.identity.metLeader(); err != nil {
+	if err := s.data.MetLeader(); err != nil {
 		return err
 	}
 	warnings, err := s.bus.Check(ctx, s.bus.API(), bus.MembersWanted)

@@ -10,8 +10,8 @@ import (
 	"github.com/carillon-io/carillon/wal"
 )
 
-// A commit is in the log when Append returns, and a reader replays the log from any commit that is
-// kept.
+// A commit is durable in the log when Append returns. A reader replays the log from any commit that the
+// log still has.
 func Example() {
 	parent, err := os.MkdirTemp("", "example")
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/carillon-io/carillon/wheel"
 )
 
-// A caller owns the clock: it tells the wheel how far time has come, and sleeps until Next.
+// The caller owns the clock: it passes the time to the wheel, and sleeps until Next.
 func Example() {
 	w := wheel.New(1_000)
 	w.Arm(1, 1_250)
@@ -28,7 +28,7 @@ func Example() {
 	// fired 1 done true now 1300
 }
 
-// A timer that repeats is armed again by fire, here every 100 ticks.
+// A repeating timer is armed again by its callback, here every 100 ticks.
 func ExampleWheel_Advance() {
 	w := wheel.New(0)
 	w.Arm(7, 100)

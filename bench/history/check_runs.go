@@ -62,7 +62,8 @@ func (ix *index) mayBeSkipped(name string, run Run, op *Op) bool {
 const launchWait = time.Second
 
 // launched returns the instant by which a run that was due at due was certainly launched: soon after due
-// or, if the server was down or went down before it, after the next start.
+// or, if the server was down or went down before it, after the next start. A network that is healed costs NATS an
+// election, so what is due before everything is level again may wait until then.
 func (ix *index) launched(due Instant) Instant {
 	for _, d := range ix.Deaths {
 		up := slices.IndexFunc(ix.Starts, func(s Start) bool { return s.Ready > d.Gone })
@@ -71,8 +72,11 @@ func (ix *index) launched(due Instant) Instant {
 		}
 	}
 	for _, f := range ix.Faults {
-		if due >= f.From.Add(-launchWait) && due <= f.Served {
+		switch {
+		case due >= f.From.Add(-launchWait) && due <= f.Served:
 			return f.Served.Add(launchWait)
+		case due > f.Served && due <= f.Healed:
+			return f.Healed.Add(launchWait)
 		}
 	}
 	return due.Add(launchWait)

@@ -169,3 +169,24 @@ func TestFarewell(t *testing.T) {
 		}
 	}
 }
+
+// TestPauseBeforeAllIsLevel: what comes due between a takeover and the end of the fault may wait for NATS, and a pause
+// withdraws what waits; later than that it must have been launched.
+func TestPauseBeforeAllIsLevel(t *testing.T) {
+	for due, accused := range map[int]bool{6000: false, 7500: true} {
+		s := cleanCluster()
+		mark := s.put("late", 5700, 1, Spec{Kind: oneShot, Due: ms(due), Target: "request"})
+		s.op(opPause, "late", due+1900, due+1901, acked).Version = 2
+		s.run("late", due, "skipped")
+		s.find("late", due).Reason = "paused"
+		s.op(opResume, "late", 9700, 9701, acked).Version = 3
+		s.final("late", mark, "completed", 3)
+		found := false
+		for _, v := range ViolationsOf(CheckAll(s.History())) {
+			found = found || v.Check == "one-shots"
+		}
+		if found != accused {
+			t.Errorf("due at %s and paused 1.9 s later: accused %t, want %t", ms(due), found, accused)
+		}
+	}
+}

@@ -148,7 +148,7 @@ func appendMapping(b []byte, node *yaml.Node, depth int) (_ []byte, err error) {
 		case key.ShortTag() == "!!merge":
 			return nil, &nodeError{key.Line, "merging (<<) is not taken; write the keys out"}
 		case seen[key.Value]:
-			return nil, &nodeError{key.Line, fmt.Sprintf("%s: the key is there twice", clip(key.Value))}
+			return nil, &nodeError{key.Line, fmt.Sprintf("%s: the key occurs twice", clip(key.Value))}
 		}
 		seen[key.Value] = true
 		if i > 0 {

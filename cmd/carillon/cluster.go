@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/carillon-io/carillon/server"
+	"github.com/carillon-io/carillon/datadir"
 )
 
 // clusterCmd groups the commands for clusters that work without a server.
 type clusterCmd struct {
-	Found clusterFoundCmd `cmd:"" help:"Make the data of a node alone the beginning of a cluster."`
+	Found clusterFoundCmd `cmd:"" help:"Turn the data of a single node into the start of a cluster."`
 }
 
 // Help is what `carillon cluster --help` says besides the commands.
@@ -60,7 +60,7 @@ func (c *clusterFoundCmd) Run(_ context.Context, con *console) error {
 	if err := checkDataDir(c.Data); err != nil {
 		return err
 	}
-	done, err := server.Found(server.FoundOptions{
+	done, err := datadir.Found(datadir.FoundOptions{
 		Dir: c.Data, ClusterName: c.ClusterName, Node: c.Node, GiveUp: c.GiveUp, Logger: newLogger(con.err, "text", "warn"),
 	})
 	if err != nil {

@@ -41,7 +41,7 @@ func (c *completionCmd) Run(con *console) error {
 
 // completeCmd prints the completions of the last word, for the script of a shell.
 type completeCmd struct {
-	Words []string `arg:"" optional:"" passthrough:"" help:"Words of the line behind the name of the program, up to the cursor."`
+	Words []string `arg:"" optional:"" passthrough:"" help:"Words of the line after the name of the program, up to the cursor."`
 }
 
 // Run implements the command. Failures give no completions and no message, because a shell has no place for one.

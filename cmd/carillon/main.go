@@ -27,19 +27,19 @@ type cli struct {
 	Color terminal.Colours `help:"When to use colours: ${enum}. Auto is on a terminal, unless NO_COLOR is set or TERM is dumb." enum:"auto,always,never" default:"auto" env:"CARILLON_COLOR" group:"always"`
 
 	Serve    serveCmd    `cmd:"" help:"Run the server: scheduler, log, embedded NATS and HTTP in one process."`
-	Demo     demoCmd     `cmd:"" help:"See it work: start a server of its own, run jobs, and show how late each run arrives."`
+	Demo     demoCmd     `cmd:"" help:"Demonstrate Carillon: start a temporary server, run jobs, and show how late each run arrives."`
 	Job      jobCmd      `cmd:"" help:"Register, show and change jobs."`
 	Run      runCmd      `cmd:"" help:"Show, report, cancel and retry runs."`
 	Calendar calendarCmd `cmd:"" help:"Manage calendars: named lists of exclusions, such as holidays."`
 	Audit    auditCmd    `cmd:"" help:"Show who changed what."`
 	Import   importCmd   `cmd:"" help:"Register jobs in bulk from JSON lines, or from crontabs."`
-	Export   exportCmd   `cmd:"" help:"Write jobs, or their runs, as JSON lines that import takes, or as YAML that apply takes."`
+	Export   exportCmd   `cmd:"" help:"Write jobs, or their runs, as JSON lines for import, or as YAML for apply."`
 	Apply    applyCmd    `cmd:"" help:"Make the jobs of a set match a file: create, update, and with --prune delete."`
 	Diff     diffCmd     `cmd:"" help:"Show what apply would change; exit status 1 if it would."`
 	Backup   backupCmd   `cmd:"" help:"Back up a running server into one file."`
 	Restore  restoreCmd  `cmd:"" help:"Create a data directory from a backup."`
 	Status   statusCmd   `cmd:"" help:"Show the state of the server."`
-	Cluster  clusterCmd  `cmd:"" help:"Turn a node alone into a cluster."`
+	Cluster  clusterCmd  `cmd:"" help:"Turn a single node into a cluster."`
 	Handover handoverCmd `cmd:"" help:"Transfer leadership to another node of the cluster."`
 	Wal      walCmd      `cmd:"" name:"wal" help:"Check and read a log offline."`
 	Bench    benchCmd    `cmd:"" passthrough:"" help:"Measure Carillon on this machine: lateness, herds, registration, recovery."`

@@ -54,13 +54,13 @@ func whoAsks() string {
 // serverFlags select a server and say how to connect to it.
 type serverFlags struct {
 	Server  string `help:"NATS URL of the server, or of several servers of a cluster, separated by commas; nats://127.0.0.1:4222 if left out." placeholder:"URL" env:"CARILLON_SERVER" group:"server"`
-	Context string `help:"Take address and credentials from this context of the nats command, instead of --server, --creds and the flags of TLS." placeholder:"NAME" complete:"@contexts" env:"CARILLON_CONTEXT" group:"server"`
+	Context string `help:"Read address and credentials from this context of the nats command, instead of --server, --creds and the TLS flags." placeholder:"NAME" complete:"@contexts" env:"CARILLON_CONTEXT" group:"server"`
 	Tenant  string `help:"Tenant of the jobs." default:"default" env:"CARILLON_TENANT" group:"server"`
 	Prefix  string `help:"First token of the service's NATS subjects." default:"carillon" env:"CARILLON_PREFIX" group:"server"`
 	Creds   string `help:"Credentials file for NATS." placeholder:"FILE" env:"CARILLON_CREDS" group:"server"`
 	TLSCert string `name:"tls-cert" help:"Client certificate for NATS." placeholder:"FILE" and:"tls" env:"CARILLON_TLS_CERT" group:"server"`
 	TLSKey  string `name:"tls-key" help:"Key of the client certificate." placeholder:"FILE" and:"tls" env:"CARILLON_TLS_KEY" group:"server"`
-	TLSCA   string `name:"tls-ca" help:"Roots to trust for NATS." placeholder:"FILE" env:"CARILLON_TLS_CA" group:"server"`
+	TLSCA   string `name:"tls-ca" help:"Root certificates to trust for NATS." placeholder:"FILE" env:"CARILLON_TLS_CA" group:"server"`
 	Standby bool   `help:"Ask a standby instead of the leader: read only, and perhaps behind." env:"CARILLON_STANDBY" group:"server"`
 	Timeout span   `help:"How long a request may take." default:"15s" env:"CARILLON_TIMEOUT" group:"server"`
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/carillon-io/carillon/server"
+	"github.com/carillon-io/carillon/datadir"
 )
 
 // restoreCmd creates a data directory from a backup.
@@ -39,7 +39,7 @@ func (c *restoreCmd) Run(ctx context.Context, con *console) error {
 		return err
 	}
 	defer closeFile()
-	done, err := server.Restore(c.Data, &interruptibleReader{ctx, con.measured(in, "restored")}, newLogger(con.err, "text", "warn"))
+	done, err := datadir.Restore(c.Data, &interruptibleReader{ctx, con.measured(in, "restored")}, newLogger(con.err, "text", "warn"))
 	if err != nil {
 		return fmt.Errorf("restore into %s: %w", c.Data, aboutBackup(c.File, err))
 	}

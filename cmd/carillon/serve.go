@@ -29,20 +29,20 @@ type serveCmd struct {
 	Creds   string `help:"Credentials file for NATS." placeholder:"FILE" env:"CARILLON_CREDS"`
 	TLSCert string `name:"tls-cert" help:"Client certificate for NATS." placeholder:"FILE" and:"tls" env:"CARILLON_TLS_CERT"`
 	TLSKey  string `name:"tls-key" help:"Key of the client certificate." placeholder:"FILE" and:"tls" env:"CARILLON_TLS_KEY"`
-	TLSCA   string `name:"tls-ca" help:"Roots to trust for NATS." placeholder:"FILE" env:"CARILLON_TLS_CA"`
+	TLSCA   string `name:"tls-ca" help:"Root certificates to trust for NATS." placeholder:"FILE" env:"CARILLON_TLS_CA"`
 
-	ClusterName     string   `help:"Be a node of this cluster: nodes with the same NATS, prefix and cluster name share one log, and one of them leads." placeholder:"NAME" env:"CARILLON_CLUSTER_NAME"`
+	ClusterName     string   `help:"Run as a node of this cluster: nodes with the same NATS, prefix and cluster name share one log, and one of them leads." placeholder:"NAME" env:"CARILLON_CLUSTER_NAME"`
 	Node            string   `help:"Name of this node, unique in the cluster and kept in the data directory. Default: the host's name and six digits." placeholder:"NAME" env:"CARILLON_NODE"`
 	ClusterListen   string   `help:"Address where the embedded NATS server accepts its peers. Default in a cluster: 127.0.0.1:6222." placeholder:"ADDR" env:"CARILLON_CLUSTER_LISTEN"`
 	Routes          []string `help:"The peers' --cluster-listen addresses, separated by commas; this node's own may be among them." placeholder:"ADDR" env:"CARILLON_ROUTES"`
 	ClusterPassword string   `help:"Password among the embedded NATS servers; better set by the variable, which ps does not show." placeholder:"SECRET" env:"CARILLON_CLUSTER_PASSWORD"`
 	Witness         bool     `help:"Run only a member of the cluster's NATS, without a scheduler: the third vote beside two nodes." env:"CARILLON_WITNESS"`
 	Durability      string   `help:"What a commit of a cluster waits for: replicated (disk and stream; the default) or local (disk)." placeholder:"HOW" complete:"replicated,local" env:"CARILLON_DURABILITY"`
-	Replicas        int      `help:"Number of NATS servers that keep the cluster's log: 1, 3 or 5; 0 is 3 if there are that many." default:"0" env:"CARILLON_REPLICAS"`
-	RecreateStream  bool     `help:"Create the cluster's log anew from the data of this node: for the node with the newest data, after NATS has lost the log." env:"CARILLON_RECREATE_STREAM"`
+	Replicas        int      `help:"Number of NATS servers that keep the cluster's log: 1, 3 or 5; 0 is 3 if there are that many, else 1." default:"0" env:"CARILLON_REPLICAS"`
+	RecreateStream  bool     `help:"After NATS has lost the log of the cluster, create it again from the data of this node, which must have the newest data." env:"CARILLON_RECREATE_STREAM"`
 	DiscardData     bool     `help:"Join a cluster that this node's data does not belong to: the data is put aside in the data directory and replaced by the cluster's." env:"CARILLON_DISCARD_DATA"`
 	LeadAlone       bool     `help:"After an outage of all members, lead at once and without the members that this node knows: commits that only they have are put aside when they come back." env:"CARILLON_LEAD_ALONE"`
-	NATSSyncs       bool     `name:"nats-syncs" help:"The servers of --nats have on disk what they acknowledge (sync_interval: always), though this node is not permitted to see it." env:"CARILLON_NATS_SYNCS"`
+	NATSSyncs       bool     `name:"nats-syncs" help:"Declare that the servers of --nats sync to disk before they acknowledge (sync_interval: always); for a node that is not permitted to see that." env:"CARILLON_NATS_SYNCS"`
 	StreamBytesMax  int64    `help:"Largest size of the cluster's log on each NATS server, in bytes. Default in a cluster: 1073741824." placeholder:"BYTES" env:"CARILLON_STREAM_BYTES_MAX"`
 
 	AllowPrivateTargets bool   `help:"Let http targets reach loopback and private addresses." env:"CARILLON_ALLOW_PRIVATE_TARGETS"`
@@ -50,11 +50,11 @@ type serveCmd struct {
 	PayloadBytesMax     int    `help:"Largest payload of a job, in bytes." default:"262144" env:"CARILLON_PAYLOAD_BYTES_MAX"`
 	MaxInFlight         int    `help:"Attempts that may be in flight at a target, for each tenant, unless the job sets its own limit; further ones wait." default:"64" env:"CARILLON_MAX_IN_FLIGHT"`
 
-	Lead               span `help:"How long before its due time a run is committed. Default: 250ms, in a cluster 10s." placeholder:"SPAN" env:"CARILLON_LEAD"`
+	Lead               span `help:"How long before its due time a tick is decided and committed. Default: 250ms, in a cluster 10s." placeholder:"SPAN" env:"CARILLON_LEAD"`
 	History            days `help:"How long finished runs are kept, in days." default:"90d" env:"CARILLON_HISTORY"`
 	CompletedRetention span `help:"How long completed jobs are kept." default:"24h" env:"CARILLON_COMPLETED_RETENTION"`
 	CheckpointEvery    span `help:"Time between checkpoints of the store." default:"15s" env:"CARILLON_CHECKPOINT_EVERY"`
-	StopTimeout        span `help:"How long a stop waits for runs that targets have not answered." default:"20s" env:"CARILLON_STOP_TIMEOUT"`
+	StopTimeout        span `help:"How long a stop waits for attempts in flight." default:"20s" env:"CARILLON_STOP_TIMEOUT"`
 
 	TZData string `name:"tzdata" help:"Timezone database: ${enum}. The embedded one is in the binary, the same on every node; the system's changes with the updates of the machine." enum:"embedded,system" default:"embedded" env:"CARILLON_TZDATA"`
 
@@ -66,7 +66,7 @@ type serveCmd struct {
 	CatchupRate      int    `help:"Missed runs that are caught up per second; 0 is twice the usual rate, between 1000 and 10000." default:"0" env:"CARILLON_CATCHUP_RATE"`
 
 	HTTPConnections int    `name:"http-connections" help:"HTTP connections that may be open at a time; 0 is 10000, or a quarter of the files that the process may open." default:"0" env:"CARILLON_HTTP_CONNECTIONS"`
-	ProfileListen   string `help:"Serve Go's profiles, /debug/pprof/, at this address, which must be of this machine." placeholder:"HOST:PORT" env:"CARILLON_PROFILE_LISTEN"`
+	ProfileListen   string `help:"Serve Go's profiles, /debug/pprof/, at this loopback address." placeholder:"HOST:PORT" env:"CARILLON_PROFILE_LISTEN"`
 
 	traceFlags
 

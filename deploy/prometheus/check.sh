@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Checks the alerts and runs their tests with promtool: the one of PROMTOOL, or of the PATH. On Debian and
-# its kin one is fetched if there is none, without installing it: bin/promtool.
+# Checks the alerts and runs their tests with promtool: that of PROMTOOL, or of the PATH. If there is none, the script
+# downloads one to bin/promtool on Debian and its derivatives, without installing it.
 set -euo pipefail
 cd "$(dirname "$0")"
 bin=$(cd ../.. && pwd)/bin

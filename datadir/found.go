@@ -1,0 +1,105 @@
+package datadir
+
+import (
+	"cmp"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+
+	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/snapshot"
+)
+
+// FoundOptions name the data directory that is to found a cluster.
+type FoundOptions struct {
+	Dir         string // data directory of a stopped node; it must exist
+	ClusterName string // name of the cluster to found
+	Node        string // name of the node in it; empty: the one that it has, or the host's and six hex digits
+	// GiveUp is the id of the cluster of that name whose log NATS still has, and which begins anew with this
+	// data. Commits that only that log or other nodes of that cluster have are lost to the new one. Empty:
+	// none.
+	GiveUp string
+	Logger *slog.Logger // default slog.Default()
+}
+
+// Founded describes what the directory will found when its node starts.
+type Founded struct {
+	Node      string
+	ClusterID string
+	Position  job.Position // position of the data
+	Jobs      int
+	Streams   []string // streams of the embedded NATS server of a node alone, which the start puts aside; see [NATSAside]
+}
+
+// Found makes a node's data directory the founder of a cluster: when the node starts with the cluster's name,
+// it makes the cluster's log, and every other node receives its data. Nodes without data wait for it. Found
+// does not contact NATS, and may be called again until the node has started. It returns ErrInUse, the errors of
+// OpenDirectory, or why the directory cannot found that cluster.
+func Found(o FoundOptions) (done Founded, err error) {
+	opts := Options{Dir: o.Dir, ClusterName: o.ClusterName, Node: o.Node, Logger: cmp.Or(o.Logger, slog.Default()), anyIdentity: true, OnFatal: func(error) {}}
+	if err := o.validate(); err != nil {
+		return done, err
+	}
+	if _, err := os.Stat(o.Dir); err != nil {
+		return done, err // OpenDirectory would make the directory
+	}
+	d, err := OpenDirectory(opts)
+	if err != nil {
+		return done, err
+	}
+	defer func() { err = errors.Join(err, d.Close()) }()
+	if err := d.found(o); err != nil {
+		return done, err
+	}
+	id := d.held.get()
+	done = Founded{Node: id.Node, ClusterID: id.ClusterID, Position: d.Applied()}
+	if done.Jobs, err = countJobs(d.store); err != nil {
+		return done, err
+	}
+	done.Streams, err = LoneStreams(o.Dir)
+	return done, err
+}
+
+func (o FoundOptions) validate() error {
+	switch {
+	case job.ValidateTenant(o.ClusterName) != nil:
+		return fmt.Errorf("the cluster name %q is no subject token; want 1 to %d letters, digits, - and _", o.ClusterName, job.TenantBytesMax)
+	case o.Node != "" && job.ValidateTenant(o.Node) != nil:
+		return fmt.Errorf("the node name %q is no subject token; want 1 to %d letters, digits, - and _", o.Node, job.TenantBytesMax)
+	case o.GiveUp != "" && !isClusterID(o.GiveUp):
+		return fmt.Errorf("%q is no id of a cluster; want %d hex digits, as the refused start names it", o.GiveUp, hex.EncodedLen(clusterIDBytes))
+	}
+	return nil
+}
+
+// found records in the directory that it is a founder.
+func (d *Directory) found(o FoundOptions) error {
+	return d.held.change(func(id Identity) (Identity, error) { return id.founder(d.dir, o) })
+}
+
+// founder returns the identity of a directory that will found a cluster, and refuses one that must not.
+func (id Identity) founder(dir string, o FoundOptions) (Identity, error) {
+	switch {
+	case id.isWitness():
+		return id, fmt.Errorf("%s is the directory of the witness %q, which has no data to found a cluster with", dir, id.Node)
+	case id.State == StateMember && id.ClusterID != "" && id.ClusterID != o.GiveUp:
+		return id, fmt.Errorf("%s is node %q of the cluster %q already; start it. Only if no other node of that cluster has its data any more, "+
+			"and NATS has lost or outrun its log, begin the cluster anew with what this node has: --give-up %s", dir, id.Node, id.Cluster, id.ClusterID)
+	case o.Node != "" && o.Node != id.Node:
+		return id, fmt.Errorf("%s is node %q, not %q; leave out --node", dir, id.Node, o.Node)
+	}
+	if id.State != StateFounder {
+		id.ClusterID = drawID()
+	}
+	id.Cluster, id.State, id.GivesUp, id.dir, id.drawn = o.ClusterName, StateFounder, o.GiveUp, dir, true
+	return id, nil
+}
+
+// countJobs returns the number of jobs in a store.
+func countJobs(s *snapshot.Store) (jobs int, err error) {
+	low := []byte{byte(job.KindTimer)}
+	err = s.Scan(low, job.PrefixEnd(low), func(_, _ []byte) (bool, error) { jobs++; return true, nil })
+	return jobs, err
+}

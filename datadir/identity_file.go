@@ -1,0 +1,108 @@
+package datadir
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/carillon-io/carillon/job"
+)
+
+func ReadIdentity(dir string) (Identity, error) {
+	path := filepath.Join(dir, NodeName)
+	f, err := os.Open(path)
+	if err != nil {
+		return Identity{}, fmt.Errorf("read who this data directory is: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	text, err := io.ReadAll(io.LimitReader(f, identityBytesMax+1))
+	if err != nil {
+		return Identity{}, fmt.Errorf("read who this data directory is: %w", err)
+	}
+	id, err := decodeIdentity(text)
+	if err != nil {
+		return Identity{}, fmt.Errorf("%s: %w", path, err)
+	}
+	id.dir = dir
+	return id, nil
+}
+
+// decodeIdentity decodes the file's one line. It checks the version first, because the rest of a later version
+// is unknown.
+func decodeIdentity(text []byte) (Identity, error) {
+	if len(text) > identityBytesMax {
+		return Identity{}, fmt.Errorf("the file has more than %d bytes; restore it from a backup", identityBytesMax)
+	}
+	var head struct {
+		Version int `json:"version"`
+	}
+	if err := json.Unmarshal(text, &head); err != nil {
+		return Identity{}, fmt.Errorf("the file is no JSON object; restore it from a backup: %w", err)
+	}
+	if head.Version != identityVersion && head.Version != identityVersion2 {
+		return Identity{}, fmt.Errorf("version %d: %w", head.Version, ErrIdentityVersion)
+	}
+	var id Identity
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&id); err != nil {
+		return Identity{}, fmt.Errorf("the file is damaged; restore it from a backup: %w", err)
+	}
+	switch {
+	case id.Version != head.Version: // a key in another case
+		return Identity{}, errors.New("the file is damaged: it has two versions; restore it from a backup")
+	case !id.isWhole():
+		return Identity{}, fmt.Errorf("the file is damaged: version %d with the state %q, the id %q and %q to be given up; restore it from a backup", id.Version, id.State, id.ClusterID, id.GivesUp)
+	case job.ValidateTenant(id.Node) != nil || job.ValidateTenant(id.Cluster) != nil:
+		return Identity{}, fmt.Errorf("the file is damaged: node %q of cluster %q are no names; restore it from a backup", id.Node, id.Cluster)
+	case id.ClusterID != "" && !isClusterID(id.ClusterID):
+		return Identity{}, fmt.Errorf("the file is damaged: %q is no id of a cluster; restore it from a backup", id.ClusterID)
+	}
+	if id.State == StateMember && id.ClusterID == "" {
+		id.State = StateNew // an older release wrote it before it had met the cluster
+	}
+	return id, nil
+}
+
+// isWhole reports whether version, state and ids are consistent.
+func (id Identity) isWhole() bool {
+	met := id.ClusterID != ""
+	switch id.State {
+	case StateMember:
+		return id.Version == identityVersion && id.GivesUp == ""
+	case StateNew, StateWitnessNew, StateWitness:
+		return id.Version == identityVersion2 && !met && id.GivesUp == ""
+	case StateFounder:
+		return id.Version == identityVersion2 && met && (id.GivesUp == "" || isClusterID(id.GivesUp))
+	case StateDiscarding:
+		return id.Version == identityVersion2 && met && id.GivesUp == ""
+	}
+	return false
+}
+
+func isClusterID(s string) bool {
+	b, err := hex.DecodeString(s)
+	return err == nil && len(b) == clusterIDBytes && s == hex.EncodeToString(b)
+}
+
+// write replaces the file durably, and returns the identity as the file has it. A crash leaves the old file or
+// the new one.
+func (id Identity) write() (Identity, error) {
+	if id.Version = identityVersion2; id.State == StateMember {
+		id.Version = identityVersion
+	}
+	text, err := json.Marshal(id)
+	if err == nil {
+		err = replaceFile(id.dir, NodeName, append(text, '\n'))
+	}
+	if err != nil {
+		return id, fmt.Errorf("keep who this data directory is: %w", err)
+	}
+	id.drawn = false
+	return id, nil
+}

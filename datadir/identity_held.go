@@ -1,0 +1,89 @@
+package datadir
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+)
+
+// currentIdentity is the identity in force of an open data directory. Only its methods change the identity, and
+// only once the file has the new one. Safe for concurrent use: a node may join its cluster anew while other
+// goroutines read who it is.
+type currentIdentity struct {
+	mu sync.Mutex
+	id Identity
+}
+
+// get returns the identity in force.
+func (c *currentIdentity) get() Identity {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.id
+}
+
+// keep writes the identity, if it is not in a file yet.
+func (c *currentIdentity) keep() error {
+	return c.change(func(id Identity) (Identity, error) { return id, nil })
+}
+
+// adopt stores the id of the cluster that the node has met, and how the node's data relates to it; see
+// [identity.adopted].
+func (c *currentIdentity) adopt(clusterID string, discard bool) error {
+	return c.change(func(id Identity) (Identity, error) { return id.adopted(clusterID, discard) })
+}
+
+// markJoined records that the data now belongs to the cluster.
+func (c *currentIdentity) markJoined() error {
+	return c.change(func(id Identity) (Identity, error) {
+		if id.State == StateDiscarding {
+			id.State = StateMember
+		}
+		return id, nil
+	})
+}
+
+// metLeader records that the servers of a witness have a leader.
+func (c *currentIdentity) metLeader() error {
+	return c.change(func(id Identity) (Identity, error) {
+		id.State = StateWitness
+		return id, nil
+	})
+}
+
+// change writes the identity that next derives from the one in force, and puts it in force.
+func (c *currentIdentity) change(next func(Identity) (Identity, error)) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	changed, err := next(c.id)
+	if err != nil || changed == c.id && !changed.drawn {
+		return err
+	}
+	if changed, err = changed.write(); err == nil {
+		c.id = changed
+	}
+	return err
+}
+
+// adopted returns the identity of a node that has met the cluster of an id; discard says that the node's data
+// will be replaced by the cluster's. It refuses a second cluster of the same name, unless the data is to be
+// discarded for it, because its log is not the one that this directory continues. The zero identity adopts
+// nothing.
+func (id Identity) adopted(clusterID string, discard bool) (Identity, error) {
+	path := filepath.Join(id.dir, NodeName)
+	switch {
+	case id.Cluster == "":
+		return id, errors.New("a node alone has no cluster to belong to")
+	case !isClusterID(clusterID):
+		return id, fmt.Errorf("%q is no id of a cluster; want %d hex digits", clusterID, hex.EncodedLen(clusterIDBytes))
+	case id.ClusterID != "" && id.ClusterID != clusterID && !discard && !id.left:
+		return id, fmt.Errorf("%s: this data directory belongs to the cluster %q with the id %s, and the one that NATS knows by that name has the id %s; "+
+			"use the NATS servers of the former, or choose an empty directory with --data to join the latter", path, id.Cluster, id.ClusterID, clusterID)
+	}
+	id.ClusterID, id.State, id.GivesUp, id.left = clusterID, StateMember, "", false
+	if discard {
+		id.State = StateDiscarding
+	}
+	return id, nil
+}

@@ -1,0 +1,341 @@
+package datadir
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/carillon-io/carillon/job"
+)
+
+var discard = slog.New(slog.DiscardHandler)
+
+// receive makes a data directory of a node with commits of its own, which has received a leader's store
+// with more of them. It returns the directory and the position of the received store.
+func receive(t *testing.T, own, leaders job.ID) (dir string, at job.Position) {
+	t.Helper()
+	root := t.TempDir()
+	leader := openTestData(t, filepath.Join(root, "leader"))
+	commit(t, leader, 1000, 1000+leaders)
+	dir = filepath.Join(root, "data")
+	node := openTestData(t, dir)
+	commit(t, node, 1, 1+own)
+	mustClose(t, node)
+	if err := os.Mkdir(filepath.Join(dir, incomingName), 0o750); err != nil {
+		t.Fatal(err)
+	}
+	at, err := leader.store.Export(context.Background(), filepath.Join(dir, incomingName, StoreName))
+	if err != nil || at != leader.Applied() {
+		t.Fatalf("exported %v, %v", at, err)
+	}
+	mustClose(t, leader)
+	return dir, at
+}
+
+// swapTo is a swap that was decided at a known time.
+func swapTo(at job.Position, f Fate) swap {
+	return swap{at: at, fate: f, when: time.UnixMilli(1_790_000_000_123)}
+}
+
+// checkKept checks that the old data with so many rows is put aside, if it should be: it opens as a data
+// directory.
+func checkKept(t *testing.T, dir string, s swap, rows int) {
+	t.Helper()
+	log, store := keptPath(dir, LogName, s), keptPath(dir, StoreName, s)
+	if s.fate == Removed {
+		if exists(log) || exists(store) {
+			t.Errorf("%s or %s is there", log, store)
+		}
+		return
+	}
+	again := t.TempDir()
+	for from, name := range map[string]string{log: LogName, store: StoreName} {
+		if err := os.CopyFS(filepath.Join(again, name), os.DirFS(from)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d := openTestData(t, again)
+	if n := countTimers(t, d); n != rows {
+		t.Errorf("what was put aside has %d rows, want %d", n, rows)
+	}
+	mustClose(t, d)
+}
+
+func mustClose(t *testing.T, d *Directory) {
+	t.Helper()
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// checkJoined opens a directory after a swap: store and log are at the position, hold the leader's rows
+// and go on from there; nothing of the swap is left.
+func checkJoined(t *testing.T, dir string, at job.Position, rows int) {
+	t.Helper()
+	d := openTestData(t, dir)
+	if d.Applied() != at || d.log.Last() != at || d.log.Base() != at {
+		t.Fatalf("the store is at %v and the log goes from %v to %v, want %v", d.Applied(), d.log.Base(), d.log.Last(), at)
+	}
+	if n := countTimers(t, d); n != rows {
+		t.Fatalf("%d rows, want %d", n, rows)
+	}
+	commit(t, d, 5000, 5010)
+	mustClose(t, d)
+	d = openTestData(t, dir)
+	if n := countTimers(t, d); n != rows+10 || d.Applied().LSN != at.LSN+10 {
+		t.Fatalf("%d rows at %v after ten more commits", n, d.Applied())
+	}
+	mustClose(t, d)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if name := e.Name(); name != "LOCK" && name != PartsName && name != LogName && name != StoreName && !strings.Contains(name, replacedMark) && !strings.Contains(name, behindMark) {
+			t.Errorf("%s is left", name)
+		}
+	}
+}
+
+// TestAdoptIncoming: a node of another history becomes a copy of the leader.
+func TestAdoptIncoming(t *testing.T) {
+	dir, at := receive(t, 300, 120)
+	if err := adoptIncoming(dir, swapTo(at, Removed), discard); err != nil {
+		t.Fatal(err)
+	}
+	checkJoined(t, dir, at, 120)
+}
+
+// TestAdoptIntoNothing: so does a node that never had any data, and one that receives an empty store.
+func TestAdoptIntoNothing(t *testing.T) {
+	for _, leaders := range []job.ID{0, 30} {
+		dir, at := receive(t, 0, leaders)
+		for _, name := range []string{LogName, StoreName} {
+			if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := adoptIncoming(dir, swapTo(at, Removed), discard); err != nil {
+			t.Fatal(err)
+		}
+		checkJoined(t, dir, at, int(leaders))
+	}
+}
+
+// TestAdoptWhileOpen: the data of a running node is closed, replaced and opened under one lock.
+func TestAdoptWhileOpen(t *testing.T) {
+	dir, at := receive(t, 50, 80)
+	d := openTestData(t, dir)
+	if err := d.Adopt(at, Removed); err != nil {
+		t.Fatal(err)
+	}
+	if d.Applied() != at || countTimers(t, d) != 80 {
+		t.Fatalf("at %v with %d rows", d.Applied(), countTimers(t, d))
+	}
+	mustClose(t, d)
+	checkJoined(t, dir, at, 80)
+}
+
+// TestEachStepOfAJoin stops a swap after each of its steps, and once more after each step of its
+// completion. The next start finishes it.
+func TestEachStepOfAJoin(t *testing.T) {
+	dir, at := receive(t, 40, 25)
+	for _, f := range []Fate{Removed, Replaced, Behind} {
+		eachTwoSteps(func(first, second int) {
+			image := copyDir(t, dir)
+			if err := writeJoining(image, swapTo(at, f)); err != nil {
+				t.Fatal(err)
+			}
+			for _, n := range []int{first, second} {
+				j := &join{dir: image, swap: swapTo(at, f), logger: discard}
+				if _, ok, _ := readJoining(image); !ok {
+					break
+				}
+				if err := j.run(n); err != nil {
+					t.Fatalf("stopped after step %d, then %d: %v", first, second, err)
+				}
+			}
+			checkJoined(t, image, at, 25)
+			checkKept(t, image, swapTo(at, f), 40)
+		})
+	}
+}
+
+// eachTwoSteps calls do with every two numbers of steps.
+func eachTwoSteps(do func(first, second int)) {
+	for first := range len(joinSteps) + 1 {
+		for second := range len(joinSteps) + 1 {
+			do(first, second)
+		}
+	}
+}
+
+// TestEachRemovalOfAJoin stops a swap in the middle of the steps that remove a directory: any part of
+// what they remove may be gone.
+func TestEachRemovalOfAJoin(t *testing.T) {
+	dir, at := receive(t, 40, 25)
+	for _, c := range []struct {
+		fate  Fate
+		after int // steps
+		tree  string
+	}{{Removed, 2, LogName}, {Removed, 4, StoreName}, {Removed, 7, incomingName}, {Removed, 6, LogName}, {Replaced, 7, LogName}} {
+		whole := copyDir(t, dir)
+		if err := writeJoining(whole, swapTo(at, c.fate)); err != nil {
+			t.Fatal(err)
+		}
+		if err := (&join{dir: whole, swap: swapTo(at, c.fate), logger: discard}).run(c.after); err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range files(t, filepath.Join(whole, c.tree)) {
+			image := copyDir(t, whole)
+			if err := os.RemoveAll(filepath.Join(image, c.tree, path)); err != nil {
+				t.Fatal(err)
+			}
+			checkJoined(t, image, at, 25)
+		}
+	}
+}
+
+func copyDir(t *testing.T, dir string) string {
+	t.Helper()
+	image := filepath.Join(t.TempDir(), "data")
+	if err := os.CopyFS(image, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	return image
+}
+
+// files lists a tree, directories included.
+func files(t *testing.T, dir string) (paths []string) {
+	t.Helper()
+	err := fs.WalkDir(os.DirFS(dir), ".", func(path string, _ fs.DirEntry, err error) error {
+		paths = append(paths, path)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return paths
+}
+
+// tree returns the names and contents of the files in a directory.
+func tree(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	for _, path := range files(t, dir) {
+		if b, err := os.ReadFile(filepath.Join(dir, path)); err == nil {
+			out[path] = string(b)
+		}
+	}
+	return out
+}
+
+// TestAdoptRefuses: what is not the store at that position is not adopted, and the node's own data stays
+// as it is and in use.
+func TestAdoptRefuses(t *testing.T) {
+	dir, at := receive(t, 40, 25)
+	other := at
+	other.Hash[5]++
+	for name, c := range map[string]struct {
+		at    job.Position
+		spoil func(store string) error
+	}{
+		"another position": {other, func(string) error { return nil }},
+		"nothing received": {at, os.RemoveAll},
+		"not whole":        {at, func(store string) error { return os.Remove(filepath.Join(store, "FORMAT")) }},
+		"no manifest":      {at, removeLike("MANIFEST-*")},
+		"an empty store":   {at, func(store string) error { return errors.Join(os.RemoveAll(store), os.Mkdir(store, 0o750)) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			image := copyDir(t, dir)
+			if err := c.spoil(filepath.Join(image, incomingName, StoreName)); err != nil {
+				t.Fatal(err)
+			}
+			own := []string{LogName, StoreName}
+			before := []map[string]string{tree(t, filepath.Join(image, own[0])), tree(t, filepath.Join(image, own[1]))}
+			if err := adoptIncoming(image, swapTo(c.at, Replaced), discard); err == nil {
+				t.Fatal("adopted")
+			}
+			for i := range own {
+				if !maps.Equal(before[i], tree(t, filepath.Join(image, own[i]))) {
+					t.Errorf("%s has changed", own[i])
+				}
+			}
+			d := openTestData(t, image)
+			if d.Applied().LSN != 40 || countTimers(t, d) != 40 {
+				t.Errorf("the node's own data is at %v with %d rows", d.Applied(), countTimers(t, d))
+			}
+			mustClose(t, d)
+		})
+	}
+}
+
+func removeLike(pattern string) func(string) error {
+	return func(dir string) error {
+		names, err := filepath.Glob(filepath.Join(dir, pattern))
+		for _, name := range names {
+			err = errors.Join(err, os.Remove(name))
+		}
+		return err
+	}
+}
+
+// TestIncomingIsLeftAlone: a start does not touch a transfer that is not complete.
+func TestIncomingIsLeftAlone(t *testing.T) {
+	dir, _ := receive(t, 40, 25)
+	before := tree(t, filepath.Join(dir, incomingName))
+	mustClose(t, openTestData(t, dir))
+	if err := finishJoin(dir, discard); err != nil {
+		t.Fatal(err)
+	}
+	if !maps.Equal(tree(t, filepath.Join(dir, incomingName)), before) {
+		t.Error("incoming has changed")
+	}
+}
+
+// TestJoinThatCannotBeFinished: with the mark of a swap and nothing to swap in, or a mark that cannot be
+// read, the start says so, and removes nothing.
+func TestJoinThatCannotBeFinished(t *testing.T) {
+	dir, at := receive(t, 40, 25)
+	if err := os.RemoveAll(filepath.Join(dir, incomingName)); err != nil {
+		t.Fatal(err)
+	}
+	mark := encodeJoining(swapTo(at, Replaced))
+	later := slices.Clone(mark)
+	later[4] = 3
+	for name, c := range map[string]struct {
+		mark []byte
+		want string
+	}{
+		"nothing to swap in": {mark, "join anew"},
+		"damaged":            {append(slices.Clone(mark), 0), "damaged"},
+		"empty":              {nil, "damaged"},
+		"later version":      {rehash(later), "has version 3"},
+	} {
+		image := copyDir(t, dir)
+		if err := os.WriteFile(filepath.Join(image, JoiningName), c.mark, 0o640); err != nil {
+			t.Fatal(err)
+		}
+		log := tree(t, filepath.Join(image, LogName))
+		_, err := OpenDirectory(Options{Dir: image, Logger: discard})
+		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), JoiningName) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if !maps.Equal(tree(t, filepath.Join(image, LogName)), log) {
+			t.Errorf("%s: the log has changed", name)
+		}
+	}
+}
+
+// rehash corrects the checksum of a mark.
+func rehash(b []byte) []byte {
+	return appendSum(b[:joiningBytes-4])
+}

@@ -1,0 +1,140 @@
+package datadir
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/carillon-io/carillon/job"
+)
+
+// What a node puts aside when a checkpoint replaces its data. Each name begins with that of the part, such as
+// store.replaced-20261122T150405.123Z.
+const (
+	replacedMark = ".replaced-"
+	behindMark   = ".behind-"
+	keptTime     = "20060102T150405.000Z"
+	// replacedMost is how many times a node puts data aside that the cluster does not have. After that an
+	// operator has to remove some.
+	replacedMost = 8
+)
+
+// ErrManyReplaced ends a node that would have to put data aside once more than replacedMost permits.
+var ErrManyReplaced = errors.New("this node has put as much replaced data aside as it may")
+
+// fateOf returns what happens to the data of this node when it is replaced: what the caller wants, except that a store
+// without rows other than the engine's own has no value, and is removed.
+func (d *Directory) fateOf(wanted Fate) (Fate, error) {
+	rows, err := d.HasRows()
+	if err != nil || !rows {
+		return Removed, err
+	}
+	return wanted, nil
+}
+
+// HasRows reports whether the store holds data of callers: jobs, calendars, runs, or unpublished notices.
+func (d *Directory) HasRows() (found bool, err error) {
+	low := []byte{byte(job.KindMeta) + 1}
+	err = d.store.Scan(low, []byte{0xff}, func(_, _ []byte) (bool, error) { found = true; return false, nil })
+	return found, err
+}
+
+// MayReplace makes room for what a swap puts aside, or returns why there is none.
+func (d *Directory) MayReplace(wanted Fate) error {
+	f, err := d.fateOf(wanted)
+	switch {
+	case err != nil:
+		return err
+	case f == Behind:
+		return d.dropKept(behindMark)
+	case f == Replaced:
+		return d.checkReplaced()
+	}
+	return nil
+}
+
+// checkReplaced returns ErrManyReplaced if replacedMost sets are kept already.
+func (d *Directory) checkReplaced() error {
+	sets, err := keptSets(d.dir, replacedMark)
+	if err != nil || len(sets) < replacedMost {
+		return err
+	}
+	return fmt.Errorf("%w: %s has %d sets, the oldest is %s; look at what you still need, remove the rest, such as %s and %s, and start the node again",
+		ErrManyReplaced, d.dir, len(sets), sets[0], filepath.Join(d.dir, LogName+replacedMark+sets[0]), filepath.Join(d.dir, StoreName+replacedMark+sets[0]))
+}
+
+// dropKept removes the sets that were put aside with a mark.
+func (d *Directory) dropKept(mark string) error {
+	sets, err := keptSets(d.dir, mark)
+	for _, set := range sets {
+		err = errors.Join(err, os.RemoveAll(filepath.Join(d.dir, LogName+mark+set)), os.RemoveAll(filepath.Join(d.dir, StoreName+mark+set)))
+	}
+	return err
+}
+
+// keptSets returns the times at which logs and stores were put aside with a mark, the oldest first.
+func keptSets(dir, mark string) (sets []string, err error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		part, set, ok := strings.Cut(e.Name(), mark)
+		if ok && (part == LogName || part == StoreName) && !strings.HasSuffix(set, tempSuffix) && !slices.Contains(sets, set) {
+			sets = append(sets, set)
+		}
+	}
+	slices.Sort(sets)
+	return sets, nil
+}
+
+// keptPath returns the path to which a swap moves the old log or store.
+func keptPath(dir, part string, s swap) string {
+	mark := replacedMark
+	if s.fate == Behind {
+		mark = behindMark
+	}
+	return filepath.Join(dir, part+mark+s.when.UTC().Format(keptTime))
+}
+
+// keepLog puts the old log aside: it renames it, or copies it if its directory is the root of a file system or
+// a link, and so has to stay. A log that is present after the store was moved is the new one.
+func (j *join) keepLog() error {
+	moved, err := j.moved()
+	if err != nil || moved || j.fate == Removed {
+		return err
+	}
+	old, kept := j.path(LogName), keptPath(j.dir, LogName, j.swap)
+	info, err := os.Lstat(old)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && exists(kept) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if info.IsDir() && renameSynced(j.dir, old, kept) == nil {
+		return nil
+	}
+	temp := kept + tempSuffix
+	if err := errors.Join(os.RemoveAll(temp), os.CopyFS(temp, os.DirFS(old)), syncTree(temp)); err != nil {
+		return err
+	}
+	return renameSynced(j.dir, temp, kept)
+}
+
+// keepStore puts the old store aside.
+func (j *join) keepStore() error {
+	moved, err := j.moved()
+	if err != nil || moved || j.fate == Removed {
+		return err
+	}
+	old, kept := j.path(StoreName), keptPath(j.dir, StoreName, j.swap)
+	if exists(kept) || !exists(old) {
+		return nil
+	}
+	return renameSynced(j.dir, old, kept)
+}

@@ -1,0 +1,28 @@
+package datadir
+
+import (
+	"log/slog"
+	"time"
+)
+
+// Options say whose data directory is opened, and how.
+type Options struct {
+	Dir         string // the data directory; made if it does not exist
+	ClusterName string // name of the cluster whose node opens it; empty: a node alone
+	Node        string // name of the node in the cluster; empty: the one that the directory has, or a name that is drawn
+	Witness     bool   // the node is a witness, which has no data
+	DiscardData bool   // data that belongs to another cluster may be discarded for this one's
+
+	KeepBehind   uint64        // commits that the log keeps although a checkpoint has them, for nodes that lag
+	SegmentBytes int           // size of a segment of the log; 0: the default of package wal
+	MarkEvery    time.Duration // how often the log marks what is durable; 0: the default
+
+	Logger    *slog.Logger
+	OnFatal   func(error)            // called when the store can no longer be written; nil: no call
+	Replaying func(done, all uint64) // called with the progress of the replay of the log; nil: no call
+
+	anyIdentity bool // the data is opened for [Found], whichever node it belongs to
+}
+
+// clustered reports whether a node of a cluster opens the directory, rather than a node alone.
+func (o Options) clustered() bool { return o.ClusterName != "" }

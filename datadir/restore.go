@@ -1,0 +1,204 @@
+package datadir
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/carillon-io/carillon/backup"
+	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/snapshot"
+)
+
+// ErrRestoring is returned by [OpenDirectory] for a data directory whose restore was interrupted.
+var ErrRestoring = errors.New("the restore of this data directory was interrupted; run `carillon restore` on it again")
+
+// ErrNotEmpty is returned by [Restore] for a directory that is not empty.
+var ErrNotEmpty = errors.New("is not empty; a backup is restored into an empty or a new directory")
+
+// Restored describes what was restored.
+type Restored struct {
+	backup.Header
+	Jobs int
+}
+
+// Restore makes dir, which must be empty or absent, the data directory of a node alone with the data of a
+// backup; OpenDirectory can then open it. When Restore returns, everything is verified and durable. After an error dir
+// is empty or absent again. After a crash OpenDirectory refuses dir with ErrRestoring, while Restore accepts it. It
+// returns ErrNotEmpty, ErrInUse, the errors of package backup, or an I/O error.
+func Restore(dir string, from io.Reader, logger *slog.Logger) (done Restored, err error) {
+	r, err := backup.NewReader(from) // before anything is made
+	if err != nil {
+		return done, err
+	}
+	t := &restoring{dir: dir, logger: logger}
+	if err := t.claim(); err != nil {
+		return done, err
+	}
+	defer func() { err = errors.Join(err, t.end(err)) }()
+	done.Header = r.Header()
+	if err := t.receive(r); err != nil {
+		return done, err
+	}
+	if done.Jobs, err = t.check(done.Position); err != nil {
+		return done, fmt.Errorf("check what was restored: %w", err)
+	}
+	j := &join{dir: dir, swap: swap{at: done.Position}, logger: logger}
+	if err := errors.Join(j.beginLog(), syncTree(dir)); err != nil {
+		return done, err
+	}
+	return done, NoteParts(dir)
+}
+
+// restoring is a directory that is being restored.
+type restoring struct {
+	dir    string
+	logger *slog.Logger
+	lock   *os.File
+	made   bool // the directory did not exist
+}
+
+func (t *restoring) path(name string) string { return filepath.Join(t.dir, name) }
+
+// claim locks the directory, and marks it.
+func (t *restoring) claim() error {
+	if err := t.mayUse(); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(t.dir, 0o750); err != nil {
+		return fmt.Errorf("make the data directory: %w", err)
+	}
+	lock, err := lockDir(t.dir)
+	if err != nil {
+		return err
+	}
+	t.lock = lock
+	err = t.mark()
+	if err != nil {
+		err = errors.Join(err, lock.Close())
+	}
+	return err
+}
+
+// mayUse returns an error for a directory that must not be used, without touching it. A directory with a lock
+// may be in use, which is the better message; claim checks again once it holds the lock.
+func (t *restoring) mayUse() error {
+	entries, err := os.ReadDir(t.dir)
+	if t.made = errors.Is(err, fs.ErrNotExist); t.made {
+		return nil
+	}
+	if err != nil || slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == LockName }) {
+		return err
+	}
+	return t.checkEmpty(entries)
+}
+
+func (t *restoring) checkEmpty(entries []os.DirEntry) error {
+	for _, e := range entries {
+		if name := e.Name(); name != LockName && name != "lost+found" {
+			return fmt.Errorf("%s %w: it has %s", t.dir, ErrNotEmpty, name)
+		}
+	}
+	return nil
+}
+
+// mark marks the directory as being restored, and removes what an interrupted restore has left.
+func (t *restoring) mark() error {
+	entries, err := os.ReadDir(t.dir)
+	if err != nil {
+		return err
+	}
+	if _, err := os.Lstat(t.path(RestoringName)); errors.Is(err, fs.ErrNotExist) {
+		if err := t.checkEmpty(entries); err != nil {
+			return err
+		}
+	}
+	f, err := os.OpenFile(t.path(RestoringName), os.O_CREATE|os.O_WRONLY, 0o640)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(f.Sync(), f.Close(), syncPath(t.dir), syncPath(filepath.Dir(filepath.Clean(t.dir)))); err != nil {
+		return err
+	}
+	return t.clear()
+}
+
+// clear removes what a restore makes.
+func (t *restoring) clear() error {
+	return errors.Join(ForgetParts(t.dir), os.RemoveAll(t.path(StoreName)), os.RemoveAll(t.path(LogName)))
+}
+
+// end unlocks the directory: complete, or empty after a failure.
+func (t *restoring) end(failed error) error {
+	var err error
+	if failed != nil {
+		err = t.clear()
+	}
+	if err == nil {
+		err = errors.Join(syncPath(t.dir), os.Remove(t.path(RestoringName)), syncPath(t.dir))
+	}
+	if failed != nil && t.made && err == nil {
+		err = errors.Join(os.Remove(t.path(LockName)), os.Remove(t.dir))
+	}
+	return errors.Join(err, t.lock.Close())
+}
+
+// receive writes the files of a backup to the store's place, and returns when they are verified to be what was
+// backed up.
+func (t *restoring) receive(r *backup.Reader) error {
+	for {
+		f, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil {
+			err = t.receiveFile(r, f.Name)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (t *restoring) receiveFile(r *backup.Reader, name string) error {
+	path := filepath.Join(t.path(StoreName), filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o640)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, r)
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+// check opens the restored store, verifies that it is at the backup's position, and counts its jobs.
+func (t *restoring) check(at job.Position) (jobs int, err error) {
+	if err := checkStore(t.path(StoreName), at, t.logger); err != nil {
+		return 0, err
+	}
+	s, err := snapshot.Open(snapshot.Options{Dir: t.path(StoreName), Logger: t.logger})
+	if err != nil {
+		return 0, err
+	}
+	jobs, err = countJobs(s)
+	return jobs, errors.Join(err, s.Close())
+}
+
+// checkNotRestoring returns ErrRestoring for a directory whose restore was interrupted.
+func checkNotRestoring(dir string) error {
+	_, err := os.Lstat(filepath.Join(dir, RestoringName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = ErrRestoring
+	}
+	return fmt.Errorf("%s: %w", filepath.Join(dir, RestoringName), err)
+}

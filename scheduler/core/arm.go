@@ -1,0 +1,76 @@
+package core
+
+import (
+	"time"
+
+	"github.com/carillon-io/carillon/instant"
+	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/wheel"
+)
+
+// arm puts the job of a row on the wheel: at its cursor if it is active, at the end of its retention if it is
+// completed. Any other job is not armed.
+func (c *Core) arm(s slot, r *hotRow) {
+	completed := r.flags.Is(job.FlagCompleted)
+	retention := c.retention(r)
+	if r.flags.Is(job.FlagFailed) || r.flags.Is(job.FlagPaused) && !completed || completed && retention == 0 {
+		c.disarm(r)
+		return
+	}
+	if completed {
+		c.armReap(s, r, max(r.cursor, r.last, c.now, instant.Millis(c.wheel.Now())).Add(retention))
+		return
+	}
+	at := r.cursor + c.jitterOf(r, c.profiles.get(r.profile), r.cursor)
+	c.isArmedAgain(r)
+	c.setReaping(r, false)
+	c.delist(r)
+	if r.timer == 0 || !c.wheel.Rearm(r.timer, wheel.Tick(at)) {
+		r.timer = c.wheel.Arm(uint64(s), wheel.Tick(at))
+	}
+}
+
+// retention returns how long a completed job is kept; 0 means for ever.
+func (c *Core) retention(r *hotRow) time.Duration {
+	if c.settings.CompletedRetention != 0 && r.flags.Is(job.FlagDead) {
+		return max(c.settings.CompletedRetention, time.Duration(c.settings.HistoryDays)*24*time.Hour)
+	}
+	return c.settings.CompletedRetention
+}
+
+func (c *Core) disarm(r *hotRow) {
+	c.setReaping(r, false)
+	c.isBack(r)
+	c.isArmedAgain(r)
+	c.delist(r)
+	if r.timer != 0 {
+		c.wheel.Cancel(r.timer)
+		r.timer = 0
+	}
+}
+
+// setReaping counts the timers that are retentions, not ticks.
+func (c *Core) setReaping(r *hotRow, reaping bool) {
+	if r.marks.is(markReaping) == reaping {
+		return
+	}
+	if r.marks ^= markReaping; reaping {
+		c.reaping++
+	} else {
+		c.reaping--
+	}
+}
+
+// jitterOf returns the jitter of a job's tick: the delay of its launch.
+func (c *Core) jitterOf(r *hotRow, p *profileEntry, tick instant.Millis) instant.Millis {
+	if p.Jitter == 0 {
+		return 0
+	}
+	next, _ := p.next(r, tick)
+	return job.JitterOf(r.id, p.Jitter, tick, next)
+}
+
+// Armed returns the number of jobs that wait for a tick.
+func (c *Core) Armed() int {
+	return c.wheel.Len() + c.backlogged + c.retirement.jobs - c.reaping - c.watches.armed
+}

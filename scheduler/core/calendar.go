@@ -1,0 +1,121 @@
+package core
+
+import (
+	"slices"
+
+	"github.com/carillon-io/carillon/apierr"
+	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/schedule"
+)
+
+// A calendar is shared. When it changes, so do the schedules and the next ticks of all jobs that refer to it. The
+// change of the calendar is one commit; the jobs follow later: see [Replan].
+
+// calendarsMax bounds the number of calendars of an engine, because all are in memory.
+const calendarsMax = 10_000
+
+// PutCalendar adds a calendar, or replaces the one with the same name.
+type PutCalendar struct {
+	Handled
+	Calendar job.Calendar // in: the calendar as the caller gives it; out: as it is stored
+	Actor    job.Actor
+
+	Created bool // result
+}
+
+// Bytes implements [Proposal].
+func (p *PutCalendar) Bytes() int {
+	n := 2*proposalBytes + len(p.Calendar.Description)
+	for _, line := range p.Calendar.Exclude {
+		n += len(line) + 4
+	}
+	return n
+}
+
+// DeleteCalendar deletes a calendar.
+type DeleteCalendar struct {
+	Handled
+	Tenant, Name string
+	Actor        job.Actor
+}
+
+// Bytes implements [Proposal].
+func (p *DeleteCalendar) Bytes() int { return proposalBytes }
+
+func calendarRef(tenant, name string) string { return tenant + "/" + name }
+
+// calendarOf returns a calendar by its reference. It is the lookup with which schedules are compiled.
+func (c *Core) calendarOf(ref string) (exclude []string, ok bool) {
+	if cal := c.calendars[ref]; cal != nil {
+		return cal.Exclude, true
+	}
+	return nil, false
+}
+
+func (c *Core) putCalendar(p *PutCalendar) {
+	cal := &p.Calendar
+	ref := calendarRef(cal.Tenant, cal.Name)
+	old := c.calendars[ref]
+	if old == nil && len(c.calendars) >= calendarsMax {
+		p.Err = apierr.Errorf(apierr.QuotaExceeded, "name", "there are %d calendars, and no more are allowed; delete one", calendarsMax)
+		return
+	}
+	cal.Version, cal.UpdatedAt = 1, c.now
+	if p.Created = old == nil; old != nil {
+		cal.Version = old.Version + 1
+	}
+	kept := *cal
+	kept.Exclude = slices.Clone(cal.Exclude)
+	c.calendars[ref] = &kept
+	c.out.Batch.PutCalendar(&kept)
+	c.audit(p.Actor, job.ActionPutCalendar, job.AuditEntry{Tenant: cal.Tenant, Name: cal.Name})
+	if list := c.profiles.recompile(ref, c.calendarOf); len(list) > 0 {
+		c.profiles.mark(list)
+		c.replanSoon()
+	}
+}
+
+// followCalendars compiles the schedule of a put again if a calendar has changed since the proposer read it. The job
+// that the put updates may already follow the newer calendar.
+func (c *Core) followCalendars(p *Put) (err error) {
+	spec := p.Profile.Spec
+	if p.Schedule.Kind() == schedule.At || len(spec.Calendars()) == 0 {
+		return nil
+	}
+	if n, known := c.profiles.byValue[p.Profile]; known {
+		e := c.profiles.get(n)
+		p.Schedule = e.schedule
+		return e.err
+	}
+	p.Schedule, err = c.profiles.rules.ParseWith(spec, c.calendarOf)
+	return err
+}
+
+func (c *Core) deleteCalendar(p *DeleteCalendar) {
+	ref := calendarRef(p.Tenant, p.Name)
+	switch {
+	case c.calendars[ref] == nil:
+		p.Err = UnknownCalendar(p.Name)
+	case c.profiles.uses(ref):
+		p.Err = apierr.Errorf(apierr.VersionConflict, "name", "jobs refer to calendar %q; change or delete them first", p.Name)
+	default:
+		delete(c.calendars, ref)
+		c.out.Batch.DeleteCalendar(p.Tenant, p.Name)
+		c.audit(p.Actor, job.ActionDeleteCalendar, job.AuditEntry{Tenant: p.Tenant, Name: p.Name})
+	}
+}
+
+// UnknownCalendar returns the error that there is no calendar with a name.
+func UnknownCalendar(name string) error {
+	return apierr.Errorf(apierr.NotFound, "name", "there is no calendar %q", name)
+}
+
+// takeCalendar adds a calendar from its stored row.
+func (c *Core) takeCalendar(key, value []byte) error {
+	cal, err := job.DecodeCalendar(key, value)
+	if err != nil {
+		return err
+	}
+	c.calendars[calendarRef(cal.Tenant, cal.Name)] = &cal
+	return nil
+}

@@ -1,0 +1,68 @@
+package core
+
+import (
+	"slices"
+
+	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler/pad"
+)
+
+// cancelRun ends a run that is not over, as cancelled.
+func (c *Core) cancelRun(p *CancelRun) {
+	if _, live := c.live[p.Run]; !live {
+		p.Err = ErrNotLive
+		c.putBack(p)
+		return
+	}
+	c.unit(p.Bytes() + c.endingBytes(p.Run))
+	p.Withdrawn = slices.DeleteFunc(p.Withdrawn, func(l pad.Launch) bool { return l.Run == p.Run })
+	c.putBack(p)
+	c.cancelLive(p.Run, job.ReasonRequested)
+	c.audit(p.Actor, job.ActionCancelRun, job.AuditEntry{Tenant: p.Tenant, Name: p.Name, Job: p.Run.Job, Detail: p.Run.String()})
+}
+
+// retryRun starts another attempt of a run that is over, now. Its retry policy counts attempts from 1 again.
+func (c *Core) retryRun(p *RetryRun) {
+	s, r := c.find(p.Hash)
+	if r == nil || r.id != p.Run.ID.Job {
+		p.Err = UnknownJob(p.Name)
+		return
+	}
+	_, live := c.live[p.Run.ID]
+	if lsn, _ := c.redone.find(p.Run.ID); live || lsn > p.AsOf || !c.redone.covers(p.AsOf) {
+		p.Err = ErrStale
+		return
+	}
+	if p.Err = c.checkManual(r.tenant, 1); p.Err != nil {
+		return
+	}
+	run := p.Run
+	c.out.Batch.DeleteHistory(run.ID)
+	if run.Status == job.StatusDead {
+		c.out.Batch.DeleteDead(r.tenant, run.ID)
+	}
+	c.redone.add(c.lsn, run.ID, c.lsn)
+	run.Base, run.Reason, run.FinishedAt = run.Attempt, 0, 0
+	c.revive(s, &run)
+	c.audit(p.Actor, job.ActionRetryRun, job.AuditEntry{Tenant: p.Tenant, Name: p.Name, Job: r.id, Detail: run.ID.String()})
+	p.Run = run
+}
+
+// revive makes a finished run live again; its next attempt is due now.
+func (c *Core) revive(s slot, run *job.Run) {
+	run.Status, run.Due = job.StatusRetrying, max(c.now, run.ID.At)
+	run.Attempt, run.Fence = run.Attempt+1, c.lsn
+	live := liveRun{
+		tenant: c.rows.row(s).tenant, byHand: true,
+		slot: s, attempt: run.Attempt, fence: run.Fence, due: run.Due, payload: run.HasPayload,
+		waits: c.profiles.get(c.rows.row(s).profile).limit() > 0,
+	}
+	c.live[run.ID] = live
+	c.retries[run.ID] = run
+	c.goLive(live)
+	c.isUsed(s, c.rows.row(s))
+	c.counts.Retried++
+	c.out.Batch.PutRun(run)
+	c.announce(run)
+	c.out.Launches = append(c.out.Launches, c.launchOf(live, run, pad.ModeWait))
+}

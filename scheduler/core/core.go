@@ -1,0 +1,269 @@
+package core
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/carillon-io/carillon/fair"
+	"github.com/carillon-io/carillon/instant"
+	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/schedule"
+	"github.com/carillon-io/carillon/wheel"
+)
+
+// Core is the engine as a value machine: rows in memory, a wheel, and Step. It does no I/O, starts no goroutine, and
+// reads no clock and no random source: equal inputs give equal outputs. That is what makes a takeover exact and a
+// simulation repeatable. A Core is not safe for concurrent use.
+//
+// Invariant: for every job, each tick before its cursor is decided, and no tick at or after it is.
+//
+// Invariant: a job is armed exactly if it is active (at its cursor) or completed (at the end of its retention). An
+// armed job is on the wheel, or it is due and waits in one line: in the backlog, in its tenant's line for a share of
+// the live runs, or in the line of jobs to be deleted.
+//
+// Invariant: every run in live has a row in the store, and no other run without an outcome has one.
+type Core struct {
+	settings Settings
+	now      instant.Millis // of the current step
+	lsn      uint64         // of the current commit
+	room     int            // further runs that may go live in this step
+	upto     int            // size of the step at which its current part ends
+	unitAt   job.Mark       // where the current unit begins
+	keptID   job.ID         // nextID as it is in the log
+
+	misjudged int // units that were larger than announced, and moved to the next commit
+
+	decisionsMax int // of a step; a field so that tests can lower it
+	commitMax    int // bytes of a commit; a field so that tests can lower it
+
+	hash     NameHashFunc
+	rows     table
+	ids      *jobIndex // only while the core follows a leader
+	names    nameIndex
+	profiles profiles
+	wheel    *wheel.Wheel
+
+	live    map[job.RunID]liveRun
+	retries map[job.RunID]*job.Run // what is known of a live run beyond its liveRun
+	watches watches
+	streaks map[job.ID]uint32
+	onces   recentMemory[onceKey, job.RunID]
+	redone  recentMemory[job.RunID, uint64] // runs that callers retried, and the LSN
+
+	overAhead recentMemory[job.ID, uint64] // jobs with a run that ended before its tick, and the LSN
+	asked     map[job.ID]struct{}          // jobs with launches that an update in this step asked for
+	shares    liveShares
+
+	nextID    job.ID
+	led       instant.Millis // when this leadership began
+	presence  presence       // when an engine led
+	epoch     uint64
+	fenceMin  uint64 // LSN of the commit that began the epoch: every attempt has at least this fence
+	prunedDay uint32 // buckets of the history before it are deleted
+
+	backlog    fair.Queue[job.TenantHash, backlogEntry] // due now
+	late       fair.Queue[job.TenantHash, backlogEntry] // due long ago: missed
+	shared     waitingLines                             // due, and waiting for their tenant's share
+	backlogged int                                      // jobs in any of the three
+	backlogDue instant.Millis                           // approximate due time of the first job in backlog
+	ticket     wheel.Ref                                // the newest that was given out
+	debts      debts
+	replanning bool   // some jobs do not follow their changed schedules yet, as the store said before the core led
+	changes    uint64 // number of changes of schedules by calendars and zones
+	followed   uint64 // value of changes when the current pass of replanning began
+	zones      zoneMemory
+	calendars  map[string]*job.Calendar // by reference
+	pace       pace
+
+	deleting    struct{ tenant, name string } // the job that is being deleted
+	rowsVersion byte                          // the newest version of rows in the store, as the store records it
+	outbox      int                           // notices in the store
+	noticeSeq   uint32                        // of the current commit
+	auditSeq    uint32                        // of the current commit
+
+	due     []slot           // scratch
+	expired []uint32         // watches whose deadlines have passed; a step with room ends their attempts
+	ticks   []instant.Millis // scratch
+	out     Output
+	counts  Counts
+	reaping int // completed jobs that are armed or retired
+
+	retirement retirement
+}
+
+// liveRun is a run without an outcome. It holds what every live run needs; the rest is in Core.retries.
+type liveRun struct {
+	slot    slot
+	attempt uint32
+	fence   uint64
+	due     instant.Millis // of the first attempt
+	paidAt  instant.Millis // when the pace of catching up released the run; 0: it was on time
+	watch   uint32         // index of its deadline while it waits for a report; 0: it does not
+	tenant  job.TenantHash // of its job
+	byHand  bool           // a caller started or retried it
+	payload bool           // the run has a payload row of its own
+	waits   bool           // its job limits its concurrent runs
+}
+
+// Names of meta rows.
+const (
+	MetaEpoch     = "epoch"
+	MetaNextID    = "next_id"
+	metaPrunedDay = "pruned_day"
+	metaUsualRate = "usual_rate"
+	metaShard     = "shard"
+	// MetaRows holds the newest version of the rows, once it is above [job.RowsVersionUnmarked].
+	MetaRows = "rows"
+)
+
+// New returns a core without jobs, at an instant.
+func New(settings Settings, now instant.Millis) *Core {
+	if settings.Zones == nil {
+		settings.Zones = schedule.EmbeddedZones()
+	}
+	settings.ManualMax = cmp.Or(settings.ManualMax, manualMaxDefault)
+	settings.EventsMax = cmp.Or(settings.EventsMax, EventsMaxDefault)
+	return &Core{
+		settings: settings, decisionsMax: DecisionsMax, commitMax: CommitBytesMax, now: now,
+		rows:      newTable(),
+		profiles:  newProfiles(settings.Zones),
+		wheel:     wheel.New(wheel.Tick(now)),
+		live:      make(map[job.RunID]liveRun),
+		retries:   make(map[job.RunID]*job.Run),
+		streaks:   make(map[job.ID]uint32),
+		onces:     newRecentMemory[onceKey, job.RunID](),
+		redone:    newRecentMemory[job.RunID, uint64](),
+		overAhead: newRecentMemory[job.ID, uint64](),
+		asked:     make(map[job.ID]struct{}),
+		shares:    liveShares{by: make(map[job.TenantHash]liveShare)},
+		shared:    newWaitingLines(),
+		presence:  newPresence(now),
+		backlog:   fair.NewQueue[job.TenantHash, backlogEntry](decideQuantum),
+		late:      fair.NewQueue[job.TenantHash, backlogEntry](decideQuantum),
+		debts:     newDebts(), calendars: make(map[string]*job.Calendar),
+		zones:  newZoneMemory(settings.Zones),
+		pace:   newPace(settings.CatchupRate, now),
+		nextID: 1, rowsVersion: job.RowsVersionUnmarked,
+	}
+}
+
+// Step handles proposals and outcomes, and decides the ticks that come due within the lead. The output belongs to the
+// core and is valid until the next step.
+func (c *Core) Step(in Input) *Output {
+	c.begin(in)
+	c.concludeAll(in)
+	c.handleAll(in.Proposals)
+	c.decideDue()
+	c.askToReap()
+	c.keepPace()
+	c.prune()
+	c.endUnit()
+	c.keepMarks()
+	c.withhold(in.Proposals[c.out.ProposalsTaken:])
+	c.out.WakeAt = c.wakeAt()
+	return &c.out
+}
+
+func (c *Core) begin(in Input) {
+	c.presence.attend(in.Now, c.now, c.out.WakeAt, instant.Millis(c.settings.Lead.Milliseconds()), c.graceMillis())
+	c.now, c.lsn, c.room = in.Now, in.LSN, in.Room
+	c.noticeSeq, c.auditSeq = 0, 0
+	c.unitAt, c.keptID = job.Mark{}, c.nextID
+	c.out.reset()
+	c.profiles.meter.spent = 0
+	clear(c.asked)
+	c.onces.forget(in.LSN)
+	c.redone.forget(in.LSN)
+	c.overAhead.forget(in.LSN)
+}
+
+// concludeAll handles the outcomes. They come before the proposals, so that a worker's report finds its run
+// delivered. They may fill what proposals and decisions leave of the commit.
+func (c *Core) concludeAll(in Input) {
+	c.shareOfOutcomes(in.Proposals)
+	for _, o := range in.Outcomes {
+		if !c.more() {
+			return
+		}
+		c.unit(c.endingBytes(o.Run) + 3*len(o.Error) + len(o.Result))
+		c.conclude(o)
+		c.out.OutcomesTaken++
+	}
+}
+
+// handleAll handles proposals, as many as fit into the step, and always the first one.
+func (c *Core) handleAll(list []Proposal) {
+	c.shareOfProposals()
+	for i, p := range list {
+		if i > 0 && !c.more() {
+			return
+		}
+		c.unit(p.Bytes())
+		if !c.handle(p) {
+			return
+		}
+		c.out.Replies = append(c.out.Replies, p)
+		c.out.ProposalsTaken++
+	}
+}
+
+// withhold gives the launches of this step to the unfinished proposals that have withdrawn earlier launches of the
+// same job, because the launches of a job leave in order.
+func (c *Core) withhold(rest []Proposal) {
+	for _, p := range rest {
+		w, ok := p.(Withdrawer)
+		if !ok || len(*w.Withdrawals()) == 0 {
+			continue
+		}
+		c.holdBack(w, (*w.Withdrawals())[0].Run.Job)
+	}
+}
+
+// handle is a flat switch over the kinds of proposal. It returns false for a proposal that continues in the next
+// step.
+func (c *Core) handle(p Proposal) bool {
+	switch p := p.(type) {
+	case *Put:
+		return c.put(p)
+	case *Delete:
+		return c.remove(p)
+	case *Pause:
+		return c.pause(p)
+	case *Trigger:
+		c.trigger(p)
+	case *Backfill:
+		c.backfill(p)
+	case *Report:
+		c.report(p)
+	case *Extend:
+		c.extend(p)
+	case *CancelRun:
+		c.cancelRun(p)
+	case *RetryRun:
+		c.retryRun(p)
+	case *Published:
+		c.published(p)
+	case *PutCalendar:
+		c.putCalendar(p)
+	case *DeleteCalendar:
+		c.deleteCalendar(p)
+	case *Replan:
+		c.replan(p)
+	case *ReapJobs:
+		c.reapJobs(p)
+	case *Barrier:
+		c.barrier(p)
+	default:
+		panic(fmt.Sprintf("scheduler: unknown proposal %T", p))
+	}
+	return true
+}
+
+// find returns the slot and the row of the job with a name; nil if there is none.
+func (c *Core) find(h NameHash) (slot, *hotRow) {
+	s := c.names.find(h)
+	if s == 0 {
+		return 0, nil
+	}
+	return s, c.rows.row(s)
+}

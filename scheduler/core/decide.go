@@ -1,0 +1,152 @@
+package core
+
+import (
+	"github.com/carillon-io/carillon/instant"
+	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler/pad"
+	"github.com/carillon-io/carillon/wheel"
+)
+
+// decideChunk is how many timers are read from the wheel at a time.
+const decideChunk = 256
+
+// decideDue ends the attempts whose deadlines have passed, and decides the ticks that come due within the lead.
+// Deadlines left over from earlier steps use at most half of the share, so that a herd of them delays no tick for
+// long.
+func (c *Core) decideDue() {
+	c.shareOfDecisions()
+	full := c.upto
+	c.upto = (c.out.size() + full) / 2
+	c.expireBehind()
+	c.expireAll()
+	c.upto = full
+	c.decideTicks()
+	c.expireAll()
+}
+
+// decideTicks decides the ticks that come due within the lead, as many as fit the share and the effort. The rest goes
+// into the backlog, for the next steps.
+func (c *Core) decideTicks() {
+	to := max(c.wheel.Now(), wheel.Tick(c.now.Add(c.settings.Lead)))
+	budget := c.decideAwaiting(c.decisionsMax)
+	if c.backlog.Len() > 0 {
+		if budget = c.decideInTurns(to, budget); c.backlog.Len() > 0 {
+			return
+		}
+	}
+	if !c.decideInOrder(to, budget) {
+		c.takeDue(to, backlogTakesMax)
+		return
+	}
+	if c.late.Len() == 0 && c.shared.count == 0 {
+		c.presence.allDecided()
+	}
+	c.decideLate()
+	c.payDebts()
+}
+
+// decideInOrder decides ticks in the order in which they leave the wheel. It returns false if the step is full before
+// all are decided.
+func (c *Core) decideInOrder(to wheel.Tick, budget int) (all bool) {
+	for takes := 0; budget > 0 && takes < backlogTakesMax && c.fits(); {
+		c.due = c.due[:0]
+		fired, done := c.wheel.Advance(to, min(budget, decideChunk), c.collect)
+		takes += fired
+		for _, s := range c.due {
+			r := c.rows.row(s)
+			r.timer = 0
+			if !c.fits() || c.isLate(r) {
+				c.enlist(s, r)
+				continue
+			}
+			if c.mustWait(r) {
+				c.await(s, r)
+				continue
+			}
+			c.decide(s, r)
+			c.arm(s, r)
+			budget--
+		}
+		if fired == 0 {
+			return done
+		}
+	}
+	return false
+}
+
+func (c *Core) fits() bool {
+	return c.more() && !c.profiles.meter.isSpent()
+}
+
+func (c *Core) collect(id uint64, _ wheel.Tick) {
+	if id&watchBit != 0 {
+		c.ring(uint32(id))
+		return
+	}
+	if r := c.rows.row(slot(id)); r.flags.Is(job.FlagCompleted) {
+		c.retire(slot(id), r)
+		return
+	}
+	c.due = append(c.due, slot(id))
+}
+
+// decide decides the tick at the cursor of a job, and moves the cursor on.
+func (c *Core) decide(s slot, r *hotRow) {
+	if r.flags.Is(job.FlagCompleted) {
+		return
+	}
+	p := c.profiles.get(r.profile)
+	p.meter.spent += decisionEffort
+	if p.err != nil {
+		c.unit(RunBytes + timerBytes + len(p.err.Error()))
+		c.poison(r, p.err)
+		return
+	}
+	c.unit(c.decisionBytes(r))
+	if c.mayHaveMoved(r, p) && c.hasMoved(r, p) {
+		return
+	}
+	if edge, missed := c.missedUntil(r); missed {
+		c.catchUp(s, r, p, edge)
+	} else {
+		tick := r.cursor
+		r.runs++
+		c.fire(s, r, tick, tick+c.jitterOf(r, p, tick), p.mode())
+		c.moveOn(r, p, tick)
+		c.pace.fired++
+	}
+	r.marks &^= markResumed
+	if r.marks.is(markAway) && (r.flags.Is(job.FlagCompleted) || r.cursor >= c.presence.away[r.id]-c.graceMillis()) {
+		c.isBack(r)
+	}
+	c.writeTimer(r)
+}
+
+// moveOn moves the cursor past a decided tick. All earlier ticks are decided too.
+func (c *Core) moveOn(r *hotRow, p *profileEntry, decided instant.Millis) {
+	next, ok := p.next(r, decided)
+	if !ok || p.MaxRuns > 0 && r.runs >= p.MaxRuns {
+		r.flags |= job.FlagCompleted
+		next = decided + 1
+	}
+	r.cursor = next
+}
+
+// fire turns a tick into a run. A tick that is already decided is not fired again: an update may have left one before
+// the cursor.
+func (c *Core) fire(s slot, r *hotRow, at, due instant.Millis, mode pad.Mode) {
+	id := job.RunID{Job: r.id, At: at}
+	if _, live := c.live[id]; live {
+		return
+	}
+	r.noteTick(at)
+	c.counts.Fired++
+	c.start(s, &job.Run{ID: id, Due: due}, mode)
+}
+
+// poison stops a job whose schedule cannot be evaluated, and records why. It changes nothing else.
+func (c *Core) poison(r *hotRow, err error) {
+	r.flags |= job.FlagFailed
+	c.writeTimer(r)
+	c.out.Batch.PutNote(r.id, job.Note{At: c.now, Reason: err.Error()})
+}

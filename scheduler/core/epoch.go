@@ -1,0 +1,47 @@
+package core
+
+import (
+	"github.com/carillon-io/carillon/instant"
+	"github.com/carillon-io/carillon/job"
+)
+
+// Epoch is the beginning of a leadership, as a core prepares it: a commit that nothing may precede in the epoch.
+type Epoch struct {
+	Number uint64
+	Batch  job.Batch // to be made durable and visible, and then passed to Lead
+
+	nextID job.ID
+	zones  zoneChange
+}
+
+// NextEpoch prepares the epoch after the newest one that the core knows. It changes nothing. In an empty store, ids
+// of jobs begin at what firstID returns.
+func (c *Core) NextEpoch(shard uint32, firstID func() (job.ID, error)) (*Epoch, error) {
+	e := &Epoch{Number: c.epoch + 1, nextID: c.nextID, zones: c.zoneChange()}
+	if e.nextID == 1 {
+		var err error
+		if e.nextID, err = firstID(); err != nil {
+			return nil, err
+		}
+	}
+	e.Batch.PutMeta(MetaEpoch, e.Number)
+	e.Batch.PutMeta(MetaNextID, uint64(e.nextID))
+	e.Batch.PutMeta(metaShard, uint64(shard))
+	e.zones.write(&e.Batch, &c.zones)
+	return e, nil
+}
+
+// Lead makes a loaded core, which may have followed another leader, the leader of an epoch that is durable; lsn and
+// now are those of its commit. Its cost depends on the live runs, the debts and the streaks; it reads no other job.
+func (c *Core) Lead(e *Epoch, lsn uint64, now instant.Millis) Takeover {
+	c.nextID = e.nextID
+	c.takeZoneChange(&e.zones)
+	t := c.lead(e.Number, lsn, now)
+	t.Replan = c.replanning
+	t.Zones, t.ZonesFrom, t.ZonesTo = e.zones.changed, versionText(e.zones.from), versionText(e.zones.to)
+	return t
+}
+
+// NumberJobs makes the ids of the jobs in an empty store begin at first. The batch must be applied before a core is
+// loaded.
+func NumberJobs(b *job.Batch, first job.ID) { b.PutMeta(MetaNextID, uint64(first)) }

@@ -1,0 +1,168 @@
+package core
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/carillon-io/carillon/job"
+)
+
+// Scanner is the part of a store from which a core is loaded.
+type Scanner interface {
+	// Scan calls fn for the rows in [low, high), in the order of keys, until fn returns an error. The slices are valid
+	// only until fn returns. A core asks for all rows of the range: more is always true.
+	Scan(low, high []byte, fn func(key, value []byte) (more bool, err error)) error
+}
+
+// Load fills an empty core from the store and arms the wheel. Afterwards the core stands by: it can follow a leader,
+// or lead.
+func (c *Core) Load(from Scanner, hash NameHashFunc) error {
+	c.hash = hash
+	load := []struct {
+		kind job.Kind
+		row  func(key, value []byte) error
+	}{
+		{job.KindMeta, c.takeMeta},
+		{job.KindCalendar, c.takeCalendar},
+		{job.KindProfile, c.takeProfile},
+		{job.KindTimer, c.loadTimer},
+		{job.KindName, c.takeName},
+		{job.KindRun, c.takeRun},
+		{job.KindStreak, c.takeStreak},
+		{job.KindDebt, c.takeDebt},
+		{job.KindOutbox, c.takeNotice},
+	}
+	for _, l := range load {
+		low := []byte{byte(l.kind)}
+		err := from.Scan(low, job.PrefixEnd(low), func(key, value []byte) (bool, error) { return true, l.row(key, value) })
+		if err != nil {
+			return fmt.Errorf("scheduler: load rows of kind %d: %w", l.kind, err)
+		}
+	}
+	c.profiles.seal()
+	c.watches.recallAges(c.retries)
+	return nil
+}
+
+// The functions named take... add or replace a row as the store has it. Loading and following a leader both use them.
+
+func (c *Core) takeMeta(key, value []byte) error {
+	n, err := job.DecodeMeta(value)
+	switch string(key[1:]) {
+	case MetaEpoch:
+		c.epoch = n
+	case MetaNextID:
+		c.nextID = job.ID(n)
+	case metaPrunedDay:
+		c.prunedDay = uint32(n)
+	case metaUsualRate:
+		c.pace.restore(float64(n))
+	case MetaReplan:
+		c.replanning = n != 0
+	case MetaTZData:
+		c.zones.version = n
+	case MetaRows:
+		if err == nil {
+			err = job.CheckRowsVersion(n)
+		}
+		c.rowsVersion = byte(n)
+	default:
+		if zone, ok := strings.CutPrefix(string(key[1:]), MetaZone); ok {
+			c.zones.keep(zone, n)
+		}
+	}
+	return err
+}
+
+func (c *Core) takeProfile(key, value []byte) error {
+	n, err := job.ParseProfileKey(key)
+	if err != nil {
+		return err
+	}
+	p, err := job.DecodeProfile(value)
+	if err != nil {
+		return err
+	}
+	c.zones.note(p.Spec)
+	c.profiles.restore(n, p, c.calendarOf)
+	return nil
+}
+
+func (c *Core) takeNotice(_, _ []byte) error {
+	c.outbox++
+	return nil
+}
+
+// loadTimer adds a job from its timer row. The job must not be in the table yet.
+func (c *Core) loadTimer(key, value []byte) error {
+	id, t, err := c.readTimer(key, value)
+	if err != nil {
+		return err
+	}
+	s, r := c.rows.alloc(id)
+	r.setTimerRow(t)
+	c.rows.note(r)
+	c.profiles.get(t.Profile).refs++
+	c.armLoaded(s, r)
+	return nil
+}
+
+func (c *Core) readTimer(key, value []byte) (job.ID, job.Timer, error) {
+	id, err := job.ParseJobKey(key)
+	if err != nil {
+		return 0, job.Timer{}, err
+	}
+	t, err := job.DecodeTimer(value)
+	if err != nil {
+		return 0, job.Timer{}, fmt.Errorf("job %s: %w", id, err)
+	}
+	if !c.profiles.has(t.Profile) {
+		return 0, job.Timer{}, fmt.Errorf("job %s: profile %d is missing", id, t.Profile)
+	}
+	return id, t, nil
+}
+
+// slotOf returns the slot of a job by its id, or 0 if there is none. It must not be called once the core leads.
+func (c *Core) slotOf(id job.ID) slot {
+	if c.ids != nil {
+		return c.ids.find(id)
+	}
+	return c.rowOf(id)
+}
+
+// rowOf returns the slot of a job by its id while the core is being loaded. Slots are then in the order of ids,
+// because rows are. Ids are a counter, so the first guess is right unless jobs were deleted.
+func (c *Core) rowOf(id job.ID) slot {
+	n := int(c.rows.next)
+	if n > 1 && id >= c.rows.row(1).id {
+		if guess := 1 + id - c.rows.row(1).id; guess < job.ID(n) && c.rows.row(slot(guess)).id == id {
+			return slot(guess)
+		}
+	}
+	i := 1 + sort.Search(n-1, func(i int) bool { return c.rows.row(slot(i+1)).id >= id })
+	if i < n && c.rows.row(slot(i)).id == id {
+		return slot(i)
+	}
+	return 0
+}
+
+// takeName adds the name of a job. The job's timer must have been loaded before.
+func (c *Core) takeName(key, value []byte) error {
+	tenant, name, err := job.ParseNameKey(key)
+	if err != nil {
+		return err
+	}
+	id, err := job.DecodeName(value)
+	if err != nil {
+		return err
+	}
+	s := c.slotOf(id)
+	if s == 0 {
+		return fmt.Errorf("job %s (%s of %s) has a name but no timer", id, name, tenant)
+	}
+	h := c.hash(tenant, name)
+	c.rows.row(s).tenant = h.Tenant
+	c.names.add(h, s)
+	return nil
+}

@@ -1,0 +1,106 @@
+package core
+
+import (
+	"github.com/carillon-io/carillon/job"
+)
+
+// NameHash stands for a (tenant, name) in memory, which does not hold the text. It has 96 bits: among ten million
+// names the probability of a collision is about 10^-15, far below that of a memory error. The hash of the tenant is
+// kept beside it, for serving tenants in turn.
+type NameHash struct {
+	High   uint64
+	Low    uint32
+	Tenant job.TenantHash
+}
+
+// NameHashFunc computes the hash of a name. Equal names must have equal hashes for as long as a core lives.
+type NameHashFunc func(tenant, name string) NameHash
+
+// nameIndex finds the slot of a job by the hash of its name, by open addressing with linear probing. An entry has 16
+// bytes and no pointers. The index is divided into buckets that grow one by one, so that growing never copies more
+// than a small part of it at once.
+type nameIndex struct {
+	shards [nameBuckets]nameBucket
+}
+
+// nameBuckets is the number of buckets. At ten million names a bucket has about 40,000, and doubling it takes less
+// than a millisecond.
+const nameBuckets = 256
+
+type nameBucket struct {
+	entries []nameEntry // its length is a power of two, or 0
+	used    int
+}
+
+type nameEntry struct {
+	high uint64
+	low  uint32
+	slot slot // 0: free
+}
+
+func (x *nameIndex) shard(h NameHash) *nameBucket { return &x.shards[h.Low%nameBuckets] }
+
+// find returns the slot of a name, or 0.
+func (x *nameIndex) find(h NameHash) slot {
+	sh := x.shard(h)
+	if sh.used == 0 {
+		return 0
+	}
+	return sh.entries[sh.probe(h)].slot
+}
+
+// add records the slot of a name. The name must not be in the index.
+func (x *nameIndex) add(h NameHash, s slot) {
+	sh := x.shard(h)
+	if (sh.used+1)*8 > len(sh.entries)*7 {
+		sh.grow()
+	}
+	sh.entries[sh.probe(h)] = nameEntry{h.High, h.Low, s}
+	sh.used++
+}
+
+// remove deletes a name. Entries behind it that probed past its place move up, so that no marks of deleted entries
+// accumulate.
+func (x *nameIndex) remove(h NameHash) {
+	sh := x.shard(h)
+	if sh.used == 0 {
+		return
+	}
+	mask := uint64(len(sh.entries) - 1)
+	hole := sh.probe(h)
+	if sh.entries[hole].slot == 0 {
+		return
+	}
+	sh.used--
+	for i := (hole + 1) & mask; sh.entries[i].slot != 0; i = (i + 1) & mask {
+		home := sh.entries[i].high & mask
+		if (i-home)&mask >= (i-hole)&mask {
+			sh.entries[hole] = sh.entries[i]
+			hole = i
+		}
+	}
+	sh.entries[hole] = nameEntry{}
+}
+
+// probe returns the place of a name, or the free place where it belongs.
+func (sh *nameBucket) probe(h NameHash) uint64 {
+	mask := uint64(len(sh.entries) - 1)
+	i := h.High & mask
+	for {
+		e := &sh.entries[i]
+		if e.slot == 0 || e.high == h.High && e.low == h.Low {
+			return i
+		}
+		i = (i + 1) & mask
+	}
+}
+
+func (sh *nameBucket) grow() {
+	old := sh.entries
+	sh.entries = make([]nameEntry, max(8, 2*len(old)))
+	for _, e := range old {
+		if e.slot != 0 {
+			sh.entries[sh.probe(NameHash{High: e.high, Low: e.low})] = e
+		}
+	}
+}

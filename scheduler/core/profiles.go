@@ -1,0 +1,270 @@
+package core
+
+import (
+	"slices"
+
+	"github.com/carillon-io/carillon/instant"
+	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/schedule"
+	"github.com/carillon-io/carillon/scheduler/pad"
+)
+
+// profileEntry is an interned profile with its compiled schedule.
+type profileEntry struct {
+	job.Profile
+	hasCalendar bool               // the schedule refers to a calendar
+	schedule    *schedule.Schedule // nil for one-shots
+	err         error              // why the schedule does not compile, for example because its zone is gone
+	refs        int32              // jobs that have it; 0: the number is free
+	meter       *effort            // counts the evaluations of the schedule
+	cost        int                // effort of one evaluation
+	free        int32              // place in freeList, from 1; 0: not in it
+	moved       bool               // the schedule has changed, and some jobs do not follow it yet
+}
+
+// profiles interns the profiles of jobs, so that a hot row needs only four bytes for its profile. Numbers are reused;
+// number 0 is never given out, and means none.
+type profiles struct {
+	entries  []profileEntry
+	byValue  map[job.Profile]uint32
+	freeList []uint32
+	meter    effort
+	moved    []uint32        // entries that are marked as moved, and possibly others
+	rules    *schedule.Zones // with which schedules are compiled
+}
+
+func newProfiles(rules *schedule.Zones) profiles {
+	return profiles{entries: make([]profileEntry, 1), byValue: make(map[job.Profile]uint32), meter: effort{most: effortMax}, rules: rules}
+}
+
+func (p *profiles) get(n uint32) *profileEntry {
+	e := &p.entries[n]
+	if e.meter == nil {
+		e.meter, e.cost = &p.meter, costOf(&e.Profile)
+	}
+	return e
+}
+
+// intern returns the number of a profile and counts one more job that has it. It also reports whether the profile is
+// new and must be written.
+func (p *profiles) intern(v job.Profile, s *schedule.Schedule) (n uint32, isNew bool) {
+	if n, ok := p.byValue[v]; ok {
+		p.entries[n].refs++
+		return n, false
+	}
+	if s != nil && s.Kind() == schedule.At {
+		s = nil
+	}
+	if k := len(p.freeList); k > 0 {
+		n = p.freeList[k-1]
+		p.use(n)
+	} else {
+		n = uint32(len(p.entries))
+		p.entries = append(p.entries, profileEntry{})
+	}
+	p.entries[n] = profileEntry{Profile: v, schedule: s, refs: 1, hasCalendar: len(v.Spec.Calendars()) > 0}
+	p.byValue[v] = n
+	return n, true
+}
+
+// release counts one job less, and reports whether that was the last one, so that the profile is gone.
+func (p *profiles) release(n uint32) (gone bool) {
+	e := &p.entries[n]
+	if e.refs--; e.refs > 0 {
+		return false
+	}
+	delete(p.byValue, e.Profile)
+	*e = profileEntry{}
+	p.spare(n)
+	return true
+}
+
+// spare adds an unused number to the free list.
+func (p *profiles) spare(n uint32) {
+	p.freeList = append(p.freeList, n)
+	p.entries[n].free = int32(len(p.freeList))
+}
+
+// use removes a number from the free list, if it is there.
+func (p *profiles) use(n uint32) {
+	e := &p.entries[n]
+	if e.free == 0 {
+		return
+	}
+	last := len(p.freeList) - 1
+	moved := p.freeList[last]
+	p.freeList[e.free-1], p.entries[moved].free = moved, e.free
+	p.freeList, e.free = p.freeList[:last], 0
+}
+
+// restore puts a stored profile under its number. Its jobs are counted separately, when their rows are read.
+func (p *profiles) restore(n uint32, v job.Profile, calendars calendarLookup) {
+	for uint32(len(p.entries)) <= n {
+		p.entries = append(p.entries, profileEntry{})
+		p.spare(uint32(len(p.entries) - 1))
+	}
+	p.use(n)
+	p.void(n)
+	e := profileEntry{Profile: v, hasCalendar: len(v.Spec.Calendars()) > 0, refs: p.entries[n].refs}
+	p.compile(&e, calendars)
+	p.entries[n] = e
+	p.byValue[v] = n
+}
+
+// void removes the profile of a number. Jobs may still refer to it: their rows come later in the same commit.
+func (p *profiles) void(n uint32) {
+	e := &p.entries[n]
+	if p.byValue[e.Profile] == n {
+		delete(p.byValue, e.Profile)
+	}
+	*e = profileEntry{refs: e.refs, free: e.free}
+}
+
+// has reports whether a number stands for a profile.
+func (p *profiles) has(n uint32) bool {
+	return n > 0 && int(n) < len(p.entries) && p.entries[n].free == 0
+}
+
+// drop frees a number whose profile was deleted from the store.
+func (p *profiles) drop(n uint32) {
+	if p.has(n) {
+		p.void(n)
+		p.spare(n)
+	}
+}
+
+// calendarLookup finds a calendar by its reference.
+type calendarLookup = schedule.CalendarLookup
+
+// compile compiles the schedule of a profile again.
+func (p *profiles) compile(e *profileEntry, calendars calendarLookup) {
+	if e.Spec.Expr != "" {
+		e.schedule, e.err = p.rules.ParseWith(e.Spec, calendars)
+	}
+}
+
+// recompile compiles again the schedules that refer to a calendar, and returns their profiles.
+func (p *profiles) recompile(ref string, calendars calendarLookup) (list []uint32) {
+	for n := range p.entries {
+		if e := &p.entries[n]; e.follows(ref) {
+			p.compile(e, calendars)
+			list = append(list, uint32(n))
+		}
+	}
+	return list
+}
+
+// inZones returns the profiles with a schedule in one of the given zones.
+func (p *profiles) inZones(names []string) (list []uint32) {
+	isOne := func(name string) bool { return slices.Contains(names, name) }
+	for n := range p.entries {
+		if e := &p.entries[n]; e.refs > 0 && slices.ContainsFunc(e.Spec.Zones(), isOne) {
+			list = append(list, uint32(n))
+		}
+	}
+	return list
+}
+
+// mark records that the jobs of some profiles do not follow their changed schedules yet.
+func (p *profiles) mark(list []uint32) {
+	for _, n := range list {
+		p.entries[n].moved = true
+	}
+	p.moved = append(p.moved, list...)
+}
+
+// markAll marks all profiles whose schedules may change.
+func (p *profiles) markAll() {
+	for n := range p.entries {
+		if e := &p.entries[n]; e.refs > 0 && (e.hasCalendar || len(e.Spec.Zones()) > 0) {
+			p.mark([]uint32{uint32(n)})
+		}
+	}
+}
+
+// unmark records that all jobs follow their schedules.
+func (p *profiles) unmark() {
+	for _, n := range p.moved {
+		p.entries[n].moved = false
+	}
+	p.moved = nil
+}
+
+// uses reports whether a schedule refers to a calendar.
+func (p *profiles) uses(ref string) bool {
+	return slices.ContainsFunc(p.entries, func(e profileEntry) bool { return e.follows(ref) })
+}
+
+func (e *profileEntry) follows(ref string) bool {
+	return e.refs > 0 && e.hasCalendar && slices.Contains(e.Spec.Calendars(), ref)
+}
+
+// seal ends a restore: the unused numbers in between become free.
+func (p *profiles) seal() {
+	p.freeList = p.freeList[:0]
+	for n := len(p.entries) - 1; n > 0; n-- {
+		e := &p.entries[n]
+		if e.free = 0; e.refs == 0 {
+			p.void(uint32(n))
+			p.spare(uint32(n))
+		}
+	}
+}
+
+// limit returns how many runs of a job may be in progress at a time; 0 means no limit.
+func (e *profileEntry) limit() uint16 {
+	if e.Overlap == job.OverlapAllow {
+		return uint16(e.MaxConcurrent)
+	}
+	return 1
+}
+
+// mode returns how a launch behaves that finds the limit of its job reached.
+func (e *profileEntry) mode() pad.Mode {
+	switch e.Overlap {
+	case job.OverlapSkip:
+		return pad.ModeSkip
+	case job.OverlapBufferOne:
+		return pad.ModeBufferOne
+	case job.OverlapCancelOther:
+		return pad.ModeCancel
+	}
+	return pad.ModeWait // buffer_all, and allow with a limit
+}
+
+// latest returns the last tick of a job in (after, upto], from its cursor on. The cursor counts as a tick, whatever
+// the schedule says of it now. The job must not be completed.
+func (e *profileEntry) latest(r *hotRow, after, upto instant.Millis) (instant.Millis, bool) {
+	if e.schedule == nil {
+		return r.cursor, r.cursor > after && r.cursor <= upto
+	}
+	e.spend(latestFactor)
+	at, ok := e.schedule.Latest(after, upto, r.cursor)
+	if !ok && r.cursor > after && r.cursor <= upto {
+		return r.cursor, true // the rules of its zone changed after it was due
+	}
+	return at, ok
+}
+
+// following returns the tick of a job that comes after one of its ticks. It ignores the cursor, which is off the grid
+// of an @every when the job is completed.
+func (e *profileEntry) following(tick instant.Millis) (instant.Millis, bool) {
+	if e.schedule == nil {
+		return 0, false
+	}
+	e.spend(1)
+	return e.schedule.Next(tick, tick)
+}
+
+// next returns the first tick of a job after an instant, from its cursor on. The cursor counts as a tick, as for
+// latest.
+func (e *profileEntry) next(r *hotRow, after instant.Millis) (instant.Millis, bool) {
+	if e.schedule == nil {
+		return 0, false
+	}
+	if after = max(after, r.cursor-1); after < r.cursor {
+		return r.cursor, true
+	}
+	e.spend(1)
+	return e.schedule.Next(after, r.cursor)
+}

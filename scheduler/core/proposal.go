@@ -1,0 +1,210 @@
+package core
+
+import (
+	"errors"
+	"time"
+
+	"github.com/carillon-io/carillon/instant"
+	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler/pad"
+)
+
+// Proposal is a change that a caller asks for. Step handles it: it fills in the results, or Err. Between its
+// submission and its reply only the loop may access a proposal.
+type Proposal interface {
+	// Bytes returns an upper bound for the unit that the proposal writes, as far as the proposal can know it; the
+	// step adds the debt of the job and the earlier attempts of a run. Launches that the proposal withdraws, and live
+	// runs that it ends, are units of their own.
+	Bytes() int
+	// fail finishes the proposal with an error and without effect.
+	fail(error)
+}
+
+// ErrStale means that a proposal was prepared from rows that have changed since, or was not prepared from rows and
+// must be. The proposer reads the rows again and repeats the proposal.
+var ErrStale = errors.New("scheduler: proposal is out of date")
+
+// Withdrawer is a proposal whose job's waiting launches are withdrawn from the pad before it is stepped.
+type Withdrawer interface {
+	// Withdrawals returns those launches: the proposal's own list, which the step may change.
+	Withdrawals() *[]pad.Launch
+}
+
+// withdrawal is the common part of proposals that withdraw launches. Its list is empty before the loop accepts the
+// proposal and after the step has finished it.
+type withdrawal struct{ Withdrawn []pad.Launch }
+
+// Withdrawals implements [Withdrawer].
+func (w *withdrawal) Withdrawals() *[]pad.Launch { return &w.Withdrawn }
+
+// Handled is the common part of all proposals. Err is set if the change was refused.
+type Handled struct{ Err error }
+
+func (s *Handled) fail(err error) { s.Err = err }
+
+// ErrNotLive means that a run is not live: it is over, or does not exist.
+var ErrNotLive = errors.New("scheduler: run is not live")
+
+// proposalBytes covers the keys and small rows of any proposal, including its entry in the audit log.
+const proposalBytes = 2 << 10
+
+// auditBytes covers an entry of the audit log without its texts.
+const auditBytes = 64
+
+// putBytes covers the same for a put. It is tight, because it decides how many puts share a commit.
+const putBytes = 320
+
+// originBytes is the size of the span of a traced registration in the row of its job.
+const originBytes = 25
+
+// Delete deletes a job.
+type Delete struct {
+	Handled
+	withdrawal
+	Tenant, Name string
+	Hash         NameHash
+	Actor        job.Actor
+	IfVersion    *uint32     // nil: any
+	Before       []byte      // the definition for the audit log
+	Live         []job.RunID // live runs of the job that the proposer found
+
+	Result DeleteResult
+}
+
+// Bytes implements [Proposal].
+func (p *Delete) Bytes() int { return proposalBytes + len(p.Before) }
+
+// Pause stops the ticks of a job, or with Resume lets them continue.
+type Pause struct {
+	Handled
+	withdrawal
+	Tenant, Name string
+	Hash         NameHash
+	Actor        job.Actor
+	IfVersion    *uint32 // nil: any
+	Resume       bool
+	IfFailing    bool // only if the streak of failures that caused it has not ended meanwhile
+	Reason       string
+}
+
+// Bytes implements [Proposal].
+func (p *Pause) Bytes() int { return proposalBytes }
+
+// Trigger starts a manual run.
+type Trigger struct {
+	Handled
+	Tenant, Name string
+	Hash         NameHash
+	Actor        job.Actor
+	Payload      []byte
+	HasPayload   bool
+	PayloadJSON  bool
+	Key          string  // idempotency key; "" means none
+	IfVersion    *uint32 // nil: any; ignored if the key already has a run
+	AsOf         uint64  // LSN at which the proposer found no run with the key
+
+	Run job.Run // result
+}
+
+// Bytes implements [Proposal].
+func (p *Trigger) Bytes() int { return proposalBytes + len(p.Payload) }
+
+// Backfill starts a manual run for each of some past ticks.
+type Backfill struct {
+	Handled
+	Tenant, Name string
+	Hash         NameHash
+	Actor        job.Actor
+	At           []instant.Millis // ascending
+	Rest         int              // ticks that will follow in further proposals: there must be room for all
+	Repeat       bool             // fire a tick again even if a run has fired it
+
+	// What the proposer read of the job, before it read which ticks have runs.
+	ID      job.ID
+	Version uint32
+	Manual  uint32
+	Cursor  instant.Millis
+}
+
+// Bytes implements [Proposal].
+func (p *Backfill) Bytes() int { return proposalBytes + RunBytes*len(p.At) }
+
+// Report is what a worker says about the outcome of its run.
+type Report struct {
+	Handled
+	Run    job.RunID
+	Fence  uint64
+	Begun  instant.Millis // when the attempt that is with its target was launched; 0: none is
+	Failed bool
+	Error  string
+	Result string
+}
+
+// Bytes implements [Proposal].
+func (p *Report) Bytes() int { return 2*endingRowsBytes + 3*len(p.Error) + len(p.Result) }
+
+// Extend moves the deadline of a report to By from now.
+type Extend struct {
+	Handled
+	Run   job.RunID
+	Fence uint64
+	Begun instant.Millis // as in Report
+	By    time.Duration
+
+	Deadline instant.Millis // result
+}
+
+// Bytes implements [Proposal].
+func (p *Extend) Bytes() int { return endingRowsBytes }
+
+// CancelRun ends a run that is not over, as cancelled.
+type CancelRun struct {
+	Handled
+	withdrawal
+	Tenant, Name string
+	Run          job.RunID
+	Actor        job.Actor
+}
+
+// Bytes implements [Proposal].
+func (p *CancelRun) Bytes() int { return proposalBytes }
+
+// RetryRun starts another attempt of a run that is over.
+type RetryRun struct {
+	Handled
+	Tenant, Name string
+	Hash         NameHash
+	Actor        job.Actor
+	Run          job.Run // in: as the history has it; out: as it is live
+	AsOf         uint64  // LSN at which the proposer read it
+}
+
+// Bytes implements [Proposal].
+func (p *RetryRun) Bytes() int { return proposalBytes + textBytes(&p.Run) }
+
+// Published deletes notices from the outbox, because they are published.
+type Published struct {
+	Handled
+	IDs []job.NoticeID
+}
+
+// Bytes implements [Proposal].
+func (p *Published) Bytes() int { return 32 * len(p.IDs) }
+
+// Barrier changes nothing. Once it is finished, so is every earlier proposal.
+type Barrier struct {
+	Handled
+	Writes bool // makes a commit, even if there is nothing to write
+}
+
+// Bytes implements [Proposal].
+func (p *Barrier) Bytes() int { return 0 }
+
+// RunBytes is an upper bound for what a run without errors adds to a batch, including its notice.
+const RunBytes = 160
+
+// DeleteResult says what happened to the runs of a deleted job.
+type DeleteResult struct {
+	Cancelled int // were waiting for their time, their turn or another attempt, and will never leave
+	Running   int // are with their targets: their outcomes are recorded, and they are not retried
+}

@@ -1,0 +1,140 @@
+package core
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/carillon-io/carillon/instant"
+	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/schedule"
+)
+
+// Put registers a job, or updates the one with the same name.
+type Put struct {
+	Handled
+	withdrawal
+	Tenant, Name string
+	Hash         NameHash
+	Actor        job.Actor
+	Origin       job.TraceContext // the request's span, if it is sampled
+	Definition   []byte           // encoded
+	Masked       []byte           // the definition as it was sent, with masks in place of credentials; nil if it has none
+	IfNew        error            // with Masked: why it cannot register a job that does not exist
+	After        []byte           // the same for the audit log; only with Prior
+	Profile      job.Profile
+	Schedule     *schedule.Schedule
+	Paused       bool
+	IfVersion    *uint32 // nil: any; 0: the name must be unused
+	Prior        *Prior  // nil: the proposer believes that the name is unused
+	Earlier      *Put    // the put of the same name before it in the same ticket; nil: none
+	Again        bool    // it will be proposed once more
+	last         *Put    // the newest of those before it that took effect, once it is handled
+
+	// Results.
+	Stamp   job.Stamp
+	Timer   job.Timer
+	NextRun instant.Millis
+	Created bool
+}
+
+// Prior is what the proposer read of the job that it changes.
+type Prior struct {
+	ID        job.ID
+	Version   uint32
+	CreatedAt instant.Millis
+	Anchor    instant.Millis
+	Before    []byte // the definition for the audit log
+	Ledger    Ledger
+}
+
+// Bytes counts the definition twice, because its texts are repeated in the rows of the name and of the profile.
+func (p *Put) Bytes() int {
+	n := putBytes + 2*len(p.Definition)
+	n += auditBytes + len(p.Tenant) + len(p.Name) + len(p.Actor.By) + len(p.Actor.From)
+	if p.Origin.IsValid() {
+		n += originBytes
+	}
+	if p.Prior != nil {
+		n += len(p.Prior.Before) + len(p.After) + p.Prior.Ledger.bytes()
+	}
+	if p.Earlier != nil {
+		n += len(p.Earlier.Definition) + len(p.Definition)
+	}
+	for _, name := range p.Profile.Spec.Zones() {
+		n += metaBytes + len(name)
+	}
+	return n
+}
+
+// inherit prepares a put from the one of the same name before it in the ticket, whose rows were not in the store when
+// the ticket was proposed.
+func (p *Put) inherit() {
+	e := p.Earlier
+	if e == nil {
+		return
+	}
+	if errors.Is(e.Err, ErrStale) { // that one is proposed again, and so is this one
+		p.Err = ErrStale
+		return
+	}
+	if p.last = e.last; e.Err == nil {
+		p.last = e
+	}
+	if p.last != nil && p.Masked != nil { // the credentials that it keeps must be read first
+		p.Err = ErrStale
+		return
+	}
+	if q := p.last; q != nil {
+		from, to, err := q.auditUpTo(p)
+		if err != nil {
+			p.Err = err
+			return
+		}
+		p.Prior = &Prior{
+			ID: q.Stamp.ID, Version: q.Stamp.Version, CreatedAt: q.Stamp.CreatedAt,
+			Anchor: q.Stamp.Anchor, Before: from, Ledger: q.ledgerFor(p),
+		}
+		p.After = to
+	}
+}
+
+// ledgerFor returns what is known of the job's ticks for the put that comes after this one: what its proposer read,
+// and what this put has ended since.
+func (p *Put) ledgerFor(next *Put) (l Ledger) {
+	if p.Prior != nil && p.Prior.ID == p.Stamp.ID {
+		l = p.Prior.Ledger
+		l.Over = slices.Clone(l.Over)
+	}
+	l.Decided = next.Prior != nil && next.Prior.ID == p.Stamp.ID && next.Prior.Ledger.Decided
+	return l
+}
+
+// auditUpTo returns the definitions before and after a put that comes after this one, for the audit log.
+func (p *Put) auditUpTo(next *Put) (from, to []byte, err error) {
+	before, err := job.DecodeAuditDefinition(p.Definition)
+	if err != nil {
+		return nil, nil, err
+	}
+	return job.AuditUpdate(&before, next.Definition)
+}
+
+// Unchain makes a put independent of the one before it in its ticket, whose rows are in the store now.
+func (p *Put) Unchain() { p.Earlier, p.last = nil, nil }
+
+// Unmask replaces the masks that a proposal came with by the stored credentials. The step accepts the proposal only
+// at the job's version at which they were read, so that a mask never restores a credential that another put has
+// replaced.
+func (p *Put) Unmask(stored *job.Definition) error {
+	if p.Masked == nil {
+		return nil
+	}
+	d, err := job.DecodeAuditDefinition(p.Masked)
+	if err != nil {
+		return err
+	}
+	if d, err = d.Unmask(stored); err != nil {
+		return err
+	}
+	p.Definition = job.EncodeDefinition(&d)
+	return nil
+}

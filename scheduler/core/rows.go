@@ -1,0 +1,123 @@
+package core
+
+import (
+	"github.com/carillon-io/carillon/instant"
+	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/wheel"
+)
+
+// slot is the place of a job's hot row in memory. Slots are reused after a delete, so code that keeps one over a
+// commit must compare the row's id.
+type slot uint32
+
+// hotRow is what a decision needs of a job, for every job: 48 bytes and no pointer, so that ten million of them cost
+// the garbage collector nothing. Everything else about a job is in the store.
+type hotRow struct {
+	id      job.ID // 0: the slot is free, and cursor links to the next free one
+	cursor  instant.Millis
+	last    instant.Millis
+	profile uint32
+	version uint32
+	runs    uint32
+	manual  uint32
+	timer   wheel.Ref // with markBacklog, the job's ticket in the backlog
+	flags   job.TimerFlags
+	marks   rowMarks
+	tenant  job.TenantHash
+}
+
+// rowMarks say where a job is and, in their upper bits, under which state it is counted.
+type rowMarks uint8
+
+const (
+	markReaping rowMarks = 1 << iota // completed, and armed for the end of its retention
+	markBacklog                      // due and off the wheel, in the backlog
+	markResumed                      // it was resumed, and has ticks of the pause to decide
+)
+
+// markAway marks a job that presence.away holds. It is above the bits of the state.
+const markAway rowMarks = 1 << 6
+
+func (m rowMarks) is(mark rowMarks) bool { return m&mark != 0 }
+
+// timerRow returns the durable part of the row.
+func (r *hotRow) timerRow() job.Timer {
+	return job.Timer{
+		Profile: r.profile, Cursor: r.cursor, Last: r.last, Version: r.version,
+		Runs: r.runs, Manual: r.manual, Flags: r.flags,
+	}
+}
+
+// setTimerRow sets the durable part of the row.
+func (r *hotRow) setTimerRow(t job.Timer) {
+	r.profile, r.cursor, r.last, r.version = t.Profile, t.Cursor, t.Last, t.Version
+	r.runs, r.manual, r.flags = t.Runs, t.Manual, t.Flags
+}
+
+// noteTick records that a tick is decided. last never decreases, because a schedule that the job gets later begins
+// after it.
+func (r *hotRow) noteTick(at instant.Millis) {
+	if at >= r.last {
+		r.last = at
+		r.flags &^= job.FlagLastManual
+	}
+}
+
+// resume records that the job was paused until now, if it missed ticks by that.
+func (r *hotRow) resume(now instant.Millis) {
+	if r.cursor <= now && !r.flags.Is(job.FlagCompleted|job.FlagFailed) {
+		r.marks |= markResumed
+	}
+}
+
+// isActive reports whether the job is to be armed at its cursor.
+func (r *hotRow) isActive() bool {
+	return !r.flags.Is(job.FlagPaused | job.FlagCompleted | job.FlagFailed)
+}
+
+// pageRows is the number of rows that are allocated together. Growing the table copies no row.
+const pageRows = 4096
+
+// table holds the hot rows in pages, with a free list through the rows themselves.
+type table struct {
+	pages [][]hotRow
+	free  slot // head of the free list; 0 means none, because slot 0 is never used
+	next  slot // first slot that was never used
+	count int
+
+	byState [JobStates]int // rows
+}
+
+// newTable returns an empty table. Slot 0 is left out, so that zero can mean "none".
+func newTable() table { return table{pages: [][]hotRow{make([]hotRow, pageRows)}, next: 1} }
+
+// row returns the row of a slot. The pointer is valid until the slot is released: pages never move.
+func (t *table) row(s slot) *hotRow {
+	return &t.pages[s/pageRows][s%pageRows]
+}
+
+// alloc returns a zeroed row for a job.
+func (t *table) alloc(id job.ID) (slot, *hotRow) {
+	s := t.free
+	if s != 0 {
+		t.free = slot(t.row(s).cursor)
+	} else {
+		s = t.next
+		t.next++
+		if int(s/pageRows) == len(t.pages) {
+			t.pages = append(t.pages, make([]hotRow, pageRows))
+		}
+	}
+	r := t.row(s)
+	*r = hotRow{id: id}
+	t.count++
+	return s, r
+}
+
+// release frees a slot.
+func (t *table) release(s slot) {
+	t.uncount(t.row(s))
+	*t.row(s) = hotRow{cursor: instant.Millis(t.free)}
+	t.free = s
+	t.count--
+}

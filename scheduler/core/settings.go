@@ -1,0 +1,34 @@
+package core
+
+import (
+	"time"
+
+	"github.com/carillon-io/carillon/schedule"
+)
+
+// Settings are the constants of an engine. They are part of its input: two cores with the same settings and the same
+// steps have the same state.
+type Settings struct {
+	// Lead is how far ahead of its time a tick is decided, so that its commit is durable when it is due. A larger
+	// lead hides slower commits; a smaller one makes changes of a schedule take effect sooner.
+	Lead time.Duration
+	// Grace is how late a tick may be decided and still be on time if no engine led. A later one is missed.
+	Grace time.Duration
+	// CompletedRetention is how long a completed job is kept. 0 means for ever.
+	CompletedRetention time.Duration
+	// HistoryDays is how many days finished runs and the audit log are kept.
+	HistoryDays int
+	// ManualMax bounds the live runs of one tenant that callers started. A trigger, a backfill or a retry beyond it
+	// is refused. 0 means 100,000. In any case at most half of all live runs are of this kind.
+	ManualMax int
+	// CatchupRate is how many missed ticks are fired per second. 0 means twice the usual rate of runs, between
+	// catchupRateMin and catchupRateMax.
+	CatchupRate int
+	// Zones are the rules of timezones. Nil means those in the binary.
+	Zones *schedule.Zones
+	// DeadLetters publishes dead runs, Events every change of a run's state. Both need an Announcer.
+	DeadLetters, Events bool
+	// EventsMax bounds the notices that wait to be published; events beyond it are dropped and counted. 0 means
+	// 4,000,000.
+	EventsMax int
+}

@@ -1,0 +1,179 @@
+package core
+
+import (
+	"github.com/carillon-io/carillon/apierr"
+	"github.com/carillon-io/carillon/fair"
+	"github.com/carillon-io/carillon/job"
+)
+
+// Runs that are not over are in memory, so their number is bounded, and tenants share it. A tenant may turn a tick
+// into a run while it has fewer than liveShareFactor times as many runs of ticks as there are free places. So a
+// single tenant gets four fifths of all, several tenants get equal parts, and there is always room for a tenant with
+// few runs. Runs that callers start have a bound of their own: a trigger, a backfill or a retry beyond it is refused,
+// and takes no room from ticks.
+//
+// If a tenant's share is used up, its next tick waits in the tenant's line, in order, until runs end. When the tick
+// is decided it counts as on time, because the engine led when it came due.
+
+const (
+	// liveShareFactor is the largest ratio of a tenant's live runs of ticks to the free places.
+	liveShareFactor = 4
+	// manualMaxDefault bounds the live runs of a tenant that callers started.
+	manualMaxDefault = 100_000
+	// manualPart is the divisor for the live runs of all tenants that callers may start: one half. Of the remainder,
+	// a tenant may use as much as it leaves free.
+	manualPart = 2
+	// stuckDebtsMax is how many jobs that may not pay a step skips before it gives up.
+	stuckDebtsMax = 256
+	// stuckDebtsPause is after how many milliseconds debts are checked again if none may be paid and no run ends
+	// before.
+	stuckDebtsPause = 1_000
+)
+
+// liveShare counts the live runs of a tenant, by origin.
+type liveShare struct{ ticks, manual int }
+
+// liveShares counts the live runs by tenant and by origin. Runs of deleted jobs count too.
+type liveShares struct {
+	by     map[job.TenantHash]liveShare
+	manual int // of all tenants
+}
+
+// add adds n, which may be negative, to the count of runs like live.
+func (l *liveShares) add(live liveRun, n int) {
+	s := l.by[live.tenant]
+	if live.byHand {
+		s.manual += n
+		l.manual += n
+	} else {
+		s.ticks += n
+	}
+	if s == (liveShare{}) {
+		delete(l.by, live.tenant)
+		return
+	}
+	l.by[live.tenant] = s
+}
+
+// goLive counts a run that becomes live in this step.
+func (c *Core) goLive(live liveRun) {
+	c.shares.add(live, 1)
+	c.room--
+}
+
+// goOver counts a run that is over.
+func (c *Core) goOver(live liveRun) {
+	c.shares.add(live, -1)
+	c.room++
+}
+
+// mayGoLive reports whether a tick of a tenant may become a run now.
+func (c *Core) mayGoLive(t job.TenantHash) bool { return c.shares.by[t].ticks < liveShareFactor*c.room }
+
+// checkManual refuses n runs that a caller starts, if they exceed the tenant's share of such runs.
+func (c *Core) checkManual(t job.TenantHash, n int) error {
+	pool := (c.room + len(c.live)) / manualPart
+	have := c.shares.by[t].manual
+	most := min(c.settings.ManualMax, pool-c.shares.manual)
+	if have+n <= most && n <= c.room {
+		return nil
+	}
+	return apierr.Errorf(apierr.QuotaExceeded, "",
+		"the tenant has %d runs that were started by trigger, backfill or retry and are not over, and may have %d now, so %d more are too many; wait until some end, or cancel them",
+		have, max(0, min(most, have+c.room)), n)
+}
+
+// waitingLines hold the jobs whose ticks wait because their tenants' shares are used up.
+type waitingLines struct {
+	lines   map[job.TenantHash]*fair.FIFO[backlogEntry]
+	tenants fair.FIFO[job.TenantHash] // with a line, in the order in which they are served
+	count   int
+}
+
+func newWaitingLines() waitingLines {
+	return waitingLines{lines: make(map[job.TenantHash]*fair.FIFO[backlogEntry])}
+}
+
+// mustWait reports whether the tick at the cursor of a job must wait for its tenant's share, or behind earlier ticks
+// of the tenant.
+func (c *Core) mustWait(r *hotRow) bool {
+	if r.flags.Is(job.FlagCompleted) || c.profiles.get(r.profile).err != nil {
+		return false
+	}
+	return c.shared.lines[r.tenant] != nil || !c.mayGoLive(r.tenant)
+}
+
+// await puts a job that is off the wheel into its tenant's line.
+func (c *Core) await(s slot, r *hotRow) {
+	if !r.marks.is(markBacklog) {
+		c.ticket = max(1, c.ticket+1)
+		r.timer = c.ticket
+		r.marks |= markBacklog
+		c.backlogged++
+	}
+	line := c.shared.lines[r.tenant]
+	if line == nil {
+		line = new(fair.FIFO[backlogEntry])
+		c.shared.lines[r.tenant] = line
+		c.shared.tenants.Push(r.tenant)
+	}
+	line.Push(backlogEntry{slot: s, ticket: r.timer})
+	c.shared.count++
+}
+
+// decideAwaiting decides ticks that waited for their tenants' shares, as far as there is room, tenants in turn. It
+// returns what is left of the budget.
+func (c *Core) decideAwaiting(budget int) int {
+	c.dropVoidAwaiting()
+	for stuck := 0; stuck < c.shared.tenants.Len() && budget > 0 && c.fits(); {
+		t := c.shared.tenants.Pop()
+		line := c.shared.lines[t]
+		decided := 0
+		for ; decided < decideQuantum && line.Len() > 0 && budget > 0 && c.fits() && c.mayGoLive(t); decided++ {
+			e := line.Pop()
+			c.shared.count--
+			if c.isGood(e) {
+				r := c.rows.row(e.slot)
+				c.delist(r)
+				c.decide(e.slot, r)
+				c.arm(e.slot, r)
+				budget--
+			}
+		}
+		if stuck++; decided > 0 {
+			stuck = 0
+		}
+		if line.Len() == 0 {
+			delete(c.shared.lines, t)
+			continue
+		}
+		c.shared.tenants.Push(t)
+	}
+	return budget
+}
+
+// dropVoidAwaiting removes the void entries of the lines when there are many.
+func (c *Core) dropVoidAwaiting() {
+	if c.shared.count <= 2*c.backlogged+backlogVoidMax {
+		return
+	}
+	for _, line := range c.shared.lines {
+		for range line.Len() {
+			if e := line.Pop(); c.isGood(e) {
+				line.Push(e)
+			} else {
+				c.shared.count--
+			}
+		}
+	}
+}
+
+// mayDecideAwaiting reports whether a step can decide any of the waiting ticks.
+func (c *Core) mayDecideAwaiting() bool {
+	for t := range c.shared.lines {
+		if c.mayGoLive(t) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,91 @@
+package core
+
+import (
+	"time"
+
+	"github.com/carillon-io/carillon/instant"
+	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/scheduler/pad"
+)
+
+// Input is what one step works on.
+type Input struct {
+	Now       instant.Millis // wall time
+	LSN       uint64         // of the commit of this step
+	Proposals []Proposal     // in the order of arrival
+	Outcomes  []job.Outcome  // in the order of arrival
+	Room      int            // how many more runs may go live; no run is decided beyond it
+}
+
+// Output is the result of one step. Its order is a contract, on which the promise of no lost and no unrecorded launch
+// rests:
+//
+//  1. The Sealed batches and then Batch become durable, each as one commit.
+//  2. Only then Replies leave, and Launches go onto the pad.
+//  3. No launch goes to its target before its due time.
+type Output struct {
+	// Sealed holds the commits before Batch, if the step needs more than one.
+	Sealed []*job.Batch
+	// Batch holds the last row changes, to be appended to the log and applied to the store. If it is empty, there is
+	// nothing to commit. See [Output.Commits].
+	Batch job.Batch
+	// Replies are the finished proposals, with their results filled in.
+	Replies []Proposal
+	// ProposalsTaken is the number of finished proposals. The rest belongs to the next step, with the launches that
+	// they have withdrawn.
+	ProposalsTaken int
+	// Launches are the attempts to make, each at its due time.
+	Launches []pad.Launch
+	// Ended are the runs that ended and had, or waited for, the turn of their job, or that were cancelled. Whatever
+	// the pad has of them is void.
+	Ended []job.RunID
+	// Going are the runs that wait for a worker's report. They have their turns, even if their end was foreseen. The
+	// pad must handle Going before Ended.
+	Going []job.RunID
+	// Aborts are runs that ended while their attempts may be with their targets.
+	Aborts []job.RunID
+	// Pauses names the jobs that failed too often in a row and are to be paused.
+	Pauses []AutoPause
+	// Lateness holds how late each attempt was launched that the step learned of, from the instant at which it could
+	// be launched. Manual runs are not included, because they are due when they are asked for.
+	Lateness []time.Duration
+	// Waits holds how long those attempts, and those of manual runs, waited before they could be launched, and for
+	// what.
+	Waits []Wait
+	// Replan is true if jobs are to follow a change of a calendar.
+	Replan bool
+	// Notices is the number of notices in the batches.
+	Notices int
+	// Reap names the jobs that are to be deleted because their retention is over.
+	Reap []Reap
+	// OutcomesTaken is the number of handled outcomes. The rest belongs to the next step.
+	OutcomesTaken int
+	// WakeAt is when the next step has something to do; 0 means never.
+	WakeAt instant.Millis
+
+	sealedBytes int
+	spare       []*job.Batch // for reuse
+}
+
+func (o *Output) reset() {
+	o.Batch.Reset()
+	o.resetSealed()
+	o.Replies, o.Launches = o.Replies[:0], o.Launches[:0]
+	o.Ended, o.Going, o.Aborts, o.Reap, o.Pauses = o.Ended[:0], o.Going[:0], o.Aborts[:0], o.Reap[:0], o.Pauses[:0]
+	o.Lateness, o.Waits, o.Replan = o.Lateness[:0], o.Waits[:0], false
+	o.OutcomesTaken, o.ProposalsTaken, o.WakeAt, o.Notices = 0, 0, 0, 0
+}
+
+// AutoPause names a job that is to be paused, and why.
+type AutoPause struct {
+	ID     job.ID
+	Reason string
+}
+
+// Bounds of one step. A commit is one frame of the log, of at most a mebibyte.
+const (
+	// CommitBytesMax is the largest batch that a step makes.
+	CommitBytesMax = 1<<20 - 4<<10
+	// DecisionsMax bounds the ticks that one step decides, to keep it short.
+	DecisionsMax = 4096
+)

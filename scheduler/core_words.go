@@ -1,0 +1,37 @@
+package scheduler
+
+import "github.com/carillon-io/carillon/scheduler/core"
+
+// What callers of an engine say and read in the words of its core.
+type (
+	// Settings are the constants of an engine's decisions: see [core.Settings].
+	Settings = core.Settings
+	// Zones is what an engine knows of the rules of timezones: see [core.Zones].
+	Zones = core.Zones
+	// CatchUp is the progress of catching up on missed ticks: see [core.CatchUp].
+	CatchUp = core.CatchUp
+	// DeleteResult says what happened to the runs of a deleted job: see [core.DeleteResult].
+	DeleteResult = core.DeleteResult
+	// JobState is the state of a job, as [Status] counts it. Its text is the word of the API.
+	JobState = core.JobState
+	// WaitReason is what a run waits for before it can be launched. Its text is the label of the metrics.
+	WaitReason = core.WaitReason
+)
+
+// The states of a job.
+const (
+	JobActive    = core.JobActive
+	JobPaused    = core.JobPaused
+	JobCompleted = core.JobCompleted
+	JobFailed    = core.JobFailed
+	JobStates    = core.JobStates // number of states
+)
+
+// Reasons to wait.
+const (
+	WaitOverlap = core.WaitOverlap // the turn of its job
+	WaitCatchUp = core.WaitCatchUp // a leader, and then the pace at which missed runs are fired
+	WaitTarget  = core.WaitTarget  // a place at its target
+	WaitRetry   = core.WaitRetry   // the instant of the next attempt
+	WaitReasons = core.WaitReasons // number of reasons
+)

@@ -1,0 +1,208 @@
+package web
+
+import (
+	"container/list"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// After how long without a request a connection may be closed in favour of a new one, when the bound of connections
+// is reached: for a connection that never sent a request, and for one that has.
+const (
+	silenceMax = time.Second
+	idleMax    = 10 * time.Second
+)
+
+// roomEvery is the shortest time between two connections that are closed for new ones. It keeps a crowd of
+// connections from using the processor time that due launches need.
+const roomEvery = time.Millisecond
+
+// fullLoggedEvery is the shortest time between two log lines about the bound.
+const fullLoggedEvery = time.Minute
+
+// LimitConnections returns a listener for [http.Server.Serve] that keeps at most the given number of connections
+// open. It sets the server's ConnState, and must be called before Serve.
+//
+// At the bound, the listener accepts no connection until another ends. New ones wait in the operating system, which
+// refuses them when its queue is full. To make room, the listener closes connections that hold a place without using
+// it: first the one that has waited longest without ever sending a request, after a second at least; then the one
+// whose last request is longest ago, after ten seconds at least; at most a thousand a second. It never closes a
+// connection with a request in progress, which the server's time limits bound.
+func LimitConnections(server *http.Server, l net.Listener, most int, logger *slog.Logger) net.Listener {
+	y := &listener{
+		Listener: l, seats: make(chan struct{}, most), closing: make(chan struct{}), logger: logger,
+		silenceMax: silenceMax, idleMax: idleMax,
+	}
+	server.ConnState = y.note
+	return y
+}
+
+// listener is a net.Listener with a seat for each connection that may be open.
+type listener struct {
+	net.Listener
+	seats   chan struct{} // one for each connection, and one for the next while Accept waits for it
+	closing chan struct{}
+	ending  sync.Once
+	logger  *slog.Logger
+
+	silenceMax, idleMax time.Duration
+
+	mu           sync.Mutex
+	silent, idle list.List // of *connection; the one without a request for longest is first
+	loggedAt     time.Time // when the last log line was written that no seat is free
+	sent         int       // connections that were closed since then
+}
+
+// connection is a connection with a seat.
+type connection struct {
+	net.Conn
+	listener *listener
+	ended    sync.Once
+
+	// Guarded by the listener's mutex.
+	among *list.List // the list that it is in while it has no request; nil: it has one
+	place *list.Element
+	since time.Time // when it joined that list
+}
+
+// Accept implements net.Listener.
+func (y *listener) Accept() (net.Conn, error) {
+	if err := y.takeSeat(); err != nil {
+		return nil, err
+	}
+	conn, err := y.Listener.Accept()
+	if err != nil {
+		<-y.seats
+		return nil, err
+	}
+	return &connection{Conn: conn, listener: y}, nil
+}
+
+// Close implements net.Listener. Further calls do nothing.
+func (y *listener) Close() (err error) {
+	y.ending.Do(func() {
+		close(y.closing)
+		err = y.Listener.Close()
+	})
+	return err
+}
+
+// takeSeat waits for a free seat, and closes idle connections meanwhile.
+func (y *listener) takeSeat() error {
+	for {
+		select {
+		case y.seats <- struct{}{}:
+			return nil
+		default:
+		}
+		now := time.Now()
+		y.log(now)
+		g, wait := y.longest(now)
+		if g != nil {
+			_ = g.Close()
+			time.Sleep(roomEvery)
+			continue
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case y.seats <- struct{}{}:
+			timer.Stop()
+			return nil
+		case <-y.closing:
+			timer.Stop()
+			return net.ErrClosed
+		case <-timer.C:
+		}
+	}
+}
+
+// longest returns the connection to be closed first. If none may be closed now it returns nil, and how long to wait
+// at most before the next check.
+func (y *listener) longest(now time.Time) (*connection, time.Duration) {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	wait := min(y.silenceMax, y.idleMax) // for those that have a request now
+	for _, of := range [...]struct {
+		list *list.List
+		most time.Duration
+	}{{&y.silent, y.silenceMax}, {&y.idle, y.idleMax}} {
+		first := of.list.Front()
+		if first == nil {
+			continue
+		}
+		g := first.Value.(*connection)
+		left := of.most - now.Sub(g.since)
+		if left <= 0 {
+			y.moveLocked(g, nil)
+			y.sent++
+			return g, 0
+		}
+		wait = min(wait, left)
+	}
+	return nil, wait
+}
+
+// log logs that no seat is free, at most once each fullLoggedEvery.
+func (y *listener) log(now time.Time) {
+	y.mu.Lock()
+	due, sent := y.loggedAt.IsZero() || now.Sub(y.loggedAt) >= fullLoggedEvery, y.sent
+	if due {
+		y.loggedAt, y.sent = now, 0
+	}
+	y.mu.Unlock()
+	if due {
+		y.logger.Warn("HTTP has as many connections as it may have: further ones wait, and those without a request are closed (--http-connections)",
+			slog.Int("connections", cap(y.seats)), slog.Int("closed", sent))
+	}
+}
+
+// note records the state of a connection, as [http.Server.ConnState].
+func (y *listener) note(conn net.Conn, state http.ConnState) {
+	g, ok := conn.(*connection)
+	if !ok {
+		return
+	}
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	switch state {
+	case http.StateNew:
+		y.moveLocked(g, &y.silent)
+	case http.StateIdle:
+		y.moveLocked(g, &y.idle)
+	default:
+		y.moveLocked(g, nil)
+	}
+}
+
+// moveLocked removes a connection from the list that it is in, and appends it to another; nil means to none.
+func (y *listener) moveLocked(g *connection, to *list.List) {
+	if g.among != nil {
+		g.among.Remove(g.place)
+	}
+	if g.among, g.place = to, nil; to != nil {
+		g.place, g.since = to.PushBack(g), time.Now()
+	}
+}
+
+// Close implements net.Conn. It frees the seat.
+func (g *connection) Close() error {
+	err := g.Conn.Close()
+	g.ended.Do(func() {
+		g.listener.mu.Lock()
+		g.listener.moveLocked(g, nil)
+		g.listener.mu.Unlock()
+		<-g.listener.seats
+	})
+	return err
+}
+
+// CloseWrite lets the server close its half first, so that the client reads a refusal before the connection is reset.
+func (g *connection) CloseWrite() error {
+	if half, ok := g.Conn.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return nil
+}

@@ -1,0 +1,62 @@
+package web
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"sync/atomic"
+
+	"github.com/carillon-io/carillon/api"
+	"github.com/carillon-io/carillon/apierr"
+)
+
+// Front is an HTTP server that answers from its start. Until Open it answers only that the process is alive and
+// starting; after that, the server that Open received answers. So no handler runs before everything that it reads
+// exists, and an early caller gets an answer at once. Safe for concurrent use.
+type Front struct {
+	*http.Server
+	behind atomic.Pointer[http.Server]
+	web    *gateway // writes the replies during the start
+}
+
+// NewFront returns a front with the bounds of [New]. The caller serves a listener with it and shuts it down.
+func NewFront(logger *slog.Logger) *Front {
+	f := &Front{web: &gateway{opts: Options{Logger: logger}}}
+	f.Server = newServer(f, logger)
+	f.RegisterOnShutdown(f.web.sends.shut)
+	return f
+}
+
+// newServer returns an HTTP server with the bounds of this package.
+func newServer(h http.Handler, logger *slog.Logger) *http.Server {
+	return &http.Server{
+		Handler:           h,
+		ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout,
+		WriteTimeout: writeTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: headerBytesMax,
+		DisableGeneralOptionsHandler: true, // it would answer before the host is checked
+		ErrorLog:                     slog.NewLogLogger(logger.Handler(), slog.LevelDebug),
+	}
+}
+
+// Open makes behind, which must have no listener of its own, answer from now on. behind is shut down together with
+// the front. Open may be called only once.
+func (f *Front) Open(behind *http.Server) {
+	f.RegisterOnShutdown(func() { _ = behind.Shutdown(context.Background()) }) // it has no connection to wait for
+	f.behind.Store(behind)
+}
+
+// ServeHTTP implements [http.Handler].
+func (f *Front) ServeHTTP(rw http.ResponseWriter, req *http.Request) {
+	if s := f.behind.Load(); s != nil {
+		s.Handler.ServeHTTP(rw, req)
+		return
+	}
+	switch req.URL.Path {
+	case "/healthz":
+		f.web.health(rw, req)
+	case "/readyz":
+		f.web.write(rw, http.StatusServiceUnavailable, readiness{Role: "starting"})
+	default:
+		f.web.refuse(rw, api.PublicError(apierr.Errorf(apierr.Unavailable, "", "the server starts, and answers when it has read its data; ask again later")))
+	}
+}

@@ -1,0 +1,41 @@
+package web
+
+import (
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/carillon-io/carillon/api"
+	"github.com/carillon-io/carillon/apierr"
+	"github.com/carillon-io/carillon/client"
+)
+
+// HostsLocal are the Options.Hosts of a server that only this machine can reach.
+var HostsLocal = []string{"localhost"}
+
+// knowsHost reports whether a request is for a name of this server. A page of another site could make its own name
+// resolve to this server, and would then have the same origin. It cannot do so with an IP address.
+func (w *gateway) knowsHost(host string) bool {
+	if len(w.opts.Hosts) == 0 {
+		return true
+	}
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	host = strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
+	if _, err := netip.ParseAddr(host); err == nil {
+		return true
+	}
+	return slices.Contains(w.opts.Hosts, host)
+}
+
+// refuseHost answers a request for an unknown name.
+func (w *gateway) refuseHost(rw http.ResponseWriter, req *http.Request) {
+	message := "this server is not known as " + apierr.Clip(strings.ToValidUTF8(req.Host, "")) + "; name it in --http-hosts, or ask for its address"
+	if req.Host == "" {
+		message = "the request names no host; want the header Host, which HTTP/1.0 can do without and this server cannot"
+	}
+	w.refuse(rw, &client.Error{Code: api.CodeUnknownHost, Status: http.StatusMisdirectedRequest, Message: message})
+}

@@ -1,0 +1,166 @@
+package web
+
+import (
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/carillon-io/carillon/api"
+	"github.com/carillon-io/carillon/job"
+)
+
+// schema is a part of the description.
+type schema = api.Schema
+
+// openAPIVersion is the version of the API in its description. It is that of the paths, not of the program.
+const openAPIVersion = "1"
+
+// openAPIDocument returns the description of the HTTP API as OpenAPI 3.1, generated from the routes and the types of
+// their verbs. All callers get the same slice and must not change it.
+var openAPIDocument = sync.OnceValues(func() ([]byte, error) {
+	return json.Marshal(newOpenAPI(), json.Deterministic(true))
+})
+
+// apiWriter generates the description.
+type apiWriter struct{ components *api.Components }
+
+func newOpenAPI() schema {
+	w := apiWriter{api.NewComponents()}
+	paths := schema{}
+	for i := range routes {
+		r := &routes[i]
+		item, known := paths[apiRoot+r.path].(schema)
+		if !known {
+			item = schema{}
+			paths[apiRoot+r.path] = item
+		}
+		item[strings.ToLower(r.method)] = w.describe(r)
+		if r.method == http.MethodGet {
+			item["head"] = headOf(w.describe(r))
+		}
+	}
+	responses := w.refusals()
+	return schema{
+		"openapi": "3.1.0",
+		"info": schema{
+			"title": "Carillon", "version": openAPIVersion,
+			"description": "Durable job scheduler: the verbs of the NATS service over HTTP. A name in a path may have slashes; " +
+				"one whose last part is an action, such as a/runs, is written with %2F.",
+		},
+		"tags":       apiTags(),
+		"paths":      paths,
+		"components": schema{"schemas": w.components.All(), "parameters": commonParameters, "responses": responses},
+	}
+}
+
+// apiTags are the nouns of the verbs.
+func apiTags() (tags []schema) {
+	for _, noun := range []string{"jobs", "runs", "calendars", "audit", "schedules", "status"} {
+		tags = append(tags, schema{"name": noun})
+	}
+	return tags
+}
+
+func ref(to string) schema { return schema{"$ref": "#/components/" + to} }
+
+func jsonContent(of schema) schema { return schema{"application/json": schema{"schema": of}} }
+
+var tenantSchema = schema{"type": "string", "minLength": 1, "maxLength": job.TenantBytesMax, "pattern": "^[A-Za-z0-9_-]+$"}
+
+// commonParameters are the parameters that are not members of a request.
+var commonParameters = schema{
+	"Tenant":         parameter("query", "tenant", "Whose jobs; default "+tenantDefault+".", tenantSchema),
+	"TenantHeader":   parameter("header", tenantHeader, "In place of the parameter tenant.", tenantSchema),
+	"By":             parameter("header", api.ByHeader, "Who asks, for the audit log.", schema{"type": "string", "maxLength": job.ActorBytesMax}),
+	"IfMatch":        parameter("header", "If-Match", "The version that the job must have, as its ETag.", schema{"type": "string", "pattern": `^"[1-9][0-9]*"$`}),
+	"IfNoneMatch":    parameter("header", "If-None-Match", "* if there must be no such job.", schema{"type": "string", "const": "*"}),
+	"IfNoneMatchTag": parameter("header", "If-None-Match", "Versions that the caller has: of those, the answer is 304.", schema{"type": "string"}),
+	"IdempotencyKey": parameter("header", "Idempotency-Key", "The same key, within a day, is the same run.", schema{"type": "string", "maxLength": job.IdempotencyKeyMax}),
+}
+
+// parameter describes a parameter; about may be "".
+func parameter(in, name, about string, of schema) schema {
+	p := schema{"in": in, "name": name, "schema": of}
+	if about != "" {
+		p["description"] = about
+	}
+	return p
+}
+
+// describe returns the description of a route.
+func (w *apiWriter) describe(r *route) schema {
+	op := schema{"operationId": r.operation()}
+	v := api.VerbNamed(r.verb)
+	op["responses"] = w.responses(r, v)
+	if v == nil {
+		op["summary"] = "Describe this API."
+		return op
+	}
+	op["summary"] = v.About
+	op["tags"] = []string{strings.SplitN(r.verb, ".", 2)[0]}
+	op["parameters"] = w.parameters(r, v)
+	if r.hasBody() {
+		content := jsonContent(w.components.Request(v, r.member()))
+		content["application/json"].(schema)["example"] = rawExample(r.example)
+		c := call{route: r, verb: v}
+		op["requestBody"] = schema{"required": !c.needsNoBody(), "content": content}
+	}
+	return op
+}
+
+// headOf returns the description of a HEAD, given that of its GET: its replies have no body.
+func headOf(op schema) schema {
+	op["operationId"] = "head_" + op["operationId"].(string)
+	responses := schema{"default": schema{"description": "As of a GET, without the body."}}
+	for status := range op["responses"].(schema) {
+		responses[status] = schema{"description": "As of a GET, without the body."}
+	}
+	op["responses"] = responses
+	return op
+}
+
+// rawExample is an example as JSON.
+func rawExample(text string) (value any) {
+	if err := json.Unmarshal([]byte(text), &value); err != nil {
+		panic("web: the example " + text + " is no JSON")
+	}
+	return value
+}
+
+// parameters lists the parameters in the path, the query and the headers.
+func (w *apiWriter) parameters(r *route, v *api.Verb) []schema {
+	list := []schema{ref("parameters/Tenant"), ref("parameters/TenantHeader"), ref("parameters/By")}
+	if member := r.member(); member != "" {
+		p := parameter("path", member, "", w.components.Parameter(v, member))
+		p["required"] = true
+		list = append(list, p)
+	}
+	for _, name := range r.query {
+		if name == "label" {
+			list = append(list, parameter("query", name, "key=value, of which all must match; may be repeated, with other keys.", schema{
+				"type": "array", "maxItems": job.LabelsMax, "uniqueItems": true, "items": schema{"type": "string", "pattern": "^[^=]+="},
+			}))
+			continue
+		}
+		list = append(list, parameter("query", name, "", w.components.Parameter(v, name)))
+	}
+	for _, header := range []struct {
+		taken bool
+		name  string
+	}{
+		{r.hasVersion, "IfMatch"}, {r.mayCreate, "IfNoneMatch"}, {r.hasKey, "IdempotencyKey"},
+		{r.hasTag(), "IfNoneMatchTag"},
+	} {
+		if header.taken {
+			list = append(list, ref("parameters/"+header.name))
+		}
+	}
+	return list
+}
+
+// hasTag reports whether the reply has a version, which a caller can demand in a later request.
+func (r *route) hasTag() bool {
+	return r.method == http.MethodGet && (r.verb == "jobs.get" || r.verb == "calendars.get")
+}

@@ -1,0 +1,90 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/carillon-io/carillon/api"
+	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/job"
+)
+
+// pagesFrom is the origin of a request by a page in the audit log.
+const pagesFrom = "dashboard"
+
+// withPages serves all remaining paths with the handler of Options.Pages. If that can be closed, it is closed
+// when the server is shut down.
+func (w *gateway) withPages(server *http.Server) {
+	pages := w.opts.Pages(&pageAsker{web: w})
+	if c, ok := pages.(io.Closer); ok {
+		server.RegisterOnShutdown(func() { _ = c.Close() })
+	}
+	plain := w.plain
+	w.plain = http.HandlerFunc(func(rw http.ResponseWriter, req *http.Request) {
+		if !isForPages(req.URL.Path) {
+			plain.ServeHTTP(rw, req)
+			return
+		}
+		if w.isForeign(rw, req) {
+			return
+		}
+		pages.ServeHTTP(rw, req)
+	})
+}
+
+// isForPages reports whether a page may have a path.
+func isForPages(path string) bool {
+	switch path {
+	case "/healthz", "/readyz", "/metrics", "/api":
+		return false
+	}
+	return !strings.HasPrefix(path, "/api/")
+}
+
+// isForeign refuses a request that comes from another site and could change something. It reports whether it refused.
+func (w *gateway) isForeign(rw http.ResponseWriter, req *http.Request) bool {
+	if w.origins.Check(req) == nil {
+		return false
+	}
+	w.refuse(rw, &client.Error{
+		Code: api.CodeCrossOrigin, Status: http.StatusForbidden,
+		Message: "a page of another site may change nothing here; want the request from this site, or from no browser",
+	})
+	return true
+}
+
+// pageAsker carries out the requests of pages, with the executor of the moment. It implements [client.Local]; the
+// gates, bounds and counters are those of all requests.
+type pageAsker struct{ web *gateway }
+
+var _ client.Local = (*pageAsker)(nil)
+
+// Ask implements [client.Local].
+func (p *pageAsker) Ask(ctx context.Context, tenant, name, by string, body []byte) ([]byte, error) {
+	v := api.VerbNamed(name)
+	if v == nil {
+		return nil, api.PublicError(fmt.Errorf("the verb %q is unknown", name))
+	}
+	if name == "status" {
+		return p.status()
+	}
+	x := p.web.executor()
+	if x == nil {
+		return nil, api.PublicError(errNoService())
+	}
+	defer x.Leave()
+	reply, refusal := x.FromPage(context.WithoutCancel(ctx), v, api.Request{Tenant: tenant, Asker: job.Actor{By: by, From: pagesFrom}, Body: body})
+	reply.Release()
+	if refusal != nil {
+		return nil, p.web.refusalOf(refusal, false)
+	}
+	return reply.Text, nil
+}
+
+// status returns what the node knows by itself, even without a service.
+func (p *pageAsker) status() ([]byte, error) {
+	return api.Encode(p.web.info())
+}

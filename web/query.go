@@ -1,0 +1,174 @@
+package web
+
+import (
+	"maps"
+	"net/url"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/carillon-io/carillon/api"
+	"github.com/carillon-io/carillon/apierr"
+)
+
+// takeQuery reads the parameters of a query. A parameter must not be unknown, empty or repeated, except that lists
+// may repeat, so that nothing that a caller wrote is silently ignored.
+func (c *call) takeQuery(raw string) error {
+	if raw == "" {
+		return nil
+	}
+	params, err := url.ParseQuery(raw)
+	if err != nil {
+		return apierr.Errorf(apierr.InvalidField, "query", "cannot be read (%s); want name=value pairs with & between them, and what is special escaped", apierr.Clip(strings.ToValidUTF8(err.Error(), "")))
+	}
+	known := append([]string{"tenant"}, c.route.query...)
+	for _, name := range slices.Sorted(maps.Keys(params)) {
+		if !slices.Contains(known, name) {
+			return errUnknownParam(strings.ToValidUTF8(name, ""), known)
+		}
+		if err := checkParam(name, params[name]); err != nil {
+			return err
+		}
+	}
+	c.params = params
+	return nil
+}
+
+func errUnknownParam(name string, known []string) error {
+	if name == "" {
+		return apierr.Errorf(apierr.UnknownField, "query", "has a parameter without a name; %s", apierr.Advice(name, known, ""))
+	}
+	return apierr.Errorf(apierr.UnknownField, apierr.Clip(name), "is no parameter here; %s", apierr.Advice(name, known, ""))
+}
+
+// paramKind is the JSON type that a parameter becomes.
+type paramKind uint8
+
+const (
+	kindText paramKind = iota
+	kindNumber
+	kindBool
+	kindList
+	kindLabels
+)
+
+// kindOf returns the type of the member with the same name in the requests of the verbs.
+func kindOf(name string) paramKind { return paramKinds[name] }
+
+var paramKinds = func() map[string]paramKind {
+	kinds := map[string]paramKind{"label": kindLabels}
+	for i := range routes {
+		v := api.VerbNamed(routes[i].verb)
+		if v == nil {
+			continue
+		}
+		for _, name := range routes[i].query {
+			switch v.KindOf(name) {
+			case reflect.Int, reflect.Uint32, reflect.Uint64:
+				kinds[name] = kindNumber
+			case reflect.Bool:
+				kinds[name] = kindBool
+			case reflect.Slice:
+				kinds[name] = kindList
+			}
+		}
+	}
+	return kinds
+}()
+
+// digits is the form of a number in a query; the verb checks its range.
+var digits = regexp.MustCompile(`^(0|[1-9][0-9]*)$`)
+
+// checkParam checks the form of a parameter's values.
+func checkParam(name string, values []string) error {
+	kind := kindOf(name)
+	if n := len(values); n > 1 && kind != kindList && kind != kindLabels {
+		return apierr.Errorf(apierr.InvalidField, name, "is there %d times; want it once", n)
+	}
+	for _, v := range values {
+		switch {
+		case !utf8.ValidString(v):
+			return apierr.Errorf(apierr.InvalidField, name, "is no UTF-8")
+		case v == "" && kind != kindLabels:
+			return apierr.Errorf(apierr.InvalidField, name, "is empty; want a value, or leave the parameter out")
+		case kind == kindNumber && !digits.MatchString(v):
+			return apierr.Errorf(apierr.InvalidField, name, "is %q; want a whole number, such as %s=10", apierr.Clip(v), name)
+		case kind == kindBool && v != "true" && v != "false":
+			return apierr.Errorf(apierr.InvalidField, name, "is %q; want true or false", apierr.Clip(v))
+		}
+	}
+	if kind == kindLabels {
+		return checkLabels(values)
+	}
+	return nil
+}
+
+// checkLabels checks the values of label: they are pairs with different keys.
+func checkLabels(values []string) error {
+	seen := make(map[string]bool, len(values))
+	for _, v := range values {
+		key, _, found := strings.Cut(v, "=")
+		switch {
+		case !found || key == "":
+			return apierr.Errorf(apierr.InvalidField, "label", "is %q; want key=value, such as label=team=billing", apierr.Clip(v))
+		case seen[key]:
+			return apierr.Errorf(apierr.InvalidField, "label", "has the key %q twice; want each key once, as a job has it", apierr.Clip(key))
+		}
+		seen[key] = true
+	}
+	return nil
+}
+
+// queryObject converts the checked query into the request that it stands for.
+func (c *call) queryObject() []byte {
+	b := []byte{'{'}
+	for _, name := range c.route.query {
+		values, given := c.params[name]
+		if !given {
+			continue
+		}
+		if len(b) > 1 {
+			b = append(b, ',')
+		}
+		b = appendParam(b, name, values)
+	}
+	return append(b, '}')
+}
+
+// appendParam appends the member for a parameter.
+func appendParam(b []byte, name string, values []string) []byte {
+	kind := kindOf(name)
+	if kind == kindLabels {
+		return appendLabels(append(b, `"labels":`...), values)
+	}
+	b = append(append(b, quoted(name)...), ':')
+	switch kind {
+	case kindList:
+		b = append(b, '[')
+		for i, v := range values {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = append(b, quoted(v)...)
+		}
+		return append(b, ']')
+	case kindNumber, kindBool:
+		return append(b, values[0]...)
+	default:
+		return append(b, quoted(values[0])...)
+	}
+}
+
+func appendLabels(b []byte, values []string) []byte {
+	b = append(b, '{')
+	for i, v := range values {
+		key, value, _ := strings.Cut(v, "=")
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(append(append(b, quoted(key)...), ':'), quoted(value)...)
+	}
+	return append(b, '}')
+}

@@ -1,0 +1,38 @@
+package web
+
+import (
+	"github.com/carillon-io/carillon/api"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// answer sends a reply, with the version of the thing that it shows and the location of the one that it created.
+func (w *gateway) answer(rw http.ResponseWriter, req *http.Request, reply api.Reply) {
+	h, status := rw.Header(), http.StatusOK
+	version, collection, created := reply.Thing()
+	if version != 0 {
+		tag := `"` + strconv.FormatUint(uint64(version), 10) + `"`
+		h.Set("ETag", tag)
+		isRead := req.Method == http.MethodGet || req.Method == http.MethodHead
+		if isRead && isAmong(tag, req.Header.Get("If-None-Match")) {
+			rw.WriteHeader(http.StatusNotModified)
+			return
+		}
+	}
+	if created != "" {
+		h.Set("Location", pathTo(collection, created))
+		status = http.StatusCreated
+	}
+	w.send(rw, status, reply.Text)
+}
+
+// isAmong reports whether a list contains a tag; * means any tag.
+func isAmong(tag, list string) bool {
+	for one := range strings.SplitSeq(list, ",") {
+		if one = strings.TrimPrefix(strings.TrimSpace(one), "W/"); one == tag || one == "*" {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,232 @@
+package web
+
+import (
+	"errors"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/carillon-io/carillon/api"
+	"github.com/carillon-io/carillon/apierr"
+	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/job"
+)
+
+// Bounds of bodies. The first fits a job with the largest payload in base64; a bulk registration may be as large as a
+// message of the embedded NATS server.
+const (
+	singleBytesMax = 1 << 20
+	bulkBytesMax   = 4 << 20
+)
+
+// How many bodies are read at a time. Each is held in memory before a gate counts its request.
+const (
+	readsMax     = 256
+	bulkReadsMax = 16
+)
+
+// How long a bulk registration may take to arrive, and then to be answered.
+const (
+	bulkReadTimeout  = time.Minute
+	bulkWriteTimeout = 3 * time.Minute
+)
+
+// tenantHeader is the header that names the tenant.
+const (
+	tenantHeader  = "Carillon-Tenant"
+	tenantDefault = "default"
+)
+
+// keyHeader is the header of a trigger that means the same as the member idempotency_key.
+const keyHeader = "Idempotency-Key"
+
+// call is an HTTP request that is being converted into a request of a verb.
+type call struct {
+	api.Request
+	route         *route
+	verb          *api.Verb
+	params        map[string][]string // of the query
+	outside       []outsideMember
+	isConditional bool // a header demands a version
+}
+
+// outsideMember is a member of a request that is not in its body.
+type outsideMember struct {
+	name  string
+	value jsontext.Value
+	place string // where it is, for errors
+}
+
+// callOf converts an HTTP request into a request of a verb.
+func (w *gateway) callOf(rw http.ResponseWriter, req *http.Request, r *route, name string) (*call, error) {
+	c := &call{route: r, verb: api.VerbNamed(r.verb)}
+	c.Host, _, _ = net.SplitHostPort(req.RemoteAddr)
+	if member := r.member(); member != "" {
+		c.add(member, quoted(name), "the path")
+	}
+	err := c.takeQuery(req.URL.RawQuery)
+	if err == nil {
+		err = c.takeHeaders(req.Header)
+	}
+	if err != nil {
+		return c, err
+	}
+	if r.hasBody() {
+		c.Body, err = w.readBody(rw, req, c)
+	} else if req.ContentLength != 0 { // -1: the length is unknown
+		err = apierr.Errorf(apierr.InvalidField, "body", "does not belong to a %s; want what it says as parameters of the query", r.method)
+	} else {
+		c.Body = c.queryObject()
+	}
+	if err == nil {
+		c.Body, err = c.merge(c.Body)
+	}
+	return c, err
+}
+
+func (c *call) add(name string, value jsontext.Value, place string) {
+	c.outside = append(c.outside, outsideMember{name, value, place})
+}
+
+// takeHeaders reads the tenant, the asker and the conditions from the headers.
+func (c *call) takeHeaders(h http.Header) (err error) {
+	for _, name := range [...]string{tenantHeader, api.ByHeader, keyHeader} {
+		if n := len(h.Values(name)); n > 1 {
+			return apierr.Errorf(apierr.InvalidField, name, "is there %d times; want it once", n)
+		}
+	}
+	for _, name := range [...]string{tenantHeader, keyHeader} { // an empty Carillon-By means that the caller does not name itself
+		if values := h.Values(name); len(values) == 1 && values[0] == "" && (name == tenantHeader || c.route.hasKey) {
+			return apierr.Errorf(apierr.InvalidField, name, "is empty; want a value, or leave the header out")
+		}
+	}
+	c.Tenant = tenantDefault
+	if given := h.Get(tenantHeader); given != "" {
+		c.Tenant = given
+	}
+	if inQuery, ok := c.params["tenant"]; ok {
+		if h.Get(tenantHeader) != "" && c.Tenant != inQuery[0] {
+			return apierr.Errorf(apierr.InvalidField, "tenant", "is %q in the query and %q in the header; want one of them", apierr.Clip(inQuery[0]), apierr.Clip(c.Tenant))
+		}
+		c.Tenant = inQuery[0]
+	}
+	if err := job.ValidateTenant(c.Tenant); err != nil {
+		return err
+	}
+	c.Asker = job.Actor{By: h.Get(api.ByHeader), From: "http"}
+	if err := c.Asker.Validate(); err != nil {
+		return err
+	}
+	if key := h.Get(keyHeader); key != "" && c.route.hasKey {
+		c.add("idempotency_key", quoted(key), "the header "+keyHeader)
+	}
+	return c.takeConditions(h)
+}
+
+// takeConditions reads the demanded version of the job. A condition that cannot be checked is refused, because the
+// caller relies on it.
+func (c *call) takeConditions(h http.Header) error {
+	match, isMatch := headerList(h, "If-Match")
+	noneMatch, isNoneMatch := headerList(h, "If-None-Match")
+	if isMatch {
+		version, ok := strings.CutPrefix(match, `"`)
+		version, closed := strings.CutSuffix(version, `"`)
+		n, err := strconv.ParseUint(version, 10, 32)
+		switch {
+		case !c.route.hasVersion:
+			return apierr.Errorf(apierr.InvalidField, "If-Match", "is no condition of this request; it is one of a put, a delete, a pause, a resume and a trigger of a job")
+		case !ok || !closed || err != nil || n == 0:
+			return apierr.Errorf(apierr.InvalidField, "If-Match", `is %s; want one version, as the header ETag has it, such as "7"`, apierr.Clip(strings.ToValidUTF8(match, "")))
+		}
+		c.add("if_version", strconv.AppendUint(nil, n, 10), "the header If-Match")
+	}
+	if isNoneMatch && c.route.method != http.MethodGet {
+		if !c.route.mayCreate || noneMatch != "*" {
+			return apierr.Errorf(apierr.InvalidField, "If-None-Match", "is no condition of this request; it is one of a put of a job, as *, and of a GET")
+		}
+		c.add("if_version", jsontext.Value("0"), "the header If-None-Match")
+	}
+	c.isConditional = isMatch || isNoneMatch
+	return nil
+}
+
+// headerList returns all values of a header, in one line or in several, and reports whether it is present.
+func headerList(h http.Header, name string) (list string, given bool) {
+	lines := h.Values(name)
+	return strings.Join(lines, ", "), len(lines) > 0
+}
+
+// readBody reads the body of a request, with bounds of type and size. A missing body means {} if the request needs no
+// members in it.
+func (w *gateway) readBody(rw http.ResponseWriter, req *http.Request, c *call) ([]byte, error) {
+	most, reads := int64(singleBytesMax), w.reads
+	if c.verb.Bulk {
+		most, reads = bulkBytesMax, w.bulkReads
+	}
+	if req.ContentLength > most {
+		return nil, errBodyTooLarge(most)
+	}
+	if err := reads.take(); err != nil {
+		return nil, err
+	}
+	defer reads.free()
+	if c.verb.Bulk {
+		now, conn := time.Now(), http.NewResponseController(rw)
+		_ = conn.SetReadDeadline(now.Add(bulkReadTimeout)) // if this fails, the server's own bounds hold
+		_ = conn.SetWriteDeadline(now.Add(bulkWriteTimeout))
+	}
+	body, err := readUpTo(http.MaxBytesReader(rw, req.Body, most), req.ContentLength)
+	if _, large := errors.AsType[*http.MaxBytesError](err); large {
+		return nil, errBodyTooLarge(most)
+	}
+	switch {
+	case err != nil:
+		return nil, apierr.Errorf(apierr.InvalidJSON, "", "the body did not come whole; nothing has changed")
+	case len(body) == 0 && c.needsNoBody():
+		return []byte("{}"), nil
+	case len(body) > 0 && !isJSON(req.Header):
+		return nil, &client.Error{
+			Code: api.CodeUnsupportedMediaType, Status: http.StatusUnsupportedMediaType, Field: "Content-Type",
+			Message: "want a body of Content-Type application/json, in UTF-8 and without Content-Encoding",
+		}
+	}
+	return body, nil
+}
+
+// readUpTo reads a whole body whose length is known, or -1.
+func readUpTo(r io.Reader, length int64) ([]byte, error) {
+	if length < 0 {
+		return io.ReadAll(r)
+	}
+	body := make([]byte, length)
+	_, err := io.ReadFull(r, body)
+	return body, err
+}
+
+func errBodyTooLarge(most int64) error {
+	return apierr.Errorf(apierr.TooLarge, "", "the body has more than %d bytes, which is the limit here", most)
+}
+
+// needsNoBody reports whether all required members of a request are outside its body.
+func (c *call) needsNoBody() bool { return c.verb.NeedsOnly(c.route.member()) }
+
+// isJSON reports whether the headers announce a JSON body without an encoding.
+func isJSON(h http.Header) bool {
+	kind, params, err := mime.ParseMediaType(h.Get("Content-Type"))
+	charset, given := params["charset"]
+	return err == nil && kind == "application/json" && h.Get("Content-Encoding") == "" &&
+		(!given || strings.EqualFold(charset, "utf-8"))
+}
+
+// quoted returns a text as a JSON string. Invalid UTF-8 in it is replaced, and the result is then not a valid name
+// either.
+func quoted(text string) jsontext.Value {
+	b, _ := jsontext.AppendQuote(nil, text)
+	return b
+}

@@ -1,0 +1,156 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+
+	"github.com/carillon-io/carillon/api"
+	"github.com/carillon-io/carillon/apierr"
+	"github.com/carillon-io/carillon/client"
+)
+
+// retryAfter is the header value, in seconds, of a refusal that may succeed later.
+const retryAfter = "1"
+
+// ServeHTTP answers a request. Requests of the API go to its own router, which keeps escapes within names; others go
+// to the mux of net/http.
+func (w *gateway) ServeHTTP(rw http.ResponseWriter, req *http.Request) {
+	if !w.knowsHost(req.Host) {
+		w.refuseHost(rw, req)
+		return
+	}
+	if err := api.RefuseDelivery(req.Header); err != nil && !isProbe(req.URL.Path) {
+		w.refuse(rw, api.PublicError(err))
+		return
+	}
+	r, name, allow := theRouter.match(req.Method, req.URL.EscapedPath())
+	switch {
+	case r != nil:
+		w.serveRoute(rw, req, r, name)
+	case allow != nil:
+		rw.Header().Set("Allow", strings.Join(allow, ", "))
+		w.refuse(rw, &client.Error{
+			Code: api.CodeMethodNotAllowed, Status: http.StatusMethodNotAllowed,
+			Message: fmt.Sprintf("%s is no method of this path; want %s", apierr.Clip(strings.ToValidUTF8(req.Method, "")), strings.Join(allow, ", ")),
+		})
+	default:
+		w.sends.guard(w.plain, rw, req)
+	}
+}
+
+// isProbe reports whether a path shows only the health of the process. A job may call it.
+func isProbe(path string) bool { return path == "/healthz" || path == "/readyz" }
+
+func (w *gateway) serveRoute(rw http.ResponseWriter, req *http.Request, r *route, name string) {
+	if w.isForeign(rw, req) {
+		return
+	}
+	if r.verb == "" || r.verb == "status" {
+		w.serveLocal(rw, req, r)
+		return
+	}
+	x := w.executor()
+	if x == nil {
+		w.refuse(rw, api.PublicError(errNoService()))
+		return
+	}
+	reply, refusal := w.serveVerb(rw, req, x, r, name)
+	if refusal != nil {
+		w.refuse(rw, refusal)
+		return
+	}
+	defer reply.Release()
+	w.answer(rw, req, reply)
+}
+
+func errNoService() error {
+	return apierr.Errorf(apierr.Unavailable, "", "the node carries no requests out just now: it starts, stops or changes its part; ask again later")
+}
+
+// serveLocal answers what the node knows by itself, even without a service.
+func (w *gateway) serveLocal(rw http.ResponseWriter, req *http.Request, r *route) {
+	c := call{route: r}
+	if err := c.takeQuery(req.URL.RawQuery); err != nil {
+		w.refuse(rw, api.PublicError(err))
+		return
+	}
+	if r.verb == "status" {
+		w.status(rw, req)
+		return
+	}
+	body, err := openAPIDocument()
+	if err != nil {
+		w.opts.Logger.Error("the description of the API was not made", slog.Any("error", err))
+		w.refuse(rw, api.PublicError(err))
+		return
+	}
+	w.send(rw, http.StatusOK, body)
+}
+
+// executorTries is how often a request asks for the executor: a closed one may have a successor.
+const executorTries = 2
+
+// executor returns the present executor, which this request has entered; nil if there is none.
+func (w *gateway) executor() *api.Executor {
+	for range executorTries {
+		if w.opts.Executor == nil {
+			break
+		}
+		x := w.opts.Executor()
+		if x == nil {
+			break
+		}
+		if x.Enter() {
+			return x
+		}
+	}
+	return nil
+}
+
+// serveVerb carries out a request like one that came over NATS, and returns the reply to be sent.
+func (w *gateway) serveVerb(rw http.ResponseWriter, req *http.Request, x *api.Executor, r *route, name string) (api.Reply, *client.Error) {
+	defer x.Leave() // before the reply is sent, so that a caller who does not read it cannot delay the Close of the service
+	isConditional := false
+	reply, refusal := x.OverHTTP(context.Background(), api.VerbNamed(r.verb), req.Header.Get, func() (api.Request, error) {
+		c, err := w.callOf(rw, req, r, name)
+		isConditional = c.isConditional
+		return c.Request, err
+	})
+	x.StateLag(rw.Header())
+	return reply, w.refusalOf(refusal, isConditional)
+}
+
+// refusalOf returns a refusal as HTTP has it: a failed condition of a header has a status of its own, and a refusal of
+// a standby names the leader.
+func (w *gateway) refusalOf(e *client.Error, isConditional bool) *client.Error {
+	if e == nil {
+		return nil
+	}
+	switch e.Code {
+	case client.CodeVersionConflict, client.CodeAlreadyExists:
+		if isConditional {
+			e.Status = http.StatusPreconditionFailed
+		}
+	case client.CodeNotLeader:
+		e.Message = w.whoLeads(e.Message)
+	}
+	return e
+}
+
+// whoLeads adds the name of the leader to a message, if this node knows it.
+func (w *gateway) whoLeads(message string) string {
+	if w.opts.Cluster != nil {
+		if c := w.opts.Cluster(); c.Holder != "" && c.Holder != c.Node {
+			return fmt.Sprintf("%s; the leader is the node %s", message, c.Holder)
+		}
+	}
+	return message + "; no leader is known just now"
+}
+
+// refuse answers with an error.
+func (w *gateway) refuse(rw http.ResponseWriter, e *client.Error) {
+	w.send(rw, e.Status, api.ErrorBody(e))
+}

@@ -1,0 +1,176 @@
+package web
+
+import (
+	"cmp"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/carillon-io/carillon/api"
+	"github.com/carillon-io/carillon/apierr"
+	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/scheduler"
+)
+
+// Bounds of an HTTP connection. Requests outside the API have hardly any body.
+const (
+	headerTimeout  = 5 * time.Second
+	readTimeout    = 10 * time.Second
+	writeTimeout   = 30 * time.Second
+	idleTimeout    = 2 * time.Minute
+	headerBytesMax = 16 << 10
+	plainBytesMax  = 64 << 10
+)
+
+// Options configure the server of [New]. Every zero value means a default.
+type Options struct {
+	api.Node
+
+	Logger *slog.Logger // default slog.Default()
+	// Executor returns what carries out requests. It is called for each request, so it may return another one later. If
+	// it is nil or returns nil, requests are refused as unavailable.
+	Executor func() *api.Executor
+	// Metrics answers /metrics. Nil means that there is no such path.
+	Metrics http.Handler
+	// Hosts are the names, in lower case, that requests may be for, in addition to IP addresses. Empty means any.
+	Hosts []string
+	// Pages returns the handler of all paths that [New] does not serve itself, such as a dashboard. asker carries
+	// out its requests, with the present executor. A handler that is an io.Closer is closed when the server is shut
+	// down, and must then end its streams. Nil means that there are no pages.
+	Pages func(asker client.Local) http.Handler
+}
+
+func (o Options) withDefaults() Options {
+	o.Version, o.Logger = cmp.Or(o.Version, "dev"), cmp.Or(o.Logger, slog.Default())
+	return o
+}
+
+// Engine is the part of an engine that HTTP shows without an executor.
+type Engine interface {
+	Status() scheduler.Status
+}
+
+// gateway answers HTTP requests.
+type gateway struct {
+	engine Engine
+	opts   Options
+	plain  http.Handler // everything except the API
+
+	reads, bulkReads places // of the bodies being read
+	sends            sends
+	origins          *http.CrossOriginProtection
+}
+
+// New returns a server of /healthz, /readyz, /metrics, the API below /api/v1, and the pages of the options. The
+// caller serves a listener with it and shuts it down.
+func New(engine Engine, opts Options) *http.Server {
+	opts = opts.withDefaults()
+	w := &gateway{
+		engine: engine, opts: opts, reads: make(places, readsMax), bulkReads: make(places, bulkReadsMax),
+		origins: http.NewCrossOriginProtection(),
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", w.health)
+	mux.HandleFunc("GET /readyz", w.ready)
+	if opts.Metrics != nil {
+		mux.Handle("GET /metrics", opts.Metrics)
+	}
+	mux.HandleFunc("/", w.unknown)
+	w.plain = http.MaxBytesHandler(mux, plainBytesMax)
+	server := newServer(w, opts.Logger)
+	server.RegisterOnShutdown(w.sends.shut)
+	if opts.Pages != nil {
+		w.withPages(server)
+	}
+	return server
+}
+
+// health answers that the process is alive.
+func (w *gateway) health(rw http.ResponseWriter, _ *http.Request) {
+	w.write(rw, http.StatusOK, map[string]string{"status": "ok"})
+}
+
+// readiness is the body of /readyz.
+type readiness struct {
+	Ready bool     `json:"ready"`
+	Role  string   `json:"role"`
+	Lag   *uint64  `json:"lag,omitempty"`    // commits that a node of a cluster lacks
+	LagMS *float64 `json:"lag_ms,omitempty"` // and for how long
+	Waits string   `json:"waits,omitempty"`  // what it waits for before it leads
+}
+
+// ready reports whether the process does its part: it leads, or it stands by and hardly lags.
+func (w *gateway) ready(rw http.ResponseWriter, _ *http.Request) {
+	info := w.info()
+	ok, code := isReady(info), http.StatusOK
+	if !ok {
+		code = http.StatusServiceUnavailable
+	}
+	body := readiness{Ready: ok, Role: info.Role}
+	if c := info.Cluster; c != nil {
+		body.Lag, body.LagMS, body.Waits = &c.Lag, &c.LagMS, c.Waits
+	}
+	w.write(rw, code, body)
+}
+
+// lagMost is how many commits a standby may lack and still be ready; it applies them before it leads. lagMSMost is
+// how many milliseconds it may lack any, or hear no leader; the next node leads before that.
+const (
+	lagMost   = 1000
+	lagMSMost = 5000
+	// leaderLagMSMost is how many milliseconds the commits of a leader may wait for the stream. After that, the
+	// launches that were committed ahead are used up.
+	leaderLagMSMost = 10_000
+)
+
+func isReady(info *client.Status) bool {
+	c := info.Cluster
+	switch info.Role {
+	case "leader":
+		return c == nil || c.TrustMS > 0 && c.LagMS <= leaderLagMSMost
+	case "standby":
+		return info.LSN == info.AppliedLSN && (c == nil || c.Lag <= lagMost && c.LagMS <= lagMSMost)
+	default:
+		return false
+	}
+}
+
+// info returns the status of the node.
+func (w *gateway) info() *client.Status { return w.opts.Status(w.engine.Status()) }
+
+func (w *gateway) status(rw http.ResponseWriter, _ *http.Request) {
+	w.opts.Look()
+	w.write(rw, http.StatusOK, w.info())
+}
+
+func (w *gateway) unknown(rw http.ResponseWriter, req *http.Request) {
+	e := api.PublicError(apierr.Errorf(apierr.NotFound, "", "there is no %s %s; want GET /healthz, /readyz or /metrics, or what /api/v1/openapi.json lists",
+		apierr.Clip(req.Method), apierr.Clip(strings.ToValidUTF8(req.URL.Path, ""))))
+	w.send(rw, e.Status, api.ErrorBody(e))
+}
+
+func (w *gateway) write(rw http.ResponseWriter, code int, value any) {
+	body, err := api.Encode(value)
+	if err != nil {
+		w.opts.Logger.Error("a reply was not encoded", slog.Any("error", err))
+		e := api.PublicError(err)
+		code, body = e.Status, api.ErrorBody(e)
+	}
+	w.send(rw, code, body)
+}
+
+func (w *gateway) send(rw http.ResponseWriter, code int, body []byte) {
+	h := rw.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Length", strconv.Itoa(len(body)+1))
+	if mayPass(code) {
+		h.Set("Retry-After", retryAfter)
+	}
+	w.sends.write(rw, code, body, lineEnd)
+}
+
+var lineEnd = []byte{'\n'}
