@@ -27,11 +27,11 @@ import (
 // The bounds of the offers of a node.
 const (
 	offerVersion = 1
-	offersMost   = 4
+	offersMost   = 4           // offers at a time; each keeps the files of a checkpoint on disk and holds back the trimming of the stream
 	offerIdle    = time.Minute // how long an offer without requests lives
 	offerTime    = time.Minute // bound of the time to write a checkpoint
-	filesMost    = 1 << 16
-	pieceBytes   = 256 << 10
+	filesMost    = 1 << 16     // files of a checkpoint, checked by both sides
+	pieceBytes   = 256 << 10   // bytes of a piece: well below the largest message, so that it does not delay the others on the connection for long
 )
 
 // pieceCRC is the header of a piece that carries the CRC-32C of its bytes, in decimal.
@@ -90,7 +90,8 @@ type session struct {
 // errManyOffers says that a node sends as many checkpoints as it may send at a time.
 var errManyOffers = errors.New("as many checkpoints as may be sent at a time are on their way; ask again later")
 
-// answerOpen writes a checkpoint and offers it. Writing takes long, so it does not hold up other requests.
+// answerOpen writes a checkpoint and offers it. Writing takes long, so it does not hold up other requests. A
+// request with the name of a session that is offered gets the same checkpoint again.
 func (n *Node) answerOpen(m *inbox.Request) {
 	go func() {
 		var request openRequest
@@ -111,6 +112,8 @@ func (n *Node) answerOpen(m *inbox.Request) {
 	}()
 }
 
+// offerTo returns the offer that a request asks for, or makes one. The checkpoint counts for the trimming of
+// the stream as soon as it is added, so that the stream still has what comes after it when the transfer ends.
 func (n *Node) offerTo(request openRequest) (offer, error) {
 	if s := n.offers.find(request.Session); s != nil {
 		return s.offer, nil
@@ -168,6 +171,8 @@ func (n *Node) answerPiece(m *inbox.Request) {
 	_ = m.Answer("cluster."+askPiece, header, piece) // the node that asked asks again
 }
 
+// readPiece reads what a request asks for. The request comes from another process, so the file is named by its
+// index and not by a path.
 func (n *Node) readPiece(request []byte) ([]byte, error) {
 	var r pieceRequest
 	if err := json.Unmarshal(request, &r); err != nil {
@@ -215,7 +220,7 @@ func (o *offers) count() int {
 }
 
 // floor returns the least of an LSN and those of the offered checkpoints: a node that receives one reads the
-// stream from there.
+// stream from there. Without it, the receiver would have to begin again with a newer checkpoint.
 func (o *offers) floor(lsn uint64) uint64 {
 	o.mu.Lock()
 	defer o.mu.Unlock()

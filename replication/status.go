@@ -10,7 +10,8 @@ const (
 	RoleJoining   = "joining"   // receives a checkpoint
 )
 
-// Status describes a node at one instant, as far as the node itself knows.
+// Status describes a node at one instant, as far as the node itself knows. It is assembled from several
+// sources, one after the other, so its parts may be some milliseconds apart.
 type Status struct {
 	Node      string
 	Cluster   string
@@ -45,7 +46,9 @@ type Peer struct {
 	Rows    byte          // newest version of rows that it can read
 }
 
-// publishStatus stores the role and the lease of this node where other goroutines can read them.
+// publishStatus stores the role and the lease of this node where other goroutines can read them. The term that
+// it publishes is what this node states to others that ask for the holder; it is 0 unless the node leads or is
+// about to, so that a node that has stopped never gets promises.
 func (n *Node) publishStatus(role string) {
 	n.leadership.mu.Lock()
 	term := n.leadership.value.Term // the watch may show this term later
@@ -111,7 +114,8 @@ func (n *Node) Status() Status {
 	return s
 }
 
-// waitsLong is the wait of a commit for the stream from which the status shows it.
+// waitsLong is the wait of a commit for the stream from which the status shows it. It is far above the time of
+// a commit and below an election, so that a healthy leader shows 0.
 const waitsLong = 2 * time.Second
 
 // trustLeft returns how long the lease would last without another renewal; 0 if nothing may be launched now.
