@@ -65,7 +65,8 @@ func (n *Node) saveTail(cause error) error {
 	return n.local.Save(after)
 }
 
-// manifestName is the file in the incoming directory that describes the checkpoint being received.
+// manifestName is the file in the incoming directory that describes the checkpoint being received. It is beside
+// the files of the store and not among them, so that the store can be moved to its place as it is.
 const manifestName = "MANIFEST.json"
 
 // storeName is the directory beside it that becomes the store.
@@ -134,7 +135,7 @@ func (n *Node) resume(ctx context.Context, dir string) (*manifest, error) {
 }
 
 // awaitLeader returns the leader. It waits for one beat, because a node that has just started has not heard
-// any.
+// any. Only the leader is asked, because only its log is known to be the cluster's.
 func (n *Node) awaitLeader(ctx context.Context) (peer, error) {
 	for began := n.opts.Boot(); ; {
 		leader, ok := n.peers.leader(n.opts.Boot())

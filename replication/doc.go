@@ -46,8 +46,8 @@
 // The loop of [Node.Run] alternates between follow and lead. It owns the challenger, and the writer until the node has
 // begun its epoch. While the node leads, the engine's goroutine owns the writer, or with [Options.Local] the pump.
 // The watch of the lease, the questions to the holder, the beats and the renewals have goroutines of their own, so
-// that a slow request to JetStream delays none of the others; they reach the loop through channels, and share only
-// types that say they are safe for concurrent use.
+// that a slow request to JetStream delays none of the others; they reach the loop through channels, and what they
+// share with it is atomic or has a mutex.
 //
 // # What it does not do
 //

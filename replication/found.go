@@ -27,8 +27,8 @@ var (
 
 // join finds the stream, or makes it for a new cluster.
 //
-// The refusals all serve one promise: no start replaces data, or begins a log beside existing data, without an
-// option that says so. Only a node without data, of no cluster, may begin a new log by itself.
+// The refusals all serve one promise: no start replaces data that is not the cluster's, or begins a log beside
+// existing data, without an option that says so. Only a node without data, of no cluster, may begin a new log by itself.
 func (n *Node) join(ctx context.Context) error {
 	found, err := n.stream.find(ctx)
 	known := n.opts.ID != ClusterID{}

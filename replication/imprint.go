@@ -10,7 +10,7 @@ import (
 // late has another imprint. The zero value stands for a message that does not exist.
 //
 // It exists because an acknowledgement names a sequence only, and NATS that loses the end of a stream assigns
-// the sequences again. Two imprints that are equal are the same publication; a compare of the whole message
+// the sequences again. Two imprints that are equal are the same publication; a comparison of whole messages
 // would read as much and prove no more, since the checksum covers it.
 type imprint struct {
 	head [headerBytes]byte

@@ -72,8 +72,8 @@ func (n *Node) open(ctx context.Context) error {
 //
 // The order of its steps is what makes a takeover lose nothing:
 //
-//   - catchUp accepts every frame that the stream has, so the log of this node contains what was acknowledged
-//     with it;
+//   - catchUp accepts every frame that the stream has, so this node has everything that was acknowledged
+//     because the stream had it;
 //   - lacks refuses to lead if the stream shows a frame beyond a gap: those commits are on other disks only;
 //   - confirm publishes what only this node's disk has, because that may have been acknowledged before the
 //     stream lost it;

@@ -105,9 +105,10 @@ func (n *Node) clusterOf(ctx context.Context, s *seat) (*jetstream.ClusterInfo, 
 	return stream.CachedInfo().Cluster, nil
 }
 
-// betterServer returns the server that should lead a stream instead of its present leader; "" if there is none, or
-// if the stream could not do without its present leader's server. A server that belongs to no node of the cluster
-// is best, this node's own server is worst.
+// betterServer returns the server that should lead a stream instead of its present leader; "" if there is none,
+// or if the stream could not do without its present leader's server. A server that belongs to no node of the
+// cluster is best, this node's own server is worst. In practice the first is the witness: it dies with no node,
+// so the stream keeps its leader when a node fails.
 func betterServer(at *jetstream.ClusterInfo, own string, nodes map[string]bool) (to string) {
 	rank := func(server string) int {
 		switch {
@@ -157,7 +158,8 @@ func (p *peers) known() map[string]bool {
 	return names
 }
 
-// stepDown asks the leader of a stream to let another server lead.
+// stepDown asks the leader of a stream to let another server lead. It names the successor, because the server
+// would otherwise choose any replica, also the worst one.
 func (n *Node) stepDown(ctx context.Context, s *seat, to string) error {
 	ask, err := json.Marshal(map[string]any{"placement": map[string]string{"preferred": to}})
 	if err != nil {
@@ -182,7 +184,8 @@ func (n *Node) stepDown(ctx context.Context, s *seat, to string) error {
 
 var errNotMoved = errors.New("the server refuses to let another lead the stream")
 
-// awaitSeat waits until a server other than before leads a stream.
+// awaitSeat waits until a server other than before leads a stream. It asks without a pause to speak of: a move
+// usually takes milliseconds, and writes wait until it returns.
 func (n *Node) awaitSeat(ctx context.Context, s *seat, before string) error {
 	for {
 		look, cancel := context.WithTimeout(ctx, seatTime)

@@ -56,7 +56,7 @@ type Node struct {
 
 	unconfirmed atomic.Int64 // since when the commit in progress waits for the stream, on the boot clock; 0: no commit waits
 	// trusted is the instant until which launches may leave, on the boot clock. It is a copy of tenure.until for
-	// Trust, which each launch calls and which therefore must not wait for a mutex.
+	// Trust, which is called for launches and must not wait for a mutex.
 	trusted    atomic.Int64
 	levelAt    atomic.Int64 // when this node last had all commits that the leader's beat named, on the boot clock
 	leadership leadership   // state of the current leadership
@@ -177,8 +177,9 @@ func (n *Node) Attach(local Local) {
 // Local fails. It calls ready once: when the node leads, or when it follows without a gap.
 //
 // It returns nil when ctx has ended or the node has resigned, [ErrReplaced] if another process of this name
-// goes on, and otherwise the failure of Local or of a subscription. When it returns, its goroutines have ended
-// and the offers of checkpoints are withdrawn; the caller still closes Local and the connection.
+// goes on, and otherwise the failure of Local or of a subscription. When it returns, the offers of checkpoints are
+// withdrawn and its goroutines have ended, except one that may still write a checkpoint for another node. The caller
+// then closes Local and the connection.
 func (n *Node) Run(ctx context.Context, ready func(role string)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	if err := n.listen(ctx, cancel); err != nil {

@@ -80,7 +80,8 @@ type offers struct {
 	open map[string]*session
 }
 
-// session is one offered checkpoint; dir holds its files and is removed at its end.
+// session is one offered checkpoint; dir holds its files and is removed at its end. It ends by time rather than
+// by a message of the receiver, which may die at any moment.
 type session struct {
 	offer
 	dir   string
@@ -160,7 +161,8 @@ func listFiles(dir string) (files []file, err error) {
 	return files, err
 }
 
-// answerPiece sends one piece of a file.
+// answerPiece sends one piece of a file. It knows nothing of what was sent before: the receiver keeps the state
+// of a transfer, so it can continue after its own restart.
 func (n *Node) answerPiece(m *inbox.Request) {
 	header := nats.Header{}
 	piece, err := n.readPiece(m.Data)
@@ -213,6 +215,8 @@ func (o *offers) find(name string) *session {
 	return s
 }
 
+// count returns the number of offers. The bound that it serves is not exact: requests that arrive at the same
+// time may exceed it, each by one.
 func (o *offers) count() int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -230,6 +234,8 @@ func (o *offers) floor(lsn uint64) uint64 {
 	return lsn
 }
 
+// drop ends an offer and removes its files. It may be called twice. The files are removed without the mutex,
+// because that can take long.
 func (o *offers) drop(name string) {
 	o.mu.Lock()
 	s := o.open[name]
@@ -241,7 +247,8 @@ func (o *offers) drop(name string) {
 	}
 }
 
-// close ends all offers.
+// close ends all offers. What is offered after it, by a request that is still under way, the next start
+// removes.
 func (o *offers) close() {
 	o.mu.Lock()
 	var names []string

@@ -67,11 +67,12 @@ type Options struct {
 	// leader at each election. A longer one delays the takeover by a node that is not an heir.
 	Lease time.Duration
 	// Margin is the part of Lease that the holder does not use, since clocks run at different rates; 0 means 2 s.
-	// It is at the same time the bound of what clocks may differ in over one lease.
+	// So it bounds by how much two clocks may drift apart during one lease.
 	Margin time.Duration
 	// Grace is how long a leader without promises may launch after a renewal, and how long challengers wait at
 	// least; 0 means 500 ms. A longer grace bridges longer interruptions of the network. But runs launched within
-	// one grace before a fault may be launched a second time, and every takeover waits for one.
+	// one grace before a fault may be launched a second time, and every takeover from a silent holder waits
+	// for one.
 	Grace time.Duration
 
 	// Inboxes restricts the reply subjects on which this node answers others; nil: only the usual inboxes.

@@ -2,7 +2,8 @@ package replication
 
 import "time"
 
-// The roles of a node.
+// The roles of a node. Beats and the API carry them as these words. A node that is a candidate or joins neither
+// serves changes nor counts as a standby to hand over to.
 const (
 	RoleLeader    = "leader"
 	RoleStandby   = "standby"   // follows
@@ -32,7 +33,8 @@ type Status struct {
 	Nodes      []Peer
 }
 
-// Peer describes a node as its newest beat shows it to this node.
+// Peer describes a node as its newest beat shows it to this node. Nothing in it is confirmed by the node itself
+// at the time of reading.
 type Peer struct {
 	Node    string
 	Role    string
@@ -62,7 +64,8 @@ func (n *Node) publishStatus(role string) {
 	}
 }
 
-// holder returns the holder of the lease, its process and its term, as this node last saw them.
+// holder returns the holder of the lease, its process and its term, as this node last saw them. The questions
+// to the holder use this copy, because the challenger belongs to the loop of Run.
 func (n *Node) holder() (node, process string, term uint64) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -118,7 +121,9 @@ func (n *Node) Status() Status {
 // a commit and below an election, so that a healthy leader shows 0.
 const waitsLong = 2 * time.Second
 
-// trustLeft returns how long the lease would last without another renewal; 0 if nothing may be launched now.
+// trustLeft returns how long the lease would last without another renewal; 0 if nothing may be launched now. It
+// shows the end of the lease and not that of the promises, which with heirs is never more than some hundred
+// milliseconds ahead.
 func (n *Node) trustLeft(now time.Duration) time.Duration {
 	if n.Trust() <= 0 {
 		return 0

@@ -117,7 +117,7 @@ func (t *tenure) left(now time.Duration) time.Duration {
 }
 
 // The number of renewals in a lease, and in a grace while the promises alone do not permit launching. Each
-// renewal is a synced write on a majority of the NATS servers: once a second with the default lease, every
+// renewal is a write that a majority of the NATS servers must have: once a second with the default lease, every
 // sixth of a second while renewals carry the launches. So one renewal in a grace may fail before launches stop.
 const (
 	renewalsOfLease = 15
