@@ -41,6 +41,9 @@ func maskedError(n *Announcement, text string) string {
 
 // deadLetter returns the message for a dead run: what its target would have received, with masks in
 // place of credentials, and the reason why the run failed.
+//
+// The job's headers come first, so that none of them can replace a header of Carillon. Masks are necessary
+// because dead letters have other readers than the target has.
 func (a *Announcer) deadLetter(n *Announcement) *nats.Msg {
 	run, fence := n.Run.String(), strconv.FormatUint(n.Fence, 10)
 	h := make(nats.Header, len(n.Headers)+10)
@@ -65,7 +68,7 @@ func (a *Announcer) deadLetter(n *Announcement) *nats.Msg {
 }
 
 // withoutPayload turns a dead letter that is too large for the server into one without a payload, with a
-// header that says so.
+// header that says so. The header has the number of bytes that are missing.
 func withoutPayload(m *nats.Msg) *nats.Msg {
 	m.Header[headerPayloadOmitted] = []string{strconv.Itoa(len(m.Data))}
 	m.Data = nil

@@ -14,10 +14,11 @@ import (
 
 const (
 	// roundMax is the number of announcements that are published before the announcer waits for their
-	// confirmations.
+	// confirmations. A larger round costs fewer waits, and repeats more after a failure.
 	roundMax = 256
 	// roundBytesMax bounds the payloads of a round, in bytes, so that a slow connection can carry it in
-	// time. A larger payload is a round of its own.
+	// time: within writeStuckAfter, that is any connection of 420 KB/s and more. A larger payload is a round
+	// of its own.
 	roundBytesMax = 4 << 20
 )
 
@@ -36,7 +37,7 @@ type Announcer struct {
 	origin string
 	events EventOptions
 	js     jetstream.JetStream
-	ready  bool // the stream of events exists and takes them
+	ready  bool // the stream of events exists and takes them; a failed round resets it
 
 	inbox string         // prefix of the subjects for acknowledgements, with its dot
 	acks  chan *nats.Msg // room for two rounds: acknowledgements of an earlier round may arrive late
@@ -96,7 +97,8 @@ func (a *Announcer) Announce(ctx context.Context, batch []Announcement) (n int, 
 	return n, err
 }
 
-// nextRound returns the announcements at the front of the batch that form the next round.
+// nextRound returns the announcements at the front of the batch that form the next round. Of a batch that
+// is not empty, that is at least one.
 func nextRound(batch []Announcement) []Announcement {
 	size := 0
 	for i := range batch {
@@ -110,6 +112,9 @@ func nextRound(batch []Announcement) []Announcement {
 
 // announce publishes one round. It returns the number of announcements handed over, and the error of the
 // one after them.
+//
+// The life of the connection is read before the first message, so that any loss after that is noticed. An
+// error before gather counts for the whole round, because it is then unknown which messages the server has.
 func (a *Announcer) announce(ctx context.Context, group []Announcement) (int, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
@@ -158,7 +163,7 @@ func (a *Announcer) tokenOf(m *nats.Msg) uint64 {
 }
 
 // dropStaleAcks discards late acknowledgements of earlier rounds, which makes room for those of a new
-// round.
+// round. The client drops messages for a channel that is full, and would drop the new ones.
 func (a *Announcer) dropStaleAcks() {
 	for {
 		select {

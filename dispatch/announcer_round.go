@@ -13,6 +13,9 @@ import (
 // confirms all dead letters, and the acknowledgements of the events arrive meanwhile.
 //
 // Invariant: open is the number of announcements that are pending.
+//
+// A round lives on the goroutine that called Announce. It ends before the next one begins, so
+// acknowledgements are distinguished by their tokens alone.
 type round struct {
 	*Announcer
 	group   []Announcement
@@ -34,8 +37,9 @@ func (a *Announcer) newRound(group []Announcement) *round {
 	}
 }
 
-// publish passes the announcements to the NATS client until one fails. An error means that the
-// connection is lost; then all messages of the round may be lost too.
+// publish passes the announcements to the NATS client until one fails. An error means that the connection
+// is lost; then all messages of the round may be lost too. After another error it stops as well, so that
+// the order of announcements is kept for those before it; they are still confirmed.
 func (r *round) publish(ctx context.Context) error {
 	for i := range r.group {
 		switch err := r.publishOne(ctx, i); {
@@ -98,7 +102,9 @@ func handoverError(err error) error {
 }
 
 // confirm waits until the server has received all messages of the round, and fails those that it did not
-// permit. After an error it is unknown of every message whether the server has it.
+// permit. After an error it is unknown of every message whether the server has it. It comes before gather,
+// because a refusal for lack of permission is never acknowledged: gather would wait for it until the time
+// is over.
 func (r *round) confirm(ctx context.Context) error {
 	if r.sent == 0 {
 		return nil
@@ -155,7 +161,8 @@ func (r *round) gather(ctx context.Context) {
 }
 
 // takeAck handles one acknowledgement, or the error message in its place. Acknowledgements of earlier
-// rounds have lower tokens and are ignored.
+// rounds have lower tokens and are ignored. A lower token gives a number beyond the round, because the
+// subtraction wraps.
 func (r *round) takeAck(m *nats.Msg) {
 	i := r.tokenOf(m) - r.first
 	if i >= uint64(len(r.group)) || !r.pending[i] {
@@ -187,8 +194,9 @@ func (r *round) conclude(i int, err error) {
 	}
 }
 
-// result returns the number of announcements at the front that are handed over, and the error of the
-// next one.
+// result returns the number of announcements at the front that are handed over, and the error of the next
+// one. What follows the first error counts as not handed over, even if it arrived: the caller deletes
+// announcements from the front only.
 func (r *round) result() (int, error) {
 	for i, err := range r.errs {
 		if err != nil {

@@ -12,7 +12,8 @@ import (
 )
 
 const (
-	// duplicateWindow is how long a stream of events that this package creates remembers message ids.
+	// duplicateWindow is how long a stream of events that this package creates remembers message ids. It is to
+	// exceed the time from a failed round to its repetition; the server keeps the ids of the window in memory.
 	duplicateWindow = 2 * time.Minute
 	// codeSubjectsOverlap is the server's error code for subjects that belong to another stream.
 	codeSubjectsOverlap jetstream.ErrorCode = 10065
@@ -28,7 +29,8 @@ func (a *Announcer) Prepare(ctx context.Context) error {
 	return nil
 }
 
-// prepare does what Prepare does, unless the stream is known to be ready.
+// prepare does what Prepare does, unless the stream is known to be ready. A stream that another program
+// deletes meanwhile fails a round, which resets ready.
 func (a *Announcer) prepare(ctx context.Context) error {
 	if !a.events.Enabled || a.ready {
 		return nil
@@ -92,7 +94,8 @@ func (a *Announcer) overlapError(ctx context.Context, err error) error {
 }
 
 // checkStream returns nil if a stream accepts and acknowledges every event, otherwise an error that says
-// what to change.
+// what to change. It accepts every other setting, because an operator may have chosen it: a stream that
+// exists is never changed.
 func (a *Announcer) checkStream(c jetstream.StreamConfig) error {
 	subject := a.prefix + ".events.*.run.*"
 	switch {

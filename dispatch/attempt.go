@@ -7,11 +7,12 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// timeoutDefault is the timeout of a delivery that has none.
+// timeoutDefault is the timeout of a delivery that has none. Without it, a target that never answers would
+// keep a place for ever.
 const timeoutDefault = 30 * time.Second
 
-// phase says how far an attempt has come. It only moves forward, except that retreat moves it from
-// sending back to linking.
+// phase says how far an attempt has come. It only moves forward, except that retreat moves it from sending
+// back to linking. The ledger decides by it which of several endings of an attempt is the first.
 type phase uint8
 
 const (
@@ -29,14 +30,14 @@ type attempt struct {
 	followed *followed // nil: there is no tracer
 
 	// Guarded by the ledger's mutex; not written again once the phase is concluded.
-	number   uint64 // counts what the ledger accepted
+	number   uint64 // counts what the ledger accepted; a Cancel concerns the attempts up to a number
 	phase    phase
-	carried  bool // a goroutine carries the attempt, and releases its place itself
-	place    int  // index in the ledger's heap
-	deadline time.Duration
-	patience time.Duration // the deadline for the begin of the attempt, which begin replaced
-	began    time.Time
-	abort    context.CancelFunc
+	carried  bool               // a goroutine carries the attempt, and releases its place itself
+	place    int                // index in the ledger's heap
+	deadline time.Duration      // of the present step, counted from the ledger's start
+	patience time.Duration      // the deadline for the begin of the attempt, which begin replaced; retreat restores it
+	began    time.Time          // when its sender began; zero: it was never sent
+	abort    context.CancelFunc // ends the context of the sender; nil unless carried
 
 	lane *lane // the lane in which it has its place
 	// Guarded by the mutex of replies.
@@ -54,7 +55,8 @@ func (a *attempt) timeout() time.Duration {
 	return a.delivery.Timeout
 }
 
-// weight returns what the attempt counts against the bounds of payload bytes.
+// weight returns what the attempt counts against the bounds of payload bytes. Headers do not count: their
+// bound is small beside that of a payload.
 func (a *attempt) weight() int64 { return int64(len(a.delivery.Payload)) }
 
 // outcome completes the outcome o, which outcomeOf has made, with the run, the attempt and the times.

@@ -19,6 +19,10 @@ type sender interface {
 
 // carry runs a sender for one attempt on the calling goroutine. It releases the attempt's place when the
 // sender returns, which may be long after the deadline has concluded the attempt.
+//
+// The place is released here and not when the attempt is concluded: a handler that ignores its context
+// still occupies its goroutine, and the bound of the lane is also a bound of goroutines. The deferred call
+// concludes the attempt even if the sender ends the goroutine.
 func (d *Dispatcher) carry(a *attempt, s sender) {
 	ctx, cancel := context.WithTimeout(d.base, a.timeout())
 	defer cancel()

@@ -12,7 +12,7 @@ import (
 )
 
 // denialLogEvery is the least time between two log lines about missing permissions, so that a target
-// without permission does not fill the log.
+// without permission does not fill the log. The line has the count of all refusals.
 const denialLogEvery = time.Second
 
 // errUnconfirmed is the failure of an attempt of which it is unknown whether it arrived.
@@ -21,6 +21,9 @@ var errUnconfirmed = errors.New("the connection to NATS was lost before the serv
 // runConfirmer confirms published messages: the server answers a PING only after it has received all
 // earlier messages on the connection. One PING confirms all messages since the last, while the publisher
 // continues. It runs until stop is closed.
+//
+// It has a goroutine of its own because it waits a round trip for each PING: on the publisher's, every
+// launch would wait with it.
 func (k *link) runConfirmer(stop <-chan struct{}) {
 	var sent []published
 	for {
@@ -38,6 +41,10 @@ func (k *link) runConfirmer(stop <-chan struct{}) {
 
 // confirm concludes the attempts in sent: as delivered when the server has answered a PING that followed
 // them, otherwise as failed.
+//
+// Three conditions make a PONG a proof: the message was published in the life in which the PING was sent,
+// that life lasted until the PONG, and the server has not refused the message. For the kinds with a reply
+// the PONG proves too little: they are failed here, and succeed only by their reply.
 func (k *link) confirm(sent []published) {
 	life := k.nats.life()
 	if err := k.nats.conn.FlushTimeout(k.nats.stuck); err != nil {
@@ -60,7 +67,8 @@ func (k *link) confirm(sent []published) {
 }
 
 // abandon fails the attempts that were not confirmed. It closes the connection to a server that does not
-// answer, because it is unknown which of the following messages that server would receive.
+// answer, because it is unknown which of the following messages that server would receive. They may have
+// arrived nevertheless, so a target may receive the run again.
 func (k *link) abandon(sent []published, err error) {
 	if errors.Is(err, nats.ErrTimeout) {
 		k.logger.Warn("NATS server does not answer; leaving it", "after", k.nats.stuck)

@@ -2,7 +2,8 @@ package dispatch
 
 import "github.com/carillon-io/carillon/heap"
 
-// deadlines holds attempts by deadline, the earliest first.
+// deadlines holds attempts by deadline, the earliest first. A heap suits them because timeouts differ from
+// job to job, and nearly all attempts are removed before their deadlines.
 type deadlines = heap.Heap[*attempt]
 
 // Before orders attempts by deadline.

@@ -24,9 +24,9 @@ const (
 type denials struct {
 	mu       sync.Mutex
 	subjects map[string]int // number of refused messages by subject, without those that were claimed
-	last     error
-	total    uint64
-	noted    chan struct{} // receives a token at each note
+	last     error          // the newest error that was noted; compared by identity with what the client has stored
+	total    uint64         // all refusals, also of earlier connections
+	noted    chan struct{}  // receives a token at each note
 }
 
 func newDenials() *denials {
@@ -48,7 +48,9 @@ func (d *denials) note(err error) {
 	signal(d.noted)
 }
 
-// deniedSubject returns the subject in the server's error text, false if it is not about a publish.
+// deniedSubject returns the subject in the server's error text, false if it is not about a publish. The
+// server has no structured form of it, so refusals that a server words differently stay unknown here, and
+// attempts of the kind nats then count as delivered.
 func deniedSubject(err error) (string, bool) {
 	_, quoted, ok := strings.Cut(err.Error(), "Permissions Violation for Publish to ")
 	if !ok {
@@ -93,7 +95,8 @@ func (d *denials) any() bool {
 }
 
 // claim removes one refusal of a message to the subject and returns true, or returns false if there is
-// none. The server refuses each message by itself, so each refusal fails one attempt.
+// none. The server refuses each message by itself, so each refusal fails one attempt. Messages to one
+// subject are interchangeable for it, since permission depends on the subject only.
 func (d *denials) claim(subject string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -106,7 +109,8 @@ func (d *denials) claim(subject string) bool {
 	return n > 0
 }
 
-// reset drops the refusals of an earlier connection.
+// reset drops the refusals of an earlier connection. The attempts whose refusals were not claimed by then
+// fail as unconfirmed, since their life is over.
 func (d *denials) reset() {
 	d.mu.Lock()
 	defer d.mu.Unlock()

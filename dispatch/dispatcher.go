@@ -15,7 +15,8 @@ var (
 	errNoKind = errors.New("the target has an unknown kind; want nats, jetstream, request, http or handler")
 )
 
-// Dispatcher delivers runs to their targets. It is safe for concurrent use.
+// Dispatcher delivers runs to their targets. It is safe for concurrent use. Its parts lock for themselves;
+// it has no mutex of its own.
 type Dispatcher struct {
 	ledger *ledger
 	places *places
@@ -27,9 +28,9 @@ type Dispatcher struct {
 	base     context.Context // parent of the context of every attempt that a goroutine carries
 
 	cancel   context.CancelFunc // ends base
-	running  sync.WaitGroup
-	teardown sync.Once
-	ended    chan struct{} // closed when all goroutines have ended
+	running  sync.WaitGroup     // the goroutines that New started; not those that carry attempts, which may hang
+	teardown sync.Once          // makes a second Close wait for the first instead of closing again
+	ended    chan struct{}      // closed when all goroutines have ended
 }
 
 // New starts a dispatcher, which runs until Close. It fails if an option is out of range, or if the NATS
@@ -99,6 +100,7 @@ func (d *Dispatcher) Launch(del *job.Delivery, done func(job.Outcome)) {
 		a.followed = &followed{launched: time.Now()}
 	}
 	if err := d.ledger.accept(a); err != nil {
+		// On another goroutine, because the caller may hold locks that its done needs.
 		go d.refuse(a, err)
 		return
 	}

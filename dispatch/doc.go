@@ -19,6 +19,21 @@
 // step. The sender, the deadline, Cancel or Close concludes an attempt; the first of them determines the
 // outcome. So each launch is answered exactly once. All other parts only pass attempts on.
 //
+// The files have the names of the parts. places has the lanes and their bounds; ledger the attempts and
+// their counts, ledger_report the end of an attempt, ledger_watch the deadlines. link ties publisher,
+// confirm and replies to one connection (nats), whose losses handover describes. carry runs a sender on a
+// goroutine: http, with guard for the addresses that it may reach, or handler. judge and answer say what
+// a reply means, failure what becomes of an error. announcer, with its rounds and its stream, is a
+// publisher of its own and shares only the connection's type.
+//
+// # Goroutines
+//
+// A dispatcher has one goroutine for deadlines and, with NATS, one that publishes and one that confirms;
+// the client calls back with replies on another. Only the attempts of the kinds http and handler have a
+// goroutine each, because their senders block. The mutexes of places, ledger, replies and denials guard
+// tables only: none is held during a call of done, of room or of a target, and none while another one is
+// acquired.
+//
 // # Punctuality
 //
 // Launch puts the attempt into the ledger and into a queue, and returns: two short critical sections and
@@ -44,6 +59,11 @@
 //
 // A failure does not prove that the run did not arrive: the connection may be lost after the target has
 // accepted the run. Delivery is at least once, under a run id that never changes.
+//
+// # What it does not do
+//
+// The package repeats no attempt, decides no time and stores nothing: after a crash, the scheduler
+// launches again what has no outcome in its log. It does not order the attempts of different lanes.
 //
 // # What a failure says about the next attempt
 //

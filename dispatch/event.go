@@ -58,7 +58,8 @@ func (a *Announcer) eventMessage(n *Announcement, reply string) *nats.Msg {
 	}
 }
 
-// encodeEvent returns the JSON of an event, without a line break at the end.
+// encodeEvent returns the JSON of an event, without a line break at the end. HTML is not escaped: < and >
+// in an error text stay readable.
 func encodeEvent(e *event) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -88,8 +88,8 @@ func outcomeOf(d *job.Delivery, err error) job.Outcome {
 	}
 }
 
-// failureReadMax bounds the part of an error's text that is searched for credentials, in bytes. The rest
-// is dropped.
+// failureReadMax bounds the part of an error's text that is searched for credentials, in bytes. The rest is
+// dropped. The text of a handler's or a service's error has no bound of its own.
 const failureReadMax = 8 << 10
 
 // failureText returns the text of an error for [job.Outcome]. It masks credentials before it cuts the

@@ -14,6 +14,10 @@ import (
 // guard decides which addresses http targets may have. It checks each address at the moment when it is
 // dialled, after the name is resolved. So a name that resolves to another address the second time cannot
 // evade it.
+//
+// Two things are closed. Private addresses are, unless the options permit them, because a tenant of a
+// shared server could reach its internal services by a job. And so is this process itself, because a job
+// could otherwise make requests that appear to come from this machine.
 type guard struct {
 	privateAllowed bool
 	own            []netip.AddrPort // addresses on which this process listens
@@ -36,7 +40,8 @@ func (e ownAddressError) Error() string {
 	return fmt.Sprintf("%s is an address of this server itself, which no run is sent to; want the address of another program", e.address)
 }
 
-// control is the Control function of the dialler: an error from it prevents the connection to address.
+// control is the Control function of the dialler: an error from it prevents the connection to address. It
+// runs for each address that a dial tries, just before the connection.
 func (g *guard) control(_ context.Context, _, address string, _ syscall.RawConn) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
@@ -51,7 +56,9 @@ func (g *guard) control(_ context.Context, _, address string, _ syscall.RawConn)
 	return nil
 }
 
-// isOwn reports whether a connection to an address would reach a listener of this process.
+// isOwn reports whether a connection to an address would reach a listener of this process. A listener at
+// the unspecified IPv4 address accepts no IPv6 connections; one at the unspecified IPv6 address may accept
+// both.
 func (g *guard) isOwn(at netip.AddrPort) bool {
 	addr := at.Addr().WithZone("").Unmap()
 	for _, own := range g.own {
@@ -67,8 +74,9 @@ func (g *guard) isOwn(at netip.AddrPort) bool {
 	return false
 }
 
-// isLocal reports whether an address belongs to this machine. If the system does not list its addresses,
-// it returns true, which is the safe answer.
+// isLocal reports whether an address belongs to this machine. If the system does not list its addresses, it
+// returns true, which is the safe answer. The list is read each time, because addresses come and go; that
+// happens only for a port on which this process listens.
 func (g *guard) isLocal(addr netip.Addr) bool {
 	if addr.IsLoopback() {
 		return true

@@ -55,7 +55,9 @@ func (h *handlers) find(name string) Handler {
 	return h.byName[name]
 }
 
-// send calls the handler. A panic of the handler is a failure of the attempt, not of the process.
+// send calls the handler. A panic of the handler is a failure of the attempt, not of the process. A name
+// that is not registered does not refuse the run: the program may register it later, or another release of
+// it may.
 func (h *handlers) send(ctx context.Context, d *job.Delivery, _ traceHeaders) (err error) {
 	name := d.Target.Handler
 	handler := h.find(name)

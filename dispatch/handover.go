@@ -9,11 +9,12 @@ import (
 )
 
 // life numbers the periods in which the client cannot have lost a message without notice: it changes at
-// each reconnect and at each failed write. Messages published and confirmed in the same life have
-// arrived.
+// each reconnect and at each failed write. Messages published and confirmed in the same life have arrived.
+// Both counters only grow, so a sum that is equal has equal parts.
 func (n *NATS) life() uint64 { return n.conn.Stats().Reconnects + n.lost.Load() }
 
-// lifePoll is how often whileAlive looks at the connection.
+// lifePoll is how often whileAlive checks the connection. A longer time would delay the failure of a round
+// of announcements after a loss, and nothing else: launches do not wait for it.
 const lifePoll = 50 * time.Millisecond
 
 // whileAlive returns a context that ends, with the cause errUnconfirmed, soon after the given life is

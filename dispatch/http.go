@@ -45,6 +45,7 @@ func (s *httpSender) send(ctx context.Context, d *job.Delivery, t traceHeaders) 
 		return Refuse(withoutURL(err))
 	}
 	t.setIn(req.Header)
+	// The definition was checked when it was made, possibly by an older release or under other rules.
 	if err := job.CheckURL(req.URL, s.privateAllowed); err != nil {
 		return Refuse(fmt.Errorf("target.url: %w", err))
 	}
@@ -56,6 +57,7 @@ func (s *httpSender) send(ctx context.Context, d *job.Delivery, t traceHeaders) 
 		return withoutURL(err)
 	}
 	defer resp.Body.Close()
+	// The answer has arrived. A target that sends its body slowly must not keep the place until the timeout.
 	defer time.AfterFunc(drainTimeMax, cancel).Stop()
 	if resp.StatusCode >= 200 && resp.StatusCode <= 299 {
 		drain(resp.Body)
@@ -85,7 +87,8 @@ func newRequest(ctx context.Context, d *job.Delivery) (*http.Request, error) {
 }
 
 // setHeaders sets the job's own headers and those of Carillon. The job's Content-Type and User-Agent
-// replace Carillon's; a job cannot set the other headers of Carillon.
+// replace Carillon's; a job cannot set the other headers of Carillon. So a target can rely on the run id
+// and the fence.
 func setHeaders(h http.Header, d *job.Delivery, hasBody bool) {
 	h.Set("User-Agent", "Carillon")
 	switch {

@@ -63,7 +63,9 @@ func serviceError(code, text string) error {
 
 var errNoAck = errors.New("the reply is not an acknowledgement of a stream; does another program answer on this subject?")
 
-// judgeAck reads a stream's acknowledgement. A duplicate is a success, because the stream has the run.
+// judgeAck reads a stream's acknowledgement. A duplicate is a success, because the stream has the run. A
+// reply that is not one must not count as success: a program that answers on the stream's subject would
+// otherwise make runs appear stored.
 func judgeAck(t job.Target, data []byte) (duplicate bool, err error) {
 	var ack struct {
 		Stream    string              `json:"stream"`

@@ -23,14 +23,16 @@ type ledger struct {
 	afterReport func(*attempt) // called after done
 	tracer      Tracer         // nil: attempts are not traced
 
+	// mu is held for a few steps only, since every launch needs it: never during a call of done, of a tracer or of
+	// a sender.
 	mu       sync.Mutex
 	open     deadlines
 	accepted uint64               // number of the newest attempt
 	cancels  map[job.RunID]uint64 // runs to cancel, with the number of the newest attempt to end
-	alarm    time.Duration        // when watch wakes next, counted from start
-	closed   bool
-	isIdle   bool
-	idle     chan struct{} // closed when the ledger is closed and every done has returned
+	alarm    time.Duration        // when watch wakes next, counted from start; a launch with a later deadline need not wake it
+	closed   bool                 // no further attempt is accepted
+	isIdle   bool                 // idle is closed
+	idle     chan struct{}        // closed when the ledger is closed and every done has returned
 	kinds    [job.TargetHandler + 1]KindStats
 	took     [job.TargetHandler + 1]histogram.Times // from launch to answer; not guarded by mu
 
@@ -49,8 +51,8 @@ func newLedger(o Options) *ledger {
 	}
 }
 
-// accept adds a new attempt, or returns ErrStopped. The attempt may wait for its beginning as long as
-// for its answer: its timeout.
+// accept adds a new attempt, or returns ErrStopped. The attempt may wait for its beginning as long as for
+// its answer: its timeout. The number of open attempts has no bound here, because each has a place.
 func (l *ledger) accept(a *attempt) error {
 	a.phase, a.deadline = starting, time.Since(l.start)+a.timeout()
 	if kind := a.kind(); kind != job.TargetHTTP && kind != job.TargetHandler {
@@ -77,6 +79,8 @@ func (l *ledger) accept(a *attempt) error {
 // the attempt: the ledger calls it when the attempt is concluded, and that goroutine releases the
 // attempt's place itself.
 func (l *ledger) begin(a *attempt, abort context.CancelFunc) bool {
+	// Before the mutex, because a tracer is code of the caller. If the attempt is concluded, the span is
+	// dropped.
 	span := l.follow(a)
 	now := time.Now()
 	l.mu.Lock()
@@ -98,7 +102,8 @@ func (l *ledger) begin(a *attempt, abort context.CancelFunc) bool {
 	return true
 }
 
-// retreat undoes begin for an attempt that was not sent because the connection is down.
+// retreat undoes begin for an attempt that was not sent because the connection is down. Its patience goes
+// on, so that reconnects do not prolong its wait.
 func (l *ledger) retreat(a *attempt) {
 	l.mu.Lock()
 	if a.phase == sending {

@@ -10,6 +10,7 @@ import (
 // finish concludes an attempt with err, nil for success, and reports its outcome. It does nothing if the
 // attempt is already concluded.
 func (l *ledger) finish(a *attempt, err error) {
+	// Outside the mutex, because masking searches the text for each credential.
 	ending, how := outcomeOf(a.delivery, err), endingOf(err)
 	now := time.Now()
 	l.mu.Lock()
@@ -22,7 +23,8 @@ func (l *ledger) finish(a *attempt, err error) {
 	l.report(a, outcome)
 }
 
-// dropConcluded removes the concluded attempts from a backlog and keeps the order of the others.
+// dropConcluded removes the concluded attempts from a backlog and keeps the order of the others. Without
+// it, attempts that time out while the connection is down would stay in memory until it returns.
 func (l *ledger) dropConcluded(backlog *fair.Queue[string, *attempt]) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -31,6 +33,10 @@ func (l *ledger) dropConcluded(backlog *fair.Queue[string, *attempt]) {
 
 // report calls done and frees what the attempt holds. The caller has concluded the attempt and does not
 // hold the mutex, since done is code of the caller of Launch.
+//
+// done comes first, so that the outcome does not wait for anything. The place follows: an ask that gets it
+// is called back after the outcome that freed it. The attempt counts as unreported until all of this is
+// done, so that Close does not return before.
 func (l *ledger) report(a *attempt, outcome job.Outcome) {
 	l.unfollow(a, outcome)
 	a.done(outcome)

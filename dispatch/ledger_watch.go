@@ -15,7 +15,8 @@ type verdict struct {
 }
 
 // watch concludes attempts that are cancelled or whose deadline has passed, and reports their outcomes,
-// until stop is closed.
+// until stop is closed. One timer serves all attempts: a timer for each would cost every launch two
+// operations of the runtime's timers, although few attempts reach their deadlines.
 func (l *ledger) watch(stop <-chan struct{}) {
 	timer := time.NewTimer(math.MaxInt64)
 	defer timer.Stop()
@@ -33,8 +34,9 @@ func (l *ledger) watch(stop <-chan struct{}) {
 	}
 }
 
-// expire concludes the overdue attempts. It returns their verdicts, and the time until the next
-// deadline.
+// expire concludes the overdue attempts. It returns their verdicts, and the time until the next deadline.
+// It sets the alarm in the same critical section, so that a launch with an earlier deadline always wakes
+// watch.
 func (l *ledger) expire(now time.Time) ([]verdict, time.Duration) {
 	elapsed := now.Sub(l.start)
 	l.mu.Lock()

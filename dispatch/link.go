@@ -11,6 +11,9 @@ import (
 // link is the part that the kinds nats, request and jetstream share: one goroutine that publishes, one
 // that confirms what was published, and a table of the attempts that wait for a reply. A thousand
 // requests in flight are a thousand table entries, not a thousand goroutines.
+//
+// The attempts of all three kinds go through one publisher, so that they leave in the order of the tenants'
+// turns and the client's buffer is filled by one goroutine.
 type link struct {
 	nats    *NATS
 	ledger  *ledger
@@ -27,7 +30,7 @@ type link struct {
 	next    []*attempt                   // taken from the backlog and not yet published; they come first
 	pruneAt int                          // length of the backlog at which it is searched for concluded attempts
 	group   []published
-	isDown  bool
+	isDown  bool // the last publish found no connection; only for the log
 
 	denialLogged time.Time // used by the confirmer's goroutine only
 }

@@ -11,6 +11,10 @@ import (
 // message builds the NATS messages of attempts, all of them in the same memory: the client copies a
 // message into its buffer before PublishMsg returns. One goroutine uses it. It writes the header map
 // directly, because the map's Set method may change the case of names.
+//
+// The price of the reuse is drop: what one delivery has set must be gone before the next.
+//
+// Invariant: between drop and the next message, the header has only the names that newMessage gave it.
 type message struct {
 	msg    nats.Msg
 	runID  []string

@@ -77,7 +77,8 @@ func ConnectNATS(url string, options ...nats.Option) (*NATS, error) {
 	return n, nil
 }
 
-// wrapCallbacks makes the client call the package's callbacks before the caller's.
+// wrapCallbacks makes the client call the package's callbacks before the caller's. The package's own only
+// record: the client calls them on a goroutine that all of its callbacks share.
 func (n *NATS) wrapCallbacks(o *nats.Options) {
 	onError, onDisconnect := o.AsyncErrorCB, o.DisconnectedErrCB
 	o.AsyncErrorCB = func(c *nats.Conn, s *nats.Subscription, err error) {
@@ -98,7 +99,8 @@ func (n *NATS) wrapCallbacks(o *nats.Options) {
 	o.ReconnectedCB = n.isUp(1, o.ReconnectedCB)
 }
 
-// isUp returns the callback for a new or restored connection.
+// isUp returns the callback for a new or restored connection. Refusals of the earlier connection are
+// dropped before the publisher is woken, so that none is claimed by a message of the new one.
 func (n *NATS) isUp(reconnects uint64, next nats.ConnHandler) nats.ConnHandler {
 	return func(c *nats.Conn) {
 		n.connected.Store(true)

@@ -10,9 +10,10 @@ import (
 )
 
 const (
-	// laneBytesMax bounds the payload bytes of all attempts of a lane.
+	// laneBytesMax bounds the payload bytes of all attempts of a lane: 128 payloads of the largest size.
 	laneBytesMax = 64 << 20
-	// kindBytesMax bounds the payload bytes of all attempts of a kind.
+	// kindBytesMax bounds the payload bytes of all attempts of a kind, and so the memory that targets which hang
+	// can occupy.
 	kindBytesMax = 512 << 20
 	// tenantShare is the number of quarters of a kind's bounds that one tenant may use. The last quarter is
 	// then free at once for another tenant.
@@ -42,7 +43,7 @@ type lane struct {
 	key    job.Lane
 	kind   *kindPlaces
 	tenant *tenantPlaces
-	most   load
+	most   load // fixed when the lane is created
 	taken  load
 
 	asks   fair.FIFO[ask] // at most one of each engine

@@ -6,10 +6,12 @@ import "fmt"
 // smaller value confirms a burst earlier; a larger one costs fewer calls of the client.
 const groupMax = 256
 
-// pruneMin is the shortest backlog that is searched for concluded attempts.
+// pruneMin is the shortest backlog that is searched for concluded attempts. The search takes time in
+// proportion to the backlog, so it is repeated only when the backlog has doubled.
 const pruneMin = 1024
 
-// publishQuantum is the number of messages of one tenant that are published in its turn.
+// publishQuantum is the number of messages of one tenant that are published in its turn. A smaller number
+// lets another tenant in sooner; a larger one changes tenants less often.
 const publishQuantum = 16
 
 // runPublisher publishes the queued attempts, those of each tenant in order, until stop is closed. While
@@ -48,7 +50,8 @@ func (k *link) lineUp(spare []*attempt) []*attempt {
 	return fresh
 }
 
-// publishNext publishes the next group of the backlog, and reports whether the backlog has more.
+// publishNext publishes the next group of the backlog, and reports whether the backlog has more. What could
+// not be published stays in next, before the backlog, so that a tenant's order is kept.
 func (k *link) publishNext() (more bool) {
 	for len(k.next) < groupMax && k.backlog.Len() > 0 {
 		a, _ := k.backlog.Pop()
@@ -81,7 +84,9 @@ func (k *link) holdBack() {
 }
 
 // publishGroup publishes attempts in order and passes them to the confirmer. It returns the number of
-// attempts that it has dealt with, which is less than all if the connection is down.
+// attempts that it has dealt with, which is less than all if the connection is down. It reads the life
+// once, before the first message: after a reconnect within the group the messages seem older than they are,
+// and are reported as unconfirmed rather than as delivered.
 func (k *link) publishGroup(attempts []*attempt) int {
 	life := k.nats.life()
 	done := 0
@@ -102,6 +107,10 @@ func (k *link) publishGroup(attempts []*attempt) int {
 // publishOne passes the message of an attempt to the client. It returns false if the connection is down
 // and the attempt has to wait. It checks the rules for subjects again, because a definition may be older
 // than they are.
+//
+// The order matters. The table of replies has the attempt before its message leaves, because the reply may
+// arrive before the client returns. And the attempt begins before that, because its launch must not be
+// later than its effect.
 func (k *link) publishOne(a *attempt, life uint64) bool {
 	if err := k.rules.CheckSubject(a.delivery.Target.Subject); err != nil {
 		k.ledger.finish(a, Refuse(fmt.Errorf("target.subject: %w", err)))

@@ -2,7 +2,8 @@ package dispatch
 
 import "sync"
 
-// spareMax is the longest slice that a queue keeps for reuse, so that the memory of a burst is freed.
+// spareMax is the longest slice that a queue keeps for reuse, so that the memory of a burst is freed. Up to
+// it, push and takeAll pass the same two slices back and forth.
 const spareMax = 1 << 16
 
 // queue passes items from many goroutines to one. It needs no bound of its own, because places bound the
@@ -16,7 +17,8 @@ type queue[T any] struct {
 
 func newQueue[T any]() *queue[T] { return &queue[T]{wake: make(chan struct{}, 1)} }
 
-// push adds items in order. It never blocks.
+// push adds items in order. It never blocks. Only the push to an empty queue wakes the reader, which
+// removes all items at once.
 func (q *queue[T]) push(items ...T) {
 	q.mu.Lock()
 	first := len(q.items) == 0

@@ -24,8 +24,8 @@ type replies struct {
 	ledger *ledger
 
 	mu      sync.Mutex
-	last    uint64
-	waiting map[uint64]*attempt
+	last    uint64              // newest token; tokens are never reused, so a late reply finds no other attempt
+	waiting map[uint64]*attempt // by token
 
 	duplicates atomic.Uint64 // runs that their streams already had
 }
@@ -90,7 +90,8 @@ func (r *replies) failStale(life uint64) {
 	}
 }
 
-// receive handles one reply.
+// receive handles one reply. A reply to an attempt that is concluded, or a second reply, is ignored. It
+// runs on the goroutine of the subscription, so replies are judged one after the other.
 func (r *replies) receive(m *nats.Msg) {
 	token, err := strconv.ParseUint(strings.TrimPrefix(m.Subject, r.prefix), 36, 64)
 	if err != nil {

@@ -5,7 +5,8 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// KindStats counts the attempts of one kind of target. The totals count from New and never fall.
+// KindStats counts the attempts of one kind of target. The totals count from New and never fall. Queued
+// plus InFlight is the number of open attempts.
 type KindStats struct {
 	Queued      int             // attempts accepted and not begun
 	QueuedBytes int64           // payload bytes of the queued ones
@@ -15,7 +16,8 @@ type KindStats struct {
 	Ended       [Endings]uint64 // totals by ending: Delivered and Failed in detail
 }
 
-// Stats is a reading of a [Dispatcher].
+// Stats is a reading of a [Dispatcher]. The counts of attempts are of one instant; the other members are
+// read shortly before or after it.
 type Stats struct {
 	KindStats                              // the sum over all kinds
 	ByKind    map[job.TargetKind]KindStats // has an entry for every kind

@@ -7,11 +7,11 @@ import (
 )
 
 const (
-	dialTimeout         = 10 * time.Second
-	idleConnTimeout     = 90 * time.Second
-	idleConnsMax        = 2048
-	responseHeaderBytes = 64 << 10
-	http2PingAfter      = 15 * time.Second
+	dialTimeout         = 10 * time.Second // for the connection, and again for its TLS handshake; the attempt's timeout may be shorter
+	idleConnTimeout     = 90 * time.Second // a job that fires each minute finds its connection open
+	idleConnsMax        = 2048             // each costs a file descriptor; beyond it connections are closed after use
+	responseHeaderBytes = 64 << 10         // a longer header fails the attempt; with the default of InFlightMax, this bounds the memory for headers to 1 GiB
+	http2PingAfter      = 15 * time.Second // silence after which a connection is probed, and the wait for the answer
 )
 
 // newTransport returns the transport of http targets. It dials each target itself, with the guard's

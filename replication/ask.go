@@ -15,6 +15,9 @@ import (
 // node that promises counts the time from sending. The holder counts it from the stamp, an earlier instant of
 // its own clock. Each node compares only readings of its own clock, so however late a promise arrives, the
 // holder never trusts it for too long.
+//
+// The promise travels with a question that is sent anyway, so it costs no message of its own. One question
+// makes the stamp known, the next one promises for it.
 type holderQuestion struct {
 	Node    string        `json:"node"`
 	Process string        `json:"process,omitempty"`    // process of the asking node
@@ -43,14 +46,17 @@ type holderReply struct {
 	Stamp   time.Duration `json:"stamp,omitempty"` // instant of its clock, in nanoseconds; it means something to this node only
 }
 
-// asker keeps the state of the questions to one holder. It is for one goroutine.
+// asker keeps the state of the questions to one holder. It is for one goroutine. A new holder or term makes a
+// new asker, because a stamp means something to one holder only.
 type asker struct {
 	holder string
 	term   uint64
 	stamp  time.Duration // newest stamp of the holder for which no promise was given; 0: none
 }
 
-// askEvery is the time between two questions to the holder of the lease.
+// askEvery is the time between two questions to the holder of the lease. It bounds how soon the death of the
+// holder's process is noticed. A shorter time costs messages from each standby to the leader; a longer one also
+// lengthens each promise, and with it the wait of an heir.
 const askEvery = 100 * time.Millisecond
 
 // promiseTime is the length of a promise: the grace during which the holder is to trust it, plus the time to
@@ -86,7 +92,8 @@ func (a *asker) outcome(reply holderReply, err error) outcome {
 	}
 }
 
-// reply answers a question, and records the promise in it.
+// reply answers a question, and records the promise in it. The stamp is read before the reply leaves, so that
+// it lies before every promise that repeats it.
 func (n *Node) reply(q holderQuestion) holderReply {
 	n.mu.Lock()
 	r := holderReply{Node: n.opts.Node, Process: n.opts.Process, Term: n.term}
@@ -125,7 +132,8 @@ func (n *Node) askHolder(ctx context.Context, node string, q holderQuestion) (re
 	return reply, nil
 }
 
-// askTimeout bounds a question to the holder. A missing answer proves nothing.
+// askTimeout bounds a question to the holder. A missing answer proves nothing: a dead process is noticed by the
+// reply that there are no responders, which comes at once, and not by this time.
 const askTimeout = 200 * time.Millisecond
 
 // isThere reports whether a node answers at this moment.
@@ -137,7 +145,9 @@ func (n *Node) isThere(ctx context.Context, node string) bool {
 }
 
 // askHolders regularly asks the holder of the lease whether it is alive, until ctx ends. When the holder's
-// process dies, the NATS server knows that at once and reports that there are no responders.
+// process dies, the NATS server knows that at once and reports that there are no responders. Questions are
+// asked one after the other: while one waits, the ticker drops its ticks, so a slow holder gets fewer questions
+// and not a queue of them.
 func (n *Node) askHolders(ctx context.Context) {
 	tick := time.NewTicker(askEvery)
 	defer tick.Stop()

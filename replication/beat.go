@@ -16,7 +16,8 @@ import (
 
 // beat is the state that each node publishes several times a second. It affects only the choice of a successor,
 // how far the stream is kept, the wait after a start, and when a standby asks for a checkpoint. No decision
-// that must be right depends on it.
+// that must be right depends on it. It is sent without an acknowledgement, so it may be lost, late, or of an
+// older release.
 type beat struct {
 	Version int    `json:"version"`
 	Node    string `json:"node"`
@@ -38,10 +39,18 @@ type beat struct {
 
 const (
 	beatVersion = 1
-	beatEvery   = 250 * time.Millisecond
-	beatFresh   = 5 * beatEvery    // age from which a beat no longer describes the present
-	beatKept    = 10 * time.Minute // how long the stream is kept for a silent node
-	peersMost   = 64
+	// beatEvery is the time between two beats. A shorter time shows a change of a node sooner, and costs a message
+	// to each of the others.
+	beatEvery = 250 * time.Millisecond
+	// beatFresh is the age from which a beat no longer describes the present. Four beats in a row may be lost before
+	// a node that is alive counts as silent.
+	beatFresh = 5 * beatEvery
+	// beatKept is how long a silent node is remembered: for that time the stream is kept for it, and the leader
+	// writes no row that it cannot read. A restart or an upgrade of a node fits into it.
+	beatKept = 10 * time.Minute
+	// peersMost bounds every table by node names, because any program that may publish on the subjects can name
+	// nodes that do not exist.
+	peersMost = 64
 )
 
 // peer is a node as its newest beat describes it.
@@ -69,7 +78,8 @@ func (b *beat) reads() byte {
 }
 
 // RowsMax returns the newest version of rows that every node can read of which a beat came in the last ten
-// minutes, and the name of a node that can read no newer one. It is safe for concurrent use.
+// minutes, and the name of a node that can read no newer one. It is safe for concurrent use. A node that was
+// silent for longer may be unable to read what is written meanwhile; it then ends before it applies that.
 func (n *Node) RowsMax() (version byte, node string) {
 	version, node = job.RowsVersion, n.opts.Node
 	for _, p := range n.peers.all(n.opts.Boot()) {
@@ -163,6 +173,7 @@ func (n *Node) newBeat() beat {
 		Applied: n.local.Applied().LSN, Time: instant.Of(time.Now()), Release: n.opts.Release, Rows: job.RowsVersion,
 	}
 	if role == RoleLeader {
+		// The stream may have a commit before this node's log does, since both are written at the same time.
 		b.Confirmed = min(last.LSN, n.writer.confirmed.Load())
 		b.Notes = !n.opts.Local && !n.opts.keepsAcked()
 	}
@@ -177,6 +188,8 @@ func (b *beat) published() uint64 {
 	return b.LSN
 }
 
+// beatOnce publishes one beat, and with it the newest note of a standby, because a note may be lost like a
+// beat.
 func (n *Node) beatOnce() {
 	b, _ := json.Marshal(n.newBeat())
 	_ = n.opts.Conn.Publish(n.subjects().beat(), b) // a lost beat does no harm: the next one follows
@@ -190,6 +203,7 @@ func (n *Node) hearBeat(m *inbox.Request) {
 		return
 	}
 	if b.Node == n.opts.Node && b.Process != n.opts.Process {
+		// It is not recorded: this node's own entry must describe this process.
 		n.twin.meet(b)
 		return
 	}
@@ -203,7 +217,8 @@ func (n *Node) hearBeat(m *inbox.Request) {
 	}
 }
 
-// offsetMost is the difference between the wall clocks of two nodes from which a warning is logged.
+// offsetMost is the difference between the wall clocks of two nodes from which a warning is logged. Jobs are
+// due by the leader's clock, so a takeover moves all launches by such a difference.
 const offsetMost = time.Second
 
 // successor returns the standby to hand over to: the named one, or the one with the most commits.
@@ -233,7 +248,8 @@ func (n *Node) successors(name string) (list []peer) {
 	return list
 }
 
-// liveSuccessor returns a standby to hand over to that answers at this moment.
+// liveSuccessor returns a standby to hand over to that answers at this moment. A beat is up to beatFresh old,
+// and to hand over to a node that has just died would leave the cluster without a leader for handoverTime.
 func (n *Node) liveSuccessor(ctx context.Context, name string) (string, error) {
 	for _, p := range n.successors(name) {
 		if n.isThere(ctx, p.Node) {

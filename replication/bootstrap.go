@@ -17,6 +17,11 @@ import (
 
 // bootstrap replaces this node's data by a checkpoint of the leader. First it puts aside, for the operator, the
 // commits that the cluster's log does not have.
+//
+// Until Adopt the old log and store stay as they are, so a crash or a failed transfer before that costs only
+// the transfer. Commits that only this node has are saved first, because Adopt replaces the log that has them.
+// A failed transfer returns nil: the caller tries again, from what has arrived. Only a failure of Local, or
+// data that must not be replaced, ends the node.
 func (n *Node) bootstrap(ctx context.Context, cause error) error {
 	n.publishStatus(RoleJoining)
 	n.opts.Logger.Warn("this node joins anew, from a checkpoint of the leader", slog.Any("error", cause))
@@ -60,13 +65,15 @@ func (n *Node) saveTail(cause error) error {
 	return n.local.Save(after)
 }
 
-// manifestName is the file in the incoming directory that describes the checkpoint being received.
+// manifestName is the file in the incoming directory that describes the checkpoint being received. It is beside
+// the files of the store and not among them, so that the store can be moved to its place as it is.
 const manifestName = "MANIFEST.json"
 
 // storeName is the directory beside it that becomes the store.
 const storeName = "store"
 
 // manifest describes the checkpoint being received, so that a process that starts again continues the transfer.
+// It is not synced: if a crash tears it, or its session has ended, the transfer begins anew.
 type manifest struct {
 	From string `json:"from"`
 	offer
@@ -95,7 +102,8 @@ func (n *Node) receive(ctx context.Context, cause error) (*manifest, error) {
 }
 
 // resume continues the transfer of an earlier attempt if that checkpoint is still offered, and otherwise begins
-// a new one.
+// a new one. The offering node judges this node's position again in either case, because that depends on how
+// far its log reaches back at present.
 func (n *Node) resume(ctx context.Context, dir string) (*manifest, error) {
 	m := &manifest{}
 	if b, err := os.ReadFile(filepath.Join(dir, manifestName)); err == nil && json.Unmarshal(b, m) == nil {
@@ -127,7 +135,7 @@ func (n *Node) resume(ctx context.Context, dir string) (*manifest, error) {
 }
 
 // awaitLeader returns the leader. It waits for one beat, because a node that has just started has not heard
-// any.
+// any. Only the leader is asked, because only its log is known to be the cluster's.
 func (n *Node) awaitLeader(ctx context.Context) (peer, error) {
 	for began := n.opts.Boot(); ; {
 		leader, ok := n.peers.leader(n.opts.Boot())
@@ -142,7 +150,8 @@ func (n *Node) awaitLeader(ctx context.Context) (peer, error) {
 	}
 }
 
-// askOpen asks a node to offer a checkpoint.
+// askOpen asks a node to offer a checkpoint. It waits for offerTime, because the offering node writes the
+// checkpoint before it replies.
 func (n *Node) askOpen(ctx context.Context, node, session string) (o offer, err error) {
 	ctx, cancel := context.WithTimeout(ctx, offerTime)
 	defer cancel()
@@ -164,7 +173,7 @@ func (n *Node) askOpen(ctx context.Context, node, session string) (o offer, err 
 }
 
 // checkOffer refuses an offer whose version is unknown, or with a file that would lie outside the directory for
-// it.
+// it. The names come from another process, and this one creates files by them.
 func checkOffer(o *offer) error {
 	if o.Version != offerVersion || o.Session == "" || len(o.Files) == 0 || len(o.Files) > filesMost {
 		return fmt.Errorf("the offer has version %d and %d files; want version %d and 1 to %d", o.Version, len(o.Files), offerVersion, filesMost)
@@ -177,7 +186,8 @@ func checkOffer(o *offer) error {
 	return nil
 }
 
-// receiveFile receives one file, from where an earlier attempt stopped, and makes it durable.
+// receiveFile receives one file, from where an earlier attempt stopped, and makes it durable. Its length alone
+// shows how much has arrived: pieces are written in order.
 func (n *Node) receiveFile(ctx context.Context, m *manifest, index int, path string) (err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
 		return err
@@ -210,7 +220,9 @@ func (n *Node) receiveFile(ctx context.Context, m *manifest, index int, path str
 	return f.Sync()
 }
 
-// pieceTries is how often a piece is requested before the transfer fails.
+// pieceTries is how often a piece is requested before the transfer fails. With the time of a request and the
+// pause after it, that is long enough for a connection to move to another server. What has arrived is kept for
+// as long as the offer lasts.
 const pieceTries = 20
 
 // receivePiece requests a piece until it arrives undamaged.
@@ -228,6 +240,8 @@ func (n *Node) receivePiece(ctx context.Context, m *manifest, r pieceRequest) (p
 	return nil, err
 }
 
+// askPiece requests a piece once. Its checksum covers what the sender has read, so it finds damage on the way
+// and replies that are not a piece, but not damage on the sender's disk: the store has checksums of its own.
 func (n *Node) askPiece(ctx context.Context, node string, request []byte) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -244,6 +258,7 @@ func (n *Node) askPiece(ctx context.Context, node string, request []byte) ([]byt
 	return m.Data, nil
 }
 
+// syncDir makes the names of the files in a directory durable. The sync of a file does not include its name.
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {

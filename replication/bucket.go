@@ -21,18 +21,20 @@ type bucket struct {
 	key    string
 	log    *slog.Logger
 
-	missed   sync.Mutex // held during a search for the bucket
-	searched time.Time  // when the bucket was last searched
+	missed   sync.Mutex // held during a search for the bucket; guards searched
+	searched time.Time  // when the bucket was last searched; zero: never
 }
 
 // callTimeout bounds one request to JetStream. An election among its servers takes longer, so the callers try
-// again.
+// again. A longer time would keep the loops from what else they have to do, a shorter one would fail requests
+// that a loaded server still answers.
 const callTimeout = 2 * time.Second
 
 // errLost says that the lease no longer has the expected revision.
 var errLost = errors.New("replication: the lease has changed meanwhile")
 
-// openBucket opens the bucket, and makes it if it does not exist.
+// openBucket opens the bucket, and makes it if it does not exist. The key keeps one value: the lease has no
+// history, and only the newest revision can be replaced.
 func openBucket(ctx context.Context, js jetstream.JetStream, name, key string, replicas int, log *slog.Logger) (*bucket, error) {
 	b := &bucket{seat: seat{name: "KV_" + name}, js: js, key: key, log: log, config: jetstream.KeyValueConfig{
 		Bucket: name, Description: "who leads a shard of Carillon", History: 1, Storage: jetstream.FileStorage, Replicas: replicas,
@@ -54,7 +56,8 @@ func (b *bucket) make(ctx context.Context) (kv jetstream.KeyValue, made bool, er
 	return kv, made, nil
 }
 
-// missedEvery is the time between two searches for a bucket whose requests fail.
+// missedEvery is the time between two searches for a bucket whose requests fail. While NATS elects, every
+// renewal fails, and the searches would only add to the load.
 const missedEvery = time.Second
 
 // heal is called with the error of a request, and returns that error. If the bucket no longer exists, for
@@ -78,7 +81,8 @@ func (b *bucket) heal(ctx context.Context, failure error) error {
 	return failure
 }
 
-// swap implements register.
+// swap implements register. After any error except errLost the write may be stored, or may still be: the caller
+// reads before it writes again.
 func (b *bucket) swap(ctx context.Context, v leaseValue, revision uint64) (uint64, error) {
 	next, err := b.write(ctx, v, revision)
 	if isWrongSequence(err) {
@@ -87,6 +91,7 @@ func (b *bucket) swap(ctx context.Context, v leaseValue, revision uint64) (uint6
 	return next, b.heal(ctx, err)
 }
 
+// write holds the mutex of the seat, so that no move of the stream's leadership swallows the reply.
 func (b *bucket) write(ctx context.Context, v leaseValue, revision uint64) (uint64, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -104,6 +109,8 @@ func (b *bucket) read(ctx context.Context) (v leaseValue, revision uint64, err e
 	return v, revision, b.heal(ctx, err)
 }
 
+// readKey reads the key from any server with the bucket, so the result may be stale, also after a newer one was
+// read.
 func (b *bucket) readKey(ctx context.Context) (v leaseValue, revision uint64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -147,6 +154,7 @@ func (b *bucket) watch(ctx context.Context, pass func(leaseSeen, error)) error {
 	}
 }
 
+// seenOf returns what an update of the watch shows. A deleted key is a lease that does not exist: revision 0.
 func seenOf(entry jetstream.KeyValueEntry) (leaseSeen, error) {
 	if entry.Operation() != jetstream.KeyValuePut {
 		return leaseSeen{}, nil

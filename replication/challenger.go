@@ -33,7 +33,9 @@ type challenger struct {
 	observed bool
 }
 
-// silence counts the questions that the holder has not answered.
+// silence counts the questions that the holder has not answered. A reply resets all of it; so does a lease with
+// another holder, process or term. Two reasons for a takeover are distinguished: gone says that the process is
+// dead, mute and unheard only that it is silent.
 type silence struct {
 	mute     time.Duration // instant of the first question in a row without an answer; 0: the last question had one
 	unheard  int           // questions without an answer since then
@@ -113,7 +115,9 @@ func (r *challenger) heard(now time.Duration, o outcome) {
 	}
 }
 
-// claimReason returns the reason for which this node may take the lease now; "" if it may not.
+// claimReason returns the reason for which this node may take the lease now; "" if it may not. The cases are in
+// the order of what is known for sure: first whether there is a lease at all, then its age, and then what its
+// value permits.
 func (r *challenger) claimReason(now time.Duration) string {
 	switch {
 	case r.revision == 0 && r.value.Node == "" && r.cautious && (r.missed == 0 || now-r.missed < r.lease):
@@ -141,9 +145,10 @@ func (r *challenger) inherits() bool {
 	return !r.takesEarly || r.value.Heirs == nil || slices.Contains(r.value.Heirs, heirOf(r.node, r.process))
 }
 
-// A holder is dead once it was found absent twice. A holder that does not answer may only be slow: it gets this
-// many graces, and this many questions. So does a holder whose renewals still arrive, because then only this
-// node is cut off from it.
+// A holder is dead once it was found absent twice, a grace apart: a connection that breaks and returns is
+// absent for a moment too. A holder that does not answer may only be slow: it gets this many graces, and this
+// many questions. So does a holder whose renewals still arrive, because then only this node is cut off from it.
+// The questions are counted because time passes without any while this node itself stands still.
 const (
 	stillGraces = 5
 	stillAsked  = 8
@@ -171,7 +176,9 @@ func (r *challenger) early(now time.Duration) string {
 	}
 }
 
-// handoverTime is how long only the node for which the lease was given up may take it.
+// handoverTime is how long only the node for which the lease was given up may take it. If that node fails at
+// this very moment, the takeover waits as long; a shorter time could let another node be faster than the one
+// that the leader chose for its log.
 const handoverTime = 2 * time.Second
 
 // claim returns the lease with this node as the holder. It names no heirs: a node becomes one by promising.

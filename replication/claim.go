@@ -34,8 +34,10 @@ func (n *Node) sawLease(l leaseSeen) {
 	}
 }
 
-// claimReason returns the reason for which this node may claim the lease; "" if it may not. A node that knows that
-// it lacks commits never may.
+// claimReason returns the reason for which this node may claim the lease; "" if it may not. A node that knows
+// that it lacks commits never may. Every check before that of the lease bars a claim that the lease itself would
+// permit: a node that claims with less than the whole log would not break the log, but cut off what others have
+// acknowledged.
 func (f *tailSession) claimReason() string {
 	now := f.opts.Boot()
 	barred := f.lacksFirst()
@@ -53,6 +55,8 @@ func (f *tailSession) claimReason() string {
 }
 
 // catchesUp reports whether this node still reads commits that it missed, or is to receive a checkpoint.
+// Without progress for stuckAfter it does not count as reading: otherwise a consumer that delivers nothing
+// would keep this node from leading for ever.
 func (f *tailSession) catchesUp(now time.Duration) bool {
 	if f.writer.seq < f.end && now-f.progress <= stuckAfter {
 		return true
@@ -98,6 +102,7 @@ func (n *Node) claim(ctx context.Context) bool {
 	}
 	word := n.challenger.promises
 	word.claim(n.challenger.revision)
+	// A promise may have been given since the caller checked. From here on none is, so this check is final.
 	if n.challenger.claimReason(n.opts.Boot()) == "" {
 		word.claimEnded()
 		return false
@@ -113,6 +118,7 @@ func (n *Node) claim(ctx context.Context) bool {
 	if errors.Is(err, errLost) {
 		word.claimEnded()
 	} else {
+		// The claim may be stored all the same. It counts as under way until a newer revision is seen, see promises.
 		n.warn("the lease cannot be taken; trying again", err)
 	}
 	n.refresh(ctx)
@@ -136,7 +142,8 @@ func (n *Node) founding(ctx context.Context) bool {
 	return err == nil && last == 0
 }
 
-// refresh reads the lease. The result may be stale: it only makes the next claim more likely to succeed.
+// refresh reads the lease. The result may be stale: it only makes the next claim more likely to succeed. An
+// error changes nothing: the challenger goes on with what it knows, and its times go on as well.
 func (n *Node) refresh(ctx context.Context) {
 	v, revision, err := n.bucket.read(ctx)
 	switch {
@@ -154,6 +161,9 @@ func (n *Node) refresh(ctx context.Context) {
 }
 
 // watchLease sends each state of the lease to the loop of the node, until ctx ends.
+//
+// A watch can end, or fall silent, when the server that serves it dies. It begins again after retryPause; heard
+// and findLease read the lease where the silence lasts.
 func (n *Node) watchLease(ctx context.Context) {
 	for ctx.Err() == nil {
 		if err := n.watchOnce(ctx); err != nil && ctx.Err() == nil {

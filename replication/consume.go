@@ -9,12 +9,13 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// The bounds for tailing the stream.
+// The bounds for tailing the stream. They bound the memory of a standby that is behind: at most readAhead
+// messages of a mebibyte each, and pullBytes in the client.
 const (
-	readAhead  = 64 // messages buffered between the connection and the log
-	pullBytes  = 8 << 20
-	pullExpiry = 5 * time.Second
-	pullBeat   = time.Second
+	readAhead  = 64              // messages buffered between the connection and the log
+	pullBytes  = 8 << 20         // bytes requested at a time
+	pullExpiry = 5 * time.Second // life of such a request
+	pullBeat   = time.Second     // time between signs of life of an idle consumer; the client begins anew when they are missing
 )
 
 // message is one message of the stream.
@@ -24,7 +25,10 @@ type message struct {
 }
 
 // consume delivers the messages after the cursor's place, until ctx ends. It does not wait until the consumer
-// exists. That can take as long as JetStream has no leader, and this node may have to lead meanwhile.
+// exists. That can take as long as JetStream has no leader, and this node may have to lead meanwhile. The
+// channel is never closed; the reader stops at the end of ctx. It must not depend on an unbroken sequence: a
+// message may come twice, or be missing from the stream. The cursor judges by sequence and position, and check
+// finds what is missing.
 func (n *Node) consume(ctx context.Context) <-chan message {
 	messages := make(chan message, readAhead)
 	from := n.writer.seq + 1

@@ -41,6 +41,9 @@ func HandoverSubject(prefix string, shard uint32) string { return subjects{prefi
 
 // listen subscribes to the requests and beats of the other nodes, and starts the goroutines that watch them. It
 // calls end if this process must yield to another one of its name.
+//
+// The handlers run on the goroutines of their subscriptions, beside the loop of Run, so they use only what is
+// safe for concurrent use. What takes long, they pass on.
 func (n *Node) listen(ctx context.Context, end context.CancelCauseFunc) error {
 	desk := inbox.NewDesk(n.opts.Conn, n.opts.Inboxes, n.opts.Logger)
 	for subject, handle := range map[string]func(*inbox.Request){
@@ -66,7 +69,8 @@ func (n *Node) listen(ctx context.Context, end context.CancelCauseFunc) error {
 	return nil
 }
 
-// unlisten stops what listen started, and waits for it.
+// unlisten stops what listen started, and waits for it. The note that this node ends follows its last beat: a
+// later beat would make the others count the node as present again.
 func (n *Node) unlisten() {
 	for _, sub := range n.subs {
 		_ = sub.Unsubscribe()
@@ -76,7 +80,8 @@ func (n *Node) unlisten() {
 	n.offers.close()
 }
 
-// help starts the goroutines that a leadership needs beside the engine. They run until ctx ends.
+// help starts the goroutines that a leadership needs beside the engine. They run until ctx ends. They end with
+// the leadership and not with the process, because a node that follows must neither renew nor trim.
 func (n *Node) help(ctx context.Context) {
 	helpers := &n.leadership.helpers
 	helpers.Go(func() { n.renewAll(ctx) })
@@ -90,7 +95,8 @@ func (n *Node) help(ctx context.Context) {
 // errNameTaken says that another process runs under this node's name.
 var errNameTaken = errors.New("replication: a node of this name is in the cluster already")
 
-// unique returns an error if another process answers under this node's name.
+// unique returns an error if another process answers under this node's name. It runs before this node answers
+// that question itself. Two processes that start at the same moment both pass; watchTwin finds them.
 func (n *Node) unique(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -108,7 +114,8 @@ func respond(m *inbox.Request, to string, reply any) {
 }
 
 // answerHandover passes a request to hand over to the loop of the leader. A node that does not lead does not
-// answer.
+// answer. All nodes subscribe to the subject, so that the sender need not know which one leads; a refusal by a
+// standby could arrive before the leader's reply.
 func (n *Node) answerHandover(m *inbox.Request) {
 	n.mu.Lock()
 	leads := n.role == RoleLeader
@@ -151,7 +158,8 @@ func (n *Node) resigned() bool {
 	}
 }
 
-// warn logs a repeated problem, at most once in warnBetween for each text.
+// warn logs a repeated problem, at most once in warnBetween for each text. The loops repeat what fails up to
+// twenty times a second.
 func (n *Node) warn(what string, err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

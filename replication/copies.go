@@ -10,7 +10,8 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// durableNote is the message in which a standby publishes how far its log is durable.
+// durableNote is the message in which a standby publishes how far its log is durable. It is sent after each
+// accepted frame, if the leader asks for that, and again with each beat, because it may be lost.
 type durableNote struct {
 	Version int    `json:"version"`
 	Cluster string `json:"cluster_id"`
@@ -26,8 +27,8 @@ const durableVersion = 1
 // such copy where NATS is not known to sync what it acknowledges. Safe for concurrent use.
 type copies struct {
 	mu      sync.Mutex
-	byHeir  map[string]*copied
-	changed chan struct{} // closed when the next note arrives
+	byHeir  map[string]*copied // at most peersMost, by the name that the lease has for the process
+	changed chan struct{}      // closed when the next note arrives; nil: no commit waits
 }
 
 // copied is the log of one standby.
@@ -37,9 +38,14 @@ type copied struct {
 }
 
 const (
-	inStepLSN = 16              // commits that a standby may lack to count as in step
-	copyTime  = 2 * time.Second // how long a commit waits for the disk of a standby in step; after that the standby no longer counts as in step
-	copyPoll  = 25 * time.Millisecond
+	// inStepLSN is the number of commits that a standby may lack to count as in step. A standby that lacks more
+	// would make a commit wait until it has read all of them.
+	inStepLSN = 16
+	// copyTime is how long a commit waits for the disk of a standby in step; after that the standby no longer counts
+	// as in step. So a disk that hangs delays commits once.
+	copyTime = 2 * time.Second
+	// copyPoll is the time between two checks of the promises during that wait: a promise ends without a note.
+	copyPoll = 25 * time.Millisecond
 )
 
 // noted records a standby's note. confirmed is the leader's newest commit in the stream: a standby that is near
@@ -71,7 +77,8 @@ func (c *copies) noted(heir string, at job.Position, confirmed uint64, gone bool
 }
 
 // lack reports whether some of the promising standbys are in step but none of them has a commit. The channel is
-// closed when the answer may have changed.
+// closed when the answer may have changed. One copy is enough: it is what a loss of the leader's disk needs,
+// and to wait for all would let the slowest standby set the pace.
 func (c *copies) lack(at job.Position, promising []string) (bool, <-chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -116,6 +123,9 @@ func (r *leadership) promising(now time.Duration) (heirs []string) {
 
 // awaitCopy waits until a standby in step has a commit on its disk, where NATS is not known to have it on disk.
 // A standby that no longer promises, or that takes too long, is not in step: commits go on without it.
+//
+// It returns nothing, because the commit counts in either case: without a standby in step the leader would
+// otherwise stop at the death of its standby.
 func (n *Node) awaitCopy(ctx context.Context, at job.Position) {
 	if n.opts.keepsAcked() {
 		return

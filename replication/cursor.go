@@ -29,9 +29,9 @@ type cursor struct {
 	// applied commits that are not.
 	applied  func() job.Position
 	placing  job.Position // position of the frame that a leader publishes now, after the frames that the stream has lost
-	seq      uint64
-	imprint  imprint // imprint of the message at seq
-	examined uint64  // suspects up to this sequence have been examined
+	seq      uint64       // newest message that is judged; 0: none
+	imprint  imprint      // imprint of the message at seq
+	examined uint64       // suspects up to this sequence have been examined; without it, a suspect that leaves the place as it is would be examined for ever
 	// emptied says that the stream once held messages and now holds none from which this node could continue.
 	// So nothing shows whether the node lacks a part of the log.
 	emptied bool
@@ -51,7 +51,8 @@ func (c *cursor) has(at job.Position) bool {
 	return ok && found == at
 }
 
-// hasBefore reports whether the node's log has the commit that a frame continues.
+// hasBefore reports whether the node's log has the commit that a frame continues. It compares the hash, which
+// proves all commits up to there.
 func (c *cursor) hasBefore(f *Frame) bool {
 	before, ok := c.own.Find(f.At.LSN - 1)
 	return ok && f.At.LSN > 0 && before.Hash == f.Prev
@@ -77,7 +78,7 @@ func (c *cursor) readFrame(ctx context.Context, seq uint64) (*Frame, error) {
 }
 
 // lagTries bounds how often the cursor requests a message that the stream has but the answering server does
-// not.
+// not. With the pauses between them, a server has at least five seconds to receive what it lacks.
 const lagTries = 100
 
 // get returns a message, or errNoMessage if the stream does not have it. A message that merely has not reached
@@ -105,6 +106,10 @@ func (c *cursor) get(ctx context.Context, seq uint64) ([]byte, error) {
 // step judges the message that follows the cursor's place. Messages must come in order; one that was already
 // judged is void. step examines a suspect at once; that may change the place, and then the caller reads on from
 // the new one.
+//
+// Besides the place and the message, two facts about this node decide. What it has applied was part of the log:
+// so a frame that differs from that is void (isLate), and one that continues it is the next commit although the
+// stream has lost the frame before (isNext). And a frame that its own log has needs no examination.
 func (c *cursor) step(ctx context.Context, seq uint64, message []byte) (Frame, verdict, error) {
 	if seq <= c.seq {
 		return Frame{}, void, nil
@@ -168,7 +173,9 @@ func (c *cursor) lacks() error {
 }
 
 // catchUp judges the messages up to the end of the stream, and calls accept for each accepted frame. When it
-// returns nil, the cursor was at the end a moment ago.
+// returns nil, the cursor was at the end a moment ago. After an error of the stream a later call goes on from
+// where this one stopped. It reads message by message and needs no consumer, so it works also while JetStream
+// cannot make one.
 func (c *cursor) catchUp(ctx context.Context, accept func(f *Frame) error) error {
 	for {
 		first, last, err := c.stream.Bounds(ctx)
@@ -214,7 +221,8 @@ func (c *cursor) readTo(ctx context.Context, last uint64, accept func(f *Frame) 
 	return nil
 }
 
-// skip moves past a message that does not exist, unless the stream now ends before it.
+// skip moves past a message that does not exist, unless the stream now ends before it. A loss at the end must
+// not be skipped: other messages will have these sequences.
 func (c *cursor) skip(ctx context.Context, seq uint64) error {
 	first, last, err := c.stream.Bounds(ctx)
 	if err == nil && seq >= first && seq <= last {

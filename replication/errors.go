@@ -8,14 +8,18 @@ import (
 )
 
 // codeTooFewServers is JetStream's error when a stream asks for more replicas than there are servers at
-// present.
+// present. It has the status of a mistake in the request, but passes when more servers have started.
 const codeTooFewServers jetstream.ErrorCode = 10005
 
-// codeNoRoom is JetStream's error when a stream would reserve more storage than is available.
+// codeNoRoom is JetStream's error when a stream would reserve more storage than is available. It has the status
+// of a fault of the server, but lasts until an operator changes a bound.
 const codeNoRoom jetstream.ErrorCode = 10047
 
 // IsFinal reports whether an error of [NewNode] would be the same at the next attempt. The other errors come
 // from servers that have not started yet, so the caller tries again.
+//
+// An end of the context is not final: it says how long the caller waited, and nothing about the cluster. The
+// two codes above are the exceptions from the rule that a status below 500 blames the request.
 func IsFinal(err error) bool {
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		return false

@@ -14,13 +14,17 @@ import (
 )
 
 // nearTime bounds a read that any server with the stream may answer. NATS chooses the server, and keeps
-// choosing one that stands still; after this time the stream's leader is asked instead.
+// choosing one that stands still; after this time the stream's leader is asked instead. It is long for a read,
+// and short beside a takeover, which needs several reads.
 const nearTime = 250 * time.Millisecond
 
-// farTime is how long reads go only to the stream's leader after one that was late.
+// farTime is how long reads go only to the stream's leader after one that was late. A shorter time would pay
+// nearTime again and again until NATS notices that the server is gone; a longer one keeps all reads at one
+// server.
 const farTime = 10 * time.Second
 
-// nearness decides whether reads may go to any server. The zero value permits it. Safe for concurrent use.
+// nearness decides whether reads may go to any server. The zero value permits it. Safe for concurrent use. Its
+// clock may be set: that only prolongs or ends the reads at the leader.
 type nearness struct{ farUntil atomic.Int64 } // in nanoseconds of Unix time
 
 // read calls read for a request to any server. late says that the caller must ask the stream's leader instead.
@@ -41,7 +45,8 @@ func (n *nearness) read(ctx context.Context, read func(context.Context) error) (
 // that it has not answered.
 const askedAgain = 500 * time.Millisecond
 
-// twice makes a request that changes nothing, and repeats it once if no reply comes.
+// twice makes a request that changes nothing, and repeats it once if no reply comes. A publication must not go
+// through it: the first request may still be under way.
 func twice(ctx context.Context, request func(context.Context) error) error {
 	first, cancel := context.WithTimeout(ctx, askedAgain)
 	err := request(first)
@@ -60,7 +65,8 @@ type stored struct {
 }
 
 // fetch asks the leader of a stream for a message; which is {"seq":…} or {"last_by_subj":…}. It returns
-// errNoMessage if there is none.
+// errNoMessage if there is none. The request is made by hand because the client sends its reads to any server
+// as soon as the stream permits that, and proofs need the leader's answer.
 func fetch(ctx context.Context, conn *nats.Conn, stream string, which map[string]any) (*stored, error) {
 	ask, err := json.Marshal(which)
 	if err != nil {

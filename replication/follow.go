@@ -11,25 +11,30 @@ import (
 
 // The times of a standby.
 const (
-	checkEvery  = 50 * time.Millisecond // between two checks of the lease and of the other nodes
-	stuckAfter  = time.Second           // lag without progress after which the node reads the stream directly
-	joinAfter   = 3 * time.Second       // lag without progress after which it asks for a checkpoint, if the stream has nothing for it
-	idleEvery   = time.Second
-	retryPause  = 500 * time.Millisecond
-	warnBetween = 10 * time.Second
-	inSyncLSN   = 1000 // commits that a node may lack and still count as level
+	checkEvery  = 50 * time.Millisecond  // between two checks of the lease and of the other nodes
+	stuckAfter  = time.Second            // lag without progress after which the node reads the stream directly
+	joinAfter   = 3 * time.Second        // lag without progress after which it asks for a checkpoint, if the stream has nothing for it
+	idleEvery   = time.Second            // between two calls of Idle
+	retryPause  = 500 * time.Millisecond // after a failure that can pass by itself
+	warnBetween = 10 * time.Second       // between two log lines with the same text
+	inSyncLSN   = 1000                   // commits that a node may lack and still be handed over to, or claim: it reads them within a moment
 )
 
 // errDiverged says that the store has applied commits that are not in the cluster's log.
 var errDiverged = errors.New("replication: this node's data went another way than the cluster's")
 
-// localError is a failure of the node's log, store or engine. It ends the node.
+// localError is a failure of the node's log, store or engine. It ends the node. All other errors concern NATS
+// or the place in the stream, and the loop tries again after them.
 type localError struct{ error }
 
 func (e localError) Unwrap() error { return e.error }
 
 // follow tails the log until this node has the lease, and returns the reason; "" if ctx has ended or the node
 // has resigned.
+//
+// Each session begins at a place that is located anew, so nothing of an earlier session has to be right.
+// errEarly and errMoved need another attempt only; errBehind and errDiverged say that the stream cannot bring
+// this node to the cluster's log, so a checkpoint must.
 func (n *Node) follow(ctx context.Context, ready func(role string)) (reason string, err error) {
 	for ctx.Err() == nil && !n.resigned() {
 		if n.discard {
@@ -75,7 +80,7 @@ func (n *Node) tailOnce(ctx context.Context, ready func(role string)) (string, e
 	return n.newTailSession(n.consume(ctx), ready).run(ctx)
 }
 
-// tailSession begins one session of tailing. A session that begins where the previous one did, or before, has
+// newTailSession begins one session of tailing. A session that begins where the previous one did, or before, has
 // made no progress.
 func (n *Node) newTailSession(messages <-chan message, ready func(role string)) *tailSession {
 	if n.progress == 0 {
@@ -121,6 +126,7 @@ func (f *tailSession) run(ctx context.Context) (string, error) {
 			}
 		case l := <-f.lease:
 			f.sawLease(l)
+			// A hand-over claims at once: nothing is launched until the successor leads.
 			if l.value.Released && f.claimReason() != "" && f.claim(ctx) {
 				return "the lease was given up", nil
 			}
@@ -158,6 +164,10 @@ func (f *tailSession) heard(ctx context.Context, a answer) {
 	f.refresh(ctx)
 }
 
+// judgeMessage judges one message, and accepts its frame if that is the next commit. A suspect ends the
+// session, because step may have moved the cursor, and the messages in the channel follow the old place. If
+// that goes on for joinAfter without progress, the stream has another log than this node, and a checkpoint is
+// needed.
 func (f *tailSession) judgeMessage(ctx context.Context, m message) error {
 	frame, v, err := f.writer.step(ctx, m.seq, m.data)
 	switch {
@@ -215,7 +225,8 @@ func (f *tailSession) check(ctx context.Context) error {
 }
 
 // heirWait bounds how long a level node waits to become an heir before it reports ready: during an election the
-// leader cannot name it.
+// leader cannot name it. Without the bound, the start of a node would wait for NATS although the node can serve
+// reads.
 const heirWait = 5 * time.Second
 
 // level reports this node as ready when the leader may fail. Before the node is an heir, a failure would cost

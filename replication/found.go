@@ -26,6 +26,9 @@ var (
 )
 
 // join finds the stream, or makes it for a new cluster.
+//
+// The refusals all serve one promise: no start replaces data that is not the cluster's, or begins a log beside
+// existing data, without an option that says so. Only a node without data, of no cluster, may begin a new log by itself.
 func (n *Node) join(ctx context.Context) error {
 	found, err := n.stream.find(ctx)
 	known := n.opts.ID != ClusterID{}
@@ -52,7 +55,7 @@ func (n *Node) join(ctx context.Context) error {
 }
 
 // makeStream makes the stream. Two nodes may do that at the same time: the metadata of the stream decides which
-// cluster exists.
+// cluster exists. So the result is always that of joinFound, whichever node was first.
 func (n *Node) makeStream(ctx context.Context, id ClusterID) error {
 	if err := n.stream.make(ctx, n.opts.Cluster, id, n.opts.History.Last().LSN); err != nil {
 		return err
@@ -68,6 +71,8 @@ func (n *Node) makeStream(ctx context.Context, id ClusterID) error {
 }
 
 // joinFound makes this node a member of the cluster whose stream exists, or returns why it cannot be one.
+//
+// When it returns nil, id is the cluster's, and discard says whether the first session asks for a checkpoint.
 func (n *Node) joinFound(ctx context.Context) (err error) {
 	if n.id, err = n.stream.owner(n.opts.Cluster); err != nil {
 		return err
@@ -110,7 +115,8 @@ func (n *Node) joinOwn(ctx context.Context) error {
 }
 
 // isPart reports whether the stream shows that the end of this node's log is part of the cluster's: the stream
-// has that commit, or begins with the one after it.
+// has that commit, or begins with the one after it. No proof is not a proof of the contrary: the stream may
+// have been trimmed beyond that commit.
 func (c *cursor) isPart(ctx context.Context) (bool, error) {
 	first, last, err := c.stream.Bounds(ctx)
 	if err != nil {
@@ -151,7 +157,8 @@ func (n *Node) contents(ctx context.Context) string {
 }
 
 // replaceStream deletes the stream of the cluster that is given up, and makes the stream of the cluster that
-// this node founds.
+// this node founds. This is the only place that deletes a log. A node that is silent during the check, as while
+// it hangs, is not found.
 func (n *Node) replaceStream(ctx context.Context) error {
 	node, err := n.hearAny(ctx)
 	if err != nil {
@@ -169,7 +176,7 @@ func (n *Node) replaceStream(ctx context.Context) error {
 }
 
 // hearAny listens long enough to hear a beat of any node of the cluster, and returns the name of the first node
-// that it hears; "" if it hears none.
+// that it hears; "" if it hears none. It listens for five times the interval of the beats.
 func (n *Node) hearAny(ctx context.Context) (string, error) {
 	sub, err := n.opts.Conn.SubscribeSync(n.subjects().beat())
 	if err != nil {

@@ -11,7 +11,9 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// ClusterID identifies a cluster for ever. It is drawn when the cluster's stream is made. Zero: no cluster.
+// ClusterID identifies a cluster for ever. It is drawn when the cluster's stream is made. Zero: no cluster. A
+// name can be given twice, as by a test cluster or after a loss of all data; the id keeps the log of one from
+// being read by the nodes of the other.
 type ClusterID [16]byte
 
 // String returns the id as 32 hexadecimal digits.
@@ -99,6 +101,9 @@ func frameCRC(b []byte) uint32 {
 
 // decodeFrame decodes a message. The payload of the result shares memory with it. For any bytes it returns a
 // frame or an error: errNoFrame, or ErrFrameVersion for an undamaged frame of another version.
+//
+// The checksum comes before the version: a damaged version must not count as that of a newer release, which
+// would stop the reader.
 func decodeFrame(b []byte) (f Frame, err error) {
 	le := binary.LittleEndian
 	switch {

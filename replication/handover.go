@@ -32,7 +32,8 @@ const (
 	resignEvery = 500 * time.Millisecond // between two attempts
 )
 
-// publish places a frame of the leader in the stream, and records since when it waits.
+// publish places a frame of the leader in the stream, and records since when it waits. Only one commit waits at
+// a time, so one instant is enough.
 func (n *Node) publish(ctx context.Context, f *Frame) error {
 	n.unconfirmed.Store(int64(n.opts.Boot()))
 	defer n.unconfirmed.Store(0)
@@ -111,7 +112,8 @@ func (n *Node) pause(ctx context.Context) error {
 	return err
 }
 
-// stopWork stops launches and commits, and returns nil if all their outcomes are confirmed.
+// stopWork stops launches and commits, and returns nil if all their outcomes are confirmed. Launches stop
+// first, because their outcomes are what the commits after it record.
 func (n *Node) stopWork(ctx context.Context) error {
 	n.opts.Logger.Debug("launches end for a hand-over")
 	answering, cancel := context.WithTimeout(ctx, answerTime)
@@ -126,7 +128,8 @@ func (n *Node) stopWork(ctx context.Context) error {
 	return nil
 }
 
-// service is the engine of a leader while it runs.
+// service is the engine of a leader while it runs. It belongs to the loop of the leader; only ended is written
+// by another goroutine.
 type service struct {
 	stop  func()
 	ended chan error
@@ -181,7 +184,8 @@ func (n *Node) resign(ctx context.Context, s *service) (over bool, err error) {
 }
 
 // stepAside ends this leadership in favour of another node. Launches and commits have stopped, or resign has
-// given up waiting for them.
+// given up waiting for them. The engine has ended before the lease is released, so that no commit of it follows
+// the release.
 func (n *Node) stepAside(ctx context.Context, s *service, to string) error {
 	n.opts.Logger.Info("handing over", slog.String("to", to))
 	s.stop()

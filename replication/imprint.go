@@ -8,6 +8,10 @@ import (
 // imprint identifies one message of the stream. It is the header of the frame, which contains the checksum of
 // the whole message, and the length. Each publication of a frame carries its own time, so a copy that arrives
 // late has another imprint. The zero value stands for a message that does not exist.
+//
+// It exists because an acknowledgement names a sequence only, and NATS that loses the end of a stream assigns
+// the sequences again. Two imprints that are equal are the same publication; a comparison of whole messages
+// would read as much and prove no more, since the checksum covers it.
 type imprint struct {
 	head [headerBytes]byte
 	size int
@@ -22,7 +26,8 @@ func imprintOf(message []byte) (s imprint) {
 	return s
 }
 
-// standing returns the imprint of the message that is now in the stream at the cursor's sequence.
+// standing returns the imprint of the message that is now in the stream at the cursor's sequence. It asks the
+// stream's leader, because another server may still have a message that the stream has lost.
 func (c *cursor) standing(ctx context.Context) (imprint, error) {
 	if c.seq == 0 {
 		return imprint{}, nil

@@ -19,10 +19,10 @@ type jetStream struct {
 	seat
 	near    nearness
 	js      jetstream.JetStream
-	stream  jetstream.Stream
+	stream  jetstream.Stream // set by find or make; refers to the stream by name
 	subject string
-	config  jetstream.StreamConfig
-	first   *atomic.Uint64 // value of metaFirst when it was last read
+	config  jetstream.StreamConfig // with which make makes the stream
+	first   *atomic.Uint64         // value of metaFirst when it was last read
 }
 
 // Keys of the stream's metadata.
@@ -35,7 +35,7 @@ const (
 	metaFirst = "carillon_first_lsn"
 )
 
-// streamFormat is the version of the stream's contents.
+// streamFormat is the version of the stream's contents. A node refuses a stream of another version.
 const streamFormat = "1"
 
 // StreamName returns the name of the stream that carries the log of a shard.
@@ -84,7 +84,8 @@ func (s *jetStream) owner(cluster string) (id ClusterID, err error) {
 	return ParseClusterID(m[metaClusterID])
 }
 
-// make makes the stream for a cluster whose log continues after an LSN.
+// make makes the stream for a cluster whose log continues after an LSN. The metadata is set with the creation,
+// so no other node ever sees a stream without an owner.
 func (s *jetStream) make(ctx context.Context, cluster string, id ClusterID, after uint64) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*callTimeout)
 	defer cancel()
@@ -109,6 +110,10 @@ func newClusterID() (id ClusterID) {
 
 // streamConfig returns the configuration of the stream. Messages leave the stream only when it is trimmed, or
 // when it exceeds bytesMax.
+//
+// Discarding the oldest keeps a full stream from refusing the leader. DenyDelete keeps single messages from
+// being deleted by hand, so that gaps come from trims and losses only. AllowDirect lets each server with a
+// replica answer reads; in return, a server that lags may deny a message that exists, see [cursor.get].
 func streamConfig(name, subject string, replicas int, bytesMax int64) jetstream.StreamConfig {
 	return jetstream.StreamConfig{
 		Name: name, Subjects: []string{subject}, Description: "the log of a shard of Carillon",
@@ -119,6 +124,9 @@ func streamConfig(name, subject string, replicas int, bytesMax int64) jetstream.
 }
 
 // Publish implements stream.
+//
+// The client must not repeat a publication by itself: whether to send again is decided only after the stream
+// was read. The expected stream keeps an acknowledgement of another stream over the same subject from counting.
 func (s *jetStream) Publish(ctx context.Context, message []byte, expect uint64) (uint64, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -151,7 +159,7 @@ func (s *jetStream) whyUnanswered(ctx context.Context, cause error) error {
 	return cause
 }
 
-// Bounds implements stream.
+// Bounds implements stream. It reads the metadata again each time, because the stream may have been made anew.
 func (s *jetStream) Bounds(ctx context.Context) (first, last uint64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -208,7 +216,8 @@ func (s *jetStream) Stored(ctx context.Context, seq uint64) ([]byte, error) {
 	return found.Data, nil
 }
 
-// Lacks implements stream.
+// Lacks implements stream. The answer counts as proof because it comes from the stream's leader, with the list
+// of all gaps; that makes it too expensive for each read.
 func (s *jetStream) Lacks(ctx context.Context, seq uint64) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -227,7 +236,7 @@ func (s *jetStream) Lacks(ctx context.Context, seq uint64) (bool, error) {
 	return state.Msgs == 0 || seq < state.FirstSeq || seq > state.LastSeq || slices.Contains(state.Deleted, seq), nil
 }
 
-// pauseTime is the wait before a failed request is repeated.
+// pauseTime is the wait before a failed request is repeated. An election lasts for about a hundred of them.
 const pauseTime = 50 * time.Millisecond
 
 // Pause implements stream.

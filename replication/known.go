@@ -8,6 +8,8 @@ import (
 )
 
 // Known is what a node keeps about its cluster for its next start. The zero value means that it knows nothing.
+// It protects a start after an outage of all servers, when NATS may have lost the end of the log and of the
+// lease, and only the disks of the nodes show what existed.
 type Known struct {
 	// Nodes are the names of the other members that were present when this node last led, or last heard a
 	// leader.
@@ -28,7 +30,8 @@ type knownKeeper struct {
 	written time.Duration // when Known was last written
 }
 
-// keptEvery is the time between two writes of the renewals of the lease.
+// keptEvery is the time between two writes of the renewals of the lease. Each is a durable write of a small
+// file. An older renewal is enough: ledLast accepts the lease if it is as new or newer.
 const keptEvery = 5 * time.Second
 
 // keepKnown keeps what this node knows about the cluster, until ctx ends.
@@ -58,6 +61,8 @@ func (n *Node) keepKnownOnce() {
 	} else if a.touched == 0 {
 		a.touched = now
 	}
+	// The term and the renewal change only below. A node that follows keeps those of its own last leadership: as
+	// soon as another node has led, they match no lease.
 	next := Known{Nodes: n.members(now), Term: a.kept.Term, Renewal: a.kept.Renewal}
 	switch soon := now-a.written < keptEvery && a.kept.Term == leads.Term; {
 	case n.opts.keepsAcked(): // the next start will not wait
@@ -93,7 +98,8 @@ func (n *Node) renewed() (holds, released leaseValue) {
 }
 
 // members returns the names of the other members that are present. A silent one counts until it was silent for
-// the length of a lease, unless it has said that it ends: then it does not lead before it is started again.
+// the length of a lease, unless it has said that it ends: then it does not lead before it is started again. At
+// most peersMost are kept.
 func (n *Node) members(now time.Duration) []string {
 	a := &n.knownKeeper
 	var there []string
@@ -149,6 +155,7 @@ func (n *Node) awaited(now time.Duration) (nodes []string, left time.Duration) {
 	switch waited := now - a.since; {
 	case len(missing) > 0 && waited < n.opts.Await:
 		return missing, n.opts.Await - waited
+	// A node that is there and has more is to lead. It gets the same time again, because it may itself be waiting.
 	case len(longer) > 0 && waited < 2*n.opts.Await:
 		return longer, 2*n.opts.Await - waited
 	}

@@ -17,6 +17,7 @@ func (n *Node) lead(ctx context.Context, ready func(role string)) error {
 	leading, end := context.WithCancel(ctx)
 	defer end()
 	n.leadership.ctx, n.leadership.end = leading, end
+	// Renewals begin before the log is read: that can take longer than the grace of the claim.
 	n.help(leading)
 	defer n.endLeadership()
 	if err := n.open(leading); err != nil {
@@ -41,7 +42,9 @@ func (n *Node) lead(ctx context.Context, ready func(role string)) error {
 // lease up: another node may have a better connection to the stream.
 const openTime = 5 * time.Second
 
-// open reads the log to its end and begins an epoch there. It tries again until openTime is over.
+// open reads the log to its end and begins an epoch there. It tries again until openTime is over. A failure of
+// Local ends the node. After a loss of the lease, or if the stream shows that this node lacks commits, another
+// attempt cannot succeed either.
 func (n *Node) open(ctx context.Context) error {
 	n.publishStatus(RoleCandidate)
 	for begun := n.opts.Boot(); ; {
@@ -66,6 +69,18 @@ func (n *Node) open(ctx context.Context) error {
 // openOnce makes one such attempt. It locates the place in the stream each time: the frame that came before the
 // record was judged but not accepted, and the stream may have lost its end and grown again since this node read
 // it.
+//
+// The order of its steps is what makes a takeover lose nothing:
+//
+//   - catchUp accepts every frame that the stream has, so this node has everything that was acknowledged
+//     because the stream had it;
+//   - lacks refuses to lead if the stream shows a frame beyond a gap: those commits are on other disks only;
+//   - confirm publishes what only this node's disk has, because that may have been acknowledged before the
+//     stream lost it;
+//   - Begin puts a record of a new epoch into the stream. From there on every reader rejects the frames of the
+//     old leader.
+//
+// If a frame of the old leader comes before that record, the record is void, and the attempt begins anew.
 func (n *Node) openOnce(ctx context.Context) error {
 	if err := n.writer.locate(ctx); err != nil {
 		return err
@@ -94,6 +109,9 @@ func (n *Node) holds(ctx context.Context) bool {
 
 // confirm publishes the commits of this node's log that the stream lacks: the last commit of a leader that died
 // before publishing it, or commits that the stream has lost.
+//
+// Its result is that log, store and stream end at the same commit, so that the record of the epoch continues
+// all three.
 func (n *Node) confirm(ctx context.Context) error {
 	for last := n.local.Last(); n.writer.at.LSN < last.LSN; {
 		f, ok, err := n.ownFrame(n.writer.at.LSN + 1)
@@ -114,6 +132,8 @@ func (n *Node) confirm(ctx context.Context) error {
 }
 
 // serve runs the engine as the leader, and hands over when an operator or the end of the process asks for that.
+// It is the loop of Run while the node leads: a hand-over blocks it for as long as the hand-over takes, while
+// renewals and beats go on.
 func (n *Node) serve(ctx, leading context.Context, ready func()) error {
 	serving, stop := context.WithCancel(leading)
 	defer stop()
@@ -153,7 +173,9 @@ func (n *Node) endLeadership() {
 	n.leadership.helpers.Wait()
 }
 
-// afterServing makes the node follow again, unless the process ends.
+// afterServing makes the node follow again, unless the process ends. If the engine has failed by itself, the
+// node gives the lease up before it ends, so that another node takes over at once and not at the end of the
+// lease.
 func (n *Node) afterServing(ctx context.Context, err error) error {
 	over := ctx.Err() != nil || n.resigned()
 	if err != nil && !over && !errors.Is(err, ErrDeposed) && n.leadership.ctx.Err() == nil {
@@ -172,7 +194,8 @@ func (n *Node) afterServing(ctx context.Context, err error) error {
 	return nil
 }
 
-// giveUpTime bounds the release of the lease.
+// giveUpTime bounds the release of the lease. A longer bound would delay the end of the process during an
+// election, when the release cannot succeed.
 const giveUpTime = time.Second
 
 // giveUp releases the lease. If that fails, the other nodes wait for the end of the lease.
@@ -187,6 +210,11 @@ func (n *Node) giveUp(to string) {
 
 // Append implements the engine's log: it adds a commit to the cluster's log. It returns ErrDeposed if another
 // node leads. After that error, or when the leadership has ended, the commit may or may not be part of the log.
+//
+// nil means that the commit counts, by the durability of [Options.Local]: only then may the engine answer the
+// caller and launch what the commit decides. Append uses payload only until it returns. Unless the standbys may
+// lag, it waits for as long as the stream does not confirm: an error would leave the engine with a commit of
+// which it cannot know whether it is part of the log.
 func (n *Node) Append(epoch uint64, payload []byte) (job.Position, error) {
 	prev := n.local.Last()
 	f := Frame{
@@ -204,7 +232,8 @@ func (n *Node) Append(epoch uint64, payload []byte) (job.Position, error) {
 }
 
 // appendFirst publishes the commit that begins an epoch before it writes it to this node's log, because another
-// frame may come first.
+// frame may come first. Written first, a record that loses would stand in this node's log as a commit that no
+// other log has.
 func (n *Node) appendFirst(f *Frame) (job.Position, error) {
 	if err := n.writer.place(n.leadership.ctx, f); err != nil {
 		return job.Position{}, err
@@ -212,7 +241,9 @@ func (n *Node) appendFirst(f *Frame) (job.Position, error) {
 	return n.local.Append(f.At.Epoch, f.Payload)
 }
 
-// appendBoth writes the frame to this node's log and publishes it, at the same time.
+// appendBoth writes the frame to this node's log and publishes it, at the same time. So a commit costs the
+// longer of the two and not their sum. A frame that the log has and the stream has not is no harm: it is
+// unconfirmed, and accept keeps or cuts it when this node reads the stream again.
 func (n *Node) appendBoth(f *Frame) (job.Position, error) {
 	ctx, cancel := context.WithCancel(n.leadership.ctx)
 	defer cancel()
@@ -235,7 +266,8 @@ func (n *Node) appendBoth(f *Frame) (job.Position, error) {
 	return f.At, placeErr
 }
 
-// appendLocal writes the frame to this node's log only; the pump publishes it.
+// appendLocal writes the frame to this node's log only; the pump publishes it. The channel holds one signal at
+// most: the pump reads the log to its end for each.
 func (n *Node) appendLocal(f *Frame) (job.Position, error) {
 	if err := n.leadership.ctx.Err(); err != nil {
 		return job.Position{}, ErrDeposed

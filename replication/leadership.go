@@ -18,13 +18,14 @@ type leadership struct {
 	revision uint64
 	unsure   bool // the last renewal failed: read the lease before the next one
 
-	ctx      context.Context // ends with the leadership
+	ctx      context.Context // ends with the leadership, so that no commit waits for the stream of another leader
 	end      context.CancelFunc
 	helpers  sync.WaitGroup // goroutines that work beside the engine
 	starting atomic.Bool    // the commit that begins the epoch is not in the stream yet
 }
 
-// begin begins a leadership with the lease that this node has just taken. Launches may leave at once.
+// begin begins a leadership with the lease that this node has just taken. Launches may leave at once. begun is
+// an instant before the claim was sent: trust must count from before the other nodes can have seen it.
 func (n *Node) begin(v leaseValue, revision uint64, begun time.Duration) {
 	r, o := &n.leadership, &n.opts
 	r.mu.Lock()
@@ -45,10 +46,13 @@ func (r *leadership) left(now time.Duration) time.Duration {
 // trusts publishes, for Trust, the instant until which launches may leave. The caller holds the mutex.
 func (n *Node) trusts() { n.trusted.Store(int64(n.leadership.tenure.until())) }
 
-// dueEvery is the time between two checks whether a renewal is due.
+// dueEvery is the time between two checks whether a renewal is due. It is well below the shortest time between
+// two renewals, a third of the default grace.
 const dueEvery = 50 * time.Millisecond
 
-// renewAll renews the lease until ctx ends. It ends the leadership if another node has taken the lease.
+// renewAll renews the lease until ctx ends. It ends the leadership if another node has taken the lease. Every
+// other failure leaves the leadership as it is: the tenure ends launches by itself when it has to, and a
+// renewal that succeeds in time resumes them.
 func (n *Node) renewAll(ctx context.Context) {
 	tick := time.NewTicker(dueEvery)
 	defer tick.Stop()
@@ -87,6 +91,7 @@ var errStale = errors.New("replication: an old state of the lease was read")
 func (n *Node) renew(ctx context.Context) error {
 	r := &n.leadership
 	begun := n.opts.Boot()
+	// The heirs count from before the write. A renewal that is stored although its reply is lost has named them.
 	next := n.renewal(begun)
 	if trusted := n.Trust() > 0; r.unsure || !trusted {
 		v, revision, err := n.bucket.read(ctx)
@@ -175,7 +180,8 @@ func (n *Node) promised(q holderQuestion) {
 	n.trusts()
 }
 
-// distrust stops launches for the rest of the leadership, because another node has the lease.
+// distrust stops launches for the rest of the leadership, because another node has the lease. The empty tenure
+// keeps a promise that arrives later from permitting them again.
 func (n *Node) distrust() {
 	n.leadership.mu.Lock()
 	defer n.leadership.mu.Unlock()
@@ -184,7 +190,8 @@ func (n *Node) distrust() {
 }
 
 // release gives the lease up, for the node to, or for any node if to is "". Nothing is launched or renewed
-// after it.
+// after it. It retries at the revision that it reads while the lease is this node's, until ctx ends. The caller
+// has stopped renewAll, which would otherwise renew what this releases.
 func (n *Node) release(ctx context.Context, to string) error {
 	r := &n.leadership
 	n.distrust()

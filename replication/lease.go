@@ -11,6 +11,9 @@ import (
 // compares only readings of its own clock.
 
 // leaseValue is the content of the lease's key.
+//
+// Its members are part of the format: nodes of different releases read the same key. Nodes compare terms and
+// renewals, never times, because their clocks need not agree.
 type leaseValue struct {
 	Version  int    `json:"version"`
 	Cluster  string `json:"cluster"`
@@ -45,11 +48,14 @@ func (v leaseValue) same(o leaseValue) bool {
 	return v.Cluster == o.Cluster && v.Node == o.Node && v.Process == o.Process && v.Term == o.Term && v.Renewal == o.Renewal && v.Released == o.Released && v.To == o.To
 }
 
-// after reports whether v was written after o.
+// after reports whether v was written after o. Revisions of the bucket do not show that: they begin again when
+// the bucket is made anew.
 func (v leaseValue) after(o leaseValue) bool {
 	return v.Term > o.Term || v.Term == o.Term && v.Renewal > o.Renewal
 }
 
+// decodeLease decodes the value of the key. Another version is not damage: the lease of a newer release stays,
+// because a node that cannot read it knows only older revisions, and its compare-and-set fails.
 func decodeLease(b []byte) (v leaseValue, err error) {
 	if err := json.Unmarshal(b, &v); err != nil {
 		return v, fmt.Errorf("%w: %w", errDamagedLease, err)

@@ -88,7 +88,8 @@ func (c *cursor) review(ctx context.Context, first, seq uint64) (known []placed,
 }
 
 // oldestOfRun returns the first frame of the run that leads up to the newest commit. A frame that was published
-// a second time, late, may stand anywhere; it is not part of the run.
+// a second time, late, may stand anywhere; it is not part of the run. To begin there is safe: messages that are
+// judged a second time are void or accepted as before.
 func oldestOfRun(known []placed) placed {
 	run := known[0]
 	for _, p := range known {
@@ -105,7 +106,7 @@ func oldestOfRun(known []placed) placed {
 }
 
 // goBefore moves the cursor before a frame that is part of the node's log, or after it if the log begins with
-// it.
+// it. The imprint is read when a publication needs it.
 func (c *cursor) goBefore(p placed) {
 	c.seq, c.at, c.imprint, c.emptied = p.seq, p.At, unread, false
 	if c.hasBefore(p.Frame) {
@@ -114,7 +115,10 @@ func (c *cursor) goBefore(p placed) {
 	}
 }
 
-// reviewMessages is how many messages are judged again when the place has to be located anew.
+// reviewMessages is how many messages are judged again when the place has to be located anew. A late message of
+// a deposed leader usually stands within a few messages of the one that made it void, because a leader has only
+// one publication under way. Each further message would cost a read at every takeover and after every
+// publication that failed.
 const reviewMessages = 32
 
 // newestUpTo returns the sequence of roughly the newest frame with an LSN of at most lsn, or the sequence

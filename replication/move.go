@@ -24,15 +24,16 @@ type seat struct {
 }
 
 const (
-	ownEvery   = 250 * time.Millisecond // between two checks whether the own server leads a stream
-	seatsEvery = 2 * time.Second        // between two checks where the leaders are
+	ownEvery   = 250 * time.Millisecond // between two checks whether the own server leads a stream; it is in this process, so a check costs no request
+	seatsEvery = 2 * time.Second        // between two checks where the leaders are, which cost a request for each stream
 	moveTime   = time.Second            // bound of one move
 	moveRest   = time.Second            // pause after a failed move
 	seatTime   = 100 * time.Millisecond // bound of one check for the new leader
 )
 
 // keepSeats keeps the leaderships of both streams, of the log and of the lease, on servers that outlive this
-// node, until ctx ends.
+// node, until ctx ends. While the epoch begins it moves nothing, because a move delays the writes on which the
+// takeover waits.
 func (n *Node) keepSeats(ctx context.Context) {
 	seats := n.seats()
 	if n.opts.Seated == nil || len(seats) == 0 {
@@ -74,7 +75,8 @@ func (n *Node) seats() []*seat {
 	return nil
 }
 
-// reseat moves the leadership of a stream to a better server, if there is one.
+// reseat moves the leadership of a stream to a better server, if there is one. The mutex is held until another
+// server leads, so the next write goes to that one.
 func (n *Node) reseat(ctx context.Context, s *seat) error {
 	ctx, cancel := context.WithTimeout(ctx, moveTime)
 	defer cancel()
@@ -103,9 +105,10 @@ func (n *Node) clusterOf(ctx context.Context, s *seat) (*jetstream.ClusterInfo, 
 	return stream.CachedInfo().Cluster, nil
 }
 
-// betterServer returns the server that should lead a stream instead of its present leader; "" if there is none, or
-// if the stream could not do without its present leader's server. A server that belongs to no node of the cluster
-// is best, this node's own server is worst.
+// betterServer returns the server that should lead a stream instead of its present leader; "" if there is none,
+// or if the stream could not do without its present leader's server. A server that belongs to no node of the
+// cluster is best, this node's own server is worst. In practice the first is the witness: it dies with no node,
+// so the stream keeps its leader when a node fails.
 func betterServer(at *jetstream.ClusterInfo, own string, nodes map[string]bool) (to string) {
 	rank := func(server string) int {
 		switch {
@@ -130,7 +133,8 @@ func betterServer(at *jetstream.ClusterInfo, own string, nodes map[string]bool) 
 }
 
 // sparesLeader reports whether a stream keeps a majority when the server that leads it dies. Otherwise another
-// leader would gain nothing, and a move that fails costs an election.
+// leader would gain nothing, and a move that fails costs an election. Replicas has all servers of the stream
+// but its leader.
 func sparesLeader(at *jetstream.ClusterInfo) bool {
 	left := 0
 	for _, r := range at.Replicas {
@@ -154,7 +158,8 @@ func (p *peers) known() map[string]bool {
 	return names
 }
 
-// stepDown asks the leader of a stream to let another server lead.
+// stepDown asks the leader of a stream to let another server lead. It names the successor, because the server
+// would otherwise choose any replica, also the worst one.
 func (n *Node) stepDown(ctx context.Context, s *seat, to string) error {
 	ask, err := json.Marshal(map[string]any{"placement": map[string]string{"preferred": to}})
 	if err != nil {
@@ -179,7 +184,8 @@ func (n *Node) stepDown(ctx context.Context, s *seat, to string) error {
 
 var errNotMoved = errors.New("the server refuses to let another lead the stream")
 
-// awaitSeat waits until a server other than before leads a stream.
+// awaitSeat waits until a server other than before leads a stream. It asks without a pause to speak of: a move
+// usually takes milliseconds, and writes wait until it returns.
 func (n *Node) awaitSeat(ctx context.Context, s *seat, before string) error {
 	for {
 		look, cancel := context.WithTimeout(ctx, seatTime)

@@ -19,6 +19,10 @@ import (
 // Status, Trust, RowsMax and Resign are safe for concurrent use. The engine that [Local.Serve] runs calls
 // Append, from one goroutine.
 //
+// Fields belong to the loop of Run, see the package comment, unless their remark or their type says otherwise.
+// Channels carry what other goroutines learn to that loop, so that all decisions about the lease are made in
+// one place and in one order.
+//
 // Invariant: a node whose Trust is not positive launches nothing.
 type Node struct {
 	opts   Options // never changed: every goroutine reads it
@@ -38,9 +42,9 @@ type Node struct {
 	offers     offers
 	subs       []*nats.Subscription
 
-	lease    chan leaseSeen // states of the lease that the watch has seen
-	answers  chan answer    // outcomes of the questions to the holder
-	wanted   chan handover  // requests for a hand-over
+	lease    chan leaseSeen // states of the lease that the watch has seen; when it is full the watch waits, so that no state is lost
+	answers  chan answer    // outcomes of the questions to the holder; when it is full they are dropped, since the next ones follow soon
+	wanted   chan handover  // requests for a hand-over; capacity 1, and a further request is refused
 	pumped   chan struct{}  // capacity 1; signals the pump that there are commits to publish; only with [Options.Local]
 	farthest job.Position   // how far a standby has come in the log
 	progress time.Duration  // when place last advanced, or when the node was level with the leader
@@ -51,20 +55,24 @@ type Node struct {
 	stopped sync.Once
 
 	unconfirmed atomic.Int64 // since when the commit in progress waits for the stream, on the boot clock; 0: no commit waits
-	trusted     atomic.Int64 // instant until which launches may leave, on the boot clock
-	levelAt     atomic.Int64 // when this node last had all commits that the leader's beat named, on the boot clock
-	leadership  leadership   // state of the current leadership
+	// trusted is the instant until which launches may leave, on the boot clock. It is a copy of tenure.until for
+	// Trust, which is called for launches and must not wait for a mutex.
+	trusted    atomic.Int64
+	levelAt    atomic.Int64 // when this node last had all commits that the leader's beat named, on the boot clock
+	leadership leadership   // state of the current leadership
 
-	watchers sync.WaitGroup
+	watchers sync.WaitGroup // goroutines that run as long as Run does, in every role
 
 	copies      copies       // how far the log is durable at the standbys
 	noteWanted  atomic.Bool  // the leader asks the standbys how far their logs are durable
 	durable     job.Position // newest commit that is durable in this node's log and part of the cluster's; guarded by mu
-	knownKeeper knownKeeper
+	knownKeeper knownKeeper  // after Attach only keepKnown uses it
 	awaiting    awaiting
 
 	twin twin // another process with this node's name
 
+	// mu guards the fields below and durable: what the loop of Run publishes for Status, the beats and the answers
+	// to other nodes. It is never held during a request or a call of Local.
 	mu          sync.Mutex
 	role        string
 	term        uint64 // term of the lease that this node holds; 0: none
@@ -80,6 +88,10 @@ type Node struct {
 // NewNode finds the cluster or founds it, and returns a node of it. The node does nothing before [Node.Attach]
 // and [Node.Run]. NewNode returns an error if the stream belongs to another cluster or is gone, or if JetStream
 // refuses a request; [IsFinal] reports whether trying again can help.
+//
+// It starts no goroutine and leaves no subscription behind, so the caller may simply call it again after an
+// error that is not final. The stream comes before the bucket, so that a node that may not enter makes no
+// bucket.
 func NewNode(ctx context.Context, opts Options) (*Node, error) {
 	opts = opts.withDefaults()
 	if err := opts.validate(); err != nil {
@@ -122,6 +134,9 @@ func subjectsOf(o Options) subjects { return subjects{prefix: o.Prefix, shard: o
 func (n *Node) subjects() subjects { return subjectsOf(n.opts) }
 
 // authorOf returns the number that identifies a node in its frames.
+//
+// The number is part of the frame's format. Two names with one number do no harm except where two nodes begin
+// the same epoch at the same place, see [writer.recognise].
 func authorOf(node string) uint64 {
 	h := uint64(14695981039346656037) // FNV-1a
 	for _, b := range []byte(node) {
@@ -137,7 +152,7 @@ func (n *Node) ID() ClusterID { return n.id }
 func (n *Node) Discards() bool { return n.discard }
 
 // Trust returns how long launches may still leave from now on. If it is not positive, none may. It is safe for
-// concurrent use, and cheap enough to be called for each launch.
+// concurrent use, and cheap enough to be called for each launch. It reads one atomic and the clock.
 func (n *Node) Trust() time.Duration {
 	return time.Duration(n.trusted.Load()) - n.opts.Boot()
 }
@@ -160,6 +175,11 @@ func (n *Node) Attach(local Local) {
 
 // Run follows the log, and leads when this node has the lease, until ctx ends, [Node.Resign] is called, or
 // Local fails. It calls ready once: when the node leads, or when it follows without a gap.
+//
+// It returns nil when ctx has ended or the node has resigned, [ErrReplaced] if another process of this name
+// goes on, and otherwise the failure of Local or of a subscription. When it returns, the offers of checkpoints are
+// withdrawn and its goroutines have ended, except one that may still write a checkpoint for another node. The caller
+// then closes Local and the connection.
 func (n *Node) Run(ctx context.Context, ready func(role string)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	if err := n.listen(ctx, cancel); err != nil {
@@ -182,6 +202,7 @@ func (n *Node) Run(ctx context.Context, ready func(role string)) error {
 		}
 		n.opts.Logger.Info("this node takes over", slog.String("reason", reason), slog.Uint64("term", n.challenger.value.Term))
 		err = n.lead(ctx, readyOnce)
+		// The engine has ended, or never began: from here on not even a promise that is still valid permits a launch.
 		n.trusted.Store(0)
 		n.notLevel()
 		if err != nil {
@@ -207,7 +228,8 @@ func (n *Node) ownFrame(lsn uint64) (Frame, bool, error) {
 }
 
 // restore makes the stream anew when it has disappeared. Only the leader calls it: the leader has every commit
-// that the stream held.
+// that the stream held. So the new stream begins with the place of this leader's writer, and its metadata keeps
+// nodes that have less from leading while the stream is empty.
 func (n *Node) restore(ctx context.Context) error {
 	n.opts.Logger.Error("the stream of the log is gone; the leader makes it anew", slog.String("stream", n.stream.name))
 	n.trimmer.reset() // its sequences begin again

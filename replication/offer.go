@@ -27,11 +27,11 @@ import (
 // The bounds of the offers of a node.
 const (
 	offerVersion = 1
-	offersMost   = 4
+	offersMost   = 4           // offers at a time; each keeps the files of a checkpoint on disk and holds back the trimming of the stream
 	offerIdle    = time.Minute // how long an offer without requests lives
 	offerTime    = time.Minute // bound of the time to write a checkpoint
-	filesMost    = 1 << 16
-	pieceBytes   = 256 << 10
+	filesMost    = 1 << 16     // files of a checkpoint, checked by both sides
+	pieceBytes   = 256 << 10   // bytes of a piece: well below the largest message, so that it does not delay the others on the connection for long
 )
 
 // pieceCRC is the header of a piece that carries the CRC-32C of its bytes, in decimal.
@@ -80,7 +80,8 @@ type offers struct {
 	open map[string]*session
 }
 
-// session is one offered checkpoint; dir holds its files and is removed at its end.
+// session is one offered checkpoint; dir holds its files and is removed at its end. It ends by time rather than
+// by a message of the receiver, which may die at any moment.
 type session struct {
 	offer
 	dir   string
@@ -90,7 +91,8 @@ type session struct {
 // errManyOffers says that a node sends as many checkpoints as it may send at a time.
 var errManyOffers = errors.New("as many checkpoints as may be sent at a time are on their way; ask again later")
 
-// answerOpen writes a checkpoint and offers it. Writing takes long, so it does not hold up other requests.
+// answerOpen writes a checkpoint and offers it. Writing takes long, so it does not hold up other requests. A
+// request with the name of a session that is offered gets the same checkpoint again.
 func (n *Node) answerOpen(m *inbox.Request) {
 	go func() {
 		var request openRequest
@@ -111,6 +113,8 @@ func (n *Node) answerOpen(m *inbox.Request) {
 	}()
 }
 
+// offerTo returns the offer that a request asks for, or makes one. The checkpoint counts for the trimming of
+// the stream as soon as it is added, so that the stream still has what comes after it when the transfer ends.
 func (n *Node) offerTo(request openRequest) (offer, error) {
 	if s := n.offers.find(request.Session); s != nil {
 		return s.offer, nil
@@ -157,7 +161,8 @@ func listFiles(dir string) (files []file, err error) {
 	return files, err
 }
 
-// answerPiece sends one piece of a file.
+// answerPiece sends one piece of a file. It knows nothing of what was sent before: the receiver keeps the state
+// of a transfer, so it can continue after its own restart.
 func (n *Node) answerPiece(m *inbox.Request) {
 	header := nats.Header{}
 	piece, err := n.readPiece(m.Data)
@@ -168,6 +173,8 @@ func (n *Node) answerPiece(m *inbox.Request) {
 	_ = m.Answer("cluster."+askPiece, header, piece) // the node that asked asks again
 }
 
+// readPiece reads what a request asks for. The request comes from another process, so the file is named by its
+// index and not by a path.
 func (n *Node) readPiece(request []byte) ([]byte, error) {
 	var r pieceRequest
 	if err := json.Unmarshal(request, &r); err != nil {
@@ -208,6 +215,8 @@ func (o *offers) find(name string) *session {
 	return s
 }
 
+// count returns the number of offers. The bound that it serves is not exact: requests that arrive at the same
+// time may exceed it, each by one.
 func (o *offers) count() int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -215,7 +224,7 @@ func (o *offers) count() int {
 }
 
 // floor returns the least of an LSN and those of the offered checkpoints: a node that receives one reads the
-// stream from there.
+// stream from there. Without it, the receiver would have to begin again with a newer checkpoint.
 func (o *offers) floor(lsn uint64) uint64 {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -225,6 +234,8 @@ func (o *offers) floor(lsn uint64) uint64 {
 	return lsn
 }
 
+// drop ends an offer and removes its files. It may be called twice. The files are removed without the mutex,
+// because that can take long.
 func (o *offers) drop(name string) {
 	o.mu.Lock()
 	s := o.open[name]
@@ -236,7 +247,8 @@ func (o *offers) drop(name string) {
 	}
 }
 
-// close ends all offers.
+// close ends all offers. What is offered after it, by a request that is still under way, the next start
+// removes.
 func (o *offers) close() {
 	o.mu.Lock()
 	var names []string

@@ -26,9 +26,17 @@ type Options struct {
 	// leader dies, acknowledged commits can be lost. Otherwise a commit counts when the stream has it as well.
 	Local bool
 
-	Replicas       int   // number of replicas of the stream and of the lease's bucket, if this node makes them; default 3
-	StreamBytesMax int64 // bytes from which the stream drops its oldest messages, even if a node still needs them; default 1 GiB
-	StreamBytesMin int64 // bytes that the stream keeps for nodes that return, even if no node needs them now; default 64 MiB
+	// Replicas is the number of replicas of the stream and of the lease's bucket, if this node makes them; 0 means
+	// 3. With one replica, the log waits while the one server that has it is away.
+	Replicas int
+	// StreamBytesMax is the size in bytes from which the stream drops its oldest messages, even if a node still
+	// needs them; 0 means 1 GiB. The node that needed them receives a checkpoint. A bound that refused new messages
+	// instead would stop the leader for the sake of a node that is away. NATS reserves this space.
+	StreamBytesMax int64
+	// StreamBytesMin is how many bytes the stream keeps for nodes that return, even if no node needs them at
+	// present; 0 means 64 MiB, or half of StreamBytesMax if that is less. A larger value spares a node that was away
+	// for long a checkpoint, and costs disk on each NATS server.
+	StreamBytesMin int64
 
 	// Recreate lets this node make the stream anew although its data records that a stream existed. The node
 	// leads with the commits that it has; commits that it lacks are lost.
@@ -54,9 +62,18 @@ type Options struct {
 	LeadAlone bool
 	Await     time.Duration // bound of this wait; default 45 s
 
-	Lease  time.Duration // time without a renewal after which another node may take the lease; default 15 s
-	Margin time.Duration // part of Lease that the holder does not use, since clocks run at different rates; default 2 s
-	Grace  time.Duration // how long a leader without promises may launch after a renewal, and how long challengers wait at least; default 500 ms
+	// Lease is the time without a renewal after which any node may claim the lease; 0 means 15 s. It exceeds an
+	// election among NATS servers, 4 to 9 s, during which no renewal succeeds: a shorter lease would depose a healthy
+	// leader at each election. A longer one delays the takeover by a node that is not an heir.
+	Lease time.Duration
+	// Margin is the part of Lease that the holder does not use, since clocks run at different rates; 0 means 2 s.
+	// So it bounds by how much two clocks may drift apart during one lease.
+	Margin time.Duration
+	// Grace is how long a leader without promises may launch after a renewal, and how long challengers wait at
+	// least; 0 means 500 ms. A longer grace bridges longer interruptions of the network. But runs launched within
+	// one grace before a fault may be launched a second time, and every takeover from a silent holder waits
+	// for one.
+	Grace time.Duration
 
 	// Inboxes restricts the reply subjects on which this node answers others; nil: only the usual inboxes.
 	Inboxes *inbox.Rule
@@ -88,6 +105,7 @@ func (o Options) withDefaults() Options {
 	setDefault(&o.Await, 45*time.Second)
 	setDefault(&o.Logger, slog.Default())
 	if o.Boot == nil {
+		// No reading is 0, because 0 stands for "never" in the state of this package.
 		start := time.Now()
 		o.Boot = func() time.Duration { return time.Since(start) + 1 }
 	}
@@ -107,6 +125,8 @@ func (o Options) validate() error {
 	switch {
 	case o.Conn == nil || o.Next == nil || o.History == nil || o.Cluster == "" || o.Node == "":
 		return fmt.Errorf("%w: Conn, Next, History, Cluster and Node are required", errOptions)
+	// An heir waits stillGraces graces for a silent holder. With a shorter lease the lease would end first, and
+	// being an heir would gain nothing.
 	case o.Margin >= o.Lease || stillGraces*o.Grace >= o.Lease:
 		return fmt.Errorf("%w: the margin %s must be shorter than the lease %s, and so must %d times the grace %s", errOptions, o.Margin, o.Lease, stillGraces, o.Grace)
 	case o.StreamBytesMin > o.StreamBytesMax/2:

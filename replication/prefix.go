@@ -16,7 +16,8 @@ func WhoSubject(prefix string, shard uint32) string {
 }
 
 // FindLog reports whether JetStream has the log of a cluster for a shard, and returns the cluster's name. A
-// NATS server without JetStream has none; that is not an error.
+// NATS server without JetStream has none; that is not an error. A server without a cluster calls it before it
+// serves, so that it does not run beside a cluster of the same prefix.
 func FindLog(ctx context.Context, js jetstream.JetStream, prefix string, shard uint32) (cluster string, found bool, err error) {
 	stream, err := js.Stream(ctx, StreamName(prefix, shard))
 	switch {

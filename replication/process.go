@@ -17,7 +17,8 @@ import (
 )
 
 // NewProcess draws an identifier that no other process has. Identifiers sort by the start of their processes,
-// as far as the clocks of the machines agree.
+// as far as the clocks of the machines agree. yieldsTo depends on this order, so the digits of the time come
+// first and have a fixed width.
 func NewProcess() string {
 	b := make([]byte, 8)
 	_, _ = rand.Read(b) // never fails
@@ -114,7 +115,8 @@ func errTwin(b beat) error {
 
 // yieldsTo reports whether this process is the one to end, and why: the process that has the lease goes on; if
 // neither has it, the one that was started later does. A process of a release without such identifiers never
-// counts as later.
+// counts as later. If the lease cannot be read, this process goes on, and the next beat of the other one
+// repeats the decision.
 func (n *Node) yieldsTo(ctx context.Context, b beat) (yields bool, why string) {
 	v, revision, err := n.bucket.read(ctx)
 	if err != nil {
@@ -134,7 +136,9 @@ func (n *Node) yieldsTo(ctx context.Context, b beat) (yields bool, why string) {
 	return n.opts.Process < b.Process, "was started later"
 }
 
-// yield asks the other process whether it stays, and reports whether this one ends.
+// yield asks the other process whether it stays, and reports whether this one ends. Without a reply it goes on:
+// that two processes run for a little longer does no harm, because the log and the lease tell them apart, but
+// that both end would.
 func (n *Node) yield(ctx context.Context, to string) bool {
 	if to == "" {
 		return true // that release does not know the question, and never ends by itself

@@ -6,7 +6,7 @@ import (
 )
 
 // promises is the promise of a node to the holder of the lease: not to take the lease until an instant. It is safe
-// for concurrent use. A nil *word belongs to a node that never promises; all its methods may be called.
+// for concurrent use. A nil *promises belongs to a node that never promises; all its methods may be called.
 //
 // Invariant: while a claim of this node may be under way, no promise is given. So a holder never trusts a
 // promise that a claim is about to break.
@@ -14,13 +14,16 @@ type promises struct {
 	mu       sync.Mutex
 	until    time.Duration // on the boot clock: the node takes no lease before this instant
 	claiming bool          // a claim of this node is under way, or may be
-	revision uint64        // revision that the claim would replace
+	revision uint64        // revision that the claim would replace; the claim is decided once another one is seen
 	term     uint64        // term of the lease as this node last saw it
 }
 
 // newPromises returns the promises of a node; nil for a node that never takes over early and so has nothing to
 // promise. The first end lies one promise ahead, because the process before this one may have promised just
 // now.
+//
+// So a restart costs a node at most the chance of an early takeover within that time, and breaks no promise
+// that its previous process gave.
 func newPromises(o Options) *promises {
 	if o.Local {
 		return nil
@@ -30,7 +33,7 @@ func newPromises(o Options) *promises {
 
 // promise promises the holder of a term not to take the lease for some time, and reports whether this node may
 // promise that: not while a claim of this node may be under way, and not once this node has seen a later term,
-// which may be its own.
+// which may be its own. It only prolongs: a promise with an earlier end does not shorten one that was given.
 func (w *promises) promise(now, length time.Duration, term uint64) bool {
 	if w == nil {
 		return false

@@ -58,7 +58,8 @@ func (n *Node) judge(p *place) string {
 	}
 }
 
-// oldData classifies the data that a node replaces, by the cause of the replacement and the offer.
+// oldData classifies the data that a node replaces, by the cause of the replacement and the offer. In doubt it
+// is not OldPart, because only that data is removed: it is kept with the others.
 func oldData(cause error, o *offer) Old {
 	switch {
 	case errors.Is(cause, errDiverged), errors.Is(cause, errForeign), o.Own == ownForeign:

@@ -2,7 +2,8 @@ package replication
 
 import "time"
 
-// The roles of a node.
+// The roles of a node. Beats and the API carry them as these words. A node that is a candidate or joins neither
+// serves changes nor counts as a standby to hand over to.
 const (
 	RoleLeader    = "leader"
 	RoleStandby   = "standby"   // follows
@@ -10,7 +11,8 @@ const (
 	RoleJoining   = "joining"   // receives a checkpoint
 )
 
-// Status describes a node at one instant, as far as the node itself knows.
+// Status describes a node at one instant, as far as the node itself knows. It is assembled from several
+// sources, one after the other, so its parts may be some milliseconds apart.
 type Status struct {
 	Node      string
 	Cluster   string
@@ -31,7 +33,8 @@ type Status struct {
 	Nodes      []Peer
 }
 
-// Peer describes a node as its newest beat shows it to this node.
+// Peer describes a node as its newest beat shows it to this node. Nothing in it is confirmed by the node itself
+// at the time of reading.
 type Peer struct {
 	Node    string
 	Role    string
@@ -45,7 +48,9 @@ type Peer struct {
 	Rows    byte          // newest version of rows that it can read
 }
 
-// publishStatus stores the role and the lease of this node where other goroutines can read them.
+// publishStatus stores the role and the lease of this node where other goroutines can read them. The term that
+// it publishes is what this node states to others that ask for the holder; it is 0 unless the node leads or is
+// about to, so that a node that has stopped never gets promises.
 func (n *Node) publishStatus(role string) {
 	n.leadership.mu.Lock()
 	term := n.leadership.value.Term // the watch may show this term later
@@ -59,7 +64,8 @@ func (n *Node) publishStatus(role string) {
 	}
 }
 
-// holder returns the holder of the lease, its process and its term, as this node last saw them.
+// holder returns the holder of the lease, its process and its term, as this node last saw them. The questions
+// to the holder use this copy, because the challenger belongs to the loop of Run.
 func (n *Node) holder() (node, process string, term uint64) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -111,10 +117,13 @@ func (n *Node) Status() Status {
 	return s
 }
 
-// waitsLong is the wait of a commit for the stream from which the status shows it.
+// waitsLong is the wait of a commit for the stream from which the status shows it. It is far above the time of
+// a commit and below an election, so that a healthy leader shows 0.
 const waitsLong = 2 * time.Second
 
-// trustLeft returns how long the lease would last without another renewal; 0 if nothing may be launched now.
+// trustLeft returns how long the lease would last without another renewal; 0 if nothing may be launched now. It
+// shows the end of the lease and not that of the promises, which with heirs is never more than some hundred
+// milliseconds ahead.
 func (n *Node) trustLeft(now time.Duration) time.Duration {
 	if n.Trust() <= 0 {
 		return 0

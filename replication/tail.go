@@ -23,7 +23,9 @@ const (
 	suspect
 )
 
-// Voids counts the messages of the stream that are not part of the log, by kind.
+// Voids counts the messages of the stream that are not part of the log, by kind. Messages of deposed leaders
+// and repeated ones are part of normal operation; alien and foreign ones show that another program, or another
+// cluster, publishes there.
 type Voids struct {
 	Alien     uint64 // not a frame, or a damaged one
 	Foreign   uint64 // a frame of another cluster
@@ -73,7 +75,8 @@ func (t *tail) judge(message []byte) (f Frame, v verdict, err error) {
 	return f, void, nil
 }
 
-// continues reports whether a frame is the next commit.
+// continues reports whether a frame is the next commit. The position is computed from the payload again, so a
+// frame cannot have a hash that its payload does not have.
 func (t *tail) continues(f *Frame) bool {
 	return f.At.LSN == t.at.LSN+1 && f.Prev == t.at.Hash && f.At.Epoch >= t.at.Epoch &&
 		t.next(t.at, f.At.Epoch, f.Payload) == f.At

@@ -15,6 +15,8 @@ import (
 //
 // Invariant: each of these instants counts from before the holder sent something, and for the other node from
 // after it received it. So the holder always stops first.
+//
+// The zero value trusts nothing, and ignores promises: distrust sets it when another node has the lease.
 type tenure struct {
 	lease  time.Duration // how long nodes that are not heirs wait after a renewal
 	margin time.Duration // part of lease that the holder does not use, since clocks run at different rates
@@ -28,11 +30,15 @@ type tenure struct {
 	promised map[string]time.Duration // end of each node's promise
 }
 
-// driftShare divides a duration: this part of it (a twentieth) is not used, because clocks run at different rates.
+// driftShare divides a duration: this part of it (a twentieth) is not used, because clocks run at different
+// rates. The holder and an heir measure the same grace, so the invariant above holds while their rates differ
+// by less than 5 %. A larger part would cover worse clocks, and would end trust earlier.
 const driftShare = 20
 
-// heirsMost bounds the number of heirs. heirKept is how long a node stays an heir after its last promise has
-// ended.
+// heirsMost bounds the number of heirs, and with it the size of the lease and the number of promises on which
+// each launch depends. Further standbys, in the order of their names, wait for the end of the lease. heirKept
+// is how long a node stays an heir after its last promise has ended: a shorter time would write the lease twice
+// for each promise that comes late, a longer one prolongs the time in which renewals alone permit launching.
 const (
 	heirsMost = 8
 	heirKept  = 2 * time.Second
@@ -44,7 +50,8 @@ func (t *tenure) succeeded(begun time.Duration, heirs []string) {
 }
 
 // trying records that a renewal begins, and returns the heirs that it will name. Its outcome may stay unknown:
-// until a later renewal has succeeded, both the old heirs and the new ones count.
+// until a later renewal has succeeded, both the old heirs and the new ones count. A lease that names an heir
+// which the holder does not wait for would let that heir claim while the holder launches.
 func (t *tenure) trying(now time.Duration) []string {
 	t.tried = now
 	next := t.successors(now)
@@ -74,6 +81,9 @@ func (t *tenure) successors(now time.Duration) []string {
 
 // promise records that a node will not take the lease for some time. That node counts the time from a later
 // instant than stamp, which is an instant of this node's own clock that the promise repeats.
+//
+// A stamp from before began was given in an earlier leadership, and one from the future by another clock. A
+// length above the lease is no promise of a node of this configuration. None of them counts.
 func (t *tenure) promise(node string, stamp, length, now time.Duration) {
 	if t.lease == 0 || stamp < t.began || stamp > now || length <= 0 || length > t.lease {
 		return
@@ -95,7 +105,8 @@ func (t *tenure) assured() time.Duration {
 	return end
 }
 
-// until returns the instant until which this node may launch.
+// until returns the instant until which this node may launch. The end of the lease bounds both reasons, because
+// nodes that are not heirs promise nothing and wait for that end only.
 func (t *tenure) until() time.Duration {
 	return min(t.renewed+t.lease-t.margin, max(t.assured(), t.renewed+t.grace-t.grace/driftShare))
 }
@@ -105,13 +116,17 @@ func (t *tenure) left(now time.Duration) time.Duration {
 	return max(0, t.renewed+t.lease-t.margin-now)
 }
 
-// The number of renewals in a lease, and in a grace while the promises alone do not permit launching.
+// The number of renewals in a lease, and in a grace while the promises alone do not permit launching. Each
+// renewal is a write that a majority of the NATS servers must have: once a second with the default lease, every
+// sixth of a second while renewals carry the launches. So one renewal in a grace may fail before launches stop.
 const (
 	renewalsOfLease = 15
 	renewalsOfGrace = 3
 )
 
-// due reports whether a renewal is to begin.
+// due reports whether a renewal is to begin. It is one sooner if the promises end within half a grace, so that
+// the renewal is stored before they do; and if the heirs change, so that a new standby can take over early, and
+// one that has gone does not end the trust.
 func (t *tenure) due(now time.Duration) bool {
 	every := t.lease / renewalsOfLease
 	if t.assured() < now+t.grace/2 || !slices.Equal(t.successors(now), t.heirs) {

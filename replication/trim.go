@@ -8,7 +8,8 @@ import (
 )
 
 // trimmer computes how much of the stream may be removed. For every markEvery commits it keeps a mark: where in
-// the stream they are, and how many bytes came before. Safe for concurrent use.
+// the stream they are, and how many bytes came before. Safe for concurrent use. A standby keeps marks as well,
+// so that it can trim as soon as it leads.
 type trimmer struct {
 	mu    sync.Mutex
 	keep  int64 // bytes that always stay
@@ -24,9 +25,9 @@ type mark struct {
 }
 
 const (
-	markEvery = 64
-	marksMost = 1 << 16
-	trimEvery = 10 * time.Second
+	markEvery = 64               // commits between two marks; what is removed ends at a mark, so this is its precision
+	marksMost = 1 << 16          // marks in memory, 1.5 MiB; beyond it the older half is forgotten, and those messages stay until a later mark permits a trim
+	trimEvery = 10 * time.Second // between two trims; each is a request that the stream replicates
 )
 
 func newTrimmer(keep int64) *trimmer { return &trimmer{keep: keep} }
@@ -88,7 +89,8 @@ func (n *Node) trimAll(ctx context.Context) {
 }
 
 // needed returns the LSN up to which no node needs the stream: the leader's checkpoint has it, every node heard
-// in the last beatKept has it, and every offered checkpoint has it.
+// in the last beatKept has it, and every offered checkpoint has it. A node that joins counts by its offer,
+// since its own position is about to be replaced.
 func (n *Node) needed() uint64 {
 	floor := n.local.Durable().LSN
 	for _, p := range n.peers.all(n.opts.Boot()) {
@@ -100,6 +102,9 @@ func (n *Node) needed() uint64 {
 }
 
 // pump publishes the commits of a leader with [Options.Local], until ctx ends.
+//
+// It begins when the epoch has begun: until then the record of the epoch uses the writer. Any failure ends the
+// leadership: place repeats what can pass, so either another node leads, or the log cannot be read.
 func (n *Node) pump(ctx context.Context) {
 	for {
 		select {

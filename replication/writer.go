@@ -15,7 +15,7 @@ import (
 type writer struct {
 	cursor
 	log History // the node's log; own is the part of it before the frame that is being placed
-	buf []byte
+	buf []byte  // encoding of the newest publication, reused for the next
 	// stamp is the time of the newest publication; each publication gets a later one, so that no two are the
 	// same message.
 	stamp instant.Millis
@@ -87,6 +87,9 @@ func (w *writer) complain(err error) {
 }
 
 // upTo is the part of a history before a frame.
+//
+// A leader writes a frame to its log and to the stream at the same time. The judgement of the stream must not
+// depend on which of the two is faster, and a frame that only the log has is not part of the cluster's log.
 type upTo struct {
 	History
 	end *Frame
@@ -121,7 +124,8 @@ func (w *writer) nextFrame(f *Frame) (Frame, error) {
 	return *f, nil
 }
 
-// publish sends one frame. If it returns nil, the frame is part of the log.
+// publish sends one frame. If it returns nil, the frame is part of the log. Where NATS is not known to keep
+// what it acknowledged, that costs a read before the first publication and one after each.
 func (w *writer) publish(ctx context.Context, f *Frame) error {
 	proven := w.kept != nil && w.kept()
 	if !proven && w.imprint == unread {
