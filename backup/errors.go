@@ -7,7 +7,9 @@ import (
 	"strings"
 )
 
-// The errors of NewReader, Reader.Next and Reader.Read, besides DamagedError and those of the source.
+// The errors of NewReader, Reader.Next and Reader.Read, besides DamagedError and those of the source. They
+// are distinct because the operator does something else for each: look for the right file, for another
+// program, or for another copy. The texts say so, without a subject, and follow the name of the file.
 var (
 	// ErrNotBackup is returned for a file that is not a backup.
 	ErrNotBackup = errors.New("is not a backup of carillon")
@@ -17,7 +19,8 @@ var (
 	ErrTruncated = errors.New("is cut short: the backup was not written, or not copied, to its end; use another one")
 )
 
-// DamagedError reports that a backup has other bytes than were written.
+// DamagedError reports that a backup has other bytes than were written. What Reader.Read returned before must
+// not be used either: it may be content of another backup.
 type DamagedError struct {
 	Offset int64 // offset in the backup of the damaged record, in bytes
 	Reason string
@@ -29,7 +32,8 @@ func (e *DamagedError) Error() string {
 }
 
 // checkFile returns an error for a file name that would leave the directory of the restore, or that no
-// store has. So a forged backup cannot write outside that directory.
+// store has. So a forged backup cannot write outside that directory. The writer checks with the same
+// function, and therefore makes no backup that the reader would refuse.
 func checkFile(f File) error {
 	switch {
 	case f.Name == "" || len(f.Name) > nameMax:

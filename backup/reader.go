@@ -22,15 +22,15 @@ import (
 // Invariant: after an error every method returns that error.
 type Reader struct {
 	r        io.Reader
-	digest   hash.Hash
-	header   Header
-	err      error
-	offset   int64 // of the next record, in bytes
-	buf      []byte
-	piece    []byte // bytes of the present piece not yet returned
-	files    int    // number of files still to come
-	bytes    int64  // bytes of files still to come
-	fileLeft int64  // bytes of the present file after piece
+	digest   hash.Hash // of every byte of the records that are finished
+	header   Header    // of the backup; the counts below begin with its values
+	err      error     // the first error, or io.EOF after the end record
+	offset   int64     // of the next record, in bytes
+	buf      []byte    // memory of the record that is being read; reused for each
+	piece    []byte    // bytes of the present piece not yet returned
+	files    int       // number of files still to come
+	bytes    int64     // bytes of files still to come
+	fileLeft int64     // bytes of the present file after piece
 }
 
 // NewReader reads the header of a backup. Its errors are those of this package, or those of r. Their
@@ -45,7 +45,8 @@ func NewReader(r io.Reader) (*Reader, error) {
 	return b, nil
 }
 
-// Header returns the header of the backup.
+// Header returns the header of the backup. Its checksum is verified; whether the header belongs to the
+// files that follow is known only at the end.
 func (b *Reader) Header() Header { return b.header }
 
 // readHeader reads and verifies the header. It checks the magic before the version and the version
@@ -92,7 +93,8 @@ func (b *Reader) decodeHeader(head []byte) error {
 }
 
 // Next advances to the next file and skips the unread part of the present one. After the last file it
-// verifies the checksum of the whole backup and returns io.EOF if that is correct.
+// verifies the checksum of the whole backup and returns io.EOF if that is correct. Skipped content is read
+// and verified too, because the digest covers it.
 func (b *Reader) Next() (File, error) {
 	if _, err := io.Copy(io.Discard, b); err != nil {
 		return File{}, err
@@ -139,7 +141,9 @@ func (b *Reader) next() (f File, err error) {
 	return f, nil
 }
 
-// readEnd compares what was read with the counts and the checksum at the end of the backup.
+// readEnd compares what was read with the counts and the checksum at the end of the backup. It takes the
+// digest before it reads the end record, which the digest does not cover. It then reads on until the source
+// ends: bytes after the end are the sign of two files that were joined, or of a copy over a longer file.
 func (b *Reader) readEnd(record []byte) error {
 	want := b.digest.Sum(nil)
 	record, err := b.finish(record, digestBytes)
@@ -161,7 +165,8 @@ func (b *Reader) readEnd(record []byte) error {
 	}
 }
 
-// Read reads from the file that Next returned last. It returns io.EOF at the end of that file.
+// Read reads from the file that Next returned last. It returns io.EOF at the end of that file, and at once
+// before the first Next. The bytes of a piece are returned only after its checksum was verified.
 func (b *Reader) Read(p []byte) (int, error) {
 	if len(b.piece) == 0 && b.err == nil && b.fileLeft > 0 {
 		b.piece, b.err = b.readPiece()
@@ -200,7 +205,9 @@ func (b *Reader) readPiece() ([]byte, error) {
 	return record[pieceHead:], nil
 }
 
-// fill appends the next n bytes to a record. A nil record begins a new one.
+// fill appends the next n bytes to a record. A nil record begins a new one, in the memory of the one before,
+// so a record is valid until the next one begins. At the end of the source it returns what there was and
+// ErrTruncated: a source can end only after the end record, where readEnd reads by itself.
 func (b *Reader) fill(record []byte, n int) ([]byte, error) {
 	if record == nil {
 		record = b.buf[:0]
@@ -215,7 +222,8 @@ func (b *Reader) fill(record []byte, n int) ([]byte, error) {
 	return record[:had+got], err
 }
 
-// finish reads the last n bytes of a record and its checksum, and returns the record without that.
+// finish reads the last n bytes of a record and its checksum, and returns the record without that. It is the
+// only place where digest and offset move: both count whole, intact records.
 func (b *Reader) finish(record []byte, n int) ([]byte, error) {
 	record, err := b.fill(record, n+sumBytes)
 	if err != nil {
@@ -233,8 +241,10 @@ func (b *Reader) finish(record []byte, n int) ([]byte, error) {
 // damaged returns a DamagedError for the present record.
 func (b *Reader) damaged(reason string) error { return &DamagedError{Offset: b.offset, Reason: reason} }
 
-// Verify reads a backup to its end and returns its header if it is complete. It calls read, which may be
-// nil, with the number of bytes of files read so far.
+// Verify reads a backup to its end and returns its header if it is complete. It calls read, which may be nil,
+// after each call of Next with the number of bytes of files read so far. It makes every check of a restore
+// except one: that the files form a store, which only a store can say. With an error of the content it
+// returns the header too, so that the caller can say which backup is unusable.
 func Verify(r io.Reader, read func(bytes int64)) (Header, error) {
 	b, err := NewReader(r)
 	if err != nil {

@@ -19,17 +19,18 @@ import (
 // a backup that is shorter than its header says.
 type Writer struct {
 	w        io.Writer
-	digest   hash.Hash
-	err      error
-	buf      []byte // the record being built
-	piece    []byte // content not written yet, at most PieceBytes
-	files    int    // number of files still to come
-	bytes    int64  // bytes of files still to come
-	fileLeft int64  // bytes of the present file still to come
+	digest   hash.Hash // of every byte written so far
+	err      error     // the first error; set by Close too, so that no call follows it
+	buf      []byte    // the record being built
+	piece    []byte    // content not written yet, at most PieceBytes
+	files    int       // number of files still to come
+	bytes    int64     // bytes of files still to come
+	fileLeft int64     // bytes of the present file still to come
 }
 
 // NewWriter writes the header of a backup to w. Header.Files and Header.Bytes must be those of the files
-// that follow.
+// that follow: they are written before the files, and Close returns an error if they were wrong. The caller
+// owns w, and makes its content durable.
 func NewWriter(w io.Writer, h Header) (*Writer, error) {
 	if h.Files < 0 || h.Files > FilesMax || h.Bytes < 0 || len(h.Product) > productMax {
 		return nil, fmt.Errorf("backup: %d files of %d bytes, made by %q: want at most %d files, and at most %d bytes of version",
@@ -55,7 +56,8 @@ func appendHeader(b []byte, h *Header) []byte {
 	return append(b, h.Product...)
 }
 
-// File begins a file. The file before it must be complete.
+// File begins a file. The file before it must be complete. A file of size 0 needs no Write. The order of the
+// files is the caller's; a reader gets the same.
 func (b *Writer) File(f File) error {
 	if b.err != nil {
 		return b.err
@@ -79,7 +81,9 @@ func (b *Writer) File(f File) error {
 	return b.flushRecord()
 }
 
-// Write appends to the content of the file that File began.
+// Write appends to the content of the file that File began. It collects small writes into pieces, so the size
+// of the writes does not change the backup. A call with more bytes than the file has left writes none of them
+// and fails.
 func (b *Writer) Write(p []byte) (n int, err error) {
 	if b.err == nil && int64(len(p)) > b.fileLeft {
 		_ = b.fail(fmt.Errorf("%d bytes more than the file has", int64(len(p))-b.fileLeft))
@@ -104,8 +108,8 @@ func (b *Writer) flushPiece() {
 	_ = b.flushRecord()
 }
 
-// Close writes the end record, without which a backup is incomplete. It does not close the underlying
-// writer.
+// Close writes the end record, without which a backup is incomplete. So a program that dies on the way
+// leaves a file that every reader refuses. Close does not close the underlying writer.
 func (b *Writer) Close() error {
 	if b.err == nil && (b.files > 0 || b.bytes > 0 || b.fileLeft > 0) {
 		_ = b.fail(fmt.Errorf("%d files and %d bytes are missing", b.files, b.bytes+b.fileLeft))
@@ -121,7 +125,8 @@ func (b *Writer) Close() error {
 	return nil
 }
 
-// flushRecord writes the record in buf with its checksum.
+// flushRecord writes the record in buf with its checksum. The digest covers the checksums too. For the end
+// record that has no effect, because its content is fixed before.
 func (b *Writer) flushRecord() error {
 	b.buf = binary.LittleEndian.AppendUint32(b.buf, crc32.Checksum(b.buf, castagnoli))
 	b.digest.Write(b.buf)
@@ -131,7 +136,8 @@ func (b *Writer) flushRecord() error {
 	return nil
 }
 
-// fail records the first error, which it returns wrapped; later calls return the same.
+// fail records an error, which it returns wrapped. Each caller has checked that there is none yet, so that
+// the error recorded is the first.
 func (b *Writer) fail(err error) error {
 	b.err = fmt.Errorf("write the backup: %w", err)
 	return b.err

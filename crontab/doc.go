@@ -8,4 +8,12 @@
 // has another format (IsAnacron).
 //
 // The package does not interpret the fields of a schedule: Reader.Check decides which schedules are valid.
+//
+// The path of a line: Reader.Read (read.go) skips what runs nothing and puts assignments into force, line.go takes the
+// other lines apart, and refusal.go says what is wrong with a line. The caller names entries by Names (name.go), and
+// asks path.go which format a file has. Parsing is a function of the text alone: the same text gives the same entries
+// and names on every machine, so an import that is repeated changes nothing.
+//
+// A line that is refused never becomes an entry with a guess in it. A job that runs at another time than in cron is
+// worse than one that is missing and reported.
 package crontab

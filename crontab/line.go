@@ -5,7 +5,9 @@ import "strings"
 // scheduleFields is the number of fields before the command, unless a macro such as @daily replaces them.
 const scheduleFields = 5
 
-// cutEntry reads the schedule, the user if there is a user column, and the command of a line.
+// cutEntry reads the schedule, the user if there is a user column, and the command of a line. It leaves Line, Zone and
+// Env of the entry to its callers. A line of a user's crontab that is read with a user column loses the first word of
+// its command, and fails only if that was the only one; so the caller must know which format it has (HasUserColumn).
 func cutEntry(line string, system bool) (e Entry, refusal *Refusal) {
 	line = strings.TrimPrefix(line, "-") // SUSE: do not log the run
 	var rest string
@@ -23,7 +25,8 @@ func cutEntry(line string, system bool) (e Entry, refusal *Refusal) {
 	return e, nil
 }
 
-// cutSchedule cuts the schedule off the front of a line.
+// cutSchedule cuts the schedule off the front of a line. It joins the fields by single blanks, so that a change of the
+// blanks in a crontab changes no job. It refuses ~ itself: to Reader.Check it would only be a wrong field.
 func cutSchedule(line string) (schedule, rest string, refusal *Refusal) {
 	if line != "" && line[0] == '@' {
 		return cutMacro(line)
@@ -41,7 +44,8 @@ func cutSchedule(line string) (schedule, rest string, refusal *Refusal) {
 	return strings.Join(fields, " "), rest, nil
 }
 
-// cutMacro cuts a schedule such as @daily off the front of a line.
+// cutMacro cuts a schedule such as @daily off the front of a line. Macros that the schedule language has stay as they
+// are; those of FreeBSD become what they mean. Case counts, as it does in cron.
 func cutMacro(line string) (schedule, rest string, refusal *Refusal) {
 	macro, rest := cutField(line)
 	switch macro {
@@ -67,7 +71,8 @@ func cutField(s string) (field, rest string) {
 }
 
 // cutInput splits a command at its first unescaped percent sign. The text after the sign is the command's standard
-// input, in which each further percent sign is a line break. In the command, \% becomes %; other backslashes stay.
+// input, in which each further percent sign is a line break. In the command, \% becomes %; other backslashes stay,
+// because they are for the shell. Cron knows no quotes here: a percent sign in quotes splits the command as well.
 func cutInput(text string) (command, stdin string) {
 	var b strings.Builder
 	for i := 0; i < len(text); i++ {
@@ -107,7 +112,8 @@ func inputLines(text string) string {
 }
 
 // cutAssignment reads a line such as MAILTO=root or PATH = "/bin:/usr/bin". Quotes keep the blanks at the ends of a
-// value and are not part of it.
+// value and are not part of it. Variables in a value are not expanded, as cron does not expand them either. A line with
+// an equals sign is an assignment only if nothing but a name stands before it; no schedule looks like one.
 func cutAssignment(line string) (name, value string, ok bool) {
 	left, right, ok := strings.Cut(line, "=")
 	name = unquote(strings.Trim(left, " \t"))
@@ -125,7 +131,8 @@ func unquote(s string) string {
 	return s
 }
 
-// isVariable reports whether s is the name of an environment variable.
+// isVariable reports whether s is the name of an environment variable: ASCII letters, digits and underscores, of which
+// no digit comes first. The empty string is none.
 func isVariable(s string) bool {
 	for i := range len(s) {
 		c := s[i]
@@ -137,7 +144,7 @@ func isVariable(s string) bool {
 	return s != ""
 }
 
-// clip shortens a word of a crontab for a message.
+// clip shortens a word of a crontab for a message, to at most 60 bytes and an ellipsis. It cuts no character in half.
 func clip(word string) string {
 	const bytesMax = 60
 	if len(word) <= bytesMax {

@@ -8,7 +8,9 @@ import (
 	"strings"
 )
 
-// The lengths in bytes of the parts of a name. With its hash a name has at most 114 bytes, and the number of a repeated entry.
+// The lengths in bytes of the parts of a name. With its hash a name has at most 114 bytes, and the number of a repeated
+// entry. Longer parts would come near the longest name that a job may have; in shorter ones, more programs would look
+// the same to a reader, though the hash would still distinguish them.
 const (
 	fileBytesMax = 64
 	wordBytesMax = 40
@@ -17,9 +19,12 @@ const (
 // Names names the entries of one crontab, such as backup/rsync-1f0c9a3e. A name is stable: it depends on what a line
 // runs and not on when, so a crontab that is read again gives the same names, and a changed schedule keeps its name. It is
 // unique in the crontab. Not for concurrent use.
+//
+// The line number is no part of a name: a line that is inserted would rename all jobs below it. The schedule is no part
+// of it either: a new schedule is to change the job, not to replace it by another one without a history.
 type Names struct {
-	file string
-	seen map[string]int
+	file string         // see File
+	seen map[string]int // how often Next has made each name, without a number
 }
 
 // NewNames returns the names for the entries of the crontab at a path, of which only the last element counts.
@@ -31,7 +36,8 @@ func NewNames(file string) *Names {
 func (n *Names) File() string { return n.file }
 
 // Next returns the name of the next entry. Call it once for each entry, in the order of the lines: further entries that
-// run the same get -2, -3 and so on at the end.
+// run the same get -2, -3 and so on at the end. If one of two equal lines is removed, the other has the name without a
+// number, whichever it is; both run the same, so that job only gets the schedule of the line that stays.
 func (n *Names) Next(e *Entry) string {
 	name := fmt.Sprintf("%s/%s-%s", n.file, e.Program(), e.Hash())
 	n.seen[name]++
@@ -41,7 +47,9 @@ func (n *Names) Next(e *Entry) string {
 	return name
 }
 
-// Hash returns eight hexadecimal digits that identify what the entry runs: its user, command and standard input.
+// Hash returns eight hexadecimal digits that identify what the entry runs: its user, command and standard input. The
+// zero bytes between the parts keep two entries apart whose parts differ only in where one ends. Thirty-two bits are
+// enough for the lines of one crontab; if two of them do collide, Next numbers the second one.
 func (e *Entry) Hash() string {
 	sum := sha256.Sum256([]byte(e.User + "\x00" + e.Command + "\x00" + e.Stdin))
 	return hex.EncodeToString(sum[:4])
@@ -60,7 +68,8 @@ func (e *Entry) Program() string {
 // UserToken returns the user as a token (see Program), or "none" in a user's own crontab.
 func (e *Entry) UserToken() string { return token(e.User, wordBytesMax, "none") }
 
-// firstWord returns the first word of a shell command after any assignments before it.
+// firstWord returns the first word of a shell command after any assignments before it. It is a guess for a readable
+// name and no parser of shell: what it misses, such as a pipe or an if, makes the name less telling and nothing else.
 func firstWord(command string) string {
 	word, rest := cutField(command)
 	for rest != "" {
@@ -80,7 +89,8 @@ func firstWord(command string) string {
 }
 
 // token keeps the letters, digits and underscores of s, up to bytesMax bytes. A run of other bytes becomes one dash; if
-// nothing is left, the result is the fallback.
+// nothing is left, the result is the fallback. Dots go too, because a dot would split the token of a NATS subject in
+// two.
 func token(s string, bytesMax int, fallback string) string {
 	var b strings.Builder
 	for i := range len(s) {

@@ -3,7 +3,9 @@ package crontab
 import "path/filepath"
 
 // HasUserColumn reports whether the crontab at a path has a user column, as /etc/crontab and the files of a cron.d
-// directory have. Only the path is looked at, not the file; a relative path is taken from the working directory.
+// directory have. Only the path is looked at, not the file; a relative path is taken from the working directory. The
+// content cannot say it: a user column looks like the first word of a command. A path that cannot be made absolute
+// counts as that of a user's crontab.
 func HasUserColumn(file string) bool {
 	file, err := filepath.Abs(file)
 	if err != nil {

@@ -30,7 +30,9 @@ type Entry struct {
 }
 
 // Read yields the lines of a crontab in their order: an Entry or a Refusal, never both. Blank lines, comments and
-// assignments yield nothing. A refused line does not end the reading. The caller bounds the size of the text.
+// assignments yield nothing. A refused line does not end the reading, so that one report has all that is to be
+// corrected. The caller bounds the size of the text. Each run over the result reads the text anew, from a state of its
+// own.
 func (r Reader) Read(text string) iter.Seq2[*Entry, *Refusal] {
 	return func(yield func(*Entry, *Refusal) bool) {
 		s := state{Reader: r, zone: r.Zone}
@@ -52,14 +54,17 @@ func (r Reader) Read(text string) iter.Seq2[*Entry, *Refusal] {
 	}
 }
 
-// state is what the lines above the present one have set.
+// state is what the lines above the present one have set. In a crontab an assignment counts for the lines below it
+// only, so the lines must be read in order, and an entry keeps what was in force at its line.
 type state struct {
 	Reader
 	zone string            // timezone in force
 	env  map[string]string // assignments in force; entries share it, so it is replaced and never changed
 }
 
-// read reads one line without the blanks before it. Both results are nil if the line runs nothing.
+// read reads one line without the blanks before it. Both results are nil if the line runs nothing. An assignment is
+// tried before an entry, as cron does. A line that is not UTF-8 is refused as a whole, because replacing its bytes
+// would change the command.
 func (s *state) read(line string) (*Entry, *Refusal) {
 	if line == "" || line[0] == '#' {
 		return nil, nil
@@ -83,7 +88,10 @@ func (s *state) read(line string) (*Entry, *Refusal) {
 	return &entry, nil
 }
 
-// assign puts an assignment into force for the lines after it.
+// assign puts an assignment into force for the lines after it. CRON_TZ goes into the zone of the entries and not into
+// their environment, because it is for cron and not for the command. An empty CRON_TZ restores Reader.Zone.
+// RANDOM_DELAY is refused unless it is 0; the entries below are read all the same, without a delay. TZ is a variable
+// like any other: it is the timezone of the command, not of its schedule.
 func (s *state) assign(name, value string) *Refusal {
 	switch name {
 	case "CRON_TZ":

@@ -9,7 +9,8 @@ import (
 // after it. A user's own crontab looks like that: read it without System.
 var ErrNoUser = errors.New("wants a user and a command after the schedule, as a system crontab has")
 
-// Refusal is a line that cannot be used, and why. It is an error, whose text does not repeat the line and its number.
+// Refusal is a line that cannot be used, and why. It is an error, whose text does not repeat the line and its number,
+// since the caller shows these in its own form.
 type Refusal struct {
 	Line   int    // counted from 1
 	Text   string // the line without its end, unchanged: it may hold control characters and invalid UTF-8
@@ -28,7 +29,8 @@ func (r *Refusal) Error() string {
 // Unwrap returns the reason.
 func (r *Refusal) Unwrap() error { return r.Reason }
 
-// refuse returns a refusal with a reason of this package. Read adds the line.
+// refuse returns a refusal with a reason of this package. Read adds the line. Reason and want are predicates and wishes
+// without a subject, so that they can follow the place of the line.
 func refuse(reason, want string) *Refusal { return &Refusal{Reason: errors.New(reason), Want: want} }
 
 // refusef is refuse with a formatted reason.

@@ -4,4 +4,9 @@
 //
 // The package imports nothing: the scheduler uses it with tenants as parties, the dispatcher with
 // tenants and with lanes. Its types are not safe for concurrent use.
+//
+// Queue (queue.go) is deficit round robin (M. Shreedhar and G. Varghese, SIGCOMM 1995) for items that all
+// cost the same, so that no turn leaves a deficit. FIFO (fifo.go) is the line of one party, and the order of
+// the parties. Parties have no weights: each gets the same share. The package bounds no queue; its callers
+// bound what they push.
 package fair

@@ -1,13 +1,18 @@
 package fair
 
-// spareMax is the longest slice that an empty FIFO keeps, so that the memory of a burst is freed.
+// spareMax is the longest slice that a FIFO keeps when Pop empties it, in items, so that the memory of a
+// burst is freed. A smaller value would make each usual burst allocate again; a larger one keeps more memory
+// in each line.
 const spareMax = 4096
 
 // FIFO is a first-in, first-out queue in one slice. The zero value is empty and ready. All methods take
-// constant time on average, except filter.
+// constant time on average, except filter. A ring would save the compaction; in a slice, At and filter need
+// no arithmetic across the end.
+//
+// Invariant: head <= len(items), and the elements before head are zero, so that they keep nothing alive.
 type FIFO[T any] struct {
-	items []T
-	head  int
+	items []T // the queue is items[head:]
+	head  int // index of the oldest item
 }
 
 // Len returns the number of items.
@@ -33,7 +38,7 @@ func (f *FIFO[T]) Pop() T {
 		f.items, f.head = nil, 0
 	case f.head == len(f.items):
 		f.items, f.head = f.items[:0], 0
-	case f.head > 64 && f.head > len(f.items)/2:
+	case f.head > 64 && f.head > len(f.items)/2: // a short slice is not worth a move: Push reuses it when it is empty
 		f.compact()
 	}
 	return item

@@ -1,20 +1,26 @@
 package fair
 
-// sparesMax bounds the empty lines that are kept for reuse, so that a steady load allocates nothing.
+// sparesMax bounds the empty lines that are kept for reuse, so that a steady load allocates nothing. Each may
+// keep a slice of spareMax items, and a longer one if Filter has emptied it.
 const sparesMax = 64
 
 // Queue holds the items of several parties. Items of one party leave in the order in which they came;
 // the parties take turns. Every call except Filter takes constant time, however many parties there are
 // or were. Use NewQueue.
 //
+// A party without items has no line, so a queue can serve tenants by the million of which few have work at a
+// time.
+//
 // Invariant: a party has a line in byParty and in turns exactly while it has items.
+//
+// Invariant: taken is below quantum, and count is the sum of the lengths of all lines.
 type Queue[P comparable, T any] struct {
 	quantum int // number of items in a turn
 	byParty map[P]*line[P, T]
 	turns   FIFO[*line[P, T]] // the parties with items; it is the turn of the front
 	taken   int               // items popped in this turn
-	count   int
-	spare   []*line[P, T]
+	count   int               // items of all parties
+	spare   []*line[P, T]     // empty lines for reuse, at most sparesMax
 }
 
 // line holds the items of one party.
@@ -32,7 +38,8 @@ func NewQueue[P comparable, T any](quantum int) Queue[P, T] {
 // Len returns the number of items.
 func (q *Queue[P, T]) Len() int { return q.count }
 
-// Push adds an item after the other items of its party.
+// Push adds an item after the other items of its party. A party that had none gets its turn after all others
+// that are waiting, even if its last turn was not used up: it gains nothing by leaving and coming back.
 func (q *Queue[P, T]) Push(party P, item T) {
 	l := q.byParty[party]
 	if l == nil {
@@ -96,7 +103,7 @@ func (q *Queue[P, T]) lineUp(l *line[P, T]) {
 	delete(q.byParty, l.party)
 	if len(q.spare) < sparesMax {
 		var none P
-		l.party = none
+		l.party = none // a spare line must not keep the name of a tenant alive
 		q.spare = append(q.spare, l)
 	}
 }

@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// bucketCount is the number of buckets; every uint64 belongs to one of them.
+// bucketCount is the number of buckets; every uint64 belongs to one of them. The highest that is used is 495.
 const bucketCount = 512
 
 // subBits is the number of bits after the leading one that select the bucket within a power of two:
-// three bits make eight buckets.
+// three bits make eight buckets. Each further bit would halve the error and double the memory.
 const subBits = 3
 
 // buckets counts values in whole units. The three counters are updated independently: a reader may see
@@ -25,7 +25,8 @@ type buckets struct {
 	max    atomic.Uint64 // in the unit of sum
 }
 
-// record counts a value in its bucket, and exact in the sum and the maximum.
+// record counts a value in its bucket, and exact in the sum and the maximum. It counts first, and read reads
+// the counts last; so a reading never has a value in Sum or Max that is missing in Count.
 func (b *buckets) record(value, exact uint64) {
 	b.counts[bucketOf(value)].Add(1)
 	b.sum.Add(exact)
@@ -36,11 +37,13 @@ func (b *buckets) record(value, exact uint64) {
 	}
 }
 
-// Times counts durations; its buckets have a resolution of a microsecond. The zero value is empty and
-// ready. It is safe for concurrent use, and must not be copied.
+// Times counts durations; its buckets have a resolution of a microsecond, while the sum and the maximum are
+// exact. All times below a microsecond share a bucket. The zero value is empty and ready. It is safe for
+// concurrent use, and must not be copied.
 type Times struct{ buckets buckets }
 
-// Record counts a duration. A negative one counts as zero.
+// Record counts a duration. A negative one counts as zero: it is the distance of two instants of a clock that
+// was set back between them.
 func (t *Times) Record(d time.Duration) {
 	d = max(d, 0)
 	t.buckets.record(uint64(d/time.Microsecond), uint64(d))
@@ -64,7 +67,8 @@ func (s *Sizes) Record(n int) {
 // Read returns a reading of the counts so far, in bytes.
 func (s *Sizes) Read() Reading { return s.buckets.read(1, 1) }
 
-// bucketOf returns the bucket of a value. Values below 8 have a bucket each.
+// bucketOf returns the bucket of a value. Values below 8 have a bucket each. Above, shift is the number of
+// low bits that do not matter for the bucket: what remains is the leading one and the subBits after it.
 func bucketOf(v uint64) int {
 	if v < 1<<subBits {
 		return int(v)

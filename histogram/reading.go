@@ -27,8 +27,9 @@ func (b *buckets) read(unit, exact float64) Reading {
 	return r
 }
 
-// Quantile returns a value that the share q, from 0 to 1, of the recorded values does not exceed; 0 if
-// there are none. It is the upper end of a bucket, or Max if that is less.
+// Quantile returns a value that the share q, from 0 to 1, of the recorded values does not exceed; 0 if there
+// are none. It is the upper end of a bucket, or Max if that is less: a lateness that is shown too small could
+// hide that a promise is not kept.
 func (r Reading) Quantile(q float64) float64 {
 	rank := uint64(q*float64(r.Count) + 0.5)
 	var seen uint64
@@ -41,7 +42,8 @@ func (r Reading) Quantile(q float64) float64 {
 }
 
 // Within returns, for each of the bounds, the number of values that are at most that bound. The bounds
-// must ascend. All values of a bucket count as its largest value.
+// must ascend. All values of a bucket count as its largest value, so a number may be too low and is never
+// too high.
 func (r Reading) Within(bounds []float64) []uint64 {
 	within := make([]uint64, len(bounds))
 	next, seen := 0, uint64(0)

@@ -16,9 +16,9 @@ const ReplyHeader = "Carillon-Reply"
 // Desk receives requests on a connection, and drops those whose reply subject the rule does not allow.
 // It is safe for concurrent use.
 type Desk struct {
-	conn   *nats.Conn
-	rule   *Rule
-	logger *slog.Logger
+	conn   *nats.Conn   // the caller's
+	rule   *Rule        // shared with other desks; never nil
+	logger *slog.Logger // receives drops, at most once in sayEvery
 }
 
 // NewDesk returns a desk. A nil rule allows the default inboxes; its count of dropped requests is not
@@ -37,11 +37,13 @@ type Request struct {
 	Header  nats.Header
 	Data    []byte
 
-	reply string
-	conn  *nats.Conn
+	reply string     // "" if the caller expects no reply; otherwise an inbox by the rule
+	conn  *nats.Conn // on which the request came
 }
 
-// Subscribe receives the requests on a subject. It calls handle for one request at a time.
+// Subscribe receives the requests on a subject. It calls handle for one request at a time, on the goroutine
+// of the subscription: while handle runs, further requests wait in memory, up to the limits of the NATS
+// client. The requests of two subscriptions are handled concurrently.
 func (d *Desk) Subscribe(subject string, handle func(*Request)) (*nats.Subscription, error) {
 	return d.conn.Subscribe(subject, d.handler(handle))
 }
@@ -53,7 +55,8 @@ func (d *Desk) QueueSubscribe(subject, group string, handle func(*Request)) (*na
 }
 
 // handler returns the callback of a subscription: it drops a request whose reply subject is not allowed,
-// and passes the others to handle.
+// and passes the others to handle. A dropped request gets no answer, because any answer would go to the
+// subject that is not allowed. A message without a reply subject is allowed: nothing is published for it.
 func (d *Desk) handler(handle func(*Request)) nats.MsgHandler {
 	return func(m *nats.Msg) {
 		if m.Reply != "" && !d.rule.Allows(m.Reply) {
@@ -84,7 +87,8 @@ func (r *Request) Wants() bool { return r.reply != "" }
 
 // Answer sends the reply, with to as the value of its header [ReplyHeader]. It does nothing if the
 // caller expects no reply, or if the connection is closed. It does not wait until NATS has received the
-// reply. header may be nil; the request owns it after the call.
+// reply, so a lost reply looks to the caller like a server that does not answer. header may be nil; the
+// request owns it after the call. It may be called from any goroutine, also after the handler has returned.
 func (r *Request) Answer(to string, header nats.Header, data []byte) error {
 	if !r.Wants() {
 		return nil

@@ -5,6 +5,12 @@
 // request by the server. So replies go to inboxes only, and a request with another reply subject is
 // dropped before a handler sees it. A [Request] does not expose its reply subject: [Request.Answer] is
 // the only way to publish to it.
+//
+// A request arrives at a subscription of a [Desk] (desk.go). The desk asks its [Rule] (rule.go) about the
+// reply subject, and drops the request or passes it to a handler, on the goroutine of the subscription. All
+// desks of a server share one rule, so that its count is that of the server.
+//
+// The package does not decide who may send a request: that is the matter of NATS and of the handler.
 package inbox
 
 import (
@@ -17,14 +23,16 @@ import (
 )
 
 // PrefixesMax bounds the number of inbox prefixes that may be configured besides the default ones, and
-// PrefixBytesMax the length of each in bytes.
+// PrefixBytesMax the length of each in bytes. Every request is compared with all of them, so the bound is
+// also that of the cost of a request.
 const (
 	PrefixesMax    = 16
 	PrefixBytesMax = 64
 )
 
 // usual lists the inbox prefixes that are always allowed: those of the client libraries, and those that
-// NATS itself uses when a request passes from one account to another.
+// NATS itself uses when a request passes from one account to another. They have no dot at the end, so that
+// prefixes such as _INBOX_alice, by which operators keep the inboxes of users apart, are allowed as well.
 var usual = []string{"_INBOX", "_R_"}
 
 // gateway is the prefix of reply subjects for requests from another NATS cluster: the names of the
@@ -35,9 +43,9 @@ const gateway = "_GR_."
 // subject is not one. The zero value and a nil Rule allow the default inboxes. It is safe for concurrent
 // use.
 type Rule struct {
-	prefixes []string
-	dropped  atomic.Uint64
-	said     atomic.Int64 // when a drop was last logged, in nanoseconds of Unix time
+	prefixes []string      // besides the usual ones; never changes
+	dropped  atomic.Uint64 // see Dropped
+	said     atomic.Int64  // when a drop was last logged, in nanoseconds of Unix time; 0 before the first
 }
 
 // NewRule returns the rule of a server whose own subjects begin with the token own. more lists further
@@ -54,6 +62,7 @@ func NewRule(own string, more ...string) (*Rule, error) {
 		}
 		r.prefixes = append(r.prefixes, prefix)
 	}
+	// An overlap in either direction would let a caller choose a subject of the service as its inbox.
 	for _, prefix := range append(r.prefixes, append([]string{gateway}, usual...)...) {
 		if strings.HasPrefix(prefix, own+".") || strings.HasPrefix(own+".", prefix) {
 			return nil, fmt.Errorf("the prefix of inboxes %q and the prefix of the service %q overlap, so that a reply could be a request; change one of the two", prefix, own)
@@ -108,7 +117,8 @@ func (r *Rule) Allows(subject string) bool {
 	return false
 }
 
-// Dropped returns the number of requests that were dropped so far.
+// Dropped returns the number of requests that were dropped so far. If it grows, there is most likely a client
+// with an inbox prefix that the server does not know.
 func (r *Rule) Dropped() uint64 {
 	if r == nil {
 		return 0
@@ -116,7 +126,8 @@ func (r *Rule) Dropped() uint64 {
 	return r.dropped.Load()
 }
 
-// sayEvery is the least time between two log lines about dropped requests.
+// sayEvery is the least time between two log lines about dropped requests. A caller can cause as many drops
+// as it likes, and must not fill the log by them.
 const sayEvery = time.Minute
 
 // drop counts a dropped request. It returns the count so far, and whether to log it.

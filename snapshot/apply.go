@@ -9,7 +9,9 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// BatchBytesMax bounds the batch of one commit, in bytes. The log's bound for a commit is far below it.
+// BatchBytesMax bounds the batch of one commit, in bytes. The log's bound for a commit is far below it, so
+// a larger batch is an error of the caller. Pebble would accept far larger ones, and keep each in memory
+// until it is flushed.
 const BatchBytesMax = 16 << 20
 
 // Apply makes a commit visible to readers: its rows and its position, atomically. It does not make the
@@ -41,11 +43,14 @@ func (s *Store) Apply(at job.Position, batch []byte) error {
 	if err := s.commit(b); err != nil {
 		return err
 	}
+	// Only after the commit, so that a caller that has read Applied finds the rows of that commit.
 	s.applied.Store(&at)
 	return nil
 }
 
-// stageBytes is the space in a Pebble batch for its header and the head row, in bytes.
+// stageBytes is the space in a Pebble batch for its header and the head row, in bytes. Together with an
+// eighth of the commit, for Pebble's own encoding of each change, it makes one allocation enough for
+// usual commits; the batch grows if it is too small.
 const stageBytes = 128
 
 // stage copies the changes of a commit and its position into a Pebble batch. Their order does not

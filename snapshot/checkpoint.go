@@ -22,8 +22,8 @@ func (s *Store) Checkpoint(ctx context.Context) (job.Position, error) {
 	if err := s.fault.err(); err != nil {
 		return job.Position{}, err
 	}
-	// Read before the flush begins: the commits applied by now are in the memtables that the flush
-	// writes. A commit applied between the two may be flushed too, but is not promised.
+	// want is read before the flush begins: the commits applied by now are in the memtables that the
+	// flush writes. A commit applied between the two may be flushed too, but is not promised.
 	want := s.Applied()
 	if at := s.readDurable(); at.LSN >= want.LSN {
 		return at, s.fault.err()
@@ -55,7 +55,8 @@ func (s *Store) readDurableAlone() job.Position {
 	return s.readDurable()
 }
 
-// flush writes all memtables to tables and returns when the manifest names those.
+// flush writes all memtables to tables and returns when the manifest names those. It does not use
+// Pebble's Flush, which cannot be left when ctx ends.
 func (s *Store) flush(ctx context.Context) error {
 	var flushed <-chan struct{}
 	err := s.fault.run(func() (err error) {

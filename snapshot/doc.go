@@ -26,4 +26,24 @@
 // directory, Apply and Checkpoint return ErrFailed, and Options.OnFatal is called once so that the owner
 // can stop the process. No commit is lost: the log has all of them, and every start replays what the
 // store lacks.
+//
+// # The files
+//
+// Open (store.go, options.go) claims the directory (format.go), examines it read-only (examine.go) and then
+// lets Pebble open it with our settings (tuning.go), on a file system that watches every change (guard.go,
+// fault.go). Apply (apply.go) writes rows and position (head.go), Get and Scan (read.go) read them.
+// Checkpoint (checkpoint.go) flushes. Export (export.go) copies, through a file system of its own
+// (exportfs.go). Inspect (inspect.go) reads the position of a store that is not open. The gate (gate.go)
+// keeps Close apart from calls that are still inside.
+//
+// # Concurrency
+//
+// One goroutine applies; readers, a checkpoint and an export run beside it. A call that may block inside
+// Pebble runs on a goroutine of its own (fault.run), so that the caller returns when the store fails, even if
+// Pebble never does. Reads run on the caller's goroutine: they wait for no flush.
+//
+// # What the package does not do
+//
+// It does not interpret keys and values, except that keys beginning with a zero byte are its own. It keeps no
+// versions of rows and has no transactions: the only unit of change is a commit of the log.
 package snapshot

@@ -50,6 +50,10 @@ var (
 	// markerName matches every valid name of a marker. Pebble takes any other name with the same prefix for
 	// a marker too, and then fails to parse it.
 	markerName = regexp.MustCompile(`^marker\.(manifest\.[0-9]{6,}\.MANIFEST-[0-9]{6,}|format-version\.[0-9]{6,}\.[0-9]{3,})$`)
+	// Pebble has no error types that name a file, so the next two read the texts of its errors. If a
+	// newer Pebble changes a text, the damage is still found and refused; only the name of the file
+	// becomes that of the manifest.
+	//
 	// badTable matches the number of a table in the error of Pebble's comparison of manifest and directory.
 	badTable = regexp.MustCompile(`L[0-9]: ([0-9]{6,}): `)
 	// libraryFile matches the names of Pebble's files in the text of an error.
@@ -90,7 +94,8 @@ func examine(dir string, fs vfs.FS, lock *pebble.Lock, f *fault, check func(job.
 	return nil
 }
 
-// unreadable returns a DamageError that names the file because of which a store cannot be read.
+// unreadable returns a DamageError that names the file because of which a store cannot be read. If the
+// error names none, that is the manifest, because it leads to all others.
 func unreadable(dir, manifest string, err error) error {
 	file := libraryFile.FindString(err.Error())
 	if m := badTable.FindStringSubmatch(err.Error()); m != nil {

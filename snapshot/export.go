@@ -80,7 +80,8 @@ func (s *Store) export(ctx context.Context, dir string) (at job.Position, err er
 }
 
 // awaitApplied returns when Applied is at least at. A flush may already contain a commit whose call of
-// Apply has not published its position yet.
+// Apply has not published its position yet. Without the wait, Export could return a position after
+// Applied, and a caller would have a copy of a state that the store says it has not reached.
 func (s *Store) awaitApplied(at job.Position) {
 	if s.Applied().LSN < at.LSN {
 		s.applying.Lock()
@@ -88,7 +89,8 @@ func (s *Store) awaitApplied(at job.Position) {
 	}
 }
 
-// mayExport returns an error for a directory that cannot be the copy's, before Export does any work.
+// mayExport returns an error for a directory that cannot be the copy's, before Export does any work. An
+// existing directory is refused, because a failed export removes the directory with all that is in it.
 func (s *Store) mayExport(dir string) error {
 	if strings.HasPrefix(dir+"/", s.dir+"/") {
 		return errors.New("snapshot: the copy must be outside of the store")

@@ -17,8 +17,8 @@ import (
 // directly in its directory, so the path decides which file system is responsible.
 type exportingFS struct {
 	guardedFS
-	dir     string
-	outside exportFS
+	dir     string   // of the store
+	outside exportFS // for every path that is not in dir
 }
 
 // Unwrap implements vfs.FS.
@@ -61,8 +61,8 @@ func (e exportingFS) RemoveAll(name string) error { return e.fsFor(name).RemoveA
 // exports holds the export that is under way, if there is one. Pebble's checkpoint takes no context, so
 // it is cancelled through errors of its file system.
 type exports struct {
-	fault   *fault
-	current atomic.Pointer[exportCall]
+	fault   *fault                     // of the store; its failure ends an export too
+	current atomic.Pointer[exportCall] // nil while no export is under way
 }
 
 // exportCall is one export. Its context ends with the caller's context or with the first failure, which
@@ -96,7 +96,8 @@ func (e *exports) mayContinue() error {
 	return nil
 }
 
-// fail ends the export that is under way, and reports whether there is one.
+// fail ends the export that is under way, and reports whether there is one. The export then returns err at
+// its next mayContinue, even though Pebble was told that the sync succeeded.
 func (e *exports) fail(err error) bool {
 	call := e.current.Load()
 	if call != nil {
@@ -105,8 +106,9 @@ func (e *exports) fail(err error) bool {
 	return call != nil
 }
 
-// exportFS is the file system of an export. It refuses changes once the export has ended or failed, but
-// always allows the removals that undo an export.
+// exportFS is the file system of an export. Once the export has failed or its context has ended, it refuses
+// new files, links and writes, without which Pebble's copy cannot go on. It always allows the removals that
+// undo an export.
 type exportFS struct {
 	vfs.FS
 	exports *exports

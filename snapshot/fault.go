@@ -22,9 +22,12 @@ import (
 // it holds the manifest, so that it installs and removes no more tables. Readers continue.
 //
 // Invariant: cause is set before failed is closed, and never again.
+//
+// The price is that parked goroutines, and the files that they have open, stay until the process ends.
+// That is acceptable because the process must end: see ErrFailed.
 type fault struct {
 	failed chan struct{} // closed at the first failure
-	cause  error         // wraps ErrFailed
+	cause  error         // wraps ErrFailed; read it only after failed is closed
 
 	// opened is set when pebble.Open has returned without an error. Before that, all changes happen on
 	// the goroutine of Open, and errors are returned to it.
@@ -35,6 +38,7 @@ type fault struct {
 	onFatal func(error) // nil until Open returns
 }
 
+// newFault returns a fault without a failure and without an owner to notify.
 func newFault(logger *slog.Logger) *fault {
 	return &fault{failed: make(chan struct{}), logger: logger}
 }
@@ -98,6 +102,8 @@ func (f *fault) start(work func() error) <-chan error {
 	done := make(chan error, 1)
 	go func() {
 		var err error
+		// A goroutine that halt ends does not come back from work, but runs its deferred calls:
+		// without this one, the receiver would wait for ever.
 		returned := false
 		defer func() {
 			if !returned {

@@ -28,11 +28,12 @@ const (
 	formatTemp    = "FORMAT.TEMP"
 	formatVersion = 1
 	formatText    = "carillon store %d, pebble format %d\n"
-	formatMax     = 100 // bytes
+	formatMax     = 100 // bytes read of the file; a valid one has about 35
 )
 
 // harmless lists the names that a directory may hold before it is a store: files that an interrupted
-// Open leaves, and the directory at the root of a file system.
+// Open leaves, and the directory at the root of a file system. Anything else is foreign, so that a wrong
+// path in a configuration never turns a directory with other data into a store.
 var harmless = []string{"LOCK", formatTemp, "lost+found"}
 
 // claimDir locks the directory of a store. If the directory is not a store yet, claimDir makes it one,

@@ -6,10 +6,12 @@ import "sync"
 // used after its Close. A read lock would not do: while Close waits for it, a call from inside another
 // call, such as a Get from the function of a scan, would block, and Close with it. The zero value is
 // open.
+//
+// Invariant: inside is never negative, and does not grow while shut is set.
 type gate struct {
 	mu     sync.Mutex
-	inside int
-	shut   bool
+	inside int           // calls for which enter returned true and leave is still to come
+	shut   bool          // set by close, for ever
 	empty  chan struct{} // closed when the last call leaves a shut gate; nil while the gate is open
 }
 

@@ -113,7 +113,8 @@ func (g guardedFS) RemoveAll(name string) error {
 }
 
 // guardedFile is a writable file of a guardedFS. Preallocate is not guarded, because it is only a hint;
-// nor is Close, because it makes nothing durable.
+// nor is Close, because it makes nothing durable. Each write is checked as well as each open: a flush that
+// is under way at the moment of the failure has its files open already.
 type guardedFile struct {
 	vfs.File
 	fault *fault

@@ -20,14 +20,15 @@ import (
 //	17  16 hash of the commit's frame
 //	33  4  CRC-32C of the bytes before
 //
-// All numbers are big-endian.
+// All numbers are big-endian. Pebble's blocks have checksums of their own. This one also covers the row
+// between Apply and its block, because recovery as a whole relies on the position.
 const (
 	headVersion = 1
 	headBytes   = 37
 )
 
 // Keys whose first byte is zero are reserved for the store: no row of a commit has such a key. They sort
-// before all rows, and Get and Scan do not return them.
+// before all rows, and Get and Scan do not return them. headEnd is the smallest key after headKey.
 var (
 	headKey  = []byte{0, 'h', 'e', 'a', 'd'}
 	headEnd  = []byte{0, 'h', 'e', 'a', 'd', 0}

@@ -27,6 +27,8 @@ func Inspect(dir string) (at job.Position, err error) {
 	return at, nil
 }
 
+// inspect does the work of Inspect. It asks whether the directory is a store before it takes the lock, so
+// that a path without a store gets fs.ErrNotExist or ErrForeign and not an error of the lock.
 func inspect(dir string, fsys vfs.FS) (at job.Position, err error) {
 	isStore, err := surveyDir(dir, fsys)
 	if err == nil && !isStore {
@@ -49,8 +51,9 @@ func inspect(dir string, fsys vfs.FS) (at job.Position, err error) {
 // errReadOnly is the error of every change of a readOnlyFS.
 var errReadOnly = errors.New("snapshot: the store is open read-only")
 
-// readOnlyFS is a file system that refuses every change with errReadOnly. Every method of vfs.FS that
-// changes a file must be here.
+// readOnlyFS is a file system that refuses every change with errReadOnly. Pebble's own read-only mode is
+// not relied upon: a store that is only examined must stay byte for byte as it is, so that the right file
+// can still be put back. Every method of vfs.FS that changes a file must be here.
 type readOnlyFS struct{ vfs.FS }
 
 // Unwrap implements vfs.FS.

@@ -15,7 +15,7 @@ type Metrics struct {
 	CacheBytes         int64         // memory of cached blocks
 	CacheHits          int64         // reads of a block that was in the cache
 	CacheMisses        int64         // reads of a block that was not
-	L0Sublevels        int           // a high number means that compactions do not keep up; at 40 writers stall
+	L0Sublevels        int           // a high number means that compactions do not keep up; at 60 writers stall
 	CompactionDebt     uint64        // bytes that compactions have yet to rewrite, estimated
 	Compactions        int64         // number of compactions finished
 	Flushes            int64         // number of flushes finished
@@ -75,13 +75,13 @@ func (s *Store) readMetrics() Metrics {
 	return m
 }
 
-// stalls measures how long writers had to wait. Pebble calls begin and end alternately. The zero value
-// is ready and has counted none.
+// stalls measures how long writers had to wait. Pebble calls begin and end alternately, with its own mutex
+// held, so they must return at once. The zero value is ready and has counted none.
 type stalls struct {
 	mu    sync.Mutex
-	count uint64
-	total time.Duration
-	since time.Time // beginning of the present stall; zero if there is none
+	count uint64        // stalls begun
+	total time.Duration // of the stalls that have ended
+	since time.Time     // beginning of the present stall; zero if there is none
 }
 
 func (s *stalls) begin() {

@@ -11,7 +11,8 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// The bounds and defaults of Options, in bytes.
+// The bounds and defaults of Options, in bytes. The minimum of a memtable allows many flushes of few
+// rows, which tests need. The maximum keeps four memtables, which exist under load, within 4 GiB.
 const (
 	CacheBytesDefault    = 64 << 20
 	MemTableBytesDefault = 16 << 20
@@ -57,6 +58,7 @@ type Options struct {
 	fs vfs.FS // set by tests to a file system that crashes or fails; nil means the machine's
 }
 
+// withDefaults returns a copy in which every field that has a default is set, except fs.
 func (o Options) withDefaults() Options {
 	if o.CacheBytes == 0 {
 		o.CacheBytes = CacheBytesDefault

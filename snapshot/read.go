@@ -12,6 +12,8 @@ import (
 // Get returns a copy of the value of a key, which the caller may keep and change, and whether the key
 // exists. The value of an existing key is never nil. Reads still work after a failure of the store. A
 // read that finds damage makes the store fail.
+//
+// It reads data blocks only of tables whose filter passes the key, and does not wait for writers.
 func (s *Store) Get(key []byte) (value []byte, ok bool, err error) {
 	if !s.gate.enter() {
 		return nil, false, ErrClosed
@@ -27,6 +29,7 @@ func (s *Store) Get(key []byte) (value []byte, ok bool, err error) {
 	if err != nil {
 		return nil, false, fmt.Errorf("snapshot: get %x: %w", key, err)
 	}
+	// A copy, because v belongs to a block or a memtable that Pebble may free once closer is closed.
 	value = append(make([]byte, 0, len(v)), v...)
 	if err := closer.Close(); err != nil {
 		return nil, false, fmt.Errorf("snapshot: get %x: %w", key, err)

@@ -16,22 +16,24 @@ import (
 //
 // Invariant: the durable position is never after the applied one, and neither moves back.
 type Store struct {
-	dir    string
-	fs     vfs.FS
-	db     *pebble.DB
-	lock   *pebble.Lock
-	fault  *fault
-	gate   gate
+	dir    string       // absolute
+	fs     vfs.FS       // not guarded; Pebble has the guarded one
+	db     *pebble.DB   // closed by Close; use it only inside the gate
+	lock   *pebble.Lock // on the directory; kept after a failure
+	fault  *fault       // the first failure, shared with the guarded file system
+	gate   gate         // counts the calls that use db
 	stalls stalls
 
+	// applying is held during each Apply. It guards the order of the commits. applied is set under it,
+	// after the commit is visible, and is read without it.
 	applying sync.Mutex
 	applied  atomic.Pointer[job.Position]
 
 	durableMu sync.Mutex
 	durable   job.Position // the last known durable position
 
-	exporting chan struct{} // holds one element while an export runs
-	exports   *exports
+	exporting chan struct{} // holds one element while an export runs; a channel, so that waiting can be cancelled
+	exports   *exports      // the export that runs, for the file system that Pebble copies with
 
 	closeOnce sync.Once
 	closeErr  error
@@ -65,6 +67,7 @@ func (s *Store) open(opts Options) (err error) {
 	if err := examine(opts.Dir, opts.fs, s.lock, newFault(opts.Logger), opts.Check); err != nil {
 		return errors.Join(err, s.lock.Close())
 	}
+	// Pebble opens on a goroutine of its own, which halt can end in the middle of pebble.Open.
 	// open waits for the goroutine even after a failure, because it must have released its files before
 	// the lock is released.
 	err = <-s.fault.start(func() (err error) {

@@ -23,7 +23,8 @@ func (s *Store) pebbleOptions(o Options) *pebble.Options {
 		FormatMajorVersion: pebbleFormat,
 		CacheSize:          o.CacheBytes,
 		MemTableSize:       uint64(o.MemTableBytes),
-		// With Pebble's default of two, every flush stops the writers.
+		// With Pebble's default of two, every flush stops the writers. Four is the number
+		// under load that Options.MemTableBytes states.
 		MemTableStopWritesThreshold: 4,
 		// A bulk registration flushes several times a second. With the default, which merges at every
 		// second sublevel, each row would be rewritten several times meanwhile. The price is that a read

@@ -4,7 +4,8 @@ package terminal
 
 import "os"
 
-// isTerminalFile reports whether f is likely to be a terminal.
+// isTerminalFile reports whether f is likely to be a terminal. The null device is a character device too and passes for
+// one; nothing that is written there is read.
 func isTerminalFile(f *os.File) bool {
 	info, err := f.Stat()
 	return err == nil && info.Mode()&os.ModeCharDevice != 0

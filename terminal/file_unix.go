@@ -8,7 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// isTerminalFile reports whether f is a terminal: only a terminal has a window.
+// isTerminalFile reports whether f is a terminal: only a terminal has a window. A character device such as /dev/null
+// has none, although its mode looks like that of a terminal.
 func isTerminalFile(f *os.File) bool {
 	_, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
 	return err == nil

@@ -8,27 +8,35 @@ import (
 	"time"
 )
 
-// LineEvery is the time between two lines of a Progress without a bar, and before the first.
+// LineEvery is the time between two lines of a Progress without a bar, and before the first. The lines often end in the
+// log of a build, where a shorter interval would bury other output. Work that takes less writes only the line of End.
 const LineEvery = 2 * time.Second
 
 const (
-	barAfter = 500 * time.Millisecond // a bar appears when the work takes longer than this
-	barEvery = 100 * time.Millisecond // time between two drawings of a bar
-	barWidth = 24                     // in columns
+	// barAfter is how long work takes before a bar appears: a bar that vanishes at once only flickers.
+	barAfter = 500 * time.Millisecond
+	// barEvery is the time between two drawings of a bar. It bounds what the drawing costs the work.
+	barEvery = 100 * time.Millisecond
+	// barWidth is in columns. It leaves more than half of 80 columns for the text behind the bar.
+	barWidth = 24
 )
 
 // Progress shows how far a long piece of work is: on a terminal by a bar on the last line, elsewhere by a line now and
-// then. A writer has one Progress at a time; whatever else is written to it, or to the same terminal, calls Clear first.
-// Failures to write are ignored. Not for concurrent use. Make one with NewProgress.
+// then. A writer has one Progress at a time; whatever else is written to it, or to the same terminal, calls Clear
+// first. Failures to write are ignored, because the work matters more than its display. Not for concurrent use. Make
+// one with NewProgress.
+//
+// There is no goroutine that draws: the work itself draws when it calls Of. So nothing is written while the work stands
+// still, and nothing has to be stopped.
 type Progress struct {
 	Bar    bool // show a bar; NewProgress sets it if the writer is a terminal that knows escape sequences
 	Silent bool // show neither bar nor lines; End still writes
 
-	w              io.Writer
+	w              io.Writer          // usually the standard error, so that the output stays clean
 	done           string             // what is done, such as "imported"
 	show           func(int64) string // a number of what it is done to, such as "12 jobs"
-	started, shown time.Time
-	drawn          bool // the bar is on the last line
+	started, shown time.Time          // when the work began, and when a bar or a line was last written
+	drawn          bool               // the bar is on the last line
 }
 
 // NewProgress begins a piece of work: done is what happens to its things, such as "imported", and show says a number of
@@ -52,6 +60,9 @@ func (p *Progress) Of(n, all int64) {
 		return
 	}
 	text = barText(n, all) + text
+	// One column stays free: a character in the last one makes some terminals go to the next line, and the
+	// carriage return of the next drawing would then leave the old bar above. The size is asked for each
+	// time, because the window may have been resized.
 	if width, _ := Size(p.w); width > 1 {
 		text = Cut(text, width-1)
 	}
@@ -59,6 +70,7 @@ func (p *Progress) Of(n, all int64) {
 	p.drawn = true
 }
 
+// isDue reports whether Of is to write at now.
 func (p *Progress) isDue(now time.Time) bool {
 	switch {
 	case !p.Bar:
@@ -70,7 +82,8 @@ func (p *Progress) isDue(now time.Time) bool {
 	}
 }
 
-// End removes the bar and writes a line that says how many were done.
+// End removes the bar and writes a line that says how many were done, even if the Progress is Silent. Work that fails
+// calls Clear instead, and reports its error.
 func (p *Progress) End(n int64) {
 	p.Clear()
 	_, _ = fmt.Fprintf(p.w, "%s %s\n", p.show(n), p.done)
@@ -85,8 +98,8 @@ func (p *Progress) Clear() {
 	}
 }
 
-// Reader returns a reader that reads from r and reports the bytes: out of the size of r if r is a regular file. The bar is
-// removed when r ends or fails.
+// Reader returns a reader that reads from r and reports the bytes: out of the size of r if r is a regular file. A pipe
+// has no size. The bar is removed when r ends or fails, so that the caller need not call Clear.
 func (p *Progress) Reader(r io.Reader) io.Reader {
 	m := &progressReader{r: r, progress: p}
 	if f, ok := r.(*os.File); ok {
@@ -97,10 +110,11 @@ func (p *Progress) Reader(r io.Reader) io.Reader {
 	return m
 }
 
+// progressReader is the reader that Progress.Reader returns.
 type progressReader struct {
 	r        io.Reader
 	progress *Progress
-	n, all   int64
+	n, all   int64 // bytes read so far, and the size of r; 0 if that is unknown
 }
 
 // Read implements io.Reader.
@@ -115,7 +129,8 @@ func (m *progressReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// text says how far the work is, how fast it goes and how long the rest will take.
+// text says how far the work is, how fast it goes and how long the rest will take. The rate is the mean since the
+// start: a rate of the last moments would make the estimate jump with each drawing.
 func (p *Progress) text(n, all int64, took time.Duration) string {
 	rate := float64(n) / took.Seconds()
 	if all <= 0 {

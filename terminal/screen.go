@@ -10,7 +10,8 @@ import (
 // Colours says when a Screen has colours. The zero value is ColoursAuto.
 type Colours string
 
-// ColoursAuto is on a terminal, unless NO_COLOR is set or TERM is dumb; the others do not look.
+// ColoursAuto is on a terminal, unless NO_COLOR is set (see no-color.org) or TERM is dumb; the others read neither, so
+// that the flag of a command wins over the environment.
 const (
 	ColoursAuto   Colours = "auto"
 	ColoursAlways Colours = "always"
@@ -22,7 +23,7 @@ const (
 type Screen struct {
 	IsTerminal    bool // a person is likely to read it
 	Width, Height int  // in character cells; 0: unknown, or no terminal
-	Colour        bool
+	Colour        bool // Paint adds escape sequences; with ColoursAlways also if IsTerminal is false
 }
 
 // ScreenOf describes a writer as it is now.
@@ -41,14 +42,14 @@ func ScreenOf(w io.Writer, colours Colours) Screen {
 	return s
 }
 
-// IsTerminal reports whether a writer is a terminal.
+// IsTerminal reports whether a writer is a terminal. A writer that wraps one is none: it may change what is written.
 func IsTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && isTerminalFile(f)
 }
 
 // Size returns the size of the terminal that a writer is, in character cells; 0 is unknown. COLUMNS and LINES win over
-// what the operating system says.
+// what the operating system says: an operator who sets them wants another width than that of the window.
 func Size(w io.Writer) (width, height int) {
 	if f, ok := w.(*os.File); ok {
 		width, height = fileSize(f)
@@ -64,10 +65,11 @@ func Size(w io.Writer) (width, height int) {
 // isDumb reports whether the terminal says that it knows no escape sequences.
 func isDumb() bool { return os.Getenv("TERM") == "dumb" }
 
-// Style is how a text looks. The zero value is plain.
+// Style is how a text looks. The zero value is plain. Styles do not combine.
 type Style string
 
-// The styles, each a parameter of the escape sequence SGR.
+// The styles, each a parameter of the escape sequence SGR (ECMA-48). The colours are of the eight basic ones, which the
+// terminal adapts to its background.
 const (
 	Plain  Style = ""
 	Bold   Style = "1"

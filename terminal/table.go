@@ -7,12 +7,16 @@ import (
 )
 
 const (
-	cellWidthMin = 8 // columns that at least remain of a cell that is cut
-	columnGap    = 2 // blanks between two columns
+	// cellWidthMin is the columns that at least remain of a cell that is cut. A narrower cell would say nothing;
+	// the row is then wider than the screen, and the terminal wraps it.
+	cellWidthMin = 8
+	columnGap    = 2 // blanks between two columns; one would not stand out between cells with blanks
 )
 
-// Table aligns columns. It holds its rows until Flush, so that the caller bounds how many are aligned together. Make one
-// with NewTable.
+// Table aligns columns. It holds its rows until Flush, so that the caller bounds how many are aligned together: a
+// command that lists a million rows can flush each page, and needs the memory of one. Make one with NewTable.
+//
+// Without titles a table is a list: the first cell of a row names the others, and nothing is cut.
 type Table struct {
 	// Flexible reports whether the cells of the column with this title may be cut if a table with titles is wider than its
 	// screen. What people copy should not be. Nil: no column may.
@@ -22,10 +26,10 @@ type Table struct {
 	Style func(title, cell string) Style
 
 	w      io.Writer
-	screen Screen
-	titles []string
-	titled bool // the titles were written
-	rows   [][]string
+	screen Screen     // of w; its size does not change during the life of the table
+	titles []string   // none in a list of names and values
+	titled bool       // the titles were written
+	rows   [][]string // added since the last Flush, already printable
 }
 
 // NewTable returns a table that is written to w, for a screen, with the titles of its columns or none.
@@ -33,8 +37,9 @@ func NewTable(w io.Writer, screen Screen, titles ...string) *Table {
 	return &Table{w: w, screen: screen, titles: titles}
 }
 
-// Row adds a row, which has at most as many cells as the table has titles, if it has any. An empty cell shows as a dash,
-// control characters show as by Printable. Row keeps no reference to the slice.
+// Row adds a row, which has at most as many cells as the table has titles, if it has any. An empty cell shows as a
+// dash, so that the columns after it can still be counted. Control characters show as by Printable: names and errors
+// come from others and must not move the cursor. Row keeps no reference to the slice.
 func (t *Table) Row(cells ...string) {
 	row := make([]string, len(cells))
 	for i, cell := range cells {
@@ -45,8 +50,9 @@ func (t *Table) Row(cells ...string) {
 	t.rows = append(t.rows, row)
 }
 
-// Flush writes the rows that were added since the last Flush, the first time below the titles. The widths of the columns
-// are those of these rows: they can differ from one Flush to the next. An error is that of the writer.
+// Flush writes the rows that were added since the last Flush, the first time below the titles. The widths of the
+// columns are those of these rows: they can differ from one Flush to the next. An error is that of the writer; the rows
+// are gone then too. All of them are written in one call.
 func (t *Table) Flush() error {
 	var b strings.Builder
 	widths := t.widths()
@@ -86,6 +92,8 @@ func (t *Table) widths() (widths []int) {
 }
 
 // narrow takes single columns from the widest cell that may be cut, until a row fits widthMax or no cell can give more.
+// So the wide cells become equal, and short ones stay whole. It takes a step for each column too much, which is fine
+// for a screen: cells are short.
 func narrow(widths []int, widthMax int, flexible func(i int) bool) {
 	over := columnGap*(len(widths)-1) - widthMax
 	for _, width := range widths {
@@ -105,7 +113,8 @@ func narrow(widths []int, widthMax int, flexible func(i int) bool) {
 	}
 }
 
-// appendLine appends a row, without blanks at its end.
+// appendLine appends a row, without blanks at its end: they would make a line wrap that fits the screen. The
+// padding is computed before the style is applied, because an escape sequence takes no column.
 func (t *Table) appendLine(b *strings.Builder, row []string, widths []int, style func(i int) Style) {
 	for i, cell := range row {
 		cell = Cut(cell, widths[i])

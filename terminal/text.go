@@ -6,7 +6,10 @@ import (
 	"unicode"
 )
 
-// Printable replaces the control characters of a text, which could move the cursor or break a table, by a dot.
+// Printable replaces the control characters of a text, which could move the cursor or break a table, by a dot. Texts
+// that come from a server or a file pass through it before they reach a terminal: a name with an escape sequence could
+// change what the screen shows, or the title of the window. The dot takes one column, so widths can be measured before
+// or after.
 func Printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
@@ -16,7 +19,8 @@ func Printable(text string) string {
 	}, text)
 }
 
-// Width returns how many columns of a terminal a printable text takes.
+// Width returns how many columns of a terminal a printable text takes. Terminals disagree about new emoji and joined
+// ones; a wrong width shifts the cells behind it by a column and does no other harm.
 func Width(text string) (columns int) {
 	for _, r := range text {
 		columns += runeWidth(r)
@@ -24,8 +28,9 @@ func Width(text string) (columns int) {
 	return columns
 }
 
-// Cut returns a text in at most columnsMax columns (at least 1). A text that is longer ends with an ellipsis in place of
-// what is cut.
+// Cut returns a text in at most columnsMax columns (at least 1). A text that is longer ends with an ellipsis in place
+// of what is cut, which takes a column itself. A wide character that would stand across the border is cut, so the
+// result may be a column narrower. Combining marks stay with their character.
 func Cut(text string, columnsMax int) string {
 	if Width(text) <= columnsMax {
 		return text
@@ -51,7 +56,8 @@ var wideRunes = [][2]rune{
 	{0x1f7e0, 0x1f7eb}, {0x1f90c, 0x1f9ff}, {0x1fa70, 0x1faff}, {0x20000, 0x3fffd},
 }
 
-// runeWidth returns how many columns a rune takes; 0 if it combines with the one before it.
+// runeWidth returns how many columns a rune takes; 0 if it combines with the one before it. Below U+0300 are neither
+// wide nor combining characters, so most texts need no search.
 func runeWidth(r rune) int {
 	switch {
 	case r < 0x300:

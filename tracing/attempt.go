@@ -13,7 +13,14 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// Attempt begins the span of an attempt that was launched at launched.
+// Attempt begins the span of an attempt that was launched at launched. The context that it returns identifies
+// the attempt in the other methods, even if the span is not sampled: the target still gets the trace.
+//
+// The first attempt has no parent, and ids gives it the ids of the run's trace. Later attempts have the first
+// one as their parent, which may have run on another node. With the provider of a program (New) the ids
+// cannot be set, so there the first attempt has that parent too.
+//
+// Attributes and links are made only for a sampled span, because every launch calls Attempt.
 func (t *Tracer) Attempt(d *job.Delivery, launched time.Time) context.Context {
 	run := traceOf(d.Run, d.Origin, t.ratio)
 	ctx := context.Background()
@@ -33,15 +40,19 @@ func (t *Tracer) Attempt(d *job.Delivery, launched time.Time) context.Context {
 	return ctx
 }
 
-// Headers returns the values of the headers traceparent and tracestate for the target.
+// Headers returns the values of the headers traceparent and tracestate for the target. The target continues
+// the trace of the run, not that of the registration.
 func (t *Tracer) Headers(attempt context.Context) (parent, state string) { return headersOf(attempt) }
 
-// Within returns ctx with the span of an attempt in it.
+// Within returns ctx with the span of an attempt in it, so that spans of a handler in this process become
+// its children. Deadline and cancellation remain those of ctx: the attempt's context has none.
 func (t *Tracer) Within(ctx, attempt context.Context) context.Context {
 	return trace.ContextWithSpan(ctx, trace.SpanFromContext(attempt))
 }
 
-// Ended ends the span of an attempt, with its outcome.
+// Ended ends the span of an attempt, with its outcome. It takes the times from the outcome and not from the
+// clock, because it may be called a while after the answer. An outcome without LaunchedAt is that of an
+// attempt that was never sent; its span ends at the call.
 func (t *Tracer) Ended(attempt context.Context, d *job.Delivery, o job.Outcome) {
 	span := trace.SpanFromContext(attempt)
 	if !span.IsRecording() {
@@ -62,7 +73,8 @@ func (t *Tracer) Ended(attempt context.Context, d *job.Delivery, o job.Outcome) 
 	span.End(trace.WithTimestamp(ended))
 }
 
-// kindOf returns OpenTelemetry's span kind for an attempt at a target of kind k.
+// kindOf returns OpenTelemetry's span kind for an attempt at a target of kind k: Producer if no answer is
+// expected from the receiver of the message, Client if it is, Internal for a handler in this process.
 func kindOf(k job.TargetKind) trace.SpanKind {
 	switch k {
 	case job.TargetNATS, job.TargetJetStream:
@@ -74,7 +86,8 @@ func kindOf(k job.TargetKind) trace.SpanKind {
 	}
 }
 
-// attributesMax is the largest number of attributes of an attempt's span.
+// attributesMax is the largest number of attributes of an attempt's span. It is the capacity of the slice, so
+// that it is allocated once; a smaller value would only cost a second allocation.
 const attributesMax = 10
 
 // attemptAttributes returns the attributes that identify an attempt and its target. They have no path,
@@ -117,7 +130,8 @@ func httpAttributes(t job.Target) []attribute.KeyValue {
 	return all
 }
 
-// spanContextOf returns the span of the registration that is stored in the row of a job.
+// spanContextOf returns the span of the registration that is stored in the row of a job. It is not valid if
+// the registration was not sampled: the row then holds the zero value.
 func spanContextOf(t job.TraceContext) trace.SpanContext {
 	return trace.NewSpanContext(trace.SpanContextConfig{TraceID: t.Trace, SpanID: t.Span, TraceFlags: trace.TraceFlags(t.Flags), Remote: true})
 }

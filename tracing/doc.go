@@ -28,4 +28,16 @@
 //
 // Ended spans wait for the exporter in memory, at most queueMax of them; further ones are dropped and
 // counted. Only Close waits for the collector, for as long as its context allows.
+//
+// # The path of a span
+//
+// Request (request.go) and Attempt (attempt.go) begin spans; sampler and ids (sampler.go) give the first span
+// of a run the decision and the ids that follow from the run's id (run.go). An ended span passes the gate
+// (gate.go), which bounds and counts, and then the library's queue, which makes batches on a goroutine of its
+// own. The exporter encodes a batch (otlp.go) and posts it (exporter.go). Open (open.go, options.go) builds
+// this path, and Close empties it. A Tracer of New (tracer.go) has only its beginning: the spans go to the
+// provider of the program.
+//
+// The package makes no metrics and no logs out of spans, and stores nothing: spans that a crash interrupts
+// are lost.
 package tracing

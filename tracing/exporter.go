@@ -17,24 +17,28 @@ import (
 )
 
 const (
-	// postTimeMax bounds one post.
+	// postTimeMax bounds one post. It is below exportTimeMax, so that a collector that hangs gets a
+	// second post for the batch.
 	postTimeMax = 10 * time.Second
 	// The pause between two posts of a batch doubles from pauseMin to pauseMax, unless the collector asks
-	// for a longer one.
+	// for a longer one. A batch that waits holds up those behind it, so exportTimeMax ends the posts.
 	pauseMin = 500 * time.Millisecond
 	pauseMax = 8 * time.Second
-	// answerBytesMax bounds the bytes read of a collector's answer.
+	// answerBytesMax bounds the bytes read of a collector's answer, which only explains what it refused.
 	answerBytesMax = 64 << 10
 )
 
 // exporter posts spans to a collector: OTLP over HTTP, in its JSON form. The library's own exporter does
-// the same, but imports gRPC; see decision 22.
+// the same, but imports gRPC; see decision 22. The library calls ExportSpans for one batch at a time.
+//
+// Invariant: each span that passed the gate is subtracted from waiting exactly once, when its batch has
+// ended.
 type exporter struct {
 	client   *http.Client
-	endpoint string
-	headers  map[string]string
-	losses   *losses
-	waiting  atomic.Int64 // spans that have ended and are neither exported nor lost
+	endpoint string            // URL; it may contain a key, so no error of a post has it
+	headers  map[string]string // sent with each post; may contain a key as well
+	losses   *losses           // counts what is not accepted
+	waiting  atomic.Int64      // spans that have ended and are neither exported nor lost
 
 	base context.Context // parent of the posts' contexts; stop ends it
 	stop context.CancelFunc
@@ -55,7 +59,8 @@ func newExporter(o Options, l *losses) *exporter {
 }
 
 // ExportSpans implements sdktrace.SpanExporter. It counts spans that cannot be exported and returns nil,
-// because the library would print an error.
+// because the library would print an error. It ends with ctx, which has exportTimeMax, or with e.base, which
+// Close ends: the library passes no context of Close to a post that is under way.
 func (e *exporter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
 	defer e.waiting.Add(int64(-len(spans)))
 	ctx, cancel := context.WithCancel(ctx)
@@ -73,13 +78,15 @@ func (e *exporter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpa
 	return nil
 }
 
-// Shutdown implements sdktrace.SpanExporter.
+// Shutdown implements sdktrace.SpanExporter. The library calls it after the last batch.
 func (e *exporter) Shutdown(context.Context) error {
 	e.client.CloseIdleConnections()
 	return nil
 }
 
-// deliver posts a batch until the collector accepts or refuses it, or ctx ends.
+// deliver posts a batch until the collector accepts or refuses it, or ctx ends. If ctx ends, the error is
+// that of the last post, which says more than that the time is over. A collector may get a batch twice if its
+// answer was lost; spans have ids, so it can drop the copies.
 func (e *exporter) deliver(ctx context.Context, body []byte) error {
 	for pause := pauseMin; ; pause = min(2*pause, pauseMax) {
 		err := e.post(ctx, body)
@@ -140,7 +147,9 @@ func (e *exporter) post(ctx context.Context, body []byte) error {
 	return judge(resp, answer)
 }
 
-// judge returns the error for a collector's answer by the rules of OTLP; nil if the batch was accepted.
+// judge returns the error for a collector's answer by the rules of OTLP; nil if the batch was accepted. OTLP
+// names the four statuses after which a client may post again. With any other one the same batch would be
+// refused again.
 func judge(resp *http.Response, answer []byte) error {
 	if resp.StatusCode >= 200 && resp.StatusCode <= 299 {
 		return judgePartial(answer)

@@ -11,7 +11,8 @@ import (
 )
 
 // gate bounds the spans that wait for the collector, including those in the post under way, to queueMax.
-// The library's own queue behind it would drop spans too, but without counting them.
+// The library's own queue behind it would drop spans too, but without counting them. Since that queue has the
+// same bound, and the gate counts more than what is in it, the queue is never full.
 type gate struct {
 	sdktrace.SpanProcessor
 	waiting *atomic.Int64 // shared with the exporter, which subtracts the spans of each batch when it has ended
@@ -20,7 +21,9 @@ type gate struct {
 
 var errQueueFull = errors.New("too many spans wait for the collector")
 
-// OnEnd implements sdktrace.SpanProcessor.
+// OnEnd implements sdktrace.SpanProcessor. It runs on the goroutine that ends the span, which may conclude an
+// attempt: so it never waits, and drops the newest span if there is no room. Spans that are not sampled are
+// not exported and need no room.
 func (g *gate) OnEnd(s sdktrace.ReadOnlySpan) {
 	if !s.SpanContext().IsSampled() {
 		return
@@ -33,7 +36,8 @@ func (g *gate) OnEnd(s sdktrace.ReadOnlySpan) {
 	g.SpanProcessor.OnEnd(s)
 }
 
-// lossesEvery is the least time between two log lines about losses.
+// lossesEvery is the least time between two log lines about losses. A collector that is down loses spans with
+// every batch; the count of Tracer.Lost shows the rate.
 const lossesEvery = time.Minute
 
 // losses counts lost spans and logs them: the first at once, then those of a minute together. It is safe
@@ -42,10 +46,10 @@ type losses struct {
 	logger *slog.Logger
 
 	mu       sync.Mutex
-	all      uint64
-	unlogged int
-	reason   error // of the newest loss
-	loggedAt time.Time
+	all      uint64    // spans lost since the start
+	unlogged int       // those of them that no line has reported
+	reason   error     // of the newest loss
+	loggedAt time.Time // of the last line; zero before the first, so that the first loss is logged at once
 }
 
 // add counts n lost spans, and logs them if the last line is long enough ago.

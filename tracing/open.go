@@ -11,13 +11,17 @@ import (
 )
 
 const (
-	// queueMax bounds the ended spans that wait for the collector, about 2 KB each; more are dropped.
+	// queueMax bounds the ended spans that wait for the collector, about 2 KB each, so 16 MB; more are
+	// dropped. A larger value bridges a longer outage of the collector and costs memory during it.
 	queueMax = 8192
-	// batchMax is the largest number of spans in one post.
+	// batchMax is the largest number of spans in one post. A larger batch means fewer posts, but also
+	// more spans that are lost together if one post fails for good.
 	batchMax = 512
-	// batchDelay is the longest time that a span waits for others of its batch.
+	// batchDelay is the longest time that a span waits for others of its batch. A crash loses the spans
+	// that wait.
 	batchDelay = 2 * time.Second
-	// exportTimeMax bounds the time for a batch with all its posts; after it the batch is lost.
+	// exportTimeMax bounds the time for a batch with all its posts; after it the batch is lost. The
+	// batches behind it wait meanwhile.
 	exportTimeMax = 30 * time.Second
 	// closeTimeMin and closeTimeMax bound how long Close waits for the collector, whatever its context says.
 	// The minimum is for a shutdown whose earlier steps have used up all the time.
@@ -27,13 +31,14 @@ const (
 
 // pipeline is the path of spans from their end to the collector.
 type pipeline struct {
-	provider *sdktrace.TracerProvider
+	provider *sdktrace.TracerProvider // makes the spans, and owns the gate and the queue
 	exporter *exporter
-	losses   *losses
+	losses   *losses // shared by gate and exporter
 }
 
-// Open returns a tracer that exports to a collector. It does not connect to the collector. The caller
-// must call Close.
+// Open returns a tracer that exports to a collector. It does not connect to the collector, so a collector
+// that is down never keeps a scheduler from starting. An error is one of Options.Validate, or of the
+// description of this process. The caller must call Close.
 func Open(o Options) (*Tracer, error) {
 	o = o.withDefaults()
 	if err := o.Validate(); err != nil {
@@ -73,10 +78,10 @@ func describe(o Options) (*resource.Resource, error) {
 	return described, nil
 }
 
-// Close exports the waiting spans and ends the exporter. It takes as long as ctx allows, but at least
-// half a second and at most 5. The spans that are left then are lost, and logged. It may be called once;
-// later spans are not exported. For a tracer of [New], Close does nothing, because the caller owns the
-// provider.
+// Close exports the waiting spans and ends the exporter. It returns when they are exported; until then it
+// waits as long as ctx allows, but at least half a second and at most 5. The spans that are left then are
+// lost, and logged. It may be called once; later spans are not exported. For a tracer of [New], Close does
+// nothing, because the caller owns the provider.
 func (t *Tracer) Close(ctx context.Context) {
 	p := t.pipeline
 	if p == nil {

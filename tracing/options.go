@@ -27,6 +27,7 @@ type Options struct {
 // endpointPath is the default path of a collector for spans.
 const endpointPath = "/v1/traces"
 
+// withDefaults returns a copy with the defaults set. It leaves an endpoint that is no URL to Validate.
 func (o Options) withDefaults() Options {
 	if o.Logger == nil {
 		o.Logger = slog.Default()

@@ -36,6 +36,8 @@ type otlpScope struct {
 	Name string `json:"name"`
 }
 
+// otlpSpan is one span. Kind has the library's numbers, which are those of OTLP; the numbers of Status
+// differ, see statusOf. Start and End are nanoseconds of Unix time.
 type otlpSpan struct {
 	TraceID      string          `json:"traceId"`
 	SpanID       string          `json:"spanId"`
@@ -58,6 +60,7 @@ type otlpEvent struct {
 	Attributes []otlpAttribute `json:"attributes,omitempty"`
 }
 
+// otlpLink leads from an attempt to the span of its job's registration.
 type otlpLink struct {
 	TraceID    string `json:"traceId"`
 	SpanID     string `json:"spanId"`
@@ -84,7 +87,8 @@ type otlpValue struct {
 }
 
 // encode returns the request that exports spans. All spans are of one tracer, so they share resource and
-// scope.
+// scope. Types of our own, and not those of the protocol's Go module, keep gRPC out of the program, which
+// that module imports.
 func encode(spans []sdktrace.ReadOnlySpan) ([]byte, error) {
 	if len(spans) == 0 {
 		return []byte(`{"resourceSpans":[]}`), nil
@@ -127,7 +131,8 @@ const (
 	flagRemote      = 1 << 9
 )
 
-// flagsOf returns the flags of a span, and whether the related span other is remote.
+// flagsOf returns the flags of a span, and whether the related span other is remote: the parent of a span, or
+// the other end of a link. Backends draw the border between two processes there.
 func flagsOf(s, other trace.SpanContext) uint32 {
 	flags := uint32(s.TraceFlags()) | flagRemoteKnown
 	if other.IsRemote() {

@@ -12,10 +12,12 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// textBytesMax bounds an attribute whose text comes from a caller, in bytes.
+// textBytesMax bounds an attribute whose text comes from a caller, in bytes. The request may have been
+// refused because of that text, so it can be of any length.
 const textBytesMax = 256
 
-// verbKey is the context key of the verb of a request.
+// verbKey is the context key of the verb of a request. It is set only if the span is recorded, and Concerns
+// is its only reader.
 type verbKey struct{}
 
 // Request begins the span of a request and returns ctx with it. The span continues the trace in the
@@ -57,8 +59,9 @@ func (t *Tracer) Concerns(ctx context.Context, name, runID string) {
 	setText(span, "carillon.run_id", runID)
 }
 
-// Answered ends the span of a request. code is "" for success; fault says that the server and not the
-// caller is at fault.
+// Answered ends the span of a request. code is "" for success; fault says that the server and not the caller is
+// at fault. Only then does the span have the status of an error: a caller's mistake is no failure of the
+// server, and its code is in an attribute.
 func (t *Tracer) Answered(ctx context.Context, tenant string, code apierr.Code, fault bool) {
 	span := trace.SpanFromContext(ctx)
 	setText(span, "carillon.tenant", tenant)

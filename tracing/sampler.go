@@ -9,7 +9,8 @@ import (
 )
 
 // sampler samples the first attempt of a run if the run's trace is sampled, as its later attempts are
-// through their parent. It leaves all other spans to base.
+// through their parent. It leaves all other spans to base. The library's ratio sampler alone would not do: it
+// would decide about the first attempt without the registration.
 type sampler struct{ base sdktrace.Sampler }
 
 // ShouldSample implements sdktrace.Sampler.
@@ -28,7 +29,9 @@ func (s sampler) ShouldSample(p sdktrace.SamplingParameters) sdktrace.SamplingRe
 // Description implements sdktrace.Sampler.
 func (s sampler) Description() string { return "Carillon{" + s.base.Description() + "}" }
 
-// ids gives the first attempt of a run the ids of the run's trace, and all other spans random ids.
+// ids gives the first attempt of a run the ids of the run's trace, and all other spans random ids. If that
+// attempt is launched again after a crash, its span has the same id again; the first one ended with its
+// process, so the collector has usually not received it.
 type ids struct{}
 
 // NewIDs implements sdktrace.IDGenerator.

@@ -13,9 +13,9 @@ const scope = "github.com/carillon-io/carillon/server"
 // Tracer makes the spans of requests and attempts. It implements the tracer interfaces of the API and of
 // the dispatcher. Its methods are safe for concurrent use and, except Close, never block.
 type Tracer struct {
-	spans   trace.Tracer
-	ratio   ratio
-	hasRoot bool // the provider uses our ids for the first span of a run
+	spans   trace.Tracer // of the provider
+	ratio   ratio        // the share of runs that are sampled without a sampled registration
+	hasRoot bool         // the provider uses our ids for the first span of a run
 
 	pipeline *pipeline // nil if the caller owns the provider
 }

@@ -24,13 +24,15 @@ func (l *Log) Append(epoch uint64, payload []byte) (Position, error) {
 	if err != nil {
 		return Position{}, l.poison(fmt.Errorf("append LSN %d: %w", pos.LSN, err))
 	}
+	// Chain and state move only after the sync. A frame that is built on a commit which a crash can
+	// remove would carry a watermark that is not true, and Open would take a torn tail for damage.
 	l.chain.last = pos
 	l.state.acknowledge(pos, entryBytes(len(frame)), rolled)
 	return pos, nil
 }
 
 // admit returns an error for a commit that must not be written. It runs before any write, so its errors
-// leave the log usable.
+// leave the log usable. The free space comes last, because that check uses up credit.
 func (l *Log) admit(epoch uint64, payload []byte) error {
 	if err := l.state.usable(); err != nil {
 		return err
@@ -45,6 +47,11 @@ func (l *Log) admit(epoch uint64, payload []byte) error {
 }
 
 // persist makes one frame durable and reports whether a new segment has begun after it.
+//
+// It decides about that by the library's own rule: the entry that reaches the segment size is the last
+// of its file. Both count the same bytes, because the library is opened on files whose size the survey
+// has verified. If the rules differed, the library could begin a file whose name is never synced, and a
+// crash would remove it together with acknowledged commits.
 func (l *Log) persist(lsn LSN, frame []byte) (rolled bool, err error) {
 	began := time.Now() // before the write, because a write that fills the segment syncs as well
 	if err := l.journal.Write(lsn, frame); err != nil {

@@ -35,7 +35,8 @@ const (
 )
 
 // base says where a log begins. BASE is replaced atomically before segments are removed from the front,
-// so a log knows its position even when it keeps no frame.
+// so a log knows its position even when it keeps no frame. The same type, with another magic, is the
+// content of CUT, which says where a log ends.
 type base struct {
 	logID  uint64   // random; drawn when the log is created, and repeated in each of its frames
 	before Position // the position before the first kept frame
@@ -43,7 +44,8 @@ type base struct {
 }
 
 // newLogID returns a random number that no client can know. Therefore a client's payload cannot contain
-// bytes that pass for a frame of this log.
+// bytes that pass for a frame of this log. Otherwise a client could turn the torn tail of a crash into
+// damage, which no start accepts.
 func newLogID() uint64 {
 	var b [8]byte
 	rand.Read(b[:]) // never fails
@@ -71,7 +73,8 @@ func (b base) encodeAs(magic string) []byte {
 }
 
 // decodeBase decodes a BASE or CUT file. b is the whole file; name and magic are those that it must
-// have. Its error is a flaw, or ErrVersion.
+// have. Its error is a flaw, or ErrVersion. The checksum comes before the version: a flipped bit in the
+// version is damage and must not send the operator in search of a newer program.
 func decodeBase(name, magic string, b []byte) (base, error) {
 	le := binary.LittleEndian
 	if len(b) != baseBytes || string(b[:offBaseVersion]) != magic {

@@ -1,6 +1,8 @@
 package wal
 
 // chain checks and builds the frames of one log in order: each frame must continue the one before it.
+// Writer, survey and readers use the same type, so they cannot disagree about what a valid log is. It is
+// not safe for concurrent use.
 //
 // Invariant: last is the position of the newest frame that was admitted, or that the caller of extend
 // has made durable; before the first one it is the log's base.
@@ -15,8 +17,9 @@ func newChain(b base) *chain {
 	return &chain{logID: b.logID, last: b.before, hash: newHasher()}
 }
 
-// admit decodes one whole frame and makes it the last of the chain. The payload of the result is a part
-// of raw. An error is a flaw or ErrVersion, and leaves the chain unchanged.
+// admit decodes one whole frame and makes it the last of the chain. It hashes the payload, so its cost grows
+// with the size. The payload of the result is a part of raw. An error is a flaw or ErrVersion, and leaves the
+// chain unchanged.
 func (c *chain) admit(raw []byte) (Frame, error) {
 	h, err := decode(raw)
 	if err != nil {

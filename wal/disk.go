@@ -11,17 +11,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// The permissions of files and directories. Commits contain the payloads of jobs, so users outside the
+// group have no access.
 const (
 	fileMode = 0o640
 	dirMode  = 0o750
 )
 
 // disk has one method for each way in which a Log changes its directory. Tests implement it to inject
-// faults.
+// faults. Reads do not go through it.
 type disk interface {
-	// write creates or replaces the file with all of src and syncs it.
+	// write creates or replaces the file with all of src and syncs it. It is not atomic and does not sync
+	// the directory. So callers write under a temporary name, or write a file without content.
 	write(path string, src io.Reader) error
+	// rename atomically replaces the file at to. The change is durable after a syncDir.
 	rename(from, to string) error
+	// remove unlinks a file. A crash before the next syncDir may bring the file back.
 	remove(path string) error
 	// syncDir makes the names in dir durable.
 	syncDir(dir string) error
@@ -32,10 +37,13 @@ type disk interface {
 	journal(dir string, segmentBytes int) (journal, error)
 }
 
-// journal is the part of the library that this package uses. It is not safe for concurrent use.
+// journal is the part of the library that this package uses. The interface leaves out the library's
+// Read, which trusts the lengths in the file, and its truncations, which sync no directory. Log.writing
+// guards it.
 type journal interface {
 	// Write appends one entry. It begins a new segment file after the entry that reaches the
-	// segment size; the file it leaves is synced first.
+	// segment size; the file it leaves is synced first. It copies the entry. After an error the file may
+	// have a part of the entry, and no further Write may follow.
 	Write(index uint64, entry []byte) error
 	// Sync makes the entries of the last segment durable.
 	Sync() error
@@ -47,6 +55,8 @@ type journal interface {
 // osDisk is the real disk: the calls of package os.
 type osDisk struct{}
 
+// write leaves a part of the file behind if it fails: the name is a temporary one, which the next Open
+// removes, or the caller does.
 func (osDisk) write(path string, src io.Reader) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, fileMode)
 	if err != nil {

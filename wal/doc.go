@@ -43,4 +43,30 @@
 // time to time how far the log is durable, and Options.Applied says how far the store is. A log that
 // ends before either position is damaged, whatever its tail looks like; Open reports it and changes
 // nothing.
+//
+// # The path of a commit
+//
+// Append (append.go) asks the reserve of free space (space.go), lets the chain build the frame (chain.go,
+// frame.go), and passes it to the library (disk.go). From time to time MarkDurable records the progress in
+// SEGMENTS (list.go). TruncateFront (truncate.go) moves the beginning of the log, which BASE records
+// (base.go).
+//
+// Open (open.go) runs the other way. It classifies the file names (layout.go), walks all frames (survey.go,
+// scanner.go, and chain.go again), judges bytes that are no frame (tail.go), compares the end with SEGMENTS
+// (missing.go) and with the store (fit.go), and only then repairs. A Reader (reader.go) reads what is durable
+// while appends go on. SaveTail and CutTail (logtail.go, cut.go), Relist (relist.go), Verify and Dump
+// (verify.go) and DumpFile (dumpfile.go) serve operators, and nodes whose log has left the history of their
+// cluster.
+//
+// # Concurrency
+//
+// The package starts no goroutine: each operation runs on the goroutine of its caller. One that needs several
+// of the locks of a Log takes them in the order trimming, writing, listing, state.mu. No lock that Last, Base
+// or a Reader needs is kept during a system call, so a slow disk never delays those.
+//
+// # What the package does not do
+//
+// It does not collect commits into groups: each Append costs one sync, and the caller packs as many changes
+// as it has into one payload. It does not interpret payloads, does not ship them to other nodes, and does not
+// protect them against an attacker who can write to the directory, since the hashes have no key.
 package wal

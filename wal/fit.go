@@ -3,7 +3,7 @@ package wal
 import "fmt"
 
 // noteApplied records the log's own position at the LSN that the store has applied, for checkStore. The
-// survey calls it for the base and after each frame.
+// survey calls it for the base and after each frame, so that the comparison needs no second pass.
 func (s *survey) noteApplied() {
 	if s.applied != nil && s.last.LSN == s.applied.LSN {
 		s.atApplied = s.last

@@ -6,7 +6,9 @@ import (
 	"hash/crc32"
 )
 
-// MaxPayload is the largest payload of one commit, in bytes.
+// MaxPayload is the largest payload of one commit, in bytes. It is part of the format: a reader refuses a
+// larger length before it allocates anything, and a scanner's buffer must hold a whole frame. The batches of
+// the scheduler are bounded a little below it.
 const MaxPayload = 1 << 20
 
 // The layout of a frame. These values are part of the format and must not change. Every version keeps
@@ -33,30 +35,32 @@ const (
 	maxFrame      = headerBytes + MaxPayload
 )
 
+// castagnoli is the polynomial of all checksums of the log; processors compute it in hardware.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // Frame is one commit as the log holds it, decoded and verified.
 type Frame struct {
 	Position      // LSN, epoch and hash of this commit
-	Prev     Hash // hash of the commit before it
-	Durable  LSN  // highest LSN that was durable when this frame was built
+	Prev     Hash // hash of the commit before it; zero for LSN 1
+	Durable  LSN  // highest LSN that was durable when this frame was built; always below LSN
 	// Payload is valid until the next call of the method that returned the frame. The caller must not
 	// change it.
 	Payload []byte
 }
 
-// header is the fixed part of a frame.
+// header is the fixed part of a frame. The fields up to prev are the commit's identity and equal on every
+// node; the others belong to this copy of the log.
 type header struct {
 	version uint8
-	kind    uint8
-	flags   uint16
-	length  uint32 // of the payload
+	kind    uint8  // kindCommit
+	flags   uint16 // 0; a frame with other flags is refused, so that they can get a meaning later
+	length  uint32 // of the payload, in bytes
 	lsn     LSN
-	epoch   uint64
-	prev    Hash
+	epoch   uint64 // of the leadership that made the commit; never falls along the log
+	prev    Hash   // of the frame before; of BASE for the first frame
 	logID   uint64
-	durable LSN
-	crc     uint32
+	durable LSN    // see Frame.Durable
+	crc     uint32 // see checksum
 }
 
 // put encodes h into the first headerBytes of b.
@@ -77,7 +81,8 @@ func (h *header) put(b []byte) {
 
 // parseHeader decodes the header at the start of b. It returns false if b is too short, or if the magic
 // or the length rule out a frame. If it returns true, length is at most MaxPayload, so the caller may
-// allocate that much.
+// allocate that much. It accepts every version and checks nothing else: witnesses of a newer program
+// count, and the checksum must be verified before any other field is believed.
 func parseHeader(b []byte) (header, bool) {
 	if len(b) < headerBytes || string(b[:offVersion]) != frameMagic {
 		return header{}, false
@@ -126,7 +131,9 @@ func (h *header) check() error {
 	return nil
 }
 
-// checksum returns the CRC32C of a frame: all of it but the checksum itself.
+// checksum returns the CRC32C of a frame: all of it but the checksum itself. The checksum decides whether
+// bytes are a frame at all, without knowledge of other frames, which is what a search for witnesses needs.
+// The hash cannot replace it: it is not stored in the frame itself but in the one after it.
 func checksum(frame []byte) uint32 {
 	return crc32.Update(crc32.Checksum(frame[:offCRC], castagnoli), castagnoli, frame[headerBytes:])
 }

@@ -16,15 +16,16 @@ const (
 
 // layout holds what the file names in a log's directory say, before any file is read.
 type layout struct {
-	base     bool
-	cut      bool
-	list     bool
+	base     bool     // BASE exists
+	cut      bool     // CUT exists
+	list     bool     // SEGMENTS exists
 	foreign  string   // the first name that does not belong to a log; "" if there is none
 	segments []LSN    // first LSNs, ascending
 	temps    []string // unfinished files of an interrupted operation
 }
 
-// readLayout classifies the names in dir.
+// readLayout classifies the names in dir. An unknown name is an error of the log and is not ignored: it
+// may be a segment that was renamed, and the library acts on names of its own.
 func readLayout(dir string) (layout, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

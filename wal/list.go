@@ -28,8 +28,9 @@ const (
 	listEntryBytes = 8
 	listBytesMin   = offListEntries + 4 // and the checksum
 
-	// listedMax bounds the list: it names the newest segments only. A missing older segment leaves a hole
-	// before those, which the walk over the log finds.
+	// listedMax bounds the list, and so the cost of each replacement: about 32 KiB. It names the newest
+	// segments only. A missing older segment leaves a hole before those, which the walk over the log
+	// finds.
 	listedMax = 4096
 )
 
@@ -61,10 +62,13 @@ type segmentList struct {
 	firsts    []LSN    // the first LSN of each listed segment
 }
 
+// equal reports whether both lists have the same content. An idle log compares and does not write, so that
+// it causes no disk traffic.
 func (s *segmentList) equal(o segmentList) bool {
 	return s.logID == o.logID && s.watermark == o.watermark && s.first == o.first && slices.Equal(s.firsts, o.firsts)
 }
 
+// encode returns the bytes of the SEGMENTS file.
 func (s *segmentList) encode() []byte {
 	le := binary.LittleEndian
 	b := make([]byte, offListEntries, listBytesMin+len(s.firsts)*listEntryBytes)
@@ -159,8 +163,8 @@ func (l *Log) MarkDurable() error {
 }
 
 // outOfRoom reports whether err says that the system refused a change for lack of space or descriptors.
-// SEGMENTS is then the old list or the new one, and both are true. A failed sync is a different case: it
-// may concern more than this file, so it poisons the log.
+// SEGMENTS is then the old list or the new one, and both are true. A failure of any other kind, such as a
+// failed sync, may concern more than this file, so it poisons the log.
 func outOfRoom(err error) bool {
 	return slices.ContainsFunc([]error{unix.ENOSPC, unix.EDQUOT, unix.EMFILE, unix.ENFILE}, func(errno error) bool {
 		return errors.Is(err, errno)
@@ -168,7 +172,8 @@ func outOfRoom(err error) bool {
 }
 
 // writeList replaces SEGMENTS with the list of what is durable now, unless the file already says the
-// same.
+// same. It reads the state after it has the lock: two calls then write in the order of what they read,
+// and the file never goes back to an older list.
 func (l *Log) writeList() error {
 	l.listing.Lock()
 	defer l.listing.Unlock()

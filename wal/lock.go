@@ -25,7 +25,8 @@ type dirLock struct {
 	written bool     // the file holds the id of this process
 }
 
-// lockExclusive locks dir for a writer and writes the process id to the lock file.
+// lockExclusive locks dir for a writer and writes the process id to the lock file. The lock also excludes
+// a second Log in the same process, because flock belongs to the open file and not to the process.
 func lockExclusive(dir string) (*dirLock, error) {
 	f, err := os.OpenFile(filepath.Join(dir, lockName), os.O_RDWR|os.O_CREATE, fileMode)
 	if err != nil {
@@ -58,7 +59,8 @@ func lockShared(dir string) (*dirLock, error) {
 	return &dirLock{file: f}, nil
 }
 
-// release releases the lock. A nil or empty lock is valid.
+// release releases the lock. A lock without a file is valid. The file stays: if it were removed, a process
+// that has just opened it and one that creates it anew would each lock a file of their own.
 func (l *dirLock) release() error {
 	if l.file == nil {
 		return nil

@@ -13,18 +13,20 @@ import (
 // Log is an open write-ahead log. Its methods are safe for concurrent use. Appends run one at a time;
 // truncation and readers do not wait for appends.
 type Log struct {
-	opts Options
-	lock *dirLock
-	id   uint64
+	opts Options  // with defaults and an absolute Dir; never changes
+	lock *dirLock // taken by Open, released by Close
+	id   uint64   // the log id of BASE and of each frame; never changes
 
 	// writing is held during each append and its sync. It guards the four fields below.
 	writing sync.Mutex
-	journal journal
-	chain   *chain // of the frames written, whose last is durable
-	space   spaceGuard
-	buf     []byte // the frame that is being written
+	journal journal    // open at the last segment; roll replaces it
+	chain   *chain     // of the frames written, whose last is durable
+	space   spaceGuard // asked before each frame
+	buf     []byte     // the frame that is being written; reused, so at most maxFrame bytes
 
-	// trimming is held during a truncation. A goroutine that needs both locks takes trimming first.
+	// trimming is held during a truncation, and while SaveTail reads segments that a truncation would
+	// remove. It is separate from writing so that neither delays an append. A goroutine that needs both
+	// locks takes trimming first.
 	trimming sync.Mutex
 
 	// listing is held while SEGMENTS is written. A goroutine that needs several locks takes it last. It
@@ -46,7 +48,7 @@ type state struct {
 	base     Position
 	last     Position
 	segments []segment
-	appeared int   // segments that Open found, and those created since
+	appeared int   // segments that Open found, and those created since; a truncation does not lower it
 	fatal    error // wraps ErrPoisoned after a failure; nil before
 	closed   bool
 }
@@ -91,6 +93,8 @@ func (l *Log) Close() error {
 		return nil
 	}
 	err := l.journal.Close()
+	// A poisoned log leaves SEGMENTS as it is: a disk that has failed once must not be asked to replace a
+	// file on which the next Open relies.
 	if fatal != nil {
 		err = fatal // further errors of files that already failed add nothing
 	}
@@ -143,7 +147,9 @@ func (s *state) poison(err error) (fatal error, first bool) {
 	return s.fatal, first
 }
 
-// acknowledge publishes a durable commit. rolled says that a new segment begins after it.
+// acknowledge publishes a durable commit. rolled says that a new segment begins after it. Before this
+// call no query and no Reader sees the commit, so what a reader applies or passes on cannot be lost in a
+// crash. Position, size and segment change under one lock, because a Reader uses the three together.
 func (s *state) acknowledge(pos Position, entry int, rolled bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -155,7 +161,9 @@ func (s *state) acknowledge(pos Position, entry int, rolled bool) {
 	}
 }
 
-// locate returns the segment that holds lsn, or io.EOF if lsn is the next one to come.
+// locate returns the segment that holds lsn, or io.EOF if lsn is the next one to come. The size in the
+// result bounds what may be read of the file: bytes after it may be half of a frame. A poisoned log can
+// still be read, since its durable part is intact.
 func (s *state) locate(lsn LSN) (segment, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -184,6 +184,8 @@ func (r *logTailReader) open() (err error) {
 	return nil
 }
 
+// close closes the open segment, if there is one. Read calls it at the end of each segment, and save once
+// more, because a failed write ends the reading early.
 func (r *logTailReader) close() error {
 	if r.file == nil {
 		return nil

@@ -14,9 +14,9 @@ type Metrics struct {
 	Bytes    int64             // of the durable part of all segments
 }
 
-// meter counts the syncs and bytes of appends.
+// meter counts the syncs and bytes of appends. It has no lock: Metrics reads while Append records.
 type meter struct {
-	syncs   histogram.Times
+	syncs   histogram.Times // successful appends only; a failed one ends the log
 	appends histogram.Sizes
 }
 

@@ -41,7 +41,8 @@ func (s *survey) readList(l layout, firsts []LSN) error {
 	return nil
 }
 
-// gaveUp reports whether a truncation or a cut has given up the segment that begins at first.
+// gaveUp reports whether a truncation or a cut has given up the segment that begins at first. Both write
+// their own file before SEGMENTS, so after a crash the list may still name such segments.
 func (s *survey) gaveUp(first LSN) bool {
 	return first <= s.base.before.LSN || s.cut != nil && first > s.cut.LSN
 }

@@ -52,7 +52,8 @@ func makeDir(dir string, d disk) error {
 }
 
 // openLocked opens the log in a directory whose lock is held. Before it accepts appends, it compares the
-// end that the library found with the end that the survey verified.
+// end that the library found with the end that the survey verified: the library counts length prefixes
+// and verifies nothing, and it refuses any index but the one after its own end.
 func openLocked(opts Options) (*Log, error) {
 	s, err := recoverDir(opts)
 	if err != nil {
@@ -101,6 +102,7 @@ func settleSurvey(opts Options, s *survey) (*survey, error) {
 	return s, finishCut(opts, s)
 }
 
+// newLog returns the log that a survey has verified and settle has made durable.
 func newLog(opts Options, s *survey, j journal) *Log {
 	c := newChain(s.base)
 	c.last = s.last

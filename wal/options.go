@@ -9,6 +9,11 @@ import (
 )
 
 // The default and the bounds of Options.SegmentBytes, and the default of ReserveBytes; all in bytes.
+//
+// A segment below the minimum would cost a directory sync every few commits. One above the maximum would be
+// held in memory and copied by Open as a whole. The reserve is also the room for what the log writes besides
+// commits: BASE, SEGMENTS, and at the next Open a copy of the last segment. With segments above the default
+// reserve, the reserve should be raised as well.
 const (
 	SegmentBytesDefault = 1 << 20
 	SegmentBytesMin     = 4 << 10
@@ -49,9 +54,10 @@ type Options struct {
 	// discards them.
 	Logger *slog.Logger
 
-	disk disk
+	disk disk // set by tests to a disk that fails; nil means the machine's
 }
 
+// withDefaults returns a copy in which every field that has a default is set.
 func (o Options) withDefaults() Options {
 	if o.SegmentBytes == 0 {
 		o.SegmentBytes = SegmentBytesDefault

@@ -7,7 +7,8 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// LSN (log sequence number) numbers the commits of a log: 1, 2, 3 …; 0 is the place before the first.
+// LSN (log sequence number) numbers the commits of a log: 1, 2, 3 …; 0 is the place before the first. No
+// number is skipped or used twice in one history, so the distance of two LSNs is a number of commits.
 type LSN = uint64
 
 // Hash is the truncated SHA-256 of a frame's identity: its header up to and including the previous hash,
@@ -38,7 +39,8 @@ func Next(prev Position, epoch uint64, payload []byte) Position {
 	return Position{LSN: h.lsn, Epoch: epoch, Hash: d.sum(b[:], payload)}
 }
 
-// hasher computes the hashes of frames without allocating for each.
+// hasher computes the hashes of frames without allocating for each. It keeps state between its calls, so
+// each chain has its own and one goroutine uses it at a time.
 type hasher struct {
 	sha hash.Hash
 	out [sha256.Size]byte

@@ -11,18 +11,23 @@ import (
 
 // Reader reads the durable commits of a log in order. It is not safe for concurrent use. A log may have
 // many readers; readers and appends do not wait for one another.
+//
+// It verifies every frame again, although Open has done so: what it returns is applied to the store or
+// sent to standbys, and damage that came after Open must not spread.
 type Reader struct {
 	log     *Log
-	next    LSN
-	open    LSN // first LSN of the open segment; 0 if none is
-	file    *os.File
-	chain   *chain
-	scanner scanner
+	next    LSN      // the commit that Next returns next
+	open    LSN      // first LSN of the open segment; 0 if none is
+	file    *os.File // the open segment; nil if none is
+	chain   *chain   // stands at the frame of the open segment that was read last
+	scanner scanner  // reads file
 }
 
-// NewReader returns a reader whose first commit is from. It returns ErrOutOfRange if from is below
-// First or above Last().LSN+1, and ErrClosed. The caller must close the reader; it holds a file and
-// about 2 MiB of memory.
+// NewReader returns a reader whose first commit is from. It returns ErrOutOfRange if from is below First or
+// above Last().LSN+1, and ErrClosed. The caller must close the reader; it holds a file and about 2 MiB of
+// memory. If from is inside a segment, the first Next reads the frames before it, because entries have no
+// index. The open file keeps the disk space of a segment that is truncated meanwhile, until the reader goes
+// on to another one or is closed.
 func (l *Log) NewReader(from LSN) (*Reader, error) {
 	if _, err := l.state.locate(from); err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("new reader: %w", err)

@@ -7,8 +7,8 @@ import (
 	"io"
 )
 
-// scanBytes is the size of a scanner's buffer, in bytes: the longest entry fits, and reads
-// are large.
+// scanBytes is the size of a scanner's buffer, in bytes: the longest entry fits, and reads are large. It
+// must be at least maxEntry. It is also the memory of each Reader.
 const scanBytes = 2 << 20
 
 // scanner splits a segment file into frames, in constant memory. It checks only lengths; a chain
@@ -17,12 +17,12 @@ const scanBytes = 2 << 20
 // Invariant: maxEntry <= len(buf), and buf[pos:end] holds the file's bytes from offset on.
 type scanner struct {
 	src    io.ReaderAt
-	limit  int64 // bytes of the file that may be read
+	limit  int64 // bytes of the file that may be read; a Reader raises it as the log grows
 	offset int64 // offset in the file of the next entry
 	start  int64 // offset in the file of the entry that next returned or refused
 	buf    []byte
-	pos    int
-	end    int
+	pos    int // index in buf of the next entry
+	end    int // index in buf after the last byte read
 }
 
 // reset makes s read src from its beginning up to limit. It keeps the buffer.

@@ -3,19 +3,23 @@ package wal
 import "fmt"
 
 const (
-	// spaceCheckBytes is the number of bytes written between two checks of the free space.
+	// spaceCheckBytes is the number of bytes written between two checks of the free space. A check is a
+	// system call on the path of an append; a larger number makes it rarer and notices other writers
+	// later.
 	spaceCheckBytes = 1 << 20
 	// spaceCharge is the least that a commit counts, so that small commits are checked about every 256.
 	spaceCharge = 4 << 10
 )
 
 // spaceGuard keeps a reserve of free space. It asks the file system only once per spaceCheckBytes, so it
-// does not see what other processes write in between; the reserve must be large enough for that.
+// does not see what other processes write in between; the reserve must be large enough for that. The
+// guard exists because a full disk in the middle of a frame poisons the log, while a refusal before the
+// write leaves a log that works again as soon as there is room. Log.writing guards it.
 type spaceGuard struct {
 	disk    disk
 	dir     string
 	reserve int64 // negative: off
-	credit  int64 // bytes that may be written before the next check
+	credit  int64 // bytes that may be written before the next check; at most spaceCheckBytes
 }
 
 // admit returns ErrNoSpace if writing n bytes would use the reserve.

@@ -36,16 +36,20 @@ type survey struct {
 	// truncation or a cut has given up. They may be removed, in any order.
 	litter   []string
 	segments []segment // the kept ones, in order; at least one unless fresh
-	last     Position
-	ended    Position // last as it was read, before a relist may have moved it to the store's position
-	frames   uint64
-	torn     int64 // bytes after the last whole frame of the last segment
+	last     Position  // of the newest verified frame; the base before the first
+	ended    Position  // last as it was read, before a relist may have moved it to the store's position
+	frames   uint64    // verified frames
+	torn     int64     // bytes after the last whole frame of the last segment
 	visit    func(Frame) error
 }
 
 // run verifies the log in dir and calls visit with each frame, unless visit is nil. Its memory is one
 // scan buffer, whatever the size of the log. After an error the survey holds what was verified before
 // the error.
+//
+// BASE and CUT are read first, because they decide which segments belong to the log at all: a segment that
+// was given up may be damaged and must not fail the start. The end of the log is judged last, when every
+// frame is known.
 func (s *survey) run() error {
 	l, err := readLayout(s.dir)
 	if err != nil {
@@ -143,12 +147,13 @@ func (s *survey) gap(format string, args ...any) error {
 	return c
 }
 
-// walk verifies the frames of one segment after another.
+// walk verifies the frames of one segment after another. The chain goes on across files, so a segment
+// from another log, or one that does not follow the segment before it, fails at its first frame.
 type walk struct {
-	survey  *survey
+	survey  *survey // receives what is verified
 	chain   *chain
-	scanner scanner
-	sizeMax int64 // largest size of a segment file, in bytes
+	scanner scanner // of the open file; its buffer serves all files
+	sizeMax int64   // largest size of a segment file, in bytes; MaxInt64 for files that are no segments
 }
 
 // segment verifies one file and adds it to the survey.
@@ -214,7 +219,8 @@ func (w *walk) frames() error {
 	}
 }
 
-// verifyCopy checks that the file at path holds exactly the frames after b up to and including last.
+// verifyCopy checks that the file at path holds exactly the frames after b up to and including last. A
+// comparison of the lengths would not do, because a copy of other bytes can have the same length.
 func verifyCopy(path string, b base, last Position) error {
 	f, err := os.Open(path)
 	if err != nil {

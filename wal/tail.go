@@ -38,13 +38,16 @@ func (w *walk) judge(broken *flaw, seg segment, last bool) error {
 
 // witnessSearch looks for a witness: a whole frame of this log that was built when the LSN bad was
 // already durable. A damaged length hides where the next frame begins, so it tries every offset.
+//
+// The search costs one pass over the rest of the file for the magic. It reads a whole frame only where
+// the header fits, so that a file full of magics does not make it quadratic.
 type witnessSearch struct {
 	src   io.ReaderAt
-	limit int64 // of the file
-	logID uint64
-	bad   LSN
-	buf   []byte
-	frame []byte
+	limit int64  // length of the file, in bytes
+	logID uint64 // of the log; a witness has it
+	bad   LSN    // the commit that is missing; a witness has a watermark at or above it
+	buf   []byte // a window of the file
+	frame []byte // a candidate; allocated for the first one, since most searches have none
 }
 
 // from returns the offset of the first witness at or after off, or -1.

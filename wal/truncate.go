@@ -35,7 +35,8 @@ func (l *Log) TruncateFront(keepFrom LSN) error {
 
 // giveUp moves the base and then removes the files. Until BASE is durable, all of the segments belong to
 // the log; once it is, the segments before it do not, even while their files exist. Open completes an
-// interrupted removal.
+// interrupted removal. In the other order a crash would leave a log whose first commits are missing, which
+// is what damage looks like.
 func (l *Log) giveUp(gone []segment, before Position) error {
 	d, dir := l.opts.disk, l.opts.Dir
 	b := base{logID: l.id, before: before, listed: true}

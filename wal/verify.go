@@ -61,8 +61,8 @@ func Dump(dir string, from LSN, fn func(Frame) error) error {
 	return nil
 }
 
-// surveyOffline runs a survey while it holds the shared lock. After an error the survey has what was
-// verified.
+// surveyOffline runs a survey while it holds the shared lock, which several readers can have at once. After
+// an error the survey has what was verified.
 func surveyOffline(s *survey) (*survey, error) {
 	lock, err := lockShared(s.dir)
 	if err != nil {
@@ -71,6 +71,8 @@ func surveyOffline(s *survey) (*survey, error) {
 	return s, errors.Join(s.run(), lock.release())
 }
 
+// report returns what the survey has found so far. CUT counts as litter: Open completes the cut and removes
+// it.
 func (s *survey) report() Report {
 	r := Report{
 		Base:      s.base.before,

@@ -62,7 +62,7 @@ func (w *Wheel) fireTick(limit int, fire func(id uint64, at Tick)) (fired int, a
 		ref := due.head
 		id, at := w.pool.entry(ref).id, w.pool.entry(ref).at
 		w.assertDue(at)
-		w.Cancel(ref)
+		w.Cancel(ref) // first, so that fire may arm a timer, which then reuses the entry that is in the cache
 		fire(id, at)
 	}
 	return fired, true

@@ -24,6 +24,10 @@
 // Wheels for network timeouts may fire a far timer with the precision of its coarse slot. This one does
 // not: each timer fires exactly at its tick.
 //
+// The hierarchy is that of G. Varghese and A. Lauck, "Hashed and Hierarchical Timing Wheels", SOSP 1987. The
+// second ring and the even pace are additions to it. A heap would need no pace, but it touches up to a cache
+// line for each of its twenty-odd levels at every arm and cancel, and orders timers that are months away.
+//
 // # Levels
 //
 //	level  a slot spans  a ring of 256 spans
@@ -45,6 +49,17 @@
 // never moved, so the garbage collector has nothing to scan and growth copies nothing. References that
 // are free for reuse are on a separate stack, four bytes each. Bitmaps mark the slots that hold timers,
 // so that a span without timers costs nothing, whether it is a second or a year.
+//
+// # Files
+//
+// Arm, Cancel and Rearm (wheel.go) take an entry from the pool (pool.go, free.go) and link it into a slot
+// (slot.go), which the arithmetic of the levels (shape.go) selects. Advance and Next (advance.go) find the
+// slots that have work by bitmaps (occupancy.go). The build tag invariants adds checks (invariants_on.go).
+//
+// # What the package does not do
+//
+// It has no lock, since one goroutine owns a wheel. It does not go back: a clock that was set back needs a
+// new wheel. It keeps no timer on disk; the owner arms all timers again at a start.
 //
 // # Evidence
 //

@@ -11,7 +11,7 @@ import "unsafe"
 // fills again allocates nothing.
 type freeRefs struct {
 	slabs []*[slabSlots]Ref
-	count uint
+	count uint // references on the stack
 }
 
 // push adds a reference.

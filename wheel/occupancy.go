@@ -38,7 +38,8 @@ func (o *occupancy) clear(position uint) {
 }
 
 // next returns the first marked position at or after from. The search wraps round to position 0 once, so
-// a result below from lies in the following round. At least one position must be marked.
+// a result below from lies in the following round. At least one position must be marked. The word of from
+// is read twice at most: from that position on, and after the wrap as a whole.
 func (o *occupancy) next(from uint) uint {
 	word := from / 64
 	if rest := o.words[word] >> (from % 64); rest != 0 {

@@ -20,7 +20,8 @@ const (
 	notArmed = math.MaxUint16
 )
 
-// entry is one timer. It holds no pointers, so the collector never looks inside a slab.
+// entry is one timer. It holds no pointers, so the collector never looks inside a slab. The links are
+// references of four bytes and not pointers of eight, which also keeps an entry at 24 bytes.
 type entry struct {
 	id   uint64
 	at   Tick

@@ -23,17 +23,17 @@ type Ref uint32
 //
 // Invariant: on every level but the lowest, the slot that covers Now() is empty.
 type Wheel struct {
-	now      Tick
-	armed    int
-	shape    shape
+	now      Tick        // never negative, never falls
+	armed    int         // number of timers in slots
+	shape    shape       // never changes
 	slots    []slot      // of all levels, by index
 	occupied []occupancy // by level
-	pool     pool
+	pool     pool        // the timers themselves
 
-	advancing bool // Advance is running, so fire may not call it
+	advancing bool // Advance is running, so fire may not call it; stays set if fire panics
 
-	moved      uint64
-	movedWorst int
+	moved      uint64 // see Stats.Moved
+	movedWorst int    // see Stats.MovedWorst
 }
 
 // New returns an empty wheel that stands at the tick now. It panics if now is negative. The wheel never
