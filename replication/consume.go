@@ -51,7 +51,7 @@ func (n *Node) consume(ctx context.Context) <-chan message {
 func (n *Node) startConsumer(ctx context.Context, from uint64, messages chan<- message) error {
 	start, cancel := context.WithTimeout(ctx, 5*callTimeout)
 	defer cancel()
-	consumer, err := n.stream.stream.OrderedConsumer(start, jetstream.OrderedConsumerConfig{
+	consumer, err := n.stream.handle().OrderedConsumer(start, jetstream.OrderedConsumerConfig{
 		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: from,
 	})
 	if err != nil {

@@ -19,7 +19,7 @@ type jetStream struct {
 	seat
 	near    nearness
 	js      jetstream.JetStream
-	stream  jetstream.Stream // set by find or make; refers to the stream by name
+	opened  atomic.Pointer[jetstream.Stream] // set by find or make, which a leader may call again while others read; refers to the stream by name
 	subject string
 	config  jetstream.StreamConfig // with which make makes the stream
 	first   *atomic.Uint64         // value of metaFirst when it was last read
@@ -46,6 +46,9 @@ func StreamName(prefix string, shard uint32) string {
 // ErrOtherCluster says that the stream carries the log of another cluster.
 var ErrOtherCluster = errors.New("replication: the stream is another cluster's")
 
+// handle returns the stream as NATS knows it. find or make must have succeeded.
+func (s *jetStream) handle() jetstream.Stream { return *s.opened.Load() }
+
 // find opens the stream, and reports whether it exists.
 func (s *jetStream) find(ctx context.Context) (found bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
@@ -57,7 +60,7 @@ func (s *jetStream) find(ctx context.Context) (found bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("replication: find the stream %s: %w", s.name, err)
 	}
-	s.stream = stream
+	s.opened.Store(&stream)
 	s.noteFirst(stream.CachedInfo())
 	return true, nil
 }
@@ -72,7 +75,7 @@ func (s *jetStream) noteFirst(info *jetstream.StreamInfo) {
 
 // owner returns the id of the cluster to which the stream belongs, or an error if that is not the named one.
 func (s *jetStream) owner(cluster string) (id ClusterID, err error) {
-	m := s.stream.CachedInfo().Config.Metadata
+	m := s.handle().CachedInfo().Config.Metadata
 	switch {
 	case m[metaClusterID] == "":
 		return id, fmt.Errorf("%w: the stream %s was not made by Carillon; take it away, or use another prefix", ErrOtherCluster, s.name)
@@ -89,15 +92,16 @@ func (s *jetStream) owner(cluster string) (id ClusterID, err error) {
 func (s *jetStream) make(ctx context.Context, cluster string, id ClusterID, after uint64) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*callTimeout)
 	defer cancel()
-	s.config.Metadata = map[string]string{metaCluster: cluster, metaClusterID: id.String(), metaFormat: streamFormat, metaFirst: strconv.FormatUint(after, 10)}
-	stream, err := s.js.CreateStream(ctx, s.config)
+	config := s.config
+	config.Metadata = map[string]string{metaCluster: cluster, metaClusterID: id.String(), metaFormat: streamFormat, metaFirst: strconv.FormatUint(after, 10)}
+	stream, err := s.js.CreateStream(ctx, config)
 	if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
 		return nil // another node was faster, and the stream's metadata decides
 	}
 	if err != nil {
 		return fmt.Errorf("replication: make the stream %s with %d replicas and room for %d bytes (--stream-bytes-max): %w", s.name, s.config.Replicas, s.config.MaxBytes, err)
 	}
-	s.stream = stream
+	s.opened.Store(&stream)
 	s.noteFirst(stream.CachedInfo())
 	return nil
 }
@@ -165,7 +169,7 @@ func (s *jetStream) Bounds(ctx context.Context) (first, last uint64, err error) 
 	defer cancel()
 	var info *jetstream.StreamInfo
 	err = twice(ctx, func(ctx context.Context) (err error) {
-		info, err = s.stream.Info(ctx)
+		info, err = s.handle().Info(ctx)
 		return err
 	})
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
@@ -187,7 +191,7 @@ func (s *jetStream) Get(ctx context.Context, seq uint64) ([]byte, error) {
 	defer cancel()
 	var m *jetstream.RawStreamMsg
 	late, err := s.near.read(ctx, func(ctx context.Context) (err error) {
-		m, err = s.stream.GetMsg(ctx, seq)
+		m, err = s.handle().GetMsg(ctx, seq)
 		return err
 	})
 	if late {
@@ -223,7 +227,7 @@ func (s *jetStream) Lacks(ctx context.Context, seq uint64) (bool, error) {
 	defer cancel()
 	var info *jetstream.StreamInfo
 	err := twice(ctx, func(ctx context.Context) (err error) {
-		info, err = s.stream.Info(ctx, jetstream.WithDeletedDetails(true))
+		info, err = s.handle().Info(ctx, jetstream.WithDeletedDetails(true))
 		return err
 	})
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
@@ -255,5 +259,5 @@ func (s *jetStream) Pause(ctx context.Context) error {
 func (s *jetStream) trim(ctx context.Context, seq uint64) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	return s.stream.Purge(ctx, jetstream.WithPurgeSequence(seq))
+	return s.handle().Purge(ctx, jetstream.WithPurgeSequence(seq))
 }

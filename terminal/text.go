@@ -6,13 +6,14 @@ import (
 	"unicode"
 )
 
-// Printable replaces the control characters of a text, which could move the cursor or break a table, by a dot. Texts
+// Printable replaces the control characters of a text, which could move the cursor or break a table, and those that turn
+// the direction of writing, which could show another text than there is, by a dot. Texts
 // that come from a server or a file pass through it before they reach a terminal: a name with an escape sequence could
 // change what the screen shows, or the title of the window. The dot takes one column, so widths can be measured before
 // or after.
 func Printable(text string) string {
 	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
+		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
 			return '·'
 		}
 		return r

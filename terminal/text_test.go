@@ -50,7 +50,7 @@ func FuzzCut(f *testing.F) {
 }
 
 func TestPrintable(t *testing.T) {
-	if got := terminal.Printable("a\x1b[2J\tb\n\x7fé日"); got != "a·[2J·b··é日" {
+	if got := terminal.Printable("a\x1b[2J\tb\n\x7f\u009b2J\u202eé日"); got != "a·[2J·b···2J·é日" {
 		t.Errorf("got %q", got)
 	}
 }
