@@ -10,7 +10,8 @@ import (
 type actorKey struct{}
 
 // WithActor returns a context for changes that are made in the name of an actor. The audit log records the actor of
-// each change.
+// each change. It travels in the context and not as a parameter, because most layers in between have no use for it. A
+// change without an actor has the zero value.
 func WithActor(ctx context.Context, a job.Actor) context.Context {
 	return context.WithValue(ctx, actorKey{}, a)
 }

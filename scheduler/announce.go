@@ -14,6 +14,8 @@ import (
 // The outbox: the commit of a change also writes a row for its notice. The row is deleted once the notice is
 // published. A crash therefore loses no notice, but some may be published twice.
 
+// announceBatch is the most notices that are read, published and deleted together. A larger batch makes fewer commits,
+// and repeats more if it fails half way.
 const (
 	announceBatch = 256
 	// announceRetry is the pause after the announcer failed to publish a notice.
@@ -23,7 +25,8 @@ const (
 )
 
 // announceAll publishes notices until ctx ends. Keys of notices ascend, and each pass begins after the last dropped
-// key, so that it does not scan deleted rows.
+// key, so that it does not scan deleted rows. Notices are published in the order of commits. After a failure all of
+// them wait, because skipping one would change the order that readers of the stream see.
 func (e *Engine) announceAll(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -68,7 +71,8 @@ func (l *lostEvents) log(e *Engine) {
 }
 
 // announceSome publishes a batch of notices, beginning at key low. It returns the key at which the next batch begins,
-// and whether there may be one.
+// and whether there may be one. The rows are deleted by a proposal like any other, so a notice counts as published
+// only when that is in the log.
 func (e *Engine) announceSome(ctx context.Context, low []byte) (next []byte, more bool, err error) {
 	batch, err := e.readNotices(low)
 	if err != nil || len(batch) == 0 {
@@ -88,7 +92,8 @@ func (e *Engine) announceSome(ctx context.Context, low []byte) (next []byte, mor
 	return append(job.AppendNoticeKey(nil, ids[n-1]), 0), err == nil, err
 }
 
-// publishBatch publishes a batch. It returns the length of the prefix that is finished: published, or without a job.
+// publishBatch publishes a batch. It returns the length of the prefix that is finished: published, or without a job. A
+// notice whose job is gone has no subject, so it is dropped with the batch.
 func (e *Engine) publishBatch(ctx context.Context, batch []job.Announcement) (int, error) {
 	var named []job.Announcement
 	for i := range batch {
@@ -125,6 +130,8 @@ func (e *Engine) readNotices(low []byte) ([]job.Announcement, error) {
 	return batch, nil
 }
 
+// describe adds to a notice what its rows do not have: the job's names, target and headers, and for a dead letter the
+// payload and the attempts. records caches the jobs of the batch, because a herd of notices mostly concerns few jobs.
 func (e *Engine) describe(a *job.Announcement, records map[job.ID]*job.Record) error {
 	rec := records[a.Run.Job]
 	if rec == nil {

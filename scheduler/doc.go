@@ -98,4 +98,38 @@
 // The loop owns the core; before Serve, the caller of Apply and Lead owns it. The pad has a lock, and is shared by
 // the loop, the feeders, the tick and the goroutines of the senders. The store is read from any goroutine, and
 // written by the loop alone.
+//
+// # Where to find what
+//
+//	engine.go, loop.go, log.go        options, the loop, one commit; what is logged
+//	propose*.go, withdraw.go          a change of a caller, from the request to the answer
+//	read*.go, views.go                what callers read; it comes from the store and never from the core
+//	standby.go, load_*.go             loading, following a leader, beginning to lead
+//	drain.go                          stopping to launch, and resting between two commits
+//	housekeeping.go, pauses.go, reaper.go, announce.go    the work beside the loop
+//	outcome_queue.go                  the way of outcomes back to the loop
+//	status.go, lateness.go            what the engine measures of itself
+//	actor.go, origin.go               what a request carries in its context
+//	ports.go                          what the engine needs: log, store, sender, announcer, clock
+//	manual_driver.go                  the same engine without goroutines, for simulations
+//
+// # What it does not do
+//
+// It opens no file and no connection: log, store and sender are given to it. It does not elect a leader: its owner
+// calls Lead and Serve, and ends Serve. It neither restarts after an error nor works around one: a failed append or a
+// failed store ends Serve, and the only way back is to load again.
+//
+// # Errors
+//
+// A request that is refused gets an error of package apierr, with a code; the change has then no effect. If the
+// outcome is unknown, because the engine stopped or the caller's context ended, the error says so. An error of the log
+// or of the store within a commit ends Serve. An error of a read concerns only the request that read. An error of the
+// work beside the loop is logged, and does not stop the engine.
+//
+// # Time
+//
+// Decisions are made by the wall clock, because schedules are: the loop reads Options.Clock for each step and passes
+// the instant to the core. How long the loop waits for more work is measured by the monotonic clock. A clock that is
+// set back fires nothing twice, because cursors do not go back; a clock that is set forward is noticed within half a
+// second.
 package scheduler

@@ -8,14 +8,16 @@ import (
 )
 
 // Drain stops launching and waits until the attempts that are with their targets have answered and are recorded, or
-// until ctx ends. It is Hold followed by Settle.
+// until ctx ends. It is Hold followed by Settle. What has left is then recorded, so that the next start or leader need
+// not launch it again.
 func (e *Engine) Drain(ctx context.Context) {
 	e.Hold()
 	e.Settle(ctx)
 }
 
 // Confirm makes a commit that changes nothing. When it returns without error, the log has this commit and all commits
-// before it. Confirm stops nothing.
+// before it. Confirm stops nothing. A leader that was replaced without its knowledge gets an error, because the log
+// refuses its commit.
 func (e *Engine) Confirm(ctx context.Context) error {
 	return e.submit(ctx, &core.Barrier{Writes: true})
 }
@@ -39,7 +41,8 @@ func (e *Engine) Settle(ctx context.Context) {
 	_ = e.record(ctx)
 }
 
-// record waits until the outcomes that are known at the call are in the log.
+// record waits until the outcomes that are known at the call are in the log. A barrier makes the loop step, and a step
+// handles the oldest outcomes first, so each round brings the goal nearer.
 func (e *Engine) record(ctx context.Context) error {
 	for goal := e.outcomes.count(); e.outcomes.waits(goal); {
 		if err := e.submit(ctx, &core.Barrier{}); err != nil {
@@ -50,8 +53,9 @@ func (e *Engine) record(ctx context.Context) error {
 }
 
 // Rest waits until all known outcomes are in the log and no commit is in progress, and then blocks further commits
-// until Continue. Proposals wait meanwhile. If it returns an error, the engine continues as before. Only one
-// goroutine at a time may call Rest and Continue.
+// until Continue. Proposals wait meanwhile. If it returns an error, the engine continues as before. Only one goroutine
+// at a time may call Rest and Continue. The log and the store do not change while the engine rests, and launches that
+// are due still leave.
 func (e *Engine) Rest(ctx context.Context) error {
 	if err := e.record(ctx); err != nil {
 		return err
@@ -68,7 +72,7 @@ func (e *Engine) Rest(ctx context.Context) error {
 	}
 }
 
-// Continue ends the effect of Hold and Rest.
+// Continue ends the effect of Hold and Rest. It may be called without either, and then does nothing.
 func (e *Engine) Continue() {
 	if e.rested != nil {
 		close(e.rested)

@@ -16,7 +16,8 @@ import (
 	"github.com/carillon-io/carillon/scheduler/pad"
 )
 
-// Options configure an engine. Log, Store and Sender are required; every other zero value means a default.
+// Options configure an engine. Log, Store and Sender are required; every other zero value means a default. An engine
+// keeps its own copy.
 type Options struct {
 	Log    Log
 	Store  Store
@@ -51,6 +52,8 @@ type Options struct {
 	Loading func(jobs uint64)
 }
 
+// withDefaults returns the options with defaults in place of zero values. It changes a copy, so that the options of
+// the caller can serve for several engines.
 func (o Options) withDefaults() Options {
 	if o.Clock == nil {
 		o.Clock = SystemClock{}
@@ -73,6 +76,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
+// setDefault replaces a zero value. So no option can be set to zero where zero means its default: a negative value
+// says it instead, where that is needed.
 func setDefault[T comparable](v *T, d T) {
 	var zero T
 	if *v == zero {
@@ -80,6 +85,7 @@ func setDefault[T comparable](v *T, d T) {
 	}
 }
 
+// validate refuses what no engine could work with. It is called after withDefaults.
 func (o Options) validate() error {
 	switch {
 	case o.Log == nil || o.Store == nil || o.Sender == nil:
@@ -102,13 +108,16 @@ type Engine struct {
 	hasher nameHasher
 	pad    *pad.Pad
 
-	leads  atomic.Bool
-	broken error // why it can no longer follow the leader
+	leads atomic.Bool
+	// broken is why it can no longer follow the leader. Only the goroutine that calls Apply and Lead uses it.
+	broken error
 
-	proposals    chan *ticket
-	outcomes     outcomeQueue
-	rests        chan chan struct{} // asks the loop to stop between two steps, until the sent channel is closed
-	rested       chan struct{}      // the loop has stopped
+	proposals chan *ticket
+	outcomes  outcomeQueue
+	// rests asks the loop to stop between two steps, until the sent channel is closed. It has no capacity, so that a
+	// send that succeeds means that the loop rests.
+	rests        chan chan struct{}
+	rested       chan struct{} // the loop has stopped
 	housekeeping housekeeping
 	gauge        gauge
 
@@ -120,7 +129,8 @@ type Engine struct {
 }
 
 // Open loads the engine from its store, which must have applied its whole log, and commits the beginning of a new
-// epoch. It is Follow and Lead. Nothing is launched before Serve.
+// epoch. It is Follow and Lead. Nothing is launched before Serve. After an error nothing runs, and the store is as it
+// was or has the commit of the epoch.
 func Open(opts Options) (*Engine, error) {
 	e, err := Follow(opts)
 	if err != nil {
@@ -132,6 +142,7 @@ func Open(opts Options) (*Engine, error) {
 	return e, nil
 }
 
+// newEngine returns an engine that is not loaded. It starts no goroutine.
 func newEngine(opts Options) *Engine {
 	now := opts.Clock.Now()
 	e := &Engine{
@@ -150,7 +161,10 @@ func newEngine(opts Options) *Engine {
 	return e
 }
 
-// commit makes a batch durable, and then visible.
+// commit makes a batch durable, and then visible. The order is what durability rests on: readers, replies and launches
+// follow from the store, and nothing is in the store that is not in the log. A position other than the expected one
+// means that the numbers in the rows are wrong, so it is an error like a failed append. The time is measured by the
+// monotonic clock of the process, not by Options.Clock.
 func (e *Engine) commit(epoch uint64, b *job.Batch, lsn uint64) error {
 	began := time.Now()
 	at, err := e.opts.Log.Append(epoch, b.Bytes())
@@ -177,6 +191,7 @@ func (e *Engine) Serve(ctx context.Context) error {
 	}
 	inner, cancel := context.WithCancel(ctx)
 	var helpers sync.WaitGroup
+	// The loop never waits for the helpers. If it fails, they end by the inner context.
 	helpers.Go(func() { e.pad.Serve(inner, e.opts.Feeders) })
 	helpers.Go(func() { e.doHousekeeping(inner) })
 	helpers.Go(func() { e.reapAll(inner) })
@@ -194,5 +209,6 @@ func (e *Engine) Serve(ctx context.Context) error {
 	return err
 }
 
-// Done returns a channel that is closed when Serve has returned.
+// Done returns a channel that is closed when Serve has returned. It is never closed if Serve is never called, except
+// by [ManualDriver.Close].
 func (e *Engine) Done() <-chan struct{} { return e.stopped }

@@ -11,7 +11,9 @@ import (
 // Some consequences of a step need rows that only the store has, such as the name of a job. A goroutine beside the
 // loop does this housekeeping. It proposes its changes like any caller.
 
-// housekeeping holds the requests of the loop to the goroutines that do housekeeping.
+// housekeeping holds the requests of the loop to the goroutines that do housekeeping. The requests are lost with the
+// process. Each has a durable cause, which the next leader finds again: a completed job, a streak, the mark of a
+// replan, a row of the outbox.
 type housekeeping struct {
 	reaps   chan core.Reap // its capacity is what a core hands over at a time
 	pauses  *pauseQueue
@@ -26,7 +28,8 @@ func newHousekeeping() housekeeping {
 	}
 }
 
-// send hands over what a step asks for. It never blocks.
+// send hands over what a step asks for. It never blocks. The channel of reaps has room for all that a core hands over,
+// and the other requests are queued or merged.
 func (c *housekeeping) send(out *core.Output) {
 	for _, r := range out.Reap {
 		c.reaps <- r
@@ -42,7 +45,8 @@ func (c *housekeeping) send(out *core.Output) {
 	}
 }
 
-// doHousekeeping does housekeeping until ctx ends.
+// doHousekeeping does housekeeping until ctx ends. An error is logged and the request dropped, because the cause stays
+// and is met again by the next leader at the latest.
 func (e *Engine) doHousekeeping(ctx context.Context) {
 	for {
 		var err error
@@ -75,7 +79,8 @@ func (e *Engine) hasLive(id job.ID) (some bool, err error) {
 	return some, err
 }
 
-// autoPause pauses a job whose runs failed too often.
+// autoPause pauses a job whose runs failed too often. It does not wait for the answer: if the job has changed, or its
+// streak has ended meanwhile, the refusal is right.
 func (e *Engine) autoPause(ctx context.Context, a core.AutoPause) error {
 	rec, _, ok, err := e.readRows(a.ID)
 	if err != nil || !ok {
@@ -86,7 +91,8 @@ func (e *Engine) autoPause(ctx context.Context, a core.AutoPause) error {
 	return e.enqueue(ctx, newTicket(p))
 }
 
-// replanAll moves all jobs to their changed schedules, piece by piece, and logs how many moved.
+// replanAll moves all jobs to their changed schedules, piece by piece, and logs how many moved. The pieces are
+// proposals of their own, so callers are served in between.
 func (e *Engine) replanAll(ctx context.Context) error {
 	moved := 0
 	for p := (&core.Replan{From: 1}); ; p = (&core.Replan{From: p.Next}) {

@@ -6,7 +6,8 @@ import (
 	"github.com/carillon-io/carillon/histogram"
 )
 
-// Lateness summarizes how late something was, or how long it waited, since the start of the process.
+// Lateness summarizes how late something was, or how long it waited, since the start of the process. The quantiles are
+// as exact as the buckets of the histogram.
 type Lateness struct {
 	Count                    uint64
 	P50, P90, P99, P999, Max time.Duration

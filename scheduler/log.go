@@ -8,7 +8,8 @@ import (
 	"github.com/carillon-io/carillon/scheduler/core"
 )
 
-// warn logs what could not be done for a job, with the job's id and the epoch.
+// warn logs what could not be done for a job, with the job's id and the epoch. It reads the names of the job from the
+// store, so only the work beside the loop may call it.
 func (e *Engine) warn(message string, id job.ID, err error) {
 	attrs := []slog.Attr{slog.Any("error", err), slog.Uint64(job.LogEpoch, e.knownEpoch())}
 	if id != 0 {
@@ -30,7 +31,8 @@ func (e *Engine) logZones(t *core.Takeover) {
 		slog.String("from", t.ZonesFrom), slog.String("to", t.ZonesTo), slog.Uint64(job.LogEpoch, e.core.Epoch()))
 }
 
-// zonesLogged bounds the names of zones in one log line.
+// zonesLogged bounds the names of zones in one log line. A new release of the rules can change dozens of zones at
+// once.
 const zonesLogged = 20
 
 // knownEpoch returns the epoch as of the last step. It is safe for concurrent use.

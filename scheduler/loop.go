@@ -27,19 +27,24 @@ const (
 	decisionPause = 10 * time.Millisecond
 )
 
-// ticket is the proposals of one caller on their way through the loop. If there are many, they take several steps,
-// and no proposal of another caller comes between them.
+// ticket is the proposals of one caller on their way through the loop. If there are many, they take several steps, and
+// no proposal of another caller comes between them. The loop owns the proposals from the send of the ticket until done
+// is closed. A caller that gives up earlier must not read them.
 type ticket struct {
 	proposals []core.Proposal
 	taken     int           // how many of them are already in a step
 	done      chan struct{} // closed when all are handled, committed and applied
-	lost      error         // set before done closes: the engine stopped, and the outcome is unknown
+	// lost is set before done closes: the engine stopped, and the outcome is unknown. It is nil if the proposals were
+	// handled, even if each was refused.
+	lost error
 }
 
+// newTicket returns a ticket for the proposals of one caller, in the order in which they are to take effect.
 func newTicket(p ...core.Proposal) *ticket { return &ticket{proposals: p, done: make(chan struct{})} }
 
 // loop gathers, steps, commits and releases, one commit at a time. Whatever arrives during a commit joins the next
-// one.
+// one. It is the only goroutine that touches the core, and the only one that appends. So a step needs no lock, and the
+// order of commits is the order of steps.
 func (e *Engine) loop(ctx context.Context) error {
 	g := gathering{engine: e, timer: time.NewTimer(0), taken: make(map[job.ID]struct{})}
 	g.wakeAt = instant.Of(e.opts.Clock.Now()) // the first step finds out what is due
@@ -54,7 +59,8 @@ func (e *Engine) loop(ctx context.Context) error {
 }
 
 // stepOnce steps with what was gathered, commits the result and releases its effects, in the order that Output
-// demands.
+// demands. After an error nothing of the step has left: the callers learn that the outcome is unknown, and the engine
+// stops.
 func (e *Engine) stepOnce(g *gathering) error {
 	lsn := e.opts.Store.Applied().LSN + 1
 	outcomes := e.outcomes.peek(outcomesMax)
@@ -72,6 +78,8 @@ func (e *Engine) stepOnce(g *gathering) error {
 	if err != nil {
 		return err
 	}
+	// From here on the step is durable. Outcomes leave their queue only now, and callers are answered after publish,
+	// so that a caller that reads the status after the answer finds its own change there.
 	e.outcomes.drop(out.OutcomesTaken)
 	now := e.opts.Clock.Now()
 	e.pad.Add(out.Launches, instant.Of(now))
@@ -89,16 +97,19 @@ func (e *Engine) stepOnce(g *gathering) error {
 
 // gathering is what the loop has collected for the next step.
 type gathering struct {
-	engine     *Engine
-	timer      *time.Timer
-	tickets    []gathered      // with their last proposal in this step
-	proposals  []core.Proposal // those left over by the last step come first
-	ready      int             // how many of them are for this step
-	unfinished *ticket         // has more proposals than fit into the step
+	engine    *Engine
+	timer     *time.Timer
+	tickets   []gathered      // with their last proposal in this step
+	proposals []core.Proposal // those left over by the last step come first
+	ready     int             // how many of them are for this step
+	// unfinished is the ticket that has more proposals than fit into the step. At most one ticket is in this state,
+	// because no other ticket is received meanwhile.
+	unfinished *ticket
 	bytes      int
 	taken      map[job.ID]struct{} // jobs whose launches a proposal of this step withdrew
-	wakeAt     instant.Millis
-	lastStep   time.Time
+	// wakeAt is when the core wants the next step; 0: when there is something to handle.
+	wakeAt   instant.Millis
+	lastStep time.Time
 }
 
 // gathered is a ticket with the number of gathered proposals up to its last one.
@@ -125,7 +136,9 @@ func (g *gathering) reset() {
 // isWaiting reports whether there are proposals for another step.
 func (g *gathering) isWaiting() bool { return len(g.proposals) > 0 || g.unfinished != nil }
 
-// wait returns true when there is something to do in a step, and false when the engine is to stop.
+// wait returns true when there is something to do in a step, and false when the engine is to stop. A full queue of
+// outcomes or a proposal ends the wait at once; an outcome alone waits for others. While the engine rests it is here,
+// between two steps.
 func (g *gathering) wait(ctx context.Context) bool {
 	e := g.engine
 	g.reset()
@@ -204,8 +217,8 @@ func (g *gathering) add(t *ticket) {
 	g.tickets = append(g.tickets, gathered{t, len(g.proposals)})
 }
 
-// take gathers a new proposal, behind those that the last step left over. It returns false if the step has no room
-// for it.
+// take gathers a new proposal, behind those that the last step left over. It returns false if the step has no room for
+// it. The bound is on what the proposals announce; the first is accepted whatever its size.
 func (g *gathering) take(p core.Proposal) bool {
 	if g.ready < len(g.proposals) || g.bytes > 0 && g.bytes+p.Bytes() > 2*gatherBytes || !g.prepare(p) {
 		return false
@@ -243,8 +256,9 @@ func (g *gathering) release(n int) {
 	g.tickets, g.proposals = kept, slices.Delete(g.proposals, 0, n)
 }
 
-// refuseAll answers the callers whose proposals will not be committed, or whose commit failed. The outcome of a
-// failed commit is unknown until the next start.
+// refuseAll answers the callers whose proposals will not be committed, or whose commit failed. The outcome of a failed
+// commit is unknown until the next start. A ticket that is sent after the last receive here is answered by await, when
+// Serve has returned.
 func (g *gathering) refuseAll() {
 	e := g.engine
 	e.stopOnce.Do(func() { close(e.stopping) })
@@ -265,6 +279,7 @@ func (g *gathering) refuseAll() {
 	}
 }
 
+// refuse answers a caller with an error, unless it is answered already.
 func refuse(t *ticket, err error) {
 	select {
 	case <-t.done:

@@ -10,10 +10,11 @@ import (
 	"github.com/carillon-io/carillon/scheduler/pad"
 )
 
-// ManualDriver drives a leading engine in place of [Engine.Serve], for tests that set the clock themselves. What
-// Serve does on several threads and by timers happens inside the calls, in a fixed order, at the instant that
-// Options.Clock returns. Callers of the engine block until the driver handles their proposals. Only one goroutine at
-// a time may use a ManualDriver.
+// ManualDriver drives a leading engine in place of [Engine.Serve], for tests that set the clock themselves. What Serve
+// does on several threads and by timers happens inside the calls, in a fixed order, at the instant that Options.Clock
+// returns. Callers of the engine block until the driver handles their proposals. Only one goroutine at a time may use
+// a ManualDriver. It uses the same steps, pad and housekeeping as Serve; only the order in which they run is fixed, so
+// that a simulation can be repeated from its seed.
 type ManualDriver struct {
 	engine    *Engine
 	gathering gathering

@@ -7,7 +7,8 @@ import (
 	"github.com/carillon-io/carillon/scheduler/core"
 )
 
-// nameHasher computes hashes under random seeds, so that a client cannot choose names that collide.
+// nameHasher computes hashes under random seeds, so that a client cannot choose names that collide. The seeds differ
+// from process to process, so these hashes are never stored. The hash of the tenant is: it is the same everywhere.
 type nameHasher struct{ a, b maphash.Seed }
 
 func newNameHasher() nameHasher {

@@ -7,16 +7,20 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// outcomeQueue holds outcomes until the loop reads them. It is bounded by the number of live runs. Safe for
-// concurrent use.
+// outcomeQueue holds outcomes until the loop reads them. It is bounded by the number of live runs. Safe for concurrent
+// use. It is a list and not a channel, because the pad reports outcomes while it holds its lock, so adding must never
+// block.
 type outcomeQueue struct {
 	ready chan struct{}
 	mu    sync.Mutex
 	list  []job.Outcome
-	since time.Time // of the oldest
-	added uint64    // so far
+	// since is when the oldest outcome began to wait, by the clock of the process.
+	since time.Time
+	added uint64 // so far
 }
 
+// add appends an outcome. It signals the loop for the first one and for a full step only; the loop's patience covers
+// those in between.
 func (q *outcomeQueue) add(o job.Outcome) {
 	q.mu.Lock()
 	if len(q.list) == 0 {
@@ -31,12 +35,14 @@ func (q *outcomeQueue) add(o job.Outcome) {
 	}
 }
 
+// oldest returns since when the oldest outcome counts as waiting; false if none waits.
 func (q *outcomeQueue) oldest() (time.Time, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.since, len(q.list) > 0
 }
 
+// isFull reports whether there are enough outcomes for a full step, so that waiting for more is useless.
 func (q *outcomeQueue) isFull() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -50,6 +56,7 @@ func (q *outcomeQueue) peek(most int) []job.Outcome {
 	return q.list[:min(most, len(q.list))]
 }
 
+// drop removes the first n outcomes, whose commit is durable. For the rest the wait begins anew.
 func (q *outcomeQueue) drop(n int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -8,7 +8,8 @@ import (
 )
 
 // pauseQueue holds the jobs that failed too often and are to be paused, each once. It is bounded by the number of
-// failing jobs, which the core counts anyway. Safe for concurrent use.
+// failing jobs, which the core counts anyway. Safe for concurrent use. The loop adds while it must not block, so the
+// queue is a list and not a channel of fixed size.
 type pauseQueue struct {
 	ready chan struct{} // of capacity 1: the queue is not empty
 

@@ -9,14 +9,16 @@ import (
 	"github.com/carillon-io/carillon/scheduler/core"
 )
 
-// attemptsMax is how often a proposal is prepared in all when its job keeps changing.
+// attemptsMax is how often a proposal is prepared in all when its job keeps changing. Each attempt fails only if
+// another change of the same job came in between, so more attempts would hardly help.
 const attemptsMax = 16
 
 // errBusyJob means that the job was changed during each attempt to change it.
 var errBusyJob = apierr.Errorf(apierr.Unavailable, "", "the job keeps changing; ask again later")
 
-// submit passes proposals to the loop and waits until they are handled, durable and visible. An error means that
-// their outcome is unknown; the caller must then not access them any more.
+// submit passes proposals to the loop and waits until they are handled, durable and visible. An error means that their
+// outcome is unknown; the caller must then not access them any more. The error may come before the proposals are
+// handled, for example because ctx ended.
 func (e *Engine) submit(ctx context.Context, p ...core.Proposal) error {
 	t := newTicket(p...)
 	if err := e.enqueue(ctx, t); err != nil {
@@ -25,6 +27,8 @@ func (e *Engine) submit(ctx context.Context, p ...core.Proposal) error {
 	return e.await(ctx, t)
 }
 
+// enqueue passes a ticket to the loop. After an error it was not received, and the request has certainly no effect. It
+// blocks while ProposalsMax tickets wait: that is how the engine slows down callers that it cannot keep up with.
 func (e *Engine) enqueue(ctx context.Context, t *ticket) error {
 	if err := e.mustLead(); err != nil {
 		return err
@@ -44,6 +48,8 @@ func (e *Engine) enqueue(ctx context.Context, t *ticket) error {
 	}
 }
 
+// await waits until a ticket is answered, until ctx ends, or until Serve has returned. It checks done once more in the
+// last case, because the answer may have come just before.
 func (e *Engine) await(ctx context.Context, t *ticket) error {
 	select {
 	case <-t.done:
@@ -60,7 +66,8 @@ func (e *Engine) await(ctx context.Context, t *ticket) error {
 	}
 }
 
-// submitFresh submits a proposal, and prepares and submits it again as long as it is out of date.
+// submitFresh submits a proposal, and prepares and submits it again as long as it is out of date. prepare must read
+// everything again that the proposal rests on.
 func (e *Engine) submitFresh(ctx context.Context, p core.Proposal, result *core.Handled, prepare func() error) error {
 	for range attemptsMax {
 		result.Err = nil
@@ -78,7 +85,8 @@ func (e *Engine) submitFresh(ctx context.Context, p core.Proposal, result *core.
 }
 
 // Delete deletes a job. Runs that wait for their time, their turn or a report end with it. Attempts that are with
-// their targets may finish, and are not retried if they fail. A nil ifVersion means any version.
+// their targets may finish, and are not retried if they fail. A nil ifVersion means any version. Answering takes
+// longer the more live runs the job has, because each of them ends in a unit of its own.
 func (e *Engine) Delete(ctx context.Context, tenant, name string, ifVersion *uint32) (DeleteResult, error) {
 	if err := e.mustLead(); err != nil {
 		return DeleteResult{}, err
@@ -93,7 +101,8 @@ func (e *Engine) Delete(ctx context.Context, tenant, name string, ifVersion *uin
 	return p.Result, p.Err
 }
 
-// liveScanMax bounds the live runs that a delete reads; further runs end one by one.
+// liveScanMax bounds the live runs that a delete reads; further runs end one by one. Their ids take 24 MiB while the
+// request lasts.
 const liveScanMax = 1 << 20
 
 // readDeleting reads what a delete needs of its job: the definition and the live runs.
@@ -127,6 +136,7 @@ func (e *Engine) Resume(ctx context.Context, tenant, name, reason string, ifVers
 	return e.pause(ctx, &core.Pause{Tenant: tenant, Name: name, Actor: actorOf(ctx), IfVersion: ifVersion, Reason: reason, Resume: true})
 }
 
+// pause proposes a pause or a resume. It reads no row first, so it is never stale: the step has all that it needs.
 func (e *Engine) pause(ctx context.Context, p *core.Pause) (JobView, error) {
 	if len(p.Reason) > job.ReasonBytesMax {
 		return JobView{}, apierr.Errorf(apierr.TooLarge, "reason", "has %d bytes; at most %d are allowed", len(p.Reason), job.ReasonBytesMax)

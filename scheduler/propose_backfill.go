@@ -64,6 +64,8 @@ func (e *Engine) Backfill(ctx context.Context, q BackfillRequest) (BackfillResul
 	return b.result, errBusyJob
 }
 
+// checkBackfill refuses a request that could never succeed, before any row is read. Only the past can be filled: ticks
+// to come are fired by the schedule.
 func (e *Engine) checkBackfill(q *BackfillRequest) error {
 	if err := e.mustLead(); err != nil {
 		return err
@@ -80,7 +82,8 @@ func (e *Engine) checkBackfill(q *BackfillRequest) error {
 	return nil
 }
 
-// backfilling is a backfill in progress.
+// backfilling is a backfill in progress. It is prepared again whenever the core finds it stale. What was started
+// before stays, and counts towards the limit.
 type backfilling struct {
 	engine  *Engine
 	request BackfillRequest
@@ -155,7 +158,9 @@ func (b *backfilling) findTicks(s *schedule.Schedule) error {
 	return nil
 }
 
-// propose submits the runs to the core, a chunk in each commit.
+// propose submits the runs to the core, a chunk in each commit. Each chunk names the number of manual runs that it
+// expects, so a chunk after which another caller started a run is stale, and the rest is prepared anew. With Repeat it
+// is not checked.
 func (b *backfilling) propose(ctx context.Context) error {
 	for from := 0; from < len(b.at); from += backfillChunk {
 		p := b.proposal(from)
@@ -192,6 +197,8 @@ func (b *backfilling) proposal(from int) *core.Backfill {
 	}
 }
 
+// firstAtOrAfter returns the first tick of a schedule from an instant on. It ignores the cursor: a backfill goes
+// through the present schedule, also for times at which the job had another one.
 func firstAtOrAfter(s *schedule.Schedule, from, anchor instant.Millis) (instant.Millis, bool) {
 	if s.Kind() == schedule.At {
 		return s.At(), s.At() >= from

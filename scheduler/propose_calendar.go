@@ -7,8 +7,9 @@ import (
 	"github.com/carillon-io/carillon/scheduler/core"
 )
 
-// PutCalendar adds a calendar, or replaces the one with the same name; the jobs that refer to it follow soon after.
-// It returns the calendar as it is stored, and whether it is new.
+// PutCalendar adds a calendar, or replaces the one with the same name; the jobs that refer to it follow soon after. It
+// returns the calendar as it is stored, and whether it is new. If the process stops before all of them follow, the
+// next leader continues.
 func (e *Engine) PutCalendar(ctx context.Context, cal *job.Calendar) (job.Calendar, bool, error) {
 	if err := cal.Validate(); err != nil {
 		return job.Calendar{}, false, err
@@ -20,7 +21,8 @@ func (e *Engine) PutCalendar(ctx context.Context, cal *job.Calendar) (job.Calend
 	return p.Calendar, p.Created, p.Err
 }
 
-// DeleteCalendar deletes a calendar that no job refers to.
+// DeleteCalendar deletes a calendar that no job refers to. Whether jobs refer to it is checked in the step, so that no
+// job can be registered with it in between.
 func (e *Engine) DeleteCalendar(ctx context.Context, tenant, name string) error {
 	p := &core.DeleteCalendar{Tenant: tenant, Name: name, Actor: actorOf(ctx)}
 	if err := e.submit(ctx, p); err != nil {

@@ -11,7 +11,9 @@ import (
 )
 
 // Put registers a job, or updates the one with the same name. A nil ifVersion means any version; 0 demands that there
-// is no such job. When Put returns without error, the job is durable.
+// is no such job. When Put returns without error, the job is durable. The first proposal assumes that the name is
+// unused, because most registrations are new; if it is not, the proposal is stale and is prepared from the job's rows.
+// So a new job is registered without a search for an earlier one.
 func (e *Engine) Put(ctx context.Context, def *job.Definition, ifVersion *uint32) (JobView, bool, error) {
 	p, err := e.prepare(def)
 	if err != nil {
@@ -45,7 +47,8 @@ func (e *Engine) Prepare(def *job.Definition) (*Put, error) {
 	return &Put{p}, nil
 }
 
-// prepare compiles a definition into a proposal, which may be proposed only once.
+// prepare compiles a definition into a proposal, which may be proposed only once. It compiles the schedule here, in
+// the goroutine of the caller, so that the step need not.
 func (e *Engine) prepare(def *job.Definition) (*core.Put, error) {
 	if err := e.mayWrite(job.RowsVersionOf(def)); err != nil {
 		return nil, err
@@ -65,7 +68,8 @@ func (e *Engine) prepare(def *job.Definition) (*core.Put, error) {
 	return p, nil
 }
 
-// mayWrite refuses rows of a version that some node of the cluster cannot read.
+// mayWrite refuses rows of a version that some node of the cluster cannot read. Otherwise that node could not follow
+// any more, and a cluster could not be upgraded node by node.
 func (e *Engine) mayWrite(version byte, field string) error {
 	if e.opts.RowsMax == nil {
 		return nil
@@ -86,7 +90,9 @@ func (e *Engine) parse(def *job.Definition) (*schedule.Schedule, error) {
 	return zones.ParseWith(spec, e.calendarOf)
 }
 
-// readPrior prepares a proposal again, from the rows of the job with its name.
+// readPrior prepares a proposal again, from the rows of the job with its name. The LSN is read first, so that
+// everything read after it is at least as new. That is the direction in which the core can check: it knows what was
+// decided since.
 func (e *Engine) readPrior(p *core.Put) error {
 	p.Prior = nil
 	asOf := e.opts.Store.Applied().LSN
@@ -110,7 +116,9 @@ func (e *Engine) readPrior(p *core.Put) error {
 	return err
 }
 
-// putsInFlight is how many puts of one bulk registration are with the loop at a time.
+// putsInFlight is how many puts of one bulk registration are with the loop at a time. They are one ticket, and no
+// proposal of another caller comes between those of a ticket: the bound limits how long other callers wait for one
+// large registration.
 const putsInFlight = 2048
 
 // PutMany registers many jobs, each independently: a refused one affects no other. When it returns, the accepted ones
@@ -160,7 +168,8 @@ type putRound struct {
 	results   []PutResult
 }
 
-// chain links each put to the one before it with the same name.
+// chain links each put to the one before it with the same name. The later one cannot be prepared from the store, which
+// does not have the earlier one yet.
 func (r *putRound) chain() {
 	last := make(map[core.NameHash]*core.Put, len(r.puts))
 	for _, p := range r.puts {

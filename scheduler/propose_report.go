@@ -13,7 +13,8 @@ import (
 )
 
 // Report records what a worker says about a run of a job with completion "reported". The same report again gets the
-// same answer; a report with another fence is refused.
+// same answer; a report with another fence is refused. The state before and after the proposal are read from the
+// store, because a run that is over is not in the core.
 func (e *Engine) Report(ctx context.Context, req ReportRequest) (RunView, error) {
 	if err := e.mustLead(); err != nil {
 		return RunView{}, err
@@ -45,7 +46,7 @@ func (e *Engine) Report(ctx context.Context, req ReportRequest) (RunView, error)
 }
 
 // maskReport masks the job's credentials in the texts of a worker: an error that a missing right causes often repeats
-// the credential.
+// the credential. The texts are durable and are shown to all callers that may read the job.
 func (e *Engine) maskReport(p *core.Report) error {
 	if p.Error == "" && p.Result == "" {
 		return nil
@@ -60,7 +61,8 @@ func (e *Engine) maskReport(p *core.Report) error {
 	return nil
 }
 
-// reportedBefore answers a report about a run that is over.
+// reportedBefore answers a report about a run that is over. A worker that did not receive the answer asks again, so
+// the same report must succeed again.
 func (e *Engine) reportedBefore(ctx context.Context, req ReportRequest) (RunView, error) {
 	view, err := e.Run(ctx, req.Tenant, req.Run)
 	if err != nil {
@@ -176,7 +178,8 @@ func (e *Engine) readRetry(ctx context.Context, p *core.RetryRun, id job.RunID) 
 
 // RetryDead retries the dead runs that a query selects, newest first, at most q.Limit of them. It returns how many it
 // retried, and whether there may be more. If the tenant's share is used up in between, it returns those that it
-// retried, and true; if there is no room for even the first, it returns an error.
+// retried, and true; if there is no room for even the first, it returns an error. Each run is a proposal of its own,
+// so a failure in between leaves those before it retried.
 func (e *Engine) RetryDead(ctx context.Context, q RunQuery) (retried int, more bool, err error) {
 	if err := e.mustLead(); err != nil {
 		return 0, false, err

@@ -39,7 +39,8 @@ func (e *Engine) Trigger(ctx context.Context, req TriggerRequest) (RunView, erro
 	return e.Run(ctx, req.Tenant, p.Run.ID)
 }
 
-// findOnce reads the run of an idempotency key from the store, and records the LSN at which it read.
+// findOnce reads the run of an idempotency key from the store, and records the LSN at which it read. The core
+// remembers only the keys of the newest commits; older ones are in the store alone.
 func (e *Engine) findOnce(p *core.Trigger) (RunView, bool, error) {
 	p.AsOf = e.opts.Store.Applied().LSN
 	id, ok, err := e.lookUp(p.Tenant, p.Name)

@@ -8,7 +8,8 @@ import (
 	"github.com/carillon-io/carillon/scheduler/core"
 )
 
-// Get returns a job.
+// Get returns a job. Like every read it sees what is applied: a caller that was answered finds its change. On a
+// standby it may be behind.
 func (e *Engine) Get(_ context.Context, tenant, name string) (JobView, error) {
 	id, ok, err := e.lookUp(tenant, name)
 	if err != nil {
@@ -34,7 +35,9 @@ func (e *Engine) lookUp(tenant, name string) (job.ID, bool, error) {
 	return id, err == nil, err
 }
 
-// readRows reads the cold and the hot row of a job; ok is false if the job was deleted meanwhile.
+// readRows reads the cold and the hot row of a job; ok is false if the job was deleted meanwhile. The timer is read
+// first. If the job changes between the two reads, its version is the older one, and a proposal that is prepared from
+// the rows is refused as stale.
 func (e *Engine) readRows(id job.ID) (rec job.Record, timer job.Timer, ok bool, err error) {
 	if timer, ok, err = e.readTimer(id); err != nil || !ok {
 		return rec, timer, false, err
@@ -43,6 +46,7 @@ func (e *Engine) readRows(id job.ID) (rec job.Record, timer job.Timer, ok bool, 
 	return rec, timer, ok, err
 }
 
+// readTimer reads the hot row of a job, as of the newest applied commit.
 func (e *Engine) readTimer(id job.ID) (timer job.Timer, ok bool, err error) {
 	value, ok, err := e.opts.Store.Get(job.AppendJobKey(nil, job.KindTimer, id))
 	if err != nil || !ok {
@@ -52,6 +56,7 @@ func (e *Engine) readTimer(id job.ID) (timer job.Timer, ok bool, err error) {
 	return timer, err == nil, err
 }
 
+// readRecord reads the cold row of a job: its definition and its stamp.
 func (e *Engine) readRecord(id job.ID) (rec job.Record, ok bool, err error) {
 	value, ok, err := e.opts.Store.Get(job.AppendJobKey(nil, job.KindJob, id))
 	if err != nil || !ok {
@@ -101,6 +106,7 @@ func (e *Engine) launchAt(v *JobView) instant.Millis {
 	return v.NextRunAt + job.JitterOf(v.ID, instant.MillisUp(v.Def.Jitter), v.NextRunAt, next)
 }
 
+// addNote adds why a job is in its state. A note is also a change of the job, so it moves UpdatedAt.
 func (e *Engine) addNote(v *JobView) error {
 	note, err := e.readNote(v.ID)
 	v.StatusReason, v.StatusBy = note.Reason, note.By
@@ -151,6 +157,7 @@ func (e *Engine) List(_ context.Context, q ListQuery) (JobPage, error) {
 	return page, err
 }
 
+// viewOf returns the job of a name's row, or false if it was deleted since or is not selected.
 func (e *Engine) viewOf(nameRow []byte, q *ListQuery) (JobView, bool, error) {
 	id, err := job.DecodeName(nameRow)
 	if err != nil {
@@ -165,6 +172,7 @@ func mayBe(status, want string) bool {
 	return want == "" || status == want || status == "completed" && want == "active"
 }
 
+// hasPairs reports whether a job has all the labels that a query wants.
 func hasPairs(pairs, want []job.Pair) bool {
 	for _, p := range want {
 		if !hasPair(pairs, p) {

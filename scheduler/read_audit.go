@@ -7,7 +7,8 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// auditScanMax bounds the entries that one page of the audit log reads.
+// auditScanMax bounds the entries that one page of the audit log reads. Entries of all tenants are in one order of
+// time, so a page of a quiet tenant may read many entries of others.
 const auditScanMax = 10_000
 
 // Audit returns a page of the audit log of a tenant, newest first.
@@ -55,6 +56,7 @@ func (l *auditLister) days() (newest, oldest int64) {
 	return newest, oldest
 }
 
+// readDay reads one bucket, newest entry first, until the page is full.
 func (l *auditLister) readDay(day uint32) error {
 	low := job.AppendBucket(nil, job.KindAudit, day)
 	high := job.PrefixEnd(low)
@@ -79,6 +81,7 @@ func (l *auditLister) readDay(day uint32) error {
 	})
 }
 
+// wants reports whether an entry matches the query. Zero values of the query match everything.
 func (l *auditLister) wants(e *job.AuditEntry) bool {
 	q := &l.query
 	return e.Tenant == q.Tenant &&

@@ -23,12 +23,14 @@ func (e *Engine) deadRuns(q RunQuery) (RunPage, error) {
 	return l.page, nil
 }
 
-// deadLister finds dead runs by the index rows that they have in addition to their history.
+// deadLister finds dead runs by the index rows that they have in addition to their history. An index row may be of a
+// run that was retried since, or of another tenant with the same hash: the row of the run and of the job decide.
 type deadLister struct {
 	*runLister
 	records map[job.ID]*job.Record // jobs read so far; nil: deleted, or of another tenant
 }
 
+// readDay reads the index rows of one day of the tenant, newest first, until the page is full.
 func (d *deadLister) readDay(day uint32) error {
 	low := job.AppendDeadDay(nil, day, job.HashTenant(d.query.Tenant))
 	high := job.PrefixEnd(low)
@@ -47,6 +49,7 @@ func (d *deadLister) readDay(day uint32) error {
 	})
 }
 
+// takeDead adds the run of an index row to the page, if it is still dead and the query selects it.
 func (d *deadLister) takeDead(id job.RunID) error {
 	rec, met := d.records[id.Job]
 	if !met {

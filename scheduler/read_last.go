@@ -37,13 +37,15 @@ func (e *Engine) addLastRun(v *JobView, timer job.Timer) error {
 	return e.addNewestRun(v, timer.Last+1) // the newest tick ends a skipped range, or manual runs for earlier times followed it
 }
 
-// isAhead reports whether a run is decided and not yet due.
+// isAhead reports whether a run is decided and not yet due. Callers see such a run as the next one, because for them
+// it has not happened.
 func isAhead(run *job.Run, now instant.Millis) bool {
 	return run.Status == job.StatusPending && run.Due > now
 }
 
 // nextDecided returns the scheduled time and the launch time of the next run that was decided ahead. It reads as many
-// runs as the job has ticks within the lead.
+// runs as the job has ticks within the lead. Rows of live runs are newest first, so the last one that is ahead is the
+// next to come.
 func (e *Engine) nextDecided(id job.ID, now instant.Millis) (tick, launch instant.Millis, err error) {
 	low := job.AppendJobKey(nil, job.KindRun, id)
 	seen := 0

@@ -10,7 +10,9 @@ import (
 	"github.com/carillon-io/carillon/scheduler/core"
 )
 
-// readPriorLedger reads which decided ticks of a job a new schedule might have too.
+// readPriorLedger reads which decided ticks of a job a new schedule might have too. It reads only what can matter: for
+// a one-shot its own tick, otherwise the ticks between now and the row's last one. The core checks by AsOf and Cursor
+// that nothing was decided since.
 func (e *Engine) readPriorLedger(id job.ID, timer job.Timer, s *schedule.Schedule) (l core.Ledger, err error) {
 	l.Cursor, l.From = timer.Cursor, instant.Of(e.opts.Clock.Now())
 	if at := s.At(); s.Kind() == schedule.At {
@@ -69,7 +71,8 @@ func (e *Engine) skippedOver(id job.ID, at instant.Millis) (until instant.Millis
 // dayMillis is the length of a bucket of the history.
 const dayMillis = 24 * 3600 * 1000
 
-// ledgerRowsMax bounds the rows that one request reads from the ledger.
+// ledgerRowsMax bounds the rows that one request reads from the ledger. Without a bound, one request for a long range
+// could keep the store busy for seconds.
 const ledgerRowsMax = 100_000
 
 // scanHistory calls fn for the finished runs of a job that were scheduled in [from, to), newest first, until fn
@@ -104,7 +107,8 @@ type ledgerReader struct {
 }
 
 // fired returns those of the given ticks that have been fired or are about to be, by the schedule or by a manual run
-// for the same time. The ticks must be ascending.
+// for the same time. The ticks must be ascending. A tick at the cursor or after it counts as about to be fired,
+// because the schedule will do so.
 func (l *ledgerReader) fired(ticks []instant.Millis) (map[instant.Millis]bool, error) {
 	fired := make(map[instant.Millis]bool)
 	if len(ticks) == 0 || l.request.Repeat {

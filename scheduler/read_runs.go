@@ -38,7 +38,8 @@ func (e *Engine) runView(run job.Run, rec *job.Record) RunView {
 	return RunView{Run: run, Tenant: rec.Def.Tenant, Job: rec.Def.Name, Manual: run.ID.IsManual()}
 }
 
-// readRun reads a run, live or final.
+// readRun reads a run, live or final. A run moves to the history when it ends, and back when it is retried. The second
+// read of the live row finds one that moved back between the first two.
 func (e *Engine) readRun(id job.RunID) (job.Run, bool, error) {
 	for _, key := range [][]byte{job.AppendRunKey(nil, id), job.AppendHistoryKey(nil, id), job.AppendRunKey(nil, id)} {
 		value, ok, err := e.opts.Store.Get(key)
@@ -53,7 +54,8 @@ func (e *Engine) readRun(id job.RunID) (job.Run, bool, error) {
 	return job.Run{}, false, nil
 }
 
-// runScanMax bounds the runs that one page reads.
+// runScanMax bounds the runs that one page reads. A page with a filter may read so many and be short; its cursor
+// continues behind the last run that was read.
 const runScanMax = 10_000
 
 // Runs returns a page of the runs of a job, live and finished, newest scheduled time first. Dead runs can also be
@@ -94,6 +96,8 @@ type runLister struct {
 	page   RunPage
 }
 
+// list fills the page. Live runs are read before the history, because a run that ends in between is then met twice,
+// and dropped once; in the other order it could be missed.
 func (l *runLister) list() error {
 	if err := l.readLive(); err != nil {
 		return err
@@ -150,6 +154,7 @@ func (l *runLister) readLive() error {
 	})
 }
 
+// readDay reads one bucket of the history, newest run first, and merges the live runs that belong in between.
 func (l *runLister) readDay(day int64) error {
 	low := job.AppendHistoryDay(nil, uint32(day), l.rec.ID)
 	high := job.PrefixEnd(low)
@@ -184,6 +189,8 @@ func (l *runLister) dropLive(id job.RunID) {
 	}
 }
 
+// newer reports whether a run of one job comes before another in a list: the later scheduled time first, then the
+// higher number.
 func newer(a, b job.RunID) bool {
 	if a.At != b.At {
 		return a.At > b.At
@@ -191,6 +198,8 @@ func newer(a, b job.RunID) bool {
 	return a.Seq > b.Seq
 }
 
+// take adds a run to the page, if the query selects it. It counts as read in any case, so that a page with a narrow
+// filter ends.
 func (l *runLister) take(run job.Run) {
 	q := &l.query
 	if l.isFull() || q.After.Job != 0 && !newer(q.After, run.ID) {

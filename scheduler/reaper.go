@@ -16,7 +16,8 @@ const reapRest = 1
 // reapRestMin is the shortest pause between two batches.
 const reapRestMin = 5 * time.Millisecond
 
-// reapAll deletes completed jobs whose retention is over, batch by batch, until ctx ends.
+// reapAll deletes completed jobs whose retention is over, batch by batch, until ctx ends. It pauses between batches
+// because nothing waits for a deletion, and callers wait for commits.
 func (e *Engine) reapAll(ctx context.Context) {
 	for {
 		select {
@@ -36,6 +37,7 @@ func (e *Engine) reapAll(ctx context.Context) {
 	}
 }
 
+// sleep returns after d or when ctx ends, whichever is first.
 func sleep(ctx context.Context, d time.Duration) {
 	select {
 	case <-ctx.Done():
@@ -58,7 +60,8 @@ func (c *housekeeping) moreReaps(first core.Reap) []core.Reap {
 }
 
 // proposeReaps proposes the answers for jobs that were handed over, in one or a few proposals. Every job must be
-// answered for, otherwise the core hands over no more.
+// answered for, otherwise the core hands over no more. So an error here is final for the reaper: it means that the
+// engine stops.
 func (e *Engine) proposeReaps(ctx context.Context, list []core.Reap) (*ticket, error) {
 	var proposals []core.Proposal
 	p, size := new(core.ReapJobs), 0
@@ -75,7 +78,8 @@ func (e *Engine) proposeReaps(ctx context.Context, list []core.Reap) (*ticket, e
 	return t, e.enqueue(ctx, t)
 }
 
-// judge decides whether a job may be deleted. A job whose rows cannot be read is checked again later.
+// judge decides whether a job may be deleted. A job whose rows cannot be read is checked again later. It reads without
+// any lock. What changes afterwards, the core notices by the version, or by the mark of the row.
 func (e *Engine) judge(r core.Reap) core.ReapItem {
 	item := core.ReapItem{Reap: r}
 	rec, timer, ok, err := e.readRows(r.ID)

@@ -54,6 +54,8 @@ func (e *Engine) Apply(at job.Position, batch []byte) error {
 	return nil
 }
 
+// apply checks the position and the version of the rows before the first change. The store comes before the core, so
+// that another engine can be loaded from where this one failed.
 func (e *Engine) apply(at job.Position, batch []byte) error {
 	if applied := e.opts.Store.Applied().LSN; at.LSN != applied+1 {
 		return fmt.Errorf("the store is at commit %d; want commit %d next", applied, applied+1)
@@ -120,6 +122,7 @@ func (e *Engine) beginEpoch() error {
 	if t.Replan {
 		notify(e.housekeeping.replan)
 	}
+	// The order is that of core.Takeover: runs that wait for a report have their turns before any launch asks for one.
 	e.pad.Occupy(t.Going)
 	e.pad.Add(t.Launches, instant.Of(e.opts.Clock.Now()))
 	e.pad.EndGoing(t.Outdone)

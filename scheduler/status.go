@@ -9,7 +9,8 @@ import (
 	"github.com/carillon-io/carillon/scheduler/core"
 )
 
-// gauge is the engine's reading of itself, renewed after each step. Safe for concurrent use.
+// gauge is the engine's reading of itself, renewed after each step. Safe for concurrent use. It is a copy, so that a
+// reader of the status never waits for a step and never touches the core.
 type gauge struct {
 	mu       sync.Mutex
 	status   Status
@@ -67,7 +68,7 @@ func (e *Engine) publish(out *core.Output, now time.Time) {
 }
 
 // Status returns a reading of the engine. It is as of the last step, or of the last applied commit while the engine
-// stands by.
+// stands by. It is safe for concurrent use, and does not wait for a step.
 func (e *Engine) Status() Status {
 	now := e.opts.Clock.Now()
 	load, overdue := e.pad.Count(instant.Of(now)), e.pad.Overdue()

@@ -8,7 +8,8 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// JobView is a job as its owner sees it: the cold row, the hot row and what follows from them.
+// JobView is a job as its owner sees it: the cold row, the hot row and what follows from them. Its parts are read one
+// after the other, so a change in between can show in some of them.
 type JobView struct {
 	job.Record
 	Status       string // active, paused, completed, failed
@@ -19,7 +20,8 @@ type JobView struct {
 	LastRun      *job.Run       // nil if there was none
 }
 
-// RunView is a run together with its job.
+// RunView is a run together with its job. Its status is running also while its attempt is with its target, which only
+// the engine that launched it knows.
 type RunView struct {
 	job.Run
 	Tenant string
@@ -42,7 +44,8 @@ type PutResult struct {
 	Err       error
 }
 
-// ListQuery selects jobs of one tenant, in the order of names.
+// ListQuery selects jobs of one tenant, in the order of names. Status and Labels filter the jobs that were read: no
+// index serves them.
 type ListQuery struct {
 	Tenant string
 	Prefix string
@@ -59,7 +62,8 @@ type JobPage struct {
 	Next string // to be given as After for the next page; "" at the end
 }
 
-// RunQuery selects runs, newest first.
+// RunQuery selects runs, newest first. An After stays valid when runs are added or end, because it is a place in the
+// order and not a count.
 type RunQuery struct {
 	Tenant string
 	Job    string         // "" means all jobs of the tenant, with Status dead only
@@ -121,10 +125,12 @@ type AuditPage struct {
 	Next    AuditPlace // zero at the end
 }
 
-// PageMax is the largest number of jobs, runs or entries in one page.
+// PageMax is the largest number of jobs, runs or entries in one page. A larger one makes single answers, and the
+// memory that they take, larger.
 const PageMax = 1000
 
-// Status is a reading of the engine. Counts run since the process started, unless the field says otherwise.
+// Status is a reading of the engine. Counts run since the process started, unless the field says otherwise. It is a
+// copy: nothing in it changes after it was returned.
 type Status struct {
 	Role        string // leader or standby
 	Shard       uint32

@@ -23,8 +23,10 @@ func (g *gathering) touches(p core.Proposal) job.ID {
 	return g.engine.core.IDOf(h)
 }
 
-// withdraw removes the waiting launches of the job that a proposal changes from the pad. Attempts in flight keep
-// their turns until their outcomes are in the log, because a put may change which outcomes end a run.
+// withdraw removes the waiting launches of the job that a proposal changes from the pad. Attempts in flight keep their
+// turns until their outcomes are in the log, because a put may change which outcomes end a run. It happens before the
+// step and not after it, so that no launch leaves by the old definition while the change is being committed. The step
+// owns the launches from here on: it ends them or puts them back.
 func (g *gathering) withdraw(p core.Proposal, id job.ID) {
 	w, ok := p.(core.Withdrawer)
 	if !ok || id == 0 {

@@ -15,15 +15,20 @@ import (
 // decides the ticks that the new schedule has between now and that cursor: the core knows which runs are live, and
 // the proposer reads which runs are over.
 
-// AheadMax is the number of ticks that an update decides itself. If the new schedule has more of them within the
-// lead, the rest is skipped as superseded, in ranges between the ticks that already have an outcome or a run. With a
-// lead of ten seconds, this concerns schedules that tick more than six times a second.
+// AheadMax is the number of ticks that an update decides itself. If the new schedule has more of them within the lead,
+// the rest is skipped as superseded, in ranges between the ticks that already have an outcome or a run. With a lead of
+// ten seconds, this concerns schedules that tick more than six times a second. All of these runs are in the one unit
+// of the update, so a larger number makes that unit larger.
 const AheadMax = 64
 
-// AheadReadMax bounds how many finished runs of future ticks a proposer reads.
+// AheadReadMax bounds how many finished runs of future ticks a proposer reads. Beyond it, the proposer gives up its
+// list, and the new schedule begins after the row's last tick: some ticks of the change are then lost, but none is
+// fired twice.
 const AheadReadMax = 4096
 
-// Ledger is what a proposer read about the ticks of its job.
+// Ledger is what a proposer read about the ticks of its job. It is older than the step that uses it. What the core
+// decided since is in Core.overAhead; if that does not reach back to AsOf, the proposal is stale and its proposer
+// reads again.
 type Ledger struct {
 	AsOf    uint64           // the LSN of the oldest of the reads: everything here is at least as new
 	Cursor  instant.Millis   // of the timer
@@ -31,7 +36,9 @@ type Ledger struct {
 	From    instant.Millis   // finished ticks after this instant are known:
 	Over    []instant.Millis // ticks with a finished run, newest first
 	Ranges  []TickRange      // ranges in which all ticks were skipped
-	Ahead   bool             // ticks were decided ahead
+	// Ahead is true if ticks were decided ahead, so that the update may have to decide some itself: its unit is then
+	// larger.
+	Ahead bool
 }
 
 // bytes returns how much the ticks add to the unit of an update that decides them itself.
@@ -123,8 +130,9 @@ func (c *Core) skipRest(p *Put, r *hotRow, next *plan) {
 	}
 }
 
-// keepsDue reports whether an update keeps the tick at the cursor. It does if that tick has passed, because its
-// jitter delays the launch or because it waits for its decision, and the new schedule has this tick too.
+// keepsDue reports whether an update keeps the tick at the cursor. It does if that tick has passed, because its jitter
+// delays the launch or because it waits for its decision, and the new schedule has this tick too. Without this, an
+// update that arrives between a tick and its delayed launch would lose the tick.
 func (c *Core) keepsDue(p *Put, r *hotRow, anchor instant.Millis) bool {
 	old := c.profiles.get(r.profile)
 	if most := p.Profile.MaxRuns; most > 0 && r.runs-min(r.runs, c.debts.of(r.id)) >= most {
@@ -133,7 +141,8 @@ func (c *Core) keepsDue(p *Put, r *hotRow, anchor instant.Millis) bool {
 	return r.isActive() && !p.Paused && old.err == nil && r.cursor <= c.now && !c.isLate(r) && hasTick(p.Schedule, r.cursor, anchor)
 }
 
-// decideAhead decides the ticks that planAhead listed. It returns the first one that becomes a run, or 0.
+// decideAhead decides the ticks that planAhead listed. It returns the first one that becomes a run, or 0. A launch
+// whose jitter has passed is due at once: it cannot be launched in the past.
 func (c *Core) decideAhead(s slot, r *hotRow, next *plan) (first instant.Millis) {
 	p := c.profiles.get(r.profile)
 	for _, tick := range next.ticks {

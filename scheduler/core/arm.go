@@ -9,7 +9,9 @@ import (
 )
 
 // arm puts the job of a row on the wheel: at its cursor if it is active, at the end of its retention if it is
-// completed. Any other job is not armed.
+// completed. Any other job is not armed. It may be called in any state of the row, and leaves at most one place where
+// the job waits. It must be called after each change of the cursor, the flags or the profile, because the wheel has a
+// copy of what follows from them.
 func (c *Core) arm(s slot, r *hotRow) {
 	completed := r.flags.Is(job.FlagCompleted)
 	retention := c.retention(r)
@@ -30,7 +32,8 @@ func (c *Core) arm(s slot, r *hotRow) {
 	}
 }
 
-// retention returns how long a completed job is kept; 0 means for ever.
+// retention returns how long a completed job is kept; 0 means for ever. A job whose last run is dead is kept at least
+// as long as the history, so that the run can still be retried.
 func (c *Core) retention(r *hotRow) time.Duration {
 	if c.settings.CompletedRetention != 0 && r.flags.Is(job.FlagDead) {
 		return max(c.settings.CompletedRetention, time.Duration(c.settings.HistoryDays)*24*time.Hour)
@@ -38,6 +41,7 @@ func (c *Core) retention(r *hotRow) time.Duration {
 	return c.settings.CompletedRetention
 }
 
+// disarm removes a job from wherever it waits: the wheel, a backlog or the line of jobs to be deleted.
 func (c *Core) disarm(r *hotRow) {
 	c.setReaping(r, false)
 	c.isBack(r)
@@ -61,7 +65,8 @@ func (c *Core) setReaping(r *hotRow, reaping bool) {
 	}
 }
 
-// jitterOf returns the jitter of a job's tick: the delay of its launch.
+// jitterOf returns the jitter of a job's tick: the delay of its launch. It follows from the id of the job and is not
+// stored, so that any leader launches the tick at the same instant.
 func (c *Core) jitterOf(r *hotRow, p *profileEntry, tick instant.Millis) instant.Millis {
 	if p.Jitter == 0 {
 		return 0

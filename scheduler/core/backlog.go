@@ -35,7 +35,9 @@ const (
 	decideQuantum = 16
 )
 
-// backlogEntry is a job whose tick is due. It is void if the job no longer has this ticket.
+// backlogEntry is a job whose tick is due. It is void if the job no longer has this ticket. Giving up a ticket removes
+// an entry in constant time; the entry itself stays in its line until it is met, because a search through the line
+// would cost as much as the herd is long.
 type backlogEntry struct {
 	slot   slot
 	ticket wheel.Ref
@@ -137,6 +139,8 @@ func (c *Core) decideInTurns(to wheel.Tick, budget int) int {
 	return budget
 }
 
+// decideEntry decides the tick of an entry, or lets it wait for its tenant's share. The job then keeps its ticket: it
+// moves from one line to another.
 func (c *Core) decideEntry(e backlogEntry) {
 	r := c.rows.row(e.slot)
 	if !c.isLate(r) && c.mustWait(r) {

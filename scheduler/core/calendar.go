@@ -11,7 +11,8 @@ import (
 // A calendar is shared. When it changes, so do the schedules and the next ticks of all jobs that refer to it. The
 // change of the calendar is one commit; the jobs follow later: see [Replan].
 
-// calendarsMax bounds the number of calendars of an engine, because all are in memory.
+// calendarsMax bounds the number of calendars of an engine, because all are in memory. A larger bound would let callers
+// fill the memory with calendars that no job uses.
 const calendarsMax = 10_000
 
 // PutCalendar adds a calendar, or replaces the one with the same name.
@@ -42,9 +43,12 @@ type DeleteCalendar struct {
 // Bytes implements [Proposal].
 func (p *DeleteCalendar) Bytes() int { return proposalBytes }
 
+// calendarRef returns the name under which schedules refer to a calendar. A tenant contains no slash, so no two
+// calendars share a reference.
 func calendarRef(tenant, name string) string { return tenant + "/" + name }
 
-// calendarOf returns a calendar by its reference. It is the lookup with which schedules are compiled.
+// calendarOf returns a calendar by its reference. It is the lookup with which schedules are compiled. It reads memory
+// only, because schedules are compiled within steps too.
 func (c *Core) calendarOf(ref string) (exclude []string, ok bool) {
 	if cal := c.calendars[ref]; cal != nil {
 		return cal.Exclude, true
@@ -52,6 +56,8 @@ func (c *Core) calendarOf(ref string) (exclude []string, ok bool) {
 	return nil, false
 }
 
+// putCalendar replaces a calendar and compiles the schedules that refer to it at once, so that jobs registered from
+// here on use it. Moving the cursors of the other jobs would make the step as long as there are jobs: see replan.
 func (c *Core) putCalendar(p *PutCalendar) {
 	cal := &p.Calendar
 	ref := calendarRef(cal.Tenant, cal.Name)
@@ -91,6 +97,8 @@ func (c *Core) followCalendars(p *Put) (err error) {
 	return err
 }
 
+// deleteCalendar refuses a calendar that is in use. Otherwise the schedules that refer to it could not be compiled at
+// the next start, and their jobs would fail.
 func (c *Core) deleteCalendar(p *DeleteCalendar) {
 	ref := calendarRef(p.Tenant, p.Name)
 	switch {

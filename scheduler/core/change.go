@@ -65,7 +65,8 @@ func (c *Core) endReporting(p *Delete) bool {
 	return true
 }
 
-// forget deletes all rows of a job except its history.
+// forget deletes all rows of a job except its history, which stays until it is pruned. Without the job, no request
+// lists it.
 func (c *Core) forget(s slot, r *hotRow, p *Delete) {
 	id := r.id
 	c.disarm(r)
@@ -166,7 +167,8 @@ func (c *Core) replanFailed(r *hotRow) error {
 }
 
 // pausedReason returns why a launch ends that a pause withdrew, or 0 if it is kept. The first attempt of a scheduled
-// tick ends as skipped. Manual runs, and further attempts of runs that have begun, are kept.
+// tick ends as skipped. Manual runs, and further attempts of runs that have begun, are kept. A caller has asked for a
+// manual run knowing that the job may be paused, and a run that has begun is not a tick.
 func pausedReason(l pad.Launch) job.Reason {
 	if l.Run.IsManual() || l.Attempt > 1 {
 		return 0
@@ -219,7 +221,8 @@ func (c *Core) abandon(l pad.Launch, reason job.Reason) {
 	c.skipLive(l.Run, l.Attempt, reason)
 }
 
-// putBack returns to the pad the launches that a proposal withdrew and did not end.
+// putBack returns to the pad the launches that a proposal withdrew and did not end. Each path of a proposal that
+// withdraws must end here or end its launches: one that is forgotten would not be launched until the next start.
 func (c *Core) putBack(p Withdrawer) {
 	list := p.Withdrawals()
 	c.out.Launches = append(c.out.Launches, *list...)

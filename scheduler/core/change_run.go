@@ -7,7 +7,8 @@ import (
 	"github.com/carillon-io/carillon/scheduler/pad"
 )
 
-// cancelRun ends a run that is not over, as cancelled.
+// cancelRun ends a run that is not over, as cancelled. The pad withdraws launches by job, not by run, so those of the
+// job's other runs are put back.
 func (c *Core) cancelRun(p *CancelRun) {
 	if _, live := c.live[p.Run]; !live {
 		p.Err = ErrNotLive
@@ -21,7 +22,9 @@ func (c *Core) cancelRun(p *CancelRun) {
 	c.audit(p.Actor, job.ActionCancelRun, job.AuditEntry{Tenant: p.Tenant, Name: p.Name, Job: p.Run.Job, Detail: p.Run.String()})
 }
 
-// retryRun starts another attempt of a run that is over, now. Its retry policy counts attempts from 1 again.
+// retryRun starts another attempt of a run that is over, now. Its retry policy counts attempts from 1 again. The
+// proposal has the run as its proposer read it. If another retry came since, the run is live, or over with other
+// attempts, and the proposal is stale.
 func (c *Core) retryRun(p *RetryRun) {
 	s, r := c.find(p.Hash)
 	if r == nil || r.id != p.Run.ID.Job {
@@ -48,7 +51,8 @@ func (c *Core) retryRun(p *RetryRun) {
 	p.Run = run
 }
 
-// revive makes a finished run live again; its next attempt is due now.
+// revive makes a finished run live again; its next attempt is due now. The fence of the new attempt is that of this
+// commit, higher than any that the run had, so that a worker of an earlier attempt is refused.
 func (c *Core) revive(s slot, run *job.Run) {
 	run.Status, run.Due = job.StatusRetrying, max(c.now, run.ID.At)
 	run.Attempt, run.Fence = run.Attempt+1, c.lsn

@@ -8,7 +8,7 @@ import (
 )
 
 // Check recounts what the core counts, and checks that its list of awaited reports is complete. It returns what is
-// wrong, for tests and simulations. Its cost grows with the number of jobs.
+// wrong, for tests and simulations. Its cost grows with the number of jobs. It must be called between two steps.
 func (c *Core) Check() error {
 	var states [JobStates]int
 	for s := slot(1); s < c.rows.next; s++ {

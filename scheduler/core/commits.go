@@ -20,7 +20,8 @@ import "github.com/carillon-io/carillon/job"
 // and leaves the rest to the next step. A part that finds the step full may still use a share of its own, so that no
 // part starves.
 
-// commitSlack is the space that units leave free in a commit for the meta rows that seal adds.
+// commitSlack is the space that units leave free in a commit for the meta rows that seal adds. Without it, a unit that
+// fits exactly would leave no space for the id that it has used.
 const commitSlack = 64
 
 // unit begins a unit of about n bytes, and ends the unit before it.
@@ -76,7 +77,8 @@ func (c *Core) barrier(p *Barrier) {
 	}
 }
 
-// shareOfOutcomes lets outcomes and proposals together fill three quarters of a commit.
+// shareOfOutcomes lets outcomes and proposals together fill three quarters of a commit. The proposals are in the step
+// already and their callers wait, so their bytes are subtracted first; an eighth is left to outcomes in any case.
 func (c *Core) shareOfOutcomes(proposals []Proposal) {
 	c.upto = c.commitMax * 3 / 4
 	for _, p := range proposals {
@@ -120,7 +122,7 @@ func (o *Output) seal() {
 	o.Sealed = append(o.Sealed, b)
 }
 
-// sparesMax bounds the batches that are kept for reuse.
+// sparesMax bounds the batches that are kept for reuse. A larger number would keep the memory of a burst.
 const sparesMax = 4
 
 // spareBatch returns an empty batch.

@@ -26,39 +26,54 @@ type Core struct {
 	settings Settings
 	now      instant.Millis // of the current step
 	lsn      uint64         // of the current commit
-	room     int            // further runs that may go live in this step
-	upto     int            // size of the step at which its current part ends
-	unitAt   job.Mark       // where the current unit begins
-	keptID   job.ID         // nextID as it is in the log
+	// room is how many further runs may go live in this step. Each run that ends in the step makes room for another
+	// one.
+	room   int
+	upto   int      // size of the step at which its current part ends
+	unitAt job.Mark // where the current unit begins
+	// keptID is nextID as it is in the log. While they differ, the next commit must write nextID, so that no crash can
+	// give an id to two jobs.
+	keptID job.ID
 
-	misjudged int // units that were larger than announced, and moved to the next commit
+	// misjudged counts the units that were larger than announced, and moved to the next commit. It is 0 as long as the
+	// sizes in sizes.go cover what is written.
+	misjudged int
 
 	decisionsMax int // of a step; a field so that tests can lower it
 	commitMax    int // bytes of a commit; a field so that tests can lower it
 
-	hash     NameHashFunc
-	rows     table
-	ids      *jobIndex // only while the core follows a leader
+	hash NameHashFunc
+	rows table
+	// ids is nil unless the core follows a leader. The leader's rows name jobs by id; callers name them by hash, and
+	// runs have the slot of their job, so a core that leads needs no index and saves the memory.
+	ids      *jobIndex
 	names    nameIndex
 	profiles profiles
 	wheel    *wheel.Wheel
 
-	live    map[job.RunID]liveRun
-	retries map[job.RunID]*job.Run // what is known of a live run beyond its liveRun
+	live map[job.RunID]liveRun
+	// retries holds what is known of a live run beyond its liveRun: earlier attempts, a deadline, refused reports.
+	// Most runs end at their first attempt and never get an entry, which keeps a herd of live runs small.
+	retries map[job.RunID]*job.Run
 	watches watches
 	streaks map[job.ID]uint32
-	onces   recentMemory[onceKey, job.RunID]
-	redone  recentMemory[job.RunID, uint64] // runs that callers retried, and the LSN
+	// The next three remember what the newest commits decided, for proposers that read the store before those commits.
+	onces  recentMemory[onceKey, job.RunID]
+	redone recentMemory[job.RunID, uint64] // runs that callers retried, and the LSN
 
 	overAhead recentMemory[job.ID, uint64] // jobs with a run that ended before its tick, and the LSN
-	asked     map[job.ID]struct{}          // jobs with launches that an update in this step asked for
-	shares    liveShares
+	// asked holds the jobs with launches that an update in this step asked for. They are not on the pad yet, so a
+	// later proposal in the same step must find them here: see recall.
+	asked  map[job.ID]struct{}
+	shares liveShares
 
-	nextID    job.ID
-	led       instant.Millis // when this leadership began
-	presence  presence       // when an engine led
-	epoch     uint64
-	fenceMin  uint64 // LSN of the commit that began the epoch: every attempt has at least this fence
+	nextID   job.ID
+	led      instant.Millis // when this leadership began
+	presence presence       // when an engine led
+	epoch    uint64
+	// fenceMin is the LSN of the commit that began the epoch. Every attempt that this leader starts has at least this
+	// fence, so a target can refuse an attempt of the same run that an earlier leader started.
+	fenceMin  uint64
 	prunedDay uint32 // buckets of the history before it are deleted
 
 	backlog    fair.Queue[job.TenantHash, backlogEntry] // due now
@@ -75,12 +90,15 @@ type Core struct {
 	calendars  map[string]*job.Calendar // by reference
 	pace       pace
 
-	deleting    struct{ tenant, name string } // the job that is being deleted
-	rowsVersion byte                          // the newest version of rows in the store, as the store records it
-	outbox      int                           // notices in the store
-	noticeSeq   uint32                        // of the current commit
-	auditSeq    uint32                        // of the current commit
+	// deleting is the job that is being deleted. Its notices carry its name, because its rows are gone when they are
+	// published.
+	deleting    struct{ tenant, name string }
+	rowsVersion byte   // the newest version of rows in the store, as the store records it
+	outbox      int    // notices in the store
+	noticeSeq   uint32 // of the current commit
+	auditSeq    uint32 // of the current commit
 
+	// The slices below are scratch, or belong to the output; they are reused so that a steady load allocates nothing.
 	due     []slot           // scratch
 	expired []uint32         // watches whose deadlines have passed; a step with room ends their attempts
 	ticks   []instant.Millis // scratch
@@ -91,7 +109,8 @@ type Core struct {
 	retirement retirement
 }
 
-// liveRun is a run without an outcome. It holds what every live run needs; the rest is in Core.retries.
+// liveRun is a run without an outcome. It holds what every live run needs; the rest is in Core.retries. Invariant: it
+// has an entry in Core.retries if its attempt is not the first or a report is awaited.
 type liveRun struct {
 	slot    slot
 	attempt uint32
@@ -107,6 +126,7 @@ type liveRun struct {
 
 // Names of meta rows.
 const (
+	// Stores have them, so a name never changes its meaning.
 	MetaEpoch     = "epoch"
 	MetaNextID    = "next_id"
 	metaPrunedDay = "pruned_day"
@@ -148,7 +168,8 @@ func New(settings Settings, now instant.Millis) *Core {
 }
 
 // Step handles proposals and outcomes, and decides the ticks that come due within the lead. The output belongs to the
-// core and is valid until the next step.
+// core and is valid until the next step. The order of the parts matters: runs that end make room for those that
+// proposals and decisions start, and a change of a job comes before the decision of its ticks.
 func (c *Core) Step(in Input) *Output {
 	c.begin(in)
 	c.concludeAll(in)
@@ -164,6 +185,8 @@ func (c *Core) Step(in Input) *Output {
 	return &c.out
 }
 
+// begin compares the time with the instant for which the last step asked, in the output that begin then resets. That
+// shows whether the engine stood still in between.
 func (c *Core) begin(in Input) {
 	c.presence.attend(in.Now, c.now, c.out.WakeAt, instant.Millis(c.settings.Lead.Milliseconds()), c.graceMillis())
 	c.now, c.lsn, c.room = in.Now, in.LSN, in.Room
@@ -191,7 +214,8 @@ func (c *Core) concludeAll(in Input) {
 	}
 }
 
-// handleAll handles proposals, as many as fit into the step, and always the first one.
+// handleAll handles proposals, as many as fit into the step, and always the first one, so that a large proposal cannot
+// starve.
 func (c *Core) handleAll(list []Proposal) {
 	c.shareOfProposals()
 	for i, p := range list {

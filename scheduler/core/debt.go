@@ -24,14 +24,17 @@ type debts struct {
 	byJob map[job.ID]*debt
 	queue fair.Queue[job.TenantHash, job.ID] // an entry is void if the job has no debt any more
 	ticks int                                // owed in all
-	stuck int                                // jobs that the last step skipped, because their tenants have used up their share
+	// stuck counts the jobs that the last step skipped, because their tenants have used up their share. It ends the
+	// search for one that may pay, and delays the next one.
+	stuck int
 }
 
 // debt is the missed ticks of one job, oldest first.
 type debt struct {
 	slot  slot
 	ticks []job.Debt
-	count uint32 // of all ticks
+	// count is the number of ticks; the entries of ticks are ranges with a common distance.
+	count uint32
 }
 
 func newDebts() debts {
@@ -96,6 +99,7 @@ func (c *Core) skipOldest(r *hotRow, d *debt, n uint32) {
 	c.skip(r, first, last, job.ReasonMissed)
 }
 
+// addTicks changes how many ticks a job owes, and with it the sum over all jobs, which the status shows.
 func (c *Core) addTicks(d *debt, n int) {
 	d.count = uint32(int(d.count) + n)
 	c.debts.ticks += n
@@ -113,7 +117,8 @@ func (c *Core) popTick(d *debt) instant.Millis {
 	return at
 }
 
-// payDebts fires owed ticks as far as the pace allows.
+// payDebts fires owed ticks as far as the pace allows. Tenants take turns, and so do the jobs of a tenant: a job with
+// a thousand missed ticks pays a few, and goes to the end.
 func (c *Core) payDebts() {
 	c.debts.stuck = 0
 	for c.pace.may(c.now) && c.fits() && c.debts.stuck < min(c.debts.queue.Len(), stuckDebtsMax) {
@@ -131,7 +136,8 @@ func (c *Core) payDebts() {
 	}
 }
 
-// pay fires a few of the ticks that a job owes. The rest returns to the end of its tenant's line.
+// pay fires a few of the ticks that a job owes. The rest returns to the end of its tenant's line. The row of the debt
+// and the runs are in one unit, so a crash fires no owed tick twice and forgets none.
 func (c *Core) pay(id job.ID, d *debt) {
 	r := c.rows.row(d.slot)
 	c.unit(c.debtBytes(id) + decideQuantum*RunBytes + timerBytes)
@@ -244,7 +250,8 @@ func (c *Core) forgetDebt(id job.ID) {
 	}
 }
 
-// queueDebts queues the jobs with debts, in the order of their ids.
+// queueDebts queues the jobs with debts, in the order of their ids. Map order must not reach the output: two cores
+// that load the same rows must pay in the same order.
 func (c *Core) queueDebts() {
 	for _, id := range slices.Sorted(maps.Keys(c.debts.byJob)) {
 		c.debts.queue.Push(c.rows.row(c.debts.byJob[id].slot).tenant, id)

@@ -7,7 +7,9 @@ import (
 	"github.com/carillon-io/carillon/wheel"
 )
 
-// decideChunk is how many timers are read from the wheel at a time.
+// decideChunk is how many timers are read from the wheel at a time. A job whose next tick is due too is armed again
+// between two chunks. A larger chunk makes fewer calls, and lets such a tick be decided after more ticks that are due
+// later.
 const decideChunk = 256
 
 // decideDue ends the attempts whose deadlines have passed, and decides the ticks that come due within the lead.
@@ -25,7 +27,9 @@ func (c *Core) decideDue() {
 }
 
 // decideTicks decides the ticks that come due within the lead, as many as fit the share and the effort. The rest goes
-// into the backlog, for the next steps.
+// into the backlog, for the next steps. What waited in an earlier step comes first, because it was due earlier. Missed
+// ticks and debts come last, and only if the present is decided: after an outage, ticks that come due now must not
+// wait behind those that are late in any case.
 func (c *Core) decideTicks() {
 	to := max(c.wheel.Now(), wheel.Tick(c.now.Add(c.settings.Lead)))
 	budget := c.decideAwaiting(c.decisionsMax)
@@ -46,7 +50,8 @@ func (c *Core) decideTicks() {
 }
 
 // decideInOrder decides ticks in the order in which they leave the wheel. It returns false if the step is full before
-// all are decided.
+// all are decided. A timer that has left the wheel and finds the step full goes to the backlog, so that its tick
+// cannot be lost.
 func (c *Core) decideInOrder(to wheel.Tick, budget int) (all bool) {
 	for takes := 0; budget > 0 && takes < backlogTakesMax && c.fits(); {
 		c.due = c.due[:0]
@@ -74,10 +79,12 @@ func (c *Core) decideInOrder(to wheel.Tick, budget int) (all bool) {
 	return false
 }
 
+// fits reports whether the step has bytes and effort left for another decision.
 func (c *Core) fits() bool {
 	return c.more() && !c.profiles.meter.isSpent()
 }
 
+// collect sorts a timer that leaves the wheel by what it is: a deadline, the end of a retention, or a tick to decide.
 func (c *Core) collect(id uint64, _ wheel.Tick) {
 	if id&watchBit != 0 {
 		c.ring(uint32(id))
@@ -90,7 +97,9 @@ func (c *Core) collect(id uint64, _ wheel.Tick) {
 	c.due = append(c.due, slot(id))
 }
 
-// decide decides the tick at the cursor of a job, and moves the cursor on.
+// decide decides the tick at the cursor of a job, and moves the cursor on. The unit is announced before the first
+// change, so that all rows of the decision are in one commit: after a crash the tick is decided with all its
+// consequences, or not at all.
 func (c *Core) decide(s slot, r *hotRow) {
 	if r.flags.Is(job.FlagCompleted) {
 		return
@@ -122,7 +131,8 @@ func (c *Core) decide(s slot, r *hotRow) {
 	c.writeTimer(r)
 }
 
-// moveOn moves the cursor past a decided tick. All earlier ticks are decided too.
+// moveOn moves the cursor past a decided tick. All earlier ticks are decided too. A completed job has its cursor one
+// millisecond after the last tick, which keeps the grid of an @every if it continues.
 func (c *Core) moveOn(r *hotRow, p *profileEntry, decided instant.Millis) {
 	next, ok := p.next(r, decided)
 	if !ok || p.MaxRuns > 0 && r.runs >= p.MaxRuns {
@@ -133,7 +143,7 @@ func (c *Core) moveOn(r *hotRow, p *profileEntry, decided instant.Millis) {
 }
 
 // fire turns a tick into a run. A tick that is already decided is not fired again: an update may have left one before
-// the cursor.
+// the cursor. A run is named by its job and its tick, so even a tick that were decided twice would be one run.
 func (c *Core) fire(s slot, r *hotRow, at, due instant.Millis, mode pad.Mode) {
 	id := job.RunID{Job: r.id, At: at}
 	if _, live := c.live[id]; live {
@@ -144,7 +154,8 @@ func (c *Core) fire(s slot, r *hotRow, at, due instant.Millis, mode pad.Mode) {
 	c.start(s, &job.Run{ID: id, Due: due}, mode)
 }
 
-// poison stops a job whose schedule cannot be evaluated, and records why. It changes nothing else.
+// poison stops a job whose schedule cannot be evaluated, and records why. It changes nothing else. The cursor stays,
+// so that a later resume begins where the job stopped.
 func (c *Core) poison(r *hotRow, err error) {
 	r.flags |= job.FlagFailed
 	c.writeTimer(r)

@@ -28,4 +28,24 @@
 // left over waits for the next step, and [Output.WakeAt] says when that is.
 //
 // A core is not safe for concurrent use. Everything that it returns belongs to it until the next step.
+//
+// # What it does not do
+//
+// It does not know names or definitions, only their hashes and profiles: what needs a row of the store is prepared by
+// the proposer, and the core checks that the row has not changed since ([ErrStale]). It does not wait, retry or time
+// out: it returns when it wants to be called again. It does not know whether its commits are durable: that is the
+// caller's promise, written on [Output].
+//
+// # What keeps it deterministic
+//
+// Maps are never iterated into the output: where their order could show, the keys are sorted first. Jitter and backoff
+// are computed from ids. Floating point numbers serve the pace alone, which decides when a missed tick is fired.
+//
+// # Where the algorithms come from
+//
+// The wheel is package wheel, the queues in which tenants take turns are package fair. The shares of the live runs
+// (share.go) are the dynamic thresholds of Choudhury and Hahne (IEEE/ACM Transactions on Networking 6, 1998), where a
+// queue of a shared buffer may grow to a multiple of the space that is free. The index of names (names.go) deletes by
+// Algorithm R of Knuth (The Art of Computer Programming 3, section 6.4). The pace (pace.go) is a token bucket under an
+// exponential moving average.
 package core

@@ -12,7 +12,8 @@ import (
 const (
 	// effortMax is the effort that one step may spend on schedules. A unit of effort is about a tenth of a
 	// microsecond, so this is six to ten milliseconds. The last decision of a step may exceed it by the cost of its
-	// missed ticks.
+	// missed ticks. A larger one delays replies when many costly schedules are due; a smaller one spreads a herd over
+	// more commits.
 	effortMax = 60_000
 	// latestFactor is how much more it costs to find the last tick before an instant than the first one after it.
 	latestFactor = 20
@@ -26,15 +27,18 @@ const (
 	walkSlack = 64
 )
 
-// effort counts the work of a step on schedules.
+// effort counts the work of a step on schedules. All profiles share one meter, because the step is what is bounded,
+// not the single job.
 type effort struct {
 	spent int // in this step
 	most  int // bound of a step
 }
 
+// isSpent reports whether the step has used up its effort. What is in progress is finished all the same.
 func (e *effort) isSpent() bool { return e.spent >= e.most }
 
-// costOf returns the cost of one evaluation of a profile's schedule.
+// costOf returns the cost of one evaluation of a profile's schedule. It is a coarse model of measured times: only the
+// sum over many evaluations must be right, to within a small factor.
 func costOf(p *job.Profile) int {
 	cost := plainEffort * (1 + countLines(p.Spec.Expr))
 	if p.Spec.Zone != "" {

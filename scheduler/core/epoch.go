@@ -5,7 +5,8 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// Epoch is the beginning of a leadership, as a core prepares it: a commit that nothing may precede in the epoch.
+// Epoch is the beginning of a leadership, as a core prepares it: a commit that nothing may precede in the epoch. The
+// beginning is a commit, and not a note in memory, because its LSN is above every fence that was given out before.
 type Epoch struct {
 	Number uint64
 	Batch  job.Batch // to be made durable and visible, and then passed to Lead
@@ -14,8 +15,9 @@ type Epoch struct {
 	zones  zoneChange
 }
 
-// NextEpoch prepares the epoch after the newest one that the core knows. It changes nothing. In an empty store, ids
-// of jobs begin at what firstID returns.
+// NextEpoch prepares the epoch after the newest one that the core knows. It changes nothing. In an empty store, ids of
+// jobs begin at what firstID returns. It is separate from Lead because the commit may fail: the core then still
+// follows, and may try again later.
 func (c *Core) NextEpoch(shard uint32, firstID func() (job.ID, error)) (*Epoch, error) {
 	e := &Epoch{Number: c.epoch + 1, nextID: c.nextID, zones: c.zoneChange()}
 	if e.nextID == 1 {
@@ -43,5 +45,5 @@ func (c *Core) Lead(e *Epoch, lsn uint64, now instant.Millis) Takeover {
 }
 
 // NumberJobs makes the ids of the jobs in an empty store begin at first. The batch must be applied before a core is
-// loaded.
+// loaded. It is for simulations: otherwise the first id is random, and two runs of one simulation would differ.
 func NumberJobs(b *job.Batch, first job.ID) { b.PutMeta(MetaNextID, uint64(first)) }

@@ -10,7 +10,8 @@ import (
 // A core follows a leader by applying the rows of the leader's commits. It decides nothing, because rows are results.
 // After each commit its state is as if it had been loaded from the store, so that it can lead at once.
 
-// Follow applies a commit of the leader at an instant. After an error the core cannot be used any more.
+// Follow applies a commit of the leader at an instant. After an error the core cannot be used any more. The error
+// means that the rows and the memory may differ by part of a commit, and there is no way back.
 func (c *Core) Follow(batch []byte, now instant.Millis) error {
 	if c.ids == nil {
 		c.ids = newJobIndex(&c.rows)
@@ -94,7 +95,8 @@ func (c *Core) followDelete(kind job.Kind, key []byte) error {
 	return nil
 }
 
-// checkRange refuses a range deletion of rows that are in memory: leaders delete those one by one.
+// checkRange refuses a range deletion of rows that are in memory: leaders delete those one by one. Otherwise memory
+// would keep rows that the store has lost, and no later row would correct that.
 func checkRange(ch job.Change) error {
 	kind := job.Kind(ch.Key[0])
 	switch kind {
@@ -106,7 +108,8 @@ func checkRange(ch job.Change) error {
 	return fmt.Errorf("the range from %x to %x is dropped; want days of the history, of the audit log, of payloads or of idempotency keys", ch.Key, ch.Value)
 }
 
-// followTimer applies the hot row of a job, new or not.
+// followTimer applies the hot row of a job, new or not. The counts of jobs by profile must be exact, because a leader
+// deletes the row of a profile with its last job.
 func (c *Core) followTimer(key, value []byte) error {
 	id, t, err := c.readTimer(key, value)
 	if err != nil {
@@ -148,7 +151,8 @@ func (c *Core) dropOf(kind job.Kind, id job.ID) {
 	}
 }
 
-// dropRun forgets a live run that is over.
+// dropRun forgets a live run that is over. Which tenant's share it used does not matter: a core counts shares only
+// from when it leads.
 func (c *Core) dropRun(id job.RunID) {
 	live := c.live[id]
 	c.unwatch(&live)

@@ -73,7 +73,8 @@ func (c *Core) Inspect() *Inspection {
 	return i
 }
 
-// Limits are bounds of a core that tests and simulations lower, so that few jobs reach them. 0 leaves a bound as it is.
+// Limits are bounds of a core that tests and simulations lower, so that few jobs reach them. 0 leaves a bound as it
+// is. No product code sets them.
 type Limits struct {
 	Decisions   int // ticks that a step decides
 	CommitBytes int

@@ -4,7 +4,8 @@ import "github.com/carillon-io/carillon/job"
 
 // jobIndex finds the slot of a job by its id. A core that follows a leader needs it, because the leader's rows name
 // jobs by id. Ids are a counter, so most of a page is in use, and the index takes about four bytes a job. The zero
-// value must not be used: see newJobIndex.
+// value must not be used: see newJobIndex. A map from id to slot would take several times as much. Ids that are near
+// each other are often used together, so the page that was found last is remembered.
 type jobIndex struct {
 	pages map[uint64]*jobPage // by the upper bits of the ids
 	key   uint64              // of the page that was found last
@@ -17,7 +18,8 @@ type jobPage struct {
 	used  int
 }
 
-// jobPageBits is how many lower bits of an id give its place on a page.
+// jobPageBits is how many lower bits of an id give its place on a page. A page is thus 16 KiB. A larger one wastes
+// more where jobs were deleted; a smaller one makes the map larger.
 const jobPageBits = 12
 
 // newJobIndex returns the index of the jobs of a table.

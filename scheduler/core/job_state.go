@@ -20,6 +20,7 @@ var stateFlags = [JobStates]job.TimerFlags{JobPaused: job.FlagPaused, JobComplet
 // String returns the word of the API for a state.
 func (s JobState) String() string { return stateFlags[s].JobStatus() }
 
+// stateOf returns the one state under which a row counts: a job that is paused and fails counts as failed.
 func stateOf(flags job.TimerFlags) JobState {
 	for s := JobFailed; s > JobActive; s-- {
 		if flags.Is(stateFlags[s]) {

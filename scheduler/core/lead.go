@@ -17,7 +17,7 @@ import (
 // now. The cost depends on the live runs, the debts and the streaks; lead reads no other job.
 //
 // Runs that were with their targets when the last leader stopped are launched again, under the same run id and with a
-// fence that is at least lsn.
+// fence that is at least lsn. It returns launches instead of adding to an output, because no step is in progress.
 func (c *Core) lead(epoch, lsn uint64, now instant.Millis) (t Takeover) {
 	c.epoch, c.lsn, c.fenceMin = epoch, lsn, lsn
 	c.KeepTime(now)
@@ -34,7 +34,8 @@ func (c *Core) lead(epoch, lsn uint64, now instant.Millis) (t Takeover) {
 	return t
 }
 
-// Takeover is what a new leader finds and the core alone cannot finish.
+// Takeover is what a new leader finds and the core alone cannot finish. The runner must handle Going first, then
+// Launches, and Outdone last: only runs that have their turns by then can be ended for another one.
 type Takeover struct {
 	Launches  []pad.Launch // of the runs without an outcome, by due time
 	Going     []job.RunID  // runs that wait for a worker's report: they have their turns
@@ -60,7 +61,8 @@ func (c *Core) overdrawn() (list []AutoPause) {
 	return list
 }
 
-// relaunchAll asks for the launches of all live runs.
+// relaunchAll asks for the launches of all live runs. Live runs are in a map, so the lists are sorted: a leader
+// launches in the same order whether it was loaded or followed.
 func (c *Core) relaunchAll(t *Takeover) {
 	for id := range c.live {
 		l, live := c.takeOver(id)
@@ -93,7 +95,8 @@ func byDue(a, b pad.Launch) int {
 	)
 }
 
-// takeOver makes a live run one of this leader: it gets this leader's fence and the present limit of its job.
+// takeOver makes a live run one of this leader: it gets this leader's fence and the present limit of its job. A fence
+// below that of the epoch could be one that an earlier leader gave to an attempt that is still under way.
 func (c *Core) takeOver(id job.RunID) (pad.Launch, liveRun) {
 	live, run := c.live[id], c.retries[id]
 	if live.watch == 0 { // otherwise the worker with the fence continues
@@ -124,7 +127,8 @@ func (c *Core) takeOver(id job.RunID) (pad.Launch, liveRun) {
 // modeAfterCrash returns how a run of a job with a concurrency limit is launched again. A run that was certainly in
 // progress keeps its turn. A run that is due may have left, or may even be over, without the log knowing: it is
 // launched whatever the policy says, and such runs of one job leave one after the other. A run that is not due yet
-// obeys the policy.
+// obeys the policy. The alternative, to skip such a run as an overlap, would lose a tick that had been decided to
+// fire.
 func (c *Core) modeAfterCrash(p *profileEntry, run *job.Run) pad.Mode {
 	switch {
 	case run.Attempt > run.Base+1:

@@ -8,7 +8,8 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// Scanner is the part of a store from which a core is loaded.
+// Scanner is the part of a store from which a core is loaded. It is an interface so that a start can read rows in
+// another goroutine than the one that adds them.
 type Scanner interface {
 	// Scan calls fn for the rows in [low, high), in the order of keys, until fn returns an error. The slices are valid
 	// only until fn returns. A core asks for all rows of the range: more is always true.
@@ -16,7 +17,8 @@ type Scanner interface {
 }
 
 // Load fills an empty core from the store and arms the wheel. Afterwards the core stands by: it can follow a leader,
-// or lead.
+// or lead. The order of kinds matters: schedules need the calendars to compile, timers need their profiles, and names,
+// runs, streaks and debts need the slots of their jobs. After an error the core cannot be used.
 func (c *Core) Load(from Scanner, hash NameHashFunc) error {
 	c.hash = hash
 	load := []struct {
@@ -47,6 +49,8 @@ func (c *Core) Load(from Scanner, hash NameHashFunc) error {
 
 // The functions named take... add or replace a row as the store has it. Loading and following a leader both use them.
 
+// takeMeta applies one named number. A name that this release does not know is ignored, so that a newer release can
+// add some; a change that must not be ignored raises the version of the rows, and CheckRowsVersion refuses that.
 func (c *Core) takeMeta(key, value []byte) error {
 	n, err := job.DecodeMeta(value)
 	switch string(key[1:]) {
@@ -75,6 +79,8 @@ func (c *Core) takeMeta(key, value []byte) error {
 	return err
 }
 
+// takeProfile adds a profile. A schedule that does not compile is kept with its error: its jobs fail when they are
+// decided, one by one and visibly, and the start succeeds.
 func (c *Core) takeProfile(key, value []byte) error {
 	n, err := job.ParseProfileKey(key)
 	if err != nil {
@@ -89,6 +95,7 @@ func (c *Core) takeProfile(key, value []byte) error {
 	return nil
 }
 
+// takeNotice counts a notice. Only the number is in memory, for the bound of the outbox; the announcer reads the rows.
 func (c *Core) takeNotice(_, _ []byte) error {
 	c.outbox++
 	return nil
@@ -108,6 +115,8 @@ func (c *Core) loadTimer(key, value []byte) error {
 	return nil
 }
 
+// readTimer decodes a timer and checks that its profile exists. Without one, a later decision of the job could panic,
+// so the start refuses the store.
 func (c *Core) readTimer(key, value []byte) (job.ID, job.Timer, error) {
 	id, err := job.ParseJobKey(key)
 	if err != nil {

@@ -6,7 +6,8 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// takeRun adds a live run from its stored row. The limits of its job are applied when the core leads.
+// takeRun adds a live run from its stored row. The limits of its job are applied when the core leads. A run whose job
+// does not exist has slot 0. It stays live until its outcome is known, and is then recorded.
 func (c *Core) takeRun(key, value []byte) error {
 	id, err := job.ParseRunKey(key)
 	if err != nil {

@@ -7,7 +7,8 @@ import (
 )
 
 // trigger starts a manual run now. The same idempotency key means the same run, whatever the version of the job is by
-// now: a caller that repeats a request wants its first result.
+// now: a caller that repeats a request wants its first result. The key is checked before the version and the share,
+// which could refuse the repeated request.
 func (c *Core) trigger(p *Trigger) {
 	s, r := c.find(p.Hash)
 	if r == nil {
@@ -45,7 +46,9 @@ func (c *Core) trigger(p *Trigger) {
 	p.Run = run
 }
 
-// backfill starts a manual run for each of the given ticks.
+// backfill starts a manual run for each of the given ticks. The proposer has read which ticks have runs. If any
+// decision or backfill may have come in between, the proposal is stale, so that no tick is fired twice. The check of
+// room includes the chunks that are still to come, so that a backfill is mostly refused as a whole and not half way.
 func (c *Core) backfill(p *Backfill) {
 	s, r := c.find(p.Hash)
 	if r == nil || r.id != p.ID {
@@ -76,7 +79,8 @@ func (c *Core) mayHaveFired(p *Backfill, r *hotRow) bool {
 	return r.version != p.Version || r.manual != p.Manual || decided
 }
 
-// manualRun returns a new manual run of a job, with the next number.
+// manualRun returns a new manual run of a job, with the next number. The number distinguishes it from a run of the
+// schedule for the same instant, and from earlier manual runs.
 func (c *Core) manualRun(r *hotRow, at instant.Millis) job.Run {
 	r.manual++
 	if at >= r.last {
@@ -86,7 +90,8 @@ func (c *Core) manualRun(r *hotRow, at instant.Millis) job.Run {
 	return job.Run{ID: job.RunID{Job: r.id, At: at, Seq: r.manual}, Due: c.now}
 }
 
-// start makes a run live and asks for its first launch.
+// start makes a run live and asks for its first launch. Row and launch are made by the same unit: a run is on the pad
+// only if it is in the log.
 func (c *Core) start(s slot, run *job.Run, mode pad.Mode) {
 	run.Status, run.Attempt, run.Fence = job.StatusPending, 1, c.lsn
 	r := c.rows.row(s)

@@ -8,8 +8,9 @@ import (
 )
 
 // catchUp decides, by the job's policy, all ticks from the cursor up to edge: they are missed, because no engine led
-// when they were due. Ticks that are not fired are recorded as skipped, in ranges. Ticks that are fired become a
-// debt, which is paid at the engine's pace.
+// when they were due. Ticks that are not fired are recorded as skipped, in ranges. Ticks that are fired become a debt,
+// which is paid at the engine's pace. It records ranges, not ticks: a job that ticks each second and was paused for a
+// month costs a few rows.
 func (c *Core) catchUp(s slot, r *hotRow, p *profileEntry, edge instant.Millis) {
 	last := c.lastBefore(r, p, edge)
 	owed, n := c.missedToFire(r, p, last)
@@ -113,7 +114,8 @@ func (c *Core) skipRange(r *hotRow, p *profileEntry, from, upto instant.Millis, 
 	c.skip(r, first, until, reason)
 }
 
-// skip records that the ticks of a job from first to until are not run.
+// skip records that the ticks of a job from first to until are not run. A range counts as one skip and makes one
+// notice, so that an outage does not flood the stream of events.
 func (c *Core) skip(r *hotRow, first, until instant.Millis, reason job.Reason) {
 	run := job.Run{
 		ID: job.RunID{Job: r.id, At: first}, Status: job.StatusSkipped, Reason: reason, FinishedAt: c.now,

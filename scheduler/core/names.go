@@ -18,7 +18,7 @@ type NameHashFunc func(tenant, name string) NameHash
 
 // nameIndex finds the slot of a job by the hash of its name, by open addressing with linear probing. An entry has 16
 // bytes and no pointers. The index is divided into buckets that grow one by one, so that growing never copies more
-// than a small part of it at once.
+// than a small part of it at once. A map of Go would need more bytes for each entry.
 type nameIndex struct {
 	shards [nameBuckets]nameBucket
 }
@@ -27,17 +27,22 @@ type nameIndex struct {
 // than a millisecond.
 const nameBuckets = 256
 
+// nameBucket is a part of the index. Its entries are at most seven eighths full, so that a search ends after a few
+// steps.
 type nameBucket struct {
 	entries []nameEntry // its length is a power of two, or 0
 	used    int
 }
 
+// nameEntry has the part of the hash that a search compares. The tenant's hash is not in it: the row has that.
 type nameEntry struct {
 	high uint64
 	low  uint32
 	slot slot // 0: free
 }
 
+// shard returns the bucket of a hash. It depends on Low, and the place within the bucket on High, so that the names of
+// a bucket spread over all its places.
 func (x *nameIndex) shard(h NameHash) *nameBucket { return &x.shards[h.Low%nameBuckets] }
 
 // find returns the slot of a name, or 0.
@@ -60,7 +65,7 @@ func (x *nameIndex) add(h NameHash, s slot) {
 }
 
 // remove deletes a name. Entries behind it that probed past its place move up, so that no marks of deleted entries
-// accumulate.
+// accumulate. The move is Algorithm R of Knuth: see the package comment.
 func (x *nameIndex) remove(h NameHash) {
 	sh := x.shard(h)
 	if sh.used == 0 {
@@ -95,6 +100,7 @@ func (sh *nameBucket) probe(h NameHash) uint64 {
 	}
 }
 
+// grow doubles a bucket. It never shrinks: its memory serves the names that come next.
 func (sh *nameBucket) grow() {
 	old := sh.entries
 	sh.entries = make([]nameEntry, max(8, 2*len(old)))

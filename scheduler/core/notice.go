@@ -11,7 +11,8 @@ const EventsMaxDefault = 4_000_000
 // announce writes a notice of a run's change of state to the outbox, if it is to be published: a dead run as a dead
 // letter, any change as an event. The row is in the commit that makes the change. While too many notices wait, events
 // are dropped and counted, because a stream without a reader must not fill the disk. Dead letters are not dropped:
-// they are few, and dead runs stay listed in any case.
+// they are few, and dead runs stay listed in any case. So a crash between the change and its publication loses no
+// notice.
 func (c *Core) announce(run *job.Run) {
 	dead := c.settings.DeadLetters && run.Status == job.StatusDead
 	event := c.settings.Events

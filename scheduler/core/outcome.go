@@ -7,7 +7,8 @@ import (
 )
 
 // conclude handles the outcome of an attempt. It ignores the outcome of a run that is not live, of an attempt that is
-// not the current one, and of an attempt that was delivered and waits for a report.
+// not the current one, and of an attempt that was delivered and waits for a report. Such outcomes are normal: an
+// attempt that was cancelled, or whose worker has already reported, still answers.
 func (c *Core) conclude(o job.Outcome) {
 	live, ok := c.live[o.Run]
 	if ok && o.Attempt == live.attempt && live.watch == 0 && !o.LaunchedAt.IsZero() {
@@ -36,6 +37,7 @@ func (c *Core) delivered(live liveRun, o job.Outcome) {
 	c.succeeded(live, o)
 }
 
+// succeeded ends a run, and with it the job's streak of failures.
 func (c *Core) succeeded(live liveRun, o job.Outcome) {
 	run := c.attempted(live, o, job.StatusSucceeded)
 	run.Result = o.Result
@@ -70,7 +72,8 @@ func (c *Core) failed(live liveRun, o job.Outcome) {
 }
 
 // nextAttempt returns when the attempt after a failed one is due, or false if there is none. If the target asks for a
-// longer pause than the policy has, it gets the longer one.
+// longer pause than the policy has, it gets the longer one. The backoff has jitter that depends on the run, so that
+// runs which failed together do not return together.
 func (c *Core) nextAttempt(policy *job.Retry, run *job.Run, o job.Outcome) (due instant.Millis, again bool) {
 	n := o.Attempt - run.Base
 	if n >= policy.MaxAttempts || o.Refused && !policy.ClientErrors {
@@ -172,7 +175,8 @@ func (c *Core) finalRun(id job.RunID, status job.Status) *job.Run {
 	return run
 }
 
-// attempted returns the record of a live run with one more finished attempt.
+// attempted returns the record of a live run with one more finished attempt. A run that succeeds at its first attempt
+// gets no list of attempts, because its own fields say the same.
 func (c *Core) attempted(live liveRun, o job.Outcome, status job.Status) *job.Run {
 	run := c.finalRun(o.Run, status)
 	c.noteLaunch(run, o)
@@ -199,7 +203,9 @@ func (c *Core) noteLaunch(run *job.Run, o job.Outcome) {
 	}
 }
 
-// finish moves a run from the live runs to the history.
+// finish moves a run from the live runs to the history. The live row is deleted and the final row written in one unit,
+// so a run is at any position of the log either live or over, and never both. Everything that hangs on a live run must
+// be dropped here.
 func (c *Core) finish(run *job.Run) {
 	live := c.live[run.ID]
 	c.unwatch(&live)

@@ -21,25 +21,29 @@ const (
 )
 
 // pace is a token bucket whose rate follows how many ticks fire on time: targets are expected to bear twice their
-// usual load for a while.
+// usual load for a while. The pace protects the targets, not the engine.
 type pace struct {
-	fixed  float64 // runs a second; 0: follow the usual rate
-	usual  float64 // runs a second, smoothed
-	fired  int     // ticks on time since mark
-	mark   instant.Millis
+	fixed float64 // runs a second; 0: follow the usual rate
+	// usual is the number of runs fired on time a second, smoothed over about a minute.
+	usual float64
+	fired int // ticks on time since mark
+	mark  instant.Millis
+	// tokens are the missed ticks that may be fired at once; filled is when tokens were last added.
 	tokens float64
 	filled instant.Millis
 	kept   float64 // the usual rate as it is in the store
 	keptAt instant.Millis
 }
 
+// newPace returns a pace that may pay at once. A rate of 0 makes it follow the usual rate.
 func newPace(rate int, now instant.Millis) pace {
 	p := pace{fixed: float64(rate), mark: now, filled: now, keptAt: now}
 	p.tokens = p.burst()
 	return p
 }
 
-// restore sets the usual rate to the stored one.
+// restore sets the usual rate to the stored one. Without it, an engine that starts after an outage would pay at the
+// lowest rate, whatever its targets are used to.
 func (p *pace) restore(usual float64) {
 	p.usual, p.kept = usual, usual
 	p.tokens = p.burst()
@@ -53,6 +57,7 @@ func (p *pace) rate() float64 {
 	return min(max(catchupFactor*p.usual, catchupRateMin), catchupRateMax)
 }
 
+// burst returns the most tokens. There is at least one, otherwise a rate below ten a second could never pay.
 func (p *pace) burst() float64 { return max(1, p.rate()*catchupBurst) }
 
 // may reports whether a missed tick may be fired now.

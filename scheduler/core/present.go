@@ -18,7 +18,8 @@ import (
 // forward look the same and are treated the same: ticks that came due in the gap met no engine.
 
 // stillSlackMillis is how much longer than the grace the engine may stand still without missing a tick: a commit that
-// waits for a slow disk is not an outage.
+// waits for a slow disk is not an outage. A larger one fires ticks as if on time that callers would call missed; a
+// smaller one makes a slow disk skip runs.
 const stillSlackMillis = 2_000
 
 // gapsMax bounds the gaps that are remembered. They are dropped as soon as everything that was due is decided, so a
@@ -29,12 +30,15 @@ const gapsMax = 64
 type presence struct {
 	since instant.Millis // no engine led before it, as far as this core knows
 	gaps  []gap          // in the order of time
-	away  map[job.ID]instant.Millis
+	// away holds the jobs that came back with ticks of the past, and since when. Only they have the mark markAway.
+	away map[job.ID]instant.Millis
 }
 
 // gap is a time in which no engine led. Ticks that came due in it are missed; both ends are excluded.
 type gap struct{ from, to instant.Millis }
 
+// newPresence returns a presence that begins at an instant: ticks that were due before it, by more than the grace, are
+// missed.
 func newPresence(now instant.Millis) presence {
 	return presence{since: now, away: make(map[job.ID]instant.Millis)}
 }
@@ -60,8 +64,8 @@ func (p *presence) attend(now, last, due, lead, grace instant.Millis) {
 	}
 }
 
-// setBack records that the clock shows an earlier instant. No instant that the clock will show again may lie in a
-// gap.
+// setBack records that the clock shows an earlier instant. No instant that the clock will show again may lie in a gap.
+// Otherwise ticks that come due in the repeated time would count as missed, although the engine leads.
 func (p *presence) setBack(now instant.Millis) {
 	p.since = min(p.since, now)
 	for id, at := range p.away {

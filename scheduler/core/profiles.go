@@ -23,20 +23,23 @@ type profileEntry struct {
 }
 
 // profiles interns the profiles of jobs, so that a hot row needs only four bytes for its profile. Numbers are reused;
-// number 0 is never given out, and means none.
+// number 0 is never given out, and means none. Many jobs share few profiles: interning saves memory, and compiles each
+// schedule once instead of once for each job.
 type profiles struct {
 	entries  []profileEntry
 	byValue  map[job.Profile]uint32
 	freeList []uint32
 	meter    effort
-	moved    []uint32        // entries that are marked as moved, and possibly others
-	rules    *schedule.Zones // with which schedules are compiled
+	// moved are the entries that are marked as moved, and possibly others; nil: all jobs follow their schedules.
+	moved []uint32
+	rules *schedule.Zones // with which schedules are compiled
 }
 
 func newProfiles(rules *schedule.Zones) profiles {
 	return profiles{entries: make([]profileEntry, 1), byValue: make(map[job.Profile]uint32), meter: effort{most: effortMax}, rules: rules}
 }
 
+// get returns the profile of a number. The pointer is valid until intern or restore, which may move the entries.
 func (p *profiles) get(n uint32) *profileEntry {
 	e := &p.entries[n]
 	if e.meter == nil {
@@ -79,7 +82,8 @@ func (p *profiles) release(n uint32) (gone bool) {
 	return true
 }
 
-// spare adds an unused number to the free list.
+// spare adds an unused number to the free list. Cores may differ in the order of the list, and so in the number that a
+// profile gets: the rows have the number.
 func (p *profiles) spare(n uint32) {
 	p.freeList = append(p.freeList, n)
 	p.entries[n].free = int32(len(p.freeList))
@@ -97,7 +101,8 @@ func (p *profiles) use(n uint32) {
 	p.freeList, e.free = p.freeList[:last], 0
 }
 
-// restore puts a stored profile under its number. Its jobs are counted separately, when their rows are read.
+// restore puts a stored profile under its number. Its jobs are counted separately, when their rows are read. A
+// calendar that is missing or a zone that is unknown makes the entry's error, not that of the load.
 func (p *profiles) restore(n uint32, v job.Profile, calendars calendarLookup) {
 	for uint32(len(p.entries)) <= n {
 		p.entries = append(p.entries, profileEntry{})
@@ -195,6 +200,7 @@ func (p *profiles) uses(ref string) bool {
 	return slices.ContainsFunc(p.entries, func(e profileEntry) bool { return e.follows(ref) })
 }
 
+// follows reports whether jobs have the profile and its schedule refers to a calendar.
 func (e *profileEntry) follows(ref string) bool {
 	return e.refs > 0 && e.hasCalendar && slices.Contains(e.Spec.Calendars(), ref)
 }
@@ -233,7 +239,8 @@ func (e *profileEntry) mode() pad.Mode {
 }
 
 // latest returns the last tick of a job in (after, upto], from its cursor on. The cursor counts as a tick, whatever
-// the schedule says of it now. The job must not be completed.
+// the schedule says of it now. The job must not be completed. Without that, a change of rules or of a calendar could
+// make an undecided tick vanish without a record.
 func (e *profileEntry) latest(r *hotRow, after, upto instant.Millis) (instant.Millis, bool) {
 	if e.schedule == nil {
 		return r.cursor, r.cursor > after && r.cursor <= upto

@@ -10,7 +10,8 @@ import (
 )
 
 // Proposal is a change that a caller asks for. Step handles it: it fills in the results, or Err. Between its
-// submission and its reply only the loop may access a proposal.
+// submission and its reply only the loop may access a proposal. It may be proposed again if it is stale. A step that
+// returns before a proposal is finished gets it again, first in the list, as it has left it.
 type Proposal interface {
 	// Bytes returns an upper bound for the unit that the proposal writes, as far as the proposal can know it; the
 	// step adds the debt of the job and the earlier attempts of a run. Launches that the proposal withdraws, and live
@@ -21,7 +22,8 @@ type Proposal interface {
 }
 
 // ErrStale means that a proposal was prepared from rows that have changed since, or was not prepared from rows and
-// must be. The proposer reads the rows again and repeats the proposal.
+// must be. The proposer reads the rows again and repeats the proposal. Reading happens outside the loop, so that no
+// step waits for the store; the price is this error.
 var ErrStale = errors.New("scheduler: proposal is out of date")
 
 // Withdrawer is a proposal whose job's waiting launches are withdrawn from the pad before it is stepped.
@@ -37,7 +39,8 @@ type withdrawal struct{ Withdrawn []pad.Launch }
 // Withdrawals implements [Withdrawer].
 func (w *withdrawal) Withdrawals() *[]pad.Launch { return &w.Withdrawn }
 
-// Handled is the common part of all proposals. Err is set if the change was refused.
+// Handled is the common part of all proposals. Err is set if the change was refused. A refusal is answered after the
+// commit of its step, like a success, because it may rest on what that step has changed.
 type Handled struct{ Err error }
 
 func (s *Handled) fail(err error) { s.Err = err }
@@ -191,7 +194,8 @@ type Published struct {
 // Bytes implements [Proposal].
 func (p *Published) Bytes() int { return 32 * len(p.IDs) }
 
-// Barrier changes nothing. Once it is finished, so is every earlier proposal.
+// Barrier changes nothing. Once it is finished, so is every earlier proposal. With Writes it proves that this leader
+// can still commit: an append that another leader has overtaken fails.
 type Barrier struct {
 	Handled
 	Writes bool // makes a commit, even if there is nothing to write

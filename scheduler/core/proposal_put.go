@@ -26,9 +26,11 @@ type Put struct {
 	Paused       bool
 	IfVersion    *uint32 // nil: any; 0: the name must be unused
 	Prior        *Prior  // nil: the proposer believes that the name is unused
-	Earlier      *Put    // the put of the same name before it in the same ticket; nil: none
-	Again        bool    // it will be proposed once more
-	last         *Put    // the newest of those before it that took effect, once it is handled
+	// Earlier is the put of the same name before it in the same ticket; nil: none. Its rows are not in the store yet,
+	// so this put is prepared from it instead.
+	Earlier *Put
+	Again   bool // it will be proposed once more
+	last    *Put // the newest of those before it that took effect, once it is handled
 
 	// Results.
 	Stamp   job.Stamp
@@ -37,7 +39,8 @@ type Put struct {
 	Created bool
 }
 
-// Prior is what the proposer read of the job that it changes.
+// Prior is what the proposer read of the job that it changes. The step compares ID and Version with the row in memory,
+// and refuses the put as stale if they differ.
 type Prior struct {
 	ID        job.ID
 	Version   uint32

@@ -9,7 +9,8 @@ import (
 // the history, if it waits long for its turn or was retried on its last day.
 const payloadDays = 30
 
-// prune deletes the buckets of the history that are too old, once a day.
+// prune deletes the buckets of the history that are too old, once a day. Whole buckets are deleted as ranges, so the
+// commit is small however many runs they hold.
 func (c *Core) prune() {
 	keep := instant.Millis(c.settings.HistoryDays) * 24 * 60 * 60 * 1000
 	if keep == 0 || c.now <= keep {

@@ -176,6 +176,8 @@ type plan struct {
 	rest           []TickRange      // more such ticks, which are skipped
 }
 
+// nextPlan keeps the cursor and the anchor of a job whose schedule stays as it is. So a job that is registered again
+// at each deployment does not lose or move a tick.
 func (c *Core) nextPlan(p *Put, r *hotRow) (plan, error) {
 	if p.Schedule.Kind() == schedule.At {
 		return c.nextOneShot(p, r)
@@ -274,6 +276,7 @@ func (c *Core) writeJob(p *Put, r *hotRow, s job.Stamp) {
 	p.Stamp, p.Timer, p.NextRun = s, r.timerRow(), nextRun(r)
 }
 
+// writeTimer must follow each change of a row: a standby and the next start know nothing else of it.
 func (c *Core) writeTimer(r *hotRow) {
 	c.rows.note(r)
 	c.out.Batch.PutTimer(r.id, r.timerRow())

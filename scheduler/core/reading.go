@@ -5,7 +5,8 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// Reading is what a core says about itself. Counts run since the core was created.
+// Reading is what a core says about itself. Counts run since the core was created. The runner publishes it after each
+// step, so that readers of the status never touch the core.
 type Reading struct {
 	Epoch, FenceMin uint64 // FenceMin is the LSN of the commit that began the epoch; 0: the core never led
 	Jobs            int    // all

@@ -17,9 +17,11 @@ import (
 const (
 	// ReapBatch is how many jobs are handed over at a time, and how many one proposal deletes at most.
 	ReapBatch = 256
-	// ReapAgain is when a job is checked again that could not be deleted, for example because it has a live run.
+	// ReapAgain is when a job is checked again that could not be deleted, for example because it has a live run. A
+	// shorter time checks jobs in vain; a longer one keeps a job beyond its retention by so much.
 	ReapAgain = 10 * time.Second
-	// ReapBytesMax bounds the bytes that the deletions of one proposal add to a commit.
+	// ReapBytesMax bounds the bytes that the deletions of one proposal add to a commit. It leaves most of the commit
+	// to callers and ticks.
 	ReapBytesMax = 128 << 10
 	// reapChecksMax is how many entries of the line a step checks.
 	reapChecksMax = 4 * ReapBatch
@@ -30,9 +32,11 @@ const markRetired rowMarks = 1 << 7
 
 // retirement holds the jobs that are to be deleted because their retention is over.
 type retirement struct {
-	line  fair.FIFO[retired]
-	jobs  int // that have the mark
-	asked int // handed over and not answered
+	line fair.FIFO[retired]
+	jobs int // that have the mark
+	// asked is the number of jobs handed over and not answered. It never exceeds ReapBatch, so the channel to the
+	// reaper, which has that capacity, never blocks the loop.
+	asked int
 }
 
 // retired is an entry of the line. It is void if its job has changed or is armed again.
@@ -41,7 +45,8 @@ type retired struct {
 	version uint32
 }
 
-// Reap names a job to be deleted, provided that it has not changed and is not in use.
+// Reap names a job to be deleted, provided that it has not changed and is not in use. The version makes it
+// conditional: a caller that changes the job while it is being judged keeps it.
 type Reap struct {
 	ID      job.ID
 	Version uint32
@@ -125,7 +130,7 @@ func (c *Core) armReap(s slot, r *hotRow, at instant.Millis) {
 }
 
 // armLoaded arms the job of a row that was read. The row does not say when the job was completed; it was not before
-// its last tick.
+// its last tick. The reaper finds out the exact time from the history, and answers with the rest of the retention.
 func (c *Core) armLoaded(s slot, r *hotRow) {
 	if keep := c.retention(r); r.flags.Is(job.FlagCompleted) && !r.flags.Is(job.FlagFailed) && keep > 0 {
 		c.armReap(s, r, max(r.cursor, r.last).Add(keep))
@@ -163,7 +168,8 @@ func (i *ReapItem) Bytes() int {
 	return proposalBytes/4 + 2*len(i.Tenant) + 2*len(i.Name) + len(i.Before)
 }
 
-// reapJobs handles the answers for jobs that were handed over.
+// reapJobs handles the answers for jobs that were handed over. Whatever the answers are, asked falls by their number,
+// so that the line moves on.
 func (c *Core) reapJobs(p *ReapJobs) {
 	c.retirement.asked -= len(p.Items)
 	for i := range p.Items {

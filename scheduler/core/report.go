@@ -19,7 +19,8 @@ func (c *Core) reportWithin(live liveRun, id job.RunID) instant.Millis {
 	return c.profiles.get(r.profile).ReportWithin
 }
 
-// awaitReport keeps a delivered run live until a report comes or the deadline passes.
+// awaitReport keeps a delivered run live until a report comes or the deadline passes. The deadline is in the row, so a
+// new leader continues to wait for the same instant.
 func (c *Core) awaitReport(live liveRun, o job.Outcome, deadline instant.Millis) {
 	run := c.finalRun(o.Run, job.StatusRunning)
 	c.noteLaunch(run, o)
@@ -62,7 +63,8 @@ func (c *Core) reportOf(run *job.Run) job.Outcome {
 	return o
 }
 
-// extend moves the deadline of a worker's report.
+// extend moves the deadline of a worker's report. The deadline never moves to an earlier instant, so that a late
+// extension cannot shorten what an earlier one promised.
 func (c *Core) extend(p *Extend) {
 	c.unit(p.Bytes() + c.endingBytes(p.Run))
 	live, err := c.reported(p.Run, p.Fence, p.Begun)
@@ -79,7 +81,8 @@ func (c *Core) extend(p *Extend) {
 }
 
 // reported returns the live run that a report names with the right fence. A report may arrive before the outcome of
-// the delivery; begun is when the attempt was launched.
+// the delivery; begun is when the attempt was launched. Its delivery then counts as accepted, because only an accepted
+// attempt reaches a worker.
 func (c *Core) reported(id job.RunID, fence uint64, begun instant.Millis) (liveRun, error) {
 	live, ok := c.live[id]
 	switch {
@@ -102,7 +105,8 @@ func (c *Core) reported(id job.RunID, fence uint64, begun instant.Millis) (liveR
 	return c.live[id], nil
 }
 
-// noteStale records that a report was refused for its fence.
+// noteStale records that a report was refused for its fence. The count is durable, because it is the trace of two
+// workers on one run.
 func (c *Core) noteStale(live liveRun, id job.RunID) {
 	c.counts.Stale++
 	run := c.retries[id]

@@ -13,20 +13,26 @@ type slot uint32
 // hotRow is what a decision needs of a job, for every job: 48 bytes and no pointer, so that ten million of them cost
 // the garbage collector nothing. Everything else about a job is in the store.
 type hotRow struct {
-	id      job.ID // 0: the slot is free, and cursor links to the next free one
+	// id is 0 while the slot is free; cursor then links to the next free slot.
+	id job.ID
+	// cursor is the first instant that is not decided; last is the newest tick that was decided or given to a manual
+	// run.
 	cursor  instant.Millis
 	last    instant.Millis
 	profile uint32
+	// version counts definitions, runs the fired ticks (for max_runs), and manual the runs that callers started.
 	version uint32
 	runs    uint32
 	manual  uint32
-	timer   wheel.Ref // with markBacklog, the job's ticket in the backlog
-	flags   job.TimerFlags
-	marks   rowMarks
-	tenant  job.TenantHash
+	// timer is the job's timer on the wheel, or with markBacklog its ticket in a line; 0: it waits nowhere.
+	timer  wheel.Ref
+	flags  job.TimerFlags
+	marks  rowMarks
+	tenant job.TenantHash
 }
 
-// rowMarks say where a job is and, in their upper bits, under which state it is counted.
+// rowMarks say where a job is and, in their upper bits, under which state it is counted. They are not stored: a start
+// finds out anew where each job belongs.
 type rowMarks uint8
 
 const (
@@ -75,7 +81,8 @@ func (r *hotRow) isActive() bool {
 	return !r.flags.Is(job.FlagPaused | job.FlagCompleted | job.FlagFailed)
 }
 
-// pageRows is the number of rows that are allocated together. Growing the table copies no row.
+// pageRows is the number of rows that are allocated together. Growing the table copies no row. A page is 192 KiB. A
+// slice that doubles would copy hundreds of megabytes within one step.
 const pageRows = 4096
 
 // table holds the hot rows in pages, with a free list through the rows themselves.

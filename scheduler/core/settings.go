@@ -12,11 +12,14 @@ type Settings struct {
 	// Lead is how far ahead of its time a tick is decided, so that its commit is durable when it is due. A larger
 	// lead hides slower commits; a smaller one makes changes of a schedule take effect sooner.
 	Lead time.Duration
-	// Grace is how late a tick may be decided and still be on time if no engine led. A later one is missed.
+	// Grace is how late a tick may be decided and still be on time if no engine led. A later one is missed. A larger
+	// grace fires more ticks after a short outage instead of treating them by the policy for missed runs.
 	Grace time.Duration
-	// CompletedRetention is how long a completed job is kept. 0 means for ever.
+	// CompletedRetention is how long a completed job is kept. 0 means for ever. A shorter one frees the memory of
+	// one-shot jobs sooner; a longer one lets callers still read what became of them.
 	CompletedRetention time.Duration
-	// HistoryDays is how many days finished runs and the audit log are kept.
+	// HistoryDays is how many days finished runs and the audit log are kept. The history, dead runs and the audit log
+	// are kept in buckets of a day, and whole buckets are deleted. In a core, 0 keeps them for ever.
 	HistoryDays int
 	// ManualMax bounds the live runs of one tenant that callers started. A trigger, a backfill or a retry beyond it
 	// is refused. 0 means 100,000. In any case at most half of all live runs are of this kind.
@@ -26,7 +29,8 @@ type Settings struct {
 	CatchupRate int
 	// Zones are the rules of timezones. Nil means those in the binary.
 	Zones *schedule.Zones
-	// DeadLetters publishes dead runs, Events every change of a run's state. Both need an Announcer.
+	// DeadLetters publishes dead runs, Events every change of a run's state. Both need an Announcer. Notices are rows
+	// of the commit that makes the change, so what happened before a setting was on is not published.
 	DeadLetters, Events bool
 	// EventsMax bounds the notices that wait to be published; events beyond it are dropped and counted. 0 means
 	// 4,000,000.

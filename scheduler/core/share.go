@@ -16,7 +16,8 @@ import (
 // is decided it counts as on time, because the engine led when it came due.
 
 const (
-	// liveShareFactor is the largest ratio of a tenant's live runs of ticks to the free places.
+	// liveShareFactor is the largest ratio of a tenant's live runs of ticks to the free places. A larger one lets a
+	// single tenant use more, and leaves less to a second one that arrives.
 	liveShareFactor = 4
 	// manualMaxDefault bounds the live runs of a tenant that callers started.
 	manualMaxDefault = 100_000
@@ -33,7 +34,8 @@ const (
 // liveShare counts the live runs of a tenant, by origin.
 type liveShare struct{ ticks, manual int }
 
-// liveShares counts the live runs by tenant and by origin. Runs of deleted jobs count too.
+// liveShares counts the live runs by tenant and by origin. Runs of deleted jobs count too. Invariant: the counts are
+// those of Core.live, once the core leads. A tenant without live runs has no entry.
 type liveShares struct {
 	by     map[job.TenantHash]liveShare
 	manual int // of all tenants
@@ -70,7 +72,8 @@ func (c *Core) goOver(live liveRun) {
 // mayGoLive reports whether a tick of a tenant may become a run now.
 func (c *Core) mayGoLive(t job.TenantHash) bool { return c.shares.by[t].ticks < liveShareFactor*c.room }
 
-// checkManual refuses n runs that a caller starts, if they exceed the tenant's share of such runs.
+// checkManual refuses n runs that a caller starts, if they exceed the tenant's share of such runs. A caller can be
+// refused, a tick cannot: so this bound refuses, and the share of ticks only delays.
 func (c *Core) checkManual(t job.TenantHash, n int) error {
 	pool := (c.room + len(c.live)) / manualPart
 	have := c.shares.by[t].manual
@@ -83,7 +86,8 @@ func (c *Core) checkManual(t job.TenantHash, n int) error {
 		have, max(0, min(most, have+c.room)), n)
 }
 
-// waitingLines hold the jobs whose ticks wait because their tenants' shares are used up.
+// waitingLines hold the jobs whose ticks wait because their tenants' shares are used up. Invariant: a tenant is in
+// tenants exactly while it has a line. Entries of a line may be void.
 type waitingLines struct {
 	lines   map[job.TenantHash]*fair.FIFO[backlogEntry]
 	tenants fair.FIFO[job.TenantHash] // with a line, in the order in which they are served
@@ -95,7 +99,7 @@ func newWaitingLines() waitingLines {
 }
 
 // mustWait reports whether the tick at the cursor of a job must wait for its tenant's share, or behind earlier ticks
-// of the tenant.
+// of the tenant. The latter keeps the order within the tenant, even when a place becomes free in between.
 func (c *Core) mustWait(r *hotRow) bool {
 	if r.flags.Is(job.FlagCompleted) || c.profiles.get(r.profile).err != nil {
 		return false

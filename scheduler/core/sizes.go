@@ -2,7 +2,8 @@ package core
 
 import "github.com/carillon-io/carillon/job"
 
-// Sizes of what units write, rounded up: see [Core.unit].
+// Sizes of what units write, rounded up: see [Core.unit]. One that is too large only makes commits end earlier. One
+// that is too small moves a unit after the fact, and gives its rows the number of the commit before: see commits.go.
 const (
 	metaBytes      = 48
 	timerBytes     = 96 // the timer of a job

@@ -8,13 +8,19 @@ import (
 	"github.com/carillon-io/carillon/scheduler/pad"
 )
 
-// Input is what one step works on.
+// Input is what one step works on. The slices belong to the caller, and the core keeps neither beyond the step; it
+// fills in the results of the proposals.
 type Input struct {
-	Now       instant.Millis // wall time
-	LSN       uint64         // of the commit of this step
-	Proposals []Proposal     // in the order of arrival
-	Outcomes  []job.Outcome  // in the order of arrival
-	Room      int            // how many more runs may go live; no run is decided beyond it
+	// Now is the wall time. It may be earlier than that of the last step, if the clock was set back.
+	Now instant.Millis
+	// LSN is that of the first commit of this step; further ones get the next numbers. The caller must not commit
+	// anything else in between, because fences and ids of notices contain these numbers.
+	LSN       uint64
+	Proposals []Proposal    // in the order of arrival
+	Outcomes  []job.Outcome // in the order of arrival
+	// Room is how many more runs may go live: the runner's bound minus the live runs. No tick is decided beyond it; it
+	// waits.
+	Room int
 }
 
 // Output is the result of one step. Its order is a contract, on which the promise of no lost and no unrecorded launch
@@ -67,6 +73,7 @@ type Output struct {
 	spare       []*job.Batch // for reuse
 }
 
+// reset empties the output and keeps its memory, because a steady load fills it to the same size in each step.
 func (o *Output) reset() {
 	o.Batch.Reset()
 	o.resetSealed()

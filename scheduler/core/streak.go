@@ -9,7 +9,8 @@ import (
 // A job with pause_on_failure is paused when that many of its runs in a row end dead. Its streak is a row in the
 // store and an entry here, and both exist only while the streak lasts. A job without the policy has neither.
 
-// extendStreak counts a run that ended dead, and asks for the pause when the limit is reached.
+// extendStreak counts a run that ended dead, and asks for the pause when the limit is reached. The pause is not made
+// here, because its entry in the audit log needs the name of the job, which only the store has.
 func (c *Core) extendStreak(p *profileEntry, run *job.Run) {
 	if p.PauseOnFailure == 0 {
 		return
@@ -25,7 +26,8 @@ func (c *Core) extendStreak(p *profileEntry, run *job.Run) {
 	}
 }
 
-// isFailing reports whether the streak of a job has reached its limit.
+// isFailing reports whether the streak of a job has reached its limit. A job whose policy was removed or relaxed is
+// not failing, whatever its streak is.
 func (c *Core) isFailing(r *hotRow) bool {
 	most := c.profiles.get(r.profile).PauseOnFailure
 	return most > 0 && c.streaks[r.id] >= most

@@ -4,9 +4,10 @@ import (
 	"github.com/carillon-io/carillon/instant"
 )
 
-// undecided returns the due time of the oldest tick that is not decided, or 0 if there is none. In a healthy engine
-// it lies in the future. Missed ticks do not count: they are caught up on. With a backlog the result is approximate:
-// it is the due time for the tenant that was served first.
+// undecided returns the due time of the oldest tick that is not decided, or 0 if there is none. In a healthy engine it
+// lies in the future. Missed ticks do not count: they are caught up on. With a backlog the result is approximate: it
+// is the due time for the tenant that was served first. It is for the metric that shows an engine falling behind; no
+// decision depends on it.
 func (c *Core) undecided() instant.Millis {
 	var at instant.Millis
 	if next, ok := c.wheel.Next(); ok {

@@ -7,7 +7,8 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// WaitReason is what a run waits for before it can be launched.
+// WaitReason is what a run waits for before it can be launched. The values are indexes of arrays and never leave the
+// process; their texts do.
 type WaitReason uint8
 
 // Reasons to wait. None of them counts as lateness, which is measured from the end of the wait.

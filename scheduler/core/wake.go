@@ -7,9 +7,12 @@ import (
 )
 
 // awaitPause is how long ticks that wait for their tenants' shares are left before the core looks for further ones.
+// Room for the waiting ones comes with outcomes, and those cause steps of their own.
 const awaitPause = 500 * time.Millisecond
 
-// wakeAt returns when the next step has something to do: instant.LongAgo, if this step left work over.
+// wakeAt returns when the next step has something to do: instant.LongAgo, if this step left work over. It must never
+// be too late: the loop sleeps until then, and a much later call counts as a gap in which the engine stood still. Too
+// early costs an empty step.
 func (c *Core) wakeAt() instant.Millis {
 	if c.backlog.Len() > 0 || c.late.Len() > 0 || len(c.expired) > 0 || c.mayDecideAwaiting() ||
 		c.retirement.asked == 0 && c.retirement.line.Len() > 0 {

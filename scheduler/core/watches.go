@@ -14,16 +14,20 @@ const watchBit = 1 << 63
 
 // watches are the deadlines of the runs that wait for a worker's report. The zero value is empty and ready.
 type watches struct {
-	list  []watch  // index 0 is never used, so that zero means none
-	free  []uint32 // indexes
-	used  int      // runs
-	armed int      // timers on the wheel
+	list []watch // index 0 is never used, so that zero means none
+	// free are the indexes of entries that can be used again.
+	free  []uint32
+	used  int // runs
+	armed int // timers on the wheel
 
 	oldest, newest uint32 // ends of a list in the order of since; 0: it is empty
 
-	behind []uint32 // deadlines that the wheel has already passed, because the clock was set back
+	// behind are deadlines that the wheel has already passed, because the clock was set back. Entries may be void.
+	behind []uint32
 }
 
+// watch is the deadline of one run. A zero run means that the entry is free. timer is 0 while the deadline is not on
+// the wheel: it has passed, or is behind.
 type watch struct {
 	run      job.RunID
 	deadline instant.Millis
@@ -34,7 +38,8 @@ type watch struct {
 	older, newer uint32         // in the list
 }
 
-// open returns the index of a new watch.
+// open returns the index of a new watch. The index is the timer's id on the wheel, which holds a number and no
+// pointer.
 func (w *watches) open(run job.RunID, now instant.Millis) uint32 {
 	if len(w.list) == 0 {
 		w.list = make([]watch, 1)
@@ -51,6 +56,8 @@ func (w *watches) open(run job.RunID, now instant.Millis) uint32 {
 	return n
 }
 
+// close frees a watch. Its timer must be off the wheel, because the index will stand for another run. Indexes of
+// closed watches may remain in behind and in Core.expired, so their readers check what the entry is by then.
 func (w *watches) close(n uint32) {
 	w.unlink(n)
 	w.list[n] = watch{}

@@ -50,6 +50,8 @@ type zoneRules struct {
 	isKept bool   // kept is in the store
 }
 
+// differ reports whether the zone's jobs are planned by other rules than those of this process. A zone whose
+// digest the store does not have counts as equal.
 func (r *zoneRules) differ() bool { return r.isKept && r.kept != r.own }
 
 func newZoneMemory(rules *schedule.Zones) zoneMemory {
@@ -90,6 +92,8 @@ func (z *zoneMemory) keep(name string, digest uint64) {
 	}
 }
 
+// mixZone mixes the digest of a zone with its name. The results are added up, so that two nodes with the same zones
+// have the same sum, in whatever order they met them.
 func mixZone(name string, digest uint64) uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(name))
@@ -97,7 +101,8 @@ func mixZone(name string, digest uint64) uint64 {
 	return h.Sum64()
 }
 
-// zoneChange is what an engine that begins to lead writes about the zones.
+// zoneChange is what an engine that begins to lead writes about the zones. It is prepared before the commit and
+// applied after it, like the epoch that it is part of.
 type zoneChange struct {
 	names    []string // zones whose digests are written, in order
 	changed  []string // those of them whose digest was another one
@@ -171,6 +176,7 @@ func versionNumber(version string) uint64 {
 	return year*100 + uint64(letter-'a') + 1
 }
 
+// versionText is the reverse of versionNumber. It returns [schedule.ZonesUnknown] for any other number.
 func versionText(n uint64) string {
 	if letter := n % 100; n/100 >= 1000 && n/100 <= 9999 && letter >= 1 && letter <= 26 {
 		return fmt.Sprintf("%d%c", n/100, 'a'+rune(letter)-1)

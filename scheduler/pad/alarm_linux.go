@@ -10,7 +10,8 @@ import (
 )
 
 // alarm is a sleep that another goroutine can end. It polls an event counter of the kernel with a time-out in
-// nanoseconds.
+// nanoseconds. A timer of Go would be late whenever all cores are busy: see tick.go. The counter is of the kernel, so
+// that a ring reaches a thread that sleeps in the kernel, and is not lost if the thread is not asleep yet.
 type alarm struct{ fd int }
 
 func newAlarm() (*alarm, error) {
@@ -21,7 +22,8 @@ func newAlarm() (*alarm, error) {
 	return &alarm{fd: fd}, nil
 }
 
-// sleep returns after d, or as soon as the alarm rings. A ring before the sleep counts.
+// sleep returns after d, or as soon as the alarm rings. A ring before the sleep counts. It may also return early, when
+// a signal interrupts the call: the caller computes again how long to sleep.
 func (a *alarm) sleep(d time.Duration) {
 	if d <= 0 {
 		return
@@ -34,7 +36,8 @@ func (a *alarm) sleep(d time.Duration) {
 	}
 }
 
-// ring ends the current sleep, or else the next one. It never blocks.
+// ring ends the current sleep, or else the next one. It never blocks. The write fails only if the counter is at its
+// maximum, and then a ring is waiting already.
 func (a *alarm) ring() {
 	var one [8]byte
 	binary.NativeEndian.PutUint64(one[:], 1)
@@ -43,8 +46,9 @@ func (a *alarm) ring() {
 
 func (a *alarm) close() error { return unix.Close(a.fd) }
 
-// sharpenThread asks the kernel to wake the calling thread on the nanosecond, instead of gathering wake-ups in
-// windows of 50 microseconds. Best effort: if it fails, launches are up to that much later.
+// sharpenThread asks the kernel to wake the calling thread on the nanosecond, instead of gathering wake-ups in windows
+// of 50 microseconds. Best effort: if it fails, launches are up to that much later. The calling goroutine must be
+// locked to its thread, because the setting belongs to the thread.
 func sharpenThread() {
 	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0)
 }

@@ -4,7 +4,8 @@ package pad
 
 import "time"
 
-// alarm is a sleep that another goroutine can end, with the precision of Go's timers.
+// alarm is a sleep that another goroutine can end, with the precision of Go's timers. It serves development on such
+// systems: it keeps every promise about order, and misses the punctuality of Linux.
 type alarm struct {
 	rung  chan struct{}
 	timer *time.Timer
@@ -31,4 +32,5 @@ func (a *alarm) ring() { signal(a.rung) }
 
 func (a *alarm) close() error { a.timer.Stop(); return nil }
 
+// sharpenThread does nothing: these systems have no such setting.
 func sharpenThread() {}

@@ -5,20 +5,29 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// departuresMax bounds the launches that go to the sender at once.
+// departuresMax bounds the launches that go to the sender at once. The sending lock is kept for so many, and trust is
+// checked once for all of them. A larger number makes the other goroutines wait longer, and lets more launches leave
+// after trust is over; a smaller one costs more locking.
 const departuresMax = 256
 
 // departures are the prepared launches that wait to be sent, in the order in which they will leave. The tick and the
-// feeders both send them, in this order.
+// feeders both send them, in this order. Invariant: each launch in boarded has a reserved place, which it either uses
+// or gives back through unused.
 type departures struct {
-	boarded []*waiting // have their place
-	found   []job.ID   // jobs whose next launches may enter their lanes
+	// boarded are launches that have their place, in the order in which the feeders read their deliveries.
+	boarded []*waiting
+	// found are jobs whose next launches may enter their lanes. A job may be listed several times, or in vain.
+	found []job.ID
 
-	leaving []*waiting // launches that a feeder sends; guarded by sending alone
-	unused  []place    // to be released, without holding mu; guarded by sending
+	// leaving is scratch for the launches that a feeder sends. sending alone guards it, not mu.
+	leaving []*waiting
+	// unused are places to be released without holding mu, because Release may call up another lane. sending guards
+	// it.
+	unused []place
 }
 
-// place is a place at a target, of a lane and a payload size.
+// place is a place at a target, of a lane and a payload size. The sender needs both to release it: a place has a size,
+// and large payloads count against a bound of their own.
 type place struct {
 	lane   job.Lane
 	weight int
@@ -66,7 +75,9 @@ func (p *Pad) isDepartingLocked() bool {
 	return len(p.boarded)+len(p.stalled)+len(p.found) > 0 && !p.held
 }
 
-// departLocked moves prepared launches to ready, as far as ready has room for them.
+// departLocked moves prepared launches to ready, as far as ready has room for them. What finds no room stays where it
+// is, and the tick continues with it: see isDepartingLocked. The order is a promise: those with a place were admitted
+// first, those that wait for a turn were due before those that still seek their lane.
 func (p *Pad) departLocked(now instant.Millis, ready []*waiting) []*waiting {
 	n := 0
 	for ; n < len(p.boarded) && len(ready) < departuresMax; n++ {
@@ -85,7 +96,9 @@ func (p *Pad) departLocked(now instant.Millis, ready []*waiting) []*waiting {
 	return ready
 }
 
-// takeOffLocked reports whether a launch that has its place leaves. If not, its place is free again.
+// takeOffLocked reports whether a launch that has its place leaves. If not, its place is free again. It checks
+// everything again that may have changed while the delivery was being read: the launch may be withdrawn, the pad held,
+// or the clock set back.
 func (p *Pad) takeOffLocked(w *waiting, now instant.Millis) bool {
 	leaves := false
 	if !w.gone && !p.held && !p.isEarlyLocked(w, now) {
@@ -103,7 +116,9 @@ func (p *Pad) takeOffLocked(w *waiting, now instant.Millis) bool {
 	return leaves
 }
 
-// sendAll passes launches to the sender, and releases the unused places. The caller must hold sending.
+// sendAll passes launches to the sender, and releases the unused places. The caller must hold sending. A launch that
+// has a failure does not reach the sender. Its outcome is an attempt that failed, so that the job's retry policy
+// applies to a row that could not be read.
 func (p *Pad) sendAll(ready []*waiting) {
 	for _, u := range p.unused {
 		p.sender.Release(u.lane, u.weight)
@@ -120,12 +135,15 @@ func (p *Pad) sendAll(ready []*waiting) {
 }
 
 // Close ends all sending, and releases the places of launches that have not left, and the alarm. Serve must have
-// returned. Close must be called once.
+// returned, so no feeder works on a launch. Close must be called once. The launches that are left are in the log: the
+// next start, or the next leader, puts them on its own pad.
 func (p *Pad) Close() error {
 	p.endSending()
 	return p.Disarm()
 }
 
+// endSending gives back every place that a launch has reserved and not used. The sender outlives the pad, so a place
+// that is not given back here would be lost to its target until the process ends.
 func (p *Pad) endSending() {
 	p.Hold()
 	p.sending.Lock()

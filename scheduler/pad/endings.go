@@ -3,9 +3,11 @@ package pad
 import "github.com/carillon-io/carillon/job"
 
 // Endings is the set of outcomes of an attempt that certainly end its run. At such an outcome the pad frees the turn
-// of the run before the outcome is in the log, so that the next run need not wait for a commit. At every other
-// outcome the run keeps its turn until the core has decided what follows: another attempt, the wait for a report, or
-// the end.
+// of the run before the outcome is in the log, so that the next run need not wait for a commit. At every other outcome
+// the run keeps its turn until the core has decided what follows: another attempt, the wait for a report, or the end.
+// Such an early turn is safe because the core computes the set from the same policy by which it decides the end; if
+// the process crashes before the outcome is in the log, the run is launched again, as after any crash. The zero value
+// frees no turn early.
 type Endings uint8
 
 const (
@@ -33,8 +35,9 @@ func (p *Pad) passOnLocked(run job.RunID) {
 	}
 }
 
-// HangOn makes the attempts of a job that are with the sender keep their turns until their outcomes are in the log.
-// It is called before a change of the job, which may change what ends its runs.
+// HangOn makes the attempts of a job that are with the sender keep their turns until their outcomes are in the log. It
+// is called before a change of the job, which may change what ends its runs. If such an attempt freed its turn by the
+// old definition, and the new one retried it, two runs of a job that allows one could be in progress.
 func (p *Pad) HangOn(id job.ID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

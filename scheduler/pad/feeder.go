@@ -10,17 +10,20 @@ import (
 )
 
 // feeder reads the cold rows of the launches on a pad, ahead of their time, so that neither the loop nor the tick
-// waits for the store.
+// waits for the store. A feeder that falls behind delays only launches whose rows are not read: they leave as soon as
+// their row is there.
 type feeder struct {
 	pad    *Pad
 	number int    // index of its feed
 	keys   []byte // scratch
 }
 
-// feedChunk is how many launches are read at a time, before the feeder checks the pad again.
+// feedChunk is how many launches are read at a time, before the feeder checks the pad again. A launch that becomes
+// urgent meanwhile waits behind at most so many reads; a smaller chunk locks the pad more often.
 const feedChunk = 128
 
-// Serve runs the tick and some feeders until ctx ends. The pad must be armed. It must be called at most once.
+// Serve runs the tick and some feeders until ctx ends. The pad must be armed. It must be called at most once. It
+// returns when the tick and all feeders have ended, so that Close may follow.
 func (p *Pad) Serve(ctx context.Context, feeders int) {
 	var workers sync.WaitGroup
 	workers.Go(func() { p.tick(ctx) })
@@ -31,7 +34,8 @@ func (p *Pad) Serve(ctx context.Context, feeders int) {
 	workers.Wait()
 }
 
-// run reads until ctx ends.
+// run reads until ctx ends. It sleeps until there is work: a signal says that some came, the timer that a launch has
+// come within the horizon.
 func (f *feeder) run(ctx context.Context) {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
@@ -54,7 +58,9 @@ func (f *feeder) run(ctx context.Context) {
 }
 
 // feedChunk prepares launches whose time has come close. It returns some launches of a feed whose cold rows are to be
-// read, or else how long there will be none.
+// read, or else how long there will be none. Each feeder moves launches from later to soon, whatever feed they belong
+// to, so that the tick need not. The wait is bounded by IdleMax, because a timer does not notice that the wall clock
+// was set.
 func (p *Pad) feedChunk(n int, now instant.Millis, chunk []*waiting) (_ []*waiting, wait time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -73,6 +79,8 @@ func (p *Pad) feedChunk(n int, now instant.Millis, chunk []*waiting) (_ []*waiti
 	return chunk, min(IdleMax, max(time.Millisecond, (p.later[0].Due-horizon).Sub(now)))
 }
 
+// readAll reads the rows of a chunk, and passes each launch on before it reads the next: the first ones need not wait
+// for the whole chunk.
 func (f *feeder) readAll(chunk []*waiting) {
 	for i, w := range chunk {
 		chunk[i] = nil
@@ -93,7 +101,9 @@ func (p *Pad) toRead(w *waiting) (Launch, *job.Delivery) {
 	return w.Launch, w.delivery
 }
 
-// read builds the delivery of a launch. A nil delivery without an error means that the job is deleted.
+// read builds the delivery of a launch. A nil delivery without an error means that the job is deleted. The row is
+// never older than the launch: a change of a job withdraws its launches from the pad, and they come back only after
+// the change is in the store.
 func (f *feeder) read(l Launch) (*job.Delivery, error) {
 	f.keys = job.AppendJobKey(f.keys[:0], job.KindJob, l.Run.Job)
 	value, ok, err := f.pad.rows.Get(f.keys)

@@ -7,18 +7,30 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// aheadBytesMax bounds the bytes of the deliveries that wait on a pad. A delivery beyond it is read when its launch
-// is to leave.
+// aheadBytesMax bounds the bytes of the deliveries that wait on a pad. A delivery beyond it is read when its launch is
+// to leave. It is what a burst of large payloads can cost in memory. A smaller bound makes more launches wait for a
+// read when they are due. A feeder checks it before it reads, so chunks in progress may exceed it until ready drops
+// them again.
 const aheadBytesMax = 256 << 20
 
-// deliveryBytes approximates the size of a delivery without its payload and its headers.
+// deliveryBytes approximates the size of a delivery without its payload and its headers. It keeps deliveries without a
+// payload from counting as nothing.
 const deliveryBytes = 512
 
-// feed is the work of one feeder. All launches of a job are in the same feed, which keeps their order.
+// feed is the work of one feeder. All launches of a job are in the same feed, so that one goroutine reads them, one
+// after the other, in the order in which they are to leave. Pad.mu guards the queues. In both of them tenants take
+// turns: a herd of one tenant delays the reads of the others by a few at most.
+//
+// Entries of unread can be void, because a launch that leaves or is asked for stays in the queue; takeLocked skips
+// them.
 type feed struct {
-	wanted fair.Queue[job.TenantHash, *waiting] // may leave as soon as their cold rows are read
-	unread fair.Queue[job.TenantHash, *waiting] // wait for their time, and lack their cold rows
-	wake   chan struct{}                        // wakes the feeder
+	// wanted are launches that may leave as soon as their cold rows are read. They come first, whatever the bound of
+	// memory says, because each of them is due.
+	wanted fair.Queue[job.TenantHash, *waiting]
+	// unread are launches that wait for their time and lack their cold rows.
+	unread fair.Queue[job.TenantHash, *waiting]
+	// wake wakes the feeder. Its capacity is 1, so a signal that is sent while the feeder works is kept.
+	wake chan struct{}
 }
 
 func newFeeds(n int) []*feed {
@@ -33,7 +45,8 @@ func newFeeds(n int) []*feed {
 	return feeds
 }
 
-// setFeeds sets the number of feeders. It must be called before the first feeder starts.
+// setFeeds sets the number of feeders. It must be called before the first feeder starts. The launches that came before
+// are distributed anew; until then they are all in the one feed of [New].
 func (p *Pad) setFeeds(n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -50,6 +63,7 @@ func (p *Pad) setFeeds(n int) {
 	p.rouseLocked()
 }
 
+// feedOf returns the feed of a launch. It depends on the job alone, and that is what keeps a job's launches in order.
 func (p *Pad) feedOf(w *waiting) *feed { return p.feeds[uint64(w.Run.Job)%uint64(len(p.feeds))] }
 
 // rouseLocked wakes the feeders.
@@ -92,7 +106,8 @@ func (p *Pad) takeLocked(f *feed, chunk []*waiting) []*waiting {
 	return chunk
 }
 
-// loadLocked attaches the delivery that was read to its launch.
+// loadLocked attaches the delivery that was read to its launch. A row that cannot be read is an error of the attempt,
+// not of the pad: the other launches continue.
 func (p *Pad) loadLocked(w *waiting, d *job.Delivery, err error) {
 	switch {
 	case err != nil:

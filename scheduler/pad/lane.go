@@ -22,13 +22,15 @@ type lane struct {
 	reading int // launches that have a place and whose delivery is being read
 }
 
-// laneFact is what the last cold row of a job says about the launches of that job.
+// laneFact is what the last cold row of a job says about the launches of that job. It is a shortcut: a launch without
+// it waits for its own row. Take drops it, so it never outlives a change of the job.
 type laneFact struct {
 	key    job.Lane
 	weight int // bytes of the payload
 }
 
-// factsMax bounds the jobs with a laneFact. Beyond it, all facts are dropped.
+// factsMax bounds the jobs with a laneFact. Beyond it, all facts are dropped. All facts, not the oldest: a lost one
+// costs a single read, so keeping an order of age is not worth its memory.
 const factsMax = 64 << 10
 
 // enterLaneLocked assigns its lane to a launch whose cold row is read.
@@ -128,7 +130,9 @@ func (p *Pad) boardLocked(w *waiting) bool {
 	return false
 }
 
-// reserveLocked reserves a place for a launch, or asks for one.
+// reserveLocked reserves a place for a launch, or asks for one. A lane asks for one place at a time, for its first
+// launch. So a lane of a million launches is one waiting request at the sender, and a launch that is withdrawn leaves
+// no trace there.
 func (p *Pad) reserveLocked(w *waiting) bool {
 	l := w.lane
 	if l.asked {
@@ -141,7 +145,8 @@ func (p *Pad) reserveLocked(w *waiting) bool {
 	return false
 }
 
-// queueLocked makes a launch wait in its lane for a place.
+// queueLocked makes a launch wait in its lane for a place. Its delivery is dropped, because the wait may be long and
+// the lane too. Its turn, if it has one, is kept.
 func (p *Pad) queueLocked(w *waiting) {
 	if w.queuedAt == 0 {
 		w.queuedAt = p.clock().UnixNano()
@@ -152,7 +157,8 @@ func (p *Pad) queueLocked(w *waiting) {
 	p.queued++
 }
 
-// placeLocked has the delivery read of a launch that has its place.
+// placeLocked has the delivery read of a launch that has its place. The delivery goes through the feeder even if it is
+// in memory, because launches before it in this lane may still be with their feeder.
 func (p *Pad) placeLocked(w *waiting) {
 	if w.queuedAt != 0 {
 		w.place = max(0, time.Duration(p.clock().UnixNano()-w.queuedAt))
@@ -163,7 +169,9 @@ func (p *Pad) placeLocked(w *waiting) {
 }
 
 // callUp uses a place that a lane asked for, and reports whether there is a launch for it. It then asks for the next
-// place, if more launches wait. While nothing may leave, the lane uses no place and rests.
+// place, if more launches wait. While nothing may leave, the lane uses no place and rests. The sender calls it from
+// any goroutine, possibly from within Release. The place fits the payload for which it was asked. If another launch is
+// first by then, with a payload of another size, the place is refused and a new one asked.
 func (p *Pad) callUp(l *lane) bool {
 	mayLeave := p.mayLeave()
 	p.mu.Lock()

@@ -5,7 +5,9 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// Mode is how a launch behaves while its job has as many runs in progress as it allows.
+// Mode is how a launch behaves while its job has as many runs in progress as it allows. The core gives it to the
+// launch, because it knows the policy; the pad applies it, because only at the due time it is known which runs are in
+// progress. The modes never leave the process: a log and a store have the policy of the job instead.
 type Mode uint8
 
 // The modes of a launch.
@@ -19,19 +21,27 @@ const (
 	ModeAgain                 // may have left under another leader: waits for its turn, and is not displaced by a later launch
 )
 
-// Launch is a committed attempt. It holds no pointer; its delivery is read from the store ahead of the due time.
+// Launch is a committed attempt. It holds no pointer; its delivery is read from the store ahead of the due time. A
+// herd of a million launches on the pad is thus a few hundred bytes each, and no copy of the payload.
 type Launch struct {
-	Run        job.RunID
-	Due        instant.Millis
-	Fence      uint64
-	Attempt    uint32
-	Limit      uint16 // runs of the job that may be in progress at a time; unused with ModeFree
-	Mode       Mode
-	Ends       Endings // outcomes at which the turn of the run is free
+	// Due is an instant of the wall clock; the launch never leaves before it. Fence is the LSN of the commit that
+	// started the attempt, or of the one that began the epoch if that is higher. Attempt counts from 1.
+	Run     job.RunID
+	Due     instant.Millis
+	Fence   uint64
+	Attempt uint32
+	Limit   uint16 // runs of the job that may be in progress at a time; unused with ModeFree
+	Mode    Mode
+	// Ends are the outcomes at which the turn of the run is free without waiting for the commit of the outcome.
+	Ends       Endings
 	HasPayload bool
 	Tenant     job.TenantHash
 	Expires    instant.Millis // an attempt that waited for a place does not begin after it; 0: no limit
-	order      uint64         // of its first arrival on the pad, so that it keeps its order if it is withdrawn and put back
-	queuedAt   int64          // when its wait for a place began, in ns of Unix time; 0: it does not wait
-	parked     instant.Millis // when its wait for the turn of its job began; 0: it did not wait
+	// order is the number of its first arrival on the pad, from 1; 0: it has not arrived yet. A launch that is
+	// withdrawn and put back keeps it, so that an update of a job does not make its launches change places.
+	order uint64
+	// queuedAt is when its wait for a place began, in nanoseconds of Unix time; 0: it does not wait. It survives a
+	// withdrawal, so that the wait is measured in full.
+	queuedAt int64
+	parked   instant.Millis // when its wait for the turn of its job began; 0: it did not wait
 }

@@ -5,7 +5,7 @@ import (
 	"github.com/carillon-io/carillon/instant"
 )
 
-// Load is how many launches a pad has.
+// Load is how many launches a pad has at one instant, for the status and the metrics. Nothing is decided by it.
 type Load struct {
 	Waiting   int // all that have not left: the sum of the next three
 	Scheduled int // not due yet: decided ahead, within the lead

@@ -7,8 +7,10 @@ import (
 	"github.com/carillon-io/carillon/instant"
 )
 
-// Manual drives a pad in place of [Pad.Serve], for callers that set the clock themselves: what the tick and the feeders do
-// happens inside its calls. Only one goroutine at a time may use it.
+// Manual drives a pad in place of [Pad.Serve], for callers that set the clock themselves: what the tick and the
+// feeders do happens inside its calls. Only one goroutine at a time may use it. One round is Take, Read and Launch.
+// The calls are separate so that a simulation can put a change of a job between the moment at which a feeder has
+// chosen a launch and the moment at which it has read the row.
 type Manual struct {
 	pad    *Pad
 	feeder feeder

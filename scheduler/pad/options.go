@@ -7,8 +7,9 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// Sender takes launches to their targets, as many at a time as these have places. None of its methods may block.
-// They are called from several goroutines.
+// Sender takes launches to their targets, as many at a time as these have places. None of its methods may block. They
+// are called from several goroutines. They are called with locks of the pad held: Reserve with mu, Launch and Release
+// with sending.
 type Sender interface {
 	// Reserve reserves a place for an attempt in a lane with a payload of the given size, and reports whether there
 	// was one. After true the caller must call Launch or Release. After false the sender calls room once, later, from
@@ -42,5 +43,8 @@ type Options struct {
 	Now func() time.Time
 }
 
-// horizon is how many milliseconds before its time a launch is prepared.
+// horizon is how many milliseconds before its time a launch is prepared. It must cover the time that a feeder needs
+// for the rows of a herd. A larger one keeps deliveries in memory for longer; with a smaller one a herd finds more of
+// its rows unread when it is due. A launch is committed up to ten seconds ahead in a cluster, so most of that time it
+// waits without its delivery.
 const horizon instant.Millis = 2000

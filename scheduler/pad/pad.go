@@ -32,7 +32,8 @@ type Pad struct {
 	trust  func() time.Duration
 	clock  func() time.Time
 
-	sending sync.Mutex // locked while launches go to the sender; locked before mu
+	// sending is locked while launches go to the sender; it is locked before mu.
+	sending sync.Mutex
 
 	mu         sync.Mutex
 	order      uint64
@@ -240,7 +241,8 @@ func (p *Pad) isEarlyLocked(w *waiting, now instant.Millis) bool {
 }
 
 // Take removes the launches of a job that have not left, and returns them in the order of their arrival. None of them
-// leaves afterwards. If they are added again, they keep their order.
+// leaves afterwards. If they are added again, they keep their order. The loop calls it before a step that changes the
+// job, so that the step alone decides what becomes of them.
 func (p *Pad) Take(id job.ID) []Launch {
 	p.mu.Lock()
 	defer p.mu.Unlock()

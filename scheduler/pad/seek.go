@@ -16,6 +16,8 @@ func (p *Pad) seeksLocked(w *waiting) bool {
 	return true
 }
 
+// seekLocked makes a due launch wait in the queue of its job until its row is read. The queue is ordered by due time,
+// so a row that is read early does not let its launch pass an earlier one: see admitFoundLocked.
 func (p *Pad) seekLocked(w *waiting) {
 	queue := p.seekers[w.Run.Job]
 	w.spot, w.found = atSeek, false

@@ -16,14 +16,17 @@ import (
 // the kernel to share the cores.
 
 // IdleMax is the longest sleep of the tick, so that it notices when the wall clock is set. It bounds every other sleep
-// until an instant of the wall clock, for the same reason.
+// until an instant of the wall clock, for the same reason. A clock that is set forward thus delays a launch by at most
+// this long; a shorter sleep would wake an idle process more often.
 const IdleMax = 500 * time.Millisecond
 
-// distrustPause is how long the tick waits before it checks again, while launches are due and none may leave.
+// distrustPause is how long the tick waits before it checks again, while launches are due and none may leave. Trust
+// comes back without a signal, so the tick must ask for it: this is the delay that a launch can suffer by that.
 const distrustPause = 5 * time.Millisecond
 
 // Arm makes the alarm that wakes the tick. The alarm holds a resource of the system until Close or Disarm. Arm must be
-// called before Serve, while no other method runs.
+// called before Serve, while no other method runs. It is separate from New because an engine that stands by has a pad
+// and needs no thread.
 func (p *Pad) Arm() error {
 	alarm, err := newAlarm()
 	if err != nil {
@@ -43,7 +46,8 @@ func (p *Pad) Disarm() error {
 	return alarm.close()
 }
 
-// tick launches what is due until ctx ends.
+// tick launches what is due until ctx ends. It never sleeps while something can leave. Whatever makes a launch due
+// earlier than the tick knows must call wake.
 func (p *Pad) tick(ctx context.Context) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -60,6 +64,8 @@ func (p *Pad) tick(ctx context.Context) {
 	}
 }
 
+// untilDue returns how long the tick may sleep; 0 or less if something is due. While launches are due and may not
+// leave it returns distrustPause, because the tick would otherwise never sleep until trust is back.
 func (p *Pad) untilDue() time.Duration {
 	due := p.NextDue()
 	if due == 0 {

@@ -21,7 +21,8 @@ func (w *waiting) endTurn(at time.Time) {
 	}
 }
 
-// noteTurn adds to the outcome of an attempt how long its launch waited for its turn.
+// noteTurn adds to the outcome of an attempt how long its launch waited for its turn. The wait for a turn is part of
+// the job's own policy, so it does not count as lateness: lateness begins where it ends.
 func (f *inFlight) noteTurn(o *job.Outcome) {
 	if f.parked != 0 {
 		o.TurnAt = time.Unix(0, f.turnAt)

@@ -9,6 +9,7 @@ import (
 )
 
 // running holds the runs of a concurrency-limited job that are in progress, mostly one. They have the job's turns.
+// Most jobs that limit their runs allow one, so the first run needs no slice. The zero value has no runs.
 type running struct {
 	first job.RunID
 	more  []job.RunID
@@ -48,7 +49,8 @@ func (c running) without(run job.RunID) running {
 }
 
 // admitLocked reports whether a due launch may leave now: it has its turn, its delivery and a place. If not, the
-// launch waits for what it lacks.
+// launch waits for what it lacks. An admitted launch counts as flying at once, before the sender has it: at no time is
+// it neither on the pad nor in flight, and IsEmpty relies on that.
 func (p *Pad) admitLocked(w *waiting, now instant.Millis) bool {
 	if w.Mode != ModeFree && !p.takeTurnLocked(w, now) {
 		return false
@@ -65,7 +67,8 @@ func (p *Pad) admitLocked(w *waiting, now instant.Millis) bool {
 }
 
 // takeTurnLocked gives a launch its turn, if its job has fewer runs in progress than it allows. If not, the mode of
-// the launch decides what happens to it.
+// the launch decides what happens to it. This is the one place where overlap is decided. The outcome of a launch that
+// is skipped here is committed by a later step; until then its run is live.
 func (p *Pad) takeTurnLocked(w *waiting, now instant.Millis) bool {
 	going := p.turns[w.Run.Job]
 	if going.has(w.Run) {
@@ -110,7 +113,7 @@ func (p *Pad) displaceLocked(id job.ID) {
 
 // parkLocked makes a launch wait for its turn, behind those that were due before it; they may come later if they were
 // put back on the pad. A launch that has ended other runs to get their turn is not overtaken. If too many launches
-// wait already, it ends as skipped.
+// wait already, it ends as skipped. The bound keeps a job whose runs never end from filling the memory of all.
 func (p *Pad) parkLocked(w *waiting, now instant.Millis) {
 	queue := p.parked[w.Run.Job]
 	if len(queue) >= job.BufferedRunsMax {
@@ -185,6 +188,8 @@ func (p *Pad) vacateLocked(run job.RunID) bool {
 }
 
 // EndRuns removes whatever the pad has of runs that ended, and gives their turns to the launches that wait for them.
+// The loop calls it after the commit that ends them, so a run that follows never starts before the end of the one
+// before it is durable, unless Endings say that the end is certain.
 func (p *Pad) EndRuns(runs []job.RunID, now time.Time) {
 	if len(runs) == 0 {
 		return
