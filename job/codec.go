@@ -14,16 +14,20 @@ import (
 // follow the older ones. Integers are varints (signed ones zig-zag), texts are a uvarint length and bytes, instants
 // are signed varints of milliseconds, durations of nanoseconds.
 const (
+	// A row is written in the oldest version that can hold its members, so that during an upgrade the nodes of the
+	// older release can read every row that does not use what came later.
 	rowVersion  = 1
 	rowVersion2 = 2
 	rowVersion3 = 3
 	rowVersion4 = 4
 )
 
-// textBytesMax bounds one text or byte string in a row.
+// textBytesMax bounds one text or byte string in a row. It equals the bound of a whole value, so it refuses no row
+// that a batch accepts.
 const textBytesMax = 1 << 20
 
-// listMax bounds a list in a row.
+// listMax bounds a list in a row. The longest lists are the lines of a calendar and the debts of a job, each at most
+// 1,000.
 const listMax = 1024
 
 // ErrRow is wrapped by every error of a row decoder: the bytes are not a row of a version that this build knows.
@@ -65,7 +69,8 @@ func appendPairs(b []byte, pairs []Pair) []byte {
 }
 
 // rowReader reads a row's value from front to back. After the first fault every read returns zero, and finish returns
-// the fault. So a decoder is a plain list of reads.
+// the fault. So a decoder is a plain list of reads. It checks nothing but the form: whether the values make sense was
+// checked before they were written.
 type rowReader struct {
 	b       []byte
 	version byte
@@ -88,6 +93,7 @@ func newRowReaderUpTo(newest byte, value []byte) *rowReader {
 // has reports whether the row contains the members that came with a version.
 func (r *rowReader) has(version byte) bool { return r.err == nil && r.version >= version }
 
+// fail records the first fault and drops the rest of the row, so that loops over it end.
 func (r *rowReader) fail(what string) {
 	if r.err == nil {
 		r.err = fmt.Errorf("%w: %s", ErrRow, what)
@@ -95,7 +101,8 @@ func (r *rowReader) fail(what string) {
 	r.b = nil
 }
 
-// finish returns the first fault. Bytes that are left over are a fault.
+// finish returns the first fault. Bytes that are left over are a fault. A decoder that forgets a member would lose it
+// at the next write, so it must not pass.
 func (r *rowReader) finish() error {
 	if r.err == nil && len(r.b) > 0 {
 		r.fail("bytes left over")
@@ -147,6 +154,7 @@ func (r *rowReader) int() int64 {
 func (r *rowReader) millis() instant.Millis  { return instant.Millis(r.int()) }
 func (r *rowReader) duration() time.Duration { return time.Duration(r.int()) }
 
+// bytes reads a byte string, which points into the row: a caller that keeps it copies it.
 func (r *rowReader) bytes() []byte {
 	head, rest, err := cutBytes(r.b, textBytesMax)
 	if err != nil {
@@ -161,6 +169,7 @@ func (r *rowReader) text() string { return string(r.bytes()) }
 
 func (r *rowReader) float() float64 { return math.Float64frombits(r.uint()) }
 
+// texts reads a list of texts; nil if it is empty. It does not allocate by the count that the row claims.
 func (r *rowReader) texts() []string {
 	var list []string
 	for range r.count() {
@@ -181,6 +190,7 @@ func (r *rowReader) count() int {
 	return int(n)
 }
 
+// pairs reads a list of pairs; nil if it is empty. What it allocates ahead is bounded by what a valid row can have.
 func (r *rowReader) pairs() []Pair {
 	n := r.count()
 	if n == 0 || r.err != nil {

@@ -59,6 +59,8 @@ func (r *rowReader) definition2(d *Definition) {
 	d.Retry.Jitter, d.Retry.ClientErrors = r.float(), r.bool()
 }
 
+// definition reads what EncodeDefinition wrote, in the same order. Members of versions that the row does not have
+// stay zero, which for each of them means what a definition without the member meant.
 func (r *rowReader) definition() (d Definition) {
 	d.Tenant, d.Name = r.text(), r.text()
 	d.Schedule, d.Timezone = r.text(), r.text()
@@ -163,7 +165,7 @@ func DecodeName(value []byte) (ID, error) {
 	return ID(binary.BigEndian.Uint64(value[1:])), nil
 }
 
-// PutNote adds the note of a job.
+// PutNote adds the note of a job. A job has one note at most: a put replaces the former one.
 func (b *Batch) PutNote(id ID, n Note) {
 	b.key = AppendJobKey(b.key[:0], KindNote, id)
 	b.value = appendText(appendMillis(append(b.value[:0], rowVersion2), n.At), n.Reason)

@@ -103,7 +103,9 @@ func (n Network) String() string { return fmt.Sprintf("%s (%s, %s)", n.Prefix, n
 
 // ClosedNetwork returns the network that closes an address to http targets, and whether there is one. With
 // privateAllowed, only networks with Always count. The zone of an address is ignored, and an IPv4-mapped address
-// counts as its IPv4 address. An invalid address is closed by the zero Network.
+// counts as its IPv4 address. An invalid address is closed by the zero Network. It must see the address that is
+// dialled, after the name is resolved: a name that was checked earlier can resolve to another address by then (DNS
+// rebinding).
 func ClosedNetwork(addr netip.Addr, privateAllowed bool) (Network, bool) {
 	if !addr.IsValid() {
 		return Network{Name: "no address", Always: true}, true

@@ -1,6 +1,7 @@
 package job
 
-// TraceContext identifies a span of a distributed trace, as in W3C Trace Context. The zero value means none.
+// TraceContext identifies a span of a distributed trace, as in W3C Trace Context. The zero value means none. It is
+// fixed-size bytes, not the type of a tracing library, so that this package and the store depend on none.
 type TraceContext struct {
 	Trace [16]byte
 	Span  [8]byte

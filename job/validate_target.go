@@ -24,6 +24,8 @@ func (t Target) validate(rules Rules) error {
 	return apierr.Errorf(apierr.InvalidTarget, "target.kind", "is missing; want one of %s", joinNames(targetKindNames[1:]))
 }
 
+// validateHTTP checks URL and method of an http target. The checks of the host are repeated at each launch, with the
+// settings that the server has then; see [CheckURL].
 func (t Target) validateHTTP(rules Rules) error {
 	bad := func(format string, args ...any) error {
 		return apierr.Errorf(apierr.InvalidTarget, "target.url", format, args...)
