@@ -24,14 +24,16 @@ func (x *Executor) jobReply(v scheduler.JobView, err error) (any, error) {
 	return x.jobMessage(masked(&v), `}`)
 }
 
-// shown is a job as a caller sees it.
+// shown is a job as a caller sees it. It keeps the view and the definition apart, so that masking copies only the
+// definition, and only if there is something to mask.
 type shown struct {
 	*scheduler.JobView
 	def    *job.Definition // the job's own definition, or a masked copy
 	masked bool            // credentials are replaced by masks
 }
 
-// masked returns a job with its credentials masked.
+// masked returns a job with its credentials masked. Every reply with a job passes it or asAsked; a reply that encoded
+// a view without them would show credentials to each caller that may read jobs.
 func masked(v *scheduler.JobView) shown {
 	if !v.Def.HasCredentials() {
 		return shown{v, &v.Def, false}
@@ -49,7 +51,8 @@ func asAsked(v *scheduler.JobView, withCredentials bool) shown {
 }
 
 // jobMessage writes an object with a job as its first member, followed by tail. If the message becomes too large, the
-// job's payload is left out.
+// job's payload is left out. The caller sees payload_omitted in that case, and a put of the shown job is refused
+// because of it, so the payload cannot get lost that way.
 func (x *Executor) jobMessage(v shown, tail string) (*jobText, error) {
 	const usual = 1 << 10
 	b := make([]byte, 0, usual+len(v.def.Payload))
@@ -64,7 +67,8 @@ func (x *Executor) jobMessage(v shown, tail string) (*jobText, error) {
 	return nil, x.tooLarge(len(b))
 }
 
-// jobText is an encoded reply with a job, and what HTTP headers say about that job.
+// jobText is an encoded reply with a job, and what HTTP headers say about that job. It is encoded before it reaches
+// encode, because its size decides whether the payload is in it.
 type jobText struct {
 	text    jsontext.Value
 	name    string
@@ -72,7 +76,7 @@ type jobText struct {
 	created bool
 }
 
-// appendJob writes a [client.JobInfo].
+// appendJob writes a [client.JobInfo]. It must agree with that type, member by member; a test decodes what it writes.
 func appendJob(b []byte, v shown, hasPayload bool) []byte {
 	b = append(b, '{')
 	b = appendDefinition(b, v.def, hasPayload)
@@ -98,7 +102,8 @@ func appendJob(b []byte, v shown, hasPayload bool) []byte {
 	return append(b, '}')
 }
 
-// appendDefinition writes the members of a [client.Job] in full.
+// appendDefinition writes the members of a [client.Job] in full. Defaults are written too, so that a caller sees what
+// applies.
 func appendDefinition(b []byte, d *job.Definition, hasPayload bool) []byte {
 	b = appendQuoted(append(b, `"name":`...), d.Name)
 	if len(d.Schedules) == 0 {
@@ -130,6 +135,7 @@ func appendDefinition(b []byte, d *job.Definition, hasPayload bool) []byte {
 	return appendText(b, "description", d.Description)
 }
 
+// appendTarget writes only the members that the kind of target has, because finishTarget refuses the others in a put.
 func appendTarget(b []byte, t job.Target) []byte {
 	b = appendQuoted(append(b, `,"target":{"kind":`...), t.Kind.String())
 	for _, m := range [...]struct{ name, value string }{
@@ -178,7 +184,8 @@ func appendLastRun(b []byte, r *job.Run) []byte {
 	return append(b, '}')
 }
 
-// appendMember writes a comma, the name of a member, which must need no escapes, and the colon.
+// appendMember writes a comma, the name of a member, which must need no escapes, and the colon. The comma is
+// unconditional: the first member of each object is written without this function.
 func appendMember(b []byte, name string) []byte {
 	return append(append(append(b, `,"`...), name...), `":`...)
 }
@@ -196,6 +203,8 @@ func appendNumber(b []byte, name string, n uint32) []byte {
 	return strconv.AppendUint(appendMember(b, name), uint64(n), 10)
 }
 
+// appendTime writes an instant as a member, or null for none: the member is there in either case, so that callers
+// need not tell absent from null.
 func appendTime(b []byte, name string, t instant.Millis) []byte {
 	if b = appendMember(b, name); t == 0 {
 		return append(b, `null`...)

@@ -44,7 +44,8 @@ func word[T, W any](parse func(string) (W, error), at func(*T) *W) setter[T] {
 	}
 }
 
-// boolean reads a boolean.
+// boolean reads a boolean. An invalid token passes the check of its kind, so that token returns the error of the
+// syntax and its place.
 func boolean[T any](at func(*T) *bool) setter[T] {
 	return func(r *reader, v *T) error {
 		kind := r.dec.PeekKind()
@@ -56,7 +57,8 @@ func boolean[T any](at func(*T) *bool) setter[T] {
 	}
 }
 
-// whole reads a non-negative integer of at most 32 bits.
+// whole reads a non-negative integer of at most 32 bits. It parses the text and not a float, so that 1.0, 1e3 and
+// numbers beyond 2^53 are refused and not rounded.
 func whole[T any](at func(*T) *uint32) setter[T] {
 	const want = "a whole number from 0 to 4294967295"
 	return func(r *reader, v *T) error {
@@ -73,7 +75,8 @@ func whole[T any](at func(*T) *uint32) setter[T] {
 	}
 }
 
-// presentVersion reads the version of a job that must exist, which is not 0.
+// presentVersion reads the version of a job that must exist, which is not 0. Only a put may have 0, which there
+// demands that the job does not exist yet.
 func presentVersion[T any](at func(*T) **uint32) setter[T] {
 	return func(r *reader, v *T) error {
 		*at(v) = new(uint32)
@@ -136,7 +139,8 @@ func real[T any](at func(*T) *float64) setter[T] {
 	}
 }
 
-// length reads a duration of whole milliseconds, such as "1h30m".
+// length reads a duration of whole milliseconds, such as "1h30m". Finer durations are refused and not rounded,
+// because the caller would wait for something else than it wrote.
 func length[T any](at func(*T) *time.Duration) setter[T] {
 	const want = `a duration such as "250ms", "90s", "1h30m" or "7d"`
 	return func(r *reader, v *T) error {
@@ -156,7 +160,8 @@ func length[T any](at func(*T) *time.Duration) setter[T] {
 	}
 }
 
-// timeField reads an RFC 3339 time with any offset, and rounds it up to the millisecond.
+// timeField reads an RFC 3339 time with any offset, and rounds it up to the millisecond. Up and not down, so that a
+// bound such as starts_at never lets a tick through that lies before it.
 func timeField[T any](at func(*T) *instant.Millis) setter[T] {
 	const want = `a time of RFC 3339 such as "2026-12-01T08:00:00Z"`
 	return func(r *reader, v *T) error {

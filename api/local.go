@@ -27,7 +27,8 @@ func NewLocal(engine Engine, opts Options) (*Local, error) {
 	return &Local{executor: Executor{opts: opts, engine: engine}}, nil
 }
 
-// Ask implements [client.Local].
+// Ask implements [client.Local]. An unknown verb passes through the executor too, so that it is traced and refused
+// like any other request. body must not change until Ask returns. The error is a [*client.Error].
 func (l *Local) Ask(ctx context.Context, tenant, name, by string, body []byte) ([]byte, error) {
 	known := VerbNamed(name)
 	v := cmp.Or(known, &Verb{name: name})

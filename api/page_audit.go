@@ -17,7 +17,7 @@ type auditPage struct {
 	query      query
 }
 
-// auditEntry is a [client.AuditEntry].
+// auditEntry is a [client.AuditEntry]. place is where a page that ends with this entry continues.
 type auditEntry struct {
 	ID     string         `json:"id"`
 	At     client.Time    `json:"at"`
@@ -74,7 +74,7 @@ func auditEntryOf(e *job.AuditEntry) (auditEntry, error) {
 }
 
 // define encodes the definitions of an entry, masked, because entries that the first release wrote contain
-// credentials.
+// credentials. Masking what is masked already changes nothing.
 func (e *auditEntry) define(from *job.AuditEntry) error {
 	var before, after job.Definition
 	var err error

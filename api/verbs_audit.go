@@ -27,6 +27,8 @@ var auditMembers = object[auditRequest]{
 	"cursor": text(func(q *auditRequest) *string { return &q.cursor }),
 }
 
+// audit lists entries of the audit log, newest first. A page may end before its limit; only an empty next_cursor
+// means the end.
 func (x *Executor) audit(ctx context.Context, tenant string, q *auditRequest) (any, error) {
 	if err := checkAudit(q); err != nil {
 		return nil, err

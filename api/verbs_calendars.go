@@ -9,7 +9,8 @@ import (
 	"github.com/carillon-io/carillon/scheduler"
 )
 
-// calendarRequest is a calendar as it arrives.
+// calendarRequest is a calendar as it arrives. found tells a calendar without exclusions, which is allowed, from a
+// request that forgot them and would empty the calendar.
 type calendarRequest struct {
 	job.Calendar
 	found bool // it has the member exclude, possibly with an empty list
@@ -68,6 +69,8 @@ var calendarListMembers = object[client.CalendarListRequest]{
 	"cursor": text(func(q *client.CalendarListRequest) *string { return &q.Cursor }),
 }
 
+// calendars lists the calendars of a tenant. The engine returns no cursor for them: the name of the last one is the
+// place to continue.
 func (x *Executor) calendars(ctx context.Context, tenant string, q *client.CalendarListRequest) (any, error) {
 	setDefault(&q.Limit, PageDefault)
 	page := &calendarPage{query: query{"calendars", tenant}}

@@ -104,6 +104,8 @@ func parseJobStatus(s string) (string, error) {
 	return s, nil
 }
 
+// list lists the jobs of a tenant in the order of their names. with_credentials is not part of the cursor: it changes
+// how jobs are shown, and not which.
 func (x *Executor) list(ctx context.Context, tenant string, req *listRequest) (any, error) {
 	if len(req.Prefix) > job.NameBytesMax {
 		return nil, apierr.Errorf(apierr.InvalidField, "prefix", "has %d characters, more than the %d of any name", len(req.Prefix), job.NameBytesMax)

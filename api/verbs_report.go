@@ -42,7 +42,8 @@ func (x *Executor) report(ctx context.Context, tenant string, q *client.ReportRe
 	}))
 }
 
-// heldRun checks the run id and the fence with which a worker names its attempt.
+// heldRun checks the run id and the fence with which a worker names its attempt. The fence is required, because
+// without it a worker whose attempt has timed out could end the attempt that followed.
 func heldRun(runID string, fence uint64) (job.RunID, error) {
 	id, err := job.ParseRunID(runID)
 	if err == nil && fence == 0 {

@@ -2,7 +2,9 @@ package api
 
 import "github.com/carillon-io/carillon/client"
 
-// verbs lists the operations, in the order of the documentation.
+// verbs lists the operations, in the order of the documentation. The names and members are the contract with callers:
+// an entry may get new optional members, and loses none. reads must be false for a verb that proposes anything,
+// because standbys serve those with true. size is what the reply may need in memory.
 var verbs = []Verb{
 	{
 		name: "jobs.put", About: "Register a job, or update it.",
