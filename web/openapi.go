@@ -18,14 +18,17 @@ type schema = api.Schema
 const openAPIVersion = "1"
 
 // openAPIDocument returns the description of the HTTP API as OpenAPI 3.1, generated from the routes and the types of
-// their verbs. All callers get the same slice and must not change it.
+// their verbs. All callers get the same slice and must not change it. It is made at the first request for it, because
+// it costs reflection over all types and most processes are never asked.
 var openAPIDocument = sync.OnceValues(func() ([]byte, error) {
 	return json.Marshal(newOpenAPI(), json.Deterministic(true))
 })
 
-// apiWriter generates the description.
+// apiWriter generates the description. It is used once; the components collect the schemas that the paths refer to.
 type apiWriter struct{ components *api.Components }
 
+// newOpenAPI returns the whole description. HEAD is described for each GET, because the server answers it; tools
+// refuse a description with two operations of the same id, so its id has a prefix.
 func newOpenAPI() schema {
 	w := apiWriter{api.NewComponents()}
 	paths := schema{}
@@ -121,7 +124,8 @@ func headOf(op schema) schema {
 	return op
 }
 
-// rawExample is an example as JSON.
+// rawExample is an example as JSON. It panics on an example that is no JSON, which a test finds, because it generates
+// the description.
 func rawExample(text string) (value any) {
 	if err := json.Unmarshal([]byte(text), &value); err != nil {
 		panic("web: the example " + text + " is no JSON")

@@ -17,7 +17,8 @@ type collection struct {
 	actions map[string]resource
 }
 
-// router finds routes by paths.
+// router finds routes by paths. It is not the mux of net/http, because that decodes a path before it matches, and
+// could not tell a slash in a name from one that was escaped. Fixed after the start, and safe for concurrent use.
 type router struct {
 	plain       map[string]resource // paths without a name
 	collections map[string]*collection
@@ -59,7 +60,8 @@ func (t *router) resourceOf(r *route) resource {
 // a route, allow lists the methods of the path; if it is empty too, the path does not exist.
 //
 // The last part of a path is an action whenever it is the word for one, whatever the method. A job whose name ends
-// with such a word is reached with the slash before the word written as %2F.
+// with such a word is reached with the slash before the word written as %2F. Paths without a name come first, so
+// runs/retry is not the run with the id retry.
 func (t *router) match(method, path string) (r *route, name string, allow []string) {
 	rest, ok := strings.CutPrefix(path, apiRoot)
 	if !ok {
@@ -115,7 +117,8 @@ func methodsOf(resources ...resource) []string {
 	return slices.Compact(methods)
 }
 
-// pathTo returns the path of a thing by its name.
+// pathTo returns the path of a thing by its name. It escapes the slashes in a name too, so that the path leads to the
+// thing whatever its last part is.
 func pathTo(collection, name string) string {
 	return apiRoot + collection + "/" + url.PathEscape(name)
 }
