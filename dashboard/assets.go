@@ -14,8 +14,9 @@ import (
 //go:embed assets pages
 var files embed.FS
 
-// asset is a static file of the pages. Its path contains the hash of its content, so the content of a
-// path never changes and browsers may cache it for ever.
+// asset is a static file of the pages. Its path contains the hash of its content, so the content of a path never
+// changes and browsers may cache it for ever. An upgrade changes the path together with the pages that name it, so
+// that no browser combines a new page with an old script.
 type asset struct {
 	path    string
 	kind    string // content type

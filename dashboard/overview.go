@@ -23,7 +23,8 @@ type skip struct {
 	Count  uint64
 }
 
-// overview returns the first page: the status of the node, its charts and its cluster.
+// overview returns the first page: the status of the node, its charts and its cluster. The figures come through the
+// API, as for any caller, and the charts from the engine of this node.
 func (v *visit) overview() view {
 	p := view{page: "overview", title: "Overview", active: "/", live: []string{"figures", "lateness", "hour", "engine", "nodes"}}
 	body := &overview{}
@@ -63,7 +64,8 @@ func waitsOf(w *client.Waited) []waitRow {
 	return slices.DeleteFunc(list, func(r waitRow) bool { return r.Spread.Count == 0 })
 }
 
-// skipsOf lists the reasons of skipped runs, the most frequent first.
+// skipsOf lists the reasons of skipped runs, the most frequent first. Equal counts are in the order of the reasons,
+// so that a live page does not change its order without a reason.
 func skipsOf(s *client.Status) []skip {
 	list := make([]skip, 0, len(s.SkippedBy))
 	for _, reason := range slices.Sorted(maps.Keys(s.SkippedBy)) {

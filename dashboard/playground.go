@@ -8,10 +8,11 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// timesMax bounds the number of times that the playground shows.
+// timesMax bounds the number of times that the playground shows. The API allows more; a page of more is not read.
 const timesMax = 100
 
-// playgroundBody is the content of the playground: a schedule, and its next times.
+// playgroundBody is the content of the playground: a schedule, and its next times. Asked tells a form without a
+// schedule from a schedule without ticks.
 type playgroundBody struct {
 	Schedule, Exclude, Timezone, StartsAt, After, Count string
 	Times                                               []tick
@@ -39,7 +40,8 @@ var examples = []example{
 	{"@at 2030-01-01T00:00:00Z", "", "", "once"},
 }
 
-// playground returns the page on which a schedule can be tried. It registers nothing.
+// playground returns the page on which a schedule can be tried. It registers nothing. Its address has the whole form,
+// so that a schedule can be passed on as a link.
 func (v *visit) playground() view {
 	q := v.query
 	body := &playgroundBody{
