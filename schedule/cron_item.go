@@ -5,7 +5,9 @@ import (
 	"strings"
 )
 
-// cronItem is one item of a field's list. A single value is a range of one.
+// cronItem is one item of a field's list. A single value is a range of one. Both ends are included. high may be 7 in
+// the day of week, for a range that ends on Sunday; star means that the item was written with one, which decides
+// between fixed and wild schedules.
 type cronItem struct {
 	low, high, step int
 	star            bool

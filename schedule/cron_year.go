@@ -11,7 +11,8 @@ const (
 	yearMax = 2199
 )
 
-// yearSet is a set of years, bit n for the n-th after yearMin.
+// yearSet is a set of years, bit n for the n-th after yearMin. It is behind a pointer in a pattern, because few
+// schedules have one.
 type yearSet [(yearMax - yearMin + 64) / 64]uint64
 
 // parseYears parses a normalised year field; nil means every year.
@@ -33,6 +34,7 @@ func parseYears(text string) (*yearSet, error) {
 	return set, nil
 }
 
+// has reports whether a year is in the set; years outside of the bounds are not.
 func (s *yearSet) has(year int) bool {
 	n := year - yearMin
 	return n >= 0 && n/64 < len(s) && s[n/64]>>(n%64)&1 != 0

@@ -17,6 +17,7 @@ const (
 // everyPrefix begins a schedule of fixed distance.
 const everyPrefix = "@every"
 
+// compileEvery compiles an @every. It ignores the zone: the distance is elapsed time.
 func (s *Schedule) compileEvery(text string) error {
 	d, err := parseEvery(strings.TrimRight(text, " \t"))
 	if err != nil {
@@ -27,7 +28,8 @@ func (s *Schedule) compileEvery(text string) error {
 	return nil
 }
 
-// parseEvery parses a duration in Go's form, optionally preceded by whole days.
+// parseEvery parses a duration in Go's form, optionally preceded by whole days. Days are 24 hours. They come first
+// and are bounded before they are multiplied, so that no sum overflows.
 func parseEvery(text string) (time.Duration, error) {
 	if text == "" {
 		return 0, badSchedule("@every has no duration; want one such as @every 10s")
@@ -93,7 +95,8 @@ func formatEvery(d time.Duration) string {
 }
 
 // nextOnGrid returns the first point after an instant on the grid through anchor. It uses the anchor's remainder, so
-// that no anchor, however distant, causes an overflow.
+// that no anchor, however distant, causes an overflow. The grid is infinite in both directions, so an anchor in the
+// future does no harm.
 func nextOnGrid(after, anchor, interval instant.Millis) instant.Millis {
 	return after - floorMod(after-floorMod(anchor, interval), interval) + interval
 }

@@ -13,6 +13,7 @@ const zoneBytesMax = 64
 // zonesKept bounds each of the two generations of cached zones; IANA has about 600 names.
 const zonesKept = 1024
 
+// badZone returns the error of a timezone.
 func badZone(format string, args ...any) error {
 	return apierr.Errorf(apierr.InvalidTimezone, "timezone", format, args...)
 }
@@ -56,7 +57,8 @@ func mergeZones(field, prefix string) (string, error) {
 }
 
 // load returns the zone of a name; nil means UTC, whose name is "". It caches zones, because finding one reads and
-// decodes a file.
+// decodes a file. Names that are not found are not cached, so that a caller cannot displace the zones in use with
+// made-up ones.
 func (z *Zones) load(name string) (*time.Location, error) {
 	if name == "" {
 		return nil, nil
