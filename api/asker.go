@@ -27,6 +27,7 @@ func askerOf(h nats.Header) (job.Actor, error) {
 	return asker, asker.Validate()
 }
 
+// errHeaderTwice returns the error for a header that may be there once.
 func errHeaderTwice(name string, times int) error {
 	return apierr.Errorf(apierr.InvalidField, name, "is there %d times; want it once", times)
 }

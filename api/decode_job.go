@@ -130,6 +130,8 @@ func (p *putRequest) finish(rules job.Rules) error {
 	return p.def.Validate(rules)
 }
 
+// errTwoPayloads returns the error for a request with both forms of a payload. It is the same for a put and a
+// trigger.
 func errTwoPayloads() error {
 	return apierr.Errorf(apierr.InvalidField, "payload_base64", "excludes payload; want one of them")
 }

@@ -162,6 +162,8 @@ func appendPayload(b []byte, d *job.Definition) []byte {
 	return b
 }
 
+// appendRetry writes a [client.Retry] as a member. Numbers are written with as many digits as they need to be read
+// back exactly.
 func appendRetry(b []byte, r job.Retry) []byte {
 	b = strconv.AppendUint(append(b, `,"retry":{"max_attempts":`...), uint64(r.MaxAttempts), 10)
 	b = appendLength(b, "initial_interval", r.InitialInterval)
@@ -172,6 +174,7 @@ func appendRetry(b []byte, r job.Retry) []byte {
 	return append(strconv.AppendBool(appendMember(b, "client_errors"), r.ClientErrors), '}')
 }
 
+// appendLastRun writes a [client.LastRun] as a member; null if there is no run.
 func appendLastRun(b []byte, r *job.Run) []byte {
 	b = appendMember(b, "last_run")
 	if r == nil {
@@ -190,6 +193,7 @@ func appendMember(b []byte, name string) []byte {
 	return append(append(append(b, `,"`...), name...), `":`...)
 }
 
+// appendText writes a text as a member, also an empty one.
 func appendText(b []byte, name, text string) []byte { return appendQuoted(appendMember(b, name), text) }
 
 // appendQuoted writes a text as a JSON string. Invalid UTF-8, wherever it came from, is replaced, so that it cannot
@@ -199,6 +203,7 @@ func appendQuoted(b []byte, text string) []byte {
 	return b
 }
 
+// appendNumber writes a number as a member.
 func appendNumber(b []byte, name string, n uint32) []byte {
 	return strconv.AppendUint(appendMember(b, name), uint64(n), 10)
 }
@@ -212,6 +217,7 @@ func appendTime(b []byte, name string, t instant.Millis) []byte {
 	return append(t.Append(append(b, '"')), '"')
 }
 
+// appendLength writes a duration as a member, in the form that requests have.
 func appendLength(b []byte, name string, d time.Duration) []byte {
 	b, _ = client.Duration(d).AppendText(append(appendMember(b, name), '"')) // cannot fail
 	return append(b, '"')
@@ -232,6 +238,7 @@ func appendLines(b []byte, name string, texts []string) []byte {
 	return append(b, ']')
 }
 
+// appendPairs writes pairs as an object. They are sorted, so equal pairs have equal bytes.
 func appendPairs(b []byte, name string, pairs []job.Pair) []byte {
 	b = append(appendMember(b, name), '{')
 	for i, p := range pairs {

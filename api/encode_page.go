@@ -12,6 +12,8 @@ import (
 // step costs memory that most pages do not need; a smaller one costs more reads of the store.
 const listStep = 16
 
+// pageHead, pageCursor and pageTail are the texts around the jobs of a page. The room for the jobs is what a page may
+// have, less these and the longest cursor.
 const pageHead, pageCursor, pageTail = `{"jobs":[`, `,"next_cursor":"`, `}`
 
 // page writes a [client.JobPage]: jobs until the limit is reached, the list ends, or the next job does not fit into
@@ -50,6 +52,8 @@ func (x *Executor) page(ctx context.Context, asked query, q scheduler.ListQuery,
 	}
 }
 
+// appendPageJob writes a job into a page. The caller keeps the shorter slice until it knows that the result fits: a
+// job that does not fit is dropped by not taking the longer one.
 func appendPageJob(b []byte, v shown, hasPayload bool) []byte {
 	if len(b) > len(pageHead) {
 		b = append(b, ',')

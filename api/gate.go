@@ -16,6 +16,8 @@ type gate struct {
 	running  chan struct{}
 }
 
+// newGate returns a gate for the given numbers of requests. Channels serve as counters, because a request that waits
+// for one can give up when its context ends.
 func newGate(running, waiting int) *gate {
 	return &gate{admitted: make(chan struct{}, running+waiting), running: make(chan struct{}, running)}
 }

@@ -62,6 +62,7 @@ var notPutBack = map[string]string{
 	"payload_omitted": "says that a list left the payload of this job out, for it did not fit the message; a put would take the payload away: get the job by its name (jobs.get), which has it, and put that",
 }
 
+// unknown returns the error for a member that the object does not have, with the name that was most likely meant.
 func (o object[T]) unknown(r *reader, name string) error {
 	if hint, ok := notPutBack[name]; ok {
 		return apierr.Errorf(apierr.UnknownField, r.path(), "%s", hint)

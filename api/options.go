@@ -76,6 +76,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
+// setDefault sets a value that is zero. It is for values of which zero is never meant.
 func setDefault[T comparable](v *T, d T) {
 	var zero T
 	if *v == zero {

@@ -61,6 +61,8 @@ type runPage struct {
 	query query
 }
 
+// shrink implements page. The cursor is that after the last run that stays, so the caller gets the others with the
+// next page.
 func (p *runPage) shrink() bool {
 	if !half(&p.Runs) {
 		return false
@@ -75,6 +77,7 @@ type calendarPage struct {
 	query query
 }
 
+// shrink implements page.
 func (p *calendarPage) shrink() bool {
 	if !half(&p.Calendars) {
 		return false

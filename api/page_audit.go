@@ -33,6 +33,8 @@ type auditEntry struct {
 	place scheduler.AuditPlace
 }
 
+// auditEntriesOf encodes entries. One that cannot be decoded fails the whole page: an audit log with gaps that are
+// not shown would be worse than an error.
 func auditEntriesOf(entries []job.AuditEntry) ([]auditEntry, error) {
 	list := make([]auditEntry, len(entries))
 	for i := range entries {
@@ -50,6 +52,7 @@ func (e *auditEntry) bytes() int {
 	return usual + len(e.Name) + len(e.Detail) + len(e.Before) + len(e.After)
 }
 
+// shrink implements page.
 func (p *auditPage) shrink() bool {
 	if !half(&p.Entries) {
 		return false
@@ -58,6 +61,7 @@ func (p *auditPage) shrink() bool {
 	return true
 }
 
+// auditEntryOf encodes an entry for callers.
 func auditEntryOf(e *job.AuditEntry) (auditEntry, error) {
 	entry := auditEntry{
 		ID: auditID(e.ID), At: timeOf(e.At), By: e.Actor.By, From: e.Actor.From,
@@ -98,6 +102,7 @@ func definitionText(d job.Definition) jsontext.Value {
 	return append(appendDefinition([]byte{'{'}, &d, false), '}')
 }
 
+// auditID returns the id of an entry as callers see it: the LSN and the number within the commit.
 func auditID(id job.AuditID) string { return fmt.Sprintf("%d-%d", id.LSN, id.Seq) }
 
 // auditKey is the place of an entry in a cursor: the day and the id of the entry.

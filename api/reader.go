@@ -22,6 +22,7 @@ type reader struct {
 	root int // how many tokens of a pointer the paths in errors leave out
 }
 
+// readers keeps the decoders of requests that are over.
 var readers = sync.Pool{New: func() any { return new(reader) }}
 
 // read runs fn over a request, which must be exactly one JSON value. What fn keeps of the request points into body
@@ -92,6 +93,7 @@ func (r *reader) mistyped(got jsontext.Kind, want string) error {
 	return apierr.Errorf(apierr.InvalidField, r.path(), "must be %s, not %s", want, kindName(got))
 }
 
+// kindName returns the name of a kind of value, for errors.
 func kindName(k jsontext.Kind) string {
 	switch k {
 	case jsontext.KindNull:

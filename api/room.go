@@ -58,6 +58,7 @@ type roomWait struct {
 	given chan struct{} // closed when it has its place
 }
 
+// newRoom returns an empty room. Its bounds do not change.
 func newRoom(limits roomLimits) *room {
 	return &room{limits: limits, parties: make(map[party]*roomShare)}
 }
@@ -122,10 +123,14 @@ func (r *room) await(ctx context.Context, w *roomWait) (*hold, error) {
 	return &hold{room: r, party: w.party, bytes: w.bytes, building: true}, nil
 }
 
+// errNoRoom returns the refusal of a request that got no place. It says that nothing has changed, which holds because
+// the place comes before the verb.
 func errNoRoom() error {
 	return apierr.Errorf(apierr.RateLimited, "", "the replies of other requests have all the memory that replies may have, or all of your share; nothing was read or changed, ask again later")
 }
 
+// shareLocked returns the share of a party, and creates it if the party has none. The caller must call forgetLocked
+// if the share stays empty, or parties that come and go would fill the map.
 func (r *room) shareLocked(p party) *roomShare {
 	share := r.parties[p]
 	if share == nil {

@@ -35,6 +35,7 @@ type schemaBuilder struct {
 	defs Schema // by name
 }
 
+// newSchemaBuilder returns a builder of schemas of one form, whose references have the given prefix.
 func newSchemaBuilder(form schemaForm, refs string) *schemaBuilder {
 	return &schemaBuilder{form: form, refs: refs, defs: Schema{}}
 }

@@ -110,6 +110,7 @@ func (s *Service) addVerbs() error {
 	return nil
 }
 
+// subjectOf returns the subject of a verb, with a wildcard in the place of the tenant.
 func (s *Service) subjectOf(v *Verb) string { return s.opts.root() + "*." + v.name }
 
 // endpointName returns a verb in the form that NATS services allow as a name.

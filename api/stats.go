@@ -22,6 +22,7 @@ const (
 	inProcess
 )
 
+// String returns the name of a way, as the metrics and the traces have it.
 func (w way) String() string {
 	return [...]string{overNATS: "nats", overHTTP: "http", inProcess: "local"}[w]
 }
@@ -38,6 +39,7 @@ type verbStats struct {
 	lastRefusal atomic.Pointer[apierr.Code]
 }
 
+// newVerbStats returns counters at zero, one for success and one for each code that a verb may return.
 func newVerbStats() *verbStats {
 	st := &verbStats{byCode: map[apierr.Code]*atomic.Uint64{"": new(atomic.Uint64)}}
 	for code := range statusOf {
@@ -100,6 +102,7 @@ type statsData struct {
 	AverageMS float64           `json:"average_ms"`
 }
 
+// snapshot reads the counters for `nats micro stats`. The average is over all ways.
 func (st *verbStats) snapshot() statsData {
 	var d statsData
 	st.each(func(code apierr.Code, n uint64) {

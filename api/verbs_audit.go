@@ -64,6 +64,7 @@ func (x *Executor) audit(ctx context.Context, tenant string, q *auditRequest) (a
 	return page, nil
 }
 
+// checkAudit checks a filter, so that a misspelled one is an error and not an empty list.
 func checkAudit(q *auditRequest) error {
 	if q.Name != "" {
 		if err := job.ValidateName(q.Name); err != nil {

@@ -25,6 +25,8 @@ var calendarMembers = object[calendarRequest]{
 	},
 }
 
+// putCalendar adds a calendar or replaces it. Its reply does not wait for the jobs that refer to it, which follow
+// soon after.
 func (x *Executor) putCalendar(ctx context.Context, tenant string, q *calendarRequest) (any, error) {
 	if err := job.ValidateName(q.Name); err != nil {
 		return nil, err
@@ -43,6 +45,7 @@ func (x *Executor) putCalendar(ctx context.Context, tenant string, q *calendarRe
 	return &client.CalendarPutReply{Calendar: calendarOf(&now), Created: created}, nil
 }
 
+// calendar reads a calendar.
 func (x *Executor) calendar(ctx context.Context, tenant string, q *client.NameRequest) (any, error) {
 	if err := job.ValidateName(q.Name); err != nil {
 		return nil, err
@@ -54,6 +57,7 @@ func (x *Executor) calendar(ctx context.Context, tenant string, q *client.NameRe
 	return &client.CalendarReply{Calendar: calendarOf(&c)}, nil
 }
 
+// removeCalendar deletes a calendar. The engine refuses it while a job refers to it.
 func (x *Executor) removeCalendar(ctx context.Context, tenant string, q *client.NameRequest) (any, error) {
 	if err := job.ValidateName(q.Name); err != nil {
 		return nil, err
@@ -107,6 +111,7 @@ func calendarBytes(c *client.Calendar) int {
 	return n
 }
 
+// calendarOf returns a calendar as callers see it. It shares the lines with its argument.
 func calendarOf(c *job.Calendar) client.Calendar {
 	return client.Calendar{
 		Name: c.Name, Exclude: c.Exclude, Description: c.Description, Version: c.Version, UpdatedAt: timeOf(c.UpdatedAt),

@@ -19,6 +19,7 @@ func (x *Executor) cancelRun(ctx context.Context, tenant string, q *client.RunRe
 	return runReply(x.engine.CancelRun(ctx, tenant, id))
 }
 
+// retryRun begins another attempt of a dead or cancelled run. The run keeps its id.
 func (x *Executor) retryRun(ctx context.Context, tenant string, q *client.RunRequest) (any, error) {
 	id, err := job.ParseRunID(q.RunID)
 	if err != nil {

@@ -20,6 +20,8 @@ var reportMembers = object[client.ReportRequest]{
 
 const wantOutcome = `want "succeeded" or "failed"`
 
+// parseOutcome parses the outcome in a report. There are two: a worker cannot report a run as cancelled or as dead,
+// which the engine decides.
 func parseOutcome(s string) (client.Outcome, error) {
 	switch o := client.Outcome(s); o {
 	case client.OutcomeSucceeded, client.OutcomeFailed:
@@ -82,6 +84,8 @@ var extendMembers = object[extendRequest]{
 	"by":     length(func(q *extendRequest) *time.Duration { return &q.by }),
 }
 
+// extend moves the deadline of a report to the given time from now; it never moves it back. A worker that dies after it
+// is noticed that much later, hence the bound.
 func (x *Executor) extend(ctx context.Context, tenant string, q *extendRequest) (any, error) {
 	id, err := heldRun(q.runID, q.fence)
 	if err != nil {

@@ -26,6 +26,8 @@ var triggerMembers = object[triggerRequest]{
 	"if_version":      presentVersion(func(q *triggerRequest) **uint32 { return &q.ifVersion }),
 }
 
+// trigger fires a manual run. It replies when the run is durable, not when it has ended. An empty payload replaces
+// that of the job too; only an absent one leaves it.
 func (x *Executor) trigger(ctx context.Context, tenant string, q *triggerRequest) (any, error) {
 	if err := job.ValidateName(q.name); err != nil {
 		return nil, err
@@ -134,6 +136,7 @@ func (x *Executor) runs(ctx context.Context, tenant string, q *runListRequest) (
 	return page, nil
 }
 
+// runsOf returns runs as callers see them, with their attempts if these are asked for.
 func runsOf(views []scheduler.RunView, attempts bool) []client.Run {
 	list := make([]client.Run, len(views))
 	for i := range views {
@@ -187,6 +190,7 @@ var runMembers = object[client.RunRequest]{
 	"run_id": text(func(q *client.RunRequest) *string { return &q.RunID }),
 }
 
+// run reads a run with its attempts, live or final. A run of another tenant is not found.
 func (x *Executor) run(ctx context.Context, tenant string, q *client.RunRequest) (any, error) {
 	id, err := job.ParseRunID(q.RunID)
 	if err != nil {

@@ -104,6 +104,7 @@ var verbs = []Verb{
 // VerbNamed returns the verb of a name such as "jobs.put"; nil if there is none.
 func VerbNamed(name string) *Verb { return verbsByName[name] }
 
+// verbsByName has the verbs of the table, not copies of them, so that their addresses are their identities.
 var verbsByName = func() map[string]*Verb {
 	m := make(map[string]*Verb, len(verbs))
 	for i := range verbs {

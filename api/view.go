@@ -95,6 +95,7 @@ func skippedBy(st *scheduler.Status) map[string]uint64 {
 	return counts
 }
 
+// waitedOf returns how long attempts waited, by what for.
 func waitedOf(st *scheduler.Status) client.Waited {
 	return client.Waited{
 		Overlap: latenessOf(st.Waited[scheduler.WaitOverlap]), CatchUp: latenessOf(st.Waited[scheduler.WaitCatchUp]),
@@ -102,6 +103,7 @@ func waitedOf(st *scheduler.Status) client.Waited {
 	}
 }
 
+// latenessOf returns a distribution in milliseconds, with fractions.
 func latenessOf(l scheduler.Lateness) client.Lateness {
 	return client.Lateness{
 		Count: l.Count, P50MS: millis(l.P50), P90MS: millis(l.P90), P99MS: millis(l.P99), P999MS: millis(l.P999), MaxMS: millis(l.Max),
