@@ -32,6 +32,7 @@ var actionNames = []string{
 	"put_calendar", "delete_calendar",
 }
 
+// String returns the API's word for the action.
 func (a Action) String() string { return nameOf(actionNames, uint8(a)) }
 
 // ParseAction parses the API's word for an action.

@@ -89,6 +89,7 @@ func (b *Batch) Bytes() []byte {
 	return b.buf
 }
 
+// start writes the version of an empty batch, so that the zero value is ready.
 func (b *Batch) start() {
 	if len(b.buf) == 0 {
 		b.buf = append(b.buf, batchVersion)

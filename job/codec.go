@@ -48,6 +48,7 @@ func appendBool(b []byte, v bool) []byte {
 	return append(b, 0)
 }
 
+// appendFloat appends the bits of a number, so that it is read back exactly, and equal numbers have equal bytes.
 func appendFloat(b []byte, v float64) []byte {
 	return binary.AppendUvarint(b, math.Float64bits(v))
 }
@@ -122,6 +123,7 @@ func (r *rowReader) byte() byte {
 
 func (r *rowReader) bool() bool { return r.byte() != 0 }
 
+// uint reads an unsigned varint.
 func (r *rowReader) uint() uint64 {
 	v, w := binary.Uvarint(r.b)
 	if w <= 0 {
@@ -132,6 +134,7 @@ func (r *rowReader) uint() uint64 {
 	return v
 }
 
+// uint32 reads an unsigned varint; a larger number is a fault and is not cut, which would turn it into another one.
 func (r *rowReader) uint32() uint32 {
 	v := r.uint()
 	if v > math.MaxUint32 {
@@ -141,6 +144,7 @@ func (r *rowReader) uint32() uint32 {
 	return uint32(v)
 }
 
+// int reads a signed varint.
 func (r *rowReader) int() int64 {
 	v, w := binary.Varint(r.b)
 	if w <= 0 {
@@ -165,6 +169,7 @@ func (r *rowReader) bytes() []byte {
 	return head
 }
 
+// text reads a text. It is a copy, so a text that is kept does not keep the row.
 func (r *rowReader) text() string { return string(r.bytes()) }
 
 func (r *rowReader) float() float64 { return math.Float64frombits(r.uint()) }
@@ -181,6 +186,7 @@ func (r *rowReader) texts() []string {
 	return list
 }
 
+// count reads the length of a list, and checks it before anything is allocated for it.
 func (r *rowReader) count() int {
 	n := r.uint()
 	if n > listMax {

@@ -53,6 +53,7 @@ func appendDefinition2(b []byte, d *Definition) []byte {
 	return appendBool(appendFloat(b, d.Retry.Jitter), d.Retry.ClientErrors)
 }
 
+// definition2 reads what appendDefinition2 appended.
 func (r *rowReader) definition2(d *Definition) {
 	d.Schedules, d.Exclude = r.texts(), r.texts()
 	d.MaxConcurrent, d.PauseOnFailure = r.uint32(), r.uint32()
@@ -91,6 +92,8 @@ func (r *rowReader) definition() (d Definition) {
 	return d
 }
 
+// appendRetry appends the members of a retry policy that version 1 had; the later ones are with the other members of
+// version 2, of a definition as of a profile.
 func appendRetry(b []byte, p Retry) []byte {
 	b = binary.AppendUvarint(b, uint64(p.MaxAttempts))
 	b = appendDuration(b, p.InitialInterval)

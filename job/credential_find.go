@@ -24,6 +24,7 @@ type stretch struct {
 	isWhole  bool // it is a whole credential, so a mask replaces it
 }
 
+// newEcho finds the escapes of a text once, for the searches for all credentials.
 func newEcho(text string) echo {
 	e := echo{text: text, escapes: make([][]escape, len(text))}
 	for i := range len(text) {

@@ -51,6 +51,7 @@ func isHeaderName(s string) bool {
 	return s != "" && len(s) <= 128 && apierr.IndexOutside(s, "!#$%&'*+-.^_`|~") < 0
 }
 
+// isReservedHeader reports whether a header is set by a sender. The case of the name does not count.
 func isReservedHeader(name string) bool {
 	name = strings.ToLower(name)
 	for _, r := range reservedHeaders {

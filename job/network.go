@@ -89,10 +89,12 @@ var nat64Layouts = [...][][4]int{
 	{{12, 13, 14, 15}, {9, 10, 11, 12}, {7, 9, 10, 11}, {6, 7, 9, 10}},
 }
 
+// closed returns a row of the table. It panics on a prefix that is none, at the start of every program.
 func closed(prefix, name, source string) Network {
 	return Network{Prefix: netip.MustParsePrefix(prefix), Name: name, Source: source}
 }
 
+// always returns the row as one that stays closed if private targets are allowed.
 func (n Network) always() Network {
 	n.Always = true
 	return n

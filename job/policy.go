@@ -139,6 +139,8 @@ func nameOf(names []string, v uint8) string {
 	return "unknown"
 }
 
+// parseName returns the index of a word. The empty word at index 0 is never a match, because zero is no value of
+// these types.
 func parseName(names []string, s string, code apierr.Code, field string) (uint8, error) {
 	for i, name := range names {
 		if i > 0 && name == s {

@@ -77,6 +77,7 @@ func (d *Definition) validatePayload(rules Rules) error {
 	return nil
 }
 
+// validateTimes checks the durations that are no part of the retry policy.
 func (d *Definition) validateTimes() error {
 	switch {
 	case d.Jitter < 0 || d.Jitter > JitterMax:
@@ -151,6 +152,8 @@ func (r Retry) validate() error {
 	return between("max_age", r.MaxAge, 0, RetryAgeMax)
 }
 
+// validateLabels checks labels. Their keys have the characters of names, so that they can stand in the query of a
+// URL.
 func validateLabels(labels []Pair) error {
 	if len(labels) > LabelsMax {
 		return apierr.Errorf(apierr.TooLarge, "labels", "has %d entries; at most %d are allowed", len(labels), LabelsMax)

@@ -6,6 +6,8 @@ import (
 	"github.com/carillon-io/carillon/apierr"
 )
 
+// validate checks the members that the kind of target has. Those of other kinds are refused by package api, which
+// knows what the caller wrote.
 func (t Target) validate(rules Rules) error {
 	switch t.Kind {
 	case TargetNATS, TargetRequest, TargetJetStream:
