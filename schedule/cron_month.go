@@ -2,6 +2,7 @@ package schedule
 
 import "time"
 
+// daySeconds is the length of a day of wall times, which have no gaps and no leap seconds.
 const daySeconds = 24 * 60 * 60
 
 // calendarYears is the period of the Gregorian calendar, including weekdays: a date that does not occur within it

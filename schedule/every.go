@@ -60,6 +60,7 @@ func parseEvery(text string) (time.Duration, error) {
 	return d, nil
 }
 
+// badEvery returns the error for a distance beyond the bounds.
 func badEvery(text string) error {
 	return badSchedule("@every %q is out of range; want at least 10ms and at most 3660d", apierr.Clip(text))
 }

@@ -15,6 +15,7 @@ type intern[K comparable, V any] struct {
 	old   map[K]V
 }
 
+// newIntern returns an empty cache. limit must be positive; the cache holds at most twice as many entries.
 func newIntern[K comparable, V any](limit int) *intern[K, V] {
 	return &intern[K, V]{limit: limit, young: make(map[K]V)}
 }

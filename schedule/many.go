@@ -75,6 +75,7 @@ func zoneName(loc *time.Location) string {
 	return loc.String()
 }
 
+// orUTC returns the name of a zone as a prefix needs it, which cannot be empty.
 func orUTC(zone string) string {
 	if zone == "" {
 		return "UTC"
