@@ -66,6 +66,7 @@ func apiTags() (tags []schema) {
 	return tags
 }
 
+// ref returns a reference to a component of the description.
 func ref(to string) schema { return schema{"$ref": "#/components/" + to} }
 
 func jsonContent(of schema) schema { return schema{"application/json": schema{"schema": of}} }

@@ -37,6 +37,8 @@ func (c *call) takeQuery(raw string) error {
 	return nil
 }
 
+// errUnknownParam returns the error for a parameter that the route does not have, with the name that was most likely
+// meant.
 func errUnknownParam(name string, known []string) error {
 	if name == "" {
 		return apierr.Errorf(apierr.UnknownField, "query", "has a parameter without a name; %s", apierr.Advice(name, known, ""))
@@ -60,6 +62,8 @@ const (
 // all verbs; one that is not in the table is a text.
 func kindOf(name string) paramKind { return paramKinds[name] }
 
+// paramKinds has the kinds of all parameters that are not texts, from the types of the verbs' requests, so that a new
+// parameter needs only its name in the table of routes.
 var paramKinds = func() map[string]paramKind {
 	kinds := map[string]paramKind{"label": kindLabels}
 	for i := range routes {
@@ -166,6 +170,7 @@ func appendParam(b []byte, name string, values []string) []byte {
 	}
 }
 
+// appendLabels appends the object of the labels in checked values.
 func appendLabels(b []byte, values []string) []byte {
 	b = append(b, '{')
 	for i, v := range values {

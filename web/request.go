@@ -94,6 +94,7 @@ func (w *gateway) callOf(rw http.ResponseWriter, req *http.Request, r *route, na
 	return c, err
 }
 
+// add adds a member that is not in the body. It is checked against the body later, when that is read.
 func (c *call) add(name string, value jsontext.Value, place string) {
 	c.outside = append(c.outside, outsideMember{name, value, place})
 }
@@ -218,6 +219,7 @@ func readUpTo(r io.Reader, length int64) ([]byte, error) {
 	return body, err
 }
 
+// errBodyTooLarge returns the error for a body beyond its bound, announced or read.
 func errBodyTooLarge(most int64) error {
 	return apierr.Errorf(apierr.TooLarge, "", "the body has more than %d bytes, which is the limit here", most)
 }

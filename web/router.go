@@ -26,6 +26,7 @@ type router struct {
 
 var theRouter = newRouter(routes)
 
+// newRouter returns a router that points to the given routes.
 func newRouter(routes []route) *router {
 	t := &router{plain: make(map[string]resource), collections: make(map[string]*collection)}
 	for i := range routes {

@@ -70,6 +70,8 @@ func (w *gateway) serveRoute(rw http.ResponseWriter, req *http.Request, r *route
 	w.answer(rw, req, reply)
 }
 
+// errNoService returns the refusal of a node without an executor. It is transient, so the status is one that callers
+// repeat.
 func errNoService() error {
 	return apierr.Errorf(apierr.Unavailable, "", "the node carries no requests out just now: it starts, stops or changes its part; ask again later")
 }
