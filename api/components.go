@@ -28,8 +28,9 @@ func (c *Components) All() Schema {
 	return all
 }
 
-// Request returns the schema of a verb's request. A member that is given outside of the body is optional in it; "" means
-// that none is.
+// Request returns the schema of a verb's request. A member that is given outside of the body is optional in it; ""
+// means that none is. Such a request has a schema of its own and no reference, because it differs from that of the
+// verb.
 func (c *Components) Request(v *Verb, outside string) Schema {
 	of := reflect.TypeOf(v.request)
 	if outside == "" {

@@ -30,7 +30,7 @@ const (
 // filter that is missing here would let a cursor continue a list with another filter, and so skip or repeat entries.
 type query []string
 
-// cursor returns the cursor of the page after key; "" if key is "".
+// cursor returns the cursor of the page after key; "" if key is "", which is how a list says that it has ended.
 func (q query) cursor(key string) string {
 	if key == "" {
 		return ""

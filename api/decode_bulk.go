@@ -85,7 +85,8 @@ func (r *reader) item(b *bulkRequest) error {
 }
 
 // leave skips the rest of a refused job, up to the given depth. It reads the job's name if that comes only now, so
-// that the result names the job.
+// that the result names the job. Without the name, the caller would have to count places to learn which of its jobs
+// was refused.
 func (r *reader) leave(depth int, name *string) error {
 	for r.dec.StackDepth() > depth {
 		atName := r.dec.StackDepth() == depth+1 && r.dec.StackPointer().LastToken() == "name"

@@ -13,7 +13,8 @@ import (
 // must not make a job unreadable.
 var encoding = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.PreserveRawStrings(true), json.Deterministic(true))
 
-// Encode encodes a value as replies are: equal values have equal bytes, and invalid UTF-8 is passed on.
+// Encode encodes a value as replies are: equal values have equal bytes, and invalid UTF-8 is passed on. It has no
+// bound, so it is for replies that are not sent in a message.
 func Encode(value any) ([]byte, error) { return json.Marshal(value, encoding) }
 
 // encode encodes a reply so that it fits into one message, and leaves out what can be asked for again. A reply that

@@ -15,7 +15,7 @@ import (
 // This file contains the setters for the types of values in requests. Each takes a function that returns the place of
 // the value in T.
 
-// text reads a string.
+// text reads a string. Its length is bounded by the request; validation has the bound of the member.
 func text[T any](at func(*T) *string) setter[T] {
 	return func(r *reader, v *T) (err error) {
 		*at(v), err = r.text()
@@ -90,7 +90,8 @@ func presentVersion[T any](at func(*T) **uint32) setter[T] {
 	}
 }
 
-// fence reads the fence of an attempt: an integer of at most 64 bits, and not 0.
+// fence reads the fence of an attempt: an integer of at most 64 bits, and not 0. Callers whose numbers are floats
+// must keep it as a text or as an integer: it may exceed 2^53.
 func fence[T any](at func(*T) *uint64) setter[T] {
 	const want = "the fence of the attempt, a whole number from 1 on, as the header Carillon-Fence has it"
 	return func(r *reader, v *T) error {
@@ -107,7 +108,8 @@ func fence[T any](at func(*T) *uint64) setter[T] {
 	}
 }
 
-// between reads an integer from low to high.
+// between reads an integer from low to high. A value beyond the bounds is refused and not cut, so that a caller does
+// not take a shortened list for a whole one.
 func between[T any](low, high int, at func(*T) *int) setter[T] {
 	return func(r *reader, v *T) error {
 		raw, err := r.value(jsontext.KindNumber, "a whole number")

@@ -18,7 +18,7 @@ type Local struct{ executor Executor }
 var _ client.Local = (*Local)(nil)
 
 // NewLocal returns the API of an engine. It uses only those options that concern the content of requests and replies:
-// Version, Rules, Zones, Tracer and Logger.
+// Version, Rules, Zones, Tracer and Logger. The engine must stay open as long as requests are asked of it.
 func NewLocal(engine Engine, opts Options) (*Local, error) {
 	opts = opts.withDefaults()
 	if err := opts.validate(); err != nil {

@@ -70,7 +70,8 @@ const (
 type rooms struct{ large, small, bulk *room }
 
 // newRooms returns the rooms of an executor. The building of pages may use half of the processors, and one party half
-// of that; the rest is left to launches.
+// of that; the rest is left to launches. The small room has no bound of builds but that of requests, because its
+// replies are small.
 func newRooms(o *Options) rooms {
 	builds, bulk := max(2, runtime.NumCPU()/2), o.BulkMax*bulkPages*pageBytesMost
 	return rooms{

@@ -50,7 +50,8 @@ func (s *Service) read(r *inbox.Request) (q Request, err error) {
 	return q, err
 }
 
-// tenantOf returns the tenant in a subject, which is the token after the root.
+// tenantOf returns the tenant in a subject, which is the token after the root. The subject matched the subscription,
+// so it is longer than the root.
 func (s *Service) tenantOf(subject string) (string, error) {
 	tenant, _, _ := strings.Cut(subject[len(s.opts.root()):], ".")
 	return tenant, job.ValidateTenant(tenant)

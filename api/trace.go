@@ -28,7 +28,7 @@ type Tracer interface {
 	Answered(ctx context.Context, tenant string, code apierr.Code, fault bool)
 }
 
-// trace begins the span of a request.
+// trace begins the span of a request, before it is read, so that the span includes the reading of a slow body.
 func (x *Executor) trace(ctx context.Context, a *arrival) context.Context {
 	if x.opts.Tracer == nil || a.isUntraced {
 		return ctx

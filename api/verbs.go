@@ -45,7 +45,8 @@ func (v *Verb) KindOf(member string) reflect.Kind {
 // admission, and has checked nothing of the body before. The reply must not be changed afterwards.
 type serveFunc func(x *Executor, ctx context.Context, tenant string, body []byte) (any, error)
 
-// take returns a serveFunc that reads a request with the given members and passes it to a method.
+// take returns a serveFunc that reads a request with the given members and passes it to a method. What the method
+// gets belongs to it alone.
 func take[T any](members object[T], act func(*Executor, context.Context, string, *T) (any, error)) serveFunc {
 	return func(x *Executor, ctx context.Context, tenant string, body []byte) (any, error) {
 		var req T

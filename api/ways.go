@@ -22,7 +22,8 @@ func (x *Executor) Enter() bool {
 // Leave ends what Enter began.
 func (x *Executor) Leave() { x.underWay.Add(-1) }
 
-// isOpen reports whether the executor still accepts requests.
+// isOpen reports whether the executor still accepts requests: neither the service nor its connection to NATS is
+// closed. It needs a carrier, which an executor for calls in this process has not.
 func (x *Executor) isOpen() bool { return !x.isClosed.Load() && !x.carrier.IsClosed() }
 
 // OverHTTP carries out a request that came over HTTP, between Enter and Leave. header returns a header of the
