@@ -156,7 +156,8 @@ func (y *listener) longest(now time.Time) (*connection, time.Duration) {
 	return nil, wait
 }
 
-// log logs that no seat is free, at most once each fullLoggedEvery.
+// log logs that no seat is free, at most once each fullLoggedEvery. A line for each refused connection would fill the
+// log of a server that is flooded.
 func (y *listener) log(now time.Time) {
 	y.mu.Lock()
 	due, sent := y.loggedAt.IsZero() || now.Sub(y.loggedAt) >= fullLoggedEvery, y.sent
@@ -189,7 +190,8 @@ func (y *listener) note(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// moveLocked removes a connection from the list that it is in, and appends it to another; nil means to none.
+// moveLocked removes a connection from the list that it is in, and appends it to another; nil means to none. It also
+// notes the time, so that a list is always in the order of its times.
 func (y *listener) moveLocked(g *connection, to *list.List) {
 	if g.among != nil {
 		g.among.Remove(g.place)

@@ -29,7 +29,8 @@ func NewFront(logger *slog.Logger) *Front {
 	return f
 }
 
-// newServer returns an HTTP server with the bounds of this package.
+// newServer returns an HTTP server with the bounds of this package. Errors of single connections are logged at the
+// level debug, because a caller can cause any number of them.
 func newServer(h http.Handler, logger *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler:           h,

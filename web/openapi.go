@@ -93,7 +93,7 @@ func parameter(in, name, about string, of schema) schema {
 	return p
 }
 
-// describe returns the description of a route.
+// describe returns the description of a route. The example is parsed, so a broken one cannot be published.
 func (w *apiWriter) describe(r *route) schema {
 	op := schema{"operationId": r.operation()}
 	v := api.VerbNamed(r.verb)

@@ -73,7 +73,8 @@ func (w *apiWriter) statusesOf(r *route) []int {
 // refusalName returns the name of the component for a status, such as NotFound.
 func refusalName(status int) string { return strings.ReplaceAll(http.StatusText(status), " ", "") }
 
-// refusals are the components of the statuses. Each lists the codes that have this status.
+// refusals are the components of the statuses. Each lists the codes that have this status. They are shared by all
+// routes, which keeps the description readable and small.
 func (w *apiWriter) refusals() schema {
 	codes := map[int][]string{http.StatusPreconditionFailed: {string(apierr.AlreadyExists), string(apierr.VersionConflict)}}
 	verbs, onlyHTTP := api.Statuses()

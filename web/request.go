@@ -224,7 +224,8 @@ func errBodyTooLarge(most int64) error {
 	return apierr.Errorf(apierr.TooLarge, "", "the body has more than %d bytes, which is the limit here", most)
 }
 
-// needsNoBody reports whether all required members of a request are outside its body.
+// needsNoBody reports whether all required members of a request are outside its body. A POST without a body is then a
+// request with the defaults.
 func (c *call) needsNoBody() bool { return c.verb.NeedsOnly(c.route.member()) }
 
 // isJSON reports whether the headers announce a JSON body without an encoding. The type is demanded because a form of

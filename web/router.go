@@ -82,7 +82,8 @@ func (t *router) match(method, path string) (r *route, name string, allow []stri
 	return nil, "", methodsOf(plain, named)
 }
 
-// named returns the resource of a path that contains a name; nil if there is none.
+// named returns the resource of a path that contains a name; nil if there is none. Each part is unescaped after the
+// path is split, so an escaped slash is part of a name and never separates.
 func (t *router) named(rest string) (resource, string) {
 	parts := strings.Split(rest, "/")
 	c := t.collections[parts[0]]

@@ -93,7 +93,8 @@ func (r *route) action() string {
 	return action
 }
 
-// operation returns the name of the route in the description of the API.
+// operation returns the name of the route in the description of the API. It is unique, though several routes may
+// share a verb.
 func (r *route) operation() string {
 	if r.id != "" {
 		return r.id

@@ -150,7 +150,8 @@ func (w *gateway) refusalOf(e *client.Error, isConditional bool) *client.Error {
 	return e
 }
 
-// whoLeads adds the name of the leader to a message, if this node knows it.
+// whoLeads adds the name of the leader to a message, if this node knows it. The caller can then ask that node
+// directly; the gateway forwards nothing.
 func (w *gateway) whoLeads(message string) string {
 	if w.opts.Cluster != nil {
 		if c := w.opts.Cluster(); c.Holder != "" && c.Holder != c.Node {
