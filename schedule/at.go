@@ -37,7 +37,7 @@ func parseAt(text string) (instant.Millis, error) {
 	return at, nil
 }
 
-// parseInstant parses an RFC 3339 time, rounded up to the millisecond.
+// parseInstant parses an RFC 3339 time, rounded up to the millisecond. It is used for ends of ranges too.
 func parseInstant(text string) (instant.Millis, bool) {
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil || !isStrict(text) {

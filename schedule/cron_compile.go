@@ -27,8 +27,7 @@ var cronMacros = map[string]string{
 // text; and it is wrong around changes of the clock, so it evaluates nothing.
 var cronParser = robfig.NewParser(robfig.Second | robfig.Minute | robfig.Hour | robfig.Dom | robfig.Month | robfig.Dow)
 
-// compileMacro compiles a named schedule as the fields for which it stands, so that both spellings have the same
-// canonical form and share a cache entry.
+// compileMacro compiles a named schedule as the fields for which it stands, so that both spellings have the same canonical form.
 func (s *Schedule) compileMacro(text string, loc *time.Location) error {
 	if fields, ok := cronMacros[text]; ok {
 		return s.compileCron(fields, loc)
@@ -98,7 +97,7 @@ func splitFields(text string) (fields cronText, err error) {
 }
 
 // joinFields returns the canonical expression. A second of 0 and every year are left out, as long as the number of
-// fields still says which they are.
+// fields still says which they are. The result has five, six or seven fields and parses to the same schedule.
 func joinFields(fields cronText) string {
 	switch {
 	case fields[fieldYear] != "*":
@@ -110,7 +109,8 @@ func joinFields(fields cronText) string {
 }
 
 // parsePattern converts normalised fields into a pattern. The parser does not see the parts that it does not know:
-// the moving items of the day fields, and the year.
+// the moving items of the day fields, and the year. The star bit is removed, because whether a field is a star is
+// read from its text.
 func parsePattern(fields cronText) (pattern, error) {
 	const starBit = 1 << 63 // the parser's own mark, which it does not set for */n
 	dates, movingDates := cutMoving(fields[fieldDom])

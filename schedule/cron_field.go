@@ -53,7 +53,7 @@ const (
 const sunday = 7
 
 // normalise returns the normalised form of a field: numbers for names, no leading zeros, Sunday as 0, and no
-// redundant range or step. Equal schedules thus have equal texts, which share cache entries and profiles.
+// redundant range or step. Equal schedules thus have equal texts, so jobs can share a profile.
 func (f *cronField) normalise(text string) (string, error) {
 	items := strings.Split(text, ",")
 	for i, item := range items {

@@ -30,7 +30,8 @@ func (f *cronField) format(it cronItem) string {
 	return strconv.Itoa(it.low) + "-" + strconv.Itoa(it.high) + "/" + strconv.Itoa(it.step)
 }
 
-// list returns the values of an item; values past the end of the field are wrapped around.
+// list returns the values of an item; values past the end of the field are wrapped around. The parser knows no range
+// that wraps around, so 5-7 becomes 5,6,0.
 func (f *cronField) list(it cronItem) string {
 	var b strings.Builder
 	size := f.high - f.low + 1

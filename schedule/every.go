@@ -65,7 +65,8 @@ func badEvery(text string) error {
 	return badSchedule("@every %q is out of range; want at least 10ms and at most 3660d", apierr.Clip(text))
 }
 
-// cutDays separates the days at the front of a duration from the rest; days is 0 if there are none.
+// cutDays separates the days at the front of a duration from the rest; days is 0 if there are none. It exists because
+// [time.ParseDuration] has no days.
 func cutDays(text string) (days int64, rest string, ok bool) {
 	head, rest, found := strings.Cut(text, "d")
 	if !found {
@@ -83,7 +84,8 @@ func cutDays(text string) (days int64, rest string, ok bool) {
 	return days, rest, true
 }
 
-// formatEvery returns the canonical text of a duration, without the zero units of [time.Duration.String].
+// formatEvery returns the canonical text of a duration, without the zero units of [time.Duration.String]. One
+// duration has one text, however it was written. d has whole milliseconds.
 func formatEvery(d time.Duration) string {
 	text := d.String()
 	if strings.HasSuffix(text, "m0s") {

@@ -95,7 +95,8 @@ func (f *filter) periodAt(sec int64) period {
 	return periodAt(f.loc, sec)
 }
 
-// excludes reports whether an instant is excluded. A nil filter excludes nothing.
+// excludes reports whether an instant is excluded. A nil filter excludes nothing. For a series of instants, endOf is
+// cheaper, because it keeps the period.
 func (f *filter) excludes(at instant.Millis) bool {
 	if f == nil {
 		return false
@@ -104,7 +105,7 @@ func (f *filter) excludes(at instant.Millis) bool {
 	return excluded
 }
 
-// wallEnd is endOf for a wall time.
+// wallEnd is endOf for a wall time. The end of a time that is not excluded is that time.
 func (f *filter) wallEnd(wall int64) (end int64, excluded bool) {
 	day := floorDiv(wall, daySeconds)
 	for _, part := range f.parts {

@@ -94,7 +94,8 @@ func (s *Schedule) checkKept(f *filter) error {
 }
 
 // leavesTime reports whether a filter leaves any second of the window. It is the check for an @every, whose ticks
-// depend on its anchor.
+// depend on its anchor. It treats the window as if every second were a tick; an @every whose grid misses the seconds
+// that are left is accepted.
 func (s *Schedule) leavesTime(f *filter) bool {
 	everySecond := pattern{second: allSixty, minute: allSixty, hour: allHours, dom: 1<<32 - 2, month: 1<<13 - 2, dow: 1<<7 - 1}
 	any := Schedule{kind: Cron, cron: &cron{pattern: everySecond, loc: f.loc, without: f}, filter: f, from: s.from, until: s.until}

@@ -42,7 +42,8 @@ func cutZonePrefix(text string) (zone, expr string, err error) {
 	return zone, expr, nil
 }
 
-// mergeZones returns the zone that a field and a prefix name, "" for UTC. It is an error if they name two zones.
+// mergeZones returns the zone that a field and a prefix name, "" for UTC. It is an error if they name two zones. The
+// same zone in both places is accepted.
 func mergeZones(field, prefix string) (string, error) {
 	if field != "" && prefix != "" && field != prefix {
 		return "", badZone("is %q, but the schedule says CRON_TZ=%s; want one of them", apierr.Clip(field), apierr.Clip(prefix))
@@ -96,7 +97,8 @@ func checkZoneName(name string) error {
 	return nil
 }
 
-// unknown returns the error for an unknown zone, and proposes the usual spelling if only that was wrong.
+// unknown returns the error for an unknown zone, and proposes the usual spelling if only that was wrong. It tries two
+// spellings, each of which costs a lookup, and only for names in error.
 func (z *Zones) unknown(name string) error {
 	word := true
 	spelled := []byte(strings.ToLower(name))
