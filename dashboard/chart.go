@@ -72,7 +72,8 @@ func scaleFor(samples []sample) scale {
 // toMillis returns a duration in milliseconds, with fractions.
 func toMillis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// y returns the y coordinate of a duration. A duration below the lower end is drawn at the lower end.
+// y returns the y coordinate of a duration. A duration below the lower end is drawn at the lower end. Zero has no
+// logarithm, so it is drawn as a microsecond is.
 func (s scale) y(d time.Duration) float64 {
 	place := (math.Log10(max(toMillis(d), 0.001)) - float64(s.low)) / float64(s.high-s.low)
 	return round(chartHeight * (1 - min(max(place, 0), 1)))
@@ -136,7 +137,7 @@ func (s *sample) perSecond() float64 {
 	return float64(s.fired) / s.took.Seconds()
 }
 
-// about describes the chart in words.
+// about describes the chart in words. It says the two numbers for which a reader would look at the chart.
 func about(samples []sample, most float64) string {
 	var worst time.Duration
 	for i := range samples {
@@ -181,7 +182,8 @@ type level struct {
 	Width float64 // width of the bar, in percent of the largest
 }
 
-// levels returns the rows for the lateness since the start, without the empty rows at both ends.
+// levels returns the rows for the lateness since the start, without the empty rows at both ends. Empty rows in the
+// middle stay, because a gap between two groups of launches is worth seeing.
 func levels(l *scheduler.Lateness) []level {
 	s := since(&scheduler.Lateness{}, l)
 	first, last, most := -1, -1, uint64(1)

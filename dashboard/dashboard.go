@@ -128,7 +128,8 @@ func (d *Dashboard) ServeHTTP(rw http.ResponseWriter, req *http.Request) {
 	}
 }
 
-// serveAction carries out the action of a form.
+// serveAction carries out the action of a form. The redirect has the status 303, so that the browser asks for the
+// next page with GET.
 func (d *Dashboard) serveAction(rw http.ResponseWriter, req *http.Request, act func(*visit) (string, view)) {
 	v := d.visit(req)
 	if v.err == nil {

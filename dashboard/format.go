@@ -94,8 +94,8 @@ func rate(perSecond float64) string {
 	return fmt.Sprintf("%.1f", perSecond)
 }
 
-// figure returns a whole number with commas between thousands. Other values are returned as text,
-// unchanged.
+// figure returns a whole number with commas between thousands. Other values are returned as text, unchanged. It takes
+// any type, because templates pass numbers of all sizes.
 func figure(n any) string {
 	s := fmt.Sprint(n)
 	if _, err := strconv.ParseUint(s, 10, 64); err != nil {

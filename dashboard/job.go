@@ -141,7 +141,8 @@ func isCounted(j *client.JobInfo) bool {
 	})
 }
 
-// ticksOf returns times in a zone. If the zone is unknown here, it returns them in UTC only.
+// ticksOf returns times in a zone. If the zone is unknown here, it returns them in UTC only. The server may know
+// zones that this machine does not, because their rules can come from different sources.
 func (v *visit) ticksOf(times []client.Time, zone string) []tick {
 	loc, err := v.dashboard.opts.Location(zone)
 	list := make([]tick, len(times))

@@ -55,7 +55,8 @@ const exampleJSON = `{
   "if_version": 0
 }`
 
-// formView returns the page with the form.
+// formView returns the page with the form. It fills in the choices, which a form that comes back from the browser
+// does not have.
 func (v *visit) formView(body *formBody) view {
 	body.Kinds, body.Overlaps, body.Misses, body.Zones = targetKinds, overlaps, misses, zones
 	p := view{page: "form", title: "New job", active: "/new", body: body}

@@ -75,7 +75,8 @@ func (v *visit) putJSON(b *formBody, notice string) (string, view) {
 	return v.link("/job", "name", put.Job.Name, "notice", notice), view{}
 }
 
-// refused returns the form with what was typed and the error.
+// refused returns the form with what was typed and the error. Nothing that was typed is lost, in whichever form it
+// was.
 func (v *visit) refused(b *formBody, err error) view {
 	switch {
 	case !b.AsJSON:

@@ -41,7 +41,7 @@ func (v *visit) overview() view {
 	return p
 }
 
-// fill draws the charts.
+// fill draws the charts. Without a status function, Hour stays nil and the template leaves the charts out.
 func (o *overview) fill(v *visit, status scheduler.Status) {
 	r := v.dashboard.recorder
 	o.Rate = r.rate(v.now, status.Fired)
@@ -55,7 +55,7 @@ type waitRow struct {
 	Spread        client.Lateness
 }
 
-// waitsOf lists the causes for which attempts waited.
+// waitsOf lists the causes for which attempts waited. Causes that have not occurred are left out.
 func waitsOf(w *client.Waited) []waitRow {
 	list := []waitRow{
 		{"overlap", "the turn of their job", w.Overlap}, {"catch_up", "catching up", w.CatchUp},

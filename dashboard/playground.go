@@ -67,8 +67,8 @@ func (v *visit) playground() view {
 	return p
 }
 
-// nextRequest returns the request for the values of the form. A schedule of several lines is several
-// schedules.
+// nextRequest returns the request for the values of the form. A schedule of several lines is several schedules. It
+// checks only the forms of times and numbers; the schedule is checked by the API.
 func nextRequest(get func(string) string) (request client.NextRequest, err error) {
 	request = client.NextRequest{Timezone: get("timezone"), Exclude: linesOf(get("exclude"))}
 	request.Schedule, request.Schedules = schedulesOf(get("schedule"))
@@ -107,7 +107,8 @@ func linesOf(text string) []string {
 	return lines
 }
 
-// zones lists suggestions; the field accepts every name of the IANA database.
+// zones lists suggestions; the field accepts every name of the IANA database. All of them would make each page with
+// the field much larger.
 var zones = slices.Concat([]string{"UTC"}, strings.Fields(`
 	Africa/Cairo Africa/Johannesburg Africa/Lagos Africa/Nairobi America/Anchorage America/Bogota America/Chicago
 	America/Denver America/Halifax America/Los_Angeles America/Mexico_City America/New_York America/Santiago

@@ -41,9 +41,9 @@ type reading struct {
 	lateness scheduler.Lateness
 }
 
-// add makes a sample of the difference between a status and the previous one. The first status gives no
-// sample, nor does one with smaller counts than before, which means that a new leadership began: later
-// ones are compared with it.
+// add makes a sample of the difference between a status and the previous one. The first status gives no sample, nor
+// does one with smaller counts than before, which means that a new leadership began: later ones are compared with it.
+// record calls it, from one goroutine.
 func (r *recorder) add(now time.Time, status scheduler.Status) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -60,7 +60,7 @@ func (r *recorder) add(now time.Time, status scheduler.Status) {
 	r.used++
 }
 
-// samples returns the kept samples, the oldest first.
+// samples returns the kept samples, the oldest first. The caller owns the slice.
 func (r *recorder) samples() []sample {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -9,7 +9,8 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// rows returns the number of rows of a list: the parameter limit, which is at most pageRows.
+// rows returns the number of rows of a list: the parameter limit, which is at most pageRows. A larger number is cut
+// and not refused.
 func (v *visit) rows() (int, error) {
 	text := v.query.Get("limit")
 	if text == "" {

@@ -70,8 +70,8 @@ func (f *frame) Age(t client.Time) string {
 // same name for a part.
 var templates = parseTemplates()
 
-// parseTemplates parses the templates embedded in the binary. It panics if one is invalid, because the
-// build is then wrong.
+// parseTemplates parses the templates embedded in the binary. It panics if one is invalid, because the build is then
+// wrong. It runs once, when the program starts.
 func parseTemplates() map[string]*template.Template {
 	shared := template.Must(template.New("").Funcs(functions).ParseFS(files, "pages/layout.html", "pages/parts.html"))
 	names, err := files.ReadDir("pages")
@@ -110,8 +110,8 @@ func (v *visit) frame(p *view) *frame {
 	return f
 }
 
-// nameForm matches the values of the parameter n that a notice may show. It has no spaces, so that a
-// link cannot make the page show a sentence of its author.
+// nameForm matches the values of the parameter n that a notice may show. It has no spaces, so that a link cannot make
+// the page show a sentence of its author. It is the grammar of the names of jobs.
 var nameForm = regexp.MustCompile(`^[A-Za-z0-9._/-]{1,128}$`)
 
 // nameOrNumber returns the text if it is a name or a number, "?" otherwise.

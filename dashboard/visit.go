@@ -34,7 +34,8 @@ type visit struct {
 	err       error // why the visit has no client; nil if it has
 }
 
-// visit returns the visit of a request.
+// visit returns the visit of a request. It never fails: a tenant that is none leaves the visit with err, which open
+// shows.
 func (d *Dashboard) visit(req *http.Request) *visit { return d.visitTo(req, req.URL) }
 
 // visitTo returns the visit of a request to the page to, which may differ from the request's own path.
