@@ -35,7 +35,7 @@ type spread struct {
 	bounds  []float64
 }
 
-// secondsOf shows a histogram of durations.
+// secondsOf shows a histogram of durations. The number of labels must be that of the description.
 func secondsOf(desc *prometheus.Desc, r histogram.Reading, labels ...string) prometheus.Metric {
 	return &spread{desc, prometheus.MakeLabelPairs(desc, labels), r, secondsBounds}
 }
