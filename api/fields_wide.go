@@ -2,8 +2,6 @@ package api
 
 import (
 	"encoding/base64"
-	"slices"
-	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -26,14 +24,22 @@ func pairs[T any](most int, at func(*T) *[]job.Pair) setter[T] {
 			if err != nil {
 				return err
 			}
-			if list = append(list, p); len(list) > most {
+			if list = inOrder(list, p); len(list) > most {
 				return apierr.Errorf(apierr.TooLarge, r.parent(), "has more than %d entries, which is the limit", most)
 			}
 		}
-		slices.SortFunc(list, func(a, b job.Pair) int { return strings.Compare(a.Key, b.Key) })
 		*at(v) = list
 		return r.token()
 	}
+}
+
+// inOrder inserts a pair into a list that is sorted by key. The lists are short, and most come sorted.
+func inOrder(list []job.Pair, p job.Pair) []job.Pair {
+	list = append(list, p)
+	for i := len(list) - 1; i > 0 && list[i].Key < list[i-1].Key; i-- {
+		list[i], list[i-1] = list[i-1], list[i]
+	}
+	return list
 }
 
 // pair reads one member whose name and value are texts. The lengths are bounded by that of the request; validation

@@ -109,7 +109,7 @@ func TestOpenPeersAreWarnedOf(t *testing.T) {
 		{"0.0.0.0:6222", "", true}, {"10.0.0.1:6222", "", true}, {":6222", "", true}, {"a.example.com:6222", "", true},
 		{"0.0.0.0:6222", "tower", false},
 	} {
-		said := &lockedBuffer{}
+		said := &testkit.Buffer{}
 		b := &Bus{opts: Options{ClusterListen: tt.listen, ClusterPassword: tt.password, Logger: slog.New(slog.NewTextHandler(said, nil))}}
 		b.warnOpenRoutes()
 		got := strings.Contains(said.String(), "CARILLON_CLUSTER_PASSWORD") && strings.Contains(said.String(), tt.listen)

@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-io/carillon/bus/bustest"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // TestWarnings: for each weakness of NATS there is exactly one warning.
@@ -101,7 +102,7 @@ func TestReplicasFollowTheServers(t *testing.T) {
 }
 
 func TestSmallPayloadIsRefused(t *testing.T) {
-	refuses(t, Facts{PayloadMax: 1<<20 - 1}.Validate(), "at most 1048575 bytes", "max_payload to at least 1048576")
+	testkit.Refuses(t, Facts{PayloadMax: 1<<20 - 1}.Validate(), "at most 1048575 bytes", "max_payload to at least 1048576")
 	if err := (Facts{PayloadMax: 1 << 20}).Validate(); err != nil {
 		t.Error(err)
 	}
@@ -159,7 +160,7 @@ system_account: SYS
 			}
 			got, err := b.Check(t.Context(), quietly(t, b), 1)
 			if tt.err != "" {
-				refuses(t, err, tt.err)
+				testkit.Refuses(t, err, tt.err)
 				return
 			}
 			if err != nil {
@@ -185,7 +186,7 @@ authorization { users: [{user: u, password: p, permissions: {publish: ["carillon
 			s := bustest.Run(t, tt.config)
 			began := time.Now()
 			_, err := openOutside(t, fmt.Sprintf("nats://%s%s", tt.user, s.Addr()))
-			refuses(t, err, tt.want)
+			testkit.Refuses(t, err, tt.want)
 			if took := time.Since(began); took > 8*time.Second {
 				t.Errorf("it took %s to say so", took)
 			}

@@ -135,7 +135,7 @@ func TestEmbeddedServersFormACluster(t *testing.T) {
 // ends.
 func waitsForPeers(t *testing.T, o Options) {
 	t.Helper()
-	said := &lockedBuffer{}
+	said := &testkit.Buffer{}
 	o.Logger = slog.New(slog.NewTextHandler(said, nil))
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

@@ -3,6 +3,7 @@ package dashboard
 import (
 	"maps"
 	"slices"
+	"sort"
 
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/scheduler"
@@ -71,14 +72,6 @@ func skipsOf(s *client.Status) []skip {
 	for _, reason := range slices.Sorted(maps.Keys(s.SkippedBy)) {
 		list = append(list, skip{reason, s.SkippedBy[reason]})
 	}
-	slices.SortStableFunc(list, func(a, b skip) int {
-		switch {
-		case a.Count > b.Count:
-			return -1
-		case a.Count < b.Count:
-			return 1
-		}
-		return 0
-	})
+	sort.SliceStable(list, func(i, j int) bool { return list[i].Count > list[j].Count })
 	return list
 }

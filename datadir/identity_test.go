@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 const (
@@ -35,20 +36,6 @@ func mustHold(t *testing.T, dir string, o Options) *currentIdentity {
 	return held
 }
 
-// refuses checks that an error contains each of some texts.
-func refuses(t *testing.T, err error, wants ...string) {
-	t.Helper()
-	if err == nil {
-		t.Errorf("it was taken; want an error about %q", wants)
-		return
-	}
-	for _, want := range wants {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("%v; want something about %q", err, want)
-		}
-	}
-}
-
 // TestIdentityOfANode follows a directory from its first start: alone it has no name, in a cluster it gets
 // one for good, and after it has met the cluster it belongs to that one.
 func TestIdentityOfANode(t *testing.T) {
@@ -59,7 +46,7 @@ func TestIdentityOfANode(t *testing.T) {
 		t.Errorf("a node alone is %+v, and has a file: %v", alone, err)
 	}
 	_, err := alone.adopted(idOne, false)
-	refuses(t, err, "alone")
+	testkit.Refuses(t, err, "alone")
 
 	first := mustOpenIdentity(t, dir, Options{ClusterName: "prod"})
 	if job.ValidateTenant(first.Node) != nil || first.Cluster != "prod" || first.ClusterID != "" {
@@ -71,7 +58,7 @@ func TestIdentityOfANode(t *testing.T) {
 	mustOpenIdentity(t, dir, Options{ClusterName: "prod", Node: first.Node})
 
 	_, err = openIdentity(dir, Options{ClusterName: "prod", Node: "other"})
-	refuses(t, err, path, first.Node, `"other"`, "--node")
+	testkit.Refuses(t, err, path, first.Node, `"other"`, "--node")
 	if once, err := openIdentity(dir, Options{}); err != nil || once != (Identity{}) {
 		t.Errorf("alone, before it met the cluster: %+v, %v", once, err)
 	}
@@ -80,24 +67,24 @@ func TestIdentityOfANode(t *testing.T) {
 	}
 	held := mustHold(t, dir, Options{ClusterName: "prod"})
 
-	refuses(t, held.adopt("short", false), "32 hex digits")
-	refuses(t, held.adopt(strings.ToUpper(idTwo), false), "32 hex digits")
+	testkit.Refuses(t, held.adopt("short", false), "32 hex digits")
+	testkit.Refuses(t, held.adopt(strings.ToUpper(idTwo), false), "32 hex digits")
 	for range 2 { // the second changes nothing
 		if err := held.adopt(idOne, false); err != nil {
 			t.Fatal(err)
 		}
 	}
-	refuses(t, held.adopt(idTwo, false), path, idOne, idTwo)
+	testkit.Refuses(t, held.adopt(idTwo, false), path, idOne, idTwo)
 	met := mustOpenIdentity(t, dir, Options{ClusterName: "prod"})
 	if met.ClusterID != idOne {
 		t.Errorf("after the cluster was met: %+v", met)
 	}
 	_, err = met.adopted(idTwo, false)
-	refuses(t, err, path, idOne, idTwo)
+	testkit.Refuses(t, err, path, idOne, idTwo)
 	_, err = openIdentity(dir, Options{})
-	refuses(t, err, path, first.Node, `"prod"`, "--cluster-name prod", "delete that file")
+	testkit.Refuses(t, err, path, first.Node, `"prod"`, "--cluster-name prod", "delete that file")
 	_, err = openIdentity(dir, Options{ClusterName: "test"})
-	refuses(t, err, path, `"prod"`, `"test"`, "--data")
+	testkit.Refuses(t, err, path, `"prod"`, `"test"`, "--data")
 	if text, err := os.ReadFile(path); err != nil || strings.Count(string(text), "\n") != 1 || !strings.Contains(string(text), idOne) {
 		t.Errorf("the file has %q, %v", text, err)
 	}
@@ -113,7 +100,7 @@ func TestAdoptThatCannotBeWritten(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "NODE.tmp"), 0o750); err != nil {
 		t.Fatal(err)
 	}
-	refuses(t, held.adopt(idOne, false), "NODE.tmp")
+	testkit.Refuses(t, held.adopt(idOne, false), "NODE.tmp")
 	if id := held.get(); id.ClusterID != "" || mustOpenIdentity(t, dir, Options{ClusterName: "prod"}).ClusterID != "" {
 		t.Errorf("the id was taken: %+v", id)
 	}
@@ -173,7 +160,7 @@ func TestIdentityFilesThatCannotBeRead(t *testing.T) {
 		if want == "" && err != nil {
 			t.Errorf("%s: %v", text, err)
 		} else if want != "" {
-			refuses(t, err, want, dir)
+			testkit.Refuses(t, err, want, dir)
 		}
 		if isVersion := strings.HasPrefix(want, "version"); errors.Is(err, ErrIdentityVersion) != isVersion {
 			t.Errorf("%s: %v; ErrIdentityVersion is wanted: %t", text, err, isVersion)

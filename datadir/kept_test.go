@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // TestFateOfOldData: replaced data without rows is removed whatever is wanted, and of data that is behind one set is
@@ -51,5 +53,5 @@ func TestWitnessNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := openIdentity(dir, Options{ClusterName: "prdo", Witness: true})
-	refuses(t, err, `"prdo"`, `"prod"`)
+	testkit.Refuses(t, err, `"prdo"`, `"prod"`)
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/carillon-io/carillon/testkit"
 )
 
 var membersTexts = map[string]string{ // what a file has, and what is said about it; "" is taken
@@ -34,7 +36,7 @@ func TestMembersFilesThatCannotBeRead(t *testing.T) {
 		if want == "" && err != nil {
 			t.Errorf("%s: %v", text, err)
 		} else if want != "" {
-			refuses(t, err, want, dir)
+			testkit.Refuses(t, err, want, dir)
 		}
 		if isNewer := want == "newer release"; errors.Is(err, ErrMembersVersion) != isNewer {
 			t.Errorf("%s: %v; ErrMembersVersion is wanted: %t", text, err, isNewer)

@@ -15,6 +15,7 @@ import (
 	natsserver "github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
+	"github.com/carillon-io/carillon/bus/bustest"
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/server"
 	"github.com/carillon-io/carillon/testkit"
@@ -46,18 +47,7 @@ func scrape(t *testing.T) (m metrics) {
 // runNATS starts a server with JetStream and returns its address.
 func runNATS(t *testing.T) string {
 	t.Helper()
-	s, err := natsserver.NewServer(&natsserver.Options{
-		ServerName: "n1", Host: "127.0.0.1", Port: natsserver.RANDOM_PORT, NoSigs: true, NoLog: true,
-		JetStream: true, StoreDir: t.TempDir(), MaxPayload: 4 << 20,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Start()
-	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
-	if !s.ReadyForConnections(10 * time.Second) {
-		t.Fatal("NATS is not ready")
-	}
+	s := bustest.RunWith(t, &natsserver.Options{ServerName: "n1", JetStream: true, StoreDir: t.TempDir(), MaxPayload: 4 << 20})
 	return s.ClientURL()
 }
 

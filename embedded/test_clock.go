@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/memory"
 	"github.com/carillon-io/carillon/scheduler"
 )
 
@@ -29,7 +30,8 @@ type Test struct {
 	*Scheduler
 
 	clock  *handClock
-	memory *memory
+	log    memory.Log
+	store  memory.Store
 	hand   *scheduler.ManualDriver
 	sender *testSender
 
@@ -65,13 +67,13 @@ func NewTest(start time.Time, opts Options) (*Test, error) {
 		return nil, err
 	}
 	t := &Test{
-		Scheduler: s, clock: clock, memory: newMemory(), sender: &testSender{dispatcher: s.dispatcher, clock: clock},
+		Scheduler: s, clock: clock, sender: &testSender{dispatcher: s.dispatcher, clock: clock},
 		moves: make(chan move, 1), wake: make(chan struct{}, 1), stop: make(chan struct{}), ended: make(chan struct{}),
 	}
 	s.closeWith = t.takeDown
 	var b job.Batch
 	scheduler.NumberJobs(&b, firstTestJob)
-	err = t.memory.Apply(job.Position{}, b.Bytes())
+	err = t.store.Apply(job.Position{}, b.Bytes())
 	if err == nil {
 		err = t.open()
 	}
@@ -85,7 +87,7 @@ func NewTest(start time.Time, opts Options) (*Test, error) {
 
 // open makes an engine from the rows in memory.
 func (t *Test) open() error {
-	if err := t.openEngine(t.memory, t.memory, t.sender); err != nil {
+	if err := t.openEngine(&t.log, &t.store, t.sender); err != nil {
 		return err
 	}
 	t.hand = t.engine.DriveManually()

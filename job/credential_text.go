@@ -1,9 +1,9 @@
 package job
 
 import (
-	"cmp"
 	"encoding/base64"
 	"slices"
+	"sort"
 	"strings"
 )
 
@@ -100,7 +100,10 @@ func (c Credentials) MaskInCut(text string, isCut bool) string {
 // replaceStretches returns a text in which each group of overlapping parts is replaced by one mask if it contains a
 // whole credential, and removed otherwise.
 func replaceStretches(text string, parts []stretch) string {
-	slices.SortFunc(parts, func(a, b stretch) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to)) })
+	sort.Slice(parts, func(i, j int) bool {
+		a, b := parts[i], parts[j]
+		return a.from < b.from || a.from == b.from && a.to > b.to
+	})
 	var b strings.Builder
 	done := 0
 	for len(parts) > 0 {

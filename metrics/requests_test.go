@@ -11,6 +11,7 @@ import (
 
 	"github.com/carillon-io/carillon/api"
 	"github.com/carillon-io/carillon/apierr"
+	"github.com/carillon-io/carillon/bus/bustest"
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/scheduler"
 )
@@ -25,18 +26,7 @@ func (empty) Get(context.Context, string, string) (scheduler.JobView, error) {
 // connect runs a NATS server for the length of a test, and returns a connection to it.
 func connect(t *testing.T) *nats.Conn {
 	t.Helper()
-	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Start()
-	t.Cleanup(func() {
-		s.Shutdown()
-		s.WaitForShutdown()
-	})
-	if !s.ReadyForConnections(10 * time.Second) {
-		t.Fatal("the NATS server did not become ready")
-	}
+	s := bustest.RunWith(t, &server.Options{})
 	nc, err := nats.Connect(s.ClientURL())
 	if err != nil {
 		t.Fatal(err)

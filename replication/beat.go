@@ -1,12 +1,10 @@
 package replication
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"sort"
 	"sync"
 	"time"
@@ -231,7 +229,7 @@ func (n *Node) successors(name string) (list []peer) {
 			list = append(list, p)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b peer) int { return cmp.Compare(b.LSN, a.LSN) })
+	sort.SliceStable(list, func(i, j int) bool { return list[i].LSN > list[j].LSN })
 	return list
 }
 

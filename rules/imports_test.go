@@ -54,11 +54,15 @@ var house = map[string][]string{
 	// The data directory, which the server and the embedded scheduler share.
 	"datadir": over(words, module+"/backup", module+"/histogram", module+"/snapshot", module+"/wal", "golang.org/x/sys"),
 	// A scheduler inside a program: no server, and no connection to NATS.
-	"embedded": over(words, module+"/api", module+"/client", module+"/datadir", module+"/dispatch", module+"/scheduler", module+"/snapshot", module+"/wal"),
-	// The suite that every sender passes: it is for tests, and imports no more than they need.
+	"embedded": over(words, module+"/api", module+"/client", module+"/datadir", module+"/dispatch", module+"/memory", module+"/scheduler", module+"/snapshot", module+"/wal"),
+	// A store and a log in memory.
+	"memory": over(words),
+	// The suites that every sender, store and log passes: they are for tests, and import no more than they need.
 	"dispatch/dispatchtest": over(words),
+	"scheduler/storetest":   over(words, module+"/testkit"),
+	"scheduler/logtest":     over(words),
 	// An engine in memory, requests that must be refused, and a checker of schemas, for the tests of api, web and metrics.
-	"api/apitest": over(words, module+"/scheduler", module+"/client", "github.com/nats-io/nats.go", "github.com/nats-io/nats-server/v2"),
+	"api/apitest": over(words, module+"/memory", module+"/scheduler", module+"/client", "github.com/nats-io/nats.go", "github.com/nats-io/nats-server/v2"),
 	"api":         over(words, module+"/histogram", module+"/scheduler", module+"/client", module+"/inbox", "github.com/nats-io/nats.go", "github.com/go-json-experiment/json"),
 	// The HTTP gateway.
 	"web": over(words, module+"/api", module+"/client", module+"/scheduler", "github.com/go-json-experiment/json"),

@@ -27,7 +27,8 @@ var cronMacros = map[string]string{
 // text; and it is wrong around changes of the clock, so it evaluates nothing.
 var cronParser = robfig.NewParser(robfig.Second | robfig.Minute | robfig.Hour | robfig.Dom | robfig.Month | robfig.Dow)
 
-// compileMacro compiles a named schedule as the fields for which it stands, so that both spellings have the same canonical form.
+// compileMacro compiles a named schedule as the fields for which it stands, so that both spellings have the same
+// canonical form.
 func (s *Schedule) compileMacro(text string, loc *time.Location) error {
 	if fields, ok := cronMacros[text]; ok {
 		return s.compileCron(fields, loc)

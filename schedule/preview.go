@@ -1,8 +1,8 @@
 package schedule
 
 import (
-	"cmp"
 	"slices"
+	"sort"
 
 	"github.com/carillon-io/carillon/instant"
 )
@@ -28,7 +28,7 @@ func (s *Schedule) Preview(after, anchor instant.Millis, n int) (times []instant
 		return nil, nil
 	}
 	found := s.notes(after, times[len(times)-1])
-	slices.SortStableFunc(found, func(a, b note) int { return cmp.Compare(a.at, b.at) })
+	sort.SliceStable(found, func(i, j int) bool { return found[i].at < found[j].at })
 	for _, n := range slices.Compact(found) {
 		if len(notes) < PreviewMax {
 			notes = append(notes, n.text)

@@ -40,9 +40,9 @@ func TestBackfillOfManyCommits(t *testing.T) {
 	}
 	var done BackfillResult
 	var err error
-	before := s.store.applied.LSN
+	before := s.store.Applied().LSN
 	s.call(func() { done, err = s.engine.Backfill(context.Background(), s.backfillRequest(BackfillMax)) })
-	commits := s.store.applied.LSN - before
+	commits := s.store.Applied().LSN - before
 	if err != nil || done.Runs != 3600-backfillChunk || done.LeftOut != backfillChunk || len(s.left) != 3600 || commits < 7 {
 		t.Errorf("%+v (%v) in %d commits, %d runs left", done, err, commits, len(s.left))
 	}

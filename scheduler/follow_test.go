@@ -97,10 +97,10 @@ func (s *tale) compare(arms bool) {
 		s.t.Error(err)
 	}
 	if diff := core.Diff(followed, loaded, arms); diff != "" {
-		s.t.Errorf("at %s, commit %d: %s", clock(instant.Of(s.now)), s.other.store.applied.LSN, diff)
+		s.t.Errorf("at %s, commit %d: %s", clock(instant.Of(s.now)), s.other.store.Applied().LSN, diff)
 	}
 	st := s.other.engine.Status()
-	if st.Role != "standby" || st.LSN != s.store.applied.LSN || st.AppliedLSN != st.LSN || st.Jobs != loaded.Reading().Jobs || st.Live != loaded.Live() {
+	if st.Role != "standby" || st.LSN != s.store.Applied().LSN || st.AppliedLSN != st.LSN || st.Jobs != loaded.Reading().Jobs || st.Live != loaded.Live() {
 		s.t.Errorf("status %+v", st)
 	}
 }
@@ -148,7 +148,7 @@ func (s *tale) actBefore() {
 		s.other.engine.Idle()
 	case n < 29:
 		note("trigger %s with a key", name)
-		s.propose(&core.Trigger{Tenant: tenantOf(name), Name: name, Hash: s.hash(name), Key: fmt.Sprint(n), AsOf: s.store.applied.LSN})
+		s.propose(&core.Trigger{Tenant: tenantOf(name), Name: name, Hash: s.hash(name), Key: fmt.Sprint(n), AsOf: s.store.Applied().LSN})
 	case n < 31:
 		d := time.Duration(s.rng.IntN(30)) * time.Hour
 		note("away for %s", d)

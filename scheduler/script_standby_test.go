@@ -43,7 +43,7 @@ func runStandby(s *sim, d *datadriven.TestData, name string) string {
 func (s *sim) standbyText() string {
 	st := s.other.engine.Status()
 	return fmt.Sprintf("%s epoch=%d behind=%d jobs=%d armed=%d live=%d reporting=%d waiting=%d",
-		st.Role, st.Epoch, s.store.applied.LSN-st.AppliedLSN, st.Jobs, st.Armed, st.Live, st.Reporting, st.Waiting)
+		st.Role, st.Epoch, s.store.Applied().LSN-st.AppliedLSN, st.Jobs, st.Armed, st.Live, st.Reporting, st.Waiting)
 }
 
 // trust is the Trust of the engines of a sim.

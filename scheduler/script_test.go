@@ -120,7 +120,7 @@ func runCommand(s *sim, d *datadriven.TestData) string {
 		s.propose(p)
 		return errText(p.Err)
 	case "trigger":
-		p := &core.Trigger{Tenant: tenantOf(name), Name: name, Hash: s.hash(name), Key: arg(d, "key"), AsOf: s.store.applied.LSN, IfVersion: demanded(d)}
+		p := &core.Trigger{Tenant: tenantOf(name), Name: name, Hash: s.hash(name), Key: arg(d, "key"), AsOf: s.store.Applied().LSN, IfVersion: demanded(d)}
 		s.propose(p)
 		if p.Err != nil {
 			return errText(p.Err)

@@ -23,7 +23,7 @@ type commit struct {
 
 // join lets a standby begin with a copy of the store, and follow from there.
 func (s *sim) join() {
-	store := s.store.clone()
+	store := s.store.Clone()
 	opts := s.opts
 	opts.Store = store
 	e, err := Follow(opts)

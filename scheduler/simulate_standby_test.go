@@ -29,7 +29,7 @@ const simStandbyLag = 300
 // join lets a standby begin with a copy of the store.
 func (w *world) join() {
 	b := &w.standby
-	b.store, b.behind = w.store.clone(), nil
+	b.store, b.behind = w.store.Clone(), nil
 	opts := w.opts
 	opts.Store, opts.Settings.Zones = b.store, w.drawRules()
 	e, err := Follow(opts)

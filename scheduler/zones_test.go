@@ -115,10 +115,10 @@ func TestZoneRulesChange(t *testing.T) {
 	s.propose(&core.Pause{Tenant: "default", Name: "paused", Hash: s.hash("paused"), Resume: true})
 	s.wantNext("paused", "05 16:00")
 
-	before := s.store.applied.LSN
+	before := s.store.Applied().LSN
 	s.restart(rulesNew)
-	if z := s.engine.Status().Zones; z.Changed != 0 || z.Moved != 0 || s.store.applied.LSN != before+1 {
-		t.Errorf("a start under the same rules: %+v, %d commits", z, s.store.applied.LSN-before)
+	if z := s.engine.Status().Zones; z.Changed != 0 || z.Moved != 0 || s.store.Applied().LSN != before+1 {
+		t.Errorf("a start under the same rules: %+v, %d commits", z, s.store.Applied().LSN-before)
 	}
 	s.restart(rulesOld)
 	s.wantNext("berlin", "05 17:00")
@@ -240,7 +240,7 @@ func TestZonesOfAnOlderStore(t *testing.T) {
 	for _, name := range []string{core.MetaZone + "Europe/Berlin", core.MetaTZData} {
 		b.Delete(job.AppendMetaKey(nil, name))
 	}
-	if err := s.store.Apply(job.Position{LSN: s.store.applied.LSN}, b.Bytes()); err != nil {
+	if err := s.store.Apply(job.Position{LSN: s.store.Applied().LSN}, b.Bytes()); err != nil {
 		t.Fatal(err)
 	}
 	s.restart(rulesNew)

@@ -32,7 +32,7 @@ func TestEmptiedStream(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	roles, logs := make(chan string, 2), map[string]*lockedBuffer{"b": {}, "c": {}}
+	roles, logs := make(chan string, 2), map[string]*testkit.Buffer{"b": {}, "c": {}}
 	for name, log := range logs {
 		o := p.options(name, dirs[name])
 		o.Logger = slog.New(slog.NewTextHandler(log, nil))

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -16,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-io/carillon/bus/bustest"
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/testkit"
 )
@@ -154,17 +154,6 @@ func unready(address string) string {
 	return body.Waits
 }
 
-// freeAddress returns an address that was free a moment ago.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
-}
-
 // TestOutageOfAll: power fails everywhere while the standby is down for maintenance; NATS loses the end of what it has
 // acknowledged. The standby is started first, and waits for the former leader, which has it all.
 func TestOutageOfAll(t *testing.T) {
@@ -181,7 +170,7 @@ func TestOutageOfAll(t *testing.T) {
 	o.lose(image)
 
 	options := o.options("b", o.dirs["b"])
-	options.HTTPListen = freeAddress(t)
+	options.HTTPListen = bustest.FreeAddrs(t, 1)[0]
 	started := make(chan *Server, 1)
 	go func() {
 		s, err := Start(t.Context(), options)
@@ -229,7 +218,7 @@ func TestOutageAfterTakeover(t *testing.T) {
 	o.lose(image)
 
 	options := o.options("a", o.dirs["a"])
-	options.HTTPListen = freeAddress(t)
+	options.HTTPListen = bustest.FreeAddrs(t, 1)[0]
 	started := make(chan *Server, 1)
 	go func() {
 		s, err := Start(t.Context(), options)

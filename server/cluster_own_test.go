@@ -16,6 +16,7 @@ import (
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/datadir"
 	"github.com/carillon-io/carillon/replication"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // aloneOptions are those of a node alone with an embedded server.
@@ -62,7 +63,7 @@ func (p *troupe) startFails(o Options, is error, wants ...string) {
 	if is != nil && !errors.Is(err, is) {
 		p.t.Errorf("%v; want %v", err, is)
 	}
-	refuses(p.t, err, wants...)
+	testkit.Refuses(p.t, err, wants...)
 }
 
 func (p *troupe) jobs() int {

@@ -4,7 +4,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/carillon-io/carillon/datadir"
@@ -65,18 +64,4 @@ func copyDir(t *testing.T, dir string) string {
 		t.Fatal(err)
 	}
 	return image
-}
-
-// refuses checks that an error contains each of some texts.
-func refuses(t *testing.T, err error, wants ...string) {
-	t.Helper()
-	if err == nil {
-		t.Errorf("it was taken; want an error about %q", wants)
-		return
-	}
-	for _, want := range wants {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("%v; want something about %q", err, want)
-		}
-	}
 }

@@ -22,7 +22,7 @@ import (
 func TestStartWaitsForNATS(t *testing.T) {
 	for name, cluster := range map[string]string{"alone": "", "node": "prod"} {
 		t.Run(name, func(t *testing.T) {
-			addrs, said := bustest.FreeAddrs(t, 2), &lockedBuffer{}
+			addrs, said := bustest.FreeAddrs(t, 2), &testkit.Buffer{}
 			o := Options{
 				Dir: t.TempDir(), HTTPListen: addrs[1], NATSURL: "nats://user:secret@" + addrs[0], ClusterName: cluster,
 				Logger: slog.New(slog.NewTextHandler(said, nil)),

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // memberOptions are those of the first of three nodes with embedded servers.
@@ -81,7 +83,7 @@ func TestClusterOptions(t *testing.T) {
 			if tt.want == "" && err != nil {
 				t.Error(err)
 			} else if tt.want != "" {
-				refuses(t, err, tt.want)
+				testkit.Refuses(t, err, tt.want)
 			}
 			if err != nil && strings.Contains(err.Error(), "secret") {
 				t.Errorf("%v contains a secret", err)

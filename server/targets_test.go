@@ -16,6 +16,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/carillon-io/carillon/bus/bustest"
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/server"
 	"github.com/carillon-io/carillon/testkit"
@@ -135,7 +136,7 @@ func runOnce(t *testing.T, c *client.Client, target client.Target) client.Run {
 // allowed: a job would have the rights of the server's own machine there.
 func TestServerDialsNotItself(t *testing.T) {
 	o := options(filepath.Join(t.TempDir(), "data"))
-	o.ProfileListen = freePort(t)
+	o.ProfileListen = bustest.FreeAddrs(t, 1)[0]
 	s, err := server.Start(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
@@ -157,17 +158,6 @@ func TestServerDialsNotItself(t *testing.T) {
 	if _, err := c.Get(t.Context(), "victim"); err != nil {
 		t.Errorf("the victim: %v", err)
 	}
-}
-
-// freePort returns an address of this machine that was free a moment ago.
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
 }
 
 // TestWebhookRoots has a webhook whose certificate is signed by an authority that no system knows.

@@ -2,12 +2,13 @@ package server
 
 import (
 	"context"
-	"github.com/carillon-io/carillon/datadir"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/carillon-io/carillon/datadir"
 
 	"github.com/carillon-io/carillon/testkit"
 )

@@ -24,16 +24,22 @@ func Run(t *testing.T, config string) *server.Server {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return RunWith(t, o)
+}
+
+// RunWith starts a NATS server with options on a free port of this machine. It ends with the test.
+func RunWith(t testing.TB, o *server.Options) *server.Server {
+	t.Helper()
 	o.Host, o.Port, o.NoSigs, o.NoLog = "127.0.0.1", server.RANDOM_PORT, true, true
 	s, err := server.NewServer(o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.Start()
+	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
 	if !s.ReadyForConnections(10 * time.Second) {
 		t.Fatal("the NATS server does not get ready")
 	}
-	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
 	return s
 }
 

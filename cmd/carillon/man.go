@@ -1,8 +1,8 @@
 package main
 
 import (
-	"cmp"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -164,7 +164,7 @@ func (p *roff) environment(root *kong.Node) {
 	for _, flag := range flagsOf(root, func(flag *kong.Flag) bool { return len(flag.Envs) > 0 }) {
 		all = append(all, variable{strings.Join(flag.Envs, ", "), "The same as --" + flag.Name + "."})
 	}
-	slices.SortStableFunc(all, func(a, b variable) int { return cmp.Compare(a.name, b.name) })
+	sort.SliceStable(all, func(i, j int) bool { return all[i].name < all[j].name })
 	p.section("ENVIRONMENT")
 	p.text("A flag on the command line wins over its variable.")
 	for _, v := range all {

@@ -153,24 +153,29 @@ func TestCut(t *testing.T) {
 	}
 }
 
+// bothEnds connects two hosts, and returns both ends of the connection; they are closed when the test ends.
+func bothEnds(t *testing.T, from, to *Host) (out, in net.Conn) {
+	t.Helper()
+	listener, err := to.Listen(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	if out, err = from.DialContext(t.Context(), "tcp", listener.Addr().String()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = out.Close() })
+	if in, err = listener.Accept(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = in.Close() })
+	return out, in
+}
+
 // TestOneWay cuts one direction: what is sent there arrives, the answers do not.
 func TestOneWay(t *testing.T) {
 	l := startTrio(t)
-	listener, err := l.b.Listen(0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	out, err := l.a.DialContext(t.Context(), "tcp", listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer out.Close()
-	in, err := listener.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer in.Close()
+	out, in := bothEnds(t, l.a, l.b)
 	there, back := call{in, bufio.NewReader(in)}, call{out, bufio.NewReader(out)}
 	l.Set(l.b.Addr(), l.a.Addr(), Link{Cut: true})
 	back.say(t, "there")
@@ -214,21 +219,7 @@ func TestReset(t *testing.T) {
 // TestResetReachesTheListener ends the accepted side of a silent connection too.
 func TestResetReachesTheListener(t *testing.T) {
 	l := startTrio(t)
-	listener, err := l.b.Listen(0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	out, err := l.a.DialContext(t.Context(), "tcp", listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer out.Close()
-	in, err := listener.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer in.Close()
+	out, in := bothEnds(t, l.a, l.b)
 	call{out, nil}.say(t, "x")
 	if there := (call{in, bufio.NewReader(in)}); !there.hears("x", longEnough) {
 		t.Fatal("nothing passes a link that is whole")
