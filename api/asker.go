@@ -13,7 +13,8 @@ import (
 const ByHeader = "Carillon-By"
 
 // askerOf returns the actor that a request names. The name is not verified; NATS decides who may send requests at
-// all.
+// all. A second value is an error and not ignored, because the audit log would otherwise depend on which of them a
+// library returns first.
 func askerOf(h nats.Header) (job.Actor, error) {
 	asker := job.Actor{From: "nats"}
 	values := valuesOf(h, ByHeader)
@@ -26,15 +27,18 @@ func askerOf(h nats.Header) (job.Actor, error) {
 	return asker, asker.Validate()
 }
 
+// errHeaderTwice returns the error for a header that may be there once.
 func errHeaderTwice(name string, times int) error {
 	return apierr.Errorf(apierr.InvalidField, name, "is there %d times; want it once", times)
 }
 
 // deliveryHeaders are the headers of the message or request that delivers a run to its target. No caller sends them.
+// A job cannot remove them: the senders set them, and a definition may not contain them.
 var deliveryHeaders = [...]string{"Carillon-Run-Id", "Carillon-Job", "Carillon-Scheduled-At", "Carillon-Attempt", "Carillon-Fence"}
 
 // RefuseDelivery refuses a request that is the delivery of a run. The server delivers with its own rights and from
-// its own place in the network, so a job could otherwise do what its owner may not do.
+// its own place in the network, so a job could otherwise do what its owner may not do. It holds for every way in over
+// a network; package web calls it for its requests and pages.
 func RefuseDelivery(h map[string][]string) error {
 	for _, name := range deliveryHeaders {
 		if len(valuesOf(h, name)) > 0 {

@@ -9,7 +9,8 @@ import (
 )
 
 // Components make the schemas of an OpenAPI description from the types of the verbs. A type that is used twice is a
-// component, in one form for requests and another for replies. Not safe for concurrent use.
+// component, in one form for requests and another for replies. Not safe for concurrent use. The forms are apart
+// because a request refuses unknown members and a reply allows them, so one schema could not be right for both.
 type Components struct{ requests, replies, params *schemaBuilder }
 
 // NewComponents returns components without a schema.
@@ -27,8 +28,9 @@ func (c *Components) All() Schema {
 	return all
 }
 
-// Request returns the schema of a verb's request. A member that is given outside of the body is optional in it; "" means
-// that none is.
+// Request returns the schema of a verb's request. A member that is given outside of the body is optional in it; ""
+// means that none is. Such a request has a schema of its own and no reference, because it differs from that of the
+// verb.
 func (c *Components) Request(v *Verb, outside string) Schema {
 	of := reflect.TypeOf(v.request)
 	if outside == "" {

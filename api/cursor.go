@@ -18,15 +18,19 @@ import (
 // The sum ties a cursor to its query, including the tenant, and detects cursors that were truncated or changed. It is
 // not a secret: the key only says where to continue in a list that the caller may read anyway.
 const (
-	cursorVersion  = 1
+	// A cursor of another version is refused like one of another query; callers begin the list again.
+	cursorVersion = 1
+	// Enough against mistakes; a caller that forges a sum gains nothing, because the engine checks the key again.
 	cursorSumBytes = 8
+	// Several times what the longest key needs in base64. A page keeps that much room for its cursor.
 	cursorBytesMax = 512
 )
 
-// query identifies the list that a cursor belongs to: its kind, its tenant and every filter, in a fixed order.
+// query identifies the list that a cursor belongs to: its kind, its tenant and every filter, in a fixed order. A
+// filter that is missing here would let a cursor continue a list with another filter, and so skip or repeat entries.
 type query []string
 
-// cursor returns the cursor of the page after key; "" if key is "".
+// cursor returns the cursor of the page after key; "" if key is "", which is how a list says that it has ended.
 func (q query) cursor(key string) string {
 	if key == "" {
 		return ""
@@ -34,7 +38,8 @@ func (q query) cursor(key string) string {
 	return base64.RawURLEncoding.EncodeToString(append(q.head(key), key...))
 }
 
-// key returns the key of a cursor of this query; "" for an empty cursor.
+// key returns the key of a cursor of this query; "" for an empty cursor. Decoding is strict, so that one place has
+// one cursor.
 func (q query) key(cursor string) (string, error) {
 	if cursor == "" {
 		return "", nil

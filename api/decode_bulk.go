@@ -8,7 +8,9 @@ import (
 	"github.com/carillon-io/carillon/scheduler"
 )
 
-// bulkRequest is a bulk registration as it arrives. Items and Names have the same length.
+// bulkRequest is a bulk registration as it arrives. Items and Names have the same length. It belongs to the goroutine
+// of its request. put is used again for each job, so a bulk of thousands of jobs allocates for what the jobs contain
+// and not for the reading.
 type bulkRequest struct {
 	tenant  string
 	rules   job.Rules
@@ -27,7 +29,8 @@ const bulkJobBytes = 256
 var bulkMembers = object[bulkRequest]{"jobs": (*reader).jobs}
 
 // readBulk reads a bulk registration. It returns an error only for the request as a whole; an error of a single job
-// is stored with that job.
+// is stored with that job. A broken job must not keep the others from being registered, because the caller of a bulk
+// is mostly a tool that registers all of its jobs and reports what failed.
 func readBulk(body []byte, b *bulkRequest) error {
 	guess := min(len(body)/bulkJobBytes+1, b.most)
 	b.items, b.names = make([]scheduler.PutItem, 0, guess), make([]string, 0, guess)
@@ -42,6 +45,8 @@ func readBulk(body []byte, b *bulkRequest) error {
 	})
 }
 
+// jobs reads the list of jobs. The bound is checked before the next job is read, so that a request with too many of
+// them does not fill memory first.
 func (r *reader) jobs(b *bulkRequest) error {
 	b.found = true
 	if err := r.open(jsontext.KindBeginArray, "a list of jobs"); err != nil {
@@ -80,7 +85,8 @@ func (r *reader) item(b *bulkRequest) error {
 }
 
 // leave skips the rest of a refused job, up to the given depth. It reads the job's name if that comes only now, so
-// that the result names the job.
+// that the result names the job. Without the name, the caller would have to count places to learn which of its jobs
+// was refused.
 func (r *reader) leave(depth int, name *string) error {
 	for r.dec.StackDepth() > depth {
 		atName := r.dec.StackDepth() == depth+1 && r.dec.StackPointer().LastToken() == "name"

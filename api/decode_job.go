@@ -10,7 +10,8 @@ import (
 	"github.com/carillon-io/carillon/schedule"
 )
 
-// putRequest is a job as it arrives.
+// putRequest is a job as it arrives. json and base64 are nil if the member is absent. Both point into the request or
+// are decoded from it, and are merged into def by finish, once it is known that only one is there.
 type putRequest struct {
 	def       job.Definition
 	json      []byte // member payload
@@ -25,7 +26,8 @@ var replyOnly = []string{
 	"created_at", "updated_at", "credentials_masked",
 }
 
-// jobMembers are the members of a job.
+// jobMembers are the members of a job. The order does not matter: what depends on several members is done in finish.
+// A member that is missing here is refused as unknown, however well the engine supports it.
 var jobMembers = withIgnored(object[putRequest]{
 	"name":              text(func(p *putRequest) *string { return &p.def.Name }),
 	"schedule":          text(func(p *putRequest) *string { return &p.def.Schedule }),
@@ -54,12 +56,14 @@ var jobMembers = withIgnored(object[putRequest]{
 	"description":       text(func(p *putRequest) *string { return &p.def.Description }),
 })
 
-// putMembers are the members of a job that is put alone.
+// putMembers are the members of a job that is put alone. In a bulk registration if_version is unknown.
 var putMembers = with(jobMembers, "if_version", func(r *reader, p *putRequest) error {
 	p.ifVersion = new(uint32)
 	return whole(func(p *putRequest) *uint32 { return p.ifVersion })(r, p)
 })
 
+// targetMembers are the members of all kinds of target. Which of them belong together is checked by finishTarget,
+// after kind is known, because members may come in any order.
 var targetMembers = object[job.Target]{
 	"kind":    word(job.ParseTargetKind, func(t *job.Target) *job.TargetKind { return &t.Kind }),
 	"subject": text(func(t *job.Target) *string { return &t.Subject }),
@@ -70,6 +74,8 @@ var targetMembers = object[job.Target]{
 	"max_in_flight": whole(func(t *job.Target) *uint32 { return &t.MaxInFlight }),
 }
 
+// retryMembers are the members of a retry policy. Those that are absent keep the defaults that newPutRequest set, so
+// a caller can change one and leave the others.
 var retryMembers = object[job.Retry]{
 	"max_attempts":     whole(func(t *job.Retry) *uint32 { return &t.MaxAttempts }),
 	"initial_interval": length(func(t *job.Retry) *time.Duration { return &t.InitialInterval }),
@@ -80,6 +86,7 @@ var retryMembers = object[job.Retry]{
 	"client_errors":    boolean(func(t *job.Retry) *bool { return &t.ClientErrors }),
 }
 
+// withIgnored adds the members of replies, whose values are skipped whatever their type. It changes its argument.
 func withIgnored(o object[putRequest]) object[putRequest] {
 	for _, name := range replyOnly {
 		o[name] = func(r *reader, _ *putRequest) error {
@@ -99,7 +106,8 @@ func with[T any](o object[T], name string, set setter[T]) object[T] {
 	return o
 }
 
-// newPutRequest returns a request with the defaults of a job.
+// newPutRequest returns a request with the defaults of a job. Reading then overwrites the members that are there.
+// That way an absent member and a null one mean the default, and neither has to be remembered.
 func newPutRequest(tenant string) putRequest {
 	p := putRequest{def: job.Defaults()}
 	p.def.Tenant = tenant
@@ -122,12 +130,14 @@ func (p *putRequest) finish(rules job.Rules) error {
 	return p.def.Validate(rules)
 }
 
+// errTwoPayloads returns the error for a request with both forms of a payload. It is the same for a put and a
+// trigger.
 func errTwoPayloads() error {
 	return apierr.Errorf(apierr.InvalidField, "payload_base64", "excludes payload; want one of them")
 }
 
 // finishTarget refuses members that belong to another kind of target: their author expects something else than would
-// happen.
+// happen. It also fills in the default method, which depends on the kind.
 func finishTarget(t *job.Target) error {
 	var subject, url, method, name string
 	switch t.Kind {

@@ -19,7 +19,7 @@ import (
 const serviceDescription = "Durable job scheduler"
 
 // addDiscovery subscribes to the discovery requests of NATS services: those to all services, to those of this name,
-// and to this instance.
+// and to this instance. The requests have no queue group, because each instance answers for itself.
 func (s *Service) addDiscovery() error {
 	info, err := s.info()
 	if err != nil {
@@ -45,7 +45,8 @@ func (s *Service) addDiscovery() error {
 	return nil
 }
 
-// present answers a discovery request.
+// present answers a discovery request. A failure is logged and nothing else: the caller asks again, and no job
+// depends on the answer.
 func (s *Service) present(r *inbox.Request, verb string, value any) {
 	body, err := json.Marshal(value)
 	if err == nil {
@@ -56,6 +57,7 @@ func (s *Service) present(r *inbox.Request, verb string, value any) {
 	}
 }
 
+// identity is the same in all answers of this instance, so that tools can match them.
 func (s *Service) identity() micro.ServiceIdentity {
 	return micro.ServiceIdentity{
 		Name: s.opts.serviceName(), ID: s.id, Version: semanticVersion(s.opts.Version),
@@ -63,7 +65,8 @@ func (s *Service) identity() micro.ServiceIdentity {
 	}
 }
 
-// info describes the verbs with their schemas.
+// info describes the verbs with their schemas. It is made once at the start, because it costs reflection over all
+// types and does not change.
 func (s *Service) info() (micro.Info, error) {
 	info := micro.Info{ServiceIdentity: s.identity(), Type: micro.InfoResponseType, Description: serviceDescription}
 	for i := range verbs {

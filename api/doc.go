@@ -16,4 +16,21 @@
 // the caller.
 //
 // Package web is the way in over HTTP.
+//
+// # Where what is
+//
+// executor.go has the path above, service.go and serve.go the endpoint on NATS, discovery.go its description as a
+// NATS service, ways.go the entry for package web and for pages, local.go the entry for callers in this process.
+// verbs_table.go lists the verbs; the other verbs_*.go have one function for each. reader.go, object.go and
+// fields*.go decode requests, decode_*.go those with jobs; encode*.go and page*.go write replies; cursor.go continues
+// lists. gate.go and room*.go hold the bounds, error.go the statuses, stats.go the counters. schema*.go and
+// components.go describe the verbs by reflection over the types of package client; tests compare the description with
+// what is decoded.
+//
+// # Concurrency
+//
+// Each request over NATS has a goroutine of its own, each over HTTP that of its connection. What they share is the
+// executor, whose counters are atomic and whose rooms have a lock; nothing of a request is shared with another one.
+// The package decides nothing about jobs: order and durability of changes are the engine's, and a reply to a change
+// is encoded only after the engine has returned, which it does when the commit counts.
 package api

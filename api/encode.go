@@ -13,11 +13,13 @@ import (
 // must not make a job unreadable.
 var encoding = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.PreserveRawStrings(true), json.Deterministic(true))
 
-// Encode encodes a value as replies are: equal values have equal bytes, and invalid UTF-8 is passed on.
+// Encode encodes a value as replies are: equal values have equal bytes, and invalid UTF-8 is passed on. It has no
+// bound, so it is for replies that are not sent in a message.
 func Encode(value any) ([]byte, error) { return json.Marshal(value, encoding) }
 
 // encode encodes a reply so that it fits into one message, and leaves out what can be asked for again. A reply that
-// is already text is returned as it is.
+// is already text is returned as it is. Each round halves a page that is too large, which costs at most twice the
+// encoding of the largest one; estimating the size exactly would need a second encoder that agrees with the first.
 func (x *Executor) encode(reply any) ([]byte, error) {
 	switch reply := reply.(type) {
 	case jsontext.Value:
@@ -43,18 +45,23 @@ func (x *Executor) encode(reply any) ([]byte, error) {
 	}
 }
 
-// tooLarge returns the error for a reply that does not fit into a message.
+// tooLarge returns the error for a reply that does not fit into a message. The text says that the request has been
+// carried out, because a caller that takes the error for a refusal would repeat the change.
 func (x *Executor) tooLarge(size int) error {
 	return apierr.Errorf(apierr.TooLarge, "", "the reply has %d bytes, and NATS carries at most %d of them here (max_payload, less what the headers take); the request has been carried out", size, x.replyBytesMax())
 }
 
-// localReplyBytes bounds a reply that is not sent in a message.
+// localReplyBytes bounds a reply that is not sent in a message. It exists only so that the code has one path: a
+// caller in this process that asks for more has a mistake in its query.
 const localReplyBytes = 64 << 20
 
-// replyHeaderBytes is the part of the largest message that is reserved for the headers of a reply.
+// replyHeaderBytes is the part of the largest message that is reserved for the headers of a reply. NATS counts
+// headers as part of a message, so a body of max_payload bytes would be refused by the connection when it is sent,
+// after the request has taken effect.
 const replyHeaderBytes = 512
 
-// messageBytesMax returns the largest size of a message.
+// messageBytesMax returns the largest size of a message. It is read for each request, because a server may announce
+// another max_payload after a reconnect.
 func (x *Executor) messageBytesMax() int {
 	if x.carrier == nil {
 		return localReplyBytes
@@ -65,7 +72,8 @@ func (x *Executor) messageBytesMax() int {
 // replyBytesMax returns the largest size of a reply's body.
 func (x *Executor) replyBytesMax() int { return x.messageBytesMax() - replyHeaderBytes }
 
-// pageBytesMax returns the largest size of a page.
+// pageBytesMax returns the largest size of a page. It is less than that of other replies if NATS carries large
+// messages: a page reserves room for several times its size.
 func (x *Executor) pageBytesMax() int {
 	if x.carrier == nil {
 		return x.replyBytesMax()

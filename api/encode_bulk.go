@@ -41,6 +41,8 @@ const (
 	messageBytesClipped = 48
 )
 
+// appendBulk writes the whole reply, the results in the order of the request, and the two totals after them, which
+// are only known then.
 func (x *Executor) appendBulk(b []byte, names []string, results []scheduler.PutResult, messageMost int) ([]byte, error) {
 	b = append(slices.Grow(b, bulkResultBytes*(1+len(results))), `{"results":[`...)
 	accepted := 0
@@ -61,7 +63,7 @@ func (x *Executor) appendBulk(b []byte, names []string, results []scheduler.PutR
 	return append(b, '}'), nil
 }
 
-// appendPutResult writes a [client.PutResult].
+// appendPutResult writes a [client.PutResult]. The name is clipped because a refused job may have one of any length.
 func (x *Executor) appendPutResult(b []byte, name string, r *scheduler.PutResult, messageMost int) ([]byte, error) {
 	b = appendQuoted(append(b, `{"name":`...), name[:min(len(name), job.NameBytesMax)])
 	if r.Err != nil {

@@ -24,14 +24,16 @@ func (x *Executor) jobReply(v scheduler.JobView, err error) (any, error) {
 	return x.jobMessage(masked(&v), `}`)
 }
 
-// shown is a job as a caller sees it.
+// shown is a job as a caller sees it. It keeps the view and the definition apart, so that masking copies only the
+// definition, and only if there is something to mask.
 type shown struct {
 	*scheduler.JobView
 	def    *job.Definition // the job's own definition, or a masked copy
 	masked bool            // credentials are replaced by masks
 }
 
-// masked returns a job with its credentials masked.
+// masked returns a job with its credentials masked. Every reply with a job passes it or asAsked; a reply that encoded
+// a view without them would show credentials to each caller that may read jobs.
 func masked(v *scheduler.JobView) shown {
 	if !v.Def.HasCredentials() {
 		return shown{v, &v.Def, false}
@@ -49,7 +51,8 @@ func asAsked(v *scheduler.JobView, withCredentials bool) shown {
 }
 
 // jobMessage writes an object with a job as its first member, followed by tail. If the message becomes too large, the
-// job's payload is left out.
+// job's payload is left out. The caller sees payload_omitted in that case, and a put of the shown job is refused
+// because of it, so the payload cannot get lost that way.
 func (x *Executor) jobMessage(v shown, tail string) (*jobText, error) {
 	const usual = 1 << 10
 	b := make([]byte, 0, usual+len(v.def.Payload))
@@ -64,7 +67,8 @@ func (x *Executor) jobMessage(v shown, tail string) (*jobText, error) {
 	return nil, x.tooLarge(len(b))
 }
 
-// jobText is an encoded reply with a job, and what HTTP headers say about that job.
+// jobText is an encoded reply with a job, and what HTTP headers say about that job. It is encoded before it reaches
+// encode, because its size decides whether the payload is in it.
 type jobText struct {
 	text    jsontext.Value
 	name    string
@@ -72,7 +76,7 @@ type jobText struct {
 	created bool
 }
 
-// appendJob writes a [client.JobInfo].
+// appendJob writes a [client.JobInfo]. It must agree with that type, member by member; a test decodes what it writes.
 func appendJob(b []byte, v shown, hasPayload bool) []byte {
 	b = append(b, '{')
 	b = appendDefinition(b, v.def, hasPayload)
@@ -98,7 +102,8 @@ func appendJob(b []byte, v shown, hasPayload bool) []byte {
 	return append(b, '}')
 }
 
-// appendDefinition writes the members of a [client.Job] in full.
+// appendDefinition writes the members of a [client.Job] in full. Defaults are written too, so that a caller sees what
+// applies.
 func appendDefinition(b []byte, d *job.Definition, hasPayload bool) []byte {
 	b = appendQuoted(append(b, `"name":`...), d.Name)
 	if len(d.Schedules) == 0 {
@@ -130,6 +135,7 @@ func appendDefinition(b []byte, d *job.Definition, hasPayload bool) []byte {
 	return appendText(b, "description", d.Description)
 }
 
+// appendTarget writes only the members that the kind of target has, because finishTarget refuses the others in a put.
 func appendTarget(b []byte, t job.Target) []byte {
 	b = appendQuoted(append(b, `,"target":{"kind":`...), t.Kind.String())
 	for _, m := range [...]struct{ name, value string }{
@@ -156,6 +162,8 @@ func appendPayload(b []byte, d *job.Definition) []byte {
 	return b
 }
 
+// appendRetry writes a [client.Retry] as a member. Numbers are written with as many digits as they need to be read
+// back exactly.
 func appendRetry(b []byte, r job.Retry) []byte {
 	b = strconv.AppendUint(append(b, `,"retry":{"max_attempts":`...), uint64(r.MaxAttempts), 10)
 	b = appendLength(b, "initial_interval", r.InitialInterval)
@@ -166,6 +174,7 @@ func appendRetry(b []byte, r job.Retry) []byte {
 	return append(strconv.AppendBool(appendMember(b, "client_errors"), r.ClientErrors), '}')
 }
 
+// appendLastRun writes a [client.LastRun] as a member; null if there is no run.
 func appendLastRun(b []byte, r *job.Run) []byte {
 	b = appendMember(b, "last_run")
 	if r == nil {
@@ -178,11 +187,13 @@ func appendLastRun(b []byte, r *job.Run) []byte {
 	return append(b, '}')
 }
 
-// appendMember writes a comma, the name of a member, which must need no escapes, and the colon.
+// appendMember writes a comma, the name of a member, which must need no escapes, and the colon. The comma is
+// unconditional: the first member of each object is written without this function.
 func appendMember(b []byte, name string) []byte {
 	return append(append(append(b, `,"`...), name...), `":`...)
 }
 
+// appendText writes a text as a member, also an empty one.
 func appendText(b []byte, name, text string) []byte { return appendQuoted(appendMember(b, name), text) }
 
 // appendQuoted writes a text as a JSON string. Invalid UTF-8, wherever it came from, is replaced, so that it cannot
@@ -192,10 +203,13 @@ func appendQuoted(b []byte, text string) []byte {
 	return b
 }
 
+// appendNumber writes a number as a member.
 func appendNumber(b []byte, name string, n uint32) []byte {
 	return strconv.AppendUint(appendMember(b, name), uint64(n), 10)
 }
 
+// appendTime writes an instant as a member, or null for none: the member is there in either case, so that callers
+// need not tell absent from null.
 func appendTime(b []byte, name string, t instant.Millis) []byte {
 	if b = appendMember(b, name); t == 0 {
 		return append(b, `null`...)
@@ -203,6 +217,7 @@ func appendTime(b []byte, name string, t instant.Millis) []byte {
 	return append(t.Append(append(b, '"')), '"')
 }
 
+// appendLength writes a duration as a member, in the form that requests have.
 func appendLength(b []byte, name string, d time.Duration) []byte {
 	b, _ = client.Duration(d).AppendText(append(appendMember(b, name), '"')) // cannot fail
 	return append(b, '"')
@@ -223,6 +238,7 @@ func appendLines(b []byte, name string, texts []string) []byte {
 	return append(b, ']')
 }
 
+// appendPairs writes pairs as an object. They are sorted, so equal pairs have equal bytes.
 func appendPairs(b []byte, name string, pairs []job.Pair) []byte {
 	b = append(appendMember(b, name), '{')
 	for i, p := range pairs {

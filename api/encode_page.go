@@ -8,13 +8,18 @@ import (
 	"github.com/carillon-io/carillon/scheduler"
 )
 
-// listStep is how many jobs are read at a time: 8 MiB with the largest payloads, 4 MiB with the usual bound.
+// listStep is how many jobs are read at a time: 8 MiB with the largest payloads, 4 MiB with the usual bound. A larger
+// step costs memory that most pages do not need; a smaller one costs more reads of the store.
 const listStep = 16
 
+// pageHead, pageCursor and pageTail are the texts around the jobs of a page. The room for the jobs is what a page may
+// have, less these and the longest cursor.
 const pageHead, pageCursor, pageTail = `{"jobs":[`, `,"next_cursor":"`, `}`
 
 // page writes a [client.JobPage]: jobs until the limit is reached, the list ends, or the next job does not fit into
-// the message. A job that alone fills a message is shown without its payload.
+// the message. A job that alone fills a message is shown without its payload. It appends job by job and stops before
+// the one that does not fit, so no encoding is thrown away, unlike with the halves of [page]. At least one job is
+// shown, or the request fails: a page of none with a cursor would make a caller ask for the same page for ever.
 func (x *Executor) page(ctx context.Context, asked query, q scheduler.ListQuery, withCredentials bool) (jsontext.Value, error) {
 	limit, jobs := q.Limit, 0
 	room := x.pageBytesMax() - len(pageCursor) - cursorBytesMax - len(`"]`+pageTail)
@@ -47,6 +52,8 @@ func (x *Executor) page(ctx context.Context, asked query, q scheduler.ListQuery,
 	}
 }
 
+// appendPageJob writes a job into a page. The caller keeps the shorter slice until it knows that the result fits: a
+// job that does not fit is dropped by not taking the longer one.
 func appendPageJob(b []byte, v shown, hasPayload bool) []byte {
 	if len(b) > len(pageHead) {
 		b = append(b, ',')

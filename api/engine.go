@@ -10,7 +10,9 @@ import (
 )
 
 // Engine is what the API serves; [*scheduler.Engine] implements it. Its methods are safe for concurrent use. An error
-// that is an [*apierr.Error] is returned to the caller as it is; any other is internal.
+// that is an [*apierr.Error] is returned to the caller as it is; any other is internal. Changes return when their
+// commit counts, or with the error that prevented it; an error of ctx leaves it unknown whether the change took
+// effect. Reads return copies, which the API may change and mask.
 type Engine interface {
 	Put(ctx context.Context, def *job.Definition, ifVersion *uint32) (v scheduler.JobView, created bool, err error)
 	Prepare(def *job.Definition) (*scheduler.Put, error)

@@ -13,7 +13,9 @@ import (
 )
 
 // statusOf is the HTTP status of each code, which is also the error code of the NATS service. A request that cannot
-// be parsed is 400; one that can be parsed but has an invalid value is 422.
+// be parsed is 400; one that can be parsed but has an invalid value is 422. It is the only table of statuses; a code
+// that is missing in it would be shown as an internal error. Over HTTP, 503 and 429 mean that the same request may be
+// sent again.
 var statusOf = map[apierr.Code]int{
 	apierr.InvalidJSON:     http.StatusBadRequest,
 	apierr.UnknownField:    http.StatusBadRequest,
@@ -55,7 +57,9 @@ func Statuses() (verbs map[apierr.Code]int, onlyHTTP map[client.Code]int) {
 	return maps.Clone(statusOf), maps.Clone(statusOfHTTP)
 }
 
-// PublicError returns the error that a caller receives. A [client.Error] stays as it is.
+// PublicError returns the error that a caller receives. A [client.Error] stays as it is. Any error that is not one of
+// these three kinds becomes internal here, so its text, which may name files or addresses, cannot reach a caller by
+// being forgotten. An expired context is not a refusal: the proposal may be in a commit already.
 func PublicError(err error) *client.Error {
 	if e, ok := errors.AsType[*client.Error](err); ok {
 		return e
@@ -71,7 +75,8 @@ func PublicError(err error) *client.Error {
 	return &client.Error{Code: client.Code(e.Code), Message: e.Message, Field: e.Field, Status: status}
 }
 
-// ErrorBody returns the body of a refusal.
+// ErrorBody returns the body of a refusal. It never fails, because a caller without a body could not tell a refusal
+// from a broken connection.
 func ErrorBody(e *client.Error) []byte {
 	body, err := json.Marshal(client.ErrorReply{Error: e}, encoding)
 	if err != nil {

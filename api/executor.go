@@ -16,9 +16,13 @@ import (
 	"github.com/carillon-io/carillon/scheduler"
 )
 
-// Executor carries out the verbs, whichever way a request comes: over NATS, over HTTP, from a page or from a caller in
-// this process. All ways share its gates, its memory for replies and its counters. Its methods are safe for concurrent
-// use.
+// Executor carries out the verbs, whichever way a request comes: over NATS, over HTTP, from a page or from a caller
+// in this process. All ways share its gates, its memory for replies and its counters. Its methods are safe for
+// concurrent use. The fields are fixed after the start, except for the counters, the gates and the rooms, which guard
+// themselves.
+//
+// Invariant: underWay counts a request over NATS until its reply is sent, and one over HTTP from before the check of
+// isClosed until it has been carried out. A Close waits until it is zero.
 type Executor struct {
 	opts    Options
 	engine  Engine
@@ -32,7 +36,8 @@ type Executor struct {
 	stats        map[string]*verbStats // by verb; fixed after the start; nil: nothing is counted
 }
 
-// carrier is what an executor knows of the connection to NATS.
+// carrier is what an executor knows of the connection to NATS. It is an interface so that tests can bound messages
+// without a connection. [*nats.Conn] implements it.
 type carrier interface {
 	MaxPayload() int64 // bytes of the largest message
 	IsClosed() bool
@@ -51,7 +56,8 @@ func newExecutor(engine Engine, opts Options, c carrier) *Executor {
 	return x
 }
 
-// Request is a request of a verb, as its caller wrote it.
+// Request is a request of a verb, as its caller wrote it. Body belongs to the way in; it must not change until the
+// reply is there, because payloads point into it.
 type Request struct {
 	Tenant string
 	Asker  job.Actor
@@ -59,7 +65,8 @@ type Request struct {
 	Body   []byte // JSON; no bytes mean {} for a verb that needs no members
 }
 
-// validate checks who asks and for which tenant.
+// validate checks who asks and for which tenant. The way in calls it: over NATS, the tenant is read from the subject
+// and checked there.
 func (q *Request) validate() error {
 	if err := q.Asker.Validate(); err != nil {
 		return err
@@ -67,7 +74,8 @@ func (q *Request) validate() error {
 	return job.ValidateTenant(q.Tenant)
 }
 
-// Reply is the result of a request that was carried out. The zero value is no reply.
+// Reply is the result of a request that was carried out. The zero value is no reply. hold is nil for a refusal and
+// for a caller in this process.
 type Reply struct {
 	Text []byte // JSON
 
@@ -79,7 +87,8 @@ type Reply struct {
 // text has left. Further calls do nothing.
 func (r Reply) Release() { r.hold.give() }
 
-// arrival is a request that has arrived and is not read yet.
+// arrival is a request that has arrived and is not read yet. It is a value that the way in fills and do consumes, so
+// that each way in is a few lines and cannot leave out a step.
 type arrival struct {
 	verb       *Verb
 	via        way
@@ -91,7 +100,8 @@ type arrival struct {
 }
 
 // do carries out a request from its arrival to its result. It is the only way to the engine: each way in, over NATS,
-// HTTP, from pages and in this process, differs only in how it reads a request and how it sends the reply.
+// HTTP, from pages and in this process, differs only in how it reads a request and how it sends the reply. A refusal
+// and a reply exclude each other. After a refusal nothing has to be released.
 func (x *Executor) do(ctx context.Context, a arrival) (Reply, *client.Error) {
 	ctx = x.trace(ctx, &a)
 	q, reply, err := x.readAndCarryOut(ctx, &a)
@@ -99,7 +109,8 @@ func (x *Executor) do(ctx context.Context, a arrival) (Reply, *client.Error) {
 	return reply, x.conclude(&a, err)
 }
 
-// conclude counts a request that has ended, and returns the error that the caller receives; nil if there is none.
+// conclude counts a request that has ended, and returns the error that the caller receives; nil if there is none. It
+// is called exactly once for each arrival, also for one that the gate refused before a goroutine was started for it.
 func (x *Executor) conclude(a *arrival, err error) (refusal *client.Error) {
 	code := apierr.Code("")
 	if err != nil {
@@ -110,7 +121,9 @@ func (x *Executor) conclude(a *arrival, err error) (refusal *client.Error) {
 	return refusal
 }
 
-// readAndCarryOut reads a request, and carries it out if the gate of its verb admits it.
+// readAndCarryOut reads a request, and carries it out if the gate of its verb admits it. The request is read before
+// the gate where reading is slow and has a bound of its own (HTTP); over NATS the message is in memory already, and
+// the gate has admitted it.
 func (x *Executor) readAndCarryOut(ctx context.Context, a *arrival) (q Request, reply Reply, err error) {
 	g := x.gateOf(a.verb)
 	if q, err = a.read(); err == nil && !a.isAdmitted {
@@ -126,6 +139,8 @@ func (x *Executor) readAndCarryOut(ctx context.Context, a *arrival) (q Request, 
 	return q, reply, err
 }
 
+// gateOf returns the gate of a verb; nil, which bounds nothing, for callers in this process. Bulk registrations have
+// a gate of their own, so that a few of them, which take seconds, do not fill that of the short requests.
 func (x *Executor) gateOf(v *Verb) *gate {
 	if v.Bulk {
 		return x.bulk
@@ -134,8 +149,10 @@ func (x *Executor) gateOf(v *Verb) *gate {
 }
 
 // carryOut carries out a request that the gate admitted. It is the only caller of a verb, so what must hold for every
-// request, from every way in, is checked here. It reserves the room of the reply before anything is read from the engine.
-// A panic becomes an internal error of this request alone.
+// request, from every way in, is checked here. It reserves the room of the reply before anything is read from the
+// engine. A panic becomes an internal error of this request alone. The order matters: a request waits for its turn to
+// run before it waits for room, so that one that may not run yet reserves no memory; and the room comes before the
+// verb, because a verb that has changed something must be able to answer.
 func (x *Executor) carryOut(ctx context.Context, v *Verb, g *gate, q Request) (reply Reply, err error) {
 	ctx, cancel := x.bounded(ctx, v)
 	defer cancel()
@@ -174,7 +191,9 @@ func (x *Executor) carryOut(ctx context.Context, v *Verb, g *gate, q Request) (r
 	return reply, nil
 }
 
-// bounded bounds the work on a request in time. A call in this process has the bounds of its caller alone.
+// bounded bounds the work on a request in time. A call in this process has the bounds of its caller alone. The bound
+// keeps a request that waits for a commit from holding its place for as long as a disk or a cluster is stuck. It does
+// not withdraw the change.
 func (x *Executor) bounded(ctx context.Context, v *Verb) (context.Context, context.CancelFunc) {
 	switch {
 	case x.carrier == nil:
@@ -186,7 +205,9 @@ func (x *Executor) bounded(ctx context.Context, v *Verb) (context.Context, conte
 }
 
 // isStale reports whether a reply may be out of date: it was only read, and meanwhile another node may have led. A
-// change needs no check, because its commit proves that this node led.
+// change needs no check, because its commit proves that this node led. A refusal is checked too: that a job does not
+// exist is also only a reading of this node's state. It is asked after the reading, because a leadership that is
+// certain then was certain at the reading.
 func (x *Executor) isStale(v *Verb, err error) bool {
 	if x.opts.Standby || x.opts.Leads == nil || x.opts.Leads() {
 		return false
@@ -196,7 +217,8 @@ func (x *Executor) isStale(v *Verb, err error) bool {
 	return err == nil && reads || ok && refusal.Code != apierr.Unavailable
 }
 
-// replyError returns the error that the caller receives. The text of an internal error goes to the log instead.
+// replyError returns the error that the caller receives. The text of an internal error goes to the log instead. It is
+// the only place that logs it, so each internal error is logged once.
 func (x *Executor) replyError(err error) *client.Error {
 	e := PublicError(err)
 	if e.Code == client.CodeInternal {

@@ -15,7 +15,7 @@ import (
 // This file contains the setters for the types of values in requests. Each takes a function that returns the place of
 // the value in T.
 
-// text reads a string.
+// text reads a string. Its length is bounded by the request; validation has the bound of the member.
 func text[T any](at func(*T) *string) setter[T] {
 	return func(r *reader, v *T) (err error) {
 		*at(v), err = r.text()
@@ -44,7 +44,8 @@ func word[T, W any](parse func(string) (W, error), at func(*T) *W) setter[T] {
 	}
 }
 
-// boolean reads a boolean.
+// boolean reads a boolean. An invalid token passes the check of its kind, so that token returns the error of the
+// syntax and its place.
 func boolean[T any](at func(*T) *bool) setter[T] {
 	return func(r *reader, v *T) error {
 		kind := r.dec.PeekKind()
@@ -56,7 +57,8 @@ func boolean[T any](at func(*T) *bool) setter[T] {
 	}
 }
 
-// whole reads a non-negative integer of at most 32 bits.
+// whole reads a non-negative integer of at most 32 bits. It parses the text and not a float, so that 1.0, 1e3 and
+// numbers beyond 2^53 are refused and not rounded.
 func whole[T any](at func(*T) *uint32) setter[T] {
 	const want = "a whole number from 0 to 4294967295"
 	return func(r *reader, v *T) error {
@@ -73,7 +75,8 @@ func whole[T any](at func(*T) *uint32) setter[T] {
 	}
 }
 
-// presentVersion reads the version of a job that must exist, which is not 0.
+// presentVersion reads the version of a job that must exist, which is not 0. Only a put may have 0, which there
+// demands that the job does not exist yet.
 func presentVersion[T any](at func(*T) **uint32) setter[T] {
 	return func(r *reader, v *T) error {
 		*at(v) = new(uint32)
@@ -87,7 +90,8 @@ func presentVersion[T any](at func(*T) **uint32) setter[T] {
 	}
 }
 
-// fence reads the fence of an attempt: an integer of at most 64 bits, and not 0.
+// fence reads the fence of an attempt: an integer of at most 64 bits, and not 0. Callers whose numbers are floats
+// must keep it as a text or as an integer: it may exceed 2^53.
 func fence[T any](at func(*T) *uint64) setter[T] {
 	const want = "the fence of the attempt, a whole number from 1 on, as the header Carillon-Fence has it"
 	return func(r *reader, v *T) error {
@@ -104,7 +108,8 @@ func fence[T any](at func(*T) *uint64) setter[T] {
 	}
 }
 
-// between reads an integer from low to high.
+// between reads an integer from low to high. A value beyond the bounds is refused and not cut, so that a caller does
+// not take a shortened list for a whole one.
 func between[T any](low, high int, at func(*T) *int) setter[T] {
 	return func(r *reader, v *T) error {
 		raw, err := r.value(jsontext.KindNumber, "a whole number")
@@ -136,7 +141,8 @@ func real[T any](at func(*T) *float64) setter[T] {
 	}
 }
 
-// length reads a duration of whole milliseconds, such as "1h30m".
+// length reads a duration of whole milliseconds, such as "1h30m". Finer durations are refused and not rounded,
+// because the caller would wait for something else than it wrote.
 func length[T any](at func(*T) *time.Duration) setter[T] {
 	const want = `a duration such as "250ms", "90s", "1h30m" or "7d"`
 	return func(r *reader, v *T) error {
@@ -156,7 +162,8 @@ func length[T any](at func(*T) *time.Duration) setter[T] {
 	}
 }
 
-// timeField reads an RFC 3339 time with any offset, and rounds it up to the millisecond.
+// timeField reads an RFC 3339 time with any offset, and rounds it up to the millisecond. Up and not down, so that a
+// bound such as starts_at never lets a tick through that lies before it.
 func timeField[T any](at func(*T) *instant.Millis) setter[T] {
 	const want = `a time of RFC 3339 such as "2026-12-01T08:00:00Z"`
 	return func(r *reader, v *T) error {

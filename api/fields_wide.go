@@ -12,7 +12,7 @@ import (
 // This file contains the setters of values that can be large: maps, lists and payloads.
 
 // pairs reads an object of strings. Its bound keeps a request from filling memory with pairs that would be refused
-// later.
+// later. The result is sorted, which lists of pairs must be; the decoder has refused duplicate names by then.
 func pairs[T any](most int, at func(*T) *[]job.Pair) setter[T] {
 	return func(r *reader, v *T) error {
 		if err := r.open(jsontext.KindBeginObject, "an object of strings"); err != nil {
@@ -42,6 +42,8 @@ func inOrder(list []job.Pair, p job.Pair) []job.Pair {
 	return list
 }
 
+// pair reads one member whose name and value are texts. The lengths are bounded by that of the request; validation
+// has the finer bounds.
 func (r *reader) pair() (p job.Pair, err error) {
 	name, err := r.dec.ReadValue()
 	if err != nil {
@@ -77,10 +79,12 @@ func lines[T any](most int, at func(*T) *[]string) setter[T] {
 // parent returns the path of the object or list that contains the reader's last value.
 func (r *reader) parent() string { return r.pathOf(r.dec.StackPointer().Parent()) }
 
-// depthMax is the largest nesting depth of a payload.
+// depthMax is the largest nesting depth of a payload. Many targets parse the payload with libraries that recurse; the
+// bound keeps a job from exhausting their stacks.
 const depthMax = 100
 
-// jsonValue reads any JSON value and keeps its text, which stays in the memory of the request.
+// jsonValue reads any JSON value and keeps its text, which stays in the memory of the request. It is passed on byte
+// for byte: decoding and encoding it again could change numbers and the order of members.
 func jsonValue[T any](at func(*T) *[]byte) setter[T] {
 	return func(r *reader, v *T) error {
 		raw, err := r.dec.ReadValue()
@@ -116,7 +120,8 @@ func depth(v []byte) int {
 	return deepest
 }
 
-// base64Value reads bytes from a base64 string.
+// base64Value reads bytes from a base64 string. Decoding is strict, so that a text that was cut or changed is refused
+// and does not become other bytes.
 func base64Value[T any](at func(*T) *[]byte) setter[T] {
 	return func(r *reader, v *T) error {
 		s, err := r.text()

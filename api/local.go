@@ -18,7 +18,7 @@ type Local struct{ executor Executor }
 var _ client.Local = (*Local)(nil)
 
 // NewLocal returns the API of an engine. It uses only those options that concern the content of requests and replies:
-// Version, Rules, Zones, Tracer and Logger.
+// Version, Rules, Zones, Tracer and Logger. The engine must stay open as long as requests are asked of it.
 func NewLocal(engine Engine, opts Options) (*Local, error) {
 	opts = opts.withDefaults()
 	if err := opts.validate(); err != nil {
@@ -27,7 +27,8 @@ func NewLocal(engine Engine, opts Options) (*Local, error) {
 	return &Local{executor: Executor{opts: opts, engine: engine}}, nil
 }
 
-// Ask implements [client.Local].
+// Ask implements [client.Local]. An unknown verb passes through the executor too, so that it is traced and refused
+// like any other request. body must not change until Ask returns. The error is a [*client.Error].
 func (l *Local) Ask(ctx context.Context, tenant, name, by string, body []byte) ([]byte, error) {
 	known := VerbNamed(name)
 	v := cmp.Or(known, &Verb{name: name})

@@ -9,7 +9,8 @@ import (
 )
 
 // Surroundings report what is wrong around a server: conditions that the server does not cause but that weaken its
-// promises. Their methods are safe for concurrent use.
+// promises. Their methods are safe for concurrent use. Looking and reading are apart, so that a metrics scrape or a
+// page never waits for a check.
 type Surroundings interface {
 	// Look checks the surroundings, unless it did so a moment ago. It takes at most half a second.
 	Look()
@@ -17,7 +18,8 @@ type Surroundings interface {
 	Warnings() []string
 }
 
-// Node is what a node shows of itself besides the readings of its engine. The zero value shows nothing more.
+// Node is what a node shows of itself besides the readings of its engine. The zero value shows nothing more. It is
+// copied; what its functions return is asked for at each status.
 type Node struct {
 	Version string // of the program; default "dev"
 
@@ -30,7 +32,8 @@ type Node struct {
 	Surroundings Surroundings
 }
 
-// Status returns the status of a node whose engine has the given one, with the warnings of the last Look.
+// Status returns the status of a node whose engine has the given one, with the warnings of the last Look. The caller
+// owns the result. It does not look at the surroundings itself, because it must not block.
 func (n *Node) Status(engine scheduler.Status) *client.Status {
 	info := statusInfo(engine, n.Version, n.Cluster)
 	info.DroppedRequests = n.Inboxes.Dropped()

@@ -17,14 +17,16 @@ const (
 	// PageDefault is the limit of a list that names none. The largest limit is scheduler.PageMax.
 	PageDefault = 100
 	// BulkJobsMax is the largest number of jobs in one jobs.put_many. If NATS carries messages of less than 5 MiB it
-	// is smaller, one job for each 512 bytes of max_payload, so that the reply fits.
+	// is smaller, one job for each 512 bytes of max_payload, so that the reply fits. A larger bulk would keep its
+	// memory and its place in the gate for longer, and is no faster for each job.
 	BulkJobsMax = 10_000
 	// NextCountDefault is how many ticks schedules.next returns if the request does not say. The largest number is
 	// schedule.PreviewMax.
 	NextCountDefault = 10
 )
 
-// Options configure a [Service]. Every zero value means a default.
+// Options configure a [Service]. Every zero value means a default. They are copied by NewService and NewLocal, which
+// fill in the defaults; later changes by the caller have no effect.
 type Options struct {
 	Node
 
@@ -57,6 +59,7 @@ type Options struct {
 	RequestTimeout, BulkTimeout time.Duration
 }
 
+// withDefaults returns the options with defaults in place of zero values. It does not change the caller's value.
 func (o Options) withDefaults() Options {
 	setDefault(&o.Prefix, "carillon")
 	setDefault(&o.Version, "dev")
@@ -73,6 +76,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
+// setDefault sets a value that is zero. It is for values of which zero is never meant.
 func setDefault[T comparable](v *T, d T) {
 	var zero T
 	if *v == zero {
@@ -80,6 +84,8 @@ func setDefault[T comparable](v *T, d T) {
 	}
 }
 
+// validate checks options that have their defaults. The prefix is one token of subjects, as a tenant is, and has the
+// same grammar.
 func (o Options) validate() error {
 	switch {
 	case job.ValidateTenant(o.Prefix) != nil:

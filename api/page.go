@@ -2,7 +2,8 @@ package api
 
 import "github.com/carillon-io/carillon/client"
 
-// page is a reply that can be made shorter: the caller asks for the rest with its cursor.
+// page is a reply that can be made shorter: the caller asks for the rest with its cursor. A shorter page is no error
+// to the caller: limit is an upper bound, and next_cursor leads to what is missing.
 type page interface {
 	// shrink leaves out a part, and reports whether there was a part to leave out.
 	shrink() bool
@@ -14,7 +15,8 @@ func shrink(reply any) bool {
 	return ok && p.shrink()
 }
 
-// half cuts a list to its first half, and reports whether it did. A list of one stays.
+// half cuts a list to its first half, and reports whether it did. A list of one stays. Halving ends after a few
+// rounds whatever the sizes are, while cutting entry by entry could encode a page a thousand times.
 func half[T any](list *[]T) bool {
 	if len(*list) < 2 {
 		return false
@@ -26,7 +28,8 @@ func half[T any](list *[]T) bool {
 // fill reads a page step by step, until it reaches the limit, the list ends, or the page reaches its largest size. So
 // memory holds at most the largest page and one step. read returns the next items and whether more follow; it may
 // return fewer than asked for only at the end. size returns the approximate encoded size of an item. fill reports
-// whether more items follow.
+// whether more items follow. The sizes are estimates, which may be wrong by some percent: encode has the last word
+// and shrinks the page.
 func fill[T any](limit, step, most int, read func(n int) ([]T, bool, error), size func(*T) int) (list []T, more bool, err error) {
 	list = make([]T, 0, min(limit, step))
 	for bytes := 0; ; {
@@ -58,6 +61,8 @@ type runPage struct {
 	query query
 }
 
+// shrink implements page. The cursor is that after the last run that stays, so the caller gets the others with the
+// next page.
 func (p *runPage) shrink() bool {
 	if !half(&p.Runs) {
 		return false
@@ -72,6 +77,7 @@ type calendarPage struct {
 	query query
 }
 
+// shrink implements page.
 func (p *calendarPage) shrink() bool {
 	if !half(&p.Calendars) {
 		return false

@@ -17,7 +17,7 @@ type auditPage struct {
 	query      query
 }
 
-// auditEntry is a [client.AuditEntry].
+// auditEntry is a [client.AuditEntry]. place is where a page that ends with this entry continues.
 type auditEntry struct {
 	ID     string         `json:"id"`
 	At     client.Time    `json:"at"`
@@ -33,6 +33,8 @@ type auditEntry struct {
 	place scheduler.AuditPlace
 }
 
+// auditEntriesOf encodes entries. One that cannot be decoded fails the whole page: an audit log with gaps that are
+// not shown would be worse than an error.
 func auditEntriesOf(entries []job.AuditEntry) ([]auditEntry, error) {
 	list := make([]auditEntry, len(entries))
 	for i := range entries {
@@ -50,6 +52,7 @@ func (e *auditEntry) bytes() int {
 	return usual + len(e.Name) + len(e.Detail) + len(e.Before) + len(e.After)
 }
 
+// shrink implements page.
 func (p *auditPage) shrink() bool {
 	if !half(&p.Entries) {
 		return false
@@ -58,6 +61,7 @@ func (p *auditPage) shrink() bool {
 	return true
 }
 
+// auditEntryOf encodes an entry for callers.
 func auditEntryOf(e *job.AuditEntry) (auditEntry, error) {
 	entry := auditEntry{
 		ID: auditID(e.ID), At: timeOf(e.At), By: e.Actor.By, From: e.Actor.From,
@@ -74,7 +78,7 @@ func auditEntryOf(e *job.AuditEntry) (auditEntry, error) {
 }
 
 // define encodes the definitions of an entry, masked, because entries that the first release wrote contain
-// credentials.
+// credentials. Masking what is masked already changes nothing.
 func (e *auditEntry) define(from *job.AuditEntry) error {
 	var before, after job.Definition
 	var err error
@@ -98,6 +102,7 @@ func definitionText(d job.Definition) jsontext.Value {
 	return append(appendDefinition([]byte{'{'}, &d, false), '}')
 }
 
+// auditID returns the id of an entry as callers see it: the LSN and the number within the commit.
 func auditID(id job.AuditID) string { return fmt.Sprintf("%d-%d", id.LSN, id.Seq) }
 
 // auditKey is the place of an entry in a cursor: the day and the id of the entry.

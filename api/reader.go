@@ -14,16 +14,19 @@ import (
 )
 
 // reader reads one request, token by token, directly into the types of package job, so that no intermediate form is
-// built. The bytes that it returns point into the request.
+// built. The bytes that it returns point into the request. It comes from a pool, because the decoder has buffers that
+// are worth keeping; it belongs to one request at a time.
 type reader struct {
 	dec  jsontext.Decoder
 	buf  bytes.Buffer
 	root int // how many tokens of a pointer the paths in errors leave out
 }
 
+// readers keeps the decoders of requests that are over.
 var readers = sync.Pool{New: func() any { return new(reader) }}
 
-// read runs fn over a request, which must be exactly one JSON value.
+// read runs fn over a request, which must be exactly one JSON value. What fn keeps of the request points into body
+// and stays valid after the reader is back in the pool.
 func read(body []byte, fn func(*reader) error) error {
 	r := readers.Get().(*reader)
 	defer r.release()
@@ -38,7 +41,7 @@ func read(body []byte, fn func(*reader) error) error {
 	return nil
 }
 
-// release returns the reader to the pool, without its request.
+// release returns the reader to the pool, without its request, which the pool would otherwise keep in memory.
 func (r *reader) release() {
 	r.buf = bytes.Buffer{}
 	r.dec.Reset(&r.buf)
@@ -48,12 +51,14 @@ func (r *reader) release() {
 // path returns the reader's position in the form of errors: retry.max_attempts.
 func (r *reader) path() string { return r.pathOf(r.dec.StackPointer()) }
 
+// pathOf returns a JSON pointer in the form of errors. Names in it are the caller's, so the path is clipped.
 func (r *reader) pathOf(p jsontext.Pointer) string {
 	tokens := slices.Collect(p.Tokens())
 	return apierr.Clip(strings.Join(tokens[min(r.root, len(tokens)):], "."))
 }
 
-// broken returns the error for a request that is not JSON.
+// broken returns the error for a request that is not JSON. A duplicate member is no fault of syntax, but is refused
+// here too: libraries disagree on which of two counts.
 func (r *reader) broken(err error) error {
 	syntax, ok := errors.AsType[*jsontext.SyntacticError](err)
 	switch {
@@ -88,6 +93,7 @@ func (r *reader) mistyped(got jsontext.Kind, want string) error {
 	return apierr.Errorf(apierr.InvalidField, r.path(), "must be %s, not %s", want, kindName(got))
 }
 
+// kindName returns the name of a kind of value, for errors.
 func kindName(k jsontext.Kind) string {
 	switch k {
 	case jsontext.KindNull:
@@ -139,7 +145,8 @@ func (r *reader) text() (string, error) {
 	return unquote(v), nil
 }
 
-// unquote returns the text of a string that the decoder has validated.
+// unquote returns the text of a string that the decoder has validated. The result is a copy: a text that is kept does
+// not keep the whole request in memory.
 func unquote(v jsontext.Value) string {
 	if bytes.IndexByte(v, '\\') < 0 {
 		return string(v[1 : len(v)-1])

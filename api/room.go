@@ -9,10 +9,13 @@ import (
 	"github.com/carillon-io/carillon/apierr"
 )
 
-// party is one of those who share a room: the callers of a tenant over one way, for HTTP from one host.
+// party is one of those who share a room: the callers of a tenant over one way, for HTTP from one host. It is what a
+// flood has in common. The name that a caller gives itself is not part of it, because a caller could choose a new one
+// for each request.
 type party struct{ tenant, from, host string }
 
-// roomLimits are the bounds of a room. All must be positive.
+// roomLimits are the bounds of a room. All must be positive. partyBytes must not exceed bytes, or a reply could be
+// larger than the empty room and wait in vain.
 type roomLimits struct {
 	bytes, partyBytes     int           // of all replies together, and of those of one party
 	builds, partyBuilds   int           // replies that are read and encoded at a time
@@ -25,7 +28,12 @@ type roomLimits struct {
 // turns: the one whose last place is oldest is served first, and no party can have the whole room. A nil room bounds
 // nothing. Safe for concurrent use.
 //
-// Invariant: a party is in parties exactly while it has bytes, builds or waiting requests.
+// Invariant: a party is in parties exactly while it has bytes, builds or waiting requests. The lock is held for a
+// pass over the waiting requests at most, which are bounded.
+//
+// A reply is read into memory, encoded and then held until the network has it. Without a room, a few hundred callers
+// with large lists could fill the memory of a process that launches jobs; a bound on the number of requests alone
+// would have to be so low that it refuses the many small ones.
 type room struct {
 	limits roomLimits
 
@@ -42,20 +50,23 @@ type roomShare struct {
 	turn                   uint64 // when it last got a place
 }
 
-// roomWait is a request that waits.
+// roomWait is a request that waits. It is in waiting exactly until it is given its place or gives up; the lock
+// decides which of both comes first.
 type roomWait struct {
 	party party
 	bytes int
 	given chan struct{} // closed when it has its place
 }
 
+// newRoom returns an empty room. Its bounds do not change.
 func newRoom(limits roomLimits) *room {
 	return &room{limits: limits, parties: make(map[party]*roomShare)}
 }
 
 // take reserves a place for a reply of at most the given bytes. The caller must call settle and give on it. take
 // waits no longer than the room's wait, and returns an error with the code rate_limited at once if too many requests
-// wait.
+// wait. A request of a party that has others waiting waits too, even if there is room, so that it does not overtake
+// them.
 func (r *room) take(ctx context.Context, p party, bytes int) (*hold, error) {
 	if r == nil {
 		return nil, nil
@@ -90,6 +101,8 @@ func (r *room) held() int {
 	return r.bytes
 }
 
+// await waits for a place. After the wait it asks under the lock whether the place was given meanwhile: if so it is
+// used, because giving it back would only delay others.
 func (r *room) await(ctx context.Context, w *roomWait) (*hold, error) {
 	timer := time.NewTimer(r.limits.wait)
 	defer timer.Stop()
@@ -110,10 +123,14 @@ func (r *room) await(ctx context.Context, w *roomWait) (*hold, error) {
 	return &hold{room: r, party: w.party, bytes: w.bytes, building: true}, nil
 }
 
+// errNoRoom returns the refusal of a request that got no place. It says that nothing has changed, which holds because
+// the place comes before the verb.
 func errNoRoom() error {
 	return apierr.Errorf(apierr.RateLimited, "", "the replies of other requests have all the memory that replies may have, or all of your share; nothing was read or changed, ask again later")
 }
 
+// shareLocked returns the share of a party, and creates it if the party has none. The caller must call forgetLocked
+// if the share stays empty, or parties that come and go would fill the map.
 func (r *room) shareLocked(p party) *roomShare {
 	share := r.parties[p]
 	if share == nil {
@@ -130,11 +147,13 @@ func (r *room) forgetLocked(p party, share *roomShare) {
 	}
 }
 
+// fitsLocked reports whether a reply fits, into the room and into the part of its party.
 func (r *room) fitsLocked(share *roomShare, bytes int) bool {
 	l := &r.limits
 	return r.builds < l.builds && share.builds < l.partyBuilds && r.bytes+bytes <= l.bytes && share.bytes+bytes <= l.partyBytes
 }
 
+// giveLocked gives a place to a party, which thereby goes to the end of the order of parties.
 func (r *room) giveLocked(share *roomShare, bytes int) {
 	r.bytes += bytes
 	share.bytes += bytes
@@ -144,7 +163,9 @@ func (r *room) giveLocked(share *roomShare, bytes int) {
 	share.turn = r.turn
 }
 
-// passLocked gives places to waiting requests, as long as there are any.
+// passLocked gives places to waiting requests, as long as there are any. Of the requests that fit, the oldest of a
+// party comes first, and of several parties the one with the lowest turn. A request that does not fit does not block
+// smaller ones of other parties, so a large one may wait longer, but no longer than the room's wait.
 func (r *room) passLocked() {
 	for {
 		next, first := -1, uint64(0)
@@ -167,7 +188,9 @@ func (r *room) passLocked() {
 }
 
 // hold is the place of one reply in a room. A nil hold is no place, and its methods do nothing. Not safe for
-// concurrent use.
+// concurrent use. Its owner is the request, and then the sender of the reply.
+//
+// Invariant: building is true until settle or give, and bytes is what the room counts for it.
 type hold struct {
 	room     *room
 	party    party
@@ -175,7 +198,8 @@ type hold struct {
 	building bool
 }
 
-// settle ends the building of a reply. The reply keeps the given bytes until give.
+// settle ends the building of a reply. The reply keeps the given bytes until give. From then on another request may
+// build, though the reply is still in memory: encoding costs processor time, sending does not.
 func (h *hold) settle(bytes int) {
 	if h == nil || !h.building {
 		return
@@ -199,6 +223,7 @@ func (h *hold) giveAfter(d time.Duration) {
 	h.give()
 }
 
+// change replaces the reserved bytes, ends the building, and passes what became free to waiting requests.
 func (h *hold) change(bytes int) {
 	r := h.room
 	r.mu.Lock()

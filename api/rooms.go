@@ -9,6 +9,8 @@ import (
 // Bytes of replies, over NATS and HTTP together: of large replies such as lists, and of small ones that show one
 // thing. The small ones have a room of their own, so that no list blocks a report. Each party gets a part of both.
 const (
+	// Eight pages of the largest size at a time with what their building needs, and three of one party. More would
+	// let callers read faster at the cost of the memory that a machine needs for its jobs.
 	largeBytes, largePartyBytes = 128 << 20, 48 << 20
 	smallBytes, smallPartyBytes = 32 << 20, 16 << 20
 )
@@ -31,7 +33,8 @@ const (
 	replyPaceFrom  = 64 << 10 // a shorter reply keeps nothing
 )
 
-// paceOf returns how long a reply that was sent over NATS keeps its room.
+// paceOf returns how long a reply that was sent over NATS keeps its room. A caller that reads more slowly than the
+// pace costs memory of the NATS server, which has its own bound and then closes the connection.
 func paceOf(bytes int) time.Duration {
 	if bytes < replyPaceFrom {
 		return 0
@@ -50,7 +53,8 @@ const (
 	jobBytes       = 64 << 10  // a job or a calendar without its payload
 )
 
-// replySize is the class of memory that the replies of a verb need.
+// replySize is the class of memory that the replies of a verb need. It is a property of the verb and not of the
+// request, because room is reserved before the request is read.
 type replySize uint8
 
 const (
@@ -61,11 +65,13 @@ const (
 	sizeBulk                   // an entry for each job of the request
 )
 
-// rooms are the memory of an executor for replies. In the zero value replies are not bounded.
+// rooms are the memory of an executor for replies. In the zero value replies are not bounded. Bulk registrations have
+// a third room, so that pages cannot keep them from being carried out.
 type rooms struct{ large, small, bulk *room }
 
 // newRooms returns the rooms of an executor. The building of pages may use half of the processors, and one party half
-// of that; the rest is left to launches.
+// of that; the rest is left to launches. The small room has no bound of builds but that of requests, because its
+// replies are small.
 func newRooms(o *Options) rooms {
 	builds, bulk := max(2, runtime.NumCPU()/2), o.BulkMax*bulkPages*pageBytesMost
 	return rooms{

@@ -27,13 +27,15 @@ const (
 )
 
 // schemaBuilder generates schemas from the types of package client. Each struct is generated once, under its name,
-// and referred to.
+// and referred to. Generated schemas follow the Go types, which are what clients decode into; what a type cannot say
+// is in schema_facts.go. Not safe for concurrent use.
 type schemaBuilder struct {
 	form schemaForm
 	refs string // prefix of a reference
 	defs Schema // by name
 }
 
+// newSchemaBuilder returns a builder of schemas of one form, whose references have the given prefix.
 func newSchemaBuilder(form schemaForm, refs string) *schemaBuilder {
 	return &schemaBuilder{form: form, refs: refs, defs: Schema{}}
 }
@@ -68,6 +70,8 @@ func (b *schemaBuilder) nameOf(t reflect.Type) string {
 	return t.Name()
 }
 
+// of returns the schema of a type. It panics on a type that no rule describes, which a test finds, because every verb
+// is described at the start of each service.
 func (b *schemaBuilder) of(t reflect.Type) Schema {
 	if leaf, ok := leaves[t]; ok {
 		return maps.Clone(leaf)
@@ -107,6 +111,7 @@ func (b *schemaBuilder) object(t reflect.Type) Schema {
 	return sc
 }
 
+// addMembers adds the members of a struct, those of embedded structs as its own, as they are in JSON.
 func (b *schemaBuilder) addMembers(t reflect.Type, members Schema, required *[]string) {
 	if b.form == formRequest && t == reflect.TypeFor[client.Job]() {
 		for _, name := range replyOnly {

@@ -60,7 +60,8 @@ var onlyInRequests = map[reflect.Type]map[string]Schema{
 	},
 }
 
-// facts are what Go types cannot express about members, by the struct that declares them.
+// facts are what Go types cannot express about members, by the struct that declares them. The bounds are the
+// constants that validation uses, so that the two cannot differ.
 var facts = map[reflect.Type]map[string]Schema{
 	reflect.TypeFor[client.Job](): {
 		"completion":        words(func(n uint8) string { return job.Completion(n).String() }),

@@ -16,7 +16,8 @@ import (
 )
 
 // accept returns the handler of a verb's requests. A subscription has only one goroutine, so each request gets its
-// own.
+// own. The gate is asked before the goroutine is started, so that a flood costs a refusal for each request and no
+// goroutine. The context of the request is not that of a connection: a caller over NATS cannot be seen to go away.
 func (s *Service) accept(v *Verb) func(*inbox.Request) {
 	x := s.executor
 	return func(r *inbox.Request) {
@@ -36,7 +37,8 @@ func (s *Service) accept(v *Verb) func(*inbox.Request) {
 	}
 }
 
-// read reads the request in a message.
+// read reads the request in a message. The tenant is in the subject and not in the body, so that the permissions of
+// NATS can restrict a caller to its tenant.
 func (s *Service) read(r *inbox.Request) (q Request, err error) {
 	if q.Tenant, err = s.tenantOf(r.Subject); err == nil {
 		err = RefuseDelivery(r.Header)
@@ -48,13 +50,15 @@ func (s *Service) read(r *inbox.Request) (q Request, err error) {
 	return q, err
 }
 
-// tenantOf returns the tenant in a subject, which is the token after the root.
+// tenantOf returns the tenant in a subject, which is the token after the root. The subject matched the subscription,
+// so it is longer than the root.
 func (s *Service) tenantOf(subject string) (string, error) {
 	tenant, _, _ := strings.Cut(subject[len(s.opts.root()):], ".")
 	return tenant, job.ValidateTenant(tenant)
 }
 
-// answer sends a reply, or the error.
+// answer sends a reply, or the error. A reply that cannot be sent is lost, and the caller runs into its timeout; the
+// request has taken effect nevertheless.
 func (s *Service) answer(v *Verb, r *inbox.Request, reply []byte, refusal *client.Error) {
 	header := nats.Header{}
 	if refusal != nil {
@@ -68,7 +72,8 @@ func (s *Service) answer(v *Verb, r *inbox.Request, reply []byte, refusal *clien
 	}
 }
 
-// headerText makes a text safe for one line of a header.
+// headerText makes a text safe for one line of a header. A line break in an error text could otherwise add a header
+// of the caller's choice.
 func headerText(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {

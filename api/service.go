@@ -41,6 +41,7 @@ const (
 // Bounds of what Close waits for, besides the requests in progress: the messages that subscriptions still have, and
 // the last replies to the NATS server.
 const (
+	// A longer time would only delay a shutdown when a subscription never reports its end.
 	drainTimeout = time.Second
 	flushTimeout = 5 * time.Second
 )
@@ -48,7 +49,8 @@ const (
 // semanticForm is the grammar of versions, without the finer rules for pre-releases.
 var semanticForm = regexp.MustCompile(`^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[a-zA-Z][0-9a-zA-Z-]*|-\d+-g[0-9a-f]+(-dirty)?)?$`)
 
-// Service answers the API's verbs over NATS. Its methods are safe for concurrent use.
+// Service answers the API's verbs over NATS. Its methods are safe for concurrent use. It is a thin way in: what a
+// request means is decided by its executor.
 type Service struct {
 	opts     Options
 	executor *Executor
@@ -61,7 +63,8 @@ type Service struct {
 }
 
 // NewService subscribes to the subjects of every verb, <prefix>.v1.<tenant>.<verb>, and answers from the engine until
-// Close. The caller keeps the connection and closes it after Close.
+// Close. The caller keeps the connection and closes it after Close. The first request may arrive before it returns.
+// After an error nothing stays subscribed.
 func NewService(nc *nats.Conn, engine Engine, opts Options) (*Service, error) {
 	opts = opts.withDefaults()
 	if err := opts.validate(); err != nil {
@@ -86,10 +89,12 @@ func (s *Service) Executor() *Executor {
 	return s.executor
 }
 
-// queueGroup is the queue group in which all servers share the requests, the default of NATS services.
+// queueGroup is the queue group in which all servers share the requests, the default of NATS services. Each request
+// is thus carried out by one of them.
 const queueGroup = "q"
 
-// addVerbs subscribes to every verb, for all tenants.
+// addVerbs subscribes to every verb, for all tenants. Each verb has its own subscription, and so its own pending
+// limits.
 func (s *Service) addVerbs() error {
 	for i := range verbs {
 		v := &verbs[i]
@@ -105,6 +110,7 @@ func (s *Service) addVerbs() error {
 	return nil
 }
 
+// subjectOf returns the subject of a verb, with a wildcard in the place of the tenant.
 func (s *Service) subjectOf(v *Verb) string { return s.opts.root() + "*." + v.name }
 
 // endpointName returns a verb in the form that NATS services allow as a name.
@@ -122,7 +128,9 @@ func (s *Service) stop() error {
 	return errors.Join(errs...)
 }
 
-// Close accepts no further requests, and returns when those in progress have their replies, or when ctx ends.
+// Close accepts no further requests, and returns when those in progress have their replies, or when ctx ends. The
+// flush at the end makes sure that the last replies are with the NATS server before the owner closes the connection.
+// Close may be called again after an error.
 func (s *Service) Close(ctx context.Context) error {
 	if err := s.stop(); err != nil {
 		return fmt.Errorf("api: stop the NATS service: %w", err)

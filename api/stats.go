@@ -10,7 +10,8 @@ import (
 	"github.com/carillon-io/carillon/histogram"
 )
 
-// way is how a request came, as the metrics name it.
+// way is how a request came, as the metrics name it. The ways before the constant ways have a histogram each; calls
+// in this process are not counted.
 type way uint8
 
 // Ways of requests.
@@ -21,11 +22,14 @@ const (
 	inProcess
 )
 
+// String returns the name of a way, as the metrics and the traces have it.
 func (w way) String() string {
 	return [...]string{overNATS: "nats", overHTTP: "http", inProcess: "local"}[w]
 }
 
-// verbStats counts the requests of one verb by how they ended. A nil verbStats counts nothing. Safe for concurrent use.
+// verbStats counts the requests of one verb by how they ended. A nil verbStats counts nothing. Safe for concurrent
+// use. The map is fixed, so counting is two atomic additions and a histogram; a map under a lock would be shared by
+// every request of the server.
 type verbStats struct {
 	byCode map[apierr.Code]*atomic.Uint64 // "" means success; the keys are fixed
 	took   [ways]histogram.Times
@@ -35,6 +39,7 @@ type verbStats struct {
 	lastRefusal atomic.Pointer[apierr.Code]
 }
 
+// newVerbStats returns counters at zero, one for success and one for each code that a verb may return.
 func newVerbStats() *verbStats {
 	st := &verbStats{byCode: map[apierr.Code]*atomic.Uint64{"": new(atomic.Uint64)}}
 	for code := range statusOf {
@@ -72,7 +77,8 @@ type VerbCounts struct {
 	Took  map[string]histogram.Reading // seconds from arrival to reply, by the way that the requests came: nats or http
 }
 
-// Counts reads the counters.
+// Counts reads the counters. The readings are not taken at one instant, so a sum over codes may differ from a
+// histogram by the requests that end meanwhile.
 func (x *Executor) Counts() Counts {
 	c := Counts{InProgress: x.underWay.Load(), ReplyBytes: x.rooms.held(), Verbs: make(map[string]VerbCounts, len(x.stats))}
 	for verb, st := range x.stats {
@@ -96,6 +102,7 @@ type statsData struct {
 	AverageMS float64           `json:"average_ms"`
 }
 
+// snapshot reads the counters for `nats micro stats`. The average is over all ways.
 func (st *verbStats) snapshot() statsData {
 	var d statsData
 	st.each(func(code apierr.Code, n uint64) {

@@ -11,7 +11,8 @@ import (
 )
 
 // Tracer traces requests from their arrival to their answer. Its methods are safe for concurrent use and do not
-// block. The contexts passed to it are those that Request returned, or derived from them.
+// block. The contexts passed to it are those that Request returned, or derived from them. It names no type of a
+// tracing library: package tracing implements it.
 type Tracer interface {
 	// Request begins the span of a request for a verb that came some way: nats, http or local. It continues the trace
 	// of the caller, which header gives by traceparent and tracestate. Without header the caller is in this process,
@@ -27,7 +28,7 @@ type Tracer interface {
 	Answered(ctx context.Context, tenant string, code apierr.Code, fault bool)
 }
 
-// trace begins the span of a request.
+// trace begins the span of a request, before it is read, so that the span includes the reading of a slow body.
 func (x *Executor) trace(ctx context.Context, a *arrival) context.Context {
 	if x.opts.Tracer == nil || a.isUntraced {
 		return ctx
@@ -56,17 +57,20 @@ func (x *Executor) withOrigin(ctx context.Context) context.Context {
 	return scheduler.WithOrigin(ctx, x.opts.Tracer.Origin(ctx))
 }
 
+// noteJob records the job that a request names, as it was written, so that a refused request can be found by it too.
 func (x *Executor) noteJob(ctx context.Context, name string) {
 	if x.opts.Tracer != nil {
 		x.opts.Tracer.Concerns(ctx, name, "")
 	}
 }
 
+// noteRun is called only with a tracer.
 func (x *Executor) noteRun(ctx context.Context, id string) {
 	x.opts.Tracer.Concerns(ctx, "", id)
 }
 
-// noteAbout records which job or run a request names.
+// noteAbout records which job or run a request names. A type that is missing here has a span without a name of a job,
+// and nothing worse.
 func (x *Executor) noteAbout(ctx context.Context, request any) {
 	if x.opts.Tracer == nil {
 		return

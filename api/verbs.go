@@ -5,7 +5,9 @@ import (
 	"reflect"
 )
 
-// Verb is one operation of the API. Verbs are made by this package alone and do not change.
+// Verb is one operation of the API. Verbs are made by this package alone and do not change. Everything that differs
+// between verbs is in it: the ways in, the schemas, the metrics and the router of package web read the table, so that
+// a new verb is one entry and one function.
 type Verb struct {
 	About string // what it does, in a sentence
 	Reply any    // the zero value of the reply's type in package client
@@ -39,10 +41,12 @@ func (v *Verb) KindOf(member string) reflect.Kind {
 	return reflect.Invalid
 }
 
-// serveFunc carries out a request and returns the reply to be encoded.
+// serveFunc carries out a request and returns the reply to be encoded. It runs on the goroutine of the request, after
+// admission, and has checked nothing of the body before. The reply must not be changed afterwards.
 type serveFunc func(x *Executor, ctx context.Context, tenant string, body []byte) (any, error)
 
-// take returns a serveFunc that reads a request with the given members and passes it to a method.
+// take returns a serveFunc that reads a request with the given members and passes it to a method. What the method
+// gets belongs to it alone.
 func take[T any](members object[T], act func(*Executor, context.Context, string, *T) (any, error)) serveFunc {
 	return func(x *Executor, ctx context.Context, tenant string, body []byte) (any, error) {
 		var req T

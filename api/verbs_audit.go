@@ -27,6 +27,8 @@ var auditMembers = object[auditRequest]{
 	"cursor": text(func(q *auditRequest) *string { return &q.cursor }),
 }
 
+// audit lists entries of the audit log, newest first. A page may end before its limit; only an empty next_cursor
+// means the end.
 func (x *Executor) audit(ctx context.Context, tenant string, q *auditRequest) (any, error) {
 	if err := checkAudit(q); err != nil {
 		return nil, err
@@ -62,6 +64,7 @@ func (x *Executor) audit(ctx context.Context, tenant string, q *auditRequest) (a
 	return page, nil
 }
 
+// checkAudit checks a filter, so that a misspelled one is an error and not an empty list.
 func checkAudit(q *auditRequest) error {
 	if q.Name != "" {
 		if err := job.ValidateName(q.Name); err != nil {

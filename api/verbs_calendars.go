@@ -9,7 +9,8 @@ import (
 	"github.com/carillon-io/carillon/scheduler"
 )
 
-// calendarRequest is a calendar as it arrives.
+// calendarRequest is a calendar as it arrives. found tells a calendar without exclusions, which is allowed, from a
+// request that forgot them and would empty the calendar.
 type calendarRequest struct {
 	job.Calendar
 	found bool // it has the member exclude, possibly with an empty list
@@ -24,6 +25,8 @@ var calendarMembers = object[calendarRequest]{
 	},
 }
 
+// putCalendar adds a calendar or replaces it. Its reply does not wait for the jobs that refer to it, which follow
+// soon after.
 func (x *Executor) putCalendar(ctx context.Context, tenant string, q *calendarRequest) (any, error) {
 	if err := job.ValidateName(q.Name); err != nil {
 		return nil, err
@@ -42,6 +45,7 @@ func (x *Executor) putCalendar(ctx context.Context, tenant string, q *calendarRe
 	return &client.CalendarPutReply{Calendar: calendarOf(&now), Created: created}, nil
 }
 
+// calendar reads a calendar.
 func (x *Executor) calendar(ctx context.Context, tenant string, q *client.NameRequest) (any, error) {
 	if err := job.ValidateName(q.Name); err != nil {
 		return nil, err
@@ -53,6 +57,7 @@ func (x *Executor) calendar(ctx context.Context, tenant string, q *client.NameRe
 	return &client.CalendarReply{Calendar: calendarOf(&c)}, nil
 }
 
+// removeCalendar deletes a calendar. The engine refuses it while a job refers to it.
 func (x *Executor) removeCalendar(ctx context.Context, tenant string, q *client.NameRequest) (any, error) {
 	if err := job.ValidateName(q.Name); err != nil {
 		return nil, err
@@ -68,6 +73,8 @@ var calendarListMembers = object[client.CalendarListRequest]{
 	"cursor": text(func(q *client.CalendarListRequest) *string { return &q.Cursor }),
 }
 
+// calendars lists the calendars of a tenant. The engine returns no cursor for them: the name of the last one is the
+// place to continue.
 func (x *Executor) calendars(ctx context.Context, tenant string, q *client.CalendarListRequest) (any, error) {
 	setDefault(&q.Limit, PageDefault)
 	page := &calendarPage{query: query{"calendars", tenant}}
@@ -104,6 +111,7 @@ func calendarBytes(c *client.Calendar) int {
 	return n
 }
 
+// calendarOf returns a calendar as callers see it. It shares the lines with its argument.
 func calendarOf(c *job.Calendar) client.Calendar {
 	return client.Calendar{
 		Name: c.Name, Exclude: c.Exclude, Description: c.Description, Version: c.Version, UpdatedAt: timeOf(c.UpdatedAt),

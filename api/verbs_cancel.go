@@ -9,6 +9,8 @@ import (
 	"github.com/carillon-io/carillon/scheduler"
 )
 
+// cancelRun ends a run. The tenant is passed on because a run id alone would let a caller cancel runs of other
+// tenants.
 func (x *Executor) cancelRun(ctx context.Context, tenant string, q *client.RunRequest) (any, error) {
 	id, err := job.ParseRunID(q.RunID)
 	if err != nil {
@@ -17,6 +19,7 @@ func (x *Executor) cancelRun(ctx context.Context, tenant string, q *client.RunRe
 	return runReply(x.engine.CancelRun(ctx, tenant, id))
 }
 
+// retryRun begins another attempt of a dead or cancelled run. The run keeps its id.
 func (x *Executor) retryRun(ctx context.Context, tenant string, q *client.RunRequest) (any, error) {
 	id, err := job.ParseRunID(q.RunID)
 	if err != nil {
@@ -32,7 +35,8 @@ var retryManyMembers = object[scheduler.RunQuery]{
 	"limit": between(1, scheduler.PageMax, func(q *scheduler.RunQuery) *int { return &q.Limit }),
 }
 
-// retryMany retries the newest dead runs of a selection.
+// retryMany retries the newest dead runs of a selection. The limit bounds what one request changes; more in the reply
+// says that some are left.
 func (x *Executor) retryMany(ctx context.Context, tenant string, q *scheduler.RunQuery) (any, error) {
 	if err := checkRunQuery(q, true); err != nil {
 		return nil, err

@@ -20,6 +20,8 @@ var getMembers = object[client.GetRequest]{
 	"with_credentials": boolean(func(q *client.GetRequest) *bool { return &q.WithCredentials }),
 }
 
+// get reads a job. Credentials are shown only to a caller that asks for them, so that a tool that logs what it reads
+// logs none.
 func (x *Executor) get(ctx context.Context, tenant string, req *client.GetRequest) (any, error) {
 	if err := job.ValidateName(req.Name); err != nil {
 		return nil, err
@@ -36,6 +38,7 @@ var deleteMembers = object[client.DeleteRequest]{
 	"if_version": presentVersion(func(q *client.DeleteRequest) **uint32 { return &q.IfVersion }),
 }
 
+// remove deletes a job, and says how many of its runs were cancelled and how many are still with their targets.
 func (x *Executor) remove(ctx context.Context, tenant string, req *client.DeleteRequest) (any, error) {
 	if err := job.ValidateName(req.Name); err != nil {
 		return nil, err
@@ -53,6 +56,7 @@ var pauseMembers = object[client.PauseRequest]{
 	"if_version": presentVersion(func(q *client.PauseRequest) **uint32 { return &q.IfVersion }),
 }
 
+// pause stops the ticks of a job. The reason is shown with the job.
 func (x *Executor) pause(ctx context.Context, tenant string, req *client.PauseRequest) (any, error) {
 	if err := checkPause(req); err != nil {
 		return nil, err
@@ -60,6 +64,7 @@ func (x *Executor) pause(ctx context.Context, tenant string, req *client.PauseRe
 	return x.jobReply(x.engine.Pause(ctx, tenant, req.Name, req.Reason, req.IfVersion))
 }
 
+// resume lets the ticks of a paused job go on. It reads the same members as pause.
 func (x *Executor) resume(ctx context.Context, tenant string, req *client.PauseRequest) (any, error) {
 	if err := checkPause(req); err != nil {
 		return nil, err
@@ -67,6 +72,7 @@ func (x *Executor) resume(ctx context.Context, tenant string, req *client.PauseR
 	return x.jobReply(x.engine.Resume(ctx, tenant, req.Name, req.Reason, req.IfVersion))
 }
 
+// checkPause checks a request to pause or to resume.
 func checkPause(req *client.PauseRequest) error {
 	if err := job.ValidateName(req.Name); err != nil {
 		return err
@@ -97,6 +103,7 @@ var listMembers = object[listRequest]{
 // jobStatuses are the states of a job, as [job.TimerFlags] names them.
 var jobStatuses = []string{"active", "paused", "completed", "failed"}
 
+// parseJobStatus parses the API's word for the state of a job.
 func parseJobStatus(s string) (string, error) {
 	if !slices.Contains(jobStatuses, s) {
 		return "", apierr.Errorf(apierr.InvalidField, "status", "%q is unknown; want one of %s", apierr.Clip(s), strings.Join(jobStatuses, ", "))
@@ -104,6 +111,8 @@ func parseJobStatus(s string) (string, error) {
 	return s, nil
 }
 
+// list lists the jobs of a tenant in the order of their names. with_credentials is not part of the cursor: it changes
+// how jobs are shown, and not which.
 func (x *Executor) list(ctx context.Context, tenant string, req *listRequest) (any, error) {
 	if len(req.Prefix) > job.NameBytesMax {
 		return nil, apierr.Errorf(apierr.InvalidField, "prefix", "has %d characters, more than the %d of any name", len(req.Prefix), job.NameBytesMax)

@@ -29,6 +29,7 @@ var nextMembers = object[nextRequest]{
 	"count":     between(1, schedule.PreviewMax, func(q *nextRequest) *int { return &q.count }),
 }
 
+// next computes a preview. It reads the clock of the API and not that of the engine, because it decides nothing.
 func (x *Executor) next(ctx context.Context, tenant string, q *nextRequest) (any, error) {
 	if err := q.def.ValidateSchedules(); err != nil {
 		return nil, err
@@ -49,7 +50,8 @@ func (x *Executor) next(ctx context.Context, tenant string, q *nextRequest) (any
 	return reply, nil
 }
 
-// calendarsFor returns the calendar lookup for a preview. The engine does this itself for jobs.
+// calendarsFor returns the calendar lookup for a preview. The engine does this itself for jobs. An error of the
+// engine appears as a missing calendar, which a preview may say.
 func (x *Executor) calendarsFor(ctx context.Context) schedule.CalendarLookup {
 	return func(ref string) (exclude []string, ok bool) {
 		tenant, name, _ := strings.Cut(ref, "/")
@@ -60,6 +62,8 @@ func (x *Executor) calendarsFor(ctx context.Context) schedule.CalendarLookup {
 
 var statusMembers = object[client.StatusRequest]{}
 
+// status looks at the surroundings first, because a caller that asks for the status wants to know what is wrong at
+// that moment. The tenant is ignored: the status is that of the node.
 func (x *Executor) status(context.Context, string, *client.StatusRequest) (any, error) {
 	x.opts.Look()
 	return x.opts.Status(x.engine.Status()), nil

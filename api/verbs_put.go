@@ -5,6 +5,8 @@ import (
 	"strconv"
 )
 
+// put registers a job or updates it. It notes the job's name before anything is checked, so that the trace of a
+// refused put has it.
 func (x *Executor) put(ctx context.Context, tenant string, body []byte) (any, error) {
 	p := newPutRequest(tenant)
 	if err := read(body, func(r *reader) error { return putMembers.read(r, &p) }); err != nil {
@@ -30,6 +32,8 @@ func (x *Executor) put(ctx context.Context, tenant string, body []byte) (any, er
 // of the largest size.
 const bulkReplyBytes = 512
 
+// putMany registers many jobs, each by itself: there is no transaction over them, and the reply says for each whether
+// it took effect. All are read before the first is proposed, because a request that is no JSON changes nothing.
 func (x *Executor) putMany(ctx context.Context, tenant string, body []byte) (any, error) {
 	b := bulkRequest{
 		tenant: tenant, rules: x.opts.Rules, prepare: x.engine.Prepare,

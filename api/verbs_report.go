@@ -20,6 +20,8 @@ var reportMembers = object[client.ReportRequest]{
 
 const wantOutcome = `want "succeeded" or "failed"`
 
+// parseOutcome parses the outcome in a report. There are two: a worker cannot report a run as cancelled or as dead,
+// which the engine decides.
 func parseOutcome(s string) (client.Outcome, error) {
 	switch o := client.Outcome(s); o {
 	case client.OutcomeSucceeded, client.OutcomeFailed:
@@ -42,7 +44,8 @@ func (x *Executor) report(ctx context.Context, tenant string, q *client.ReportRe
 	}))
 }
 
-// heldRun checks the run id and the fence with which a worker names its attempt.
+// heldRun checks the run id and the fence with which a worker names its attempt. The fence is required, because
+// without it a worker whose attempt has timed out could end the attempt that followed.
 func heldRun(runID string, fence uint64) (job.RunID, error) {
 	id, err := job.ParseRunID(runID)
 	if err == nil && fence == 0 {
@@ -81,6 +84,8 @@ var extendMembers = object[extendRequest]{
 	"by":     length(func(q *extendRequest) *time.Duration { return &q.by }),
 }
 
+// extend moves the deadline of a report to the given time from now; it never moves it back. A worker that dies after it
+// is noticed that much later, hence the bound.
 func (x *Executor) extend(ctx context.Context, tenant string, q *extendRequest) (any, error) {
 	id, err := heldRun(q.runID, q.fence)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/carillon-io/carillon/scheduler"
 )
 
-// triggerRequest asks for a manual run.
+// triggerRequest asks for a manual run. key makes it safe to repeat: two requests with the same key start one run.
 type triggerRequest struct {
 	name, key    string
 	json, base64 []byte
@@ -26,6 +26,8 @@ var triggerMembers = object[triggerRequest]{
 	"if_version":      presentVersion(func(q *triggerRequest) **uint32 { return &q.ifVersion }),
 }
 
+// trigger fires a manual run. It replies when the run is durable, not when it has ended. An empty payload replaces
+// that of the job too; only an absent one leaves it.
 func (x *Executor) trigger(ctx context.Context, tenant string, q *triggerRequest) (any, error) {
 	if err := job.ValidateName(q.name); err != nil {
 		return nil, err
@@ -59,6 +61,8 @@ var backfillMembers = object[scheduler.BackfillRequest]{
 	"dry_run": boolean(func(q *scheduler.BackfillRequest) *bool { return &q.DryRun }),
 }
 
+// backfill fires runs for the ticks in [from, to). Both ends are required, because a default for either could fire
+// more runs than the caller meant.
 func (x *Executor) backfill(ctx context.Context, tenant string, q *scheduler.BackfillRequest) (any, error) {
 	if err := job.ValidateName(q.Job); err != nil {
 		return nil, err
@@ -100,6 +104,7 @@ var runListMembers = object[runListRequest]{
 	"cursor":   text(func(q *runListRequest) *string { return &q.cursor }),
 }
 
+// runs lists runs, newest first. Attempts are left out unless they are asked for: they multiply the size of a page.
 func (x *Executor) runs(ctx context.Context, tenant string, q *runListRequest) (any, error) {
 	if err := checkRunQuery(&q.RunQuery, q.Status == job.StatusDead); err != nil {
 		return nil, err
@@ -131,6 +136,7 @@ func (x *Executor) runs(ctx context.Context, tenant string, q *runListRequest) (
 	return page, nil
 }
 
+// runsOf returns runs as callers see them, with their attempts if these are asked for.
 func runsOf(views []scheduler.RunView, attempts bool) []client.Run {
 	list := make([]client.Run, len(views))
 	for i := range views {
@@ -152,7 +158,8 @@ func runBytes(r *client.Run) int {
 	return n
 }
 
-// checkRunQuery checks which runs are asked for. The runs of all jobs can be listed only if they are dead.
+// checkRunQuery checks which runs are asked for. The runs of all jobs can be listed only if they are dead. Only dead
+// runs have an index by tenant; a list of the others would have to read the history of every job.
 func checkRunQuery(q *scheduler.RunQuery, allJobs bool) error {
 	if q.Job != "" || !allJobs {
 		if err := job.ValidateName(q.Job); err != nil {
@@ -183,6 +190,7 @@ var runMembers = object[client.RunRequest]{
 	"run_id": text(func(q *client.RunRequest) *string { return &q.RunID }),
 }
 
+// run reads a run with its attempts, live or final. A run of another tenant is not found.
 func (x *Executor) run(ctx context.Context, tenant string, q *client.RunRequest) (any, error) {
 	id, err := job.ParseRunID(q.RunID)
 	if err != nil {

@@ -2,7 +2,9 @@ package api
 
 import "github.com/carillon-io/carillon/client"
 
-// verbs lists the operations, in the order of the documentation.
+// verbs lists the operations, in the order of the documentation. The names and members are the contract with callers:
+// an entry may get new optional members, and loses none. reads must be false for a verb that proposes anything,
+// because standbys serve those with true. size is what the reply may need in memory.
 var verbs = []Verb{
 	{
 		name: "jobs.put", About: "Register a job, or update it.",
@@ -102,6 +104,7 @@ var verbs = []Verb{
 // VerbNamed returns the verb of a name such as "jobs.put"; nil if there is none.
 func VerbNamed(name string) *Verb { return verbsByName[name] }
 
+// verbsByName has the verbs of the table, not copies of them, so that their addresses are their identities.
 var verbsByName = func() map[string]*Verb {
 	m := make(map[string]*Verb, len(verbs))
 	for i := range verbs {

@@ -10,6 +10,7 @@ import (
 	"github.com/carillon-io/carillon/scheduler"
 )
 
+// timeOf returns an instant as callers see it; the zero value, which is null in JSON, for none.
 func timeOf(m instant.Millis) client.Time {
 	if m == 0 {
 		return client.Time{}
@@ -17,7 +18,9 @@ func timeOf(m instant.Millis) client.Time {
 	return client.Time{Time: m.Time()}
 }
 
-// runOf returns a run as callers see it, without its attempts.
+// runOf returns a run as callers see it, without its attempts. Errors are masked here again, because rows of releases
+// that did not mask them when they were stored may still be in the history. Due and deadline are shown only while the
+// run is not over.
 func runOf(v *scheduler.RunView) client.Run {
 	run := client.Run{
 		RunID: v.ID.String(), Job: v.Job, Tenant: v.Tenant, ScheduledAt: timeOf(v.ID.At), Until: timeOf(v.Until),
@@ -73,6 +76,7 @@ func statusInfo(st scheduler.Status, version string, cluster func() *client.Clus
 	return info
 }
 
+// tzdataOf returns what the engine knows of its rules of timezones, as callers see it.
 func tzdataOf(z *scheduler.Zones) client.TZData {
 	return client.TZData{
 		Source: z.Source, Version: z.Version, Digest: fmt.Sprintf("%016x", z.Digest),
@@ -91,6 +95,7 @@ func skippedBy(st *scheduler.Status) map[string]uint64 {
 	return counts
 }
 
+// waitedOf returns how long attempts waited, by what for.
 func waitedOf(st *scheduler.Status) client.Waited {
 	return client.Waited{
 		Overlap: latenessOf(st.Waited[scheduler.WaitOverlap]), CatchUp: latenessOf(st.Waited[scheduler.WaitCatchUp]),
@@ -98,6 +103,7 @@ func waitedOf(st *scheduler.Status) client.Waited {
 	}
 }
 
+// latenessOf returns a distribution in milliseconds, with fractions.
 func latenessOf(l scheduler.Lateness) client.Lateness {
 	return client.Lateness{
 		Count: l.Count, P50MS: millis(l.P50), P90MS: millis(l.P90), P99MS: millis(l.P99), P999MS: millis(l.P999), MaxMS: millis(l.Max),

@@ -8,7 +8,8 @@ import (
 )
 
 // Enter counts in a request that does not come over NATS, and reports whether the executor still accepts requests.
-// After true, the caller calls Leave when the request has been carried out; a Close waits for that.
+// After true, the caller calls Leave when the request has been carried out; a Close waits for that. After false the
+// caller refuses the request without calling anything else.
 func (x *Executor) Enter() bool {
 	x.underWay.Add(1) // before the check, so that a Close that the check does not see waits for this request
 	if x.isOpen() {
@@ -21,11 +22,13 @@ func (x *Executor) Enter() bool {
 // Leave ends what Enter began.
 func (x *Executor) Leave() { x.underWay.Add(-1) }
 
-// isOpen reports whether the executor still accepts requests.
+// isOpen reports whether the executor still accepts requests: neither the service nor its connection to NATS is
+// closed. It needs a carrier, which an executor for calls in this process has not.
 func (x *Executor) isOpen() bool { return !x.isClosed.Load() && !x.carrier.IsClosed() }
 
-// OverHTTP carries out a request that came over HTTP, between Enter and Leave. header returns a header of the request;
-// read reads and validates the request, and is not called for a change that a standby refuses.
+// OverHTTP carries out a request that came over HTTP, between Enter and Leave. header returns a header of the
+// request; read reads and validates the request, and is not called for a change that a standby refuses. The caller
+// releases the reply when it has been written, or when writing it failed.
 func (x *Executor) OverHTTP(ctx context.Context, v *Verb, header func(name string) string, read func() (Request, error)) (Reply, *client.Error) {
 	return x.do(ctx, arrival{verb: v, via: overHTTP, begun: time.Now(), header: header, read: func() (Request, error) {
 		if err := x.checkStandby(v); err != nil {
@@ -36,7 +39,8 @@ func (x *Executor) OverHTTP(ctx context.Context, v *Verb, header func(name strin
 }
 
 // FromPage carries out a request of a page, between Enter and Leave. Reads are not traced, because a live page reads
-// every second; nor is a change that a standby refuses.
+// every second; nor is a change that a standby refuses. It counts as a request over HTTP, because that is how the
+// page was asked for.
 func (x *Executor) FromPage(ctx context.Context, v *Verb, q Request) (Reply, *client.Error) {
 	refusal := x.checkStandby(v)
 	return x.do(ctx, arrival{verb: v, via: overHTTP, begun: time.Now(), isUntraced: v.reads || refusal != nil, read: func() (Request, error) {

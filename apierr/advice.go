@@ -17,7 +17,9 @@ func Advice(name string, known []string, none string) string {
 	return none
 }
 
-// nearest returns the known name that a misspelled one most likely means; "" if none is close.
+// nearest returns the known name that a misspelled one most likely means; "" if none is close. Close means at most
+// two edits, and fewer than the known name has letters, so that a short name is not the advice for everything. The
+// name is clipped, which bounds the cost for a name of any length.
 func nearest(name string, known []string) string {
 	best, least := "", 3
 	for _, k := range known {
@@ -28,7 +30,8 @@ func nearest(name string, known []string) string {
 	return best
 }
 
-// distance returns the number of single-byte edits between two texts (Levenshtein).
+// distance returns the number of single-byte edits between two texts (Levenshtein). It keeps one row of the table, so
+// it needs memory for one text and time for the product of both lengths.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

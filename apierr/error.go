@@ -5,7 +5,8 @@ import (
 	"fmt"
 )
 
-// Code is the machine-readable class of an [Error], as callers of the API see it.
+// Code is the machine-readable class of an [Error], as callers of the API see it. Codes are a contract: programs
+// compare them, and so none is renamed or used for something else.
 type Code string
 
 // The codes of the outside contract.
@@ -30,8 +31,9 @@ const (
 	Internal        Code = "internal"
 )
 
-// Error is a refusal that a caller can act upon: what is wrong, where, and what would be right.
-// Every other error is an internal one and its text never reaches a caller.
+// Error is a refusal that a caller can act upon: what is wrong, where, and what would be right. Every other error is
+// an internal one and its text never reaches a caller. It is a value without a cause to unwrap: what a caller may see
+// is in it, and nothing else. It must not be changed once it is returned.
 type Error struct {
 	Code    Code
 	Field   string // path of the offending field in the request, "" if none
@@ -51,8 +53,9 @@ func Errorf(code Code, field, format string, args ...any) *Error {
 	return &Error{Code: code, Field: field, Message: fmt.Sprintf(format, args...)}
 }
 
-// From returns err as an [Error]. An error of any other type becomes [CodeInternal] with a text
-// that tells nothing of the inside; the caller is expected to log the original.
+// From returns err as an [Error]. An error of any other type becomes [CodeInternal] with a text that tells nothing of
+// the inside; the caller is expected to log the original. It finds an [Error] that is wrapped, too. err must not be
+// nil.
 func From(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e

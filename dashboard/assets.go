@@ -14,8 +14,9 @@ import (
 //go:embed assets pages
 var files embed.FS
 
-// asset is a static file of the pages. Its path contains the hash of its content, so the content of a
-// path never changes and browsers may cache it for ever.
+// asset is a static file of the pages. Its path contains the hash of its content, so the content of a path never
+// changes and browsers may cache it for ever. An upgrade changes the path together with the pages that name it, so
+// that no browser combines a new page with an old script.
 type asset struct {
 	path    string
 	kind    string // content type
@@ -34,8 +35,8 @@ var assets = map[string]asset{
 	styleAsset.path: styleAsset, scriptAsset.path: scriptAsset, bellAsset.path: bellAsset,
 }
 
-// newAsset reads a file embedded in the binary. It panics if the file is missing, because the build is
-// then wrong.
+// newAsset reads a file embedded in the binary. It panics if the file is missing, because the build is then wrong.
+// Six bytes of the hash are enough: they must differ from those of the release before, and from nothing else.
 func newAsset(name, kind string) asset {
 	content, err := files.ReadFile("assets/" + name)
 	if err != nil {

@@ -6,7 +6,8 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// auditBody is a page of the audit log and the filter that selects its entries.
+// auditBody is a page of the audit log and the filter that selects its entries. The fields of the filter are as the
+// form shows them again.
 type auditBody struct {
 	Name, Action, By, From, To string
 	Entries                    []entry
@@ -20,6 +21,7 @@ type entry struct {
 	OldText, NewText string // the definition before and after, as JSON; "" if the action does not change it
 }
 
+// It is the API's list, in the order of the select field; package job has the names.
 var auditActions = []string{
 	"create", "update", "delete", "pause", "resume", "trigger", "backfill", "cancel_run", "retry_run", "put_calendar", "delete_calendar",
 }
@@ -57,7 +59,8 @@ func entryOf(e *client.AuditEntry) entry {
 	return entry{AuditEntry: *e, OldText: jobText(e.Before), NewText: jobText(e.After)}
 }
 
-// jobText returns a definition as JSON; "" for nil.
+// jobText returns a definition as JSON; "" for nil. A definition that cannot be encoded is shown as none, because an
+// entry must not make the page fail.
 func jobText(j *client.Job) string {
 	if j == nil {
 		return ""

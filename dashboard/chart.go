@@ -15,8 +15,8 @@ const (
 	chartHeight = 120.0
 )
 
-// spans are the lengths of time that a chart can show. A chart uses the shortest one that has all
-// samples.
+// spans are the lengths of time that a chart can show. A chart uses the shortest one that has all samples. The last
+// one is what the recorder keeps. A chart of a fixed hour would be empty for most of the first hour after a start.
 var spans = []time.Duration{5 * time.Minute, 15 * time.Minute, 30 * time.Minute, time.Hour}
 
 // spanFor returns how far back a chart of these samples goes.
@@ -29,7 +29,8 @@ func spanFor(samples []sample, now time.Time) time.Duration {
 	return spans[len(spans)-1]
 }
 
-// chart is the drawing of at most the last hour of samples.
+// chart is the drawing of at most the last hour of samples. It has coordinates and no markup, so that the template
+// alone decides how it looks. Empty means that there is no sample yet.
 type chart struct {
 	P50, P99 []string  // each element is the points of one polyline; a gap without runs begins a new one
 	Marks    []mark    // grid lines of the lateness axis, the largest first
@@ -52,10 +53,14 @@ type mark struct {
 // rectBar is a bar that stands on the time axis.
 type rectBar struct{ X, Y, Width, Height float64 }
 
-// scale is a logarithmic axis: the exponents of ten, in milliseconds, of its lower and its upper end.
+// scale is a logarithmic axis: the exponents of ten, in milliseconds, of its lower and its upper end. It is
+// logarithmic because lateness ranges from fractions of a millisecond to minutes, and both ends matter.
+//
+// Invariant: low < high.
 type scale struct{ low, high int }
 
-// scaleFor returns an axis from a tenth of a millisecond up to the largest lateness of the samples.
+// scaleFor returns an axis from a tenth of a millisecond up to the largest lateness of the samples. It goes up to ten
+// milliseconds at least, so that a quiet hour does not look like a bad one.
 func scaleFor(samples []sample) scale {
 	most := 10 * time.Millisecond
 	for i := range samples {
@@ -64,9 +69,11 @@ func scaleFor(samples []sample) scale {
 	return scale{low: -1, high: int(math.Ceil(math.Log10(toMillis(most))))}
 }
 
+// toMillis returns a duration in milliseconds, with fractions.
 func toMillis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// y returns the y coordinate of a duration. A duration below the lower end is drawn at the lower end.
+// y returns the y coordinate of a duration. A duration below the lower end is drawn at the lower end. Zero has no
+// logarithm, so it is drawn as a microsecond is.
 func (s scale) y(d time.Duration) float64 {
 	place := (math.Log10(max(toMillis(d), 0.001)) - float64(s.low)) / float64(s.high-s.low)
 	return round(chartHeight * (1 - min(max(place, 0), 1)))
@@ -82,9 +89,11 @@ func (s scale) marks() []mark {
 	return list
 }
 
+// round rounds a coordinate to a tenth of a unit, which keeps the SVG small and hides no difference that is visible.
 func round(f float64) float64 { return math.Round(f*10) / 10 }
 
-// drawHour draws samples by their time, with now at the right edge.
+// drawHour draws samples by their time, with now at the right edge. Samples without launches interrupt the lines: a
+// line across them would show a lateness that did not occur.
 func drawHour(samples []sample, now time.Time) chart {
 	s, span := scaleFor(samples), spanFor(samples, now)
 	c := chart{Marks: s.marks(), Empty: len(samples) == 0, Minutes: span.Minutes()}
@@ -128,7 +137,7 @@ func (s *sample) perSecond() float64 {
 	return float64(s.fired) / s.took.Seconds()
 }
 
-// about describes the chart in words.
+// about describes the chart in words. It says the two numbers for which a reader would look at the chart.
 func about(samples []sample, most float64) string {
 	var worst time.Duration
 	for i := range samples {
@@ -137,7 +146,8 @@ func about(samples []sample, most float64) string {
 	return fmt.Sprintf("In this time at most %s runs per second fired, and in each ten seconds 99 %% of the runs were at most %s late.", rate(most), millis(toMillis(worst)))
 }
 
-// line collects points into polylines. A single point becomes a short line, so that it is visible.
+// line collects points into polylines. A single point becomes a short line, so that it is visible. The zero value is
+// empty and ready.
 type line struct {
 	lines  []string
 	points []string
@@ -163,7 +173,8 @@ func (l *line) done() []string {
 	return l.lines
 }
 
-// level is one row of the histogram of lateness.
+// level is one row of the histogram of lateness. Share and Width differ, because the largest bar fills the row
+// whatever its share is.
 type level struct {
 	Label string
 	Count uint64
@@ -171,7 +182,8 @@ type level struct {
 	Width float64 // width of the bar, in percent of the largest
 }
 
-// levels returns the rows for the lateness since the start, without the empty rows at both ends.
+// levels returns the rows for the lateness since the start, without the empty rows at both ends. Empty rows in the
+// middle stay, because a gap between two groups of launches is worth seeing.
 func levels(l *scheduler.Lateness) []level {
 	s := since(&scheduler.Lateness{}, l)
 	first, last, most := -1, -1, uint64(1)

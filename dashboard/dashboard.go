@@ -10,7 +10,7 @@ import (
 	"github.com/carillon-io/carillon/scheduler"
 )
 
-// Options configure a [Dashboard]. The zero value of each field selects its default.
+// Options configure a [Dashboard]. The zero value of each field selects its default. They are copied by New.
 type Options struct {
 	// Status returns the status of this node's engine, for the charts. Nil: the pages have no charts.
 	Status func() scheduler.Status
@@ -19,7 +19,8 @@ type Options struct {
 	Logger   *slog.Logger // default slog.Default()
 }
 
-// Dashboard serves the pages. Its methods are safe for concurrent use.
+// Dashboard serves the pages. Its methods are safe for concurrent use. Besides the goroutines of its requests it has
+// one of its own, which records samples; recording waits for it.
 type Dashboard struct {
 	local    client.Local
 	opts     Options
@@ -31,8 +32,8 @@ type Dashboard struct {
 	recording sync.WaitGroup
 }
 
-// New returns the dashboard of a scheduler in this process, and begins to record samples for the charts.
-// The caller must call Close.
+// New returns the dashboard of a scheduler in this process, and begins to record samples for the charts. The caller
+// must call Close. local must stay usable until Close.
 func New(local client.Local, opts Options) *Dashboard {
 	if opts.Logger == nil {
 		opts.Logger = slog.Default()
@@ -50,7 +51,8 @@ func New(local client.Local, opts Options) *Dashboard {
 	return d
 }
 
-// record adds a sample to the recorder at each interval sampleEvery, until Close.
+// record adds a sample to the recorder at each interval sampleEvery, until Close. The first status is read at once,
+// so that the first sample is there after one interval.
 func (d *Dashboard) record() {
 	ticker := time.NewTicker(sampleEvery)
 	defer ticker.Stop()
@@ -65,14 +67,16 @@ func (d *Dashboard) record() {
 	}
 }
 
-// Close ends the streams and the recording. It implements [io.Closer] and always returns nil.
+// Close ends the streams and the recording. It implements [io.Closer] and always returns nil. It does not wait for
+// requests; the HTTP server does. It may be called several times.
 func (d *Dashboard) Close() error {
 	d.closeOnce.Do(func() { close(d.closed) })
 	d.recording.Wait()
 	return nil
 }
 
-// pages has the function of each page, by path.
+// pages has the function of each page, by path. The function must not change anything: it is called for GET, and once
+// a second by streams.
 var pages = map[string]func(*visit) view{
 	"/":           (*visit).overview,
 	"/jobs":       (*visit).jobs,
@@ -85,8 +89,9 @@ var pages = map[string]func(*visit) view{
 	"/playground": (*visit).playground,
 }
 
-// actions has the function of each action, by path. An action returns the address to which the browser
-// is redirected, or, after an error, the page that shows the error.
+// actions has the function of each action, by path. An action returns the address to which the browser is redirected,
+// or, after an error, the page that shows the error. The redirect after a success makes a reload of the browser
+// repeat the page and not the action.
 var actions = map[string]func(*visit) (to string, v view){
 	"/job/pause":   (*visit).pause,
 	"/job/resume":  (*visit).resume,
@@ -99,7 +104,7 @@ var actions = map[string]func(*visit) (to string, v view){
 	"/runs/retry":  (*visit).retryRuns,
 }
 
-// ServeHTTP implements [http.Handler].
+// ServeHTTP implements [http.Handler]. Requests from other sites are refused by the server before they reach it.
 func (d *Dashboard) ServeHTTP(rw http.ResponseWriter, req *http.Request) {
 	setHeaders(rw.Header())
 	if a, ok := assets[req.URL.Path]; ok {
@@ -123,7 +128,8 @@ func (d *Dashboard) ServeHTTP(rw http.ResponseWriter, req *http.Request) {
 	}
 }
 
-// serveAction carries out the action of a form.
+// serveAction carries out the action of a form. The redirect has the status 303, so that the browser asks for the
+// next page with GET.
 func (d *Dashboard) serveAction(rw http.ResponseWriter, req *http.Request, act func(*visit) (string, view)) {
 	v := d.visit(req)
 	if v.err == nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// functions lists the functions that templates can call.
+// functions lists the functions that templates can call. Whatever else a page shows is computed in Go.
 var functions = template.FuncMap{
 	"figure": figure, "millis": millis, "shown": shownText, "tone": tone, "pretty": pretty, "rate": rate, "stripWidth": func(s []stroke) float64 { return strokeStep * float64(len(s)) },
 }
@@ -94,8 +94,8 @@ func rate(perSecond float64) string {
 	return fmt.Sprintf("%.1f", perSecond)
 }
 
-// figure returns a whole number with commas between thousands. Other values are returned as text,
-// unchanged.
+// figure returns a whole number with commas between thousands. Other values are returned as text, unchanged. It takes
+// any type, because templates pass numbers of all sizes.
 func figure(n any) string {
 	s := fmt.Sprint(n)
 	if _, err := strconv.ParseUint(s, 10, 64); err != nil {
@@ -132,7 +132,8 @@ func isHidden(r rune) bool {
 	return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029')
 }
 
-// pretty returns JSON with indented lines. A text that is not JSON is returned unchanged.
+// pretty returns JSON with indented lines. A text that is not JSON is returned unchanged. It changes only whitespace,
+// so that numbers are shown as they were sent.
 func pretty(text []byte) string {
 	var b bytes.Buffer
 	if json.Indent(&b, text, "", "  ") != nil {

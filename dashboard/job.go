@@ -19,7 +19,8 @@ const (
 	ledgerShown = 40
 )
 
-// jobBody is the content of a job's page: the job, its last runs and its next ticks.
+// jobBody is the content of a job's page: the job, its last runs and its next ticks. Facts is for readers, JSON for
+// copying: it is the text of the API, unchanged, also where this program knows fewer members than the server.
 type jobBody struct {
 	Job     client.JobInfo
 	JSON    string // the job in the form of the API
@@ -47,8 +48,9 @@ type tick struct {
 // job returns the page of the job that the parameter name names.
 func (v *visit) job() view { return v.jobPage(v.query.Get("name")) }
 
-// jobPage returns the page of a job. If it can read the job but not its runs or its ticks, it shows the
-// page without those, with the error.
+// jobPage returns the page of a job. If it can read the job but not its runs or its ticks, it shows the page without
+// those, with the error. The runs of a job and its ticks can be refused on their own, for example when the server is
+// busy; the job itself matters more.
 func (v *visit) jobPage(name string) view {
 	p := view{page: "job", title: name, active: "/jobs", live: []string{"job-head", "job-act", "job-next", "ledger"}}
 	if name == "" {
@@ -71,7 +73,8 @@ func (v *visit) jobPage(name string) view {
 	return p
 }
 
-// getJob returns a job, and its JSON in the form of the API.
+// getJob returns a job, and its JSON in the form of the API. It asks without [client.Client], which would decode the
+// reply and lose its text.
 func (v *visit) getJob(name string) (info client.JobInfo, text string, err error) {
 	request, err := json.Marshal(client.GetRequest{Name: name})
 	if err != nil {
@@ -97,8 +100,9 @@ func (v *visit) getJob(name string) (info client.JobInfo, text string, err error
 // ZoneName returns the zone in which the times are shown.
 func (b *jobBody) ZoneName() string { return zoneOf(b.Job.Timezone, b.Job.Schedule) }
 
-// foresee reads the next ticks of the job. A preview of @every counts from its beginning, but the job's
-// @every counts from its registration; therefore the preview begins at the job's next run.
+// foresee reads the next ticks of the job. A preview of @every counts from its beginning, but the job's @every counts
+// from its registration; therefore the preview begins at the job's next run. A paused @every has no next run to begin
+// at, so no times are shown for it.
 func (b *jobBody) foresee(v *visit) error {
 	j := &b.Job
 	if j.Status == "completed" || j.Status == "failed" {
@@ -129,14 +133,16 @@ func (b *jobBody) foresee(v *visit) error {
 	return nil
 }
 
-// isCounted reports whether a job has an @every, which counts from the job's registration.
+// isCounted reports whether a job has an @every, which counts from the job's registration. A false positive, as from
+// an expression that is no @every, is impossible: no other schedule contains that word.
 func isCounted(j *client.JobInfo) bool {
 	return slices.ContainsFunc(append([]string{j.Schedule}, j.Schedules...), func(s string) bool {
 		return strings.Contains(s, "@every")
 	})
 }
 
-// ticksOf returns times in a zone. If the zone is unknown here, it returns them in UTC only.
+// ticksOf returns times in a zone. If the zone is unknown here, it returns them in UTC only. The server may know
+// zones that this machine does not, because their rules can come from different sources.
 func (v *visit) ticksOf(times []client.Time, zone string) []tick {
 	loc, err := v.dashboard.opts.Location(zone)
 	list := make([]tick, len(times))

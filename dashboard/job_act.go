@@ -6,8 +6,9 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// notices has the texts that a page shows after an action, by the query parameter notice. The character
-// # stands for the parameter n, a name or a number.
+// notices has the texts that a page shows after an action, by the query parameter notice. The character # stands for
+// the parameter n, a name or a number. A parameter selects one of these texts and never is one, so that a link cannot
+// put words of its author on the page.
 var notices = map[string]string{
 	"registered": "The job is registered.",
 	"changed":    "The job is changed.",
@@ -21,8 +22,8 @@ var notices = map[string]string{
 	"more":       "Runs that begin another attempt: #. More dead runs match.",
 }
 
-// acted returns the address of a job's page after a successful action on it, or that page with the
-// error.
+// acted returns the address of a job's page after a successful action on it, or that page with the error. With an
+// error the page is not live, because its first update would remove the error and what was typed.
 func (v *visit) acted(name, notice string, err error) (string, view) {
 	if err == nil {
 		return v.link("/job", "name", name, "notice", notice), view{}

@@ -9,7 +9,8 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// formBody is the content of the form of a job: what was typed, and the errors in it.
+// formBody is the content of the form of a job: what was typed, and the errors in it. Its fields are texts as the
+// browser has them, so that a form that is refused shows what was typed and not what was understood.
 type formBody struct {
 	Name, Schedule, Timezone, TargetKind, TargetAddress, Payload string
 	Labels, Description, Overlap, Missed, MaxAttempts            string
@@ -27,7 +28,7 @@ type formBody struct {
 	Zones    []string
 }
 
-// choice is an option of a select field.
+// choice is an option of a select field. Value is the API's word.
 type choice struct{ Value, Text string }
 
 var (
@@ -42,7 +43,8 @@ var (
 	misses = []choice{{"fire_once", "fire once for all of them"}, {"skip", "skip them"}, {"backfill", "fire each of them"}}
 )
 
-// exampleJSON is the initial text of the second form.
+// exampleJSON is the initial text of the second form. Its if_version of 0 makes a put fail if the job exists: the
+// form is for new jobs.
 const exampleJSON = `{
   "name": "reports/daily",
   "schedule": "0 8 * * 1-5",
@@ -53,7 +55,8 @@ const exampleJSON = `{
   "if_version": 0
 }`
 
-// formView returns the page with the form.
+// formView returns the page with the form. It fills in the choices, which a form that comes back from the browser
+// does not have.
 func (v *visit) formView(body *formBody) view {
 	body.Kinds, body.Overlaps, body.Misses, body.Zones = targetKinds, overlaps, misses, zones
 	p := view{page: "form", title: "New job", active: "/new", body: body}
@@ -79,7 +82,8 @@ func (v *visit) edit() view {
 	return v.formView(formOf(&info, text))
 }
 
-// formOf returns the form filled with a job. text is the job's JSON.
+// formOf returns the form filled with a job. text is the job's JSON. What the form has no field for stays in the job;
+// see applyTo.
 func formOf(j *client.JobInfo, text string) *formBody {
 	b := &formBody{
 		Name: j.Name, Schedule: j.Schedule, Timezone: j.Timezone, TargetKind: j.Target.Kind, TargetAddress: addressOf(&j.Target),
@@ -94,8 +98,9 @@ func formOf(j *client.JobInfo, text string) *formBody {
 	return b
 }
 
-// withVersion adds the member if_version to the JSON of a job, so that a put of it fails if the job has
-// changed meanwhile.
+// withVersion adds the member if_version to the JSON of a job, so that a put of it fails if the job has changed
+// meanwhile. It inserts text and does not decode, so that the rest of the JSON stays as the API wrote it. text must
+// be an object that is not empty.
 func withVersion(text string, version uint32) string {
 	return strings.Replace(text, "{", "{\n  \"if_version\": "+strconv.FormatUint(uint64(version), 10)+",", 1)
 }
@@ -111,7 +116,9 @@ func (v *visit) typed() *formBody {
 	}
 }
 
-// applyTo sets the fields of a job that the form has, and leaves the others unchanged.
+// applyTo sets the fields of a job that the form has, and leaves the others unchanged. It checks only what the types
+// of package client cannot hold; the server checks the rest, so that the rules exist once. After an error the job may
+// be changed in part.
 func (b *formBody) applyTo(j *client.Job) error {
 	j.Name, j.Timezone, j.Description = b.Name, b.Timezone, b.Description
 	j.Schedule, j.Schedules = schedulesOf(b.Schedule)
@@ -171,7 +178,8 @@ func labelsOf(text string) (map[string]string, error) {
 	return labels, nil
 }
 
-// formFields maps members of the API to the fields of the form that hold them.
+// formFields maps members of the API to the fields of the form that hold them. A member matches by its prefix, so the
+// longer ones come first.
 var formFields = []struct{ member, field string }{
 	{"target.kind", "target_kind"}, {"target", "target_address"}, {"retry.max_attempts", "max_attempts"},
 	{"schedule", "schedule"}, {"exclude", "exclude"}, {"labels", "labels"}, {"payload", "payload"},

@@ -25,7 +25,9 @@ func (v *visit) create() (string, view) {
 	return v.link("/job", "name", j.Name, "notice", "registered"), view{}
 }
 
-// update changes a job, on condition that it has not changed since the form was loaded.
+// update changes a job, on condition that it has not changed since the form was loaded. It reads the job again,
+// because the form has only some of its fields. The condition is the version that the form was loaded with, and not
+// that of this reading, which would overwrite a change made in between.
 func (v *visit) update() (string, view) {
 	b := v.typed()
 	if b.AsJSON {
@@ -42,7 +44,8 @@ func (v *visit) update() (string, view) {
 	return v.link("/job", "name", b.Name, "notice", "changed"), view{}
 }
 
-// replace puts a job with the changes of the form.
+// replace puts a job with the changes of the form. Credentials in the job are masked here; the server keeps the
+// stored ones for the masks.
 func (v *visit) replace(b *formBody, info client.JobInfo) error {
 	if info.PayloadOmitted {
 		return refusal(client.CodeTooLarge, 413, "the payload of this job is too large to be read with the job, so the form cannot keep it; put the whole job over the API")
@@ -58,7 +61,8 @@ func (v *visit) replace(b *formBody, info client.JobInfo) error {
 	return err
 }
 
-// putJSON passes the JSON of a job to the API unchanged.
+// putJSON passes the JSON of a job to the API unchanged. A member that this program does not know is thus not lost,
+// and a misspelled one is refused by the server.
 func (v *visit) putJSON(b *formBody, notice string) (string, view) {
 	reply, err := v.dashboard.local.Ask(v.req.Context(), v.tenant, "jobs.put", v.by, []byte(b.JSON))
 	var put client.PutReply
@@ -71,7 +75,8 @@ func (v *visit) putJSON(b *formBody, notice string) (string, view) {
 	return v.link("/job", "name", put.Job.Name, "notice", notice), view{}
 }
 
-// refused returns the form with what was typed and the error.
+// refused returns the form with what was typed and the error. Nothing that was typed is lost, in whichever form it
+// was.
 func (v *visit) refused(b *formBody, err error) view {
 	switch {
 	case !b.AsJSON:

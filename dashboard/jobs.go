@@ -6,10 +6,12 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// pageRows bounds the rows of a list on one page.
+// pageRows bounds the rows of a list on one page. A live list is read once a second for each open page, so more rows
+// cost the server more than they help a reader.
 const pageRows = 50
 
-// jobsBody is the content of the list of jobs: one page of them, and the filter.
+// jobsBody is the content of the list of jobs: one page of them, and the filter. It shows the filter again as it was
+// typed, also if it was refused.
 type jobsBody struct {
 	Prefix, Status string
 	Labels         []string // key=value, as they were typed

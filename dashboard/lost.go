@@ -45,7 +45,8 @@ func allowed(path string) string {
 	return "GET, HEAD, POST"
 }
 
-// clip shortens a text from a request for an error message.
+// clip shortens a text from a request for an error message. It also replaces invalid UTF-8, which a page must not
+// contain.
 func clip(s string) string {
 	const most = 120
 	if s = strings.ToValidUTF8(s, "\uFFFD"); len(s) <= most {

@@ -24,7 +24,8 @@ type skip struct {
 	Count  uint64
 }
 
-// overview returns the first page: the status of the node, its charts and its cluster.
+// overview returns the first page: the status of the node, its charts and its cluster. The figures come through the
+// API, as for any caller, and the charts from the engine of this node.
 func (v *visit) overview() view {
 	p := view{page: "overview", title: "Overview", active: "/", live: []string{"figures", "lateness", "hour", "engine", "nodes"}}
 	body := &overview{}
@@ -41,7 +42,7 @@ func (v *visit) overview() view {
 	return p
 }
 
-// fill draws the charts.
+// fill draws the charts. Without a status function, Hour stays nil and the template leaves the charts out.
 func (o *overview) fill(v *visit, status scheduler.Status) {
 	r := v.dashboard.recorder
 	o.Rate = r.rate(v.now, status.Fired)
@@ -55,7 +56,7 @@ type waitRow struct {
 	Spread        client.Lateness
 }
 
-// waitsOf lists the causes for which attempts waited.
+// waitsOf lists the causes for which attempts waited. Causes that have not occurred are left out.
 func waitsOf(w *client.Waited) []waitRow {
 	list := []waitRow{
 		{"overlap", "the turn of their job", w.Overlap}, {"catch_up", "catching up", w.CatchUp},
@@ -64,7 +65,8 @@ func waitsOf(w *client.Waited) []waitRow {
 	return slices.DeleteFunc(list, func(r waitRow) bool { return r.Spread.Count == 0 })
 }
 
-// skipsOf lists the reasons of skipped runs, the most frequent first.
+// skipsOf lists the reasons of skipped runs, the most frequent first. Equal counts are in the order of the reasons,
+// so that a live page does not change its order without a reason.
 func skipsOf(s *client.Status) []skip {
 	list := make([]skip, 0, len(s.SkippedBy))
 	for _, reason := range slices.Sorted(maps.Keys(s.SkippedBy)) {

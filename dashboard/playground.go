@@ -8,10 +8,11 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// timesMax bounds the number of times that the playground shows.
+// timesMax bounds the number of times that the playground shows. The API allows more; a page of more is not read.
 const timesMax = 100
 
-// playgroundBody is the content of the playground: a schedule, and its next times.
+// playgroundBody is the content of the playground: a schedule, and its next times. Asked tells a form without a
+// schedule from a schedule without ticks.
 type playgroundBody struct {
 	Schedule, Exclude, Timezone, StartsAt, After, Count string
 	Times                                               []tick
@@ -39,7 +40,8 @@ var examples = []example{
 	{"@at 2030-01-01T00:00:00Z", "", "", "once"},
 }
 
-// playground returns the page on which a schedule can be tried. It registers nothing.
+// playground returns the page on which a schedule can be tried. It registers nothing. Its address has the whole form,
+// so that a schedule can be passed on as a link.
 func (v *visit) playground() view {
 	q := v.query
 	body := &playgroundBody{
@@ -65,8 +67,8 @@ func (v *visit) playground() view {
 	return p
 }
 
-// nextRequest returns the request for the values of the form. A schedule of several lines is several
-// schedules.
+// nextRequest returns the request for the values of the form. A schedule of several lines is several schedules. It
+// checks only the forms of times and numbers; the schedule is checked by the API.
 func nextRequest(get func(string) string) (request client.NextRequest, err error) {
 	request = client.NextRequest{Timezone: get("timezone"), Exclude: linesOf(get("exclude"))}
 	request.Schedule, request.Schedules = schedulesOf(get("schedule"))
@@ -105,7 +107,8 @@ func linesOf(text string) []string {
 	return lines
 }
 
-// zones lists suggestions; the field accepts every name of the IANA database.
+// zones lists suggestions; the field accepts every name of the IANA database. All of them would make each page with
+// the field much larger.
 var zones = slices.Concat([]string{"UTC"}, strings.Fields(`
 	Africa/Cairo Africa/Johannesburg Africa/Lagos Africa/Nairobi America/Anchorage America/Bogota America/Chicago
 	America/Denver America/Halifax America/Los_Angeles America/Mexico_City America/New_York America/Santiago

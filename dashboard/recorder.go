@@ -13,7 +13,7 @@ const (
 	samplesMax  = 360
 )
 
-// sample is what happened in the engine since the previous sample.
+// sample is what happened in the engine since the previous sample. at is the end of the interval.
 type sample struct {
 	at       time.Time
 	took     time.Duration // time since the previous sample
@@ -22,9 +22,11 @@ type sample struct {
 	p50, p99 time.Duration // lateness of the runs launched in it; 0 if there were none
 }
 
-// recorder keeps the newest samples of the engine in a ring. It exists because the engine counts only
-// totals since its start: the charts need differences. The zero value is empty and ready. Its methods
-// are safe for concurrent use.
+// recorder keeps the newest samples of the engine in a ring. It exists because the engine counts only totals since
+// its start: the charts need differences. The zero value is empty and ready. Its methods are safe for concurrent use.
+// The ring has a fixed size of some tens of kilobytes and never allocates after that.
+//
+// Invariant: the samples lie in the order of time, and last is at least as new as the newest of them.
 type recorder struct {
 	mu   sync.Mutex
 	ring [samplesMax]sample
@@ -32,16 +34,16 @@ type recorder struct {
 	last reading
 }
 
-// reading is the counts with which the next sample is compared.
+// reading is the counts with which the next sample is compared. The zero value means that there was none.
 type reading struct {
 	at       time.Time
 	fired    uint64
 	lateness scheduler.Lateness
 }
 
-// add makes a sample of the difference between a status and the previous one. The first status gives no
-// sample, nor does one with smaller counts than before, which means that a new leadership began: later
-// ones are compared with it.
+// add makes a sample of the difference between a status and the previous one. The first status gives no sample, nor
+// does one with smaller counts than before, which means that a new leadership began: later ones are compared with it.
+// record calls it, from one goroutine.
 func (r *recorder) add(now time.Time, status scheduler.Status) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -58,7 +60,7 @@ func (r *recorder) add(now time.Time, status scheduler.Status) {
 	r.used++
 }
 
-// samples returns the kept samples, the oldest first.
+// samples returns the kept samples, the oldest first. The caller owns the slice.
 func (r *recorder) samples() []sample {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -70,7 +72,8 @@ func (r *recorder) samples() []sample {
 	return list
 }
 
-// rate returns the runs fired per second, from the present count and the newest sample.
+// rate returns the runs fired per second, from the present count and the newest sample. The newest sample is part of
+// it, because shortly after a sample the time since then is too short for a steady number.
 func (r *recorder) rate(now time.Time, fired uint64) float64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()

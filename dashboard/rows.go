@@ -9,7 +9,8 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// rows returns the number of rows of a list: the parameter limit, which is at most pageRows.
+// rows returns the number of rows of a list: the parameter limit, which is at most pageRows. A larger number is cut
+// and not refused.
 func (v *visit) rows() (int, error) {
 	text := v.query.Get("limit")
 	if text == "" {
@@ -22,7 +23,8 @@ func (v *visit) rows() (int, error) {
 	return min(n, pageRows), nil
 }
 
-// first returns the address of the first page of a list; "" on the first page.
+// first returns the address of the first page of a list; "" on the first page. Cursors lead only forward, so this is
+// the way back.
 func (v *visit) first() string {
 	if v.query.Get("cursor") == "" {
 		return ""
@@ -43,7 +45,8 @@ func (v *visit) first() string {
 // browsers send. All are in UTC.
 var timeLayouts = []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02 15:04", time.DateOnly}
 
-// readTime parses an instant in a form; "" gives the zero Time.
+// readTime parses an instant in a form; "" gives the zero Time. Times without a zone are read as UTC, as all pages
+// show them; the zone of the browser is unknown here.
 func readTime(field, text string) (client.Time, error) {
 	if text == "" {
 		return client.Time{}, nil

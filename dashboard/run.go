@@ -2,13 +2,15 @@ package dashboard
 
 import "github.com/carillon-io/carillon/client"
 
-// runBody is the content of a run's page: the run with its attempts.
+// runBody is the content of a run's page: the run with its attempts. MayRetry and MayCancel only decide which buttons
+// are shown: the server checks the state again.
 type runBody struct {
 	Run       client.Run
 	MayRetry  bool
 	MayCancel bool
 }
 
+// run returns the page of the run that the parameter id names.
 func (v *visit) run() view { return v.runPage(v.query.Get("id")) }
 
 // runPage returns the page of a run with its attempts.

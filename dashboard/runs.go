@@ -17,6 +17,7 @@ type runsBody struct {
 	MayRetry              bool // the runs are dead, so that they can be retried
 }
 
+// They are the choices of the filter.
 var runStatuses = []string{"pending", "running", "retrying", "succeeded", "failed", "dead", "skipped", "cancelled"}
 
 // runs returns the list of runs that the query selects.
@@ -25,7 +26,8 @@ func (v *visit) runs() view {
 	return v.runsPage(q.Get("job"), q.Get("status"), q.Get("from"), q.Get("to"))
 }
 
-// runsPage returns the list of a job's runs or, without a job, of the dead runs of all jobs.
+// runsPage returns the list of a job's runs or, without a job, of the dead runs of all jobs. Without a job only dead
+// runs can be listed, so that is the default status.
 func (v *visit) runsPage(job, status, from, to string) view {
 	if job == "" && status == "" {
 		status = "dead"
@@ -66,7 +68,8 @@ func readRange(from, to string) (a, b client.Time, err error) {
 	return a, b, err
 }
 
-// retriedMax bounds the runs that one click retries.
+// retriedMax bounds the runs that one click retries. The notice says if more are left, so that the reader can click
+// again.
 const retriedMax = 1000
 
 // retryRuns begins another attempt of the dead runs that match the filter, the newest first.
@@ -104,8 +107,8 @@ const (
 	stripHeight = 30.0
 )
 
-// stripOf draws runs, the newest at the right. Failed runs are taller, so that readers need not
-// distinguish colours.
+// stripOf draws runs, the newest at the right. Failed runs are taller, so that readers need not distinguish colours.
+// runs must be newest first, as the API lists them.
 func stripOf(runs []client.Run) []stroke {
 	list := make([]stroke, len(runs))
 	for i := range runs {

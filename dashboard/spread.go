@@ -6,8 +6,9 @@ import (
 	"github.com/carillon-io/carillon/scheduler"
 )
 
-// bounds are the bucket bounds of the charts. They range from a quarter of a millisecond to ten minutes,
-// so that both punctual runs and an outage are visible.
+// bounds are the bucket bounds of the charts. They range from a quarter of a millisecond to ten minutes, so that both
+// punctual runs and an outage are visible. They are those of the classic histograms in package metrics, so that a
+// chart and a graph of the same node agree.
 var bounds = [...]time.Duration{
 	250 * time.Microsecond, 500 * time.Microsecond, time.Millisecond, 2500 * time.Microsecond, 5 * time.Millisecond,
 	10 * time.Millisecond, 25 * time.Millisecond, 50 * time.Millisecond, 100 * time.Millisecond, 250 * time.Millisecond,
@@ -22,15 +23,18 @@ var boundSeconds = func() (list []float64) {
 	return list
 }()
 
-// spread is a distribution of lateness: counts[i] is the number of values above bounds[i-1] and up to
-// bounds[i]; the last count has the values above all bounds.
+// spread is a distribution of lateness: counts[i] is the number of values above bounds[i-1] and up to bounds[i]; the
+// last count has the values above all bounds. max is the largest value since the start, and bounds the estimates of
+// quantiles in the last bucket.
 type spread struct {
 	counts []uint64
 	total  uint64
 	max    time.Duration
 }
 
-// since returns what was recorded between two readings of one distribution.
+// since returns what was recorded between two readings of one distribution. Both must be of one leadership, or the
+// counts would not only grow; the recorder sees to that. max is that of after, because a largest value cannot be
+// subtracted.
 func since(before, after *scheduler.Lateness) spread {
 	s := spread{counts: make([]uint64, len(bounds)+1), total: after.Count - before.Count, max: after.Max}
 	was, is := before.Spread.Within(boundSeconds), after.Spread.Within(boundSeconds)

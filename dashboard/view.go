@@ -15,7 +15,8 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// view is a page with the data that it shows, ready to be rendered.
+// view is a page with the data that it shows, ready to be rendered. It is a value and has no reference to the
+// request, so a stream can make and compare it as often as it needs.
 type view struct {
 	page   string // file name of its template, without the extension
 	title  string
@@ -26,7 +27,8 @@ type view struct {
 	live   []string // names of the live templates within the page; each renders an element with its name as id
 }
 
-// frame is the data of a template: the content of the page, and what surrounds every page.
+// frame is the data of a template: the content of the page, and what surrounds every page. Templates see its fields
+// and methods, and nothing else of the package.
 type frame struct {
 	Title, Active string
 	Tenant        string
@@ -64,11 +66,12 @@ func (f *frame) Age(t client.Time) string {
 	return span(f.Now.Sub(t.Time))
 }
 
-// templates holds the templates of each page, by its name.
+// templates holds the templates of each page, by its name. Each page has its own set, so that two pages may use the
+// same name for a part.
 var templates = parseTemplates()
 
-// parseTemplates parses the templates embedded in the binary. It panics if one is invalid, because the
-// build is then wrong.
+// parseTemplates parses the templates embedded in the binary. It panics if one is invalid, because the build is then
+// wrong. It runs once, when the program starts.
 func parseTemplates() map[string]*template.Template {
 	shared := template.Must(template.New("").Funcs(functions).ParseFS(files, "pages/layout.html", "pages/parts.html"))
 	names, err := files.ReadDir("pages")
@@ -89,7 +92,8 @@ func parseTemplates() map[string]*template.Template {
 // failed returns a page that shows only an error.
 func failed(err error) view { return view{page: "failed", title: "The request failed", err: err} }
 
-// frame returns the data for rendering a page.
+// frame returns the data for rendering a page. Only a page that was asked for with GET has a stream: the address of
+// an action is no page.
 func (v *visit) frame(p *view) *frame {
 	f := &frame{
 		Title: p.title, Active: p.active, Tenant: v.tenant, Now: v.now, Body: p.body,
@@ -106,8 +110,8 @@ func (v *visit) frame(p *view) *frame {
 	return f
 }
 
-// nameForm matches the values of the parameter n that a notice may show. It has no spaces, so that a
-// link cannot make the page show a sentence of its author.
+// nameForm matches the values of the parameter n that a notice may show. It has no spaces, so that a link cannot make
+// the page show a sentence of its author. It is the grammar of the names of jobs.
 var nameForm = regexp.MustCompile(`^[A-Za-z0-9._/-]{1,128}$`)
 
 // nameOrNumber returns the text if it is a name or a number, "?" otherwise.
@@ -118,8 +122,8 @@ func nameOrNumber(text string) string {
 	return figure(text)
 }
 
-// publicError returns the error to show to a visitor: an error of the API as it is, any other as an
-// internal error without details. It returns nil for nil.
+// publicError returns the error to show to a visitor: an error of the API as it is, any other as an internal error
+// without details. It returns nil for nil. It does not log; send does.
 func publicError(err error) *client.Error {
 	if err == nil {
 		return nil
@@ -137,7 +141,8 @@ func (v *visit) render(p *view) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// send answers with a page.
+// send answers with a page. The page is rendered completely before the first byte is sent, so that a failing template
+// gives an error and not half a page.
 func (v *visit) send(rw http.ResponseWriter, p view) {
 	e := publicError(p.err)
 	if e != nil && e.Code == client.CodeInternal {

@@ -18,9 +18,9 @@ const formBytesMax = 2 << 20
 // tenantDefault is the tenant of a visit that names none.
 const tenantDefault = "default"
 
-// visit is one request for a page or an action, or one poll of a page's stream. It reads and changes
-// data only through its client, so that the pages have the same checks, rights and audit entries as the
-// API.
+// visit is one request for a page or an action, or one poll of a page's stream. It reads and changes data only
+// through its client, so that the pages have the same checks, rights and audit entries as the API. It belongs to the
+// goroutine of its request. now is read once, so that all times of a page are relative to the same instant.
 type visit struct {
 	dashboard *Dashboard
 	req       *http.Request
@@ -34,7 +34,8 @@ type visit struct {
 	err       error // why the visit has no client; nil if it has
 }
 
-// visit returns the visit of a request.
+// visit returns the visit of a request. It never fails: a tenant that is none leaves the visit with err, which open
+// shows.
 func (d *Dashboard) visit(req *http.Request) *visit { return d.visitTo(req, req.URL) }
 
 // visitTo returns the visit of a request to the page to, which may differ from the request's own path.
@@ -58,7 +59,8 @@ func refusal(code client.Code, status int, format string, args ...any) *client.E
 	return &client.Error{Code: code, Status: status, Message: fmt.Sprintf(format, args...)}
 }
 
-// readForm reads the body of an action.
+// readForm reads the body of an action. The values of the address are not among those of the form, so a link cannot
+// fill in an action.
 func (v *visit) readForm(rw http.ResponseWriter) error {
 	v.req.Body = http.MaxBytesReader(rw, v.req.Body, formBytesMax)
 	err := v.req.ParseForm()
@@ -72,7 +74,8 @@ func (v *visit) readForm(rw http.ResponseWriter) error {
 	return nil
 }
 
-// cleaned replaces invalid UTF-8 in values and removes the spaces around them.
+// cleaned replaces invalid UTF-8 in values and removes the spaces around them. It changes its argument and returns
+// it. Line breaks become those of Go, because browsers send two bytes for each.
 func cleaned(values url.Values) url.Values {
 	for _, list := range values {
 		for i, value := range list {
@@ -112,7 +115,8 @@ func link(tenant, path string, pairs ...string) string {
 	return path + "?" + q.Encode()
 }
 
-// onward returns the address of the same page with another cursor.
+// onward returns the address of the same page with another cursor. It returns "" without a cursor, so that the
+// template shows no link at the end of a list. The filter stays, which the cursor demands.
 func (v *visit) onward(cursor string) string {
 	if cursor == "" {
 		return ""

@@ -17,14 +17,16 @@ import (
 // another one, has open.
 var ErrInUse = datadir.ErrInUse
 
-// directory is an open data directory.
+// directory is an open data directory. The lock is held as long as the directory is open: two engines on one log
+// would both decide its ticks.
 type directory struct {
 	datadir.Parts
 	lock *os.File
 }
 
-// openDirectory opens a data directory, creates it if it does not exist, and replays the log into the
-// store. It calls fatal at most once, when the disk fails later.
+// openDirectory opens a data directory, creates it if it does not exist, and replays the log into the store. It calls
+// fatal at most once, when the disk fails later. The lock comes first, so that nothing is read that another process
+// is changing.
 func openDirectory(dir string, logger *slog.Logger, fatal func(error)) (_ *directory, err error) {
 	d := &directory{Parts: datadir.Parts{Logger: logger}}
 	defer func() {

@@ -26,4 +26,11 @@
 // # Tests
 //
 // [NewTest] opens a scheduler whose clock the test moves: a year of a schedule takes milliseconds.
+//
+// # Inside
+//
+// scheduler.go opens and closes the parts: the directory (dir.go), the engine, and the door (door.go) through which
+// requests come while it is open. engine.go refuses targets that the program cannot reach, handler.go calls the
+// program's functions, options.go has the settings. test_clock.go, test_sender.go and memory.go replace the clock,
+// the launches and the disk for tests.
 package embedded

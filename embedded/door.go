@@ -9,8 +9,9 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// door lets requests in while the scheduler is open, so that no request uses a closed store. It
-// implements client.Local.
+// door lets requests in while the scheduler is open, so that no request uses a closed store. It implements
+// client.Local. The zero value is closed. A lock for reading is enough, because requests do not exclude each other;
+// only opening and closing do.
 type door struct {
 	mu    sync.RWMutex // locked for reading by each request
 	local *api.Local   // nil while the scheduler is not open
@@ -34,5 +35,6 @@ func (d *door) set(local *api.Local) {
 	d.local = local
 }
 
-// shut waits for the requests that are under way and refuses later ones.
+// shut waits for the requests that are under way and refuses later ones. A request that waits for a commit delays it,
+// so the engine is stopped first, which fails such requests.
 func (d *door) shut() { d.set(nil) }

@@ -10,8 +10,9 @@ import (
 	"github.com/carillon-io/carillon/scheduler"
 )
 
-// checkedEngine is an engine that accepts only jobs whose target this program can reach: a registered
-// handler or a web hook.
+// checkedEngine is an engine that accepts only jobs whose target this program can reach: a registered handler or a
+// web hook. The check is at registration: a job that could never run is an error of the program, which it should see
+// at once.
 type checkedEngine struct {
 	*scheduler.Engine
 	dispatcher *dispatch.Dispatcher

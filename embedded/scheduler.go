@@ -114,8 +114,8 @@ func (s *Scheduler) openEngine(log scheduler.Log, store scheduler.Store, sender 
 	return nil
 }
 
-// fail records the failure of a part and logs it. The program learns of it by Wait and must close the
-// scheduler.
+// fail records the failure of a part and logs it. The program learns of it by Wait and must close the scheduler. It
+// never blocks: failures beyond the buffer are only logged.
 func (s *Scheduler) fail(err error) {
 	if err == nil {
 		return
@@ -172,7 +172,9 @@ func (s *Scheduler) Close(ctx context.Context) error {
 	return s.closeErr
 }
 
-// takeDown closes the parts in the opposite order of their opening.
+// takeDown closes the parts in the opposite order of their opening. The order keeps promises: the engine drains while
+// outcomes can still be committed, the store closes after the last request that may read it. It also works for a
+// scheduler that was opened only in part.
 func (s *Scheduler) takeDown(ctx context.Context) error {
 	if s.stopEngine != nil {
 		s.engine.Drain(ctx)

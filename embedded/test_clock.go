@@ -155,6 +155,7 @@ func (t *Test) Spend(d time.Duration) { t.sender.spent.Add(int64(max(0, d))) }
 // Close closes the test's scheduler.
 func (t *Test) Close() error { return t.Scheduler.Close(context.Background()) }
 
+// takeDown ends the driver before the dispatcher, because only the driver may use the engine.
 func (t *Test) takeDown(ctx context.Context) error {
 	select {
 	case <-t.ended: // the driver has ended, or never began

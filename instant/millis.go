@@ -2,11 +2,13 @@ package instant
 
 import "time"
 
-// Millis is an instant: milliseconds since the Unix epoch, in UTC. Zero means "none".
-// All scheduled times are whole Millis; conversion from finer clocks states its rounding.
+// Millis is an instant: milliseconds since the Unix epoch, in UTC. Zero means "none". All scheduled times are whole
+// Millis; conversion from finer clocks states its rounding. It is also used for durations where those are stored or
+// compared with instants; the places say so.
 type Millis int64
 
-// Max is the last instant that Carillon schedules: the end of the year 9999.
+// Max is the last instant that Carillon schedules: the end of the year 9999. RFC 3339 has four digits for the year,
+// so a later one could not be shown.
 const Max Millis = 253402300799999
 
 // LongAgo is the due time of work that can be done at once, where zero means never.

@@ -8,7 +8,7 @@ import (
 	"github.com/carillon-io/carillon/instant"
 )
 
-// Action is the kind of a change in the audit log.
+// Action is the kind of a change in the audit log. Its value is stored, so actions are only added at the end.
 type Action uint8
 
 // The actions. Zero is none.
@@ -26,11 +26,13 @@ const (
 	ActionDeleteCalendar
 )
 
+// actionNames are the API's words, at the index of their action.
 var actionNames = []string{
 	"", "create", "update", "delete", "pause", "resume", "trigger", "backfill", "cancel_run", "retry_run",
 	"put_calendar", "delete_calendar",
 }
 
+// String returns the API's word for the action.
 func (a Action) String() string { return nameOf(actionNames, uint8(a)) }
 
 // ParseAction parses the API's word for an action.
@@ -40,14 +42,16 @@ func ParseAction(s string) (Action, error) {
 }
 
 // Actor is who asked for a change: By is what the caller says about itself, From is the origin that the server saw.
-// Each is at most ActorBytesMax bytes, and may be "".
+// Each is at most ActorBytesMax bytes, and may be "". By is not proven by anything: the audit log records it next to
+// From, which the caller cannot choose.
 type Actor struct{ By, From string }
 
 // ActorEngine is the actor of changes that no caller asked for, such as the pause of a failing job or the deletion of
 // a completed one.
 var ActorEngine = Actor{By: "carillon"}
 
-// AuditID is the place of an entry in the audit log. Ids ascend with time.
+// AuditID is the place of an entry in the audit log. Ids ascend with time. It is unique without a counter of its own,
+// because an LSN is given to one commit only.
 type AuditID struct {
 	LSN uint64 // of the commit that made the change
 	Seq uint32 // within it, from 0
@@ -76,6 +80,8 @@ type AuditEntry struct {
 const auditKeyBytes = 1 + 4 + 8 + 4
 
 // AppendAuditKey appends the key of an entry of the audit log. Entries lie in the bucket of their day, newest first.
+// The bucket is what retention deletes at once; the inverted LSN lets a reader of the newest page start at the front
+// of the bucket.
 func AppendAuditKey(b []byte, day uint32, id AuditID) []byte {
 	b = binary.BigEndian.AppendUint32(append(b, byte(KindAudit)), day)
 	b = binary.BigEndian.AppendUint64(b, ^id.LSN)
@@ -91,7 +97,8 @@ func ParseAuditKey(key []byte) (day uint32, id AuditID, err error) {
 	return binary.BigEndian.Uint32(key[1:]), id, nil
 }
 
-// PutAudit adds an entry to the audit log.
+// PutAudit adds an entry to the audit log. An entry is never replaced: its key contains the LSN of the commit that
+// adds it. Because it is in that commit, a change without its entry cannot become durable.
 func (b *Batch) PutAudit(e *AuditEntry) {
 	v := append(b.value[:0], rowVersion, byte(e.Action))
 	v = appendText(appendText(appendMillis(v, e.At), e.Actor.By), e.Actor.From)
@@ -122,7 +129,8 @@ func AuditDefinition(d *Definition) []byte {
 }
 
 // AuditUpdate encodes the definitions before and after an update, for the audit log. The one after is given in its
-// encoded form. A credential that the update replaces is [MaskChanged] in the result after.
+// encoded form. A credential that the update replaces is [MaskChanged] in the result after. The masks hide both
+// values, so without MaskChanged the entry of a rotated credential would show no difference.
 func AuditUpdate(before *Definition, after []byte) (from, to []byte, err error) {
 	d, err := DecodeAuditDefinition(after)
 	if err != nil {
@@ -132,6 +140,8 @@ func AuditUpdate(before *Definition, after []byte) (from, to []byte, err error) 
 	return AuditDefinition(before), auditDefinition(&d), nil
 }
 
+// auditDefinition encodes a definition that is masked already. It leaves out the members of version 4 where they are
+// zero, so that earlier releases can read the entry.
 func auditDefinition(d *Definition) []byte {
 	bare := *d
 	bare.Payload, bare.PayloadJSON = nil, false
@@ -139,7 +149,8 @@ func auditDefinition(d *Definition) []byte {
 	return b
 }
 
-// DecodeAuditDefinition decodes the result of EncodeDefinition or AuditDefinition.
+// DecodeAuditDefinition decodes the result of EncodeDefinition or AuditDefinition. The entry has no version byte of
+// the definition: bytes that follow the members of version 2 are those of version 4.
 func DecodeAuditDefinition(b []byte) (Definition, error) {
 	r := &rowReader{b: b, version: rowVersion2}
 	d := r.definition()

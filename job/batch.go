@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// batchVersion is the first byte of a batch.
+// batchVersion is the first byte of a batch. It versions the framing of changes only; each row has its own version.
 const batchVersion = 1
 
 // Op is what a change does to the store.
@@ -20,12 +20,15 @@ const (
 
 // Bounds of a change, checked before anything is allocated.
 const (
-	keyBytesMax   = 1 << 10
+	// Several times the longest key, which has a tenant and a name. A larger bound would only let damaged bytes claim
+	// more.
+	keyBytesMax = 1 << 10
+	// Twice the largest payload, so that a record with its largest definition fits.
 	valueBytesMax = 1 << 20
 )
 
 // Change is the change of one row, or of a range of rows. Key and Value point into the batch that they were read
-// from.
+// from. A holder that keeps them beyond the batch must copy them.
 type Change struct {
 	Op    Op
 	Key   []byte
@@ -36,7 +39,8 @@ type Change struct {
 // applies it in order and computes nothing. The zero value is empty and ready. Not safe for concurrent use.
 //
 // Layout: version byte, then for each change: operation byte, uvarint length and bytes of the key, uvarint length and
-// bytes of the value (no value for a delete).
+// bytes of the value (no value for a delete). Its owner is the loop of the engine; it reuses key and value, so that
+// adding a row allocates nothing once the buffers have grown.
 type Batch struct {
 	buf   []byte
 	count int
@@ -54,7 +58,8 @@ func (b *Batch) Len() int { return b.count }
 // Size returns the encoded size in bytes.
 func (b *Batch) Size() int { return len(b.buf) }
 
-// Mark is a place between two changes of a batch. The zero value is its beginning.
+// Mark is a place between two changes of a batch. The zero value is its beginning. A mark lets the engine divide the
+// changes of one step at a point that it only learns about later.
 type Mark struct{ size, count int }
 
 // IsStart reports whether no change lies before the mark.
@@ -63,7 +68,8 @@ func (m Mark) IsStart() bool { return m.count == 0 }
 // Mark returns the place after the last change. It is valid until Reset.
 func (b *Batch) Mark() Mark { return Mark{size: len(b.buf), count: b.count} }
 
-// MoveAfter moves the changes after a mark of b to the end of another batch, in order. It copies them.
+// MoveAfter moves the changes after a mark of b to the end of another batch, in order. It copies them. Marks of b
+// after m are invalid from then on.
 func (b *Batch) MoveAfter(m Mark, to *Batch) {
 	from := m.size
 	if m.IsStart() {
@@ -76,12 +82,14 @@ func (b *Batch) MoveAfter(m Mark, to *Batch) {
 	b.buf, b.count = b.buf[:from], m.count
 }
 
-// Bytes returns the encoded batch, valid until the next change or Reset. It is never empty.
+// Bytes returns the encoded batch, valid until the next change or Reset. It is never empty. An empty batch has its
+// version byte, so that zero bytes of a log are never taken for a commit without changes.
 func (b *Batch) Bytes() []byte {
 	b.start()
 	return b.buf
 }
 
+// start writes the version of an empty batch, so that the zero value is ready.
 func (b *Batch) start() {
 	if len(b.buf) == 0 {
 		b.buf = append(b.buf, batchVersion)
@@ -91,12 +99,15 @@ func (b *Batch) start() {
 // Put adds a row, or replaces the one with the same key. It copies both slices.
 func (b *Batch) Put(key, value []byte) { b.add(OpPut, key, value) }
 
-// Delete deletes a row; it need not exist.
+// Delete deletes a row; it need not exist. So a replay that begins in the middle of what the store has already
+// applied gives the same state.
 func (b *Batch) Delete(key []byte) { b.add(OpDelete, key, nil) }
 
-// DeleteRange deletes the rows from key low up to, not including, key high.
+// DeleteRange deletes the rows from key low up to, not including, key high. It costs one change, however many rows
+// there are, which is why whole buckets are deleted with it.
 func (b *Batch) DeleteRange(low, high []byte) { b.add(OpDeleteRange, low, high) }
 
+// add appends one change. It notes the version of a put row by its first byte, which every value begins with.
 func (b *Batch) add(op Op, key, value []byte) {
 	b.start()
 	b.buf = append(b.buf, byte(op))
@@ -113,7 +124,8 @@ func (b *Batch) add(op Op, key, value []byte) {
 }
 
 // Changes calls fn for each change of an encoded batch, in order. Any bytes give changes or an error, never a panic.
-// It stops at the first error of fn and returns it.
+// It stops at the first error of fn and returns it. Changes before a malformed one have been passed to fn by then, so
+// a caller that must apply all or none collects them first.
 func Changes(batch []byte, fn func(Change) error) error {
 	if len(batch) == 0 || batch[0] != batchVersion {
 		return fmt.Errorf("job: batch: unknown version (want %d)", batchVersion)
@@ -132,6 +144,8 @@ func Changes(batch []byte, fn func(Change) error) error {
 	return nil
 }
 
+// cutChange decodes the first change of b, which is not empty. A kind of row that this build does not know is an
+// error, because a store with rows that no reader of this build expects would be wrong without a sign of it.
 func cutChange(b []byte) (c Change, rest []byte, err error) {
 	c.Op = Op(b[0])
 	if c.Op < OpPut || c.Op > OpDeleteRange {
@@ -152,6 +166,8 @@ func cutChange(b []byte) (c Change, rest []byte, err error) {
 	return c, rest, nil
 }
 
+// cutBytes separates a length and that many bytes. The length is checked before it is used, and head has no spare
+// capacity, so that an append to it cannot write over rest.
 func cutBytes(b []byte, most uint64) (head, rest []byte, err error) {
 	n, w := binary.Uvarint(b)
 	if w <= 0 || n > most || n > uint64(len(b)-w) {

@@ -9,7 +9,8 @@ import (
 )
 
 // Calendar is a named list of exclusions, shared by the jobs of a tenant: a job refers to it in its exclusions as
-// "@calendar NAME".
+// "@calendar NAME". The engine compiles it into the schedules of the jobs that refer to it, so a put of a calendar
+// changes the ticks of all of them.
 type Calendar struct {
 	Tenant      string
 	Name        string
@@ -20,7 +21,8 @@ type Calendar struct {
 }
 
 // Validate checks tenant and name like those of a job, and the lines and the description. The error is an
-// [*apierr.Error] that names the field, a line as exclude.0, and says what would be right.
+// [*apierr.Error] that names the field, a line as exclude.0, and says what would be right. It compiles the lines and
+// drops the result: a calendar that is stored can always be compiled again.
 func (c *Calendar) Validate() error {
 	if err := ValidateTenant(c.Tenant); err != nil {
 		return err

@@ -14,16 +14,20 @@ import (
 // follow the older ones. Integers are varints (signed ones zig-zag), texts are a uvarint length and bytes, instants
 // are signed varints of milliseconds, durations of nanoseconds.
 const (
+	// A row is written in the oldest version that can hold its members, so that during an upgrade the nodes of the
+	// older release can read every row that does not use what came later.
 	rowVersion  = 1
 	rowVersion2 = 2
 	rowVersion3 = 3
 	rowVersion4 = 4
 )
 
-// textBytesMax bounds one text or byte string in a row.
+// textBytesMax bounds one text or byte string in a row. It equals the bound of a whole value, so it refuses no row
+// that a batch accepts.
 const textBytesMax = 1 << 20
 
-// listMax bounds a list in a row.
+// listMax bounds a list in a row. The longest lists are the lines of a calendar and the debts of a job, each at most
+// 1,000.
 const listMax = 1024
 
 // ErrRow is wrapped by every error of a row decoder: the bytes are not a row of a version that this build knows.
@@ -44,6 +48,7 @@ func appendBool(b []byte, v bool) []byte {
 	return append(b, 0)
 }
 
+// appendFloat appends the bits of a number, so that it is read back exactly, and equal numbers have equal bytes.
 func appendFloat(b []byte, v float64) []byte {
 	return binary.AppendUvarint(b, math.Float64bits(v))
 }
@@ -65,7 +70,8 @@ func appendPairs(b []byte, pairs []Pair) []byte {
 }
 
 // rowReader reads a row's value from front to back. After the first fault every read returns zero, and finish returns
-// the fault. So a decoder is a plain list of reads.
+// the fault. So a decoder is a plain list of reads. It checks nothing but the form: whether the values make sense was
+// checked before they were written.
 type rowReader struct {
 	b       []byte
 	version byte
@@ -88,6 +94,7 @@ func newRowReaderUpTo(newest byte, value []byte) *rowReader {
 // has reports whether the row contains the members that came with a version.
 func (r *rowReader) has(version byte) bool { return r.err == nil && r.version >= version }
 
+// fail records the first fault and drops the rest of the row, so that loops over it end.
 func (r *rowReader) fail(what string) {
 	if r.err == nil {
 		r.err = fmt.Errorf("%w: %s", ErrRow, what)
@@ -95,7 +102,8 @@ func (r *rowReader) fail(what string) {
 	r.b = nil
 }
 
-// finish returns the first fault. Bytes that are left over are a fault.
+// finish returns the first fault. Bytes that are left over are a fault. A decoder that forgets a member would lose it
+// at the next write, so it must not pass.
 func (r *rowReader) finish() error {
 	if r.err == nil && len(r.b) > 0 {
 		r.fail("bytes left over")
@@ -115,6 +123,7 @@ func (r *rowReader) byte() byte {
 
 func (r *rowReader) bool() bool { return r.byte() != 0 }
 
+// uint reads an unsigned varint.
 func (r *rowReader) uint() uint64 {
 	v, w := binary.Uvarint(r.b)
 	if w <= 0 {
@@ -125,6 +134,7 @@ func (r *rowReader) uint() uint64 {
 	return v
 }
 
+// uint32 reads an unsigned varint; a larger number is a fault and is not cut, which would turn it into another one.
 func (r *rowReader) uint32() uint32 {
 	v := r.uint()
 	if v > math.MaxUint32 {
@@ -134,6 +144,7 @@ func (r *rowReader) uint32() uint32 {
 	return uint32(v)
 }
 
+// int reads a signed varint.
 func (r *rowReader) int() int64 {
 	v, w := binary.Varint(r.b)
 	if w <= 0 {
@@ -147,6 +158,7 @@ func (r *rowReader) int() int64 {
 func (r *rowReader) millis() instant.Millis  { return instant.Millis(r.int()) }
 func (r *rowReader) duration() time.Duration { return time.Duration(r.int()) }
 
+// bytes reads a byte string, which points into the row: a caller that keeps it copies it.
 func (r *rowReader) bytes() []byte {
 	head, rest, err := cutBytes(r.b, textBytesMax)
 	if err != nil {
@@ -157,10 +169,12 @@ func (r *rowReader) bytes() []byte {
 	return head
 }
 
+// text reads a text. It is a copy, so a text that is kept does not keep the row.
 func (r *rowReader) text() string { return string(r.bytes()) }
 
 func (r *rowReader) float() float64 { return math.Float64frombits(r.uint()) }
 
+// texts reads a list of texts; nil if it is empty. It does not allocate by the count that the row claims.
 func (r *rowReader) texts() []string {
 	var list []string
 	for range r.count() {
@@ -172,6 +186,7 @@ func (r *rowReader) texts() []string {
 	return list
 }
 
+// count reads the length of a list, and checks it before anything is allocated for it.
 func (r *rowReader) count() int {
 	n := r.uint()
 	if n > listMax {
@@ -181,6 +196,7 @@ func (r *rowReader) count() int {
 	return int(n)
 }
 
+// pairs reads a list of pairs; nil if it is empty. What it allocates ahead is bounded by what a valid row can have.
 func (r *rowReader) pairs() []Pair {
 	n := r.count()
 	if n == 0 || r.err != nil {

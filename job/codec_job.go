@@ -53,12 +53,15 @@ func appendDefinition2(b []byte, d *Definition) []byte {
 	return appendBool(appendFloat(b, d.Retry.Jitter), d.Retry.ClientErrors)
 }
 
+// definition2 reads what appendDefinition2 appended.
 func (r *rowReader) definition2(d *Definition) {
 	d.Schedules, d.Exclude = r.texts(), r.texts()
 	d.MaxConcurrent, d.PauseOnFailure = r.uint32(), r.uint32()
 	d.Retry.Jitter, d.Retry.ClientErrors = r.float(), r.bool()
 }
 
+// definition reads what EncodeDefinition wrote, in the same order. Members of versions that the row does not have
+// stay zero, which for each of them means what a definition without the member meant.
 func (r *rowReader) definition() (d Definition) {
 	d.Tenant, d.Name = r.text(), r.text()
 	d.Schedule, d.Timezone = r.text(), r.text()
@@ -89,6 +92,8 @@ func (r *rowReader) definition() (d Definition) {
 	return d
 }
 
+// appendRetry appends the members of a retry policy that version 1 had; the later ones are with the other members of
+// version 2, of a definition as of a profile.
 func appendRetry(b []byte, p Retry) []byte {
 	b = binary.AppendUvarint(b, uint64(p.MaxAttempts))
 	b = appendDuration(b, p.InitialInterval)
@@ -163,7 +168,7 @@ func DecodeName(value []byte) (ID, error) {
 	return ID(binary.BigEndian.Uint64(value[1:])), nil
 }
 
-// PutNote adds the note of a job.
+// PutNote adds the note of a job. A job has one note at most: a put replaces the former one.
 func (b *Batch) PutNote(id ID, n Note) {
 	b.key = AppendJobKey(b.key[:0], KindNote, id)
 	b.value = appendText(appendMillis(append(b.value[:0], rowVersion2), n.At), n.Reason)

@@ -2,7 +2,7 @@ package job
 
 import "encoding/binary"
 
-// PutRun adds a live run.
+// PutRun adds a live run. It replaces the row of the same run, so each state of a run overwrites the one before.
 func (b *Batch) PutRun(r *Run) {
 	b.key = AppendRunKey(b.key[:0], r.ID)
 	b.value = appendRunValue(b.value[:0], r)
@@ -15,7 +15,8 @@ func (b *Batch) DeleteRun(id RunID) {
 	b.Delete(b.key)
 }
 
-// PutHistory adds a final run.
+// PutHistory adds a final run. The live row is deleted in the same commit, so that no crash leaves a run in both
+// places or in none.
 func (b *Batch) PutHistory(r *Run) {
 	b.key = AppendHistoryKey(b.key[:0], r.ID)
 	b.value = appendRunValue(b.value[:0], r)
@@ -35,7 +36,8 @@ func (b *Batch) PutPayload(id RunID, payload []byte, isJSON bool) {
 	b.Put(b.key, b.value)
 }
 
-// DeletePayload deletes the payload of a manual run, which has become final.
+// DeletePayload deletes the payload of a manual run, which has become final. It deletes the row at the former key
+// too, because the run may have been fired by a release that used it.
 func (b *Batch) DeletePayload(id RunID) {
 	b.key = AppendPayloadKey(b.key[:0], id)
 	b.Delete(b.key)
@@ -43,7 +45,8 @@ func (b *Batch) DeletePayload(id RunID) {
 	b.Delete(b.key)
 }
 
-// DecodePayload decodes the value that PutPayload wrote. The payload points into value.
+// DecodePayload decodes the value that PutPayload wrote. The payload points into value. A payload can be hundreds of
+// kilobytes, so the caller decides whether to copy it.
 func DecodePayload(value []byte) (payload []byte, isJSON bool, err error) {
 	if len(value) < 2 || value[0] != rowVersion {
 		return nil, false, ErrRow
@@ -104,7 +107,8 @@ func DecodeRun(id RunID, value []byte) (Run, error) {
 	return run, r.finish()
 }
 
-// PutOnce adds the row that maps an idempotency key to its run.
+// PutOnce adds the row that maps an idempotency key to its run. It is in the commit that fires the run, so a repeated
+// request finds either both or neither.
 func (b *Batch) PutOnce(day uint32, key string, id RunID) {
 	b.key = AppendOnceKey(b.key[:0], day, id.Job, key)
 	b.value = appendRun(append(b.value[:0], rowVersion), id)

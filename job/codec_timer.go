@@ -6,7 +6,8 @@ import (
 	"github.com/carillon-io/carillon/schedule"
 )
 
-// PutTimer adds the hot row of a job.
+// PutTimer adds the hot row of a job. Nearly every commit has some of these rows, so the row has numbers only, and
+// most of them take one or two bytes.
 func (b *Batch) PutTimer(id ID, t Timer) {
 	v := append(b.value[:0], rowVersion)
 	v = binary.AppendUvarint(v, uint64(t.Profile))
@@ -33,7 +34,8 @@ func DecodeTimer(value []byte) (Timer, error) {
 	return t, r.finish()
 }
 
-// PutProfile adds an interned profile under its number.
+// PutProfile adds an interned profile under its number. It must come before, or in, the commit of the first job that
+// refers to it.
 func (b *Batch) PutProfile(n uint32, p Profile) {
 	v := append(b.value[:0], rowVersion2)
 	v = appendText(appendText(v, p.Spec.Expr), p.Spec.Zone)
@@ -90,7 +92,8 @@ func DecodeStreak(value []byte) (uint32, error) {
 	return n, r.finish()
 }
 
-// PutMeta adds a number under a name: a counter or a mark of the whole engine.
+// PutMeta adds a number under a name: a counter or a mark of the whole engine. Its users name their numbers in
+// package scheduler/core.
 func (b *Batch) PutMeta(name string, value uint64) {
 	b.key = AppendMetaKey(b.key[:0], name)
 	b.value = binary.AppendUvarint(append(b.value[:0], rowVersion), value)

@@ -7,7 +7,7 @@ import (
 
 // Mask replaces a credential wherever a job is shown: in replies, lists, pages, dead letters, the audit log and the
 // errors of runs. The log and the store keep the value itself. A put that contains the mask keeps the stored value;
-// see [Definition.Unmask].
+// see [Definition.Unmask]. It has a fixed length, so that it reveals nothing about that of the credential.
 const Mask = "********"
 
 // MaskChanged replaces, in After of an audit entry, a credential that the change replaced. In a put it means the same
@@ -16,7 +16,8 @@ const MaskChanged = Mask + "-changed"
 
 // credentialWords are the last words of the names whose values are credentials: of headers, and of parameters in the
 // query of a URL. Words are separated by anything except letters and digits, or by a capital. Numbers after the last
-// word are ignored (X-Hub-Signature-256), and so is case.
+// word are ignored (X-Hub-Signature-256), and so is case. A word too many costs a reader the sight of a harmless
+// value; a word too few shows a secret. In doubt a word is in the list.
 var credentialWords = []string{
 	"apikey", "auth", "authorization", "bearer", "cookie", "credential", "credentials", "hmac", "jwt", "key", "passphrase",
 	"passwd", "password", "pwd", "secret", "sig", "signature", "token",
@@ -40,7 +41,8 @@ func IsCredentialHeader(name string) bool {
 	return slices.ContainsFunc(credentialEndings, func(end string) bool { return strings.HasSuffix(word, end) })
 }
 
-// isCredentialParam reports the same for a parameter of a query; name is unescaped.
+// isCredentialParam reports the same for a parameter of a query; name is unescaped. The further words are too common
+// in names of headers to count there.
 func isCredentialParam(name string) bool {
 	return IsCredentialHeader(name) || slices.Contains(credentialParams, lastWord(name))
 }
@@ -76,7 +78,8 @@ func isDigit(c byte) bool  { return '0' <= c && c <= '9' }
 // isMask reports whether a value is one of the masks.
 func isMask(value string) bool { return value == Mask || value == MaskChanged }
 
-// isMaskInPart reports whether a value contains a mask and something else.
+// isMaskInPart reports whether a value contains a mask and something else. Such a value is a mistake of a caller that
+// edited a shown definition, so validation refuses it.
 func isMaskInPart(value string) bool { return strings.Contains(value, Mask) && !isMask(value) }
 
 // MaskHeaders returns headers with masks in place of credentials. It does not change its argument, and returns it if

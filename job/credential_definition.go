@@ -8,7 +8,7 @@ import (
 )
 
 // HasCredentials reports whether a definition contains a credential, so that it is shown differently than it is
-// stored.
+// stored. A header with a mask as its value counts too.
 func (d *Definition) HasCredentials() bool {
 	for _, h := range d.Headers {
 		if h.Value != "" && IsCredentialHeader(h.Key) {
@@ -56,6 +56,7 @@ type credentialsAt struct {
 	url     map[string]string
 }
 
+// credentialsAt reads the credentials once, because each lookup in a URL would parse all of it.
 func (d *Definition) credentialsAt() credentialsAt {
 	return credentialsAt{headers: d.Headers, url: credentialsOfURL(d.Target.URL)}
 }
@@ -147,7 +148,8 @@ func (d *Definition) checkMask(stored *Definition, field string, found bool) err
 	return nil
 }
 
-// checkUnmasked checks the bounds that include the lengths of credentials.
+// checkUnmasked checks the bounds that include the lengths of credentials. Validate saw the masks, which are shorter
+// than many credentials.
 func (d *Definition) checkUnmasked() error {
 	if len(d.Target.URL) > URLBytesMax {
 		return apierr.Errorf(apierr.TooLarge, urlField, "has %d characters with the credentials that masks stand for; at most %d are allowed", len(d.Target.URL), URLBytesMax)
@@ -156,7 +158,7 @@ func (d *Definition) checkUnmasked() error {
 }
 
 // destination returns who receives what the runs of a job carry, and in which way: a stream keeps it, a subscriber
-// need not.
+// need not. It leaves out the path of a URL, because the server of a host receives the requests for all of its paths.
 func destination(t Target) string {
 	switch t.Kind {
 	case TargetHTTP:

@@ -3,10 +3,13 @@ package job
 import "strings"
 
 // searchStepsMax bounds the bytes of credentials that are found in one text, including mere beginnings of
-// credentials. It is exceeded only by texts and credentials that both repeat themselves at most places.
+// credentials. It is exceeded only by texts and credentials that both repeat themselves at most places. The texts are
+// errors and results of targets, so their length is not the caller's to trust: without the bound a target could keep
+// a core busy with an answer made for it.
 const searchStepsMax = 1 << 20
 
-// echo is a text that is searched for credentials, with the escapes that begin at each of its bytes.
+// echo is a text that is searched for credentials, with the escapes that begin at each of its bytes. It belongs to
+// one call of MaskInCut.
 type echo struct {
 	text    string
 	escapes [][]escape
@@ -21,6 +24,7 @@ type stretch struct {
 	isWhole  bool // it is a whole credential, so a mask replaces it
 }
 
+// newEcho finds the escapes of a text once, for the searches for all credentials.
 func newEcho(text string) echo {
 	e := echo{text: text, escapes: make([][]escape, len(text))}
 	for i := range len(text) {
@@ -117,7 +121,8 @@ func (s *search) step(n int, p place) {
 	}
 }
 
-// reach records a place, unless another way came there before.
+// reach records a place, unless another way came there before. Two ways that have read the same number of bytes and
+// are at the same place continue in the same way, so one of them is enough.
 func (s *search) reach(n int, p place) {
 	slot, mark := n%len(s.places), s.first+n
 	if s.met[slot][p.at] == mark {

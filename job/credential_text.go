@@ -8,7 +8,7 @@ import (
 )
 
 // credentialBytesMin is the length of the shortest credential that texts are searched for. A shorter one would be
-// found in unrelated words.
+// found in unrelated words. A larger minimum would show short passwords.
 const credentialBytesMin = 4
 
 // Credentials are the values that the runs of a job carry and that no text about these runs may contain. The zero
@@ -75,10 +75,13 @@ func (c *Credentials) addBasic(token string) {
 
 // MaskIn returns a text with masks in place of these credentials, and of those of the URLs in it. Each character of a
 // credential may be in the text as it is, or escaped as in a URL, in JSON or in HTML. If a text repeats parts of
-// credentials so often that the search would take long, only a mask is left of it.
+// credentials so often that the search would take long, only a mask is left of it. A target decides what it answers,
+// and many repeat the request in an error; without this, such an answer would carry a credential into the history and
+// the dead letters.
 func (c Credentials) MaskIn(text string) string { return c.MaskInCut(text, false) }
 
-// MaskInCut is MaskIn for a text that may be cut: the result then does not end with a part of a credential either.
+// MaskInCut is MaskIn for a text that may be cut: the result then does not end with a part of a credential either. A
+// credential of which a bound cut off the end is not found as a whole, and most of it would be shown.
 func (c Credentials) MaskInCut(text string, isCut bool) string {
 	if len(c.values) == 0 || text == "" {
 		return MaskText(text)

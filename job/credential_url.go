@@ -11,11 +11,13 @@ import (
 // For URLs in the path a number follows. The places of parameters begin with a question mark.
 const userPlace = "@"
 
-// nestedMax bounds the depth of URLs within URLs that are read. One that is nested deeper counts as a credential.
+// nestedMax bounds the depth of URLs within URLs that are read. One that is nested deeper counts as a credential. The
+// bound keeps the cost of a hostile URL small.
 const nestedMax = 4
 
 // rewriteURL returns a URL in which each credential is replaced by the result of with for its place and value. It
-// works on the text, so that nothing else changes, and accepts texts that are not URLs.
+// works on the text, so that nothing else changes, and accepts texts that are not URLs. A URL that is parsed and
+// printed again may have other escapes or another order, and a put of a shown definition would then change the job.
 func rewriteURL(raw string, with func(place, value string) string) string {
 	return urlRewriter{with: with}.rewrite(raw)
 }
@@ -157,7 +159,8 @@ func credentialsOfURL(raw string) map[string]string {
 	return found
 }
 
-// unescaped returns the unescaped value of a query parameter.
+// unescaped returns the unescaped value of a query parameter. A value with a malformed escape is returned as it is,
+// because targets and proxies disagree about its meaning.
 func unescaped(value string) string {
 	if plain, err := url.QueryUnescape(value); err == nil {
 		return plain
@@ -183,7 +186,8 @@ func maskOf(_, value string) string {
 	return Mask
 }
 
-// MaskText returns a text with masks in place of the credentials of the URLs in it.
+// MaskText returns a text with masks in place of the credentials of the URLs in it. It finds URLs by "://" alone,
+// which needs no list of schemes.
 func MaskText(text string) string {
 	const colon = "://"
 	if !strings.Contains(text, colon) {

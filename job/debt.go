@@ -8,7 +8,11 @@ import (
 )
 
 // Debt is a list of equidistant ticks that were missed and are still to be fired: From, From+Step and so on up to
-// Last. It names its ticks itself, so that no later change of the schedule adds or removes one.
+// Last. It names its ticks itself, so that no later change of the schedule adds or removes one. A job that missed
+// 1,000 ticks at one distance is one Debt of a few bytes; a list of instants would be written again with each tick
+// that is caught up.
+//
+// Invariant: if Step is positive, Last-From is a multiple of it and not zero; if Step is 0, Last is From.
 type Debt struct {
 	From, Last instant.Millis
 	Step       instant.Millis // 0 if there is only one tick
@@ -53,7 +57,9 @@ func (d Debt) Rest() (Debt, bool) {
 	return d, true
 }
 
-// AddDebt appends a tick to a list. joined says that the schedule has no tick in between.
+// AddDebt appends a tick to a list. joined says that the schedule has no tick in between. at must be later than every
+// tick of the list. It changes the last element of the list in place. Ticks are only merged if joined, because a
+// distance across a gap of the schedule is a coincidence that would hide the gap.
 func AddDebt(list []Debt, at instant.Millis, joined bool) []Debt {
 	if n := len(list) - 1; n >= 0 && joined {
 		last := &list[n]
@@ -113,6 +119,8 @@ func DecodeDebt(value []byte) ([]Debt, error) {
 	return slices.Clip(list), r.finish()
 }
 
+// debt reads one Debt; end is the last tick of the one before. It refuses numbers that no list of this build can
+// have, so that Ticks and Rest need no check against overflow.
 func (r *rowReader) debt(end instant.Millis) Debt {
 	if !r.has(rowVersion2) {
 		d := Debt{From: r.millis(), Last: r.millis()}

@@ -10,7 +10,9 @@ import (
 )
 
 // Definition is a job as its owner wrote it, with defaults filled in. It is a value: it shares nothing with the
-// engine, and must not be changed after it was passed on.
+// engine, and must not be changed after it was passed on. Package api checks it with [Definition.Validate] before the
+// engine gets it. A field that is added here also needs a member in the codec of codec_job.go, and a later row
+// version if it can be set on a stored job.
 type Definition struct {
 	Tenant string
 	Name   string
@@ -48,7 +50,8 @@ type Definition struct {
 // have equal bytes.
 type Pair struct{ Key, Value string }
 
-// Target is the destination of a job's runs. Kind decides which of the other fields are used.
+// Target is the destination of a job's runs. Kind decides which of the other fields are used. The other fields are
+// stored as they were given.
 type Target struct {
 	Kind    TargetKind
 	Subject string // nats, request, jetstream
@@ -61,7 +64,8 @@ type Target struct {
 	MaxInFlight uint32
 }
 
-// Address returns the subject, the URL or the handler of a target.
+// Address returns the subject, the URL or the handler of a target. For a URL this includes path and query, which may
+// be secret; [Target.Site] is for texts that are shown.
 func (t Target) Address() string {
 	switch t.Kind {
 	case TargetHTTP:
@@ -73,7 +77,7 @@ func (t Target) Address() string {
 	}
 }
 
-// Retry reports whether and when another attempt follows a failed one.
+// Retry reports whether and when another attempt follows a failed one. [Retry.Backoff] has the formula.
 type Retry struct {
 	MaxAttempts     uint32        // including the first; at least 1
 	InitialInterval time.Duration // between the first attempt's failure and the second attempt
@@ -84,7 +88,8 @@ type Retry struct {
 	ClientErrors    bool          // retry also after an answer that blames the request (4xx except 408, 425, 429)
 }
 
-// Defaults returns a definition with the default of every field that has one.
+// Defaults returns a definition with the default of every field that has one. Stored definitions have these values
+// filled in, so a change of a default here changes no stored job.
 func Defaults() Definition {
 	return Definition{
 		Completion:     CompletionDelivered,
@@ -104,7 +109,8 @@ func Defaults() Definition {
 }
 
 // Spec returns the schedule of the definition as text, with its calendars as TENANT/NAME. An invalid definition may
-// give a valid spec.
+// give a valid spec. The tenant in front of a calendar's name lets jobs of all tenants share one cache of compiled
+// specs without sharing calendars.
 func (d *Definition) Spec() schedule.Spec {
 	s := schedule.Spec{Expr: d.Schedule, Zone: d.Timezone, StartsAt: d.StartsAt, EndsAt: d.EndsAt}
 	if s.Expr == "" {
@@ -126,7 +132,9 @@ func (d *Definition) Spec() schedule.Spec {
 
 // Backoff returns how long to wait after attempt number n (from 1) of a run has failed: intervals that grow
 // exponentially up to MaxInterval, plus the jitter. The jitter is derived from the run and the number, so that it is
-// the same wherever it is computed.
+// the same wherever it is computed. The jitter is added after the bound, so that the retries of many runs spread even
+// once all have reached MaxInterval; an interval is therefore at most twice MaxInterval. So the core, which has no
+// random source, can compute it.
 func (r Retry) Backoff(n uint32, run RunID) time.Duration {
 	wait := float64(r.InitialInterval)
 	for i := uint32(1); i < n && wait < float64(r.MaxInterval); i++ {

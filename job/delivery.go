@@ -3,7 +3,8 @@ package job
 import "time"
 
 // Delivery is one attempt with all that a sender needs. It must not be changed after it was handed over; the sender
-// may read its slices until it has called done.
+// may read its slices until it has called done. Run and Attempt name it, and Fence orders it among all attempts of
+// the run: a target that remembers the highest fence it has seen can refuse a late older attempt.
 type Delivery struct {
 	Run         RunID
 	Tenant      string
@@ -18,7 +19,8 @@ type Delivery struct {
 	Origin      TraceContext  // the span that registered the job; zero if none
 }
 
-// Outcome is how an attempt ended.
+// Outcome is how an attempt ended. A Delivery has exactly one, whether the sender made it or the attempt was never
+// launched.
 type Outcome struct {
 	Run        RunID
 	Attempt    uint32

@@ -36,4 +36,25 @@
 //
 // pending and retrying are in the log. running is known to the launch pad only; it is in the log only while a report
 // is awaited. The other states are final. A cancelled run can be retried by a caller, like a dead one.
+//
+// # From a request to rows
+//
+// A definition comes from package api and is checked here: validate.go has the fields, validate_target.go,
+// subject.go, host.go and network.go have where a run may go, headers.go has what it may carry. Its schedules are
+// compiled by package schedule. Each stored job is then split into rows (rows.go): a cold Record that only readers
+// and deliveries need, a hot Timer that decisions need, and a Profile that many jobs share. The engine collects the
+// rows of one commit in a Batch (batch.go), whose bytes are what the log stores and what standbys apply. key.go lays
+// out the keys, codec*.go the values, row_version.go the versions of both.
+//
+// A tick becomes a Run (run.go), a Delivery and an Outcome (delivery.go), and on the way perhaps a Debt (debt.go), a
+// Notice (notice.go) and an AuditEntry (audit.go). Whatever is shown of a job passes credential*.go, which mask what
+// must not be shown.
+//
+// # What holds for the whole package
+//
+// Types are values without locks: the owner of a value, mostly the loop of the engine or the goroutine of one
+// request, is the only one that changes it. Encoders are deterministic: equal values have equal bytes. Decoders of
+// values return [ErrRow] for any malformed bytes, and never panic: rows come from disks and from other nodes. The
+// numeric values of kinds, statuses, reasons, policies and actions are on disk; a new one is added at the end, and
+// none is reused.
 package job

@@ -7,14 +7,17 @@ import (
 )
 
 // reservedHeaders are set by the senders and must not be set by a job. They are compared in lower case; an entry that
-// ends in '-' reserves every header with that prefix.
+// ends in '-' reserves every header with that prefix. The first line are Carillon's own and those that NATS acts
+// upon; the others would let a job change the framing or the host of an HTTP request.
 var reservedHeaders = []string{
 	"carillon-", "nats-", "idempotency-key",
 	"host", "content-length", "transfer-encoding", "connection", "keep-alive", "upgrade", "te", "trailer",
 	"proxy-authorization", "proxy-connection", "expect",
 }
 
-// validateHeaders refuses headers that could split a message or forge one of Carillon's own headers.
+// validateHeaders refuses headers that could split a message or forge one of Carillon's own headers. The bounds hold
+// for the sum, because NATS and most HTTP servers bound the block of headers and not the single one; the four bytes
+// for each are colon, space and line end.
 func validateHeaders(headers []Pair) error {
 	if len(headers) > HeadersMax {
 		return apierr.Errorf(apierr.TooLarge, "headers", "has %d entries; at most %d are allowed", len(headers), HeadersMax)
@@ -48,6 +51,7 @@ func isHeaderName(s string) bool {
 	return s != "" && len(s) <= 128 && apierr.IndexOutside(s, "!#$%&'*+-.^_`|~") < 0
 }
 
+// isReservedHeader reports whether a header is set by a sender. The case of the name does not count.
 func isReservedHeader(name string) bool {
 	name = strings.ToLower(name)
 	for _, r := range reservedHeaders {

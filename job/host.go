@@ -26,7 +26,8 @@ func (e *ClosedError) Error() string {
 }
 
 // closedNames are names that systems and clouds resolve to closed addresses, each with such an address. Other names
-// are checked when they are dialled.
+// are checked when they are dialled. The table is for an early error with a clear text; what keeps the addresses
+// closed is the check at the dial.
 var closedNames = map[string]string{
 	"localhost":                "127.0.0.1",
 	"localhost.localdomain":    "127.0.0.1",
@@ -39,7 +40,8 @@ var closedNames = map[string]string{
 
 // CheckURL refuses the URL of an http target, with a [*ClosedError] if its host is written as a closed address or as
 // a name of one, and with another error if no server can have its port. Stored definitions too must pass it at each
-// launch. A name that resolves to a closed address is found when it is dialled.
+// launch. A name that resolves to a closed address is found when it is dialled. It resolves no name: the answer of a
+// resolver at the time of a put says nothing about the address at the time of a launch.
 func CheckURL(u *url.URL, privateAllowed bool) error {
 	if port := u.Port(); port != "" {
 		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {

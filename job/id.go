@@ -11,13 +11,15 @@ import (
 
 // ID numbers a job for the lifetime of the cluster. IDs are a counter in the log, so they grow with time. The counter
 // begins at a random number, so that the run ids of two clusters do not collide in the duplicate window of one
-// stream. Zero means no job.
+// stream. Zero means no job. An id is never reused, so a run or a row of a deleted job cannot be taken for one of a
+// later job with the same name.
 type ID uint64
 
 // idDigits is Crockford's base 32 in lower case: it sorts like the numbers and has no look-alikes.
 const idDigits = "0123456789abcdefghjkmnpqrstvwxyz"
 
-// idTextBytes is the length of an ID's text: 13 digits of 5 bits hold 64.
+// idTextBytes is the length of an ID's text: 13 digits of 5 bits hold 64. The first digit holds 4 bits, so it is at
+// most f.
 const idTextBytes = 13
 
 // String returns the ID as 13 digits that sort like the number.
@@ -48,7 +50,8 @@ func ParseID(s string) (ID, error) {
 }
 
 // RunID is the identity of a run. It is the same for each of its attempts, over crashes and failovers, and can be
-// computed before the run exists. It is comparable and holds no pointer.
+// computed before the run exists. It is comparable and holds no pointer. At most one run has it: the log contains one
+// decision for it, and a target may deduplicate by it.
 type RunID struct {
 	Job ID
 	At  instant.Millis // the scheduled time
@@ -70,7 +73,8 @@ func (r RunID) String() string {
 	return string(b)
 }
 
-// ParseRunID is the inverse of [RunID.String]. It accepts no other spelling of the same run.
+// ParseRunID is the inverse of [RunID.String]. It accepts no other spelling of the same run. One run thus has one
+// text, which callers may compare and use as a key.
 func ParseRunID(s string) (RunID, error) {
 	bad := apierr.Errorf(apierr.InvalidField, "run_id", "%q is no run id; want one as runs.list returns it, such as 0000000000001-1764576000000", apierr.Clip(s))
 	parts := strings.Split(s, "-")

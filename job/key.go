@@ -7,7 +7,8 @@ import (
 	"github.com/carillon-io/carillon/instant"
 )
 
-// Kind is the first byte of a row's key: what the row is.
+// Kind is the first byte of a row's key: what the row is. It is stored, and it orders the store: the rows of one kind
+// are one range of keys.
 type Kind byte
 
 // The kinds of row. Zero is none.
@@ -38,7 +39,8 @@ const (
 // dayMillis is the length of one bucket of the history, which is deleted bucket by bucket.
 const dayMillis = 24 * 60 * 60 * 1000
 
-// Day returns the bucket of the history that contains an instant.
+// Day returns the bucket of the history that contains an instant. The bucket is a day in UTC, counted from the Unix
+// epoch.
 func Day(at instant.Millis) uint32 { return uint32(at / dayMillis) }
 
 // AppendMetaKey appends the key of a meta row.
@@ -57,7 +59,8 @@ func AppendJobKey(b []byte, kind Kind, id ID) []byte {
 	return binary.BigEndian.AppendUint64(append(b, byte(kind)), uint64(id))
 }
 
-// JobKinds are the kinds of row of which a job has at most one, and that are deleted with it.
+// JobKinds are the kinds of row of which a job has at most one, and that are deleted with it. A kind that is missing
+// here would leave rows of deleted jobs in the store.
 var JobKinds = [...]Kind{KindJob, KindTimer, KindNote, KindStreak, KindDebt}
 
 // AppendNameKey appends the key of a name row. A tenant contains no zero byte, so the names of one tenant are one
@@ -67,7 +70,7 @@ func AppendNameKey(b []byte, tenant, name string) []byte {
 	return append(append(b, 0), name...)
 }
 
-// AppendRunKey appends the key of a live run.
+// AppendRunKey appends the key of a live run. The live runs of one job are one range of keys.
 func AppendRunKey(b []byte, r RunID) []byte {
 	return appendRun(append(b, byte(KindRun)), r)
 }
@@ -84,7 +87,8 @@ func AppendOldPayloadKey(b []byte, r RunID) []byte {
 	return appendRun(append(b, byte(KindPayload)), r)
 }
 
-// AppendHistoryKey appends the key of a final run.
+// AppendHistoryKey appends the key of a final run. The day comes before the job, so that retention deletes a day as
+// one range; a reader of a job's history visits one range for each day in turn.
 func AppendHistoryKey(b []byte, r RunID) []byte {
 	b = binary.BigEndian.AppendUint32(append(b, byte(KindHistory)), Day(r.At))
 	return appendRun(b, r)
@@ -101,12 +105,14 @@ func AppendBucket(b []byte, kind Kind, day uint32) []byte {
 	return binary.BigEndian.AppendUint32(append(b, byte(kind)), day)
 }
 
-// AppendOnceKey appends the key of the row for an idempotency key.
+// AppendOnceKey appends the key of the row for an idempotency key. The key is last and has no length, because nothing
+// follows it.
 func AppendOnceKey(b []byte, day uint32, id ID, key string) []byte {
 	b = binary.BigEndian.AppendUint32(append(b, byte(KindOnce)), day)
 	return append(binary.BigEndian.AppendUint64(b, uint64(id)), key...)
 }
 
+// appendRun appends a run id in the order in which runs are listed: by job, newest first.
 func appendRun(b []byte, r RunID) []byte {
 	b = binary.BigEndian.AppendUint64(b, uint64(r.Job))
 	b = binary.BigEndian.AppendUint64(b, ^uint64(r.At))
@@ -116,7 +122,8 @@ func appendRun(b []byte, r RunID) []byte {
 // runKeyBytes is the length of what appendRun appends.
 const runKeyBytes = 20
 
-// ParseRunKey parses the key of a live or final run.
+// ParseRunKey parses the key of a live or final run. It reads the end of the key, which is the same for all kinds of
+// run keys, whatever comes before.
 func ParseRunKey(key []byte) (RunID, error) {
 	if len(key) < runKeyBytes+1 {
 		return RunID{}, fmt.Errorf("job: run key of %d bytes is too short", len(key))
@@ -155,7 +162,8 @@ func ParseNameKey(key []byte) (tenant, name string, err error) {
 	return "", "", fmt.Errorf("job: name key has no tenant")
 }
 
-// PrefixEnd returns the first key after all keys with a prefix, or nil if there is none.
+// PrefixEnd returns the first key after all keys with a prefix, or nil if there is none. It is the exclusive upper
+// bound of a scan or of a DeleteRange over the prefix. It does not change its argument.
 func PrefixEnd(prefix []byte) []byte {
 	end := append([]byte(nil), prefix...)
 	for i := len(end) - 1; i >= 0; i-- {

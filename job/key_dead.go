@@ -10,6 +10,7 @@ import (
 
 // TenantHash stands for a tenant in the keys of rows that are listed by tenant, and where tenants take turns. Tenants
 // with the same hash share a range of keys, so a reader must compare the tenant itself; they also share their turns.
+// Two bytes keep the keys short; with 65,536 values a collision costs a reader some rows to pass over.
 type TenantHash uint16
 
 // HashTenant returns the hash of a tenant. It is the lower half of FNV-1a, and the same on every machine.
@@ -28,7 +29,9 @@ func AppendDeadDay(b []byte, day uint32, tenant TenantHash) []byte {
 	return binary.BigEndian.AppendUint16(b, uint16(tenant))
 }
 
-// AppendDeadKey appends the key by which a dead run is found by its tenant, newest scheduled time first.
+// AppendDeadKey appends the key by which a dead run is found by its tenant, newest scheduled time first. Unlike in
+// the history, the scheduled time comes before the job: the list of a tenant's dead runs is in the order of time,
+// over all its jobs.
 func AppendDeadKey(b []byte, tenant TenantHash, r RunID) []byte {
 	b = AppendDeadDay(b, Day(r.At), tenant)
 	b = binary.BigEndian.AppendUint64(b, ^uint64(r.At))

@@ -3,7 +3,8 @@ package job
 import "strings"
 
 // Lane identifies the places that attempts share: those of one tenant at one target. Jobs with the same target and
-// the same number of places share a lane; another number makes another lane.
+// the same number of places share a lane; another number makes another lane. It is comparable. The tenant is part of
+// it, so that one tenant's slow target takes no places from another tenant.
 type Lane struct {
 	Tenant string
 	Kind   TargetKind
@@ -22,6 +23,7 @@ func (d *Delivery) Lane() Lane {
 
 // Site returns a subject, a handler, or the scheme and host of a URL in lower case: what the places of a target
 // belong to. It is safe in error texts. The paths and queries of webhooks are not, because they are often secrets.
+// The paths of one host share their places, because they share the server that a flood would reach.
 func (t Target) Site() string {
 	if t.Kind == TargetHTTP {
 		return origin(t.URL)

@@ -2,7 +2,9 @@ package job
 
 import "time"
 
-// Bounds of a definition. A value beyond one is refused with an error that names the bound.
+// Bounds of a definition. A value beyond one is refused with an error that names the bound. These bounds keep a
+// definition, apart from its payload, within some tens of kilobytes. The names are parts of NATS subjects, of keys
+// and of log lines.
 const (
 	NameBytesMax        = 128
 	TenantBytesMax      = 64

@@ -14,7 +14,8 @@ const (
 	LogEpoch   = "epoch"
 )
 
-// LogAttrs returns the attributes of a log line about an attempt: job, run and attempt.
+// LogAttrs returns the attributes of a log line about an attempt: job, run and attempt. It allocates, so callers
+// build it only for lines that are written.
 func (d *Delivery) LogAttrs() []slog.Attr {
 	return []slog.Attr{
 		slog.String(LogTenant, d.Tenant), slog.String(LogJob, d.Name), slog.String(LogRun, d.Run.String()),

@@ -89,10 +89,12 @@ var nat64Layouts = [...][][4]int{
 	{{12, 13, 14, 15}, {9, 10, 11, 12}, {7, 9, 10, 11}, {6, 7, 9, 10}},
 }
 
+// closed returns a row of the table. It panics on a prefix that is none, at the start of every program.
 func closed(prefix, name, source string) Network {
 	return Network{Prefix: netip.MustParsePrefix(prefix), Name: name, Source: source}
 }
 
+// always returns the row as one that stays closed if private targets are allowed.
 func (n Network) always() Network {
 	n.Always = true
 	return n
@@ -103,7 +105,9 @@ func (n Network) String() string { return fmt.Sprintf("%s (%s, %s)", n.Prefix, n
 
 // ClosedNetwork returns the network that closes an address to http targets, and whether there is one. With
 // privateAllowed, only networks with Always count. The zone of an address is ignored, and an IPv4-mapped address
-// counts as its IPv4 address. An invalid address is closed by the zero Network.
+// counts as its IPv4 address. An invalid address is closed by the zero Network. It must see the address that is
+// dialled, after the name is resolved: a name that was checked earlier can resolve to another address by then (DNS
+// rebinding).
 func ClosedNetwork(addr netip.Addr, privateAllowed bool) (Network, bool) {
 	if !addr.IsValid() {
 		return Network{Name: "no address", Always: true}, true

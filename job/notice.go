@@ -8,7 +8,8 @@ import (
 )
 
 // Notice announces that a run changed its state. It is in the commit that makes the change, and is deleted once it is
-// published.
+// published. So each change is announced at least once: a crash between publishing and deleting publishes it again,
+// under the same message id.
 type Notice struct {
 	ID     NoticeID
 	Dead   bool // goes to the dead-letter subject too
@@ -44,7 +45,8 @@ const (
 	noticeEvent = 1 << 1
 )
 
-// AppendNoticeKey appends the key of a notice in the outbox.
+// AppendNoticeKey appends the key of a notice in the outbox. Unlike in the audit log the numbers are not inverted,
+// because the outbox is read oldest first.
 func AppendNoticeKey(b []byte, id NoticeID) []byte {
 	b = binary.BigEndian.AppendUint64(append(b, byte(KindOutbox)), id.LSN)
 	return binary.BigEndian.AppendUint32(b, id.Seq)
@@ -102,7 +104,9 @@ func (r *rowReader) run() RunID {
 	return id
 }
 
-// Announcement is a notice with everything else that its readers need: the job as it is now.
+// Announcement is a notice with everything else that its readers need: the job as it is now. The definition is read
+// when the notice is published, which keeps payloads out of the outbox; an update in between is therefore visible in
+// it.
 type Announcement struct {
 	Notice      // with Tenant and Name set
 	Target      Target

@@ -14,7 +14,8 @@ const (
 	TargetHandler
 )
 
-// Completion says when an attempt counts as successful.
+// Completion says when an attempt counts as successful. It decides what the end of a delivery means, and so whether
+// the run stays live after it.
 type Completion uint8
 
 // The completions. Zero is none.
@@ -35,7 +36,8 @@ const (
 	OverlapCancelOther
 )
 
-// Missed says what happens to ticks that were not decided in time, because no engine led.
+// Missed says what happens to ticks that were not decided in time, because no engine led. It is about whole ticks. A
+// run that was decided in time and launched late is not missed.
 type Missed uint8
 
 // The missed-run policies. Zero is none.
@@ -45,7 +47,9 @@ const (
 	MissedBackfill                   // fire the latest MaxCatchupRuns inside the catch-up window
 )
 
-// Status is the state of a run.
+// Status is the state of a run. Its value is stored.
+//
+// Invariant: the final states are those from StatusSucceeded on, which [Status.IsFinal] uses.
 type Status uint8
 
 // The states of a run; see the package comment for the transitions. Zero is none.
@@ -63,7 +67,7 @@ const (
 // IsFinal reports whether a run in this state is over.
 func (s Status) IsFinal() bool { return s >= StatusSucceeded }
 
-// Reason says why a run was skipped or cancelled.
+// Reason says why a run was skipped or cancelled. Its value is stored, and counted in a table of the size Reasons.
 type Reason uint8
 
 // The reasons. Zero is none.
@@ -127,6 +131,7 @@ func ParseStatus(s string) (Status, error) {
 	return Status(v), err
 }
 
+// nameOf returns the word at an index. A value that a later release stored is shown as "unknown" and is no panic.
 func nameOf(names []string, v uint8) string {
 	if int(v) < len(names) {
 		return names[v]
@@ -134,6 +139,8 @@ func nameOf(names []string, v uint8) string {
 	return "unknown"
 }
 
+// parseName returns the index of a word. The empty word at index 0 is never a match, because zero is no value of
+// these types.
 func parseName(names []string, s string, code apierr.Code, field string) (uint8, error) {
 	for i, name := range names {
 		if i > 0 && name == s {

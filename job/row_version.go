@@ -11,14 +11,15 @@ import (
 const RowsVersion = rowVersion4
 
 // RowsVersionUnmarked is the newest version of rows in a store without a recorded version, and the version that a
-// node reads if it does not name one.
+// node reads if it does not name one. A store records a version only once it is above this one.
 const RowsVersionUnmarked = rowVersion3
 
 // ErrNewerRows is wrapped by errors about rows of a newer release. None of these rows was applied.
 var ErrNewerRows = errors.New("job: rows of a newer release")
 
 // CheckRows returns an error that wraps [ErrNewerRows] if an encoded batch puts a row of a version that this build
-// cannot read. It leaves malformed batches to [Changes].
+// cannot read. It leaves malformed batches to [Changes]. It is called before anything of the batch is applied,
+// because a store with half a commit could not be used by either release.
 func CheckRows(batch []byte) error {
 	newest := byte(0)
 	_ = Changes(batch, func(c Change) error {
@@ -47,5 +48,6 @@ func RowsVersionOf(d *Definition) (version byte, field string) {
 	return rowVersion2, ""
 }
 
-// RowsVersion returns the newest version of the rows that the batch puts; 0 if it puts none.
+// RowsVersion returns the newest version of the rows that the batch puts; 0 if it puts none. The engine records it in
+// the same commit, so that an older release refuses the store before it reads a row that it would misread.
 func (b *Batch) RowsVersion() byte { return b.rows }

@@ -5,7 +5,8 @@ import (
 	"github.com/carillon-io/carillon/schedule"
 )
 
-// Record is the cold row of a job: what only readers and deliveries need.
+// Record is the cold row of a job: what only readers and deliveries need. It stays in the store: with its payload it
+// may have hundreds of kilobytes, and a million of them would not fit into memory.
 type Record struct {
 	Stamp
 	Def Definition
@@ -24,7 +25,8 @@ type Stamp struct {
 	Origin TraceContext
 }
 
-// Timer is the hot row of a job: what its decisions need. Profile refers to an interned Profile.
+// Timer is the hot row of a job: what its decisions need. Profile refers to an interned Profile. The engine keeps it
+// in memory for every job, so each byte counts as often as there are jobs.
 type Timer struct {
 	Profile uint32
 	Cursor  instant.Millis // every tick before it is decided; the next tick, if the job is active
@@ -80,7 +82,8 @@ func (t Timer) LastRun(id ID) (RunID, bool) {
 
 // Profile is the part of a definition that decisions need and that many jobs share: schedule and policies. It is
 // comparable, and interned by the engine. For one-shots without exclusions Spec is empty, because the cursor holds
-// the tick.
+// the tick. Jobs mostly come in families with the same schedule and policies; a number of four bytes in place of the
+// values keeps the hot rows small.
 type Profile struct {
 	Spec           schedule.Spec
 	Overlap        Overlap
@@ -96,7 +99,8 @@ type Profile struct {
 	ReportWithin   instant.Millis // a duration, for the worker's report; 0: runs end when they are delivered
 }
 
-// ProfileOf returns the profile of a definition; s is its compiled schedule.
+// ProfileOf returns the profile of a definition; s is its compiled schedule. Durations are cut down to the
+// millisecond, the unit of all decisions. Without the empty Spec, each one-shot would intern a profile of its own.
 func ProfileOf(d *Definition, s *schedule.Schedule) Profile {
 	p := Profile{
 		Overlap:        d.Overlap,

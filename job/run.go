@@ -38,7 +38,8 @@ type Run struct {
 	Attempts []Attempt // the finished ones, oldest first, only the newest AttemptsKeptMax
 }
 
-// Attempt is one finished delivery of a run.
+// Attempt is one finished delivery of a run. Fence and Number identify it within its run; both grow with each
+// attempt.
 type Attempt struct {
 	Number     uint32
 	Fence      uint64

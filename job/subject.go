@@ -18,7 +18,8 @@ var natsPrefixes = []struct{ prefix, use string }{
 }
 
 // CheckSubject refuses a subject that belongs to NATS, to Carillon or to an inbox. Stored definitions too must pass
-// it at each launch, so it is cheap and allocates only when it refuses.
+// it at each launch, so it is cheap and allocates only when it refuses. The prefixes depend on the configuration,
+// which may have changed since the definition was stored; that is why a launch checks them again.
 func (r Rules) CheckSubject(subject string) error {
 	for _, n := range natsPrefixes {
 		if strings.HasPrefix(subject, n.prefix) {
@@ -37,7 +38,8 @@ func (r Rules) CheckSubject(subject string) error {
 }
 
 // validateSubject refuses subjects that NATS would refuse, wildcards, and subjects by which a job could reach the
-// NATS servers, callers that wait for a reply, or Carillon itself.
+// NATS servers, callers that wait for a reply, or Carillon itself. A credential of a NATS server would let Carillon
+// publish there, so a job could otherwise do what its owner may not.
 func validateSubject(subject string, rules Rules) error {
 	bad := func(format string, args ...any) error {
 		return apierr.Errorf(apierr.InvalidTarget, "target.subject", format, args...)

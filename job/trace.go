@@ -1,6 +1,7 @@
 package job
 
-// TraceContext identifies a span of a distributed trace, as in W3C Trace Context. The zero value means none.
+// TraceContext identifies a span of a distributed trace, as in W3C Trace Context. The zero value means none. It is
+// fixed-size bytes, not the type of a tracing library, so that this package and the store depend on none.
 type TraceContext struct {
 	Trace [16]byte
 	Span  [8]byte
@@ -13,6 +14,7 @@ const traceContextBytes = 16 + 8 + 1
 // IsValid reports whether there is a span: neither of its ids is zero.
 func (t TraceContext) IsValid() bool { return t.Trace != [16]byte{} && t.Span != [8]byte{} }
 
+// appendTraceContext appends a span in a fixed number of bytes.
 func appendTraceContext(b []byte, t TraceContext) []byte {
 	return append(append(append(b, t.Trace[:]...), t.Span[:]...), t.Flags)
 }

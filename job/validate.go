@@ -8,7 +8,9 @@ import (
 	"github.com/carillon-io/carillon/apierr"
 )
 
-// Rules are the checks of a definition that depend on the configuration of the server.
+// Rules are the checks of a definition that depend on the configuration of the server. The zero value is the
+// strictest set that needs no configuration, with the default bound of payloads. They are copied; the slices must not
+// be changed after that.
 type Rules struct {
 	Prefix              string   // the service's own subjects cannot be targets; "" checks none
 	InboxPrefixes       []string // prefixes of client inboxes, which cannot be targets, besides those that NATS itself uses
@@ -19,7 +21,8 @@ type Rules struct {
 
 // Validate checks every field of the definition, except its schedules and exclusions, which [schedule.ParseWith]
 // checks; of those it only checks that [Definition.Spec] can hold them. The error is an [*apierr.Error] that names
-// the field and says what would be right.
+// the field and says what would be right. It stops at the first error, so the order is that in which a caller would
+// correct a definition: what it is called, where it goes, what it carries, when it runs.
 func (d *Definition) Validate(rules Rules) error {
 	checks := []func() error{
 		func() error { return ValidateTenant(d.Tenant) },
@@ -54,7 +57,8 @@ func ValidateName(name string) error {
 	return nil
 }
 
-// ValidateTenant checks the name of a tenant, which is one token of a NATS subject.
+// ValidateTenant checks the name of a tenant, which is one token of a NATS subject. A dot would make it two tokens of
+// a subject, and a permission for one tenant would then not cover it or cover another.
 func ValidateTenant(tenant string) error {
 	if tenant == "" || len(tenant) > TenantBytesMax || apierr.IndexOutside(tenant, "_-") >= 0 {
 		return apierr.Errorf(apierr.InvalidField, "tenant", "%q is no tenant; want 1 to %d of A-Z a-z 0-9 _ -", apierr.Clip(tenant), TenantBytesMax)
@@ -73,6 +77,7 @@ func (d *Definition) validatePayload(rules Rules) error {
 	return nil
 }
 
+// validateTimes checks the durations that are no part of the retry policy.
 func (d *Definition) validateTimes() error {
 	switch {
 	case d.Jitter < 0 || d.Jitter > JitterMax:
@@ -85,6 +90,8 @@ func (d *Definition) validateTimes() error {
 	return nil
 }
 
+// validatePolicies checks each policy and refuses pairs of fields that contradict each other, because one of them
+// would have no effect, and the caller would learn that only from missing runs.
 func (d *Definition) validatePolicies() error {
 	switch {
 	case d.Completion == 0:
@@ -119,6 +126,7 @@ func validateDescription(text string) error {
 	return nil
 }
 
+// validate checks the bounds of a retry policy. NaN is refused by name, because every comparison with it is false.
 func (r Retry) validate() error {
 	between := func(field string, d, low, high time.Duration) error {
 		if d < low || d > high {
@@ -144,6 +152,8 @@ func (r Retry) validate() error {
 	return between("max_age", r.MaxAge, 0, RetryAgeMax)
 }
 
+// validateLabels checks labels. Their keys have the characters of names, so that they can stand in the query of a
+// URL.
 func validateLabels(labels []Pair) error {
 	if len(labels) > LabelsMax {
 		return apierr.Errorf(apierr.TooLarge, "labels", "has %d entries; at most %d are allowed", len(labels), LabelsMax)

@@ -33,6 +33,8 @@ func badEntry(field, text string) error {
 	return apierr.Errorf(apierr.InvalidSchedule, field, "%s", text)
 }
 
+// validateLines checks that lines can be joined by newlines and separated again: a line with a newline in it would
+// become two.
 func validateLines(field string, lines []string, most int) error {
 	if len(lines) > most {
 		return apierr.Errorf(apierr.TooLarge, field, "has %d entries; at most %d are allowed", len(lines), most)

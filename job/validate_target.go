@@ -6,6 +6,8 @@ import (
 	"github.com/carillon-io/carillon/apierr"
 )
 
+// validate checks the members that the kind of target has. Those of other kinds are refused by package api, which
+// knows what the caller wrote.
 func (t Target) validate(rules Rules) error {
 	switch t.Kind {
 	case TargetNATS, TargetRequest, TargetJetStream:
@@ -24,6 +26,8 @@ func (t Target) validate(rules Rules) error {
 	return apierr.Errorf(apierr.InvalidTarget, "target.kind", "is missing; want one of %s", joinNames(targetKindNames[1:]))
 }
 
+// validateHTTP checks URL and method of an http target. The checks of the host are repeated at each launch, with the
+// settings that the server has then; see [CheckURL].
 func (t Target) validateHTTP(rules Rules) error {
 	bad := func(format string, args ...any) error {
 		return apierr.Errorf(apierr.InvalidTarget, "target.url", format, args...)

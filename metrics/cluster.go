@@ -19,7 +19,8 @@ var (
 	milliToSecond = 1e-3
 )
 
-// clusterCollector shows the state of a node and of the others.
+// clusterCollector shows the state of a node and of the others. What it shows of other nodes is what they said last,
+// so each node has its own view of all, and an alert can compare them. It is registered only in a cluster.
 type clusterCollector struct{ cluster func() *client.Cluster }
 
 // Describe implements [prometheus.Collector].
@@ -29,7 +30,7 @@ func (c *clusterCollector) Describe(ch chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect implements [prometheus.Collector].
+// Collect implements [prometheus.Collector]. The state is read once, so that the values of a scrape belong together.
 func (c *clusterCollector) Collect(ch chan<- prometheus.Metric) {
 	info := c.cluster()
 	gauge := func(desc *prometheus.Desc, value float64, labels ...string) {

@@ -14,7 +14,7 @@ var (
 	deniedDesc     = prometheus.NewDesc("carillon_target_nats_denied_total", "Messages to targets that NATS refused for lack of permission.", nil, nil)
 )
 
-// deliveryCollector shows the ways of delivery, read once for each scrape.
+// deliveryCollector shows the ways of delivery, read once for each scrape. deliveries must not return nil.
 type deliveryCollector struct{ deliveries func() *Deliveries }
 
 // Describe implements [prometheus.Collector].

@@ -10,27 +10,31 @@ import (
 	"github.com/carillon-io/carillon/scheduler"
 )
 
-// metric is one value of an engine's status.
+// metric is one value of an engine's status. value is called with the one status of a scrape and must not change it.
 type metric struct {
 	desc  *prometheus.Desc
 	kind  prometheus.ValueType
 	value func(*scheduler.Status) float64
 }
 
+// gauge describes a value that can fall.
 func gauge(name, help string, value func(*scheduler.Status) float64) metric {
 	return metric{describe(name, help), prometheus.GaugeValue, value}
 }
 
+// counter describes a value that only grows until the engine is opened again.
 func counter(name, help string, value func(*scheduler.Status) float64) metric {
 	return metric{describe(name, help), prometheus.CounterValue, value}
 }
 
-// describe returns the description of an engine's metric. The first label of each is the engine's shard.
+// describe returns the description of an engine's metric. The first label of each is the engine's shard. The label is
+// there also with a single shard, so that queries stay valid with more.
 func describe(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc("carillon_"+name, help, append([]string{"shard"}, labels...), nil)
 }
 
-// engineMetrics are the metrics that show one value of the status each.
+// engineMetrics are the metrics that show one value of the status each. They are a table, so that Describe and
+// Collect cannot differ.
 var engineMetrics = []metric{
 	gauge("epoch", "Number of the leadership; it only grows.", func(s *scheduler.Status) float64 { return float64(s.Epoch) }),
 	gauge("lsn", "Newest durable commit.", func(s *scheduler.Status) float64 { return float64(s.LSN) }),
@@ -104,7 +108,8 @@ func (c *engineCollector) Describe(ch chan<- *prometheus.Desc) {
 	ch <- commitDesc
 }
 
-// Collect implements [prometheus.Collector].
+// Collect implements [prometheus.Collector]. Reasons and states are shown with 0 too: a series that appears only with
+// the first skip has no increase that an alert could see.
 func (c *engineCollector) Collect(ch chan<- prometheus.Metric) {
 	st := c.engine.Status()
 	shard := strconv.FormatUint(uint64(st.Shard), 10)
@@ -133,7 +138,8 @@ func (c *engineCollector) Collect(ch chan<- prometheus.Metric) {
 	ch <- bytesOf(sizeDesc, st.CommitSizes, shard)
 }
 
-// collectQuantiles shows a distribution, if it is not empty.
+// collectQuantiles shows a distribution, if it is not empty. These quantiles cover the time since the start; those of
+// a shorter time are computed from the histograms by the query.
 func collectQuantiles(ch chan<- prometheus.Metric, desc *prometheus.Desc, shard string, l scheduler.Lateness) {
 	if l.Count == 0 {
 		return

@@ -6,7 +6,8 @@ import (
 	"github.com/carillon-io/carillon/histogram"
 )
 
-// Storage holds the readings of a data directory. Counters run since it was opened.
+// Storage holds the readings of a data directory. Counters run since it was opened. It is filled anew for each
+// scrape, and owned by it.
 type Storage struct {
 	Syncs    histogram.Reading // seconds of the log's synced appends
 	Appends  histogram.Reading // bytes of the appends
@@ -36,7 +37,8 @@ type Store struct {
 	StallTime                    time.Duration
 }
 
-// Deliveries holds the readings of the ways of delivery, since the start of the process.
+// Deliveries holds the readings of the ways of delivery, since the start of the process. It is filled anew for each
+// scrape, and owned by it.
 type Deliveries struct {
 	Kinds []DeliveryKind
 

@@ -26,7 +26,8 @@ const (
 )
 
 // spread shows a histogram in both forms. Scrapers that read native histograms get the native one; the text format
-// has only the classic one.
+// has only the classic one. The library's own histogram counts what it observes; this one shows what was counted
+// elsewhere, at the cost of a conversion for each scrape.
 type spread struct {
 	desc    *prometheus.Desc
 	labels  []*dto.LabelPair
@@ -34,7 +35,7 @@ type spread struct {
 	bounds  []float64
 }
 
-// secondsOf shows a histogram of durations.
+// secondsOf shows a histogram of durations. The number of labels must be that of the description.
 func secondsOf(desc *prometheus.Desc, r histogram.Reading, labels ...string) prometheus.Metric {
 	return &spread{desc, prometheus.MakeLabelPairs(desc, labels), r, secondsBounds}
 }
@@ -47,7 +48,8 @@ func bytesOf(desc *prometheus.Desc, r histogram.Reading, labels ...string) prome
 // Desc implements [prometheus.Metric].
 func (s *spread) Desc() *prometheus.Desc { return s.desc }
 
-// Write implements [prometheus.Metric].
+// Write implements [prometheus.Metric]. The format has pointers for all numbers, so each scrape allocates; a
+// recording does not.
 func (s *spread) Write(out *dto.Metric) error {
 	h := &dto.Histogram{
 		SampleCount: new(s.reading.Count), SampleSum: new(s.reading.Sum),
@@ -61,7 +63,9 @@ func (s *spread) Write(out *dto.Metric) error {
 	return nil
 }
 
-// addNative adds the native buckets: spans of adjacent buckets, each count as the difference from the one before.
+// addNative adds the native buckets: spans of adjacent buckets, each count as the difference from the one before. The
+// encoding is that of the Prometheus exposition format: an offset from the end of the span before, and deltas of
+// counts, which are small numbers for neighbours.
 func addNative(h *dto.Histogram, r histogram.Reading) {
 	var zero uint64
 	var last, next int64 // count of the last bucket, and the index after it
@@ -89,7 +93,7 @@ func addNative(h *dto.Histogram, r histogram.Reading) {
 }
 
 // nativeIndex returns the index of the native bucket of a value. The bucket's upper bound is two to the power of a
-// quarter of the index.
+// quarter of the index. value must be positive.
 func nativeIndex(value float64) int64 {
 	return int64(math.Ceil(math.Log2(value) * (1 << nativeSchema)))
 }

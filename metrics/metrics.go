@@ -1,6 +1,15 @@
 // Package metrics shows the readings of a node to Prometheus: those of its engine, its data directory, its ways of
 // delivery, its requests, its cluster and its process. It is the only package that knows Prometheus. It counts nothing
 // itself: each scrape reads the counters of the parts.
+//
+// metrics.go puts the registry together; each other file has the collector of one part: engine.go, storage.go,
+// deliveries.go, requests.go, surroundings.go, cluster.go, process.go. figures.go has the readings that package
+// server fills in; histogram.go shows a histogram of package histogram.
+//
+// Names, labels and units of the metrics are a contract with dashboards and alerts: docs/metrics.md lists them, and a
+// name is added rather than changed. Labels have few values: never the name of a job or a run, of which there may be
+// millions. A collector has no state, so scrapes may run at the same time, and each sees readings of one moment of
+// its part. Parts are read one after the other.
 package metrics
 
 import (
@@ -15,7 +24,8 @@ import (
 	"github.com/carillon-io/carillon/scheduler"
 )
 
-// Options say what is shown. Each nil value shows nothing. The functions are called at each scrape, from any goroutine.
+// Options say what is shown. Each nil value shows nothing. The functions are called at each scrape, from any
+// goroutine. They are copied by New.
 type Options struct {
 	api.Node
 
@@ -35,7 +45,8 @@ type Engine interface {
 	Status() scheduler.Status
 }
 
-// scrapesMax bounds the scrapes at a time; more are refused.
+// scrapesMax bounds the scrapes at a time; more are refused. A scrape is cheap, but one for each of many connections
+// at once would take processor time from launches.
 const scrapesMax = 8
 
 // New returns the handler of /metrics. Without an engine it shows the process and its NATS server, as a witness has
@@ -47,7 +58,9 @@ func New(opts Options) http.Handler {
 	})
 }
 
-// newRegistry returns a registry with everything that Prometheus is shown.
+// newRegistry returns a registry with everything that Prometheus is shown. It is not the global registry of the
+// library, so that two servers in one process, as in tests, do not share metrics. A name that is registered twice
+// panics here, at the start.
 func newRegistry(opts Options) *prometheus.Registry {
 	r := prometheus.NewRegistry()
 	registerProcess(r, opts)

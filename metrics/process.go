@@ -15,7 +15,8 @@ var (
 	natsLeaderDesc  = prometheus.NewDesc("carillon_nats_jetstream_leader", "1 if the embedded NATS server leads what JetStream keeps of streams, else 0.", nil, nil)
 )
 
-// registerProcess adds the metrics that every node shows.
+// registerProcess adds the metrics that every node shows. The memory and the garbage collector of the Go runtime
+// belong to them, because both delay launches.
 func registerProcess(r *prometheus.Registry, opts Options) {
 	r.MustRegister(
 		&processCollector{opts.Version, opts.NATS},

@@ -12,7 +12,8 @@ var (
 	underWayDesc = prometheus.NewDesc("carillon_api_requests_in_flight", "Requests that have no reply yet.", nil, nil)
 )
 
-// requestCollector shows the counters of requests.
+// requestCollector shows the counters of requests. The executor is asked for at each scrape, because a node may have
+// another one later; its counters begin at 0, which Prometheus treats as a restart.
 type requestCollector struct{ executor func() *api.Executor }
 
 // Describe implements [prometheus.Collector].

@@ -4,17 +4,19 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// storageMetric is one value of a data directory.
+// storageMetric is one value of a data directory. value is called with the readings of one scrape.
 type storageMetric struct {
 	desc  *prometheus.Desc
 	kind  prometheus.ValueType
 	value func(*Storage) float64
 }
 
+// storageGauge describes a value that can fall.
 func storageGauge(name, help string, value func(*Storage) float64) storageMetric {
 	return storageMetric{prometheus.NewDesc("carillon_"+name, help, nil, nil), prometheus.GaugeValue, value}
 }
 
+// storageCounter describes a value that only grows until the directory is opened again.
 func storageCounter(name, help string, value func(*Storage) float64) storageMetric {
 	return storageMetric{prometheus.NewDesc("carillon_"+name, help, nil, nil), prometheus.CounterValue, value}
 }

@@ -11,7 +11,8 @@ var (
 	warningsDesc = prometheus.NewDesc("carillon_warnings", "What is wrong around the server, as the warnings of its status have it, such as JetStream streams that capture requests.", nil, nil)
 )
 
-// doorCollector shows the dropped requests, and the warnings.
+// doorCollector shows the dropped requests, and the warnings. It reads the warnings of the last check and does not
+// check itself, so that a scrape never waits.
 type doorCollector struct{ node api.Node }
 
 // Describe implements [prometheus.Collector].

@@ -11,6 +11,7 @@ import (
 // atPrefix begins a one-shot.
 const atPrefix = "@at"
 
+// compileAt compiles a one-shot. One outside of its window is refused, because it could only be a mistake.
 func (s *Schedule) compileAt(text string) error {
 	at, err := parseAt(text)
 	if err != nil {
@@ -36,7 +37,7 @@ func parseAt(text string) (instant.Millis, error) {
 	return at, nil
 }
 
-// parseInstant parses an RFC 3339 time, rounded up to the millisecond.
+// parseInstant parses an RFC 3339 time, rounded up to the millisecond. It is used for ends of ranges too.
 func parseInstant(text string) (instant.Millis, bool) {
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil || !isStrict(text) {
@@ -46,7 +47,8 @@ func parseInstant(text string) (instant.Millis, bool) {
 }
 
 // isStrict reports whether a time that package time accepted is strictly RFC 3339. Package time also accepts an hour
-// of one digit, a comma as the decimal point and offsets of days, and drops digits after the ninth.
+// of one digit, a comma as the decimal point and offsets of days, and drops digits after the ninth. The text is at
+// least as long as its fixed part, because package time has accepted it.
 func isStrict(text string) bool {
 	const fraction = len("2026-12-01T08:00:00")
 	if text[len("2026-12-01T08")] != ':' {

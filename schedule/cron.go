@@ -18,7 +18,11 @@ import (
 // follows elapsed time.
 //
 // ISC cron takes a change of three hours or more for a corrected clock. Here the rules hold for a change of any size,
-// because the zone database never describes a correction.
+// because the zone database never describes a correction. All of its times are whole seconds; after and latest
+// convert. Immutable.
+//
+// Invariant: loc and without.loc are the same zone. Exclusions in another zone are not in without; [Schedule.kept]
+// applies them.
 type cron struct {
 	pattern pattern
 	fixed   bool
@@ -52,7 +56,9 @@ func (c *cron) latest(after, upto instant.Millis) (instant.Millis, bool) {
 	return instant.Millis(latest) * 1000, true
 }
 
-// next returns the first tick at or after an instant. It need not find one at or after the limit.
+// next returns the first tick at or after an instant. It need not find one at or after the limit. In UTC wall times
+// are instants, so the common case needs no zone. A limit for wall times is later by skewMax, because the wall clock
+// may be ahead of UTC.
 func (c *cron) next(sec, limit int64) (int64, bool) {
 	switch {
 	case c.loc == nil:
@@ -67,7 +73,7 @@ func (c *cron) next(sec, limit int64) (int64, bool) {
 }
 
 // nextWall returns the first wall time of the schedule at or after the given one. It need not find one after the
-// limit.
+// limit. Without exclusions it ignores the limit, because a pattern finds its next time at once.
 func (c *cron) nextWall(wall, limit int64) (int64, bool) {
 	if c.without == nil {
 		return c.pattern.next(wall)
@@ -75,6 +81,8 @@ func (c *cron) nextWall(wall, limit int64) (int64, bool) {
 	return c.without.nextWall(&c.pattern, wall, limit)
 }
 
+// nextFixed returns the first tick of a fixed schedule at or after an instant. It searches wall times from the
+// highest one that was reached before, so that a time which a fold repeats is not found again.
 func (c *cron) nextFixed(sec int64) (int64, bool) {
 	p := periodAt(c.loc, sec)
 	wall := sec + p.offset
@@ -92,6 +100,8 @@ func (c *cron) nextFixed(sec int64) (int64, bool) {
 	return firstReach(c.loc, p, wall), true
 }
 
+// nextWild returns the first tick of a wild schedule at or after an instant. It goes from period to period: within
+// one of them, wall times and instants differ by a constant, so neither gaps nor folds need a rule.
 func (c *cron) nextWild(sec, limit int64) (int64, bool) {
 	for {
 		p := periodAt(c.loc, sec)

@@ -11,7 +11,8 @@ import (
 	"github.com/carillon-io/carillon/apierr"
 )
 
-// cronMacros are the named schedules and the fields for which they stand.
+// cronMacros are the named schedules and the fields for which they stand. All of them are fixed schedules except
+// @hourly, whose hour is a star.
 var cronMacros = map[string]string{
 	"@yearly":   "0 0 1 1 *",
 	"@annually": "0 0 1 1 *",
@@ -26,6 +27,8 @@ var cronMacros = map[string]string{
 // text; and it is wrong around changes of the clock, so it evaluates nothing.
 var cronParser = robfig.NewParser(robfig.Second | robfig.Minute | robfig.Hour | robfig.Dom | robfig.Month | robfig.Dow)
 
+// compileMacro compiles a named schedule as the fields for which it stands, so that both spellings have the same
+// canonical form.
 func (s *Schedule) compileMacro(text string, loc *time.Location) error {
 	if fields, ok := cronMacros[text]; ok {
 		return s.compileCron(fields, loc)
@@ -36,6 +39,8 @@ func (s *Schedule) compileMacro(text string, loc *time.Location) error {
 	return badSchedule("%q is unknown; want @yearly, @monthly, @weekly, @daily, @hourly, @every 10s or @at 2026-12-01T08:00:00Z", apierr.Clip(text))
 }
 
+// compileCron compiles a cron expression in a zone; nil means UTC. Whether it is fixed depends on how the fields are
+// written: * and 0-59 match the same minutes and differ at clock changes, as they do in ISC cron.
 func (s *Schedule) compileCron(text string, loc *time.Location) error {
 	fields, pattern, err := parseCron(text)
 	if err != nil {
@@ -50,7 +55,8 @@ func (s *Schedule) compileCron(text string, loc *time.Location) error {
 	return nil
 }
 
-// parseCron parses an expression. It returns its normalised fields and the pattern that they match.
+// parseCron parses an expression. It returns its normalised fields and the pattern that they match. A pattern that
+// never matches is refused, because the job would complete without a run and without a sign of why.
 func parseCron(text string) (fields cronText, p pattern, err error) {
 	if fields, err = splitFields(text); err != nil {
 		return fields, p, err
@@ -92,7 +98,7 @@ func splitFields(text string) (fields cronText, err error) {
 }
 
 // joinFields returns the canonical expression. A second of 0 and every year are left out, as long as the number of
-// fields still says which they are.
+// fields still says which they are. The result has five, six or seven fields and parses to the same schedule.
 func joinFields(fields cronText) string {
 	switch {
 	case fields[fieldYear] != "*":
@@ -104,7 +110,8 @@ func joinFields(fields cronText) string {
 }
 
 // parsePattern converts normalised fields into a pattern. The parser does not see the parts that it does not know:
-// the moving items of the day fields, and the year.
+// the moving items of the day fields, and the year. The star bit is removed, because whether a field is a star is
+// read from its text.
 func parsePattern(fields cronText) (pattern, error) {
 	const starBit = 1 << 63 // the parser's own mark, which it does not set for */n
 	dates, movingDates := cutMoving(fields[fieldDom])

@@ -8,7 +8,8 @@ import (
 )
 
 // explain returns the error for a word that is not a value of the field, and says what would be right. It recognizes
-// forms that other schedulers use.
+// forms that other schedulers use. It is called only for words that are refused already, so it may be slow and must
+// not be exact.
 func (f *cronField) explain(word string) string {
 	upper := strings.ToUpper(word)
 	switch {

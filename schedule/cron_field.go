@@ -6,7 +6,8 @@ import (
 	"github.com/carillon-io/carillon/apierr"
 )
 
-// cronField describes what one field of a cron expression may contain.
+// cronField describes what one field of a cron expression may contain. low and high are the bounds of the values,
+// both included. The table of fields is the only place that knows them.
 type cronField struct {
 	name      string
 	low, high int
@@ -48,11 +49,11 @@ const (
 	fieldYear
 )
 
-// sunday is the other number of Sunday, which makes 5-7 a range.
+// sunday is the other number of Sunday, which makes 5-7 a range. It exists only in texts: normalised items have 0.
 const sunday = 7
 
 // normalise returns the normalised form of a field: numbers for names, no leading zeros, Sunday as 0, and no
-// redundant range or step.
+// redundant range or step. Equal schedules thus have equal texts, so jobs can share a profile.
 func (f *cronField) normalise(text string) (string, error) {
 	items := strings.Split(text, ",")
 	for i, item := range items {
@@ -79,10 +80,13 @@ func (f *cronField) normalise(text string) (string, error) {
 	return strings.Join(items, ","), nil
 }
 
+// bad returns an error about a field, with the item that is wrong.
 func (f *cronField) bad(text, format string, args ...any) error {
 	return badSchedule("%s field %q "+format, append([]any{f.name, apierr.Clip(text)}, args...)...)
 }
 
+// parseItem parses an item of a list. A range that wraps around is refused with the form that means the same, because
+// readers disagree whether 22-2 is allowed.
 func (f *cronField) parseItem(text string) (it cronItem, err error) {
 	if text == "" {
 		return it, f.bad(text, "has an empty list item; want values joined by single commas, such as 1,15")

@@ -5,7 +5,9 @@ import (
 	"strings"
 )
 
-// cronItem is one item of a field's list. A single value is a range of one.
+// cronItem is one item of a field's list. A single value is a range of one. Both ends are included. high may be 7 in
+// the day of week, for a range that ends on Sunday; star means that the item was written with one, which decides
+// between fixed and wild schedules.
 type cronItem struct {
 	low, high, step int
 	star            bool
@@ -28,7 +30,8 @@ func (f *cronField) format(it cronItem) string {
 	return strconv.Itoa(it.low) + "-" + strconv.Itoa(it.high) + "/" + strconv.Itoa(it.step)
 }
 
-// list returns the values of an item; values past the end of the field are wrapped around.
+// list returns the values of an item; values past the end of the field are wrapped around. The parser knows no range
+// that wraps around, so 5-7 becomes 5,6,0.
 func (f *cronField) list(it cronItem) string {
 	var b strings.Builder
 	size := f.high - f.low + 1

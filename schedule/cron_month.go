@@ -2,20 +2,23 @@ package schedule
 
 import "time"
 
+// daySeconds is the length of a day of wall times, which have no gaps and no leap seconds.
 const daySeconds = 24 * 60 * 60
 
 // calendarYears is the period of the Gregorian calendar, including weekdays: a date that does not occur within it
 // never occurs.
 const calendarYears = 400
 
-// calendarMonth is a month of some year. Its first day is counted from the Unix epoch.
+// calendarMonth is a month of some year. Its first day is counted from the Unix epoch. It is advanced instead of
+// being computed from a date again, which a search over 400 years would pay for in each month.
 type calendarMonth struct {
 	year  int
 	month time.Month
 	first int64
 }
 
-// monthAt returns the month that contains a day, and the day of the month.
+// monthAt returns the month that contains a day, and the day of the month. It is the only conversion by package time
+// in a search.
 func monthAt(day int64) (m calendarMonth, dom int) {
 	m.year, m.month, dom = time.Unix(day*daySeconds, 0).UTC().Date()
 	m.first = day - int64(dom) + 1
@@ -23,7 +26,8 @@ func monthAt(day int64) (m calendarMonth, dom int) {
 }
 
 // advance moves to the next month or, at the end of a year, to the next year of a set; nil means every year. It
-// reports whether there is one.
+// reports whether there is one. The jump over the years between keeps a schedule for a distant year from visiting
+// every month before it.
 func (m *calendarMonth) advance(years *yearSet) bool {
 	m.first += int64(daysIn(m.year, m.month))
 	if m.month++; m.month <= time.December {
@@ -54,6 +58,7 @@ func (m *calendarMonth) second(dom, sec int) int64 {
 	return (m.first+int64(dom)-1)*daySeconds + int64(sec)
 }
 
+// daysIn returns the length of a month in the Gregorian calendar.
 func daysIn(year int, month time.Month) int {
 	switch month {
 	case time.February:
@@ -67,7 +72,8 @@ func daysIn(year int, month time.Month) int {
 	return 31
 }
 
-// floorDiv divides and rounds down.
+// floorDiv divides and rounds down. Go's division rounds towards zero, which would put instants before 1970 into the
+// wrong day. b must be positive.
 func floorDiv(a, b int64) int64 {
 	q := a / b
 	if a%b < 0 {

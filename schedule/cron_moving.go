@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// movingDays are the items of the day fields whose dates differ from month to month. The zero value has none.
+// movingDays are the items of the day fields whose dates differ from month to month. The zero value has none. A set
+// of bits for each form, because a field may list several of them. Immutable after it is made.
 type movingDays struct {
 	last    uint32 // bit n: n days before the last of the month (L, L-n)
 	workday uint32 // bit n: the weekday, Monday to Friday, nearest to day n (15W); bit 0: the last one (LW)
@@ -25,7 +26,8 @@ func (d *movingDays) byDate(weekday, length int) uint32 {
 }
 
 // nearestWorkday returns the day from Monday to Friday that is nearest to a day, within the month. Day 0 means the
-// last day. It returns 0 if the month has no such day.
+// last day. It returns 0 if the month has no such day. weekday is that of the first of the month. It never leaves the
+// month, so that a run of the first does not come in the month before.
 func nearestWorkday(day, weekday, length int) int {
 	switch {
 	case day > length:

@@ -26,6 +26,7 @@ func (f *cronField) movingDate(text string) (string, bool, error) {
 	return "", false, nil
 }
 
+// daysBack normalises L-n. A month that is too short for the count has no such day.
 func (f *cronField) daysBack(text, back string) (string, bool, error) {
 	n, ok := parseDigits(back)
 	if !ok || n < 1 || n >= f.high {
@@ -34,6 +35,7 @@ func (f *cronField) daysBack(text, back string) (string, bool, error) {
 	return "L-" + strconv.Itoa(n), true, nil
 }
 
+// workday normalises a day with a W.
 func (f *cronField) workday(text, day string) (string, bool, error) {
 	n, ok := parseDigits(day)
 	if !ok {
@@ -65,6 +67,7 @@ func (f *cronField) movingWeekday(text string) (string, bool, error) {
 	return "", false, nil
 }
 
+// nthWeekday normalises day#n. A fifth weekday that a month does not have is no tick in that month.
 func (f *cronField) nthWeekday(text, day, nth string) (string, bool, error) {
 	n, ok := parseDigits(nth)
 	if !ok || n < 1 || n > 5 {
@@ -74,11 +77,13 @@ func (f *cronField) nthWeekday(text, day, nth string) (string, bool, error) {
 	return weekday + "#" + strconv.Itoa(n), err == nil, err
 }
 
+// lastWeekday normalises a weekday with an L.
 func (f *cronField) lastWeekday(text, day string) (string, bool, error) {
 	weekday, err := f.oneWeekday(text, day)
 	return weekday + "L", err == nil, err
 }
 
+// oneWeekday returns the number of a single weekday, with Sunday as 0.
 func (f *cronField) oneWeekday(text, day string) (string, error) {
 	if strings.ContainsAny(day, "*-/") || day == "" {
 		return "", f.bad(text, "does not name one weekday; want 5L, 5#3, or a list such as 1#1,5#1")

@@ -6,7 +6,10 @@ import "math/bits"
 const weeks = 1 | 1<<7 | 1<<14 | 1<<21 | 1<<28 | 1<<35
 
 // pattern is a set of wall times: the fields of a cron expression as bits, bit n for the value n. It is independent
-// of zones. The zero value is empty.
+// of zones. The zero value is empty. If both day fields are restricted, either of them suffices, as in Vixie cron;
+// otherwise the restricted one decides.
+//
+// Invariant: of a compiled pattern, second, minute, hour and month have at least one bit.
 type pattern struct {
 	second, minute uint64
 	hour           uint32
@@ -18,7 +21,9 @@ type pattern struct {
 	years          *yearSet    // nil means every year
 }
 
-// next returns the first wall time of the pattern at or after the given one.
+// next returns the first wall time of the pattern at or after the given one. It tests the day of the given time
+// first, then the rest of its month, then month by month; each month costs some bit operations. Without a match in a
+// whole period of the calendar there is none.
 func (p *pattern) next(wall int64) (int64, bool) {
 	day := floorDiv(wall, daySeconds)
 	m, dom := monthAt(day)
@@ -38,7 +43,8 @@ func (p *pattern) next(wall int64) (int64, bool) {
 	return m.second(bits.TrailingZeros32(days), sec), ok
 }
 
-// days returns the days of a month that match, bit n for day n.
+// days returns the days of a month that match, bit n for day n. Moving items add to the plain ones of their field,
+// before the two fields are combined.
 func (p *pattern) days(m *calendarMonth) uint32 {
 	if p.month>>m.month&1 == 0 || p.years != nil && !p.years.has(m.year) {
 		return 0
@@ -56,7 +62,8 @@ func (p *pattern) days(m *calendarMonth) uint32 {
 	return byDate & byWeek & exist
 }
 
-// timeFrom returns the first matching second of a day, at or after the given one.
+// timeFrom returns the first matching second of a day, at or after the given one. A field that does not match sets
+// all finer ones to their first value, as a carry does.
 func (p *pattern) timeFrom(sec int) (int, bool) {
 	h, m, s := sec/3600, sec/60%60, sec%60
 	if p.hour>>h&1 != 0 {

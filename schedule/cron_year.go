@@ -11,10 +11,11 @@ const (
 	yearMax = 2199
 )
 
-// yearSet is a set of years, bit n for the n-th after yearMin.
+// yearSet is a set of years, bit n for the n-th after yearMin. It is behind a pointer in a pattern, because few
+// schedules have one.
 type yearSet [(yearMax - yearMin + 64) / 64]uint64
 
-// parseYears parses a normalised year field; nil means every year.
+// parseYears parses a normalised year field; nil means every year. The parser of the other fields knows no years.
 func parseYears(text string) (*yearSet, error) {
 	if text == "*" {
 		return nil, nil
@@ -33,12 +34,13 @@ func parseYears(text string) (*yearSet, error) {
 	return set, nil
 }
 
+// has reports whether a year is in the set; years outside of the bounds are not.
 func (s *yearSet) has(year int) bool {
 	n := year - yearMin
 	return n >= 0 && n/64 < len(s) && s[n/64]>>(n%64)&1 != 0
 }
 
-// next returns the first year of the set that is not before the given one.
+// next returns the first year of the set that is not before the given one. It reports false if there is none.
 func (s *yearSet) next(year int) (int, bool) {
 	n := max(year-yearMin, 0)
 	for i := n / 64; i < len(s); i++ {

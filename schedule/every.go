@@ -17,6 +17,7 @@ const (
 // everyPrefix begins a schedule of fixed distance.
 const everyPrefix = "@every"
 
+// compileEvery compiles an @every. It ignores the zone: the distance is elapsed time.
 func (s *Schedule) compileEvery(text string) error {
 	d, err := parseEvery(strings.TrimRight(text, " \t"))
 	if err != nil {
@@ -27,7 +28,8 @@ func (s *Schedule) compileEvery(text string) error {
 	return nil
 }
 
-// parseEvery parses a duration in Go's form, optionally preceded by whole days.
+// parseEvery parses a duration in Go's form, optionally preceded by whole days. Days are 24 hours. They come first
+// and are bounded before they are multiplied, so that no sum overflows.
 func parseEvery(text string) (time.Duration, error) {
 	if text == "" {
 		return 0, badSchedule("@every has no duration; want one such as @every 10s")
@@ -58,11 +60,13 @@ func parseEvery(text string) (time.Duration, error) {
 	return d, nil
 }
 
+// badEvery returns the error for a distance beyond the bounds.
 func badEvery(text string) error {
 	return badSchedule("@every %q is out of range; want at least 10ms and at most 3660d", apierr.Clip(text))
 }
 
-// cutDays separates the days at the front of a duration from the rest; days is 0 if there are none.
+// cutDays separates the days at the front of a duration from the rest; days is 0 if there are none. It exists because
+// [time.ParseDuration] has no days.
 func cutDays(text string) (days int64, rest string, ok bool) {
 	head, rest, found := strings.Cut(text, "d")
 	if !found {
@@ -80,7 +84,8 @@ func cutDays(text string) (days int64, rest string, ok bool) {
 	return days, rest, true
 }
 
-// formatEvery returns the canonical text of a duration, without the zero units of [time.Duration.String].
+// formatEvery returns the canonical text of a duration, without the zero units of [time.Duration.String]. One
+// duration has one text, however it was written. d has whole milliseconds.
 func formatEvery(d time.Duration) string {
 	text := d.String()
 	if strings.HasSuffix(text, "m0s") {
@@ -93,7 +98,8 @@ func formatEvery(d time.Duration) string {
 }
 
 // nextOnGrid returns the first point after an instant on the grid through anchor. It uses the anchor's remainder, so
-// that no anchor, however distant, causes an overflow.
+// that no anchor, however distant, causes an overflow. The grid is infinite in both directions, so an anchor in the
+// future does no harm.
 func nextOnGrid(after, anchor, interval instant.Millis) instant.Millis {
 	return after - floorMod(after-floorMod(anchor, interval), interval) + interval
 }

@@ -12,18 +12,20 @@ import (
 type span struct{ from, end int64 }
 
 // exclusions are parsed lines. They are independent of zones, shared by all schedules with the same lines, and
-// immutable once sealed. The spans are then sorted and disjoint.
+// immutable once sealed. The spans are then sorted and disjoint. Only seal may change them, once, before they are
+// shared.
 type exclusions struct {
 	days  []span // whole days of the wall clock, counted from the Unix epoch
 	spans []span // instants, in milliseconds
 	crons []pattern
 }
 
-// seal sorts and joins the spans.
+// seal sorts and joins the spans. A lookup can then bisect, and a run of adjacent lines is jumped over at once.
 func (x *exclusions) seal() {
 	x.days, x.spans = joinSpans(x.days), joinSpans(x.spans)
 }
 
+// joinSpans sorts spans and joins those that touch or overlap. It works in place.
 func joinSpans(spans []span) []span {
 	sort.Slice(spans, func(i, j int) bool { return spans[i].from < spans[j].from })
 	joined := spans[:0]
@@ -59,7 +61,8 @@ func spanAfter(spans []span, n int64) int {
 }
 
 // filter is everything that a schedule excludes: its own lines and those of its calendars, in its zone. A tick is
-// excluded if its instant is in a span, or if the wall clock shows an excluded day or time.
+// excluded if its instant is in a span, or if the wall clock shows an excluded day or time. It is immutable once its
+// schedule is shared. crons points into the parts, so that a search visits one list.
 type filter struct {
 	loc   *time.Location // nil means UTC
 	parts []*exclusions
@@ -68,7 +71,8 @@ type filter struct {
 
 // endOf reports whether an instant is excluded, and returns a later instant up to which all are. It looks no further
 // than the end of the month or of the zone's period, so it is cheap. p is a period that was found before, or zero; it
-// is replaced by that of the instant.
+// is replaced by that of the instant. The end is a lower bound of what is excluded: the caller asks again from there.
+// The time from there on may be excluded too.
 func (f *filter) endOf(at instant.Millis, p *period) (end instant.Millis, excluded bool) {
 	for _, part := range f.parts {
 		if end, ok := endOfSpan(part.spans, int64(at)); ok {
@@ -83,6 +87,7 @@ func (f *filter) endOf(at instant.Millis, p *period) (end instant.Millis, exclud
 	return instant.Millis(min(wall-p.offset, p.end)) * 1000, excluded
 }
 
+// periodAt returns the period of the filter's zone that contains an instant; in UTC, all of time is one.
 func (f *filter) periodAt(sec int64) period {
 	if f.loc == nil {
 		return period{start: -endless, end: endless}
@@ -90,7 +95,8 @@ func (f *filter) periodAt(sec int64) period {
 	return periodAt(f.loc, sec)
 }
 
-// excludes reports whether an instant is excluded. A nil filter excludes nothing.
+// excludes reports whether an instant is excluded. A nil filter excludes nothing. For a series of instants, endOf is
+// cheaper, because it keeps the period.
 func (f *filter) excludes(at instant.Millis) bool {
 	if f == nil {
 		return false
@@ -99,7 +105,7 @@ func (f *filter) excludes(at instant.Millis) bool {
 	return excluded
 }
 
-// wallEnd is endOf for a wall time.
+// wallEnd is endOf for a wall time. The end of a time that is not excluded is that time.
 func (f *filter) wallEnd(wall int64) (end int64, excluded bool) {
 	day := floorDiv(wall, daySeconds)
 	for _, part := range f.parts {

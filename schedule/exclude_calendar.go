@@ -14,7 +14,8 @@ const CalendarPrefix = "@calendar"
 const calendarNameBytesMax = 128
 
 // CalendarLookup returns the lines of a calendar to which exclusions refer as "@calendar REF", and whether it exists.
-// REF is TENANT/NAME in the spec of a definition.
+// REF is TENANT/NAME in the spec of a definition. It is called while a schedule is compiled, once for each reference,
+// from that goroutine.
 type CalendarLookup = func(ref string) (exclude []string, ok bool)
 
 // calendarsKept bounds each of the two generations of cached calendars.
@@ -23,7 +24,8 @@ const calendarsKept = 256
 // calendarSets caches the compiled lines of calendars by their text, because many schedules share a calendar.
 var calendarSets = newIntern[string, *exclusions](calendarsKept)
 
-// addCalendar adds the exclusions of a calendar.
+// addCalendar adds the exclusions of a calendar. It returns the normalised line. The text keeps the reference and not
+// the lines, so that a stored schedule gets the later content when it is compiled again.
 func (f *filter) addCalendar(ref string, find CalendarLookup) (string, error) {
 	_, name, found := strings.Cut(ref, "/")
 	if !found {
@@ -56,7 +58,8 @@ func CheckCalendar(exclude []string) error {
 	return err
 }
 
-// compileCalendar compiles the lines of a calendar. The result is shared.
+// compileCalendar compiles the lines of a calendar. The result is shared. It compiles without a zone, so that jobs in
+// different zones share it.
 func compileCalendar(exclude []string) (*exclusions, error) {
 	if len(exclude) == 0 {
 		return &exclusions{}, nil

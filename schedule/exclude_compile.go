@@ -7,7 +7,8 @@ import (
 	"github.com/carillon-io/carillon/apierr"
 )
 
-// newFilter compiles the exclusions of a schedule, joined by newlines, and returns their normalised text.
+// newFilter compiles the exclusions of a schedule, joined by newlines, and returns their normalised text. The bound
+// of cron expressions includes those of calendars, because keptWalk has a bit for each of them.
 func newFilter(text string, loc *time.Location, find CalendarLookup) (*filter, string, error) {
 	lines := strings.Split(text, "\n")
 	if len(lines) > ExcludesMax {

@@ -6,7 +6,8 @@ import "math/bits"
 // search months that begin after the limit.
 //
 // It goes through days, not through times: for each day it determines the exclusions that concern it, and of all days
-// that the same exclusions concern it searches only the first.
+// that the same exclusions concern it searches only the first. Days that are excluded as a whole extend the search,
+// because a list of dates may remove every day of a long time without removing those after it.
 func (f *filter) nextWall(p *pattern, wall, limit int64) (int64, bool) {
 	w := keptWalk{filter: f, pattern: p}
 	day := floorDiv(wall, daySeconds)
@@ -50,7 +51,8 @@ func (f *filter) wholeDays(m calendarMonth) uint32 {
 	return days
 }
 
-// keptWalk goes through the days of a pattern in search of a time that is not excluded.
+// keptWalk goes through the days of a pattern in search of a time that is not excluded. It belongs to one search.
+// barren forgets when two sets share a slot, which costs time and no correctness.
 type keptWalk struct {
 	filter  *filter
 	pattern *pattern
@@ -68,7 +70,8 @@ func (w *keptWalk) begin(m calendarMonth, days uint32) {
 	}
 }
 
-// timeFrom returns the first second of a day, at or after the given one, that is not excluded.
+// timeFrom returns the first second of a day, at or after the given one, that is not excluded. Only a search of a
+// whole day proves a set barren; one from the middle of a day does not.
 func (w *keptWalk) timeFrom(dom, from int) (int, bool) {
 	var active uint64 // the expressions that concern the day
 	for i := range w.filter.crons {
@@ -129,6 +132,7 @@ func (w *keptWalk) searchHour(active uint64, hour, from int) (int, bool) {
 	return 0, false
 }
 
+// keptSeconds removes from the seconds of a minute those that the given expressions exclude.
 func (w *keptWalk) keptSeconds(partial uint64, minute int, seconds uint64) uint64 {
 	for rest := partial; rest != 0 && seconds != 0; rest &= rest - 1 {
 		if c := w.filter.crons[bits.TrailingZeros64(rest)]; c.minute>>minute&1 != 0 {

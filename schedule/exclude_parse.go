@@ -12,7 +12,8 @@ func badExclusion(format string, args ...any) error {
 	return apierr.Errorf(apierr.InvalidSchedule, "exclude", format, args...)
 }
 
-// add adds a line that is not a calendar, and returns its normalised form.
+// add adds a line that is not a calendar, and returns its normalised form. x must not be sealed. A line is recognized
+// by its form, in an order in which no text has two meanings.
 func (x *exclusions) add(line string) (string, error) {
 	if strings.Trim(line, " \t") == "" {
 		return "", badExclusion("is empty; want one such as 2026-12-25 or * * * * 6, or no such line")
@@ -45,7 +46,8 @@ func isDate(text string) bool {
 	return len(text) == len(time.DateOnly) && text[4] == '-' && text[7] == '-'
 }
 
-// addDays adds the days from first to last.
+// addDays adds the days from first to last. Both ends are included, as in a range of dates in ordinary use; instants
+// exclude their end, as times do.
 func (x *exclusions) addDays(line, first, last string) (string, error) {
 	from, err := parseDay(first)
 	if err != nil {
@@ -88,7 +90,8 @@ func (x *exclusions) addInstants(line, first, end string) (string, error) {
 	return string(to.Append(append(from.Append(nil), '/'))), nil
 }
 
-// addCron adds the times of an expression. Without a field for the second it means whole minutes.
+// addCron adds the times of an expression. Without a field for the second it means whole minutes. That way "* * * *
+// 6" excludes all of a Saturday, also for schedules with seconds.
 func (x *exclusions) addCron(line string) (string, error) {
 	if len(strings.Fields(line)) == 5 {
 		line = "* " + line

@@ -4,7 +4,10 @@ import "sync"
 
 // intern is a bounded cache of compiled values, safe for concurrent use. It has two generations. When the young one
 // is full it becomes the old one, and the old one is dropped; a value that is used again moves to the young one. So
-// values in use stay cached, without counting uses.
+// values in use stay cached, without counting uses. An exact order of use would need a lock that every reader writes
+// to.
+//
+// Invariant: young has at most limit entries, and old too.
 type intern[K comparable, V any] struct {
 	mu    sync.RWMutex
 	limit int // entries of one generation
@@ -12,11 +15,13 @@ type intern[K comparable, V any] struct {
 	old   map[K]V
 }
 
+// newIntern returns an empty cache. limit must be positive; the cache holds at most twice as many entries.
 func newIntern[K comparable, V any](limit int) *intern[K, V] {
 	return &intern[K, V]{limit: limit, young: make(map[K]V)}
 }
 
-// get returns the cached value of a key; false if there is none.
+// get returns the cached value of a key; false if there is none. A value that is found in the old generation is put
+// under another lock, so two readers may both put it, which does no harm.
 func (c *intern[K, V]) get(key K) (V, bool) {
 	c.mu.RLock()
 	v, ok := c.young[key]

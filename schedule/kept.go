@@ -7,10 +7,13 @@ import (
 
 // skipsMax bounds the excluded ranges that are skipped one after the other, each with a tick in it, before an
 // expression counts as exhausted. Only an @every, or an expression in another zone than that of the job, comes near
-// it; others are not searched tick by tick.
+// it; others are not searched tick by tick. A larger bound would let one registration hold a processor for longer; a
+// smaller one would call schedules exhausted that have a tick.
 const skipsMax = 10_000
 
-// kept returns the first tick, from the given one on and before the limit, that is not excluded.
+// kept returns the first tick, from the given one on and before the limit, that is not excluded. It jumps to the end
+// of each excluded range and asks for the next tick from there, so a range costs one step however many ticks are in
+// it.
 func (s *Schedule) kept(tick, anchor, limit instant.Millis) (instant.Millis, bool) {
 	ok := true
 	var p period
@@ -61,7 +64,8 @@ func (s *Schedule) keptBetween(after, limit, anchor instant.Millis) (instant.Mil
 	return s.kept(tick, anchor, limit)
 }
 
-// setFilter adds exclusions. The schedule must be new, because schedules are immutable once they are shared.
+// setFilter adds exclusions. The schedule must be new, because schedules are immutable once they are shared. A cron
+// in the filter's own zone gets it, because it can search days instead of ticks; the others are filtered by kept.
 func (s *Schedule) setFilter(f *filter) error {
 	s.filter = f
 	for i, m := range s.members {
@@ -90,7 +94,8 @@ func (s *Schedule) checkKept(f *filter) error {
 }
 
 // leavesTime reports whether a filter leaves any second of the window. It is the check for an @every, whose ticks
-// depend on its anchor.
+// depend on its anchor. It treats the window as if every second were a tick; an @every whose grid misses the seconds
+// that are left is accepted.
 func (s *Schedule) leavesTime(f *filter) bool {
 	everySecond := pattern{second: allSixty, minute: allSixty, hour: allHours, dom: 1<<32 - 2, month: 1<<13 - 2, dow: 1<<7 - 1}
 	any := Schedule{kind: Cron, cron: &cron{pattern: everySecond, loc: f.loc, without: f}, filter: f, from: s.from, until: s.until}

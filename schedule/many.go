@@ -8,7 +8,8 @@ import (
 	"github.com/carillon-io/carillon/instant"
 )
 
-// compileMany compiles expressions joined by newlines, and returns the zone of the exclusions.
+// compileMany compiles expressions joined by newlines, and returns the zone of the exclusions. Each member has the
+// window of the whole, so that the members can be searched one by one.
 func (z *Zones) compileMany(spec Spec) (*Schedule, *time.Location, error) {
 	exprs := strings.Split(spec.Expr, "\n")
 	if len(exprs) > ExpressionsMax {
@@ -39,7 +40,8 @@ func (z *Zones) compileMany(spec Spec) (*Schedule, *time.Location, error) {
 	return s, loc, nil
 }
 
-// compileMember compiles one of several expressions. A zone of its own overrides that of the schedule.
+// compileMember compiles one of several expressions. A zone of its own overrides that of the schedule. A member
+// without a tick is refused even if others have some, because it would never have an effect.
 func (s *Schedule) compileMember(z *Zones, expr string) (*Schedule, error) {
 	spec := s.spec
 	if spec.Expr = expr; hasZonePrefix(expr) {
@@ -73,6 +75,7 @@ func zoneName(loc *time.Location) string {
 	return loc.String()
 }
 
+// orUTC returns the name of a zone as a prefix needs it, which cannot be empty.
 func orUTC(zone string) string {
 	if zone == "" {
 		return "UTC"

@@ -9,10 +9,12 @@ import (
 	"github.com/carillon-io/carillon/instant"
 )
 
-// ExprBytesMax bounds the text of a schedule.
+// ExprBytesMax bounds the text of a schedule. It holds several times the longest expression in use, and bounds the
+// cost of parsing.
 const ExprBytesMax = 256
 
-// schedulesKept bounds each of the two generations of cached schedules.
+// schedulesKept bounds each of the two generations of cached schedules. A larger cache costs memory in every process;
+// a smaller one makes the compilation of all jobs at a start slower.
 const schedulesKept = 4096
 
 // Parse is [Zones.Parse] with [EmbeddedZones].
@@ -61,10 +63,13 @@ func (z *Zones) ParseWith(spec Spec, calendars CalendarLookup) (*Schedule, error
 	return z.compileSchedule(spec, calendars)
 }
 
+// badSchedule returns the error of an expression. For a member of a list its field is replaced by the member's place.
 func badSchedule(format string, args ...any) error {
 	return apierr.Errorf(apierr.InvalidSchedule, "schedule", format, args...)
 }
 
+// compileSchedule compiles a spec without asking the cache. The exclusions come last, because they are read in the
+// zone that the expression names.
 func (z *Zones) compileSchedule(spec Spec, calendars CalendarLookup) (*Schedule, error) {
 	compile := z.compileSingle
 	if strings.IndexByte(spec.Expr, '\n') >= 0 {
@@ -100,7 +105,8 @@ func (z *Zones) compileSingle(spec Spec) (*Schedule, *time.Location, error) {
 	return s, loc, s.checkWindow()
 }
 
-// compileOne compiles an expression, and returns the zone that it names or is given.
+// compileOne compiles an expression, and returns the zone that it names or is given. The result has no exclusions,
+// and its window is not checked.
 func (z *Zones) compileOne(spec Spec) (*Schedule, *time.Location, error) {
 	if err := checkScheduleText(spec.Expr); err != nil {
 		return nil, nil, err
@@ -153,7 +159,8 @@ func (s *Schedule) checkWindow() error {
 	return nil
 }
 
-// newWindow returns a schedule that has only its window.
+// newWindow returns a schedule that has only its window. from and until replace zero by the bounds of time, so that a
+// search compares and has no special case.
 func newWindow(startsAt, endsAt instant.Millis) (*Schedule, error) {
 	const span = "1970-01-01T00:00:00.001Z and 9999-12-31T23:59:59.998Z"
 	switch {

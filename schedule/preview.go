@@ -12,7 +12,8 @@ const PreviewMax = 1000
 
 // Preview lists the first ticks after an instant, at most n and at most [PreviewMax], with a note on each change of
 // the clock that moved, dropped or repeated one of them. anchor is as in [Schedule.Next]. The caller owns both
-// slices.
+// slices. The notes are limited to what concerns the listed ticks, so a preview of one tick does not tell the changes
+// of a year.
 func (s *Schedule) Preview(after, anchor instant.Millis, n int) (times []instant.Millis, notes []string) {
 	after = max(after, s.from-1)
 	for at := after; len(times) < min(n, PreviewMax); {

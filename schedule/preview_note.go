@@ -68,6 +68,7 @@ func zoneLabel(loc *time.Location, sec int64) string {
 	return label
 }
 
+// pick returns one of two texts, by number.
 func pick(many bool, plural, singular string) string {
 	if many {
 		return plural

@@ -9,7 +9,8 @@ import (
 )
 
 // Spec is a schedule as text. It is comparable: two jobs with equal specs have the same ticks, except for the anchor
-// of an @every. The zero value is not a valid schedule.
+// of an @every. The zero value is not a valid schedule. It is what is stored and interned; a [Schedule] is compiled
+// from it whenever it is needed.
 type Spec struct {
 	Expr     string         // cron of five to seven fields, @daily and its kin, @every or @at; several are joined by newlines
 	Exclude  string         // exclusions: they remove ticks of Expr; several are joined by newlines
@@ -48,7 +49,8 @@ const (
 )
 
 // Schedule is a compiled [Spec]: a set of instants, its ticks. They lie after 1970-01-01 and before [instant.Max].
-// [Parse] returns one; the zero value has no tick. It is immutable, and safe for concurrent use.
+// [Parse] returns one; the zero value has no tick. It is immutable, and safe for concurrent use. Ticks are whole
+// milliseconds. The window [from, until) is part of it, so a caller need not compare with starts_at and ends_at.
 type Schedule struct {
 	spec     Spec // canonical, but Expr is "" for a one-shot, whose text is made on demand
 	kind     Kind
@@ -88,7 +90,7 @@ func (s *Schedule) At() instant.Millis { return s.at }
 // Next returns the first tick strictly after the given instant, or false if there is none. It is monotone: a later
 // instant never gives an earlier tick. anchor is any instant on the grid of an @every and is ignored for the other
 // kinds: an @every among several expressions counts from starts_at, or from 1970-01-01T00:00:00Z. Next does not
-// allocate.
+// allocate. The monotony is what lets Latest bisect.
 func (s *Schedule) Next(after, anchor instant.Millis) (instant.Millis, bool) {
 	after = max(after, s.from-1)
 	if after >= s.until-1 {
@@ -105,7 +107,7 @@ func (s *Schedule) Next(after, anchor instant.Millis) (instant.Millis, bool) {
 }
 
 // rawNext returns the first tick after an instant, without applying the filter unless there are several expressions.
-// It need not find a tick at or after the limit.
+// It need not find a tick at or after the limit. It may return one beyond the limit, which the caller must check.
 func (s *Schedule) rawNext(after, anchor, limit instant.Millis) (instant.Millis, bool) {
 	switch s.kind {
 	case At:
@@ -134,6 +136,7 @@ func (s *Schedule) Latest(after, upto, anchor instant.Millis) (instant.Millis, b
 	return tick, ok
 }
 
+// rawLatest is Latest without the window and, unless there are several expressions, without the filter.
 func (s *Schedule) rawLatest(after, upto, anchor instant.Millis) (instant.Millis, bool) {
 	switch s.kind {
 	case At:

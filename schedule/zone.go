@@ -13,6 +13,7 @@ const zoneBytesMax = 64
 // zonesKept bounds each of the two generations of cached zones; IANA has about 600 names.
 const zonesKept = 1024
 
+// badZone returns the error of a timezone.
 func badZone(format string, args ...any) error {
 	return apierr.Errorf(apierr.InvalidTimezone, "timezone", format, args...)
 }
@@ -41,7 +42,8 @@ func cutZonePrefix(text string) (zone, expr string, err error) {
 	return zone, expr, nil
 }
 
-// mergeZones returns the zone that a field and a prefix name, "" for UTC. It is an error if they name two zones.
+// mergeZones returns the zone that a field and a prefix name, "" for UTC. It is an error if they name two zones. The
+// same zone in both places is accepted.
 func mergeZones(field, prefix string) (string, error) {
 	if field != "" && prefix != "" && field != prefix {
 		return "", badZone("is %q, but the schedule says CRON_TZ=%s; want one of them", apierr.Clip(field), apierr.Clip(prefix))
@@ -56,7 +58,8 @@ func mergeZones(field, prefix string) (string, error) {
 }
 
 // load returns the zone of a name; nil means UTC, whose name is "". It caches zones, because finding one reads and
-// decodes a file.
+// decodes a file. Names that are not found are not cached, so that a caller cannot displace the zones in use with
+// made-up ones.
 func (z *Zones) load(name string) (*time.Location, error) {
 	if name == "" {
 		return nil, nil
@@ -94,7 +97,8 @@ func checkZoneName(name string) error {
 	return nil
 }
 
-// unknown returns the error for an unknown zone, and proposes the usual spelling if only that was wrong.
+// unknown returns the error for an unknown zone, and proposes the usual spelling if only that was wrong. It tries two
+// spellings, each of which costs a lookup, and only for names in error.
 func (z *Zones) unknown(name string) error {
 	word := true
 	spelled := []byte(strings.ToLower(name))

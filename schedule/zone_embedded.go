@@ -32,6 +32,8 @@ func EmbeddedZones() *Zones { return embeddedZones }
 
 var errNoZone = errors.New("schedule: no such zone")
 
+// findEmbedded returns a zone by its exact name. It does not fall back to the machine's rules: a job would then
+// differ between nodes.
 func findEmbedded(name string) (*time.Location, error) {
 	data, err := EmbeddedZoneData(name)
 	if err != nil {

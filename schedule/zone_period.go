@@ -16,7 +16,8 @@ const endless = math.MaxInt64 / 4
 const skewMax = 48 * 60 * 60
 
 // period is a range of instants, from start up to, not including, end, in which a zone's offset from UTC is constant.
-// Adjacent periods may have the same offset.
+// Adjacent periods may have the same offset. Between two changes of the clock, wall times and instants differ by a
+// constant; all rules about gaps and folds are rules about where periods meet.
 type period struct {
 	start, end int64
 	offset     int64
@@ -67,7 +68,7 @@ func reachedBefore(loc *time.Location, p period) int64 {
 }
 
 // firstReach returns the first instant at which the wall clock shows the given time or a later one. No instant before
-// p may do so.
+// p may do so. If the clock was set forward over that time, this is the first instant after the gap.
 func firstReach(loc *time.Location, p period, wall int64) int64 {
 	for wall >= p.end+p.offset {
 		// For a date years away, the changes in between need no visit.

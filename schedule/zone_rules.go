@@ -18,7 +18,8 @@ const ZonesUnknown = "unknown"
 
 // Zones are the rules of timezones: what a name such as Europe/Berlin means. Every schedule that names a zone depends
 // on them. They do not change while a process runs. Safe for concurrent use. [NewZones] makes them; the zero value
-// has none and must not be used.
+// has none and must not be used. The caches belong to it, because the same name may mean other rules from another
+// source.
 type Zones struct {
 	source, version string
 	find            func(name string) (*time.Location, error)
@@ -63,6 +64,7 @@ var digestUntil = time.Date(2101, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
 
 // Digest returns a number for what the clock of a zone shows since 1970: two rules with the same number give the same
 // instants. It does not depend on how zones are written in files, nor on their abbreviations. An unknown zone has 0.
+// It serves to compare the rules of two machines or of two releases, which decide different ticks if they differ.
 func (z *Zones) Digest(name string) uint64 {
 	if n, ok := z.digests.get(name); ok {
 		return n
@@ -76,6 +78,8 @@ func (z *Zones) Digest(name string) uint64 {
 	return n
 }
 
+// digestOf hashes the instants at which the offset changes, and the offsets (FNV-1a, 64 bits). It is never 0, which
+// stands for an unknown zone.
 func digestOf(loc *time.Location) uint64 {
 	h := fnv.New64a()
 	offset := int64(endless) // an offset that no zone has

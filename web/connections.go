@@ -30,7 +30,9 @@ const fullLoggedEvery = time.Minute
 // refuses them when its queue is full. To make room, the listener closes connections that hold a place without using
 // it: first the one that has waited longest without ever sending a request, after a second at least; then the one
 // whose last request is longest ago, after ten seconds at least; at most a thousand a second. It never closes a
-// connection with a request in progress, which the server's time limits bound.
+// connection with a request in progress, which the server's time limits bound. A bound without closing would let a
+// caller that opens connections and sends nothing keep all others out. A refusal with a reply is no alternative: it
+// needs a connection too.
 func LimitConnections(server *http.Server, l net.Listener, most int, logger *slog.Logger) net.Listener {
 	y := &listener{
 		Listener: l, seats: make(chan struct{}, most), closing: make(chan struct{}), logger: logger,
@@ -40,7 +42,12 @@ func LimitConnections(server *http.Server, l net.Listener, most int, logger *slo
 	return y
 }
 
-// listener is a net.Listener with a seat for each connection that may be open.
+// listener is a net.Listener with a seat for each connection that may be open. silent holds connections that never
+// had a request, idle those between two requests. Both are in the order in which the connections joined, so the first
+// of a list has waited longest and no list is searched.
+//
+// Invariant: seats has one element for each connection that Accept returned and that is not closed, and at most one
+// more.
 type listener struct {
 	net.Listener
 	seats   chan struct{} // one for each connection, and one for the next while Accept waits for it
@@ -56,7 +63,7 @@ type listener struct {
 	sent         int       // connections that were closed since then
 }
 
-// connection is a connection with a seat.
+// connection is a connection with a seat. Invariant: among is nil exactly while place is nil.
 type connection struct {
 	net.Conn
 	listener *listener
@@ -68,7 +75,8 @@ type connection struct {
 	since time.Time // when it joined that list
 }
 
-// Accept implements net.Listener.
+// Accept implements net.Listener. The seat is taken before the connection is accepted, so that there is never one
+// more connection than seats.
 func (y *listener) Accept() (net.Conn, error) {
 	if err := y.takeSeat(); err != nil {
 		return nil, err
@@ -90,7 +98,8 @@ func (y *listener) Close() (err error) {
 	return err
 }
 
-// takeSeat waits for a free seat, and closes idle connections meanwhile.
+// takeSeat waits for a free seat, and closes idle connections meanwhile. Only Accept calls it, from the one goroutine
+// that serves the listener, so its pauses delay nothing but further connections.
 func (y *listener) takeSeat() error {
 	for {
 		select {
@@ -120,7 +129,9 @@ func (y *listener) takeSeat() error {
 }
 
 // longest returns the connection to be closed first. If none may be closed now it returns nil, and how long to wait
-// at most before the next check.
+// at most before the next check. It takes the connection from its list under the lock, so that no connection is
+// returned twice. The server may begin to read a request from it at that moment; the caller then sees a closed
+// connection, as it may at the end of any idle time.
 func (y *listener) longest(now time.Time) (*connection, time.Duration) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
@@ -145,7 +156,8 @@ func (y *listener) longest(now time.Time) (*connection, time.Duration) {
 	return nil, wait
 }
 
-// log logs that no seat is free, at most once each fullLoggedEvery.
+// log logs that no seat is free, at most once each fullLoggedEvery. A line for each refused connection would fill the
+// log of a server that is flooded.
 func (y *listener) log(now time.Time) {
 	y.mu.Lock()
 	due, sent := y.loggedAt.IsZero() || now.Sub(y.loggedAt) >= fullLoggedEvery, y.sent
@@ -159,7 +171,8 @@ func (y *listener) log(now time.Time) {
 	}
 }
 
-// note records the state of a connection, as [http.Server.ConnState].
+// note records the state of a connection, as [http.Server.ConnState]. A connection that is active, hijacked or closed
+// is in no list, and so never closed from here.
 func (y *listener) note(conn net.Conn, state http.ConnState) {
 	g, ok := conn.(*connection)
 	if !ok {
@@ -177,7 +190,8 @@ func (y *listener) note(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// moveLocked removes a connection from the list that it is in, and appends it to another; nil means to none.
+// moveLocked removes a connection from the list that it is in, and appends it to another; nil means to none. It also
+// notes the time, so that a list is always in the order of its times.
 func (y *listener) moveLocked(g *connection, to *list.List) {
 	if g.among != nil {
 		g.among.Remove(g.place)
@@ -187,7 +201,8 @@ func (y *listener) moveLocked(g *connection, to *list.List) {
 	}
 }
 
-// Close implements net.Conn. It frees the seat.
+// Close implements net.Conn. It frees the seat. The seat is freed once, because the server, the listener and a
+// shutdown may all close a connection.
 func (g *connection) Close() error {
 	err := g.Conn.Close()
 	g.ended.Do(func() {

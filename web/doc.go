@@ -9,4 +9,17 @@
 // read at a time.
 //
 // [Front] answers from the start of a process; [New] is the server behind it, once the engine is there.
+//
+// # Where what is
+//
+// connections.go bounds connections, host.go and pages.go check the host and the origin, router.go and routes.go find
+// the route, query.go, request.go and members.go make the request of the verb, serve.go has it carried out, reply.go
+// and sends.go write the reply. web.go has the server, its health and the writing of JSON; front.go answers before
+// the engine is there. openapi*.go describe the routes, from the same table.
+//
+// # Concurrency
+//
+// Each connection has a goroutine of net/http. The gateway has no state of requests except counters and the list of
+// replies that are being written; the executor belongs to the node and may change while the server runs, so each
+// request asks for it anew.
 package web

@@ -12,7 +12,9 @@ import (
 
 // Front is an HTTP server that answers from its start. Until Open it answers only that the process is alive and
 // starting; after that, the server that Open received answers. So no handler runs before everything that it reads
-// exists, and an early caller gets an answer at once. Safe for concurrent use.
+// exists, and an early caller gets an answer at once. Safe for concurrent use. A node may read its data for minutes
+// after its start. An orchestrator that got no connection in that time would restart it, and the reading would begin
+// again.
 type Front struct {
 	*http.Server
 	behind atomic.Pointer[http.Server]
@@ -27,7 +29,8 @@ func NewFront(logger *slog.Logger) *Front {
 	return f
 }
 
-// newServer returns an HTTP server with the bounds of this package.
+// newServer returns an HTTP server with the bounds of this package. Errors of single connections are logged at the
+// level debug, because a caller can cause any number of them.
 func newServer(h http.Handler, logger *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler:           h,
@@ -39,7 +42,7 @@ func newServer(h http.Handler, logger *slog.Logger) *http.Server {
 }
 
 // Open makes behind, which must have no listener of its own, answer from now on. behind is shut down together with
-// the front. Open may be called only once.
+// the front. Open may be called only once. Requests that are being answered by the front are finished by it.
 func (f *Front) Open(behind *http.Server) {
 	f.RegisterOnShutdown(func() { _ = behind.Shutdown(context.Background()) }) // it has no connection to wait for
 	f.behind.Store(behind)

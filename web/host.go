@@ -16,7 +16,9 @@ import (
 var HostsLocal = []string{"localhost"}
 
 // knowsHost reports whether a request is for a name of this server. A page of another site could make its own name
-// resolve to this server, and would then have the same origin. It cannot do so with an IP address.
+// resolve to this server, and would then have the same origin. It cannot do so with an IP address. The attack is DNS
+// rebinding; the check of origins alone does not stop it, because the browser takes both names for one site. Names
+// are compared without port and without the final dot.
 func (w *gateway) knowsHost(host string) bool {
 	if len(w.opts.Hosts) == 0 {
 		return true

@@ -8,6 +8,9 @@ import (
 )
 
 // merge adds the members from path, query and headers to a body. A member that is in both must have the same value.
+// It works on the text and inserts members at the end, because a body that is decoded and encoded again could change
+// what the caller wrote, such as its payload. The result is decoded once more by the verb, strictly, so merge need
+// not know which members a verb has.
 func (c *call) merge(body []byte) ([]byte, error) {
 	for _, m := range c.outside {
 		end, isEmpty, isThere, err := api.FindMember(body, m.name, m.check)
@@ -37,7 +40,8 @@ func (m outsideMember) check(value jsontext.Value) error {
 		apierr.Clip(string(value)), apierr.Clip(string(m.value)), m.place)
 }
 
-// is reports whether a value in the body is equal to this one.
+// is reports whether a value in the body is equal to this one. Texts are compared without their escapes; other values
+// as they are written, so 7 and 7.0 differ.
 func (m outsideMember) is(value jsontext.Value) bool {
 	if value.Kind() == jsontext.KindString && m.value.Kind() == jsontext.KindString {
 		return unquoted(value) == unquoted(m.value)

@@ -18,14 +18,17 @@ type schema = api.Schema
 const openAPIVersion = "1"
 
 // openAPIDocument returns the description of the HTTP API as OpenAPI 3.1, generated from the routes and the types of
-// their verbs. All callers get the same slice and must not change it.
+// their verbs. All callers get the same slice and must not change it. It is made at the first request for it, because
+// it costs reflection over all types and most processes are never asked.
 var openAPIDocument = sync.OnceValues(func() ([]byte, error) {
 	return json.Marshal(newOpenAPI(), json.Deterministic(true))
 })
 
-// apiWriter generates the description.
+// apiWriter generates the description. It is used once; the components collect the schemas that the paths refer to.
 type apiWriter struct{ components *api.Components }
 
+// newOpenAPI returns the whole description. HEAD is described for each GET, because the server answers it; tools
+// refuse a description with two operations of the same id, so its id has a prefix.
 func newOpenAPI() schema {
 	w := apiWriter{api.NewComponents()}
 	paths := schema{}
@@ -63,6 +66,7 @@ func apiTags() (tags []schema) {
 	return tags
 }
 
+// ref returns a reference to a component of the description.
 func ref(to string) schema { return schema{"$ref": "#/components/" + to} }
 
 func jsonContent(of schema) schema { return schema{"application/json": schema{"schema": of}} }
@@ -89,7 +93,7 @@ func parameter(in, name, about string, of schema) schema {
 	return p
 }
 
-// describe returns the description of a route.
+// describe returns the description of a route. The example is parsed, so a broken one cannot be published.
 func (w *apiWriter) describe(r *route) schema {
 	op := schema{"operationId": r.operation()}
 	v := api.VerbNamed(r.verb)
@@ -121,7 +125,8 @@ func headOf(op schema) schema {
 	return op
 }
 
-// rawExample is an example as JSON.
+// rawExample is an example as JSON. It panics on an example that is no JSON, which a test finds, because it generates
+// the description.
 func rawExample(text string) (value any) {
 	if err := json.Unmarshal([]byte(text), &value); err != nil {
 		panic("web: the example " + text + " is no JSON")

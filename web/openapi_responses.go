@@ -12,7 +12,7 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// particular are the codes of refusals that only some verbs have.
+// particular are the codes of refusals that only some verbs have. A code that is not listed may come from every verb.
 var particular = map[apierr.Code][]string{
 	apierr.VersionConflict: {"jobs.put", "jobs.delete", "jobs.pause", "jobs.resume", "jobs.trigger"},
 	apierr.AlreadyExists:   {"jobs.put"},
@@ -47,7 +47,8 @@ func (w *apiWriter) responses(r *route, v *api.Verb) schema {
 	return all
 }
 
-// statusesOf lists the statuses of the refusals of a route, in order.
+// statusesOf lists the statuses of the refusals of a route, in order. The list may name a status that a route never
+// returns, and must not lack one that it does.
 func (w *apiWriter) statusesOf(r *route) []int {
 	found := map[int]bool{}
 	statuses, _ := api.Statuses()
@@ -72,7 +73,8 @@ func (w *apiWriter) statusesOf(r *route) []int {
 // refusalName returns the name of the component for a status, such as NotFound.
 func refusalName(status int) string { return strings.ReplaceAll(http.StatusText(status), " ", "") }
 
-// refusals are the components of the statuses. Each lists the codes that have this status.
+// refusals are the components of the statuses. Each lists the codes that have this status. They are shared by all
+// routes, which keeps the description readable and small.
 func (w *apiWriter) refusals() schema {
 	codes := map[int][]string{http.StatusPreconditionFailed: {string(apierr.AlreadyExists), string(apierr.VersionConflict)}}
 	verbs, onlyHTTP := api.Statuses()
@@ -96,7 +98,8 @@ func (w *apiWriter) refusals() schema {
 	return all
 }
 
-// mayPass reports whether a request that was refused with a status may succeed later.
+// mayPass reports whether a request that was refused with a status may succeed later. Such a refusal has the header
+// Retry-After.
 func mayPass(status int) bool {
 	return status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable
 }

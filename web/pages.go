@@ -12,11 +12,13 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// pagesFrom is the origin of a request by a page in the audit log.
+// pagesFrom is the origin of a request by a page in the audit log. It differs from that of the API over HTTP, so that
+// an operator sees which changes were made by hand on a page.
 const pagesFrom = "dashboard"
 
-// withPages serves all remaining paths with the handler of Options.Pages. If that can be closed, it is closed
-// when the server is shut down.
+// withPages serves all remaining paths with the handler of Options.Pages. If that can be closed, it is closed when
+// the server is shut down. The pages get what the mux would answer as unknown; health, metrics and the API keep their
+// paths whatever the pages have. A cross-origin request that changes something is refused before it reaches a page.
 func (w *gateway) withPages(server *http.Server) {
 	pages := w.opts.Pages(&pageAsker{web: w})
 	if c, ok := pages.(io.Closer); ok {
@@ -45,6 +47,9 @@ func isForPages(path string) bool {
 }
 
 // isForeign refuses a request that comes from another site and could change something. It reports whether it refused.
+// The server has no credentials of its own: a browser inside a closed network would otherwise carry out what any site
+// on the Internet asks of it. Programs that are no browsers send neither of the headers that the check reads, and
+// pass.
 func (w *gateway) isForeign(rw http.ResponseWriter, req *http.Request) bool {
 	if w.origins.Check(req) == nil {
 		return false
@@ -57,12 +62,14 @@ func (w *gateway) isForeign(rw http.ResponseWriter, req *http.Request) bool {
 }
 
 // pageAsker carries out the requests of pages, with the executor of the moment. It implements [client.Local]; the
-// gates, bounds and counters are those of all requests.
+// gates, bounds and counters are those of all requests. It is the only way from a page to a change, so a page can do
+// no more than the API.
 type pageAsker struct{ web *gateway }
 
 var _ client.Local = (*pageAsker)(nil)
 
-// Ask implements [client.Local].
+// Ask implements [client.Local]. A change is carried out to its end even if the browser goes away, because its effect
+// must not depend on how long a page stays open. The room of the reply is freed at once, before the page is written.
 func (p *pageAsker) Ask(ctx context.Context, tenant, name, by string, body []byte) ([]byte, error) {
 	v := api.VerbNamed(name)
 	if v == nil {

@@ -2,7 +2,8 @@ package web
 
 import "github.com/carillon-io/carillon/apierr"
 
-// places bound the requests whose bodies are read at a time. The capacity is the bound. Safe for concurrent use.
+// places bound the requests whose bodies are read at a time. The capacity is the bound. Safe for concurrent use. A
+// refused request costs nothing: its body is not read.
 type places chan struct{}
 
 // take takes a place, or refuses the request. It never blocks.

@@ -14,7 +14,8 @@ import (
 )
 
 // takeQuery reads the parameters of a query. A parameter must not be unknown, empty or repeated, except that lists
-// may repeat, so that nothing that a caller wrote is silently ignored.
+// may repeat, so that nothing that a caller wrote is silently ignored. The parameters are read in the order of their
+// names, so that of several errors the same one is always returned.
 func (c *call) takeQuery(raw string) error {
 	if raw == "" {
 		return nil
@@ -36,6 +37,8 @@ func (c *call) takeQuery(raw string) error {
 	return nil
 }
 
+// errUnknownParam returns the error for a parameter that the route does not have, with the name that was most likely
+// meant.
 func errUnknownParam(name string, known []string) error {
 	if name == "" {
 		return apierr.Errorf(apierr.UnknownField, "query", "has a parameter without a name; %s", apierr.Advice(name, known, ""))
@@ -43,7 +46,8 @@ func errUnknownParam(name string, known []string) error {
 	return apierr.Errorf(apierr.UnknownField, apierr.Clip(name), "is no parameter here; %s", apierr.Advice(name, known, ""))
 }
 
-// paramKind is the JSON type that a parameter becomes.
+// paramKind is the JSON type that a parameter becomes. A query has only texts; the verb reads JSON. The kind says
+// which JSON a text becomes.
 type paramKind uint8
 
 const (
@@ -54,9 +58,12 @@ const (
 	kindLabels
 )
 
-// kindOf returns the type of the member with the same name in the requests of the verbs.
+// kindOf returns the type of the member with the same name in the requests of the verbs. A name has the same type in
+// all verbs; one that is not in the table is a text.
 func kindOf(name string) paramKind { return paramKinds[name] }
 
+// paramKinds has the kinds of all parameters that are not texts, from the types of the verbs' requests, so that a new
+// parameter needs only its name in the table of routes.
 var paramKinds = func() map[string]paramKind {
 	kinds := map[string]paramKind{"label": kindLabels}
 	for i := range routes {
@@ -78,7 +85,8 @@ var paramKinds = func() map[string]paramKind {
 	return kinds
 }()
 
-// digits is the form of a number in a query; the verb checks its range.
+// digits is the form of a number in a query; the verb checks its range. It becomes part of a JSON text as it is, so
+// the form must be that of a JSON number.
 var digits = regexp.MustCompile(`^(0|[1-9][0-9]*)$`)
 
 // checkParam checks the form of a parameter's values.
@@ -121,7 +129,8 @@ func checkLabels(values []string) error {
 	return nil
 }
 
-// queryObject converts the checked query into the request that it stands for.
+// queryObject converts the checked query into the request that it stands for. Its members are in the order of the
+// route's list.
 func (c *call) queryObject() []byte {
 	b := []byte{'{'}
 	for _, name := range c.route.query {
@@ -161,6 +170,7 @@ func appendParam(b []byte, name string, values []string) []byte {
 	}
 }
 
+// appendLabels appends the object of the labels in checked values.
 func appendLabels(b []byte, values []string) []byte {
 	b = append(b, '{')
 	for i, v := range values {

@@ -7,7 +7,9 @@ import (
 	"strings"
 )
 
-// answer sends a reply, with the version of the thing that it shows and the location of the one that it created.
+// answer sends a reply, with the version of the thing that it shows and the location of the one that it created. The
+// tag is the version of the definition and not a hash of the reply: next_run_at and last_run change while the version
+// stays, so a 304 says only that the definition is the same.
 func (w *gateway) answer(rw http.ResponseWriter, req *http.Request, reply api.Reply) {
 	h, status := rw.Header(), http.StatusOK
 	version, collection, created := reply.Thing()
@@ -27,7 +29,8 @@ func (w *gateway) answer(rw http.ResponseWriter, req *http.Request, reply api.Re
 	w.send(rw, status, reply.Text)
 }
 
-// isAmong reports whether a list contains a tag; * means any tag.
+// isAmong reports whether a list contains a tag; * means any tag. The comparison is weak, as If-None-Match demands
+// (RFC 9110, section 13.1.2).
 func isAmong(tag, list string) bool {
 	for one := range strings.SplitSeq(list, ",") {
 		if one = strings.TrimPrefix(strings.TrimSpace(one), "W/"); one == tag || one == "*" {

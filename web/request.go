@@ -46,7 +46,8 @@ const (
 // keyHeader is the header of a trigger that means the same as the member idempotency_key.
 const keyHeader = "Idempotency-Key"
 
-// call is an HTTP request that is being converted into a request of a verb.
+// call is an HTTP request that is being converted into a request of a verb. It belongs to the goroutine of its
+// request. The embedded request is complete only after callOf has returned without an error.
 type call struct {
 	api.Request
 	route         *route
@@ -56,14 +57,17 @@ type call struct {
 	isConditional bool // a header demands a version
 }
 
-// outsideMember is a member of a request that is not in its body.
+// outsideMember is a member of a request that is not in its body. value is JSON and comes from quoted or from digits
+// that were checked, so it can be inserted into a body as it is.
 type outsideMember struct {
 	name  string
 	value jsontext.Value
 	place string // where it is, for errors
 }
 
-// callOf converts an HTTP request into a request of a verb.
+// callOf converts an HTTP request into a request of a verb. Query and headers are checked before the body is read, so
+// that a request that is wrong anyway costs no memory. The call is returned with an error too, for what was read
+// until then.
 func (w *gateway) callOf(rw http.ResponseWriter, req *http.Request, r *route, name string) (*call, error) {
 	c := &call{route: r, verb: api.VerbNamed(r.verb)}
 	c.Host, _, _ = net.SplitHostPort(req.RemoteAddr)
@@ -90,11 +94,14 @@ func (w *gateway) callOf(rw http.ResponseWriter, req *http.Request, r *route, na
 	return c, err
 }
 
+// add adds a member that is not in the body. It is checked against the body later, when that is read.
 func (c *call) add(name string, value jsontext.Value, place string) {
 	c.outside = append(c.outside, outsideMember{name, value, place})
 }
 
-// takeHeaders reads the tenant, the asker and the conditions from the headers.
+// takeHeaders reads the tenant, the asker and the conditions from the headers. A header that may be there once is
+// refused if it is there twice: proxies disagree on which value counts. The tenant in query and header may only
+// agree, because a proxy that permits by the one would otherwise be bypassed by the other.
 func (c *call) takeHeaders(h http.Header) (err error) {
 	for _, name := range [...]string{tenantHeader, api.ByHeader, keyHeader} {
 		if n := len(h.Values(name)); n > 1 {
@@ -130,7 +137,8 @@ func (c *call) takeHeaders(h http.Header) (err error) {
 }
 
 // takeConditions reads the demanded version of the job. A condition that cannot be checked is refused, because the
-// caller relies on it.
+// caller relies on it. The condition becomes the member if_version, which the engine checks in the commit of the
+// change; a check in the gateway could be true and out of date a moment later.
 func (c *call) takeConditions(h http.Header) error {
 	match, isMatch := headerList(h, "If-Match")
 	noneMatch, isNoneMatch := headerList(h, "If-None-Match")
@@ -163,7 +171,8 @@ func headerList(h http.Header, name string) (list string, given bool) {
 }
 
 // readBody reads the body of a request, with bounds of type and size. A missing body means {} if the request needs no
-// members in it.
+// members in it. A length that the caller announces is refused without reading; an unannounced one is bounded while
+// it is read. The place is freed when the body is there: from then on the gate of the executor bounds the request.
 func (w *gateway) readBody(rw http.ResponseWriter, req *http.Request, c *call) ([]byte, error) {
 	most, reads := int64(singleBytesMax), w.reads
 	if c.verb.Bulk {
@@ -199,7 +208,8 @@ func (w *gateway) readBody(rw http.ResponseWriter, req *http.Request, c *call) (
 	return body, nil
 }
 
-// readUpTo reads a whole body whose length is known, or -1.
+// readUpTo reads a whole body whose length is known, or -1. The caller has checked the length against the bound, so
+// the allocation is bounded too.
 func readUpTo(r io.Reader, length int64) ([]byte, error) {
 	if length < 0 {
 		return io.ReadAll(r)
@@ -209,14 +219,17 @@ func readUpTo(r io.Reader, length int64) ([]byte, error) {
 	return body, err
 }
 
+// errBodyTooLarge returns the error for a body beyond its bound, announced or read.
 func errBodyTooLarge(most int64) error {
 	return apierr.Errorf(apierr.TooLarge, "", "the body has more than %d bytes, which is the limit here", most)
 }
 
-// needsNoBody reports whether all required members of a request are outside its body.
+// needsNoBody reports whether all required members of a request are outside its body. A POST without a body is then a
+// request with the defaults.
 func (c *call) needsNoBody() bool { return c.verb.NeedsOnly(c.route.member()) }
 
-// isJSON reports whether the headers announce a JSON body without an encoding.
+// isJSON reports whether the headers announce a JSON body without an encoding. The type is demanded because a form of
+// another site can send a body without it, but not with it unless the server permits it first.
 func isJSON(h http.Header) bool {
 	kind, params, err := mime.ParseMediaType(h.Get("Content-Type"))
 	charset, given := params["charset"]

@@ -17,7 +17,8 @@ type collection struct {
 	actions map[string]resource
 }
 
-// router finds routes by paths.
+// router finds routes by paths. It is not the mux of net/http, because that decodes a path before it matches, and
+// could not tell a slash in a name from one that was escaped. Fixed after the start, and safe for concurrent use.
 type router struct {
 	plain       map[string]resource // paths without a name
 	collections map[string]*collection
@@ -25,6 +26,7 @@ type router struct {
 
 var theRouter = newRouter(routes)
 
+// newRouter returns a router that points to the given routes.
 func newRouter(routes []route) *router {
 	t := &router{plain: make(map[string]resource), collections: make(map[string]*collection)}
 	for i := range routes {
@@ -59,7 +61,8 @@ func (t *router) resourceOf(r *route) resource {
 // a route, allow lists the methods of the path; if it is empty too, the path does not exist.
 //
 // The last part of a path is an action whenever it is the word for one, whatever the method. A job whose name ends
-// with such a word is reached with the slash before the word written as %2F.
+// with such a word is reached with the slash before the word written as %2F. Paths without a name come first, so
+// runs/retry is not the run with the id retry.
 func (t *router) match(method, path string) (r *route, name string, allow []string) {
 	rest, ok := strings.CutPrefix(path, apiRoot)
 	if !ok {
@@ -79,7 +82,8 @@ func (t *router) match(method, path string) (r *route, name string, allow []stri
 	return nil, "", methodsOf(plain, named)
 }
 
-// named returns the resource of a path that contains a name; nil if there is none.
+// named returns the resource of a path that contains a name; nil if there is none. Each part is unescaped after the
+// path is split, so an escaped slash is part of a name and never separates.
 func (t *router) named(rest string) (resource, string) {
 	parts := strings.Split(rest, "/")
 	c := t.collections[parts[0]]
@@ -115,7 +119,8 @@ func methodsOf(resources ...resource) []string {
 	return slices.Compact(methods)
 }
 
-// pathTo returns the path of a thing by its name.
+// pathTo returns the path of a thing by its name. It escapes the slashes in a name too, so that the path leads to the
+// thing whatever its last part is.
 func pathTo(collection, name string) string {
 	return apiRoot + collection + "/" + url.PathEscape(name)
 }

@@ -8,7 +8,8 @@ import (
 // apiRoot is the prefix of the paths of the API.
 const apiRoot = "/api/v1/"
 
-// route is one method of one path, and the verb that it stands for.
+// route is one method of one path, and the verb that it stands for. The table is all that the router, the decoder and
+// the description know of a route. A path has at most one part in braces.
 type route struct {
 	method string
 	path   string // after apiRoot; a part in braces is a member of the request
@@ -42,7 +43,8 @@ const (
 	exampleCalendar = `{"exclude":["2026-12-25","2026-12-26"],"description":"Days off."}`
 )
 
-// routes lists the paths, in the order of the documentation.
+// routes lists the paths, in the order of the documentation. The paths and what they accept are the contract with
+// callers: entries are added and keep their meaning.
 var routes = []route{
 	{method: http.MethodGet, path: "jobs", verb: "jobs.list", query: jobFilters},
 	{method: http.MethodPost, path: "jobs", verb: "jobs.put", id: "jobs.post", hasVersion: true, mayCreate: true, example: exampleJob},
@@ -91,7 +93,8 @@ func (r *route) action() string {
 	return action
 }
 
-// operation returns the name of the route in the description of the API.
+// operation returns the name of the route in the description of the API. It is unique, though several routes may
+// share a verb.
 func (r *route) operation() string {
 	if r.id != "" {
 		return r.id

@@ -15,14 +15,17 @@ const (
 )
 
 // sends tracks the replies that are being written to their connections. The zero value is ready. Safe for concurrent
-// use.
+// use. The server's WriteTimeout alone would not do: it is the same for a caller that reads slowly and for one that
+// reads nothing.
+//
+// Invariant: begun has an entry for each reply between begin and end.
 type sends struct {
 	mu    sync.Mutex
 	begun map[*http.ResponseController]time.Time // when each must be finished; zero: only the server's own bounds
 	ends  time.Time                              // when all must be finished; zero: no shutdown
 }
 
-// begin allows a reply to be written within the given time; 0 means the server's own bound.
+// begin allows a reply to be written within the given time; 0 means the server's own bound. The caller must call end.
 func (s *sends) begin(conn *http.ResponseController, most time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -43,6 +46,8 @@ func (s *sends) extend(conn *http.ResponseController) {
 	s.extendLocked(conn)
 }
 
+// extendLocked sets the deadline of the next part: the earliest of the time for the part, the time for the whole
+// reply, and the end of the shutdown.
 func (s *sends) extendLocked(conn *http.ResponseController) {
 	until := s.ends
 	if over := s.begun[conn]; !over.IsZero() {
@@ -63,6 +68,7 @@ func earlier(a, b time.Time) time.Time {
 	return b
 }
 
+// end forgets a reply that is written or has failed.
 func (s *sends) end(conn *http.ResponseController) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -79,7 +85,8 @@ func (s *sends) shut() {
 	}
 }
 
-// guard runs a handler that writes by itself, until a shutdown ends it.
+// guard runs a handler that writes by itself, until a shutdown ends it. The handler may set deadlines of its own
+// while there is no shutdown, as a stream of a page does.
 func (s *sends) guard(h http.Handler, rw http.ResponseWriter, req *http.Request) {
 	conn := http.NewResponseController(rw)
 	s.begin(conn, 0)

@@ -12,11 +12,13 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// retryAfter is the header value, in seconds, of a refusal that may succeed later.
+// retryAfter is the header value, in seconds, of a refusal that may succeed later. A leader is mostly back within
+// some seconds; a longer pause would make callers wait for nothing, a shorter one cannot be written in seconds.
 const retryAfter = "1"
 
 // ServeHTTP answers a request. Requests of the API go to its own router, which keeps escapes within names; others go
-// to the mux of net/http.
+// to the mux of net/http. The host is checked first, because a page of another site must not even learn which paths
+// there are.
 func (w *gateway) ServeHTTP(rw http.ResponseWriter, req *http.Request) {
 	if !w.knowsHost(req.Host) {
 		w.refuseHost(rw, req)
@@ -44,6 +46,8 @@ func (w *gateway) ServeHTTP(rw http.ResponseWriter, req *http.Request) {
 // isProbe reports whether a path shows only the health of the process. A job may call it.
 func isProbe(path string) bool { return path == "/healthz" || path == "/readyz" }
 
+// serveRoute answers a request of the API. The room of the reply is held until it is written, which sends bounds in
+// time.
 func (w *gateway) serveRoute(rw http.ResponseWriter, req *http.Request, r *route, name string) {
 	if w.isForeign(rw, req) {
 		return
@@ -66,11 +70,14 @@ func (w *gateway) serveRoute(rw http.ResponseWriter, req *http.Request, r *route
 	w.answer(rw, req, reply)
 }
 
+// errNoService returns the refusal of a node without an executor. It is transient, so the status is one that callers
+// repeat.
 func errNoService() error {
 	return apierr.Errorf(apierr.Unavailable, "", "the node carries no requests out just now: it starts, stops or changes its part; ask again later")
 }
 
-// serveLocal answers what the node knows by itself, even without a service.
+// serveLocal answers what the node knows by itself, even without a service. The status is most wanted when the node
+// does not carry out requests, so it must not need an executor.
 func (w *gateway) serveLocal(rw http.ResponseWriter, req *http.Request, r *route) {
 	c := call{route: r}
 	if err := c.takeQuery(req.URL.RawQuery); err != nil {
@@ -93,7 +100,8 @@ func (w *gateway) serveLocal(rw http.ResponseWriter, req *http.Request, r *route
 // executorTries is how often a request asks for the executor: a closed one may have a successor.
 const executorTries = 2
 
-// executor returns the present executor, which this request has entered; nil if there is none.
+// executor returns the present executor, which this request has entered; nil if there is none. The caller must call
+// Leave on it.
 func (w *gateway) executor() *api.Executor {
 	for range executorTries {
 		if w.opts.Executor == nil {
@@ -110,7 +118,9 @@ func (w *gateway) executor() *api.Executor {
 	return nil
 }
 
-// serveVerb carries out a request like one that came over NATS, and returns the reply to be sent.
+// serveVerb carries out a request like one that came over NATS, and returns the reply to be sent. Its context does
+// not end with the connection: a caller that goes away after its request has arrived has asked for the change all the
+// same.
 func (w *gateway) serveVerb(rw http.ResponseWriter, req *http.Request, x *api.Executor, r *route, name string) (api.Reply, *client.Error) {
 	defer x.Leave() // before the reply is sent, so that a caller who does not read it cannot delay the Close of the service
 	isConditional := false
@@ -140,7 +150,8 @@ func (w *gateway) refusalOf(e *client.Error, isConditional bool) *client.Error {
 	return e
 }
 
-// whoLeads adds the name of the leader to a message, if this node knows it.
+// whoLeads adds the name of the leader to a message, if this node knows it. The caller can then ask that node
+// directly; the gateway forwards nothing.
 func (w *gateway) whoLeads(message string) string {
 	if w.opts.Cluster != nil {
 		if c := w.opts.Cluster(); c.Holder != "" && c.Holder != c.Node {

@@ -24,7 +24,8 @@ const (
 	plainBytesMax  = 64 << 10
 )
 
-// Options configure the server of [New]. Every zero value means a default.
+// Options configure the server of [New]. Every zero value means a default. They are copied by New; what the functions
+// return may change later.
 type Options struct {
 	api.Node
 
@@ -52,7 +53,7 @@ type Engine interface {
 	Status() scheduler.Status
 }
 
-// gateway answers HTTP requests.
+// gateway answers HTTP requests. Its fields are fixed after New; sends and places guard themselves.
 type gateway struct {
 	engine Engine
 	opts   Options
@@ -64,7 +65,8 @@ type gateway struct {
 }
 
 // New returns a server of /healthz, /readyz, /metrics, the API below /api/v1, and the pages of the options. The
-// caller serves a listener with it and shuts it down.
+// caller serves a listener with it and shuts it down. A shutdown ends the streams of pages and the replies that are
+// not read, so it takes little longer than the requests in progress.
 func New(engine Engine, opts Options) *http.Server {
 	opts = opts.withDefaults()
 	w := &gateway{
@@ -92,7 +94,7 @@ func (w *gateway) health(rw http.ResponseWriter, _ *http.Request) {
 	w.write(rw, http.StatusOK, map[string]string{"status": "ok"})
 }
 
-// readiness is the body of /readyz.
+// readiness is the body of /readyz. Members that a node alone does not have are left out.
 type readiness struct {
 	Ready bool     `json:"ready"`
 	Role  string   `json:"role"`
@@ -101,7 +103,8 @@ type readiness struct {
 	Waits string   `json:"waits,omitempty"`  // what it waits for before it leads
 }
 
-// ready reports whether the process does its part: it leads, or it stands by and hardly lags.
+// ready reports whether the process does its part: it leads, or it stands by and hardly lags. A load balancer reads
+// it to choose a node, and a rolling upgrade to wait for one.
 func (w *gateway) ready(rw http.ResponseWriter, _ *http.Request) {
 	info := w.info()
 	ok, code := isReady(info), http.StatusOK
@@ -125,6 +128,8 @@ const (
 	leaderLagMSMost = 10_000
 )
 
+// isReady reports whether a node with a status does its part. A leader without trust may not launch, so it is not
+// ready although it leads.
 func isReady(info *client.Status) bool {
 	c := info.Cluster
 	switch info.Role {
@@ -140,17 +145,21 @@ func isReady(info *client.Status) bool {
 // info returns the status of the node.
 func (w *gateway) info() *client.Status { return w.opts.Status(w.engine.Status()) }
 
+// status answers with the status of the node, after a look at its surroundings.
 func (w *gateway) status(rw http.ResponseWriter, _ *http.Request) {
 	w.opts.Look()
 	w.write(rw, http.StatusOK, w.info())
 }
 
+// unknown answers for a path that does not exist, with the paths that do.
 func (w *gateway) unknown(rw http.ResponseWriter, req *http.Request) {
 	e := api.PublicError(apierr.Errorf(apierr.NotFound, "", "there is no %s %s; want GET /healthz, /readyz or /metrics, or what /api/v1/openapi.json lists",
 		apierr.Clip(req.Method), apierr.Clip(strings.ToValidUTF8(req.URL.Path, ""))))
 	w.send(rw, e.Status, api.ErrorBody(e))
 }
 
+// write answers with a value as JSON. A value that cannot be encoded becomes an internal error, because no byte has
+// been sent yet.
 func (w *gateway) write(rw http.ResponseWriter, code int, value any) {
 	body, err := api.Encode(value)
 	if err != nil {
@@ -161,6 +170,8 @@ func (w *gateway) write(rw http.ResponseWriter, code int, value any) {
 	w.send(rw, code, body)
 }
 
+// send answers with a JSON text and a line end, for callers at a terminal. no-store keeps caches from showing an old
+// state; nosniff keeps browsers from reading a reply as anything but JSON.
 func (w *gateway) send(rw http.ResponseWriter, code int, body []byte) {
 	h := rw.Header()
 	h.Set("Content-Type", "application/json")
