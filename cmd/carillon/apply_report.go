@@ -2,7 +2,8 @@ package main
 
 import "errors"
 
-// applyReport prints what happens to each job, and counts.
+// applyReport prints what happens to each job, and counts. A table shows each step as it happens; documents are
+// printed at the end, because they are one object.
 type applyReport struct {
 	con    *console
 	form   outputForm

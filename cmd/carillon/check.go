@@ -13,8 +13,9 @@ import (
 	"github.com/carillon-io/carillon/schedule"
 )
 
-// checkResult checks a job for a dry run, by the rules that hold on every server. Rules that depend on the configuration
-// of a server, such as its payload limit, are not checked.
+// checkResult checks a job for a dry run, by the rules that hold on every server. Rules that depend on the
+// configuration of a server, such as its payload limit, are not checked. A dry run must not promise more than the
+// server keeps: what is accepted here may still be refused for such a limit.
 func checkResult(j *client.Job) client.PutResult {
 	result := client.PutResult{Name: j.Name}
 	if err := checkJob(j); err != nil {
@@ -40,7 +41,8 @@ func checkJob(j *client.Job) error {
 // anyCalendar accepts every name of a calendar: only the server knows which exist.
 func anyCalendar(string) (exclude []string, ok bool) { return nil, true }
 
-// definitionOf returns the definition of a job with the defaults filled in, as the server does.
+// definitionOf returns the definition of a job with the defaults filled in, as the server does. It mirrors what the
+// API does with a request, field by field, and must follow it when a field is added.
 func definitionOf(j *client.Job) (job.Definition, error) {
 	d := job.Defaults()
 	d.Tenant, d.Name = "default", j.Name
@@ -100,7 +102,8 @@ func parseInto[T any](at *T, word string, parse func(string) (T, error)) error {
 	return err
 }
 
-// millisOf returns a time in the unit of definitions, rounded up; 0 for no time.
+// millisOf returns a time in the unit of definitions, rounded up; 0 for no time. Rounded up, because no run may be due
+// before the instant that was asked for.
 func millisOf(t client.Time) instant.Millis {
 	if t.IsZero() {
 		return 0

@@ -12,7 +12,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// configBytesMax bounds a config file.
+// configBytesMax bounds a config file. Far above any real one: it keeps a wrong path, such as that of a log, from
+// being read whole.
 const configBytesMax = 1 << 20
 
 // configFile is the flag that names a config file: one JSON object whose keys are the flags of serve,
@@ -20,8 +21,9 @@ const configBytesMax = 1 << 20
 // default. A key that is no flag is an error, so that a typo never silently leaves a default.
 type configFile string
 
-// BeforeResolve reads the file and adds its settings as values of flags that were not given. The parser calls it for every
-// command if the flag or its variable is set; it does nothing unless the command is serve.
+// BeforeResolve reads the file and adds its settings as values of flags that were not given. The parser calls it for
+// every command if the flag or its variable is set; it does nothing unless the command is serve. The settings are
+// given as texts, so that a value in the file is parsed and checked by the same code as one on the command line.
 func (c configFile) BeforeResolve(ctx *kong.Context, trace *kong.Path) error {
 	serve := ctx.Selected()
 	if serve == nil || serve.Name != "serve" {
@@ -42,7 +44,8 @@ func (c configFile) BeforeResolve(ctx *kong.Context, trace *kong.Path) error {
 	return nil
 }
 
-// isSet reports whether an environment variable is set, perhaps to "".
+// isSet reports whether an environment variable is set, perhaps to "". An empty variable counts, because it overrules
+// the file on purpose.
 func isSet(variable string) bool {
 	_, ok := os.LookupEnv(variable)
 	return ok
@@ -89,7 +92,8 @@ func checkConfigKey(key string, flags []*kong.Flag) error {
 	return fmt.Errorf("key %q is unknown; want one of %s", key, strings.Join(known, ", "))
 }
 
-// configText returns a scalar as the text that would follow its flag.
+// configText returns a scalar as the text that would follow its flag. Lists and objects are refused: a flag with
+// several values has them in one text, as on the command line.
 func configText(value jsontext.Value) (string, error) {
 	switch value.Kind() {
 	case '"':

@@ -18,7 +18,8 @@ import (
 // crontabBytesMax bounds a crontab. Real ones are a hundred times smaller.
 const crontabBytesMax = 1 << 20
 
-// crontabPlan says how crontabs become jobs.
+// crontabPlan says how crontabs become jobs. Package crontab reads the file; what becomes of an entry is decided here,
+// because it depends on flags.
 type crontabPlan struct {
 	target string // with placeholders
 	zone   string // until a CRON_TZ says otherwise
@@ -33,7 +34,8 @@ type cronPayload struct {
 	Env     map[string]string `json:"env"`
 }
 
-// read passes the jobs and the refused lines of a crontab to a sink, in the order of the lines.
+// read passes the jobs and the refused lines of a crontab to a sink, in the order of the lines. A line that is refused
+// does not stop the others.
 func (p *crontabPlan) read(con *console, file string, sink *jobSink) error {
 	text, err := con.readInput(file, crontabBytesMax)
 	if err != nil {
@@ -88,7 +90,8 @@ func checkCrontabName(file string) error {
 	return nil
 }
 
-// job returns the job of an entry. Calls come in the order of the lines, because the name depends on it.
+// job returns the job of an entry. Calls come in the order of the lines, because the name depends on it. The name is
+// derived from the entry, so that a second import updates the job of the first.
 func (p *crontabPlan) job(e *crontab.Entry, names *crontab.Names) (client.Job, error) {
 	name := names.Next(e)
 	target, err := parseTarget(fillTarget(p.target, e, names.File()))
@@ -133,7 +136,8 @@ func fillTarget(template string, e *crontab.Entry, file string) string {
 	})
 }
 
-// fileLabel returns the name of a crontab as the value of a label: the end of the name, if the whole is too long.
+// fileLabel returns the name of a crontab as the value of a label: the end of the name, if the whole is too long. The
+// end says more than the beginning, which is /etc/cron.d/ for many files.
 func fileLabel(file string) string {
 	if file == "-" {
 		return "stdin"
@@ -145,8 +149,9 @@ func fileLabel(file string) string {
 	return file
 }
 
-// localZone returns the name of this machine's timezone, in which its cron reads times. If TZ is set, it is the zone that
-// TZ names, or UTC if that is unknown; otherwise the zone that /etc/localtime links to, or UTC.
+// localZone returns the name of this machine's timezone, in which its cron reads times. If TZ is set, it is the zone
+// that TZ names, or UTC if that is unknown; otherwise the zone that /etc/localtime links to, or UTC. Without a zone of
+// its own a container runs in UTC, as its cron does.
 func localZone() string {
 	if name, set := os.LookupEnv("TZ"); set {
 		name = strings.TrimPrefix(name, ":")

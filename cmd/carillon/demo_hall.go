@@ -27,8 +27,9 @@ type firing struct {
 }
 
 // demoHall has the receivers of the demo's runs: a NATS subscription and an HTTP server. Both read the time of receipt
-// first.
+// first. Receivers and display are separate goroutines, so that printing does not delay a receipt.
 type demoHall struct {
+	// bounded; what is received while it is full is dropped
 	firings chan firing
 	url     string
 	web     *http.Server

@@ -108,7 +108,8 @@ func (s *demoShow) nextSteps() {
 	}
 }
 
-// verdict returns an error if a run came early, or if no run came and the demo was not interrupted.
+// verdict returns an error if a run came early, or if no run came and the demo was not interrupted. The demo is a
+// check of the promise as well: a run that came early makes it fail.
 func (s *demoShow) verdict(ctx context.Context) error {
 	runs, early := 0, 0
 	for _, late := range s.late {

@@ -9,7 +9,7 @@ import (
 	"github.com/carillon-io/carillon/terminal"
 )
 
-// runExport writes runs page by page.
+// runExport writes runs page by page. It holds one page of runs at a time.
 type runExport struct {
 	*exportCmd
 	remote   *remote

@@ -20,7 +20,8 @@ const lineBytesMax = 2 << 20
 // errLineTooLong says that a line was skipped.
 var errLineTooLong = fmt.Errorf("the line has more than %d bytes, which is the limit", lineBytesMax)
 
-// lineReader reads lines of bounded length.
+// lineReader reads lines of bounded length. A line that is too long is skipped and not an end, because the others are
+// still good.
 type lineReader struct {
 	r      *bufio.Reader
 	number int // of the line that next returned last
@@ -94,7 +95,8 @@ func decodeJob(text []byte) (client.Job, error) {
 	return info.Job, nil
 }
 
-// explainJSON rewrites an error of the decoder for the author of a job: it names fields as the API does.
+// explainJSON rewrites an error of the decoder for the author of a job: it names fields as the API does. The words of
+// the decoder name Go types, which say nothing to the author of a file.
 func explainJSON(err error) error {
 	semantic := (*json.SemanticError)(nil)
 	if !errors.As(err, &semantic) {

@@ -7,7 +7,7 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// rowKinds says how each kind of row is shown.
+// rowKinds says how each kind of row is shown. A kind that is missing here is shown by its number and in hex.
 var rowKinds = map[job.Kind]rowKind{
 	job.KindMeta:       {"meta", textKey, metaFields},
 	job.KindProfile:    {"profile", profileKey, profileFields},

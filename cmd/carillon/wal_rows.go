@@ -30,7 +30,7 @@ type walRow struct {
 	shown []field // Fields in the order in which they are printed
 }
 
-// field is a named value of a row.
+// field is a named value of a row. A list of fields keeps the order for people, which a map would lose.
 type field struct {
 	name  string
 	value any
@@ -58,7 +58,8 @@ type rowKind struct {
 	fields func(key, value []byte) ([]field, error)
 }
 
-// decodeRow decodes a change. What cannot be decoded is shown in hex, with the reason.
+// decodeRow decodes a change. What cannot be decoded is shown in hex, with the reason. A row that cannot be decoded
+// must not end a dump: a damaged or newer row is often what the dump is made for.
 func decodeRow(c job.Change) walRow {
 	kind, known := rowKinds[job.Kind(c.Key[0])]
 	row := walRow{Op: opName(c.Op), Kind: kind.name, Key: hex.EncodeToString(c.Key)}
