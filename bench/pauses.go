@@ -15,7 +15,8 @@ type pauses struct {
 	longest float64 // longest of the last 256 pauses, in seconds
 }
 
-// readPauses reads the metrics of a server. A metric that is missing is 0.
+// readPauses reads the metrics of a server. A metric that is missing is 0. A server that cannot be read gives zeros,
+// since the figures are only an aside.
 func readPauses(srv *server) (p pauses) {
 	c := http.Client{Timeout: 5 * time.Second}
 	reply, err := c.Get(srv.ready.HTTP + "/metrics")

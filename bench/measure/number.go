@@ -18,7 +18,7 @@ func Percentile(sorted []time.Duration, per100k int) time.Duration {
 }
 
 // Number returns a large number as a whole one with groups of three digits, and a small one with three decimals unless
-// it is whole.
+// it is whole. It is for people; the JSON of a result has the full value.
 func Number(v float64) string {
 	if v != math.Trunc(v) && math.Abs(v) < 1000 {
 		return strconv.FormatFloat(v, 'f', 3, 64)
