@@ -128,7 +128,8 @@ func (l *loaded) verify(s *stand, r *result) error {
 	return l.load.compare(ctx, l.client, r)
 }
 
-// bulkLoad registers a number of jobs and counts the results.
+// bulkLoad registers a number of jobs and counts the results. For one goroutine: the client calls back on the
+// goroutine of run.
 type bulkLoad struct {
 	stand    *stand
 	first    int // number of its first job in the mix
@@ -188,7 +189,8 @@ func (l *bulkLoad) jobs() iter.Seq[client.Job] {
 	}
 }
 
-// tell adds the rates of the load. It ignores the last second, which is not a full one.
+// tell adds the rates of the load. It ignores the last second, which is not a full one. The slowest second shows a
+// stall that an average hides.
 func (l *bulkLoad) tell(r *result) {
 	r.count("accepted", "accepted", l.accepted)
 	r.add("seconds", "took", l.took.Seconds(), "s")

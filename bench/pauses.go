@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// pauses are the pauses of the server's garbage collector, from its metrics.
+// pauses are the pauses of the server's garbage collector, from its metrics. The runtime keeps the longest of a number
+// of recent pauses only, so it cannot be attributed to a window.
 type pauses struct {
 	count   float64
 	seconds float64

@@ -145,7 +145,8 @@ func (p *putter) tell(r *result, took time.Duration) {
 	r.spread("request", "request", p.took)
 }
 
-// together runs many clients for the time of --for, and returns the number of jobs that they registered.
+// together runs many clients for the time of --for, and returns the number of jobs that they registered. Each client
+// waits for its own reply, so the rate is what the server can commit for that many waiting clients.
 func (c *putCmd) together(s *stand, srv *server, r *result) (int, error) {
 	putters := make([]*putter, c.Clients)
 	for i := range putters {

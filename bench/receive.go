@@ -82,7 +82,8 @@ type receiver struct {
 	lines *bufio.Scanner
 }
 
-// startReceiver starts this program again as the receiver of a subject.
+// startReceiver starts this program again as the receiver of a subject. It returns when the subscription is in force,
+// so that no run is missed.
 func (s *stand) startReceiver(url, subject string) (*receiver, error) {
 	args := slices.Concat(s.program.Args, []string{"receive", url, subject})
 	r := &receiver{cmd: exec.Command(s.program.Self, args...)}

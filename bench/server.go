@@ -61,8 +61,9 @@ func startServer(binary, dir string, flags ...string) (*server, error) {
 	return s, nil
 }
 
-// launchServer starts the product on a directory and does not wait until it is ready. If flags repeats a
-// flag that is set already, the last one counts.
+// launchServer starts the product on a directory and does not wait until it is ready. If flags repeats a flag that is
+// set already, the last one counts. A port of 0 lets the system choose free ones, so that several servers run side by
+// side. Its log is beside the data directory, where clear leaves it for messages.
 func launchServer(binary, dir string, flags ...string) (*server, error) {
 	stderr, err := os.OpenFile(dir+".stderr", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -86,7 +87,8 @@ func launchServer(binary, dir string, flags ...string) (*server, error) {
 	return s, nil
 }
 
-// awaitReady waits for the ready line. It kills the server if the line does not come in time.
+// awaitReady waits for the ready line. It kills the server if the line does not come in time. It is called once for a
+// process.
 func (s *server) awaitReady(longest time.Duration) error {
 	select {
 	case line, ok := <-s.started:

@@ -60,8 +60,8 @@ func (s *stand) wait(d time.Duration) {
 	}
 }
 
-// asking returns a context for the requests at the end of a workload, which are made even after an
-// interruption.
+// asking returns a context for the requests at the end of a workload, which are made even after an interruption.
+// Without the detachment from the interruption, a workload that is ended by Ctrl-C could not report what it has.
 func (s *stand) asking() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(s.ctx), time.Minute)
 }

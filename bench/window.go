@@ -34,7 +34,7 @@ const everyPrefix = "every-"
 
 func everyName(i int) string { return everyPrefix + strconv.Itoa(i) }
 
-// cut ends the window early, because the workload was interrupted.
+// cut ends the window early, because the workload was interrupted. What was due after the cut is not missing then.
 func (w *window) cut(at time.Time) {
 	if at.Before(w.to) {
 		w.to = at

@@ -123,6 +123,7 @@ func (c *Client) pick(ok func(*owned) bool) *owned {
 	return nil
 }
 
+// Three in four are conditional on the version, so that both kinds of put meet pauses, deaths and each other.
 func (c *Client) actUpdate() {
 	o := c.pick(func(*owned) bool { return true })
 	if o == nil {

@@ -123,7 +123,8 @@ func checkEpochs(ix *index, f *Finding) {
 	}
 }
 
-// checkProcess reports the failures of processes that the recorder was told of. Each of them is a violation without a job.
+// checkProcess reports the failures of processes that the recorder was told of. Each of them is a violation without a
+// job.
 func checkProcess(ix *index, f *Finding) {
 	f.Examined = len(ix.Starts) + len(ix.Deaths)
 	for _, s := range ix.Surprises {

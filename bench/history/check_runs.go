@@ -152,7 +152,8 @@ func (g *grid) checkShape(run Run, end Instant) {
 	}
 }
 
-// checkFirst checks that the first tick is within one step after the registration.
+// checkFirst checks that the first tick is within one step after the registration. Ticks are whole milliseconds, so
+// the time of the request is rounded down before the comparison.
 func (g *grid) checkFirst(first Instant) {
 	if asked := g.ix.ops[g.name][0].Invoked; first < asked/1000*1000 {
 		g.f.fail(g.name, "has a tick at %s, before it was registered at %s", first, asked)

@@ -54,8 +54,8 @@ const attemptTimeout = 5 * time.Second
 // retries has so many attempts that a run is dead only if the server has a fault.
 var retries = retryWire{MaxAttempts: 40, InitialInterval: "50ms", Multiplier: 1.5, MaxInterval: "500ms"}
 
-// wire returns the job in the form of the API. The mark in its payload says in each delivery which put
-// it belongs to.
+// wire returns the job in the form of the API. The mark in its payload says in each delivery which put it belongs to.
+// The catch-up window is an hour, so that no run is given up because a restart took long.
 func (s *Spec) wire(name string, mark int, targets *Targets) jobWire {
 	return jobWire{
 		Name: name, Schedule: s.schedule(), Target: targets.of(s, mark),

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Percentile returns a percentile of sorted durations by nearest rank: the smallest one that at least per100k of 100,000 do
-// not exceed. 0 is the smallest of all and 100,000 the largest. Without durations it is 0. It is exact: a histogram would be
-// smaller, but would round the very values at the tail that matter.
+// Percentile returns a percentile of sorted durations by nearest rank: the smallest one that at least per100k of
+// 100,000 do not exceed. 0 is the smallest of all and 100,000 the largest. Without durations it is 0. It is exact: a
+// histogram would be smaller, but would round the very values at the tail that matter.
 func Percentile(sorted []time.Duration, per100k int) time.Duration {
 	if len(sorted) == 0 {
 		return 0

@@ -29,7 +29,8 @@ const (
 	markersMost = 40 // a line with more points is drawn without markers
 )
 
-// colours are distinguishable for nearly all readers, also by brightness. Most of them are from the palette of Okabe and Ito, which readers with defective colour vision can distinguish.
+// colours are distinguishable for nearly all readers, also by brightness. Most of them are from the palette of Okabe
+// and Ito, which readers with defective colour vision can distinguish.
 var colours = [...]string{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#7a5c00", "#56b4e9", "#555555", "#e69f00"}
 
 const (
