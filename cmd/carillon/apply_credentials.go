@@ -6,8 +6,8 @@ import (
 )
 
 // unmasked returns a wanted job in which the credentials of the current job replace the masks. The server does the
-// same when the job is put. Current is nil if the server has no such job. It is done here as well so that the diff can
-// tell whether a credential changes.
+// same when the job is put. Current is nil if the server has no such job. It is done here as well so that the diff
+// shows whether a credential changes.
 func unmasked(wanted, current *client.Job) (client.Job, error) {
 	d, err := definitionOf(wanted)
 	if err != nil || !d.HasMasks() {

@@ -167,7 +167,8 @@ func appendMapping(b []byte, node *yaml.Node, depth int) (_ []byte, err error) {
 	return append(b, '}'), nil
 }
 
-// appendScalar appends a scalar by its YAML type. A timestamp, which JSON does not have, becomes a string.
+// appendScalar appends a scalar by its YAML type. A timestamp, which JSON does not have, becomes a string. A schedule
+// that YAML takes for a date stays the text that was written.
 func appendScalar(b []byte, node *yaml.Node) ([]byte, error) {
 	var err error
 	switch node.ShortTag() {

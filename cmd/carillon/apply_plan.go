@@ -51,7 +51,7 @@ func planApply(ctx context.Context, r *remote, wanted []wantedJob, set string, p
 
 // jobsOfSet returns the jobs of a set by name, with their credentials in clear: a comparison with the file needs them.
 // A server of the first release refuses that request, but masks nothing, so it is asked again without; inClear is
-// false then.
+// false then. The answer of the older server to the unknown field is how the two are distinguished.
 func jobsOfSet(ctx context.Context, r *remote, set string) (have map[string]client.JobInfo, inClear bool, err error) {
 	for _, inClear = range []bool{true, false} {
 		have, err = make(map[string]client.JobInfo), nil
@@ -140,7 +140,8 @@ func samePayload(payload []byte) ([]byte, error) {
 	return jsontext.AppendFormat(nil, payload)
 }
 
-// withoutEmpty replaces empty lists and maps by nil, so that they compare as equal.
+// withoutEmpty replaces empty lists and maps by nil, so that they compare as equal. The API does not distinguish an
+// empty list from none.
 func withoutEmpty(j client.Job) client.Job {
 	if len(j.Headers) == 0 {
 		j.Headers = nil
@@ -160,7 +161,8 @@ func withoutEmpty(j client.Job) client.Job {
 	return j
 }
 
-// diffJobs returns a unified diff of the JSON of two jobs, with their credentials masked.
+// diffJobs returns a unified diff of the JSON of two jobs, with their credentials masked. It compares the texts that
+// export would write, so that a diff reads like the file.
 func diffJobs(before, after *client.Job) (string, error) {
 	pair := []*client.Job{before, after}
 	masked, err := maskedPair(before, after)

@@ -144,7 +144,8 @@ func (w *wantedReader) check(node *yaml.Node, j client.Job) {
 	w.jobs = append(w.jobs, wantedJob{job: j, saysPaused: member(node, "paused") != nil})
 }
 
-// nodeError is the mistake of one node of a file, with its line.
+// nodeError is the mistake of one node of a file, with its line. The line is of the file and not of the job, so that
+// an editor can jump to it.
 type nodeError struct {
 	line   int
 	reason string
@@ -175,7 +176,8 @@ func member(node *yaml.Node, name string) *yaml.Node {
 	return nil
 }
 
-// lineOf returns the line of the node at a path, or of the last node on the path that exists.
+// lineOf returns the line of the node at a path, or of the last node on the path that exists. The server's errors name
+// a field by its path; this turns the path into a line.
 func lineOf(node *yaml.Node, path []string) int {
 	line := node.Line
 	for _, name := range path {

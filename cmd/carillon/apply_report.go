@@ -19,7 +19,7 @@ type applyRow struct {
 	Diff   string      `json:"diff,omitempty"`
 }
 
-// applied is the JSON of the whole command.
+// applied is the JSON of the whole command. The names are part of the output and do not change.
 type applied struct {
 	DryRun    bool       `json:"dry_run"`
 	Created   int        `json:"created"`

@@ -38,7 +38,8 @@ func checkJob(j *client.Job) error {
 	return err
 }
 
-// anyCalendar accepts every name of a calendar: only the server knows which exist.
+// anyCalendar accepts every name of a calendar: only the server knows which exist. The server refuses an unknown one
+// when the job is put.
 func anyCalendar(string) (exclude []string, ok bool) { return nil, true }
 
 // definitionOf returns the definition of a job with the defaults filled in, as the server does. It mirrors what the
@@ -111,7 +112,8 @@ func millisOf(t client.Time) instant.Millis {
 	return instant.Up(t.Time)
 }
 
-// pairsOf returns a map as pairs sorted by key, as definitions have them.
+// pairsOf returns a map as pairs sorted by key, as definitions have them. Sorted, so that equal maps give equal
+// definitions.
 func pairsOf(m map[string]string) []job.Pair {
 	pairs := make([]job.Pair, 0, len(m))
 	for _, key := range slices.Sorted(maps.Keys(m)) {

@@ -45,7 +45,8 @@ func readLine(root *kong.Node, words []string) *line {
 	return l
 }
 
-// joinEquals joins what bash splits at equal signs: the words --output, = and json become one.
+// joinEquals joins what bash splits at equal signs: the words --output, = and json become one. Bash treats the equal
+// sign as a separator of words (COMP_WORDBREAKS); zsh and fish do not.
 func joinEquals(words []string) (joined []string) {
 	for i, word := range words {
 		afterEquals := i > 0 && words[i-1] == "=" && len(joined) > 0 && strings.HasSuffix(joined[len(joined)-1], "=")
@@ -87,7 +88,8 @@ func (l *line) readFlag(word string) {
 	}
 }
 
-// keep records a flag and its value if the flag selects a server.
+// keep records a flag and its value if the flag selects a server. The values are needed to ask the server that the
+// finished command would ask.
 func (l *line) keep(flag *kong.Flag, value string) {
 	if isServerFlag(flag) {
 		l.server = append(l.server, "--"+flag.Name+"="+value)

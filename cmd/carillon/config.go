@@ -16,9 +16,10 @@ import (
 // being read whole.
 const configBytesMax = 1 << 20
 
-// configFile is the flag that names a config file: one JSON object whose keys are the flags of serve,
-// in snake_case. A flag wins over the environment, the environment over the file, the file over the
-// default. A key that is no flag is an error, so that a typo never silently leaves a default.
+// configFile is the flag that names a config file: one JSON object whose keys are the flags of serve, in snake_case. A
+// flag wins over the environment, the environment over the file, the file over the default. A key that is no flag is
+// an error, so that a typo never silently leaves a default. Package server knows neither flags nor files, so an
+// embedded program is not affected by one that lies about.
 type configFile string
 
 // BeforeResolve reads the file and adds its settings as values of flags that were not given. The parser calls it for
@@ -54,7 +55,8 @@ func isSet(variable string) bool {
 // configKey returns the key of a flag in a config file.
 func configKey(flag *kong.Flag) string { return strings.ReplaceAll(flag.Name, "-", "_") }
 
-// readConfig returns the settings of a file by key, each as the text that would follow its flag.
+// readConfig returns the settings of a file by key, each as the text that would follow its flag. It reads the whole
+// file before any flag is set, so that a bad key leaves nothing half configured.
 func readConfig(path string, flags []*kong.Flag) (map[string]string, error) {
 	text, err := readFileMax(path, configBytesMax)
 	if err != nil {

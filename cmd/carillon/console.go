@@ -37,7 +37,8 @@ func (c *console) notef(format string, args ...any) {
 	_, _ = fmt.Fprintf(c.err, format, args...)
 }
 
-// fail reports why a command failed, unless the command has done so (errReported), and returns the exit status.
+// fail reports why a command failed, unless the command has done so (errReported), and returns the exit status. Only
+// run calls it, so that a failure has one line and one place.
 func (c *console) fail(err error) int {
 	if !errors.Is(err, errReported) {
 		c.notef("carillon: %s\n", explain(err))

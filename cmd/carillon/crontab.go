@@ -15,7 +15,8 @@ import (
 	"github.com/carillon-io/carillon/terminal"
 )
 
-// crontabBytesMax bounds a crontab. Real ones are a hundred times smaller.
+// crontabBytesMax bounds a crontab. Real ones are a hundred times smaller. It keeps a wrong path from being read into
+// memory.
 const crontabBytesMax = 1 << 20
 
 // crontabPlan says how crontabs become jobs. Package crontab reads the file; what becomes of an entry is decided here,
@@ -61,7 +62,8 @@ func (p *crontabPlan) read(con *console, file string, sink *jobSink) error {
 	return nil
 }
 
-// reader returns the reader of a crontab, which refuses the schedules that a server would refuse.
+// reader returns the reader of a crontab, which refuses the schedules that a server would refuse. A schedule is
+// checked while the line is read, so that its refusal has the number of the line.
 func (p *crontabPlan) reader(file string) crontab.Reader {
 	r := crontab.Reader{Zone: p.zone, System: file != "-" && crontab.HasUserColumn(file)}
 	if p.system != nil {
@@ -105,7 +107,8 @@ func (p *crontabPlan) job(e *crontab.Entry, names *crontab.Names) (client.Job, e
 // placeholder matches {{name}} and the other placeholders of a target.
 var placeholder = regexp.MustCompile(`\{\{ *([^{}]*?) *\}\}`)
 
-// checkTemplate refuses a target that has an unknown placeholder or is not valid.
+// checkTemplate refuses a target that has an unknown placeholder or is not valid. It runs before a file is read,
+// because a wrong target would refuse each line.
 func checkTemplate(template string) error {
 	for _, m := range placeholder.FindAllStringSubmatch(template, -1) {
 		switch m[1] {

@@ -85,7 +85,8 @@ func newFiring(received time.Time, header func(string) string) firing {
 	return f
 }
 
-// hear passes a firing to the demo. If the queue is full, because the demo has ended, the firing is dropped.
+// hear passes a firing to the demo. If the queue is full, because the demo has ended, the firing is dropped. It never
+// blocks: a receiver that waits for the display would make the next lateness too large.
 func (h *demoHall) hear(f firing) {
 	select {
 	case h.firings <- f:

@@ -11,7 +11,7 @@ import (
 	"github.com/carillon-io/carillon/terminal"
 )
 
-// demoShow prints the demo and collects the latenesses.
+// demoShow prints the demo and collects the latenesses. It is used from one goroutine, that of the command.
 type demoShow struct {
 	con  *console
 	late map[string][]time.Duration // lateness of first attempts, by job
@@ -136,7 +136,8 @@ func countEarly(late []time.Duration) int {
 	return n
 }
 
-// percentile returns a percentile of a sorted list, which is not empty, by nearest rank.
+// percentile returns a percentile of a sorted list, which is not empty, by nearest rank. Exact, since a demo has few
+// runs.
 func percentile(sorted []time.Duration, percent int) time.Duration {
 	rank := (len(sorted)*percent + 99) / 100
 	return sorted[max(rank, 1)-1]

@@ -43,8 +43,9 @@ func unifiedDiff(fromName, toName string, from, to []string) string {
 	return out.String()
 }
 
-// hunkEnd returns the end of the hunk that begins at i, or i if no hunk begins there. A hunk begins with the context of a
-// change, and contains the changes whose contexts touch.
+// hunkEnd returns the end of the hunk that begins at i, or i if no hunk begins there. A hunk begins with the context
+// of a change, and contains the changes whose contexts touch. The two bounds are those of diff -u: changes whose
+// contexts touch share a hunk.
 func hunkEnd(edits []edit, i int) int {
 	end, kept := i, 0
 	for j := i; j < len(edits); j++ {

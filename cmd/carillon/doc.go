@@ -15,8 +15,8 @@
 // so that a pipe never carries a remark. serve is the exception that connects to nothing: it fills server.Options,
 // tunes the runtime (runtime.go, memory.go) and waits for a signal (signals.go).
 //
-// The commands are run by one goroutine each and end with their context, which the first Ctrl-C ends. They keep no
-// state between two calls, and write no files but those that a flag names.
+// The commands are run by one goroutine each and end with their context, which the first Ctrl-C ends; serve and bench
+// handle signals themselves. They keep no state between two calls.
 //
 // # What it does not do
 //

@@ -68,7 +68,8 @@ func (c *exportCmd) Run(ctx context.Context, con *console) error {
 	return writeWhole(c.File, func(w io.Writer) error { return export(ctx, con, r, w) })
 }
 
-// warnOfReaders warns if the standard output is a file with credentials that others can read.
+// warnOfReaders warns if the standard output is a file with credentials that others can read. It only warns, because
+// the shell has created the file before this program began.
 func (c *exportCmd) warnOfReaders(con *console) {
 	f, ok := con.out.(*os.File)
 	if !ok || !c.WithCredentials {
@@ -120,7 +121,8 @@ type exportedJob struct {
 	CredentialsMasked bool `json:"credentials_masked"`
 }
 
-// ownersPart returns a job without the fields that the server adds and without empty lists.
+// ownersPart returns a job without the fields that the server adds and without empty lists. What the server adds, such
+// as versions and times, would be meaningless at another server.
 func ownersPart(j *client.JobInfo) exportedJob {
 	if len(j.Headers) == 0 {
 		j.Headers = nil

@@ -12,10 +12,12 @@ import (
 // one slow job.
 const refusedHeldMax = 10_000
 
-// errEnough ends the reading of a file when the import accepts no more jobs.
+// errEnough ends the reading of a file when the import accepts no more jobs. It is the reason that the reader sees;
+// the cause is the error of the registrar.
 var errEnough = errors.New("the import has ended")
 
-// place is the place of a job or a refusal in the input.
+// place is the place of a job or a refusal in the input. It is how a refusal is found again in a file of a million
+// lines.
 type place struct {
 	file string
 	line int

@@ -88,7 +88,8 @@ func atMost[T any](seq iter.Seq2[T, error], most int) iter.Seq2[T, error] {
 	}
 }
 
-// printRows prints a sequence as a table, in parts.
+// printRows prints a sequence as a table, in parts. The widths of the columns are those of one part, which is the
+// price of not holding all rows.
 func printRows[T any](con *console, seq iter.Seq2[T, error], titles []string, row func(*T) []string) error {
 	out := con.buffered()
 	t, n := out.table(titles...), 0

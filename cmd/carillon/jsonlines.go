@@ -14,7 +14,8 @@ import (
 	"github.com/carillon-io/carillon/terminal"
 )
 
-// lineBytesMax bounds a line of JSON lines: the largest payload in base64, and room for the other fields.
+// lineBytesMax bounds a line of JSON lines: the largest payload in base64, and room for the other fields. It is also
+// the size of the buffer, so it bounds the memory of a reader.
 const lineBytesMax = 2 << 20
 
 // errLineTooLong says that a line was skipped.

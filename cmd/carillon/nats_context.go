@@ -37,7 +37,8 @@ type natsContext struct {
 	Others map[string]jsontext.Value `json:",embed"`
 }
 
-// natsContextNeutral are settings that are ignored: they matter only to commands that show the context or use JetStream.
+// natsContextNeutral are settings that are ignored: they matter only to commands that show the context or use
+// JetStream. A setting of a later nats command is not among them and is therefore refused.
 var natsContextNeutral = []string{
 	"description", "color_scheme", "jetstream_domain", "jetstream_api_prefix", "jetstream_event_prefix",
 }

@@ -104,7 +104,8 @@ Three nodes whose embedded NATS servers form the cluster, here on one machine; t
   carillon serve --cluster-name prod --node c --data c --listen 127.0.0.1:4224 --http-listen 127.0.0.1:7274 --cluster-listen 127.0.0.1:6224 --routes 127.0.0.1:6222,127.0.0.1:6223,127.0.0.1:6224`
 }
 
-// Run implements the command.
+// Run implements the command. The flags are checked before the server starts, so that a mistake changes nothing. A
+// failure to print the ready line stops the server, because the program that waits for it would wait in vain.
 func (c *serveCmd) Run(con *console) error {
 	start := &recovery{con: con}
 	logger := newLogger(start, c.LogFormat, c.LogLevel)
@@ -140,7 +141,8 @@ func (c *serveCmd) Run(con *console) error {
 	return c.serve(ctx, logger, s)
 }
 
-// startError returns the error of a failed start; nil if a signal ended the start.
+// startError returns the error of a failed start; nil if a signal ended the start. A start that a signal interrupts is
+// no failure: the operator asked for it.
 func (c *serveCmd) startError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return nil

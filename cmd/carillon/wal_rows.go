@@ -36,7 +36,8 @@ type field struct {
 	value any
 }
 
-// decodeCommit reads the rows of a frame. Rows that this build cannot decode are shown in hex.
+// decodeCommit reads the rows of a frame. Rows that this build cannot decode are shown in hex. It fails only if the
+// batch itself cannot be split into changes.
 func decodeCommit(f wal.Frame) (walCommit, error) {
 	c := walCommit{
 		LSN: f.LSN, Epoch: f.Epoch, Hash: hex.EncodeToString(f.Hash[:]), Durable: f.Durable, Bytes: len(f.Payload),
@@ -51,7 +52,8 @@ func decodeCommit(f wal.Frame) (walCommit, error) {
 	return c, nil
 }
 
-// rowKind says how one kind of row is named and decoded.
+// rowKind says how one kind of row is named and decoded. The functions must not panic for any bytes, since a dump is
+// made of damaged logs, too.
 type rowKind struct {
 	name   string
 	key    func(key []byte) (string, error)

@@ -115,7 +115,8 @@ func (w *watcher) look() ([]byte, error) {
 	return state.Bytes(), err
 }
 
-// draw shows a state, or why the poll failed. On a terminal it redraws everything; elsewhere it prints what has changed.
+// draw shows a state, or why the poll failed. On a terminal it redraws everything; elsewhere it prints what has
+// changed. A failure that repeats is reported once; the last good state stays on the screen.
 func (w *watcher) draw(state []byte, err error) {
 	if w.con.screen.IsTerminal {
 		w.redraw(state, err)
