@@ -40,13 +40,15 @@ type Program struct {
 	Args   []string // arguments with which Self calls Main
 }
 
-// workload is a command that measures something and returns its results.
+// workload is a command that measures something and returns its results. It returns a result for everything that it
+// began, also after an error, which it records as broken.
 type workload interface {
 	measure(*stand) []*result
 }
 
-// Main runs the harness. It returns the exit status: 0 for success, 1 if a workload failed or a promise
-// was broken, 2 for an invalid command line.
+// Main runs the harness. It returns the exit status: 0 for success, 1 if a workload failed or a promise was broken, 2
+// for an invalid command line. It panics only if the grammar itself is wrong. It may be called from another program,
+// with that program's arguments.
 func Main(p Program, args []string, in io.Reader, out, errs io.Writer) int {
 	var c cli
 	parser, err := kong.New(&c, kong.Name("bench"), kong.Description("Measures a Carillon server from outside."),
@@ -78,7 +80,8 @@ func status(errs io.Writer, err error) int {
 	return 0
 }
 
-// bench runs one workload and reports its results.
+// bench runs one workload and reports its results. The data directories are below one temporary directory, which is
+// removed at the end whatever happens.
 func (c *cli) bench(p Program, w workload, out, errs io.Writer) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

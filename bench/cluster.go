@@ -24,7 +24,8 @@ type clusterCmd struct {
 const (
 	clusterLoadMax  = 5_000_000
 	clusterCountMax = 10_000_000
-	clusterMost     = 45 * time.Minute // for the whole workload
+	// It ends a workload whose cluster hangs, instead of a person.
+	clusterMost = 45 * time.Minute // for the whole workload
 )
 
 // Validate returns an error for sizes out of range.
@@ -46,7 +47,8 @@ func (c *clusterCmd) fires(group string) *jitterCmd {
 
 const clusterAhead = 12 * time.Second
 
-// contest is a cluster and a single server that run on the same machine at the same time.
+// contest is a cluster and a single server that run on the same machine at the same time. Both run at the same time
+// and are measured in turns, so that whatever else the machine does meets both.
 type contest struct {
 	*clusterCmd
 	stand   *stand
@@ -100,7 +102,8 @@ func (c *clusterCmd) measure(s *stand) []*result {
 	return results
 }
 
-// do runs a part. It fails if the leader changed meanwhile, because such figures are not comparable.
+// do runs a part. It fails if the leader changed meanwhile, because such figures are not comparable. It opens the
+// processes with the first part, so that their start is measured with it.
 func (n *contest) do(p part, r *result) error {
 	if n.alone == nil {
 		if err := n.open(r); err != nil {
@@ -142,7 +145,8 @@ func (n *contest) close() {
 	}
 }
 
-// foreign returns a meter of the processor time of processes outside the contest.
+// foreign returns a meter of the processor time of processes outside the contest. The contest's own processes are left
+// out, because their load is wanted.
 func (n *contest) foreign() *meter {
 	t := n.cluster
 	return startMeter(t.leader.cmd.Process.Pid, t.standby.cmd.Process.Pid, t.witness.cmd.Process.Pid, n.alone.cmd.Process.Pid)

@@ -19,7 +19,8 @@ const (
 	joinTime = 2 * time.Minute  // longest time of firing after that; lateness during the rest of a longer joining is not measured
 )
 
-// logStream is the name of the stream that carries the cluster's log.
+// logStream is the name of the stream that carries the cluster's log. It is written here and not imported: the harness
+// knows the product from outside.
 const logStream = "CARILLON_LOG_carillon_0"
 
 // The goals for a million jobs.
@@ -28,7 +29,8 @@ const (
 	joinLatenessGoal = 20 * time.Millisecond
 )
 
-// checkpoint measures how long a standby without data takes to join, and the lateness of runs meanwhile.
+// checkpoint measures how long a standby without data takes to join, and the lateness of runs meanwhile. The jobs that
+// are missing to --count are loaded first, so that the size of the checkpoint is the wanted one.
 func (n *contest) checkpoint(r *result) error {
 	if err := n.forgetStandby(); err != nil {
 		return err
@@ -69,8 +71,8 @@ func (n *contest) checkpoint(r *result) error {
 	return err
 }
 
-// forgetStandby stops the standby and removes its log and store. Its identity and the data of its NATS
-// server stay.
+// forgetStandby stops the standby and removes its log and store. Its identity and the data of its NATS server stay. So
+// it joins as a member that lost its data, and not as a new one.
 func (n *contest) forgetStandby() error {
 	err := n.cluster.standby.stop()
 	for _, name := range []string{"wal", "store"} {
@@ -132,7 +134,8 @@ func (n *contest) joinUnderFire(r *result) error {
 // span is the time during which a standby joins.
 type span struct{ from, to time.Time }
 
-// join starts the standby and returns when it is level and reports the role standby.
+// join starts the standby and returns when it is level and reports the role standby. A standby that became level
+// without a checkpoint makes the figures worthless, so it is an error.
 func (n *contest) join(r *result) (join span, err error) {
 	n.stand.say("checkpoint: starting the standby without its data")
 	join.from = time.Now()

@@ -6,7 +6,8 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// latenessTurns is the number of windows for each of the two sides.
+// latenessTurns is the number of windows for each of the two sides. Two windows for each side show whether the machine
+// changed between them.
 const latenessTurns = 2
 
 // side is one of the two servers whose lateness is compared: the cluster or the single server.
@@ -53,6 +54,8 @@ func (n *contest) lateness(r *result) error {
 	return n.tellLaunches(r, sides)
 }
 
+// A cluster decides further ahead, so a launch does not wait for the network; the rest is the price of more processes
+// on one machine.
 const latenessGoal = 1.5
 
 // turn runs one window at one side.

@@ -37,6 +37,7 @@ func (n *contest) put(r *result) error {
 	return n.countPuts(r, len(alone.took), len(cluster.took))
 }
 
+// It is for loopback: on a network, a round trip between the servers comes on top.
 const putGoal = 3 * time.Millisecond
 
 // putterAt returns a putter of far jobs for one side.

@@ -9,8 +9,8 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// apply measures how fast the standby applies commits: while it follows the leader, and when it comes
-// back after an absence.
+// apply measures how fast the standby applies commits: while it follows the leader, and when it comes back after an
+// absence. The single server is stopped first, so that it does not compete for the cores.
 func (n *contest) apply(r *result) error {
 	if err := n.alone.stop(); err != nil { // its measurements are complete
 		return err
@@ -81,14 +81,16 @@ func (n *contest) loadBeside(r *result) (*bulkLoad, error) {
 	return load, n.cluster.sameJobs(n.stand, r)
 }
 
-// lag says how far a standby was behind during a load.
+// lag says how far a standby was behind during a load. Two views, because each misses something: the reported one is
+// old, the other is read at two instants.
 type lag struct {
 	said    uint64 // largest lag that the standby reported, which is up to a quarter of a second old
 	seen    uint64 // largest difference between the LSNs of both nodes, asked one after the other
 	commits uint64 // commits of the leader meanwhile
 }
 
-// watchLag polls both nodes until the function that it returns is called, which returns the largest lag.
+// watchLag polls both nodes until the function that it returns is called, which returns the largest lag. The function
+// that it returns must be called once.
 func (t *trio) watchLag(ctx context.Context) (stop func() lag) {
 	const every = 20 * time.Millisecond
 	ctx, cancel := context.WithCancel(ctx)
@@ -147,7 +149,8 @@ func (n *contest) loadBehind(r *result) (missed, error) {
 	return missed{load.accepted, after.LSN - before.LSN}, err
 }
 
-// tail starts the standby again and measures the time until it is level.
+// tail starts the standby again and measures the time until it is level. It measures from the first step of the
+// standby on as well, because its start includes the recovery of its own log.
 func (n *contest) tail(r *result, gone missed) error {
 	n.stand.say("standby: starting again, %d commits behind", gone.commits)
 	began := time.Now()
@@ -186,6 +189,7 @@ func (n *contest) tail(r *result, gone missed) error {
 	return nil
 }
 
+// A standby that applies more slowly than a leader commits never catches up.
 const rowsGoal = 100_000
 
 // readBack checks that the standby returns jobs as they were put.

@@ -14,7 +14,8 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// member is a process of a cluster. It can be started again on its directory.
+// member is a process of a cluster. It can be started again on its directory. Its server is replaced at each start;
+// everything else stays.
 type member struct {
 	*server
 	flags []string
@@ -84,8 +85,8 @@ func (t *trio) findRoles(s *stand) error {
 	return err
 }
 
-// sameReign returns an error if the leader has changed, because figures across a takeover are not
-// comparable.
+// sameReign returns an error if the leader has changed, because figures across a takeover are not comparable. Clients
+// of the harness keep their figures, but the node that is measured would be another.
 func (t *trio) sameReign(s *stand) error {
 	st, err := statusOf(s, t.client)
 	if err == nil && st.Epoch != t.epoch {
@@ -128,8 +129,8 @@ func freeAddrs(count int) ([]string, error) {
 	return addrs, nil
 }
 
-// status returns the status of a node. A node that is not ready answers too, once it has found the
-// cluster.
+// status returns the status of a node. A node that is not ready answers too, once it has found the cluster. It asks
+// over HTTP, which a node serves from its start on.
 func (m *member) status(ctx context.Context) (st client.Status, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
@@ -152,7 +153,8 @@ func (m *member) status(ctx context.Context) (st client.Status, err error) {
 }
 
 const (
-	levelWait  = 10 * time.Minute     // longest time for a standby to become level
+	levelWait = 10 * time.Minute // longest time for a standby to become level
+	// The times to level are this coarse.
 	levelEvery = 5 * time.Millisecond // between two polls of its status
 )
 

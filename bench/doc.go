@@ -24,4 +24,18 @@
 //
 // The harness first measures the time of an fsync in the same directory, because every durable figure
 // depends on it.
+//
+// # The files of the package
+//
+// cli.go has the grammar and runs one workload on a stand (stand.go), which knows where to put data and text. Each
+// workload has a file of its name: jitter.go with fire.go and window.go, herd.go, saturate.go, scale.go with draw.go,
+// put.go, load.go with mix.go, recover.go, outage.go, proof.go; the files cluster*.go compare a cluster with a server
+// alone. server.go starts and ends servers, receive.go is the receiving process, and meter.go, pauses.go, limits.go
+// and machine.go measure what surrounds them. A workload adds figures to a result (result.go, samples.go).
+//
+// # Honesty
+//
+// What would flatter the product is avoided: the figures include the way to the receiver, whatever is late counts, a
+// window that began too late is an error, and the processor time of other processes is printed beside the figures,
+// since a busy machine makes them worthless.
 package bench

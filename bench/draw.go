@@ -25,7 +25,8 @@ func newScaleChart(rate int) plot.Chart {
 	return c
 }
 
-// addToScale adds the samples measured with a number of armed jobs. They must be sorted.
+// addToScale adds the samples measured with a number of armed jobs. They must be sorted. A percentile of 0 is left
+// out, since a logarithmic axis has no place for it.
 func addToScale(c *plot.Chart, armed int, s samples) {
 	for i, p := range scalePercentiles {
 		if late := millis(s.at(p.per100k)); late > 0 && armed > 0 {

@@ -12,7 +12,7 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// interval is the interval of the jobs with @every.
+// interval is the interval of the jobs with @every. In a window of seconds each such job ticks a few times.
 const interval = time.Second
 
 const (
@@ -33,8 +33,9 @@ func arm(s *stand, cl *client.Client, count int) error {
 	return nil
 }
 
-// register puts the jobs that fire. An @every counts from its registration, so these jobs are put in
-// groups that are spread over one interval.
+// register puts the jobs that fire. An @every counts from its registration, so these jobs are put in groups that are
+// spread over one interval. The due times are random within the window and come from the seed, so a run can be
+// repeated.
 func (c *jitterCmd) register(s *stand, cl *client.Client) (*window, error) {
 	const groups = 20
 	payload := padded(c.Payload)
@@ -67,14 +68,15 @@ func (c *jitterCmd) register(s *stand, cl *client.Client) (*window, error) {
 	return w, w.checkStart()
 }
 
-// headStart returns how long before the window the registration of count one-shots begins. It assumes
-// 25,000 per second, which is slow for bulk requests.
+// headStart returns how long before the window the registration of count one-shots begins. It assumes 25,000 per
+// second, which is slow for bulk requests. If it is not enough, checkStart makes the run fail instead of measuring
+// late registrations.
 func headStart(count int) time.Duration {
 	return 2*time.Second + time.Duration(count)*time.Second/25_000
 }
 
-// background registers jobs one by one while the window is open. The channel receives its error, or nil,
-// at the end.
+// background registers jobs one by one while the window is open. The channel receives its error, or nil, at the end.
+// It is open loop: a registration that is late does not shift the time of the next one.
 func (c *jitterCmd) background(s *stand, cl *client.Client, w *window) <-chan error {
 	done := make(chan error, 1)
 	if c.Register == 0 {
@@ -142,7 +144,8 @@ func putJobs(ctx context.Context, cl *client.Client, jobs func(func(client.Job) 
 	return err
 }
 
-// settleWait is how long after the window the harness waits for late runs.
+// settleWait is how long after the window the harness waits for late runs. A run that comes later than this counts as
+// lost.
 const settleWait = 2 * time.Second
 
 // watch waits until the window is over and its last runs have had settleWait to arrive.

@@ -10,8 +10,9 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// herdCmd makes many jobs of one tenant due in the same millisecond, while another tenant's jobs fire at
-// a constant rate.
+// herdCmd makes many jobs of one tenant due in the same millisecond, while another tenant's jobs fire at a constant
+// rate. The herd shows throughput, and the other tenant shows whether a herd delays jobs that have nothing to do with
+// it.
 type herdCmd struct {
 	Jobs  int `help:"Jobs that are due in the same millisecond." default:"10000"`
 	Rate  int `help:"One-shots a second of the other tenant." default:"200"`
@@ -151,7 +152,8 @@ func (c *herdCmd) register(s *stand, srv *server, cl *client.Client) (*window, e
 	return w, w.checkStart()
 }
 
-// tell adds the times of the herd, and the lateness of the other tenant before it and during it.
+// tell adds the times of the herd, and the lateness of the other tenant before it and during it. The other tenant's
+// jobs are counted before the herd and until its last run, because only these can be delayed by it.
 func (c *herdCmd) tell(r *result, receipts []receipt, due time.Time) {
 	var herd, before, beside samples
 	last := due

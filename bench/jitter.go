@@ -9,7 +9,8 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// jitterCmd fires jobs at a receiver in another process and measures their lateness.
+// jitterCmd fires jobs at a receiver in another process and measures their lateness. Other workloads use it as a
+// value, with their own rates.
 type jitterCmd struct {
 	Rate        int           `help:"One-shots a second, at random milliseconds." default:"200"`
 	Every       int           `help:"Jobs that tick once a second." default:"200"`
@@ -27,7 +28,8 @@ func defaultJitter() *jitterCmd {
 	return &jitterCmd{Rate: 200, Every: 200, For: 10 * time.Second, Payload: len(`{"bench":true}`)}
 }
 
-// The bounds of the command line's values.
+// The bounds of the command line's values. They refuse what a run cannot finish or hold in memory, not what is
+// unusual.
 const (
 	everyMax       = 100_000
 	armedMax       = 50_000_000
@@ -111,8 +113,8 @@ func (c *jitterCmd) run(s *stand) (*result, tally) {
 	return r, t
 }
 
-// fire registers the jobs that fire, on a server that already has the armed ones, and waits until they
-// have arrived.
+// fire registers the jobs that fire, on a server that already has the armed ones, and waits until they have arrived.
+// The processor time and the pauses are those of the window alone.
 func (c *jitterCmd) fire(s *stand, srv *server, cl *client.Client, r *result) (t tally, err error) {
 	recv, err := s.startReceiver(srv.ready.NATS, fireSubject)
 	if err != nil {
@@ -143,8 +145,9 @@ func (c *jitterCmd) fire(s *stand, srv *server, cl *client.Client, r *result) (t
 	return t, <-registered
 }
 
-// split adds the figures that the server itself reports: how late the decision to fire was durable, and
-// how late the run was launched.
+// split adds the figures that the server itself reports: how late the decision to fire was durable, and how late the
+// run was launched. The difference between the two and the arrival shows where time is lost: in the decision, in the
+// launch, or on the way.
 func split(s *stand, cl *client.Client, r *result) error {
 	ctx, cancel := s.asking()
 	defer cancel()

@@ -11,12 +11,14 @@ import (
 // The memory and the disk that a job needs during a bulk load, estimated high: the server's memory with
 // its garbage, the log and the store before compaction, and the harness's own records.
 const (
+	// A machine that begins to swap gives figures of its disk.
 	memoryPerJob = 600
 	diskPerJob   = 800
 	reserveBytes = 256 << 20
 )
 
-// demand returns an error if the machine does not have enough memory or disk for a number of jobs.
+// demand returns an error if the machine does not have enough memory or disk for a number of jobs. Where the system
+// does not say what there is, it returns nil.
 func (s *stand) demand(jobs int) error {
 	if have, need := availableMemory(), float64(jobs)*memoryPerJob+reserveBytes; have > 0 && need > have {
 		return fmt.Errorf("%d jobs need about %.1f GB of memory, %.1f GB are available; want fewer jobs", jobs, need/1e9, have/1e9)

@@ -30,7 +30,8 @@ func (c *loadCmd) measure(s *stand) []*result {
 	return []*result{s.show(r)}
 }
 
-// loaded is a running server with many jobs.
+// loaded is a running server with many jobs. Workloads that need many jobs share it, because loading takes longer than
+// measuring.
 type loaded struct {
 	server *server
 	client *client.Client
@@ -44,7 +45,8 @@ func (l *loaded) close() error {
 	return l.server.stop()
 }
 
-// idleWait is how long a server has no requests before its memory is measured.
+// idleWait is how long a server has no requests before its memory is measured. The server's collector and the
+// compaction of its store go on for a while after a load.
 const idleWait = 10 * time.Second
 
 // loadBulk registers jobs on an empty server. After a failure the returned server is nil.
@@ -104,11 +106,12 @@ func (l *loaded) weigh(r *result, empty float64) {
 	}
 }
 
-// verifySample is the number of jobs that are read back and compared.
+// verifySample is the number of jobs that are read back and compared. Reading back all of them would take longer than
+// the load.
 const verifySample = 1000
 
-// verify checks that the server has as many jobs as it accepted, and that a sample of them is as it was
-// put.
+// verify checks that the server has as many jobs as it accepted, and that a sample of them is as it was put. It runs
+// after the load and again after a recovery, with the same expectations.
 func (l *loaded) verify(s *stand, r *result) error {
 	ctx, cancel := s.asking()
 	defer cancel()
@@ -125,7 +128,8 @@ func (l *loaded) verify(s *stand, r *result) error {
 	return l.load.compare(ctx, l.client, r)
 }
 
-// bulkLoad registers a number of jobs and counts the results.
+// bulkLoad registers a number of jobs and counts the results. For one goroutine: the client calls back on the
+// goroutine of run.
 type bulkLoad struct {
 	stand    *stand
 	first    int // number of its first job in the mix
@@ -185,7 +189,8 @@ func (l *bulkLoad) jobs() iter.Seq[client.Job] {
 	}
 }
 
-// tell adds the rates of the load. It ignores the last second, which is not a full one.
+// tell adds the rates of the load. It ignores the last second, which is not a full one. The slowest second shows a
+// stall that an average hides.
 func (l *bulkLoad) tell(r *result) {
 	r.count("accepted", "accepted", l.accepted)
 	r.add("seconds", "took", l.took.Seconds(), "s")

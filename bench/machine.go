@@ -10,7 +10,7 @@ import (
 	"github.com/carillon-io/carillon/bench/measure"
 )
 
-// machine describes the machine on which the figures were measured.
+// machine describes the machine on which the figures were measured. Figures without it cannot be compared.
 type machine struct {
 	measure.Machine
 	Product  string  `json:"product"`
@@ -19,7 +19,8 @@ type machine struct {
 	FsyncMax float64 `json:"fsync_max_ms"`
 }
 
-// lookAround describes the machine and measures the time of an fsync in a directory.
+// lookAround describes the machine and measures the time of an fsync in a directory. The time of an fsync is measured
+// first, on the still idle machine.
 func lookAround(binary, dir string) (*machine, error) {
 	version, err := exec.Command(binary, "version").Output()
 	if err != nil {

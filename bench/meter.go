@@ -20,7 +20,8 @@ type meter struct {
 	foreign time.Duration
 }
 
-// startMeter begins to measure. This process belongs to the workload.
+// startMeter begins to measure. This process belongs to the workload. Its counters are those of the whole life of the
+// processes, which is why it reads them twice.
 func startMeter(server int, others ...int) *meter {
 	m := &meter{server: server, others: append(others, os.Getpid()), began: time.Now()}
 	m.read(-1)

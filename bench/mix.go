@@ -9,8 +9,9 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// mix generates the jobs of a bulk load, like those of a service with many customers. The n-th job is
-// always the same for the same seed and start time.
+// mix generates the jobs of a bulk load, like those of a service with many customers. The n-th job is always the same
+// for the same seed and start time. It is stateless, so that a sample can be generated again to be compared with what
+// the server returns.
 type mix struct {
 	seed  uint64
 	begin time.Time
@@ -48,7 +49,8 @@ func (m *mix) job(n int) client.Job {
 	return j
 }
 
-// bulkName returns the name of the n-th job: bulk/ and nine digits.
+// bulkName returns the name of the n-th job: bulk/ and nine digits. All names have the same length, so that their size
+// does not depend on the number of jobs.
 func bulkName(n int) string {
 	return "bulk/" + strconv.Itoa(1_000_000_000 + n)[1:]
 }

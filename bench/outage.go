@@ -69,7 +69,8 @@ func (c *outageCmd) run(s *stand, r *result) error {
 	return c.catchUp(s, srv, cl, r)
 }
 
-// miss registers the jobs and kills the server before they are due.
+// miss registers the jobs and kills the server before they are due. The kill comes before the due time, so that all of
+// the jobs are missed.
 func (c *outageCmd) miss(s *stand) (dir string, due time.Time, err error) {
 	srv, cl, err := s.start("outage")
 	if err != nil {
@@ -94,7 +95,8 @@ func (c *outageCmd) miss(s *stand) (dir string, due time.Time, err error) {
 	return srv.dir, due, err
 }
 
-// catchUp measures jobs that are due now, while the server fires missed runs.
+// catchUp measures jobs that are due now, while the server fires missed runs. The question is whether jobs that are
+// due now are late because of those that are overdue.
 func (c *outageCmd) catchUp(s *stand, srv *server, cl *client.Client, r *result) error {
 	began := time.Now()
 	before, err := statusOf(s, cl)

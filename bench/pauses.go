@@ -8,14 +8,16 @@ import (
 	"time"
 )
 
-// pauses are the pauses of the server's garbage collector, from its metrics.
+// pauses are the pauses of the server's garbage collector, from its metrics. The runtime keeps the longest of a number
+// of recent pauses only, so it cannot be attributed to a window.
 type pauses struct {
 	count   float64
 	seconds float64
 	longest float64 // longest of the last 256 pauses, in seconds
 }
 
-// readPauses reads the metrics of a server. A metric that is missing is 0.
+// readPauses reads the metrics of a server. A metric that is missing is 0. A server that cannot be read gives zeros,
+// since the figures are only an aside.
 func readPauses(srv *server) (p pauses) {
 	c := http.Client{Timeout: 5 * time.Second}
 	reply, err := c.Get(srv.ready.HTTP + "/metrics")

@@ -14,7 +14,8 @@ type proofCmd struct {
 	For   time.Duration `help:"Length of each window." default:"20s"`
 }
 
-// proofSmall is the number of jobs of the server with which the large one is compared.
+// proofSmall is the number of jobs of the server with which the large one is compared. So the comparison shows the
+// cost of the armed jobs alone.
 const proofSmall = 10_000
 
 // Validate refuses sizes that make no sense.
@@ -56,6 +57,7 @@ func (c *proofCmd) herds() (herds []*herdCmd) {
 	return herds
 }
 
+// One server carries all of it, because loading ten million jobs is the longest part.
 func (c *proofCmd) measure(s *stand) []*result {
 	few := *c.jitters()[0]
 	few.Armed = proofSmall

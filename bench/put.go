@@ -37,7 +37,7 @@ func (c *putCmd) Validate() error {
 	return nil
 }
 
-// farAhead is how far ahead jobs are due that must not fire during a measurement.
+// farAhead is how far ahead jobs are due that must not fire during a measurement. It is longer than any workload.
 const farAhead = 24 * time.Hour
 
 // payload is a JSON value of 100 bytes.
@@ -102,7 +102,8 @@ type putter struct {
 	err      error   // why it ended; nil after an interruption
 }
 
-// put registers one job, and reports whether to continue.
+// put registers one job, and reports whether to continue. A registration whose outcome is unknown ends the putter,
+// since the count of the acknowledged ones is compared with the server's.
 func (p *putter) put(ctx context.Context) bool {
 	j := farJob(fmt.Sprintf("%s-%d", p.name, len(p.took)), len(p.took))
 	began := time.Now()
@@ -116,8 +117,9 @@ func (p *putter) put(ctx context.Context) bool {
 	return true
 }
 
-// plainly returns a function that registers one-shots with plain NATS requests. Many clients share the
-// cores with the server, so each does no more than check that the job was accepted.
+// plainly returns a function that registers one-shots with plain NATS requests. Many clients share the cores with the
+// server, so each does no more than check that the job was accepted. It checks the end of the reply as text, which is
+// the cheapest proof that a job was created.
 func plainly(nc *nats.Conn) func(context.Context, client.Job) error {
 	var body []byte
 	return func(_ context.Context, j client.Job) error {
@@ -143,7 +145,8 @@ func (p *putter) tell(r *result, took time.Duration) {
 	r.spread("request", "request", p.took)
 }
 
-// together runs many clients for the time of --for, and returns the number of jobs that they registered.
+// together runs many clients for the time of --for, and returns the number of jobs that they registered. Each client
+// waits for its own reply, so the rate is what the server can commit for that many waiting clients.
 func (c *putCmd) together(s *stand, srv *server, r *result) (int, error) {
 	putters := make([]*putter, c.Clients)
 	for i := range putters {
@@ -180,7 +183,8 @@ func (c *putCmd) together(s *stand, srv *server, r *result) (int, error) {
 	return len(all.took), nil
 }
 
-// verify checks that the server has all acknowledged jobs, also after a SIGKILL and a restart.
+// verify checks that the server has all acknowledged jobs, also after a SIGKILL and a restart. Each of the
+// acknowledged jobs must survive the kill: that is what the time of a registration pays for.
 func (c *putCmd) verify(s *stand, cl *client.Client, srv *server, r *result, acked int) error {
 	ctx, cancel := s.asking()
 	defer cancel()

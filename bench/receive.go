@@ -16,14 +16,15 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// receiveCmd is the receiving process. It keeps the arrivals in memory, so that writing them costs
-// nothing during the measurement, and prints all of them when its standard input ends.
+// receiveCmd is the receiving process. It keeps the arrivals in memory, so that writing them costs nothing during the
+// measurement, and prints all of them when its standard input ends. It is a process of its own, so that the collector
+// and the locks of the harness do not delay an arrival.
 type receiveCmd struct {
 	URL     string `arg:""`
 	Subject string `arg:""`
 }
 
-// receipt is one arrival.
+// receipt is one arrival. The time of arrival is taken before anything is decoded.
 type receipt struct {
 	job       string
 	runID     string
@@ -81,7 +82,8 @@ type receiver struct {
 	lines *bufio.Scanner
 }
 
-// startReceiver starts this program again as the receiver of a subject.
+// startReceiver starts this program again as the receiver of a subject. It returns when the subscription is in force,
+// so that no run is missed.
 func (s *stand) startReceiver(url, subject string) (*receiver, error) {
 	args := slices.Concat(s.program.Args, []string{"receive", url, subject})
 	r := &receiver{cmd: exec.Command(s.program.Self, args...)}
@@ -104,7 +106,8 @@ func (s *stand) startReceiver(url, subject string) (*receiver, error) {
 	return r, nil
 }
 
-// collect ends the receiver and returns its receipts.
+// collect ends the receiver and returns its receipts. The receiver first drains its subscription, so that what has
+// arrived is counted.
 func (r *receiver) collect() ([]receipt, error) {
 	_ = r.input.Close()
 	var all []receipt

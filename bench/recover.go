@@ -29,7 +29,8 @@ func (c *recoverCmd) measure(s *stand) []*result {
 	return append(results, s.show(recoverLoaded(s, l)))
 }
 
-// recoverDue is the number of jobs that are due while the server is down.
+// recoverDue is the number of jobs that are due while the server is down. They show the first launches after a
+// recovery, when caches are cold.
 const recoverDue = 10_000
 
 // recoverLoaded kills a loaded server and starts it again. It closes the client.
@@ -85,8 +86,8 @@ func (l *loaded) drain(s *stand, r *result) error {
 	return nil
 }
 
-// recover kills the server and measures its restart: the time until it is ready, and its memory
-// afterwards.
+// recover kills the server and measures its restart: the time until it is ready, and its memory afterwards. The client
+// is closed before the kill, so that its attempts to reconnect do not load the machine.
 func (l *loaded) recover(s *stand, r *result) error {
 	err := l.addDue(s)
 	l.client.Close()

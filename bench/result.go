@@ -11,7 +11,8 @@ import (
 	"github.com/carillon-io/carillon/bench/measure"
 )
 
-// result holds the figures of one workload.
+// result holds the figures of one workload. The keys of its figures are for programs and stay; labels are for people
+// and may change.
 type result struct {
 	Name    string
 	Setting string // description of the workload
@@ -72,7 +73,7 @@ func (r *result) print(w io.Writer) {
 	}
 }
 
-// writeJSON writes all results to a file.
+// writeJSON writes all results to a file. It overwrites the file.
 func writeJSON(path string, m *machine, results []*result) error {
 	type object map[string]any
 	all := object{}

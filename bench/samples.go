@@ -11,8 +11,9 @@ import (
 // would be smaller, but would round the very values at the tail that matter.
 type samples []time.Duration
 
-// at returns a percentile by nearest rank: the smallest sample that at least per100k of
-// 100,000 samples do not exceed. The samples must be sorted. Without samples it is 0.
+// at returns a percentile by nearest rank: the smallest sample that at least per100k of 100,000 samples do not exceed.
+// The samples must be sorted. Without samples it is 0. Nearest rank returns a value that was measured, and never one
+// between two.
 func (s samples) at(per100k int) time.Duration {
 	return measure.Percentile(s, per100k)
 }

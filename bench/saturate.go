@@ -8,7 +8,8 @@ import (
 	"github.com/carillon-io/carillon/bench/measure"
 )
 
-// saturateCmd raises the rate until jobs arrive late.
+// saturateCmd raises the rate until jobs arrive late. Each rate gets a new server, so that a backlog of one rate does
+// not spoil the next.
 type saturateCmd struct {
 	Rates []int         `help:"Fires a second, rising." default:"5000,10000,20000,30000,40000,60000,80000,100000"`
 	For   time.Duration `help:"Length of the window at each." default:"5s"`

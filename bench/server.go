@@ -18,7 +18,8 @@ import (
 	"github.com/carillon-io/carillon/bench/measure"
 )
 
-// server is a process of the product with its own data directory.
+// server is a process of the product with its own data directory. One goroutine, begun by launchServer, reads the
+// output and waits for the exit.
 type server struct {
 	ready   ready
 	readyIn time.Duration // from the start of the process to its ready line
@@ -39,7 +40,7 @@ type ready struct {
 	Jobs  int    `json:"jobs"`
 }
 
-// readyWait bounds a start, including recovery.
+// readyWait bounds a start, including recovery. It has room for ten million jobs.
 const readyWait = 5 * time.Minute
 
 // started is a ready line, and the time that it took.
@@ -60,8 +61,9 @@ func startServer(binary, dir string, flags ...string) (*server, error) {
 	return s, nil
 }
 
-// launchServer starts the product on a directory and does not wait until it is ready. If flags repeats a
-// flag that is set already, the last one counts.
+// launchServer starts the product on a directory and does not wait until it is ready. If flags repeats a flag that is
+// set already, the last one counts. A port of 0 lets the system choose free ones, so that several servers run side by
+// side. Its log is beside the data directory, where clear leaves it for messages.
 func launchServer(binary, dir string, flags ...string) (*server, error) {
 	stderr, err := os.OpenFile(dir+".stderr", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -85,7 +87,8 @@ func launchServer(binary, dir string, flags ...string) (*server, error) {
 	return s, nil
 }
 
-// awaitReady waits for the ready line. It kills the server if the line does not come in time.
+// awaitReady waits for the ready line. It kills the server if the line does not come in time. It is called once for a
+// process.
 func (s *server) awaitReady(longest time.Duration) error {
 	select {
 	case line, ok := <-s.started:
@@ -139,7 +142,8 @@ func (s *server) clear() {
 	_ = os.RemoveAll(s.dir) // the caller removes the parent directory with any rest
 }
 
-// stop ends the process with SIGTERM and waits until it has ended.
+// stop ends the process with SIGTERM and waits until it has ended. It returns an error if the process had ended
+// before, since then something else ended it.
 func (s *server) stop() error {
 	const wait = time.Minute
 	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
@@ -157,8 +161,9 @@ func (s *server) stop() error {
 	return nil
 }
 
-// memory returns the resident bytes of the process, and those of them that are anonymous: private and
-// not backed by a file. Both are 0 on systems without /proc.
+// memory returns the resident bytes of the process, and those of them that are anonymous: private and not backed by a
+// file. Both are 0 on systems without /proc. Files that the kernel caches for the store count as resident, but can be
+// dropped, which is why both are returned.
 func (s *server) memory() (resident, anonymous float64) {
 	proc := "/proc/" + strconv.Itoa(s.cmd.Process.Pid)
 	return kilobytes(measure.Field(proc+"/status", "VmRSS")), kilobytes(measure.Field(proc+"/smaps_rollup", "Anonymous"))

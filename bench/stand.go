@@ -11,7 +11,8 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// stand holds what all workloads share: the binary, the directory, the output.
+// stand holds what all workloads share: the binary, the directory, the output. A workload gets a copy with a bounded
+// context if it must end by itself.
 type stand struct {
 	ctx      context.Context // ends on Ctrl-C; a workload then reports its partial figures
 	program  Program
@@ -32,7 +33,7 @@ func (s *stand) show(r *result) *result {
 	return r
 }
 
-// start starts a server on an empty data directory, and connects a client.
+// start starts a server on an empty data directory, and connects a client. The caller clears the server at the end.
 func (s *stand) start(name string, flags ...string) (*server, *client.Client, error) {
 	srv, err := startServer(s.binary, filepath.Join(s.dir, name), flags...)
 	if err != nil {
@@ -59,8 +60,8 @@ func (s *stand) wait(d time.Duration) {
 	}
 }
 
-// asking returns a context for the requests at the end of a workload, which are made even after an
-// interruption.
+// asking returns a context for the requests at the end of a workload, which are made even after an interruption.
+// Without the detachment from the interruption, a workload that is ended by Ctrl-C could not report what it has.
 func (s *stand) asking() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(s.ctx), time.Minute)
 }

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// window is the time in which fires are measured, and the jobs that must fire in it.
+// window is the time in which fires are measured, and the jobs that must fire in it. Jobs with @every tick before and
+// after it as well, and those ticks are checked but not measured.
 type window struct {
 	from, to time.Time            // fires scheduled in [from, to) are measured
 	due      map[string]time.Time // due time of each one-shot, by name
@@ -33,7 +34,7 @@ const everyPrefix = "every-"
 
 func everyName(i int) string { return everyPrefix + strconv.Itoa(i) }
 
-// cut ends the window early, because the workload was interrupted.
+// cut ends the window early, because the workload was interrupted. What was due after the cut is not missing then.
 func (w *window) cut(at time.Time) {
 	if at.Before(w.to) {
 		w.to = at
@@ -53,8 +54,8 @@ type tally struct {
 	strange    int // arrivals of an unknown job, or at a time that its schedule does not have
 }
 
-// judge compares the arrivals with what was due. It also checks runs scheduled outside the window, but
-// does not measure their lateness.
+// judge compares the arrivals with what was due. It also checks runs scheduled outside the window, but does not
+// measure their lateness. It needs no order of the arrivals.
 func (w *window) judge(receipts []receipt) tally {
 	var t tally
 	runs := make(map[string]bool, len(receipts))
@@ -104,8 +105,8 @@ func (w *window) shotsDue() int {
 	return due
 }
 
-// missingTicks compares the arrivals of a job with @every with the ticks that it must have, which it
-// computes from the first arrival.
+// missingTicks compares the arrivals of a job with @every with the ticks that it must have, which it computes from the
+// first arrival. An @every counts from its registration, whose exact instant the harness does not know.
 func (w *window) missingTicks(arrived []time.Time) (missing, strange int) {
 	if len(arrived) == 0 {
 		return int(w.to.Sub(w.from) / interval), 0

@@ -15,13 +15,16 @@ import (
 // name another.
 const ClusterListenDefault = "127.0.0.1:6222"
 
+// The bounds of the lists in the options. Each address is tried in turn, so a longer list makes a start or a
+// reconnection slow; a cluster has only a few members.
 const (
 	routesMax   = 16
 	natsURLsMax = 16
 )
 
-// Reachable returns an address by which a program on this machine reaches a listener on addr. If addr stands
-// for all addresses of the machine, it returns the loopback address.
+// Reachable returns an address by which a program on this machine reaches a listener on addr. If addr stands for all
+// addresses of the machine, it returns the loopback address. An address such as 0.0.0.0:4222 is right for listening,
+// but not portable for dialling.
 func Reachable(addr net.Addr) string {
 	tcp, ok := addr.(*net.TCPAddr)
 	if !ok || len(tcp.IP) > 0 && !tcp.IP.IsUnspecified() {
@@ -30,8 +33,8 @@ func Reachable(addr net.Addr) string {
 	return (&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: tcp.Port}).String()
 }
 
-// OnLoopback reports whether only this machine can reach an address. A name other than localhost counts as
-// reachable by others.
+// OnLoopback reports whether only this machine can reach an address. A name other than localhost counts as reachable
+// by others. To resolve the name would make a warning depend on DNS, and to err on this side only warns too often.
 func OnLoopback(addr string) bool {
 	host, _, err := splitAddr(addr)
 	if err != nil {
@@ -42,7 +45,9 @@ func OnLoopback(addr string) bool {
 }
 
 // ValidatePeers checks the settings with which the embedded server finds its peers: the address on which it listens
-// for them, and their addresses.
+// for them, and their addresses. The port must be known in advance, because the peers have it in their own --routes.
+// One route at least must lead to another node; a list with the own address among the others is right, so that all
+// nodes can have the same list.
 func ValidatePeers(listen string, routes []string) error {
 	host, port, err := splitAddr(listen)
 	if err != nil || port == 0 {
@@ -66,7 +71,8 @@ func ValidatePeers(listen string, routes []string) error {
 	return nil
 }
 
-// routeURL parses host:port or nats-route://host:port.
+// routeURL parses host:port or nats-route://host:port. It rejects a user in the route rather than use it: all routes
+// share one password, and an address shown in a message or in a list of processes must not contain it.
 func routeURL(route string) (*url.URL, error) {
 	shown, _ := cutUser(route)
 	bad := fmt.Errorf("options: the route %q is no address of a peer; want host:port or nats-route://host:port", shown)
@@ -127,7 +133,8 @@ func ValidateURL(list string) error {
 	return nil
 }
 
-// withoutUsers returns a list of servers without the user names and passwords in it, for messages.
+// withoutUsers returns a list of servers without the user names and passwords in it, for messages. It accepts what
+// [ValidateURL] accepts.
 func withoutUsers(list string) string {
 	urls := strings.Split(list, ",")
 	for i, one := range urls {

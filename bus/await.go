@@ -15,12 +15,16 @@ import (
 // How the start of a node waits for JetStream. The wait has no end: the nodes of a cluster are started one by
 // one, and a node that comes back alone must not give up.
 const (
+	// A smaller value only loads a JetStream that is busy with its election.
 	awaitEvery    = 100 * time.Millisecond
 	awaitSayEvery = 10 * time.Second // how often the log says that the node waits, without news
-	askTimeMax    = time.Second
+	// The bound of one question. While there is no leader, a question stays without an answer, so this is also the
+	// pace of the wait.
+	askTimeMax = time.Second
 )
 
-// awaitJetStream returns when JetStream serves this account, when it never will, or when ctx ends.
+// awaitJetStream returns when JetStream serves this account, when it never will, or when ctx ends. It logs at each
+// change of what is missing, and otherwise every awaitSayEvery, so that the log of a long wait stays short.
 func (b *Bus) awaitJetStream(ctx context.Context) error {
 	js, err := jetstream.New(b.api)
 	if err != nil {
@@ -49,8 +53,9 @@ func (b *Bus) awaitJetStream(ctx context.Context) error {
 	}
 }
 
-// askJetStream asks JetStream once. The leader of its servers answers, so an answer means that there is a
-// leader.
+// askJetStream asks JetStream once. The leader of its servers answers, so an answer means that there is a leader. The
+// last error of the connection is read besides the reply: only there does the client show that a request was
+// forbidden.
 func (b *Bus) askJetStream(ctx context.Context, js jetstream.JetStream) error {
 	ctx, cancel := context.WithTimeout(ctx, askTimeMax)
 	defer cancel()
@@ -61,8 +66,9 @@ func (b *Bus) askJetStream(ctx context.Context, js jetstream.JetStream) error {
 	return err
 }
 
-// hopeless reports whether waiting cannot help, because the servers are configured in a way that excludes
-// JetStream. An embedded server may still be starting.
+// hopeless reports whether waiting cannot help, because the servers are configured in a way that excludes JetStream.
+// An embedded server may still be starting. Outside servers that answer at all have their final configuration, so
+// their refusal is final.
 func (b *Bus) hopeless(err error) bool {
 	if b.embedded != nil {
 		return !b.embedded.JetStreamEnabled()

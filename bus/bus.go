@@ -1,6 +1,17 @@
 // Package bus connects a server to NATS: to the servers of others, or to one that it runs in this process, alone or as
-// a member of a cluster. It waits for NATS at a start, leaves servers that are cut off, and checks what is around: other
-// servers on the prefix, streams that capture requests, and where NATS is weaker than a cluster needs.
+// a member of a cluster. It waits for NATS at a start, leaves servers that are cut off, and checks what is around:
+// other servers on the prefix, streams that capture requests, and where NATS is weaker than a cluster needs.
+//
+// A start runs through the files in this order: options.go says where NATS is; embedded.go starts the server in this
+// process; absent.go waits for the first connection; founder.go makes empty nodes wait for a founder; await.go waits
+// for JetStream, which only a cluster needs. Then surroundings.go claims the prefix (who.go, who_state.go), finds the
+// log of a cluster (refuse_member.go reads it from the disk before the server starts) and the streams that capture
+// requests (captures.go), and judges the servers (facts.go, check.go, weaknesses.go). Afterwards watch.go leaves
+// servers that are cut off, and lost.go ends a member without JetStream.
+//
+// The package starts no goroutines of its own, apart from those of NATS and the one that [Surroundings.Watch] runs and
+// waits for: the caller runs Watch, WatchServers and WatchJetStream, each in a goroutine, and ends them by their
+// contexts. It does not interpret requests and does not elect leaders.
 package bus
 
 import (
@@ -20,21 +31,30 @@ import (
 )
 
 // Bus owns the embedded server, if there is one, and the connections to NATS. Requests, launches and notices have a
-// connection each, so that a flood of one kind never delays the others. Its methods are safe for concurrent use, except
-// those that say otherwise.
+// connection each, so that a flood of one kind never delays the others. Its methods are safe for concurrent use,
+// except those that say otherwise. The embedded server and the URL are fixed when Open returns, so they are read
+// without a lock. The list of connections only grows, during the start, in one goroutine.
 type Bus struct {
+	// as given; never changed
 	opts     Options
 	embedded *server.Server
-	url      string
+	// addresses as clients on this machine use them; with an embedded server it is known only when that listens,
+	// because its port may be drawn
+	url string
+	// the first connection: awaitNATS makes it, so that the others find NATS there
 	api      *nats.Conn
 	dispatch *dispatch.NATS
 	notices  *dispatch.NATS
 	conns    []*nats.Conn // the connections that Connect made; Close ends them
-	founder  *nats.Subscription
+	// answers empty nodes; nil on a node that is no founder
+	founder *nats.Subscription
 }
 
 // Open connects to NATS. It starts the embedded server, or waits until an outside one answers; in a cluster it waits
-// until JetStream serves, however long that takes. ctx ends the wait. The error names what NATS or its operator refuses.
+// until JetStream serves, however long that takes. ctx ends the wait. The error names what NATS or its operator
+// refuses. The order is part of the contract: the answers to empty nodes begin before the wait for JetStream, because
+// in a first start the founder and the empty nodes wait for each other's servers. After an error nothing is left
+// running.
 func Open(ctx context.Context, o Options) (_ *Bus, err error) {
 	b, err := Embed(o)
 	if err != nil {
@@ -67,7 +87,10 @@ func Open(ctx context.Context, o Options) (_ *Bus, err error) {
 	return b, ctx.Err()
 }
 
-// Connect makes a connection with a name that operators see in NATS. Close ends it. Not for concurrent use.
+// Connect makes a connection with a name that operators see in NATS. Close ends it. Not for concurrent use. It
+// reconnects without end, since an operator who restarts NATS does not expect to restart its clients. While it is
+// disconnected it buffers nothing, so a publication fails at once: a reply or a commit that left minutes later would
+// be believed although its time is over.
 func (b *Bus) Connect(name string) (*nats.Conn, error) {
 	log := b.opts.Logger.With(slog.String("connection", name))
 	options := append(b.options(name),
@@ -106,7 +129,7 @@ func (b *Bus) Dispatch() *dispatch.NATS { return b.dispatch }
 func (b *Bus) Notices() *dispatch.NATS { return b.notices }
 
 // Conns returns the connections that there are, the one on which requests are answered first. Not for concurrent use
-// with Connect.
+// with Connect. The first one stands for all in [Bus.WatchServers].
 func (b *Bus) Conns() []*nats.Conn { return slices.Clone(b.conns) }
 
 // connectQuietly does what Connect does, for requests that NATS may refuse: the errors of the connection are
@@ -124,16 +147,21 @@ func (b *Bus) connectQuietly(name string, more ...nats.Option) (*nats.Conn, erro
 // How connections notice that their server is gone, and how soon they try the next one. In a cluster a
 // connection whose server is silent is given up after (pingsOutMax+1) * pingEvery, 6 s.
 const (
+	// The wait before the same server is tried again. With several addresses the wait is shorter and has no jitter,
+	// because a takeover waits for the new connection, and the next address is another server.
 	reconnectWait        = 200 * time.Millisecond
 	reconnectWaitSeveral = 50 * time.Millisecond
-	dialTimeMax          = 5 * time.Second
-	dialTimeMaxSeveral   = time.Second
-	pingEvery            = 2 * time.Second
-	pingsOutMax          = 2
+	// The bound of one attempt to connect. With several addresses a host that is cut off, which refuses nothing, must
+	// not use up the time in which another would have answered.
+	dialTimeMax        = 5 * time.Second
+	dialTimeMaxSeveral = time.Second
+	pingEvery          = 2 * time.Second
+	pingsOutMax        = 2
 )
 
-// options returns the options that all connections share: addresses, credentials, and when to change the
-// server.
+// options returns the options that all connections share: addresses, credentials, and when to change the server. The
+// settings for several addresses and for a cluster come later in the list and overrule the earlier ones. A process
+// without a cluster keeps the client's slow pings: no other node waits for it.
 func (b *Bus) options(name string) []nats.Option {
 	o := b.opts
 	options := []nats.Option{nats.Name(name), nats.ReconnectWait(reconnectWait), nats.Timeout(dialTimeMax)}
@@ -158,7 +186,8 @@ func (b *Bus) options(name string) []nats.Option {
 	return options
 }
 
-// Flush returns when the servers know this process's subscriptions.
+// Flush returns when the servers know this process's subscriptions. Without this, a caller that hears that the server
+// is ready may send a request that NATS answers with "no responders". It waits for 10 s at most.
 func (b *Bus) Flush(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -168,8 +197,9 @@ func (b *Bus) Flush(ctx context.Context) error {
 	return nil
 }
 
-// Close ends the connections, and then the embedded server, which first hands the leadership of its streams to
-// its peers. The dispatcher closes its own connection; closing one twice does no harm.
+// Close ends the connections, and then the embedded server, which first hands the leadership of its streams to its
+// peers. The dispatcher closes its own connection; closing one twice does no harm. The connections go first, so that
+// their own disconnection by the shutdown is not logged as a loss. It also closes a Bus that Open has only half made.
 func (b *Bus) Close() {
 	for _, conn := range b.conns {
 		conn.Close()

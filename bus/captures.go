@@ -15,6 +15,8 @@ import (
 
 // The bounds of the search for streams that capture requests.
 const (
+	// An operator makes such a stream by hand, so a minute is soon enough for the warning; each search costs one
+	// request to JetStream for each of the subjects.
 	capturesEvery   = time.Minute            // between two searches
 	capturesFresh   = time.Second            // age up to which a search counts as fresh when the status is requested
 	capturesTimeMax = 500 * time.Millisecond // bound of one search
@@ -29,9 +31,13 @@ type captures struct {
 	subjects []string
 	logger   *slog.Logger
 
+	// It is not mu, so that Warnings does not wait for JetStream.
 	searching sync.Mutex // held during a search
 
-	mu       sync.Mutex
+	// guards the fields below
+	mu sync.Mutex
+	// end of the last search, whether it succeeded or not: a JetStream that does not answer must not slow each request
+	// for the status
 	lookedAt time.Time
 	streams  []string // sorted by name
 }
@@ -57,7 +63,8 @@ func (c *captures) watch(ctx context.Context) {
 	}
 }
 
-// Look searches for such streams now, unless the last search is fresh.
+// Look searches for such streams now, unless the last search is fresh. If the search fails, what the last one found
+// stays. It logs only when the streams differ from those that are known.
 func (c *captures) Look() {
 	c.searching.Lock()
 	defer c.searching.Unlock()
@@ -90,8 +97,9 @@ func (c *captures) isFresh() bool {
 	return !c.lookedAt.IsZero() && time.Since(c.lookedAt) < capturesFresh
 }
 
-// find requests the streams. JetStream selects them by their subjects, so the cost does not depend on the
-// number of streams. Without JetStream there are none.
+// find requests the streams. JetStream selects them by their subjects, so the cost does not depend on the number of
+// streams. Without JetStream there are none. It counts streams up to capturesMost: the warning is as useful with
+// sixteen names as with a thousand.
 func (c *captures) find(ctx context.Context) (names []string, err error) {
 	for _, subject := range c.subjects {
 		lister := c.js.StreamNames(ctx, jetstream.WithStreamListSubject(subject))
@@ -111,7 +119,8 @@ func (c *captures) find(ctx context.Context) (names []string, err error) {
 	return names, nil
 }
 
-// acknowledges reports whether a stream answers what it stores. It assumes so if the stream cannot be read.
+// acknowledges reports whether a stream answers what it stores. It assumes so if the stream cannot be read. A stream
+// without acknowledgements only copies the requests, which does no harm.
 func (c *captures) acknowledges(ctx context.Context, name string) bool {
 	stream, err := c.js.Stream(ctx, name)
 	return err != nil || !stream.CachedInfo().Config.NoAck

@@ -11,21 +11,27 @@ import (
 
 // What a cluster requires of NATS.
 const (
-	payloadMin      = 1 << 20 // a commit of a megabyte is one message
+	// It is also the default of NATS (max_payload), so that servers with their default suffice.
+	payloadMin = 1 << 20 // a commit of a megabyte is one message
+	// The oldest release with which the tests of a cluster run; an older one is a warning and not an error, because it
+	// may work.
 	versionMajorMin = 2
 	versionMinorMin = 12
 )
 
-// MembersWanted is how many servers with JetStream a cluster needs to survive the loss of one.
+// MembersWanted is how many servers with JetStream a cluster needs to survive the loss of one. Two do not suffice:
+// when one dies, the other is no majority.
 const MembersWanted = 3
 
-// Facts is what this process knows about the NATS servers of a cluster.
+// Facts is what this process knows about the NATS servers of a cluster. It is a value, without a connection to what it
+// describes: [Surroundings.Facts] reads it anew each time.
 type Facts struct {
-	Servers    []serverFacts // sorted by name; at least the server of the connection
-	Members    int           // number of servers with JetStream; 0: unknown
-	Clustered  bool          // the server of the connection has peers
-	PayloadMax int64         // bytes
-	NATSSyncs  bool          // the operator declares that the servers sync (--nats-syncs)
+	Servers []serverFacts // sorted by name; at least the server of the connection
+	// An ordinary account cannot read it, so a cluster must be able to run without it.
+	Members    int   // number of servers with JetStream; 0: unknown
+	Clustered  bool  // the server of the connection has peers
+	PayloadMax int64 // bytes
+	NATSSyncs  bool  // the operator declares that the servers sync (--nats-syncs)
 }
 
 // serverFacts are the relevant settings of one server.
@@ -38,6 +44,7 @@ type serverFacts struct {
 // syncing says when a server acknowledges what it stores.
 type syncing int
 
+// The zero value is the unknown one, because a server whose answer lacks the setting must not count as safe.
 const (
 	syncUnknown syncing = iota // unknown: an ordinary account cannot read the setting
 	syncLate                   // before it is on disk
@@ -57,7 +64,8 @@ func (b *Bus) Check(ctx context.Context, nc *nats.Conn, replicas int) ([]string,
 	return f.warnings(replicas), nil
 }
 
-// Validate returns an error if the servers cannot carry a cluster.
+// Validate returns an error if the servers cannot carry a cluster. Everything else is a warning: an operator may know
+// better, and a cluster that runs must not stop at a restart because a server was upgraded late.
 func (f Facts) Validate() error {
 	if f.PayloadMax < payloadMin {
 		return fmt.Errorf("NATS takes messages of at most %d bytes, and a commit of a cluster may have %d; set max_payload to at least %d, better %d",
@@ -66,8 +74,9 @@ func (f Facts) Validate() error {
 	return nil
 }
 
-// Replicas returns how many servers are to keep the log: the configured number; otherwise three if there are
-// three or if their number is unknown in a NATS cluster; otherwise one.
+// Replicas returns how many servers are to keep the log: the configured number; otherwise three if there are three or
+// if their number is unknown in a NATS cluster; otherwise one. A NATS cluster of unknown size gets three, because too
+// many fails visibly at the creation of the stream, while too few would lose the log with one server.
 func (f Facts) Replicas(wanted int) int {
 	switch {
 	case wanted != 0:
@@ -103,6 +112,8 @@ func (f Facts) warnMembers(replicas int) string {
 	return ""
 }
 
+// A known late sync is reported even if the operator has declared the opposite: what a server says about itself is the
+// better evidence.
 func (f Facts) warnSync() string {
 	const what = "set jetstream { sync_interval: always } there, or power that fails several of them at once may take what the next leader needs"
 	if late := f.names(func(s serverFacts) bool { return s.Sync == syncLate }); late != "" {
@@ -136,7 +147,8 @@ func (f Facts) names(which func(serverFacts) bool) string {
 	return strings.Join(all, ", ")
 }
 
-// isOld reports whether a version such as 2.11.4 is too old. A version that cannot be parsed is not.
+// isOld reports whether a version such as 2.11.4 is too old. A version that cannot be parsed is not. An unknown format
+// is more likely a new release than an old one.
 func isOld(version string) bool {
 	parts := strings.SplitN(strings.TrimPrefix(version, "v"), ".", 3)
 	if len(parts) < 2 {

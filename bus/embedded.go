@@ -15,18 +15,21 @@ import (
 
 // The settings of the embedded server.
 const (
-	// maxPayload is the largest message that the server accepts, in bytes: a bulk registration of thousands of
-	// jobs is one message.
+	// maxPayload is the largest message that the server accepts, in bytes: a bulk registration of thousands of jobs is
+	// one message. The server keeps a message of this size whole in memory for each connection that sends one. The
+	// bound is above payloadMin, so that a commit always fits.
 	maxPayload = 4 << 20
-	// clusterUser is the user name with which the embedded servers connect to each other.
+	// clusterUser is the user name with which the embedded servers connect to each other. Only the password is secret,
+	// so the name needs no option.
 	clusterUser = "carillon"
-	// routeErrorsEvery is the number of failed attempts to reach a peer, a second apart, that make one log
-	// line.
+	// routeErrorsEvery is the number of failed attempts to reach a peer, a second apart, that make one log line. A
+	// peer that is taken out for good then costs one line a minute.
 	routeErrorsEvery = 60
 )
 
 // Embed starts a NATS server with JetStream in this process, unless the options name outside servers. It makes no
-// connection, and waits for no peer.
+// connection, and waits for no peer. A caller that needs connections calls [Open] instead. After an error nothing is
+// left running.
 func Embed(o Options) (*Bus, error) {
 	b := &Bus{opts: o, url: o.URL}
 	if o.URL != "" {
@@ -39,6 +42,9 @@ func Embed(o Options) (*Bus, error) {
 	return b, nil
 }
 
+// The addresses are tried before the server starts, because the server reports a port in use only in its log, and its
+// own wait would end in a message without a cause. The server may still lose the port between the two; then the wait
+// fails.
 func (b *Bus) embed() error {
 	so, err := b.opts.serverOptions()
 	if err != nil {
@@ -65,7 +71,9 @@ func (b *Bus) embed() error {
 	return nil
 }
 
-// serverOptions returns the options of the embedded server.
+// serverOptions returns the options of the embedded server. Without a cluster the server syncs once a second: the log
+// of such a node is in its own files, so its streams contain only events and the targets' messages. With a cluster the
+// server is named after the node, because JetStream identifies a peer by that name.
 func (o Options) serverOptions() (*server.Options, error) {
 	host, port, err := splitAddr(o.Listen)
 	if err != nil {
@@ -88,12 +96,14 @@ func (o Options) serverOptions() (*server.Options, error) {
 	return so, o.setRoutes(so)
 }
 
-// streamDir returns the directory in which an embedded server with the directory store keeps a stream.
+// streamDir returns the directory in which an embedded server with the directory store keeps a stream. This is the
+// layout of the server's file store; [RefuseMember] reads it while no server runs.
 func streamDir(store, name string) string {
 	return filepath.Join(store, "jetstream", server.DEFAULT_GLOBAL_ACCOUNT, "streams", name)
 }
 
-// setRoutes configures the connections between the server and its peers.
+// setRoutes configures the connections between the server and its peers. A silent peer is given up after the same time
+// as a silent connection, see pingEvery.
 func (o Options) setRoutes(so *server.Options) error {
 	host, port, err := splitAddr(o.ClusterListen)
 	if err != nil {
@@ -124,8 +134,9 @@ func (o Options) setRoutes(so *server.Options) error {
 	return nil
 }
 
-// Seats returns the name of the embedded server, and a function that reports whether it leads a stream; "" and
-// nil without an embedded server.
+// Seats returns the name of the embedded server, and a function that reports whether it leads a stream; "" and nil
+// without an embedded server. Before such a process ends, it moves the leadership of the streams to another server, so
+// that commits do not wait for an election; the function says when that is done.
 func (b *Bus) Seats() (name string, leads func(stream string) bool) {
 	if b.embedded == nil {
 		return "", nil
@@ -167,7 +178,8 @@ func (b *Bus) Embedded() (state EmbeddedState, ok bool) {
 	}, true
 }
 
-// probe returns an error if an address is taken. The embedded server itself would only log that.
+// probe returns an error if an address is taken. The embedded server itself would only log that. It closes the
+// listener again, so it proves only that the address was free a moment ago.
 func probe(what, addr string) error {
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
@@ -189,7 +201,8 @@ func (b *Bus) warnOpenRoutes() {
 // one, so it is expected.
 const routeError = "Error trying to connect to route"
 
-// natsLogger passes the log lines of the embedded server on to the server's logger.
+// natsLogger passes the log lines of the embedded server on to the server's logger. It demotes what the server notes
+// about its normal work to the debug level, and a peer that is not up to a warning.
 type natsLogger struct{ log *slog.Logger }
 
 func (l natsLogger) Noticef(format string, v ...any) {

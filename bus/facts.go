@@ -15,13 +15,16 @@ import (
 // How the settings of servers are requested. Only the system account may ask, or an account that imports this
 // service from it; other accounts receive no answer.
 const (
-	pingServers    = "$SYS.REQ.SERVER.PING.JSZ"
-	pingTimeMax    = 500 * time.Millisecond
+	pingServers = "$SYS.REQ.SERVER.PING.JSZ"
+	// The number of servers is unknown, so the wait always lasts this long, unless all pingAnswersMax have answered; a
+	// start pays it once.
+	pingTimeMax = 500 * time.Millisecond
+	// A bound for the memory that answers can take, far above the servers of a real cluster.
 	pingAnswersMax = 64
 )
 
-// facts gathers what can be known about the servers. NATS may refuse these requests, so nc must be a connection
-// on which such a refusal is not reported as another request's error.
+// facts gathers what can be known about the servers. NATS may refuse these requests, so nc must be a connection on
+// which such a refusal is not reported as another request's error. No answer is no error: most accounts may not ask.
 func (b *Bus) facts(ctx context.Context, nc *nats.Conn) (Facts, error) {
 	if b.embedded != nil {
 		return b.ownFacts(), nil
@@ -44,7 +47,8 @@ func (b *Bus) ownFacts() Facts {
 	}
 }
 
-// serverAnswer is the relevant part of a server's answer about its JetStream.
+// serverAnswer is the relevant part of a server's answer about its JetStream. The pointers distinguish what is missing
+// from what is zero: a server without Data reported an error, one without Meta is not clustered.
 type serverAnswer struct {
 	Server struct {
 		Name    string `json:"name"`
@@ -61,7 +65,9 @@ type serverAnswer struct {
 	} `json:"data"`
 }
 
-// evaluate evaluates the answers. Without any, only the server of the connection is known.
+// evaluate evaluates the answers. Without any, only the server of the connection is known. The number of members is
+// the larger one of the servers that answered and the size that JetStream itself knows: a server that is down does not
+// answer, and is a member still. It sets Servers and Members only.
 func (f *Facts) evaluate(answers []serverAnswer, connected serverFacts) {
 	known := map[string]serverFacts{connected.Name: connected}
 	members := 0

@@ -5,7 +5,9 @@ import (
 	"github.com/carillon-io/carillon/replication"
 )
 
-// answerFounder makes empty nodes wait for this one, if it is to found the cluster.
+// answerFounder makes empty nodes wait for this one, if it is to found the cluster. An empty node that met only other
+// empty nodes would found a cluster without data. This answer is why it does not, so it begins before any wait of the
+// start.
 func (b *Bus) answerFounder() (err error) {
 	if !b.opts.Founding {
 		return nil
@@ -14,8 +16,9 @@ func (b *Bus) answerFounder() (err error) {
 	return err
 }
 
-// Founded ends the answers to empty nodes that wait for the founder of the cluster: it now exists. It does nothing on a
-// node that is no founder.
+// Founded ends the answers to empty nodes that wait for the founder of the cluster: it now exists. It does nothing on
+// a node that is no founder. The caller calls it when the log of the cluster is in NATS, from which empty nodes learn
+// the same.
 func (b *Bus) Founded() {
 	if b.founder != nil {
 		_ = b.founder.Unsubscribe()

@@ -15,17 +15,22 @@ type Options struct {
 	TLSKey  string
 	TLSCA   string // authorities to trust for the outside servers; empty: those of the system
 
-	Listen         string // address of the embedded server; port 0 picks a free one
-	StoreDir       string // directory in which the embedded server keeps its streams
-	ConnectionsMax int    // most connections to the embedded server, this process's own included
+	Listen string // address of the embedded server; port 0 picks a free one
+	// No other server may have it open.
+	StoreDir string // directory in which the embedded server keeps its streams
+	// The caller derives it from the limit of open files, so that clients cannot take the files that the log and the
+	// store need.
+	ConnectionsMax int // most connections to the embedded server, this process's own included
 
-	Prefix  string      // first token of the service's subjects
+	Prefix string // first token of the service's subjects
+	// Of two that start at the same time, the one with the lesser identifier keeps the prefix.
 	Process string      // identifier of this process that no other server has; an earlier start has a lesser one
 	Inboxes *inbox.Rule // reply subjects to which this process answers
 
-	ClusterName     string   // name of the cluster of which this process is a node; empty: it is alone
-	Node            string   // name of the node in the cluster
-	Witness         bool     // this process only runs an embedded server, as a member of the cluster's NATS
+	ClusterName string // name of the cluster of which this process is a node; empty: it is alone
+	Node        string // name of the node in the cluster
+	Witness     bool   // this process only runs an embedded server, as a member of the cluster's NATS
+	// The data directory says so, not the command line, so that a founder that is restarted remains one.
 	Founding        bool     // this node will found the cluster: empty nodes are told to wait for it
 	ClusterListen   string   // address on which the embedded server listens for those of the other nodes
 	Routes          []string // addresses of those servers, as host:port or nats-route://host:port

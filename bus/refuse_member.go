@@ -11,7 +11,9 @@ import (
 
 // RefuseMember returns an error that is [ErrPrefixServed] if the embedded server of a process without a cluster would
 // start on the directory of a cluster's member. That server, which would now be alone, would not show the log of the
-// cluster that it keeps. Without such a log the result is nil.
+// cluster that it keeps. Without such a log the result is nil. It reads the files of the stream, because no server may
+// run on the directory yet. A stream whose owner cannot be read is an error too: to go on could fork the jobs of a
+// cluster.
 func RefuseMember(o Options) error {
 	kept := streamDir(o.StoreDir, replication.StreamName(o.Prefix, 0))
 	if _, err := os.Stat(kept); err != nil {

@@ -17,16 +17,24 @@ import (
 
 // The times of the checks of a server's surroundings.
 const (
-	aroundSoon    = time.Second      // after the start
-	aroundEvery   = 10 * time.Second // between two searches for other servers
-	aroundDenied  = 10 * time.Minute // the same, where NATS does not permit the question
-	aroundNATS    = 30 * time.Second // between two checks of NATS
-	logSearchMax  = 5 * time.Second  // bound of the search for the log at a start, while JetStream has no leader
+	// NATS servers pass a subscription on with a delay, so two servers that start at the same time may miss each other
+	// at the claim; this second search finds such a pair.
+	aroundSoon  = time.Second      // after the start
+	aroundEvery = 10 * time.Second // between two searches for other servers
+	// Each refused question is a line in the log of NATS, and a permission seldom changes.
+	aroundDenied = 10 * time.Minute // the same, where NATS does not permit the question
+	// A check costs one question to all servers and one to the leader of the stream.
+	aroundNATS = 30 * time.Second // between two checks of NATS
+	// A server without a cluster must be able to start while JetStream is down, so the search gives up; the regular
+	// checks repeat it.
+	logSearchMax  = 5 * time.Second // bound of the search for the log at a start, while JetStream has no leader
 	logAskTimeMax = time.Second
 )
 
-// Surroundings checks for problems around a server: other servers on its prefix, streams that capture requests,
-// and, for a node of a cluster, weaknesses of NATS. Safe for concurrent use.
+// Surroundings checks for problems around a server: other servers on its prefix, streams that capture requests, and,
+// for a node of a cluster, weaknesses of NATS. Safe for concurrent use. Its checks only warn, with one exception: the
+// claim and the search for a log in [Bus.OpenSurroundings] refuse a start, since two servers on one prefix fire the
+// same jobs twice.
 type Surroundings struct {
 	captures *captures
 	claim    *prefixClaim
@@ -35,6 +43,7 @@ type Surroundings struct {
 	bus      *Bus
 	opts     Options
 
+	// guards the fields below, and is not kept during requests to NATS
 	mu     sync.Mutex
 	others []string // warnings about other servers on the prefix
 	weak   []string // for a cluster: what is weaker than promised
@@ -42,7 +51,9 @@ type Surroundings struct {
 }
 
 // OpenSurroundings claims the prefix for this process, and makes the first checks; Watch makes the later ones. It
-// returns an error that is [ErrPrefixServed] if the prefix is not free. Not for concurrent use with Connect.
+// returns an error that is [ErrPrefixServed] if the prefix is not free. Not for concurrent use with Connect. The claim
+// answers other servers from then on, until the Bus is closed. The search for capturing streams comes last: its result
+// is a warning, and the other checks may end the start.
 func (b *Bus) OpenSurroundings(ctx context.Context) (*Surroundings, error) {
 	conn, err := b.connectQuietly("carillon check", nats.NoEcho())
 	if err != nil {
@@ -66,7 +77,8 @@ func (b *Bus) OpenSurroundings(ctx context.Context) (*Surroundings, error) {
 	return a, nil
 }
 
-// Watch checks from time to time until ctx ends.
+// Watch checks from time to time until ctx ends. It returns when both of its loops have ended, so that the caller can
+// close the connection afterwards. It is called once.
 func (a *Surroundings) Watch(ctx context.Context) {
 	var all sync.WaitGroup
 	all.Go(func() { a.captures.watch(ctx) })
@@ -75,6 +87,7 @@ func (a *Surroundings) Watch(ctx context.Context) {
 }
 
 // Joined records the node as which this process serves from now on: others that ask learn its role and its cluster.
+// Until then other servers see a node that is joining.
 func (a *Surroundings) Joined(node *replication.Node) { a.claim.state.joined(node) }
 
 // watch searches for other servers and checks NATS from time to time until ctx ends.
@@ -95,7 +108,8 @@ func (a *Surroundings) watch(ctx context.Context) {
 	}
 }
 
-// findOthers searches for servers on the prefix that are neither this one nor in its cluster.
+// findOthers searches for servers on the prefix that are neither this one nor in its cluster. An error leaves the
+// warnings as they are: an unanswered question proves nothing.
 func (a *Surroundings) findOthers(ctx context.Context) {
 	servers, err := a.claim.others(ctx)
 	if err != nil {
@@ -114,7 +128,8 @@ func (a *Surroundings) findOthers(ctx context.Context) {
 	a.note(&a.others, found)
 }
 
-// note stores the result of a check, and logs what is new.
+// note stores the result of a check, and logs what is new. A warning that stays is logged once, however often it is
+// found.
 func (a *Surroundings) note(kept *[]string, found []string) {
 	slices.Sort(found)
 	a.mu.Lock()
@@ -136,8 +151,8 @@ func (a *Surroundings) note(kept *[]string, found []string) {
 // Look searches for streams that capture requests, unless it did so within the last second.
 func (a *Surroundings) Look() { a.captures.Look() }
 
-// Warnings returns what is wrong around this process, each with its remedy. For a node of a cluster, [Surroundings.Weaknesses]
-// has what is weak about its NATS.
+// Warnings returns what is wrong around this process, each with its remedy. For a node of a cluster,
+// [Surroundings.Weaknesses] has what is weak about its NATS.
 func (a *Surroundings) Warnings() []string {
 	a.mu.Lock()
 	found := slices.Clone(a.others)
@@ -148,8 +163,9 @@ func (a *Surroundings) Warnings() []string {
 	return append(found, a.captures.Warnings()...)
 }
 
-// refuseLog returns ErrPrefixServed if a server without a cluster would serve the prefix of a cluster whose log
-// is in NATS, even if none of its nodes is up.
+// refuseLog returns ErrPrefixServed if a server without a cluster would serve the prefix of a cluster whose log is in
+// NATS, even if none of its nodes is up. If JetStream is silent or forbids the question, the start goes on. To refuse
+// it would make the start of a lone server depend on a JetStream that its jobs need for streams only.
 func (a *Surroundings) refuseLog(ctx context.Context) error {
 	if a.opts.clustered() {
 		return nil // the node itself reads to which cluster the log belongs

@@ -19,15 +19,19 @@ import (
 // another server. An election of JetStream is no reason to do that: during it JetStream is silent through every
 // server.
 const (
-	watchEvery    = 500 * time.Millisecond
-	pongTimeMax   = 900 * time.Millisecond // two missing answers in a row; the standbys wait longer for a leader that does not answer
-	silentTimeMax = 2 * time.Second        // silence of JetStream after which it is asked through another server
+	watchEvery = 500 * time.Millisecond
+	// Together with watchEvery this bounds how long a cut-off server goes unnoticed: about two such waits and one
+	// pause between them, below 3 s.
+	pongTimeMax = 900 * time.Millisecond // two missing answers in a row; the standbys wait longer for a leader that does not answer
+	// A shorter time would send a node to and fro during each election of JetStream.
+	silentTimeMax = 2 * time.Second // silence of JetStream after which it is asked through another server
 	probeTimeMax  = time.Second
 	watchJSEvery  = 2 * time.Second
 )
 
-// WatchServers leaves servers that are cut off, until ctx ends. With one address there is no other server. It
-// checks the server of the first of the connections.
+// WatchServers leaves servers that are cut off, until ctx ends. With one address there is no other server. It checks
+// the server of the first of the connections. All connections to that server move together, because all of them are
+// cut off with it. It blocks, and is called once, after the last Connect.
 func (b *Bus) WatchServers(ctx context.Context, conns []*nats.Conn) {
 	if b.embedded != nil || !strings.Contains(b.url, ",") {
 		return
@@ -48,7 +52,8 @@ func (b *Bus) WatchServers(ctx context.Context, conns []*nats.Conn) {
 	}
 }
 
-// serverWatch checks the server of one connection. It is for one goroutine.
+// serverWatch checks the server of one connection. It is for one goroutine. It pings besides the client's own pings,
+// which take several seconds to notice a silent server.
 type serverWatch struct {
 	*Bus
 	conn  *nats.Conn
@@ -60,7 +65,9 @@ type serverWatch struct {
 // process itself may have stood still.
 const mutePings = 2
 
-// inspect returns why the server is to be left; nil if it is not.
+// inspect returns why the server is to be left; nil if it is not. The order saves requests: JetStream is asked only if
+// the server itself answers, and another server only if JetStream is silent. It asks the present server once more at
+// the end, because an election that ended between the two questions looks like a server that is cut off.
 func (w *serverWatch) inspect(ctx context.Context) error {
 	if !w.conn.IsConnected() {
 		return nil // the connection is moving to another server already
@@ -99,7 +106,9 @@ func asksJetStream(ctx context.Context, conn *nats.Conn, most time.Duration) err
 	return err
 }
 
-// worksElsewhere reports whether JetStream answers through a server other than the given one.
+// worksElsewhere reports whether JetStream answers through a server other than the given one. The probe uses a
+// connection that does not reconnect and ignores the servers that NATS advertises, so that its answer is about this
+// one address. It costs up to two probeTimeMax for each address.
 func (w *serverWatch) worksElsewhere(ctx context.Context, but string) bool {
 	for _, url := range strings.Split(w.url, ",") {
 		url = strings.TrimSpace(url)
@@ -134,7 +143,8 @@ func sameServer(a, b string) bool {
 	return address(a) == address(b)
 }
 
-// leave moves all connections to one server to another one.
+// leave moves all connections to one server to another one. A connection that has moved meanwhile is left alone. An
+// error is logged only: the next inspection tries again.
 func (b *Bus) leave(conn *nats.Conn, conns []*nats.Conn, why error) {
 	url := conn.ConnectedUrl()
 	b.opts.Logger.Warn("leaving a NATS server", slog.String("server", conn.ConnectedUrlRedacted()), slog.Any("reason", why))

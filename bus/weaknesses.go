@@ -12,8 +12,9 @@ import (
 	"github.com/carillon-io/carillon/replication"
 )
 
-// CheckNATS checks where NATS is weaker than the cluster needs. Facts that cannot be read now stay as they
-// were last read, with a warning about that.
+// CheckNATS checks where NATS is weaker than the cluster needs. Facts that cannot be read now stay as they were last
+// read, with a warning about that. Old facts are kept because a warning that disappears while NATS is silent would
+// read as good news. Watch calls it regularly, and the start of a node once more when the log exists.
 func (a *Surroundings) CheckNATS(ctx context.Context) {
 	if !a.opts.clustered() {
 		a.note(&a.weak, a.findNoJetStream())
@@ -73,8 +74,10 @@ func (a *Surroundings) Facts(ctx context.Context) (Facts, error) {
 	return facts, err
 }
 
-// noteSync records whether the servers sync what they acknowledge. A server that did counts as doing so while
-// it is away.
+// noteSync records whether the servers sync what they acknowledge. A server that did counts as doing so while it is
+// away. A server that is down does not answer, so an incomplete list proves nothing new: it keeps the earlier verdict,
+// but never makes a better one. The verdict decides whether a starting node that finds no leader must wait for the
+// other members: they may have commits that a NATS server without syncs has lost.
 func (a *Surroundings) noteSync(f Facts) {
 	whole := a.bus.embedded != nil || f.NATSSyncs || f.Members > 0 && len(f.Servers) >= f.Members
 	a.mu.Lock()
@@ -89,7 +92,8 @@ func (a *Surroundings) Synced() bool {
 	return a.syncs
 }
 
-// warnOffline names the servers that keep the log and are not reachable.
+// warnOffline names the servers that keep the log and are not reachable. The leader of the stream gives the list;
+// without a leader there is no answer to read it from.
 func warnOffline(info *jetstream.StreamInfo) string {
 	if info.Cluster == nil {
 		return ""

@@ -23,15 +23,18 @@ const (
 )
 
 const (
-	whoVersion    = 1
-	whoReply      = "cluster.who"          // value of the reply header that marks an answer
+	whoVersion = 1
+	whoReply   = "cluster.who" // value of the reply header that marks an answer
+	// Servers that answer take a round trip; the rest of the time is waited only if another server is there.
 	whoTimeMax    = 500 * time.Millisecond // bound of the wait for answers
 	whoAnswersMax = 64
 	claimEvery    = 50 * time.Millisecond // between two questions while another server is starting too
-	claimTimeMax  = 5 * time.Second       // how long the other server may take to withdraw
+	// The other server withdraws at its next try, so this is reached only if it stands still or has lost its connection.
+	claimTimeMax = 5 * time.Second // how long the other server may take to withdraw
 )
 
-// who describes a server to others that would serve the same prefix.
+// who describes a server to others that would serve the same prefix. It is the question and the answer at once, as
+// JSON. Fields may be added, and none is removed: a server of another release must still recognise a conflict.
 type who struct {
 	Version   int    `json:"version"`
 	Process   string `json:"process"` // drawn at its start; that of an earlier start is less
@@ -43,8 +46,9 @@ type who struct {
 	PID       int    `json:"pid"`
 }
 
-// conflicts reports whether two servers must not serve one prefix at the same time. Nodes of one cluster may. A
-// node that has not met the cluster yet does not know the cluster's id.
+// conflicts reports whether two servers must not serve one prefix at the same time. Nodes of one cluster may. A node
+// that has not met the cluster yet does not know the cluster's id. The relation is symmetric, so both servers come to
+// the same verdict without a further message.
 func (w who) conflicts(o who) bool {
 	switch {
 	case w.Process == o.Process:
@@ -80,18 +84,22 @@ func servedBy(prefix string, me, other who) error {
 	return fmt.Errorf("%w: %s serves the prefix %q on this NATS, and with two, jobs fire twice; %s", ErrPrefixServed, other, prefix, instead)
 }
 
-// prefixClaim claims the prefix for this server: it answers the servers that ask about it, and asks them. Its
-// methods are safe for concurrent use.
+// prefixClaim claims the prefix for this server: it answers the servers that ask about it, and asks them. Its methods
+// are safe for concurrent use. There is no arbiter, because NATS without JetStream has none: each server asks after it
+// has begun to answer, so of two that start together at least one hears of the other once NATS has passed their
+// subscriptions on, and the identifiers of the processes decide which one withdraws.
 type prefixClaim struct {
 	conn    *nats.Conn // without echo, so that NATS reports at once when no other server is there
 	subject string
 	prefix  string
-	self    who
+	// its role and the id of its cluster change, and are in state
+	self who
 
 	state claimState
 }
 
-// newPrefixClaim begins to answer, as a server that is starting.
+// newPrefixClaim begins to answer, as a server that is starting. The subscription precedes the first question; in the
+// other order two servers could both ask before either answers.
 func newPrefixClaim(conn *nats.Conn, o Options) (*prefixClaim, error) {
 	host, _ := os.Hostname() // a host without a name runs a process all the same
 	c := &prefixClaim{conn: conn, prefix: o.Prefix, subject: replication.WhoSubject(o.Prefix, 0)}
@@ -121,9 +129,10 @@ func (c *prefixClaim) answer(m *inbox.Request) {
 	}
 }
 
-// claim claims the prefix for this server, or returns ErrPrefixServed. A node may start beside a server that
-// wrongly serves the prefix if another node of its cluster leads, because then this start does not change which
-// server fires jobs.
+// claim claims the prefix for this server, or returns ErrPrefixServed. A node may start beside a server that wrongly
+// serves the prefix if another node of its cluster leads, because then this start does not change which server fires
+// jobs. The flush makes sure that NATS knows the subscription before the question leaves. An answer of a server that
+// serves already is final; one that is starting and will withdraw is asked again every claimEvery.
 func (c *prefixClaim) claim(ctx context.Context) error {
 	if err := c.conn.FlushTimeout(dialTimeMax); err != nil { // a server that asks from now on finds this one
 		return fmt.Errorf("reach NATS: %w", err)
@@ -146,7 +155,8 @@ func (c *prefixClaim) claim(ctx context.Context) error {
 	}
 }
 
-// try claims the prefix, or returns the server that prevents it, and reports whether that one will withdraw.
+// try claims the prefix, or returns the server that prevents it, and reports whether that one will withdraw. The final
+// step is under the lock of the state: an earlier server that asked since the question left prevents the claim.
 func (c *prefixClaim) try(ctx context.Context) (rival *who, wait bool, err error) {
 	me, led := c.me(), false
 	others, err := c.ask(ctx, func(o who) bool {
@@ -175,8 +185,9 @@ func strongest(me who, others []who) (rival who, found bool) {
 	return rival, found
 }
 
-// every returns the time between two questions. A question that NATS does not permit is asked rarely, because
-// NATS logs each one.
+// every returns the time between two questions. A question that NATS does not permit is asked rarely, because NATS
+// logs each one. The client keeps its last error, so after one refusal the pace stays slow until another error or a
+// new connection replaces it.
 func (c *prefixClaim) every() time.Duration {
 	if err := c.conn.LastError(); errors.Is(err, nats.ErrPermissionViolation) && strings.Contains(strings.ToLower(err.Error()), strings.ToLower(c.subject)) {
 		return aroundDenied
@@ -212,7 +223,8 @@ func (c *prefixClaim) ask(ctx context.Context, enough func(who) bool) ([]who, er
 	return c.gather(asking, sub, enough), ctx.Err()
 }
 
-// gather returns the servers that answer until ctx ends.
+// gather returns the servers that answer until ctx ends. Answers are marked by a header, because any program may
+// answer on a subject. An answer that cannot be read is skipped.
 func (c *prefixClaim) gather(ctx context.Context, answers *nats.Subscription, enough func(who) bool) (others []who) {
 	for len(others) < whoAnswersMax {
 		m, err := answers.NextMsgWithContext(ctx)

@@ -6,8 +6,9 @@ import (
 	"github.com/carillon-io/carillon/replication"
 )
 
-// claimState is the progress of a server's claim to its prefix. The zero value is a server that is starting.
-// Safe for concurrent use.
+// claimState is the progress of a server's claim to its prefix. The zero value is a server that is starting. Safe for
+// concurrent use. It only moves forward: starting, then claimed, then joined. A start that withdraws ends with an
+// error, so there is no way back.
 type claimState struct {
 	mu      sync.Mutex
 	claimed bool
@@ -30,7 +31,8 @@ func (s *claimState) part(clustered bool) (role, clusterID string) {
 	return s.node.Role(), s.node.ID().String()
 }
 
-// withdraw records that an earlier server is starting. A server that has claimed the prefix keeps it.
+// withdraw records that an earlier server is starting. A server that has claimed the prefix keeps it. It is called by
+// the subscription's goroutine while the start may be in claim; the lock makes one of the two the first.
 func (s *claimState) withdraw(earlier who) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -39,7 +41,8 @@ func (s *claimState) withdraw(earlier who) {
 	}
 }
 
-// claim claims the prefix, or returns the earlier server, unless that one does not matter.
+// claim claims the prefix, or returns the earlier server, unless that one does not matter. always is for a node beside
+// whose cluster's leader this start changes nothing.
 func (s *claimState) claim(always bool) (earlier *who) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

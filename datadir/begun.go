@@ -16,13 +16,16 @@ import (
 // partsText is the content of the file PARTS. Its number is the version of the directory's layout: which
 // parts it has.
 const (
-	partsVersion  = 1
-	partsText     = "carillon data directory %d\n"
+	// A release that adds a part raises it, so that this one refuses the directory rather than ignore the part.
+	partsVersion = 1
+	partsText    = "carillon data directory %d\n"
+	// The bound of what is parsed of a file that may be damaged.
 	partsBytesMax = 100
 )
 
-// A GoneError reports that the log, the store, or both are missing from a data directory that had them.
-// The call that returns it has changed nothing.
+// A GoneError reports that the log, the store, or both are missing from a data directory that had them. The call that
+// returns it has changed nothing. To start without the lost part would be the worse answer: a new log beside an old
+// store, or a new store beside an old log, looks healthy and has forgotten jobs.
 type GoneError struct {
 	Dir   string   // the data directory
 	Parts []string // the names in it that are missing or empty
@@ -81,8 +84,8 @@ func Open(dir, identity string, lo wal.Options, so snapshot.Options) (*wal.Log, 
 	return p.log, p.store, nil
 }
 
-// checkThere returns a GoneError for a directory that has lost a part. witness is the name of the file
-// that shows that the directory had both, or "".
+// checkThere returns a GoneError for a directory that has lost a part. witness is the name of the file that shows that
+// the directory had both, or "". It looks before either part is opened, because opening creates what is missing.
 func checkThere(dir, witness string) error {
 	log, err := holds(filepath.Join(dir, LogName))
 	if err != nil {
@@ -108,8 +111,9 @@ func checkThere(dir, witness string) error {
 	return gone
 }
 
-// holds reports whether the directory of a part has a file of that part. It ignores the lock file,
-// unfinished files, and the lost+found of a file system: they exist in directories without a part, too.
+// holds reports whether the directory of a part has a file of that part. It ignores the lock file, unfinished files,
+// and the lost+found of a file system: they exist in directories without a part, too. So a mount point that is empty,
+// or a directory that only a lock was made in, counts as empty.
 func holds(dir string) (bool, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -141,8 +145,8 @@ func readParts(dir string) (bool, error) {
 	return true, nil
 }
 
-// NoteParts records that a data directory has both parts; from then on [Open] reports a missing one. The
-// caller holds the directory's lock, and has made both parts durable.
+// NoteParts records that a data directory has both parts; from then on [Open] reports a missing one. The caller holds
+// the directory's lock, and has made both parts durable. It may be called again.
 func NoteParts(dir string) error { return writeParts(dir, false) }
 
 // ForgetParts undoes [NoteParts], also an interrupted one, for a caller that removes both parts. It does
@@ -155,7 +159,8 @@ func ForgetParts(dir string) error {
 // partsTemp is the suffix of a PARTS file that is being written.
 const partsTemp = ".tmp"
 
-// writeParts writes PARTS durably, unless known says that it exists.
+// writeParts writes PARTS durably, unless known says that it exists. It is the last step of a first start: written
+// earlier, it would make a directory that a crash left half made look damaged.
 func writeParts(dir string, known bool) error {
 	path, text := filepath.Join(dir, PartsName), fmt.Sprintf(partsText, partsVersion)
 	if b, err := os.ReadFile(path); known && err == nil && string(b) == text {

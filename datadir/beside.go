@@ -8,10 +8,11 @@ import (
 	"github.com/carillon-io/carillon/wal"
 )
 
-// StoreBeside returns the position of the store beside the log in logDir, and changes nothing. The
-// directory is the data directory of a process that has ended, or a copy of one. The position is nil if
-// logDir is not the log of a data directory, or if that has no store. It is an error if the store cannot
-// be read.
+// StoreBeside returns the position of the store beside the log in logDir, and changes nothing. The directory is the
+// data directory of a process that has ended, or a copy of one. The position is nil if logDir is not the log of a data
+// directory, or if that has no store. It is an error if the store cannot be read. It serves commands that read a log
+// without its server, which must know how far the store has come before they call a short log damaged. It reads under
+// the store's lock, without that of the data directory.
 func StoreBeside(logDir string) (*wal.Position, error) {
 	logDir, err := filepath.Abs(logDir)
 	if err != nil || filepath.Base(logDir) != LogName {

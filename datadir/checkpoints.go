@@ -8,13 +8,16 @@ import (
 	"github.com/carillon-io/carillon/histogram"
 )
 
-// Checkpoints counts the checkpoints of [Parts.Checkpoint]. It is safe for concurrent use, and must not
-// be copied. Use NewCheckpoints.
+// Checkpoints counts the checkpoints of [Parts.Checkpoint]. It is safe for concurrent use, and must not be copied. Use
+// NewCheckpoints. The fields are atomic because the goroutine of Keep writes them while requests for metrics read
+// them; a reading need not be of one instant.
 type Checkpoints struct {
+	// durations of those that succeeded
 	took     histogram.Times
 	written  atomic.Uint64
 	failures atomic.Uint64
-	last     atomic.Int64 // nanoseconds of Unix time
+	// Its age grows while checkpoints fail.
+	last atomic.Int64 // nanoseconds of Unix time
 }
 
 // NewCheckpoints returns a Checkpoints with all counts 0. Its last success is now, when the store is
@@ -40,8 +43,9 @@ func (c *Checkpoints) Stats() CheckpointStats {
 	}
 }
 
-// measure runs a checkpoint and counts it. A checkpoint whose context has ended is not counted as a
-// failure. A nil receiver runs the checkpoint and counts nothing.
+// measure runs a checkpoint and counts it. A checkpoint whose context has ended is not counted as a failure. A nil
+// receiver runs the checkpoint and counts nothing. flushed returns the bytes that the store has written to its tables
+// since it was opened.
 func (c *Checkpoints) measure(ctx context.Context, flushed func() uint64, checkpoint func(context.Context) error) error {
 	if c == nil {
 		return checkpoint(ctx)

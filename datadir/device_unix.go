@@ -8,7 +8,8 @@ import (
 	"syscall"
 )
 
-// device returns the number of the file system on which path lies.
+// device returns the number of the file system on which path lies. A rename works within one file system only, which
+// is why a swap compares these numbers before it begins.
 func device(path string) (uint64, error) {
 	info, err := os.Stat(path)
 	if err != nil {

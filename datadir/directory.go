@@ -15,28 +15,37 @@ import (
 )
 
 // Directory is an open data directory: its lock, the name of the node, and a log and a store at the same position. Use
-// [OpenDirectory] or [OpenWitness]. The identity may be read and changed at any time. Everything else must be kept away while
-// CutTail or Adopt runs, since they replace the log, and adopt the store too.
+// [OpenDirectory] or [OpenWitness]. The identity may be read and changed at any time. Everything else must be kept
+// away while CutTail or Adopt runs, since they replace the log, and adopt the store too.
 type Directory struct {
+	// The identity has its own lock, because requests for the status read it while a node joins.
 	held         currentIdentity
 	dir          string
 	segmentBytes int
 	markEvery    time.Duration
-	fatal        func(error)
-	lock         *os.File
-	log          *wal.Log
-	store        *snapshot.Store
-	logger       *slog.Logger
-	checkpoints  *Checkpoints // of the open store
-	replaying    func(done, all uint64)
+	// called when the store cannot be written any more; see Options.OnFatal
+	fatal func(error)
+	// The kernel's lock is bound to this open file: closing it is what unlocks the directory. nil until claim has
+	// taken it.
+	lock *os.File
+	// The log and the store are at the same position after OpenDirectory, apart from commits that [Directory.sureLSN]
+	// keeps back. Both are nil in a witness.
+	log    *wal.Log
+	store  *snapshot.Store
+	logger *slog.Logger
+	// A new store gets a new one, since its time of the last success begins anew.
+	checkpoints *Checkpoints // of the open store
+	replaying   func(done, all uint64)
 
 	// keepBehind is the number of commits that the log keeps although the checkpoint has them: for nodes that
 	// lag.
 	keepBehind uint64
 }
 
-// OpenDirectory opens the directory and replays into the store what only the log has. It first completes a swap for
-// a received store that was interrupted.
+// OpenDirectory opens the directory and replays into the store what only the log has. It first completes a swap for a
+// received store that was interrupted. The order of the steps matters: the lock before anything is read, an unfinished
+// swap before the parts are opened, and the identity is written only once the parts are open, so that a directory that
+// is refused for its contents keeps the identity that it had. After an error the directory is unlocked again.
 func OpenDirectory(o Options) (_ *Directory, err error) {
 	d := &Directory{dir: o.Dir, keepBehind: o.KeepBehind, segmentBytes: o.SegmentBytes, markEvery: o.MarkEvery, fatal: o.OnFatal, logger: o.Logger, replaying: o.Replaying}
 	defer func() {
@@ -59,7 +68,8 @@ func OpenDirectory(o Options) (_ *Directory, err error) {
 	return d, d.replayUpTo(d.sureLSN(o))
 }
 
-// OpenWitness locks the directory of a witness, which has neither a log nor a store, and keeps its name.
+// OpenWitness locks the directory of a witness, which has neither a log nor a store, and keeps its name. The witness
+// has an identity, because JetStream identifies it by its name, too.
 func OpenWitness(o Options) (_ *Directory, err error) {
 	d := &Directory{dir: o.Dir, logger: o.Logger}
 	if err = d.claim(o); err == nil {
@@ -76,12 +86,15 @@ func OpenWitness(o Options) (_ *Directory, err error) {
 func (d *Directory) Identity() Identity { return d.held.get() }
 
 // MeetCluster keeps the id of the cluster that the node has met; discard says that the data will be replaced by that
-// cluster's. It returns an error if the directory belongs to another cluster.
+// cluster's. It returns an error if the directory belongs to another cluster. It is durable when it returns, and
+// changes nothing if it is repeated. The caller calls it before it commits or adopts anything of the cluster: a crash
+// in between must not leave a directory with data of a cluster that it does not name.
 func (d *Directory) MeetCluster(clusterID string, discard bool) error {
 	return d.held.adopt(clusterID, discard)
 }
 
-// MarkJoined keeps that the data belongs to the cluster now.
+// MarkJoined keeps that the data belongs to the cluster now. It must follow [Directory.Adopt]: in the other order a
+// crash would leave the old data under the name of the cluster.
 func (d *Directory) MarkJoined() error { return d.held.markJoined() }
 
 // MetLeader keeps that the servers of a witness have had a leader: from now on the cluster's name stays.
@@ -105,7 +118,8 @@ func (d *Directory) Incoming() string { return filepath.Join(d.dir, incomingName
 // Last returns the position of the log.
 func (d *Directory) Last() job.Position { return d.log.Last() }
 
-// Find returns the position of a commit that the log has, and reports whether it has it.
+// Find returns the position of a commit that the log has, and reports whether it has it. Replication asks it to find
+// the last commit that this log and the cluster's have in common.
 func (d *Directory) Find(lsn uint64) (job.Position, bool) {
 	if lsn > d.log.Last().LSN || lsn < d.log.Base().LSN {
 		return job.Position{}, false
@@ -114,9 +128,10 @@ func (d *Directory) Find(lsn uint64) (job.Position, bool) {
 	return at, err == nil
 }
 
-// sureLSN returns the LSN up to which the log may be replayed before the other nodes were asked. The last
-// commit of a node that led may be in no other node's log, because the node died before it was confirmed.
-// Without a cluster all commits are sure.
+// sureLSN returns the LSN up to which the log may be replayed before the other nodes were asked. The last commit of a
+// node that led may be in no other node's log, because the node died before it was confirmed. Without a cluster all
+// commits are sure. The store cannot undo a commit, while the log can be cut ([Directory.CutTail]), so the doubtful
+// commit stays out of the store until the cluster has answered.
 func (d *Directory) sureLSN(o Options) uint64 {
 	last, applied, id := d.log.Last().LSN, d.store.Applied().LSN, d.held.get()
 	if !o.clustered() || last <= applied || o.anyIdentity || id.IsOwn() || id.State == StateFounder {
@@ -170,6 +185,7 @@ func (d *Directory) openLog() error {
 	return nil
 }
 
+// A log that is opened beside an open store, after a cut, is verified against that store's position.
 func (d *Directory) logOptions() wal.Options {
 	o := wal.Options{Dir: filepath.Join(d.dir, LogName), SegmentBytes: d.segmentBytes, Logger: d.logger}
 	if d.store != nil { // otherwise datadir.Open reads it from the store
@@ -190,14 +206,16 @@ func (d *Directory) Parts() Parts {
 // replayUpTo applies the log to the store up to the commit lsn, unless the store is there or beyond.
 func (d *Directory) replayUpTo(lsn uint64) error { return d.Parts().Replay(lsn) }
 
-// Keep makes checkpoints until ctx ends, and truncates the log that they cover.
+// Keep makes checkpoints until ctx ends, and truncates the log that they cover. It blocks. The caller ends it, and
+// waits until it has returned, before CutTail or Adopt, because it uses the log and the store that they replace.
 func (d *Directory) Keep(ctx context.Context, every time.Duration) error {
 	return d.Parts().Keep(ctx, every)
 }
 
 func (d *Directory) Checkpoint(ctx context.Context) error { return d.Parts().Checkpoint(ctx) }
 
-// Close leaves a checkpoint and unlocks the directory.
+// Close leaves a checkpoint and unlocks the directory. It works after a failed open, too: parts that were not opened
+// are left out. The lock is released last, so that no other process can open a directory that is still being written.
 func (d *Directory) Close() error {
 	err := d.Parts().Close()
 	if d.lock != nil {

@@ -10,11 +10,12 @@ import (
 	"github.com/carillon-io/carillon/wal"
 )
 
-// CutTail removes the commits after keep, which the cluster has not accepted, from the end of the log, and
-// returns the file in the data directory that has them now; "" if there are none. keep must be a position of
-// the log, and the store must not be beyond it: only a join can replace what the store has applied. cutTail
-// closes the log and opens it again, so the caller must keep all other users away, and readers opened before
-// are invalid.
+// CutTail removes the commits after keep, which the cluster has not accepted, from the end of the log, and returns the
+// file in the data directory that has them now; "" if there are none. keep must be a position of the log, and the
+// store must not be beyond it: only a join can replace what the store has applied. cutTail closes the log and opens it
+// again, so the caller must keep all other users away, and readers opened before are invalid. The commits are saved
+// before they are removed, since an operator may want the jobs in them. After an error the log may be closed, and the
+// directory must be opened anew.
 func (d *Directory) CutTail(keep job.Position) (saved string, err error) {
 	if applied := d.Applied(); applied.LSN > keep.LSN {
 		return "", fmt.Errorf("cut the log after %v: the store has applied %v", keep, applied)
@@ -42,9 +43,9 @@ func (d *Directory) CutTail(keep job.Position) (saved string, err error) {
 	return saved, nil
 }
 
-// SaveTail copies the commits of the log after the LSN after, or all that it keeps if it begins later, to a
-// file in the data directory, and returns its path; "" if there are none. It is used before a join replaces the
-// whole log.
+// SaveTail copies the commits of the log after the LSN after, or all that it keeps if it begins later, to a file in
+// the data directory, and returns its path; "" if there are none. It is used before a join replaces the whole log.
+// Unlike CutTail it leaves the log as it is.
 func (d *Directory) SaveTail(after uint64) (saved string, err error) {
 	after = max(after, d.log.Base().LSN)
 	saved, err = d.divergedName(after)
@@ -58,7 +59,8 @@ func (d *Directory) SaveTail(after uint64) (saved string, err error) {
 }
 
 // divergedName returns the name of the file for the commits after the LSN after; "" if there are none. The name
-// contains the epoch and the LSN of the first of them, and the time in milliseconds since 1970.
+// contains the epoch and the LSN of the first of them, and the time in milliseconds since 1970. The time makes the
+// name unique when the same commits are cut twice.
 func (d *Directory) divergedName(after uint64) (string, error) {
 	if after >= d.log.Last().LSN {
 		return "", nil
@@ -71,9 +73,9 @@ func (d *Directory) divergedName(after uint64) (string, error) {
 	return filepath.Join(d.dir, name), nil
 }
 
-// Adopt replaces log and store by the received store, at the position at, and opens them. wanted says what
-// happens to the replaced data, if it has any value. The directory stays locked. After an error both are closed, and the directory
-// holds either the old data or the new, which the next OpenDirectory finds out.
+// Adopt replaces log and store by the received store, at the position at, and opens them. wanted says what happens to
+// the replaced data, if it has any value. The directory stays locked. After an error both are closed, and the
+// directory holds either the old data or the new, which the next OpenDirectory finds out.
 func (d *Directory) Adopt(at job.Position, wanted Fate) error {
 	f, err := d.fateOf(wanted)
 	if err != nil {

@@ -7,8 +7,9 @@ import (
 	"path/filepath"
 )
 
-// replaceFile writes a new file beside the one of that name and renames it to that name. Each step is synced
-// before the next.
+// replaceFile writes a new file beside the one of that name and renames it to that name. Each step is synced before
+// the next. A crash leaves the old file or the new one, never a part of one, and perhaps the temporary file, which the
+// next call overwrites. It is not for concurrent calls with one name.
 func replaceFile(dir, name string, text []byte) error {
 	path := filepath.Join(dir, name)
 	f, err := os.OpenFile(path+".tmp", os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o640)
@@ -28,6 +29,7 @@ func replaceFile(dir, name string, text []byte) error {
 	return syncPath(dir)
 }
 
+// The file itself may be incomplete after a crash: a caller that needs all or nothing renames it afterwards.
 func writeSynced(path, text string) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o640)
 	if err != nil {
@@ -39,6 +41,8 @@ func writeSynced(path, text string) error {
 	return errors.Join(err, f.Close())
 }
 
+// The rename is durable only with the directory that has the name, so it syncs that directory. Both names must be in
+// dir.
 func renameSynced(dir, from, to string) error {
 	if err := os.Rename(from, to); err != nil {
 		return err
@@ -47,6 +51,7 @@ func renameSynced(dir, from, to string) error {
 }
 
 // syncTree makes a directory and all files in it durable, because a process that crashed may have written them.
+// Directories are synced as well, because a new file survives a crash only if its name does.
 func syncTree(dir string) error {
 	return filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || !e.IsDir() && !e.Type().IsRegular() {

@@ -33,10 +33,12 @@ type Founded struct {
 	Streams   []string // streams of the embedded NATS server of a node alone, which the start puts aside; see [NATSAside]
 }
 
-// Found makes a node's data directory the founder of a cluster: when the node starts with the cluster's name,
-// it makes the cluster's log, and every other node receives its data. Nodes without data wait for it. Found
-// does not contact NATS, and may be called again until the node has started. It returns ErrInUse, the errors of
-// OpenDirectory, or why the directory cannot found that cluster.
+// Found makes a node's data directory the founder of a cluster: when the node starts with the cluster's name, it makes
+// the cluster's log, and every other node receives its data. Nodes without data wait for it. Found does not contact
+// NATS, and may be called again until the node has started. It returns ErrInUse, the errors of OpenDirectory, or why
+// the directory cannot found that cluster. It opens the directory as a start would, so a directory that could not
+// start cannot found, either. The position that it returns has replayed the whole log: a founder's data is the
+// cluster's by definition, so no commit of it is doubtful.
 func Found(o FoundOptions) (done Founded, err error) {
 	opts := Options{Dir: o.Dir, ClusterName: o.ClusterName, Node: o.Node, Logger: cmp.Or(o.Logger, slog.Default()), anyIdentity: true, OnFatal: func(error) {}}
 	if err := o.validate(); err != nil {
@@ -79,7 +81,10 @@ func (d *Directory) found(o FoundOptions) error {
 	return d.held.change(func(id Identity) (Identity, error) { return id.founder(d.dir, o) })
 }
 
-// founder returns the identity of a directory that will found a cluster, and refuses one that must not.
+// founder returns the identity of a directory that will found a cluster, and refuses one that must not. A repeated
+// call keeps the id that was drawn, so that a founder whose start was interrupted finds the stream that it made. A
+// member is refused, because a second cluster with the same jobs would fire them twice; GiveUp with its very id says
+// that the operator knows.
 func (id Identity) founder(dir string, o FoundOptions) (Identity, error) {
 	switch {
 	case id.isWitness():
@@ -97,7 +102,8 @@ func (id Identity) founder(dir string, o FoundOptions) (Identity, error) {
 	return id, nil
 }
 
-// countJobs returns the number of jobs in a store.
+// countJobs returns the number of jobs in a store. It counts the timers: each job has exactly one. It reads the whole
+// range, so its cost grows with the jobs.
 func countJobs(s *snapshot.Store) (jobs int, err error) {
 	low := []byte{byte(job.KindTimer)}
 	err = s.Scan(low, job.PrefixEnd(low), func(_, _ []byte) (bool, error) { jobs++; return true, nil })

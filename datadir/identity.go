@@ -16,11 +16,16 @@ import (
 // The file that says which node of which cluster a data directory is, and its format: one line of JSON. Version
 // 1 is a member of a cluster; version 2 also has a state, while the directory is anything else.
 const (
+	// A release that knows version 1 alone must refuse a directory with a state, because it would take a witness or a
+	// founder for a member.
 	identityVersion  = 1
 	identityVersion2 = 2
+	// More than any valid file has; a longer one is damaged and is not read into memory.
 	identityBytesMax = 4 << 10
-	clusterIDBytes   = 16
-	nodeSuffixBytes  = 3
+	// 128 random bits: no two clusters draw the same id.
+	clusterIDBytes = 16
+	// Enough to tell apart the few nodes on hosts of one name; a name must stay short enough to be typed.
+	nodeSuffixBytes = 3
 )
 
 // ErrIdentityVersion is returned by [OpenDirectory] for a data directory whose file NODE has another format.
@@ -44,22 +49,25 @@ const (
 // identifies a peer by the name of its node: under another name it would be another peer, and the old one would
 // be missing for ever.
 type Identity struct {
+	// set by write; a value in memory may have an older one
 	Version   int    `json:"version"`
 	Node      string `json:"node"`
 	Cluster   string `json:"cluster"`
 	ClusterID string `json:"cluster_id"` // 32 hex digits; empty until the node has met the cluster
 	State     string `json:"state,omitempty"`
-	GivesUp   string `json:"gives_up,omitempty"` // of a founder: id of the cluster whose log it replaces
+	// It becomes void when the founder has met its cluster.
+	GivesUp string `json:"gives_up,omitempty"` // of a founder: id of the cluster whose log it replaces
 
 	dir   string
 	drawn bool // drawn just now, and not yet in a file
 	left  bool // the file names another cluster, whose data will be discarded; it changes when the node meets the new one
 }
 
-// openIdentity returns the identity of dir, and draws one for the cluster if dir has none; [currentIdentity.keep] writes
-// it once the contents of dir were found fit for a start. The caller holds the lock of the directory. It refuses a
-// directory that belongs to another cluster or node than the options name, and a witness's directory for a
-// node.
+// openIdentity returns the identity of dir, and draws one for the cluster if dir has none; [currentIdentity.keep]
+// writes it once the contents of dir were found fit for a start. The caller holds the lock of the directory. It
+// refuses a directory that belongs to another cluster or node than the options name, and a witness's directory for a
+// node. A directory that was only named by a start that never met its cluster can be started without one: nothing in
+// it refers to the cluster yet.
 func openIdentity(dir string, o Options) (Identity, error) {
 	id, err := ReadIdentity(dir)
 	switch {
@@ -85,8 +93,9 @@ func openIdentity(dir string, o Options) (Identity, error) {
 	return id, nil
 }
 
-// checkRole refuses a witness on the directory of a node, a node on that of a witness, and either on its own
-// directory without a cluster.
+// checkRole refuses a witness on the directory of a node, a node on that of a witness, and either on its own directory
+// without a cluster. The error of a start without --cluster-name is the one that matters most: a member that ran alone
+// would fire jobs that its cluster fires, too.
 func (id Identity) checkRole(o Options) error {
 	path := filepath.Join(id.dir, NodeName)
 	switch {
@@ -103,7 +112,8 @@ func (id Identity) checkRole(o Options) error {
 	return nil
 }
 
-// checkNames refuses options whose names differ from those of the directory.
+// checkNames refuses options whose names differ from those of the directory. The name of a new directory may still
+// change, since no server has heard of it.
 func (id Identity) checkNames(o Options) error {
 	path := filepath.Join(id.dir, NodeName)
 	switch {
@@ -130,12 +140,14 @@ func (id Identity) IsFounder() bool { return id.State == StateFounder }
 // IsDiscarded reports whether the data will be replaced by that of the cluster of the id.
 func (id Identity) IsDiscarded() bool { return id.State == StateDiscarding }
 
-// IsOwn reports whether the data belongs to no cluster, or to none that counts.
+// IsOwn reports whether the data belongs to no cluster, or to none that counts. Such data may be replayed whole, and
+// is put aside if the node joins a cluster that has other data.
 func (id Identity) IsOwn() bool {
 	return id.ClusterID == "" || id.State == StateDiscarding || id.left
 }
 
 // newIdentity draws a name for a directory without one. It refuses to make the directory of a node a witness's.
+// Without a cluster there is no identity and no file: the zero value.
 func newIdentity(dir string, o Options) (Identity, error) {
 	if !o.clustered() {
 		return Identity{}, nil
@@ -157,7 +169,8 @@ func newIdentity(dir string, o Options) (Identity, error) {
 	return id, nil
 }
 
-// drawNode derives a name from the host's.
+// drawNode derives a name from the host's. The suffix distinguishes hosts of one name, such as cloned machines. The
+// result is a valid subject token of bounded length.
 func drawNode(host string) string {
 	host = strings.Map(func(r rune) rune {
 		if strings.ContainsRune("abcdefghijklmnopqrstuvwxyz0123456789-_", r) {

@@ -13,6 +13,9 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
+// ReadIdentity reads the file NODE of a data directory. It returns an error that is [fs.ErrNotExist] if there is none,
+// one that is [ErrIdentityVersion] for another format, and otherwise an error that names the file. It takes no lock
+// and writes nothing.
 func ReadIdentity(dir string) (Identity, error) {
 	path := filepath.Join(dir, NodeName)
 	f, err := os.Open(path)
@@ -32,8 +35,9 @@ func ReadIdentity(dir string) (Identity, error) {
 	return id, nil
 }
 
-// decodeIdentity decodes the file's one line. It checks the version first, because the rest of a later version
-// is unknown.
+// decodeIdentity decodes the file's one line. It checks the version first, because the rest of a later version is
+// unknown. Unknown fields are an error, because a field of this version that is misspelt would count as missing, and a
+// missing id makes a member look new.
 func decodeIdentity(text []byte) (Identity, error) {
 	if len(text) > identityBytesMax {
 		return Identity{}, fmt.Errorf("the file has more than %d bytes; restore it from a backup", identityBytesMax)
@@ -69,7 +73,9 @@ func decodeIdentity(text []byte) (Identity, error) {
 	return id, nil
 }
 
-// isWhole reports whether version, state and ids are consistent.
+// isWhole reports whether version, state and ids are consistent. The table is the format: what it rejects, no release
+// has written. Since the file decides whether data may be replaced or led, a doubtful one is refused rather than
+// interpreted.
 func (id Identity) isWhole() bool {
 	met := id.ClusterID != ""
 	switch id.State {
@@ -85,13 +91,14 @@ func (id Identity) isWhole() bool {
 	return false
 }
 
+// Only the canonical text counts, with lower-case digits, so that ids can be compared as strings.
 func isClusterID(s string) bool {
 	b, err := hex.DecodeString(s)
 	return err == nil && len(b) == clusterIDBytes && s == hex.EncodeToString(b)
 }
 
-// write replaces the file durably, and returns the identity as the file has it. A crash leaves the old file or
-// the new one.
+// write replaces the file durably, and returns the identity as the file has it. A crash leaves the old file or the new
+// one. A member is written as version 1, which older releases can read, so that a node can be downgraded.
 func (id Identity) write() (Identity, error) {
 	if id.Version = identityVersion2; id.State == StateMember {
 		id.Version = identityVersion

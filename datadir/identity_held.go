@@ -8,9 +8,10 @@ import (
 	"sync"
 )
 
-// currentIdentity is the identity in force of an open data directory. Only its methods change the identity, and
-// only once the file has the new one. Safe for concurrent use: a node may join its cluster anew while other
-// goroutines read who it is.
+// currentIdentity is the identity in force of an open data directory. Only its methods change the identity, and only
+// once the file has the new one. Safe for concurrent use: a node may join its cluster anew while other goroutines read
+// who it is. The lock is kept during the write of the file, so that two changes cannot write in one order and take
+// effect in the other; a reader may wait for a sync, which is rare.
 type currentIdentity struct {
 	mu sync.Mutex
 	id Identity
@@ -23,7 +24,7 @@ func (c *currentIdentity) get() Identity {
 	return c.id
 }
 
-// keep writes the identity, if it is not in a file yet.
+// keep writes the identity, if it is not in a file yet. It is idempotent.
 func (c *currentIdentity) keep() error {
 	return c.change(func(id Identity) (Identity, error) { return id, nil })
 }
@@ -34,7 +35,8 @@ func (c *currentIdentity) adopt(clusterID string, discard bool) error {
 	return c.change(func(id Identity) (Identity, error) { return id.adopted(clusterID, discard) })
 }
 
-// markJoined records that the data now belongs to the cluster.
+// markJoined records that the data now belongs to the cluster. On a directory that discards nothing it changes
+// nothing, so the caller may call it after every adoption.
 func (c *currentIdentity) markJoined() error {
 	return c.change(func(id Identity) (Identity, error) {
 		if id.State == StateDiscarding {
@@ -52,7 +54,8 @@ func (c *currentIdentity) metLeader() error {
 	})
 }
 
-// change writes the identity that next derives from the one in force, and puts it in force.
+// change writes the identity that next derives from the one in force, and puts it in force. After an error the old
+// identity stays in force, although the file may have the new one: the failed call is repeated, or the process ends.
 func (c *currentIdentity) change(next func(Identity) (Identity, error)) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

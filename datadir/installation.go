@@ -18,16 +18,18 @@ const (
 	installationBytesMax = 4 << 10
 )
 
-// installation distinguishes the data of one installation from that of every other: the ids of what it
-// publishes begin with it. A new directory draws one, and so does a directory into which a backup was restored,
-// because a backup has none.
+// installation distinguishes the data of one installation from that of every other: the ids of what it publishes begin
+// with it. A new directory draws one, and so does a directory into which a backup was restored, because a backup has
+// none. Without a cluster there is no id of a cluster that could serve as that prefix. Receivers discard repeated
+// messages by their ids, so two installations with one id would hide each other's messages.
 type installation struct {
 	Version int    `json:"version"`
 	ID      string `json:"id"` // 32 hex digits
 }
 
-// OpenInstallation returns the id of the installation whose data dir holds, and draws one if there is none. The
-// caller holds the lock of the directory.
+// OpenInstallation returns the id of the installation whose data dir holds, and draws one if there is none. The caller
+// holds the lock of the directory. The id must not change while the directory lives: messages that are published again
+// after a crash would have other ids, and receivers would take them for new ones.
 func OpenInstallation(dir string) (string, error) {
 	path := filepath.Join(dir, InstallationName)
 	text, err := readInstallation(path)
@@ -44,8 +46,9 @@ func OpenInstallation(dir string) (string, error) {
 	return id, nil
 }
 
-// checkInstallation returns an error if the id of a directory cannot be read, as openInstallation would later.
-// It draws none.
+// checkInstallation returns an error if the id of a directory cannot be read, as openInstallation would later. It
+// draws none. The start calls it early, when the directory can still be refused; the id itself is drawn late, once the
+// start has succeeded that far.
 func checkInstallation(dir string) error {
 	if !hasInstallation(dir) {
 		return nil
@@ -104,7 +107,8 @@ func decodeInstallation(text []byte) (string, error) {
 	return i.ID, nil
 }
 
-// hasInstallation reports whether a data directory has an installation's id: then it has been in use.
+// hasInstallation reports whether a data directory has an installation's id: then it has been in use. The file is made
+// when both parts exist, so it can stand for PARTS as the evidence that they did.
 func hasInstallation(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, InstallationName))
 	return err == nil

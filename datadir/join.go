@@ -16,16 +16,17 @@ import (
 // The names in a data directory. A node that joins a cluster, or begins anew, receives a copy of the leader's
 // store into incoming/store; adoptIncoming replaces the node's store by it.
 const (
+	// It outlives the process, so that an interrupted transfer can continue.
 	incomingName = "incoming"
 	tempSuffix   = ".TEMP"
 )
 
-// adoptIncoming replaces the log and the store in dir, which must be closed, by the store in incoming/store and
-// an empty log that begins at its position. The old ones are put aside, or removed if the swap says so. The
-// caller holds the lock of dir. The received store must be at exactly that position, on the file system of dir,
-// and is first made durable; after an error before that all is as it was. Then the swap is decided: after a
-// crash or a failure the file JOINING remains, and finishJoin completes the swap, at the next start at the
-// latest.
+// adoptIncoming replaces the log and the store in dir, which must be closed, by the store in incoming/store and an
+// empty log that begins at its position. The old ones are put aside, or removed if the swap says so. The caller holds
+// the lock of dir. The received store must be at exactly that position, on the file system of dir, and is first made
+// durable; after an error before that all is as it was. Then the swap is decided: after a crash or a failure the file
+// JOINING remains, and finishJoin completes the swap, at the next start at the latest. The checks come before the
+// decision because after it there is no way back: the old data may be gone.
 func adoptIncoming(dir string, s swap, logger *slog.Logger) error {
 	incoming := filepath.Join(dir, incomingName)
 	err := checkSameDisk(dir, filepath.Join(incoming, StoreName), filepath.Join(dir, StoreName))
@@ -47,9 +48,10 @@ func adoptIncoming(dir string, s swap, logger *slog.Logger) error {
 	return finishJoin(dir, logger)
 }
 
-// finishJoin completes a swap that adoptIncoming has decided, from any point at which a crash or a failure
-// stopped it. Without such a swap it does nothing, and leaves an incoming directory as it is. The caller holds
-// the lock of dir; log and store must be closed. It may be called again after an error.
+// finishJoin completes a swap that adoptIncoming has decided, from any point at which a crash or a failure stopped it.
+// Without such a swap it does nothing, and leaves an incoming directory as it is. The caller holds the lock of dir;
+// log and store must be closed. It may be called again after an error. A start calls it before it opens the log or the
+// store, which would otherwise find parts of two different states.
 func finishJoin(dir string, logger *slog.Logger) error {
 	s, ok, err := readJoining(dir)
 	if err == nil && ok {
@@ -108,7 +110,8 @@ func (j *join) run(n int) error {
 func (j *join) path(name string) string { return filepath.Join(j.dir, name) }
 func (j *join) received() string        { return filepath.Join(j.dir, incomingName, StoreName) }
 
-// moved reports whether the received store is in its place.
+// moved reports whether the received store is in its place. It is the only evidence of how far the swap has come, so
+// nothing before moveStore may remove incoming/store.
 func (j *join) moved() (bool, error) {
 	_, err := os.Lstat(j.received())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -117,7 +120,8 @@ func (j *join) moved() (bool, error) {
 	return false, err
 }
 
-// check examines the new store once more, before anything of the old data is removed.
+// check examines the new store once more, before anything of the old data is removed. It opens the new store rather
+// than trust its file names, since after this step the old data goes.
 func (j *join) check() error {
 	moved, err := j.moved()
 	if err != nil {
@@ -134,8 +138,9 @@ func (j *join) check() error {
 	return nil
 }
 
-// dropLog removes the old log, or a new one that has not been used. It keeps the directory itself if that is
-// the root of a file system.
+// dropLog removes the old log, or a new one that has not been used. It keeps the directory itself if that is the root
+// of a file system. That also covers a log that beginLog made before a crash: the repeated steps remove it and make it
+// again.
 func (j *join) dropLog() error {
 	entries, err := os.ReadDir(j.path(LogName))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -155,6 +160,7 @@ func (j *join) dropLog() error {
 	return syncPath(j.path(LogName))
 }
 
+// Once the received store is in its place, that place has the new store, which must not be removed.
 func (j *join) dropStore() error {
 	if moved, err := j.moved(); err != nil || moved {
 		return err
@@ -183,6 +189,7 @@ func (j *join) moveStore() error {
 	return syncPath(j.dir)
 }
 
+// The new log is empty and continues the store's position, so that the first commit received follows it without a gap.
 func (j *join) beginLog() error {
 	log, err := wal.Open(wal.Options{Dir: j.path(LogName), Start: j.at, Logger: j.logger})
 	if err != nil {
@@ -198,6 +205,7 @@ func (j *join) dropIncoming() error {
 	return syncPath(j.dir)
 }
 
+// It is last: with the file gone, the next start treats log and store as ordinary ones.
 func (j *join) forget() error {
 	if err := os.Remove(j.path(JoiningName)); err != nil {
 		return err
@@ -205,7 +213,8 @@ func (j *join) forget() error {
 	return syncPath(j.dir)
 }
 
-// checkStore opens the store in dir, which must exist, and verifies that it is at this position.
+// checkStore opens the store in dir, which must exist, and verifies that it is at this position. It needs the store
+// for itself, so it is closed again afterwards.
 func checkStore(dir string, at job.Position, logger *slog.Logger) error {
 	if _, err := os.Stat(dir); err != nil {
 		return err // Open would make a new store
@@ -224,8 +233,9 @@ func checkStore(dir string, at job.Position, logger *slog.Logger) error {
 	return nil
 }
 
-// checkSameDisk verifies that the received store can be renamed to the place of the old one, if there is an old
-// one.
+// checkSameDisk verifies that the received store can be renamed to the place of the old one, if there is an old one. A
+// rename within one file system is atomic, and a copy is not. The check is before the decision, because the rename
+// itself would fail only when the old store is gone.
 func checkSameDisk(dir, received, old string) error {
 	home, err := device(dir)
 	if err != nil {

@@ -34,7 +34,8 @@ const (
 	joiningBytesOne = 44
 )
 
-// Fate says what happens to the data that is replaced.
+// Fate says what happens to the data that is replaced. The values are on disk. Zero is what version 1 of the file
+// means.
 type Fate uint8
 
 const (
@@ -43,14 +44,17 @@ const (
 	Behind               // put aside until the next replacement, because it is not known whether the cluster has it
 )
 
-// swap is the content of a JOINING file.
+// swap is the content of a JOINING file. It is decided once and never changes: a repeated step derives every name from
+// it, so that it finds what it made before the crash.
 type swap struct {
 	at   job.Position // position of the received store
 	fate Fate         // what happens to the old data
 	when time.Time    // time of the swap, to the millisecond
 }
 
-// writeJoining decides the swap: from the moment at which the file has its name, the swap will be completed.
+// writeJoining decides the swap: from the moment at which the file has its name, the swap will be completed. The file
+// is complete and durable under its temporary name before it gets its own, so a crash leaves the whole decision or
+// none.
 func writeJoining(dir string, s swap) error {
 	temp := filepath.Join(dir, JoiningName+tempSuffix)
 	if err := os.WriteFile(temp, encodeJoining(s), 0o640); err != nil {
@@ -97,6 +101,7 @@ func appendSum(b []byte) []byte {
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
 }
 
+// It verifies the checksum before it reads anything else, and accepts any bytes without a panic.
 func decodeJoining(b []byte) (s swap, err error) {
 	le := binary.LittleEndian
 	body := len(b) - 4

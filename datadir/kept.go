@@ -17,9 +17,12 @@ import (
 const (
 	replacedMark = ".replaced-"
 	behindMark   = ".behind-"
-	keptTime     = "20060102T150405.000Z"
-	// replacedMost is how many times a node puts data aside that the cluster does not have. After that an
-	// operator has to remove some.
+	// In this format the order of the names is the order of the times.
+	keptTime = "20060102T150405.000Z"
+	// replacedMost is how many times a node puts data aside that the cluster does not have. After that an operator has
+	// to remove some. Each set is as large as the data of a node. The node does not remove such sets, because they may
+	// be the only copy of jobs, so a bound is needed: a node that diverges again and again must not fill its disk
+	// unnoticed.
 	replacedMost = 8
 )
 
@@ -27,7 +30,8 @@ const (
 var ErrManyReplaced = errors.New("this node has put as much replaced data aside as it may")
 
 // fateOf returns what happens to the data of this node when it is replaced: what the caller wants, except that a store
-// without rows other than the engine's own has no value, and is removed.
+// without rows other than the engine's own has no value, and is removed. So an empty node that joins leaves no rubbish
+// behind.
 func (d *Directory) fateOf(wanted Fate) (Fate, error) {
 	rows, err := d.HasRows()
 	if err != nil || !rows {
@@ -36,14 +40,17 @@ func (d *Directory) fateOf(wanted Fate) (Fate, error) {
 	return wanted, nil
 }
 
-// HasRows reports whether the store holds data of callers: jobs, calendars, runs, or unpublished notices.
+// HasRows reports whether the store holds data of callers: jobs, calendars, runs, or unpublished notices. It stops at
+// the first row. Rows of the kind before, the engine's own, exist in an empty store as well.
 func (d *Directory) HasRows() (found bool, err error) {
 	low := []byte{byte(job.KindMeta) + 1}
 	err = d.store.Scan(low, []byte{0xff}, func(_, _ []byte) (bool, error) { found = true; return false, nil })
 	return found, err
 }
 
-// MayReplace makes room for what a swap puts aside, or returns why there is none.
+// MayReplace makes room for what a swap puts aside, or returns why there is none. The caller asks before the transfer,
+// so that a refusal comes before gigabytes were copied. It removes an older set of the kind Behind: there is one at a
+// time.
 func (d *Directory) MayReplace(wanted Fate) error {
 	f, err := d.fateOf(wanted)
 	switch {
@@ -76,7 +83,8 @@ func (d *Directory) dropKept(mark string) error {
 	return err
 }
 
-// keptSets returns the times at which logs and stores were put aside with a mark, the oldest first.
+// keptSets returns the times at which logs and stores were put aside with a mark, the oldest first. A set is the log,
+// the store or both of one swap. Copies that a crash interrupted do not count.
 func keptSets(dir, mark string) (sets []string, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -101,8 +109,9 @@ func keptPath(dir, part string, s swap) string {
 	return filepath.Join(dir, part+mark+s.when.UTC().Format(keptTime))
 }
 
-// keepLog puts the old log aside: it renames it, or copies it if its directory is the root of a file system or
-// a link, and so has to stay. A log that is present after the store was moved is the new one.
+// keepLog puts the old log aside: it renames it, or copies it if its directory is the root of a file system or a link,
+// and so has to stay. A log that is present after the store was moved is the new one. The copy gets its name only when
+// it is durable, because an existing name means that the old log is safe.
 func (j *join) keepLog() error {
 	moved, err := j.moved()
 	if err != nil || moved || j.fate == Removed {
@@ -126,7 +135,8 @@ func (j *join) keepLog() error {
 	return renameSynced(j.dir, temp, kept)
 }
 
-// keepStore puts the old store aside.
+// keepStore puts the old store aside. The store's directory is on the file system of dir, as checkSameDisk has
+// verified, so a rename suffices.
 func (j *join) keepStore() error {
 	moved, err := j.moved()
 	if err != nil || moved || j.fate == Removed {

@@ -14,8 +14,10 @@ import (
 // ErrInUse is returned by Lock for a data directory that another process, or this one, has open.
 var ErrInUse = errors.New("the data directory is in use by another carillon")
 
-// Lock locks the directory until the returned file is closed. The kernel releases the lock when the
-// process ends, even by a kill.
+// Lock locks the directory until the returned file is closed. The kernel releases the lock when the process ends, even
+// by a kill. A file with the number of the process in it would outlive a crash and could name a stranger's process.
+// The file LOCK itself stays when the lock is released: removing it would let two processes lock two different files
+// of that name.
 func Lock(dir string) (*os.File, error) {
 	path := filepath.Join(dir, LockName)
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o640)

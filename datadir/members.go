@@ -16,12 +16,16 @@ var ErrMembersVersion = errors.New("the file MEMBERS was written by a newer rele
 
 // The format of the file MEMBERS, and the bound of its size.
 const (
-	membersVersion  = 1
+	membersVersion = 1
+	// More than membersMax names of the longest kind need.
 	membersBytesMax = 16 << 10
-	membersMax      = 64
+	// A bound for a damaged file; clusters have a few members.
+	membersMax = 64
 )
 
-// membersFile is the one line of the file: what a node knows about its cluster when it starts.
+// membersFile is the one line of the file: what a node knows about its cluster when it starts. It is separate from
+// NODE, because it changes while the cluster runs, and its loss is bearable: a node without it does not know for whom
+// to wait.
 type membersFile struct {
 	Version   int      `json:"version"`
 	ClusterID string   `json:"cluster_id"`
@@ -32,12 +36,14 @@ type membersFile struct {
 
 // Members is what a node knows about its cluster when it starts.
 type Members struct {
-	Nodes         []string // names of the other members
-	Term, Renewal uint64   // of the lease, when this node renewed it last; 0: never
+	Nodes []string // names of the other members
+	// A node that restarts compares them with the lease, and so learns whether it was the last to renew it.
+	Term, Renewal uint64 // of the lease, when this node renewed it last; 0: never
 }
 
-// ReadMembers returns what the directory has kept about a cluster. It returns nothing if there is no file or if
-// it is about another cluster.
+// ReadMembers returns what the directory has kept about a cluster. It returns nothing if there is no file or if it is
+// about another cluster. A damaged file is an error and not an empty result, because a node that knew no members would
+// lead without waiting for those that may have more of the log.
 func ReadMembers(dir, clusterID string) (k Members, err error) {
 	path := filepath.Join(dir, MembersName)
 	text, err := os.ReadFile(path)
@@ -81,7 +87,7 @@ func decodeMembers(text []byte) (f membersFile, err error) {
 	return f, nil
 }
 
-// WriteMembers stores the members durably.
+// WriteMembers stores the members durably. A crash leaves the old file or the new one. It is not for concurrent use.
 func WriteMembers(dir, clusterID string, k Members) error {
 	f := membersFile{Version: membersVersion, ClusterID: clusterID, Nodes: append([]string{}, k.Nodes...), Term: k.Term, Renewal: k.Renewal}
 	text, err := json.Marshal(f)

@@ -11,13 +11,15 @@ import (
 	"time"
 )
 
-// natsAlone is the name of that directory while it is unknown whether its node joins the cluster.
+// natsAlone is the name of that directory while it is unknown whether its node joins the cluster. There is at most one
+// such directory; its existence means that the question is open.
 const natsAlone = NATSName + ".alone"
 
-// SetNATSAside renames the directory of a node alone's embedded NATS server before that server becomes a member
-// of a cluster, as member says, because a member removes the streams that its cluster does not know. Until the node has
+// SetNATSAside renames the directory of a node alone's embedded NATS server before that server becomes a member of a
+// cluster, as member says, because a member removes the streams that its cluster does not know. Until the node has
 // joined, putNATSBack undoes that, or the next start if this process dies first: id, the identity of the directory,
-// says which. The server must not run.
+// says which. The server must not run. A start calls it just before the embedded server opens that directory. After a
+// crash at any point a repeated call finds the same question and answers it by id.
 func SetNATSAside(dir string, id Identity, member bool, logger *slog.Logger) (err error) {
 	if exists(filepath.Join(dir, natsAlone)) {
 		if id.ClusterID != "" && !id.IsOwn() {
@@ -42,8 +44,9 @@ func SetNATSAside(dir string, id Identity, member bool, logger *slog.Logger) (er
 	return nil
 }
 
-// KeepNATSAside gives the directory its permanent name once the node has joined. An operator moves the streams
-// into the cluster.
+// KeepNATSAside gives the directory its permanent name once the node has joined. An operator moves the streams into
+// the cluster. The streams are kept, because they contain messages of the targets, which no other node has. Without
+// such a directory it does nothing.
 func KeepNATSAside(dir string, logger *slog.Logger) error {
 	from := filepath.Join(dir, natsAlone)
 	if !exists(from) {
@@ -62,9 +65,9 @@ func KeepNATSAside(dir string, logger *slog.Logger) error {
 	return nil
 }
 
-// PutNATSBack undoes setNATSAside if the node has not joined: the embedded server of the node alone finds its
-// streams again. What the server stored meanwhile, as a member of a cluster to which its node does not belong,
-// is removed. The server must have ended.
+// PutNATSBack undoes setNATSAside if the node has not joined: the embedded server of the node alone finds its streams
+// again. What the server stored meanwhile, as a member of a cluster to which its node does not belong, is removed. The
+// server must have ended. A crash between the removal and the rename is harmless: the next call repeats both.
 func PutNATSBack(dir string) error {
 	from := filepath.Join(dir, natsAlone)
 	if !exists(from) {
@@ -81,8 +84,9 @@ func PutNATSBack(dir string) error {
 	return nil
 }
 
-// LoneStreams returns the streams of the embedded NATS server in a data directory, as account/stream, if it
-// belongs to a node alone; none if it is, or was, a member of a cluster.
+// LoneStreams returns the streams of the embedded NATS server in a data directory, as account/stream, if it belongs to
+// a node alone; none if it is, or was, a member of a cluster. The directory of JetStream's own group is the mark of a
+// member: a server makes it when it first runs in a cluster.
 func LoneStreams(dir string) (streams []string, err error) {
 	if exists(filepath.Join(dir, NATSName, "jetstream", "$SYS", "_js_", "_meta_")) {
 		return nil, nil

@@ -11,9 +11,10 @@ import (
 	"github.com/carillon-io/carillon/wal"
 )
 
-// pair opens the log and the store of a directory together. It reads the store's position first, then
-// verifies the log against it, and only then changes either. So a directory that is refused is
-// unchanged.
+// pair opens the log and the store of a directory together. It reads the store's position first, then verifies the log
+// against it, and only then changes either. So a directory that is refused is unchanged. The nesting is the trick: the
+// store calls back with its position before it changes its files, and the log is opened, and verified against that
+// position, inside that call.
 type pair struct {
 	dir     string
 	witness string // name in dir that shows that the directory has been in use; "" if there is none
@@ -22,6 +23,8 @@ type pair struct {
 	logErr  error // why the log cannot be opened; nil if it can
 }
 
+// If both fail, the error of the log is returned unless it says only that the two do not fit: then the store may be
+// the part that is wrong.
 func (p *pair) open(lo wal.Options, so snapshot.Options) (err error) {
 	so.Check = func(applied wal.Position) error { return p.openLog(lo, applied) }
 	p.store, err = snapshot.Open(so)
@@ -63,9 +66,10 @@ func fitError(err error) error {
 // checkFit compares an open log with the position of the store.
 func checkFit(log *wal.Log, applied wal.Position) error { return fitError(log.CheckApplied(applied)) }
 
-// formatLost returns the error for a store directory that snapshot reports as foreign. If a witness or
-// the log shows that the data directory has been in use, the store's file FORMAT is missing or damaged,
-// and the error says so. Otherwise formatLost returns foreign: the directory holds other data.
+// formatLost returns the error for a store directory that snapshot reports as foreign. If a witness or the log shows
+// that the data directory has been in use, the store's file FORMAT is missing or damaged, and the error says so.
+// Otherwise formatLost returns foreign: the directory holds other data. The difference matters to an operator: damage
+// calls for a copy or a backup, foreign data for another directory.
 func (p *pair) formatLost(store string, foreign error) error {
 	witness := p.witness
 	if witness == "" {

@@ -14,16 +14,17 @@ import (
 	"github.com/carillon-io/carillon/wal"
 )
 
-// Parts are a log and the store to which it is applied. The caller holds the directory's lock. Replay is
-// called once, before the first append. Keep and Checkpoint are called by one goroutine, while another
-// one appends and applies.
+// Parts are a log and the store to which it is applied. The caller holds the directory's lock. Replay is called once,
+// before the first append. Keep and Checkpoint are called by one goroutine, while another one appends and applies. It
+// is a value: copies share the log and the store.
 type Parts struct {
 	Log    *wal.Log
 	Store  *snapshot.Store
 	Logger *slog.Logger
 
-	// KeepBehind is the number of commits before a checkpoint that the log keeps for standbys that lag. 0
-	// keeps none.
+	// KeepBehind is the number of commits before a checkpoint that the log keeps for standbys that lag. 0 keeps none.
+	// More costs disk, about the size of that many commits; fewer make a standby that was away longer receive a whole
+	// checkpoint instead of the commits that it missed.
 	KeepBehind uint64
 	// MarkEvery is the interval at which Keep calls wal.Log.MarkDurable while commits arrive. 0 means 5 s.
 	// Each call costs two syncs. The loss of commits that are newer than the last call can go undetected
@@ -36,13 +37,15 @@ type Parts struct {
 	Replaying func(done, all uint64)
 }
 
-// replayingEvery is the number of commits between two calls of Parts.Replaying.
+// replayingEvery is the number of commits between two calls of Parts.Replaying. Often enough for a progress display,
+// and rare enough that the calls cost nothing beside the commits.
 const replayingEvery = 64
 
-// Replay applies to the store the commits of the log after the store's position, up to and including
-// lsn. It does nothing if the store has lsn already. It returns an error if the log does not continue at
-// the store's position, if the log does not have lsn, or if a commit has rows of a newer release
-// ([job.ErrNewerRows]).
+// Replay applies to the store the commits of the log after the store's position, up to and including lsn. It does
+// nothing if the store has lsn already. It returns an error if the log does not continue at the store's position, if
+// the log does not have lsn, or if a commit has rows of a newer release ([job.ErrNewerRows]). A commit is checked for
+// newer rows before it is applied, so that an older release stops at it rather than store rows that it misreads. After
+// an error the store has a prefix of the commits, from which the next start continues.
 func (p Parts) Replay(lsn uint64) error {
 	began, from := time.Now(), p.Store.Applied()
 	if err := checkFit(p.Log, from); err != nil {
@@ -77,14 +80,17 @@ func (p Parts) Replay(lsn uint64) error {
 	return nil
 }
 
-// logCommitsMax is the number of commits after which Keep makes a checkpoint before its time. It bounds
-// the commits that recovery replays.
+// logCommitsMax is the number of commits after which Keep makes a checkpoint before its time. It bounds the commits
+// that recovery replays. At a larger number a restart after heavy load takes longer; at a smaller one checkpoints
+// follow each other under that load and compete with the commits for the disk.
 const logCommitsMax = 50_000
 
-// markEveryDefault is the default of Parts.MarkEvery.
+// markEveryDefault is the default of Parts.MarkEvery. The time bounds what damage can hide, at the cost of two syncs
+// each time.
 const markEveryDefault = 5 * time.Second
 
-// marker decides when to call Log.MarkDurable.
+// marker decides when to call Log.MarkDurable. It is for one goroutine. A new segment calls for a mark at once,
+// because only a mark lets a later start notice that a whole file is missing.
 type marker struct {
 	mark     func() error
 	every    time.Duration
@@ -102,8 +108,8 @@ func (m *marker) maybeMark(now time.Time, segments int) error {
 	return m.mark()
 }
 
-// mark calls MarkDurable. If the disk has no room for it, mark logs a warning and returns nil; the next
-// call tries again.
+// mark calls MarkDurable. If the disk has no room for it, mark logs a warning and returns nil; the next call tries
+// again. Any other failure has poisoned the log and is returned.
 func (p Parts) mark() error {
 	err := p.Log.MarkDurable()
 	if errors.Is(err, wal.ErrNotMarked) {
@@ -113,8 +119,10 @@ func (p Parts) mark() error {
 	return err
 }
 
-// Keep makes a checkpoint at each interval every until ctx ends, and truncates the log to what the
-// checkpoint does not cover. Between checkpoints it calls MarkDurable.
+// Keep makes a checkpoint at each interval every until ctx ends, and truncates the log to what the checkpoint does not
+// cover. Between checkpoints it calls MarkDurable. It wakes at least once a second, so that a burst of commits is
+// noticed soon. A failed checkpoint ends it, since a store that cannot be made durable would let the log grow without
+// bound; an end of ctx is no error.
 func (p Parts) Keep(ctx context.Context, every time.Duration) error {
 	tick := time.NewTicker(min(time.Second, cmp.Or(p.MarkEvery, time.Second)))
 	defer tick.Stop()
@@ -148,6 +156,7 @@ func (p Parts) Checkpoint(ctx context.Context) error {
 	return p.Checkpoints.measure(ctx, flushed, p.checkpoint)
 }
 
+// The truncation keeps KeepBehind commits before the durable one, and never moves the start of the log back.
 func (p Parts) checkpoint(ctx context.Context) error {
 	durable, err := p.Store.Checkpoint(ctx)
 	if err != nil {
@@ -162,8 +171,9 @@ func (p Parts) checkpoint(ctx context.Context) error {
 	return p.mark() // writes nothing if the truncation has recorded the same
 }
 
-// Export copies the store into the directory to, which must not exist, and returns the position of the
-// copy. This flushes the store, so Export also calls MarkDurable, as a checkpoint does.
+// Export copies the store into the directory to, which must not exist, and returns the position of the copy. This
+// flushes the store, so Export also calls MarkDurable, as a checkpoint does. Appends and applies go on meanwhile.
+// After an error the caller removes the directory.
 func (p Parts) Export(ctx context.Context, to string) (wal.Position, error) {
 	at, err := p.Store.Export(ctx, to)
 	if err == nil {
@@ -172,7 +182,8 @@ func (p Parts) Export(ctx context.Context, to string) (wal.Position, error) {
 	return at, err
 }
 
-// Close flushes the store and closes both. Either may be nil if it was not opened.
+// Close flushes the store and closes both. Either may be nil if it was not opened. The store is first, because it
+// flushes at its end, and the log records what is durable when it is closed.
 func (p Parts) Close() error {
 	var errs []error
 	if p.Store != nil {

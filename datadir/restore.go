@@ -21,16 +21,19 @@ var ErrRestoring = errors.New("the restore of this data directory was interrupte
 // ErrNotEmpty is returned by [Restore] for a directory that is not empty.
 var ErrNotEmpty = errors.New("is not empty; a backup is restored into an empty or a new directory")
 
-// Restored describes what was restored.
+// Restored describes what was restored. It is valid only if Restore returned no error.
 type Restored struct {
 	backup.Header
 	Jobs int
 }
 
-// Restore makes dir, which must be empty or absent, the data directory of a node alone with the data of a
-// backup; OpenDirectory can then open it. When Restore returns, everything is verified and durable. After an error dir
-// is empty or absent again. After a crash OpenDirectory refuses dir with ErrRestoring, while Restore accepts it. It
-// returns ErrNotEmpty, ErrInUse, the errors of package backup, or an I/O error.
+// Restore makes dir, which must be empty or absent, the data directory of a node alone with the data of a backup;
+// OpenDirectory can then open it. When Restore returns, everything is verified and durable. After an error dir is
+// empty or absent again. After a crash OpenDirectory refuses dir with ErrRestoring, while Restore accepts it. It
+// returns ErrNotEmpty, ErrInUse, the errors of package backup, or an I/O error. The store of the backup becomes the
+// store of the directory, and the log begins empty at the backup's position. A node that is restored is always alone:
+// a backup contains no identity, so that a restored copy cannot pass for a member of the cluster that it came from. It
+// writes PARTS last, and then the mark goes.
 func Restore(dir string, from io.Reader, logger *slog.Logger) (done Restored, err error) {
 	r, err := backup.NewReader(from) // before anything is made
 	if err != nil {
@@ -60,12 +63,13 @@ type restoring struct {
 	dir    string
 	logger *slog.Logger
 	lock   *os.File
-	made   bool // the directory did not exist
+	// Then a failure removes it again.
+	made bool // the directory did not exist
 }
 
 func (t *restoring) path(name string) string { return filepath.Join(t.dir, name) }
 
-// claim locks the directory, and marks it.
+// claim locks the directory, and marks it. After an error nothing is locked.
 func (t *restoring) claim() error {
 	if err := t.mayUse(); err != nil {
 		return err
@@ -107,7 +111,9 @@ func (t *restoring) checkEmpty(entries []os.DirEntry) error {
 	return nil
 }
 
-// mark marks the directory as being restored, and removes what an interrupted restore has left.
+// mark marks the directory as being restored, and removes what an interrupted restore has left. A directory that
+// already has the mark may be cleared, because whatever is in it came from a restore. Any other content is refused,
+// before anything is written but the lock.
 func (t *restoring) mark() error {
 	entries, err := os.ReadDir(t.dir)
 	if err != nil {
@@ -128,12 +134,13 @@ func (t *restoring) mark() error {
 	return t.clear()
 }
 
-// clear removes what a restore makes.
+// clear removes what a restore makes. PARTS goes first: without the parts it would make the directory look damaged.
 func (t *restoring) clear() error {
 	return errors.Join(ForgetParts(t.dir), os.RemoveAll(t.path(StoreName)), os.RemoveAll(t.path(LogName)))
 }
 
-// end unlocks the directory: complete, or empty after a failure.
+// end unlocks the directory: complete, or empty after a failure. The removal of the mark is between two syncs: what
+// the directory holds is durable before the mark goes, and the mark is durably gone before the caller hears of it.
 func (t *restoring) end(failed error) error {
 	var err error
 	if failed != nil {
@@ -148,8 +155,9 @@ func (t *restoring) end(failed error) error {
 	return errors.Join(err, t.lock.Close())
 }
 
-// receive writes the files of a backup to the store's place, and returns when they are verified to be what was
-// backed up.
+// receive writes the files of a backup to the store's place, and returns when they are verified to be what was backed
+// up. The reader verifies the checksums of the backup, so a damaged one ends with an error before the directory can be
+// opened.
 func (t *restoring) receive(r *backup.Reader) error {
 	for {
 		f, err := r.Next()
@@ -165,6 +173,8 @@ func (t *restoring) receive(r *backup.Reader) error {
 	}
 }
 
+// It refuses a name that exists already: a backup names each file once. Each file is synced, and syncTree makes the
+// names durable later.
 func (t *restoring) receiveFile(r *backup.Reader, name string) error {
 	path := filepath.Join(t.path(StoreName), filepath.FromSlash(name))
 	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
@@ -178,7 +188,8 @@ func (t *restoring) receiveFile(r *backup.Reader, name string) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// check opens the restored store, verifies that it is at the backup's position, and counts its jobs.
+// check opens the restored store, verifies that it is at the backup's position, and counts its jobs. The count serves
+// the operator as a first sign that it is the right backup.
 func (t *restoring) check(at job.Position) (jobs int, err error) {
 	if err := checkStore(t.path(StoreName), at, t.logger); err != nil {
 		return 0, err
@@ -191,7 +202,8 @@ func (t *restoring) check(at job.Position) (jobs int, err error) {
 	return jobs, errors.Join(err, s.Close())
 }
 
-// checkNotRestoring returns ErrRestoring for a directory whose restore was interrupted.
+// checkNotRestoring returns ErrRestoring for a directory whose restore was interrupted. Any error but the file's
+// absence refuses the directory, too.
 func checkNotRestoring(dir string) error {
 	_, err := os.Lstat(filepath.Join(dir, RestoringName))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -8,8 +8,8 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 )
 
-// startBroker runs a NATS server with JetStream in this process, which outlives the deaths of the
-// server under test.
+// startBroker runs a NATS server with JetStream in this process, which outlives the deaths of the server under test.
+// Its streams are not synced more often than by default, because its process does not die.
 func startBroker(dir string) (*server.Server, error) {
 	s, err := server.NewServer(&server.Options{
 		ServerName: "crash", Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true,

@@ -8,8 +8,9 @@ import (
 	"github.com/carillon-io/carillon/bench/history"
 )
 
-// run kills the server --cycles times, and then reads its final state. An error means that the run had
-// to end early; the history so far can still be checked.
+// run kills the server --cycles times, and then reads its final state. An error means that the run had to end early;
+// the history so far can still be checked. The time between two deaths is random, so that they meet the server in its
+// start, at work, and during a checkpoint.
 func (r *rig) run(ctx context.Context) error {
 	for cycle := 1; cycle <= r.opts.cycles && ctx.Err() == nil; cycle++ {
 		r.wait(ctx, time.Second+r.random(2*time.Second))
@@ -55,10 +56,12 @@ const (
 	verifyPercent  = 20 // the log is verified while the server is down
 )
 
-// chance returns true with the given probability, in percent.
+// chance returns true with the given probability, in percent. It draws from the generator of the deaths, so the order
+// of the calls is a part of what a seed repeats.
 func (r *rig) chance(percent int) bool { return r.rng.IntN(100) < percent }
 
-// die ends the server now, and returns how it was ended.
+// die ends the server now, and returns how it was ended. The LSN is read just before, so that what was durable then
+// can be demanded after the start.
 func (r *rig) die() (how string, err error) {
 	if r.proc.IsGone() {
 		return "", r.proc.Ended()
@@ -95,7 +98,8 @@ func (r *rig) die() (how string, err error) {
 	return how, nil
 }
 
-// relapse starts the server and kills it shortly before or after it is ready.
+// relapse starts the server and kills it shortly before or after it is ready. A recovery must itself survive a crash,
+// at any of its steps.
 func (r *rig) relapse() error {
 	p, err := r.spawn()
 	if err != nil {
@@ -110,8 +114,8 @@ func (r *rig) relapse() error {
 	return nil
 }
 
-// look runs after each cycle. It checks that the history so far breaks no promise, and prints the
-// progress.
+// look runs after each cycle. It checks that the history so far breaks no promise, and prints the progress. A
+// violation ends the run at once, since the data directory then shows the fault best.
 func (r *rig) look(ctx context.Context, cycle int, how string) error {
 	err := r.persist("stream", func() error { return r.sink.ReadStream(ctx) })
 	if err != nil && ctx.Err() == nil {
@@ -127,7 +131,8 @@ func (r *rig) look(ctx context.Context, cycle int, how string) error {
 	return nil
 }
 
-// history returns what was recorded so far.
+// history returns what was recorded so far. With embedded NATS the sink loses its connection at each death, so a
+// message without a stream may find no subscriber.
 func (r *rig) history() *history.History {
 	h := r.rec.Snapshot()
 	if r.opts.embedded {

@@ -8,11 +8,13 @@ import (
 	"github.com/carillon-io/carillon/bench/history"
 )
 
-// drainWait is the time after the last due job in which all runs must have been launched and retried.
+// drainWait is the time after the last due job in which all runs must have been launched and retried. It covers the
+// longest pause between two attempts several times.
 const drainWait = 3 * time.Second
 
-// settle ends the load, kills the server once more, lets everything that is due fire without any client
-// requests, reads the final state, stops the server and verifies its log.
+// settle ends the load, kills the server once more, lets everything that is due fire without any client requests,
+// reads the final state, stops the server and verifies its log. The last kill comes when the load is over, so that the
+// final state is that of a recovery.
 func (r *rig) settle(ctx context.Context) error {
 	r.stopLoad()
 	r.clients.Wait()

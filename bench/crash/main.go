@@ -13,7 +13,7 @@ import (
 	"github.com/carillon-io/carillon/bench/kit"
 )
 
-// options are the values of the command line.
+// options are the values of the command line. A run is repeated by all of them but keep and temp.
 type options struct {
 	binary   string
 	cycles   int
@@ -26,6 +26,7 @@ type options struct {
 
 // The bounds of the command line's values.
 const (
+	// The history is in memory, so it bounds how long a run may be.
 	cyclesMax  = 10_000
 	clientsMax = 256
 )
@@ -61,8 +62,8 @@ func run(args []string, out, progress io.Writer) int {
 	return 0
 }
 
-// tidy removes the directory of a run. After a violation, or with --keep, it keeps the directory and
-// writes the histories into it.
+// tidy removes the directory of a run. After a violation, or with --keep, it keeps the directory and writes the
+// histories into it. What is kept is enough to look for the cause without repeating the run.
 func tidy(dir string, opts options, h *history.History, violations []history.Violation, progress io.Writer) error {
 	if len(violations) == 0 && !opts.keep {
 		return os.RemoveAll(dir)
@@ -71,8 +72,8 @@ func tidy(dir string, opts options, h *history.History, violations []history.Vio
 	return history.WriteHistories(filepath.Join(dir, "histories.txt"), h, violations)
 }
 
-// crash makes the run and returns its history, which includes the error that ended the run early, if
-// there is one.
+// crash makes the run and returns its history, which includes the error that ended the run early, if there is one. It
+// never returns an error: whatever happens, the history so far is checked.
 func crash(ctx context.Context, opts options, dir string, progress io.Writer) *history.History {
 	r, err := newRig(ctx, opts, dir, progress)
 	if err == nil {

@@ -11,7 +11,8 @@ import (
 	"github.com/carillon-io/carillon/bench/kit"
 )
 
-// launcher starts processes of the product, one after another, on one data directory.
+// launcher starts processes of the product, one after another, on one data directory. Not for concurrent use: the data
+// directory has one process at a time.
 type launcher struct {
 	binary string
 	dir    string // directory of the run, with the data directory and the log of stderr
@@ -23,7 +24,8 @@ type ready struct {
 	Epoch uint64 `json:"epoch"`
 }
 
-// readyWait is the longest time for a start.
+// readyWait is the longest time for a start. A recovery replays at most the commits since the last checkpoint, which
+// takes far less.
 const readyWait = 30 * time.Second
 
 // process is one process of the server, from its start to its end.
@@ -45,7 +47,8 @@ func (l *launcher) spawn(more ...string) (*process, error) {
 	return &process{p, began}, err
 }
 
-// kill ends the process with SIGKILL and waits until it has ended.
+// kill ends the process with SIGKILL and waits until it has ended. The two instants are taken around the signal, so
+// the death lies between them.
 func (p *process) kill() history.Death {
 	d := history.Death{Sent: history.Now()}
 	p.Kill()
@@ -62,7 +65,8 @@ func (p *process) stop() (history.Death, error) {
 	return d, err
 }
 
-// verifyLog runs `wal verify` of the product, and returns its complaint; "" if the log is intact.
+// verifyLog runs `wal verify` of the product, and returns its complaint; "" if the log is intact. The server must be
+// down.
 func (l *launcher) verifyLog() string {
 	out, err := exec.Command(l.binary, "wal", "verify", l.dataDir()).CombinedOutput()
 	if err == nil {

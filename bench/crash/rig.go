@@ -17,7 +17,8 @@ import (
 	"github.com/carillon-io/carillon/bench/kit"
 )
 
-// rig is the server under test with everything around it: clients, sink, NATS and recorder.
+// rig is the server under test with everything around it: clients, sink, NATS and recorder. The goroutine of main owns
+// it.
 type rig struct {
 	opts     options
 	dir      string
@@ -31,10 +32,12 @@ type rig struct {
 	sink     *history.Sink
 	api      *history.Caller
 	clients  sync.WaitGroup
+	// ends the clients; never nil
 	stopLoad context.CancelFunc
 }
 
-// newRig starts everything, including the first process of the server.
+// newRig starts everything, including the first process of the server. After an error the rig has what was started so
+// far; the caller calls close in any case.
 func newRig(ctx context.Context, opts options, dir string, progress io.Writer) (*rig, error) {
 	r := &rig{
 		opts: opts, dir: dir, progress: progress, rng: rand.New(rand.NewPCG(opts.seed, 1<<32)),
@@ -108,7 +111,7 @@ func (r *rig) spawn() (*process, error) {
 	return r.launcher.spawn()
 }
 
-// rise starts the server and waits until it is ready.
+// rise starts the server and waits until it is ready. The recorded start includes the recovery.
 func (r *rig) rise() error {
 	p, err := r.spawn()
 	if err != nil {
@@ -138,7 +141,8 @@ func (r *rig) readLSN() error {
 	})
 }
 
-// persist repeats a call that may fail after a start until the connections are restored.
+// persist repeats a call that may fail after a start until the connections are restored. It gives up at once if the
+// server has died by itself, since then no repetition helps.
 func (r *rig) persist(what string, try func() error) error {
 	const triesMax, wait = 100, 50 * time.Millisecond
 	var err error
@@ -154,7 +158,8 @@ func (r *rig) persist(what string, try func() error) error {
 	return fmt.Errorf("%s: %w", what, err)
 }
 
-// close stops everything that is still running.
+// close stops everything that is still running. The clients end first, so that they do not record the end of the
+// others as failures.
 func (r *rig) close() {
 	r.stopLoad()
 	r.clients.Wait()

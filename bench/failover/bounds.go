@@ -9,12 +9,14 @@ import (
 	"time"
 )
 
-// bound is what one round of a scenario may cost at most.
+// bound is what one round of a scenario may cost at most. A more specific bound replaces a more general one; see
+// boundOf.
 type bound struct {
 	scenario string // "" is every one that has no bound of its own for the figure
 	topology string // "" is both
 	figure   figure
-	most     int64
+	// in nanoseconds, or a count, as the figure is; the bound itself is still kept
+	most int64
 
 	// known says why the product misses it today. Such a bound is printed, and judged only with --judge-all.
 	known string
@@ -23,7 +25,8 @@ type bound struct {
 // unbounded is the most of a bound that is lifted.
 const unbounded = math.MaxInt64
 
-// boundsWith returns the bounds with some of them replaced. What is replaced is judged.
+// boundsWith returns the bounds with some of them replaced. What is replaced is judged. It replaces the bounds of both
+// topologies, so that one flag is enough to lift what a machine cannot keep.
 func boundsWith(overrides []string) ([]bound, error) {
 	all := slices.Clone(bounds)
 	for _, text := range overrides {
@@ -73,12 +76,14 @@ func (o *options) addBound(text string) error {
 	return nil
 }
 
-// verdict is what became of a bound over the rounds of its scenario.
+// verdict is what became of a bound over the rounds of its scenario. It is kept only if every round kept the bound: a
+// promise that holds on average is none.
 type verdict struct {
 	bound
 	rounds int
-	worst  int64
-	never  int // rounds without the figure: what it measures did not come about
+	// largest value of the figure; 0 if no round has it
+	worst int64
+	never int // rounds without the figure: what it measures did not come about
 }
 
 // kept tells whether each round kept the bound.
@@ -98,7 +103,7 @@ func judge(rounds []round, topology string, bounds []bound) []verdict {
 	return out
 }
 
-// boundOf returns the bound that fits best.
+// boundOf returns the bound that fits best. A scenario counts more than a topology.
 func boundOf(bounds []bound, scenario, topology string, f figure) (best bound, found bool) {
 	rank := -1
 	for _, b := range bounds {

@@ -11,8 +11,9 @@ import (
 	"github.com/carillon-io/carillon/bench/kit"
 )
 
-// calmTime is how long each node must be ready, under one leadership, to call the cluster whole: what a
-// healed network brings to light comes within it.
+// calmTime is how long each node must be ready, under one leadership, to call the cluster whole: what a healed network
+// brings to light comes within it. A round that began earlier would count the effects of the fault before it as its
+// own.
 const calmTime = time.Second
 
 // catchUpWait is how long a copy of a stream may lag. Now and then a NATS server rejects for ever what it is
@@ -20,8 +21,8 @@ const calmTime = time.Second
 // product's, the server is restarted then; if it is the sink's, two copies are enough.
 const catchUpWait = 10 * time.Second
 
-// awaitCalm waits until commits go on, nothing has changed for a while, and each copy of each stream is in
-// step.
+// awaitCalm waits until commits go on, nothing has changed for a while, and each copy of each stream is in step. The
+// order is from the outside inwards: clients first, then the nodes, then the copies in JetStream.
 func (r *rig) awaitCalm(ctx context.Context) error {
 	if err := r.awaitPut(ctx, history.Now(), serveWait); err != nil {
 		return err
@@ -49,7 +50,8 @@ func (r *rig) awaitCalm(ctx context.Context) error {
 	return r.awaitOneLeader(ctx)
 }
 
-// awaitOneLeader waits until each node is ready, and one leadership has gone on for a while.
+// awaitOneLeader waits until each node is ready, and one leadership has gone on for a while. Any error and any new
+// epoch begins the time anew.
 func (r *rig) awaitOneLeader(ctx context.Context) error {
 	since, epoch := history.Now(), uint64(0)
 	return until(ctx, healWait, func() error {
@@ -65,7 +67,8 @@ func (r *rig) awaitOneLeader(ctx context.Context) error {
 	})
 }
 
-// restart stops and starts the process of a NATS server.
+// restart stops and starts the process of a NATS server. It is for a server that NATS itself cannot repair, and the
+// progress has it in capitals, since it may hide a fault of the product.
 func (r *rig) restart(server string) error {
 	if i := slices.IndexFunc(r.cluster.servers, func(m *member) bool { return m.name == server }); i >= 0 {
 		return errors.Join(r.cluster.servers[i].proc.Stop(), r.cluster.servers[i].restart())

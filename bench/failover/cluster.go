@@ -10,14 +10,16 @@ import (
 
 // cluster is all processes under test.
 type cluster struct {
-	net       *network
+	net *network
+	// always the same, over all lives of their processes
 	nodes     []*node   // the witness last, if there is one
 	servers   []*member // NATS servers of the topology outside
 	addresses []string  // of all NATS servers
 	urls      string    // the same, for clients
 }
 
-// startCluster starts all processes, and returns when each is ready.
+// startCluster starts all processes, and returns when each is ready. All processes are started before any is awaited,
+// because the first start of a cluster needs all of its NATS servers.
 func startCluster(net *network, topology, binary, dir string) (*cluster, error) {
 	c := &cluster{net: net}
 	build := c.buildEmbedded
@@ -111,8 +113,9 @@ func (c *cluster) serve(addresses []string) {
 	c.addresses, c.urls = addresses, urlsOf(addresses)
 }
 
-// spareLog lets the first node keep its whole log, so that there is one to compare with. The second makes
-// a checkpoint every few seconds and cuts its log.
+// spareLog lets the first node keep its whole log, so that there is one to compare with. The second makes a checkpoint
+// every few seconds and cuts its log. The second node's short log makes a standby that lags receive a checkpoint,
+// which is a path worth breaking, too.
 func (c *cluster) spareLog() {
 	c.nodes[0].args = append(c.nodes[0].args, "--checkpoint-every", "1h")
 	c.nodes[1].args = append(c.nodes[1].args, "--checkpoint-every", "3s")
@@ -137,7 +140,8 @@ func (c *cluster) engines() []*node {
 	return slices.DeleteFunc(slices.Clone(c.nodes), func(n *node) bool { return n.witness })
 }
 
-// leader returns the node that leads, under the highest epoch if there should be two.
+// leader returns the node that leads, under the highest epoch if there should be two. It asks the nodes over HTTP and
+// not through NATS, which may be what is broken.
 func (c *cluster) leader() (*node, nodeStatus, error) {
 	var leader *node
 	var best nodeStatus
@@ -190,7 +194,8 @@ func (c *cluster) gone() error {
 	return nil
 }
 
-// stop ends everything in good order, the leader after its standby.
+// stop ends everything in good order, the leader after its standby. In this order the leader need not hand over to a
+// standby that is about to end as well.
 func (c *cluster) stop() error {
 	var errs []error
 	if standby, err := c.standby(); err == nil {

@@ -24,7 +24,9 @@ func (c *cluster) serverHosts() []*lan.Host {
 	return hosts
 }
 
-// serverOf returns the server that has all connections of a node.
+// serverOf returns the server that has all connections of a node. It asks the servers' monitoring, because a node does
+// not say which server it uses. Connections to several servers are an error: a scenario that breaks one server would
+// then break half a node.
 func (c *cluster) serverOf(n *node) (*member, error) {
 	var used *member
 	for _, s := range c.servers {
@@ -44,7 +46,8 @@ func (c *cluster) serverOf(n *node) (*member, error) {
 	return used, nil
 }
 
-// connections asks a server how many connections of a node it has.
+// connections asks a server how many connections of a node it has. It distinguishes nodes by their addresses, which only
+// a LAN gives them.
 func (m *member) connections(n *node) (int, error) {
 	reply, err := n.asking.Get("http://" + m.monitor + "/connz?limit=1000")
 	if err != nil {
@@ -68,7 +71,8 @@ func (m *member) connections(n *node) (int, error) {
 	return count, nil
 }
 
-// apart lets the two nodes use a NATS server each, and returns the leader and its server.
+// apart lets the two nodes use a NATS server each, and returns the leader and its server. The choice of the servers is
+// random, by the seed.
 func (r *rig) apart(ctx context.Context) (leader *node, used *member, err error) {
 	i := r.rng.IntN(members)
 	return r.place(ctx, r.cluster.servers[i], r.cluster.servers[(i+1)%members])
@@ -84,8 +88,10 @@ func (r *rig) together(ctx context.Context) (*member, error) {
 	return used, r.streams.lead(ctx, r.cluster.servers[(i+1)%members].name)
 }
 
-// place resets connections of the nodes until each has all its connections with the server that is meant for
-// it. It returns who leads then, and the server of that node.
+// place resets connections of the nodes until each has all its connections with the server that is meant for it. It
+// returns who leads then, and the server of that node. A reset makes the clients of the product change the server by
+// themselves, as they would after a fault; afterwards the cluster must be calm, because the move is preparation and
+// not the blow.
 func (r *rig) place(ctx context.Context, servers ...*member) (leader *node, used *member, err error) {
 	for i, n := range r.cluster.nodes {
 		for _, s := range r.cluster.servers {

@@ -14,13 +14,15 @@ import (
 // diskFull is the scenario that needs the data directories to be file systems of their own.
 const diskFull = "disk-full"
 
-// diskBytes is how large such a file system is: enough for what a run of some minutes writes.
+// diskBytes is how large such a file system is: enough for what a run of some minutes writes. Small enough to be
+// filled within seconds.
 const diskBytes = 256 << 20
 
 // fallWait is how long a node may take to notice that its disk is full, and end.
 const fallWait = 15 * time.Second
 
-// makeDisks gives the nodes small disks if a scenario needs them and the machine allows it.
+// makeDisks gives the nodes small disks if a scenario needs them and the machine allows it. It must run before the
+// nodes are started, since their data is on these disks.
 func (r *rig) makeDisks() {
 	if !slices.ContainsFunc(r.opts.plan, func(s scenario) bool { return s.name == diskFull }) {
 		return
@@ -43,7 +45,8 @@ func removeDisks(dir string) {
 	}
 }
 
-// fillDisk fills the data directory of the leader. The node has to end by itself.
+// fillDisk fills the data directory of the leader. The node has to end by itself. A node that went on without its disk
+// could acknowledge what it cannot keep.
 func fillDisk(_ context.Context, r *rig, leader *node) (blow, error) {
 	if !r.smallDisks {
 		return blow{}, errLeftOut
@@ -66,7 +69,8 @@ func fillDisk(_ context.Context, r *rig, leader *node) (blow, error) {
 	}, nil
 }
 
-// fill writes a file that takes all room there is.
+// fill writes a file that takes all room there is. It halves the blocks at the end, so that not even a short write of
+// the node succeeds.
 func fill(path string) error {
 	f, err := os.Create(path)
 	if err != nil {

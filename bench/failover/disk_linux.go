@@ -6,7 +6,8 @@ import (
 	"syscall"
 )
 
-// mountSmall puts a small file system into a directory that it makes.
+// mountSmall puts a small file system into a directory that it makes. It needs root. The file system is in memory, so
+// a sync to it proves nothing about a real disk.
 func mountSmall(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err

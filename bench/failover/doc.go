@@ -1,6 +1,6 @@
-// Command failover runs a real Carillon cluster under load, breaks it again and again, and checks
-// afterwards what the cluster promised: nothing acknowledged is lost, every tick is decided once whoever
-// leads, a leader that was replaced launches no more, and the logs of all nodes agree.
+// Command failover runs a real Carillon cluster under load, breaks it again and again, and checks afterwards what the
+// cluster promised: nothing acknowledged is lost, every tick is decided once under any leader, a leader that was
+// replaced launches no more, and the logs of all nodes agree.
 //
 //	go run ./bench/failover --binary bin/carillon --topology embedded --rounds 10 --seed 1
 //
@@ -53,4 +53,16 @@
 // A run fails if a check of package history finds a violation, or a figure exceeds its bound. The bounds are
 // in one table, and --bound replaces them. Where the table says why the product misses a bound today, the
 // report says "KNOWN, NOT JUDGED"; with --judge-all it counts. Violations are always judged.
+//
+// # The files of the program
+//
+// options.go reads the command line and scenario.go, scenario_lan.go and scenario_mishap.go have the plan's scenarios.
+// rig.go builds everything: the network (network.go, proxy.go, package lan), the processes (cluster.go, node.go,
+// servers.go with nats_server.go, disk.go) and the load. round.go runs one round after another, calm.go waits until
+// the cluster is whole, connected.go chooses the NATS server that a node uses, stream.go asks and breaks JetStream,
+// log.go reads the logs on the way and final.go all of them at the end. measure.go makes figures of the history,
+// bounds.go judges them by bounds_table.go, and report.go prints both.
+//
+// One goroutine runs the rounds and breaks things; the clients and the sink have their own and meet it only in the
+// recorder.
 package main

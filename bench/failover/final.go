@@ -9,11 +9,12 @@ import (
 	"github.com/carillon-io/carillon/bench/history"
 )
 
-// drainWait is how long all runs have, after the last job was due, to be launched and retried.
+// drainWait is how long all runs have, after the last job was due, to be launched and retried. It covers the longest
+// pause between two attempts several times.
 const drainWait = 3 * time.Second
 
-// settle ends the load, lets all that is due fire, reads everything from the leader, stops all processes
-// and reads their logs.
+// settle ends the load, lets all that is due fire, reads everything from the leader, stops all processes and reads
+// their logs. The load ends first and the sink relents, so that the final state can be known exactly.
 func (r *rig) settle(ctx context.Context) error {
 	r.stopLoad()
 	r.clients.Wait()
@@ -41,7 +42,8 @@ func (r *rig) settle(ctx context.Context) error {
 	return err
 }
 
-// readLogs verifies and reads the logs of all nodes that have one.
+// readLogs verifies and reads the logs of all nodes that have one. The nodes must have ended. A log that does not
+// verify is a finding, and not an error of the run.
 func (r *rig) readLogs(ctx context.Context, f *history.Final) error {
 	var errs []error
 	for _, n := range r.cluster.engines() {

@@ -28,7 +28,8 @@ type commitLine struct {
 	} `json:"rows"`
 }
 
-// dumpLog reads a log that no process writes, from an LSN on.
+// dumpLog reads a log that no process writes, from an LSN on. It uses the product's own command, because the format of
+// the log is not part of the public contract that this program knows.
 func dumpLog(ctx context.Context, binary, dir string, from uint64) (history.Log, error) {
 	cmd := exec.CommandContext(ctx, binary, "wal", "dump", dir, "-o", "json", "--from", strconv.FormatUint(from, 10))
 	out, err := cmd.StdoutPipe()
@@ -49,8 +50,9 @@ func dumpLog(ctx context.Context, binary, dir string, from uint64) (history.Log,
 // copyWait is how long a log is copied again that changed while it was copied.
 const copyWait = time.Second
 
-// glimpse notes which epochs began, from copies of the logs as they are now. A log that cannot be read now is
-// read after the next round.
+// glimpse notes which epochs began, from copies of the logs as they are now. A log that cannot be read now is read
+// after the next round. A checkpoint may remove the beginning of an epoch before the end of the run, and without it
+// the leadership of a delivery would be unknown.
 func (r *rig) glimpse(ctx context.Context) {
 	end := uint64(math.MaxUint64)
 	for _, n := range r.cluster.engines() {
@@ -73,7 +75,8 @@ func (r *rig) glimpse(ctx context.Context) {
 	}
 }
 
-// dumpCopy reads a log by way of a copy, from where both were read to before.
+// dumpCopy reads a log by way of a copy, from where both were read to before. A log that is being written changes
+// while it is read; the caller repeats a copy that is not consistent.
 func (r *rig) dumpCopy(ctx context.Context, n *node) (history.Log, error) {
 	copied := filepath.Join(r.dir, "copy-of-"+n.name)
 	defer os.RemoveAll(copied)

@@ -74,7 +74,8 @@ func tidy(dir string, opts options, h *history.History, violations []history.Vio
 		history.WriteDeliveries(filepath.Join(dir, "deliveries.tsv"), h))
 }
 
-// failover makes the run and returns its history. What kept it from going on is in the history too.
+// failover makes the run and returns its history. What kept it from going on is in the history too. It never returns
+// an error: whatever happens, the history so far is checked.
 func failover(ctx context.Context, opts options, dir string, progress io.Writer) *history.History {
 	r, err := newRig(ctx, opts, dir, progress)
 	if err == nil {

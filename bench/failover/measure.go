@@ -8,7 +8,8 @@ import (
 	"github.com/carillon-io/carillon/bench/history"
 )
 
-// round is what was measured of one fault.
+// round is what was measured of one fault. Figures that cannot be had are absent, and not 0: a 0 would pass every
+// bound.
 type round struct {
 	scenario string
 	figures  map[figure]int64 // those that there are
@@ -45,12 +46,13 @@ func (f figure) shown(v int64) string {
 	return time.Duration(v).Round(time.Millisecond).String()
 }
 
-// span is a part of a history.
+// span is a part of a history. Both ends belong to it.
 type span struct{ from, until history.Instant }
 
 func (s span) has(at history.Instant) bool { return s.from <= at && at <= s.until }
 
-// measure returns the figures of each fault, in order. A fault that was never over counts to the end.
+// measure returns the figures of each fault, in order. A fault that was never over counts to the end. It only reads
+// the history, so the figures of a run can be computed again from it.
 func measure(h *history.History) []round {
 	puts, ticks, repeats, late, reigns := h.AckedPuts(), h.Ticks(), h.Repeats(), h.Farewells(), h.Reigns()
 	var rounds []round
@@ -106,7 +108,8 @@ func count(at []history.Instant, s span) int64 {
 	return n
 }
 
-// gap returns the longest time between two neighbours that lies, at least in part, in a span.
+// gap returns the longest time between two neighbours that lies, at least in part, in a span. A gap counts with its
+// whole length although a part of it lies outside the span, because clients felt all of it.
 func gap(at []history.Instant, s span) (longest time.Duration, ok bool) {
 	for i := 1; i < len(at); i++ {
 		if at[i] >= s.from && at[i-1] <= s.until {
@@ -151,7 +154,7 @@ func spreads(rounds []round) []spread {
 	return out
 }
 
-// spreadOf takes exact nearest ranks.
+// spreadOf takes exact nearest ranks. With a few rounds the p99 is the largest value.
 func spreadOf(name string, f figure, vs []int64) spread {
 	slices.Sort(vs)
 	rank := func(percent int) int64 { return vs[max((len(vs)*percent+99)/100, 1)-1] }

@@ -16,7 +16,8 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 )
 
-// natsCommand makes this program one member of the NATS cluster that the topology outside has.
+// natsCommand makes this program one member of the NATS cluster that the topology outside has. The program is its own
+// NATS server, so that the version under test is the one in go.mod and nothing has to be installed.
 const natsCommand = "nats"
 
 // runNATS runs a NATS server until SIGTERM. It returns the exit status.
@@ -32,8 +33,8 @@ func runNATS(args []string, out, errs io.Writer) int {
 	return 0
 }
 
-// parseNATS reads the command line. The members tell clients nothing of each other, so that a node stays
-// with the proxies that it was given.
+// parseNATS reads the command line. The members tell clients nothing of each other, so that a node stays with the
+// proxies that it was given. They sync every write, because a cluster outside its nodes is started with --nats-syncs.
 func parseNATS(args []string, usage io.Writer) (*server.Options, error) {
 	o := &server.Options{JetStream: true, SyncAlways: true, NoSigs: true, MaxPayload: 4 << 20}
 	o.Cluster.Name, o.Cluster.NoAdvertise = "failover", true
@@ -75,6 +76,7 @@ func splitAddress(address string) (string, int, error) {
 	return host, port, err
 }
 
+// It prints the same ready line as the product, which package kit waits for.
 func serveNATS(o *server.Options, out io.Writer) error {
 	s, err := server.NewServer(o)
 	if err != nil {

@@ -21,8 +21,9 @@ const (
 	anyNetwork = "auto"       // namespaces where they can be had, else proxies
 )
 
-// network is what joins the processes. The observer, which is this program with its clients and targets, has
-// a host of its own there, whose links are never broken.
+// network is what joins the processes. The observer, which is this program with its clients and targets, has a host of
+// its own there, whose links are never broken. The links may be changed at any time and by any goroutine; the hosts
+// are all added before the first round.
 type network struct {
 	lan      *lan.LAN // nil: loopback
 	missing  error    // why there is no LAN
@@ -37,7 +38,8 @@ const (
 	observerNumber = 100
 )
 
-// openNetwork makes a network of a kind.
+// openNetwork makes a network of a kind. Where namespaces are not to be had, auto falls back to loopback and says so,
+// because a run that silently left scenarios out would look like a success.
 func openNetwork(kind string, seed uint64, progress io.Writer) (*network, error) {
 	if kind == proxies {
 		return &network{missing: fmt.Errorf("--network is %s", proxies)}, nil
@@ -82,7 +84,8 @@ func (n *network) between(a, b *lan.Host, there, back lan.Link) {
 	n.lan.Set(b.Addr(), a.Addr(), back)
 }
 
-// around says what happens to packets between a host and all others but the observer.
+// around says what happens to packets between a host and all others but the observer. The observer is left out, so
+// that it sees what the broken host still sends to targets.
 func (n *network) around(h *lan.Host, out, in lan.Link) {
 	for _, other := range n.machines {
 		if other != h {
@@ -98,7 +101,8 @@ func (n *network) everywhere(l lan.Link) {
 	}
 }
 
-// site is where a process runs: a host of the LAN or, if that is nil, this machine's loopback.
+// site is where a process runs: a host of the LAN or, if that is nil, this machine's loopback. The rest of the program
+// starts, listens and dials through it, and so does not know which of the two it is.
 type site struct{ host *lan.Host }
 
 // start starts a process there.
@@ -151,7 +155,8 @@ func (s site) Dial(network, address string) (net.Conn, error) {
 	return s.DialContext(ctx, network, address)
 }
 
-// askWait bounds what a process may take to answer; a paused one never does, and others wait behind it.
+// askWait bounds what a process may take to answer; a paused one never does, and others wait behind it. It is longer
+// than a healthy node needs under load.
 const askWait = 500 * time.Millisecond
 
 // http returns a client of HTTP that asks from there.

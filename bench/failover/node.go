@@ -10,10 +10,11 @@ import (
 	"github.com/carillon-io/carillon/bench/kit"
 )
 
-// node is one Carillon of the cluster, over all its lives.
+// node is one Carillon of the cluster, over all its lives. Its methods are called by the goroutine of the rounds only.
 type node struct {
-	name    string
-	site    site
+	name string
+	site site
+	// asks from the observer's host, whose links are never broken
 	asking  *http.Client
 	binary  string
 	dir     string // data directory
@@ -23,7 +24,8 @@ type node struct {
 	lone    bool // a server without a cluster, which has no node name
 	witness bool
 	proxies []*proxy // between it and each NATS server; none with the topology embedded
-	proc    *kit.Process
+	// of the present life; nil before the first
+	proc *kit.Process
 }
 
 // nodeStatus is what a node says of itself.
@@ -54,7 +56,8 @@ func (n *node) restart() error {
 	return n.start()
 }
 
-// status asks the node itself, not by way of NATS.
+// status asks the node itself, not by way of NATS. A node that is paused or cut off from its HTTP makes it wait for
+// askWait.
 func (n *node) status() (s nodeStatus, err error) {
 	reply, err := n.asking.Get("http://" + n.http + "/api/v1/status")
 	if err != nil {
@@ -67,7 +70,8 @@ func (n *node) status() (s nodeStatus, err error) {
 	return s, json.NewDecoder(reply.Body).Decode(&s)
 }
 
-// isInStep tells whether the node leads, or is a standby that has all there is.
+// isInStep tells whether the node leads, or is a standby that has all there is. For a witness only its life counts,
+// because it has no data that could lag.
 func (n *node) isInStep() bool {
 	if n.witness {
 		return !n.proc.IsGone()

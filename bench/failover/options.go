@@ -14,9 +14,10 @@ import (
 
 // options are what the command line says.
 type options struct {
-	binary    string
-	topology  string
-	network   string
+	binary   string
+	topology string
+	network  string
+	// a larger one measures a slow takeover in full, and prolongs a round in which none comes
 	patience  time.Duration
 	bounds    []bound
 	overrides []string // of bounds, as they were given
@@ -39,7 +40,7 @@ const (
 // shortPlan names the scenarios that a run of a few minutes goes through.
 const shortPlan = "short"
 
-// Bounds of the command line.
+// Bounds of the command line. The limits refuse what is surely mistyped.
 const (
 	roundsMax   = 1000
 	clientsMax  = 64
@@ -110,7 +111,8 @@ func (o *options) validate() error {
 	return nil
 }
 
-// planOf reads a list of scenarios.
+// planOf reads a list of scenarios. A scenario that is named and does not fit the topology is an error, while all and
+// short leave it out.
 func planOf(names, topology string) ([]scenario, error) {
 	var plan []scenario
 	if names == "all" || names == shortPlan {

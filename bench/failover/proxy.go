@@ -6,9 +6,10 @@ import (
 	"sync"
 )
 
-// proxy stands between a node and one NATS server. It can hold what comes from one side, as a network
-// does that loses every packet: the bytes wait, and arrive late once the network is whole. Or it can reset
-// all connections and take no new ones.
+// proxy stands between a node and one NATS server. It can hold what comes from one side, as a network does that loses
+// every packet: the bytes wait, and arrive late once the network is whole. Or it can reset all connections and take no
+// new ones. It is the poor substitute for a LAN: it works on streams of bytes, so it cannot lose packets, and TCP at
+// both ends believes that the other is well.
 type proxy struct {
 	target   string
 	listener net.Listener
@@ -39,7 +40,8 @@ func startProxy(target string) (*proxy, error) {
 	return p, nil
 }
 
-// set breaks the network, or makes it whole again.
+// set breaks the network, or makes it whole again. Bytes that were held go on when the mode no longer holds them; a
+// reset ends the connections at once.
 func (p *proxy) set(mode cut) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -112,7 +114,9 @@ func (p *proxy) keep(node, server net.Conn) bool {
 	return true
 }
 
-// pump carries what one side sends to the other, and at last its end. While it is held, the end waits too.
+// pump carries what one side sends to the other, and at last its end. While it is held, the end waits too. One buffer
+// of bytes is in the proxy at most, so the sender's own buffers fill, as they would with a network that loses
+// everything.
 func (p *proxy) pump(to io.WriteCloser, from io.Reader, held func(cut) bool) {
 	buf := make([]byte, 32<<10)
 	for {

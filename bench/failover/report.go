@@ -9,7 +9,8 @@ import (
 	"github.com/carillon-io/carillon/bench/history"
 )
 
-// printTable prints each round, and what the rounds of a scenario have in common.
+// printTable prints each round, and what the rounds of a scenario have in common. A figure that a round does not have
+// is shown as a dash.
 func printTable(w io.Writer, rounds []round) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprint(t, "round\tscenario")
@@ -96,7 +97,7 @@ type checkJSON struct {
 	Violations []string `json:"violations"`
 }
 
-// printJSON prints a report as one JSON object.
+// printJSON prints a report as one JSON object. The names are for programs and stay as they are.
 func printJSON(w io.Writer, opts options, rounds []round, verdicts []verdict, findings []history.Finding) error {
 	report := struct {
 		Topology string      `json:"topology"`

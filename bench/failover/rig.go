@@ -15,15 +15,18 @@ import (
 	"github.com/carillon-io/carillon/bench/history"
 )
 
-// rig is the cluster under test with all that is around it.
+// rig is the cluster under test with all that is around it. The goroutine of main owns it. Whatever the clients and
+// the sink share with it is in rec, which is safe for concurrent use.
 type rig struct {
-	opts       options
-	dir        string
-	progress   io.Writer
-	rng        *rand.Rand // of the faults
-	rec        *history.Recorder
-	net        *network
-	cluster    *cluster
+	opts     options
+	dir      string
+	progress io.Writer
+	// Its stream of numbers is not that of the load, so that another number of clients does not change the faults.
+	rng     *rand.Rand // of the faults
+	rec     *history.Recorder
+	net     *network
+	cluster *cluster
+	// if not, the scenario that fills a disk is left out
 	smallDisks bool         // the data directories are file systems of their own
 	conn       *nats.Conn   // of the readers, and of the sink
 	pinned     []*nats.Conn // of the sink, one to each server; none on loopback
@@ -35,7 +38,8 @@ type rig struct {
 	glimpsed   uint64 // LSN up to which the logs were read for their epochs
 }
 
-// newRig builds everything up to a cluster under load.
+// newRig builds everything up to a cluster under load. After an error the rig has what was built so far; the caller
+// calls close in any case.
 func newRig(ctx context.Context, opts options, dir string, progress io.Writer) (*rig, error) {
 	r := &rig{
 		opts: opts, dir: dir, progress: progress, rng: rand.New(rand.NewPCG(opts.seed, 1<<33)),
@@ -81,8 +85,9 @@ func (r *rig) connect(ctx context.Context) error {
 	return until(ctx, healWait, func() error { return r.sink.OpenStream(ctx, members) })
 }
 
-// pin connects the sink to each server on its own, so that it sees what a server delivers that the others
-// cannot reach.
+// pin connects the sink to each server on its own, so that it sees what a server delivers that the others cannot
+// reach. With one connection the sink would lose its own server together with the leader's, and see nothing of what
+// the old leader still launches.
 func (r *rig) pin() error {
 	if r.net.lan == nil {
 		return nil
@@ -105,14 +110,16 @@ func (r *rig) serverURL(i int) string {
 	return urlsOf(r.cluster.addresses[i%members : i%members+1])
 }
 
-// connect returns a connection that notices soon when its server has died, or has been paused, and goes to
-// another of those that it was given.
+// connect returns a connection that notices soon when its server has died, or has been paused, and goes to another of
+// those that it was given. It ignores the servers that NATS advertises, so that a pinned connection stays with its
+// server.
 func connect(from site, urls, name string) (*nats.Conn, error) {
 	return history.Connect(urls, name, nats.SetCustomDialer(from), nats.IgnoreDiscoveredServers(),
 		nats.Timeout(time.Second), nats.PingInterval(time.Second), nats.MaxPingsOutstanding(2))
 }
 
-// steadyJobs is how many jobs of each client tick from begin to end, for the lateness.
+// steadyJobs is how many jobs of each client tick from begin to end, for the lateness. With four clients that is about
+// a hundred ticks a second, which shows a gap of service to 10 ms.
 const steadyJobs = 6
 
 func (r *rig) startClients(ctx context.Context) error {
@@ -173,11 +180,12 @@ func (r *rig) command(ctx context.Context, args ...string) error {
 func (r *rig) history() *history.History {
 	h := r.rec.Snapshot()
 	h.Cluster = true
-	h.Lossy = map[string]bool{"nats": true} // a plain publish reaches nobody while the sink has lost its server
+	h.Lossy = map[string]bool{"nats": true} // a plain publish has no subscriber while the sink has lost its server
 	return h
 }
 
-// close takes everything down that still stands.
+// close takes everything down that still stands. It may be called after any failure of newRig. The network goes last,
+// because the others need it to end.
 func (r *rig) close() {
 	r.stopLoad()
 	r.clients.Wait()

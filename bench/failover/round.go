@@ -10,7 +10,8 @@ import (
 	"github.com/carillon-io/carillon/bench/history"
 )
 
-// Bounds of what a cluster may take its time for.
+// Bounds of what a cluster may take its time for. They are far above what the product needs, because they only end a
+// run that is stuck; bounds judge the speed.
 const (
 	serveWait = 60 * time.Second // until it serves again once a fault is healed
 	healWait  = 60 * time.Second // until each node is in step again
@@ -37,7 +38,8 @@ func (r *rig) run(ctx context.Context) error {
 	return nil
 }
 
-// round lets the cluster work, strikes, waits until it serves again, and heals it.
+// round lets the cluster work, strikes, waits until it serves again, and heals it. The pause before the strike is
+// random, so that faults meet the cluster at different points of its timers.
 func (r *rig) round(ctx context.Context, s scenario) error {
 	if err := rest(ctx, time.Second+time.Duration(r.rng.Int64N(int64(2*time.Second)))); err != nil {
 		return err
@@ -64,7 +66,7 @@ func (r *rig) round(ctx context.Context, s scenario) error {
 	return err
 }
 
-// prepare does what a scenario needs before it can strike.
+// prepare does what a scenario needs before it can strike. An error that is errLeftOut skips the round.
 func (r *rig) prepare(ctx context.Context, s scenario) (blow, error) {
 	if s.lan(r.opts.topology) && r.net.lan == nil {
 		return blow{}, fmt.Errorf("%w: %w", errLeftOut, r.net.missing)
@@ -76,7 +78,8 @@ func (r *rig) prepare(ctx context.Context, s scenario) (blow, error) {
 	return s.strike(ctx, r, leader)
 }
 
-// suffer lands a blow and heals it, and notes when what was over.
+// suffer lands a blow and heals it, and notes when what was over. Healed and Served begin as never, so that a round
+// that ends early counts to the end of the history.
 func (r *rig) suffer(ctx context.Context, f *history.Fault, b blow, epoch uint64) error {
 	f.Served, f.Healed = farOff, farOff
 	if err := r.land(ctx, f, b); err != nil {
@@ -108,7 +111,8 @@ func (r *rig) suffer(ctx context.Context, f *history.Fault, b blow, epoch uint64
 // errNotYet says that the product refuses for the moment what a scenario asks of it.
 var errNotYet = errors.New("not yet")
 
-// land lands a blow, and does so again while the product says that it is to be asked later.
+// land lands a blow, and does so again while the product says that it is to be asked later. The fault counts from the
+// try that succeeded, since the others changed nothing.
 func (r *rig) land(ctx context.Context, f *history.Fault, b blow) error {
 	began, failed := f.From, error(nil)
 	err := until(ctx, serveWait, func() error {
@@ -124,8 +128,9 @@ func (r *rig) land(ctx context.Context, f *history.Fault, b blow) error {
 	return cmp.Or(err, failed)
 }
 
-// awaitServed waits until another node leads, if the fault is to make one, and a put is acknowledged. When
-// its patience is over, that is no error: the figures tell.
+// awaitServed waits until another node leads, if the fault is to make one, and a put is acknowledged. When its
+// patience is over, that is no error: the figures tell. A successor is awaited before the put, so that a put which the
+// old leader still acknowledged does not count.
 func (r *rig) awaitServed(ctx context.Context, f *history.Fault, epoch uint64) error {
 	landed := history.Now()
 	var err error

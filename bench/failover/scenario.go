@@ -9,27 +9,31 @@ import (
 	"time"
 )
 
-// scenario is one way to break a cluster.
+// scenario is one way to break a cluster. It is a row of the table below and has no state: what a strike needs is in
+// the blow that it returns.
 type scenario struct {
 	name       string
 	about      string
 	topologies []string // empty: all
 	namespaces []string // topologies in which it needs network namespaces
 	short      []string // topologies in whose short form it is
-	takeover   bool     // another node must take over
-	strike     func(context.Context, *rig, *node) (blow, error)
+	// the round then waits for a higher epoch, and a check demands one
+	takeover bool // another node must take over
+	strike   func(context.Context, *rig, *node) (blow, error)
 }
 
 // errLeftOut says that a scenario cannot be had on this machine.
 var errLeftOut = errors.New("left out on this machine")
 
-// blow is a fault that has not struck yet. What a scenario does before it returns one is preparation.
+// blow is a fault that has not struck yet. What a scenario does before it returns one is preparation. The separation
+// keeps the preparation, which may take seconds, out of the figures.
 type blow struct {
 	land  func() error  // breaks it
 	heal  func() error  // makes it whole, once the cluster serves again; nil: nothing is to be done
 	lasts time.Duration // at least, until it is healed
 
-	// holds tells that what a process sent meanwhile may arrive when it is healed.
+	// holds tells that what a process sent meanwhile may arrive when it is healed. The checks then excuse late
+	// deliveries, so it must be false where nothing can be held.
 	holds bool
 }
 
@@ -95,7 +99,8 @@ func listed(format string, topologies []string) string {
 	return fmt.Sprintf(format, strings.Join(topologies, " and "))
 }
 
-// killLeader moves the streams away first, so that nothing but the leader is lost.
+// killLeader moves the streams away first, so that nothing but the leader is lost. The loss of the stream's leader
+// would add an election of NATS to the figure.
 func killLeader(ctx context.Context, r *rig, leader *node) (blow, error) {
 	if r.opts.topology == embedded {
 		if err := r.streams.lead(ctx, r.cluster.nodes[members-1].name); err != nil {
@@ -140,13 +145,15 @@ func stopLeader(_ context.Context, _ *rig, leader *node) (blow, error) {
 	return blow{land: leader.proc.Stop, heal: leader.restart}, nil
 }
 
-// pauseTime is how long a leader is paused: longer than the lease of 15 s.
+// pauseTime is how long a leader is paused: longer than the lease of 15 s. So the process wakes up as a leader whose
+// lease is another's: it must notice before it launches.
 const pauseTime = 20 * time.Second
 
 func pauseLeader(_ context.Context, _ *rig, leader *node) (blow, error) {
 	return blow{land: leader.proc.Pause, heal: leader.proc.Resume, lasts: pauseTime}, nil
 }
 
+// The product refuses while commits wait for the stream, and the round then asks again.
 func handOver(ctx context.Context, r *rig, _ *node) (blow, error) {
 	return blow{land: func() error {
 		err := r.command(ctx, "handover", "--server", r.cluster.urls)
@@ -157,7 +164,8 @@ func handOver(ctx context.Context, r *rig, _ *node) (blow, error) {
 	}}, nil
 }
 
-// restartAll restarts the nodes in the order of their names, each when the one before is in step.
+// restartAll restarts the nodes in the order of their names, each when the one before is in step. The blow lasts until
+// all of them are in step, because that is the procedure that operators follow.
 func restartAll(ctx context.Context, r *rig, _ *node) (blow, error) {
 	return blow{land: func() error {
 		for _, n := range r.cluster.nodes {

@@ -19,7 +19,8 @@ var (
 // all that it launches late is seen.
 const cutTime = 12 * time.Second
 
-// breaking returns a blow that breaks the LAN, and makes all of it whole again.
+// breaking returns a blow that breaks the LAN, and makes all of it whole again. Healing makes every link whole, also
+// those that the blow did not touch.
 func (r *rig) breaking(land func(), holds bool) blow {
 	return blow{
 		land:  func() error { land(); return nil },
@@ -43,7 +44,8 @@ func partition(mode cut) func(context.Context, *rig, *node) (blow, error) {
 	}
 }
 
-// resetMember ends the routes of the leader's NATS server, which keeps its clients.
+// resetMember ends the routes of the leader's NATS server, which keeps its clients. Only NATS sees this fault; the
+// node must find out by the silence of JetStream through a server that is well otherwise.
 func resetMember(ctx context.Context, r *rig, leader *node) (blow, error) {
 	host := leader.site.host
 	if r.opts.topology == outside {
@@ -65,7 +67,8 @@ func (r *rig) aroundServer(server *lan.Host, l lan.Link) {
 	}
 }
 
-// cutLink cuts the link between the NATS servers of the two nodes.
+// cutLink cuts the link between the NATS servers of the two nodes. There is still a majority everywhere, so no
+// takeover is due.
 func cutLink(ctx context.Context, r *rig, _ *node) (blow, error) {
 	a, b := r.cluster.nodes[0].site.host, r.cluster.nodes[1].site.host
 	if r.opts.topology == outside {

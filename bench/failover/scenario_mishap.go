@@ -15,7 +15,7 @@ import (
 // harms neither the cluster nor the data that it was given. A scenario fails, whatever it costs, if it does not.
 
 // stranger returns a process beside those of the cluster, on the host of a node and under its name, which has not been
-// started.
+// started. It shares nothing with the other process but the host, the name and the binary.
 func (r *rig) stranger(beside *node, folder string, args ...string) (*node, error) {
 	address, err := beside.site.address(strangerPort)
 	stranger := *beside
@@ -27,7 +27,8 @@ func (r *rig) stranger(beside *node, folder string, args ...string) (*node, erro
 // endWait is how long a process may take to find out that it must not go on.
 const endWait = 30 * time.Second
 
-// refused waits for the end of a process that must not serve, and for what it says.
+// refused waits for the end of a process that must not serve, and for what it says. The words must be in its log,
+// because a process that ends for another reason proves nothing.
 func refused(p *kit.Process, words string) error {
 	select {
 	case <-p.Exited():
@@ -108,8 +109,9 @@ func forgetName(_ context.Context, r *rig, leader *node) (blow, error) {
 	}}, err
 }
 
-// replaceFrozen freezes the leader, starts another process under its name on a data directory of its own, and
-// wakes the frozen one. That one ends, and the other goes on.
+// replaceFrozen freezes the leader, starts another process under its name on a data directory of its own, and wakes
+// the frozen one. That one ends, and the other goes on. Such a pair arises when a process is moved to another machine
+// while the old one only seems dead.
 func replaceFrozen(_ context.Context, r *rig, leader *node) (blow, error) {
 	frozen := leader.proc
 	twin, err := r.stranger(leader, fmt.Sprintf("twin-%d", r.rng.Uint32()), leader.args...)

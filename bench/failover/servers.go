@@ -19,7 +19,8 @@ type member struct {
 	proc    *kit.Process
 }
 
-// members is how many NATS servers there are: with fewer than three, nothing is served when one dies.
+// members is how many NATS servers there are: with fewer than three, nothing is served when one dies. More would
+// change none of the scenarios.
 const members = 3
 
 // start begins a life of the server, and does not wait for it to be ready.

@@ -14,7 +14,8 @@ import (
 	"github.com/carillon-io/carillon/bench/history"
 )
 
-// streams looks at and breaks what the cluster keeps in JetStream.
+// streams looks at and breaks what the cluster keeps in JetStream. It knows the product's streams by their names
+// alone.
 type streams struct{ conn *nats.Conn }
 
 // logPrefix begins the name of the stream that carries the log.
@@ -78,7 +79,7 @@ func (s streams) deleteBucket(ctx context.Context) error {
 	return js.DeleteKeyValue(ctx, leaseBucket)
 }
 
-// junk stores a message in the log that is no commit.
+// junk stores a message in the log that is no commit. A node must ignore it, and the next commit must go on behind it.
 func (s streams) junk(ctx context.Context) error {
 	info, err := s.log(ctx)
 	if err != nil {
@@ -110,7 +111,8 @@ func (s streams) lead(ctx context.Context, server string) error {
 	return nil
 }
 
-// askAgain is how long an election that was asked for may take before it is asked for again.
+// askAgain is how long an election that was asked for may take before it is asked for again. NATS may elect another
+// server than the preferred one, so one request is not enough.
 const askAgain = 2 * time.Second
 
 func (s streams) moveLeader(ctx context.Context, info *jetstream.StreamInfo, server string) error {
@@ -151,8 +153,9 @@ func (e *laggingError) Error() string {
 	return fmt.Sprintf("the copy of the stream %s on %s is not in step", e.stream, e.server)
 }
 
-// inStep demands that every copy of every stream is there and has all there is. A copy of a stream of the
-// product is named before one of the sink's.
+// inStep demands that every copy of every stream is there and has all there is. A copy of a stream of the product is
+// named before one of the sink's. The listing is NATS's own view: a copy that is offline or not current counts as
+// lagging.
 func (s streams) inStep(ctx context.Context) error {
 	found, err := s.list(ctx, "")
 	if err != nil {

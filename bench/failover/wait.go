@@ -6,10 +6,12 @@ import (
 	"time"
 )
 
-// lookEvery is the pause between two looks at what is waited for. What is measured to it is this coarse.
+// lookEvery is the pause between two looks at what is waited for. What is measured to it is this coarse. A smaller
+// value would load the processes that are measured.
 const lookEvery = 10 * time.Millisecond
 
-// until waits for a condition, whose error says what is still missing.
+// until waits for a condition, whose error says what is still missing. It asks at least once, and the error at the end
+// has the last reason.
 func until(ctx context.Context, most time.Duration, look func() error) error {
 	deadline := time.Now().Add(most)
 	for {
@@ -26,7 +28,7 @@ func until(ctx context.Context, most time.Duration, look func() error) error {
 	}
 }
 
-// rest waits, unless the program is to end.
+// rest waits, unless the program is to end. A negative duration is no wait.
 func rest(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -6,7 +6,9 @@ import (
 	"time"
 )
 
-// acts lists what a client does, with the weight of each act in the random choice.
+// acts lists what a client does, with the weight of each act in the random choice. One-shots are the most frequent,
+// because each of them is a separate chance to lose a run; updates and pauses follow, since they compete with runs
+// that are about to be launched.
 var acts = []struct {
 	weight int
 	do     func(*Client)
@@ -24,9 +26,11 @@ var acts = []struct {
 
 // The bounds of one client's jobs.
 const (
+	// Recurring jobs make most deliveries; more of them would leave less time for requests.
 	recurringMax = 6
-	recentMax    = 30 // jobs to which it still sends requests
-	manyMax      = 12 // jobs in a bulk registration
+	// Old jobs have no runs any more, so requests about them would prove little.
+	recentMax = 30 // jobs to which it still sends requests
+	manyMax   = 12 // jobs in a bulk registration
 )
 
 func (c *Client) actOneShot() {
@@ -66,7 +70,8 @@ func (c *Client) actRecurring() {
 	}
 }
 
-// actMany registers one-shots in bulk. Each job has its own outcome.
+// actMany registers one-shots in bulk. Each job has its own outcome. The ops share one request: without a reply all of
+// them are unknown, because the server may have taken some.
 func (c *Client) actMany() {
 	jobs := make([]*owned, 1+c.rng.IntN(manyMax))
 	ops := make([]*Op, len(jobs))
@@ -91,7 +96,8 @@ func (c *Client) actMany() {
 	}
 }
 
-// item returns the result of the i-th job in a bulk reply.
+// item returns the result of the i-th job in a bulk reply. A result that is missing or of another job is unknown, and
+// a check reports it.
 func (r *putManyReply) item(i int, name string) result {
 	if i >= len(r.Results) || r.Results[i].Name != name {
 		return result{unknown, fmt.Sprintf("result %d of %d is not of %s", i, len(r.Results), name)}
@@ -102,7 +108,8 @@ func (r *putManyReply) item(i int, name string) result {
 	return result{acked, ""}
 }
 
-// pick returns one of the client's jobs for which ok holds, nil if there is none.
+// pick returns one of the client's jobs for which ok holds, nil if there is none. It begins at a random job, so that
+// each has a chance.
 func (c *Client) pick(ok func(*owned) bool) *owned {
 	if len(c.jobs) == 0 {
 		return nil
@@ -116,6 +123,7 @@ func (c *Client) pick(ok func(*owned) bool) *owned {
 	return nil
 }
 
+// Three in four are conditional on the version, so that both kinds of put meet pauses, deaths and each other.
 func (c *Client) actUpdate() {
 	o := c.pick(func(*owned) bool { return true })
 	if o == nil {

@@ -9,11 +9,13 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// replyWait is how long a client waits for an answer. A server that is killed never answers the requests
-// that it has received.
+// replyWait is how long a client waits for an answer. A server that is killed never answers the requests that it has
+// received. It is short compared with a restart, so that a client soon continues with requests whose outcome can be
+// known.
 const replyWait = 1500 * time.Millisecond
 
-// Caller sends requests to the server. It is safe for concurrent use.
+// Caller sends requests to the server. It is safe for concurrent use. It sends each request once: a request that is
+// repeated by itself would have two times at which it may have taken effect.
 type Caller struct{ conn *nats.Conn }
 
 // NewCaller returns a caller that uses a connection, which its creator closes.
@@ -33,7 +35,7 @@ func (c *Caller) Ask(verb string, in, out any) error {
 	return nil
 }
 
-// call sends a request and reads the reply into out.
+// call sends a request and reads the reply into out. It panics only if a request of this package cannot be encoded.
 func (c *Caller) call(verb string, in, out any) result {
 	body, err := json.Marshal(in)
 	if err != nil {
@@ -52,8 +54,9 @@ func (c *Caller) call(verb string, in, out any) result {
 	return result{acked, ""}
 }
 
-// unanswered returns the result of a request without an answer. A request that had no responders, or
-// that never left this process, had no effect. In all other cases the outcome is unknown.
+// unanswered returns the result of a request without an answer. A request that had no responders, or that never left
+// this process, had no effect. In all other cases the outcome is unknown. The connection buffers nothing while it is
+// disconnected ([Connect]), which is why an error of the buffer proves that the request did not leave.
 func unanswered(err error) result {
 	switch {
 	case errors.Is(err, nats.ErrNoResponders):

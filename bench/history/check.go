@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// check is one promise of the server, with the function that looks for breaches of it in a history.
+// check is one promise of the server, with the function that looks for breaches of it in a history. It only adds to
+// the finding and never changes the history, so the checks may run in any order.
 type check struct {
 	name    string
 	promise string
@@ -46,7 +47,7 @@ var checks = []check{
 	{"accepted runs", "what arrives is in the log that was accepted", true, true, checkAcceptedRuns},
 }
 
-// Violation is one breach of a promise.
+// Violation is one breach of a promise. It names the job, so that the report can add the job's story.
 type Violation struct {
 	Check string
 	Job   string  // "" if the breach concerns no single job
@@ -81,7 +82,8 @@ func (f *Finding) fail(job, format string, args ...any) {
 	f.Violations = append(f.Violations, v)
 }
 
-// CheckSoFar runs the checks that do not need the final read.
+// CheckSoFar runs the checks that do not need the final read. It may be called while the load runs, on a snapshot, and
+// finds only what later records cannot excuse.
 func CheckSoFar(h *History) []Finding {
 	return runChecks(h, func(c check) bool { return !c.atEnd })
 }
@@ -114,7 +116,7 @@ func ViolationsOf(findings []Finding) []Violation {
 	return all
 }
 
-// index sorts a history by job.
+// index sorts a history by job. It is built once for all checks and then only read.
 type index struct {
 	*History
 	names      []string // names of all jobs in the history, sorted
@@ -171,7 +173,8 @@ func (ix *index) spec(name string) *Spec {
 	return nil
 }
 
-// surelyBefore reports whether a could have no further effect when b was invoked.
+// surelyBefore reports whether a could have no further effect when b was invoked. If it is false, both orders of the
+// two are possible.
 func (ix *index) surelyBefore(a, b *Op) bool { return ix.settledAt[a.ID-1] <= b.Invoked }
 
 // byRun groups deliveries of a job by run id, in the order of their first arrival.

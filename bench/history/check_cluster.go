@@ -4,7 +4,8 @@ import "time"
 
 // The checks in this file are for promises that only a cluster can break.
 
-// checkLogs compares the logs of all nodes wherever they overlap.
+// checkLogs compares the logs of all nodes wherever they overlap. Two nodes with different commits at one LSN have
+// diverged: each of them could acknowledge what the other does not have.
 func checkLogs(ix *index, f *Finding) {
 	type named struct {
 		Commit
@@ -38,8 +39,9 @@ func (ix *index) checkNext(node string, before, c Commit, f *Finding) {
 	}
 }
 
-// checkReigns checks that each fault which forces a takeover began a new epoch, and that the logs have
-// the epoch of each leadership that was seen, as far as they reach back.
+// checkReigns checks that each fault which forces a takeover began a new epoch, and that the logs have the epoch of
+// each leadership that was seen, as far as they reach back. A fence from a leadership that has no epoch of its own
+// could not protect a target from the older leader.
 func checkReigns(ix *index, f *Finding) {
 	epochs := make(map[uint64]bool)
 	for _, r := range ix.reigns {
@@ -66,12 +68,14 @@ func checkReigns(ix *index, f *Finding) {
 // How much of an old leader's launches may still arrive after the new one has begun: those that were on
 // their way to the targets.
 const (
+	// The time that a message may spend on its way to a target on a busy machine.
 	farewellWait = 250 * time.Millisecond
 	farewellsMax = 20 // of one leadership; a paused process sends these when it continues
 )
 
-// checkOldReigns looks for leaders that launch although a later one has begun to launch. Deliveries that
-// the network delayed do not count.
+// checkOldReigns looks for leaders that launch although a later one has begun to launch. Deliveries that the network
+// delayed do not count. It identifies the leader of a delivery by its fence, so a process that was frozen and woke up
+// cannot hide.
 func checkOldReigns(ix *index, f *Finding) {
 	late := make(map[int]int) // farewells of each leadership
 	for i := range ix.Deliveries {
@@ -98,8 +102,9 @@ func (ix *index) followed(n int, by Instant) bool {
 	return false
 }
 
-// checkCopies checks how often each run arrived. A further arrival is allowed after a refusal by the
-// sink, after a fault, and for a delivery that the network delayed.
+// checkCopies checks how often each run arrived. A further arrival is allowed after a refusal by the sink, after a
+// fault, and for a delivery that the network delayed. Delivery is at least once, yet each fault explains one further
+// copy only.
 func checkCopies(ix *index, f *Finding) {
 	for _, name := range ix.names {
 		for _, ds := range byRun(ix.deliveries[name]) {
@@ -118,7 +123,8 @@ func checkCopies(ix *index, f *Finding) {
 	}
 }
 
-// faultsBetween returns the number of faults that may have had effects between two instants.
+// faultsBetween returns the number of faults that may have had effects between two instants. A fault counts until
+// shortly after it was healed, because outcomes that it prevented from being recorded show then.
 func (ix *index) faultsBetween(first, last Instant) int {
 	n := 0
 	for _, f := range ix.Faults {

@@ -32,8 +32,8 @@ func checkIdentity(ix *index, f *Finding) {
 	}
 }
 
-// checkEarly checks that no delivery arrived before its scheduled time. Both are times of the same
-// clock, so there is no tolerance.
+// checkEarly checks that no delivery arrived before its scheduled time. Both are times of the same clock, so there is
+// no tolerance. It is the promise that no load and no fault excuses.
 func checkEarly(ix *index, f *Finding) {
 	for i := range ix.Deliveries {
 		d := &ix.Deliveries[i]
@@ -76,8 +76,9 @@ func (ix *index) hasDue(d *Delivery) bool {
 	return false
 }
 
-// checkStale looks for runs that were due after a newer definition, or a delete, was acknowledged. It
-// checks both the definition that was delivered and the one that has the tick.
+// checkStale looks for runs that were due after a newer definition, or a delete, was acknowledged. It checks both the
+// definition that was delivered and the one that has the tick. A run that was due before the change is allowed,
+// because it may have been launched already.
 func checkStale(ix *index, f *Finding) {
 	for i := range ix.Deliveries {
 		d := &ix.Deliveries[i]
@@ -121,8 +122,9 @@ func (ix *index) replaced(put *Op, before Instant) *Op {
 	return nil
 }
 
-// checkAttempts checks the attempts of each run in the order of arrival. In a cluster it needs the logs,
-// which say to which leadership a delivery belongs.
+// checkAttempts checks the attempts of each run in the order of arrival. In a cluster it needs the logs, which say to
+// which leadership a delivery belongs. Deliveries that the network delayed, and those of an older leadership, may
+// arrive out of order.
 func checkAttempts(ix *index, f *Finding) {
 	if ix.Cluster && ix.reigns == nil {
 		return
@@ -169,7 +171,8 @@ func checkDuplicates(ix *index, f *Finding) {
 	}
 }
 
-// explains reports whether the delivery a of a run is a reason for the next one, b.
+// explains reports whether the delivery a of a run is a reason for the next one, b. Each reason is something that the
+// server cannot prevent; see the package comment.
 func (ix *index) explains(a, b *Delivery) bool {
 	return a.Refused || ix.interrupted(a.Arrived, b.Arrived) || b.Arrived.Sub(a.Arrived) >= attemptTimeout ||
 		ix.isFarewell(a, b) || ix.takenOver(a, b) || ix.wasHeld(b)

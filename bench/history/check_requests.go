@@ -24,8 +24,8 @@ func checkRefusals(ix *index, f *Finding) {
 	}
 }
 
-// isExpected reports whether a refusal has a reason. The check of the states decides about refusals
-// because a job exists or does not.
+// isExpected reports whether a refusal has a reason. The check of the states decides about refusals because a job
+// exists or does not. A conflict of versions is a fault if the client knew the version for certain.
 func isExpected(op *Op, doubt bool) bool {
 	switch op.Code {
 	case codeNobody, codeNotLeader, codeNotFound, codeExists:
@@ -71,7 +71,8 @@ func checkTriggers(ix *index, f *Finding) {
 	}
 }
 
-// checkManualRuns compares the runs of manual jobs with the triggers.
+// checkManualRuns compares the runs of manual jobs with the triggers. Triggers without a key may each have fired, also
+// those without an answer; triggers with one key are one run at most.
 func checkManualRuns(ix *index, f *Finding) {
 	for _, name := range ix.names {
 		if spec := ix.spec(name); spec == nil || spec.Kind != manual {
@@ -122,7 +123,8 @@ func checkEpochs(ix *index, f *Finding) {
 	}
 }
 
-// checkProcess reports the failures of processes that the recorder was told of.
+// checkProcess reports the failures of processes that the recorder was told of. Each of them is a violation without a
+// job.
 func checkProcess(ix *index, f *Finding) {
 	f.Examined = len(ix.Starts) + len(ix.Deaths)
 	for _, s := range ix.Surprises {

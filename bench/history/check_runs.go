@@ -7,7 +7,8 @@ import (
 
 // The checks in this file are for the runs that the server lists at the end.
 
-// checkOneShots checks that the tick of every one-shot that was not deleted or replaced has fired.
+// checkOneShots checks that the tick of every one-shot that was not deleted or replaced has fired. A one-shot whose
+// definition changed counts with its last one.
 func checkOneShots(ix *index, f *Finding) {
 	for _, name := range ix.names {
 		seen, there := ix.Final.Jobs[name]
@@ -61,9 +62,10 @@ func (ix *index) mayBeSkipped(name string, run Run, op *Op) bool {
 // launchWait is the longest time that a due run may wait for its launch on a busy machine.
 const launchWait = time.Second
 
-// launched returns the instant by which a run that was due at due was certainly launched: soon after due
-// or, if the server was down or went down before it, after the next start. A network that is healed costs NATS an
-// election, so what is due before everything is level again may wait until then.
+// launched returns the instant by which a run that was due at due was certainly launched: soon after due or, if the
+// server was down or went down before it, after the next start. A network that is healed costs NATS an election, so
+// what is due before everything is level again may wait until then. The pause of a job before that instant may have
+// skipped the run.
 func (ix *index) launched(due Instant) Instant {
 	for _, d := range ix.Deaths {
 		up := slices.IndexFunc(ix.Starts, func(s Start) bool { return s.Ready > d.Gone })
@@ -100,7 +102,8 @@ func checkTicks(ix *index, f *Finding) {
 	}
 }
 
-// grid checks the ticks of one recurring job, which are a fixed step apart.
+// grid checks the ticks of one recurring job, which are a fixed step apart. The ticks are computed here, from the step
+// alone, so that a bug in the product's own calendar cannot hide.
 type grid struct {
 	ix      *index
 	f       *Finding
@@ -109,8 +112,9 @@ type grid struct {
 	aligned bool // ticks are multiples of the step; otherwise they count from the registration
 }
 
-// check compares the runs that the server lists with the ticks that the schedule has. active says that
-// the job still ticked at the end.
+// check compares the runs that the server lists with the ticks that the schedule has. active says that the job still
+// ticked at the end. The runs must cover the grid without a gap and without an extra instant, whatever was decided for
+// each tick.
 func (g *grid) check(active bool) {
 	runs := slices.Clone(g.ix.Final.Runs[g.name])
 	runs = slices.DeleteFunc(runs, func(r Run) bool { return r.Manual })
@@ -148,7 +152,8 @@ func (g *grid) checkShape(run Run, end Instant) {
 	}
 }
 
-// checkFirst checks that the first tick is within one step after the registration.
+// checkFirst checks that the first tick is within one step after the registration. Ticks are whole milliseconds, so
+// the time of the request is rounded down before the comparison.
 func (g *grid) checkFirst(first Instant) {
 	if asked := g.ix.ops[g.name][0].Invoked; first < asked/1000*1000 {
 		g.f.fail(g.name, "has a tick at %s, before it was registered at %s", first, asked)
@@ -195,7 +200,8 @@ func (ix *index) cancelsOthers(name string) bool {
 	return spec != nil && spec.Overlap == "cancel_other"
 }
 
-// checkReceipts compares the deliveries with the runs that the server lists.
+// checkReceipts compares the deliveries with the runs that the server lists. A success without a delivery means that
+// the server took an outcome for granted; a delivery without a run means that it launched what it did not record.
 func checkReceipts(ix *index, f *Finding) {
 	for _, name := range ix.names {
 		if _, there := ix.Final.Jobs[name]; !there {

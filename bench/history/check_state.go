@@ -2,8 +2,8 @@ package history
 
 // The checks in this file compare the state of the server at the end with the states that are possible.
 
-// eachFinal calls fn for each job with its possible states and the state that the server showed at the
-// end.
+// eachFinal calls fn for each job with its possible states and the state that the server showed at the end.
+// Contradictions on the way are left to checkReplies.
 func (ix *index) eachFinal(fn func(name string, may states, seen JobState, there bool)) {
 	for _, name := range ix.names {
 		if ix.spec(name) == nil {
@@ -105,8 +105,9 @@ func checkPauses(ix *index, f *Finding) {
 	}
 }
 
-// checkPausedWindows looks for launches between an acknowledged pause and the next request that may have
-// ended it. A tick that was due before the acknowledgement may still arrive after it.
+// checkPausedWindows looks for launches between an acknowledged pause and the next request that may have ended it. A
+// tick that was due before the acknowledgement may still arrive after it. The pause must be certain and its end
+// unknown at most, otherwise the window is empty.
 func (ix *index) checkPausedWindows(name string, f *Finding) {
 	for i, op := range ix.ops[name] {
 		if op.Outcome != acked || !pauses(op) || ix.mayBeUndone(name, i) {

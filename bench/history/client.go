@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// Client sends random requests, one at a time, about jobs that no other client changes. It is not safe
-// for concurrent use.
+// Client sends random requests, one at a time, about jobs that no other client changes. It is not safe for concurrent
+// use. Each job belongs to one client, so that the requests about a job form a sequence; without that, the possible
+// states of a job would be all interleavings.
 type Client struct {
 	id      int
 	rng     *rand.Rand
@@ -23,10 +24,12 @@ type Client struct {
 	keys      []string // idempotency keys used so far
 }
 
-// owned is what a client knows about one of its jobs.
+// owned is what a client knows about one of its jobs. It may be wrong after a request without an answer; the checks
+// use the recorded ops instead.
 type owned struct {
-	name    string
-	spec    Spec
+	name string
+	spec Spec
+	// the client then sends an unconditional put
 	version int // 0: not known
 	paused  bool
 }
@@ -40,7 +43,8 @@ func NewClient(id int, seed uint64, api *Caller, rec *Recorder, t *Targets) *Cli
 	return &Client{id: id, rng: rand.New(rand.NewPCG(seed, uint64(id)+1)), api: api, rec: rec, targets: t}
 }
 
-// Run sends requests until ctx ends. It waits for the answer to the last one.
+// Run sends requests until ctx ends. It waits for the answer to the last one. It is called once, in a goroutine of its
+// own.
 func (c *Client) Run(ctx context.Context) {
 	total := 0
 	for _, a := range acts {
@@ -61,7 +65,8 @@ func (c *Client) Run(ctx context.Context) {
 	}
 }
 
-// steadyStep is the interval of the jobs of PutSteady.
+// steadyStep is the interval of the jobs of PutSteady. Four ticks a second of each job show a gap of service with
+// enough precision and little load.
 const steadyStep = 250 * time.Millisecond
 
 // PutSteady registers recurring jobs that no later request changes, and returns when all are
@@ -75,14 +80,16 @@ func (c *Client) PutSteady(ctx context.Context, jobs int) {
 	}
 }
 
-// insist registers a job until it is acknowledged or ctx ends.
+// insist registers a job until it is acknowledged or ctx ends. Each try has a new name, because an unacknowledged one
+// may exist already.
 func (c *Client) insist(ctx context.Context, spec Spec) {
 	for o := c.newJob(spec); c.put(o, spec, nil) != acked && ctx.Err() == nil; o = c.newJob(spec) {
 		time.Sleep(thinkMax)
 	}
 }
 
-// policyStep is the interval of the jobs of PutPolicies.
+// policyStep is the interval of the jobs of PutPolicies. It is above the time of an attempt on an idle machine, so
+// that without a fault no tick meets a run in progress.
 const policyStep = 100 * time.Millisecond
 
 // overlapPolicies lists all overlap policies.
@@ -143,7 +150,8 @@ func (c *Client) get(o *owned) result {
 	return res
 }
 
-// trigger fires a run now, and repeats the request with the same key while the outcome is unknown.
+// trigger fires a run now, and repeats the request with the same key while the outcome is unknown. Without a key a
+// repetition could fire a second run, so it is not repeated.
 func (c *Client) trigger(key string) {
 	const triesMax = 3
 	for range triesMax {

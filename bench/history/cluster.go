@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// Fault is a fault that the program has caused in a cluster.
+// Fault is a fault that the program has caused in a cluster. The instants divide the time: before From everything is
+// normal, until Served no answer is owed, until Healed duplicates and delays are explained.
 type Fault struct {
 	Kind     string
 	Takeover bool    // the fault forces a takeover
@@ -17,7 +18,7 @@ type Fault struct {
 	Epochs   int     // number of leaderships that began meanwhile; the last one continues
 }
 
-// Log is the log on a node's disk at the end.
+// Log is the log on a node's disk at the end. A log begins where the last checkpoint truncated it.
 type Log struct {
 	Node    string
 	Commits []Commit        // in order, without gaps
@@ -31,8 +32,8 @@ type Commit struct {
 	Hash  string
 }
 
-// forgetWait is the longest time that a request can be under way in a working cluster: the server gives
-// up after 10 s.
+// forgetWait is the longest time that a request can be under way in a working cluster: the server gives up after 10 s.
+// Two seconds beyond that are for the way of the request and for a busy machine.
 const forgetWait = 12 * time.Second
 
 // forgotten returns the instant from which a request without an answer can no longer take effect. During
@@ -50,9 +51,9 @@ func (h *History) forgotten(op *Op) Instant {
 // floodWait is how long delayed messages may take to arrive after the network delivers them.
 const floodWait = time.Second
 
-// mayBeHeld reports whether a message that arrived at an instant may have been sent long before. TCP
-// repeats lost segments at growing intervals, so the last repetition may come as long after the network
-// is healed as it was broken.
+// mayBeHeld reports whether a message that arrived at an instant may have been sent long before. TCP repeats lost
+// segments at growing intervals, so the last repetition may come as long after the network is healed as it was broken.
+// Such a message proves nothing about who launched it when.
 func (h *History) mayBeHeld(arrived Instant) bool {
 	for _, f := range h.Faults {
 		again := f.Released.Add(f.Released.Sub(f.From))
@@ -88,8 +89,9 @@ type Reign struct {
 	First Instant // first arrival of its launches; 0 if none arrived
 }
 
-// Reigns returns the leaderships that began within the logs, oldest first. Deliveries before the first
-// of them belong to none.
+// Reigns returns the leaderships that began within the logs, oldest first. Deliveries before the first of them belong
+// to none. The epochs come from the logs and not from what nodes say of themselves, because a deposed leader may say
+// the wrong thing.
 func (h *History) Reigns() []Reign {
 	if h.Final == nil {
 		return nil
@@ -127,7 +129,8 @@ func (l *Log) begins(first map[uint64]uint64) {
 	}
 }
 
-// reignOf returns the index of the leadership to which a fence belongs; -1 if it is older than all.
+// reignOf returns the index of the leadership to which a fence belongs; -1 if it is older than all. The leaderships
+// must be sorted by their first LSN.
 func reignOf(reigns []Reign, fence uint64) int {
 	n := -1
 	for i, r := range reigns {

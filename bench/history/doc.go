@@ -32,4 +32,20 @@
 // are LSNs, and the logs show at which LSN each leadership began. So the leadership of each delivery is
 // known, and a leader that launches after its successor has begun to is detected, even if it was paused
 // or disconnected.
+//
+// # The files of the package
+//
+// A client (client.go; its requests are in acts.go, its random values in draw.go, a job's definition in spec.go) sends
+// requests by a caller (caller.go, in the messages of wire.go) to the server, whose deliveries arrive at a sink
+// (sink.go, sink_stream.go). All of them write to the recorder (recorder.go). After the load the rig reads the final
+// state (read.go) and concludes the history (history.go, cluster.go for what only a cluster has). Then check.go runs
+// the checks over an index of it: check_requests.go over replies, check_deliveries.go over deliveries, check_state.go
+// and states.go over the jobs at the end, check_runs.go over the runs, check_cluster.go over the logs of a cluster.
+// report.go and story.go print the result, figures.go counts what is no promise.
+//
+// # Limits
+//
+// A check that examined nothing proves nothing, and the report says so. A check must not fail for a behaviour that the
+// documentation allows: where the recorders cannot tell an allowed cause from a fault, the allowed one is assumed, so
+// a rare fault can pass in one run and is found by many runs with different seeds.
 package history

@@ -31,8 +31,9 @@ func (c *Client) randomTarget() string {
 	}
 }
 
-// randomDue returns when a one-shot is due: mostly within seconds, sometimes so soon that the server
-// cannot commit the run ahead.
+// randomDue returns when a one-shot is due: mostly within seconds, sometimes so soon that the server cannot commit the
+// run ahead. The range reaches from below the time by which the server decides ahead to well above it, for a server
+// alone.
 func (c *Client) randomDue() Instant {
 	span := 4 * time.Second
 	if c.rng.IntN(4) == 0 {

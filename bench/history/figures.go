@@ -19,8 +19,9 @@ func (h *History) AckedPuts() []Instant {
 	return out
 }
 
-// Ticks returns the first arrival over HTTP of each run of the recurring jobs that no client changes.
-// Only the server can have made such a run late.
+// Ticks returns the first arrival over HTTP of each run of the recurring jobs that no client changes. Only the server
+// can have made such a run late. The lateness of other runs can have reasons of the load, such as a pause by a client
+// or a sink that refuses.
 func (h *History) Ticks() []Delivery {
 	touched := make(map[string]bool)
 	recurring := make(map[string]bool)
@@ -86,8 +87,9 @@ func (h *History) Farewells() []Farewell {
 	return out
 }
 
-// Missing returns, by overlap policy, the number of ticks between two instants that never arrived, of
-// the jobs of PutPolicies. Policies without a job are not in the result.
+// Missing returns, by overlap policy, the number of ticks between two instants that never arrived, of the jobs of
+// PutPolicies. Policies without a job are not in the result. It expects one tick for each whole step between the
+// instants, so at the edges it may be off by one.
 func (h *History) Missing(from, until Instant) map[string]int {
 	policies := make(map[string]string) // policy of each job
 	missing := make(map[string]int)

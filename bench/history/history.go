@@ -2,7 +2,8 @@ package history
 
 import "time"
 
-// History is everything that was recorded of one server, or of one cluster.
+// History is everything that was recorded of one server, or of one cluster. It is plain data without locks: the
+// recorder owns the one that grows, and the checks read a snapshot.
 type History struct {
 	Ops        []Op       // in the order of their numbers
 	Deliveries []Delivery // in the order of arrival at each target
@@ -44,13 +45,15 @@ type Outcome string
 
 // The outcomes.
 const (
+	// In a finished history it counts as unknown: the run ended before the reply came.
 	pending Outcome = "pending" // not returned yet
 	acked   Outcome = "acked"   // done, says the server
 	refused Outcome = "refused" // the server says that it did nothing, or no server received the request
 	unknown Outcome = "unknown" // done or not: there was no answer
 )
 
-// Op is one request about one job. A bulk registration is one Op for each of its jobs.
+// Op is one request about one job. A bulk registration is one Op for each of its jobs. The times are taken before the
+// request leaves and after its reply has arrived, so the effect lies between them, if there is one.
 type Op struct {
 	ID       int // number in the order of invocation over all clients, from 1; the mark in the payload of a put
 	Kind     OpKind
@@ -66,7 +69,7 @@ type Op struct {
 	Seen     *JobState
 }
 
-// JobState is a job as a reply of the server shows it.
+// JobState is a job as a reply of the server shows it. It has only what the checks compare.
 type JobState struct {
 	Mark    int // mark of the definition: the number of its put
 	Paused  bool
@@ -74,7 +77,7 @@ type JobState struct {
 	Version int
 }
 
-// Delivery is one arrival at a target.
+// Delivery is one arrival at a target. Zero fields are headers that were missing or not valid.
 type Delivery struct {
 	Target    string // kind of the target
 	Job       string
@@ -83,11 +86,13 @@ type Delivery struct {
 	Scheduled Instant
 	Arrived   Instant
 	Attempt   int
-	Fence     uint64
-	Refused   bool // the sink answered with an error
+	// In a cluster it is the evidence for the leadership that launched it.
+	Fence   uint64
+	Refused bool // the sink answered with an error
 }
 
-// Death is the end of a process.
+// Death is the end of a process. Whatever arrives between the two instants may come from before the signal or from the
+// last moments of the process.
 type Death struct {
 	Sent  Instant // when the signal was sent
 	Gone  Instant // when the process had ended
@@ -101,13 +106,15 @@ type Start struct {
 	Epoch uint64
 }
 
-// Reading is the server's position at an instant, from its status.
+// Reading is the server's position at an instant, from its status. It is taken before a death and after a start, so a
+// log that lost its durable end shows in two neighbouring readings.
 type Reading struct {
 	At  Instant
 	LSN uint64 // of the newest durable commit
 }
 
-// Final is the state of the server after the run.
+// Final is the state of the server after the run. It is read when the load has ended and what is due has had time to
+// end.
 type Final struct {
 	At      Instant // when the final read began
 	Horizon Instant // runs due before this instant must have ended
@@ -138,8 +145,9 @@ func (r Run) isFinal() bool {
 	return false
 }
 
-// settled returns the instant from which an op can no longer take effect: it was answered, or every
-// process that can have received it has died or has given up.
+// settled returns the instant from which an op can no longer take effect: it was answered, or every process that can
+// have received it has died or has given up. For a request without an answer that is the death after it; a request
+// that no death follows stays open to the end.
 func (h *History) settled(op *Op) Instant {
 	switch {
 	case op.Outcome == acked || op.Outcome == refused:
@@ -155,16 +163,17 @@ func (h *History) settled(op *Op) Instant {
 	return never
 }
 
-// inFlightWindow is the longest time after a delivery in which a kill can prevent the server from
-// recording its outcome.
+// inFlightWindow is the longest time after a delivery in which a kill can prevent the server from recording its
+// outcome. A larger value would excuse duplicates that have another cause.
 const inFlightWindow = time.Second
 
 // wireWindow is how long a message of a process may be in transit through NATS after the process has
 // ended. The start of a new process takes longer.
 const wireWindow = 20 * time.Millisecond
 
-// interrupted reports whether the server was killed before the instant before, and so soon after arrived
-// that the outcome of the delivery may not have been recorded.
+// interrupted reports whether the server was killed before the instant before, and so soon after arrived that the
+// outcome of the delivery may not have been recorded. A clean end does not count, because a server that is stopped
+// with SIGTERM must record the outcomes of what it launched.
 func (h *History) interrupted(arrived, before Instant) bool {
 	for _, d := range h.Deaths {
 		if !d.Clean && d.Gone.Add(wireWindow) >= arrived && d.Sent <= arrived.Add(inFlightWindow) && d.Sent <= before {

@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// Instant is a time of the wall clock, in microseconds of Unix time. All recorders run on one machine,
-// so instants of different recorders can be compared. 0 means no time.
+// Instant is a time of the wall clock, in microseconds of Unix time. All recorders run on one machine, so instants of
+// different recorders can be compared. 0 means no time. The wall clock is used, because scheduled times and the
+// timestamps of streams are wall times; a clock that is set during a run makes the run useless.
 type Instant int64
 
 // never is later than every instant of a history.

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// settleWait is the time before the final read by which a run must have been due, so that it must have
-// ended.
+// settleWait is the time before the final read by which a run must have been due, so that it must have ended. It is
+// above the longest pause between the attempts of a run that the sink refuses in the end.
 const settleWait = 1500 * time.Millisecond
 
 // LastDue returns when the last one-shot is due.
@@ -22,7 +22,8 @@ func (h *History) LastDue() Instant {
 	return last
 }
 
-// ReadAll reads every job and every run from the server.
+// ReadAll reads every job and every run from the server. It reads page by page through the public API, as an operator
+// would, and its cost grows with all runs of the server.
 func ReadAll(api *Caller, progress io.Writer) (*Final, error) {
 	at := Now()
 	f := &Final{At: at, Horizon: at.Add(-settleWait), Jobs: make(map[string]JobState), Runs: make(map[string][]Run)}
@@ -47,7 +48,8 @@ func ReadAll(api *Caller, progress io.Writer) (*Final, error) {
 	return f, api.readRuns(names, f)
 }
 
-// readRuns reads the runs of jobs into f, several jobs at a time.
+// readRuns reads the runs of jobs into f, several jobs at a time. After an error the others go on, and one of the
+// errors is returned.
 func (c *Caller) readRuns(names []string, f *Final) error {
 	const readers = 8
 	var mu sync.Mutex

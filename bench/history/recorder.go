@@ -6,14 +6,17 @@ import (
 	"sync"
 )
 
-// Recorder collects a history. It is safe for concurrent use.
+// Recorder collects a history. It is safe for concurrent use. The clients keep pointers to their ops and change them
+// only through End, under the lock.
 type Recorder struct {
-	mu      sync.Mutex
+	mu sync.Mutex
+	// in the order of Begin, so that the number of an op is its place
 	ops     []*Op
 	history History // everything except the ops
 }
 
-// Begin records that a request is about to be sent, and assigns its number.
+// Begin records that a request is about to be sent, and assigns its number. It must be called before the request is
+// sent: an op that was recorded later could have taken effect before its recorded time.
 func (r *Recorder) Begin(op Op) *Op {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -24,8 +27,8 @@ func (r *Recorder) Begin(op Op) *Op {
 	return &op
 }
 
-// End records the result of a request. more, if not nil, is called under the lock to record the content
-// of the reply.
+// End records the result of a request. more, if not nil, is called under the lock to record the content of the reply.
+// It is called once for each op.
 func (r *Recorder) End(op *Op, res result, more func(*Op)) {
 	at := Now()
 	r.mu.Lock()
@@ -36,7 +39,8 @@ func (r *Recorder) End(op *Op, res result, more func(*Op)) {
 	}
 }
 
-// FirstPut returns when the first put was acknowledged among those sent after an instant; 0 if none was.
+// FirstPut returns when the first put was acknowledged among those sent after an instant; 0 if none was. It walks
+// backwards from the newest op, so its cost depends on the time since after, not on the length of the run.
 func (r *Recorder) FirstPut(after Instant) Instant {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -85,7 +89,8 @@ func (r *Recorder) Read(reading Reading) {
 	r.history.Readings = append(r.history.Readings, reading)
 }
 
-// Glimpse records the epochs in a node's log during the run.
+// Glimpse records the epochs in a node's log during the run. The logs are truncated by checkpoints, so an epoch that
+// is not read during the run may be missing at the end.
 func (r *Recorder) Glimpse(l Log) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -102,7 +107,8 @@ func (r *Recorder) Surprise(text string) {
 	r.history.Surprises = append(r.history.Surprises, text)
 }
 
-// Snapshot returns a copy of the history so far, which later records do not change.
+// Snapshot returns a copy of the history so far, which later records do not change. Its cost grows with the history;
+// the programs call it once in a cycle.
 func (r *Recorder) Snapshot() *History {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -18,11 +18,12 @@ const historiesMax = 5
 // linesMax bounds the printed lines of a history. The whole history goes to a file.
 const linesMax = 60
 
-// violationsMax bounds the printed violations of one check.
+// violationsMax bounds the printed violations of one check. One fault often breaks a promise for hundreds of jobs; the
+// first ones are enough to find it.
 const violationsMax = 10
 
-// Report prints the figures of the run, the findings, and as the last line the number of checks that
-// passed and failed. It returns the number that failed.
+// Report prints the figures of the run, the findings, and as the last line the number of checks that passed and
+// failed. It returns the number that failed. It prints to w only; an error of w is ignored.
 func Report(w io.Writer, h *History, findings []Finding) int {
 	printFigures(w, h)
 	passed, failed := printTable(w, findings)
@@ -163,7 +164,8 @@ func printViolations(w io.Writer, h *History, findings []Finding) {
 	}
 }
 
-// WriteDeliveries writes all deliveries, one per line, with times in microseconds of Unix time.
+// WriteDeliveries writes all deliveries, one per line, with times in microseconds of Unix time. The columns are
+// separated by tabs, for tools that search a run for a pattern that no check has.
 func WriteDeliveries(path string, h *History) error {
 	file, err := os.Create(path)
 	if err != nil {

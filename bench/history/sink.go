@@ -14,21 +14,25 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// Sink implements all targets: it records each delivery and answers it, sometimes with an error.
+// Sink implements all targets: it records each delivery and answers it, sometimes with an error. It records before it
+// answers, so that a delivery whose answer is lost is in the history.
 type Sink struct {
 	rec  *Recorder
 	conn *nats.Conn
 	http *http.Server
 	url  string // URL of the HTTP target
 
+	// guards rng and lenient
 	mu      sync.Mutex
 	rng     *rand.Rand
 	lenient bool // set by Relent: no further errors
 
+	// only ReadStream uses it, which is called by one goroutine at a time
 	streamed uint64 // sequence of the last message read from the stream
 }
 
-// refusalPercent is the share of deliveries that the sink refuses, in percent.
+// refusalPercent is the share of deliveries that the sink refuses, in percent. Enough that most jobs see retries, and
+// little enough that a run does not exhaust its attempts.
 const refusalPercent = 12
 
 // sinkQueue is the queue group of all subscriptions of a sink, so that each message arrives at one of
@@ -69,7 +73,8 @@ func (s *Sink) Close() { _ = s.http.Close() }
 // Targets returns the addresses of the sink's targets.
 func (s *Sink) Targets() *Targets { return &Targets{s.url} }
 
-// Relent makes the sink accept everything from now on.
+// Relent makes the sink accept everything from now on. The final phase needs it: every run must end before the final
+// read.
 func (s *Sink) Relent() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

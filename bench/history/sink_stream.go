@@ -33,7 +33,8 @@ func (s *Sink) OpenStream(ctx context.Context, replicas int) error {
 	return nil
 }
 
-// ReadStream records the messages that the stream has received since the last call.
+// ReadStream records the messages that the stream has received since the last call. A message that cannot be read now
+// is read by the next call. It is not safe for concurrent use.
 func (s *Sink) ReadStream(ctx context.Context) error {
 	js, err := jetstream.New(s.conn)
 	if err != nil {

@@ -25,7 +25,8 @@ type Spec struct {
 	Missed  string        // missed_run_policy
 	Overlap string        // overlap_policy
 	Paused  bool
-	Sure    bool // with the target http: the sink never refuses it
+	// The figures use it for jobs whose every run must arrive at the first attempt.
+	Sure bool // with the target http: the sink never refuses it
 }
 
 // farAhead is how far ahead the tick of a manual job is.
@@ -46,14 +47,15 @@ func (s *Spec) schedule() string {
 	}
 }
 
-// attemptTimeout is long, because the sink answers at once: an attempt that times out is a fault.
+// attemptTimeout is long, because the sink answers at once: an attempt that times out is a fault. It also explains a
+// second delivery: after that time the server may launch the run again.
 const attemptTimeout = 5 * time.Second
 
 // retries has so many attempts that a run is dead only if the server has a fault.
 var retries = retryWire{MaxAttempts: 40, InitialInterval: "50ms", Multiplier: 1.5, MaxInterval: "500ms"}
 
-// wire returns the job in the form of the API. The mark in its payload says in each delivery which put
-// it belongs to.
+// wire returns the job in the form of the API. The mark in its payload says in each delivery which put it belongs to.
+// The catch-up window is an hour, so that no run is given up because a restart took long.
 func (s *Spec) wire(name string, mark int, targets *Targets) jobWire {
 	return jobWire{
 		Name: name, Schedule: s.schedule(), Target: targets.of(s, mark),
@@ -66,7 +68,8 @@ func (s *Spec) wire(name string, mark int, targets *Targets) jobWire {
 // subjectPrefix is the prefix of all subjects of the sinks.
 const subjectPrefix = "crash."
 
-// subjects is the number of subjects, or paths, of each kind of target.
+// subjects is the number of subjects, or paths, of each kind of target. Each is a lane of its own in the server, so
+// runs of different lanes do not wait for each other.
 const subjects = 8
 
 // Targets has the addresses of the sinks.

@@ -9,15 +9,17 @@ type state struct {
 	paused bool
 }
 
-// states is the set of possible states of one job, given the answers that its client received. If every
-// request was answered, it has one element. A request without an answer adds the states in which it took
-// effect. The sets stay small, because each client sends one request at a time and few are unanswered.
+// states is the set of possible states of one job, given the answers that its client received. If every request was
+// answered, it has one element. A request without an answer adds the states in which it took effect. The sets stay
+// small, because each client sends one request at a time and few are unanswered. The approach is that of a
+// linearizability check, reduced to one job with one sequential client.
 type states map[state]struct{}
 
 // contradiction is the function that is called for a reply that no possible state explains.
 type contradiction func(op *Op, text string)
 
-// trace processes the requests of one job in order, and returns the possible states after the last.
+// trace processes the requests of one job in order, and returns the possible states after the last. After a
+// contradiction it continues with a plausible state, so that one fault is reported once.
 func (ix *index) trace(ops []*Op, report contradiction) states {
 	now := states{{}: {}}
 	var open []*Op // requests without an answer that may still take effect
@@ -69,7 +71,8 @@ func (s states) agreeing(op *Op) states {
 	return out
 }
 
-// agrees reports whether the answer to op is consistent with the state s before it.
+// agrees reports whether the answer to op is consistent with the state s before it. A put agrees with every state,
+// because it replaces whatever is there.
 func (s state) agrees(op *Op) bool {
 	switch {
 	case op.Outcome == refused && op.Code == codeNotFound:
@@ -120,7 +123,8 @@ func (s state) after(op *Op) state {
 	return s
 }
 
-// afterAnyOf returns the possible states if any subset of the open ops took effect, in any order.
+// afterAnyOf returns the possible states if any subset of the open ops took effect, in any order. It repeats as often
+// as there are open ops, which covers every order; few are open at a time, so this stays cheap.
 func (s states) afterAnyOf(open []*Op) states {
 	out := maps.Clone(s)
 	for range open {

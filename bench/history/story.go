@@ -7,7 +7,8 @@ import (
 	"slices"
 )
 
-// line is one event in the history of a job.
+// line is one event in the history of a job. The story is for a person who reads a violation: everything about one
+// job, with the deaths and faults in between.
 type line struct {
 	at   Instant
 	text string
@@ -20,7 +21,8 @@ func (h *History) history(name string) []line {
 	return lines
 }
 
-// around returns at most most lines of a history, those around an instant; 0 means its end.
+// around returns at most most lines of a history, those around an instant; 0 means its end. The lines must be sorted
+// by time.
 func around(lines []line, at Instant, most int) []line {
 	if at == 0 {
 		at = never

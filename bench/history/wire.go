@@ -2,6 +2,7 @@ package history
 
 // The messages of the API, written from its documentation and not from its code.
 
+// Members that the load does not set are left out.
 type jobWire struct {
 	Name            string       `json:"name"`
 	Schedule        string       `json:"schedule"`

@@ -12,21 +12,24 @@ import (
 	"time"
 )
 
-// stopMax is how long a process may take to end after SIGTERM.
+// stopMax is how long a process may take to end after SIGTERM. A server that hands over or makes a last checkpoint
+// needs a few seconds; one that takes longer hangs.
 const stopMax = 30 * time.Second
 
-// Launch says how a process starts.
+// Launch says how a process starts. It is a value and may be used for several starts.
 type Launch struct {
 	Name     string // in errors
 	Program  string // path
 	Args     []string
-	Log      string                // path of a file to which its stderr is appended
-	ReadyMax time.Duration         // how long AwaitReady waits
-	Start    func(*exec.Cmd) error // starts the command; nil is its method Start
+	Log      string        // path of a file to which its stderr is appended
+	ReadyMax time.Duration // how long AwaitReady waits
+	// A network of namespaces starts the command in one of them by it.
+	Start func(*exec.Cmd) error // starts the command; nil is its method Start
 }
 
-// Process is one life of a program that prints a line of JSON with "ready": true on its standard output. All methods may be
-// called concurrently.
+// Process is one life of a program that prints a line of JSON with "ready": true on its standard output. All methods
+// may be called concurrently. One goroutine, begun by Spawn, reads the output and waits for the exit; the channels
+// that it closes publish the two results. Each process is ended by Kill or Stop, or it outlives this program.
 type Process struct {
 	Name string
 	Log  string // path of the file with its stderr
@@ -65,7 +68,8 @@ func (l Launch) Spawn() (*Process, error) {
 	return p, nil
 }
 
-// watch reads stdout to its end and then waits for the exit status.
+// watch reads stdout to its end and then waits for the exit status. It reads on after the ready line, because a
+// process whose output is not read blocks when the pipe is full.
 func (p *Process) watch(stdout io.Reader) {
 	lines := bufio.NewScanner(stdout)
 	for lines.Scan() {
@@ -83,7 +87,8 @@ func (p *Process) watch(stdout io.Reader) {
 	close(p.exited)
 }
 
-// AwaitReady waits for the ready line. An error has the end of the process's log.
+// AwaitReady waits for the ready line. An error has the end of the process's log. It does not end the process, and may
+// be called again.
 func (p *Process) AwaitReady() error {
 	select {
 	case <-p.ready:
@@ -122,12 +127,13 @@ func (p *Process) Err() error {
 	return p.err
 }
 
-// Ended returns an error for a process that has ended and should not have, with the end of its log.
+// Ended returns an error for a process that has ended and should not have, with the end of its log. It waits until the
+// process has ended.
 func (p *Process) Ended() error {
 	return fmt.Errorf("%s ended by itself: %v; the end of its log:\n%s", p.Name, p.Err(), Tail(p.Log))
 }
 
-// Kill ends the process with SIGKILL and waits until it has ended.
+// Kill ends the process with SIGKILL and waits until it has ended. It may be called for a process that has ended.
 func (p *Process) Kill() {
 	_ = p.cmd.Process.Kill() // fails only if the process has already ended
 	<-p.exited
@@ -154,7 +160,8 @@ func (p *Process) Stop() error {
 	return nil
 }
 
-// Tail returns the end of a text file, or the text of the error if it cannot be read.
+// Tail returns the end of a text file, or the text of the error if it cannot be read. It is for messages: 4,000 bytes
+// have the last error and its surroundings.
 func Tail(path string) string {
 	const most = 4000
 	text, err := os.ReadFile(path)

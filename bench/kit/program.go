@@ -28,15 +28,16 @@ func Binary(path string) (string, error) {
 	return path, nil
 }
 
-// Interruptible returns a context that ends at the first Ctrl-C or SIGTERM; a second one ends the program at once. stop
-// releases it.
+// Interruptible returns a context that ends at the first Ctrl-C or SIGTERM; a second one ends the program at once.
+// stop releases it. The first signal lets a run end in good order, with a report; the second is for a run that hangs.
 func Interruptible() (ctx context.Context, stop func()) {
 	ctx, stop = signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
 	return ctx, stop
 }
 
-// FreeAddress returns a loopback address, host:port, on which no program listens at the moment.
+// FreeAddress returns a loopback address, host:port, on which no program listens at the moment. Another program may
+// take it before it is used; on a machine for tests that is rare enough.
 func FreeAddress() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -8,7 +8,8 @@ import "syscall"
 // program, and only the rig ends the process.
 func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
-// Pause stops the process with SIGSTOP, until Resume. It returns [errors.ErrUnsupported] where there is no such signal.
+// Pause stops the process with SIGSTOP, until Resume. It returns [errors.ErrUnsupported] where there is no such
+// signal. All threads of the process stand still, and its clock goes on, as with a machine that is suspended.
 func (p *Process) Pause() error { return p.cmd.Process.Signal(syscall.SIGSTOP) }
 
 // Resume continues a process that Pause stopped.

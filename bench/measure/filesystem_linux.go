@@ -6,7 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// FreeDisk returns the free bytes of the file system of a directory; 0 means unknown.
+// FreeDisk returns the free bytes of the file system of a directory; 0 means unknown. It counts what an ordinary user
+// may take, without the blocks that are reserved for root.
 func FreeDisk(dir string) float64 {
 	var st unix.Statfs_t
 	if err := unix.Statfs(dir, &st); err != nil {
@@ -15,7 +16,8 @@ func FreeDisk(dir string) float64 {
 	return float64(st.Bavail) * float64(st.Bsize)
 }
 
-// fileSystem returns the name of the file system of a directory.
+// fileSystem returns the name of the file system of a directory. An unknown type is shown by its number, which
+// statfs(2) lists.
 func fileSystem(dir string) string {
 	var st unix.Statfs_t
 	if err := unix.Statfs(dir, &st); err != nil {

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// Machine describes the machine on which figures were measured. A field of text is "unknown" if it cannot be read.
+// Machine describes the machine on which figures were measured. A field of text is "unknown" if it cannot be read. It
+// goes into the JSON of every result, since figures of different machines must not be compared by mistake.
 type Machine struct {
 	Time       string `json:"time"` // RFC 3339, UTC
 	CPU        string `json:"cpu"`
@@ -32,7 +33,8 @@ func Describe(dir string) Machine {
 	return m
 }
 
-// Field returns the value of a name in a text file of "name: value" lines; "unknown" if it is missing.
+// Field returns the value of a name in a text file of "name: value" lines; "unknown" if it is missing. The first line
+// with the name counts: /proc/cpuinfo has one for each core.
 func Field(path, name string) string {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -46,13 +48,16 @@ func Field(path, name string) string {
 	return "unknown"
 }
 
-// FsyncProbes is the number of appends that Fsync makes; each has 4 KiB.
+// FsyncProbes is the number of appends that Fsync makes; each has 4 KiB. Enough for a p99, and a few seconds on a slow
+// disk.
 const FsyncProbes = 400
 
+// The size of a page: a small commit costs as much.
 const fsyncBytes = 4096
 
-// Fsync returns the times of FsyncProbes appends to a file in a directory, each with its fsync, in the order in which they
-// were made. It removes the file.
+// Fsync returns the times of FsyncProbes appends to a file in a directory, each with its fsync, in the order in which
+// they were made. It removes the file. It appends rather than overwrites, because a log does: each sync also makes the
+// new length durable.
 func Fsync(dir string) ([]time.Duration, error) {
 	file, err := os.Create(filepath.Join(dir, "fsync"))
 	if err != nil {

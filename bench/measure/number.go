@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Percentile returns a percentile of sorted durations by nearest rank: the smallest one that at least per100k of 100,000 do
-// not exceed. 0 is the smallest of all and 100,000 the largest. Without durations it is 0. It is exact: a histogram would be
-// smaller, but would round the very values at the tail that matter.
+// Percentile returns a percentile of sorted durations by nearest rank: the smallest one that at least per100k of
+// 100,000 do not exceed. 0 is the smallest of all and 100,000 the largest. Without durations it is 0. It is exact: a
+// histogram would be smaller, but would round the very values at the tail that matter.
 func Percentile(sorted []time.Duration, per100k int) time.Duration {
 	if len(sorted) == 0 {
 		return 0
@@ -18,7 +18,7 @@ func Percentile(sorted []time.Duration, per100k int) time.Duration {
 }
 
 // Number returns a large number as a whole one with groups of three digits, and a small one with three decimals unless
-// it is whole.
+// it is whole. It is for people; the JSON of a result has the full value.
 func Number(v float64) string {
 	if v != math.Trunc(v) && math.Abs(v) < 1000 {
 		return strconv.FormatFloat(v, 'f', 3, 64)

@@ -11,7 +11,8 @@ import (
 const ProcTick = 10 * time.Millisecond
 
 // Busy returns the processor time that the whole machine has spent since it started, without idle time and waiting for
-// I/O. It is 0 where there is no /proc.
+// I/O. It is 0 where there is no /proc. The difference of two readings is what counts. Guest time is contained in user
+// time, and so is not added.
 func Busy() time.Duration {
 	text, err := os.ReadFile("/proc/stat")
 	if err != nil {

@@ -21,14 +21,16 @@ const (
 	legendRow    = 20 // height of a row of the legend
 	legendSwatch = 26
 	legendGap    = 18
-	legendChar   = 6.6 // average width of a character
+	// SVG has no means to measure a text, so the legend is laid out by this estimate.
+	legendChar = 6.6 // average width of a character
 
 	tickGap     = 8 // distance from the frame to the labels
 	markerSize  = 3
 	markersMost = 40 // a line with more points is drawn without markers
 )
 
-// colours are distinguishable for nearly all readers, also by brightness.
+// colours are distinguishable for nearly all readers, also by brightness. Most of them are from the palette of Okabe
+// and Ito, which readers with defective colour vision can distinguish.
 var colours = [...]string{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#7a5c00", "#56b4e9", "#555555", "#e69f00"}
 
 const (
@@ -37,7 +39,8 @@ const (
 	lessColour = "#f0f0f0"
 )
 
-// picture is a chart whose layout is computed.
+// picture is a chart whose layout is computed. It is used once. The legend is laid out first, since its rows decide
+// where the frame begins.
 type picture struct {
 	chart  Chart
 	x, y   scale
@@ -203,7 +206,8 @@ func (p *picture) place(x, y float64) string {
 
 func colour(series int) string { return colours[series%len(colours)] }
 
-// number returns a length rounded to a tenth of a pixel, without a negative zero.
+// number returns a length rounded to a tenth of a pixel, without a negative zero. More digits would make the document
+// longer and no picture better; without the rule for zero, two machines could differ.
 func number(v float64) string {
 	text := fmt.Sprintf("%.1f", v)
 	text = strings.TrimSuffix(text, ".0")
@@ -213,7 +217,7 @@ func number(v float64) string {
 	return text
 }
 
-// escape makes a text safe inside an element.
+// escape makes a text safe inside an element. Labels come from flags and names, which may contain any character.
 func escape(text string) string {
 	var b strings.Builder
 	_ = xml.EscapeText(&b, []byte(text)) // writing to a Builder cannot fail

@@ -5,6 +5,10 @@
 // each point. The picture is plain SVG 1.1 without scripts, style sheets or external fonts. It has a
 // white background of its own, so that it is legible on a light page and on a dark one. The same chart
 // always gives the same bytes.
+//
+// plot.go has the chart and its rules, scale.go the mapping of values to pixels, and picture.go the drawing. A library
+// would bring fonts, formats and dependencies for what are a few hundred lines here, and other bytes with each
+// release.
 package plot
 
 import (
@@ -17,7 +21,8 @@ import (
 // ErrEmpty is returned by Lines for a chart in which no series has a point.
 var ErrEmpty = errors.New("plot: nothing to draw")
 
-// Chart is the input of Lines. The zero value has no points, so Lines returns ErrEmpty for it.
+// Chart is the input of Lines. The zero value has no points, so Lines returns ErrEmpty for it. Lines does not change
+// it.
 type Chart struct {
 	Title  string
 	X, Y   Axis
@@ -27,7 +32,8 @@ type Chart struct {
 // Axis describes an axis. Its range is computed from the points.
 type Axis struct {
 	Label string // with the unit
-	Log   bool   // logarithmic: every value must be above 0
+	// so that values over several powers of ten are legible
+	Log bool // logarithmic: every value must be above 0
 }
 
 // Series is one line. A series without a name is not listed in the legend.
@@ -42,7 +48,7 @@ type Point struct {
 	X, Low, Mid, High float64
 }
 
-// banded reports whether the point has a band.
+// banded reports whether the point has a band. So a band from 0 to 0 cannot be drawn; durations never have one.
 func (p Point) banded() bool { return p.Low != 0 || p.High != 0 }
 
 // band returns the vertical extent of the point: its band, or Mid twice if it has none.
@@ -53,9 +59,9 @@ func (p Point) band() (low, high float64) {
 	return p.Mid, p.Mid
 }
 
-// Lines writes the chart as one SVG document. It returns an error, and writes nothing, if the chart has
-// no points, if a value is infinite, not a number, or not above 0 on a logarithmic axis, or if a point
-// is outside its own band.
+// Lines writes the chart as one SVG document. It returns an error, and writes nothing, if the chart has no points, if
+// a value is infinite, not a number, or not above 0 on a logarithmic axis, or if a point is outside its own band. It
+// validates everything first, because half a picture in a document is worse than none. The picture is built in memory.
 func Lines(w io.Writer, chart Chart) error {
 	if err := chart.validate(); err != nil {
 		return err

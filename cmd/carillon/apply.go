@@ -11,10 +11,12 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// setLabel is the label that names the set of a job.
+// setLabel is the label that names the set of a job. It is how a later apply knows which jobs are its own; without it
+// --prune could delete the jobs of others.
 const setLabel = "carillon-apply"
 
-// applyFlags are the flags of apply and diff: the file with the wanted jobs, and what to do with the others.
+// applyFlags are the flags of apply and diff: the file with the wanted jobs, and what to do with the others. diff and
+// apply share it, so that both read a file in the same way.
 type applyFlags struct {
 	File  string `short:"f" required:"" help:"YAML or JSON with the wanted jobs; - is standard input." placeholder:"FILE"`
 	Set   string `help:"Name of the set of jobs in the file; the file's name without its extension if left out." placeholder:"NAME"`
@@ -73,8 +75,10 @@ func (c *diffCmd) Run(ctx context.Context, con *console) error {
 	return err
 }
 
-// apply compares the file with the server, and makes the changes unless it is a dry run. It returns the number of changes,
-// which a dry run would make.
+// apply compares the file with the server, and makes the changes unless it is a dry run. It returns the number of
+// changes, which a dry run would make. It is not a transaction: after an error the earlier steps stay, and the same
+// command carries on, because it compares anew. Deletions come last, so that an interrupted apply leaves too many jobs
+// rather than too few.
 func (f *applyFlags) apply(ctx context.Context, con *console, dry bool) (changes int, err error) {
 	set, err := f.setName()
 	if err != nil {
@@ -133,7 +137,8 @@ func (f *applyFlags) setName() (string, error) {
 	return name, nil
 }
 
-// checkLabel checks a label by the rules of the server.
+// checkLabel checks a label by the rules of the server. It uses a whole definition, because the rules for labels are
+// not exported by themselves.
 func checkLabel(key, value string) error {
 	d := job.Defaults()
 	d.Tenant, d.Name = "default", "x"
@@ -159,7 +164,8 @@ var wouldBe = map[applyAction]string{
 	actionKeep: "unchanged", actionDelete: "would be deleted",
 }
 
-// applyStep is what apply does with one job.
+// applyStep is what apply does with one job. The version makes a put conditional, so that a job which another caller
+// changed since is not overwritten; a deletion is unconditional.
 type applyStep struct {
 	name    string
 	action  applyAction
@@ -171,8 +177,8 @@ type applyStep struct {
 // errChanged says that a job was changed after it was compared.
 var errChanged = errors.New("it was changed after it was compared; run the command again")
 
-// carryOut makes the change, unless it is a dry run. It leaves a job that was changed after it was compared, and returns
-// errChanged.
+// carryOut makes the change, unless it is a dry run. It leaves a job that was changed after it was compared, and
+// returns errChanged. A job to be deleted that is already gone is no error: the result is the wanted one.
 func (s *applyStep) carryOut(ctx context.Context, r *remote, dry bool) (err error) {
 	switch {
 	case dry || s.action == actionKeep:

@@ -5,8 +5,9 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// unmasked returns a wanted job in which the credentials of the current job replace the masks. The server does the same
-// when the job is put. Current is nil if the server has no such job.
+// unmasked returns a wanted job in which the credentials of the current job replace the masks. The server does the
+// same when the job is put. Current is nil if the server has no such job. It is done here as well so that the diff
+// shows whether a credential changes.
 func unmasked(wanted, current *client.Job) (client.Job, error) {
 	d, err := definitionOf(wanted)
 	if err != nil || !d.HasMasks() {
@@ -25,7 +26,7 @@ func unmasked(wanted, current *client.Job) (client.Job, error) {
 }
 
 // maskedPair returns two jobs as a diff shows them: with masks in place of credentials, and with another mask for a
-// credential that changes.
+// credential that changes. The masks must differ for a change to be visible, and no diff may contain a secret.
 func maskedPair(before, after *client.Job) (pair [2]job.Definition, err error) {
 	from, err := definitionOf(before)
 	if err != nil {

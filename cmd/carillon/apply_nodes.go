@@ -14,12 +14,14 @@ import (
 
 // The bounds of one job of a file, because aliases can expand a small text to a large one.
 const (
+	// It also ends an alias that contains itself.
 	nodeDepthMax = 100
 	nodeBytesMax = lineBytesMax
 )
 
-// readNodes reads the documents of a text: JSON values if all of it is JSON, else YAML. JSON is tried first because not
-// every JSON text is YAML with the same meaning.
+// readNodes reads the documents of a text: JSON values if all of it is JSON, else YAML. JSON is tried first because
+// not every JSON text is YAML with the same meaning. Nodes are used instead of values because an error must name the
+// line of a job, and because YAML would otherwise turn some texts into other types.
 func readNodes(text []byte) ([]*yaml.Node, error) {
 	if nodes, err := readJSONNodes(text); err == nil {
 		return nodes, nil
@@ -67,7 +69,7 @@ func readJSONNodes(text []byte) (nodes []*yaml.Node, err error) {
 	}
 }
 
-// jsonNodes reads JSON and gives each node its line.
+// jsonNodes reads JSON and gives each node its line. It lets JSON and YAML share everything behind it.
 type jsonNodes struct {
 	text   []byte
 	dec    *jsontext.Decoder
@@ -136,7 +138,8 @@ func appendNode(b []byte, node *yaml.Node, depth int) ([]byte, error) {
 	return appendScalar(b, node)
 }
 
-// appendMapping appends an object. Keys must be plain texts, and each can be there once.
+// appendMapping appends an object. Keys must be plain texts, and each can be there once. A key that occurs twice is
+// refused because YAML and JSON libraries disagree about which one wins.
 func appendMapping(b []byte, node *yaml.Node, depth int) (_ []byte, err error) {
 	b = append(b, '{')
 	seen := make(map[string]bool, len(node.Content)/2)
@@ -164,7 +167,8 @@ func appendMapping(b []byte, node *yaml.Node, depth int) (_ []byte, err error) {
 	return append(b, '}'), nil
 }
 
-// appendScalar appends a scalar by its YAML type. A timestamp, which JSON does not have, becomes a string.
+// appendScalar appends a scalar by its YAML type. A timestamp, which JSON does not have, becomes a string. A schedule
+// that YAML takes for a date stays the text that was written.
 func appendScalar(b []byte, node *yaml.Node) ([]byte, error) {
 	var err error
 	switch node.ShortTag() {
@@ -185,7 +189,8 @@ func appendScalar(b []byte, node *yaml.Node) ([]byte, error) {
 	return b, nil
 }
 
-// appendYAMLNumber appends a number, digit by digit as it stands if that is JSON, else converted.
+// appendYAMLNumber appends a number, digit by digit as it stands if that is JSON, else converted. The digits are kept,
+// because a payload with 64-bit numbers must not lose any.
 func appendYAMLNumber(b []byte, node *yaml.Node) ([]byte, error) {
 	if v := jsontext.Value(node.Value); v.IsValid() && v.Kind() == '0' {
 		return append(b, node.Value...), nil

@@ -16,8 +16,9 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// planApply compares the wanted jobs with those of the server. It returns one step for each wanted job, in their order,
-// then one for each job to be deleted.
+// planApply compares the wanted jobs with those of the server. It returns one step for each wanted job, in their
+// order, then one for each job to be deleted. It reads and changes nothing. A job outside the set with a wanted name
+// is found as well, and taken into the set by the update. Its memory grows with the set.
 func planApply(ctx context.Context, r *remote, wanted []wantedJob, set string, prune bool) ([]applyStep, error) {
 	have, inClear, err := jobsOfSet(ctx, r, set)
 	if err != nil {
@@ -48,8 +49,9 @@ func planApply(ctx context.Context, r *remote, wanted []wantedJob, set string, p
 	return steps, nil
 }
 
-// jobsOfSet returns the jobs of a set by name, with their credentials in clear: a comparison with the file needs them. A
-// server of the first release refuses that request, but masks nothing, so it is asked again without; inClear is false then.
+// jobsOfSet returns the jobs of a set by name, with their credentials in clear: a comparison with the file needs them.
+// A server of the first release refuses that request, but masks nothing, so it is asked again without; inClear is
+// false then. The answer of the older server to the unknown field is how the two are distinguished.
 func jobsOfSet(ctx context.Context, r *remote, set string) (have map[string]client.JobInfo, inClear bool, err error) {
 	for _, inClear = range []bool{true, false} {
 		have, err = make(map[string]client.JobInfo), nil
@@ -67,7 +69,9 @@ func jobsOfSet(ctx context.Context, r *remote, set string) (have map[string]clie
 	return have, inClear, err
 }
 
-// planJob decides what to do with one job. Current has no name if the server has no such job.
+// planJob decides what to do with one job. Current has no name if the server has no such job. The defaults of the
+// server are filled in on both sides before the comparison, so that a file may leave them out. A job whose payload was
+// too long to be listed is always an update if it cannot be read.
 func planJob(w *wantedJob, current *client.JobInfo) (applyStep, error) {
 	s := applyStep{name: w.job.Name, action: actionCreate, wanted: w.job, version: current.Version}
 	if current.Name == "" {
@@ -99,6 +103,7 @@ func planJob(w *wantedJob, current *client.JobInfo) (applyStep, error) {
 }
 
 // fullJob returns a job with every default filled in, in canonical form: jobs with the same meaning give equal values.
+// It must name each field that a definition can have: a field that is missing here could change without being noticed.
 func fullJob(j *client.Job) (client.Job, error) {
 	d, err := definitionOf(j)
 	if err != nil {
@@ -126,7 +131,8 @@ func fullJob(j *client.Job) (client.Job, error) {
 	return withoutEmpty(full), err
 }
 
-// samePayload returns a JSON payload in canonical form. The order of members and the digits of numbers count.
+// samePayload returns a JSON payload in canonical form. The order of members and the digits of numbers count. Two
+// payloads that mean the same but are written differently are therefore an update, as they are for a target.
 func samePayload(payload []byte) ([]byte, error) {
 	if len(payload) == 0 {
 		return nil, nil
@@ -134,7 +140,8 @@ func samePayload(payload []byte) ([]byte, error) {
 	return jsontext.AppendFormat(nil, payload)
 }
 
-// withoutEmpty replaces empty lists and maps by nil, so that they compare as equal.
+// withoutEmpty replaces empty lists and maps by nil, so that they compare as equal. The API does not distinguish an
+// empty list from none.
 func withoutEmpty(j client.Job) client.Job {
 	if len(j.Headers) == 0 {
 		j.Headers = nil
@@ -154,7 +161,8 @@ func withoutEmpty(j client.Job) client.Job {
 	return j
 }
 
-// diffJobs returns a unified diff of the JSON of two jobs, with their credentials masked.
+// diffJobs returns a unified diff of the JSON of two jobs, with their credentials masked. It compares the texts that
+// export would write, so that a diff reads like the file.
 func diffJobs(before, after *client.Job) (string, error) {
 	pair := []*client.Job{before, after}
 	masked, err := maskedPair(before, after)

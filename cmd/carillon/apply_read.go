@@ -14,7 +14,8 @@ import (
 	"github.com/carillon-io/carillon/terminal"
 )
 
-// wantedJob is a job of the file.
+// wantedJob is a job of the file. A file that does not mention paused leaves a paused job paused, since pausing is
+// often done by hand.
 type wantedJob struct {
 	job        client.Job
 	saysPaused bool // the file sets paused, to true or false
@@ -26,11 +27,13 @@ type refusals []error
 // Error implements error.
 func (r refusals) Error() string { return errors.Join(r...).Error() }
 
-// refusalsMax bounds the number of mistakes that are reported for one file.
+// refusalsMax bounds the number of mistakes that are reported for one file. More would scroll the first ones away, and
+// they are often one mistake repeated.
 const refusalsMax = 50
 
-// readWanted reads the jobs of a file, checks them, and gives them the label of a set. Its error is of type refusals if
-// jobs are wrong.
+// readWanted reads the jobs of a file, checks them, and gives them the label of a set. Its error is of type refusals
+// if jobs are wrong. It reports as many mistakes as it finds instead of the first one, since a file is corrected as a
+// whole.
 func readWanted(file string, text []byte, set string) ([]wantedJob, error) {
 	nodes, err := readNodes(text)
 	if err != nil {
@@ -117,7 +120,8 @@ func (w *wantedReader) take(node *yaml.Node) {
 	w.check(node, info.Job)
 }
 
-// check adds a job, unless the server would refuse it or it cannot be in the set.
+// check adds a job, unless the server would refuse it or it cannot be in the set. One refusal refuses the whole file,
+// because a set is applied as a whole.
 func (w *wantedReader) check(node *yaml.Node, j client.Job) {
 	if line, ok := w.seen[j.Name]; ok {
 		w.refuse(node.Line, "%s: the job is in line %d already", clip(j.Name), line)
@@ -140,7 +144,8 @@ func (w *wantedReader) check(node *yaml.Node, j client.Job) {
 	w.jobs = append(w.jobs, wantedJob{job: j, saysPaused: member(node, "paused") != nil})
 }
 
-// nodeError is the mistake of one node of a file, with its line.
+// nodeError is the mistake of one node of a file, with its line. The line is of the file and not of the job, so that
+// an editor can jump to it.
 type nodeError struct {
 	line   int
 	reason string
@@ -171,7 +176,8 @@ func member(node *yaml.Node, name string) *yaml.Node {
 	return nil
 }
 
-// lineOf returns the line of the node at a path, or of the last node on the path that exists.
+// lineOf returns the line of the node at a path, or of the last node on the path that exists. The server's errors name
+// a field by its path; this turns the path into a line.
 func lineOf(node *yaml.Node, path []string) int {
 	line := node.Line
 	for _, name := range path {

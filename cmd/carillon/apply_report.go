@@ -2,7 +2,8 @@ package main
 
 import "errors"
 
-// applyReport prints what happens to each job, and counts.
+// applyReport prints what happens to each job, and counts. A table shows each step as it happens; documents are
+// printed at the end, because they are one object.
 type applyReport struct {
 	con    *console
 	form   outputForm
@@ -18,7 +19,7 @@ type applyRow struct {
 	Diff   string      `json:"diff,omitempty"`
 }
 
-// applied is the JSON of the whole command.
+// applied is the JSON of the whole command. The names are part of the output and do not change.
 type applied struct {
 	DryRun    bool       `json:"dry_run"`
 	Created   int        `json:"created"`

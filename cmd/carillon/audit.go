@@ -58,7 +58,8 @@ func auditRow(e *client.AuditEntry) []string {
 	return []string{showTime(e.At), e.By, e.From, e.Action, e.Name, what}
 }
 
-// changedMembers returns the names of the members that an update changed, in the order of the JSON of a job.
+// changedMembers returns the names of the members that an update changed, in the order of the JSON of a job. A member
+// that only the older definition has comes last.
 func changedMembers(before, after *client.Job) (changed []string) {
 	if before == nil || after == nil {
 		return nil

@@ -42,7 +42,8 @@ type backupTakeCmd struct {
 // Help is what `carillon backup take --help` says besides the flags.
 func (*backupTakeCmd) Help() string { return backupHelp }
 
-// Run implements the command.
+// Run implements the command. The copy on the server is closed before the file is verified, so that the server can
+// remove it soon.
 func (c *backupTakeCmd) Run(ctx context.Context, con *console) error {
 	if c.Out == "-" && c.Verify {
 		return usagef("what went to standard output cannot be read again: give a file, or pipe into 'carillon backup verify -'")
@@ -104,7 +105,8 @@ Examples:
   gunzip < carillon.backup.gz | carillon backup verify - -o json`
 }
 
-// backupReport is the JSON of `backup verify`, and part of the JSON of `restore`.
+// backupReport is the JSON of `backup verify`, and part of the JSON of `restore`. Its names are part of the output and
+// do not change.
 type backupReport struct {
 	File      string    `json:"file"`
 	LSN       uint64    `json:"lsn"`
@@ -152,7 +154,8 @@ func (c *backupVerifyCmd) Run(ctx context.Context, con *console) error {
 	return t.Flush()
 }
 
-// verifyBackup reads a backup to its end and checks it.
+// verifyBackup reads a backup to its end and checks it. It needs no server and no room: the files in the backup are
+// read and dropped.
 func verifyBackup(ctx context.Context, con *console, file string) (backup.Header, error) {
 	in, closeFile, err := con.open(file)
 	if err != nil {

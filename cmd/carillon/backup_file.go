@@ -10,15 +10,16 @@ import (
 	"path/filepath"
 )
 
-// partSuffix ends the name of a file that is being written.
+// partSuffix ends the name of a file that is being written. A fixed suffix, and not a random one, lets the next
+// attempt remove what an interrupted one has left.
 const partSuffix = ".part"
 
-// ownersFile is the mode of files that may contain credentials.
+// ownersFile is the mode of files that may contain credentials. Jobs may contain passwords in URLs and headers.
 const ownersFile = 0o600
 
-// writeWhole writes a file under a temporary name and renames it when it is complete and durable, replacing a file of that
-// name. Only the owner can read it, whatever the umask and the mode of a replaced file. A pipe or a device is written
-// directly.
+// writeWhole writes a file under a temporary name and renames it when it is complete and durable, replacing a file of
+// that name. Only the owner can read it, whatever the umask and the mode of a replaced file. A pipe or a device is
+// written directly. If write fails, a file of that name stays as it was, and the temporary one is removed.
 func writeWhole(path string, write func(io.Writer) error) (err error) {
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
@@ -64,7 +65,8 @@ func syncDirOf(path string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// interruptibleReader fails as soon as its context ends.
+// interruptibleReader fails as soon as its context ends. It ends a copy between two reads; a read that blocks is not
+// interrupted.
 type interruptibleReader struct {
 	ctx context.Context
 	r   io.Reader

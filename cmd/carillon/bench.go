@@ -6,7 +6,9 @@ import (
 	"github.com/carillon-io/carillon/bench"
 )
 
-// benchCmd passes its arguments to the benchmark harness, which starts servers from this binary and measures them.
+// benchCmd passes its arguments to the benchmark harness, which starts servers from this binary and measures them. The
+// harness has a grammar of its own, because it is also the receiving process of its workloads and is tested without
+// this program.
 type benchCmd struct {
 	Args []string `arg:"" optional:"" passthrough:"" help:"Workload and flags; --help lists them."`
 }

@@ -98,7 +98,8 @@ func (c *calendarListCmd) Run(ctx context.Context, con *console) error {
 	})
 }
 
-// calendarDeleteCmd deletes calendars.
+// calendarDeleteCmd deletes calendars. A calendar that is deleted or missing does not stop the others; the errors are
+// returned together.
 type calendarDeleteCmd struct {
 	Names []string `arg:"" name:"name" help:"Names of the calendars."`
 	remoteFlags

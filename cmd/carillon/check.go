@@ -13,8 +13,9 @@ import (
 	"github.com/carillon-io/carillon/schedule"
 )
 
-// checkResult checks a job for a dry run, by the rules that hold on every server. Rules that depend on the configuration
-// of a server, such as its payload limit, are not checked.
+// checkResult checks a job for a dry run, by the rules that hold on every server. Rules that depend on the
+// configuration of a server, such as its payload limit, are not checked. A dry run must not promise more than the
+// server keeps: what is accepted here may still be refused for such a limit.
 func checkResult(j *client.Job) client.PutResult {
 	result := client.PutResult{Name: j.Name}
 	if err := checkJob(j); err != nil {
@@ -37,10 +38,12 @@ func checkJob(j *client.Job) error {
 	return err
 }
 
-// anyCalendar accepts every name of a calendar: only the server knows which exist.
+// anyCalendar accepts every name of a calendar: only the server knows which exist. The server refuses an unknown one
+// when the job is put.
 func anyCalendar(string) (exclude []string, ok bool) { return nil, true }
 
-// definitionOf returns the definition of a job with the defaults filled in, as the server does.
+// definitionOf returns the definition of a job with the defaults filled in, as the server does. It mirrors what the
+// API does with a request, field by field, and must follow it when a field is added.
 func definitionOf(j *client.Job) (job.Definition, error) {
 	d := job.Defaults()
 	d.Tenant, d.Name = "default", j.Name
@@ -100,7 +103,8 @@ func parseInto[T any](at *T, word string, parse func(string) (T, error)) error {
 	return err
 }
 
-// millisOf returns a time in the unit of definitions, rounded up; 0 for no time.
+// millisOf returns a time in the unit of definitions, rounded up; 0 for no time. Rounded up, because no run may be due
+// before the instant that was asked for.
 func millisOf(t client.Time) instant.Millis {
 	if t.IsZero() {
 		return 0
@@ -108,7 +112,8 @@ func millisOf(t client.Time) instant.Millis {
 	return instant.Up(t.Time)
 }
 
-// pairsOf returns a map as pairs sorted by key, as definitions have them.
+// pairsOf returns a map as pairs sorted by key, as definitions have them. Sorted, so that equal maps give equal
+// definitions.
 func pairsOf(m map[string]string) []job.Pair {
 	pairs := make([]job.Pair, 0, len(m))
 	for _, key := range slices.Sorted(maps.Keys(m)) {

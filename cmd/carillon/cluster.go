@@ -20,7 +20,8 @@ func (*clusterCmd) Help() string {
   carillon cluster found --data /var/lib/carillon --cluster-name prod`
 }
 
-// clusterFoundCmd makes a data directory the founder of a cluster.
+// clusterFoundCmd makes a data directory the founder of a cluster. It works on the directory of a stopped node, whose
+// lock keeps a running one out.
 type clusterFoundCmd struct {
 	Data        string `help:"Data directory of a stopped node." default:"./carillon-data" env:"CARILLON_DATA"`
 	ClusterName string `help:"Name of the cluster." placeholder:"NAME" required:"" env:"CARILLON_CLUSTER_NAME"`

@@ -22,7 +22,8 @@ const (
 	contexts valueKind = "@contexts"
 )
 
-// line is the part of a command line before the cursor, as far as completion needs it.
+// line is the part of a command line before the cursor, as far as completion needs it. It reads an unfinished line,
+// which the parser of the commands would refuse.
 type line struct {
 	node   *kong.Node
 	server []string   // flags that select a server, each as one word
@@ -32,7 +33,8 @@ type line struct {
 	last   string     // word to be completed
 }
 
-// readLine reads the words of a line. The last word is the one to be completed and can be empty; there is at least one.
+// readLine reads the words of a line. The last word is the one to be completed and can be empty; there is at least
+// one. An unknown word is passed over, so that one typo does not end all completion.
 func readLine(root *kong.Node, words []string) *line {
 	l := &line{node: root}
 	words = joinEquals(words)
@@ -43,7 +45,8 @@ func readLine(root *kong.Node, words []string) *line {
 	return l
 }
 
-// joinEquals joins what bash splits at equal signs: the words --output, = and json become one.
+// joinEquals joins what bash splits at equal signs: the words --output, = and json become one. Bash treats the equal
+// sign as a separator of words (COMP_WORDBREAKS); zsh and fish do not.
 func joinEquals(words []string) (joined []string) {
 	for i, word := range words {
 		afterEquals := i > 0 && words[i-1] == "=" && len(joined) > 0 && strings.HasSuffix(joined[len(joined)-1], "=")
@@ -85,7 +88,8 @@ func (l *line) readFlag(word string) {
 	}
 }
 
-// keep records a flag and its value if the flag selects a server.
+// keep records a flag and its value if the flag selects a server. The values are needed to ask the server that the
+// finished command would ask.
 func (l *line) keep(flag *kong.Flag, value string) {
 	if isServerFlag(flag) {
 		l.server = append(l.server, "--"+flag.Name+"="+value)
@@ -130,7 +134,8 @@ func (l *line) allFlags() (all []*kong.Flag) {
 	return all
 }
 
-// candidates returns the completions of the last word. LookUp finds values that the grammar does not contain.
+// candidates returns the completions of the last word. LookUp finds values that the grammar does not contain. It never
+// connects by itself: only lookUp may.
 func (l *line) candidates(lookUp func(valueKind) []candidate) []candidate {
 	if l.value != nil {
 		return matching(valuesOf(l.value.Value, lookUp), "", l.last)
@@ -160,7 +165,8 @@ func matching(all []candidate, head, last string) (found []candidate) {
 	return found
 }
 
-// flagNames returns the long names of the flags that are valid at the cursor, with --no- before those that can be negated.
+// flagNames returns the long names of the flags that are valid at the cursor, with --no- before those that can be
+// negated.
 func (l *line) flagNames() (all []candidate) {
 	for _, flag := range l.allFlags() {
 		all = append(all, candidate{"--" + flag.Name, flag.Help})

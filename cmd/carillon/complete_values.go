@@ -14,12 +14,14 @@ import (
 
 // The bounds of a look-up, for which a user waits at the prompt.
 const (
+	// More names than that do not help at a prompt.
 	completeNamesMax = 50
-	completeTimeMax  = 500 * time.Millisecond
+	// The prompt stands still for that time if the server does not answer.
+	completeTimeMax = 500 * time.Millisecond
 )
 
-// valuesOf returns the values of a flag or an argument: those of its enum, those that its tag complete lists or whose kind
-// it names, or filesFit if the value is a file.
+// valuesOf returns the values of a flag or an argument: those of its enum, those that its tag complete lists or whose
+// kind it names, or filesFit if the value is a file.
 func valuesOf(v *kong.Value, lookUp func(valueKind) []candidate) (all []candidate) {
 	kind := valueKind(v.Tag.Get("complete"))
 	words := strings.Split(string(kind), ",")
@@ -63,7 +65,9 @@ func contextNames() (all []candidate) {
 	return all
 }
 
-// serversJobs returns the names of jobs with their schedules, from the server that the line and the environment select.
+// serversJobs returns the names of jobs with their schedules, from the server that the line and the environment
+// select. It parses the server flags of the line as those of another command, so that variables and contexts count as
+// they would for the finished line. It gives no caller's name, since reading names is no act to be audited.
 func serversJobs(ctx context.Context, con *console, l *line) (all []candidate) {
 	ctx, cancel := context.WithTimeout(ctx, completeTimeMax)
 	defer cancel()

@@ -9,7 +9,8 @@ import (
 	"github.com/carillon-io/carillon/terminal"
 )
 
-// completionScripts make a shell run `carillon __complete` for completions.
+// completionScripts make a shell run `carillon __complete` for completions. They are thin:
+// everything that changes with the grammar is asked of the program at each completion.
 //
 //go:embed completion
 var completionScripts embed.FS

@@ -12,16 +12,19 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// configBytesMax bounds a config file.
+// configBytesMax bounds a config file. Far above any real one: it keeps a wrong path, such as that of a log, from
+// being read whole.
 const configBytesMax = 1 << 20
 
-// configFile is the flag that names a config file: one JSON object whose keys are the flags of serve,
-// in snake_case. A flag wins over the environment, the environment over the file, the file over the
-// default. A key that is no flag is an error, so that a typo never silently leaves a default.
+// configFile is the flag that names a config file: one JSON object whose keys are the flags of serve, in snake_case. A
+// flag wins over the environment, the environment over the file, the file over the default. A key that is no flag is
+// an error, so that a typo never silently leaves a default. Package server knows neither flags nor files, so an
+// embedded program is not affected by one that lies about.
 type configFile string
 
-// BeforeResolve reads the file and adds its settings as values of flags that were not given. The parser calls it for every
-// command if the flag or its variable is set; it does nothing unless the command is serve.
+// BeforeResolve reads the file and adds its settings as values of flags that were not given. The parser calls it for
+// every command if the flag or its variable is set; it does nothing unless the command is serve. The settings are
+// given as texts, so that a value in the file is parsed and checked by the same code as one on the command line.
 func (c configFile) BeforeResolve(ctx *kong.Context, trace *kong.Path) error {
 	serve := ctx.Selected()
 	if serve == nil || serve.Name != "serve" {
@@ -42,7 +45,8 @@ func (c configFile) BeforeResolve(ctx *kong.Context, trace *kong.Path) error {
 	return nil
 }
 
-// isSet reports whether an environment variable is set, perhaps to "".
+// isSet reports whether an environment variable is set, perhaps to "". An empty variable counts, because it overrules
+// the file on purpose.
 func isSet(variable string) bool {
 	_, ok := os.LookupEnv(variable)
 	return ok
@@ -51,7 +55,8 @@ func isSet(variable string) bool {
 // configKey returns the key of a flag in a config file.
 func configKey(flag *kong.Flag) string { return strings.ReplaceAll(flag.Name, "-", "_") }
 
-// readConfig returns the settings of a file by key, each as the text that would follow its flag.
+// readConfig returns the settings of a file by key, each as the text that would follow its flag. It reads the whole
+// file before any flag is set, so that a bad key leaves nothing half configured.
 func readConfig(path string, flags []*kong.Flag) (map[string]string, error) {
 	text, err := readFileMax(path, configBytesMax)
 	if err != nil {
@@ -89,7 +94,8 @@ func checkConfigKey(key string, flags []*kong.Flag) error {
 	return fmt.Errorf("key %q is unknown; want one of %s", key, strings.Join(known, ", "))
 }
 
-// configText returns a scalar as the text that would follow its flag.
+// configText returns a scalar as the text that would follow its flag. Lists and objects are refused: a flag with
+// several values has them in one text, as on the command line.
 func configText(value jsontext.Value) (string, error) {
 	switch value.Kind() {
 	case '"':

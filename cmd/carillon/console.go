@@ -10,17 +10,22 @@ import (
 	"github.com/carillon-io/carillon/terminal"
 )
 
-// console is where a command reads and writes: its result goes to out, remarks, progress and errors go to err.
+// console is where a command reads and writes: its result goes to out, remarks, progress and errors go to err. A
+// command has one console and uses it from one goroutine, apart from the start of a server, which guards it by its own
+// lock (recovery). Tests give it buffers.
 type console struct {
 	in       io.Reader
 	out, err io.Writer
 	screen   terminal.Screen // of out
 
+	// decides whether the next one needs a separator
 	documents int                // YAML documents that were printed
 	bar       *terminal.Progress // latest one, whose bar may be on the last line of the terminal; nil: there was none
 }
 
-// printf writes to out. Failures to write are ignored.
+// printf writes to out. Failures to write are ignored. A closed pipe, as of `| head`, is not worth an error; a result
+// that must be complete is written through [output], which keeps the first error. It removes the bar first, so that
+// bar and text never share a line.
 func (c *console) printf(format string, args ...any) {
 	c.clearBar()
 	_, _ = fmt.Fprintf(c.out, format, args...)
@@ -32,7 +37,8 @@ func (c *console) notef(format string, args ...any) {
 	_, _ = fmt.Fprintf(c.err, format, args...)
 }
 
-// fail reports why a command failed, unless the command has done so (errReported), and returns the exit status.
+// fail reports why a command failed, unless the command has done so (errReported), and returns the exit status. Only
+// run calls it, so that a failure has one line and one place.
 func (c *console) fail(err error) int {
 	if !errors.Is(err, errReported) {
 		c.notef("carillon: %s\n", explain(err))
@@ -55,10 +61,11 @@ func (c *console) refuse(command *kong.Context, err error) int {
 	return exitUsage
 }
 
-// errReported is the error of a command that has reported its reasons itself.
+// errReported is the error of a command that has reported its reasons itself. It keeps the exit status without a
+// second message.
 var errReported = errors.New("reported")
 
-// usageError is a mistake in how a command was called.
+// usageError is a mistake in how a command was called. Kong's own errors are treated in the same way; see refuse.
 type usageError struct{ text string }
 
 // Error implements error.

@@ -15,10 +15,12 @@ import (
 	"github.com/carillon-io/carillon/terminal"
 )
 
-// crontabBytesMax bounds a crontab. Real ones are a hundred times smaller.
+// crontabBytesMax bounds a crontab. Real ones are a hundred times smaller. It keeps a wrong path from being read into
+// memory.
 const crontabBytesMax = 1 << 20
 
-// crontabPlan says how crontabs become jobs.
+// crontabPlan says how crontabs become jobs. Package crontab reads the file; what becomes of an entry is decided here,
+// because it depends on flags.
 type crontabPlan struct {
 	target string // with placeholders
 	zone   string // until a CRON_TZ says otherwise
@@ -33,7 +35,8 @@ type cronPayload struct {
 	Env     map[string]string `json:"env"`
 }
 
-// read passes the jobs and the refused lines of a crontab to a sink, in the order of the lines.
+// read passes the jobs and the refused lines of a crontab to a sink, in the order of the lines. A line that is refused
+// does not stop the others.
 func (p *crontabPlan) read(con *console, file string, sink *jobSink) error {
 	text, err := con.readInput(file, crontabBytesMax)
 	if err != nil {
@@ -59,7 +62,8 @@ func (p *crontabPlan) read(con *console, file string, sink *jobSink) error {
 	return nil
 }
 
-// reader returns the reader of a crontab, which refuses the schedules that a server would refuse.
+// reader returns the reader of a crontab, which refuses the schedules that a server would refuse. A schedule is
+// checked while the line is read, so that its refusal has the number of the line.
 func (p *crontabPlan) reader(file string) crontab.Reader {
 	r := crontab.Reader{Zone: p.zone, System: file != "-" && crontab.HasUserColumn(file)}
 	if p.system != nil {
@@ -88,7 +92,8 @@ func checkCrontabName(file string) error {
 	return nil
 }
 
-// job returns the job of an entry. Calls come in the order of the lines, because the name depends on it.
+// job returns the job of an entry. Calls come in the order of the lines, because the name depends on it. The name is
+// derived from the entry, so that a second import updates the job of the first.
 func (p *crontabPlan) job(e *crontab.Entry, names *crontab.Names) (client.Job, error) {
 	name := names.Next(e)
 	target, err := parseTarget(fillTarget(p.target, e, names.File()))
@@ -102,7 +107,8 @@ func (p *crontabPlan) job(e *crontab.Entry, names *crontab.Names) (client.Job, e
 // placeholder matches {{name}} and the other placeholders of a target.
 var placeholder = regexp.MustCompile(`\{\{ *([^{}]*?) *\}\}`)
 
-// checkTemplate refuses a target that has an unknown placeholder or is not valid.
+// checkTemplate refuses a target that has an unknown placeholder or is not valid. It runs before a file is read,
+// because a wrong target would refuse each line.
 func checkTemplate(template string) error {
 	for _, m := range placeholder.FindAllStringSubmatch(template, -1) {
 		switch m[1] {
@@ -133,7 +139,8 @@ func fillTarget(template string, e *crontab.Entry, file string) string {
 	})
 }
 
-// fileLabel returns the name of a crontab as the value of a label: the end of the name, if the whole is too long.
+// fileLabel returns the name of a crontab as the value of a label: the end of the name, if the whole is too long. The
+// end says more than the beginning, which is /etc/cron.d/ for many files.
 func fileLabel(file string) string {
 	if file == "-" {
 		return "stdin"
@@ -145,8 +152,9 @@ func fileLabel(file string) string {
 	return file
 }
 
-// localZone returns the name of this machine's timezone, in which its cron reads times. If TZ is set, it is the zone that
-// TZ names, or UTC if that is unknown; otherwise the zone that /etc/localtime links to, or UTC.
+// localZone returns the name of this machine's timezone, in which its cron reads times. If TZ is set, it is the zone
+// that TZ names, or UTC if that is unknown; otherwise the zone that /etc/localtime links to, or UTC. Without a zone of
+// its own a container runs in UTC, as its cron does.
 func localZone() string {
 	if name, set := os.LookupEnv("TZ"); set {
 		name = strings.TrimPrefix(name, ":")

@@ -8,8 +8,9 @@ import (
 	"slices"
 )
 
-// checkDataDir refuses a directory that has files but none of a data directory, so that a mistyped --data does not write
-// files into another program's directory. An empty or missing directory is accepted.
+// checkDataDir refuses a directory that has files but none of a data directory, so that a mistyped --data does not
+// write files into another program's directory. An empty or missing directory is accepted. One known name is enough,
+// since a directory may have lost others and the start then says so better.
 func checkDataDir(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {

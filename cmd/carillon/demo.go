@@ -52,7 +52,8 @@ func (c *demoCmd) Run(ctx context.Context, con *console) (err error) {
 	return show.verdict(ctx)
 }
 
-// demoStage holds what a demo has started: its server, connection and receivers.
+// demoStage holds what a demo has started: its server, connection and receivers. It is the real server with the real
+// client over loopback; nothing in the demo is simulated.
 type demoStage struct {
 	dir       string
 	temporary bool
@@ -121,7 +122,8 @@ func (s *demoStage) watch(ctx context.Context, span time.Duration, show *demoSho
 	}
 }
 
-// close stops everything that the demo started and removes its temporary directory.
+// close stops everything that the demo started and removes its temporary directory. It works for a stage that was only
+// half opened. The server goes first, so that no run arrives at a receiver that is closed.
 func (s *demoStage) close() error {
 	var errs []error
 	if s.server != nil {

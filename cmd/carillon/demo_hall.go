@@ -27,8 +27,9 @@ type firing struct {
 }
 
 // demoHall has the receivers of the demo's runs: a NATS subscription and an HTTP server. Both read the time of receipt
-// first.
+// first. Receivers and display are separate goroutines, so that printing does not delay a receipt.
 type demoHall struct {
+	// bounded; what is received while it is full is dropped
 	firings chan firing
 	url     string
 	web     *http.Server
@@ -84,7 +85,8 @@ func newFiring(received time.Time, header func(string) string) firing {
 	return f
 }
 
-// hear passes a firing to the demo. If the queue is full, because the demo has ended, the firing is dropped.
+// hear passes a firing to the demo. If the queue is full, because the demo has ended, the firing is dropped. It never
+// blocks: a receiver that waits for the display would make the next lateness too large.
 func (h *demoHall) hear(f firing) {
 	select {
 	case h.firings <- f:

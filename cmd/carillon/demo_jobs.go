@@ -16,7 +16,8 @@ type demoJob struct {
 	note string
 }
 
-// demoJobs returns the jobs of a demo that runs for a span from now. Url is that of its HTTP receiver.
+// demoJobs returns the jobs of a demo that runs for a span from now. Url is that of its HTTP receiver. The one-shots
+// are spread over the span, so that any length of the demo shows each kind.
 func demoJobs(now time.Time, span time.Duration, url string) []demoJob {
 	at := func(percent int) string {
 		return "@at " + client.At(now.Add(span*time.Duration(percent)/100)).String()

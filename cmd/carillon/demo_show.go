@@ -11,7 +11,7 @@ import (
 	"github.com/carillon-io/carillon/terminal"
 )
 
-// demoShow prints the demo and collects the latenesses.
+// demoShow prints the demo and collects the latenesses. It is used from one goroutine, that of the command.
 type demoShow struct {
 	con  *console
 	late map[string][]time.Duration // lateness of first attempts, by job
@@ -108,7 +108,8 @@ func (s *demoShow) nextSteps() {
 	}
 }
 
-// verdict returns an error if a run came early, or if no run came and the demo was not interrupted.
+// verdict returns an error if a run came early, or if no run came and the demo was not interrupted. The demo is a
+// check of the promise as well: a run that came early makes it fail.
 func (s *demoShow) verdict(ctx context.Context) error {
 	runs, early := 0, 0
 	for _, late := range s.late {
@@ -135,7 +136,8 @@ func countEarly(late []time.Duration) int {
 	return n
 }
 
-// percentile returns a percentile of a sorted list, which is not empty, by nearest rank.
+// percentile returns a percentile of a sorted list, which is not empty, by nearest rank. Exact, since a demo has few
+// runs.
 func percentile(sorted []time.Duration, percent int) time.Duration {
 	rank := (len(sorted)*percent + 99) / 100
 	return sorted[max(rank, 1)-1]

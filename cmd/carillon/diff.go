@@ -8,7 +8,8 @@ import (
 // diffContext is the number of unchanged lines before and after a change.
 const diffContext = 3
 
-// diffCellsMax bounds the table of a diff, in cells. The middle of larger texts is shown as replaced as a whole.
+// diffCellsMax bounds the table of a diff, in cells. The middle of larger texts is shown as replaced as a whole. At
+// four bytes a cell that is 16 MiB; definitions are far smaller.
 const diffCellsMax = 4 << 20
 
 // edit is a line of a diff: unchanged (' '), removed ('-') or added ('+').
@@ -17,7 +18,8 @@ type edit struct {
 	text string
 }
 
-// unifiedDiff returns the changes from one text to another in the format of diff -u; "" if they are equal.
+// unifiedDiff returns the changes from one text to another in the format of diff -u; "" if they are equal. It is
+// written here because no library of the module has one, and the texts are small.
 func unifiedDiff(fromName, toName string, from, to []string) string {
 	edits := diffLines(from, to)
 	var out strings.Builder
@@ -41,8 +43,9 @@ func unifiedDiff(fromName, toName string, from, to []string) string {
 	return out.String()
 }
 
-// hunkEnd returns the end of the hunk that begins at i, or i if no hunk begins there. A hunk begins with the context of a
-// change, and contains the changes whose contexts touch.
+// hunkEnd returns the end of the hunk that begins at i, or i if no hunk begins there. A hunk begins with the context
+// of a change, and contains the changes whose contexts touch. The two bounds are those of diff -u: changes whose
+// contexts touch share a hunk.
 func hunkEnd(edits []edit, i int) int {
 	end, kept := i, 0
 	for j := i; j < len(edits); j++ {
@@ -79,7 +82,8 @@ func countLines(edits []edit) (from, to int) {
 	return from, to
 }
 
-// diffLines returns the edits of a longest common subsequence.
+// diffLines returns the edits of a longest common subsequence. The common head and tail are cut off first: a job of
+// which one field changed costs next to nothing.
 func diffLines(a, b []string) (edits []edit) {
 	head := 0
 	for head < len(a) && head < len(b) && a[head] == b[head] {
@@ -102,7 +106,9 @@ func appendEdits(edits []edit, kind byte, lines []string) []edit {
 	return edits
 }
 
-// diffMiddle builds the table of the longest common subsequences of all pairs of suffixes, and walks it.
+// diffMiddle builds the table of the longest common subsequences of all pairs of suffixes, and walks it. It is the
+// textbook dynamic programme, quadratic in time and memory, instead of Myers's algorithm, which is longer and only
+// pays for long texts.
 func diffMiddle(a, b []string) (edits []edit) {
 	if len(a)*len(b) > diffCellsMax {
 		return appendEdits(appendEdits(nil, '-', a), '+', b)

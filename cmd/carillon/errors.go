@@ -13,13 +13,16 @@ import (
 	"github.com/carillon-io/carillon/wal"
 )
 
-// advice says what to do about an error.
+// advice says what to do about an error. It belongs to the command line and not to the packages that return the
+// errors, since it names flags and commands.
 type advice struct {
 	is   error
 	text string
 }
 
-// advices are searched from the top; the first match is used. Errors whose text contains the advice are not here.
+// advices are searched from the top; the first match is used. Errors whose text contains the advice are not here. A
+// cause stands before the consequence that wraps it: a log that is poisoned because its disk is full is explained by
+// the disk.
 var advices = []advice{
 	{syscall.EADDRINUSE, "another program has that port: stop it, or choose another with --listen or --http-listen (port 0 picks a free one), or --cluster-listen"},
 	{syscall.EADDRNOTAVAIL, "no interface of this machine has that address: choose one with --listen, --http-listen or --cluster-listen"},
@@ -42,7 +45,8 @@ var advices = []advice{
 	{wal.ErrPoisoned, "the disk failed to write: look into the system's log, then start again; nothing acknowledged is lost"},
 }
 
-// explain returns the line that a failed command ends with: what went wrong, where, and what to do.
+// explain returns the line that a failed command ends with: what went wrong, where, and what to do. The result is one
+// line without passwords, whatever the error contains.
 func explain(err error) string {
 	if text, ok := explainDamage(err); ok {
 		return text
@@ -56,7 +60,8 @@ func explain(err error) string {
 	return text
 }
 
-// explainDamage explains a damaged log or store; ok is false for any other error.
+// explainDamage explains a damaged log or store; ok is false for any other error. It says in each case that nothing
+// was changed, because the first question of an operator is whether the attempt made it worse.
 func explainDamage(err error) (text string, ok bool) {
 	if damage := (*wal.CorruptionError)(nil); errors.As(err, &damage) {
 		from := ""

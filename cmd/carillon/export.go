@@ -9,8 +9,9 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// exportCmd writes jobs, or their runs, as JSON lines or as YAML documents. It ignores CARILLON_OUTPUT, so that the output
-// can be imported whatever the environment.
+// exportCmd writes jobs, or their runs, as JSON lines or as YAML documents. It ignores CARILLON_OUTPUT, so that the
+// output can be imported whatever the environment. What it writes can be read by import and apply, also by those of a
+// later release.
 type exportCmd struct {
 	selectFlags
 	Runs bool     `help:"The runs of the jobs instead of the jobs, each with its attempts."`
@@ -67,7 +68,8 @@ func (c *exportCmd) Run(ctx context.Context, con *console) error {
 	return writeWhole(c.File, func(w io.Writer) error { return export(ctx, con, r, w) })
 }
 
-// warnOfReaders warns if the standard output is a file with credentials that others can read.
+// warnOfReaders warns if the standard output is a file with credentials that others can read. It only warns, because
+// the shell has created the file before this program began.
 func (c *exportCmd) warnOfReaders(con *console) {
 	f, ok := con.out.(*os.File)
 	if !ok || !c.WithCredentials {
@@ -80,6 +82,8 @@ func (c *exportCmd) warnOfReaders(con *console) {
 }
 
 // exportJobs writes the jobs that the flags select. A payload that the list omits for its size is read with its job.
+// The jobs are streamed page by page, so the memory does not grow with their number. It is no snapshot: a job that
+// changes meanwhile is exported as it is when its page is read.
 func (c *exportCmd) exportJobs(ctx context.Context, con *console, r *remote, w io.Writer) error {
 	out, progress := con.bufferedTo(w), con.newStreamProgress("job", "exported")
 	n, masked := 0, 0
@@ -117,7 +121,8 @@ type exportedJob struct {
 	CredentialsMasked bool `json:"credentials_masked"`
 }
 
-// ownersPart returns a job without the fields that the server adds and without empty lists.
+// ownersPart returns a job without the fields that the server adds and without empty lists. What the server adds, such
+// as versions and times, would be meaningless at another server.
 func ownersPart(j *client.JobInfo) exportedJob {
 	if len(j.Headers) == 0 {
 		j.Headers = nil

@@ -9,7 +9,7 @@ import (
 	"github.com/carillon-io/carillon/terminal"
 )
 
-// runExport writes runs page by page.
+// runExport writes runs page by page. It holds one page of runs at a time.
 type runExport struct {
 	*exportCmd
 	remote   *remote
@@ -29,7 +29,8 @@ func (c *exportCmd) exportRuns(ctx context.Context, con *console, r *remote, w i
 	return e.out.flush()
 }
 
-// jobs writes the runs of --job, or of each job that the flags select.
+// jobs writes the runs of --job, or of each job that the flags select. The runs of a job come newest first, as the API
+// lists them.
 func (e *runExport) jobs(ctx context.Context) error {
 	if e.Job != "" {
 		return e.runs(ctx, e.Job)

@@ -16,7 +16,8 @@ func readFileMax(path string, most int64) ([]byte, error) {
 	return readAllMax(f, most)
 }
 
-// readAllMax reads r to its end, and fails if it has more than most bytes.
+// readAllMax reads r to its end, and fails if it has more than most bytes. It reads one byte more than the limit, to
+// distinguish a text of exactly that size from a longer one.
 func readAllMax(r io.Reader, most int64) ([]byte, error) {
 	b, err := io.ReadAll(io.LimitReader(r, most+1))
 	if err == nil && int64(len(b)) > most {

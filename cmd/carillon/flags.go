@@ -10,7 +10,8 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// span is a flag for a duration in the syntax of the API, which has days: 90s, 1h30m, 7d, 1d12h.
+// span is a flag for a duration in the syntax of the API, which has days: 90s, 1h30m, 7d, 1d12h. The parser of the
+// client is used, so that a flag takes what the API takes.
 type span time.Duration
 
 // UnmarshalText implements encoding.TextUnmarshaler.
@@ -23,7 +24,8 @@ func (s *span) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// timeFlag is a flag for a time: RFC 3339, or a day, which means its midnight in UTC.
+// timeFlag is a flag for a time: RFC 3339, or a day, which means its midnight in UTC. The zero value is no time: the
+// flag was not given.
 type timeFlag struct{ client.Time }
 
 // UnmarshalText implements encoding.TextUnmarshaler.
@@ -37,7 +39,7 @@ func (i *timeFlag) UnmarshalText(text []byte) error {
 	return fmt.Errorf("%q is no time; want RFC 3339 such as 2026-12-01T08:00:00Z, or a day such as 2026-12-01", clip(string(text)))
 }
 
-// days is a flag for a number of days: 90 or 90d.
+// days is a flag for a number of days: 90 or 90d. 0 is refused.
 type days int
 
 // UnmarshalText implements encoding.TextUnmarshaler.

@@ -9,7 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// outputForm is the format in which a command prints.
+// outputForm is the format in which a command prints. The words are part of the command line and of CARILLON_OUTPUT.
 type outputForm string
 
 const (
@@ -29,7 +29,8 @@ func (f *outputFlag) isDocument() bool { return f.Output != formTable }
 // print prints one value as a document.
 func (f *outputFlag) print(con *console, v any) error { return con.printDocument(f.Output, v) }
 
-// printDocument prints one value: indented JSON, or a YAML document.
+// printDocument prints one value: indented JSON, or a YAML document. A value is encoded as a whole before it is
+// written, so that an error leaves no half document.
 func (c *console) printDocument(form outputForm, v any) error {
 	text, err := json.Marshal(v, jsonOptions, jsontext.WithIndent("  "))
 	if err == nil && form == formYAML {
@@ -44,8 +45,9 @@ func (c *console) printDocument(form outputForm, v any) error {
 	return err
 }
 
-// yamlDocument returns a JSON text as the next YAML document of the output. Documents after the first begin with a line
-// of ---, so that the output is one stream.
+// yamlDocument returns a JSON text as the next YAML document of the output. Documents after the first begin with a
+// line of ---, so that the output is one stream. It counts the documents in the console, so that a command that prints
+// several values still gives one stream.
 func (c *console) yamlDocument(text []byte) ([]byte, error) {
 	document, err := yamlOf(text)
 	if c.documents++; c.documents > 1 {
@@ -54,8 +56,8 @@ func (c *console) yamlDocument(text []byte) ([]byte, error) {
 	return document, err
 }
 
-// yamlOf returns a JSON text as YAML, with the same keys in the same order. YAML is always made from the JSON, so that the
-// two formats cannot differ.
+// yamlOf returns a JSON text as YAML, with the same keys in the same order. YAML is always made from the JSON, so that
+// the two formats cannot differ.
 func yamlOf(text []byte) ([]byte, error) {
 	nodes, err := readJSONNodes(text)
 	if err != nil {
@@ -73,7 +75,8 @@ func yamlOf(text []byte) ([]byte, error) {
 	return b.Bytes(), enc.Close()
 }
 
-// ambiguous matches strings that readers of YAML 1.1, which are common, take for booleans or for base-60 numbers.
+// ambiguous matches strings that readers of YAML 1.1, which are common, take for booleans or for base-60 numbers. They
+// are quoted, so that such a reader sees the string.
 var ambiguous = regexp.MustCompile(`^(?i:y|n|yes|no|on|off)$|^[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?$`)
 
 // plainScalars removes the tags of all scalars except strings: the digits show what a number is. A string keeps its tag,
@@ -89,7 +92,8 @@ func plainScalars(node *yaml.Node) {
 	}
 }
 
-// printRecord prints one value of a stream: a line of JSON, or a YAML document.
+// printRecord prints one value of a stream: a line of JSON, or a YAML document. One record at a time, so that a stream
+// of any length needs little memory, and a reader can begin before its end.
 func (o *output) printRecord(form outputForm, v any, options ...json.Options) error {
 	text, err := json.Marshal(v, append([]json.Options{jsonOptions}, options...)...)
 	if err == nil && form == formYAML {

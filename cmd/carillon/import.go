@@ -32,11 +32,12 @@ Examples:
   crontab -l | carillon import --crontab - --timezone Europe/Berlin --dry-run`
 }
 
-// registrar puts jobs and calls each with the result of every job, in their order: PutAll of the client, or the rehearsal
-// of a dry run.
+// registrar puts jobs and calls each with the result of every job, in their order: PutAll of the client, or the
+// rehearsal of a dry run. The results come in the order of the jobs, which the report relies on.
 type registrar func(ctx context.Context, jobs iter.Seq[client.Job], each func(client.PutResult)) (client.PutTotals, error)
 
-// Run implements the command.
+// Run implements the command. The files are read while requests are under way, so an import of any size needs little
+// memory. An error in a file ends the reading; what was read before it is imported.
 func (c *importCmd) Run(ctx context.Context, con *console) error {
 	if err := c.check(); err != nil {
 		return err

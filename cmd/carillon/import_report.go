@@ -10,8 +10,9 @@ import (
 	"github.com/carillon-io/carillon/terminal"
 )
 
-// importReport prints which jobs were refused, and counts. Refusals are printed in the order of the input: one that was
-// read behind jobs without a result waits for these.
+// importReport prints which jobs were refused, and counts. Refusals are printed in the order of the input: one that
+// was read behind jobs without a result waits for these. It is used from one goroutine: both the readers of files and
+// the results call it within the call of the registrar.
 type importReport struct {
 	con    *console
 	dryRun bool
@@ -48,7 +49,8 @@ type importCounts struct {
 	Rejected int `json:"rejected"`
 }
 
-// close prints the counts. Err is why the import ended early; nil if it did not.
+// close prints the counts. Err is why the import ended early; nil if it did not. Jobs without a result may be
+// registered or not, so it says from which line on to repeat; repeating an import is harmless.
 func (r *importReport) close(err error) error {
 	r.reportRefusals()
 	if n := len(r.held); n > 0 && err != nil {

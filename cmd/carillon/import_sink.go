@@ -7,14 +7,17 @@ import (
 	"github.com/carillon-io/carillon/terminal"
 )
 
-// refusedHeldMax bounds how many refusals wait for the results of the jobs before them. Further ones are printed at once,
-// out of order.
+// refusedHeldMax bounds how many refusals wait for the results of the jobs before them. Further ones are printed at
+// once, out of order. Otherwise a file of another kind, in which each line is refused, would be held in memory behind
+// one slow job.
 const refusedHeldMax = 10_000
 
-// errEnough ends the reading of a file when the import accepts no more jobs.
+// errEnough ends the reading of a file when the import accepts no more jobs. It is the reason that the reader sees;
+// the cause is the error of the registrar.
 var errEnough = errors.New("the import has ended")
 
-// place is the place of a job or a refusal in the input.
+// place is the place of a job or a refusal in the input. It is how a refusal is found again in a file of a million
+// lines.
 type place struct {
 	file string
 	line int
@@ -56,7 +59,8 @@ type heldItem struct {
 	reason string // of a refusal; "" for a job
 }
 
-// result records the result of the oldest job that has none, and prints the refusals around it.
+// result records the result of the oldest job that has none, and prints the refusals around it. It relies on the order
+// of the results, and panics if there are more of them than jobs.
 func (r *importReport) result(result client.PutResult) {
 	r.reportRefusals()
 	job := r.held[0]

@@ -97,7 +97,7 @@ func (c *jobDeleteCmd) Validate() error {
 	return nil
 }
 
-// Run implements the command.
+// Run implements the command. A name that fails does not stop the others; the errors are returned together.
 func (c *jobDeleteCmd) Run(ctx context.Context, con *console) error {
 	r, err := c.connect(ctx)
 	if err != nil {

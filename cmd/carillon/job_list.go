@@ -9,8 +9,8 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// tableRowsMax is the number of rows that are aligned together. A longer table is printed in parts, so that a list is never
-// held in memory as a whole.
+// tableRowsMax is the number of rows that are aligned together. A longer table is printed in parts, so that a list is
+// never held in memory as a whole. The columns of two parts may have different widths.
 const tableRowsMax = 1000
 
 // selectFlags select jobs.
@@ -72,7 +72,8 @@ func jobRow(j *client.JobInfo) []string {
 	return []string{j.Name, j.Status, showSchedule(&j.Job), j.Timezone, next, last, showTarget(j.Target)}
 }
 
-// atMost ends a sequence after a number of values; 0 is no limit.
+// atMost ends a sequence after a number of values; 0 is no limit. A limit that is reached ends the sequence, and with
+// it the requests for further pages.
 func atMost[T any](seq iter.Seq2[T, error], most int) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		n := 0
@@ -87,7 +88,8 @@ func atMost[T any](seq iter.Seq2[T, error], most int) iter.Seq2[T, error] {
 	}
 }
 
-// printRows prints a sequence as a table, in parts.
+// printRows prints a sequence as a table, in parts. The widths of the columns are those of one part, which is the
+// price of not holding all rows.
 func printRows[T any](con *console, seq iter.Seq2[T, error], titles []string, row func(*T) []string) error {
 	out := con.buffered()
 	t, n := out.table(titles...), 0
@@ -109,7 +111,8 @@ func printRows[T any](con *console, seq iter.Seq2[T, error], titles []string, ro
 	return out.flush()
 }
 
-// printList prints a sequence as one object with one list, as the API returns it, but with all pages in it.
+// printList prints a sequence as one object with one list, as the API returns it, but with all pages in it. It is
+// streamed, so an error in the middle leaves an unfinished document and a failure as the exit status.
 func printList[T any](con *console, form outputForm, name string, seq iter.Seq2[T, error]) error {
 	out := con.buffered()
 	head, separator, end, empty := fmt.Sprintf("{%q: [\n  ", name), ",\n  ", "\n]}\n", fmt.Sprintf("{%q: []}\n", name)

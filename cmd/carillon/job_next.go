@@ -60,8 +60,8 @@ func (c *jobNextCmd) Run(ctx context.Context, con *console) error {
 	return con.printTimes(reply, request.Timezone)
 }
 
-// ofJob returns the request for the schedule of a job. The server counts an @every from the start of the request, so the
-// start must be a tick of the job.
+// ofJob returns the request for the schedule of a job. The server counts an @every from the start of the request, so
+// the start must be a tick of the job. With several schedules the start stays as it was asked for.
 func (c *jobNextCmd) ofJob(ctx context.Context, r *remote) (client.NextRequest, error) {
 	j, err := r.Get(ctx, c.Name)
 	if err != nil {

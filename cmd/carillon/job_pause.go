@@ -48,8 +48,8 @@ func (c *jobResumeCmd) Run(ctx context.Context, con *console) error {
 	return c.change(ctx, con, "resumed", (*client.Client).Resume, (*client.Client).ResumeIfVersion)
 }
 
-// change calls the method of the client that pauses or resumes the job: callIf if a version is given, else call. Done is the
-// verb of the message.
+// change calls the method of the client that pauses or resumes the job: callIf if a version is given, else call. Done
+// is the verb of the message. Pause and resume differ in the methods alone, which are therefore parameters.
 func (c *pauseFlags) change(
 	ctx context.Context, con *console, done string,
 	call func(c *client.Client, ctx context.Context, name, reason string) (client.JobInfo, error),

@@ -19,7 +19,8 @@ type jobPolicyFlags struct {
 	MaxCatchupRuns    *uint32  `help:"Most missed runs that backfill fires; 10 if left out." placeholder:"N" group:"policies"`
 }
 
-// setPolicies sets the policies of a job from the flags. The server checks the words.
+// setPolicies sets the policies of a job from the flags. The server checks the words. A flag that was not given stays
+// zero, which the server reads as its default.
 func (f *jobPolicyFlags) setPolicies(j *client.Job) {
 	j.Completion, j.AttemptTimeout = f.Completion, client.Duration(f.AttemptTimeout)
 	j.Retry = client.Retry{

@@ -13,7 +13,8 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// jobFileBytesMax bounds a file of jobs that is read as a whole; import has no limit.
+// jobFileBytesMax bounds a file of jobs that is read as a whole; import has no limit. A larger file is many jobs, for
+// which import is made.
 const jobFileBytesMax = 8 << 20
 
 // jobPutCmd creates or updates a job.
@@ -181,7 +182,9 @@ func oneOrSeveral(schedules []string) (one string, several []string) {
 	return "", schedules
 }
 
-// readPayload returns the payload of --payload: as JSON if it is valid JSON, else as bytes.
+// readPayload returns the payload of --payload: as JSON if it is valid JSON, else as bytes. JSON is recognised by its
+// content, so that a payload of a number or a quoted text becomes JSON as well; text that must stay bytes and is valid
+// JSON needs the API.
 func (c *console) readPayload(text string) (asJSON, asBytes []byte, err error) {
 	content := []byte(text)
 	if file, found := strings.CutPrefix(text, "@"); found || text == "-" {

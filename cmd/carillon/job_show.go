@@ -108,7 +108,8 @@ func printPolicies(t *terminal.Table, j *client.Job) {
 	t.Row("missed runs", missed)
 }
 
-// showPayload returns a payload for one cell of a table: its beginning if it is long, its size if it is not JSON.
+// showPayload returns a payload for one cell of a table: its beginning if it is long, its size if it is not JSON. The
+// whole payload is in the output of -o json.
 func showPayload(j *client.JobInfo) string {
 	const most = 200
 	switch {

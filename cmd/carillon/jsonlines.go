@@ -14,13 +14,15 @@ import (
 	"github.com/carillon-io/carillon/terminal"
 )
 
-// lineBytesMax bounds a line of JSON lines: the largest payload in base64, and room for the other fields.
+// lineBytesMax bounds a line of JSON lines: the largest payload in base64, and room for the other fields. It is also
+// the size of the buffer, so it bounds the memory of a reader.
 const lineBytesMax = 2 << 20
 
 // errLineTooLong says that a line was skipped.
 var errLineTooLong = fmt.Errorf("the line has more than %d bytes, which is the limit", lineBytesMax)
 
-// lineReader reads lines of bounded length.
+// lineReader reads lines of bounded length. A line that is too long is skipped and not an end, because the others are
+// still good.
 type lineReader struct {
 	r      *bufio.Reader
 	number int // of the line that next returned last
@@ -94,7 +96,8 @@ func decodeJob(text []byte) (client.Job, error) {
 	return info.Job, nil
 }
 
-// explainJSON rewrites an error of the decoder for the author of a job: it names fields as the API does.
+// explainJSON rewrites an error of the decoder for the author of a job: it names fields as the API does. The words of
+// the decoder name Go types, which say nothing to the author of a file.
 func explainJSON(err error) error {
 	semantic := (*json.SemanticError)(nil)
 	if !errors.As(err, &semantic) {

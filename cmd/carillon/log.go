@@ -5,7 +5,8 @@ import (
 	"log/slog"
 )
 
-// newLogger returns a logger for the values of --log-format and --log-level, which the parser has checked.
+// newLogger returns a logger for the values of --log-format and --log-level, which the parser has checked. The log
+// goes to the standard error in every command, because the standard output is for results.
 func newLogger(w io.Writer, format, level string) *slog.Logger {
 	var least slog.Level
 	_ = least.UnmarshalText([]byte(level))

@@ -17,12 +17,15 @@ import (
 
 // The exit statuses.
 const (
+	// Scripts rely on these: 1 says that the command was understood and did not succeed, 2 that it did nothing because
+	// it was called wrongly.
 	exitDone   = 0
 	exitFailed = 1
 	exitUsage  = 2
 )
 
-// cli is the grammar of the command line.
+// cli is the grammar of the command line. The order of the fields is that of --help and of the manual page. The tags
+// are the only place where names, defaults and variables of flags are written.
 type cli struct {
 	Color terminal.Colours `help:"When to use colours: ${enum}. Auto is on a terminal, unless NO_COLOR is set or TERM is dumb." enum:"auto,always,never" default:"auto" env:"CARILLON_COLOR" group:"always"`
 
@@ -61,7 +64,8 @@ const description = `Durable job scheduler: cron, intervals and one-shots to NAT
 
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
-// run is main with the arguments and streams as parameters. It returns the exit status.
+// run is main with the arguments and streams as parameters. It returns the exit status. It does not end the process,
+// so that tests can call it.
 func run(args []string, in io.Reader, out, errs io.Writer) int {
 	con := &console{in: in, out: out, err: errs}
 	grammar := &cli{}
@@ -93,12 +97,14 @@ func run(args []string, in io.Reader, out, errs io.Writer) int {
 	return exitDone
 }
 
-// exitError ends the program with a status. The command has reported the reason.
+// exitError ends the program with a status. The command has reported the reason. It carries a status that is no
+// failure to be explained, such as that of diff.
 type exitError struct{ status int }
 
 func (e *exitError) Error() string { return fmt.Sprintf("exit status %d", e.status) }
 
-// newParser returns a parser that fills in the grammar.
+// newParser returns a parser that fills in the grammar. The caller creates one for each parse, because the parser
+// writes into the grammar.
 func newParser(grammar *cli, con *console) (*kong.Kong, error) {
 	return kong.New(grammar,
 		kong.Name("carillon"), kong.Description(description),
@@ -114,8 +120,9 @@ func newParser(grammar *cli, con *console) (*kong.Kong, error) {
 	)
 }
 
-// interruptible returns the context of a command. Ctrl-C ends the context, a second Ctrl-C ends the process. The server and
-// the benchmark harness handle signals themselves, so their context does not end.
+// interruptible returns the context of a command. Ctrl-C ends the context, a second Ctrl-C ends the process. The
+// server and the benchmark harness handle signals themselves, so their context does not end. A cancelled context lets
+// a command remove what it has half written; the second signal is for a command that does not return.
 func interruptible(command string) (context.Context, context.CancelFunc) {
 	if command == "serve" || strings.HasPrefix(command, "bench") {
 		return context.WithCancel(context.Background())

@@ -30,7 +30,8 @@ func (c *manCmd) Run(con *console, parsed *kong.Context) error {
 // variable is an environment variable without a flag.
 type variable struct{ name, help string }
 
-// variables are the environment variables in the manual page and the documentation, besides those of flags.
+// variables are the environment variables in the manual page and the documentation, besides those of flags. Those of
+// flags come from the grammar.
 var variables = []variable{
 	{"NO_COLOR", "If it is set and not empty, there are no colours, except with --color=always."},
 	{"TERM", "If it is dumb, there are neither colours nor bars."},
@@ -39,7 +40,8 @@ var variables = []variable{
 	{"USER", "With the name of the machine: the caller in the audit log; see --by."},
 }
 
-// manPage returns the manual page of the command line. It depends only on the grammar and the version.
+// manPage returns the manual page of the command line. It depends only on the grammar and the version. It contains
+// neither a date nor a path, so that a release can be built again with the same bytes.
 func manPage(root *kong.Node, version string) string {
 	p := &roff{}
 	p.macro("TH", "CARILLON", "1", "", "carillon "+version, "Carillon Manual")

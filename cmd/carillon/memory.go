@@ -11,6 +11,7 @@ import (
 // requests, so a collection costs about the same whatever the amount of garbage. Therefore a server of medium size lets a
 // fixed amount accumulate (garbageBytes), a small one a multiple of its live bytes, and a large one a share of them.
 const (
+	// More costs memory, less costs collections.
 	garbageBytes   = 192 << 20
 	gcPercentMost  = 400
 	gcPercentLeast = 50
@@ -34,8 +35,9 @@ const (
 	looseBytesMin = 32 << 20
 )
 
-// memoryKeeper sets the pace of the garbage collector, and returns memory to the system soon after a load has ended: the
-// runtime alone keeps it for minutes.
+// memoryKeeper sets the pace of the garbage collector, and returns memory to the system soon after a load has ended:
+// the runtime alone keeps it for minutes. It is a value machine: check gets readings and returns what to do, so that
+// tests need neither time nor memory. For one goroutine.
 type memoryKeeper struct {
 	percent   int
 	allocated uint64 // at the last check
@@ -43,7 +45,7 @@ type memoryKeeper struct {
 	quiet     int    // number of checks in a row that found the server quiet
 }
 
-// memory is what the runtime reports about the heap.
+// memory is what the runtime reports about the heap. Both are metrics of the runtime that cost next to nothing to read.
 type memory struct {
 	live      uint64 // bytes that the last collection left
 	allocated uint64 // bytes since the start of the process
@@ -72,7 +74,9 @@ func keepMemory(ctx context.Context) {
 	}
 }
 
-// check sets the pace, and reports whether memory should be returned to the system.
+// check sets the pace, and reports whether memory should be returned to the system. It is called once in
+// memoryCheckEvery. Returning memory costs a whole collection, which is why only a quiet server does it, once for what
+// was allocated since the last time.
 func (k *memoryKeeper) check(m memory) (isLoose bool) {
 	k.percent = gcPercent(m.live)
 	if m.allocated-k.allocated > quietBytes {

@@ -19,7 +19,8 @@ import (
 const natsContextBytesMax = 1 << 20
 
 // natsContext is a context of the nats command, as far as it is supported: the addresses of the servers and the
-// credentials.
+// credentials. A setting that is neither supported nor known to be harmless is an error: to ignore one that concerns
+// security would connect in another way than its owner configured.
 type natsContext struct {
 	URL         string `json:"url"`
 	User        string `json:"user"`
@@ -36,12 +37,14 @@ type natsContext struct {
 	Others map[string]jsontext.Value `json:",embed"`
 }
 
-// natsContextNeutral are settings that are ignored: they matter only to commands that show the context or use JetStream.
+// natsContextNeutral are settings that are ignored: they matter only to commands that show the context or use
+// JetStream. A setting of a later nats command is not among them and is therefore refused.
 var natsContextNeutral = []string{
 	"description", "color_scheme", "jetstream_domain", "jetstream_api_prefix", "jetstream_event_prefix",
 }
 
-// natsContextPath returns the file in which the nats command keeps a context.
+// natsContextPath returns the file in which the nats command keeps a context. A name must be a single element of a
+// path, so that --context cannot read other files.
 func natsContextPath(name string) (string, error) {
 	if name == "" || name != filepath.Base(name) || strings.HasPrefix(name, ".") {
 		return "", usagef("--context: %q is no name of a context; 'nats context ls' lists them", clip(name))

@@ -10,8 +10,9 @@ import (
 	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
-// jsonOptions are the options of all JSON output: equal values give equal bytes, a list without values is [], and a payload
-// of {} is not omitted as empty.
+// jsonOptions are the options of all JSON output: equal values give equal bytes, a list without values is [], and a
+// payload of {} is not omitted as empty. Equal bytes let scripts compare outputs; lists that are never null spare them
+// a case.
 var jsonOptions = json.JoinOptions(
 	json.Deterministic(true), json.FormatNilSliceAsNull(false), jsonv1.OmitEmptyWithLegacySemantics(true),
 )
@@ -19,7 +20,8 @@ var jsonOptions = json.JoinOptions(
 // ownerOptions omit the fields that the owner of a job has not set.
 var ownerOptions = json.OmitZeroStructFields(true)
 
-// output is a buffered writer for long output. The caller calls flush at the end.
+// output is a buffered writer for long output. The caller calls flush at the end. A list of a million jobs would
+// otherwise cost a system call for each line. Not for concurrent use.
 type output struct {
 	*bufio.Writer
 	con *console
@@ -39,6 +41,7 @@ func (o *output) flush() error {
 	return nil
 }
 
+// The buffer keeps the first failure, which flush returns.
 func (o *output) printf(format string, args ...any) { _, _ = fmt.Fprintf(o, format, args...) }
 
 // orDash returns a text, or a dash in place of an empty one.
@@ -78,7 +81,7 @@ func formatBytes(n int64) string {
 	return fmt.Sprintf("%.1f %ciB", value, "KMGT"[i])
 }
 
-// clip shortens a text of the user's for a message.
+// clip shortens a text of the user's for a message. It cuts between characters, so that the message stays UTF-8.
 func clip(s string) string {
 	const most = 60
 	if len(s) <= most {

@@ -17,6 +17,7 @@ func (c *console) newByteProgress(done string) *terminal.Progress {
 	return c.startProgress(done, formatBytes)
 }
 
+// There is one bar at a time: a new one replaces the last.
 func (c *console) startProgress(done string, show func(int64) string) *terminal.Progress {
 	c.clearBar()
 	c.bar = terminal.NewProgress(c.err, done, show)
@@ -32,6 +33,7 @@ func (c *console) newStreamProgress(noun, done string) *terminal.Progress {
 }
 
 // clearBar removes the bar from the last line of the terminal, if there is one, so that other text can stand there.
+// Everything that writes to the terminal calls it first.
 func (c *console) clearBar() {
 	if c.bar != nil {
 		c.bar.Clear()

@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// userOfURL matches the credentials in a URL: a user, and perhaps a password behind a colon. In the URL of a NATS server, a
-// user without a password is a token.
+// userOfURL matches the credentials in a URL: a user, and perhaps a password behind a colon. In the URL of a NATS
+// server, a user without a password is a token. It errs on the side of removing too much: a user name that is removed
+// from a message costs less than a token that is shown.
 var userOfURL = regexp.MustCompile(`://([^\s/@:,]*)(:[^\s/@,]*)?@`)
 
 // redactText removes passwords and tokens from the URLs in a text.
@@ -20,7 +21,8 @@ func redactText(text string) string {
 	})
 }
 
-// redactURLs removes passwords and tokens from a list of NATS URLs, separated by commas.
+// redactURLs removes passwords and tokens from a list of NATS URLs, separated by commas. A server may stand there
+// without a scheme, which the pattern alone would not recognise.
 func redactURLs(list string) string {
 	all := strings.Split(list, ",")
 	for i, one := range all {

@@ -16,7 +16,8 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// remoteFlags are the flags of the commands that change something on a server or read from it.
+// remoteFlags are the flags of the commands that change something on a server or read from it. A command that the
+// audit log does not record, such as backup, embeds serverFlags alone.
 type remoteFlags struct {
 	serverFlags
 	By string `help:"Name of the caller in the audit log; user and machine if left out." placeholder:"NAME" env:"CARILLON_BY" group:"server"`
@@ -31,7 +32,8 @@ func (f *remoteFlags) connect(ctx context.Context) (*remote, error) {
 	return f.connectAs(ctx, by)
 }
 
-// whoAsks returns user@host for the audit log, cut to the length and the characters that it accepts.
+// whoAsks returns user@host for the audit log, cut to the length and the characters that it accepts. It is a hint and
+// no proof: a caller may give any name, and the server records besides from where a request came.
 func whoAsks() string {
 	user := os.Getenv("USER")
 	if user == "" {
@@ -65,13 +67,14 @@ type serverFlags struct {
 	Timeout span   `help:"How long a request may take." default:"15s" env:"CARILLON_TIMEOUT" group:"server"`
 }
 
-// remote is a connection to a server.
+// remote is a connection to a server. It is used by one command and closed by it.
 type remote struct {
 	*client.Client
 	nc *nats.Conn
 }
 
 // connectAs connects to the server. By is the name for the audit log; "" sends none. The caller must close the result.
+// It fails if no server answers now, instead of waiting: a person is at the terminal, and a script can repeat.
 func (f *serverFlags) connectAs(ctx context.Context, by string) (*remote, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -95,7 +98,9 @@ func (f *serverFlags) connectAs(ctx context.Context, by string) (*remote, error)
 // serverDefault is the default address of a server on this machine.
 const serverDefault = nats.DefaultURL
 
-// natsOptions returns the servers and the options of the connection, from the context if there is one, else from the flags.
+// natsOptions returns the servers and the options of the connection, from the context if there is one, else from the
+// flags. Once connected, a connection that breaks is restored without end, so that --watch and a long import survive a
+// restart of NATS; the timeout of each request ends the others.
 func (f *serverFlags) natsOptions() (server string, options []nats.Option, err error) {
 	name, _ := os.Hostname()
 	options = []nats.Option{

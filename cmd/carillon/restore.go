@@ -8,7 +8,8 @@ import (
 	"github.com/carillon-io/carillon/datadir"
 )
 
-// restoreCmd creates a data directory from a backup.
+// restoreCmd creates a data directory from a backup. It needs no server. The directory must be empty, so that no data
+// can be overwritten by mistake.
 type restoreCmd struct {
 	File string `arg:"" help:"Backup; - is standard input." complete:"@files"`
 	Data string `help:"Data directory to create; must be empty or not exist." default:"./carillon-data" env:"CARILLON_DATA"`

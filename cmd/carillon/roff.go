@@ -5,10 +5,11 @@ import (
 	"strings"
 )
 
-// roff writes a manual page with the macros of man.
+// roff writes a manual page with the macros of man. Only macros that every reader of man pages has are used.
 type roff struct{ strings.Builder }
 
-// roffEscapes escape the characters that roff would change: backslashes, dashes and quotes.
+// roffEscapes escape the characters that roff would change: backslashes, dashes and quotes. A dash that is not escaped
+// is shown as a hyphen, which cannot be pasted into a shell.
 var roffEscapes = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`)
 
 // roffText escapes a text for roff. The result is ASCII.

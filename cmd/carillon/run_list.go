@@ -79,7 +79,8 @@ func (c *runListCmd) check() error {
 
 var runTitles = []string{"RUN", "SCHEDULED", "STATUS", "ATTEMPT", "LATE", "TOOK", "WHY"}
 
-// pageSize returns the size of a page of a request that wants limit values in all; 0 wants all.
+// pageSize returns the size of a page of a request that wants limit values in all; 0 wants all. Larger pages save
+// requests; 1,000 is the most that the server gives.
 func pageSize(limit int) int {
 	const most = 1000
 	if limit > 0 && limit < most {

@@ -29,7 +29,8 @@ func (c *runCancelCmd) Run(ctx context.Context, con *console) error {
 	return c.changeRuns(ctx, con, c.RunIDs, c.Output, (*client.Client).CancelRun)
 }
 
-// changeRuns makes a change to each of several runs. A failure does not stop the others.
+// changeRuns makes a change to each of several runs. A failure does not stop the others. All errors are returned
+// together.
 func (f *remoteFlags) changeRuns(
 	ctx context.Context, con *console, ids []string, form outputForm,
 	change func(c *client.Client, ctx context.Context, runID string) (client.Run, error),

@@ -11,19 +11,22 @@ import (
 	"strings"
 )
 
-// procsMin is the least GOMAXPROCS of a server.
+// procsMin is the least GOMAXPROCS of a server. It matters on one core, where twice the number of cores leaves little
+// beside the tick, the collector and the requests.
 const procsMin = 4
 
-// memoryShare is the share of a container's memory limit that the Go heap may use.
+// memoryShare is the share of a container's memory limit that the Go heap may use. The rest is for what that limit
+// does not cover and the container counts, such as the stacks of threads.
 const memoryShare = 0.9
 
 // tuneRuntime configures the Go runtime for a server, except what the environment sets, and adjusts it until ctx ends.
 //
-// The scheduler's tick has an operating system thread of its own, which needs a free P of the Go runtime when it wakes. With
-// more Ps than cores a P is free, and the kernel shares the cores out. With as many Ps as cores, the tick waits for busy
-// goroutines, for tens of milliseconds.
+// The scheduler's tick has an operating system thread of its own, which needs a free P of the Go runtime when it
+// wakes. With more Ps than cores a P is free, and the kernel shares the cores out. With as many Ps as cores, the tick
+// waits for busy goroutines, for tens of milliseconds.
 //
-// The memory limit makes the collector work harder before the kernel kills the container for its memory.
+// The memory limit makes the collector work harder before the kernel kills the container for its memory. A variable
+// that is set wins, since an operator who sets one has a reason. It is called once, by the commands that run a server.
 func tuneRuntime(ctx context.Context, logger *slog.Logger) {
 	if !isSet("GOMAXPROCS") {
 		runtime.GOMAXPROCS(max(procsMin, 2*runtime.GOMAXPROCS(0)))

@@ -13,7 +13,9 @@ import (
 	"github.com/carillon-io/carillon/server"
 )
 
-// serveCmd runs the server until a signal or a failure ends it.
+// serveCmd runs the server until a signal or a failure ends it. The flags are the names of the product's options to
+// operators: each has the same name in the environment and in a config file. The defaults of the command line are here
+// and those of the packages in server.Options, and zero means the latter.
 type serveCmd struct {
 	Config configFile `help:"JSON file with these flags as keys (snake_case)." type:"path" placeholder:"FILE" env:"CARILLON_CONFIG"`
 
@@ -102,7 +104,8 @@ Three nodes whose embedded NATS servers form the cluster, here on one machine; t
   carillon serve --cluster-name prod --node c --data c --listen 127.0.0.1:4224 --http-listen 127.0.0.1:7274 --cluster-listen 127.0.0.1:6224 --routes 127.0.0.1:6222,127.0.0.1:6223,127.0.0.1:6224`
 }
 
-// Run implements the command.
+// Run implements the command. The flags are checked before the server starts, so that a mistake changes nothing. A
+// failure to print the ready line stops the server, because the program that waits for it would wait in vain.
 func (c *serveCmd) Run(con *console) error {
 	start := &recovery{con: con}
 	logger := newLogger(start, c.LogFormat, c.LogLevel)
@@ -138,7 +141,8 @@ func (c *serveCmd) Run(con *console) error {
 	return c.serve(ctx, logger, s)
 }
 
-// startError returns the error of a failed start; nil if a signal ended the start.
+// startError returns the error of a failed start; nil if a signal ended the start. A start that a signal interrupts is
+// no failure: the operator asked for it.
 func (c *serveCmd) startError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return nil
@@ -146,7 +150,8 @@ func (c *serveCmd) startError(ctx context.Context, err error) error {
 	return fmt.Errorf("start: %w", err)
 }
 
-// serve waits until the server fails or ctx ends, and closes the server.
+// serve waits until the server fails or ctx ends, and closes the server. Both ends lead through Close: after a failure
+// as well, what can still be recorded is.
 func (c *serveCmd) serve(ctx context.Context, logger *slog.Logger, s *server.Server) error {
 	failed := make(chan error, 1)
 	go func() { failed <- s.Wait() }()
@@ -167,8 +172,9 @@ func (c *serveCmd) serve(ctx context.Context, logger *slog.Logger, s *server.Ser
 	return nil
 }
 
-// passOverCutShort logs and removes from the errors of a close those that say that --stop-timeout was over. They are no
-// failure: the next start launches those runs again.
+// passOverCutShort logs and removes from the errors of a close those that say that --stop-timeout was over. They are
+// no failure: the next start launches those runs again. A wait that is cut short loses nothing, since runs in flight
+// are recorded as such; a stop that is reported as failed would alarm its service manager.
 func passOverCutShort(logger *slog.Logger, err error) error {
 	parts := []error{err}
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
@@ -202,7 +208,8 @@ func (c *serveCmd) options(logger *slog.Logger) server.Options {
 	}
 }
 
-// printReady prints the line that says that the server is ready, with its addresses.
+// printReady prints the line that says that the server is ready, with its addresses. It is the only line on the
+// standard output. Programs that start a server wait for it, so its fields only grow.
 func (c *console) printReady(r server.Ready) error {
 	line, err := json.Marshal(struct {
 		Ready bool   `json:"ready"`

@@ -9,8 +9,9 @@ import (
 	"github.com/carillon-io/carillon/terminal"
 )
 
-// recovery shows how far the start of a server is: on a terminal by a bar, which is removed before each line of the log,
-// and elsewhere by lines of the log. Safe for concurrent use.
+// recovery shows how far the start of a server is: on a terminal by a bar, which is removed before each line of the
+// log, and elsewhere by lines of the log. Safe for concurrent use. The log goes through it, since a line that is
+// written beside the bar would be mixed with it.
 type recovery struct {
 	mu     sync.Mutex
 	con    *console
@@ -28,7 +29,8 @@ func (r *recovery) Write(p []byte) (int, error) {
 	return r.con.err.Write(p)
 }
 
-// update is the option OnRecovery of the server.
+// update is the option OnRecovery of the server. It is called often, from the goroutine of the start, and writes at
+// most one line of the log in terminal.LineEvery.
 func (r *recovery) update(now server.Recovery) {
 	if !r.show(now) {
 		return

@@ -15,8 +15,9 @@ type traceFlags struct {
 	TraceRatio float64 `help:"Share of the requests and runs that are traced, 0 to 1, unless the caller has decided." default:"1" env:"CARILLON_TRACE_RATIO"`
 }
 
-// headerVariables are the environment variables by which OpenTelemetry sets the headers of an exporter; the first that is
-// set counts.
+// headerVariables are the environment variables by which OpenTelemetry sets the headers of an exporter; the first that
+// is set counts. They are variables and not flags, because the headers carry secrets and the command line of a process
+// is public.
 var headerVariables = []string{"OTEL_EXPORTER_OTLP_TRACES_HEADERS", "OTEL_EXPORTER_OTLP_HEADERS"}
 
 // options checks the flags.

@@ -13,7 +13,9 @@ import (
 // terminal, which signals every process, and from the program that started this one.
 const repeatIgnored = time.Second
 
-// obeySignals calls stop at the first SIGTERM or SIGINT, and ends the process at the second.
+// obeySignals calls stop at the first SIGTERM or SIGINT, and ends the process at the second. The second signal is the
+// way out of a close that hangs; what was acknowledged is durable before that. The goroutine lives as long as the
+// process.
 func obeySignals(logger *slog.Logger, stop context.CancelFunc) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)

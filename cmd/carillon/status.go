@@ -92,7 +92,8 @@ func showTZData(z *client.TZData) string {
 	return text
 }
 
-// moreCounts returns the rows of a status that are shown only if there is something to report.
+// moreCounts returns the rows of a status that are shown only if there is something to report. A row that appears is a
+// reason to look, so those that are usually zero are left out.
 func moreCounts(s *client.Status) (rows [][2]string) {
 	if s.Backlog > 0 || s.Queued > 0 || s.Retrying > 0 {
 		rows = append(rows, [2]string{"backlog", fmt.Sprintf("%s due and not launched, %s of them waiting for a place at their target; %s to be retried",

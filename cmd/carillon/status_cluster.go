@@ -8,7 +8,8 @@ import (
 	"github.com/carillon-io/carillon/terminal"
 )
 
-// clusterRows returns the rows of a status for a node of a cluster.
+// clusterRows returns the rows of a status for a node of a cluster. Repeated messages are left out of the void ones: a
+// leader that sends a frame again after a lost acknowledgement makes them in normal work.
 func clusterRows(c *client.Cluster) (rows [][2]string) {
 	rows = append(rows, [2]string{"cluster", fmt.Sprintf("%s, this is %s; commits are %s", c.Name, c.Node, c.Durability)})
 	lease := fmt.Sprintf("%s, term %d", c.Holder, c.Term)

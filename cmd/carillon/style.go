@@ -37,7 +37,8 @@ func newTable(w io.Writer, screen terminal.Screen, titles []string) *terminal.Ta
 	return t
 }
 
-// statusStyles are the styles of the words for a status.
+// statusStyles are the styles of the words for a status. A word that is not here has no colour, so a status of a newer
+// server is shown plainly.
 var statusStyles = map[string]terminal.Style{
 	"active": terminal.Green, "succeeded": terminal.Green, "leader": terminal.Green, "intact": terminal.Green, "whole": terminal.Green,
 	"pending": terminal.Cyan, "running": terminal.Cyan, "standby": terminal.Cyan,
@@ -53,6 +54,7 @@ func statusStyle(text string) terminal.Style {
 }
 
 // shownDiff returns a diff as it is printed on a screen: with colours, and with control characters made visible.
+// Control characters are made visible, because a definition may contain sequences that would change the terminal.
 func shownDiff(screen terminal.Screen, diff string) string {
 	lines := strings.SplitAfter(diff, "\n")
 	for i, line := range lines {

@@ -7,7 +7,8 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// parseTarget parses a target in the syntax of the command line. The server checks subject and URL.
+// parseTarget parses a target in the syntax of the command line. The server checks subject and URL. The kinds and the
+// prefixes are the same words as in the API; a handler has no notation, because only an embedded program can have one.
 func parseTarget(text string) (client.Target, error) {
 	kind, rest, found := strings.Cut(text, ":")
 	switch {

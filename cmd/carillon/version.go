@@ -7,7 +7,7 @@ import (
 	"github.com/carillon-io/carillon/schedule"
 )
 
-// version is set by the linker in a release build.
+// version is set by the linker in a release build. Without it the version of the module is shown, or "dev".
 var version string
 
 // versionCmd prints which build this is.
@@ -23,7 +23,8 @@ func (*versionCmd) Help() string {
   carillon version -o json`
 }
 
-// build is the JSON of the command: what the binary was built from.
+// build is the JSON of the command: what the binary was built from. The names of its fields are part of the output and
+// do not change.
 type build struct {
 	Version  string `json:"version"`
 	Revision string `json:"revision,omitempty"`

@@ -44,7 +44,7 @@ Examples:
   carillon wal verify /backup/carillon/wal -o json`
 }
 
-// walReport is the JSON of `wal verify`.
+// walReport is the JSON of `wal verify`. Its names are part of the output and only grow.
 type walReport struct {
 	Dir       string     `json:"dir"`
 	Intact    bool       `json:"intact"`
@@ -70,7 +70,8 @@ type walDamage struct {
 	Reason string `json:"reason"`
 }
 
-// Run implements the command.
+// Run implements the command. Damage is reported in the document and by the exit status, so that a program needs to
+// read only one of them.
 func (c *walVerifyCmd) Run(con *console) error {
 	dir, err := findLog(c.Dir)
 	if err != nil {
@@ -191,7 +192,8 @@ func (c *walDumpCmd) dump(show func(wal.Frame) error) error {
 	return wal.Dump(dir, c.From, show)
 }
 
-// findLog returns the directory of the log: wal below the argument if that exists, else the argument itself.
+// findLog returns the directory of the log: wal below the argument if that exists, else the argument itself. Both are
+// accepted, because people copy either.
 func findLog(dir string) (string, error) {
 	for _, candidate := range []string{filepath.Join(dir, "wal"), dir} {
 		if info, err := os.Stat(candidate); err == nil && info.IsDir() {

@@ -6,8 +6,8 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// The functions of this file return the fields of one kind of row (see rowKinds) in the order in which they are printed. They
-// mask credentials, and show of a payload only its size. An error means that the row cannot be decoded.
+// The functions of this file return the fields of one kind of row (see rowKinds) in the order in which they are
+// printed. They mask credentials, and show of a payload only its size. An error means that the row cannot be decoded.
 
 func metaFields(_, value []byte) ([]field, error) {
 	n, err := job.DecodeMeta(value)

@@ -7,7 +7,7 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// rowKinds says how each kind of row is shown.
+// rowKinds says how each kind of row is shown. A kind that is missing here is shown by its number and in hex.
 var rowKinds = map[job.Kind]rowKind{
 	job.KindMeta:       {"meta", textKey, metaFields},
 	job.KindProfile:    {"profile", profileKey, profileFields},
@@ -51,7 +51,8 @@ func runKey(key []byte) (string, error) {
 	return id.String(), err
 }
 
-// onceKey returns the idempotency key, which follows day and job in the key of a row.
+// onceKey returns the idempotency key, which follows day and job in the key of a row. Package job has no parser for
+// this key.
 func onceKey(key []byte) (string, error) {
 	const head = 1 + 4 + 8
 	if len(key) < head {

@@ -51,7 +51,8 @@ func (c *walRelistCmd) Run(con *console) error {
 	return t.Flush()
 }
 
-// lostBy says which commits are given up.
+// lostBy says which commits are given up. It says what is known to be lost and what may be, since the command accepts
+// the loss for good.
 func lostBy(done wal.Relisted, alone bool) string {
 	text := ""
 	switch {

@@ -30,13 +30,14 @@ type walRow struct {
 	shown []field // Fields in the order in which they are printed
 }
 
-// field is a named value of a row.
+// field is a named value of a row. A list of fields keeps the order for people, which a map would lose.
 type field struct {
 	name  string
 	value any
 }
 
-// decodeCommit reads the rows of a frame. Rows that this build cannot decode are shown in hex.
+// decodeCommit reads the rows of a frame. Rows that this build cannot decode are shown in hex. It fails only if the
+// batch itself cannot be split into changes.
 func decodeCommit(f wal.Frame) (walCommit, error) {
 	c := walCommit{
 		LSN: f.LSN, Epoch: f.Epoch, Hash: hex.EncodeToString(f.Hash[:]), Durable: f.Durable, Bytes: len(f.Payload),
@@ -51,14 +52,16 @@ func decodeCommit(f wal.Frame) (walCommit, error) {
 	return c, nil
 }
 
-// rowKind says how one kind of row is named and decoded.
+// rowKind says how one kind of row is named and decoded. The functions must not panic for any bytes, since a dump is
+// made of damaged logs, too.
 type rowKind struct {
 	name   string
 	key    func(key []byte) (string, error)
 	fields func(key, value []byte) ([]field, error)
 }
 
-// decodeRow decodes a change. What cannot be decoded is shown in hex, with the reason.
+// decodeRow decodes a change. What cannot be decoded is shown in hex, with the reason. A row that cannot be decoded
+// must not end a dump: a damaged or newer row is often what the dump is made for.
 func decodeRow(c job.Change) walRow {
 	kind, known := rowKinds[job.Kind(c.Key[0])]
 	row := walRow{Op: opName(c.Op), Kind: kind.name, Key: hex.EncodeToString(c.Key)}

@@ -12,7 +12,8 @@ type walStore struct {
 	Error string `json:"error,omitzero"` // why it cannot be read
 }
 
-// newWalStore returns the results of datadir.StoreBeside as JSON; nil if there is no store.
+// newWalStore returns the results of datadir.StoreBeside as JSON; nil if there is no store. A store that cannot be
+// read is reported and not an error, because the log can be judged without it.
 func newWalStore(applied *wal.Position, unread error) *walStore {
 	switch {
 	case unread != nil:

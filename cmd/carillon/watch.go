@@ -14,7 +14,8 @@ import (
 // The times between two polls of --watch.
 const (
 	watchDefault = 2 * time.Second
-	watchMin     = 200 * time.Millisecond
+	// Each poll is a request to the server, which must not be loaded by displays.
+	watchMin = 200 * time.Millisecond
 )
 
 // watchRowsMax bounds a list that is watched: each state is held in memory, to be compared with the next.
@@ -57,7 +58,7 @@ func (f *watchFlag) rows(limit int) int {
 }
 
 // look calls show once, or polls it until ctx ends. If the first poll fails, the command fails; later failures are
-// reported, and polling goes on.
+// reported, and polling goes on. A first failure is most likely a wrong flag; a later one may pass.
 func (f *watchFlag) look(ctx context.Context, con *console, form outputForm, show func(con *console) error) error {
 	if f.Watch == 0 {
 		return show(con)
@@ -96,7 +97,7 @@ func unlessEnded(ctx context.Context, err error) error {
 	return err
 }
 
-// watcher shows each new state of what is watched.
+// watcher shows each new state of what is watched. It compares printed text, so it works for every command alike.
 type watcher struct {
 	con  *console
 	form outputForm
@@ -114,7 +115,8 @@ func (w *watcher) look() ([]byte, error) {
 	return state.Bytes(), err
 }
 
-// draw shows a state, or why the poll failed. On a terminal it redraws everything; elsewhere it prints what has changed.
+// draw shows a state, or why the poll failed. On a terminal it redraws everything; elsewhere it prints what has
+// changed. A failure that repeats is reported once; the last good state stays on the screen.
 func (w *watcher) draw(state []byte, err error) {
 	if w.con.screen.IsTerminal {
 		w.redraw(state, err)

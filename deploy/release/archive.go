@@ -10,8 +10,9 @@ import (
 	"time"
 )
 
-// writeArchive writes files as a gzipped tar, below one directory. The bytes depend only on the
-// parameters: the gzip header is empty, and the header of each file has the given time and no owner.
+// writeArchive writes files as a gzipped tar, below one directory. The bytes depend only on the parameters: the gzip
+// header is empty, and the header of each file has the given time and no owner. The format is USTAR, which has no room
+// for what differs between machines, such as times below a second.
 func writeArchive(w io.Writer, dir string, files []file, made time.Time) error {
 	zipped, err := gzip.NewWriterLevel(w, gzip.BestCompression)
 	if err != nil {

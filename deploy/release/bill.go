@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// The parts of an SPDX 2.3 document that this program writes, with the names of its JSON schema.
+// The parts of an SPDX 2.3 document that this program writes, with the names of its JSON schema. Only the fields that
+// the document needs are here; their order is that of the output.
 type (
 	spdxDocument struct {
 		SPDXVersion       string             `json:"spdxVersion"`
@@ -65,8 +66,10 @@ const (
 	binaryID    = "SPDXRef-carillon"
 )
 
-// bill returns the SPDX document of a binary: the modules and versions that Go has recorded in it. It
-// does not state the licences of modules.
+// bill returns the SPDX document of a binary: the modules and versions that Go has recorded in it. It does not state
+// the licences of modules. It reads the finished binary and not go.mod, because only the modules that were linked are
+// parts of it. The checksum in the namespace makes the namespace unique, as the standard demands, without a random
+// number.
 func (r *release) bill(p platform, binary string) ([]byte, error) {
 	info, err := buildinfo.ReadFile(binary)
 	if err != nil {
@@ -96,6 +99,7 @@ func (r *release) bill(p platform, binary string) ([]byte, error) {
 	return append(text, '\n'), err
 }
 
+// The licence is that of this project's own code.
 func (r *release) binaryPackage(info *debug.BuildInfo, sum string) spdxPackage {
 	return spdxPackage{
 		Name: "carillon", ID: binaryID, Version: r.version, DownloadLocation: noAssertion,
@@ -107,7 +111,7 @@ func (r *release) binaryPackage(info *debug.BuildInfo, sum string) spdxPackage {
 	}
 }
 
-// add adds a module as a part of the binary.
+// add adds a module as a part of the binary. The hash of go.sum identifies the source of the module.
 func (d *spdxDocument) add(m debug.Module) {
 	p := spdxPackage{
 		Name: m.Path, ID: spdxID(m), Version: m.Version, DownloadLocation: noAssertion,
@@ -121,7 +125,8 @@ func (d *spdxDocument) add(m debug.Module) {
 	d.Relationships = append(d.Relationships, spdxRelationship{binaryID, "CONTAINS", p.ID})
 }
 
-// spdxID returns an identifier for a module, made of the characters that SPDX allows.
+// spdxID returns an identifier for a module, made of the characters that SPDX allows. Two modules could get the same
+// identifier only if they differ in nothing but characters that are replaced.
 func spdxID(m debug.Module) string {
 	return "SPDXRef-" + strings.Map(func(c rune) rune {
 		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '.' {
@@ -131,7 +136,8 @@ func spdxID(m debug.Module) string {
 	}, m.Path+"-"+m.Version)
 }
 
-// purl returns the package URL of a module, by which vulnerability databases identify it.
+// purl returns the package URL of a module, by which vulnerability databases identify it. The path is in lower case,
+// as the specification of package URLs demands for this type.
 func purl(path, version string) spdxRef {
 	parts := strings.Split(strings.ToLower(path), "/")
 	for i := range parts {

@@ -31,7 +31,8 @@ func parsePlatforms(list string) (all []platform, err error) {
 	return all, nil
 }
 
-// settings returns the environment variables that change the code that Go generates, with fixed values.
+// settings returns the environment variables that change the code that Go generates, with fixed values. A variable
+// that is set in the environment of the build would otherwise change the bytes.
 func (p platform) settings() []string {
 	return []string{
 		"GOOS=" + p.os, "GOARCH=" + p.arch, "CGO_ENABLED=0",
@@ -39,7 +40,8 @@ func (p platform) settings() []string {
 	}
 }
 
-// build builds the binary of a platform.
+// build builds the binary of a platform. The build id and the stamp of the version control are left out, because they
+// depend on the place and the state of the checkout.
 func (r *release) build(ctx context.Context, p platform, binary string) error {
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false",
 		"-ldflags", "-s -w -buildid= -X main.version="+r.version, "-o", binary, "./cmd/carillon")
@@ -50,15 +52,15 @@ func (r *release) build(ctx context.Context, p platform, binary string) error {
 	return nil
 }
 
-// file is one file of an archive.
+// file is one file of an archive. Its owner and time are not here: all files of an archive have the same.
 type file struct {
 	name    string // path with slashes, relative to the directory of the archive
 	mode    int64
 	content []byte
 }
 
-// writeManual makes the manual page with a binary for this machine. The page does not depend on the
-// platform or on paths.
+// writeManual makes the manual page with a binary for this machine. The page does not depend on the platform or on
+// paths. It builds one more binary for this, because those of other platforms do not run here.
 func (r *release) writeManual(ctx context.Context) error {
 	dir, err := os.MkdirTemp("", "carillon-release-")
 	if err != nil {
@@ -84,7 +86,8 @@ var (
 	carriedLinux = []string{"deploy/systemd/carillon.env", "deploy/systemd/carillon.service", "deploy/systemd/carillon.sysusers"}
 )
 
-// files reads the files for the archive of a platform.
+// files reads the files for the archive of a platform. The archive has the completions and units without the folders
+// in which they are kept in the sources.
 func (r *release) files(p platform, binary string) ([]file, error) {
 	content, err := os.ReadFile(binary)
 	if err != nil {

@@ -11,4 +11,8 @@
 //   - Manual page: written by a binary for this machine, from the grammar of the command line.
 //   - Archives: entries in a fixed order, with one time, no owner, and fixed modes. Gzip has no name and no time.
 //   - SPDX: everything in it is read from the binary or is a parameter.
+//
+// main.go has the command line and the order of the work, build.go calls the compiler and collects the files of an
+// archive, archive.go packs them, and bill.go writes the SPDX document. It signs nothing and uploads nothing: both are
+// steps of their own, with keys and rights that this program does not need.
 package main

@@ -20,7 +20,8 @@ const checksums = "SHA256SUMS"
 // platforms lists the platforms of a release.
 var platforms = []platform{{"darwin", "amd64"}, {"darwin", "arm64"}, {"linux", "amd64"}, {"linux", "arm64"}}
 
-// release holds the parameters of one run.
+// release holds the parameters of one run. It is filled by run and then only read, apart from manual, which make
+// writes once.
 type release struct {
 	version   string
 	made      time.Time // the time of all files: that of the commit
@@ -58,7 +59,8 @@ func run() error {
 	return r.make(ctx)
 }
 
-// make builds all files. It writes the checksums last, so that an interrupted release has none.
+// make builds all files. It writes the checksums last, so that an interrupted release has none. Files of platforms
+// that are ready stay after an error.
 func (r *release) make(ctx context.Context) error {
 	if err := r.validate(); err != nil {
 		return err
@@ -80,7 +82,8 @@ func (r *release) make(ctx context.Context) error {
 	return r.writeChecksums(names)
 }
 
-// validate returns an error for a version that cannot be part of a file name.
+// validate returns an error for a version that cannot be part of a file name. The characters are those that no shell
+// and no file system treats specially.
 func (r *release) validate() error {
 	if r.version == "" || strings.ContainsFunc(r.version, func(c rune) bool {
 		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_+", c)
@@ -95,8 +98,8 @@ func (r *release) name(p platform) string {
 	return fmt.Sprintf("carillon_%s_%s_%s", strings.TrimPrefix(r.version, "v"), p.os, p.arch)
 }
 
-// makePlatform builds the archive and the SPDX document of a platform. It returns the names of the two
-// files.
+// makePlatform builds the archive and the SPDX document of a platform. It returns the names of the two files. The
+// archive is built in memory and written at once; it is about as large as the binary.
 func (r *release) makePlatform(ctx context.Context, p platform) ([]string, error) {
 	dir, err := os.MkdirTemp("", "carillon-release-")
 	if err != nil {

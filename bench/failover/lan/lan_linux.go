@@ -13,13 +13,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// LAN is some hosts and the switch between them.
+// LAN is some hosts and the switch between them. Add and Close are not for concurrent use; the switch is.
 type LAN struct {
 	*Switch
 	hosts []*Host
 }
 
-// Host is a network namespace with an address on the LAN, and with a loopback of its own.
+// Host is a network namespace with an address on the LAN, and with a loopback of its own. The two files keep it alive,
+// besides the processes in it.
 type Host struct {
 	name      string
 	addr      netip.Addr
@@ -27,8 +28,9 @@ type Host struct {
 	device    *os.File
 }
 
-// New returns a LAN without hosts. The error wraps [ErrUnavailable] if this machine, or this user, cannot
-// have one; it names what is missing. The seed decides which packets are lost.
+// New returns a LAN without hosts. The error wraps [ErrUnavailable] if this machine, or this user, cannot have one; it
+// names what is missing. The seed decides which packets are lost. It makes a host on trial, because the rights that it
+// takes show only then.
 func New(seed uint64) (*LAN, error) {
 	l := &LAN{Switch: NewSwitch(seed)}
 	h, err := openHost("probe", netip.AddrFrom4([4]byte{10, 77, 0, 254}))
@@ -39,7 +41,8 @@ func New(seed uint64) (*LAN, error) {
 	return l, nil
 }
 
-// Add makes a host. Its number, from 1 to 250, decides its address, 10.77.0.number.
+// Add makes a host. Its number, from 1 to 250, decides its address, 10.77.0.number. The host is attached when Add
+// returns, and its links are whole.
 func (l *LAN) Add(name string, number byte) (*Host, error) {
 	h, err := openHost(name, netip.AddrFrom4([4]byte{10, 77, 0, number}))
 	if err != nil {
@@ -58,7 +61,8 @@ func (l *LAN) Close() {
 	l.Switch.Close()
 }
 
-// openHost makes the namespace and what is in it.
+// openHost makes the namespace and what is in it. The device is made while the thread is in the new namespace, since a
+// device belongs to the namespace in which it is made.
 func openHost(name string, addr netip.Addr) (*Host, error) {
 	h := &Host{name: name, addr: addr}
 	err := onThread(func() (err error) {
@@ -95,7 +99,8 @@ func (h *Host) Name() string { return h.name }
 // Addr is the host's address on the LAN.
 func (h *Host) Addr() netip.Addr { return h.addr }
 
-// Start starts a process on the host. Its children are there too.
+// Start starts a process on the host. Its children are there too. Only the creation is done in the namespace: cmd may
+// be waited for from anywhere.
 func (h *Host) Start(cmd *exec.Cmd) error { return h.do(cmd.Start) }
 
 // DialContext connects from the host to an address, which must be numeric.
@@ -119,8 +124,9 @@ func (h *Host) Listen(port uint16) (l net.Listener, err error) {
 	return l, err
 }
 
-// do calls a function on a thread of the host's namespace. Sockets and processes belong to the namespace
-// of the thread that makes them, so the function must make them itself, and in no further goroutine.
+// do calls a function on a thread of the host's namespace. Sockets and processes belong to the namespace of the thread
+// that makes them, so the function must make them itself, and in no further goroutine. It costs a thread for each
+// call, which is cheap beside a process or a connection.
 func (h *Host) do(act func() error) error {
 	return onThread(func() error {
 		if err := unix.Setns(int(h.namespace.Fd()), unix.CLONE_NEWNET); err != nil {

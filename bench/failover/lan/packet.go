@@ -22,7 +22,8 @@ const (
 	flagACK = 1 << 4
 )
 
-// packet is an IP packet as a TUN device hands it out.
+// packet is an IP packet as a TUN device hands it out. Its methods accept any bytes: a packet that is cut short is
+// none.
 type packet []byte
 
 // addresses returns source and destination; false if it is no whole packet of IPv4.
@@ -43,7 +44,8 @@ type segment struct {
 
 func (s segment) has(flag byte) bool { return s.flags&flag != 0 }
 
-// segment reads the TCP header; false if the packet carries none.
+// segment reads the TCP header; false if the packet carries none. It does not verify checksums, because the kernel
+// that made the packet is on this machine.
 func (p packet) segment() (segment, bool) {
 	from, to, ok := p.addresses()
 	if !ok || p[9] != protocolTCP {
@@ -71,8 +73,8 @@ func (p packet) segment() (segment, bool) {
 	return s, true
 }
 
-// refusal returns the RST that answers a segment as its receiver would that knows of no connection; false
-// if the segment is a RST itself.
+// refusal returns the RST that answers a segment as its receiver would that knows of no connection; false if the
+// segment is a RST itself. The rules are those of RFC 9293, section 3.10.7.1.
 func (s segment) refusal() (packet, bool) {
 	switch {
 	case s.has(flagRST):
@@ -84,8 +86,8 @@ func (s segment) refusal() (packet, bool) {
 	}
 }
 
-// reset returns the RST that ends an established connection at its receiver. The receiver takes it if seq
-// is what it expects next.
+// reset returns the RST that ends an established connection at its receiver. The receiver takes it if seq is what it
+// expects next. Any other sequence is ignored or answered with a challenge (RFC 5961), and the connection lives on.
 func reset(from, to netip.AddrPort, seq uint32) packet {
 	return segment{from: from, to: to, seq: seq, flags: flagRST}.packet()
 }
@@ -115,7 +117,7 @@ func (s segment) packet() packet {
 	return p
 }
 
-// checksum is that of the Internet protocols, over an even number of bytes.
+// checksum is that of the Internet protocols, over an even number of bytes. See RFC 1071.
 func checksum(b []byte, sum uint32) uint16 {
 	for i := 0; i < len(b); i += 2 {
 		sum += uint32(binary.BigEndian.Uint16(b[i:]))

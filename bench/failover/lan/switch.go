@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Link is what happens to packets on their way from one host to another. The zero value carries each of
-// them at once.
+// Link is what happens to packets on their way from one host to another. The zero value carries each of them at once.
+// One direction only. Cut goes before Reset, Reset before the others.
 type Link struct {
 	Cut   bool          // packets vanish
 	Reset bool          // TCP connections are ended by a RST to their sender, and refused; nothing else passes
@@ -18,17 +18,19 @@ type Link struct {
 	Loss  float64       // share of the packets that vanish, 0 to 1
 }
 
-// Bounds of what a switch keeps.
+// Bounds of what a switch keeps. Without bounds a slow link under load, or a run with very many connections, would
+// fill the memory.
 const (
 	packetMax = 2048    // bytes; more than the devices' MTU
 	queueMax  = 8192    // packets under way on one delayed link; what comes beyond is dropped
 	knownMax  = 1 << 16 // directions of TCP connections; beyond, all are forgotten
 )
 
-// Switch carries packets between ports, each of which has the address of one host. It is safe for
-// concurrent use.
+// Switch carries packets between ports, each of which has the address of one host. It is safe for concurrent use. One
+// lock guards everything, which is enough for the load of a test.
 type Switch struct {
-	mu    sync.Mutex
+	mu sync.Mutex
+	// decides about losses; which packet meets which number depends on their order
 	rng   *rand.Rand
 	ports map[netip.Addr]io.Writer
 	lines map[pair]*line
@@ -45,7 +47,7 @@ type pair struct{ from, to netip.Addr }
 // flow is a direction of a TCP connection.
 type flow struct{ from, to netip.AddrPort }
 
-// line is a link with the packets that are under way on it.
+// line is a link with the packets that are under way on it. A link without a delay has no queue and no goroutine.
 type line struct {
 	Link
 	queue chan parcel // made with the first delay
@@ -65,7 +67,8 @@ func NewSwitch(seed uint64) *Switch {
 	}
 }
 
-// Attach adds the port of a host, and carries what it sends until a read fails.
+// Attach adds the port of a host, and carries what it sends until a read fails. It is called once for an address,
+// before Close.
 func (s *Switch) Attach(addr netip.Addr, port io.ReadWriter) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -82,8 +85,8 @@ func (s *Switch) Attach(addr netip.Addr, port io.ReadWriter) {
 	})
 }
 
-// Set says what happens from now on to packets from one host to another. Packets that are under way on a
-// delayed link arrive all the same.
+// Set says what happens from now on to packets from one host to another. Packets that are under way on a delayed link
+// arrive all the same. It returns when the new state is in force for every later packet.
 func (s *Switch) Set(from, to netip.Addr, l Link) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,7 +101,8 @@ func (s *Switch) Set(from, to netip.Addr, l Link) {
 	}
 }
 
-// Close ends the delayed links, and returns when each port has ended. The caller closes the ports first.
+// Close ends the delayed links, and returns when each port has ended. The caller closes the ports first. It is called
+// once. Packets that wait on delayed links are dropped.
 func (s *Switch) Close() {
 	close(s.done)
 	s.tasks.Wait()
@@ -156,7 +160,8 @@ func (s *Switch) refuseLocked(p packet) {
 	}
 }
 
-// noteLocked remembers what the sender of a segment expects next.
+// noteLocked remembers what the sender of a segment expects next. The value is stale if the newest packet was lost; a
+// RST with it is not taken, and the next packet of the connection is answered instead.
 func (s *Switch) noteLocked(p packet) {
 	seg, ok := p.segment()
 	if !ok {
@@ -182,7 +187,8 @@ func (s *Switch) sendLocked(p packet) {
 	}
 }
 
-// deliverLate delivers what is under way on a delayed link, in order.
+// deliverLate delivers what is under way on a delayed link, in order. One goroutine for each link keeps the order; a
+// shorter delay that is set later applies only behind the packets that wait.
 func (s *Switch) deliverLate(queue <-chan parcel) {
 	for {
 		select {

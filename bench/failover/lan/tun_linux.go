@@ -8,7 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What each TUN device is.
+// What each TUN device is. The names and sizes are the same on every host, because each has a namespace of its own.
+// The queue is long, so that bursts of a herd of jobs are lost only where a link says so.
 const (
 	deviceName  = "lan0"
 	devicePath  = "/dev/net/tun"
@@ -18,8 +19,9 @@ const (
 
 var netmask = [4]byte{255, 255, 255, 0}
 
-// openTUN makes a TUN device in the namespace of the calling thread, with an address. What is written to
-// it arrives at the namespace; what the namespace sends is read from it, packet by packet.
+// openTUN makes a TUN device in the namespace of the calling thread, with an address. What is written to it arrives at
+// the namespace; what the namespace sends is read from it, packet by packet. The file is the only reference to the
+// device: closing it removes the device.
 func openTUN(addr netip.Addr) (*os.File, error) {
 	fd, err := unix.Open(devicePath, unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -47,7 +49,8 @@ func setUpTUN(fd int, addr netip.Addr) error {
 	return unix.SetNonblock(fd, true) // the runtime's poller waits for it
 }
 
-// configure gives a device its address and size, and sets it up.
+// configure gives a device its address and size, and sets it up. It uses the old ioctl requests instead of netlink,
+// which would need a library.
 func configure(name string, addr netip.Addr) error {
 	ip := addr.As4()
 	for _, step := range []struct {
