@@ -135,10 +135,10 @@ func TestConfirmCommits(t *testing.T) {
 	defer cancel()
 	log := &stillLog{}
 	e := must(Open(Options{Log: log, Store: newMemStore(), Sender: &shortSender{left: make(map[string]int)}}))
+	next, first := e.core.Inspect().NextID, log.lsn+1 // while no other goroutine changes them
 	served := make(chan error, 1)
 	go func() { served <- e.Serve(ctx) }()
-	next := e.core.Inspect().NextID
-	for want := log.lsn + 1; want < 4; want++ {
+	for want := first; want < 4; want++ {
 		if err := e.Confirm(ctx); err != nil || e.opts.Store.Applied() != (job.Position{LSN: want, Epoch: 1}) {
 			t.Errorf("confirmed at %v (%v), want commit %d", e.opts.Store.Applied(), err, want)
 		}
