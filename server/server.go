@@ -65,7 +65,7 @@ type Server struct {
 	stopWatch  context.CancelFunc // nil: no watch of JetStream runs
 	stopAround context.CancelFunc // nil: no watch of the surroundings runs
 	background sync.WaitGroup
-	failed     chan error // capacity 1: the first failure of a part
+	failed     chan error // failures of parts; the first one ends the server, and those that find no place are dropped
 	closeOnce  sync.Once
 	closed     chan struct{}
 	closeErr   error
