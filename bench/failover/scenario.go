@@ -153,15 +153,22 @@ func pauseLeader(_ context.Context, _ *rig, leader *node) (blow, error) {
 	return blow{land: leader.proc.Pause, heal: leader.proc.Resume, lasts: pauseTime}, nil
 }
 
-// The product refuses while commits wait for the stream, and the round then asks again.
+// The product refuses while commits wait for the stream, and while no standby is level, as one that was sent a
+// checkpoint a moment ago. The round then asks again.
 func handOver(ctx context.Context, r *rig, _ *node) (blow, error) {
 	return blow{land: func() error {
 		err := r.command(ctx, "handover", "--server", r.cluster.urls)
-		if err != nil && strings.Contains(err.Error(), "the log has not acknowledged commits") {
+		if err != nil && refusedForNow(err.Error()) {
 			return fmt.Errorf("%w: %w", errNotYet, err)
 		}
 		return err
 	}}, nil
+}
+
+// refusedForNow reports whether the product refuses a hand-over for a reason that passes.
+func refusedForNow(message string) bool {
+	return strings.Contains(message, "the log has not acknowledged commits") ||
+		strings.Contains(message, "there is no standby that is level with the leader")
 }
 
 // restartAll restarts the nodes in the order of their names, each when the one before is in step. The blow lasts until
