@@ -73,9 +73,11 @@ var house = map[string][]string{
 	// The one package with a NATS server in it.
 	"bus":         over(words, module+"/dispatch", module+"/inbox", module+"/replication", "github.com/nats-io/nats.go", "github.com/nats-io/nats-server/v2"),
 	"bus/bustest": {"github.com/nats-io/nats-server/v2"},
+	// One engine with its data, alone or in a cluster.
+	"shard": over(words, module+"/api", module+"/datadir", module+"/replication", module+"/scheduler", module+"/wal", "github.com/nats-io/nats.go", "golang.org/x/sys"),
 	// The assembly: what a process has once.
 	"server": over(words, module+"/api", module+"/backup", module+"/bus", module+"/client", module+"/dashboard", module+"/datadir", module+"/dispatch", module+"/inbox",
-		module+"/metrics", module+"/replication", module+"/scheduler", module+"/snapshot", module+"/tracing", module+"/wal", module+"/web", "github.com/nats-io/nats.go", "golang.org/x/sys"),
+		module+"/metrics", module+"/replication", module+"/scheduler", module+"/shard", module+"/tracing", module+"/web", "github.com/nats-io/nats.go", "golang.org/x/sys"),
 	"cmd/carillon": over(words, module+"/backup", module+"/bench", module+"/client", module+"/crontab", module+"/datadir", module+"/server", module+"/snapshot",
 		module+"/terminal", module+"/wal", "github.com/nats-io/nats.go", "github.com/alecthomas/kong", "github.com/go-json-experiment/json", "go.yaml.in/yaml/v3", "golang.org/x/sys"),
 	"bench":         {module + "/client", module + "/bench/measure", module + "/bench/plot", "github.com/nats-io/nats.go", "github.com/alecthomas/kong", "golang.org/x/sys"},

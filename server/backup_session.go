@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,7 +11,6 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-io/carillon/client"
-	"github.com/carillon-io/carillon/job"
 )
 
 // backupSession is a copy of the store that is being sent.
@@ -52,22 +50,6 @@ func (s *backupSession) read(request []byte, most int64) ([]byte, error) {
 	_, err = f.ReadAt(piece, r.Offset)
 	return piece, err
 }
-
-// exportStore copies the store into a new directory below the outgoing one.
-func (s *Server) exportStore(ctx context.Context, name string) (dir string, at job.Position, err error) {
-	if s.member != nil {
-		return s.member.Export(ctx, name) // the member locks the store, which a join may replace
-	}
-	outgoing := filepath.Join(s.data.Dir(), outgoingName)
-	if err := os.MkdirAll(outgoing, 0o750); err != nil {
-		return "", at, err
-	}
-	dir = filepath.Join(outgoing, name)
-	at, err = s.data.Parts().Export(ctx, dir)
-	return dir, at, err
-}
-
-func (m *member) outgoing() string { return filepath.Join(m.data.Dir(), outgoingName) }
 
 // listCopy returns the files below a directory, sorted by name.
 func listCopy(dir string) (files []client.BackupFile, err error) {

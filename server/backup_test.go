@@ -107,7 +107,7 @@ func TestBackupWhileServing(t *testing.T) {
 		t.Error(err)
 	}
 	mustPut(t, c, natsJob("after", "@daily"))
-	if left, err := os.ReadDir(filepath.Join(s.data.Dir(), outgoingName)); err != nil || len(left) > 0 {
+	if left, err := os.ReadDir(filepath.Join(s.data.Dir(), "outgoing")); err != nil || len(left) > 0 {
 		t.Errorf("%d copies are left, %v", len(left), err)
 	}
 }
@@ -162,7 +162,7 @@ func TestBackupOfCluster(t *testing.T) {
 	for _, leader := range []*Server{a, b} {
 		testkit.Until(p.t, leader.opts.Node+" leads", p.leads(leader))
 		from, err := c.OpenBackup(t.Context(), 0)
-		if err != nil || from.Node != leader.opts.Node || from.ClusterID != leader.node.ID().String() {
+		if err != nil || from.Node != leader.opts.Node || from.ClusterID != leader.shard.Node().ID().String() {
 			t.Fatalf("%+v, %v", from, err)
 		}
 		var out bytes.Buffer
@@ -174,7 +174,7 @@ func TestBackupOfCluster(t *testing.T) {
 			testkit.Until(p.t, "b leads", p.leads(b))
 		}
 		h, err := WriteBackup(t.Context(), from, &out, nil)
-		if err != nil || h.ClusterID != [16]byte(leader.node.ID()) {
+		if err != nil || h.ClusterID != [16]byte(leader.shard.Node().ID()) {
 			t.Fatalf("%+v, %v", h, err)
 		}
 		from.Close()

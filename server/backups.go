@@ -8,8 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -17,7 +15,9 @@ import (
 
 	"github.com/carillon-io/carillon/backup"
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/datadir"
 	"github.com/carillon-io/carillon/inbox"
+	"github.com/carillon-io/carillon/job"
 )
 
 // The bounds of the backups that a node sends.
@@ -29,17 +29,13 @@ const (
 	backupMsgReserve = 4 << 10     // bytes of a message that are left for its headers
 )
 
-// outgoingName is the directory, in the data directory, with the copies that are being sent.
-const outgoingName = "outgoing"
-
 // backups sends copies of the store to callers that make a backup. It accepts requests only while the node
 // leads. A copy that was made is sent to its end in any case, because it does not change. Safe for concurrent
 // use.
 type backups struct {
-	server *Server
-	conn   *nats.Conn // a connection of its own: pieces are large and must not delay requests
-	desk   *inbox.Desk
-	shard  uint32
+	opts backupOptions
+	conn *nats.Conn // a connection of its own: pieces are large and must not delay requests
+	desk *inbox.Desk
 
 	mu       sync.Mutex
 	requests *nats.Subscription
@@ -51,18 +47,35 @@ type backups struct {
 	cancel   context.CancelFunc
 }
 
-// openBackups connects to NATS. Requests are accepted from listen on.
+// backupOptions say what is sent, and under which name.
+type backupOptions struct {
+	prefix  string
+	shard   uint32
+	product string // version of the program
+	logger  *slog.Logger
+	// export writes a copy of the store into a new directory of that name.
+	export func(ctx context.Context, name string) (dir string, at job.Position, err error)
+	// identity says whose data that is.
+	identity func() datadir.Identity
+}
+
+// openBackups connects to NATS. Requests are accepted while the shard leads.
 func (s *Server) openBackups(context.Context) error {
 	conn, err := s.bus.Connect("carillon backups")
 	if err != nil {
 		return err
 	}
-	s.backups = &backups{server: s, conn: conn, desk: inbox.NewDesk(conn, s.inboxes, s.opts.Logger), sessions: make(map[string]*backupSession)}
-	s.backups.stop, s.backups.cancel = context.WithCancel(context.Background())
-	if err := os.RemoveAll(filepath.Join(s.data.Dir(), outgoingName)); err != nil {
-		return fmt.Errorf("remove what was being sent: %w", err)
-	}
+	s.backups = newBackups(conn, s.inboxes, backupOptions{
+		prefix: s.opts.Prefix, shard: shardNumber, product: s.opts.Version, logger: s.opts.Logger, identity: s.data.Identity,
+		export: func(ctx context.Context, name string) (string, job.Position, error) { return s.shard.Export(ctx, name) },
+	})
 	return nil
+}
+
+func newBackups(conn *nats.Conn, inboxes *inbox.Rule, o backupOptions) *backups {
+	b := &backups{opts: o, conn: conn, desk: inbox.NewDesk(conn, inboxes, o.logger), sessions: make(map[string]*backupSession)}
+	b.stop, b.cancel = context.WithCancel(context.Background())
+	return b
 }
 
 // listen begins to accept requests; silence ends it.
@@ -72,7 +85,7 @@ func (b *backups) listen() error {
 	if b.requests != nil || b.closed {
 		return nil
 	}
-	subject := client.BackupSubject(b.server.opts.Prefix, b.shard, "open")
+	subject := client.BackupSubject(b.opts.prefix, b.opts.shard, "open")
 	sub, err := b.desk.Subscribe(subject, b.answerOpen)
 	if err != nil {
 		return fmt.Errorf("subscribe to %s: %w", subject, err)
@@ -85,7 +98,7 @@ func (b *backups) listen() error {
 // same, without backups.
 func (b *backups) lead() (end func()) {
 	if err := b.listen(); err != nil {
-		b.server.opts.Logger.Warn("no backup can be taken from this node", slog.Any("error", err))
+		b.opts.logger.Warn("no backup can be taken from this node", slog.Any("error", err))
 	}
 	return b.silence
 }
@@ -133,7 +146,7 @@ func (b *backups) answerOpen(m *inbox.Request) {
 			b.refuse(m, err)
 			return
 		}
-		b.server.opts.Logger.Info("sending a backup", slog.Uint64("lsn", session.LSN), slog.Int("files", len(session.Files)))
+		b.opts.logger.Info("sending a backup", slog.Uint64("lsn", session.LSN), slog.Int("files", len(session.Files)))
 		b.respond(m, session.BackupOffer)
 	}()
 }
@@ -162,15 +175,15 @@ func (b *backups) make(body []byte) (*backupSession, error) {
 	ctx, cancel := context.WithTimeout(b.stop, backupTime)
 	defer cancel()
 	name := "backup-" + rand.Text()
-	dir, at, err := b.server.exportStore(ctx, name)
+	dir, at, err := b.opts.export(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	id := b.server.data.Identity()
+	id := b.opts.identity()
 	s := &backupSession{dir: dir, BackupOffer: client.BackupOffer{
 		Version: client.BackupVersion, Session: name, LSN: at.LSN, Epoch: at.Epoch, Hash: hex.EncodeToString(at.Hash[:]),
-		ClusterID: id.ClusterID, Node: id.Node, Shard: b.shard,
-		CreatedAt: client.At(time.Now()), Product: b.server.opts.Version,
+		ClusterID: id.ClusterID, Node: id.Node, Shard: b.opts.shard,
+		CreatedAt: client.At(time.Now()), Product: b.opts.product,
 	}}
 	s.Files, err = listCopy(dir)
 	return s, err
@@ -192,7 +205,7 @@ func (b *backups) made(s *backupSession, err error) error {
 			break
 		}
 		var sub *nats.Subscription
-		if sub, err = b.desk.Subscribe(client.BackupSubject(b.server.opts.Prefix, b.shard, what+s.Session), answer); err == nil {
+		if sub, err = b.desk.Subscribe(client.BackupSubject(b.opts.prefix, b.opts.shard, what+s.Session), answer); err == nil {
 			s.subs = append(s.subs, sub)
 		}
 	}
@@ -241,7 +254,7 @@ func (b *backups) answerPiece(s *backupSession, m *inbox.Request) {
 }
 
 func (b *backups) refuse(m *inbox.Request, err error) {
-	b.server.opts.Logger.Warn("no backup was made", slog.Any("error", err))
+	b.opts.logger.Warn("no backup was made", slog.Any("error", err))
 	b.respond(m, client.BackupOffer{Version: client.BackupVersion, Error: err.Error()})
 }
 
@@ -251,6 +264,6 @@ func (b *backups) respond(m *inbox.Request, o client.BackupOffer) {
 		err = m.Answer(client.ReplyBackupOpen, nil, body)
 	}
 	if err != nil {
-		b.server.opts.Logger.Warn("the answer to a backup was not sent", slog.Any("error", err))
+		b.opts.logger.Warn("the answer to a backup was not sent", slog.Any("error", err))
 	}
 }

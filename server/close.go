@@ -3,8 +3,9 @@ package server
 import (
 	"context"
 	"errors"
-	"github.com/carillon-io/carillon/datadir"
 	"time"
+
+	"github.com/carillon-io/carillon/datadir"
 )
 
 // closeTimeMax bounds a Close whose context has no deadline.
@@ -27,9 +28,6 @@ func (s *Server) Close(ctx context.Context) error {
 // close ends what the start has opened, in the opposite order.
 func (s *Server) close(ctx context.Context) error {
 	var errs []error
-	if s.service != nil {
-		errs = append(errs, s.service.Close(ctx))
-	}
 	if s.stopAround != nil {
 		s.stopAround()
 	}
@@ -40,14 +38,13 @@ func (s *Server) close(ctx context.Context) error {
 		s.backups.close()
 	}
 	closed := s.closeWeb(ctx)
-	s.closeNode(ctx)
-	errs = append(errs, <-closed)
-	if s.engine != nil {
-		s.engine.Drain(ctx)
-		s.stopKeeper()
-		s.stopEngine()
-		<-s.engine.Done()
+	if s.shard != nil {
+		errs = append(errs, s.shard.Close(ctx))
 	}
+	if s.stopServers != nil {
+		s.stopServers()
+	}
+	errs = append(errs, <-closed)
 	if s.dispatcher != nil {
 		errs = append(errs, s.dispatcher.Close(ctx))
 	}

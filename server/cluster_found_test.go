@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -14,8 +15,8 @@ import (
 	"github.com/carillon-io/carillon/datadir"
 	"github.com/carillon-io/carillon/inbox"
 	"github.com/carillon-io/carillon/replication"
+	"github.com/carillon-io/carillon/shard"
 	"github.com/carillon-io/carillon/testkit"
-	"github.com/carillon-io/carillon/wal"
 )
 
 // waitingLog counts the lines that say that a node waits for the cluster.
@@ -80,7 +81,7 @@ func TestOneNodeBecomesACluster(t *testing.T) {
 	}
 	defer b.Close(context.Background())
 	p.level(a, b)
-	if id := a.node.ID().String(); id != done.ClusterID || b.node.ID().String() != id {
+	if id := a.shard.Node().ID().String(); id != done.ClusterID || b.shard.Node().ID().String() != id {
 		t.Errorf("the cluster is %s, and %s was drawn", id, done.ClusterID)
 	}
 	p.close(a)
@@ -102,11 +103,11 @@ func TestEmptyNodeWaitsForTheFoundersData(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	opts := replication.Options{Conn: p.nc, Prefix: "carillon", Cluster: "prod", Node: "a", Replicas: 1, Next: wal.Next, Boot: bootClock, Logger: discard}
-	if err := (&Server{data: d}).describeData(&opts); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := replication.NewNode(t.Context(), opts); err != nil { // it makes the stream
+	founder := shard.New(shard.Options{Data: d, Logger: discard, Cluster: &shard.Cluster{
+		Replication: replication.Options{Conn: p.nc, Prefix: "carillon", Cluster: "prod", Node: "a", Replicas: 1, Logger: discard},
+		OnFound:     func(context.Context) error { return errors.New("the founder ends once it has made the stream") },
+	}})
+	if err := founder.Open(t.Context()); err == nil || !strings.Contains(err.Error(), "once it has made") {
 		t.Fatal(err)
 	}
 	mustClose(t, d)
@@ -160,7 +161,7 @@ func TestRestoredBackupBesideItsOldLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.put("later")
-	id := c.node.ID().String()
+	id := c.shard.Node().ID().String()
 	o := p.options("d", second)
 	p.startFails(o, replication.ErrOwnData, "--give-up "+id, "commits ")
 	if _, err := datadir.Found(datadir.FoundOptions{Dir: second, ClusterName: "prod", Logger: discard}); err != nil {
@@ -178,8 +179,8 @@ func TestRestoredBackupBesideItsOldLog(t *testing.T) {
 	}
 	defer d.Close(context.Background())
 	testkit.Until(p.t, "d leads", p.leads(d))
-	if n := p.jobs(); n != 1 || d.node.ID().String() == id {
-		t.Errorf("%d jobs in the cluster %s", n, d.node.ID())
+	if n := p.jobs(); n != 1 || d.shard.Node().ID().String() == id {
+		t.Errorf("%d jobs in the cluster %s", n, d.shard.Node().ID())
 	}
 	p.startFails(p.options("c", backup), replication.ErrOtherCluster, "--discard-data")
 	o = p.options("c", backup)
@@ -226,7 +227,7 @@ func TestFounderOfAnEmbeddedCluster(t *testing.T) {
 	p := &troupe{t: t}
 	p.level(servers[0], servers[1])
 	for i, s := range servers[:2] {
-		if n := s.member.Status().Jobs; n != 20 {
+		if n := s.shard.Status().Jobs; n != 20 {
 			t.Errorf("node %d has %d jobs", i, n)
 		}
 	}

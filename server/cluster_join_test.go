@@ -53,8 +53,8 @@ func TestDivergedNodeJoinsAnew(t *testing.T) {
 	p.kill(a)
 	testkit.Until(p.t, "b leads", p.leads(b))
 	// A commit of a leader that died after its own disk had it, and before the stream had it.
-	last := a.member.Last()
-	if _, err := a.member.Append(last.Epoch, []byte{1}); err != nil {
+	log := a.data.Log()
+	if _, err := log.Append(log.Last().Epoch, []byte{1}); err != nil {
 		t.Fatal(err)
 	}
 	if err := a.Close(t.Context()); err != nil {

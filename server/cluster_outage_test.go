@@ -284,7 +284,7 @@ func TestAcknowledgedIsOnTheStandbysDisk(t *testing.T) {
 			a, b := start("a"), start("b")
 			o.register("x", 5)
 			o.level(a, b)
-			b.member.mu.Lock() // the standby answers, but cannot write to its log
+			release := b.shard.Stall() // the standby answers, but cannot write to its log
 			acknowledged := make(chan struct{})
 			go func() { o.register("y", 1); close(acknowledged) }()
 			select {
@@ -297,15 +297,15 @@ func TestAcknowledgedIsOnTheStandbysDisk(t *testing.T) {
 					t.Error("it was not acknowledged, though NATS has it on disk")
 				}
 			}
-			b.member.mu.Unlock()
+			release()
 			<-acknowledged
 			o.level(a, b)
-			b.member.mu.Lock()
+			release = b.shard.Stall()
 			begun := time.Now()
 			o.register("z", 1)
 			held := time.Since(begun)
 			o.register("z", 3)
-			b.member.mu.Unlock()
+			release()
 			if all := time.Since(begun); held > 4*time.Second || all > held+2*time.Second {
 				t.Errorf("a standby with a slow disk held one up for %s, and four for %s", held, all)
 			}

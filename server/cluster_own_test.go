@@ -100,7 +100,7 @@ func TestOwnDataIsNotJoinedAway(t *testing.T) {
 	p.put("cluster")
 	dir := lone(t, 30)
 	o := p.options("a", dir)
-	p.startFails(o, replication.ErrOwnData, "--discard-data", "carillon cluster found", "--give-up "+b.node.ID().String())
+	p.startFails(o, replication.ErrOwnData, "--discard-data", "carillon cluster found", "--give-up "+b.shard.Node().ID().String())
 	again, err := Start(t.Context(), aloneOptions(dir))
 	if err != nil {
 		t.Fatalf("alone after the refusal: %v", err)
@@ -164,7 +164,7 @@ func TestLaggingStandbyKeepsNoCopy(t *testing.T) {
 	b := p.start("b", dir)
 	p.put("x")
 	p.level(a, b)
-	before := b.member.Applied()
+	before := applied(b)
 	p.close(b)
 	p.put("y")
 	stream, err := p.js.Stream(t.Context(), replication.StreamName("carillon", 0))

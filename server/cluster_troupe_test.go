@@ -15,6 +15,8 @@ import (
 
 	"github.com/carillon-io/carillon/bus/bustest"
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/datadir"
+	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/testkit"
 )
 
@@ -70,8 +72,7 @@ func (p *troupe) start(name, dir string) *Server {
 
 // kill ends a node as a signal does that cannot be caught: the node releases nothing and reports nothing.
 func (p *troupe) kill(s *Server) {
-	s.stopEngine()
-	<-s.nodeDone
+	s.shard.Kill()
 }
 
 func (p *troupe) client(standby bool) *client.Client {
@@ -118,8 +119,14 @@ func (p *troupe) leads(s *Server) func() bool {
 func (p *troupe) level(leader, standby *Server) {
 	p.t.Helper()
 	testkit.Until(p.t, "the standby is level", func() bool {
-		return p.info(standby).Role == "standby" && standby.member.Applied() == leader.member.Applied()
+		return p.info(standby).Role == "standby" && applied(standby) == applied(leader)
 	})
+}
+
+// applied returns the position of a node's store.
+func applied(s *Server) (at job.Position) {
+	s.shard.WithData(func(d *datadir.Directory) { at = d.Applied() })
+	return at
 }
 
 // eachTickOnce checks that every tick between two of a job's runs was decided, and once.

@@ -3,6 +3,7 @@ package server
 import (
 	"golang.org/x/sys/unix"
 
+	"github.com/carillon-io/carillon/datadir"
 	"github.com/carillon-io/carillon/dispatch"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/metrics"
@@ -11,12 +12,12 @@ import (
 // The metrics of the parts of a server other than its engine, which each part is asked for here.
 
 // storage describes the data directory; nil while the node has none, because it is receiving another one.
-func (s *Server) storage() *metrics.Storage {
-	if s.member != nil {
-		s.member.mu.RLock()
-		defer s.member.mu.RUnlock()
-	}
-	d := s.data
+func (s *Server) storage() (found *metrics.Storage) {
+	s.shard.WithData(func(d *datadir.Directory) { found = storageOf(d) })
+	return found
+}
+
+func storageOf(d *datadir.Directory) *metrics.Storage {
 	if d.Log() == nil || d.Store() == nil {
 		return nil
 	}

@@ -37,11 +37,8 @@ func (s *Server) refuseMember(context.Context) error {
 	return bus.RefuseMember(s.busOptions())
 }
 
-// watchJetStream ends this server if it is a member of the cluster's NATS and has lost JetStream.
+// watchJetStream ends this server, a member of the cluster's NATS, if it has lost JetStream.
 func (s *Server) watchJetStream(context.Context) error {
-	if !s.opts.clusterEmbedded() {
-		return nil
-	}
 	ctx, stop := context.WithCancel(context.Background())
 	s.stopWatch = stop
 	s.background.Go(func() { s.fail(s.bus.WatchJetStream(ctx)) })

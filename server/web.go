@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"net/http"
 
@@ -12,7 +13,7 @@ import (
 	"github.com/carillon-io/carillon/web"
 )
 
-// openFront begins to serve HTTP. Until serveWeb, each reply says that the server starts.
+// openFront begins to serve HTTP. Until openWeb, each reply says that the server starts.
 func (s *Server) openFront() {
 	s.web = web.NewFront(s.opts.Logger)
 	listener := s.limited()
@@ -23,27 +24,28 @@ func (s *Server) openFront() {
 	})
 }
 
-// serveWeb serves HTTP from the engine, through the service that is current at each request.
-func (s *Server) serveWeb(engine web.Engine, service func() *api.Service) {
-	node, executor := s.aboutNode(), func() *api.Executor { return service().Executor() }
-	s.web.Open(web.New(engine, web.Options{
-		Node: node, Logger: s.opts.Logger, Executor: executor, Hosts: s.opts.httpHosts(), Pages: s.pages(engine),
+// openWeb serves HTTP from the shard, through the service that is current at each request.
+func (s *Server) openWeb(context.Context) error {
+	node, executor := s.aboutNode(), func() *api.Executor { return s.shard.Service().Executor() }
+	s.web.Open(web.New(s.shard, web.Options{
+		Node: node, Logger: s.opts.Logger, Executor: executor, Hosts: s.opts.httpHosts(), Pages: s.pages(),
 		Metrics: metrics.New(metrics.Options{
-			Node: node, Logger: s.opts.Logger, Engine: engine, Executor: executor,
+			Node: node, Logger: s.opts.Logger, Engine: s.shard, Executor: executor,
 			Storage: s.storage, Deliveries: s.deliveries, NATS: s.aboutNATS(),
 		}),
 	}))
+	return nil
 }
 
-// aboutNode returns what the node shows of itself. It is called when the cluster, if there is one, is found.
+// aboutNode returns what the node shows of itself.
 func (s *Server) aboutNode() api.Node {
 	return api.Node{Version: s.opts.Version, Cluster: s.aboutCluster(), Inboxes: s.inboxes, Surroundings: s.around}
 }
 
 // pages makes the dashboard.
-func (s *Server) pages(engine web.Engine) func(client.Local) http.Handler {
+func (s *Server) pages() func(client.Local) http.Handler {
 	return func(asker client.Local) http.Handler {
-		return dashboard.New(asker, dashboard.Options{Status: engine.Status, Location: s.opts.zones.Location, Logger: s.opts.Logger})
+		return dashboard.New(asker, dashboard.Options{Status: s.shard.Status, Location: s.opts.zones.Location, Logger: s.opts.Logger})
 	}
 }
 

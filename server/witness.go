@@ -8,17 +8,8 @@ import (
 
 	"github.com/carillon-io/carillon/api"
 	"github.com/carillon-io/carillon/bus"
-	"github.com/carillon-io/carillon/datadir"
 	"github.com/carillon-io/carillon/metrics"
 )
-
-// openWitness locks the directory of a witness, which has neither a log nor a store.
-func (s *Server) openWitness(context.Context) (err error) {
-	if s.data, err = datadir.OpenWitness(s.dataOptions()); err == nil {
-		s.opts.Node = s.data.Identity().Node
-	}
-	return err
-}
 
 // openHealth serves over HTTP what every node serves: health, readiness and metrics.
 func (s *Server) openHealth(ctx context.Context) error {

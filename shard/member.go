@@ -1,16 +1,10 @@
-package server
+package shard
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
-	"os"
-	"path/filepath"
-	"sync"
-	"sync/atomic"
 
-	"github.com/carillon-io/carillon/api"
 	"github.com/carillon-io/carillon/datadir"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/replication"
@@ -18,44 +12,24 @@ import (
 	"github.com/carillon-io/carillon/wal"
 )
 
-// member is the log, store and engine of a node in a cluster; it implements replication.Local. The engine
-// follows or leads. After it has led, and after the data was replaced, a new engine takes its place.
+// member is a shard in a cluster, as its node sees it: it implements replication.Local. The engine follows or leads.
 type member struct {
-	server  *Server
-	engine  atomic.Pointer[scheduler.Engine]
-	service atomic.Pointer[api.Service]
-	closing sync.WaitGroup  // replaced services that still answer
-	known   datadir.Members // as the directory had it at the start
+	*Shard
+	known  datadir.Members // as the directory had it at the start
+	recent recentPositions
 
-	mu         sync.RWMutex // held for writing while the log and the store are replaced
-	recent     recentPositions
-	data       *datadir.Directory
-	reader     *wal.Reader // continues after the commit that Read returned last
-	readNext   uint64
-	stopKeeper context.CancelFunc
-	keeper     sync.WaitGroup
+	// Both are guarded by the shard's mu.
+	reader   *wal.Reader // continues after the commit that Read returned last
+	readNext uint64
 }
 
-// start opens an engine that follows, on the directory's data.
-func (m *member) start() error {
-	if err := os.RemoveAll(m.outgoing()); err != nil {
-		return fmt.Errorf("remove what was being sent: %w", err)
+// begin opens an engine that follows, on the directory's data.
+func (m *member) begin() error {
+	if err := m.data.RemoveExports(); err != nil {
+		return err
 	}
 	m.keep()
 	return m.Follow()
-}
-
-// keep makes checkpoints until stopKeeping is called.
-func (m *member) keep() {
-	ctx, stop := context.WithCancel(context.Background())
-	m.stopKeeper = stop
-	every := m.server.opts.CheckpointEvery
-	m.keeper.Go(func() { m.server.fail(m.data.Keep(ctx, every)) })
-}
-
-func (m *member) stopKeeping() {
-	m.stopKeeper()
-	m.keeper.Wait()
 }
 
 // Last implements replication.Local.
@@ -148,7 +122,7 @@ func (m *member) Cut(keep job.Position) error {
 	m.recent.forget()
 	saved, err := m.data.CutTail(keep)
 	if err == nil && saved != "" {
-		m.server.opts.Logger.Warn("the end of this node's log is not part of the cluster's log, and was put aside", slog.String("file", saved))
+		m.opts.Logger.Warn("the end of this node's log is not part of the cluster's log, and was put aside", slog.String("file", saved))
 	}
 	return err
 }
@@ -159,7 +133,7 @@ func (m *member) Save(after job.Position) error {
 	defer m.mu.Unlock()
 	saved, err := m.data.SaveTail(after.LSN)
 	if err == nil && saved != "" {
-		m.server.opts.Logger.Warn("commits of this node are not part of the cluster's log, and were put aside", slog.String("file", saved))
+		m.opts.Logger.Warn("commits of this node are not part of the cluster's log, and were put aside", slog.String("file", saved))
 	}
 	return err
 }
@@ -170,30 +144,15 @@ func (m *member) Begin() error { return m.engine.Load().Lead() }
 // Follow implements replication.Local.
 func (m *member) Follow() error {
 	m.mu.RLock()
-	opts := m.server.engineOptions(m.server.node)
+	opts := m.engineOptions(m.node)
 	m.mu.RUnlock()
-	opts.Trust, opts.RowsMax = m.server.node.Trust, m.server.node.RowsMax
+	opts.Trust, opts.RowsMax = m.node.Trust, m.node.RowsMax
 	engine, err := scheduler.Follow(opts)
 	if err != nil {
 		return err
 	}
 	m.engine.Store(engine)
 	return m.openService(true)
-}
-
-// Status returns the present state of the engine.
-func (m *member) Status() scheduler.Status { return m.engine.Load().Status() }
-
-// Export implements replication.Local.
-func (m *member) Export(ctx context.Context, name string) (dir string, at job.Position, err error) {
-	if err := os.MkdirAll(m.outgoing(), 0o750); err != nil {
-		return "", at, err
-	}
-	dir = filepath.Join(m.outgoing(), name)
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	at, err = m.data.Parts().Export(ctx, dir)
-	return dir, at, err
 }
 
 // Incoming implements replication.Local.
@@ -225,8 +184,8 @@ func (m *member) Adopt(at job.Position, old replication.Old) error {
 	return m.Follow()
 }
 
-// stop ends what start began.
-func (m *member) stop() {
+// end ends what begin began.
+func (m *member) end() {
 	m.closeService(context.Background())
 	m.stopKeeping()
 	m.mu.Lock()

@@ -1,12 +1,8 @@
-package server
+package shard
 
 import (
 	"context"
 	"errors"
-	"log/slog"
-	"time"
-
-	"github.com/carillon-io/carillon/api"
 )
 
 // Serve implements replication.Local.
@@ -20,7 +16,7 @@ func (m *member) Serve(ctx context.Context, ready func()) error {
 		stop()
 		return errors.Join(err, <-ended)
 	}
-	defer m.server.backups.lead()()
+	defer m.lead()()
 	ready()
 	select {
 	case err := <-ended:
@@ -56,34 +52,4 @@ func (m *member) Continue() error {
 		return nil
 	}
 	return m.openService(false)
-}
-
-// closeServiceMax bounds how long a node that changes its role waits for the requests under way.
-const closeServiceMax = 250 * time.Millisecond
-
-// openService makes the service that answers requests from the engine, as the leader or as a standby.
-func (m *member) openService(standby bool) error {
-	service, err := m.server.newService(m.engine.Load(), standby)
-	if err != nil {
-		return err
-	}
-	if last := m.service.Swap(service); last != nil {
-		m.closing.Go(func() { m.closeOne(context.Background(), last) }) // the new service does not wait for the requests of the old one
-	}
-	return nil
-}
-
-func (m *member) closeService(ctx context.Context) {
-	if service := m.service.Swap(nil); service != nil {
-		m.closeOne(ctx, service)
-	}
-	m.closing.Wait()
-}
-
-func (m *member) closeOne(ctx context.Context, service *api.Service) {
-	ctx, cancel := context.WithTimeout(ctx, closeServiceMax)
-	defer cancel()
-	if err := service.Close(ctx); err != nil {
-		m.server.opts.Logger.Debug("requests were cut short", slog.Any("error", err))
-	}
 }

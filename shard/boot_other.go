@@ -1,6 +1,6 @@
 //go:build !linux && !darwin
 
-package server
+package shard
 
 import "time"
 

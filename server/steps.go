@@ -1,0 +1,46 @@
+package server
+
+import "context"
+
+// step is a part of a start: what it does, and in which processes. Close ends what the steps have opened.
+type step struct {
+	run  func(*Server, context.Context) error
+	when func(Options) bool
+}
+
+// The kinds of process, besides Options.clusterEmbedded.
+func (o Options) any() bool       { return true }
+func (o Options) alone() bool     { return !o.clustered() }
+func (o Options) hasEngine() bool { return !o.Witness }
+func (o Options) isWitness() bool { return o.Witness }
+
+// startList lists the steps of every start, in order: that of a node alone, of one in a cluster and of a witness. The
+// listeners are first, because an address in use is the likeliest fault and the cheapest to find. The data comes before
+// the bus, because it says which node this is. HTTP shows a shard from the moment it is open, so that operators see a
+// node that joins.
+var startList = []step{
+	{(*Server).listen, Options.any},
+	{(*Server).openProfile, Options.any},
+	{(*Server).refuseMember, Options.alone},
+	{(*Server).openData, Options.any},
+	{(*Server).openTraces, Options.hasEngine},
+	{(*Server).openBus, Options.any},
+	{(*Server).watchJetStream, Options.clusterEmbedded},
+	{(*Server).openSurroundings, Options.hasEngine},
+	{(*Server).openBackups, Options.hasEngine},
+	{(*Server).openDispatch, Options.hasEngine},
+	{(*Server).openShard, Options.hasEngine},
+	{(*Server).openWeb, Options.hasEngine},
+	{(*Server).startShard, Options.hasEngine},
+	{(*Server).openHealth, Options.isWitness},
+}
+
+// steps returns the steps of this server's start, in order.
+func (s *Server) steps() (steps []func(context.Context) error) {
+	for _, step := range startList {
+		if step.when(s.opts) {
+			steps = append(steps, func(ctx context.Context) error { return step.run(s, ctx) })
+		}
+	}
+	return steps
+}

@@ -1,0 +1,49 @@
+package shard
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/carillon-io/carillon/api"
+)
+
+// closeServiceMax bounds how long a node that changes its role waits for the requests under way.
+const closeServiceMax = 250 * time.Millisecond
+
+// openService makes the service that answers requests from the present engine, as the leader or as a standby. It
+// replaces the service before it, and does not wait for the requests of that one.
+func (s *Shard) openService(standby bool) error {
+	if s.opts.Conn == nil {
+		return nil
+	}
+	o := s.opts.API
+	o.Standby = standby
+	if s.node != nil {
+		o.Leads = func() bool { return s.node.Trust() > 0 }
+	}
+	service, err := api.NewService(s.opts.Conn, s.engine.Load(), o)
+	if err != nil {
+		return err
+	}
+	if last := s.service.Swap(service); last != nil {
+		s.closing.Go(func() { s.closeOne(context.Background(), last) })
+	}
+	return nil
+}
+
+// closeService ends the present service, and waits for those that it replaced, each for a bounded time.
+func (s *Shard) closeService(ctx context.Context) {
+	if service := s.service.Swap(nil); service != nil {
+		s.closeOne(ctx, service)
+	}
+	s.closing.Wait()
+}
+
+func (s *Shard) closeOne(ctx context.Context, service *api.Service) {
+	ctx, cancel := context.WithTimeout(ctx, closeServiceMax)
+	defer cancel()
+	if err := service.Close(ctx); err != nil {
+		s.opts.Logger.Debug("requests were cut short", slog.Any("error", err))
+	}
+}
