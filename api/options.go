@@ -44,6 +44,11 @@ type Options struct {
 	// how much. Changes are refused there.
 	Standby bool
 
+	// Shard is the number of the shard whose requests are answered, and Shards how many there are. With several, those
+	// of each shard come on subjects of their own, <prefix>.shard.<n>.v1.<tenant>.<verb>: only the leader of a shard can
+	// answer them, and each shard has another one. Zero Shards means one.
+	Shard, Shards uint32
+
 	// Leads reports whether it is certain that no other node has led until now; what a leader reads of its state is
 	// valid only then. Nil means that there is no other node.
 	Leads func() bool
@@ -88,6 +93,8 @@ func setDefault[T comparable](v *T, d T) {
 // same grammar.
 func (o Options) validate() error {
 	switch {
+	case o.Shard >= max(o.Shards, 1):
+		return fmt.Errorf("api: options: there is no shard %d of %d", o.Shard, max(o.Shards, 1))
 	case job.ValidateTenant(o.Prefix) != nil:
 		return fmt.Errorf("api: options: the prefix %q is no subject token; want letters, digits, - and _", o.Prefix)
 	case o.Rules.PayloadBytesMax < 1 || o.Rules.PayloadBytesMax > job.PayloadBytesCeiling:

@@ -25,10 +25,14 @@ func (o *Options) serviceName() string {
 
 // root is the prefix of the subjects.
 func (o *Options) root() string {
-	if o.Standby {
-		return o.Prefix + ".standby.v1."
+	root := o.Prefix
+	if o.Shards > 1 {
+		root += fmt.Sprintf(".shard.%d", o.Shard)
 	}
-	return o.Prefix + ".v1."
+	if o.Standby {
+		root += ".standby"
+	}
+	return root + ".v1."
 }
 
 // Pending limits of each endpoint's subscription. Handlers do not block, so the limits are reached only if the

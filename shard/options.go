@@ -29,7 +29,7 @@ type Options struct {
 	Engine scheduler.Options
 
 	// Conn carries the requests over NATS, with API as the options of the service that answers them; the shard sets
-	// Leads and Standby. nil: no requests come over NATS, and the shard has no service.
+	// Shard, Leads and Standby. nil: no requests come over NATS, and the shard has no service.
 	Conn *nats.Conn
 	API  api.Options
 

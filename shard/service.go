@@ -18,7 +18,7 @@ func (s *Shard) openService(standby bool) error {
 		return nil
 	}
 	o := s.opts.API
-	o.Standby = standby
+	o.Shard, o.Standby = s.opts.Number, standby
 	if s.node != nil {
 		o.Leads = func() bool { return s.node.Trust() > 0 }
 	}
