@@ -56,7 +56,8 @@ func (q query) key(cursor string) (string, error) {
 	return "", apierr.Errorf(apierr.InvalidField, "cursor", "is none of this query; want the next_cursor of the page before, with the same filters, or none for the first page")
 }
 
-// head returns the version and the sum of the cursor for a key.
+// head returns the version and the sum of the cursor for a key. Each part is preceded by its length, so that two
+// different lists of filters never give the same text: ["ab", "c"] and ["a", "bc"] differ.
 func (q query) head(key string) []byte {
 	h := sha256.New()
 	for _, part := range append([]string{string(rune(cursorVersion))}, q...) {

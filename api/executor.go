@@ -28,9 +28,12 @@ type Executor struct {
 	engine  Engine
 	carrier carrier // of requests and replies; nil: they are calls in this process
 
+	// isClosed is set once, by stop, and never reset: a closed service is not opened again.
 	isClosed atomic.Bool
 	underWay atomic.Int64 // requests without a reply yet
 
+	// single admits the requests for one thing, bulk the registrations of many. In an executor for this process
+	// both are nil and admit all.
 	single, bulk *gate
 	rooms        rooms
 	stats        map[string]*verbStats // by verb; fixed after the start; nil: nothing is counted
@@ -59,6 +62,7 @@ func newExecutor(engine Engine, opts Options, c carrier) *Executor {
 // Request is a request of a verb, as its caller wrote it. Body belongs to the way in; it must not change until the
 // reply is there, because payloads point into it.
 type Request struct {
+	// Tenant, Asker and Host together name the party whose share of the rooms the reply uses.
 	Tenant string
 	Asker  job.Actor
 	Host   string // for HTTP, where the request came from; otherwise ""
@@ -79,6 +83,7 @@ func (q *Request) validate() error {
 type Reply struct {
 	Text []byte // JSON
 
+	// value is the reply before it was encoded. Thing reads from it what HTTP headers say.
 	value any
 	hold  *hold // the room of the text
 }
@@ -90,6 +95,7 @@ func (r Reply) Release() { r.hold.give() }
 // arrival is a request that has arrived and is not read yet. It is a value that the way in fills and do consumes, so
 // that each way in is a few lines and cannot leave out a step.
 type arrival struct {
+	// verb may be one that no table has, if a caller in this process named an unknown verb; then read fails.
 	verb       *Verb
 	via        way
 	begun      time.Time                // when it arrived

@@ -23,7 +23,8 @@ func (o *Options) serviceName() string {
 	return "carillon"
 }
 
-// root is the prefix of the subjects.
+// root is the prefix of the subjects. The subjects of standbys are others, because a queue group would otherwise
+// give them requests that only a leader may answer.
 func (o *Options) root() string {
 	if o.Standby {
 		return o.Prefix + ".standby.v1."
@@ -34,6 +35,8 @@ func (o *Options) root() string {
 // Pending limits of each endpoint's subscription. Handlers do not block, so the limits are reached only if the
 // process gets no CPU at all; beyond them NATS drops messages.
 const (
+	// The defaults of the client, 500,000 messages and 64 MiB, fit small messages; a bulk registration may have
+	// several MiB.
 	pendingMessages = 64 << 10
 	pendingBytes    = 256 << 20
 )
@@ -57,6 +60,7 @@ type Service struct {
 	nc       *nats.Conn
 	desk     *inbox.Desk
 
+	// id is random at each start, so that two processes on one machine are two instances.
 	id        string // of this instance, among the NATS services
 	startedAt time.Time
 	subs      []*nats.Subscription // fixed after the start
@@ -155,7 +159,9 @@ func (s *Service) Close(ctx context.Context) error {
 	return nil
 }
 
-// isDraining reports whether subscriptions may still have requests.
+// isDraining reports whether subscriptions may still have requests. A subscription stays valid until its last
+// message has been handled. Waiting for it has a bound of its own, because a connection that is lost for good never
+// reports the end.
 func (s *Service) isDraining() bool {
 	return !s.nc.IsClosed() && slices.ContainsFunc(s.subs, (*nats.Subscription).IsValid)
 }

@@ -111,7 +111,8 @@ func calendarBytes(c *client.Calendar) int {
 	return n
 }
 
-// calendarOf returns a calendar as callers see it. It shares the lines with its argument.
+// calendarOf returns a calendar as callers see it. It shares the lines with its argument. The version grows with
+// each write, so a caller can see that it did.
 func calendarOf(c *job.Calendar) client.Calendar {
 	return client.Calendar{
 		Name: c.Name, Exclude: c.Exclude, Description: c.Description, Version: c.Version, UpdatedAt: timeOf(c.UpdatedAt),

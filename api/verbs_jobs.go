@@ -38,7 +38,8 @@ var deleteMembers = object[client.DeleteRequest]{
 	"if_version": presentVersion(func(q *client.DeleteRequest) **uint32 { return &q.IfVersion }),
 }
 
-// remove deletes a job, and says how many of its runs were cancelled and how many are still with their targets.
+// remove deletes a job, and says how many of its runs were cancelled and how many are still with their targets. The
+// name is free at once for a new job, which gets another id, so runs of the two are never confused.
 func (x *Executor) remove(ctx context.Context, tenant string, req *client.DeleteRequest) (any, error) {
 	if err := job.ValidateName(req.Name); err != nil {
 		return nil, err

@@ -30,7 +30,8 @@ func parseOutcome(s string) (client.Outcome, error) {
 	return "", apierr.Errorf(apierr.InvalidField, "status", "%q is no outcome of a run; %s", apierr.Clip(s), wantOutcome)
 }
 
-// report handles what a worker says about its run.
+// report handles what a worker says about its run. The same report may be sent again: it gets the same answer, so a
+// worker that lost the reply repeats it.
 func (x *Executor) report(ctx context.Context, tenant string, q *client.ReportRequest) (any, error) {
 	id, err := heldRun(q.RunID, q.Fence)
 	if err == nil {

@@ -15,7 +15,8 @@ import (
 type triggerRequest struct {
 	name, key    string
 	json, base64 []byte
-	ifVersion    *uint32
+	// ifVersion is nil for any version of the job.
+	ifVersion *uint32
 }
 
 var triggerMembers = object[triggerRequest]{
@@ -148,7 +149,8 @@ func runsOf(views []scheduler.RunView, attempts bool) []client.Run {
 	return list
 }
 
-// runBytes returns the approximate encoded size of a run.
+// runBytes returns the approximate encoded size of a run. It is an estimate for fill, which reads another step
+// while a page is smaller than a message.
 func runBytes(r *client.Run) int {
 	const usual, attempt = 300, 120
 	n := usual + len(r.Job) + len(r.Result) + len(r.Error)

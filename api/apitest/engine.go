@@ -23,11 +23,14 @@ type willing struct{ scheduler.Boundless }
 // Cancel implements scheduler.Sender: nothing takes long enough to be cancelled.
 func (willing) Cancel(job.RunID) {}
 
+// Launch implements scheduler.Sender. It answers from another goroutine: done must be called after Launch has
+// returned, because the launch pad holds a lock during the call.
 func (willing) Launch(d *job.Delivery, done func(job.Outcome)) {
 	go done(job.Outcome{Run: d.Run, Attempt: d.Attempt, LaunchedAt: time.Now(), Duration: time.Millisecond})
 }
 
-// StartEngine runs a real engine for the length of a test.
+// StartEngine runs a real engine for the length of a test. Its log and its store are in memory, so tests need no
+// directory and no fsync. The end of the test stops it and reports an error with which it ended.
 func StartEngine(t testing.TB) *scheduler.Engine {
 	t.Helper()
 	// A history long enough for runs that are backfilled over years: others leave it when they end.
