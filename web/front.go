@@ -17,6 +17,7 @@ import (
 // again.
 type Front struct {
 	*http.Server
+	// behind is nil until Open, and never changes after that.
 	behind atomic.Pointer[http.Server]
 	web    *gateway // writes the replies during the start
 }
