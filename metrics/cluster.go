@@ -7,6 +7,8 @@ import (
 )
 
 var (
+	// Descriptions of a cluster's metrics. Those with the label node have a series for each node that this one has
+	// heard of.
 	trustDesc     = prometheus.NewDesc("carillon_lease_trust_seconds", "How long the leader may still launch without renewing its lease; 0 on a standby.", nil, nil)
 	termDesc      = prometheus.NewDesc("carillon_lease_term", "Term of the lease, as this node sees it.", nil, nil)
 	lagDesc       = prometheus.NewDesc("carillon_replication_lag_commits", "Commits that the leader has and the node has not, as this node sees it.", []string{"node"}, nil)
@@ -30,7 +32,8 @@ func (c *clusterCollector) Describe(ch chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect implements [prometheus.Collector]. The state is read once, so that the values of a scrape belong together.
+// Collect implements [prometheus.Collector]. The state is read once, so that the values of a scrape belong
+// together. A reason for void frames appears with its first frame.
 func (c *clusterCollector) Collect(ch chan<- prometheus.Metric) {
 	info := c.cluster()
 	gauge := func(desc *prometheus.Desc, value float64, labels ...string) {
