@@ -9,8 +9,10 @@ import (
 
 // The recorder keeps samples of an hour.
 const (
+	// A shorter interval would make bars of single runs; a longer one hides a pause of some seconds.
 	sampleEvery = 10 * time.Second
-	samplesMax  = 360
+	// Together they are the longest span of a chart.
+	samplesMax = 360
 )
 
 // sample is what happened in the engine since the previous sample. at is the end of the interval.
