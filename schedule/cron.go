@@ -157,7 +157,8 @@ func (c *cron) isDueAfterGap(gap, first int64) bool {
 }
 
 // skip returns an instant, the given one or later, before which no wall time of the pattern can come, so that for a
-// date years away the changes in between need no visit.
+// date years away the changes in between need no visit. It asks the pattern only, without exclusions: an instant
+// that is too early costs a further visit, one that is too late would lose a tick.
 func (c *cron) skip(sec int64) int64 {
 	if wall, ok := c.pattern.next(sec - skewMax); ok {
 		return max(sec, wall-skewMax)

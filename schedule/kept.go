@@ -85,7 +85,8 @@ func (s *Schedule) setFilter(f *filter) error {
 	return nil
 }
 
-// checkKept refuses exclusions that leave no tick.
+// checkKept refuses exclusions that leave no tick. For an @every it does not search the grid, whose anchor is known
+// only at the registration.
 func (s *Schedule) checkKept(f *filter) error {
 	if _, ok := s.Next(s.from-1, s.from); ok || s.kind == Every && s.leavesTime(f) {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"github.com/carillon-io/carillon/instant"
 )
 
-// PreviewMax bounds the ticks of one preview.
+// PreviewMax bounds the ticks of one preview. It bounds the work on one request, and the size of its reply.
 const PreviewMax = 1000
 
 // Preview lists the first ticks after an instant, at most n and at most [PreviewMax], with a note on each change of
@@ -50,11 +50,13 @@ func (s *Schedule) notes(after, upto instant.Millis) (notes []note) {
 
 // note is a text about a change, and the instant of the change in seconds.
 type note struct {
+	// Equal notes of several expressions are next to each other after the sort by at, and are shown once.
 	at   int64
 	text string
 }
 
-// change is one change of a zone's clock, as it affects a schedule.
+// change is one change of a zone's clock, as it affects a schedule. walls is empty for a change that concerns no
+// listed tick.
 type change struct {
 	before, after period
 	reached       int64   // highest wall time that was reached before
