@@ -31,7 +31,8 @@ Examples:
   carillon backup verify carillon.backup
   carillon restore carillon.backup --data /var/lib/carillon`
 
-// backupTakeCmd backs up a running server.
+// backupTakeCmd backs up a running server. It has serverFlags alone: a backup is no change, so the audit log does
+// not record who made it.
 type backupTakeCmd struct {
 	Out    string `short:"o" help:"File to write, - for standard output; carillon-TIME.backup if left out." placeholder:"FILE"`
 	Verify bool   `help:"Read the file again after writing it, and check it."`
@@ -166,7 +167,8 @@ func verifyBackup(ctx context.Context, con *console, file string) (backup.Header
 	return h, aboutBackup(file, err)
 }
 
-// aboutBackup names the file in an error of package backup.
+// aboutBackup names the file in an error of package backup. Other errors, such as those of the disk or of the
+// connection, name their own place already.
 func aboutBackup(file string, err error) error {
 	damage := (*backup.DamagedError)(nil)
 	for _, known := range []error{backup.ErrNotBackup, backup.ErrVersion, backup.ErrTruncated} {

@@ -56,7 +56,8 @@ func writeWhole(path string, write func(io.Writer) error) (err error) {
 	return syncDirOf(path)
 }
 
-// syncDirOf makes the name of a file durable by syncing its directory.
+// syncDirOf makes the name of a file durable by syncing its directory. Without it a power failure could leave a
+// directory without the new name, although the command has reported success.
 func syncDirOf(path string) error {
 	d, err := os.Open(filepath.Dir(path))
 	if err != nil {

@@ -191,7 +191,8 @@ func passOverCutShort(logger *slog.Logger, err error) error {
 	return errors.Join(rest...)
 }
 
-// options returns the options of the server for the flags. Run adds what needs a file or a listener.
+// options returns the options of the server for the flags. Run adds what needs a file or a listener. It converts
+// and decides nothing, so that an embedded server and this one have the same rules.
 func (c *serveCmd) options(logger *slog.Logger) server.Options {
 	return server.Options{
 		Dir: c.Data, Prefix: c.Prefix, InboxPrefixes: c.InboxPrefix, Listen: c.Listen, HTTPListen: c.HTTPListen, HTTPHosts: c.HTTPHosts, HTTPConnections: c.HTTPConnections, ProfileListen: c.ProfileListen,
