@@ -22,6 +22,7 @@ type herdCmd struct {
 	Targets int    `help:"Targets that the herd is spread over." default:"1"`
 }
 
+// defaultHerd returns the herd of the workload all, which is that of the command without flags.
 func defaultHerd() *herdCmd { return &herdCmd{Jobs: 10_000, Rate: 200, Kind: "nats", Targets: 1} }
 
 // Validate refuses sizes that make no sense.
@@ -40,6 +41,7 @@ func (c *herdCmd) Validate() error {
 }
 
 const (
+	// The name of a job says which of the two loads it belongs to, because that is all that a receipt has.
 	herdPrefix  = "herd-"
 	otherTenant = "other"
 	// herdAfter is the time from the beginning of the window until the herd is due.
@@ -87,7 +89,8 @@ func (c *herdCmd) run(s *stand, r *result) error {
 	return errors.Join(split(s, cl, r), srv.stop())
 }
 
-// fire registers the herd on a server that already has the armed jobs, and waits until it has arrived.
+// fire registers the herd on a server that already has the armed jobs, and waits until it has arrived. The jobs of
+// both tenants have the same receiver, so a delay in it meets both.
 func (c *herdCmd) fire(s *stand, srv *server, cl *client.Client, r *result) error {
 	recv, err := s.startReceiver(srv.ready.NATS, fireSubject+".*")
 	if err != nil {

@@ -20,10 +20,14 @@ type jitterCmd struct {
 	Payload     int           `help:"Bytes of the payload of each job." default:"14"`
 	Checkpoints bool          `help:"Let the server make a checkpoint each second."`
 
-	group string        // prefix of the jobs' names, for a server that runs several workloads one after another
+	// group keeps the names of one workload apart from those of another on the same server; "" on a server of its
+	// own.
+	group string // prefix of the jobs' names, for a server that runs several workloads one after another
+	// ahead is for servers that decide further ahead than the head start of the registration.
 	ahead time.Duration // additional time between the registration of one-shots and the window
 }
 
+// defaultJitter returns the jitter of the command without flags.
 func defaultJitter() *jitterCmd {
 	return &jitterCmd{Rate: 200, Every: 200, For: 10 * time.Second, Payload: len(`{"bench":true}`)}
 }

@@ -12,6 +12,7 @@ type recoverCmd struct {
 	Count int `help:"Jobs to load before." default:"1000000"`
 }
 
+// defaultRecover returns the recovery of the command without flags.
 func defaultRecover() *recoverCmd { return &recoverCmd{Count: 1_000_000} }
 
 // Validate refuses sizes that make no sense.
