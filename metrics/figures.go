@@ -21,8 +21,8 @@ type Storage struct {
 
 	Store Store
 
-	// Below a reserve of free space the log refuses commits until there is room again, so an alert has to come
-	// before that.
+	// When only a reserve of free space is left, the log takes no further commit and the server ends, so an alert
+	// has to come before that.
 	FreeBytes, SizeBytes uint64 // of the file system; 0: unknown
 }
 
