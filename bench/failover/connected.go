@@ -10,7 +10,8 @@ import (
 
 // Which NATS server a node uses, with the topology outside on a LAN.
 
-// serverHosts returns where the NATS servers run.
+// serverHosts returns where the NATS servers run. With the topology embedded they are the hosts of the nodes, whose
+// processes have the servers in them.
 func (c *cluster) serverHosts() []*lan.Host {
 	var hosts []*lan.Host
 	for _, s := range c.servers {

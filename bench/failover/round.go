@@ -154,7 +154,8 @@ func (r *rig) awaitServed(ctx context.Context, f *history.Fault, epoch uint64) e
 	return nil
 }
 
-// farOff is when a fault is over that never was.
+// farOff is when a fault is over that never was. It is far below the largest instant, so that a duration can be
+// added to it.
 const farOff = history.Instant(1 << 62)
 
 // awaitPut waits until a put is acknowledged that was sent after an instant.

@@ -18,10 +18,11 @@ import (
 // alone.
 type streams struct{ conn *nats.Conn }
 
-// logPrefix begins the name of the stream that carries the log.
+// logPrefix begins the name of the stream that carries the log. The name is part of what operators see, and
+// documented, so it is no secret of the product's packages.
 const logPrefix = "CARILLON_LOG_"
 
-// streamWait bounds one question to JetStream.
+// streamWait bounds one question to JetStream. JetStream does not answer while it elects; the callers ask again.
 const streamWait = 5 * time.Second
 
 // list returns all streams whose names begin so.

@@ -34,6 +34,7 @@ func openTUN(addr netip.Addr) (*os.File, error) {
 	return os.NewFile(uintptr(fd), devicePath), nil
 }
 
+// setUpTUN makes the device behind an open file, and configures it. Packets have no header before that of IP.
 func setUpTUN(fd int, addr netip.Addr) error {
 	request, err := unix.NewIfreq(deviceName)
 	if err != nil {
@@ -79,7 +80,8 @@ func setUp(name string) error {
 	return nil
 }
 
-// ask sends the kernel one request about a device of the calling thread's namespace.
+// ask sends the kernel one request about a device of the calling thread's namespace. Any socket will do for such a
+// request; it is made for it and closed.
 func ask(name string, request uint, set func(*unix.Ifreq) error) error {
 	r, err := unix.NewIfreq(name)
 	if err == nil {
