@@ -46,6 +46,7 @@ func (q query) key(cursor string) (string, error) {
 	}
 	if len(cursor) <= cursorBytesMax {
 		b, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
+		// A key is never empty: the end of a list has no cursor.
 		if err == nil && len(b) > 1+cursorSumBytes {
 			head, key := string(b[:1+cursorSumBytes]), string(b[1+cursorSumBytes:])
 			if head == string(q.head(key)) {

@@ -96,9 +96,11 @@ func (r *reader) item(b *bulkRequest) error {
 // that the result names the job. Without the name, the caller would have to count places to learn which of its jobs
 // was refused.
 func (r *reader) leave(depth int, name *string) error {
+	// The reader stands where the job was refused, perhaps within a nested member.
 	for r.dec.StackDepth() > depth {
 		atName := r.dec.StackDepth() == depth+1 && r.dec.StackPointer().LastToken() == "name"
 		if atName && r.dec.PeekKind() == jsontext.KindString {
+			// An odd number of tokens in the object means that the name was read and its value comes next.
 			if kind, length := r.dec.StackIndex(depth + 1); kind == jsontext.KindBeginObject && length%2 == 1 {
 				text, err := r.text()
 				if err != nil {

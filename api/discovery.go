@@ -36,6 +36,8 @@ func (s *Service) addDiscovery() error {
 			if err != nil {
 				return fmt.Errorf("api: %w", err)
 			}
+			// The desk drops a question whose reply would go to a subject that is no inbox, as it does with
+			// requests.
 			sub, err := s.desk.Subscribe(subject, func(r *inbox.Request) { s.present(r, verb.String(), answer()) })
 			if err != nil {
 				return fmt.Errorf("api: subscribe to %s: %w", subject, err)

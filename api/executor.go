@@ -160,12 +160,16 @@ func (x *Executor) gateOf(v *Verb) *gate {
 // run before it waits for room, so that one that may not run yet reserves no memory; and the room comes before the
 // verb, because a verb that has changed something must be able to answer.
 func (x *Executor) carryOut(ctx context.Context, v *Verb, g *gate, q Request) (reply Reply, err error) {
+	// The bound begins here and not at the arrival, so a body that came slowly over HTTP takes nothing from the
+	// work.
 	ctx, cancel := x.bounded(ctx, v)
 	defer cancel()
 	if err := g.enter(ctx); err != nil {
 		return reply, err
 	}
 	defer g.exit()
+	// From here on every way out gives the room back: the deferred function after a failure, the sender after a
+	// success.
 	hold, err := x.roomFor(ctx, v, &q)
 	if err != nil {
 		return reply, err
@@ -192,6 +196,7 @@ func (x *Executor) carryOut(ctx context.Context, v *Verb, g *gate, q Request) (r
 	if reply.Text, err = x.encode(reply.value); err != nil {
 		return reply, err
 	}
+	// The reply keeps only what it needs from now on; cap and not len, because the whole buffer stays in memory.
 	reply.hold = hold
 	hold.settle(cap(reply.Text))
 	return reply, nil
@@ -215,6 +220,7 @@ func (x *Executor) bounded(ctx context.Context, v *Verb) (context.Context, conte
 // exist is also only a reading of this node's state. It is asked after the reading, because a leadership that is
 // certain then was certain at the reading.
 func (x *Executor) isStale(v *Verb, err error) bool {
+	// A standby says by how much it lags instead, see StateLag.
 	if x.opts.Standby || x.opts.Leads == nil || x.opts.Leads() {
 		return false
 	}

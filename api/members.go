@@ -20,6 +20,7 @@ func FindMember(body []byte, member string, check func(jsontext.Value) error) (e
 			if err != nil {
 				return r.broken(err)
 			}
+			// Names are compared without their escapes, as the decoder of the verb compares them.
 			isIt := unquote(name) == member
 			value, err := r.dec.ReadValue()
 			if err != nil {

@@ -107,6 +107,7 @@ var facts = map[reflect.Type]map[string]Schema{
 }
 
 var (
+	// The words of a state are the same in requests and in replies.
 	runStatuses  = words(func(n uint8) string { return job.Status(n).String() })
 	auditActions = words(func(n uint8) string { return job.Action(n).String() })
 )

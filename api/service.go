@@ -78,6 +78,7 @@ func NewService(nc *nats.Conn, engine Engine, opts Options) (*Service, error) {
 		opts: opts, executor: newExecutor(engine, opts, nc), nc: nc, desk: inbox.NewDesk(nc, opts.Inboxes, opts.Logger),
 		id: rand.Text(), startedAt: time.Now().UTC(),
 	}
+	// The verbs come first, so that a tool that finds the service can use it.
 	if err := errors.Join(s.addVerbs(), s.addDiscovery()); err != nil {
 		return nil, errors.Join(err, s.stop())
 	}
@@ -125,6 +126,7 @@ func (s *Service) stop() error {
 	s.executor.isClosed.Store(true)
 	var errs []error
 	for _, sub := range s.subs {
+		// A subscription that an earlier call has drained, or whose connection is gone, has ended as it should.
 		if err := sub.Drain(); err != nil && !errors.Is(err, nats.ErrConnectionClosed) && !errors.Is(err, nats.ErrBadSubscription) {
 			errs = append(errs, err)
 		}
@@ -139,6 +141,7 @@ func (s *Service) Close(ctx context.Context) error {
 	if err := s.stop(); err != nil {
 		return fmt.Errorf("api: stop the NATS service: %w", err)
 	}
+	// The count is polled, because a condition that each request signals would cost every request a lock.
 	poll := time.NewTicker(2 * time.Millisecond)
 	defer poll.Stop()
 	for give := time.Now().Add(drainTimeout); s.executor.underWay.Load() > 0 || s.isDraining() && time.Now().Before(give); {

@@ -55,6 +55,7 @@ func (st *verbStats) count(code apierr.Code, over way, took time.Duration) {
 	if st == nil {
 		return
 	}
+	// A code that is not in the table is not counted by code, and is in the histogram all the same.
 	if n, ok := st.byCode[code]; ok {
 		n.Add(1)
 	}

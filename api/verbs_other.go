@@ -18,6 +18,7 @@ type nextRequest struct {
 	count int            // 0: the default
 }
 
+// nextMembers has the members of a definition that decide its ticks, under the same names.
 var nextMembers = object[nextRequest]{
 	"schedule":  text(func(q *nextRequest) *string { return &q.def.Schedule }),
 	"schedules": lines(schedule.ExpressionsMax, func(q *nextRequest) *[]string { return &q.def.Schedules }),

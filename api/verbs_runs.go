@@ -19,6 +19,7 @@ type triggerRequest struct {
 	ifVersion *uint32
 }
 
+// triggerMembers has no delay: a run at a later time is a job with @at.
 var triggerMembers = object[triggerRequest]{
 	"name":            text(func(q *triggerRequest) *string { return &q.name }),
 	"payload":         jsonValue(func(q *triggerRequest) *[]byte { return &q.json }),
@@ -53,6 +54,7 @@ func (x *Executor) trigger(ctx context.Context, tenant string, q *triggerRequest
 	return &client.RunReply{Run: runOf(&v)}, nil
 }
 
+// backfillMembers reads the API's name into Job, as the engine calls it.
 var backfillMembers = object[scheduler.BackfillRequest]{
 	"name":    text(func(q *scheduler.BackfillRequest) *string { return &q.Job }),
 	"from":    timeField(func(q *scheduler.BackfillRequest) *instant.Millis { return &q.From }),
@@ -95,6 +97,7 @@ type runListRequest struct {
 	cursor   string
 }
 
+// runListMembers has the filters of the engine, the attempts and the cursor.
 var runListMembers = object[runListRequest]{
 	"job":      text(func(q *runListRequest) *string { return &q.Job }),
 	"from":     timeField(func(q *runListRequest) *instant.Millis { return &q.From }),
@@ -188,6 +191,7 @@ func aboutJob(err error) error {
 	return &apierr.Error{Code: e.Code, Field: "job", Message: e.Message}
 }
 
+// runMembers is for the requests that only name a run.
 var runMembers = object[client.RunRequest]{
 	"run_id": text(func(q *client.RunRequest) *string { return &q.RunID }),
 }

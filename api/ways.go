@@ -43,6 +43,7 @@ func (x *Executor) OverHTTP(ctx context.Context, v *Verb, header func(name strin
 // page was asked for. Unlike OverHTTP it gets a request that is already read, because a page makes requests itself
 // and has no body of one.
 func (x *Executor) FromPage(ctx context.Context, v *Verb, q Request) (Reply, *client.Error) {
+	// The check comes before the trace, so that a page of a standby leaves no span of a change that it cannot make.
 	refusal := x.checkStandby(v)
 	return x.do(ctx, arrival{verb: v, via: overHTTP, begun: time.Now(), isUntraced: v.reads || refusal != nil, read: func() (Request, error) {
 		if refusal != nil {

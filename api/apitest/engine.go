@@ -1,6 +1,12 @@
 // Package apitest is what the tests of the API and of its ways in share: an engine in memory, one with canned answers, a
 // NATS server, requests that must be refused, and a checker of JSON schemas. It is for tests, and knows nothing of package
 // api.
+//
+// bad.go sends a bad request and checks its refusal, the other bad_*.go list them; conform.go checks replies
+// against schemas, desk.go has the engine with canned answers and engine.go the real one in memory, jobs.go makes
+// definitions, nats.go runs a server of NATS, and wait.go bounds the wait for slow callers.
+//
+// It is no _test file because packages api and web both use it. No package of the product imports it.
 package apitest
 
 import (
