@@ -76,6 +76,7 @@ func (p *pageAsker) Ask(ctx context.Context, tenant, name, by string, body []byt
 	if v == nil {
 		return nil, api.PublicError(fmt.Errorf("the verb %q is unknown", name))
 	}
+	// The only verb that a node answers without an executor.
 	if name == "status" {
 		return p.status()
 	}

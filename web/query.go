@@ -54,7 +54,9 @@ const (
 	kindText paramKind = iota
 	kindNumber
 	kindBool
+	// Several parameters of the same name are the elements of one list.
 	kindList
+	// Each is one key and its value, and all of them are one object.
 	kindLabels
 )
 

@@ -193,11 +193,13 @@ func (w *gateway) readBody(rw http.ResponseWriter, req *http.Request, c *call) (
 		return nil, err
 	}
 	defer reads.free()
+	// Both replace the deadlines of the server, which are those of a single request.
 	if c.verb.Bulk {
 		now, conn := time.Now(), http.NewResponseController(rw)
 		_ = conn.SetReadDeadline(now.Add(bulkReadTimeout)) // if this fails, the server's own bounds hold
 		_ = conn.SetWriteDeadline(now.Add(bulkWriteTimeout))
 	}
+	// MaxBytesReader also closes the connection after too large a body, so that the rest is not read.
 	body, err := readUpTo(http.MaxBytesReader(rw, req.Body, most), req.ContentLength)
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {
 		return nil, errBodyTooLarge(most)

@@ -100,6 +100,7 @@ func (t *router) named(rest string) (resource, string) {
 		parts[i] = plain
 	}
 	last := len(parts) - 1
+	// At least one part must be left for the name: jobs/runs is the job called runs.
 	if action := c.actions[parts[last]]; action != nil && last >= 2 {
 		return action, strings.Join(parts[1:last], "/")
 	}

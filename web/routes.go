@@ -38,6 +38,7 @@ const (
 	// The examples appear in the description, one for each body; a caller can send one as it is.
 	exampleJob = `{"name":"reports/daily","schedule":"0 8 * * 1-5","timezone":"Europe/Berlin",` +
 		`"target":{"kind":"nats","subject":"reports.run"},"labels":{"team":"billing"}}`
+	// The name is in the path.
 	exampleSameJob  = `{"schedule":"@every 10s","target":{"kind":"nats","subject":"reports.run"}}`
 	exampleBulk     = `{"jobs":[` + exampleJob + `]}`
 	exampleRange    = `{"from":"2026-01-01T00:00:00Z","to":"2026-01-02T00:00:00Z","limit":100}`

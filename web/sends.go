@@ -50,6 +50,7 @@ func (s *sends) extend(conn *http.ResponseController) {
 // reply, and the end of the shutdown.
 func (s *sends) extendLocked(conn *http.ResponseController) {
 	until := s.ends
+	// A handler that writes by itself has no end of its own: it only gets that of the shutdown.
 	if over := s.begun[conn]; !over.IsZero() {
 		until = earlier(over, time.Now().Add(sendPartMax))
 		if !s.ends.IsZero() {

@@ -24,6 +24,8 @@ func (w *gateway) ServeHTTP(rw http.ResponseWriter, req *http.Request) {
 		w.refuseHost(rw, req)
 		return
 	}
+	// Before the routes, so that a job cannot use any of the API or of the pages with the server's place in the
+	// network.
 	if err := api.RefuseDelivery(req.Header); err != nil && !isProbe(req.URL.Path) {
 		w.refuse(rw, api.PublicError(err))
 		return

@@ -47,6 +47,7 @@ type Options struct {
 	Pages func(asker client.Local) http.Handler
 }
 
+// withDefaults returns the options with their defaults. The others need none: nil is a meaning of its own.
 func (o Options) withDefaults() Options {
 	o.Version, o.Logger = cmp.Or(o.Version, "dev"), cmp.Or(o.Logger, slog.Default())
 	return o
@@ -84,6 +85,7 @@ func New(engine Engine, opts Options) *http.Server {
 	if opts.Metrics != nil {
 		mux.Handle("GET /metrics", opts.Metrics)
 	}
+	// Everything else is unknown until Options.Pages takes it over.
 	mux.HandleFunc("/", w.unknown)
 	w.plain = http.MaxBytesHandler(mux, plainBytesMax)
 	server := newServer(w, opts.Logger)
