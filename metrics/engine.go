@@ -76,10 +76,11 @@ var engineMetrics = []metric{
 
 var (
 	// Descriptions of what has further labels, or several values.
-	statesDesc   = describe("jobs_by_status", "Jobs by state.", "status")
-	sizeDesc     = describe("commit_size_bytes", "Size of commits.")
-	infoDesc     = describe("info", "Always 1; the labels tell what runs.", "version", "role")
-	skippedDesc  = describe("skipped_total", "Decisions to skip since the start by reason; a skipped range counts once.", "reason")
+	statesDesc  = describe("jobs_by_status", "Jobs by state.", "status")
+	sizeDesc    = describe("commit_size_bytes", "Size of commits.")
+	infoDesc    = describe("info", "Always 1; the labels tell what runs.", "version", "role")
+	skippedDesc = describe("skipped_total", "Decisions to skip since the start by reason; a skipped range counts once.", "reason")
+	// Quantiles since the start, for a look without a query; the histogram below is for alerts.
 	latenessDesc = describe("lateness_seconds", "Launch minus the instant at which the attempt was free to go, since the start; quantile 1 is the largest.", "quantile")
 	launchDesc   = describe("launch_lateness_seconds", "Launch minus the instant at which the attempt was free to go, since the start.")
 	waitedDesc   = describe("waited_seconds", "How long attempts waited before they were free to go, since the start, by what for.", "reason")
