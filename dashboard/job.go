@@ -120,6 +120,7 @@ func (b *jobBody) foresee(v *visit) error {
 		StartsAt: j.StartsAt, EndsAt: j.EndsAt, Count: nextShown, After: client.At(v.now),
 	}
 	var times []client.Time
+	// The first time is the job's own; the preview goes on from there on the same grid.
 	if !j.NextRunAt.IsZero() && isCounted(j) {
 		times = append(times, j.NextRunAt)
 		request.After, request.Count = j.NextRunAt, nextShown-1

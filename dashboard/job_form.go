@@ -38,6 +38,7 @@ var (
 		{"nats", "nats: publish a message"}, {"request", "request: send a request and wait for the reply"},
 		{"jetstream", "jetstream: publish to a stream"}, {"http", "http: call a URL"}, {"handler", "handler: a function of the program"},
 	}
+	// The default is first.
 	overlaps = []choice{
 		{"skip", "skip the new run"}, {"allow", "run both"}, {"buffer_one", "let one run wait"},
 		{"buffer_all", "let all runs wait"}, {"cancel_other", "cancel the old run"},

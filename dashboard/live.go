@@ -153,6 +153,7 @@ func (s *stream) poll() error {
 func (s *stream) changes() ([]fragment, error) {
 	v := s.dashboard.visitTo(s.req, s.page)
 	p := v.open(s.make)
+	// A page with an error is not sent: the browser keeps the last good state.
 	if p.err != nil {
 		return nil, s.gone(p.err)
 	}

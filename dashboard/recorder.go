@@ -51,6 +51,7 @@ func (r *recorder) add(now time.Time, status scheduler.Status) {
 	defer r.mu.Unlock()
 	before := r.last
 	r.last = reading{now, status.Fired, status.Lateness}
+	// Counts that fall mean another engine, whose first counts are no difference to anything.
 	if before.at.IsZero() || status.Fired < before.fired || status.Lateness.Count < before.lateness.Count {
 		return
 	}

@@ -155,6 +155,7 @@ func (v *visit) send(rw http.ResponseWriter, p view) {
 		http.Error(rw, "internal error; the server's log has the details", http.StatusInternalServerError)
 		return
 	}
+	// The page of an error has the error's status, so that a program that asks for a page is not misled.
 	code := http.StatusOK
 	switch {
 	case e != nil && e.Status != 0:
