@@ -132,6 +132,7 @@ func parsePattern(fields cronText) (pattern, error) {
 		either: fields[fieldDom][0] != '*' && fields[fieldDow][0] != '*',
 		moving: newMovingDays(movingDates, movingWeekdays),
 	}
+	// A field of moving items only has no plain days: the star that stood in for them must not match every day.
 	if dates != "" {
 		p.dom = uint32(parsed.Dom &^ starBit)
 	}

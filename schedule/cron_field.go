@@ -22,7 +22,8 @@ type cronField struct {
 var (
 	// They are three letters of English, as in all crons; full names are refused with the short one as advice.
 	monthNames = []string{"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"}
-	dayNames   = []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}
+	// Sunday is first, with the number 0.
+	dayNames = []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}
 )
 
 // cronFields are the seven fields in their order. An expression of six fields leaves out the last, one of five the

@@ -73,6 +73,7 @@ func (s *Schedule) setFilter(f *filter) error {
 			return apierr.Indexed(err, "schedules", i)
 		}
 	}
+	// The comparison is of pointers: zones are cached, so the same name is the same pointer, and nil is UTC.
 	if s.kind == Cron && s.cron.loc == f.loc {
 		s.cron.without = f
 	}

@@ -96,6 +96,7 @@ func (s *Schedule) nextOfMany(after, limit instant.Millis) (instant.Millis, bool
 		upto := min(after+stretch, limit)
 		first := upto
 		for _, m := range s.members {
+			// Each member searches only up to the best tick so far, which bounds the later ones.
 			if tick, ok := m.keptBetween(after, first, s.spec.StartsAt); ok {
 				first = tick
 			}

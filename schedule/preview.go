@@ -28,6 +28,7 @@ func (s *Schedule) Preview(after, anchor instant.Millis, n int) (times []instant
 		return nil, nil
 	}
 	found := s.notes(after, times[len(times)-1])
+	// Notes of several expressions come one after another; readers want them in the order of time.
 	sort.SliceStable(found, func(i, j int) bool { return found[i].at < found[j].at })
 	for _, n := range slices.Compact(found) {
 		if len(notes) < PreviewMax {

@@ -75,6 +75,7 @@ func (z *Zones) load(name string) (*time.Location, error) {
 	if err != nil || loc.String() != name { // schedules are stored under the zone's own name
 		return nil, z.unknown(name)
 	}
+	// The name may be a slice of a whole request, which the cache would keep in memory.
 	name = strings.Clone(name)
 	z.locations.put(name, loc)
 	return loc, nil

@@ -26,6 +26,7 @@ const embeddedVersion = "2025c"
 // zoneBytesOfFile bounds the data of one zone; the longest has about 3,600 bytes.
 const zoneBytesOfFile = 64 << 10
 
+// embeddedZones is one for the process, so that all engines in it share the caches.
 var embeddedZones = NewZones(ZonesEmbedded, embeddedVersion, findEmbedded)
 
 // EmbeddedZones returns the rules of timezones that are in the binary.
