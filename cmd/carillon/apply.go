@@ -106,6 +106,7 @@ func (f *applyFlags) apply(ctx context.Context, con *console, dry bool) (changes
 		return 0, err
 	}
 	defer r.close()
+	// Everything is read before the first change, so that a connection that breaks while reading changes nothing.
 	steps, err := planApply(ctx, r, wanted, set, f.Prune)
 	if err != nil {
 		return 0, err
@@ -156,6 +157,7 @@ type applyAction string
 const (
 	actionCreate applyAction = "created"
 	actionUpdate applyAction = "updated"
+	// A dry run prints these words too, except for what would change.
 	actionKeep   applyAction = "unchanged"
 	actionDelete applyAction = "deleted"
 )

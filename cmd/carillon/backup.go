@@ -21,6 +21,7 @@ type backupCmd struct {
 // Help is what `carillon backup --help` says besides the flags.
 func (*backupCmd) Help() string { return backupHelp }
 
+// backupHelp is the text of the group and of its default command.
 const backupHelp = `The server keeps running. The file holds its jobs, runs and history as of one moment, with a checksum of each piece and of the whole; it gets its name when it is complete. In a cluster the leader makes it. The contents of NATS streams are not part of it.
 
 Examples:

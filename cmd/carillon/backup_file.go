@@ -45,6 +45,7 @@ func writeWhole(path string, write func(io.Writer) error) (err error) {
 	}
 	err = write(f)
 	if err == nil {
+		// Before the rename, or a power failure could leave the new name with half of the content.
 		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close()); err == nil {

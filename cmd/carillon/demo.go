@@ -40,6 +40,7 @@ func (c *demoCmd) Run(ctx context.Context, con *console) (err error) {
 	if err != nil {
 		return err
 	}
+	// A failed demo leaves no server and no directory behind either.
 	defer func() { err = errors.Join(err, stage.close()) }()
 	show.opening(stage.server.Ready(), stage.dir, stage.temporary)
 	jobs := demoJobs(time.Now(), time.Duration(c.For), stage.hall.url)

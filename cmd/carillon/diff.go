@@ -112,6 +112,7 @@ func appendEdits(edits []edit, kind byte, lines []string) []edit {
 // textbook dynamic programme, quadratic in time and memory, instead of Myers's algorithm, which is longer and only
 // pays for long texts.
 func diffMiddle(a, b []string) (edits []edit) {
+	// A replacement of the whole middle is still a correct diff, only a longer one.
 	if len(a)*len(b) > diffCellsMax {
 		return appendEdits(appendEdits(nil, '-', a), '+', b)
 	}

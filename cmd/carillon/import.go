@@ -60,6 +60,7 @@ func (c *importCmd) Run(ctx context.Context, con *console) error {
 	var readErr error
 	jobs := func(yield func(client.Job) bool) {
 		for _, file := range files {
+			// The registrar calls this sequence on its own goroutine, so readErr is set before it returns.
 			if readErr = read(con, file, report.into(yield)); readErr != nil {
 				return
 			}

@@ -92,6 +92,7 @@ func (r *importReport) rehearse(ctx context.Context, jobs iter.Seq[client.Job], 
 				err = errors.Join(err, rows.Flush())
 			}
 		}
+		// Also for a job that was printed: the counts come from the results.
 		each(result)
 		if err = errors.Join(err, ctx.Err()); err != nil {
 			break

@@ -39,6 +39,7 @@ func (l *lineReader) next() ([]byte, error) {
 	l.number++
 	line, err := l.r.ReadSlice('\n')
 	if errors.Is(err, bufio.ErrBufferFull) {
+		// The rest of the line is read and dropped, so that the next call begins with a line.
 		for errors.Is(err, bufio.ErrBufferFull) {
 			_, err = l.r.ReadSlice('\n')
 		}

@@ -28,6 +28,7 @@ func gcPercent(live uint64) int {
 }
 
 const (
+	// Two readings of the runtime a second cost nothing that a measurement shows.
 	memoryCheckEvery = time.Second
 	// A server is quiet if it allocates at most quietBytes between two checks, quietChecks times in a row. A server that
 	// fires a few hundred runs a second is not quiet: returning memory to the system would delay some of them.
@@ -62,6 +63,7 @@ func keepMemory(ctx context.Context) {
 	defer ticker.Stop()
 	for {
 		percent := k.percent
+		// The first check is made at once, so that the pace is right while the server loads its jobs.
 		isLoose := k.check(readMemory())
 		if k.percent != percent && !isPaced {
 			debug.SetGCPercent(k.percent)

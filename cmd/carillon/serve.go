@@ -123,7 +123,9 @@ func (c *serveCmd) Run(con *console) error {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
+	// Before the start, whose recovery needs the processors and the limit of memory as well.
 	tuneRuntime(ctx, logger)
+	// From here on a signal ends the start too.
 	obeySignals(logger, cancel)
 	opts.OnRecovery = start.update
 	s, err := server.Start(ctx, opts)
@@ -160,6 +162,7 @@ func (c *serveCmd) serve(ctx context.Context, logger *slog.Logger, s *server.Ser
 	case err = <-failed:
 	case <-ctx.Done():
 	}
+	// Not derived from ctx, which a signal has ended: the close has a time of its own.
 	closing, cancel := context.WithTimeout(context.Background(), time.Duration(c.StopTimeout))
 	defer cancel()
 	closeErr := passOverCutShort(logger, s.Close(closing))

@@ -92,6 +92,7 @@ func (f *watchFlag) look(ctx context.Context, con *console, form outputForm, sho
 
 // unlessEnded returns err, or nil if ctx has ended: Ctrl-C is no failure.
 func unlessEnded(ctx context.Context, err error) error {
+	// A poll that Ctrl-C has interrupted is no failure, and not drawn.
 	if ctx.Err() != nil {
 		return nil
 	}
