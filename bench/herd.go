@@ -42,7 +42,8 @@ func (c *herdCmd) Validate() error {
 
 const (
 	// The name of a job says which of the two loads it belongs to, because that is all that a receipt has.
-	herdPrefix  = "herd-"
+	herdPrefix = "herd-"
+	// Its jobs share nothing with the herd but the server and the targets.
 	otherTenant = "other"
 	// herdAfter is the time from the beginning of the window until the herd is due.
 	herdAfter = 2 * time.Second
@@ -143,6 +144,7 @@ func (c *herdCmd) register(s *stand, srv *server, cl *client.Client) (*window, e
 	err = putJobs(s.ctx, other, func(yield func(client.Job) bool) {
 		for i := range shots {
 			name := fmt.Sprintf("beside-%d-%d", c.Jobs, i)
+			// Scheduled times are whole milliseconds, and the window compares them exactly.
 			w.due[name] = w.from.Add(length * time.Duration(i) / time.Duration(shots)).Truncate(time.Millisecond)
 			if !yield(c.job(name, i, w.due[name])) {
 				return

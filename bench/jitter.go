@@ -129,6 +129,7 @@ func (c *jitterCmd) fire(s *stand, srv *server, cl *client.Client, r *result) (t
 		return t, err
 	}
 	s.wait(time.Until(w.from))
+	// The receiver belongs to the workload, so its processor time is not that of others.
 	m := startMeter(srv.cmd.Process.Pid, recv.cmd.Process.Pid)
 	pauses := readPauses(srv)
 	registered := c.background(s, cl, w)

@@ -63,6 +63,7 @@ func (c *putCmd) measure(s *stand) []*result {
 	return []*result{s.show(alone), s.show(many)}
 }
 
+// run measures one client, then many, on the same server, and verifies both at the end.
 func (c *putCmd) run(s *stand, alone, many *result) error {
 	srv, cl, err := s.start("put")
 	if err != nil {
@@ -199,6 +200,7 @@ func (c *putCmd) verify(s *stand, cl *client.Client, srv *server, r *result, ack
 	if st.Jobs < acked || st.Jobs > acked && s.ctx.Err() == nil {
 		r.breaks("%d jobs were acknowledged, the server has %d", acked, st.Jobs)
 	}
+	// SIGKILL, and not a stop: what was acknowledged must be on the disk without a last checkpoint.
 	srv.kill()
 	again, err := startServer(s.binary, srv.dir)
 	if err != nil {

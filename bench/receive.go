@@ -36,6 +36,7 @@ type receipt struct {
 // arrives before the subscription would count as lost.
 const readyText = "subscribed"
 
+// run subscribes, prints readyText, receives until its input ends, and prints what it has received.
 func (c *receiveCmd) run(in io.Reader, out io.Writer) error {
 	signal.Ignore(os.Interrupt) // only the parent process handles Ctrl-C, and then collects the receipts
 	conn, err := nats.Connect(c.URL, nats.Name("bench receiver"), nats.MaxReconnects(-1))

@@ -95,6 +95,7 @@ func (l *loaded) recover(s *stand, r *result) error {
 	if err != nil {
 		return err
 	}
+	// No stop comes before, so the log has to be replayed from the last checkpoint.
 	l.server.kill()
 	s.say("recover: killed; starting again")
 	srv, err := startServer(s.binary, l.server.dir)

@@ -68,6 +68,7 @@ func (w *window) judge(receipts []receipt) tally {
 		if late < 0 {
 			t.early++
 		}
+		// A second arrival has no lateness of its own; it is a fault.
 		if runs[one.runID] {
 			t.doubled++
 			continue
@@ -121,6 +122,7 @@ func (w *window) missingTicks(arrived []time.Time) (missing, strange int) {
 		}
 	}
 	before := int(first.Sub(w.from) / interval)
+	// The end of the window is excluded, so a tick that falls on it is not due.
 	after := int((w.to.Sub(first) - time.Nanosecond) / interval)
 	return before + 1 + after - (len(arrived) - strange), strange
 }

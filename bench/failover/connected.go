@@ -111,6 +111,7 @@ func (r *rig) place(ctx context.Context, servers ...*member) (leader *node, used
 		}
 		return nil
 	})
+	// Also after an error, so that a preparation that failed leaves no broken link to the next round.
 	r.net.everywhere(whole)
 	if err == nil {
 		err = r.awaitCalm(ctx)

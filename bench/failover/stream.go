@@ -116,6 +116,7 @@ func (s streams) lead(ctx context.Context, server string) error {
 // server than the preferred one, so one request is not enough.
 const askAgain = 2 * time.Second
 
+// moveLeader asks the present leader of a stream to step down in favour of a server, until that one leads.
 func (s streams) moveLeader(ctx context.Context, info *jetstream.StreamInfo, server string) error {
 	if info.Cluster == nil || len(info.Cluster.Replicas) == 0 {
 		return nil // it lives on one server, and stays there

@@ -82,6 +82,7 @@ func checkOldReigns(ix *index, f *Finding) {
 		d := &ix.Deliveries[i]
 		n := reignOf(ix.reigns, d.Fence)
 		f.Examined++
+		// A delivery that is older than the logs, or that the network held, shows nothing about its leader.
 		if n < 0 || ix.wasHeld(d) || !ix.followed(n, d.Arrived.Add(-farewellWait)) {
 			continue
 		}

@@ -88,6 +88,8 @@ func checkStale(ix *index, f *Finding) {
 			continue
 		}
 		f.Examined++
+		// The payload shows the definition that was delivered, the time the one that has the tick; both must still
+		// hold.
 		for _, asked := range []*Op{of, ix.askedFor(d)} {
 			if by := ix.replaced(asked, d.Scheduled); by != nil {
 				f.fail(d.Job, "run %s, due %s, is of request %d; request %d (%s) was acknowledged at %s", d.RunID, d.Scheduled, asked.ID, by.ID, by.Kind, by.Returned)

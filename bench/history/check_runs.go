@@ -134,6 +134,7 @@ func (g *grid) check(active bool) {
 		} else if gap < g.step {
 			g.f.fail(g.name, "run %s, due %s, comes %d µs after the tick %s; one in %d µs is right", run.ID, run.Scheduled, gap, last, g.step)
 		}
+		// A skipped range stands for all ticks up to its end, so the next one is a step after that.
 		last = end
 	}
 	if first := g.firstAck(); active && max(last, first) < g.ix.Final.Horizon-g.step {

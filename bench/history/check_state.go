@@ -27,7 +27,9 @@ func (s states) anyOf(has func(state) bool) bool {
 
 // isThere and isGone are the two properties by which registrations and deletes are judged.
 func isThere(s state) bool { return s.exists }
-func isGone(s state) bool  { return !s.exists }
+
+// isGone is the opposite.
+func isGone(s state) bool { return !s.exists }
 
 // checkRegistrations checks that a job which must exist does, and that no job exists which cannot. A job that may
 // be gone, such as after a delete without an answer, proves nothing here.

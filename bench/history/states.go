@@ -25,6 +25,7 @@ func (ix *index) trace(ops []*Op, report contradiction) states {
 	now := states{{}: {}}
 	var open []*Op // requests without an answer that may still take effect
 	for _, op := range ops {
+		// A request without an answer may have taken effect at any moment until this one was invoked.
 		now = now.afterAnyOf(open)
 		open = ix.stillOpen(open, op)
 		switch op.Outcome {

@@ -17,6 +17,7 @@ const (
 	deviceQueue = 4096 // packets that wait for the switch
 )
 
+// netmask makes all hosts neighbours, so that none needs a route.
 var netmask = [4]byte{255, 255, 255, 0}
 
 // openTUN makes a TUN device in the namespace of the calling thread, with an address. What is written to it arrives at
