@@ -9,7 +9,8 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// ByHeader is the header in which a caller names itself.
+// ByHeader is the header in which a caller names itself. The name reaches the audit log as the actor of a change,
+// and a paused job as status_by; nothing is permitted or refused because of it.
 const ByHeader = "Carillon-By"
 
 // askerOf returns the actor that a request names. The name is not verified; NATS decides who may send requests at
@@ -48,7 +49,9 @@ func RefuseDelivery(h map[string][]string) error {
 	return nil
 }
 
-// valuesOf returns all values of a header, whatever the case of its name; NATS keeps the case that was sent.
+// valuesOf returns all values of a header, whatever the case of its name; NATS keeps the case that was sent. Keys
+// that differ only in case are one header. Their values come in no order, which is enough for the callers: they
+// count values, or allow exactly one.
 func valuesOf(h map[string][]string, name string) (values []string) {
 	for key, some := range h {
 		if strings.EqualFold(key, name) {

@@ -10,7 +10,8 @@ import (
 
 // Components make the schemas of an OpenAPI description from the types of the verbs. A type that is used twice is a
 // component, in one form for requests and another for replies. Not safe for concurrent use. The forms are apart
-// because a request refuses unknown members and a reply allows them, so one schema could not be right for both.
+// because a request refuses unknown members and a reply allows them, so one schema could not be right for both. The
+// names of the two forms do not collide: those of requests end in Request.
 type Components struct{ requests, replies, params *schemaBuilder }
 
 // NewComponents returns components without a schema.
@@ -50,7 +51,9 @@ func (c *Components) Reply(v *Verb) Schema { return c.replies.named(reflect.Type
 // Refusal returns the schema of a refusal of any verb.
 func (c *Components) Refusal() Schema { return c.replies.named(reflect.TypeFor[client.ErrorReply]()) }
 
-// Parameter returns the schema of a member of a verb's request, as a parameter of a path or a query.
+// Parameter returns the schema of a member of a verb's request, as a parameter of a path or a query. The member
+// must be one of the verb's request; any other panics, because the routes that name members are fixed in the
+// program.
 func (c *Components) Parameter(v *Verb, member string) Schema {
 	members := c.params.object(reflect.TypeOf(v.request))["properties"].(Schema)
 	sc := maps.Clone(members[member].(Schema))

@@ -46,6 +46,7 @@ func (q query) key(cursor string) (string, error) {
 	}
 	if len(cursor) <= cursorBytesMax {
 		b, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
+		// A key is never empty: the end of a list has no cursor.
 		if err == nil && len(b) > 1+cursorSumBytes {
 			head, key := string(b[:1+cursorSumBytes]), string(b[1+cursorSumBytes:])
 			if head == string(q.head(key)) {
@@ -56,7 +57,8 @@ func (q query) key(cursor string) (string, error) {
 	return "", apierr.Errorf(apierr.InvalidField, "cursor", "is none of this query; want the next_cursor of the page before, with the same filters, or none for the first page")
 }
 
-// head returns the version and the sum of the cursor for a key.
+// head returns the version and the sum of the cursor for a key. Each part is preceded by its length, so that two
+// different lists of filters never give the same text: ["ab", "c"] and ["a", "bc"] differ.
 func (q query) head(key string) []byte {
 	h := sha256.New()
 	for _, part := range append([]string{string(rune(cursorVersion))}, q...) {

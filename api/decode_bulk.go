@@ -12,20 +12,28 @@ import (
 // of its request. put is used again for each job, so a bulk of thousands of jobs allocates for what the jobs contain
 // and not for the reading.
 type bulkRequest struct {
-	tenant  string
-	rules   job.Rules
+	tenant string
+	rules  job.Rules
+	// prepare compiles and checks one definition on the goroutine of the request. The engine's loop, which is one
+	// for all callers, only computes with the result.
 	prepare func(*job.Definition) (*scheduler.Put, error)
 	most    int // bound of jobs
 
+	// The parts of an earlier job must not show in a later one, so item resets it with the defaults before each
+	// job.
 	put   putRequest // the job that is being read
 	items []scheduler.PutItem
 	names []string
 	found bool
 }
 
-// bulkJobBytes is the approximate size of a small job in a request, from which the number of jobs is estimated.
+// bulkJobBytes is the approximate size of a small job in a request, from which the number of jobs is estimated. It
+// only sizes the first allocation: a bulk of larger jobs gets slices that are too long by a few pages, one of
+// smaller jobs lets them grow.
 const bulkJobBytes = 256
 
+// A bulk has no if_version: each job would need its own, and a tool that registers its whole set wants the set to
+// hold.
 var bulkMembers = object[bulkRequest]{"jobs": (*reader).jobs}
 
 // readBulk reads a bulk registration. It returns an error only for the request as a whole; an error of a single job
@@ -88,9 +96,11 @@ func (r *reader) item(b *bulkRequest) error {
 // that the result names the job. Without the name, the caller would have to count places to learn which of its jobs
 // was refused.
 func (r *reader) leave(depth int, name *string) error {
+	// The reader stands where the job was refused, perhaps within a nested member.
 	for r.dec.StackDepth() > depth {
 		atName := r.dec.StackDepth() == depth+1 && r.dec.StackPointer().LastToken() == "name"
 		if atName && r.dec.PeekKind() == jsontext.KindString {
+			// An odd number of tokens in the object means that the name was read and its value comes next.
 			if kind, length := r.dec.StackIndex(depth + 1); kind == jsontext.KindBeginObject && length%2 == 1 {
 				text, err := r.text()
 				if err != nil {

@@ -13,9 +13,11 @@ import (
 // putRequest is a job as it arrives. json and base64 are nil if the member is absent. Both point into the request or
 // are decoded from it, and are merged into def by finish, once it is known that only one is there.
 type putRequest struct {
-	def       job.Definition
-	json      []byte // member payload
-	base64    []byte // member payload_base64
+	// def has the defaults of a job from the beginning, so a member that is absent keeps one.
+	def    job.Definition
+	json   []byte // member payload
+	base64 []byte // member payload_base64
+	// ifVersion is nil if any version will do, and 0 if the job must not exist yet.
 	ifVersion *uint32
 }
 
@@ -87,6 +89,7 @@ var retryMembers = object[job.Retry]{
 }
 
 // withIgnored adds the members of replies, whose values are skipped whatever their type. It changes its argument.
+// It is applied once, when the package is initialised, before the table is shared by the goroutines of requests.
 func withIgnored(o object[putRequest]) object[putRequest] {
 	for _, name := range replyOnly {
 		o[name] = func(r *reader, _ *putRequest) error {
@@ -99,7 +102,8 @@ func withIgnored(o object[putRequest]) object[putRequest] {
 	return o
 }
 
-// with returns the members of an object and one more.
+// with returns the members of an object and one more. The copy keeps the tables apart: jobMembers stays without the
+// member, because a bulk refuses it.
 func with[T any](o object[T], name string, set setter[T]) object[T] {
 	o = maps.Clone(o)
 	o[name] = set

@@ -15,11 +15,12 @@ import (
 // requests with handlers of its own: those of the library reply to any subject, and measure only the time until a
 // request is handed on.
 
-// serviceDescription is the description in `nats micro info`.
+// serviceDescription is the description in `nats micro info`. Tools show it as one line.
 const serviceDescription = "Durable job scheduler"
 
 // addDiscovery subscribes to the discovery requests of NATS services: those to all services, to those of this name,
-// and to this instance. The requests have no queue group, because each instance answers for itself.
+// and to this instance. The requests have no queue group, because each instance answers for itself. After an error
+// some subscriptions exist; they are in subs, and NewService drains them.
 func (s *Service) addDiscovery() error {
 	info, err := s.info()
 	if err != nil {
@@ -35,6 +36,8 @@ func (s *Service) addDiscovery() error {
 			if err != nil {
 				return fmt.Errorf("api: %w", err)
 			}
+			// The desk drops a question whose reply would go to a subject that is no inbox, as it does with
+			// requests.
 			sub, err := s.desk.Subscribe(subject, func(r *inbox.Request) { s.present(r, verb.String(), answer()) })
 			if err != nil {
 				return fmt.Errorf("api: subscribe to %s: %w", subject, err)
@@ -82,7 +85,9 @@ func (s *Service) info() (micro.Info, error) {
 	return info, nil
 }
 
-// microStats returns the counters of the verbs: of requests over NATS, and in data those of all ways.
+// microStats returns the counters of the verbs: of requests over NATS, and in data those of all ways. Requests that
+// came over HTTP count only in data, because the standard counters of a NATS service describe its subjects, and
+// their average would otherwise mix two transports.
 func (s *Service) microStats() micro.Stats {
 	stats := micro.Stats{ServiceIdentity: s.identity(), Type: micro.StatsResponseType, Started: s.startedAt}
 	for i := range verbs {

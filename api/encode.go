@@ -20,6 +20,8 @@ func Encode(value any) ([]byte, error) { return json.Marshal(value, encoding) }
 // encode encodes a reply so that it fits into one message, and leaves out what can be asked for again. A reply that
 // is already text is returned as it is. Each round halves a page that is too large, which costs at most twice the
 // encoding of the largest one; estimating the size exactly would need a second encoder that agrees with the first.
+// A reply that cannot be sent thus becomes an error that the caller receives; replies that are text already were
+// bounded where they were written.
 func (x *Executor) encode(reply any) ([]byte, error) {
 	switch reply := reply.(type) {
 	case jsontext.Value:
@@ -69,7 +71,8 @@ func (x *Executor) messageBytesMax() int {
 	return int(x.carrier.MaxPayload())
 }
 
-// replyBytesMax returns the largest size of a reply's body.
+// replyBytesMax returns the largest size of a reply's body. All bounds of replies derive from it, also over HTTP,
+// so that a caller gets the same pages over either way.
 func (x *Executor) replyBytesMax() int { return x.messageBytesMax() - replyHeaderBytes }
 
 // pageBytesMax returns the largest size of a page. It is less than that of other replies if NATS carries large

@@ -13,7 +13,8 @@ import (
 	"github.com/carillon-io/carillon/scheduler"
 )
 
-// bulkResultBytes is the approximate size of the result of an accepted job.
+// bulkResultBytes is the approximate size of the result of an accepted job. It sizes the first buffer; a wrong
+// value costs copies of the buffer and nothing else.
 const bulkResultBytes = 128
 
 // encodeBulk writes a [client.PutManyReply]. It does not use reflection, because a reply has thousands of results and

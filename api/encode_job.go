@@ -152,6 +152,8 @@ func appendTarget(b []byte, t job.Target) []byte {
 }
 
 // appendPayload writes a JSON payload as it was sent, without the spaces between tokens, or a binary one in base64.
+// A job without any payload has neither member. Whether the payload was JSON is stored with it, because bytes that
+// happen to be JSON must come back as the caller wrote them: in base64.
 func appendPayload(b []byte, d *job.Definition) []byte {
 	switch {
 	case d.PayloadJSON:

@@ -33,6 +33,7 @@ func (x *Executor) page(ctx context.Context, asked query, q scheduler.ListQuery,
 		for i := range got.Jobs {
 			v := asAsked(&got.Jobs[i], withCredentials)
 			longer := appendPageJob(b, v, true)
+			// Only the first job of a page loses its payload: any later one begins the next page with it.
 			if jobs == 0 && len(longer) > room {
 				longer = appendPageJob(b, v, false)
 			}
@@ -45,6 +46,8 @@ func (x *Executor) page(ctx context.Context, asked query, q scheduler.ListQuery,
 			b, q.After = longer, got.Jobs[i].Def.Name
 			jobs++
 		}
+		// An answer that is shorter than asked for has used up what one call may read: the page ends, and its
+		// cursor leads on.
 		if got.Next == "" || jobs == limit || len(got.Jobs) < q.Limit {
 			return endPage(b, asked.cursor(got.Next)), nil
 		}

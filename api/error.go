@@ -39,13 +39,16 @@ var statusOf = map[apierr.Code]int{
 
 // Codes that exist only over HTTP.
 const (
+	// They are refusals of the gateway, before a verb is known, so they are no codes of package apierr, which a
+	// verb could return over NATS too.
 	CodeMethodNotAllowed     client.Code = "method_not_allowed"
 	CodeUnsupportedMediaType client.Code = "unsupported_media_type"
 	CodeUnknownHost          client.Code = "unknown_host"
 	CodeCrossOrigin          client.Code = "cross_origin"
 )
 
-// statusOfHTTP is the status of each of those codes.
+// statusOfHTTP is the status of each of those codes. It is apart from statusOf because the counters of verbs have
+// an entry for each code of that table.
 var statusOfHTTP = map[client.Code]int{
 	CodeMethodNotAllowed: http.StatusMethodNotAllowed, CodeUnsupportedMediaType: http.StatusUnsupportedMediaType,
 	CodeUnknownHost: http.StatusMisdirectedRequest, CodeCrossOrigin: http.StatusForbidden,

@@ -28,9 +28,12 @@ type Executor struct {
 	engine  Engine
 	carrier carrier // of requests and replies; nil: they are calls in this process
 
+	// isClosed is set once, by stop, and never reset: a closed service is not opened again.
 	isClosed atomic.Bool
 	underWay atomic.Int64 // requests without a reply yet
 
+	// single admits the requests for one thing, bulk the registrations of many. In an executor for this process
+	// both are nil and admit all.
 	single, bulk *gate
 	rooms        rooms
 	stats        map[string]*verbStats // by verb; fixed after the start; nil: nothing is counted
@@ -59,6 +62,7 @@ func newExecutor(engine Engine, opts Options, c carrier) *Executor {
 // Request is a request of a verb, as its caller wrote it. Body belongs to the way in; it must not change until the
 // reply is there, because payloads point into it.
 type Request struct {
+	// Tenant, Asker and Host together name the party whose share of the rooms the reply uses.
 	Tenant string
 	Asker  job.Actor
 	Host   string // for HTTP, where the request came from; otherwise ""
@@ -79,6 +83,7 @@ func (q *Request) validate() error {
 type Reply struct {
 	Text []byte // JSON
 
+	// value is the reply before it was encoded. Thing reads from it what HTTP headers say.
 	value any
 	hold  *hold // the room of the text
 }
@@ -90,6 +95,7 @@ func (r Reply) Release() { r.hold.give() }
 // arrival is a request that has arrived and is not read yet. It is a value that the way in fills and do consumes, so
 // that each way in is a few lines and cannot leave out a step.
 type arrival struct {
+	// verb may be one that no table has, if a caller in this process named an unknown verb; then read fails.
 	verb       *Verb
 	via        way
 	begun      time.Time                // when it arrived
@@ -154,12 +160,16 @@ func (x *Executor) gateOf(v *Verb) *gate {
 // run before it waits for room, so that one that may not run yet reserves no memory; and the room comes before the
 // verb, because a verb that has changed something must be able to answer.
 func (x *Executor) carryOut(ctx context.Context, v *Verb, g *gate, q Request) (reply Reply, err error) {
+	// The bound begins here and not at the arrival, so a body that came slowly over HTTP takes nothing from the
+	// work.
 	ctx, cancel := x.bounded(ctx, v)
 	defer cancel()
 	if err := g.enter(ctx); err != nil {
 		return reply, err
 	}
 	defer g.exit()
+	// From here on every way out gives the room back: the deferred function after a failure, the sender after a
+	// success.
 	hold, err := x.roomFor(ctx, v, &q)
 	if err != nil {
 		return reply, err
@@ -186,6 +196,7 @@ func (x *Executor) carryOut(ctx context.Context, v *Verb, g *gate, q Request) (r
 	if reply.Text, err = x.encode(reply.value); err != nil {
 		return reply, err
 	}
+	// The reply keeps only what it needs from now on; cap and not len, because the whole buffer stays in memory.
 	reply.hold = hold
 	hold.settle(cap(reply.Text))
 	return reply, nil
@@ -209,6 +220,7 @@ func (x *Executor) bounded(ctx context.Context, v *Verb) (context.Context, conte
 // exist is also only a reading of this node's state. It is asked after the reading, because a leadership that is
 // certain then was certain at the reading.
 func (x *Executor) isStale(v *Verb, err error) bool {
+	// A standby says by how much it lags instead, see StateLag.
 	if x.opts.Standby || x.opts.Leads == nil || x.opts.Leads() {
 		return false
 	}

@@ -33,7 +33,8 @@ func filled[T any](at func(*T) *string) setter[T] {
 	}
 }
 
-// word reads a string that must be one of a set, as parse defines it.
+// word reads a string that must be one of a set, as parse defines it. The error of parse is returned as it is, so
+// parse itself names the member and what would be right.
 func word[T, W any](parse func(string) (W, error), at func(*T) *W) setter[T] {
 	return func(r *reader, v *T) error {
 		s, err := r.text()
@@ -125,7 +126,8 @@ func between[T any](low, high int, at func(*T) *int) setter[T] {
 	}
 }
 
-// real reads any number.
+// real reads any number. One beyond the range of float64, such as 1e999, is refused here, before validation
+// compares it with the bound of the member.
 func real[T any](at func(*T) *float64) setter[T] {
 	return func(r *reader, v *T) error {
 		raw, err := r.value(jsontext.KindNumber, "a number")
@@ -184,7 +186,8 @@ func timeField[T any](at func(*T) *instant.Millis) setter[T] {
 	}
 }
 
-// nested reads an object.
+// nested reads an object. An absent object leaves the defaults of U; one that is there changes only the members
+// that it has.
 func nested[T, U any](members object[U], at func(*T) *U) setter[T] {
 	return func(r *reader, v *T) error { return members.read(r, at(v)) }
 }

@@ -54,7 +54,8 @@ func (r *reader) pair() (p job.Pair, err error) {
 	return p, err
 }
 
-// lines reads a list of one-line expressions. An empty list means the same as no list.
+// lines reads a list of one-line expressions. An empty list means the same as no list. The bound is checked before
+// the next line is read, so that a long list does not fill memory first.
 func lines[T any](most int, at func(*T) *[]string) setter[T] {
 	return func(r *reader, v *T) error {
 		if err := r.open(jsontext.KindBeginArray, "a list of strings"); err != nil {
@@ -99,7 +100,9 @@ func jsonValue[T any](at func(*T) *[]byte) setter[T] {
 	}
 }
 
-// depth returns the nesting depth of a JSON value: 0 for a number, 1 for a list of numbers.
+// depth returns the nesting depth of a JSON value: 0 for a number, 1 for a list of numbers. It expects a value that
+// the decoder has validated, so it need not pair brackets, and skips texts, whose brackets do not count. It does
+// not recurse, because the input is the caller's.
 func depth(v []byte) int {
 	deepest, now := 0, 0
 	for i := 0; i < len(v); i++ {

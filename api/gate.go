@@ -13,7 +13,8 @@ import (
 // Invariant: each entry of running has one of admitted.
 type gate struct {
 	admitted chan struct{} // one entry for each request that runs or waits
-	running  chan struct{}
+	// running is the smaller bound: what is admitted and not running waits in enter.
+	running chan struct{}
 }
 
 // newGate returns a gate for the given numbers of requests. Channels serve as counters, because a request that waits

@@ -12,7 +12,8 @@ import (
 
 // Local answers the API's verbs for callers in this process, without NATS: with the same verbs, checks, replies and
 // errors. It implements [client.Local]. It does not bound how many requests are in progress, nor for how long; that is
-// up to the program that embeds it. Safe for concurrent use.
+// up to the program that embeds it. Safe for concurrent use. Its executor has no carrier, gates, rooms or counters:
+// each of them is nil, which bounds and counts nothing.
 type Local struct{ executor Executor }
 
 var _ client.Local = (*Local)(nil)

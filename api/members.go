@@ -6,7 +6,8 @@ import "github.com/go-json-experiment/json/jsontext"
 // has the member, whether it has none at all, and at which byte its last member ends. If the member is there, check
 // gets its value, and an error of check ends the search. A body that is no object is refused as any request is.
 // Package web uses it to combine a body with what the path says, without decoding the body into a form that would
-// have to be encoded again. The value points into body.
+// have to be encoded again. The value points into body. Duplicate members are refused by the decoder, so check is
+// called at most once.
 func FindMember(body []byte, member string, check func(jsontext.Value) error) (end int64, isEmpty, isThere bool, err error) {
 	isEmpty = true
 	err = read(body, func(r *reader) error {
@@ -19,6 +20,7 @@ func FindMember(body []byte, member string, check func(jsontext.Value) error) (e
 			if err != nil {
 				return r.broken(err)
 			}
+			// Names are compared without their escapes, as the decoder of the verb compares them.
 			isIt := unquote(name) == member
 			value, err := r.dec.ReadValue()
 			if err != nil {

@@ -12,14 +12,16 @@ import (
 // promises. Their methods are safe for concurrent use. Looking and reading are apart, so that a metrics scrape or a
 // page never waits for a check.
 type Surroundings interface {
-	// Look checks the surroundings, unless it did so a moment ago. It takes at most half a second.
+	// Look checks the surroundings, unless it did so a moment ago. It takes at most half a second. It is called for
+	// a status that a caller asks for, and not for one that a scrape or a live page reads every second.
 	Look()
 	// Warnings returns what the last check found, each with what to do. It does not block.
 	Warnings() []string
 }
 
 // Node is what a node shows of itself besides the readings of its engine. The zero value shows nothing more. It is
-// copied; what its functions return is asked for at each status.
+// copied; what its functions return is asked for at each status. Every way in shows the status through it, so that
+// the verb, the page and the path of HTTP agree.
 type Node struct {
 	Version string // of the program; default "dev"
 
@@ -56,7 +58,8 @@ func (n *Node) Warnings() []string {
 	return n.Surroundings.Warnings()
 }
 
-// warnLost adds to a status the warning that events were dropped.
+// warnLost adds to a status the warning that events were dropped. It is a warning and not an error: decisions and
+// runs do not depend on published events.
 func warnLost(info *client.Status) {
 	if info.NoticesLost > 0 {
 		info.Warnings = append(info.Warnings, fmt.Sprintf("%d events were dropped since the start, because too many waited to be published: "+

@@ -57,12 +57,14 @@ func (o object[T]) member(r *reader) (setter[T], error) {
 	return nil, o.unknown(r, plain)
 }
 
-// notPutBack are members of replies that requests must not contain, each with what to do instead.
+// notPutBack are members of replies that requests must not contain, each with what to do instead. They are apart
+// from replyOnly because ignoring them would do harm: a put of a job without its payload would delete the payload.
 var notPutBack = map[string]string{
 	"payload_omitted": "says that a list left the payload of this job out, for it did not fit the message; a put would take the payload away: get the job by its name (jobs.get), which has it, and put that",
 }
 
-// unknown returns the error for a member that the object does not have, with the name that was most likely meant.
+// unknown returns the error for a member that the object does not have, with the name that was most likely meant. A
+// list of the members sorts them, so the advice for one typo is always the same.
 func (o object[T]) unknown(r *reader, name string) error {
 	if hint, ok := notPutBack[name]; ok {
 		return apierr.Errorf(apierr.UnknownField, r.path(), "%s", hint)

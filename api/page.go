@@ -55,7 +55,7 @@ const (
 	calendarStep = 16  // with a thousand lines each
 )
 
-// runPage is a page of runs.
+// runPage is a page of runs. query makes the cursor again when the page is cut.
 type runPage struct {
 	client.RunPage
 	query query
@@ -71,7 +71,7 @@ func (p *runPage) shrink() bool {
 	return true
 }
 
-// calendarPage is a page of calendars.
+// calendarPage is a page of calendars. query makes the cursor again when the page is cut.
 type calendarPage struct {
 	client.CalendarPage
 	query query

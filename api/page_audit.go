@@ -10,7 +10,8 @@ import (
 	"github.com/carillon-io/carillon/scheduler"
 )
 
-// auditPage is a [client.AuditPage]. Its definitions are encoded without reflection, as everywhere.
+// auditPage is a [client.AuditPage]. Its definitions are encoded without reflection, as everywhere. The fields
+// agree with those of that type member by member; only definitions are already text.
 type auditPage struct {
 	Entries    []auditEntry `json:"entries"`
 	NextCursor string       `json:"next_cursor,omitempty"`
@@ -30,6 +31,7 @@ type auditEntry struct {
 	Before jsontext.Value `json:"before,omitzero"`
 	After  jsontext.Value `json:"after,omitzero"`
 
+	// place is not encoded.
 	place scheduler.AuditPlace
 }
 
@@ -97,13 +99,16 @@ func (e *auditEntry) define(from *job.AuditEntry) error {
 	return nil
 }
 
-// definitionText encodes a definition in the form of a [client.Job].
+// definitionText encodes a definition in the form of a [client.Job]. The payload is left out: an entry shows what
+// changed about a job, and two payloads for each entry would fill the page.
 func definitionText(d job.Definition) jsontext.Value {
 	return append(appendDefinition([]byte{'{'}, &d, false), '}')
 }
 
-// auditID returns the id of an entry as callers see it: the LSN and the number within the commit.
+// auditID returns the id of an entry as callers see it: the LSN and the number within the commit. The numbers alone
+// are unique in a shard: an LSN belongs to one commit.
 func auditID(id job.AuditID) string { return fmt.Sprintf("%d-%d", id.LSN, id.Seq) }
 
-// auditKey is the place of an entry in a cursor: the day and the id of the entry.
+// auditKey is the place of an entry in a cursor: the day and the id of the entry. The day is in it because rows of
+// the audit log are kept by day; without it the engine would have to search for the entry.
 func auditKey(p scheduler.AuditPlace) string { return fmt.Sprintf("%d-%s", p.Day, auditID(p.ID)) }

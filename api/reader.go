@@ -17,12 +17,15 @@ import (
 // built. The bytes that it returns point into the request. It comes from a pool, because the decoder has buffers that
 // are worth keeping; it belongs to one request at a time.
 type reader struct {
-	dec  jsontext.Decoder
-	buf  bytes.Buffer
+	// dec reads from buf, whose bytes are those of the request and are never written.
+	dec jsontext.Decoder
+	buf bytes.Buffer
+	// It is 0 except while one job of a bulk is read.
 	root int // how many tokens of a pointer the paths in errors leave out
 }
 
-// readers keeps the decoders of requests that are over.
+// readers keeps the decoders of requests that are over. The garbage collector may empty the pool at any time; a
+// request then allocates a new one.
 var readers = sync.Pool{New: func() any { return new(reader) }}
 
 // read runs fn over a request, which must be exactly one JSON value. What fn keeps of the request points into body
@@ -72,7 +75,8 @@ func (r *reader) broken(err error) error {
 	return apierr.Errorf(apierr.InvalidJSON, r.path(), "is no JSON")
 }
 
-// value reads a value of the wanted kind. Any other kind is an error that says what would be right.
+// value reads a value of the wanted kind. Any other kind is an error that says what would be right. An invalid
+// token passes, so that ReadValue reports the syntax and its place, which says more than a wrong kind.
 func (r *reader) value(kind jsontext.Kind, want string) (jsontext.Value, error) {
 	got := r.dec.PeekKind()
 	if got != kind && got != jsontext.KindInvalid {
@@ -85,7 +89,8 @@ func (r *reader) value(kind jsontext.Kind, want string) (jsontext.Value, error) 
 	return v, nil
 }
 
-// mistyped consumes a value of the wrong kind, so that the path names it.
+// mistyped consumes a value of the wrong kind, so that the path names it. It returns the error of the syntax
+// instead if the value cannot even be skipped.
 func (r *reader) mistyped(got jsontext.Kind, want string) error {
 	if err := r.dec.SkipValue(); err != nil {
 		return r.broken(err)
@@ -111,7 +116,7 @@ func kindName(k jsontext.Kind) string {
 	}
 }
 
-// open enters an object or a list.
+// open enters an object or a list. As in value, an invalid token passes and is reported as broken syntax.
 func (r *reader) open(kind jsontext.Kind, want string) error {
 	got := r.dec.PeekKind()
 	if got != kind && got != jsontext.KindInvalid {

@@ -39,9 +39,10 @@ type room struct {
 
 	mu            sync.Mutex
 	bytes, builds int
-	turn          uint64 // counts the places that were given
-	parties       map[party]*roomShare
-	waiting       []*roomWait // in the order of arrival
+	// turn orders the parties: the share with the lowest one is served next.
+	turn    uint64 // counts the places that were given
+	parties map[party]*roomShare
+	waiting []*roomWait // in the order of arrival
 }
 
 // roomShare is what a party has of a room.
@@ -55,6 +56,7 @@ type roomShare struct {
 type roomWait struct {
 	party party
 	bytes int
+	// The channel is closed under the lock, at the same moment as the request leaves waiting.
 	given chan struct{} // closed when it has its place
 }
 
@@ -91,7 +93,7 @@ func (r *room) take(ctx context.Context, p party, bytes int) (*hold, error) {
 	return r.await(ctx, w)
 }
 
-// held returns the bytes that are reserved.
+// held returns the bytes that are reserved. It takes the lock, for no longer than a scrape needs.
 func (r *room) held() int {
 	if r == nil {
 		return 0
@@ -147,7 +149,8 @@ func (r *room) forgetLocked(p party, share *roomShare) {
 	}
 }
 
-// fitsLocked reports whether a reply fits, into the room and into the part of its party.
+// fitsLocked reports whether a reply fits, into the room and into the part of its party. A reply of more than the
+// room has would never fit; take clips what it reserves to the part of a party for that reason.
 func (r *room) fitsLocked(share *roomShare, bytes int) bool {
 	l := &r.limits
 	return r.builds < l.builds && share.builds < l.partyBuilds && r.bytes+bytes <= l.bytes && share.bytes+bytes <= l.partyBytes
@@ -214,7 +217,8 @@ func (h *hold) give() {
 	}
 }
 
-// giveAfter calls give after a delay.
+// giveAfter calls give after a delay. The delay is a timer and no goroutine that sleeps, so that a thousand slow
+// readers cost a thousand timers.
 func (h *hold) giveAfter(d time.Duration) {
 	if h != nil && d > 0 {
 		time.AfterFunc(d, h.give)
@@ -223,7 +227,9 @@ func (h *hold) giveAfter(d time.Duration) {
 	h.give()
 }
 
-// change replaces the reserved bytes, ends the building, and passes what became free to waiting requests.
+// change replaces the reserved bytes, ends the building, and passes what became free to waiting requests. It may
+// grow a place beyond what was reserved, if the estimate of a reply was too small: the memory is in use already,
+// and counting it delays the next requests, as it should.
 func (h *hold) change(bytes int) {
 	r := h.room
 	r.mu.Lock()

@@ -66,7 +66,8 @@ const (
 )
 
 // rooms are the memory of an executor for replies. In the zero value replies are not bounded. Bulk registrations have
-// a third room, so that pages cannot keep them from being carried out.
+// a third room, so that pages cannot keep them from being carried out. Each room has its own lock and queue, so a
+// flood of one class does not delay another.
 type rooms struct{ large, small, bulk *room }
 
 // newRooms returns the rooms of an executor. The building of pages may use half of the processors, and one party half
@@ -93,7 +94,9 @@ func newRooms(o *Options) rooms {
 // held returns the bytes that are reserved in all rooms.
 func (r *rooms) held() int { return r.large.held() + r.small.held() + r.bulk.held() }
 
-// roomFor reserves the room that the reply to a request may need.
+// roomFor reserves the room that the reply to a request may need. What it reserves is the most that the reply can
+// need while it is built, not what it is expected to have: settle returns the difference as soon as the reply is
+// encoded.
 func (x *Executor) roomFor(ctx context.Context, v *Verb, q *Request) (*hold, error) {
 	p := party{q.Tenant, q.Asker.From, q.Host}
 	switch v.size {

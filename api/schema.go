@@ -16,7 +16,8 @@ const (
 	metaAbout    = "description"
 )
 
-// Schema is a JSON Schema (draft 2020-12), or a part of one.
+// Schema is a JSON Schema (draft 2020-12), or a part of one. It is a map and not a type with fields, because facts
+// add any keyword, and encoding sorts the keys.
 type Schema map[string]any
 
 // metadata describes a verb in the info of the NATS service. A schema contains the types that it refers to under
@@ -61,7 +62,8 @@ func refusalSchema() Schema {
 }
 
 // demand adds which members an object must have: all members of the first list, which are then not null, and one
-// member of the second. It changes sc.
+// member of the second. It changes sc. A member that must be there may not be null either, since null counts as
+// absent.
 func demand(sc Schema, all, oneOf []string) {
 	if len(all) > 0 {
 		sc["required"] = all

@@ -32,6 +32,7 @@ const (
 type schemaBuilder struct {
 	form schemaForm
 	refs string // prefix of a reference
+	// A name is in defs before its schema is complete, which ends the recursion of types that refer to themselves.
 	defs Schema // by name
 }
 
@@ -111,7 +112,8 @@ func (b *schemaBuilder) object(t reflect.Type) Schema {
 	return sc
 }
 
-// addMembers adds the members of a struct, those of embedded structs as its own, as they are in JSON.
+// addMembers adds the members of a struct, those of embedded structs as its own, as they are in JSON. Members that
+// a request ignores appear as read-only and without a type, because their values are skipped unread.
 func (b *schemaBuilder) addMembers(t reflect.Type, members Schema, required *[]string) {
 	if b.form == formRequest && t == reflect.TypeFor[client.Job]() {
 		for _, name := range replyOnly {
@@ -135,7 +137,7 @@ func (b *schemaBuilder) addMembers(t reflect.Type, members Schema, required *[]s
 }
 
 // member describes a member. In a request null means its absence; in a reply a pointer that is always present may be
-// null.
+// null. A fact wins over what the Go type says; among facts, that of a struct over one for all requests.
 func (b *schemaBuilder) member(t reflect.Type, f reflect.StructField) Schema {
 	name, omit := tagOf(f)
 	sc := b.of(f.Type)
@@ -153,7 +155,8 @@ func (b *schemaBuilder) member(t reflect.Type, f reflect.StructField) Schema {
 	return sc
 }
 
-// orNull also allows null.
+// orNull also allows null. A single type becomes a list of two; an enumeration needs null as a value of its own as
+// well.
 func orNull(sc Schema) Schema {
 	if _, isRef := sc["$ref"]; isRef {
 		return Schema{"anyOf": []Schema{sc, {"type": "null"}}}

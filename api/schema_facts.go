@@ -107,13 +107,16 @@ var facts = map[reflect.Type]map[string]Schema{
 }
 
 var (
+	// The words of a state are the same in requests and in replies.
 	runStatuses  = words(func(n uint8) string { return job.Status(n).String() })
 	auditActions = words(func(n uint8) string { return job.Action(n).String() })
 )
 
+// enumOf is the schema of a text that is one of some words.
 func enumOf(words ...string) Schema { return Schema{"type": "string", "enum": words} }
 
-// words is an enum of the words of a type in package job, whose values count from 1.
+// words is an enum of the words of a type in package job, whose values count from 1. It stops at the first number
+// without a word, so a new word of package job appears in the schemas by itself.
 func words(of func(n uint8) string) Schema {
 	var list []string
 	for n := uint8(1); of(n) != "unknown" && n != 0; n++ {
@@ -122,7 +125,8 @@ func words(of func(n uint8) string) Schema {
 	return enumOf(list...)
 }
 
-// allCodes are the codes of refusals: those of the verbs and those that exist only over HTTP.
+// allCodes are the codes of refusals: those of the verbs and those that exist only over HTTP. They are sorted
+// because the two tables are maps, and descriptions must be equal from start to start.
 func allCodes() []string {
 	codes := make(map[string]bool)
 	for code := range statusOf {

@@ -38,7 +38,8 @@ func (s *Service) accept(v *Verb) func(*inbox.Request) {
 }
 
 // read reads the request in a message. The tenant is in the subject and not in the body, so that the permissions of
-// NATS can restrict a caller to its tenant.
+// NATS can restrict a caller to its tenant. None of the checks reads the body: a request that may not be made is
+// refused without decoding it.
 func (s *Service) read(r *inbox.Request) (q Request, err error) {
 	if q.Tenant, err = s.tenantOf(r.Subject); err == nil {
 		err = RefuseDelivery(r.Header)
@@ -73,7 +74,7 @@ func (s *Service) answer(v *Verb, r *inbox.Request, reply []byte, refusal *clien
 }
 
 // headerText makes a text safe for one line of a header. A line break in an error text could otherwise add a header
-// of the caller's choice.
+// of the caller's choice. Other characters stay: NATS carries headers as UTF-8.
 func headerText(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {

@@ -23,7 +23,8 @@ func (o *Options) serviceName() string {
 	return "carillon"
 }
 
-// root is the prefix of the subjects.
+// root is the prefix of the subjects. The subjects of standbys are others, because a queue group would otherwise
+// give them requests that only a leader may answer.
 func (o *Options) root() string {
 	root := o.Prefix
 	if o.Shards > 1 {
@@ -38,6 +39,8 @@ func (o *Options) root() string {
 // Pending limits of each endpoint's subscription. Handlers do not block, so the limits are reached only if the
 // process gets no CPU at all; beyond them NATS drops messages.
 const (
+	// The defaults of the client, 500,000 messages and 64 MiB, fit small messages; a bulk registration may have
+	// several MiB.
 	pendingMessages = 64 << 10
 	pendingBytes    = 256 << 20
 )
@@ -61,6 +64,7 @@ type Service struct {
 	nc       *nats.Conn
 	desk     *inbox.Desk
 
+	// id is random at each start, so that two processes on one machine are two instances.
 	id        string // of this instance, among the NATS services
 	startedAt time.Time
 	subs      []*nats.Subscription // fixed after the start
@@ -78,6 +82,7 @@ func NewService(nc *nats.Conn, engine Engine, opts Options) (*Service, error) {
 		opts: opts, executor: newExecutor(engine, opts, nc), nc: nc, desk: inbox.NewDesk(nc, opts.Inboxes, opts.Logger),
 		id: rand.Text(), startedAt: time.Now().UTC(),
 	}
+	// The verbs come first, so that a tool that finds the service can use it.
 	if err := errors.Join(s.addVerbs(), s.addDiscovery()); err != nil {
 		return nil, errors.Join(err, s.stop())
 	}
@@ -125,6 +130,7 @@ func (s *Service) stop() error {
 	s.executor.isClosed.Store(true)
 	var errs []error
 	for _, sub := range s.subs {
+		// A subscription that an earlier call has drained, or whose connection is gone, has ended as it should.
 		if err := sub.Drain(); err != nil && !errors.Is(err, nats.ErrConnectionClosed) && !errors.Is(err, nats.ErrBadSubscription) {
 			errs = append(errs, err)
 		}
@@ -139,6 +145,7 @@ func (s *Service) Close(ctx context.Context) error {
 	if err := s.stop(); err != nil {
 		return fmt.Errorf("api: stop the NATS service: %w", err)
 	}
+	// The count is polled, because a condition that each request signals would cost every request a lock.
 	poll := time.NewTicker(2 * time.Millisecond)
 	defer poll.Stop()
 	for give := time.Now().Add(drainTimeout); s.executor.underWay.Load() > 0 || s.isDraining() && time.Now().Before(give); {
@@ -159,7 +166,9 @@ func (s *Service) Close(ctx context.Context) error {
 	return nil
 }
 
-// isDraining reports whether subscriptions may still have requests.
+// isDraining reports whether subscriptions may still have requests. A subscription stays valid until its last
+// message has been handled. Waiting for it has a bound of its own, because a connection that is lost for good never
+// reports the end.
 func (s *Service) isDraining() bool {
 	return !s.nc.IsClosed() && slices.ContainsFunc(s.subs, (*nats.Subscription).IsValid)
 }

@@ -18,6 +18,7 @@ type way uint8
 const (
 	overNATS way = iota
 	overHTTP
+	// Everything from here on has no histogram: its index would be out of range.
 	ways // number of ways that are counted
 	inProcess
 )
@@ -34,7 +35,8 @@ type verbStats struct {
 	byCode map[apierr.Code]*atomic.Uint64 // "" means success; the keys are fixed
 	took   [ways]histogram.Times
 
-	// Of the refused requests over NATS: how many, and the code of the last.
+	// Of the refused requests over NATS: how many, and the code of the last. They are for the standard counters of
+	// NATS services, which describe one way only.
 	refused     atomic.Uint64
 	lastRefusal atomic.Pointer[apierr.Code]
 }
@@ -53,6 +55,7 @@ func (st *verbStats) count(code apierr.Code, over way, took time.Duration) {
 	if st == nil {
 		return
 	}
+	// A code that is not in the table is not counted by code, and is in the histogram all the same.
 	if n, ok := st.byCode[code]; ok {
 		n.Add(1)
 	}
@@ -138,5 +141,6 @@ func (st *verbStats) each(fn func(code apierr.Code, n uint64)) {
 	}
 }
 
-// millis returns a duration in the fractional milliseconds of the API.
+// millis returns a duration in the fractional milliseconds of the API. Microseconds are its finest step, so the
+// texts of replies stay short.
 func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

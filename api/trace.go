@@ -36,7 +36,8 @@ func (x *Executor) trace(ctx context.Context, a *arrival) context.Context {
 	return x.opts.Tracer.Request(ctx, a.verb.name, a.via.String(), a.header)
 }
 
-// endTrace ends the span of a request. The tenant is "" if the request was not read.
+// endTrace ends the span of a request. The tenant is "" if the request was not read. Refusals are no faults: a
+// trace is marked as an error only if the server is to blame, that is from status 500 on.
 func (x *Executor) endTrace(ctx context.Context, a *arrival, tenant string, err error) {
 	if x.opts.Tracer == nil || a.isUntraced {
 		return
@@ -49,7 +50,8 @@ func (x *Executor) endTrace(ctx context.Context, a *arrival, tenant string, err 
 	x.opts.Tracer.Answered(ctx, tenant, apierr.Code(e.Code), e.Status >= http.StatusInternalServerError)
 }
 
-// withOrigin attaches the span of a request to the jobs that it registers.
+// withOrigin attaches the span of a request to the jobs that it registers. The rows of a job keep it, so that the
+// span of a later run can link to the request that registered the job.
 func (x *Executor) withOrigin(ctx context.Context) context.Context {
 	if x.opts.Tracer == nil {
 		return ctx

@@ -13,7 +13,9 @@ type Verb struct {
 	Reply any    // the zero value of the reply's type in package client
 	Bulk  bool   // takes many jobs at once, and is bounded separately from the others
 
-	name       string
+	name string
+	// request and Reply are only reflected upon, for the schemas; what is decoded is defined by the members of the
+	// verb, and a test compares both.
 	request    any      // the zero value of the request's type in package client
 	required   []string // members that a request must have
 	either     []string // members of which a request must have one
@@ -24,6 +26,7 @@ type Verb struct {
 }
 
 // NeedsOnly reports whether a request with this member alone has all members that it must have; "" means no member.
+// Package web asks it whether a request may come without a body.
 func (v *Verb) NeedsOnly(member string) bool {
 	for _, name := range v.required {
 		if name != member {

@@ -17,6 +17,7 @@ type auditRequest struct {
 	cursor string
 }
 
+// auditMembers has each filter of the query; each is also part of the cursor's query in audit.
 var auditMembers = object[auditRequest]{
 	"name":   text(func(q *auditRequest) *string { return &q.Name }),
 	"action": word(job.ParseAction, func(q *auditRequest) *job.Action { return &q.Action }),

@@ -16,6 +16,7 @@ type calendarRequest struct {
 	found bool // it has the member exclude, possibly with an empty list
 }
 
+// calendarMembers has no if_version: a put replaces a calendar as a whole, whatever it was.
 var calendarMembers = object[calendarRequest]{
 	"name":        text(func(q *calendarRequest) *string { return &q.Name }),
 	"description": text(func(q *calendarRequest) *string { return &q.Description }),
@@ -68,6 +69,7 @@ func (x *Executor) removeCalendar(ctx context.Context, tenant string, q *client.
 	return &client.CalendarDeleteReply{Deleted: true}, nil
 }
 
+// calendarListMembers has no filter: a tenant has few calendars.
 var calendarListMembers = object[client.CalendarListRequest]{
 	"limit":  between(1, scheduler.PageMax, func(q *client.CalendarListRequest) *int { return &q.Limit }),
 	"cursor": text(func(q *client.CalendarListRequest) *string { return &q.Cursor }),
@@ -111,7 +113,8 @@ func calendarBytes(c *client.Calendar) int {
 	return n
 }
 
-// calendarOf returns a calendar as callers see it. It shares the lines with its argument.
+// calendarOf returns a calendar as callers see it. It shares the lines with its argument. The version grows with
+// each write, so a caller can see that it did.
 func calendarOf(c *job.Calendar) client.Calendar {
 	return client.Calendar{
 		Name: c.Name, Exclude: c.Exclude, Description: c.Description, Version: c.Version, UpdatedAt: timeOf(c.UpdatedAt),

@@ -28,6 +28,7 @@ func (x *Executor) retryRun(ctx context.Context, tenant string, q *client.RunReq
 	return runReply(x.engine.RetryRun(ctx, tenant, id))
 }
 
+// There is no cursor: what was retried is dead no longer, so the same request again continues by itself.
 var retryManyMembers = object[scheduler.RunQuery]{
 	"job":   text(func(q *scheduler.RunQuery) *string { return &q.Job }),
 	"from":  timeField(func(q *scheduler.RunQuery) *instant.Millis { return &q.From }),

@@ -11,10 +11,12 @@ import (
 	"github.com/carillon-io/carillon/scheduler"
 )
 
+// nameMembers is for requests that only name a job or a calendar.
 var nameMembers = object[client.NameRequest]{
 	"name": text(func(q *client.NameRequest) *string { return &q.Name }),
 }
 
+// getMembers has the switch for credentials, which is off unless a caller asks for them.
 var getMembers = object[client.GetRequest]{
 	"name":             text(func(q *client.GetRequest) *string { return &q.Name }),
 	"with_credentials": boolean(func(q *client.GetRequest) *bool { return &q.WithCredentials }),
@@ -33,12 +35,14 @@ func (x *Executor) get(ctx context.Context, tenant string, req *client.GetReques
 	return x.jobMessage(asAsked(&v, req.WithCredentials), `}`)
 }
 
+// deleteMembers and those below refuse an if_version of 0, which would demand that the job is not there.
 var deleteMembers = object[client.DeleteRequest]{
 	"name":       text(func(q *client.DeleteRequest) *string { return &q.Name }),
 	"if_version": presentVersion(func(q *client.DeleteRequest) **uint32 { return &q.IfVersion }),
 }
 
-// remove deletes a job, and says how many of its runs were cancelled and how many are still with their targets.
+// remove deletes a job, and says how many of its runs were cancelled and how many are still with their targets. The
+// name is free at once for a new job, which gets another id, so runs of the two are never confused.
 func (x *Executor) remove(ctx context.Context, tenant string, req *client.DeleteRequest) (any, error) {
 	if err := job.ValidateName(req.Name); err != nil {
 		return nil, err
@@ -90,6 +94,7 @@ type listRequest struct {
 	withCredentials bool
 }
 
+// listMembers has the filters; all of them are part of the cursor, the limit is not.
 var listMembers = object[listRequest]{
 	"prefix": text(func(q *listRequest) *string { return &q.Prefix }),
 	"labels": pairs(job.LabelsMax, func(q *listRequest) *[]job.Pair { return &q.Labels }),

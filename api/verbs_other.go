@@ -18,6 +18,7 @@ type nextRequest struct {
 	count int            // 0: the default
 }
 
+// nextMembers has the members of a definition that decide its ticks, under the same names.
 var nextMembers = object[nextRequest]{
 	"schedule":  text(func(q *nextRequest) *string { return &q.def.Schedule }),
 	"schedules": lines(schedule.ExpressionsMax, func(q *nextRequest) *[]string { return &q.def.Schedules }),
@@ -29,7 +30,9 @@ var nextMembers = object[nextRequest]{
 	"count":     between(1, schedule.PreviewMax, func(q *nextRequest) *int { return &q.count }),
 }
 
-// next computes a preview. It reads the clock of the API and not that of the engine, because it decides nothing.
+// next computes a preview. It reads the clock of the API and not that of the engine, because it decides nothing. It
+// runs on the goroutine of the request, with a bounded count, and proposes nothing, so a standby answers it as
+// well.
 func (x *Executor) next(ctx context.Context, tenant string, q *nextRequest) (any, error) {
 	if err := q.def.ValidateSchedules(); err != nil {
 		return nil, err
@@ -60,6 +63,8 @@ func (x *Executor) calendarsFor(ctx context.Context) schedule.CalendarLookup {
 	}
 }
 
+// It has none, so any member is refused as unknown: a caller that expects an option of the status learns that there
+// is none.
 var statusMembers = object[client.StatusRequest]{}
 
 // status looks at the surroundings first, because a caller that asks for the status wants to know what is wrong at

@@ -6,7 +6,8 @@ import (
 )
 
 // put registers a job or updates it. It notes the job's name before anything is checked, so that the trace of a
-// refused put has it.
+// refused put has it. The reply has the job as it is stored, with its defaults, version and next tick, so that a
+// caller need not read it again.
 func (x *Executor) put(ctx context.Context, tenant string, body []byte) (any, error) {
 	p := newPutRequest(tenant)
 	if err := read(body, func(r *reader) error { return putMembers.read(r, &p) }); err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/carillon-io/carillon/scheduler"
 )
 
+// reportMembers has both texts; which of them belongs to the status is checked by checkReport.
 var reportMembers = object[client.ReportRequest]{
 	"run_id": text(func(q *client.ReportRequest) *string { return &q.RunID }),
 	"fence":  fence(func(q *client.ReportRequest) *uint64 { return &q.Fence }),
@@ -18,6 +19,7 @@ var reportMembers = object[client.ReportRequest]{
 	"error":  text(func(q *client.ReportRequest) *string { return &q.Error }),
 }
 
+// wantOutcome is what both errors about the status say, so that they cannot differ.
 const wantOutcome = `want "succeeded" or "failed"`
 
 // parseOutcome parses the outcome in a report. There are two: a worker cannot report a run as cancelled or as dead,
@@ -30,7 +32,8 @@ func parseOutcome(s string) (client.Outcome, error) {
 	return "", apierr.Errorf(apierr.InvalidField, "status", "%q is no outcome of a run; %s", apierr.Clip(s), wantOutcome)
 }
 
-// report handles what a worker says about its run.
+// report handles what a worker says about its run. The same report may be sent again: it gets the same answer, so a
+// worker that lost the reply repeats it.
 func (x *Executor) report(ctx context.Context, tenant string, q *client.ReportRequest) (any, error) {
 	id, err := heldRun(q.RunID, q.Fence)
 	if err == nil {
@@ -78,6 +81,7 @@ type extendRequest struct {
 	by    time.Duration
 }
 
+// extendMembers has by as a length of time and not as an instant, because the clock of a worker may be wrong.
 var extendMembers = object[extendRequest]{
 	"run_id": text(func(q *extendRequest) *string { return &q.runID }),
 	"fence":  fence(func(q *extendRequest) *uint64 { return &q.fence }),

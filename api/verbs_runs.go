@@ -15,9 +15,11 @@ import (
 type triggerRequest struct {
 	name, key    string
 	json, base64 []byte
-	ifVersion    *uint32
+	// ifVersion is nil for any version of the job.
+	ifVersion *uint32
 }
 
+// triggerMembers has no delay: a run at a later time is a job with @at.
 var triggerMembers = object[triggerRequest]{
 	"name":            text(func(q *triggerRequest) *string { return &q.name }),
 	"payload":         jsonValue(func(q *triggerRequest) *[]byte { return &q.json }),
@@ -52,6 +54,7 @@ func (x *Executor) trigger(ctx context.Context, tenant string, q *triggerRequest
 	return &client.RunReply{Run: runOf(&v)}, nil
 }
 
+// backfillMembers reads the API's name into Job, as the engine calls it.
 var backfillMembers = object[scheduler.BackfillRequest]{
 	"name":    text(func(q *scheduler.BackfillRequest) *string { return &q.Job }),
 	"from":    timeField(func(q *scheduler.BackfillRequest) *instant.Millis { return &q.From }),
@@ -94,6 +97,7 @@ type runListRequest struct {
 	cursor   string
 }
 
+// runListMembers has the filters of the engine, the attempts and the cursor.
 var runListMembers = object[runListRequest]{
 	"job":      text(func(q *runListRequest) *string { return &q.Job }),
 	"from":     timeField(func(q *runListRequest) *instant.Millis { return &q.From }),
@@ -148,7 +152,8 @@ func runsOf(views []scheduler.RunView, attempts bool) []client.Run {
 	return list
 }
 
-// runBytes returns the approximate encoded size of a run.
+// runBytes returns the approximate encoded size of a run. It is an estimate for fill, which reads another step
+// while a page is smaller than a message.
 func runBytes(r *client.Run) int {
 	const usual, attempt = 300, 120
 	n := usual + len(r.Job) + len(r.Result) + len(r.Error)
@@ -186,6 +191,7 @@ func aboutJob(err error) error {
 	return &apierr.Error{Code: e.Code, Field: "job", Message: e.Message}
 }
 
+// runMembers is for the requests that only name a run.
 var runMembers = object[client.RunRequest]{
 	"run_id": text(func(q *client.RunRequest) *string { return &q.RunID }),
 }

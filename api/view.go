@@ -52,7 +52,8 @@ func attemptsOf(v *scheduler.RunView) []client.Attempt {
 	return list
 }
 
-// statusInfo returns the status of an engine as callers see it.
+// statusInfo returns the status of an engine as callers see it. In a cluster, role and lag are those of the
+// cluster, because the engine alone does not know what it lacks.
 func statusInfo(st scheduler.Status, version string, cluster func() *client.Cluster) *client.Status {
 	info := &client.Status{
 		Role: st.Role, Version: version, Shard: st.Shard, Epoch: st.Epoch,
@@ -84,7 +85,8 @@ func tzdataOf(z *scheduler.Zones) client.TZData {
 	}
 }
 
-// skippedBy returns how often each reason for skips occurred.
+// skippedBy returns how often each reason for skips occurred. Reasons that have not occurred are left out, so a new
+// reason does not change the replies of a server without it.
 func skippedBy(st *scheduler.Status) map[string]uint64 {
 	counts := make(map[string]uint64)
 	for reason, n := range st.SkippedBy {
@@ -103,7 +105,8 @@ func waitedOf(st *scheduler.Status) client.Waited {
 	}
 }
 
-// latenessOf returns a distribution in milliseconds, with fractions.
+// latenessOf returns a distribution in milliseconds, with fractions. Percentiles come from the buckets of a
+// histogram, with an error of at most 12.5 %; the count and the maximum are exact.
 func latenessOf(l scheduler.Lateness) client.Lateness {
 	return client.Lateness{
 		Count: l.Count, P50MS: millis(l.P50), P90MS: millis(l.P90), P99MS: millis(l.P99), P999MS: millis(l.P999), MaxMS: millis(l.Max),

@@ -40,8 +40,10 @@ func (x *Executor) OverHTTP(ctx context.Context, v *Verb, header func(name strin
 
 // FromPage carries out a request of a page, between Enter and Leave. Reads are not traced, because a live page reads
 // every second; nor is a change that a standby refuses. It counts as a request over HTTP, because that is how the
-// page was asked for.
+// page was asked for. Unlike OverHTTP it gets a request that is already read, because a page makes requests itself
+// and has no body of one.
 func (x *Executor) FromPage(ctx context.Context, v *Verb, q Request) (Reply, *client.Error) {
+	// The check comes before the trace, so that a page of a standby leaves no span of a change that it cannot make.
 	refusal := x.checkStandby(v)
 	return x.do(ctx, arrival{verb: v, via: overHTTP, begun: time.Now(), isUntraced: v.reads || refusal != nil, read: func() (Request, error) {
 		if refusal != nil {

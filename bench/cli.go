@@ -12,7 +12,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// cli is the grammar of the command line.
+// cli is the grammar of the command line. Every workload is a field here, and its flags are the fields of its type:
+// a new one needs no other registration.
 type cli struct {
 	Binary string `help:"Server to measure; this program if left out." type:"path" placeholder:"PATH"`
 	Dir    string `help:"Where data directories are made; the system's place for temporary files if left out." type:"path" placeholder:"DIR"`
@@ -41,7 +42,7 @@ type Program struct {
 }
 
 // workload is a command that measures something and returns its results. It returns a result for everything that it
-// began, also after an error, which it records as broken.
+// began, also after an error, which it records as broken. It is called once, and may start and end several servers.
 type workload interface {
 	measure(*stand) []*result
 }
@@ -81,7 +82,8 @@ func status(errs io.Writer, err error) int {
 }
 
 // bench runs one workload and reports its results. The data directories are below one temporary directory, which is
-// removed at the end whatever happens.
+// removed at the end whatever happens. The figures of a run that was interrupted are written too, marked as
+// partial.
 func (c *cli) bench(p Program, w workload, out, errs io.Writer) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -124,7 +126,8 @@ func verdict(results []*result) error {
 	return errors.Join(errs...)
 }
 
-// allCmd runs the main workloads with small sizes. The recovery is that of the server of the bulk load.
+// allCmd runs the main workloads with small sizes. The recovery is that of the server of the bulk load. It is for a
+// first look; the published figures come from the workloads by themselves, with larger sizes.
 type allCmd struct{}
 
 func (*allCmd) measure(s *stand) []*result {

@@ -45,6 +45,7 @@ func (c *clusterCmd) fires(group string) *jitterCmd {
 	return &jitterCmd{Rate: c.Rate, For: c.For, Armed: c.Armed, Payload: defaultJitter().Payload, group: group, ahead: clusterAhead}
 }
 
+// It exceeds the lead of a cluster, 10 s, by two seconds.
 const clusterAhead = 12 * time.Second
 
 // contest is a cluster and a single server that run on the same machine at the same time. Both run at the same time
@@ -59,13 +60,15 @@ type contest struct {
 	row     rowCount       // rows in the commits of the bulk loads
 }
 
-// part is one measurement of the contest, with one result.
+// part is one measurement of the contest, with one result. setting is printed with the figures, because a figure
+// without it cannot be compared.
 type part struct {
 	name, setting string
 	run           func(*result) error
 }
 
-// parts returns the measurements, in the order in which they run.
+// parts returns the measurements, in the order in which they run. Each part continues with the jobs that the ones
+// before it have left, so a failed part ends the contest.
 func (n *contest) parts() []part {
 	return []part{
 		{"cluster_put", fmt.Sprintf("%d registrations, one after the other, at a server alone and at a cluster (two nodes and a witness, "+
@@ -152,7 +155,8 @@ func (n *contest) foreign() *meter {
 	return startMeter(t.leader.cmd.Process.Pid, t.standby.cmd.Process.Pid, t.witness.cmd.Process.Pid, n.alone.cmd.Process.Pid)
 }
 
-// ratio adds the cluster's time divided by the single server's.
+// ratio adds the cluster's time divided by the single server's. Both times must be of the same percentile. Nothing
+// is added if the divisor was not measured.
 func ratio(r *result, key, label string, cluster, alone time.Duration) {
 	if alone > 0 {
 		r.add(key, label, float64(cluster)/float64(alone), "")

@@ -25,6 +25,7 @@ const logStream = "CARILLON_LOG_carillon_0"
 
 // The goals for a million jobs.
 const (
+	// Goals are printed beside the figures and do not decide the exit status: they depend on the machine.
 	joinGoal         = 30 * time.Second
 	joinLatenessGoal = 20 * time.Millisecond
 )
@@ -81,7 +82,8 @@ func (n *contest) forgetStandby() error {
 	return err
 }
 
-// emptyStream removes all frames from the stream, so that the standby needs a checkpoint.
+// emptyStream removes all frames from the stream, so that the standby needs a checkpoint. Without it the standby
+// would read what it lacks from the stream, and ask for no checkpoint.
 func (n *contest) emptyStream() error {
 	nc, err := nats.Connect(n.cluster.leader.ready.NATS, nats.Name("bench"))
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 // changed between them.
 const latenessTurns = 2
 
-// side is one of the two servers whose lateness is compared: the cluster or the single server.
+// side is one of the two servers whose lateness is compared: the cluster or the single server. Both get the same
+// load in turn, each from the same client program.
 type side struct {
 	name   string
 	server *server
@@ -55,7 +56,7 @@ func (n *contest) lateness(r *result) error {
 }
 
 // A cluster decides further ahead, so a launch does not wait for the network; the rest is the price of more processes
-// on one machine.
+// on one machine. It is a ratio, because the absolute lateness is that of the machine.
 const latenessGoal = 1.5
 
 // turn runs one window at one side.

@@ -37,10 +37,12 @@ func (n *contest) put(r *result) error {
 	return n.countPuts(r, len(alone.took), len(cluster.took))
 }
 
-// It is for loopback: on a network, a round trip between the servers comes on top.
+// It is for loopback: on a network, a round trip between the servers comes on top. A registration waits for an
+// fsync of the leader and for those of a majority of the NATS servers.
 const putGoal = 3 * time.Millisecond
 
-// putterAt returns a putter of far jobs for one side.
+// putterAt returns a putter of far jobs for one side. It uses the client of the product, unlike plainly: one
+// registration at a time leaves the cores idle enough.
 func putterAt(name string, cl *client.Client) *putter {
 	return &putter{name: name, register: func(ctx context.Context, j client.Job) error {
 		_, _, err := cl.Put(ctx, j)

@@ -17,6 +17,8 @@ type rowCount struct {
 	rows    int
 }
 
+// perJob returns the rows of one job, such as its hot row, its cold row and its name, with its share of what each
+// commit has.
 func (c rowCount) perJob() float64 { return float64(c.rows) / float64(c.jobs) }
 
 // rowSample is the number of commits that are counted. All commits of a bulk load have about the same number of rows,

@@ -122,7 +122,8 @@ func (t *trio) watchLag(ctx context.Context) (stop func() lag) {
 	}
 }
 
-// missed is the number of commits and jobs that a standby missed while it was stopped.
+// missed is the number of commits and jobs that a standby missed while it was stopped. The rows are estimated from
+// the jobs, because counting them would read the whole log.
 type missed struct {
 	jobs    int
 	commits uint64

@@ -19,7 +19,8 @@ import (
 type member struct {
 	*server
 	flags []string
-	url   string // address of its HTTP, known before it is ready
+	// The flag --http-listen fixes the address, because a node answers before it prints its ready line.
+	url string // address of its HTTP, known before it is ready
 }
 
 // trio is a cluster: two nodes with state, and a witness.
@@ -31,7 +32,7 @@ type trio struct {
 	epoch                    uint64 // epoch of the leadership that is measured
 }
 
-// trioWait bounds the first start of a cluster.
+// trioWait bounds the first start of a cluster. It includes the election of NATS and the making of the stream.
 const trioWait = 30 * time.Second
 
 // startTrio starts a cluster on empty directories. The first start needs all three members.
@@ -67,7 +68,8 @@ func (s *stand) startTrio() (*trio, error) {
 	return t, t.findRoles(s)
 }
 
-// findRoles finds out which node leads, and connects to it.
+// findRoles finds out which node leads, and connects to it. Which of the two nodes leads is decided by the cluster,
+// so the harness asks.
 func (t *trio) findRoles(s *stand) error {
 	t.leader, t.standby, t.witness = t.members[0], t.members[1], t.members[2]
 	if t.standby.ready.Role == "leader" {
@@ -115,7 +117,8 @@ func (m *member) launch(s *stand) (err error) {
 	return err
 }
 
-// freeAddrs returns loopback addresses on which no program listens at the moment.
+// freeAddrs returns loopback addresses on which no program listens at the moment. Another program may take one
+// before the server binds it; the start then fails, and the workload with it.
 func freeAddrs(count int) ([]string, error) {
 	var addrs []string
 	for range count {

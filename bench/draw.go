@@ -14,6 +14,8 @@ var scalePercentiles = []struct {
 	per100k int
 }{{"p50", 50_000}, {"p99", 99_000}, {"p99.9", 99_900}, {"max", 100_000}}
 
+// newScaleChart returns a chart with one line for each percentile. Both axes are logarithmic, because both jobs and
+// lateness range over several powers of ten.
 func newScaleChart(rate int) plot.Chart {
 	c := plot.Chart{
 		Title: fmt.Sprintf("Lateness at %d runs a second", rate),
@@ -35,6 +37,7 @@ func addToScale(c *plot.Chart, armed int, s samples) {
 	}
 }
 
+// drawInto writes a chart to a file as SVG. It overwrites the file.
 func drawInto(path string, c plot.Chart) error {
 	var b bytes.Buffer
 	if err := plot.Lines(&b, c); err != nil {

@@ -16,6 +16,7 @@ import (
 const interval = time.Second
 
 const (
+	// They are apart, so that the receiver gets nothing that is not measured.
 	fireSubject  = "bench.fire"
 	quietSubject = "bench.quiet" // of jobs that are not to fire while it counts
 )
@@ -113,7 +114,7 @@ func (c *jitterCmd) background(s *stand, cl *client.Client, w *window) <-chan er
 	return done
 }
 
-// padded returns a JSON value of about size bytes.
+// padded returns a JSON value of about size bytes. Sizes below the frame give an empty object.
 func padded(size int) json.RawMessage {
 	const frame = len(`{"pad":""}`)
 	if size <= frame {
@@ -122,7 +123,8 @@ func padded(size int) json.RawMessage {
 	return json.RawMessage(`{"pad":"` + strings.Repeat("x", size-frame) + `"}`)
 }
 
-// fireJob returns a job whose target is the receiver's subject.
+// fireJob returns a job whose target is the receiver's subject. The overlap policy is allow, so that a run whose
+// answer is late does not skip the next tick, which would count as missing.
 func fireJob(name, schedule string, payload json.RawMessage) client.Job {
 	return client.Job{
 		Name: name, Schedule: schedule, Target: client.Target{Kind: "nats", Subject: fireSubject},

@@ -22,6 +22,7 @@ type herdCmd struct {
 	Targets int    `help:"Targets that the herd is spread over." default:"1"`
 }
 
+// defaultHerd returns the herd of the workload all, which is that of the command without flags.
 func defaultHerd() *herdCmd { return &herdCmd{Jobs: 10_000, Rate: 200, Kind: "nats", Targets: 1} }
 
 // Validate refuses sizes that make no sense.
@@ -40,7 +41,9 @@ func (c *herdCmd) Validate() error {
 }
 
 const (
-	herdPrefix  = "herd-"
+	// The name of a job says which of the two loads it belongs to, because that is all that a receipt has.
+	herdPrefix = "herd-"
+	// Its jobs share nothing with the herd but the server and the targets.
 	otherTenant = "other"
 	// herdAfter is the time from the beginning of the window until the herd is due.
 	herdAfter = 2 * time.Second
@@ -87,7 +90,8 @@ func (c *herdCmd) run(s *stand, r *result) error {
 	return errors.Join(split(s, cl, r), srv.stop())
 }
 
-// fire registers the herd on a server that already has the armed jobs, and waits until it has arrived.
+// fire registers the herd on a server that already has the armed jobs, and waits until it has arrived. The jobs of
+// both tenants have the same receiver, so a delay in it meets both.
 func (c *herdCmd) fire(s *stand, srv *server, cl *client.Client, r *result) error {
 	recv, err := s.startReceiver(srv.ready.NATS, fireSubject+".*")
 	if err != nil {
@@ -140,6 +144,7 @@ func (c *herdCmd) register(s *stand, srv *server, cl *client.Client) (*window, e
 	err = putJobs(s.ctx, other, func(yield func(client.Job) bool) {
 		for i := range shots {
 			name := fmt.Sprintf("beside-%d-%d", c.Jobs, i)
+			// Scheduled times are whole milliseconds, and the window compares them exactly.
 			w.due[name] = w.from.Add(length * time.Duration(i) / time.Duration(shots)).Truncate(time.Millisecond)
 			if !yield(c.job(name, i, w.due[name])) {
 				return

@@ -20,10 +20,14 @@ type jitterCmd struct {
 	Payload     int           `help:"Bytes of the payload of each job." default:"14"`
 	Checkpoints bool          `help:"Let the server make a checkpoint each second."`
 
-	group string        // prefix of the jobs' names, for a server that runs several workloads one after another
+	// group keeps the names of one workload apart from those of another on the same server; "" on a server of its
+	// own.
+	group string // prefix of the jobs' names, for a server that runs several workloads one after another
+	// ahead is for servers that decide further ahead than the head start of the registration.
 	ahead time.Duration // additional time between the registration of one-shots and the window
 }
 
+// defaultJitter returns the jitter of the command without flags.
 func defaultJitter() *jitterCmd {
 	return &jitterCmd{Rate: 200, Every: 200, For: 10 * time.Second, Payload: len(`{"bench":true}`)}
 }
@@ -125,6 +129,7 @@ func (c *jitterCmd) fire(s *stand, srv *server, cl *client.Client, r *result) (t
 		return t, err
 	}
 	s.wait(time.Until(w.from))
+	// The receiver belongs to the workload, so its processor time is not that of others.
 	m := startMeter(srv.cmd.Process.Pid, recv.cmd.Process.Pid)
 	pauses := readPauses(srv)
 	registered := c.background(s, cl, w)

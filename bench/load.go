@@ -12,7 +12,8 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// loadCmd registers many jobs and measures the memory and the disk that they take.
+// loadCmd registers many jobs and measures the memory and the disk that they take. Jobs are put in bulk, as an
+// import does, with several requests under way.
 type loadCmd struct {
 	Count int `help:"Jobs to register." default:"1000000"`
 }
@@ -136,12 +137,15 @@ type bulkLoad struct {
 	count    int
 	mix      mix
 	accepted int
-	bytes    int           // total size of names, schedules, zones and payloads
-	refusal  *client.Error // the first rejection
-	took     time.Duration
-	seconds  []int // jobs acknowledged in each second
+	// It is what a caller would call the size of its data, which the bytes on disk are compared with.
+	bytes   int           // total size of names, schedules, zones and payloads
+	refusal *client.Error // the first rejection
+	took    time.Duration
+	seconds []int // jobs acknowledged in each second
 }
 
+// newBulkLoad returns a load that begins with the first job of the mix. The time of its making is part of the jobs,
+// so it can compare what it put itself and nothing else.
 func newBulkLoad(s *stand, count int) *bulkLoad {
 	return &bulkLoad{stand: s, count: count, mix: mix{seed: s.seed, begin: time.Now()}}
 }

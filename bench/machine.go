@@ -10,7 +10,8 @@ import (
 	"github.com/carillon-io/carillon/bench/measure"
 )
 
-// machine describes the machine on which the figures were measured. Figures without it cannot be compared.
+// machine describes the machine on which the figures were measured. Figures without it cannot be compared. The
+// times of an fsync are there because each durable figure contains at least one.
 type machine struct {
 	measure.Machine
 	Product  string  `json:"product"`
@@ -46,6 +47,7 @@ func firstLines(text string, n int) string {
 	return strings.Join(strings.Fields(strings.Join(lines[:min(n, len(lines))], " ")), " ")
 }
 
+// print writes the description above the first result.
 func (m *machine) print(w io.Writer) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "machine\t%s, %d cores, %s\n", m.CPU, m.Cores, m.Memory)

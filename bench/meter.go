@@ -44,6 +44,7 @@ func (m *meter) read(sign time.Duration) {
 	m.foreign += sign * (measure.Busy() - server - ours)
 }
 
+// tell adds the processor time of the server and of processes outside the workload.
 func (m *meter) tell(r *result) {
 	r.add("server_cpu_percent", "server CPU, of one core", m.percent(m.serverS), "%")
 	m.tellForeign(r)
@@ -54,6 +55,8 @@ func (m *meter) tellForeign(r *result) {
 	r.add("foreign_cpu_percent", "CPU of others, of one core", max(0, m.percent(m.foreign)), "%")
 }
 
+// percent returns a processor time in percent of one core over the time of the measurement; it exceeds 100 with
+// several cores.
 func (m *meter) percent(d time.Duration) float64 { return 100 * d.Seconds() / m.elapsed.Seconds() }
 
 // cpuOf returns the processor time that a process has used.

@@ -17,7 +17,8 @@ type mix struct {
 	begin time.Time
 }
 
-// zones are the timezones of the customers.
+// zones are the timezones of the customers. They are spread over the day and have different rules for clock
+// changes; some have none.
 var zones = []string{
 	"America/New_York", "America/Los_Angeles", "America/Sao_Paulo", "Europe/London", "Europe/Berlin",
 	"Europe/Istanbul", "Africa/Lagos", "Asia/Kolkata", "Asia/Tokyo", "Asia/Shanghai", "Australia/Sydney", "UTC",
@@ -67,7 +68,8 @@ func bulkPayload(rng *rand.Rand) []byte {
 	return append(b, '}')
 }
 
-// randomCron returns a daily, weekly or monthly schedule at a random minute.
+// randomCron returns a daily, weekly or monthly schedule at a random minute. Days of the month end at 28, so that
+// each month has a tick.
 func randomCron(rng *rand.Rand) string {
 	minute, hour := rng.IntN(60), rng.IntN(24)
 	switch rng.IntN(4) {

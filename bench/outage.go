@@ -45,6 +45,7 @@ func (c *outageCmd) measure(s *stand) []*result {
 	return []*result{s.show(r)}
 }
 
+// The jobs of the window are registered after the restart, so that they are not overdue themselves.
 func (c *outageCmd) run(s *stand, r *result) error {
 	if err := s.demand(c.Count); err != nil {
 		return err
@@ -120,6 +121,7 @@ func (c *outageCmd) catchUp(s *stand, srv *server, cl *client.Client, r *result)
 	return srv.stop()
 }
 
+// statusOf returns the status of a server, also after an interruption.
 func statusOf(s *stand, cl *client.Client) (client.Status, error) {
 	ctx, cancel := s.asking()
 	defer cancel()

@@ -49,6 +49,7 @@ func (p pauses) since(earlier pauses) pauses {
 	return pauses{count: p.count - earlier.count, seconds: p.seconds - earlier.seconds, longest: p.longest}
 }
 
+// tell adds the pauses to the result. They explain a late run and are no figure by themselves.
 func (p pauses) tell(r *result) {
 	r.add("gc_pauses", "garbage collections", p.count, "")
 	r.add("gc_pause_sum_ms", "their pauses, together", p.seconds*1e3, "ms")

@@ -81,7 +81,8 @@ func (c *proofCmd) measure(s *stand) []*result {
 	return append(results, s.show(recoverLoaded(s, l)))
 }
 
-// beside runs the workloads on the loaded server.
+// beside runs the workloads on the loaded server. A workload that fails does not keep the next from running:
+// loading the server again would take longer.
 func (c *proofCmd) beside(s *stand, srv *server, cl *client.Client, small tally) []*result {
 	var results []*result
 	for i, j := range c.jitters() {

@@ -14,13 +14,15 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// putCmd registers one job per request.
+// putCmd registers one job per request. The first client shows the time of one durable commit, the many show how
+// commits are shared.
 type putCmd struct {
 	Count   int           `help:"Registrations of the one client." default:"3000"`
 	Clients int           `help:"Clients that register at the same time, each with a connection of its own." default:"64"`
 	For     time.Duration `help:"How long they do." default:"5s"`
 }
 
+// defaultPut returns the registrations of the command without flags.
 func defaultPut() *putCmd { return &putCmd{Count: 3000, Clients: 64, For: 5 * time.Second} }
 
 // Validate refuses sizes that make no sense.
@@ -61,6 +63,7 @@ func (c *putCmd) measure(s *stand) []*result {
 	return []*result{s.show(alone), s.show(many)}
 }
 
+// run measures one client, then many, on the same server, and verifies both at the end.
 func (c *putCmd) run(s *stand, alone, many *result) error {
 	srv, cl, err := s.start("put")
 	if err != nil {
@@ -136,6 +139,7 @@ func plainly(nc *nats.Conn) func(context.Context, client.Job) error {
 	}
 }
 
+// It exceeds the server's own bound of a request, so that an answer is waited for rather than given up.
 const putTimeout = 30 * time.Second
 
 // tell adds the rate and the times of the registrations, which took the time took in all.
@@ -196,6 +200,7 @@ func (c *putCmd) verify(s *stand, cl *client.Client, srv *server, r *result, ack
 	if st.Jobs < acked || st.Jobs > acked && s.ctx.Err() == nil {
 		r.breaks("%d jobs were acknowledged, the server has %d", acked, st.Jobs)
 	}
+	// SIGKILL, and not a stop: what was acknowledged must be on the disk without a last checkpoint.
 	srv.kill()
 	again, err := startServer(s.binary, srv.dir)
 	if err != nil {

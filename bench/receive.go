@@ -32,9 +32,11 @@ type receipt struct {
 	arrived   time.Time
 }
 
-// readyText is the line that the receiver prints when it is subscribed.
+// readyText is the line that the receiver prints when it is subscribed. The parent waits for it, because a run that
+// arrives before the subscription would count as lost.
 const readyText = "subscribed"
 
+// run subscribes, prints readyText, receives until its input ends, and prints what it has received.
 func (c *receiveCmd) run(in io.Reader, out io.Writer) error {
 	signal.Ignore(os.Interrupt) // only the parent process handles Ctrl-C, and then collects the receipts
 	conn, err := nats.Connect(c.URL, nats.Name("bench receiver"), nats.MaxReconnects(-1))
@@ -75,7 +77,8 @@ func (c *receiveCmd) run(in io.Reader, out io.Writer) error {
 	return w.Flush()
 }
 
-// receiver is a running receiving process.
+// receiver is a running receiving process. Its pipes are the only connection to it: the end of its input asks for
+// the receipts.
 type receiver struct {
 	cmd   *exec.Cmd
 	input io.Closer
@@ -124,7 +127,8 @@ func (r *receiver) collect() ([]receipt, error) {
 	return all, r.cmd.Wait()
 }
 
-// parseReceipt parses one line of the receiver's output.
+// parseReceipt parses one line of the receiver's output. Arrival is in microseconds and the scheduled time in
+// milliseconds, as the product has it.
 func parseReceipt(line string) (receipt, error) {
 	fields := strings.Split(line, " ")
 	if len(fields) != 4 {

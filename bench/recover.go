@@ -12,6 +12,7 @@ type recoverCmd struct {
 	Count int `help:"Jobs to load before." default:"1000000"`
 }
 
+// defaultRecover returns the recovery of the command without flags.
 func defaultRecover() *recoverCmd { return &recoverCmd{Count: 1_000_000} }
 
 // Validate refuses sizes that make no sense.
@@ -94,6 +95,7 @@ func (l *loaded) recover(s *stand, r *result) error {
 	if err != nil {
 		return err
 	}
+	// No stop comes before, so the log has to be replayed from the last checkpoint.
 	l.server.kill()
 	s.say("recover: killed; starting again")
 	srv, err := startServer(s.binary, l.server.dir)

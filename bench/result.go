@@ -22,7 +22,7 @@ type result struct {
 	Interrupted bool // the workload was interrupted; the figures are partial
 }
 
-// figure is one number of a result.
+// figure is one number of a result. All values are floats, because programs that read the file compare them.
 type figure struct {
 	Key   string // its name in JSON; ends with the unit
 	Label string
@@ -52,6 +52,7 @@ func (r *result) breaks(format string, args ...any) {
 	r.Broken = append(r.Broken, fmt.Sprintf(format, args...))
 }
 
+// millis returns a duration in milliseconds, with fractions.
 func millis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 // print writes the result as a table.

@@ -18,7 +18,7 @@ func (s samples) at(per100k int) time.Duration {
 	return measure.Percentile(s, per100k)
 }
 
-// point is one percentile of a distribution.
+// point is one percentile of a distribution. key is part of the keys in JSON, label of the text.
 type point struct {
 	key, label string
 	value      time.Duration

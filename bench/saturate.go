@@ -30,6 +30,7 @@ func (c *saturateCmd) Validate() error {
 	return nil
 }
 
+// at returns the workload of one rate.
 func (c *saturateCmd) at(rate int) *jitterCmd {
 	return &jitterCmd{Rate: rate, For: c.For, Armed: c.Armed, Payload: defaultJitter().Payload}
 }

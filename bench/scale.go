@@ -28,6 +28,7 @@ func (c *scaleCmd) Validate() error {
 	return nil
 }
 
+// at returns the workload beside a number of armed jobs. Everything else is the same, so the difference is theirs.
 func (c *scaleCmd) at(armed int) *jitterCmd {
 	return &jitterCmd{Rate: c.Rate, For: c.For, Armed: armed, Payload: defaultJitter().Payload}
 }

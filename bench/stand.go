@@ -14,7 +14,8 @@ import (
 // stand holds what all workloads share: the binary, the directory, the output. A workload gets a copy with a bounded
 // context if it must end by itself.
 type stand struct {
-	ctx      context.Context // ends on Ctrl-C; a workload then reports its partial figures
+	ctx context.Context // ends on Ctrl-C; a workload then reports its partial figures
+	// program is how this harness starts itself again, as the receiving process.
 	program  Program
 	binary   string
 	dir      string
@@ -66,7 +67,8 @@ func (s *stand) asking() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(s.ctx), time.Minute)
 }
 
-// within returns an error for a value out of range.
+// within returns an error for a value out of range. It is for the Validate methods, which the parser calls before
+// the workload runs.
 func within(flag string, value, low, high int) error {
 	if value < low || value > high {
 		return fmt.Errorf("--%s is %d; want %d to %d", flag, value, low, high)

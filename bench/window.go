@@ -16,6 +16,7 @@ type window struct {
 	every    int                  // number of jobs with @every, named by everyName
 }
 
+// newWindow returns a window without one-shots. Its start is a whole millisecond, as scheduled times are.
 func newWindow(from time.Time, length time.Duration, every int) *window {
 	from = from.Truncate(time.Millisecond)
 	return &window{from: from, to: from.Add(length), due: make(map[string]time.Time), every: every}
@@ -32,6 +33,7 @@ func (w *window) checkStart() error {
 // everyPrefix is the prefix of the names of jobs with @every.
 const everyPrefix = "every-"
 
+// everyName returns the name of the i-th job with @every.
 func everyName(i int) string { return everyPrefix + strconv.Itoa(i) }
 
 // cut ends the window early, because the workload was interrupted. What was due after the cut is not missing then.
@@ -55,7 +57,8 @@ type tally struct {
 }
 
 // judge compares the arrivals with what was due. It also checks runs scheduled outside the window, but does not
-// measure their lateness. It needs no order of the arrivals.
+// measure their lateness. It needs no order of the arrivals. Run ids tell doubled arrivals: at-least-once delivery
+// allows them after a failure, and no workload here has one.
 func (w *window) judge(receipts []receipt) tally {
 	var t tally
 	runs := make(map[string]bool, len(receipts))
@@ -65,6 +68,7 @@ func (w *window) judge(receipts []receipt) tally {
 		if late < 0 {
 			t.early++
 		}
+		// A second arrival has no lateness of its own; it is a fault.
 		if runs[one.runID] {
 			t.doubled++
 			continue
@@ -118,6 +122,7 @@ func (w *window) missingTicks(arrived []time.Time) (missing, strange int) {
 		}
 	}
 	before := int(first.Sub(w.from) / interval)
+	// The end of the window is excluded, so a tick that falls on it is not due.
 	after := int((w.to.Sub(first) - time.Nanosecond) / interval)
 	return before + 1 + after - (len(arrived) - strange), strange
 }

@@ -22,7 +22,8 @@ type AuditEntry struct {
 	After  *Job `json:"after,omitzero"`
 }
 
-// AuditRequest selects entries of the audit log, newest first.
+// AuditRequest selects entries of the audit log, newest first. All filters must match; zero values select
+// everything.
 type AuditRequest struct {
 	Name   string `json:"name,omitempty"`   // name of a job or a calendar; "" selects all
 	Action string `json:"action,omitempty"` // as in [AuditEntry]

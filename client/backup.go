@@ -70,6 +70,7 @@ func BackupSum(piece []byte) string {
 	return strconv.FormatUint(uint64(crc32.Checksum(piece, castagnoli)), 10)
 }
 
+// castagnoli is the polynomial for which processors have an instruction; the frames of the log use it too.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // Backup is a copy of a server's store that is being fetched. It is safe for concurrent use.

@@ -15,7 +15,8 @@ type Calendar struct {
 	UpdatedAt   Time     `json:"updated_at"`
 }
 
-// CalendarRequest asks to add a calendar, or to replace the one with the same name.
+// CalendarRequest asks to add a calendar, or to replace the one with the same name. There is no version to demand:
+// a put replaces the whole calendar.
 type CalendarRequest struct {
 	Name        string   `json:"name"`
 	Exclude     []string `json:"exclude"`

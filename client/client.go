@@ -64,6 +64,7 @@ type Options struct {
 	NoRetry bool
 }
 
+// withDefaults returns the options with their defaults; it does not change the caller's value.
 func (o Options) withDefaults() Options {
 	setDefault(&o.Prefix, "carillon")
 	setDefault(&o.Tenant, "default")
@@ -81,6 +82,8 @@ func setDefault[T comparable](v *T, d T) {
 	}
 }
 
+// validate refuses a prefix and a tenant that are more than one token: a request would go to another subject than
+// meant.
 func (o Options) validate() error {
 	switch {
 	case strings.ContainsAny(o.Prefix+o.Tenant, ".*> \t\r\n"):

@@ -40,4 +40,19 @@
 // server's subjects, and the error then names the stream. If the connection has a custom inbox prefix
 // ([nats.CustomInboxPrefix]), only a server that was started with the same prefix (--inbox-prefix)
 // answers.
+//
+// # The files of the package
+//
+// client.go has the options and sends one request, retry.go repeats it by the rules above, and reply.go judges who
+// answered. jobs.go, runs.go, runs_act.go, calendar.go, audit.go and handover.go have the methods; put_all.go
+// splits any number of jobs into requests, backup.go fetches a copy piece by piece. message.go, message_run.go,
+// job.go, run.go and status.go are the messages; duration.go and time.go their notations. local.go is the way to a
+// scheduler in the same process.
+//
+// # Concurrency
+//
+// A [Client] has no state but its connection, so its methods may be called from any goroutine and do not wait for
+// each other. Only PutAll starts goroutines, one for each request under way, which end with its context. Iterators
+// read the next page when the one before is used up, so a list that changes meanwhile may show a part of the
+// change.
 package client

@@ -11,6 +11,7 @@ import (
 // hours.
 type Duration time.Duration
 
+// day ignores changes of the clock: a duration is elapsed time.
 const day = 24 * time.Hour
 
 // daysMax is the largest number of whole days that a [time.Duration] holds.

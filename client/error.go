@@ -8,6 +8,7 @@ type Code string
 
 // The codes.
 const (
+	// The texts are part of the API and never change. CodeUnavailable is also that of a request without an answer.
 	CodeInvalidJSON     Code = "invalid_json"
 	CodeUnknownField    Code = "unknown_field"
 	CodeInvalidName     Code = "invalid_name"

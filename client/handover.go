@@ -15,7 +15,8 @@ type HandoverRequest struct {
 	To string `json:"to,omitempty"` // name of a standby; "" selects the one with the least lag
 }
 
-// HandoverReply names the nodes between which the leadership changes.
+// HandoverReply names the nodes between which the leadership changes. To may be empty if the leadership does not
+// change.
 type HandoverReply struct {
 	From  string `json:"from"`
 	To    string `json:"to,omitempty"`

@@ -50,6 +50,7 @@ func (c *Client) GetWithCredentials(ctx context.Context, name string) (JobInfo, 
 	return c.get(ctx, GetRequest{Name: name, WithCredentials: true})
 }
 
+// get carries out Get and GetWithCredentials.
 func (c *Client) get(ctx context.Context, request GetRequest) (JobInfo, error) {
 	reply, err := ask[JobReply](ctx, c, "jobs.get", request)
 	return reply.Job, err
@@ -105,6 +106,7 @@ func (c *Client) DeleteIfVersion(ctx context.Context, name string, version uint3
 	return c.delete(ctx, DeleteRequest{Name: name, IfVersion: &version})
 }
 
+// delete carries out Delete and DeleteIfVersion.
 func (c *Client) delete(ctx context.Context, request DeleteRequest) (DeletedRuns, error) {
 	reply, err := ask[DeleteReply](ctx, c, "jobs.delete", request)
 	return reply.Runs, err

@@ -38,7 +38,8 @@ func (c *Client) askLocal(ctx context.Context, verb string, body []byte, reply a
 	return nil
 }
 
-// localRequestBytes bounds a request of [Client.PutAll] to a Local, in bytes.
+// localRequestBytes bounds a request of [Client.PutAll] to a Local, in bytes. Nothing bounds a message inside a
+// process; the bound keeps PutAll from holding all jobs in one request.
 const localRequestBytes = 1 << 20
 
 // requestBytesMax returns the largest size of a request's body, in bytes.

@@ -26,7 +26,8 @@ type PutManyReply struct {
 	Rejected int         `json:"rejected"`
 }
 
-// PutResult is the result for one job of a bulk registration. If Error is nil, the job is durable.
+// PutResult is the result for one job of a bulk registration. If Error is nil, the job is durable. ID, Version and
+// NextRunAt are zero for a refused job.
 type PutResult struct {
 	Name      string `json:"name"`
 	ID        string `json:"id,omitempty"`
@@ -103,7 +104,7 @@ type TriggerRequest struct {
 	IfVersion      *uint32         `json:"if_version,omitzero"`       // required version of the job; nil: any; 0 is refused; ignored if the key has its run already
 }
 
-// RunReply answers a request for a run.
+// RunReply answers a request for a run. The run has its attempts only in the reply to runs.get.
 type RunReply struct {
 	Run Run `json:"run"`
 }

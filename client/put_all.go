@@ -23,6 +23,7 @@ const (
 	bulkPauseMin = 100 * time.Millisecond
 )
 
+// A request is assembled as text, because jobs are encoded one by one to learn how many of them fit.
 const bulkHead, bulkTail = `{"jobs":[`, `]}`
 
 // PutTotals counts the jobs of a [Client.PutAll] by result.
@@ -38,6 +39,7 @@ type PutTotals struct{ Accepted, Rejected int }
 // put again.
 func (c *Client) PutAll(ctx context.Context, jobs iter.Seq[Job], each func(PutResult)) (PutTotals, error) {
 	ctx, cancel := context.WithCancel(ctx)
+	// A return before the end also ends the requests that are under way, whose results nothing reads.
 	defer cancel()
 	p := &putter{client: c, each: each, most: c.requestBytesMax()}
 	for j := range jobs {

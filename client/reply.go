@@ -20,7 +20,8 @@ const (
 )
 
 // replyMembers has, for each kind of reply, a member that every such reply has. It identifies replies of
-// servers that are older than the header.
+// servers that are older than the header. A verb that is missing here would refuse the replies of such a server,
+// and those of no other.
 var replyMembers = map[string]string{
 	"jobs.put": "job", "jobs.put_many": "results", "jobs.get": "job", "jobs.list": "jobs", "jobs.delete": "deleted",
 	"jobs.pause": "job", "jobs.resume": "job", "jobs.trigger": "run", "jobs.backfill": "runs",

@@ -19,6 +19,7 @@ const (
 // How long a repeatable request waits for its answer before it is repeated: the leader that received it
 // may have died. A bulk registration has more time, because the server needs longer for it.
 const (
+	// Shorter ones would repeat requests that a busy leader is about to answer.
 	tryTimeout     = 5 * time.Second
 	bulkTryTimeout = 25 * time.Second
 )
@@ -55,7 +56,8 @@ const (
 	unclear              // carried out or not; unknown
 )
 
-// fateOf returns the fate of a request that got err.
+// fateOf returns the fate of a request that got err. An error that is none of this package's kinds, such as a reply
+// that cannot be decoded, is final.
 func fateOf(err error) fate {
 	e, ok := errors.AsType[*Error](err)
 	switch {
@@ -95,6 +97,7 @@ func (c *Client) exchange(ctx context.Context, q call, reply any) error {
 		if c.opts.NoRetry || !again || refused {
 			return err
 		}
+		// One try without an answer leaves the whole request in doubt, whatever later tries say.
 		doubt = doubt || of == unclear
 		if !sleep(ctx, pause) {
 			return gaveUp(ctx, err, doubt)
@@ -112,7 +115,8 @@ func (c *Client) try(ctx context.Context, q call, reply any) error {
 	return c.exchangeOnce(ctx, q.verb, q.body, reply)
 }
 
-// sleep waits for the pause, and reports whether the context has not ended.
+// sleep waits for the pause, and reports whether the context has not ended. It returns early when the context ends,
+// so that a call never outlives its deadline by a pause.
 func sleep(ctx context.Context, pause time.Duration) bool {
 	timer := time.NewTimer(pause)
 	defer timer.Stop()

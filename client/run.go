@@ -26,7 +26,8 @@ type Run struct {
 	Attempts []Attempt `json:"attempts,omitempty"` // finished attempts, oldest first; only from runs.get, and from runs.list if requested
 }
 
-// Attempt is one finished delivery of a run.
+// Attempt is one finished delivery of a run. The attempt in progress is not among them: it has no end and no error
+// yet.
 type Attempt struct {
 	Number     uint32  `json:"attempt"`
 	Fence      uint64  `json:"fence"`

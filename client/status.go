@@ -97,7 +97,7 @@ type ClusterNode struct {
 	RowsVersion   int     `json:"rows_version"`      // newest version of rows that it reads
 }
 
-// CatchUp is the progress of the server with missed runs.
+// CatchUp is the progress of the server with missed runs. All are 0 unless jobs have missed runs.
 type CatchUp struct {
 	Jobs int      `json:"jobs"` // jobs with missed runs that are still to be fired
 	Rate float64  `json:"rate"` // missed runs fired per second
@@ -113,7 +113,8 @@ type Waited struct {
 	Retry   Lateness `json:"retry"`    // since the end of the attempt before: the time of the next attempt
 }
 
-// Lateness is a distribution of delays or waiting times, in milliseconds.
+// Lateness is a distribution of delays or waiting times, in milliseconds. Without a count the other fields are 0
+// and mean nothing.
 type Lateness struct {
 	Count  uint64  `json:"count"`
 	P50MS  float64 `json:"p50_ms"`

@@ -21,6 +21,7 @@ func At(t time.Time) Time {
 	return Time{ms}
 }
 
+// timeLayout always has milliseconds, so that times of the API are of one length and sort as texts.
 const timeLayout = "2006-01-02T15:04:05.000Z"
 
 // String returns the instant in the notation of the API; "" for the zero value.

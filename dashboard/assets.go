@@ -18,6 +18,7 @@ var files embed.FS
 // changes and browsers may cache it for ever. An upgrade changes the path together with the pages that name it, so
 // that no browser combines a new page with an old script.
 type asset struct {
+	// path has no file on disk: it is a key of assets.
 	path    string
 	kind    string // content type
 	content []byte
@@ -30,7 +31,8 @@ var (
 	bellAsset   = newAsset("bell.svg", "image/svg+xml")
 )
 
-// assets has the same files by path.
+// assets has the same files by path. The address of a page's script is not guessed from a name, so nothing else in
+// the embedded folder can be fetched.
 var assets = map[string]asset{
 	styleAsset.path: styleAsset, scriptAsset.path: scriptAsset, bellAsset.path: bellAsset,
 }

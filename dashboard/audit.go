@@ -21,12 +21,14 @@ type entry struct {
 	OldText, NewText string // the definition before and after, as JSON; "" if the action does not change it
 }
 
-// It is the API's list, in the order of the select field; package job has the names.
+// It is the API's list, in the order of the select field; package job has the names. A word that is missing here
+// can still be filtered by in the address.
 var auditActions = []string{
 	"create", "update", "delete", "pause", "resume", "trigger", "backfill", "cancel_run", "retry_run", "put_calendar", "delete_calendar",
 }
 
-// audit returns the page of the audit log.
+// audit returns the page of the audit log. It has no live part: rows that move while they are read are hard to
+// follow, and what is new is one reload away.
 func (v *visit) audit() view {
 	q := v.query
 	body := &auditBody{

@@ -19,7 +19,8 @@ const (
 // one is what the recorder keeps. A chart of a fixed hour would be empty for most of the first hour after a start.
 var spans = []time.Duration{5 * time.Minute, 15 * time.Minute, 30 * time.Minute, time.Hour}
 
-// spanFor returns how far back a chart of these samples goes.
+// spanFor returns how far back a chart of these samples goes. Samples are in the order of time, so the first is the
+// oldest.
 func spanFor(samples []sample, now time.Time) time.Duration {
 	for _, span := range spans {
 		if len(samples) == 0 || now.Sub(samples[0].at) < span {
@@ -79,7 +80,8 @@ func (s scale) y(d time.Duration) float64 {
 	return round(chartHeight * (1 - min(max(place, 0), 1)))
 }
 
-// marks returns a grid line for each power of ten.
+// marks returns a grid line for each power of ten. There are at least three, from ten milliseconds down to a tenth
+// of one.
 func (s scale) marks() []mark {
 	var list []mark
 	for power := s.high; power >= s.low; power-- {

@@ -22,6 +22,7 @@ type Options struct {
 // Dashboard serves the pages. Its methods are safe for concurrent use. Besides the goroutines of its requests it has
 // one of its own, which records samples; recording waits for it.
 type Dashboard struct {
+	// local is safe for concurrent use; it is the only way to data and changes.
 	local    client.Local
 	opts     Options
 	recorder *recorder
@@ -76,7 +77,7 @@ func (d *Dashboard) Close() error {
 }
 
 // pages has the function of each page, by path. The function must not change anything: it is called for GET, and once
-// a second by streams.
+// a second by streams. A path is also the key of the navigation, and the address that a stream names.
 var pages = map[string]func(*visit) view{
 	"/":           (*visit).overview,
 	"/jobs":       (*visit).jobs,
@@ -104,7 +105,8 @@ var actions = map[string]func(*visit) (to string, v view){
 	"/runs/retry":  (*visit).retryRuns,
 }
 
-// ServeHTTP implements [http.Handler]. Requests from other sites are refused by the server before they reach it.
+// ServeHTTP implements [http.Handler]. Requests from other sites are refused by the server before they reach it. A
+// page and its action may share a path, so that a form that is refused keeps its address.
 func (d *Dashboard) ServeHTTP(rw http.ResponseWriter, req *http.Request) {
 	setHeaders(rw.Header())
 	if a, ok := assets[req.URL.Path]; ok {

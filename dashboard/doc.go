@@ -16,4 +16,9 @@
 // Everything is read and changed through a [client.Local]; only the charts read the status of the engine directly,
 // because they need its histograms. The package keeps no state but the samples of the charts: a page is made anew
 // from the engine's data at each visit.
+//
+// # Concurrency
+//
+// Each request has a goroutine of net/http, and each stream keeps it for minutes, so their number is bounded. The
+// recorder, which one goroutine fills, has a lock; everything else is made for one request.
 package dashboard

@@ -25,7 +25,8 @@ type instant struct {
 	Relative string // distance to now; "" if the time is zero
 }
 
-// instantOf returns the texts for t as seen at now.
+// instantOf returns the texts for t as seen at now. Milliseconds are shown only if there are any: scheduled times
+// mostly have none.
 func instantOf(t client.Time, now time.Time) instant {
 	if t.IsZero() {
 		return instant{}
@@ -37,7 +38,8 @@ func instantOf(t client.Time, now time.Time) instant {
 	return instant{ISO: t.String(), Exact: t.UTC().Format(layout) + " UTC", Relative: relative(t.Sub(now))}
 }
 
-// relative returns the text of a distance from now; negative is in the past.
+// relative returns the text of a distance from now; negative is in the past. Below a second it is "now" in both
+// directions: the page is older than that when it is read.
 func relative(d time.Duration) string {
 	switch {
 	case d >= time.Second:
@@ -108,7 +110,8 @@ func figure(n any) string {
 }
 
 // shownText replaces characters that are invisible or that change the direction of the text around them,
-// such as those that could make a job's name look like another one.
+// such as those that could make a job's name look like another one. Templates escape markup; this is about
+// characters that deceive a reader and that escaping keeps.
 func shownText(s string) string {
 	if !strings.ContainsFunc(s, isHidden) {
 		return s
@@ -142,7 +145,8 @@ func pretty(text []byte) string {
 	return b.String()
 }
 
-// tone returns the CSS class of a status: good, busy, warn, bad or still.
+// tone returns the CSS class of a status: good, busy, warn, bad or still. Those without a tone of their own, such
+// as skipped, cancelled and completed, get still.
 func tone(status string) string {
 	switch status {
 	case "succeeded", "active", "leader":

@@ -8,7 +8,8 @@ import "net/http"
 const policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
-// setHeaders sets the headers of every answer. Assets replace the cache header by their own.
+// setHeaders sets the headers of every answer. Assets replace the cache header by their own. no-store keeps the
+// pages of one visitor out of caches that others share.
 func setHeaders(h http.Header) {
 	h.Set("Content-Security-Policy", policy)
 	h.Set("X-Content-Type-Options", "nosniff")

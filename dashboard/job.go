@@ -15,7 +15,8 @@ import (
 
 // The numbers of runs and ticks that the page of a job shows.
 const (
-	nextShown   = 10
+	nextShown = 10
+	// With strokeStep this makes a strip of 400 units; the list of runs has all of them.
 	ledgerShown = 40
 )
 
@@ -32,6 +33,7 @@ type jobBody struct {
 	Runs    []client.Run
 	Strip   []stroke
 	HasMore bool
+	// Key is drawn anew for each page, so two visits fire two runs.
 	Key     string // idempotency key of the trigger form, so that sending it twice fires one run
 	Payload string // payload typed into the trigger form
 }
@@ -118,6 +120,7 @@ func (b *jobBody) foresee(v *visit) error {
 		StartsAt: j.StartsAt, EndsAt: j.EndsAt, Count: nextShown, After: client.At(v.now),
 	}
 	var times []client.Time
+	// The first time is the job's own; the preview goes on from there on the same grid.
 	if !j.NextRunAt.IsZero() && isCounted(j) {
 		times = append(times, j.NextRunAt)
 		request.After, request.Count = j.NextRunAt, nextShown-1
@@ -156,7 +159,7 @@ func (v *visit) ticksOf(times []client.Time, zone string) []tick {
 }
 
 // zoneOf returns the zone of a schedule: the field timezone, or the prefix CRON_TZ= of the expression,
-// or UTC.
+// or UTC. The API refuses a definition whose field and prefix name different zones, so either may be shown.
 func zoneOf(timezone, schedule string) string {
 	prefix, _, _ := strings.Cut(strings.TrimSpace(schedule), " ")
 	if _, name, found := strings.Cut(prefix, "TZ="); found && timezone == "" {
@@ -165,7 +168,8 @@ func zoneOf(timezone, schedule string) string {
 	return orElse(timezone, "UTC")
 }
 
-// factsOf lists a job's definition in words, without the fields that are not set.
+// factsOf lists a job's definition in words, without the fields that are not set. The order is that in which a
+// reader asks: when, where to, what if it fails, since when.
 func factsOf(j *client.JobInfo) []fact {
 	var list []fact
 	add := func(name, value string) {
@@ -196,6 +200,7 @@ func factsOf(j *client.JobInfo) []fact {
 	return list
 }
 
+// orElse returns a text, or another one if it is empty.
 func orElse(text, other string) string {
 	if text == "" {
 		return other

@@ -64,7 +64,7 @@ func (v *visit) trigger() (string, view) {
 	return v.acted(request.Name, "triggered", err)
 }
 
-// remove deletes a job.
+// remove deletes a job. It shows the list next, because the page of the job no longer exists.
 func (v *visit) remove() (string, view) {
 	name := v.form.Get("name")
 	_, err := v.client.Delete(v.req.Context(), name)
@@ -74,6 +74,7 @@ func (v *visit) remove() (string, view) {
 	return v.acted(name, "", err)
 }
 
+// errNoJSON is the refusal of a payload in a form. The form has no base64: a binary payload is put over the API.
 func errNoJSON() error {
 	return invalid("payload", `is not JSON; want a value such as {"n": 1}, or a text in quotes`)
 }

@@ -15,8 +15,9 @@ type formBody struct {
 	Name, Schedule, Timezone, TargetKind, TargetAddress, Payload string
 	Labels, Description, Overlap, Missed, MaxAttempts            string
 
-	JSON    string // text of the second form, the job as JSON
-	AsJSON  bool   // the second form was sent
+	JSON   string // text of the second form, the job as JSON
+	AsJSON bool   // the second form was sent
+	// Version comes back with the form, so a change that was made meanwhile is a conflict and is not overwritten.
 	Version string // version of the job that is edited; "" for a new job
 	Bytes   int    // size of a payload that is not JSON; the form keeps it unchanged
 	TooBig  bool   // the job was read without its payload, so that it cannot be put
@@ -32,10 +33,12 @@ type formBody struct {
 type choice struct{ Value, Text string }
 
 var (
+	// The texts of the select fields. The values are the API's words, so a form needs no translation.
 	targetKinds = []choice{
 		{"nats", "nats: publish a message"}, {"request", "request: send a request and wait for the reply"},
 		{"jetstream", "jetstream: publish to a stream"}, {"http", "http: call a URL"}, {"handler", "handler: a function of the program"},
 	}
+	// The default is first.
 	overlaps = []choice{
 		{"skip", "skip the new run"}, {"allow", "run both"}, {"buffer_one", "let one run wait"},
 		{"buffer_all", "let all runs wait"}, {"cancel_other", "cancel the old run"},
@@ -105,7 +108,8 @@ func withVersion(text string, version uint32) string {
 	return strings.Replace(text, "{", "{\n  \"if_version\": "+strconv.FormatUint(uint64(version), 10)+",", 1)
 }
 
-// typed returns the form filled with the values that the browser sent.
+// typed returns the form filled with the values that the browser sent. The choices of the select fields are not
+// among the values; formView adds them.
 func (v *visit) typed() *formBody {
 	get := v.form.Get
 	return &formBody{
@@ -185,7 +189,8 @@ var formFields = []struct{ member, field string }{
 	{"schedule", "schedule"}, {"exclude", "exclude"}, {"labels", "labels"}, {"payload", "payload"},
 }
 
-// fieldErrors returns the message of an error under the field of the form that the error names.
+// fieldErrors returns the message of an error under the field of the form that the error names. An error at a
+// member that the form has no field for is shown above the form only.
 func fieldErrors(err error) map[string]string {
 	e := publicError(err)
 	if e == nil || e.Field == "" {

@@ -7,7 +7,8 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// create registers a job that must not exist yet.
+// create registers a job that must not exist yet. The condition is version 0: a name that exists is a conflict, so
+// a form for a new job never changes another one.
 func (v *visit) create() (string, view) {
 	b := v.typed()
 	if b.AsJSON {
@@ -93,7 +94,7 @@ func (v *visit) refused(b *formBody, err error) view {
 }
 
 // besideJSON returns the form for a page whose second form was sent: the first form has the present job,
-// the second what was sent.
+// the second what was sent. If the job cannot be read, only what was sent is shown.
 func (v *visit) besideJSON(sent *formBody) *formBody {
 	info, text, err := v.getJob(sent.Name)
 	if err != nil {

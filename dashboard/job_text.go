@@ -19,7 +19,8 @@ func addressOf(t *client.Target) string {
 	}
 }
 
-// targetText returns the kind and the address of a target.
+// targetText returns the kind and the address of a target. A URL has no user or password in it: the API refuses
+// such a target.
 func targetText(t *client.Target) string {
 	text := t.Kind + " " + addressOf(t)
 	if t.Kind == "http" {
@@ -40,7 +41,8 @@ func retryText(r *client.Retry) string {
 	return text
 }
 
-// overlapTexts describes the overlap policies.
+// overlapTexts describes the overlap policies. Each ends with the API's word, so that a reader finds it in the
+// documentation.
 var overlapTexts = map[string]string{
 	"allow": "both run (allow)", "skip": "the new run is skipped (skip)", "buffer_one": "one run waits for its turn (buffer_one)",
 	"buffer_all": "all runs wait for their turn (buffer_all)", "cancel_other": "the old run is cancelled (cancel_other)",

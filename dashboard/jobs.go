@@ -22,6 +22,7 @@ type jobsBody struct {
 	Statuses       []string
 }
 
+// They are the choices of the filter, in the API's words.
 var jobStatuses = []string{"active", "paused", "completed", "failed"}
 
 // jobs returns the list of jobs that match the filter in the query.

@@ -52,13 +52,15 @@ func pageParam(v *visit) string {
 // one page.
 type stream struct {
 	dashboard *Dashboard
-	req       *http.Request
-	page      *url.URL
-	make      func(*visit) view
-	out       http.ResponseWriter
-	conn      *http.ResponseController
-	sent      map[string]string // the last text of each fragment, by its id
-	spoke     time.Time
+	// req is the request of the stream; page is the address that it names.
+	req  *http.Request
+	page *url.URL
+	make func(*visit) view
+	out  http.ResponseWriter
+	conn *http.ResponseController
+	sent map[string]string // the last text of each fragment, by its id
+	// spoke is when the stream last wrote, for the heartbeat.
+	spoke time.Time
 }
 
 // serveLive sends the live parts of a page whenever they have changed, until the browser disconnects, the stream
@@ -151,6 +153,7 @@ func (s *stream) poll() error {
 func (s *stream) changes() ([]fragment, error) {
 	v := s.dashboard.visitTo(s.req, s.page)
 	p := v.open(s.make)
+	// A page with an error is not sent: the browser keeps the last good state.
 	if p.err != nil {
 		return nil, s.gone(p.err)
 	}

@@ -46,7 +46,7 @@ func allowed(path string) string {
 }
 
 // clip shortens a text from a request for an error message. It also replaces invalid UTF-8, which a page must not
-// contain.
+// contain. It cuts at a whole character.
 func clip(s string) string {
 	const most = 120
 	if s = strings.ToValidUTF8(s, "\uFFFD"); len(s) <= most {

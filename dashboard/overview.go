@@ -9,7 +9,8 @@ import (
 	"github.com/carillon-io/carillon/scheduler"
 )
 
-// overview is the content of the first page, besides the status that each page has.
+// overview is the content of the first page, besides the status that each page has. Hour is nil if the server gives
+// no status of an engine.
 type overview struct {
 	Rate   float64 // runs fired per second
 	Waits  []waitRow
@@ -25,7 +26,8 @@ type skip struct {
 }
 
 // overview returns the first page: the status of the node, its charts and its cluster. The figures come through the
-// API, as for any caller, and the charts from the engine of this node.
+// API, as for any caller, and the charts from the engine of this node. The figures of a page on a standby are those
+// of that standby: it follows the leader and launches nothing.
 func (v *visit) overview() view {
 	p := view{page: "overview", title: "Overview", active: "/", live: []string{"figures", "lateness", "hour", "engine", "nodes"}}
 	body := &overview{}

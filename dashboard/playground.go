@@ -29,6 +29,7 @@ func (b *playgroundBody) ZoneName() string { return zoneOf(b.Timezone, b.Schedul
 // example is a schedule that the playground offers.
 type example struct{ Schedule, Timezone, After, About string }
 
+// Those about a change of the clock begin on a fixed day before one, so that they show it on every day of the year.
 var examples = []example{
 	{"*/15 * * * *", "", "", "every quarter of an hour"},
 	{"0 8 * * 1-5", "Europe/Berlin", "", "at eight on working days, in Berlin"},
@@ -96,7 +97,8 @@ func schedulesOf(text string) (one string, many []string) {
 	return text, nil
 }
 
-// linesOf returns the lines of a text that are not empty.
+// linesOf returns the lines of a text that are not empty. Browsers send a final line break with what was pasted; it
+// makes no schedule.
 func linesOf(text string) []string {
 	var lines []string
 	for line := range strings.SplitSeq(text, "\n") {

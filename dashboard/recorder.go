@@ -9,8 +9,10 @@ import (
 
 // The recorder keeps samples of an hour.
 const (
+	// A shorter interval would make bars of single runs; a longer one hides a pause of some seconds.
 	sampleEvery = 10 * time.Second
-	samplesMax  = 360
+	// Together they are the longest span of a chart.
+	samplesMax = 360
 )
 
 // sample is what happened in the engine since the previous sample. at is the end of the interval.
@@ -49,6 +51,7 @@ func (r *recorder) add(now time.Time, status scheduler.Status) {
 	defer r.mu.Unlock()
 	before := r.last
 	r.last = reading{now, status.Fired, status.Lateness}
+	// Counts that fall mean another engine, whose first counts are no difference to anything.
 	if before.at.IsZero() || status.Fired < before.fired || status.Lateness.Count < before.lateness.Count {
 		return
 	}

@@ -60,7 +60,8 @@ func readTime(field, text string) (client.Time, error) {
 }
 
 // inputTime returns an instant in the notation of a browser's datetime field. A text that is not an
-// instant gives "", because browsers show nothing else.
+// instant gives "", because browsers show nothing else. Fractions of a second are dropped, because the field of a
+// browser has none by default.
 func inputTime(text string) string {
 	t, err := readTime("", text)
 	if err != nil || t.IsZero() {

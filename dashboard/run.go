@@ -40,7 +40,8 @@ func (v *visit) actedOn(id, notice string, err error) (string, view) {
 	return "", p
 }
 
-// retryRun begins another attempt of a dead or cancelled run.
+// retryRun begins another attempt of a dead or cancelled run. The run keeps its id and its page, so the reader
+// stays where the click was.
 func (v *visit) retryRun() (string, view) {
 	id := v.form.Get("id")
 	_, err := v.client.RetryRun(v.req.Context(), id)

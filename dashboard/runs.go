@@ -17,7 +17,8 @@ type runsBody struct {
 	MayRetry              bool // the runs are dead, so that they can be retried
 }
 
-// They are the choices of the filter.
+// They are the choices of the filter. A status that the API adds can be asked for in the address before it is among
+// them.
 var runStatuses = []string{"pending", "running", "retrying", "succeeded", "failed", "dead", "skipped", "cancelled"}
 
 // runs returns the list of runs that the query selects.
@@ -95,7 +96,8 @@ func (v *visit) retryRuns() (string, view) {
 	return v.link("/runs", "job", job, "status", "dead", "from", from, "to", to, "notice", notice, "n", strconv.Itoa(reply.Retried)), view{}
 }
 
-// stroke is a run in the strip that shows a job's last runs.
+// stroke is a run in the strip that shows a job's last runs. About is the text for readers who do not see the
+// picture.
 type stroke struct {
 	X, Y, Height float64
 	Tone, About  string

@@ -49,7 +49,8 @@ func since(before, after *scheduler.Lateness) spread {
 }
 
 // quantile returns an estimate of the lateness that the share q of the values does not exceed,
-// interpolated within a bucket; 0 if there are no values.
+// interpolated within a bucket; 0 if there are no values. Within a bucket it assumes that values are spread evenly,
+// so the error is at most the width of the bucket.
 func (s *spread) quantile(q float64) time.Duration {
 	if s.total == 0 {
 		return 0

@@ -58,7 +58,7 @@ func (f *frame) IsOfAll() bool {
 // When returns the texts for an instant.
 func (f *frame) When(t client.Time) instant { return instantOf(t, f.Now) }
 
-// Age returns the text of how long ago an instant was.
+// Age returns the text of how long ago an instant was. It is "" for none.
 func (f *frame) Age(t client.Time) string {
 	if t.IsZero() {
 		return ""
@@ -93,7 +93,8 @@ func parseTemplates() map[string]*template.Template {
 func failed(err error) view { return view{page: "failed", title: "The request failed", err: err} }
 
 // frame returns the data for rendering a page. Only a page that was asked for with GET has a stream: the address of
-// an action is no page.
+// an action is no page. It asks for the status at each rendering, because the line at the top of each page shows
+// the node.
 func (v *visit) frame(p *view) *frame {
 	f := &frame{
 		Title: p.title, Active: p.active, Tenant: v.tenant, Now: v.now, Body: p.body,
@@ -154,6 +155,7 @@ func (v *visit) send(rw http.ResponseWriter, p view) {
 		http.Error(rw, "internal error; the server's log has the details", http.StatusInternalServerError)
 		return
 	}
+	// The page of an error has the error's status, so that a program that asks for a page is not misled.
 	code := http.StatusOK
 	switch {
 	case e != nil && e.Status != 0:

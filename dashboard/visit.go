@@ -27,11 +27,13 @@ type visit struct {
 	path      string     // path of the page; for a stream this differs from the path of the request
 	query     url.Values // query of the page
 	form      url.Values // values of the body of an action
-	tenant    string
-	by        string
-	client    *client.Client
-	now       time.Time
-	err       error // why the visit has no client; nil if it has
+	// tenant is the parameter of the same name in the address, of a page and of an action.
+	tenant string
+	// by is "" if no proxy names the visitor; the audit log then has only the origin.
+	by     string
+	client *client.Client
+	now    time.Time
+	err    error // why the visit has no client; nil if it has
 }
 
 // visit returns the visit of a request. It never fails: a tenant that is none leaves the visit with err, which open
@@ -98,7 +100,8 @@ func (v *visit) open(page func(*visit) view) view {
 // turn; those with the value "" are left out.
 func (v *visit) link(path string, pairs ...string) string { return link(v.tenant, path, pairs...) }
 
-// link returns a path with query parameters. It leaves out the tenant if that is the default one.
+// link returns a path with query parameters. It leaves out the tenant if that is the default one. Values are
+// escaped by Encode, so a name cannot add a parameter.
 func link(tenant, path string, pairs ...string) string {
 	q := url.Values{}
 	if tenant != tenantDefault {

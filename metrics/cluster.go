@@ -7,15 +7,20 @@ import (
 )
 
 var (
-	trustDesc     = prometheus.NewDesc("carillon_lease_trust_seconds", "How long the leader may still launch without renewing its lease; 0 on a standby.", nil, nil)
-	termDesc      = prometheus.NewDesc("carillon_lease_term", "Term of the lease, as this node sees it.", nil, nil)
-	lagDesc       = prometheus.NewDesc("carillon_replication_lag_commits", "Commits that the leader has and the node has not, as this node sees it.", []string{"node"}, nil)
-	lagTimeDesc   = prometheus.NewDesc("carillon_replication_lag_seconds", "How long this node has lacked commits of the leader, or heard no leader.", nil, nil)
-	silentDesc    = prometheus.NewDesc("carillon_node_silent_seconds", "How long ago a node was heard of.", []string{"node"}, nil)
-	roleDesc      = prometheus.NewDesc("carillon_node_role", "Always 1; the labels tell what a node does, as this node sees it.", []string{"node", "role"}, nil)
-	clockDesc     = prometheus.NewDesc("carillon_node_clock_offset_seconds", "Wall clock of a node against this node's, and the way of its word.", []string{"node"}, nil)
-	voidsDesc     = prometheus.NewDesc("carillon_replication_void_frames_total", "Messages of the stream that are no part of the log, by why.", []string{"reason"}, nil)
-	clusterDescs  = []*prometheus.Desc{trustDesc, termDesc, lagDesc, lagTimeDesc, silentDesc, roleDesc, clockDesc, voidsDesc}
+	// Descriptions of a cluster's metrics. Those with the label node have a series for each node that this one has
+	// heard of.
+	trustDesc = prometheus.NewDesc("carillon_lease_trust_seconds", "How long the leader may still launch without renewing its lease; 0 on a standby.", nil, nil)
+	termDesc  = prometheus.NewDesc("carillon_lease_term", "Term of the lease, as this node sees it.", nil, nil)
+	lagDesc   = prometheus.NewDesc("carillon_replication_lag_commits", "Commits that the leader has and the node has not, as this node sees it.", []string{"node"}, nil)
+	// It has no label node: a node knows its own time of lag only.
+	lagTimeDesc = prometheus.NewDesc("carillon_replication_lag_seconds", "How long this node has lacked commits of the leader, or heard no leader.", nil, nil)
+	silentDesc  = prometheus.NewDesc("carillon_node_silent_seconds", "How long ago a node was heard of.", []string{"node"}, nil)
+	roleDesc    = prometheus.NewDesc("carillon_node_role", "Always 1; the labels tell what a node does, as this node sees it.", []string{"node", "role"}, nil)
+	// The way of the message is part of it, so small values mean nothing.
+	clockDesc    = prometheus.NewDesc("carillon_node_clock_offset_seconds", "Wall clock of a node against this node's, and the way of its word.", []string{"node"}, nil)
+	voidsDesc    = prometheus.NewDesc("carillon_replication_void_frames_total", "Messages of the stream that are no part of the log, by why.", []string{"reason"}, nil)
+	clusterDescs = []*prometheus.Desc{trustDesc, termDesc, lagDesc, lagTimeDesc, silentDesc, roleDesc, clockDesc, voidsDesc}
+	// Prometheus wants base units, and the API has milliseconds.
 	milliToSecond = 1e-3
 )
 
@@ -30,7 +35,8 @@ func (c *clusterCollector) Describe(ch chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect implements [prometheus.Collector]. The state is read once, so that the values of a scrape belong together.
+// Collect implements [prometheus.Collector]. The state is read once, so that the values of a scrape belong
+// together. A reason for void frames appears with its first frame.
 func (c *clusterCollector) Collect(ch chan<- prometheus.Metric) {
 	info := c.cluster()
 	gauge := func(desc *prometheus.Desc, value float64, labels ...string) {

@@ -3,6 +3,7 @@ package metrics
 import "github.com/prometheus/client_golang/prometheus"
 
 var (
+	// Descriptions of the metrics of deliveries. The label kind is that of a target, so it has five values at most.
 	attemptsDesc   = prometheus.NewDesc("carillon_attempts_total", "Attempts that have ended since the start, by kind of target and outcome.", []string{"kind", "outcome"}, nil)
 	queuedDesc     = prometheus.NewDesc("carillon_attempts_queued", "Attempts that wait for the connection to NATS.", []string{"kind"}, nil)
 	deliveryDesc   = prometheus.NewDesc("carillon_delivery_seconds", "How long attempts took from their launch until they ended.", []string{"kind"}, nil)
@@ -14,7 +15,8 @@ var (
 	deniedDesc     = prometheus.NewDesc("carillon_target_nats_denied_total", "Messages to targets that NATS refused for lack of permission.", nil, nil)
 )
 
-// deliveryCollector shows the ways of delivery, read once for each scrape. deliveries must not return nil.
+// deliveryCollector shows the ways of delivery, read once for each scrape. deliveries must not return nil. The ways
+// of delivery belong to the process and not to a shard, so these metrics have no label shard.
 type deliveryCollector struct{ deliveries func() *Deliveries }
 
 // Describe implements [prometheus.Collector].
@@ -42,7 +44,8 @@ func (c *deliveryCollector) Collect(ch chan<- prometheus.Metric) {
 	ch <- prometheus.MustNewConstMetric(spansLostDesc, prometheus.CounterValue, float64(d.SpansLost))
 }
 
-// truth returns 1 for true and 0 for false.
+// truth returns 1 for true and 0 for false. Prometheus has no booleans; by convention a condition is 0 or 1, so
+// that an alert can sum and average it.
 func truth(is bool) float64 {
 	if is {
 		return 1

@@ -10,7 +10,9 @@ import (
 	"github.com/carillon-io/carillon/scheduler"
 )
 
-// metric is one value of an engine's status. value is called with the one status of a scrape and must not change it.
+// metric is one value of an engine's status. value is called with the one status of a scrape and must not change
+// it. A value that needs more than the status, such as a label with several values, is collected by hand in
+// Collect.
 type metric struct {
 	desc  *prometheus.Desc
 	kind  prometheus.ValueType
@@ -73,10 +75,12 @@ var engineMetrics = []metric{
 }
 
 var (
-	statesDesc   = describe("jobs_by_status", "Jobs by state.", "status")
-	sizeDesc     = describe("commit_size_bytes", "Size of commits.")
-	infoDesc     = describe("info", "Always 1; the labels tell what runs.", "version", "role")
-	skippedDesc  = describe("skipped_total", "Decisions to skip since the start by reason; a skipped range counts once.", "reason")
+	// Descriptions of what has further labels, or several values.
+	statesDesc  = describe("jobs_by_status", "Jobs by state.", "status")
+	sizeDesc    = describe("commit_size_bytes", "Size of commits.")
+	infoDesc    = describe("info", "Always 1; the labels tell what runs.", "version", "role")
+	skippedDesc = describe("skipped_total", "Decisions to skip since the start by reason; a skipped range counts once.", "reason")
+	// Quantiles since the start, for a look without a query; the histogram below is for alerts.
 	latenessDesc = describe("lateness_seconds", "Launch minus the instant at which the attempt was free to go, since the start; quantile 1 is the largest.", "quantile")
 	launchDesc   = describe("launch_lateness_seconds", "Launch minus the instant at which the attempt was free to go, since the start.")
 	waitedDesc   = describe("waited_seconds", "How long attempts waited before they were free to go, since the start, by what for.", "reason")
@@ -85,7 +89,8 @@ var (
 	decisionDesc = describe("decision_lateness_seconds", "Commit of the decision minus scheduled time since the start, 0 if it was ahead; quantile 1 is the largest.", "quantile")
 )
 
-// engineCollector shows the status of an engine, read once for each scrape.
+// engineCollector shows the status of an engine, read once for each scrape. The status does not wait for a step, so
+// a scrape answers while the engine is stuck, which is when it is needed most.
 type engineCollector struct {
 	engine  Engine
 	version string
@@ -139,7 +144,8 @@ func (c *engineCollector) Collect(ch chan<- prometheus.Metric) {
 }
 
 // collectQuantiles shows a distribution, if it is not empty. These quantiles cover the time since the start; those of
-// a shorter time are computed from the histograms by the query.
+// a shorter time are computed from the histograms by the query. An empty distribution has no quantiles: a 0 would
+// look like punctual launches.
 func collectQuantiles(ch chan<- prometheus.Metric, desc *prometheus.Desc, shard string, l scheduler.Lateness) {
 	if l.Count == 0 {
 		return

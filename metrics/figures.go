@@ -21,14 +21,18 @@ type Storage struct {
 
 	Store Store
 
+	// When only a reserve of free space is left, the log takes no further commit and the server ends, so an alert
+	// has to come before that.
 	FreeBytes, SizeBytes uint64 // of the file system; 0: unknown
 }
 
 // Store holds the readings of the store of rows.
 type Store struct {
-	Bytes, MemTableBytes         uint64 // on disk, and not yet on disk
-	CacheBytes                   int64
-	CacheHits, CacheMisses       int64
+	Bytes, MemTableBytes   uint64 // on disk, and not yet on disk
+	CacheBytes             int64
+	CacheHits, CacheMisses int64
+	// L0Sublevels, CompactionDebtBytes and Stalls show in this order how a store falls behind: reads become slower,
+	// then commits wait.
 	L0Sublevels                  int
 	CompactionDebtBytes          uint64
 	Flushes, Compactions         int64
@@ -53,7 +57,8 @@ type Deliveries struct {
 	SpansLost uint64 // dropped spans of traces
 }
 
-// DeliveryKind holds the readings of one kind of target.
+// DeliveryKind holds the readings of one kind of target. A kind without an attempt since the start has empty
+// readings.
 type DeliveryKind struct {
 	Kind   string
 	Ended  map[string]uint64 // attempts by outcome
@@ -61,7 +66,8 @@ type DeliveryKind struct {
 	Queued int               // attempts that wait for the connection to NATS
 }
 
-// EmbeddedNATS holds the readings of the NATS server in this process.
+// EmbeddedNATS holds the readings of the NATS server in this process. A node that connects to a NATS server outside
+// has none.
 type EmbeddedNATS struct {
 	Clients, Routes int
 	IsCurrent       bool // JetStream serves, and this server does not lag

@@ -11,9 +11,12 @@ import (
 
 // Bounds of classic buckets. Those of durations show both a millisecond and an outage.
 var (
+	// Each bound is a series per label set, which the server of Prometheus keeps; so there are few, with steps of 2
+	// to 2.5.
 	secondsBounds = []float64{
 		0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 600,
 	}
+	// A commit may have at most 1 MiB; the last bound shows that none is larger.
 	bytesBounds = []float64{256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20}
 )
 
@@ -49,7 +52,7 @@ func bytesOf(desc *prometheus.Desc, r histogram.Reading, labels ...string) prome
 func (s *spread) Desc() *prometheus.Desc { return s.desc }
 
 // Write implements [prometheus.Metric]. The format has pointers for all numbers, so each scrape allocates; a
-// recording does not.
+// recording does not. The reading is a copy, so it cannot change while it is written.
 func (s *spread) Write(out *dto.Metric) error {
 	h := &dto.Histogram{
 		SampleCount: new(s.reading.Count), SampleSum: new(s.reading.Sum),

@@ -31,16 +31,20 @@ type Options struct {
 
 	Logger *slog.Logger // default slog.Default()
 
+	// Engine is nil for a witness.
 	Engine Engine
 	// Executor returns what carries out requests at the moment; nil: nothing just now.
 	Executor func() *api.Executor
 	// Storage returns the readings of the data directory; nil: there is none just now.
-	Storage    func() *Storage
+	Storage func() *Storage
+	// Deliveries must return a value; Storage may return nil while a node joins.
 	Deliveries func() *Deliveries
-	NATS       func() EmbeddedNATS
+	// NATS returns the readings of the NATS server in this process.
+	NATS func() EmbeddedNATS
 }
 
-// Engine is the part of an engine that is shown.
+// Engine is the part of an engine that is shown. Status is called once for each scrape, from any goroutine, and
+// must not block.
 type Engine interface {
 	Status() scheduler.Status
 }

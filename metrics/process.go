@@ -8,6 +8,7 @@ import (
 )
 
 var (
+	// Descriptions of what every process shows. They are registered without an engine, so a witness has them too.
 	buildDesc       = prometheus.NewDesc("carillon_build_info", "Always 1; the labels tell what the program was made of.", []string{"version", "go_version"}, nil)
 	natsClientsDesc = prometheus.NewDesc("carillon_nats_clients", "Connections of clients to the embedded NATS server.", nil, nil)
 	natsRoutesDesc  = prometheus.NewDesc("carillon_nats_routes", "Connections of the embedded NATS server to others of its cluster.", nil, nil)

@@ -21,7 +21,8 @@ func storageCounter(name, help string, value func(*Storage) float64) storageMetr
 	return storageMetric{prometheus.NewDesc("carillon_"+name, help, nil, nil), prometheus.CounterValue, value}
 }
 
-// storageMetrics are the metrics that show one value each.
+// storageMetrics are the metrics that show one value each. They are a table, so that Describe and Collect cannot
+// differ.
 var storageMetrics = []storageMetric{
 	storageGauge("wal_segments", "Segment files of the log.", func(s *Storage) float64 { return float64(s.Segments) }),
 	storageGauge("wal_bytes", "Size of the log on the disk.", func(s *Storage) float64 { return float64(s.LogBytes) }),
@@ -48,6 +49,7 @@ var storageMetrics = []storageMetric{
 }
 
 var (
+	// Descriptions of the distributions.
 	syncDesc       = prometheus.NewDesc("carillon_wal_fsync_seconds", "How long the log took to write and sync an append.", nil, nil)
 	appendDesc     = prometheus.NewDesc("carillon_wal_append_bytes", "Size of what the log wrote and synced at a time.", nil, nil)
 	checkpointDesc = prometheus.NewDesc("carillon_checkpoint_seconds", "How long checkpoints took.", nil, nil)
@@ -66,7 +68,8 @@ func (c *storageCollector) Describe(ch chan<- *prometheus.Desc) {
 	ch <- checkpointDesc
 }
 
-// Collect implements [prometheus.Collector].
+// Collect implements [prometheus.Collector]. The readings are one value that the data directory made for this
+// scrape, so those of the log and of the store belong to nearly the same moment.
 func (c *storageCollector) Collect(ch chan<- prometheus.Metric) {
 	s := c.storage()
 	if s == nil {

@@ -7,6 +7,7 @@ import (
 )
 
 var (
+	// Descriptions of what concerns the door of the server, and not its engine.
 	droppedDesc  = prometheus.NewDesc("carillon_requests_dropped_total", "Requests over NATS that were dropped since the start because their reply would go to a subject that is no inbox.", nil, nil)
 	warningsDesc = prometheus.NewDesc("carillon_warnings", "What is wrong around the server, as the warnings of its status have it, such as JetStream streams that capture requests.", nil, nil)
 )

@@ -86,6 +86,7 @@ func (c *cron) nextWall(wall, limit int64) (int64, bool) {
 func (c *cron) nextFixed(sec int64) (int64, bool) {
 	p := periodAt(c.loc, sec)
 	wall := sec + p.offset
+	// Only the time shortly after a change can repeat or skip wall times: no change exceeds skewMax.
 	if sec-p.start < skewMax {
 		reached := reachedBefore(c.loc, p)
 		if sec == p.start {
@@ -126,6 +127,7 @@ func (c *cron) nextWild(sec, limit int64) (int64, bool) {
 func (c *cron) nextFixedKept(sec, limit int64) (int64, bool) {
 	wall, ok := int64(math.MinInt64), true // Invariant: no wall time of the schedule that counts from sec on is below it.
 	p := periodAt(c.loc, sec)
+	// Without a limit, a schedule of which nothing is left would be followed from change to change for ever.
 	limit = min(limit, sec+calendarYears*366*daySeconds)
 	for ; p.start < limit; p = periodAt(c.loc, sec) {
 		low := sec + p.offset
@@ -157,7 +159,8 @@ func (c *cron) isDueAfterGap(gap, first int64) bool {
 }
 
 // skip returns an instant, the given one or later, before which no wall time of the pattern can come, so that for a
-// date years away the changes in between need no visit.
+// date years away the changes in between need no visit. It asks the pattern only, without exclusions: an instant
+// that is too early costs a further visit, one that is too late would lose a tick.
 func (c *cron) skip(sec int64) int64 {
 	if wall, ok := c.pattern.next(sec - skewMax); ok {
 		return max(sec, wall-skewMax)

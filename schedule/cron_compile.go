@@ -24,7 +24,8 @@ var cronMacros = map[string]string{
 }
 
 // cronParser converts fields into bits, and does nothing else. It validates too little, so it gets only normalised
-// text; and it is wrong around changes of the clock, so it evaluates nothing.
+// text; and it is wrong around changes of the clock, so it evaluates nothing. Beside a brute-force search its own
+// search misses and doubles ticks around such changes; docs/adr/0005 has the comparison.
 var cronParser = robfig.NewParser(robfig.Second | robfig.Minute | robfig.Hour | robfig.Dom | robfig.Month | robfig.Dow)
 
 // compileMacro compiles a named schedule as the fields for which it stands, so that both spellings have the same
@@ -75,7 +76,8 @@ func parseCron(text string) (fields cronText, p pattern, err error) {
 	return fields, p, nil
 }
 
-// splitFields returns the seven fields of an expression.
+// splitFields returns the seven fields of an expression. A question mark means a star, as in Quartz, where it
+// stands in one of the two day fields.
 func splitFields(text string) (fields cronText, err error) {
 	words := strings.Fields(strings.ReplaceAll(text, "?", "*"))
 	fields[fieldSecond], fields[fieldYear] = "0", "*"
@@ -130,6 +132,7 @@ func parsePattern(fields cronText) (pattern, error) {
 		either: fields[fieldDom][0] != '*' && fields[fieldDow][0] != '*',
 		moving: newMovingDays(movingDates, movingWeekdays),
 	}
+	// A field of moving items only has no plain days: the star that stood in for them must not match every day.
 	if dates != "" {
 		p.dom = uint32(parsed.Dom &^ starBit)
 	}
@@ -140,7 +143,8 @@ func parsePattern(fields cronText) (pattern, error) {
 	return p, err
 }
 
-// orStar returns the field, or a star instead of an empty one.
+// orStar returns the field, or a star instead of an empty one. The parser accepts no empty field; parsePattern
+// ignores what it returns for one.
 func orStar(field string) string {
 	if field == "" {
 		return "*"
@@ -149,7 +153,7 @@ func orStar(field string) string {
 }
 
 // parseBits calls the parser, which panics on some malformed texts. None of those should get here; if one does, the
-// panic becomes an error.
+// panic becomes an error. The expression must have six fields, without a year, a moving item or a macro.
 func parseBits(expr string) (spec *robfig.SpecSchedule, err error) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -59,4 +59,5 @@ func (f *cronField) fullName(word string) string {
 	return ""
 }
 
+// isNumber reports whether a text consists of digits, however many; parseDigits refuses long ones.
 func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }

@@ -11,7 +11,8 @@ import (
 type cronField struct {
 	name      string
 	low, high int
-	names     []string // of the values from low, if they have names
+	// A name is not case-sensitive and stands for the number low plus its index.
+	names []string // of the values from low, if they have names
 
 	// moving returns the normalised form of an item whose date differs from month to month, and false for any other
 	// item. It is nil in fields without such items.
@@ -19,8 +20,10 @@ type cronField struct {
 }
 
 var (
+	// They are three letters of English, as in all crons; full names are refused with the short one as advice.
 	monthNames = []string{"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"}
-	dayNames   = []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}
+	// Sunday is first, with the number 0.
+	dayNames = []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}
 )
 
 // cronFields are the seven fields in their order. An expression of six fields leaves out the last, one of five the
@@ -172,7 +175,8 @@ func (f *cronField) parseStep(text, step string, it cronItem) (int, error) {
 	return n, nil
 }
 
-// parseDigits parses a small number that consists of digits only.
+// parseDigits parses a small number that consists of digits only. Four digits are enough for a year, and cannot
+// overflow when they are multiplied.
 func parseDigits(s string) (int, bool) {
 	if s == "" || len(s) > 4 {
 		return 0, false

@@ -13,7 +13,8 @@ type cronItem struct {
 	star            bool
 }
 
-// format returns an item in the form that the parser expects.
+// format returns an item in the form that the parser expects. The result has no redundant part, so that equal items
+// have equal texts: 5-5 is 5, and 1-31/1 is 1-31.
 func (f *cronField) format(it cronItem) string {
 	switch {
 	case it.star && it.step == 1:
@@ -48,7 +49,8 @@ func (f *cronField) list(it cronItem) string {
 	return b.String()
 }
 
-// unwrap returns a wrapped range in an allowed form.
+// unwrap returns a wrapped range in an allowed form. It appears in an error only, as the text that the caller can
+// use instead.
 func (f *cronField) unwrap(it cronItem) string {
 	if it.step > 1 {
 		return f.list(it)

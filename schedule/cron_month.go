@@ -44,7 +44,8 @@ func (m *calendarMonth) advance(years *yearSet) bool {
 	return ok
 }
 
-// weekday returns the weekday of the first day, from 0 for Sunday.
+// weekday returns the weekday of the first day, from 0 for Sunday. Remainders of negative days are negative in Go,
+// so months before 1970 need the correction.
 func (m *calendarMonth) weekday() int {
 	weekday := (m.first + int64(time.Thursday)) % 7 // the epoch was a Thursday
 	if weekday < 0 {

@@ -50,7 +50,8 @@ func nearestWorkday(day, weekday, length int) int {
 	return day
 }
 
-// byWeek returns the same for the items of the day of week.
+// byWeek returns the same for the items of the day of week. A fifth weekday that the month does not have sets a bit
+// beyond its end, which pattern.days masks.
 func (d *movingDays) byWeek(weekday, length int) uint32 {
 	var days uint32
 	for rest := d.nth; rest != 0; rest &= rest - 1 {
@@ -69,7 +70,8 @@ func (d *movingDays) byWeek(weekday, length int) uint32 {
 	return days
 }
 
-// newMovingDays parses normalised items of the two day fields; it returns nil if there are none.
+// newMovingDays parses normalised items of the two day fields; it returns nil if there are none. Most schedules
+// have none, so a pattern has a pointer and not the sets themselves.
 func newMovingDays(dates, weekdays []string) *movingDays {
 	if len(dates)+len(weekdays) == 0 {
 		return nil
@@ -84,7 +86,8 @@ func newMovingDays(dates, weekdays []string) *movingDays {
 	return d
 }
 
-// cutMoving separates the moving items of a normalised day field from the others.
+// cutMoving separates the moving items of a normalised day field from the others. A field with a name such as JUL
+// cannot come here: it is normalised, so letters occur in moving items only.
 func cutMoving(field string) (plain string, moving []string) {
 	if !strings.ContainsAny(field, "LW#") {
 		return field, nil

@@ -6,7 +6,8 @@ import (
 )
 
 // movingDate returns the normalised form of an item of the day of month with an L or a W, and false for any other
-// item.
+// item. The forms are those of Quartz. Forms on whose meaning schedulers disagree are refused, with what would be
+// clear.
 func (f *cronField) movingDate(text string) (string, bool, error) {
 	upper := strings.ToUpper(text)
 	back, counted := strings.CutPrefix(upper, "L-")
@@ -35,7 +36,8 @@ func (f *cronField) daysBack(text, back string) (string, bool, error) {
 	return "L-" + strconv.Itoa(n), true, nil
 }
 
-// workday normalises a day with a W.
+// workday normalises a day with a W. W stands for the nearest weekday within the month, so 1W on a Saturday is
+// Monday the third.
 func (f *cronField) workday(text, day string) (string, bool, error) {
 	n, ok := parseDigits(day)
 	if !ok {
@@ -83,7 +85,8 @@ func (f *cronField) lastWeekday(text, day string) (string, bool, error) {
 	return weekday + "L", err == nil, err
 }
 
-// oneWeekday returns the number of a single weekday, with Sunday as 0.
+// oneWeekday returns the number of a single weekday, with Sunday as 0. A list or a range in front of # or L has no
+// agreed meaning, so each weekday is an item of its own.
 func (f *cronField) oneWeekday(text, day string) (string, error) {
 	if strings.ContainsAny(day, "*-/") || day == "" {
 		return "", f.bad(text, "does not name one weekday; want 5L, 5#3, or a list such as 1#1,5#1")

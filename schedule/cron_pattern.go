@@ -3,6 +3,8 @@ package schedule
 import "math/bits"
 
 // weeks repeats seven bits over 38 bits: the longest month and up to seven days before it in its first week.
+// Multiplying by it and shifting by the weekday of the first turns the weekdays of a field into days of a month
+// without a loop.
 const weeks = 1 | 1<<7 | 1<<14 | 1<<21 | 1<<28 | 1<<35
 
 // pattern is a set of wall times: the fields of a cron expression as bits, bit n for the value n. It is independent
@@ -63,7 +65,7 @@ func (p *pattern) days(m *calendarMonth) uint32 {
 }
 
 // timeFrom returns the first matching second of a day, at or after the given one. A field that does not match sets
-// all finer ones to their first value, as a carry does.
+// all finer ones to their first value, as a carry does. It does not go on to the next day; next does.
 func (p *pattern) timeFrom(sec int) (int, bool) {
 	h, m, s := sec/3600, sec/60%60, sec%60
 	if p.hour>>h&1 != 0 {

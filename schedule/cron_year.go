@@ -7,6 +7,7 @@ import (
 
 // Years that the year field of a cron expression may name.
 const (
+	// Four words hold a set of them.
 	yearMin = 1970
 	yearMax = 2199
 )
@@ -34,7 +35,8 @@ func parseYears(text string) (*yearSet, error) {
 	return set, nil
 }
 
-// has reports whether a year is in the set; years outside of the bounds are not.
+// has reports whether a year is in the set; years outside of the bounds are not. A schedule with a year field thus
+// has no tick after yearMax.
 func (s *yearSet) has(year int) bool {
 	n := year - yearMin
 	return n >= 0 && n/64 < len(s) && s[n/64]>>(n%64)&1 != 0

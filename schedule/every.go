@@ -60,7 +60,8 @@ func parseEvery(text string) (time.Duration, error) {
 	return d, nil
 }
 
-// badEvery returns the error for a distance beyond the bounds.
+// badEvery returns the error for a distance beyond the bounds. It names the bounds in the form in which they may be
+// written.
 func badEvery(text string) error {
 	return badSchedule("@every %q is out of range; want at least 10ms and at most 3660d", apierr.Clip(text))
 }
@@ -99,7 +100,7 @@ func formatEvery(d time.Duration) string {
 
 // nextOnGrid returns the first point after an instant on the grid through anchor. It uses the anchor's remainder, so
 // that no anchor, however distant, causes an overflow. The grid is infinite in both directions, so an anchor in the
-// future does no harm.
+// future does no harm. All three are in milliseconds; interval is at least EveryMin.
 func nextOnGrid(after, anchor, interval instant.Millis) instant.Millis {
 	return after - floorMod(after-floorMod(anchor, interval), interval) + interval
 }

@@ -25,7 +25,8 @@ func (x *exclusions) seal() {
 	x.days, x.spans = joinSpans(x.days), joinSpans(x.spans)
 }
 
-// joinSpans sorts spans and joins those that touch or overlap. It works in place.
+// joinSpans sorts spans and joins those that touch or overlap. It works in place. A span that touches the next one
+// is joined with it, so that one lookup finds the end of both.
 func joinSpans(spans []span) []span {
 	sort.Slice(spans, func(i, j int) bool { return spans[i].from < spans[j].from })
 	joined := spans[:0]
@@ -105,7 +106,9 @@ func (f *filter) excludes(at instant.Millis) bool {
 	return excluded
 }
 
-// wallEnd is endOf for a wall time. The end of a time that is not excluded is that time.
+// wallEnd is endOf for a wall time. The end of a time that is not excluded is that time. It visits expressions one
+// by one and stops at the first that excludes the time, although another may exclude more: the caller asks again
+// from the end that it returns.
 func (f *filter) wallEnd(wall int64) (end int64, excluded bool) {
 	day := floorDiv(wall, daySeconds)
 	for _, part := range f.parts {

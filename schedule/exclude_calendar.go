@@ -10,7 +10,8 @@ import (
 // CalendarPrefix begins an exclusion that stands for the lines of a calendar.
 const CalendarPrefix = "@calendar"
 
-// calendarNameBytesMax is the length of the longest name.
+// calendarNameBytesMax is the length of the longest name. It is that of names in package job, which this package
+// may not import.
 const calendarNameBytesMax = 128
 
 // CalendarLookup returns the lines of a calendar to which exclusions refer as "@calendar REF", and whether it exists.
@@ -18,10 +19,12 @@ const calendarNameBytesMax = 128
 // from that goroutine.
 type CalendarLookup = func(ref string) (exclude []string, ok bool)
 
-// calendarsKept bounds each of the two generations of cached calendars.
+// calendarsKept bounds each of the two generations of cached calendars. A calendar of a thousand lines is some tens
+// of kilobytes compiled, so fewer are kept than schedules.
 const calendarsKept = 256
 
-// calendarSets caches the compiled lines of calendars by their text, because many schedules share a calendar.
+// calendarSets caches the compiled lines of calendars by their text, because many schedules share a calendar. The
+// key is the content and not the name, so a changed calendar is another entry and the cache needs no invalidation.
 var calendarSets = newIntern[string, *exclusions](calendarsKept)
 
 // addCalendar adds the exclusions of a calendar. It returns the normalised line. The text keeps the reference and not
@@ -87,7 +90,8 @@ func compileCalendar(exclude []string) (*exclusions, error) {
 	return x, nil
 }
 
-// CutCalendar returns the name of the calendar to which an exclusion refers, and whether it refers to one.
+// CutCalendar returns the name of the calendar to which an exclusion refers, and whether it refers to one. The name
+// is not checked, and may be "".
 func CutCalendar(line string) (name string, ok bool) {
 	words := strings.Fields(line)
 	if len(words) == 0 || words[0] != CalendarPrefix {

@@ -8,7 +8,8 @@ import (
 )
 
 // newFilter compiles the exclusions of a schedule, joined by newlines, and returns their normalised text. The bound
-// of cron expressions includes those of calendars, because keptWalk has a bit for each of them.
+// of cron expressions includes those of calendars, because keptWalk has a bit for each of them. An error names the
+// line that is wrong by its index.
 func newFilter(text string, loc *time.Location, find CalendarLookup) (*filter, string, error) {
 	lines := strings.Split(text, "\n")
 	if len(lines) > ExcludesMax {

@@ -37,7 +37,8 @@ func (f *filter) nextWall(p *pattern, wall, limit int64) (int64, bool) {
 	return 0, false
 }
 
-// wholeDays returns the days of a month that are excluded as a whole, bit n for day n.
+// wholeDays returns the days of a month that are excluded as a whole, bit n for day n. Only dates are in it; days
+// that an expression excludes as a whole are found by the search of the day.
 func (f *filter) wholeDays(m calendarMonth) uint32 {
 	var days uint32
 	length := int64(daysIn(m.year, m.month))
@@ -103,7 +104,9 @@ func (w *keptWalk) search(active uint64, from int) (int, bool) {
 	return 0, false
 }
 
-// searchHour first removes the minutes that are excluded as a whole, so that little is left to search.
+// searchHour first removes the minutes that are excluded as a whole, so that little is left to search. An
+// expression that excludes every second of the pattern removes its minutes with one operation; only others are
+// examined minute by minute.
 func (w *keptWalk) searchHour(active uint64, hour, from int) (int, bool) {
 	p := w.pattern
 	minutes := p.minute >> (from / 60) << (from / 60)
@@ -132,7 +135,8 @@ func (w *keptWalk) searchHour(active uint64, hour, from int) (int, bool) {
 	return 0, false
 }
 
-// keptSeconds removes from the seconds of a minute those that the given expressions exclude.
+// keptSeconds removes from the seconds of a minute those that the given expressions exclude. It stops as soon as
+// none is left.
 func (w *keptWalk) keptSeconds(partial uint64, minute int, seconds uint64) uint64 {
 	for rest := partial; rest != 0 && seconds != 0; rest &= rest - 1 {
 		if c := w.filter.crons[bits.TrailingZeros64(rest)]; c.minute>>minute&1 != 0 {

@@ -41,7 +41,8 @@ func (x *exclusions) add(line string) (string, error) {
 		"2026-12-24T18:00:00Z/2026-12-27T06:00:00Z, or a cron expression such as * * * * 6", apierr.Clip(line))
 }
 
-// isDate reports whether a text has the form of a date, whether or not the date exists.
+// isDate reports whether a text has the form of a date, whether or not the date exists. The check is cheap and
+// decides only how the line is read; parseDay refuses 2026-02-30.
 func isDate(text string) bool {
 	return len(text) == len(time.DateOnly) && text[4] == '-' && text[7] == '-'
 }
@@ -67,7 +68,8 @@ func (x *exclusions) addDays(line, first, last string) (string, error) {
 	return line, nil
 }
 
-// parseDay parses a date into a day counted from the Unix epoch.
+// parseDay parses a date into a day counted from the Unix epoch. The bound is that of the year field; an earlier
+// day could not exclude a tick.
 func parseDay(text string) (int64, error) {
 	t, err := time.Parse(time.DateOnly, text)
 	if err != nil || t.Year() < yearMin {
@@ -76,7 +78,8 @@ func parseDay(text string) (int64, error) {
 	return t.Unix() / daySeconds, nil
 }
 
-// addInstants adds the instants from first up to, not including, end.
+// addInstants adds the instants from first up to, not including, end. The text becomes that of UTC, so that the
+// same range in two zones is one.
 func (x *exclusions) addInstants(line, first, end string) (string, error) {
 	from, ok := parseInstant(first)
 	to, alsoOK := parseInstant(end)

@@ -41,6 +41,7 @@ func (c *intern[K, V]) get(key K) (V, bool) {
 func (c *intern[K, V]) put(key K, v V) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	// The old generation is dropped as a whole: what was used since it became old has moved to the young one.
 	if len(c.young) >= c.limit {
 		c.old, c.young = c.young, make(map[K]V, c.limit)
 	}

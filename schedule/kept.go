@@ -73,6 +73,7 @@ func (s *Schedule) setFilter(f *filter) error {
 			return apierr.Indexed(err, "schedules", i)
 		}
 	}
+	// The comparison is of pointers: zones are cached, so the same name is the same pointer, and nil is UTC.
 	if s.kind == Cron && s.cron.loc == f.loc {
 		s.cron.without = f
 	}
@@ -85,7 +86,8 @@ func (s *Schedule) setFilter(f *filter) error {
 	return nil
 }
 
-// checkKept refuses exclusions that leave no tick.
+// checkKept refuses exclusions that leave no tick. For an @every it does not search the grid, whose anchor is known
+// only at the registration.
 func (s *Schedule) checkKept(f *filter) error {
 	if _, ok := s.Next(s.from-1, s.from); ok || s.kind == Every && s.leavesTime(f) {
 		return nil

@@ -75,7 +75,8 @@ func zoneName(loc *time.Location) string {
 	return loc.String()
 }
 
-// orUTC returns the name of a zone as a prefix needs it, which cannot be empty.
+// orUTC returns the name of a zone as a prefix needs it, which cannot be empty. A member in UTC among others needs
+// a prefix too, or it would be read in the zone of the job.
 func orUTC(zone string) string {
 	if zone == "" {
 		return "UTC"
@@ -95,6 +96,7 @@ func (s *Schedule) nextOfMany(after, limit instant.Millis) (instant.Millis, bool
 		upto := min(after+stretch, limit)
 		first := upto
 		for _, m := range s.members {
+			// Each member searches only up to the best tick so far, which bounds the later ones.
 			if tick, ok := m.keptBetween(after, first, s.spec.StartsAt); ok {
 				first = tick
 			}
@@ -105,7 +107,8 @@ func (s *Schedule) nextOfMany(after, limit instant.Millis) (instant.Millis, bool
 	}
 }
 
-// latestOfMany returns the last tick of any member in (after, upto].
+// latestOfMany returns the last tick of any member in (after, upto]. It needs no ranges as nextOfMany does, because
+// Latest of a member bisects.
 func (s *Schedule) latestOfMany(after, upto instant.Millis) (last instant.Millis, ok bool) {
 	for _, m := range s.members {
 		if tick, some := m.Latest(after, upto, s.spec.StartsAt); some && (!ok || tick > last) {

@@ -44,6 +44,7 @@ func (z *Zones) Parse(spec Spec) (*Schedule, error) {
 	if err != nil {
 		return nil, err
 	}
+	// A list with a one-shot in it is as particular as a one-shot alone.
 	if !strings.Contains(spec.Expr, atPrefix) {
 		// The caller's strings may be slices of a whole request.
 		spec.Expr, spec.Zone, spec.Exclude = strings.Clone(spec.Expr), strings.Clone(spec.Zone), strings.Clone(spec.Exclude)

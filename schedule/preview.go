@@ -7,7 +7,7 @@ import (
 	"github.com/carillon-io/carillon/instant"
 )
 
-// PreviewMax bounds the ticks of one preview.
+// PreviewMax bounds the ticks of one preview. It bounds the work on one request, and the size of its reply.
 const PreviewMax = 1000
 
 // Preview lists the first ticks after an instant, at most n and at most [PreviewMax], with a note on each change of
@@ -28,6 +28,7 @@ func (s *Schedule) Preview(after, anchor instant.Millis, n int) (times []instant
 		return nil, nil
 	}
 	found := s.notes(after, times[len(times)-1])
+	// Notes of several expressions come one after another; readers want them in the order of time.
 	sort.SliceStable(found, func(i, j int) bool { return found[i].at < found[j].at })
 	for _, n := range slices.Compact(found) {
 		if len(notes) < PreviewMax {
@@ -50,11 +51,13 @@ func (s *Schedule) notes(after, upto instant.Millis) (notes []note) {
 
 // note is a text about a change, and the instant of the change in seconds.
 type note struct {
+	// Equal notes of several expressions are next to each other after the sort by at, and are shown once.
 	at   int64
 	text string
 }
 
-// change is one change of a zone's clock, as it affects a schedule.
+// change is one change of a zone's clock, as it affects a schedule. walls is empty for a change that concerns no
+// listed tick.
 type change struct {
 	before, after period
 	reached       int64   // highest wall time that was reached before

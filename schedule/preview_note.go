@@ -8,7 +8,8 @@ import (
 // notedMax bounds the times of day that one note names; "others" stands for the rest.
 const notedMax = 3
 
-// note returns the text about a change.
+// note returns the text about a change. It says what happens and when, in the wall time of the zone, so that a
+// reader need not know the word fold.
 func (c *cron) note(ch change) string {
 	times := listTimes(ch.walls)
 	many := len(ch.walls) > 1
@@ -68,7 +69,8 @@ func zoneLabel(loc *time.Location, sec int64) string {
 	return label
 }
 
-// pick returns one of two texts, by number.
+// pick returns one of two texts, by number. Verbs are chosen with it, so that one time and several make whole
+// sentences.
 func pick(many bool, plural, singular string) string {
 	if many {
 		return plural

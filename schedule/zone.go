@@ -10,7 +10,8 @@ import (
 // zoneBytesMax bounds the name of a zone; the longest of the IANA database has 32 characters.
 const zoneBytesMax = 64
 
-// zonesKept bounds each of the two generations of cached zones; IANA has about 600 names.
+// zonesKept bounds each of the two generations of cached zones; IANA has about 600 names. All names fit, so that no
+// zone that is in use is decoded twice.
 const zonesKept = 1024
 
 // badZone returns the error of a timezone.
@@ -74,13 +75,14 @@ func (z *Zones) load(name string) (*time.Location, error) {
 	if err != nil || loc.String() != name { // schedules are stored under the zone's own name
 		return nil, z.unknown(name)
 	}
+	// The name may be a slice of a whole request, which the cache would keep in memory.
 	name = strings.Clone(name)
 	z.locations.put(name, loc)
 	return loc, nil
 }
 
 // checkZoneName refuses names that cannot be zones, before they become part of a path, and names that mean something
-// else on another machine.
+// else on another machine. The result becomes a path below the directory of zones, so a name may not leave it.
 func checkZoneName(name string) error {
 	if len(name) > zoneBytesMax {
 		return badZone("has %d characters; at most %d are allowed", len(name), zoneBytesMax)

@@ -19,17 +19,20 @@ import (
 //go:embed zoneinfo.zip
 var zoneinfo string
 
-// embeddedVersion is the release of the IANA database from which zoneinfo.zip was made.
+// embeddedVersion is the release of the IANA database from which zoneinfo.zip was made. The status shows it, so
+// that an operator can compare it with that of the machine. A test compares it with the toolchain.
 const embeddedVersion = "2025c"
 
 // zoneBytesOfFile bounds the data of one zone; the longest has about 3,600 bytes.
 const zoneBytesOfFile = 64 << 10
 
+// embeddedZones is one for the process, so that all engines in it share the caches.
 var embeddedZones = NewZones(ZonesEmbedded, embeddedVersion, findEmbedded)
 
 // EmbeddedZones returns the rules of timezones that are in the binary.
 func EmbeddedZones() *Zones { return embeddedZones }
 
+// For schedules, load replaces it with an error that proposes a name.
 var errNoZone = errors.New("schedule: no such zone")
 
 // findEmbedded returns a zone by its exact name. It does not fall back to the machine's rules: a job would then
@@ -72,7 +75,8 @@ var zoneFiles = sync.OnceValue(func() map[string]*zip.File {
 
 // SystemZones returns the machine's rules of timezones. version is their version if the caller knows it, otherwise
 // "". The rules are in the directory or archive that the environment variable ZONEINFO names, or where the system has
-// them. It returns an error on a machine without any.
+// them. It returns an error on a machine without any. Three zones are tried, because a machine with a minimal
+// installation may lack one.
 func SystemZones(version string) (*Zones, error) {
 	z := NewZones(ZonesSystem, version, time.LoadLocation)
 	for _, name := range []string{"Europe/London", "America/New_York", "Asia/Tokyo"} {

@@ -20,7 +20,8 @@ const skewMax = 48 * 60 * 60
 // constant; all rules about gaps and folds are rules about where periods meet.
 type period struct {
 	start, end int64
-	offset     int64
+	// It is the wall time minus the instant, in seconds.
+	offset int64
 }
 
 // periodAt returns the period that contains an instant.

@@ -16,6 +16,7 @@ const (
 )
 
 const (
+	// cursorHome is the upper left corner of the screen.
 	cursorHome  = "\x1b[H"
 	clearLine   = "\x1b[K" // from the cursor to the end of the line
 	clearScreen = "\x1b[J" // from the cursor to the end of the screen

@@ -12,8 +12,12 @@ import (
 // After how long without a request a connection may be closed in favour of a new one, when the bound of connections
 // is reached: for a connection that never sent a request, and for one that has.
 const (
+	// A program that connects in order to ask sends its request within that time, also over a slow network; a
+	// browser that opens a connection in advance opens another when it needs one.
 	silenceMax = time.Second
-	idleMax    = 10 * time.Second
+	// A client that keeps connections for the next request loses one after this only if all places are in use; it
+	// then connects anew.
+	idleMax = 10 * time.Second
 )
 
 // roomEvery is the shortest time between two connections that are closed for new ones. It keeps a crowd of
@@ -50,7 +54,8 @@ func LimitConnections(server *http.Server, l net.Listener, most int, logger *slo
 // more.
 type listener struct {
 	net.Listener
-	seats   chan struct{} // one for each connection, and one for the next while Accept waits for it
+	seats chan struct{} // one for each connection, and one for the next while Accept waits for it
+	// closing ends the wait of Accept at a shutdown, when no connection may end for a long time.
 	closing chan struct{}
 	ending  sync.Once
 	logger  *slog.Logger
@@ -63,7 +68,8 @@ type listener struct {
 	sent         int       // connections that were closed since then
 }
 
-// connection is a connection with a seat. Invariant: among is nil exactly while place is nil.
+// connection is a connection with a seat. Invariant: among is nil exactly while place is nil. A closed connection
+// stays closed in the lists too: Close removes it before it frees the seat, so that longest cannot return it.
 type connection struct {
 	net.Conn
 	listener *listener
@@ -172,7 +178,8 @@ func (y *listener) log(now time.Time) {
 }
 
 // note records the state of a connection, as [http.Server.ConnState]. A connection that is active, hijacked or closed
-// is in no list, and so never closed from here.
+// is in no list, and so never closed from here. The server calls it from the goroutine of each connection, before
+// and after every request, so it only moves an element between two lists.
 func (y *listener) note(conn net.Conn, state http.ConnState) {
 	g, ok := conn.(*connection)
 	if !ok {

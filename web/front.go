@@ -17,6 +17,7 @@ import (
 // again.
 type Front struct {
 	*http.Server
+	// behind is nil until Open, and never changes after that.
 	behind atomic.Pointer[http.Server]
 	web    *gateway // writes the replies during the start
 }
@@ -44,6 +45,7 @@ func newServer(h http.Handler, logger *slog.Logger) *http.Server {
 // Open makes behind, which must have no listener of its own, answer from now on. behind is shut down together with
 // the front. Open may be called only once. Requests that are being answered by the front are finished by it.
 func (f *Front) Open(behind *http.Server) {
+	// The registration comes first, so that a shutdown in between ends the server behind as well.
 	f.RegisterOnShutdown(func() { _ = behind.Shutdown(context.Background()) }) // it has no connection to wait for
 	f.behind.Store(behind)
 }

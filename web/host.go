@@ -12,7 +12,8 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// HostsLocal are the Options.Hosts of a server that only this machine can reach.
+// HostsLocal are the Options.Hosts of a server that only this machine can reach. They need no configuration, and no
+// page on the Internet can have the name.
 var HostsLocal = []string{"localhost"}
 
 // knowsHost reports whether a request is for a name of this server. A page of another site could make its own name

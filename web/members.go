@@ -41,7 +41,8 @@ func (m outsideMember) check(value jsontext.Value) error {
 }
 
 // is reports whether a value in the body is equal to this one. Texts are compared without their escapes; other values
-// as they are written, so 7 and 7.0 differ.
+// as they are written, so 7 and 7.0 differ. Comparing the texts of numbers is stricter than comparing their values,
+// and cannot round one that exceeds 2^53.
 func (m outsideMember) is(value jsontext.Value) bool {
 	if value.Kind() == jsontext.KindString && m.value.Kind() == jsontext.KindString {
 		return unquoted(value) == unquoted(m.value)

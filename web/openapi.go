@@ -58,7 +58,8 @@ func newOpenAPI() schema {
 	}
 }
 
-// apiTags are the nouns of the verbs.
+// apiTags are the nouns of the verbs. They are in the order of the documentation, so that a viewer shows the
+// sections in it.
 func apiTags() (tags []schema) {
 	for _, noun := range []string{"jobs", "runs", "calendars", "audit", "schedules", "status"} {
 		tags = append(tags, schema{"name": noun})
@@ -66,14 +67,18 @@ func apiTags() (tags []schema) {
 	return tags
 }
 
-// ref returns a reference to a component of the description.
+// ref returns a reference to a component of the description. ref never checks that the component exists; a test
+// follows all references.
 func ref(to string) schema { return schema{"$ref": "#/components/" + to} }
 
+// jsonContent returns the content of a body, which is JSON in all requests and replies of the API.
 func jsonContent(of schema) schema { return schema{"application/json": schema{"schema": of}} }
 
+// tenantSchema has the grammar that job.ValidateTenant checks.
 var tenantSchema = schema{"type": "string", "minLength": 1, "maxLength": job.TenantBytesMax, "pattern": "^[A-Za-z0-9_-]+$"}
 
-// commonParameters are the parameters that are not members of a request.
+// commonParameters are the parameters that are not members of a request. They are components, because nearly every
+// route has the first three.
 var commonParameters = schema{
 	"Tenant":         parameter("query", "tenant", "Whose jobs; default "+tenantDefault+".", tenantSchema),
 	"TenantHeader":   parameter("header", tenantHeader, "In place of the parameter tenant.", tenantSchema),
@@ -165,7 +170,8 @@ func (w *apiWriter) parameters(r *route, v *api.Verb) []schema {
 	return list
 }
 
-// hasTag reports whether the reply has a version, which a caller can demand in a later request.
+// hasTag reports whether the reply has a version, which a caller can demand in a later request. Lists have no tag:
+// they show things with versions of their own.
 func (r *route) hasTag() bool {
 	return r.method == http.MethodGet && (r.verb == "jobs.get" || r.verb == "calendars.get")
 }

@@ -12,7 +12,9 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// particular are the codes of refusals that only some verbs have. A code that is not listed may come from every verb.
+// particular are the codes of refusals that only some verbs have. A code that is not listed may come from every
+// verb. It only narrows the description. A code that is missing here is described for more verbs than return it,
+// which is harmless; a verb that is missing would hide a refusal from a generated client.
 var particular = map[apierr.Code][]string{
 	apierr.VersionConflict: {"jobs.put", "jobs.delete", "jobs.pause", "jobs.resume", "jobs.trigger"},
 	apierr.AlreadyExists:   {"jobs.put"},
@@ -99,7 +101,8 @@ func (w *apiWriter) refusals() schema {
 }
 
 // mayPass reports whether a request that was refused with a status may succeed later. Such a refusal has the header
-// Retry-After.
+// Retry-After. It means that nothing has changed, or that the caller can find out by reading; a client may repeat
+// such a request by itself.
 func mayPass(status int) bool {
 	return status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable
 }

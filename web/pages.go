@@ -37,7 +37,8 @@ func (w *gateway) withPages(server *http.Server) {
 	})
 }
 
-// isForPages reports whether a page may have a path.
+// isForPages reports whether a page may have a path. Paths of the API that do not exist must answer a program with
+// JSON, not with a page.
 func isForPages(path string) bool {
 	switch path {
 	case "/healthz", "/readyz", "/metrics", "/api":
@@ -75,6 +76,7 @@ func (p *pageAsker) Ask(ctx context.Context, tenant, name, by string, body []byt
 	if v == nil {
 		return nil, api.PublicError(fmt.Errorf("the verb %q is unknown", name))
 	}
+	// The only verb that a node answers without an executor.
 	if name == "status" {
 		return p.status()
 	}
@@ -91,7 +93,8 @@ func (p *pageAsker) Ask(ctx context.Context, tenant, name, by string, body []byt
 	return reply.Text, nil
 }
 
-// status returns what the node knows by itself, even without a service.
+// status returns what the node knows by itself, even without a service. It needs no executor, like the status over
+// HTTP, so that the pages show a node that is joining.
 func (p *pageAsker) status() ([]byte, error) {
 	return api.Encode(p.web.info())
 }

@@ -54,7 +54,9 @@ const (
 	kindText paramKind = iota
 	kindNumber
 	kindBool
+	// Several parameters of the same name are the elements of one list.
 	kindList
+	// Each is one key and its value, and all of them are one object.
 	kindLabels
 )
 
@@ -113,7 +115,8 @@ func checkParam(name string, values []string) error {
 	return nil
 }
 
-// checkLabels checks the values of label: they are pairs with different keys.
+// checkLabels checks the values of label: they are pairs with different keys. The engine would see only one of two
+// labels with the same key, because they become members of one object.
 func checkLabels(values []string) error {
 	seen := make(map[string]bool, len(values))
 	for _, v := range values {
@@ -130,7 +133,7 @@ func checkLabels(values []string) error {
 }
 
 // queryObject converts the checked query into the request that it stands for. Its members are in the order of the
-// route's list.
+// route's list. The verb decodes it like a body, so a query is checked by the same code and has the same bounds.
 func (c *call) queryObject() []byte {
 	b := []byte{'{'}
 	for _, name := range c.route.query {
@@ -146,7 +149,8 @@ func (c *call) queryObject() []byte {
 	return append(b, '}')
 }
 
-// appendParam appends the member for a parameter.
+// appendParam appends the member for a parameter. Numbers and booleans are appended as they were written, which
+// checkParam has restricted to JSON.
 func appendParam(b []byte, name string, values []string) []byte {
 	kind := kindOf(name)
 	if kind == kindLabels {

@@ -9,7 +9,8 @@ import (
 
 // answer sends a reply, with the version of the thing that it shows and the location of the one that it created. The
 // tag is the version of the definition and not a hash of the reply: next_run_at and last_run change while the version
-// stays, so a 304 says only that the definition is the same.
+// stays, so a 304 says only that the definition is the same. A 304 is answered after the verb has read the job, so
+// it saves the transfer and not the work.
 func (w *gateway) answer(rw http.ResponseWriter, req *http.Request, reply api.Reply) {
 	h, status := rw.Header(), http.StatusOK
 	version, collection, created := reply.Thing()

@@ -27,12 +27,16 @@ const (
 
 // How many bodies are read at a time. Each is held in memory before a gate counts its request.
 const (
+	// The bodies that are being read thus need about 256 MiB for single requests and 64 MiB for bulk registrations,
+	// in the worst case.
 	readsMax     = 256
 	bulkReadsMax = 16
 )
 
 // How long a bulk registration may take to arrive, and then to be answered.
 const (
+	// The second replaces the WriteTimeout of the server, which counts from the header on and would end the
+	// connection while the jobs are still being registered.
 	bulkReadTimeout  = time.Minute
 	bulkWriteTimeout = 3 * time.Minute
 )
@@ -43,17 +47,20 @@ const (
 	tenantDefault = "default"
 )
 
-// keyHeader is the header of a trigger that means the same as the member idempotency_key.
+// keyHeader is the header of a trigger that means the same as the member idempotency_key. The header is that of the
+// IETF's draft of the same name.
 const keyHeader = "Idempotency-Key"
 
 // call is an HTTP request that is being converted into a request of a verb. It belongs to the goroutine of its
 // request. The embedded request is complete only after callOf has returned without an error.
 type call struct {
 	api.Request
-	route         *route
-	verb          *api.Verb
-	params        map[string][]string // of the query
-	outside       []outsideMember
+	route *route
+	verb  *api.Verb
+	// params has only checked values: takeQuery sets it when none of them is wrong.
+	params  map[string][]string // of the query
+	outside []outsideMember
+	// A conflict is then answered with 412 and not with 409.
 	isConditional bool // a header demands a version
 }
 
@@ -164,7 +171,8 @@ func (c *call) takeConditions(h http.Header) error {
 	return nil
 }
 
-// headerList returns all values of a header, in one line or in several, and reports whether it is present.
+// headerList returns all values of a header, in one line or in several, and reports whether it is present. A list
+// over several lines means the same as one line with commas (RFC 9110, section 5.3).
 func headerList(h http.Header, name string) (list string, given bool) {
 	lines := h.Values(name)
 	return strings.Join(lines, ", "), len(lines) > 0
@@ -185,11 +193,13 @@ func (w *gateway) readBody(rw http.ResponseWriter, req *http.Request, c *call) (
 		return nil, err
 	}
 	defer reads.free()
+	// Both replace the deadlines of the server, which are those of a single request.
 	if c.verb.Bulk {
 		now, conn := time.Now(), http.NewResponseController(rw)
 		_ = conn.SetReadDeadline(now.Add(bulkReadTimeout)) // if this fails, the server's own bounds hold
 		_ = conn.SetWriteDeadline(now.Add(bulkWriteTimeout))
 	}
+	// MaxBytesReader also closes the connection after too large a body, so that the rest is not read.
 	body, err := readUpTo(http.MaxBytesReader(rw, req.Body, most), req.ContentLength)
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {
 		return nil, errBodyTooLarge(most)

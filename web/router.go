@@ -7,13 +7,14 @@ import (
 	"strings"
 )
 
-// resource is what a path names: its routes by method.
+// resource is what a path names: its routes by method. Its keys have no HEAD: match treats a HEAD as a GET.
 type resource map[string]*route
 
 // collection is a kind of things with names. A name may contain slashes, so it extends over the whole path up to an
 // action.
 type collection struct {
-	item    resource
+	item resource
+	// actions are the words that end a path behind a name: runs, pause, trigger.
 	actions map[string]resource
 }
 
@@ -24,6 +25,7 @@ type router struct {
 	collections map[string]*collection
 }
 
+// theRouter is made once, when the program starts: its table is constant.
 var theRouter = newRouter(routes)
 
 // newRouter returns a router that points to the given routes.
@@ -98,13 +100,15 @@ func (t *router) named(rest string) (resource, string) {
 		parts[i] = plain
 	}
 	last := len(parts) - 1
+	// At least one part must be left for the name: jobs/runs is the job called runs.
 	if action := c.actions[parts[last]]; action != nil && last >= 2 {
 		return action, strings.Join(parts[1:last], "/")
 	}
 	return c.item, strings.Join(parts[1:], "/")
 }
 
-// methodsOf lists the methods of resources in order, for the header Allow.
+// methodsOf lists the methods of resources in order, for the header Allow. HEAD is listed wherever GET is, because
+// both are answered.
 func methodsOf(resources ...resource) []string {
 	var methods []string
 	for _, res := range resources {

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// apiRoot is the prefix of the paths of the API.
+// apiRoot is the prefix of the paths of the API. The number is that of the contract. A later contract that breaks
+// this one gets a path of its own beside it.
 const apiRoot = "/api/v1/"
 
 // route is one method of one path, and the verb that it stands for. The table is all that the router, the decoder and
@@ -34,8 +35,10 @@ var (
 )
 
 const (
+	// The examples appear in the description, one for each body; a caller can send one as it is.
 	exampleJob = `{"name":"reports/daily","schedule":"0 8 * * 1-5","timezone":"Europe/Berlin",` +
 		`"target":{"kind":"nats","subject":"reports.run"},"labels":{"team":"billing"}}`
+	// The name is in the path.
 	exampleSameJob  = `{"schedule":"@every 10s","target":{"kind":"nats","subject":"reports.run"}}`
 	exampleBulk     = `{"jobs":[` + exampleJob + `]}`
 	exampleRange    = `{"from":"2026-01-01T00:00:00Z","to":"2026-01-02T00:00:00Z","limit":100}`
@@ -44,7 +47,8 @@ const (
 )
 
 // routes lists the paths, in the order of the documentation. The paths and what they accept are the contract with
-// callers: entries are added and keep their meaning.
+// callers: entries are added and keep their meaning. Two routes with the same method and path would hide one
+// another without an error; the later one wins.
 var routes = []route{
 	{method: http.MethodGet, path: "jobs", verb: "jobs.list", query: jobFilters},
 	{method: http.MethodPost, path: "jobs", verb: "jobs.put", id: "jobs.post", hasVersion: true, mayCreate: true, example: exampleJob},

@@ -50,6 +50,7 @@ func (s *sends) extend(conn *http.ResponseController) {
 // reply, and the end of the shutdown.
 func (s *sends) extendLocked(conn *http.ResponseController) {
 	until := s.ends
+	// A handler that writes by itself has no end of its own: it only gets that of the shutdown.
 	if over := s.begun[conn]; !over.IsZero() {
 		until = earlier(over, time.Now().Add(sendPartMax))
 		if !s.ends.IsZero() {
@@ -61,6 +62,7 @@ func (s *sends) extendLocked(conn *http.ResponseController) {
 	}
 }
 
+// earlier returns the earlier of two instants.
 func earlier(a, b time.Time) time.Time {
 	if a.Before(b) {
 		return a
@@ -68,7 +70,8 @@ func earlier(a, b time.Time) time.Time {
 	return b
 }
 
-// end forgets a reply that is written or has failed.
+// end forgets a reply that is written or has failed. Every begin has one end, also after a failed write; otherwise
+// a shutdown would set deadlines of connections that serve another request.
 func (s *sends) end(conn *http.ResponseController) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

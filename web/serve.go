@@ -24,6 +24,8 @@ func (w *gateway) ServeHTTP(rw http.ResponseWriter, req *http.Request) {
 		w.refuseHost(rw, req)
 		return
 	}
+	// Before the routes, so that a job cannot use any of the API or of the pages with the server's place in the
+	// network.
 	if err := api.RefuseDelivery(req.Header); err != nil && !isProbe(req.URL.Path) {
 		w.refuse(rw, api.PublicError(err))
 		return
@@ -47,7 +49,8 @@ func (w *gateway) ServeHTTP(rw http.ResponseWriter, req *http.Request) {
 func isProbe(path string) bool { return path == "/healthz" || path == "/readyz" }
 
 // serveRoute answers a request of the API. The room of the reply is held until it is written, which sends bounds in
-// time.
+// time. The check of the origin comes before the executor is entered, so a flood from a browser takes no place of a
+// request.
 func (w *gateway) serveRoute(rw http.ResponseWriter, req *http.Request, r *route, name string) {
 	if w.isForeign(rw, req) {
 		return
@@ -97,7 +100,8 @@ func (w *gateway) serveLocal(rw http.ResponseWriter, req *http.Request, r *route
 	w.send(rw, http.StatusOK, body)
 }
 
-// executorTries is how often a request asks for the executor: a closed one may have a successor.
+// executorTries is how often a request asks for the executor: a closed one may have a successor. A second closed
+// one means that the node stops or changes its part, which may take long, so the caller is told.
 const executorTries = 2
 
 // executor returns the present executor, which this request has entered; nil if there is none. The caller must call

@@ -16,12 +16,16 @@ import (
 
 // Bounds of an HTTP connection. Requests outside the API have hardly any body.
 const (
-	headerTimeout  = 5 * time.Second
-	readTimeout    = 10 * time.Second
+	// A caller that sends a header byte by byte holds a connection for no longer than the first.
+	headerTimeout = 5 * time.Second
+	readTimeout   = 10 * time.Second
+	// It counts from the header on, so it has to exceed the time for reading a body and the time of a request
+	// together.
 	writeTimeout   = 30 * time.Second
 	idleTimeout    = 2 * time.Minute
 	headerBytesMax = 16 << 10
-	plainBytesMax  = 64 << 10
+	// Pages bound the bodies of their forms themselves.
+	plainBytesMax = 64 << 10
 )
 
 // Options configure the server of [New]. Every zero value means a default. They are copied by New; what the functions
@@ -43,12 +47,14 @@ type Options struct {
 	Pages func(asker client.Local) http.Handler
 }
 
+// withDefaults returns the options with their defaults. The others need none: nil is a meaning of its own.
 func (o Options) withDefaults() Options {
 	o.Version, o.Logger = cmp.Or(o.Version, "dev"), cmp.Or(o.Logger, slog.Default())
 	return o
 }
 
-// Engine is the part of an engine that HTTP shows without an executor.
+// Engine is the part of an engine that HTTP shows without an executor. Status must not block: health checks call it
+// while an engine is stuck.
 type Engine interface {
 	Status() scheduler.Status
 }
@@ -79,6 +85,7 @@ func New(engine Engine, opts Options) *http.Server {
 	if opts.Metrics != nil {
 		mux.Handle("GET /metrics", opts.Metrics)
 	}
+	// Everything else is unknown until Options.Pages takes it over.
 	mux.HandleFunc("/", w.unknown)
 	w.plain = http.MaxBytesHandler(mux, plainBytesMax)
 	server := newServer(w, opts.Logger)
@@ -89,7 +96,8 @@ func New(engine Engine, opts Options) *http.Server {
 	return server
 }
 
-// health answers that the process is alive.
+// health answers that the process is alive. It reads nothing, so it answers even if the engine hangs: whether the
+// node does its part is the question of /readyz.
 func (w *gateway) health(rw http.ResponseWriter, _ *http.Request) {
 	w.write(rw, http.StatusOK, map[string]string{"status": "ok"})
 }
@@ -184,4 +192,5 @@ func (w *gateway) send(rw http.ResponseWriter, code int, body []byte) {
 	w.sends.write(rw, code, body, lineEnd)
 }
 
+// All replies share it; it is only read.
 var lineEnd = []byte{'\n'}

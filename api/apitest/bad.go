@@ -13,20 +13,24 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// BadRequest is a request that must be refused.
+// BadRequest is a request that must be refused. The same list is sent over NATS and over HTTP, so every way in must
+// refuse each of them in the same way.
 type BadRequest struct {
-	Name   string
-	Verb   string // with tenant, if not the default one: "tenant verb"
-	Body   string
-	Code   client.Code
+	Name string
+	Verb string // with tenant, if not the default one: "tenant verb"
+	Body string
+	Code client.Code
+	// Field is the member that the error must name; "" for an error of the request as a whole.
 	Field  string
 	Status int
 }
 
-// BadWorld is a server with two jobs.
+// BadWorld is a server with two jobs. The tests compare its state before and after: a request that is refused must
+// have changed nothing.
 type BadWorld struct {
 	Conn   *nats.Conn
 	Client *client.Client
+	// Prefix is that of the server's subjects.
 	Prefix string
 	Cursor string // of a list without filters
 }
@@ -54,7 +58,8 @@ func (w *BadWorld) Prepare(t *testing.T) {
 	}
 }
 
-// State is all that a refused request might have changed.
+// State is all that a refused request might have changed. It has the LSN, so that a commit without a visible effect
+// is noticed too.
 func (w *BadWorld) State(t *testing.T) string {
 	page, err := w.Client.List(t.Context(), client.ListRequest{Limit: 1000})
 	if err != nil {
@@ -71,7 +76,9 @@ func (w *BadWorld) State(t *testing.T) string {
 	return string(text)
 }
 
-// Refused sends a bad request and checks every part of its refusal.
+// Refused sends a bad request and checks every part of its refusal. A body may contain $CURSOR, $CUT, $TAMPERED and
+// $PREFIX, which depend on the server. The texts of messages are not compared, only their length: they may be
+// improved, while code, field and status are the contract.
 func (w *BadWorld) Refused(t *testing.T, bad BadRequest) {
 	tenant, verb, found := strings.Cut(bad.Verb, " ")
 	if !found {
@@ -102,7 +109,7 @@ func (w *BadWorld) Refused(t *testing.T, bad BadRequest) {
 	}
 }
 
-// Tamper changes one bit of the key of a cursor.
+// Tamper changes one bit of the key of a cursor. The sum of the cursor must detect it, whichever bit it is.
 func Tamper(cursor string) string {
 	b, err := base64.RawURLEncoding.DecodeString(cursor)
 	if err != nil {

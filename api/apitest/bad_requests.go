@@ -9,7 +9,8 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// BadRequests lists what must be refused, by what is wrong with it.
+// BadRequests lists what must be refused, by what is wrong with it. A new member or verb gets its bad requests in
+// the function of its kind, and so is checked over every way in.
 func BadRequests() []BadRequest {
 	return slices.Concat(
 		badSyntax(), badMembers(), badValues(), badSchedules(), badTargets(), badQueries(), badChanges(),
@@ -27,7 +28,8 @@ func bad(name, verb, body string, code client.Code, field string) BadRequest {
 	return BadRequest{name, verb, body, code, field, badStatus(code)}
 }
 
-// badStatus is the table of the contract, written down a second time.
+// badStatus is the table of the contract, written down a second time. A table that the tests took from the code
+// would agree with any mistake in it. Codes that are not listed are those of values, with 422.
 func badStatus(code client.Code) int {
 	switch code {
 	case client.CodeInvalidJSON, client.CodeUnknownField:
@@ -43,6 +45,8 @@ func badStatus(code client.Code) int {
 	}
 }
 
+// badSyntax lists requests that are no JSON, or JSON on whose meaning libraries disagree, such as duplicate
+// members.
 func badSyntax() []BadRequest {
 	const code = client.CodeInvalidJSON
 	return []BadRequest{
@@ -75,6 +79,8 @@ func badSyntax() []BadRequest {
 	}
 }
 
+// badMembers lists JSON with members that do not exist or have the wrong type: each could be a typo that would
+// change a schedule if it were ignored.
 func badMembers() []BadRequest {
 	unknown, wrong := client.CodeUnknownField, client.CodeInvalidField
 	return []BadRequest{
@@ -106,6 +112,8 @@ func badMembers() []BadRequest {
 	}
 }
 
+// badValues lists members of the right type with values beyond their bounds, just beyond them where there is a
+// bound.
 func badValues() []BadRequest {
 	name, wrong, large := client.CodeInvalidName, client.CodeInvalidField, client.CodeTooLarge
 	return []BadRequest{
@@ -167,6 +175,8 @@ func ManyPairs(n int) string {
 	return "{" + strings.Join(pairs, ",") + "}"
 }
 
+// badTargets lists targets that could reach what a job may not reach: the server's own subjects, those of NATS, and
+// addresses of the server's network.
 func badTargets() []BadRequest {
 	const code = client.CodeInvalidTarget
 	target := func(name, members, field string) BadRequest {
@@ -204,6 +214,8 @@ func badTargets() []BadRequest {
 	}
 }
 
+// badQueries lists bad lists, reads and previews. A cursor is tried with every change that a caller could make to
+// it.
 func badQueries() []BadRequest {
 	wrong, cron := client.CodeInvalidField, client.CodeInvalidSchedule
 	return []BadRequest{
@@ -238,6 +250,7 @@ func badQueries() []BadRequest {
 	}
 }
 
+// badChanges lists changes of jobs that are absent, or have another version than the one that the caller demands.
 func badChanges() []BadRequest {
 	wrong, large := client.CodeInvalidField, client.CodeTooLarge
 	return []BadRequest{

@@ -12,6 +12,8 @@ const noRun = "0000000000001-1764576000000"
 // withRun is the beginning of a request about a run that is not there.
 const withRun = `{"run_id":"` + noRun + `",`
 
+// badReports lists bad reports and extensions. The run that they name does not exist, so the check of the request
+// comes before the search for the run.
 func badReports() []BadRequest {
 	wrong, large := client.CodeInvalidField, client.CodeTooLarge
 	report := func(name, members string, code client.Code, field string) BadRequest {
@@ -50,6 +52,7 @@ func badReports() []BadRequest {
 	}
 }
 
+// badRunChanges lists bad cancels and retries.
 func badRunChanges() []BadRequest {
 	wrong, gone := client.CodeInvalidField, client.CodeNotFound
 	return []BadRequest{
@@ -70,6 +73,7 @@ func badRunChanges() []BadRequest {
 	}
 }
 
+// badCalendars lists bad requests about calendars.
 func badCalendars() []BadRequest {
 	name, cron, wrong, large := client.CodeInvalidName, client.CodeInvalidSchedule, client.CodeInvalidField, client.CodeTooLarge
 	put := func(what, members string, code client.Code, field string) BadRequest {
@@ -95,6 +99,7 @@ func badCalendars() []BadRequest {
 	}
 }
 
+// badAudits lists bad filters of the audit log.
 func badAudits() []BadRequest {
 	wrong := client.CodeInvalidField
 	return []BadRequest{

@@ -11,6 +11,7 @@ func manyLines(n int) string {
 	return "[" + strings.TrimSuffix(strings.Repeat(`"@daily",`, n), ",") + "]"
 }
 
+// badSchedules lists bad schedules, zones and exclusions. The error names the line of a list by its index.
 func badSchedules() []BadRequest {
 	cron, zone, wrong, large := client.CodeInvalidSchedule, client.CodeInvalidTimezone, client.CodeInvalidField, client.CodeTooLarge
 	return []BadRequest{

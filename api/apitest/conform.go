@@ -34,10 +34,13 @@ func Conforms(schemaText, valueText string) error {
 	return (&Checker{Root: sc}).Check(sc, value, "")
 }
 
-// Checker knows the parts of JSON Schema that the schemas use, and no others: one that uses another fails.
+// Checker knows the parts of JSON Schema that the schemas use, and no others: one that uses another fails. It is
+// written here because a library for the whole of JSON Schema would be a dependency of tests only, and would allow
+// keywords that the generators of clients do not know.
 type Checker struct{ Root map[string]any }
 
-// Keywords are what a schema may say: those that are checked, and those that only inform.
+// Keywords are what a schema may say: those that are checked, and those that only inform. A keyword that is not
+// among them fails the check, so that no schema promises what is not tested.
 var Keywords = []string{
 	"$ref", "$defs", "type", "enum", "const", "anyOf", "required", "properties", "additionalProperties", "items", "minLength", "maxLength",
 	"pattern", "format", "minimum", "maximum", "minItems", "maxItems", "uniqueItems", "maxProperties", "contentEncoding",
@@ -97,6 +100,7 @@ func (c *Checker) Follow(ref string) (map[string]any, error) {
 	return sc, nil
 }
 
+// checkText checks a text. Lengths count characters, as JSON Schema does, and not bytes.
 func checkText(sc map[string]any, v, path string) error {
 	n := float64(utf8.RuneCountInString(v))
 	if most, ok := sc["maxLength"].(float64); ok && n > most {
@@ -121,6 +125,7 @@ func checkText(sc map[string]any, v, path string) error {
 	return nil
 }
 
+// checkRange64 checks a number against its bounds, which are inclusive.
 func checkRange64(sc map[string]any, v float64, path string) error {
 	if least, ok := sc["minimum"].(float64); ok && v < least {
 		return fmt.Errorf("%s: %g is less than %g", path, v, least)
@@ -131,6 +136,7 @@ func checkRange64(sc map[string]any, v float64, path string) error {
 	return nil
 }
 
+// checkList checks the number of items and each of them.
 func (c *Checker) checkList(sc map[string]any, v []any, path string) error {
 	if most, ok := sc["maxItems"].(float64); ok && float64(len(v)) > most {
 		return fmt.Errorf("%s: has %d items, more than %g", path, len(v), most)
@@ -147,6 +153,8 @@ func (c *Checker) checkList(sc map[string]any, v []any, path string) error {
 	return nil
 }
 
+// checkObject checks members. It is stricter than the schema: a member that the schema does not describe is an
+// error, even where the schema allows further ones.
 func (c *Checker) checkObject(sc, v map[string]any, path string) error {
 	for _, name := range AsList(sc["required"]) {
 		if _, ok := v[name.(string)]; !ok {
@@ -182,7 +190,8 @@ func AsList(v any) []any {
 	return list
 }
 
-// IsOf reports whether a value has a type, or one of several, as a schema names them.
+// IsOf reports whether a value has a type, or one of several, as a schema names them. An integer is any number
+// without a fraction, because decoding makes floats of all numbers.
 func IsOf(want, v any) bool {
 	if list, ok := want.([]any); ok {
 		return slices.ContainsFunc(list, func(w any) bool { return IsOf(w, v) })

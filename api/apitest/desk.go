@@ -12,7 +12,8 @@ import (
 )
 
 // Desk is an engine whose runs, calendars and audit log are canned. It keeps what it was asked for, and
-// leaves the rest to a real engine.
+// leaves the rest to a real engine. Tests of the codec use it to see exactly what reaches the engine, and to get
+// replies whose every member is set. It is for one test at a time: its fields have no lock.
 type Desk struct {
 	*scheduler.Engine
 	Asked   any // the newest request
@@ -23,10 +24,11 @@ type Desk struct {
 // NewDesk returns a desk without calendars and entries.
 func NewDesk(t testing.TB) *Desk { return &Desk{Engine: StartEngine(t)} }
 
-// DeskAt is the time of all that a desk has.
+// DeskAt is the time of all that a desk has. It has milliseconds, so that a codec that drops them is noticed.
 const DeskAt = instant.Millis(1_764_576_000_123)
 
-// DeskRun is the one run that a desk knows. Every member of it is set.
+// DeskRun is the one run that a desk knows. Every member of it is set. A member that a new release adds belongs in
+// it, or the tests of replies do not see that it is missing.
 var DeskRun = scheduler.RunView{
 	Tenant: "default", Job: "reports/daily", Manual: true,
 	Run: job.Run{
@@ -37,6 +39,7 @@ var DeskRun = scheduler.RunView{
 	},
 }
 
+// answer keeps the request, and returns the one run, or the error of an engine for any other.
 func (d *Desk) answer(id job.RunID, asked any) (scheduler.RunView, error) {
 	d.Asked = asked
 	if id != DeskRun.ID {
@@ -142,11 +145,13 @@ func (d *Desk) Audit(_ context.Context, q scheduler.AuditQuery) (page scheduler.
 	return page, nil
 }
 
+// placeOf returns the place at which a page continues after an entry.
 func placeOf(e *job.AuditEntry) scheduler.AuditPlace {
 	return scheduler.AuditPlace{Day: job.Day(e.At), ID: e.ID}
 }
 
-// DeskEntries is an audit log of n entries, the newest first.
+// DeskEntries is an audit log of n entries, the newest first. All have the same day, so a page of them is ordered
+// by LSN alone.
 func DeskEntries(n int) []job.AuditEntry {
 	def := WholeJob().Def
 	list := make([]job.AuditEntry, n)

@@ -16,7 +16,8 @@ func Yearly(name string) client.Job {
 	return client.Job{Name: name, Schedule: "0 0 1 1 *", Target: client.Target{Kind: "nats", Subject: "out." + name}}
 }
 
-// SampleJob is a job of usual size: about 400 bytes.
+// SampleJob is a job of usual size: about 400 bytes. Different numbers give different names and schedules, so a set
+// of them is like that of a real tenant.
 func SampleJob(i int) string {
 	return fmt.Sprintf(`{"name":"customers/%06d/reminder","schedule":"@every %ds","target":{"kind":"nats","subject":"reminders.send"},`+
 		`"payload":{"customer":%d,"template":"reminder","lang":"de"},"headers":{"X-Team":"billing"},"attempt_timeout":"30s",`+
@@ -24,7 +25,8 @@ func SampleJob(i int) string {
 		`"missed_run_policy":"fire_once","catchup_window":"1h","labels":{"team":"billing"}}`, i, 60+i%60, i)
 }
 
-// WholeJob is a job with every field set.
+// WholeJob is a job with every field set. A reply is decoded from it and compared member by member. Some texts need
+// escapes, and one is invalid UTF-8.
 func WholeJob() scheduler.JobView {
 	at := DeskAt
 	full := scheduler.JobView{Status: "paused", StatusReason: "because \"x\"\n", StatusBy: "alice@ci", NextRunAt: at, NextLaunchAt: at + 500}
@@ -43,7 +45,9 @@ func WholeJob() scheduler.JobView {
 	return full
 }
 
-// JobWith returns a job with some members in place of those of a good one; "-" leaves a member out.
+// JobWith returns a job with some members in place of those of a good one; "-" leaves a member out. Values are
+// texts of JSON and are not checked, so that a test can send broken ones. Members come in a fixed order, a new one
+// at the end.
 func JobWith(members ...string) string {
 	good := [][2]string{
 		{"name", `"new"`}, {"schedule", `"0 0 1 1 *"`}, {"target", `{"kind":"nats","subject":"out.new"}`},

@@ -11,7 +11,8 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// StartNATS runs a NATS server for the length of a test.
+// StartNATS runs a NATS server for the length of a test. It listens on a port of its own on the loopback interface,
+// so tests can run side by side. maxPayload bounds messages, in bytes; 0 means the default of NATS, 1 MiB.
 func StartNATS(t testing.TB, maxPayload int32) string {
 	t.Helper()
 	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true, MaxPayload: maxPayload})
@@ -58,7 +59,8 @@ func NewMsg(subject, body string) *nats.Msg {
 	return msg
 }
 
-// Ask sends a request and decodes the reply, if it is to go anywhere.
+// Ask sends a request and decodes the reply, if it is to go anywhere. It fails the test if no reply comes within
+// five seconds.
 func Ask(t *testing.T, nc *nats.Conn, subject, body string, into any) []byte {
 	t.Helper()
 	msg, err := nc.Request(subject, []byte(body), 5*time.Second)

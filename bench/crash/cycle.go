@@ -50,6 +50,8 @@ func (r *rig) random(most time.Duration) time.Duration {
 
 // The share, in percent of all deaths, of the special cases.
 const (
+	// They are low enough that most deaths are plain SIGKILLs at work, and high enough that thirty cycles have some
+	// of each.
 	politePercent  = 12 // SIGTERM instead of SIGKILL
 	relapsePercent = 25 // killed again while it recovers
 	absencePercent = 10 // down for so long that ticks are missed

@@ -34,6 +34,7 @@ type process struct {
 	began history.Instant
 }
 
+// dataDir returns the directory that all processes share, one after another.
 func (l *launcher) dataDir() string { return filepath.Join(l.dir, "data") }
 
 // spawn starts a process and does not wait until it is ready. The further arguments are for this process

@@ -85,6 +85,7 @@ func (r *rig) prepare() (string, error) {
 	return r.broker.ClientURL(), nil
 }
 
+// startClients starts the clients, each with a connection and a goroutine of its own, which ends with stopLoad.
 func (r *rig) startClients(ctx context.Context, url string) error {
 	ctx, r.stopLoad = context.WithCancel(ctx)
 	for i := range r.opts.clients {

@@ -22,7 +22,7 @@ type bound struct {
 	known string
 }
 
-// unbounded is the most of a bound that is lifted.
+// unbounded is the most of a bound that is lifted. Such a bound is not printed either.
 const unbounded = math.MaxInt64
 
 // boundsWith returns the bounds with some of them replaced. What is replaced is judged. It replaces the bounds of both
@@ -70,7 +70,8 @@ func parseBound(text string) (b bound, lifted bool, err error) {
 	return b, false, err
 }
 
-// addBound notes a bound of the command line.
+// addBound notes a bound of the command line. It is parsed only when the whole command line is known, so it never
+// fails here.
 func (o *options) addBound(text string) error {
 	o.overrides = append(o.overrides, text)
 	return nil
@@ -86,7 +87,7 @@ type verdict struct {
 	never int // rounds without the figure: what it measures did not come about
 }
 
-// kept tells whether each round kept the bound.
+// kept tells whether each round kept the bound. A round without the figure misses it, however good the others are.
 func (v verdict) kept() bool { return v.never == 0 && v.worst <= v.most }
 
 // judge compares rounds with the bounds, in the order of the scenarios.

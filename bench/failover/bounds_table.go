@@ -27,7 +27,7 @@ const byElection = "the NATS server that is lost leads the log: Carillon outside
 
 // bounds are what is asked of the product. The figures are times in nanoseconds, or counts. A bound is what the
 // product promises plus room for a busy machine, not what it was last measured to do, so that a slower machine does
-// not fail a run.
+// not fail a run. The members are scenario, topology, figure, the most of it, and why it is known to be missed.
 var bounds = []bound{
 	{"", "", duplicates, graceMost, ""},
 	{"", "", farewells, 20, ""},

@@ -13,7 +13,7 @@ import (
 
 // calmTime is how long each node must be ready, under one leadership, to call the cluster whole: what a healed network
 // brings to light comes within it. A round that began earlier would count the effects of the fault before it as its
-// own.
+// own. A second is also longer than the interval of the beats by which the nodes know each other's state.
 const calmTime = time.Second
 
 // catchUpWait is how long a copy of a stream may lag. Now and then a NATS server rejects for ever what it is
@@ -81,7 +81,8 @@ func (r *rig) restart(server string) error {
 	return errors.Join(n.proc.Stop(), n.restart())
 }
 
-// ready demands that each process lives, and each node leads or is in step.
+// ready demands that each process lives, and each node leads or is in step. It asks every process, so that one that
+// has died in silence ends the run here and not rounds later.
 func (r *rig) ready() error {
 	if err := r.cluster.gone(); err != nil {
 		return err

@@ -165,7 +165,7 @@ func (c *cluster) awaitLeader(ctx context.Context) (leader *node, s nodeStatus, 
 	return leader, s, err
 }
 
-// standby returns the node that could lead and does not.
+// standby returns the node that could lead and does not. It fails if no node leads, because then both could lead.
 func (c *cluster) standby() (*node, error) {
 	leader, _, err := c.leader()
 	if err != nil {
@@ -179,7 +179,8 @@ func (c *cluster) standby() (*node, error) {
 	return nil, errors.New("there is no standby")
 }
 
-// gone returns a process that has ended and is not expected to, as an error.
+// gone returns a process that has ended and is not expected to, as an error. Scenarios that end a process start it
+// again before a round is over, so that none is expected to be gone here.
 func (c *cluster) gone() error {
 	for _, n := range c.nodes {
 		if n.proc.IsGone() {
@@ -240,6 +241,7 @@ func twoLists(sites []site) (clients, routes []string, err error) {
 	return clients, routes, nil
 }
 
+// urlsOf returns addresses as a list of NATS URLs, as the flags of the product and the client take it.
 func urlsOf(addresses []string) string {
 	urls := make([]string, len(addresses))
 	for i, address := range addresses {

@@ -10,7 +10,8 @@ import (
 
 // Which NATS server a node uses, with the topology outside on a LAN.
 
-// serverHosts returns where the NATS servers run.
+// serverHosts returns where the NATS servers run. With the topology embedded they are the hosts of the nodes, whose
+// processes have the servers in them.
 func (c *cluster) serverHosts() []*lan.Host {
 	var hosts []*lan.Host
 	for _, s := range c.servers {
@@ -110,6 +111,7 @@ func (r *rig) place(ctx context.Context, servers ...*member) (leader *node, used
 		}
 		return nil
 	})
+	// Also after an error, so that a preparation that failed leaves no broken link to the next round.
 	r.net.everywhere(whole)
 	if err == nil {
 		err = r.awaitCalm(ctx)

@@ -18,7 +18,8 @@ const diskFull = "disk-full"
 // filled within seconds.
 const diskBytes = 256 << 20
 
-// fallWait is how long a node may take to notice that its disk is full, and end.
+// fallWait is how long a node may take to notice that its disk is full, and end. The node keeps a reserve of free
+// space, so it ends at the next commit and not only when a write fails.
 const fallWait = 15 * time.Second
 
 // makeDisks gives the nodes small disks if a scenario needs them and the machine allows it. It must run before the
@@ -37,8 +38,10 @@ func (r *rig) makeDisks() {
 	r.smallDisks = true
 }
 
+// dataDir returns the data directory of the i-th node, counted from 0; its name is that of the node.
 func dataDir(dir string, i int) string { return filepath.Join(dir, fmt.Sprintf("n%d", i+1)) }
 
+// removeDisks takes the small file systems down, with what is on them.
 func removeDisks(dir string) {
 	for i := range 2 {
 		_ = unmount(dataDir(dir, i)) // it may not be one

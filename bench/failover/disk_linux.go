@@ -15,4 +15,5 @@ func mountSmall(dir string) error {
 	return syscall.Mount("carillon-failover", dir, "tmpfs", 0, fmt.Sprintf("size=%d", diskBytes))
 }
 
+// unmount takes a small file system down.
 func unmount(dir string) error { return syscall.Unmount(dir, 0) }

@@ -10,7 +10,7 @@ import (
 )
 
 // drainWait is how long all runs have, after the last job was due, to be launched and retried. It covers the longest
-// pause between two attempts several times.
+// pause between two attempts several times. The retries of the load pause for half a second at most.
 const drainWait = 3 * time.Second
 
 // settle ends the load, lets all that is due fire, reads everything from the leader, stops all processes and reads

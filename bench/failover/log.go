@@ -16,7 +16,8 @@ import (
 	"github.com/carillon-io/carillon/bench/history"
 )
 
-// commitLine is a commit as `wal dump -o json` prints it, as far as it matters here.
+// commitLine is a commit as `wal dump -o json` prints it, as far as it matters here. Of the rows only those count
+// that show which runs the commit has.
 type commitLine struct {
 	LSN   uint64 `json:"lsn"`
 	Epoch uint64 `json:"epoch"`
@@ -47,7 +48,8 @@ func dumpLog(ctx context.Context, binary, dir string, from uint64) (history.Log,
 	return l, err
 }
 
-// copyWait is how long a log is copied again that changed while it was copied.
+// copyWait is how long a log is copied again that changed while it was copied. A copy takes some milliseconds, so a
+// second has room for several.
 const copyWait = time.Second
 
 // glimpse notes which epochs began, from copies of the logs as they are now. A log that cannot be read now is read
@@ -86,7 +88,8 @@ func (r *rig) dumpCopy(ctx context.Context, n *node) (history.Log, error) {
 	return dumpLog(ctx, r.opts.binary, copied, max(r.glimpsed, 1))
 }
 
-// readLog reads the lines of a dump.
+// readLog reads the lines of a dump. It keeps positions and run ids and drops the rest, because the logs of a long
+// run would not fit into memory.
 func readLog(in io.Reader) (history.Log, error) {
 	l := history.Log{Runs: make(map[string]bool)}
 	for lines := json.NewDecoder(in); ; {

@@ -31,6 +31,7 @@ const (
 	missing      figure = "missing"       // ticks that never arrived, of the overlap policy that lost most
 )
 
+// Their order is that of the columns.
 var figures = []figure{firstLaunch, firstPut, putGap, lateness, duplicates, farewells, lastFarewell, epochs, missing}
 
 // isCount tells a count from a time.
@@ -49,6 +50,7 @@ func (f figure) shown(v int64) string {
 // span is a part of a history. Both ends belong to it.
 type span struct{ from, until history.Instant }
 
+// has reports whether an instant lies in the span.
 func (s span) has(at history.Instant) bool { return s.from <= at && at <= s.until }
 
 // measure returns the figures of each fault, in order. A fault that was never over counts to the end. It only reads
@@ -88,6 +90,8 @@ func measure(h *history.History) []round {
 // most raises a figure to a value.
 func (r *round) most(f figure, v int64) { r.figures[f] = max(r.figures[f], v) }
 
+// takeFarewells counts the launches of replaced leaders in a span. Unlike the other figures their number is there
+// even if it is 0, because none is the best result.
 func (r *round) takeFarewells(late []history.Farewell, s span) {
 	r.figures[farewells] = 0
 	for _, l := range late {
@@ -98,6 +102,7 @@ func (r *round) takeFarewells(late []history.Farewell, s span) {
 	}
 }
 
+// count returns how many instants lie in a span.
 func count(at []history.Instant, s span) int64 {
 	n := int64(0)
 	for _, i := range at {

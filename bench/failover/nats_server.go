@@ -67,6 +67,7 @@ func parseNATS(args []string, usage io.Writer) (*server.Options, error) {
 	return o, nil
 }
 
+// splitAddress returns host and port of an address, whose port must be a number.
 func splitAddress(address string) (string, int, error) {
 	host, text, err := net.SplitHostPort(address)
 	if err != nil {
@@ -76,7 +77,8 @@ func splitAddress(address string) (string, int, error) {
 	return host, port, err
 }
 
-// It prints the same ready line as the product, which package kit waits for.
+// It prints the same ready line as the product, which package kit waits for. A member that does not become ready
+// within ten seconds ends, so that the run fails with its log.
 func serveNATS(o *server.Options, out io.Writer) error {
 	s, err := server.NewServer(o)
 	if err != nil {

@@ -60,6 +60,7 @@ func openNetwork(kind string, seed uint64, progress io.Writer) (*network, error)
 	return n, nil
 }
 
+// close takes the LAN down, if there is one; processes that still run lose their network.
 func (n *network) close() {
 	if n.lan != nil {
 		n.lan.Close()
@@ -113,7 +114,8 @@ func (s site) start(cmd *exec.Cmd) error {
 	return s.host.Start(cmd)
 }
 
-// readyWait is how long a process may take to be ready.
+// readyWait is how long a process may take to be ready. A cluster's first start waits for its NATS servers to
+// elect, which takes some seconds.
 const readyWait = 60 * time.Second
 
 // spawn starts a process there, and does not wait for it to be ready. Its stderr is added to a file.

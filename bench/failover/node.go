@@ -28,7 +28,7 @@ type node struct {
 	proc *kit.Process
 }
 
-// nodeStatus is what a node says of itself.
+// nodeStatus is what a node says of itself. They are the members of the public status that the rounds need.
 type nodeStatus struct {
 	Role  string `json:"role"`
 	Epoch uint64 `json:"epoch"`
@@ -91,6 +91,7 @@ func (n *node) breakProxies(mode cut) {
 	}
 }
 
+// close kills the present process, if there is one, and ends the proxies of the node.
 func (n *node) close() {
 	if n.proc != nil && !n.proc.IsGone() {
 		n.proc.Kill()

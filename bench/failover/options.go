@@ -37,7 +37,8 @@ const (
 	outside  = "outside"
 )
 
-// shortPlan names the scenarios that a run of a few minutes goes through.
+// shortPlan names the scenarios that a run of a few minutes goes through. It differs between the topologies: each
+// has the scenarios that only it can have.
 const shortPlan = "short"
 
 // Bounds of the command line. The limits refuse what is surely mistyped.
@@ -48,6 +49,8 @@ const (
 	patienceMax = 10 * time.Minute
 )
 
+// parse reads the command line, draws a seed if it has none, and fills in the plan. Bounds and scenarios are
+// checked here, before anything is started.
 func parse(args []string, usage io.Writer) (options, error) {
 	var o options
 	var names string
@@ -89,6 +92,8 @@ func parse(args []string, usage io.Writer) (options, error) {
 	return o, err
 }
 
+// validate checks each value by itself, and makes the path of the binary absolute, because processes are started in
+// other directories.
 func (o *options) validate() error {
 	path, err := kit.Binary(o.binary)
 	switch {

@@ -18,7 +18,8 @@ type proxy struct {
 	changed *sync.Cond // the mode, or closed
 	mode    cut
 	closed  bool
-	conns   map[net.Conn]struct{} // of both sides
+	// conns has the connections that a reset ends; each is in it from keep until its pumps have ended.
+	conns map[net.Conn]struct{} // of both sides
 }
 
 // cut is what of a network is broken. The zero value is nothing.
@@ -52,6 +53,7 @@ func (p *proxy) set(mode cut) {
 	p.changed.Broadcast()
 }
 
+// hangUpLocked resets all connections of both sides.
 func (p *proxy) hangUpLocked() {
 	for c := range p.conns {
 		if tcp, ok := c.(*net.TCPConn); ok {
@@ -72,6 +74,7 @@ func (p *proxy) close() {
 	p.changed.Broadcast()
 }
 
+// accept takes connections until the listener is closed, each with a goroutine of its own.
 func (p *proxy) accept() {
 	for {
 		node, err := p.listener.Accept()
@@ -129,6 +132,7 @@ func (p *proxy) pump(to io.WriteCloser, from io.Reader, held func(cut) bool) {
 	}
 }
 
+// await waits while a direction is held. The mode and the end of the proxy wake it.
 func (p *proxy) await(held func(cut) bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -51,6 +51,7 @@ func printVerdicts(w io.Writer, verdicts []verdict, judgeAll bool) (missed int, 
 	return missed, t.Flush()
 }
 
+// shownWorst returns the worst value, or that the figure did not come about, which is worse than any value.
 func (v verdict) shownWorst() string {
 	if v.never > 0 {
 		return fmt.Sprintf("never, in %d of %d", v.never, v.rounds)
@@ -61,6 +62,8 @@ func (v verdict) shownWorst() string {
 // counts tells whether the bound was missed, and is judged.
 func (v verdict) counts(judgeAll bool) bool { return !v.kept() && (v.known == "" || judgeAll) }
 
+// text returns the verdict in words. A bound that is known to be missed and was kept is named, so that its entry in
+// the table can go.
 func (v verdict) text(judgeAll bool) string {
 	switch {
 	case v.counts(judgeAll):

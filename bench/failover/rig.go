@@ -122,6 +122,7 @@ func connect(from site, urls, name string) (*nats.Conn, error) {
 // a hundred ticks a second, which shows a gap of service to 10 ms.
 const steadyJobs = 6
 
+// startClients starts the load. The first client also puts the jobs with the overlap policies, one for each.
 func (r *rig) startClients(ctx context.Context) error {
 	ctx, r.stopLoad = context.WithCancel(ctx)
 	for i := range r.opts.clients {
@@ -159,7 +160,8 @@ func (r *rig) noteLeader(ctx context.Context, began history.Instant, above uint6
 	return err
 }
 
-// command runs the program under test with arguments, and returns what it complains of.
+// command runs the program under test with arguments, and returns what it complains of. It runs on the host of the
+// observer, whose links are whole.
 func (r *rig) command(ctx context.Context, args ...string) error {
 	ctx, cancel := context.WithTimeout(ctx, serveWait)
 	defer cancel()

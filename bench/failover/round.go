@@ -81,6 +81,7 @@ func (r *rig) prepare(ctx context.Context, s scenario) (blow, error) {
 // suffer lands a blow and heals it, and notes when what was over. Healed and Served begin as never, so that a round
 // that ends early counts to the end of the history.
 func (r *rig) suffer(ctx context.Context, f *history.Fault, b blow, epoch uint64) error {
+	// Whatever ends the round early leaves an open end, which the checks treat as a fault that goes on.
 	f.Served, f.Healed = farOff, farOff
 	if err := r.land(ctx, f, b); err != nil {
 		return fmt.Errorf("strike: %w", err)
@@ -154,7 +155,8 @@ func (r *rig) awaitServed(ctx context.Context, f *history.Fault, epoch uint64) e
 	return nil
 }
 
-// farOff is when a fault is over that never was.
+// farOff is when a fault is over that never was. It is far below the largest instant, so that a duration can be
+// added to it.
 const farOff = history.Instant(1 << 62)
 
 // awaitPut waits until a put is acknowledged that was sent after an instant.

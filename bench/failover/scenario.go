@@ -37,6 +37,7 @@ type blow struct {
 	holds bool
 }
 
+// fits reports whether a topology has the scenario.
 func (s *scenario) fits(topology string) bool {
 	return len(s.topologies) == 0 || slices.Contains(s.topologies, topology)
 }
@@ -79,6 +80,7 @@ var scenarios = []scenario{
 	{diskFull, "the disk of the leader fills up; needs root on Linux, and is left out elsewhere", beside, nil, nil, true, fillDisk},
 }
 
+// listScenarios returns the table of scenarios for --help and for errors, with a star for those of the short plan.
 func listScenarios() string {
 	var b strings.Builder
 	for _, s := range scenarios {
@@ -92,6 +94,7 @@ func listScenarios() string {
 	return b.String()
 }
 
+// listed returns topologies in a sentence; "" for none, which means all.
 func listed(format string, topologies []string) string {
 	if len(topologies) == 0 {
 		return ""
@@ -126,6 +129,7 @@ func killLeaderAndMember(ctx context.Context, r *rig, leader *node) (blow, error
 	}, err
 }
 
+// killStandby kills the node that does not lead. No takeover may follow.
 func killStandby(_ context.Context, r *rig, _ *node) (blow, error) {
 	standby, err := r.cluster.standby()
 	if err != nil {
@@ -134,6 +138,7 @@ func killStandby(_ context.Context, r *rig, _ *node) (blow, error) {
 	return killing(standby), nil
 }
 
+// killing returns a blow that kills a node and, to heal it, starts it again on its data.
 func killing(n *node) blow {
 	return blow{
 		land: func() error { n.proc.Kill(); return nil },
@@ -141,6 +146,7 @@ func killing(n *node) blow {
 	}
 }
 
+// stopLeader ends the leader in order, which hands over before it ends.
 func stopLeader(_ context.Context, _ *rig, leader *node) (blow, error) {
 	return blow{land: leader.proc.Stop, heal: leader.restart}, nil
 }
@@ -149,6 +155,7 @@ func stopLeader(_ context.Context, _ *rig, leader *node) (blow, error) {
 // lease is another's: it must notice before it launches.
 const pauseTime = 20 * time.Second
 
+// pauseLeader stops all threads of the leader, while the clocks go on.
 func pauseLeader(_ context.Context, _ *rig, leader *node) (blow, error) {
 	return blow{land: leader.proc.Pause, heal: leader.proc.Resume, lasts: pauseTime}, nil
 }
@@ -217,10 +224,12 @@ func killServer(ctx context.Context, r *rig, _ *node) (blow, error) {
 	}, r.streams.lead(ctx, s.name)
 }
 
+// writeJunk needs no healing: what does not continue the log is void, and every node ignores it.
 func writeJunk(ctx context.Context, r *rig, _ *node) (blow, error) {
 	return blow{land: func() error { return r.streams.junk(ctx) }}, nil
 }
 
+// deleteStream needs no healing: the leader makes the stream again from its own log.
 func deleteStream(ctx context.Context, r *rig, _ *node) (blow, error) {
 	return blow{land: func() error { return r.streams.delete(ctx) }}, nil
 }

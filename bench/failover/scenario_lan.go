@@ -87,9 +87,11 @@ func cutLink(ctx context.Context, r *rig, _ *node) (blow, error) {
 	return r.breaking(func() { r.net.between(a, b, dead, dead) }, true), nil
 }
 
-// slowTime is how long the network is slow.
+// slowTime is how long the network is slow. A retransmission of TCP takes a fifth of a second at least, so the time
+// has room for many.
 const slowTime = 8 * time.Second
 
+// slowDown delays each packet and loses some, in both directions of every link but the observer's.
 func slowDown(_ context.Context, r *rig, _ *node) (blow, error) {
 	b := r.breaking(func() { r.net.everywhere(slow) }, true)
 	b.lasts = slowTime

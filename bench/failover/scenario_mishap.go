@@ -42,7 +42,8 @@ func refused(p *kit.Process, words string) error {
 	return nil
 }
 
-// keptJob is a job of the foreign directory.
+// keptJob is a job of the foreign directory. It shows afterwards that the refused process has changed nothing in
+// the directory.
 const keptJob = "foreign/kept"
 
 // mistakeData starts the standby on a directory that holds the jobs of a server without a cluster. It is refused, and

@@ -9,7 +9,8 @@ import (
 	"github.com/carillon-io/carillon/bench/kit"
 )
 
-// member is one NATS server of the topology outside, over all its lives.
+// member is one NATS server of the topology outside, over all its lives. Its log and its data stay over all its
+// lives, so a restart finds what was synced.
 type member struct {
 	name    string
 	log     string

@@ -18,10 +18,11 @@ import (
 // alone.
 type streams struct{ conn *nats.Conn }
 
-// logPrefix begins the name of the stream that carries the log.
+// logPrefix begins the name of the stream that carries the log. The name is part of what operators see, and
+// documented, so it is no secret of the product's packages.
 const logPrefix = "CARILLON_LOG_"
 
-// streamWait bounds one question to JetStream.
+// streamWait bounds one question to JetStream. JetStream does not answer while it elects; the callers ask again.
 const streamWait = 5 * time.Second
 
 // list returns all streams whose names begin so.
@@ -115,6 +116,7 @@ func (s streams) lead(ctx context.Context, server string) error {
 // server than the preferred one, so one request is not enough.
 const askAgain = 2 * time.Second
 
+// moveLeader asks the present leader of a stream to step down in favour of a server, until that one leads.
 func (s streams) moveLeader(ctx context.Context, info *jetstream.StreamInfo, server string) error {
 	if info.Cluster == nil || len(info.Cluster.Replicas) == 0 {
 		return nil // it lives on one server, and stays there

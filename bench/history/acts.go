@@ -10,6 +10,7 @@ import (
 // because each of them is a separate chance to lose a run; updates and pauses follow, since they compete with runs
 // that are about to be launched.
 var acts = []struct {
+	// The weights need no common sum: Run adds them up.
 	weight int
 	do     func(*Client)
 }{
@@ -33,6 +34,8 @@ const (
 	manyMax   = 12 // jobs in a bulk registration
 )
 
+// actOneShot registers a one-shot under a new name, on condition that there is none: a request that took effect
+// twice would be refused the second time.
 func (c *Client) actOneShot() {
 	o := c.newJob(c.randomOneShot())
 	none := 0
@@ -52,6 +55,8 @@ func (c *Client) keep(o *owned) {
 	c.jobs = slices.Delete(c.jobs, oldest, oldest+1)
 }
 
+// actRecurring registers a job with an interval, or in one of three cases a cron expression. Intervals are a tenth
+// of a second to a second, and whole seconds for cron.
 func (c *Client) actRecurring() {
 	if c.recurring >= recurringMax {
 		c.actOneShot()
@@ -123,7 +128,8 @@ func (c *Client) pick(ok func(*owned) bool) *owned {
 	return nil
 }
 
-// Three in four are conditional on the version, so that both kinds of put meet pauses, deaths and each other.
+// Three in four are conditional on the version, so that both kinds of put meet pauses, deaths and each other. It
+// sends the whole definition again with a new mark, so each delivery shows which update it is of.
 func (c *Client) actUpdate() {
 	o := c.pick(func(*owned) bool { return true })
 	if o == nil {
@@ -144,6 +150,7 @@ func (c *Client) actUpdate() {
 	c.put(o, spec, nil)
 }
 
+// actPause pauses a job that the client believes to be active.
 func (c *Client) actPause() {
 	o := c.pick(func(o *owned) bool { return !o.paused })
 	if o == nil {
@@ -154,6 +161,7 @@ func (c *Client) actPause() {
 	}
 }
 
+// actResume resumes a job that the client believes to be paused.
 func (c *Client) actResume() {
 	o := c.pick(func(o *owned) bool { return o.paused })
 	if o == nil {
@@ -199,6 +207,7 @@ func (c *Client) actTrigger() {
 	}
 }
 
+// actGet reads a job, so that states in between are compared too, and not only those at the end.
 func (c *Client) actGet() {
 	if o := c.pick(func(*owned) bool { return true }); o != nil {
 		c.get(o)

@@ -27,7 +27,8 @@ type result struct {
 	code    string // code of a refusal, or the error if the outcome is unknown
 }
 
-// Ask sends a request that must be answered, and reads the reply into out.
+// Ask sends a request that must be answered, and reads the reply into out. It is for the rig's own reads, whose
+// failure ends the run.
 func (c *Caller) Ask(verb string, in, out any) error {
 	if res := c.call(verb, in, out); res.outcome != acked {
 		return fmt.Errorf("%s: %s", verb, res.code)
@@ -71,6 +72,7 @@ func unanswered(err error) result {
 // The codes of refusals that the checks know. codeNobody is not a code of the server: it means that no
 // server received the request.
 const (
+	// Only codeNobody is made by this package.
 	codeNobody     = "no_responders"
 	codeNotFound   = "not_found"
 	codeExists     = "already_exists"

@@ -55,6 +55,7 @@ type Violation struct {
 	Text  string
 }
 
+// String returns the line of the report.
 func (v Violation) String() string {
 	if v.Job == "" {
 		return v.Check + ": " + v.Text
@@ -116,7 +117,8 @@ func ViolationsOf(findings []Finding) []Violation {
 	return all
 }
 
-// index sorts a history by job. It is built once for all checks and then only read.
+// index sorts a history by job. It is built once for all checks and then only read. Deliveries are sorted by
+// arrival, ops are in the order of invocation, which for one job is also that of their client.
 type index struct {
 	*History
 	names      []string // names of all jobs in the history, sorted
@@ -174,7 +176,7 @@ func (ix *index) spec(name string) *Spec {
 }
 
 // surelyBefore reports whether a could have no further effect when b was invoked. If it is false, both orders of the
-// two are possible.
+// two are possible. Both must be ops of the history that the index was made from.
 func (ix *index) surelyBefore(a, b *Op) bool { return ix.settledAt[a.ID-1] <= b.Invoked }
 
 // byRun groups deliveries of a job by run id, in the order of their first arrival.

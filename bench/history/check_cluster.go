@@ -82,6 +82,7 @@ func checkOldReigns(ix *index, f *Finding) {
 		d := &ix.Deliveries[i]
 		n := reignOf(ix.reigns, d.Fence)
 		f.Examined++
+		// A delivery that is older than the logs, or that the network held, shows nothing about its leader.
 		if n < 0 || ix.wasHeld(d) || !ix.followed(n, d.Arrived.Add(-farewellWait)) {
 			continue
 		}
@@ -92,7 +93,8 @@ func checkOldReigns(ix *index, f *Finding) {
 	}
 }
 
-// followed reports whether a leader after the n-th had launched something by an instant.
+// followed reports whether a leader after the n-th had launched something by an instant. A leader that has not
+// launched anything yet proves nothing against the one before it.
 func (ix *index) followed(n int, by Instant) bool {
 	for _, r := range ix.reigns[n+1:] {
 		if r.First != 0 && r.First <= by {
@@ -136,7 +138,8 @@ func (ix *index) faultsBetween(first, last Instant) int {
 }
 
 // checkAcceptedRuns checks that each run that arrived is in a commit of the logs, as far as they reach
-// back.
+// back. A run that is in no log was launched by a leader whose commit the cluster did not accept, and could be
+// launched again under another decision.
 func checkAcceptedRuns(ix *index, f *Finding) {
 	logged := make(map[string]bool)
 	oldest := uint64(0)

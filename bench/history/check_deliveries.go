@@ -45,7 +45,7 @@ func checkEarly(ix *index, f *Finding) {
 }
 
 // checkSchedule checks that each delivery is complete, and that a client has put its definition and its
-// tick.
+// tick. A delivery that nothing asked for would be a run of another job, or of a request that was refused.
 func checkSchedule(ix *index, f *Finding) {
 	for i := range ix.Deliveries {
 		d := &ix.Deliveries[i]
@@ -66,7 +66,8 @@ func checkSchedule(ix *index, f *Finding) {
 	}
 }
 
-// hasDue reports whether a put of the delivery's job has its tick.
+// hasDue reports whether a put of the delivery's job has its tick. Any put of the job counts, whatever its outcome,
+// because a refused one is reported by another case.
 func (ix *index) hasDue(d *Delivery) bool {
 	for _, op := range ix.ops[d.Job] {
 		if op.Spec != nil && op.Spec.Due == d.Scheduled {
@@ -87,6 +88,8 @@ func checkStale(ix *index, f *Finding) {
 			continue
 		}
 		f.Examined++
+		// The payload shows the definition that was delivered, the time the one that has the tick; both must still
+		// hold.
 		for _, asked := range []*Op{of, ix.askedFor(d)} {
 			if by := ix.replaced(asked, d.Scheduled); by != nil {
 				f.fail(d.Job, "run %s, due %s, is of request %d; request %d (%s) was acknowledged at %s", d.RunID, d.Scheduled, asked.ID, by.ID, by.Kind, by.Returned)
@@ -153,7 +156,8 @@ func (ix *index) isFarewell(before, d *Delivery) bool {
 	return ix.Cluster && (of < 0 || of < reignOf(ix.reigns, before.Fence))
 }
 
-// checkDuplicates checks that each delivery of a run after its first has a reason.
+// checkDuplicates checks that each delivery of a run after its first has a reason. Duplicates that faults explain
+// are counted in the report, and are no violation.
 func checkDuplicates(ix *index, f *Finding) {
 	if ix.Cluster && ix.reigns == nil {
 		return

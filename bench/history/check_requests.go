@@ -2,7 +2,8 @@ package history
 
 import "strings"
 
-// checkRefusals looks for refusals that have no reason.
+// checkRefusals looks for refusals that have no reason. The load sends valid requests only, so a refusal for
+// another reason than the state of the job is a fault.
 func checkRefusals(ix *index, f *Finding) {
 	for _, name := range ix.names {
 		doubt := false // whether an earlier op had an unknown outcome
@@ -43,7 +44,8 @@ func isNoAnswer(code string) bool {
 	return strings.HasPrefix(code, "internal") || strings.HasPrefix(code, codeUnreadable) || strings.HasPrefix(code, "result ")
 }
 
-// checkTriggers looks for idempotency keys with two runs.
+// checkTriggers looks for idempotency keys with two runs. The key is what makes a trigger safe to repeat, so the
+// check compares replies with deliveries as well.
 func checkTriggers(ix *index, f *Finding) {
 	for _, name := range ix.names {
 		runs := make(map[string]string) // run ids by key

@@ -59,7 +59,8 @@ func (ix *index) mayBeSkipped(name string, run Run, op *Op) bool {
 	}
 }
 
-// launchWait is the longest time that a due run may wait for its launch on a busy machine.
+// launchWait is the longest time that a due run may wait for its launch on a busy machine. It is not a promise of
+// the product, but the bound of what this check can tell from a pause that came too late.
 const launchWait = time.Second
 
 // launched returns the instant by which a run that was due at due was certainly launched: soon after due or, if the
@@ -89,7 +90,8 @@ func (ix *index) wasReceived(name, runID string) bool {
 	return slices.ContainsFunc(ix.deliveries[name], func(d *Delivery) bool { return d.RunID == runID })
 }
 
-// checkTicks enumerates the ticks of recurring jobs. Each tick must have a run or be in a skipped range.
+// checkTicks enumerates the ticks of recurring jobs. Each tick must have a run or be in a skipped range. Ticks of
+// the time before the registration and after the final read are in doubt by one step, and not demanded.
 func checkTicks(ix *index, f *Finding) {
 	for _, name := range ix.names {
 		spec := ix.spec(name)
@@ -132,6 +134,7 @@ func (g *grid) check(active bool) {
 		} else if gap < g.step {
 			g.f.fail(g.name, "run %s, due %s, comes %d µs after the tick %s; one in %d µs is right", run.ID, run.Scheduled, gap, last, g.step)
 		}
+		// A skipped range stands for all ticks up to its end, so the next one is a step after that.
 		last = end
 	}
 	if first := g.firstAck(); active && max(last, first) < g.ix.Final.Horizon-g.step {
@@ -194,7 +197,8 @@ func checkRuns(ix *index, f *Finding) {
 	}
 }
 
-// cancelsOthers reports whether a job has the overlap policy cancel_other.
+// cancelsOthers reports whether a job has the overlap policy cancel_other. Only such a job may have cancelled runs,
+// because the load cancels none by itself.
 func (ix *index) cancelsOthers(name string) bool {
 	spec := ix.spec(name)
 	return spec != nil && spec.Overlap == "cancel_other"

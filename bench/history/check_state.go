@@ -25,10 +25,14 @@ func (s states) anyOf(has func(state) bool) bool {
 	return false
 }
 
+// isThere and isGone are the two properties by which registrations and deletes are judged.
 func isThere(s state) bool { return s.exists }
-func isGone(s state) bool  { return !s.exists }
 
-// checkRegistrations checks that a job which must exist does, and that no job exists which cannot.
+// isGone is the opposite.
+func isGone(s state) bool { return !s.exists }
+
+// checkRegistrations checks that a job which must exist does, and that no job exists which cannot. A job that may
+// be gone, such as after a delete without an answer, proves nothing here.
 func checkRegistrations(ix *index, f *Finding) {
 	ix.eachFinal(func(name string, may states, seen JobState, there bool) {
 		if may.anyOf(isGone) {
@@ -126,8 +130,10 @@ func (ix *index) checkPausedWindows(name string, f *Finding) {
 	}
 }
 
+// pauses reports whether a request pauses its job, if it takes effect.
 func pauses(op *Op) bool { return op.Kind == opPause || op.Kind == opPut && op.Spec.Paused }
 
+// resumes reports whether a request ends a pause of its job, if it takes effect. Each put decides anew.
 func resumes(op *Op) bool { return op.Kind == opResume || op.Kind == opPut && !op.Spec.Paused }
 
 // mayBeUndone reports whether a request before a pause may still take effect after the pause, and end

@@ -11,7 +11,9 @@ import (
 // use. Each job belongs to one client, so that the requests about a job form a sequence; without that, the possible
 // states of a job would be all interleavings.
 type Client struct {
-	id      int
+	id int
+	// rng decides the requests, but not their times, which depend on the server; a seed repeats the first and not
+	// the second.
 	rng     *rand.Rand
 	api     *Caller
 	rec     *Recorder
@@ -126,7 +128,8 @@ func (c *Client) put(o *owned, spec Spec, ifVersion *int) Outcome {
 	return res.outcome
 }
 
-// change sends a delete, a pause or a resume.
+// change sends a delete, a pause or a resume. The requests are unconditional, so that they also meet a job that
+// another of the client's requests has just changed.
 func (c *Client) change(kind OpKind, o *owned) result {
 	verb := map[OpKind]string{opDelete: "jobs.delete", opPause: "jobs.pause", opResume: "jobs.resume"}[kind]
 	op := c.rec.Begin(Op{Kind: kind, Job: o.name})

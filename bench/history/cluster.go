@@ -18,7 +18,8 @@ type Fault struct {
 	Epochs   int     // number of leaderships that began meanwhile; the last one continues
 }
 
-// Log is the log on a node's disk at the end. A log begins where the last checkpoint truncated it.
+// Log is the log on a node's disk at the end. A log begins where the last checkpoint truncated it. Its commits are
+// compared by hash, so a log with other content at the same LSN is found even if its epochs agree.
 type Log struct {
 	Node    string
 	Commits []Commit        // in order, without gaps
@@ -69,7 +70,8 @@ func (h *History) mayBeHeld(arrived Instant) bool {
 func (h *History) wasHeld(d *Delivery) bool { return d.Target != "http" && h.mayBeHeld(d.Arrived) }
 
 // disturbed reports whether a fault that began before the instant before may have prevented the outcome
-// of a delivery that came at arrived from being recorded, or may have delayed the delivery itself.
+// of a delivery that came at arrived from being recorded, or may have delayed the delivery itself. It is the
+// counterpart of a death in a cluster, where the process goes on and only its words get lost.
 func (h *History) disturbed(arrived, before Instant) bool {
 	if h.mayBeHeld(arrived) {
 		return true

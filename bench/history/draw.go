@@ -18,6 +18,7 @@ func (c *Client) randomSpec(kind JobKind) Spec {
 	return s
 }
 
+// randomTarget returns a kind of target, HTTP the least often.
 func (c *Client) randomTarget() string {
 	switch n := c.rng.IntN(100); {
 	case n < 40:
@@ -43,6 +44,7 @@ func (c *Client) randomDue() Instant {
 	return due/1000*1000 + 1000 // whole milliseconds
 }
 
+// randomOneShot returns a one-shot with a random due time.
 func (c *Client) randomOneShot() Spec {
 	s := c.randomSpec(oneShot)
 	s.Due = c.randomDue()

@@ -7,7 +7,8 @@ import (
 
 // The figures of this file say how well the server performed. They are not promises.
 
-// AckedPuts returns the instants at which puts were acknowledged, in order.
+// AckedPuts returns the instants at which puts were acknowledged, in order. The gaps between them show for how long
+// the cluster acknowledged nothing.
 func (h *History) AckedPuts() []Instant {
 	var out []Instant
 	for i := range h.Ops {
@@ -47,7 +48,7 @@ func (h *History) Ticks() []Delivery {
 }
 
 // Repeats returns the instants at which a run arrived again although its earlier delivery was not
-// refused.
+// refused. A refused delivery is retried by the job's policy, so its repetition says nothing about faults.
 func (h *History) Repeats() []Instant {
 	taken := make(map[string]bool)
 	var out []Instant

@@ -32,6 +32,7 @@ type OpKind string
 
 // The kinds of request.
 const (
+	// They are the words of the report, and mostly those of the verbs.
 	opPut     OpKind = "put"
 	opDelete  OpKind = "delete"
 	opPause   OpKind = "pause"
@@ -124,7 +125,7 @@ type Final struct {
 	Logs    []Log  // logs of all nodes of a cluster
 }
 
-// Run is a run as runs.list shows it.
+// Run is a run as runs.list shows it. It is decoded from the API's reply with the members that a check compares.
 type Run struct {
 	ID        string
 	Scheduled Instant
@@ -168,7 +169,8 @@ func (h *History) settled(op *Op) Instant {
 const inFlightWindow = time.Second
 
 // wireWindow is how long a message of a process may be in transit through NATS after the process has
-// ended. The start of a new process takes longer.
+// ended. The start of a new process takes longer. Without it, the last messages of a process would arrive after its
+// death and count as duplicates without a reason.
 const wireWindow = 20 * time.Millisecond
 
 // interrupted reports whether the server was killed before the instant before, and so soon after arrived that the

@@ -16,6 +16,7 @@ const never = Instant(1<<63 - 1)
 // Now returns the present instant.
 func Now() Instant { return instantOf(time.Now()) }
 
+// instantOf returns a time as an instant, rounded down to the microsecond.
 func instantOf(t time.Time) Instant { return Instant(t.UnixMicro()) }
 
 // parseInstant parses a time in the notation of the API. "" gives 0.

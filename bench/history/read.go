@@ -72,6 +72,7 @@ func (c *Caller) readRuns(names []string, f *Final) error {
 	return failed
 }
 
+// runsOf reads all runs of one job, page by page. A page that names a run twice is found by checkRuns.
 func (c *Caller) runsOf(name string) ([]Run, error) {
 	var runs []Run
 	for cursor := ""; ; {
@@ -92,6 +93,7 @@ func (c *Caller) runsOf(name string) ([]Run, error) {
 	}
 }
 
+// run returns the run of a reply. A time that is not valid is an error, because no check could compare it.
 func (w runReply) run() (Run, error) {
 	scheduled, err := parseInstant(w.ScheduledAt)
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// historiesMax bounds the jobs whose history is printed.
+// historiesMax bounds the jobs whose history is printed. The first of them mostly show the cause; all of them are
+// in the file.
 const historiesMax = 5
 
 // linesMax bounds the printed lines of a history. The whole history goes to a file.
@@ -80,6 +81,7 @@ func printFigures(w io.Writer, h *History) {
 	fmt.Fprintf(w, "lateness    %s (over all first arrivals, those after a death included)\n", Spread(latenesses(h)))
 }
 
+// countRefused returns how many deliveries the sink refused on purpose.
 func countRefused(h *History) int {
 	n := 0
 	for i := range h.Deliveries {

@@ -54,6 +54,8 @@ func StartSink(rec *Recorder, seed uint64, l net.Listener, conns ...*nats.Conn) 
 	return s, nil
 }
 
+// subscribe receives the subjects of the targets nats and request on one connection. Pending messages are not
+// bounded: a message that the client library drops would look like one that the server lost.
 func (s *Sink) subscribe(conn *nats.Conn) error {
 	for kind, take := range map[string]nats.MsgHandler{"nats": s.takeMessage, "request": s.takeRequest} {
 		sub, err := conn.QueueSubscribe(subjectPrefix+kind+".*", sinkQueue, take)
@@ -88,10 +90,12 @@ func (s *Sink) refuses() bool {
 	return !s.lenient && s.rng.IntN(100) < refusalPercent
 }
 
+// takeMessage records a delivery of a plain publish, which cannot be refused.
 func (s *Sink) takeMessage(m *nats.Msg) {
 	s.rec.Deliver(delivery("nats", m.Header.Get, m.Data, Now()))
 }
 
+// takeRequest records a delivery that asks for an answer, and answers it, sometimes with an error.
 func (s *Sink) takeRequest(m *nats.Msg) {
 	d := delivery("request", m.Header.Get, m.Data, Now())
 	d.Refused = s.refuses()
@@ -104,6 +108,7 @@ func (s *Sink) takeRequest(m *nats.Msg) {
 	_ = m.RespondMsg(reply) // a lost reply is a fault that the server must tolerate
 }
 
+// takeHTTP is takeMessage over HTTP. The time of arrival is taken before the body is read.
 func (s *Sink) takeHTTP(w http.ResponseWriter, r *http.Request) {
 	at := Now()
 	body, _ := io.ReadAll(io.LimitReader(r.Body, 64<<10))

@@ -11,13 +11,13 @@ import (
 // The jetstream target is a stream. The sink reads its messages from time to time; the time of arrival
 // is the timestamp of the stream.
 
-// SinkStream is the name of that stream.
+// SinkStream is the name of that stream. Programs that break the stream's servers need it.
 const SinkStream = "CRASH"
 
 // duplicateWindow is longer than any run of this program, so that the stream must have each run once.
 const duplicateWindow = 20 * time.Minute
 
-// OpenStream creates the stream with a number of replicas.
+// OpenStream creates the stream with a number of replicas. It is called once, before the first delivery.
 func (s *Sink) OpenStream(ctx context.Context, replicas int) error {
 	js, err := jetstream.New(s.conn)
 	if err != nil {

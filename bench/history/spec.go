@@ -10,6 +10,7 @@ type JobKind string
 
 // The kinds of job.
 const (
+	// They begin the names of jobs, so that a report shows them.
 	oneShot JobKind = "one-shot"
 	every   JobKind = "every"  // @every, on a grid that begins when the server takes it
 	cron    JobKind = "cron"   // six fields, on the grid of whole seconds
@@ -78,6 +79,7 @@ type Targets struct{ url string }
 // surePath is the prefix of the paths that the sink never refuses.
 const surePath = "/sure"
 
+// of returns the target of a job. The mark spreads the jobs over the lanes.
 func (t *Targets) of(s *Spec, mark int) targetWire {
 	lane := strconv.Itoa(mark % subjects)
 	switch {

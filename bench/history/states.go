@@ -2,7 +2,8 @@ package history
 
 import "maps"
 
-// state is a possible state of one job on the server.
+// state is a possible state of one job on the server. It has what requests change and replies show, and nothing
+// else: the schedule is checked by other means.
 type state struct {
 	exists bool
 	mark   int // mark of the definition: the number of its put
@@ -24,6 +25,7 @@ func (ix *index) trace(ops []*Op, report contradiction) states {
 	now := states{{}: {}}
 	var open []*Op // requests without an answer that may still take effect
 	for _, op := range ops {
+		// A request without an answer may have taken effect at any moment until this one was invoked.
 		now = now.afterAnyOf(open)
 		open = ix.stillOpen(open, op)
 		switch op.Outcome {
@@ -60,7 +62,7 @@ func (ix *index) stillOpen(open []*Op, next *Op) []*Op {
 	return still
 }
 
-// agreeing returns the states that are consistent with the answer to op.
+// agreeing returns the states that are consistent with the answer to op. An empty result is a contradiction.
 func (s states) agreeing(op *Op) states {
 	out := make(states)
 	for one := range s {

@@ -32,6 +32,7 @@ func around(lines []line, at Instant, most int) []line {
 	return lines[from:min(len(lines), from+most)]
 }
 
+// printLines prints lines with their times.
 func printLines(w io.Writer, lines []line) {
 	for _, l := range lines {
 		fmt.Fprintf(w, "  %s  %s\n", l.at, l.text)

@@ -49,12 +49,13 @@ type picture struct {
 	out    bytes.Buffer
 }
 
-// entry is a line of the legend.
+// entry is a line of the legend. x and y are the upper left corner of its place.
 type entry struct {
 	series int
 	x, y   float64
 }
 
+// newPicture computes the layout of a chart that has been validated.
 func newPicture(c Chart) *picture {
 	p := &picture{chart: c}
 	rows := p.layLegend()
@@ -141,6 +142,7 @@ func (p *picture) drawY() {
 	}
 }
 
+// gridOf returns the colour of a grid line: a minor one is paler.
 func gridOf(t tick) string {
 	if t.label == "" {
 		return lessColour
@@ -204,6 +206,7 @@ func (p *picture) place(x, y float64) string {
 	return number(p.x.pixel(x)) + "," + number(p.y.pixel(y))
 }
 
+// colour returns the colour of the n-th series, from 0; after eight they repeat.
 func colour(series int) string { return colours[series%len(colours)] }
 
 // number returns a length rounded to a tenth of a pixel, without a negative zero. More digits would make the document

@@ -72,6 +72,7 @@ func Lines(w io.Writer, chart Chart) error {
 	return nil
 }
 
+// validate refuses a chart that has no points, or one that cannot be drawn.
 func (c *Chart) validate() error {
 	points := 0
 	for _, s := range c.Series {
@@ -88,6 +89,7 @@ func (c *Chart) validate() error {
 	return nil
 }
 
+// validatePoint checks the values of a point against the axes, and its middle against its band.
 func (c *Chart) validatePoint(p Point) error {
 	low, high := p.band()
 	if err := c.X.validate(p.X); err != nil {
@@ -104,6 +106,7 @@ func (c *Chart) validatePoint(p Point) error {
 	return nil
 }
 
+// validate refuses values that have no place on the axis.
 func (a *Axis) validate(v float64) error {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return fmt.Errorf("%v cannot be drawn; want a finite number", v)

@@ -19,7 +19,8 @@ type tick struct {
 	label string
 }
 
-// ticksWanted is the approximate number of ticks of a linear scale.
+// ticksWanted is the approximate number of ticks of a linear scale. More labels would touch each other at the
+// height of the picture.
 const ticksWanted = 5
 
 // newScale returns a scale from a round value at or below low to a round value at or above high.
@@ -43,7 +44,8 @@ func newScale(a Axis, low, high, from, to float64) scale {
 	return s
 }
 
-// pixel returns the position of a value, in pixels.
+// pixel returns the position of a value, in pixels. Pixels of the vertical axis grow downwards, so there from is
+// greater than to.
 func (s *scale) pixel(v float64) float64 {
 	low, high := s.low, s.high
 	if s.log {
@@ -124,7 +126,8 @@ func roundDown(v float64) float64 {
 	return power(5, k-1)
 }
 
-// label returns the label of a value; thousands are written with k, M and G.
+// label returns the label of a value; thousands are written with k, M and G. Six digits are more than any tick has,
+// so no two ticks have the same label.
 func label(v float64) string {
 	const digits = 6
 	suffix := ""

@@ -12,11 +12,13 @@ import (
 )
 
 // setLabel is the label that names the set of a job. It is how a later apply knows which jobs are its own; without it
-// --prune could delete the jobs of others.
+// --prune could delete the jobs of others. It is a label like any other to the server, so a set survives a backup,
+// an export and an older server.
 const setLabel = "carillon-apply"
 
 // applyFlags are the flags of apply and diff: the file with the wanted jobs, and what to do with the others. diff and
-// apply share it, so that both read a file in the same way.
+// apply share it, so that both read a file in the same way. The set is named by the file, so that two files of one
+// tenant do not delete each other's jobs.
 type applyFlags struct {
 	File  string `short:"f" required:"" help:"YAML or JSON with the wanted jobs; - is standard input." placeholder:"FILE"`
 	Set   string `help:"Name of the set of jobs in the file; the file's name without its extension if left out." placeholder:"NAME"`
@@ -104,6 +106,7 @@ func (f *applyFlags) apply(ctx context.Context, con *console, dry bool) (changes
 		return 0, err
 	}
 	defer r.close()
+	// Everything is read before the first change, so that a connection that breaks while reading changes nothing.
 	steps, err := planApply(ctx, r, wanted, set, f.Prune)
 	if err != nil {
 		return 0, err
@@ -148,12 +151,13 @@ func checkLabel(key, value string) error {
 	return d.Validate(job.Rules{})
 }
 
-// applyAction is what is done with a job.
+// applyAction is what is done with a job. The words are part of the JSON of the command.
 type applyAction string
 
 const (
 	actionCreate applyAction = "created"
 	actionUpdate applyAction = "updated"
+	// A dry run prints these words too, except for what would change.
 	actionKeep   applyAction = "unchanged"
 	actionDelete applyAction = "deleted"
 )
@@ -174,7 +178,8 @@ type applyStep struct {
 	diff    string     // "" unless it is an update
 }
 
-// errChanged says that a job was changed after it was compared.
+// errChanged says that a job was changed after it was compared. The server refuses the put because of the version;
+// the message of the command says what to do about it.
 var errChanged = errors.New("it was changed after it was compared; run the command again")
 
 // carryOut makes the change, unless it is a dry run. It leaves a job that was changed after it was compared, and

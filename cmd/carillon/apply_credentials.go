@@ -36,7 +36,8 @@ func maskedPair(before, after *client.Job) (pair [2]job.Definition, err error) {
 	return [2]job.Definition{from.Masked(), to.MaskedAfter(&from)}, err
 }
 
-// withCredentialsOf returns a job with the headers and the URL of a definition.
+// withCredentialsOf returns a job with the headers and the URL of a definition. It copies the map of headers, so
+// that the original keeps its own.
 func withCredentialsOf(j *client.Job, d *job.Definition) client.Job {
 	c := *j
 	c.Target.URL = d.Target.URL

@@ -16,6 +16,7 @@ import (
 const (
 	// It also ends an alias that contains itself.
 	nodeDepthMax = 100
+	// A job is read from one line of an export too, so both have the same bound.
 	nodeBytesMax = lineBytesMax
 )
 
@@ -43,7 +44,8 @@ func readNodes(text []byte) ([]*yaml.Node, error) {
 	}
 }
 
-// follow returns the node that an alias refers to, or the node itself if it is no alias.
+// follow returns the node that an alias refers to, or the node itself if it is no alias. It ends after nodeDepthMax
+// steps, because an alias may refer to itself.
 func follow(node *yaml.Node) *yaml.Node {
 	for range nodeDepthMax {
 		if node.Kind != yaml.AliasNode {
@@ -69,7 +71,8 @@ func readJSONNodes(text []byte) (nodes []*yaml.Node, err error) {
 	}
 }
 
-// jsonNodes reads JSON and gives each node its line. It lets JSON and YAML share everything behind it.
+// jsonNodes reads JSON and gives each node its line. It lets JSON and YAML share everything behind it. Lines are
+// counted once, while the text is read from the beginning to the end.
 type jsonNodes struct {
 	text   []byte
 	dec    *jsontext.Decoder

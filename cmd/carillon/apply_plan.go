@@ -18,7 +18,8 @@ import (
 
 // planApply compares the wanted jobs with those of the server. It returns one step for each wanted job, in their
 // order, then one for each job to be deleted. It reads and changes nothing. A job outside the set with a wanted name
-// is found as well, and taken into the set by the update. Its memory grows with the set.
+// is found as well, and taken into the set by the update. Its memory grows with the set. A job of the set that the
+// file does not have is left alone without prune, so that a shortened file deletes nothing by accident.
 func planApply(ctx context.Context, r *remote, wanted []wantedJob, set string, prune bool) ([]applyStep, error) {
 	have, inClear, err := jobsOfSet(ctx, r, set)
 	if err != nil {
@@ -71,7 +72,8 @@ func jobsOfSet(ctx context.Context, r *remote, set string) (have map[string]clie
 
 // planJob decides what to do with one job. Current has no name if the server has no such job. The defaults of the
 // server are filled in on both sides before the comparison, so that a file may leave them out. A job whose payload was
-// too long to be listed is always an update if it cannot be read.
+// too long to be listed is always an update if it cannot be read. A job that is new is not compared; the masks in
+// it are checked all the same, because nothing could replace them.
 func planJob(w *wantedJob, current *client.JobInfo) (applyStep, error) {
 	s := applyStep{name: w.job.Name, action: actionCreate, wanted: w.job, version: current.Version}
 	if current.Name == "" {

@@ -49,7 +49,8 @@ func readWanted(file string, text []byte, set string) ([]wantedJob, error) {
 	return w.jobs, nil
 }
 
-// wantedReader collects the jobs of a file and its mistakes.
+// wantedReader collects the jobs of a file and its mistakes. A name may stand in the file once: of two definitions,
+// the later one would win unseen.
 type wantedReader struct {
 	file, set string
 	seen      map[string]int // name -> line
@@ -64,7 +65,8 @@ func (w *wantedReader) refuse(line int, format string, args ...any) {
 	}
 }
 
-// document reads a document: a job, a list of jobs, or an object with a list of jobs.
+// document reads a document: a job, a list of jobs, or an object with a list of jobs. An object with both name and
+// jobs is a job, whose unknown member jobs is then refused.
 func (w *wantedReader) document(node *yaml.Node) {
 	list := member(node, "jobs")
 	switch {
@@ -163,7 +165,8 @@ func (w *wantedReader) refuseAt(node *yaml.Node, err error) {
 	w.refuse(line, "%w", err)
 }
 
-// member returns the value of a key of an object; nil if there is none or the node is no object.
+// member returns the value of a key of an object; nil if there is none or the node is no object. Of a key that
+// occurs twice it returns the first; appendMapping refuses such an object.
 func member(node *yaml.Node, name string) *yaml.Node {
 	if node.Kind != yaml.MappingNode {
 		return nil

@@ -12,7 +12,8 @@ type applyReport struct {
 	rows   []applyRow
 }
 
-// applyRow is the JSON of one job.
+// applyRow is the JSON of one job. Diff is there in a dry run only, because afterwards the server has the file's
+// definition.
 type applyRow struct {
 	Name   string      `json:"name"`
 	Action applyAction `json:"action"`
@@ -55,7 +56,8 @@ func (r *applyReport) changes() int {
 	return r.counts[actionCreate] + r.counts[actionUpdate] + r.counts[actionDelete]
 }
 
-// close prints the counts. Err is why the command stopped early; nil if it did not.
+// close prints the counts. Err is why the command stopped early; nil if it did not. A failure does not hide what
+// was done before it: the counts and the document come in any case.
 func (r *applyReport) close(err error) error {
 	end := ""
 	if r.dry {

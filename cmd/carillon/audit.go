@@ -80,7 +80,8 @@ func changedMembers(before, after *client.Job) (changed []string) {
 	return changed
 }
 
-// eachMember calls fn with each member of the JSON of a job, in order.
+// eachMember calls fn with each member of the JSON of a job, in order. It encodes the job as export does, so that a
+// member is named as in a file.
 func eachMember(j *client.Job, fn func(name, value string)) {
 	text, err := json.Marshal(j, jsonOptions)
 	if err != nil {

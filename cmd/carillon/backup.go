@@ -21,6 +21,7 @@ type backupCmd struct {
 // Help is what `carillon backup --help` says besides the flags.
 func (*backupCmd) Help() string { return backupHelp }
 
+// backupHelp is the text of the group and of its default command.
 const backupHelp = `The server keeps running. The file holds its jobs, runs and history as of one moment, with a checksum of each piece and of the whole; it gets its name when it is complete. In a cluster the leader makes it. The contents of NATS streams are not part of it.
 
 Examples:
@@ -31,7 +32,8 @@ Examples:
   carillon backup verify carillon.backup
   carillon restore carillon.backup --data /var/lib/carillon`
 
-// backupTakeCmd backs up a running server.
+// backupTakeCmd backs up a running server. It has serverFlags alone: a backup is no change, so the audit log does
+// not record who made it.
 type backupTakeCmd struct {
 	Out    string `short:"o" help:"File to write, - for standard output; carillon-TIME.backup if left out." placeholder:"FILE"`
 	Verify bool   `help:"Read the file again after writing it, and check it."`
@@ -166,7 +168,8 @@ func verifyBackup(ctx context.Context, con *console, file string) (backup.Header
 	return h, aboutBackup(file, err)
 }
 
-// aboutBackup names the file in an error of package backup.
+// aboutBackup names the file in an error of package backup. Other errors, such as those of the disk or of the
+// connection, name their own place already.
 func aboutBackup(file string, err error) error {
 	damage := (*backup.DamagedError)(nil)
 	for _, known := range []error{backup.ErrNotBackup, backup.ErrVersion, backup.ErrTruncated} {

@@ -45,6 +45,7 @@ func writeWhole(path string, write func(io.Writer) error) (err error) {
 	}
 	err = write(f)
 	if err == nil {
+		// Before the rename, or a power failure could leave the new name with half of the content.
 		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close()); err == nil {
@@ -56,7 +57,8 @@ func writeWhole(path string, write func(io.Writer) error) (err error) {
 	return syncDirOf(path)
 }
 
-// syncDirOf makes the name of a file durable by syncing its directory.
+// syncDirOf makes the name of a file durable by syncing its directory. Without it a power failure could leave a
+// directory without the new name, although the command has reported success.
 func syncDirOf(path string) error {
 	d, err := os.Open(filepath.Dir(path))
 	if err != nil {

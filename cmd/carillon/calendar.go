@@ -26,7 +26,7 @@ Examples:
   carillon job put open --schedule '0 9 * * 1-5' --exclude '@calendar holidays' --target nats:doors.open`
 }
 
-// calendarGetCmd shows a calendar.
+// calendarGetCmd shows a calendar. The lines are printed as they were put, one in each row.
 type calendarGetCmd struct {
 	Name string `arg:"" help:"Name of the calendar."`
 	remoteFlags
@@ -67,7 +67,7 @@ func (c *calendarGetCmd) Run(ctx context.Context, con *console) error {
 	return t.Flush()
 }
 
-// calendarListCmd lists calendars.
+// calendarListCmd lists calendars. It prints how many lines each has; a calendar may have a thousand.
 type calendarListCmd struct {
 	Limit int `help:"Largest number to print; 0 is no limit." placeholder:"N"`
 	remoteFlags

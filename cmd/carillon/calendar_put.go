@@ -7,10 +7,12 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// calendarFileBytesMax bounds the file of --file.
+// calendarFileBytesMax bounds the file of --file. The server's bounds on lines and on their length are far below
+// it.
 const calendarFileBytesMax = 1 << 20
 
-// calendarPutCmd creates or replaces a calendar.
+// calendarPutCmd creates or replaces a calendar. There is no condition on a version: a calendar is replaced as a
+// whole, and its file is the source.
 type calendarPutCmd struct {
 	Name        string   `arg:"" help:"Name of the calendar."`
 	Lines       []string `arg:"" optional:"" name:"line" help:"Exclusions: a date, a range or a cron expression each."`

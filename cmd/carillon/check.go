@@ -25,7 +25,8 @@ func checkResult(j *client.Job) client.PutResult {
 	return result
 }
 
-// checkJob returns why the server would refuse a job; nil if it would not.
+// checkJob returns why the server would refuse a job; nil if it would not. Targets in private networks are
+// accepted, because whether they are allowed is an option of the server.
 func checkJob(j *client.Job) error {
 	def, err := definitionOf(j)
 	if err != nil {
@@ -85,7 +86,8 @@ func definitionOf(j *client.Job) (job.Definition, error) {
 	)
 }
 
-// set overwrites a default with a value that is not zero.
+// set overwrites a default with a value that is not zero. A zero that the caller meant thus becomes the default, as
+// it does in the API.
 func set[T comparable](at *T, v T) {
 	var zero T
 	if v != zero {

@@ -44,7 +44,8 @@ Examples:
   carillon cluster found --data /var/lib/carillon --cluster-name prod --give-up 00112233445566778899aabbccddeeff`
 }
 
-// founded is the JSON of the command.
+// founded is the JSON of the command. Streams are those that the start of the node will put aside; [] if there are
+// none.
 type founded struct {
 	Data      string   `json:"data"`
 	Node      string   `json:"node"`

@@ -10,13 +10,15 @@ import (
 // candidate is a possible completion of a word, with a help text for the shell.
 type candidate struct{ value, help string }
 
-// filesFit asks the shell to complete the names of files itself.
+// filesFit asks the shell to complete the names of files itself. The completion scripts of the shells know the
+// word.
 const filesFit = ":files"
 
 // valueKind is the tag complete of a flag or an argument: a list of words with commas, or one of the kinds below.
 type valueKind string
 
 const (
+	// The kinds begin with an at sign, which no listed word does.
 	jobNames valueKind = "@jobs"
 	files    valueKind = "@files"
 	contexts valueKind = "@contexts"
@@ -122,7 +124,8 @@ func (l *line) flag(word string) (_ *kong.Flag, value string, hasValue bool) {
 	return nil, "", false
 }
 
-// allFlags returns the flags that are valid at the cursor.
+// allFlags returns the flags that are valid at the cursor. A group with a default command takes the flags of that
+// command, so backup -o completes like backup take -o.
 func (l *line) allFlags() (all []*kong.Flag) {
 	node := l.node
 	if node.DefaultCmd != nil {
@@ -153,6 +156,7 @@ func (l *line) candidates(lookUp func(valueKind) []candidate) []candidate {
 }
 
 // matching returns the candidates that begin like the last word, each with head, the part of the word before it.
+// filesFit is kept whatever was typed, because the shell itself compares the names of files.
 func matching(all []candidate, head, last string) (found []candidate) {
 	for _, c := range all {
 		if c.value != filesFit {

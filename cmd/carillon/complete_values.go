@@ -41,7 +41,8 @@ func valuesOf(v *kong.Value, lookUp func(valueKind) []candidate) (all []candidat
 	return all
 }
 
-// lookUp returns the values of a kind; none if they cannot be found quickly.
+// lookUp returns the values of a kind; none if they cannot be found quickly. An unknown kind has no values, so a
+// typo in a tag costs a completion and nothing else.
 func lookUp(ctx context.Context, con *console, l *line, kind valueKind) []candidate {
 	switch kind {
 	case contexts:
@@ -52,7 +53,8 @@ func lookUp(ctx context.Context, con *console, l *line, kind valueKind) []candid
 	return nil
 }
 
-// contextNames returns the contexts of the nats command.
+// contextNames returns the contexts of the nats command. They come from the directory of the nats command and need
+// no server.
 func contextNames() (all []candidate) {
 	pattern, err := natsContextPath("*")
 	if err != nil {

@@ -52,7 +52,8 @@ func isSet(variable string) bool {
 	return ok
 }
 
-// configKey returns the key of a flag in a config file.
+// configKey returns the key of a flag in a config file. Keys have underscores because they are those of JSON; a
+// hyphen in a key is refused as unknown.
 func configKey(flag *kong.Flag) string { return strings.ReplaceAll(flag.Name, "-", "_") }
 
 // readConfig returns the settings of a file by key, each as the text that would follow its flag. It reads the whole

@@ -16,7 +16,9 @@ import (
 type console struct {
 	in       io.Reader
 	out, err io.Writer
-	screen   terminal.Screen // of out
+	// screen says whether out is a terminal, how wide it is and whether it has colours. Before the command line is
+	// parsed it is the zero value: no terminal.
+	screen terminal.Screen // of out
 
 	// decides whether the next one needs a separator
 	documents int                // YAML documents that were printed

@@ -27,7 +27,8 @@ type crontabPlan struct {
 	system *bool  // whether there is a user column; nil: the path tells
 }
 
-// cronPayload is the payload of such a job: all that a worker needs to run the command as cron would.
+// cronPayload is the payload of such a job: all that a worker needs to run the command as cron would. Its names are
+// a contract with workers: one that runs commands needs no other knowledge of Carillon.
 type cronPayload struct {
 	Command string            `json:"command"`
 	Stdin   string            `json:"stdin"`
@@ -84,7 +85,8 @@ func lineRefusalText(refusal *crontab.Refusal) string {
 	return refusal.Error()
 }
 
-// checkCrontabName refuses the table of anacron.
+// checkCrontabName refuses the table of anacron. It goes by the name, because the lines of an anacrontab could be
+// taken for those of a crontab.
 func checkCrontabName(file string) error {
 	if crontab.IsAnacron(file) {
 		return usagef("%s: an anacrontab has another format (period, delay, name, command), which is not supported", file)
@@ -123,7 +125,8 @@ func checkTemplate(template string) error {
 	return nil
 }
 
-// fillTarget replaces the placeholders of a target by what they stand for, each one token of a subject.
+// fillTarget replaces the placeholders of a target by what they stand for, each one token of a subject. An unknown
+// placeholder cannot occur: checkTemplate has refused it.
 func fillTarget(template string, e *crontab.Entry, file string) string {
 	return placeholder.ReplaceAllStringFunc(template, func(text string) string {
 		switch strings.Trim(text, "{} ") {

@@ -10,7 +10,8 @@ import (
 	"github.com/carillon-io/carillon/server"
 )
 
-// demoCmd starts a server, registers jobs and shows each run with its lateness.
+// demoCmd starts a server, registers jobs and shows each run with its lateness. It binds free ports on loopback, so
+// it disturbs no server that runs already.
 type demoCmd struct {
 	For  span   `help:"How long it runs." default:"15s"`
 	Data string `help:"Keep the data in this directory. Default: a temporary one." placeholder:"DIR" type:"path"`
@@ -39,6 +40,7 @@ func (c *demoCmd) Run(ctx context.Context, con *console) (err error) {
 	if err != nil {
 		return err
 	}
+	// A failed demo leaves no server and no directory behind either.
 	defer func() { err = errors.Join(err, stage.close()) }()
 	show.opening(stage.server.Ready(), stage.dir, stage.temporary)
 	jobs := demoJobs(time.Now(), time.Duration(c.For), stage.hall.url)
@@ -106,7 +108,8 @@ func (s *demoStage) register(ctx context.Context, jobs []demoJob) error {
 	return nil
 }
 
-// watch shows the runs as they are received, until the span is over or ctx ends.
+// watch shows the runs as they are received, until the span is over or ctx ends. Firings that are still queued at
+// its end are not shown and not counted.
 func (s *demoStage) watch(ctx context.Context, span time.Duration, show *demoShow) {
 	end := time.NewTimer(span)
 	defer end.Stop()

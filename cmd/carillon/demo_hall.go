@@ -13,10 +13,12 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// demoFailures is the number of attempts of a run that the flaky receiver refuses.
+// demoFailures is the number of attempts of a run that the flaky receiver refuses. The job has one attempt more, so
+// that it succeeds in the end.
 const demoFailures = 2
 
-// firing is one attempt as a receiver of the demo got it.
+// firing is one attempt as a receiver of the demo got it. received is the wall clock of this machine, which is that
+// of the server, so the difference is a lateness.
 type firing struct {
 	job       string
 	scheduled time.Time
@@ -77,7 +79,8 @@ func (h *demoHall) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.hear(f)
 }
 
-// newFiring reads the headers of an attempt.
+// newFiring reads the headers of an attempt. A header that is missing leaves a zero; the server under demonstration
+// always sends them.
 func newFiring(received time.Time, header func(string) string) firing {
 	f := firing{job: strings.TrimPrefix(header("Carillon-Job"), "demo/"), received: received}
 	f.scheduled, _ = time.Parse(time.RFC3339Nano, header("Carillon-Scheduled-At"))

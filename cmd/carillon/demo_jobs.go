@@ -7,7 +7,8 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// demoSubjects is the prefix of the NATS subjects of the demo's jobs.
+// demoSubjects is the prefix of the NATS subjects of the demo's jobs. One subscription with a wildcard behind it
+// receives them all.
 const demoSubjects = "demo."
 
 // demoJob is a job of the demo, with a note on what it shows.

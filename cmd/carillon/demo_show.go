@@ -11,16 +11,19 @@ import (
 	"github.com/carillon-io/carillon/terminal"
 )
 
-// demoShow prints the demo and collects the latenesses. It is used from one goroutine, that of the command.
+// demoShow prints the demo and collects the latenesses. It is used from one goroutine, that of the command. Retries
+// are shown and not collected, because their delay is wanted.
 type demoShow struct {
 	con  *console
 	late map[string][]time.Duration // lateness of first attempts, by job
 }
 
+// newDemoShow returns a show without a firing.
 func newDemoShow(con *console) *demoShow {
 	return &demoShow{con: con, late: map[string][]time.Duration{}}
 }
 
+// paint returns a text in a style, if the output has colours.
 func (s *demoShow) paint(style terminal.Style, text string) string {
 	return s.con.screen.Paint(style, text)
 }

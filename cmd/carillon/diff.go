@@ -12,7 +12,8 @@ const diffContext = 3
 // four bytes a cell that is 16 MiB; definitions are far smaller.
 const diffCellsMax = 4 << 20
 
-// edit is a line of a diff: unchanged (' '), removed ('-') or added ('+').
+// edit is a line of a diff: unchanged (' '), removed ('-') or added ('+'). The texts are slices of the two inputs
+// and are not copied.
 type edit struct {
 	kind byte
 	text string
@@ -69,7 +70,8 @@ func withContext(edits []edit, i, end int) int {
 	return min(len(edits), end+diffContext)
 }
 
-// countLines returns the number of lines that edits have in the first and in the second text.
+// countLines returns the number of lines that edits have in the first and in the second text. An unchanged line
+// counts in both.
 func countLines(edits []edit) (from, to int) {
 	for _, e := range edits {
 		if e.kind != '+' {
@@ -110,6 +112,7 @@ func appendEdits(edits []edit, kind byte, lines []string) []edit {
 // textbook dynamic programme, quadratic in time and memory, instead of Myers's algorithm, which is longer and only
 // pays for long texts.
 func diffMiddle(a, b []string) (edits []edit) {
+	// A replacement of the whole middle is still a correct diff, only a longer one.
 	if len(a)*len(b) > diffCellsMax {
 		return appendEdits(appendEdits(nil, '-', a), '+', b)
 	}

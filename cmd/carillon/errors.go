@@ -14,7 +14,8 @@ import (
 )
 
 // advice says what to do about an error. It belongs to the command line and not to the packages that return the
-// errors, since it names flags and commands.
+// errors, since it names flags and commands. is is compared by errors.Is, so it matches however deep the cause is
+// wrapped.
 type advice struct {
 	is   error
 	text string
@@ -91,7 +92,8 @@ func explainDamage(err error) (text string, ok bool) {
 	return "", false
 }
 
-// oneLine joins the lines of a text, such as that of joined errors, by semicolons.
+// oneLine joins the lines of a text, such as that of joined errors, by semicolons. A message in several lines would
+// break scripts and logs that take the last line of the standard error for the reason.
 func oneLine(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
 }

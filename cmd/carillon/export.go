@@ -115,7 +115,8 @@ func (c *exportCmd) exportJobs(ctx context.Context, con *console, r *remote, w i
 	return out.flush()
 }
 
-// exportedJob is the JSON of a job in an export.
+// exportedJob is the JSON of a job in an export. credentials_masked is there only if it is true; an import reads an
+// absent one as false.
 type exportedJob struct {
 	*client.Job
 	CredentialsMasked bool `json:"credentials_masked"`

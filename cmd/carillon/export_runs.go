@@ -15,7 +15,8 @@ type runExport struct {
 	remote   *remote
 	out      *output
 	progress *terminal.Progress
-	n        int
+	// n is the number of runs that were written, for the progress and for the message of a failure.
+	n int
 }
 
 // exportRuns writes the runs of the jobs that the flags select.

@@ -38,7 +38,8 @@ func (c *console) readInput(name string, most int64) ([]byte, error) {
 	return readFileMax(name, most)
 }
 
-// open opens the file of an argument, or returns the standard input if it is -. The caller calls the function when done.
+// open opens the file of an argument, or returns the standard input if it is -. The caller calls the function when
+// done. The standard input is not closed, because it is not the command's.
 func (c *console) open(name string) (io.Reader, func(), error) {
 	if name == "-" {
 		return c.in, func() {}, nil

@@ -39,7 +39,8 @@ func (i *timeFlag) UnmarshalText(text []byte) error {
 	return fmt.Errorf("%q is no time; want RFC 3339 such as 2026-12-01T08:00:00Z, or a day such as 2026-12-01", clip(string(text)))
 }
 
-// days is a flag for a number of days: 90 or 90d. 0 is refused.
+// days is a flag for a number of days: 90 or 90d. 0 is refused. The upper bound of a hundred years keeps a sum with
+// an instant from overflowing.
 type days int
 
 // UnmarshalText implements encoding.TextUnmarshaler.

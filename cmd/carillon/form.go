@@ -13,12 +13,14 @@ import (
 type outputForm string
 
 const (
+	// Only the two others are stable: columns of a table may be added, moved and cut.
 	formTable outputForm = "table"
 	formJSON  outputForm = "json"
 	formYAML  outputForm = "yaml"
 )
 
-// outputFlag is the flag for the format, of every command that prints a result.
+// outputFlag is the flag for the format, of every command that prints a result. The variable applies to every
+// command that has the flag, so that a script sets it once.
 type outputFlag struct {
 	Output outputForm `short:"o" help:"Format of the output: ${enum}." enum:"table,json,yaml" default:"table" env:"CARILLON_OUTPUT"`
 }
@@ -107,7 +109,8 @@ func (o *output) printRecord(form outputForm, v any, options ...json.Options) er
 	return err
 }
 
-// printItem prints one value of a list that printList has begun.
+// printItem prints one value of a list that printList has begun. YAML gets each item as a list of one, whose lines
+// continue the list before.
 func (o *output) printItem(form outputForm, v any) error {
 	text, err := json.Marshal(v, jsonOptions)
 	if err == nil && form == formYAML {

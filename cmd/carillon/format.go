@@ -9,7 +9,8 @@ import (
 	"github.com/carillon-io/carillon/terminal"
 )
 
-// showTime returns an instant in UTC, with milliseconds if they are not zero; "-" is no instant.
+// showTime returns an instant in UTC, with milliseconds if they are not zero; "-" is no instant. Tables have UTC,
+// like the API and the log; the zone of a reader is not that of the server.
 func showTime(t client.Time) string {
 	if t.IsZero() {
 		return "-"
@@ -29,7 +30,8 @@ func showDistance(d time.Duration) string {
 	return terminal.Span(-d) + " ago"
 }
 
-// showMillis returns a number of milliseconds as people read it.
+// showMillis returns a number of milliseconds as people read it. Two decimals are shown below ten milliseconds,
+// where launches differ.
 func showMillis(ms float64) string {
 	switch {
 	case ms == 0:

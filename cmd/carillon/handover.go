@@ -26,7 +26,8 @@ Examples:
   carillon handover --to b`
 }
 
-// handedOver is the JSON of the command.
+// handedOver is the JSON of the command. took_ms counts from the request of the command to the first status of
+// another leader, so it includes up to a poll.
 type handedOver struct {
 	From   string  `json:"from"`
 	To     string  `json:"to"`

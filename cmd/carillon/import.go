@@ -7,7 +7,8 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// importCmd registers jobs in bulk.
+// importCmd registers jobs in bulk. A file is read while it is sent, so it may be larger than memory; apply reads
+// its file as a whole.
 type importCmd struct {
 	Files    []string `arg:"" optional:"" name:"file" help:"Files of JSON lines, one job each; - is standard input. With --crontab: more crontabs." complete:"@files"`
 	Crontab  string   `help:"Import a crontab; - is standard input." placeholder:"FILE"`
@@ -59,6 +60,7 @@ func (c *importCmd) Run(ctx context.Context, con *console) error {
 	var readErr error
 	jobs := func(yield func(client.Job) bool) {
 		for _, file := range files {
+			// The registrar calls this sequence on its own goroutine, so readErr is set before it returns.
 			if readErr = read(con, file, report.into(yield)); readErr != nil {
 				return
 			}
@@ -71,7 +73,8 @@ func (c *importCmd) Run(ctx context.Context, con *console) error {
 	return report.close(err)
 }
 
-// check finds mistakes in the flags before a file is read.
+// check finds mistakes in the flags before a file is read. A mistake in the flags of a long import is thus reported
+// before the first job is put.
 func (c *importCmd) check() error {
 	if c.Crontab == "" && len(c.Files) == 0 {
 		return usagef("want a file of JSON lines (- is standard input), or --crontab FILE")

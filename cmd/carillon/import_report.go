@@ -25,6 +25,7 @@ type importReport struct {
 	progress          *terminal.Progress
 }
 
+// newImportReport returns a report of nothing yet.
 func newImportReport(con *console, c *importCmd) *importReport {
 	return &importReport{con: con, dryRun: c.DryRun, form: c.Output, progress: con.newProgress("job", "imported")}
 }
@@ -43,7 +44,7 @@ func refusalText(e *client.Error) string {
 	return e.Field + ": " + e.Message
 }
 
-// importCounts is the JSON of an import.
+// importCounts is the JSON of an import. The names are part of the output and do not change.
 type importCounts struct {
 	Accepted int `json:"accepted"`
 	Rejected int `json:"rejected"`
@@ -91,6 +92,7 @@ func (r *importReport) rehearse(ctx context.Context, jobs iter.Seq[client.Job], 
 				err = errors.Join(err, rows.Flush())
 			}
 		}
+		// Also for a job that was printed: the counts come from the results.
 		each(result)
 		if err = errors.Join(err, ctx.Err()); err != nil {
 			break
@@ -102,7 +104,8 @@ func (r *importReport) rehearse(ctx context.Context, jobs iter.Seq[client.Job], 
 	return client.PutTotals{}, errors.Join(err, out.flush())
 }
 
-// importRow returns the row of a job in the table of a dry run.
+// importRow returns the row of a job in the table of a dry run. It shows the schedule as it will be put, with the
+// zone that a crontab got from its own lines or from the machine.
 func importRow(j *client.Job) []string {
 	payload := string(j.Payload)
 	if len(j.PayloadBase64) > 0 {

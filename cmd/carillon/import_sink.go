@@ -23,7 +23,8 @@ type place struct {
 	line int
 }
 
-// jobSink receives from the readers of files what they find: jobs and refusals.
+// jobSink receives from the readers of files what they find: jobs and refusals. It lets one importReport serve JSON
+// lines and crontabs.
 type jobSink struct {
 	report *importReport
 	yield  func(client.Job) bool

@@ -8,7 +8,7 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// jobCmd groups the commands for jobs.
+// jobCmd groups the commands for jobs. The order is that of --help: the usual life of a job.
 type jobCmd struct {
 	Put      jobPutCmd      `cmd:"" help:"Register a job, or replace the one of that name."`
 	Get      jobGetCmd      `cmd:"" help:"Show a job."`
@@ -31,7 +31,7 @@ func (*jobCmd) Help() string {
   carillon job next --schedule '0 8 * * 1-5' --timezone Europe/Berlin`
 }
 
-// jobGetCmd shows a job.
+// jobGetCmd shows a job. --watch asks again for the whole job, at the interval of the flag.
 type jobGetCmd struct {
 	Name            string `arg:"" help:"Name of the job." complete:"@jobs"`
 	WithCredentials bool   `help:"Show credentials (headers such as Authorization, tokens in URLs) in clear; they are masked otherwise."`

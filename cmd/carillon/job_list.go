@@ -13,7 +13,7 @@ import (
 // never held in memory as a whole. The columns of two parts may have different widths.
 const tableRowsMax = 1000
 
-// selectFlags select jobs.
+// selectFlags select jobs. They are filters of the server, which all must match.
 type selectFlags struct {
 	NamePrefix string            `help:"Only jobs whose names begin with this." placeholder:"TEXT"`
 	Label      map[string]string `short:"l" help:"Only jobs with this label; may be repeated." placeholder:"KEY=VALUE" mapsep:"none"`
@@ -60,7 +60,8 @@ func (c *jobListCmd) Run(ctx context.Context, con *console) error {
 	})
 }
 
-// jobRow returns the row of a job in the table of job list.
+// jobRow returns the row of a job in the table of job list. Distances are computed with the clock of this machine,
+// which may differ from that of the server.
 func jobRow(j *client.JobInfo) []string {
 	next, last := "-", "-"
 	if !j.NextRunAt.IsZero() {

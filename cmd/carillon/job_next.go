@@ -8,7 +8,8 @@ import (
 	"github.com/carillon-io/carillon/schedule"
 )
 
-// jobNextCmd prints when a job or a schedule runs next.
+// jobNextCmd prints when a job or a schedule runs next. It asks the server, whose rules of time zones count, and
+// not the ones in this binary.
 type jobNextCmd struct {
 	Name     string   `arg:"" optional:"" help:"Name of a job; or leave it out and give --schedule." complete:"@jobs"`
 	Schedule []string `short:"s" help:"A schedule, without any job; may be repeated." placeholder:"SPEC" sep:"none"`
@@ -88,7 +89,8 @@ func (c *jobNextCmd) ofJob(ctx context.Context, r *remote) (client.NextRequest, 
 	return request, nil
 }
 
-// printTimes prints instants in UTC and in local time of their zone, and how far away they are.
+// printTimes prints instants in UTC and in local time of their zone, and how far away they are. The zone is only
+// for display, so the rules in this binary are good enough; an unknown one is shown in UTC.
 func (c *console) printTimes(reply client.NextReply, zone string) error {
 	loc, err := schedule.EmbeddedZones().Location(zone)
 	if err != nil {

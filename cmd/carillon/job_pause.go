@@ -6,7 +6,8 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// pauseFlags are the flags of pause and resume.
+// pauseFlags are the flags of pause and resume. A reason is optional. It is kept with the job until the next change
+// of its state.
 type pauseFlags struct {
 	Name      string  `arg:"" help:"Name of the job." complete:"@jobs"`
 	Reason    string  `help:"Why; shown with the job."`

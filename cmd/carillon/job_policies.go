@@ -2,7 +2,8 @@ package main
 
 import "github.com/carillon-io/carillon/client"
 
-// jobPolicyFlags are the flags for the policies of a job: what happens to its runs when something goes wrong.
+// jobPolicyFlags are the flags for the policies of a job: what happens to its runs when something goes wrong. A
+// pointer distinguishes a flag that is 0 on purpose from one that was not given.
 type jobPolicyFlags struct {
 	Completion        string   `help:"When a run is over: delivered (the target accepted it) or reported (a worker reports the outcome); delivered if left out." placeholder:"HOW" complete:"delivered,reported" group:"policies"`
 	AttemptTimeout    span     `help:"How long an attempt, or a worker's report, may take; 30s if left out." placeholder:"SPAN" group:"policies"`

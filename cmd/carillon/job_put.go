@@ -17,7 +17,8 @@ import (
 // which import is made.
 const jobFileBytesMax = 8 << 20
 
-// jobPutCmd creates or updates a job.
+// jobPutCmd creates or updates a job. A definition has members without a flag, such as the largest retry interval;
+// a file can have them all.
 type jobPutCmd struct {
 	Name string `arg:"" optional:"" help:"Name of the job." complete:"@jobs"`
 	File string `short:"f" help:"JSON file with a job, or an array of jobs, in place of the flags; - is standard input." placeholder:"FILE"`
@@ -101,7 +102,8 @@ func (c *jobPutCmd) put(ctx context.Context, con *console, r *remote, j client.J
 	return nil
 }
 
-// jobs returns the jobs to put: those of the file, or the one of the flags.
+// jobs returns the jobs to put: those of the file, or the one of the flags. Of a file each job is put by itself, so
+// one that is refused does not keep the others out.
 func (c *jobPutCmd) jobs(con *console) ([]client.Job, error) {
 	if c.File == "" {
 		j, err := c.job(con)

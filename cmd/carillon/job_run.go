@@ -6,7 +6,7 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// jobTriggerCmd runs a job now.
+// jobTriggerCmd runs a job now. Without a key, a request that is repeated after a timeout may start a second run.
 type jobTriggerCmd struct {
 	Name           string  `arg:"" help:"Name of the job." complete:"@jobs"`
 	Payload        string  `short:"p" help:"In place of the job's own: JSON text, any other text, @FILE, or - for standard input."`
@@ -49,7 +49,8 @@ func (c *jobTriggerCmd) Run(ctx context.Context, con *console) error {
 	return nil
 }
 
-// jobBackfillCmd runs a job for past ticks.
+// jobBackfillCmd runs a job for past ticks. Limit is the caller's bound; the server has one of its own for a
+// request.
 type jobBackfillCmd struct {
 	Name  string   `arg:"" help:"Name of the job." complete:"@jobs"`
 	From  timeFlag `help:"First instant: RFC 3339, or a day." required:"" placeholder:"TIME"`

@@ -33,7 +33,8 @@ func showStatus(j *client.JobInfo) string {
 	return text
 }
 
-// schedulesOf returns the schedules of a job; most jobs have one.
+// schedulesOf returns the schedules of a job; most jobs have one. It returns a slice that may belong to the job,
+// and must not be changed.
 func schedulesOf(j *client.Job) []string {
 	if len(j.Schedules) > 0 {
 		return j.Schedules

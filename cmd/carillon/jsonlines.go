@@ -28,6 +28,7 @@ type lineReader struct {
 	number int // of the line that next returned last
 }
 
+// newLineReader returns a reader at the first line. It allocates its buffer at once.
 func newLineReader(r io.Reader) *lineReader {
 	return &lineReader{r: bufio.NewReaderSize(r, lineBytesMax)}
 }
@@ -38,6 +39,7 @@ func (l *lineReader) next() ([]byte, error) {
 	l.number++
 	line, err := l.r.ReadSlice('\n')
 	if errors.Is(err, bufio.ErrBufferFull) {
+		// The rest of the line is read and dropped, so that the next call begins with a line.
 		for errors.Is(err, bufio.ErrBufferFull) {
 			_, err = l.r.ReadSlice('\n')
 		}
@@ -52,7 +54,8 @@ func (l *lineReader) next() ([]byte, error) {
 	return bytes.TrimSpace(line), err
 }
 
-// readJobLines passes the jobs and the refused lines of a file of JSON lines to a sink.
+// readJobLines passes the jobs and the refused lines of a file of JSON lines to a sink. Empty lines are passed
+// over, so that files can be joined.
 func readJobLines(con *console, file string, sink *jobSink) error {
 	in, closeFile, err := con.open(file)
 	if err != nil {
@@ -84,7 +87,8 @@ func readJobLines(con *console, file string, sink *jobSink) error {
 }
 
 // decodeJob reads a job as its owner writes it, or as the server returns it; the fields that the server adds are dropped.
-// The error is for the author of the text.
+// The error is for the author of the text. Members that no job has are refused, because a misspelled one would
+// otherwise become a default.
 func decodeJob(text []byte) (client.Job, error) {
 	var info client.JobInfo
 	if err := json.Unmarshal(text, &info, json.RejectUnknownMembers(true)); err != nil {

@@ -53,6 +53,7 @@ type cli struct {
 	Complete   completeCmd   `cmd:"" name:"__complete" hidden:"" passthrough:"" help:"Print completions for a shell."`
 }
 
+// It is the head of --help and of the manual page. The examples are those that a newcomer needs in this order.
 const description = `Durable job scheduler: cron, intervals and one-shots to NATS, JetStream and HTTP.
 
   carillon demo                                   see it work, in 15 seconds
@@ -62,6 +63,7 @@ const description = `Durable job scheduler: cron, intervals and one-shots to NAT
   carillon import --crontab /etc/crontab          import a crontab
 `
 
+// main is run with the arguments and the streams of the process.
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
 // run is main with the arguments and streams as parameters. It returns the exit status. It does not end the process,
@@ -101,6 +103,7 @@ func run(args []string, in io.Reader, out, errs io.Writer) int {
 // failure to be explained, such as that of diff.
 type exitError struct{ status int }
 
+// Error implements error. The text is seen only if the error is printed by mistake.
 func (e *exitError) Error() string { return fmt.Sprintf("exit status %d", e.status) }
 
 // newParser returns a parser that fills in the grammar. The caller creates one for each parse, because the parser

@@ -27,7 +27,8 @@ func (c *manCmd) Run(con *console, parsed *kong.Context) error {
 	return err
 }
 
-// variable is an environment variable without a flag.
+// variable is an environment variable without a flag. name may be several variables with commas, which belong
+// together.
 type variable struct{ name, help string }
 
 // variables are the environment variables in the manual page and the documentation, besides those of flags. Those of
@@ -110,7 +111,8 @@ func (p *roff) command(node *kong.Node) {
 	}
 }
 
-// isServerFlag reports whether a flag selects a server.
+// isServerFlag reports whether a flag selects a server. The group of the flag decides, so a new flag needs no entry
+// here.
 func isServerFlag(flag *kong.Flag) bool { return flag.Group != nil && flag.Group.Key == "server" }
 
 // flagsOf returns the wanted flags of all commands, each name once.

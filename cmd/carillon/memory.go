@@ -12,7 +12,9 @@ import (
 // fixed amount accumulate (garbageBytes), a small one a multiple of its live bytes, and a large one a share of them.
 const (
 	// More costs memory, less costs collections.
-	garbageBytes   = 192 << 20
+	garbageBytes = 192 << 20
+	// Below 48 MiB of live bytes the garbage is four times these; from 384 MiB on it is half of them. Both follow
+	// from garbageBytes.
 	gcPercentMost  = 400
 	gcPercentLeast = 50
 )
@@ -26,6 +28,7 @@ func gcPercent(live uint64) int {
 }
 
 const (
+	// Two readings of the runtime a second cost nothing that a measurement shows.
 	memoryCheckEvery = time.Second
 	// A server is quiet if it allocates at most quietBytes between two checks, quietChecks times in a row. A server that
 	// fires a few hundred runs a second is not quiet: returning memory to the system would delay some of them.
@@ -45,7 +48,8 @@ type memoryKeeper struct {
 	quiet     int    // number of checks in a row that found the server quiet
 }
 
-// memory is what the runtime reports about the heap. Both are metrics of the runtime that cost next to nothing to read.
+// memory is what the runtime reports about the heap. Both are metrics of the runtime that cost next to nothing to
+// read. allocated only grows; what was freed is not subtracted.
 type memory struct {
 	live      uint64 // bytes that the last collection left
 	allocated uint64 // bytes since the start of the process
@@ -59,6 +63,7 @@ func keepMemory(ctx context.Context) {
 	defer ticker.Stop()
 	for {
 		percent := k.percent
+		// The first check is made at once, so that the pace is right while the server loads its jobs.
 		isLoose := k.check(readMemory())
 		if k.percent != percent && !isPaced {
 			debug.SetGCPercent(k.percent)
@@ -93,7 +98,7 @@ func (k *memoryKeeper) check(m memory) (isLoose bool) {
 	return true
 }
 
-// readMemory reads the metrics of the runtime.
+// readMemory reads the metrics of the runtime. Neither of them stops the world, unlike runtime.ReadMemStats.
 func readMemory() memory {
 	s := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/heap/allocs:bytes"}}
 	metrics.Read(s)

@@ -15,7 +15,8 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// natsContextBytesMax bounds the file of a context.
+// natsContextBytesMax bounds the file of a context. A context has some hundred bytes; the bound is for a path that
+// is something else.
 const natsContextBytesMax = 1 << 20
 
 // natsContext is a context of the nats command, as far as it is supported: the addresses of the servers and the
@@ -103,7 +104,8 @@ func (c *natsContext) check() error {
 	return nil
 }
 
-// isNothing reports whether the value of a setting means "not set".
+// isNothing reports whether the value of a setting means "not set". The nats command writes all of its settings,
+// most of them empty.
 func isNothing(value jsontext.Value) bool {
 	return slices.Contains([]string{`""`, "false", "null", "0", "[]", "{}"}, value.String())
 }
@@ -138,7 +140,8 @@ func (c *natsContext) options() (options []nats.Option, err error) {
 	return options, nil
 }
 
-// identity returns the options for the credentials of the context.
+// identity returns the options for the credentials of the context. Several may be set; the NATS library decides
+// which one it uses.
 func (c *natsContext) identity() (options []nats.Option, err error) {
 	if c.User != "" {
 		options = append(options, nats.UserInfo(c.User, c.Password))

@@ -17,7 +17,8 @@ var jsonOptions = json.JoinOptions(
 	json.Deterministic(true), json.FormatNilSliceAsNull(false), jsonv1.OmitEmptyWithLegacySemantics(true),
 )
 
-// ownerOptions omit the fields that the owner of a job has not set.
+// ownerOptions omit the fields that the owner of a job has not set. They are for files that people keep: what is at
+// its zero value is the default when the file is read again.
 var ownerOptions = json.OmitZeroStructFields(true)
 
 // output is a buffered writer for long output. The caller calls flush at the end. A list of a million jobs would
@@ -41,7 +42,7 @@ func (o *output) flush() error {
 	return nil
 }
 
-// The buffer keeps the first failure, which flush returns.
+// The buffer keeps the first failure, which flush returns. printf writes to the buffer.
 func (o *output) printf(format string, args ...any) { _, _ = fmt.Fprintf(o, format, args...) }
 
 // orDash returns a text, or a dash in place of an empty one.
@@ -68,7 +69,7 @@ func nounFor(n int64, noun string) string {
 	return noun + "s"
 }
 
-// formatBytes returns a size as people read it.
+// formatBytes returns a size as people read it. Units are powers of 1,024.
 func formatBytes(n int64) string {
 	const unit = 1024
 	if n < unit {

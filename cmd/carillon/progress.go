@@ -17,7 +17,8 @@ func (c *console) newByteProgress(done string) *terminal.Progress {
 	return c.startProgress(done, formatBytes)
 }
 
-// There is one bar at a time: a new one replaces the last.
+// There is one bar at a time: a new one replaces the last. startProgress begins to show what show makes of a
+// number.
 func (c *console) startProgress(done string, show func(int64) string) *terminal.Progress {
 	c.clearBar()
 	c.bar = terminal.NewProgress(c.err, done, show)

@@ -10,7 +10,8 @@ import (
 // from a message costs less than a token that is shown.
 var userOfURL = regexp.MustCompile(`://([^\s/@:,]*)(:[^\s/@,]*)?@`)
 
-// redactText removes passwords and tokens from the URLs in a text.
+// redactText removes passwords and tokens from the URLs in a text. It is applied to whatever is printed or logged
+// about a connection, because errors of libraries contain URLs.
 func redactText(text string) string {
 	return userOfURL.ReplaceAllStringFunc(text, func(found string) string {
 		user, _, hasPassword := strings.Cut(strings.TrimPrefix(found, "://"), ":")

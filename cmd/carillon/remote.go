@@ -53,7 +53,8 @@ func whoAsks() string {
 	return by
 }
 
-// serverFlags select a server and say how to connect to it.
+// serverFlags select a server and say how to connect to it. All are optional: without any, a server on this machine
+// is asked in the name of the default tenant.
 type serverFlags struct {
 	Server  string `help:"NATS URL of the server, or of several servers of a cluster, separated by commas; nats://127.0.0.1:4222 if left out." placeholder:"URL" env:"CARILLON_SERVER" group:"server"`
 	Context string `help:"Read address and credentials from this context of the nats command, instead of --server, --creds and the TLS flags." placeholder:"NAME" complete:"@contexts" env:"CARILLON_CONTEXT" group:"server"`
@@ -141,6 +142,7 @@ func (f *serverFlags) contextOptions() (server string, options []nats.Option, er
 	return c.URL, options, err
 }
 
+// close closes the connection. Requests that are under way fail.
 func (r *remote) close() { r.nc.Close() }
 
 // get returns a job, with its credentials in clear or masked.

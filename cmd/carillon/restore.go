@@ -26,7 +26,8 @@ Examples:
   gunzip < carillon.backup.gz | carillon restore - --data /var/lib/carillon`
 }
 
-// restored is the JSON of the command.
+// restored is the JSON of the command. It has the report of the backup, so that a script sees from which position
+// the node continues.
 type restored struct {
 	backupReport
 	Data string `json:"data"`

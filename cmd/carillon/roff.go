@@ -49,8 +49,10 @@ func (p *roff) macro(name string, args ...string) {
 	p.WriteByte('\n')
 }
 
+// section begins a section.
 func (p *roff) section(title string) { p.macro("SH", title) }
 
+// bold writes a line in bold.
 func (p *roff) bold(text string) { p.macro("B", text) }
 
 // item writes a term and its explanation.
@@ -60,7 +62,8 @@ func (p *roff) item(head, text string) {
 	p.line(text)
 }
 
-// detail writes a help text: paragraphs, and indented lines verbatim.
+// detail writes a help text: paragraphs, and indented lines verbatim. Empty lines separate nothing by themselves:
+// each line that is not indented is a paragraph, as help texts have it.
 func (p *roff) detail(text string) {
 	literal := false
 	for line := range strings.Lines(text) {

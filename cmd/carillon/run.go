@@ -1,6 +1,6 @@
 package main
 
-// runCmd groups the commands for runs.
+// runCmd groups the commands for runs. report and extend are for workers in shell scripts; others use the API.
 type runCmd struct {
 	List   runListCmd   `cmd:"" help:"List the runs of a job, newest first, or the dead runs of all jobs."`
 	Get    runGetCmd    `cmd:"" help:"Show a run with its attempts."`

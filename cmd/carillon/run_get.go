@@ -45,7 +45,8 @@ func (c *runGetCmd) Run(ctx context.Context, con *console) error {
 	})
 }
 
-// printRun prints a run, and a table of its attempts if it has any.
+// printRun prints a run, and a table of its attempts if it has any. A run that a caller started has no lateness:
+// its scheduled time is the moment of the request.
 func (c *console) printRun(r *client.Run) error {
 	t := c.table()
 	t.Row("run", r.RunID)

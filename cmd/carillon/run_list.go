@@ -8,7 +8,7 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// runListCmd lists runs.
+// runListCmd lists runs. The newest come first, so a limit shows the latest.
 type runListCmd struct {
 	Job    string   `arg:"" optional:"" help:"Name of the job; may be left out with --dead." complete:"@jobs"`
 	Dead   bool     `help:"Only runs that exhausted their attempts."`
@@ -77,6 +77,7 @@ func (c *runListCmd) check() error {
 	return nil
 }
 
+// runTitles are the columns of a table of runs, which runRow fills.
 var runTitles = []string{"RUN", "SCHEDULED", "STATUS", "ATTEMPT", "LATE", "TOOK", "WHY"}
 
 // pageSize returns the size of a page of a request that wants limit values in all; 0 wants all. Larger pages save

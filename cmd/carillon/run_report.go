@@ -14,7 +14,8 @@ type heldRunFlags struct {
 	Fence uint64 `help:"The attempt's fence, as the header Carillon-Fence has it." required:"" placeholder:"N"`
 }
 
-// runReportCmd reports the outcome of a run to the server.
+// runReportCmd reports the outcome of a run to the server. It may be repeated: the same report of the same attempt
+// succeeds again.
 type runReportCmd struct {
 	heldRunFlags
 	Status client.Outcome `arg:"" help:"${enum}." enum:"succeeded,failed"`

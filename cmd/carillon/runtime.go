@@ -12,7 +12,7 @@ import (
 )
 
 // procsMin is the least GOMAXPROCS of a server. It matters on one core, where twice the number of cores leaves little
-// beside the tick, the collector and the requests.
+// beside the tick, the collector and the requests. tuneRuntime has the reason for more Ps than cores.
 const procsMin = 4
 
 // memoryShare is the share of a container's memory limit that the Go heap may use. The rest is for what that limit
@@ -42,7 +42,8 @@ func tuneRuntime(ctx context.Context, logger *slog.Logger) {
 	go keepMemory(ctx)
 }
 
-// containerMemory returns the memory limit of this process's control group in bytes; 0 if there is none.
+// containerMemory returns the memory limit of this process's control group in bytes; 0 if there is none. It reads
+// version 2 of control groups first, then version 1. On a machine without them there is no limit.
 func containerMemory() int64 {
 	for _, path := range []string{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"} {
 		text, err := os.ReadFile(path)

@@ -123,7 +123,9 @@ func (c *serveCmd) Run(con *console) error {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
+	// Before the start, whose recovery needs the processors and the limit of memory as well.
 	tuneRuntime(ctx, logger)
+	// From here on a signal ends the start too.
 	obeySignals(logger, cancel)
 	opts.OnRecovery = start.update
 	s, err := server.Start(ctx, opts)
@@ -160,6 +162,7 @@ func (c *serveCmd) serve(ctx context.Context, logger *slog.Logger, s *server.Ser
 	case err = <-failed:
 	case <-ctx.Done():
 	}
+	// Not derived from ctx, which a signal has ended: the close has a time of its own.
 	closing, cancel := context.WithTimeout(context.Background(), time.Duration(c.StopTimeout))
 	defer cancel()
 	closeErr := passOverCutShort(logger, s.Close(closing))
@@ -191,7 +194,8 @@ func passOverCutShort(logger *slog.Logger, err error) error {
 	return errors.Join(rest...)
 }
 
-// options returns the options of the server for the flags. Run adds what needs a file or a listener.
+// options returns the options of the server for the flags. Run adds what needs a file or a listener. It converts
+// and decides nothing, so that an embedded server and this one have the same rules.
 func (c *serveCmd) options(logger *slog.Logger) server.Options {
 	return server.Options{
 		Dir: c.Data, Prefix: c.Prefix, InboxPrefixes: c.InboxPrefix, Listen: c.Listen, HTTPListen: c.HTTPListen, HTTPHosts: c.HTTPHosts, HTTPConnections: c.HTTPConnections, ProfileListen: c.ProfileListen,

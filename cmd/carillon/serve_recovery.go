@@ -16,6 +16,7 @@ type recovery struct {
 	mu     sync.Mutex
 	con    *console
 	logger *slog.Logger // writes to this recovery
+	// A new stage begins a new bar, because the numbers of two stages have nothing in common.
 	stage  server.RecoveryStage
 	bar    *terminal.Progress
 	logged time.Time // of the last line of the log about the stage

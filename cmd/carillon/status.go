@@ -140,7 +140,8 @@ func waitedRows(w *client.Waited) (rows [][2]string) {
 	return rows
 }
 
-// showLateness returns the percentiles of a lateness on one line.
+// showLateness returns the percentiles of a lateness on one line. Percentiles are since the start of the process;
+// those of the last minutes are in the metrics.
 func showLateness(l client.Lateness) string {
 	if l.Count == 0 {
 		return "no launch yet"

@@ -47,7 +47,8 @@ var statusStyles = map[string]terminal.Style{
 	"completed": terminal.Dim, "skipped": terminal.Dim, "cancelled": terminal.Dim,
 }
 
-// statusStyle returns the style of a text that begins with a status.
+// statusStyle returns the style of a text that begins with a status. It cuts at the first space, because a status
+// may be followed by its reason.
 func statusStyle(text string) terminal.Style {
 	word, _, _ := strings.Cut(text, " ")
 	return statusStyles[strings.TrimFunc(word, unicode.IsPunct)]

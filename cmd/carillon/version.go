@@ -51,7 +51,8 @@ func (c *versionCmd) Run(con *console) error {
 	return rows.Flush()
 }
 
-// buildVersion returns the version that the linker set; if there is none, what the Go command recorded in the binary.
+// buildVersion returns the version that the linker set; if there is none, what the Go command recorded in the
+// binary. The tzdata is that of the binary; a server that uses the machine's shows it in its status.
 func buildVersion() build {
 	b := build{Version: version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, TZData: schedule.EmbeddedZones().Version()}
 	info, ok := debug.ReadBuildInfo()

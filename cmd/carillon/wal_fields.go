@@ -9,11 +9,13 @@ import (
 // The functions of this file return the fields of one kind of row (see rowKinds) in the order in which they are
 // printed. They mask credentials, and show of a payload only its size. An error means that the row cannot be decoded.
 
+// metaFields decodes a counter or a setting of the engine, each of which is one number.
 func metaFields(_, value []byte) ([]field, error) {
 	n, err := job.DecodeMeta(value)
 	return []field{{"value", n}}, err
 }
 
+// profileFields decodes what many jobs share: a schedule with its policies.
 func profileFields(_, value []byte) ([]field, error) {
 	p, err := job.DecodeProfile(value)
 	return []field{
@@ -25,6 +27,7 @@ func profileFields(_, value []byte) ([]field, error) {
 	}, err
 }
 
+// recordFields decodes the cold row of a job, without its headers, which may hold secrets.
 func recordFields(key, value []byte) ([]field, error) {
 	id, err := job.ParseJobKey(key)
 	if err != nil {
@@ -41,11 +44,13 @@ func recordFields(key, value []byte) ([]field, error) {
 	}, err
 }
 
+// nameFields decodes the entry of a name, which leads to the id of its job.
 func nameFields(_, value []byte) ([]field, error) {
 	id, err := job.DecodeName(value)
 	return []field{{"id", id.String()}}, err
 }
 
+// timerFields decodes the hot row of a job: its state, its cursor and its counters.
 func timerFields(_, value []byte) ([]field, error) {
 	t, err := job.DecodeTimer(value)
 	return []field{
@@ -54,6 +59,7 @@ func timerFields(_, value []byte) ([]field, error) {
 	}, err
 }
 
+// runFields decodes a run, live or in the history: both have the same form.
 func runFields(key, value []byte) ([]field, error) {
 	id, err := job.ParseRunKey(key)
 	if err != nil {
@@ -68,16 +74,19 @@ func runFields(key, value []byte) ([]field, error) {
 	}, err
 }
 
+// noteFields decodes why a job is in its state, and who put it there.
 func noteFields(_, value []byte) ([]field, error) {
 	n, err := job.DecodeNote(value)
 	return []field{{"at", n.At.String()}, {"reason", n.Reason}, {"by", n.By}}, err
 }
 
+// onceFields decodes the run that an idempotency key started.
 func onceFields(_, value []byte) ([]field, error) {
 	id, err := job.DecodeOnce(value)
 	return []field{{"run_id", id.String()}}, err
 }
 
+// payloadFields decodes the payload of a run that has another one than its job.
 func payloadFields(_, value []byte) ([]field, error) {
 	payload, isJSON, err := job.DecodePayload(value)
 	return []field{{"bytes", len(payload)}, {"json", isJSON}}, err
@@ -86,11 +95,13 @@ func payloadFields(_, value []byte) ([]field, error) {
 // noFields is for rows whose key says all.
 func noFields(_, _ []byte) ([]field, error) { return nil, nil }
 
+// streakFields decodes how many runs of a job in a row are dead.
 func streakFields(_, value []byte) ([]field, error) {
 	n, err := job.DecodeStreak(value)
 	return []field{{"runs", n}}, err
 }
 
+// debtFields decodes the ranges of missed ticks that are still to be fired.
 func debtFields(_, value []byte) ([]field, error) {
 	ranges, err := job.DecodeDebt(value)
 	texts := make([]string, len(ranges))
@@ -102,6 +113,7 @@ func debtFields(_, value []byte) ([]field, error) {
 	return []field{{"ticks", strings.Join(texts, " ")}}, err
 }
 
+// noticeFields decodes a change of a run that is still to be published.
 func noticeFields(key, value []byte) ([]field, error) {
 	n, err := job.DecodeNotice(key, value)
 	return []field{
@@ -111,6 +123,7 @@ func noticeFields(key, value []byte) ([]field, error) {
 	}, err
 }
 
+// auditFields decodes an entry of the audit log. Of the two definitions it shows the sizes only.
 func auditFields(key, value []byte) ([]field, error) {
 	_, id, err := job.ParseAuditKey(key)
 	if err != nil {
@@ -128,6 +141,7 @@ func auditFields(key, value []byte) ([]field, error) {
 	}, err
 }
 
+// calendarFields decodes a calendar, with its lines as one text.
 func calendarFields(key, value []byte) ([]field, error) {
 	c, err := job.DecodeCalendar(key, value)
 	return []field{

@@ -31,21 +31,25 @@ var rowKinds = map[job.Kind]rowKind{
 // textKey returns a key that is a text behind the byte of its kind.
 func textKey(key []byte) (string, error) { return string(key[1:]), nil }
 
+// profileKey returns the number of a profile.
 func profileKey(key []byte) (string, error) {
 	n, err := job.ParseProfileKey(key)
 	return fmt.Sprint(n), err
 }
 
+// jobKey returns the id of the job that a row belongs to.
 func jobKey(key []byte) (string, error) {
 	id, err := job.ParseJobKey(key)
 	return id.String(), err
 }
 
+// nameKey returns the tenant and the name, which only the key has.
 func nameKey(key []byte) (string, error) {
 	tenant, name, err := job.ParseNameKey(key)
 	return tenant + " " + name, err
 }
 
+// runKey returns the id of the run, whose parts are the key.
 func runKey(key []byte) (string, error) {
 	id, err := job.ParseRunKey(key)
 	return id.String(), err
@@ -61,6 +65,7 @@ func onceKey(key []byte) (string, error) {
 	return fmt.Sprintf("%q", key[head:]), nil
 }
 
+// deadKey returns the run that an entry of the index of dead runs stands for.
 func deadKey(key []byte) (string, error) {
 	id, err := job.ParseDeadKey(key)
 	return id.String(), err
@@ -76,6 +81,7 @@ func noticeKey(key []byte) (string, error) {
 	return id.String(), nil
 }
 
+// auditKey returns the id of an entry as the API has it.
 func auditKey(key []byte) (string, error) {
 	_, id, err := job.ParseAuditKey(key)
 	return fmt.Sprintf("%d-%d", id.LSN, id.Seq), err

@@ -26,7 +26,8 @@ Examples:
   carillon wal relist ./carillon-data`
 }
 
-// Run implements the command.
+// Run implements the command. It goes by the store, because commits that the store has applied are not lost with
+// the log.
 func (c *walRelistCmd) Run(con *console) error {
 	dir, err := findLog(c.Dir)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/carillon-io/carillon/wal"
 )
 
-// walCommit is the JSON of one commit of `wal dump`.
+// walCommit is the JSON of one commit of `wal dump`. The names are part of the output and only grow.
 type walCommit struct {
 	LSN     uint64   `json:"lsn"`
 	Epoch   uint64   `json:"epoch"`
@@ -125,7 +125,8 @@ func (o *output) printCommitDocument(form outputForm, f wal.Frame) error {
 	return o.printRecord(form, c)
 }
 
-// text returns the fields of a row on one line, without those that are empty or false.
+// text returns the fields of a row on one line, without those that are empty or false. A dump for people leaves out
+// what is at its default; that for programs has every field.
 func (r *walRow) text() string {
 	var b strings.Builder
 	if r.To != "" {

@@ -21,7 +21,8 @@ const (
 // watchRowsMax bounds a list that is watched: each state is held in memory, to be compared with the next.
 const watchRowsMax = 1000
 
-// watchFlag makes a command poll and show each new state.
+// watchFlag makes a command poll and show each new state. A command that has it prints into a buffer, see watcher,
+// and must not write to the standard output by itself.
 type watchFlag struct {
 	Watch watchEvery `short:"w" help:"Poll every 2s until Ctrl-C and show each new state; --watch=SPAN for another time, at least 200ms."`
 }
@@ -46,7 +47,7 @@ func (w *watchEvery) Decode(ctx *kong.DecodeContext) error {
 	return nil
 }
 
-// IsBool implements kong.BoolMapperValue.
+// IsBool implements kong.BoolMapperValue. It lets the flag stand without a value.
 func (*watchEvery) IsBool() bool { return true }
 
 // rows returns the limit on the rows of a list, which is bounded if it is watched; 0 is no limit.
@@ -91,6 +92,7 @@ func (f *watchFlag) look(ctx context.Context, con *console, form outputForm, sho
 
 // unlessEnded returns err, or nil if ctx has ended: Ctrl-C is no failure.
 func unlessEnded(ctx context.Context, err error) error {
+	// A poll that Ctrl-C has interrupted is no failure, and not drawn.
 	if ctx.Err() != nil {
 		return nil
 	}

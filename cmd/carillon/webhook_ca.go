@@ -11,7 +11,8 @@ import (
 const webhookCABytesMax = 1 << 20
 
 // webhookRoots returns the certificate authorities of the system and of a PEM file; nil if path is "". Every block of the
-// file must be a certificate: a mistake would otherwise show only at the first webhook.
+// file must be a certificate: a mistake would otherwise show only at the first webhook. The file is read once: a
+// new authority needs a restart.
 func webhookRoots(path string) (*x509.CertPool, error) {
 	if path == "" {
 		return nil, nil

@@ -12,4 +12,10 @@
 //
 // A namespace ends with the last process in it and with [LAN.Close]: nothing has a name that could outlive
 // the program.
+//
+// lan_linux.go makes hosts and runs code on them, tun_linux.go their devices; switch.go carries the packets, and
+// packet.go reads and makes those of TCP. lan_other.go stands in for systems without namespaces.
+//
+// Each device has one goroutine, which reads its packets and writes them to the device of the other host under the
+// one lock of the switch. A delayed link has a goroutine of its own, so that order within it is kept.
 package lan

@@ -85,6 +85,7 @@ func openHost(name string, addr netip.Addr) (*Host, error) {
 	return h, nil
 }
 
+// close ends the device and lets the namespace go; a process that is still in it keeps it alive, without a network.
 func (h *Host) close() {
 	for _, f := range []*os.File{h.device, h.namespace} {
 		if f != nil {

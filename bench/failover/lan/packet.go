@@ -42,6 +42,7 @@ type segment struct {
 	length   uint32 // of what it takes of the sequence: the data, and one each for SYN and FIN
 }
 
+// has reports whether a flag is set.
 func (s segment) has(flag byte) bool { return s.flags&flag != 0 }
 
 // segment reads the TCP header; false if the packet carries none. It does not verify checksums, because the kernel

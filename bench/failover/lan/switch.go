@@ -44,7 +44,7 @@ type Switch struct {
 // pair is a direction between two hosts.
 type pair struct{ from, to netip.Addr }
 
-// flow is a direction of a TCP connection.
+// flow is a direction of a TCP connection. Ports are part of it, because a reset must name the connection.
 type flow struct{ from, to netip.AddrPort }
 
 // line is a link with the packets that are under way on it. A link without a delay has no queue and no goroutine.
@@ -53,7 +53,8 @@ type line struct {
 	queue chan parcel // made with the first delay
 }
 
-// parcel is a packet that is delivered at its time.
+// parcel is a packet that is delivered at its time. The bytes are a copy, because the buffer of a port is used
+// again for its next packet.
 type parcel struct {
 	at   time.Time
 	data packet
@@ -108,6 +109,7 @@ func (s *Switch) Close() {
 	s.tasks.Wait()
 }
 
+// lineLocked returns the link of a direction, and makes a whole one if there was none.
 func (s *Switch) lineLocked(p pair) *line {
 	if s.lines[p] == nil {
 		s.lines[p] = &line{}
@@ -126,7 +128,7 @@ func (s *Switch) resetLocked(from, to netip.Addr) {
 	}
 }
 
-// carry brings one packet on its way.
+// carry brings one packet on its way. p is only valid during the call.
 func (s *Switch) carry(p packet) {
 	from, to, ok := p.addresses()
 	if !ok {
@@ -152,6 +154,7 @@ func (s *Switch) carry(p packet) {
 	}
 }
 
+// refuseLocked answers a TCP packet with a RST to its sender; other packets vanish.
 func (s *Switch) refuseLocked(p packet) {
 	if seg, ok := p.segment(); ok {
 		if answer, ok := seg.refusal(); ok {
@@ -205,6 +208,7 @@ func (s *Switch) deliverLate(queue <-chan parcel) {
 	}
 }
 
+// send is sendLocked for a caller without the lock.
 func (s *Switch) send(p packet) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

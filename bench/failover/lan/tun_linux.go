@@ -17,6 +17,7 @@ const (
 	deviceQueue = 4096 // packets that wait for the switch
 )
 
+// netmask makes all hosts neighbours, so that none needs a route.
 var netmask = [4]byte{255, 255, 255, 0}
 
 // openTUN makes a TUN device in the namespace of the calling thread, with an address. What is written to it arrives at
@@ -34,6 +35,7 @@ func openTUN(addr netip.Addr) (*os.File, error) {
 	return os.NewFile(uintptr(fd), devicePath), nil
 }
 
+// setUpTUN makes the device behind an open file, and configures it. Packets have no header before that of IP.
 func setUpTUN(fd int, addr netip.Addr) error {
 	request, err := unix.NewIfreq(deviceName)
 	if err != nil {
@@ -79,7 +81,8 @@ func setUp(name string) error {
 	return nil
 }
 
-// ask sends the kernel one request about a device of the calling thread's namespace.
+// ask sends the kernel one request about a device of the calling thread's namespace. Any socket will do for such a
+// request; it is made for it and closed.
 func ask(name string, request uint, set func(*unix.Ifreq) error) error {
 	r, err := unix.NewIfreq(name)
 	if err == nil {
