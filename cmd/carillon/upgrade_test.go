@@ -25,15 +25,15 @@ import (
 
 var upgradeFlag = flag.Bool("upgrade", false, "build a binary with newer rows, and roll a cluster to it and back")
 
-// newerRows are the changes of this source that make a release whose rows of jobs can have version 5: rows whose
+// newerRows are the changes of this source that make a release whose rows of jobs can have version 6: rows whose
 // description begins with newerMark.
 var newerRows = []struct{ file, old, new string }{
-	{"job/codec.go", "	rowVersion4 = 4\n", "	rowVersion4 = 4\n	rowVersion5 = 5\n"},
-	{"job/row_version.go", "const RowsVersion = rowVersion4", "const RowsVersion = rowVersion5"},
-	{"job/row_version.go", "	if d.Target.MaxInFlight != 0 {", "	if strings.HasPrefix(d.Description, \"" + newerMark + "\") {\n		return rowVersion5, \"description\"\n	}\n	if d.Target.MaxInFlight != 0 {"},
+	{"job/codec.go", "	rowVersion5 = 5\n", "	rowVersion5 = 5\n	rowVersion6 = 6\n"},
+	{"job/row_version.go", "const RowsVersion = rowVersion5", "const RowsVersion = rowVersion6"},
+	{"job/row_version.go", "	if d.Target.MaxInFlight != 0 {", "	if strings.HasPrefix(d.Description, \"" + newerMark + "\") {\n		return rowVersion6, \"description\"\n	}\n	if d.Target.MaxInFlight != 0 {"},
 	{"job/row_version.go", "	\"fmt\"\n", "	\"fmt\"\n	\"strings\"\n"},
-	{"job/codec_job.go", "	v := append(b.value[:0], version)\n	v = binary", "	if bytes.Contains(definition, []byte(\"" + newerMark + "\")) {\n		if version = rowVersion5; isZero {\n			definition = append(definition, 0)\n		}\n	}\n	v := append(b.value[:0], version)\n	v = binary"},
-	{"job/codec_job.go", "newRowReaderUpTo(rowVersion4, value)\n	var rec", "newRowReaderUpTo(rowVersion5, value)\n	var rec"},
+	{"job/codec_job.go", "	v := append(b.value[:0], version)\n	v = binary", "	if bytes.Contains(definition, []byte(\"" + newerMark + "\")) {\n		if version = rowVersion6; isZero {\n			definition = append(definition, 0)\n		}\n	}\n	v := append(b.value[:0], version)\n	v = binary"},
+	{"job/codec_job.go", "newRowReaderUpTo(rowVersion4, value)\n	var rec", "newRowReaderUpTo(rowVersion6, value)\n	var rec"},
 	{"job/codec_job.go", "import \"encoding/binary\"", "import (\n	\"bytes\"\n	\"encoding/binary\"\n)"},
 }
 
