@@ -20,6 +20,7 @@ const (
 	rowVersion2 = 2
 	rowVersion3 = 3
 	rowVersion4 = 4
+	rowVersion5 = 5
 )
 
 // textBytesMax bounds one text or byte string in a row. It equals the bound of a whole value, so it refuses no row

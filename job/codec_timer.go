@@ -100,9 +100,20 @@ func (b *Batch) PutMeta(name string, value uint64) {
 	b.Put(b.key, b.value)
 }
 
-// DecodeMeta decodes a number that PutMeta wrote.
+// DecodeMeta decodes a number that PutMeta or PutSlotsFrom wrote.
 func DecodeMeta(value []byte) (uint64, error) {
-	r := newRowReader(value)
+	r := newRowReaderUpTo(rowVersion5, value)
 	n := r.uint()
 	return n, r.finish()
+}
+
+// MetaSlotsFrom is the name of the meta row with the first id that may carry a slot. Without the row, no id does.
+const MetaSlotsFrom = "slots_from"
+
+// PutSlotsFrom records that the ids from first on carry slots. The row has a version of its own, so that a build that
+// would give out ids without slots refuses the batch, and later the store, before it changes anything.
+func (b *Batch) PutSlotsFrom(first ID) {
+	b.key = AppendMetaKey(b.key[:0], MetaSlotsFrom)
+	b.value = binary.AppendUvarint(append(b.value[:0], rowVersion5), uint64(first))
+	b.Put(b.key, b.value)
 }

@@ -9,11 +9,40 @@ import (
 	"github.com/carillon-io/carillon/instant"
 )
 
-// ID numbers a job for the lifetime of the cluster. IDs are a counter in the log, so they grow with time. The counter
-// begins at a random number, so that the run ids of two clusters do not collide in the duplicate window of one
-// stream. Zero means no job. An id is never reused, so a run or a row of a deleted job cannot be taken for one of a
-// later job with the same name.
+// ID numbers a job for the lifetime of the cluster: the upper 56 bits are a counter in the log, the lower eight the
+// [Slot] of the job's name. Ids grow with time, because the counter does, so the rows of new jobs are at the end of
+// their range of keys. The slot lets a run id be sent to the shard that has the job, without a search for its name.
+// The counter begins at a random number, so that the run ids of two clusters do not collide in the duplicate window of
+// one stream. Zero means no job. An id is never reused, so a run or a row of a deleted job cannot be taken for one of
+// a later job with the same name.
+//
+// Ids that earlier releases gave out have no slot: they are the counter alone. A store records the first id that may
+// have one (see [Batch.PutSlotsFrom]); of an id below it, Counter and Slot have no meaning.
 type ID uint64
+
+const (
+	// slotBits is the width of the slot in an id.
+	slotBits = 8
+	// CounterMax is the largest counter that fits into an id. It is 7 × 10^16: at a million new jobs a second it
+	// lasts for two thousand years.
+	CounterMax = 1<<(64-slotBits) - 1
+)
+
+// NewID returns the id of a job by its counter, from 1 to [CounterMax], and the slot of its name. It panics for
+// another counter: the id would be that of another job.
+func NewID(counter uint64, slot Slot) ID {
+	if counter == 0 || counter > CounterMax {
+		panic(fmt.Sprintf("job: id with counter %d, want 1 to %d", counter, uint64(CounterMax)))
+	}
+	return ID(counter<<slotBits | uint64(slot))
+}
+
+// Counter returns the number of the job among all jobs of the cluster, in the order in which they were created. It has
+// gaps.
+func (id ID) Counter() uint64 { return uint64(id >> slotBits) }
+
+// Slot returns the slot of the job's name.
+func (id ID) Slot() Slot { return Slot(id & (Slots - 1)) }
 
 // idDigits is Crockford's base 32 in lower case: it sorts like the numbers and has no look-alikes.
 const idDigits = "0123456789abcdefghjkmnpqrstvwxyz"

@@ -8,11 +8,15 @@ import (
 // RowsVersion is the newest version of rows that this build reads and writes. Versions count over all kinds of row: a
 // kind that gets more members takes the next number, whatever its own last one was. So one number describes what a
 // store contains, and what a node can read.
-const RowsVersion = rowVersion4
+const RowsVersion = rowVersion5
 
 // RowsVersionUnmarked is the newest version of rows in a store without a recorded version, and the version that a
 // node reads if it does not name one. A store records a version only once it is above this one.
 const RowsVersionUnmarked = rowVersion3
+
+// RowsVersionOfSlots is the version of the rows of a store whose newer ids carry slots. A node that does not read it
+// would give out ids without slots.
+const RowsVersionOfSlots = rowVersion5
 
 // ErrNewerRows is wrapped by errors about rows of a newer release. None of these rows was applied.
 var ErrNewerRows = errors.New("job: rows of a newer release")

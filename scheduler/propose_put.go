@@ -50,8 +50,9 @@ func (e *Engine) Prepare(def *job.Definition) (*Put, error) {
 // prepare compiles a definition into a proposal, which may be proposed only once. It compiles the schedule here, in
 // the goroutine of the caller, so that the step need not.
 func (e *Engine) prepare(def *job.Definition) (*core.Put, error) {
-	if err := e.mayWrite(job.RowsVersionOf(def)); err != nil {
-		return nil, err
+	most, node := e.rowsMax()
+	if version, field := job.RowsVersionOf(def); version > most {
+		return nil, apierr.Errorf(apierr.InvalidField, field, "it needs rows of version %d, and node %s of the cluster reads up to %d: upgrade that node first, or leave the field out", version, node, most)
 	}
 	s, err := e.parse(def)
 	if err != nil {
@@ -59,6 +60,7 @@ func (e *Engine) prepare(def *job.Definition) (*core.Put, error) {
 	}
 	p := &core.Put{
 		Tenant: def.Tenant, Name: def.Name, Hash: e.hasher.hash(def.Tenant, def.Name),
+		Slot: job.SlotOf(def.Tenant, def.Name), MaySlot: most >= job.RowsVersionOfSlots,
 		Definition: job.EncodeDefinition(def), Profile: job.ProfileOf(def, s), Schedule: s, Paused: def.Paused,
 	}
 	if def.HasMasks() {
@@ -68,16 +70,13 @@ func (e *Engine) prepare(def *job.Definition) (*core.Put, error) {
 	return p, nil
 }
 
-// mayWrite refuses rows of a version that some node of the cluster cannot read. Otherwise that node could not follow
-// any more, and a cluster could not be upgraded node by node.
-func (e *Engine) mayWrite(version byte, field string) error {
+// rowsMax returns the newest version of rows that may be written, and a node of the cluster that reads no newer one. A
+// node that meets newer rows cannot follow any more, and a cluster could then not be upgraded node by node.
+func (e *Engine) rowsMax() (version byte, node string) {
 	if e.opts.RowsMax == nil {
-		return nil
+		return job.RowsVersion, ""
 	}
-	if most, node := e.opts.RowsMax(); version > most {
-		return apierr.Errorf(apierr.InvalidField, field, "it needs rows of version %d, and node %s of the cluster reads up to %d: upgrade that node first, or leave the field out", version, node, most)
-	}
-	return nil
+	return e.opts.RowsMax()
 }
 
 // parse compiles the schedule of a definition.

@@ -77,20 +77,25 @@ func TestRowsOfAllNodes(t *testing.T) {
 	if _, _, err := e.Put(ctx, &d, nil); err != nil {
 		t.Fatal(err)
 	}
-	if rows := markedRows(t, store); rows != 4 {
-		t.Errorf("the store says that it has rows of version %d, want 4", rows)
+	if rows := markedRows(t, store); rows != job.RowsVersion {
+		t.Errorf("the store says that it has rows of version %d, want %d", rows, job.RowsVersion)
 	}
 }
 
 // markedRows returns what a store says of the version of its rows; 0: nothing.
 func markedRows(t *testing.T, store Store) (version uint64) {
+	return storedMeta(t, store, core.MetaRows)
+}
+
+// storedMeta returns the number of a meta row; 0: there is none.
+func storedMeta(t *testing.T, store Store, name string) (n uint64) {
 	t.Helper()
-	value, ok, err := store.Get(append([]byte{byte(job.KindMeta)}, core.MetaRows...))
+	value, ok, err := store.Get(job.AppendMetaKey(nil, name))
 	if err == nil && ok {
-		version, err = job.DecodeMeta(value)
+		n, err = job.DecodeMeta(value)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	return version
+	return n
 }

@@ -30,7 +30,7 @@ func (w *world) do(acts ...*modelAct) {
 	var callers []func()
 	_, ended := w.engine.outcomes.oldest() // during a commit: the step takes that in first
 	for _, a := range acts {
-		w.model.now = w.wall()
+		w.model.now, w.model.ids.may = w.wall(), w.maySlot()
 		w.model.ask(a, len(acts) == 1 && !ended)
 		callers = append(callers, func() {
 			ctx := WithActor(context.Background(), job.Actor{By: a.by})

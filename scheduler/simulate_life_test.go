@@ -171,8 +171,11 @@ func (w *world) checkLoaded() {
 		return
 	}
 	fail := func(format string, args ...any) { w.model.fail("loaded", nil, format, args...) }
-	if c.NextID != old.NextID || c.PrunedDay != old.PrunedDay || c.Notices != old.Notices || c.Notices != len(w.model.outbox) {
-		fail("next id %d, pruned %d, outbox %d; was %d, %d, %d", c.NextID, c.PrunedDay, c.Notices, old.NextID, old.PrunedDay, old.Notices)
+	if c.NextID != old.NextID || c.SlotsFrom != old.SlotsFrom {
+		fail("next id %d, slots from %d; were %d, %d", c.NextID, c.SlotsFrom, old.NextID, old.SlotsFrom)
+	}
+	if c.PrunedDay != old.PrunedDay || c.Notices != old.Notices || c.Notices != len(w.model.outbox) {
+		fail("pruned %d, outbox %d; was %d, %d", c.PrunedDay, c.Notices, old.PrunedDay, old.Notices)
 	}
 	for id, j := range old.Jobs {
 		if timer := c.Jobs[id].Timer; timer != j.Timer {

@@ -10,7 +10,7 @@ const modelDay = 24 * 3600 * 1000
 // ask records that a caller asks for something. alone says that no other caller acts at the same time.
 func (m *model) ask(a *modelAct, alone bool) {
 	m.asked = append(m.asked, a)
-	a.begun = true
+	a.begun, a.maySlot = true, m.ids.may
 	m.counts.acts++
 	if j := m.names[a.name]; j != nil {
 		text := a.text

@@ -14,6 +14,7 @@ func (m *model) create(r *modelRow, act *modelAct) {
 	j := &modelJob{
 		id: r.key.job, name: act.name, def: act.def, paused: act.def.paused, touched: m.now, keys: make(map[string]modelUse), fired: make(map[int64]int),
 	}
+	m.checkID(j, act)
 	j.ticks = m.ticksOf(act.def, m.now)
 	if j.after = m.now; act.def.at > 0 {
 		j.after, j.away = act.def.at-1, m.now

@@ -41,7 +41,7 @@ type model struct {
 	notices []modelRow      // in the commit going on
 	deaths  []modelRow      // rows of dead runs, in the commit going on
 	outbox  map[[2]uint64]*modelNotice
-	nextID  uint64 // as the log has it; 0: it has not said so yet
+	ids     modelIDs
 
 	steps, stepFrom uint64     // of the process so far; the last commit before the one going on
 	over            modelCrowd // runs that have ended in the step going on
@@ -224,7 +224,9 @@ func (m *model) take(r *modelRow) {
 	case rowPruned:
 		m.takePruned(r)
 	case rowNextID:
-		m.nextID = r.key.job
+		m.ids.next = r.key.job
+	case rowSlotsFrom:
+		m.takeSlotsFrom(r.key.job)
 	}
 }
 
@@ -240,9 +242,7 @@ func (m *model) endCommit() {
 	}
 	m.checkNotices()
 	m.checkDeaths()
-	if n := len(m.order); n > 0 && m.nextID != 0 && m.order[n-1].id >= m.nextID {
-		m.fail("loaded", m.order[n-1], "id %d is given out, and after a crash it would be once more: the log has %d as the next", m.order[n-1].id, m.nextID)
-	}
+	m.checkNextID()
 }
 
 func (k runKey) String() string {

@@ -68,10 +68,11 @@ const (
 	rowAudit
 	rowNotice
 	rowNoticeGone
-	rowZone   // by which rules the jobs of the zone that changes are planned
-	rowReplan // jobs are to follow a calendar, or have followed
-	rowPruned // the buckets of the history before a day are gone
-	rowNextID // which id is given out next
+	rowZone      // by which rules the jobs of the zone that changes are planned
+	rowReplan    // jobs are to follow a calendar, or have followed
+	rowPruned    // the buckets of the history before a day are gone
+	rowNextID    // which id no job has reached
+	rowSlotsFrom // from which id on ids carry slots
 )
 
 // modelRow is a change in the log.
@@ -140,6 +141,7 @@ type modelAct struct {
 	repeat   bool   // of a backfill
 	dry      bool   // of a backfill
 
+	maySlot  bool   // all nodes can read ids with slots
 	want     string // the answer that is expected: a code, "" for success, "?" for either
 	begun    bool
 	idle     bool   // there is nothing to do

@@ -106,6 +106,8 @@ func metaRow(c job.Change) (row modelRow, err error) {
 	switch string(c.Key[1:]) {
 	case core.MetaNextID:
 		row = modelRow{kind: rowNextID, key: runKey{job: n}}
+	case job.MetaSlotsFrom:
+		row = modelRow{kind: rowSlotsFrom, key: runKey{job: n}}
 	case core.MetaReplan:
 		row = modelRow{kind: rowReplan, day: int64(n)}
 	case core.MetaZone + simMovedZone:

@@ -58,6 +58,7 @@ type world struct {
 	actors  int
 	names   []string
 	standby simStandby
+	ids     simIDs
 	telling bool
 	low     []byte // where the next notices are
 }
@@ -74,14 +75,14 @@ func newWorld(t testing.TB, p *simPlan) *world {
 	w.end = w.passed + p.span.Milliseconds()
 	w.model = newModel(p.modelSettings(), newModelClocks(p.start.Add(-48*time.Hour), p.start.Add(p.span+p.margin())))
 	w.opts = Options{
-		Log: w, Store: w.store, Sender: w, Clock: w, Settings: p.settings, LiveMax: p.liveMax,
+		Log: w, Store: w.store, Sender: w, Clock: w, Settings: p.settings, LiveMax: p.liveMax, RowsMax: w.rowsMax,
 		Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
 	}
 	if p.settings.DeadLetters {
 		w.opts.Announcer = w
 	}
 	var b job.Batch
-	b.PutMeta(core.MetaNextID, 1<<20|1) // or they would begin at a random place
+	w.number(&b)
 	if err := w.store.Apply(job.Position{}, b.Bytes()); err != nil {
 		t.Fatal(err)
 	}

@@ -23,19 +23,25 @@ import (
 	"github.com/carillon-io/carillon/testkit"
 )
 
-var upgradeFlag = flag.Bool("upgrade", false, "build a binary with newer rows, and roll a cluster to it and back")
+var upgradeFlag = flag.Bool("upgrade", false, "build a binaries of other releases, and roll a cluster to them and back")
 
-// newerRows are the changes of this source that make a release whose rows of jobs can have version 5: rows whose
+// sourceChange is a text of a file, which has it once, and what stands in its place in another release.
+type sourceChange struct{ file, old, new string }
+
+// newerRows are the changes of this source that make a release whose rows of jobs can have version 6: rows whose
 // description begins with newerMark.
-var newerRows = []struct{ file, old, new string }{
-	{"job/codec.go", "	rowVersion4 = 4\n", "	rowVersion4 = 4\n	rowVersion5 = 5\n"},
-	{"job/row_version.go", "const RowsVersion = rowVersion4", "const RowsVersion = rowVersion5"},
-	{"job/row_version.go", "	if d.Target.MaxInFlight != 0 {", "	if strings.HasPrefix(d.Description, \"" + newerMark + "\") {\n		return rowVersion5, \"description\"\n	}\n	if d.Target.MaxInFlight != 0 {"},
+var newerRows = []sourceChange{
+	{"job/codec.go", "	rowVersion5 = 5\n", "	rowVersion5 = 5\n	rowVersion6 = 6\n"},
+	{"job/row_version.go", "const RowsVersion = rowVersion5", "const RowsVersion = rowVersion6"},
+	{"job/row_version.go", "	if d.Target.MaxInFlight != 0 {", "	if strings.HasPrefix(d.Description, \"" + newerMark + "\") {\n		return rowVersion6, \"description\"\n	}\n	if d.Target.MaxInFlight != 0 {"},
 	{"job/row_version.go", "	\"fmt\"\n", "	\"fmt\"\n	\"strings\"\n"},
-	{"job/codec_job.go", "	v := append(b.value[:0], version)\n	v = binary", "	if bytes.Contains(definition, []byte(\"" + newerMark + "\")) {\n		if version = rowVersion5; isZero {\n			definition = append(definition, 0)\n		}\n	}\n	v := append(b.value[:0], version)\n	v = binary"},
-	{"job/codec_job.go", "newRowReaderUpTo(rowVersion4, value)\n	var rec", "newRowReaderUpTo(rowVersion5, value)\n	var rec"},
+	{"job/codec_job.go", "	v := append(b.value[:0], version)\n	v = binary", "	if bytes.Contains(definition, []byte(\"" + newerMark + "\")) {\n		if version = rowVersion6; isZero {\n			definition = append(definition, 0)\n		}\n	}\n	v := append(b.value[:0], version)\n	v = binary"},
+	{"job/codec_job.go", "newRowReaderUpTo(rowVersion4, value)\n	var rec", "newRowReaderUpTo(rowVersion6, value)\n	var rec"},
 	{"job/codec_job.go", "import \"encoding/binary\"", "import (\n	\"bytes\"\n	\"encoding/binary\"\n)"},
 }
+
+// withoutSlots are the changes of this source that make a release that does not know ids with slots.
+var withoutSlots = []sourceChange{{"job/row_version.go", "const RowsVersion = rowVersion5", "const RowsVersion = rowVersion4"}}
 
 // newerMark begins the description of a job that only the newer release can hold.
 const newerMark = "of a newer release"
@@ -59,11 +65,11 @@ func buildRelease(t *testing.T, version string, changed map[string]string) strin
 	return binary
 }
 
-// buildNewer builds the command as newerRows change it.
-func buildNewer(t *testing.T) string {
+// buildChanged builds the command under a version, as some changes make it.
+func buildChanged(t *testing.T, version string, changes []sourceChange) string {
 	t.Helper()
 	dir, changed := t.TempDir(), make(map[string]string)
-	for i, c := range newerRows {
+	for i, c := range changes {
 		original, err := filepath.Abs(filepath.Join("..", "..", c.file))
 		if err != nil {
 			t.Fatal(err)
@@ -81,7 +87,7 @@ func buildNewer(t *testing.T) string {
 			t.Fatal(err)
 		}
 	}
-	return buildRelease(t, "v2", changed)
+	return buildRelease(t, version, changed)
 }
 
 // rig is a cluster of processes at one NATS server.
@@ -225,7 +231,7 @@ func TestUpgrade(t *testing.T) {
 	if !*upgradeFlag {
 		t.Skip("run it by make upgrade")
 	}
-	old, newer := buildRelease(t, "v1", nil), buildNewer(t)
+	old, newer := buildRelease(t, "v1", nil), buildChanged(t, "v2", newerRows)
 	s := newRig(t)
 	a := s.start(old, "a")
 	b := s.start(old, "b")

@@ -60,9 +60,9 @@ func (c *Core) seal() {
 // keepMarks writes the next id and the version of the stored rows, if they have changed since they were last written.
 // They are thus in the commit that uses the id or the version, or in an earlier one.
 func (c *Core) keepMarks() {
-	if c.nextID != c.keptID {
-		c.out.Batch.PutMeta(MetaNextID, uint64(c.nextID))
-		c.keptID = c.nextID
+	if c.numbers.next != c.keptID {
+		c.out.Batch.PutMeta(MetaNextID, uint64(c.numbers.next))
+		c.keptID = c.numbers.next
 	}
 	if v := c.out.Batch.RowsVersion(); v > c.rowsVersion {
 		c.out.Batch.PutMeta(MetaRows, uint64(v))

@@ -31,8 +31,8 @@ type Core struct {
 	room   int
 	upto   int      // size of the step at which its current part ends
 	unitAt job.Mark // where the current unit begins
-	// keptID is nextID as it is in the log. While they differ, the next commit must write nextID, so that no crash can
-	// give an id to two jobs.
+	// keptID is numbers.next as it is in the log. While they differ, the next commit must write it, so that no crash
+	// can give an id to two jobs.
 	keptID job.ID
 
 	// misjudged counts the units that were larger than announced, and moved to the next commit. It is 0 as long as the
@@ -46,10 +46,13 @@ type Core struct {
 	rows table
 	// ids is nil unless the core follows a leader. The leader's rows name jobs by id; callers name them by hash, and
 	// runs have the slot of their job, so a core that leads needs no index and saves the memory.
-	ids      *jobIndex
-	names    nameIndex
-	profiles profiles
-	wheel    *wheel.Wheel
+	ids *jobIndex
+	// firstSlotted is the first slot of a job whose id carries the slot of its name, while the core is being loaded; 0:
+	// none.
+	firstSlotted slot
+	names        nameIndex
+	profiles     profiles
+	wheel        *wheel.Wheel
 
 	live map[job.RunID]liveRun
 	// retries holds what is known of a live run beyond its liveRun: earlier attempts, a deadline, refused reports.
@@ -67,7 +70,7 @@ type Core struct {
 	asked  map[job.ID]struct{}
 	shares liveShares
 
-	nextID   job.ID
+	numbers  numbering
 	led      instant.Millis // when this leadership began
 	presence presence       // when an engine led
 	epoch    uint64
@@ -161,9 +164,9 @@ func New(settings Settings, now instant.Millis) *Core {
 		backlog:   fair.NewQueue[job.TenantHash, backlogEntry](decideQuantum),
 		late:      fair.NewQueue[job.TenantHash, backlogEntry](decideQuantum),
 		debts:     newDebts(), calendars: make(map[string]*job.Calendar),
-		zones:  newZoneMemory(settings.Zones),
-		pace:   newPace(settings.CatchupRate, now),
-		nextID: 1, rowsVersion: job.RowsVersionUnmarked,
+		zones:   newZoneMemory(settings.Zones),
+		pace:    newPace(settings.CatchupRate, now),
+		numbers: numbering{next: 1}, rowsVersion: job.RowsVersionUnmarked,
 	}
 }
 
@@ -191,7 +194,7 @@ func (c *Core) begin(in Input) {
 	c.presence.attend(in.Now, c.now, c.out.WakeAt, instant.Millis(c.settings.Lead.Milliseconds()), c.graceMillis())
 	c.now, c.lsn, c.room = in.Now, in.LSN, in.Room
 	c.noticeSeq, c.auditSeq = 0, 0
-	c.unitAt, c.keptID = job.Mark{}, c.nextID
+	c.unitAt, c.keptID = job.Mark{}, c.numbers.next
 	c.out.reset()
 	c.profiles.meter.spent = 0
 	clear(c.asked)

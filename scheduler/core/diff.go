@@ -13,7 +13,7 @@ import (
 // the wheel a job is: armsOf does.
 func digest(c *Core) (lines []string) {
 	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
-	add("meta epoch=%d next=%d pruned=%d replan=%t usual=%v outbox=%d", c.epoch, c.nextID, c.prunedDay, c.replanning, c.pace.usual, c.outbox)
+	add("meta epoch=%d numbers=%+v pruned=%d replan=%t usual=%v outbox=%d", c.epoch, c.numbers, c.prunedDay, c.replanning, c.pace.usual, c.outbox)
 	add("count jobs=%d armed=%d reaping=%d live=%d reporting=%d debts=%d", c.rows.count, c.Armed(), c.reaping, len(c.live), c.watches.used, len(c.debts.byJob))
 	add("states %v", c.rows.byState)
 	for s := slot(1); s < c.rows.next; s++ {

@@ -19,7 +19,7 @@ type Epoch struct {
 // jobs begin at what firstID returns. It is separate from Lead because the commit may fail: the core then still
 // follows, and may try again later.
 func (c *Core) NextEpoch(shard uint32, firstID func() (job.ID, error)) (*Epoch, error) {
-	e := &Epoch{Number: c.epoch + 1, nextID: c.nextID, zones: c.zoneChange()}
+	e := &Epoch{Number: c.epoch + 1, nextID: c.numbers.next, zones: c.zoneChange()}
 	if e.nextID == 1 {
 		var err error
 		if e.nextID, err = firstID(); err != nil {
@@ -36,7 +36,7 @@ func (c *Core) NextEpoch(shard uint32, firstID func() (job.ID, error)) (*Epoch, 
 // Lead makes a loaded core, which may have followed another leader, the leader of an epoch that is durable; lsn and
 // now are those of its commit. Its cost depends on the live runs, the debts and the streaks; it reads no other job.
 func (c *Core) Lead(e *Epoch, lsn uint64, now instant.Millis) Takeover {
-	c.nextID = e.nextID
+	c.numbers.next = e.nextID
 	c.takeZoneChange(&e.zones)
 	t := c.lead(e.Number, lsn, now)
 	t.Replan = c.replanning

@@ -14,7 +14,7 @@ import (
 // means that the rows and the memory may differ by part of a commit, and there is no way back.
 func (c *Core) Follow(batch []byte, now instant.Millis) error {
 	if c.ids == nil {
-		c.ids = newJobIndex(&c.rows)
+		c.ids = newJobIndex(&c.rows, &c.numbers)
 	}
 	c.now = now
 	if err := job.Changes(batch, c.followChange); err != nil {
@@ -121,7 +121,9 @@ func (c *Core) followTimer(key, value []byte) error {
 		s, r = c.rows.alloc(id)
 		c.ids.add(id, s)
 	} else {
-		r = c.rows.row(s)
+		if r = c.rows.row(s); r.id != id {
+			return fmt.Errorf("job %s has the counter of job %s", id, r.id)
+		}
 		c.profiles.get(r.profile).refs--
 	}
 	r.setTimerRow(t)
@@ -139,7 +141,7 @@ func (c *Core) dropOf(kind job.Kind, id job.ID) {
 	case job.KindDebt:
 		c.forgetDebt(id)
 	case job.KindTimer:
-		s := c.ids.find(id)
+		s := c.slotOf(id)
 		if s == 0 {
 			return
 		}

@@ -13,8 +13,8 @@ import (
 // followedJobs is how many jobs a standby of the benchmarks has.
 const followedJobs = 1_000_000
 
-// newFollowed returns a core that followed the registration of many jobs, and its time.
-func newFollowed(tb testing.TB, jobs int) (*Core, instant.Millis) {
+// newFollowed returns a core that followed the registration of many jobs, so many of them with dense ids, and its time.
+func newFollowed(tb testing.TB, jobs, dense int) (*Core, []job.ID, instant.Millis) {
 	now := instant.Of(time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC))
 	c := New(Settings{Lead: 10 * time.Second, Grace: time.Second}, now)
 	c.hash = testHasher{}.hash
@@ -23,8 +23,14 @@ func newFollowed(tb testing.TB, jobs int) (*Core, instant.Millis) {
 	profile := job.ProfileOf(def, mustDo(schedule.Parse(def.Spec())))
 	var b job.Batch
 	b.PutProfile(1, profile)
+	ids, numbers := make([]job.ID, jobs), numbering{next: 1 << 20}
 	for i := range jobs {
-		id := job.ID(1<<20 + i)
+		if i == dense {
+			numbers.beginSlots()
+			b.PutSlotsFrom(numbers.slotsFrom)
+		}
+		id := numbers.take(job.Slot(i * 167))
+		ids[i] = id
 		b.PutTimer(id, followedTimer(now, i, 0))
 		b.PutName("default", fmt.Sprint("job/", i), id)
 		if b.Size() > CommitBytesMax/2 || i == jobs-1 {
@@ -34,7 +40,7 @@ func newFollowed(tb testing.TB, jobs int) (*Core, instant.Millis) {
 			b.Reset()
 		}
 	}
-	return c, now
+	return c, ids, now
 }
 
 // followedTimer is the timer of a job after so many ticks: each job has one an hour.
@@ -47,12 +53,18 @@ func followedTimer(start instant.Millis, i, ticks int) job.Timer {
 // a tick leaves behind (the run, the timer, the run's end and its history), and of those it does not keep
 // in memory.
 func BenchmarkFollow(b *testing.B) {
+	for _, ids := range benchIDs {
+		b.Run("ids="+ids.name, func(b *testing.B) { benchmarkFollow(b, ids.dense(followedJobs)) })
+	}
+}
+
+func benchmarkFollow(b *testing.B, dense int) {
 	const perBatch = 500
-	c, start := newFollowed(b, followedJobs)
+	c, ids, start := newFollowed(b, followedJobs, dense)
 	fill := map[string]func(batch *job.Batch, i, round int){
 		"rows=ticks": func(batch *job.Batch, i, round int) {
 			t := followedTimer(start, i, round+1)
-			run := job.Run{ID: job.RunID{Job: job.ID(1<<20 + i), At: t.Cursor - 3_600_000}, Status: job.StatusPending, Attempt: 1, Fence: 7, Due: t.Cursor - 3_600_000}
+			run := job.Run{ID: job.RunID{Job: ids[i], At: t.Cursor - 3_600_000}, Status: job.StatusPending, Attempt: 1, Fence: 7, Due: t.Cursor - 3_600_000}
 			batch.PutRun(&run)
 			batch.PutTimer(run.ID.Job, t)
 			batch.DeleteRun(run.ID)
@@ -60,7 +72,7 @@ func BenchmarkFollow(b *testing.B) {
 			batch.PutHistory(&run)
 		},
 		"rows=cold": func(batch *job.Batch, i, round int) {
-			run := job.Run{ID: job.RunID{Job: job.ID(1<<20 + i), At: start + instant.Millis(round)}, Status: job.StatusSucceeded, Attempt: 1}
+			run := job.Run{ID: job.RunID{Job: ids[i], At: start + instant.Millis(round)}, Status: job.StatusSucceeded, Attempt: 1}
 			for range 4 {
 				batch.PutHistory(&run)
 			}
@@ -93,18 +105,18 @@ func BenchmarkFollow(b *testing.B) {
 func BenchmarkLead(b *testing.B) {
 	for _, live := range []int{0, 10_000} {
 		b.Run(fmt.Sprintf("jobs=%d/live=%d", followedJobs, live), func(b *testing.B) {
-			c, now := newFollowed(b, followedJobs)
+			c, ids, now := newFollowed(b, followedJobs, 0)
 			var batch job.Batch
 			for i := range live {
-				batch.PutRun(&job.Run{ID: job.RunID{Job: job.ID(1<<20 + i), At: now}, Status: job.StatusPending, Attempt: 1, Due: now + 5000})
+				batch.PutRun(&job.Run{ID: job.RunID{Job: ids[i], At: now}, Status: job.StatusPending, Attempt: 1, Due: now + 5000})
 			}
 			if err := c.Follow(batch.Bytes(), now); err != nil {
 				b.Fatal(err)
 			}
-			ids := c.ids
+			index := c.ids
 			b.ResetTimer()
 			for range b.N {
-				c.ids = ids
+				c.ids = index
 				if t := c.lead(1, 1, now); len(t.Launches) != live {
 					b.Fatalf("%d launches", len(t.Launches))
 				}

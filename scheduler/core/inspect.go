@@ -14,6 +14,7 @@ import (
 type Inspection struct {
 	Settings  Settings
 	NextID    job.ID
+	SlotsFrom job.ID // the first id that may carry a slot; 0: none does yet
 	PrunedDay uint32 // buckets of the history before it are deleted
 	Notices   int    // in the outbox
 	Away      int    // jobs that came back with ticks of the past which are not decided yet
@@ -46,7 +47,7 @@ type InspectedRun struct {
 // Inspect returns a copy of what the core holds. Its cost grows with everything that the core holds.
 func (c *Core) Inspect() *Inspection {
 	i := &Inspection{
-		Settings: c.settings, NextID: c.nextID, PrunedDay: c.prunedDay, Notices: c.outbox,
+		Settings: c.settings, NextID: c.numbers.next, SlotsFrom: c.numbers.slotsFrom, PrunedDay: c.prunedDay, Notices: c.outbox,
 		Away: len(c.presence.away), Moving: c.profiles.moved != nil,
 		StepBytes: c.out.Batch.Size(), StepSealed: len(c.out.Sealed),
 		Jobs: make(map[job.ID]InspectedJob), Live: make(map[job.RunID]InspectedRun),

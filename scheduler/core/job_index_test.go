@@ -8,17 +8,25 @@ import (
 	"github.com/carillon-io/carillon/testkit"
 )
 
-// TestJobIndexTwin compares with a map, over ids of a counter, far ones and removed ones; pages go with
-// the last of their jobs.
+// TestJobIndexTwin compares with a map, over ids of a counter, with slots and without, far ones and removed ones; pages
+// go with the last of their jobs.
 func TestJobIndexTwin(t *testing.T) {
 	seed := testkit.Seed(t)
 	rng := rand.New(rand.NewPCG(seed, 6))
-	empty := newTable()
-	x, twin := newJobIndex(&empty), map[job.ID]slot{}
+	empty, numbers := newTable(), numbering{slotsFrom: job.NewID(3<<jobPageBits, 0)}
+	x, twin := newJobIndex(&empty, &numbers), map[job.ID]slot{}
 	for range 100_000 {
-		id := job.ID(1<<40 + rng.IntN(5<<jobPageBits))
-		if rng.IntN(10) == 0 {
+		var id job.ID
+		switch rng.IntN(20) {
+		case 0:
 			id = job.ID(1 + rng.Uint64()>>rng.IntN(60))
+		case 1, 2, 3, 4, 5, 6, 7, 8, 9: // dense, and with the ordinals of others that have slots
+			id = numbers.slotsFrom - 1 - job.ID(rng.IntN(5<<jobPageBits))
+		default:
+			id = job.NewID(numbers.slotsFrom.Counter()+rng.Uint64N(5<<jobPageBits), 0)
+		}
+		if numbers.hasSlot(id) { // only one id has a counter
+			id = job.NewID(id.Counter(), job.Slot(id.Counter()*7))
 		}
 		if got := x.find(id); got != twin[id] {
 			t.Fatalf("seed %d: job %s is in slot %d, want %d", seed, id, got, twin[id])
@@ -50,7 +58,7 @@ func TestJobIndexOfTable(t *testing.T) {
 		rows.alloc(1000 + id)
 	}
 	rows.release(5)
-	x := newJobIndex(&rows)
+	x := newJobIndex(&rows, &numbering{next: 11_000})
 	for s := slot(1); s < rows.next; s++ {
 		want := s
 		if s == 5 {
@@ -59,5 +67,24 @@ func TestJobIndexOfTable(t *testing.T) {
 		if got := x.find(job.ID(999 + s)); got != want {
 			t.Fatalf("slot %d of job %d, want %d", got, 999+s, want)
 		}
+	}
+}
+
+// TestJobIndexIsSmall: jobs whose ids carry slots take no more pages than jobs with dense ids.
+func TestJobIndexIsSmall(t *testing.T) {
+	const jobs = 20 << jobPageBits
+	pages := make(map[bool]int)
+	for _, slots := range []bool{false, true} {
+		rows, numbers := newTable(), numbering{next: 1<<40 | 77}
+		if slots {
+			numbers.beginSlots()
+		}
+		for n := range jobs {
+			rows.alloc(numbers.take(job.Slot(n * 13)))
+		}
+		pages[slots] = len(newJobIndex(&rows, &numbers).pages)
+	}
+	if pages[true] > pages[false] || pages[false] > jobs>>jobPageBits+1 {
+		t.Errorf("%d jobs take %d pages if their ids carry slots, and %d if not", jobs, pages[true], pages[false])
 	}
 }

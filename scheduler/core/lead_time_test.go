@@ -40,7 +40,7 @@ func TestLeadCountsFromNow(t *testing.T) {
 // TestRewind: the clock of a standby is set back by an hour. What was late is not any more, and comes off the
 // wheel at its time.
 func TestRewind(t *testing.T) {
-	c, now := newFollowed(t, 100)
+	c, _, now := newFollowed(t, 100, 0)
 	later := now.Add(time.Hour)
 	c.KeepTime(later)
 	if c.late.Len() != 100 || c.wheel.Len() != 0 {

@@ -57,7 +57,9 @@ func (c *Core) takeMeta(key, value []byte) error {
 	case MetaEpoch:
 		c.epoch = n
 	case MetaNextID:
-		c.nextID = job.ID(n)
+		c.numbers.next = job.ID(n)
+	case job.MetaSlotsFrom:
+		c.numbers.slotsFrom = job.ID(n)
 	case metaPrunedDay:
 		c.prunedDay = uint32(n)
 	case metaUsualRate:
@@ -108,6 +110,9 @@ func (c *Core) loadTimer(key, value []byte) error {
 		return err
 	}
 	s, r := c.rows.alloc(id)
+	if c.firstSlotted == 0 && c.numbers.hasSlot(id) {
+		c.firstSlotted = s
+	}
 	r.setTimerRow(t)
 	c.rows.note(r)
 	c.profiles.get(t.Profile).refs++
@@ -134,26 +139,42 @@ func (c *Core) readTimer(key, value []byte) (job.ID, job.Timer, error) {
 
 // slotOf returns the slot of a job by its id, or 0 if there is none. It must not be called once the core leads.
 func (c *Core) slotOf(id job.ID) slot {
-	if c.ids != nil {
-		return c.ids.find(id)
+	if c.ids == nil {
+		return c.rowOf(id)
 	}
-	return c.rowOf(id)
+	s := c.ids.find(id)
+	if s != 0 && c.rows.row(s).id != id {
+		return 0
+	}
+	return s
 }
 
 // rowOf returns the slot of a job by its id while the core is being loaded. Slots are then in the order of ids,
-// because rows are. Ids are a counter, so the first guess is right unless jobs were deleted.
+// because rows are. Ids count, so the first guess is right unless jobs were deleted.
 func (c *Core) rowOf(id job.ID) slot {
 	n := int(c.rows.next)
-	if n > 1 && id >= c.rows.row(1).id {
-		if guess := 1 + id - c.rows.row(1).id; guess < job.ID(n) && c.rows.row(slot(guess)).id == id {
-			return slot(guess)
-		}
+	if s := c.guess(id); s < c.rows.next && c.rows.row(s).id == id {
+		return s
 	}
 	i := 1 + sort.Search(n-1, func(i int) bool { return c.rows.row(slot(i+1)).id >= id })
 	if i < n && c.rows.row(slot(i)).id == id {
 		return slot(i)
 	}
 	return 0
+}
+
+// guess returns the slot of a job if no job before it was deleted. Ids without slots and ids with slots count
+// separately, each from the first job of their kind. The result may be beyond the table.
+func (c *Core) guess(id job.ID) slot {
+	first := slot(1)
+	if c.numbers.hasSlot(id) {
+		first = max(first, c.firstSlotted)
+	}
+	if first >= c.rows.next || id < c.rows.row(first).id {
+		return c.rows.next
+	}
+	ahead := c.numbers.ordinal(id) - c.numbers.ordinal(c.rows.row(first).id)
+	return first + slot(min(ahead, uint64(c.rows.next)))
 }
 
 // takeName adds the name of a job. The job's timer must have been loaded before.

@@ -15,6 +15,8 @@ type Put struct {
 	withdrawal
 	Tenant, Name string
 	Hash         NameHash
+	Slot         job.Slot // of the name
+	MaySlot      bool     // every node can read a store whose ids carry slots
 	Actor        job.Actor
 	Origin       job.TraceContext // the request's span, if it is sampled
 	Definition   []byte           // encoded

@@ -58,8 +58,10 @@ func (c *Core) create(p *Put) error {
 	if err != nil {
 		return err
 	}
-	id := c.nextID
-	c.nextID++
+	id, err := c.newID(p)
+	if err != nil {
+		return err
+	}
 	s, r := c.rows.alloc(id)
 	c.names.add(p.Hash, s)
 	r.version, r.cursor, r.tenant = 1, first, p.Hash.Tenant
