@@ -72,7 +72,7 @@ func newStillServers(t *testing.T, durability string) (p *stillTroupe) {
 	if testing.Short() {
 		t.Skip("three NATS servers take seconds to find each other")
 	}
-	p = &stillTroupe{troupe: &troupe{t: t, nodes: make(map[string]*Server)}, keeps: durability, logger: testLog(), runs: make(chan *nats.Msg, 100_000), seen: make(map[string]int)}
+	p = &stillTroupe{troupe: &troupe{t: t}, keeps: durability, logger: testLog(), runs: make(chan *nats.Msg, 100_000), seen: make(map[string]int)}
 	routes := bustest.FreeAddrs(t, 3)
 	for i, addr := range routes {
 		path := filepath.Join(t.TempDir(), "nats.conf")
@@ -170,7 +170,7 @@ func (p *stillTroupe) refusesHandOver() {
 func (p *stillTroupe) receive(n int) (name string) {
 	p.t.Helper()
 	for range n {
-		m := receiveOne(p.t, p.runs)
+		m := testkit.Receive(p.t, p.runs)
 		p.seen[m.Header.Get("Carillon-Run-Id")]++
 		name = m.Header.Get("Carillon-Job")
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/carillon-io/carillon/bus/bustest"
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/client/clienttest"
 	"github.com/carillon-io/carillon/datadir"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/testkit"
@@ -23,11 +24,10 @@ import (
 // troupe is a cluster on one outside NATS server: what its nodes do to each other does not depend on how many
 // servers carry their messages.
 type troupe struct {
-	t     *testing.T
-	url   string
-	nodes map[string]*Server
-	nc    *nats.Conn
-	js    jetstream.JetStream
+	t   *testing.T
+	url string
+	nc  *nats.Conn
+	js  jetstream.JetStream
 }
 
 func newTroupe(t *testing.T) *troupe {
@@ -39,7 +39,7 @@ func newTroupe(t *testing.T) *troupe {
 func newTroupeOn(t *testing.T, config string) *troupe {
 	t.Helper()
 	s := bustest.Run(t, "port: -1\njetstream { store_dir: \"%s\" }\nmax_payload: 4194304\n"+config)
-	p := &troupe{t: t, url: s.ClientURL(), nodes: make(map[string]*Server)}
+	p := &troupe{t: t, url: s.ClientURL()}
 	var err error
 	if p.nc, err = nats.Connect(p.url); err != nil {
 		t.Fatal(err)
@@ -61,12 +61,17 @@ func (p *troupe) options(name, dir string) Options {
 // start starts a node and returns it when it is ready.
 func (p *troupe) start(name, dir string) *Server {
 	p.t.Helper()
-	s, err := Start(p.t.Context(), p.options(name, dir))
+	return p.startWith(p.options(name, dir))
+}
+
+// startWith is start with options of the test's own.
+func (p *troupe) startWith(o Options) *Server {
+	p.t.Helper()
+	s, err := Start(p.t.Context(), o)
 	if err != nil {
-		p.t.Fatalf("start %s: %v", name, err)
+		p.t.Fatalf("start %s: %v", o.Node, err)
 	}
 	p.t.Cleanup(func() { _ = s.Close(context.Background()) })
-	p.nodes[name] = s
 	return s
 }
 
@@ -77,11 +82,7 @@ func (p *troupe) kill(s *Server) {
 
 func (p *troupe) client(standby bool) *client.Client {
 	p.t.Helper()
-	c, err := client.New(p.nc, client.Options{Standby: standby})
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	return c
+	return clienttest.New(p.t, p.nc, client.Options{Standby: standby})
 }
 
 // put registers a job that ticks ten times a second.
@@ -144,17 +145,6 @@ func (p *troupe) eachTickOnce(name string, atLeast int) {
 		if step := later.ScheduledAt.Sub(earlier.ScheduledAt.Time); step != 100*time.Millisecond {
 			p.t.Errorf("%s: the tick at %v (%s) is followed by that at %v (%s)", name, earlier.ScheduledAt, earlier.Status, later.ScheduledAt, later.Status)
 		}
-	}
-}
-
-func receiveOne(t *testing.T, messages <-chan *nats.Msg) *nats.Msg {
-	t.Helper()
-	select {
-	case m := <-messages:
-		return m
-	case <-time.After(20 * time.Second):
-		t.Fatal("nothing came")
-		return nil
 	}
 }
 

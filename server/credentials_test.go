@@ -90,14 +90,14 @@ type planted struct {
 	client     *client.Client
 	target     *repeater
 	out        *doors
-	log, spans *said
+	log, spans *testkit.Buffer
 	run        string // that died at the target
 }
 
 // startPlanted runs a server whose log says all that it can, and whose events and traces are on.
 func startPlanted(t *testing.T) *planted {
 	t.Helper()
-	p := &planted{t: t, target: newRepeater(t), out: new(doors), log: new(said), spans: new(said)}
+	p := &planted{t: t, target: newRepeater(t), out: new(doors), log: new(testkit.Buffer), spans: new(testkit.Buffer)}
 	collect := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(p.spans, r.Body) }))
 	t.Cleanup(collect.Close)
 	opts := options(filepath.Join(t.TempDir(), "data"))
@@ -248,16 +248,8 @@ func TestNoDoorShowsCredentials(t *testing.T) {
 // readPage returns the headers and the body of an address.
 func readPage(t *testing.T, address string) string {
 	t.Helper()
-	res, err := http.Get(address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	body, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return fmt.Sprintf("%v %s", res.Header, body)
+	page := testkit.Get(t, address)
+	return fmt.Sprintf("%v %s", page.Header, page.Body)
 }
 
 // around returns the text around a word.
