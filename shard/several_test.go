@@ -1,0 +1,289 @@
+package shard_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-io/carillon/api"
+	"github.com/carillon-io/carillon/bus"
+	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/datadir"
+	"github.com/carillon-io/carillon/dispatch"
+	"github.com/carillon-io/carillon/inbox"
+	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/replication"
+	"github.com/carillon-io/carillon/scheduler"
+	"github.com/carillon-io/carillon/shard"
+	"github.com/carillon-io/carillon/testkit"
+	"github.com/carillon-io/carillon/web"
+)
+
+var discard = slog.New(slog.DiscardHandler)
+
+// process is a process with two shards: two engines with their data, one bus, one dispatcher and one HTTP server.
+type process struct {
+	t      *testing.T
+	bus    *bus.Bus
+	shards [2]*shard.Shard
+	http   *httptest.Server
+	nc     *nats.Conn
+}
+
+// openProcess starts a process whose shards are alone, or the only node of a cluster.
+func openProcess(t *testing.T, inCluster bool) *process {
+	t.Helper()
+	inboxes, err := inbox.NewRule("carillon")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &process{t: t}
+	p.bus, err = bus.Open(t.Context(), bus.Options{
+		Listen: "127.0.0.1:0", StoreDir: filepath.Join(t.TempDir(), "nats"), ConnectionsMax: 100, Prefix: "carillon",
+		Process: replication.NewProcess(), Inboxes: inboxes, Logger: discard,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.bus.Close)
+	dispatcher, err := dispatch.New(dispatch.Options{NATS: p.bus.Dispatch(), Prefix: "carillon", Logger: discard})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = dispatcher.Close(context.Background()) })
+	var doors [2]http.Handler
+	for n := range p.shards {
+		s := p.openShard(uint32(n), dispatcher, inCluster)
+		p.shards[n] = s
+		doors[n] = web.New(s, web.Options{Executor: func() *api.Executor { return s.Service().Executor() }, Logger: discard}).Handler
+	}
+	p.http = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		doors[ownerOf(r.URL.Path)].ServeHTTP(w, r)
+	}))
+	t.Cleanup(p.http.Close)
+	if p.nc, err = nats.Connect(p.bus.URL()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.nc.Close)
+	return p
+}
+
+func (p *process) openShard(n uint32, dispatcher *dispatch.Dispatcher, inCluster bool) *shard.Shard {
+	t := p.t
+	t.Helper()
+	data, opts := datadir.Options{Dir: t.TempDir(), Logger: discard}, shard.Options{
+		Number: n, CheckpointEvery: time.Second, Engine: scheduler.Options{Sender: dispatcher, Logger: discard},
+		Conn: p.bus.API(), API: api.Options{Shards: 2, Logger: discard}, Logger: discard,
+		OnFatal: func(err error) { t.Errorf("shard %d: %v", n, err) },
+	}
+	if inCluster {
+		conn, err := p.bus.Connect(fmt.Sprintf("log of shard %d", n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		data.ClusterName, data.Node = "prod", "a"
+		opts.Cluster = &shard.Cluster{Replication: replication.Options{Conn: conn, Cluster: "prod", Node: "a", Replicas: 1, Logger: discard}}
+	}
+	var err error
+	if opts.Data, err = datadir.OpenDirectory(data); err != nil {
+		t.Fatal(err)
+	}
+	s := shard.New(opts)
+	t.Cleanup(func() {
+		if err := s.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+		if err := opts.Data.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	err = s.Open(t.Context())
+	if err == nil {
+		_, err = s.Start(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// shardOf returns the shard of a slot: each has half of them.
+func shardOf(s job.Slot) int { return int(s) / (job.Slots / 2) }
+
+// ownerOf returns the shard that a path is about, by the name of the job or the id of the run in it.
+func ownerOf(path string) int {
+	last := path[strings.LastIndex(path, "/")+1:]
+	if id, err := job.ParseRunID(last); err == nil {
+		return shardOf(id.Job.Slot())
+	}
+	return shardOf(job.SlotOf("default", last))
+}
+
+// send sends a request over HTTP, and decodes the reply.
+func (p *process) send(method, path, body string, reply any) int {
+	p.t.Helper()
+	r, err := http.NewRequestWithContext(p.t.Context(), method, p.http.URL+"/api/v1/"+path, strings.NewReader(body))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	if err := json.NewDecoder(answer.Body).Decode(reply); err != nil {
+		p.t.Fatal(err)
+	}
+	return answer.StatusCode
+}
+
+type runReply struct{ Run client.Run }
+
+// runOver asks one shard over NATS for a run.
+func (p *process) runOver(shard int, id string) (run client.Run, found bool) {
+	p.t.Helper()
+	subject := fmt.Sprintf("carillon.shard.%d.v1.default.runs.get", shard)
+	m, err := p.nc.Request(subject, []byte(`{"run_id":"`+id+`"}`), 5*time.Second)
+	if err != nil {
+		p.t.Fatalf("%s: %v", subject, err)
+	}
+	if m.Header.Get("Nats-Service-Error-Code") == "" {
+		var reply runReply
+		if err := json.Unmarshal(m.Data, &reply); err != nil {
+			p.t.Fatal(err)
+		}
+		return reply.Run, true
+	}
+	return run, false
+}
+
+// names returns two names of jobs for each shard.
+func names() (names [2][]string) {
+	for i := 0; len(names[0]) < 2 || len(names[1]) < 2; i++ {
+		name := fmt.Sprintf("job-%d", i)
+		n := shardOf(job.SlotOf("default", name))
+		if len(names[n]) < 2 {
+			names[n] = append(names[n], name)
+		}
+	}
+	return names
+}
+
+// TestTwoShardsInOneProcess: each shard has its own jobs, ids, log and status, its runs leave through the sender that
+// both share, and the id of a run says which of the two has it. When one ends, the other fires on.
+func TestTwoShardsInOneProcess(t *testing.T) {
+	for name, inCluster := range map[string]bool{"alone": false, "in a cluster": true} {
+		t.Run(name, func(t *testing.T) {
+			p := openProcess(t, inCluster)
+			came := make(chan *nats.Msg, 10_000)
+			if _, err := p.nc.ChanSubscribe("out.*", came); err != nil {
+				t.Fatal(err)
+			}
+			owner := make(map[string]int)
+			for n, list := range names() {
+				for _, name := range list {
+					owner[name] = n
+					p.register(name, n)
+				}
+			}
+			p.findRuns(came, owner)
+			p.eachHasItsOwn()
+			if inCluster {
+				p.eachHasItsStream()
+			}
+			p.oneFiresOn(came, owner)
+		})
+	}
+}
+
+func (p *process) register(name string, owner int) {
+	p.t.Helper()
+	var reply struct{ Job client.JobInfo }
+	body := `{"schedule":"@every 100ms","target":{"kind":"nats","subject":"out.` + name + `"}}`
+	if code := p.send("PUT", "jobs/"+name, body, &reply); code != http.StatusCreated {
+		p.t.Fatalf("%s: %d", name, code)
+	}
+	id, err := job.ParseID(reply.Job.ID)
+	if err != nil || shardOf(id.Slot()) != owner {
+		p.t.Errorf("%s has the id %s of shard %d, want %d; %v", name, reply.Job.ID, shardOf(id.Slot()), owner, err)
+	}
+}
+
+// findRuns waits until each job has fired, and asks for that run in each way.
+func (p *process) findRuns(came <-chan *nats.Msg, owner map[string]int) {
+	t := p.t
+	t.Helper()
+	seen := make(map[string]bool)
+	testkit.Until(t, "each job fires", func() bool {
+		m := <-came
+		name, id := m.Header.Get("Carillon-Job"), m.Header.Get("Carillon-Run-Id")
+		if seen[name] {
+			return len(seen) == len(owner)
+		}
+		var reply runReply
+		testkit.Until(t, "the run is there", func() bool { return p.send("GET", "runs/"+id, "", &reply) == http.StatusOK })
+		if reply.Run.RunID != id || reply.Run.Job != name {
+			t.Errorf("run %s of %s is %+v over HTTP", id, name, reply.Run)
+		}
+		if run, found := p.runOver(owner[name], id); !found || run.Job != name {
+			t.Errorf("shard %d does not know the run %s of %s: %+v", owner[name], id, name, run)
+		}
+		if run, found := p.runOver(1-owner[name], id); found {
+			t.Errorf("shard %d knows the run %s of %s: %+v", 1-owner[name], id, name, run)
+		}
+		seen[name] = true
+		return len(seen) == len(owner)
+	})
+}
+
+func (p *process) eachHasItsOwn() {
+	p.t.Helper()
+	for n, s := range p.shards {
+		if st := s.Status(); st.Shard != uint32(n) || s.Number() != uint32(n) || st.Jobs != 2 || st.Role != "leader" {
+			p.t.Errorf("shard %d says it is %d, a %s with %d jobs", n, st.Shard, st.Role, st.Jobs)
+		}
+	}
+}
+
+func (p *process) eachHasItsStream() {
+	p.t.Helper()
+	js, err := jetstream.New(p.nc)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	for n := range p.shards {
+		if _, err := js.Stream(p.t.Context(), replication.StreamName("carillon", uint32(n))); err != nil {
+			p.t.Errorf("shard %d: %v", n, err)
+		}
+	}
+}
+
+// oneFiresOn closes shard 0, and waits until only the jobs of shard 1 fire.
+func (p *process) oneFiresOn(came <-chan *nats.Msg, owner map[string]int) {
+	p.t.Helper()
+	if err := p.shards[0].Close(p.t.Context()); err != nil {
+		p.t.Fatal(err)
+	}
+	if err := p.nc.Flush(); err != nil {
+		p.t.Fatal(err)
+	}
+	for len(came) > 0 {
+		<-came
+	}
+	for range 20 {
+		if name := (<-came).Header.Get("Carillon-Job"); owner[name] != 1 {
+			p.t.Errorf("%s fires although its shard is closed", name)
+		}
+	}
+}
