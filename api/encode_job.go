@@ -73,6 +73,7 @@ type jobText struct {
 	text    jsontext.Value
 	name    string
 	version uint32
+	// created is set by put alone: other replies with a job never create one.
 	created bool
 }
 

@@ -13,7 +13,9 @@ import (
 
 // triggerRequest asks for a manual run. key makes it safe to repeat: two requests with the same key start one run.
 type triggerRequest struct {
-	name, key    string
+	// key is "" for a trigger that may not be repeated.
+	name, key string
+	// json and base64 exclude each other; both nil mean the payload of the job.
 	json, base64 []byte
 	// ifVersion is nil for any version of the job.
 	ifVersion *uint32
@@ -93,6 +95,7 @@ func (x *Executor) backfill(ctx context.Context, tenant string, q *scheduler.Bac
 // runListRequest is the query, with the cursor from which it continues.
 type runListRequest struct {
 	scheduler.RunQuery
+	// attempts shows those of each run, of which there may be a hundred.
 	attempts bool
 	cursor   string
 }

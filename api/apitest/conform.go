@@ -36,7 +36,7 @@ func Conforms(schemaText, valueText string) error {
 
 // Checker knows the parts of JSON Schema that the schemas use, and no others: one that uses another fails. It is
 // written here because a library for the whole of JSON Schema would be a dependency of tests only, and would allow
-// keywords that the generators of clients do not know.
+// keywords that the generators of clients do not know. Root is the document in which references are looked up.
 type Checker struct{ Root map[string]any }
 
 // Keywords are what a schema may say: those that are checked, and those that only inform. A keyword that is not
