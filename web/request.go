@@ -58,7 +58,9 @@ type call struct {
 	route *route
 	verb  *api.Verb
 	// params has only checked values: takeQuery sets it when none of them is wrong.
-	params  map[string][]string // of the query
+	params map[string][]string // of the query
+	// outside has what the path, the query and the headers say, in that order. Each is a member of the verb's
+	// request.
 	outside []outsideMember
 	// A conflict is then answered with 412 and not with 409.
 	isConditional bool // a header demands a version
