@@ -11,8 +11,9 @@ import (
 type auditBody struct {
 	Name, Action, By, From, To string
 	Entries                    []entry
-	Next, First                string
-	Actions                    []string
+	// Next and First are addresses; "" where there is no such page.
+	Next, First string
+	Actions     []string
 }
 
 // entry is one change in the audit log, as a row of the page.

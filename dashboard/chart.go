@@ -45,13 +45,13 @@ type chart struct {
 // Half returns half the time that a chart shows, in minutes.
 func (c *chart) Half() float64 { return c.Minutes / 2 }
 
-// mark is a grid line with its label.
+// mark is a grid line with its label. Y is the distance from the top, as everything in an SVG.
 type mark struct {
 	Label string
 	Y     float64
 }
 
-// rectBar is a bar that stands on the time axis.
+// rectBar is a bar that stands on the time axis. X and Y are its upper left corner.
 type rectBar struct{ X, Y, Width, Height float64 }
 
 // scale is a logarithmic axis: the exponents of ten, in milliseconds, of its lower and its upper end. It is
@@ -149,7 +149,7 @@ func about(samples []sample, most float64) string {
 }
 
 // line collects points into polylines. A single point becomes a short line, so that it is visible. The zero value is
-// empty and ready.
+// empty and ready. points has those of the polyline that is being drawn, lines the finished ones.
 type line struct {
 	lines  []string
 	points []string

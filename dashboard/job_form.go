@@ -22,7 +22,8 @@ type formBody struct {
 	Bytes   int    // size of a payload that is not JSON; the form keeps it unchanged
 	TooBig  bool   // the job was read without its payload, so that it cannot be put
 
-	Fields   map[string]string // error texts by field
+	Fields map[string]string // error texts by field
+	// The choices are the same for every job; they are here because a template sees nothing else.
 	Kinds    []choice
 	Overlaps []choice
 	Misses   []choice

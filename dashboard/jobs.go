@@ -18,8 +18,9 @@ type jobsBody struct {
 	Jobs           []client.JobInfo
 	Next           string // address of the next page
 	First          string // address of the first page; "" on that page
-	Filtered       bool
-	Statuses       []string
+	// Filtered tells an empty tenant from a filter that selects nothing.
+	Filtered bool
+	Statuses []string
 }
 
 // They are the choices of the filter, in the API's words.

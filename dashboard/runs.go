@@ -10,11 +10,12 @@ import (
 type runsBody struct {
 	Job, Status, From, To string
 	Runs                  []client.Run
-	Strip                 []stroke
-	Next, First           string
-	Statuses              []string
-	AllJobs               bool // runs of all jobs, so that the list has a column for the job
-	MayRetry              bool // the runs are dead, so that they can be retried
+	// Strip is drawn for one job only: runs of several have no common order.
+	Strip       []stroke
+	Next, First string
+	Statuses    []string
+	AllJobs     bool // runs of all jobs, so that the list has a column for the job
+	MayRetry    bool // the runs are dead, so that they can be retried
 }
 
 // They are the choices of the filter. A status that the API adds can be asked for in the address before it is among
