@@ -9,6 +9,7 @@ import (
 // cronField describes what one field of a cron expression may contain. low and high are the bounds of the values,
 // both included. The table of fields is the only place that knows them.
 type cronField struct {
+	// name is that in errors.
 	name      string
 	low, high int
 	// A name is not case-sensitive and stands for the number low plus its index.
