@@ -71,9 +71,11 @@ type putter struct {
 
 // bulk is one request of many jobs.
 type bulk struct {
-	body  []byte
-	jobs  int
-	done  chan struct{} // closed when reply and err are set
+	// body is complete once the request is sent.
+	body []byte
+	jobs int
+	done chan struct{} // closed when reply and err are set
+	// reply and err may be read only after done is closed.
 	reply PutManyReply
 	err   error
 }
