@@ -74,6 +74,7 @@ func readJSONNodes(text []byte) (nodes []*yaml.Node, err error) {
 // jsonNodes reads JSON and gives each node its line. It lets JSON and YAML share everything behind it. Lines are
 // counted once, while the text is read from the beginning to the end.
 type jsonNodes struct {
+	// text is the whole input, which the lines are counted in.
 	text   []byte
 	dec    *jsontext.Decoder
 	offset int64 // up to which the lines were counted

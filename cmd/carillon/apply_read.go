@@ -17,6 +17,7 @@ import (
 // wantedJob is a job of the file. A file that does not mention paused leaves a paused job paused, since pausing is
 // often done by hand.
 type wantedJob struct {
+	// job is as the file has it, with the label of the set.
 	job        client.Job
 	saysPaused bool // the file sets paused, to true or false
 }
@@ -54,8 +55,9 @@ func readWanted(file string, text []byte, set string) ([]wantedJob, error) {
 type wantedReader struct {
 	file, set string
 	seen      map[string]int // name -> line
-	jobs      []wantedJob
-	wrong     refusals
+	// jobs has those without a mistake; it is used only if wrong is empty.
+	jobs  []wantedJob
+	wrong refusals
 }
 
 // refuse records a mistake in a line, up to refusalsMax of them.

@@ -57,11 +57,13 @@ func (c *demoCmd) Run(ctx context.Context, con *console) (err error) {
 // demoStage holds what a demo has started: its server, connection and receivers. It is the real server with the real
 // client over loopback; nothing in the demo is simulated.
 type demoStage struct {
-	dir       string
+	dir string
+	// temporary says that dir was made here, and is removed at the end.
 	temporary bool
 	server    *server.Server
 	remote    *remote
-	hall      *demoHall
+	// hall is nil until its receivers are there.
+	hall *demoHall
 }
 
 // openDemoStage starts a server on free ports and connects the receivers to it. Dir is its data directory; "" makes a

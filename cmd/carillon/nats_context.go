@@ -23,18 +23,20 @@ const natsContextBytesMax = 1 << 20
 // credentials. A setting that is neither supported nor known to be harmless is an error: to ignore one that concerns
 // security would connect in another way than its owner configured.
 type natsContext struct {
-	URL         string `json:"url"`
-	User        string `json:"user"`
-	Password    string `json:"password"`
-	Token       string `json:"token"`
-	Creds       string `json:"creds"`
-	NKey        string `json:"nkey"`
-	Cert        string `json:"cert"`
-	Key         string `json:"key"`
-	CA          string `json:"ca"`
+	URL      string `json:"url"`
+	User     string `json:"user"`
+	Password string `json:"password"`
+	Token    string `json:"token"`
+	Creds    string `json:"creds"`
+	NKey     string `json:"nkey"`
+	Cert     string `json:"cert"`
+	Key      string `json:"key"`
+	CA       string `json:"ca"`
+	// TLSFirst begins TLS before the greeting of the server.
 	TLSFirst    bool   `json:"tls_first"`
 	InboxPrefix string `json:"inbox_prefix"`
 
+	// Others has the settings that this type does not name.
 	Others map[string]jsontext.Value `json:",embed"`
 }
 

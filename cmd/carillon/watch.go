@@ -103,6 +103,7 @@ func unlessEnded(ctx context.Context, err error) error {
 type watcher struct {
 	con  *console
 	form outputForm
+	// show prints the whole state into the console that it gets.
 	show func(con *console) error
 
 	last    []byte // state that was shown last; nil: none was
