@@ -12,6 +12,7 @@ import (
 
 // rowCount is the number of rows and jobs in some commits of bulk loads.
 type rowCount struct {
+	// Only commits that put jobs are counted.
 	commits int
 	jobs    int
 	rows    int

@@ -18,6 +18,7 @@ import (
 // everything else stays.
 type member struct {
 	*server
+	// flags are the same at each start, so the member keeps its name and its addresses.
 	flags []string
 	// The flag --http-listen fixes the address, because a node answers before it prints its ready line.
 	url string // address of its HTTP, known before it is ready
@@ -27,9 +28,11 @@ type member struct {
 type trio struct {
 	leader, standby, witness *member
 	members                  []*member // the three of them; fewer while they start
-	client                   *client.Client
-	startedIn                time.Duration
-	epoch                    uint64 // epoch of the leadership that is measured
+	// client is connected to the leader of the beginning.
+	client *client.Client
+	// startedIn counts from the first start of a process to the last ready line.
+	startedIn time.Duration
+	epoch     uint64 // epoch of the leadership that is measured
 }
 
 // trioWait bounds the first start of a cluster. It includes the election of NATS and the making of the stream.

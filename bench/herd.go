@@ -18,6 +18,7 @@ type herdCmd struct {
 	Rate  int `help:"One-shots a second of the other tenant." default:"200"`
 	Armed int `help:"Jobs besides, armed for a far future." default:"0"`
 
+	// With request, an attempt ends when the receiver has answered, so the places at the targets bound the herd.
 	Kind    string `help:"Kind of the targets: ${enum}." enum:"nats,request" default:"nats"`
 	Targets int    `help:"Targets that the herd is spread over." default:"1"`
 }

@@ -34,6 +34,7 @@ func (c *loadCmd) measure(s *stand) []*result {
 // loaded is a running server with many jobs. Workloads that need many jobs share it, because loading takes longer than
 // measuring.
 type loaded struct {
+	// server is replaced by a recovery; client then too.
 	server *server
 	client *client.Client
 	load   *bulkLoad
@@ -132,14 +133,16 @@ func (l *loaded) verify(s *stand, r *result) error {
 // bulkLoad registers a number of jobs and counts the results. For one goroutine: the client calls back on the
 // goroutine of run.
 type bulkLoad struct {
-	stand    *stand
-	first    int // number of its first job in the mix
-	count    int
-	mix      mix
+	stand *stand
+	first int // number of its first job in the mix
+	count int
+	mix   mix
+	// accepted counts what was acknowledged. Each of these jobs must be there from then on.
 	accepted int
 	// It is what a caller would call the size of its data, which the bytes on disk are compared with.
 	bytes   int           // total size of names, schedules, zones and payloads
 	refusal *client.Error // the first rejection
+	// took is from the first request to the last answer.
 	took    time.Duration
 	seconds []int // jobs acknowledged in each second
 }

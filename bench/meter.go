@@ -12,11 +12,13 @@ import (
 // meter measures processor time between start and stop: that of the server, and that of processes
 // outside the workload, which may distort its figures. On systems without /proc all its figures are 0.
 type meter struct {
+	// server is a process id.
 	server  int
 	others  []int // further processes of the workload
 	began   time.Time
 	elapsed time.Duration
 	serverS time.Duration
+	// foreign may come out negative by a tick, and is then shown as 0.
 	foreign time.Duration
 }
 

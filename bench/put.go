@@ -99,7 +99,8 @@ func (c *putCmd) run(s *stand, alone, many *result) error {
 
 // putter is one client that registers jobs one after another.
 type putter struct {
-	name     string
+	name string
+	// register returns when the job is acknowledged, with an error otherwise.
 	register func(context.Context, client.Job) error
 	took     samples // time of each acknowledged registration
 	err      error   // why it ended; nil after an interruption

@@ -26,6 +26,7 @@ type receiveCmd struct {
 
 // receipt is one arrival. The time of arrival is taken before anything is decoded.
 type receipt struct {
+	// job is the name, which says what was due.
 	job       string
 	runID     string
 	scheduled time.Time
@@ -82,6 +83,7 @@ func (c *receiveCmd) run(in io.Reader, out io.Writer) error {
 type receiver struct {
 	cmd   *exec.Cmd
 	input io.Closer
+	// lines reads the ready line first and the receipts at the end.
 	lines *bufio.Scanner
 }
 

@@ -26,12 +26,14 @@ type rig struct {
 	rng      *rand.Rand // decides about the deaths
 	rec      *history.Recorder
 	launcher *launcher
-	proc     *process
-	broker   *server.Server // nil if the server under test embeds NATS
-	conn     *nats.Conn     // for the sink and for reads
-	sink     *history.Sink
-	api      *history.Caller
-	clients  sync.WaitGroup
+	// proc is the present or the last process; nil before the first.
+	proc   *process
+	broker *server.Server // nil if the server under test embeds NATS
+	conn   *nats.Conn     // for the sink and for reads
+	sink   *history.Sink
+	// api is for the reads of the rig; each client has a caller of its own.
+	api     *history.Caller
+	clients sync.WaitGroup
 	// ends the clients; never nil
 	stopLoad context.CancelFunc
 }

@@ -10,6 +10,7 @@ import (
 
 // cluster is all processes under test.
 type cluster struct {
+	// net is the one of the rig, which takes it down.
 	net *network
 	// always the same, over all lives of their processes
 	nodes     []*node   // the witness last, if there is one

@@ -21,14 +21,16 @@ type options struct {
 	patience  time.Duration
 	bounds    []bound
 	overrides []string // of bounds, as they were given
-	judgeAll  bool
-	plan      []scenario // in order; rounds go round it
-	rounds    int        // 0: once through the plan
-	clients   int
-	seed      uint64
-	keep      bool
-	temp      string
-	output    string
+	// judgeAll counts bounds as missed that are known to be.
+	judgeAll bool
+	plan     []scenario // in order; rounds go round it
+	rounds   int        // 0: once through the plan
+	clients  int
+	// seed decides what is broken and when, the load, and which packets a slow network loses.
+	seed   uint64
+	keep   bool
+	temp   string
+	output string
 }
 
 // The topologies.

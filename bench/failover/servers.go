@@ -16,8 +16,9 @@ type member struct {
 	log     string
 	site    site
 	monitor string // host:port, where it says who is connected
-	args    []string
-	proc    *kit.Process
+	// args begin with natsCommand.
+	args []string
+	proc *kit.Process
 }
 
 // members is how many NATS servers there are: with fewer than three, nothing is served when one dies. More would

@@ -148,7 +148,8 @@ func (s streams) moveLeader(ctx context.Context, info *jetstream.StreamInfo, ser
 	})
 }
 
-// laggingError says which copy of a stream lacks something.
+// laggingError says which copy of a stream lacks something. The caller may restart that server, or go on without
+// its copy.
 type laggingError struct{ stream, server string }
 
 func (e *laggingError) Error() string {

@@ -64,6 +64,7 @@ func (h *History) Repeats() []Instant {
 
 // Farewell is the arrival of a launch of an old leader after its successor had begun to launch.
 type Farewell struct {
+	// Arrived is that of the late launch.
 	Arrived Instant
 	After   time.Duration // time since the first arrival of the successor's launches
 }

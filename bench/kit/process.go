@@ -34,7 +34,8 @@ type Process struct {
 	Name string
 	Log  string // path of the file with its stderr
 
-	cmd      *exec.Cmd
+	cmd *exec.Cmd
+	// readyMax counts from the call of AwaitReady, not from the start.
 	readyMax time.Duration
 	ready    chan struct{} // closed when the ready line has come
 	line     []byte        // the ready line; valid once ready is closed

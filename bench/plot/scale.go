@@ -7,6 +7,7 @@ import (
 
 // scale maps the values of an axis to pixels, and computes its ticks.
 type scale struct {
+	// log maps by the logarithm; step is then not used.
 	log       bool
 	low, high float64 // values at the ends; low < high
 	step      float64 // between the ticks of a linear scale

@@ -37,6 +37,7 @@ func (p packet) addresses() (from, to netip.Addr, ok bool) {
 // segment is the header of a TCP segment.
 type segment struct {
 	from, to netip.AddrPort
+	// ack means something only with flagACK.
 	seq, ack uint32
 	flags    byte
 	length   uint32 // of what it takes of the sequence: the data, and one each for SYN and FIN
