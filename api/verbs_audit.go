@@ -52,6 +52,7 @@ func (x *Executor) audit(ctx context.Context, tenant string, q *auditRequest) (a
 			return nil, false, err
 		}
 		q.After = got.Next
+		// The definitions are encoded here and not at the end, because their sizes decide whether the page goes on.
 		entries, err := auditEntriesOf(got.Entries)
 		return entries, got.Next != (scheduler.AuditPlace{}), err
 	}
@@ -59,6 +60,8 @@ func (x *Executor) audit(ctx context.Context, tenant string, q *auditRequest) (a
 	if page.Entries, more, err = fill(q.Limit, auditStep, x.pageBytesMax(), next, (*auditEntry).bytes); err != nil {
 		return nil, err
 	}
+	// The place is that after the last entry that was read, which is in the page unless encode shrinks it; then
+	// shrink makes another cursor.
 	if more {
 		page.NextCursor = page.query.cursor(auditKey(q.After))
 	}

@@ -91,6 +91,7 @@ func (x *Executor) calendars(ctx context.Context, tenant string, q *client.Calen
 			list[i] = calendarOf(&got[i])
 			after = got[i].Name
 		}
+		// A full answer may have been the last one: the next page is then empty, which callers must expect anyway.
 		return list, len(got) == n, err
 	}
 	var more bool

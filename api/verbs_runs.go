@@ -72,6 +72,7 @@ func (x *Executor) backfill(ctx context.Context, tenant string, q *scheduler.Bac
 	if err := job.ValidateName(q.Job); err != nil {
 		return nil, err
 	}
+	// Both ends must be there, and hold at least one instant.
 	switch {
 	case q.From == 0:
 		return nil, apierr.Errorf(apierr.InvalidField, "from", "is missing; want the time of the first tick")
@@ -113,6 +114,7 @@ var runListMembers = object[runListRequest]{
 
 // runs lists runs, newest first. Attempts are left out unless they are asked for: they multiply the size of a page.
 func (x *Executor) runs(ctx context.Context, tenant string, q *runListRequest) (any, error) {
+	// Only the list of dead runs may leave the job out.
 	if err := checkRunQuery(&q.RunQuery, q.Status == job.StatusDead); err != nil {
 		return nil, err
 	}
@@ -130,6 +132,7 @@ func (x *Executor) runs(ctx context.Context, tenant string, q *runListRequest) (
 		asked := q.RunQuery
 		asked.Limit = n
 		got, err := x.engine.Runs(ctx, asked)
+		// The engine's place is kept even if the read failed: the error ends the page then.
 		q.After = got.Next
 		return runsOf(got.Runs, q.attempts), got.Next != (job.RunID{}), err
 	}
