@@ -35,6 +35,7 @@ func newOpenAPI() schema {
 	for i := range routes {
 		r := &routes[i]
 		item, known := paths[apiRoot+r.path].(schema)
+		// A path has an entry for each of its methods.
 		if !known {
 			item = schema{}
 			paths[apiRoot+r.path] = item

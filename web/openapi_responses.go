@@ -65,6 +65,7 @@ func (w *apiWriter) statusesOf(r *route) []int {
 	if r.hasBody() {
 		found[http.StatusUnsupportedMediaType] = true
 	}
+	// A page of another site may not change anything, see isForeign.
 	if r.method != http.MethodGet {
 		found[http.StatusForbidden] = true
 	}
