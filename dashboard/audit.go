@@ -39,6 +39,7 @@ func (v *visit) audit() view {
 	p := view{page: "audit", title: "Audit log", active: "/audit", body: body}
 	request := client.AuditRequest{Name: body.Name, Action: body.Action, By: body.By, Cursor: q.Get("cursor")}
 	var err error
+	// The first mistake is shown, and nothing is asked of the API.
 	if request.Limit, err = v.rows(); err == nil {
 		request.From, request.To, err = readRange(q.Get("from"), q.Get("to"))
 	}

@@ -23,6 +23,7 @@ func addressOf(t *client.Target) string {
 // such a target.
 func targetText(t *client.Target) string {
 	text := t.Kind + " " + addressOf(t)
+	// The method is shown also if it is the default, because it is a part of the request.
 	if t.Kind == "http" {
 		text = methodOf(t) + " " + t.URL
 	}

@@ -18,6 +18,7 @@ func (d *Dashboard) serveLost(rw http.ResponseWriter, req *http.Request, status 
 		rw.Header().Set("Allow", allowed(req.URL.Path))
 		e = refusal("method_not_allowed", status, "%s is no method of this path; want %s", clip(req.Method), allowed(req.URL.Path))
 	}
+	// Browsers ask for HTML by name; programs mostly accept anything.
 	if strings.Contains(req.Header.Get("Accept"), "text/html") {
 		v := d.visit(req)
 		v.send(rw, view{page: "failed", title: title, err: e})

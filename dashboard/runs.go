@@ -31,6 +31,7 @@ func (v *visit) runs() view {
 // runsPage returns the list of a job's runs or, without a job, of the dead runs of all jobs. Without a job only dead
 // runs can be listed, so that is the default status.
 func (v *visit) runsPage(job, status, from, to string) view {
+	// The API lists the runs of all jobs only if they are dead.
 	if job == "" && status == "" {
 		status = "dead"
 	}
