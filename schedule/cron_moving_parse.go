@@ -6,8 +6,7 @@ import (
 )
 
 // movingDate returns the normalised form of an item of the day of month with an L or a W, and false for any other
-// item. The forms are those of Quartz. Forms on whose meaning schedulers disagree are refused, with what would be
-// clear.
+// item. Forms on whose meaning schedulers disagree are refused, with what would be clear.
 func (f *cronField) movingDate(text string) (string, bool, error) {
 	upper := strings.ToUpper(text)
 	back, counted := strings.CutPrefix(upper, "L-")
