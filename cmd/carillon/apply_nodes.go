@@ -37,6 +37,7 @@ func readNodes(text []byte) ([]*yaml.Node, error) {
 		if err != nil {
 			return nil, fmt.Errorf("is neither JSON nor YAML: %w (in YAML, a schedule such as '@daily' or '* * * * *' has to be in quotes)", err)
 		}
+		// An empty document is no job, and no mistake.
 		if len(doc.Content) == 0 || doc.Content[0].ShortTag() == "!!null" {
 			continue // nothing between two lines of ---
 		}
@@ -97,6 +98,7 @@ func (r *jsonNodes) read() (*yaml.Node, error) {
 		if token.Kind() == '[' {
 			node.Kind = yaml.SequenceNode
 		}
+		// The decoder has checked that keys and values take turns, so keys are children like values.
 		for k := r.dec.PeekKind(); k != '}' && k != ']'; k = r.dec.PeekKind() {
 			child, err := r.read()
 			if err != nil {

@@ -30,6 +30,8 @@ func planApply(ctx context.Context, r *remote, wanted []wantedJob, set string, p
 		w := &wanted[i]
 		current, ok := have[w.job.Name]
 		delete(have, w.job.Name)
+		// A job of that name may be outside the set, or have been listed without its payload: both are read by
+		// name.
 		if !ok || current.PayloadOmitted {
 			var err error
 			if current, err = r.get(ctx, w.job.Name, inClear); err != nil && !client.IsNotFound(err) {
@@ -95,6 +97,7 @@ func planJob(w *wantedJob, current *client.JobInfo) (applyStep, error) {
 	if err != nil {
 		return s, err
 	}
+	// A payload that could not be read cannot be compared, so the put decides.
 	if reflect.DeepEqual(before, after) && !current.PayloadOmitted {
 		s.action = actionKeep
 		return s, nil

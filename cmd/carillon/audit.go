@@ -35,6 +35,7 @@ Examples:
 
 // Run implements the command.
 func (c *auditCmd) Run(ctx context.Context, con *console) error {
+	// The flag --by filters here, so it cannot name the caller as in other commands.
 	r, err := c.connectAs(ctx, whoAsks())
 	if err != nil {
 		return err

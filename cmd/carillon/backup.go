@@ -76,6 +76,7 @@ func (c *backupTakeCmd) Run(ctx context.Context, con *console) error {
 	} else {
 		err = writeWhole(file, write)
 	}
+	// The server may remove its copy now, whether or not the file is good.
 	from.Close()
 	if err != nil {
 		return fmt.Errorf("back up to %s: %w", showFile(file), err)

@@ -57,6 +57,7 @@ func (s *demoShow) jobs(jobs []demoJob, span time.Duration) {
 // firing prints an attempt. Only the first attempt of a run has a lateness: a retry is late by design.
 func (s *demoShow) firing(f firing) {
 	late, style := "retry", terminal.Dim
+	// An attempt without the header counts as the first.
 	if f.attempt <= 1 {
 		lateness := f.received.Sub(f.scheduled)
 		s.late[f.job] = append(s.late[f.job], lateness)

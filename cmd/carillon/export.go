@@ -90,6 +90,7 @@ func (c *exportCmd) exportJobs(ctx context.Context, con *console, r *remote, w i
 	request := c.request()
 	request.WithCredentials = c.WithCredentials
 	for j, err := range r.Jobs(ctx, request) {
+		// A job alone may fit into a message that it shared with others in the list.
 		if err == nil && j.PayloadOmitted {
 			j, err = r.get(ctx, j.Name, c.WithCredentials)
 		}
@@ -108,6 +109,7 @@ func (c *exportCmd) exportJobs(ctx context.Context, con *console, r *remote, w i
 		}
 		progress.Of(int64(n), 0)
 	}
+	// The remark below must not share a line with the bar.
 	con.clearBar()
 	if masked > 0 {
 		con.notef("the credentials of %s are masked: a server that does not have the job refuses it; --with-credentials writes them in clear\n", plural(masked, "job"))

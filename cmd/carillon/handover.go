@@ -55,6 +55,7 @@ func (c *handoverCmd) Run(ctx context.Context, con *console) error {
 	}
 	for {
 		s, err := r.Status(ctx)
+		// The old leader may still answer for a moment, and then as a leader; only another node counts.
 		if err == nil && s.Cluster != nil && s.Cluster.Node != reply.From && s.Role == "leader" {
 			done := handedOver{reply.From, s.Cluster.Node, s.Epoch, float64(time.Since(begun).Microseconds()) / 1000}
 			if c.isDocument() {

@@ -72,6 +72,7 @@ func (c *jobNextCmd) ofJob(ctx context.Context, r *remote) (client.NextRequest, 
 		Schedule: j.Schedule, Schedules: j.Schedules, Exclude: j.Exclude, Timezone: j.Timezone,
 		Count: c.Count, After: c.After.Time, StartsAt: j.StartsAt, EndsAt: j.EndsAt,
 	}
+	// An @every among several counts from starts_at, which the request has.
 	if len(j.Schedules) > 0 {
 		return request, nil
 	}
@@ -83,6 +84,7 @@ func (c *jobNextCmd) ofJob(ctx context.Context, r *remote) (client.NextRequest, 
 	if after.IsZero() {
 		after = client.At(time.Now())
 	}
+	// The next run of the job is a point of its grid, from which the ticks before it follow.
 	if tick, ok := s.Latest(0, millisOf(after), millisOf(j.NextRunAt)); ok {
 		request.After = client.At(tick.Time())
 	}

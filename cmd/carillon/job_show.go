@@ -13,6 +13,7 @@ import (
 func showNext(j *client.JobInfo) string {
 	if !j.NextRunAt.IsZero() {
 		text := showTime(j.NextRunAt) + " (" + showDistance(time.Until(j.NextRunAt.Time)) + ")"
+		// The server gives it only if jitter makes it differ from the scheduled time.
 		if !j.NextLaunchAt.IsZero() {
 			text += ", leaves at " + showTime(j.NextLaunchAt)
 		}

@@ -45,6 +45,7 @@ func (f *remoteFlags) changeRuns(
 		run, err := change(r.Client, ctx, id)
 		if err == nil {
 			err = con.printRunState(&run, form)
+			// With one id, the error names it already.
 		} else if len(ids) > 1 {
 			err = fmt.Errorf("%s: %w", id, err)
 		}

@@ -72,6 +72,7 @@ func decodeRow(c job.Change) walRow {
 		row.Kind = fmt.Sprintf("kind %d", c.Key[0])
 		return row
 	}
+	// The value of such a change is the end of its range, as a key.
 	if c.Op == job.OpDeleteRange {
 		row.To = hex.EncodeToString(c.Value)
 		return row

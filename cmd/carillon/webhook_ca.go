@@ -45,6 +45,7 @@ func readCertificates(text []byte) (all []*x509.Certificate, err error) {
 	for n := 1; ; n++ {
 		block, rest := pem.Decode(text)
 		switch {
+		// pem.Decode passes over a block that it cannot read, as over a comment.
 		case block == nil && bytes.Contains(text, []byte("-----BEGIN")):
 			return nil, fmt.Errorf("block %d is cut short or damaged; %s", n, want)
 		case block == nil && n == 1:
