@@ -42,6 +42,7 @@ func (n *contest) checkpoint(r *result) error {
 	}
 	var load *bulkLoad
 	if more := n.Count - st.Jobs; more > 0 {
+		// The standby is stopped, so the load is not slowed by it.
 		if load, err = n.loadMix(r, more); err != nil {
 			return err
 		}
@@ -63,6 +64,7 @@ func (n *contest) checkpoint(r *result) error {
 	}
 	r.add("standby_disk_mib", "its data directory then, with its share of NATS", disk/mib, "MiB")
 	m.others = append(m.others, n.cluster.standby.cmd.Process.Pid) // it did not run when the meter started
+	// The meter is read while both processes run.
 	m.stop()
 	m.tell(r)
 	err = n.cluster.sameJobs(n.stand, r)

@@ -23,6 +23,7 @@ func (n *contest) apply(r *result) error {
 	if err != nil || n.stand.ctx.Err() != nil {
 		return err
 	}
+	// SIGKILL, so that the standby comes back with whatever its log had by then.
 	n.cluster.standby.kill()
 	if n.row, err = n.stand.countRows(n.cluster.standby.dir, before.LSN+1); err != nil {
 		return err
@@ -137,6 +138,7 @@ func (n *contest) loadBehind(r *result) (missed, error) {
 		return missed{}, err
 	}
 	began := time.Now()
+	// One registration alone shows how long commits wait for the other NATS servers.
 	if _, _, err := n.cluster.client.Put(n.stand.ctx, farJob("after-kill", 0)); err != nil {
 		return missed{}, fmt.Errorf("the first registration without the standby: %w", err)
 	}
@@ -164,6 +166,7 @@ func (n *contest) tail(r *result, gone missed) error {
 		if answered.IsZero() {
 			answered, first = time.Now(), st.AppliedLSN
 		}
+		// The last poll before the first change is taken as the beginning of the work.
 		if st.AppliedLSN == first {
 			moving = time.Now() // the standby has not begun to apply
 		}

@@ -110,6 +110,7 @@ func (c *herdCmd) fire(s *stand, srv *server, cl *client.Client, r *result) erro
 	if err != nil {
 		return err
 	}
+	// After an interruption only what was due long enough ago is demanded.
 	w.cut(time.Now().Add(-settleWait))
 	t := w.judge(receipts)
 	t.tellBroken(r)
@@ -171,9 +172,11 @@ func (c *herdCmd) tell(r *result, receipts []receipt, due time.Time) {
 			}
 		}
 	}
+	// A second pass, because the end of the herd is known only now.
 	for _, one := range receipts {
 		late := one.arrived.Sub(one.scheduled)
 		switch {
+		// The herd has figures of its own.
 		case strings.HasPrefix(one.job, herdPrefix):
 		case one.scheduled.Before(due):
 			before = append(before, late)

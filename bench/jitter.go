@@ -139,6 +139,7 @@ func (c *jitterCmd) fire(s *stand, srv *server, cl *client.Client, r *result) (t
 	if err != nil {
 		return t, err
 	}
+	// After an interruption only what was due long enough ago is demanded.
 	w.cut(time.Now().Add(-settleWait))
 	t = w.judge(receipts)
 	t.tell(r)

@@ -70,6 +70,7 @@ func loadBulk(s *stand, count int) (*result, *loaded) {
 	m := startMeter(srv.cmd.Process.Pid)
 	err = l.load.run(cl)
 	m.stop()
+	// What was acknowledged is told also after a failure.
 	l.load.tell(r)
 	m.tell(r)
 	if err != nil {
@@ -121,6 +122,7 @@ func (l *loaded) verify(s *stand, r *result) error {
 	if err != nil {
 		return fmt.Errorf("status: %w", err)
 	}
+	// Later the server has further jobs, which recover adds to the number.
 	if l.jobs == 0 {
 		l.jobs = l.load.accepted
 	}

@@ -69,6 +69,7 @@ func cpuOf(pid int) time.Duration {
 	}
 	// The name of the process comes first, in parentheses, and may contain spaces.
 	_, rest, _ := strings.Cut(string(text), ") ")
+	// Fields 12 and 13 behind the name are user time and system time in ticks, see proc(5).
 	fields := strings.Fields(rest)
 	if len(fields) < 13 {
 		return 0

@@ -60,6 +60,7 @@ func (c *proofCmd) herds() (herds []*herdCmd) {
 // One server carries all of it, because loading ten million jobs is the longest part.
 func (c *proofCmd) measure(s *stand) []*result {
 	few := *c.jitters()[0]
+	// Everything but the number of jobs is that of the first window on the large server.
 	few.Armed = proofSmall
 	small, smallTally := few.run(s)
 	small.Name = "jitter_beside_few"

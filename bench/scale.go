@@ -43,6 +43,7 @@ func (c *scaleCmd) measure(s *stand) []*result {
 		if len(r.Broken) > 0 || s.ctx.Err() != nil {
 			break
 		}
+		// Only results without a broken promise are drawn.
 		addToScale(&chart, armed, t.all)
 	}
 	if c.SVG != "" && len(results) > 0 {

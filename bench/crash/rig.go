@@ -80,6 +80,7 @@ func (r *rig) prepare() (string, error) {
 		return "nats://" + addr, err
 	}
 	var err error
+	// A broker of its own outlives each death, so that messages on their way are not lost with the server.
 	if r.broker, err = startBroker(filepath.Join(r.dir, "nats")); err != nil {
 		return "", err
 	}

@@ -59,6 +59,7 @@ func (c *cluster) buildEmbedded(binary, dir string) error {
 		if err != nil {
 			return err
 		}
+		// All addresses are known before the first start, because each server needs those of the others.
 		n.args = append(n.args, "--listen", clients[i], "--cluster-listen", routes[i], "--routes", strings.Join(routes, ","))
 		if n.witness = i == members-1; n.witness {
 			n.args = append(n.args, "--witness")

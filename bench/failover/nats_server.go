@@ -84,6 +84,7 @@ func serveNATS(o *server.Options, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	// It logs to the standard error, which the rig keeps in a file.
 	s.ConfigureLogger()
 	s.Start()
 	if !s.ReadyForConnections(10 * time.Second) {

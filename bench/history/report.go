@@ -154,6 +154,7 @@ func printViolations(w io.Writer, h *History, findings []Finding) {
 			}
 			fmt.Fprintf(w, "\nVIOLATION  %s\n", v)
 			known := slices.ContainsFunc(shown, func(o Violation) bool { return o.Job == v.Job })
+			// Two stories for each check show more than many of the same one.
 			if v.Job != "" && i < 2 && !known && len(shown) < historiesMax {
 				shown = append(shown, v)
 			}

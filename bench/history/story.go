@@ -28,6 +28,7 @@ func around(lines []line, at Instant, most int) []line {
 		at = never
 	}
 	middle, _ := slices.BinarySearchFunc(lines, at, func(l line, at Instant) int { return cmp.Compare(l.at, at) })
+	// Near an end of the history the part is moved and not shortened.
 	from := max(0, min(middle-most/2, len(lines)-most))
 	return lines[from:min(len(lines), from+most)]
 }
