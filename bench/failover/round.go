@@ -105,7 +105,6 @@ func (r *rig) suffer(ctx context.Context, f *history.Fault, b blow, epoch uint64
 		return err
 	}
 	_, after, err := r.cluster.awaitLeader(ctx)
-	// Epochs have gaps when a candidate failed, so this is an upper bound.
 	f.Epochs = int(after.Epoch - epoch)
 	fmt.Fprintf(r.progress, ", whole after %s", f.Healed.Sub(f.From).Round(time.Millisecond))
 	return err
