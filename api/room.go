@@ -89,6 +89,7 @@ func (r *room) take(ctx context.Context, p party, bytes int) (*hold, error) {
 		r.mu.Unlock()
 		return nil, errNoRoom()
 	}
+	// The share stays in parties because it has a waiting request from here on.
 	w := &roomWait{party: p, bytes: bytes, given: make(chan struct{})}
 	r.waiting = append(r.waiting, w)
 	share.waiting++

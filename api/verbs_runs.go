@@ -43,6 +43,7 @@ func (x *Executor) trigger(ctx context.Context, tenant string, q *triggerRequest
 	if q.json != nil {
 		req.Payload, req.HasPayload, req.PayloadJSON = q.json, true, true
 	}
+	// The bound is that of a job's payload, because a target gets either in the same way.
 	if len(req.Payload) > x.opts.Rules.PayloadBytesMax {
 		return nil, apierr.Errorf(apierr.TooLarge, "payload", "has %d bytes; at most %d are allowed", len(req.Payload), x.opts.Rules.PayloadBytesMax)
 	}
