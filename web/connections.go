@@ -127,6 +127,7 @@ func (y *listener) takeSeat() error {
 		}
 		timer := time.NewTimer(wait)
 		select {
+		// A connection has ended by itself.
 		case y.seats <- struct{}{}:
 			timer.Stop()
 			return nil

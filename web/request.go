@@ -123,6 +123,7 @@ func (c *call) takeHeaders(h http.Header) (err error) {
 		}
 	}
 	c.Tenant = tenantDefault
+	// The header was checked above: it is there once at most, and not empty.
 	if given := h.Get(tenantHeader); given != "" {
 		c.Tenant = given
 	}
