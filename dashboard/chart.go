@@ -110,6 +110,7 @@ func drawHour(samples []sample, now time.Time) chart {
 	for i := range samples {
 		one := &samples[i]
 		x := round(chartWidth * (1 - now.Sub(one.at).Seconds()/span.Seconds()))
+		// A sample may be older than the span by less than an interval.
 		if x < 0 {
 			continue
 		}
@@ -121,6 +122,7 @@ func drawHour(samples []sample, now time.Time) chart {
 			p99.lift()
 		}
 		if one.fired > 0 {
+			// A single run beside a herd is still visible.
 			height := max(1, round(chartHeight*one.perSecond()/most))
 			c.Bars = append(c.Bars, rectBar{X: max(0, x-width), Y: round(chartHeight - height), Width: width, Height: height})
 		}

@@ -116,6 +116,7 @@ func (d *Dashboard) ServeHTTP(rw http.ResponseWriter, req *http.Request) {
 		return
 	}
 	isRead := req.Method == http.MethodGet || req.Method == http.MethodHead
+	// A path that has only an action is not a page: its GET is a wrong method.
 	page, act := pages[req.URL.Path], actions[req.URL.Path]
 	switch {
 	case req.URL.Path == livePath && req.Method == http.MethodGet:

@@ -141,6 +141,7 @@ func (b *formBody) applyTo(j *client.Job) error {
 		}
 		j.Retry.MaxAttempts = uint32(n)
 	}
+	// An empty field removes a JSON payload and leaves a binary one, which the form cannot show.
 	switch {
 	case b.Payload == "":
 		j.Payload = nil

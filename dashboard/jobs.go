@@ -33,6 +33,7 @@ func (v *visit) jobs() view {
 	p := view{page: "jobs", title: "Jobs", active: "/jobs", body: body, live: []string{"job-list"}}
 	request := client.ListRequest{Prefix: body.Prefix, Status: body.Status, Cursor: q.Get("cursor")}
 	for _, text := range q["label"] {
+		// An empty field of the form is no filter.
 		if text == "" {
 			continue
 		}

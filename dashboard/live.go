@@ -73,6 +73,7 @@ func (d *Dashboard) serveLive(rw http.ResponseWriter, req *http.Request) {
 		d.serveLost(rw, req, http.StatusNotFound)
 		return
 	}
+	// The place is taken before anything is sent, so a refusal still has a status.
 	select {
 	case d.streams <- struct{}{}:
 	default:
