@@ -19,6 +19,7 @@ func (f *filter) nextWall(p *pattern, wall, limit int64) (int64, bool) {
 			days, last = days&^whole, m.year+calendarYears
 		}
 		w.begin(m, days)
+		// The first day is searched from the given time on, all later ones as a whole.
 		if days>>dom&1 != 0 {
 			if sec, ok := w.timeFrom(dom, from); ok {
 				return m.second(dom, sec), true
