@@ -108,6 +108,7 @@ func (c *Client) OpenBackup(ctx context.Context, shard uint32) (*Backup, error) 
 
 // askForBackup repeats the request until a leader answers, unless the options forbid to repeat requests.
 func (c *Client) askForBackup(ctx context.Context, subject string, body []byte) (*nats.Msg, error) {
+	// Both bounds hold: the longer one for the answer, Timeout for finding a leader.
 	ctx, cancel := context.WithTimeout(ctx, c.opts.BulkTimeout)
 	defer cancel()
 	for end := time.Now().Add(c.opts.Timeout); ; {
