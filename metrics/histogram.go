@@ -87,6 +87,7 @@ func addNative(h *dto.Histogram, r histogram.Reading) {
 			last += count
 			return
 		}
+		// A gap of empty buckets ends the span.
 		if spans == 0 || index > next {
 			h.PositiveSpan = append(h.PositiveSpan, &dto.BucketSpan{Offset: new(int32(index - next)), Length: new(uint32(0))})
 			spans++
