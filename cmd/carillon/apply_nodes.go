@@ -154,6 +154,7 @@ func appendMapping(b []byte, node *yaml.Node, depth int) (_ []byte, err error) {
 		switch {
 		case key.Kind != yaml.ScalarNode:
 			return nil, &nodeError{key.Line, "a key must be a text"}
+		// A merge would hide which members a job has, and could make a name occur twice.
 		case key.ShortTag() == "!!merge":
 			return nil, &nodeError{key.Line, "merging (<<) is not taken; write the keys out"}
 		case seen[key.Value]:

@@ -108,6 +108,7 @@ func (w *wantedReader) take(node *yaml.Node) {
 		w.refuseAt(node, err)
 		return
 	}
+	// A job that was exported or shown has members of the server, which are known and dropped.
 	var info client.JobInfo
 	if err := json.Unmarshal(text, &info, json.RejectUnknownMembers(true)); err != nil {
 		line := node.Line
@@ -136,6 +137,7 @@ func (w *wantedReader) check(node *yaml.Node, j client.Job) {
 		w.refuse(lineOf(node, []string{"labels", setLabel}), "%s: labels.%s: apply gives this label itself; leave it out", j.Name, setLabel)
 		return
 	}
+	// A new map, because jobs of a file may share one by an alias.
 	labels := map[string]string{setLabel: w.set}
 	for k, v := range j.Labels {
 		labels[k] = v

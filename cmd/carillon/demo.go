@@ -84,6 +84,7 @@ func openDemoStage(ctx context.Context, con *console, dir string) (_ *demoStage,
 		return nil, err
 	}
 	logger := newLogger(con.err, "text", "error")
+	// As for serve, or the demo would show the lateness of a server without its settings.
 	tuneRuntime(ctx, logger)
 	s.server, err = server.Start(ctx, server.Options{
 		Dir: s.dir, Listen: "127.0.0.1:0", HTTPListen: "127.0.0.1:0", AllowPrivateTargets: true,

@@ -63,6 +63,7 @@ func openDemoHall(nc *nats.Conn) (*demoHall, error) {
 		h.hear(f)
 	})
 	if err == nil {
+		// The subscription is in force when the server has answered this.
 		err = nc.Flush()
 	}
 	return h, err

@@ -62,6 +62,7 @@ func (c *exportCmd) Run(ctx context.Context, con *console) error {
 		export = c.exportRuns
 	}
 	if c.File == "" || c.File == "-" {
+		// Before the first job is written, so that the command can be interrupted.
 		c.warnOfReaders(con)
 		return export(ctx, con, r, con.out)
 	}

@@ -83,6 +83,7 @@ func readNATSContext(name string) (*natsContext, error) {
 	if err != nil {
 		return nil, fmt.Errorf("context %s: %s: %w", name, path, err)
 	}
+	// The nats command writes such paths as they were typed.
 	for _, file := range []*string{&c.Creds, &c.NKey, &c.Cert, &c.Key, &c.CA} {
 		*file = expandHome(*file)
 	}

@@ -25,6 +25,7 @@ func webhookRoots(path string) (*x509.CertPool, error) {
 	if err != nil {
 		return nil, usagef("--webhook-ca %s: %v", path, err)
 	}
+	// The own authorities are added to those of the system and do not replace them.
 	roots, err := x509.SystemCertPool()
 	if err != nil {
 		return nil, fmt.Errorf("read the system's certificates: %w", err)
