@@ -33,6 +33,7 @@ func (n *contest) lateness(r *result) error {
 	}
 	n.loaded = n.Armed
 	m := n.foreign()
+	// Turn about, so that a machine that slows down meets both sides.
 	for turn := range latenessTurns {
 		for _, one := range sides {
 			if err := n.turn(one, turn); err != nil {

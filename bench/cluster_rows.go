@@ -59,6 +59,7 @@ func countDumped(in io.Reader) (all rowCount, err error) {
 	for lines.Scan() && all.commits < rowSample {
 		fields := strings.Fields(lines.Text())
 		switch {
+		// The next commit begins, so the one before is complete.
 		case !strings.HasPrefix(lines.Text(), " "):
 			all.add(one)
 			one = rowCount{commits: 1}

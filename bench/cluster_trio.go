@@ -185,6 +185,7 @@ func (t *trio) level(s *stand, look func(client.Status)) error {
 		if look != nil {
 			look(st)
 		}
+		// A node that joins has another role until its checkpoint is in place.
 		if st.Role == "standby" && st.AppliedLSN >= want.LSN {
 			return nil
 		}

@@ -62,6 +62,7 @@ func (c *jitterCmd) Validate() error {
 	if c.Rate+c.Every == 0 {
 		return fmt.Errorf("--rate and --every are both 0; there is nothing to fire")
 	}
+	// Every fire is a receipt in memory.
 	if fires := float64(c.Rate+c.Every) * c.For.Seconds(); fires > firesMax {
 		return fmt.Errorf("that makes %.0f fires; want at most %d", fires, firesMax)
 	}

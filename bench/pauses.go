@@ -30,6 +30,7 @@ func readPauses(srv *server) (p pauses) {
 	for lines.Scan() {
 		name, text, ok := strings.Cut(lines.Text(), " ")
 		value, err := strconv.ParseFloat(text, 64)
+		// Comments of the text format are passed over.
 		if !ok || err != nil {
 			continue
 		}

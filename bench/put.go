@@ -90,6 +90,7 @@ func (c *putCmd) run(s *stand, alone, many *result) error {
 	if one.err != nil {
 		return one.err
 	}
+	// On the same server, which has the jobs of the first client already.
 	acked, err := c.together(s, srv, many)
 	if err != nil {
 		return err

@@ -49,6 +49,7 @@ func newRig(ctx context.Context, opts options, dir string, progress io.Writer) (
 	if err != nil {
 		return r, err
 	}
+	// The server comes first: with embedded NATS there is nothing to connect to before.
 	if err := r.rise(); err != nil {
 		return r, err
 	}

@@ -88,6 +88,7 @@ func parse(args []string, usage io.Writer) (options, error) {
 		return o, err
 	}
 	o.plan, err = planOf(names, o.topology)
+	// It depends on the plan, so it comes last.
 	if o.rounds == 0 {
 		o.rounds = len(o.plan)
 	}

@@ -30,6 +30,7 @@ func (h *History) Ticks() []Delivery {
 		op := &h.Ops[i]
 		switch {
 		case op.Kind == opGet:
+		// A second put, a pause or a delete makes the ticks of a job the business of its client.
 		case op.Kind != opPut || op.Spec.Paused || recurring[op.Job]:
 			touched[op.Job] = true
 		case op.Spec.Step != 0 && !op.Spec.Sure:

@@ -49,6 +49,7 @@ func (l Launch) Spawn() (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The process has a descriptor of its own.
 	defer stderr.Close()
 	cmd := exec.Command(l.Program, l.Args...)
 	cmd.Stderr = stderr

@@ -65,6 +65,7 @@ func (p packet) segment() (segment, bool) {
 		ack:   binary.BigEndian.Uint32(tcp[8:]),
 		flags: tcp[13],
 	}
+	// The header of TCP may have options, whose length is in its own field.
 	data := len(tcp) - int(tcp[12]>>4)*4
 	s.length = uint32(max(data, 0))
 	for _, flag := range []byte{flagSYN, flagFIN} {
