@@ -35,6 +35,7 @@ func (x *Executor) audit(ctx context.Context, tenant string, q *auditRequest) (a
 		return nil, err
 	}
 	setDefault(&q.Limit, PageDefault)
+	// The tenant is that of the subject, and no member could name another one.
 	q.Tenant = tenant
 	page := &auditPage{query: query{"audit", tenant, q.Name, q.Action.String(), q.By, q.From.String(), q.To.String()}}
 	key, err := page.query.key(q.cursor)
@@ -45,6 +46,7 @@ func (x *Executor) audit(ctx context.Context, tenant string, q *auditRequest) (a
 		return nil, err
 	}
 	next := func(n int) ([]auditEntry, bool, error) {
+		// A copy, since the limit of the request stays what the caller asked for.
 		asked := q.AuditQuery
 		asked.Limit = n
 		got, err := x.engine.Audit(ctx, asked)

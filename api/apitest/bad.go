@@ -107,6 +107,7 @@ func (w *BadWorld) Refused(t *testing.T, bad BadRequest) {
 	if got := msg.Header.Get("Nats-Service-Error-Code"); got != strconv.Itoa(bad.Status) {
 		t.Errorf("status %s, want %d", got, bad.Status)
 	}
+	// Clients that know only the service protocol of NATS recognise an error by this header.
 	if msg.Header.Get("Nats-Service-Error") == "" {
 		t.Error("the header Nats-Service-Error is empty")
 	}
