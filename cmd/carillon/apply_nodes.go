@@ -94,6 +94,7 @@ func (r *jsonNodes) read() (*yaml.Node, error) {
 	node := &yaml.Node{Kind: yaml.ScalarNode, Line: r.line, Value: token.String()}
 	switch token.Kind() {
 	case '{', '[':
+		// The kind of the token would be the node's text, which only a scalar has.
 		node.Kind, node.Value = yaml.MappingNode, ""
 		if token.Kind() == '[' {
 			node.Kind = yaml.SequenceNode
@@ -182,10 +183,12 @@ func appendScalar(b []byte, node *yaml.Node) ([]byte, error) {
 	case "!!null":
 		return append(b, "null"...), nil
 	case "!!bool":
+		// YAML takes True and TRUE for the same value.
 		return append(b, strings.ToLower(node.Value)...), nil
 	case "!!int", "!!float":
 		b, err = appendYAMLNumber(b, node)
 	case "!!str", "!!timestamp":
+		// The text as it was written, and not the time that YAML reads in it.
 		b, err = jsontext.AppendQuote(b, node.Value)
 	default:
 		err = fmt.Errorf("%s: a value of this kind cannot stand in a job", clip(node.Tag))
@@ -207,6 +210,7 @@ func appendYAMLNumber(b []byte, node *yaml.Node) ([]byte, error) {
 		return strconv.AppendInt(b, n, 10), nil
 	}
 	var f float64
+	// The difference is not 0 for infinities and for values that are no number.
 	if err := node.Decode(&f); err != nil || f-f != 0 {
 		return nil, fmt.Errorf("%s is no number that JSON knows; put it in quotes if it is a text", clip(node.Value))
 	}

@@ -73,6 +73,7 @@ func changedMembers(before, after *client.Job) (changed []string) {
 		}
 		delete(old, name)
 	})
+	// What is left in old was in no later definition.
 	eachMember(before, func(name, _ string) {
 		if _, gone := old[name]; gone {
 			changed = append(changed, name)

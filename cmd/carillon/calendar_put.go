@@ -72,6 +72,7 @@ func (c *calendarPutCmd) lines(con *console) ([]string, error) {
 	}
 	var lines []string
 	for line := range strings.Lines(string(text)) {
+		// No exclusion begins with #, so a comment cannot be mistaken for one.
 		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
 			lines = append(lines, line)
 		}

@@ -62,6 +62,7 @@ func (s *demoShow) firing(f firing) {
 		lateness := f.received.Sub(f.scheduled)
 		s.late[f.job] = append(s.late[f.job], lateness)
 		late, style = "+"+formatMillis(lateness), terminal.Green
+		// Both clocks are that of this machine, so an early run cannot be a difference between clocks.
 		if lateness < 0 {
 			late, style = formatMillis(lateness)+" EARLY", terminal.Red
 		}
@@ -80,6 +81,7 @@ func (s *demoShow) summary(jobs []demoJob) {
 	t := s.con.table("  JOB", "RUNS", "EARLY", "P50", "P99", "MAX")
 	var all []time.Duration
 	for _, j := range jobs {
+		// The receivers know a job by the end of its subject or path, which has no prefix.
 		name := j.job.Name[len("demo/"):]
 		s.summaryRow(t, name, s.late[name])
 		all = append(all, s.late[name]...)

@@ -45,6 +45,7 @@ func (c *jobNextCmd) Run(ctx context.Context, con *console) error {
 	}
 	defer r.close()
 	request := client.NextRequest{Exclude: c.Exclude, Timezone: c.Timezone, Count: c.Count, After: c.After.Time}
+	// What the flags leave out, the server fills in as for a job.
 	request.Schedule, request.Schedules = oneOrSeveral(c.Schedule)
 	if c.Name != "" {
 		if request, err = c.ofJob(ctx, r); err != nil {
@@ -76,6 +77,8 @@ func (c *jobNextCmd) ofJob(ctx context.Context, r *remote) (client.NextRequest, 
 	if len(j.Schedules) > 0 {
 		return request, nil
 	}
+	// An error here means that this binary is older than the server; the server then answers from the request as it
+	// is.
 	s, err := schedule.Parse(schedule.Spec{Expr: j.Schedule, Zone: j.Timezone})
 	if err != nil || s.Kind() != schedule.Every || j.NextRunAt.IsZero() {
 		return request, nil

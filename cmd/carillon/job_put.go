@@ -109,6 +109,7 @@ func (c *jobPutCmd) jobs(con *console) ([]client.Job, error) {
 		j, err := c.job(con)
 		return []client.Job{j}, err
 	}
+	// The flags that say most of a job. Beside a file, no flag of a job has an effect.
 	if c.Name != "" || len(c.Schedule) > 0 || c.Target != "" || c.Payload != "" {
 		return nil, usagef("--file stands for the whole job: leave out the name, --schedule, --target and --payload")
 	}
@@ -134,6 +135,7 @@ func decodeJobs(text []byte) ([]client.Job, error) {
 	dec := jsontext.NewDecoder(bytes.NewReader(text))
 	_, _ = dec.ReadToken()
 	var jobs []client.Job
+	// One value at a time, so that an error can name the job by its number.
 	for dec.PeekKind() != ']' {
 		value, err := dec.ReadValue()
 		if err != nil {

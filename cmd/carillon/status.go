@@ -103,6 +103,7 @@ func moreCounts(s *client.Status) (rows [][2]string) {
 	}
 	if len(s.SkippedBy) > 0 {
 		var parts []string
+		// Sorted, so that the row does not change from one look to the next of --watch.
 		for _, reason := range slices.Sorted(maps.Keys(s.SkippedBy)) {
 			parts = append(parts, fmt.Sprintf("%s %s", showCount(s.SkippedBy[reason]), reason))
 		}
