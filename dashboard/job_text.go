@@ -32,6 +32,7 @@ func targetText(t *client.Target) string {
 
 // retryText describes a retry policy.
 func retryText(r *client.Retry) string {
+	// The other members have no meaning then, so they are left out.
 	if r.MaxAttempts <= 1 {
 		return "1, no retry"
 	}

@@ -11,6 +11,7 @@ import (
 // serveLost answers a request for a path or a method that does not exist: with a page for a browser, and
 // with an error in the form of the API for a program.
 func (d *Dashboard) serveLost(rw http.ResponseWriter, req *http.Request, status int) {
+	// The error says where to look, because the caller may have no documentation at hand.
 	e := refusal(client.CodeNotFound, status, "there is no page %s; want a page of the navigation, GET /healthz, /readyz or /metrics, or a path in /api/v1/openapi.json", shownText(clip(req.URL.Path)))
 	title := "There is no such page"
 	if status == http.StatusMethodNotAllowed {
@@ -38,6 +39,7 @@ func allowed(path string) string {
 	switch {
 	case path == livePath:
 		return "GET"
+	// A path is a page, an action or both; a page can be asked for its head as well.
 	case actions[path] == nil:
 		return "GET, HEAD"
 	case pages[path] == nil:
