@@ -14,6 +14,7 @@ func (f *cronField) movingDate(text string) (string, bool, error) {
 	switch {
 	case strings.Contains(text, "#"):
 		return "", false, f.bad(text, "has #, the n-th weekday of a month, which belongs into the day of week, the last of five fields: 5#3")
+	// Both are complete; the cases below have a number to read.
 	case upper == "L" || upper == "LW":
 		return upper, true, nil
 	case counted:
