@@ -126,6 +126,7 @@ func (n *contest) joinUnderFire(r *result) error {
 		return err
 	}
 	n.stand.wait(settleWait)
+	// What fires after the joining says nothing about it.
 	w.cut(join.to)
 	receipts, err := recv.collect()
 	if err != nil {
@@ -173,6 +174,7 @@ func (j span) tell(r *result, w *window, receipts []receipt) {
 	all := w.judge(receipts)
 	before, during := *w, *w
 	before.cut(j.from)
+	// Both windows are copies, and share the due times.
 	during.from = j.from
 	r.spread("before", "lateness before", before.judge(receipts).all)
 	r.spread("during", "lateness while it joined", during.judge(receipts).all)

@@ -65,6 +65,7 @@ func (n *contest) loadBeside(r *result) (*bulkLoad, error) {
 	load, err := n.loadMix(r, n.Load)
 	ended := time.Now()
 	if err == nil {
+		// The lag is watched until both nodes are level, because it can be greatest at the end of the load.
 		err = n.cluster.level(n.stand, nil)
 	}
 	level := time.Since(ended)
@@ -103,6 +104,7 @@ func (t *trio) watchLag(ctx context.Context) (stop func() lag) {
 			standby, err := t.standby.status(ctx)
 			leader, errLeader := t.leader.status(ctx)
 			if err == nil && errLeader == nil {
+				// Commits are counted from the first answer of both nodes on.
 				if first == 0 {
 					first = leader.LSN
 				}

@@ -75,6 +75,7 @@ func (s *stand) startTrio() (*trio, error) {
 // so the harness asks.
 func (t *trio) findRoles(s *stand) error {
 	t.leader, t.standby, t.witness = t.members[0], t.members[1], t.members[2]
+	// The ready lines say it, so nothing has to be polled.
 	if t.standby.ready.Role == "leader" {
 		t.leader, t.standby = t.standby, t.leader
 	}
@@ -179,6 +180,7 @@ func (t *trio) level(s *stand, look func(client.Status)) error {
 		default:
 		}
 		st, err := t.standby.status(s.ctx)
+		// The last error goes into the message when the time is over.
 		if last = err; err != nil {
 			continue
 		}

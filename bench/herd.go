@@ -98,6 +98,7 @@ func (c *herdCmd) fire(s *stand, srv *server, cl *client.Client, r *result) erro
 	if err != nil {
 		return err
 	}
+	// The receiver subscribes before the jobs are put, so that it misses none.
 	w, err := c.register(s, srv, cl)
 	if err != nil {
 		return err

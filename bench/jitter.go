@@ -90,6 +90,7 @@ func (c *jitterCmd) measure(s *stand) []*result {
 func (c *jitterCmd) run(s *stand) (*result, tally) {
 	r := &result{Name: "jitter", Setting: c.setting()}
 	var t tally
+	// The armed jobs and the one-shots are all that takes room; those of Every are few.
 	if err := s.demand(c.Armed + int(float64(c.Rate)*c.For.Seconds())); err != nil {
 		r.breaks("%v", err)
 		return r, t

@@ -23,6 +23,7 @@ func (c *proofCmd) Validate() error {
 	if err := within("armed", c.Armed, proofSmall, armedMax); err != nil {
 		return err
 	}
+	// All parts are checked before the first one runs, as loading takes long.
 	for _, j := range c.jitters() {
 		if err := j.Validate(); err != nil {
 			return err
@@ -87,6 +88,7 @@ func (c *proofCmd) measure(s *stand) []*result {
 func (c *proofCmd) beside(s *stand, srv *server, cl *client.Client, small tally) []*result {
 	var results []*result
 	for i, j := range c.jitters() {
+		// The group without its slash.
 		r := &result{Name: "jitter_" + j.group[:len(j.group)-1], Setting: j.setting()}
 		t, err := j.fire(s, srv, cl, r)
 		if err != nil {

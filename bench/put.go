@@ -177,6 +177,7 @@ func (c *putCmd) together(s *stand, srv *server, r *result) (int, error) {
 	wg.Wait()
 	took := time.Since(began)
 	m.stop()
+	// The registrations of all clients are one distribution.
 	all := putter{}
 	for _, p := range putters {
 		all.took = append(all.took, p.took...)

@@ -48,6 +48,7 @@ func (c *saturateCmd) measure(s *stand) []*result {
 			r.Broken = one.Broken
 			break
 		}
+		// The bound is for a hundredth of the runs, so it is compared with this percentile.
 		p99 := t.all.at(99_000)
 		r.add(fmt.Sprintf("p99_at_%d_ms", rate), fmt.Sprintf("p99 at %s a second", measure.Number(float64(rate))), millis(p99), "ms")
 		// The last rate within the bound counts as sustained.

@@ -126,6 +126,7 @@ func (c *cluster) spareLog() {
 // connectThrough puts a proxy before each server, and returns how the node reaches them.
 func (n *node) connectThrough(servers []string) (urls string, err error) {
 	var addresses []string
+	// One proxy for each server, so that a node can lose one of them and keep the others.
 	for _, address := range servers {
 		p, err := startProxy(address)
 		if err != nil {
@@ -201,6 +202,7 @@ func (c *cluster) gone() error {
 // standby that is about to end as well.
 func (c *cluster) stop() error {
 	var errs []error
+	// Without a leader there is no order to keep, and all are ended as they come.
 	if standby, err := c.standby(); err == nil {
 		errs = append(errs, standby.proc.Stop())
 	}
@@ -210,6 +212,7 @@ func (c *cluster) stop() error {
 		}
 	}
 	for _, s := range c.servers {
+		// The NATS servers come last, because a node that stops still has something to say to them.
 		errs = append(errs, s.proc.Stop())
 	}
 	return errors.Join(errs...)

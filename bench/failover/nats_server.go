@@ -61,6 +61,7 @@ func parseNATS(args []string, usage io.Writer) (*server.Options, error) {
 			return nil, err
 		}
 	}
+	// Its own address is among them, which NATS recognises and does not connect to.
 	for _, address := range strings.Split(*routes, ",") {
 		o.Routes = append(o.Routes, &url.URL{Scheme: "nats-route", Host: address})
 	}

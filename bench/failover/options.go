@@ -77,6 +77,7 @@ func parse(args []string, usage io.Writer) (options, error) {
 	if flags.NArg() > 0 {
 		return o, fmt.Errorf("unknown argument %q", flags.Arg(0))
 	}
+	// The drawn seed goes into the printed command, so that any run can be repeated.
 	if o.seed == 0 {
 		o.seed = rand.Uint64()
 	}
@@ -132,6 +133,7 @@ func planOf(names, topology string) ([]scenario, error) {
 		return plan, nil
 	}
 	for _, name := range strings.Split(names, ",") {
+		// A scenario may be named twice; it is then struck twice in each turn through the plan.
 		at := slices.IndexFunc(scenarios, func(s scenario) bool { return s.name == name })
 		switch {
 		case at < 0:

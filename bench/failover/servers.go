@@ -72,6 +72,7 @@ func (c *cluster) startServers(dir string) error {
 		}
 		c.servers = append(c.servers, m)
 	}
+	// All are awaited together, so that the slowest decides how long it takes and not the sum.
 	for _, s := range c.servers {
 		if err := s.proc.AwaitReady(); err != nil {
 			return err

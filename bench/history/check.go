@@ -150,6 +150,7 @@ func newIndex(h *History) *index {
 	for name := range ix.ops {
 		ix.names = append(ix.names, name)
 	}
+	// A delivery of a job that no request named is a breach as well, and must not be passed over.
 	for name := range ix.deliveries {
 		if _, known := ix.ops[name]; !known {
 			ix.names = append(ix.names, name)

@@ -59,6 +59,7 @@ func checkTriggers(ix *index, f *Finding) {
 				f.fail(name, "key %s is run %s and, %s, run %s", key, first, where, run)
 				return
 			}
+			// The first run of a key, whichever of the two sources names it first.
 			runs[key] = run
 		}
 		for _, op := range ix.ops[name] {

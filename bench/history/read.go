@@ -27,6 +27,7 @@ func (h *History) LastDue() Instant {
 func ReadAll(api *Caller, progress io.Writer) (*Final, error) {
 	at := Now()
 	f := &Final{At: at, Horizon: at.Add(-settleWait), Jobs: make(map[string]JobState), Runs: make(map[string][]Run)}
+	// The names are kept in a list as well, because the readers divide it among them.
 	var names []string
 	for cursor := ""; ; {
 		var page jobsPage
