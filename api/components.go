@@ -11,7 +11,8 @@ import (
 // Components make the schemas of an OpenAPI description from the types of the verbs. A type that is used twice is a
 // component, in one form for requests and another for replies. Not safe for concurrent use. The forms are apart
 // because a request refuses unknown members and a reply allows them, so one schema could not be right for both. The
-// names of the two forms do not collide: those of requests end in Request.
+// names of the two forms do not collide: those of requests end in Request. params has the members of requests as
+// values in a path or a query, without references.
 type Components struct{ requests, replies, params *schemaBuilder }
 
 // NewComponents returns components without a schema.

@@ -21,9 +21,12 @@ type bulkRequest struct {
 
 	// The parts of an earlier job must not show in a later one, so item resets it with the defaults before each
 	// job.
-	put   putRequest // the job that is being read
+	put putRequest // the job that is being read
+	// items has for each job either its compiled registration or the error that refused it; names has the name as
+	// it was sent, also of a refused one, or "".
 	items []scheduler.PutItem
 	names []string
+	// found is set by the member jobs, even if its list is empty.
 	found bool
 }
 

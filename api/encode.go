@@ -34,6 +34,7 @@ func (x *Executor) encode(reply any) ([]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("encode reply: %w", err)
 		}
+		// A page has a bound of its own, because its room counts several times its size.
 		most := x.replyBytesMax()
 		if _, isPage := reply.(page); isPage {
 			most = x.pageBytesMax()

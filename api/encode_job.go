@@ -73,6 +73,7 @@ type jobText struct {
 	text    jsontext.Value
 	name    string
 	version uint32
+	// created is set by put alone: other replies with a job never create one.
 	created bool
 }
 
@@ -87,6 +88,7 @@ func appendJob(b []byte, v shown, hasPayload bool) []byte {
 	b = appendText(b, "status_reason", v.StatusReason)
 	b = appendText(b, "status_by", v.StatusBy)
 	b = appendTime(b, "next_run_at", v.NextRunAt)
+	// Without jitter the two are equal, and one of them is enough.
 	if v.NextLaunchAt != 0 && v.NextLaunchAt != v.NextRunAt {
 		b = appendTime(b, "next_launch_at", v.NextLaunchAt)
 	}
@@ -106,6 +108,7 @@ func appendJob(b []byte, v shown, hasPayload bool) []byte {
 // applies.
 func appendDefinition(b []byte, d *job.Definition, hasPayload bool) []byte {
 	b = appendQuoted(append(b, `"name":`...), d.Name)
+	// A put refuses both members together, so only one of them is shown.
 	if len(d.Schedules) == 0 {
 		b = appendText(b, "schedule", d.Schedule)
 	}

@@ -24,6 +24,7 @@ import (
 // Invariant: underWay counts a request over NATS until its reply is sent, and one over HTTP from before the check of
 // isClosed until it has been carried out. A Close waits until it is zero.
 type Executor struct {
+	// opts has its defaults and is valid.
 	opts    Options
 	engine  Engine
 	carrier carrier // of requests and replies; nil: they are calls in this process
@@ -35,8 +36,9 @@ type Executor struct {
 	// single admits the requests for one thing, bulk the registrations of many. In an executor for this process
 	// both are nil and admit all.
 	single, bulk *gate
-	rooms        rooms
-	stats        map[string]*verbStats // by verb; fixed after the start; nil: nothing is counted
+	// rooms bound the memory of replies, and their building. All are nil for callers in this process.
+	rooms rooms
+	stats map[string]*verbStats // by verb; fixed after the start; nil: nothing is counted
 }
 
 // carrier is what an executor knows of the connection to NATS. It is an interface so that tests can bound messages
@@ -64,9 +66,10 @@ func newExecutor(engine Engine, opts Options, c carrier) *Executor {
 type Request struct {
 	// Tenant, Asker and Host together name the party whose share of the rooms the reply uses.
 	Tenant string
-	Asker  job.Actor
-	Host   string // for HTTP, where the request came from; otherwise ""
-	Body   []byte // JSON; no bytes mean {} for a verb that needs no members
+	// Asker.From is set by the way in and never by the caller.
+	Asker job.Actor
+	Host  string // for HTTP, where the request came from; otherwise ""
+	Body  []byte // JSON; no bytes mean {} for a verb that needs no members
 }
 
 // validate checks who asks and for which tenant. The way in calls it: over NATS, the tenant is read from the subject
@@ -96,7 +99,8 @@ func (r Reply) Release() { r.hold.give() }
 // that each way in is a few lines and cannot leave out a step.
 type arrival struct {
 	// verb may be one that no table has, if a caller in this process named an unknown verb; then read fails.
-	verb       *Verb
+	verb *Verb
+	// via decides the histogram that counts the request, and is an attribute of its span.
 	via        way
 	begun      time.Time                // when it arrived
 	header     func(name string) string // of the trace; nil: the caller is in this process

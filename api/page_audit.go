@@ -18,7 +18,8 @@ type auditPage struct {
 	query      query
 }
 
-// auditEntry is a [client.AuditEntry]. place is where a page that ends with this entry continues.
+// auditEntry is a [client.AuditEntry]. place is where a page that ends with this entry continues. The members are
+// in the order of the documentation.
 type auditEntry struct {
 	ID     string         `json:"id"`
 	At     client.Time    `json:"at"`

@@ -19,6 +19,8 @@ import (
 type reader struct {
 	// dec reads from buf, whose bytes are those of the request and are never written.
 	dec jsontext.Decoder
+	// buf stands before the decoder because that reads from an io.Reader, and has a path without copies for this
+	// type.
 	buf bytes.Buffer
 	// It is 0 except while one job of a bulk is read.
 	root int // how many tokens of a pointer the paths in errors leave out

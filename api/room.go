@@ -37,16 +37,19 @@ type roomLimits struct {
 type room struct {
 	limits roomLimits
 
-	mu            sync.Mutex
+	mu sync.Mutex
+	// bytes is the sum over all holds, and builds the number of those that are building.
 	bytes, builds int
 	// turn orders the parties: the share with the lowest one is served next.
-	turn    uint64 // counts the places that were given
+	turn uint64 // counts the places that were given
+	// parties has only those that have something, so its size is bounded by the requests in progress.
 	parties map[party]*roomShare
 	waiting []*roomWait // in the order of arrival
 }
 
 // roomShare is what a party has of a room.
 type roomShare struct {
+	// The share counts the holds of the party, and its entries in waiting.
 	bytes, builds, waiting int
 	turn                   uint64 // when it last got a place
 }
@@ -86,6 +89,7 @@ func (r *room) take(ctx context.Context, p party, bytes int) (*hold, error) {
 		r.mu.Unlock()
 		return nil, errNoRoom()
 	}
+	// The share stays in parties because it has a waiting request from here on.
 	w := &roomWait{party: p, bytes: bytes, given: make(chan struct{})}
 	r.waiting = append(r.waiting, w)
 	share.waiting++

@@ -67,7 +67,7 @@ const (
 
 // rooms are the memory of an executor for replies. In the zero value replies are not bounded. Bulk registrations have
 // a third room, so that pages cannot keep them from being carried out. Each room has its own lock and queue, so a
-// flood of one class does not delay another.
+// flood of one class does not delay another. A request uses one of them, by the class of its verb.
 type rooms struct{ large, small, bulk *room }
 
 // newRooms returns the rooms of an executor. The building of pages may use half of the processors, and one party half

@@ -92,6 +92,7 @@ func (b *schemaBuilder) of(t reflect.Type) Schema {
 		return Schema{"type": "number"}
 	case reflect.Uint32:
 		return Schema{"type": "integer", "minimum": 0, "maximum": uint32(1<<32 - 1)}
+	// Numbers beyond 2^53 are valid, though some readers of JSON round them.
 	case reflect.Int, reflect.Uint64:
 		return Schema{"type": "integer", "minimum": 0}
 	}
@@ -115,6 +116,7 @@ func (b *schemaBuilder) object(t reflect.Type) Schema {
 // addMembers adds the members of a struct, those of embedded structs as its own, as they are in JSON. Members that
 // a request ignores appear as read-only and without a type, because their values are skipped unread.
 func (b *schemaBuilder) addMembers(t reflect.Type, members Schema, required *[]string) {
+	// Without them a caller that validates could not put a job as it got it.
 	if b.form == formRequest && t == reflect.TypeFor[client.Job]() {
 		for _, name := range replyOnly {
 			members[name] = Schema{"readOnly": true}

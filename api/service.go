@@ -61,11 +61,14 @@ var semanticForm = regexp.MustCompile(`^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)
 type Service struct {
 	opts     Options
 	executor *Executor
-	nc       *nats.Conn
-	desk     *inbox.Desk
+	// nc is the caller's: the service flushes it and never closes it.
+	nc *nats.Conn
+	// desk receives all requests, and drops those whose reply would go to no inbox.
+	desk *inbox.Desk
 
 	// id is random at each start, so that two processes on one machine are two instances.
-	id        string // of this instance, among the NATS services
+	id string // of this instance, among the NATS services
+	// startedAt is shown by nats micro stats, whose counters begin then.
 	startedAt time.Time
 	subs      []*nats.Subscription // fixed after the start
 }

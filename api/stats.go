@@ -33,7 +33,8 @@ func (w way) String() string {
 // every request of the server.
 type verbStats struct {
 	byCode map[apierr.Code]*atomic.Uint64 // "" means success; the keys are fixed
-	took   [ways]histogram.Times
+	// took has the time of every request that ended, whatever its code.
+	took [ways]histogram.Times
 
 	// Of the refused requests over NATS: how many, and the code of the last. They are for the standard counters of
 	// NATS services, which describe one way only.
@@ -100,6 +101,7 @@ func (x *Executor) Counts() Counts {
 // statsData is what `nats micro stats` shows of a verb besides the counters of every service: the requests of all
 // ways, and their errors by code.
 type statsData struct {
+	// Answered counts refusals too: they are answers.
 	Answered  uint64            `json:"answered"`
 	Errors    map[string]uint64 `json:"errors,omitempty"` // by code
 	AverageMS float64           `json:"average_ms"`

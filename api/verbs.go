@@ -13,16 +13,19 @@ type Verb struct {
 	Reply any    // the zero value of the reply's type in package client
 	Bulk  bool   // takes many jobs at once, and is bounded separately from the others
 
+	// name is that in subjects and metrics, two words with a dot or one alone; it never changes.
 	name string
 	// request and Reply are only reflected upon, for the schemas; what is decoded is defined by the members of the
 	// verb, and a test compares both.
-	request    any      // the zero value of the request's type in package client
-	required   []string // members that a request must have
-	either     []string // members of which a request must have one
+	request  any      // the zero value of the request's type in package client
+	required []string // members that a request must have
+	either   []string // members of which a request must have one
+	// size decides the room of the reply, and how much of it a request may need.
 	size       replySize
 	reads      bool // changes nothing
 	mayBeEmpty bool // an empty message means {}
-	serve      serveFunc
+	// serve gets the body unread, so a verb such as a bulk registration can read it in its own way.
+	serve serveFunc
 }
 
 // NeedsOnly reports whether a request with this member alone has all members that it must have; "" means no member.

@@ -35,6 +35,7 @@ func (x *Executor) audit(ctx context.Context, tenant string, q *auditRequest) (a
 		return nil, err
 	}
 	setDefault(&q.Limit, PageDefault)
+	// The tenant is that of the subject, and no member could name another one.
 	q.Tenant = tenant
 	page := &auditPage{query: query{"audit", tenant, q.Name, q.Action.String(), q.By, q.From.String(), q.To.String()}}
 	key, err := page.query.key(q.cursor)
@@ -45,6 +46,7 @@ func (x *Executor) audit(ctx context.Context, tenant string, q *auditRequest) (a
 		return nil, err
 	}
 	next := func(n int) ([]auditEntry, bool, error) {
+		// A copy, since the limit of the request stays what the caller asked for.
 		asked := q.AuditQuery
 		asked.Limit = n
 		got, err := x.engine.Audit(ctx, asked)
@@ -52,6 +54,7 @@ func (x *Executor) audit(ctx context.Context, tenant string, q *auditRequest) (a
 			return nil, false, err
 		}
 		q.After = got.Next
+		// The definitions are encoded here and not at the end, because their sizes decide whether the page goes on.
 		entries, err := auditEntriesOf(got.Entries)
 		return entries, got.Next != (scheduler.AuditPlace{}), err
 	}
@@ -59,6 +62,8 @@ func (x *Executor) audit(ctx context.Context, tenant string, q *auditRequest) (a
 	if page.Entries, more, err = fill(q.Limit, auditStep, x.pageBytesMax(), next, (*auditEntry).bytes); err != nil {
 		return nil, err
 	}
+	// The place is that after the last entry that was read, which is in the page unless encode shrinks it; then
+	// shrink makes another cursor.
 	if more {
 		page.NextCursor = page.query.cursor(auditKey(q.After))
 	}

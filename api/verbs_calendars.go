@@ -89,8 +89,10 @@ func (x *Executor) calendars(ctx context.Context, tenant string, q *client.Calen
 		list := make([]client.Calendar, len(got))
 		for i := range got {
 			list[i] = calendarOf(&got[i])
+			// The place moves with the entries, since the page is filled in several steps.
 			after = got[i].Name
 		}
+		// A full answer may have been the last one: the next page is then empty, which callers must expect anyway.
 		return list, len(got) == n, err
 	}
 	var more bool

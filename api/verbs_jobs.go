@@ -90,6 +90,7 @@ func checkPause(req *client.PauseRequest) error {
 // listRequest is the query, with the cursor from which it continues.
 type listRequest struct {
 	scheduler.ListQuery
+	// cursor is still opaque here; list turns it into ListQuery.After.
 	cursor          string
 	withCredentials bool
 }

@@ -78,7 +78,8 @@ func checkReport(q *client.ReportRequest) error {
 type extendRequest struct {
 	runID string
 	fence uint64
-	by    time.Duration
+	// by counts from the moment at which the engine handles the request.
+	by time.Duration
 }
 
 // extendMembers has by as a length of time and not as an instant, because the clock of a worker may be wrong.

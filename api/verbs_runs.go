@@ -13,7 +13,9 @@ import (
 
 // triggerRequest asks for a manual run. key makes it safe to repeat: two requests with the same key start one run.
 type triggerRequest struct {
-	name, key    string
+	// key is "" for a trigger that may not be repeated.
+	name, key string
+	// json and base64 exclude each other; both nil mean the payload of the job.
 	json, base64 []byte
 	// ifVersion is nil for any version of the job.
 	ifVersion *uint32
@@ -41,6 +43,7 @@ func (x *Executor) trigger(ctx context.Context, tenant string, q *triggerRequest
 	if q.json != nil {
 		req.Payload, req.HasPayload, req.PayloadJSON = q.json, true, true
 	}
+	// The bound is that of a job's payload, because a target gets either in the same way.
 	if len(req.Payload) > x.opts.Rules.PayloadBytesMax {
 		return nil, apierr.Errorf(apierr.TooLarge, "payload", "has %d bytes; at most %d are allowed", len(req.Payload), x.opts.Rules.PayloadBytesMax)
 	}
@@ -70,6 +73,7 @@ func (x *Executor) backfill(ctx context.Context, tenant string, q *scheduler.Bac
 	if err := job.ValidateName(q.Job); err != nil {
 		return nil, err
 	}
+	// Both ends must be there, and hold at least one instant.
 	switch {
 	case q.From == 0:
 		return nil, apierr.Errorf(apierr.InvalidField, "from", "is missing; want the time of the first tick")
@@ -93,6 +97,7 @@ func (x *Executor) backfill(ctx context.Context, tenant string, q *scheduler.Bac
 // runListRequest is the query, with the cursor from which it continues.
 type runListRequest struct {
 	scheduler.RunQuery
+	// attempts shows those of each run, of which there may be a hundred.
 	attempts bool
 	cursor   string
 }
@@ -110,6 +115,7 @@ var runListMembers = object[runListRequest]{
 
 // runs lists runs, newest first. Attempts are left out unless they are asked for: they multiply the size of a page.
 func (x *Executor) runs(ctx context.Context, tenant string, q *runListRequest) (any, error) {
+	// Only the list of dead runs may leave the job out.
 	if err := checkRunQuery(&q.RunQuery, q.Status == job.StatusDead); err != nil {
 		return nil, err
 	}
@@ -127,6 +133,7 @@ func (x *Executor) runs(ctx context.Context, tenant string, q *runListRequest) (
 		asked := q.RunQuery
 		asked.Limit = n
 		got, err := x.engine.Runs(ctx, asked)
+		// The engine's place is kept even if the read failed: the error ends the page then.
 		q.After = got.Next
 		return runsOf(got.Runs, q.attempts), got.Next != (job.RunID{}), err
 	}

@@ -97,6 +97,7 @@ func (c *cli) bench(p Program, w workload, out, errs io.Writer) error {
 	if binary == "" {
 		binary = p.Binary
 	}
+	// The machine is measured before the workload loads it.
 	m, err := lookAround(binary, dir)
 	if err != nil {
 		return err
@@ -104,6 +105,7 @@ func (c *cli) bench(p Program, w workload, out, errs io.Writer) error {
 	m.print(out)
 	s := &stand{ctx: ctx, program: p, binary: binary, dir: dir, seed: c.Seed, out: out, progress: errs}
 	results := w.measure(s)
+	// The file is written also if promises were broken: it says which.
 	if c.JSON != "" {
 		if err := writeJSON(c.JSON, m, results); err != nil {
 			return err

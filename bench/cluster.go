@@ -52,7 +52,8 @@ const clusterAhead = 12 * time.Second
 // and are measured in turns, so that whatever else the machine does meets both.
 type contest struct {
 	*clusterCmd
-	stand   *stand
+	stand *stand
+	// cluster and alone run from the first part to the last; apply stops alone when nothing is compared any more.
 	cluster *trio
 	alone   *server
 	single  *client.Client // client of the single server
@@ -64,7 +65,8 @@ type contest struct {
 // without it cannot be compared.
 type part struct {
 	name, setting string
-	run           func(*result) error
+	// run adds its figures to the result, also if it fails.
+	run func(*result) error
 }
 
 // parts returns the measurements, in the order in which they run. Each part continues with the jobs that the ones

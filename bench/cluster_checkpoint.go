@@ -42,6 +42,7 @@ func (n *contest) checkpoint(r *result) error {
 	}
 	var load *bulkLoad
 	if more := n.Count - st.Jobs; more > 0 {
+		// The standby is stopped, so the load is not slowed by it.
 		if load, err = n.loadMix(r, more); err != nil {
 			return err
 		}
@@ -63,6 +64,7 @@ func (n *contest) checkpoint(r *result) error {
 	}
 	r.add("standby_disk_mib", "its data directory then, with its share of NATS", disk/mib, "MiB")
 	m.others = append(m.others, n.cluster.standby.cmd.Process.Pid) // it did not run when the meter started
+	// The meter is read while both processes run.
 	m.stop()
 	m.tell(r)
 	err = n.cluster.sameJobs(n.stand, r)
@@ -124,6 +126,7 @@ func (n *contest) joinUnderFire(r *result) error {
 		return err
 	}
 	n.stand.wait(settleWait)
+	// What fires after the joining says nothing about it.
 	w.cut(join.to)
 	receipts, err := recv.collect()
 	if err != nil {
@@ -171,6 +174,7 @@ func (j span) tell(r *result, w *window, receipts []receipt) {
 	all := w.judge(receipts)
 	before, during := *w, *w
 	before.cut(j.from)
+	// Both windows are copies, and share the due times.
 	during.from = j.from
 	r.spread("before", "lateness before", before.judge(receipts).all)
 	r.spread("during", "lateness while it joined", during.judge(receipts).all)

@@ -13,6 +13,7 @@ const latenessTurns = 2
 // side is one of the two servers whose lateness is compared: the cluster or the single server. Both get the same
 // load in turn, each from the same client program.
 type side struct {
+	// name begins the keys of the figures.
 	name   string
 	server *server
 	client *client.Client
@@ -32,6 +33,7 @@ func (n *contest) lateness(r *result) error {
 	}
 	n.loaded = n.Armed
 	m := n.foreign()
+	// Turn about, so that a machine that slows down meets both sides.
 	for turn := range latenessTurns {
 		for _, one := range sides {
 			if err := n.turn(one, turn); err != nil {

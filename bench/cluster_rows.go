@@ -12,6 +12,7 @@ import (
 
 // rowCount is the number of rows and jobs in some commits of bulk loads.
 type rowCount struct {
+	// Only commits that put jobs are counted.
 	commits int
 	jobs    int
 	rows    int
@@ -58,6 +59,7 @@ func countDumped(in io.Reader) (all rowCount, err error) {
 	for lines.Scan() && all.commits < rowSample {
 		fields := strings.Fields(lines.Text())
 		switch {
+		// The next commit begins, so the one before is complete.
 		case !strings.HasPrefix(lines.Text(), " "):
 			all.add(one)
 			one = rowCount{commits: 1}

@@ -23,6 +23,7 @@ func (n *contest) apply(r *result) error {
 	if err != nil || n.stand.ctx.Err() != nil {
 		return err
 	}
+	// SIGKILL, so that the standby comes back with whatever its log had by then.
 	n.cluster.standby.kill()
 	if n.row, err = n.stand.countRows(n.cluster.standby.dir, before.LSN+1); err != nil {
 		return err
@@ -64,6 +65,7 @@ func (n *contest) loadBeside(r *result) (*bulkLoad, error) {
 	load, err := n.loadMix(r, n.Load)
 	ended := time.Now()
 	if err == nil {
+		// The lag is watched until both nodes are level, because it can be greatest at the end of the load.
 		err = n.cluster.level(n.stand, nil)
 	}
 	level := time.Since(ended)
@@ -102,6 +104,7 @@ func (t *trio) watchLag(ctx context.Context) (stop func() lag) {
 			standby, err := t.standby.status(ctx)
 			leader, errLeader := t.leader.status(ctx)
 			if err == nil && errLeader == nil {
+				// Commits are counted from the first answer of both nodes on.
 				if first == 0 {
 					first = leader.LSN
 				}
@@ -137,6 +140,7 @@ func (n *contest) loadBehind(r *result) (missed, error) {
 		return missed{}, err
 	}
 	began := time.Now()
+	// One registration alone shows how long commits wait for the other NATS servers.
 	if _, _, err := n.cluster.client.Put(n.stand.ctx, farJob("after-kill", 0)); err != nil {
 		return missed{}, fmt.Errorf("the first registration without the standby: %w", err)
 	}
@@ -164,6 +168,7 @@ func (n *contest) tail(r *result, gone missed) error {
 		if answered.IsZero() {
 			answered, first = time.Now(), st.AppliedLSN
 		}
+		// The last poll before the first change is taken as the beginning of the work.
 		if st.AppliedLSN == first {
 			moving = time.Now() // the standby has not begun to apply
 		}

@@ -18,6 +18,7 @@ import (
 // everything else stays.
 type member struct {
 	*server
+	// flags are the same at each start, so the member keeps its name and its addresses.
 	flags []string
 	// The flag --http-listen fixes the address, because a node answers before it prints its ready line.
 	url string // address of its HTTP, known before it is ready
@@ -27,9 +28,11 @@ type member struct {
 type trio struct {
 	leader, standby, witness *member
 	members                  []*member // the three of them; fewer while they start
-	client                   *client.Client
-	startedIn                time.Duration
-	epoch                    uint64 // epoch of the leadership that is measured
+	// client is connected to the leader of the beginning.
+	client *client.Client
+	// startedIn counts from the first start of a process to the last ready line.
+	startedIn time.Duration
+	epoch     uint64 // epoch of the leadership that is measured
 }
 
 // trioWait bounds the first start of a cluster. It includes the election of NATS and the making of the stream.
@@ -72,6 +75,7 @@ func (s *stand) startTrio() (*trio, error) {
 // so the harness asks.
 func (t *trio) findRoles(s *stand) error {
 	t.leader, t.standby, t.witness = t.members[0], t.members[1], t.members[2]
+	// The ready lines say it, so nothing has to be polled.
 	if t.standby.ready.Role == "leader" {
 		t.leader, t.standby = t.standby, t.leader
 	}
@@ -176,12 +180,14 @@ func (t *trio) level(s *stand, look func(client.Status)) error {
 		default:
 		}
 		st, err := t.standby.status(s.ctx)
+		// The last error goes into the message when the time is over.
 		if last = err; err != nil {
 			continue
 		}
 		if look != nil {
 			look(st)
 		}
+		// A node that joins has another role until its checkpoint is in place.
 		if st.Role == "standby" && st.AppliedLSN >= want.LSN {
 			return nil
 		}

@@ -99,6 +99,7 @@ func (c *jitterCmd) background(s *stand, cl *client.Client, w *window) <-chan er
 					return
 				}
 			}
+			// Each caller sends exactly one result.
 			errs <- nil
 		}()
 	}

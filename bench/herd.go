@@ -18,6 +18,7 @@ type herdCmd struct {
 	Rate  int `help:"One-shots a second of the other tenant." default:"200"`
 	Armed int `help:"Jobs besides, armed for a far future." default:"0"`
 
+	// With request, an attempt ends when the receiver has answered, so the places at the targets bound the herd.
 	Kind    string `help:"Kind of the targets: ${enum}." enum:"nats,request" default:"nats"`
 	Targets int    `help:"Targets that the herd is spread over." default:"1"`
 }
@@ -97,6 +98,7 @@ func (c *herdCmd) fire(s *stand, srv *server, cl *client.Client, r *result) erro
 	if err != nil {
 		return err
 	}
+	// The receiver subscribes before the jobs are put, so that it misses none.
 	w, err := c.register(s, srv, cl)
 	if err != nil {
 		return err
@@ -109,6 +111,7 @@ func (c *herdCmd) fire(s *stand, srv *server, cl *client.Client, r *result) erro
 	if err != nil {
 		return err
 	}
+	// After an interruption only what was due long enough ago is demanded.
 	w.cut(time.Now().Add(-settleWait))
 	t := w.judge(receipts)
 	t.tellBroken(r)
@@ -170,9 +173,11 @@ func (c *herdCmd) tell(r *result, receipts []receipt, due time.Time) {
 			}
 		}
 	}
+	// A second pass, because the end of the herd is known only now.
 	for _, one := range receipts {
 		late := one.arrived.Sub(one.scheduled)
 		switch {
+		// The herd has figures of its own.
 		case strings.HasPrefix(one.job, herdPrefix):
 		case one.scheduled.Before(due):
 			before = append(before, late)

@@ -62,6 +62,7 @@ func (c *jitterCmd) Validate() error {
 	if c.Rate+c.Every == 0 {
 		return fmt.Errorf("--rate and --every are both 0; there is nothing to fire")
 	}
+	// Every fire is a receipt in memory.
 	if fires := float64(c.Rate+c.Every) * c.For.Seconds(); fires > firesMax {
 		return fmt.Errorf("that makes %.0f fires; want at most %d", fires, firesMax)
 	}
@@ -89,6 +90,7 @@ func (c *jitterCmd) measure(s *stand) []*result {
 func (c *jitterCmd) run(s *stand) (*result, tally) {
 	r := &result{Name: "jitter", Setting: c.setting()}
 	var t tally
+	// The armed jobs and the one-shots are all that takes room; those of Every are few.
 	if err := s.demand(c.Armed + int(float64(c.Rate)*c.For.Seconds())); err != nil {
 		r.breaks("%v", err)
 		return r, t
@@ -139,6 +141,7 @@ func (c *jitterCmd) fire(s *stand, srv *server, cl *client.Client, r *result) (t
 	if err != nil {
 		return t, err
 	}
+	// After an interruption only what was due long enough ago is demanded.
 	w.cut(time.Now().Add(-settleWait))
 	t = w.judge(receipts)
 	t.tell(r)

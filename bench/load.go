@@ -34,6 +34,7 @@ func (c *loadCmd) measure(s *stand) []*result {
 // loaded is a running server with many jobs. Workloads that need many jobs share it, because loading takes longer than
 // measuring.
 type loaded struct {
+	// server is replaced by a recovery; client then too.
 	server *server
 	client *client.Client
 	load   *bulkLoad
@@ -69,6 +70,7 @@ func loadBulk(s *stand, count int) (*result, *loaded) {
 	m := startMeter(srv.cmd.Process.Pid)
 	err = l.load.run(cl)
 	m.stop()
+	// What was acknowledged is told also after a failure.
 	l.load.tell(r)
 	m.tell(r)
 	if err != nil {
@@ -120,6 +122,7 @@ func (l *loaded) verify(s *stand, r *result) error {
 	if err != nil {
 		return fmt.Errorf("status: %w", err)
 	}
+	// Later the server has further jobs, which recover adds to the number.
 	if l.jobs == 0 {
 		l.jobs = l.load.accepted
 	}
@@ -132,14 +135,16 @@ func (l *loaded) verify(s *stand, r *result) error {
 // bulkLoad registers a number of jobs and counts the results. For one goroutine: the client calls back on the
 // goroutine of run.
 type bulkLoad struct {
-	stand    *stand
-	first    int // number of its first job in the mix
-	count    int
-	mix      mix
+	stand *stand
+	first int // number of its first job in the mix
+	count int
+	mix   mix
+	// accepted counts what was acknowledged. Each of these jobs must be there from then on.
 	accepted int
 	// It is what a caller would call the size of its data, which the bytes on disk are compared with.
 	bytes   int           // total size of names, schedules, zones and payloads
 	refusal *client.Error // the first rejection
+	// took is from the first request to the last answer.
 	took    time.Duration
 	seconds []int // jobs acknowledged in each second
 }

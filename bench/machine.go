@@ -14,7 +14,9 @@ import (
 // times of an fsync are there because each durable figure contains at least one.
 type machine struct {
 	measure.Machine
-	Product  string  `json:"product"`
+	// Product is the first lines of the version command.
+	Product string `json:"product"`
+	// They are those of an idle machine, before any server runs.
 	FsyncP50 float64 `json:"fsync_p50_ms"`
 	FsyncP99 float64 `json:"fsync_p99_ms"`
 	FsyncMax float64 `json:"fsync_max_ms"`

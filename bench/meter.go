@@ -12,11 +12,13 @@ import (
 // meter measures processor time between start and stop: that of the server, and that of processes
 // outside the workload, which may distort its figures. On systems without /proc all its figures are 0.
 type meter struct {
+	// server is a process id.
 	server  int
 	others  []int // further processes of the workload
 	began   time.Time
 	elapsed time.Duration
 	serverS time.Duration
+	// foreign may come out negative by a tick, and is then shown as 0.
 	foreign time.Duration
 }
 
@@ -67,6 +69,7 @@ func cpuOf(pid int) time.Duration {
 	}
 	// The name of the process comes first, in parentheses, and may contain spaces.
 	_, rest, _ := strings.Cut(string(text), ") ")
+	// Fields 12 and 13 behind the name are user time and system time in ticks, see proc(5).
 	fields := strings.Fields(rest)
 	if len(fields) < 13 {
 		return 0

@@ -13,6 +13,7 @@ import (
 // for the same seed and start time. It is stateless, so that a sample can be generated again to be compared with what
 // the server returns.
 type mix struct {
+	// seed and begin must be kept to generate the same jobs again.
 	seed  uint64
 	begin time.Time
 }

@@ -78,6 +78,7 @@ func (c *outageCmd) miss(s *stand) (dir string, due time.Time, err error) {
 		return "", due, err
 	}
 	defer cl.Close()
+	// The kill comes on every way out, as the server is of no further use.
 	defer srv.kill()
 	due = time.Now().Add(headStart(c.Count)).Truncate(time.Second)
 	at := "@at " + client.At(due).String()
@@ -90,6 +91,7 @@ func (c *outageCmd) miss(s *stand) (dir string, due time.Time, err error) {
 			}
 		}
 	})
+	// Jobs that were due before the kill would have fired in time.
 	if err == nil && time.Until(due) < time.Second {
 		err = fmt.Errorf("registering took longer than its head start; the machine is too slow for this size")
 	}
@@ -112,6 +114,7 @@ func (c *outageCmd) catchUp(s *stand, srv *server, cl *client.Client, r *result)
 	if err != nil {
 		return err
 	}
+	// The runs of the window were fired on time, and are no part of catching up.
 	caught := float64(after.Fired-before.Fired) - float64(len(tally.all))
 	r.count("jobs_before", "jobs with missed runs, at the first look", before.CatchUp.Jobs)
 	r.count("jobs_after", "at the end of the window", after.CatchUp.Jobs)

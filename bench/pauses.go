@@ -11,6 +11,7 @@ import (
 // pauses are the pauses of the server's garbage collector, from its metrics. The runtime keeps the longest of a number
 // of recent pauses only, so it cannot be attributed to a window.
 type pauses struct {
+	// count and seconds are since the start of the server.
 	count   float64
 	seconds float64
 	longest float64 // longest of the last 256 pauses, in seconds
@@ -29,6 +30,7 @@ func readPauses(srv *server) (p pauses) {
 	for lines.Scan() {
 		name, text, ok := strings.Cut(lines.Text(), " ")
 		value, err := strconv.ParseFloat(text, 64)
+		// Comments of the text format are passed over.
 		if !ok || err != nil {
 			continue
 		}

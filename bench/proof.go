@@ -23,6 +23,7 @@ func (c *proofCmd) Validate() error {
 	if err := within("armed", c.Armed, proofSmall, armedMax); err != nil {
 		return err
 	}
+	// All parts are checked before the first one runs, as loading takes long.
 	for _, j := range c.jitters() {
 		if err := j.Validate(); err != nil {
 			return err
@@ -60,6 +61,7 @@ func (c *proofCmd) herds() (herds []*herdCmd) {
 // One server carries all of it, because loading ten million jobs is the longest part.
 func (c *proofCmd) measure(s *stand) []*result {
 	few := *c.jitters()[0]
+	// Everything but the number of jobs is that of the first window on the large server.
 	few.Armed = proofSmall
 	small, smallTally := few.run(s)
 	small.Name = "jitter_beside_few"
@@ -86,6 +88,7 @@ func (c *proofCmd) measure(s *stand) []*result {
 func (c *proofCmd) beside(s *stand, srv *server, cl *client.Client, small tally) []*result {
 	var results []*result
 	for i, j := range c.jitters() {
+		// The group without its slash.
 		r := &result{Name: "jitter_" + j.group[:len(j.group)-1], Setting: j.setting()}
 		t, err := j.fire(s, srv, cl, r)
 		if err != nil {

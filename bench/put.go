@@ -90,6 +90,7 @@ func (c *putCmd) run(s *stand, alone, many *result) error {
 	if one.err != nil {
 		return one.err
 	}
+	// On the same server, which has the jobs of the first client already.
 	acked, err := c.together(s, srv, many)
 	if err != nil {
 		return err
@@ -99,7 +100,8 @@ func (c *putCmd) run(s *stand, alone, many *result) error {
 
 // putter is one client that registers jobs one after another.
 type putter struct {
-	name     string
+	name string
+	// register returns when the job is acknowledged, with an error otherwise.
 	register func(context.Context, client.Job) error
 	took     samples // time of each acknowledged registration
 	err      error   // why it ended; nil after an interruption
@@ -175,6 +177,7 @@ func (c *putCmd) together(s *stand, srv *server, r *result) (int, error) {
 	wg.Wait()
 	took := time.Since(began)
 	m.stop()
+	// The registrations of all clients are one distribution.
 	all := putter{}
 	for _, p := range putters {
 		all.took = append(all.took, p.took...)

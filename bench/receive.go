@@ -26,6 +26,7 @@ type receiveCmd struct {
 
 // receipt is one arrival. The time of arrival is taken before anything is decoded.
 type receipt struct {
+	// job is the name, which says what was due.
 	job       string
 	runID     string
 	scheduled time.Time
@@ -52,6 +53,7 @@ func (c *receiveCmd) run(in io.Reader, out io.Writer) error {
 		mu.Lock()
 		all = append(all, receipt{m.Header.Get("Carillon-Job"), m.Header.Get("Carillon-Run-Id"), scheduled, arrived})
 		mu.Unlock()
+		// A target of kind request waits for the answer; its content does not matter.
 		if m.Reply != "" {
 			_ = m.Respond(nil)
 		}
@@ -82,6 +84,7 @@ func (c *receiveCmd) run(in io.Reader, out io.Writer) error {
 type receiver struct {
 	cmd   *exec.Cmd
 	input io.Closer
+	// lines reads the ready line first and the receipts at the end.
 	lines *bufio.Scanner
 }
 

@@ -58,6 +58,7 @@ func (l *loaded) addDue(s *stand) error {
 		return err
 	}
 	st, err := l.client.Status(s.ctx)
+	// The count that the server must have after the kill: all acknowledged jobs, those that are due among them.
 	l.jobs = st.Jobs
 	return err
 }
@@ -77,6 +78,7 @@ func (l *loaded) drain(s *stand, r *result) error {
 			first = true
 			r.add("first_launch_ms", "from the ready line to the first launch's outcome", millis(time.Since(began)), "ms")
 		}
+		// The count begins with the process, and nothing else was due, so it is theirs alone.
 		if st.Succeeded >= recoverDue {
 			r.add("drained_ms", "to the last of what was due", millis(time.Since(began)), "ms")
 			return nil
@@ -116,6 +118,7 @@ func (l *loaded) recover(s *stand, r *result) error {
 	r.add("ready_s", "from the start to the ready line", srv.readyIn.Seconds(), "s")
 	r.add("ready_cpu_s", "processor time for it", cpuOf(srv.cmd.Process.Pid).Seconds(), "s")
 	r.add("rss_ready_mib", "resident memory when ready", resident/mib, "MiB")
+	// The start leaves garbage that the runtime returns only some time later.
 	s.wait(idleWait)
 	resident, anonymous := srv.memory()
 	r.add("rss_mib", fmt.Sprintf("resident memory after %s", idleWait), resident/mib, "MiB")

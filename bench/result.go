@@ -14,6 +14,7 @@ import (
 // result holds the figures of one workload. The keys of its figures are for programs and stay; labels are for people
 // and may change.
 type result struct {
+	// Name is a key in the JSON file, and does not change.
 	Name    string
 	Setting string // description of the workload
 	Figures []figure
@@ -24,7 +25,8 @@ type result struct {
 
 // figure is one number of a result. All values are floats, because programs that read the file compare them.
 type figure struct {
-	Key   string // its name in JSON; ends with the unit
+	Key string // its name in JSON; ends with the unit
+	// Label is in the words of the documentation.
 	Label string
 	Value float64
 	Unit  string // "" for a count

@@ -40,6 +40,7 @@ func (c *saturateCmd) measure(s *stand) []*result {
 	results := []*result{r}
 	sustained := 0
 	for _, rate := range c.Rates {
+		// A missing or an early run ends the workload as a broken promise, whatever the rate.
 		one, t := c.at(rate).run(s)
 		one.Name = fmt.Sprintf("jitter_%d", rate)
 		results = append(results, s.show(one))
@@ -47,8 +48,10 @@ func (c *saturateCmd) measure(s *stand) []*result {
 			r.Broken = one.Broken
 			break
 		}
+		// The bound is for a hundredth of the runs, so it is compared with this percentile.
 		p99 := t.all.at(99_000)
 		r.add(fmt.Sprintf("p99_at_%d_ms", rate), fmt.Sprintf("p99 at %s a second", measure.Number(float64(rate))), millis(p99), "ms")
+		// The last rate within the bound counts as sustained.
 		if p99 > c.Bound {
 			break
 		}

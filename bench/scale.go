@@ -17,6 +17,7 @@ type scaleCmd struct {
 
 // Validate refuses sizes that make no sense.
 func (c *scaleCmd) Validate() error {
+	// They must rise, because the series ends at the first number that breaks a promise.
 	if len(c.Armed) == 0 || !slices.IsSorted(c.Armed) {
 		return fmt.Errorf("--armed is %v; want numbers that rise", c.Armed)
 	}
@@ -43,6 +44,7 @@ func (c *scaleCmd) measure(s *stand) []*result {
 		if len(r.Broken) > 0 || s.ctx.Err() != nil {
 			break
 		}
+		// Only results without a broken promise are drawn.
 		addToScale(&chart, armed, t.all)
 	}
 	if c.SVG != "" && len(results) > 0 {

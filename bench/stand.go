@@ -16,10 +16,12 @@ import (
 type stand struct {
 	ctx context.Context // ends on Ctrl-C; a workload then reports its partial figures
 	// program is how this harness starts itself again, as the receiving process.
-	program  Program
-	binary   string
-	dir      string
-	seed     uint64
+	program Program
+	binary  string
+	// dir is empty at first, and removed by the caller.
+	dir  string
+	seed uint64
+	// out gets the results, progress the lines that say how far a workload is.
 	out      io.Writer
 	progress io.Writer
 }

@@ -50,10 +50,12 @@ func (w *window) cut(at time.Time) {
 // doubled and unknown runs must be 0, otherwise the figures are worthless.
 type tally struct {
 	all, shots samples // lateness of the measured arrivals; of the one-shots among them
-	early      int
-	missing    int
-	doubled    int // repeated arrivals of a run
-	strange    int // arrivals of an unknown job, or at a time that its schedule does not have
+	// early counts any run, also one that is not measured.
+	early int
+	// missing counts ticks and one-shots that were due in the window and never came.
+	missing int
+	doubled int // repeated arrivals of a run
+	strange int // arrivals of an unknown job, or at a time that its schedule does not have
 }
 
 // judge compares the arrivals with what was due. It also checks runs scheduled outside the window, but does not

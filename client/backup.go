@@ -26,18 +26,20 @@ type BackupRequest struct {
 // commit, however long the transfer takes. The server removes it when no piece has been requested for a
 // minute.
 type BackupOffer struct {
-	Version   int          `json:"version"`
-	Session   string       `json:"session,omitempty"`
-	Error     string       `json:"error,omitempty"` // why the server makes no copy; "" if it has made one
-	LSN       uint64       `json:"lsn"`             // the last commit in the copy
-	Epoch     uint64       `json:"epoch"`
-	Hash      string       `json:"hash"`                 // of the commit LSN; 32 hex digits
-	ClusterID string       `json:"cluster_id,omitempty"` // 32 hex digits; "" for a node without a cluster
-	Node      string       `json:"node,omitempty"`
-	Shard     uint32       `json:"shard"`
-	CreatedAt Time         `json:"created_at"`
-	Product   string       `json:"product"` // version of the server's program
-	Files     []BackupFile `json:"files"`
+	Version int `json:"version"`
+	// Session names the copy in later requests.
+	Session   string `json:"session,omitempty"`
+	Error     string `json:"error,omitempty"` // why the server makes no copy; "" if it has made one
+	LSN       uint64 `json:"lsn"`             // the last commit in the copy
+	Epoch     uint64 `json:"epoch"`
+	Hash      string `json:"hash"`                 // of the commit LSN; 32 hex digits
+	ClusterID string `json:"cluster_id,omitempty"` // 32 hex digits; "" for a node without a cluster
+	Node      string `json:"node,omitempty"`
+	Shard     uint32 `json:"shard"`
+	CreatedAt Time   `json:"created_at"`
+	Product   string `json:"product"` // version of the server's program
+	// Files are fetched in any order, and each in pieces.
+	Files []BackupFile `json:"files"`
 }
 
 // BackupFile is one file of a copy. Its size is in bytes.
@@ -106,6 +108,7 @@ func (c *Client) OpenBackup(ctx context.Context, shard uint32) (*Backup, error) 
 
 // askForBackup repeats the request until a leader answers, unless the options forbid to repeat requests.
 func (c *Client) askForBackup(ctx context.Context, subject string, body []byte) (*nats.Msg, error) {
+	// Both bounds hold: the longer one for the answer, Timeout for finding a leader.
 	ctx, cancel := context.WithTimeout(ctx, c.opts.BulkTimeout)
 	defer cancel()
 	for end := time.Now().Add(c.opts.Timeout); ; {

@@ -99,8 +99,9 @@ func (o Options) validate() error {
 // Client sends requests to the leader of a Carillon cluster. Its methods are safe for concurrent use.
 type Client struct {
 	opts Options
-	nc   *nats.Conn
-	own  bool // the client owns the connection, so Close closes it
+	// nc is nil for a client of NewLocal.
+	nc  *nats.Conn
+	own bool // the client owns the connection, so Close closes it
 
 	local Local // replaces the connection for a scheduler in this process; nil: nc is used
 }

@@ -34,6 +34,7 @@ func (c Code) Error() string { return string(c) }
 
 // Error is the server's refusal of a request, or, with [CodeUnavailable], the lack of an answer.
 type Error struct {
+	// Code is one of the constants, or one that a later server has added.
 	Code    Code   `json:"code"`
 	Message string `json:"message"`         // what is wrong, and what would be right
 	Field   string `json:"field,omitempty"` // path of the offending field in the request, if there is one

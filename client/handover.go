@@ -36,6 +36,7 @@ func (c *Client) Handover(ctx context.Context, shard uint32, to string) (reply H
 	if err != nil {
 		return reply, err
 	}
+	// It is not repeated like other requests, because a second one could move the leadership back.
 	if _, ok := ctx.Deadline(); !ok {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, c.opts.Timeout)

@@ -66,17 +66,20 @@ type Retry struct {
 type JobInfo struct {
 	Job
 
-	ID           string   `json:"id"`
-	Tenant       string   `json:"tenant"`
-	Version      uint32   `json:"version"` // grows with each change; see [Client.PutIfVersion]
-	Status       string   `json:"status"`  // active, paused, completed, failed
+	// ID is unique in a shard and never used again; a job that is put after its delete has another one.
+	ID      string `json:"id"`
+	Tenant  string `json:"tenant"`
+	Version uint32 `json:"version"` // grows with each change; see [Client.PutIfVersion]
+	Status  string `json:"status"`  // active, paused, completed, failed
+	// StatusReason is what the last pause or resume gave as its reason, or why the job failed.
 	StatusReason string   `json:"status_reason"`
 	StatusBy     string   `json:"status_by"`               // name of the caller that paused it; "" if that gave none
 	NextRunAt    Time     `json:"next_run_at"`             // scheduled time of the next run; zero if the schedule has no further tick
 	NextLaunchAt Time     `json:"next_launch_at,omitzero"` // when that run is launched, if jitter delays it
 	LastRun      *LastRun `json:"last_run"`                // nil if the job has had no run
 	CreatedAt    Time     `json:"created_at"`
-	UpdatedAt    Time     `json:"updated_at"`
+	// UpdatedAt is the time of the last put, pause or resume.
+	UpdatedAt Time `json:"updated_at"`
 
 	// PayloadOmitted says that the payload is missing here, because the job did not fit into one NATS
 	// message with it. The server refuses a put with this member set, since that would delete the payload.

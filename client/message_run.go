@@ -27,6 +27,7 @@ type ExtendRequest struct {
 
 // ExtendReply has the new deadline of the report.
 type ExtendReply struct {
+	// Deadline is that in force, which may be later than asked for.
 	Deadline Time `json:"deadline"`
 }
 

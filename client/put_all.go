@@ -71,9 +71,11 @@ type putter struct {
 
 // bulk is one request of many jobs.
 type bulk struct {
-	body  []byte
-	jobs  int
-	done  chan struct{} // closed when reply and err are set
+	// body is complete once the request is sent.
+	body []byte
+	jobs int
+	done chan struct{} // closed when reply and err are set
+	// reply and err may be read only after done is closed.
 	reply PutManyReply
 	err   error
 }
@@ -91,6 +93,7 @@ func (p *putter) add(ctx context.Context, j Job) error {
 		return fmt.Errorf("client: job %q: %w", clip(j.Name), err)
 	}
 	text := p.text.Bytes()
+	// The job does not fit into the open request, which is therefore complete.
 	if b := p.open; b != nil && (b.jobs >= p.jobsMax() || len(b.body)+1+len(text)+len(bulkTail) > p.most) {
 		p.send(ctx)
 	}

@@ -49,6 +49,7 @@ func checkReply(kind, subject string, m *nats.Msg) error {
 	if json.Unmarshal(m.Data, &members) != nil {
 		members = nil // not a JSON object
 	}
+	// Before the check of members: an acknowledgement may have a member error, as a refusal has.
 	if stream, ok := streamOf(members); ok {
 		return foreign(fmt.Sprintf("the JetStream stream %s captures %s and acknowledged the request in place of the server: remove the server's subjects from that stream (nats stream edit %s), then repeat the request", stream, subject, stream))
 	}

@@ -73,8 +73,9 @@ func fateOf(err error) fate {
 
 // call is an encoded request.
 type call struct {
-	verb       string
-	body       []byte
+	verb string
+	body []byte
+	// repeatable says that carrying the request out twice is as good as once.
 	repeatable bool
 	timeout    time.Duration // of the whole call, if the context has no deadline
 	tryTimeout time.Duration // of each try, if the request may be repeated

@@ -3,22 +3,23 @@ package client
 // Status is the state of a server. Counts begin at its start and never fall, unless their comment says
 // that they are present numbers.
 type Status struct {
-	Role         string   `json:"role"` // leader, standby, candidate, joining
-	Version      string   `json:"version"`
-	Shard        uint32   `json:"shard"`
-	Epoch        uint64   `json:"epoch"`       // number of the present leadership; only grows
-	LSN          uint64   `json:"lsn"`         // newest durable commit
-	AppliedLSN   uint64   `json:"applied_lsn"` // newest commit that readers see
-	Lag          uint64   `json:"lag"`         // commits between these two
-	Jobs         int      `json:"jobs"`        // present number of jobs
-	Armed        int      `json:"armed"`       // of these, those that wait for a tick
-	Waiting      int      `json:"waiting"`     // present number of launches not yet made: the sum of the next three
-	Scheduled    int      `json:"scheduled"`   // decided ahead of their time, which has not come
-	Retrying     int      `json:"retrying"`    // further attempts whose time has not come
-	Backlog      int      `json:"backlog"`     // whose time has come: they wait for an earlier run of their job or for a place, or the leader may not launch
-	Queued       int      `json:"queued"`      // of the backlog, those that wait for a place at their target
-	InFlight     int      `json:"in_flight"`   // present number of attempts that targets have not answered
-	Live         int      `json:"live"`        // present number of runs without an outcome
+	Role       string `json:"role"` // leader, standby, candidate, joining
+	Version    string `json:"version"`
+	Shard      uint32 `json:"shard"`
+	Epoch      uint64 `json:"epoch"`       // number of the present leadership; only grows
+	LSN        uint64 `json:"lsn"`         // newest durable commit
+	AppliedLSN uint64 `json:"applied_lsn"` // newest commit that readers see
+	Lag        uint64 `json:"lag"`         // commits between these two
+	Jobs       int    `json:"jobs"`        // present number of jobs
+	Armed      int    `json:"armed"`       // of these, those that wait for a tick
+	Waiting    int    `json:"waiting"`     // present number of launches not yet made: the sum of the next three
+	Scheduled  int    `json:"scheduled"`   // decided ahead of their time, which has not come
+	Retrying   int    `json:"retrying"`    // further attempts whose time has not come
+	Backlog    int    `json:"backlog"`     // whose time has come: they wait for an earlier run of their job or for a place, or the leader may not launch
+	Queued     int    `json:"queued"`      // of the backlog, those that wait for a place at their target
+	InFlight   int    `json:"in_flight"`   // present number of attempts that targets have not answered
+	Live       int    `json:"live"`        // present number of runs without an outcome
+	// Fired, Skipped and the outcomes count decisions and runs, not attempts.
 	Fired        uint64   `json:"fired"`
 	Skipped      uint64   `json:"skipped"`
 	Succeeded    uint64   `json:"succeeded"`
@@ -78,6 +79,7 @@ type Cluster struct {
 	LagMS      float64 `json:"lag_ms"`          // for how long, in milliseconds, it has lagged or heard from no leader; of a leader: for how long its commits have waited for the stream, 0 below 2 s
 	Waits      string  `json:"waits,omitempty"` // what the node waits for before it leads, after an outage of all nodes
 
+	// Nodes has the answering node too.
 	Nodes    []ClusterNode     `json:"nodes"`
 	Void     map[string]uint64 `json:"void_frames"`        // by reason, messages of the stream that are not part of the log
 	Warnings []string          `json:"warnings,omitempty"` // promises that do not hold at present, and why
@@ -85,13 +87,14 @@ type Cluster struct {
 
 // ClusterNode is one node of a cluster.
 type ClusterNode struct {
-	Node          string  `json:"node"`
-	Role          string  `json:"role"`
-	Epoch         uint64  `json:"epoch"`
-	LSN           uint64  `json:"lsn"`         // newest commit in its log
-	AppliedLSN    uint64  `json:"applied_lsn"` // newest commit in its store
-	Lag           uint64  `json:"lag"`         // commits behind the leader
-	SilentMS      float64 `json:"silent_ms"`   // since it was last heard from, in milliseconds
+	Node       string  `json:"node"`
+	Role       string  `json:"role"`
+	Epoch      uint64  `json:"epoch"`
+	LSN        uint64  `json:"lsn"`         // newest commit in its log
+	AppliedLSN uint64  `json:"applied_lsn"` // newest commit in its store
+	Lag        uint64  `json:"lag"`         // commits behind the leader
+	SilentMS   float64 `json:"silent_ms"`   // since it was last heard from, in milliseconds
+	// ClockOffsetMS is the node's wall clock against that of the node that answers. No decision depends on it.
 	ClockOffsetMS float64 `json:"clock_offset_ms"`
 	Version       string  `json:"version,omitempty"` // of its program; "" if the node does not send it
 	RowsVersion   int     `json:"rows_version"`      // newest version of rows that it reads

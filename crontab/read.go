@@ -79,6 +79,7 @@ func (s *state) read(line string) (*Entry, *Refusal) {
 	if refusal != nil {
 		return nil, refusal
 	}
+	// What is in force at this line; later assignments make a new map.
 	entry.Zone, entry.Env = s.zone, s.env
 	if s.Check != nil {
 		if err := s.Check(entry.Schedule, entry.Zone); err != nil {

@@ -19,8 +19,9 @@ var files embed.FS
 // that no browser combines a new page with an old script.
 type asset struct {
 	// path has no file on disk: it is a key of assets.
-	path    string
-	kind    string // content type
+	path string
+	kind string // content type
+	// content is part of the binary; it is only read.
 	content []byte
 }
 

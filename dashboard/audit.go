@@ -11,8 +11,9 @@ import (
 type auditBody struct {
 	Name, Action, By, From, To string
 	Entries                    []entry
-	Next, First                string
-	Actions                    []string
+	// Next and First are addresses; "" where there is no such page.
+	Next, First string
+	Actions     []string
 }
 
 // entry is one change in the audit log, as a row of the page.
@@ -38,6 +39,7 @@ func (v *visit) audit() view {
 	p := view{page: "audit", title: "Audit log", active: "/audit", body: body}
 	request := client.AuditRequest{Name: body.Name, Action: body.Action, By: body.By, Cursor: q.Get("cursor")}
 	var err error
+	// The first mistake is shown, and nothing is asked of the API.
 	if request.Limit, err = v.rows(); err == nil {
 		request.From, request.To, err = readRange(q.Get("from"), q.Get("to"))
 	}

@@ -45,13 +45,13 @@ type chart struct {
 // Half returns half the time that a chart shows, in minutes.
 func (c *chart) Half() float64 { return c.Minutes / 2 }
 
-// mark is a grid line with its label.
+// mark is a grid line with its label. Y is the distance from the top, as everything in an SVG.
 type mark struct {
 	Label string
 	Y     float64
 }
 
-// rectBar is a bar that stands on the time axis.
+// rectBar is a bar that stands on the time axis. X and Y are its upper left corner.
 type rectBar struct{ X, Y, Width, Height float64 }
 
 // scale is a logarithmic axis: the exponents of ten, in milliseconds, of its lower and its upper end. It is
@@ -110,6 +110,7 @@ func drawHour(samples []sample, now time.Time) chart {
 	for i := range samples {
 		one := &samples[i]
 		x := round(chartWidth * (1 - now.Sub(one.at).Seconds()/span.Seconds()))
+		// A sample may be older than the span by less than an interval.
 		if x < 0 {
 			continue
 		}
@@ -121,6 +122,7 @@ func drawHour(samples []sample, now time.Time) chart {
 			p99.lift()
 		}
 		if one.fired > 0 {
+			// A single run beside a herd is still visible.
 			height := max(1, round(chartHeight*one.perSecond()/most))
 			c.Bars = append(c.Bars, rectBar{X: max(0, x-width), Y: round(chartHeight - height), Width: width, Height: height})
 		}
@@ -149,7 +151,7 @@ func about(samples []sample, most float64) string {
 }
 
 // line collects points into polylines. A single point becomes a short line, so that it is visible. The zero value is
-// empty and ready.
+// empty and ready. points has those of the polyline that is being drawn, lines the finished ones.
 type line struct {
 	lines  []string
 	points []string

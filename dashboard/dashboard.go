@@ -23,11 +23,13 @@ type Options struct {
 // one of its own, which records samples; recording waits for it.
 type Dashboard struct {
 	// local is safe for concurrent use; it is the only way to data and changes.
-	local    client.Local
-	opts     Options
+	local client.Local
+	opts  Options
+	// recorder stays empty without Options.Status.
 	recorder *recorder
 	streams  chan struct{} // holds one element for each open stream
 
+	// closed ends all streams and the recording; recording is what Close waits for.
 	closeOnce sync.Once
 	closed    chan struct{}
 	recording sync.WaitGroup
@@ -114,6 +116,7 @@ func (d *Dashboard) ServeHTTP(rw http.ResponseWriter, req *http.Request) {
 		return
 	}
 	isRead := req.Method == http.MethodGet || req.Method == http.MethodHead
+	// A path that has only an action is not a page: its GET is a wrong method.
 	page, act := pages[req.URL.Path], actions[req.URL.Path]
 	switch {
 	case req.URL.Path == livePath && req.Method == http.MethodGet:

@@ -31,7 +31,9 @@ type jobBody struct {
 	Notes   []string
 	NoTimes string // why no next times are shown; "" if they are
 	Runs    []client.Run
-	Strip   []stroke
+	// Strip draws Runs, the newest at the right.
+	Strip []stroke
+	// HasMore says that there are more runs than Runs has.
 	HasMore bool
 	// Key is drawn anew for each page, so two visits fire two runs.
 	Key     string // idempotency key of the trigger form, so that sending it twice fires one run

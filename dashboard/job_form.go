@@ -22,7 +22,8 @@ type formBody struct {
 	Bytes   int    // size of a payload that is not JSON; the form keeps it unchanged
 	TooBig  bool   // the job was read without its payload, so that it cannot be put
 
-	Fields   map[string]string // error texts by field
+	Fields map[string]string // error texts by field
+	// The choices are the same for every job; they are here because a template sees nothing else.
 	Kinds    []choice
 	Overlaps []choice
 	Misses   []choice
@@ -140,6 +141,7 @@ func (b *formBody) applyTo(j *client.Job) error {
 		}
 		j.Retry.MaxAttempts = uint32(n)
 	}
+	// An empty field removes a JSON payload and leaves a binary one, which the form cannot show.
 	switch {
 	case b.Payload == "":
 		j.Payload = nil

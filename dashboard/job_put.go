@@ -85,6 +85,7 @@ func (v *visit) refused(b *formBody, err error) view {
 	case b.Version != "":
 		b = v.besideJSON(b)
 	}
+	// A form for a new job: the only condition is that the name is free, so the error belongs to the name.
 	if client.IsConflict(err) && b.Version == "" && !b.AsJSON {
 		b.Fields = map[string]string{"name": publicError(err).Message}
 	}

@@ -23,6 +23,7 @@ func addressOf(t *client.Target) string {
 // such a target.
 func targetText(t *client.Target) string {
 	text := t.Kind + " " + addressOf(t)
+	// The method is shown also if it is the default, because it is a part of the request.
 	if t.Kind == "http" {
 		text = methodOf(t) + " " + t.URL
 	}
@@ -31,6 +32,7 @@ func targetText(t *client.Target) string {
 
 // retryText describes a retry policy.
 func retryText(r *client.Retry) string {
+	// The other members have no meaning then, so they are left out.
 	if r.MaxAttempts <= 1 {
 		return "1, no retry"
 	}

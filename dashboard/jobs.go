@@ -18,8 +18,9 @@ type jobsBody struct {
 	Jobs           []client.JobInfo
 	Next           string // address of the next page
 	First          string // address of the first page; "" on that page
-	Filtered       bool
-	Statuses       []string
+	// Filtered tells an empty tenant from a filter that selects nothing.
+	Filtered bool
+	Statuses []string
 }
 
 // They are the choices of the filter, in the API's words.
@@ -32,6 +33,7 @@ func (v *visit) jobs() view {
 	p := view{page: "jobs", title: "Jobs", active: "/jobs", body: body, live: []string{"job-list"}}
 	request := client.ListRequest{Prefix: body.Prefix, Status: body.Status, Cursor: q.Get("cursor")}
 	for _, text := range q["label"] {
+		// An empty field of the form is no filter.
 		if text == "" {
 			continue
 		}

@@ -55,6 +55,7 @@ type stream struct {
 	// req is the request of the stream; page is the address that it names.
 	req  *http.Request
 	page *url.URL
+	// make is the function of the page, the same that answers its GET.
 	make func(*visit) view
 	out  http.ResponseWriter
 	conn *http.ResponseController
@@ -72,6 +73,7 @@ func (d *Dashboard) serveLive(rw http.ResponseWriter, req *http.Request) {
 		d.serveLost(rw, req, http.StatusNotFound)
 		return
 	}
+	// The place is taken before anything is sent, so a refusal still has a status.
 	select {
 	case d.streams <- struct{}{}:
 	default:

@@ -11,6 +11,7 @@ import (
 // serveLost answers a request for a path or a method that does not exist: with a page for a browser, and
 // with an error in the form of the API for a program.
 func (d *Dashboard) serveLost(rw http.ResponseWriter, req *http.Request, status int) {
+	// The error says where to look, because the caller may have no documentation at hand.
 	e := refusal(client.CodeNotFound, status, "there is no page %s; want a page of the navigation, GET /healthz, /readyz or /metrics, or a path in /api/v1/openapi.json", shownText(clip(req.URL.Path)))
 	title := "There is no such page"
 	if status == http.StatusMethodNotAllowed {
@@ -18,6 +19,7 @@ func (d *Dashboard) serveLost(rw http.ResponseWriter, req *http.Request, status 
 		rw.Header().Set("Allow", allowed(req.URL.Path))
 		e = refusal("method_not_allowed", status, "%s is no method of this path; want %s", clip(req.Method), allowed(req.URL.Path))
 	}
+	// Browsers ask for HTML by name; programs mostly accept anything.
 	if strings.Contains(req.Header.Get("Accept"), "text/html") {
 		v := d.visit(req)
 		v.send(rw, view{page: "failed", title: title, err: e})
@@ -37,6 +39,7 @@ func allowed(path string) string {
 	switch {
 	case path == livePath:
 		return "GET"
+	// A path is a page, an action or both; a page can be asked for its head as well.
 	case actions[path] == nil:
 		return "GET, HEAD"
 	case pages[path] == nil:

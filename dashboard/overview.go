@@ -16,7 +16,8 @@ type overview struct {
 	Waits  []waitRow
 	Levels []level
 	Hour   *chart
-	Skips  []skip
+	// Skips is empty if nothing was skipped since the start.
+	Skips []skip
 }
 
 // skip is the number of runs skipped for one reason.

@@ -15,12 +15,13 @@ const timesMax = 100
 // schedule from a schedule without ticks.
 type playgroundBody struct {
 	Schedule, Exclude, Timezone, StartsAt, After, Count string
-	Times                                               []tick
-	Notes                                               []string
-	Asked                                               bool
-	Examples                                            []example
-	Zones                                               []string
-	Fields                                              map[string]string // what is wrong, by field
+	// Times is empty before the form is sent, and if the schedule has no tick.
+	Times    []tick
+	Notes    []string
+	Asked    bool
+	Examples []example
+	Zones    []string
+	Fields   map[string]string // what is wrong, by field
 }
 
 // ZoneName returns the zone in which the times are shown.

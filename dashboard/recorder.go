@@ -17,8 +17,9 @@ const (
 
 // sample is what happened in the engine since the previous sample. at is the end of the interval.
 type sample struct {
-	at       time.Time
-	took     time.Duration // time since the previous sample
+	at   time.Time
+	took time.Duration // time since the previous sample
+	// fired and launched may differ: what is decided ahead is launched in a later interval.
 	fired    uint64
 	launched uint64
 	p50, p99 time.Duration // lateness of the runs launched in it; 0 if there were none
@@ -33,6 +34,7 @@ type recorder struct {
 	mu   sync.Mutex
 	ring [samplesMax]sample
 	used int // samples ever taken; the newest is at (used-1) % samplesMax
+	// last has the totals at the end of the newest sample.
 	last reading
 }
 

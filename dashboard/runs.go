@@ -10,11 +10,12 @@ import (
 type runsBody struct {
 	Job, Status, From, To string
 	Runs                  []client.Run
-	Strip                 []stroke
-	Next, First           string
-	Statuses              []string
-	AllJobs               bool // runs of all jobs, so that the list has a column for the job
-	MayRetry              bool // the runs are dead, so that they can be retried
+	// Strip is drawn for one job only: runs of several have no common order.
+	Strip       []stroke
+	Next, First string
+	Statuses    []string
+	AllJobs     bool // runs of all jobs, so that the list has a column for the job
+	MayRetry    bool // the runs are dead, so that they can be retried
 }
 
 // They are the choices of the filter. A status that the API adds can be asked for in the address before it is among
@@ -30,6 +31,7 @@ func (v *visit) runs() view {
 // runsPage returns the list of a job's runs or, without a job, of the dead runs of all jobs. Without a job only dead
 // runs can be listed, so that is the default status.
 func (v *visit) runsPage(job, status, from, to string) view {
+	// The API lists the runs of all jobs only if they are dead.
 	if job == "" && status == "" {
 		status = "dead"
 	}

@@ -28,8 +28,9 @@ var boundSeconds = func() (list []float64) {
 // quantiles in the last bucket.
 type spread struct {
 	counts []uint64
-	total  uint64
-	max    time.Duration
+	// total is the sum of counts.
+	total uint64
+	max   time.Duration
 }
 
 // since returns what was recorded between two readings of one distribution. Both must be of one leadership, or the

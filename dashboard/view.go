@@ -23,8 +23,9 @@ type view struct {
 	active string // path of its entry in the navigation
 	err    error  // shown above the content; it also determines the status of the answer
 	code   int    // status of the answer without an error; 0 is 200
-	body   any
-	live   []string // names of the live templates within the page; each renders an element with its name as id
+	// body is the content; its type is that of the page's file.
+	body any
+	live []string // names of the live templates within the page; each renders an element with its name as id
 }
 
 // frame is the data of a template: the content of the page, and what surrounds every page. Templates see its fields
@@ -33,11 +34,13 @@ type frame struct {
 	Title, Active string
 	Tenant        string
 	Status        client.Status
-	Alert         *client.Error
-	Notice        string
-	Live          string // address of the stream; "" if the page has none
-	Now           time.Time
-	Body          any
+	// Alert is nil if all could be read and done.
+	Alert *client.Error
+	// Notice says what the action has done that led to this page; "" without one.
+	Notice string
+	Live   string // address of the stream; "" if the page has none
+	Now    time.Time
+	Body   any
 
 	Style, Script, Bell string
 }

@@ -30,7 +30,8 @@ type visit struct {
 	// tenant is the parameter of the same name in the address, of a page and of an action.
 	tenant string
 	// by is "" if no proxy names the visitor; the audit log then has only the origin.
-	by     string
+	by string
+	// client is nil if err is not.
 	client *client.Client
 	now    time.Time
 	err    error // why the visit has no client; nil if it has

@@ -12,10 +12,12 @@ type Storage struct {
 	Syncs    histogram.Reading // seconds of the log's synced appends
 	Appends  histogram.Reading // bytes of the appends
 	Segments int               // of the log
+	// LogBytes is the size of all segments. Checkpoints keep it bounded.
 	LogBytes int64
 
-	Checkpoints        histogram.Reading // seconds, successful ones only
-	CheckpointBytes    uint64            // bytes written for them
+	Checkpoints     histogram.Reading // seconds, successful ones only
+	CheckpointBytes uint64            // bytes written for them
+	// A failed checkpoint loses nothing: the log is kept until one succeeds.
 	CheckpointFailures uint64
 	CheckpointAt       time.Time // time of the last successful one, or when the directory was opened
 
@@ -28,7 +30,8 @@ type Storage struct {
 
 // Store holds the readings of the store of rows.
 type Store struct {
-	Bytes, MemTableBytes   uint64 // on disk, and not yet on disk
+	Bytes, MemTableBytes uint64 // on disk, and not yet on disk
+	// CacheBytes is what cached blocks take at the moment.
 	CacheBytes             int64
 	CacheHits, CacheMisses int64
 	// L0Sublevels, CompactionDebtBytes and Stalls show in this order how a store falls behind: reads become slower,
@@ -38,16 +41,19 @@ type Store struct {
 	Flushes, Compactions         int64
 	FlushedBytes, CompactedBytes uint64
 	Stalls                       uint64 // number of times that writers had to wait
-	StallTime                    time.Duration
+	// StallTime is how long commits waited in all.
+	StallTime time.Duration
 }
 
 // Deliveries holds the readings of the ways of delivery, since the start of the process. It is filled anew for each
 // scrape, and owned by it.
 type Deliveries struct {
+	// Kinds has an entry for each kind of target that this process can deliver to.
 	Kinds []DeliveryKind
 
 	// The connection for NATS targets.
-	Connected  bool
+	Connected bool
+	// Reconnects counts the restored connections, so it is 0 while the first one lasts.
 	Reconnects uint64
 	Denied     uint64 // messages that the server refused for lack of permission
 	Duplicates uint64 // runs that streams refused as duplicates

@@ -32,10 +32,12 @@ const (
 // has only the classic one. The library's own histogram counts what it observes; this one shows what was counted
 // elsewhere, at the cost of a conversion for each scrape.
 type spread struct {
-	desc    *prometheus.Desc
-	labels  []*dto.LabelPair
+	desc   *prometheus.Desc
+	labels []*dto.LabelPair
+	// reading is a copy, taken when the metric was collected.
 	reading histogram.Reading
-	bounds  []float64
+	// bounds are the upper ends of the classic buckets, ascending, without infinity.
+	bounds []float64
 }
 
 // secondsOf shows a histogram of durations. The number of labels must be that of the description.
@@ -85,6 +87,7 @@ func addNative(h *dto.Histogram, r histogram.Reading) {
 			last += count
 			return
 		}
+		// A gap of empty buckets ends the span.
 		if spans == 0 || index > next {
 			h.PositiveSpan = append(h.PositiveSpan, &dto.BucketSpan{Offset: new(int32(index - next)), Length: new(uint32(0))})
 			spans++

@@ -27,6 +27,7 @@ func (s *Schedule) compileAt(text string) error {
 // parseAt parses a time and rounds it up to the millisecond, so that a run is never early.
 func parseAt(text string) (instant.Millis, error) {
 	text = strings.TrimRight(text, " \t")
+	// A time without a zone is no time here: the zone of a job does not apply to a one-shot.
 	at, ok := parseInstant(text)
 	if !ok {
 		return 0, badSchedule("@at %q is no time; want RFC 3339 with a zone, such as @at 2026-12-01T08:00:00Z or @at 2026-12-01T08:00:00.250+01:00", apierr.Clip(text))
@@ -51,11 +52,13 @@ func parseInstant(text string) (instant.Millis, bool) {
 // least as long as its fixed part, because package time has accepted it.
 func isStrict(text string) bool {
 	const fraction = len("2026-12-01T08:00:00")
+	// With an hour of one digit everything behind it is one place further to the left.
 	if text[len("2026-12-01T08")] != ':' {
 		return false
 	}
 	zone := fraction
 	if text[zone] == '.' {
+		// A zone is there, because package time demands one.
 		zone = fraction + strings.IndexAny(text[fraction:], "Z+-")
 	}
 	if zone-fraction > len(".123456789") {

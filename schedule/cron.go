@@ -25,6 +25,7 @@ import (
 // applies them.
 type cron struct {
 	pattern pattern
+	// fixed is decided by how the expression was written, not by what it matches.
 	fixed   bool
 	loc     *time.Location // nil means UTC
 	without *filter        // in the same zone: wall times of the pattern that are excluded; nil means none

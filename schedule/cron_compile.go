@@ -76,8 +76,8 @@ func parseCron(text string) (fields cronText, p pattern, err error) {
 	return fields, p, nil
 }
 
-// splitFields returns the seven fields of an expression. A question mark means a star, as in Quartz, where it
-// stands in one of the two day fields.
+// splitFields returns the seven fields of an expression. A question mark means a star, in whichever field it
+// stands.
 func splitFields(text string) (fields cronText, err error) {
 	words := strings.Fields(strings.ReplaceAll(text, "?", "*"))
 	fields[fieldSecond], fields[fieldYear] = "0", "*"

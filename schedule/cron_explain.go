@@ -23,12 +23,14 @@ func (f *cronField) explain(word string) string {
 		return "uses L, the last day, which belongs into the day of month or the day of week"
 	case f.moving == nil && (upper == "W" || f.hasSuffix(upper, "W")):
 		return "uses W, the nearest weekday, which belongs into the day of month"
+	// No name of a month or a day begins with it.
 	case strings.HasPrefix(upper, "H"):
 		return "uses H, a value picked by hash, which is not supported; want a number"
 	case strings.HasPrefix(word, "*"):
 		return "has something after the star; want * or */n"
 	case strings.HasPrefix(word, "+"):
 		return "has a sign; want plain numbers"
+	// parseDigits has refused it, so it has too many digits.
 	case isNumber(word):
 		return "has a number that is too long"
 	case f.names != nil:

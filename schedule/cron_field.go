@@ -9,6 +9,7 @@ import (
 // cronField describes what one field of a cron expression may contain. low and high are the bounds of the values,
 // both included. The table of fields is the only place that knows them.
 type cronField struct {
+	// name is that in errors.
 	name      string
 	low, high int
 	// A name is not case-sensitive and stands for the number low plus its index.
@@ -125,6 +126,7 @@ func (f *cronField) parseSpan(text, span string, stepped bool) (it cronItem, err
 		if f.high == sunday-1 && it.high == 0 && it.low > 0 && strings.EqualFold(high, dayNames[0]) {
 			it.high = sunday // fri-sun can only mean one thing
 		}
+	// A single value with a step goes on to the end of the field: 10/15 is 10, 25, 40 and 55.
 	case stepped:
 		it.high = f.high
 	default:

@@ -9,6 +9,7 @@ import (
 // the day of week, for a range that ends on Sunday; star means that the item was written with one, which decides
 // between fixed and wild schedules.
 type cronItem struct {
+	// In a parsed item, step is at least 1 and low is not above high.
 	low, high, step int
 	star            bool
 }

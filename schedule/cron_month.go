@@ -14,6 +14,7 @@ const calendarYears = 400
 type calendarMonth struct {
 	year  int
 	month time.Month
+	// first may be negative, before 1970.
 	first int64
 }
 

@@ -42,6 +42,7 @@ func nearestWorkday(day, weekday, length int) int {
 		}
 		return day - 1
 	case time.Sunday:
+		// The Monday after would be in the next month.
 		if day == length {
 			return day - 2
 		}
@@ -60,6 +61,7 @@ func (d *movingDays) byWeek(weekday, length int) uint32 {
 		switch {
 		case n >= 7:
 			day += 7 * (n/7 - 1)
+		// The fifth one is the last one; otherwise it is the fourth.
 		case day+28 <= length:
 			day += 28
 		default:

@@ -6,8 +6,7 @@ import (
 )
 
 // movingDate returns the normalised form of an item of the day of month with an L or a W, and false for any other
-// item. The forms are those of Quartz. Forms on whose meaning schedulers disagree are refused, with what would be
-// clear.
+// item. Forms on whose meaning schedulers disagree are refused, with what would be clear.
 func (f *cronField) movingDate(text string) (string, bool, error) {
 	upper := strings.ToUpper(text)
 	back, counted := strings.CutPrefix(upper, "L-")
@@ -15,6 +14,7 @@ func (f *cronField) movingDate(text string) (string, bool, error) {
 	switch {
 	case strings.Contains(text, "#"):
 		return "", false, f.bad(text, "has #, the n-th weekday of a month, which belongs into the day of week, the last of five fields: 5#3")
+	// Both are complete; the cases below have a number to read.
 	case upper == "L" || upper == "LW":
 		return upper, true, nil
 	case counted:

@@ -15,12 +15,13 @@ const weeks = 1 | 1<<7 | 1<<14 | 1<<21 | 1<<28 | 1<<35
 type pattern struct {
 	second, minute uint64
 	hour           uint32
-	dom            uint32
-	month          uint32
-	dow            uint64
-	either         bool        // both day fields are restricted: a day need match only one of them
-	moving         *movingDays // days that differ from month to month, in both day fields; nil means none
-	years          *yearSet    // nil means every year
+	// The bits of dom and dow are those of plain items only; moving has the others.
+	dom    uint32
+	month  uint32
+	dow    uint64
+	either bool        // both day fields are restricted: a day need match only one of them
+	moving *movingDays // days that differ from month to month, in both day fields; nil means none
+	years  *yearSet    // nil means every year
 }
 
 // next returns the first wall time of the pattern at or after the given one. It tests the day of the given time

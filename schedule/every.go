@@ -47,6 +47,7 @@ func parseEvery(text string) (time.Duration, error) {
 	if !ok {
 		return 0, badSchedule("@every %q is no duration; want one such as 250ms, 10s, 1h30m, 7d or 1d12h", apierr.Clip(text))
 	}
+	// Each part alone, so that the sum below cannot overflow.
 	if days > int64(EveryMax/(24*time.Hour)) || d > EveryMax {
 		return 0, badEvery(text)
 	}

@@ -17,6 +17,7 @@ type span struct{ from, end int64 }
 type exclusions struct {
 	days  []span // whole days of the wall clock, counted from the Unix epoch
 	spans []span // instants, in milliseconds
+	// crons exclude every second that they match, by the wall clock of the filter's zone.
 	crons []pattern
 }
 
@@ -65,7 +66,8 @@ func spanAfter(spans []span, n int64) int {
 // excluded if its instant is in a span, or if the wall clock shows an excluded day or time. It is immutable once its
 // schedule is shared. crons points into the parts, so that a search visits one list.
 type filter struct {
-	loc   *time.Location // nil means UTC
+	loc *time.Location // nil means UTC
+	// parts begin with the schedule's own lines; a calendar that several lines name is in it once.
 	parts []*exclusions
 	crons []*pattern // of all parts; at most ExcludeCronsMax
 }

@@ -48,6 +48,7 @@ func (f *filter) addCalendar(ref string, find CalendarLookup) (string, error) {
 	if err != nil {
 		return "", badExclusion("calendar %s is not valid: %s", name, apierr.From(err))
 	}
+	// A calendar that two lines name is compiled once, and judged once.
 	if !slices.Contains(f.parts, part) {
 		f.parts = append(f.parts, part)
 	}

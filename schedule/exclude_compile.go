@@ -15,6 +15,8 @@ func newFilter(text string, loc *time.Location, find CalendarLookup) (*filter, s
 	if len(lines) > ExcludesMax {
 		return nil, "", apierr.Errorf(apierr.TooLarge, "exclude", "has %d entries; at most %d are allowed; more fit into a calendar", len(lines), ExcludesMax)
 	}
+	// The schedule's own lines are one part, and each calendar another, because those are shared with other
+	// schedules.
 	own := &exclusions{}
 	f := &filter{loc: loc, parts: []*exclusions{own}}
 	for i, line := range lines {
@@ -28,6 +30,7 @@ func newFilter(text string, loc *time.Location, find CalendarLookup) (*filter, s
 			return nil, "", apierr.Indexed(err, "exclude", i)
 		}
 	}
+	// The parts of calendars are sealed already; only the own lines were added one by one.
 	own.seal()
 	for _, part := range f.parts {
 		for i := range part.crons {

@@ -19,6 +19,7 @@ func (f *filter) nextWall(p *pattern, wall, limit int64) (int64, bool) {
 			days, last = days&^whole, m.year+calendarYears
 		}
 		w.begin(m, days)
+		// The first day is searched from the given time on, all later ones as a whole.
 		if days>>dom&1 != 0 {
 			if sec, ok := w.timeFrom(dom, from); ok {
 				return m.second(dom, sec), true
@@ -55,7 +56,8 @@ func (f *filter) wholeDays(m calendarMonth) uint32 {
 // keptWalk goes through the days of a pattern in search of a time that is not excluded. It belongs to one search.
 // barren forgets when two sets share a slot, which costs time and no correctness.
 type keptWalk struct {
-	filter  *filter
+	filter *filter
+	// pattern and filter are read only, and shared with other searches.
 	pattern *pattern
 	days    [ExcludeCronsMax]uint32 // of the current month, that each expression of the filter matches
 	barren  [64]uint64              // sets of expressions that leave nothing of a day, by hash

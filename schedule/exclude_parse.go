@@ -22,6 +22,7 @@ func (x *exclusions) add(line string) (string, error) {
 		return "", err
 	}
 	line = strings.Join(strings.Fields(line), " ")
+	// A cron expression may have a slash too, but it has spaces, which a range has not.
 	low, high, ranged := strings.Cut(line, "/")
 	switch {
 	case strings.Contains(line, "TZ="):
@@ -61,7 +62,9 @@ func (x *exclusions) addDays(line, first, last string) (string, error) {
 	if to < from {
 		return "", badExclusion("%q ends before it begins; want %s/%s", apierr.Clip(line), last, first)
 	}
+	// Spans exclude their end, so the last day is the one before it.
 	x.days = append(x.days, span{from, to + 1})
+	// A range of one day is kept as that day, so that both ways to write it are the same definition.
 	if from == to {
 		return first, nil
 	}
@@ -104,6 +107,8 @@ func (x *exclusions) addCron(line string) (string, error) {
 		return "", err
 	}
 	x.crons = append(x.crons, p)
+	// The shortest form that means the same; a field for the second is left out only if it is any second, which is
+	// what its absence means here.
 	if fields[fieldYear] != "*" {
 		return strings.Join(fields[:], " "), nil
 	}

@@ -12,7 +12,8 @@ type intern[K comparable, V any] struct {
 	mu    sync.RWMutex
 	limit int // entries of one generation
 	young map[K]V
-	old   map[K]V
+	// old is only read, and nil until the first change of generations.
+	old map[K]V
 }
 
 // newIntern returns an empty cache. limit must be positive; the cache holds at most twice as many entries.

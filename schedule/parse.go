@@ -135,6 +135,7 @@ func (z *Zones) compileOne(spec Spec) (*Schedule, *time.Location, error) {
 		err = s.compileAt(rest)
 	case head == everyPrefix:
 		err = s.compileEvery(rest)
+	// head is not empty: a blank text has been refused.
 	case head[0] == '@':
 		err = s.compileMacro(expr, loc)
 	default:

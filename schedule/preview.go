@@ -104,6 +104,7 @@ func (c *cron) changeAt(p period, seen func(sec int64) bool) change {
 			continue
 		}
 		noted := seen(q.start)
+		// In a fold, a wild schedule runs at both instants, and either one concerns the list.
 		if first < ch.reached {
 			noted = seen(wall-p.offset) || !c.fixed && seen(wall-q.offset)
 		}

@@ -14,6 +14,7 @@ func (c *cron) note(ch change) string {
 	times := listTimes(ch.walls)
 	many := len(ch.walls) > 1
 	on := " on " + wallTime(ch.walls[0]).Format(time.DateOnly) + " in " + c.loc.String() + "; "
+	// The wall clock is set back behind what it had reached, so the times in between come twice.
 	if ch.after.start+ch.after.offset < ch.reached {
 		verb := pick(many, " happen twice", " happens twice")
 		first, second := zoneLabel(c.loc, ch.before.end-1), zoneLabel(c.loc, ch.after.start)
@@ -28,6 +29,7 @@ func (c *cron) note(ch change) string {
 	}
 	at := time.Unix(ch.after.start, 0).In(c.loc)
 	layout := clockLayout(ch.after.start + ch.after.offset)
+	// A zone can drop a whole day, and the run then has another date than the time that it stands for.
 	if at.Format(time.DateOnly) != wallTime(ch.walls[0]).Format(time.DateOnly) {
 		layout = time.DateOnly + " " + layout
 	}

@@ -52,7 +52,8 @@ const (
 // [Parse] returns one; the zero value has no tick. It is immutable, and safe for concurrent use. Ticks are whole
 // milliseconds. The window [from, until) is part of it, so a caller need not compare with starts_at and ends_at.
 type Schedule struct {
-	spec     Spec // canonical, but Expr is "" for a one-shot, whose text is made on demand
+	spec Spec // canonical, but Expr is "" for a one-shot, whose text is made on demand
+	// kind decides which of the next four fields is set.
 	kind     Kind
 	at       instant.Millis // one-shot only
 	interval instant.Millis // every only: a duration

@@ -22,8 +22,10 @@ const ZonesUnknown = "unknown"
 // source.
 type Zones struct {
 	source, version string
-	find            func(name string) (*time.Location, error)
+	// find is asked for names that are not cached, and may read a file.
+	find func(name string) (*time.Location, error)
 
+	// Each cache is bounded by itself; what is not in it is computed again.
 	locations *intern[string, *time.Location]
 	schedules *intern[Spec, *Schedule]
 	digests   *intern[string, uint64]

@@ -112,6 +112,7 @@ func (p *Progress) Reader(r io.Reader) io.Reader {
 
 // progressReader is the reader that Progress.Reader returns.
 type progressReader struct {
+	// r is not closed by it.
 	r        io.Reader
 	progress *Progress
 	n, all   int64 // bytes read so far, and the size of r; 0 if that is unknown

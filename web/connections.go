@@ -57,11 +57,14 @@ type listener struct {
 	seats chan struct{} // one for each connection, and one for the next while Accept waits for it
 	// closing ends the wait of Accept at a shutdown, when no connection may end for a long time.
 	closing chan struct{}
-	ending  sync.Once
-	logger  *slog.Logger
+	// ending closes closing once, since a server may close its listener more than once.
+	ending sync.Once
+	logger *slog.Logger
 
+	// The two are the constants, and shorter in tests.
 	silenceMax, idleMax time.Duration
 
+	// mu is held for a few operations on lists, never for I/O.
 	mu           sync.Mutex
 	silent, idle list.List // of *connection; the one without a request for longest is first
 	loggedAt     time.Time // when the last log line was written that no seat is free
@@ -73,7 +76,8 @@ type listener struct {
 type connection struct {
 	net.Conn
 	listener *listener
-	ended    sync.Once
+	// ended frees the seat once.
+	ended sync.Once
 
 	// Guarded by the listener's mutex.
 	among *list.List // the list that it is in while it has no request; nil: it has one
@@ -123,6 +127,7 @@ func (y *listener) takeSeat() error {
 		}
 		timer := time.NewTimer(wait)
 		select {
+		// A connection has ended by itself.
 		case y.seats <- struct{}{}:
 			timer.Stop()
 			return nil

@@ -35,6 +35,7 @@ func newOpenAPI() schema {
 	for i := range routes {
 		r := &routes[i]
 		item, known := paths[apiRoot+r.path].(schema)
+		// A path has an entry for each of its methods.
 		if !known {
 			item = schema{}
 			paths[apiRoot+r.path] = item
@@ -148,6 +149,7 @@ func (w *apiWriter) parameters(r *route, v *api.Verb) []schema {
 		list = append(list, p)
 	}
 	for _, name := range r.query {
+		// It is a parameter of HTTP alone: the member has one object for all labels.
 		if name == "label" {
 			list = append(list, parameter("query", name, "key=value, of which all must match; may be repeated, with other keys.", schema{
 				"type": "array", "maxItems": job.LabelsMax, "uniqueItems": true, "items": schema{"type": "string", "pattern": "^[^=]+="},

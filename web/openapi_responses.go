@@ -65,6 +65,7 @@ func (w *apiWriter) statusesOf(r *route) []int {
 	if r.hasBody() {
 		found[http.StatusUnsupportedMediaType] = true
 	}
+	// A page of another site may not change anything, see isForeign.
 	if r.method != http.MethodGet {
 		found[http.StatusForbidden] = true
 	}
@@ -78,6 +79,7 @@ func refusalName(status int) string { return strings.ReplaceAll(http.StatusText(
 // refusals are the components of the statuses. Each lists the codes that have this status. They are shared by all
 // routes, which keeps the description readable and small.
 func (w *apiWriter) refusals() schema {
+	// The status of a failed condition has no code of its own: two codes get it if the condition was a header.
 	codes := map[int][]string{http.StatusPreconditionFailed: {string(apierr.AlreadyExists), string(apierr.VersionConflict)}}
 	verbs, onlyHTTP := api.Statuses()
 	for code, status := range verbs {

@@ -24,6 +24,7 @@ func (c *call) takeQuery(raw string) error {
 	if err != nil {
 		return apierr.Errorf(apierr.InvalidField, "query", "cannot be read (%s); want name=value pairs with & between them, and what is special escaped", apierr.Clip(strings.ToValidUTF8(err.Error(), "")))
 	}
+	// Every route has a tenant, also those whose verb ignores it.
 	known := append([]string{"tenant"}, c.route.query...)
 	for _, name := range slices.Sorted(maps.Keys(params)) {
 		if !slices.Contains(known, name) {

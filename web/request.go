@@ -58,7 +58,9 @@ type call struct {
 	route *route
 	verb  *api.Verb
 	// params has only checked values: takeQuery sets it when none of them is wrong.
-	params  map[string][]string // of the query
+	params map[string][]string // of the query
+	// outside has what the path, the query and the headers say, in that order. Each is a member of the verb's
+	// request.
 	outside []outsideMember
 	// A conflict is then answered with 412 and not with 409.
 	isConditional bool // a header demands a version
@@ -121,6 +123,7 @@ func (c *call) takeHeaders(h http.Header) (err error) {
 		}
 	}
 	c.Tenant = tenantDefault
+	// The header was checked above: it is there once at most, and not empty.
 	if given := h.Get(tenantHeader); given != "" {
 		c.Tenant = given
 	}

@@ -13,6 +13,7 @@ type resource map[string]*route
 // collection is a kind of things with names. A name may contain slashes, so it extends over the whole path up to an
 // action.
 type collection struct {
+	// item is the thing itself: the path that ends with its name.
 	item resource
 	// actions are the words that end a path behind a name: runs, pause, trigger.
 	actions map[string]resource
@@ -21,7 +22,8 @@ type collection struct {
 // router finds routes by paths. It is not the mux of net/http, because that decodes a path before it matches, and
 // could not tell a slash in a name from one that was escaped. Fixed after the start, and safe for concurrent use.
 type router struct {
-	plain       map[string]resource // paths without a name
+	plain map[string]resource // paths without a name
+	// collections have names below them, by the first part of the path: jobs, runs, calendars.
 	collections map[string]*collection
 }
 

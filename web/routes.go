@@ -16,7 +16,8 @@ type route struct {
 	path   string // after apiRoot; a part in braces is a member of the request
 	verb   string // "" for what exists only over HTTP
 	id     string // in the description of the API; default: the verb
-	query  []string
+	// query has the parameters that the route accepts besides tenant; any other is refused.
+	query []string
 
 	hasVersion bool   // accepts If-Match
 	mayCreate  bool   // accepts If-None-Match: *

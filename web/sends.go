@@ -20,6 +20,7 @@ const (
 //
 // Invariant: begun has an entry for each reply between begin and end.
 type sends struct {
+	// mu guards the fields, and orders a deadline that is set by shut after one that is set by begin.
 	mu    sync.Mutex
 	begun map[*http.ResponseController]time.Time // when each must be finished; zero: only the server's own bounds
 	ends  time.Time                              // when all must be finished; zero: no shutdown

@@ -66,8 +66,10 @@ type gateway struct {
 	plain  http.Handler // everything except the API
 
 	reads, bulkReads places // of the bodies being read
-	sends            sends
-	origins          *http.CrossOriginProtection
+	// sends bounds every reply in time, those of the pages included.
+	sends sends
+	// origins reads the headers that browsers add to a request; it has no list of trusted origins.
+	origins *http.CrossOriginProtection
 }
 
 // New returns a server of /healthz, /readyz, /metrics, the API below /api/v1, and the pages of the options. The
@@ -104,7 +106,9 @@ func (w *gateway) health(rw http.ResponseWriter, _ *http.Request) {
 
 // readiness is the body of /readyz. Members that a node alone does not have are left out.
 type readiness struct {
-	Ready bool     `json:"ready"`
+	// Ready is what the status says too: 200 for true, 503 for false.
+	Ready bool `json:"ready"`
+	// Role is leader, standby, candidate, joining, or starting before the engine is there.
 	Role  string   `json:"role"`
 	Lag   *uint64  `json:"lag,omitempty"`    // commits that a node of a cluster lacks
 	LagMS *float64 `json:"lag_ms,omitempty"` // and for how long

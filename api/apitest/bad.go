@@ -16,9 +16,11 @@ import (
 // BadRequest is a request that must be refused. The same list is sent over NATS and over HTTP, so every way in must
 // refuse each of them in the same way.
 type BadRequest struct {
+	// Name is that of the subtest, and by it tests of HTTP name what a URL cannot say.
 	Name string
 	Verb string // with tenant, if not the default one: "tenant verb"
 	Body string
+	// Code, Field and Status are the whole refusal that callers may rely on.
 	Code client.Code
 	// Field is the member that the error must name; "" for an error of the request as a whole.
 	Field  string
@@ -28,6 +30,7 @@ type BadRequest struct {
 // BadWorld is a server with two jobs. The tests compare its state before and after: a request that is refused must
 // have changed nothing.
 type BadWorld struct {
+	// Conn sends requests as bytes, because the client could not send most of the bad ones.
 	Conn   *nats.Conn
 	Client *client.Client
 	// Prefix is that of the server's subjects.
@@ -104,6 +107,7 @@ func (w *BadWorld) Refused(t *testing.T, bad BadRequest) {
 	if got := msg.Header.Get("Nats-Service-Error-Code"); got != strconv.Itoa(bad.Status) {
 		t.Errorf("status %s, want %d", got, bad.Status)
 	}
+	// Clients that know only the service protocol of NATS recognise an error by this header.
 	if msg.Header.Get("Nats-Service-Error") == "" {
 		t.Error("the header Nats-Service-Error is empty")
 	}

@@ -50,6 +50,7 @@ func badStatus(code client.Code) int {
 func badSyntax() []BadRequest {
 	const code = client.CodeInvalidJSON
 	return []BadRequest{
+		// Texts that are not JSON. Most break off before a member is known, so the error names no field.
 		badPut("nothing", "", code, ""),
 		badPut("spaces", "  \n", code, ""),
 		badPut("no JSON", "name=new", code, ""),
@@ -62,6 +63,7 @@ func badSyntax() []BadRequest {
 		badPut("garbage behind", JobWith()+" x", code, ""),
 		badPut("not a number", JobWith("max_runs", "NaN"), code, "max_runs"),
 		badPut("leading zero", JobWith("max_runs", "01"), code, ""),
+		// Texts that some parsers repair in silence. Two readers of the same request would then see two jobs.
 		badPut("invalid UTF-8", JobWith("description", "\"\xff\xfe\""), code, "description"),
 		badPut("invalid UTF-8 in a payload", JobWith("payload", "[\"\xc0\xaf\"]"), code, "payload.0"),
 		badPut("half a surrogate", JobWith("description", `"\ud800"`), code, "description"),
@@ -72,6 +74,7 @@ func badSyntax() []BadRequest {
 		badPut("twice the same in a payload", JobWith("payload", `{"a":1,"a":2}`), code, "payload.a"),
 		badPut("twice the same header", JobWith("headers", `{"X-A":"1","X-A":"2"}`), code, "headers.X-A"),
 		badPut("deep payload", JobWith("payload", strings.Repeat("[", 101)+strings.Repeat("]", 101)), code, "payload"),
+		// Deep enough for the bound of the parser itself, which is far above that of a payload.
 		bad("deeper than any parser likes", "jobs.trigger", `{"name":"bad-input-1","payload":`+strings.Repeat("[", 200_000)+strings.Repeat("]", 200_000)+`}`,
 			code, apierr.Clip("payload"+strings.Repeat(".0", 9998))),
 		bad("byte order mark", "jobs.get", "\ufeff{}", code, ""),
@@ -93,6 +96,7 @@ func badMembers() []BadRequest {
 		bad("unknown in a list", "jobs.list", `{"page":2}`, unknown, "page"),
 		bad("unknown in a status", "status", `{"verbose":true}`, unknown, "verbose"),
 		bad("version in a bulk registration", "jobs.put_many", `{"if_version":0,"jobs":[]}`, unknown, "if_version"),
+		// From here on each member exists and has the wrong type, at any depth.
 		badPut("list", `[]`, wrong, ""),
 		badPut("text", `"job"`, wrong, ""),
 		badPut("null", `null`, wrong, ""),
@@ -117,6 +121,7 @@ func badMembers() []BadRequest {
 func badValues() []BadRequest {
 	name, wrong, large := client.CodeInvalidName, client.CodeInvalidField, client.CodeTooLarge
 	return []BadRequest{
+		// A name is part of subjects and paths, hence the few characters that it may have.
 		badPut("no name", JobWith("name", "-"), name, "name"),
 		badPut("empty name", JobWith("name", `""`), name, "name"),
 		badPut("long name", JobWith("name", `"`+strings.Repeat("n", 129)+`"`), name, "name"),
@@ -157,6 +162,7 @@ func badValues() []BadRequest {
 		badPut("large headers", JobWith("headers", `{"X-A":"`+strings.Repeat("x", 17<<10)+`"}`), large, "headers"),
 		badPut("many headers", JobWith("headers", ManyPairs(65)), large, "headers"),
 		badPut("many labels", JobWith("labels", ManyPairs(33)), large, "labels"),
+		// Headers that would add another one, or take the place of one that the delivery itself sets.
 		badPut("line break in a header", JobWith("headers", `{"X-A":"1\r\nX-B: 2"}`), wrong, "headers.X-A"),
 		badPut("line break in a header's name", JobWith("headers", `{"X-A\r\nX-B":"1"}`), wrong, "headers.X-A\r\nX-B"),
 		badPut("our header", JobWith("headers", `{"Carillon-Fence":"1"}`), wrong, "headers.Carillon-Fence"),
@@ -187,6 +193,7 @@ func badTargets() []BadRequest {
 		target("no kind", `"subject":"a"`, "kind"),
 		target("no such kind", `"kind":"mail","subject":"a"`, "kind"),
 		target("handler outside", `"kind":"handler","name":"f"`, "kind"),
+		// Subjects. A wildcard or a line break would reach more than one subject, or speak the protocol itself.
 		target("no subject", `"kind":"nats"`, "subject"),
 		target("star", `"kind":"nats","subject":"a.*"`, "subject"),
 		target("everything", `"kind":"jetstream","subject":">"`, "subject"),
@@ -197,6 +204,7 @@ func badTargets() []BadRequest {
 		target("JetStream", `"kind":"request","subject":"$JS.API.STREAM.DELETE.x"`, "subject"),
 		target("inbox", `"kind":"nats","subject":"_INBOX.abc"`, "subject"),
 		target("ourselves", `"kind":"request","subject":"$PREFIX.v1.default.jobs.delete"`, "subject"),
+		// A member of another kind of target would have no effect, so it is taken for a mistake.
 		target("url of nats", `"kind":"nats","subject":"a","url":"https://example.com"`, "url"),
 		target("method of nats", `"kind":"nats","subject":"a","method":"POST"`, "method"),
 		target("subject of http", `"kind":"http","url":"https://example.com","subject":"a"`, "subject"),
@@ -205,6 +213,7 @@ func badTargets() []BadRequest {
 		target("file", `"kind":"http","url":"file:///etc/passwd"`, "url"),
 		target("no host", `"kind":"http","url":"https:///x"`, "url"),
 		target("password", `"kind":"http","url":"https://u:p@example.com"`, "url"),
+		// Addresses that only the server's own machine or network can reach.
 		target("loopback", `"kind":"http","url":"http://127.0.0.1:8222/"`, "url"),
 		target("metadata", `"kind":"http","url":"http://169.254.169.254/latest"`, "url"),
 		target("private", `"kind":"http","url":"http://10.0.0.1/"`, "url"),

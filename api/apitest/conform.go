@@ -36,7 +36,7 @@ func Conforms(schemaText, valueText string) error {
 
 // Checker knows the parts of JSON Schema that the schemas use, and no others: one that uses another fails. It is
 // written here because a library for the whole of JSON Schema would be a dependency of tests only, and would allow
-// keywords that the generators of clients do not know.
+// keywords that the generators of clients do not know. Root is the document in which references are looked up.
 type Checker struct{ Root map[string]any }
 
 // Keywords are what a schema may say: those that are checked, and those that only inform. A keyword that is not
@@ -70,6 +70,7 @@ func (c *Checker) Check(sc map[string]any, v any, path string) error {
 	if want, ok := sc["const"]; ok && want != v {
 		return fmt.Errorf("%s: %v is not %v", path, v, want)
 	}
+	// One of the ways is enough; why the others do not fit is of no interest.
 	if ways, ok := sc["anyOf"].([]any); ok && !slices.ContainsFunc(ways, func(way any) bool { return c.Check(way.(map[string]any), v, path) == nil }) {
 		return fmt.Errorf("%s: %v is none of %v", path, v, ways)
 	}
@@ -89,6 +90,7 @@ func (c *Checker) Check(sc map[string]any, v any, path string) error {
 // Follow returns the schema that a reference names.
 func (c *Checker) Follow(ref string) (map[string]any, error) {
 	at := any(c.Root)
+	// A part that is missing leaves nil, which the check behind the loop reports.
 	for _, part := range strings.Split(strings.TrimPrefix(ref, "#/"), "/") {
 		object, _ := at.(map[string]any)
 		at = object[part]
@@ -112,6 +114,7 @@ func checkText(sc map[string]any, v, path string) error {
 	if pattern, ok := sc["pattern"].(string); ok && !regexp.MustCompile(pattern).MatchString(v) {
 		return fmt.Errorf("%s: %q does not match %s", path, v, pattern)
 	}
+	// The only format that the schemas use.
 	if sc["format"] == "date-time" {
 		if _, err := time.Parse(time.RFC3339Nano, v); err != nil {
 			return fmt.Errorf("%s: %w", path, err)
@@ -141,6 +144,7 @@ func (c *Checker) checkList(sc map[string]any, v []any, path string) error {
 	if most, ok := sc["maxItems"].(float64); ok && float64(len(v)) > most {
 		return fmt.Errorf("%s: has %d items, more than %g", path, len(v), most)
 	}
+	// A schema without items allows any, and so leaves nothing to check in them.
 	items, ok := sc["items"].(map[string]any)
 	if !ok {
 		return nil

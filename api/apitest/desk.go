@@ -16,7 +16,8 @@ import (
 // replies whose every member is set. It is for one test at a time: its fields have no lock.
 type Desk struct {
 	*scheduler.Engine
-	Asked   any // the newest request
+	Asked any // the newest request
+	// Kept grows with each PutCalendar, and is never cut: deletions are only checked for their name.
 	Kept    []job.Calendar
 	Entries []job.AuditEntry // newest first
 }

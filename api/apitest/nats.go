@@ -15,6 +15,7 @@ import (
 // so tests can run side by side. maxPayload bounds messages, in bytes; 0 means the default of NATS, 1 MiB.
 func StartNATS(t testing.TB, maxPayload int32) string {
 	t.Helper()
+	// NoSigs leaves the signals to the test; a server that handled them would end the test's process.
 	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true, MaxPayload: maxPayload})
 	if err != nil {
 		t.Fatal(err)

@@ -82,12 +82,14 @@ func (r *rig) die() (how string, err error) {
 	} else {
 		r.rec.Die(r.proc.kill())
 	}
+	// Several relapses in a row are possible, each with the same odds.
 	for r.chance(relapsePercent) {
 		how += ", SIGKILL in recovery"
 		if err := r.relapse(); err != nil {
 			return how, err
 		}
 	}
+	// The absence is longer than the shortest interval of a cron job, so ticks are missed in it.
 	if r.chance(absencePercent) {
 		how += ", absence"
 		time.Sleep(1200*time.Millisecond + r.random(1500*time.Millisecond))

@@ -40,6 +40,7 @@ func (r *rig) settle(ctx context.Context) error {
 	if err != nil {
 		r.rec.Surprise(err.Error())
 	}
+	// The server is down, so its log is whole.
 	f.Log = r.launcher.verifyLog()
 	r.rec.Conclude(f)
 	return nil

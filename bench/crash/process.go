@@ -16,7 +16,8 @@ import (
 type launcher struct {
 	binary string
 	dir    string // directory of the run, with the data directory and the log of stderr
-	args   []string
+	// args are those of every process; spawn adds to them.
+	args []string
 }
 
 // ready is the line that the server prints when it is ready.

@@ -26,12 +26,14 @@ type rig struct {
 	rng      *rand.Rand // decides about the deaths
 	rec      *history.Recorder
 	launcher *launcher
-	proc     *process
-	broker   *server.Server // nil if the server under test embeds NATS
-	conn     *nats.Conn     // for the sink and for reads
-	sink     *history.Sink
-	api      *history.Caller
-	clients  sync.WaitGroup
+	// proc is the present or the last process; nil before the first.
+	proc   *process
+	broker *server.Server // nil if the server under test embeds NATS
+	conn   *nats.Conn     // for the sink and for reads
+	sink   *history.Sink
+	// api is for the reads of the rig; each client has a caller of its own.
+	api     *history.Caller
+	clients sync.WaitGroup
 	// ends the clients; never nil
 	stopLoad context.CancelFunc
 }
@@ -47,6 +49,7 @@ func newRig(ctx context.Context, opts options, dir string, progress io.Writer) (
 	if err != nil {
 		return r, err
 	}
+	// The server comes first: with embedded NATS there is nothing to connect to before.
 	if err := r.rise(); err != nil {
 		return r, err
 	}
@@ -78,6 +81,7 @@ func (r *rig) prepare() (string, error) {
 		return "nats://" + addr, err
 	}
 	var err error
+	// A broker of its own outlives each death, so that messages on their way are not lost with the server.
 	if r.broker, err = startBroker(filepath.Join(r.dir, "nats")); err != nil {
 		return "", err
 	}

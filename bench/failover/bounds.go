@@ -81,6 +81,7 @@ func (o *options) addBound(text string) error {
 // promise that holds on average is none.
 type verdict struct {
 	bound
+	// rounds counts those of the scenario, also those without the figure.
 	rounds int
 	// largest value of the figure; 0 if no round has it
 	worst int64

@@ -58,6 +58,7 @@ func (r *rig) awaitOneLeader(ctx context.Context) error {
 		err := r.ready()
 		_, s, noLeader := r.cluster.leader()
 		if err = errors.Join(err, noLeader); err != nil || s.Epoch != epoch {
+			// The time begins anew, so that calmTime is without any interruption.
 			since, epoch = history.Now(), s.Epoch
 		}
 		if err == nil && history.Now().Sub(since) < calmTime {

@@ -10,6 +10,7 @@ import (
 
 // cluster is all processes under test.
 type cluster struct {
+	// net is the one of the rig, which takes it down.
 	net *network
 	// always the same, over all lives of their processes
 	nodes     []*node   // the witness last, if there is one
@@ -53,6 +54,7 @@ func (c *cluster) buildEmbedded(binary, dir string) error {
 		if err != nil {
 			return err
 		}
+		// All addresses are known before the first start, because each server needs those of the others.
 		n.args = append(n.args, "--listen", clients[i], "--cluster-listen", routes[i], "--routes", strings.Join(routes, ","))
 		if n.witness = i == members-1; n.witness {
 			n.args = append(n.args, "--witness")
@@ -119,6 +121,7 @@ func (c *cluster) spareLog() {
 // connectThrough puts a proxy before each server, and returns how the node reaches them.
 func (n *node) connectThrough(servers []string) (urls string, err error) {
 	var addresses []string
+	// One proxy for each server, so that a node can lose one of them and keep the others.
 	for _, address := range servers {
 		p, err := startProxy(address)
 		if err != nil {
@@ -194,6 +197,7 @@ func (c *cluster) gone() error {
 // standby that is about to end as well.
 func (c *cluster) stop() error {
 	var errs []error
+	// Without a leader there is no order to keep, and all are ended as they come.
 	if standby, err := c.standby(); err == nil {
 		errs = append(errs, standby.proc.Stop())
 	}
@@ -203,6 +207,7 @@ func (c *cluster) stop() error {
 		}
 	}
 	for _, s := range c.servers {
+		// The NATS servers come last, because a node that stops still has something to say to them.
 		errs = append(errs, s.proc.Stop())
 	}
 	return errors.Join(errs...)

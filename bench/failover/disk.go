@@ -31,6 +31,7 @@ func (r *rig) makeDisks() {
 	for i := range 2 {
 		if err := mountSmall(dataDir(r.dir, i)); err != nil {
 			fmt.Fprintf(r.progress, "%s is left out: %v\n", diskFull, err)
+			// One disk alone would make the two nodes unlike.
 			removeDisks(r.dir)
 			return
 		}

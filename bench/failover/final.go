@@ -20,6 +20,7 @@ func (r *rig) settle(ctx context.Context) error {
 	if err := rest(ctx, wait); err != nil {
 		return err
 	}
+	// A process that has died meanwhile would only show as a failed read.
 	if err := r.cluster.gone(); err != nil {
 		return err
 	}

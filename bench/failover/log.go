@@ -73,6 +73,7 @@ func (r *rig) glimpse(ctx context.Context) {
 		}
 	}
 	if end < math.MaxUint64 {
+		// The lower end of both logs, so that the next reading misses nothing of either.
 		r.glimpsed = end
 	}
 }

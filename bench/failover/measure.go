@@ -11,6 +11,7 @@ import (
 // round is what was measured of one fault. Figures that cannot be had are absent, and not 0: a 0 would pass every
 // bound.
 type round struct {
+	// scenario is the name of the fault that began the round.
 	scenario string
 	figures  map[figure]int64 // those that there are
 }
@@ -130,9 +131,10 @@ type spread struct {
 	Figure   figure `json:"figure"`
 	Rounds   int    `json:"rounds"`
 	Min      int64  `json:"min"`
-	Median   int64  `json:"median"`
-	P99      int64  `json:"p99"`
-	Max      int64  `json:"max"`
+	// With an even number of rounds it is the lower of the two in the middle.
+	Median int64 `json:"median"`
+	P99    int64 `json:"p99"`
+	Max    int64 `json:"max"`
 }
 
 // spreads summarizes rounds by scenario, in the order of their first round.

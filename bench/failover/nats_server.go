@@ -61,6 +61,7 @@ func parseNATS(args []string, usage io.Writer) (*server.Options, error) {
 			return nil, err
 		}
 	}
+	// Its own address is among them, which NATS recognises and does not connect to.
 	for _, address := range strings.Split(*routes, ",") {
 		o.Routes = append(o.Routes, &url.URL{Scheme: "nats-route", Host: address})
 	}
@@ -84,6 +85,7 @@ func serveNATS(o *server.Options, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	// It logs to the standard error, which the rig keeps in a file.
 	s.ConfigureLogger()
 	s.Start()
 	if !s.ReadyForConnections(10 * time.Second) {

@@ -13,15 +13,17 @@ import (
 // node is one Carillon of the cluster, over all its lives. Its methods are called by the goroutine of the rounds only.
 type node struct {
 	name string
+	// site stays the same over all lives, and so do the addresses on it.
 	site site
 	// asks from the observer's host, whose links are never broken
-	asking  *http.Client
-	binary  string
-	dir     string // data directory
-	log     string // path of its log
-	http    string // host:port
-	args    []string
-	lone    bool // a server without a cluster, which has no node name
+	asking *http.Client
+	binary string
+	dir    string // data directory
+	log    string // path of its log
+	http   string // host:port
+	args   []string
+	lone   bool // a server without a cluster, which has no node name
+	// witness is set for the third process of the topology embedded.
 	witness bool
 	proxies []*proxy // between it and each NATS server; none with the topology embedded
 	// of the present life; nil before the first

@@ -20,14 +20,16 @@ type options struct {
 	patience  time.Duration
 	bounds    []bound
 	overrides []string // of bounds, as they were given
-	judgeAll  bool
-	plan      []scenario // in order; rounds go round it
-	rounds    int        // 0: once through the plan
-	clients   int
-	seed      uint64
-	keep      bool
-	temp      string
-	output    string
+	// judgeAll counts bounds as missed that are known to be.
+	judgeAll bool
+	plan     []scenario // in order; rounds go round it
+	rounds   int        // 0: once through the plan
+	clients  int
+	// seed decides what is broken and when, the load, and which packets a slow network loses.
+	seed   uint64
+	keep   bool
+	temp   string
+	output string
 }
 
 // The topologies.
@@ -79,6 +81,7 @@ func parse(args []string, usage io.Writer) (options, error) {
 		return o, err
 	}
 	o.plan, err = planOf(names, o.topology)
+	// It depends on the plan, so it comes last.
 	if o.rounds == 0 {
 		o.rounds = len(o.plan)
 	}
@@ -122,6 +125,7 @@ func planOf(names, topology string) ([]scenario, error) {
 		return plan, nil
 	}
 	for _, name := range strings.Split(names, ",") {
+		// A scenario may be named twice; it is then struck twice in each turn through the plan.
 		at := slices.IndexFunc(scenarios, func(s scenario) bool { return s.name == name })
 		switch {
 		case at < 0:

@@ -16,8 +16,9 @@ type proxy struct {
 
 	mu      sync.Mutex
 	changed *sync.Cond // the mode, or closed
-	mode    cut
-	closed  bool
+	// mode is what is broken at present; each direction of each connection asks it before it writes.
+	mode   cut
+	closed bool
 	// conns has the connections that a reset ends; each is in it from keep until its pumps have ended.
 	conns map[net.Conn]struct{} // of both sides
 }

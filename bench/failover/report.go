@@ -30,6 +30,7 @@ func printTable(w io.Writer, rounds []round) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
+	// The second table begins after a flush, so its columns have widths of their own.
 	fmt.Fprintln(t, "\n\nscenario\tfigure\trounds\tmin\tmedian\tp99\tmax")
 	for _, s := range spreads(rounds) {
 		show := s.Figure.shown
@@ -44,6 +45,7 @@ func printVerdicts(w io.Writer, verdicts []verdict, judgeAll bool) (missed int, 
 	fmt.Fprintln(t, "\nscenario\tbound\tmost\tworst\tverdict")
 	for _, v := range verdicts {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", v.scenario, v.figure, v.figure.shown(v.most), v.shownWorst(), v.text(judgeAll))
+		// A bound that is known to be missed is printed and not counted.
 		if v.counts(judgeAll) {
 			missed++
 		}
@@ -118,6 +120,7 @@ func printJSON(w io.Writer, opts options, rounds []round, verdicts []verdict, fi
 		report.Bounds = append(report.Bounds, boundJSON{v.scenario, v.figure, v.most, v.worst, v.never, v.text(opts.judgeAll)})
 	}
 	for _, f := range findings {
+		// The list is never nil, so that a check without violations has [] and not null.
 		c := checkJSON{Name: f.Name, Examined: f.Examined, Violations: []string{}}
 		for _, v := range f.Violations {
 			c.Violations = append(c.Violations, v.String())

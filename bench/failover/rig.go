@@ -30,12 +30,14 @@ type rig struct {
 	smallDisks bool         // the data directories are file systems of their own
 	conn       *nats.Conn   // of the readers, and of the sink
 	pinned     []*nats.Conn // of the sink, one to each server; none on loopback
-	streams    streams
-	sink       *history.Sink
-	api        *history.Caller
-	clients    sync.WaitGroup
-	stopLoad   context.CancelFunc
-	glimpsed   uint64 // LSN up to which the logs were read for their epochs
+	// streams asks through conn, which is never cut.
+	streams streams
+	sink    *history.Sink
+	// api reads the final state; it is not a client of the load.
+	api      *history.Caller
+	clients  sync.WaitGroup
+	stopLoad context.CancelFunc
+	glimpsed uint64 // LSN up to which the logs were read for their epochs
 }
 
 // newRig builds everything up to a cluster under load. After an error the rig has what was built so far; the caller

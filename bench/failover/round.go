@@ -44,6 +44,7 @@ func (r *rig) round(ctx context.Context, s scenario) error {
 	if err := rest(ctx, time.Second+time.Duration(r.rng.Int64N(int64(2*time.Second)))); err != nil {
 		return err
 	}
+	// A process that died by itself since the last round is a fault of the product, and not of this scenario.
 	if err := r.cluster.gone(); err != nil {
 		return err
 	}
@@ -55,6 +56,7 @@ func (r *rig) round(ctx context.Context, s scenario) error {
 	if err != nil {
 		return fmt.Errorf("prepare: %w", err)
 	}
+	// After the preparation, which may itself have changed the leader.
 	_, before, err := r.cluster.awaitLeader(ctx)
 	if err != nil {
 		return err
@@ -92,6 +94,7 @@ func (r *rig) suffer(ctx context.Context, f *history.Fault, b blow, epoch uint64
 	if err := rest(ctx, b.lasts-history.Now().Sub(f.From)); err != nil {
 		return err
 	}
+	// From here on what was held arrives, late.
 	if b.holds {
 		f.Released = history.Now()
 	}

@@ -12,14 +12,16 @@ import (
 // scenario is one way to break a cluster. It is a row of the table below and has no state: what a strike needs is in
 // the blow that it returns.
 type scenario struct {
-	name       string
+	name string
+	// about completes the line of --help.
 	about      string
 	topologies []string // empty: all
 	namespaces []string // topologies in which it needs network namespaces
 	short      []string // topologies in whose short form it is
 	// the round then waits for a higher epoch, and a check demands one
 	takeover bool // another node must take over
-	strike   func(context.Context, *rig, *node) (blow, error)
+	// strike prepares the fault, with the leader of the moment, and returns it.
+	strike func(context.Context, *rig, *node) (blow, error)
 }
 
 // errLeftOut says that a scenario cannot be had on this machine.

@@ -66,6 +66,7 @@ func mistakeData(ctx context.Context, r *rig, _ *node) (blow, error) {
 	if err := r.visit(ctx, lone, put...); err != nil {
 		return blow{}, err
 	}
+	// A copy, so that the standby itself can be started on its own data afterwards.
 	mistaken := *standby
 	mistaken.dir, mistaken.log = lone.dir, lone.log
 	return blow{

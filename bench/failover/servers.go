@@ -16,8 +16,9 @@ type member struct {
 	log     string
 	site    site
 	monitor string // host:port, where it says who is connected
-	args    []string
-	proc    *kit.Process
+	// args begin with natsCommand.
+	args []string
+	proc *kit.Process
 }
 
 // members is how many NATS servers there are: with fewer than three, nothing is served when one dies. More would
@@ -66,6 +67,7 @@ func (c *cluster) startServers(dir string) error {
 		}
 		c.servers = append(c.servers, m)
 	}
+	// All are awaited together, so that the slowest decides how long it takes and not the sum.
 	for _, s := range c.servers {
 		if err := s.proc.AwaitReady(); err != nil {
 			return err

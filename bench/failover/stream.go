@@ -49,6 +49,7 @@ func (s streams) log(ctx context.Context) (*jetstream.StreamInfo, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Two logs would mean that a node made one of its own, which the run must not overlook.
 	if len(found) != 1 {
 		return nil, fmt.Errorf("%d streams have a name that begins with %s; want one", len(found), logPrefix)
 	}
@@ -93,6 +94,7 @@ func (s streams) junk(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	// A subject of the stream with its wildcards filled in, so that the stream takes the message.
 	subject := strings.NewReplacer("*", "junk", ">", "junk").Replace(info.Config.Subjects[0])
 	_, err = js.Publish(ctx, subject, []byte("this is no commit"))
 	return err
@@ -135,6 +137,7 @@ func (s streams) moveLeader(ctx context.Context, info *jetstream.StreamInfo, ser
 		if err != nil {
 			return err
 		}
+		// Fetched anew with the stream at each try.
 		if c := stream.CachedInfo().Cluster; c != nil && c.Leader == server {
 			return nil
 		}
@@ -148,7 +151,8 @@ func (s streams) moveLeader(ctx context.Context, info *jetstream.StreamInfo, ser
 	})
 }
 
-// laggingError says which copy of a stream lacks something.
+// laggingError says which copy of a stream lacks something. The caller may restart that server, or go on without
+// its copy.
 type laggingError struct{ stream, server string }
 
 func (e *laggingError) Error() string {

@@ -97,6 +97,7 @@ func (c *Client) actMany() {
 		c.rec.End(op, each, func(op *Op) { op.Version = reply.Results[i].Version })
 	}
 	if res.outcome == acked {
+		// One of them is enough for further requests; the others show that a bulk loses nothing.
 		c.keep(jobs[0])
 	}
 }

@@ -9,6 +9,7 @@ import (
 // check is one promise of the server, with the function that looks for breaches of it in a history. It only adds to
 // the finding and never changes the history, so the checks may run in any order.
 type check struct {
+	// name is that in the report, and in the violations.
 	name    string
 	promise string
 	atEnd   bool // needs the final read
@@ -65,9 +66,10 @@ func (v Violation) String() string {
 
 // Finding is the result of one check.
 type Finding struct {
-	Name       string
-	Promise    string
-	Examined   int // number of objects examined; with 0, the check proves nothing
+	Name     string
+	Promise  string
+	Examined int // number of objects examined; with 0, the check proves nothing
+	// Violations are all of them; the report prints the first ones.
 	Violations []Violation
 }
 
@@ -148,6 +150,7 @@ func newIndex(h *History) *index {
 	for name := range ix.ops {
 		ix.names = append(ix.names, name)
 	}
+	// A delivery of a job that no request named is a breach as well, and must not be passed over.
 	for name := range ix.deliveries {
 		if _, known := ix.ops[name]; !known {
 			ix.names = append(ix.names, name)

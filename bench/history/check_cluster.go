@@ -52,6 +52,7 @@ func checkReigns(ix *index, f *Finding) {
 		if len(ix.reigns) > 0 && s.Epoch >= ix.reigns[0].Epoch && !epochs[s.Epoch] {
 			f.fail("", "a node led under epoch %d at %s; no log has it", s.Epoch, s.Ready)
 		}
+		// A leadership that was seen counts even if no log reaches back to it.
 		epochs[s.Epoch] = true
 	}
 	takeovers := 0
@@ -153,6 +154,7 @@ func checkAcceptedRuns(ix *index, f *Finding) {
 	}
 	for i := range ix.Deliveries {
 		d := &ix.Deliveries[i]
+		// Its commit is in the part of the log that checkpoints have removed.
 		if oldest == 0 || d.Fence < oldest {
 			continue
 		}

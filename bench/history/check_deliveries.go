@@ -15,6 +15,7 @@ func checkIdentity(ix *index, f *Finding) {
 				f.fail(name, "is due %s as run %s and as run %s", at, first, id)
 			}
 			ids[at] = id
+			// Across jobs as well: a run id is unique in the whole server.
 			if first, ok := times[id]; ok && (first != at || owners[id] != name) {
 				f.fail(name, "run %s is due %s, and %s of job %s", id, at, first, owners[id])
 			}

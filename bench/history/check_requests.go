@@ -50,6 +50,7 @@ func checkTriggers(ix *index, f *Finding) {
 	for _, name := range ix.names {
 		runs := make(map[string]string) // run ids by key
 		same := func(key, run, where string) {
+			// A delivery of a trigger without a key, or a reply without a run, says nothing here.
 			if key == "" || run == "" {
 				return
 			}
@@ -58,6 +59,7 @@ func checkTriggers(ix *index, f *Finding) {
 				f.fail(name, "key %s is run %s and, %s, run %s", key, first, where, run)
 				return
 			}
+			// The first run of a key, whichever of the two sources names it first.
 			runs[key] = run
 		}
 		for _, op := range ix.ops[name] {
@@ -102,6 +104,7 @@ func checkManualRuns(ix *index, f *Finding) {
 				f.fail(name, "trigger %d was acknowledged as run %s, which is lost", op.ID, op.RunID)
 			}
 		}
+		// Triggers without a key are counted one by one.
 		delete(asked, "")
 		if most := len(asked) + keyless; len(listed) > most {
 			f.fail(name, "has %d runs; at most %d were asked for", len(listed), most)

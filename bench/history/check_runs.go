@@ -107,9 +107,10 @@ func checkTicks(ix *index, f *Finding) {
 // grid checks the ticks of one recurring job, which are a fixed step apart. The ticks are computed here, from the step
 // alone, so that a bug in the product's own calendar cannot hide.
 type grid struct {
-	ix      *index
-	f       *Finding
-	name    string
+	ix   *index
+	f    *Finding
+	name string
+	// step is at least a tenth of a second, so positions on the grid do not come near the rounding of ticks.
 	step    Instant
 	aligned bool // ticks are multiples of the step; otherwise they count from the registration
 }

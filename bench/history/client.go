@@ -14,9 +14,10 @@ type Client struct {
 	id int
 	// rng decides the requests, but not their times, which depend on the server; a seed repeats the first and not
 	// the second.
-	rng     *rand.Rand
-	api     *Caller
-	rec     *Recorder
+	rng *rand.Rand
+	api *Caller
+	rec *Recorder
+	// targets are the same for all clients.
 	targets *Targets
 
 	jobs      []*owned // jobs that it believes to exist, oldest first
@@ -33,7 +34,8 @@ type owned struct {
 	spec Spec
 	// the client then sends an unconditional put
 	version int // 0: not known
-	paused  bool
+	// paused decides which act fits the job; it may be out of date.
+	paused bool
 }
 
 // thinkMax bounds the pause between two requests of a client. It determines the load: the server should

@@ -9,6 +9,7 @@ import (
 // Fault is a fault that the program has caused in a cluster. The instants divide the time: before From everything is
 // normal, until Served no answer is owed, until Healed duplicates and delays are explained.
 type Fault struct {
+	// Kind is the name of the scenario.
 	Kind     string
 	Takeover bool    // the fault forces a takeover
 	From     Instant // when the fault began

@@ -30,6 +30,7 @@ func (h *History) Ticks() []Delivery {
 		op := &h.Ops[i]
 		switch {
 		case op.Kind == opGet:
+		// A second put, a pause or a delete makes the ticks of a job the business of its client.
 		case op.Kind != opPut || op.Spec.Paused || recurring[op.Job]:
 			touched[op.Job] = true
 		case op.Spec.Step != 0 && !op.Spec.Sure:
@@ -64,6 +65,7 @@ func (h *History) Repeats() []Instant {
 
 // Farewell is the arrival of a launch of an old leader after its successor had begun to launch.
 type Farewell struct {
+	// Arrived is that of the late launch.
 	Arrived Instant
 	After   time.Duration // time since the first arrival of the successor's launches
 }

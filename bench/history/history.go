@@ -63,11 +63,13 @@ type Op struct {
 	Key      string // idempotency key of a trigger; "" if it has none
 	Invoked  Instant
 	Returned Instant // 0 while pending
-	Outcome  Outcome
-	Code     string // code of a refusal, or the error if the outcome is unknown
-	Version  int    // version of the job in the reply to a put, pause, resume or get
-	RunID    string // run id in the reply to a trigger
-	Seen     *JobState
+	// Outcome is final once Returned is set.
+	Outcome Outcome
+	Code    string // code of a refusal, or the error if the outcome is unknown
+	Version int    // version of the job in the reply to a put, pause, resume or get
+	RunID   string // run id in the reply to a trigger
+	// Seen is the job in the reply to a get; nil for any other.
+	Seen *JobState
 }
 
 // JobState is a job as a reply of the server shows it. It has only what the checks compare.
@@ -103,6 +105,7 @@ type Death struct {
 // Start is a start that succeeded.
 type Start struct {
 	Began Instant
+	// Ready is when the ready line was read, or a new leader was found.
 	Ready Instant
 	Epoch uint64
 }
@@ -119,10 +122,11 @@ type Reading struct {
 type Final struct {
 	At      Instant // when the final read began
 	Horizon Instant // runs due before this instant must have ended
-	Jobs    map[string]JobState
-	Runs    map[string][]Run
-	Log     string // the complaint of `wal verify`; "" if the log is intact
-	Logs    []Log  // logs of all nodes of a cluster
+	// Jobs and Runs are by the name of the job. A job that was deleted has no entry in either.
+	Jobs map[string]JobState
+	Runs map[string][]Run
+	Log  string // the complaint of `wal verify`; "" if the log is intact
+	Logs []Log  // logs of all nodes of a cluster
 }
 
 // Run is a run as runs.list shows it. It is decoded from the API's reply with the members that a check compares.
@@ -130,11 +134,12 @@ type Run struct {
 	ID        string
 	Scheduled Instant
 	Until     Instant // last tick of a skipped range; 0 otherwise
-	Status    string
-	Reason    string
-	Attempt   int
-	Manual    bool
-	Error     string
+	// Status and Reason are the API's words.
+	Status  string
+	Reason  string
+	Attempt int
+	Manual  bool
+	Error   string
 }
 
 // isFinal reports whether the status of the run cannot change any more.

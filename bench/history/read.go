@@ -27,6 +27,7 @@ func (h *History) LastDue() Instant {
 func ReadAll(api *Caller, progress io.Writer) (*Final, error) {
 	at := Now()
 	f := &Final{At: at, Horizon: at.Add(-settleWait), Jobs: make(map[string]JobState), Runs: make(map[string][]Run)}
+	// The names are kept in a list as well, because the readers divide it among them.
 	var names []string
 	for cursor := ""; ; {
 		var page jobsPage
@@ -34,6 +35,7 @@ func ReadAll(api *Caller, progress io.Writer) (*Final, error) {
 			return nil, err
 		}
 		for _, j := range page.Jobs {
+			// No job is registered any more, so the pages must not overlap.
 			if _, twice := f.Jobs[j.Name]; twice {
 				return nil, fmt.Errorf("jobs.list names %s twice", j.Name)
 			}
@@ -59,6 +61,7 @@ func (c *Caller) readRuns(names []string, f *Final) error {
 		wg.Go(func() {
 			for j := i; j < len(names); j += readers {
 				runs, err := c.runsOf(names[j])
+				// A map must not be written by two goroutines at a time, even under different keys.
 				mu.Lock()
 				f.Runs[names[j]] = runs
 				if err != nil {

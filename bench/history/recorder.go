@@ -10,6 +10,7 @@ import (
 // Recorder collects a history. It is safe for concurrent use. The clients keep pointers to their ops and change them
 // only through End, under the lock.
 type Recorder struct {
+	// mu is held for an append or a copy, never for a request.
 	mu sync.Mutex
 	// in the order of Begin, so that the number of an op is its place
 	ops     []*Op

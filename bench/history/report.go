@@ -45,6 +45,7 @@ func printTable(w io.Writer, findings []Finding) (passed, failed int) {
 			failed++
 			note = "BROKEN: " + note
 		case f.Examined == 0:
+			// A check that had nothing to examine must not look like one that passed.
 			note = "not tested: " + note
 		default:
 			passed++
@@ -99,6 +100,8 @@ func countRepeats(h *History) (retries, repeats int) {
 	for _, name := range ix.names {
 		for _, ds := range byRun(ix.deliveries[name]) {
 			for i := 1; i < len(ds); i++ {
+				// A refusal makes the server try again, which is what it promises; other repeats need a death or a
+				// fault.
 				if ds[i-1].Refused {
 					retries++
 				} else {
@@ -123,6 +126,7 @@ func startTimes(h *History) []time.Duration {
 func latenesses(h *History) []time.Duration {
 	var out []time.Duration
 	for i := range h.Deliveries {
+		// Later attempts wait for the retry policy, so they would say nothing about lateness.
 		if d := &h.Deliveries[i]; d.Attempt == 1 {
 			out = append(out, d.Arrived.Sub(d.Scheduled))
 		}
@@ -137,6 +141,7 @@ func Spread(ds []time.Duration) string {
 	}
 	slices.Sort(ds)
 	at := func(permille int) time.Duration {
+		// Nearest rank: the smallest value that at least this share of all values do not exceed.
 		rank := (len(ds)*permille + 999) / 1000
 		return ds[max(rank, 1)-1].Round(10 * time.Microsecond)
 	}
@@ -154,6 +159,7 @@ func printViolations(w io.Writer, h *History, findings []Finding) {
 			}
 			fmt.Fprintf(w, "\nVIOLATION  %s\n", v)
 			known := slices.ContainsFunc(shown, func(o Violation) bool { return o.Job == v.Job })
+			// Two stories for each check show more than many of the same one.
 			if v.Job != "" && i < 2 && !known && len(shown) < historiesMax {
 				shown = append(shown, v)
 			}
@@ -189,6 +195,7 @@ func WriteHistories(path string, h *History, violations []Violation) error {
 		return err
 	}
 	out := bufio.NewWriter(file)
+	// A violation without a job has no history to write.
 	written := map[string]bool{"": true}
 	for _, v := range violations {
 		if !written[v.Job] {

@@ -17,7 +17,8 @@ import (
 // Sink implements all targets: it records each delivery and answers it, sometimes with an error. It records before it
 // answers, so that a delivery whose answer is lost is in the history.
 type Sink struct {
-	rec  *Recorder
+	rec *Recorder
+	// conn reads the stream; the subscriptions may have further ones.
 	conn *nats.Conn
 	http *http.Server
 	url  string // URL of the HTTP target

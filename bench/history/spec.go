@@ -25,7 +25,8 @@ type Spec struct {
 	Target  string        // nats, request, jetstream or http
 	Missed  string        // missed_run_policy
 	Overlap string        // overlap_policy
-	Paused  bool
+	// Paused is that of the put; requests for a pause do not change it.
+	Paused bool
 	// The figures use it for jobs whose every run must arrive at the first attempt.
 	Sure bool // with the target http: the sink never refuses it
 }

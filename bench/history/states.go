@@ -5,6 +5,7 @@ import "maps"
 // state is a possible state of one job on the server. It has what requests change and replies show, and nothing
 // else: the schedule is checked by other means.
 type state struct {
+	// mark and paused are zero if the job does not exist.
 	exists bool
 	mark   int // mark of the definition: the number of its put
 	paused bool

@@ -28,6 +28,7 @@ func around(lines []line, at Instant, most int) []line {
 		at = never
 	}
 	middle, _ := slices.BinarySearchFunc(lines, at, func(l line, at Instant) int { return cmp.Compare(l.at, at) })
+	// Near an end of the history the part is moved and not shortened.
 	from := max(0, min(middle-most/2, len(lines)-most))
 	return lines[from:min(len(lines), from+most)]
 }
@@ -44,6 +45,7 @@ func runLines(h *History, name string) []line {
 	if h.Final == nil {
 		return nil
 	}
+	// A job that was deleted is absent from the final read, and has no runs there either.
 	last := line{h.Final.At, "in the end: not there"}
 	if j, ok := h.Final.Jobs[name]; ok {
 		last.text = fmt.Sprintf("in the end: definition of request %d, version %d, %s", j.Mark, j.Version, j.Status)
@@ -74,6 +76,7 @@ func opLines(h *History, name string) []line {
 		if op.Key != "" {
 			text += " key " + op.Key
 		}
+		// A request and its result are lines of their own, so that what happened in between stands between them.
 		lines = append(lines, line{op.Invoked, text})
 		if op.Returned != 0 {
 			text = fmt.Sprintf("request %d returned: %s %s", op.ID, op.Outcome, op.Code)
@@ -110,6 +113,7 @@ func deliveryLines(h *History, name string) []line {
 func lifeLines(h *History) []line {
 	var lines []line
 	for _, d := range h.Deaths {
+		// The line stands at the sending of the signal; the process may be gone some time later.
 		signal := "SIGKILL"
 		if d.Clean {
 			signal = "SIGTERM"

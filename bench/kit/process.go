@@ -34,7 +34,8 @@ type Process struct {
 	Name string
 	Log  string // path of the file with its stderr
 
-	cmd      *exec.Cmd
+	cmd *exec.Cmd
+	// readyMax counts from the call of AwaitReady, not from the start.
 	readyMax time.Duration
 	ready    chan struct{} // closed when the ready line has come
 	line     []byte        // the ready line; valid once ready is closed
@@ -48,6 +49,7 @@ func (l Launch) Spawn() (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The process has a descriptor of its own.
 	defer stderr.Close()
 	cmd := exec.Command(l.Program, l.Args...)
 	cmd.Stderr = stderr

@@ -42,9 +42,11 @@ const (
 // picture is a chart whose layout is computed. It is used once. The legend is laid out first, since its rows decide
 // where the frame begins.
 type picture struct {
-	chart  Chart
-	x, y   scale
-	top    float64 // y of the frame's upper edge, below the legend
+	chart Chart
+	// y runs from the bottom up, in pixels that grow downwards.
+	x, y scale
+	top  float64 // y of the frame's upper edge, below the legend
+	// legend has only series with a name.
 	legend []entry
 	out    bytes.Buffer
 }

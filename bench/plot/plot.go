@@ -45,6 +45,7 @@ type Series struct {
 // Point is one point of a line. Low and High are the ends of the band, with Low <= Mid <= High; if both
 // are 0, the point has no band.
 type Point struct {
+	// Points of a series should ascend by X; a line that goes back is drawn all the same.
 	X, Low, Mid, High float64
 }
 

@@ -7,6 +7,7 @@ import (
 
 // scale maps the values of an axis to pixels, and computes its ticks.
 type scale struct {
+	// log maps by the logarithm; step is then not used.
 	log       bool
 	low, high float64 // values at the ends; low < high
 	step      float64 // between the ticks of a linear scale
@@ -28,6 +29,7 @@ func newScale(a Axis, low, high, from, to float64) scale {
 	s := scale{log: a.Log, from: from, to: to}
 	if s.log {
 		s.low, s.high = roundDown(low), roundUp(high)
+		// A single value needs a range too.
 		if s.low == s.high {
 			s.high = roundUp(1.5 * s.low)
 		}
@@ -72,6 +74,7 @@ func (s *scale) ticks() []tick {
 func (s *scale) logTicks() []tick {
 	const short, long, veryLong = 2.5, 5, 10
 	decades := math.Log10(s.high / s.low)
+	// At most about veryLong labels are shown.
 	every := int(math.Ceil(decades / veryLong))
 	var all []tick
 	for k := int(math.Floor(math.Log10(s.low))); k <= int(math.Ceil(math.Log10(s.high))); k++ {

@@ -171,7 +171,8 @@ var wouldBe = map[applyAction]string{
 // applyStep is what apply does with one job. The version makes a put conditional, so that a job which another caller
 // changed since is not overwritten; a deletion is unconditional.
 type applyStep struct {
-	name    string
+	name string
+	// action is decided by planJob, before anything is changed.
 	action  applyAction
 	wanted  client.Job // zero if it is deleted
 	version uint32     // of the job that was compared; 0: the server had none

@@ -37,6 +37,7 @@ func readNodes(text []byte) ([]*yaml.Node, error) {
 		if err != nil {
 			return nil, fmt.Errorf("is neither JSON nor YAML: %w (in YAML, a schedule such as '@daily' or '* * * * *' has to be in quotes)", err)
 		}
+		// An empty document is no job, and no mistake.
 		if len(doc.Content) == 0 || doc.Content[0].ShortTag() == "!!null" {
 			continue // nothing between two lines of ---
 		}
@@ -74,6 +75,7 @@ func readJSONNodes(text []byte) (nodes []*yaml.Node, err error) {
 // jsonNodes reads JSON and gives each node its line. It lets JSON and YAML share everything behind it. Lines are
 // counted once, while the text is read from the beginning to the end.
 type jsonNodes struct {
+	// text is the whole input, which the lines are counted in.
 	text   []byte
 	dec    *jsontext.Decoder
 	offset int64 // up to which the lines were counted
@@ -92,10 +94,12 @@ func (r *jsonNodes) read() (*yaml.Node, error) {
 	node := &yaml.Node{Kind: yaml.ScalarNode, Line: r.line, Value: token.String()}
 	switch token.Kind() {
 	case '{', '[':
+		// The kind of the token would be the node's text, which only a scalar has.
 		node.Kind, node.Value = yaml.MappingNode, ""
 		if token.Kind() == '[' {
 			node.Kind = yaml.SequenceNode
 		}
+		// The decoder has checked that keys and values take turns, so keys are children like values.
 		for k := r.dec.PeekKind(); k != '}' && k != ']'; k = r.dec.PeekKind() {
 			child, err := r.read()
 			if err != nil {
@@ -151,6 +155,7 @@ func appendMapping(b []byte, node *yaml.Node, depth int) (_ []byte, err error) {
 		switch {
 		case key.Kind != yaml.ScalarNode:
 			return nil, &nodeError{key.Line, "a key must be a text"}
+		// A merge would hide which members a job has, and could make a name occur twice.
 		case key.ShortTag() == "!!merge":
 			return nil, &nodeError{key.Line, "merging (<<) is not taken; write the keys out"}
 		case seen[key.Value]:
@@ -178,10 +183,12 @@ func appendScalar(b []byte, node *yaml.Node) ([]byte, error) {
 	case "!!null":
 		return append(b, "null"...), nil
 	case "!!bool":
+		// YAML takes True and TRUE for the same value.
 		return append(b, strings.ToLower(node.Value)...), nil
 	case "!!int", "!!float":
 		b, err = appendYAMLNumber(b, node)
 	case "!!str", "!!timestamp":
+		// The text as it was written, and not the time that YAML reads in it.
 		b, err = jsontext.AppendQuote(b, node.Value)
 	default:
 		err = fmt.Errorf("%s: a value of this kind cannot stand in a job", clip(node.Tag))
@@ -203,6 +210,7 @@ func appendYAMLNumber(b []byte, node *yaml.Node) ([]byte, error) {
 		return strconv.AppendInt(b, n, 10), nil
 	}
 	var f float64
+	// The difference is not 0 for infinities and for values that are no number.
 	if err := node.Decode(&f); err != nil || f-f != 0 {
 		return nil, fmt.Errorf("%s is no number that JSON knows; put it in quotes if it is a text", clip(node.Value))
 	}

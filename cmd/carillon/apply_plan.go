@@ -29,7 +29,10 @@ func planApply(ctx context.Context, r *remote, wanted []wantedJob, set string, p
 	for i := range wanted {
 		w := &wanted[i]
 		current, ok := have[w.job.Name]
+		// What is left at the end is in the set and not in the file.
 		delete(have, w.job.Name)
+		// A job of that name may be outside the set, or have been listed without its payload: both are read by
+		// name.
 		if !ok || current.PayloadOmitted {
 			var err error
 			if current, err = r.get(ctx, w.job.Name, inClear); err != nil && !client.IsNotFound(err) {
@@ -80,6 +83,7 @@ func planJob(w *wantedJob, current *client.JobInfo) (applyStep, error) {
 		_, err := unmasked(&w.job, nil)
 		return s, err
 	}
+	// A file that says nothing about it leaves a pause by an operator alone.
 	if !w.saysPaused {
 		s.wanted.Paused = current.Paused
 	}
@@ -95,6 +99,7 @@ func planJob(w *wantedJob, current *client.JobInfo) (applyStep, error) {
 	if err != nil {
 		return s, err
 	}
+	// A payload that could not be read cannot be compared, so the put decides.
 	if reflect.DeepEqual(before, after) && !current.PayloadOmitted {
 		s.action = actionKeep
 		return s, nil
@@ -123,9 +128,11 @@ func fullJob(j *client.Job) (client.Job, error) {
 		MissedRunPolicy: d.Missed.String(), CatchupWindow: (*client.Duration)(&d.CatchupWindow), MaxCatchupRuns: &d.MaxCatchupRuns,
 		Paused: d.Paused, Labels: j.Labels, Description: d.Description,
 	}
+	// Only such a target has a method, and its default is filled in.
 	if d.Target.Kind == job.TargetHTTP {
 		full.Target.Method = d.Target.Method
 	}
+	// A list of one means the same as the single schedule.
 	if full.Schedule, full.Schedules = d.Schedule, d.Schedules; len(d.Schedules) == 1 {
 		full.Schedule, full.Schedules = d.Schedules[0], nil
 	}

@@ -17,6 +17,7 @@ import (
 // wantedJob is a job of the file. A file that does not mention paused leaves a paused job paused, since pausing is
 // often done by hand.
 type wantedJob struct {
+	// job is as the file has it, with the label of the set.
 	job        client.Job
 	saysPaused bool // the file sets paused, to true or false
 }
@@ -54,8 +55,9 @@ func readWanted(file string, text []byte, set string) ([]wantedJob, error) {
 type wantedReader struct {
 	file, set string
 	seen      map[string]int // name -> line
-	jobs      []wantedJob
-	wrong     refusals
+	// jobs has those without a mistake; it is used only if wrong is empty.
+	jobs  []wantedJob
+	wrong refusals
 }
 
 // refuse records a mistake in a line, up to refusalsMax of them.
@@ -106,6 +108,7 @@ func (w *wantedReader) take(node *yaml.Node) {
 		w.refuseAt(node, err)
 		return
 	}
+	// A job that was exported or shown has members of the server, which are known and dropped.
 	var info client.JobInfo
 	if err := json.Unmarshal(text, &info, json.RejectUnknownMembers(true)); err != nil {
 		line := node.Line
@@ -134,6 +137,7 @@ func (w *wantedReader) check(node *yaml.Node, j client.Job) {
 		w.refuse(lineOf(node, []string{"labels", setLabel}), "%s: labels.%s: apply gives this label itself; leave it out", j.Name, setLabel)
 		return
 	}
+	// A new map, because jobs of a file may share one by an alias.
 	labels := map[string]string{setLabel: w.set}
 	for k, v := range j.Labels {
 		labels[k] = v

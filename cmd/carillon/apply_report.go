@@ -5,11 +5,13 @@ import "errors"
 // applyReport prints what happens to each job, and counts. A table shows each step as it happens; documents are
 // printed at the end, because they are one object.
 type applyReport struct {
-	con    *console
-	form   outputForm
-	dry    bool
+	con  *console
+	form outputForm
+	dry  bool
+	// counts is made with the first step.
 	counts map[applyAction]int
-	rows   []applyRow
+	// rows is kept for a document only; a table prints each at once.
+	rows []applyRow
 }
 
 // applyRow is the JSON of one job. Diff is there in a dry run only, because afterwards the server has the file's

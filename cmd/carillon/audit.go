@@ -35,6 +35,7 @@ Examples:
 
 // Run implements the command.
 func (c *auditCmd) Run(ctx context.Context, con *console) error {
+	// The flag --by filters here, so it cannot name the caller as in other commands.
 	r, err := c.connectAs(ctx, whoAsks())
 	if err != nil {
 		return err
@@ -72,6 +73,7 @@ func changedMembers(before, after *client.Job) (changed []string) {
 		}
 		delete(old, name)
 	})
+	// What is left in old was in no later definition.
 	eachMember(before, func(name, _ string) {
 		if _, gone := old[name]; gone {
 			changed = append(changed, name)

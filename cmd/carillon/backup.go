@@ -64,6 +64,8 @@ func (c *backupTakeCmd) Run(ctx context.Context, con *console) error {
 	}
 	file := c.Out
 	if file == "" {
+		// The time is that of the backup and not of the file, so two backups of one day differ in their names, and
+		// sort by their age.
 		file = "carillon-" + from.CreatedAt.UTC().Format("20060102T150405Z") + ".backup"
 	}
 	var h backup.Header
@@ -74,8 +76,10 @@ func (c *backupTakeCmd) Run(ctx context.Context, con *console) error {
 	if file == "-" {
 		err = write(con.out)
 	} else {
+		// A file that is there under its name is a whole one.
 		err = writeWhole(file, write)
 	}
+	// The server may remove its copy now, whether or not the file is good.
 	from.Close()
 	if err != nil {
 		return fmt.Errorf("back up to %s: %w", showFile(file), err)
@@ -83,6 +87,7 @@ func (c *backupTakeCmd) Run(ctx context.Context, con *console) error {
 	con.notef("backed up to %s: %s in %s, LSN %d of epoch %d, as of %s\n", showFile(file),
 		formatBytes(h.Bytes), plural(h.Files, "file"), h.Position.LSN, h.Position.Epoch, h.CreatedAt.Format(time.RFC3339))
 	if c.Verify {
+		// It reads the file and not the connection, so it finds what the disk has lost as well.
 		_, err = verifyBackup(ctx, con, file)
 		if err == nil {
 			con.notef("%s is whole\n", file)
@@ -129,6 +134,7 @@ func newBackupReport(file string, h backup.Header) backupReport {
 		Shard: h.Shard, CreatedAt: h.CreatedAt, Version: h.Product, Files: h.Files, Bytes: h.Bytes,
 	}
 	if h.ClusterID != [16]byte{} {
+		// All zeros is what the backup of a node alone has.
 		r.ClusterID = fmt.Sprintf("%x", h.ClusterID)
 	}
 	return r

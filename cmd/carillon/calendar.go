@@ -126,6 +126,7 @@ func (c *calendarDeleteCmd) Run(ctx context.Context, con *console) error {
 		switch {
 		case err != nil:
 			errs = append(errs, fmt.Errorf("%s: %w", name, err))
+		// Each deletion is a document of its own, so that a failure in between leaves those before it.
 		case c.isDocument():
 			errs = append(errs, c.print(con, client.CalendarDeleteReply{Deleted: true}))
 		default:

@@ -59,6 +59,7 @@ func (c *calendarPutCmd) Run(ctx context.Context, con *console) error {
 // lines returns the exclusions of the calendar, from the arguments or the file. Empty lines and comments of a file are
 // left out; the server checks the others.
 func (c *calendarPutCmd) lines(con *console) ([]string, error) {
+	// An empty calendar is put by an empty file, and not by leaving both out.
 	if (c.File == "") == (len(c.Lines) == 0) {
 		return nil, usagef("want what to leave out, such as 2026-12-25, or --file FILE, and not both")
 	}
@@ -71,6 +72,7 @@ func (c *calendarPutCmd) lines(con *console) ([]string, error) {
 	}
 	var lines []string
 	for line := range strings.Lines(string(text)) {
+		// No exclusion begins with #, so a comment cannot be mistaken for one.
 		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
 			lines = append(lines, line)
 		}

@@ -54,6 +54,7 @@ func definitionOf(j *client.Job) (job.Definition, error) {
 	d.StartsAt, d.EndsAt = millisOf(j.StartsAt), millisOf(j.EndsAt)
 	d.Payload, d.PayloadJSON = j.PayloadBase64, false
 	if len(j.Payload) > 0 {
+		// The same refusal as that of the API, so that a dry run shows the same text.
 		if len(j.PayloadBase64) > 0 {
 			return d, apierr.Errorf(apierr.InvalidField, "payload_base64", "excludes payload; want one of them")
 		}

@@ -69,6 +69,7 @@ func (c *clusterFoundCmd) Run(_ context.Context, con *console) error {
 		return fmt.Errorf("make %s the founder of cluster %q: %w", c.Data, c.ClusterName, err)
 	}
 	if c.isDocument() {
+		// The list is copied into an empty one, so that JSON has [] and not null.
 		return c.print(con, founded{c.Data, done.Node, c.ClusterName, done.ClusterID, done.Position.LSN, done.Jobs, c.GiveUp, append([]string{}, done.Streams...)})
 	}
 	con.printf("node %s is to found cluster %s with %s, up to LSN %d\n", done.Node, c.ClusterName, plural(done.Jobs, "job"), done.Position.LSN)

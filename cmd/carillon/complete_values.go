@@ -73,6 +73,7 @@ func contextNames() (all []candidate) {
 func serversJobs(ctx context.Context, con *console, l *line) (all []candidate) {
 	ctx, cancel := context.WithTimeout(ctx, completeTimeMax)
 	defer cancel()
+	// A grammar of its own: the one of the program is filled with the hidden command.
 	grammar := &cli{}
 	parser, err := newParser(grammar, con)
 	if err != nil {

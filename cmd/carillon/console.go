@@ -14,6 +14,7 @@ import (
 // command has one console and uses it from one goroutine, apart from the start of a server, which guards it by its own
 // lock (recovery). Tests give it buffers.
 type console struct {
+	// in is read where an argument is -, and not otherwise.
 	in       io.Reader
 	out, err io.Writer
 	// screen says whether out is a terminal, how wide it is and whether it has colours. Before the command line is

@@ -57,11 +57,13 @@ func (c *demoCmd) Run(ctx context.Context, con *console) (err error) {
 // demoStage holds what a demo has started: its server, connection and receivers. It is the real server with the real
 // client over loopback; nothing in the demo is simulated.
 type demoStage struct {
-	dir       string
+	dir string
+	// temporary says that dir was made here, and is removed at the end.
 	temporary bool
 	server    *server.Server
 	remote    *remote
-	hall      *demoHall
+	// hall is nil until its receivers are there.
+	hall *demoHall
 }
 
 // openDemoStage starts a server on free ports and connects the receivers to it. Dir is its data directory; "" makes a
@@ -82,6 +84,7 @@ func openDemoStage(ctx context.Context, con *console, dir string) (_ *demoStage,
 		return nil, err
 	}
 	logger := newLogger(con.err, "text", "error")
+	// As for serve, or the demo would show the lateness of a server without its settings.
 	tuneRuntime(ctx, logger)
 	s.server, err = server.Start(ctx, server.Options{
 		Dir: s.dir, Listen: "127.0.0.1:0", HTTPListen: "127.0.0.1:0", AllowPrivateTargets: true,

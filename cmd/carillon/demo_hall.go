@@ -33,10 +33,11 @@ type firing struct {
 type demoHall struct {
 	// bounded; what is received while it is full is dropped
 	firings chan firing
-	url     string
-	web     *http.Server
-	done    chan struct{} // closed when the HTTP server has ended
-	sub     *nats.Subscription
+	// url has the port that the system chose.
+	url  string
+	web  *http.Server
+	done chan struct{} // closed when the HTTP server has ended
+	sub  *nats.Subscription
 }
 
 // openDemoHall starts the receivers. The subscription is in force when it returns.
@@ -62,6 +63,7 @@ func openDemoHall(nc *nats.Conn) (*demoHall, error) {
 		h.hear(f)
 	})
 	if err == nil {
+		// The subscription is in force when the server has answered this.
 		err = nc.Flush()
 	}
 	return h, err

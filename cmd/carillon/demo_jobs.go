@@ -35,6 +35,7 @@ func demoJobs(now time.Time, span time.Duration, url string) []demoJob {
 			Name: "demo/" + name, Schedule: schedule,
 			Target:  client.Target{Kind: "http", URL: url + "/" + name},
 			Payload: fmt.Appendf(nil, `{"from":%q}`, name),
+			// Enough attempts for the flaky job to succeed, with pauses short enough for a demo.
 			Retry: client.Retry{
 				MaxAttempts: demoFailures + 1, InitialInterval: client.Duration(400 * time.Millisecond), Multiplier: 1.5,
 			},

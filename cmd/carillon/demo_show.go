@@ -57,10 +57,12 @@ func (s *demoShow) jobs(jobs []demoJob, span time.Duration) {
 // firing prints an attempt. Only the first attempt of a run has a lateness: a retry is late by design.
 func (s *demoShow) firing(f firing) {
 	late, style := "retry", terminal.Dim
+	// An attempt without the header counts as the first.
 	if f.attempt <= 1 {
 		lateness := f.received.Sub(f.scheduled)
 		s.late[f.job] = append(s.late[f.job], lateness)
 		late, style = "+"+formatMillis(lateness), terminal.Green
+		// Both clocks are that of this machine, so an early run cannot be a difference between clocks.
 		if lateness < 0 {
 			late, style = formatMillis(lateness)+" EARLY", terminal.Red
 		}
@@ -79,6 +81,7 @@ func (s *demoShow) summary(jobs []demoJob) {
 	t := s.con.table("  JOB", "RUNS", "EARLY", "P50", "P99", "MAX")
 	var all []time.Duration
 	for _, j := range jobs {
+		// The receivers know a job by the end of its subject or path, which has no prefix.
 		name := j.job.Name[len("demo/"):]
 		s.summaryRow(t, name, s.late[name])
 		all = append(all, s.late[name]...)

@@ -75,6 +75,7 @@ func explainDamage(err error) (text string, ok bool) {
 	}
 	if mismatch := (*wal.MismatchError)(nil); errors.As(err, &mismatch) {
 		leads := ""
+		// A mismatch may be the fault of a damaged store, which says its position by one of its files.
 		if store := (*snapshot.DamageError)(nil); errors.As(err, &store) {
 			leads = fmt.Sprintf(" (it is at LSN %d by %s)", mismatch.Applied.LSN, filepath.Join(store.Dir, store.File))
 		}

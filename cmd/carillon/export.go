@@ -62,6 +62,7 @@ func (c *exportCmd) Run(ctx context.Context, con *console) error {
 		export = c.exportRuns
 	}
 	if c.File == "" || c.File == "-" {
+		// Before the first job is written, so that the command can be interrupted.
 		c.warnOfReaders(con)
 		return export(ctx, con, r, con.out)
 	}
@@ -90,6 +91,7 @@ func (c *exportCmd) exportJobs(ctx context.Context, con *console, r *remote, w i
 	request := c.request()
 	request.WithCredentials = c.WithCredentials
 	for j, err := range r.Jobs(ctx, request) {
+		// A job alone may fit into a message that it shared with others in the list.
 		if err == nil && j.PayloadOmitted {
 			j, err = r.get(ctx, j.Name, c.WithCredentials)
 		}
@@ -108,6 +110,7 @@ func (c *exportCmd) exportJobs(ctx context.Context, con *console, r *remote, w i
 		}
 		progress.Of(int64(n), 0)
 	}
+	// The remark below must not share a line with the bar.
 	con.clearBar()
 	if masked > 0 {
 		con.notef("the credentials of %s are masked: a server that does not have the job refuses it; --with-credentials writes them in clear\n", plural(masked, "job"))

@@ -12,7 +12,8 @@ import (
 // runExport writes runs page by page. It holds one page of runs at a time.
 type runExport struct {
 	*exportCmd
-	remote   *remote
+	remote *remote
+	// out is shared by all jobs, so the runs of all of them are one stream.
 	out      *output
 	progress *terminal.Progress
 	// n is the number of runs that were written, for the progress and for the message of a failure.

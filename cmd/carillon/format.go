@@ -50,6 +50,7 @@ func showCount[N ~int | ~uint64](n N) string {
 	digits := fmt.Sprint(n)
 	var b strings.Builder
 	for i := range len(digits) {
+		// No comma follows the sign.
 		if i > 0 && (len(digits)-i)%3 == 0 && digits[i-1] != '-' {
 			b.WriteByte(',')
 		}

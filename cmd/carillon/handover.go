@@ -54,7 +54,9 @@ func (c *handoverCmd) Run(ctx context.Context, con *console) error {
 		return err
 	}
 	for {
+		// An error is no end: between the two leaders there may be none that answers.
 		s, err := r.Status(ctx)
+		// The old leader may still answer for a moment, and then as a leader; only another node counts.
 		if err == nil && s.Cluster != nil && s.Cluster.Node != reply.From && s.Role == "leader" {
 			done := handedOver{reply.From, s.Cluster.Node, s.Epoch, float64(time.Since(begun).Microseconds()) / 1000}
 			if c.isDocument() {

@@ -21,6 +21,7 @@ type importReport struct {
 	held        []heldItem // read and not reported yet, in the order of the input
 	refusedHeld int        // refusals among them
 
+	// accepted counts results; refused counts those of the server and of the readers.
 	accepted, refused int
 	progress          *terminal.Progress
 }

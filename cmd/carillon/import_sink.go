@@ -27,7 +27,8 @@ type place struct {
 // lines and crontabs.
 type jobSink struct {
 	report *importReport
-	yield  func(client.Job) bool
+	// yield returns false when the registrar takes no more jobs.
+	yield func(client.Job) bool
 }
 
 // into returns a sink that records the places of jobs and refusals and passes the jobs to yield.

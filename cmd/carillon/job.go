@@ -111,6 +111,7 @@ func (c *jobDeleteCmd) Run(ctx context.Context, con *console) error {
 		case err != nil:
 			errs = append(errs, fmt.Errorf("%s: %w", name, err))
 		case c.isDocument():
+			// Each deletion is a document of its own, so that a failure in between leaves those before it.
 			errs = append(errs, c.print(con, client.DeleteReply{Deleted: true, Runs: runs}))
 		default:
 			con.printf("deleted %s%s\n", name, showDeletedRuns(runs))

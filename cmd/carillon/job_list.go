@@ -120,6 +120,7 @@ func printList[T any](con *console, form outputForm, name string, seq iter.Seq2[
 	if form == formYAML {
 		head, separator, end, empty = name+":\n", "", "", name+": []\n"
 	}
+	// The head comes with the first value, so that a failure before it prints nothing.
 	before, after := head, empty
 	for v, err := range seq {
 		if err != nil {

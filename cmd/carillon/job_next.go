@@ -45,6 +45,7 @@ func (c *jobNextCmd) Run(ctx context.Context, con *console) error {
 	}
 	defer r.close()
 	request := client.NextRequest{Exclude: c.Exclude, Timezone: c.Timezone, Count: c.Count, After: c.After.Time}
+	// What the flags leave out, the server fills in as for a job.
 	request.Schedule, request.Schedules = oneOrSeveral(c.Schedule)
 	if c.Name != "" {
 		if request, err = c.ofJob(ctx, r); err != nil {
@@ -72,9 +73,12 @@ func (c *jobNextCmd) ofJob(ctx context.Context, r *remote) (client.NextRequest, 
 		Schedule: j.Schedule, Schedules: j.Schedules, Exclude: j.Exclude, Timezone: j.Timezone,
 		Count: c.Count, After: c.After.Time, StartsAt: j.StartsAt, EndsAt: j.EndsAt,
 	}
+	// An @every among several counts from starts_at, which the request has.
 	if len(j.Schedules) > 0 {
 		return request, nil
 	}
+	// An error here means that this binary is older than the server; the server then answers from the request as it
+	// is.
 	s, err := schedule.Parse(schedule.Spec{Expr: j.Schedule, Zone: j.Timezone})
 	if err != nil || s.Kind() != schedule.Every || j.NextRunAt.IsZero() {
 		return request, nil
@@ -83,6 +87,7 @@ func (c *jobNextCmd) ofJob(ctx context.Context, r *remote) (client.NextRequest, 
 	if after.IsZero() {
 		after = client.At(time.Now())
 	}
+	// The next run of the job is a point of its grid, from which the ticks before it follow.
 	if tick, ok := s.Latest(0, millisOf(after), millisOf(j.NextRunAt)); ok {
 		request.After = client.At(tick.Time())
 	}

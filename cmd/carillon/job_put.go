@@ -109,6 +109,7 @@ func (c *jobPutCmd) jobs(con *console) ([]client.Job, error) {
 		j, err := c.job(con)
 		return []client.Job{j}, err
 	}
+	// The flags that say most of a job. Beside a file, no flag of a job has an effect.
 	if c.Name != "" || len(c.Schedule) > 0 || c.Target != "" || c.Payload != "" {
 		return nil, usagef("--file stands for the whole job: leave out the name, --schedule, --target and --payload")
 	}
@@ -126,6 +127,7 @@ func (c *jobPutCmd) jobs(con *console) ([]client.Job, error) {
 // decodeJobs reads a job or an array of jobs.
 func decodeJobs(text []byte) ([]client.Job, error) {
 	text = bytes.TrimSpace(text)
+	// An empty text goes to decodeJob too, whose error says what is missing.
 	if len(text) == 0 || text[0] != '[' {
 		j, err := decodeJob(text)
 		return []client.Job{j}, err
@@ -133,6 +135,7 @@ func decodeJobs(text []byte) ([]client.Job, error) {
 	dec := jsontext.NewDecoder(bytes.NewReader(text))
 	_, _ = dec.ReadToken()
 	var jobs []client.Job
+	// One value at a time, so that an error can name the job by its number.
 	for dec.PeekKind() != ']' {
 		value, err := dec.ReadValue()
 		if err != nil {
@@ -164,6 +167,7 @@ func (c *jobPutCmd) job(con *console) (client.Job, error) {
 	if err != nil {
 		return client.Job{}, usagef("--target: %v", err)
 	}
+	// A method for a target without one is refused by the server, which knows the kinds.
 	target.Method, target.MaxInFlight = strings.ToUpper(c.Method), c.MaxInFlight
 	j := client.Job{
 		Name: c.Name, Exclude: c.Exclude, Timezone: c.Timezone, StartsAt: c.StartsAt.Time, EndsAt: c.EndsAt.Time,
@@ -200,6 +204,7 @@ func (c *console) readPayload(text string) (asJSON, asBytes []byte, err error) {
 	switch value := jsontext.Value(bytes.TrimSpace(content)); {
 	case len(content) == 0:
 		return nil, nil, nil
+	// value is without the spaces around it, as the API keeps it.
 	case value.IsValid():
 		return value, nil, nil
 	default:

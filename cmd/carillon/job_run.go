@@ -30,6 +30,7 @@ Examples:
 func (c *jobTriggerCmd) Run(ctx context.Context, con *console) error {
 	request := client.TriggerRequest{Name: c.Name, IdempotencyKey: c.IdempotencyKey, IfVersion: c.IfVersion}
 	var err error
+	// The payload is read before the connection is made, so that a missing file costs no request.
 	if request.Payload, request.PayloadBase64, err = con.readPayload(c.Payload); err != nil {
 		return err
 	}
@@ -90,6 +91,7 @@ func (c *jobBackfillCmd) Run(ctx context.Context, con *console) error {
 	if c.isDocument() {
 		return c.print(con, done)
 	}
+	// The server lists them for a dry run only.
 	for _, at := range done.Times {
 		con.printf("%s\n", at)
 	}

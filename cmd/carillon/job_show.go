@@ -11,8 +11,10 @@ import (
 
 // showNext says when a job runs next, or why it does not.
 func showNext(j *client.JobInfo) string {
+	// A paused job has no next run, and its status is the reason.
 	if !j.NextRunAt.IsZero() {
 		text := showTime(j.NextRunAt) + " (" + showDistance(time.Until(j.NextRunAt.Time)) + ")"
+		// The server gives it only if jitter makes it differ from the scheduled time.
 		if !j.NextLaunchAt.IsZero() {
 			text += ", leaves at " + showTime(j.NextLaunchAt)
 		}
@@ -56,6 +58,7 @@ func (c *console) printJob(j *client.JobInfo) error {
 	for _, line := range j.Exclude {
 		t.Row("exclude", line)
 	}
+	// What the job does comes before what it was told to do.
 	t.Row("next run", showNext(j))
 	if last := j.LastRun; last != nil {
 		t.Row("last run", fmt.Sprintf("%s, %s, %.1f ms late (%s)", showTime(last.ScheduledAt), last.Status, last.LatenessMS, last.ID))
@@ -97,6 +100,7 @@ func printPolicies(t *terminal.Table, j *client.Job) {
 	if j.PauseOnFailure > 0 {
 		t.Row("pause", "after "+plural(int(j.PauseOnFailure), "dead run")+" in a row")
 	}
+	// The policies always have a row, because their defaults matter to a reader who does not know them.
 	overlap := j.OverlapPolicy
 	if j.MaxConcurrent > 0 {
 		overlap += fmt.Sprintf(", at most %d at a time", j.MaxConcurrent)

@@ -24,6 +24,7 @@ var errLineTooLong = fmt.Errorf("the line has more than %d bytes, which is the l
 // lineReader reads lines of bounded length. A line that is too long is skipped and not an end, because the others are
 // still good.
 type lineReader struct {
+	// r has a buffer of exactly the longest line, which is how a longer one is noticed.
 	r      *bufio.Reader
 	number int // of the line that next returned last
 }

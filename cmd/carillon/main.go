@@ -82,7 +82,9 @@ func run(args []string, in io.Reader, out, errs io.Writer) int {
 	if err != nil {
 		return con.refuse(nil, err)
 	}
+	// Only now is it known whether colours were asked for.
 	con.screen = terminal.ScreenOf(con.out, grammar.Color)
+	// The command gets the context by its type, as an argument of Run.
 	ctx, stop := interruptible(command.Command())
 	defer stop()
 	command.BindTo(ctx, (*context.Context)(nil))

@@ -49,6 +49,7 @@ func manPage(root *kong.Node, version string) string {
 	p.section("NAME")
 	p.text("carillon - durable job scheduler: cron, intervals and one-shots to NATS, JetStream and HTTP")
 	p.section("SYNOPSIS")
+	// Only the first level; the commands of a group have theirs under COMMANDS.
 	for _, node := range root.Children {
 		if !node.Hidden {
 			p.synopsis(node)
@@ -104,6 +105,7 @@ func (p *roff) command(node *kong.Node) {
 	for _, arg := range node.Positional {
 		p.item("<"+arg.Name+">", arg.Help)
 	}
+	// The grammar is shared, so the list is copied before anything is taken out of it.
 	own := slices.DeleteFunc(slices.Clone(node.Flags), isServerFlag)
 	p.flags(own)
 	if len(own) < len(node.Flags) {
@@ -168,6 +170,7 @@ func (p *roff) environment(root *kong.Node) {
 	for _, flag := range flagsOf(root, func(flag *kong.Flag) bool { return len(flag.Envs) > 0 }) {
 		all = append(all, variable{strings.Join(flag.Envs, ", "), "The same as --" + flag.Name + "."})
 	}
+	// By name, because readers look a variable up; where it comes from is of no interest to them.
 	sort.SliceStable(all, func(i, j int) bool { return all[i].name < all[j].name })
 	p.section("ENVIRONMENT")
 	p.text("A flag on the command line wins over its variable.")

@@ -42,6 +42,7 @@ const (
 // the runtime alone keeps it for minutes. It is a value machine: check gets readings and returns what to do, so that
 // tests need neither time nor memory. For one goroutine.
 type memoryKeeper struct {
+	// percent is what was set last; 0 before the first check.
 	percent   int
 	allocated uint64 // at the last check
 	released  uint64 // value of allocated when memory was last returned to the system

@@ -23,18 +23,20 @@ const natsContextBytesMax = 1 << 20
 // credentials. A setting that is neither supported nor known to be harmless is an error: to ignore one that concerns
 // security would connect in another way than its owner configured.
 type natsContext struct {
-	URL         string `json:"url"`
-	User        string `json:"user"`
-	Password    string `json:"password"`
-	Token       string `json:"token"`
-	Creds       string `json:"creds"`
-	NKey        string `json:"nkey"`
-	Cert        string `json:"cert"`
-	Key         string `json:"key"`
-	CA          string `json:"ca"`
+	URL      string `json:"url"`
+	User     string `json:"user"`
+	Password string `json:"password"`
+	Token    string `json:"token"`
+	Creds    string `json:"creds"`
+	NKey     string `json:"nkey"`
+	Cert     string `json:"cert"`
+	Key      string `json:"key"`
+	CA       string `json:"ca"`
+	// TLSFirst begins TLS before the greeting of the server.
 	TLSFirst    bool   `json:"tls_first"`
 	InboxPrefix string `json:"inbox_prefix"`
 
+	// Others has the settings that this type does not name.
 	Others map[string]jsontext.Value `json:",embed"`
 }
 
@@ -81,6 +83,7 @@ func readNATSContext(name string) (*natsContext, error) {
 	if err != nil {
 		return nil, fmt.Errorf("context %s: %s: %w", name, path, err)
 	}
+	// The nats command writes such paths as they were typed.
 	for _, file := range []*string{&c.Creds, &c.NKey, &c.Cert, &c.Key, &c.CA} {
 		*file = expandHome(*file)
 	}

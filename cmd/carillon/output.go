@@ -25,6 +25,7 @@ var ownerOptions = json.OmitZeroStructFields(true)
 // otherwise cost a system call for each line. Not for concurrent use.
 type output struct {
 	*bufio.Writer
+	// con counts documents, and has the bar that must go before the output.
 	con *console
 }
 

@@ -71,6 +71,7 @@ type serverFlags struct {
 // remote is a connection to a server. It is used by one command and closed by it.
 type remote struct {
 	*client.Client
+	// nc is closed by close, and not by the client, which did not make it.
 	nc *nats.Conn
 }
 

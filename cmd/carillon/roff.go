@@ -72,6 +72,7 @@ func (p *roff) detail(text string) {
 		if line == "" {
 			continue
 		}
+		// A run of indented lines is one block.
 		if isCode != literal {
 			p.literal(isCode)
 			literal = isCode

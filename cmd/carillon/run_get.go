@@ -59,11 +59,13 @@ func (c *console) printRun(r *client.Run) error {
 	if !r.DueAt.IsZero() {
 		t.Row("due", showTime(r.DueAt))
 	}
+	// The fence is shown because a report by hand needs it.
 	if !r.Deadline.IsZero() {
 		t.Row("report by", fmt.Sprintf("%s (%s), attempt %d with fence %d",
 			showTime(r.Deadline), showDistance(time.Until(r.Deadline.Time)), r.Attempt, r.Fence))
 	}
 	t.Row("finished", showTime(r.FinishedAt))
+	// Before the first launch there is no lateness to show.
 	if !r.Manual && !r.LaunchedAt.IsZero() {
 		t.Row("late", showMillis(r.LatenessMS))
 	}
@@ -75,6 +77,7 @@ func (c *console) printRun(r *client.Run) error {
 	if r.StaleReports > 0 {
 		t.Row("refused", plural(int(r.StaleReports), "report")+" with another fence")
 	}
+	// A run that was never launched has no attempts, and gets no empty table.
 	if err := t.Flush(); err != nil || len(r.Attempts) == 0 {
 		return err
 	}

@@ -54,6 +54,7 @@ func (c *runListCmd) list(ctx context.Context, con *console, r *remote) error {
 	if c.isDocument() {
 		return printList(con, c.Output, "runs", runs)
 	}
+	// Of several jobs, each row needs the name of its own.
 	if c.Job == "" {
 		return printRows(con, runs, append([]string{"JOB"}, runTitles...), func(r *client.Run) []string {
 			return append([]string{r.Job}, runRow(r)...)

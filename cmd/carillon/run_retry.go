@@ -45,6 +45,7 @@ func (f *remoteFlags) changeRuns(
 		run, err := change(r.Client, ctx, id)
 		if err == nil {
 			err = con.printRunState(&run, form)
+			// With one id, the error names it already.
 		} else if len(ids) > 1 {
 			err = fmt.Errorf("%s: %w", id, err)
 		}
@@ -80,6 +81,7 @@ func (c *runRetryCmd) Run(ctx context.Context, con *console) error {
 	if err := c.check(); err != nil {
 		return err
 	}
+	// Named runs may be dead or cancelled, while --dead selects dead ones only.
 	if !c.Dead {
 		return c.changeRuns(ctx, con, c.RunIDs, c.Output, (*client.Client).RetryRun)
 	}
@@ -91,6 +93,7 @@ func (c *runRetryCmd) Run(ctx context.Context, con *console) error {
 	progress := con.newProgress("run", "retried")
 	n, err := r.RetryAll(ctx, client.RetryManyRequest{Job: c.Job, From: c.From.Time, To: c.To.Time, Limit: pageSize(0)}, func(n int) { progress.Of(int64(n), 0) })
 	if err != nil {
+		// Those that were retried before the error stay retried.
 		return fmt.Errorf("after %s: %w", plural(n, "run"), err)
 	}
 	if c.isDocument() {

@@ -110,6 +110,7 @@ func (c *serveCmd) Run(con *console) error {
 	start := &recovery{con: con}
 	logger := newLogger(start, c.LogFormat, c.LogLevel)
 	start.logger = logger
+	// Before anything is created in it.
 	if err := checkDataDir(c.Data); err != nil {
 		return err
 	}
@@ -136,6 +137,7 @@ func (c *serveCmd) Run(con *console) error {
 	ready := s.Ready()
 	logger.Info("serving", slog.String("data", c.Data), slog.String("nats", redactURLs(ready.NATS)), slog.String("http", ready.HTTP),
 		slog.String("role", ready.Role), slog.Uint64(job.LogEpoch, ready.Epoch), slog.Int("jobs", ready.Jobs), slog.String("version", buildVersion().Version))
+	// A server that its starter cannot find is of no use, so it ends in good order.
 	if err := con.printReady(ready); err != nil {
 		cancel()
 		return errors.Join(err, c.serve(ctx, logger, s))

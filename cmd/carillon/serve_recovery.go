@@ -13,11 +13,13 @@ import (
 // log, and elsewhere by lines of the log. Safe for concurrent use. The log goes through it, since a line that is
 // written beside the bar would be mixed with it.
 type recovery struct {
+	// mu orders the log, which any goroutine writes, with the bar.
 	mu     sync.Mutex
 	con    *console
 	logger *slog.Logger // writes to this recovery
 	// A new stage begins a new bar, because the numbers of two stages have nothing in common.
-	stage  server.RecoveryStage
+	stage server.RecoveryStage
+	// bar is nil until the first stage.
 	bar    *terminal.Progress
 	logged time.Time // of the last line of the log about the stage
 }

@@ -55,6 +55,7 @@ func (c *console) printStatus(s *client.Status) error {
 	t := c.table()
 	t.Row("role", fmt.Sprintf("%s of shard %d, epoch %d", s.Role, s.Shard, s.Epoch))
 	t.Row("version", s.Version)
+	// Servers of older releases do not send it.
 	if s.TZData.Source != "" {
 		t.Row("tzdata", showTZData(&s.TZData))
 	}
@@ -64,6 +65,7 @@ func (c *console) printStatus(s *client.Status) error {
 		showCount(s.Scheduled), showCount(s.InFlight), showCount(s.Live)))
 	t.Row("runs so far", fmt.Sprintf("%s fired, %s succeeded, %s dead, %s skipped, %s cancelled; %s failed",
 		showCount(s.Fired), showCount(s.Succeeded), showCount(s.Dead), showCount(s.Skipped), showCount(s.Cancelled), plural(s.Failed, "attempt")))
+	// Rows that call for attention come before those of the cluster.
 	for _, p := range moreCounts(s) {
 		t.Row(p[0], p[1])
 	}
@@ -101,6 +103,7 @@ func moreCounts(s *client.Status) (rows [][2]string) {
 	}
 	if len(s.SkippedBy) > 0 {
 		var parts []string
+		// Sorted, so that the row does not change from one look to the next of --watch.
 		for _, reason := range slices.Sorted(maps.Keys(s.SkippedBy)) {
 			parts = append(parts, fmt.Sprintf("%s %s", showCount(s.SkippedBy[reason]), reason))
 		}

@@ -12,7 +12,9 @@ import (
 // leader that sends a frame again after a lost acknowledgement makes them in normal work.
 func clusterRows(c *client.Cluster) (rows [][2]string) {
 	rows = append(rows, [2]string{"cluster", fmt.Sprintf("%s, this is %s; commits are %s", c.Name, c.Node, c.Durability)})
+	// The holder is the node that the lease names, whichever node answers.
 	lease := fmt.Sprintf("%s, term %d", c.Holder, c.Term)
+	// Only a leader has trust, so a standby shows the lease alone.
 	if c.TrustMS > 0 {
 		lease += fmt.Sprintf(", trusted for %.1f s", c.TrustMS/1000)
 	}
@@ -25,9 +27,11 @@ func clusterRows(c *client.Cluster) (rows [][2]string) {
 		if n.Lag > 0 {
 			text += fmt.Sprintf(", %s behind", plural(n.Lag, "commit"))
 		}
+		// Beats come four times a second; a shorter silence is a busy machine.
 		if silent := time.Duration(n.SilentMS * float64(time.Millisecond)); silent > 5*time.Second {
 			text += ", not heard of for " + terminal.Span(silent)
 		}
+		// Nodes of different releases work side by side during an upgrade, so each shows its own.
 		if n.Version != "" {
 			text += ", " + n.Version
 		}

@@ -15,6 +15,7 @@ func parseTarget(text string) (client.Target, error) {
 	case !found || rest == "":
 	case kind == "nats", kind == "request", kind == "jetstream":
 		return client.Target{Kind: kind, Subject: rest}, nil
+	// The whole text is the URL: its scheme is the prefix of the target at the same time.
 	case kind == "http", kind == "https":
 		return client.Target{Kind: "http", URL: text}, nil
 	}

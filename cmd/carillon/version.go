@@ -67,6 +67,7 @@ func buildVersion() build {
 				b.Modified = s.Value == "true"
 			}
 		}
+		// A binary that go install has made has the version of its module.
 		if v := info.Main.Version; b.Version == "" && v != "(devel)" {
 			b.Version = v
 		}

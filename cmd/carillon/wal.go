@@ -62,7 +62,8 @@ type walReport struct {
 	Damage    *walDamage `json:"damage,omitzero"`
 }
 
-// walDamage says where a log is damaged, and how.
+// walDamage says where a log is damaged, and how. Offset is in bytes from the beginning of the file; 0 if the
+// damage has no place in it.
 type walDamage struct {
 	File   string `json:"file"`
 	Offset int64  `json:"offset"`

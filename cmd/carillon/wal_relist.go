@@ -45,6 +45,8 @@ func (c *walRelistCmd) Run(con *console) error {
 	t.Row("log", dir)
 	t.Row("store", newWalStore(applied, nil).text())
 	t.Row("ends at", fmt.Sprintf("LSN %d", done.Ended.LSN))
+	// The log continues behind a store that is ahead of it: the commits in between are in the store, and only
+	// there.
 	if done.Last != done.Ended {
 		t.Row("goes on", fmt.Sprintf("behind the store, at LSN %d: the store has what the log has lost up to there", done.Last.LSN+1))
 	}

@@ -11,18 +11,21 @@ import (
 
 // walCommit is the JSON of one commit of `wal dump`. The names are part of the output and only grow.
 type walCommit struct {
-	LSN     uint64   `json:"lsn"`
-	Epoch   uint64   `json:"epoch"`
-	Hash    string   `json:"hash"`
-	Durable uint64   `json:"durable_lsn"`
-	Bytes   int      `json:"bytes"`
-	Rows    []walRow `json:"rows"`
+	LSN   uint64 `json:"lsn"`
+	Epoch uint64 `json:"epoch"`
+	Hash  string `json:"hash"`
+	// Durable is the watermark in the frame: what was known to be durable when it was written.
+	Durable uint64 `json:"durable_lsn"`
+	// Bytes is the size of the payload, without the frame.
+	Bytes int      `json:"bytes"`
+	Rows  []walRow `json:"rows"`
 }
 
 // walRow is one change of a row. Fields is nil for a deletion.
 type walRow struct {
-	Op     string         `json:"op"`
-	Kind   string         `json:"kind"`
+	Op   string `json:"op"`
+	Kind string `json:"kind"`
+	// Key is in the form that the kind has, or in hex.
 	Key    string         `json:"key"`
 	To     string         `json:"to,omitzero"` // end of a range
 	Fields map[string]any `json:"fields,omitzero"`
@@ -69,6 +72,7 @@ func decodeRow(c job.Change) walRow {
 		row.Kind = fmt.Sprintf("kind %d", c.Key[0])
 		return row
 	}
+	// The value of such a change is the end of its range, as a key.
 	if c.Op == job.OpDeleteRange {
 		row.To = hex.EncodeToString(c.Value)
 		return row

@@ -69,6 +69,7 @@ func (f *watchFlag) look(ctx context.Context, con *console, form outputForm, sho
 	if err != nil {
 		return unlessEnded(ctx, err)
 	}
+	// Only after a poll has succeeded, so that an error stays on the usual screen.
 	if con.screen.IsTerminal {
 		con.printf("%s", terminal.Enter)
 		defer w.closeScreen()
@@ -103,6 +104,7 @@ func unlessEnded(ctx context.Context, err error) error {
 type watcher struct {
 	con  *console
 	form outputForm
+	// show prints the whole state into the console that it gets.
 	show func(con *console) error
 
 	last    []byte // state that was shown last; nil: none was
@@ -131,6 +133,7 @@ func (w *watcher) draw(state []byte, err error) {
 	if failure != "" && failure != w.failure {
 		w.con.notef("carillon: %s\n", failure)
 	}
+	// A poll that fails prints no state, and a state that is the same is not printed twice.
 	if w.failure = failure; err != nil || bytes.Equal(state, w.last) {
 		return
 	}

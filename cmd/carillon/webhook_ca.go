@@ -25,6 +25,7 @@ func webhookRoots(path string) (*x509.CertPool, error) {
 	if err != nil {
 		return nil, usagef("--webhook-ca %s: %v", path, err)
 	}
+	// The own authorities are added to those of the system and do not replace them.
 	roots, err := x509.SystemCertPool()
 	if err != nil {
 		return nil, fmt.Errorf("read the system's certificates: %w", err)
@@ -45,6 +46,7 @@ func readCertificates(text []byte) (all []*x509.Certificate, err error) {
 	for n := 1; ; n++ {
 		block, rest := pem.Decode(text)
 		switch {
+		// pem.Decode passes over a block that it cannot read, as over a comment.
 		case block == nil && bytes.Contains(text, []byte("-----BEGIN")):
 			return nil, fmt.Errorf("block %d is cut short or damaged; %s", n, want)
 		case block == nil && n == 1:

@@ -35,6 +35,7 @@ func Open(t testing.TB, width, height uint16) *Terminal {
 	if err != nil {
 		t.Skipf("no terminals here: %v", err)
 	}
+	// Its number names the inner end, which must be unlocked before it can be opened.
 	fd := int(outside.Fd())
 	n, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
 	if err == nil {
@@ -43,12 +44,14 @@ func Open(t testing.TB, width, height uint16) *Terminal {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// O_NOCTTY, so that it does not become the terminal that controls the test, whose signals it would then send.
 	inside, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	term := &Terminal{File: inside, changed: make(chan struct{})}
 	t.Cleanup(func() { _, _ = inside.Close(), outside.Close() })
+	// It ends with an error when the terminal is closed, as a terminal whose other end is gone has nothing to read.
 	go func() { _, _ = io.Copy((*recorder)(term), outside) }()
 	return term
 }
@@ -70,6 +73,7 @@ func (term *Terminal) Until(t testing.TB, want string) {
 			return
 		}
 		select {
+		// The channel was taken together with the text, so no write in between is missed.
 		case <-changed:
 		case <-deadline.C:
 			t.Fatalf("no %q after %s; the terminal has\n%q", want, patience, text)
@@ -91,6 +95,7 @@ type recorder Terminal
 func (r *recorder) Write(p []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	// Everything that waits looks again; the next wait is for the next channel.
 	close(r.changed)
 	r.changed = make(chan struct{})
 	return r.text.Write(p)

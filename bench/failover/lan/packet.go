@@ -37,6 +37,7 @@ func (p packet) addresses() (from, to netip.Addr, ok bool) {
 // segment is the header of a TCP segment.
 type segment struct {
 	from, to netip.AddrPort
+	// ack means something only with flagACK.
 	seq, ack uint32
 	flags    byte
 	length   uint32 // of what it takes of the sequence: the data, and one each for SYN and FIN
@@ -64,6 +65,7 @@ func (p packet) segment() (segment, bool) {
 		ack:   binary.BigEndian.Uint32(tcp[8:]),
 		flags: tcp[13],
 	}
+	// The header of TCP may have options, whose length is in its own field.
 	data := len(tcp) - int(tcp[12]>>4)*4
 	s.length = uint32(max(data, 0))
 	for _, flag := range []byte{flagSYN, flagFIN} {

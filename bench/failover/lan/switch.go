@@ -33,10 +33,12 @@ type Switch struct {
 	// decides about losses; which packet meets which number depends on their order
 	rng   *rand.Rand
 	ports map[netip.Addr]io.Writer
+	// A direction without an entry is whole.
 	lines map[pair]*line
 	// next is, for each direction of a TCP connection, what its sender expects next from the other side: the
 	// sequence of a RST that the sender takes.
-	next  map[flow]uint32
+	next map[flow]uint32
+	// done ends the goroutines of delayed links; tasks has these and those of the ports.
 	done  chan struct{}
 	tasks sync.WaitGroup
 }
@@ -56,6 +58,7 @@ type line struct {
 // parcel is a packet that is delivered at its time. The bytes are a copy, because the buffer of a port is used
 // again for its next packet.
 type parcel struct {
+	// at is when the packet arrives.
 	at   time.Time
 	data packet
 }
