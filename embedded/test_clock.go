@@ -49,9 +49,9 @@ type move struct {
 	done chan error
 }
 
-// firstTestJob is the id of the first job of a test. It is fixed, so that everything that depends on
+// testIDsFrom is where the ids of the jobs of a test begin. It is fixed, so that everything that depends on
 // ids, such as jitter, is the same in each run of the test.
-const firstTestJob = 1<<20 | 1
+const testIDsFrom = 1 << 28
 
 // NewTest opens an empty scheduler whose clock stands at start, rounded down to the millisecond. It
 // ignores the option CheckpointEvery, and its default Logger discards everything. The caller must call
@@ -72,7 +72,7 @@ func NewTest(start time.Time, opts Options) (*Test, error) {
 	}
 	s.closeWith = t.takeDown
 	var b job.Batch
-	scheduler.NumberJobs(&b, firstTestJob)
+	scheduler.NumberJobs(&b, testIDsFrom)
 	err = t.store.Apply(job.Position{}, b.Bytes())
 	if err == nil {
 		err = t.open()

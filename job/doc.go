@@ -5,6 +5,7 @@
 // # Glossary
 //
 //	job         a named definition, unique in its tenant: schedules, one target, policies, payload
+//	slot        one of the 256 parts into which the names of jobs are divided by a hash; a job's id contains its slot
 //	schedule    when: cron expressions, @every, @at, with timezone, window and exclusions
 //	tick        an instant that a schedule names
 //	exclusion   removes ticks from a schedule: dates, ranges, a cron expression, a calendar

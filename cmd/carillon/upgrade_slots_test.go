@@ -49,7 +49,7 @@ func TestUpgradeSlots(t *testing.T) {
 	s.stop(b)
 	s.eventually("a leads", func(c *client.Cluster) bool { return c.Node == "a" && c.Role == "leader" })
 	s.mustPut("third", "")
-	b = s.start(newer, "b")
+	s.start(newer, "b")
 	s.eventually("b stands by again", leads("a", "b", "v1"))
 	s.stop(a)
 	s.eventually("b leads again", func(c *client.Cluster) bool { return c.Node == "b" && c.Role == "leader" })
@@ -62,7 +62,7 @@ func TestUpgradeSlots(t *testing.T) {
 	s.stop(a)
 	s.wantRefused(s.start(old, "a")) // its store has the row already
 	s.wantRefused(s.start(old, "c")) // it gets the row from the stream, or when it joins
-	a = s.start(newer, "a")
+	s.start(newer, "a")
 	s.eventually("a stands by", leads("b", "a", "v1"))
 	if first, third := s.idOf("first"), s.idOf("third"); third != first+2 {
 		t.Errorf("the first job is %s and the third %s; want the ids that they had", first, third)

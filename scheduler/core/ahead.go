@@ -143,7 +143,7 @@ func (c *Core) keepsDue(p *Put, r *hotRow, anchor instant.Millis) bool {
 
 // decideAhead decides the ticks that planAhead listed. It returns the first one that becomes a run, or 0. A launch
 // whose jitter has passed is due at once: it cannot be launched in the past.
-func (c *Core) decideAhead(s slot, r *hotRow, next *plan) (first instant.Millis) {
+func (c *Core) decideAhead(s seat, r *hotRow, next *plan) (first instant.Millis) {
 	p := c.profiles.get(r.profile)
 	for _, tick := range next.ticks {
 		switch {

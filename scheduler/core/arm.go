@@ -12,7 +12,7 @@ import (
 // completed. Any other job is not armed. It may be called in any state of the row, and leaves at most one place where
 // the job waits. It must be called after each change of the cursor, the flags or the profile, because the wheel has a
 // copy of what follows from them.
-func (c *Core) arm(s slot, r *hotRow) {
+func (c *Core) arm(s seat, r *hotRow) {
 	completed := r.flags.Is(job.FlagCompleted)
 	retention := c.retention(r)
 	if r.flags.Is(job.FlagFailed) || r.flags.Is(job.FlagPaused) && !completed || completed && retention == 0 {

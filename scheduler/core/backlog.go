@@ -39,7 +39,7 @@ const (
 // an entry in constant time; the entry itself stays in its line until it is met, because a search through the line
 // would cost as much as the herd is long.
 type backlogEntry struct {
-	slot   slot
+	seat   seat
 	ticket wheel.Ref
 }
 
@@ -58,12 +58,12 @@ func (c *Core) takeOne(id uint64, _ wheel.Tick) {
 		c.ring(uint32(id))
 		return
 	}
-	c.takeJob(slot(id))
+	c.takeJob(seat(id))
 }
 
 // takeJob moves a job whose timer left the wheel to the backlog, or to the line of jobs to be deleted if it is
 // completed.
-func (c *Core) takeJob(s slot) {
+func (c *Core) takeJob(s seat) {
 	r := c.rows.row(s)
 	if r.flags.Is(job.FlagCompleted) {
 		c.retire(s, r)
@@ -74,7 +74,7 @@ func (c *Core) takeJob(s slot) {
 }
 
 // enlist appends a job that is not on the wheel to its tenant's line.
-func (c *Core) enlist(s slot, r *hotRow) {
+func (c *Core) enlist(s seat, r *hotRow) {
 	c.ticket = max(1, c.ticket+1)
 	r.timer = c.ticket
 	r.marks |= markBacklog
@@ -85,7 +85,7 @@ func (c *Core) enlist(s slot, r *hotRow) {
 	} else if queue.Len() == 0 {
 		c.noteBacklogDue(r)
 	}
-	queue.Push(r.tenant, backlogEntry{slot: s, ticket: c.ticket})
+	queue.Push(r.tenant, backlogEntry{seat: s, ticket: c.ticket})
 }
 
 // delist removes a job from the backlog, if it is there, by giving up its ticket.
@@ -99,7 +99,7 @@ func (c *Core) delist(r *hotRow) {
 
 // isGood reports whether the job of an entry still has the entry's ticket.
 func (c *Core) isGood(e backlogEntry) bool {
-	r := c.rows.row(e.slot)
+	r := c.rows.row(e.seat)
 	return r.marks.is(markBacklog) && r.timer == e.ticket
 }
 
@@ -130,7 +130,7 @@ func (c *Core) decideInTurns(to wheel.Tick, budget int) int {
 			continue
 		}
 		if first {
-			c.noteBacklogDue(c.rows.row(e.slot))
+			c.noteBacklogDue(c.rows.row(e.seat))
 			first = false
 		}
 		c.decideEntry(e)
@@ -142,14 +142,14 @@ func (c *Core) decideInTurns(to wheel.Tick, budget int) int {
 // decideEntry decides the tick of an entry, or lets it wait for its tenant's share. The job then keeps its ticket: it
 // moves from one line to another.
 func (c *Core) decideEntry(e backlogEntry) {
-	r := c.rows.row(e.slot)
+	r := c.rows.row(e.seat)
 	if !c.isLate(r) && c.mustWait(r) {
-		c.await(e.slot, r)
+		c.await(e.seat, r)
 		return
 	}
 	c.delist(r)
-	c.decide(e.slot, r)
-	c.arm(e.slot, r)
+	c.decide(e.seat, r)
+	c.arm(e.seat, r)
 }
 
 // decideLate decides ticks that were due long ago, once no present tick is left. Runs that it fires are paced as

@@ -40,7 +40,7 @@ func TestBacklogTakesTurns(t *testing.T) {
 }
 
 // TestChangesInTheBacklog checks that a change of a job that waits in the backlog takes effect, whichever job has its
-// slot in the end.
+// seat in the end.
 func TestChangesInTheBacklog(t *testing.T) {
 	h := newHerd(t)
 	h.come("herd", 100)
@@ -61,7 +61,7 @@ func TestChangesInTheBacklog(t *testing.T) {
 	}
 	step(&Pause{Name: "herd96", Hash: id("herd96"), Resume: true})
 	later := h.put("herd", "herd98", "@at "+(h.now+5000).Time().Format(time.RFC3339Nano)).Stamp.ID
-	heir := h.put("herd", "heir", "@at "+(h.now+5000).Time().Format(time.RFC3339Nano)).Stamp.ID // has the slot of the deleted
+	heir := h.put("herd", "heir", "@at "+(h.now+5000).Time().Format(time.RFC3339Nano)).Stamp.ID // has the seat of the deleted
 	for h.core.backlog.Len() > 0 {
 		step()
 	}

@@ -67,7 +67,7 @@ func (c *Core) endReporting(p *Delete) bool {
 
 // forget deletes all rows of a job except its history, which stays until it is pruned. Without the job, no request
 // lists it.
-func (c *Core) forget(s slot, r *hotRow, p *Delete) {
+func (c *Core) forget(s seat, r *hotRow, p *Delete) {
 	id := r.id
 	c.disarm(r)
 	c.dropDebt(id)

@@ -53,12 +53,12 @@ func (c *Core) retryRun(p *RetryRun) {
 
 // revive makes a finished run live again; its next attempt is due now. The fence of the new attempt is that of this
 // commit, higher than any that the run had, so that a worker of an earlier attempt is refused.
-func (c *Core) revive(s slot, run *job.Run) {
+func (c *Core) revive(s seat, run *job.Run) {
 	run.Status, run.Due = job.StatusRetrying, max(c.now, run.ID.At)
 	run.Attempt, run.Fence = run.Attempt+1, c.lsn
 	live := liveRun{
 		tenant: c.rows.row(s).tenant, byHand: true,
-		slot: s, attempt: run.Attempt, fence: run.Fence, due: run.Due, payload: run.HasPayload,
+		seat: s, attempt: run.Attempt, fence: run.Fence, due: run.Due, payload: run.HasPayload,
 		waits: c.profiles.get(c.rows.row(s).profile).limit() > 0,
 	}
 	c.live[run.ID] = live

@@ -11,7 +11,7 @@ import (
 // wrong, for tests and simulations. Its cost grows with the number of jobs. It must be called between two steps.
 func (c *Core) Check() error {
 	var states [JobStates]int
-	for s := slot(1); s < c.rows.next; s++ {
+	for s := seat(1); s < c.rows.next; s++ {
 		if r := c.rows.row(s); r.id != 0 {
 			states[stateOf(r.flags)]++
 		}

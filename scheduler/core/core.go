@@ -45,11 +45,11 @@ type Core struct {
 	hash NameHashFunc
 	rows table
 	// ids is nil unless the core follows a leader. The leader's rows name jobs by id; callers name them by hash, and
-	// runs have the slot of their job, so a core that leads needs no index and saves the memory.
+	// runs have the seat of their job, so a core that leads needs no index and saves the memory.
 	ids *jobIndex
-	// firstSlotted is the first slot of a job whose id carries the slot of its name, while the core is being loaded; 0:
+	// firstSlotted is the first seat of a job whose id carries the slot of its name, while the core is being loaded; 0:
 	// none.
-	firstSlotted slot
+	firstSlotted seat
 	names        nameIndex
 	profiles     profiles
 	wheel        *wheel.Wheel
@@ -102,7 +102,7 @@ type Core struct {
 	auditSeq    uint32 // of the current commit
 
 	// The slices below are scratch, or belong to the output; they are reused so that a steady load allocates nothing.
-	due     []slot           // scratch
+	due     []seat           // scratch
 	expired []uint32         // watches whose deadlines have passed; a step with room ends their attempts
 	ticks   []instant.Millis // scratch
 	out     Output
@@ -115,7 +115,7 @@ type Core struct {
 // liveRun is a run without an outcome. It holds what every live run needs; the rest is in Core.retries. Invariant: it
 // has an entry in Core.retries if its attempt is not the first or a report is awaited.
 type liveRun struct {
-	slot    slot
+	seat    seat
 	attempt uint32
 	fence   uint64
 	due     instant.Millis // of the first attempt
@@ -286,8 +286,8 @@ func (c *Core) handle(p Proposal) bool {
 	return true
 }
 
-// find returns the slot and the row of the job with a name; nil if there is none.
-func (c *Core) find(h NameHash) (slot, *hotRow) {
+// find returns the seat and the row of the job with a name; nil if there is none.
+func (c *Core) find(h NameHash) (seat, *hotRow) {
 	s := c.names.find(h)
 	if s == 0 {
 		return 0, nil

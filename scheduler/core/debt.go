@@ -31,7 +31,7 @@ type debts struct {
 
 // debt is the missed ticks of one job, oldest first.
 type debt struct {
-	slot  slot
+	seat  seat
 	ticks []job.Debt
 	// count is the number of ticks; the entries of ticks are ranges with a common distance.
 	count uint32
@@ -59,10 +59,10 @@ func (d *debts) of(id job.ID) uint32 {
 
 // owe adds a range of ticks to the debt of a job, one by one, because the schedule may change later. If the debt
 // becomes larger than the policy allows, its oldest ticks are skipped.
-func (c *Core) owe(s slot, r *hotRow, p *profileEntry, owed job.Debt, n uint32) {
+func (c *Core) owe(s seat, r *hotRow, p *profileEntry, owed job.Debt, n uint32) {
 	d := c.debts.byJob[r.id]
 	if d == nil {
-		d = &debt{slot: s}
+		d = &debt{seat: s}
 		c.debts.byJob[r.id] = d
 		c.debts.queue.Push(r.tenant, r.id)
 	}
@@ -126,12 +126,12 @@ func (c *Core) payDebts() {
 		d := c.debts.byJob[id]
 		switch {
 		case d == nil:
-		case c.mayGoLive(c.rows.row(d.slot).tenant):
+		case c.mayGoLive(c.rows.row(d.seat).tenant):
 			c.debts.stuck = 0
 			c.pay(id, d)
 		default:
 			c.debts.stuck++
-			c.debts.queue.Push(c.rows.row(d.slot).tenant, id)
+			c.debts.queue.Push(c.rows.row(d.seat).tenant, id)
 		}
 	}
 }
@@ -139,11 +139,11 @@ func (c *Core) payDebts() {
 // pay fires a few of the ticks that a job owes. The rest returns to the end of its tenant's line. The row of the debt
 // and the runs are in one unit, so a crash fires no owed tick twice and forgets none.
 func (c *Core) pay(id job.ID, d *debt) {
-	r := c.rows.row(d.slot)
+	r := c.rows.row(d.seat)
 	c.unit(c.debtBytes(id) + decideQuantum*RunBytes + timerBytes)
 	for n := 0; d.count > 0 && n < decideQuantum && c.pace.may(c.now) && c.fits() && c.mayGoLive(r.tenant); n++ {
 		at := c.popTick(d)
-		c.fire(d.slot, r, at, at, pad.ModeWait)
+		c.fire(d.seat, r, at, at, pad.ModeWait)
 		c.notePaid(job.RunID{Job: r.id, At: at})
 		c.pace.spend()
 	}
@@ -208,13 +208,13 @@ func (c *Core) takeDebt(key, value []byte) error {
 		return err
 	}
 	list, err := job.DecodeDebt(value)
-	s := c.slotOf(id)
+	s := c.seatOf(id)
 	if err != nil || s == 0 {
 		return err
 	}
 	d := c.debts.byJob[id]
 	if d == nil {
-		d = &debt{slot: s}
+		d = &debt{seat: s}
 		c.debts.byJob[id] = d
 	}
 	d.ticks = listDebts(c.profiles.get(c.rows.row(s).profile), list)
@@ -254,7 +254,7 @@ func (c *Core) forgetDebt(id job.ID) {
 // that load the same rows must pay in the same order.
 func (c *Core) queueDebts() {
 	for _, id := range slices.Sorted(maps.Keys(c.debts.byJob)) {
-		c.debts.queue.Push(c.rows.row(c.debts.byJob[id].slot).tenant, id)
+		c.debts.queue.Push(c.rows.row(c.debts.byJob[id].seat).tenant, id)
 	}
 }
 

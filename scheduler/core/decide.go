@@ -90,17 +90,17 @@ func (c *Core) collect(id uint64, _ wheel.Tick) {
 		c.ring(uint32(id))
 		return
 	}
-	if r := c.rows.row(slot(id)); r.flags.Is(job.FlagCompleted) {
-		c.retire(slot(id), r)
+	if r := c.rows.row(seat(id)); r.flags.Is(job.FlagCompleted) {
+		c.retire(seat(id), r)
 		return
 	}
-	c.due = append(c.due, slot(id))
+	c.due = append(c.due, seat(id))
 }
 
 // decide decides the tick at the cursor of a job, and moves the cursor on. The unit is announced before the first
 // change, so that all rows of the decision are in one commit: after a crash the tick is decided with all its
 // consequences, or not at all.
-func (c *Core) decide(s slot, r *hotRow) {
+func (c *Core) decide(s seat, r *hotRow) {
 	if r.flags.Is(job.FlagCompleted) {
 		return
 	}
@@ -144,7 +144,7 @@ func (c *Core) moveOn(r *hotRow, p *profileEntry, decided instant.Millis) {
 
 // fire turns a tick into a run. A tick that is already decided is not fired again: an update may have left one before
 // the cursor. A run is named by its job and its tick, so even a tick that were decided twice would be one run.
-func (c *Core) fire(s slot, r *hotRow, at, due instant.Millis, mode pad.Mode) {
+func (c *Core) fire(s seat, r *hotRow, at, due instant.Millis, mode pad.Mode) {
 	id := job.RunID{Job: r.id, At: at}
 	if _, live := c.live[id]; live {
 		return

@@ -16,15 +16,15 @@ func digest(c *Core) (lines []string) {
 	add("meta epoch=%d numbers=%+v pruned=%d replan=%t usual=%v outbox=%d", c.epoch, c.numbers, c.prunedDay, c.replanning, c.pace.usual, c.outbox)
 	add("count jobs=%d armed=%d reaping=%d live=%d reporting=%d debts=%d", c.rows.count, c.Armed(), c.reaping, len(c.live), c.watches.used, len(c.debts.byJob))
 	add("states %v", c.rows.byState)
-	for s := slot(1); s < c.rows.next; s++ {
+	for s := seat(1); s < c.rows.next; s++ {
 		if r := c.rows.row(s); r.id != 0 {
 			add("job %s %+v tenant=%d armed=%t reaping=%t", r.id, r.timerRow(), r.tenant, r.timer != 0 || r.marks.is(markRetired), r.marks.is(markReaping))
 		}
 	}
 	for n := range c.names.shards {
 		for _, e := range c.names.shards[n].entries {
-			if e.slot != 0 {
-				add("name %x-%x %s", e.high, e.low, c.rows.row(e.slot).id)
+			if e.seat != 0 {
+				add("name %x-%x %s", e.high, e.low, c.rows.row(e.seat).id)
 			}
 		}
 	}
@@ -54,7 +54,7 @@ func digest(c *Core) (lines []string) {
 func digestRuns(c *Core) (lines []string) {
 	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	for id, l := range c.live {
-		owner := c.rows.row(l.slot).id
+		owner := c.rows.row(l.seat).id
 		add("run %s attempt=%d fence=%d due=%s payload=%t job=%t", id, l.attempt, l.fence, l.due, l.payload, owner == id.Job)
 		if l.watch == 0 {
 			continue
@@ -70,7 +70,7 @@ func digestRuns(c *Core) (lines []string) {
 		add("streak %s %d", id, n)
 	}
 	for id, d := range c.debts.byJob {
-		add("debt %s %v ticks=%d job=%t", id, d.ticks, d.count, c.rows.row(d.slot).id == id)
+		add("debt %s %v ticks=%d job=%t", id, d.ticks, d.count, c.rows.row(d.seat).id == id)
 	}
 	return lines
 }
@@ -84,7 +84,7 @@ type arm struct {
 // armsOf returns where every job and every deadline waits. It empties the wheel.
 func armsOf(c *Core) map[string]arm {
 	arms := make(map[string]arm)
-	for s := slot(1); s < c.rows.next; s++ {
+	for s := seat(1); s < c.rows.next; s++ {
 		if r := c.rows.row(s); r.marks.is(markBacklog) || r.marks.is(markRetired) {
 			arms[fmt.Sprintf("job %s", r.id)] = arm{aside: true}
 		}
@@ -99,7 +99,7 @@ func armsOf(c *Core) map[string]arm {
 			arms[fmt.Sprintf("watch %s", c.watches.list[uint32(id)].run)] = arm{at: at}
 			return
 		}
-		arms[fmt.Sprintf("job %s", c.rows.row(slot(id)).id)] = arm{at: at}
+		arms[fmt.Sprintf("job %s", c.rows.row(seat(id)).id)] = arm{at: at}
 	})
 	return arms
 }
@@ -143,7 +143,7 @@ func sameArms(followed, loaded *Core) string {
 	if len(a) != len(b) {
 		return fmt.Sprintf("%d arms, loaded %d", len(a), len(b))
 	}
-	for s := slot(1); s < loaded.rows.next; s++ {
+	for s := seat(1); s < loaded.rows.next; s++ {
 		r := loaded.rows.row(s)
 		key := fmt.Sprintf("job %s", r.id)
 		got, want := a[key], b[key]

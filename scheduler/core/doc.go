@@ -19,7 +19,8 @@
 // # What a step does, in this order
 //
 //   - outcomes of attempts (outcome.go): a run succeeds, is retried, waits for a report, or is dead;
-//   - proposals of callers (proposal.go lists them; put.go, change.go, manual.go, report.go and others handle them);
+//   - proposals of callers (proposal.go lists them; put.go, change.go, manual.go, report.go and others handle them); a
+//     new job gets its id in numbering.go;
 //   - ticks that are due (decide.go), of tenants in turn (backlog.go) and within their shares (share.go); missed ones
 //     (missed.go) become a debt (debt.go), which is paid at a pace (pace.go);
 //   - completed jobs whose retention is over (reap.go) and old history (prune.go).

@@ -11,7 +11,7 @@ type Epoch struct {
 	Number uint64
 	Batch  job.Batch // to be made durable and visible, and then passed to Lead
 
-	nextID job.ID
+	nextID job.ID // as numbering.next
 	zones  zoneChange
 }
 
@@ -44,6 +44,7 @@ func (c *Core) Lead(e *Epoch, lsn uint64, now instant.Millis) Takeover {
 	return t
 }
 
-// NumberJobs makes the ids of the jobs in an empty store begin at first. The batch must be applied before a core is
-// loaded. It is for simulations: otherwise the first id is random, and two runs of one simulation would differ.
+// NumberJobs makes the ids of the jobs in an empty store begin at first or, if they carry slots, shortly after it. The
+// batch must be applied before a core is loaded. It is for simulations: otherwise the first id is random, and two runs of
+// one simulation would differ.
 func NumberJobs(b *job.Batch, first job.ID) { b.PutMeta(MetaNextID, uint64(first)) }

@@ -141,7 +141,7 @@ func (c *Core) dropOf(kind job.Kind, id job.ID) {
 	case job.KindDebt:
 		c.forgetDebt(id)
 	case job.KindTimer:
-		s := c.slotOf(id)
+		s := c.seatOf(id)
 		if s == 0 {
 			return
 		}

@@ -43,7 +43,7 @@ func (c *Core) passed(id uint64, _ wheel.Tick) {
 		c.ringBehind(uint32(id))
 		return
 	}
-	c.takeJob(slot(id))
+	c.takeJob(seat(id))
 }
 
 // rewind arms all jobs on a new wheel that stands at the present. It is needed when the clock was set back by more
@@ -56,7 +56,7 @@ func (c *Core) rewind() {
 	c.shared, c.retirement = newWaitingLines(), retirement{}
 	c.backlogged, c.reaping = 0, 0
 	clear(c.presence.away)
-	for s := slot(1); s < c.rows.next; s++ {
+	for s := seat(1); s < c.rows.next; s++ {
 		if r := c.rows.row(s); r.id != 0 {
 			r.timer, r.marks = 0, r.marks&stateMask
 			c.armLoaded(s, r)

@@ -53,7 +53,7 @@ func (c *Core) Inspect() *Inspection {
 		Jobs: make(map[job.ID]InspectedJob), Live: make(map[job.RunID]InspectedRun),
 		Streaks: maps.Clone(c.streaks), Debts: make(map[job.ID][]job.Debt),
 	}
-	for s := slot(1); s < c.rows.next; s++ {
+	for s := seat(1); s < c.rows.next; s++ {
 		if r := c.rows.row(s); r.id != 0 {
 			i.Jobs[r.id] = InspectedJob{Timer: r.timerRow(), Tenant: r.tenant, Profile: c.profiles.get(r.profile).Profile}
 		}

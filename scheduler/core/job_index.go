@@ -2,9 +2,9 @@ package core
 
 import "github.com/carillon-io/carillon/job"
 
-// jobIndex finds the slot of a job by its id. A core that follows a leader needs it, because the leader's rows name
+// jobIndex finds the seat of a job by its id. A core that follows a leader needs it, because the leader's rows name
 // jobs by id. It goes by the ordinals of ids, which are consecutive, so most of a page is in use, and the index takes
-// about four bytes a job. The zero value must not be used: see newJobIndex. A map from id to slot would take several
+// about four bytes a job. The zero value must not be used: see newJobIndex. A map from id to seat would take several
 // times as much. Ids that are near each other are often used together, so the page that was found last is remembered.
 type jobIndex struct {
 	numbers *numbering          // of the core
@@ -13,9 +13,9 @@ type jobIndex struct {
 	page    *jobPage            // the page under key; nil: there is none
 }
 
-// jobPage holds the slots of a range of ordinals; 0 means no job.
+// jobPage holds the seats of a range of ordinals; 0 means no job.
 type jobPage struct {
-	slots [1 << jobPageBits]slot
+	seats [1 << jobPageBits]seat
 	used  int
 }
 
@@ -31,7 +31,7 @@ const (
 // newJobIndex returns the index of the jobs of a table, whose ids come from numbers.
 func newJobIndex(t *table, numbers *numbering) *jobIndex {
 	x := &jobIndex{numbers: numbers, pages: make(map[uint64]*jobPage)}
-	for s := slot(1); s < t.next; s++ {
+	for s := seat(1); s < t.next; s++ {
 		if id := t.row(s).id; id != 0 {
 			x.add(id, s)
 		}
@@ -39,31 +39,31 @@ func newJobIndex(t *table, numbers *numbering) *jobIndex {
 	return x
 }
 
-// find returns the slot of the job with the ordinal of an id, or 0 if there is none. Only one job has a counter, but an
+// find returns the seat of the job with the ordinal of an id, or 0 if there is none. Only one job has a counter, but an
 // id with that counter and another slot is not its id: the caller must compare the id of the row.
-func (x *jobIndex) find(id job.ID) slot {
+func (x *jobIndex) find(id job.ID) seat {
 	p, place := x.pageOf(id)
 	if p == nil {
 		return 0
 	}
-	return p.slots[place]
+	return p.seats[place]
 }
 
-// add records the slot of a job that is not in the index.
-func (x *jobIndex) add(id job.ID, s slot) {
+// add records the seat of a job that is not in the index.
+func (x *jobIndex) add(id job.ID, s seat) {
 	p, place := x.pageOf(id)
 	if p == nil {
 		p = new(jobPage)
 		x.page, x.pages[x.key] = p, p
 	}
-	p.slots[place] = s
+	p.seats[place] = s
 	p.used++
 }
 
 // remove deletes a job that is in the index, and its page if that becomes empty.
 func (x *jobIndex) remove(id job.ID) {
 	p, place := x.pageOf(id)
-	p.slots[place] = 0
+	p.seats[place] = 0
 	if p.used--; p.used == 0 {
 		delete(x.pages, x.key)
 		x.page = nil

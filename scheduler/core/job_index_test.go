@@ -14,7 +14,7 @@ func TestJobIndexTwin(t *testing.T) {
 	seed := testkit.Seed(t)
 	rng := rand.New(rand.NewPCG(seed, 6))
 	empty, numbers := newTable(), numbering{slotsFrom: job.NewID(3<<jobPageBits, 0)}
-	x, twin := newJobIndex(&empty, &numbers), map[job.ID]slot{}
+	x, twin := newJobIndex(&empty, &numbers), map[job.ID]seat{}
 	for range 100_000 {
 		var id job.ID
 		switch rng.IntN(20) {
@@ -29,11 +29,11 @@ func TestJobIndexTwin(t *testing.T) {
 			id = job.NewID(id.Counter(), job.Slot(id.Counter()*7))
 		}
 		if got := x.find(id); got != twin[id] {
-			t.Fatalf("seed %d: job %s is in slot %d, want %d", seed, id, got, twin[id])
+			t.Fatalf("seed %d: job %s is in seat %d, want %d", seed, id, got, twin[id])
 		}
 		switch {
 		case twin[id] == 0:
-			twin[id] = slot(1 + rng.Uint32N(1<<31))
+			twin[id] = seat(1 + rng.Uint32N(1<<31))
 			x.add(id, twin[id])
 		default:
 			x.remove(id)
@@ -51,7 +51,7 @@ func TestJobIndexTwin(t *testing.T) {
 	}
 }
 
-// TestJobIndexOfTable: an index that is made of a table has its jobs, and not its free slots.
+// TestJobIndexOfTable: an index that is made of a table has its jobs, and not its free seats.
 func TestJobIndexOfTable(t *testing.T) {
 	rows := newTable()
 	for id := range job.ID(10_000) {
@@ -59,13 +59,13 @@ func TestJobIndexOfTable(t *testing.T) {
 	}
 	rows.release(5)
 	x := newJobIndex(&rows, &numbering{next: 11_000})
-	for s := slot(1); s < rows.next; s++ {
+	for s := seat(1); s < rows.next; s++ {
 		want := s
 		if s == 5 {
 			want = 0
 		}
 		if got := x.find(job.ID(999 + s)); got != want {
-			t.Fatalf("slot %d of job %d, want %d", got, 999+s, want)
+			t.Fatalf("seat %d of job %d, want %d", got, 999+s, want)
 		}
 	}
 }

@@ -50,7 +50,7 @@ type Takeover struct {
 // overdrawn returns the active jobs whose streak of failures reached its limit, in the order of ids.
 func (c *Core) overdrawn() (list []AutoPause) {
 	for _, id := range slices.Sorted(maps.Keys(c.streaks)) {
-		s := c.slotOf(id)
+		s := c.seatOf(id)
 		if s == 0 {
 			continue
 		}
@@ -69,7 +69,7 @@ func (c *Core) relaunchAll(t *Takeover) {
 		switch {
 		case live.watch == 0:
 			t.Launches = append(t.Launches, l)
-			if l.Mode == pad.ModeAgain && c.profiles.get(c.rows.row(live.slot).profile).mode() == pad.ModeCancel {
+			if l.Mode == pad.ModeAgain && c.profiles.get(c.rows.row(live.seat).profile).mode() == pad.ModeCancel {
 				t.Outdone = append(t.Outdone, id.Job)
 			}
 		case live.waits:
@@ -108,8 +108,8 @@ func (c *Core) takeOver(id job.RunID) (pad.Launch, liveRun) {
 	run.Fence = live.fence
 	l := pad.Launch{Run: id, Due: live.due, Fence: live.fence, Attempt: live.attempt, HasPayload: live.payload}
 	live.tenant, live.byHand = 0, id.IsManual() || run.Base > 0
-	if r := c.rows.row(live.slot); r.id != id.Job {
-		live.slot = 0
+	if r := c.rows.row(live.seat); r.id != id.Job {
+		live.seat = 0
 	} else {
 		live.tenant = r.tenant
 		p := c.profiles.get(r.profile)

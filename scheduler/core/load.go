@@ -18,7 +18,7 @@ type Scanner interface {
 
 // Load fills an empty core from the store and arms the wheel. Afterwards the core stands by: it can follow a leader,
 // or lead. The order of kinds matters: schedules need the calendars to compile, timers need their profiles, and names,
-// runs, streaks and debts need the slots of their jobs. After an error the core cannot be used.
+// runs, streaks and debts need the seats of their jobs. After an error the core cannot be used.
 func (c *Core) Load(from Scanner, hash NameHashFunc) error {
 	c.hash = hash
 	load := []struct {
@@ -137,8 +137,8 @@ func (c *Core) readTimer(key, value []byte) (job.ID, job.Timer, error) {
 	return id, t, nil
 }
 
-// slotOf returns the slot of a job by its id, or 0 if there is none. It must not be called once the core leads.
-func (c *Core) slotOf(id job.ID) slot {
+// seatOf returns the seat of a job by its id, or 0 if there is none. It must not be called once the core leads.
+func (c *Core) seatOf(id job.ID) seat {
 	if c.ids == nil {
 		return c.rowOf(id)
 	}
@@ -149,24 +149,24 @@ func (c *Core) slotOf(id job.ID) slot {
 	return s
 }
 
-// rowOf returns the slot of a job by its id while the core is being loaded. Slots are then in the order of ids,
+// rowOf returns the seat of a job by its id while the core is being loaded. Seats are then in the order of ids,
 // because rows are. Ids count, so the first guess is right unless jobs were deleted.
-func (c *Core) rowOf(id job.ID) slot {
+func (c *Core) rowOf(id job.ID) seat {
 	n := int(c.rows.next)
 	if s := c.guess(id); s < c.rows.next && c.rows.row(s).id == id {
 		return s
 	}
-	i := 1 + sort.Search(n-1, func(i int) bool { return c.rows.row(slot(i+1)).id >= id })
-	if i < n && c.rows.row(slot(i)).id == id {
-		return slot(i)
+	i := 1 + sort.Search(n-1, func(i int) bool { return c.rows.row(seat(i+1)).id >= id })
+	if i < n && c.rows.row(seat(i)).id == id {
+		return seat(i)
 	}
 	return 0
 }
 
-// guess returns the slot of a job if no job before it was deleted. Ids without slots and ids with slots count
+// guess returns the seat of a job if no job before it was deleted. Ids without slots and ids with slots count
 // separately, each from the first job of their kind. The result may be beyond the table.
-func (c *Core) guess(id job.ID) slot {
-	first := slot(1)
+func (c *Core) guess(id job.ID) seat {
+	first := seat(1)
 	if c.numbers.hasSlot(id) {
 		first = max(first, c.firstSlotted)
 	}
@@ -174,7 +174,7 @@ func (c *Core) guess(id job.ID) slot {
 		return c.rows.next
 	}
 	ahead := c.numbers.ordinal(id) - c.numbers.ordinal(c.rows.row(first).id)
-	return first + slot(min(ahead, uint64(c.rows.next)))
+	return first + seat(min(ahead, uint64(c.rows.next)))
 }
 
 // takeName adds the name of a job. The job's timer must have been loaded before.
@@ -187,7 +187,7 @@ func (c *Core) takeName(key, value []byte) error {
 	if err != nil {
 		return err
 	}
-	s := c.slotOf(id)
+	s := c.seatOf(id)
 	if s == 0 {
 		return fmt.Errorf("job %s (%s of %s) has a name but no timer", id, name, tenant)
 	}

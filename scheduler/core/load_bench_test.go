@@ -26,7 +26,7 @@ var benchIDs = []struct {
 	{"mixed", func(jobs int) int { return jobs / 2 }},
 }
 
-// benchStore is a store of jobs with one schedule, as large as one likes: it makes its rows up. Names are in another
+// benchStore is a store of any number of jobs with one schedule. It computes its rows. Names are in another
 // order than ids.
 type benchStore struct {
 	ids     []job.ID

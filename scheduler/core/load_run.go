@@ -7,7 +7,7 @@ import (
 )
 
 // takeRun adds a live run from its stored row. The limits of its job are applied when the core leads. A run whose job
-// does not exist has slot 0. It stays live until its outcome is known, and is then recorded.
+// does not exist has seat 0. It stays live until its outcome is known, and is then recorded.
 func (c *Core) takeRun(key, value []byte) error {
 	id, err := job.ParseRunKey(key)
 	if err != nil {
@@ -18,7 +18,7 @@ func (c *Core) takeRun(key, value []byte) error {
 		return fmt.Errorf("run %s: %w", id, err)
 	}
 	live := liveRun{
-		slot: c.slotOf(id.Job), attempt: run.Attempt, fence: run.Fence, due: run.Due, payload: run.HasPayload, watch: c.live[id].watch,
+		seat: c.seatOf(id.Job), attempt: run.Attempt, fence: run.Fence, due: run.Due, payload: run.HasPayload, watch: c.live[id].watch,
 	}
 	if run.Deadline != 0 {
 		c.watch(&live, &run)
@@ -42,7 +42,7 @@ func (c *Core) takeStreak(key, value []byte) error {
 		return err
 	}
 	n, err := job.DecodeStreak(value)
-	if err == nil && c.slotOf(id) != 0 {
+	if err == nil && c.seatOf(id) != 0 {
 		c.streaks[id] = n
 	}
 	return err

@@ -92,14 +92,14 @@ func (c *Core) manualRun(r *hotRow, at instant.Millis) job.Run {
 
 // start makes a run live and asks for its first launch. Row and launch are made by the same unit: a run is on the pad
 // only if it is in the log.
-func (c *Core) start(s slot, run *job.Run, mode pad.Mode) {
+func (c *Core) start(s seat, run *job.Run, mode pad.Mode) {
 	run.Status, run.Attempt, run.Fence = job.StatusPending, 1, c.lsn
 	r := c.rows.row(s)
 	c.isUsed(s, r)
 	p := c.profiles.get(r.profile)
 	live := liveRun{
 		tenant: r.tenant, byHand: run.ID.IsManual(),
-		slot: s, attempt: 1, fence: c.lsn, due: run.Due, payload: run.HasPayload, waits: p.limit() > 0,
+		seat: s, attempt: 1, fence: c.lsn, due: run.Due, payload: run.HasPayload, waits: p.limit() > 0,
 	}
 	c.live[run.ID] = live
 	c.goLive(live)

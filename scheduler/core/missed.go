@@ -11,7 +11,7 @@ import (
 // when they were due. Ticks that are not fired are recorded as skipped, in ranges. Ticks that are fired become a debt,
 // which is paid at the engine's pace. It records ranges, not ticks: a job that ticks each second and was paused for a
 // month costs a few rows.
-func (c *Core) catchUp(s slot, r *hotRow, p *profileEntry, edge instant.Millis) {
+func (c *Core) catchUp(s seat, r *hotRow, p *profileEntry, edge instant.Millis) {
 	last := c.lastBefore(r, p, edge)
 	owed, n := c.missedToFire(r, p, last)
 	skippedTo := last

@@ -16,7 +16,7 @@ type NameHash struct {
 // NameHashFunc computes the hash of a name. Equal names must have equal hashes for as long as a core lives.
 type NameHashFunc func(tenant, name string) NameHash
 
-// nameIndex finds the slot of a job by the hash of its name, by open addressing with linear probing. An entry has 16
+// nameIndex finds the seat of a job by the hash of its name, by open addressing with linear probing. An entry has 16
 // bytes and no pointers. The index is divided into buckets that grow one by one, so that growing never copies more
 // than a small part of it at once. A map of Go would need more bytes for each entry.
 type nameIndex struct {
@@ -38,24 +38,24 @@ type nameBucket struct {
 type nameEntry struct {
 	high uint64
 	low  uint32
-	slot slot // 0: free
+	seat seat // 0: free
 }
 
 // shard returns the bucket of a hash. It depends on Low, and the place within the bucket on High, so that the names of
 // a bucket spread over all its places.
 func (x *nameIndex) shard(h NameHash) *nameBucket { return &x.shards[h.Low%nameBuckets] }
 
-// find returns the slot of a name, or 0.
-func (x *nameIndex) find(h NameHash) slot {
+// find returns the seat of a name, or 0.
+func (x *nameIndex) find(h NameHash) seat {
 	sh := x.shard(h)
 	if sh.used == 0 {
 		return 0
 	}
-	return sh.entries[sh.probe(h)].slot
+	return sh.entries[sh.probe(h)].seat
 }
 
-// add records the slot of a name. The name must not be in the index.
-func (x *nameIndex) add(h NameHash, s slot) {
+// add records the seat of a name. The name must not be in the index.
+func (x *nameIndex) add(h NameHash, s seat) {
 	sh := x.shard(h)
 	if (sh.used+1)*8 > len(sh.entries)*7 {
 		sh.grow()
@@ -73,11 +73,11 @@ func (x *nameIndex) remove(h NameHash) {
 	}
 	mask := uint64(len(sh.entries) - 1)
 	hole := sh.probe(h)
-	if sh.entries[hole].slot == 0 {
+	if sh.entries[hole].seat == 0 {
 		return
 	}
 	sh.used--
-	for i := (hole + 1) & mask; sh.entries[i].slot != 0; i = (i + 1) & mask {
+	for i := (hole + 1) & mask; sh.entries[i].seat != 0; i = (i + 1) & mask {
 		home := sh.entries[i].high & mask
 		if (i-home)&mask >= (i-hole)&mask {
 			sh.entries[hole] = sh.entries[i]
@@ -93,7 +93,7 @@ func (sh *nameBucket) probe(h NameHash) uint64 {
 	i := h.High & mask
 	for {
 		e := &sh.entries[i]
-		if e.slot == 0 || e.high == h.High && e.low == h.Low {
+		if e.seat == 0 || e.high == h.High && e.low == h.Low {
 			return i
 		}
 		i = (i + 1) & mask
@@ -105,7 +105,7 @@ func (sh *nameBucket) grow() {
 	old := sh.entries
 	sh.entries = make([]nameEntry, max(8, 2*len(old)))
 	for _, e := range old {
-		if e.slot != 0 {
+		if e.seat != 0 {
 			sh.entries[sh.probe(NameHash{High: e.high, Low: e.low})] = e
 		}
 	}

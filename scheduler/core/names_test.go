@@ -15,7 +15,7 @@ import (
 func TestNameIndexTwin(t *testing.T) {
 	seed := testkit.Seed(t)
 	rng := rand.New(rand.NewPCG(seed, 2))
-	hasher, twin := testHasher{}, map[string]slot{}
+	hasher, twin := testHasher{}, map[string]seat{}
 	var index nameIndex
 	for i := range 200_000 {
 		name := fmt.Sprintf("job/%d", rng.IntN(30_000))
@@ -26,7 +26,7 @@ func TestNameIndexTwin(t *testing.T) {
 		}
 		switch {
 		case want == 0:
-			s := slot(i + 1)
+			s := seat(i + 1)
 			index.add(h, s)
 			twin[name] = s
 		case rng.IntN(2) == 0:
@@ -53,18 +53,18 @@ func TestHotRowIsSmall(t *testing.T) {
 	}
 }
 
-func TestTableReusesSlots(t *testing.T) {
+func TestTableReusesSeats(t *testing.T) {
 	table := newTable()
 	a, _ := table.alloc(1)
 	b, row := table.alloc(2)
 	table.release(a)
 	c, _ := table.alloc(3)
 	if c != a || row != table.row(b) || table.count != 2 {
-		t.Errorf("slots %d %d %d, %d rows", a, b, c, table.count)
+		t.Errorf("seats %d %d %d, %d rows", a, b, c, table.count)
 	}
 	for id := job.ID(4); id < 3*pageRows; id++ {
 		if s, r := table.alloc(id); r.id != id || table.row(s) != r {
-			t.Fatalf("slot %d holds %d, want %d", s, r.id, id)
+			t.Fatalf("seat %d holds %d, want %d", s, r.id, id)
 		}
 	}
 	if row.id != 2 {

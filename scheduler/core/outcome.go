@@ -44,8 +44,8 @@ func (c *Core) succeeded(live liveRun, o job.Outcome) {
 	c.counts.Succeeded++
 	c.finish(run)
 	c.endStreak(o.Run.Job)
-	if r := c.rows.row(live.slot); r.id == o.Run.Job {
-		c.markDead(live.slot, r, false)
+	if r := c.rows.row(live.seat); r.id == o.Run.Job {
+		c.markDead(live.seat, r, false)
 	}
 }
 
@@ -54,7 +54,7 @@ func (c *Core) failed(live liveRun, o job.Outcome) {
 	c.counts.Failed++
 	c.unwatch(&live)
 	c.live[o.Run] = live
-	r := c.rows.row(live.slot)
+	r := c.rows.row(live.seat)
 	if r.id != o.Run.Job {
 		run := c.attempted(live, o, job.StatusCancelled)
 		run.Reason = job.ReasonDeleted
@@ -65,7 +65,7 @@ func (c *Core) failed(live liveRun, o job.Outcome) {
 	run := c.attempted(live, o, job.StatusRetrying)
 	due, again := c.nextAttempt(&p.Retry, run, o)
 	if !again {
-		c.die(live.slot, r, p, run)
+		c.die(live.seat, r, p, run)
 		return
 	}
 	c.retry(live, run, due)
@@ -102,9 +102,9 @@ func (c *Core) retry(live liveRun, run *job.Run, due instant.Millis) {
 func (c *Core) launchOf(live liveRun, run *job.Run, mode pad.Mode) pad.Launch {
 	l := pad.Launch{
 		Run: run.ID, Due: run.Due, Fence: run.Fence, Attempt: run.Attempt, HasPayload: run.HasPayload,
-		Tenant: c.rows.row(live.slot).tenant,
+		Tenant: c.rows.row(live.seat).tenant,
 	}
-	p := c.profiles.get(c.rows.row(live.slot).profile)
+	p := c.profiles.get(c.rows.row(live.seat).profile)
 	if live.waits {
 		l.Mode, l.Limit, l.Ends = mode, p.limit(), p.foresee(run.Attempt-run.Base)
 	}
@@ -121,7 +121,7 @@ func (p *profileEntry) expiry(run *job.Run) instant.Millis {
 }
 
 // die ends a run whose attempts are exhausted.
-func (c *Core) die(s slot, r *hotRow, p *profileEntry, run *job.Run) {
+func (c *Core) die(s seat, r *hotRow, p *profileEntry, run *job.Run) {
 	run.Status, run.FinishedAt = job.StatusDead, c.now
 	c.counts.Dead++
 	c.finish(run)
@@ -132,7 +132,7 @@ func (c *Core) die(s slot, r *hotRow, p *profileEntry, run *job.Run) {
 
 // markDead records whether the job's run that ended last is dead. If it is, a completed job is kept as long as the
 // run is listed, so that the run can be retried.
-func (c *Core) markDead(s slot, r *hotRow, dead bool) {
+func (c *Core) markDead(s seat, r *hotRow, dead bool) {
 	if r.flags.Is(job.FlagDead) == dead {
 		return
 	}

@@ -80,7 +80,7 @@ func (c *Core) create(p *Put) error {
 // update gives a job a new definition. Decided ticks stay decided: runs that still wait on the pad are kept if the
 // new schedule has their tick too, and end as superseded otherwise. Those end first, each in its own unit. If there
 // are many, the rest ends in the next steps; the update follows when all have ended.
-func (c *Core) update(p *Put, s slot, r *hotRow) (handled bool, err error) {
+func (c *Core) update(p *Put, s seat, r *hotRow) (handled bool, err error) {
 	if c.profiles.get(r.profile).moved {
 		c.replanJob(s, r) // the mark belongs to the profile, which the job may lose
 	}

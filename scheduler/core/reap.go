@@ -41,7 +41,7 @@ type retirement struct {
 
 // retired is an entry of the line. It is void if its job has changed or is armed again.
 type retired struct {
-	slot    slot
+	seat    seat
 	version uint32
 }
 
@@ -53,11 +53,11 @@ type Reap struct {
 	Keep    time.Duration  // after it was completed and its last run was over
 	Led     instant.Millis // when this leadership began
 
-	slot slot
+	seat seat
 }
 
 // retire appends a completed job whose timer left the wheel to the line.
-func (c *Core) retire(s slot, r *hotRow) {
+func (c *Core) retire(s seat, r *hotRow) {
 	r.timer = 0
 	if !r.marks.is(markRetired) {
 		r.marks |= markRetired
@@ -75,14 +75,14 @@ func (c *Core) isArmedAgain(r *hotRow) {
 }
 
 // isUsed keeps a job that was to be deleted, because a caller starts a run of it.
-func (c *Core) isUsed(s slot, r *hotRow) {
+func (c *Core) isUsed(s seat, r *hotRow) {
 	if r.marks.is(markRetired) {
 		c.arm(s, r)
 	}
 }
 
 func (c *Core) isRetired(e retired) bool {
-	r := c.rows.row(e.slot)
+	r := c.rows.row(e.seat)
 	return r.marks.is(markRetired) && r.version == e.version
 }
 
@@ -94,13 +94,13 @@ func (c *Core) askToReap() {
 		if !c.isRetired(e) {
 			continue
 		}
-		r := c.rows.row(e.slot)
+		r := c.rows.row(e.seat)
 		if c.debts.has(r.id) { // it has runs to come
-			c.armReap(e.slot, r, c.now.Add(ReapAgain))
+			c.armReap(e.seat, r, c.now.Add(ReapAgain))
 			continue
 		}
 		w.asked++
-		c.out.Reap = append(c.out.Reap, Reap{ID: r.id, Version: r.version, Keep: c.retention(r), Led: c.led, slot: e.slot})
+		c.out.Reap = append(c.out.Reap, Reap{ID: r.id, Version: r.version, Keep: c.retention(r), Led: c.led, seat: e.seat})
 	}
 }
 
@@ -119,7 +119,7 @@ func (c *Core) dropVoidRetired() {
 
 // armReap arms a completed job for a check of its retention at an instant. The timer is delayed by the lead, because
 // the wheel is ahead of the time by the lead.
-func (c *Core) armReap(s slot, r *hotRow, at instant.Millis) {
+func (c *Core) armReap(s seat, r *hotRow, at instant.Millis) {
 	c.isArmedAgain(r)
 	c.setReaping(r, true)
 	c.delist(r)
@@ -131,7 +131,7 @@ func (c *Core) armReap(s slot, r *hotRow, at instant.Millis) {
 
 // armLoaded arms the job of a row that was read. The row does not say when the job was completed; it was not before
 // its last tick. The reaper finds out the exact time from the history, and answers with the rest of the retention.
-func (c *Core) armLoaded(s slot, r *hotRow) {
+func (c *Core) armLoaded(s seat, r *hotRow) {
 	if keep := c.retention(r); r.flags.Is(job.FlagCompleted) && !r.flags.Is(job.FlagFailed) && keep > 0 {
 		c.armReap(s, r, max(r.cursor, r.last).Add(keep))
 		return
@@ -177,19 +177,19 @@ func (c *Core) reapJobs(p *ReapJobs) {
 		if item.Gone {
 			continue
 		}
-		r := c.rows.row(item.slot)
+		r := c.rows.row(item.seat)
 		switch {
 		case r.id != item.ID || r.version != item.Version || !r.marks.is(markRetired):
 		case item.Until > 0 || c.debts.has(r.id):
-			c.armReap(item.slot, r, max(item.Until, c.now.Add(time.Second)))
+			c.armReap(item.seat, r, max(item.Until, c.now.Add(time.Second)))
 		default:
-			c.reap(item.slot, r, item)
+			c.reap(item.seat, r, item)
 		}
 	}
 }
 
 // reap deletes a job whose retention is over, if it is still as it was when it was handed over.
-func (c *Core) reap(s slot, r *hotRow, item *ReapItem) {
+func (c *Core) reap(s seat, r *hotRow, item *ReapItem) {
 	c.unit(item.Bytes() + c.debtBytes(r.id))
 	c.forget(s, r, &Delete{Tenant: item.Tenant, Name: item.Name, Hash: item.Hash})
 	c.audit(job.ActorEngine, job.ActionDelete, job.AuditEntry{Tenant: item.Tenant, Name: item.Name, Job: r.id, Before: item.Before})

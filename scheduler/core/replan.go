@@ -20,7 +20,7 @@ const replanRows = 4096
 // MetaReplan records that some jobs do not follow their changed schedules yet.
 const MetaReplan = "replan"
 
-// Replan moves one piece of the jobs to their changed schedules, beginning at a slot of the table.
+// Replan moves one piece of the jobs to their changed schedules, beginning at a seat of the table.
 type Replan struct {
 	Handled
 	From uint32
@@ -45,13 +45,13 @@ func (c *Core) replan(p *Replan) {
 	if p.From <= 1 {
 		c.followed = c.changes
 	}
-	end := min(slot(p.From)+replanRows, c.rows.next)
-	for s := max(1, slot(p.From)); s < end; s++ {
+	end := min(seat(p.From)+replanRows, c.rows.next)
+	for s := max(1, seat(p.From)); s < end; s++ {
 		r := c.rows.row(s)
 		if r.id == 0 || !c.profiles.get(r.profile).moved {
 			continue
 		}
-		if !c.more() || s > slot(p.From) && c.profiles.meter.isSpent() {
+		if !c.more() || s > seat(p.From) && c.profiles.meter.isSpent() {
 			end = s
 			break
 		}
@@ -77,7 +77,7 @@ func (c *Core) replan(p *Replan) {
 // replanJob makes a job follow its present schedule: an active or paused job, one that completed because its schedule
 // had no more ticks, or one that failed because it had none at all. It reports whether the job changed. Each case ends
 // in a row that a later start reads in the same way, so a crash between two jobs only repeats work.
-func (c *Core) replanJob(s slot, r *hotRow) (moved bool) {
+func (c *Core) replanJob(s seat, r *hotRow) (moved bool) {
 	e := c.profiles.get(r.profile)
 	decided := max(instant.Millis(c.wheel.Now()), c.led)
 	ended := r.flags.Is(job.FlagCompleted | job.FlagFailed)
@@ -137,7 +137,7 @@ func (c *Core) mayHaveMoved(r *hotRow, p *profileEntry) bool {
 
 // putOffAnew arms a job again that keeps its tick. The jitter is at most the distance to the following tick, and that
 // may have changed.
-func (c *Core) putOffAnew(s slot, r *hotRow, e *profileEntry) {
+func (c *Core) putOffAnew(s seat, r *hotRow, e *profileEntry) {
 	if e.Jitter > 0 && r.timer != 0 && r.isActive() && !r.marks.is(markBacklog) {
 		c.arm(s, r)
 		c.writeTimer(r) // a standby does the same

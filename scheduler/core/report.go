@@ -12,7 +12,7 @@ import (
 
 // reportWithin returns how long the worker of a run has for its report; 0 if the run needs none.
 func (c *Core) reportWithin(live liveRun, id job.RunID) instant.Millis {
-	r := c.rows.row(live.slot)
+	r := c.rows.row(live.seat)
 	if r.id != id.Job {
 		return 0
 	}

@@ -6,14 +6,14 @@ import (
 	"github.com/carillon-io/carillon/wheel"
 )
 
-// slot is the place of a job's hot row in memory. Slots are reused after a delete, so code that keeps one over a
+// seat is the place of a job's hot row in memory. Seats are reused after a delete, so code that keeps one over a
 // commit must compare the row's id.
-type slot uint32
+type seat uint32
 
 // hotRow is what a decision needs of a job, for every job: 48 bytes and no pointer, so that ten million of them cost
 // the garbage collector nothing. Everything else about a job is in the store.
 type hotRow struct {
-	// id is 0 while the slot is free; cursor then links to the next free slot.
+	// id is 0 while the seat is free; cursor then links to the next free seat.
 	id job.ID
 	// cursor is the first instant that is not decided; last is the newest tick that was decided or given to a manual
 	// run.
@@ -88,26 +88,26 @@ const pageRows = 4096
 // table holds the hot rows in pages, with a free list through the rows themselves.
 type table struct {
 	pages [][]hotRow
-	free  slot // head of the free list; 0 means none, because slot 0 is never used
-	next  slot // first slot that was never used
+	free  seat // head of the free list; 0 means none, because seat 0 is never used
+	next  seat // first seat that was never used
 	count int
 
 	byState [JobStates]int // rows
 }
 
-// newTable returns an empty table. Slot 0 is left out, so that zero can mean "none".
+// newTable returns an empty table. Seat 0 is left out, so that zero can mean "none".
 func newTable() table { return table{pages: [][]hotRow{make([]hotRow, pageRows)}, next: 1} }
 
-// row returns the row of a slot. The pointer is valid until the slot is released: pages never move.
-func (t *table) row(s slot) *hotRow {
+// row returns the row of a seat. The pointer is valid until the seat is released: pages never move.
+func (t *table) row(s seat) *hotRow {
 	return &t.pages[s/pageRows][s%pageRows]
 }
 
 // alloc returns a zeroed row for a job.
-func (t *table) alloc(id job.ID) (slot, *hotRow) {
+func (t *table) alloc(id job.ID) (seat, *hotRow) {
 	s := t.free
 	if s != 0 {
-		t.free = slot(t.row(s).cursor)
+		t.free = seat(t.row(s).cursor)
 	} else {
 		s = t.next
 		t.next++
@@ -121,8 +121,8 @@ func (t *table) alloc(id job.ID) (slot, *hotRow) {
 	return s, r
 }
 
-// release frees a slot.
-func (t *table) release(s slot) {
+// release frees a seat.
+func (t *table) release(s seat) {
 	t.uncount(t.row(s))
 	*t.row(s) = hotRow{cursor: instant.Millis(t.free)}
 	t.free = s

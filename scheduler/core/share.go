@@ -108,7 +108,7 @@ func (c *Core) mustWait(r *hotRow) bool {
 }
 
 // await puts a job that is off the wheel into its tenant's line.
-func (c *Core) await(s slot, r *hotRow) {
+func (c *Core) await(s seat, r *hotRow) {
 	if !r.marks.is(markBacklog) {
 		c.ticket = max(1, c.ticket+1)
 		r.timer = c.ticket
@@ -121,7 +121,7 @@ func (c *Core) await(s slot, r *hotRow) {
 		c.shared.lines[r.tenant] = line
 		c.shared.tenants.Push(r.tenant)
 	}
-	line.Push(backlogEntry{slot: s, ticket: r.timer})
+	line.Push(backlogEntry{seat: s, ticket: r.timer})
 	c.shared.count++
 }
 
@@ -137,10 +137,10 @@ func (c *Core) decideAwaiting(budget int) int {
 			e := line.Pop()
 			c.shared.count--
 			if c.isGood(e) {
-				r := c.rows.row(e.slot)
+				r := c.rows.row(e.seat)
 				c.delist(r)
-				c.decide(e.slot, r)
-				c.arm(e.slot, r)
+				c.decide(e.seat, r)
+				c.arm(e.seat, r)
 				budget--
 			}
 		}

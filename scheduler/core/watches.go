@@ -9,7 +9,7 @@ import (
 )
 
 // watchBit distinguishes the timers of deadlines on the wheel from those of jobs: their ids are indexes of watches,
-// not slots.
+// not seats.
 const watchBit = 1 << 63
 
 // watches are the deadlines of the runs that wait for a worker's report. The zero value is empty and ready.
