@@ -29,7 +29,7 @@ const (
 	backupMsgReserve = 4 << 10     // bytes of a message that are left for its headers
 )
 
-// outgoingName is the directory, in the data directory, with the copies that are being sent.
+// outgoingName is the directory, in that of the shard, with the copies that are being sent.
 const outgoingName = "outgoing"
 
 // backups sends copies of the store to callers that make a backup. It accepts requests only while the node
@@ -166,7 +166,7 @@ func (b *backups) make(body []byte) (*backupSession, error) {
 	if err != nil {
 		return nil, err
 	}
-	id := b.server.data.Identity()
+	id := b.server.dir.Identity()
 	s := &backupSession{dir: dir, BackupOffer: client.BackupOffer{
 		Version: client.BackupVersion, Session: name, LSN: at.LSN, Epoch: at.Epoch, Hash: hex.EncodeToString(at.Hash[:]),
 		ClusterID: id.ClusterID, Node: id.Node, Shard: b.shard,

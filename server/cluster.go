@@ -46,18 +46,18 @@ func (s *Server) openNode(ctx context.Context) error {
 	if s.node, err = s.findCluster(ctx, opts); err != nil {
 		return err
 	}
-	if err := s.data.MeetCluster(s.node.ID().String(), s.node.Discards()); err != nil {
+	if err := s.dir.MeetCluster(s.node.ID().String(), s.node.Discards()); err != nil {
 		return err
 	}
 	if err := datadir.KeepNATSAside(s.opts.Dir, o.Logger); err != nil {
 		return err
 	}
 	s.bus.Founded()
-	if err := s.openAnnouncer(ctx, s.data.Identity().ClusterID); err != nil {
+	if err := s.openAnnouncer(ctx, s.dir.Identity().ClusterID); err != nil {
 		return err
 	}
 	s.around.CheckNATS(ctx)
-	known, err := datadir.ReadMembers(s.opts.Dir, s.data.Identity().ClusterID)
+	known, err := datadir.ReadMembers(s.data.Dir(), s.dir.Identity().ClusterID)
 	if err != nil {
 		return err
 	}

@@ -98,12 +98,12 @@ func TestEmptyNodeWaitsForTheFoundersData(t *testing.T) {
 	if _, err := datadir.Found(datadir.FoundOptions{Dir: dir, ClusterName: "prod", Node: "a", Logger: discard}); err != nil {
 		t.Fatal(err)
 	}
-	d, err := datadir.OpenDirectory(datadir.Options{Dir: dir, ClusterName: "prod", Node: "a", Logger: discard})
+	d, err := openShard(datadir.Options{Dir: dir, ClusterName: "prod", Node: "a", Logger: discard}, datadir.ShardOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	opts := replication.Options{Conn: p.nc, Prefix: "carillon", Cluster: "prod", Node: "a", Replicas: 1, Next: wal.Next, Boot: bootClock, Logger: discard}
-	if err := (&Server{data: d}).describeData(&opts); err != nil {
+	if err := (&Server{dir: d.Directory(), data: d}).describeData(&opts); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := replication.NewNode(t.Context(), opts); err != nil { // it makes the stream

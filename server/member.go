@@ -29,7 +29,7 @@ type member struct {
 
 	mu         sync.RWMutex // held for writing while the log and the store are replaced
 	recent     recentPositions
-	data       *datadir.Directory
+	data       *datadir.Shard
 	reader     *wal.Reader // continues after the commit that Read returned last
 	readNext   uint64
 	stopKeeper context.CancelFunc
@@ -215,7 +215,7 @@ func (m *member) Adopt(at job.Position, old replication.Old) error {
 	m.recent.forget()
 	err := m.data.Adopt(at, fateFor(old))
 	if err == nil {
-		err = m.data.MarkJoined()
+		err = m.data.Directory().MarkJoined()
 	}
 	m.mu.Unlock()
 	if err != nil {

@@ -13,13 +13,16 @@ var ErrInUse = datadir.ErrInUse
 // them: if the stream loses some, the leader still has them.
 const keepBehind = 10_000
 
-// dataOptions returns the options of the data directory.
-func (s *Server) dataOptions() datadir.Options {
+// dirOptions returns the options of the data directory.
+func (s *Server) dirOptions() datadir.Options {
 	o := &s.opts
-	d := datadir.Options{
-		Dir: o.Dir, ClusterName: o.ClusterName, Node: o.Node, Witness: o.Witness, DiscardData: o.DiscardData,
-		SegmentBytes: o.segmentBytes, MarkEvery: o.markEvery, Logger: o.Logger, OnFatal: s.fail, Replaying: o.replaying(),
-	}
+	return datadir.Options{Dir: o.Dir, ClusterName: o.ClusterName, Node: o.Node, Witness: o.Witness, DiscardData: o.DiscardData, Logger: o.Logger}
+}
+
+// shardOptions returns the options of the log and the store.
+func (s *Server) shardOptions() datadir.ShardOptions {
+	o := &s.opts
+	d := datadir.ShardOptions{SegmentBytes: o.segmentBytes, MarkEvery: o.markEvery, OnFatal: s.fail, Replaying: o.replaying()}
 	if o.clustered() {
 		d.KeepBehind = keepBehind
 	}
@@ -28,7 +31,7 @@ func (s *Server) dataOptions() datadir.Options {
 
 // describeData sets the options of the replication that say to which cluster the data belongs.
 func (s *Server) describeData(o *replication.Options) (err error) {
-	id := s.data.Identity()
+	id := s.dir.Identity()
 	o.History = ownLog{s.data}
 	if id.IsOwn() {
 		if o.Own, err = s.data.HasRows(); err != nil {
@@ -48,7 +51,7 @@ func (s *Server) describeData(o *replication.Options) (err error) {
 }
 
 // ownLog is the node's log before it has met the cluster.
-type ownLog struct{ d *datadir.Directory }
+type ownLog struct{ d *datadir.Shard }
 
 // Last implements replication.History.
 func (l ownLog) Last() job.Position { return l.d.Last() }
@@ -75,5 +78,5 @@ func (m *member) Known() replication.Known { return replication.Known(m.known) }
 
 // Keep implements replication.Local.
 func (m *member) Keep(k replication.Known) error {
-	return datadir.WriteMembers(m.data.Dir(), m.data.Identity().ClusterID, datadir.Members(k))
+	return datadir.WriteMembers(m.data.Dir(), m.data.Directory().Identity().ClusterID, datadir.Members(k))
 }

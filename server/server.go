@@ -37,7 +37,8 @@ type Ready struct {
 // Server is a running Carillon. Its methods are safe for concurrent use.
 type Server struct {
 	opts       Options
-	data       *datadir.Directory
+	dir        *datadir.Directory
+	data       *datadir.Shard // nil in a witness
 	bus        *bus.Bus
 	dispatcher *dispatch.Dispatcher
 	engine     *scheduler.Engine
@@ -132,15 +133,18 @@ func (s *Server) listen(context.Context) error {
 }
 
 func (s *Server) openData(context.Context) (err error) {
-	if s.data, err = datadir.OpenDirectory(s.dataOptions()); err == nil {
-		id := s.data.Identity()
+	if s.dir, err = datadir.OpenDirectory(s.dirOptions()); err != nil {
+		return err
+	}
+	if s.data, err = s.dir.OpenShard(0, s.shardOptions()); err == nil {
+		id := s.dir.Identity()
 		s.opts.Node, s.opts.founding = id.Node, id.IsFounder()
 	}
 	return err
 }
 
 func (s *Server) openBus(ctx context.Context) (err error) {
-	if err := datadir.SetNATSAside(s.opts.Dir, s.data.Identity(), s.opts.clusterEmbedded(), s.opts.Logger); err != nil {
+	if err := datadir.SetNATSAside(s.opts.Dir, s.dir.Identity(), s.opts.clusterEmbedded(), s.opts.Logger); err != nil {
 		return err
 	}
 	s.bus, err = bus.Open(ctx, s.busOptions())

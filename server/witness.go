@@ -14,15 +14,15 @@ import (
 
 // openWitness locks the directory of a witness, which has neither a log nor a store.
 func (s *Server) openWitness(context.Context) (err error) {
-	if s.data, err = datadir.OpenWitness(s.dataOptions()); err == nil {
-		s.opts.Node = s.data.Identity().Node
+	if s.dir, err = datadir.OpenWitness(s.dirOptions()); err == nil {
+		s.opts.Node = s.dir.Identity().Node
 	}
 	return err
 }
 
 // openHealth serves over HTTP what every node serves: health, readiness and metrics.
 func (s *Server) openHealth(ctx context.Context) error {
-	if err := s.data.MetLeader(); err != nil {
+	if err := s.dir.MetLeader(); err != nil {
 		return err
 	}
 	warnings, err := s.bus.Check(ctx, s.bus.API(), bus.MembersWanted)
