@@ -31,16 +31,16 @@ func TestAdoptRefuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			image := testkit.CopyDir(t, dir)
-			if err := c.spoil(filepath.Join(image, incomingName, StoreName)); err != nil {
+			if err := c.spoil(filepath.Join(inShard(image), incomingName, StoreName)); err != nil {
 				t.Fatal(err)
 			}
 			own := []string{LogName, StoreName}
-			before := []map[string]string{tree(t, filepath.Join(image, own[0])), tree(t, filepath.Join(image, own[1]))}
-			if err := adoptIncoming(image, swapTo(c.at, Replaced), discard); err == nil {
+			before := []map[string]string{tree(t, filepath.Join(inShard(image), own[0])), tree(t, filepath.Join(inShard(image), own[1]))}
+			if err := adoptIncoming(inShard(image), swapTo(c.at, Replaced), discard); err == nil {
 				t.Fatal("adopted")
 			}
 			for i := range own {
-				if !maps.Equal(before[i], tree(t, filepath.Join(image, own[i]))) {
+				if !maps.Equal(before[i], tree(t, filepath.Join(inShard(image), own[i]))) {
 					t.Errorf("%s has changed", own[i])
 				}
 			}
@@ -66,12 +66,12 @@ func removeLike(pattern string) func(string) error {
 // TestIncomingIsLeftAlone: a start does not touch a transfer that is not complete.
 func TestIncomingIsLeftAlone(t *testing.T) {
 	dir, _ := receive(t, 40, 25)
-	before := tree(t, filepath.Join(dir, incomingName))
+	before := tree(t, filepath.Join(inShard(dir), incomingName))
 	mustClose(t, openTestData(t, dir))
-	if err := finishJoin(dir, discard); err != nil {
+	if err := finishJoin(inShard(dir), discard); err != nil {
 		t.Fatal(err)
 	}
-	if !maps.Equal(tree(t, filepath.Join(dir, incomingName)), before) {
+	if !maps.Equal(tree(t, filepath.Join(inShard(dir), incomingName)), before) {
 		t.Error("incoming has changed")
 	}
 }
@@ -80,7 +80,7 @@ func TestIncomingIsLeftAlone(t *testing.T) {
 // read, the start says so, and removes nothing.
 func TestJoinThatCannotBeFinished(t *testing.T) {
 	dir, at := receive(t, 40, 25)
-	if err := os.RemoveAll(filepath.Join(dir, incomingName)); err != nil {
+	if err := os.RemoveAll(filepath.Join(inShard(dir), incomingName)); err != nil {
 		t.Fatal(err)
 	}
 	mark := encodeJoining(swapTo(at, Replaced))
@@ -96,15 +96,15 @@ func TestJoinThatCannotBeFinished(t *testing.T) {
 		"later version":      {rehash(later), "has version 3"},
 	} {
 		image := testkit.CopyDir(t, dir)
-		if err := os.WriteFile(filepath.Join(image, JoiningName), c.mark, 0o640); err != nil {
+		if err := os.WriteFile(filepath.Join(inShard(image), JoiningName), c.mark, 0o640); err != nil {
 			t.Fatal(err)
 		}
-		log := tree(t, filepath.Join(image, LogName))
-		_, err := OpenDirectory(Options{Dir: image, Logger: discard})
+		log := tree(t, filepath.Join(inShard(image), LogName))
+		_, err := openIn(Options{Dir: image, Logger: discard}, ShardOptions{})
 		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), JoiningName) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if !maps.Equal(tree(t, filepath.Join(image, LogName)), log) {
+		if !maps.Equal(tree(t, filepath.Join(inShard(image), LogName)), log) {
 			t.Errorf("%s: the log has changed", name)
 		}
 	}

@@ -2,6 +2,7 @@ package datadir
 
 import (
 	"context"
+	"errors"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -27,16 +28,19 @@ func receive(t *testing.T, own, leaders job.ID) (dir string, at job.Position) {
 	node := openTestData(t, dir)
 	commit(t, node, 1, 1+own)
 	mustClose(t, node)
-	if err := os.Mkdir(filepath.Join(dir, incomingName), 0o750); err != nil {
+	if err := os.Mkdir(filepath.Join(inShard(dir), incomingName), 0o750); err != nil {
 		t.Fatal(err)
 	}
-	at, err := leader.store.Export(context.Background(), filepath.Join(dir, incomingName, StoreName))
+	at, err := leader.store.Export(context.Background(), filepath.Join(inShard(dir), incomingName, StoreName))
 	if err != nil || at != leader.Applied() {
 		t.Fatalf("exported %v, %v", at, err)
 	}
 	mustClose(t, leader)
 	return dir, at
 }
+
+// inShard returns the directory of the shard in a data directory.
+func inShard(dir string) string { return ShardDir(dir, 0) }
 
 // swapTo is a swap that was decided at a known time.
 func swapTo(at job.Position, f Fate) swap {
@@ -47,7 +51,7 @@ func swapTo(at job.Position, f Fate) swap {
 // directory.
 func checkKept(t *testing.T, dir string, s swap, rows int) {
 	t.Helper()
-	log, store := keptPath(dir, LogName, s), keptPath(dir, StoreName, s)
+	log, store := keptPath(inShard(dir), LogName, s), keptPath(inShard(dir), StoreName, s)
 	if s.fate == Removed {
 		if exists(log) || exists(store) {
 			t.Errorf("%s or %s is there", log, store)
@@ -56,7 +60,7 @@ func checkKept(t *testing.T, dir string, s swap, rows int) {
 	}
 	again := t.TempDir()
 	for from, name := range map[string]string{log: LogName, store: StoreName} {
-		if err := os.CopyFS(filepath.Join(again, name), os.DirFS(from)); err != nil {
+		if err := os.CopyFS(filepath.Join(inShard(again), name), os.DirFS(from)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -67,9 +71,9 @@ func checkKept(t *testing.T, dir string, s swap, rows int) {
 	mustClose(t, d)
 }
 
-func mustClose(t *testing.T, d *Directory) {
+func mustClose(t *testing.T, s *Shard) {
 	t.Helper()
-	if err := d.Close(); err != nil {
+	if err := errors.Join(s.Close(), s.Directory().Close()); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -92,12 +96,12 @@ func checkJoined(t *testing.T, dir string, at job.Position, rows int) {
 		t.Fatalf("%d rows at %v after ten more commits", n, d.Applied())
 	}
 	mustClose(t, d)
-	entries, err := os.ReadDir(dir)
+	entries, err := os.ReadDir(inShard(dir))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
-		if name := e.Name(); name != "LOCK" && name != PartsName && name != LogName && name != StoreName && !strings.Contains(name, replacedMark) && !strings.Contains(name, behindMark) {
+		if name := e.Name(); name != LogName && name != StoreName && !strings.Contains(name, replacedMark) && !strings.Contains(name, behindMark) {
 			t.Errorf("%s is left", name)
 		}
 	}
@@ -106,7 +110,7 @@ func checkJoined(t *testing.T, dir string, at job.Position, rows int) {
 // TestAdoptIncoming: a node of another history becomes a copy of the leader.
 func TestAdoptIncoming(t *testing.T) {
 	dir, at := receive(t, 300, 120)
-	if err := adoptIncoming(dir, swapTo(at, Removed), discard); err != nil {
+	if err := adoptIncoming(inShard(dir), swapTo(at, Removed), discard); err != nil {
 		t.Fatal(err)
 	}
 	checkJoined(t, dir, at, 120)
@@ -121,7 +125,7 @@ func TestAdoptIntoNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := adoptIncoming(dir, swapTo(at, Removed), discard); err != nil {
+		if err := adoptIncoming(inShard(dir), swapTo(at, Removed), discard); err != nil {
 			t.Fatal(err)
 		}
 		checkJoined(t, dir, at, int(leaders))
@@ -149,12 +153,12 @@ func TestEachStepOfAJoin(t *testing.T) {
 	for _, f := range []Fate{Removed, Replaced, Behind} {
 		eachTwoSteps(func(first, second int) {
 			image := testkit.CopyDir(t, dir)
-			if err := writeJoining(image, swapTo(at, f)); err != nil {
+			if err := writeJoining(inShard(image), swapTo(at, f)); err != nil {
 				t.Fatal(err)
 			}
 			for _, n := range []int{first, second} {
-				j := &join{dir: image, swap: swapTo(at, f), logger: discard}
-				if _, ok, _ := readJoining(image); !ok {
+				j := &join{dir: inShard(image), swap: swapTo(at, f), logger: discard}
+				if _, ok, _ := readJoining(inShard(image)); !ok {
 					break
 				}
 				if err := j.run(n); err != nil {
@@ -186,15 +190,15 @@ func TestEachRemovalOfAJoin(t *testing.T) {
 		tree  string
 	}{{Removed, 2, LogName}, {Removed, 4, StoreName}, {Removed, 7, incomingName}, {Removed, 6, LogName}, {Replaced, 7, LogName}} {
 		whole := testkit.CopyDir(t, dir)
-		if err := writeJoining(whole, swapTo(at, c.fate)); err != nil {
+		if err := writeJoining(inShard(whole), swapTo(at, c.fate)); err != nil {
 			t.Fatal(err)
 		}
-		if err := (&join{dir: whole, swap: swapTo(at, c.fate), logger: discard}).run(c.after); err != nil {
+		if err := (&join{dir: inShard(whole), swap: swapTo(at, c.fate), logger: discard}).run(c.after); err != nil {
 			t.Fatal(err)
 		}
-		for _, path := range files(t, filepath.Join(whole, c.tree)) {
+		for _, path := range files(t, filepath.Join(inShard(whole), c.tree)) {
 			image := testkit.CopyDir(t, whole)
-			if err := os.RemoveAll(filepath.Join(image, c.tree, path)); err != nil {
+			if err := os.RemoveAll(filepath.Join(inShard(image), c.tree, path)); err != nil {
 				t.Fatal(err)
 			}
 			checkJoined(t, image, at, 25)

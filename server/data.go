@@ -13,27 +13,35 @@ var ErrInUse = datadir.ErrInUse
 // them: if the stream loses some, the leader still has them.
 const keepBehind = 10_000
 
-// openData opens the data directory, of which a witness has only the lock and the name. The directory says which node
-// this is.
+// openData opens the data directory, of which a witness has only the lock and the name, and the log and the store of
+// the shard. The directory says which node this is.
 func (s *Server) openData(context.Context) (err error) {
-	open := datadir.OpenDirectory
 	if s.opts.Witness {
-		open = datadir.OpenWitness
+		if s.dir, err = datadir.OpenWitness(s.dirOptions()); err == nil {
+			s.opts.Node = s.dir.Identity().Node
+		}
+		return err
 	}
-	if s.data, err = open(s.dataOptions()); err == nil {
-		id := s.data.Identity()
-		s.opts.Node, s.opts.founding = id.Node, id.IsFounder() && !s.opts.Witness
+	if s.dir, err = datadir.OpenDirectory(s.dirOptions()); err != nil {
+		return err
+	}
+	if s.data, err = s.dir.OpenShard(shardNumber, s.shardOptions()); err == nil {
+		id := s.dir.Identity()
+		s.opts.Node, s.opts.founding = id.Node, id.IsFounder()
 	}
 	return err
 }
 
-// dataOptions returns the options of the data directory.
-func (s *Server) dataOptions() datadir.Options {
+// dirOptions returns the options of the data directory.
+func (s *Server) dirOptions() datadir.Options {
 	o := &s.opts
-	d := datadir.Options{
-		Dir: o.Dir, ClusterName: o.ClusterName, Node: o.Node, Witness: o.Witness, DiscardData: o.DiscardData,
-		SegmentBytes: o.segmentBytes, MarkEvery: o.markEvery, Logger: o.Logger, OnFatal: s.fail, Replaying: o.replaying(),
-	}
+	return datadir.Options{Dir: o.Dir, ClusterName: o.ClusterName, Node: o.Node, Witness: o.Witness, DiscardData: o.DiscardData, Logger: o.Logger}
+}
+
+// shardOptions returns the options of the log and the store.
+func (s *Server) shardOptions() datadir.ShardOptions {
+	o := &s.opts
+	d := datadir.ShardOptions{SegmentBytes: o.segmentBytes, MarkEvery: o.markEvery, OnFatal: s.fail, Replaying: o.replaying()}
 	if o.clustered() {
 		d.KeepBehind = keepBehind
 	}

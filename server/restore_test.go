@@ -82,13 +82,13 @@ func TestRestoreRefuses(t *testing.T) {
 			t.Fatalf("byte %d: something is left of the directory: %v", at, err)
 		}
 	}
-	if _, err := datadir.Restore(s.data.Dir(), bytes.NewReader(b), discard); !errors.Is(err, ErrInUse) {
+	if _, err := datadir.Restore(s.dir.Dir(), bytes.NewReader(b), discard); !errors.Is(err, ErrInUse) {
 		t.Errorf("into a directory in use: %v", err)
 	}
 	if err := s.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := datadir.Restore(s.data.Dir(), bytes.NewReader(b), discard); !errors.Is(err, datadir.ErrNotEmpty) {
+	if _, err := datadir.Restore(s.dir.Dir(), bytes.NewReader(b), discard); !errors.Is(err, datadir.ErrNotEmpty) {
 		t.Errorf("into a directory with data: %v", err)
 	}
 	other := filepath.Join(root, "other")
@@ -135,12 +135,16 @@ func TestInterruptedRestore(t *testing.T) {
 	for name, step := range map[string]func(dir string, from *backup.Reader) error{
 		"marked":   func(string, *backup.Reader) error { return nil },
 		"received": receiveAll,
-		"half":     func(dir string, from *backup.Reader) error { return receiveNext(dir, from) },
+		"by an older release, at the root": func(dir string, _ *backup.Reader) error {
+			return errors.Join(os.Mkdir(filepath.Join(dir, datadir.StoreName), 0o750), os.WriteFile(filepath.Join(dir, datadir.StoreName, "FORMAT"), nil, 0o640),
+				os.Mkdir(filepath.Join(dir, datadir.LogName), 0o750), os.WriteFile(filepath.Join(dir, datadir.PartsName), []byte("carillon data directory 1\n"), 0o640))
+		},
+		"half": func(dir string, from *backup.Reader) error { return receiveNext(dir, from) },
 		"log begun": func(dir string, from *backup.Reader) error {
 			return errors.Join(receiveAll(dir, from), beginLog(dir, from.Header().Position))
 		},
 		"all but the mark": func(dir string, from *backup.Reader) error {
-			return errors.Join(receiveAll(dir, from), beginLog(dir, from.Header().Position), datadir.NoteParts(dir))
+			return errors.Join(receiveAll(dir, from), beginLog(dir, from.Header().Position), datadir.NoteParts(dir, 0))
 		},
 	} {
 		dir := filepath.Join(t.TempDir(), "restored")
@@ -186,7 +190,7 @@ func receiveNext(dir string, from *backup.Reader) error {
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(dir, datadir.StoreName, filepath.FromSlash(f.Name))
+	path := filepath.Join(dir, storePath, filepath.FromSlash(f.Name))
 	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
 		return err
 	}
@@ -196,7 +200,7 @@ func receiveNext(dir string, from *backup.Reader) error {
 
 // beginLog makes the log that a restore begins behind the backup.
 func beginLog(dir string, at job.Position) error {
-	log, err := wal.Open(wal.Options{Dir: filepath.Join(dir, datadir.LogName), Start: at, Logger: discard})
+	log, err := wal.Open(wal.Options{Dir: filepath.Join(dir, logPath), Start: at, Logger: discard})
 	if err != nil {
 		return err
 	}

@@ -34,6 +34,7 @@ var discard = slog.New(slog.DiscardHandler)
 // process is a process with two shards: two engines with their data, one bus, one dispatcher and one HTTP server.
 type process struct {
 	t      *testing.T
+	dir    *datadir.Directory // the newest
 	bus    *bus.Bus
 	shards [2]*shard.Shard
 	http   *httptest.Server
@@ -81,9 +82,10 @@ func openProcess(t *testing.T, inCluster bool) *process {
 func (p *process) openShard(n uint32, dispatcher *dispatch.Dispatcher, inCluster bool) *shard.Shard {
 	t := p.t
 	t.Helper()
-	data, opts := datadir.Options{Dir: t.TempDir(), Logger: discard}, shard.Options{
-		Number: n, CheckpointEvery: time.Second, Engine: scheduler.Options{Sender: dispatcher, Logger: discard},
-		Conn: p.bus.API(), API: api.Options{Shards: 2, Logger: discard}, Logger: discard,
+	opts := shard.Options{
+		Number: n, Data: p.openData(n, inCluster), CheckpointEvery: time.Second,
+		Engine: scheduler.Options{Sender: dispatcher, Logger: discard},
+		Conn:   p.bus.API(), API: api.Options{Shards: 2, Logger: discard}, Logger: discard,
 		OnFatal: func(err error) { t.Errorf("shard %d: %v", n, err) },
 	}
 	if inCluster {
@@ -91,23 +93,15 @@ func (p *process) openShard(n uint32, dispatcher *dispatch.Dispatcher, inCluster
 		if err != nil {
 			t.Fatal(err)
 		}
-		data.ClusterName, data.Node = "prod", "a"
 		opts.Cluster = &shard.Cluster{Replication: replication.Options{Conn: conn, Cluster: "prod", Node: "a", Replicas: 1, Logger: discard}}
-	}
-	var err error
-	if opts.Data, err = datadir.OpenDirectory(data); err != nil {
-		t.Fatal(err)
 	}
 	s := shard.New(opts)
 	t.Cleanup(func() {
 		if err := s.Close(context.Background()); err != nil {
 			t.Error(err)
 		}
-		if err := opts.Data.Close(); err != nil {
-			t.Error(err)
-		}
 	})
-	err = s.Open(t.Context())
+	err := s.Open(t.Context())
 	if err == nil {
 		_, err = s.Start(t.Context())
 	}
@@ -115,6 +109,35 @@ func (p *process) openShard(n uint32, dispatcher *dispatch.Dispatcher, inCluster
 		t.Fatal(err)
 	}
 	return s
+}
+
+// openData opens the data of a shard. Two shards alone are in one directory. In a cluster each has its own, because the
+// log of each is founded with an id of its own.
+func (p *process) openData(n uint32, inCluster bool) *datadir.Shard {
+	t := p.t
+	t.Helper()
+	if p.dir == nil || inCluster {
+		o := datadir.Options{Dir: t.TempDir(), Logger: discard}
+		if inCluster {
+			o.ClusterName, o.Node = "prod", "a"
+		}
+		dir, err := datadir.OpenDirectory(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = dir.Close() })
+		p.dir = dir
+	}
+	data, err := p.dir.OpenShard(n, datadir.ShardOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := data.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return data
 }
 
 // shardOf returns the shard of a slot: each has half of them.
