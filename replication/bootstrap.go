@@ -5,14 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strconv"
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-io/carillon/transfer"
 )
 
 // bootstrap replaces this node's data by a checkpoint of the leader. First it puts aside, for the operator, the
@@ -90,15 +90,31 @@ func (n *Node) receive(ctx context.Context, cause error) (*manifest, error) {
 	if err := n.local.MayReplace(oldData(cause, &m.offer)); err != nil {
 		return nil, localError{err}
 	}
-	for i, f := range m.Files {
-		if ctx.Err() != nil || n.resigned() {
-			return nil, context.Canceled
+	ctx, cancel := n.untilResigned(ctx)
+	defer cancel()
+	source := transfer.Source{From: m.From, Tries: pieceTries, Pause: retryPause, Ask: func(ctx context.Context, file int, offset int64) ([]byte, error) {
+		return n.askPiece(ctx, m.From, pieceRequest{Session: m.Session, File: file, Offset: offset})
+	}}
+	return m, source.Receive(ctx, filepath.Join(dir, storeName), m.Files, pieceBytes)
+}
+
+// pieceTries is how often a piece is requested before the transfer fails. With the time of a request and the
+// pause after it, that is long enough for a connection to move to another server. What has arrived is kept for
+// as long as the offer lasts.
+const pieceTries = 20
+
+// untilResigned returns a context that ends with another one, and when the node resigns. Only the loop of Run calls it,
+// and calls cancel afterwards.
+func (n *Node) untilResigned(ctx context.Context) (_ context.Context, cancel context.CancelFunc) {
+	ctx, cancel = context.WithCancel(ctx)
+	n.watchers.Go(func() {
+		defer cancel()
+		select {
+		case <-n.stop:
+		case <-ctx.Done():
 		}
-		if err := n.receiveFile(ctx, m, i, filepath.Join(dir, storeName, filepath.FromSlash(f.Name))); err != nil {
-			return nil, fmt.Errorf("receive %s from %s: %w", f.Name, m.From, err)
-		}
-	}
-	return m, syncDir(filepath.Join(dir, storeName))
+	})
+	return ctx, cancel
 }
 
 // resume continues the transfer of an earlier attempt if that checkpoint is still offered, and otherwise begins
@@ -178,91 +194,26 @@ func checkOffer(o *offer) error {
 	if o.Version != offerVersion || o.Session == "" || len(o.Files) == 0 || len(o.Files) > filesMost {
 		return fmt.Errorf("the offer has version %d and %d files; want version %d and 1 to %d", o.Version, len(o.Files), offerVersion, filesMost)
 	}
-	for _, f := range o.Files {
-		if !filepath.IsLocal(filepath.FromSlash(f.Name)) || f.Size < 0 {
-			return fmt.Errorf("the offer has a file %q of %d bytes", f.Name, f.Size)
-		}
-	}
-	return nil
+	return transfer.Check(o.Files)
 }
 
-// receiveFile receives one file, from where an earlier attempt stopped, and makes it durable. Its length alone
-// shows how much has arrived: pieces are written in order.
-func (n *Node) receiveFile(ctx context.Context, m *manifest, index int, path string) (err error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
-		return err
-	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o640)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	size := m.Files[index].Size
-	// A crash may have torn the last piece, so it is received again.
-	offset := max(0, min(info.Size(), size)/pieceBytes*pieceBytes-pieceBytes)
-	for offset < size {
-		piece, err := n.receivePiece(ctx, m, pieceRequest{Session: m.Session, File: index, Offset: offset})
-		if err != nil {
-			return err
-		}
-		if _, err := f.WriteAt(piece, offset); err != nil {
-			return err
-		}
-		offset += int64(len(piece))
-	}
-	if err := f.Truncate(size); err != nil {
-		return err
-	}
-	return f.Sync()
-}
-
-// pieceTries is how often a piece is requested before the transfer fails. With the time of a request and the
-// pause after it, that is long enough for a connection to move to another server. What has arrived is kept for
-// as long as the offer lasts.
-const pieceTries = 20
-
-// receivePiece requests a piece until it arrives undamaged.
-func (n *Node) receivePiece(ctx context.Context, m *manifest, r pieceRequest) (piece []byte, err error) {
+// askPiece requests a piece once.
+func (n *Node) askPiece(ctx context.Context, node string, r pieceRequest) ([]byte, error) {
 	request, err := json.Marshal(r)
 	if err != nil {
 		return nil, err
 	}
-	for range pieceTries {
-		if piece, err = n.askPiece(ctx, m.From, request); err == nil || ctx.Err() != nil {
-			return piece, err
-		}
-		n.wait(ctx, retryPause)
-	}
-	return nil, err
-}
-
-// askPiece requests a piece once. Its checksum covers what the sender has read, so it finds damage on the way
-// and replies that are not a piece, but not damage on the sender's disk: the store has checksums of its own.
-func (n *Node) askPiece(ctx context.Context, node string, request []byte) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	m, err := n.opts.Conn.RequestMsgWithContext(ctx, &nats.Msg{Subject: n.subjects().node(node, askPiece), Data: request})
 	if err != nil {
 		return nil, err
 	}
-	if text := m.Header.Get("Carillon-Error"); text != "" {
+	if text := m.Header.Get(pieceError); text != "" {
 		return nil, errors.New(text)
 	}
-	if len(m.Data) == 0 || m.Header.Get(pieceCRC) != strconv.FormatUint(uint64(crc32.Checksum(m.Data, castagnoli)), 10) {
+	if len(m.Data) == 0 || m.Header.Get(pieceCRC) != transfer.Sum(m.Data) {
 		return nil, errors.New("the piece is damaged")
 	}
 	return m.Data, nil
-}
-
-// syncDir makes the names of the files in a directory durable. The sync of a file does not include its name.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }

@@ -40,7 +40,7 @@ const replyHandover = "handover"
 func HandoverSubject(prefix string, shard uint32) string { return subjects{prefix, shard}.handover() }
 
 // listen subscribes to the requests and beats of the other nodes, and starts the goroutines that watch them. It
-// calls end if this process must yield to another one of its name.
+// calls end if this process must yield to another one of its name. After an error no subscription is left.
 //
 // The handlers run on the goroutines of their subscriptions, beside the loop of Run, so they use only what is
 // safe for concurrent use. What takes long, they pass on.
@@ -57,6 +57,7 @@ func (n *Node) listen(ctx context.Context, end context.CancelCauseFunc) error {
 	} {
 		sub, err := desk.Subscribe(subject, handle)
 		if err != nil {
+			n.unsubscribe()
 			return fmt.Errorf("replication: subscribe to %s: %w", subject, err)
 		}
 		n.subs = append(n.subs, sub)
@@ -69,15 +70,20 @@ func (n *Node) listen(ctx context.Context, end context.CancelCauseFunc) error {
 	return nil
 }
 
-// unlisten stops what listen started, and waits for it. The note that this node ends follows its last beat: a
-// later beat would make the others count the node as present again.
+// unlisten stops what listen started, and waits for it and for the checkpoints being made. The note that this node
+// ends follows its last beat: a later beat would make the others count the node as present again.
 func (n *Node) unlisten() {
+	n.unsubscribe()
+	n.watchers.Wait()
+	n.publishDurable(job.Position{}, true) // after its last beat
+	n.offers.Close()
+}
+
+func (n *Node) unsubscribe() {
 	for _, sub := range n.subs {
 		_ = sub.Unsubscribe()
 	}
-	n.watchers.Wait()
-	n.publishDurable(job.Position{}, true) // after its last beat
-	n.offers.close()
+	n.subs = nil
 }
 
 // help starts the goroutines that a leadership needs beside the engine. They run until ctx ends. They end with

@@ -36,8 +36,8 @@
 // # Nodes that come and go
 //
 // found decides whether a node may enter a cluster, or founds one. bootstrap and offer are the two ends of a
-// checkpoint on its way to a node that the stream cannot serve, and replace says what becomes of the data in its
-// place. process ends one of two processes that run under one name. beat and known keep what a node knows about the
+// checkpoint on its way to a node that the stream cannot serve (package transfer has its sessions and its pieces), and
+// replace says what becomes of the data in its place. process ends one of two processes that run under one name. beat and known keep what a node knows about the
 // others, and trim removes from the stream what none of them needs. move keeps the leaderships of the streams on NATS
 // servers that outlive the leader's process.
 //

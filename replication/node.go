@@ -39,7 +39,7 @@ type Node struct {
 	challenger challenger
 	trimmer    *trimmer
 	peers      peers
-	offers     offers
+	offers     *offers
 	subs       []*nats.Subscription
 
 	lease    chan leaseSeen // states of the lease that the watch has seen; when it is full the watch waits, so that no state is lost
@@ -108,7 +108,7 @@ func NewNode(ctx context.Context, opts Options) (*Node, error) {
 			seat: seat{name: name}, js: js, subject: subjectsOf(opts).log(),
 			config: streamConfig(name, subjectsOf(opts).log(), opts.Replicas, opts.StreamBytesMax),
 		},
-		lease: make(chan leaseSeen, 16), answers: make(chan answer, 4), wanted: make(chan handover, 1),
+		offers: newOffers(), lease: make(chan leaseSeen, 16), answers: make(chan answer, 4), wanted: make(chan handover, 1),
 		pumped: make(chan struct{}, 1), stop: make(chan struct{}), twin: twin{beats: make(chan beat, 1)},
 	}
 	n.challenger = challenger{
@@ -178,8 +178,7 @@ func (n *Node) Attach(local Local) {
 //
 // It returns nil when ctx has ended or the node has resigned, [ErrReplaced] if another process of this name
 // goes on, and otherwise the failure of Local or of a subscription. When it returns, the offers of checkpoints are
-// withdrawn and its goroutines have ended, except one that may still write a checkpoint for another node. The caller
-// then closes Local and the connection.
+// withdrawn and its goroutines have ended. The caller then closes Local and the connection.
 func (n *Node) Run(ctx context.Context, ready func(role string)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	if err := n.listen(ctx, cancel); err != nil {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"sync"
 	"time"
+
+	"github.com/carillon-io/carillon/job"
 )
 
 // trimmer computes how much of the stream may be removed. For every markEvery commits it keeps a mark: where in
@@ -91,7 +93,14 @@ func (n *Node) needed() uint64 {
 			floor = min(floor, p.LSN)
 		}
 	}
-	return n.offers.floor(floor)
+	return n.offersFloor(floor)
+}
+
+// offersFloor returns the least of an LSN and those of the offered checkpoints: a node that receives one reads the
+// stream from there. Without it, the receiver would have to begin again with a newer checkpoint.
+func (n *Node) offersFloor(lsn uint64) uint64 {
+	n.offers.Each(func(at job.Position) { lsn = min(lsn, at.LSN) })
+	return lsn
 }
 
 // pump publishes the commits of a leader with [Options.Local], until ctx ends.

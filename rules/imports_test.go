@@ -36,10 +36,11 @@ var house = map[string][]string{
 	"histogram": {},
 	"crontab":   {},
 	"terminal":  {"golang.org/x/sys"},
+	"transfer":  {},
 	"client":    {"github.com/nats-io/nats.go", "github.com/go-json-experiment/json"},
 	// The one package that publishes replies.
 	"inbox":       {"github.com/nats-io/nats.go"},
-	"replication": over(words, module+"/inbox", "github.com/nats-io/nats.go"),
+	"replication": over(words, module+"/inbox", module+"/transfer", "github.com/nats-io/nats.go"),
 	"scheduler":   over(words, module+"/histogram", module+"/scheduler/core", module+"/scheduler/pad"),
 	// The decisions: it computes, and does nothing else. TestCoreIsPure says more.
 	"scheduler/core": over(words, module+"/fair", module+"/wheel", module+"/scheduler/pad"),
@@ -78,7 +79,7 @@ var house = map[string][]string{
 	"shard": over(words, module+"/api", module+"/datadir", module+"/replication", module+"/scheduler", module+"/wal", "github.com/nats-io/nats.go", "golang.org/x/sys"),
 	// The assembly: what a process has once.
 	"server": over(words, module+"/api", module+"/backup", module+"/bus", module+"/client", module+"/dashboard", module+"/datadir", module+"/dispatch", module+"/inbox",
-		module+"/metrics", module+"/replication", module+"/scheduler", module+"/shard", module+"/tracing", module+"/web", "github.com/nats-io/nats.go", "golang.org/x/sys"),
+		module+"/metrics", module+"/replication", module+"/scheduler", module+"/shard", module+"/tracing", module+"/transfer", module+"/web", "github.com/nats-io/nats.go", "golang.org/x/sys"),
 	"cmd/carillon": over(words, module+"/backup", module+"/bench", module+"/client", module+"/crontab", module+"/datadir", module+"/server", module+"/snapshot",
 		module+"/terminal", module+"/wal", "github.com/nats-io/nats.go", "github.com/alecthomas/kong", "github.com/go-json-experiment/json", "go.yaml.in/yaml/v3", "golang.org/x/sys"),
 	"bench":         {module + "/client", module + "/bench/measure", module + "/bench/plot", "github.com/nats-io/nats.go", "github.com/alecthomas/kong", "golang.org/x/sys"},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/carillon-io/carillon/backup"
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/transfer"
 )
 
 // How often a piece is requested, and the time in between: within it a broken connection comes back.
@@ -30,20 +31,20 @@ func WriteBackup(ctx context.Context, from *client.Backup, w io.Writer, told fun
 	if err != nil {
 		return h, err
 	}
+	source := transfer.Source{Ask: from.Piece, Tries: backupPieceTries, Pause: backupPiecePause}
 	done := int64(0)
 	for i, f := range from.Files {
 		if err := out.File(backup.File(f)); err != nil {
 			return h, err
 		}
-		for offset := int64(0); offset < f.Size; {
-			piece, err := fetchPiece(ctx, from, i, offset)
+		for piece, err := range source.Pieces(ctx, i, 0, f.Size) {
 			if err != nil {
 				return h, fmt.Errorf("fetch %s: %w", f.Name, err)
 			}
 			if _, err := out.Write(piece); err != nil {
 				return h, err
 			}
-			offset, done = offset+int64(len(piece)), done+int64(len(piece))
+			done += int64(len(piece))
 			if told != nil {
 				told(done, h.Bytes)
 			}
@@ -67,19 +68,4 @@ func backupHeader(o *client.BackupOffer) (h backup.Header, err error) {
 		h.Bytes += f.Size
 	}
 	return h, nil
-}
-
-// fetchPiece requests a piece until it arrives whole, a bounded number of times.
-func fetchPiece(ctx context.Context, from *client.Backup, file int, offset int64) (piece []byte, err error) {
-	for range backupPieceTries {
-		piece, err = from.Piece(ctx, file, offset)
-		if err == nil || ctx.Err() != nil {
-			return piece, err
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(backupPiecePause):
-		}
-	}
-	return nil, err
 }

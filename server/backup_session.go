@@ -4,69 +4,89 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"time"
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/carillon-io/carillon/backup"
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/inbox"
+	"github.com/carillon-io/carillon/transfer"
 )
 
-// backupSession is a copy of the store that is being sent.
-type backupSession struct {
-	client.BackupOffer
-	dir   string
-	subs  []*nats.Subscription
-	timer *time.Timer // ends the session after backupIdle without a request
+// backupSession is a copy of the store that is being sent, with an offer that lacks its name and its files.
+type backupSession = transfer.Session[client.BackupOffer]
+
+// offerOf returns the offer of a session.
+func offerOf(s *backupSession) client.BackupOffer {
+	o := s.Info
+	o.Session = s.Name
+	for _, f := range s.Files {
+		o.Files = append(o.Files, client.BackupFile(f))
+	}
+	return o
 }
 
-// end releases what a session has. A nil session has nothing.
-func (s *backupSession) end() {
-	if s == nil {
-		return
+// serve answers the requests for a session until it ends. Each session has subjects of its own, so that a client whose
+// session has ended learns that from NATS: there is no responder.
+func (b *backups) serve(s *backupSession) error {
+	for what, answer := range map[string]func(*inbox.Request){
+		"piece.": func(m *inbox.Request) { b.answerPiece(s, m) },
+		"close.": func(*inbox.Request) { b.sessions.Drop(s.Name) },
+	} {
+		sub, err := b.desk.Subscribe(client.BackupSubject(b.opts.prefix, b.opts.shard, what+s.Name), answer)
+		if err != nil {
+			b.sessions.Drop(s.Name)
+			return err
+		}
+		s.OnEnd(func() { _ = sub.Unsubscribe() })
 	}
-	for _, sub := range s.subs {
-		_ = sub.Unsubscribe()
-	}
-	_ = os.RemoveAll(s.dir) // the next start removes what remains
+	return nil
 }
 
-// read returns a piece of a file, of a bounded number of bytes.
-func (s *backupSession) read(request []byte, most int64) ([]byte, error) {
+// answerPiece sends one piece of a file.
+func (b *backups) answerPiece(s *backupSession, m *inbox.Request) {
+	header := nats.Header{}
+	piece, err := b.readPiece(s, m.Data)
+	if err != nil {
+		header.Set(client.BackupErrorHeader, err.Error())
+	} else {
+		header.Set(client.BackupSumHeader, transfer.Sum(piece))
+	}
+	_ = m.Answer(client.ReplyBackupPiece, header, piece) // the caller tries again
+}
+
+// readPiece reads what a request asks for.
+func (b *backups) readPiece(s *backupSession, request []byte) ([]byte, error) {
 	var r client.BackupPiece
 	if err := json.Unmarshal(request, &r); err != nil {
 		return nil, err
 	}
-	if r.File < 0 || r.File >= len(s.Files) || r.Offset < 0 || r.Offset >= s.Files[r.File].Size {
-		return nil, errors.New("there is no such piece in this backup")
-	}
-	f, err := os.Open(filepath.Join(s.dir, filepath.FromSlash(s.Files[r.File].Name)))
+	piece, err := s.Read(r.File, r.Offset, min(backup.PieceBytes, b.conn.MaxPayload()-backupMsgReserve))
 	if err != nil {
-		return nil, err
+		return nil, refusal(err)
 	}
-	defer func() { _ = f.Close() }()
-	piece := make([]byte, min(most, s.Files[r.File].Size-r.Offset))
-	_, err = f.ReadAt(piece, r.Offset)
-	return piece, err
+	return piece, nil
 }
 
-// listCopy returns the files below a directory, sorted by name.
-func listCopy(dir string) (files []client.BackupFile, err error) {
-	err = filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		info, err := d.Info()
-		if err != nil {
-			return err
-		}
-		name, err := filepath.Rel(dir, path)
-		files = append(files, client.BackupFile{Name: filepath.ToSlash(name), Size: info.Size()})
-		return err
-	})
-	if len(files) > backupFilesMost {
-		return nil, fmt.Errorf("the store has %d files, and at most %d can be sent; stop the server and copy its directory", len(files), backupFilesMost)
+// The reasons for which a client gets nothing.
+var (
+	errManyBackups     = fmt.Errorf("%d backups are on their way already, which is as many as there may be at a time; ask again later", backupsMost)
+	errBackupsStopping = errors.New("the server is stopping")
+	errNoBackupPiece   = errors.New("there is no such piece in this backup")
+)
+
+// refusal words an error for the caller that wants a backup.
+func refusal(err error) error {
+	many, isMany := errors.AsType[*transfer.ManyFilesError](err)
+	switch {
+	case errors.Is(err, transfer.ErrFull):
+		return errManyBackups
+	case errors.Is(err, transfer.ErrClosed):
+		return errBackupsStopping
+	case errors.Is(err, transfer.ErrNoPiece):
+		return errNoBackupPiece
+	case isMany:
+		return fmt.Errorf("the store has %w; stop the server and copy its directory", many)
 	}
-	return files, err
+	return err
 }

@@ -135,7 +135,7 @@ func TestBackupsAreBounded(t *testing.T) {
 			t.Errorf("the piece %+v: %v", p, err)
 		}
 	}
-	s.backups.drop(two.Session) // as after a minute without a request
+	s.backups.sessions.Drop(two.Session) // as after a minute without a request
 	if _, err := two.Piece(t.Context(), 0, 0); !client.IsUnavailable(err) {
 		t.Errorf("a piece of a copy that is gone: %v", err)
 	}
