@@ -61,16 +61,8 @@ type answer struct {
 
 func (w *world) do(req *http.Request) answer {
 	w.t.Helper()
-	res, err := w.http.Do(req)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	defer res.Body.Close()
-	body, err := io.ReadAll(res.Body)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return answer{res.StatusCode, res.Header, string(body)}
+	got := testkit.Do(w.t, w.http, req)
+	return answer{got.Status, got.Header, got.Body}
 }
 
 // get opens a page.

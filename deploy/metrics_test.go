@@ -3,9 +3,7 @@ package deploy
 import (
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
-	"net/http"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -13,10 +11,10 @@ import (
 	"time"
 
 	natsserver "github.com/nats-io/nats-server/v2/server"
-	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-io/carillon/bus/bustest"
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/client/clienttest"
 	"github.com/carillon-io/carillon/server"
 	"github.com/carillon-io/carillon/testkit"
 )
@@ -54,15 +52,7 @@ func runNATS(t *testing.T) string {
 // fire registers a job that is due ten times a second.
 func fire(t *testing.T, url string) {
 	t.Helper()
-	nc, err := nats.Connect(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(nc.Close)
-	c, err := client.New(nc, client.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, c := clienttest.Connect(t, url)
 	job := client.Job{Name: "often", Schedule: "@every 100ms", Target: client.Target{Kind: "nats", Subject: "often"}}
 	if _, _, err := c.Put(t.Context(), job); err != nil {
 		t.Fatal(err)
@@ -76,17 +66,8 @@ var (
 
 func readMetrics(t *testing.T, url string) metrics {
 	t.Helper()
-	reply, err := http.Get(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer reply.Body.Close()
-	text, err := io.ReadAll(reply.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
 	m := metrics{}
-	for _, found := range sample.FindAllStringSubmatch(string(text), -1) {
+	for _, found := range sample.FindAllStringSubmatch(testkit.Get(t, url).Body, -1) {
 		if m[found[1]] == nil {
 			m[found[1]] = map[string]map[string]bool{}
 		}

@@ -65,7 +65,7 @@ func TestAnnounceOverAServerRestart(t *testing.T) {
 			close(down)
 		}()
 	}, func() {
-		receive(t, down)
+		testkit.Receive(t, down)
 		begin := time.Now()
 		if n, err := a.Announce(t.Context(), []Announcement{deadOf(total)}); n != 0 || err == nil {
 			t.Errorf("%d are announced without a server: %v", n, err)
@@ -110,7 +110,7 @@ func TestAnnounceOverCuts(t *testing.T) {
 	t.Logf("%d tries failed", failed)
 	runs := map[string]bool{}
 	for len(runs) < total/2 {
-		runs[receive(t, got).Header.Get(headerRunID)] = true
+		runs[testkit.Receive(t, got).Header.Get(headerRunID)] = true
 	}
 	if n := len(stored(t, s.ClientURL(), "CARILLON_EVENTS")); n != total/2 {
 		t.Errorf("the stream has %d events; want %d", n, total/2)
@@ -157,7 +157,7 @@ func TestAnnounceBesideLaunches(t *testing.T) {
 	outcomes := launchAll(d, natsTarget("a"), 500)
 	announceAll(t, a, announcements(500, mixed))
 	for _, c := range outcomes {
-		if o := receive(t, c); o.Error != "" {
+		if o := testkit.Receive(t, c); o.Error != "" {
 			t.Errorf("a launch has error %q", o.Error)
 		}
 	}

@@ -7,9 +7,10 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/nats-io/nats.go"
+
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/testkit"
-	"github.com/nats-io/nats.go"
 )
 
 // TestCancelEndsContexts cancels what is under way: the request is broken off and the handler's context ends.
@@ -32,12 +33,12 @@ func TestCancelEndsContexts(t *testing.T) {
 	for n, target := range []job.Target{httpTarget(url), handlerTarget("h")} {
 		del := deliveryTo(target, n)
 		outcome := launch(d, del)
-		receive(t, begun)
+		testkit.Receive(t, begun)
 		d.Cancel(del.Run)
-		if o := receive(t, outcome); o.Error != ErrCancelled.Error() || o.LaunchedAt.IsZero() || o.Refused {
+		if o := testkit.Receive(t, outcome); o.Error != ErrCancelled.Error() || o.LaunchedAt.IsZero() || o.Refused {
 			t.Errorf("%s: outcome is %+v", target.Kind, o)
 		}
-		if err := receive(t, ended); !errors.Is(err, context.Canceled) {
+		if err := testkit.Receive(t, ended); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: the target saw %v", target.Kind, err)
 		}
 	}
@@ -54,9 +55,9 @@ func TestCancelGivesUpReplies(t *testing.T) {
 	for n, target := range []job.Target{requestTarget("mute.service"), streamTarget("mute.stream")} {
 		del := deliveryTo(target, n)
 		outcome := launch(d, del)
-		receive(t, asked)
+		testkit.Receive(t, asked)
 		d.Cancel(del.Run)
-		if o := receive(t, outcome); o.Error != ErrCancelled.Error() || o.LaunchedAt.IsZero() {
+		if o := testkit.Receive(t, outcome); o.Error != ErrCancelled.Error() || o.LaunchedAt.IsZero() {
 			t.Errorf("%s: outcome is %+v", target.Kind, o)
 		}
 	}
@@ -80,15 +81,15 @@ func TestCancelledNeverLeaves(t *testing.T) {
 	first, cancelled := launch(d, deliveryTo(natsTarget("a"), 0)), deliveryTo(natsTarget("a"), 1)
 	second, third := launch(d, cancelled), launch(d, deliveryTo(natsTarget("a"), 2))
 	d.Cancel(cancelled.Run)
-	if o := receive(t, second); o.Error != ErrCancelled.Error() || !o.LaunchedAt.IsZero() {
+	if o := testkit.Receive(t, second); o.Error != ErrCancelled.Error() || !o.LaunchedAt.IsZero() {
 		t.Errorf("outcome is %+v", o)
 	}
 	v.set(false, false)
 	for _, c := range []<-chan job.Outcome{first, third} {
-		if o := receive(t, c); o.Error != "" {
+		if o := testkit.Receive(t, c); o.Error != "" {
 			t.Errorf("another launch has error %q", o.Error)
 		}
-		if run := receive(t, arrived); run == cancelled.Run.String() {
+		if run := testkit.Receive(t, arrived); run == cancelled.Run.String() {
 			t.Error("what was cancelled arrived")
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // credentialed is a dead run whose job has credentials, and whose error, written by an older release, repeats them.
@@ -32,7 +33,7 @@ func TestNoCredentialIsAnnounced(t *testing.T) {
 	n := credentialed()
 	n.Event = true
 	announceAll(t, a, []Announcement{n})
-	m := receive(t, got)
+	m := testkit.Receive(t, got)
 	const text = `HTTP 401: no "********"; see https://ann:********@x.y/?sig=******** and ********`
 	if m.Header.Get("Authorization") != job.Mask || m.Header.Get("X-Team") != "billing" || m.Header.Get("Carillon-Error") != text {
 		t.Errorf("the dead letter has %v", m.Header)
@@ -72,7 +73,7 @@ func TestNoCredentialIsInAnError(t *testing.T) {
 		status, before, after = c.status, c.before, c.after
 		del := deliveryTo(httpTarget(url+"/?token=planted-url-0123456789"), 0)
 		del.Headers = []job.Pair{{Key: "Authorization", Value: "Bearer planted-auth-0123456789"}}
-		o := receive(t, launch(d, del))
+		o := testkit.Receive(t, launch(d, del))
 		if strings.Contains(o.Error, "plan") || !strings.Contains(o.Error, c.want) {
 			t.Errorf("%s: %q; want %q", name, o.Error, c.want)
 		}
@@ -94,7 +95,7 @@ func TestNoCredentialOfAnAnswerThatStops(t *testing.T) {
 	for _, path := range []string{"/silent", "/closed"} {
 		del := deliveryTo(httpTarget(url+path), 0)
 		del.Headers = []job.Pair{{Key: "Authorization", Value: "Bearer planted-auth-0123456789"}}
-		if o := receive(t, launch(d, del)); o.Error != "HTTP 401: no" {
+		if o := testkit.Receive(t, launch(d, del)); o.Error != "HTTP 401: no" {
 			t.Errorf("%s: %q", path, o.Error)
 		}
 	}

@@ -5,11 +5,12 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/carillon-io/carillon/job"
-	"github.com/carillon-io/carillon/testkit"
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 func TestDeadLetter(t *testing.T) {
@@ -18,7 +19,7 @@ func TestDeadLetter(t *testing.T) {
 	subscribe(t, dial(t, s.ClientURL()), "carillon.dead.*", func(m *nats.Msg) { got <- m })
 	a := startAnnouncer(t, AnnouncerOptions{}, s.ClientURL())
 	announceAll(t, a, []Announcement{deadOf(0)})
-	m := receive(t, got)
+	m := testkit.Receive(t, got)
 	if m.Subject != "carillon.dead.acme" || string(m.Data) != `{"n":0}` {
 		t.Errorf("subject %q has %q", m.Subject, m.Data)
 	}
@@ -44,14 +45,14 @@ func TestDeadLetterHeadersAreSafe(t *testing.T) {
 	bad.Target = job.Target{Kind: job.TargetHandler, Handler: "a\nb"}
 	quiet.Error, quiet.Attempts = "", []job.Attempt{{Error: "first"}, {Error: "second"}, {}}
 	announceAll(t, a, []Announcement{bad, quiet})
-	m := receive(t, got)
+	m := testkit.Receive(t, got)
 	if text := m.Header.Get("Carillon-Error"); text != "line  Carillon-Status: fine   end\uFFFD" {
 		t.Errorf("the error is %q", text)
 	}
 	if m.Header.Get("Carillon-Status") != "dead" || m.Header.Get("Carillon-Target") != "handler a b" {
 		t.Errorf("headers are %v", m.Header)
 	}
-	if text := receive(t, got).Header.Get("Carillon-Error"); text != "second" {
+	if text := testkit.Receive(t, got).Header.Get("Carillon-Error"); text != "second" {
 		t.Errorf("the error is %q", text)
 	}
 }
@@ -65,10 +66,10 @@ func TestDeadLetterTooLarge(t *testing.T) {
 	large := deadOf(0)
 	large.Payload = make([]byte, 5000)
 	announceAll(t, a, []Announcement{large, deadOf(1)})
-	if m := receive(t, got); len(m.Data) != 0 || m.Header.Get("Carillon-Payload-Omitted") != "5000" {
+	if m := testkit.Receive(t, got); len(m.Data) != 0 || m.Header.Get("Carillon-Payload-Omitted") != "5000" {
 		t.Errorf("%d bytes with headers %v", len(m.Data), m.Header)
 	}
-	if m := receive(t, got); string(m.Data) != `{"n":1}` || m.Header.Get("Carillon-Payload-Omitted") != "" {
+	if m := testkit.Receive(t, got); string(m.Data) != `{"n":1}` || m.Header.Get("Carillon-Payload-Omitted") != "" {
 		t.Errorf("the next one is %q with headers %v", m.Data, m.Header)
 	}
 }

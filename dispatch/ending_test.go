@@ -35,22 +35,22 @@ func TestEndings(t *testing.T) {
 		if name == "hangs" {
 			del.Timeout = 20 * time.Millisecond
 		}
-		receive(t, launch(d, del))
+		testkit.Receive(t, launch(d, del))
 	}
-	receive(t, begun)
+	testkit.Receive(t, begun)
 	testkit.Until(t, "the lanes are gone", func() bool { return d.Stats().Lanes == 0 })
 
 	under := deliveryTo(handlerTarget("hangs"), 10)
 	cancelled := launch(d, under)
-	receive(t, begun)
+	testkit.Receive(t, begun)
 	waits := launch(d, deliveryTo(handlerTarget("hangs"), 11))
 	d.Cancel(under.Run)
-	receive(t, cancelled)
-	receive(t, begun)
+	testkit.Receive(t, cancelled)
+	testkit.Receive(t, begun)
 	stop, cancel := context.WithCancel(t.Context())
 	cancel()
 	_ = d.Close(stop)
-	receive(t, waits)
+	testkit.Receive(t, waits)
 
 	st := d.Stats()
 	want := [Endings]uint64{1, 1, 1, 1, 1, 1}

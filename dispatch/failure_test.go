@@ -8,9 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/carillon-io/carillon/job"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/micro"
+
+	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 var errDisk = errors.New("disk full")
@@ -53,10 +55,10 @@ func TestHandlerFailures(t *testing.T) {
 		"refuses": func(context.Context, *job.Delivery) error { return Refuse(errDisk) },
 		"rests":   func(context.Context, *job.Delivery) error { return RetryAfter(errDisk, time.Hour) },
 	}}, "")
-	if o := receive(t, launch(d, deliveryTo(handlerTarget("refuses"), 0))); !o.Refused || o.Error != "disk full" {
+	if o := testkit.Receive(t, launch(d, deliveryTo(handlerTarget("refuses"), 0))); !o.Refused || o.Error != "disk full" {
 		t.Errorf("outcome is %+v", o)
 	}
-	if o := receive(t, launch(d, deliveryTo(handlerTarget("rests"), 1))); o.Refused || o.RetryAfter != time.Hour {
+	if o := testkit.Receive(t, launch(d, deliveryTo(handlerTarget("rests"), 1))); o.Refused || o.RetryAfter != time.Hour {
 		t.Errorf("outcome is %+v", o)
 	}
 }
@@ -108,15 +110,15 @@ func TestHTTPRefusals(t *testing.T) {
 		{"/503?999999999", false, job.RetryAfterMax},
 	}
 	for _, tc := range tests {
-		o := receive(t, launch(d, deliveryTo(httpTarget(url+tc.path), 0)))
+		o := testkit.Receive(t, launch(d, deliveryTo(httpTarget(url+tc.path), 0)))
 		if o.Refused != tc.refused || o.RetryAfter != tc.after {
 			t.Errorf("%s: outcome is %+v", tc.path, o)
 		}
 	}
-	if o := receive(t, launch(d, deliveryTo(httpTarget("http://[bad"), 0))); !o.Refused || o.Error == "" {
+	if o := testkit.Receive(t, launch(d, deliveryTo(httpTarget("http://[bad"), 0))); !o.Refused || o.Error == "" {
 		t.Errorf("a malformed request has outcome %+v", o)
 	}
-	if o := receive(t, launch(d, deliveryTo(httpTarget("http://127.0.0.1:1/"), 0))); o.Refused || o.Error == "" {
+	if o := testkit.Receive(t, launch(d, deliveryTo(httpTarget("http://127.0.0.1:1/"), 0))); o.Refused || o.Error == "" {
 		t.Errorf("a connection refused has outcome %+v", o)
 	}
 }
@@ -147,13 +149,13 @@ func TestServiceRefusals(t *testing.T) {
 			}
 			_ = m.RespondMsg(&nats.Msg{Header: h})
 		})
-		o := receive(t, launch(d, deliveryTo(requestTarget(subject), n)))
+		o := testkit.Receive(t, launch(d, deliveryTo(requestTarget(subject), n)))
 		if o.Error == "" || o.Refused != tc.refused || o.RetryAfter != tc.want {
 			t.Errorf("code %q, Retry-After %q: outcome is %+v", tc.code, tc.after, o)
 		}
 	}
 	for _, target := range []job.Target{requestTarget("nobody"), streamTarget("nobody")} {
-		if o := receive(t, launch(d, deliveryTo(target, 0))); o.Error == "" || o.Refused {
+		if o := testkit.Receive(t, launch(d, deliveryTo(target, 0))); o.Error == "" || o.Refused {
 			t.Errorf("%s without responders has outcome %+v", target.Kind, o)
 		}
 	}

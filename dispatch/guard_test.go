@@ -7,6 +7,8 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // TestGuardRefuses has addresses as they are dialled; want is a part of the refusal, with and without private
@@ -97,12 +99,12 @@ func TestHTTPOwnListener(t *testing.T) {
 	resolveAll(t, [4]byte{127, 0, 0, 1})
 	d := start(t, Options{AllowPrivateTargets: true, Own: []netip.AddrPort{at}}, "")
 	for _, host := range []string{"127.0.0.1", "localhost", "[::ffff:127.0.0.1]", "rebind.example.com"} {
-		o := receive(t, launch(d, deliveryTo(httpTarget("http://"+host+":"+port), 0)))
+		o := testkit.Receive(t, launch(d, deliveryTo(httpTarget("http://"+host+":"+port), 0)))
 		if !strings.Contains(o.Error, "is an address of this server itself") || !o.Refused {
 			t.Errorf("%s: outcome is %+v", host, o)
 		}
 	}
-	if o := receive(t, launch(d, deliveryTo(httpTarget(neighbour), 0))); o.Error != "" {
+	if o := testkit.Receive(t, launch(d, deliveryTo(httpTarget(neighbour), 0))); o.Error != "" {
 		t.Errorf("the neighbour is not reached: %s", o.Error)
 	}
 }
@@ -114,7 +116,7 @@ func TestHTTPClosedAddresses(t *testing.T) {
 		"http://[64:ff9b::7f00:1]/": "64:ff9b::/96", "http://192.0.0.1/": "192.0.0.0/24", "http://168.63.129.16/": "168.63.129.16/32",
 		"http://example.com:0/": "target.url: has the port 0; want 1 to 65535", "http://example.com:65536/": "target.url: has the port 65536; want 1 to 65535",
 	} {
-		if o := receive(t, launch(d, deliveryTo(httpTarget(url), 0))); !strings.Contains(o.Error, want) || !o.Refused {
+		if o := testkit.Receive(t, launch(d, deliveryTo(httpTarget(url), 0))); !strings.Contains(o.Error, want) || !o.Refused {
 			t.Errorf("%s: outcome is %+v; want %q", url, o, want)
 		}
 	}

@@ -46,7 +46,7 @@ func TestHandlerOutcomes(t *testing.T) {
 		if tc.name == "waits" {
 			del.Timeout = 20 * time.Millisecond
 		}
-		if o := receive(t, launch(d, del)); o.Error != tc.want {
+		if o := testkit.Receive(t, launch(d, del)); o.Error != tc.want {
 			t.Errorf("%s: error is %q; want %q", tc.name, o.Error, tc.want)
 		}
 	}
@@ -66,16 +66,16 @@ func TestHandlerThatIgnoresItsContext(t *testing.T) {
 	}}, "")
 	del := deliveryTo(handlerTarget("deaf"), 0)
 	del.Timeout = 20 * time.Millisecond
-	if o := receive(t, launch(d, del)); o.Error != "no answer within 20ms" {
+	if o := testkit.Receive(t, launch(d, del)); o.Error != "no answer within 20ms" {
 		t.Errorf("error is %q", o.Error)
 	}
 	second := launch(d, deliveryTo(handlerTarget("deaf"), 1))
-	receive(t, begun)
+	testkit.Receive(t, begun)
 	if n := lineOf(d).Waiting(); n != 1 || len(begun) != 0 {
 		t.Errorf("a second call began beside the first: %d wait", n)
 	}
 	close(let)
-	if o := receive(t, second); o.Error != "" {
+	if o := testkit.Receive(t, second); o.Error != "" {
 		t.Errorf("error is %q", o.Error)
 	}
 }

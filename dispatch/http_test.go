@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 func httpTarget(url string) job.Target {
@@ -68,7 +69,7 @@ func TestHTTPAnswers(t *testing.T) {
 		{"/endless", "HTTP 500: grüße � and so on� and so on"},
 	}
 	for _, tc := range tests {
-		o := receive(t, launch(d, deliveryTo(httpTarget(url+tc.path), 0)))
+		o := testkit.Receive(t, launch(d, deliveryTo(httpTarget(url+tc.path), 0)))
 		if o.Error != tc.want && !(tc.path == "/endless" && strings.HasPrefix(o.Error, tc.want)) {
 			t.Errorf("%s: error is %q; want %q", tc.path, o.Error, tc.want)
 		}
@@ -108,11 +109,11 @@ func TestHTTPRequest(t *testing.T) {
 		if tc.edit != nil {
 			tc.edit(del)
 		}
-		if o := receive(t, launch(d, del)); o.Error != "" {
+		if o := testkit.Receive(t, launch(d, del)); o.Error != "" {
 			t.Errorf("%s: %s", tc.name, o.Error)
 			continue
 		}
-		got := receive(t, requests)
+		got := testkit.Receive(t, requests)
 		if got.method != tc.wantMethod || got.body != tc.wantBody || got.header.Get("Content-Type") != tc.wantType {
 			t.Errorf("%s: got %+v", tc.name, got)
 		}
@@ -129,7 +130,7 @@ func TestHTTPErrorsKeepTheURLSecret(t *testing.T) {
 	}
 	l.Close() // now nobody listens there
 	d := start(t, Options{AllowPrivateTargets: true}, "")
-	o := receive(t, launch(d, deliveryTo(httpTarget("http://"+l.Addr().String()+"/hook?token=s3cret"), 0)))
+	o := testkit.Receive(t, launch(d, deliveryTo(httpTarget("http://"+l.Addr().String()+"/hook?token=s3cret"), 0)))
 	if !strings.Contains(o.Error, "refused") || strings.Contains(o.Error, "s3cret") {
 		t.Errorf("error is %q", o.Error)
 	}
@@ -149,11 +150,11 @@ func TestHTTPS(t *testing.T) {
 	roots.AddCert(s.Certificate())
 	target := httpTarget(s.URL)
 	d := start(t, Options{AllowPrivateTargets: true, TLS: &tls.Config{RootCAs: roots}}, "")
-	if o := receive(t, launch(d, deliveryTo(target, 0))); o.Error != "" {
+	if o := testkit.Receive(t, launch(d, deliveryTo(target, 0))); o.Error != "" {
 		t.Errorf("with the right root: %s", o.Error)
 	}
 	d = start(t, Options{AllowPrivateTargets: true}, "")
-	if o := receive(t, launch(d, deliveryTo(target, 0))); !strings.Contains(o.Error, "certificate") {
+	if o := testkit.Receive(t, launch(d, deliveryTo(target, 0))); !strings.Contains(o.Error, "certificate") {
 		t.Errorf("without it: error is %q", o.Error)
 	}
 }
@@ -165,7 +166,7 @@ func TestHTTPPrivateAddresses(t *testing.T) {
 	resolveAll(t, [4]byte{127, 0, 0, 1})
 	d := start(t, Options{}, "")
 	for _, host := range []string{"127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "rebind.example.com"} {
-		o := receive(t, launch(d, deliveryTo(httpTarget("http://"+host+":"+port), 0)))
+		o := testkit.Receive(t, launch(d, deliveryTo(httpTarget("http://"+host+":"+port), 0)))
 		if !strings.Contains(o.Error, "loopback or private address") || !o.Refused {
 			t.Errorf("%s: outcome is %+v", host, o)
 		}

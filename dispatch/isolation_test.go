@@ -8,8 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/carillon-io/carillon/job"
 	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // stuckHost is a web server that reads requests and never answers. begun gets one token for each.
@@ -39,14 +41,14 @@ func TestStuckTargetsDelayNoOther(t *testing.T) {
 		stuck = append(stuck, launchAll(d, requestTarget(fmt.Sprintf("stuck.%d", n)), perTarget)...)
 	}
 	for range 2 * stuckTargets * 8 {
-		receive(t, begun)
+		testkit.Receive(t, begun)
 	}
 	var others []<-chan job.Outcome
 	for _, target := range []job.Target{natsTarget("a"), requestTarget("svc"), handlerTarget("h"), healthy} {
 		others = append(others, launchAll(d, target, perTarget)...)
 	}
 	for _, c := range others {
-		if o := receive(t, c); o.Error != "" {
+		if o := testkit.Receive(t, c); o.Error != "" {
 			t.Fatalf("a launch to another target has error %q", o.Error)
 		}
 	}
@@ -76,13 +78,13 @@ func TestKindLimitIsSharedInTurns(t *testing.T) {
 		}
 	}
 	for range 4 {
-		receive(t, begun)
+		testkit.Receive(t, begun)
 	}
 	outcome := launch(d, deliveryTo(healthy, 0))
-	if o := receive(t, launch(d, deliveryTo(handlerTarget("h"), 0))); o.Error != "" {
+	if o := testkit.Receive(t, launch(d, deliveryTo(handlerTarget("h"), 0))); o.Error != "" {
 		t.Errorf("another kind has error %q", o.Error)
 	}
-	if o := receive(t, outcome); o.Error != "" {
+	if o := testkit.Receive(t, outcome); o.Error != "" {
 		t.Errorf("the healthy host has error %q", o.Error)
 	}
 	ended := 0
@@ -106,11 +108,11 @@ func TestTenantLeavesAShare(t *testing.T) {
 	d := start(t, Options{InFlightMax: 8, Handlers: map[string]Handler{"a": hangs, "b": hangs, "h": succeed}}, "")
 	stuck := append(launchAll(d, handlerTarget("a"), 5), launchAll(d, handlerTarget("b"), 5)...)
 	for range 6 {
-		receive(t, begun)
+		testkit.Receive(t, begun)
 	}
 	other := deliveryTo(handlerTarget("h"), 0)
 	other.Tenant = "other"
-	if o := receive(t, launch(d, other)); o.Error != "" {
+	if o := testkit.Receive(t, launch(d, other)); o.Error != "" {
 		t.Errorf("the other tenant has error %q", o.Error)
 	}
 	if n := lineOf(d).Waiting(); n != 4 || len(begun) != 0 {

@@ -7,11 +7,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+
 	"github.com/carillon-io/carillon/dispatch/dispatchtest"
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
-	"github.com/nats-io/nats-server/v2/server"
-	"github.com/nats-io/nats.go"
 )
 
 // waitMax is how long a test waits for what must happen.
@@ -127,18 +128,6 @@ func launchAll(d *Dispatcher, t job.Target, n int) []<-chan job.Outcome {
 		out = append(out, launch(d, deliveryTo(t, i)))
 	}
 	return out
-}
-
-// receive waits for a value.
-func receive[T any](t testing.TB, c <-chan T) T {
-	t.Helper()
-	select {
-	case v := <-c:
-		return v
-	case <-time.After(waitMax):
-		t.Fatalf("nothing came in %s", waitMax)
-		panic("unreachable")
-	}
 }
 
 // valve is a TCP relay in front of a server, which can stop or cut what flows through it.

@@ -4,9 +4,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/carillon-io/carillon/job"
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 func natsTarget(subject string) job.Target {
@@ -21,16 +23,16 @@ func TestNATSHeadersKeepTheirCaseAndTheirMessage(t *testing.T) {
 
 	first := deliveryTo(natsTarget("a"), 1)
 	first.Headers = []job.Pair{{Key: "traceparent", Value: "00-1"}, {Key: "X-TEAM", Value: "billing"}}
-	receive(t, launch(d, first))
-	m := receive(t, messages)
+	testkit.Receive(t, launch(d, first))
+	m := testkit.Receive(t, messages)
 	want := map[string]string{"traceparent": "00-1", "X-TEAM": "billing", "Nats-Msg-Id": first.Run.String()}
 	for name, value := range want {
 		if got := m.Header[name]; len(got) != 1 || got[0] != value {
 			t.Errorf("header %s is %q; want %q", name, got, value)
 		}
 	}
-	receive(t, launch(d, deliveryTo(natsTarget("a"), 2)))
-	if m := receive(t, messages); len(m.Header) != 7 {
+	testkit.Receive(t, launch(d, deliveryTo(natsTarget("a"), 2)))
+	if m := testkit.Receive(t, messages); len(m.Header) != 7 {
 		t.Errorf("a message without headers of its own has %d: %v", len(m.Header), m.Header)
 	}
 }
@@ -40,10 +42,10 @@ func TestNATSRefusesWhatTheClientRefuses(t *testing.T) {
 	d := start(t, Options{}, s.ClientURL())
 	del := deliveryTo(natsTarget("a"), 1)
 	del.Payload = make([]byte, 2048)
-	if o := receive(t, launch(d, del)); !strings.Contains(o.Error, "maximum payload") {
+	if o := testkit.Receive(t, launch(d, del)); !strings.Contains(o.Error, "maximum payload") {
 		t.Errorf("error is %q; want one about the maximum payload", o.Error)
 	}
-	if o := receive(t, launch(d, deliveryTo(natsTarget("a"), 2))); o.Error != "" {
+	if o := testkit.Receive(t, launch(d, deliveryTo(natsTarget("a"), 2))); o.Error != "" {
 		t.Errorf("the next one has error %q", o.Error)
 	}
 }
@@ -66,12 +68,12 @@ func TestNATSDenied(t *testing.T) {
 		launch(d, deliveryTo(job.Target{Kind: job.TargetRequest, Subject: "secret.b"}, 0)),
 		launch(d, deliveryTo(job.Target{Kind: job.TargetJetStream, Subject: "secret.c"}, 0)))
 	for n, c := range good {
-		if o := receive(t, c); o.Error != "" {
+		if o := testkit.Receive(t, c); o.Error != "" {
 			t.Errorf("permitted launch %d has error %q", n, o.Error)
 		}
 	}
 	for n, c := range bad {
-		if o := receive(t, c); !strings.Contains(o.Error, "does not permit publishing") {
+		if o := testkit.Receive(t, c); !strings.Contains(o.Error, "does not permit publishing") {
 			t.Errorf("denied launch %d has error %q", n, o.Error)
 		}
 	}
@@ -101,7 +103,7 @@ func TestNATSInProcess(t *testing.T) {
 	s := startNATS(t, func(o *server.Options) { o.DontListen = true })
 	d := start(t, Options{}, "nats://unused:1", nats.InProcessServer(s))
 	for _, c := range launchAll(d, natsTarget("a"), 100) {
-		if o := receive(t, c); o.Error != "" {
+		if o := testkit.Receive(t, c); o.Error != "" {
 			t.Errorf("error is %q", o.Error)
 		}
 	}
@@ -117,7 +119,7 @@ func TestNATSCallbacksOfTheCaller(t *testing.T) {
 		nats.DisconnectErrHandler(func(*nats.Conn, error) { calls <- "disconnect" }),
 		nats.ReconnectHandler(func(*nats.Conn) { calls <- "reconnect" }))
 	for _, want := range []string{"connect", "disconnect", "reconnect"} {
-		if got := receive(t, calls); got != want {
+		if got := testkit.Receive(t, calls); got != want {
 			t.Errorf("the callback is %s; want %s", got, want)
 		}
 		if want == "connect" {
@@ -135,11 +137,11 @@ func TestNATSCallbacksOfTheCaller(t *testing.T) {
 func TestNoNATS(t *testing.T) {
 	d := start(t, Options{}, "")
 	for _, kind := range []job.TargetKind{job.TargetNATS, job.TargetRequest, job.TargetJetStream} {
-		if o := receive(t, launch(d, deliveryTo(job.Target{Kind: kind, Subject: "a"}, 0))); o.Error != errNoNATS.Error() {
+		if o := testkit.Receive(t, launch(d, deliveryTo(job.Target{Kind: kind, Subject: "a"}, 0))); o.Error != errNoNATS.Error() {
 			t.Errorf("%s: error is %q", kind, o.Error)
 		}
 	}
-	if o := receive(t, launch(d, deliveryTo(job.Target{}, 0))); o.Error != errNoKind.Error() {
+	if o := testkit.Receive(t, launch(d, deliveryTo(job.Target{}, 0))); o.Error != errNoKind.Error() {
 		t.Errorf("no kind: error is %q", o.Error)
 	}
 }

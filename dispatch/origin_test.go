@@ -3,9 +3,10 @@ package dispatch
 import (
 	"testing"
 
+	"github.com/nats-io/nats.go/jetstream"
+
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/testkit"
-	"github.com/nats-io/nats.go/jetstream"
 )
 
 // TestOriginsAreKeptApart announces the same places of two outboxes, and of one whose files were put back, into one
@@ -41,7 +42,7 @@ func TestDuplicateRunsAreCounted(t *testing.T) {
 	addStream(t, dial(t, s.ClientURL()), jetstream.StreamConfig{Name: "OUT", Subjects: []string{"out"}})
 	d := start(t, Options{}, s.ClientURL())
 	for range 2 {
-		if o := receive(t, launch(d, deliveryTo(job.Target{Kind: job.TargetJetStream, Subject: "out"}, 0))); o.Error != "" {
+		if o := testkit.Receive(t, launch(d, deliveryTo(job.Target{Kind: job.TargetJetStream, Subject: "out"}, 0))); o.Error != "" {
 			t.Error(o.Error)
 		}
 	}

@@ -27,13 +27,13 @@ func TestTenantsTakeTurns(t *testing.T) {
 	outcomes = append(outcomes, launch(d, other))
 	v.set(false, false)
 	for _, c := range outcomes {
-		if o := receive(t, c); o.Error != "" {
+		if o := testkit.Receive(t, c); o.Error != "" {
 			t.Fatalf("outcome has error %q", o.Error)
 		}
 	}
 	var order []string
 	for i := range herd + 1 {
-		m := receive(t, got)
+		m := testkit.Receive(t, got)
 		if m.Header.Get(headerTenant) != "other" {
 			order = append(order, m.Header.Get(headerScheduledAt))
 		} else if i > groupMax+publishQuantum {

@@ -6,10 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/carillon-io/carillon/job"
-	"github.com/carillon-io/carillon/testkit"
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // arrivals counts, by run and attempt, what a subscriber got.
@@ -62,7 +63,7 @@ func TestNATSCutConnection(t *testing.T) {
 		v.cut()
 		v.set(false, false)
 		for delivered := 0; delivered < perRound; {
-			o := receive(t, outcomes)
+			o := testkit.Receive(t, outcomes)
 			if o.Error == "" {
 				delivered++
 				testkit.Until(t, "what was delivered has arrived", func() bool { return got.of(o) == 1 })
@@ -95,26 +96,26 @@ func TestNATSServerRestart(t *testing.T) {
 	gate := new(gatedDialer)
 	d := start(t, Options{}, s.ClientURL(), nats.SetCustomDialer(gate))
 
-	receive(t, launchAll(d, natsTarget("a"), 1)[0])
-	receive(t, got)
+	testkit.Receive(t, launchAll(d, natsTarget("a"), 1)[0])
+	testkit.Receive(t, got)
 	gate.Lock()
 	s.Shutdown()
 	s.WaitForShutdown()
 	testkit.Until(t, "the dispatcher knows", func() bool { return !d.Stats().NATS.Connected })
 	outcomes := launchAll(d, natsTarget("a"), 100)
 	startNATS(t, func(o *server.Options) { o.Port = port })
-	receive(t, back)
+	testkit.Receive(t, back)
 	if stats := d.Stats(); stats.Queued != 100 {
 		t.Errorf("%d launches wait; want 100", stats.Queued)
 	}
 	gate.Unlock()
 	for _, c := range outcomes {
-		if o := receive(t, c); o.Error != "" {
+		if o := testkit.Receive(t, c); o.Error != "" {
 			t.Errorf("outcome has error %q", o.Error)
 		}
 	}
 	for range outcomes {
-		receive(t, got)
+		testkit.Receive(t, got)
 	}
 }
 
@@ -139,12 +140,12 @@ func TestNATSServerThatHangs(t *testing.T) {
 	n.stuck = 100 * time.Millisecond
 	d := start(t, Options{NATS: n}, "")
 	v.set(true, false)
-	if o := receive(t, launch(d, deliveryTo(natsTarget("a"), 0))); o.Error != errUnconfirmed.Error() {
+	if o := testkit.Receive(t, launch(d, deliveryTo(natsTarget("a"), 0))); o.Error != errUnconfirmed.Error() {
 		t.Errorf("error is %q; want %q", o.Error, errUnconfirmed)
 	}
 	v.set(false, false)
 	testkit.Until(t, "launches are delivered again", func() bool {
-		return receive(t, launch(d, deliveryTo(natsTarget("a"), 1))).Error == ""
+		return testkit.Receive(t, launch(d, deliveryTo(natsTarget("a"), 1))).Error == ""
 	})
 	testkit.Until(t, "there is a new connection", func() bool { return d.Stats().NATS.Reconnects > 0 })
 }
@@ -159,16 +160,16 @@ func TestNATSDownBeyondTheTimeout(t *testing.T) {
 	for _, kind := range []job.TargetKind{job.TargetNATS, job.TargetRequest, job.TargetJetStream} {
 		del := deliveryTo(job.Target{Kind: kind, Subject: "a"}, 0)
 		del.Timeout = 30 * time.Millisecond
-		o := receive(t, launch(d, del))
+		o := testkit.Receive(t, launch(d, del))
 		if o.Error != "the connection to NATS was down for 30ms" || !o.LaunchedAt.IsZero() {
 			t.Errorf("%s: outcome is %+v", kind, o)
 		}
 	}
-	if o := receive(t, launch(d, deliveryTo(job.Target{Kind: job.TargetHandler, Handler: "h"}, 0))); o.Error != "" {
+	if o := testkit.Receive(t, launch(d, deliveryTo(job.Target{Kind: job.TargetHandler, Handler: "h"}, 0))); o.Error != "" {
 		t.Errorf("a handler fails too: %q", o.Error)
 	}
 	v.set(false, false)
-	if o := receive(t, launch(d, deliveryTo(natsTarget("a"), 1))); o.Error != "" {
+	if o := testkit.Receive(t, launch(d, deliveryTo(natsTarget("a"), 1))); o.Error != "" {
 		t.Errorf("after the reconnect: %q", o.Error)
 	}
 }

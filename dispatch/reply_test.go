@@ -6,12 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/carillon-io/carillon/job"
-	"github.com/carillon-io/carillon/testkit"
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nats.go/micro"
+
+	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 func requestTarget(subject string) job.Target {
@@ -43,7 +44,7 @@ func TestRequestReplies(t *testing.T) {
 		{"nobody", `no service listens on the subject "nobody"`},
 	}
 	for _, tc := range tests {
-		o := receive(t, launch(d, deliveryTo(requestTarget(tc.subject), 0)))
+		o := testkit.Receive(t, launch(d, deliveryTo(requestTarget(tc.subject), 0)))
 		if o.Error != tc.want || o.LaunchedAt.IsZero() {
 			t.Errorf("%s: outcome is %+v; want error %q", tc.subject, o, tc.want)
 		}
@@ -63,7 +64,7 @@ func TestJetStreamStoresARunOnce(t *testing.T) {
 	for attempt := range 3 {
 		del := deliveryTo(streamTarget("runs.a"), 0)
 		del.Attempt = uint32(attempt + 1)
-		if o := receive(t, launch(d, del)); o.Error != "" {
+		if o := testkit.Receive(t, launch(d, del)); o.Error != "" {
 			t.Errorf("attempt %d has error %q", del.Attempt, o.Error)
 		}
 	}
@@ -93,7 +94,7 @@ func TestJetStreamRefusals(t *testing.T) {
 		{deliveryTo(streamTarget("chat"), 0), errNoAck.Error()},
 	}
 	for _, tc := range tests {
-		if o := receive(t, launch(d, tc.del)); o.Error != tc.want {
+		if o := testkit.Receive(t, launch(d, tc.del)); o.Error != tc.want {
 			t.Errorf("error is %q; want %q", o.Error, tc.want)
 		}
 	}
@@ -126,7 +127,7 @@ func TestJetStreamServerRestart(t *testing.T) {
 	s.WaitForShutdown()
 	s = startNATS(t, func(o *server.Options) { o.StoreDir, o.Port = dir, port })
 	for delivered := 0; delivered < runs; {
-		o := receive(t, outcomes)
+		o := testkit.Receive(t, outcomes)
 		if o.Error == "" {
 			delivered++
 			continue
@@ -159,7 +160,7 @@ func TestJudgeIgnoresForeignReplies(t *testing.T) {
 	if err := nc.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	if o := receive(t, launch(d, deliveryTo(requestTarget("nobody"), 0))); !strings.HasPrefix(o.Error, "no service listens") {
+	if o := testkit.Receive(t, launch(d, deliveryTo(requestTarget("nobody"), 0))); !strings.HasPrefix(o.Error, "no service listens") {
 		t.Errorf("error is %q", o.Error)
 	}
 }

@@ -4,8 +4,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/carillon-io/carillon/job"
 	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // TestReservedSubjects launches definitions of before, whose subjects are no targets: nothing is published, and
@@ -25,7 +27,7 @@ func TestReservedSubjects(t *testing.T) {
 		"bells.v1.default.jobs.delete": `under "bells" belong to Carillon`, "bells": `under "bells" belong to Carillon`,
 	} {
 		for _, kind := range []job.TargetKind{job.TargetNATS, job.TargetRequest, job.TargetJetStream} {
-			o := receive(t, launch(d, deliveryTo(job.Target{Kind: kind, Subject: subject}, 0)))
+			o := testkit.Receive(t, launch(d, deliveryTo(job.Target{Kind: kind, Subject: subject}, 0)))
 			if !strings.Contains(o.Error, want) || !o.Refused {
 				t.Errorf("%s %s: outcome is %+v; want %q", kind, subject, o, want)
 			}

@@ -8,10 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/carillon-io/carillon/job"
-	"github.com/carillon-io/carillon/testkit"
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // spyTracer notes the attempts that it follows, by their number.
@@ -105,19 +106,19 @@ func TestTraceReachesTargets(t *testing.T) {
 	subject := job.Target{Kind: job.TargetNATS, Subject: "out"}
 	for i, target := range []job.Target{subject, requestTarget("ask"), subject} {
 		n := uint32(i + 1)
-		receive(t, launch(traced, withOwnTrace(target, n)))
-		check("traced", receive(t, messages), map[string]string{"traceparent": fmt.Sprint("parent-", n), "Traceparent": "", "tracestate": "s=1", "X-Own": "1"})
-		receive(t, launch(stateless, withOwnTrace(target, n)))
-		check("stateless", receive(t, messages), map[string]string{"traceparent": fmt.Sprint("parent-", n), "Traceparent": "", "tracestate": "", "X-Own": "1"})
-		receive(t, launch(plain, withOwnTrace(target, n)))
-		check("plain", receive(t, messages), map[string]string{"traceparent": "", "Traceparent": "own", "tracestate": "own", "X-Own": "1"})
+		testkit.Receive(t, launch(traced, withOwnTrace(target, n)))
+		check("traced", testkit.Receive(t, messages), map[string]string{"traceparent": fmt.Sprint("parent-", n), "Traceparent": "", "tracestate": "s=1", "X-Own": "1"})
+		testkit.Receive(t, launch(stateless, withOwnTrace(target, n)))
+		check("stateless", testkit.Receive(t, messages), map[string]string{"traceparent": fmt.Sprint("parent-", n), "Traceparent": "", "tracestate": "", "X-Own": "1"})
+		testkit.Receive(t, launch(plain, withOwnTrace(target, n)))
+		check("plain", testkit.Receive(t, messages), map[string]string{"traceparent": "", "Traceparent": "own", "tracestate": "own", "X-Own": "1"})
 	}
-	receive(t, launch(traced, withOwnTrace(httpTarget(url), 9)))
-	check("traced", receive(t, requests), map[string]string{"Traceparent": "parent-9", "Tracestate": "s=1"})
-	receive(t, launch(stateless, withOwnTrace(httpTarget(url), 9)))
-	check("stateless", receive(t, requests), map[string]string{"Traceparent": "parent-9", "Tracestate": ""})
-	receive(t, launch(plain, withOwnTrace(httpTarget(url), 9)))
-	check("plain", receive(t, requests), map[string]string{"Traceparent": "own", "Tracestate": "own"})
+	testkit.Receive(t, launch(traced, withOwnTrace(httpTarget(url), 9)))
+	check("traced", testkit.Receive(t, requests), map[string]string{"Traceparent": "parent-9", "Tracestate": "s=1"})
+	testkit.Receive(t, launch(stateless, withOwnTrace(httpTarget(url), 9)))
+	check("stateless", testkit.Receive(t, requests), map[string]string{"Traceparent": "parent-9", "Tracestate": ""})
+	testkit.Receive(t, launch(plain, withOwnTrace(httpTarget(url), 9)))
+	check("plain", testkit.Receive(t, requests), map[string]string{"Traceparent": "own", "Tracestate": "own"})
 }
 
 // TestEveryAttemptIsTraced, once, however it ends: answered, failed, refused at once, cancelled under way.
@@ -137,22 +138,22 @@ func TestEveryAttemptIsTraced(t *testing.T) {
 		return del
 	}
 	first := launch(d, deliver(handlerTarget("waits"), 1))
-	if within := receive(t, entered); within != uint32(1) {
+	if within := testkit.Receive(t, entered); within != uint32(1) {
 		t.Errorf("the handler is within %v", within)
 	}
 	cancelled := deliver(handlerTarget("waits"), 2)
 	second := launch(d, cancelled)
-	receive(t, entered)
+	testkit.Receive(t, entered)
 	d.Cancel(cancelled.Run)
-	receive(t, second)
+	testkit.Receive(t, second)
 	close(leave)
-	receive(t, first)
-	receive(t, launch(d, deliver(handlerTarget("unknown"), 3)))
-	receive(t, launch(d, deliver(job.Target{Kind: job.TargetNATS, Subject: "out"}, 4))) // there is no NATS
+	testkit.Receive(t, first)
+	testkit.Receive(t, launch(d, deliver(handlerTarget("unknown"), 3)))
+	testkit.Receive(t, launch(d, deliver(job.Target{Kind: job.TargetNATS, Subject: "out"}, 4))) // there is no NATS
 	if err := d.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	receive(t, launch(d, deliver(handlerTarget("waits"), 5)))
+	testkit.Receive(t, launch(d, deliver(handlerTarget("waits"), 5)))
 	for attempt, want := range map[uint32]string{
 		1: "", 2: ErrCancelled.Error(), 3: `no handler "unknown" is registered here`, 4: errNoNATS.Error(), 5: ErrStopped.Error(),
 	} {
@@ -176,10 +177,10 @@ func TestTraceOverReconnect(t *testing.T) {
 	del := deliveryTo(job.Target{Kind: job.TargetNATS, Subject: "out"}, 1)
 	outcome := launch(d, del)
 	valve.set(false, false)
-	if o := receive(t, outcome); o.Error != "" {
+	if o := testkit.Receive(t, outcome); o.Error != "" {
 		t.Fatal(o.Error)
 	}
-	if h := receive(t, got); h["traceparent"][0] != "parent-1" {
+	if h := testkit.Receive(t, got); h["traceparent"][0] != "parent-1" {
 		t.Errorf("left with %v", h)
 	}
 	spy.outcome(t, 1)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/embedded"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // victimDir is the variable that makes this test binary a program with a scheduler in the directory, which puts
@@ -96,7 +97,7 @@ func TestKillLosesNothing(t *testing.T) {
 		"hang":  func(_ context.Context, run embedded.Run) error { again <- run; return nil },
 		"quick": succeed,
 	}})
-	if run := receive(t, again); run.ID != began || run.Fence <= fence || run.Job != "hangs" {
+	if run := testkit.Receive(t, again); run.ID != began || run.Fence <= fence || run.Job != "hangs" {
 		t.Errorf("handed out again: %+v; want run %s with a fence above %d", run, began, fence)
 	}
 	runWith(t, s, began, "succeeded")

@@ -75,17 +75,6 @@ func trigger(t *testing.T, s putter, name string) client.Run {
 	return run
 }
 
-// receive waits for a value.
-func receive[T any](t *testing.T, c <-chan T) (v T) {
-	t.Helper()
-	select {
-	case v = <-c:
-	case <-time.After(waitMax):
-		t.Fatal("nothing came")
-	}
-	return v
-}
-
 // runWith waits until a run has a status.
 func runWith(t *testing.T, s *embedded.Scheduler, id, status string) (run client.Run) {
 	t.Helper()

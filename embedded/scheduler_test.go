@@ -118,19 +118,19 @@ func TestTimeoutEndsTheContext(t *testing.T) {
 	j.AttemptTimeout, j.Retry = client.Duration(100*time.Millisecond), soon(1)
 	put(t, s, j)
 	run := trigger(t, s, "timeout")
-	receive(t, began)
-	receive(t, ended)
+	testkit.Receive(t, began)
+	testkit.Receive(t, ended)
 	if run = runWith(t, s, run.RunID, "dead"); run.Error != "no answer within 100ms" {
 		t.Errorf("the run ended with %q", run.Error)
 	}
 
 	put(t, s, yearly("cancelled", "waits"))
 	run = trigger(t, s, "cancelled")
-	receive(t, began)
+	testkit.Receive(t, began)
 	if _, err := s.CancelRun(t.Context(), run.RunID); err != nil {
 		t.Fatal(err)
 	}
-	receive(t, ended)
+	testkit.Receive(t, ended)
 	runWith(t, s, run.RunID, "cancelled")
 }
 
@@ -146,11 +146,11 @@ func TestCloseWaits(t *testing.T) {
 	s := open(t, dir, opts)
 	put(t, s, yearly("a", "h"))
 	run := trigger(t, s, "a")
-	receive(t, began)
+	testkit.Receive(t, began)
 	closed := make(chan error, 1)
 	go func() { closed <- s.Close(context.Background()) }()
 	close(let)
-	if err := receive(t, closed); err != nil {
+	if err := testkit.Receive(t, closed); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Wait(); err != nil {
@@ -180,7 +180,7 @@ func TestCloseCuts(t *testing.T) {
 	}}})
 	put(t, s, yearly("a", "h"))
 	trigger(t, s, "a")
-	first := receive(t, began)
+	first := testkit.Receive(t, began)
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
 	defer cancel()
 	if err := s.Close(ctx); !errors.Is(err, context.DeadlineExceeded) {
@@ -194,7 +194,7 @@ func TestCloseCuts(t *testing.T) {
 		began <- run
 		return nil
 	}}})
-	if second := receive(t, began); second.ID != first.ID || second.Fence <= first.Fence {
+	if second := testkit.Receive(t, began); second.ID != first.ID || second.Fence <= first.Fence {
 		t.Errorf("handed out again: %+v after %+v", second, first)
 	}
 	runWith(t, s, first.ID, "succeeded")

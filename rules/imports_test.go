@@ -85,6 +85,7 @@ var house = map[string][]string{
 	"bench/measure": {"golang.org/x/sys"},
 	// What the tests of several packages share.
 	"testkit":               {},
+	"client/clienttest":     {module + "/client", "github.com/nats-io/nats.go"},
 	"testkit/plants":        {},
 	"terminal/terminaltest": {"golang.org/x/sys"},
 	// The crash checks share no code with the product: they may not even import the client.

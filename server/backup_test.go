@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/client/clienttest"
 	"github.com/carillon-io/carillon/datadir"
 	"github.com/carillon-io/carillon/testkit"
 )
@@ -25,15 +26,7 @@ func startAlone(t *testing.T, dir string) (*Server, *nats.Conn, *client.Client) 
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close(context.Background()) })
-	nc, err := nats.Connect(s.Ready().NATS)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(nc.Close)
-	c, err := client.New(nc, client.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	nc, c := clienttest.Connect(t, s.Ready().NATS)
 	return s, nc, c
 }
 
@@ -192,10 +185,7 @@ func TestBackupOfCluster(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	hasty, err := client.New(p.nc, client.Options{NoRetry: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	hasty := clienttest.New(t, p.nc, client.Options{NoRetry: true})
 	if _, err := hasty.OpenBackup(t.Context(), 0); !client.IsUnavailable(err) {
 		t.Errorf("a backup without a leader: %v", err)
 	}

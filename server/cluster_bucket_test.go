@@ -35,7 +35,7 @@ func TestLeaseBucketIsDeleted(t *testing.T) {
 	if _, err := p.nc.ChanSubscribe("out.x", received); err != nil {
 		t.Fatal(err)
 	}
-	receiveOne(t, received)
+	testkit.Receive(t, received)
 	p.level(a, b)
 	p.kill(a)
 	testkit.Until(p.t, "b leads", p.leads(b))

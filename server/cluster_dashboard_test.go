@@ -1,11 +1,12 @@
 package server
 
 import (
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
 	"testing"
+
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // TestClusterDashboard opens the pages of a standby: they show what it has and say who leads, and a form that
@@ -15,32 +16,30 @@ func TestClusterDashboard(t *testing.T) {
 	a, b := p.start("a", t.TempDir()), p.start("b", t.TempDir())
 	p.put("x")
 	p.level(a, b)
-	read := func(res *http.Response, err error) (int, string) {
+	pause := func(s *Server) testkit.Reply {
 		t.Helper()
+		form := strings.NewReader(url.Values{"name": {"x"}}.Encode())
+		req, err := http.NewRequestWithContext(t.Context(), "POST", s.Ready().HTTP+"/job/pause", form)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer res.Body.Close()
-		body, err := io.ReadAll(res.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return res.StatusCode, string(body)
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		return testkit.Do(t, http.DefaultClient, req)
 	}
 	for _, path := range []string{"/", "/jobs", "/job?name=x", "/audit"} {
-		status, page := read(http.Get(b.Ready().HTTP + path))
-		if status != 200 || !strings.Contains(page, "This node stands by") || !strings.Contains(page, "<bdi>a</bdi>") {
-			t.Errorf("%s of the standby: %d %s", path, status, page)
+		page := testkit.Get(t, b.Ready().HTTP+path)
+		if page.Status != 200 || !strings.Contains(page.Body, "This node stands by") || !strings.Contains(page.Body, "<bdi>a</bdi>") {
+			t.Errorf("%s of the standby: %d %s", path, page.Status, page.Body)
 		}
 	}
-	if _, page := read(http.Get(a.Ready().HTTP + "/")); strings.Contains(page, "stands by. It") || !strings.Contains(page, `<bdi>b</bdi></th>`) {
+	if page := testkit.Get(t, a.Ready().HTTP+"/").Body; strings.Contains(page, "stands by. It") || !strings.Contains(page, `<bdi>b</bdi></th>`) {
 		t.Errorf("the overview of the leader: %s", page)
 	}
-	status, page := read(http.PostForm(b.Ready().HTTP+"/job/pause", url.Values{"name": {"x"}}))
-	if status != 503 || !strings.Contains(page, `role="alert"`) || !strings.Contains(page, "not_leader") || !strings.Contains(page, `id="status"`) {
-		t.Errorf("paused by the standby: %d %s", status, page)
+	refused := pause(b)
+	if page := refused.Body; refused.Status != 503 || !strings.Contains(page, `role="alert"`) || !strings.Contains(page, "not_leader") || !strings.Contains(page, `id="status"`) {
+		t.Errorf("paused by the standby: %d %s", refused.Status, page)
 	}
-	if status, _ := read(http.PostForm(a.Ready().HTTP+"/job/pause", url.Values{"name": {"x"}})); status != 200 {
+	if status := pause(a).Status; status != 200 {
 		t.Errorf("paused by the leader: %d", status)
 	}
 }

@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -23,16 +22,8 @@ func TestClusterOverHTTP(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		res, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer res.Body.Close()
-		body, err := io.ReadAll(res.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return res.StatusCode, res.Header, string(body)
+		got := testkit.Do(t, http.DefaultClient, req)
+		return got.Status, got.Header, got.Body
 	}
 	if status, h, body := ask(b, "GET", "jobs/x"); status != 200 || h.Get("Carillon-Node") != "b" || h.Get("Carillon-Lag") == "" || !strings.Contains(body, `"name":"x"`) {
 		t.Errorf("read from the standby: %d %v %s", status, h, body)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/carillon-io/carillon/bus"
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/client/clienttest"
 	"github.com/carillon-io/carillon/datadir"
 	"github.com/carillon-io/carillon/replication"
 	"github.com/carillon-io/carillon/testkit"
@@ -32,15 +33,8 @@ func lone(t *testing.T, jobs int) (dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	nc, err := nats.Connect(s.Ready().NATS)
-	if err != nil {
-		t.Fatal(err)
-	}
+	nc, c := clienttest.Connect(t, s.Ready().NATS)
 	defer nc.Close()
-	c, err := client.New(nc, client.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
 	for i := range jobs {
 		_, _, err := c.Put(t.Context(), client.Job{Name: fmt.Sprintf("own-%d", i), Schedule: "@every 1h", Target: client.Target{Kind: "nats", Subject: "out"}})
 		if err != nil {

@@ -170,7 +170,7 @@ func (p *stillTroupe) refusesHandOver() {
 func (p *stillTroupe) receive(n int) (name string) {
 	p.t.Helper()
 	for range n {
-		m := receiveOne(p.t, p.runs)
+		m := testkit.Receive(p.t, p.runs)
 		p.seen[m.Header.Get("Carillon-Run-Id")]++
 		name = m.Header.Get("Carillon-Job")
 	}

@@ -26,7 +26,7 @@ func TestTakeover(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.put("x")
-	first := receiveOne(t, received)
+	first := testkit.Receive(t, received)
 	p.kill(a)
 	begun := time.Now()
 	testkit.Until(p.t, "b leads", p.leads(b))
@@ -34,7 +34,7 @@ func TestTakeover(t *testing.T) {
 	p.put("y")
 	var fence uint64
 	testkit.Until(p.t, "a run of y comes", func() bool {
-		m := receiveOne(t, received)
+		m := testkit.Receive(t, received)
 		if m.Header.Get("Carillon-Job") == "x" {
 			fence = max(fence, fenceOf(t, m))
 		}
@@ -66,7 +66,7 @@ func TestHandover(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.put("x")
-	receiveOne(t, received)
+	testkit.Receive(t, received)
 	c := p.client(false)
 	if _, err := c.Handover(t.Context(), 0, "nobody"); err == nil || !strings.Contains(err.Error(), "no standby") {
 		t.Errorf("a hand-over to an unknown node: %v", err)
@@ -84,7 +84,7 @@ func TestHandover(t *testing.T) {
 	p.put("y")
 	seen := make(map[string]int)
 	testkit.Until(p.t, "a run of y comes", func() bool {
-		m := receiveOne(t, received)
+		m := testkit.Receive(t, received)
 		seen[m.Header.Get("Carillon-Run-Id")]++
 		return m.Header.Get("Carillon-Job") == "y"
 	})

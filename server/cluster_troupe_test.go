@@ -15,6 +15,7 @@ import (
 
 	"github.com/carillon-io/carillon/bus/bustest"
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/client/clienttest"
 	"github.com/carillon-io/carillon/datadir"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/testkit"
@@ -77,11 +78,7 @@ func (p *troupe) kill(s *Server) {
 
 func (p *troupe) client(standby bool) *client.Client {
 	p.t.Helper()
-	c, err := client.New(p.nc, client.Options{Standby: standby})
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	return c
+	return clienttest.New(p.t, p.nc, client.Options{Standby: standby})
 }
 
 // put registers a job that ticks ten times a second.
@@ -144,17 +141,6 @@ func (p *troupe) eachTickOnce(name string, atLeast int) {
 		if step := later.ScheduledAt.Sub(earlier.ScheduledAt.Time); step != 100*time.Millisecond {
 			p.t.Errorf("%s: the tick at %v (%s) is followed by that at %v (%s)", name, earlier.ScheduledAt, earlier.Status, later.ScheduledAt, later.Status)
 		}
-	}
-}
-
-func receiveOne(t *testing.T, messages <-chan *nats.Msg) *nats.Msg {
-	t.Helper()
-	select {
-	case m := <-messages:
-		return m
-	case <-time.After(20 * time.Second):
-		t.Fatal("nothing came")
-		return nil
 	}
 }
 

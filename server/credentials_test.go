@@ -248,16 +248,8 @@ func TestNoDoorShowsCredentials(t *testing.T) {
 // readPage returns the headers and the body of an address.
 func readPage(t *testing.T, address string) string {
 	t.Helper()
-	res, err := http.Get(address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	body, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return fmt.Sprintf("%v %s", res.Header, body)
+	page := testkit.Get(t, address)
+	return fmt.Sprintf("%v %s", page.Header, page.Body)
 }
 
 // around returns the text around a word.

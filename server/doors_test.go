@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"encoding/json"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -12,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/client/clienttest"
 	"github.com/carillon-io/carillon/testkit"
 )
 
@@ -33,11 +33,7 @@ func startDoors(t *testing.T, p *troupe, change func(*Options)) *Server {
 
 func of(t *testing.T, nc *nats.Conn, tenant string) *client.Client {
 	t.Helper()
-	c, err := client.New(nc, client.Options{Tenant: tenant})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return clienttest.New(t, nc, client.Options{Tenant: tenant})
 }
 
 // TestReplyIsNoRequest sends requests whose reply would be a request, to every subject that answers. None is carried
@@ -100,16 +96,7 @@ func TestReplyIsNoRequest(t *testing.T) {
 
 func scrape(t *testing.T, s *Server) string {
 	t.Helper()
-	res, err := http.Get(s.Ready().HTTP + "/metrics")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	text, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
+	return testkit.Get(t, s.Ready().HTTP+"/metrics").Body
 }
 
 // TestClusterRepliesToInboxes: the nodes of a cluster reply to inboxes only.
@@ -194,14 +181,9 @@ func TestDeliveriesMayNotAsk(t *testing.T) {
 				t.Fatal(err)
 			}
 			req.Header.Set(header, "1")
-			res, err := http.DefaultClient.Do(req)
-			if err != nil {
-				t.Fatal(err)
-			}
-			body, _ := io.ReadAll(res.Body)
-			_ = res.Body.Close()
-			if res.StatusCode != want || want == 403 && !strings.Contains(string(body), `"code":"forbidden"`) {
-				t.Errorf("%s with %s: %d %s", path, header, res.StatusCode, body)
+			got := testkit.Do(t, http.DefaultClient, req)
+			if got.Status != want || want == 403 && !strings.Contains(got.Body, `"code":"forbidden"`) {
+				t.Errorf("%s with %s: %d %s", path, header, got.Status, got.Body)
 			}
 		}
 		m := &nats.Msg{Subject: "carillon.v1.victim.jobs.delete", Data: []byte(`{"name":"precious"}`), Header: nats.Header{header: {"1"}}}

@@ -10,9 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go"
-
-	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/client/clienttest"
 	"github.com/carillon-io/carillon/datadir"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/wal"
@@ -66,15 +64,8 @@ func liveALife(t *testing.T) life {
 
 func (l *life) putJobs(t *testing.T, s *Server, n int) {
 	t.Helper()
-	nc, err := nats.Connect(s.Ready().NATS)
-	if err != nil {
-		t.Fatal(err)
-	}
+	nc, c := clienttest.Connect(t, s.Ready().NATS)
 	defer nc.Close()
-	c, err := client.New(nc, client.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
 	for range n {
 		mustPut(t, c, natsJob(fmt.Sprintf("job-%d", l.jobs), "@yearly"))
 		l.jobs++

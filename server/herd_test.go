@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/client/clienttest"
 	"github.com/carillon-io/carillon/server"
 	"github.com/carillon-io/carillon/testkit"
 )
@@ -76,15 +77,12 @@ func TestHerdAtOneTarget(t *testing.T) {
 	const herd = 17_000
 	s := start(t, filepath.Join(t.TempDir(), "data"))
 	nc, c := connect(t, s)
-	other, err := client.New(nc, client.Options{Tenant: "other"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := clienttest.New(t, nc, client.Options{Tenant: "other"})
 	slow := newHook(t)
 	putHerd(t, c, client.Target{Kind: "http", URL: slow.url + "/slow"}, herd, 3*time.Second)
 	going := map[string]bool{}
 	for range 64 {
-		going[receiveFrom(t, slow.begun)] = true
+		going[testkit.Receive(t, slow.begun)] = true
 	}
 	var waits []string
 	for i := herd - 1; len(waits) < 2; i-- {
@@ -117,7 +115,7 @@ func TestHerdAtOneTarget(t *testing.T) {
 	if _, err := other.Trigger(t.Context(), client.TriggerRequest{Name: "other"}); err != nil {
 		t.Fatal(err)
 	}
-	if name := receiveFrom(t, slow.begun); name != "other" {
+	if name := testkit.Receive(t, slow.begun); name != "other" {
 		t.Errorf("%s came instead of the run of another tenant", name)
 	}
 	close(slow.let)
@@ -153,7 +151,7 @@ func TestMaxInFlight(t *testing.T) {
 		h := newHook(t)
 		putHerd(t, c, client.Target{Kind: "http", URL: h.url, MaxInFlight: places}, 200, 400*time.Millisecond)
 		for range want {
-			receiveFrom(t, h.begun)
+			testkit.Receive(t, h.begun)
 		}
 		close(h.let)
 		testkit.Until(t, "all have arrived", func() bool {
@@ -164,16 +162,5 @@ func TestMaxInFlight(t *testing.T) {
 		if most := int(h.most.Load()); most != want {
 			t.Errorf("max_in_flight %d: %d at a time; want %d", places, most, want)
 		}
-	}
-}
-
-func receiveFrom[T any](t *testing.T, c <-chan T) T {
-	t.Helper()
-	select {
-	case v := <-c:
-		return v
-	case <-time.After(20 * time.Second):
-		t.Fatal("nothing came")
-		panic("unreachable")
 	}
 }

@@ -4,10 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -183,14 +180,7 @@ func TestDuplicatesAreShown(t *testing.T) {
 	}
 	want := []string{"carillon_event_duplicates_total 1", "carillon_target_duplicates_total 1"}
 	testkit.Until(t, fmt.Sprintf("the metrics have %q", want), func() bool {
-		reply, err := http.Get(s.Ready().HTTP + "/metrics")
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := io.ReadAll(reply.Body)
-		if err = errors.Join(err, reply.Body.Close()); err != nil {
-			t.Fatal(err)
-		}
-		return bytes.Contains(text, []byte("\n"+want[0]+"\n")) && bytes.Contains(text, []byte("\n"+want[1]+"\n"))
+		text := testkit.Get(t, s.Ready().HTTP+"/metrics").Body
+		return strings.Contains(text, "\n"+want[0]+"\n") && strings.Contains(text, "\n"+want[1]+"\n")
 	})
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/server"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // TestReportedRunOutlivesARestart: a worker receives a run, the server restarts, and the worker's report
@@ -35,7 +36,7 @@ func TestReportedRunOutlivesARestart(t *testing.T) {
 	if _, err := c.Trigger(t.Context(), client.TriggerRequest{Name: "w"}); err != nil {
 		t.Fatal(err)
 	}
-	m := receive(t, given)
+	m := testkit.Receive(t, given)
 	id := m.Header.Get("Carillon-Run-Id")
 	fence, err := strconv.ParseUint(m.Header.Get("Carillon-Fence"), 10, 64)
 	if err != nil {
@@ -92,7 +93,7 @@ func TestDeadLettersAndEvents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := receive(t, letters)
+	m := testkit.Receive(t, letters)
 	if m.Subject != "carillon.dead.default" || string(m.Data) != `{"n":1}` || m.Header.Get("Carillon-Run-Id") != run.RunID ||
 		m.Header.Get("Carillon-Attempt") != "2" || !strings.Contains(m.Header.Get("Carillon-Error"), "no service listens") {
 		t.Errorf("dead letter %s: %s %v", m.Subject, m.Data, m.Header)

@@ -3,8 +3,6 @@ package server_test
 import (
 	"context"
 	"fmt"
-	"io"
-	"net/http"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -41,21 +39,13 @@ func TestServerMeasures(t *testing.T) {
 // firstZero returns the first of the series that a server does not show above zero; "" if it shows all.
 func firstZero(t *testing.T, url string, series []string) string {
 	t.Helper()
-	reply, err := http.Get(url + "/metrics")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer reply.Body.Close()
-	text, err := io.ReadAll(reply.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testkit.Get(t, url+"/metrics").Body
 	for _, one := range series {
-		found := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(one) + ` (\S+)$`).FindSubmatch(text)
+		found := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(one) + ` (\S+)$`).FindStringSubmatch(text)
 		if found == nil {
 			return one
 		}
-		if value, err := strconv.ParseFloat(string(found[1]), 64); err != nil || value <= 0 {
+		if value, err := strconv.ParseFloat(found[1], 64); err != nil || value <= 0 {
 			return one
 		}
 	}

@@ -11,7 +11,9 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/client/clienttest"
 	"github.com/carillon-io/carillon/server"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // runNATS starts a NATS server of its own, on a given port or any.
@@ -42,15 +44,7 @@ func TestOutsideServerRestarts(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = s.Close(context.Background()) })
 
-	nc, err := nats.Connect(outside.ClientURL(), nats.MaxReconnects(-1), nats.ReconnectWait(20*time.Millisecond))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(nc.Close)
-	c, err := client.New(nc, client.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	nc, c := clienttest.Connect(t, outside.ClientURL(), nats.MaxReconnects(-1), nats.ReconnectWait(20*time.Millisecond))
 	fired := make(chan *nats.Msg, 16)
 	if _, err := nc.ChanSubscribe("out", fired); err != nil {
 		t.Fatal(err)
@@ -66,7 +60,7 @@ func TestOutsideServerRestarts(t *testing.T) {
 	outside.Shutdown()
 	outside.WaitForShutdown()
 	runNATS(t, port)
-	if m := receive(t, fired); m.Header.Get("Carillon-Job") != "while-gone" {
+	if m := testkit.Receive(t, fired); m.Header.Get("Carillon-Job") != "while-gone" {
 		t.Errorf("got %v", m.Header)
 	}
 	// The server's own subscription may come back a little after the client's: the first requests can find no
@@ -77,7 +71,7 @@ func TestOutsideServerRestarts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m := receive(t, fired); m.Header.Get("Carillon-Job") != "after" {
+	if m := testkit.Receive(t, fired); m.Header.Get("Carillon-Job") != "after" {
 		t.Errorf("got %v", m.Header)
 	}
 }

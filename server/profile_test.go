@@ -2,13 +2,12 @@ package server
 
 import (
 	"context"
-	"io"
-	"net/http"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/carillon-io/carillon/bus/bustest"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // TestProfile: profiles are served where they were asked for, and only to this machine.
@@ -21,14 +20,8 @@ func TestProfile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reply, err := http.Get("http://" + addr + "/debug/pprof/goroutine?debug=1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := io.ReadAll(reply.Body)
-	_ = reply.Body.Close()
-	if err != nil || !strings.Contains(string(text), "goroutine profile") {
-		t.Errorf("%d %.100s %v", reply.StatusCode, text, err)
+	if page := testkit.Get(t, "http://"+addr+"/debug/pprof/goroutine?debug=1"); !strings.Contains(page.Body, "goroutine profile") {
+		t.Errorf("%d %.100s", page.Status, page.Body)
 	}
 	if err := s.Close(context.Background()); err != nil {
 		t.Error(err)

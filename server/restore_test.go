@@ -35,7 +35,7 @@ func TestRestoredMissedRuns(t *testing.T) {
 	if _, err := nc.ChanSubscribe("out.>", ran); err != nil {
 		t.Fatal(err)
 	}
-	original := receiveOne(t, ran) // the time has passed
+	original := testkit.Receive(t, ran) // the time has passed
 	if err := s.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 package server_test
 
 import (
-	"io"
 	"net/http"
 	"path/filepath"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // TestHTTPOnly uses a server with nothing but HTTP: a job is put, run by hand and read; the way over NATS
@@ -31,16 +31,8 @@ func TestHTTPOnly(t *testing.T) {
 		}
 		req.Header.Set("Content-Type", "application/json")
 		req.Header.Set("Carillon-By", "alice@ci")
-		res, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer res.Body.Close()
-		b, err := io.ReadAll(res.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return res.StatusCode, string(b)
+		got := testkit.Do(t, http.DefaultClient, req)
+		return got.Status, got.Body
 	}
 	const job = `{"schedule":"@yearly","target":{"kind":"nats","subject":"out.http"},"payload":{"n":1}}`
 	if status, text := ask("PUT", "/api/v1/jobs/reports/daily", job); status != 201 {
@@ -49,7 +41,7 @@ func TestHTTPOnly(t *testing.T) {
 	if status, text := ask("POST", "/api/v1/jobs/reports/daily/trigger", ""); status != 200 {
 		t.Fatalf("trigger: %d %s", status, text)
 	}
-	if m := receive(t, fired); string(m.Data) != `{"n":1}` || m.Header.Get("Carillon-Job") != "reports/daily" {
+	if m := testkit.Receive(t, fired); string(m.Data) != `{"n":1}` || m.Header.Get("Carillon-Job") != "reports/daily" {
 		t.Errorf("got %q with %v", m.Data, m.Header)
 	}
 	if got, err := c.Get(t.Context(), "reports/daily"); err != nil || got.Version != 1 {

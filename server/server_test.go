@@ -13,7 +13,9 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/client/clienttest"
 	"github.com/carillon-io/carillon/server"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 func start(t *testing.T, dir string) *server.Server {
@@ -35,16 +37,7 @@ func options(dir string) server.Options {
 
 func connect(t *testing.T, s *server.Server) (*nats.Conn, *client.Client) {
 	t.Helper()
-	nc, err := nats.Connect(s.Ready().NATS)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(nc.Close)
-	c, err := client.New(nc, client.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return nc, c
+	return clienttest.Connect(t, s.Ready().NATS)
 }
 
 // TestRegisterFireRestart walks the whole path with everything real: a job is registered over NATS,
@@ -67,7 +60,7 @@ func TestRegisterFireRestart(t *testing.T) {
 	if err != nil || !created {
 		t.Fatalf("put: created %t, %v", created, err)
 	}
-	m := receive(t, fired)
+	m := testkit.Receive(t, fired)
 	if time.Now().Before(at) || string(m.Data) != `{"n":1}` || m.Header.Get("Carillon-Job") != "once" || m.Header.Get("Carillon-Fence") == "" {
 		t.Errorf("got %q with %v", m.Data, m.Header)
 	}
@@ -83,17 +76,6 @@ func TestRegisterFireRestart(t *testing.T) {
 	got, err := c.Get(t.Context(), "once")
 	if err != nil || got.ID != put.ID || got.Status != "completed" || got.LastRun == nil || got.LastRun.ID != m.Header.Get("Carillon-Run-Id") {
 		t.Errorf("after the restart: %+v, %v", got, err)
-	}
-}
-
-func receive(t *testing.T, messages <-chan *nats.Msg) *nats.Msg {
-	t.Helper()
-	select {
-	case m := <-messages:
-		return m
-	case <-time.After(10 * time.Second):
-		t.Fatal("nothing came")
-		return nil
 	}
 }
 

@@ -3,7 +3,6 @@ package server_test
 import (
 	"context"
 	"errors"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -52,7 +51,7 @@ func TestTraces(t *testing.T) {
 		if _, err := api.Trigger(t.Context(), client.TriggerRequest{Name: name}); err != nil {
 			t.Fatal(err)
 		}
-		m := receive(t, fired)
+		m := testkit.Receive(t, fired)
 		parents[name] = m.Header["traceparent"][0]
 	}
 	if err := s.Close(t.Context()); err != nil {
@@ -134,7 +133,7 @@ func TestTracesOfRetries(t *testing.T) {
 	}
 	trace := ""
 	for n := range 3 {
-		parent := next(t, parents)
+		parent := testkit.Receive(t, parents)
 		if trace == "" {
 			trace = parent[:35]
 		}
@@ -143,7 +142,7 @@ func TestTracesOfRetries(t *testing.T) {
 		}
 	}
 	report := &nats.Msg{Subject: "carillon.v1.default.runs.report", Header: nats.Header{"traceparent": {callerParent}}}
-	report.Data = []byte(`{"run_id":"` + run.RunID + `","fence":` + next(t, fences) + `,"status":"succeeded"}`)
+	report.Data = []byte(`{"run_id":"` + run.RunID + `","fence":` + testkit.Receive(t, fences) + `,"status":"succeeded"}`)
 	if reply, err := nc.RequestMsg(report, 10*time.Second); err != nil || reply.Header.Get("Nats-Service-Error") != "" {
 		t.Fatalf("report: %+v, %v", reply, err)
 	}
@@ -180,7 +179,7 @@ func TestTracesOff(t *testing.T) {
 		if _, err := api.Trigger(t.Context(), client.TriggerRequest{Name: name}); err != nil {
 			t.Fatal(err)
 		}
-		if m := receive(t, fired); m.Header.Get("traceparent") != want || m.Header.Get("tracestate") != "" {
+		if m := testkit.Receive(t, fired); m.Header.Get("traceparent") != want || m.Header.Get("tracestate") != "" {
 			t.Errorf("%s left with %v", name, m.Header)
 		}
 	}
@@ -238,7 +237,7 @@ func TestTracesDoNotDelay(t *testing.T) {
 		}
 	}
 	for range runs {
-		receive(t, fired)
+		testkit.Receive(t, fired)
 	}
 	closing, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
@@ -254,16 +253,7 @@ func TestSpansLostAreCounted(t *testing.T) {
 	defer refusing.Close()
 	s := startTraced(t, filepath.Join(t.TempDir(), "data"), refusing.URL)
 	lost := func() string {
-		response, err := http.Get(s.Ready().HTTP + "/metrics")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer response.Body.Close()
-		text, err := io.ReadAll(response.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, after, _ := strings.Cut(string(text), "\ncarillon_trace_spans_lost_total ")
+		_, after, _ := strings.Cut(testkit.Get(t, s.Ready().HTTP+"/metrics").Body, "\ncarillon_trace_spans_lost_total ")
 		figure, _, _ := strings.Cut(after, "\n")
 		return figure
 	}

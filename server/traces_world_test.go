@@ -123,17 +123,6 @@ func putTraced(t *testing.T, s *server.Server, overHTTP bool, name, definition s
 	}
 }
 
-func next(t *testing.T, c <-chan string) string {
-	t.Helper()
-	select {
-	case text := <-c:
-		return text
-	case <-time.After(10 * time.Second):
-		t.Fatal("nothing came")
-		return ""
-	}
-}
-
 func goroutines(t *testing.T) string {
 	t.Helper()
 	var text strings.Builder

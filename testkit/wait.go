@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// Patience is how long Until and Retry wait before they fail the test. It is far more than a slow machine needs, as a
+	// Patience is how long Until, Retry and Receive wait before they fail the test. It is far more than a slow machine needs, as a
 	// test that passes never waits for all of it.
 	Patience = time.Minute
 
@@ -43,6 +43,21 @@ func Retry(t testing.TB, what string, call func(context.Context) error) {
 	}
 	if !Poll(ctx, succeeds) {
 		t.Fatalf("after %s still not: %s: %v", Patience, what, err)
+	}
+}
+
+// Receive returns the next value of a channel. If none comes for Patience, it ends the test. It is called from the test's own
+// goroutine.
+func Receive[T any](t testing.TB, c <-chan T) T {
+	t.Helper()
+	timer := time.NewTimer(Patience)
+	defer timer.Stop()
+	select {
+	case v := <-c:
+		return v
+	case <-timer.C:
+		t.Fatalf("nothing came in %s", Patience)
+		panic("unreachable")
 	}
 }
 

@@ -79,16 +79,7 @@ func (w *webWorld) pour(method, path, body string) webReply {
 		w.t.Fatal(err)
 	}
 	req.Header.Set("Content-Type", "application/json")
-	res, err := w.http.Do(req)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	defer res.Body.Close()
-	text, err := io.ReadAll(res.Body)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return webReply{res.StatusCode, res.Header, string(text)}
+	return w.send(req)
 }
 
 // TestSlowCallers opens connections on which a request never gets done. They are ended in time, and others

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/carillon-io/carillon/api"
 	"github.com/carillon-io/carillon/api/apitest"
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // webWorld is a server that answers HTTP, and a caller of it.
@@ -89,18 +89,15 @@ func (w *webWorld) ask(method, path, body string, headers ...string) webReply {
 		name, value, _ := strings.Cut(h, ": ")
 		req.Header.Set(name, value)
 	}
-	res, err := w.http.Do(req)
-	if err != nil {
-		w.t.Fatalf("%s %s: %v", method, path, err)
-	}
-	defer res.Body.Close()
-	text, err := io.ReadAll(res.Body)
-	if err != nil {
-		w.t.Fatalf("%s %s: %v", method, path, err)
-	}
-	got := webReply{res.StatusCode, res.Header, string(text)}
+	got := w.send(req)
 	got.described(w.t, method, path)
 	return got
+}
+
+func (w *webWorld) send(req *http.Request) webReply {
+	w.t.Helper()
+	got := testkit.Do(w.t, w.http, req)
+	return webReply{got.Status, got.Header, got.Body}
 }
 
 // refusal returns the error in a reply; an empty one if there is none.

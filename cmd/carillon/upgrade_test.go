@@ -17,9 +17,9 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
-	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/client/clienttest"
 	"github.com/carillon-io/carillon/testkit"
 )
 
@@ -110,15 +110,7 @@ func newRig(t *testing.T) *rig {
 	if !s.ReadyForConnections(patience) {
 		t.Fatal("the NATS server is not up")
 	}
-	nc, err := nats.Connect(s.ClientURL())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(nc.Close)
-	cl, err := client.New(nc, client.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, cl := clienttest.Connect(t, s.ClientURL())
 	return &rig{t: t, url: s.ClientURL(), dirs: t.TempDir(), cl: cl}
 }
 
