@@ -37,8 +37,7 @@ func (a Action) String() string { return nameOf(actionNames, uint8(a)) }
 
 // ParseAction parses the API's word for an action.
 func ParseAction(s string) (Action, error) {
-	v, err := parseName(actionNames, s, apierr.InvalidField, "action")
-	return Action(v), err
+	return parseName[Action](actionNames, s, apierr.InvalidField, "action")
 }
 
 // Actor is who asked for a change: By is what the caller says about itself, From is the origin that the server saw.

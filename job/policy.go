@@ -103,32 +103,27 @@ func (r Reason) String() string     { return nameOf(reasonNames, uint8(r)) }
 
 // ParseTargetKind parses the API's word for a kind of target.
 func ParseTargetKind(s string) (TargetKind, error) {
-	v, err := parseName(targetKindNames, s, apierr.InvalidTarget, "target.kind")
-	return TargetKind(v), err
+	return parseName[TargetKind](targetKindNames, s, apierr.InvalidTarget, "target.kind")
 }
 
 // ParseCompletion parses the API's word for a completion.
 func ParseCompletion(s string) (Completion, error) {
-	v, err := parseName(completionNames, s, apierr.InvalidField, "completion")
-	return Completion(v), err
+	return parseName[Completion](completionNames, s, apierr.InvalidField, "completion")
 }
 
 // ParseOverlap parses the API's word for an overlap policy.
 func ParseOverlap(s string) (Overlap, error) {
-	v, err := parseName(overlapNames, s, apierr.InvalidField, "overlap_policy")
-	return Overlap(v), err
+	return parseName[Overlap](overlapNames, s, apierr.InvalidField, "overlap_policy")
 }
 
 // ParseMissed parses the API's word for a missed-run policy.
 func ParseMissed(s string) (Missed, error) {
-	v, err := parseName(missedNames, s, apierr.InvalidField, "missed_run_policy")
-	return Missed(v), err
+	return parseName[Missed](missedNames, s, apierr.InvalidField, "missed_run_policy")
 }
 
 // ParseStatus parses the API's word for the state of a run.
 func ParseStatus(s string) (Status, error) {
-	v, err := parseName(statusNames, s, apierr.InvalidField, "status")
-	return Status(v), err
+	return parseName[Status](statusNames, s, apierr.InvalidField, "status")
 }
 
 // nameOf returns the word at an index. A value that a later release stored is shown as "unknown" and is no panic.
@@ -139,12 +134,12 @@ func nameOf(names []string, v uint8) string {
 	return "unknown"
 }
 
-// parseName returns the index of a word. The empty word at index 0 is never a match, because zero is no value of
-// these types.
-func parseName(names []string, s string, code apierr.Code, field string) (uint8, error) {
+// parseName returns the value whose number is the index of a word. The empty word at index 0 is never a match, because
+// zero is no value of these types.
+func parseName[T ~uint8](names []string, s string, code apierr.Code, field string) (T, error) {
 	for i, name := range names {
 		if i > 0 && name == s {
-			return uint8(i), nil
+			return T(i), nil
 		}
 	}
 	return 0, apierr.Errorf(code, field, "%q is unknown; want one of %s", apierr.Clip(s), joinNames(names[1:]))

@@ -146,18 +146,11 @@ func (n *Node) isThere(ctx context.Context, node string) bool {
 
 // askHolders regularly asks the holder of the lease whether it is alive, until ctx ends. When the holder's
 // process dies, the NATS server knows that at once and reports that there are no responders. Questions are
-// asked one after the other: while one waits, the ticker drops its ticks, so a slow holder gets fewer questions
+// asked one after the other: while one waits, ticks are dropped, so a slow holder gets fewer questions
 // and not a queue of them.
 func (n *Node) askHolders(ctx context.Context) {
-	tick := time.NewTicker(askEvery)
-	defer tick.Stop()
 	var a asker
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+	for range ticks(ctx, askEvery) {
 		holder, process, term := n.holder()
 		if holder == "" || holder == n.opts.Node {
 			continue

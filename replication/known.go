@@ -36,17 +36,10 @@ const keptEvery = 5 * time.Second
 
 // keepKnown keeps what this node knows about the cluster, until ctx ends.
 func (n *Node) keepKnown(ctx context.Context) {
-	tick := time.NewTicker(beatEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			n.keepKnownOnce()
-			return
-		case <-tick.C:
-			n.keepKnownOnce()
-		}
+	for range ticks(ctx, beatEvery) {
+		n.keepKnownOnce()
 	}
+	n.keepKnownOnce()
 }
 
 // keepKnownOnce writes down which members are present. It adds a member at once when it appears, and removes one

@@ -54,14 +54,7 @@ const dueEvery = 50 * time.Millisecond
 // other failure leaves the leadership as it is: the tenure ends launches by itself when it has to, and a
 // renewal that succeeds in time resumes them.
 func (n *Node) renewAll(ctx context.Context) {
-	tick := time.NewTicker(dueEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+	for range ticks(ctx, dueEvery) {
 		if !n.leadership.due(n.opts.Boot()) {
 			continue
 		}

@@ -39,15 +39,8 @@ func (n *Node) keepSeats(ctx context.Context) {
 	if n.opts.Seated == nil || len(seats) == 0 {
 		return
 	}
-	tick := time.NewTicker(ownEvery)
-	defer tick.Stop()
 	var looked time.Duration
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+	for range ticks(ctx, ownEvery) {
 		if n.leadership.starting.Load() || n.opts.Boot() < looked {
 			continue
 		}

@@ -72,14 +72,7 @@ func (t *trimmer) cut(lsn uint64) (seq uint64) {
 
 // trimAll regularly removes what no node needs of the stream, until ctx ends.
 func (n *Node) trimAll(ctx context.Context) {
-	tick := time.NewTicker(trimEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+	for range ticks(ctx, trimEvery) {
 		if seq := n.trimmer.cut(n.needed()); seq > 0 {
 			if err := n.stream.trim(ctx, seq); err != nil && ctx.Err() == nil {
 				n.warn("the stream was not trimmed; trying again", err)

@@ -156,19 +156,29 @@ type walk struct {
 	sizeMax int64   // largest size of a segment file, in bytes; MaxInt64 for files that are no segments
 }
 
+// open opens a file and sets the scanner to its beginning. The caller closes the file.
+func (w *walk) open(path string) (*os.File, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	w.scanner.reset(f, info.Size())
+	return f, nil
+}
+
 // segment verifies one file and adds it to the survey.
 func (w *walk) segment(first LSN, last bool) error {
 	name := segmentName(first)
-	f, err := os.Open(filepath.Join(w.survey.dir, name))
+	f, err := w.open(filepath.Join(w.survey.dir, name))
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	w.scanner.reset(f, info.Size())
 	seg := segment{before: w.chain.last}
 	err = w.frames()
 	seg.bytes = w.scanner.start
@@ -222,17 +232,12 @@ func (w *walk) frames() error {
 // verifyCopy checks that the file at path holds exactly the frames after b up to and including last. A
 // comparison of the lengths would not do, because a copy of other bytes can have the same length.
 func verifyCopy(path string, b base, last Position) error {
-	f, err := os.Open(path)
+	w := &walk{survey: &survey{}, chain: newChain(b), sizeMax: math.MaxInt64}
+	f, err := w.open(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	w := &walk{survey: &survey{}, chain: newChain(b), sizeMax: math.MaxInt64}
-	w.scanner.reset(f, info.Size())
 	if err := w.frames(); err != nil {
 		return fmt.Errorf("the copy differs: frame at %d: %w", w.scanner.start, err)
 	}

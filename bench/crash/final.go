@@ -8,10 +8,6 @@ import (
 	"github.com/carillon-io/carillon/bench/history"
 )
 
-// drainWait is the time after the last due job in which all runs must have been launched and retried. It covers the
-// longest pause between two attempts several times.
-const drainWait = 3 * time.Second
-
 // settle ends the load, kills the server once more, lets everything that is due fire without any client requests,
 // reads the final state, stops the server and verifies its log. The last kill comes when the load is over, so that the
 // final state is that of a recovery.
@@ -26,7 +22,7 @@ func (r *rig) settle(ctx context.Context) error {
 	if err := r.rise(); err != nil {
 		return err
 	}
-	wait := max(drainWait, r.rec.Snapshot().LastDue().Sub(history.Now())+drainWait)
+	wait := r.rec.Drain()
 	fmt.Fprintf(r.progress, "load is over; waiting %s for what is due\n", wait.Round(time.Millisecond))
 	time.Sleep(wait)
 	if r.proc.IsGone() {

@@ -5,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 
@@ -41,25 +40,13 @@ func run(args []string, out, progress io.Writer) int {
 		fmt.Fprintln(progress, "crash:", err)
 		return 2
 	}
-	ctx, stop := kit.Interruptible()
-	defer stop()
 	fmt.Fprintf(out, "seed %d; repeat with: %s\n", opts.seed, opts.command())
-
-	dir, err := os.MkdirTemp(opts.temp, "carillon-crash-")
-	if err != nil {
-		fmt.Fprintln(progress, "crash:", err)
-		return 1
-	}
-	h := crash(ctx, opts, dir, progress)
-	findings := history.CheckAll(h)
-	failed := history.Report(out, h, findings)
-	if err := tidy(dir, opts, h, history.ViolationsOf(findings), progress); err != nil {
-		fmt.Fprintln(progress, "crash:", err)
-	}
-	if failed > 0 {
-		return 1
-	}
-	return 0
+	return kit.Run("crash", opts.temp, progress, func(ctx context.Context, dir string) (failed int, err error) {
+		h := crash(ctx, opts, dir, progress)
+		findings := history.CheckAll(h)
+		failed = history.Report(out, h, findings)
+		return failed, tidy(dir, opts, h, history.ViolationsOf(findings), progress)
+	})
 }
 
 // tidy removes the directory of a run. After a violation, or with --keep, it keeps the directory and writes the
@@ -98,14 +85,8 @@ func parse(args []string, usage io.Writer) (options, error) {
 	flags.BoolVar(&o.embedded, "embedded", false, "use the NATS server inside the process that is killed, instead of one that survives")
 	flags.BoolVar(&o.keep, "keep", false, "keep the data directory in any case")
 	flags.StringVar(&o.temp, "temp", "", "directory for the data; default the system's")
-	if err := flags.Parse(args); err != nil {
+	if err := kit.Parse(flags, args, &o.seed); err != nil {
 		return o, err
-	}
-	if flags.NArg() > 0 {
-		return o, fmt.Errorf("unknown argument %q", flags.Arg(0))
-	}
-	if o.seed == 0 {
-		o.seed = rand.Uint64()
 	}
 	return o, o.validate()
 }

@@ -44,15 +44,10 @@ func startCluster(net *network, topology, binary, dir string) (*cluster, error) 
 
 // buildEmbedded lays out two nodes and a witness, whose NATS servers form the cluster.
 func (c *cluster) buildEmbedded(binary, dir string) error {
-	sites, err := c.sites("n", nodeNumber)
+	sites, clients, routes, err := c.layOut("n", nodeNumber)
 	if err != nil {
 		return err
 	}
-	clients, routes, err := twoLists(sites)
-	if err != nil {
-		return err
-	}
-	c.serve(clients)
 	for i, s := range sites {
 		n, err := newNode(c.net, s, i, binary, dir)
 		if err != nil {
@@ -223,6 +218,19 @@ func (c *cluster) close() {
 			s.proc.Kill()
 		}
 	}
+}
+
+// layOut makes the places of NATS servers, and has the clients use them. It returns the places, and the addresses of each for
+// clients and for routes.
+func (c *cluster) layOut(name string, number int) (sites []site, clients, routes []string, err error) {
+	if sites, err = c.sites(name, number); err != nil {
+		return nil, nil, nil, err
+	}
+	if clients, routes, err = twoLists(sites); err != nil {
+		return nil, nil, nil, err
+	}
+	c.serve(clients)
+	return sites, clients, routes, nil
 }
 
 // twoLists returns addresses for the clients and for the routes of NATS servers.

@@ -9,17 +9,13 @@ import (
 	"github.com/carillon-io/carillon/bench/history"
 )
 
-// drainWait is how long all runs have, after the last job was due, to be launched and retried. It covers the longest
-// pause between two attempts several times. The retries of the load pause for half a second at most.
-const drainWait = 3 * time.Second
-
 // settle ends the load, lets all that is due fire, reads everything from the leader, stops all processes and reads
 // their logs. The load ends first and the sink relents, so that the final state can be known exactly.
 func (r *rig) settle(ctx context.Context) error {
 	r.stopLoad()
 	r.clients.Wait()
 	r.sink.Relent()
-	wait := max(drainWait, r.rec.Snapshot().LastDue().Sub(history.Now())+drainWait)
+	wait := r.rec.Drain()
 	fmt.Fprintf(r.progress, "load is over; waiting %s for what is due\n", wait.Round(time.Millisecond))
 	if err := rest(ctx, wait); err != nil {
 		return err

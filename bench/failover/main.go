@@ -27,25 +27,17 @@ func run(args []string, out, progress io.Writer) int {
 		fmt.Fprintln(progress, "failover:", err)
 		return 2
 	}
-	ctx, stop := kit.Interruptible()
-	defer stop()
 	fmt.Fprintf(progress, "seed %d; repeat with: %s\n", opts.seed, opts.command())
-	dir, err := os.MkdirTemp(opts.temp, "carillon-failover-")
-	if err != nil {
-		fmt.Fprintln(progress, "failover:", err)
-		return 1
-	}
-	h := failover(ctx, opts, dir, progress)
-	findings := history.CheckAll(h)
-	failed, err := tell(out, progress, opts, h, findings)
-	if err := errors.Join(err, tidy(dir, opts, h, history.ViolationsOf(findings), progress)); err != nil {
-		fmt.Fprintln(progress, "failover:", err)
-	}
-	if failed > 0 || err != nil {
+	status := kit.Run("failover", opts.temp, progress, func(ctx context.Context, dir string) (failed int, err error) {
+		h := failover(ctx, opts, dir, progress)
+		findings := history.CheckAll(h)
+		failed, err = tell(out, progress, opts, h, findings)
+		return failed, errors.Join(err, tidy(dir, opts, h, history.ViolationsOf(findings), progress))
+	})
+	if status != 0 {
 		fmt.Fprintf(progress, "repeat with: %s\n", opts.command())
-		return 1
 	}
-	return 0
+	return status
 }
 
 // tell reports what was measured and what was found, and returns how many checks failed and bounds were

@@ -4,7 +4,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"time"
@@ -69,14 +68,8 @@ func parse(args []string, usage io.Writer) (options, error) {
 	flags.BoolVar(&o.keep, "keep", false, "keep the data directories in any case")
 	flags.StringVar(&o.temp, "temp", "", "directory for the data; default the system's")
 	flags.StringVar(&o.output, "o", "table", "form of the report: table or json")
-	if err := flags.Parse(args); err != nil {
+	if err := kit.Parse(flags, args, &o.seed); err != nil {
 		return o, err
-	}
-	if flags.NArg() > 0 {
-		return o, fmt.Errorf("unknown argument %q", flags.Arg(0))
-	}
-	if o.seed == 0 {
-		o.seed = rand.Uint64()
 	}
 	if err := o.validate(); err != nil {
 		return o, err

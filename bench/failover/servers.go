@@ -47,15 +47,10 @@ func (m *member) restart() error {
 
 // startServers starts the NATS servers.
 func (c *cluster) startServers(dir string) error {
-	sites, err := c.sites("nats", serverNumber)
+	sites, clients, routes, err := c.layOut("nats", serverNumber)
 	if err != nil {
 		return err
 	}
-	clients, routes, err := twoLists(sites)
-	if err != nil {
-		return err
-	}
-	c.serve(clients)
 	for i, s := range sites {
 		monitor, err := s.address(monitorPort)
 		if err != nil {

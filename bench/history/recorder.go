@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 )
 
 // Recorder collects a history. It is safe for concurrent use. The clients keep pointers to their ops and change them
@@ -53,26 +54,21 @@ func (r *Recorder) FirstPut(after Instant) Instant {
 	return first
 }
 
-// Deliver records an arrival.
-func (r *Recorder) Deliver(d Delivery) {
+// record appends to a list of the history.
+func record[T any](r *Recorder, list *[]T, one T) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.history.Deliveries = append(r.history.Deliveries, d)
+	*list = append(*list, one)
 }
+
+// Deliver records an arrival.
+func (r *Recorder) Deliver(d Delivery) { record(r, &r.history.Deliveries, d) }
 
 // Die records the end of a process.
-func (r *Recorder) Die(d Death) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.history.Deaths = append(r.history.Deaths, d)
-}
+func (r *Recorder) Die(d Death) { record(r, &r.history.Deaths, d) }
 
 // Rise records a start that succeeded.
-func (r *Recorder) Rise(s Start) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.history.Starts = append(r.history.Starts, s)
-}
+func (r *Recorder) Rise(s Start) { record(r, &r.history.Starts, s) }
 
 // Break records a fault that has ended.
 func (r *Recorder) Break(f Fault) {
@@ -83,11 +79,7 @@ func (r *Recorder) Break(f Fault) {
 }
 
 // Read records a position from the server's status.
-func (r *Recorder) Read(reading Reading) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.history.Readings = append(r.history.Readings, reading)
-}
+func (r *Recorder) Read(reading Reading) { record(r, &r.history.Readings, reading) }
 
 // Glimpse records the epochs in a node's log during the run. The logs are truncated by checkpoints, so an epoch that
 // is not read during the run may be missing at the end.
@@ -101,10 +93,15 @@ func (r *Recorder) Glimpse(l Log) {
 }
 
 // Surprise records a failure of the process as a whole.
-func (r *Recorder) Surprise(text string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.history.Surprises = append(r.history.Surprises, text)
+func (r *Recorder) Surprise(text string) { record(r, &r.history.Surprises, text) }
+
+// drainWait is the time after the last due job in which all runs must have been launched and retried. It covers the
+// longest pause between two attempts several times: the retries of the load pause for half a second at most.
+const drainWait = 3 * time.Second
+
+// Drain returns how long it takes, when the load is over, until all that is due has been launched and retried.
+func (r *Recorder) Drain() time.Duration {
+	return max(drainWait, r.Snapshot().LastDue().Sub(Now())+drainWait)
 }
 
 // Snapshot returns a copy of the history so far, which later records do not change. Its cost grows with the history;

@@ -3,7 +3,10 @@ package kit
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
+	"io"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/signal"
@@ -28,9 +31,44 @@ func Binary(path string) (string, error) {
 	return path, nil
 }
 
-// Interruptible returns a context that ends at the first Ctrl-C or SIGTERM; a second one ends the program at once.
+// Parse parses a command line without positional arguments. If it leaves the seed 0, Parse draws one, so that the run can
+// print the command that repeats it.
+func Parse(flags *flag.FlagSet, args []string, seed *uint64) error {
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if flags.NArg() > 0 {
+		return fmt.Errorf("unknown argument %q", flags.Arg(0))
+	}
+	if *seed == 0 {
+		*seed = rand.Uint64()
+	}
+	return nil
+}
+
+// Run makes a run of a program in a new directory below temp, the system's if that is empty, and returns the exit status:
+// 0 if no check failed, 1 if one did or an error came. Do checks the run, and removes the directory or keeps it; its context
+// ends at the first Ctrl-C or SIGTERM. Errors are written to progress, after the program's name.
+func Run(name, temp string, progress io.Writer, do func(ctx context.Context, dir string) (failed int, err error)) (status int) {
+	ctx, stop := interruptible()
+	defer stop()
+	dir, err := os.MkdirTemp(temp, "carillon-"+name+"-")
+	failed := 0
+	if err == nil {
+		failed, err = do(ctx, dir)
+	}
+	if err != nil {
+		fmt.Fprintf(progress, "%s: %v\n", name, err)
+	}
+	if failed > 0 || err != nil {
+		return 1
+	}
+	return 0
+}
+
+// interruptible returns a context that ends at the first Ctrl-C or SIGTERM; a second one ends the program at once.
 // stop releases it. The first signal lets a run end in good order, with a report; the second is for a run that hangs.
-func Interruptible() (ctx context.Context, stop func()) {
+func interruptible() (ctx context.Context, stop func()) {
 	ctx, stop = signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
 	return ctx, stop
