@@ -57,10 +57,11 @@ var house = map[string][]string{
 	"embedded": over(words, module+"/api", module+"/client", module+"/datadir", module+"/dispatch", module+"/memory", module+"/scheduler", module+"/snapshot", module+"/wal"),
 	// A store and a log in memory.
 	"memory": over(words),
-	// The suites that every sender, store and log passes: they are for tests, and import no more than they need.
+	// The suites that every sender, store, log and clock passes: they are for tests, and import no more than they need.
 	"dispatch/dispatchtest": over(words),
 	"scheduler/storetest":   over(words, module+"/testkit"),
 	"scheduler/logtest":     over(words),
+	"scheduler/clocktest":   over(words),
 	// An engine in memory, requests that must be refused, and a checker of schemas, for the tests of api, web and metrics.
 	"api/apitest": over(words, module+"/memory", module+"/scheduler", module+"/client", "github.com/nats-io/nats.go", "github.com/nats-io/nats-server/v2"),
 	"api":         over(words, module+"/histogram", module+"/scheduler", module+"/client", module+"/inbox", "github.com/nats-io/nats.go", "github.com/go-json-experiment/json"),
