@@ -6,9 +6,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -30,26 +28,10 @@ func nodeOptions(t *testing.T, n int) []Options {
 	return nodes
 }
 
-// openBuses opens the buses of nodes side by side, as none comes up without others.
+// openBuses opens the buses of nodes side by side.
 func openBuses(t *testing.T, nodes ...Options) []*Bus {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-	defer cancel()
-	buses, errs := make([]*Bus, len(nodes)), make([]error, len(nodes))
-	var all sync.WaitGroup
-	for i, o := range nodes {
-		all.Go(func() { buses[i], errs[i] = Open(ctx, o) })
-	}
-	all.Wait()
-	for _, b := range buses {
-		if b != nil {
-			t.Cleanup(b.Close)
-		}
-	}
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
-	}
-	return buses
+	return bustest.OpenAll(t, len(nodes), func(ctx context.Context, i int) (*Bus, error) { return Open(ctx, nodes[i]) })
 }
 
 // TestEmbeddedServersFormACluster starts three nodes, keeps a log on all three of them, takes away the

@@ -17,15 +17,7 @@ import (
 // failure, and one that is called off is neither.
 func TestCheckpointsAreCounted(t *testing.T) {
 	p := openParts(t)
-	var b job.Batch
-	b.PutMeta("epoch", 1)
-	at, err := p.Log.Append(1, b.Bytes())
-	if err == nil {
-		err = p.Store.Apply(at, b.Bytes())
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	appendOne(t, p)
 	before := p.Checkpoints.Stats()
 	if err := p.Checkpoint(t.Context()); err != nil {
 		t.Fatal(err)

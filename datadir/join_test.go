@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 var discard = slog.New(slog.DiscardHandler)
@@ -150,7 +151,7 @@ func TestEachStepOfAJoin(t *testing.T) {
 	dir, at := receive(t, 40, 25)
 	for _, f := range []Fate{Removed, Replaced, Behind} {
 		eachTwoSteps(func(first, second int) {
-			image := copyDir(t, dir)
+			image := testkit.CopyDir(t, dir)
 			if err := writeJoining(image, swapTo(at, f)); err != nil {
 				t.Fatal(err)
 			}
@@ -187,7 +188,7 @@ func TestEachRemovalOfAJoin(t *testing.T) {
 		after int // steps
 		tree  string
 	}{{Removed, 2, LogName}, {Removed, 4, StoreName}, {Removed, 7, incomingName}, {Removed, 6, LogName}, {Replaced, 7, LogName}} {
-		whole := copyDir(t, dir)
+		whole := testkit.CopyDir(t, dir)
 		if err := writeJoining(whole, swapTo(at, c.fate)); err != nil {
 			t.Fatal(err)
 		}
@@ -195,22 +196,13 @@ func TestEachRemovalOfAJoin(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, path := range files(t, filepath.Join(whole, c.tree)) {
-			image := copyDir(t, whole)
+			image := testkit.CopyDir(t, whole)
 			if err := os.RemoveAll(filepath.Join(image, c.tree, path)); err != nil {
 				t.Fatal(err)
 			}
 			checkJoined(t, image, at, 25)
 		}
 	}
-}
-
-func copyDir(t *testing.T, dir string) string {
-	t.Helper()
-	image := filepath.Join(t.TempDir(), "data")
-	if err := os.CopyFS(image, os.DirFS(dir)); err != nil {
-		t.Fatal(err)
-	}
-	return image
 }
 
 // files lists a tree, directories included.
@@ -255,7 +247,7 @@ func TestAdoptRefuses(t *testing.T) {
 		"an empty store":   {at, func(store string) error { return errors.Join(os.RemoveAll(store), os.Mkdir(store, 0o750)) }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			image := copyDir(t, dir)
+			image := testkit.CopyDir(t, dir)
 			if err := c.spoil(filepath.Join(image, incomingName, StoreName)); err != nil {
 				t.Fatal(err)
 			}
@@ -320,7 +312,7 @@ func TestJoinThatCannotBeFinished(t *testing.T) {
 		"empty":              {nil, "damaged"},
 		"later version":      {rehash(later), "has version 3"},
 	} {
-		image := copyDir(t, dir)
+		image := testkit.CopyDir(t, dir)
 		if err := os.WriteFile(filepath.Join(image, JoiningName), c.mark, 0o640); err != nil {
 			t.Fatal(err)
 		}

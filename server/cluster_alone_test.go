@@ -1,10 +1,8 @@
 package server
 
 import (
-	"context"
 	"os"
 	"path/filepath"
-	"sync"
 	"testing"
 
 	"github.com/carillon-io/carillon/datadir"
@@ -19,18 +17,7 @@ func TestMemberThatLostItsName(t *testing.T) {
 	}
 	nodes := nodeOptions(t, 3)
 	nodes[2].Witness = true
-	servers, errs := make([]*Server, len(nodes)), make([]error, len(nodes))
-	var all sync.WaitGroup
-	for i, o := range nodes {
-		all.Go(func() { servers[i], errs[i] = Start(t.Context(), o) })
-	}
-	all.Wait()
-	for i, s := range servers {
-		if errs[i] != nil {
-			t.Fatal(errs[i])
-		}
-		t.Cleanup(func() { _ = s.Close(context.Background()) })
-	}
+	servers := startAll(t.Context(), t, nodes...)
 	for _, s := range servers {
 		if err := s.Close(t.Context()); err != nil {
 			t.Log(err) // the last ones have no majority to hand over to

@@ -129,7 +129,7 @@ func TestEmptyNodeWaitsForTheFoundersData(t *testing.T) {
 // restored makes what a restore makes of a backup of a node: a copy without the file that says whose it is.
 func restored(t *testing.T, dir string) string {
 	t.Helper()
-	to := copyDir(t, dir)
+	to := testkit.CopyDir(t, dir)
 	if err := os.Remove(filepath.Join(to, datadir.NodeName)); err != nil {
 		t.Fatal(err)
 	}
@@ -209,21 +209,10 @@ func TestFounderOfAnEmbeddedCluster(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	servers, errs := make([]*Server, len(nodes)), make([]error, len(nodes))
-	var all sync.WaitGroup
 	for i := range nodes {
 		nodes[i].Logger = testLog()
-		all.Go(func() { servers[i], errs[i] = Start(ctx, nodes[i]) })
 	}
-	all.Wait()
-	for _, s := range servers {
-		if s != nil {
-			defer s.Close(context.Background())
-		}
-	}
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
-	}
+	servers := startAll(ctx, t, nodes...)
 	p := &troupe{t: t}
 	p.level(servers[0], servers[1])
 	for i, s := range servers[:2] {

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/carillon-io/carillon/bus"
 	"github.com/carillon-io/carillon/bus/bustest"
@@ -33,26 +32,30 @@ func nodeOptions(t *testing.T, n int) []Options {
 	return nodes
 }
 
-// openBuses opens the buses of nodes side by side, as none comes up without others.
+// openBuses opens the buses of nodes side by side.
 func openBuses(t *testing.T, nodes ...Options) []*bus.Bus {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-	defer cancel()
-	buses, errs := make([]*bus.Bus, len(nodes)), make([]error, len(nodes))
+	return bustest.OpenAll(t, len(nodes), func(ctx context.Context, i int) (*bus.Bus, error) { return bus.Open(ctx, busOptions(nodes[i])) })
+}
+
+// startAll starts nodes side by side, as none comes up without others. They end with the test.
+func startAll(ctx context.Context, t *testing.T, nodes ...Options) []*Server {
+	t.Helper()
+	servers, errs := make([]*Server, len(nodes)), make([]error, len(nodes))
 	var all sync.WaitGroup
 	for i, o := range nodes {
-		all.Go(func() { buses[i], errs[i] = bus.Open(ctx, busOptions(o)) })
+		all.Go(func() { servers[i], errs[i] = Start(ctx, o) })
 	}
 	all.Wait()
-	for _, b := range buses {
-		if b != nil {
-			t.Cleanup(b.Close)
+	for _, s := range servers {
+		if s != nil {
+			t.Cleanup(func() { _ = s.Close(context.Background()) })
 		}
 	}
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
 	}
-	return buses
+	return servers
 }
 
 // busOptions are those of the way to NATS of a server with these options.

@@ -32,7 +32,7 @@ type outage struct {
 func newOutage(t *testing.T) *outage {
 	t.Helper()
 	o := &outage{
-		troupe: &troupe{t: t, nodes: make(map[string]*Server)}, store: filepath.Join(t.TempDir(), "nats"), port: server.RANDOM_PORT,
+		troupe: &troupe{t: t}, store: filepath.Join(t.TempDir(), "nats"), port: server.RANDOM_PORT,
 		dirs: map[string]string{"a": t.TempDir(), "b": t.TempDir()},
 	}
 	o.powerOn()
@@ -154,6 +154,28 @@ func unready(address string) string {
 	return body.Waits
 }
 
+// startWaiting starts a node that cannot lead before another one is there, and returns when it says so, with the address of
+// its HTTP gateway. The channel gets the node when it is ready; it ends with the test.
+func (o *outage) startWaiting(name, other string) (addr string, started <-chan *Server) {
+	o.t.Helper()
+	options := o.options(name, o.dirs[name])
+	options.HTTPListen = bustest.FreeAddrs(o.t, 1)[0]
+	ready := make(chan *Server, 1)
+	go func() {
+		s, err := Start(o.t.Context(), options)
+		if err != nil {
+			o.t.Errorf("start %s: %v", name, err)
+			return
+		}
+		o.t.Cleanup(func() { _ = s.Close(context.Background()) })
+		ready <- s
+	}()
+	testkit.Until(o.t, name+" waits for "+other+", and says so", func() bool {
+		return strings.Contains(unready(options.HTTPListen), "waits for "+other+",")
+	})
+	return options.HTTPListen, ready
+}
+
 // TestOutageOfAll: power fails everywhere while the standby is down for maintenance; NATS loses the end of what it has
 // acknowledged. The standby is started first, and waits for the former leader, which has it all.
 func TestOutageOfAll(t *testing.T) {
@@ -169,27 +191,14 @@ func TestOutageOfAll(t *testing.T) {
 	o.cut(a)
 	o.lose(image)
 
-	options := o.options("b", o.dirs["b"])
-	options.HTTPListen = bustest.FreeAddrs(t, 1)[0]
-	started := make(chan *Server, 1)
-	go func() {
-		s, err := Start(t.Context(), options)
-		if err != nil {
-			t.Errorf("start b: %v", err)
-		}
-		started <- s
-	}()
-	testkit.Until(o.t, "b waits for a, and says so", func() bool { return strings.Contains(unready(options.HTTPListen), "waits for a,") })
+	addr, started := o.startWaiting("b", "a")
 	lease, end := context.WithTimeout(t.Context(), 17*time.Second) // longer than the lease
 	defer end()
-	if testkit.Poll(lease, func() bool { return unready(options.HTTPListen) == "" }) {
+	if testkit.Poll(lease, func() bool { return unready(addr) == "" }) {
 		t.Fatal("b does not wait any more")
 	}
 	a = o.start("a")
-	if b = <-started; b == nil {
-		t.FailNow()
-	}
-	t.Cleanup(func() { _ = b.Close(context.Background()) })
+	b = testkit.Receive(t, started)
 	testkit.Until(o.t, "a leads", o.leads(a))
 	o.level(a, b)
 	if got := o.jobs(b); got != 23 {
@@ -217,22 +226,9 @@ func TestOutageAfterTakeover(t *testing.T) {
 	o.cut(b)
 	o.lose(image)
 
-	options := o.options("a", o.dirs["a"])
-	options.HTTPListen = bustest.FreeAddrs(t, 1)[0]
-	started := make(chan *Server, 1)
-	go func() {
-		s, err := Start(t.Context(), options)
-		if err != nil {
-			t.Errorf("start a: %v", err)
-		}
-		started <- s
-	}()
-	testkit.Until(o.t, "a waits for b, and says so", func() bool { return strings.Contains(unready(options.HTTPListen), "waits for b,") })
+	_, started := o.startWaiting("a", "b")
 	b = o.start("b")
-	if a = <-started; a == nil {
-		t.FailNow()
-	}
-	t.Cleanup(func() { _ = a.Close(context.Background()) })
+	a = testkit.Receive(t, started)
 	testkit.Until(o.t, "b leads", o.leads(b))
 	o.level(b, a)
 	if got := o.jobs(a); got != 23 {
@@ -274,12 +270,7 @@ func TestAcknowledgedIsOnTheStandbysDisk(t *testing.T) {
 			start := func(name string) *Server {
 				options := o.options(name, o.dirs[name])
 				options.NATSSyncs = syncs
-				s, err := Start(t.Context(), options)
-				if err != nil {
-					t.Fatal(err)
-				}
-				t.Cleanup(func() { _ = s.Close(context.Background()) })
-				return s
+				return o.startWith(options)
 			}
 			a, b := start("a"), start("b")
 			o.register("x", 5)

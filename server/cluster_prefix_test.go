@@ -39,17 +39,6 @@ func (p *troupe) refusesToStart(o Options, words ...string) {
 	}
 }
 
-// startWith starts a server and returns it when it is ready.
-func (p *troupe) startWith(o Options) *Server {
-	p.t.Helper()
-	s, err := Start(p.t.Context(), o)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	p.t.Cleanup(func() { _ = s.Close(context.Background()) })
-	return s
-}
-
 // TestTwoServersOnOnePrefix: of two servers without a cluster the second is refused, with the name of the first, and
 // works with a prefix of its own, or when the first has gone.
 func TestTwoServersOnOnePrefix(t *testing.T) {

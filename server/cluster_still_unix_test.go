@@ -72,7 +72,7 @@ func newStillServers(t *testing.T, durability string) (p *stillTroupe) {
 	if testing.Short() {
 		t.Skip("three NATS servers take seconds to find each other")
 	}
-	p = &stillTroupe{troupe: &troupe{t: t, nodes: make(map[string]*Server)}, keeps: durability, logger: testLog(), runs: make(chan *nats.Msg, 100_000), seen: make(map[string]int)}
+	p = &stillTroupe{troupe: &troupe{t: t}, keeps: durability, logger: testLog(), runs: make(chan *nats.Msg, 100_000), seen: make(map[string]int)}
 	routes := bustest.FreeAddrs(t, 3)
 	for i, addr := range routes {
 		path := filepath.Join(t.TempDir(), "nats.conf")

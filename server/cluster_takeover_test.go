@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"strings"
 	"testing"
 	"time"
@@ -105,12 +104,7 @@ func TestDurabilityLocal(t *testing.T) {
 	start := func(name string) *Server {
 		o := p.options(name, t.TempDir())
 		o.Durability = DurabilityLocal
-		s, err := Start(t.Context(), o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = s.Close(context.Background()) })
-		return s
+		return p.startWith(o)
 	}
 	a, b := start("a"), start("b")
 	p.put("x")

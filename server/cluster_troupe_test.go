@@ -24,11 +24,10 @@ import (
 // troupe is a cluster on one outside NATS server: what its nodes do to each other does not depend on how many
 // servers carry their messages.
 type troupe struct {
-	t     *testing.T
-	url   string
-	nodes map[string]*Server
-	nc    *nats.Conn
-	js    jetstream.JetStream
+	t   *testing.T
+	url string
+	nc  *nats.Conn
+	js  jetstream.JetStream
 }
 
 func newTroupe(t *testing.T) *troupe {
@@ -40,7 +39,7 @@ func newTroupe(t *testing.T) *troupe {
 func newTroupeOn(t *testing.T, config string) *troupe {
 	t.Helper()
 	s := bustest.Run(t, "port: -1\njetstream { store_dir: \"%s\" }\nmax_payload: 4194304\n"+config)
-	p := &troupe{t: t, url: s.ClientURL(), nodes: make(map[string]*Server)}
+	p := &troupe{t: t, url: s.ClientURL()}
 	var err error
 	if p.nc, err = nats.Connect(p.url); err != nil {
 		t.Fatal(err)
@@ -62,12 +61,17 @@ func (p *troupe) options(name, dir string) Options {
 // start starts a node and returns it when it is ready.
 func (p *troupe) start(name, dir string) *Server {
 	p.t.Helper()
-	s, err := Start(p.t.Context(), p.options(name, dir))
+	return p.startWith(p.options(name, dir))
+}
+
+// startWith is start with options of the test's own.
+func (p *troupe) startWith(o Options) *Server {
+	p.t.Helper()
+	s, err := Start(p.t.Context(), o)
 	if err != nil {
-		p.t.Fatalf("start %s: %v", name, err)
+		p.t.Fatalf("start %s: %v", o.Node, err)
 	}
 	p.t.Cleanup(func() { _ = s.Close(context.Background()) })
-	p.nodes[name] = s
 	return s
 }
 

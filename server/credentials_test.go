@@ -90,14 +90,14 @@ type planted struct {
 	client     *client.Client
 	target     *repeater
 	out        *doors
-	log, spans *said
+	log, spans *testkit.Buffer
 	run        string // that died at the target
 }
 
 // startPlanted runs a server whose log says all that it can, and whose events and traces are on.
 func startPlanted(t *testing.T) *planted {
 	t.Helper()
-	p := &planted{t: t, target: newRepeater(t), out: new(doors), log: new(said), spans: new(said)}
+	p := &planted{t: t, target: newRepeater(t), out: new(doors), log: new(testkit.Buffer), spans: new(testkit.Buffer)}
 	collect := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(p.spans, r.Body) }))
 	t.Cleanup(collect.Close)
 	opts := options(filepath.Join(t.TempDir(), "data"))

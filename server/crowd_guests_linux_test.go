@@ -15,6 +15,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/carillon-io/carillon/testkit"
 )
 
 const (
@@ -48,19 +50,8 @@ func openCrowd(t *testing.T, addr string, n int) *crowd {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*crowdTimeMax)
 	t.Cleanup(cancel)
 	for i := 0; i*crowdPart < n; i++ {
-		cmd := exec.CommandContext(ctx, os.Args[0], "-test.run", "^TestCrowdProcess$")
-		cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s %d %d", crowdEnv, addr, i+2, min(crowdPart, n-i*crowdPart)))
-		in, err := cmd.StdinPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		order := fmt.Sprintf("%s=%s %d %d", crowdEnv, addr, i+2, min(crowdPart, n-i*crowdPart))
+		in, out, cmd := testkit.StartTest(ctx, t, "TestCrowdProcess", order)
 		c.parts = append(c.parts, &crowdProcess{in, bufio.NewScanner(out), cmd})
 	}
 	return c

@@ -2,8 +2,6 @@ package server
 
 import (
 	"log/slog"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/carillon-io/carillon/datadir"
@@ -55,13 +53,4 @@ func mustClose(t *testing.T, d *datadir.Directory) {
 	if err := d.Close(); err != nil {
 		t.Fatal(err)
 	}
-}
-
-func copyDir(t *testing.T, dir string) string {
-	t.Helper()
-	image := filepath.Join(t.TempDir(), "data")
-	if err := os.CopyFS(image, os.DirFS(dir)); err != nil {
-		t.Fatal(err)
-	}
-	return image
 }

@@ -23,12 +23,7 @@ func startDoors(t *testing.T, p *troupe, change func(*Options)) *Server {
 	if change != nil {
 		change(&o)
 	}
-	s, err := Start(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close(context.Background()) })
-	return s
+	return p.startWith(o)
 }
 
 func of(t *testing.T, nc *nats.Conn, tenant string) *client.Client {

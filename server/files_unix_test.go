@@ -10,7 +10,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -78,19 +77,7 @@ func waitForTable(t *testing.T, dir string) {
 // startWithFewFiles runs a server in a process of its own until the test ends, and checks that it ends well.
 func startWithFewFiles(t *testing.T, dir string) (ready server.Ready) {
 	t.Helper()
-	cmd := exec.CommandContext(context.Background(), os.Args[0], "-test.run", "^TestServerWithFewFiles$")
-	cmd.Env = append(os.Environ(), fewFilesEnv+"="+dir)
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	in, out, cmd := testkit.StartTest(context.Background(), t, "TestServerWithFewFiles", fewFilesEnv+"="+dir)
 	lines := bufio.NewReader(out)
 	t.Cleanup(func() {
 		in.Close()

@@ -139,12 +139,7 @@ func TestOriginOutlivesALeader(t *testing.T) {
 	start := func(name string) *Server {
 		o := p.options(name, t.TempDir())
 		o.Events, o.EventsStream = true, "ALL"
-		s, err := Start(t.Context(), o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = s.Close(context.Background()) })
-		return s
+		return p.startWith(o)
 	}
 	a, b := start("a"), start("b")
 	h := &hall{t: t, url: p.url, nc: p.nc, js: p.js}

@@ -1,7 +1,6 @@
 package server_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
@@ -9,31 +8,12 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/server"
 	"github.com/carillon-io/carillon/testkit"
 )
-
-// said is a log that a test reads.
-type said struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (s *said) Write(b []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.Write(b)
-}
-
-func (s *said) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.String()
-}
 
 // TestLogsKeepSecrets runs jobs whose targets fail in every way, and whose payloads, headers and URLs have a secret.
 // The log of the server, with all that it can say, has none of it.
@@ -43,7 +23,7 @@ func TestLogsKeepSecrets(t *testing.T) {
 		http.Error(w, "no use for "+r.URL.String()+" "+r.Header.Get("X-Token"), http.StatusInternalServerError)
 	}))
 	defer echo.Close()
-	log := new(said)
+	log := new(testkit.Buffer)
 	opts := options(filepath.Join(t.TempDir(), "data"))
 	opts.Logger = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	s, err := server.Start(t.Context(), opts)

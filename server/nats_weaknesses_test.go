@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/carillon-io/carillon/testkit"
@@ -17,18 +16,7 @@ func TestWarningsFollowNATS(t *testing.T) {
 	}
 	nodes := nodeOptions(t, 3)
 	nodes[2].Witness = true
-	servers, errs := make([]*Server, len(nodes)), make([]error, len(nodes))
-	var all sync.WaitGroup
-	for i, o := range nodes {
-		all.Go(func() { servers[i], errs[i] = Start(t.Context(), o) })
-	}
-	all.Wait()
-	for i, s := range servers {
-		if errs[i] != nil {
-			t.Fatal(errs[i])
-		}
-		t.Cleanup(func() { _ = s.Close(context.Background()) })
-	}
+	servers := startAll(t.Context(), t, nodes...)
 	p := &troupe{t: t}
 	warns := func() bool {
 		servers[0].around.CheckNATS(t.Context())

@@ -83,15 +83,7 @@ func checkCopy(t *testing.T, fs vfs.FS, w *twin, at job.Position) {
 	if s.Applied() != at || at != position(at.LSN) {
 		t.Fatalf("the copy opens at %v; Export said %v", s.Applied(), at)
 	}
-	if !maps.Equal(contents(t, s), w.rows(at.LSN)) {
-		t.Fatalf("the copy is not as the store was after commit %d", at.LSN)
-	}
-	for lsn := at.LSN + 1; lsn <= min(w.last(), at.LSN+20); lsn++ {
-		mustApply(t, s, lsn, w.log[lsn-1])
-	}
-	if !maps.Equal(contents(t, s), w.rows(s.Applied().LSN)) {
-		t.Fatalf("the copy does not go on from commit %d", at.LSN)
-	}
+	w.checkGoesOn(t, s, min(w.last(), at.LSN+20))
 	mustClose(t, s)
 }
 

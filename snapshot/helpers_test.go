@@ -105,6 +105,22 @@ func (w *twin) rows(lsn uint64) map[string]string {
 // last returns the LSN of the newest commit.
 func (w *twin) last() uint64 { return uint64(len(w.log)) }
 
+// checkGoesOn checks that a store has what the twin had at the store's position, and that it goes on from there up to a
+// commit.
+func (w *twin) checkGoesOn(t *testing.T, s *Store, last uint64) {
+	t.Helper()
+	at := s.Applied().LSN
+	if !maps.Equal(contents(t, s), w.rows(at)) {
+		t.Fatalf("the store is not as it was after commit %d", at)
+	}
+	for lsn := at + 1; lsn <= last; lsn++ {
+		mustApply(t, s, lsn, w.log[lsn-1])
+	}
+	if !maps.Equal(contents(t, s), w.rows(s.Applied().LSN)) {
+		t.Fatalf("replay from commit %d does not give what was there", at)
+	}
+}
+
 // add applies a new commit to the store and to the twin.
 func (w *twin) add(t testing.TB, s *Store, batch []byte) {
 	t.Helper()

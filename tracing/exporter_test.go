@@ -1,35 +1,17 @@
 package tracing
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"log/slog"
 	"net/http"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/carillon-io/carillon/testkit"
 )
-
-// syncBuffer is a log that many may write.
-type syncBuffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (b *syncBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.Write(p)
-}
-
-func (b *syncBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.String()
-}
 
 // TestCollectorHangs: a collector that takes a post and never answers delays nobody. The queue is bounded,
 // what is beyond it is counted, the log says so once, and Close ends when its context does.
@@ -43,7 +25,7 @@ func TestCollectorHangs(t *testing.T) {
 		case <-r.Context().Done():
 		}
 	})
-	log := new(syncBuffer)
+	log := new(testkit.Buffer)
 	tracer := openTracer(t, Options{Endpoint: c.URL, Ratio: 1, Logger: slog.New(slog.NewTextHandler(log, nil))})
 	const beyond = 100
 	begun := time.Now()
@@ -122,7 +104,7 @@ func TestCollectorAnswers(t *testing.T) {
 func TestCollectorIsDown(t *testing.T) {
 	c := newCollector(t, nil)
 	c.Close()
-	log := new(syncBuffer)
+	log := new(testkit.Buffer)
 	tracer := openTracer(t, Options{Endpoint: c.URL + "/?key=secret", Ratio: 1, Logger: slog.New(slog.NewTextHandler(log, nil))})
 	follow(tracer, delivery(0, 1), "")
 	done, cancel := context.WithCancel(context.Background())

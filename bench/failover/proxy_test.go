@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // echo is a server that sends back what it is sent, line by line.
@@ -17,19 +19,7 @@ func echo(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = l.Close() })
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				_, _ = io.Copy(c, c)
-				_ = c.Close()
-			}()
-		}
-	}()
+	testkit.Echo(t, l)
 	return l.Addr().String()
 }
 

@@ -2,10 +2,13 @@
 package bustest
 
 import (
+	"context"
+	"errors"
 	"net"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -41,6 +44,33 @@ func RunWith(t testing.TB, o *server.Options) *server.Server {
 		t.Fatal("the NATS server does not get ready")
 	}
 	return s
+}
+
+// OpenAll opens n buses side by side, as none comes up without others, for half a minute at most. Open opens the one with an
+// index. They are closed when the test ends.
+func OpenAll[B interface {
+	comparable
+	Close()
+}](t *testing.T, n int, open func(ctx context.Context, i int) (B, error)) []B {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	var none B
+	buses, errs := make([]B, n), make([]error, n)
+	var all sync.WaitGroup
+	for i := range n {
+		all.Go(func() { buses[i], errs[i] = open(ctx, i) })
+	}
+	all.Wait()
+	for _, b := range buses {
+		if b != none {
+			t.Cleanup(b.Close)
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	return buses
 }
 
 // FreeAddrs returns n addresses of this machine on which no program listened a moment ago.

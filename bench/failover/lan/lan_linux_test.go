@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // trio is three hosts, each of which sends back what it is sent, line by line.
@@ -51,19 +53,7 @@ func echo(t *testing.T, h *Host) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = l.Close() })
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				_, _ = io.Copy(c, c)
-				_ = c.Close()
-			}()
-		}
-	}()
+	testkit.Echo(t, l)
 }
 
 // both does the same to both directions of a link.
