@@ -1,10 +1,9 @@
 package api
 
 import (
-	"context"
-	"github.com/carillon-io/carillon/api/apitest"
 	"testing"
-	"time"
+
+	"github.com/carillon-io/carillon/api/apitest"
 )
 
 // startService runs a service in front of an engine, and returns the URL of its NATS server.
@@ -20,12 +19,6 @@ func startService(t testing.TB, engine Engine, opts Options, maxPayload int32) (
 	if err := nc.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-		defer cancel()
-		if err := s.Close(ctx); err != nil {
-			t.Error(err)
-		}
-	})
+	apitest.CloseAtEnd(t, s.Close)
 	return s, url
 }

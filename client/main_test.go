@@ -8,6 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/client/clienttest"
 	"github.com/carillon-io/carillon/server"
 )
 
@@ -43,4 +47,15 @@ func runWithServer(m *testing.M) (code int, err error) {
 	stop, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	return code, s.Close(stop)
+}
+
+// dial connects to the server of the tests, and returns the connection and a client over it. Both end with the test.
+func dial(t *testing.T, opts client.Options) (*nats.Conn, *client.Client) {
+	t.Helper()
+	nc, err := nats.Connect(serverURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(nc.Close)
+	return nc, clienttest.New(t, nc, opts)
 }

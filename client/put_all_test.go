@@ -17,12 +17,8 @@ import (
 // test's own.
 func respond(t *testing.T, prefix string, fn func(request client.PutManyRequest) (reply any, code string)) *client.Client {
 	t.Helper()
-	nc, err := nats.Connect(serverURL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(nc.Close)
-	_, err = nc.Subscribe(prefix+".v1.default.jobs.put_many", func(msg *nats.Msg) {
+	nc, c := dial(t, client.Options{Prefix: prefix})
+	_, err := nc.Subscribe(prefix+".v1.default.jobs.put_many", func(msg *nats.Msg) {
 		var request client.PutManyRequest
 		if err := json.Unmarshal(msg.Data, &request); err != nil {
 			return // the test finds no answer
@@ -38,10 +34,6 @@ func respond(t *testing.T, prefix string, fn func(request client.PutManyRequest)
 	if err == nil {
 		err = nc.Flush()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := client.New(nc, client.Options{Prefix: prefix})
 	if err != nil {
 		t.Fatal(err)
 	}

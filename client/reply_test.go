@@ -13,6 +13,7 @@ import (
 
 	"github.com/carillon-io/carillon/bus/bustest"
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/client/clienttest"
 )
 
 // jetStream runs a NATS server with JetStream, and connects to it.
@@ -113,15 +114,7 @@ func TestWhatIsAnAnswer(t *testing.T) {
 // TestOwnInboxIsNamed: where no answer comes to an inbox of a prefix that the server may not know, the error says
 // what the server needs.
 func TestOwnInboxIsNamed(t *testing.T) {
-	nc, err := nats.Connect(serverURL, nats.CustomInboxPrefix("_CINBOX"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer nc.Close()
-	c, err := client.New(nc, client.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, c := clienttest.Connect(t, serverURL, nats.CustomInboxPrefix("_CINBOX"))
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	if _, err := c.Status(ctx); !client.IsUnavailable(err) || !strings.Contains(err.Error(), "--inbox-prefix") {

@@ -134,15 +134,7 @@ func TestNotLeaderFirst(t *testing.T) {
 // TestLateLeader sends a request of each verb while nobody is there to answer. When a leader comes, each
 // gets its answer, and the leader each request once.
 func TestLateLeader(t *testing.T) {
-	nc, err := nats.Connect(serverURL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer nc.Close()
-	c, err := client.New(nc, client.Options{Prefix: "late"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	nc, c := dial(t, client.Options{Prefix: "late"})
 	var calls sync.WaitGroup
 	want := make(map[string]int)
 	for _, v := range verbCalls {
@@ -167,15 +159,7 @@ func TestLateLeader(t *testing.T) {
 
 // TestNoRetry has every request sent once, whatever comes back.
 func TestNoRetry(t *testing.T) {
-	nc, err := nats.Connect(serverURL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer nc.Close()
-	c, err := client.New(nc, client.Options{Prefix: "nobody", NoRetry: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	nc, c := dial(t, client.Options{Prefix: "nobody", NoRetry: true})
 	for _, v := range verbCalls {
 		before := nc.Stats().OutMsgs
 		if err := v.call(t.Context(), c); !errors.Is(err, nats.ErrNoResponders) || nc.Stats().OutMsgs != before+1 {
@@ -191,16 +175,8 @@ func TestNoRetry(t *testing.T) {
 
 // TestGivesUp ends the patience of a caller, who learns whether anything can have happened.
 func TestGivesUp(t *testing.T) {
-	nc, err := nats.Connect(serverURL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer nc.Close()
-	c, err := client.New(nc, client.Options{Prefix: "gone", Timeout: 100 * time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = c.Delete(t.Context(), "a")
+	nc, c := dial(t, client.Options{Prefix: "gone", Timeout: 100 * time.Millisecond})
+	_, err := c.Delete(t.Context(), "a")
 	if !client.IsUnavailable(err) || !errors.Is(err, nats.ErrNoResponders) || !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "nothing was done") {
 		t.Errorf("nobody was there: %v", err)
 	}

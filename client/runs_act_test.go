@@ -18,13 +18,10 @@ import (
 // serve answers the verbs of a prefix that no server knows, one request after the other.
 func serve(t *testing.T, prefix string, opts client.Options, fn func(verb string, msg *nats.Msg) any) *client.Client {
 	t.Helper()
-	nc, err := nats.Connect(serverURL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(nc.Close)
+	opts.Prefix = prefix
+	nc, c := dial(t, opts)
 	head := prefix + ".v1.default."
-	_, err = nc.Subscribe(head+">", func(msg *nats.Msg) {
+	_, err := nc.Subscribe(head+">", func(msg *nats.Msg) {
 		answer := nats.NewMsg(msg.Reply)
 		reply := fn(strings.TrimPrefix(msg.Subject, head), msg)
 		answer.Header.Set("Carillon-Reply", strings.TrimPrefix(msg.Subject, head))
@@ -37,11 +34,6 @@ func serve(t *testing.T, prefix string, opts client.Options, fn func(verb string
 	if err == nil {
 		err = nc.Flush()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	opts.Prefix = prefix
-	c, err := client.New(nc, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,19 +176,11 @@ func TestBadBy(t *testing.T) {
 
 // TestOutcomeUnknown lets a report get no answer.
 func TestOutcomeUnknown(t *testing.T) {
-	nc, err := nats.Connect(serverURL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer nc.Close()
+	nc, c := dial(t, client.Options{Prefix: "mute", Timeout: 20 * time.Millisecond})
 	if _, err := nc.Subscribe("mute.>", func(*nats.Msg) {}); err != nil {
 		t.Fatal(err)
 	}
-	c, err := client.New(nc, client.Options{Prefix: "mute", Timeout: 20 * time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = c.Report(t.Context(), client.ReportRequest{RunID: "x", Fence: 1, Status: client.OutcomeSucceeded})
+	_, err := c.Report(t.Context(), client.ReportRequest{RunID: "x", Fence: 1, Status: client.OutcomeSucceeded})
 	if !client.IsUnavailable(err) || !errors.Is(err, context.DeadlineExceeded) {
 		t.Error(err)
 	}

@@ -1,14 +1,11 @@
 package deploy
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"maps"
 	"net/http"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -49,13 +46,7 @@ func TestMetricsAreListed(t *testing.T) {
 // scrapeFamilies starts a server, lets a job fire, and returns what the server shows then.
 func scrapeFamilies(t *testing.T, opts server.Options) (all map[string]*dto.MetricFamily) {
 	t.Helper()
-	opts.Dir, opts.HTTPListen, opts.Logger = filepath.Join(t.TempDir(), "data"), "127.0.0.1:0", slog.New(slog.DiscardHandler)
-	s, err := server.Start(t.Context(), opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close(context.Background()) })
-	fire(t, s.Ready().NATS)
+	s := serve(t, opts)
 	testkit.Until(t, "a job has fired", func() bool {
 		all = readFamilies(t, s.Ready().HTTP+"/metrics")
 		return all["carillon_lateness_seconds"] != nil && all["carillon_decision_lateness_seconds"] != nil

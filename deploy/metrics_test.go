@@ -26,20 +26,25 @@ type metrics map[string]map[string]map[string]bool
 // it shows then.
 func scrape(t *testing.T) (m metrics) {
 	t.Helper()
-	s, err := server.Start(t.Context(), server.Options{
-		Dir: filepath.Join(t.TempDir(), "data"), HTTPListen: "127.0.0.1:0", NATSURL: runNATS(t), ClusterName: "prod", Node: "a",
-		Lead: time.Second, Logger: slog.New(slog.DiscardHandler),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close(context.Background()) })
-	fire(t, s.Ready().NATS)
+	s := serve(t, server.Options{NATSURL: runNATS(t), ClusterName: "prod", Node: "a", Lead: time.Second})
 	testkit.Until(t, "a job has fired", func() bool {
 		m = readMetrics(t, s.Ready().HTTP+"/metrics")
 		return m["carillon_lateness_seconds"] != nil && m["carillon_decision_lateness_seconds"] != nil
 	})
 	return m
+}
+
+// serve starts a server with some options, which ends with the test, and a job that is due ten times a second.
+func serve(t *testing.T, opts server.Options) *server.Server {
+	t.Helper()
+	opts.Dir, opts.HTTPListen, opts.Logger = filepath.Join(t.TempDir(), "data"), "127.0.0.1:0", slog.New(slog.DiscardHandler)
+	s, err := server.Start(t.Context(), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close(context.Background()) })
+	fire(t, s.Ready().NATS)
+	return s
 }
 
 // runNATS starts a server with JetStream and returns its address.

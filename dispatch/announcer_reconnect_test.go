@@ -121,12 +121,7 @@ func TestAnnounceOverCuts(t *testing.T) {
 func TestAnnounceToAServerThatHangs(t *testing.T) {
 	s := startNATS(t, nil)
 	v := newValve(t, s.Addr().String())
-	n, err := ConnectNATS(v.url(), nats.ReconnectWait(time.Millisecond))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(n.Close)
-	n.stuck = 100 * time.Millisecond
+	n := connectImpatient(t, v)
 	a, err := NewAnnouncer(n, withEvents)
 	if err != nil {
 		t.Fatal(err)

@@ -61,11 +61,7 @@ func TestCancelGivesUpReplies(t *testing.T) {
 			t.Errorf("%s: outcome is %+v", target.Kind, o)
 		}
 	}
-	testkit.Until(t, "nothing is left behind", func() bool {
-		d.link.replies.mu.Lock()
-		defer d.link.replies.mu.Unlock()
-		return len(d.link.replies.waiting) == 0 && d.Stats().Lanes == 0
-	})
+	leavesNothing(t, d)
 }
 
 // TestCancelledNeverLeaves cancels what waits for the connection.

@@ -13,6 +13,7 @@ import (
 	"github.com/carillon-io/carillon/dispatch/dispatchtest"
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // waitMax is how long a test waits for what must happen.
@@ -119,6 +120,39 @@ func launch(d *Dispatcher, del *job.Delivery) <-chan job.Outcome {
 	outcome := make(chan job.Outcome, 2)
 	lineOf(d).Launch(del, func(o job.Outcome) { outcome <- o })
 	return outcome
+}
+
+// launcher launches the attempts of up to so many runs to a target, one with each call; their outcomes come on the channel.
+func launcher(d *Dispatcher, target job.Target, runs int) (outcomes chan job.Outcome, launch func(n int, attempt uint32)) {
+	outcomes = make(chan job.Outcome, runs)
+	return outcomes, func(n int, attempt uint32) {
+		del := deliveryTo(target, n)
+		del.Attempt = attempt
+		lineOf(d).Launch(del, func(o job.Outcome) { outcomes <- o })
+	}
+}
+
+// connectImpatient connects to NATS through a valve, with a connection that is given up after a tenth of a second without
+// an answer.
+func connectImpatient(t *testing.T, v *valve) *NATS {
+	t.Helper()
+	n, err := ConnectNATS(v.url(), nats.ReconnectWait(time.Millisecond))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(n.Close)
+	n.stuck = 100 * time.Millisecond
+	return n
+}
+
+// leavesNothing waits until neither a reply is awaited nor a lane is left.
+func leavesNothing(t *testing.T, d *Dispatcher) {
+	t.Helper()
+	testkit.Until(t, "nothing is left behind", func() bool {
+		d.link.replies.mu.Lock()
+		defer d.link.replies.mu.Unlock()
+		return len(d.link.replies.waiting) == 0 && d.Stats().Lanes == 0
+	})
 }
 
 // launchAll launches n deliveries to a target.

@@ -44,12 +44,7 @@ func TestNATSCutConnection(t *testing.T) {
 	subscribe(t, nc, "a", got.add)
 	d := start(t, Options{}, v.url())
 
-	outcomes := make(chan job.Outcome, runs)
-	again := func(n int, attempt uint32) {
-		del := deliveryTo(natsTarget("a"), n)
-		del.Attempt = attempt
-		lineOf(d).Launch(del, func(o job.Outcome) { outcomes <- o })
-	}
+	outcomes, again := launcher(d, natsTarget("a"), runs)
 	var failed int
 	for round := range rounds {
 		v.set(round%2 == 0, false) // in every other round the server cannot confirm before the cut
@@ -133,12 +128,7 @@ func (g *gatedDialer) Dial(network, address string) (net.Conn, error) {
 func TestNATSServerThatHangs(t *testing.T) {
 	s := startNATS(t, nil)
 	v := newValve(t, s.Addr().String())
-	n, err := ConnectNATS(v.url(), nats.ReconnectWait(time.Millisecond))
-	if err != nil {
-		t.Fatal(err)
-	}
-	n.stuck = 100 * time.Millisecond
-	d := start(t, Options{NATS: n}, "")
+	d := start(t, Options{NATS: connectImpatient(t, v)}, "")
 	v.set(true, false)
 	if o := testkit.Receive(t, launch(d, deliveryTo(natsTarget("a"), 0))); o.Error != errUnconfirmed.Error() {
 		t.Errorf("error is %q; want %q", o.Error, errUnconfirmed)

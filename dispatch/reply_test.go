@@ -49,11 +49,7 @@ func TestRequestReplies(t *testing.T) {
 			t.Errorf("%s: outcome is %+v; want error %q", tc.subject, o, tc.want)
 		}
 	}
-	testkit.Until(t, "nothing is left behind", func() bool {
-		d.link.replies.mu.Lock()
-		defer d.link.replies.mu.Unlock()
-		return len(d.link.replies.waiting) == 0 && d.Stats().Lanes == 0
-	})
+	leavesNothing(t, d)
 }
 
 func TestJetStreamStoresARunOnce(t *testing.T) {
@@ -112,12 +108,7 @@ func TestJetStreamServerRestart(t *testing.T) {
 	nc.Close()
 	d := start(t, Options{}, s.ClientURL())
 
-	outcomes := make(chan job.Outcome, runs)
-	again := func(n int, attempt uint32) {
-		del := deliveryTo(streamTarget("runs"), n)
-		del.Attempt = attempt
-		lineOf(d).Launch(del, func(o job.Outcome) { outcomes <- o })
-	}
+	outcomes, again := launcher(d, streamTarget("runs"), runs)
 	for n := range runs {
 		again(n, 1)
 		if n == runs/2 {

@@ -3,6 +3,7 @@ package schedule
 import (
 	"strconv"
 	"strings"
+	"testing"
 	"time"
 
 	"github.com/carillon-io/carillon/instant"
@@ -150,6 +151,17 @@ func changesOf(loc *time.Location, from, to time.Time) []int64 {
 		changes = append(changes, high)
 	}
 	return changes
+}
+
+// secondsAround returns the moments around a change of a zone's clock, one a second, from so many seconds before to so many
+// after it.
+func secondsAround(t *testing.T, zone, change string, before, after int64) []moment {
+	t.Helper()
+	loc, err := EmbeddedZones().Location(zone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return window(loc, int64(rfc3339(t, change))/1000, before, after, 1)
 }
 
 // window looks at a zone's clock every step seconds, for some time around an instant. Long before it

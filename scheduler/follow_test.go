@@ -11,23 +11,13 @@ import (
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/scheduler/core"
-	"github.com/carillon-io/carillon/testkit"
 )
 
 // TestFollow lets a standby follow random stories of a leader, over a tail that is held up at times, and
 // compares it now and then with a core that is loaded from its store: they must know the same. Now and
 // then the standby takes over. A failing seed prints the command that repeats it.
 func TestFollow(t *testing.T) {
-	if *seedFlag != 0 {
-		followStory(t, *seedFlag)
-		return
-	}
-	for range *seedCount {
-		seed := testkit.Seed(t)
-		if !t.Run(fmt.Sprint(seed), func(t *testing.T) { followStory(t, seed) }) {
-			t.Fatalf("repeat with: go test ./scheduler -run TestFollow -seed %d", seed)
-		}
-	}
+	eachSeed(t, followStory)
 }
 
 // tale is a story that a standby follows.

@@ -26,14 +26,19 @@ var (
 // TestRandomStories lets random users, targets, clocks and crashes loose on the engine, and checks
 // after each act what must hold at any time. A failing seed prints the command that repeats it.
 func TestRandomStories(t *testing.T) {
+	eachSeed(t, runStory)
+}
+
+// eachSeed runs a random story with the seed of the command line, or with as many seeds as that says.
+func eachSeed(t *testing.T, story func(t *testing.T, seed uint64)) {
 	if *seedFlag != 0 {
-		runStory(t, *seedFlag)
+		story(t, *seedFlag)
 		return
 	}
 	for range *seedCount {
 		seed := testkit.Seed(t)
-		if !t.Run(fmt.Sprint(seed), func(t *testing.T) { runStory(t, seed) }) {
-			t.Fatalf("repeat with: go test ./scheduler -run TestRandomStories -seed %d", seed)
+		if !t.Run(fmt.Sprint(seed), func(t *testing.T) { story(t, seed) }) {
+			t.Fatalf("repeat with: go test ./scheduler -run %s -seed %d", t.Name(), seed)
 		}
 	}
 }
@@ -163,14 +168,7 @@ func (s *story) putAny(def *job.Definition) {
 		s.t.Errorf("put %s: %v", def.Schedule, err)
 		return
 	}
-	s.propose(p)
-	if p.Err == core.ErrStale {
-		if err := s.engine.readPrior(p); err != nil {
-			s.t.Error(err)
-		}
-		p.Err = nil
-		s.propose(p)
-	}
+	s.proposePut(p)
 	if p.Err == core.ErrStale {
 		s.t.Errorf("put %s is stale though it was prepared a moment ago", def.Name)
 	}

@@ -11,10 +11,9 @@ import (
 
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
-	"github.com/carillon-io/carillon/scheduler/core"
 )
 
-// put makes the proposal as Engine.Put does: first as if the name were free, then from the rows.
+// put registers a job.
 func (s *sim) put(d *datadriven.TestData) string {
 	def := definitionOf(s.t, d)
 	p, err := s.engine.prepare(def)
@@ -22,14 +21,7 @@ func (s *sim) put(d *datadriven.TestData) string {
 		return errText(err)
 	}
 	p.IfVersion = demanded(d)
-	s.propose(p)
-	if p.Err == core.ErrStale {
-		if err := s.engine.readPrior(p); err != nil {
-			return errText(err)
-		}
-		p.Err = nil
-		s.propose(p)
-	}
+	s.proposePut(p)
 	if p.Err != nil {
 		return errText(p.Err)
 	}

@@ -99,6 +99,17 @@ func (s *sim) propose(proposals ...core.Proposal) {
 	s.settle()
 }
 
+// proposePut proposes a registration as Engine.Put does: first as if the name were free, then from the rows.
+func (s *sim) proposePut(p *core.Put) {
+	s.propose(p)
+	if p.Err != core.ErrStale {
+		return
+	}
+	if p.Err = s.engine.readPrior(p); p.Err == nil {
+		s.propose(p)
+	}
+}
+
 func (s *sim) proposeOnly(proposals ...core.Proposal) {
 	s.begin()
 	for _, p := range proposals {

@@ -51,14 +51,7 @@ func (s *sim) putIn(name, expr, zone string, change ...func(*job.Definition)) {
 		f(&def)
 	}
 	p := must(s.engine.prepare(&def))
-	s.propose(p)
-	if p.Err == core.ErrStale {
-		if err := s.engine.readPrior(p); err != nil {
-			s.t.Fatal(err)
-		}
-		p.Err = nil
-		s.propose(p)
-	}
+	s.proposePut(p)
 	if p.Err != nil {
 		s.t.Fatal(p.Err)
 	}

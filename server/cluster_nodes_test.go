@@ -38,6 +38,27 @@ func openBuses(t *testing.T, nodes ...Options) []*bus.Bus {
 	return bustest.OpenAll(t, len(nodes), func(ctx context.Context, i int) (*bus.Bus, error) { return bus.Open(ctx, busOptions(nodes[i])) })
 }
 
+// startWitness starts a witness while the buses of other nodes open, as neither comes up without the other. Both end with the
+// test.
+func startWitness(t *testing.T, witness Options, others ...Options) (*Server, []*bus.Bus) {
+	t.Helper()
+	witnesses := make(chan *Server, 1)
+	go func() {
+		w, err := Start(t.Context(), witness)
+		if err != nil {
+			t.Error(err)
+		}
+		witnesses <- w
+	}()
+	buses := openBuses(t, others...)
+	w := <-witnesses
+	if w == nil {
+		t.FailNow()
+	}
+	t.Cleanup(func() { _ = w.Close(context.Background()) })
+	return w, buses
+}
+
 // startAll starts nodes side by side, as none comes up without others. They end with the test.
 func startAll(ctx context.Context, t *testing.T, nodes ...Options) []*Server {
 	t.Helper()

@@ -42,11 +42,7 @@ func TestCrowd(t *testing.T) {
 	if *httpConnections > crowdPart {
 		opts.HTTPConnections = 0 // the default
 	}
-	s, err := server.Start(t.Context(), opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close(context.Background()) })
+	s := startWith(t, opts)
 	addr := strings.TrimPrefix(s.Ready().HTTP, "http://")
 	late := tickEachSecond(t, s)
 	known, fresh := newAsker(t, addr, true), newAsker(t, addr, false)

@@ -11,7 +11,6 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-io/carillon/client"
-	"github.com/carillon-io/carillon/server"
 	"github.com/carillon-io/carillon/testkit"
 )
 
@@ -163,14 +162,4 @@ func TestPlacesAreCountedOnce(t *testing.T) {
 			t.Errorf("the metrics have no %s", line)
 		}
 	}
-}
-
-func startWith(t *testing.T, opts server.Options) *server.Server {
-	t.Helper()
-	s, err := server.Start(t.Context(), opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close(t.Context()) })
-	return s
 }

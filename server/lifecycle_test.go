@@ -1,7 +1,6 @@
 package server_test
 
 import (
-	"context"
 	"errors"
 	"path/filepath"
 	"strconv"
@@ -13,7 +12,6 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-io/carillon/client"
-	"github.com/carillon-io/carillon/server"
 	"github.com/carillon-io/carillon/testkit"
 )
 
@@ -72,17 +70,13 @@ func TestReportedRunOutlivesARestart(t *testing.T) {
 func TestDeadLettersAndEvents(t *testing.T) {
 	o := options(filepath.Join(t.TempDir(), "data"))
 	o.Events, o.EventsMaxBytes = true, 1<<20
-	s, err := server.Start(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close(context.Background()) })
+	s := startWith(t, o)
 	nc, c := connect(t, s)
 	letters := make(chan *nats.Msg, 4)
 	if _, err := nc.ChanSubscribe("carillon.dead.>", letters); err != nil {
 		t.Fatal(err)
 	}
-	_, _, err = c.Put(t.Context(), client.Job{
+	_, _, err := c.Put(t.Context(), client.Job{
 		Name: "d", Schedule: "@yearly", Target: client.Target{Kind: "request", Subject: "nobody"},
 		Payload: []byte(`{"n":1}`), Retry: client.Retry{MaxAttempts: 2, InitialInterval: client.Duration(10 * time.Millisecond)},
 	})

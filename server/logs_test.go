@@ -1,7 +1,6 @@
 package server_test
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -11,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/carillon-io/carillon/client"
-	"github.com/carillon-io/carillon/server"
 	"github.com/carillon-io/carillon/testkit"
 )
 
@@ -26,11 +24,7 @@ func TestLogsKeepSecrets(t *testing.T) {
 	log := new(testkit.Buffer)
 	opts := options(filepath.Join(t.TempDir(), "data"))
 	opts.Logger = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	s, err := server.Start(t.Context(), opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close(context.Background()) })
+	s := startWith(t, opts)
 	_, c := connect(t, s)
 
 	failing := map[string]client.Target{

@@ -27,20 +27,7 @@ func TestWitnessWithFullDisk(t *testing.T) {
 		t.Skipf("no file system can be mounted here: %v", err)
 	}
 	t.Cleanup(func() { _ = syscall.Unmount(nodes[2].Dir, syscall.MNT_DETACH) })
-	witnesses := make(chan *Server, 1)
-	go func() {
-		w, err := Start(t.Context(), nodes[2])
-		if err != nil {
-			t.Error(err)
-		}
-		witnesses <- w
-	}()
-	buses := openBuses(t, nodes[:2]...)
-	w := <-witnesses
-	if w == nil {
-		return
-	}
-	t.Cleanup(func() { _ = w.Close(context.Background()) })
+	w, buses := startWitness(t, nodes[2], nodes[:2]...)
 	js, err := jetstream.New(buses[0].API())
 	if err != nil {
 		t.Fatal(err)

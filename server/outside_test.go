@@ -1,7 +1,6 @@
 package server_test
 
 import (
-	"context"
 	"net"
 	"path/filepath"
 	"testing"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/client/clienttest"
-	"github.com/carillon-io/carillon/server"
 	"github.com/carillon-io/carillon/testkit"
 )
 
@@ -38,11 +36,7 @@ func TestOutsideServerRestarts(t *testing.T) {
 	port := outside.Addr().(*net.TCPAddr).Port
 	o := options(filepath.Join(t.TempDir(), "data"))
 	o.NATSURL = outside.ClientURL()
-	s, err := server.Start(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close(context.Background()) })
+	startWith(t, o)
 
 	nc, c := clienttest.Connect(t, outside.ClientURL(), nats.MaxReconnects(-1), nats.ReconnectWait(20*time.Millisecond))
 	fired := make(chan *nats.Msg, 16)
@@ -65,12 +59,7 @@ func TestOutsideServerRestarts(t *testing.T) {
 	}
 	// The server's own subscription may come back a little after the client's: the first requests can find no
 	// responder.
-	deadline := time.Now().Add(10 * time.Second)
-	for err = put("after", 0); err != nil && time.Now().Before(deadline); err = put("after", 0) {
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Until(t, "a job is registered", func() bool { return put("after", 0) == nil })
 	if m := testkit.Receive(t, fired); m.Header.Get("Carillon-Job") != "after" {
 		t.Errorf("got %v", m.Header)
 	}

@@ -20,7 +20,13 @@ import (
 
 func start(t *testing.T, dir string) *server.Server {
 	t.Helper()
-	s, err := server.Start(t.Context(), options(dir))
+	return startWith(t, options(dir))
+}
+
+// startWith starts a server with options of the test's own. It ends with the test.
+func startWith(t *testing.T, o server.Options) *server.Server {
+	t.Helper()
+	s, err := server.Start(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}

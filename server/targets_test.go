@@ -1,7 +1,6 @@
 package server_test
 
 import (
-	"context"
 	"crypto/x509"
 	"encoding/json"
 	"io"
@@ -18,7 +17,6 @@ import (
 
 	"github.com/carillon-io/carillon/bus/bustest"
 	"github.com/carillon-io/carillon/client"
-	"github.com/carillon-io/carillon/server"
 	"github.com/carillon-io/carillon/testkit"
 )
 
@@ -68,11 +66,7 @@ func TestURLsOverNATS(t *testing.T) {
 	for _, allowed := range []bool{false, true} {
 		o := options(filepath.Join(t.TempDir(), "data"))
 		o.AllowPrivateTargets = allowed
-		s, err := server.Start(t.Context(), o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = s.Close(context.Background()) })
+		s := startWith(t, o)
 		nc, _ := connect(t, s)
 		for _, tc := range tests {
 			for url := range strings.FieldsSeq(tc.urls) {
@@ -137,11 +131,7 @@ func runOnce(t *testing.T, c *client.Client, target client.Target) client.Run {
 func TestServerDialsNotItself(t *testing.T) {
 	o := options(filepath.Join(t.TempDir(), "data"))
 	o.ProfileListen = bustest.FreeAddrs(t, 1)[0]
-	s, err := server.Start(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close(context.Background()) })
+	s := startWith(t, o)
 	_, c := connect(t, s)
 	victim := client.Job{Name: "victim", Schedule: "@yearly", Target: client.Target{Kind: "nats", Subject: "x"}}
 	if _, _, err := c.Put(t.Context(), victim); err != nil {
@@ -171,11 +161,7 @@ func TestWebhookRoots(t *testing.T) {
 	for want, pool := range map[string]*x509.CertPool{"succeeded": roots, "dead": nil} {
 		o := options(filepath.Join(t.TempDir(), "data"))
 		o.WebhookRoots = pool
-		s, err := server.Start(t.Context(), o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = s.Close(context.Background()) })
+		s := startWith(t, o)
 		_, c := connect(t, s)
 		if run := runOnce(t, c, client.Target{Kind: "http", URL: hook.URL}); run.Status != want || want == "dead" && !strings.Contains(run.Error, "certificate") {
 			t.Errorf("the run is %s: %s; want %s", run.Status, run.Error, want)

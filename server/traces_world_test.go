@@ -1,7 +1,6 @@
 package server_test
 
 import (
-	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -89,11 +88,7 @@ func startTraced(t *testing.T, dir, endpoint string) *server.Server {
 	t.Helper()
 	o := options(dir)
 	o.Traces.Endpoint = endpoint
-	s, err := server.Start(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close(context.Background()) })
+	s := startWith(t, o)
 	return s
 }
 

@@ -18,20 +18,7 @@ import (
 func TestWitness(t *testing.T) {
 	nodes := nodeOptions(t, 3)
 	nodes[1].Witness, nodes[1].Node = true, ""
-	witnesses := make(chan *Server, 1)
-	go func() {
-		w, err := Start(t.Context(), nodes[1])
-		if err != nil {
-			t.Error(err)
-		}
-		witnesses <- w
-	}()
-	openBuses(t, nodes[0], nodes[2])
-	w := <-witnesses
-	if w == nil {
-		return
-	}
-	t.Cleanup(func() { _ = w.Close(context.Background()) })
+	w, _ := startWitness(t, nodes[1], nodes[0], nodes[2])
 	if r := w.Ready(); r.Role != "witness" || r.Jobs != 0 || !strings.HasPrefix(r.NATS, "nats://127.0.0.1:") {
 		t.Errorf("the witness is ready as %+v", r)
 	}

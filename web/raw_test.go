@@ -13,17 +13,24 @@ import (
 	"time"
 )
 
-// speak sends bytes as they are and returns what comes back until the server ends the connection.
-func (w *webWorld) speak(t *testing.T, text string) (statuses []int, headers []http.Header) {
+// dial opens a connection to the server, which has [apitest.Patience] for all that follows. It ends with the test.
+func (w *webWorld) dial(t *testing.T) net.Conn {
 	t.Helper()
 	conn, err := net.Dial("tcp", w.server.Listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close()
+	t.Cleanup(func() { _ = conn.Close() })
 	if err := conn.SetDeadline(time.Now().Add(apitest.Patience)); err != nil {
 		t.Fatal(err)
 	}
+	return conn
+}
+
+// speak sends bytes as they are and returns what comes back until the server ends the connection.
+func (w *webWorld) speak(t *testing.T, text string) (statuses []int, headers []http.Header) {
+	t.Helper()
+	conn := w.dial(t)
 	go func() { // the server may answer before it has read all
 		_, _ = io.WriteString(conn, text)
 	}()
@@ -154,14 +161,7 @@ func TestHalfClosed(t *testing.T) {
 		"GET /api/v1/jobs HTTP/1.1\r\nHost: x\r\nX-A: ":                                                            400,
 		"PUT /api/v1/jobs/a HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n{": 400,
 	} {
-		conn, err := net.Dial("tcp", w.server.Listener.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer conn.Close()
-		if err := conn.SetDeadline(time.Now().Add(apitest.Patience)); err != nil {
-			t.Fatal(err)
-		}
+		conn := w.dial(t)
 		if _, err := io.WriteString(conn, text); err != nil {
 			t.Fatal(err)
 		}

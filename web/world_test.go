@@ -2,13 +2,11 @@ package web
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/carillon-io/carillon/api"
 	"github.com/carillon-io/carillon/api/apitest"
@@ -51,13 +49,7 @@ func serve(t testing.TB, engine api.Engine, opts api.Options, maxPayload int32) 
 	if err := nc.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-		defer cancel()
-		if err := s.Close(ctx); err != nil {
-			t.Error(err)
-		}
-	})
+	apitest.CloseAtEnd(t, s.Close)
 	return s, url
 }
 

@@ -1,11 +1,9 @@
 package main
 
 import (
-	"bufio"
 	"errors"
 	"io"
 	"net"
-	"strings"
 	"testing"
 	"time"
 
@@ -23,34 +21,13 @@ func echo(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// lineConn is a connection through the proxy.
-type lineConn struct {
-	net.Conn
-	in *bufio.Reader
-}
-
-func dial(t *testing.T, p *proxy) lineConn {
+func dial(t *testing.T, p *proxy) testkit.LineConn {
 	t.Helper()
 	c, err := net.Dial("tcp", p.listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = c.Close() })
-	return lineConn{c, bufio.NewReader(c)}
-}
-
-func (c lineConn) say(t *testing.T, text string) {
-	t.Helper()
-	if _, err := io.WriteString(c, text+"\n"); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// hears tells whether a line comes, and soon if it does not have to.
-func (c lineConn) hears(text string, within time.Duration) bool {
-	_ = c.SetReadDeadline(time.Now().Add(within))
-	got, err := c.in.ReadString('\n')
-	return err == nil && strings.TrimSpace(got) == text
+	return testkit.NewLineConn(t, c)
 }
 
 const (
@@ -73,17 +50,17 @@ func TestHeld(t *testing.T) {
 	for name, mode := range map[string]cut{"out": {out: true}, "in": {in: true}, "both": {out: true, in: true}} {
 		p := startEcho(t)
 		c := dial(t, p)
-		c.say(t, "before")
-		if !c.hears("before", longEnough) {
+		c.Say(t, "before")
+		if !c.Hears("before", longEnough) {
 			t.Fatalf("%s: nothing passes a network that is whole", name)
 		}
 		p.set(mode)
-		c.say(t, "meanwhile")
-		if c.hears("meanwhile", aMoment) {
+		c.Say(t, "meanwhile")
+		if c.Hears("meanwhile", aMoment) {
 			t.Errorf("%s: it passes a network that is cut", name)
 		}
 		p.set(cut{})
-		if !c.hears("meanwhile", longEnough) {
+		if !c.Hears("meanwhile", longEnough) {
 			t.Errorf("%s: what was held is lost", name)
 		}
 	}
@@ -124,13 +101,13 @@ func TestHeldEnd(t *testing.T) {
 func TestReset(t *testing.T) {
 	p := startEcho(t)
 	c := dial(t, p)
-	c.say(t, "before")
-	if !c.hears("before", longEnough) {
+	c.Say(t, "before")
+	if !c.Hears("before", longEnough) {
 		t.Fatal("nothing passes a network that is whole")
 	}
 	p.set(cut{reset: true})
 	_ = c.SetReadDeadline(time.Now().Add(longEnough))
-	if _, err := c.in.ReadByte(); err == nil || isTimeout(err) {
+	if _, err := c.In.ReadByte(); err == nil || isTimeout(err) {
 		t.Errorf("a connection outlives the reset: %v", err)
 	}
 	if fresh, err := net.Dial("tcp", p.listener.Addr().String()); err == nil { // it may be reset at once
@@ -142,8 +119,8 @@ func TestReset(t *testing.T) {
 	}
 	p.set(cut{})
 	c = dial(t, p)
-	c.say(t, "after")
-	if !c.hears("after", longEnough) {
+	c.Say(t, "after")
+	if !c.Hears("after", longEnough) {
 		t.Error("nothing passes a network that is whole again")
 	}
 }

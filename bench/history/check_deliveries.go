@@ -1,5 +1,7 @@
 package history
 
+import "iter"
+
 // The checks in this file are for deliveries at the targets. They do not need the final read.
 
 // checkIdentity looks for a scheduled time of a job that has two run ids, and for a run id that has two
@@ -129,20 +131,31 @@ func (ix *index) replaced(put *Op, before Instant) *Op {
 // which leadership a delivery belongs. Deliveries that the network delayed, and those of an older leadership, may
 // arrive out of order.
 func checkAttempts(ix *index, f *Finding) {
-	if ix.Cluster && ix.reigns == nil {
-		return
+	for name, pair := range ix.repeats(f) {
+		switch a, b := pair[0], pair[1]; {
+		case ix.isFarewell(a, b) || ix.wasHeld(b):
+		case b.Attempt < a.Attempt:
+			f.fail(name, "run %s: attempt %d arrived at %s after attempt %d", b.RunID, b.Attempt, b.Arrived, a.Attempt)
+		case b.Fence < a.Fence || b.Attempt > a.Attempt && b.Fence == a.Fence:
+			f.fail(name, "run %s: attempt %d, which arrived at %s, has fence %d, after attempt %d with fence %d", b.RunID, b.Attempt, b.Arrived, b.Fence, a.Attempt, a.Fence)
+		}
 	}
-	for _, name := range ix.names {
-		for _, ds := range byRun(ix.deliveries[name]) {
-			for i := 1; i < len(ds); i++ {
-				f.Examined++
-				a, b := ds[i-1], ds[i]
-				switch {
-				case ix.isFarewell(a, b) || ix.wasHeld(b):
-				case b.Attempt < a.Attempt:
-					f.fail(name, "run %s: attempt %d arrived at %s after attempt %d", b.RunID, b.Attempt, b.Arrived, a.Attempt)
-				case b.Fence < a.Fence || b.Attempt > a.Attempt && b.Fence == a.Fence:
-					f.fail(name, "run %s: attempt %d, which arrived at %s, has fence %d, after attempt %d with fence %d", b.RunID, b.Attempt, b.Arrived, b.Fence, a.Attempt, a.Fence)
+}
+
+// repeats yields each two deliveries of a run of which one follows the other, with the name of the job, and counts them as
+// examined. In a cluster without logs there are none.
+func (ix *index) repeats(f *Finding) iter.Seq2[string, [2]*Delivery] {
+	return func(yield func(string, [2]*Delivery) bool) {
+		if ix.Cluster && ix.reigns == nil {
+			return
+		}
+		for _, name := range ix.names {
+			for _, ds := range byRun(ix.deliveries[name]) {
+				for i := 1; i < len(ds); i++ {
+					f.Examined++
+					if !yield(name, [2]*Delivery{ds[i-1], ds[i]}) {
+						return
+					}
 				}
 			}
 		}
@@ -159,18 +172,10 @@ func (ix *index) isFarewell(before, d *Delivery) bool {
 // checkDuplicates checks that each delivery of a run after its first has a reason. Duplicates that faults explain
 // are counted in the report, and are no violation.
 func checkDuplicates(ix *index, f *Finding) {
-	if ix.Cluster && ix.reigns == nil {
-		return
-	}
-	for _, name := range ix.names {
-		for _, ds := range byRun(ix.deliveries[name]) {
-			for i := 1; i < len(ds); i++ {
-				f.Examined++
-				if !ix.explains(ds[i-1], ds[i]) {
-					f.fail(name, "run %s arrived at %s (attempt %d) and again at %s (attempt %d) without a reason",
-						ds[i].RunID, ds[i-1].Arrived, ds[i-1].Attempt, ds[i].Arrived, ds[i].Attempt)
-				}
-			}
+	for name, pair := range ix.repeats(f) {
+		if a, b := pair[0], pair[1]; !ix.explains(a, b) {
+			f.fail(name, "run %s arrived at %s (attempt %d) and again at %s (attempt %d) without a reason",
+				b.RunID, a.Arrived, a.Attempt, b.Arrived, b.Attempt)
 		}
 	}
 }

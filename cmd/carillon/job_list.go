@@ -46,12 +46,7 @@ func (*jobListCmd) Help() string {
 
 // Run implements the command.
 func (c *jobListCmd) Run(ctx context.Context, con *console) error {
-	r, err := c.connect(ctx)
-	if err != nil {
-		return err
-	}
-	defer r.close()
-	return c.look(ctx, con, c.Output, func(con *console) error {
+	return c.lookAt(ctx, con, &c.remoteFlags, c.Output, func(con *console, r *remote) error {
 		jobs := atMost(r.Jobs(ctx, c.request()), c.rows(c.Limit))
 		if c.isDocument() {
 			return printList(con, c.Output, "jobs", jobs)

@@ -11,6 +11,7 @@ import (
 
 	natsserver "github.com/nats-io/nats-server/v2/server"
 
+	"github.com/carillon-io/carillon/bus/bustest"
 	"github.com/carillon-io/carillon/server"
 )
 
@@ -37,17 +38,7 @@ func startServer(t *testing.T, natsURL string) string {
 // startNATS starts a NATS server that accepts only the given users.
 func startNATS(t *testing.T, opts natsserver.Options) string {
 	t.Helper()
-	opts.Host, opts.Port, opts.NoLog, opts.NoSigs = "127.0.0.1", natsserver.RANDOM_PORT, true, true
-	s, err := natsserver.NewServer(&opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	go s.Start()
-	t.Cleanup(s.Shutdown)
-	if !s.ReadyForConnections(patience) {
-		t.Fatal("the NATS server is not ready")
-	}
-	return s.ClientURL()
+	return bustest.RunWith(t, &opts).ClientURL()
 }
 
 // command runs the command in this process.

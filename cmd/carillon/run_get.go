@@ -28,12 +28,7 @@ func (*runGetCmd) Help() string {
 
 // Run implements the command.
 func (c *runGetCmd) Run(ctx context.Context, con *console) error {
-	r, err := c.connect(ctx)
-	if err != nil {
-		return err
-	}
-	defer r.close()
-	return c.look(ctx, con, c.Output, func(con *console) error {
+	return c.lookAt(ctx, con, &c.remoteFlags, c.Output, func(con *console, r *remote) error {
 		run, err := r.Run(ctx, c.RunID)
 		if err != nil {
 			return err

@@ -37,12 +37,7 @@ func (c *runListCmd) Run(ctx context.Context, con *console) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	r, err := c.connect(ctx)
-	if err != nil {
-		return err
-	}
-	defer r.close()
-	return c.look(ctx, con, c.Output, func(con *console) error { return c.list(ctx, con, r) })
+	return c.lookAt(ctx, con, &c.remoteFlags, c.Output, func(con *console, r *remote) error { return c.list(ctx, con, r) })
 }
 
 // list prints the present runs once.

@@ -33,12 +33,7 @@ Examples:
 
 // Run implements the command.
 func (c *statusCmd) Run(ctx context.Context, con *console) error {
-	r, err := c.connect(ctx)
-	if err != nil {
-		return err
-	}
-	defer r.close()
-	return c.look(ctx, con, c.Output, func(con *console) error {
+	return c.lookAt(ctx, con, &c.remoteFlags, c.Output, func(con *console, r *remote) error {
 		s, err := r.Status(ctx)
 		if err != nil {
 			return err

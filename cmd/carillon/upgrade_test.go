@@ -18,6 +18,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
+	"github.com/carillon-io/carillon/bus/bustest"
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/client/clienttest"
 	"github.com/carillon-io/carillon/testkit"
@@ -101,15 +102,7 @@ type process struct {
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true, JetStream: true, StoreDir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	go s.Start()
-	t.Cleanup(s.Shutdown)
-	if !s.ReadyForConnections(patience) {
-		t.Fatal("the NATS server is not up")
-	}
+	s := bustest.RunWith(t, &server.Options{JetStream: true, StoreDir: t.TempDir()})
 	_, cl := clienttest.Connect(t, s.ClientURL())
 	return &rig{t: t, url: s.ClientURL(), dirs: t.TempDir(), cl: cl}
 }

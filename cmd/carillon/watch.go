@@ -58,6 +58,16 @@ func (f *watchFlag) rows(limit int) int {
 	return limit
 }
 
+// lookAt connects to a server, and does with the connection what look does.
+func (f *watchFlag) lookAt(ctx context.Context, con *console, at *remoteFlags, form outputForm, show func(*console, *remote) error) error {
+	r, err := at.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer r.close()
+	return f.look(ctx, con, form, func(con *console) error { return show(con, r) })
+}
+
 // look calls show once, or polls it until ctx ends. If the first poll fails, the command fails; later failures are
 // reported, and polling goes on. A first failure is most likely a wrong flag; a later one may pass.
 func (f *watchFlag) look(ctx context.Context, con *console, form outputForm, show func(con *console) error) error {

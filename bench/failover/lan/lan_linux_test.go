@@ -1,10 +1,8 @@
 package lan
 
 import (
-	"bufio"
 	"context"
 	"errors"
-	"io"
 	"net"
 	"os"
 	"strings"
@@ -63,10 +61,7 @@ func (l trio) both(a, b *Host, how Link) {
 }
 
 // call is a connection from one host to another.
-type call struct {
-	net.Conn
-	in *bufio.Reader
-}
+type call struct{ testkit.LineConn }
 
 func dial(t *testing.T, from, to *Host) call {
 	t.Helper()
@@ -74,8 +69,7 @@ func dial(t *testing.T, from, to *Host) call {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = c.Close() })
-	return call{c, bufio.NewReader(c)}
+	return call{testkit.NewLineConn(t, c)}
 }
 
 func tryDial(from, to *Host, within time.Duration) (net.Conn, error) {
@@ -84,24 +78,10 @@ func tryDial(from, to *Host, within time.Duration) (net.Conn, error) {
 	return from.DialContext(ctx, "tcp", net.JoinHostPort(to.Addr().String(), "7"))
 }
 
-func (c call) say(t *testing.T, text string) {
-	t.Helper()
-	if _, err := io.WriteString(c, text+"\n"); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// hears tells whether a line comes in time.
-func (c call) hears(text string, within time.Duration) bool {
-	_ = c.SetReadDeadline(time.Now().Add(within))
-	got, err := c.in.ReadString('\n')
-	return err == nil && strings.TrimSpace(got) == text
-}
-
 func (c call) talks(t *testing.T, text string) {
 	t.Helper()
-	c.say(t, text)
-	if !c.hears(text, longEnough) {
+	c.Say(t, text)
+	if !c.Hears(text, longEnough) {
 		t.Fatalf("%q does not come back", text)
 	}
 }
@@ -129,8 +109,8 @@ func TestCut(t *testing.T) {
 	c, other := dial(t, l.a, l.b), dial(t, l.a, l.c)
 	c.talks(t, "before")
 	l.both(l.a, l.b, Link{Cut: true})
-	c.say(t, "meanwhile")
-	if c.hears("meanwhile", aMoment) {
+	c.Say(t, "meanwhile")
+	if c.Hears("meanwhile", aMoment) {
 		t.Error("it passes a link that is cut")
 	}
 	other.talks(t, "beside")
@@ -138,7 +118,7 @@ func TestCut(t *testing.T) {
 		t.Errorf("a dial over a link that is cut: %v, %v; want a timeout", fresh, err)
 	}
 	l.both(l.a, l.b, Link{})
-	if !c.hears("meanwhile", longEnough) {
+	if !c.Hears("meanwhile", longEnough) {
 		t.Error("what was sent while the link was cut is lost")
 	}
 }
@@ -166,18 +146,18 @@ func bothEnds(t *testing.T, from, to *Host) (out, in net.Conn) {
 func TestOneWay(t *testing.T) {
 	l := startTrio(t)
 	out, in := bothEnds(t, l.a, l.b)
-	there, back := call{in, bufio.NewReader(in)}, call{out, bufio.NewReader(out)}
+	there, back := call{testkit.NewLineConn(t, in)}, call{testkit.NewLineConn(t, out)}
 	l.Set(l.b.Addr(), l.a.Addr(), Link{Cut: true})
-	back.say(t, "there")
-	if !there.hears("there", longEnough) {
+	back.Say(t, "there")
+	if !there.Hears("there", longEnough) {
 		t.Error("the direction that is whole carries nothing")
 	}
-	there.say(t, "back")
-	if back.hears("back", aMoment) {
+	there.Say(t, "back")
+	if back.Hears("back", aMoment) {
 		t.Error("the direction that is cut carries something")
 	}
 	l.Set(l.b.Addr(), l.a.Addr(), Link{})
-	if !back.hears("back", longEnough) {
+	if !back.Hears("back", longEnough) {
 		t.Error("what was sent in the direction that was cut is lost")
 	}
 }
@@ -190,11 +170,11 @@ func TestReset(t *testing.T) {
 	idle.talks(t, "before")
 	busy.talks(t, "before")
 	l.both(l.a, l.b, Link{Cut: true})
-	busy.say(t, "under way")
+	busy.Say(t, "under way")
 	l.both(l.a, l.b, Link{Reset: true})
 	for name, c := range map[string]call{"idle": idle, "busy": busy} {
 		_ = c.SetReadDeadline(time.Now().Add(longEnough))
-		if _, err := c.in.ReadByte(); !errors.Is(err, syscall.ECONNRESET) {
+		if _, err := c.In.ReadByte(); !errors.Is(err, syscall.ECONNRESET) {
 			t.Errorf("%s: %v; want a reset", name, err)
 		}
 	}
@@ -210,8 +190,8 @@ func TestReset(t *testing.T) {
 func TestResetReachesTheListener(t *testing.T) {
 	l := startTrio(t)
 	out, in := bothEnds(t, l.a, l.b)
-	call{out, nil}.say(t, "x")
-	if there := (call{in, bufio.NewReader(in)}); !there.hears("x", longEnough) {
+	call{testkit.NewLineConn(t, out)}.Say(t, "x")
+	if there := (call{testkit.NewLineConn(t, in)}); !there.Hears("x", longEnough) {
 		t.Fatal("nothing passes a link that is whole")
 	}
 	l.both(l.a, l.b, Link{Reset: true})
@@ -247,12 +227,12 @@ func TestLoss(t *testing.T) {
 	l.both(l.a, l.b, Link{Loss: 0.05})
 	c.talks(t, strings.Repeat("lossy", 1<<16))
 	l.both(l.a, l.b, Link{Loss: 1})
-	c.say(t, "lost")
-	if c.hears("lost", aMoment) {
+	c.Say(t, "lost")
+	if c.Hears("lost", aMoment) {
 		t.Error("a packet passes a link that loses all")
 	}
 	l.both(l.a, l.b, Link{})
-	if !c.hears("lost", longEnough) {
+	if !c.Hears("lost", longEnough) {
 		t.Error("what was lost is not sent again")
 	}
 }
