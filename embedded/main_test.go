@@ -12,9 +12,6 @@ import (
 	"github.com/carillon-io/carillon/testkit"
 )
 
-// waitMax is how long a test waits for what must happen.
-const waitMax = 20 * time.Second
-
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(victimDir); dir != "" {
 		beVictim(dir)
