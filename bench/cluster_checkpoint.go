@@ -77,7 +77,7 @@ func (n *contest) checkpoint(r *result) error {
 func (n *contest) forgetStandby() error {
 	err := n.cluster.standby.stop()
 	for _, name := range []string{"wal", "store"} {
-		err = errors.Join(err, os.RemoveAll(filepath.Join(n.cluster.standby.dir, name)))
+		err = errors.Join(err, os.RemoveAll(filepath.Join(n.cluster.standby.dir, "shards", "0", name)))
 	}
 	return err
 }

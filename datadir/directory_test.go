@@ -2,6 +2,7 @@ package datadir
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,20 +11,33 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-func openTestData(t *testing.T, dir string) *Directory {
+func openTestData(t *testing.T, dir string) *Shard {
 	t.Helper()
-	d, err := OpenDirectory(Options{
-		Dir: dir, Logger: discard, SegmentBytes: 4 << 10,
-		OnFatal: func(err error) { t.Errorf("the store failed: %v", err) },
+	s, err := openIn(Options{Dir: dir, Logger: discard}, ShardOptions{
+		SegmentBytes: 4 << 10,
+		OnFatal:      func(err error) { t.Errorf("the store failed: %v", err) },
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return d
+	return s
+}
+
+// openIn opens a directory and its shard 0. The directory is unlocked after an error.
+func openIn(o Options, so ShardOptions) (*Shard, error) {
+	d, err := OpenDirectory(o)
+	if err != nil {
+		return nil, err
+	}
+	s, err := d.OpenShard(0, so)
+	if err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return s, nil
 }
 
 // commit appends and applies one timer row for each of some jobs, as the engine does.
-func commit(t *testing.T, d *Directory, from, to job.ID) {
+func commit(t *testing.T, d *Shard, from, to job.ID) {
 	t.Helper()
 	for id := from; id < to; id++ {
 		var b job.Batch
@@ -38,7 +52,7 @@ func commit(t *testing.T, d *Directory, from, to job.ID) {
 	}
 }
 
-func countTimers(t *testing.T, d *Directory) (n int) {
+func countTimers(t *testing.T, d *Shard) (n int) {
 	t.Helper()
 	low := []byte{byte(job.KindTimer)}
 	err := d.store.Scan(low, job.PrefixEnd(low), func(_, _ []byte) (bool, error) { n++; return true, nil })
@@ -74,20 +88,14 @@ func TestCheckpointGivesTheLogBack(t *testing.T) {
 	if n := countTimers(t, crashed); n != 499 {
 		t.Errorf("%d rows after the crash, want 499", n)
 	}
-	if err := crashed.Close(); err != nil {
-		t.Error(err)
-	}
+	mustClose(t, crashed)
 
-	if err := d.Close(); err != nil {
-		t.Fatal(err)
-	}
+	mustClose(t, d)
 	d = openTestData(t, dir)
 	if n := countTimers(t, d); n != 499 {
 		t.Errorf("%d rows after a clean stop, want 499", n)
 	}
-	if err := d.Close(); err != nil {
-		t.Error(err)
-	}
+	mustClose(t, d)
 }
 
 // TestReplayUpTo: a last commit that may not count stays out of the store until replayUpTo reaches it.
@@ -128,7 +136,7 @@ func TestOpeningTellsOfTheReplay(t *testing.T) {
 	}
 	mustClose(t, d)
 	var told [][2]uint64
-	d, err := OpenDirectory(Options{Dir: dir, Logger: discard, Replaying: func(done, all uint64) { told = append(told, [2]uint64{done, all}) }})
+	d, err := openIn(Options{Dir: dir, Logger: discard}, ShardOptions{Replaying: func(done, all uint64) { told = append(told, [2]uint64{done, all}) }})
 	if err != nil {
 		t.Fatal(err)
 	}

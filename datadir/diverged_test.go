@@ -29,7 +29,7 @@ func TestCutTail(t *testing.T) {
 		}
 	}
 	saved, err := d.CutTail(keep)
-	if err != nil || !strings.HasPrefix(filepath.Base(saved), "diverged-3-21-") || filepath.Dir(saved) != dir {
+	if err != nil || !strings.HasPrefix(filepath.Base(saved), "diverged-3-21-") || filepath.Dir(saved) != inShard(dir) {
 		t.Fatalf("saved as %q, %v", saved, err)
 	}
 	checkSaved(t, saved, refused)

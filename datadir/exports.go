@@ -9,25 +9,25 @@ import (
 	"github.com/carillon-io/carillon/job"
 )
 
-// outgoingName is the directory, in the data directory, with the copies of the store that are being sent.
+// outgoingName is the directory, in that of a shard, with the copies of the store that are being sent.
 const outgoingName = "outgoing"
 
 // Export writes a copy of the store into a new directory of that name, and returns its path and the copy's position.
 // It hard-links what it can, so it costs little disk. The caller removes the directory; after a crash,
-// [Directory.RemoveExports] does. CutTail and Adopt must be kept away meanwhile.
-func (d *Directory) Export(ctx context.Context, name string) (dir string, at job.Position, err error) {
-	outgoing := filepath.Join(d.dir, outgoingName)
+// [Shard.RemoveExports] does. CutTail and Adopt must be kept away meanwhile.
+func (s *Shard) Export(ctx context.Context, name string) (dir string, at job.Position, err error) {
+	outgoing := filepath.Join(s.dir, outgoingName)
 	if err := os.MkdirAll(outgoing, 0o750); err != nil {
 		return "", at, err
 	}
 	dir = filepath.Join(outgoing, name)
-	at, err = d.Parts().Export(ctx, dir)
+	at, err = s.Parts().Export(ctx, dir)
 	return dir, at, err
 }
 
 // RemoveExports removes the copies that an earlier process was sending.
-func (d *Directory) RemoveExports() error {
-	if err := os.RemoveAll(filepath.Join(d.dir, outgoingName)); err != nil {
+func (s *Shard) RemoveExports() error {
+	if err := os.RemoveAll(filepath.Join(s.dir, outgoingName)); err != nil {
 		return fmt.Errorf("remove what was being sent: %w", err)
 	}
 	return nil

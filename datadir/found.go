@@ -35,12 +35,12 @@ type Founded struct {
 
 // Found makes a node's data directory the founder of a cluster: when the node starts with the cluster's name, it makes
 // the cluster's log, and every other node receives its data. Nodes without data wait for it. Found does not contact
-// NATS, and may be called again until the node has started. It returns ErrInUse, the errors of OpenDirectory, or why
+// NATS, and may be called again until the node has started. It returns ErrInUse, the errors of OpenDirectory and OpenShard, or why
 // the directory cannot found that cluster. It opens the directory as a start would, so a directory that could not
 // start cannot found, either. The position that it returns has replayed the whole log: a founder's data is the
 // cluster's by definition, so no commit of it is doubtful.
 func Found(o FoundOptions) (done Founded, err error) {
-	opts := Options{Dir: o.Dir, ClusterName: o.ClusterName, Node: o.Node, Logger: cmp.Or(o.Logger, slog.Default()), anyIdentity: true, OnFatal: func(error) {}}
+	opts := Options{Dir: o.Dir, ClusterName: o.ClusterName, Node: o.Node, Logger: cmp.Or(o.Logger, slog.Default()), anyIdentity: true}
 	if err := o.validate(); err != nil {
 		return done, err
 	}
@@ -52,12 +52,17 @@ func Found(o FoundOptions) (done Founded, err error) {
 		return done, err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
+	s, err := d.OpenShard(0, ShardOptions{})
+	if err != nil {
+		return done, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
 	if err := d.found(o); err != nil {
 		return done, err
 	}
 	id := d.held.get()
-	done = Founded{Node: id.Node, ClusterID: id.ClusterID, Position: d.Applied()}
-	if done.Jobs, err = countJobs(d.store); err != nil {
+	done = Founded{Node: id.Node, ClusterID: id.ClusterID, Position: s.Applied()}
+	if done.Jobs, err = countJobs(s.store); err != nil {
 		return done, err
 	}
 	done.Streams, err = LoneStreams(o.Dir)

@@ -155,7 +155,7 @@ func newIdentity(dir string, o Options) (Identity, error) {
 	id := Identity{Node: o.Node, Cluster: o.ClusterName, State: StateNew, dir: dir, drawn: true}
 	if o.Witness {
 		id.State = StateWitnessNew
-		for _, name := range []string{PartsName, LogName, StoreName} {
+		for _, name := range []string{PartsName, ShardsName, LogName, StoreName} {
 			if exists(filepath.Join(dir, name)) {
 				return Identity{}, fmt.Errorf("%s: this directory holds the data of a node, and a witness has none; "+
 					"start it without --witness, or choose an empty directory for the witness with --data", filepath.Join(dir, name))

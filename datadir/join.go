@@ -13,7 +13,7 @@ import (
 	"github.com/carillon-io/carillon/wal"
 )
 
-// The names in a data directory. A node that joins a cluster, or begins anew, receives a copy of the leader's
+// The names in the directory of a shard. A node that joins a cluster, or begins anew, receives a copy of the leader's
 // store into incoming/store; adoptIncoming replaces the node's store by it.
 const (
 	// It outlives the process, so that an interrupted transfer can continue.
@@ -23,7 +23,7 @@ const (
 
 // adoptIncoming replaces the log and the store in dir, which must be closed, by the store in incoming/store and an
 // empty log that begins at its position. The old ones are put aside, or removed if the swap says so. The caller holds
-// the lock of dir. The received store must be at exactly that position, on the file system of dir, and is first made
+// the lock of the data directory. The received store must be at exactly that position, on the file system of dir, and is first made
 // durable; after an error before that all is as it was. Then the swap is decided: after a crash or a failure the file
 // JOINING remains, and finishJoin completes the swap, at the next start at the latest. The checks come before the
 // decision because after it there is no way back: the old data may be gone.
@@ -49,8 +49,8 @@ func adoptIncoming(dir string, s swap, logger *slog.Logger) error {
 }
 
 // finishJoin completes a swap that adoptIncoming has decided, from any point at which a crash or a failure stopped it.
-// Without such a swap it does nothing, and leaves an incoming directory as it is. The caller holds the lock of dir;
-// log and store must be closed. It may be called again after an error. A start calls it before it opens the log or the
+// Without such a swap it does nothing, and leaves an incoming directory as it is. The caller holds the lock of the data
+// directory; log and store must be closed. It may be called again after an error. A start calls it before it opens the log or the
 // store, which would otherwise find parts of two different states.
 func finishJoin(dir string, logger *slog.Logger) error {
 	s, ok, err := readJoining(dir)

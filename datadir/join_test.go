@@ -29,10 +29,10 @@ func receive(t *testing.T, own, leaders job.ID) (dir string, at job.Position) {
 	node := openTestData(t, dir)
 	commit(t, node, 1, 1+own)
 	mustClose(t, node)
-	if err := os.Mkdir(filepath.Join(dir, incomingName), 0o750); err != nil {
+	if err := os.Mkdir(filepath.Join(inShard(dir), incomingName), 0o750); err != nil {
 		t.Fatal(err)
 	}
-	at, err := leader.store.Export(context.Background(), filepath.Join(dir, incomingName, StoreName))
+	at, err := leader.store.Export(context.Background(), filepath.Join(inShard(dir), incomingName, StoreName))
 	if err != nil || at != leader.Applied() {
 		t.Fatalf("exported %v, %v", at, err)
 	}
@@ -40,16 +40,19 @@ func receive(t *testing.T, own, leaders job.ID) (dir string, at job.Position) {
 	return dir, at
 }
 
+// inShard returns the directory of the shard in a data directory.
+func inShard(dir string) string { return ShardDir(dir, 0) }
+
 // swapTo is a swap that was decided at a known time.
 func swapTo(at job.Position, f Fate) swap {
 	return swap{at: at, fate: f, when: time.UnixMilli(1_790_000_000_123)}
 }
 
 // checkKept checks that the old data with so many rows is put aside, if it should be: it opens as a data
-// directory.
+// directory, since the next start moves it to its place.
 func checkKept(t *testing.T, dir string, s swap, rows int) {
 	t.Helper()
-	log, store := keptPath(dir, LogName, s), keptPath(dir, StoreName, s)
+	log, store := keptPath(inShard(dir), LogName, s), keptPath(inShard(dir), StoreName, s)
 	if s.fate == Removed {
 		if exists(log) || exists(store) {
 			t.Errorf("%s or %s is there", log, store)
@@ -69,9 +72,9 @@ func checkKept(t *testing.T, dir string, s swap, rows int) {
 	mustClose(t, d)
 }
 
-func mustClose(t *testing.T, d *Directory) {
+func mustClose(t *testing.T, s *Shard) {
 	t.Helper()
-	if err := d.Close(); err != nil {
+	if err := errors.Join(s.Close(), s.Directory().Close()); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -94,12 +97,12 @@ func checkJoined(t *testing.T, dir string, at job.Position, rows int) {
 		t.Fatalf("%d rows at %v after ten more commits", n, d.Applied())
 	}
 	mustClose(t, d)
-	entries, err := os.ReadDir(dir)
+	entries, err := os.ReadDir(inShard(dir))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
-		if name := e.Name(); name != "LOCK" && name != PartsName && name != LogName && name != StoreName && !strings.Contains(name, replacedMark) && !strings.Contains(name, behindMark) {
+		if name := e.Name(); name != LogName && name != StoreName && !strings.Contains(name, replacedMark) && !strings.Contains(name, behindMark) {
 			t.Errorf("%s is left", name)
 		}
 	}
@@ -108,7 +111,7 @@ func checkJoined(t *testing.T, dir string, at job.Position, rows int) {
 // TestAdoptIncoming: a node of another history becomes a copy of the leader.
 func TestAdoptIncoming(t *testing.T) {
 	dir, at := receive(t, 300, 120)
-	if err := adoptIncoming(dir, swapTo(at, Removed), discard); err != nil {
+	if err := adoptIncoming(inShard(dir), swapTo(at, Removed), discard); err != nil {
 		t.Fatal(err)
 	}
 	checkJoined(t, dir, at, 120)
@@ -123,7 +126,7 @@ func TestAdoptIntoNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := adoptIncoming(dir, swapTo(at, Removed), discard); err != nil {
+		if err := adoptIncoming(inShard(dir), swapTo(at, Removed), discard); err != nil {
 			t.Fatal(err)
 		}
 		checkJoined(t, dir, at, int(leaders))
@@ -151,12 +154,12 @@ func TestEachStepOfAJoin(t *testing.T) {
 	for _, f := range []Fate{Removed, Replaced, Behind} {
 		eachTwoSteps(func(first, second int) {
 			image := copyDir(t, dir)
-			if err := writeJoining(image, swapTo(at, f)); err != nil {
+			if err := writeJoining(inShard(image), swapTo(at, f)); err != nil {
 				t.Fatal(err)
 			}
 			for _, n := range []int{first, second} {
-				j := &join{dir: image, swap: swapTo(at, f), logger: discard}
-				if _, ok, _ := readJoining(image); !ok {
+				j := &join{dir: inShard(image), swap: swapTo(at, f), logger: discard}
+				if _, ok, _ := readJoining(inShard(image)); !ok {
 					break
 				}
 				if err := j.run(n); err != nil {
@@ -188,15 +191,15 @@ func TestEachRemovalOfAJoin(t *testing.T) {
 		tree  string
 	}{{Removed, 2, LogName}, {Removed, 4, StoreName}, {Removed, 7, incomingName}, {Removed, 6, LogName}, {Replaced, 7, LogName}} {
 		whole := copyDir(t, dir)
-		if err := writeJoining(whole, swapTo(at, c.fate)); err != nil {
+		if err := writeJoining(inShard(whole), swapTo(at, c.fate)); err != nil {
 			t.Fatal(err)
 		}
-		if err := (&join{dir: whole, swap: swapTo(at, c.fate), logger: discard}).run(c.after); err != nil {
+		if err := (&join{dir: inShard(whole), swap: swapTo(at, c.fate), logger: discard}).run(c.after); err != nil {
 			t.Fatal(err)
 		}
-		for _, path := range files(t, filepath.Join(whole, c.tree)) {
+		for _, path := range files(t, filepath.Join(inShard(whole), c.tree)) {
 			image := copyDir(t, whole)
-			if err := os.RemoveAll(filepath.Join(image, c.tree, path)); err != nil {
+			if err := os.RemoveAll(filepath.Join(inShard(image), c.tree, path)); err != nil {
 				t.Fatal(err)
 			}
 			checkJoined(t, image, at, 25)
@@ -256,16 +259,16 @@ func TestAdoptRefuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			image := copyDir(t, dir)
-			if err := c.spoil(filepath.Join(image, incomingName, StoreName)); err != nil {
+			if err := c.spoil(filepath.Join(inShard(image), incomingName, StoreName)); err != nil {
 				t.Fatal(err)
 			}
 			own := []string{LogName, StoreName}
-			before := []map[string]string{tree(t, filepath.Join(image, own[0])), tree(t, filepath.Join(image, own[1]))}
-			if err := adoptIncoming(image, swapTo(c.at, Replaced), discard); err == nil {
+			before := []map[string]string{tree(t, filepath.Join(inShard(image), own[0])), tree(t, filepath.Join(inShard(image), own[1]))}
+			if err := adoptIncoming(inShard(image), swapTo(c.at, Replaced), discard); err == nil {
 				t.Fatal("adopted")
 			}
 			for i := range own {
-				if !maps.Equal(before[i], tree(t, filepath.Join(image, own[i]))) {
+				if !maps.Equal(before[i], tree(t, filepath.Join(inShard(image), own[i]))) {
 					t.Errorf("%s has changed", own[i])
 				}
 			}
@@ -291,12 +294,12 @@ func removeLike(pattern string) func(string) error {
 // TestIncomingIsLeftAlone: a start does not touch a transfer that is not complete.
 func TestIncomingIsLeftAlone(t *testing.T) {
 	dir, _ := receive(t, 40, 25)
-	before := tree(t, filepath.Join(dir, incomingName))
+	before := tree(t, filepath.Join(inShard(dir), incomingName))
 	mustClose(t, openTestData(t, dir))
-	if err := finishJoin(dir, discard); err != nil {
+	if err := finishJoin(inShard(dir), discard); err != nil {
 		t.Fatal(err)
 	}
-	if !maps.Equal(tree(t, filepath.Join(dir, incomingName)), before) {
+	if !maps.Equal(tree(t, filepath.Join(inShard(dir), incomingName)), before) {
 		t.Error("incoming has changed")
 	}
 }
@@ -305,7 +308,7 @@ func TestIncomingIsLeftAlone(t *testing.T) {
 // read, the start says so, and removes nothing.
 func TestJoinThatCannotBeFinished(t *testing.T) {
 	dir, at := receive(t, 40, 25)
-	if err := os.RemoveAll(filepath.Join(dir, incomingName)); err != nil {
+	if err := os.RemoveAll(filepath.Join(inShard(dir), incomingName)); err != nil {
 		t.Fatal(err)
 	}
 	mark := encodeJoining(swapTo(at, Replaced))
@@ -321,15 +324,15 @@ func TestJoinThatCannotBeFinished(t *testing.T) {
 		"later version":      {rehash(later), "has version 3"},
 	} {
 		image := copyDir(t, dir)
-		if err := os.WriteFile(filepath.Join(image, JoiningName), c.mark, 0o640); err != nil {
+		if err := os.WriteFile(filepath.Join(inShard(image), JoiningName), c.mark, 0o640); err != nil {
 			t.Fatal(err)
 		}
-		log := tree(t, filepath.Join(image, LogName))
-		_, err := OpenDirectory(Options{Dir: image, Logger: discard})
+		log := tree(t, filepath.Join(inShard(image), LogName))
+		_, err := openIn(Options{Dir: image, Logger: discard}, ShardOptions{})
 		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), JoiningName) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if !maps.Equal(tree(t, filepath.Join(image, LogName)), log) {
+		if !maps.Equal(tree(t, filepath.Join(inShard(image), LogName)), log) {
 			t.Errorf("%s: the log has changed", name)
 		}
 	}

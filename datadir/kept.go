@@ -32,8 +32,8 @@ var ErrManyReplaced = errors.New("this node has put as much replaced data aside 
 // fateOf returns what happens to the data of this node when it is replaced: what the caller wants, except that a store
 // without rows other than the engine's own has no value, and is removed. So an empty node that joins leaves no rubbish
 // behind.
-func (d *Directory) fateOf(wanted Fate) (Fate, error) {
-	rows, err := d.HasRows()
+func (s *Shard) fateOf(wanted Fate) (Fate, error) {
+	rows, err := s.HasRows()
 	if err != nil || !rows {
 		return Removed, err
 	}
@@ -42,43 +42,43 @@ func (d *Directory) fateOf(wanted Fate) (Fate, error) {
 
 // HasRows reports whether the store holds data of callers: jobs, calendars, runs, or unpublished notices. It stops at
 // the first row. Rows of the kind before, the engine's own, exist in an empty store as well.
-func (d *Directory) HasRows() (found bool, err error) {
+func (s *Shard) HasRows() (found bool, err error) {
 	low := []byte{byte(job.KindMeta) + 1}
-	err = d.store.Scan(low, []byte{0xff}, func(_, _ []byte) (bool, error) { found = true; return false, nil })
+	err = s.store.Scan(low, []byte{0xff}, func(_, _ []byte) (bool, error) { found = true; return false, nil })
 	return found, err
 }
 
 // MayReplace makes room for what a swap puts aside, or returns why there is none. The caller asks before the transfer,
 // so that a refusal comes before gigabytes were copied. It removes an older set of the kind Behind: there is one at a
 // time.
-func (d *Directory) MayReplace(wanted Fate) error {
-	f, err := d.fateOf(wanted)
+func (s *Shard) MayReplace(wanted Fate) error {
+	f, err := s.fateOf(wanted)
 	switch {
 	case err != nil:
 		return err
 	case f == Behind:
-		return d.dropKept(behindMark)
+		return s.dropKept(behindMark)
 	case f == Replaced:
-		return d.checkReplaced()
+		return s.checkReplaced()
 	}
 	return nil
 }
 
 // checkReplaced returns ErrManyReplaced if replacedMost sets are kept already.
-func (d *Directory) checkReplaced() error {
-	sets, err := keptSets(d.dir, replacedMark)
+func (s *Shard) checkReplaced() error {
+	sets, err := keptSets(s.dir, replacedMark)
 	if err != nil || len(sets) < replacedMost {
 		return err
 	}
 	return fmt.Errorf("%w: %s has %d sets, the oldest is %s; look at what you still need, remove the rest, such as %s and %s, and start the node again",
-		ErrManyReplaced, d.dir, len(sets), sets[0], filepath.Join(d.dir, LogName+replacedMark+sets[0]), filepath.Join(d.dir, StoreName+replacedMark+sets[0]))
+		ErrManyReplaced, s.dir, len(sets), sets[0], filepath.Join(s.dir, LogName+replacedMark+sets[0]), filepath.Join(s.dir, StoreName+replacedMark+sets[0]))
 }
 
 // dropKept removes the sets that were put aside with a mark.
-func (d *Directory) dropKept(mark string) error {
-	sets, err := keptSets(d.dir, mark)
+func (s *Shard) dropKept(mark string) error {
+	sets, err := keptSets(s.dir, mark)
 	for _, set := range sets {
-		err = errors.Join(err, os.RemoveAll(filepath.Join(d.dir, LogName+mark+set)), os.RemoveAll(filepath.Join(d.dir, StoreName+mark+set)))
+		err = errors.Join(err, os.RemoveAll(filepath.Join(s.dir, LogName+mark+set)), os.RemoveAll(filepath.Join(s.dir, StoreName+mark+set)))
 	}
 	return err
 }

@@ -24,14 +24,14 @@ func TestFateOfOldData(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"wal.behind-20261101T000000.000Z", "store.behind-20261101T000000.000Z", "store.replaced-20261101T000000.000Z"} {
-		if err := os.Mkdir(filepath.Join(dir, name), 0o750); err != nil {
+		if err := os.Mkdir(filepath.Join(inShard(dir), name), 0o750); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if err := full.MayReplace(Behind); err != nil {
 		t.Error(err)
 	}
-	left, err := filepath.Glob(filepath.Join(dir, "*.*-*Z"))
+	left, err := filepath.Glob(filepath.Join(inShard(dir), "*.*-*Z"))
 	if err != nil || len(left) != 1 || !strings.HasSuffix(left[0], "store.replaced-20261101T000000.000Z") {
 		t.Errorf("left: %v, %v", left, err)
 	}

@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// Options say whose data directory is opened, and how. The caller has checked the names. There is no default here but
-// those of package wal and of [Parts].
+// Options say whose data directory is opened. The caller has checked the names.
 type Options struct {
 	Dir         string // the data directory; made if it does not exist
 	ClusterName string // name of the cluster whose node opens it; empty: a node alone
@@ -14,18 +13,23 @@ type Options struct {
 	Witness     bool   // the node is a witness, which has no data
 	DiscardData bool   // data that belongs to another cluster may be discarded for this one's
 
-	// 0 keeps none, which is right without standbys.
-	KeepBehind   uint64        // commits that the log keeps although a checkpoint has them, for nodes that lag
-	SegmentBytes int           // size of a segment of the log; 0: the default of package wal
-	MarkEvery    time.Duration // how often the log marks what is durable; 0: the default
-
 	Logger *slog.Logger
-	// The store calls it at most once, on a goroutine of its own; the process must end then.
-	OnFatal   func(error)            // called when the store can no longer be written; nil: no call
-	Replaying func(done, all uint64) // called with the progress of the replay of the log; nil: no call
 
 	anyIdentity bool // the data is opened for [Found], whichever node it belongs to
 }
 
 // clustered reports whether a node of a cluster opens the directory, rather than a node alone.
 func (o Options) clustered() bool { return o.ClusterName != "" }
+
+// ShardOptions say how a shard's log and store are opened. The zero value is that of a node alone. There is no default
+// here but those of package wal and of [Parts].
+type ShardOptions struct {
+	// 0 keeps none, which is right without standbys.
+	KeepBehind   uint64        // commits that the log keeps although a checkpoint has them, for nodes that lag
+	SegmentBytes int           // size of a segment of the log; 0: the default of package wal
+	MarkEvery    time.Duration // how often the log marks what is durable; 0: the default
+
+	// The store calls it at most once, on a goroutine of its own; the process must end then.
+	OnFatal   func(error)            // called when the store can no longer be written; nil: no call
+	Replaying func(done, all uint64) // called with the progress of the replay of the log; nil: no call
+}

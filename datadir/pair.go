@@ -11,16 +11,16 @@ import (
 	"github.com/carillon-io/carillon/wal"
 )
 
-// pair opens the log and the store of a directory together. It reads the store's position first, then verifies the log
+// pair opens the log and the store of a shard together. It reads the store's position first, then verifies the log
 // against it, and only then changes either. So a directory that is refused is unchanged. The nesting is the trick: the
 // store calls back with its position before it changes its files, and the log is opened, and verified against that
 // position, inside that call.
 type pair struct {
-	dir     string
-	witness string // name in dir that shows that the directory has been in use; "" if there is none
-	log     *wal.Log
-	store   *snapshot.Store
-	logErr  error // why the log cannot be opened; nil if it can
+	dir    string // of the shard
+	shown  string // path of the file that shows that the shard has been in use; "" if there is none
+	log    *wal.Log
+	store  *snapshot.Store
+	logErr error // why the log cannot be opened; nil if it can
 }
 
 // If both fail, the error of the log is returned unless it says only that the two do not fit: then the store may be
@@ -66,24 +66,24 @@ func fitError(err error) error {
 // checkFit compares an open log with the position of the store.
 func checkFit(log *wal.Log, applied wal.Position) error { return fitError(log.CheckApplied(applied)) }
 
-// formatLost returns the error for a store directory that snapshot reports as foreign. If a witness or the log shows
-// that the data directory has been in use, the store's file FORMAT is missing or damaged, and the error says so.
+// formatLost returns the error for a store directory that snapshot reports as foreign. If a file or the log shows
+// that the shard has been in use, the store's file FORMAT is missing or damaged, and the error says so.
 // Otherwise formatLost returns foreign: the directory holds other data. The difference matters to an operator: damage
 // calls for a copy or a backup, foreign data for another directory.
 func (p *pair) formatLost(store string, foreign error) error {
-	witness := p.witness
-	if witness == "" {
+	shown := p.shown
+	if shown == "" {
 		if there, err := holds(filepath.Join(p.dir, LogName)); err != nil || !there {
 			return foreign
 		}
-		witness = LogName + string(filepath.Separator)
+		shown = filepath.Join(p.dir, LogName) + string(filepath.Separator)
 	}
 	what := "is damaged"
 	if _, err := os.Stat(filepath.Join(store, snapshot.FormatName)); errors.Is(err, fs.ErrNotExist) {
 		what = "is missing"
 	}
 	return &snapshot.DamageError{Dir: store, File: snapshot.FormatName,
-		Reason: fmt.Sprintf("the file %s, and %s shows that a store was here", what, filepath.Join(p.dir, witness))}
+		Reason: fmt.Sprintf("the file %s, and %s shows that a store was here", what, shown)}
 }
 
 // close closes what has been opened.

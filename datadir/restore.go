@@ -31,7 +31,7 @@ type Restored struct {
 // OpenDirectory can then open it. When Restore returns, everything is verified and durable. After an error dir is
 // empty or absent again. After a crash OpenDirectory refuses dir with ErrRestoring, while Restore accepts it. It
 // returns ErrNotEmpty, ErrInUse, the errors of package backup, or an I/O error. The store of the backup becomes the
-// store of the directory, and the log begins empty at the backup's position. A node that is restored is always alone:
+// store of shard 0, and the log begins empty at the backup's position. A node that is restored is always alone:
 // a backup contains no identity, so that a restored copy cannot pass for a member of the cluster that it came from. It
 // writes PARTS last, and then the mark goes.
 func Restore(dir string, from io.Reader, logger *slog.Logger) (done Restored, err error) {
@@ -51,11 +51,11 @@ func Restore(dir string, from io.Reader, logger *slog.Logger) (done Restored, er
 	if done.Jobs, err = t.check(done.Position); err != nil {
 		return done, fmt.Errorf("check what was restored: %w", err)
 	}
-	j := &join{dir: dir, swap: swap{at: done.Position}, logger: logger}
+	j := &join{dir: t.shard(), swap: swap{at: done.Position}, logger: logger}
 	if err := errors.Join(j.beginLog(), syncTree(dir)); err != nil {
 		return done, err
 	}
-	return done, NoteParts(dir)
+	return done, NoteParts(dir, 0)
 }
 
 // restoring is a directory that is being restored.
@@ -68,6 +68,12 @@ type restoring struct {
 }
 
 func (t *restoring) path(name string) string { return filepath.Join(t.dir, name) }
+
+// shard returns the directory of the shard that is restored. A node alone has one, of number 0.
+func (t *restoring) shard() string { return ShardDir(t.dir, 0) }
+
+// store returns the place of the restored store.
+func (t *restoring) store() string { return filepath.Join(t.shard(), StoreName) }
 
 // claim locks the directory, and marks it. After an error nothing is locked.
 func (t *restoring) claim() error {
@@ -134,9 +140,10 @@ func (t *restoring) mark() error {
 	return t.clear()
 }
 
-// clear removes what a restore makes. PARTS goes first: without the parts it would make the directory look damaged.
+// clear removes what a restore makes, also that of a release before shards, which restored to the root. PARTS goes
+// first: without the parts it would make the directory look damaged.
 func (t *restoring) clear() error {
-	return errors.Join(ForgetParts(t.dir), os.RemoveAll(t.path(StoreName)), os.RemoveAll(t.path(LogName)))
+	return errors.Join(forgetParts(t.dir), os.RemoveAll(t.path(ShardsName)), os.RemoveAll(t.path(StoreName)), os.RemoveAll(t.path(LogName)))
 }
 
 // end unlocks the directory: complete, or empty after a failure. The removal of the mark is between two syncs: what
@@ -176,7 +183,7 @@ func (t *restoring) receive(r *backup.Reader) error {
 // It refuses a name that exists already: a backup names each file once. Each file is synced, and syncTree makes the
 // names durable later.
 func (t *restoring) receiveFile(r *backup.Reader, name string) error {
-	path := filepath.Join(t.path(StoreName), filepath.FromSlash(name))
+	path := filepath.Join(t.store(), filepath.FromSlash(name))
 	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
 		return err
 	}
@@ -191,10 +198,10 @@ func (t *restoring) receiveFile(r *backup.Reader, name string) error {
 // check opens the restored store, verifies that it is at the backup's position, and counts its jobs. The count serves
 // the operator as a first sign that it is the right backup.
 func (t *restoring) check(at job.Position) (jobs int, err error) {
-	if err := checkStore(t.path(StoreName), at, t.logger); err != nil {
+	if err := checkStore(t.store(), at, t.logger); err != nil {
 		return 0, err
 	}
-	s, err := snapshot.Open(snapshot.Options{Dir: t.path(StoreName), Logger: t.logger})
+	s, err := snapshot.Open(snapshot.Options{Dir: t.store(), Logger: t.logger})
 	if err != nil {
 		return 0, err
 	}

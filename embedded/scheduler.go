@@ -82,7 +82,7 @@ func (s *Scheduler) open(dir string) (err error) {
 	if s.dir, err = openDirectory(dir, s.opts.Logger, s.fail); err != nil {
 		return err
 	}
-	if err := s.openEngine(s.dir.Log, s.dir.Store, s.dispatcher); err != nil {
+	if err := s.openEngine(s.dir.Log(), s.dir.Store(), s.dispatcher); err != nil {
 		return err
 	}
 	engineCtx, stopEngine := context.WithCancel(context.Background())

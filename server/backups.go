@@ -66,7 +66,7 @@ func (s *Server) openBackups(context.Context) error {
 		return err
 	}
 	s.backups = newBackups(conn, s.inboxes, backupOptions{
-		prefix: s.opts.Prefix, shard: shardNumber, product: s.opts.Version, logger: s.opts.Logger, identity: s.data.Identity,
+		prefix: s.opts.Prefix, shard: shardNumber, product: s.opts.Version, logger: s.opts.Logger, identity: s.dir.Identity,
 		export: func(ctx context.Context, name string) (string, job.Position, error) { return s.shard.Export(ctx, name) },
 	})
 	return nil

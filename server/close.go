@@ -59,8 +59,11 @@ func (s *Server) close(ctx context.Context) error {
 		s.bus.Close()
 	}
 	if s.data != nil {
-		errs = append(errs, datadir.PutNATSBack(s.opts.Dir)) // once the node has joined there is nothing to put back
 		errs = append(errs, s.data.Close())
+	}
+	if s.dir != nil {
+		errs = append(errs, datadir.PutNATSBack(s.opts.Dir)) // once the node has joined there is nothing to put back
+		errs = append(errs, s.dir.Close())
 	}
 	return errors.Join(errs...)
 }

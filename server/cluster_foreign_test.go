@@ -41,12 +41,12 @@ func TestForeignThings(t *testing.T) {
 	refuses("a name that is taken", "--node", func(o *Options) { o.Node = "a" })
 	other := newTroupe(t)
 	s := other.start("c", t.TempDir())
-	moved := s.data.Dir()
+	moved := s.dir.Dir()
 	if err := s.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	refuses("another cluster's data", "empty data directory", func(o *Options) { o.Dir = moved })
-	if _, err := os.Stat(filepath.Join(moved, "store")); err != nil {
+	if _, err := os.Stat(filepath.Join(moved, storePath)); err != nil {
 		t.Error(err)
 	}
 }

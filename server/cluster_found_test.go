@@ -99,7 +99,7 @@ func TestEmptyNodeWaitsForTheFoundersData(t *testing.T) {
 	if _, err := datadir.Found(datadir.FoundOptions{Dir: dir, ClusterName: "prod", Node: "a", Logger: discard}); err != nil {
 		t.Fatal(err)
 	}
-	d, err := datadir.OpenDirectory(datadir.Options{Dir: dir, ClusterName: "prod", Node: "a", Logger: discard})
+	d, err := openShard(datadir.Options{Dir: dir, ClusterName: "prod", Node: "a", Logger: discard}, datadir.ShardOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

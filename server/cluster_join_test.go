@@ -36,7 +36,7 @@ func TestJoinFromCheckpoint(t *testing.T) {
 	if err != nil || len(page.Jobs) != 30 {
 		t.Errorf("b has %d jobs: %v", len(page.Jobs), err)
 	}
-	if left, _ := filepath.Glob(filepath.Join(dir, "incoming", "*")); len(left) > 0 {
+	if left, _ := filepath.Glob(filepath.Join(inShard(dir), "incoming", "*")); len(left) > 0 {
 		t.Errorf("the join left %v", left)
 	}
 	p.eachTickOnce("job-7", 3)
@@ -62,7 +62,7 @@ func TestDivergedNodeJoinsAnew(t *testing.T) {
 	}
 	a = p.start("a", dir)
 	p.level(b, a)
-	saved, _ := filepath.Glob(filepath.Join(dir, "diverged-*"))
+	saved, _ := filepath.Glob(filepath.Join(inShard(dir), "diverged-*"))
 	if len(saved) != 1 {
 		t.Errorf("put aside: %v", saved)
 	}

@@ -131,7 +131,7 @@ func (o *outage) nothingAside() {
 	o.t.Helper()
 	for _, dir := range o.dirs {
 		for _, pattern := range []string{"diverged-*", "*.replaced-*", "*.behind-*"} {
-			if found, _ := filepath.Glob(filepath.Join(dir, pattern)); len(found) > 0 {
+			if found, _ := filepath.Glob(filepath.Join(inShard(dir), pattern)); len(found) > 0 {
 				o.t.Errorf("it was put aside: %v", found)
 			}
 		}

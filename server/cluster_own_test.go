@@ -85,7 +85,7 @@ func (p *troupe) close(s *Server) {
 // kept lists what a directory has put aside.
 func kept(t *testing.T, dir string) []string {
 	t.Helper()
-	names, err := filepath.Glob(filepath.Join(dir, "*.*-*Z"))
+	names, err := filepath.Glob(filepath.Join(inShard(dir), "*.*-*Z"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func TestOwnDataIsNotJoinedAway(t *testing.T) {
 	}
 	defer a.Close(context.Background())
 	p.level(b, a)
-	if names := kept(t, dir); len(names) != 2 || !strings.Contains(strings.Join(names, " "), filepath.Join(dir, "store.replaced-")) {
+	if names := kept(t, dir); len(names) != 2 || !strings.Contains(strings.Join(names, " "), filepath.Join(inShard(dir), "store.replaced-")) {
 		t.Errorf("put aside: %v", names)
 	}
 	p.close(a)
@@ -137,7 +137,7 @@ func TestReplacedDataIsBounded(t *testing.T) {
 	p.start("b", t.TempDir())
 	dir := lone(t, 3)
 	for i := range setsMost {
-		if err := os.Mkdir(filepath.Join(dir, fmt.Sprintf("store.replaced-2026110%dT000000.000Z", i+1)), 0o750); err != nil {
+		if err := os.Mkdir(filepath.Join(inShard(dir), fmt.Sprintf("store.replaced-2026110%dT000000.000Z", i+1)), 0o750); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -147,7 +147,7 @@ func TestReplacedDataIsBounded(t *testing.T) {
 	if n := len(kept(t, dir)); n != setsMost {
 		t.Errorf("%d sets are put aside", n)
 	}
-	if err := os.Remove(filepath.Join(dir, "store.replaced-20261101T000000.000Z")); err != nil {
+	if err := os.Remove(filepath.Join(inShard(dir), "store.replaced-20261101T000000.000Z")); err != nil {
 		t.Fatal(err)
 	}
 	p.start("a", dir) // the directory remembers the flag
@@ -200,7 +200,9 @@ func TestWitnessHasADirectoryOfItsOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mustClose(t, d)
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
 	p.startFails(p.options("", dir), nil, "is the witness", "--witness")
 }
 

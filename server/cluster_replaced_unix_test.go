@@ -148,7 +148,7 @@ func TestReplacedLeader(t *testing.T) {
 	if st := p.info(a); st.Role != "leader" || st.Cluster.Term != term {
 		t.Errorf("%s in term %d, and was leader in term %d", st.Role, st.Cluster.Term, term)
 	}
-	if saved, _ := filepath.Glob(filepath.Join(dir, "diverged-*")); len(saved) > 1 {
+	if saved, _ := filepath.Glob(filepath.Join(dir, "shards", "0", "diverged-*")); len(saved) > 1 {
 		t.Errorf("the first process put aside %v", saved)
 	}
 	p.eachTickOnce("x", 5)

@@ -125,7 +125,7 @@ func (p *troupe) level(leader, standby *Server) {
 
 // applied returns the position of a node's store.
 func applied(s *Server) (at job.Position) {
-	s.shard.WithData(func(d *datadir.Directory) { at = d.Applied() })
+	s.shard.WithData(func(d *datadir.Shard) { at = d.Applied() })
 	return at
 }
 

@@ -16,24 +16,24 @@ const keepBehind = 10_000
 // openData opens the data directory, of which a witness has only the lock and the name. The directory says which node
 // this is.
 func (s *Server) openData(context.Context) (err error) {
-	open := datadir.OpenDirectory
-	if s.opts.Witness {
-		open = datadir.OpenWitness
+	o := &s.opts
+	dir := datadir.Options{Dir: o.Dir, ClusterName: o.ClusterName, Node: o.Node, Witness: o.Witness, DiscardData: o.DiscardData, Logger: o.Logger}
+	if o.Witness {
+		s.dir, err = datadir.OpenWitness(dir)
+	} else if s.dir, err = datadir.OpenDirectory(dir); err == nil {
+		s.data, err = s.dir.OpenShard(shardNumber, s.shardOptions())
 	}
-	if s.data, err = open(s.dataOptions()); err == nil {
-		id := s.data.Identity()
-		s.opts.Node, s.opts.founding = id.Node, id.IsFounder() && !s.opts.Witness
+	if err == nil {
+		id := s.dir.Identity()
+		o.Node, o.founding = id.Node, id.IsFounder() && !o.Witness
 	}
 	return err
 }
 
-// dataOptions returns the options of the data directory.
-func (s *Server) dataOptions() datadir.Options {
+// shardOptions returns the options of the log and the store.
+func (s *Server) shardOptions() datadir.ShardOptions {
 	o := &s.opts
-	d := datadir.Options{
-		Dir: o.Dir, ClusterName: o.ClusterName, Node: o.Node, Witness: o.Witness, DiscardData: o.DiscardData,
-		SegmentBytes: o.segmentBytes, MarkEvery: o.markEvery, Logger: o.Logger, OnFatal: s.fail, Replaying: o.replaying(),
-	}
+	d := datadir.ShardOptions{SegmentBytes: o.segmentBytes, MarkEvery: o.markEvery, OnFatal: s.fail, Replaying: o.replaying()}
 	if o.clustered() {
 		d.KeepBehind = keepBehind
 	}

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -12,20 +13,42 @@ import (
 
 var discard = slog.New(slog.DiscardHandler)
 
-func openTestData(t *testing.T, dir string) *datadir.Directory {
+// The log and the store in a data directory.
+var (
+	logPath   = filepath.Join(inShard(""), datadir.LogName)
+	storePath = filepath.Join(inShard(""), datadir.StoreName)
+)
+
+// inShard returns the directory of the shard in a data directory.
+func inShard(dir string) string { return datadir.ShardDir(dir, 0) }
+
+func openTestData(t *testing.T, dir string) *datadir.Shard {
 	t.Helper()
-	d, err := datadir.OpenDirectory(datadir.Options{
-		Dir: dir, Logger: discard, SegmentBytes: 4 << 10,
-		OnFatal: func(err error) { t.Errorf("the store failed: %v", err) },
+	s, err := openShard(datadir.Options{Dir: dir, Logger: discard}, datadir.ShardOptions{
+		SegmentBytes: 4 << 10,
+		OnFatal:      func(err error) { t.Errorf("the store failed: %v", err) },
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return d
+	return s
+}
+
+// openShard opens a directory and its shard 0. The directory is unlocked after an error.
+func openShard(o datadir.Options, so datadir.ShardOptions) (*datadir.Shard, error) {
+	d, err := datadir.OpenDirectory(o)
+	if err != nil {
+		return nil, err
+	}
+	s, err := d.OpenShard(0, so)
+	if err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return s, nil
 }
 
 // commit appends and applies one timer row for each of some jobs, as the engine does.
-func commit(t *testing.T, d *datadir.Directory, from, to job.ID) {
+func commit(t *testing.T, d *datadir.Shard, from, to job.ID) {
 	t.Helper()
 	for id := from; id < to; id++ {
 		var b job.Batch
@@ -40,7 +63,7 @@ func commit(t *testing.T, d *datadir.Directory, from, to job.ID) {
 	}
 }
 
-func countTimers(t *testing.T, d *datadir.Directory) (n int) {
+func countTimers(t *testing.T, d *datadir.Shard) (n int) {
 	t.Helper()
 	low := []byte{byte(job.KindTimer)}
 	err := d.Store().Scan(low, job.PrefixEnd(low), func(_, _ []byte) (bool, error) { n++; return true, nil })
@@ -50,9 +73,9 @@ func countTimers(t *testing.T, d *datadir.Directory) (n int) {
 	return n
 }
 
-func mustClose(t *testing.T, d *datadir.Directory) {
+func mustClose(t *testing.T, s *datadir.Shard) {
 	t.Helper()
-	if err := d.Close(); err != nil {
+	if err := errors.Join(s.Close(), s.Directory().Close()); err != nil {
 		t.Fatal(err)
 	}
 }

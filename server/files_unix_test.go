@@ -67,7 +67,7 @@ func TestFilesStayFree(t *testing.T) {
 func waitForTable(t *testing.T, dir string) {
 	t.Helper()
 	testkit.Until(t, "the store has made a checkpoint", func() bool {
-		tables, err := filepath.Glob(filepath.Join(dir, "store", "*.sst"))
+		tables, err := filepath.Glob(filepath.Join(dir, "shards", "0", "store", "*.sst"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -89,10 +90,10 @@ func copyMarked(t *testing.T, s *Server, to string) {
 		if err := os.RemoveAll(to); err != nil {
 			t.Fatal(err)
 		}
-		err := tryCopyParts(s.data.Dir(), to)
+		err := tryCopyParts(s.dir.Dir(), to)
 		if err == nil {
 			var r wal.Report
-			r, err = wal.Verify(filepath.Join(to, datadir.LogName))
+			r, err = wal.Verify(filepath.Join(to, logPath))
 			if err == nil && r.Watermark == r.Last && r.Last == s.data.Log().Last() {
 				return
 			}
@@ -107,13 +108,13 @@ func copyMarked(t *testing.T, s *Server, to string) {
 // the list of the log as it was some commits before.
 func (l *life) copyUnmarked(t *testing.T, s *Server) {
 	t.Helper()
-	list, err := os.ReadFile(filepath.Join(l.older[len(l.older)-1], datadir.LogName, "SEGMENTS"))
+	list, err := os.ReadFile(filepath.Join(l.older[len(l.older)-1], logPath, "SEGMENTS"))
 	if err == nil {
 		_, err = s.data.Store().Checkpoint(t.Context())
 	}
 	if err == nil {
 		copyMarked(t, s, l.unmarked)
-		err = os.WriteFile(filepath.Join(l.unmarked, datadir.LogName, "SEGMENTS"), list, 0o640)
+		err = os.WriteFile(filepath.Join(l.unmarked, logPath, "SEGMENTS"), list, 0o640)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -130,7 +131,7 @@ func copyParts(t *testing.T, from, to string) {
 
 // tryCopyParts does the same. A copy of a directory in use can meet a file that goes meanwhile.
 func tryCopyParts(from, to string) error {
-	for _, name := range []string{datadir.LogName, datadir.StoreName} {
+	for _, name := range []string{logPath, storePath} {
 		if err := os.CopyFS(filepath.Join(to, name), os.DirFS(filepath.Join(from, name))); err != nil {
 			return err
 		}
@@ -146,7 +147,7 @@ func tryCopyParts(from, to string) error {
 // nothing.
 func checkNewestHolds(t *testing.T, dir string) {
 	t.Helper()
-	segments, err := filepath.Glob(filepath.Join(dir, datadir.LogName, "0*"))
+	segments, err := filepath.Glob(filepath.Join(dir, logPath, "0*"))
 	if err != nil || len(segments) == 0 {
 		t.Fatalf("no segments: %v", err)
 	}
@@ -157,7 +158,7 @@ func checkNewestHolds(t *testing.T, dir string) {
 }
 
 // checkWhole checks that a directory has all jobs, and closes it.
-func (l *life) checkWhole(t *testing.T, what string, d *datadir.Directory) {
+func (l *life) checkWhole(t *testing.T, what string, d *datadir.Shard) {
 	t.Helper()
 	jobs := 0
 	low := []byte{byte(job.KindName)}
@@ -165,7 +166,7 @@ func (l *life) checkWhole(t *testing.T, what string, d *datadir.Directory) {
 	if err != nil || jobs != l.jobs || countTimers(t, d) != l.jobs {
 		t.Errorf("%s: %d jobs and %d timers of %d are there: %v", what, jobs, countTimers(t, d), l.jobs, err)
 	}
-	if err := d.Close(); err != nil {
+	if err := errors.Join(d.Close(), d.Directory().Close()); err != nil {
 		t.Errorf("%s: %v", what, err)
 	}
 }
@@ -173,7 +174,7 @@ func (l *life) checkWhole(t *testing.T, what string, d *datadir.Directory) {
 // filesOf returns the files of the parts, but the locks, and PARTS.
 func filesOf(t *testing.T, dir string) (files []string) {
 	t.Helper()
-	for _, part := range []string{datadir.LogName, datadir.StoreName, datadir.PartsName} {
+	for _, part := range []string{logPath, storePath, datadir.PartsName} {
 		err := fs.WalkDir(os.DirFS(dir), part, func(path string, e fs.DirEntry, err error) error {
 			if err == nil && !e.IsDir() && e.Name() != "LOCK" {
 				files = append(files, path)

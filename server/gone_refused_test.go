@@ -20,7 +20,7 @@ func TestRefusedStartChangesNothing(t *testing.T) {
 	if _, err := datadir.OpenInstallation(whole); err != nil {
 		t.Fatal(err)
 	}
-	tail := filepath.Join(datadir.LogName, "00000000000000000001")
+	tail := filepath.Join(logPath, "00000000000000000001")
 	installation := filepath.Join(whole, datadir.InstallationName)
 	for name, tc := range map[string]struct {
 		file, text string // "" stands for one that loses its end
@@ -29,12 +29,12 @@ func TestRefusedStartChangesNothing(t *testing.T) {
 		"installation damaged":         {file: datadir.InstallationName, text: "{"},
 		"installation of a later form": {file: datadir.InstallationName, text: `{"version":2}`},
 		"log damaged, in a cluster":    {file: tail, opts: Options{ClusterName: "prod"}},
-		"store damaged, in a cluster":  {file: "store/FORMAT", text: "?", opts: Options{ClusterName: "prod"}},
-		"store damaged":                {file: "store/FORMAT", text: "?"},
+		"store damaged, in a cluster":  {file: filepath.Join(storePath, "FORMAT"), text: "?", opts: Options{ClusterName: "prod"}},
+		"store damaged":                {file: filepath.Join(storePath, "FORMAT"), text: "?"},
 		"node damaged":                 {file: datadir.NodeName, text: "{", opts: Options{ClusterName: "prod"}},
 		"node alone":                   {file: datadir.NodeName, text: `{"version":1,"node":"a","cluster":"prod","cluster_id":"00112233445566778899aabbccddeeff"}`},
-		"later directory":              {file: datadir.PartsName, text: "carillon data directory 2\n"},
-		"joining damaged":              {file: datadir.JoiningName, text: "CJOI"},
+		"later directory":              {file: datadir.PartsName, text: "carillon data directory 3\n"},
+		"joining damaged":              {file: filepath.Join(inShard(""), datadir.JoiningName), text: "CJOI"},
 		"restoring":                    {file: datadir.RestoringName, text: "\n"},
 	} {
 		t.Run(name, func(t *testing.T) {

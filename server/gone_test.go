@@ -64,7 +64,7 @@ func TestEachFileIsMissed(t *testing.T) {
 		refused, tried := 0, 0
 		checkNewestHolds(t, dir)
 		for _, file := range filesOf(t, dir) {
-			if state == "unmarked" && !strings.HasPrefix(file, datadir.LogName) {
+			if state == "unmarked" && !strings.HasPrefix(file, logPath) {
 				continue // it differs from the killed one in the log alone
 			}
 			var older []string
@@ -95,7 +95,7 @@ func (l *life) suffer(t *testing.T, state, dir, file string, m mishap) (refused 
 		t.Fatal(err)
 	}
 	before := bytesOf(t, hit)
-	d, err := datadir.OpenDirectory(datadir.Options{Dir: hit, Logger: discard, SegmentBytes: 4 << 10})
+	d, err := openShard(datadir.Options{Dir: hit, Logger: discard}, datadir.ShardOptions{SegmentBytes: 4 << 10})
 	if err == nil {
 		l.checkWhole(t, what, d)
 		return false
@@ -119,7 +119,7 @@ func (l *life) suffer(t *testing.T, state, dir, file string, m mishap) (refused 
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d, err = datadir.OpenDirectory(datadir.Options{Dir: hit, Logger: discard, SegmentBytes: 4 << 10}); err != nil {
+	if d, err = openShard(datadir.Options{Dir: hit, Logger: discard}, datadir.ShardOptions{SegmentBytes: 4 << 10}); err != nil {
 		t.Errorf("%s: with the file put back: %v", what, err)
 		return true
 	}
@@ -134,7 +134,7 @@ func TestPartsAreMissed(t *testing.T) {
 	d := openTestData(t, dir)
 	commit(t, d, 1, 200)
 	mustClose(t, d)
-	for name, gone := range map[string][]string{"log": {datadir.LogName}, "store": {datadir.StoreName}, "both": {datadir.LogName, datadir.StoreName}} {
+	for name, gone := range map[string][]string{"log": {logPath}, "store": {storePath}, "both": {logPath, storePath}} {
 		for _, emptied := range []bool{false, true} {
 			for _, older := range []bool{false, true} { // as the first release left it: without PARTS, in a cluster
 				hit := filepath.Join(t.TempDir(), "hit")
@@ -150,7 +150,7 @@ func TestPartsAreMissed(t *testing.T) {
 						makeDir(t, filepath.Join(hit, part))
 					}
 				}
-				_, err := datadir.OpenDirectory(opts)
+				_, err := openShard(opts, datadir.ShardOptions{})
 				var e *datadir.GoneError
 				if !errors.As(err, &e) || fmt.Sprint(e.Parts) != fmt.Sprint(gone) || !strings.Contains(err.Error(), "to begin anew") {
 					t.Errorf("%s, emptied %t, older %t: %v", name, emptied, older, err)
@@ -178,12 +178,12 @@ func TestRestoredPartsAreMissed(t *testing.T) {
 	}
 	removeAll(t, filepath.Join(installed, datadir.PartsName))
 	for _, dir := range []string{restored, installed} {
-		for _, part := range []string{datadir.LogName, datadir.StoreName} {
+		for _, part := range []string{logPath, storePath} {
 			removeAll(t, filepath.Join(dir, part))
 			makeDir(t, filepath.Join(dir, part))
 		}
 		var e *datadir.GoneError
-		if _, err := datadir.OpenDirectory(datadir.Options{Dir: dir, Logger: discard}); !errors.As(err, &e) {
+		if _, err := openShard(datadir.Options{Dir: dir, Logger: discard}, datadir.ShardOptions{}); !errors.As(err, &e) {
 			t.Errorf("%s: %v", dir, err)
 		}
 	}
@@ -203,15 +203,15 @@ func becomeOlder(t *testing.T, dir string) {
 // has lost something.
 func TestFirstStartIsInterrupted(t *testing.T) {
 	for name, leave := range map[string]func(dir string){
-		"before the log":   func(dir string) { makeDir(t, filepath.Join(dir, datadir.LogName)) },
-		"before the store": func(dir string) { makeLog(t, filepath.Join(dir, datadir.LogName)) },
+		"before the log":   func(dir string) { makeDir(t, filepath.Join(dir, logPath)) },
+		"before the store": func(dir string) { makeLog(t, filepath.Join(dir, logPath)) },
 		"before PARTS": func(dir string) {
 			mustClose(t, openTestData(t, dir))
 			removeAll(t, filepath.Join(dir, datadir.PartsName))
 		},
 		"file systems of their own": func(dir string) {
-			makeDir(t, filepath.Join(dir, datadir.LogName, "lost+found"))
-			makeDir(t, filepath.Join(dir, datadir.StoreName, "lost+found"))
+			makeDir(t, filepath.Join(dir, logPath, "lost+found"))
+			makeDir(t, filepath.Join(dir, storePath, "lost+found"))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

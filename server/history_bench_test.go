@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"testing"
@@ -18,12 +19,12 @@ import (
 //
 //	go test -run xxx -bench NewestRuns -benchtime 200x ./server
 func BenchmarkNewestRuns(b *testing.B) {
-	o := datadir.Options{Dir: b.TempDir(), Logger: slog.New(slog.DiscardHandler), OnFatal: func(err error) { b.Error(err) }}
-	d, err := datadir.OpenDirectory(o)
+	o := datadir.Options{Dir: b.TempDir(), Logger: slog.New(slog.DiscardHandler)}
+	d, err := openShard(o, datadir.ShardOptions{OnFatal: func(err error) { b.Error(err) }})
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer func() { _ = d.Close() }()
+	defer func() { _ = errors.Join(d.Close(), d.Directory().Close()) }()
 	fillHistory(b, d, 1_000_000)
 	e, err := scheduler.Open(scheduler.Options{Log: d.Log(), Store: d.Store(), Sender: noSender{}, Logger: o.Logger})
 	if err != nil {
@@ -40,7 +41,7 @@ func BenchmarkNewestRuns(b *testing.B) {
 }
 
 // fillHistory writes a job and its runs, evenly over the last ninety days.
-func fillHistory(b *testing.B, d *datadir.Directory, runs int) {
+func fillHistory(b *testing.B, d *datadir.Shard, runs int) {
 	def := job.Defaults()
 	def.Tenant, def.Name, def.Schedule = "default", "busy", "@every 8s"
 	def.Target = job.Target{Kind: job.TargetNATS, Subject: "x"}

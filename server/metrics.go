@@ -13,11 +13,11 @@ import (
 
 // storage describes the data directory; nil while the node has none, because it is receiving another one.
 func (s *Server) storage() (found *metrics.Storage) {
-	s.shard.WithData(func(d *datadir.Directory) { found = storageOf(d) })
+	s.shard.WithData(func(d *datadir.Shard) { found = storageOf(d) })
 	return found
 }
 
-func storageOf(d *datadir.Directory) *metrics.Storage {
+func storageOf(d *datadir.Shard) *metrics.Storage {
 	if d.Log() == nil || d.Store() == nil {
 		return nil
 	}

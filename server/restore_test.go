@@ -82,13 +82,13 @@ func TestRestoreRefuses(t *testing.T) {
 			t.Fatalf("byte %d: something is left of the directory: %v", at, err)
 		}
 	}
-	if _, err := datadir.Restore(s.data.Dir(), bytes.NewReader(b), discard); !errors.Is(err, ErrInUse) {
+	if _, err := datadir.Restore(s.dir.Dir(), bytes.NewReader(b), discard); !errors.Is(err, ErrInUse) {
 		t.Errorf("into a directory in use: %v", err)
 	}
 	if err := s.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := datadir.Restore(s.data.Dir(), bytes.NewReader(b), discard); !errors.Is(err, datadir.ErrNotEmpty) {
+	if _, err := datadir.Restore(s.dir.Dir(), bytes.NewReader(b), discard); !errors.Is(err, datadir.ErrNotEmpty) {
 		t.Errorf("into a directory with data: %v", err)
 	}
 	other := filepath.Join(root, "other")
@@ -140,7 +140,7 @@ func TestInterruptedRestore(t *testing.T) {
 			return errors.Join(receiveAll(dir, from), beginLog(dir, from.Header().Position))
 		},
 		"all but the mark": func(dir string, from *backup.Reader) error {
-			return errors.Join(receiveAll(dir, from), beginLog(dir, from.Header().Position), datadir.NoteParts(dir))
+			return errors.Join(receiveAll(dir, from), beginLog(dir, from.Header().Position), datadir.NoteParts(dir, 0))
 		},
 	} {
 		dir := filepath.Join(t.TempDir(), "restored")
@@ -186,7 +186,7 @@ func receiveNext(dir string, from *backup.Reader) error {
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(dir, datadir.StoreName, filepath.FromSlash(f.Name))
+	path := filepath.Join(dir, storePath, filepath.FromSlash(f.Name))
 	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
 		return err
 	}
@@ -196,7 +196,7 @@ func receiveNext(dir string, from *backup.Reader) error {
 
 // beginLog makes the log that a restore begins behind the backup.
 func beginLog(dir string, at job.Position) error {
-	log, err := wal.Open(wal.Options{Dir: filepath.Join(dir, datadir.LogName), Start: at, Logger: discard})
+	log, err := wal.Open(wal.Options{Dir: filepath.Join(dir, logPath), Start: at, Logger: discard})
 	if err != nil {
 		return err
 	}

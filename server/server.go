@@ -35,7 +35,8 @@ type Ready struct {
 // Server is a running Carillon. Its methods are safe for concurrent use.
 type Server struct {
 	opts       Options
-	data       *datadir.Directory
+	dir        *datadir.Directory
+	data       *datadir.Shard // nil in a witness
 	bus        *bus.Bus
 	dispatcher *dispatch.Dispatcher
 	announcer  *dispatch.Announcer // nil until the shard is open
@@ -112,7 +113,7 @@ func (s *Server) listen(context.Context) error {
 }
 
 func (s *Server) openBus(ctx context.Context) (err error) {
-	if err := datadir.SetNATSAside(s.opts.Dir, s.data.Identity(), s.opts.clusterEmbedded(), s.opts.Logger); err != nil {
+	if err := datadir.SetNATSAside(s.opts.Dir, s.dir.Identity(), s.opts.clusterEmbedded(), s.opts.Logger); err != nil {
 		return err
 	}
 	s.bus, err = bus.Open(ctx, s.busOptions())

@@ -143,14 +143,14 @@ func TestLogAndStoreMustFit(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := errors.Join(os.RemoveAll(filepath.Join(one, "wal")), os.Rename(filepath.Join(two, "wal"), filepath.Join(one, "wal"))); err != nil {
+	if err := errors.Join(os.RemoveAll(filepath.Join(one, "shards", "0", "wal")), os.Rename(filepath.Join(two, "shards", "0", "wal"), filepath.Join(one, "shards", "0", "wal"))); err != nil {
 		t.Fatal(err)
 	}
 	_, err := server.Start(t.Context(), options(one))
 	if err == nil || !strings.Contains(err.Error(), "do not fit together") {
 		t.Errorf("a foreign log: %v", err)
 	}
-	if err := os.RemoveAll(filepath.Join(one, "wal")); err != nil {
+	if err := os.RemoveAll(filepath.Join(one, "shards", "0", "wal")); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := server.Start(t.Context(), options(one)); err == nil || !strings.Contains(err.Error(), "do not fit together") {

@@ -13,7 +13,7 @@ import (
 
 // openHealth serves over HTTP what every node serves: health, readiness and metrics.
 func (s *Server) openHealth(ctx context.Context) error {
-	if err := s.data.MetLeader(); err != nil {
+	if err := s.dir.MetLeader(); err != nil {
 		return err
 	}
 	warnings, err := s.bus.Check(ctx, s.bus.API(), bus.MembersWanted)

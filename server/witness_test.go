@@ -38,7 +38,7 @@ func TestWitness(t *testing.T) {
 	for _, path := range []string{"/healthz", "/readyz", "/metrics"} {
 		testkit.Retry(t, path, func(ctx context.Context) error { return get(ctx, w.Ready().HTTP+path) })
 	}
-	for _, name := range []string{"wal", "store"} {
+	for _, name := range []string{datadir.ShardsName, datadir.PartsName} {
 		if _, err := os.Stat(filepath.Join(nodes[1].Dir, name)); err == nil {
 			t.Errorf("a witness has made %s", name)
 		}

@@ -10,7 +10,7 @@ import (
 // openAlone opens an engine that leads, over the directory's own log.
 func (s *Shard) openAlone(ctx context.Context) error {
 	if s.opts.OpenAnnouncer != nil {
-		origin, err := datadir.OpenInstallation(s.data.Dir())
+		origin, err := datadir.OpenInstallation(s.data.Directory().Dir())
 		if err != nil {
 			return err
 		}

@@ -20,7 +20,7 @@ func (s *Shard) openMember(ctx context.Context) error {
 	if s.node, err = s.findCluster(ctx, o); err != nil {
 		return err
 	}
-	if err := s.data.MeetCluster(s.node.ID().String(), s.node.Discards()); err != nil {
+	if err := s.data.Directory().MeetCluster(s.node.ID().String(), s.node.Discards()); err != nil {
 		return err
 	}
 	if c := s.opts.Cluster; c.OnFound != nil {
@@ -28,7 +28,7 @@ func (s *Shard) openMember(ctx context.Context) error {
 			return err
 		}
 	}
-	id := s.data.Identity().ClusterID
+	id := s.data.Directory().Identity().ClusterID
 	if err := s.openAnnouncer(ctx, id); err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (s *Shard) openMember(ctx context.Context) error {
 func (s *Shard) replicationOptions() (o replication.Options, err error) {
 	o = s.opts.Cluster.Replication
 	o.Shard, o.Next, o.Boot, o.History = s.opts.Number, wal.Next, bootClock, ownLog{s.data}
-	id := s.data.Identity()
+	id := s.data.Directory().Identity()
 	if id.IsOwn() {
 		if o.Own, err = s.data.HasRows(); err != nil {
 			return o, err

@@ -7,7 +7,7 @@ import (
 )
 
 // ownLog is the node's log before it has met the cluster.
-type ownLog struct{ d *datadir.Directory }
+type ownLog struct{ d *datadir.Shard }
 
 // Last implements replication.History.
 func (l ownLog) Last() job.Position { return l.d.Last() }
@@ -34,5 +34,5 @@ func (m *member) Known() replication.Known { return replication.Known(m.known) }
 
 // Keep implements replication.Local.
 func (m *member) Keep(k replication.Known) error {
-	return datadir.WriteMembers(m.data.Dir(), m.data.Identity().ClusterID, datadir.Members(k))
+	return datadir.WriteMembers(m.data.Dir(), m.data.Directory().Identity().ClusterID, datadir.Members(k))
 }

@@ -19,8 +19,8 @@ type Options struct {
 	// the stream with its log, in its status and in its backups, so two shards of one prefix must differ in it.
 	Number uint32
 
-	// Data is the open data directory. The caller closes it after [Shard.Close]: outcomes are recorded until then.
-	Data *datadir.Directory
+	// Data is the open data of the shard. The caller closes it after [Shard.Close]: outcomes are recorded until then.
+	Data *datadir.Shard
 	// CheckpointEvery is the time between two checkpoints of the store, at least one second. A longer one makes a
 	// start after a crash replay more.
 	CheckpointEvery time.Duration

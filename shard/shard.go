@@ -28,7 +28,7 @@ type Shard struct {
 
 	// data is guarded by mu, which is held for writing while the log and the store of a member are replaced.
 	mu   sync.RWMutex
-	data *datadir.Directory
+	data *datadir.Shard
 
 	// Only in a cluster.
 	node   *replication.Node
@@ -94,8 +94,8 @@ func (s *Shard) Service() *api.Service { return s.service.Load() }
 // Node returns the node of a member; nil for a shard alone, and until the node has found its cluster.
 func (s *Shard) Node() *replication.Node { return s.node }
 
-// WithData calls f with the data directory. The log and the store are not replaced meanwhile, so f must be short.
-func (s *Shard) WithData(f func(*datadir.Directory)) {
+// WithData calls f with the data. The log and the store are not replaced meanwhile, so f must be short.
+func (s *Shard) WithData(f func(*datadir.Shard)) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	f(s.data)

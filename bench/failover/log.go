@@ -82,7 +82,7 @@ func (r *rig) glimpse(ctx context.Context) {
 func (r *rig) dumpCopy(ctx context.Context, n *node) (history.Log, error) {
 	copied := filepath.Join(r.dir, "copy-of-"+n.name)
 	defer os.RemoveAll(copied)
-	if err := os.CopyFS(copied, os.DirFS(filepath.Join(n.dir, "wal"))); err != nil {
+	if err := os.CopyFS(copied, os.DirFS(filepath.Join(n.dir, "shards", "0", "wal"))); err != nil {
 		return history.Log{}, err
 	}
 	return dumpLog(ctx, r.opts.binary, copied, max(r.glimpsed, 1))

@@ -19,7 +19,10 @@ func checkDataDir(dir string) error {
 	if err != nil {
 		return fmt.Errorf("data directory: %w", err)
 	}
-	known := []string{"LOCK", "PARTS", "NODE", "INSTALLATION", "wal", "store", "nats", "JOINING", "MEMBERS", "incoming", "RESTORING"}
+	known := []string{
+		"LOCK", "PARTS", "NODE", "INSTALLATION", "RESTORING", "nats", "shards",
+		"wal", "store", "JOINING", "MEMBERS", "incoming", // at the root in a release before shards
+	}
 	foreign := ""
 	for _, e := range entries {
 		if slices.Contains(known, e.Name()) {
@@ -30,7 +33,7 @@ func checkDataDir(dir string) error {
 		}
 	}
 	if foreign != "" {
-		return fmt.Errorf("%s is not a data directory: it has %s and no wal/ or store/; choose an empty or a new directory with --data", dir, foreign)
+		return fmt.Errorf("%s is not a data directory: it has %s and no shards/; choose an empty or a new directory with --data", dir, foreign)
 	}
 	return nil
 }

@@ -28,7 +28,7 @@ func (*walCmd) Help() string {
 
 // walVerifyCmd checks a log and changes nothing.
 type walVerifyCmd struct {
-	Dir string `arg:"" help:"Data directory, or the wal directory in it; of a stopped server, or a copy." type:"path"`
+	Dir string `arg:"" help:"Data directory, or the directory of a shard or of a log in it; of a stopped server, or a copy." type:"path"`
 	outputFlag
 }
 
@@ -148,7 +148,7 @@ func (c *console) printWalReport(r walReport) error {
 
 // walDumpCmd prints the commits of a log.
 type walDumpCmd struct {
-	Path string `arg:"" help:"Data directory, or the wal directory in it, of a stopped server, or a copy; or a file that a node put aside." type:"path"`
+	Path string `arg:"" help:"Data directory, or the directory of a shard or of a log in it, of a stopped server, or a copy; or a file that a node put aside." type:"path"`
 	From uint64 `help:"First LSN to print; 0 is the first that is kept." placeholder:"LSN"`
 	outputFlag
 }
@@ -161,7 +161,7 @@ Examples:
 
   carillon wal dump ./carillon-data --from 1200
   carillon wal dump ./carillon-data -o json | jq 'select(.epoch == 3)'
-  carillon wal dump ./carillon-data/diverged-3-1201-1795274049000.frames`
+  carillon wal dump ./carillon-data/shards/0/diverged-3-1201-1795274049000.frames`
 }
 
 // Run implements the command.
@@ -192,10 +192,11 @@ func (c *walDumpCmd) dump(show func(wal.Frame) error) error {
 	return wal.Dump(dir, c.From, show)
 }
 
-// findLog returns the directory of the log: wal below the argument if that exists, else the argument itself. Both are
-// accepted, because people copy either.
+// findLog returns the directory of the log: that of shard 0 if the argument is a data directory, wal below the argument
+// if that exists, else the argument itself. All are accepted, because people copy any of them; wal is below the directory
+// of a shard, and below a data directory that a release before shards has left.
 func findLog(dir string) (string, error) {
-	for _, candidate := range []string{filepath.Join(dir, "wal"), dir} {
+	for _, candidate := range []string{filepath.Join(datadir.ShardDir(dir, 0), datadir.LogName), filepath.Join(dir, datadir.LogName), dir} {
 		if info, err := os.Stat(candidate); err == nil && info.IsDir() {
 			return candidate, nil
 		}

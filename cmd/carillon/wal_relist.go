@@ -9,7 +9,7 @@ import (
 
 // walRelistCmd accepts what is left of a log as the whole log.
 type walRelistCmd struct {
-	Dir string `arg:"" help:"Data directory, or the wal directory in it; of a stopped server." type:"path"`
+	Dir string `arg:"" help:"Data directory, or the directory of a shard or of a log in it; of a stopped server." type:"path"`
 }
 
 // Help is what `carillon wal relist --help` says besides the flags.

@@ -1,0 +1,272 @@
+package datadir
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// A release before shards kept the log, the store and what belongs to them at the root of the data directory. The first
+// start of this one moves them into the directory of shard 0. The names stay the same, so the way back is a move, too.
+//
+// The steps, each durable before the next:
+//
+//  1. PARTS gets version 2 and the line "moving". From now on a release before shards refuses the directory.
+//  2. shards/0 is made.
+//  3. Each name is renamed into it.
+//  4. wal/MOVED-TO-SHARDS-0 is left at the root.
+//  5. The line "moving" goes.
+//
+// A crash leaves each name in one place or the other, and PARTS with the line "moving", so the next start does what is
+// left. No shard is opened before the move is finished.
+
+// The note that stays in the old place of the log. Its name is what a release before shards prints: all of its commands
+// take a directory with such a file for a damaged log, and refuse it, even if PARTS was removed.
+const (
+	movedName = "MOVED-TO-SHARDS-0"
+	movedText = "A newer release of Carillon has moved the log and the store to shards/0/wal and shards/0/store.\n" +
+		"docs/operations.md, \"Back to the release before shards\", says how to go back.\n"
+	movedTemp = LogName + ".moved" + tempSuffix // the directory with the note, until it is complete
+)
+
+// A ConflictError reports that a name of shard 0 is at the root of the data directory and in the directory of the shard,
+// with data in both. Only the operator knows which is the newer one. The call that returns it has changed nothing.
+type ConflictError struct{ Old, New string } // the two paths
+
+// Error implements error.
+func (e *ConflictError) Error() string {
+	return fmt.Sprintf("%s and %s both have data: the first is where a release before shards keeps it, the second where this one does; "+
+		"if the older release has run here meanwhile, put the directory %s aside, else %s, and start again", e.Old, e.New, filepath.Dir(e.New), e.Old)
+}
+
+// move is the move of a directory to the present layout.
+type move struct {
+	directory *Directory
+	to        string                      // directory of shard 0
+	names     []string                    // what is to be moved
+	rename    func(from, to string) error // os.Rename, but in a test
+}
+
+// arrange brings the directory to the present layout. It changes nothing in a directory that has it. An older directory
+// that has lost a part is refused before it is changed. The caller holds the lock of the directory.
+func (d *Directory) arrange() error {
+	parts, err := readParts(d.dir)
+	if err != nil {
+		return err
+	}
+	d.parts = parts
+	m := &move{directory: d, to: ShardDir(d.dir, 0), rename: os.Rename}
+	if err := m.find(); err != nil {
+		return err
+	}
+	switch {
+	case parts.version == partsVersion && !parts.moving && len(m.names) == 0:
+		return nil
+	case parts.version == 0 && len(m.names) == 0 && d.inUse() == "":
+		return d.writeParts(partsFile{version: partsVersion}) // a new directory
+	}
+	if err := m.check(); err != nil {
+		return err
+	}
+	d.logger.Info("moving the data of the release before to the layout of this one", "to", m.to)
+	if err := m.run(m.steps()); err != nil {
+		return fmt.Errorf("move the data of the release before to %s: %w; the next start goes on with it", m.to, err)
+	}
+	return nil
+}
+
+// find lists what is at the root and belongs into the directory of shard 0, in the order of its names.
+func (m *move) find() error {
+	entries, err := os.ReadDir(m.directory.dir)
+	for _, e := range entries {
+		name := e.Name()
+		if name == LogName || name == StoreName {
+			there, err := m.hasOld(name)
+			if err != nil {
+				return err
+			}
+			if !there {
+				continue
+			}
+		} else if !isOfShard(name) {
+			continue
+		}
+		m.names = append(m.names, name)
+	}
+	return err
+}
+
+// isOfShard reports whether a name at the root, other than that of a part, belongs to a shard.
+func isOfShard(name string) bool {
+	if slices.Contains([]string{JoiningName, JoiningName + tempSuffix, MembersName, incomingName, outgoingName}, name) {
+		return true
+	}
+	for _, part := range []string{LogName, StoreName} {
+		if strings.HasPrefix(name, part+replacedMark) || strings.HasPrefix(name, part+behindMark) {
+			return true
+		}
+	}
+	return strings.HasPrefix(name, divergedPrefix) && strings.HasSuffix(name, divergedSuffix)
+}
+
+// hasOld reports whether a part has data at the root. What the shard's directory links to is at its new place already.
+func (m *move) hasOld(part string) (bool, error) {
+	there, err := holds(m.old(part))
+	return there && !isSame(m.old(part), m.path(part)), err
+}
+
+func (m *move) old(name string) string  { return filepath.Join(m.directory.dir, name) }
+func (m *move) path(name string) string { return filepath.Join(m.to, name) }
+
+// isSame reports whether two paths exist and lead to the same directory.
+func isSame(a, b string) bool {
+	one, err := os.Stat(a)
+	other, otherErr := os.Stat(b)
+	return err == nil && otherErr == nil && os.SameFile(one, other)
+}
+
+// inUse returns the name of the file that shows that shard 0 has had both parts: PARTS, or, beside none, a file that
+// is written only when both parts exist. "" if there is none.
+func (d *Directory) inUse() string {
+	switch id := d.held.get(); {
+	case d.parts.has(0):
+		return PartsName
+	case d.parts.version != 0:
+		return ""
+	case id.ClusterID != "" && !id.isWitness():
+		return NodeName
+	case hasInstallation(d.dir):
+		return InstallationName
+	}
+	return ""
+}
+
+// check returns a ConflictError, or a GoneError if a part is in neither place. A swap that is not finished may have
+// removed either part, and its own steps check them.
+func (m *move) check() error {
+	for _, name := range m.names {
+		if !exists(m.path(name)) {
+			continue
+		}
+		there, err := true, error(nil)
+		if name == LogName || name == StoreName {
+			there, err = holds(m.path(name))
+		}
+		if err != nil || there {
+			return errors.Join(err, &ConflictError{Old: m.old(name), New: m.path(name)})
+		}
+	}
+	if exists(m.old(JoiningName)) || exists(m.path(JoiningName)) {
+		return nil
+	}
+	in := "" // where the operator looks for what is missing
+	if exists(m.to) {
+		in = ShardDir("", 0)
+	}
+	return checkParts(m.directory.dir, in, m.directory.inUse(), func(part string) (bool, error) {
+		old, err := holds(m.old(part))
+		there, newErr := holds(m.path(part))
+		return old || there, errors.Join(err, newErr)
+	})
+}
+
+// steps returns the steps of the move. Each is durable when it returns, and has no further effect when it is repeated.
+func (m *move) steps() []func() error {
+	steps := []func() error{m.announce, func() error { return makeShardDir(m.directory.dir, 0) }}
+	for _, name := range m.names {
+		steps = append(steps, func() error { return m.moveOne(name) })
+	}
+	return append(steps, m.leaveNote, m.finish)
+}
+
+// run executes steps; only a test executes fewer than all.
+func (m *move) run(steps []func() error) error {
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// announce makes every release before shards refuse the directory.
+func (m *move) announce() error {
+	d := m.directory
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	p := partsFile{version: partsVersion, moving: true, shards: d.parts.shards}
+	if d.inUse() != "" {
+		p = p.with(0)
+	}
+	return d.writeParts(p)
+}
+
+// finish declares the move finished.
+func (m *move) finish() error {
+	d := m.directory
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	p := d.parts
+	p.moving = false
+	return d.writeParts(p)
+}
+
+// moveOne moves one name into the shard's directory. A part that is the root of a file system cannot be renamed: it
+// stays, and the shard's directory gets a link to it.
+func (m *move) moveOne(name string) error {
+	from, to := m.old(name), m.path(name)
+	info, err := os.Lstat(from)
+	if err != nil {
+		return err
+	}
+	if err := os.RemoveAll(to); err != nil { // check has seen that nothing is in it
+		return err
+	}
+	if info.Mode()&fs.ModeSymlink != 0 {
+		err = m.moveLink(from, to)
+	} else if err = m.rename(from, to); errors.Is(err, unix.EBUSY) || errors.Is(err, unix.EXDEV) {
+		m.directory.logger.Warn("a part of the data directory is the root of a file system: it stays, and its new place is a link to it", slog.String("part", from))
+		err = os.Symlink(filepath.Join("..", "..", name), to)
+	}
+	return errors.Join(err, syncPath(m.to), syncPath(m.directory.dir))
+}
+
+// moveLink makes the same link at the new place, and removes the old one. After a crash in between the two are the same
+// directory, and the old link stays; it does no harm.
+func (m *move) moveLink(from, to string) error {
+	target, err := os.Readlink(from)
+	if err != nil {
+		return err
+	}
+	if !filepath.IsAbs(target) {
+		target = filepath.Join("..", "..", target)
+	}
+	if err := errors.Join(os.Symlink(target, to), syncPath(m.to)); err != nil {
+		return err
+	}
+	return os.Remove(from)
+}
+
+// leaveNote leaves the note in the place of the log. It is complete before it has its name, because an empty directory
+// would say nothing.
+func (m *move) leaveNote() error {
+	dir, temp := m.directory.dir, m.old(movedTemp)
+	if exists(m.old(LogName)) { // a file system of its own, or an earlier note
+		return nil
+	}
+	err := errors.Join(os.RemoveAll(temp), os.Mkdir(temp, 0o750))
+	if err == nil {
+		err = errors.Join(writeSynced(filepath.Join(temp, movedName), movedText), syncPath(temp))
+	}
+	if err != nil {
+		return err
+	}
+	return renameSynced(dir, temp, m.old(LogName))
+}
