@@ -49,7 +49,7 @@ func swapTo(at job.Position, f Fate) swap {
 }
 
 // checkKept checks that the old data with so many rows is put aside, if it should be: it opens as a data
-// directory, since the next start moves it to its place.
+// directory.
 func checkKept(t *testing.T, dir string, s swap, rows int) {
 	t.Helper()
 	log, store := keptPath(inShard(dir), LogName, s), keptPath(inShard(dir), StoreName, s)
@@ -61,7 +61,7 @@ func checkKept(t *testing.T, dir string, s swap, rows int) {
 	}
 	again := t.TempDir()
 	for from, name := range map[string]string{log: LogName, store: StoreName} {
-		if err := os.CopyFS(filepath.Join(again, name), os.DirFS(from)); err != nil {
+		if err := os.CopyFS(filepath.Join(inShard(again), name), os.DirFS(from)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -36,16 +36,6 @@ const (
 	movedTemp = LogName + ".moved" + tempSuffix // the directory with the note, until it is complete
 )
 
-// A ConflictError reports that a name of shard 0 is at the root of the data directory and in the directory of the shard,
-// with data in both. Only the operator knows which is the newer one. The call that returns it has changed nothing.
-type ConflictError struct{ Old, New string } // the two paths
-
-// Error implements error.
-func (e *ConflictError) Error() string {
-	return fmt.Sprintf("%s and %s both have data: the first is where a release before shards keeps it, the second where this one does; "+
-		"if the older release has run here meanwhile, put the directory %s aside, else %s, and start again", e.Old, e.New, filepath.Dir(e.New), e.Old)
-}
-
 // move is the move of a directory to the present layout.
 type move struct {
 	directory *Directory
@@ -148,7 +138,8 @@ func (d *Directory) inUse() string {
 	return ""
 }
 
-// check returns a ConflictError, or a GoneError if a part is in neither place. A swap that is not finished may have
+// check returns an error if a name has data in both places, since only the operator knows which is the newer one, and a
+// GoneError if a part is in neither. A swap that is not finished may have
 // removed either part, and its own steps check them.
 func (m *move) check() error {
 	for _, name := range m.names {
@@ -160,7 +151,7 @@ func (m *move) check() error {
 			there, err = holds(m.path(name))
 		}
 		if err != nil || there {
-			return errors.Join(err, &ConflictError{Old: m.old(name), New: m.path(name)})
+			return errors.Join(err, m.conflict(name))
 		}
 	}
 	if exists(m.old(JoiningName)) || exists(m.path(JoiningName)) {
@@ -175,6 +166,11 @@ func (m *move) check() error {
 		there, newErr := holds(m.path(part))
 		return old || there, errors.Join(err, newErr)
 	})
+}
+
+func (m *move) conflict(name string) error {
+	return fmt.Errorf("%s and %s both have data: the first is where a release before shards keeps it, the second where this one does; "+
+		"if the older release has run here meanwhile, put the directory %s aside, else %s, and start again", m.old(name), m.path(name), m.to, m.old(name))
 }
 
 // steps returns the steps of the move. Each is durable when it returns, and has no further effect when it is repeated.

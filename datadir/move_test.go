@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/testkit"
 )
 
@@ -32,7 +33,7 @@ func older(t *testing.T, rows int) (dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "data")
 	s := openTestData(t, dir)
-	commit(t, s, 1, 1+jobID(rows))
+	commit(t, s, 1, job.ID(1+rows))
 	mustClose(t, s)
 	becomeOlder(t, dir)
 	for _, name := range []string{"incoming/store", "outgoing", "wal.replaced-20261101T000000.000Z", "store.behind-20261101T000000.000Z", "nats/jetstream", "nats.replaced-20261101T000000.000Z"} {

@@ -62,9 +62,6 @@ func (s *Shard) open() error {
 // Directory returns the directory that the shard is in.
 func (s *Shard) Directory() *Directory { return s.directory }
 
-// Number returns the number of the shard.
-func (s *Shard) Number() uint32 { return s.number }
-
 // Dir returns the path of the shard's own directory.
 func (s *Shard) Dir() string { return s.dir }
 

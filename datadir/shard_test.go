@@ -13,23 +13,21 @@ import (
 	"github.com/carillon-io/carillon/testkit"
 )
 
-func jobID(n int) job.ID { return job.ID(n) }
-
 // TestShardsOfOneDirectory: a process opens several shards under one lock, each with data of its own, and misses one
 // that is gone.
 func TestShardsOfOneDirectory(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "data")
+	dir, numbers := filepath.Join(t.TempDir(), "data"), []uint32{0, 1, 255}
 	for round := 1; round <= 2; round++ {
 		d, err := OpenDirectory(Options{Dir: dir, Logger: discard})
 		mustDo(t, err)
 		if _, err := OpenDirectory(Options{Dir: dir, Logger: discard}); !errors.Is(err, ErrInUse) {
 			t.Fatalf("opened twice: %v", err)
 		}
-		shards := openShards(t, d, 0, 1, 255)
+		shards := openShards(t, d, numbers)
 		for i, s := range shards {
 			commit(t, s, job.ID(10*round), job.ID(10*round+i+1))
-			if n := countTimers(t, s); n != round*(i+1) || s.Dir() != ShardDir(dir, s.Number()) {
-				t.Errorf("shard %d in %s has %d rows in round %d", s.Number(), s.Dir(), n, round)
+			if n := countTimers(t, s); n != round*(i+1) || s.Dir() != ShardDir(dir, numbers[i]) {
+				t.Errorf("shard %d in %s has %d rows in round %d", numbers[i], s.Dir(), n, round)
 			}
 		}
 		_, err = d.OpenShard(1, ShardOptions{})
@@ -58,7 +56,7 @@ func TestShardsOfOneDirectory(t *testing.T) {
 }
 
 // openShards opens shards concurrently.
-func openShards(t *testing.T, d *Directory, numbers ...uint32) []*Shard {
+func openShards(t *testing.T, d *Directory, numbers []uint32) []*Shard {
 	t.Helper()
 	shards, errs := make([]*Shard, len(numbers)), make([]error, len(numbers))
 	var wg sync.WaitGroup

@@ -135,7 +135,11 @@ func TestInterruptedRestore(t *testing.T) {
 	for name, step := range map[string]func(dir string, from *backup.Reader) error{
 		"marked":   func(string, *backup.Reader) error { return nil },
 		"received": receiveAll,
-		"half":     func(dir string, from *backup.Reader) error { return receiveNext(dir, from) },
+		"by an older release, at the root": func(dir string, _ *backup.Reader) error {
+			return errors.Join(os.Mkdir(filepath.Join(dir, datadir.StoreName), 0o750), os.WriteFile(filepath.Join(dir, datadir.StoreName, "FORMAT"), nil, 0o640),
+				os.Mkdir(filepath.Join(dir, datadir.LogName), 0o750), os.WriteFile(filepath.Join(dir, datadir.PartsName), []byte("carillon data directory 1\n"), 0o640))
+		},
+		"half": func(dir string, from *backup.Reader) error { return receiveNext(dir, from) },
 		"log begun": func(dir string, from *backup.Reader) error {
 			return errors.Join(receiveAll(dir, from), beginLog(dir, from.Header().Position))
 		},
