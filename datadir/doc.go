@@ -22,7 +22,7 @@
 //	MEMBERS   of a shard in a cluster: the nodes that had its log when it was known last, and its lease then
 //	JOINING   of a shard whose data is being replaced by a copy from another node
 //	incoming/ the copy that it receives
-//	outgoing/ copies that are being sent; package server makes and removes them
+//	outgoing/ copies of the store that are being sent; see exports.go
 //	diverged-<epoch>-<lsn>-<time>.frames               commits that were cut off the log
 //	{wal,store}.{replaced,behind}-<UTC>/               data that a copy has replaced
 //

@@ -12,7 +12,9 @@ import (
 	"github.com/carillon-io/carillon/api"
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/dispatch"
+	"github.com/carillon-io/carillon/schedule"
 	"github.com/carillon-io/carillon/scheduler"
+	"github.com/carillon-io/carillon/shard"
 )
 
 // Scheduler is a running scheduler inside the program. It embeds a [client.Client] of itself, whose
@@ -23,15 +25,12 @@ type Scheduler struct {
 	opts       Options
 	clock      scheduler.Clock
 	dispatcher *dispatch.Dispatcher
-	engine     *scheduler.Engine
+	shard      *shard.Shard // nil in a test, whose engine is driven by hand
 	door       door
 	handling   atomic.Int64 // number of calls of handlers under way
 
-	dir        *directory
-	stopEngine context.CancelFunc
-	stopKeeper context.CancelFunc
-	background sync.WaitGroup
-	failed     chan error // receives the first failure of any part
+	dir    *directory
+	failed chan error // receives the first failure of any part
 
 	closeWith func(context.Context) error // closes the parts that newScheduler or NewTest opened
 	closeOnce sync.Once
@@ -82,30 +81,34 @@ func (s *Scheduler) open(dir string) (err error) {
 	if s.dir, err = openDirectory(dir, s.opts.Logger, s.fail); err != nil {
 		return err
 	}
-	if err := s.openEngine(s.dir.Log(), s.dir.Store(), s.dispatcher); err != nil {
+	engine, err := s.engineOptions(s.dispatcher)
+	if err != nil {
 		return err
 	}
-	engineCtx, stopEngine := context.WithCancel(context.Background())
-	keeperCtx, stopKeeper := context.WithCancel(context.Background())
-	s.stopEngine, s.stopKeeper = stopEngine, stopKeeper
-	s.background.Go(func() { s.fail(s.engine.Serve(engineCtx)) })
-	s.background.Go(func() { s.fail(s.dir.Keep(keeperCtx, s.opts.CheckpointEvery)) })
-	return nil
+	s.shard = shard.New(shard.Options{
+		Data: s.dir.Shard, CheckpointEvery: s.opts.CheckpointEvery, Engine: engine, OnFatal: s.fail, Logger: s.opts.Logger,
+	})
+	if err := s.shard.Open(context.Background()); err != nil {
+		return err
+	}
+	if err := s.openDoor(s.shard.Engine(), engine.Settings.Zones); err != nil {
+		return err
+	}
+	_, err = s.shard.Start(context.Background())
+	return err
 }
 
-// openEngine makes the engine, which does not run yet, and opens the door for requests.
-func (s *Scheduler) openEngine(log scheduler.Log, store scheduler.Store, sender scheduler.Sender) error {
+// engineOptions returns the options of an engine without a log and a store.
+func (s *Scheduler) engineOptions(sender scheduler.Sender) (o scheduler.Options, err error) {
 	zones, err := s.opts.zones()
 	if err != nil {
-		return err
+		return o, err
 	}
-	engine, err := scheduler.Open(scheduler.Options{
-		Log: log, Store: store, Sender: sender, Clock: s.clock, Logger: s.opts.Logger, Settings: s.opts.settings(zones),
-	})
-	if err != nil {
-		return err
-	}
-	s.engine = engine
+	return scheduler.Options{Sender: sender, Clock: s.clock, Logger: s.opts.Logger, Settings: s.opts.settings(zones)}, nil
+}
+
+// openDoor opens the door for requests to an engine, which need not run yet.
+func (s *Scheduler) openDoor(engine *scheduler.Engine, zones *schedule.Zones) error {
 	local, err := api.NewLocal(checkedEngine{engine, s.dispatcher}, api.Options{Node: api.Node{Version: "embedded"}, Rules: s.opts.rules(), Zones: zones, Logger: s.opts.Logger, Tracer: s.opts.Tracer})
 	if err != nil {
 		return err
@@ -176,15 +179,12 @@ func (s *Scheduler) Close(ctx context.Context) error {
 // outcomes can still be committed, the store closes after the last request that may read it. It also works for a
 // scheduler that was opened only in part.
 func (s *Scheduler) takeDown(ctx context.Context) error {
-	if s.stopEngine != nil {
-		s.engine.Drain(ctx)
-		s.stopKeeper()
-		s.stopEngine()
-		<-s.engine.Done()
+	var err error
+	if s.shard != nil {
+		err = s.shard.Close(ctx)
 	}
-	err := s.dispatcher.Close(ctx)
+	err = errors.Join(err, s.dispatcher.Close(ctx))
 	s.awaitHandlers()
-	s.background.Wait()
 	s.door.shut()
 	if s.dir != nil {
 		err = errors.Join(err, s.dir.close())

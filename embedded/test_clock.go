@@ -87,11 +87,17 @@ func NewTest(start time.Time, opts Options) (*Test, error) {
 
 // open makes an engine from the rows in memory.
 func (t *Test) open() error {
-	if err := t.openEngine(&t.log, &t.store, t.sender); err != nil {
+	o, err := t.engineOptions(t.sender)
+	if err != nil {
 		return err
 	}
-	t.hand = t.engine.DriveManually()
-	return nil
+	o.Log, o.Store = &t.log, &t.store
+	engine, err := scheduler.Open(o)
+	if err != nil {
+		return err
+	}
+	t.hand = engine.DriveManually()
+	return t.openDoor(engine, o.Settings.Zones)
 }
 
 // Now returns the time of the test's clock.

@@ -55,7 +55,7 @@ var house = map[string][]string{
 	// The data directory, which the server and the embedded scheduler share.
 	"datadir": over(words, module+"/backup", module+"/histogram", module+"/snapshot", module+"/wal", "golang.org/x/sys"),
 	// A scheduler inside a program: no server, and no connection to NATS.
-	"embedded": over(words, module+"/api", module+"/client", module+"/datadir", module+"/dispatch", module+"/memory", module+"/scheduler"),
+	"embedded": over(words, module+"/api", module+"/client", module+"/datadir", module+"/dispatch", module+"/memory", module+"/scheduler", module+"/shard"),
 	// A store and a log in memory.
 	"memory": over(words),
 	// The suites that every sender, store, log and clock passes: they are for tests, and import no more than they need.
