@@ -9,8 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"golang.org/x/sys/unix"
+	"syscall"
 )
 
 // A release before shards kept the log, the store and what belongs to them at the root of the data directory. The first
@@ -227,7 +226,7 @@ func (m *move) moveOne(name string) error {
 	}
 	if info.Mode()&fs.ModeSymlink != 0 {
 		err = m.moveLink(from, to)
-	} else if err = m.rename(from, to); errors.Is(err, unix.EBUSY) || errors.Is(err, unix.EXDEV) {
+	} else if err = m.rename(from, to); errors.Is(err, syscall.EBUSY) || errors.Is(err, syscall.EXDEV) {
 		m.directory.logger.Warn("a part of the data directory is the root of a file system: it stays, and its new place is a link to it", slog.String("part", from))
 		err = os.Symlink(filepath.Join("..", "..", name), to)
 	}

@@ -7,9 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/testkit"
@@ -239,7 +238,7 @@ func TestPartsElsewhere(t *testing.T) {
 	m := moveOf(t, image)
 	m.rename = func(from, to string) error {
 		if filepath.Base(from) == LogName {
-			return &os.LinkError{Op: "rename", Old: from, New: to, Err: unix.EBUSY}
+			return &os.LinkError{Op: "rename", Old: from, New: to, Err: syscall.EBUSY}
 		}
 		return os.Rename(from, to)
 	}
