@@ -3,10 +3,7 @@ package replication
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"sort"
-	"sync"
 	"time"
 
 	"github.com/carillon-io/carillon/inbox"
@@ -53,22 +50,6 @@ const (
 	peersMost = 64
 )
 
-// peer is a node as its newest beat describes it.
-type peer struct {
-	beat
-	seen   time.Duration // arrival of the beat, on the boot clock
-	offset time.Duration // its wall clock minus this node's, less the delay of the beat
-}
-
-// peers are the nodes of the cluster, this one included. Safe for concurrent use.
-type peers struct {
-	mu     sync.Mutex
-	byName map[string]peer
-	left   map[string]bool // nodes that have announced their end and have not been heard since
-}
-
-func newPeers() peers { return peers{byName: make(map[string]peer), left: make(map[string]bool)} }
-
 // reads returns the newest version of rows that a node can read.
 func (b *beat) reads() byte {
 	if b.Rows == 0 {
@@ -88,64 +69,6 @@ func (n *Node) RowsMax() (version byte, node string) {
 		}
 	}
 	return version, node
-}
-
-// heard records a beat. New names beyond peersMost are ignored.
-func (p *peers) heard(b beat, now time.Duration) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if _, known := p.byName[b.Node]; !known && len(p.byName) >= peersMost {
-		return
-	}
-	p.byName[b.Node] = peer{b, now, time.Until(b.Time.Time())}
-	delete(p.left, b.Node)
-}
-
-// leaves records that a node has announced its end.
-func (p *peers) leaves(node string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if _, known := p.byName[node]; known && len(p.left) < peersMost {
-		delete(p.byName, node)
-		p.left[node] = true
-	}
-}
-
-// hasLeft reports whether a node has announced its end and has not been heard since.
-func (p *peers) hasLeft(node string) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.left[node]
-}
-
-// leader returns the node whose recent beat says that it leads. If several do, the one with the newest epoch
-// counts.
-func (p *peers) leader(now time.Duration) (peer, bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	best, found := peer{}, false
-	for _, b := range p.byName {
-		if b.Role == RoleLeader && now-b.seen < beatFresh && b.Epoch >= best.Epoch {
-			best, found = b, true
-		}
-	}
-	return best, found
-}
-
-// all returns the nodes, sorted by name, and removes those that were silent for beatKept.
-func (p *peers) all(now time.Duration) []peer {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	var list []peer
-	for name, b := range p.byName {
-		if now-b.seen > beatKept {
-			delete(p.byName, name)
-			continue
-		}
-		list = append(list, b)
-	}
-	sort.Slice(list, func(i, j int) bool { return list[i].Node < list[j].Node })
-	return list
 }
 
 // beatAll publishes this node's beat regularly, until ctx ends.
@@ -220,49 +143,3 @@ func (n *Node) hearBeat(m *inbox.Request) {
 // offsetMost is the difference between the wall clocks of two nodes from which a warning is logged. Jobs are
 // due by the leader's clock, so a takeover moves all launches by such a difference.
 const offsetMost = time.Second
-
-// successor returns the standby to hand over to: the named one, or the one with the most commits.
-func (n *Node) successor(name string) (string, error) {
-	list := n.successors(name)
-	switch {
-	case len(list) > 0:
-		return list[0].Node, nil
-	case name != "":
-		return "", fmt.Errorf("replication: %s is no standby of this cluster that is level with the leader", name)
-	default:
-		return "", errors.New("replication: there is no standby that is level with the leader")
-	}
-}
-
-// successors returns the standbys that are level with this node according to their beats, those with the most
-// commits first.
-func (n *Node) successors(name string) (list []peer) {
-	own, now := n.local.Last().LSN, n.opts.Boot()
-	for _, p := range n.peers.all(now) {
-		fits := p.Node != n.opts.Node && p.Role == RoleStandby && now-p.seen < beatFresh && p.LSN+inSyncLSN >= own
-		if fits && (name == "" || name == p.Node) {
-			list = append(list, p)
-		}
-	}
-	sort.SliceStable(list, func(i, j int) bool { return list[i].LSN > list[j].LSN })
-	return list
-}
-
-// liveSuccessor returns a standby to hand over to that answers at this moment. A beat is up to beatFresh old,
-// and to hand over to a node that has just died would leave the cluster without a leader for handoverTime.
-func (n *Node) liveSuccessor(ctx context.Context, name string) (string, error) {
-	for _, p := range n.successors(name) {
-		if n.isThere(ctx, p.Node) {
-			return p.Node, nil
-		}
-		n.peers.forget(p.Node)
-	}
-	return n.successor(name)
-}
-
-// forget removes a node that does not answer.
-func (p *peers) forget(node string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	delete(p.byName, node)
-}

@@ -10,13 +10,13 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-io/carillon/bus/bustest"
 	"github.com/carillon-io/carillon/inbox"
 	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // exporter is a Local that only writes checkpoints.
@@ -54,7 +54,7 @@ func TestCheckpointsBeingWrittenAreBounded(t *testing.T) {
 		if b := begun.Load(); b != offersMost {
 			t.Errorf("%d checkpoints are being written at a time, want %d", b, offersMost)
 		}
-		time.Sleep(offerTime) // they take too long
+		testkit.Pass(offerTime) // they take too long
 		synctest.Wait()
 		n.answerOpen(&inbox.Request{Data: []byte(`{"version":1,"node":"b"}`)})
 		synctest.Wait()

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/carillon-io/carillon/testkit"
 )
 
 // TestPlacesHoldWhileCopiesAreMade: of many requests at the same moment as many are accepted as there are places, although
@@ -116,7 +118,7 @@ func TestIdleSessionEnds(t *testing.T) {
 		var ends atomic.Int32
 		n.OnEnd(func() { ends.Add(1) })
 		for i := range 20 {
-			time.Sleep(testOptions.Idle - time.Second)
+			testkit.Pass(testOptions.Idle - time.Second)
 			if i%2 == 0 {
 				if _, err := n.Read(0, 0, 10); err != nil {
 					t.Fatalf("round %d: %v", i, err)
@@ -125,12 +127,12 @@ func TestIdleSessionEnds(t *testing.T) {
 				t.Fatalf("round %d: the session is gone", i)
 			}
 		}
-		time.Sleep(testOptions.Idle - time.Nanosecond)
+		testkit.Pass(testOptions.Idle - time.Nanosecond)
 		synctest.Wait()
 		if ends.Load() != 0 || len(left(t, root)) != 1 {
 			t.Error("it ended before its time")
 		}
-		time.Sleep(time.Nanosecond)
+		testkit.Pass(time.Nanosecond)
 		synctest.Wait()
 		if ends.Load() != 1 || len(left(t, root)) != 0 || s.Find(n.Name) != nil {
 			t.Errorf("it ended %d times, and %v is left", ends.Load(), left(t, root))
@@ -160,10 +162,10 @@ func TestCloseWhileCopyIsMade(t *testing.T) {
 		s.Make(func(ctx context.Context, name string) (string, int, error) {
 			dir, info, err := export(ctx, name)
 			<-ctx.Done()
-			time.Sleep(time.Second) // it notices late
+			testkit.Pass(time.Second) // it notices late
 			return dir, info, err
 		}, func(n *Session[int], err error) {
-			time.Sleep(time.Second)
+			testkit.Pass(time.Second)
 			answer = &made{n, err}
 		})
 		synctest.Wait()

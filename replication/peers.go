@@ -1,0 +1,88 @@
+package replication
+
+import (
+	"sort"
+	"sync"
+	"time"
+)
+
+// peer is a node as its newest beat describes it.
+type peer struct {
+	beat
+	seen   time.Duration // arrival of the beat, on the boot clock
+	offset time.Duration // its wall clock minus this node's, less the delay of the beat
+}
+
+// peers are the nodes of the cluster, this one included. Safe for concurrent use.
+type peers struct {
+	mu     sync.Mutex
+	byName map[string]peer
+	left   map[string]bool // nodes that have announced their end and have not been heard since
+}
+
+func newPeers() peers { return peers{byName: make(map[string]peer), left: make(map[string]bool)} }
+
+// heard records a beat. New names beyond peersMost are ignored.
+func (p *peers) heard(b beat, now time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if _, known := p.byName[b.Node]; !known && len(p.byName) >= peersMost {
+		return
+	}
+	p.byName[b.Node] = peer{b, now, time.Until(b.Time.Time())}
+	delete(p.left, b.Node)
+}
+
+// leaves records that a node has announced its end.
+func (p *peers) leaves(node string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if _, known := p.byName[node]; known && len(p.left) < peersMost {
+		delete(p.byName, node)
+		p.left[node] = true
+	}
+}
+
+// hasLeft reports whether a node has announced its end and has not been heard since.
+func (p *peers) hasLeft(node string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.left[node]
+}
+
+// leader returns the node whose recent beat says that it leads. If several do, the one with the newest epoch
+// counts.
+func (p *peers) leader(now time.Duration) (peer, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	best, found := peer{}, false
+	for _, b := range p.byName {
+		if b.Role == RoleLeader && now-b.seen < beatFresh && b.Epoch >= best.Epoch {
+			best, found = b, true
+		}
+	}
+	return best, found
+}
+
+// all returns the nodes, sorted by name, and removes those that were silent for beatKept.
+func (p *peers) all(now time.Duration) []peer {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var list []peer
+	for name, b := range p.byName {
+		if now-b.seen > beatKept {
+			delete(p.byName, name)
+			continue
+		}
+		list = append(list, b)
+	}
+	sort.Slice(list, func(i, j int) bool { return list[i].Node < list[j].Node })
+	return list
+}
+
+// forget removes a node that does not answer.
+func (p *peers) forget(node string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.byName, node)
+}

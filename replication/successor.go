@@ -1,0 +1,47 @@
+package replication
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sort"
+)
+
+// successor returns the standby to hand over to: the named one, or the one with the most commits.
+func (n *Node) successor(name string) (string, error) {
+	list := n.successors(name)
+	switch {
+	case len(list) > 0:
+		return list[0].Node, nil
+	case name != "":
+		return "", fmt.Errorf("replication: %s is no standby of this cluster that is level with the leader", name)
+	default:
+		return "", errors.New("replication: there is no standby that is level with the leader")
+	}
+}
+
+// successors returns the standbys that are level with this node according to their beats, those with the most
+// commits first.
+func (n *Node) successors(name string) (list []peer) {
+	own, now := n.local.Last().LSN, n.opts.Boot()
+	for _, p := range n.peers.all(now) {
+		fits := p.Node != n.opts.Node && p.Role == RoleStandby && now-p.seen < beatFresh && p.LSN+inSyncLSN >= own
+		if fits && (name == "" || name == p.Node) {
+			list = append(list, p)
+		}
+	}
+	sort.SliceStable(list, func(i, j int) bool { return list[i].LSN > list[j].LSN })
+	return list
+}
+
+// liveSuccessor returns a standby to hand over to that answers at this moment. A beat is up to beatFresh old,
+// and to hand over to a node that has just died would leave the cluster without a leader for handoverTime.
+func (n *Node) liveSuccessor(ctx context.Context, name string) (string, error) {
+	for _, p := range n.successors(name) {
+		if n.isThere(ctx, p.Node) {
+			return p.Node, nil
+		}
+		n.peers.forget(p.Node)
+	}
+	return n.successor(name)
+}
