@@ -7,6 +7,8 @@ import (
 
 	"github.com/carillon-io/carillon/api"
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/schedule"
+	"github.com/carillon-io/carillon/scheduler"
 )
 
 // door lets requests in while the scheduler is open, so that no request uses a closed store. It implements
@@ -38,3 +40,13 @@ func (d *door) set(local *api.Local) {
 // shut waits for the requests that are under way and refuses later ones. A request that waits for a commit delays it,
 // so the engine is stopped first, which fails such requests.
 func (d *door) shut() { d.set(nil) }
+
+// openDoor opens the door for requests to an engine, which need not run yet.
+func (s *Scheduler) openDoor(engine *scheduler.Engine, zones *schedule.Zones) error {
+	local, err := api.NewLocal(checkedEngine{engine, s.dispatcher}, api.Options{Node: api.Node{Version: "embedded"}, Rules: s.opts.rules(), Zones: zones, Logger: s.opts.Logger, Tracer: s.opts.Tracer})
+	if err != nil {
+		return err
+	}
+	s.door.set(local)
+	return nil
+}

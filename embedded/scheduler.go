@@ -9,10 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/carillon-io/carillon/api"
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/dispatch"
-	"github.com/carillon-io/carillon/schedule"
 	"github.com/carillon-io/carillon/scheduler"
 	"github.com/carillon-io/carillon/shard"
 )
@@ -105,16 +103,6 @@ func (s *Scheduler) engineOptions(sender scheduler.Sender) (o scheduler.Options,
 		return o, err
 	}
 	return scheduler.Options{Sender: sender, Clock: s.clock, Logger: s.opts.Logger, Settings: s.opts.settings(zones)}, nil
-}
-
-// openDoor opens the door for requests to an engine, which need not run yet.
-func (s *Scheduler) openDoor(engine *scheduler.Engine, zones *schedule.Zones) error {
-	local, err := api.NewLocal(checkedEngine{engine, s.dispatcher}, api.Options{Node: api.Node{Version: "embedded"}, Rules: s.opts.rules(), Zones: zones, Logger: s.opts.Logger, Tracer: s.opts.Tracer})
-	if err != nil {
-		return err
-	}
-	s.door.set(local)
-	return nil
 }
 
 // fail records the failure of a part and logs it. The program learns of it by Wait and must close the scheduler. It
