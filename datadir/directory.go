@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
+	"slices"
 	"sync"
 )
 
@@ -103,6 +105,19 @@ func (d *Directory) Close() error {
 		return nil
 	}
 	return d.lock.Close()
+}
+
+// CheckShards returns an error if the directory has a shard other than the given ones. A process that opened only some
+// of them would leave the jobs of the others unfired in silence.
+func (d *Directory) CheckShards(served ...uint32) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, shard := range d.parts.shards {
+		if !slices.Contains(served, shard) {
+			return fmt.Errorf("%s says that this data directory has shard %d, which this program does not serve: run the release that made it", filepath.Join(d.dir, PartsName), shard)
+		}
+	}
+	return nil
 }
 
 // shown returns the path of the file that shows that a shard has had both parts; "" if there is none.

@@ -75,7 +75,7 @@ func (m *move) find() error {
 		name := e.Name()
 		if name == LogName || name == StoreName {
 			there, err := m.hasOld(name)
-			if err != nil {
+			if err = errors.Join(err, checkLink(m.old(name))); err != nil {
 				return err
 			}
 			if !there {
@@ -102,6 +102,19 @@ func isOfShard(name string) bool {
 	return strings.HasPrefix(name, divergedPrefix) && strings.HasSuffix(name, divergedSuffix)
 }
 
+// checkLink returns an error for a link to nothing. What it leads to may be on a volume that is not mounted, so a start
+// must not take the part for one that never was.
+func checkLink(path string) error {
+	target, err := os.Readlink(path)
+	if err != nil {
+		return nil //nolint:nilerr // it is no link, or does not exist
+	}
+	if _, err := os.Stat(path); err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s is a link to %s, which is not there: mount that volume, or correct the link (a relative one begins at the directory that it is in); nothing was changed", path, target)
+}
+
 // hasOld reports whether a part has data at the root. What the shard's directory links to is at its new place already.
 func (m *move) hasOld(part string) (bool, error) {
 	there, err := holds(m.old(part))
@@ -119,7 +132,7 @@ func isSame(a, b string) bool {
 }
 
 // inUse returns the name of the file that shows that shard 0 has had both parts: PARTS, or, beside none, a file that
-// is written only when both parts exist. "" if there is none.
+// is written only when both parts exist or when both were moved. "" if there is none.
 func (d *Directory) inUse() string {
 	switch id := d.held.get(); {
 	case d.parts.has(0):
@@ -130,6 +143,8 @@ func (d *Directory) inUse() string {
 		return NodeName
 	case hasInstallation(d.dir):
 		return InstallationName
+	case exists(filepath.Join(d.dir, LogName, movedName)):
+		return filepath.Join(LogName, movedName)
 	}
 	return ""
 }
@@ -138,6 +153,11 @@ func (d *Directory) inUse() string {
 // GoneError if a part is in neither. A swap that is not finished may have
 // removed either part, and its own steps check them.
 func (m *move) check() error {
+	for _, path := range []string{m.old(ShardsName), m.to} {
+		if _, err := os.Readlink(path); err == nil {
+			return fmt.Errorf("%s is a link, and the move makes links relative to it: make it a directory, start once, and replace it then; nothing was changed", path)
+		}
+	}
 	for _, name := range m.names {
 		if !exists(m.path(name)) {
 			continue

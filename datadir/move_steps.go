@@ -90,6 +90,10 @@ func (m *move) moveLink(from, to string) error {
 // would say nothing.
 func (m *move) leaveNote() error {
 	dir, temp := m.directory.dir, m.old(movedTemp)
+	// A start that goes on after a crash does not repeat a rename, whose names may not be durable yet.
+	if err := errors.Join(syncPath(m.to), syncPath(dir)); err != nil {
+		return err
+	}
 	if exists(m.old(LogName)) { // a file system of its own, or an earlier note
 		return nil
 	}

@@ -167,7 +167,18 @@ func TestOlderDirectoryThatIsRefused(t *testing.T) {
 	}{
 		"no log":          {func(dir string) error { return os.RemoveAll(filepath.Join(dir, LogName)) }, "wal/ is missing or empty, and "},
 		"an empty store":  {func(dir string) error { return emptyDir(filepath.Join(dir, StoreName)) }, "store/ is missing or empty, and "},
-		"a dangling link": {func(dir string) error { return replaceByLink(filepath.Join(dir, LogName), "nowhere") }, "wal/ is missing or empty, and "},
+		"a dangling link": {func(dir string) error { return replaceByLink(filepath.Join(dir, LogName), "nowhere") }, "is a link to nowhere, which is not there"},
+		"links, and no file that shows use": {func(dir string) error {
+			return errors.Join(os.Remove(filepath.Join(dir, PartsName)),
+				replaceByLink(filepath.Join(dir, LogName), "../away/wal"), replaceByLink(filepath.Join(dir, StoreName), "../away/store"))
+		}, "which is not there"},
+		"the note alone": {func(dir string) error {
+			return errors.Join(os.Remove(filepath.Join(dir, PartsName)), os.RemoveAll(filepath.Join(dir, StoreName)),
+				emptyDir(filepath.Join(dir, LogName)), os.WriteFile(filepath.Join(dir, LogName, movedName), nil, 0o640))
+		}, "wal/MOVED-TO-SHARDS-0 shows that this data directory has been in use"},
+		"shards elsewhere": {func(dir string) error {
+			return errors.Join(os.Mkdir(dir+".elsewhere", 0o750), os.Symlink(dir+".elsewhere", filepath.Join(dir, ShardsName)))
+		}, "shards is a link"},
 		"a store alone": {func(dir string) error {
 			return errors.Join(os.RemoveAll(filepath.Join(dir, LogName)), os.Remove(filepath.Join(dir, PartsName)))
 		}, "wal/ is missing or empty, and "},

@@ -96,3 +96,18 @@ func TestPartsFile(t *testing.T) {
 		t.Errorf("noted: %+v, %v", got, err)
 	}
 }
+
+// TestShardThatIsNotServed: a directory with a shard that the program does not open is refused.
+func TestShardThatIsNotServed(t *testing.T) {
+	d, err := OpenDirectory(Options{Dir: t.TempDir(), Logger: discard})
+	mustDo(t, err)
+	defer func() { mustDo(t, d.Close()) }()
+	for n := range uint32(2) {
+		mustDo(t, d.CheckShards(0))
+		s, err := d.OpenShard(n, ShardOptions{})
+		mustDo(t, err)
+		mustDo(t, s.Close())
+	}
+	testkit.Refuses(t, d.CheckShards(0), "has shard 1, which this program does not serve")
+	mustDo(t, d.CheckShards(0, 1))
+}

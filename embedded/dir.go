@@ -31,6 +31,10 @@ func openDirectory(dir string, logger *slog.Logger, fatal func(error)) (*directo
 	if err != nil {
 		return nil, err
 	}
+	err = d.CheckShards(0)
+	if err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
 	s, err := d.OpenShard(0, datadir.ShardOptions{OnFatal: fatal})
 	if err != nil {
 		return nil, errors.Join(err, d.Close())

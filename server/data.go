@@ -25,6 +25,9 @@ func (s *Server) openData(context.Context) (err error) {
 	if s.dir, err = datadir.OpenDirectory(s.dirOptions()); err != nil {
 		return err
 	}
+	if err = s.dir.CheckShards(shardNumber); err != nil {
+		return err
+	}
 	if s.data, err = s.dir.OpenShard(shardNumber, s.shardOptions()); err == nil {
 		id := s.dir.Identity()
 		s.opts.Node, s.opts.founding = id.Node, id.IsFounder()

@@ -34,7 +34,7 @@ type clusterFoundCmd struct {
 func (*clusterFoundCmd) Help() string {
 	return `A node alone that has jobs becomes a cluster: start it with --cluster-name after this command, and the others with empty directories. It creates the log of the cluster, and the others copy its jobs. Nodes that start at the same time wait for it. Without this command a directory with jobs is refused, because joining a cluster would replace them.
 
-The command changes only the file NODE in the directory, and does not connect to NATS. To undo it before the node has started, remove that file.
+The command writes the file NODE in the directory, and does not connect to NATS. To undo that before the node has started, remove the file. Like a start, it first moves a directory of a release before shards to the present layout.
 
 With --give-up the cluster begins anew with this data: after all nodes were lost and a backup was restored, or if the only node left is too old to follow. The start deletes the log of the old cluster from NATS, unless one of its nodes is there.
 
