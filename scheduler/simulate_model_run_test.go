@@ -40,6 +40,7 @@ type modelRun struct {
 	loose   bool   // the limit changed while it waited: its place among others is not checked
 	mode    string // what it does if it has to wait
 	outdone bool   // it was going at the start, and a later one was due
+	left    bool   // its job was deleted, and it is skipped in this life
 	payload bool   // of its own
 
 	status string // final, "" if it is live
@@ -49,7 +50,7 @@ type modelRun struct {
 
 // restart takes in that the process was started anew.
 func (r *modelRun) restart(now int64) {
-	r.sentLife, r.answer, r.yielded, r.vague, r.made, r.outrun = false, nil, false, false, r.job.def, 0
+	r.sentLife, r.answer, r.yielded, r.vague, r.made, r.outrun, r.left = false, nil, false, false, r.job.def, 0, false
 	if r.phase == phaseFlying {
 		r.phase = phaseWaiting
 	}
