@@ -203,7 +203,7 @@ func (m *model) checkCancelled(r *modelRun, row *modelRow) {
 func (m *model) ends(q, other *modelRun) bool {
 	waits := q.phase == phaseWaiting && !q.turn
 	began := q.phase == phaseFlying && q.launched >= m.now && other.phase == phaseWaiting && !other.turn
-	return q != other && q.counted && q.mode == "cancel_other" && q.due <= m.now && (waits || m.settings.cut || other.yielded || began)
+	return q != other && q.counted && q.mode == "cancel_other" && q.due <= m.now && (waits || m.settings.cut || other.yielded || other.regained || began)
 }
 
 // takeRevival takes in that a run is taken out of the history: it is to live again.
