@@ -71,6 +71,7 @@ func (e *Engine) stepOnce(g *gathering) error {
 		Outcomes:  outcomes,
 		Room:      e.opts.LiveMax - e.core.Live(),
 	})
+	e.pad.Void(out.Aborts) // before the first commit: the step may need several, and launches leave meanwhile
 	err := out.Commits(func(b *job.Batch) error {
 		lsn++
 		return e.commit(e.core.Epoch(), b, lsn-1)

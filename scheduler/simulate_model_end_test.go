@@ -87,6 +87,12 @@ func (m *model) grow(j *modelJob) {
 	}
 }
 
+// isTired reports whether enough runs of a job died in a row for a pause. An update may bring that about, too: the next
+// start pauses the job then.
+func (j *modelJob) isTired() bool {
+	return j.def.pauseOnFailure > 0 && j.streak >= j.def.pauseOnFailure
+}
+
 func (m *model) checkSucceeded(r *modelRun) {
 	j := r.job
 	if r.phase == phaseFlying && r.answer != nil && r.answer.err == "" && (!j.def.reported || j.deleted) {
@@ -127,7 +133,7 @@ func (m *model) checkSkipped(r *modelRun, row *modelRow) {
 	ok := false
 	switch row.reason {
 	case "overlap":
-		ok = m.overlaps(r)
+		ok = r.left || m.overlaps(r)
 	case "quota":
 		ok = r.counted && r.due <= m.now && len(j.waiting(m.now, r)) >= 1000
 	case "paused":
@@ -192,10 +198,12 @@ func (m *model) checkCancelled(r *modelRun, row *modelRow) {
 }
 
 // ends reports whether a run ends others to take their turn. It may have begun while a commit had no room for their ends,
-// or because the other has ended by itself meanwhile.
+// or because the other has ended by itself meanwhile. If it begins during the commit that ends others, because the one in
+// progress has given its turn up, then those others had waited, and it ended them when it came due.
 func (m *model) ends(q, other *modelRun) bool {
 	waits := q.phase == phaseWaiting && !q.turn
-	return q != other && q.counted && q.mode == "cancel_other" && q.due <= m.now && (waits || m.settings.cut || other.yielded)
+	began := q.phase == phaseFlying && q.launched >= m.now && other.phase == phaseWaiting && !other.turn
+	return q != other && q.counted && q.mode == "cancel_other" && q.due <= m.now && (waits || m.settings.cut || other.yielded || other.regained || began)
 }
 
 // takeRevival takes in that a run is taken out of the history: it is to live again.

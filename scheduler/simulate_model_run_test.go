@@ -30,17 +30,19 @@ type modelRun struct {
 	stale         uint32
 	answer        *modelAnswer // that is not in the log yet
 
-	counted bool      // only so many go at a time
-	turn    bool      // it is one of those
-	yielded bool      // its target's answer ends it, so it gave its turn up before that is in the log
-	vague   bool      // an update came while it was with its target: it may keep its turn until its end is in the log
-	made    *modelDef // as of its newest launch
-	outrun  int64     // when one that may have asked for its end, to take its turn, was withdrawn
-	limit   int
-	loose   bool   // the limit changed while it waited: its place among others is not checked
-	mode    string // what it does if it has to wait
-	outdone bool   // it was going at the start, and a later one was due
-	payload bool   // of its own
+	counted  bool      // only so many go at a time
+	turn     bool      // it is one of those
+	yielded  bool      // its target's answer ends it, so it gave its turn up before that is in the log
+	regained bool      // and took it back, because a worker spoke up before the answer was in the log
+	vague    bool      // an update came while it was with its target: it may keep its turn until its end is in the log
+	made     *modelDef // as of its newest launch
+	outrun   int64     // when one that may have asked for its end, to take its turn, was withdrawn
+	limit    int
+	loose    bool   // the limit changed while it waited: its place among others is not checked
+	mode     string // what it does if it has to wait
+	outdone  bool   // it was going at the start, and a later one was due
+	left     bool   // its job was deleted, and it is skipped in this life
+	payload  bool   // of its own
 
 	status string // final, "" if it is live
 	reason string
@@ -49,7 +51,7 @@ type modelRun struct {
 
 // restart takes in that the process was started anew.
 func (r *modelRun) restart(now int64) {
-	r.sentLife, r.answer, r.yielded, r.vague, r.made, r.outrun = false, nil, false, false, r.job.def, 0
+	r.sentLife, r.answer, r.yielded, r.vague, r.regained, r.made, r.outrun, r.left = false, nil, false, false, false, r.job.def, 0, false
 	if r.phase == phaseFlying {
 		r.phase = phaseWaiting
 	}
@@ -108,6 +110,7 @@ func (m *model) yield(r *modelRun, a *modelAnswer) {
 func (m *model) goesOn(r *modelRun) {
 	if r.yielded {
 		m.setTurn(r, true)
+		r.regained = true
 	}
 	r.yielded, r.vague, r.made = false, false, r.job.def
 }

@@ -61,6 +61,8 @@ func (m *model) sweepRun(r *modelRun) {
 	switch {
 	case r.phase == phaseWaiting && overdue && mayGo && !r.loose:
 		m.fail("stuck", j, "run %s (%s) is due since %s, could leave and did not", r.key, r.mode, modelTime(r.due))
+	case r.left:
+		m.fail("ledger", j, "the job is gone, and run %s was not skipped", r.key)
 	case r.outdone && max(m.life, m.stepped)+m.settings.slack < m.now:
 		m.fail("overlap", j, "run %s goes on, and a later one was due at the start", r.key)
 	case r.phase == phaseFlying && r.answer != nil:

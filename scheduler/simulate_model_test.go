@@ -193,7 +193,7 @@ func (m *model) comes(j *modelJob, is func(*modelAct) bool) bool {
 		return false
 	}
 	asked := func(a *modelAct) bool { return a.done == 0 && a.name == j.name && is(a) }
-	return slices.ContainsFunc(m.asked, asked) || j.tiredLast != 0 && is(&modelAct{kind: "pause"})
+	return slices.ContainsFunc(m.asked, asked) || (j.tiredLast != 0 || j.isTired()) && is(&modelAct{kind: "pause"})
 }
 
 // take is a flat switch over the kinds of row.

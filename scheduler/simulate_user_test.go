@@ -44,6 +44,9 @@ func (w *world) look() {
 		return
 	}
 	w.model.sweep(w.wall())
+	if err := w.engine.core.Check(); err != nil {
+		w.model.fail("counts", nil, "%v", err)
+	}
 	if w.chance(10) {
 		w.readHistory()
 	}

@@ -37,10 +37,10 @@ func (c *Core) remove(p *Delete) (handled bool) {
 // endDeleted ends the runs of a deleted job that wait on the pad. It returns false if some are left for the next
 // step.
 func (c *Core) endDeleted(p *Delete) bool {
-	before := len(p.Withdrawn)
-	done := c.endWithdrawn(&p.Withdrawn, func(pad.Launch) job.Reason { return job.ReasonDeleted })
-	p.Result.Cancelled += before - len(p.Withdrawn)
-	return done
+	return c.endWithdrawn(&p.Withdrawn, func(pad.Launch) job.Reason {
+		p.Result.Cancelled++
+		return job.ReasonDeleted
+	})
 }
 
 // endReporting ends the runs of a job that wait for a report, and counts the outcomes of all its runs. It returns
@@ -176,8 +176,8 @@ func pausedReason(l pad.Launch) job.Reason {
 	return job.ReasonPaused
 }
 
-// recall adds to a proposal the launches of its job that an earlier update in this step asked for. They are withdrawn
-// like those on the pad, which they have not reached yet.
+// recall adds to a proposal the launches of its job that this step has asked for, for an outcome or an earlier proposal.
+// They are withdrawn like those on the pad, which they have not reached yet.
 func (c *Core) recall(p Withdrawer, id job.ID) {
 	if _, some := c.asked[id]; some {
 		c.holdBack(p, id)
@@ -195,14 +195,17 @@ func (c *Core) holdBack(p Withdrawer, id job.ID) {
 	})
 }
 
-// endWithdrawn ends the launches for which why returns a reason, and removes them from the list. It returns false if
-// the step has no room for all of them.
+// endWithdrawn ends the launches for which why returns a reason, and removes them from the list, with those that are
+// void. It returns false if the step has no room for all of them.
 func (c *Core) endWithdrawn(list *[]pad.Launch, why func(pad.Launch) job.Reason) (all bool) {
 	kept := (*list)[:0]
 	for i, l := range *list {
 		if !c.more() {
 			*list = append(kept, (*list)[i:]...)
 			return false
+		}
+		if c.isVoid(l) {
+			continue
 		}
 		reason := why(l)
 		if reason == 0 {
@@ -216,15 +219,28 @@ func (c *Core) endWithdrawn(list *[]pad.Launch, why func(pad.Launch) job.Reason)
 	return true
 }
 
+// isVoid reports whether the run of a withdrawn launch has ended since. A run between two attempts, or one that waits
+// for a place, has its turn and a launch on the pad, so it can be cancelled for a later run while a proposal has
+// withdrawn that launch.
+func (c *Core) isVoid(l pad.Launch) bool {
+	live, some := c.live[l.Run]
+	return !some || live.attempt != l.Attempt
+}
+
 // abandon ends the run of a withdrawn launch.
 func (c *Core) abandon(l pad.Launch, reason job.Reason) {
 	c.skipLive(l.Run, l.Attempt, reason)
 }
 
-// putBack returns to the pad the launches that a proposal withdrew and did not end. Each path of a proposal that
-// withdraws must end here or end its launches: one that is forgotten would not be launched until the next start.
+// putBack returns to the pad the launches that a proposal withdrew and did not end, unless they are void. Each path of
+// a proposal that withdraws must end here or end its launches: one that is forgotten would not be launched until the
+// next start.
 func (c *Core) putBack(p Withdrawer) {
 	list := p.Withdrawals()
-	c.out.Launches = append(c.out.Launches, *list...)
+	for _, l := range *list {
+		if !c.isVoid(l) {
+			c.out.Launches = append(c.out.Launches, l)
+		}
+	}
 	*list = nil
 }

@@ -69,4 +69,5 @@ func (c *Core) revive(s seat, run *job.Run) {
 	c.out.Batch.PutRun(run)
 	c.announce(run)
 	c.out.Launches = append(c.out.Launches, c.launchOf(live, run, pad.ModeWait))
+	c.asked[run.ID.Job] = struct{}{}
 }

@@ -2,6 +2,7 @@ package core
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/carillon-io/carillon/job"
@@ -18,6 +19,13 @@ func (c *Core) Check() error {
 	}
 	if states != c.rows.byState {
 		return fmt.Errorf("%v jobs by state, counted %v", c.rows.byState, states)
+	}
+	shares := liveShares{by: make(map[job.TenantHash]liveShare)}
+	for _, live := range c.live {
+		shares.add(live, 1)
+	}
+	if leads := c.fenceMin != 0; leads && (shares.manual != c.shares.manual || !maps.Equal(shares.by, c.shares.by)) {
+		return fmt.Errorf("live runs by tenant are %v, counted %v", shares.by, c.shares.by)
 	}
 	w := &c.watches
 	var listed, used []uint32

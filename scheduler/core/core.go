@@ -26,6 +26,7 @@ type Core struct {
 	settings Settings
 	now      instant.Millis // of the current step
 	lsn      uint64         // of the current commit
+	stepLSN  uint64         // of the first commit of the current step
 	// room is how many further runs may go live in this step. Each run that ends in the step makes room for another
 	// one.
 	room   int
@@ -65,8 +66,8 @@ type Core struct {
 	redone recentMemory[job.RunID, uint64] // runs that callers retried, and the LSN
 
 	overAhead recentMemory[job.ID, uint64] // jobs with a run that ended before its tick, and the LSN
-	// asked holds the jobs with launches that an update in this step asked for. They are not on the pad yet, so a
-	// later proposal in the same step must find them here: see recall.
+	// asked holds the jobs with launches that this step asked for, before it decides ticks. They are not on the pad
+	// yet, so a later proposal in the same step must find them here: see recall.
 	asked  map[job.ID]struct{}
 	shares liveShares
 
@@ -192,7 +193,7 @@ func (c *Core) Step(in Input) *Output {
 // shows whether the engine stood still in between.
 func (c *Core) begin(in Input) {
 	c.presence.attend(in.Now, c.now, c.out.WakeAt, instant.Millis(c.settings.Lead.Milliseconds()), c.graceMillis())
-	c.now, c.lsn, c.room = in.Now, in.LSN, in.Room
+	c.now, c.lsn, c.stepLSN, c.room = in.Now, in.LSN, in.LSN, in.Room
 	c.noticeSeq, c.auditSeq = 0, 0
 	c.unitAt, c.keptID = job.Mark{}, c.numbers.next
 	c.out.reset()

@@ -34,6 +34,7 @@ func (c *Core) trigger(p *Trigger) {
 	run := c.manualRun(r, c.now)
 	run.HasPayload = p.HasPayload
 	c.start(s, &run, pad.ModeWait)
+	c.asked[r.id] = struct{}{}
 	if p.HasPayload {
 		c.out.Batch.PutPayload(run.ID, p.Payload, p.PayloadJSON)
 	}
@@ -66,6 +67,7 @@ func (c *Core) backfill(p *Backfill) {
 		run := c.manualRun(r, at)
 		c.start(s, &run, pad.ModeWait)
 	}
+	c.asked[r.id] = struct{}{}
 	c.writeTimer(r)
 	c.audit(p.Actor, job.ActionBackfill, job.AuditEntry{
 		Tenant: p.Tenant, Name: p.Name, Job: r.id, Detail: p.At[0].String() + "/" + p.At[len(p.At)-1].String(),

@@ -1,6 +1,8 @@
 package core
 
 import (
+	"slices"
+
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/scheduler/pad"
@@ -96,6 +98,7 @@ func (c *Core) retry(live liveRun, run *job.Run, due instant.Millis) {
 	c.out.Batch.PutRun(run)
 	c.announce(run)
 	c.out.Launches = append(c.out.Launches, c.launchOf(live, run, pad.ModeHeld))
+	c.asked[run.ID.Job] = struct{}{}
 }
 
 // launchOf returns a launch for the current attempt of a live run.
@@ -153,8 +156,12 @@ func (c *Core) skipLive(id job.RunID, attempt uint32, reason job.Reason) {
 	c.finish(run)
 }
 
-// cancelLive ends a live run in any state. If its attempt is with its target, the attempt is aborted.
+// cancelLive ends a live run in any state. If its attempt is with its target, the attempt is aborted; if this step
+// asked for the attempt, it is not made.
 func (c *Core) cancelLive(id job.RunID, reason job.Reason) {
+	if c.live[id].fence >= c.stepLSN {
+		c.out.Launches = slices.DeleteFunc(c.out.Launches, func(l pad.Launch) bool { return l.Run == id })
+	}
 	run := c.finalRun(id, job.StatusCancelled)
 	run.Reason = reason
 	c.out.Aborts = append(c.out.Aborts, id)

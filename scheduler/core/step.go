@@ -26,9 +26,10 @@ type Input struct {
 // Output is the result of one step. Its order is a contract, on which the promise of no lost and no unrecorded launch
 // rests:
 //
-//  1. The Sealed batches and then Batch become durable, each as one commit.
-//  2. Only then Replies leave, and Launches go onto the pad.
-//  3. No launch goes to its target before its due time.
+//  1. The launches of Aborts leave the pad, so that none goes to its target once its end is durable.
+//  2. The Sealed batches and then Batch become durable, each as one commit.
+//  3. Only then Replies leave, and Launches go onto the pad.
+//  4. No launch goes to its target before its due time.
 type Output struct {
 	// Sealed holds the commits before Batch, if the step needs more than one.
 	Sealed []*job.Batch
@@ -40,7 +41,7 @@ type Output struct {
 	// ProposalsTaken is the number of finished proposals. The rest belongs to the next step, with the launches that
 	// they have withdrawn.
 	ProposalsTaken int
-	// Launches are the attempts to make, each at its due time.
+	// Launches are the attempts to make, each at its due time. All are of runs that are live after the step.
 	Launches []pad.Launch
 	// Ended are the runs that ended and had, or waited for, the turn of their job, or that were cancelled. Whatever
 	// the pad has of them is void.
@@ -48,7 +49,7 @@ type Output struct {
 	// Going are the runs that wait for a worker's report. They have their turns, even if their end was foreseen. The
 	// pad must handle Going before Ended.
 	Going []job.RunID
-	// Aborts are runs that ended while their attempts may be with their targets.
+	// Aborts are runs that were cancelled while their attempts may be with their targets, or on the pad.
 	Aborts []job.RunID
 	// Pauses names the jobs that failed too often in a row and are to be paused.
 	Pauses []AutoPause
