@@ -44,8 +44,9 @@ func (ix *index) checkOneShot(f *Finding, name string, op *Op) {
 	}
 }
 
-// mayBeSkipped reports whether a one-shot's tick may have been skipped: because of a pause before its
-// launch, or because a run of the same job was in progress.
+// mayBeSkipped reports whether a one-shot's tick may have been skipped: because of a pause before its launch, because a
+// run of the same job was in progress, or because a change took the tick away and a later one named the same instant
+// again, since a tick that has its outcome is not decided anew.
 func (ix *index) mayBeSkipped(name string, run Run, op *Op) bool {
 	switch run.Reason {
 	case "paused":
@@ -54,9 +55,25 @@ func (ix *index) mayBeSkipped(name string, run Run, op *Op) bool {
 		})
 	case "overlap":
 		return op.Spec.Overlap == "skip" && len(ix.Final.Runs[name]) > 1
+	case "superseded":
+		return ix.cameBack(name, run.Scheduled)
 	default:
 		return false
 	}
+}
+
+// cameBack reports whether a one-shot was registered for an instant, then for another one, and then for that instant
+// again. Instants are drawn in milliseconds, so that happens by chance.
+func (ix *index) cameBack(name string, due Instant) bool {
+	changes := 0
+	for _, o := range ix.ops[name] {
+		switch {
+		case o.Kind != opPut || o.Outcome == refused || o.Spec == nil:
+		case changes == 0 && o.Spec.Due == due, changes == 1 && o.Spec.Due != due, changes == 2 && o.Spec.Due == due:
+			changes++
+		}
+	}
+	return changes == 3
 }
 
 // launchWait is the longest time that a due run may wait for its launch on a busy machine. It is not a promise of

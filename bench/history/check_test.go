@@ -92,6 +92,15 @@ func TestExplained(t *testing.T) {
 			s.op(opResume, "late", 7000, 7001, acked).Version = 3
 			s.final("late", mark, "completed", 3)
 		}},
+		{"a one-shot is put to another instant and back", func(s *story) {
+			there := Spec{Kind: oneShot, Due: ms(7000), Target: "nats"}
+			s.put("back", 5000, 1, there)
+			s.put("back", 5100, 2, Spec{Kind: oneShot, Due: ms(6000), Target: "nats"})
+			mark := s.put("back", 5200, 3, there)
+			s.run("back", 7000, "skipped")
+			s.find("back", 7000).Reason = "superseded"
+			s.final("back", mark, "completed", 3)
+		}},
 		{"a run comes due during the read", func(s *story) {
 			s.find("tick", 10600).Status = "running"
 			s.deliver("tick", "nats", s.marks["tick"], 11600, 11601)

@@ -52,6 +52,10 @@ var faults = []fault{
 		s.forgetDeliveries("shot")
 		s.find("shot", 1000).Status, s.find("shot", 1000).Reason = "skipped", "missed"
 	}},
+	{"a one-shot is superseded though its instant never changed", "one-shots", func(s *story) {
+		s.forgetDeliveries("shot")
+		s.find("shot", 1000).Status, s.find("shot", 1000).Reason = "skipped", "superseded"
+	}},
 	{"a one-shot is skipped for a pause long after it was due", "one-shots", func(s *story) {
 		s.forgetDeliveries("shot")
 		s.find("shot", 1000).Status, s.find("shot", 1000).Reason = "skipped", "paused"
