@@ -41,9 +41,9 @@ type Members struct {
 	Term, Renewal uint64 // of the lease, when this node renewed it last; 0: never
 }
 
-// ReadMembers returns what the directory dir of a shard has kept about its cluster. It returns nothing if there is no file or if it is
-// about another cluster. A damaged file is an error and not an empty result, because a node that knew no members would
-// lead without waiting for those that may have more of the log.
+// ReadMembers returns what the directory dir of a shard has kept about its cluster. It returns nothing if there is no
+// file or if it is about another cluster. A damaged file is an error and not an empty result, because a node that knew
+// no members would lead without waiting for those that may have more of the log.
 func ReadMembers(dir, clusterID string) (k Members, err error) {
 	path := filepath.Join(dir, MembersName)
 	text, err := os.ReadFile(path)
@@ -87,7 +87,8 @@ func decodeMembers(text []byte) (f membersFile, err error) {
 	return f, nil
 }
 
-// WriteMembers stores the members durably in the directory dir of a shard. A crash leaves the old file or the new one. It is not for concurrent use.
+// WriteMembers stores the members durably in the directory dir of a shard. A crash leaves the old file or the new one.
+// It is not for concurrent use.
 func WriteMembers(dir, clusterID string, k Members) error {
 	f := membersFile{Version: membersVersion, ClusterID: clusterID, Nodes: append([]string{}, k.Nodes...), Term: k.Term, Renewal: k.Renewal}
 	text, err := json.Marshal(f)

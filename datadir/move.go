@@ -149,8 +149,8 @@ func (d *Directory) inUse() string {
 	return ""
 }
 
-// check returns an error if a name has data in both places, since only the operator knows which is the newer one, and a
-// GoneError if a part is in neither. A swap that is not finished may have
+// check returns an error if a name has data in both places, since only the operator knows which is the newer one, if the
+// way to the new place is a link, and a GoneError if a part is in neither place. A swap that is not finished may have
 // removed either part, and its own steps check them.
 func (m *move) check() error {
 	for _, path := range []string{m.old(ShardsName), m.to} {

@@ -43,7 +43,8 @@ type Options struct {
 	Trust func() time.Duration
 	// RowsMax returns the highest version of rows that every node of the cluster can read, and the name of a node
 	// that can read no higher one. A definition that needs a higher version is refused, and ids begin to carry slots
-	// only once all nodes read [job.RowsVersionOfSlots]. It is called for each definition, so it must be fast and safe for concurrent use. Nil means the version that this build reads.
+	// only once all nodes read [job.RowsVersionOfSlots]. It is called for each definition, so it must be fast and safe
+	// for concurrent use. Nil means the version that this build reads.
 	RowsMax func() (version byte, node string)
 	// Feeders is the number of goroutines that read cold rows. Default 2.
 	Feeders int
