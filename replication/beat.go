@@ -30,6 +30,9 @@ type beat struct {
 	Time      instant.Millis `json:"time"`    // reading of its wall clock
 	Release   string         `json:"release"` // release of its program; "" from an older release
 	Rows      byte           `json:"rows"`    // newest version of rows that it can read; 0 from an older release
+	// Reads is what the sender knows of the other nodes, by name: a node that starts while one of them is away does
+	// not hear it.
+	Reads map[string]job.Reading `json:"reads,omitempty"`
 	// Notes says that this leader asks its standbys to publish how far their logs are durable.
 	Notes bool `json:"notes,omitempty"`
 }
@@ -58,19 +61,6 @@ func (b *beat) reads() byte {
 	return b.Rows
 }
 
-// RowsMax returns the newest version of rows that every node can read of which a beat came in the last ten
-// minutes, and the name of a node that can read no newer one. It is safe for concurrent use. A node that was
-// silent for longer may be unable to read what is written meanwhile; it then ends before it applies that.
-func (n *Node) RowsMax() (version byte, node string) {
-	version, node = job.RowsVersion, n.opts.Node
-	for _, p := range n.peers.all(n.opts.Boot()) {
-		if reads := p.reads(); reads < version {
-			version, node = reads, p.Node
-		}
-	}
-	return version, node
-}
-
 // beatAll publishes this node's beat regularly, until ctx ends.
 func (n *Node) beatAll(ctx context.Context) {
 	tick := time.NewTicker(beatEvery)
@@ -93,7 +83,8 @@ func (n *Node) newBeat() beat {
 	last := n.local.Last()
 	b := beat{
 		Version: beatVersion, Node: n.opts.Node, Process: n.opts.Process, Cluster: n.id.String(), Role: role, Epoch: last.Epoch, LSN: last.LSN,
-		Applied: n.local.Applied().LSN, Time: instant.Of(time.Now()), Release: n.opts.Release, Rows: job.RowsVersion,
+		Applied: n.local.Applied().LSN, Time: n.opts.wall(), Release: n.opts.Release, Rows: n.opts.rows,
+		Reads: n.peers.reads(n.opts.Boot()),
 	}
 	if role == RoleLeader {
 		// The stream may have a commit before this node's log does, since both are written at the same time.

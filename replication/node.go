@@ -103,7 +103,7 @@ func NewNode(ctx context.Context, opts Options) (*Node, error) {
 	}
 	name := StreamName(opts.Prefix, opts.Shard)
 	n := &Node{
-		opts: opts, discard: opts.Discard, author: authorOf(opts.Node), peers: newPeers(), role: RoleStandby, warned: make(map[string]time.Time),
+		opts: opts, discard: opts.Discard, author: authorOf(opts.Node), peers: newPeers(opts.Node), role: RoleStandby, warned: make(map[string]time.Time),
 		stream: &jetStream{
 			seat: seat{name: name}, js: js, subject: subjectsOf(opts).log(),
 			config: streamConfig(name, subjectsOf(opts).log(), opts.Replicas, opts.StreamBytesMax),

@@ -15,17 +15,21 @@ type peer struct {
 
 // peers are the nodes of the cluster, this one included. Safe for concurrent use.
 type peers struct {
-	mu     sync.Mutex
-	byName map[string]peer
-	left   map[string]bool // nodes that have announced their end and have not been heard since
+	mu      sync.Mutex
+	byName  map[string]peer
+	left    map[string]bool // nodes that have announced their end and have not been heard since
+	readers readers
 }
 
-func newPeers() peers { return peers{byName: make(map[string]peer), left: make(map[string]bool)} }
+func newPeers(own string) peers {
+	return peers{byName: make(map[string]peer), left: make(map[string]bool), readers: newReaders(own)}
+}
 
 // heard records a beat. New names beyond peersMost are ignored.
 func (p *peers) heard(b beat, now time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.readers.heard(b, now)
 	if _, known := p.byName[b.Node]; !known && len(p.byName) >= peersMost {
 		return
 	}

@@ -160,7 +160,7 @@ func (c *checker) level() bool {
 		c.saw("all have diverged")
 		return true
 	}
-	if leader == nil || c.since < 5 {
+	if leader == nil || c.since < 5 || !c.readable(leader) {
 		return false
 	}
 	for _, n := range c.nodes {

@@ -229,6 +229,7 @@ func (n *simNode) commit(ctx context.Context) error {
 		return err
 	}
 	n.world.check.acknowledged(n, f.At)
+	n.world.check.writes(n)
 	return n.local.Apply(f.At, payload)
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"time"
 
 	"github.com/carillon-io/carillon/instant"
@@ -43,6 +44,7 @@ type simNode struct {
 	leading      bool
 	launches     bool // it may launch, if it trusts its lease
 	operations   int
+	installed
 }
 
 func newSimNode(w *world, index int) *simNode {
@@ -72,6 +74,7 @@ func (n *simNode) start() {
 	n.life++
 	n.alive, n.leading, n.pausedUntil = true, false, 0
 	n.local.restart()
+	n.install()
 	n.watched, n.asker, n.asking, n.answers = leaseState{}, asker{}, false, nil
 	n.node = n.newNode()
 	n.world.note("start", uint64(n.index), n.local.log.Last().LSN, n.local.applied.LSN)
@@ -86,9 +89,9 @@ func (n *simNode) start() {
 var quiet = slog.New(slog.DiscardHandler)
 
 func (n *simNode) newNode() *Node {
-	opts := Options{Node: n.name, Process: fmt.Sprintf("%s%06d", n.name, n.life), Cluster: "sim", Next: testNext, Boot: n.boot, Logger: quiet}.withDefaults()
+	opts := Options{Node: n.name, Process: fmt.Sprintf("%s%06d", n.name, n.life), Cluster: "sim", Next: testNext, Boot: n.boot, Logger: quiet, rows: n.rows, wall: n.wall}.withDefaults()
 	node := &Node{
-		opts: opts, local: n.local, id: testCluster, author: authorOf(n.name), peers: newPeers(), role: RoleStandby,
+		opts: opts, local: n.local, id: testCluster, author: authorOf(n.name), peers: newPeers(n.name), role: RoleStandby,
 		bucket: registerOfNode{n.world.lease, n}, warned: make(map[string]time.Time), trimmer: newTrimmer(opts.StreamBytesMin),
 		challenger: challenger{node: n.name, process: opts.Process, lease: opts.Lease, grace: opts.Grace, takesEarly: true, promises: newPromises(opts), cautious: n.local.Last().LSN > 0, seen: n.boot()},
 	}
@@ -142,10 +145,14 @@ func (n *simNode) beat() {
 		return
 	}
 	n.node.keepKnownOnce()
+	n.keptOf = maps.Clone(n.heardOf)
 	b := n.node.newBeat()
 	for _, other := range n.world.nodes {
 		if other.alive && other.linked && n.world.wayTo(n, other) == open {
 			other.node.peers.heard(b, other.boot())
+			if other != n {
+				other.hears(n)
+			}
 		}
 	}
 }

@@ -47,6 +47,7 @@ type plan struct {
 	lag, election        time.Duration
 	loss, trim, bucket   time.Duration
 	deletion             time.Duration
+	roll                 float64 // a process is of another release than the one before it
 }
 
 func newPlan(seed uint64) plan {
@@ -85,6 +86,7 @@ func newPlan(seed uint64) plan {
 		p.mode, p.stream.requestLate, p.latest = regrowing, 0.05+0.2*r.Float64(), 40*time.Second
 		p.crash = 4*time.Second + time.Duration(r.Int64N(int64(8*time.Second)))
 	}
+	p.roll = some(0.8)
 	return p
 }
 

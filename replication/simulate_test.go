@@ -66,7 +66,7 @@ var sometimes = []string{
 	"bucket made anew", "stream deleted", "stream made anew", "election", "crash", "pause", "parted", "void", "stored again",
 	"takes over: expired", "takes over: silent", "takes over: still", "link cut", "takes over: released", "takes over: own", "takes over: none", "hands over",
 	"does not lead after all", "deposed by the lease", "deposed by the log", "deposed after a pause",
-	"suspect looked into", "own last cut off", "joined anew",
+	"suspect looked into", "own last cut off", "joined anew", "another release", "writes older rows",
 }
 
 func checkSometimes(t *testing.T, counts map[string]int) {

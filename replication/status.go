@@ -31,6 +31,8 @@ type Status struct {
 	AwaitsLeft time.Duration
 	Barred     error // why this node must not lead, with what an operator does about it; nil if nothing bars it, or if a node leads
 	Nodes      []Peer
+	// Older are the nodes that cannot read the newest rows of this release; see [Node.RowsMax].
+	Older []Reader
 }
 
 // Peer describes a node as its newest beat shows it to this node. Nothing in it is confirmed by the node itself
@@ -90,6 +92,7 @@ func (n *Node) Status() Status {
 	s.Role, s.Holder, s.Term = n.role, n.lastHolder, n.lastTerm
 	s.Awaits, s.AwaitsLeft, s.Barred = n.awaits, n.awaitsLeft, n.barred
 	n.mu.Unlock()
+	s.Older = n.peers.older(n.opts.rows, now)
 	leader, led := n.peers.leader(now)
 	if led {
 		s.Barred = nil

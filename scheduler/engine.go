@@ -110,6 +110,7 @@ type Engine struct {
 	pad    *pad.Pad
 
 	leads atomic.Bool
+	rows  atomic.Uint32 // newest version of the rows in the store, as of the last step
 	// broken is why it can no longer follow the leader. Only the goroutine that calls Apply and Lead uses it.
 	broken error
 

@@ -51,7 +51,7 @@ func (e *Engine) Prepare(def *job.Definition) (*Put, error) {
 // the goroutine of the caller, so that the step need not.
 func (e *Engine) prepare(def *job.Definition) (*core.Put, error) {
 	most, node := e.rowsMax()
-	if version, field := job.RowsVersionOf(def); version > most {
+	if version, field := job.RowsVersionOf(def); version > max(most, byte(e.rows.Load())) {
 		return nil, apierr.Errorf(apierr.InvalidField, field, "it needs rows of version %d, and node %s of the cluster reads up to %d: upgrade that node first, or leave the field out", version, node, most)
 	}
 	s, err := e.parse(def)
@@ -70,8 +70,9 @@ func (e *Engine) prepare(def *job.Definition) (*core.Put, error) {
 	return p, nil
 }
 
-// rowsMax returns the newest version of rows that may be written, and a node of the cluster that reads no newer one. A
-// node that meets newer rows cannot follow any more, and a cluster could then not be upgraded node by node.
+// rowsMax returns the newest version of rows that every node reads, and a node of the cluster that reads no newer one. A
+// node that meets newer rows cannot follow any more, and a cluster could then not be upgraded node by node. Once the
+// store has newer rows, a refusal would help no node.
 func (e *Engine) rowsMax() (version byte, node string) {
 	if e.opts.RowsMax == nil {
 		return job.RowsVersion, ""

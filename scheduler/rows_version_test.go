@@ -80,6 +80,14 @@ func TestRowsOfAllNodes(t *testing.T) {
 	if rows := markedRows(t, store); rows != job.RowsVersion {
 		t.Errorf("the store says that it has rows of version %d, want %d", rows, job.RowsVersion)
 	}
+	if got := e.Status().RowsVersion; got != job.RowsVersion {
+		t.Errorf("the status says that the rows have version %d, want %d", got, job.RowsVersion)
+	}
+	reads = job.RowsVersionUnmarked
+	d.Name = "more places"
+	if _, _, err := e.Put(ctx, &d, nil); err != nil {
+		t.Errorf("another such job, while node-b reads older rows again and cannot follow anyway: %v", err)
+	}
 }
 
 // markedRows returns what a store says of the version of its rows; 0: nothing.

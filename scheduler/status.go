@@ -55,6 +55,7 @@ func (e *Engine) publish(out *core.Output, now time.Time) {
 		role, commits = "leader", applied.LSN-c.FenceMin+1
 		g.behind = c.Undecided
 	}
+	e.rows.Store(uint32(c.RowsVersion))
 	g.awaited = c.Awaited
 	n := &c.Counts
 	g.status = Status{
@@ -63,7 +64,7 @@ func (e *Engine) publish(out *core.Output, now time.Time) {
 		Fired: n.Fired, Skipped: n.Skipped, Succeeded: n.Succeeded, Failed: n.Failed, Dead: n.Dead, StartedAt: e.startedAt,
 		Cancelled: n.Cancelled, Retried: n.Retried, Stale: n.Stale, SkippedBy: n.SkippedBy,
 		Reporting: c.Reporting, Notices: c.Notices, NoticesLost: n.NoticesLost, CatchUp: c.CatchUp,
-		Commits: commits, JobsBy: c.JobsBy, Zones: c.Zones,
+		Commits: commits, JobsBy: c.JobsBy, Zones: c.Zones, RowsVersion: c.RowsVersion,
 	}
 }
 

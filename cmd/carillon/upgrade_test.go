@@ -201,12 +201,42 @@ func (s *rig) mustPut(name, description string) {
 	}
 }
 
+// wantNodeNamed checks that a job whose row a node cannot read is refused, and that the refusal names the node.
+func (s *rig) wantNodeNamed(node string) {
+	s.t.Helper()
+	if err := s.put("third", newerMark); err == nil || !strings.Contains(err.Error(), "node "+node) {
+		s.t.Fatalf("a row that %s cannot read: %v, want a refusal that names it", node, err)
+	}
+}
+
 // wantRefused waits until the node has ended by itself because of newer rows.
 func (s *rig) wantRefused(c *process) {
 	s.t.Helper()
 	if log := s.ended(c); c.cmd.ProcessState.ExitCode() == 0 || !strings.Contains(log, "rows of a newer release") {
 		s.t.Fatalf("a node that cannot read the rows has ended with %d and\n%s\nwant a refusal that names the newer release", c.cmd.ProcessState.ExitCode(), log)
 	}
+}
+
+// remembersStopped checks that the older node a counts while it is stopped: for the leader b, which is restarted, and for
+// a node that has never heard it. It returns the processes that it leaves.
+func (s *rig) remembersStopped(old, newer string, a, b *process) (*process, *process) {
+	s.t.Helper()
+	s.stop(a)
+	s.stop(b)
+	b = s.start(newer, "b")
+	s.eventually("b leads again", func(c *client.Cluster) bool { return c.Node == "b" && c.Role == "leader" })
+	s.wantNodeNamed("a")
+	d := s.start(newer, "d")
+	s.eventually("d stands by", leads("b", "d", "v2"))
+	s.stop(b)
+	s.eventually("d leads", func(c *client.Cluster) bool { return c.Node == "d" && c.Role == "leader" })
+	s.wantNodeNamed("a")
+	b = s.start(newer, "b")
+	s.eventually("b stands by", leads("d", "b", "v2"))
+	s.stop(d)
+	a = s.start(old, "a")
+	s.eventually("a follows again", leads("b", "a", "v1"))
+	return a, b
 }
 
 // TestUpgrade rolls a cluster of two nodes to a release with newer rows and back, with real binaries. While a node
@@ -230,12 +260,12 @@ func TestUpgrade(t *testing.T) {
 	}
 	s.eventually("b leads, a stands by", leads("b", "a", "v1"))
 	s.mustPut("second", "of any release")
-	if err := s.put("third", newerMark); err == nil || !strings.Contains(err.Error(), "node a") {
-		t.Fatalf("a row that a cannot read: %v, want a refusal that names a", err)
-	}
+	s.wantNodeNamed("a")
 	s.eventually("a warning names a", func(c *client.Cluster) bool {
 		return len(c.Warnings) > 0 && strings.Contains(strings.Join(c.Warnings, "\n"), "node a (v1)")
 	})
+
+	a, b = s.remembersStopped(old, newer, a, b)
 
 	// The way back is open as long as no newer row is written.
 	s.stop(b)
@@ -255,9 +285,7 @@ func TestUpgrade(t *testing.T) {
 
 	s.wantRefused(s.start(old, "a")) // its store has the row already
 	s.wantRefused(s.start(old, "c")) // it gets the row from the stream, or when it joins
-	s.stop(b)                        // so that b forgets the other members
-	s.start(newer, "b")
-	s.mustPut("fifth", newerMark)
+	s.mustPut("fifth", newerMark)    // what a and c read does not matter any more
 	s.start(newer, "a")
 	s.eventually("a stands by again", leads("b", "a", "v2"))
 	if _, err := s.cl.Handover(t.Context(), 0, "a"); err != nil {
