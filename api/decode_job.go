@@ -43,7 +43,7 @@ var jobMembers = withIgnored(object[putRequest]{
 	"target":            nested(targetMembers, func(p *putRequest) *job.Target { return &p.def.Target }),
 	"payload":           jsonValue(func(p *putRequest) *[]byte { return &p.json }),
 	"payload_base64":    base64Value(func(p *putRequest) *[]byte { return &p.base64 }),
-	"headers":           pairs(job.HeadersMax, func(p *putRequest) *[]job.Pair { return &p.def.Headers }),
+	"headers":           headers,
 	"completion":        word(job.ParseCompletion, func(p *putRequest) *job.Completion { return &p.def.Completion }),
 	"attempt_timeout":   length(func(p *putRequest) *time.Duration { return &p.def.AttemptTimeout }),
 	"retry":             nested(retryMembers, func(p *putRequest) *job.Retry { return &p.def.Retry }),
@@ -69,11 +69,13 @@ var putMembers = with(jobMembers, "if_version", func(r *reader, p *putRequest) e
 var targetMembers = object[job.Target]{
 	"kind":    word(job.ParseTargetKind, func(t *job.Target) *job.TargetKind { return &t.Kind }),
 	"subject": text(func(t *job.Target) *string { return &t.Subject }),
-	"url":     text(func(t *job.Target) *string { return &t.URL }),
+	"url":     url,
 	"method":  text(func(t *job.Target) *string { return &t.Method }),
 	"name":    text(func(t *job.Target) *string { return &t.Handler }),
 
 	"max_in_flight": whole(func(t *job.Target) *uint32 { return &t.MaxInFlight }),
+	"sign":          secret(func(t *job.Target) *job.SecretRef { return &t.Sign }),
+	"client_cert":   secret(func(t *job.Target) *job.SecretRef { return &t.ClientCert }),
 }
 
 // retryMembers are the members of a retry policy. Those that are absent keep the defaults that newPutRequest set, so
@@ -146,14 +148,14 @@ func finishTarget(t *job.Target) error {
 	var subject, url, method, name string
 	switch t.Kind {
 	case job.TargetNATS, job.TargetRequest, job.TargetJetStream:
-		url, method, name = t.URL, t.Method, t.Handler
+		url, method, name = t.URL+string(t.URLSecret), t.Method, t.Handler
 	case job.TargetHTTP:
 		subject, name = t.Subject, t.Handler
 		if t.Method == "" {
 			t.Method = "POST"
 		}
 	case job.TargetHandler:
-		subject, url, method = t.Subject, t.URL, t.Method
+		subject, url, method = t.Subject, t.URL+string(t.URLSecret), t.Method
 	}
 	for _, m := range [...]struct{ member, value string }{
 		{"subject", subject}, {"url", url}, {"method", method}, {"name", name},

@@ -123,7 +123,7 @@ func appendDefinition(b []byte, d *job.Definition, hasPayload bool) []byte {
 	if hasPayload {
 		b = appendPayload(b, d)
 	}
-	b = appendPairs(b, "headers", d.Headers)
+	b = appendHeaders(b, d)
 	b = appendText(b, "completion", d.Completion.String())
 	b = appendLength(b, "attempt_timeout", d.AttemptTimeout)
 	b = appendRetry(b, d.Retry)
@@ -146,6 +146,14 @@ func appendTarget(b []byte, t job.Target) []byte {
 	} {
 		if m.value != "" {
 			b = appendText(b, m.name, m.value)
+		}
+	}
+	for _, m := range [...]struct {
+		name string
+		ref  job.SecretRef
+	}{{"url", t.URLSecret}, {"sign", t.Sign}, {"client_cert", t.ClientCert}} {
+		if m.ref != "" {
+			b = appendSecret(appendMember(b, m.name), m.ref)
 		}
 	}
 	if t.MaxInFlight > 0 {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/carillon-io/carillon/client"
@@ -165,6 +166,8 @@ func orNull(sc Schema) Schema {
 	}
 	if single, ok := sc["type"].(string); ok {
 		sc["type"] = []string{single, "null"}
+	} else if kinds, ok := sc["type"].([]string); ok {
+		sc["type"] = append(slices.Clone(kinds), "null")
 	}
 	if words, ok := sc["enum"].([]string); ok {
 		values := []any{nil}

@@ -20,10 +20,21 @@ var leaves = map[reflect.Type]Schema{
 	reflect.TypeFor[stdjson.RawMessage](): {},
 	reflect.TypeFor[[]byte]():             {"type": "string", "contentEncoding": "base64"},
 	reflect.TypeFor[map[string]string]():  {"type": "object", "additionalProperties": Schema{"type": "string"}},
-	reflect.TypeFor[map[string]uint64]():  {"type": "object", "additionalProperties": Schema{"type": "integer", "minimum": 0}},
-	reflect.TypeFor[client.Outcome]():     enumOf("succeeded", "failed"),
-	reflect.TypeFor[client.Code]():        enumOf(allCodes()...),
+	reflect.TypeFor[client.Headers](): {"type": "object", "additionalProperties": Schema{
+		"type": []string{"string", "object"}, "properties": secretMember, "required": []string{"secret"}, "additionalProperties": false,
+	}},
+	reflect.TypeFor[client.Secret](): {
+		"type": "object", "properties": secretMember, "required": []string{"secret"}, "additionalProperties": false,
+	},
+	reflect.TypeFor[map[string]uint64](): {"type": "object", "additionalProperties": Schema{"type": "integer", "minimum": 0}},
+	reflect.TypeFor[client.Outcome]():    enumOf("succeeded", "failed"),
+	reflect.TypeFor[client.Code]():       enumOf(allCodes()...),
 }
+
+// secretMember is the member of a reference to a secret.
+var secretMember = Schema{"secret": Schema{
+	"type": "string", "maxLength": job.TenantBytesMax + 1 + job.SecretNameBytesMax, "pattern": "^[A-Za-z0-9_-]+/[A-Za-z0-9_-][A-Za-z0-9._-]*$",
+}}
 
 // requestNeeds are the members that the parts of requests must have.
 var requestNeeds = map[reflect.Type]struct{ all, oneOf []string }{
@@ -75,9 +86,12 @@ var facts = map[reflect.Type]map[string]Schema{
 		"max_in_flight": {"maximum": job.MaxInFlightMax},
 		"kind":          words(func(n uint8) string { return job.TargetKind(n).String() }),
 		"subject":       {"maxLength": job.SubjectBytesMax},
-		"url":           {"maxLength": job.URLBytesMax},
-		"name":          {"maxLength": job.HandlerBytesMax},
-		"method":        enumOf(httpMethods...),
+		"url": { // a text, or a reference to a secret
+			"type": []string{"string", "object"}, "maxLength": job.URLBytesMax,
+			"properties": secretMember, "required": []string{"secret"}, "additionalProperties": false,
+		},
+		"name":   {"maxLength": job.HandlerBytesMax},
+		"method": enumOf(httpMethods...),
 	},
 	reflect.TypeFor[client.Retry](): {
 		"max_attempts": {"minimum": 1, "maximum": job.RetryAttemptsMax},

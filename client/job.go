@@ -18,9 +18,9 @@ type Job struct {
 	Jitter Duration `json:"jitter"` // runs are launched up to this long after their scheduled time; each job has a fixed share of it
 	Target Target   `json:"target"`
 
-	Payload       json.RawMessage   `json:"payload,omitzero"`        // any JSON value; targets receive its text, without the spaces between tokens
-	PayloadBase64 []byte            `json:"payload_base64,omitzero"` // bytes, instead of a JSON value
-	Headers       map[string]string `json:"headers"`
+	Payload       json.RawMessage `json:"payload,omitzero"`        // any JSON value; targets receive its text, without the spaces between tokens
+	PayloadBase64 []byte          `json:"payload_base64,omitzero"` // bytes, instead of a JSON value
+	Headers       Headers         `json:"headers"`
 
 	Completion      string    `json:"completion"`      // delivered: the run ends when the target accepts it; reported: when a worker reports. Default delivered
 	AttemptTimeout  Duration  `json:"attempt_timeout"` // time for a target to answer, or for a worker to report; default 30s
@@ -48,6 +48,15 @@ type Target struct {
 	// MaxInFlight is the number of concurrent attempts at the target, up to 10,000; 0 means the server's
 	// default. Further runs wait for a place; waiting does not count as an attempt. Not for kind nats.
 	MaxInFlight uint32 `json:"max_in_flight,omitempty"`
+
+	// URLSecret is the secret with the URL, of http, instead of URL. In JSON it is the object in the place of
+	// the string: "url": {"secret": "billing/hook"}.
+	URLSecret Secret `json:"-"`
+	// Sign is the secret with the keys by which requests are signed, of http. Receivers check the signatures
+	// with a [WebhookVerifier].
+	Sign Secret `json:"sign,omitzero"`
+	// ClientCert is the secret with the certificate and its key that the target receives over TLS, of http.
+	ClientCert Secret `json:"client_cert,omitzero"`
 }
 
 // Retry says whether and when another attempt follows a failed one.

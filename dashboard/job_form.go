@@ -153,16 +153,20 @@ func (b *formBody) applyTo(j *client.Job) error {
 	return nil
 }
 
-// target returns the target in the form. If the old target has the same kind, it keeps the old method
-// and max_in_flight, which the form does not have.
+// target returns the target in the form. If the old target has the same kind, it keeps the old method,
+// max_in_flight, sign and client_cert, which the form does not have.
 func (b *formBody) target(old client.Target) client.Target {
 	t := client.Target{Kind: b.TargetKind}
 	if t.Kind == old.Kind {
-		t.MaxInFlight = old.MaxInFlight
+		t.MaxInFlight, t.Sign, t.ClientCert = old.MaxInFlight, old.Sign, old.ClientCert
 	}
 	switch b.TargetKind {
 	case "http":
 		t.URL, t.Method = b.TargetAddress, old.Method
+		// No URL is a JSON object. One that is no reference stays as it is, and the server refuses it.
+		if strings.HasPrefix(t.URL, "{") && json.Unmarshal([]byte(t.URL), &t.URLSecret) == nil && t.URLSecret.Name != "" {
+			t.URL = ""
+		}
 	case "handler":
 		t.Name = b.TargetAddress
 	default:

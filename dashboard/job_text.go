@@ -11,6 +11,9 @@ import (
 func addressOf(t *client.Target) string {
 	switch t.Kind {
 	case "http":
+		if t.URLSecret.Name != "" {
+			return t.URLSecret.String()
+		}
 		return t.URL
 	case "handler":
 		return t.Name
@@ -25,9 +28,29 @@ func targetText(t *client.Target) string {
 	text := t.Kind + " " + addressOf(t)
 	// The method is shown also if it is the default, because it is a part of the request.
 	if t.Kind == "http" {
-		text = methodOf(t) + " " + t.URL
+		text = methodOf(t) + " " + addressOf(t)
 	}
 	return text
+}
+
+// secretText returns a reference to a secret; "" for none.
+func secretText(s client.Secret) string {
+	if s.Name == "" {
+		return ""
+	}
+	return s.String()
+}
+
+// shownHeaders returns headers with references as JSON.
+func shownHeaders(headers client.Headers) map[string]string {
+	shown := make(map[string]string, len(headers))
+	for name, value := range headers {
+		if secret, ok := client.SecretOfHeader(value); ok {
+			value = secret.String()
+		}
+		shown[name] = value
+	}
+	return shown
 }
 
 // retryText describes a retry policy.

@@ -40,14 +40,14 @@ func maskedError(n *Announcement, text string) string {
 }
 
 // deadLetter returns the message for a dead run: what its target would have received, with masks in
-// place of credentials, and the reason why the run failed.
+// place of credentials and references in place of secrets, and the reason why the run failed.
 //
 // The job's headers come first, so that none of them can replace a header of Carillon. Masks are necessary
 // because dead letters have other readers than the target has.
 func (a *Announcer) deadLetter(n *Announcement) *nats.Msg {
 	run, fence := n.Run.String(), strconv.FormatUint(n.Fence, 10)
-	h := make(nats.Header, len(n.Headers)+10)
-	for _, own := range job.MaskHeaders(n.Headers) {
+	h := make(nats.Header, len(n.Headers)+len(n.SecretHeaders)+10)
+	for _, own := range job.WithSecretHeaders(job.MaskHeaders(n.Headers), n.SecretHeaders) {
 		h[own.Key] = []string{own.Value}
 	}
 	for name, value := range map[string]string{

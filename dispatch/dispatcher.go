@@ -175,5 +175,5 @@ func (d *Dispatcher) end() {
 		d.nats.Close()
 	}
 	d.running.Wait()
-	d.http.closeIdle()
+	d.http.transports.closeIdle()
 }

@@ -15,17 +15,18 @@ import (
 // dialled, after the name is resolved. So a name that resolves to another address the second time cannot
 // evade it.
 //
-// Two things are closed. Private addresses are, unless the options permit them, because a tenant of a
-// shared server could reach its internal services by a job. And so is this process itself, because a job
+// Two things are closed. Private addresses are, unless the tenant's reach opens them, because a tenant of
+// a shared server could reach its internal services by a job. And so is this process itself, because a job
 // could otherwise make requests that appear to come from this machine.
 type guard struct {
-	privateAllowed bool
-	own            []netip.AddrPort // addresses on which this process listens
-	interfaces     func() ([]net.Addr, error)
+	reach      job.Reach
+	own        []netip.AddrPort // addresses on which this process listens
+	interfaces func() ([]net.Addr, error)
 }
 
-func newGuard(o Options) *guard {
-	g := &guard{privateAllowed: o.AllowPrivateTargets, interfaces: net.InterfaceAddrs}
+// newGuard returns the guard of the targets with a reach.
+func newGuard(o Options, reach job.Reach) *guard {
+	g := &guard{reach: reach, interfaces: net.InterfaceAddrs}
 	for _, at := range o.Own {
 		g.own = append(g.own, netip.AddrPortFrom(at.Addr().WithZone("").Unmap(), at.Port()))
 	}
@@ -47,7 +48,7 @@ func (g *guard) control(_ context.Context, _, address string, _ syscall.RawConn)
 	if err != nil {
 		return fmt.Errorf("dial %s: %w", address, err)
 	}
-	if n, ok := job.ClosedNetwork(at.Addr(), g.privateAllowed); ok {
+	if n, ok := job.ClosedTo(at, g.reach); ok {
 		return &job.ClosedError{Host: at.Addr().String(), Network: n}
 	}
 	if g.isOwn(at) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/testkit"
 )
 
@@ -43,7 +44,7 @@ func TestGuardRefuses(t *testing.T) {
 			if allowed {
 				want = tc.allowed
 			}
-			err := newGuard(Options{AllowPrivateTargets: allowed}).control(t.Context(), "tcp", tc.address, nil)
+			err := newGuard(Options{}, job.Reach{All: allowed}).control(t.Context(), "tcp", tc.address, nil)
 			if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 				t.Errorf("%s, private targets allowed %t: %v; want %q", tc.address, allowed, err, want)
 			}
@@ -77,13 +78,13 @@ func TestGuardKnowsItself(t *testing.T) {
 		{"[::]:7272", "[2001:db8::5]:80", false},
 	}
 	for _, tc := range tests {
-		g := newGuard(Options{Own: []netip.AddrPort{netip.MustParseAddrPort("192.0.2.9:1"), netip.MustParseAddrPort(tc.own)}})
+		g := newGuard(Options{Own: []netip.AddrPort{netip.MustParseAddrPort("192.0.2.9:1"), netip.MustParseAddrPort(tc.own)}}, job.Reach{})
 		g.interfaces = interfaces
 		if got := g.isOwn(netip.MustParseAddrPort(tc.at)); got != tc.want {
 			t.Errorf("a listener on %s and a target at %s: %t; want %t", tc.own, tc.at, got, tc.want)
 		}
 	}
-	g := newGuard(Options{Own: []netip.AddrPort{netip.AddrPortFrom(netip.IPv6Unspecified(), port)}})
+	g := newGuard(Options{Own: []netip.AddrPort{netip.AddrPortFrom(netip.IPv6Unspecified(), port)}}, job.Reach{})
 	g.interfaces = func() ([]net.Addr, error) { return nil, errors.New("the system does not say") }
 	if !g.isOwn(netip.MustParseAddrPort("8.8.8.8:7272")) {
 		t.Error("an address that may be ours is not refused")
@@ -124,7 +125,7 @@ func TestHTTPClosedAddresses(t *testing.T) {
 
 // TestHTTPPassesProxiesOver keeps the environment from choosing what is dialled.
 func TestHTTPPassesProxiesOver(t *testing.T) {
-	if newTransport(Options{}.withDefaults()).Proxy != nil {
+	if newTransport(Options{}.withDefaults(), job.Reach{}, nil).Proxy != nil {
 		t.Error("a proxy of the environment would be used, and dial what it likes")
 	}
 }

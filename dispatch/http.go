@@ -24,32 +24,49 @@ const (
 	drainTimeMax = 250 * time.Millisecond
 )
 
-// httpSender sends to web hooks. It uses the transport without a client, so it follows no redirect: only
+// httpSender sends to web hooks. It uses transports without a client, so it follows no redirect: only
 // the job names a target, never an answer.
 type httpSender struct {
-	transport      *http.Transport
-	privateAllowed bool
+	transports *transports
+	reachOf    func(tenant string) job.Reach
+	secret     func(job.SecretRef) ([]byte, error) // nil: there are no secrets
 }
 
 func newHTTPSender(o Options) *httpSender {
-	return &httpSender{transport: newTransport(o), privateAllowed: o.AllowPrivateTargets}
+	rules := job.Rules{AllowPrivateTargets: o.AllowPrivateTargets, Reach: o.Reach}
+	return &httpSender{transports: newTransports(o), reachOf: rules.ReachOf, secret: o.Secret}
 }
 
-// send makes one request. If a kept-alive connection breaks before any answer, the transport may repeat
-// the request on another one; by the Idempotency-Key the target recognises the same run.
+// send makes one request. Secrets become values here and only here, and no error that leaves has one.
 func (s *httpSender) send(ctx context.Context, d *job.Delivery, t traceHeaders) error {
+	p, err := s.resolve(d)
+	if err == nil {
+		err = s.request(ctx, p, t)
+	}
+	return p.masked(err)
+}
+
+// request sends a delivery. If a kept-alive connection breaks before any answer, the transport may repeat
+// the request on another one; by the Idempotency-Key the target recognises the same run.
+func (s *httpSender) request(ctx context.Context, p *parcel, t traceHeaders) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	req, err := newRequest(ctx, d)
+	req, err := newRequest(ctx, p.Delivery)
 	if err != nil {
 		return Refuse(withoutURL(err))
 	}
 	t.setIn(req.Header)
+	p.sign(req.Header, time.Now())
 	// The definition was checked when it was made, possibly by an older release or under other rules.
-	if err := job.CheckURL(req.URL, s.privateAllowed); err != nil {
+	reach := s.reachOf(p.Tenant)
+	if err := job.CheckURL(req.URL, reach); err != nil {
 		return Refuse(fmt.Errorf("target.url: %w", err))
 	}
-	resp, err := s.transport.RoundTrip(req)
+	transport, err := s.transports.of(reach, p)
+	if err != nil {
+		return err
+	}
+	resp, err := transport.RoundTrip(req)
 	if refusal := refusalOf(err); refusal != nil {
 		return Refuse(refusal)
 	}
@@ -63,7 +80,7 @@ func (s *httpSender) send(ctx context.Context, d *job.Delivery, t traceHeaders) 
 		drain(resp.Body)
 		return nil
 	}
-	return answerError(d, resp)
+	return answerError(p.credentials, resp)
 }
 
 // newRequest builds the request of a delivery. An error wraps a Failure that is refused: another attempt
@@ -74,16 +91,24 @@ func newRequest(ctx context.Context, d *job.Delivery) (*http.Request, error) {
 		method = http.MethodPost
 	}
 	var body io.Reader
-	hasBody := method != http.MethodGet && len(d.Payload) > 0
-	if hasBody {
-		body = bytes.NewReader(d.Payload)
+	content := bodyOf(d)
+	if len(content) > 0 {
+		body = bytes.NewReader(content)
 	}
 	req, err := http.NewRequestWithContext(ctx, method, d.Target.URL, body)
 	if err != nil {
 		return nil, err
 	}
-	setHeaders(req.Header, d, hasBody)
+	setHeaders(req.Header, d, len(content) > 0)
 	return req, nil
+}
+
+// bodyOf returns the body of the request: the payload, or nothing for a method without a body.
+func bodyOf(d *job.Delivery) []byte {
+	if d.Target.Method == http.MethodGet {
+		return nil
+	}
+	return d.Payload
 }
 
 // setHeaders sets the job's own headers and those of Carillon. The job's Content-Type and User-Agent
@@ -121,6 +146,3 @@ func withoutURL(err error) error {
 	}
 	return err
 }
-
-// closeIdle closes the connections that no request uses. Close calls it.
-func (s *httpSender) closeIdle() { s.transport.CloseIdleConnections() }

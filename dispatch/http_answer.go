@@ -13,9 +13,9 @@ import (
 
 // answerError returns the error for an answer that is not 2xx, with Refused and RetryAfter set. A 3xx
 // refuses as well: another attempt would get the same redirect.
-func answerError(d *job.Delivery, resp *http.Response) error {
+func answerError(c job.Credentials, resp *http.Response) error {
 	return &Failure{
-		Err:        answerText(d, resp),
+		Err:        answerText(c, resp),
 		Refused:    is3xx(resp) || blamesRequest(resp.StatusCode),
 		RetryAfter: parseRetryAfter(resp.Header.Get(headerRetryAfter), time.Now()),
 	}
@@ -25,7 +25,7 @@ func is3xx(resp *http.Response) bool { return resp.StatusCode >= 300 && resp.Sta
 
 // answerText returns the error text for an answer. A 3xx is a redirect only if it has a Location; its
 // body is omitted, since it repeats the Location in HTML.
-func answerText(d *job.Delivery, resp *http.Response) error {
+func answerText(c job.Credentials, resp *http.Response) error {
 	text := fmt.Sprintf("HTTP %d", resp.StatusCode)
 	if is3xx(resp) {
 		if to := resp.Header.Get("Location"); to != "" {
@@ -34,7 +34,7 @@ func answerText(d *job.Delivery, resp *http.Response) error {
 		}
 		text = strings.TrimSpace(text+" "+http.StatusText(resp.StatusCode)) + " without a Location: neither success nor a redirect; want a status of 2xx"
 	}
-	if body := bodyText(d, resp); body != "" {
+	if body := bodyText(c, resp); body != "" {
 		return fmt.Errorf("%s: %s", text, body)
 	}
 	return errors.New(text)
@@ -42,11 +42,11 @@ func answerText(d *job.Delivery, resp *http.Response) error {
 
 // bodyText returns the beginning of a body. A target may repeat credentials that it received, so
 // bodyText masks them, also one that is cut off at the end of the text.
-func bodyText(d *job.Delivery, resp *http.Response) string {
+func bodyText(c job.Credentials, resp *http.Response) string {
 	text, err := io.ReadAll(io.LimitReader(resp.Body, answerBytesMax))
 	if err == nil {
 		drain(resp.Body)
 	}
 	isCut := err != nil || len(text) == answerBytesMax
-	return strings.TrimSpace(job.CredentialsOf(d.Headers, d.Target).MaskInCut(string(text), isCut))
+	return strings.TrimSpace(c.MaskInCut(string(text), isCut))
 }

@@ -33,6 +33,14 @@ type Options struct {
 	// resolved.
 	AllowPrivateTargets bool
 
+	// Reach returns which closed addresses http targets of a tenant may have, where AllowPrivateTargets does not
+	// open them all. It is called at each attempt, from many goroutines. nil: none.
+	Reach func(tenant string) job.Reach
+
+	// Secret returns the value of a secret, or an error that names the secret. It is called at each attempt that
+	// has one, from many goroutines. The value is not changed. nil: attempts with secrets fail.
+	Secret func(ref job.SecretRef) ([]byte, error)
+
 	// Own lists the addresses on which the process listens, as they are bound; an unspecified address stands for
 	// every address of the machine. They are never reached as http targets, whatever the other options say.
 	Own []netip.AddrPort

@@ -1,9 +1,12 @@
 package dispatch
 
 import (
+	"crypto/tls"
 	"net"
 	"net/http"
 	"time"
+
+	"github.com/carillon-io/carillon/job"
 )
 
 const (
@@ -14,11 +17,11 @@ const (
 	http2PingAfter      = 15 * time.Second // silence after which a connection is probed, and the wait for the answer
 )
 
-// newTransport returns the transport of http targets. It dials each target itself, with the guard's
+// newTransport returns a transport of http targets that share a reach and a client certificate; nil is none. It dials each target itself, with the guard's
 // check, and never through a proxy, even if the environment names one: a proxy would dial addresses that
 // the guard cannot check.
-func newTransport(o Options) *http.Transport {
-	dialer := &net.Dialer{Timeout: dialTimeout, ControlContext: newGuard(o).control}
+func newTransport(o Options, reach job.Reach, own *tls.Certificate) *http.Transport {
+	dialer := &net.Dialer{Timeout: dialTimeout, ControlContext: newGuard(o, reach).control}
 	t := &http.Transport{
 		DialContext:            dialer.DialContext,
 		ForceAttemptHTTP2:      true,
@@ -36,6 +39,12 @@ func newTransport(o Options) *http.Transport {
 	}
 	if o.TLS != nil {
 		t.TLSClientConfig = o.TLS.Clone()
+	}
+	if own != nil {
+		if t.TLSClientConfig == nil {
+			t.TLSClientConfig = new(tls.Config)
+		}
+		t.TLSClientConfig.Certificates = []tls.Certificate{*own}
 	}
 	return t
 }

@@ -144,17 +144,27 @@ func AuditUpdate(before *Definition, after []byte) (from, to []byte, err error) 
 func auditDefinition(d *Definition) []byte {
 	bare := *d
 	bare.Payload, bare.PayloadJSON = nil, false
-	b, _ := cutDefinition4(EncodeDefinition(&bare))
+	b := EncodeDefinition(&bare)
+	if !d.HasSecrets() {
+		b, _ = cutDefinition4(b)
+	}
 	return b
 }
 
 // DecodeAuditDefinition decodes the result of EncodeDefinition or AuditDefinition. The entry has no version byte of
-// the definition: bytes that follow the members of version 2 are those of version 4.
+// the definition: bytes that follow the members of version 2 are those of version 4, and bytes that follow these are
+// those of version 6 and its mark.
 func DecodeAuditDefinition(b []byte) (Definition, error) {
 	r := &rowReader{b: b, version: rowVersion2}
 	d := r.definition()
 	if len(r.b) > 0 {
 		d.Target.MaxInFlight = r.uint32()
+	}
+	if len(r.b) > 0 {
+		r.definition6(&d)
+		if r.byte() != definition6Mark {
+			r.fail("no mark of version 6")
+		}
 	}
 	return d, r.finish()
 }

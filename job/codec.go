@@ -21,6 +21,7 @@ const (
 	rowVersion3 = 3
 	rowVersion4 = 4
 	rowVersion5 = 5
+	rowVersion6 = 6
 )
 
 // textBytesMax bounds one text or byte string in a row. It equals the bound of a whole value, so it refuses no row

@@ -27,11 +27,16 @@ func EncodeDefinition(d *Definition) []byte {
 	b = appendBool(b, d.Paused)
 	b = appendPairs(b, d.Labels)
 	b = appendText(b, d.Description)
-	return appendDefinition4(appendDefinition2(b, d), d)
+	b = appendDefinition4(appendDefinition2(b, d), d)
+	if d.HasSecrets() {
+		b = append(appendDefinition6(b, d), definition6Mark)
+	}
+	return b
 }
 
 // appendDefinition4 appends the members of definitions since version 4 of the record: the number of places at the
-// target. So the last byte of an encoded definition is zero exactly if its target has no number of its own.
+// target. So the last byte of an encoded definition without later members is zero exactly if its target has no number
+// of its own.
 func appendDefinition4(b []byte, d *Definition) []byte {
 	return binary.AppendUvarint(b, uint64(d.Target.MaxInFlight))
 }
@@ -40,6 +45,30 @@ func appendDefinition4(b []byte, d *Definition) []byte {
 // only then is it cut.
 func cutDefinition4(b []byte) (rest []byte, isZero bool) {
 	if last := len(b) - 1; last >= 0 && b[last] == 0 {
+		return b[:last], true
+	}
+	return b, false
+}
+
+// definition6Mark ends an encoded definition that has the members of version 6. No other definition ends with it: the
+// last byte of a number is below 0x80.
+const definition6Mark = 0xff
+
+// appendDefinition6 appends the members of definitions since version 6 of the record: references to secrets.
+func appendDefinition6(b []byte, d *Definition) []byte {
+	b = appendText(appendText(b, string(d.Target.URLSecret)), string(d.Target.Sign))
+	return appendPairs(appendText(b, string(d.Target.ClientCert)), d.SecretHeaders)
+}
+
+// definition6 reads what appendDefinition6 appended.
+func (r *rowReader) definition6(d *Definition) {
+	d.Target.URLSecret, d.Target.Sign, d.Target.ClientCert = SecretRef(r.text()), SecretRef(r.text()), SecretRef(r.text())
+	d.SecretHeaders = r.pairs()
+}
+
+// cutDefinition6 returns an encoded definition without the mark of version 6, and reports whether it had that.
+func cutDefinition6(b []byte) (rest []byte, has bool) {
+	if last := len(b) - 1; last >= 0 && b[last] == definition6Mark {
 		return b[:last], true
 	}
 	return b, false
@@ -89,6 +118,9 @@ func (r *rowReader) definition() (d Definition) {
 	if r.has(rowVersion4) {
 		d.Target.MaxInFlight = r.uint32()
 	}
+	if r.has(rowVersion6) {
+		r.definition6(&d)
+	}
 	return d
 }
 
@@ -113,14 +145,17 @@ func (r *rowReader) retry() Retry {
 
 // PutRecord adds the cold row of a job. The definition is already encoded, so that the goroutine of the request does
 // that work and not the loop of the engine. The row has the oldest version that can hold its members: 2, 3 if the
-// registration was traced, 4 if the target has a number of places.
+// registration was traced, 4 if the target has a number of places, 6 if the definition names a secret.
 func (b *Batch) PutRecord(s Stamp, definition []byte) {
 	version := byte(rowVersion2)
 	if s.Origin.IsValid() {
 		version = rowVersion3
 	}
-	definition, isZero := cutDefinition4(definition)
-	if !isZero {
+	definition, hasSecrets := cutDefinition6(definition)
+	isZero := false
+	if hasSecrets {
+		version = rowVersion6
+	} else if definition, isZero = cutDefinition4(definition); !isZero {
 		version = rowVersion4
 	}
 	v := append(b.value[:0], version)
@@ -137,7 +172,7 @@ func (b *Batch) PutRecord(s Stamp, definition []byte) {
 
 // DecodeRecord decodes the cold row of a job.
 func DecodeRecord(id ID, value []byte) (Record, error) {
-	r := newRowReaderUpTo(rowVersion4, value)
+	r := newRowReaderUpTo(rowVersion6, value)
 	var rec Record
 	rec.Stamp = Stamp{ID: id, Version: r.uint32(), CreatedAt: r.millis(), UpdatedAt: r.millis(), Anchor: r.millis()}
 	rec.Def = r.definition()

@@ -154,7 +154,7 @@ func (d *Definition) checkUnmasked() error {
 	if len(d.Target.URL) > URLBytesMax {
 		return apierr.Errorf(apierr.TooLarge, urlField, "has %d characters with the credentials that masks stand for; at most %d are allowed", len(d.Target.URL), URLBytesMax)
 	}
-	return validateHeaders(d.Headers)
+	return validateHeaders(d.allHeaders())
 }
 
 // destination returns who receives what the runs of a job carry, and in which way: a stream keeps it, a subscriber
@@ -162,6 +162,9 @@ func (d *Definition) checkUnmasked() error {
 func destination(t Target) string {
 	switch t.Kind {
 	case TargetHTTP:
+		if t.URLSecret != "" {
+			return "the URL in the secret " + string(t.URLSecret)
+		}
 		return originOf(t.URL)
 	case TargetHandler:
 		return "handler " + t.Handler

@@ -2,6 +2,7 @@ package job
 
 import (
 	"encoding/base64"
+	"net/url"
 	"slices"
 	"sort"
 	"strings"
@@ -57,6 +58,35 @@ func (c *Credentials) addHeader(value string) {
 	for pair := range strings.SplitSeq(value, ";") {
 		if _, part, found := strings.Cut(pair, "="); found {
 			c.add(strings.TrimSpace(part))
+		}
+	}
+}
+
+// secretSegmentMin is the length of the shortest segment of the path of a secret URL that texts are searched for.
+const secretSegmentMin = 8
+
+// AddSecret adds the value of a secret, as it is sent, and the parts that a target may repeat alone. Of a URL these are
+// the host, the path with and without the query, the longer segments of the path, and the values of the query.
+func (c *Credentials) AddSecret(value string) {
+	c.addHeader(value)
+	u, err := url.Parse(value)
+	if err != nil || u.Host == "" {
+		return
+	}
+	c.addURL(value, nestedMax)
+	c.add(u.Host)
+	c.add(u.Hostname())
+	for _, text := range []string{u.RequestURI(), u.EscapedPath(), u.Path} {
+		c.add(text)
+	}
+	for segment := range strings.SplitSeq(u.Path, "/") {
+		if len(segment) >= secretSegmentMin {
+			c.add(segment)
+		}
+	}
+	for _, list := range u.Query() {
+		for _, one := range list {
+			c.add(one)
 		}
 	}
 }

@@ -30,7 +30,10 @@ type Definition struct {
 	Payload     []byte
 	PayloadJSON bool // the payload is JSON text, and is shown as JSON
 	Headers     []Pair
-	Completion  Completion
+	// SecretHeaders are further headers, whose values are references to secrets ([SecretRef]). Only http targets have
+	// any.
+	SecretHeaders []Pair
+	Completion    Completion
 
 	AttemptTimeout time.Duration // for the target's answer, or for the worker's report
 	Retry          Retry
@@ -62,13 +65,21 @@ type Target struct {
 	// MaxInFlight is how many attempts the target accepts at a time, at most MaxInFlightMax; 0 means the server's
 	// default. Targets of kind nats have no such number, because a publish is over when the server has it.
 	MaxInFlight uint32
+
+	// References to secrets, only of http targets; "" is none.
+	URLSecret  SecretRef // the secret is the URL; URL is empty then
+	Sign       SecretRef // the secret has one key or two, with which requests are signed
+	ClientCert SecretRef // the secret is a certificate with its key, for the TLS of the target
 }
 
 // Address returns the subject, the URL or the handler of a target. For a URL this includes path and query, which may
-// be secret; [Target.Site] is for texts that are shown.
+// be secret; [Target.Site] is for texts that are shown. A URL that is a secret is its reference, as JSON.
 func (t Target) Address() string {
 	switch t.Kind {
 	case TargetHTTP:
+		if t.URLSecret != "" {
+			return t.URLSecret.JSON()
+		}
 		return t.URL
 	case TargetHandler:
 		return t.Handler

@@ -13,10 +13,12 @@ type Delivery struct {
 	Payload     []byte
 	PayloadJSON bool
 	Headers     []Pair
-	Attempt     uint32
-	Fence       uint64
-	Timeout     time.Duration // bound of the attempt's duration, from its launch
-	Origin      TraceContext  // the span that registered the job; zero if none
+	// SecretHeaders are headers with references in place of values; the sender resolves them.
+	SecretHeaders []Pair
+	Attempt       uint32
+	Fence         uint64
+	Timeout       time.Duration // bound of the attempt's duration, from its launch
+	Origin        TraceContext  // the span that registered the job; zero if none
 }
 
 // Outcome is how an attempt ended. A Delivery has exactly one, whether the sender made it or the attempt was never

@@ -42,11 +42,10 @@ var closedNames = map[string]string{
 // a name of one, and with another error if no server can have its port. Stored definitions too must pass it at each
 // launch. A name that resolves to a closed address is found when it is dialled. It resolves no name: the answer of a
 // resolver at the time of a put says nothing about the address at the time of a launch.
-func CheckURL(u *url.URL, privateAllowed bool) error {
-	if port := u.Port(); port != "" {
-		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
-			return fmt.Errorf("has the port %s; want 1 to 65535", apierr.Clip(port))
-		}
+func CheckURL(u *url.URL, reach Reach) error {
+	port := portOf(u)
+	if port == 0 {
+		return fmt.Errorf("has the port %s; want 1 to 65535", apierr.Clip(u.Port()))
 	}
 	host := u.Hostname()
 	name := strings.ToLower(strings.TrimSuffix(host, "."))
@@ -60,10 +59,25 @@ func CheckURL(u *url.URL, privateAllowed bool) error {
 	if err != nil {
 		return nil
 	}
-	if n, ok := ClosedNetwork(addr, privateAllowed); ok {
+	if n, ok := ClosedTo(netip.AddrPortFrom(addr, port), reach); ok {
 		return &ClosedError{Host: host, Network: n}
 	}
 	return nil
+}
+
+// portOf returns the port of an http or https URL, 0 if it has one that no server can have.
+func portOf(u *url.URL) uint16 {
+	switch text := u.Port(); {
+	case text != "":
+		n, err := strconv.ParseUint(text, 10, 16)
+		if err != nil {
+			return 0
+		}
+		return uint16(n)
+	case u.Scheme == "http":
+		return 80
+	}
+	return 443
 }
 
 // checkHost refuses hosts of a new definition that are neither an address nor a name in the usual form. Other forms

@@ -23,9 +23,10 @@ func (d *Delivery) Lane() Lane {
 
 // Site returns a subject, a handler, or the scheme and host of a URL in lower case: what the places of a target
 // belong to. It is safe in error texts. The paths and queries of webhooks are not, because they are often secrets.
-// The paths of one host share their places, because they share the server that a flood would reach.
+// The paths of one host share their places, because they share the server that a flood would reach. A URL that is a
+// secret has places of its own: its host is as secret as the rest.
 func (t Target) Site() string {
-	if t.Kind == TargetHTTP {
+	if t.Kind == TargetHTTP && t.URLSecret == "" {
 		return origin(t.URL)
 	}
 	return t.Address()

@@ -113,5 +113,7 @@ type Announcement struct {
 	Payload     []byte // as the target would have received it; only for a dead run
 	PayloadJSON bool
 	Headers     []Pair
-	Attempts    []Attempt // only for a dead run
+	// SecretHeaders are headers with references in place of values.
+	SecretHeaders []Pair
+	Attempts      []Attempt // only for a dead run
 }

@@ -10,7 +10,7 @@ import (
 // RowsVersion is the newest version of rows that this build reads and writes. Versions count over all kinds of row: a
 // kind that gets more members takes the next number, whatever its own last one was. So one number describes what a
 // store contains, and what a node can read.
-const RowsVersion = rowVersion5
+const RowsVersion = rowVersion6
 
 // RowsVersionUnmarked is the newest version of rows in a store without a recorded version, and the version that a
 // node reads if it does not name one. A store records a version only once it is above this one.
@@ -54,6 +54,9 @@ func CheckRowsVersion(version uint64) error {
 // RowsVersionOf returns the version of the row that holds a definition, and the field that needs this version, or ""
 // if every definition does. All nodes of a cluster must be able to read the version before a leader may write it.
 func RowsVersionOf(d *Definition) (version byte, field string) {
+	if field := d.secretField(); field != "" {
+		return rowVersion6, field
+	}
 	if d.Target.MaxInFlight != 0 {
 		return rowVersion4, "target.max_in_flight"
 	}

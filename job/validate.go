@@ -17,6 +17,11 @@ type Rules struct {
 	PayloadBytesMax     int      // 0 means PayloadBytesDefault
 	AllowPrivateTargets bool     // http targets may have addresses that are closed otherwise, see [ClosedNetwork]
 	AllowHandlers       bool     // handler targets exist only in a program that embeds the engine
+	Secrets             bool     // definitions may name secrets
+
+	// Reach returns which closed addresses http targets of a tenant may have. nil: those of AllowPrivateTargets, for
+	// every tenant.
+	Reach func(tenant string) Reach
 }
 
 // Validate checks every field of the definition, except its schedules and exclusions, which [schedule.ParseWith]
@@ -27,10 +32,11 @@ func (d *Definition) Validate(rules Rules) error {
 	checks := []func() error{
 		func() error { return ValidateTenant(d.Tenant) },
 		func() error { return ValidateName(d.Name) },
-		func() error { return d.Target.validate(rules) },
+		func() error { return d.Target.validate(d.Tenant, rules) },
 		d.Target.validatePlaces,
+		func() error { return d.validateSecrets(rules) },
 		func() error { return d.validatePayload(rules) },
-		func() error { return validateHeaders(d.Headers) },
+		func() error { return validateHeaders(d.allHeaders()) },
 		func() error { return validateLabels(d.Labels) },
 		func() error { return d.Retry.validate() },
 		d.ValidateSchedules,

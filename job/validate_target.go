@@ -1,6 +1,8 @@
 package job
 
 import (
+	"errors"
+	"fmt"
 	"net/url"
 
 	"github.com/carillon-io/carillon/apierr"
@@ -8,12 +10,12 @@ import (
 
 // validate checks the members that the kind of target has. Those of other kinds are refused by package api, which
 // knows what the caller wrote.
-func (t Target) validate(rules Rules) error {
+func (t Target) validate(tenant string, rules Rules) error {
 	switch t.Kind {
 	case TargetNATS, TargetRequest, TargetJetStream:
 		return validateSubject(t.Subject, rules)
 	case TargetHTTP:
-		return t.validateHTTP(rules)
+		return t.validateHTTP(tenant, rules)
 	case TargetHandler:
 		if !rules.AllowHandlers {
 			return apierr.Errorf(apierr.InvalidTarget, "target.kind", `"handler" is for programs that embed the engine; want nats, request, jetstream or http`)
@@ -26,34 +28,18 @@ func (t Target) validate(rules Rules) error {
 	return apierr.Errorf(apierr.InvalidTarget, "target.kind", "is missing; want one of %s", joinNames(targetKindNames[1:]))
 }
 
-// validateHTTP checks URL and method of an http target. The checks of the host are repeated at each launch, with the
-// settings that the server has then; see [CheckURL].
-func (t Target) validateHTTP(rules Rules) error {
-	bad := func(format string, args ...any) error {
-		return apierr.Errorf(apierr.InvalidTarget, "target.url", format, args...)
-	}
-	if t.URL == "" || len(t.URL) > URLBytesMax {
-		return bad("must have 1 to %d characters, has %d", URLBytesMax, len(t.URL))
-	}
-	u, err := url.Parse(t.URL)
-	if err != nil || !isPrintable(t.URL) {
-		return bad("is no URL; want one such as https://example.com/hook")
-	}
+// validateHTTP checks URL and method of an http target. A URL that is a secret is checked at each launch.
+func (t Target) validateHTTP(tenant string, rules Rules) error {
 	switch {
-	case u.Scheme != "http" && u.Scheme != "https":
-		return bad("has the scheme %q; want http or https", u.Scheme)
-	case u.Hostname() == "":
-		return bad("names no host; want one such as https://example.com/hook")
-	case u.User != nil:
-		return bad("must not carry a user or password; put credentials into a header")
-	case u.Fragment != "":
-		return bad("must not have a fragment (#…): it is never sent")
-	case hasMaskInPart(t.URL):
-		return apierr.Errorf(apierr.InvalidField, urlField, "has the mask "+Mask+" in a parameter and more besides; want the whole value, or the mask alone to keep the one that is stored")
-	}
-	for _, err := range []error{checkHost(u.Hostname()), CheckURL(u, rules.AllowPrivateTargets)} {
-		if err != nil {
-			return bad("%s", err)
+	case t.URLSecret != "" && t.URL != "":
+		return apierr.Errorf(apierr.InvalidTarget, urlField, "is both a text and a secret; want one of them")
+	case t.URLSecret != "": // see validateSecrets
+	default:
+		if _, err := ParseTargetURL(t.URL, rules.ReachOf(tenant)); err != nil {
+			return apierr.Errorf(apierr.InvalidTarget, urlField, "%s", err)
+		}
+		if hasMaskInPart(t.URL) {
+			return apierr.Errorf(apierr.InvalidField, urlField, "has the mask "+Mask+" in a parameter and more besides; want the whole value, or the mask alone to keep the one that is stored")
 		}
 	}
 	switch t.Method {
@@ -61,4 +47,30 @@ func (t Target) validateHTTP(rules Rules) error {
 		return nil
 	}
 	return apierr.Errorf(apierr.InvalidTarget, "target.method", "%q is not possible; want POST, PUT, PATCH, DELETE or GET", apierr.Clip(t.Method))
+}
+
+// ParseTargetURL parses the URL of an http target and checks its form and its host. The checks of the host are
+// repeated when it is dialled, with the address that its name then has; see [CheckURL]. Errors repeat scheme, host or
+// port at most, never the path or the query.
+func ParseTargetURL(raw string, reach Reach) (*url.URL, error) {
+	if raw == "" || len(raw) > URLBytesMax {
+		return nil, fmt.Errorf("must have 1 to %d characters, has %d", URLBytesMax, len(raw))
+	}
+	u, err := url.Parse(raw)
+	switch {
+	case err != nil || !isPrintable(raw):
+		return nil, errors.New("is no URL; want one such as https://example.com/hook")
+	case u.Scheme != "http" && u.Scheme != "https":
+		return nil, fmt.Errorf("has the scheme %q; want http or https", u.Scheme)
+	case u.Hostname() == "":
+		return nil, errors.New("names no host; want one such as https://example.com/hook")
+	case u.User != nil:
+		return nil, errors.New("must not carry a user or password; put credentials into a header")
+	case u.Fragment != "":
+		return nil, errors.New("must not have a fragment (#…): it is never sent")
+	}
+	if err := checkHost(u.Hostname()); err != nil {
+		return nil, err
+	}
+	return u, CheckURL(u, reach)
 }

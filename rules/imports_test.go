@@ -37,7 +37,11 @@ var house = map[string][]string{
 	"crontab":   {},
 	"terminal":  {"golang.org/x/sys"},
 	"transfer":  {},
-	"client":    {"github.com/nats-io/nats.go", "github.com/go-json-experiment/json"},
+	// Signatures of HTTP requests, for the sender and for receivers.
+	"webhook": {},
+	// Secrets in files.
+	"secrets": over(words),
+	"client":  {module + "/webhook", "github.com/nats-io/nats.go", "github.com/go-json-experiment/json"},
 	// The one package that publishes replies.
 	"inbox":       {"github.com/nats-io/nats.go"},
 	"replication": over(words, module+"/inbox", module+"/transfer", "github.com/nats-io/nats.go"),
@@ -49,7 +53,7 @@ var house = map[string][]string{
 	"wal":           over(words, module+"/histogram", "github.com/tidwall/wal", "golang.org/x/sys"),
 	"snapshot":      over(words, "github.com/cockroachdb/pebble/v2"),
 	"backup":        over(words),
-	"dispatch":      over(words, module+"/histogram", module+"/fair", module+"/heap", "github.com/nats-io/nats.go"),
+	"dispatch":      over(words, module+"/webhook", module+"/histogram", module+"/fair", module+"/heap", "github.com/nats-io/nats.go"),
 	// The one package that knows OpenTelemetry.
 	"tracing": over(words, "go.opentelemetry.io/otel"),
 	// The data directory, which the server and the embedded scheduler share.
@@ -79,7 +83,7 @@ var house = map[string][]string{
 	"shard": over(words, module+"/api", module+"/datadir", module+"/replication", module+"/scheduler", module+"/wal", "github.com/nats-io/nats.go", "golang.org/x/sys"),
 	// The assembly: what a process has once.
 	"server": over(words, module+"/api", module+"/backup", module+"/bus", module+"/client", module+"/dashboard", module+"/datadir", module+"/dispatch", module+"/inbox",
-		module+"/metrics", module+"/replication", module+"/scheduler", module+"/shard", module+"/tracing", module+"/transfer", module+"/web", "github.com/nats-io/nats.go", "golang.org/x/sys"),
+		module+"/metrics", module+"/replication", module+"/scheduler", module+"/secrets", module+"/shard", module+"/tracing", module+"/transfer", module+"/web", "github.com/nats-io/nats.go", "golang.org/x/sys"),
 	"cmd/carillon": over(words, module+"/backup", module+"/bench", module+"/client", module+"/crontab", module+"/datadir", module+"/server", module+"/snapshot",
 		module+"/terminal", module+"/wal", "github.com/nats-io/nats.go", "github.com/alecthomas/kong", "github.com/go-json-experiment/json", "go.yaml.in/yaml/v3", "golang.org/x/sys"),
 	"bench":         {module + "/client", module + "/bench/measure", module + "/bench/plot", "github.com/nats-io/nats.go", "github.com/alecthomas/kong", "golang.org/x/sys"},

@@ -143,7 +143,8 @@ func (e *Engine) describe(a *job.Announcement, records map[job.ID]*job.Record) e
 		records[a.Run.Job] = rec
 	}
 	if rec.Def.Name != "" {
-		a.Tenant, a.Name, a.Target, a.Headers = rec.Def.Tenant, rec.Def.Name, rec.Def.Target, rec.Def.Headers
+		a.Tenant, a.Name, a.Target = rec.Def.Tenant, rec.Def.Name, rec.Def.Target
+		a.Headers, a.SecretHeaders = rec.Def.Headers, rec.Def.SecretHeaders
 	}
 	if !a.Dead {
 		return nil

@@ -46,6 +46,9 @@ type Options struct {
 	// only once all nodes read [job.RowsVersionOfSlots]. It is called for each definition, so it must be fast and safe
 	// for concurrent use. Nil means the version that this build reads.
 	RowsMax func() (version byte, node string)
+	// Secret returns the value of a secret that a definition names, so that it can be masked in the texts of workers.
+	// It is safe for concurrent use. Nil means that there are no secrets.
+	Secret func(ref job.SecretRef) ([]byte, error)
 	// Feeders is the number of goroutines that read cold rows. Default 2.
 	Feeders int
 	// Loading is called from time to time with the number of loaded jobs, from the goroutine that opens the engine.

@@ -55,10 +55,32 @@ func (e *Engine) maskReport(p *core.Report) error {
 	if err != nil {
 		return err
 	}
-	known := job.CredentialsOf(rec.Def.Headers, rec.Def.Target)
+	known := e.credentialsOf(&rec.Def)
 	p.Error = job.CutText(known.MaskIn(p.Error), job.ErrorBytesMax)
 	p.Result = job.CutText(known.MaskIn(p.Result), job.ResultBytesMax)
 	return nil
+}
+
+// credentialsOf returns the credentials that the runs of a job carry, with the values of its secrets. A secret that
+// cannot be read now has no value to be found; its launch fails for the same reason.
+func (e *Engine) credentialsOf(d *job.Definition) job.Credentials {
+	known := job.CredentialsOf(d.Headers, d.Target)
+	if e.opts.Secret == nil || !d.HasSecrets() {
+		return known
+	}
+	refs := []job.SecretRef{d.Target.URLSecret}
+	for _, h := range d.SecretHeaders {
+		refs = append(refs, job.SecretRef(h.Value))
+	}
+	for _, ref := range refs {
+		if tenant, _, ok := ref.Cut(); !ok || tenant != d.Tenant {
+			continue
+		}
+		if value, err := e.opts.Secret(ref); err == nil {
+			known.AddSecret(string(value))
+		}
+	}
+	return known
 }
 
 // reportedBefore answers a report about a run that is over. A worker that did not receive the answer asks again, so

@@ -51,6 +51,9 @@ type Options struct {
 	// WebhookRoots are the authorities with which certificates of https targets are verified. nil: those of the
 	// system.
 	WebhookRoots    *x509.CertPool
+	// SecretsDir is the directory with the secrets that jobs name: DIR/<tenant>/<name>. Its files are read when they
+	// are needed, and again when they have changed. Empty: jobs cannot name secrets.
+	SecretsDir      string
 	PayloadBytesMax int // largest payload of a job, in bytes; default 256 KiB, at most 512 KiB
 
 	// MaxInFlight is how many attempts one tenant may have in flight at one target of kind request or http that
@@ -233,5 +236,6 @@ func isNoStreamRune(r rune) bool {
 func (o Options) rules() job.Rules {
 	return job.Rules{
 		Prefix: o.Prefix, InboxPrefixes: o.InboxPrefixes, PayloadBytesMax: o.PayloadBytesMax, AllowPrivateTargets: o.AllowPrivateTargets,
+		Secrets: o.SecretsDir != "",
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/carillon-io/carillon/datadir"
 	"github.com/carillon-io/carillon/dispatch"
 	"github.com/carillon-io/carillon/inbox"
+	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/replication"
 	"github.com/carillon-io/carillon/shard"
 	"github.com/carillon-io/carillon/tracing"
@@ -47,8 +48,9 @@ type Server struct {
 	profile    *http.Server    // nil: none is wanted
 	tracer     *tracing.Tracer // nil: none is wanted
 	listener   net.Listener
-	inboxes    *inbox.Rule // reply subjects to which this server answers
-	process    string      // identifier of this process that no other server has
+	inboxes    *inbox.Rule                         // reply subjects to which this server answers
+	process    string                              // identifier of this process that no other server has
+	readSecret func(job.SecretRef) ([]byte, error) // nil: there are no secrets
 	ready      Ready
 
 	profileListener net.Listener // nil: no profiles are wanted
@@ -97,7 +99,11 @@ func newServer(opts Options) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("options: %w", err)
 	}
-	return &Server{opts: opts, inboxes: inboxes, process: replication.NewProcess(), failed: make(chan error, 8), closed: make(chan struct{})}, nil
+	readSecret, err := opts.openSecrets()
+	if err != nil {
+		return nil, err
+	}
+	return &Server{opts: opts, inboxes: inboxes, readSecret: readSecret, process: replication.NewProcess(), failed: make(chan error, 8), closed: make(chan struct{})}, nil
 }
 
 // listen opens the HTTP address first, because a port in use is the likeliest fault and the cheapest to find.
@@ -126,6 +132,7 @@ func (s *Server) openDispatch(context.Context) (err error) {
 	rules := o.rules()
 	s.dispatcher, err = dispatch.New(dispatch.Options{
 		NATS: s.bus.Dispatch(), Prefix: rules.Prefix, InboxPrefixes: rules.InboxPrefixes, AllowPrivateTargets: rules.AllowPrivateTargets,
+		Reach: rules.Reach, Secret: s.readSecret,
 		Own: s.own(), ConcurrencyPerTarget: o.MaxInFlight, TLS: o.webhookTLS(), Logger: o.Logger, Tracer: s.attemptTracer(),
 	})
 	return err

@@ -39,7 +39,7 @@ const shardNumber = 0
 func (s *Server) engineOptions() scheduler.Options {
 	o := &s.opts
 	return scheduler.Options{
-		Sender: s.dispatcher, Logger: o.Logger, Loading: o.loading(),
+		Sender: s.dispatcher, Logger: o.Logger, Loading: o.loading(), Secret: s.readSecret,
 		Settings: scheduler.Settings{
 			Lead: o.Lead, CompletedRetention: o.CompletedRetention, HistoryDays: o.HistoryDays,
 			CatchupRate: o.CatchupRate, Events: o.Events, EventsMax: o.EventsMaxWaiting, Zones: o.zones,

@@ -120,7 +120,7 @@ func httpAttributes(t job.Target) []attribute.KeyValue {
 	}
 	all := []attribute.KeyValue{attribute.String("http.request.method", method)}
 	u, err := url.Parse(t.URL)
-	if err != nil {
+	if err != nil || t.URLSecret != "" { // the host is secret too
 		return all
 	}
 	all = append(all, attribute.String("url.scheme", u.Scheme), attribute.String("server.address", u.Hostname()))

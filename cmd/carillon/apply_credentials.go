@@ -41,11 +41,14 @@ func maskedPair(before, after *client.Job) (pair [2]job.Definition, err error) {
 func withCredentialsOf(j *client.Job, d *job.Definition) client.Job {
 	c := *j
 	c.Target.URL = d.Target.URL
-	if len(d.Headers) > 0 {
-		c.Headers = make(map[string]string, len(d.Headers))
+	if len(d.Headers)+len(d.SecretHeaders) > 0 {
+		c.Headers = make(client.Headers, len(d.Headers)+len(d.SecretHeaders))
 	}
 	for _, h := range d.Headers {
 		c.Headers[h.Key] = h.Value
+	}
+	for _, h := range d.SecretHeaders {
+		c.Headers[h.Key] = client.Secret{Name: h.Value}.Header()
 	}
 	return c
 }

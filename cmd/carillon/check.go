@@ -26,13 +26,13 @@ func checkResult(j *client.Job) client.PutResult {
 }
 
 // checkJob returns why the server would refuse a job; nil if it would not. Targets in private networks are
-// accepted, because whether they are allowed is an option of the server.
+// accepted, and so are references to secrets, because whether they are allowed is an option of the server.
 func checkJob(j *client.Job) error {
 	def, err := definitionOf(j)
 	if err != nil {
 		return err
 	}
-	if err := def.Validate(job.Rules{PayloadBytesMax: job.PayloadBytesCeiling, AllowPrivateTargets: true}); err != nil {
+	if err := def.Validate(job.Rules{PayloadBytesMax: job.PayloadBytesCeiling, AllowPrivateTargets: true, Secrets: true}); err != nil {
 		return err
 	}
 	_, err = schedule.ParseWith(def.Spec(), anyCalendar)
@@ -47,7 +47,7 @@ func anyCalendar(string) (exclude []string, ok bool) { return nil, true }
 // API does with a request, field by field, and must follow it when a field is added.
 func definitionOf(j *client.Job) (job.Definition, error) {
 	d := job.Defaults()
-	d.Tenant, d.Name = "default", j.Name
+	d.Name = j.Name
 	d.Schedule, d.Timezone, d.MaxRuns, d.Jitter = j.Schedule, j.Timezone, j.MaxRuns, time.Duration(j.Jitter)
 	d.Schedules, d.Exclude = j.Schedules, j.Exclude
 	d.MaxConcurrent, d.PauseOnFailure = j.MaxConcurrent, j.PauseOnFailure
@@ -60,8 +60,11 @@ func definitionOf(j *client.Job) (job.Definition, error) {
 		}
 		d.Payload, d.PayloadJSON = j.Payload, true
 	}
-	d.Headers, d.Labels, d.Description, d.Paused = pairsOf(j.Headers), pairsOf(j.Labels), j.Description, j.Paused
+	d.Labels, d.Description, d.Paused = pairsOf(j.Labels), j.Description, j.Paused
+	setHeaders(&d, j.Headers)
 	d.Target = job.Target{Subject: j.Target.Subject, URL: j.Target.URL, Method: "POST", Handler: j.Target.Name, MaxInFlight: j.Target.MaxInFlight}
+	d.Target.URLSecret, d.Target.Sign, d.Target.ClientCert = job.SecretRef(j.Target.URLSecret.Name), job.SecretRef(j.Target.Sign.Name), job.SecretRef(j.Target.ClientCert.Name)
+	setTenant(&d)
 	set(&d.Target.Method, j.Target.Method)
 	set(&d.AttemptTimeout, time.Duration(j.AttemptTimeout))
 	set(&d.Retry.MaxAttempts, j.Retry.MaxAttempts)

@@ -39,6 +39,8 @@ type jobPutCmd struct {
 	Payload string            `short:"p" help:"JSON text, any other text, @FILE, or - for standard input." group:"what"`
 	Header  map[string]string `short:"H" help:"Header of the message or request; may be repeated." placeholder:"KEY=VALUE" mapsep:"none" group:"what"`
 
+	jobSecretFlags
+
 	jobPolicyFlags
 
 	Paused      bool              `help:"Register it paused."`
@@ -59,6 +61,7 @@ Examples:
   carillon job put open --schedule '0 9 * * 1-5' --schedule '0 10 * * 6' --exclude '@calendar holidays' --target nats:doors.open
   carillon job put poll --schedule '@every 10s' --target https://example.com/poll --max-attempts 5 --header X-Team=billing
   carillon job put remind/42 --schedule '@at 2026-12-01T08:00:00Z' --target jetstream:reminders --payload '{"user":42}'
+  carillon job put bill --schedule '@daily' --target https://example.com/bill --secret-header Authorization=default/bill --sign default/bill-key
   carillon job put hello --schedule @hourly --target nats:hello --payload @hello.json --label team=web
   carillon job put -f job.json`
 }
@@ -160,24 +163,39 @@ func (c *jobPutCmd) job(con *console) (client.Job, error) {
 		return client.Job{}, usagef("want the name of the job, or --file FILE")
 	case len(c.Schedule) == 0:
 		return client.Job{}, usagef("want --schedule, such as --schedule '0 8 * * 1-5' or --schedule '@every 10s'")
-	case c.Target == "":
+	case c.Target == "" && c.SecretURL == "":
 		return client.Job{}, usagef("want --target: nats:SUBJECT, request:SUBJECT, jetstream:SUBJECT or https://HOST/PATH")
+	case c.Target != "" && c.SecretURL != "":
+		return client.Job{}, usagef("want --target or --secret-url, not both")
 	}
-	target, err := parseTarget(c.Target)
+	target, err := c.target()
 	if err != nil {
-		return client.Job{}, usagef("--target: %v", err)
+		return client.Job{}, err
 	}
 	// A method for a target without one is refused by the server, which knows the kinds.
 	target.Method, target.MaxInFlight = strings.ToUpper(c.Method), c.MaxInFlight
 	j := client.Job{
 		Name: c.Name, Exclude: c.Exclude, Timezone: c.Timezone, StartsAt: c.StartsAt.Time, EndsAt: c.EndsAt.Time,
-		MaxRuns: c.MaxRuns, Jitter: client.Duration(c.Jitter), Target: target, Headers: c.Header,
+		MaxRuns: c.MaxRuns, Jitter: client.Duration(c.Jitter), Target: target, Headers: c.headers(c.Header),
 		Paused: c.Paused, Labels: c.Label, Description: c.Description,
 	}
 	j.Schedule, j.Schedules = oneOrSeveral(c.Schedule)
 	c.setPolicies(&j)
 	j.Payload, j.PayloadBase64, err = con.readPayload(c.Payload)
 	return j, err
+}
+
+// target returns the target of the flags.
+func (c *jobPutCmd) target() (client.Target, error) {
+	target := client.Target{Kind: "http"}
+	if c.Target != "" {
+		var err error
+		if target, err = parseTarget(c.Target); err != nil {
+			return target, usagef("--target: %v", err)
+		}
+	}
+	c.setIn(&target)
+	return target, nil
 }
 
 // oneOrSeveral returns schedules for the two fields of a job: one by itself, or several as a list.

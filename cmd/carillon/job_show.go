@@ -64,9 +64,15 @@ func (c *console) printJob(j *client.JobInfo) error {
 		t.Row("last run", fmt.Sprintf("%s, %s, %.1f ms late (%s)", showTime(last.ScheduledAt), last.Status, last.LatenessMS, last.ID))
 	}
 	t.Row("target", showTarget(j.Target))
+	if s := j.Target.Sign; s.Name != "" {
+		t.Row("signed with", s.String())
+	}
+	if s := j.Target.ClientCert; s.Name != "" {
+		t.Row("client cert", s.String())
+	}
 	t.Row("payload", showPayload(j))
 	for _, p := range pairsOf(j.Headers) {
-		t.Row("header", p.Key+": "+p.Value)
+		t.Row("header", p.Key+": "+showHeader(p.Value))
 	}
 	for _, p := range pairsOf(j.Labels) {
 		t.Row("label", p.Key+"="+p.Value)

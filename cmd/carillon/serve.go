@@ -49,6 +49,7 @@ type serveCmd struct {
 
 	AllowPrivateTargets bool   `help:"Let http targets reach loopback and private addresses." env:"CARILLON_ALLOW_PRIVATE_TARGETS"`
 	WebhookCA           string `name:"webhook-ca" help:"PEM file with certificate authorities for https targets, besides those of the system." placeholder:"FILE" env:"CARILLON_WEBHOOK_CA"`
+	SecretsDir          string `help:"Directory with the secrets that http targets may name, as DIR/TENANT/NAME; files are read again when they change." placeholder:"DIR" env:"CARILLON_SECRETS_DIR"`
 	PayloadBytesMax     int    `help:"Largest payload of a job, in bytes." default:"262144" env:"CARILLON_PAYLOAD_BYTES_MAX"`
 	MaxInFlight         int    `help:"Attempts that may be in flight at a target, for each tenant, unless the job sets its own limit; further ones wait." default:"64" env:"CARILLON_MAX_IN_FLIGHT"`
 
@@ -205,7 +206,7 @@ func (c *serveCmd) options(logger *slog.Logger) server.Options {
 		ClusterName: c.ClusterName, Node: c.Node, Witness: c.Witness, ClusterListen: c.ClusterListen, Routes: c.Routes,
 		ClusterPassword: c.ClusterPassword, Durability: c.Durability, Replicas: c.Replicas, StreamBytesMax: c.StreamBytesMax, RecreateStream: c.RecreateStream, DiscardData: c.DiscardData,
 		LeadAlone: c.LeadAlone, NATSSyncs: c.NATSSyncs,
-		AllowPrivateTargets: c.AllowPrivateTargets, PayloadBytesMax: c.PayloadBytesMax, MaxInFlight: c.MaxInFlight,
+		AllowPrivateTargets: c.AllowPrivateTargets, PayloadBytesMax: c.PayloadBytesMax, MaxInFlight: c.MaxInFlight, SecretsDir: c.SecretsDir,
 		Lead: time.Duration(c.Lead), CheckpointEvery: time.Duration(c.CheckpointEvery),
 		CompletedRetention: time.Duration(c.CompletedRetention), HistoryDays: int(c.History),
 		Events: c.Events, EventsStream: c.EventsStream, EventsMaxAge: time.Duration(c.EventsMaxAge), EventsMaxBytes: c.EventsMaxBytes, EventsMaxWaiting: c.EventsMaxWaiting, CatchupRate: c.CatchupRate,

@@ -26,10 +26,14 @@ func parseTarget(text string) (client.Target, error) {
 func showTarget(t client.Target) string {
 	switch t.Kind {
 	case "http":
-		if t.Method != "" && t.Method != "POST" {
-			return t.Method + " " + t.URL
+		url := t.URL
+		if t.URLSecret.Name != "" {
+			url = "URL " + t.URLSecret.String()
 		}
-		return t.URL
+		if t.Method != "" && t.Method != "POST" {
+			return t.Method + " " + url
+		}
+		return url
 	case "handler":
 		return "handler:" + t.Name
 	}

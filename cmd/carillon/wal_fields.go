@@ -39,9 +39,27 @@ func recordFields(key, value []byte) ([]field, error) {
 		{"schedule", r.Def.Schedule}, {"schedules", strings.Join(r.Def.Schedules, "\n")},
 		{"exclude", strings.Join(r.Def.Exclude, "\n")}, {"timezone", r.Def.Timezone},
 		{"target", r.Def.Target.Kind.String()}, {"address", job.MaskURL(r.Def.Target.Address())},
+		{"secrets", secretsText(&r.Def)},
 		{"payload_bytes", len(r.Def.Payload)}, {"paused", r.Def.Paused},
 		{"created_at", r.CreatedAt.String()}, {"updated_at", r.UpdatedAt.String()},
 	}, err
+}
+
+// secretsText returns the references of a definition, each after the member that has it.
+func secretsText(d *job.Definition) string {
+	var list []string
+	add := func(member string, ref job.SecretRef) {
+		if ref != "" {
+			list = append(list, member+"="+string(ref))
+		}
+	}
+	add("url", d.Target.URLSecret)
+	add("sign", d.Target.Sign)
+	add("client_cert", d.Target.ClientCert)
+	for _, h := range d.SecretHeaders {
+		add("headers."+h.Key, job.SecretRef(h.Value))
+	}
+	return strings.Join(list, " ")
 }
 
 // nameFields decodes the entry of a name, which leads to the id of its job.

@@ -116,7 +116,7 @@ func (f *feeder) read(l Launch) (*job.Delivery, error) {
 	}
 	d := &job.Delivery{
 		Run: l.Run, Tenant: rec.Def.Tenant, Name: rec.Def.Name, Target: rec.Def.Target,
-		Payload: rec.Def.Payload, PayloadJSON: rec.Def.PayloadJSON, Headers: rec.Def.Headers,
+		Payload: rec.Def.Payload, PayloadJSON: rec.Def.PayloadJSON, Headers: rec.Def.Headers, SecretHeaders: rec.Def.SecretHeaders,
 		Attempt: l.Attempt, Fence: l.Fence, Timeout: rec.Def.AttemptTimeout,
 		Origin: rec.Origin,
 	}

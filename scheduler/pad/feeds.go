@@ -117,8 +117,10 @@ func (p *Pad) loadLocked(w *waiting, d *job.Delivery, err error) {
 	default:
 		p.unloadLocked(w)
 		w.delivery, w.cost = d, deliveryBytes+int64(len(d.Payload))
-		for _, h := range d.Headers {
-			w.cost += int64(len(h.Key) + len(h.Value))
+		for _, list := range [][]job.Pair{d.Headers, d.SecretHeaders} {
+			for _, h := range list {
+				w.cost += int64(len(h.Key) + len(h.Value))
+			}
 		}
 		p.ahead += w.cost
 		p.enterLaneLocked(w)
