@@ -65,7 +65,7 @@ func TestRowsOfAllNodes(t *testing.T) {
 	}()
 	d := job.Definition{
 		Tenant: "default", Name: "places", Schedule: "@every 1h", Retry: job.Retry{MaxAttempts: 1},
-		Target: job.Target{Kind: job.TargetNATS, Subject: "x", MaxInFlight: 2},
+		Target: job.Target{Kind: job.TargetHTTP, URL: "http://127.0.0.1:1/", Sign: "default/key"}, // of the newest version
 	}
 	if _, _, err := e.Put(ctx, &d, nil); err == nil || !strings.Contains(err.Error(), "node-b") {
 		t.Fatalf("a job that node-b cannot read: %v, want a refusal that names node-b", err)

@@ -50,7 +50,7 @@ type Options struct {
 	AllowPrivateTargets bool // http targets may reach loopback, private and other closed addresses, see job.ClosedNetwork
 	// WebhookRoots are the authorities with which certificates of https targets are verified. nil: those of the
 	// system.
-	WebhookRoots    *x509.CertPool
+	WebhookRoots *x509.CertPool
 	// SecretsDir is the directory with the secrets that jobs name: DIR/<tenant>/<name>. Its files are read when they
 	// are needed, and again when they have changed. Empty: jobs cannot name secrets.
 	SecretsDir      string
