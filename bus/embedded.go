@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -58,6 +59,10 @@ func (b *Bus) embed() error {
 			return err
 		}
 		b.warnOpenRoutes()
+	}
+	// The server would let the group read it; streams may contain payloads, and in a cluster the log.
+	if err := os.MkdirAll(so.StoreDir, 0o700); err != nil {
+		return fmt.Errorf("make the directory of the embedded NATS server: %w", err)
 	}
 	if b.embedded, err = server.NewServer(so); err != nil {
 		return fmt.Errorf("start the embedded NATS server: %w", err)

@@ -62,7 +62,7 @@ func OpenWitness(o Options) (_ *Directory, err error) {
 // claim locks the directory for this process, and checks that it is this node's. It writes nothing but the
 // lock, because the directory may still be refused.
 func (d *Directory) claim(o Options) (err error) {
-	if err := os.MkdirAll(o.Dir, 0o750); err != nil {
+	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return fmt.Errorf("make the data directory: %w", err)
 	}
 	if d.lock, err = lockDir(o.Dir); err != nil {

@@ -17,7 +17,7 @@ const outgoingName = "outgoing"
 // [Shard.RemoveExports] does. CutTail and Adopt must be kept away meanwhile.
 func (s *Shard) Export(ctx context.Context, name string) (dir string, at job.Position, err error) {
 	outgoing := filepath.Join(s.dir, outgoingName)
-	if err := os.MkdirAll(outgoing, 0o750); err != nil {
+	if err := os.MkdirAll(outgoing, 0o700); err != nil {
 		return "", at, err
 	}
 	dir = filepath.Join(outgoing, name)

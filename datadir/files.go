@@ -12,7 +12,7 @@ import (
 // next call overwrites. It is not for concurrent calls with one name.
 func replaceFile(dir, name string, text []byte) error {
 	path := filepath.Join(dir, name)
-	f, err := os.OpenFile(path+".tmp", os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o640)
+	f, err := os.OpenFile(path+".tmp", os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
@@ -31,7 +31,7 @@ func replaceFile(dir, name string, text []byte) error {
 
 // The file itself may be incomplete after a crash: a caller that needs all or nothing renames it afterwards.
 func writeSynced(path, text string) error {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o640)
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}

@@ -57,7 +57,7 @@ type swap struct {
 // none.
 func writeJoining(dir string, s swap) error {
 	temp := filepath.Join(dir, JoiningName+tempSuffix)
-	if err := os.WriteFile(temp, encodeJoining(s), 0o640); err != nil {
+	if err := os.WriteFile(temp, encodeJoining(s), 0o600); err != nil {
 		return err
 	}
 	if err := syncPath(temp); err != nil {

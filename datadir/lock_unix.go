@@ -20,7 +20,7 @@ var ErrInUse = errors.New("the data directory is in use by another carillon")
 // of that name.
 func Lock(dir string) (*os.File, error) {
 	path := filepath.Join(dir, LockName)
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o640)
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("lock the data directory: %w", err)
 	}

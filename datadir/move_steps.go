@@ -97,7 +97,7 @@ func (m *move) leaveNote() error {
 	if exists(m.old(LogName)) { // a file system of its own, or an earlier note
 		return nil
 	}
-	err := errors.Join(os.RemoveAll(temp), os.Mkdir(temp, 0o750))
+	err := errors.Join(os.RemoveAll(temp), os.Mkdir(temp, 0o700))
 	if err == nil {
 		err = errors.Join(writeSynced(filepath.Join(temp, movedName), movedText), syncPath(temp))
 	}

@@ -80,7 +80,7 @@ func (t *restoring) claim() error {
 	if err := t.mayUse(); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(t.dir, 0o750); err != nil {
+	if err := os.MkdirAll(t.dir, 0o700); err != nil {
 		return fmt.Errorf("make the data directory: %w", err)
 	}
 	lock, err := lockDir(t.dir)
@@ -130,7 +130,7 @@ func (t *restoring) mark() error {
 			return err
 		}
 	}
-	f, err := os.OpenFile(t.path(RestoringName), os.O_CREATE|os.O_WRONLY, 0o640)
+	f, err := os.OpenFile(t.path(RestoringName), os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
@@ -184,10 +184,10 @@ func (t *restoring) receive(r *backup.Reader) error {
 // names durable later.
 func (t *restoring) receiveFile(r *backup.Reader, name string) error {
 	path := filepath.Join(t.store(), filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o640)
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}

@@ -147,7 +147,7 @@ func (s *Shard) makeDir() error {
 // makeShardDir makes the directory of a shard, if it does not exist, and its name durable.
 func makeShardDir(dir string, shard uint32) error {
 	path := ShardDir(dir, shard)
-	if err := os.MkdirAll(path, 0o750); err != nil {
+	if err := os.MkdirAll(path, 0o700); err != nil {
 		return err
 	}
 	return errors.Join(syncPath(filepath.Dir(path)), syncPath(dir))

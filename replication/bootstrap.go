@@ -140,14 +140,14 @@ func (n *Node) resume(ctx context.Context, dir string) (*manifest, error) {
 	if err := os.RemoveAll(dir); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(filepath.Join(dir, storeName), 0o750); err != nil {
+	if err := os.MkdirAll(filepath.Join(dir, storeName), 0o700); err != nil {
 		return nil, err
 	}
 	b, err := json.Marshal(m)
 	if err != nil {
 		return nil, err
 	}
-	return m, os.WriteFile(filepath.Join(dir, manifestName), b, 0o640)
+	return m, os.WriteFile(filepath.Join(dir, manifestName), b, 0o600)
 }
 
 // awaitLeader returns the leader. It waits for one beat, because a node that has just started has not heard

@@ -74,7 +74,7 @@ func makeDir(dir string, fsys vfs.FS) error {
 	if err := makeDir(parent, fsys); err != nil {
 		return err
 	}
-	if err := fsys.MkdirAll(dir, 0o750); err != nil {
+	if err := fsys.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
 	return syncDir(parent, fsys)

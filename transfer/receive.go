@@ -33,10 +33,10 @@ func (s *Source) Receive(ctx context.Context, dir string, files []File, pieceByt
 // receive receives one file, from where an earlier attempt stopped, and makes it durable. Its length alone shows how
 // much has arrived, because pieces are written in order.
 func (s *Source) receive(ctx context.Context, file int, size int64, path string, pieceBytes int64) (err error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o640)
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return err
 	}

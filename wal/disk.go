@@ -11,11 +11,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The permissions of files and directories. Commits contain the payloads of jobs, so users outside the
-// group have no access.
+// The permissions of files and directories. Commits contain the payloads and the credentials of jobs,
+// so no other user has access.
 const (
-	fileMode = 0o640
-	dirMode  = 0o750
+	fileMode = 0o600
+	dirMode  = 0o700
 )
 
 // disk has one method for each way in which a Log changes its directory. Tests implement it to inject
