@@ -13,7 +13,7 @@ import (
 // the function of its kind, and so is checked over every way in.
 func BadRequests() []BadRequest {
 	return slices.Concat(
-		badSyntax(), badMembers(), badValues(), badSchedules(), badTargets(), badQueries(), badChanges(),
+		badSyntax(), badMembers(), badValues(), badSchedules(), badTargets(), badSecrets(), badQueries(), badChanges(),
 		badReports(), badRunChanges(), badCalendars(), badAudits(),
 	)
 }
