@@ -68,7 +68,7 @@ func (s *httpSender) resolveURL(p *parcel) error {
 		return fmt.Errorf("secret %s: is no URL of a target; want one such as https://example.com/hook, without user and fragment", ref)
 	}
 	if p.Target.ClientCert != "" && u.Scheme != "https" {
-		return fmt.Errorf("secret %s: the target has a client certificate, and its URL does not begin with https:", ref)
+		return fmt.Errorf("secret %s: the target has a client certificate, and its URL is not one of https", ref)
 	}
 	p.Target.URL = string(value)
 	return nil

@@ -104,7 +104,7 @@ func TestSecretsThatCannotBeUsed(t *testing.T) {
 		"no key":                  {ref: "default/key", value: "planted", want: "a key has 7 bytes", edit: func(d *job.Delivery) { d.Target.Sign = "default/key" }},
 		"no base64":               {ref: "default/key", value: "whsec_planted!", want: "no base64", edit: func(d *job.Delivery) { d.Target.Sign = "default/key" }},
 		"three keys":              {ref: "default/key", value: strings.Repeat(strings.Repeat(planted, 5)+"\n", 3), want: "more than 2 lines", edit: func(d *job.Delivery) { d.Target.Sign = "default/key" }},
-		"certificate of no https": {ref: "default/cert", value: "planted", want: "does not begin with https", edit: func(d *job.Delivery) { d.Target.ClientCert = "default/cert" }},
+		"certificate of no https": {ref: "default/cert", value: "planted", want: "is not one of https", edit: func(d *job.Delivery) { d.Target.ClientCert = "default/cert" }},
 		"another tenant":          {ref: "crm/auth", value: "planted", want: "not one of tenant default", edit: func(d *job.Delivery) { d.SecretHeaders[0].Value = "crm/auth" }},
 	} {
 		v := new(vault)
@@ -121,7 +121,7 @@ func TestSecretsThatCannotBeUsed(t *testing.T) {
 			c.edit(del)
 		}
 		o := testkit.Receive(t, launch(start(t, Options{AllowPrivateTargets: true, Secret: v.read}, ""), del))
-		named := c.want == "does not begin with https" || strings.Contains(o.Error, string(c.ref))
+		named := c.want == "is not one of https" || strings.Contains(o.Error, string(c.ref))
 		if !strings.Contains(o.Error, c.want) || !named || strings.Contains(o.Error, planted) || o.Refused {
 			t.Errorf("%s: outcome is %+v; want %q", name, o, c.want)
 		}
