@@ -3,6 +3,7 @@ package datadir
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -147,28 +148,46 @@ func TestAdoptWhileOpen(t *testing.T) {
 }
 
 // TestEachStepOfAJoin stops a swap after each of its steps, and once more after each step of its
-// completion. The next start finishes it.
+// completion. The next start finishes it. Of stops that leave the same files, one is tried.
 func TestEachStepOfAJoin(t *testing.T) {
 	dir, at := receive(t, 40, 25)
-	for _, f := range []Fate{Removed, Replaced, Behind} {
-		eachTwoSteps(func(first, second int) {
-			image := testkit.CopyDir(t, dir)
-			if err := writeJoining(inShard(image), swapTo(at, f)); err != nil {
-				t.Fatal(err)
-			}
-			for _, n := range []int{first, second} {
-				j := &join{dir: inShard(image), swap: swapTo(at, f), logger: discard}
-				if _, ok, _ := readJoining(inShard(image)); !ok {
-					break
+	for name, f := range map[string]Fate{"removed": Removed, "replaced": Replaced, "behind": Behind} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			seen := map[string]bool{}
+			eachTwoSteps(func(first, second int) {
+				image := stoppedTwice(t, dir, swapTo(at, f), first, second)
+				key := fmt.Sprint(files(t, image), tree(t, image))
+				if seen[key] {
+					return
 				}
-				if err := j.run(n); err != nil {
-					t.Fatalf("stopped after step %d, then %d: %v", first, second, err)
-				}
+				seen[key] = true
+				checkJoined(t, image, at, 25)
+				checkKept(t, image, swapTo(at, f), 40)
+			})
+			if len(seen) <= len(joinSteps) {
+				t.Errorf("the stops leave %d different directories", len(seen))
 			}
-			checkJoined(t, image, at, 25)
-			checkKept(t, image, swapTo(at, f), 40)
 		})
 	}
+}
+
+// stoppedTwice returns a copy of a directory with a swap that was stopped after so many steps, twice.
+func stoppedTwice(t *testing.T, dir string, s swap, first, second int) (image string) {
+	t.Helper()
+	image = testkit.CopyDir(t, dir)
+	if err := writeJoining(inShard(image), s); err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []int{first, second} {
+		if _, ok, _ := readJoining(inShard(image)); !ok {
+			break
+		}
+		if err := (&join{dir: inShard(image), swap: s, logger: discard}).run(n); err != nil {
+			t.Fatalf("stopped after step %d, then %d: %v", first, second, err)
+		}
+	}
+	return image
 }
 
 // eachTwoSteps calls do with every two numbers of steps.
