@@ -154,17 +154,23 @@ func TestEachStepOfAJoin(t *testing.T) {
 	for name, f := range map[string]Fate{"removed": Removed, "replaced": Replaced, "behind": Behind} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			seen := map[string]bool{}
-			eachTwoSteps(func(first, second int) {
-				image := stoppedTwice(t, dir, swapTo(at, f), first, second)
-				key := fmt.Sprint(files(t, image), tree(t, image))
-				if seen[key] {
-					return
+			whole, seen := testkit.CopyDir(t, dir), map[string]bool{}
+			if err := writeJoining(inShard(whole), swapTo(at, f)); err != nil {
+				t.Fatal(err)
+			}
+			for first := range len(joinSteps) + 1 {
+				once := stopped(t, whole, swapTo(at, f), first)
+				for second := range len(joinSteps) + 1 {
+					image := stopped(t, once, swapTo(at, f), second)
+					key := fmt.Sprint(files(t, image), tree(t, image))
+					if seen[key] {
+						continue
+					}
+					seen[key] = true
+					checkJoined(t, image, at, 25)
+					checkKept(t, image, swapTo(at, f), 40)
 				}
-				seen[key] = true
-				checkJoined(t, image, at, 25)
-				checkKept(t, image, swapTo(at, f), 40)
-			})
+			}
 			if len(seen) <= len(joinSteps) {
 				t.Errorf("the stops leave %d different directories", len(seen))
 			}
@@ -172,31 +178,17 @@ func TestEachStepOfAJoin(t *testing.T) {
 	}
 }
 
-// stoppedTwice returns a copy of a directory with a swap that was stopped after so many steps, twice.
-func stoppedTwice(t *testing.T, dir string, s swap, first, second int) (image string) {
+// stopped returns a copy of a directory with a swap that is stopped after so many steps, unless it has ended before.
+func stopped(t *testing.T, dir string, s swap, steps int) (image string) {
 	t.Helper()
 	image = testkit.CopyDir(t, dir)
-	if err := writeJoining(inShard(image), s); err != nil {
-		t.Fatal(err)
+	if _, ok, _ := readJoining(inShard(image)); !ok {
+		return image
 	}
-	for _, n := range []int{first, second} {
-		if _, ok, _ := readJoining(inShard(image)); !ok {
-			break
-		}
-		if err := (&join{dir: inShard(image), swap: s, logger: discard}).run(n); err != nil {
-			t.Fatalf("stopped after step %d, then %d: %v", first, second, err)
-		}
+	if err := (&join{dir: inShard(image), swap: s, logger: discard}).run(steps); err != nil {
+		t.Fatalf("stopped after step %d: %v", steps, err)
 	}
 	return image
-}
-
-// eachTwoSteps calls do with every two numbers of steps.
-func eachTwoSteps(do func(first, second int)) {
-	for first := range len(joinSteps) + 1 {
-		for second := range len(joinSteps) + 1 {
-			do(first, second)
-		}
-	}
 }
 
 // TestEachRemovalOfAJoin stops a swap in the middle of the steps that remove a directory: any part of
