@@ -134,6 +134,7 @@ func openOutside(t *testing.T, url string) (*Bus, error) {
 // TestCheckOfOutsideServers checks real servers: with an ordinary account, and with one that imports the
 // service of the system account.
 func TestCheckOfOutsideServers(t *testing.T) {
+	t.Parallel()
 	const accounts = `
 accounts {
 	SYS: { users: [{user: sys, password: p}], exports: [{service: "$SYS.REQ.SERVER.PING.JSZ", response_type: stream}] }
@@ -173,6 +174,7 @@ system_account: SYS
 
 // TestClusterWithoutJetStream: servers that can never carry a cluster are refused at once, with the reason.
 func TestClusterWithoutJetStream(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct{ name, config, user, want string }{
 		{"none on the server", `server_name: bare`, "", "does not have; enable it there"},
 		{"none for the account", `

@@ -37,6 +37,7 @@ func openBuses(t *testing.T, nodes ...Options) []*Bus {
 // TestEmbeddedServersFormACluster starts three nodes, keeps a log on all three of them, takes away the
 // one that leads it, and goes on with the other two.
 func TestEmbeddedServersFormACluster(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("elections of NATS take seconds")
 	}

@@ -102,6 +102,7 @@ func goesTo(t *testing.T, conn *nats.Conn, url string) {
 
 // TestLeavesSilentServer: a server that is cut off silently is left long before TCP notices.
 func TestLeavesSilentServer(t *testing.T) {
+	t.Parallel()
 	first, second := bustest.Run(t, withJetStream), bustest.Run(t, withJetStream)
 	h := newHolding(t, first.ClientURL())
 	_, conn := watched(t, h.url(), second.ClientURL())

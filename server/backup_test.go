@@ -147,6 +147,7 @@ func TestBackupsAreBounded(t *testing.T) {
 // TestBackupOfCluster: only the leader answers, and its backup restores to a node alone. Without a leader no
 // node answers.
 func TestBackupOfCluster(t *testing.T) {
+	t.Parallel()
 	p := newTroupe(t)
 	a := p.start("a", filepath.Join(t.TempDir(), "a"))
 	b := p.start("b", filepath.Join(t.TempDir(), "b"))

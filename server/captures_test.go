@@ -15,6 +15,7 @@ import (
 // TestStreamsThatCapture makes streams over the server's subjects, and one that stores none of its requests,
 // and checks the status.
 func TestStreamsThatCapture(t *testing.T) {
+	t.Parallel()
 	p := newTroupe(t)
 	make := func(name string, noAck bool, subjects ...string) {
 		t.Helper()
@@ -57,6 +58,7 @@ func TestStreamsThatCapture(t *testing.T) {
 
 // TestClusterStreamsAreOwn: the streams of a cluster cause no warning.
 func TestClusterStreamsAreOwn(t *testing.T) {
+	t.Parallel()
 	p := newTroupe(t)
 	o := p.options("a", t.TempDir())
 	o.Events = true
@@ -73,6 +75,7 @@ func TestClusterStreamsAreOwn(t *testing.T) {
 // TestStreamIsNoNode lets a stream capture the requests among the nodes of a cluster. Its acknowledgements do
 // not count as a node's answer: a name counts as free, and a leader does not count as gone.
 func TestStreamIsNoNode(t *testing.T) {
+	t.Parallel()
 	p := newTroupe(t)
 	_, err := p.js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "NODES", Subjects: []string{"carillon.cluster.>"}, Storage: jetstream.MemoryStorage})
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 // file NODE and without a cluster name. Its own NATS has the log of the cluster, so it is refused, and starts when that is
 // deleted as the refusal says.
 func TestMemberThatLostItsName(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("elections of NATS take seconds")
 	}

@@ -12,6 +12,7 @@ import (
 // TestLeaseBucketIsDeleted: an operator deletes the bucket of the lease under a running cluster. The nodes make it anew,
 // the leader leads on, and the standby takes over when the leader dies.
 func TestLeaseBucketIsDeleted(t *testing.T) {
+	t.Parallel()
 	p := newTroupe(t)
 	a, b := p.start("a", t.TempDir()), p.start("b", t.TempDir())
 	p.put("x")
@@ -45,6 +46,7 @@ func TestLeaseBucketIsDeleted(t *testing.T) {
 // TestLeaseIsOverwritten: a foreign program overwrites the lease. The leader replaces that and goes on leading;
 // when it dies, the standby takes the lease although the key holds something else.
 func TestLeaseIsOverwritten(t *testing.T) {
+	t.Parallel()
 	p := newTroupe(t)
 	a, b := p.start("a", t.TempDir()), p.start("b", t.TempDir())
 	p.level(a, b)

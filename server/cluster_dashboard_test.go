@@ -12,6 +12,7 @@ import (
 // TestClusterDashboard opens the pages of a standby: they show what it has and say who leads, and a form that
 // would change something says the same.
 func TestClusterDashboard(t *testing.T) {
+	t.Parallel()
 	p := newTroupe(t)
 	a, b := p.start("a", t.TempDir()), p.start("b", t.TempDir())
 	p.put("x")

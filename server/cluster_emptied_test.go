@@ -12,6 +12,7 @@ import (
 // TestEmptiedStream: the standby is down, jobs are put, the leader ends, and an operator purges the stream of the log. Neither the
 // standby, which lacks these jobs, nor a node without data leads before the node that has them is back.
 func TestEmptiedStream(t *testing.T) {
+	t.Parallel()
 	p := newTroupe(t)
 	dirs := map[string]string{"a": t.TempDir(), "b": t.TempDir(), "c": t.TempDir()}
 	a, b := p.start("a", dirs["a"]), p.start("b", dirs["b"])

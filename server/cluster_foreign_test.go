@@ -13,6 +13,7 @@ import (
 
 // TestForeignThings: foreign streams and messages do not harm the cluster, and are named.
 func TestForeignThings(t *testing.T) {
+	t.Parallel()
 	p := newTroupe(t)
 	dir := t.TempDir()
 	a := p.start("a", dir)

@@ -12,6 +12,7 @@ import (
 // TestClusterOverHTTP asks both nodes of a cluster: the standby reads and names the leader, and carries
 // requests out once it leads itself.
 func TestClusterOverHTTP(t *testing.T) {
+	t.Parallel()
 	p := newTroupe(t)
 	a, b := p.start("a", t.TempDir()), p.start("b", t.TempDir())
 	p.put("x")

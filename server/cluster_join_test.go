@@ -15,6 +15,7 @@ import (
 // TestJoinFromCheckpoint: a node without data joins a cluster whose stream does not reach back to the
 // beginning; it receives a checkpoint, and can lead afterwards.
 func TestJoinFromCheckpoint(t *testing.T) {
+	t.Parallel()
 	p := newTroupe(t)
 	a := p.start("a", t.TempDir())
 	for i := range 30 {
@@ -45,6 +46,7 @@ func TestJoinFromCheckpoint(t *testing.T) {
 // TestDivergedNodeJoinsAnew: a node comes back whose last commit the cluster never had. It puts the commit
 // aside, and follows.
 func TestDivergedNodeJoinsAnew(t *testing.T) {
+	t.Parallel()
 	p := newTroupe(t)
 	dir := t.TempDir()
 	a, b := p.start("a", dir), p.start("b", t.TempDir())
@@ -71,6 +73,7 @@ func TestDivergedNodeJoinsAnew(t *testing.T) {
 // TestStreamGone: an operator deletes the stream under the leader, which makes it anew and goes on. An operator
 // deletes it while the cluster is down, and its nodes refuse to start without the log unless a flag permits it.
 func TestStreamGone(t *testing.T) {
+	t.Parallel()
 	p := newTroupe(t)
 	dirs := map[string]string{"a": t.TempDir(), "b": t.TempDir()}
 	a, b := p.start("a", dirs["a"]), p.start("b", dirs["b"])

@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -32,11 +34,17 @@ type outage struct {
 func newOutage(t *testing.T) *outage {
 	t.Helper()
 	o := &outage{
-		troupe: &troupe{t: t}, store: filepath.Join(t.TempDir(), "nats"), port: server.RANDOM_PORT,
+		troupe: &troupe{t: t}, store: filepath.Join(t.TempDir(), "nats"),
 		dirs: map[string]string{"a": t.TempDir(), "b": t.TempDir()},
 	}
+	_, port, err := net.SplitHostPort(bustest.FreeAddrs(t, 1)[0]) // which is still free after an outage
+	if err == nil {
+		o.port, err = strconv.Atoi(port)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 	o.powerOn()
-	var err error
 	if o.nc, err = nats.Connect(o.url, nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond)); err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +67,6 @@ func (o *outage) powerOn() {
 		o.t.Fatal("the NATS server does not get ready")
 	}
 	o.nats, o.url = s, s.ClientURL()
-	_, _ = fmt.Sscanf(o.url[strings.LastIndex(o.url, ":")+1:], "%d", &o.port)
 }
 
 func (o *outage) powerOff() {
@@ -179,7 +186,9 @@ func (o *outage) startWaiting(name, other string) (addr string, started <-chan *
 // TestOutageOfAll: power fails everywhere while the standby is down for maintenance; NATS loses the end of what it has
 // acknowledged. The standby is started first, and waits for the former leader, which has it all.
 func TestOutageOfAll(t *testing.T) {
+	t.Parallel()
 	o := newOutage(t)
+	o.lease = shortLease
 	a, b := o.start("a"), o.start("b")
 	o.register("before", 3)
 	o.level(a, b)
@@ -192,7 +201,7 @@ func TestOutageOfAll(t *testing.T) {
 	o.lose(image)
 
 	addr, started := o.startWaiting("b", "a")
-	lease, end := context.WithTimeout(t.Context(), 17*time.Second) // longer than the lease
+	lease, end := context.WithTimeout(t.Context(), shortLease+2*time.Second)
 	defer end()
 	if testkit.Poll(lease, func() bool { return unready(addr) == "" }) {
 		t.Fatal("b does not wait any more")
@@ -214,7 +223,9 @@ func TestOutageOfAll(t *testing.T) {
 // back as it was when the first leader died. That one is started first: the lease is as it renewed it last, and it waits for the
 // other all the same.
 func TestOutageAfterTakeover(t *testing.T) {
+	t.Parallel()
 	o := newOutage(t)
+	o.lease = shortLease
 	a, b := o.start("a"), o.start("b")
 	o.register("before", 3)
 	o.level(a, b)
@@ -240,6 +251,7 @@ func TestOutageAfterTakeover(t *testing.T) {
 // TestRestartAloneWaitsForNothing: the standby ends in order, and the leader dies and starts again beside no other node: it
 // leads at once.
 func TestRestartAloneWaitsForNothing(t *testing.T) {
+	t.Parallel()
 	o := newOutage(t)
 	a, b := o.start("a"), o.start("b")
 	o.register("x", 3)

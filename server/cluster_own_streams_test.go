@@ -15,6 +15,7 @@ import (
 
 // TestLoneStreamsArePutAside: the streams of a node alone outlive its becoming a member.
 func TestLoneStreamsArePutAside(t *testing.T) {
+	t.Parallel()
 	nodes := nodeOptions(t, 3)
 	o := nodes[0]
 	b, err := bus.Open(t.Context(), busOptions(Options{Dir: o.Dir, Listen: "127.0.0.1:0", Logger: discard}.withDefaults()))

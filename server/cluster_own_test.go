@@ -85,6 +85,7 @@ func kept(t *testing.T, dir string) []string {
 // TestOwnDataIsNotJoinedAway: the jobs of a node alone are not replaced by those of a cluster that an empty node founded,
 // unless the operator says so; then they are put aside.
 func TestOwnDataIsNotJoinedAway(t *testing.T) {
+	t.Parallel()
 	p := newTroupe(t)
 	b := p.start("b", t.TempDir())
 	p.put("cluster")
@@ -123,6 +124,7 @@ const setsMost = 8
 
 // TestReplacedDataIsBounded: a node that has put data aside eight times ends, and its data stays.
 func TestReplacedDataIsBounded(t *testing.T) {
+	t.Parallel()
 	p := newTroupe(t)
 	p.start("b", t.TempDir())
 	dir := lone(t, 3)
@@ -149,6 +151,7 @@ func TestReplacedDataIsBounded(t *testing.T) {
 // TestLaggingStandbyKeepsNoCopy: a standby that lacks what the stream has dropped receives a checkpoint; the
 // leader sees that it has all of the replaced data, and nothing is put aside.
 func TestLaggingStandbyKeepsNoCopy(t *testing.T) {
+	t.Parallel()
 	p := newTroupe(t)
 	a, dir := p.start("a", t.TempDir()), t.TempDir()
 	b := p.start("b", dir)
@@ -177,6 +180,7 @@ func TestLaggingStandbyKeepsNoCopy(t *testing.T) {
 
 // TestWitnessHasADirectoryOfItsOwn: a witness refuses a node's directory, and a node a witness's.
 func TestWitnessHasADirectoryOfItsOwn(t *testing.T) {
+	t.Parallel()
 	p := newTroupe(t)
 	dir := t.TempDir()
 	p.close(p.start("a", dir))
@@ -199,6 +203,7 @@ func TestWitnessHasADirectoryOfItsOwn(t *testing.T) {
 // TestDataOfAnotherCluster: a node's data is given up for a cluster of another name only if the operator says so, and if
 // that cluster is there.
 func TestDataOfAnotherCluster(t *testing.T) {
+	t.Parallel()
 	first := newTroupe(t)
 	dir := t.TempDir()
 	a := first.start("a", dir)
@@ -230,6 +235,7 @@ func TestDataOfAnotherCluster(t *testing.T) {
 
 // TestMistypedClusterName: as long as no cluster was met, the next start with the right name works.
 func TestMistypedClusterName(t *testing.T) {
+	t.Parallel()
 	p := newTroupe(t)
 	a, dir := p.start("a", t.TempDir()), t.TempDir()
 	o := p.options("", dir)

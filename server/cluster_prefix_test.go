@@ -42,6 +42,7 @@ func (p *troupe) refusesToStart(o Options, words ...string) {
 // TestTwoServersOnOnePrefix: of two servers without a cluster the second is refused, with the name of the first, and
 // works with a prefix of its own, or when the first has gone.
 func TestTwoServersOnOnePrefix(t *testing.T) {
+	t.Parallel()
 	p := newTroupe(t)
 	first := p.startWith(p.alone(t.TempDir()))
 	o := p.alone(t.TempDir())
@@ -56,6 +57,7 @@ func TestTwoServersOnOnePrefix(t *testing.T) {
 
 // TestServersThatStartTogether: of servers without a cluster that start at the same time on one prefix one is up.
 func TestServersThatStartTogether(t *testing.T) {
+	t.Parallel()
 	p := newTroupe(t)
 	for range 5 {
 		servers, errs := make([]*Server, 3), make([]error, 3)
@@ -83,6 +85,7 @@ func TestServersThatStartTogether(t *testing.T) {
 // TestServerBesideACluster: a server without a cluster is refused while nodes are up on its prefix, and while their
 // log is in NATS, and starts when it is deleted.
 func TestServerBesideACluster(t *testing.T) {
+	t.Parallel()
 	p := newTroupe(t)
 	a, b := p.start("a", t.TempDir()), p.start("b", t.TempDir())
 	dir := t.TempDir()
@@ -103,6 +106,7 @@ func TestServerBesideACluster(t *testing.T) {
 // TestStandbyThatLostItsName: a standby whose file NODE is missing does not lead without a cluster name, and is a
 // standby again when the file is back.
 func TestStandbyThatLostItsName(t *testing.T) {
+	t.Parallel()
 	p := newTroupe(t)
 	dir := t.TempDir()
 	a, b := p.start("a", t.TempDir()), p.start("b", dir)
@@ -125,6 +129,7 @@ func TestStandbyThatLostItsName(t *testing.T) {
 // TestClusterBesideAServer: a node does not found a cluster on the prefix of a server without one, and a node of a
 // cluster that was there before does not lead beside it.
 func TestClusterBesideAServer(t *testing.T) {
+	t.Parallel()
 	p := newTroupe(t)
 	intruder := p.startWith(p.alone(t.TempDir()))
 	dir := t.TempDir()
@@ -148,6 +153,7 @@ func TestClusterBesideAServer(t *testing.T) {
 // TestIntruder: a server that may not ask NATS who serves its prefix comes up beside a cluster. Both sides say so
 // in their status, and a standby can come back beside it as long as its cluster has a leader.
 func TestIntruder(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("servers look for others each ten seconds")
 	}
@@ -184,7 +190,9 @@ no_auth_user: a
 	if err := x.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	b = p.start("b", dir)
+	last := p.options("b", dir)
+	last.LeadAlone = true // without a wait for the other one
+	b = p.startWith(last)
 	testkit.Until(p.t, "b leads", p.leads(b))
 	if w := p.info(b).Warnings; len(w) > 0 {
 		t.Errorf("%q", w)

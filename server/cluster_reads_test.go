@@ -12,6 +12,7 @@ import (
 // TestStandbyReads: a node that stands by answers reads that are meant for it, says how far it is behind,
 // and changes nothing.
 func TestStandbyReads(t *testing.T) {
+	t.Parallel()
 	p := newTroupe(t)
 	a, b := p.start("a", t.TempDir()), p.start("b", t.TempDir())
 	p.put("x")

@@ -129,6 +129,7 @@ func (n *nodeProcess) signal(s syscall.Signal) {
 // TestReplacedLeader: the process of a leader stands still, another one takes its place under the same name, and it
 // wakes up. It ends, and says why; the other one leads on.
 func TestReplacedLeader(t *testing.T) {
+	t.Parallel()
 	p := newTroupe(t)
 	dir := t.TempDir()
 	old, role := p.startProcess("a", dir)
@@ -157,6 +158,7 @@ func TestReplacedLeader(t *testing.T) {
 // TestReplacedStandby: a standby is replaced in the same way. The process that was started later stays, and the
 // leader goes on leading.
 func TestReplacedStandby(t *testing.T) {
+	t.Parallel()
 	p := newTroupe(t)
 	b := p.start("b", t.TempDir())
 	old, role := p.startProcess("a", t.TempDir())

@@ -9,6 +9,7 @@ import (
 // TestAcknowledgedIsOnTheStandbysDisk: where NATS is not known to have on disk what it acknowledges, an acknowledgement waits
 // for the disk of a standby that is in step, and only for so long. Where it is known, it waits for none.
 func TestAcknowledgedIsOnTheStandbysDisk(t *testing.T) {
+	t.Parallel()
 	for _, syncs := range []bool{false, true} {
 		t.Run(fmt.Sprintf("NATS syncs %v", syncs), func(t *testing.T) {
 			o := newOutage(t)

@@ -17,6 +17,7 @@ import (
 // TestHandoverWhileTheLogStandsStill: a leader whose commits are not acknowledged says so, and goes on
 // launching. When they are, it hands over, and no run is launched twice.
 func TestHandoverWhileTheLogStandsStill(t *testing.T) {
+	t.Parallel()
 	for _, durability := range []string{DurabilityReplicated, DurabilityLocal} {
 		t.Run(durability, func(t *testing.T) {
 			p, a, b := newStillTroupe(t, durability)
@@ -38,6 +39,7 @@ func TestHandoverWhileTheLogStandsStill(t *testing.T) {
 // TestStopWhileTheLogStandsStill: a leader that is to end launches on until the log has what it launched. Then its
 // successor launches none of it again.
 func TestStopWhileTheLogStandsStill(t *testing.T) {
+	t.Parallel()
 	p, a, b := newStillTroupe(t, DurabilityReplicated)
 	p.decideAhead(a)
 	p.standStill()
@@ -59,6 +61,7 @@ func TestStopWhileTheLogStandsStill(t *testing.T) {
 
 // TestStopAloneWhileTheLogStandsStill: a leader without a standby does not wait for long.
 func TestStopAloneWhileTheLogStandsStill(t *testing.T) {
+	t.Parallel()
 	p, a, b := newStillTroupe(t, DurabilityReplicated)
 	if err := b.Close(t.Context()); err != nil {
 		t.Fatal(err)
@@ -78,6 +81,7 @@ func TestStopAloneWhileTheLogStandsStill(t *testing.T) {
 // TestLogStandsStillDuringHandover: the log stops when the leader has stopped its launches, and an outcome is not in it
 // yet. The leader goes on launching; when the log is well it hands over, and launches nothing twice.
 func TestLogStandsStillDuringHandover(t *testing.T) {
+	t.Parallel()
 	p := newStillServers(t, DurabilityReplicated)
 	asked, stopped := make(chan *nats.Msg, 10), atomic.Bool{}
 	if _, err := p.nc.ChanSubscribe("slow", asked); err != nil {

@@ -13,6 +13,7 @@ import (
 // TestTakeover: a leader dies without notice; the standby leads within about a second, under a higher epoch and
 // fence, and no tick is lost or decided twice. The dead node comes back as a standby.
 func TestTakeover(t *testing.T) {
+	t.Parallel()
 	p := newTroupe(t)
 	dirs := map[string]string{"a": t.TempDir(), "b": t.TempDir()}
 	a := p.start("a", dirs["a"])
@@ -58,6 +59,7 @@ func TestTakeover(t *testing.T) {
 
 // TestHandover: on a request, and at its stop, the leader lets the standby lead. No run is launched twice.
 func TestHandover(t *testing.T) {
+	t.Parallel()
 	p := newTroupe(t)
 	a, b := p.start("a", t.TempDir()), p.start("b", t.TempDir())
 	received := make(chan *nats.Msg, 10000)
@@ -100,6 +102,7 @@ func TestHandover(t *testing.T) {
 
 // TestDurabilityLocal: commits count without the stream, and reach the standby all the same.
 func TestDurabilityLocal(t *testing.T) {
+	t.Parallel()
 	p := newTroupe(t)
 	start := func(name string) *Server {
 		o := p.options(name, t.TempDir())

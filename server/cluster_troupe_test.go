@@ -24,11 +24,15 @@ import (
 // troupe is a cluster on one outside NATS server: what its nodes do to each other does not depend on how many
 // servers carry their messages.
 type troupe struct {
-	t   *testing.T
-	url string
-	nc  *nats.Conn
-	js  jetstream.JetStream
+	t     *testing.T
+	url   string
+	nc    *nats.Conn
+	js    jetstream.JetStream
+	lease time.Duration // 0: the default
 }
+
+// shortLease is for tests that wait until a lease has ended.
+const shortLease = 4 * time.Second
 
 func newTroupe(t *testing.T) *troupe {
 	t.Helper()
@@ -54,7 +58,7 @@ func newTroupeOn(t *testing.T, config string) *troupe {
 func (p *troupe) options(name, dir string) Options {
 	return Options{
 		Dir: dir, HTTPListen: "127.0.0.1:0", NATSURL: p.url, ClusterName: "prod", Node: name, AllowPrivateTargets: true,
-		Lead: time.Second, Logger: testLog(),
+		Lead: time.Second, Logger: testLog(), lease: p.lease,
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 // TestCommitsThatWaitAreSaid: the stream of the log accepts nothing, as after an operator has changed its
 // subjects. The leader's status warns of that while it lasts.
 func TestCommitsThatWaitAreSaid(t *testing.T) {
+	t.Parallel()
 	p := newTroupe(t)
 	a := p.start("a", t.TempDir())
 	p.put("x")

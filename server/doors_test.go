@@ -34,6 +34,7 @@ func of(t *testing.T, nc *nats.Conn, tenant string) *client.Client {
 // TestReplyIsNoRequest sends requests whose reply would be a request, to every subject that answers. None is carried
 // out, each is counted, and nothing changes.
 func TestReplyIsNoRequest(t *testing.T) {
+	t.Parallel()
 	p := newTroupe(t)
 	s := startDoors(t, p, nil)
 	ctx, a, b := t.Context(), of(t, p.nc, "a"), of(t, p.nc, "b")
@@ -96,6 +97,7 @@ func scrape(t *testing.T, s *Server) string {
 
 // TestClusterRepliesToInboxes: the nodes of a cluster reply to inboxes only.
 func TestClusterRepliesToInboxes(t *testing.T) {
+	t.Parallel()
 	p := newTroupe(t)
 	a, b := p.start("a", t.TempDir()), p.start("b", t.TempDir())
 	p.level(a, b)
@@ -123,6 +125,7 @@ func TestClusterRepliesToInboxes(t *testing.T) {
 
 // TestInboxPrefix: a client with inboxes of its own is answered by a server that knows their prefix, and by no other.
 func TestInboxPrefix(t *testing.T) {
+	t.Parallel()
 	for _, tc := range []struct {
 		prefixes []string
 		answered bool
@@ -160,6 +163,7 @@ func TestInboxPrefix(t *testing.T) {
 // TestDeliveriesMayNotAsk: API and pages refuse a request with the headers of a delivery, over HTTP and NATS,
 // and a job whose webhook is the server.
 func TestDeliveriesMayNotAsk(t *testing.T) {
+	t.Parallel()
 	p := newTroupe(t)
 	s := startDoors(t, p, nil)
 	victim := of(t, p.nc, "victim")
@@ -195,6 +199,7 @@ func TestDeliveriesMayNotAsk(t *testing.T) {
 
 // TestTwoAskers: a request that names its caller twice is refused, over NATS as over HTTP.
 func TestTwoAskers(t *testing.T) {
+	t.Parallel()
 	p := newTroupe(t)
 	startDoors(t, p, nil)
 	for _, header := range []nats.Header{

@@ -41,6 +41,7 @@ func fullEvents(t *testing.T, nc *nats.Conn) (js jetstream.JetStream, makeRoom f
 func fireBeforeFullEvents(t *testing.T, herd int, o server.Options) (c *client.Client, st *client.Status, js jetstream.JetStream, makeRoom func()) {
 	t.Helper()
 	o.Dir, o.Events = filepath.Join(t.TempDir(), "data"), true
+	o.CatchupRate = 1_000_000 // what is registered after its time fires at once as well
 	s := startWith(t, o)
 	nc, c := connect(t, s)
 	js, makeRoom = fullEvents(t, nc)

@@ -94,6 +94,7 @@ func TestWaitingIsNotLateness(t *testing.T) {
 	if late.P99 > 250 { // as the alert has it
 		t.Errorf("lateness is %+v", late)
 	}
+	allAnswered(t, c)
 	page, metrics := readPage(t, s.Ready().HTTP+"/"), readPage(t, s.Ready().HTTP+"/metrics")
 	for _, reason := range []string{"overlap", "catch_up", "retry"} {
 		if !strings.Contains(page, fmt.Sprintf(`data-reason="%s"`, reason)) {
@@ -138,7 +139,11 @@ func TestWithinTheLeadIsNoBacklog(t *testing.T) {
 func TestPlacesAreCountedOnce(t *testing.T) {
 	s := startWith(t, options(filepath.Join(t.TempDir(), "data")))
 	nc, c := connect(t, s)
-	if _, err := nc.SubscribeSync("silent"); err != nil {
+	seen := make(chan struct{}) // closed: answer
+	if _, err := nc.Subscribe("silent", func(m *nats.Msg) {
+		<-seen
+		_ = m.Respond(nil)
+	}); err != nil {
 		t.Fatal(err)
 	}
 	at := client.At(time.Now().Add(300 * time.Millisecond)).String()
@@ -162,4 +167,15 @@ func TestPlacesAreCountedOnce(t *testing.T) {
 			t.Errorf("the metrics have no %s", line)
 		}
 	}
+	close(seen)
+	allAnswered(t, c)
+}
+
+// allAnswered waits until no attempt is in flight: at its end the server would wait for the answer until the attempt times out.
+func allAnswered(t *testing.T, c *client.Client) {
+	t.Helper()
+	testkit.Until(t, "all attempts are answered", func() bool {
+		st, err := c.Status(t.Context())
+		return err == nil && st.InFlight == 0 && st.Queued == 0
+	})
 }

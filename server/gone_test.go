@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/carillon-io/carillon/datadir"
@@ -61,26 +62,37 @@ func flip(name string, now []byte, at int) mishap {
 func TestEachFileIsMissed(t *testing.T) {
 	l := liveALife(t)
 	for state, dir := range map[string]string{"closed": l.closed, "killed": l.killed, "unmarked": l.unmarked} {
-		refused, tried := 0, 0
 		checkNewestHolds(t, dir)
-		for _, file := range filesOf(t, dir) {
-			if state == "unmarked" && !strings.HasPrefix(file, logPath) {
-				continue // it differs from the killed one in the log alone
-			}
-			var older []string
-			for _, from := range l.older {
-				older = append(older, filepath.Join(from, file))
-			}
-			for _, m := range mishapsOf(t, filepath.Join(dir, file), older) {
-				tried++
-				if l.suffer(t, state, dir, file, m) {
-					refused++
+		var refused, tried atomic.Int32
+		t.Run(state, func(t *testing.T) { // it returns when all files are done
+			for _, file := range filesOf(t, dir) {
+				if state == "unmarked" && !strings.HasPrefix(file, logPath) {
+					continue // it differs from the killed one in the log alone
 				}
+				t.Run(file, func(t *testing.T) {
+					t.Parallel()
+					l.sufferAll(t, state, dir, file, &refused, &tried)
+				})
 			}
+		})
+		t.Logf("%s: %d of %d were refused, the others lost nothing", state, refused.Load(), tried.Load())
+		if refused.Load() < 20 {
+			t.Errorf("%s: %d mishaps were refused", state, refused.Load())
 		}
-		t.Logf("%s: %d of %d were refused, the others lost nothing", state, refused, tried)
-		if refused < 20 {
-			t.Errorf("%s: %d mishaps were refused", state, refused)
+	}
+}
+
+// sufferAll tries every mishap on one file, and counts them.
+func (l *life) sufferAll(t *testing.T, state, dir, file string, refused, tried *atomic.Int32) {
+	t.Helper()
+	var older []string
+	for _, from := range l.older {
+		older = append(older, filepath.Join(from, file))
+	}
+	for _, m := range mishapsOf(t, filepath.Join(dir, file), older) {
+		tried.Add(1)
+		if l.suffer(t, state, dir, file, m) {
+			refused.Add(1)
 		}
 	}
 }

@@ -135,6 +135,7 @@ func TestRestoredBackupLosesNoEvent(t *testing.T) {
 
 // TestOriginOutlivesALeader has a leader that dies, and its standby: the ids of both begin with that of the cluster.
 func TestOriginOutlivesALeader(t *testing.T) {
+	t.Parallel()
 	p := newTroupe(t)
 	start := func(name string) *Server {
 		o := p.options(name, t.TempDir())

@@ -15,6 +15,7 @@ import (
 
 // TestOwnHasEveryListener opens every kind of listener of a server.
 func TestOwnHasEveryListener(t *testing.T) {
+	t.Parallel()
 	o := nodeOptions(t, 2)[0]
 	o.ProfileListen = "127.0.0.1:0"
 	s := &Server{opts: o}

@@ -18,6 +18,7 @@ import (
 // TestWitnessWithFullDisk: a witness whose disk is full ends, and logs why. It is skipped where the test may
 // not mount a small disk.
 func TestWitnessWithFullDisk(t *testing.T) {
+	t.Parallel()
 	nodes := nodeOptions(t, 3)
 	nodes[2].Witness = true
 	if err := os.MkdirAll(nodes[2].Dir, 0o750); err != nil {

@@ -11,6 +11,7 @@ import (
 // TestWarningsFollowNATS: what a node says of NATS is what NATS is now, not what it was at the start. A server that
 // keeps the log goes and comes back.
 func TestWarningsFollowNATS(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("elections of NATS take seconds")
 	}

@@ -100,7 +100,8 @@ type Options struct {
 	// NATSSyncs declares that the NATS servers of NATSURL have on disk what they acknowledge (sync_interval:
 	// always), where this process cannot read that setting.
 	NATSSyncs    bool
-	awaitMembers time.Duration // see replication.Options; 0 is its default
+	awaitMembers time.Duration // see replication.Options.Await; 0 is its default
+	lease        time.Duration // see replication.Options.Lease; 0 is its default, tests use a short time
 
 	Lead               time.Duration // see scheduler.Settings; default 250 ms, in a cluster 10 s
 	CompletedRetention time.Duration // how long completed jobs are kept; default 24 h, negative: for ever

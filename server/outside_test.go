@@ -36,7 +36,7 @@ func TestOutsideServerRestarts(t *testing.T) {
 	port := outside.Addr().(*net.TCPAddr).Port
 	o := options(filepath.Join(t.TempDir(), "data"))
 	o.NATSURL = outside.ClientURL()
-	startWith(t, o)
+	s := startWith(t, o)
 
 	nc, c := clienttest.Connect(t, outside.ClientURL(), nats.MaxReconnects(-1), nats.ReconnectWait(20*time.Millisecond))
 	fired := make(chan *nats.Msg, 16)
@@ -62,5 +62,8 @@ func TestOutsideServerRestarts(t *testing.T) {
 	testkit.Until(t, "a job is registered", func() bool { return put("after", 0) == nil })
 	if m := testkit.Receive(t, fired); m.Header.Get("Carillon-Job") != "after" {
 		t.Errorf("got %v", m.Header)
+	}
+	if err := s.Close(t.Context()); err != nil { // before its NATS server ends, for whose answer it would wait
+		t.Error(err)
 	}
 }

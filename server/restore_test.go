@@ -210,6 +210,7 @@ func beginLog(dir string, at job.Position) error {
 // TestRestoreACluster: a cluster that was lost as a whole begins anew from a backup: one node with what was
 // restored, and the others join it.
 func TestRestoreACluster(t *testing.T) {
+	t.Parallel()
 	lost := newTroupe(t)
 	a := lost.start("a", filepath.Join(t.TempDir(), "a"))
 	mustPut(t, lost.client(false), natsJob("one", "@daily"))
@@ -222,6 +223,7 @@ func TestRestoreACluster(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := newTroupe(t)
+	again.lease = shortLease
 	if _, err := datadir.Found(datadir.FoundOptions{Dir: dir, ClusterName: "prod", Node: "a", Logger: discard}); err != nil {
 		t.Fatal(err)
 	}

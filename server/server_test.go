@@ -89,11 +89,12 @@ func TestRegisterFireRestart(t *testing.T) {
 func TestStartRefuses(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	s := start(t, dir)
+	patience := 20 * time.Second
 	refuse := func(what string, want string, change func(*server.Options)) {
 		t.Helper()
 		o := options(filepath.Join(t.TempDir(), "other"))
 		change(&o)
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second) // for a wait, which says for what
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		defer cancel()
 		got, err := server.Start(ctx, o)
 		if err == nil {
@@ -106,7 +107,6 @@ func TestStartRefuses(t *testing.T) {
 	refuse("a directory in use", "in use", func(o *server.Options) { o.Dir = dir })
 	refuse("an HTTP port in use", "HTTP", func(o *server.Options) { o.HTTPListen = strings.TrimPrefix(s.Ready().HTTP, "http://") })
 	refuse("a NATS port in use", "NATS", func(o *server.Options) { o.Listen = strings.TrimPrefix(s.Ready().NATS, "nats://") })
-	refuse("nobody at the URL", "connect to NATS", func(o *server.Options) { o.NATSURL = "nats://127.0.0.1:1" })
 	refuse("a file for a directory", "data directory", func(o *server.Options) {
 		o.Dir = filepath.Join(t.TempDir(), "file")
 		if err := os.WriteFile(o.Dir, nil, 0o600); err != nil {
@@ -114,6 +114,8 @@ func TestStartRefuses(t *testing.T) {
 		}
 	})
 	refuse("a bad prefix", "prefix", func(o *server.Options) { o.Prefix = "a.b" })
+	patience = 500 * time.Millisecond // it waits, and says for what
+	refuse("nobody at the URL", "connect to NATS", func(o *server.Options) { o.NATSURL = "nats://127.0.0.1:1" })
 }
 
 // TestLogAndStoreMustFit: a log that is not the store's is refused by name.

@@ -89,7 +89,7 @@ func (s *Server) clusterOptions(ctx context.Context) (*shard.Cluster, error) {
 	r := replication.Options{
 		Conn: conn, Prefix: o.Prefix, Cluster: o.ClusterName, Node: o.Node, Process: s.process,
 		Local: o.Durability == DurabilityLocal, Replicas: replicas, StreamBytesMax: o.StreamBytesMax,
-		Recreate: o.RecreateStream, LeadAlone: o.LeadAlone, Await: o.awaitMembers, Discard: o.DiscardData,
+		Recreate: o.RecreateStream, LeadAlone: o.LeadAlone, Await: o.awaitMembers, Lease: o.lease, Discard: o.DiscardData,
 		Synced: s.around.Synced, Release: o.Version, Inboxes: s.inboxes, Logger: o.Logger,
 	}
 	r.Server, r.Seated = s.bus.Seats()

@@ -16,6 +16,7 @@ import (
 // TestWitness starts a witness and two nodes: the witness is a member as they are, reports itself as a witness,
 // and has neither a log nor a store.
 func TestWitness(t *testing.T) {
+	t.Parallel()
 	nodes := nodeOptions(t, 3)
 	nodes[1].Witness, nodes[1].Node = true, ""
 	w, _ := startWitness(t, nodes[1], nodes[0], nodes[2])

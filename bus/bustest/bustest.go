@@ -4,9 +4,11 @@ package bustest
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -73,17 +75,35 @@ func OpenAll[B interface {
 	return buses
 }
 
-// FreeAddrs returns n addresses of this machine on which no program listened a moment ago.
+// The ports of FreeAddrs: those below the ones from which systems choose when a program asks for any port, so that no other
+// test gets one of them by chance.
+const (
+	portMin = 10_000
+	portMax = 32_000
+)
+
+// given has the ports that FreeAddrs has returned.
+var given sync.Map
+
+// FreeAddrs returns n addresses of this machine on which no program listened a moment ago. No address is returned twice. It is safe
+// for concurrent use.
 func FreeAddrs(t *testing.T, n int) []string {
 	t.Helper()
 	var addrs []string
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
+	for range 100 * n {
+		addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(portMin+rand.IntN(portMax-portMin)))
+		if _, twice := given.LoadOrStore(addr, true); twice {
+			continue
 		}
-		defer func() { _ = l.Close() }()
-		addrs = append(addrs, l.Addr().String())
+		l, err := net.Listen("tcp", addr)
+		if err != nil {
+			continue // it is in use
+		}
+		_ = l.Close()
+		if addrs = append(addrs, addr); len(addrs) == n {
+			return addrs
+		}
 	}
-	return addrs
+	t.Fatalf("%d of %d free ports were found", len(addrs), n)
+	return nil
 }
