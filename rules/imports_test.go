@@ -26,18 +26,21 @@ func over(words []string, more ...string) []string { return append(slices.Clone(
 // other modules. Arrows point down only, and never sideways between adapters. A package that is not
 // listed is not part of the house.
 var house = map[string][]string{
-	"instant":   {},
-	"apierr":    {},
-	"schedule":  {module + "/instant", module + "/apierr", "github.com/robfig/cron/v3"},
-	"job":       {module + "/instant", module + "/apierr", module + "/schedule"},
-	"wheel":     {},
-	"fair":      {},
-	"heap":      {},
-	"histogram": {},
-	"crontab":   {},
-	"terminal":  {"golang.org/x/sys"},
-	"transfer":  {},
-	"client":    {"github.com/nats-io/nats.go", "github.com/go-json-experiment/json"},
+	"instant": {},
+	// Certificates of listeners, read from files.
+	"certs":           {},
+	"certs/certstest": {module + "/certs"},
+	"apierr":          {},
+	"schedule":        {module + "/instant", module + "/apierr", "github.com/robfig/cron/v3"},
+	"job":             {module + "/instant", module + "/apierr", module + "/schedule"},
+	"wheel":           {},
+	"fair":            {},
+	"heap":            {},
+	"histogram":       {},
+	"crontab":         {},
+	"terminal":        {"golang.org/x/sys"},
+	"transfer":        {},
+	"client":          {"github.com/nats-io/nats.go", "github.com/go-json-experiment/json"},
 	// The one package that publishes replies.
 	"inbox":       {"github.com/nats-io/nats.go"},
 	"replication": over(words, module+"/inbox", module+"/transfer", "github.com/nats-io/nats.go"),
@@ -78,9 +81,9 @@ var house = map[string][]string{
 	// One engine with its data, alone or in a cluster.
 	"shard": over(words, module+"/api", module+"/datadir", module+"/replication", module+"/scheduler", module+"/wal", "github.com/nats-io/nats.go", "golang.org/x/sys"),
 	// The assembly: what a process has once.
-	"server": over(words, module+"/api", module+"/backup", module+"/bus", module+"/client", module+"/dashboard", module+"/datadir", module+"/dispatch", module+"/inbox",
+	"server": over(words, module+"/api", module+"/backup", module+"/bus", module+"/certs", module+"/client", module+"/dashboard", module+"/datadir", module+"/dispatch", module+"/inbox",
 		module+"/metrics", module+"/replication", module+"/scheduler", module+"/shard", module+"/tracing", module+"/transfer", module+"/web", "github.com/nats-io/nats.go", "golang.org/x/sys"),
-	"cmd/carillon": over(words, module+"/backup", module+"/bench", module+"/client", module+"/crontab", module+"/datadir", module+"/server", module+"/snapshot",
+	"cmd/carillon": over(words, module+"/backup", module+"/bench", module+"/certs", module+"/client", module+"/crontab", module+"/datadir", module+"/server", module+"/snapshot",
 		module+"/terminal", module+"/wal", "github.com/nats-io/nats.go", "github.com/alecthomas/kong", "github.com/go-json-experiment/json", "go.yaml.in/yaml/v3", "golang.org/x/sys"),
 	"bench":         {module + "/client", module + "/bench/measure", module + "/bench/plot", "github.com/nats-io/nats.go", "github.com/alecthomas/kong", "golang.org/x/sys"},
 	"bench/plot":    {},

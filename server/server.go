@@ -47,12 +47,14 @@ type Server struct {
 	profile    *http.Server    // nil: none is wanted
 	tracer     *tracing.Tracer // nil: none is wanted
 	listener   net.Listener
+	certs      keepers     // of the listeners with TLS
 	inboxes    *inbox.Rule // reply subjects to which this server answers
 	process    string      // identifier of this process that no other server has
 	ready      Ready
 
 	profileListener net.Listener // nil: no profiles are wanted
 
+	stopCerts   context.CancelFunc // nil: no certificates are watched
 	stopWatch   context.CancelFunc // nil: no watch of JetStream runs
 	stopAround  context.CancelFunc // nil: no watch of the surroundings runs
 	stopServers context.CancelFunc // nil: no watch of the servers of the connections runs
