@@ -11,6 +11,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"syscall"
 	"time"
 )
 
@@ -97,13 +98,8 @@ func readKey(path string) ([]byte, error) {
 // readChecked reads a regular file that a check accepts. The check is of the file that is read, and not of one that
 // has taken its place since.
 func readChecked(path string, check func(fs.FileInfo) error) ([]byte, error) {
-	// Before it is opened, because opening a pipe would wait for its other end.
-	if about, err := os.Stat(path); err != nil {
-		return nil, err
-	} else if !about.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no regular file", path)
-	}
-	f, err := os.Open(path) //nolint:gosec // the operator names it
+	// Without O_NONBLOCK, to open a pipe would wait for its other end.
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) //nolint:gosec // the operator names it
 	if err != nil {
 		return nil, err
 	}
@@ -111,6 +107,9 @@ func readChecked(path string, check func(fs.FileInfo) error) ([]byte, error) {
 	about, err := f.Stat()
 	if err != nil {
 		return nil, err
+	}
+	if !about.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is no regular file", path)
 	}
 	if err := check(about); err != nil {
 		return nil, err

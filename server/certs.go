@@ -44,7 +44,7 @@ func (k keepers) clusterTLS() *tls.Config {
 }
 
 // openCerts reads the certificates of the listeners, and begins to watch their files.
-func (s *Server) openCerts(context.Context) error {
+func (s *Server) openCerts() error {
 	for _, one := range []struct {
 		name  string
 		files certs.Files

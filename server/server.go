@@ -103,8 +103,11 @@ func newServer(opts Options) (*Server, error) {
 }
 
 // listen opens the HTTP address first, because a port in use is the likeliest fault and the cheapest to find.
-// Until the server can answer, callers receive a reply that says so.
+// Until the server can answer, callers receive a reply that says so. The certificates of all listeners are read before.
 func (s *Server) listen(context.Context) error {
+	if err := s.openCerts(); err != nil {
+		return err
+	}
 	l, err := net.Listen("tcp", s.opts.HTTPListen)
 	if err != nil {
 		return fmt.Errorf("listen for HTTP on %s: %w", s.opts.HTTPListen, err)

@@ -218,7 +218,7 @@ func TestForeignPeer(t *testing.T) {
 	for _, o := range nodes {
 		o.Logger = slog.New(slog.NewTextHandler(log, nil))
 		s := &Server{opts: o}
-		if err := s.openCerts(t.Context()); err != nil {
+		if err := s.openCerts(); err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(s.stopCerts)
