@@ -169,6 +169,30 @@ func TestTLSRefuses(t *testing.T) {
 	}
 }
 
+// TestClientCertificateReachesHandlers: a handler reads the names of a client's verified certificate from the request.
+func TestClientCertificateReachesHandlers(t *testing.T) {
+	a := certstest.NewAuthority(t)
+	o := aloneOptions(t.TempDir()).withDefaults()
+	o.HTTPTLS = certstest.Files(t, a, certstest.Node("a"))
+	s := &Server{opts: o, closed: make(chan struct{})}
+	if err := s.listen(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close(context.Background()) })
+	s.web.Open(&http.Server{Handler: http.HandlerFunc(func(rw http.ResponseWriter, req *http.Request) {
+		_, _ = fmt.Fprint(rw, certs.Names(certs.Verified(req.TLS)))
+	})})
+	for want, w := range map[string]*certs.Wanted{"[alice]": new(certstest.Client("alice")), "[]": nil} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.httpURL(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if reply := testkit.Do(t, webClient(t, certstest.Trust(t, a, w)), req); reply.Body != want {
+			t.Errorf("the client is %s; want %s", reply.Body, want)
+		}
+	}
+}
+
 // TestHandshakesHoldNoPlace: connections that do not finish the handshake give way to others when all places are taken,
 // and end by themselves.
 func TestHandshakesHoldNoPlace(t *testing.T) {

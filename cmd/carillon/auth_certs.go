@@ -26,7 +26,7 @@ type authCertsCmd struct {
 func (*authCertsCmd) Help() string {
 	return `The files are ca.crt, ca.key, and NAME.crt and NAME.key for each node and client. Keys are readable by their owner only. No file is replaced: to renew a certificate, remove its two files first. If the directory has an authority, it issues the new certificates.
 
-The certificate of a node is for servers and clients, which peers of a cluster need; that of a client cannot become a peer. Keep ca.key where no server runs. For production use an authority that others guard, such as that of cert-manager.
+The certificate of a node is for servers and clients, which peers of a cluster need; that of a client cannot become a peer. Keep ca.key where no server runs. For production use a real authority, such as that of cert-manager.
 
 Examples:
 
