@@ -32,16 +32,17 @@ const fileBytesMax = 1 << 20
 // reading is what the files contained at one time. It never changes.
 type reading struct {
 	certificate tls.Certificate
-	roots       *x509.CertPool // nil: no file has authorities
+	chain       []*x509.Certificate // those of certificate, parsed; at least one
+	roots       *x509.CertPool      // nil: no file has authorities
 	sum         [sha256.Size]byte
 	begins      time.Time
-	ends        time.Time // when the first certificate of the chain ends
+	ends        time.Time
 	rootsEnd    time.Time // when the last of the authorities ends; zero without authorities
 }
 
-// read reads the files, and checks what does not depend on the time. Certificates that have ended are no error here:
-// the caller compares them with those that it has.
-func (f Files) read(forPeers bool) (*reading, error) {
+// read reads and checks the files at an instant. A certificate that has ended is no error here: the caller compares it
+// with the one that it has.
+func (f Files) read(forPeers bool, at time.Time) (*reading, error) {
 	cert, err := readFile(f.Cert)
 	if err != nil {
 		return nil, fmt.Errorf("the certificate: %w", err)
@@ -69,7 +70,7 @@ func (f Files) read(forPeers bool) (*reading, error) {
 		}
 	}
 	if forPeers {
-		if err := r.checkPeer(); err != nil {
+		if err := r.checkPeer(at); err != nil {
 			return nil, fmt.Errorf("the certificate %s: %w", f.Cert, err)
 		}
 	}
@@ -134,20 +135,17 @@ func sumOf(texts ...[]byte) [sha256.Size]byte {
 	return sha256.Sum256(all)
 }
 
-// noteChain records when the certificates of the chain are valid.
+// noteChain records the certificates of the chain, and when the first of them is valid. The others may have ended: some
+// authorities add one for old clients.
 func (r *reading) noteChain() error {
 	for i, der := range r.certificate.Certificate {
 		c, err := x509.ParseCertificate(der)
 		if err != nil {
 			return fmt.Errorf("block %d is no certificate: %w", i+1, err)
 		}
-		if i == 0 || c.NotBefore.After(r.begins) {
-			r.begins = c.NotBefore
-		}
-		if i == 0 || c.NotAfter.Before(r.ends) {
-			r.ends = c.NotAfter
-		}
+		r.chain = append(r.chain, c)
 	}
+	r.begins, r.ends = r.chain[0].NotBefore, r.chain[0].NotAfter
 	return nil
 }
 
@@ -181,20 +179,18 @@ func (r *reading) noteRoots(text []byte) error {
 	}
 }
 
-// checkPeer returns an error if the others of a cluster would refuse the certificate. It ignores the present time.
-func (r *reading) checkPeer() error {
+// checkPeer returns an error if the others of a cluster would refuse the certificate at an instant, or while it is valid
+// if it is not then.
+func (r *reading) checkPeer(at time.Time) error {
 	if r.roots == nil {
 		return errors.New("peers verify each other, and no file with their authorities is named")
 	}
-	var chain []*x509.Certificate
-	for _, der := range r.certificate.Certificate {
-		c, err := x509.ParseCertificate(der)
-		if err != nil {
-			return err
-		}
-		chain = append(chain, c)
+	if at.Before(r.begins) {
+		at = r.begins
+	} else if at.After(r.ends) {
+		at = r.ends
 	}
-	if err := verifyPeer(chain, r.roots, chain[0].NotBefore); err != nil {
+	if err := verifyPeer(r.chain, r.roots, at); err != nil {
 		return fmt.Errorf("the peers would refuse it: %w", err)
 	}
 	return nil

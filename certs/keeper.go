@@ -32,7 +32,6 @@ type Options struct {
 type Keeper struct {
 	opts  Options
 	files Files
-	clock func() time.Time
 	now   atomic.Pointer[reading] // in use; never nil
 
 	// mu is held while the files are read, so that the newest reading is the last that is stored.
@@ -48,7 +47,7 @@ type Keeper struct {
 // State is what metrics show of a Keeper.
 type State struct {
 	Name     string
-	Ends     time.Time // when the certificate ends, or one of its chain if that is earlier
+	Ends     time.Time // when the certificate ends
 	CAEnds   time.Time // when the last of the authorities ends; zero without authorities
 	Reloads  uint64    // changed files that were used
 	Failures uint64    // changed files that were not
@@ -56,14 +55,12 @@ type State struct {
 
 // Open reads the files. The error names the file and what is wrong with it. Certificates that have ended are logged and
 // accepted: the jobs of a server fire without its clients.
-func Open(o Options) (*Keeper, error) { return open(o, time.Now) }
-
-func open(o Options, clock func() time.Time) (*Keeper, error) {
-	k := &Keeper{opts: o, files: o.Files, clock: clock}
+func Open(o Options) (*Keeper, error) {
+	k := &Keeper{opts: o, files: o.Files}
 	if o.Files.Cert == "" || o.Files.Key == "" {
 		return nil, errors.New("a certificate and its key go together")
 	}
-	first, err := o.Files.read(o.Peers)
+	first, err := o.Files.read(o.Peers, time.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +92,7 @@ func (k *Keeper) Check() error {
 	defer k.mu.Unlock()
 	defer k.logEndLocked()
 	old := k.now.Load()
-	next, err := k.files.read(k.opts.Peers)
+	next, err := k.files.read(k.opts.Peers, time.Now())
 	if err == nil && next.sum != old.sum {
 		err = k.worseThan(old, next)
 	}
@@ -116,7 +113,7 @@ func (k *Keeper) Check() error {
 
 // worseThan returns an error if a valid certificate would be replaced by one that is not valid now.
 func (k *Keeper) worseThan(old, next *reading) error {
-	at := k.clock()
+	at := time.Now()
 	if at.Before(old.begins) || at.After(old.ends) {
 		return nil
 	}
@@ -147,7 +144,7 @@ func (k *Keeper) noteSuccessLocked() {
 
 // logEndLocked logs once a day that a certificate ends soon.
 func (k *Keeper) logEndLocked() {
-	at := k.clock()
+	at := time.Now()
 	if !k.loggedAt.IsZero() && at.Sub(k.loggedAt) < endLoggedEvery {
 		return
 	}
@@ -159,7 +156,7 @@ func (k *Keeper) logEndLocked() {
 
 // Warnings returns what an operator should do something about, each with its remedy. It does not read the files.
 func (k *Keeper) Warnings() []string {
-	warnings := k.endings(k.clock())
+	warnings := k.endings(time.Now())
 	if problem := k.problem.Load(); problem != nil {
 		warnings = append(warnings, fmt.Sprintf("%s: the certificate files have changed and are not used: %v; those that were read before stay in use", k.opts.Name, *problem))
 	}
