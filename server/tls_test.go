@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bufio"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -197,8 +196,13 @@ func TestClientCertificateReachesHandlers(t *testing.T) {
 // and end by themselves.
 func TestHandshakesHoldNoPlace(t *testing.T) {
 	s := startSecured(t, func(o *Options) { o.HTTPConnections = httpConnectionsMin })
+	overNATS, err := net.Dial("tcp", strings.TrimPrefix(s.Ready().NATS, "tls://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer overNATS.Close()
 	var silent []net.Conn
-	for i := range 2 * httpConnectionsMin {
+	for i := range httpConnectionsMin + 2 {
 		conn, err := net.Dial("tcp", s.listener.Addr().String())
 		if err != nil {
 			t.Fatal(err)
@@ -219,14 +223,8 @@ func TestHandshakesHoldNoPlace(t *testing.T) {
 			t.Fatalf("a handshake of %s: %v", time.Since(begun), err)
 		}
 	}
-	natsAddr := strings.TrimPrefix(s.Ready().NATS, "tls://")
-	conn, err := net.Dial("tcp", natsAddr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	_ = conn.SetReadDeadline(time.Now().Add(testkit.Patience))
-	if _, err := io.Copy(io.Discard, bufio.NewReader(conn)); err != nil && os.IsTimeout(err) {
+	_ = overNATS.SetReadDeadline(time.Now().Add(testkit.Patience))
+	if _, err := io.Copy(io.Discard, overNATS); err != nil && os.IsTimeout(err) {
 		t.Error("NATS waits for a handshake without end")
 	}
 }
