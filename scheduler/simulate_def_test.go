@@ -70,14 +70,28 @@ func (w *world) newDef() *modelDef {
 	}
 	w.drawRetry(d, scale)
 	w.drawSchedule(d, scale)
+	w.drawLongRetry(d)
 	return d
+}
+
+// drawLongRetry lets some runs wait for their next attempts until just after the tick that follows theirs.
+func (w *world) drawLongRetry(d *modelDef) {
+	if !w.chance(5) {
+		return
+	}
+	ticks := w.model.ticksOf(d, w.wall())
+	first := ticks.next(w.wall())
+	if far := ticks.next(first); first != 0 && far != 0 && far-first < modelDay/2 {
+		d.retry.first = far - first + w.between(0, 2000)
+		d.retry.most, d.retry.jitter = d.retry.first, 0
+	}
 }
 
 func (w *world) drawRetry(d *modelDef, scale int64) {
 	rng := w.rng
-	first := 100 + w.between(0, scale/4)
+	first := 100 + w.between(0, pick(w.chance(5), 3*scale, scale/4)) // some wait beyond the next ticks
 	d.retry = modelRetry{
-		attempts: 1 + rng.IntN(5), first: first, most: first * int64(1+rng.IntN(10)), refusals: w.chance(4),
+		attempts: 1 + rng.IntN(5), first: first, most: min(first*int64(1+rng.IntN(10)), modelDay), refusals: w.chance(4),
 		multiplier: []float64{1, 1.5, 2, 3}[rng.IntN(4)], jitter: []float64{0, 0.1, 0.5, 1}[rng.IntN(4)],
 	}
 	if w.chance(5) {

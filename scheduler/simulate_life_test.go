@@ -25,7 +25,7 @@ func (w *world) open() {
 	}
 	w.life++
 	w.inbox, w.low = nil, []byte{byte(job.KindOutbox)}
-	w.stepAt = w.wall()
+	w.stepAt, w.commits = w.wall(), 0
 	w.model.start(w.wall(), w.store.Applied().LSN+1)
 	e, err := w.start()
 	if err != nil {
@@ -108,16 +108,33 @@ func (w *world) restartSoon() {
 func (w *world) planDeath() {
 	life := w.life
 	w.after(1+int64(w.rng.ExpFloat64()*float64(w.plan.lifetime.Milliseconds())), func() {
-		if w.life != life || !w.alive {
-			return
-		}
-		if w.chance(3) {
-			w.lose = false
-			w.die()
-			return
-		}
-		w.fate, w.lose = w.rng.IntN(3), w.chance(2)
+		w.after(w.beforeTick(), func() {
+			if w.life != life || !w.alive {
+				return
+			}
+			if w.chance(3) {
+				w.lose = false
+				w.die()
+				return
+			}
+			w.fate, w.lose = w.rng.IntN(3), w.chance(2)
+		})
 	})
+}
+
+// beforeTick draws how many milliseconds a process that is about to die has left: sometimes until a job with a live run has
+// a tick that is decided and not due yet.
+func (w *world) beforeTick() int64 {
+	for n := w.rng.IntN(16); n > 0; n-- {
+		j := w.model.names[w.names[w.rng.IntN(len(w.names))]]
+		if j == nil || len(j.live) == 0 {
+			continue
+		}
+		if next := j.next(); next > w.wall() && next < w.wall()+10*w.plan.scale.Milliseconds() {
+			return max(0, next-w.wall()-int64(w.rng.IntN(int(w.plan.settings.Lead.Milliseconds()))))
+		}
+	}
+	return 0
 }
 
 // simUnitMax is how much larger than a commit a single unit may be where commits are very small.
@@ -142,7 +159,8 @@ func (w *world) Append(epoch uint64, batch []byte) (job.Position, error) {
 	}
 	w.mix(at.LSN, uint64(w.stepAt))
 	_, _ = w.hash.Write(batch)
-	if delay := w.plan.delay(w.rng); delay > 0 {
+	w.commits++
+	if delay := w.plan.delay(w.rng, w.commits > 1); delay > 0 && w.wall() == w.stepAt {
 		w.model.presence.stand(w.wall())
 		w.waitFor(delay)
 	}

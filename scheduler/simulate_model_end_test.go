@@ -36,6 +36,7 @@ func (m *model) takeFinal(row *modelRow) {
 		r.job.fired[r.key.at]--
 	}
 	m.checkEnd(r, row)
+	m.checkOutdone(r)
 	m.noteOutrun(r)
 	r.status, r.reason, r.ended = row.status, row.reason, m.now
 	if r.turn || r.vague {
@@ -239,6 +240,7 @@ func (m *model) launch(l modelLaunch) {
 	case j.paused && r.attempt == 1 && r.key.seq == 0 && r.sent == 0:
 		m.fail("launch", j, "run %s was launched although the job is paused", l.key)
 	}
+	m.checkOutdone(r)
 	m.checkTurn(r)
 	m.checkInTime(r)
 	r.phase, r.sent, r.sentAttempt, r.sentLife, r.launched = phaseFlying, l.fence, l.attempt, true, l.at

@@ -119,6 +119,20 @@ func (j *modelJob) next() int64 {
 	return j.ticks.next(j.after)
 }
 
+// nextDue returns when the next launch of the job is due after an instant, or the next tick; 0 if there is none.
+func (j *modelJob) nextDue(now int64) int64 {
+	due := j.next()
+	if due <= now {
+		due = 0
+	}
+	for _, r := range j.live {
+		if r.phase == phaseWaiting && r.due > now && (due == 0 || r.due < due) {
+			due = r.due
+		}
+	}
+	return due
+}
+
 // nextBound returns the first tick that must get an outcome.
 func (j *modelJob) nextBound() int64 {
 	next := j.next()

@@ -80,6 +80,13 @@ func (j *modelJob) outdo() {
 	}
 }
 
+// checkOutdone checks that a run which the start had to end does nothing any more.
+func (m *model) checkOutdone(r *modelRun) {
+	if r.outdone && max(m.life, m.stepped)+m.settings.slack < m.now {
+		m.fail("overlap", r.job, "run %s goes on, and a later one was due at the start", r.key)
+	}
+}
+
 // setTurn gives a run its turn, or takes it.
 func (m *model) setTurn(r *modelRun, turn bool) {
 	j := r.job
@@ -131,6 +138,7 @@ func (m *model) takeRun(row *modelRow) {
 		return
 	}
 	r.job.note(m.now, row.status, r.key.at, int64(row.attempt), row.err)
+	m.checkOutdone(r)
 	switch {
 	case row.stale == r.stale+1:
 		m.refused(r, row)

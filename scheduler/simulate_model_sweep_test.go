@@ -55,6 +55,7 @@ func (m *model) sweepJob(j *modelJob, patience int64) {
 
 func (m *model) sweepRun(r *modelRun) {
 	j := r.job
+	m.checkOutdone(r)
 	again := slices.ContainsFunc(j.live, func(q *modelRun) bool { return q.mode == "again" && q != r })
 	mayGo := !r.counted || r.turn || j.going() < max(1, r.limit) || r.mode == "cancel_other" && !again || r.mode == "skip"
 	overdue := max(r.due, m.stepped)+m.settings.slack < m.now
@@ -63,8 +64,6 @@ func (m *model) sweepRun(r *modelRun) {
 		m.fail("stuck", j, "run %s (%s) is due since %s, could leave and did not", r.key, r.mode, modelTime(r.due))
 	case r.left:
 		m.fail("ledger", j, "the job is gone, and run %s was not skipped", r.key)
-	case r.outdone && max(m.life, m.stepped)+m.settings.slack < m.now:
-		m.fail("overlap", j, "run %s goes on, and a later one was due at the start", r.key)
 	case r.phase == phaseFlying && r.answer != nil:
 		m.fail("stuck", j, "the answer to attempt %d of run %s was forgotten", r.attempt, r.key)
 	case r.phase == phaseReporting && max(r.deadline, m.stepped)+m.settings.slack < m.now:

@@ -80,7 +80,7 @@ func (p *simPlan) draw(rng *rand.Rand) {
 			p.outages, p.lifetime = p.outages/4, p.lifetime/2
 		}
 	}
-	p.slow = pickDuration(0, 0, 20*time.Millisecond, 3*time.Second)
+	p.slow = pickDuration(0, pick(p.commitMax < core.CommitBytesMax, 3*time.Second, 0), 20*time.Millisecond, 3*time.Second)
 	p.clockMax = pickDuration(time.Second, time.Minute, time.Hour)
 	if rng.IntN(3) == 0 {
 		p.clock = 100 * p.span
@@ -131,9 +131,10 @@ func (p *simPlan) outage(rng *rand.Rand) int64 {
 	return int64(rng.Float64() * float64(p.scale.Milliseconds()))
 }
 
-// delay draws how long a commit takes.
-func (p *simPlan) delay(rng *rand.Rand) int64 {
-	if p.slow == 0 || rng.IntN(50) > 0 {
+// delay draws how long a commit takes. The further commits of a step are slow more often, because a disk is slow when there is
+// much to write.
+func (p *simPlan) delay(rng *rand.Rand, busy bool) int64 {
+	if p.slow == 0 || rng.IntN(pick(busy, 2, 50)) > 0 {
 		return 0
 	}
 	return 1 + int64(rng.Float64()*rng.Float64()*float64(p.slow.Milliseconds()))

@@ -54,13 +54,8 @@ func (w *world) look() {
 
 // act lets a caller do something, mostly at about the time of a tick of the job.
 func (w *world) act() {
-	name := w.names[w.rng.IntN(len(w.names))]
-	wait := int64(0)
-	if j := w.model.names[name]; j != nil && w.chance(2) {
-		if next := j.next(); next > w.wall() && next < w.wall()+10*w.plan.scale.Milliseconds() {
-			wait = max(0, next-w.wall()-int64(w.rng.IntN(int(2*w.plan.settings.Lead.Milliseconds())))+int64(w.rng.IntN(50)))
-		}
-	}
+	name := w.drawName()
+	wait, exact := w.moment(w.model.names[name])
 	if w.chance(6) { // and once more, before the dust has settled
 		w.after(wait+w.between(0, 2*w.plan.settings.Lead.Milliseconds()), func() { w.do(w.choose(name)) })
 	}
@@ -69,13 +64,59 @@ func (w *world) act() {
 		for w.chance(4) {
 			acts = append(acts, w.chooseAlongside(w.names[w.rng.IntN(len(w.names))], name))
 		}
-		for range w.rng.IntN(3) {
-			if w.alive {
-				w.turn()
-			}
+		for n := pick(w.chance(8), w.rng.IntN(12), 0); n > 0; n-- { // a step for many callers may need several commits
+			acts = append(acts, &modelAct{kind: "trigger", name: w.names[w.rng.IntN(len(w.names))], by: w.actor()})
 		}
+		if exact && w.chance(3) {
+			acts[0] = &modelAct{kind: "delete", name: name, by: w.actor()}
+		}
+		w.turnSome(exact)
 		w.do(acts...)
 	})
+}
+
+// turnSome lets the engine do some of what it has to do. If launches are due at this very instant, they mostly leave, and
+// what comes of them waits for the step that the callers get.
+func (w *world) turnSome(exact bool) {
+	if !exact || w.chance(3) {
+		for n := w.rng.IntN(3); n > 0 && w.alive; n-- {
+			w.turn()
+		}
+	}
+	if w.alive && (exact || w.chance(4)) {
+		w.launchAndLand()
+	}
+}
+
+// drawName draws the job that a caller attends to: any, or one with several live runs, if there is one among a few.
+func (w *world) drawName() (name string) {
+	for n := pick(w.chance(2), 10, 1); n > 0; n-- {
+		name = w.names[w.rng.IntN(len(w.names))]
+		if j := w.model.names[name]; j != nil && len(j.live) > 1 {
+			break
+		}
+	}
+	return name
+}
+
+// moment draws how many milliseconds a caller waits before an act that concerns a job, nil if there is none: often until
+// about the next tick, or until the very instant, exact, at which a launch of the job is due.
+func (w *world) moment(j *modelJob) (wait int64, exact bool) {
+	now, far := w.wall(), w.wall()+10*w.plan.scale.Milliseconds()
+	if j == nil {
+		return 0, false
+	}
+	switch w.rng.IntN(6) {
+	case 0, 1, 2:
+		if next := j.next(); next > now && next < far {
+			return max(0, next-now-int64(w.rng.IntN(int(2*w.plan.settings.Lead.Milliseconds())))+int64(w.rng.IntN(50))), false
+		}
+	case 3:
+		if due := j.nextDue(now); due != 0 && due < far {
+			return due - now, true
+		}
+	}
+	return 0, false
 }
 
 // actor makes up the name of an actor. Each change has its own, so that the audit log distinguishes them.

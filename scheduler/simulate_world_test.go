@@ -43,6 +43,7 @@ type world struct {
 
 	passed, offset int64 // real milliseconds; what the wall clock adds to them
 	stepAt         int64 // wall clock of the step going on
+	commits        int   // of it so far
 	events         heap.Heap[*event]
 	eventSeq       uint64
 	end            int64
@@ -200,7 +201,7 @@ func (w *world) step() {
 		w.inbox = w.inbox[1:]
 		g.add(t)
 	}
-	w.stepAt = w.wall()
+	w.stepAt, w.commits = w.wall(), 0
 	w.model.step(w.stepAt)
 	w.model.attend(w.stepAt)
 	if err := w.engine.stepOnce(g); err != nil {
