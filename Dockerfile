@@ -42,6 +42,7 @@ VOLUME ["/data"]
 EXPOSE 4222 7272 6222
 STOPSIGNAL SIGTERM
 # Asks over NATS whether a node leads. With --nats, set CARILLON_SERVER to the same servers.
+# With --listen-tls-cert, set CARILLON_TLS_CA (docs/tls.md).
 HEALTHCHECK --interval=10s --timeout=6s --start-period=60s --retries=3 CMD ["/usr/bin/carillon", "status", "--timeout", "5s"]
 ENTRYPOINT ["/usr/bin/carillon"]
 CMD ["serve"]

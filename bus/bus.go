@@ -116,8 +116,14 @@ func (b *Bus) Connect(name string) (*nats.Conn, error) {
 	return nc, nil
 }
 
-// URL returns the addresses of the servers, as a client on this machine names them, separated by commas.
-func (b *Bus) URL() string { return b.url }
+// URL returns the addresses of the servers, as a client on this machine names them, separated by commas. This process
+// itself reaches the embedded server without TLS, which protects no connection within a process.
+func (b *Bus) URL() string {
+	if b.embedded != nil && b.opts.ListenTLS != nil {
+		return "tls://" + strings.TrimPrefix(b.url, "nats://")
+	}
+	return b.url
+}
 
 // API returns the connection on which requests are answered.
 func (b *Bus) API() *nats.Conn { return b.api }
@@ -176,6 +182,9 @@ func (b *Bus) options(name string) []nats.Option {
 	}
 	if o.Creds != "" {
 		options = append(options, nats.UserCredentials(o.Creds))
+	}
+	if b.embedded != nil {
+		return options // without TLS, which the settings for outside servers would ask for
 	}
 	if o.TLSCert != "" {
 		options = append(options, nats.ClientCert(o.TLSCert, o.TLSKey))

@@ -1,14 +1,12 @@
 package bus
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -26,6 +24,8 @@ const (
 	// routeErrorsEvery is the number of failed attempts to reach a peer, a second apart, that make one log line. A
 	// peer that is taken out for good then costs one line a minute.
 	routeErrorsEvery = 60
+	// handshakeMax bounds the TLS handshake of a connection, which holds a place meanwhile. HTTP has the same bound.
+	handshakeMax = 5 * time.Second
 )
 
 // Embed starts a NATS server with JetStream in this process, unless the options name outside servers. It makes no
@@ -67,7 +67,7 @@ func (b *Bus) embed() error {
 	if b.embedded, err = server.NewServer(so); err != nil {
 		return fmt.Errorf("start the embedded NATS server: %w", err)
 	}
-	b.embedded.SetLoggerV2(natsLogger{b.opts.Logger}, false, false, false)
+	b.embedded.SetLoggerV2(&natsLogger{log: b.opts.Logger}, false, false, false)
 	b.embedded.Start()
 	if !b.embedded.ReadyForConnections(10 * time.Second) {
 		return errNATSNotReady
@@ -88,6 +88,7 @@ func (o Options) serverOptions() (*server.Options, error) {
 		port = server.RANDOM_PORT
 	}
 	so := &server.Options{
+		TLSConfig: o.ListenTLS, TLSTimeout: handshakeMax.Seconds(),
 		ServerName: "carillon", Host: host, Port: port, NoSigs: true, MaxPayload: maxPayload, MaxConn: o.ConnectionsMax,
 		JetStream: true, StoreDir: o.StoreDir, SyncInterval: time.Second,
 	}
@@ -117,6 +118,7 @@ func (o Options) setRoutes(so *server.Options) error {
 	so.Cluster = server.ClusterOpts{
 		Name: o.ClusterName, Host: host, Port: port, PingInterval: pingEvery, MaxPingsOut: pingsOutMax,
 	}
+	so.Cluster.TLSConfig, so.Cluster.TLSTimeout = o.ClusterTLS, handshakeMax.Seconds()
 	if o.ClusterPassword != "" {
 		so.Cluster.Username, so.Cluster.Password = clusterUser, o.ClusterPassword
 	}
@@ -195,38 +197,9 @@ func probe(what, addr string) error {
 
 // warnOpenRoutes logs that any program that reaches the port can act as a peer, and read and write everything.
 func (b *Bus) warnOpenRoutes() {
-	if b.opts.ClusterPassword != "" || OnLoopback(b.opts.ClusterListen) {
+	if b.opts.ClusterPassword != "" || b.opts.ClusterTLS != nil || OnLoopback(b.opts.ClusterListen) {
 		return
 	}
-	b.opts.Logger.Warn("any program that reaches the address for peers can join the cluster's NATS: set the same CARILLON_CLUSTER_PASSWORD on all nodes",
+	b.opts.Logger.Warn("any program that reaches the address for peers can join the cluster's NATS: set the same CARILLON_CLUSTER_PASSWORD on all nodes, or --cluster-tls-cert",
 		slog.String("cluster_listen", b.opts.ClusterListen))
-}
-
-// routeError is the beginning of the server's log line about a peer that is not up. Nodes are started one by
-// one, so it is expected.
-const routeError = "Error trying to connect to route"
-
-// natsLogger passes the log lines of the embedded server on to the server's logger. It demotes what the server notes
-// about its normal work to the debug level, and a peer that is not up to a warning.
-type natsLogger struct{ log *slog.Logger }
-
-func (l natsLogger) Noticef(format string, v ...any) {
-	l.log.Debug("nats: " + fmt.Sprintf(format, v...))
-}
-func (l natsLogger) Warnf(format string, v ...any) { l.log.Warn("nats: " + fmt.Sprintf(format, v...)) }
-func (l natsLogger) Errorf(format string, v ...any) {
-	level := slog.LevelError
-	if strings.HasPrefix(format, routeError) {
-		level = slog.LevelWarn
-	}
-	l.log.Log(context.Background(), level, "nats: "+fmt.Sprintf(format, v...))
-}
-func (l natsLogger) Fatalf(format string, v ...any) {
-	l.log.Error("nats: " + fmt.Sprintf(format, v...))
-}
-func (l natsLogger) Debugf(format string, v ...any) {
-	l.log.Debug("nats: " + fmt.Sprintf(format, v...))
-}
-func (l natsLogger) Tracef(format string, v ...any) {
-	l.log.Debug("nats: " + fmt.Sprintf(format, v...))
 }

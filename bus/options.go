@@ -1,6 +1,7 @@
 package bus
 
 import (
+	"crypto/tls"
 	"log/slog"
 
 	"github.com/carillon-io/carillon/inbox"
@@ -16,6 +17,9 @@ type Options struct {
 	TLSCA   string // authorities to trust for the outside servers; empty: those of the system
 
 	Listen string // address of the embedded server; port 0 picks a free one
+	// They give the present certificates for each new connection.
+	ListenTLS  *tls.Config // of the embedded server, for clients; nil: no TLS
+	ClusterTLS *tls.Config // of the embedded server, for peers in both directions; nil: no TLS
 	// No other server may have it open.
 	StoreDir string // directory in which the embedded server keeps its streams
 	// The caller derives it from the limit of open files, so that clients cannot take the files that the log and the

@@ -1,6 +1,7 @@
 package deploy
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -15,18 +16,21 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 
+	"github.com/carillon-io/carillon/certs/certstest"
 	"github.com/carillon-io/carillon/server"
 	"github.com/carillon-io/carillon/testkit"
 )
 
 // TestMetricsAreListed holds the table of docs/metrics.md to what servers show: a node of a cluster that uses a
-// NATS of others, and one alone with its own. Each metric is in the table, with its type and its labels, and the
+// NATS of others, one alone with its own, and one with TLS. Each metric is in the table, with its type and its labels, and the
 // table has no other.
 func TestMetricsAreListed(t *testing.T) {
 	shown := make(map[string]string)
+	secured := certstest.Files(t, certstest.NewAuthority(t), certstest.Node("a"))
 	for _, opts := range []server.Options{
 		{NATSURL: runNATS(t), ClusterName: "prod", Node: "a", Lead: time.Second},
 		{Listen: "127.0.0.1:0"},
+		{Listen: "127.0.0.1:0", HTTPTLS: secured},
 	} {
 		maps.Copy(shown, describe(scrapeFamilies(t, opts)))
 	}
@@ -54,9 +58,12 @@ func scrapeFamilies(t *testing.T, opts server.Options) (all map[string]*dto.Metr
 	return all
 }
 
+// anyServer is a client that trusts every certificate.
+var anyServer = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+
 func readFamilies(t *testing.T, url string) map[string]*dto.MetricFamily {
 	t.Helper()
-	reply, err := http.Get(url)
+	reply, err := anyServer.Get(url)
 	if err != nil {
 		t.Fatal(err)
 	}

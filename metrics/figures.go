@@ -79,3 +79,11 @@ type EmbeddedNATS struct {
 	IsCurrent       bool // JetStream serves, and this server does not lag
 	IsLeader        bool // this server leads the metadata of JetStream
 }
+
+// Certificate holds the readings of a listener with TLS.
+type Certificate struct {
+	Listener          string    // http, listen or cluster, as in the flags
+	Ends              time.Time // when its certificate ends
+	CAEnds            time.Time // when the last of its authorities ends; zero: it has none
+	Reloads, Failures uint64    // changed files that came into use, and that could not
+}

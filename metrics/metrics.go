@@ -3,7 +3,7 @@
 // itself: each scrape reads the counters of the parts.
 //
 // metrics.go puts the registry together; each other file has the collector of one part: engine.go, storage.go,
-// deliveries.go, requests.go, surroundings.go, cluster.go, process.go. figures.go has the readings that package
+// deliveries.go, requests.go, surroundings.go, cluster.go, certificates.go, process.go. figures.go has the readings that package
 // server fills in; histogram.go shows a histogram of package histogram.
 //
 // Names, labels and units of the metrics are a contract with dashboards and alerts: docs/metrics.md lists them, and a
@@ -41,6 +41,8 @@ type Options struct {
 	Deliveries func() *Deliveries
 	// NATS returns the readings of the NATS server in this process.
 	NATS func() EmbeddedNATS
+	// Certificates returns the readings of the listeners with TLS.
+	Certificates func() []Certificate
 }
 
 // Engine is the part of an engine that is shown. Status is called once for each scrape, from any goroutine, and
@@ -79,6 +81,9 @@ func newRegistry(opts Options) *prometheus.Registry {
 	}
 	if opts.Executor != nil {
 		r.MustRegister(&requestCollector{opts.Executor}, &doorCollector{opts.Node})
+	}
+	if opts.Certificates != nil {
+		r.MustRegister(&certificateCollector{opts.Certificates})
 	}
 	if opts.Cluster != nil {
 		r.MustRegister(&clusterCollector{opts.Cluster})

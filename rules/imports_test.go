@@ -42,6 +42,9 @@ var house = map[string][]string{
 	// Secrets in files.
 	"secrets": over(words),
 	"client":  {module + "/webhook", "github.com/nats-io/nats.go", "github.com/go-json-experiment/json"},
+	// Certificates of listeners, read from files.
+	"certs":           {},
+	"certs/certstest": {module + "/certs"},
 	// The one package that publishes replies.
 	"inbox":       {"github.com/nats-io/nats.go"},
 	"replication": over(words, module+"/inbox", module+"/transfer", "github.com/nats-io/nats.go"),
@@ -82,9 +85,9 @@ var house = map[string][]string{
 	// One engine with its data, alone or in a cluster.
 	"shard": over(words, module+"/api", module+"/datadir", module+"/replication", module+"/scheduler", module+"/wal", "github.com/nats-io/nats.go", "golang.org/x/sys"),
 	// The assembly: what a process has once.
-	"server": over(words, module+"/api", module+"/backup", module+"/bus", module+"/client", module+"/dashboard", module+"/datadir", module+"/dispatch", module+"/inbox",
+	"server": over(words, module+"/certs", module+"/api", module+"/backup", module+"/bus", module+"/client", module+"/dashboard", module+"/datadir", module+"/dispatch", module+"/inbox",
 		module+"/metrics", module+"/replication", module+"/scheduler", module+"/secrets", module+"/shard", module+"/tracing", module+"/transfer", module+"/web", "github.com/nats-io/nats.go", "golang.org/x/sys"),
-	"cmd/carillon": over(words, module+"/backup", module+"/bench", module+"/client", module+"/crontab", module+"/datadir", module+"/server", module+"/snapshot",
+	"cmd/carillon": over(words, module+"/certs", module+"/backup", module+"/bench", module+"/client", module+"/crontab", module+"/datadir", module+"/server", module+"/snapshot",
 		module+"/terminal", module+"/wal", "github.com/nats-io/nats.go", "github.com/alecthomas/kong", "github.com/go-json-experiment/json", "go.yaml.in/yaml/v3", "golang.org/x/sys"),
 	"bench":         {module + "/client", module + "/bench/measure", module + "/bench/plot", "github.com/nats-io/nats.go", "github.com/alecthomas/kong", "golang.org/x/sys"},
 	"bench/plot":    {},

@@ -31,6 +31,9 @@ func (s *Server) close(ctx context.Context) error {
 	if s.stopAround != nil {
 		s.stopAround()
 	}
+	if s.stopCerts != nil {
+		s.stopCerts()
+	}
 	if s.stopWatch != nil {
 		s.stopWatch()
 	}

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"crypto/tls"
 	"fmt"
 	"net"
 
@@ -36,8 +37,14 @@ func validateHTTPConnections(n, files int) error {
 	return nil
 }
 
-// limited returns the HTTP listener with a bound on its connections. It is called once, before the server of
-// s.web starts.
+// limited returns the HTTP listener with a bound on its connections, and with TLS if there is a certificate. It is
+// called once, before the server of s.web starts.
 func (s *Server) limited() net.Listener {
-	return web.LimitConnections(s.web.Server, s.listener, s.opts.HTTPConnections, s.opts.Logger)
+	l := web.LimitConnections(s.web.Server, s.listener, s.opts.HTTPConnections, s.opts.Logger)
+	if s.certs.http == nil {
+		return l
+	}
+	c := s.certs.http.Server(tls.VerifyClientCertIfGiven)
+	c.NextProtos = []string{"http/1.1"} // see docs/adr/0033-tls.md
+	return tls.NewListener(l, c)
 }

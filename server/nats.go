@@ -25,6 +25,7 @@ func (s *Server) busOptions() bus.Options {
 		Prefix: o.Prefix, Process: s.process, Inboxes: s.inboxes,
 		ClusterName: o.ClusterName, Node: o.Node, Witness: o.Witness, Founding: o.founding, ClusterListen: o.ClusterListen,
 		Routes: o.Routes, ClusterPassword: o.ClusterPassword, NATSSyncs: o.NATSSyncs, Logger: o.Logger,
+		ListenTLS: s.certs.listenTLS(), ClusterTLS: s.certs.clusterTLS(),
 	}
 }
 

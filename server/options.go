@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"github.com/carillon-io/carillon/bus"
+	"github.com/carillon-io/carillon/certs"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/schedule"
 )
@@ -31,6 +32,13 @@ type Options struct {
 	// clients pass to nats.CustomInboxPrefix. The server drops a request whose reply subject begins with
 	// another prefix. At most 16.
 	InboxPrefixes []string
+
+	// HTTPTLS, ListenTLS and ClusterTLS are the certificates of the listeners; none: no TLS there. They are read again
+	// when the files change. With HTTPTLS.CA, HTTP verifies the certificate of a client that shows one. With
+	// ListenTLS.CA, NATS clients must show one. Peers must always show one, so ClusterTLS names all three files.
+	HTTPTLS    certs.Files
+	ListenTLS  certs.Files
+	ClusterTLS certs.Files
 
 	HTTPListen string // address of HTTP; default 127.0.0.1:7272, port 0 picks a free one
 	// HTTPHosts are the host names that HTTP requests may name, besides addresses. Empty: "localhost" if only
@@ -221,6 +229,9 @@ func (o Options) validate() error {
 		return err
 	}
 	if err := bus.ValidateURL(o.NATSURL); err != nil {
+		return err
+	}
+	if err := o.CheckTLS(); err != nil {
 		return err
 	}
 	if err := o.Traces.validate(); err != nil {

@@ -51,10 +51,12 @@ type Server struct {
 	inboxes    *inbox.Rule                         // reply subjects to which this server answers
 	process    string                              // identifier of this process that no other server has
 	readSecret func(job.SecretRef) ([]byte, error) // nil: there are no secrets
+	certs      keepers                             // of the listeners with TLS
 	ready      Ready
 
 	profileListener net.Listener // nil: no profiles are wanted
 
+	stopCerts   context.CancelFunc // nil: no certificates are watched
 	stopWatch   context.CancelFunc // nil: no watch of JetStream runs
 	stopAround  context.CancelFunc // nil: no watch of the surroundings runs
 	stopServers context.CancelFunc // nil: no watch of the servers of the connections runs
@@ -107,8 +109,11 @@ func newServer(opts Options) (*Server, error) {
 }
 
 // listen opens the HTTP address first, because a port in use is the likeliest fault and the cheapest to find.
-// Until the server can answer, callers receive a reply that says so.
+// Until the server can answer, callers receive a reply that says so. The certificates of all listeners are read before.
 func (s *Server) listen(context.Context) error {
+	if err := s.openCerts(); err != nil {
+		return err
+	}
 	l, err := net.Listen("tcp", s.opts.HTTPListen)
 	if err != nil {
 		return fmt.Errorf("listen for HTTP on %s: %w", s.opts.HTTPListen, err)

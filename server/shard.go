@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"github.com/carillon-io/carillon/api"
-	"github.com/carillon-io/carillon/bus"
 	"github.com/carillon-io/carillon/datadir"
 	"github.com/carillon-io/carillon/dispatch"
 	"github.com/carillon-io/carillon/replication"
@@ -119,7 +118,7 @@ func (s *Server) startShard(ctx context.Context) error {
 		return err
 	}
 	st := s.shard.Status()
-	s.ready = Ready{NATS: s.bus.URL(), HTTP: "http://" + bus.Reachable(s.listener.Addr()), Role: role, Epoch: st.Epoch, Jobs: st.Jobs}
+	s.ready = Ready{NATS: s.bus.URL(), HTTP: s.httpURL(), Role: role, Epoch: st.Epoch, Jobs: st.Jobs}
 	if !s.opts.clustered() { // in a cluster another node may answer
 		err = s.backups.conn.FlushTimeout(flushTimeMax)
 	}

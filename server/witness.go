@@ -24,7 +24,7 @@ func (s *Server) openHealth(ctx context.Context) error {
 		s.opts.Logger.Warn(w, slog.String("node", s.opts.Node))
 	}
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", metrics.New(metrics.Options{Node: api.Node{Version: s.opts.Version}, Logger: s.opts.Logger, NATS: s.aboutNATS()}))
+	mux.Handle("GET /metrics", metrics.New(metrics.Options{Node: api.Node{Version: s.opts.Version}, Logger: s.opts.Logger, NATS: s.aboutNATS(), Certificates: s.aboutCertificates()}))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = fmt.Fprintln(w, "ok")
 	})
@@ -36,6 +36,6 @@ func (s *Server) openHealth(ctx context.Context) error {
 		_, _ = fmt.Fprintln(w, "witness")
 	})
 	s.web.Open(&http.Server{Handler: mux})
-	s.ready = Ready{NATS: s.bus.URL(), HTTP: "http://" + bus.Reachable(s.listener.Addr()), Role: "witness"}
+	s.ready = Ready{NATS: s.bus.URL(), HTTP: s.httpURL(), Role: "witness"}
 	return nil
 }

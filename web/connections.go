@@ -36,7 +36,8 @@ const fullLoggedEvery = time.Minute
 // whose last request is longest ago, after ten seconds at least; at most a thousand a second. It never closes a
 // connection with a request in progress, which the server's time limits bound. A bound without closing would let a
 // caller that opens connections and sends nothing keep all others out. A refusal with a reply is no alternative: it
-// needs a connection too.
+// needs a connection too. A listener with TLS goes around this one, so that a connection has its seat, and is silent,
+// from before the handshake.
 func LimitConnections(server *http.Server, l net.Listener, most int, logger *slog.Logger) net.Listener {
 	y := &listener{
 		Listener: l, seats: make(chan struct{}, most), closing: make(chan struct{}), logger: logger,
@@ -186,6 +187,9 @@ func (y *listener) log(now time.Time) {
 // is in no list, and so never closed from here. The server calls it from the goroutine of each connection, before
 // and after every request, so it only moves an element between two lists.
 func (y *listener) note(conn net.Conn, state http.ConnState) {
+	if secured, ok := conn.(interface{ NetConn() net.Conn }); ok {
+		conn = secured.NetConn() // TLS over a connection with a seat
+	}
 	g, ok := conn.(*connection)
 	if !ok {
 		return

@@ -43,6 +43,7 @@ type cli struct {
 	Restore  restoreCmd  `cmd:"" help:"Create a data directory from a backup."`
 	Status   statusCmd   `cmd:"" help:"Show the state of the server."`
 	Cluster  clusterCmd  `cmd:"" help:"Turn a single node into a cluster."`
+	Auth     authCmd     `cmd:"" help:"Make certificates."`
 	Handover handoverCmd `cmd:"" help:"Transfer leadership to another node of the cluster."`
 	Wal      walCmd      `cmd:"" name:"wal" help:"Check and read a log offline."`
 	Bench    benchCmd    `cmd:"" passthrough:"" help:"Measure Carillon on this machine: lateness, herds, registration, recovery."`
@@ -81,6 +82,9 @@ func run(args []string, in io.Reader, out, errs io.Writer) int {
 	command, err := parser.Parse(args)
 	if err != nil {
 		return con.refuse(nil, err)
+	}
+	if err := refuseUsersInArgs(command); err != nil {
+		return con.refuse(command, err)
 	}
 	// Only now is it known whether colours were asked for.
 	con.screen = terminal.ScreenOf(con.out, grammar.Color)

@@ -56,7 +56,7 @@ func whoAsks() string {
 // serverFlags select a server and say how to connect to it. All are optional: without any, a server on this machine
 // is asked in the name of the default tenant.
 type serverFlags struct {
-	Server  string `help:"NATS URL of the server, or of several servers of a cluster, separated by commas; nats://127.0.0.1:4222 if left out." placeholder:"URL" env:"CARILLON_SERVER" group:"server"`
+	Server  string `help:"NATS URL of the server, or of several servers of a cluster, separated by commas; nats://127.0.0.1:4222 if left out." placeholder:"URL" secret:"user" env:"CARILLON_SERVER" group:"server"`
 	Context string `help:"Read address and credentials from this context of the nats command, instead of --server, --creds and the TLS flags." placeholder:"NAME" complete:"@contexts" env:"CARILLON_CONTEXT" group:"server"`
 	Tenant  string `help:"Tenant of the jobs." default:"default" env:"CARILLON_TENANT" group:"server"`
 	Prefix  string `help:"First token of the service's NATS subjects." default:"carillon" env:"CARILLON_PREFIX" group:"server"`

@@ -27,11 +27,13 @@ type serveCmd struct {
 
 	InboxPrefix []string `name:"inbox-prefix" help:"Prefixes of the inboxes of clients, besides _INBOX and _R_, separated by commas. A request with any other reply subject is dropped." placeholder:"PREFIX,…" env:"CARILLON_INBOX_PREFIX"`
 
-	Nats    string `help:"Use these NATS servers, separated by commas, instead of the embedded one." placeholder:"URL" env:"CARILLON_NATS"`
+	Nats    string `help:"Use these NATS servers, separated by commas, instead of the embedded one." placeholder:"URL" secret:"user" env:"CARILLON_NATS"`
 	Creds   string `help:"Credentials file for NATS." placeholder:"FILE" env:"CARILLON_CREDS"`
 	TLSCert string `name:"tls-cert" help:"Client certificate for NATS." placeholder:"FILE" and:"tls" env:"CARILLON_TLS_CERT"`
 	TLSKey  string `name:"tls-key" help:"Key of the client certificate." placeholder:"FILE" and:"tls" env:"CARILLON_TLS_KEY"`
 	TLSCA   string `name:"tls-ca" help:"Root certificates to trust for NATS." placeholder:"FILE" env:"CARILLON_TLS_CA"`
+
+	tlsFlags
 
 	ClusterName     string   `help:"Run as a node of this cluster: nodes with the same NATS, prefix and cluster name share one log, and one of them leads." placeholder:"NAME" env:"CARILLON_CLUSTER_NAME"`
 	Node            string   `help:"Name of this node, unique in the cluster and kept in the data directory. Default: the host's name and six digits." placeholder:"NAME" env:"CARILLON_NODE"`
@@ -93,6 +95,7 @@ One node:
   carillon serve --data /var/lib/carillon --log-format json
   carillon serve --listen 127.0.0.1:0 --http-listen 127.0.0.1:0
   carillon serve --nats tls://nats.example.com:4222 --creds /etc/carillon/nats.creds
+  carillon serve --http-tls-cert server.crt --http-tls-key server.key --listen-tls-cert server.crt --listen-tls-key server.key
 
 Two nodes that share a NATS cluster of three servers; the same on both machines:
 
@@ -116,6 +119,9 @@ func (c *serveCmd) Run(con *console) error {
 		return err
 	}
 	opts := c.options(logger)
+	if err := opts.CheckTLS(); err != nil {
+		return usagef("%v", err)
+	}
 	var err error
 	if opts.Traces, err = c.traceFlags.options(); err != nil {
 		return err
@@ -203,6 +209,7 @@ func (c *serveCmd) options(logger *slog.Logger) server.Options {
 	return server.Options{
 		Dir: c.Data, Prefix: c.Prefix, InboxPrefixes: c.InboxPrefix, Listen: c.Listen, HTTPListen: c.HTTPListen, HTTPHosts: c.HTTPHosts, HTTPConnections: c.HTTPConnections, ProfileListen: c.ProfileListen,
 		NATSURL: c.Nats, Creds: c.Creds, TLSCert: c.TLSCert, TLSKey: c.TLSKey, TLSCA: c.TLSCA,
+		HTTPTLS: c.httpTLS(), ListenTLS: c.listenTLS(), ClusterTLS: c.clusterTLS(),
 		ClusterName: c.ClusterName, Node: c.Node, Witness: c.Witness, ClusterListen: c.ClusterListen, Routes: c.Routes,
 		ClusterPassword: c.ClusterPassword, Durability: c.Durability, Replicas: c.Replicas, StreamBytesMax: c.StreamBytesMax, RecreateStream: c.RecreateStream, DiscardData: c.DiscardData,
 		LeadAlone: c.LeadAlone, NATSSyncs: c.NATSSyncs,

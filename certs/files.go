@@ -1,0 +1,197 @@
+package certs
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+	"time"
+)
+
+// Files name the files of a listener, all in PEM form. The zero value names none: the listener has no TLS. Each may
+// be a link, such as those of a mounted secret of Kubernetes; a change of the link is a change of the file.
+type Files struct {
+	Cert string // certificate, followed by the intermediate ones
+	Key  string // its private key; other users of the machine may not read it
+	CA   string // authorities whose certificates are accepted from the other side; empty: none is asked for
+}
+
+// IsSet reports whether any of the files is named.
+func (f Files) IsSet() bool { return f != Files{} }
+
+// fileBytesMax bounds each file. The authorities of a whole system are a quarter of that.
+const fileBytesMax = 1 << 20
+
+// reading is what the files contained at one time. It never changes.
+type reading struct {
+	certificate tls.Certificate
+	chain       []*x509.Certificate // those of certificate, parsed; at least one
+	roots       *x509.CertPool      // nil: no file has authorities
+	sum         [sha256.Size]byte
+	begins      time.Time
+	ends        time.Time
+	rootsEnd    time.Time // when the last of the authorities ends; zero without authorities
+}
+
+// read reads and checks the files at an instant. A certificate that has ended is no error here: the caller compares it
+// with the one that it has.
+func (f Files) read(forPeers bool, at time.Time) (*reading, error) {
+	cert, err := readFile(f.Cert)
+	if err != nil {
+		return nil, fmt.Errorf("the certificate: %w", err)
+	}
+	key, err := readKey(f.Key)
+	if err != nil {
+		return nil, fmt.Errorf("the key: %w", err)
+	}
+	var ca []byte
+	if f.CA != "" {
+		if ca, err = readFile(f.CA); err != nil {
+			return nil, fmt.Errorf("the authorities: %w", err)
+		}
+	}
+	r := &reading{sum: sumOf(cert, key, ca)}
+	if r.certificate, err = tls.X509KeyPair(cert, key); err != nil {
+		return nil, fmt.Errorf("the certificate %s and the key %s: %w", f.Cert, f.Key, err)
+	}
+	if err := r.noteChain(); err != nil {
+		return nil, fmt.Errorf("the certificate %s: %w", f.Cert, err)
+	}
+	if ca != nil {
+		if err := r.noteRoots(ca); err != nil {
+			return nil, fmt.Errorf("the authorities %s: %w", f.CA, err)
+		}
+	}
+	if forPeers {
+		if err := r.checkPeer(at); err != nil {
+			return nil, fmt.Errorf("the certificate %s: %w", f.Cert, err)
+		}
+	}
+	return r, nil
+}
+
+// readFile reads a regular file of limited size.
+func readFile(path string) ([]byte, error) {
+	return readChecked(path, func(fs.FileInfo) error { return nil })
+}
+
+// otherUsers are the permissions that the file of a key must not have: those of all users, and that of the group to
+// write. The group may read, because Kubernetes gives a secret so to a process that is not root.
+const otherUsers = 0o027
+
+// readKey reads a file that other users of the machine may neither read nor change.
+func readKey(path string) ([]byte, error) {
+	return readChecked(path, func(about fs.FileInfo) error {
+		if mode := about.Mode().Perm(); mode&otherUsers != 0 {
+			return fmt.Errorf("%s is open to other users of this machine (mode %04o); want 0600, or 0640 with a group of its own", path, mode)
+		}
+		return nil
+	})
+}
+
+// readChecked reads a regular file that a check accepts. The check is of the file that is read, and not of one that
+// has taken its place since.
+func readChecked(path string, check func(fs.FileInfo) error) ([]byte, error) {
+	// Without O_NONBLOCK, to open a pipe would wait for its other end.
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) //nolint:gosec // the operator names it
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	about, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !about.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is no regular file", path)
+	}
+	if err := check(about); err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(io.LimitReader(f, fileBytesMax+1))
+	switch {
+	case err != nil:
+		return nil, err
+	case len(text) > fileBytesMax:
+		return nil, fmt.Errorf("%s has more than %d bytes, which is the limit", path, fileBytesMax)
+	}
+	return text, nil
+}
+
+// sumOf returns a hash of the contents of the files, which no other contents have.
+func sumOf(texts ...[]byte) [sha256.Size]byte {
+	var all []byte
+	for _, text := range texts {
+		one := sha256.Sum256(text)
+		all = append(all, one[:]...)
+	}
+	return sha256.Sum256(all)
+}
+
+// noteChain records the certificates of the chain, and when the first of them is valid. The others may have ended: some
+// authorities add one for old clients.
+func (r *reading) noteChain() error {
+	for i, der := range r.certificate.Certificate {
+		c, err := x509.ParseCertificate(der)
+		if err != nil {
+			return fmt.Errorf("block %d is no certificate: %w", i+1, err)
+		}
+		r.chain = append(r.chain, c)
+	}
+	r.begins, r.ends = r.chain[0].NotBefore, r.chain[0].NotAfter
+	return nil
+}
+
+// noteRoots records the authorities. Every block must be a certificate: one that was passed over would show only when
+// a client is refused.
+func (r *reading) noteRoots(text []byte) error {
+	const want = "want one certificate or more in PEM form"
+	r.roots = x509.NewCertPool()
+	for n := 1; ; n++ {
+		block, rest := pem.Decode(text)
+		switch {
+		// pem.Decode passes over a block that it cannot read, as over a comment.
+		case block == nil && bytes.Contains(text, []byte("-----BEGIN")):
+			return fmt.Errorf("block %d is cut short or damaged; %s", n, want)
+		case block == nil && n == 1:
+			return errors.New("the file has no PEM block; " + want)
+		case block == nil:
+			return nil
+		case block.Type != "CERTIFICATE":
+			return fmt.Errorf("block %d has the type %s; %s", n, block.Type, want)
+		}
+		c, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			return fmt.Errorf("block %d is no certificate: %w", n, err)
+		}
+		r.roots.AddCert(c)
+		if c.NotAfter.After(r.rootsEnd) {
+			r.rootsEnd = c.NotAfter
+		}
+		text = rest
+	}
+}
+
+// checkPeer returns an error if the others of a cluster would refuse the certificate at an instant, or while it is valid
+// if it is not then.
+func (r *reading) checkPeer(at time.Time) error {
+	if r.roots == nil {
+		return errors.New("peers verify each other, and no file with their authorities is named")
+	}
+	if at.Before(r.begins) {
+		at = r.begins
+	} else if at.After(r.ends) {
+		at = r.ends
+	}
+	if err := verifyPeer(r.chain, r.roots, at); err != nil {
+		return fmt.Errorf("the peers would refuse it: %w", err)
+	}
+	return nil
+}

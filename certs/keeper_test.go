@@ -1,0 +1,211 @@
+package certs_test
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/carillon-io/carillon/certs"
+	"github.com/carillon-io/carillon/certs/certstest"
+	"github.com/carillon-io/carillon/testkit"
+)
+
+// opened is a keeper with its files and its log.
+type opened struct {
+	*certs.Keeper
+	authority *certs.Authority
+	files     certs.Files
+	log       *testkit.Buffer
+}
+
+// open opens a keeper of a certificate that a new authority issues.
+func open(t *testing.T, w certs.Wanted) opened {
+	t.Helper()
+	k := opened{authority: certstest.NewAuthority(t), log: new(testkit.Buffer)}
+	k.files = certstest.Files(t, k.authority, w)
+	var err error
+	k.Keeper, err = certs.Open(certs.Options{Name: "http", Files: k.files, Logger: slog.New(slog.NewTextHandler(k.log, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+// count returns how often the log has a text.
+func (k opened) count(text string) int { return strings.Count(k.log.String(), text) }
+
+// TestBadFilesKeepTheOld: whatever comes in place of the files, the certificate that was read stays in use; the log and
+// the counter have it once, and the files are used when they are whole.
+func TestBadFilesKeepTheOld(t *testing.T) {
+	k := open(t, certstest.Node("a"))
+	whole, _ := os.ReadFile(k.files.Cert)
+	key, _ := os.ReadFile(k.files.Key)
+	ends := k.State().Ends
+	failures := uint64(0)
+	for _, bad := range []struct {
+		path string
+		text []byte
+		want string
+	}{
+		{k.files.Cert, whole[:len(whole)/2], "failed to find any PEM data"},
+		{k.files.Cert, nil, "failed to find any PEM data"},
+		{k.files.Key, key[:len(key)/2], "the key"},
+		{k.files.Key, certstestKey(t, k.authority), "does not match"},
+		{k.files.CA, []byte("no PEM"), "has no PEM block"},
+		{k.files.CA, append([]byte(nil), key...), "has the type PRIVATE KEY"},
+		{k.files.CA, whole[:len(whole)-40], "cut short or damaged"},
+		{k.files.Cert, []byte(strings.Repeat("x", 1<<20+1)), "which is the limit"},
+	} {
+		before, _ := os.ReadFile(bad.path)
+		certstest.Replace(t, bad.path, bad.text)
+		failures++
+		for range 3 {
+			testkit.Refuses(t, k.Check(), bad.want, bad.path)
+		}
+		if st := k.State(); st.Failures != failures || st.Reloads != 0 || !st.Ends.Equal(ends) {
+			t.Errorf("%s: %+v", bad.want, st)
+		}
+		if w := k.Warnings(); len(w) != 1 || !strings.Contains(w[0], "are not used") || !strings.Contains(w[0], bad.path) {
+			t.Errorf("warnings %q", w)
+		}
+		certstest.Replace(t, bad.path, before)
+		if err := k.Check(); err != nil {
+			t.Fatal(err)
+		}
+		if w := k.Warnings(); len(w) != 0 {
+			t.Errorf("warnings %q", w)
+		}
+	}
+	if n := k.count("are not used"); n != int(failures) {
+		t.Errorf("%d lines for %d failures:\n%s", n, failures, k.log)
+	}
+	if strings.Contains(k.log.String(), "PRIVATE KEY-----") {
+		t.Error("the log has a key")
+	}
+	for i, path := range []string{k.files.Cert, k.files.Key, k.files.CA} {
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		testkit.Refuses(t, k.Check(), path, "no such file")
+		certstest.Write(t, k.authority, certstest.Node("a"), k.files)
+		if err := k.Check(); err != nil || k.State().Reloads != uint64(i+1) {
+			t.Errorf("%v, %+v", err, k.State())
+		}
+	}
+}
+
+// certstestKey returns the key of another certificate.
+func certstestKey(t *testing.T, a *certs.Authority) []byte {
+	t.Helper()
+	_, key, err := a.Issue(certstest.Node("other"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+// TestOpenRefuses: a start with files that cannot serve is refused by their name.
+func TestOpenRefuses(t *testing.T) {
+	a := certstest.NewAuthority(t)
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for want, change := range map[string]func(*certs.Files){
+		"go together":                 func(f *certs.Files) { f.Key = "" },
+		"no such file":                func(f *certs.Files) { f.CA += ".missing" },
+		"no regular file":             func(f *certs.Files) { f.Cert = filepath.Dir(f.Cert) },
+		pipe + " is no regular file":  func(f *certs.Files) { f.Key = pipe },
+		"open to other users":         func(f *certs.Files) { chmod(t, f.Key, 0o604) },
+		"mode 0644":                   func(f *certs.Files) { chmod(t, f.Key, 0o644) },
+		"(mode 0660)":                 func(f *certs.Files) { chmod(t, f.Key, 0o660) },
+		"failed to find any PEM data": func(f *certs.Files) { certstest.Replace(t, f.Cert, []byte("x")) },
+		"peers verify each other":     func(f *certs.Files) { f.CA = "" },
+		"signed by unknown authority": func(f *certs.Files) {
+			other := certstest.In(t.TempDir())
+			certstest.Write(t, certstest.NewAuthority(t), certstest.Node("b"), other)
+			f.CA = other.CA
+		},
+		"the peers would refuse it: as ": func(f *certs.Files) { certstest.Write(t, a, certstest.Client("c"), *f) },
+	} {
+		files := certstest.Files(t, a, certstest.Node("a"))
+		change(&files)
+		_, err := certs.Open(certs.Options{Name: "cluster", Files: files, Peers: true, Logger: slog.New(slog.DiscardHandler)})
+		testkit.Refuses(t, err, want)
+	}
+	files := certstest.Files(t, a, certstest.Node("a"))
+	chmod(t, files.Key, 0o440)
+	if _, err := certs.Open(certs.Options{Files: files, Peers: true, Logger: slog.New(slog.DiscardHandler)}); err != nil {
+		t.Errorf("a key that its group may read: %v", err)
+	}
+}
+
+func chmod(t *testing.T, path string, mode os.FileMode) {
+	t.Helper()
+	if err := os.Chmod(path, mode); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestEnds: a certificate that ends soon is warned about, at once and daily; one that has ended is worse than one that
+// has not, and better than none.
+func TestEnds(t *testing.T) {
+	soon := certstest.Node("a")
+	soon.Ends = time.Now().Add(10 * 24 * time.Hour)
+	k := open(t, soon)
+	if w := k.Warnings(); len(w) != 1 || !strings.Contains(w[0], "http: the certificate in "+k.files.Cert+" ends on "+soon.Ends.UTC().Format(time.DateOnly)) {
+		t.Errorf("warnings %q", w)
+	}
+	for range 3 {
+		if err := k.Check(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := k.count("ends on"); n != 1 {
+		t.Errorf("%d lines:\n%s", n, k.log)
+	}
+	over := certstest.Node("a")
+	over.Begins, over.Ends = time.Now().Add(-2*time.Hour), time.Now().Add(-time.Minute)
+	certstest.Write(t, k.authority, over, k.files)
+	testkit.Refuses(t, k.Check(), "has ended on", "the one in use has not")
+	early := certstest.Node("a")
+	early.Begins = time.Now().Add(time.Hour)
+	certstest.Write(t, k.authority, early, k.files)
+	testkit.Refuses(t, k.Check(), "begins only on")
+	certstest.Write(t, k.authority, certstest.Node("a"), k.files)
+	if err := k.Check(); err != nil || len(k.Warnings()) != 0 {
+		t.Errorf("%v, %q", err, k.Warnings())
+	}
+	if k = open(t, over); len(k.Warnings()) != 1 || !strings.Contains(k.Warnings()[0], "has ended on") {
+		t.Errorf("warnings %q", k.Warnings())
+	}
+}
+
+// TestWatch: changed files come into use by themselves, and the end of a certificate is logged daily.
+func TestWatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := certstest.Node("a")
+		w.Begins, w.Ends = time.Now().Add(-time.Hour), time.Now().Add(13*24*time.Hour)
+		k := open(t, w)
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() { defer close(done); k.Watch(ctx) }()
+		testkit.Pass(25 * time.Hour)
+		if n := k.count("ends on"); n != 2 {
+			t.Errorf("%d lines in a day:\n%s", n, k.log)
+		}
+		certstest.Write(t, k.authority, certstest.Node("a"), k.files)
+		testkit.Pass(11 * time.Second)
+		if st := k.State(); st.Reloads != 1 || len(k.Warnings()) != 0 {
+			t.Errorf("%+v, %q", st, k.Warnings())
+		}
+		stop()
+		<-done
+	})
+}
