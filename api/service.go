@@ -85,8 +85,11 @@ func NewService(nc *nats.Conn, engine Engine, opts Options) (*Service, error) {
 		opts: opts, executor: newExecutor(engine, opts, nc), nc: nc, desk: inbox.NewDesk(nc, opts.Inboxes, opts.Logger),
 		id: rand.Text(), startedAt: time.Now().UTC(),
 	}
+	if opts.Standby {
+		s.executor.forwarder = &forwarder{nc: nc, opts: &s.opts}
+	}
 	// The verbs come first, so that a tool that finds the service can use it.
-	if err := errors.Join(s.addVerbs(), s.addDiscovery()); err != nil {
+	if err := errors.Join(s.addVerbs(), s.addForwarded(), s.addDiscovery()); err != nil {
 		return nil, errors.Join(err, s.stop())
 	}
 	return s, nil
