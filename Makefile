@@ -16,7 +16,7 @@ IMAGE        ?= carillon:$(VERSION)
 # may make them.
 FAILOVER ?= short
 
-.PHONY: help demo test check check-rivals check-browser browser screenshots bench rivals build fmt crash failover upgrade fuzz sim sim-plants release image alerts clean
+.PHONY: help demo test check check-rivals check-browser check-manifests browser screenshots bench rivals build fmt crash failover upgrade fuzz sim sim-plants release image alerts clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-13s %s\n", $$1, $$2}' Makefile
@@ -58,6 +58,9 @@ rivals: build ## measure others beside it: NATS schedules, River, asynq (install
 
 check-rivals: ## vet and test the module of the rivals
 	cd bench/rivals && go vet ./... && go test ./...
+
+check-manifests: ## build the manifests of Kubernetes and decode them with its own types
+	cd deploy/manifests && go vet ./... && go test ./...
 
 browser: check-browser ## use the dashboard in a real browser (installs Chromium on Debian)
 	cd browser && ./install.sh && go test ./...
