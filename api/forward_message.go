@@ -43,8 +43,9 @@ var forwardFrom = map[string]bool{"http": true, "dashboard": true}
 // Bounds of what a standby may say. The body is that of the largest request over HTTP, with the members that the
 // gateway adds to it.
 const (
-	forwardHostMax = 64
-	forwardBodyMax = 5 << 20
+	forwardHostMax   = 64
+	forwardBodyMax   = 5 << 20
+	forwardTimeMSMax = 3_600_000
 )
 
 // readForwarded reads and checks what a standby says about a request.
@@ -60,7 +61,7 @@ func readForwarded(r *inbox.Request) (about forwarded, err error) {
 	switch {
 	case asker.Validate() != nil:
 		return about, asker.Validate()
-	case !forwardFrom[about.From] || len(about.Host) > forwardHostMax || about.TimeoutMS < 1 || about.BodyBytes < 0:
+	case !forwardFrom[about.From] || len(about.Host) > forwardHostMax || about.TimeoutMS < 1 || about.TimeoutMS > forwardTimeMSMax || about.BodyBytes < 0:
 		return about, apierr.Errorf(apierr.InvalidField, forwardHeader, "has a value that no node sends")
 	case about.BodyBytes > forwardBodyMax || len(r.Data) > 0 && about.BodyBytes > 0:
 		return about, apierr.Errorf(apierr.TooLarge, forwardHeader, "names a body of %d bytes; want at most %d", about.BodyBytes, forwardBodyMax)

@@ -15,8 +15,12 @@ import (
 // which the leader replies. So a leader that refuses a request at its gate has received no body, and keeps nothing
 // between two messages that its place in the gate does not bound.
 
-// partsWait bounds how long the leader waits for all parts of a body.
+// partsWait bounds how long the leader waits for all parts of a body; the time of the request may be less.
 const partsWait = 5 * time.Second
+
+// partsBodies is how many bodies are received in parts at a time: with the largest ones, 320 MiB. The gates alone would
+// admit thousands.
+const partsBodies = 64
 
 // partsPending is how many parts may wait to be read. A body has at most that many, unless max_payload is tiny.
 const partsPending = 256
@@ -41,7 +45,13 @@ func (f *forwarder) sendParts(ctx context.Context, got *nats.Msg, body []byte, s
 }
 
 // receiveParts asks the standby for the parts of a body, and returns it whole. The reply goes to the last part.
-func (q *forwardedRequest) receiveParts(size int) ([]byte, error) {
+func (q *forwardedRequest) receiveParts(size int, within time.Duration) ([]byte, error) {
+	select {
+	case q.service.bodies <- struct{}{}:
+		defer func() { <-q.service.bodies }()
+	default:
+		return nil, apierr.Errorf(apierr.RateLimited, "", "%d bodies are on their way from nodes that stand by, which is the limit; ask again later", partsBodies)
+	}
 	nc, to, parts := q.service.nc, q.service.nc.NewInbox(), make(chan *inbox.Request, partsPending)
 	sub, err := q.service.desk.Subscribe(to, func(r *inbox.Request) {
 		select {
@@ -60,9 +70,9 @@ func (q *forwardedRequest) receiveParts(size int) ([]byte, error) {
 	if err := q.head.Answer(q.verb.name, nats.Header{partsHeader: {to}}, nil); err != nil {
 		return nil, err
 	}
-	over := time.NewTimer(partsWait)
+	over := time.NewTimer(min(partsWait, within))
 	defer over.Stop()
-	body := make([]byte, 0, size)
+	var body []byte // it grows with what arrives, and not with what was announced
 	for len(body) < size {
 		select {
 		case part := <-parts:

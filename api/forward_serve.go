@@ -61,16 +61,16 @@ func (q *forwardedRequest) read() (Request, error) {
 	if err == nil {
 		err = errors.Join(RefuseDelivery(q.head.Header), job.ValidateTenant(q.tenant))
 	}
-	body := q.head.Data
+	body, within := q.head.Data, time.Duration(about.TimeoutMS)*time.Millisecond
 	if err == nil && about.BodyBytes > 0 {
-		body, err = q.receiveParts(about.BodyBytes)
+		body, err = q.receiveParts(about.BodyBytes, within)
 	}
 	if err == nil && !q.service.opts.isSealed(q.head, body) {
 		err = apierr.Errorf(apierr.Forbidden, "", "the request does not prove that it comes from a node of this cluster; want the same cluster password on all nodes")
 	}
 	return Request{
 		Tenant: q.tenant, Asker: job.Actor{By: about.By, From: about.From}, Host: about.Host, Body: body,
-		within: time.Duration(about.TimeoutMS) * time.Millisecond,
+		within: within,
 	}, err
 }
 

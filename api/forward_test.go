@@ -10,6 +10,8 @@ import (
 
 	"github.com/carillon-io/carillon/api/apitest"
 	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/inbox"
+	"github.com/carillon-io/carillon/testkit"
 )
 
 const forwardSubject = "carillon.cluster.0.forward.default."
@@ -135,4 +137,39 @@ func TestForwardedReplies(t *testing.T) {
 			t.Errorf("%v %s: %v", c.header, c.body, refusal)
 		}
 	}
+}
+
+// TestForwardedParts announces bodies that never come: no more than a few keep a place, and the leader forgets them.
+func TestForwardedParts(t *testing.T) {
+	s, url := startService(t, apitest.StartEngine(t), Options{Leads: func() bool { return true }}, 0)
+	nc := apitest.Connect(t, url)
+	about := `{"from":"http","timeout_ms":2000,"body_bytes":5000000}`
+	for range partsBodies {
+		if got := askForwarded(t, nc, "jobs.put", about, ""); !strings.HasPrefix(got.Header.Get(partsHeader), "_INBOX.") {
+			t.Fatalf("%v %s", got.Header, got.Data)
+		}
+	}
+	if got := askForwarded(t, nc, "jobs.put", about, ""); !strings.Contains(string(got.Data), "rate_limited") {
+		t.Errorf("one more: %s", got.Data)
+	}
+	// Requests that need no parts are carried out meanwhile.
+	if got := askForwarded(t, nc, "jobs.put", `{"from":"http","timeout_ms":1000}`, apitest.JobWith("name", `"a"`)); got.Header.Get(createdHeader) != "jobs/a" {
+		t.Errorf("%v %s", got.Header, got.Data)
+	}
+	testkit.Until(t, "the bodies are given up", func() bool { return len(s.bodies) == 0 })
+}
+
+// FuzzForwarded reads any header as that of another node: what passes is within the bounds.
+func FuzzForwarded(f *testing.F) {
+	f.Add(`{"by":"alice","from":"http","host":"::1","timeout_ms":1000,"body_bytes":7}`)
+	f.Add(`{"from":"dashboard","timeout_ms":1}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		about, err := readForwarded(&inbox.Request{Header: nats.Header{forwardHeader: {text}}})
+		if err != nil {
+			return
+		}
+		if !forwardFrom[about.From] || len(about.By) > 128 || about.TimeoutMS < 1 || about.TimeoutMS > forwardTimeMSMax || about.BodyBytes < 0 || about.BodyBytes > forwardBodyMax {
+			t.Errorf("%q gave %+v", text, about)
+		}
+	})
 }
