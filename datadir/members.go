@@ -5,10 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/carillon-io/carillon/job"
 )
@@ -29,12 +27,11 @@ const (
 // NODE, because it changes while the cluster runs, and its loss is bearable: a node without it does not know for whom
 // to wait.
 type membersFile struct {
-	Version   int                    `json:"version"`
-	ClusterID string                 `json:"cluster_id"`
-	Nodes     []string               `json:"nodes"`
-	Term      uint64                 `json:"term,omitempty"`
-	Renewal   uint64                 `json:"renewal,omitempty"`
-	Reads     map[string]job.Reading `json:"reads,omitempty"`
+	Version   int      `json:"version"`
+	ClusterID string   `json:"cluster_id"`
+	Nodes     []string `json:"nodes"`
+	Term      uint64   `json:"term,omitempty"`
+	Renewal   uint64   `json:"renewal,omitempty"`
 }
 
 // Members is what a node knows about its cluster when it starts.
@@ -42,8 +39,6 @@ type Members struct {
 	Nodes []string // names of the other members
 	// A node that restarts compares them with the lease, and so learns whether it was the last to renew it.
 	Term, Renewal uint64 // of the lease, when this node renewed it last; 0: never
-	// Reads is what the other nodes read that may come back, by name.
-	Reads map[string]job.Reading
 }
 
 // ReadMembers returns what the directory dir of a shard has kept about its cluster. It returns nothing if there is no
@@ -65,7 +60,7 @@ func ReadMembers(dir, clusterID string) (k Members, err error) {
 	if f.ClusterID != clusterID {
 		return k, nil
 	}
-	return Members{Nodes: f.Nodes, Term: f.Term, Renewal: f.Renewal, Reads: f.Reads}, nil
+	return Members{Nodes: f.Nodes, Term: f.Term, Renewal: f.Renewal}, nil
 }
 
 func decodeMembers(text []byte) (f membersFile, err error) {
@@ -81,10 +76,10 @@ func decodeMembers(text []byte) (f membersFile, err error) {
 	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
-	if err := d.Decode(&f); err != nil || f.Version != membersVersion || !isClusterID(f.ClusterID) || len(f.Nodes) > membersMax || len(f.Reads) > membersMax {
+	if err := d.Decode(&f); err != nil || f.Version != membersVersion || !isClusterID(f.ClusterID) || len(f.Nodes) > membersMax {
 		return f, fmt.Errorf("the file is damaged; %s", wayOut)
 	}
-	for _, name := range slices.AppendSeq(slices.Clone(f.Nodes), maps.Keys(f.Reads)) {
+	for _, name := range f.Nodes {
 		if job.ValidateTenant(name) != nil {
 			return f, fmt.Errorf("the file is damaged: %q is no name of a node; %s", name, wayOut)
 		}
@@ -95,7 +90,7 @@ func decodeMembers(text []byte) (f membersFile, err error) {
 // WriteMembers stores the members durably in the directory dir of a shard. A crash leaves the old file or the new one.
 // It is not for concurrent use.
 func WriteMembers(dir, clusterID string, k Members) error {
-	f := membersFile{Version: membersVersion, ClusterID: clusterID, Nodes: append([]string{}, k.Nodes...), Term: k.Term, Renewal: k.Renewal, Reads: k.Reads}
+	f := membersFile{Version: membersVersion, ClusterID: clusterID, Nodes: append([]string{}, k.Nodes...), Term: k.Term, Renewal: k.Renewal}
 	text, err := json.Marshal(f)
 	if err == nil {
 		err = replaceFile(dir, MembersName, append(text, '\n'))

@@ -2,14 +2,12 @@ package datadir
 
 import (
 	"errors"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/testkit"
 )
 
@@ -21,7 +19,6 @@ var membersTexts = map[string]string{ // what a file has, and what is said about
 	`{}`: "damaged",
 	``:   "damaged",
 	`{"version":1,"cluster_id":"` + idOne + `","nodes":["a b"]}`:             `"a b"`,
-	`{"version":1,"cluster_id":"` + idOne + `","reads":{"a b":{"rows":5}}}`:  `"a b"`,
 	`{"version":1,"cluster_id":"12","nodes":[]}`:                             "damaged",
 	`{"version":1,"cluster_id":"` + idOne + `","color":"red"}`:               "damaged",
 	`{"version":1,"nodes":["` + strings.Repeat("a", membersBytesMax) + `"]}`: "damaged",
@@ -50,12 +47,12 @@ func TestMembersFilesThatCannotBeRead(t *testing.T) {
 // TestMembersAreKept: a node reads back the members of its cluster, and none of another one.
 func TestMembersAreKept(t *testing.T) {
 	dir := t.TempDir()
-	want := Members{Nodes: []string{"a", "b"}, Term: 3, Renewal: 7, Reads: map[string]job.Reading{"c": {Rows: 4, Time: 1e12}}}
+	want := Members{Nodes: []string{"a", "b"}, Term: 3, Renewal: 7}
 	if err := WriteMembers(dir, idOne, want); err != nil {
 		t.Fatal(err)
 	}
 	got, err := ReadMembers(dir, idOne)
-	if err != nil || !slices.Equal(got.Nodes, want.Nodes) || got.Term != want.Term || got.Renewal != want.Renewal || !maps.Equal(got.Reads, want.Reads) {
+	if err != nil || !slices.Equal(got.Nodes, want.Nodes) || got.Term != want.Term || got.Renewal != want.Renewal {
 		t.Errorf("%+v, %v; want %+v", got, err, want)
 	}
 	if other, err := ReadMembers(dir, idTwo); err != nil || len(other.Nodes) != 0 {

@@ -3,8 +3,6 @@ package job
 import (
 	"errors"
 	"fmt"
-
-	"github.com/carillon-io/carillon/instant"
 )
 
 // RowsVersion is the newest version of rows that this build reads and writes. Versions count over all kinds of row: a
@@ -19,12 +17,6 @@ const RowsVersionUnmarked = rowVersion3
 // RowsVersionOfSlots is the version of the rows of a store whose newer ids carry slots. A node that does not read it
 // would give out ids without slots.
 const RowsVersionOfSlots = rowVersion5
-
-// Reading is what a node of a cluster was heard to read. Its JSON is part of the beats and of the file MEMBERS.
-type Reading struct {
-	Rows byte           `json:"rows"` // newest version of rows
-	Time instant.Millis `json:"time"` // wall clock of that node when it said so
-}
 
 // ErrNewerRows is wrapped by errors about rows of a newer release. None of these rows was applied.
 var ErrNewerRows = errors.New("job: rows of a newer release")

@@ -30,9 +30,6 @@ type beat struct {
 	Time      instant.Millis `json:"time"`    // reading of its wall clock
 	Release   string         `json:"release"` // release of its program; "" from an older release
 	Rows      byte           `json:"rows"`    // newest version of rows that it can read; 0 from an older release
-	// Reads is what the sender knows of the other nodes, by name: a node that starts while one of them is away does
-	// not hear it.
-	Reads map[string]job.Reading `json:"reads,omitempty"`
 	// Notes says that this leader asks its standbys to publish how far their logs are durable.
 	Notes bool `json:"notes,omitempty"`
 }
@@ -83,8 +80,7 @@ func (n *Node) newBeat() beat {
 	last := n.local.Last()
 	b := beat{
 		Version: beatVersion, Node: n.opts.Node, Process: n.opts.Process, Cluster: n.id.String(), Role: role, Epoch: last.Epoch, LSN: last.LSN,
-		Applied: n.local.Applied().LSN, Time: n.opts.wall(), Release: n.opts.Release, Rows: n.opts.rows,
-		Reads: n.peers.reads(n.opts.Boot()),
+		Applied: n.local.Applied().LSN, Time: instant.Of(time.Now()), Release: n.opts.Release, Rows: n.opts.rows,
 	}
 	if role == RoleLeader {
 		// The stream may have a commit before this node's log does, since both are written at the same time.
@@ -113,7 +109,7 @@ func (n *Node) beatOnce() {
 // hearBeat records the beat of a node, this one's included.
 func (n *Node) hearBeat(m *inbox.Request) {
 	var b beat
-	if json.Unmarshal(m.Data, &b) != nil || b.Version != beatVersion || b.Cluster != n.id.String() {
+	if json.Unmarshal(m.Data, &b) != nil || b.Version != beatVersion || b.Cluster != n.id.String() || !isNode(b.Node) {
 		return
 	}
 	if b.Node == n.opts.Node && b.Process != n.opts.Process {

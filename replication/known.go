@@ -3,11 +3,8 @@ package replication
 import (
 	"context"
 	"log/slog"
-	"maps"
 	"slices"
 	"time"
-
-	"github.com/carillon-io/carillon/job"
 )
 
 // Known is what a node keeps about its cluster for its next start. The zero value means that it knows nothing.
@@ -20,18 +17,10 @@ type Known struct {
 	// Term and Renewal are those of the lease at this node's last renewal, or a few seconds before it. 0: it
 	// never renewed a lease.
 	Term, Renewal uint64
-	// Reads is what the other nodes of the last ten minutes read, by name, so that it counts too for those that are
-	// away at the next start. The times are at most a minute old.
-	Reads map[string]job.Reading
 }
 
 func (k Known) same(o Known) bool {
-	return slices.Equal(k.Nodes, o.Nodes) && k.Term == o.Term && k.Renewal == o.Renewal && maps.EqualFunc(k.Reads, o.Reads, readsTheSame)
-}
-
-// readsTheSame reports whether what is kept about a node need not be written again. Each beat has a later time.
-func readsTheSame(kept, now job.Reading) bool {
-	return kept.Rows == now.Rows && now.Time.Time().Sub(kept.Time.Time()).Abs() < time.Minute
+	return slices.Equal(k.Nodes, o.Nodes) && k.Term == o.Term && k.Renewal == o.Renewal
 }
 
 // knownKeeper keeps [Known] up to date. It is for one goroutine.
@@ -53,23 +42,30 @@ func (n *Node) keepKnown(ctx context.Context) {
 	n.keepKnownOnce()
 }
 
-// keepKnownOnce writes down which members are present, and which rows the nodes read. It adds a member at once when it
-// appears, and removes one that was silent for the length of a lease. While no leader is known, it changes no member.
+// keepKnownOnce writes down which members are present. It adds a member at once when it appears, and removes one
+// that was silent for the length of a lease. While no leader is known, it removes none.
 func (n *Node) keepKnownOnce() {
 	a, now := &n.knownKeeper, n.opts.Boot()
 	leads, ended := n.renewed()
-	leader, led := n.peers.leader(now)
-	switch led = leads.Term != 0 || led && leader.Node != n.opts.Node; {
-	case !led:
-		a.touched = 0
-	case a.touched == 0:
+	if leader, led := n.peers.leader(now); leads.Term == 0 && (!led || leader.Node == n.opts.Node) {
+		if a.touched = 0; ended.Term == 0 {
+			return
+		}
+	} else if a.touched == 0 {
 		a.touched = now
 	}
-	next := a.kept
-	if led || ended.Term != 0 {
-		next = n.knows(now, leads, ended)
+	// The term and the renewal change only below. A node that follows keeps those of its own last leadership: as
+	// soon as another node has led, they match no lease.
+	next := Known{Nodes: n.members(now), Term: a.kept.Term, Renewal: a.kept.Renewal}
+	switch soon := now-a.written < keptEvery && a.kept.Term == leads.Term; {
+	case n.opts.keepsAcked(): // the next start will not wait
+		next.Term, next.Renewal = 0, 0
+	case leads.Term != 0 && !soon:
+		next.Term, next.Renewal = leads.Term, leads.Renewal
+	case ended.Term != 0:
+		next.Term, next.Renewal = ended.Term, ended.Renewal
 	}
-	if next.Reads = n.peers.reads(now); next.same(a.kept) {
+	if next.same(a.kept) {
 		return
 	}
 	if err := n.local.Keep(next); err != nil {
@@ -77,22 +73,6 @@ func (n *Node) keepKnownOnce() {
 		return
 	}
 	a.kept, a.written = next, now
-}
-
-// knows returns the members that are present, and the term and renewal to keep. A node that follows keeps those of its
-// own last leadership: as soon as another node has led, they match no lease.
-func (n *Node) knows(now time.Duration, leads, ended leaseValue) Known {
-	a := &n.knownKeeper
-	k := Known{Nodes: n.members(now), Term: a.kept.Term, Renewal: a.kept.Renewal}
-	switch soon := now-a.written < keptEvery && a.kept.Term == leads.Term; {
-	case n.opts.keepsAcked(): // the next start will not wait
-		k.Term, k.Renewal = 0, 0
-	case leads.Term != 0 && !soon:
-		k.Term, k.Renewal = leads.Term, leads.Renewal
-	case ended.Term != 0:
-		k.Term, k.Renewal = ended.Term, ended.Renewal
-	}
-	return k
 }
 
 // renewed returns the lease as this node last renewed it, while it holds it, and the lease as this node
@@ -140,10 +120,9 @@ type awaiting struct {
 	known Known // as it was when the node started
 }
 
-// await takes over what an earlier process has kept, and begins the wait, unless there is no reason for one.
+// await begins the wait, unless there is no reason for one.
 func (n *Node) await() {
 	n.knownKeeper.kept = n.local.Known()
-	n.peers.remember(n.knownKeeper.kept.Reads, n.opts.wall(), n.opts.Boot())
 	n.awaiting = awaiting{
 		over:  n.opts.LeadAlone || n.opts.Recreate || n.opts.Found || len(n.knownKeeper.kept.Nodes) == 0,
 		since: n.opts.Boot(), known: n.knownKeeper.kept,

@@ -9,7 +9,6 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-io/carillon/inbox"
-	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
 )
 
@@ -80,9 +79,8 @@ type Options struct {
 	// Inboxes restricts the reply subjects on which this node answers others; nil: only the usual inboxes.
 	Inboxes *inbox.Rule
 
-	Release string                // release of this program, which the beats carry to the other nodes
-	rows    byte                  // newest version of rows that this program reads; job.RowsVersion but in tests
-	wall    func() instant.Millis // the wall clock; time.Now but in tests
+	Release string // release of this program, which the beats carry to the other nodes
+	rows    byte   // newest version of rows that this program reads; job.RowsVersion but in tests
 
 	// Next computes the position of a commit; see [Next].
 	Next Next
@@ -108,9 +106,6 @@ func (o Options) withDefaults() Options {
 	setDefault(&o.Grace, 500*time.Millisecond)
 	setDefault(&o.Await, 45*time.Second)
 	setDefault(&o.rows, job.RowsVersion)
-	if o.wall == nil {
-		o.wall = func() instant.Millis { return instant.Of(time.Now()) }
-	}
 	setDefault(&o.Logger, slog.Default())
 	if o.Boot == nil {
 		// No reading is 0, because 0 stands for "never" in the state of this package.

@@ -1,115 +1,134 @@
 package replication
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/carillon-io/carillon/instant"
-	"github.com/carillon-io/carillon/job"
+	"github.com/carillon-io/carillon/inbox"
 )
 
-// readersWorld are the peers of a node "own" that reads rows up to version 6. Its clocks run together.
+// readersWorld is a node "own" that reads rows up to version 6, and what the log has noted.
 type readersWorld struct {
 	*testing.T
-	peers
-	now time.Duration
+	node  *Node
+	now   time.Duration
+	noted map[string]byte
 }
 
 func newReadersWorld(t *testing.T) *readersWorld {
-	return &readersWorld{t, newPeers("own"), time.Hour}
+	w := &readersWorld{T: t, now: time.Hour, noted: make(map[string]byte)}
+	w.node = &Node{opts: Options{Node: "own", rows: 6, Boot: func() time.Duration { return w.now }}, peers: newPeers("own")}
+	return w
 }
 
-// readersEpoch is the wall clock when the boot clock reads 0.
-const readersEpoch instant.Millis = 1e12
-
-func (w *readersWorld) wall() instant.Millis {
-	return instant.Of(readersEpoch.Time().Add(w.now))
+func (w *readersWorld) hears(node string, rows byte) {
+	w.node.peers.heard(beat{Node: node, Rows: rows, Release: "1.2"}, w.now)
 }
 
-// hears lets a beat of a node arrive.
-func (w *readersWorld) hears(node string, rows byte, tells map[string]job.Reading) {
-	w.heard(beat{Node: node, Rows: rows, Time: w.wall(), Release: "1.2", Reads: tells}, w.now)
+// leads begins a leadership.
+func (w *readersWorld) leads() { w.node.peers.leads(w.now) }
+
+// notes does what a leader does from time to time.
+func (w *readersWorld) notes() {
+	for _, r := range w.node.Unnoted(w.noted) {
+		if w.noted[r.Node] = r.Rows; r.Rows == 0 {
+			delete(w.noted, r.Node)
+		}
+	}
 }
 
-// wants compares the nodes that cannot read version 6 with those that are wanted: "a:5 b:4".
+// wants compares the nodes that cannot read version 6, and the newest rows, with those that are wanted: "a:5 b:4".
 func (w *readersWorld) wants(why, want string) {
 	w.Helper()
 	var got []string
-	for _, r := range w.older(6, w.now) {
+	least := byte(6)
+	for _, r := range w.node.Older(w.noted) {
 		got = append(got, fmt.Sprint(r.Node, ":", r.Rows))
+		least = min(least, r.Rows)
 	}
 	if strings.Join(got, " ") != want {
 		w.Errorf("%s: older are %q, want %q", why, got, want)
 	}
+	if most, _ := w.node.RowsMax(w.noted); most != least {
+		w.Errorf("%s: rows of version %d may be written, want %d", why, most, least)
+	}
 }
 
-// TestReadersOutliveTheirProcesses: a node that may come back within ten minutes counts, whether it has ended by itself,
-// and whether this process or the one before it heard it.
+// TestReadersOutliveTheirProcesses: a node that may come back within ten minutes counts, although it has ended by itself;
+// and for the next leader too, which has heard nothing of it.
 func TestReadersOutliveTheirProcesses(t *testing.T) {
 	w := newReadersWorld(t)
-	w.hears("a", 5, nil)
-	w.hears("b", 6, nil)
-	w.hears("own", 3, nil)
+	w.leads()
+	w.hears("a", 5)
+	w.hears("b", 6)
+	w.hears("own", 3)
 	w.wants("both were heard", "a:5")
-	w.leaves("a")
+	w.node.peers.leaves("a")
+	w.notes()
 	w.wants("a has ended by itself", "a:5")
+	if want := map[string]byte{"a": 5, "b": 6, "own": 6}; fmt.Sprint(w.noted) != fmt.Sprint(want) {
+		t.Errorf("noted is %v, want %v", w.noted, want)
+	}
 
-	w.now += 4 * time.Minute
 	next := newReadersWorld(t)
-	next.now = w.now
-	next.remember(w.reads(w.now), w.wall(), w.now)
-	next.wants("the next process", "a:5")
-	next.now += 6*time.Minute + time.Second
-	next.wants("ten minutes after the last beat", "")
+	next.noted = w.noted
+	next.leads()
+	next.wants("the next leader", "a:5")
+	next.now += 10 * time.Minute
+	next.notes()
+	next.wants("ten minutes later", "a:5")
+	next.now += time.Second
+	next.wants("a is silent for longer", "")
+	if next.notes(); next.noted["a"] != 0 || next.noted["b"] != 0 || next.noted["own"] != 6 {
+		t.Errorf("noted is %v, want only the leader", next.noted)
+	}
 }
 
-// TestReadersFollowTheNewestBeat: of two versions of a node the one of its newer beat counts, and a beat that arrives
-// counts in any case, because the clock of its node may have been put back.
-func TestReadersFollowTheNewestBeat(t *testing.T) {
+// TestReadersOfWhomOthersKnowBetter: what a node heard before it led may be older than the note of another leader.
+func TestReadersOfWhomOthersKnowBetter(t *testing.T) {
 	w := newReadersWorld(t)
-	earlier := w.wall()
+	w.hears("a", 6)
+	w.noted = map[string]byte{"a": 4} // it went back while this node was cut off
 	w.now += time.Second
-	w.hears("a", 6, nil)
-	w.hears("b", 6, map[string]job.Reading{"a": {Rows: 5, Time: earlier}})
-	w.wants("b has not heard that a was upgraded", "")
-	w.now += time.Second
-	w.hears("b", 6, map[string]job.Reading{"a": {Rows: 4, Time: w.wall()}, "own": {Rows: 3, Time: w.wall()}, "a b": {Rows: 3, Time: w.wall()}})
-	w.wants("b has heard that a went back", "a:4")
-	w.heard(beat{Node: "a", Rows: 6, Time: earlier - 3600_000}, w.now)
-	w.wants("a's clock was put back", "")
+	w.leads()
+	w.wants("it has heard nothing since", "a:4")
+	w.hears("a", 6)
+	w.wants("it hears a again", "")
+	w.notes()
+	w.wants("it has noted that", "")
+
+	w.hears("a", 5)
+	w.wants("a goes back while it leads", "a:5")
 }
 
-// TestReadersAreForgottenTogether: two nodes that tell each other of a third one do not keep it.
-func TestReadersAreForgottenTogether(t *testing.T) {
-	a, b := newReadersWorld(t), newReadersWorld(t)
-	a.readers.own, b.readers.own = "a", "b"
-	a.hears("gone", 3, nil)
-	for range 10 * 60 {
-		a.now, b.now = a.now+time.Second, b.now+time.Second
-		b.hears("a", 6, a.reads(a.now))
-		a.hears("b", 6, b.reads(b.now))
-	}
-	a.wants("after ten minutes", "gone:3")
-	b.wants("after ten minutes", "gone:3")
-	for range 60 {
-		a.now, b.now = a.now+time.Second, b.now+time.Second
-		b.hears("a", 6, a.reads(a.now))
-		a.hears("b", 6, b.reads(b.now))
-	}
-	a.wants("after eleven minutes", "")
-	b.wants("after eleven minutes", "")
-}
-
-// TestReadersAreBounded: a beat that names many nodes fills no table.
+// TestReadersAreBounded: forged names do not hide a node that reads older rows, and cost few commits.
 func TestReadersAreBounded(t *testing.T) {
-	w, many := newReadersWorld(t), make(map[string]job.Reading)
+	w := newReadersWorld(t)
+	w.leads()
 	for i := range 10 * peersMost {
-		many[fmt.Sprint("n", i)] = job.Reading{Rows: 3, Time: w.wall()}
+		w.hears(fmt.Sprint("forged", i), 6)
 	}
-	w.hears("a", 6, many)
-	if n := len(w.older(6, w.now)); n != peersMost-1 {
-		t.Errorf("%d nodes are remembered, want %d", n, peersMost-1)
+	w.hears("a", 5)
+	w.wants("a comes last", "a:5")
+	if n := len(w.node.Unnoted(w.noted)); n != unnotedMost {
+		t.Errorf("%d changes are to be noted at a time, want %d", n, unnotedMost)
+	}
+}
+
+// TestBeatsWithBadNames: a beat whose node has an impossible name changes nothing, so it reaches no file either.
+func TestBeatsWithBadNames(t *testing.T) {
+	n := &Node{opts: Options{Node: "own", Boot: func() time.Duration { return time.Hour }}, id: testCluster, peers: newPeers("own")}
+	for _, name := range []string{"", "a b", "x\ny", "a.b", ">", strings.Repeat("a", 200)} {
+		text, err := json.Marshal(beat{Version: beatVersion, Node: name, Cluster: testCluster.String(), Rows: 6})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n.hearBeat(&inbox.Request{Data: text})
+	}
+	if all := n.peers.all(time.Hour); len(all) != 0 {
+		t.Errorf("%d nodes are known: %+v", len(all), all)
 	}
 }

@@ -19,7 +19,8 @@ type checker struct {
 	acked   map[uint64]job.Position
 	author  map[uint64]string // node that began an epoch
 	settled time.Duration
-	since   int // commits acknowledged after the last fault
+	since   int   // commits acknowledged after the last fault
+	noted   noted // what leaders have noted of the nodes
 	looked  time.Duration
 }
 
@@ -42,6 +43,7 @@ func (c *checker) stored(message []byte) {
 			c.fail("epoch", "%v was accepted after %v", f.At, c.log[n-1])
 		}
 		c.log = append(c.log, f.At)
+		c.noted.take(f.At.LSN, f.Payload)
 		c.note("accepted", f.At.LSN, f.At.Epoch)
 	case c.has(f.At):
 		c.saw("stored again", f.At.LSN)

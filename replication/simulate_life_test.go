@@ -108,6 +108,7 @@ func (n *simNode) bootstrap(cause error) {
 	}
 	n.world.note("adopt", uint64(n.index), from.local.applied.LSN)
 	n.node.progress = 0
+	n.local.notes = from.local.notes
 	_ = n.local.Adopt(from.local.applied, OldUnknown)
 }
 
@@ -128,6 +129,7 @@ func (n *simNode) lead() {
 		w.check.began(n, n.local.Last().Epoch)
 		n.node.awaiting.over = true
 		n.node.publishStatus(RoleLeader)
+		clear(n.heardOf)
 		n.serve(ctx)
 	} else {
 		w.saw("does not lead after all", uint64(n.index))
@@ -180,7 +182,7 @@ func (n *simNode) serve(ctx context.Context) {
 			n.node.giveUp(to)
 			return
 		}
-		err := n.commit(ctx)
+		err := n.commit(ctx, n.nextNote())
 		switch {
 		case err == nil:
 		case errors.Is(err, ErrDeposed):
@@ -199,10 +201,13 @@ func (n *simNode) serve(ctx context.Context) {
 }
 
 // commit does what [Node.appendBoth] does, and what the engine does after it.
-func (n *simNode) commit(ctx context.Context) error {
+func (n *simNode) commit(ctx context.Context, note *Reader) error {
 	w, prev := n.world, n.local.Last()
 	n.operations++
 	payload := fmt.Appendf(nil, "%s/%d/%d", n.name, prev.Epoch, n.operations)
+	if note != nil {
+		payload = noteOf(*note)
+	}
 	f := Frame{
 		Cluster: testCluster, Author: n.node.author, At: testNext(prev, prev.Epoch, payload), Prev: prev.Hash, Payload: payload,
 	}

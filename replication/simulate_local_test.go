@@ -16,6 +16,7 @@ type simLocal struct {
 	durable job.Position // durable position of the store
 	applied job.Position
 	known   Known
+	notes   noted // of the applied commits
 }
 
 // restart sets the state that a new process finds.
@@ -23,7 +24,7 @@ func (l *simLocal) restart() {
 	if l.world.plan.mode == regrowing {
 		return // its stream loses commits that were applied, for good
 	}
-	l.applied = l.durable
+	l.applied = l.durable // the notes may have what comes later: that is applied again, and says the same
 	if before, ok := l.log.Find(l.log.Last().LSN - min(l.log.Last().LSN, 1)); ok && before.LSN > l.applied.LSN {
 		l.applied = before
 	}
@@ -53,12 +54,13 @@ func (l *simLocal) append(epoch uint64, payload []byte) job.Position {
 	return l.log.Last()
 }
 
-func (l *simLocal) Apply(at job.Position, _ []byte) error {
+func (l *simLocal) Apply(at job.Position, payload []byte) error {
 	found, ok := l.log.Find(at.LSN)
 	if at.LSN != l.applied.LSN+1 || !ok || found != at {
 		l.world.check.fail("apply", "%s applies %v after %v; its log has %v there", l.name, at, l.applied, found)
 	}
 	l.applied = at
+	l.notes.take(at.LSN, payload)
 	if l.world.rng.IntN(50) == 0 {
 		l.durable = at
 	}

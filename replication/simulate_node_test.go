@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"time"
 
 	"github.com/carillon-io/carillon/instant"
@@ -89,7 +88,7 @@ func (n *simNode) start() {
 var quiet = slog.New(slog.DiscardHandler)
 
 func (n *simNode) newNode() *Node {
-	opts := Options{Node: n.name, Process: fmt.Sprintf("%s%06d", n.name, n.life), Cluster: "sim", Next: testNext, Boot: n.boot, Logger: quiet, rows: n.rows, wall: n.wall}.withDefaults()
+	opts := Options{Node: n.name, Process: fmt.Sprintf("%s%06d", n.name, n.life), Cluster: "sim", Next: testNext, Boot: n.boot, Logger: quiet, rows: n.rows}.withDefaults()
 	node := &Node{
 		opts: opts, local: n.local, id: testCluster, author: authorOf(n.name), peers: newPeers(n.name), role: RoleStandby,
 		bucket: registerOfNode{n.world.lease, n}, warned: make(map[string]time.Time), trimmer: newTrimmer(opts.StreamBytesMin),
@@ -145,13 +144,12 @@ func (n *simNode) beat() {
 		return
 	}
 	n.node.keepKnownOnce()
-	n.keptOf = maps.Clone(n.heardOf)
 	b := n.node.newBeat()
 	for _, other := range n.world.nodes {
 		if other.alive && other.linked && n.world.wayTo(n, other) == open {
 			other.node.peers.heard(b, other.boot())
 			if other != n {
-				other.hears(n)
+				other.heardOf[n.index] = n.rows
 			}
 		}
 	}

@@ -31,8 +31,6 @@ type Status struct {
 	AwaitsLeft time.Duration
 	Barred     error // why this node must not lead, with what an operator does about it; nil if nothing bars it, or if a node leads
 	Nodes      []Peer
-	// Older are the nodes that cannot read the newest rows of this release; see [Node.RowsMax].
-	Older []Reader
 }
 
 // Peer describes a node as its newest beat shows it to this node. Nothing in it is confirmed by the node itself
@@ -59,6 +57,9 @@ func (n *Node) publishStatus(role string) {
 	n.leadership.mu.Unlock()
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if role == RoleLeader && n.role != role {
+		n.peers.leads(n.opts.Boot())
+	}
 	n.role = role
 	n.lastHolder, n.lastProcess, n.lastTerm = n.challenger.value.Node, n.challenger.value.Process, n.challenger.value.Term
 	if n.term = 0; role == RoleLeader || role == RoleCandidate {
@@ -92,7 +93,6 @@ func (n *Node) Status() Status {
 	s.Role, s.Holder, s.Term = n.role, n.lastHolder, n.lastTerm
 	s.Awaits, s.AwaitsLeft, s.Barred = n.awaits, n.awaitsLeft, n.barred
 	n.mu.Unlock()
-	s.Older = n.peers.older(n.opts.rows, now)
 	leader, led := n.peers.leader(now)
 	if led {
 		s.Barred = nil

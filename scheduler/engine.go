@@ -42,10 +42,10 @@ type Options struct {
 	// concurrent use. Nil means always.
 	Trust func() time.Duration
 	// RowsMax returns the highest version of rows that every node of the cluster can read, and the name of a node
-	// that can read no higher one. A definition that needs a higher version is refused, and ids begin to carry slots
+	// that can read no higher one. noted is what NoteReader has noted; it must not be changed. A definition that needs a higher version is refused, and ids begin to carry slots
 	// only once all nodes read [job.RowsVersionOfSlots]. It is called for each definition, so it must be fast and safe
 	// for concurrent use. Nil means the version that this build reads.
-	RowsMax func() (version byte, node string)
+	RowsMax func(noted map[string]byte) (version byte, node string)
 	// Feeders is the number of goroutines that read cold rows. Default 2.
 	Feeders int
 	// Loading is called from time to time with the number of loaded jobs, from the goroutine that opens the engine.
@@ -111,6 +111,8 @@ type Engine struct {
 
 	leads atomic.Bool
 	rows  atomic.Uint32 // newest version of the rows in the store, as of the last step
+	// readers is what was noted of the nodes, as of the last step.
+	readers atomic.Pointer[map[string]byte]
 	// broken is why it can no longer follow the leader. Only the goroutine that calls Apply and Lead uses it.
 	broken error
 

@@ -21,7 +21,7 @@ type numbered struct {
 func newNumbered(t *testing.T) *numbered {
 	n := &numbered{t: t, store: newMemStore(), reads: job.RowsVersion}
 	n.opts, _ = startWorker(t, &memLog{}, n.store, 1)
-	n.opts.RowsMax = func() (byte, string) { return n.reads, "node-b" }
+	n.opts.RowsMax = func(map[string]byte) (byte, string) { return n.reads, "node-b" }
 	return n
 }
 

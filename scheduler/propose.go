@@ -150,3 +150,8 @@ func (e *Engine) pause(ctx context.Context, p *core.Pause) (JobView, error) {
 	}
 	return e.Get(ctx, p.Tenant, p.Name)
 }
+
+// NoteReader notes durably which rows a node of the cluster reads, for the leaders to come. Zero rows removes the node.
+func (e *Engine) NoteReader(ctx context.Context, node string, rows byte) error {
+	return e.submit(ctx, &core.NoteReader{Node: node, Rows: rows})
+}

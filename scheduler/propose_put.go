@@ -77,7 +77,7 @@ func (e *Engine) rowsMax() (version byte, node string) {
 	if e.opts.RowsMax == nil {
 		return job.RowsVersion, ""
 	}
-	return e.opts.RowsMax()
+	return e.opts.RowsMax(*e.readers.Load())
 }
 
 // parse compiles the schedule of a definition.

@@ -55,7 +55,7 @@ func TestRowsOfAllNodes(t *testing.T) {
 	store := newMemStore()
 	opts, _ := startWorker(t, &memLog{}, store, 1)
 	reads := byte(job.RowsVersionUnmarked)
-	opts.RowsMax = func() (byte, string) { return reads, "node-b" }
+	opts.RowsMax = func(map[string]byte) (byte, string) { return reads, "node-b" }
 	e := must(Open(opts))
 	ended := make(chan error, 1)
 	go func() { ended <- e.Serve(ctx) }()

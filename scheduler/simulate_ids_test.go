@@ -32,7 +32,7 @@ func (w *world) number(b *job.Batch) {
 func (w *world) maySlot() bool { return w.passed >= w.ids.slotsAt }
 
 // rowsMax is the version of rows that all nodes read. An older node may come back when ids carry slots already.
-func (w *world) rowsMax() (version byte, node string) {
+func (w *world) rowsMax(map[string]byte) (version byte, node string) {
 	back := w.model.ids.slotsFrom != 0 && w.ids.rng.IntN(8) == 0
 	if back || !w.maySlot() {
 		return job.RowsVersionOfSlots - 1, "old"

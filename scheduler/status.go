@@ -56,6 +56,7 @@ func (e *Engine) publish(out *core.Output, now time.Time) {
 		g.behind = c.Undecided
 	}
 	e.rows.Store(uint32(c.RowsVersion))
+	e.readers.Store(&c.Readers)
 	g.awaited = c.Awaited
 	n := &c.Counts
 	g.status = Status{
@@ -64,7 +65,7 @@ func (e *Engine) publish(out *core.Output, now time.Time) {
 		Fired: n.Fired, Skipped: n.Skipped, Succeeded: n.Succeeded, Failed: n.Failed, Dead: n.Dead, StartedAt: e.startedAt,
 		Cancelled: n.Cancelled, Retried: n.Retried, Stale: n.Stale, SkippedBy: n.SkippedBy,
 		Reporting: c.Reporting, Notices: c.Notices, NoticesLost: n.NoticesLost, CatchUp: c.CatchUp,
-		Commits: commits, JobsBy: c.JobsBy, Zones: c.Zones, RowsVersion: c.RowsVersion,
+		Commits: commits, JobsBy: c.JobsBy, Zones: c.Zones, RowsVersion: c.RowsVersion, Readers: c.Readers,
 	}
 }
 

@@ -159,10 +159,11 @@ type Status struct {
 	Notices     int                 // still to be published
 	NoticesLost uint64              // events dropped because the outbox was full
 
-	Zones       Zones   // the rules of timezones
-	RowsVersion byte    // newest version of the rows in the store
-	CatchUp     CatchUp // progress of catching up
-	Commits     uint64  // since this leadership began
+	Zones       Zones           // the rules of timezones
+	RowsVersion byte            // newest version of the rows in the store
+	Readers     map[string]byte // newest version of rows that each node of the cluster reads, as noted; not to be changed
+	CatchUp     CatchUp         // progress of catching up
+	Commits     uint64          // since this leadership began
 	StartedAt   time.Time
 
 	// Lateness is launch minus the instant from which the attempt could be launched. Waited is how long attempts

@@ -26,7 +26,7 @@ func (s *Server) clusterInfo() *client.Cluster {
 	info := &client.Cluster{
 		Name: st.Cluster, ID: st.ClusterID.String(), Node: st.Node, Role: st.Role, Durability: s.opts.Durability,
 		Holder: st.Holder, Term: st.Term, TrustMS: millisOf(st.Trust), Lag: st.LagLSN, LagMS: millisOf(st.Lag), Waits: waitsFor(st),
-		Warnings: slices.Concat(s.around.Weaknesses(), commitWarnings(st), s.zoneWarnings(), s.versionWarnings(st.Older), waitWarnings(st)),
+		Warnings: slices.Concat(s.around.Weaknesses(), commitWarnings(st), s.zoneWarnings(), s.versionWarnings(), waitWarnings(st)),
 		Void: map[string]uint64{
 			"alien": st.Voids.Alien, "foreign": st.Voids.Foreign, "deposed": st.Voids.Deposed,
 			"repeated": st.Voids.Repeated, "unchained": st.Voids.Unchained,
@@ -72,15 +72,15 @@ func commitWarnings(st replication.Status) []string {
 
 // versionWarnings warns of nodes that can read older rows only: changes that need newer rows are refused meanwhile.
 // Once there are newer rows, such a node cannot follow.
-func (s *Server) versionWarnings(older []replication.Reader) (warnings []string) {
-	if len(older) == 0 || s.shard.Engine() == nil {
+func (s *Server) versionWarnings() (warnings []string) {
+	if s.shard.Engine() == nil {
 		return nil
 	}
-	stored := s.shard.Status().RowsVersion
-	for _, r := range older {
+	st := s.shard.Status()
+	for _, r := range s.shard.Node().Older(st.Readers) {
 		effect := fmt.Sprintf("and this one up to %d: jobs that need newer rows are refused until it is upgraded", job.RowsVersion)
-		if r.Rows < stored {
-			effect = fmt.Sprintf("and there are rows of version %d already: upgrade it, or it ends when it meets them", stored)
+		if r.Rows < st.RowsVersion {
+			effect = fmt.Sprintf("and there are rows of version %d already: upgrade it, or it ends when it meets them", st.RowsVersion)
 		}
 		warnings = append(warnings, fmt.Sprintf("node %s (%s) reads rows up to version %d, %s; if it was taken out of the cluster for good, it counts for ten minutes",
 			r.Node, cmp.Or(r.Release, "of an older release"), r.Rows, effect))

@@ -3,12 +3,18 @@ package shard
 import (
 	"context"
 	"errors"
+	"sync"
+	"time"
+
+	"github.com/carillon-io/carillon/scheduler"
 )
 
 // Serve implements replication.Local.
 func (m *member) Serve(ctx context.Context, ready func()) error {
 	engine := m.engine.Load()
 	serving, stop := context.WithCancel(context.Background())
+	var notes sync.WaitGroup
+	defer notes.Wait()
 	defer stop()
 	ended := make(chan error, 1)
 	go func() { ended <- engine.Serve(serving) }()
@@ -17,6 +23,7 @@ func (m *member) Serve(ctx context.Context, ready func()) error {
 		return errors.Join(err, <-ended)
 	}
 	defer m.lead()()
+	notes.Go(func() { m.noteReaders(serving, engine) })
 	ready()
 	select {
 	case err := <-ended:
@@ -52,4 +59,23 @@ func (m *member) Continue() error {
 		return nil
 	}
 	return m.openService(false)
+}
+
+// noteEvery is the time between two looks at what the log has to note of the nodes.
+const noteEvery = time.Second
+
+// noteReaders notes in the log which rows the nodes read, while this node leads. A note that fails is tried again.
+func (m *member) noteReaders(ctx context.Context, engine *scheduler.Engine) {
+	tick := time.NewTicker(noteEvery)
+	defer tick.Stop()
+	for {
+		for _, r := range m.node.Unnoted(engine.Status().Readers) {
+			_ = engine.NoteReader(ctx, r.Node, r.Rows)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
 }

@@ -97,10 +97,11 @@ type Core struct {
 	// deleting is the job that is being deleted. Its notices carry its name, because its rows are gone when they are
 	// published.
 	deleting    struct{ tenant, name string }
-	rowsVersion byte   // the newest version of rows in the store, as the store records it
-	outbox      int    // notices in the store
-	noticeSeq   uint32 // of the current commit
-	auditSeq    uint32 // of the current commit
+	rowsVersion byte            // the newest version of rows in the store, as the store records it
+	readers     map[string]byte // newest version of rows that each node of the cluster reads; never changed in place
+	outbox      int             // notices in the store
+	noticeSeq   uint32          // of the current commit
+	auditSeq    uint32          // of the current commit
 
 	// The slices below are scratch, or belong to the output; they are reused so that a steady load allocates nothing.
 	due     []seat           // scratch
@@ -279,6 +280,8 @@ func (c *Core) handle(p Proposal) bool {
 		c.replan(p)
 	case *ReapJobs:
 		c.reapJobs(p)
+	case *NoteReader:
+		c.noteReader(p)
 	case *Barrier:
 		c.barrier(p)
 	default:

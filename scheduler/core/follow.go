@@ -2,6 +2,7 @@ package core
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/carillon-io/carillon/instant"
 	"github.com/carillon-io/carillon/job"
@@ -69,6 +70,10 @@ func (c *Core) followPut(kind job.Kind, key, value []byte) error {
 // followDelete is a flat switch over the kinds of row that are in memory.
 func (c *Core) followDelete(kind job.Kind, key []byte) error {
 	switch kind {
+	case job.KindMeta:
+		if node, ok := strings.CutPrefix(string(key[1:]), MetaReader); ok {
+			c.keepReader(node, 0)
+		}
 	case job.KindCalendar:
 		tenant, name, err := job.ParseCalendarKey(key)
 		delete(c.calendars, calendarRef(tenant, name))

@@ -77,6 +77,9 @@ func (c *Core) takeMeta(key, value []byte) error {
 		if zone, ok := strings.CutPrefix(string(key[1:]), MetaZone); ok {
 			c.zones.keep(zone, n)
 		}
+		if node, ok := strings.CutPrefix(string(key[1:]), MetaReader); ok {
+			c.keepReader(node, byte(n))
+		}
 	}
 	return err
 }

@@ -19,7 +19,8 @@ type Reading struct {
 	Misjudged       int // units that were larger than announced, and moved to the next commit
 	CatchUp         CatchUp
 	Zones           Zones
-	RowsVersion     byte // newest version of the rows in the store
+	RowsVersion     byte            // newest version of the rows in the store
+	Readers         map[string]byte // newest version of rows that each node of the cluster reads, as noted; not to be changed
 
 	Undecided instant.Millis // when the oldest tick that is not decided is due; 0: none
 	Awaited   instant.Millis // since when the oldest awaited report is awaited; 0: none
@@ -39,7 +40,7 @@ func (c *Core) Reading() Reading {
 	return Reading{
 		Epoch: c.epoch, FenceMin: c.fenceMin,
 		Jobs: c.rows.count, JobsBy: c.rows.byState, Armed: c.Armed(), Live: len(c.live), Counts: c.counts,
-		Reporting: c.watches.used, Notices: c.outbox, Misjudged: c.misjudged, CatchUp: c.catchUpStatus(), Zones: c.zones.reading(), RowsVersion: c.rowsVersion,
+		Reporting: c.watches.used, Notices: c.outbox, Misjudged: c.misjudged, CatchUp: c.catchUpStatus(), Zones: c.zones.reading(), RowsVersion: c.rowsVersion, Readers: c.readers,
 		Undecided: c.undecided(), Awaited: c.watches.awaitedSince(),
 	}
 }
