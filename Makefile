@@ -12,11 +12,14 @@ SEEDS   ?= 20
 RELEASE_TIME ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
 IMAGE        ?= carillon:$(VERSION)
 
+# Of the image: linux/amd64 or linux/arm64.
+IMAGE_PLATFORM ?= linux/$(shell go env GOARCH)
+
 # What `make failover` breaks: short, within five minutes, or all. It uses network namespaces where this user
 # may make them.
 FAILOVER ?= short
 
-.PHONY: help demo test check check-rivals check-browser browser screenshots bench rivals build fmt crash failover upgrade fuzz sim sim-plants release image alerts clean
+.PHONY: help demo test check check-rivals check-browser check-manifests browser screenshots bench rivals build fmt crash failover upgrade fuzz sim sim-plants release image alerts clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-13s %s\n", $$1, $$2}' Makefile
@@ -59,6 +62,10 @@ rivals: build ## measure others beside it: NATS schedules, River, asynq (install
 check-rivals: ## vet and test the module of the rivals
 	cd bench/rivals && go vet ./... && go test ./...
 
+check-manifests: ## build the manifests of Kubernetes and decode them with its own types
+	cd deploy/manifests && go vet ./... && go test ./...
+	cd deploy/roots && go vet ./...
+
 browser: check-browser ## use the dashboard in a real browser (installs Chromium on Debian)
 	cd browser && ./install.sh && go test ./...
 
@@ -80,11 +87,13 @@ sim-plants: ## plant bugs in the scheduler and in the replication, and see that 
 	go test ./scheduler -run TestPlants -sim.plants $(SEEDS) -timeout 2h -v
 	go test ./replication -run TestPlants -sim.plants 4000 -timeout 2h -v
 
-release: ## build dist/: archives for Linux and macOS, SPDX, SHA256SUMS; the same commit gives the same bytes
+release: ## build dist/: archives for Linux and macOS, SPDX, licences, SHA256SUMS; the same commit gives the same bytes
 	go run ./deploy/release --version $(VERSION) --time $(RELEASE_TIME) --out dist
 
-image: ## build the container image IMAGE
-	docker build --build-arg VERSION=$(VERSION) --tag $(IMAGE) .
+image: ## build the container image IMAGE from the files of a release
+	go run ./deploy/release --image --platforms $(IMAGE_PLATFORM) --version $(VERSION) --time $(RELEASE_TIME) --out dist/image
+	cd deploy/roots && go run . > ../../dist/image/ca-certificates.crt
+	docker build --platform $(IMAGE_PLATFORM) --build-arg VERSION=$(VERSION) --file Dockerfile --tag $(IMAGE) dist/image
 
 alerts: ## test the alerts with promtool (fetches it on Debian)
 	deploy/prometheus/check.sh

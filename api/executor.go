@@ -28,6 +28,8 @@ type Executor struct {
 	opts    Options
 	engine  Engine
 	carrier carrier // of requests and replies; nil: they are calls in this process
+	// forwarder passes requests on to the leader; nil: this node leads, or is alone.
+	forwarder *forwarder
 
 	// isClosed is set once, by stop, and never reset: a closed service is not opened again.
 	isClosed atomic.Bool
@@ -70,6 +72,15 @@ type Request struct {
 	Asker job.Actor
 	Host  string // for HTTP, where the request came from; otherwise ""
 	Body  []byte // JSON; no bytes mean {} for a verb that needs no members
+
+	// MayLag lets a standby answer a read from its own data, which may lag. It changes nothing on a leader, and for a
+	// request that changes something.
+	MayLag bool
+
+	// mayForward lets a standby pass the request on to the leader. The way in sets it.
+	mayForward bool
+	// within bounds the work on the request, besides the bound of its verb; 0: no further bound.
+	within time.Duration
 }
 
 // validate checks who asks and for which tenant. The way in calls it: over NATS, the tenant is read from the subject
@@ -86,8 +97,7 @@ func (q *Request) validate() error {
 type Reply struct {
 	Text []byte // JSON
 
-	// value is the reply before it was encoded. Thing reads from it what HTTP headers say.
-	value any
+	thing thing // that it shows
 	hold  *hold // the room of the text
 }
 
@@ -166,7 +176,7 @@ func (x *Executor) gateOf(v *Verb) *gate {
 func (x *Executor) carryOut(ctx context.Context, v *Verb, g *gate, q Request) (reply Reply, err error) {
 	// The bound begins here and not at the arrival, so a body that came slowly over HTTP takes nothing from the
 	// work.
-	ctx, cancel := x.bounded(ctx, v)
+	ctx, cancel := x.bounded(ctx, v, q.within)
 	defer cancel()
 	if err := g.enter(ctx); err != nil {
 		return reply, err
@@ -190,14 +200,12 @@ func (x *Executor) carryOut(ctx context.Context, v *Verb, g *gate, q Request) (r
 	if len(q.Body) == 0 && v.mayBeEmpty {
 		q.Body = []byte("{}")
 	}
-	reply.value, err = v.serve(x, scheduler.WithActor(x.withOrigin(ctx), q.Asker), q.Tenant, q.Body)
-	if x.isStale(v, err) {
-		err = apierr.Errorf(apierr.NotLeader, "", "this node may have been replaced as the leader; ask again")
+	if x.forwards(v, &q) {
+		reply, err = x.forward(ctx, v, &q)
+	} else {
+		reply, err = x.serve(ctx, v, &q)
 	}
 	if err != nil {
-		return reply, err
-	}
-	if reply.Text, err = x.encode(reply.value); err != nil {
 		return reply, err
 	}
 	// The reply keeps only what it needs from now on; cap and not len, because the whole buffer stays in memory.
@@ -206,17 +214,35 @@ func (x *Executor) carryOut(ctx context.Context, v *Verb, g *gate, q Request) (r
 	return reply, nil
 }
 
-// bounded bounds the work on a request in time. A call in this process has the bounds of its caller alone. The bound
-// keeps a request that waits for a commit from holding its place for as long as a disk or a cluster is stuck. It does
-// not withdraw the change.
-func (x *Executor) bounded(ctx context.Context, v *Verb) (context.Context, context.CancelFunc) {
-	switch {
-	case x.carrier == nil:
-		return ctx, func() {}
-	case v.Bulk:
-		return context.WithTimeout(ctx, x.opts.BulkTimeout)
+// serve carries out a request with the engine of this node, and encodes the reply.
+func (x *Executor) serve(ctx context.Context, v *Verb, q *Request) (reply Reply, err error) {
+	value, err := v.serve(x, scheduler.WithActor(x.withOrigin(ctx), q.Asker), q.Tenant, q.Body)
+	if x.isStale(v, err) {
+		err = apierr.Errorf(apierr.NotLeader, "", "this node may have been replaced as the leader; ask again")
 	}
-	return context.WithTimeout(ctx, x.opts.RequestTimeout)
+	if err != nil {
+		return reply, err
+	}
+	reply.thing = thingOf(value)
+	reply.Text, err = x.encode(value)
+	return reply, err
+}
+
+// bounded bounds the work on a request in time, also by the time that the way in allows; 0: no such bound. A call in
+// this process has the bounds of its caller alone. The bound keeps a request that waits for a commit from holding its
+// place for as long as a disk or a cluster is stuck. It does not withdraw the change.
+func (x *Executor) bounded(ctx context.Context, v *Verb, within time.Duration) (context.Context, context.CancelFunc) {
+	if x.carrier == nil {
+		return ctx, func() {}
+	}
+	most := x.opts.RequestTimeout
+	if v.Bulk {
+		most = x.opts.BulkTimeout
+	}
+	if within > 0 {
+		most = min(most, within)
+	}
+	return context.WithTimeout(ctx, most)
 }
 
 // isStale reports whether a reply may be out of date: it was only read, and meanwhile another node may have led. A

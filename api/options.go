@@ -49,6 +49,10 @@ type Options struct {
 	// answer them, and each shard has another one. Zero Shards means one.
 	Shard, Shards uint32
 
+	// ForwardKey is the secret by which the nodes of a cluster recognize the requests that they pass on to each other;
+	// the same on each. Empty: the nodes rely on NATS alone to keep others from the subjects of the cluster.
+	ForwardKey []byte
+
 	// Leads reports whether it is certain that no other node has led until now; what a leader reads of its state is
 	// valid only then. Nil means that there is no other node.
 	Leads func() bool

@@ -19,22 +19,27 @@ import (
 // own. The gate is asked before the goroutine is started, so that a flood costs a refusal for each request and no
 // goroutine. The context of the request is not that of a connection: a caller over NATS cannot be seen to go away.
 func (s *Service) accept(v *Verb) func(*inbox.Request) {
-	x := s.executor
 	return func(r *inbox.Request) {
 		a := arrival{verb: v, via: overNATS, begun: time.Now(), header: r.Header.Get, read: func() (Request, error) { return s.read(r) }}
-		if err := x.gateOf(v).admit(); err != nil {
-			s.answer(v, r, nil, x.conclude(&a, err))
-			return
-		}
-		a.isAdmitted = true
-		x.underWay.Add(1)
-		go func() {
-			defer x.underWay.Add(-1)
-			reply, refusal := x.do(context.Background(), a)
-			s.answer(v, r, reply.Text, refusal)
-			reply.hold.giveAfter(paceOf(len(reply.Text)))
-		}()
+		s.carry(a, func(reply Reply, refusal *client.Error) { s.answer(v, r, nats.Header{}, reply.Text, refusal) })
 	}
+}
+
+// carry carries out a request that came in a message, on a goroutine of its own, and answers it.
+func (s *Service) carry(a arrival, answer func(Reply, *client.Error)) {
+	x := s.executor
+	if err := x.gateOf(a.verb).admit(); err != nil {
+		answer(Reply{}, x.conclude(&a, err))
+		return
+	}
+	a.isAdmitted = true
+	x.underWay.Add(1)
+	go func() {
+		defer x.underWay.Add(-1)
+		reply, refusal := x.do(context.Background(), a)
+		answer(reply, refusal)
+		reply.hold.giveAfter(paceOf(len(reply.Text)))
+	}()
 }
 
 // read reads the request in a message. The tenant is in the subject and not in the body, so that the permissions of
@@ -58,10 +63,9 @@ func (s *Service) tenantOf(subject string) (string, error) {
 	return tenant, job.ValidateTenant(tenant)
 }
 
-// answer sends a reply, or the error. A reply that cannot be sent is lost, and the caller runs into its timeout; the
-// request has taken effect nevertheless.
-func (s *Service) answer(v *Verb, r *inbox.Request, reply []byte, refusal *client.Error) {
-	header := nats.Header{}
+// answer sends a reply with the given headers and those of every reply, or the error. A reply that cannot be sent is
+// lost, and the caller runs into its timeout; the request has taken effect nevertheless.
+func (s *Service) answer(v *Verb, r *inbox.Request, header nats.Header, reply []byte, refusal *client.Error) {
 	if refusal != nil {
 		reply = ErrorBody(refusal)
 		header[micro.ErrorCodeHeader] = []string{strconv.Itoa(refusal.Status)}

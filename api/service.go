@@ -66,6 +66,9 @@ type Service struct {
 	// desk receives all requests, and drops those whose reply would go to no inbox.
 	desk *inbox.Desk
 
+	// bodies has an entry for each body that is received in parts.
+	bodies chan struct{}
+
 	// id is random at each start, so that two processes on one machine are two instances.
 	id string // of this instance, among the NATS services
 	// startedAt is shown by nats micro stats, whose counters begin then.
@@ -83,10 +86,13 @@ func NewService(nc *nats.Conn, engine Engine, opts Options) (*Service, error) {
 	}
 	s := &Service{
 		opts: opts, executor: newExecutor(engine, opts, nc), nc: nc, desk: inbox.NewDesk(nc, opts.Inboxes, opts.Logger),
-		id: rand.Text(), startedAt: time.Now().UTC(),
+		bodies: make(chan struct{}, partsBodies), id: rand.Text(), startedAt: time.Now().UTC(),
+	}
+	if opts.Standby {
+		s.executor.forwarder = &forwarder{nc: nc, opts: &s.opts}
 	}
 	// The verbs come first, so that a tool that finds the service can use it.
-	if err := errors.Join(s.addVerbs(), s.addDiscovery()); err != nil {
+	if err := errors.Join(s.addVerbs(), s.addForwarded(), s.addDiscovery()); err != nil {
 		return nil, errors.Join(err, s.stop())
 	}
 	return s, nil

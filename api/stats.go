@@ -18,6 +18,7 @@ type way uint8
 const (
 	overNATS way = iota
 	overHTTP
+	overCluster // from a standby, to which it came over HTTP
 	// Everything from here on has no histogram: its index would be out of range.
 	ways // number of ways that are counted
 	inProcess
@@ -25,7 +26,7 @@ const (
 
 // String returns the name of a way, as the metrics and the traces have it.
 func (w way) String() string {
-	return [...]string{overNATS: "nats", overHTTP: "http", inProcess: "local"}[w]
+	return [...]string{overNATS: "nats", overHTTP: "http", overCluster: "forwarded", inProcess: "local"}[w]
 }
 
 // verbStats counts the requests of one verb by how they ended. A nil verbStats counts nothing. Safe for concurrent
@@ -78,7 +79,7 @@ type Counts struct {
 // VerbCounts are the readings of the counters of one verb. What has not occurred is not in them.
 type VerbCounts struct {
 	Ended map[apierr.Code]uint64       // requests by code; "" is success
-	Took  map[string]histogram.Reading // seconds from arrival to reply, by the way that the requests came: nats or http
+	Took  map[string]histogram.Reading // seconds from arrival to reply, by the way that the requests came: nats, http or forwarded
 }
 
 // Counts reads the counters. The readings are not taken at one instant, so a sum over codes may differ from a
@@ -120,7 +121,10 @@ func (st *verbStats) snapshot() statsData {
 		}
 	})
 	if d.Answered > 0 {
-		spent := st.took[overNATS].Read().Sum + st.took[overHTTP].Read().Sum
+		spent := 0.0
+		for over := range ways {
+			spent += st.took[over].Read().Sum
+		}
 		d.AverageMS = millis(histogram.Duration(spent / float64(d.Answered)))
 	}
 	return d

@@ -27,28 +27,22 @@ func (x *Executor) Leave() { x.underWay.Add(-1) }
 func (x *Executor) isOpen() bool { return !x.isClosed.Load() && !x.carrier.IsClosed() }
 
 // OverHTTP carries out a request that came over HTTP, between Enter and Leave. header returns a header of the
-// request; read reads and validates the request, and is not called for a change that a standby refuses. The caller
-// releases the reply when it has been written, or when writing it failed.
+// request; read reads and validates the request. A standby passes the request on to the leader, unless it is a read
+// that may lag. The caller releases the reply when it has been written, or when writing it failed.
 func (x *Executor) OverHTTP(ctx context.Context, v *Verb, header func(name string) string, read func() (Request, error)) (Reply, *client.Error) {
 	return x.do(ctx, arrival{verb: v, via: overHTTP, begun: time.Now(), header: header, read: func() (Request, error) {
-		if err := x.checkStandby(v); err != nil {
-			return Request{}, err
-		}
-		return read()
+		q, err := read()
+		q.mayForward = true
+		return q, err
 	}})
 }
 
-// FromPage carries out a request of a page, between Enter and Leave. Reads are not traced, because a live page reads
-// every second; nor is a change that a standby refuses. It counts as a request over HTTP, because that is how the
-// page was asked for. Unlike OverHTTP it gets a request that is already read, because a page makes requests itself
-// and has no body of one.
+// FromPage carries out a request of a page, between Enter and Leave, like OverHTTP. Reads are not traced, because a
+// live page reads every second. It counts as a request over HTTP, because that is how the page was asked for. Unlike
+// OverHTTP it gets a request that is already read, because a page makes requests itself and has no body of one.
 func (x *Executor) FromPage(ctx context.Context, v *Verb, q Request) (Reply, *client.Error) {
-	// The check comes before the trace, so that a page of a standby leaves no span of a change that it cannot make.
-	refusal := x.checkStandby(v)
-	return x.do(ctx, arrival{verb: v, via: overHTTP, begun: time.Now(), isUntraced: v.reads || refusal != nil, read: func() (Request, error) {
-		if refusal != nil {
-			return q, refusal
-		}
+	q.mayForward = true
+	return x.do(ctx, arrival{verb: v, via: overHTTP, begun: time.Now(), isUntraced: v.reads, read: func() (Request, error) {
 		return q, q.validate()
 	}})
 }

@@ -2,6 +2,7 @@ package deploy
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -32,7 +33,27 @@ type object struct {
 			Spec pod `yaml:"spec"`
 		} `yaml:"template"`
 		Claims []object `yaml:"volumeClaimTemplates"`
+
+		PolicyTypes []string     `yaml:"policyTypes"`
+		Ingress     []policyRule `yaml:"ingress"`
+		Egress      []policyRule `yaml:"egress"`
 	} `yaml:"spec"`
+}
+
+// policyRule is one of a network policy: the ports, and where from or to.
+type policyRule struct {
+	From, To []struct {
+		PodSelector *struct {
+			MatchLabels map[string]string `yaml:"matchLabels"`
+		} `yaml:"podSelector"`
+		IPBlock *struct {
+			CIDR   string   `yaml:"cidr"`
+			Except []string `yaml:"except"`
+		} `yaml:"ipBlock"`
+	}
+	Ports []struct {
+		Port string `yaml:"port"`
+	} `yaml:"ports"`
 }
 
 type port struct {
@@ -148,6 +169,51 @@ func TestServices(t *testing.T) {
 		}
 		if len(s.Ports) == 0 || len(s.Selector) == 0 {
 			t.Errorf("%s: %+v", name, s)
+		}
+	}
+}
+
+// TestNetworkPolicy: each port of the pods is opened once, the peers' to the nodes only; and what leaves the pods goes
+// to named places, of which none is private.
+func TestNetworkPolicy(t *testing.T) {
+	objects := manifests(t)
+	policy, template := objects["NetworkPolicy/carillon"].Spec, objects["StatefulSet/carillon"].Spec.Template
+	if !slices.Equal(policy.PolicyTypes, []string{"Ingress", "Egress"}) {
+		t.Errorf("the policy is for %v", policy.PolicyTypes)
+	}
+	opened := map[string]bool{}
+	for _, r := range policy.Ingress {
+		toNodes := len(r.From) == 1 && maps.Equal(r.From[0].PodSelector.MatchLabels, template.Metadata.Labels)
+		for _, p := range r.Ports {
+			if opened[p.Port] || toNodes != (p.Port == "peers") || len(r.From) == 0 {
+				t.Errorf("port %s is open to %+v", p.Port, r.From)
+			}
+			opened[p.Port] = true
+		}
+	}
+	for _, p := range template.Spec.Containers[0].Ports {
+		if !opened[p.Name] {
+			t.Errorf("port %s is closed", p.Name)
+		}
+	}
+	for _, r := range policy.Egress {
+		if len(r.To) == 0 || len(r.Ports) == 0 {
+			t.Errorf("%+v lets everything out", r)
+		}
+		for _, to := range r.To {
+			if to.IPBlock != nil && strings.Contains(to.IPBlock.CIDR, ".") && !slices.Contains(to.IPBlock.Except, "169.254.0.0/16") {
+				t.Errorf("%s has the addresses of metadata", to.IPBlock.CIDR)
+			}
+		}
+	}
+}
+
+// TestHTTPHosts: the names of the service are those by which HTTP may be asked.
+func TestHTTPHosts(t *testing.T) {
+	hosts := strings.Split(manifests(t)["ConfigMap/carillon"].Data["CARILLON_HTTP_HOSTS"], ",")
+	for _, want := range []string{"carillon", "carillon.carillon.svc", "carillon.carillon.svc.cluster.local", "localhost"} {
+		if !slices.Contains(hosts, want) {
+			t.Errorf("%v lack %s", hosts, want)
 		}
 	}
 }

@@ -2,6 +2,8 @@ package server
 
 import (
 	"context"
+	"crypto/pbkdf2"
+	"crypto/sha256"
 	"errors"
 
 	"github.com/carillon-io/carillon/api"
@@ -49,7 +51,26 @@ func (s *Server) engineOptions() scheduler.Options {
 // apiOptions returns the options of the service that answers requests over NATS.
 func (s *Server) apiOptions() api.Options {
 	o := &s.opts
-	return api.Options{Node: s.aboutNode(), Prefix: o.Prefix, Rules: o.rules(), Logger: o.Logger, Tracer: s.requestTracer(), Zones: o.zones}
+	return api.Options{
+		Node: s.aboutNode(), Prefix: o.Prefix, Rules: o.rules(), Logger: o.Logger, Tracer: s.requestTracer(), Zones: o.zones,
+		ForwardKey: o.forwardKey(),
+	}
+}
+
+// forwardKeyRounds makes a guess of the cluster's password as expensive as a tenth of a second of a processor: the
+// seals under the key are visible to whoever may listen to the nodes, and could otherwise be used to try passwords.
+const forwardKeyRounds = 200_000
+
+// forwardKey returns the key of the requests that nodes pass on to each other; none without a password of the cluster.
+func (o *Options) forwardKey() []byte {
+	if o.ClusterPassword == "" {
+		return nil
+	}
+	key, err := pbkdf2.Key(sha256.New, o.ClusterPassword, []byte("carillon forward "+o.ClusterName), forwardKeyRounds, sha256.Size)
+	if err != nil {
+		panic(err) // only a key that is too long for the hash
+	}
+	return key
 }
 
 // openAnnouncer opens the publisher of events and dead letters. The origin is the same on every node of a

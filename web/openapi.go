@@ -87,6 +87,7 @@ var commonParameters = schema{
 	"IfMatch":        parameter("header", "If-Match", "The version that the job must have, as its ETag.", schema{"type": "string", "pattern": `^"[1-9][0-9]*"$`}),
 	"IfNoneMatch":    parameter("header", "If-None-Match", "* if there must be no such job.", schema{"type": "string", "const": "*"}),
 	"IfNoneMatchTag": parameter("header", "If-None-Match", "Versions that the caller has: of those, the answer is 304.", schema{"type": "string"}),
+	"Standby":        parameter("header", api.StandbyHeader, "A standby may answer from its own data, and says by how much that lags.", schema{"type": "string", "const": "true"}),
 	"IdempotencyKey": parameter("header", "Idempotency-Key", "The same key, within a day, is the same run.", schema{"type": "string", "maxLength": job.IdempotencyKeyMax}),
 }
 
@@ -163,7 +164,7 @@ func (w *apiWriter) parameters(r *route, v *api.Verb) []schema {
 		name  string
 	}{
 		{r.hasVersion, "IfMatch"}, {r.mayCreate, "IfNoneMatch"}, {r.hasKey, "IdempotencyKey"},
-		{r.hasTag(), "IfNoneMatchTag"},
+		{r.hasTag(), "IfNoneMatchTag"}, {r.method == http.MethodGet && r.verb != "status", "Standby"},
 	} {
 		if header.taken {
 			list = append(list, ref("parameters/"+header.name))

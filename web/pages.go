@@ -85,7 +85,9 @@ func (p *pageAsker) Ask(ctx context.Context, tenant, name, by string, body []byt
 		return nil, api.PublicError(errNoService())
 	}
 	defer x.Leave()
-	reply, refusal := x.FromPage(context.WithoutCancel(ctx), v, api.Request{Tenant: tenant, Asker: job.Actor{By: by, From: pagesFrom}, Body: body})
+	// A page of a standby shows what that node has, and says by how much it lags; what it changes goes to the leader.
+	q := api.Request{Tenant: tenant, Asker: job.Actor{By: by, From: pagesFrom}, Body: body, MayLag: true}
+	reply, refusal := x.FromPage(context.WithoutCancel(ctx), v, q)
 	reply.Release()
 	if refusal != nil {
 		return nil, p.web.refusalOf(refusal, false)

@@ -112,7 +112,7 @@ func (c *call) add(name string, value jsontext.Value, place string) {
 // refused if it is there twice: proxies disagree on which value counts. The tenant in query and header may only
 // agree, because a proxy that permits by the one would otherwise be bypassed by the other.
 func (c *call) takeHeaders(h http.Header) (err error) {
-	for _, name := range [...]string{tenantHeader, api.ByHeader, keyHeader} {
+	for _, name := range [...]string{tenantHeader, api.ByHeader, keyHeader, api.StandbyHeader} {
 		if n := len(h.Values(name)); n > 1 {
 			return apierr.Errorf(apierr.InvalidField, name, "is there %d times; want it once", n)
 		}
@@ -139,6 +139,12 @@ func (c *call) takeHeaders(h http.Header) (err error) {
 	c.Asker = job.Actor{By: h.Get(api.ByHeader), From: "http"}
 	if err := c.Asker.Validate(); err != nil {
 		return err
+	}
+	switch may := h.Get(api.StandbyHeader); may {
+	case "", "true":
+		c.MayLag = may != ""
+	default:
+		return apierr.Errorf(apierr.InvalidField, api.StandbyHeader, "is %q; want true, or leave the header out", apierr.Clip(strings.ToValidUTF8(may, "")))
 	}
 	if key := h.Get(keyHeader); key != "" && c.route.hasKey {
 		c.add("idempotency_key", quoted(key), "the header "+keyHeader)

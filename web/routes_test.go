@@ -64,9 +64,28 @@ func webSteps() []webStep {
 
 // TestRoutes goes through every route, and asks for whatever can be got for its head alone too.
 func TestRoutes(t *testing.T) {
+	w, _ := startWebOf(t, deskWithEntry(t), api.Options{})
+	walkRoutes(t, w)
+	served := make(map[string]bool)
+	for _, r := range routes {
+		served[r.verb] = true
+	}
+	for verb := range schemasOverNATS(t) {
+		if !served[verb] {
+			t.Errorf("%s has no route", verb)
+		}
+	}
+}
+
+// deskWithEntry returns a desk whose audit log has an entry.
+func deskWithEntry(t *testing.T) *apitest.Desk {
 	engine := apitest.NewDesk(t)
 	engine.Entries = apitest.DeskEntries(1)
-	w, _ := startWebOf(t, engine, api.Options{})
+	return engine
+}
+
+// walkRoutes goes through every route, and returns the replies with what asked for them.
+func walkRoutes(t *testing.T, w *webWorld) (asked []string, replies []webReply) {
 	run, seen := "", make(map[*route]bool)
 	for _, x := range webSteps() {
 		names := strings.NewReplacer("$RUN", run, "$DESK", apitest.DeskRun.ID.String())
@@ -75,6 +94,7 @@ func TestRoutes(t *testing.T) {
 		r, _, _ := theRouter.match(x.method, plain)
 		seen[r] = true
 		reply := w.ask(x.method, path, x.body, x.headers...)
+		asked, replies = append(asked, x.method+" "+x.path), append(replies, reply)
 		if reply.status != x.status || !strings.Contains(reply.body, names.Replace(x.contains)) {
 			t.Errorf("%s %s: %d %.400s; want %d with %s", x.method, path, reply.status, reply.body, x.status, x.contains)
 		}
@@ -100,15 +120,7 @@ func TestRoutes(t *testing.T) {
 			t.Errorf("nothing asks for %s %s", routes[i].method, routes[i].path)
 		}
 	}
-	served := make(map[string]bool)
-	for _, r := range routes {
-		served[r.verb] = true
-	}
-	for verb := range schemasOverNATS(t) {
-		if !served[verb] {
-			t.Errorf("%s has no route", verb)
-		}
-	}
+	return asked, replies
 }
 
 // TestWebPages reads a list page by page with the cursors of its replies.

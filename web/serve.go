@@ -127,14 +127,16 @@ func (w *gateway) executor() *api.Executor {
 // same.
 func (w *gateway) serveVerb(rw http.ResponseWriter, req *http.Request, x *api.Executor, r *route, name string) (api.Reply, *client.Error) {
 	defer x.Leave() // before the reply is sent, so that a caller who does not read it cannot delay the Close of the service
-	isConditional := false
+	var got call
 	reply, refusal := x.OverHTTP(context.Background(), api.VerbNamed(r.verb), req.Header.Get, func() (api.Request, error) {
 		c, err := w.callOf(rw, req, r, name)
-		isConditional = c.isConditional
+		got = *c
 		return c.Request, err
 	})
-	x.StateLag(rw.Header())
-	return reply, w.refusalOf(refusal, isConditional)
+	if got.MayLag && r.method == http.MethodGet {
+		x.StateLag(rw.Header())
+	}
+	return reply, w.refusalOf(refusal, got.isConditional)
 }
 
 // refusalOf returns a refusal as HTTP has it: a failed condition of a header has a status of its own, and a refusal of
@@ -154,8 +156,8 @@ func (w *gateway) refusalOf(e *client.Error, isConditional bool) *client.Error {
 	return e
 }
 
-// whoLeads adds the name of the leader to a message, if this node knows it. The caller can then ask that node
-// directly; the gateway forwards nothing.
+// whoLeads adds the name of the leader to a message, if this node knows it. An operator then knows which node to look
+// at; a caller need not ask another one, because a standby has passed the request on already.
 func (w *gateway) whoLeads(message string) string {
 	if w.opts.Cluster != nil {
 		if c := w.opts.Cluster(); c.Holder != "" && c.Holder != c.Node {

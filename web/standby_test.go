@@ -12,29 +12,39 @@ import (
 	"github.com/carillon-io/carillon/client"
 )
 
-// TestStandbyOverHTTP asks a standby: it answers what only reads, and says by how much it lags; of the
-// rest it says who would do it.
-func TestStandbyOverHTTP(t *testing.T) {
-	var cluster atomic.Pointer[client.Cluster]
-	cluster.Store(&client.Cluster{Node: "b", Holder: "a", Role: "standby", Lag: 7, LagMS: 12.4})
-	w, _ := startWebOf(t, apitest.NewDesk(t), api.Options{Standby: true, Node: api.Node{Cluster: cluster.Load}})
+// TestStandbyReads asks a standby for its own data: it answers, and says by how much that lags.
+func TestStandbyReads(t *testing.T) {
+	about := api.Node{Cluster: func() *client.Cluster {
+		return &client.Cluster{Node: "b", Holder: "a", Role: "standby", Lag: 7, LagMS: 12.4}
+	}}
+	w, _ := startWebOf(t, apitest.NewDesk(t), api.Options{Standby: true, Node: about})
 	for _, path := range []string{"jobs", "runs?status=dead", "calendars", "audit", "schedules/next?schedule=@daily", "jobs/unknown"} {
-		got := w.ask("GET", apiRoot+path, "")
+		got := w.ask("GET", apiRoot+path, "", "Carillon-Standby: true")
 		h := got.header
 		if got.status != 200 && got.status != 404 || h.Get("Carillon-Node") != "b" || h.Get("Carillon-Lag") != "7" || h.Get("Carillon-Lag-Ms") != "12" {
 			t.Errorf("%s: %d %s %v", path, got.status, got.body, h)
 		}
 	}
+	w.ask("GET", "/api/v1/jobs", "", "Carillon-Standby: yes").refused(t, "a word that is none", 422, client.CodeInvalidField, "Carillon-Standby")
+}
+
+// TestStandbyWithoutLeader asks a standby while no node leads: nothing is carried out, and the reply names the last
+// leader, if there is one.
+func TestStandbyWithoutLeader(t *testing.T) {
+	var cluster atomic.Pointer[client.Cluster]
+	cluster.Store(&client.Cluster{Node: "b", Holder: "a", Role: "standby"})
+	w, _ := startWebOf(t, apitest.NewDesk(t), api.Options{Standby: true, Node: api.Node{Cluster: cluster.Load}})
 	for _, c := range []struct{ method, path, body string }{
-		{"PUT", "jobs/a", apitest.JobWith("name", "-")}, {"POST", "jobs/bulk", `{"jobs":[]}`}, {"DELETE", "jobs/a", ""},
-		{"POST", "jobs/a/pause", ""}, {"POST", "runs/1/cancel", ""}, {"PUT", "calendars/a", `{"exclude":[]}`},
+		{"GET", "jobs", ""}, {"GET", "jobs/a", ""}, {"PUT", "jobs/a", apitest.JobWith("name", "-")}, {"POST", "jobs/bulk", `{"jobs":[]}`},
+		{"DELETE", "jobs/a", ""}, {"POST", "jobs/a/pause", ""}, {"POST", "runs/1/cancel", ""}, {"PUT", "calendars/a", `{"exclude":[]}`},
 	} {
-		got := w.ask(c.method, apiRoot+c.path, c.body)
+		got := w.ask(c.method, apiRoot+c.path, c.body, "Carillon-Standby: ")
 		got.refused(t, c.method+" "+c.path, 503, client.CodeNotLeader, "")
-		if !strings.Contains(got.body, "the leader is the node a") || got.header.Get("Carillon-Node") != "b" {
+		if !strings.Contains(got.body, "the leader is the node a") || got.header.Get("Carillon-Lag") != "" {
 			t.Errorf("%s %s does not tell who leads: %s", c.method, c.path, got.body)
 		}
 	}
+	w.ask("DELETE", "/api/v1/jobs/a", "", "Carillon-Standby: true").refused(t, "a change that may lag", 503, client.CodeNotLeader, "")
 	cluster.Store(&client.Cluster{Node: "b"})
 	if got := w.ask("DELETE", "/api/v1/jobs/a", ""); !strings.Contains(got.body, "no leader is known") {
 		t.Error(got.body)

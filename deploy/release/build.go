@@ -88,12 +88,16 @@ var (
 
 // files reads the files for the archive of a platform. The archive has the completions and units without the folders
 // in which they are kept in the sources.
-func (r *release) files(p platform, binary string) ([]file, error) {
+func (r *release) files(ctx context.Context, p platform, binary string) ([]file, error) {
 	content, err := os.ReadFile(binary)
 	if err != nil {
 		return nil, err
 	}
-	files := []file{{"carillon", 0o755, content}, {"man/carillon.1", 0o644, r.manual}}
+	licences, err := r.licences(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	files := []file{{"carillon", 0o755, content}, {"man/carillon.1", 0o644, r.manual}, {licencesName, 0o644, licences}}
 	names := carried
 	if p.os == "linux" {
 		names = slices.Concat(carried, carriedLinux)

@@ -11,8 +11,10 @@
 //   - Manual page: written by a binary for this machine, from the grammar of the command line.
 //   - Archives: entries in a fixed order, with one time, no owner, and fixed modes. Gzip has no name and no time.
 //   - SPDX: everything in it is read from the binary or is a parameter.
+//   - Licences: the texts in the module cache, whose content go.sum fixes, in a fixed order.
 //
 // main.go has the command line and the order of the work, build.go calls the compiler and collects the files of an
-// archive, archive.go packs them, and bill.go writes the SPDX document. It signs nothing and uploads nothing: both are
+// archive, archive.go packs them, licences.go collects the licences, bill.go writes the SPDX document, and image.go writes
+// the files of the container image instead (--image). It signs nothing and uploads nothing: both are
 // steps of their own, with keys and rights that this program does not need.
 package main

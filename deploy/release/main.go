@@ -43,6 +43,7 @@ func run() error {
 	seconds := flag.Int64("time", 0, "time of everything in it, in seconds of Unix time: that of the commit")
 	out := flag.String("out", "dist", "directory for the files; those of an earlier release of the same name are overwritten")
 	only := flag.String("platforms", "", "build these, such as linux/amd64,darwin/arm64; default: all")
+	image := flag.Bool("image", false, "write the files of the container image instead of archives")
 	flag.Parse()
 	r := release{version: *version, made: time.Unix(*seconds, 0).UTC(), src: ".", out: *out, platforms: platforms}
 	if flag.NArg() > 0 {
@@ -56,6 +57,9 @@ func run() error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
+	if *image {
+		return r.makeImage(ctx)
+	}
 	return r.make(ctx)
 }
 
@@ -114,7 +118,7 @@ func (r *release) makePlatform(ctx context.Context, p platform) ([]string, error
 	if err != nil {
 		return nil, err
 	}
-	files, err := r.files(p, binary)
+	files, err := r.files(ctx, p, binary)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,92 @@
+package api
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/carillon-io/carillon/apierr"
+	"github.com/carillon-io/carillon/inbox"
+	"github.com/carillon-io/carillon/job"
+)
+
+// Headers of a request that a standby passes on, and of the leader's reply to it.
+const (
+	forwardHeader = "Carillon-Forward"    // request: a forwarded, as JSON
+	sealHeader    = "Carillon-Seal"       // request: see seal
+	partsHeader   = "Carillon-Parts-To"   // reply: where the parts of the body are expected
+	versionHeader = "Carillon-Version"    // reply: the version of the thing that it shows
+	createdHeader = "Carillon-Created-As" // reply: the collection of the thing that was created, a slash, and its name
+)
+
+// forwardHeaderBytes is the part of the largest message that is reserved for the headers of a request: a forwarded
+// with the longest texts, the seal and the trace.
+const forwardHeaderBytes = 2 << 10
+
+// forwarded is what a standby says about a request that it passes on. The leader believes it, because only nodes may
+// send such requests. Whatever else has to be known about a caller belongs here; a leader that does not know a member
+// refuses the request, so that an older one never ignores a restriction.
+type forwarded struct {
+	By   string `json:"by,omitempty"`
+	From string `json:"from"`           // how the request came to the standby: http or dashboard
+	Host string `json:"host,omitempty"` // of the caller; its share of the rooms depends on it
+
+	TimeoutMS int64 `json:"timeout_ms"`           // how long the leader may work on it, in milliseconds, from 1
+	BodyBytes int   `json:"body_bytes,omitempty"` // of a body that comes in parts; 0: the message has it whole
+}
+
+// forwardFrom are the origins that a standby may name.
+var forwardFrom = map[string]bool{"http": true, "dashboard": true}
+
+// Bounds of what a standby may say. The body is that of the largest request over HTTP, with the members that the
+// gateway adds to it.
+const (
+	forwardHostMax   = 64
+	forwardBodyMax   = 5 << 20
+	forwardTimeMSMax = 3_600_000
+)
+
+// readForwarded reads and checks what a standby says about a request.
+func readForwarded(r *inbox.Request) (about forwarded, err error) {
+	values := valuesOf(r.Header, forwardHeader)
+	if len(values) != 1 {
+		return about, errHeaderTwice(forwardHeader, len(values))
+	}
+	if err := json.Unmarshal([]byte(values[0]), &about, json.RejectUnknownMembers(true)); err != nil {
+		return about, apierr.Errorf(apierr.InvalidField, forwardHeader, "is not what this release expects of another node; want the same release on all nodes")
+	}
+	asker := job.Actor{By: about.By, From: about.From}
+	switch {
+	case asker.Validate() != nil:
+		return about, asker.Validate()
+	case !forwardFrom[about.From] || len(about.Host) > forwardHostMax || about.TimeoutMS < 1 || about.TimeoutMS > forwardTimeMSMax || about.BodyBytes < 0:
+		return about, apierr.Errorf(apierr.InvalidField, forwardHeader, "has a value that no node sends")
+	case about.BodyBytes > forwardBodyMax || len(r.Data) > 0 && about.BodyBytes > 0:
+		return about, apierr.Errorf(apierr.TooLarge, forwardHeader, "names a body of %d bytes; want at most %d", about.BodyBytes, forwardBodyMax)
+	}
+	return about, nil
+}
+
+// seal returns the proof that a node of the cluster wrote a request: a code over its subject, what the standby says
+// about it, and its body, under a key that only the nodes have.
+func seal(key []byte, subject string, about, body []byte) string {
+	mac := hmac.New(sha256.New, key)
+	for _, part := range [][]byte{[]byte("carillon forward 1"), []byte(subject), about} {
+		mac.Write(part)
+		mac.Write([]byte{0}) // no part contains it
+	}
+	mac.Write(body)
+	return base64.RawStdEncoding.EncodeToString(mac.Sum(nil))
+}
+
+// isSealed reports whether a request has the right seal. Without a key of the nodes there is none to check.
+func (o *Options) isSealed(r *inbox.Request, body []byte) bool {
+	if len(o.ForwardKey) == 0 {
+		return true
+	}
+	about, given := valuesOf(r.Header, forwardHeader), valuesOf(r.Header, sealHeader)
+	return len(about) == 1 && len(given) == 1 &&
+		hmac.Equal([]byte(given[0]), []byte(seal(o.ForwardKey, r.Subject, []byte(about[0]), body)))
+}

@@ -1,0 +1,93 @@
+package api
+
+import (
+	"context"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-io/carillon/apierr"
+	"github.com/carillon-io/carillon/inbox"
+)
+
+// A body that does not fit into one message follows the request in parts: the leader, once it has admitted the
+// request, answers with an inbox; the standby publishes the parts there, in order, and the last as a request, to
+// which the leader replies. So a leader that refuses a request at its gate has received no body, and keeps nothing
+// between two messages that its place in the gate does not bound.
+
+// partsWait bounds how long the leader waits for all parts of a body; the time of the request may be less.
+const partsWait = 5 * time.Second
+
+// partsBodies is how many bodies are received in parts at a time: with the largest ones, 320 MiB. The gates alone would
+// admit thousands.
+const partsBodies = 64
+
+// partsPending is how many parts may wait to be read. A body has at most that many, unless max_payload is tiny.
+const partsPending = 256
+
+// forwardBytesMax returns the largest body, or part of one, that fits into a message.
+func (x *Executor) forwardBytesMax() int { return max(x.messageBytesMax()-forwardHeaderBytes, 1) }
+
+// sendParts sends a body to where the leader expects it, and returns the leader's reply. A reply that names no inbox
+// is that of a leader that refused the request before its body.
+func (f *forwarder) sendParts(ctx context.Context, got *nats.Msg, body []byte, size int) (*nats.Msg, error) {
+	to := got.Header.Get(partsHeader)
+	if to == "" || !f.opts.Inboxes.Allows(to) {
+		return got, nil
+	}
+	for len(body) > size {
+		if err := f.nc.Publish(to, body[:size]); err != nil {
+			return nil, err
+		}
+		body = body[size:]
+	}
+	return f.nc.RequestWithContext(ctx, to, body)
+}
+
+// receiveParts asks the standby for the parts of a body, and returns it whole. The reply goes to the last part.
+func (q *forwardedRequest) receiveParts(size int, within time.Duration) ([]byte, error) {
+	select {
+	case q.service.bodies <- struct{}{}:
+		defer func() { <-q.service.bodies }()
+	default:
+		return nil, apierr.Errorf(apierr.RateLimited, "", "%d bodies are on their way from nodes that stand by, which is the limit; ask again later", partsBodies)
+	}
+	nc, to, parts := q.service.nc, q.service.nc.NewInbox(), make(chan *inbox.Request, partsPending)
+	sub, err := q.service.desk.Subscribe(to, func(r *inbox.Request) {
+		select {
+		case parts <- r:
+		default: // the body is then incomplete
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = sub.Unsubscribe() }() // a connection that is closed has no subscription either
+	// The subscription must be known to NATS before the standby hears of it.
+	if err := nc.FlushTimeout(partsWait); err != nil {
+		return nil, errParts()
+	}
+	if err := q.head.Answer(q.verb.name, nats.Header{partsHeader: {to}}, nil); err != nil {
+		return nil, err
+	}
+	over := time.NewTimer(min(partsWait, within))
+	defer over.Stop()
+	var body []byte // it grows with what arrives, and not with what was announced
+	for len(body) < size {
+		select {
+		case part := <-parts:
+			body, q.last = append(body, part.Data...), part
+		case <-over.C:
+			return nil, errParts()
+		}
+	}
+	if len(body) > size || !q.last.Wants() {
+		return nil, errParts()
+	}
+	return body, nil
+}
+
+// errParts returns the error for a body that did not arrive.
+func errParts() error {
+	return apierr.Errorf(apierr.Unavailable, "", "the body did not come whole from the node that stands by; nothing has changed, ask again later")
+}

@@ -1,0 +1,88 @@
+package api
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-io/carillon/apierr"
+	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/inbox"
+	"github.com/carillon-io/carillon/job"
+)
+
+// addForwarded subscribes to the requests that standbys pass on. They are shared in a queue group like those of
+// callers, so that two nodes that both take themselves for the leader do not carry one out twice.
+func (s *Service) addForwarded() error {
+	if s.opts.Standby || s.opts.Leads == nil { // a node alone has no standbys
+		return nil
+	}
+	sub, err := s.desk.QueueSubscribe(s.opts.forwardRoot()+">", queueGroup, s.acceptForwarded)
+	if err == nil {
+		s.subs = append(s.subs, sub)
+		err = sub.SetPendingLimits(pendingMessages, pendingBytes)
+	}
+	if err != nil {
+		return fmt.Errorf("api: subscribe to the requests of standbys: %w", err)
+	}
+	return nil
+}
+
+// forwardedRequest is a request that a standby passed on, on its way through the executor.
+type forwardedRequest struct {
+	service *Service
+	verb    *Verb
+	tenant  string
+	head    *inbox.Request
+	last    *inbox.Request // to be answered: the head, or the last part of the body
+}
+
+// acceptForwarded accepts a request of a standby. A subject without a known verb is that of another release, whose
+// node gets no answer.
+func (s *Service) acceptForwarded(r *inbox.Request) {
+	tenant, name, _ := strings.Cut(r.Subject[len(s.opts.forwardRoot()):], ".")
+	v := VerbNamed(name)
+	if v == nil {
+		s.opts.Logger.Warn("a node passed on a request of an unknown verb", slog.String("subject", apierr.Clip(r.Subject)))
+		return
+	}
+	q := &forwardedRequest{service: s, verb: v, tenant: tenant, head: r, last: r}
+	s.carry(arrival{verb: v, via: overCluster, begun: time.Now(), header: r.Header.Get, read: q.read}, q.answer)
+}
+
+// read reads the request, with the parts of its body. Whoever asked is the caller that the standby names.
+func (q *forwardedRequest) read() (Request, error) {
+	about, err := readForwarded(q.head)
+	if err == nil {
+		err = errors.Join(RefuseDelivery(q.head.Header), job.ValidateTenant(q.tenant))
+	}
+	body, within := q.head.Data, time.Duration(about.TimeoutMS)*time.Millisecond
+	if err == nil && about.BodyBytes > 0 {
+		body, err = q.receiveParts(about.BodyBytes, within)
+	}
+	if err == nil && !q.service.opts.isSealed(q.head, body) {
+		err = apierr.Errorf(apierr.Forbidden, "", "the request does not prove that it comes from a node of this cluster; want the same cluster password on all nodes")
+	}
+	return Request{
+		Tenant: q.tenant, Asker: job.Actor{By: about.By, From: about.From}, Host: about.Host, Body: body,
+		within: within,
+	}, err
+}
+
+// answer sends the reply to the standby, with what the headers over HTTP say about the thing that it shows.
+func (q *forwardedRequest) answer(reply Reply, refusal *client.Error) {
+	h := nats.Header{}
+	version, collection, created := reply.Thing()
+	if version > 0 {
+		h[versionHeader] = []string{strconv.FormatUint(uint64(version), 10)}
+	}
+	if created != "" {
+		h[createdHeader] = []string{collection + "/" + created}
+	}
+	q.service.answer(q.verb, q.last, h, reply.Text, refusal)
+}
