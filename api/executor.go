@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/carillon-io/carillon/access"
 	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/job"
@@ -68,8 +69,10 @@ type Request struct {
 	Tenant string
 	// Asker.From is set by the way in and never by the caller.
 	Asker job.Actor
-	Host  string // for HTTP, where the request came from; otherwise ""
-	Body  []byte // JSON; no bytes mean {} for a verb that needs no members
+	// Who is the caller as the way in has recognized it; the zero value is a caller without credentials.
+	Who  access.Who
+	Host string // for HTTP, where the request came from; otherwise ""
+	Body []byte // JSON; no bytes mean {} for a verb that needs no members
 }
 
 // validate checks who asks and for which tenant. The way in calls it: over NATS, the tenant is read from the subject
@@ -168,6 +171,9 @@ func (x *Executor) carryOut(ctx context.Context, v *Verb, g *gate, q Request) (r
 	// work.
 	ctx, cancel := x.bounded(ctx, v)
 	defer cancel()
+	if err := x.Authorize(v, &q); err != nil {
+		return reply, err
+	}
 	if err := g.enter(ctx); err != nil {
 		return reply, err
 	}
@@ -190,7 +196,7 @@ func (x *Executor) carryOut(ctx context.Context, v *Verb, g *gate, q Request) (r
 	if len(q.Body) == 0 && v.mayBeEmpty {
 		q.Body = []byte("{}")
 	}
-	reply.value, err = v.serve(x, scheduler.WithActor(x.withOrigin(ctx), q.Asker), q.Tenant, q.Body)
+	reply.value, err = v.serve(x, scheduler.WithActor(withWho(x.withOrigin(ctx), q.Who), q.actor()), q.Tenant, q.Body)
 	if x.isStale(v, err) {
 		err = apierr.Errorf(apierr.NotLeader, "", "this node may have been replaced as the leader; ask again")
 	}
@@ -204,6 +210,20 @@ func (x *Executor) carryOut(ctx context.Context, v *Verb, g *gate, q Request) (r
 	reply.hold = hold
 	hold.settle(cap(reply.Text))
 	return reply, nil
+}
+
+// Authorize decides whether the caller of a request may use its verb in its tenant. A way in calls it as soon as it
+// knows both, so that a request without rights costs little; every request passes it again before it is carried out.
+func (x *Executor) Authorize(v *Verb, q *Request) error {
+	return x.opts.Access.Authorize(q.Who, q.Tenant, v.name)
+}
+
+// actor returns who asked, for the audit log: the caller as it was recognized, and what it called itself.
+func (q *Request) actor() job.Actor {
+	if by := q.Who.By(); by != "" {
+		return job.Actor{By: by, From: q.Asker.From, Claimed: q.Asker.By}
+	}
+	return q.Asker
 }
 
 // bounded bounds the work on a request in time. A call in this process has the bounds of its caller alone. The bound

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/carillon-io/carillon/access"
 	"github.com/carillon-io/carillon/bus"
 	"github.com/carillon-io/carillon/datadir"
 	"github.com/carillon-io/carillon/dispatch"
@@ -47,12 +48,14 @@ type Server struct {
 	profile    *http.Server    // nil: none is wanted
 	tracer     *tracing.Tracer // nil: none is wanted
 	listener   net.Listener
-	inboxes    *inbox.Rule // reply subjects to which this server answers
-	process    string      // identifier of this process that no other server has
+	access     *access.Keeper // nil: every caller may do everything
+	inboxes    *inbox.Rule    // reply subjects to which this server answers
+	process    string         // identifier of this process that no other server has
 	ready      Ready
 
 	profileListener net.Listener // nil: no profiles are wanted
 
+	stopAccess  context.CancelFunc // nil: no watch of the file of rights runs
 	stopWatch   context.CancelFunc // nil: no watch of JetStream runs
 	stopAround  context.CancelFunc // nil: no watch of the surroundings runs
 	stopServers context.CancelFunc // nil: no watch of the servers of the connections runs

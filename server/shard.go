@@ -50,7 +50,7 @@ func (s *Server) engineOptions() scheduler.Options {
 // apiOptions returns the options of the service that answers requests over NATS.
 func (s *Server) apiOptions() api.Options {
 	o := &s.opts
-	return api.Options{Node: s.aboutNode(), Prefix: o.Prefix, Rules: o.rules(), Logger: o.Logger, Tracer: s.requestTracer(), Zones: o.zones}
+	return api.Options{Node: s.aboutNode(), Prefix: o.Prefix, Access: s.access, Rules: o.rules(), Logger: o.Logger, Tracer: s.requestTracer(), Zones: o.zones}
 }
 
 // openAnnouncer opens the publisher of events and dead letters. The origin is the same on every node of a

@@ -33,7 +33,10 @@ func (w *gateway) withPages(server *http.Server) {
 		if w.isForeign(rw, req) {
 			return
 		}
-		pages.ServeHTTP(rw, req)
+		who := w.recognize(req)
+		if !w.refuseUnless(rw, w.opts.Access.AuthorizeStatus(who)) {
+			pages.ServeHTTP(rw, req.WithContext(withWho(req.Context(), who)))
+		}
 	})
 }
 
@@ -85,7 +88,7 @@ func (p *pageAsker) Ask(ctx context.Context, tenant, name, by string, body []byt
 		return nil, api.PublicError(errNoService())
 	}
 	defer x.Leave()
-	reply, refusal := x.FromPage(context.WithoutCancel(ctx), v, api.Request{Tenant: tenant, Asker: job.Actor{By: by, From: pagesFrom}, Body: body})
+	reply, refusal := x.FromPage(context.WithoutCancel(ctx), v, api.Request{Tenant: tenant, Asker: job.Actor{By: by, From: pagesFrom}, Who: whoOf(ctx), Body: body})
 	reply.Release()
 	if refusal != nil {
 		return nil, p.web.refusalOf(refusal, false)

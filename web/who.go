@@ -1,0 +1,66 @@
+package web
+
+import (
+	"context"
+	"crypto/tls"
+	"net/http"
+	"strings"
+
+	"github.com/carillon-io/carillon/access"
+	"github.com/carillon-io/carillon/api"
+)
+
+// bearer is the scheme of tokens in the header Authorization (RFC 6750).
+const bearer = "Bearer"
+
+// recognize returns who sends a request: by the token in its header, else by its client certificate. A request that shows
+// a token which is unknown has no caller, also with a good certificate: the caller means to be the one of the token.
+func (w *gateway) recognize(req *http.Request) access.Who {
+	table := w.opts.Access.Table()
+	if table == nil {
+		return access.Who{}
+	}
+	if lines := req.Header.Values("Authorization"); len(lines) > 0 {
+		scheme, token, _ := strings.Cut(lines[0], " ")
+		if len(lines) > 1 || !strings.EqualFold(scheme, bearer) {
+			return access.Who{}
+		}
+		return table.WhoseToken(strings.TrimSpace(token))
+	}
+	return table.WhoseCertificate(certificateNames(req.TLS))
+}
+
+// certificateNames returns the names in a client certificate that was verified; none if there is none.
+func certificateNames(state *tls.ConnectionState) (names []string) {
+	if state == nil || len(state.VerifiedChains) == 0 {
+		return nil
+	}
+	leaf := state.VerifiedChains[0][0]
+	names = append(append(names, leaf.DNSNames...), leaf.EmailAddresses...)
+	for _, uri := range leaf.URIs {
+		names = append(names, uri.String())
+	}
+	return names
+}
+
+// refuseUnless answers a request that its caller may not make, and reports whether it did.
+func (w *gateway) refuseUnless(rw http.ResponseWriter, err error) (refused bool) {
+	if err == nil {
+		return false
+	}
+	w.refuse(rw, api.PublicError(err))
+	return true
+}
+
+type whoKey struct{}
+
+// withWho returns a context of a page whose reader was recognized.
+func withWho(ctx context.Context, who access.Who) context.Context {
+	return context.WithValue(ctx, whoKey{}, who)
+}
+
+// whoOf returns the reader of a page.
+func whoOf(ctx context.Context) access.Who {
+	who, _ := ctx.Value(whoKey{}).(access.Who)
+	return who
+}
