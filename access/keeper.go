@@ -18,7 +18,9 @@ import (
 type Keeper struct {
 	path   string
 	logger *slog.Logger
-	table  atomic.Pointer[Table]
+	// changed is called after each change of the rights; nil: nothing is.
+	changed func()
+	table   atomic.Pointer[Table]
 
 	refused atomic.Uint64 // reads that found a bad file
 	denied  denials
@@ -39,9 +41,10 @@ type stamp struct {
 }
 
 // Open reads a file of rights. An error names the file and the line. The file must not be readable by other users of the
-// machine, because the hashes and the names in it are a help to an attacker.
-func Open(path string, logger *slog.Logger) (*Keeper, error) {
-	k := &Keeper{path: path, logger: logger}
+// machine, because the hashes and the names in it are a help to an attacker. changed is called after each later change of the rights;
+// nil: nothing is.
+func Open(path string, logger *slog.Logger, changed func()) (*Keeper, error) {
+	k := &Keeper{path: path, logger: logger, changed: changed}
 	table, err := k.read()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -87,6 +90,9 @@ func (k *Keeper) Reload() {
 	}
 	k.table.Store(table)
 	k.logger.Info("the file of rights was read", slog.String("path", k.path), slog.Int("principals", table.Principals()), slog.Int("tenants", table.Tenants()))
+	if k.changed != nil {
+		k.changed()
+	}
 }
 
 // Refused returns how many reads found a bad file since the start. It returns 0 for a nil Keeper.

@@ -40,6 +40,14 @@ func (t *Table) WhoseNKey(public string) Who {
 	return Who{Principal: p, Means: "nkey:" + public}
 }
 
+// WhoHas returns the caller with a token or the key of a NATS user; the zero value if no principal has it.
+func (t *Table) WhoHas(token, nkey string) Who {
+	if nkey != "" {
+		return t.WhoseNKey(nkey)
+	}
+	return t.WhoseToken(token)
+}
+
 // WhoseCertificate returns the caller whose client certificate has some names, which the way in has verified: the
 // principal with the first of them that one has; the zero value if none has.
 func (t *Table) WhoseCertificate(names []string) Who {

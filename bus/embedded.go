@@ -59,6 +59,10 @@ func (b *Bus) embed() error {
 		}
 		b.warnOpenRoutes()
 	}
+	if b.opts.Admit != nil {
+		b.doorman = newDoorman(b.opts.Admit)
+		so.CustomClientAuthentication, so.AlwaysEnableNonce = b.doorman, true
+	}
 	if b.embedded, err = server.NewServer(so); err != nil {
 		return fmt.Errorf("start the embedded NATS server: %w", err)
 	}

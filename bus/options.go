@@ -16,6 +16,9 @@ type Options struct {
 	TLSCA   string // authorities to trust for the outside servers; empty: those of the system
 
 	Listen string // address of the embedded server; port 0 picks a free one
+	// Admit decides who may connect to the embedded server, besides this process, and returns what says later whether the
+	// client is still admitted. nil: every client may.
+	Admit func(Shown) (still func() bool, ok bool)
 	// No other server may have it open.
 	StoreDir string // directory in which the embedded server keeps its streams
 	// The caller derives it from the limit of open files, so that clients cannot take the files that the log and the

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/carillon-io/carillon/access"
+	"github.com/carillon-io/carillon/bus"
 )
 
 // openAccess reads the file of rights, if there is one, and watches it.
@@ -11,13 +12,32 @@ func (s *Server) openAccess(context.Context) (err error) {
 	if s.opts.Auth == "" {
 		return nil
 	}
-	if s.access, err = access.Open(s.opts.Auth, s.opts.Logger); err != nil {
+	if s.access, err = access.Open(s.opts.Auth, s.opts.Logger, s.reviewClients); err != nil {
 		return &OptionsError{err}
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	s.stopAccess = stop
 	s.background.Go(func() { s.access.Watch(ctx) })
 	return nil
+}
+
+// admits decides who may connect to the embedded NATS server: cluster admins, because a client there can reach the
+// subjects of all tenants. nil: every client may.
+func (s *Server) admits() func(bus.Shown) (func() bool, bool) {
+	if s.access == nil {
+		return nil
+	}
+	return func(shown bus.Shown) (still func() bool, ok bool) {
+		still = func() bool { return s.access.Table().WhoHas(shown.Token, shown.NKey).IsClusterAdmin() }
+		return still, still()
+	}
+}
+
+// reviewClients disconnects the clients whose rights have ended. It is called after each change of the rights.
+func (s *Server) reviewClients() {
+	if b := s.opened.Load(); b != nil {
+		b.ReviewClients()
+	}
 }
 
 // Reload reads the file of rights again, as it is done when the file changes. A bad file keeps the rights that are in

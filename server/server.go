@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/carillon-io/carillon/access"
@@ -48,9 +49,10 @@ type Server struct {
 	profile    *http.Server    // nil: none is wanted
 	tracer     *tracing.Tracer // nil: none is wanted
 	listener   net.Listener
-	access     *access.Keeper // nil: every caller may do everything
-	inboxes    *inbox.Rule    // reply subjects to which this server answers
-	process    string         // identifier of this process that no other server has
+	opened     atomic.Pointer[bus.Bus] // the bus, once it is open, for goroutines that run before that
+	access     *access.Keeper          // nil: every caller may do everything
+	inboxes    *inbox.Rule             // reply subjects to which this server answers
+	process    string                  // identifier of this process that no other server has
 	ready      Ready
 
 	profileListener net.Listener // nil: no profiles are wanted
@@ -119,7 +121,10 @@ func (s *Server) openBus(ctx context.Context) (err error) {
 	if err := datadir.SetNATSAside(s.opts.Dir, s.dir.Identity(), s.opts.clusterEmbedded(), s.opts.Logger); err != nil {
 		return err
 	}
-	s.bus, err = bus.Open(ctx, s.busOptions())
+	if s.bus, err = bus.Open(ctx, s.busOptions()); err == nil {
+		s.opened.Store(s.bus)
+		s.reviewClients() // the rights may have changed while it opened
+	}
 	return err
 }
 

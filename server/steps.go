@@ -20,7 +20,7 @@ func (o Options) isWitness() bool { return o.Witness }
 // the bus, because it says which node this is. HTTP shows a shard from the moment it is open, so that operators see a
 // node that joins.
 var startList = []step{
-	{(*Server).openAccess, Options.hasEngine},
+	{(*Server).openAccess, Options.any},
 	{(*Server).listen, Options.any},
 	{(*Server).openProfile, Options.any},
 	{(*Server).refuseMember, Options.alone},

@@ -83,7 +83,7 @@ func (c *authCanCmd) Run(con *console) error {
 
 // readRights reads a file of rights. A bad one is a mistake of the caller, so nothing was done.
 func readRights(path string) (*access.Table, error) {
-	k, err := access.Open(path, slog.New(slog.DiscardHandler))
+	k, err := access.Open(path, slog.New(slog.DiscardHandler), nil)
 	if err != nil {
 		return nil, usagef("%s", strings.TrimSpace(err.Error()))
 	}
