@@ -27,13 +27,6 @@ const (
 // tenantDefault is the tenant of a request that names none. It exists without being listed.
 const tenantDefault = "default"
 
-// OIDC is what the file says of an issuer of identities. The zero value means that there is none.
-type OIDC struct {
-	Issuer      string // URL
-	ClientID    string
-	GroupsClaim string // claim with the groups of a person; default "groups"
-}
-
 // Parse reads a file of rights. An error names the line of the file.
 func Parse(text []byte) (*Table, error) {
 	if len(text) > BytesMax {
@@ -61,9 +54,9 @@ func Parse(text []byte) (*Table, error) {
 func (t *Table) read(n *yaml.Node) error {
 	var principals *yaml.Node
 	err := readMapping(n, "the file",
-		key{"tenants", t.readTenants},
-		key{"principals", func(n *yaml.Node) error { principals = n; return nil }},
-		key{"oidc", t.readOIDC})
+		key{name: "tenants", read: t.readTenants},
+		key{name: "principals", read: func(n *yaml.Node) error { principals = n; return nil }},
+		later("oidc"))
 	if err != nil || principals == nil {
 		return err
 	}
@@ -73,43 +66,24 @@ func (t *Table) read(n *yaml.Node) error {
 func (t *Table) readTenants(n *yaml.Node) error {
 	return eachKey(n, "tenants", func(name, value *yaml.Node) error {
 		if job.ValidateTenant(name.Value) != nil {
-			return wrong(name, "%q is no name of a tenant; want 1 to %d letters, digits, - and _", name.Value, job.TenantBytesMax)
+			return wrong(name, "%q is no name of a tenant; want 1 to %d letters, digits, - and _", apierr.Clip(name.Value), job.TenantBytesMax)
 		}
-		if len(t.tenants) >= TenantsMax {
+		if t.tenants[name.Value] = true; len(t.tenants) > TenantsMax {
 			return wrong(name, "the file has more than %d tenants", TenantsMax)
 		}
-		tenant := new(Tenant)
-		t.tenants[name.Value] = tenant
-		return readTenant(tenant, "tenant "+name.Value)(value)
+		return readMapping(value, "tenant "+name.Value, later("targets"), later("quota"))
 	})
-}
-
-func (t *Table) readOIDC(n *yaml.Node) error {
-	t.oidc.GroupsClaim = "groups"
-	err := readMapping(n, "oidc",
-		key{"issuer", text(&t.oidc.Issuer, "issuer")},
-		key{"client_id", text(&t.oidc.ClientID, "client_id")},
-		key{"groups_claim", text(&t.oidc.GroupsClaim, "groups_claim")})
-	switch {
-	case err != nil:
-		return err
-	case !strings.HasPrefix(t.oidc.Issuer, "https://") && !strings.HasPrefix(t.oidc.Issuer, "http://127.0.0.1:"):
-		return wrong(n, "the issuer of oidc is %q; want an https URL", t.oidc.Issuer)
-	case t.oidc.ClientID == "":
-		return wrong(n, "oidc has no client_id; want the one that the issuer knows, for which its tokens must be made")
-	}
-	return nil
 }
 
 func (t *Table) readPrincipal(n *yaml.Node) error {
 	p := &Principal{roles: make(map[string]Role), line: n.Line}
 	var hash string
 	err := readMapping(n, "a principal",
-		key{"name", text(&p.Name, "the name of a principal")},
-		key{"token_sha256", text(&hash, "token_sha256")},
-		key{"nkey", text(&p.NKey, "nkey")},
-		key{"oidc_group", text(&p.OIDCGroup, "oidc_group")},
-		key{"grants", func(n *yaml.Node) error {
+		key{name: "name", read: text(&p.Name, "the name of a principal")},
+		key{name: "token_sha256", read: text(&hash, "token_sha256")},
+		key{name: "nkey", read: text(&p.NKey, "nkey")},
+		later("oidc_group"),
+		key{name: "grants", read: func(n *yaml.Node) error {
 			return eachItem(n, "grants", func(n *yaml.Node) error { return t.readGrant(n, p) })
 		}})
 	if err != nil {
@@ -126,30 +100,36 @@ const nameBytesMax = 64
 
 // ValidatePrincipal returns an error that says what would be right if a text cannot be the name of a principal.
 func ValidatePrincipal(name string) error {
-	if name == "" || len(name) > nameBytesMax || strings.ContainsFunc(name, func(r rune) bool { return isNoHostRune(r) && r != '.' && r != '@' }) {
+	if name == "" || len(name) > nameBytesMax || strings.ContainsFunc(name, isNoNameRune) {
 		return fmt.Errorf("a principal cannot have the name %q; want 1 to %d letters, digits, and . _ - @", apierr.Clip(name), nameBytesMax)
 	}
 	return nil
 }
 
+func isNoNameRune(r rune) bool {
+	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("._-@", r)
+}
+
 func (t *Table) readGrant(n *yaml.Node, p *Principal) error {
 	var tenant, name string
 	err := readMapping(n, "a grant",
-		key{"tenant", text(&tenant, "the tenant of a grant")},
-		key{"role", text(&name, "the role of a grant")})
+		key{name: "tenant", read: text(&tenant, "the tenant of a grant")},
+		key{name: "role", read: text(&name, "the role of a grant")})
 	if err != nil {
 		return err
 	}
 	role, ok := parseRole(name)
 	switch {
+	case name == "":
+		return wrong(n, "a grant has no role; %s", adviceOnRole(""))
 	case !ok:
-		return wrong(n, "the role %q of a grant is unknown; %s", name, adviceOnRole(name))
+		return wrong(n, "the role %q of a grant is unknown; %s", apierr.Clip(name), adviceOnRole(name))
 	case role == Metrics && tenant != "":
-		return wrong(n, "the role metrics belongs to no tenant; leave the tenant %q out", tenant)
+		return wrong(n, "the role metrics belongs to no tenant; leave the tenant %q out", apierr.Clip(tenant))
 	case role != Metrics && tenant == "":
 		return wrong(n, "a grant of the role %s names no tenant; want a tenant, or \"*\" for all", name)
-	case role != Metrics && tenant != AnyTenant && t.tenants[tenant] == nil:
-		return wrong(n, "a grant names the tenant %q, which tenants does not list; list it, or want \"*\" for all", tenant)
+	case role != Metrics && tenant != AnyTenant && !t.tenants[tenant]:
+		return wrong(n, "a grant names the tenant %q, which tenants does not list; list it, or want \"*\" for all", apierr.Clip(tenant))
 	}
 	p.grant(tenant, role)
 	return nil
@@ -182,12 +162,6 @@ func (t *Table) add(n *yaml.Node, p *Principal, hash string) error {
 			return wrong(n, "%s and %s (line %d) have the same nkey; each principal needs its own", p.Name, first.Name, first.line)
 		}
 		t.byNKey[p.NKey] = p
-	}
-	if p.OIDCGroup != "" {
-		if t.oidc.Issuer == "" {
-			return wrong(n, "%s has an oidc_group, and the file has no oidc; want the issuer and the client_id there", p.Name)
-		}
-		t.byGroup[p.OIDCGroup] = append(t.byGroup[p.OIDCGroup], p)
 	}
 	return nil
 }

@@ -25,24 +25,17 @@ type Keeper struct {
 	refused atomic.Uint64 // reads that found a bad file
 	denied  denials
 
-	mu     sync.Mutex // guards a read of the file
-	looked stamp      // the file that was read last, also if it was bad
-	bad    error      // why the file that is there now is not in force; nil: it is
+	mu     sync.Mutex  // guards a read of the file
+	looked fs.FileInfo // of the file that was read last, also if it was bad; nil: none was there
+	bad    error       // why the file that is there now is not in force; nil: it is
 }
 
 // lookEvery is the time between two looks at the file.
 const lookEvery = 2 * time.Second
 
-// stamp tells one state of a file from another.
-type stamp struct {
-	modified time.Time
-	size     int64
-	inode    fs.FileInfo
-}
-
 // Open reads a file of rights. An error names the file and the line. The file must not be readable by other users of the
-// machine, because the hashes and the names in it are a help to an attacker. changed is called after each later change of the rights;
-// nil: nothing is.
+// machine, because the hashes and the names in it are a help to an attacker. changed is called after each later change of
+// the rights, and must not call the Keeper's Reload; nil: nothing is.
 func Open(path string, logger *slog.Logger, changed func()) (*Keeper, error) {
 	k := &Keeper{path: path, logger: logger, changed: changed}
 	table, err := k.read()
@@ -103,7 +96,8 @@ func (k *Keeper) Refused() uint64 {
 	return k.refused.Load()
 }
 
-// Warnings returns why the file that is there now is not in force; none if it is, and for a nil Keeper.
+// Warnings returns that the file that is there now is not in force; none if it is, and for a nil Keeper. It does not say
+// why, because each caller with any role reads the warnings, and the reason names principals.
 func (k *Keeper) Warnings() []string {
 	if k == nil {
 		return nil
@@ -113,42 +107,48 @@ func (k *Keeper) Warnings() []string {
 	if k.bad == nil {
 		return nil
 	}
-	return []string{fmt.Sprintf("the file of rights %s is bad, and the rights from before are in force: %v", k.path, k.bad)}
+	return []string{fmt.Sprintf("the file of rights %s is bad, and the rights from before stay in force: the log and `carillon auth check` say why", k.path)}
 }
 
-// hasChanged reports whether the file is another one than that which was read last.
+// hasChanged reports whether the file is another one than that which was read last. A file that cannot be read counts as
+// changed once.
 func (k *Keeper) hasChanged() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	info, err := os.Stat(k.path)
-	if err != nil {
-		return k.looked.inode != nil // a missing file is reported once
+	now, err := os.Stat(k.path)
+	was := k.looked
+	if err != nil || was == nil {
+		return (err == nil) != (was != nil)
 	}
-	return k.looked.inode == nil || !info.ModTime().Equal(k.looked.modified) || info.Size() != k.looked.size || !os.SameFile(info, k.looked.inode)
+	return !now.ModTime().Equal(was.ModTime()) || now.Size() != was.Size() || now.Mode() != was.Mode() || !os.SameFile(now, was)
 }
 
-// read reads and checks the file, and notes which one it was.
+// read reads and checks the file, and notes which one it was. It notes the file before it opens it, so that a file that
+// changes meanwhile is read once more.
 func (k *Keeper) read() (*Table, error) {
-	k.looked = stamp{}
+	var err error
+	if k.looked, err = os.Stat(k.path); err != nil {
+		return nil, plainPathError(err)
+	}
+	// Before the file is opened, because the open of a pipe waits for who writes to it.
+	if !k.looked.Mode().IsRegular() {
+		return nil, errors.New("it is no file; want a text file with the rights")
+	}
 	f, err := os.Open(k.path)
 	if err != nil {
 		return nil, plainPathError(err)
 	}
 	defer func() { _ = f.Close() }()
-	info, err := f.Stat()
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("it is no file")
+	info, err := f.Stat() // the file that is read, whatever the path leads to meanwhile
+	if err != nil {
+		return nil, plainPathError(err)
 	}
-	k.looked = stamp{info.ModTime(), info.Size(), info}
-	if open := info.Mode().Perm() & otherUsers; open != 0 {
+	if info.Mode().Perm()&otherUsers != 0 {
 		return nil, fmt.Errorf("other users of this machine may read or change it (mode %#o); want `chmod 600`", info.Mode().Perm())
 	}
 	text, err := io.ReadAll(io.LimitReader(f, BytesMax+1))
 	if err != nil {
-		return nil, err
+		return nil, plainPathError(err)
 	}
 	return Parse(text)
 }

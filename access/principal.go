@@ -5,9 +5,8 @@ const AnyTenant = "*"
 
 // A Principal is a person or a program that the file of rights knows. It is fixed after it was read.
 type Principal struct {
-	Name      string
-	NKey      string // public key of its NATS user; "": it has none
-	OIDCGroup string // members of this group are this principal; "": none are
+	Name string
+	NKey string // public key of its NATS user; "": it has none
 
 	roles     map[string]Role // by tenant, AnyTenant included
 	isMetrics bool            // some grant permits it to read the metrics
@@ -35,17 +34,6 @@ func (p *Principal) MayReadMetrics() bool {
 // hasRole reports whether the principal may do anything at all. It is false for nil.
 func (p *Principal) hasRole() bool { return p != nil && (p.isMetrics || len(p.roles) > 0) }
 
-// Tenants returns the tenants in which the principal has a role, AnyTenant included, in no particular order.
-func (p *Principal) Tenants() []string {
-	var all []string
-	for tenant, role := range p.roles {
-		if role >= Viewer {
-			all = append(all, tenant)
-		}
-	}
-	return all
-}
-
 // grant adds a role.
 func (p *Principal) grant(tenant string, r Role) {
 	if r == Metrics {
@@ -58,7 +46,7 @@ func (p *Principal) grant(tenant string, r Role) {
 // Who is who asks: a principal, and by what it showed that it is. The zero value is a caller without credentials.
 type Who struct {
 	*Principal
-	// Means is by what it was recognized, with its name there: token:ci, oidc:alice, nkey:U…, cert:build.
+	// Means is by what it was recognized, with its name there: token:ci, nkey:U…, cert:build.
 	Means string
 	// Tenant is set for a caller whom NATS permitted to use the subjects of this tenant. It has all rights there, and
 	// Principal is nil.

@@ -3,7 +3,7 @@ package access
 import "github.com/carillon-io/carillon/apierr"
 
 // Role is what a principal may do with the jobs of a tenant. Each role may do what the roles before it may, except that
-// Metrics may only read the metrics, and every role may read those.
+// the metrics, which have figures of all tenants, need Metrics itself, or a role in all tenants.
 type Role byte
 
 // The roles, from the weakest to the strongest.

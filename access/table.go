@@ -6,18 +6,16 @@ import (
 
 // Table is a file of rights that was read and found right. It does not change, and is safe for concurrent use.
 type Table struct {
-	tenants map[string]*Tenant
+	tenants map[string]bool // those that grants may name
 	byName  map[string]*Principal
 	byToken map[[sha256.Size]byte]*Principal
 	byNKey  map[string]*Principal
-	byGroup map[string][]*Principal
-	oidc    OIDC
 }
 
 func newTable() *Table {
 	return &Table{
-		tenants: map[string]*Tenant{tenantDefault: new(Tenant)}, byName: make(map[string]*Principal),
-		byToken: make(map[[sha256.Size]byte]*Principal), byNKey: make(map[string]*Principal), byGroup: make(map[string][]*Principal),
+		tenants: map[string]bool{tenantDefault: true}, byName: make(map[string]*Principal),
+		byToken: make(map[[sha256.Size]byte]*Principal), byNKey: make(map[string]*Principal),
 	}
 }
 
@@ -66,37 +64,11 @@ func whoIs(p *Principal, means string) Who {
 	return Who{Principal: p, Means: means + ":" + p.Name}
 }
 
-// ByGroups returns one principal with the roles of all principals of some groups; nil if there is none. Its name is that
-// of the person.
-func (t *Table) ByGroups(person string, groups []string) *Principal {
-	p := &Principal{Name: person, roles: make(map[string]Role)}
-	found := false
-	for _, group := range groups {
-		for _, one := range t.byGroup[group] {
-			found = true
-			p.isMetrics = p.isMetrics || one.isMetrics
-			for tenant, role := range one.roles {
-				p.roles[tenant] = max(p.roles[tenant], role)
-			}
-		}
-	}
-	if !found {
-		return nil
-	}
-	return p
-}
-
 // Principal returns the principal of a name; nil if there is none.
 func (t *Table) Principal(name string) *Principal { return t.byName[name] }
-
-// Tenant returns what the file says of a tenant; nil if it does not list it. The result must not be changed.
-func (t *Table) Tenant(name string) *Tenant { return t.tenants[name] }
 
 // Tenants returns the number of tenants, with the default one.
 func (t *Table) Tenants() int { return len(t.tenants) }
 
 // Principals returns the number of principals.
 func (t *Table) Principals() int { return len(t.byName) }
-
-// OIDC returns the issuer of identities; the zero value means none.
-func (t *Table) OIDC() OIDC { return t.oidc }

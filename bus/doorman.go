@@ -22,14 +22,17 @@ type doorman struct {
 	own   string // token of this process's connections
 	admit func(Shown) (still func() bool, ok bool)
 
+	server *server.Server // set before a client can connect; never changed
+
 	mu      sync.Mutex
 	clients map[uint64]func() bool // by the number of the connection: whether it is still admitted
+	sweepAt int                    // number of noted clients at which those that have gone are looked for
 }
 
 func newDoorman(admit func(Shown) (func() bool, bool)) *doorman {
 	var secret [32]byte
 	_, _ = rand.Read(secret[:]) // it never fails
-	return &doorman{own: base64.RawURLEncoding.EncodeToString(secret[:]), admit: admit, clients: make(map[uint64]func() bool)}
+	return &doorman{own: base64.RawURLEncoding.EncodeToString(secret[:]), admit: admit, clients: make(map[uint64]func() bool), sweepAt: clientsMin}
 }
 
 // Check implements [server.Authentication].
@@ -46,8 +49,25 @@ func (d *doorman) Check(c server.ClientAuthentication) bool {
 	c.RegisterUser(&server.User{Username: "admin"})
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if len(d.clients) >= d.sweepAt {
+		d.forgetGone()
+	}
 	d.clients[c.GetID()] = still
-	return true
+	// Asked once more now that review knows the client: the rights may have ended since admit was asked.
+	return still()
+}
+
+// clientsMin is the number of noted clients below which those that have gone are not looked for.
+const clientsMin = 64
+
+// forgetGone forgets the clients that have gone, so that clients who come and go take no memory. The caller holds mu.
+func (d *doorman) forgetGone() {
+	for id := range d.clients {
+		if d.server.GetClient(id) == nil {
+			delete(d.clients, id)
+		}
+	}
+	d.sweepAt = max(clientsMin, 2*len(d.clients))
 }
 
 // shownBy returns what a client shows. A key counts only with a signature of the number that the server drew for this
@@ -69,16 +89,14 @@ func shownBy(c server.ClientAuthentication) (s Shown) {
 }
 
 // review disconnects the clients that are admitted no longer, and forgets those that have gone.
-func (d *doorman) review(s *server.Server) {
+func (d *doorman) review() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.forgetGone()
 	for id, still := range d.clients {
-		switch {
-		case s.GetClient(id) == nil:
+		if !still() {
 			delete(d.clients, id)
-		case !still():
-			delete(d.clients, id)
-			_ = s.DisconnectClientByID(id) // it may have gone just now
+			_ = d.server.DisconnectClientByID(id) // it may have gone just now
 		}
 	}
 }
@@ -87,6 +105,6 @@ func (d *doorman) review(s *server.Server) {
 // without an embedded server, and if every client is admitted.
 func (b *Bus) ReviewClients() {
 	if b.embedded != nil && b.doorman != nil {
-		b.doorman.review(b.embedded)
+		b.doorman.review()
 	}
 }

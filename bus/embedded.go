@@ -66,6 +66,9 @@ func (b *Bus) embed() error {
 	if b.embedded, err = server.NewServer(so); err != nil {
 		return fmt.Errorf("start the embedded NATS server: %w", err)
 	}
+	if b.doorman != nil {
+		b.doorman.server = b.embedded
+	}
 	b.embedded.SetLoggerV2(natsLogger{b.opts.Logger}, false, false, false)
 	b.embedded.Start()
 	if !b.embedded.ReadyForConnections(10 * time.Second) {

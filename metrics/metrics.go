@@ -3,7 +3,8 @@
 // itself: each scrape reads the counters of the parts.
 //
 // metrics.go puts the registry together; each other file has the collector of one part: engine.go, storage.go,
-// deliveries.go, requests.go, surroundings.go, cluster.go, process.go. figures.go has the readings that package
+// deliveries.go, requests.go, rights.go, surroundings.go, cluster.go,
+// process.go. figures.go has the readings that package
 // server fills in; histogram.go shows a histogram of package histogram.
 //
 // Names, labels and units of the metrics are a contract with dashboards and alerts: docs/metrics.md lists them, and a
@@ -41,6 +42,8 @@ type Options struct {
 	Deliveries func() *Deliveries
 	// NATS returns the readings of the NATS server in this process.
 	NATS func() EmbeddedNATS
+	// Rights count the refusals of the rights of callers.
+	Rights Rights
 }
 
 // Engine is the part of an engine that is shown. Status is called once for each scrape, from any goroutine, and
@@ -68,6 +71,9 @@ func New(opts Options) http.Handler {
 func newRegistry(opts Options) *prometheus.Registry {
 	r := prometheus.NewRegistry()
 	registerProcess(r, opts)
+	if opts.Rights != nil {
+		r.MustRegister(&rightsCollector{opts.Rights})
+	}
 	if opts.Engine != nil {
 		r.MustRegister(&engineCollector{engine: opts.Engine, version: opts.Version})
 	}

@@ -31,7 +31,7 @@ func (s *Server) openWeb(context.Context) error {
 		Node: node, Logger: s.opts.Logger, Executor: executor, Access: s.access, Hosts: s.opts.httpHosts(), Pages: s.pages(),
 		Metrics: metrics.New(metrics.Options{
 			Node: node, Logger: s.opts.Logger, Engine: s.shard, Executor: executor,
-			Storage: s.storage, Deliveries: s.deliveries, NATS: s.aboutNATS(),
+			Storage: s.storage, Deliveries: s.deliveries, NATS: s.aboutNATS(), Rights: s.access,
 		}),
 	}))
 	return nil
@@ -39,7 +39,7 @@ func (s *Server) openWeb(context.Context) error {
 
 // aboutNode returns what the node shows of itself.
 func (s *Server) aboutNode() api.Node {
-	return api.Node{Version: s.opts.Version, Cluster: s.aboutCluster(), Inboxes: s.inboxes, Surroundings: s.around}
+	return api.Node{Version: s.opts.Version, Cluster: s.aboutCluster(), Inboxes: s.inboxes, Surroundings: s.around, Further: s.access.Warnings}
 }
 
 // pages makes the dashboard.

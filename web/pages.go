@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/carillon-io/carillon/access"
 	"github.com/carillon-io/carillon/api"
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/job"
@@ -33,9 +34,8 @@ func (w *gateway) withPages(server *http.Server) {
 		if w.isForeign(rw, req) {
 			return
 		}
-		who := w.recognize(req)
-		if !w.refuseUnless(rw, w.opts.Access.AuthorizeStatus(who)) {
-			pages.ServeHTTP(rw, req.WithContext(withWho(req.Context(), who)))
+		if !w.refuseUnless(rw, w.opts.Access.AuthorizeStatus(w.recognize(req))) {
+			pages.ServeHTTP(rw, withReader(req))
 		}
 	})
 }
@@ -79,16 +79,17 @@ func (p *pageAsker) Ask(ctx context.Context, tenant, name, by string, body []byt
 	if v == nil {
 		return nil, api.PublicError(fmt.Errorf("the verb %q is unknown", name))
 	}
+	who := p.web.readerOf(ctx)
 	// The only verb that a node answers without an executor.
 	if name == "status" {
-		return p.status()
+		return p.status(who)
 	}
 	x := p.web.executor()
 	if x == nil {
 		return nil, api.PublicError(errNoService())
 	}
 	defer x.Leave()
-	reply, refusal := x.FromPage(context.WithoutCancel(ctx), v, api.Request{Tenant: tenant, Asker: job.Actor{By: by, From: pagesFrom}, Who: whoOf(ctx), Body: body})
+	reply, refusal := x.FromPage(context.WithoutCancel(ctx), v, api.Request{Tenant: tenant, Asker: job.Actor{By: by, From: pagesFrom}, Who: who, Body: body})
 	reply.Release()
 	if refusal != nil {
 		return nil, p.web.refusalOf(refusal, false)
@@ -98,6 +99,9 @@ func (p *pageAsker) Ask(ctx context.Context, tenant, name, by string, body []byt
 
 // status returns what the node knows by itself, even without a service. It needs no executor, like the status over
 // HTTP, so that the pages show a node that is joining.
-func (p *pageAsker) status() ([]byte, error) {
+func (p *pageAsker) status(who access.Who) ([]byte, error) {
+	if err := p.web.opts.Access.AuthorizeStatus(who); err != nil {
+		return nil, api.PublicError(err)
+	}
 	return api.Encode(p.web.info())
 }

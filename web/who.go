@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"crypto/tls"
+	"log/slog"
 	"net/http"
 	"strings"
 
@@ -52,15 +53,26 @@ func (w *gateway) refuseUnless(rw http.ResponseWriter, err error) (refused bool)
 	return true
 }
 
-type whoKey struct{}
+type readerKey struct{}
 
-// withWho returns a context of a page whose reader was recognized.
-func withWho(ctx context.Context, who access.Who) context.Context {
-	return context.WithValue(ctx, whoKey{}, who)
+// withReader returns the request of a page with what pageAsker needs to recognize its reader.
+func withReader(req *http.Request) *http.Request {
+	return req.WithContext(context.WithValue(req.Context(), readerKey{}, req))
 }
 
-// whoOf returns the reader of a page.
-func whoOf(ctx context.Context) access.Who {
-	who, _ := ctx.Value(whoKey{}).(access.Who)
-	return who
+// readerOf returns the reader of a page. It is recognized again for each thing that the page asks for, because a live
+// page stays open for minutes, and must not show what its reader may see no longer.
+func (w *gateway) readerOf(ctx context.Context) access.Who {
+	req, _ := ctx.Value(readerKey{}).(*http.Request)
+	if req == nil {
+		return access.Who{}
+	}
+	return w.recognize(req)
+}
+
+// GuardMetrics returns a handler that shows metrics only to callers who may read them, for a process that serves no API.
+// With nil rights every caller may.
+func GuardMetrics(metrics http.Handler, rights *access.Keeper, logger *slog.Logger) http.Handler {
+	w := &gateway{opts: Options{Metrics: metrics, Access: rights, Logger: logger}}
+	return http.HandlerFunc(w.metrics)
 }
