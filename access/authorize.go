@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/carillon-io/carillon/apierr"
+	"github.com/carillon-io/carillon/job"
 )
 
 // Authorize decides whether a caller may use a verb in a tenant; see [Verbs]. The error says the verb and the tenant, and
@@ -49,7 +50,7 @@ func (k *Keeper) deny(w Who, tenant, verb string) error {
 		return apierr.Errorf(apierr.Unauthenticated, "", "the request has no credentials that this server knows; want a token, over HTTP as the header Authorization: Bearer <token>")
 	}
 	if k.denied.count(&k.denied.forbidden) {
-		k.logger.Warn("a request was refused for want of rights", slog.String("by", w.By()), slog.String("verb", verb), slog.String("tenant", tenant))
+		k.logger.Warn("a request was refused for want of rights", slog.String("by", w.By()), slog.String("verb", verb), slog.String(job.LogTenant, tenant))
 	}
 	if !concernsTenant(verb) || tenant == "" {
 		return apierr.Errorf(apierr.Forbidden, "", "%s may not use %s, which concerns all tenants", w.By(), verb)

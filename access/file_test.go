@@ -3,6 +3,7 @@ package access
 import (
 	"encoding/hex"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -41,6 +42,20 @@ func TestFiles(t *testing.T) {
 		}
 		return fmt.Sprintf("%d principals, %d tenants", table.Principals(), table.Tenants())
 	})
+}
+
+// TestDocumentedFile: the file in the documentation is good.
+func TestDocumentedFile(t *testing.T) {
+	page, err := os.ReadFile("../docs/security.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := strings.Cut(string(page), "```yaml\n")
+	text, _, _ = strings.Cut(text, "```")
+	table, err := Parse([]byte(text))
+	if err != nil || table.Principals() != 3 {
+		t.Errorf("the file of the documentation: %v", err)
+	}
 }
 
 // many returns a file of n principals, each with a token and with a grant in each of two tenants.

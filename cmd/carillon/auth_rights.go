@@ -40,6 +40,13 @@ type authCheckCmd struct {
 	File string `arg:"" help:"File of rights, as for serve --auth." type:"path"`
 }
 
+// Help is what `carillon auth check --help` says besides the flags.
+func (*authCheckCmd) Help() string {
+	return `Example; exit status 2 if the file is bad:
+
+  carillon auth check /etc/carillon/auth.yaml`
+}
+
 // Run implements the command.
 func (c *authCheckCmd) Run(con *console) error {
 	table, err := readRights(c.File)
@@ -56,6 +63,13 @@ type authCanCmd struct {
 	Verb      string `arg:"" help:"What it would do: a verb of the API such as jobs.put, or backup, handover, metrics."`
 	Tenant    string `help:"Tenant of the jobs." default:"default" env:"CARILLON_TENANT"`
 	Auth      string `help:"File of rights." placeholder:"FILE" type:"path" required:"" env:"CARILLON_AUTH"`
+}
+
+// Help is what `carillon auth can --help` says besides the flags.
+func (*authCanCmd) Help() string {
+	return `Example:
+
+  carillon auth can ci jobs.delete --tenant billing --auth /etc/carillon/auth.yaml`
 }
 
 // Run implements the command.
