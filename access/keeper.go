@@ -23,11 +23,11 @@ type Keeper struct {
 	table   atomic.Pointer[Table]
 
 	refused atomic.Uint64 // reads that found a bad file
+	isBad   atomic.Bool   // the file that is there now is not in force
 	denied  denials
 
 	mu     sync.Mutex  // guards a read of the file
 	looked fs.FileInfo // of the file that was read last, also if it was bad; nil: none was there
-	bad    error       // why the file that is there now is not in force; nil: it is
 }
 
 // lookEvery is the time between two looks at the file.
@@ -76,7 +76,8 @@ func (k *Keeper) Reload() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	table, err := k.read()
-	if k.bad = err; err != nil {
+	k.isBad.Store(err != nil)
+	if err != nil {
 		k.refused.Add(1)
 		k.logger.Error("the changed file of rights is bad; the rights from before stay in force", slog.String("path", k.path), slog.Any("error", err))
 		return
@@ -97,14 +98,9 @@ func (k *Keeper) Refused() uint64 {
 }
 
 // Warnings returns that the file that is there now is not in force; none if it is, and for a nil Keeper. It does not say
-// why, because each caller with any role reads the warnings, and the reason names principals.
+// why, because each caller with any role reads the warnings, and the reason names principals. It does not wait for a read.
 func (k *Keeper) Warnings() []string {
-	if k == nil {
-		return nil
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.bad == nil {
+	if k == nil || !k.isBad.Load() {
 		return nil
 	}
 	return []string{fmt.Sprintf("the file of rights %s is bad, and the rights from before stay in force: the log and `carillon auth check` say why", k.path)}
