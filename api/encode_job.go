@@ -24,39 +24,13 @@ func (x *Executor) jobReply(v scheduler.JobView, err error) (any, error) {
 	return x.jobMessage(masked(&v), `}`)
 }
 
-// shown is a job as a caller sees it. It keeps the view and the definition apart, so that masking copies only the
-// definition, and only if there is something to mask.
-type shown struct {
-	*scheduler.JobView
-	def    *job.Definition // the job's own definition, or a masked copy
-	masked bool            // credentials are replaced by masks
-}
-
-// masked returns a job with its credentials masked. Every reply with a job passes it or asAsked; a reply that encoded
-// a view without them would show credentials to each caller that may read jobs.
-func masked(v *scheduler.JobView) shown {
-	if !v.Def.HasCredentials() {
-		return shown{v, &v.Def, false}
-	}
-	def := v.Def.Masked()
-	return shown{v, &def, true}
-}
-
-// asAsked returns a job with its credentials in clear if the caller explicitly asked for that, otherwise masked.
-func asAsked(v *scheduler.JobView, withCredentials bool) shown {
-	if withCredentials {
-		return shown{v, &v.Def, false}
-	}
-	return masked(v)
-}
-
 // jobMessage writes an object with a job as its first member, followed by tail. If the message becomes too large, the
 // job's payload is left out. The caller sees payload_omitted in that case, and a put of the shown job is refused
 // because of it, so the payload cannot get lost that way.
 func (x *Executor) jobMessage(v shown, tail string) (*jobText, error) {
 	const usual = 1 << 10
 	b := make([]byte, 0, usual+len(v.def.Payload))
-	for _, hasPayload := range []bool{true, false} {
+	for _, hasPayload := range []bool{!v.noPayload, false} {
 		b = append(b[:0], `{"job":`...)
 		b = appendJob(b, v, hasPayload)
 		b = append(b, tail...)

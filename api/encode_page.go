@@ -20,7 +20,7 @@ const pageHead, pageCursor, pageTail = `{"jobs":[`, `,"next_cursor":"`, `}`
 // the message. A job that alone fills a message is shown without its payload. It appends job by job and stops before
 // the one that does not fit, so no encoding is thrown away, unlike with the halves of [page]. At least one job is
 // shown, or the request fails: a page of none with a cursor would make a caller ask for the same page for ever.
-func (x *Executor) page(ctx context.Context, asked query, q scheduler.ListQuery, withCredentials bool) (jsontext.Value, error) {
+func (x *Executor) page(ctx context.Context, asked query, q scheduler.ListQuery, sees sight) (jsontext.Value, error) {
 	limit, jobs := q.Limit, 0
 	room := x.pageBytesMax() - len(pageCursor) - cursorBytesMax - len(`"]`+pageTail)
 	b := []byte(pageHead)
@@ -31,8 +31,8 @@ func (x *Executor) page(ctx context.Context, asked query, q scheduler.ListQuery,
 			return nil, err
 		}
 		for i := range got.Jobs {
-			v := asAsked(&got.Jobs[i], withCredentials)
-			longer := appendPageJob(b, v, true)
+			v := sees.of(&got.Jobs[i])
+			longer := appendPageJob(b, v, !v.noPayload)
 			// Only the first job of a page loses its payload: any later one begins the next page with it.
 			if jobs == 0 && len(longer) > room {
 				longer = appendPageJob(b, v, false)

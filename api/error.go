@@ -25,6 +25,7 @@ var statusOf = map[apierr.Code]int{
 	apierr.InvalidTarget:   http.StatusUnprocessableEntity,
 	apierr.InvalidField:    http.StatusUnprocessableEntity,
 	apierr.TooLarge:        http.StatusRequestEntityTooLarge,
+	apierr.Unauthenticated: http.StatusUnauthorized,
 	apierr.Forbidden:       http.StatusForbidden,
 	apierr.NotFound:        http.StatusNotFound,
 	apierr.VersionConflict: http.StatusConflict,

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/carillon-io/carillon/access"
 	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/job"
@@ -70,8 +71,10 @@ type Request struct {
 	Tenant string
 	// Asker.From is set by the way in and never by the caller.
 	Asker job.Actor
-	Host  string // for HTTP, where the request came from; otherwise ""
-	Body  []byte // JSON; no bytes mean {} for a verb that needs no members
+	// Who is the caller as the way in has recognized it; the zero value is a caller without credentials.
+	Who  access.Who
+	Host string // for HTTP, where the request came from; otherwise ""
+	Body []byte // JSON; no bytes mean {} for a verb that needs no members
 
 	// MayLag lets a standby answer a read from its own data, which may lag. It changes nothing on a leader, and for a
 	// request that changes something.
@@ -178,6 +181,9 @@ func (x *Executor) carryOut(ctx context.Context, v *Verb, g *gate, q Request) (r
 	// work.
 	ctx, cancel := x.bounded(ctx, v, q.within)
 	defer cancel()
+	if err := x.Authorize(v, &q); err != nil {
+		return reply, err
+	}
 	if err := g.enter(ctx); err != nil {
 		return reply, err
 	}
@@ -214,9 +220,23 @@ func (x *Executor) carryOut(ctx context.Context, v *Verb, g *gate, q Request) (r
 	return reply, nil
 }
 
+// Authorize decides whether the caller of a request may use its verb in its tenant. A way in calls it as soon as it
+// knows both, so that a request without rights costs little; every request passes it again before it is carried out.
+func (x *Executor) Authorize(v *Verb, q *Request) error {
+	return x.opts.Access.Authorize(q.Who, q.Tenant, v.name)
+}
+
+// actor returns who asked, for the audit log: the caller as it was recognized, and what it called itself.
+func (q *Request) actor() job.Actor {
+	if by := q.Who.By(); by != "" {
+		return job.Actor{By: by, From: q.Asker.From, Claimed: q.Asker.By}
+	}
+	return q.Asker
+}
+
 // serve carries out a request with the engine of this node, and encodes the reply.
 func (x *Executor) serve(ctx context.Context, v *Verb, q *Request) (reply Reply, err error) {
-	value, err := v.serve(x, scheduler.WithActor(x.withOrigin(ctx), q.Asker), q.Tenant, q.Body)
+	value, err := v.serve(x, scheduler.WithActor(withWho(x.withOrigin(ctx), q.Who), q.actor()), q.Tenant, q.Body)
 	if x.isStale(v, err) {
 		err = apierr.Errorf(apierr.NotLeader, "", "this node may have been replaced as the leader; ask again")
 	}

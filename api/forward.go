@@ -46,8 +46,11 @@ func (x *Executor) forward(ctx context.Context, v *Verb, q *Request) (Reply, err
 	f := x.forwarder
 	until, _ := ctx.Deadline()
 	about := forwarded{
-		By: q.Asker.By, From: q.Asker.From, Host: q.Host,
+		By: q.Asker.By, From: q.Asker.From, Host: q.Host, Means: q.Who.Means,
 		TimeoutMS: time.Until(until).Milliseconds() * forwardTimeShare / 100,
+	}
+	if q.Who.Principal != nil {
+		about.Principal = q.Who.Name
 	}
 	if about.TimeoutMS <= 0 {
 		return Reply{}, context.DeadlineExceeded

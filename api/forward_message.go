@@ -32,6 +32,10 @@ type forwarded struct {
 	By   string `json:"by,omitempty"`
 	From string `json:"from"`           // how the request came to the standby: http or dashboard
 	Host string `json:"host,omitempty"` // of the caller; its share of the rooms depends on it
+	// Principal is the caller as the standby has recognized it, and Means by what. The leader decides by its own file of
+	// rights what the principal may do.
+	Principal string `json:"principal,omitempty"`
+	Means     string `json:"means,omitempty"`
 
 	TimeoutMS int64 `json:"timeout_ms"`           // how long the leader may work on it, in milliseconds, from 1
 	BodyBytes int   `json:"body_bytes,omitempty"` // of a body that comes in parts; 0: the message has it whole
@@ -61,6 +65,8 @@ func readForwarded(r *inbox.Request) (about forwarded, err error) {
 	switch {
 	case asker.Validate() != nil:
 		return about, asker.Validate()
+	case len(about.Principal) > forwardHostMax || len(about.Means) > 2*forwardHostMax:
+		return about, apierr.Errorf(apierr.TooLarge, forwardHeader, "names a longer caller than any node")
 	case !forwardFrom[about.From] || len(about.Host) > forwardHostMax || about.TimeoutMS < 1 || about.TimeoutMS > forwardTimeMSMax || about.BodyBytes < 0:
 		return about, apierr.Errorf(apierr.InvalidField, forwardHeader, "has a value that no node sends")
 	case about.BodyBytes > forwardBodyMax || len(r.Data) > 0 && about.BodyBytes > 0:

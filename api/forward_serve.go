@@ -70,6 +70,7 @@ func (q *forwardedRequest) read() (Request, error) {
 	}
 	return Request{
 		Tenant: q.tenant, Asker: job.Actor{By: about.By, From: about.From}, Host: about.Host, Body: body,
+		Who:    q.service.opts.Access.Known(about.Principal, about.Means),
 		within: within,
 	}, err
 }

@@ -32,6 +32,9 @@ type Node struct {
 	Inboxes *inbox.Rule
 	// Surroundings report what is wrong around the server; nil: nothing is known.
 	Surroundings Surroundings
+	// Further returns warnings besides those of the surroundings; nil: there are none. It must not block, and is safe for
+	// concurrent use.
+	Further func() []string
 }
 
 // Status returns the status of a node whose engine has the given one, with the warnings of the last Look. The caller
@@ -50,12 +53,15 @@ func (n *Node) Look() {
 	}
 }
 
-// Warnings returns what the last Look found.
-func (n *Node) Warnings() []string {
-	if n.Surroundings == nil {
-		return nil
+// Warnings returns what the last Look found, and the further warnings.
+func (n *Node) Warnings() (warnings []string) {
+	if n.Surroundings != nil {
+		warnings = n.Surroundings.Warnings()
 	}
-	return n.Surroundings.Warnings()
+	if n.Further != nil {
+		warnings = append(warnings, n.Further()...)
+	}
+	return warnings
 }
 
 // warnLost adds to a status the warning that events were dropped. It is a warning and not an error: decisions and

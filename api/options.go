@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/carillon-io/carillon/access"
 	"github.com/carillon-io/carillon/inbox"
 	"github.com/carillon-io/carillon/job"
 	"github.com/carillon-io/carillon/schedule"
@@ -33,6 +34,9 @@ type Options struct {
 	Prefix string       // first token of the subjects; default "carillon"
 	Rules  job.Rules    // for definitions; Prefix and PayloadBytesMax are filled in
 	Logger *slog.Logger // default slog.Default()
+
+	// Access are the rights of callers. Nil permits everything to every caller.
+	Access *access.Keeper
 
 	// Zones are the rules of timezones for previews. Default: those in the binary.
 	Zones *schedule.Zones

@@ -38,11 +38,11 @@ type auditEntry struct {
 
 // auditEntriesOf encodes entries. One that cannot be decoded fails the whole page: an audit log with gaps that are
 // not shown would be worse than an error.
-func auditEntriesOf(entries []job.AuditEntry) ([]auditEntry, error) {
+func auditEntriesOf(entries []job.AuditEntry, sees sight) ([]auditEntry, error) {
 	list := make([]auditEntry, len(entries))
 	for i := range entries {
 		var err error
-		if list[i], err = auditEntryOf(&entries[i]); err != nil {
+		if list[i], err = auditEntryOf(&entries[i], sees); err != nil {
 			return nil, err
 		}
 	}
@@ -65,7 +65,7 @@ func (p *auditPage) shrink() bool {
 }
 
 // auditEntryOf encodes an entry for callers.
-func auditEntryOf(e *job.AuditEntry) (auditEntry, error) {
+func auditEntryOf(e *job.AuditEntry, sees sight) (auditEntry, error) {
 	entry := auditEntry{
 		ID: auditID(e.ID), At: timeOf(e.At), By: e.Actor.By, From: e.Actor.From,
 		Action: e.Action.String(), Name: e.Name, Detail: e.Detail,
@@ -74,7 +74,7 @@ func auditEntryOf(e *job.AuditEntry) (auditEntry, error) {
 	if e.Job != 0 {
 		entry.JobID = e.Job.String()
 	}
-	if err := entry.define(e); err != nil {
+	if err := entry.define(e, sees); err != nil {
 		return entry, fmt.Errorf("audit entry %s: %w", entry.ID, err)
 	}
 	return entry, nil
@@ -82,20 +82,20 @@ func auditEntryOf(e *job.AuditEntry) (auditEntry, error) {
 
 // define encodes the definitions of an entry, masked, because entries that the first release wrote contain
 // credentials. Masking what is masked already changes nothing.
-func (e *auditEntry) define(from *job.AuditEntry) error {
+func (e *auditEntry) define(from *job.AuditEntry, sees sight) error {
 	var before, after job.Definition
 	var err error
 	if len(from.Before) > 0 {
 		if before, err = job.DecodeAuditDefinition(from.Before); err != nil {
 			return err
 		}
-		e.Before = definitionText(before.Masked())
+		e.Before = definitionText(sees.definition(before.Masked()))
 	}
 	if len(from.After) > 0 {
 		if after, err = job.DecodeAuditDefinition(from.After); err != nil {
 			return err
 		}
-		e.After = definitionText(after.MaskedAfter(&before))
+		e.After = definitionText(sees.definition(after.MaskedAfter(&before)))
 	}
 	return nil
 }

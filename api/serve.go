@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/micro"
 
+	"github.com/carillon-io/carillon/access"
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/inbox"
 	"github.com/carillon-io/carillon/job"
@@ -43,7 +44,7 @@ func (s *Service) carry(a arrival, answer func(Reply, *client.Error)) {
 }
 
 // read reads the request in a message. The tenant is in the subject and not in the body, so that the permissions of
-// NATS can restrict a caller to its tenant. None of the checks reads the body: a request that may not be made is
+// NATS can restrict a caller to its tenant: who may publish there has all rights in that tenant. None of the checks reads the body: a request that may not be made is
 // refused without decoding it.
 func (s *Service) read(r *inbox.Request) (q Request, err error) {
 	if q.Tenant, err = s.tenantOf(r.Subject); err == nil {
@@ -53,6 +54,9 @@ func (s *Service) read(r *inbox.Request) (q Request, err error) {
 		q.Asker, err = askerOf(r.Header)
 	}
 	q.Body = r.Data
+	if s.opts.Access != nil {
+		q.Who = access.Who{Tenant: q.Tenant, Means: "nats:" + q.Tenant}
+	}
 	return q, err
 }
 

@@ -37,6 +37,10 @@ func (x *Executor) audit(ctx context.Context, tenant string, q *auditRequest) (a
 	setDefault(&q.Limit, PageDefault)
 	// The tenant is that of the subject, and no member could name another one.
 	q.Tenant = tenant
+	sees, err := x.sightOf(ctx, tenant, false)
+	if err != nil {
+		return nil, err
+	}
 	page := &auditPage{query: query{"audit", tenant, q.Name, q.Action.String(), q.By, q.From.String(), q.To.String()}}
 	key, err := page.query.key(q.cursor)
 	if err == nil && key != "" {
@@ -55,7 +59,7 @@ func (x *Executor) audit(ctx context.Context, tenant string, q *auditRequest) (a
 		}
 		q.After = got.Next
 		// The definitions are encoded here and not at the end, because their sizes decide whether the page goes on.
-		entries, err := auditEntriesOf(got.Entries)
+		entries, err := auditEntriesOf(got.Entries, sees)
 		return entries, got.Next != (scheduler.AuditPlace{}), err
 	}
 	var more bool

@@ -32,7 +32,11 @@ func (x *Executor) get(ctx context.Context, tenant string, req *client.GetReques
 	if err != nil {
 		return nil, err
 	}
-	return x.jobMessage(asAsked(&v, req.WithCredentials), `}`)
+	sees, err := x.sightOf(ctx, tenant, req.WithCredentials)
+	if err != nil {
+		return nil, err
+	}
+	return x.jobMessage(sees.of(&v), `}`)
 }
 
 // deleteMembers and those below refuse an if_version of 0, which would demand that the job is not there.
@@ -133,5 +137,9 @@ func (x *Executor) list(ctx context.Context, tenant string, req *listRequest) (a
 	if req.After, err = asked.key(req.cursor); err != nil {
 		return nil, err
 	}
-	return x.page(ctx, asked, req.ListQuery, req.withCredentials)
+	sees, err := x.sightOf(ctx, tenant, req.withCredentials)
+	if err != nil {
+		return nil, err
+	}
+	return x.page(ctx, asked, req.ListQuery, sees)
 }

@@ -121,6 +121,10 @@ func (x *Executor) runs(ctx context.Context, tenant string, q *runListRequest) (
 	}
 	setDefault(&q.Limit, PageDefault)
 	q.Tenant = tenant
+	sees, err := x.sightOf(ctx, tenant, false)
+	if err != nil {
+		return nil, err
+	}
 	page := &runPage{query: query{"runs", tenant, q.Job, q.From.String(), q.To.String(), q.Status.String()}}
 	key, err := page.query.key(q.cursor)
 	if err == nil && key != "" {
@@ -135,7 +139,7 @@ func (x *Executor) runs(ctx context.Context, tenant string, q *runListRequest) (
 		got, err := x.engine.Runs(ctx, asked)
 		// The engine's place is kept even if the read failed: the error ends the page then.
 		q.After = got.Next
-		return runsOf(got.Runs, q.attempts), got.Next != (job.RunID{}), err
+		return runsOf(got.Runs, q.attempts, sees), got.Next != (job.RunID{}), err
 	}
 	var more bool
 	if page.Runs, more, err = fill(q.Limit, runStep, x.pageBytesMax(), next, runBytes); err != nil {
@@ -148,13 +152,14 @@ func (x *Executor) runs(ctx context.Context, tenant string, q *runListRequest) (
 }
 
 // runsOf returns runs as callers see them, with their attempts if these are asked for.
-func runsOf(views []scheduler.RunView, attempts bool) []client.Run {
+func runsOf(views []scheduler.RunView, attempts bool, sees sight) []client.Run {
 	list := make([]client.Run, len(views))
 	for i := range views {
 		list[i] = runOf(&views[i])
 		if attempts {
 			list[i].Attempts = attemptsOf(&views[i])
 		}
+		sees.maskRun(&list[i])
 	}
 	return list
 }
@@ -215,5 +220,10 @@ func (x *Executor) run(ctx context.Context, tenant string, q *client.RunRequest)
 	}
 	run := runOf(&v)
 	run.Attempts = attemptsOf(&v)
+	sees, err := x.sightOf(ctx, tenant, false)
+	if err != nil {
+		return nil, err
+	}
+	sees.maskRun(&run)
 	return &client.RunReply{Run: run}, nil
 }

@@ -1,6 +1,8 @@
 package api
 
-import "github.com/carillon-io/carillon/client"
+import (
+	"github.com/carillon-io/carillon/client"
+)
 
 // verbs lists the operations, in the order of the documentation. The names and members are the contract with callers:
 // an entry may get new optional members, and loses none. reads must be false for a verb that proposes anything,

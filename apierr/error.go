@@ -27,6 +27,7 @@ const (
 	RateLimited     Code = "rate_limited"
 	NotLeader       Code = "not_leader"
 	Unavailable     Code = "unavailable"
+	Unauthenticated Code = "unauthenticated"
 	Forbidden       Code = "forbidden"
 	Internal        Code = "internal"
 )

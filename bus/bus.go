@@ -38,6 +38,7 @@ type Bus struct {
 	// as given; never changed
 	opts     Options
 	embedded *server.Server
+	doorman  *doorman // nil: every client may connect to the embedded server
 	// addresses as clients on this machine use them; with an embedded server it is known only when that listens,
 	// because its port may be drawn
 	url string
@@ -179,6 +180,9 @@ func (b *Bus) options(name string) []nats.Option {
 	}
 	if b.embedded != nil {
 		options = append(options, nats.InProcessServer(b.embedded))
+		if b.doorman != nil {
+			options = append(options, nats.Token(b.doorman.own))
+		}
 	}
 	if o.Creds != "" {
 		options = append(options, nats.UserCredentials(o.Creds))

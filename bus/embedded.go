@@ -64,8 +64,15 @@ func (b *Bus) embed() error {
 	if err := os.MkdirAll(so.StoreDir, 0o700); err != nil {
 		return fmt.Errorf("make the directory of the embedded NATS server: %w", err)
 	}
+	if b.opts.Admit != nil {
+		b.doorman = newDoorman(b.opts.Admit)
+		so.CustomClientAuthentication, so.AlwaysEnableNonce = b.doorman, true
+	}
 	if b.embedded, err = server.NewServer(so); err != nil {
 		return fmt.Errorf("start the embedded NATS server: %w", err)
+	}
+	if b.doorman != nil {
+		b.doorman.server = b.embedded
 	}
 	b.embedded.SetLoggerV2(&natsLogger{log: b.opts.Logger}, false, false, false)
 	b.embedded.Start()

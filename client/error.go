@@ -25,6 +25,7 @@ const (
 	CodeRateLimited     Code = "rate_limited"
 	CodeNotLeader       Code = "not_leader"
 	CodeUnavailable     Code = "unavailable"
+	CodeUnauthenticated Code = "unauthenticated"
 	CodeForbidden       Code = "forbidden"
 	CodeInternal        Code = "internal"
 )

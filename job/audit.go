@@ -40,10 +40,15 @@ func ParseAction(s string) (Action, error) {
 	return parseName[Action](actionNames, s, apierr.InvalidField, "action")
 }
 
-// Actor is who asked for a change: By is what the caller says about itself, From is the origin that the server saw.
-// Each is at most ActorBytesMax bytes, and may be "". By is not proven by anything: the audit log records it next to
-// From, which the caller cannot choose.
-type Actor struct{ By, From string }
+// Actor is who asked for a change. Each text is at most ActorBytesMax bytes, and may be "".
+type Actor struct {
+	// By is the caller as the server has recognized it. On a server without rights it is what the caller says about
+	// itself, which nothing proves.
+	By   string
+	From string // the origin that the server saw
+	// Claimed is what a caller that was recognized says about itself.
+	Claimed string
+}
 
 // ActorEngine is the actor of changes that no caller asked for, such as the pause of a failing job or the deletion of
 // a completed one.

@@ -3,7 +3,8 @@
 // itself: each scrape reads the counters of the parts.
 //
 // metrics.go puts the registry together; each other file has the collector of one part: engine.go, storage.go,
-// deliveries.go, requests.go, surroundings.go, cluster.go, certificates.go, process.go. figures.go has the readings that package
+// deliveries.go, requests.go, rights.go, surroundings.go, cluster.go, certificates.go, process.go. figures.go has the
+// readings that package
 // server fills in; histogram.go shows a histogram of package histogram.
 //
 // Names, labels and units of the metrics are a contract with dashboards and alerts: docs/metrics.md lists them, and a
@@ -43,6 +44,8 @@ type Options struct {
 	NATS func() EmbeddedNATS
 	// Certificates returns the readings of the listeners with TLS.
 	Certificates func() []Certificate
+	// Rights count the refusals of the rights of callers.
+	Rights Rights
 }
 
 // Engine is the part of an engine that is shown. Status is called once for each scrape, from any goroutine, and
@@ -70,6 +73,9 @@ func New(opts Options) http.Handler {
 func newRegistry(opts Options) *prometheus.Registry {
 	r := prometheus.NewRegistry()
 	registerProcess(r, opts)
+	if opts.Rights != nil {
+		r.MustRegister(&rightsCollector{opts.Rights})
+	}
 	if opts.Engine != nil {
 		r.MustRegister(&engineCollector{engine: opts.Engine, version: opts.Version})
 	}

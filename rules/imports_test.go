@@ -72,22 +72,24 @@ var house = map[string][]string{
 	"scheduler/clocktest":   over(words),
 	// An engine in memory, requests that must be refused, and a checker of schemas, for the tests of api, web and metrics.
 	"api/apitest": over(words, module+"/memory", module+"/scheduler", module+"/client", "github.com/nats-io/nats.go", "github.com/nats-io/nats-server/v2"),
-	"api":         over(words, module+"/histogram", module+"/scheduler", module+"/client", module+"/inbox", "github.com/nats-io/nats.go", "github.com/go-json-experiment/json"),
+	"api":         over(words, module+"/access", module+"/histogram", module+"/scheduler", module+"/client", module+"/inbox", "github.com/nats-io/nats.go", "github.com/go-json-experiment/json"),
 	// The HTTP gateway.
-	"web": over(words, module+"/api", module+"/client", module+"/scheduler", "github.com/go-json-experiment/json"),
+	"web": over(words, module+"/access", module+"/api", module+"/certs", module+"/client", module+"/scheduler", "github.com/go-json-experiment/json"),
+	// Who may do what, and the one package that reads the file of rights.
+	"access": {module + "/apierr", module + "/job", "github.com/nats-io/nkeys", "go.yaml.in/yaml/v3"},
 	// The one package that knows Prometheus.
 	"metrics": over(words, module+"/histogram", module+"/scheduler", module+"/client", module+"/api", "github.com/prometheus/client_golang", "github.com/prometheus/client_model"),
 	// Pages for people, over the requests of the client; the figures are the engine's.
 	"dashboard": {module + "/client", module + "/histogram", module + "/scheduler"},
 	// The one package with a NATS server in it.
-	"bus":         over(words, module+"/dispatch", module+"/inbox", module+"/replication", "github.com/nats-io/nats.go", "github.com/nats-io/nats-server/v2"),
+	"bus":         over(words, module+"/dispatch", module+"/inbox", module+"/replication", "github.com/nats-io/nats.go", "github.com/nats-io/nats-server/v2", "github.com/nats-io/nkeys"),
 	"bus/bustest": {"github.com/nats-io/nats-server/v2"},
 	// One engine with its data, alone or in a cluster.
 	"shard": over(words, module+"/api", module+"/datadir", module+"/replication", module+"/scheduler", module+"/wal", "github.com/nats-io/nats.go", "golang.org/x/sys"),
 	// The assembly: what a process has once.
-	"server": over(words, module+"/certs", module+"/api", module+"/backup", module+"/bus", module+"/client", module+"/dashboard", module+"/datadir", module+"/dispatch", module+"/inbox",
+	"server": over(words, module+"/access", module+"/certs", module+"/api", module+"/backup", module+"/bus", module+"/client", module+"/dashboard", module+"/datadir", module+"/dispatch", module+"/inbox",
 		module+"/metrics", module+"/replication", module+"/scheduler", module+"/secrets", module+"/shard", module+"/tracing", module+"/transfer", module+"/web", "github.com/nats-io/nats.go", "golang.org/x/sys"),
-	"cmd/carillon": over(words, module+"/certs", module+"/backup", module+"/bench", module+"/client", module+"/crontab", module+"/datadir", module+"/server", module+"/snapshot",
+	"cmd/carillon": over(words, module+"/access", module+"/certs", module+"/backup", module+"/bench", module+"/client", module+"/crontab", module+"/datadir", module+"/server", module+"/snapshot",
 		module+"/terminal", module+"/wal", "github.com/nats-io/nats.go", "github.com/alecthomas/kong", "github.com/go-json-experiment/json", "go.yaml.in/yaml/v3", "golang.org/x/sys"),
 	"bench":         {module + "/client", module + "/bench/measure", module + "/bench/plot", "github.com/nats-io/nats.go", "github.com/alecthomas/kong", "golang.org/x/sys"},
 	"bench/plot":    {},

@@ -37,6 +37,9 @@ func (s *Server) close(ctx context.Context) error {
 	if s.stopWatch != nil {
 		s.stopWatch()
 	}
+	if s.stopAccess != nil {
+		s.stopAccess()
+	}
 	if s.backups != nil {
 		s.backups.close()
 	}

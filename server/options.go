@@ -46,6 +46,9 @@ type Options struct {
 	// its own host name resolve to this server.
 	HTTPHosts []string
 
+	// Auth is the file of rights; see package access. Empty: every caller may do everything.
+	Auth string
+
 	// HTTPConnections bounds the open HTTP connections, from 16 to half of the files that the process may have
 	// open. More connections take more memory, some 20 KiB each; with fewer, callers wait for each other
 	// sooner. 0 is 10,000, or a quarter of the files if that is less.

@@ -11,8 +11,10 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"github.com/carillon-io/carillon/access"
 	"github.com/carillon-io/carillon/bus"
 	"github.com/carillon-io/carillon/datadir"
 	"github.com/carillon-io/carillon/dispatch"
@@ -52,11 +54,14 @@ type Server struct {
 	process    string                              // identifier of this process that no other server has
 	readSecret func(job.SecretRef) ([]byte, error) // nil: there are no secrets
 	certs      keepers                             // of the listeners with TLS
+	opened     atomic.Pointer[bus.Bus]             // the bus, once it is open, for goroutines that run before that
+	access     *access.Keeper                      // nil: every caller may do everything
 	ready      Ready
 
 	profileListener net.Listener // nil: no profiles are wanted
 
 	stopCerts   context.CancelFunc // nil: no certificates are watched
+	stopAccess  context.CancelFunc // nil: no watch of the file of rights runs
 	stopWatch   context.CancelFunc // nil: no watch of JetStream runs
 	stopAround  context.CancelFunc // nil: no watch of the surroundings runs
 	stopServers context.CancelFunc // nil: no watch of the servers of the connections runs
@@ -127,7 +132,10 @@ func (s *Server) openBus(ctx context.Context) (err error) {
 	if err := datadir.SetNATSAside(s.opts.Dir, s.dir.Identity(), s.opts.clusterEmbedded(), s.opts.Logger); err != nil {
 		return err
 	}
-	s.bus, err = bus.Open(ctx, s.busOptions())
+	if s.bus, err = bus.Open(ctx, s.busOptions()); err == nil {
+		s.opened.Store(s.bus)
+		s.reviewClients() // the rights may have changed while it opened
+	}
 	return err
 }
 

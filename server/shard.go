@@ -52,13 +52,13 @@ func (s *Server) engineOptions() scheduler.Options {
 func (s *Server) apiOptions() api.Options {
 	o := &s.opts
 	return api.Options{
-		Node: s.aboutNode(), Prefix: o.Prefix, Rules: o.rules(), Logger: o.Logger, Tracer: s.requestTracer(), Zones: o.zones,
+		Node: s.aboutNode(), Prefix: o.Prefix, Access: s.access, Rules: o.rules(), Logger: o.Logger, Tracer: s.requestTracer(), Zones: o.zones,
 		ForwardKey: o.forwardKey(),
 	}
 }
 
 // forwardKeyRounds makes a guess of the cluster's password as expensive as a tenth of a second of a processor: the
-// seals under the key are visible to whoever may listen to the nodes, and could otherwise be used to try passwords.
+// seals under the key are visible to all who may listen to the nodes, and could otherwise be used to try passwords.
 const forwardKeyRounds = 200_000
 
 // forwardKey returns the key of the requests that nodes pass on to each other; none without a password of the cluster.

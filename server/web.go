@@ -28,10 +28,10 @@ func (s *Server) openFront() {
 func (s *Server) openWeb(context.Context) error {
 	node, executor := s.aboutNode(), func() *api.Executor { return s.shard.Service().Executor() }
 	s.web.Open(web.New(s.shard, web.Options{
-		Node: node, Logger: s.opts.Logger, Executor: executor, Hosts: s.opts.httpHosts(), Pages: s.pages(),
+		Node: node, Logger: s.opts.Logger, Executor: executor, Access: s.access, Hosts: s.opts.httpHosts(), Pages: s.pages(),
 		Metrics: metrics.New(metrics.Options{
 			Node: node, Logger: s.opts.Logger, Engine: s.shard, Executor: executor,
-			Storage: s.storage, Deliveries: s.deliveries, NATS: s.aboutNATS(), Certificates: s.aboutCertificates(),
+			Storage: s.storage, Deliveries: s.deliveries, NATS: s.aboutNATS(), Certificates: s.aboutCertificates(), Rights: s.access,
 		}),
 	}))
 	return nil
@@ -39,7 +39,7 @@ func (s *Server) openWeb(context.Context) error {
 
 // aboutNode returns what the node shows of itself.
 func (s *Server) aboutNode() api.Node {
-	return api.Node{Version: s.opts.Version, Cluster: s.aboutCluster(), Inboxes: s.inboxes, Surroundings: surroundings{s.around, s.certs}}
+	return api.Node{Version: s.opts.Version, Cluster: s.aboutCluster(), Inboxes: s.inboxes, Surroundings: surroundings{s.around, s.certs}, Further: s.access.Warnings}
 }
 
 // pages makes the dashboard.

@@ -51,6 +51,9 @@ func askWhileStarting(t *testing.T, opts Options) {
 		if err := step(ctx); err != nil {
 			t.Fatal(err)
 		}
+		if s.listener == nil {
+			continue // the rights are read first
+		}
 		base := "http://" + s.listener.Addr().String()
 		for _, path := range paths {
 			askEarly(t, base, path)

@@ -9,6 +9,7 @@ import (
 	"github.com/carillon-io/carillon/api"
 	"github.com/carillon-io/carillon/bus"
 	"github.com/carillon-io/carillon/metrics"
+	"github.com/carillon-io/carillon/web"
 )
 
 // openHealth serves over HTTP what every node serves: health, readiness and metrics.
@@ -24,7 +25,10 @@ func (s *Server) openHealth(ctx context.Context) error {
 		s.opts.Logger.Warn(w, slog.String("node", s.opts.Node))
 	}
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", metrics.New(metrics.Options{Node: api.Node{Version: s.opts.Version}, Logger: s.opts.Logger, NATS: s.aboutNATS(), Certificates: s.aboutCertificates()}))
+	shown := metrics.New(metrics.Options{
+		Node: api.Node{Version: s.opts.Version}, Logger: s.opts.Logger, NATS: s.aboutNATS(), Certificates: s.aboutCertificates(), Rights: s.access,
+	})
+	mux.Handle("GET /metrics", web.GuardMetrics(shown, s.access, s.opts.Logger))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = fmt.Fprintln(w, "ok")
 	})

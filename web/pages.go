@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/carillon-io/carillon/access"
 	"github.com/carillon-io/carillon/api"
 	"github.com/carillon-io/carillon/client"
 	"github.com/carillon-io/carillon/job"
@@ -33,7 +34,9 @@ func (w *gateway) withPages(server *http.Server) {
 		if w.isForeign(rw, req) {
 			return
 		}
-		pages.ServeHTTP(rw, req)
+		if !w.refuseUnless(rw, w.opts.Access.AuthorizeStatus(w.recognize(req))) {
+			pages.ServeHTTP(rw, withReader(req))
+		}
 	})
 }
 
@@ -76,9 +79,10 @@ func (p *pageAsker) Ask(ctx context.Context, tenant, name, by string, body []byt
 	if v == nil {
 		return nil, api.PublicError(fmt.Errorf("the verb %q is unknown", name))
 	}
+	who := p.web.readerOf(ctx)
 	// The only verb that a node answers without an executor.
 	if name == "status" {
-		return p.status()
+		return p.status(who)
 	}
 	x := p.web.executor()
 	if x == nil {
@@ -86,7 +90,7 @@ func (p *pageAsker) Ask(ctx context.Context, tenant, name, by string, body []byt
 	}
 	defer x.Leave()
 	// A page of a standby shows what that node has, and says by how much it lags; what it changes goes to the leader.
-	q := api.Request{Tenant: tenant, Asker: job.Actor{By: by, From: pagesFrom}, Body: body, MayLag: true}
+	q := api.Request{Tenant: tenant, Asker: job.Actor{By: by, From: pagesFrom}, Who: who, Body: body, MayLag: true}
 	reply, refusal := x.FromPage(context.WithoutCancel(ctx), v, q)
 	reply.Release()
 	if refusal != nil {
@@ -97,6 +101,9 @@ func (p *pageAsker) Ask(ctx context.Context, tenant, name, by string, body []byt
 
 // status returns what the node knows by itself, even without a service. It needs no executor, like the status over
 // HTTP, so that the pages show a node that is joining.
-func (p *pageAsker) status() ([]byte, error) {
+func (p *pageAsker) status(who access.Who) ([]byte, error) {
+	if err := p.web.opts.Access.AuthorizeStatus(who); err != nil {
+		return nil, api.PublicError(err)
+	}
 	return api.Encode(p.web.info())
 }

@@ -74,18 +74,22 @@ type outsideMember struct {
 	place string // where it is, for errors
 }
 
-// callOf converts an HTTP request into a request of a verb. Query and headers are checked before the body is read, so
-// that a request that is wrong anyway costs no memory. The call is returned with an error too, for what was read
+// callOf converts an HTTP request into a request of a verb. Query, headers and rights are checked before the body is read,
+// so that a request that is refused anyway costs no memory. The call is returned with an error too, for what was read
 // until then.
-func (w *gateway) callOf(rw http.ResponseWriter, req *http.Request, r *route, name string) (*call, error) {
+func (w *gateway) callOf(rw http.ResponseWriter, req *http.Request, x *api.Executor, r *route, name string) (*call, error) {
 	c := &call{route: r, verb: api.VerbNamed(r.verb)}
 	c.Host, _, _ = net.SplitHostPort(req.RemoteAddr)
+	c.Who = w.recognize(req)
 	if member := r.member(); member != "" {
 		c.add(member, quoted(name), "the path")
 	}
 	err := c.takeQuery(req.URL.RawQuery)
 	if err == nil {
 		err = c.takeHeaders(req.Header)
+	}
+	if err == nil {
+		err = x.Authorize(c.verb, &c.Request)
 	}
 	if err != nil {
 		return c, err

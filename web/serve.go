@@ -129,7 +129,7 @@ func (w *gateway) serveVerb(rw http.ResponseWriter, req *http.Request, x *api.Ex
 	defer x.Leave() // before the reply is sent, so that a caller who does not read it cannot delay the Close of the service
 	var got call
 	reply, refusal := x.OverHTTP(context.Background(), api.VerbNamed(r.verb), req.Header.Get, func() (api.Request, error) {
-		c, err := w.callOf(rw, req, r, name)
+		c, err := w.callOf(rw, req, x, r, name)
 		got = *c
 		return c.Request, err
 	})
@@ -169,5 +169,8 @@ func (w *gateway) whoLeads(message string) string {
 
 // refuse answers with an error.
 func (w *gateway) refuse(rw http.ResponseWriter, e *client.Error) {
+	if e.Status == http.StatusUnauthorized {
+		rw.Header().Set("WWW-Authenticate", bearer)
+	}
 	w.send(rw, e.Status, api.ErrorBody(e))
 }

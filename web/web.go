@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/carillon-io/carillon/access"
 	"github.com/carillon-io/carillon/api"
 	"github.com/carillon-io/carillon/apierr"
 	"github.com/carillon-io/carillon/client"
@@ -39,6 +40,8 @@ type Options struct {
 	Executor func() *api.Executor
 	// Metrics answers /metrics. Nil means that there is no such path.
 	Metrics http.Handler
+	// Access are the rights of callers. Nil permits everything to every caller.
+	Access *access.Keeper
 	// Hosts are the names, in lower case, that requests may be for, in addition to IP addresses. Empty means any.
 	Hosts []string
 	// Pages returns the handler of all paths that [New] does not serve itself, such as a dashboard. asker carries
@@ -85,7 +88,7 @@ func New(engine Engine, opts Options) *http.Server {
 	mux.HandleFunc("GET /healthz", w.health)
 	mux.HandleFunc("GET /readyz", w.ready)
 	if opts.Metrics != nil {
-		mux.Handle("GET /metrics", opts.Metrics)
+		mux.HandleFunc("GET /metrics", w.metrics)
 	}
 	// Everything else is unknown until Options.Pages takes it over.
 	mux.HandleFunc("/", w.unknown)
@@ -96,6 +99,13 @@ func New(engine Engine, opts Options) *http.Server {
 		w.withPages(server)
 	}
 	return server
+}
+
+// metrics answers with the metrics, which have figures of all tenants.
+func (w *gateway) metrics(rw http.ResponseWriter, req *http.Request) {
+	if !w.refuseUnless(rw, w.opts.Access.Authorize(w.recognize(req), "", "metrics")) {
+		w.opts.Metrics.ServeHTTP(rw, req)
+	}
 }
 
 // health answers that the process is alive. It reads nothing, so it answers even if the engine hangs: whether the
@@ -158,7 +168,10 @@ func isReady(info *client.Status) bool {
 func (w *gateway) info() *client.Status { return w.opts.Status(w.engine.Status()) }
 
 // status answers with the status of the node, after a look at its surroundings.
-func (w *gateway) status(rw http.ResponseWriter, _ *http.Request) {
+func (w *gateway) status(rw http.ResponseWriter, req *http.Request) {
+	if w.refuseUnless(rw, w.opts.Access.AuthorizeStatus(w.recognize(req))) {
+		return
+	}
 	w.opts.Look()
 	w.write(rw, http.StatusOK, w.info())
 }

@@ -43,7 +43,7 @@ type cli struct {
 	Restore  restoreCmd  `cmd:"" help:"Create a data directory from a backup."`
 	Status   statusCmd   `cmd:"" help:"Show the state of the server."`
 	Cluster  clusterCmd  `cmd:"" help:"Turn a single node into a cluster."`
-	Auth     authCmd     `cmd:"" help:"Make certificates."`
+	Auth     authCmd     `cmd:"" help:"Manage who may do what: tokens, the file of rights, certificates."`
 	Handover handoverCmd `cmd:"" help:"Transfer leadership to another node of the cluster."`
 	Wal      walCmd      `cmd:"" name:"wal" help:"Check and read a log offline."`
 	Bench    benchCmd    `cmd:"" passthrough:"" help:"Measure Carillon on this machine: lateness, herds, registration, recovery."`

@@ -60,6 +60,7 @@ type serverFlags struct {
 	Context string `help:"Read address and credentials from this context of the nats command, instead of --server, --creds and the TLS flags." placeholder:"NAME" complete:"@contexts" env:"CARILLON_CONTEXT" group:"server"`
 	Tenant  string `help:"Tenant of the jobs." default:"default" env:"CARILLON_TENANT" group:"server"`
 	Prefix  string `help:"First token of the service's NATS subjects." default:"carillon" env:"CARILLON_PREFIX" group:"server"`
+	Token   string `help:"Token for the embedded NATS server of a server with rights; better set by the variable, which ps does not show." placeholder:"TOKEN" env:"CARILLON_TOKEN" group:"server"`
 	Creds   string `help:"Credentials file for NATS." placeholder:"FILE" env:"CARILLON_CREDS" group:"server"`
 	TLSCert string `name:"tls-cert" help:"Client certificate for NATS." placeholder:"FILE" and:"tls" env:"CARILLON_TLS_CERT" group:"server"`
 	TLSKey  string `name:"tls-key" help:"Key of the client certificate." placeholder:"FILE" and:"tls" env:"CARILLON_TLS_KEY" group:"server"`
@@ -113,6 +114,9 @@ func (f *serverFlags) natsOptions() (server string, options []nats.Option, err e
 		server, more, err := f.contextOptions()
 		return cmp.Or(server, serverDefault), append(options, more...), err
 	}
+	if f.Token != "" {
+		options = append(options, nats.Token(f.Token))
+	}
 	if f.Creds != "" {
 		options = append(options, nats.UserCredentials(f.Creds))
 	}
@@ -129,7 +133,7 @@ func (f *serverFlags) natsOptions() (server string, options []nats.Option, err e
 // replaces, because credentials from one could go to a server of the other.
 func (f *serverFlags) contextOptions() (server string, options []nats.Option, err error) {
 	for _, other := range []struct{ flag, value string }{
-		{"--server", f.Server}, {"--creds", f.Creds}, {"--tls-cert", f.TLSCert}, {"--tls-ca", f.TLSCA},
+		{"--server", f.Server}, {"--token", f.Token}, {"--creds", f.Creds}, {"--tls-cert", f.TLSCert}, {"--tls-ca", f.TLSCA},
 	} {
 		if other.value != "" {
 			return "", nil, usagef("--context %s and %s %s exclude each other (each may come from its variable): leave one out", f.Context, other.flag, redactURLs(other.value))

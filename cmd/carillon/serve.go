@@ -23,6 +23,7 @@ type serveCmd struct {
 	Listen     string   `help:"Address of the embedded NATS server; port 0 picks a free port." default:"127.0.0.1:4222" env:"CARILLON_LISTEN"`
 	HTTPListen string   `name:"http-listen" help:"Address of HTTP: API, metrics, probes; port 0 picks a free port." default:"127.0.0.1:7272" env:"CARILLON_HTTP_LISTEN"`
 	HTTPHosts  []string `name:"http-hosts" help:"Host names that HTTP requests may have, besides IP addresses. Default: localhost if only this machine can connect, else any." placeholder:"NAME,…" env:"CARILLON_HTTP_HOSTS"`
+	Auth       string   `help:"File of rights: who may do what (see docs/security.md). Without it every caller may do everything." placeholder:"FILE" type:"path" env:"CARILLON_AUTH"`
 	Prefix     string   `help:"First token of the service's NATS subjects." default:"carillon" env:"CARILLON_PREFIX"`
 
 	InboxPrefix []string `name:"inbox-prefix" help:"Prefixes of the inboxes of clients, besides _INBOX and _R_, separated by commas. A request with any other reply subject is dropped." placeholder:"PREFIX,…" env:"CARILLON_INBOX_PREFIX"`
@@ -158,12 +159,16 @@ func (c *serveCmd) startError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return nil
 	}
+	if bad, ok := errors.AsType[*server.OptionsError](err); ok {
+		return usagef("%v", bad)
+	}
 	return fmt.Errorf("start: %w", err)
 }
 
 // serve waits until the server fails or ctx ends, and closes the server. Both ends lead through Close: after a failure
 // as well, what can still be recorded is.
 func (c *serveCmd) serve(ctx context.Context, logger *slog.Logger, s *server.Server) error {
+	reloadOnHangup(ctx, logger, s.Reload)
 	failed := make(chan error, 1)
 	go func() { failed <- s.Wait() }()
 	var err error
@@ -207,7 +212,7 @@ func passOverCutShort(logger *slog.Logger, err error) error {
 // and decides nothing, so that an embedded server and this one have the same rules.
 func (c *serveCmd) options(logger *slog.Logger) server.Options {
 	return server.Options{
-		Dir: c.Data, Prefix: c.Prefix, InboxPrefixes: c.InboxPrefix, Listen: c.Listen, HTTPListen: c.HTTPListen, HTTPHosts: c.HTTPHosts, HTTPConnections: c.HTTPConnections, ProfileListen: c.ProfileListen,
+		Dir: c.Data, Prefix: c.Prefix, InboxPrefixes: c.InboxPrefix, Listen: c.Listen, HTTPListen: c.HTTPListen, HTTPHosts: c.HTTPHosts, Auth: c.Auth, HTTPConnections: c.HTTPConnections, ProfileListen: c.ProfileListen,
 		NATSURL: c.Nats, Creds: c.Creds, TLSCert: c.TLSCert, TLSKey: c.TLSKey, TLSCA: c.TLSCA,
 		HTTPTLS: c.httpTLS(), ListenTLS: c.listenTLS(), ClusterTLS: c.clusterTLS(),
 		ClusterName: c.ClusterName, Node: c.Node, Witness: c.Witness, ClusterListen: c.ClusterListen, Routes: c.Routes,

@@ -32,3 +32,20 @@ func obeySignals(logger *slog.Logger, stop context.CancelFunc) {
 		}
 	}()
 }
+
+// reloadOnHangup calls reload at each SIGHUP, until ctx ends.
+func reloadOnHangup(ctx context.Context, logger *slog.Logger, reload func()) {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGHUP)
+	go func() {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-signals:
+				logger.Info("reading the files of the configuration again", slog.String("signal", syscall.SIGHUP.String()))
+				reload()
+			}
+		}
+	}()
+}

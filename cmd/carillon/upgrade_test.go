@@ -273,7 +273,7 @@ func TestUpgrade(t *testing.T) {
 	b = s.start(old, "b")
 	s.eventually("both are old again", leads("a", "b", "v1"))
 	s.stop(b)
-	b = s.start(newer, "b")
+	s.start(newer, "b")
 	s.eventually("b stands by with v2", leads("a", "b", "v2"))
 
 	s.stop(a)

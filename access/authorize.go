@@ -1,0 +1,93 @@
+package access
+
+import (
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/carillon-io/carillon/apierr"
+	"github.com/carillon-io/carillon/job"
+)
+
+// Authorize decides whether a caller may use a verb in a tenant; see [Verbs]. The error says the verb and the tenant, and
+// nothing of what there is. A nil Keeper permits everything.
+func (k *Keeper) Authorize(w Who, tenant, verb string) error {
+	if k.May(w, tenant, verb) {
+		return nil
+	}
+	return k.deny(w, tenant, verb)
+}
+
+// May reports whether a caller may use a verb in a tenant, for what a reply shows. It logs and counts nothing.
+func (k *Keeper) May(w Who, tenant, verb string) bool {
+	switch {
+	case k == nil:
+		return true
+	case w.Tenant != "":
+		return w.Tenant == tenant && concernsTenant(verb)
+	}
+	return w.Principal.Can(verb, tenant)
+}
+
+// Sees reports whether a caller has a role in a tenant. With a nil Keeper every caller has all of them.
+func (k *Keeper) Sees(w Who, tenant string, as Role) bool {
+	return k == nil || w.Tenant != "" && w.Tenant == tenant || w.Principal.RoleIn(tenant) >= as
+}
+
+// AuthorizeStatus decides whether a caller may read the status of the node by itself, which tells how much of everything
+// there is, and nothing of what it is. Every role permits that, in whatever tenant.
+func (k *Keeper) AuthorizeStatus(w Who) error {
+	if k == nil || w.Tenant != "" || w.Principal.hasRole() {
+		return nil
+	}
+	return k.deny(w, "", "status")
+}
+
+// deny counts and logs a refusal, and returns it.
+func (k *Keeper) deny(w Who, tenant, verb string) error {
+	if w.Principal == nil && w.Tenant == "" {
+		k.denied.count(&k.denied.unknown)
+		return apierr.Errorf(apierr.Unauthenticated, "", "the request has no credentials that this server knows; want a token, over HTTP as the header Authorization: Bearer <token>")
+	}
+	if k.denied.count(&k.denied.forbidden) {
+		k.logger.Warn("a request was refused for want of rights", slog.String("by", w.By()), slog.String("verb", verb), slog.String(job.LogTenant, tenant))
+	}
+	if !concernsTenant(verb) || tenant == "" {
+		return apierr.Errorf(apierr.Forbidden, "", "%s may not use %s, which concerns all tenants", w.By(), verb)
+	}
+	return apierr.Errorf(apierr.Forbidden, "", "%s may not use %s in the tenant %s", w.By(), verb, tenant)
+}
+
+// denials count the refusals, and bound how many of them are logged: a caller can make any number.
+type denials struct {
+	mu                 sync.Mutex
+	unknown, forbidden uint64
+	second             time.Time // in which logged counts
+	logged             int
+}
+
+// deniedPerSecond is how many refusals are logged in a second.
+const deniedPerSecond = 10
+
+// count counts a refusal, and reports whether it may be logged.
+func (d *denials) count(kind *uint64) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	*kind++
+	if now := time.Now().Truncate(time.Second); now != d.second {
+		d.second, d.logged = now, 0
+	}
+	d.logged++
+	return d.logged <= deniedPerSecond
+}
+
+// Denied returns how many requests were refused since the start: those of callers without known credentials, and those of
+// known callers without the right. It returns zeros for a nil Keeper.
+func (k *Keeper) Denied() (unknown, forbidden uint64) {
+	if k == nil {
+		return 0, 0
+	}
+	k.denied.mu.Lock()
+	defer k.denied.mu.Unlock()
+	return k.denied.unknown, k.denied.forbidden
+}

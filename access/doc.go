@@ -1,0 +1,8 @@
+// Package access says who may do what: it reads the file of rights, recognizes who asks, and authorizes requests.
+//
+// role.go has the roles, principal.go who has them, token.go the tokens by which a program shows who it is. document.go
+// reads the file's YAML, file.go checks what it says, table.go holds the result. keeper.go keeps the table and reads the
+// file again when it changes. needs.go lists what each verb needs, and authorize.go decides.
+//
+// The package knows no transport: each way in recognizes its callers by the table, and package api asks for each verb.
+package access

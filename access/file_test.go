@@ -1,0 +1,134 @@
+package access
+
+import (
+	"encoding/hex"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+	"github.com/nats-io/nkeys"
+)
+
+// userKey returns the public and the private key of a NATS user, the same for each call.
+func userKey(t testing.TB) (public, seed string) {
+	t.Helper()
+	pair, err := nkeys.FromRawSeed(nkeys.PrefixByteUser, make([]byte, 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	public, err = pair.PublicKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, err := pair.Seed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return public, string(secret)
+}
+
+// TestFiles reads files of rights. NKEY and SEED stand for the keys of a NATS user.
+func TestFiles(t *testing.T) {
+	public, seed := userKey(t)
+	datadriven.RunTest(t, "testdata/files.txt", func(t *testing.T, d *datadriven.TestData) string {
+		table, err := Parse([]byte(strings.NewReplacer("NKEY", public, "SEED", seed).Replace(d.Input)))
+		if err != nil {
+			if strings.Contains(err.Error(), seed) {
+				t.Error("the error has a private key")
+			}
+			return strings.ReplaceAll(err.Error(), public, "NKEY")
+		}
+		return fmt.Sprintf("%d principals, %d tenants", table.Principals(), table.Tenants())
+	})
+}
+
+// TestDocumentedFile: the file in the documentation is good.
+func TestDocumentedFile(t *testing.T) {
+	page, err := os.ReadFile("../docs/security.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := strings.Cut(string(page), "```yaml\n")
+	text, _, _ = strings.Cut(text, "```")
+	table, err := Parse([]byte(text))
+	if err != nil || table.Principals() != 3 {
+		t.Errorf("the file of the documentation: %v", err)
+	}
+}
+
+// many returns a file of n principals, each with a token and with a grant in each of two tenants.
+func many(n int) []byte {
+	var b strings.Builder
+	b.WriteString("tenants: {billing: {}}\nprincipals:\n")
+	for i := range n {
+		fmt.Fprintf(&b, "  - {name: p%d, token_sha256: %q, grants: [{tenant: billing, role: operator}, {tenant: default, role: viewer}]}\n", i, HashToken(fmt.Sprint("token", i)))
+	}
+	return []byte(b.String())
+}
+
+// TestFileBounds: what is too much is refused.
+func TestFileBounds(t *testing.T) {
+	if _, err := Parse(make([]byte, BytesMax+1)); err == nil || !strings.Contains(err.Error(), "16 MiB") {
+		t.Errorf("a file that is too large: %v", err)
+	}
+	var b strings.Builder
+	b.WriteString("tenants:\n")
+	for i := range TenantsMax {
+		fmt.Fprintf(&b, " t%d:\n", i)
+	}
+	if _, err := Parse([]byte(b.String())); err == nil || err.Error() != "line 10001: the file has more than 10000 tenants" {
+		t.Errorf("with too many tenants besides the default one: %v", err)
+	}
+	long := strings.Repeat("x", 1<<20)
+	for _, text := range []string{long + ": 1", "principals: [{name: " + long + "}]", "principals: [{name: a, grants: [{role: " + long + "}]}]", "tenants: {" + long + ": }"} {
+		if _, err := Parse([]byte(text)); err == nil || len(err.Error()) > 1000 {
+			t.Errorf("%.30s…: the error has %d bytes", text, len(fmt.Sprint(err)))
+		}
+	}
+}
+
+// FuzzParse reads any bytes: that gives a table or an error of one line.
+func FuzzParse(f *testing.F) {
+	f.Add([]byte("tenants: {a: }\nprincipals: [{name: b, grants: [{tenant: a, role: admin}]}]"))
+	f.Add([]byte("principals: [&a {name: *a}]"))
+	f.Add([]byte("--- \n..."))
+	f.Add(many(3))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		table, err := Parse(text)
+		if err != nil {
+			if strings.ContainsAny(err.Error(), "\n\r\x00") {
+				t.Errorf("the error %q has several lines", err)
+			}
+			return
+		}
+		for sum, p := range table.byToken {
+			if table.byName[p.Name] != p || len(hex.EncodeToString(sum[:])) != 64 {
+				t.Errorf("the principal %s of a token is not that of its name", p.Name)
+			}
+		}
+	})
+}
+
+func BenchmarkParse(b *testing.B) {
+	text := many(10_000)
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		if _, err := Parse(text); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkWhoseToken(b *testing.B) {
+	table, err := Parse(many(10_000))
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if table.WhoseToken("token77").Principal == nil {
+			b.Fatal("the token is unknown")
+		}
+	}
+}

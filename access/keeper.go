@@ -1,0 +1,175 @@
+package access
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Keeper keeps the rights of a file, and reads the file again when it changes. A nil Keeper stands for a server without
+// rights, on which every caller may do everything. Its methods are safe for concurrent use.
+type Keeper struct {
+	path   string
+	logger *slog.Logger
+	// changed is called after each change of the rights; nil: nothing is.
+	changed func()
+	table   atomic.Pointer[Table]
+
+	refused atomic.Uint64 // reads that found a bad file
+	isBad   atomic.Bool   // the file that is there now is not in force
+	denied  denials
+
+	mu     sync.Mutex  // guards a read of the file
+	looked fs.FileInfo // of the file that was read last, also if it was bad; nil: none was there
+}
+
+// lookEvery is the time between two looks at the file.
+const lookEvery = 2 * time.Second
+
+// Open reads a file of rights. An error names the file and the line. The file must not be readable by other users of the
+// machine, because the hashes and the names in it are a help to an attacker. changed is called after each later change of
+// the rights, and must not call the Keeper's Reload; nil: nothing is.
+func Open(path string, logger *slog.Logger, changed func()) (*Keeper, error) {
+	k := &Keeper{path: path, logger: logger, changed: changed}
+	table, err := k.read()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	k.table.Store(table)
+	return k, nil
+}
+
+// Table returns the rights that are in force; nil for a nil Keeper.
+func (k *Keeper) Table() *Table {
+	if k == nil {
+		return nil
+	}
+	return k.table.Load()
+}
+
+// Known returns a caller whom another node of the cluster has recognized, as the principal of a name, by some means. The
+// rights are those of this node's file; the zero value is returned if it has no such principal, and for a nil Keeper.
+func (k *Keeper) Known(principal, means string) Who {
+	if k == nil {
+		return Who{}
+	}
+	p := k.Table().Principal(principal)
+	if p == nil {
+		return Who{}
+	}
+	return Who{Principal: p, Means: means}
+}
+
+// Watch reads the file again when it changes, until ctx ends. The caller runs it in a goroutine.
+func (k *Keeper) Watch(ctx context.Context) {
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if k.hasChanged() {
+				k.Reload()
+			}
+		}
+	}
+}
+
+// Reload reads the file again. A bad file keeps the rights that are in force; it is logged and counted, and the status
+// warns as long as it is there.
+func (k *Keeper) Reload() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	table, err := k.read()
+	k.isBad.Store(err != nil)
+	if err != nil {
+		k.refused.Add(1)
+		k.logger.Error("the changed file of rights is bad; the rights from before stay in force", slog.String("path", k.path), slog.Any("error", err))
+		return
+	}
+	k.table.Store(table)
+	k.logger.Info("the file of rights was read", slog.String("path", k.path), slog.Int("principals", table.Principals()), slog.Int("tenants", table.Tenants()))
+	if k.changed != nil {
+		k.changed()
+	}
+}
+
+// Refused returns how many reads found a bad file since the start. It returns 0 for a nil Keeper.
+func (k *Keeper) Refused() uint64 {
+	if k == nil {
+		return 0
+	}
+	return k.refused.Load()
+}
+
+// Warnings returns that the file that is there now is not in force; none if it is, and for a nil Keeper. It does not say
+// why, because each caller with any role reads the warnings, and the reason names principals. It does not wait for a read.
+func (k *Keeper) Warnings() []string {
+	if k == nil || !k.isBad.Load() {
+		return nil
+	}
+	return []string{fmt.Sprintf("the file of rights %s is bad, and the rights from before stay in force: the log and `carillon auth check` say why", k.path)}
+}
+
+// hasChanged reports whether the file is another one than that which was read last. A file that cannot be read counts as
+// changed once.
+func (k *Keeper) hasChanged() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	now, err := os.Stat(k.path)
+	was := k.looked
+	if err != nil || was == nil {
+		return (err == nil) != (was != nil)
+	}
+	return !now.ModTime().Equal(was.ModTime()) || now.Size() != was.Size() || now.Mode() != was.Mode() || !os.SameFile(now, was)
+}
+
+// read reads and checks the file, and notes which one it was. It notes the file before it opens it, so that a file that
+// changes meanwhile is read once more.
+func (k *Keeper) read() (*Table, error) {
+	var err error
+	if k.looked, err = os.Stat(k.path); err != nil {
+		return nil, plainPathError(err)
+	}
+	// Before the file is opened, because the open of a pipe waits for who writes to it.
+	if !k.looked.Mode().IsRegular() {
+		return nil, errors.New("it is no file; want a text file with the rights")
+	}
+	f, err := os.Open(k.path)
+	if err != nil {
+		return nil, plainPathError(err)
+	}
+	defer func() { _ = f.Close() }()
+	info, err := f.Stat() // the file that is read, whatever the path leads to meanwhile
+	if err != nil {
+		return nil, plainPathError(err)
+	}
+	if info.Mode().Perm()&otherUsers != 0 {
+		return nil, fmt.Errorf("other users of this machine may read or change it (mode %#o); want `chmod 600`", info.Mode().Perm())
+	}
+	text, err := io.ReadAll(io.LimitReader(f, BytesMax+1))
+	if err != nil {
+		return nil, plainPathError(err)
+	}
+	return Parse(text)
+}
+
+// otherUsers are the permissions that the file must not have: those of all users, and that of the group to write. The
+// group may read, because Kubernetes mounts a secret so for a process that is not root.
+const otherUsers = 0o027
+
+// plainPathError returns the cause without the path, which the caller has named.
+func plainPathError(err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Err
+	}
+	return err
+}

@@ -1,0 +1,57 @@
+package access
+
+// AnyTenant is the tenant of a grant that holds for all tenants, also for those that the file does not list.
+const AnyTenant = "*"
+
+// A Principal is a person or a program that the file of rights knows. It is fixed after it was read.
+type Principal struct {
+	Name string
+	NKey string // public key of its NATS user; "": it has none
+
+	roles     map[string]Role // by tenant, AnyTenant included
+	isMetrics bool            // some grant permits it to read the metrics
+	line      int             // where the file has it
+}
+
+// RoleIn returns the strongest role that the principal has in a tenant. It returns None for nil.
+func (p *Principal) RoleIn(tenant string) Role {
+	if p == nil {
+		return None
+	}
+	return max(p.roles[tenant], p.roles[AnyTenant])
+}
+
+// IsClusterAdmin reports whether the principal may do what concerns all tenants: backups, restores, hand-overs and
+// changes of nodes. It is false for nil.
+func (p *Principal) IsClusterAdmin() bool { return p != nil && p.roles[AnyTenant] == Admin }
+
+// MayReadMetrics reports whether the principal may read the metrics, which have figures of all tenants. It is false for
+// nil.
+func (p *Principal) MayReadMetrics() bool {
+	return p != nil && (p.isMetrics || p.roles[AnyTenant] >= Viewer)
+}
+
+// hasRole reports whether the principal may do anything at all. It is false for nil.
+func (p *Principal) hasRole() bool { return p != nil && (p.isMetrics || len(p.roles) > 0) }
+
+// grant adds a role.
+func (p *Principal) grant(tenant string, r Role) {
+	if r == Metrics {
+		p.isMetrics = true
+		return
+	}
+	p.roles[tenant] = max(p.roles[tenant], r)
+}
+
+// Who is who asks: a principal, and by what it showed that it is. The zero value is a caller without credentials.
+type Who struct {
+	*Principal
+	// Means is by what it was recognized, with its name there: token:ci, nkey:U…, cert:build.
+	Means string
+	// Tenant is set for a caller whom NATS permitted to use the subjects of this tenant. It has all rights there, and
+	// Principal is nil.
+	Tenant string
+}
+
+// By returns the name for the audit log; "" for a caller without credentials.
+func (w Who) By() string { return w.Means }

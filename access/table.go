@@ -1,0 +1,74 @@
+package access
+
+import (
+	"crypto/sha256"
+)
+
+// Table is a file of rights that was read and found right. It does not change, and is safe for concurrent use.
+type Table struct {
+	tenants map[string]bool // those that grants may name
+	byName  map[string]*Principal
+	byToken map[[sha256.Size]byte]*Principal
+	byNKey  map[string]*Principal
+}
+
+func newTable() *Table {
+	return &Table{
+		tenants: map[string]bool{tenantDefault: true}, byName: make(map[string]*Principal),
+		byToken: make(map[[sha256.Size]byte]*Principal), byNKey: make(map[string]*Principal),
+	}
+}
+
+// WhoseToken returns the caller who shows a token; the zero value if no principal has it. Only hashes are compared, so the
+// time of a comparison tells nothing of a token.
+func (t *Table) WhoseToken(token string) Who {
+	if token == "" || len(token) > tokenBytesMax {
+		return Who{}
+	}
+	return whoIs(t.byToken[sha256.Sum256([]byte(token))], "token")
+}
+
+// WhoseNKey returns the caller who has shown to have the private key of a NATS user; the zero value if no principal has
+// it.
+func (t *Table) WhoseNKey(public string) Who {
+	p := t.byNKey[public]
+	if p == nil {
+		return Who{}
+	}
+	return Who{Principal: p, Means: "nkey:" + public}
+}
+
+// WhoHas returns the caller with a token or the key of a NATS user; the zero value if no principal has it.
+func (t *Table) WhoHas(token, nkey string) Who {
+	if nkey != "" {
+		return t.WhoseNKey(nkey)
+	}
+	return t.WhoseToken(token)
+}
+
+// WhoseCertificate returns the caller whose client certificate has some names, which the way in has verified: the
+// principal with the first of them that one has; the zero value if none has.
+func (t *Table) WhoseCertificate(names []string) Who {
+	for _, name := range names {
+		if p := t.byName[name]; p != nil {
+			return whoIs(p, "cert")
+		}
+	}
+	return Who{}
+}
+
+func whoIs(p *Principal, means string) Who {
+	if p == nil {
+		return Who{}
+	}
+	return Who{Principal: p, Means: means + ":" + p.Name}
+}
+
+// Principal returns the principal of a name; nil if there is none.
+func (t *Table) Principal(name string) *Principal { return t.byName[name] }
+
+// Tenants returns the number of tenants, with the default one.
+func (t *Table) Tenants() int { return len(t.tenants) }
+
+// Principals returns the number of principals.
+func (t *Table) Principals() int { return len(t.byName) }

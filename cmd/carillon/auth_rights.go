@@ -1,0 +1,105 @@
+package main
+
+import (
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+
+	"github.com/carillon-io/carillon/access"
+	"github.com/carillon-io/carillon/apierr"
+)
+
+// authTokenCmd draws a token.
+type authTokenCmd struct {
+	Name string `arg:"" help:"Name of the principal, as the audit log shows it."`
+}
+
+// Help is what `carillon auth token --help` says besides the flags.
+func (*authTokenCmd) Help() string {
+	return `The token is printed once, to stdout; the line for the file of rights, which has only the token's hash, to stderr:
+
+  carillon auth token ci >token`
+}
+
+// Run implements the command.
+func (c *authTokenCmd) Run(con *console) error {
+	if err := access.ValidatePrincipal(c.Name); err != nil {
+		return usagef("%v", err)
+	}
+	token, hash := access.NewToken()
+	if _, err := fmt.Fprintln(con.out, token); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(con.err, "Keep the token: it cannot be shown again. For the file of rights, below principals:\n\n  - {name: %s, token_sha256: %q, grants: [{tenant: default, role: operator}]}\n", c.Name, hash)
+	return err
+}
+
+// authCheckCmd checks a file of rights.
+type authCheckCmd struct {
+	File string `arg:"" help:"File of rights, as for serve --auth." type:"path"`
+}
+
+// Help is what `carillon auth check --help` says besides the flags.
+func (*authCheckCmd) Help() string {
+	return `Example; exit status 2 if the file is bad:
+
+  carillon auth check /etc/carillon/auth.yaml`
+}
+
+// Run implements the command.
+func (c *authCheckCmd) Run(con *console) error {
+	table, err := readRights(c.File)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(con.out, "%s is good: %d principals, %d tenants\n", c.File, table.Principals(), table.Tenants())
+	return err
+}
+
+// authCanCmd says whether a principal may do something.
+type authCanCmd struct {
+	Principal string `arg:"" help:"Name of the principal."`
+	Verb      string `arg:"" help:"What it would do: a verb of the API such as jobs.put, or backup, handover, metrics."`
+	Tenant    string `help:"Tenant of the jobs." default:"default" env:"CARILLON_TENANT"`
+	Auth      string `help:"File of rights." placeholder:"FILE" type:"path" required:"" env:"CARILLON_AUTH"`
+}
+
+// Help is what `carillon auth can --help` says besides the flags.
+func (*authCanCmd) Help() string {
+	return `Example:
+
+  carillon auth can ci jobs.delete --tenant billing --auth /etc/carillon/auth.yaml`
+}
+
+// Run implements the command.
+func (c *authCanCmd) Run(con *console) error {
+	table, err := readRights(c.Auth)
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(access.Verbs(), c.Verb) {
+		return usagef("the verb %q is unknown; %s", c.Verb, apierr.Advice(c.Verb, access.Verbs(), ""))
+	}
+	p := table.Principal(c.Principal)
+	if p == nil {
+		return usagef("the file has no principal %q", c.Principal)
+	}
+	answer, status := "yes", exitDone
+	if !p.Can(c.Verb, c.Tenant) {
+		answer, status = "no", exitFailed
+	}
+	if _, err := fmt.Fprintln(con.out, answer); err != nil || status == exitDone {
+		return err
+	}
+	return &exitError{status}
+}
+
+// readRights reads a file of rights. A bad one is a mistake of the caller, so nothing was done.
+func readRights(path string) (*access.Table, error) {
+	k, err := access.Open(path, slog.New(slog.DiscardHandler), nil)
+	if err != nil {
+		return nil, usagef("%s", strings.TrimSpace(err.Error()))
+	}
+	return k.Table(), nil
+}

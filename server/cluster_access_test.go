@@ -1,0 +1,90 @@
+package server
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-io/carillon/access"
+	"github.com/carillon-io/carillon/client"
+	"github.com/carillon-io/carillon/client/clienttest"
+	"github.com/carillon-io/carillon/testkit"
+)
+
+// TestClusterWithRights starts two nodes and a witness with a file of rights: they reach each other, and admit over
+// NATS and at the witness's metrics only who may.
+func TestClusterWithRights(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "auth.yaml")
+	text := "principals: [{name: all, token_sha256: " + access.HashToken("all") + `, grants: [{tenant: "*", role: admin}]},
+  {name: see, token_sha256: ` + access.HashToken("see") + `, grants: [{tenant: default, role: viewer}]}]`
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	nodes := nodeOptions(t, 3)
+	nodes[2].Witness = true
+	for i := range nodes {
+		nodes[i].Auth = path
+	}
+	servers := startAll(t.Context(), t, nodes...)
+	for _, s := range servers {
+		if nc, err := nats.Connect(s.Ready().NATS); err == nil {
+			nc.Close()
+			t.Errorf("%s admits a client without a token", s.opts.Node)
+		}
+		s.Reload() // which must not disconnect the process itself
+		for token, want := range map[string]int{"": http.StatusUnauthorized, "all": http.StatusOK} {
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.Ready().HTTP+"/metrics", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if token != "" {
+				req.Header.Set("Authorization", "Bearer "+token)
+			}
+			if r := testkit.Do(t, http.DefaultClient, req); r.Status != want {
+				t.Errorf("the metrics of %s with the token %q: %d", s.opts.Node, token, r.Status)
+			}
+		}
+	}
+	nc, err := nats.Connect(servers[2].Ready().NATS, nats.Token("all"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	j := client.Job{Name: "a", Schedule: "@yearly", Target: client.Target{Kind: "nats", Subject: "out"}}
+	testkit.Until(t, "a job is put by way of the witness", func() bool {
+		_, _, err := clienttest.New(t, nc, client.Options{}).Put(t.Context(), j)
+		return err == nil
+	})
+	forwardedWithRights(t, servers[:2])
+}
+
+// forwardedWithRights: a request over HTTP has the same rights at each node, whether it leads or passes the request on,
+// and the audit log names the caller.
+func forwardedWithRights(t *testing.T, nodes []*Server) {
+	for _, s := range nodes {
+		for token, want := range map[string]int{"": http.StatusUnauthorized, "see": http.StatusForbidden, "all": http.StatusOK} {
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.Ready().HTTP+"/api/v1/jobs/a/pause", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if token != "" {
+				req.Header.Set("Authorization", "Bearer "+token)
+			}
+			if r := testkit.Do(t, http.DefaultClient, req); r.Status != want {
+				t.Errorf("a pause at %s with the token %q: %d, want %d", s.opts.Node, token, r.Status, want)
+			}
+		}
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.Ready().HTTP+"/api/v1/audit?action=pause", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer all")
+		if r := testkit.Do(t, http.DefaultClient, req); !strings.Contains(r.Body, `"by":"token:all"`) {
+			t.Errorf("the audit log by way of %s: %s", s.opts.Node, r.Body)
+		}
+	}
+}
