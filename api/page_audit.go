@@ -21,16 +21,17 @@ type auditPage struct {
 // auditEntry is a [client.AuditEntry]. place is where a page that ends with this entry continues. The members are
 // in the order of the documentation.
 type auditEntry struct {
-	ID     string         `json:"id"`
-	At     client.Time    `json:"at"`
-	By     string         `json:"by"`
-	From   string         `json:"from"`
-	Action string         `json:"action"`
-	Name   string         `json:"name"`
-	JobID  string         `json:"job_id"`
-	Detail string         `json:"detail"`
-	Before jsontext.Value `json:"before,omitzero"`
-	After  jsontext.Value `json:"after,omitzero"`
+	ID      string         `json:"id"`
+	At      client.Time    `json:"at"`
+	By      string         `json:"by"`
+	Claimed string         `json:"claimed_by,omitempty"`
+	From    string         `json:"from"`
+	Action  string         `json:"action"`
+	Name    string         `json:"name"`
+	JobID   string         `json:"job_id"`
+	Detail  string         `json:"detail"`
+	Before  jsontext.Value `json:"before,omitzero"`
+	After   jsontext.Value `json:"after,omitzero"`
 
 	// place is not encoded.
 	place scheduler.AuditPlace
@@ -52,7 +53,7 @@ func auditEntriesOf(entries []job.AuditEntry, sees sight) ([]auditEntry, error) 
 // bytes returns the approximate encoded size of an entry.
 func (e *auditEntry) bytes() int {
 	const usual = 250
-	return usual + len(e.Name) + len(e.Detail) + len(e.Before) + len(e.After)
+	return usual + len(e.Claimed) + len(e.Name) + len(e.Detail) + len(e.Before) + len(e.After)
 }
 
 // shrink implements page.
@@ -67,7 +68,7 @@ func (p *auditPage) shrink() bool {
 // auditEntryOf encodes an entry for callers.
 func auditEntryOf(e *job.AuditEntry, sees sight) (auditEntry, error) {
 	entry := auditEntry{
-		ID: auditID(e.ID), At: timeOf(e.At), By: e.Actor.By, From: e.Actor.From,
+		ID: auditID(e.ID), At: timeOf(e.At), By: e.Actor.By, Claimed: e.Actor.Claimed, From: e.Actor.From,
 		Action: e.Action.String(), Name: e.Name, Detail: e.Detail,
 		place: scheduler.AuditPlace{Day: job.Day(e.At), ID: e.ID},
 	}

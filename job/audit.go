@@ -46,7 +46,8 @@ type Actor struct {
 	// itself, which nothing proves.
 	By   string
 	From string // the origin that the server saw
-	// Claimed is what a caller that was recognized says about itself.
+	// Claimed is what a caller that was recognized says about itself. An entry with it needs rows of
+	// [RowsVersionOfClaims].
 	Claimed string
 }
 
@@ -104,23 +105,33 @@ func ParseAuditKey(key []byte) (day uint32, id AuditID, err error) {
 // PutAudit adds an entry to the audit log. An entry is never replaced: its key contains the LSN of the commit that
 // adds it. Because it is in that commit, a change without its entry cannot become durable.
 func (b *Batch) PutAudit(e *AuditEntry) {
-	v := append(b.value[:0], rowVersion, byte(e.Action))
+	version := byte(rowVersion)
+	if e.Actor.Claimed != "" {
+		version = RowsVersionOfClaims
+	}
+	v := append(b.value[:0], version, byte(e.Action))
 	v = appendText(appendText(appendMillis(v, e.At), e.Actor.By), e.Actor.From)
 	v = appendText(appendText(v, e.Tenant), e.Name)
 	v = appendText(binary.AppendUvarint(v, uint64(e.Job)), e.Detail)
 	v = append(binary.AppendUvarint(v, uint64(len(e.Before))), e.Before...)
 	b.value = append(binary.AppendUvarint(v, uint64(len(e.After))), e.After...)
+	if e.Actor.Claimed != "" {
+		b.value = appendText(b.value, e.Actor.Claimed)
+	}
 	b.key = AppendAuditKey(b.key[:0], Day(e.At), e.ID)
 	b.Put(b.key, b.value)
 }
 
 // DecodeAudit decodes an entry of the audit log. The result shares no memory with value.
 func DecodeAudit(id AuditID, value []byte) (AuditEntry, error) {
-	r := newRowReader(value)
+	r := newRowReaderUpTo(RowsVersionOfClaims, value)
 	e := AuditEntry{
 		ID: id, Action: Action(r.byte()), At: r.millis(), Actor: Actor{By: r.text(), From: r.text()},
 		Tenant: r.text(), Name: r.text(), Job: ID(r.uint()), Detail: r.text(),
 		Before: append([]byte(nil), r.bytes()...), After: append([]byte(nil), r.bytes()...),
+	}
+	if r.has(RowsVersionOfClaims) {
+		e.Actor.Claimed = r.text()
 	}
 	return e, r.finish()
 }

@@ -18,6 +18,9 @@ const RowsVersionUnmarked = rowVersion3
 // would give out ids without slots.
 const RowsVersionOfSlots = rowVersion5
 
+// RowsVersionOfClaims is the version of entries of the audit log that have [Actor].Claimed.
+const RowsVersionOfClaims = rowVersion6
+
 // ErrNewerRows is wrapped by errors about rows of a newer release. None of these rows was applied.
 var ErrNewerRows = errors.New("job: rows of a newer release")
 

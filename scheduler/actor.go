@@ -16,8 +16,14 @@ func WithActor(ctx context.Context, a job.Actor) context.Context {
 	return context.WithValue(ctx, actorKey{}, a)
 }
 
-// actorOf returns the actor of a context, or the zero value if it has none.
-func actorOf(ctx context.Context) job.Actor {
+// actorOf returns the actor of a context, or the zero value if it has none. While a node of the cluster cannot read what
+// the actor claims, that is left out.
+func (e *Engine) actorOf(ctx context.Context) job.Actor {
 	a, _ := ctx.Value(actorKey{}).(job.Actor)
+	if a.Claimed != "" {
+		if most, _ := e.rowsMax(); max(most, byte(e.rows.Load())) < job.RowsVersionOfClaims {
+			a.Claimed = ""
+		}
+	}
 	return a
 }

@@ -91,7 +91,7 @@ func (e *Engine) Delete(ctx context.Context, tenant, name string, ifVersion *uin
 	if err := e.mustLead(); err != nil {
 		return DeleteResult{}, err
 	}
-	p := &core.Delete{Tenant: tenant, Name: name, Hash: e.hasher.hash(tenant, name), Actor: actorOf(ctx), IfVersion: ifVersion}
+	p := &core.Delete{Tenant: tenant, Name: name, Hash: e.hasher.hash(tenant, name), Actor: e.actorOf(ctx), IfVersion: ifVersion}
 	if err := e.readDeleting(p); err != nil {
 		return DeleteResult{}, err
 	}
@@ -127,13 +127,13 @@ func (e *Engine) readDeleting(p *core.Delete) error {
 // Pause stops the ticks of a job. A run that has not left when Pause returns will not leave. A nil ifVersion means
 // any version; if the job has another version than the given one, it stays unchanged.
 func (e *Engine) Pause(ctx context.Context, tenant, name, reason string, ifVersion *uint32) (JobView, error) {
-	return e.pause(ctx, &core.Pause{Tenant: tenant, Name: name, Actor: actorOf(ctx), IfVersion: ifVersion, Reason: reason})
+	return e.pause(ctx, &core.Pause{Tenant: tenant, Name: name, Actor: e.actorOf(ctx), IfVersion: ifVersion, Reason: reason})
 }
 
 // Resume lets the ticks of a paused job continue. Those that passed meanwhile are missed, and the job's policy for
 // missed runs decides them. ifVersion is as for Pause.
 func (e *Engine) Resume(ctx context.Context, tenant, name, reason string, ifVersion *uint32) (JobView, error) {
-	return e.pause(ctx, &core.Pause{Tenant: tenant, Name: name, Actor: actorOf(ctx), IfVersion: ifVersion, Reason: reason, Resume: true})
+	return e.pause(ctx, &core.Pause{Tenant: tenant, Name: name, Actor: e.actorOf(ctx), IfVersion: ifVersion, Reason: reason, Resume: true})
 }
 
 // pause proposes a pause or a resume. It reads no row first, so it is never stale: the step has all that it needs.

@@ -164,7 +164,7 @@ func (b *backfilling) findTicks(s *schedule.Schedule) error {
 func (b *backfilling) propose(ctx context.Context) error {
 	for from := 0; from < len(b.at); from += backfillChunk {
 		p := b.proposal(from)
-		p.Actor = actorOf(ctx)
+		p.Actor = b.engine.actorOf(ctx)
 		if err := b.engine.submit(ctx, p); err != nil {
 			return err
 		}

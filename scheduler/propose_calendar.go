@@ -14,7 +14,7 @@ func (e *Engine) PutCalendar(ctx context.Context, cal *job.Calendar) (job.Calend
 	if err := cal.Validate(); err != nil {
 		return job.Calendar{}, false, err
 	}
-	p := &core.PutCalendar{Calendar: *cal, Actor: actorOf(ctx)}
+	p := &core.PutCalendar{Calendar: *cal, Actor: e.actorOf(ctx)}
 	if err := e.submit(ctx, p); err != nil {
 		return job.Calendar{}, false, err
 	}
@@ -24,7 +24,7 @@ func (e *Engine) PutCalendar(ctx context.Context, cal *job.Calendar) (job.Calend
 // DeleteCalendar deletes a calendar that no job refers to. Whether jobs refer to it is checked in the step, so that no
 // job can be registered with it in between.
 func (e *Engine) DeleteCalendar(ctx context.Context, tenant, name string) error {
-	p := &core.DeleteCalendar{Tenant: tenant, Name: name, Actor: actorOf(ctx)}
+	p := &core.DeleteCalendar{Tenant: tenant, Name: name, Actor: e.actorOf(ctx)}
 	if err := e.submit(ctx, p); err != nil {
 		return err
 	}

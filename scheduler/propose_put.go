@@ -19,7 +19,7 @@ func (e *Engine) Put(ctx context.Context, def *job.Definition, ifVersion *uint32
 	if err != nil {
 		return JobView{}, false, err
 	}
-	p.IfVersion, p.Actor, p.Origin = ifVersion, actorOf(ctx), originOf(ctx)
+	p.IfVersion, p.Actor, p.Origin = ifVersion, e.actorOf(ctx), originOf(ctx)
 	if err := e.submitFresh(ctx, p, &p.Handled, func() error { return e.readPrior(p) }); err != nil {
 		return JobView{}, false, err
 	}
@@ -125,7 +125,7 @@ const putsInFlight = 2048
 // are durable. Results are in the order of items.
 func (e *Engine) PutMany(ctx context.Context, items []PutItem) []PutResult {
 	results := make([]PutResult, len(items))
-	actor, origin := actorOf(ctx), originOf(ctx)
+	actor, origin := e.actorOf(ctx), originOf(ctx)
 	for _, item := range items {
 		if item.Put != nil {
 			item.Put.proposal.Actor, item.Put.proposal.Origin = actor, origin

@@ -147,7 +147,7 @@ func (e *Engine) CancelRun(ctx context.Context, tenant string, id job.RunID) (Ru
 	if err != nil {
 		return RunView{}, err
 	}
-	p := &core.CancelRun{Tenant: tenant, Name: view.Job, Run: id, Actor: actorOf(ctx)}
+	p := &core.CancelRun{Tenant: tenant, Name: view.Job, Run: id, Actor: e.actorOf(ctx)}
 	if err := e.submit(ctx, p); err != nil {
 		return RunView{}, err
 	}
@@ -166,7 +166,7 @@ func (e *Engine) RetryRun(ctx context.Context, tenant string, id job.RunID) (Run
 	if err := e.mustLead(); err != nil {
 		return RunView{}, err
 	}
-	p := &core.RetryRun{Tenant: tenant, Actor: actorOf(ctx)}
+	p := &core.RetryRun{Tenant: tenant, Actor: e.actorOf(ctx)}
 	prepare := func() error { return e.readRetry(ctx, p, id) }
 	if err := prepare(); err != nil {
 		return RunView{}, err

@@ -21,7 +21,7 @@ func (e *Engine) Trigger(ctx context.Context, req TriggerRequest) (RunView, erro
 	p := &core.Trigger{
 		Tenant: req.Tenant, Name: req.Job, Hash: e.hasher.hash(req.Tenant, req.Job),
 		Payload: req.Payload, HasPayload: req.HasPayload, PayloadJSON: req.PayloadJSON, Key: req.Key,
-		Actor: actorOf(ctx), IfVersion: req.IfVersion,
+		Actor: e.actorOf(ctx), IfVersion: req.IfVersion,
 	}
 	if req.Key != "" {
 		run, ok, err := e.findOnce(p)

@@ -74,6 +74,7 @@ func forwardedWithRights(t *testing.T, nodes []*Server) {
 			if token != "" {
 				req.Header.Set("Authorization", "Bearer "+token)
 			}
+			req.Header.Set("Carillon-By", "alice")
 			if r := testkit.Do(t, http.DefaultClient, req); r.Status != want {
 				t.Errorf("a pause at %s with the token %q: %d, want %d", s.opts.Node, token, r.Status, want)
 			}
@@ -83,7 +84,7 @@ func forwardedWithRights(t *testing.T, nodes []*Server) {
 			t.Fatal(err)
 		}
 		req.Header.Set("Authorization", "Bearer all")
-		if r := testkit.Do(t, http.DefaultClient, req); !strings.Contains(r.Body, `"by":"token:all"`) {
+		if r := testkit.Do(t, http.DefaultClient, req); !strings.Contains(r.Body, `"by":"token:all","claimed_by":"alice","from":"http"`) {
 			t.Errorf("the audit log by way of %s: %s", s.opts.Node, r.Body)
 		}
 	}

@@ -140,9 +140,9 @@ func checkArchive(t *testing.T, zipped []byte) (licences string) {
 	return licences
 }
 
-// imageBytesMax is what the image may have: the binary, the licences, and rootsBytes of roots to trust.
+// imageBytesMax is what the image may have, 40 MiB: the binary, the licences, and rootsBytes of roots to trust.
 const (
-	imageBytesMax = 41_500_000
+	imageBytesMax = 40 << 20
 	rootsBytes    = 250_000
 )
 

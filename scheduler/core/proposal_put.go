@@ -55,7 +55,7 @@ type Prior struct {
 // Bytes counts the definition twice, because its texts are repeated in the rows of the name and of the profile.
 func (p *Put) Bytes() int {
 	n := putBytes + 2*len(p.Definition)
-	n += auditBytes + len(p.Tenant) + len(p.Name) + len(p.Actor.By) + len(p.Actor.From)
+	n += auditBytes + len(p.Tenant) + len(p.Name) + len(p.Actor.By) + len(p.Actor.From) + len(p.Actor.Claimed)
 	if p.Origin.IsValid() {
 		n += originBytes
 	}
